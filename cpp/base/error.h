@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// base/error.h: the exceptions of the whole runtime and the two check macros.
+//
+// Every class here becomes the Python class of the same name (one table in
+// swig/python/py_error.cc).  PKG_CHECK is for the caller's mistakes, PKG_ASSERT for
+// ours.  Messages read "[op] expected X, got Y (name=value). Hint."
+#pragma once
+
+#include <exception>
+#include <sstream>
+#include <string>
+#include <utility>
+
+namespace pkg {
+
+/// Root of all errors thrown on purpose.
+class Error : public std::exception {
+ public:
+  explicit Error(std::string message) : message_(std::move(message)) {}
+  const char* what() const noexcept override { return message_.c_str(); }
+  const std::string& message() const noexcept { return message_; }
+
+ private:
+  std::string message_;
+};
+
+#define PKG_DEFINE_ERROR(Name)   \
+  class Name : public Error {    \
+   public:                       \
+    using Error::Error;          \
+  }
+
+PKG_DEFINE_ERROR(ValueError);
+PKG_DEFINE_ERROR(TypeError);
+PKG_DEFINE_ERROR(IndexError);
+PKG_DEFINE_ERROR(KeyError);
+PKG_DEFINE_ERROR(LookupError);
+PKG_DEFINE_ERROR(RuntimeError);
+PKG_DEFINE_ERROR(NotImplementedError);
+PKG_DEFINE_ERROR(OverflowError);
+PKG_DEFINE_ERROR(BufferError);
+PKG_DEFINE_ERROR(ImportError);
+PKG_DEFINE_ERROR(OutOfMemoryError);
+/// Work that was cancelled before it began.
+PKG_DEFINE_ERROR(CancelledError);
+/// A broken promise of this library: please report it.
+PKG_DEFINE_ERROR(InternalError);
+
+#undef PKG_DEFINE_ERROR
+
+/// Joins the parts as text: str("got ", 3) == "got 3".
+template <class... Parts>
+std::string str(const Parts&... parts) {
+  std::ostringstream out;
+  out << std::boolalpha;
+  (out << ... << parts);
+  return out.str();
+}
+
+namespace detail {
+
+// Out of line and cold, so that a check costs its caller one compare and one jump.
+template <class E, class... Parts>
+[[noreturn, gnu::noinline, gnu::cold]] void raise(const Parts&... parts) {
+  throw E(str(parts...));
+}
+
+[[noreturn]] void assert_failed(const char* condition, const char* file, int line);
+
+}  // namespace detail
+}  // namespace pkg
+
+/// Throws `pkg::ErrorClass` with the joined message unless `condition` holds.
+#define PKG_CHECK(condition, ErrorClass, ...)                 \
+  do {                                                        \
+    if (__builtin_expect(!(condition), 0))                    \
+      ::pkg::detail::raise<::pkg::ErrorClass>(__VA_ARGS__);   \
+  } while (0)
+
+/// Throws InternalError unless `condition` holds: the fault is in this library.
+#define PKG_ASSERT(condition)                                           \
+  do {                                                                  \
+    if (__builtin_expect(!(condition), 0))                              \
+      ::pkg::detail::assert_failed(#condition, __FILE__, __LINE__);     \
+  } while (0)

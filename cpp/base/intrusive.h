@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// base/intrusive.h: objects that carry their own reference count, and the pointer
+// that keeps them alive.  One word per handle, no control block.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <utility>
+
+namespace pkg {
+
+/// Base of reference-counted objects.  The last Ref calls `dispose()`, which deletes
+/// by default; a class that lives in a free list or must not recurse overrides it.
+class Intrusive {
+ public:
+  Intrusive() = default;
+  Intrusive(const Intrusive&) = delete;
+  Intrusive& operator=(const Intrusive&) = delete;
+
+  void retain() const noexcept { count_.fetch_add(1, std::memory_order_relaxed); }
+  void release() const noexcept {
+    // A sole owner needs no atomic write: nobody else can reach the count.
+    if (count_.load(std::memory_order_acquire) == 1 ||
+        count_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+      const_cast<Intrusive*>(this)->dispose();
+    }
+  }
+  uint32_t use_count() const noexcept { return count_.load(std::memory_order_relaxed); }
+
+ protected:
+  virtual ~Intrusive() = default;
+  virtual void dispose() noexcept { delete this; }
+
+ private:
+  mutable std::atomic<uint32_t> count_{1};
+};
+
+/// Owning pointer to an Intrusive object.
+template <class T>
+class Ref {
+ public:
+  Ref() noexcept = default;
+  Ref(std::nullptr_t) noexcept {}
+  Ref(const Ref& other) noexcept : ptr_(other.ptr_) {
+    if (ptr_) ptr_->retain();
+  }
+  Ref(Ref&& other) noexcept : ptr_(std::exchange(other.ptr_, nullptr)) {}
+  template <class U>
+    requires std::is_convertible_v<U*, T*>
+  Ref(Ref<U> other) noexcept : ptr_(other.detach()) {}
+  ~Ref() {
+    if (ptr_) ptr_->release();
+  }
+  Ref& operator=(Ref other) noexcept {
+    std::swap(ptr_, other.ptr_);
+    return *this;
+  }
+
+  template <class... Args>
+  static Ref make(Args&&... args) {
+    return adopt(new T(std::forward<Args>(args)...));
+  }
+  /// Takes over one existing reference.
+  static Ref adopt(T* ptr) noexcept {
+    Ref ref;
+    ref.ptr_ = ptr;
+    return ref;
+  }
+  /// Adds a reference of its own.
+  static Ref share(T* ptr) noexcept {
+    if (ptr) ptr->retain();
+    return adopt(ptr);
+  }
+  /// Gives the reference away.
+  T* detach() noexcept { return std::exchange(ptr_, nullptr); }
+
+  T* get() const noexcept { return ptr_; }
+  T* operator->() const noexcept { return ptr_; }
+  T& operator*() const noexcept { return *ptr_; }
+  explicit operator bool() const noexcept { return ptr_ != nullptr; }
+  friend bool operator==(const Ref& a, const Ref& b) noexcept {
+    return a.ptr_ == b.ptr_;
+  }
+
+ private:
+  T* ptr_ = nullptr;
+};
+
+}  // namespace pkg

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// scheduler/block_cache.h: memory for tasks.  One thread submits and another finishes,
+// so blocks travel in batches between thread-local lists and a shared one.  Internal.
+#pragma once
+
+#include <cstddef>
+#include <new>
+
+#include "scheduler/spin.h"
+
+namespace pkg::detail {
+
+template <std::size_t kSize>
+class BlockCache {
+ public:
+  static void* take() {
+    if (kBypass) return ::operator new(kSize);
+    Local& local = t_local;
+    if (!local.head) refill(local);
+    if (Block* block = local.head) {
+      local.head = block->next;
+      --local.count;
+      return block;
+    }
+    return ::operator new(kSize);
+  }
+
+  static void give(void* memory) noexcept {
+    if (kBypass || t_gone) return ::operator delete(memory);
+    Local& local = t_local;
+    local.head = ::new (memory) Block{local.head};
+    if (++local.count >= 2 * kBatch) spill(local, kBatch);
+  }
+
+  static SpinLock& shared_lock() { return shared_.lock; }
+
+ private:
+  // A checker of memory errors must see each block come and go.
+#if defined(__SANITIZE_ADDRESS__)
+  static constexpr bool kBypass = true;
+#else
+  static constexpr bool kBypass = false;
+#endif
+  static constexpr int kBatch = 64;
+  static constexpr int kSharedBatches = 64;  // what is beyond goes back to the system
+
+  struct Block {
+    Block* next;
+  };
+  struct Local {
+    Block* head = nullptr;
+    int count = 0;
+    ~Local() {
+      t_gone = true;
+      while (count > 0) spill(*this, count < kBatch ? count : kBatch);
+    }
+  };
+  struct Batch {
+    Block* head;
+    int count;
+  };
+  struct Shared {
+    SpinLock lock;
+    int size = 0;
+    Batch batches[kSharedBatches];
+  };
+
+  static void refill(Local& local) {
+    shared_.lock.lock();
+    if (shared_.size > 0) {
+      const Batch batch = shared_.batches[--shared_.size];
+      local.head = batch.head;
+      local.count = batch.count;
+    }
+    shared_.lock.unlock();
+  }
+
+  static void spill(Local& local, int n) noexcept {
+    Block* first = local.head;
+    Block* last = first;
+    for (int i = 1; i < n; ++i) last = last->next;
+    local.head = last->next;
+    local.count -= n;
+    last->next = nullptr;
+    shared_.lock.lock();
+    const bool kept = shared_.size < kSharedBatches;
+    if (kept) shared_.batches[shared_.size++] = {first, n};
+    shared_.lock.unlock();
+    while (!kept && first) {
+      Block* next = first->next;
+      ::operator delete(first);
+      first = next;
+    }
+  }
+
+  static inline constinit Shared shared_{};
+  static inline thread_local Local t_local;
+  static inline thread_local bool t_gone = false;  // the thread is past its destructors
+};
+
+}  // namespace pkg::detail

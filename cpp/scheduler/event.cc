@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// scheduler/event.cc: finishing an event and waiting for one.
+#include "scheduler/event.h"
+
+#include "base/error.h"
+#include "scheduler/runtime.h"
+
+namespace pkg {
+
+using detail::Failure;
+using detail::Link;
+using detail::Released;
+
+Event::Event(const char* name, std::string call_site) noexcept
+    : name_(name),
+      call_site_(std::move(call_site)),
+      generation_(detail::fork_generation()) {}
+
+Event::~Event() = default;
+
+bool Event::add_link(Link* link) noexcept {
+  Link* head = links_.load(std::memory_order_acquire);
+  do {
+    if (head == kClosed()) return false;
+    link->next = head;
+  } while (!links_.compare_exchange_weak(head, link, std::memory_order_release,
+                                         std::memory_order_acquire));
+  return true;
+}
+
+void Event::close(Released& released) noexcept {
+  Link* link = links_.exchange(kClosed());
+  if (waiters_.load() != 0) detail::runtime().parking.wake(this);
+  Link* oldest = nullptr;
+  while (link) {  // links were pushed in front; serve them in order of arrival
+    Link* next = link->next;
+    link->next = oldest;
+    oldest = link;
+    link = next;
+  }
+  while (oldest) {
+    Link* next = oldest->next;  // the owner may be gone after this
+    oldest->owner->dependency_done(*oldest, failure_, released);
+    oldest = next;
+  }
+}
+
+bool Event::lost() const noexcept {
+  return generation_ != detail::fork_generation() && !done();
+}
+
+void Event::check_waitable() {
+  PKG_CHECK(!lost(), RuntimeError, "[wait] task '", name_,
+            "' was not finished when the process forked; it ends in the parent only.");
+  for (auto* running = detail::running_task(); running; running = running->outer) {
+    PKG_CHECK(running->task != this, RuntimeError, "[wait] would deadlock: task '",
+              name_, "' waits for itself (submitted at '", call_site_, "').");
+  }
+}
+
+bool Event::block(double seconds) {
+  check_waitable();
+  auto& runtime = detail::runtime();
+  auto park = [&] {
+    return runtime.parking.wait(
+        this, waiters_, [this] { return links_.load() == kClosed(); }, seconds);
+  };
+  if (!detail::Pool::on_worker()) return park();
+  if (try_run_here()) return true;
+  detail::Pool::Blocked blocked(&runtime.pool);
+  return park();
+}
+
+void Event::wait() {
+  if (!done()) block(-1);
+  if (failure_) {
+    failure_->seen.store(true, std::memory_order_relaxed);
+    std::rethrow_exception(failure_->error);
+  }
+}
+
+bool Event::wait_for(double seconds) {
+  return done() || block(seconds > 0 ? seconds : 0);
+}
+
+std::exception_ptr Event::error() const {
+  if (!done() || !failure_) return nullptr;
+  failure_->seen.store(true, std::memory_order_relaxed);
+  return failure_->error;
+}
+
+std::string Event::name() const {
+  return done() && failure_ ? failure_->name : name_;
+}
+
+std::string Event::call_site() const {
+  return done() && failure_ ? failure_->call_site : call_site_;
+}
+
+ManualEvent::ManualEvent(const char* name, std::string call_site)
+    : Event(name, std::move(call_site)) {}
+
+bool ManualEvent::finish(std::exception_ptr error, bool cancelled) {
+  if (finished_.exchange(true)) return false;
+  if (error) {
+    failure_ = Ref<Failure>::make(std::move(error), name_, call_site_, cancelled);
+  }
+  Released released;
+  close(released);
+  detail::finish_released(released, false);
+  return true;
+}
+
+void ManualEvent::set() {
+  PKG_CHECK(finish(nullptr, false), RuntimeError, "[set] the event is done already");
+}
+
+void ManualEvent::set_error(std::exception_ptr error) {
+  PKG_CHECK(error, ValueError, "[set_error] expected an error, got null");
+  PKG_CHECK(finish(std::move(error), false), RuntimeError,
+            "[set_error] the event is done already");
+}
+
+bool ManualEvent::request_cancel() {
+  return finish(detail::cancelled_failure(name_, call_site_)->error, true);
+}
+
+void ManualEvent::dispose() noexcept {
+  if (!lost()) request_cancel();
+  delete this;
+}
+
+}  // namespace pkg

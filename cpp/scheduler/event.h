@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// scheduler/event.h: the completion of one unit of work.  A tensor's storage keeps the
+// event that makes it ready; streams, `submit` and the binding wait for events.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <string>
+
+#include "base/intrusive.h"
+
+namespace pkg {
+
+namespace detail {
+struct Failure;
+struct Link;
+struct Released;
+class Task;
+uint32_t fork_generation() noexcept;
+}  // namespace detail
+
+/// Finishes exactly once, well or with an error.  All methods may be called from any
+/// thread.
+class Event : public Intrusive {
+ public:
+  /// Whether the work has finished, well or not.  Never blocks, never throws.
+  bool done() const noexcept {
+    return links_.load(std::memory_order_acquire) == kClosed();
+  }
+
+  /// Blocks until the work has finished and rethrows its error.  The thread is inside a
+  /// BlockingRegion meanwhile and polls the interrupt hook; what the hook throws ends
+  /// the wait, and the work goes on.
+  void wait();
+
+  /// Waits at most `seconds`; returns done().  Does not throw the error of the work.
+  bool wait_for(double seconds);
+
+  /// The error of finished work, null when it went well or has not finished.  Of a
+  /// poisoned event it is the very exception of the work that failed first.
+  std::exception_ptr error() const;
+
+  /// What failed and the "file:line" that submitted it; of an event that did not fail,
+  /// its own.
+  std::string name() const;
+  std::string call_site() const;
+
+ protected:
+  Event(const char* name, std::string call_site) noexcept;
+  ~Event() override;
+
+  // Marks the event finished, wakes its waiters and collects what it set free.  The
+  // caller holds a reference.
+  void close(detail::Released& released) noexcept;
+
+  // Belongs to a process that forked, and will not finish in this one.
+  bool lost() const noexcept;
+
+  Ref<detail::Failure> failure_;  // written before close(), read after done()
+  const char* const name_;
+  const std::string call_site_;
+
+ private:
+  friend class detail::Task;
+  friend bool cancel(const Ref<Event>& event);
+
+  static detail::Link* kClosed() noexcept {
+    return reinterpret_cast<detail::Link*>(uintptr_t{1});
+  }
+  // Runs the work on this thread if it only waits for a worker.
+  virtual bool try_run_here() { return false; }
+  virtual bool request_cancel() { return false; }
+
+  bool add_link(detail::Link* link) noexcept;
+  void check_waitable();
+  bool block(double seconds);
+
+  const uint32_t generation_;                  // of the process that submitted the work
+  std::atomic<uint32_t> waiters_{0};          // threads blocked on this event
+  std::atomic<detail::Link*> links_{nullptr};  // who waits for us; kClosed when done
+};
+
+/// An event that its owner finishes by hand: the bridge to work done elsewhere.
+/// Dropping it unfinished cancels what depends on it.
+class ManualEvent final : public Event {
+ public:
+  explicit ManualEvent(const char* name = "manual_event", std::string call_site = {});
+  void set();
+  void set_error(std::exception_ptr error);
+
+ private:
+  void dispose() noexcept override;
+  bool request_cancel() override;
+  bool finish(std::exception_ptr error, bool cancelled);
+
+  std::atomic<bool> finished_{false};
+};
+
+}  // namespace pkg

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// scheduler/lifecycle.cc: birth, fork and end of the runtime (Note [One runtime per
+// process] in runtime.h).
+#include <pthread.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
+#include "base/error.h"
+#include "scheduler/block_cache.h"
+#include "scheduler/cpu_count.h"
+#include "scheduler/hooks.h"
+#include "scheduler/runtime.h"
+
+namespace pkg {
+namespace detail {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr double kForkSeconds = 5;
+constexpr auto kExitWait = std::chrono::seconds(2);
+
+constinit std::atomic<Runtime*> g_runtime{nullptr};
+constinit std::atomic<uint32_t> g_generation{0};
+constinit std::mutex g_making;
+constinit std::array<std::mutex, 16> g_stream_locks;
+
+SpinLock& task_memory_lock() { return BlockCache<sizeof(Task)>::shared_lock(); }
+
+// Plain polling: inside fork() the interpreter lock may not be given up, and no hook
+// may run.  A fork from inside a task cannot wait for that task.
+void wait_idle_before_fork() {
+  if (!runtime_if_made() || running_task()) return;
+  const auto deadline = Clock::now() + std::chrono::duration<double>(kForkSeconds);
+  while (pending_tasks() != 0 && Clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+}
+
+void before_fork() {
+  wait_idle_before_fork();
+  g_making.lock();
+  for (auto& lock : g_stream_locks) lock.lock();
+  task_memory_lock().lock();
+}
+
+void unlock_after_fork() {
+  task_memory_lock().unlock();
+  for (auto& lock : g_stream_locks) lock.unlock();
+  g_making.unlock();
+}
+
+void after_fork_in_child() {
+  if (Runtime* parent = g_runtime.load()) {
+    g_generation.fetch_add(1);
+    g_runtime.store(new Runtime(parent->pool.size(), parent));
+  }
+  unlock_after_fork();
+}
+
+// What has not begun stays undone: at this point running foreign code is not safe.
+void at_exit() {
+  Runtime* rt = g_runtime.load();
+  if (!rt) return;
+  set_hooks({});
+  rt->closing = true;
+  rt->pool.stop(Pool::Stop::kFreeze, Clock::now() + kExitWait);
+}
+
+Runtime& make_runtime() {
+  std::lock_guard lock(g_making);
+  if (Runtime* made = g_runtime.load()) return *made;
+  auto* made = new Runtime(default_num_threads(), nullptr);
+  pthread_atfork(before_fork, unlock_after_fork, after_fork_in_child);
+  std::atexit(at_exit);
+  g_runtime.store(made, std::memory_order_release);
+  return *made;
+}
+
+}  // namespace
+
+Runtime& runtime() {
+  Runtime* made = g_runtime.load(std::memory_order_acquire);
+  return made ? *made : make_runtime();
+}
+
+Runtime* runtime_if_made() noexcept {
+  return g_runtime.load(std::memory_order_acquire);
+}
+
+uint32_t fork_generation() noexcept {
+  return g_generation.load(std::memory_order_relaxed);
+}
+
+std::mutex& stream_lock(const void* stream) noexcept {
+  return g_stream_locks[(reinterpret_cast<uintptr_t>(stream) >> 6) %
+                        g_stream_locks.size()];
+}
+
+}  // namespace detail
+
+bool quiesce(double seconds) {
+  auto* rt = detail::runtime_if_made();
+  if (!rt) return true;
+  return !detail::running_task() && rt->ledger.wait_all(rt->parking, seconds);
+}
+
+bool shutdown(double seconds) {
+  using detail::Pool;
+  if (const auto* running = detail::running_task()) {
+    detail::raise<RuntimeError>("[shutdown] would deadlock: called inside task '",
+                                running->task->name(), "'.");
+  }
+  auto& rt = detail::runtime();
+  rt.closing = true;
+  const bool finished = rt.ledger.wait_all(rt.parking, seconds > 0 ? seconds : 0);
+  BlockingRegion region;
+  const auto grace = std::chrono::milliseconds(finished ? 1000 : 0);
+  rt.pool.stop(finished ? Pool::Stop::kRunRest : Pool::Stop::kDropRest,
+               detail::Clock::now() + grace);
+  return finished;
+}
+
+}  // namespace pkg

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// scheduler/parallel.h: splits a loop over the pool.  Called by kernels.
+#pragma once
+
+#include <cstdint>
+
+#include "base/function_ref.h"
+
+namespace pkg {
+
+/// Elements of cheap work below which splitting does not pay.
+inline constexpr int64_t kGrain = 32768;
+
+/// Whether this thread runs a chunk of a parallel_for.
+bool in_parallel_region() noexcept;
+
+namespace detail {
+bool splits(int64_t range, int64_t grain) noexcept;
+void parallel_run(int64_t begin, int64_t end, int64_t grain,
+                  FunctionRef<void(int64_t, int64_t)> fn);
+}  // namespace detail
+
+/// Calls fn(b, e) for chunks that cover [begin, end), on the caller and idle workers,
+/// and returns when all are done.  Small ranges, one thread and nested calls run as one
+/// chunk on the caller.  Chunk boundaries depend on range, grain and num_threads()
+/// alone.  The error of the first failing chunk is thrown here, later chunks may be
+/// skipped.
+template <class F>
+void parallel_for(int64_t begin, int64_t end, int64_t grain, F&& fn) {
+  if (begin >= end) return;
+  if (!detail::splits(end - begin, grain)) {
+    fn(begin, end);
+    return;
+  }
+  detail::parallel_run(begin, end, grain, fn);
+}
+
+}  // namespace pkg

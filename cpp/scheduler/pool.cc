@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+// scheduler/pool.cc: the worker loop and how workers are started, woken and ended.
+#include "scheduler/pool.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <system_error>
+#include <thread>
+
+#include "base/error.h"
+#include "scheduler/cpu_count.h"
+#include "scheduler/event.h"
+
+namespace pkg::detail {
+
+struct Pool::Worker {
+  Pool* pool;
+  int slot;
+  Runnable* first = nullptr;  // freed by the task just run: next, seen by nobody else
+  unsigned turn = 0;
+};
+
+namespace {
+
+constexpr int kSearchMicroseconds = 20;
+constexpr unsigned kGlobalEvery = 8;  // or a chain of tasks would starve the others
+
+thread_local void* t_worker = nullptr;  // Pool::Worker*, private there
+thread_local bool t_sweeping = false;
+
+// Workers handle no signals: Ctrl-C belongs to the main thread.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_;
+};
+
+}  // namespace
+
+bool Pool::on_worker() noexcept { return t_worker != nullptr; }
+
+void Pool::push(Runnable* item) {
+  auto* worker = static_cast<Worker*>(t_worker);
+  (worker && worker->pool == this ? local_[worker->slot] : global_).push(item);
+  announce(1);
+}
+
+void Pool::push_all(RunList list, bool at_end) {
+  auto* worker = static_cast<Worker*>(t_worker);
+  if (worker && worker->pool != this) worker = nullptr;
+  if (at_end && worker && !worker->first) worker->first = list.pop();
+  int pushed = 0;
+  while (Runnable* item = list.pop()) {
+    (worker ? local_[worker->slot] : global_).push(item);
+    ++pushed;
+  }
+  if (pushed) announce(pushed);
+}
+
+void Pool::announce(int n) {
+  if (stopped()) {
+    sweep();
+  } else {
+    notify(n);
+  }
+}
+
+void Pool::resize(int n) {
+  target_.store(n);
+  {
+    std::lock_guard lock(mutex_);
+    wake_.notify_all();  // those who are too many leave
+  }
+  if (has_work()) notify(n);
+}
+
+void Pool::notify(int n) {
+  n -= searching_.load();
+  if (n <= 0) return;
+  if (asleep_.load() == 0 && live_.load() - blocked_.load() >= target_.load()) return;
+  bool nobody = false;
+  {
+    std::lock_guard lock(mutex_);
+    for (; n > 0; --n) {
+      if (asleep_.load() > 0) {
+        asleep_.fetch_sub(1);
+        searching_.fetch_add(1);
+        ++tokens_;
+        wake_.notify_one();
+      } else if (stopped() || live_.load() - blocked_.load() >= target_.load()) {
+        break;
+      } else if (!start_worker()) {
+        nobody = live_.load() <= blocked_.load();
+        break;
+      }
+    }
+  }
+  if (nobody) sweep();  // the system gives us no thread: do the work here
+}
+
+bool Pool::start_worker() {
+  const auto slot = std::find(taken_.begin(), taken_.end(), false);
+  if (slot == taken_.end()) return false;
+  const int index = static_cast<int>(slot - taken_.begin());
+  live_.fetch_add(1);
+  searching_.fetch_add(1);
+  if (index >= slots_used_.load()) slots_used_.store(index + 1);
+  *slot = true;
+  try {
+    SignalsBlocked no_signals;
+    std::thread([this, index] { loop(index); }).detach();
+    return true;
+  } catch (const std::system_error&) {
+    live_.fetch_sub(1);
+    searching_.fetch_sub(1);
+    *slot = false;
+    return false;
+  }
+}
+
+void Pool::loop(int slot) {
+#if defined(__linux__)
+  pthread_setname_np(pthread_self(), "pkg-worker");
+#endif
+  const uint32_t generation = fork_generation();
+  Worker self{this, slot};
+  t_worker = &self;
+  bool searching = true;
+  for (;;) {
+    if (stopped() || crowded()) {
+      if (searching) searching_.fetch_sub(1);
+      searching = false;
+      if (leave(self)) return;
+    }
+    Runnable* item = find(self);
+    if (!item) {
+      if (!searching) searching_.fetch_add(1);
+      searching = true;
+      item = search(self);
+    }
+    if (item) {
+      if (searching) stop_searching();
+      searching = false;
+      item->run(true);
+      if (generation != fork_generation()) return;  // it forked: this pool is not ours
+    } else {
+      searching_.fetch_sub(1);
+      sleep();
+      searching = true;
+    }
+  }
+}
+
+Runnable* Pool::find(Worker& self) {
+  if (++self.turn % kGlobalEvery == 0) {
+    if (self.first) global_.push(std::exchange(self.first, nullptr));
+    if (Runnable* item = global_.pop()) return item;
+  }
+  if (self.first) return std::exchange(self.first, nullptr);
+  if (Runnable* item = local_[self.slot].pop()) return item;
+  if (Runnable* item = global_.pop()) return item;
+  const int slots = slots_used_.load(std::memory_order_relaxed);
+  for (int i = 1; i < slots; ++i) {
+    if (Runnable* item = local_[(self.slot + i) % slots].pop()) return item;
+  }
+  return nullptr;
+}
+
+Runnable* Pool::search(Worker& self) {
+  static const bool spin = available_cpus() > 1;
+  if (!spin) return find(self);
+  Runnable* item = nullptr;
+  spin_until([&] { return (item = find(self)) || stopped(); }, kSearchMicroseconds);
+  return item;
+}
+
+bool Pool::has_work() const {
+  if (!global_.empty()) return true;
+  const int slots = slots_used_.load();
+  for (int i = 0; i < slots; ++i) {
+    if (!local_[i].empty()) return true;
+  }
+  return false;
+}
+
+void Pool::stop_searching() {
+  if (searching_.fetch_sub(1) == 1 && has_work()) notify(1);
+}
+
+// Returns as a searching worker; the caller has just stopped searching.
+void Pool::sleep() {
+  std::unique_lock lock(mutex_);
+  asleep_.fetch_add(1);
+  if (!has_work()) {  // after counting ourselves asleep: Note [Waking workers]
+    wake_.wait(lock, [&] { return tokens_ > 0 || stopped() || crowded(); });
+    if (tokens_ > 0) {  // who granted it has done our accounts
+      --tokens_;
+      return;
+    }
+  }
+  asleep_.fetch_sub(1);
+  searching_.fetch_add(1);
+}
+
+bool Pool::crowded() const { return live_.load() - blocked_.load() > target_.load(); }
+
+bool Pool::leave(Worker& self) {
+  {
+    std::lock_guard lock(mutex_);
+    if (!stopped() && !crowded()) return false;
+    if (self.first) global_.push(std::exchange(self.first, nullptr));
+    while (Runnable* item = local_[self.slot].pop()) global_.push(item);
+    taken_[self.slot] = false;
+    t_worker = nullptr;
+    live_.fetch_sub(1);
+    left_.notify_all();
+  }
+  if (has_work()) announce(1);
+  return true;
+}
+
+void Pool::stop(Stop how, Clock::time_point deadline) {
+  {
+    std::lock_guard lock(mutex_);
+    if (how > stop_.load()) stop_.store(how);
+    wake_.notify_all();
+  }
+  sweep();
+  if (on_worker()) return;
+  std::unique_lock lock(mutex_);
+  left_.wait_until(lock, deadline, [&] { return live_.load() == 0; });
+}
+
+void Pool::sweep() {
+  if (t_sweeping) return;  // further up the stack somebody does
+  t_sweeping = true;
+  const int slots = slots_used_.load();
+  while (stop_.load() != Stop::kFreeze) {
+    Runnable* item = global_.pop();
+    for (int i = 0; i < slots && !item; ++i) item = local_[i].pop();
+    if (!item) break;
+    if (stop_.load() == Stop::kDropRest) {
+      item->drop();
+    } else {
+      item->run(false);
+    }
+  }
+  t_sweeping = false;
+}
+
+Pool::Blocked::Blocked(Pool* pool) : pool_(pool) {
+  {
+    std::lock_guard lock(pool->mutex_);
+    PKG_CHECK(pool->blocked_.load() < kMaxBlocked, RuntimeError,
+              "[wait] would deadlock: ", kMaxBlocked,
+              " workers already wait for other tasks. Pass the task as a dependency "
+              "instead of waiting inside one.");
+    pool->blocked_.fetch_add(1);
+  }
+  if (pool->has_work()) pool->notify(1);
+}
+
+Pool::Blocked::~Blocked() { pool_->blocked_.fetch_sub(1); }
+
+}  // namespace pkg::detail

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// scheduler/pool.h: the one set of worker threads of the process.  Internal: tasks and
+// parallel_for push Runnables, nobody else includes it.
+//
+// Note [Waking workers]
+// A worker is running, searching (spinning over the queues) or asleep.  A push wakes
+// nobody while some worker searches: it will find the work.  The last searcher to find
+// work wakes (or starts) another one if more is left.  No wakeup is lost because a push
+// first counts its work, then reads `searching_`, while a worker first stops searching,
+// then reads the counts (all sequentially consistent): one of the two sees the other.
+//
+// Note [Blocked workers]
+// A worker may wait for an event (a custom kernel that reads a pending value).  While
+// it does, it does not count towards the size, so another one takes its place and the
+// pool never starves; there is a limit, beyond which the wait is an error.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+
+#include "scheduler/spin.h"
+
+namespace pkg::detail {
+
+/// Something to run once.  The queue owns one reference to it, in whatever sense.
+struct Runnable {
+  Runnable* next = nullptr;
+  virtual void run(bool on_pool_stack) noexcept = 0;  // true: called by a worker's loop
+  virtual void drop() noexcept = 0;                   // instead of run, after the end
+
+ protected:
+  ~Runnable() = default;
+};
+
+/// First in, first out, intrusive; not synchronised.
+struct RunList {
+  Runnable* head = nullptr;
+  Runnable* tail = nullptr;
+
+  bool empty() const { return head == nullptr; }
+  void push(Runnable* item) {
+    item->next = nullptr;
+    (head ? tail->next : head) = item;
+    tail = item;
+  }
+  Runnable* pop() {
+    Runnable* item = head;
+    if (item) head = item->next;
+    return item;
+  }
+};
+
+/// A RunList behind a spin lock, with a count that can be read without it.
+class alignas(64) RunQueue {
+ public:
+  void push(Runnable* item) {
+    std::lock_guard lock(mutex_);
+    list_.push(item);
+    size_.store(size_.load(std::memory_order_relaxed) + 1);  // seq_cst: Note [Waking]
+  }
+  Runnable* pop() {
+    if (empty()) return nullptr;
+    std::lock_guard lock(mutex_);
+    Runnable* item = list_.pop();
+    if (item) {
+      size_.store(size_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+    }
+    return item;
+  }
+  bool empty() const { return size_.load() == 0; }
+
+ private:
+  SpinLock mutex_;
+  RunList list_;
+  std::atomic<int64_t> size_{0};
+};
+
+class Pool {
+ public:
+  static constexpr int kMaxThreads = 256;
+  static constexpr int kMaxBlocked = 256;
+  using Clock = std::chrono::steady_clock;
+
+  explicit Pool(int size) : target_(size) {}
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+
+  /// Queues work; starts or wakes a worker if need be.
+  void push(Runnable* item);
+  /// Queues all; `at_end`: the calling worker returns to its loop at once and takes the
+  /// first itself.
+  void push_all(RunList list, bool at_end);
+
+  int size() const { return target_.load(std::memory_order_relaxed); }
+  int live() const { return live_.load(std::memory_order_relaxed); }
+  void resize(int n);
+
+  /// Ends the workers after their present task and waits for them until `deadline`.
+  /// `kRunRest`: later pushes run on the pusher.  `kDropRest`: queued and later work is
+  /// dropped.  `kFreeze`: it is left alone (at exit, when running code is not safe).
+  enum class Stop { kNo, kRunRest, kDropRest, kFreeze };
+  void stop(Stop how, Clock::time_point deadline);
+  bool stopped() const { return stop_.load() != Stop::kNo; }
+
+  static bool on_worker() noexcept;
+
+  /// Around a wait inside a worker; see Note [Blocked workers].
+  class Blocked {
+   public:
+    explicit Blocked(Pool* pool);
+    ~Blocked();
+    Blocked(const Blocked&) = delete;
+
+   private:
+    Pool* pool_;
+  };
+
+ private:
+  struct Worker;
+  static constexpr int kSlots = kMaxThreads + kMaxBlocked;
+
+  void loop(int slot);
+  Runnable* find(Worker& self);
+  Runnable* search(Worker& self);
+  void stop_searching();
+  void sleep();
+  bool leave(Worker& self);
+
+  bool has_work() const;
+  bool crowded() const;  // more running workers than wanted
+  void announce(int n);  // work was pushed
+  void notify(int n);    // wake or start up to n workers
+  bool start_worker();   // under mutex_
+  void sweep();          // take the queues empty on this thread
+
+  RunQueue global_;
+  std::array<RunQueue, kSlots> local_;  // of the workers; others may steal
+  alignas(64) std::atomic<int> searching_{0};
+  std::atomic<int> asleep_{0};
+  std::atomic<int> live_{0};
+  std::atomic<int> blocked_{0};
+  std::atomic<int> target_;
+  std::atomic<int> slots_used_{0};  // upper bound of the slots ever taken
+  std::atomic<Stop> stop_{Stop::kNo};
+
+  std::mutex mutex_;  // sleeping, starting, leaving
+  std::condition_variable wake_;
+  std::condition_variable left_;
+  int tokens_ = 0;  // wakeups granted and not yet taken
+  std::array<bool, kSlots> taken_{};
+};
+
+}  // namespace pkg::detail

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// scheduler/runtime.h: the state of the scheduler that a process has once: pool,
+// accounts, parking places, unseen errors.  Internal.
+//
+// Note [One runtime per process]
+// A Runtime is made on first use and never destroyed, so that threads which still run
+// during exit find it intact.  After fork() the child makes a new one: the threads of
+// the old are gone, its locks may be held by nobody.  Unfinished events of the parent
+// are `lost` in the child: waiting for them is an error, not a hang.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <vector>
+
+#include "base/function_ref.h"
+#include "scheduler/pool.h"
+#include "scheduler/task.h"
+
+namespace pkg::detail {
+
+/// Where threads sleep until an address is woken.
+class Parking {
+ public:
+  /// Waits until `ready()`; false after `seconds` (negative: no limit).  Spins first,
+  /// then sleeps in a BlockingRegion and polls the interrupt hook.  `waiters` is what
+  /// the waking side reads to skip the wake: it must change the state before.
+  bool wait(const void* key, std::atomic<uint32_t>& waiters, FunctionRef<bool()> ready,
+            double seconds);
+  void wake(const void* key);
+
+ private:
+  struct alignas(64) Shard {
+    std::mutex mutex;
+    std::condition_variable changed;
+  };
+  Shard& shard(const void* key);
+  std::array<Shard, 16> shards_;
+};
+
+/// Counts work in and out, in epochs, so that `wait_all` waits for what was submitted
+/// before it and not for what others keep submitting.
+class Ledger {
+ public:
+  static constexpr int kEpochs = 16;
+
+  uint8_t enter();
+  void leave(uint8_t epoch, Parking& parking);
+  int64_t submitted() const;
+  int64_t finished() const;
+  bool wait_all(Parking& parking, double seconds);
+
+ private:
+  struct Epoch {
+    alignas(64) std::atomic<int64_t> submitted{0};
+    alignas(64) std::atomic<int64_t> finished{0};
+    // Finished is read first: equality then held when submitted was read.
+    bool idle() const {
+      const int64_t out = finished.load();
+      return out == submitted.load();
+    }
+  };
+  std::array<Epoch, kEpochs> epochs_;
+  std::atomic<unsigned> current_{0};
+  alignas(64) std::atomic<uint32_t> waiters_{0};
+  std::mutex turn_;
+};
+
+/// Errors that nobody has seen yet, oldest first.
+class FailureLog {
+ public:
+  void add(Ref<Failure> failure);
+  Ref<Failure> take_first_unseen();
+
+ private:
+  std::mutex mutex_;
+  std::vector<Ref<Failure>> failures_;
+};
+
+struct Runtime {
+  Runtime(int threads, Runtime* parent) : parent(parent), pool(threads) {}
+
+  Runtime* const parent;  // of the process that forked; kept, never used
+  Pool pool;
+  Parking parking;
+  Ledger ledger;
+  FailureLog failures;
+  std::atomic<int64_t> failed{0};
+  std::atomic<int64_t> cancelled{0};
+  std::atomic<int64_t> inline_runs{0};
+  std::atomic<bool> closing{false};  // shutdown began: submits run on the caller
+};
+
+/// The runtime of this process, made on first use.
+Runtime& runtime();
+/// The same, or null before first use.
+Runtime* runtime_if_made() noexcept;
+
+/// Locks that fork() takes, so that the child finds what they guard consistent.
+std::mutex& stream_lock(const void* stream) noexcept;
+
+}  // namespace pkg::detail

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// scheduler/scheduler.cc: the public functions over tasks, ledger and pool.
+#include "scheduler/scheduler.h"
+
+#include <cstdlib>
+#include <string_view>
+
+#include "base/error.h"
+#include "scheduler/hooks.h"
+#include "scheduler/runtime.h"
+
+namespace pkg {
+
+using detail::Released;
+using detail::Runtime;
+using detail::runtime;
+using detail::Task;
+
+namespace {
+
+bool async_from_environment() {
+  const char* text = std::getenv("PKG_ASYNC");
+  const std::string_view value = text ? text : "";
+  return value != "0" && value != "off" && value != "false";
+}
+
+std::atomic<bool>& async_flag() {
+  static constinit std::atomic<bool> flag{true};
+  static const bool initialised = (flag.store(async_from_environment()), true);
+  (void)initialised;
+  return flag;
+}
+
+// Work submitted inside a task, where the language has no frame, counts as submitted
+// where the task was.
+std::string find_call_site() {
+  std::string site = call_site();
+  if (site.empty()) {
+    if (const auto* running = detail::running_task()) {
+      site = running->task->Event::call_site();
+    }
+  }
+  return site;
+}
+
+}  // namespace
+
+Ref<Event> submit(UniqueFunction fn, std::span<const Ref<Event>> deps,
+                  TaskOptions options) {
+  Runtime& rt = runtime();
+  if (options.call_site.empty()) options.call_site = find_call_site();
+  Ref<Stream> stream =
+      options.stream ? Ref<Stream>::share(options.stream) : current_stream();
+  auto* task =
+      new Task(std::move(fn), options.name, std::move(options.call_site), stream);
+  Ref<Event> event = Ref<Task>::adopt(task);
+  Released released;
+  if (stream) {
+    const Stream::Order order = stream->append(event);
+    task->launch(deps, options.after, order.tail, order.waits, released);
+  } else {
+    task->launch(deps, options.after, nullptr, {}, released);
+  }
+  const bool inline_run = !async_enabled() || rt.closing.load();
+  if (inline_run && !released.runnable.empty()) {
+    rt.inline_runs.fetch_add(1, std::memory_order_relaxed);
+    released.runnable.pop()->run(false);
+  } else {
+    detail::finish_released(released, false);
+  }
+  return event;
+}
+
+bool cancel(const Ref<Event>& event) {
+  PKG_CHECK(event, ValueError, "[cancel] expected an event, got null");
+  return !event->done() && event->request_cancel();
+}
+
+bool cancel_requested() noexcept {
+  const auto* running = detail::running_task();
+  return running && running->task->cancel_requested();
+}
+
+Ref<Event> ready_event() {
+  static ManualEvent* const event = [] {
+    auto* made = new ManualEvent("ready");
+    made->set();
+    return made;
+  }();
+  return Ref<Event>::share(event);
+}
+
+void synchronize() {
+  if (const auto* running = detail::running_task()) {
+    detail::raise<RuntimeError>("[synchronize] would deadlock: called inside task '",
+                                running->task->name(), "'. Wait outside of tasks.");
+  }
+  Runtime& rt = runtime();
+  rt.ledger.wait_all(rt.parking, -1);
+  if (auto failure = rt.failures.take_first_unseen()) {
+    std::rethrow_exception(failure->error);
+  }
+}
+
+int64_t pending_tasks() {
+  const auto& ledger = runtime().ledger;
+  const int64_t finished = ledger.finished();  // first, or the difference may be < 0
+  return ledger.submitted() - finished;
+}
+
+bool async_enabled() noexcept { return async_flag().load(std::memory_order_relaxed); }
+
+void set_async(bool enabled) noexcept { async_flag().store(enabled); }
+
+int num_threads() { return runtime().pool.size(); }
+
+void set_num_threads(int n) {
+  PKG_CHECK(n >= 1 && n <= detail::Pool::kMaxThreads, ValueError,
+            "[set_num_threads] expected 1 to ", detail::Pool::kMaxThreads, ", got ", n);
+  runtime().pool.resize(n);
+}
+
+SchedulerStats scheduler_stats() {
+  const Runtime& rt = runtime();
+  SchedulerStats stats{};
+  stats.failed = rt.failed.load();
+  stats.cancelled = rt.cancelled.load();
+  stats.completed = rt.ledger.finished() - stats.failed - stats.cancelled;
+  stats.submitted = rt.ledger.submitted();
+  stats.inline_runs = rt.inline_runs.load();
+  stats.threads = rt.pool.live();
+  return stats;
+}
+
+}  // namespace pkg

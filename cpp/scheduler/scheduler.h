@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// scheduler/scheduler.h: submit work with dependencies, wait for it, cancel it, and the
+// life of the scheduler.  Called by the Async fallback, streams and the binding.  It
+// runs closures and knows neither tensors nor Python.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+
+#include "scheduler/event.h"
+#include "scheduler/unique_function.h"
+
+namespace pkg {
+
+class Stream;
+
+/// What accompanies a unit of work.
+struct TaskOptions {
+  const char* name = "task";   ///< the op, a string that lives as long as the process
+  std::string call_site = {};  ///< "file:line"; empty: ask the hook, or the parent task
+  Stream* stream = nullptr;    ///< null: the current stream of the thread, if any
+  /// Order only: run after these, whether they went well or not.
+  std::span<const Ref<Event>> after = {};
+};
+
+/// Runs `fn` on a worker once all dependencies are done and returns its event at once.
+/// If one of `deps` failed, `fn` is not run and the event carries the same exception.
+/// An empty `fn` makes a pure join.  Null dependencies are skipped.
+Ref<Event> submit(UniqueFunction fn, std::span<const Ref<Event>> deps = {},
+                  TaskOptions options = {});
+inline Ref<Event> submit(UniqueFunction fn, std::initializer_list<Ref<Event>> deps,
+                         TaskOptions options = {}) {
+  return submit(std::move(fn), std::span(deps.begin(), deps.size()),
+                std::move(options));
+}
+
+/// Cancels work that has not begun; it and its dependants fail with CancelledError,
+/// once what they wait for has finished (order is kept).  Returns whether it will not
+/// run.  Work that has begun only sees `cancel_requested()`.
+bool cancel(const Ref<Event>& event);
+
+/// Whether somebody asked to cancel the task this thread runs; long kernels poll it.
+bool cancel_requested() noexcept;
+
+/// An event that is done already.
+Ref<Event> ready_event();
+
+/// Waits for all work submitted before the call and throws the first error that nobody
+/// has seen; the other unseen ones are forgotten (their events keep them).
+void synchronize();
+
+/// Work submitted and not finished.
+int64_t pending_tasks();
+
+/// Whether `submit` schedules (true) or runs the work on the caller when its
+/// dependencies are done (false; the start value when PKG_ASYNC=0).
+bool async_enabled() noexcept;
+void set_async(bool enabled) noexcept;
+
+/// Size of the worker pool: PKG_NUM_THREADS, or the CPUs this process may use.
+int num_threads();
+void set_num_threads(int n);
+
+/// Runs out the pending work for at most `seconds`, then ends the workers; what has not
+/// begun by then is cancelled.  Later submits run on the caller.  Returns whether
+/// everything was finished.  May be called again.
+bool shutdown(double seconds = 10.0);
+
+/// Waits up to `seconds` until nothing runs, so that fork() loses no work.  fork()
+/// itself waits too, but cannot give up the interpreter lock: a binding calls this
+/// before.
+bool quiesce(double seconds = 5.0);
+
+struct SchedulerStats {
+  int threads;          ///< workers alive
+  int64_t submitted;
+  int64_t completed;    ///< finished well
+  int64_t failed;       ///< with an error, own or inherited
+  int64_t cancelled;    ///< and their dependants
+  int64_t inline_runs;  ///< run on the submitting thread
+};
+SchedulerStats scheduler_stats();
+
+}  // namespace pkg

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// scheduler/spin.h: short busy waiting.  Internal.
+#pragma once
+
+#include <sched.h>
+
+#include <atomic>
+#include <chrono>
+
+namespace pkg::detail {
+
+inline void cpu_pause() noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+/// For critical sections of a few instructions.  Yields when the holder was preempted.
+class SpinLock {
+ public:
+  void lock() noexcept {
+    for (int turn = 0; locked_.exchange(true, std::memory_order_acquire); ++turn) {
+      while (locked_.load(std::memory_order_relaxed)) {
+        if (++turn % 64) {
+          cpu_pause();
+        } else {
+          sched_yield();
+        }
+      }
+    }
+  }
+  void unlock() noexcept { locked_.store(false, std::memory_order_release); }
+
+ private:
+  std::atomic<bool> locked_{false};
+};
+
+/// Polls `ready` for about `microseconds`; returns whether it became true.
+template <class Ready>
+bool spin_until(Ready&& ready, int microseconds) {
+  if (ready()) return true;
+  using Clock = std::chrono::steady_clock;
+  const auto end = Clock::now() + std::chrono::microseconds(microseconds);
+  do {
+    for (int i = 0; i < 8; ++i) {
+      cpu_pause();
+      if (ready()) return true;
+    }
+  } while (Clock::now() < end);
+  return false;
+}
+
+}  // namespace pkg::detail

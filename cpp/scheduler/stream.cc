@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// scheduler/stream.cc: a stream is the event of its last work and what to wait for.
+#include "scheduler/stream.h"
+
+#include <algorithm>
+
+#include "scheduler/runtime.h"
+
+namespace pkg {
+namespace {
+
+// Null again after the thread's destructors: static destructors may still submit.
+struct Current {
+  ~Current() { stream = nullptr; }
+  Ref<Stream> stream;
+};
+thread_local Current t_current;
+
+}  // namespace
+
+Stream::Stream() = default;
+Stream::~Stream() = default;
+
+Ref<Event> Stream::submit(UniqueFunction fn, std::span<const Ref<Event>> deps,
+                          TaskOptions options) {
+  options.stream = this;
+  return pkg::submit(std::move(fn), deps, std::move(options));
+}
+
+Stream::Order Stream::append(Ref<Event> task) {
+  std::lock_guard lock(detail::stream_lock(this));
+  Order order{std::move(tail_), std::move(waits_)};
+  tail_ = std::move(task);
+  waits_.clear();
+  return order;
+}
+
+void Stream::note_failure(Ref<detail::Failure> failure) {
+  std::lock_guard lock(detail::stream_lock(this));
+  if (!failure_ || failure_->seen.load()) failure_ = std::move(failure);
+}
+
+Ref<Event> Stream::record() {
+  {
+    std::lock_guard lock(detail::stream_lock(this));
+    const bool done = !tail_ || tail_->done();
+    if (done && waits_.empty()) return ready_event();
+  }
+  return submit(nullptr, {}, {.name = "record"});
+}
+
+void Stream::synchronize() {
+  record()->wait();
+  Ref<detail::Failure> failure;
+  {
+    std::lock_guard lock(detail::stream_lock(this));
+    failure = std::move(failure_);
+  }
+  if (failure && !failure->seen.exchange(true)) std::rethrow_exception(failure->error);
+}
+
+void Stream::wait(Ref<Event> event) {
+  if (!event || event->done()) return;
+  std::lock_guard lock(detail::stream_lock(this));
+  std::erase_if(waits_, [](const auto& e) { return e->done(); });
+  waits_.push_back(std::move(event));
+}
+
+bool Stream::query() const {
+  std::lock_guard lock(detail::stream_lock(this));
+  return (!tail_ || tail_->done()) &&
+         std::all_of(waits_.begin(), waits_.end(),
+                     [](const auto& event) { return event->done(); });
+}
+
+Ref<Stream> current_stream() { return t_current.stream; }
+
+void set_current_stream(Ref<Stream> stream) { t_current.stream = std::move(stream); }
+
+}  // namespace pkg

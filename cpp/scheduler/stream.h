@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// scheduler/stream.h: an order, not a thread.  Work of one stream runs first in, first
+// out; streams run beside each other on the one pool.  Any thread may use any stream.
+// Work without a stream is ordered by its dependencies alone.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "scheduler/scheduler.h"
+
+namespace pkg {
+
+class Stream final : public Intrusive {
+ public:
+  Stream();
+  ~Stream() override;
+
+  /// Submits work that runs after all earlier work of this stream.  A failure of
+  /// earlier work does not stop it; a failure of one of `deps` does.
+  Ref<Event> submit(UniqueFunction fn, std::span<const Ref<Event>> deps = {},
+                    TaskOptions options = {});
+
+  /// Waits for the work submitted so far; throws the first error nobody has seen.
+  void synchronize();
+
+  /// An event that is done when the work submitted so far is; it never fails.
+  Ref<Event> record();
+
+  /// Later work of this stream waits for `event`, whether it goes well or not.
+  void wait(Ref<Event> event);
+
+  /// Whether all work submitted so far is done.
+  bool query() const;
+
+ private:
+  friend class detail::Task;
+  friend Ref<Event> submit(UniqueFunction, std::span<const Ref<Event>>, TaskOptions);
+
+  // What the next task must wait for.
+  struct Order {
+    Ref<Event> tail;
+    std::vector<Ref<Event>> waits;
+  };
+  Order append(Ref<Event> task);
+  void note_failure(Ref<detail::Failure> failure);
+
+  // All members are guarded by the stream's lock shard (see runtime.h).
+  Ref<Event> tail_;
+  std::vector<Ref<Event>> waits_;
+  Ref<detail::Failure> failure_;  // the first that nobody has seen
+};
+
+/// The stream that this thread submits to; null: no order besides dependencies.
+Ref<Stream> current_stream();
+void set_current_stream(Ref<Stream> stream);
+
+/// Makes `stream` current on this thread while it lives.
+class StreamGuard {
+ public:
+  explicit StreamGuard(Ref<Stream> stream) : previous_(current_stream()) {
+    set_current_stream(std::move(stream));
+  }
+  ~StreamGuard() { set_current_stream(std::move(previous_)); }
+  StreamGuard(const StreamGuard&) = delete;
+  StreamGuard& operator=(const StreamGuard&) = delete;
+
+ private:
+  Ref<Stream> previous_;
+};
+
+}  // namespace pkg

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// scheduler/task.h: one unit of work inside the scheduler: the event, the body, the
+// count of unfinished dependencies.  Internal; `submit` makes tasks.
+//
+// Note [Life of a task]
+// Waiting -> Queued -> Running, or Waiting -> Dropped, or Queued -> Dropped; whoever
+// makes the last transition finishes the event.  One reference stands for "in flight":
+// from submit until the task has finished, or, if it was queued, until it was popped.
+// A task that is poisoned or cancelled while waiting finishes only when all it waits
+// for has finished: others may rely on it for their order.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "scheduler/pool.h"
+#include "scheduler/scheduler.h"
+#include "scheduler/stream.h"
+
+namespace pkg::detail {
+
+/// What went wrong, shared by the task that failed and all it poisoned.
+struct Failure final : Intrusive {
+  Failure(std::exception_ptr error, const char* name, std::string call_site,
+          bool cancelled = false)
+      : error(std::move(error)),
+        name(name),
+        call_site(std::move(call_site)),
+        cancelled(cancelled) {}
+  const std::exception_ptr error;
+  const char* const name;
+  const std::string call_site;
+  const bool cancelled;
+  std::atomic<bool> seen{false};
+};
+
+Ref<Failure> cancelled_failure(const char* name, const std::string& call_site);
+
+/// One dependency of a task, hung into the list of the event it waits for.
+struct Link {
+  Link* next = nullptr;
+  Task* owner = nullptr;
+  bool data = false;     // a failure is passed on
+  Ref<Failure> failure;  // set before the owner's count goes down
+};
+
+/// What finished events set free.
+struct Released {
+  RunList runnable;
+  RunList settled;  // finish without running
+};
+
+class Task final : public Event, public Runnable {
+ public:
+  Task(UniqueFunction fn, const char* name, std::string call_site, Ref<Stream> stream);
+
+  /// Call once: hangs the task into its dependencies and launches it.
+  void launch(std::span<const Ref<Event>> deps, std::span<const Ref<Event>> after,
+              const Ref<Event>& tail, std::span<const Ref<Event>> waits,
+              Released& released);
+  void dependency_done(Link& link, const Ref<Failure>& failure, Released& released);
+
+  void run(bool on_pool_stack) noexcept override;
+  void drop() noexcept override;
+  /// Runs it on this thread if nobody else has begun to.
+  bool try_run_here() override;
+  bool request_cancel() override;
+  bool cancel_requested() const {
+    return cancel_asked_.load(std::memory_order_relaxed);
+  }
+
+  static void* operator new(std::size_t size);
+  static void operator delete(void* memory) noexcept;
+
+ private:
+  friend void finish_released(Released& released, bool at_end) noexcept;
+  enum class State : uint8_t { kWaiting, kQueued, kRunning, kDropped };
+
+  void attach(const Ref<Event>& event, bool data);
+  void on_ready(Released& released);
+  bool become(State from, State to) noexcept {
+    return state_.compare_exchange_strong(from, to, std::memory_order_acq_rel);
+  }
+  void execute(bool at_end) noexcept;
+  void complete(Released& released) noexcept;
+
+  static constexpr int kInlineLinks = 4;
+  UniqueFunction fn_;
+  Ref<Stream> stream_;
+  std::array<Link, kInlineLinks> inline_links_;
+  std::unique_ptr<Link[]> more_links_;
+  Link* links_in_use_ = inline_links_.data();
+  int link_count_ = 0;
+  int ready_count_ = 0;  // dependencies that were done at launch
+  std::atomic<int> remaining_{0};
+  std::atomic<State> state_{State::kWaiting};
+  std::atomic<bool> cancel_asked_{false};
+  uint8_t epoch_;
+};
+
+/// Finishes the settled tasks, which may settle more, and queues the runnable ones.
+void finish_released(Released& released, bool at_end) noexcept;
+
+/// The tasks this thread is inside of, innermost first.
+struct RunningTask {
+  explicit RunningTask(Task* task) noexcept;
+  ~RunningTask();
+  RunningTask(const RunningTask&) = delete;
+  Task* task;
+  RunningTask* outer;
+};
+RunningTask* running_task() noexcept;
+
+}  // namespace pkg::detail

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// scheduler/waiting.cc: where threads sleep, how work is counted, which errors are
+// still unseen (see runtime.h).
+#include <algorithm>
+#include <chrono>
+
+#include "scheduler/cpu_count.h"
+#include "scheduler/hooks.h"
+#include "scheduler/runtime.h"
+
+namespace pkg::detail {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr int kSpinMicroseconds = 10;
+constexpr auto kPollInterval = std::chrono::milliseconds(40);
+constexpr std::size_t kMaxFailures = 256;
+
+class Counted {
+ public:
+  explicit Counted(std::atomic<uint32_t>& count) : count_(count) {
+    count_.fetch_add(1);
+  }
+  ~Counted() { count_.fetch_sub(1); }
+  Counted(const Counted&) = delete;
+
+ private:
+  std::atomic<uint32_t>& count_;
+};
+
+Clock::time_point deadline_after(double seconds) {
+  // A year stands for "no limit": the clock's arithmetic must not overflow.
+  constexpr double kYear = 3e7;
+  if (seconds < 0 || seconds > kYear) seconds = kYear;
+  return Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                            std::chrono::duration<double>(seconds));
+}
+
+}  // namespace
+
+Parking::Shard& Parking::shard(const void* key) {
+  const auto bits = reinterpret_cast<uintptr_t>(key);
+  return shards_[(bits >> 6 ^ bits >> 10) % shards_.size()];
+}
+
+bool Parking::wait(const void* key, std::atomic<uint32_t>& waiters,
+                   FunctionRef<bool()> ready, double seconds) {
+  static const bool spin = available_cpus() > 1;
+  if (spin ? spin_until(ready, kSpinMicroseconds) : ready()) return true;
+  if (seconds == 0) return false;
+  const auto deadline = deadline_after(seconds);
+  Shard& place = shard(key);
+  BlockingRegion region;
+  Counted waiting(waiters);
+  for (;;) {
+    {
+      std::unique_lock lock(place.mutex);
+      const auto until = std::min(deadline, Clock::now() + kPollInterval);
+      if (place.changed.wait_until(lock, until, ready)) return true;
+    }
+    if (Clock::now() >= deadline) return ready();
+    if (!Pool::on_worker()) check_interrupt();
+  }
+}
+
+void Parking::wake(const void* key) {
+  Shard& place = shard(key);
+  std::lock_guard lock(place.mutex);
+  place.changed.notify_all();
+}
+
+uint8_t Ledger::enter() {
+  const unsigned epoch = current_.load(std::memory_order_acquire);
+  epochs_[epoch].submitted.fetch_add(1, std::memory_order_relaxed);
+  return static_cast<uint8_t>(epoch);
+}
+
+void Ledger::leave(uint8_t epoch, Parking& parking) {
+  epochs_[epoch].finished.fetch_add(1);
+  if (waiters_.load() != 0 && epochs_[epoch].idle()) parking.wake(this);
+}
+
+int64_t Ledger::submitted() const {
+  int64_t total = 0;
+  for (const Epoch& epoch : epochs_) total += epoch.submitted.load();
+  return total;
+}
+
+int64_t Ledger::finished() const {
+  int64_t total = 0;
+  for (const Epoch& epoch : epochs_) total += epoch.finished.load();
+  return total;
+}
+
+bool Ledger::wait_all(Parking& parking, double seconds) {
+  unsigned newer = kEpochs;  // what is submitted from now on is counted there
+  {
+    std::lock_guard lock(turn_);
+    const unsigned next = (current_.load() + 1) % kEpochs;
+    // If it still holds work of its last round, we wait for newer work too: later than
+    // need be, but never too early.
+    if (epochs_[next].idle()) {
+      current_.store(next, std::memory_order_release);
+      newer = next;
+    }
+  }
+  const auto deadline = deadline_after(seconds);
+  for (unsigned i = 0; i < kEpochs; ++i) {
+    if (i == newer) continue;
+    double left = -1;
+    if (seconds >= 0) {
+      left = std::chrono::duration<double>(deadline - Clock::now()).count();
+      left = std::max(left, 0.0);
+    }
+    const Epoch& epoch = epochs_[i];
+    if (!parking.wait(this, waiters_, [&epoch] { return epoch.idle(); }, left)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void FailureLog::add(Ref<Failure> failure) {
+  std::lock_guard lock(mutex_);
+  std::erase_if(failures_, [](const auto& f) { return f->seen.load(); });
+  if (failures_.size() < kMaxFailures) failures_.push_back(std::move(failure));
+}
+
+Ref<Failure> FailureLog::take_first_unseen() {
+  std::vector<Ref<Failure>> all;
+  {
+    std::lock_guard lock(mutex_);
+    all.swap(failures_);
+  }
+  for (auto& failure : all) {
+    if (!failure->seen.exchange(true)) return std::move(failure);
+  }
+  return nullptr;
+}
+
+}  // namespace pkg::detail

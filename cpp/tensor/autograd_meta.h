@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// tensor/autograd_meta.h: what a tensor remembers for autograd.  The tensor only
+// stores it; autograd/ gives it meaning.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "base/intrusive.h"
+#include "tensor/allocator.h"
+
+namespace pkg {
+
+class TensorImpl;
+
+struct AutogradMeta : PoolAllocated {
+  bool requires_grad = false;  ///< asked for on a leaf
+  uint32_t output_nr = 0;      ///< which output of grad_fn this tensor is
+  Ref<Intrusive> grad_fn;      ///< autograd::Node that made it; null on a leaf
+  Ref<TensorImpl> grad;        ///< accumulated gradient of a leaf
+
+  // The AccumulateGrad node of a leaf, not owned: the node owns the tensor.  Guarded
+  // by `lock`, since the node may be dying while another graph asks for it.
+  std::atomic_flag lock = ATOMIC_FLAG_INIT;
+  Intrusive* accumulator = nullptr;
+
+  ~AutogradMeta();
+};
+
+}  // namespace pkg

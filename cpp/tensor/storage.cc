@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// tensor/storage.cc: allocation and readiness of tensor memory.
+#include "tensor/storage.h"
+
+#include <algorithm>
+#include <new>
+
+#include "base/error.h"
+#include "tensor/allocator.h"
+
+namespace pkg {
+namespace {
+
+constexpr size_t kHeader = (sizeof(Storage) + kAlignment - 1) & ~(kAlignment - 1);
+constexpr int64_t kInlineBytes = 512;
+constexpr uint16_t kAsyncBit = KeySet(DispatchKey::Async).bits();
+
+}  // namespace
+
+Storage::Storage(void* data, int64_t nbytes, size_t block_bytes)
+    : data_(data), nbytes_(nbytes), block_bytes_(block_bytes) {}
+
+Storage::~Storage() {
+  delete pending_.load(std::memory_order_relaxed);
+  if (owns_data_) deallocate(data_, size_t(nbytes_));
+  if (release_) {
+    (*release_)();
+    delete release_;
+  }
+}
+
+void Storage::dispose() noexcept {
+  const size_t bytes = block_bytes_;
+  this->~Storage();
+  deallocate(this, bytes);
+}
+
+Ref<Storage> Storage::make(int64_t nbytes) {
+  PKG_CHECK(nbytes >= 0, ValueError, "[storage] negative size ", nbytes, ".");
+  if (nbytes <= kInlineBytes) {
+    const size_t bytes = kHeader + size_t(nbytes);
+    auto* block = static_cast<char*>(allocate(bytes));
+    return Ref<Storage>::adopt(new (block) Storage(block + kHeader, nbytes, bytes));
+  }
+  void* data = allocate(size_t(nbytes));
+  auto* storage = new (allocate(kHeader)) Storage(data, nbytes, kHeader);
+  storage->owns_data_ = true;
+  if (nbytes >= kAsyncBytes) {
+    storage->static_keys_ = kAsyncBit;
+    storage->keys_.store(kAsyncBit, std::memory_order_relaxed);
+  }
+  return Ref<Storage>::adopt(storage);
+}
+
+Ref<Storage> Storage::borrow(void* data, int64_t nbytes,
+                             std::function<void()> release) {
+  auto* storage = new (allocate(kHeader)) Storage(data, nbytes, kHeader);
+  storage->release_ = new std::function<void()>(std::move(release));
+  storage->exports_ = 1;
+  if (nbytes >= kAsyncBytes) {
+    storage->static_keys_ = kAsyncBit;
+    storage->keys_ = kAsyncBit;
+  }
+  return Ref<Storage>::adopt(storage);
+}
+
+Ref<Storage> Storage::meta(int64_t nbytes) {
+  return Ref<Storage>::adopt(new (allocate(kHeader)) Storage(nullptr, nbytes, kHeader));
+}
+
+Storage::Pending& Storage::pending() {
+  Pending* current = pending_.load(std::memory_order_acquire);
+  if (current) return *current;
+  auto* fresh = new Pending;
+  if (pending_.compare_exchange_strong(current, fresh, std::memory_order_acq_rel)) {
+    return *fresh;
+  }
+  delete fresh;
+  return *current;
+}
+
+// Forgets finished work; called with the lock held.  A failed writer is kept: every
+// reader of its result must see the error.
+void Storage::settle_locked() {
+  Pending& p = *pending_.load(std::memory_order_relaxed);
+  if (p.writer && p.writer->done() && !p.writer->error()) p.writer = nullptr;
+  std::erase_if(p.readers, [](const Ref<Event>& event) { return event->done(); });
+  if (!p.writer && p.readers.empty()) {
+    keys_.store(static_keys_, std::memory_order_release);
+  }
+}
+
+bool Storage::readable() {
+  Pending* p = pending_.load(std::memory_order_acquire);
+  if (!p) return true;
+  std::lock_guard lock(p->mutex);
+  settle_locked();
+  return !p->writer;
+}
+
+bool Storage::writable() {
+  Pending* p = pending_.load(std::memory_order_acquire);
+  if (!p) return true;
+  std::lock_guard lock(p->mutex);
+  settle_locked();
+  return !p->writer && p->readers.empty();
+}
+
+void Storage::wait_readable() {
+  Pending* p = pending_.load(std::memory_order_acquire);
+  if (!p) return;
+  Ref<Event> writer;
+  {
+    std::lock_guard lock(p->mutex);
+    settle_locked();
+    writer = p->writer;
+  }
+  if (writer) writer->wait();
+}
+
+void Storage::wait_writable() {
+  wait_readable();
+  Pending* p = pending_.load(std::memory_order_acquire);
+  if (!p) return;
+  std::vector<Ref<Event>> readers;
+  {
+    std::lock_guard lock(p->mutex);
+    settle_locked();
+    readers = p->readers;
+  }
+  for (const Ref<Event>& reader : readers) {
+    // A reader's failure belongs to its own result, not to this memory.
+    while (!reader->wait_for(3600.0)) {
+    }
+  }
+}
+
+void Storage::collect_dependencies(bool for_write, std::vector<Ref<Event>>& deps) {
+  Pending* p = pending_.load(std::memory_order_acquire);
+  if (!p) return;
+  std::lock_guard lock(p->mutex);
+  settle_locked();
+  if (p->writer) deps.push_back(p->writer);
+  if (for_write) deps.insert(deps.end(), p->readers.begin(), p->readers.end());
+}
+
+void Storage::add_reader(const Ref<Event>& event) {
+  Pending& p = pending();
+  std::lock_guard lock(p.mutex);
+  p.readers.push_back(event);
+  keys_.store(static_keys_ | kAsyncBit, std::memory_order_release);
+}
+
+void Storage::set_writer(const Ref<Event>& event) {
+  Pending& p = pending();
+  std::lock_guard lock(p.mutex);
+  p.writer = event;
+  p.readers.clear();
+  keys_.store(static_keys_ | kAsyncBit, std::memory_order_release);
+}
+
+}  // namespace pkg

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// tensor/storage.h: the bytes of one or more tensors, and what is happening to them.
+//
+// A storage knows the event that makes it ready (its last writer), the readers since,
+// how often it was written (the version autograd checks), and whether somebody outside
+// can see its memory.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <vector>
+
+#include "base/intrusive.h"
+#include "base/key_set.h"
+#include "scheduler/event.h"
+
+namespace pkg {
+
+class Storage final : public Intrusive {
+ public:
+  /// Fresh, uninitialised memory.  Small payloads share the header's block.
+  static Ref<Storage> make(int64_t nbytes);
+  /// Memory that belongs to somebody else; `release` runs when the last tensor dies,
+  /// on whatever thread that happens.  Counts as exported for its whole life.
+  static Ref<Storage> borrow(void* data, int64_t nbytes, std::function<void()> release);
+  /// No memory at all: tensors of the Meta device.
+  static Ref<Storage> meta(int64_t nbytes);
+
+  void* data() const { return data_; }
+  int64_t nbytes() const { return nbytes_; }
+
+  /// Times written; views share it.
+  uint32_t version() const { return version_.load(std::memory_order_relaxed); }
+  void bump_version() { version_.fetch_add(1, std::memory_order_relaxed); }
+
+  /// Async while work on this storage may be pending or its size makes scheduling
+  /// worthwhile, else empty.  Part of every tensor's key set.
+  KeySet dynamic_keys() const {
+    return KeySet::from_bits(keys_.load(std::memory_order_acquire));
+  }
+
+  /// Memory visible outside (NumPy, DLPack) is never touched after a call returns.
+  bool exported() const { return exports_.load(std::memory_order_acquire) > 0; }
+  void add_export() { exports_.fetch_add(1, std::memory_order_acq_rel); }
+  void drop_export() { exports_.fetch_sub(1, std::memory_order_acq_rel); }
+
+  /// Blocks until the last write is done; rethrows its error.
+  void wait_readable();
+  /// Blocks until the last write and all reads since are done.
+  void wait_writable();
+  /// True when no write is pending (and none failed).
+  bool readable();
+  /// True when neither a write nor a read is pending.
+  bool writable();
+
+  /// For the Async layer, which calls these under its ordering lock.
+  void collect_dependencies(bool for_write, std::vector<Ref<Event>>& deps);
+  void add_reader(const Ref<Event>& event);
+  void set_writer(const Ref<Event>& event);
+
+ private:
+  Storage(void* data, int64_t nbytes, size_t block_bytes);
+  ~Storage() override;
+  void dispose() noexcept override;
+  void settle_locked();
+
+  void* data_;
+  int64_t nbytes_;
+  size_t block_bytes_;  // size of header + inline payload
+  bool owns_data_ = false;
+  std::atomic<uint16_t> keys_{0};
+  uint16_t static_keys_ = 0;
+  std::atomic<uint32_t> version_{0};
+  std::atomic<uint32_t> exports_{0};
+
+  // Rarely needed parts, made on first use.
+  struct Pending {
+    std::mutex mutex;
+    Ref<Event> writer;
+    std::vector<Ref<Event>> readers;
+  };
+  std::atomic<Pending*> pending_{nullptr};
+  Pending& pending();
+  std::function<void()>* release_ = nullptr;
+};
+
+/// Elements from which a tensor carries the Async key (its ops may be worth a task).
+inline constexpr int64_t kAsyncBytes = 32768;
+
+}  // namespace pkg

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// tensor/tensor.h: the Tensor handle and the object behind it.
+//
+// A Tensor is one pointer; copying it shares the tensor.  The object holds shape,
+// strides, dtype and a Storage; views share the storage.  Everything that computes is
+// an op (ops/functions.h); this header is only description and access.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "base/device.h"
+#include "base/dtype.h"
+#include "base/intrusive.h"
+#include "base/key_set.h"
+#include "base/scalar.h"
+#include "base/shape.h"
+#include "tensor/autograd_meta.h"
+#include "tensor/storage.h"
+
+namespace pkg {
+
+class TensorImpl final : public Intrusive, public PoolAllocated {
+ public:
+  TensorImpl(Ref<Storage> storage, Shape sizes, Shape strides, int64_t offset,
+             DType dtype, Device device);
+
+  Ref<Storage> storage;
+  Shape sizes;
+  Shape strides;      // in elements
+  int64_t offset = 0;  // in elements
+  int64_t numel = 1;
+  KeySet keys;  // backend key, plus Autograd when gradients flow through it
+  DType dtype;
+  Device device;
+  bool contiguous = true;
+  bool wrapped_number = false;  // made from a Python number: does not decide dtypes
+  std::unique_ptr<AutogradMeta> autograd;
+  // The Python object showing this tensor, not owned; guarded by the GIL of the
+  // embedding language, opaque here.
+  void* python_object = nullptr;
+
+  /// Live objects, for leak tests.
+  static int64_t live_count();
+
+ private:
+  ~TensorImpl() override;
+};
+
+/// What a result will be: the answer of a shape rule.
+struct Spec {
+  Shape sizes;
+  DType dtype = DType::Float32;
+  Device device = {};
+};
+
+/// Shared handle of a tensor; default-constructed it is undefined.
+class Tensor {
+ public:
+  Tensor() = default;
+  explicit Tensor(Ref<TensorImpl> impl) : impl_(std::move(impl)) {}
+  /// 0-d tensor of a bare number, which promotes as Python numbers do.
+  Tensor(Scalar number);
+  template <class T>
+    requires std::is_arithmetic_v<T>
+  Tensor(T number) : Tensor(Scalar(number)) {}
+
+  bool defined() const { return bool(impl_); }
+  TensorImpl* impl() const { return impl_.get(); }
+  const Ref<TensorImpl>& ref() const { return impl_; }
+  Storage& storage() const { return *impl_->storage; }
+
+  const Shape& sizes() const { return impl_->sizes; }
+  const Shape& strides() const { return impl_->strides; }
+  int64_t size(int64_t dim) const {
+    return impl_->sizes[size_t(wrap_dim("size", dim, ndim()))];
+  }
+  int64_t stride(int64_t dim) const {
+    return impl_->strides[size_t(wrap_dim("stride", dim, ndim()))];
+  }
+  int64_t ndim() const { return int64_t(impl_->sizes.size()); }
+  int64_t numel() const { return impl_->numel; }
+  int64_t offset() const { return impl_->offset; }
+  DType dtype() const { return impl_->dtype; }
+  Device device() const { return impl_->device; }
+  bool is_meta() const { return impl_->device.type == DeviceType::Meta; }
+  bool is_contiguous() const { return impl_->contiguous; }
+  Spec spec() const { return {sizes(), dtype(), device()}; }
+
+  /// Key set of a call with this tensor: what it is, and what its memory is up to.
+  KeySet keys() const { return impl_->keys | impl_->storage->dynamic_keys(); }
+
+  /// First element.  Does not wait: kernels run when their inputs are ready.
+  template <class T = void>
+  T* data() const {
+    return reinterpret_cast<T*>(static_cast<char*>(impl_->storage->data()) +
+                                impl_->offset * itemsize(impl_->dtype));
+  }
+
+  /// Blocks until the values can be read; rethrows the error of the work behind them.
+  const Tensor& wait() const {
+    impl_->storage->wait_readable();
+    return *this;
+  }
+  bool is_ready() const { return impl_->storage->readable(); }
+
+  uint32_t version() const { return impl_->storage->version(); }
+  void bump_version() const { impl_->storage->bump_version(); }
+
+  bool requires_grad() const { return impl_->keys.has(DispatchKey::Autograd); }
+  AutogradMeta* autograd() const { return impl_->autograd.get(); }
+  AutogradMeta& make_autograd() const {
+    if (!impl_->autograd) impl_->autograd = std::make_unique<AutogradMeta>();
+    return *impl_->autograd;
+  }
+  /// A leaf was not made by a differentiable op.
+  bool is_leaf() const { return !impl_->autograd || !impl_->autograd->grad_fn; }
+  /// Accumulated gradient; undefined when there is none.
+  Tensor grad() const {
+    return impl_->autograd ? Tensor(impl_->autograd->grad) : Tensor();
+  }
+
+  bool is_same(const Tensor& other) const { return impl_ == other.impl_; }
+
+ private:
+  Ref<TensorImpl> impl_;
+};
+
+using TensorList = std::vector<Tensor>;
+
+/// Uninitialised tensor of the given description.
+Tensor empty(const Shape& sizes, DType dtype, Device device = {});
+inline Tensor empty(const Spec& spec) {
+  return empty(spec.sizes, spec.dtype, spec.device);
+}
+/// Tensor over the same storage with another geometry, without gradient history.
+/// `offset` is absolute, in elements.  The caller vouches that it stays inside.
+Tensor alias(const Tensor& base, Shape sizes, Shape strides, int64_t offset);
+/// Tensor over foreign memory; `release` runs when the last tensor over it dies.
+Tensor from_blob(void* data, const Shape& sizes, const Shape& strides, DType dtype,
+                 std::function<void()> release);
+/// Value of a one-element tensor, waiting for it.
+Scalar item(const Tensor& tensor);
+
+}  // namespace pkg
