@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// dispatcher/dispatcher.cc: the registry behind every call.
+#include "dispatcher/dispatcher.h"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <shared_mutex>
+
+#include "dispatcher/library.h"
+
+namespace pkg {
+
+thread_local constinit LocalKeys t_local_keys;
+
+void set_grad_enabled(bool enabled) {
+  const KeySet autograd(DispatchKey::Autograd);
+  KeySet& excluded = t_local_keys.excluded;
+  excluded = enabled ? excluded.without(autograd) : excluded | autograd;
+}
+
+KeySet keys_of(std::span<const Value> args) {
+  KeySet keys;
+  for (const Value& value : args) {
+    for_each_tensor(value, [&](const Tensor& tensor) { keys |= tensor.keys(); });
+    if (auto* device = std::get_if<Device>(&value)) {
+      if (device->type == DeviceType::Meta) keys |= DispatchKey::Meta;
+    }
+  }
+  return (keys & kBackendKeys).empty() ? keys | DispatchKey::CPU : keys;
+}
+
+struct Dispatcher::State {
+  mutable std::shared_mutex mutex;
+  std::deque<Operator> operators;                             // stable addresses
+  std::map<std::string, Operator*, std::less<>> by_name;      // "ns::add.Tensor"
+  std::map<std::string, const char*, std::less<>> libraries;  // namespace -> where
+  std::array<const Kernel*, kNumKeys> fallbacks{};
+};
+
+Dispatcher::Dispatcher() : state_(new State) {}
+
+Dispatcher& Dispatcher::get() {
+  static Dispatcher* instance = new Dispatcher;
+  run_pending_registrations(*instance);
+  return *instance;
+}
+
+namespace {
+std::string qualify(std::string_view name, std::string_view ns) {
+  if (name.find("::") != name.npos) ns = "";
+  std::string key = ns.empty() ? std::string(name) : str(ns, "::", name);
+  if (key.starts_with("aten::")) key.replace(0, 4, "pkg");
+  return key;
+}
+}  // namespace
+
+const Operator* Dispatcher::find_or_null(std::string_view name,
+                                         std::string_view ns) const {
+  std::shared_lock lock(state_->mutex);
+  const auto found = state_->by_name.find(qualify(name, ns));
+  return found == state_->by_name.end() ? nullptr : found->second;
+}
+
+const Operator& Dispatcher::find(std::string_view name, std::string_view ns) const {
+  if (const Operator* op = find_or_null(name, ns)) return *op;
+  const std::string key = qualify(name, ns);
+  const std::string plain = key.substr(0, key.find('.'));
+  std::string found;
+  std::shared_lock lock(state_->mutex);
+  for (const Operator& op : state_->operators) {
+    if (op.ns + "::" + op.schema.name != plain) continue;
+    found += (found.empty() ? "" : ", ") +
+             (op.schema.overload.empty() ? "(none)" : op.schema.overload);
+  }
+  if (found.empty()) {
+    detail::raise<LookupError>("No op registered: ", key, ". ",
+                               state_->operators.size(),
+                               " ops are registered; pkg.ops lists them.");
+  }
+  detail::raise<LookupError>("Could not find schema for ", key,
+                             " but we found the overloads: ", found, ".");
+}
+
+Operator& Dispatcher::find_mutable(std::string_view name, std::string_view ns) {
+  return const_cast<Operator&>(find(name, ns));
+}
+
+std::vector<const Operator*> Dispatcher::all() const {
+  std::shared_lock lock(state_->mutex);
+  std::vector<const Operator*> ops;
+  for (const auto& [name, op] : state_->by_name) ops.push_back(op);
+  return ops;
+}
+
+std::vector<const Operator*> Dispatcher::overloads(std::string_view name,
+                                                   std::string_view ns) const {
+  std::shared_lock lock(state_->mutex);
+  std::vector<const Operator*> ops;
+  for (const Operator& op : state_->operators) {
+    if (op.ns == ns && op.schema.name == name) ops.push_back(&op);
+  }
+  return ops;
+}
+
+void Dispatcher::redispatch_boxed(const Operator& op, KeySet keys, Stack& stack) const {
+  keys = effective_keys(op, keys);
+  const Kernel& kernel = op.kernel(keys.highest());
+  kernel.boxed(op, kernel, keys, stack);
+}
+
+Operator& Dispatcher::define(std::string ns, Schema schema, const char* where) {
+  std::unique_lock lock(state_->mutex);
+  const std::string key = ns + "::" + schema.full_name();
+  const auto found = state_->by_name.find(key);
+  PKG_CHECK(found == state_->by_name.end(), RuntimeError, "[define] ", key,
+            " is already registered at ", found->second->where,
+            "; registered again at ", where, ".");
+  Operator& op = state_->operators.emplace_back(std::move(ns), std::move(schema));
+  op.where = where;
+  op.refresh(state_->fallbacks);
+  state_->by_name[key] = &op;
+  return op;
+}
+
+void Dispatcher::set_kernel(Operator& op, DispatchKey key, Kernel kernel) {
+  std::unique_lock lock(state_->mutex);
+  op.set_kernel(key, kernel);
+  op.refresh(state_->fallbacks);
+}
+
+void Dispatcher::set_fallback(DispatchKey key, Kernel kernel) {
+  std::unique_lock lock(state_->mutex);
+  const Kernel*& slot = state_->fallbacks[size_t(key)];
+  PKG_CHECK(!slot, RuntimeError, "[fallback] key ", name_of(key),
+            " already has a fallback, registered at ", slot->where,
+            "; registered again at ", kernel.where, ".");
+  slot = new Kernel(kernel);
+  for (Operator& op : state_->operators) op.refresh(state_->fallbacks);
+}
+
+void Dispatcher::claim_namespace(std::string_view ns, const char* where) {
+  std::unique_lock lock(state_->mutex);
+  const auto [entry, fresh] = state_->libraries.emplace(ns, where);
+  PKG_CHECK(fresh, RuntimeError,
+            "Only a single PKG_LIBRARY can be used to register the namespace ", ns,
+            "; please put all of your definitions in a single PKG_LIBRARY block, or use "
+            "PKG_LIBRARY_FRAGMENT. Previous registration at ",
+            entry->second, "; latest at ", where, ".");
+}
+
+}  // namespace pkg

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// dispatcher/operator.cc: the dispatch table of one op.
+#include "dispatcher/operator.h"
+
+namespace pkg {
+namespace {
+
+template <size_t... Key>
+constexpr std::array<Kernel, kNumKeys> missing_kernels(std::index_sequence<Key...>) {
+  return {Kernel{.boxed = [](const Operator& op, const Kernel&, KeySet, Stack&) {
+    missing_kernel(op, DispatchKey(Key));
+  }}...};
+}
+const std::array<Kernel, kNumKeys> kMissing =
+    missing_kernels(std::make_index_sequence<kNumKeys>());
+
+}  // namespace
+
+Operator::Operator(std::string ns_in, Schema schema_in)
+    : schema(std::move(schema_in)), ns(std::move(ns_in)), mask_(kBackendKeys.bits()) {
+  for (size_t k = 0; k < kNumKeys; ++k) table_[k] = &kMissing[k];
+}
+
+void Operator::set_kernel(DispatchKey key, Kernel kernel) {
+  // Replaced kernels are never freed: a call in flight may still use them.
+  own_[size_t(key)] = new Kernel(kernel);
+}
+
+void Operator::refresh(std::span<const Kernel* const, kNumKeys> fallbacks) {
+  uint16_t mask = 0;
+  for (int k = 0; k < kNumKeys; ++k) {
+    const Kernel* chosen = own_[size_t(k)] ? own_[size_t(k)] : fallbacks[size_t(k)];
+    const bool backend = kBackendKeys.has(DispatchKey(k));
+    if (chosen ? !chosen->fallthrough : backend) mask |= uint16_t(1u << k);
+    table_[size_t(k)].store(chosen ? chosen : &kMissing[size_t(k)],
+                            std::memory_order_release);
+  }
+  mask_.store(mask, std::memory_order_release);
+}
+
+void missing_kernel(const Operator& op, DispatchKey key) {
+  std::string known;
+  for (int k = 0; k < kNumKeys; ++k) {
+    if (op.has_kernel(DispatchKey(k))) {
+      known += (known.empty() ? "" : ", ") + std::string(name_of(DispatchKey(k)));
+    }
+  }
+  throw NotImplementedError(
+      str("Could not run '", op.qualified_name(), "' with arguments from the '",
+          name_of(key), "' backend. It is only available for these backends: [", known,
+          "] (defined at ", op.where, ")."));
+}
+
+}  // namespace pkg

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// dispatcher/operator.h: everything known about one op, in one record.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <span>
+#include <string>
+#include <typeinfo>
+
+#include "dispatcher/schema.h"
+
+namespace pkg {
+
+class Operator;
+
+/// Arguments and results of a boxed call; lives on the caller's stack.
+struct Stack {
+  std::span<Value> args;
+  std::array<Value, 3> results;
+  int n_results = 0;
+
+  void push(Value value) { results[size_t(n_results++)] = std::move(value); }
+};
+
+/// What runs for one (op, key).  `boxed` always works; `unboxed`, if there, is an
+/// `R (*)(const Operator&, const Kernel&, KeySet, Args...)` of the op's C++ signature.
+struct Kernel {
+  using Boxed = void (*)(const Operator&, const Kernel&, KeySet, Stack&);
+
+  Boxed boxed = nullptr;
+  void* unboxed = nullptr;
+  void* function = nullptr;  ///< the registered function itself
+  /// Structured kernels only: run `function` on boxed arguments into given results.
+  void (*compute)(void* function, const Value* args, Tensor* results) = nullptr;
+  bool fallthrough = false;
+  const char* where = "";  ///< "file:line" of the registration
+};
+
+/// The gradient formula of an op and what it needs to have saved.
+struct GradContext {
+  std::span<const Tensor> grads;    ///< one per result; undefined when not needed
+  std::span<const Value> args;      ///< as called; tensors that were not saved are None
+  std::span<const Tensor> results;  ///< saved results, else undefined
+  std::span<const Spec> specs;      ///< shape and dtype of each argument (tensors)
+  uint64_t needs_mask = 0;          ///< bit i: tensor argument i wants a gradient
+
+  const Tensor& grad(size_t i = 0) const { return grads[i]; }
+  bool needs(size_t i) const { return needs_mask >> i & 1; }
+  const Tensor& input(size_t i) const { return Unbox<Tensor>::from(args[i]); }
+  const Tensor& result(size_t i = 0) const { return results[i]; }
+  const Shape& shape(size_t i) const { return specs[i].sizes; }
+  template <class T>
+  decltype(auto) arg(size_t i) const {
+    return Unbox<T>::from(args[i]);
+  }
+};
+
+struct Gradient {
+  /// Gradients of the tensor arguments in order (a list argument counts each tensor);
+  /// undefined where there is none.
+  using Formula = TensorList (*)(const GradContext&);
+  Formula formula = nullptr;
+  uint64_t saved_args = 0;  ///< bit i: keep argument i
+  bool saves_results = false;
+};
+
+enum class OpKind : uint8_t {
+  Structured,  ///< shape rule + kernels that fill given results; can be scheduled
+  Composite,   ///< calls other ops: needs no key of its own
+  View,        ///< shares its input's storage, touches no data
+  Function,    ///< plain function of ready tensors (results of unknown shape)
+};
+
+class Operator {
+ public:
+  Operator(std::string ns, Schema schema);
+
+  Schema schema;
+  std::string ns;
+  std::string doc;
+  const char* where = "";
+  OpKind kind = OpKind::Function;
+  Gradient gradient;
+  bool non_differentiable = false;
+  bool pointwise = false;
+  const Operator* base = nullptr;  ///< of an in-place op: the op it is a form of
+
+  // Structured ops: the shape rule, typed `Spec (*)(Args...)` and boxed.
+  void* shape = nullptr;
+  void (*shape_boxed)(void* shape, const Value* args, Spec* specs) = nullptr;
+  const std::type_info* signature = nullptr;
+  /// Estimated nanoseconds of one call on one core; null: by element count.
+  double (*cost)(const Value* args, const Spec* specs) = nullptr;
+  double element_cost = 0.25;
+
+  bool in_place() const { return base != nullptr; }
+  /// The record that holds formula, shape rule and kernels: itself, or its base.
+  const Operator& definition() const { return base ? *base : *this; }
+  std::string qualified_name() const { return ns + "::" + schema.full_name(); }
+
+  /// Kernel that a call arriving at `key` runs; never null (a missing one raises).
+  const Kernel& kernel(DispatchKey key) const {
+    return *table_[size_t(key)].load(std::memory_order_acquire);
+  }
+  /// Keys at which this op has anything to do.
+  KeySet mask() const {
+    return KeySet::from_bits(mask_.load(std::memory_order_acquire));
+  }
+  bool has_kernel(DispatchKey key) const { return own_[size_t(key)] != nullptr; }
+
+  /// Called by the registry under its lock.
+  void set_kernel(DispatchKey key, Kernel kernel);
+  void refresh(std::span<const Kernel* const, kNumKeys> fallbacks);
+
+ private:
+  std::array<std::atomic<const Kernel*>, kNumKeys> table_;
+  std::array<const Kernel*, kNumKeys> own_{};
+  std::atomic<uint16_t> mask_;
+};
+
+/// Throws NotImplementedError: the op has no kernel at `key`.
+[[noreturn]] void missing_kernel(const Operator& op, DispatchKey key);
+
+}  // namespace pkg

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+// dispatcher/schema.cc: recursive-descent parser of schema strings.
+#include "dispatcher/schema.h"
+
+#include <cctype>
+#include <charconv>
+
+namespace pkg {
+namespace {
+
+struct TypeName {
+  const char* text;
+  ArgType type;
+};
+constexpr TypeName kTypes[] = {
+    {"Tensor", ArgType::Tensor}, {"Scalar", ArgType::Scalar}, {"int", ArgType::Int},
+    {"float", ArgType::Float},   {"bool", ArgType::Bool},     {"str", ArgType::Str},
+    {"DType", ArgType::DType},   {"Device", ArgType::Device}};
+
+class Parser {
+ public:
+  explicit Parser(std::string_view text) : text_(text) {}
+
+  Schema parse() {
+    Schema schema;
+    schema.name = identifier("op name");
+    if (accept(".")) schema.overload = identifier("overload name");
+    expect("(");
+    bool keyword_only = false;
+    while (!accept(")")) {
+      if (!schema.arguments.empty() || keyword_only) expect(",");
+      if (accept("*")) {
+        keyword_only = true;
+        continue;
+      }
+      Argument argument = type();
+      argument.keyword_only = keyword_only;
+      argument.name = identifier("parameter name");
+      if (schema.index_of(argument.name) >= 0) fail("a new parameter name");
+      if (accept("=")) {
+        argument.has_default = true;
+        argument.default_value = literal(argument);
+      }
+      schema.arguments.push_back(std::move(argument));
+    }
+    expect("->");
+    if (accept("(")) {
+      while (!accept(")")) {
+        if (!schema.returns.empty()) expect(",");
+        schema.returns.push_back(result());
+      }
+    } else {
+      schema.returns.push_back(result());
+    }
+    skip();
+    if (at_ != text_.size()) fail("the end");
+    return schema;
+  }
+
+ private:
+  Argument result() {
+    Argument argument = type();
+    skip();
+    if (at_ < text_.size() && word_char(text_[at_])) argument.name = identifier("name");
+    return argument;
+  }
+
+  Argument type() {
+    Argument argument;
+    const size_t start = at_;
+    const std::string word = identifier("a type");
+    const TypeName* found = nullptr;
+    for (const TypeName& candidate : kTypes) {
+      if (word == candidate.text) found = &candidate;
+    }
+    if (!found) {
+      at_ = start;
+      fail("a type (Tensor, Scalar, int, float, bool, str, DType, Device)");
+    }
+    argument.type = found->type;
+    if (accept("(")) {
+      identifier("an alias name");
+      argument.written = accept("!");
+      expect(")");
+    }
+    bool optional = accept("?");
+    if (accept("[")) {
+      argument.list = true;
+      argument.optional_item = optional;
+      optional = false;
+      if (!accept("]")) {
+        argument.length = std::get<Scalar>(number()).to_int("length");
+        expect("]");
+      }
+      optional = accept("?");
+    }
+    argument.optional = optional;
+    return argument;
+  }
+
+  Value literal(const Argument& argument) {
+    if (accept("None")) return {};
+    if (argument.list && accept("[")) {
+      Shape ints;
+      std::vector<double> floats;
+      while (!accept("]")) {
+        if (!ints.empty() || !floats.empty()) expect(",");
+        const Scalar value = std::get<Scalar>(number());
+        if (argument.type == ArgType::Float) floats.push_back(value.to<double>());
+        else ints.push_back(value.to_int("default"));
+      }
+      if (argument.type == ArgType::Float) return floats;
+      return ints;
+    }
+    Value value = scalar_literal(argument);
+    if (argument.list && argument.type == ArgType::Int) {
+      return Shape(size_t(std::max<int64_t>(argument.length, 1)),
+                   std::get<Scalar>(value).to_int("default"));
+    }
+    return value;
+  }
+
+  Value scalar_literal(const Argument& argument) {
+    if (accept("True")) return Scalar(true);
+    if (accept("False")) return Scalar(false);
+    if (argument.type == ArgType::Str) {
+      skip();
+      const char quote = at_ < text_.size() ? text_[at_] : ' ';
+      if (quote != '\'' && quote != '"') fail("a quoted string");
+      const size_t end = text_.find(quote, at_ + 1);
+      if (end == text_.npos) fail("a closed string");
+      std::string value(text_.substr(at_ + 1, end - at_ - 1));
+      at_ = end + 1;
+      return value;
+    }
+    if (argument.type == ArgType::DType) {
+      const auto dtype = dtype_from_name(identifier("a dtype"));
+      if (!dtype) fail("a dtype");
+      return *dtype;
+    }
+    Value value = number();
+    if (argument.type == ArgType::Float) {
+      return Scalar(std::get<Scalar>(value).to<double>());
+    }
+    return value;
+  }
+
+  Value number() {
+    skip();
+    const char* begin = text_.data() + at_;
+    const char* end = text_.data() + text_.size();
+    double value = 0;
+    const auto parsed = std::from_chars(begin, end, value);
+    if (parsed.ec != std::errc()) fail("a number");
+    const std::string_view digits(begin, size_t(parsed.ptr - begin));
+    at_ += digits.size();
+    if (digits.find_first_of(".enif") == digits.npos) return Scalar(int64_t(value));
+    return Scalar(value);
+  }
+
+  static bool word_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+  std::string identifier(const char* what) {
+    skip();
+    const size_t start = at_;
+    while (at_ < text_.size() && word_char(text_[at_])) ++at_;
+    if (at_ == start) fail(what);
+    return std::string(text_.substr(start, at_ - start));
+  }
+  void skip() {
+    while (at_ < text_.size() && text_[at_] == ' ') ++at_;
+  }
+  bool accept(std::string_view token) {
+    skip();
+    if (text_.substr(at_, token.size()) != token) return false;
+    const bool word = word_char(token.back());
+    const size_t after = at_ + token.size();
+    if (word && after < text_.size() && word_char(text_[after])) return false;
+    at_ = after;
+    return true;
+  }
+  void expect(std::string_view token) {
+    if (!accept(token)) fail(token);
+  }
+  [[noreturn]] void fail(std::string_view wanted) {
+    detail::raise<ValueError>("[schema] expected ", wanted, " here:\n", text_, "\n",
+                              std::string(at_, ' '), "^ <--- HERE");
+  }
+
+  std::string_view text_;
+  size_t at_ = 0;
+};
+
+void print_default(std::ostream& out, const Argument& argument) {
+  if (is_none(argument.default_value)) {
+    out << "None";
+  } else if (auto* scalar = std::get_if<Scalar>(&argument.default_value)) {
+    out << *scalar;
+  } else if (auto* text = std::get_if<std::string>(&argument.default_value)) {
+    out << '\'' << *text << '\'';
+  } else if (auto* dtype = std::get_if<DType>(&argument.default_value)) {
+    out << *dtype;
+  } else if (auto* shape = std::get_if<Shape>(&argument.default_value)) {
+    out << '[';
+    for (size_t i = 0; i < shape->size(); ++i) out << (i ? ", " : "") << (*shape)[i];
+    out << ']';
+  } else if (auto* floats = std::get_if<std::vector<double>>(&argument.default_value)) {
+    out << '[';
+    for (size_t i = 0; i < floats->size(); ++i) {
+      out << (i ? ", " : "") << Scalar((*floats)[i]);
+    }
+    out << ']';
+  }
+}
+
+}  // namespace
+
+std::string Argument::type_str() const {
+  std::string text;
+  for (const TypeName& candidate : kTypes) {
+    if (candidate.type == type) text = candidate.text;
+  }
+  if (written) text += "(a!)";
+  if (optional_item) text += "?";
+  if (list) text += length < 0 ? "[]" : pkg::str("[", length, "]");
+  if (optional) text += "?";
+  return text;
+}
+
+int Schema::index_of(std::string_view argument) const {
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i].name == argument) return int(i);
+  }
+  return -1;
+}
+
+std::string Schema::str() const {
+  std::ostringstream out;
+  out << full_name() << '(';
+  bool starred = false;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const Argument& argument = arguments[i];
+    if (i) out << ", ";
+    if (argument.keyword_only && !starred) {
+      out << "*, ";
+      starred = true;
+    }
+    out << argument.type_str() << ' ' << argument.name;
+    if (argument.has_default) {
+      out << '=';
+      print_default(out, argument);
+    }
+  }
+  out << ") -> ";
+  if (returns.size() != 1) out << '(';
+  for (size_t i = 0; i < returns.size(); ++i) {
+    if (i) out << ", ";
+    out << returns[i].type_str();
+    if (!returns[i].name.empty()) out << ' ' << returns[i].name;
+  }
+  if (returns.size() != 1) out << ')';
+  return out.str();
+}
+
+Schema parse_schema(std::string_view text) { return Parser(text).parse(); }
+
+}  // namespace pkg

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// dispatcher/typed.h: typed calls, and the templates that turn a C++ function into a
+// kernel with a boxed and an unboxed entry.
+#pragma once
+
+#include <tuple>
+#include <utility>
+
+#include "dispatcher/dispatcher.h"
+
+namespace pkg {
+namespace detail {
+
+// Results: a Tensor, a TensorList, or a tuple of Tensors.
+template <class R>
+struct Results {
+  static constexpr int count = 1;
+  using Specs = Spec;
+  static R take(Stack& stack) { return Unbox<R>::from(stack.results[0]); }
+  static void push(Stack& stack, R result) { stack.push(box(result)); }
+  static Tensor* outputs(R& result) { return &result; }
+  static void store(Specs spec, Spec* out) { *out = std::move(spec); }
+  static R make(Specs spec) { return empty(spec); }
+};
+template <>
+struct Results<TensorList> {
+  static TensorList take(Stack& stack) { return std::get<TensorList>(stack.results[0]); }
+  static void push(Stack& stack, TensorList result) { stack.push(std::move(result)); }
+};
+template <class... T>
+struct Results<std::tuple<T...>> {
+  using R = std::tuple<T...>;
+  static constexpr int count = sizeof...(T);
+  using Specs = std::array<Spec, sizeof...(T)>;
+  static R take(Stack& stack) { return take(stack, std::index_sequence_for<T...>()); }
+  template <size_t... I>
+  static R take(Stack& stack, std::index_sequence<I...>) {
+    return R(Unbox<T>::from(stack.results[I])...);
+  }
+  static void push(Stack& stack, R result) {
+    std::apply([&](auto&... part) { (stack.push(box(part)), ...); }, result);
+  }
+  static void store(Specs specs, Spec* out) {
+    for (size_t i = 0; i < specs.size(); ++i) out[i] = std::move(specs[i]);
+  }
+  static R make(Specs specs) { return make(specs, std::index_sequence_for<T...>()); }
+  template <size_t... I>
+  static R make(Specs& specs, std::index_sequence<I...>) {
+    return R(empty(specs[I])...);
+  }
+};
+
+template <class A>
+void add_keys(KeySet& keys, const A& arg) {
+  if constexpr (std::is_same_v<A, Tensor>) {
+    if (arg.defined()) keys |= arg.keys();
+  } else if constexpr (std::is_same_v<A, TensorList>) {
+    for (const Tensor& tensor : arg) {
+      if (tensor.defined()) keys |= tensor.keys();
+    }
+  } else if constexpr (std::is_same_v<A, std::optional<Device>>) {
+    if (arg && arg->type == DeviceType::Meta) keys |= DispatchKey::Meta;
+  }
+}
+
+/// Typed call at the highest of `keys`.
+template <class R, class... A>
+inline R dispatch(const Operator& op, KeySet keys, A... args) {
+  keys = effective_keys(op, keys);
+  const Kernel& kernel = op.kernel(keys.highest());
+  if (kernel.unboxed) {
+    using Fn = R (*)(const Operator&, const Kernel&, KeySet, A...);
+    return reinterpret_cast<Fn>(kernel.unboxed)(op, kernel, keys, args...);
+  }
+  Value boxed[] = {box(args)..., Value()};
+  Stack stack{std::span<Value>(boxed, sizeof...(A)), {}, 0};
+  kernel.boxed(op, kernel, keys, stack);
+  return Results<R>::take(stack);
+}
+
+template <class R, class... A>
+inline R call(const Operator& op, A... args) {
+  KeySet keys;
+  (add_keys(keys, args), ...);
+  if ((keys & kBackendKeys).empty()) keys |= DispatchKey::CPU;
+  return dispatch<R, A...>(op, with_local_keys(keys), args...);
+}
+
+/// In-place ops write into their first argument; the rule must agree with its shape.
+void check_in_place(const Operator& op, const Tensor& self, const Spec& spec);
+
+// Makes kernels out of functions of the C++ signature R(A...).
+template <class R, class... A>
+struct Adapter {
+  template <size_t I>
+  using Arg = std::remove_cvref_t<std::tuple_element_t<I, std::tuple<A...>>>;
+  using Indices = std::index_sequence_for<A...>;
+
+  // A function that returns its results.
+  static R plain(const Operator&, const Kernel& kernel, KeySet, A... args) {
+    return reinterpret_cast<R (*)(A...)>(kernel.function)(args...);
+  }
+  // A structured kernel: shape rule, allocation, then the loops.
+  static R structured(const Operator& op, const Kernel& kernel, KeySet, A... args) {
+    using S = typename Results<R>::Specs;
+    S specs = reinterpret_cast<S (*)(A...)>(op.definition().shape)(args...);
+    if constexpr (std::is_same_v<R, Tensor>) {
+      if (op.in_place()) {
+        R self = std::get<0>(std::forward_as_tuple(args...));
+        check_in_place(op, self, specs);
+        self.bump_version();
+        reinterpret_cast<void (*)(Tensor&, A...)>(kernel.function)(self, args...);
+        return self;
+      }
+      R result = Results<R>::make(std::move(specs));
+      reinterpret_cast<void (*)(Tensor&, A...)>(kernel.function)(result, args...);
+      return result;
+    } else {
+      R result = Results<R>::make(std::move(specs));
+      std::apply(
+          [&]<class... Out>(Out&... out) {
+            reinterpret_cast<void (*)(Out&..., A...)>(kernel.function)(out..., args...);
+          },
+          result);
+      return result;
+    }
+  }
+  // The Meta key: the shape rule alone.
+  static R meta(const Operator& op, const Kernel&, KeySet, A... args) {
+    using S = typename Results<R>::Specs;
+    S specs = reinterpret_cast<S (*)(A...)>(op.definition().shape)(args...);
+    if constexpr (std::is_same_v<R, Tensor>) {
+      if (op.in_place()) return std::get<0>(std::forward_as_tuple(args...));
+    }
+    return Results<R>::make(std::move(specs));
+  }
+
+  using Entry = R (*)(const Operator&, const Kernel&, KeySet, A...);
+  template <Entry entry>
+  static void boxed(const Operator& op, const Kernel& kernel, KeySet keys,
+                    Stack& stack) {
+    [&]<size_t... I>(std::index_sequence<I...>) {
+      Results<R>::push(stack,
+                       entry(op, kernel, keys, Unbox<Arg<I>>::from(stack.args[I])...));
+    }(Indices());
+  }
+  static void shape_boxed(void* shape, const Value* args, Spec* specs) {
+    using S = typename Results<R>::Specs;
+    [&]<size_t... I>(std::index_sequence<I...>) {
+      Results<R>::store(reinterpret_cast<S (*)(A...)>(shape)(Unbox<Arg<I>>::from(args[I])...),
+                        specs);
+    }(Indices());
+  }
+  static void compute(void* function, const Value* args, Tensor* results) {
+    [&]<size_t... I>(std::index_sequence<I...>) {
+      if constexpr (std::is_same_v<R, Tensor>) {
+        reinterpret_cast<void (*)(Tensor&, A...)>(function)(
+            results[0], Unbox<Arg<I>>::from(args[I])...);
+      } else {
+        [&]<size_t... O>(std::index_sequence<O...>) {
+          using Fn = void (*)(std::remove_cvref_t<decltype((O, *results))>&..., A...);
+          reinterpret_cast<Fn>(function)(results[O]...,
+                                         Unbox<Arg<I>>::from(args[I])...);
+        }(std::make_index_sequence<size_t(Results<R>::count)>());
+      }
+    }(Indices());
+  }
+};
+
+}  // namespace detail
+
+/// A callable handle of an op, typed by its C++ signature and resolved by name at its
+/// first call.  Trailing arguments left out take the schema's defaults.
+template <class Signature>
+class Op;
+
+template <class R, class... A>
+class Op<R(A...)> {
+ public:
+  constexpr explicit Op(const char* name, const char* ns = "pkg")
+      : name_(name), ns_(ns) {}
+
+  const Operator& record() const {
+    const Operator* op = op_.load(std::memory_order_acquire);
+    if (__builtin_expect(!op, 0)) op = &resolve();
+    return *op;
+  }
+
+  template <class... Given>
+  R operator()(Given&&... given) const {
+    static_assert(sizeof...(Given) <= sizeof...(A), "too many arguments for this op");
+    return [&]<size_t... I>(std::index_sequence<I...>) -> R {
+      const Operator& op = record();
+      return invoke(op, std::forward<Given>(given)...,
+                    Unbox<Arg<sizeof...(Given) + I>>::from(
+                        op.schema.arguments[sizeof...(Given) + I].default_value)...);
+    }(std::make_index_sequence<sizeof...(A) - sizeof...(Given)>());
+  }
+
+ private:
+  template <size_t I>
+  using Arg = std::remove_cvref_t<std::tuple_element_t<I, std::tuple<A...>>>;
+  static R invoke(const Operator& op, A... args) {
+    return detail::call<R, A...>(op, args...);
+  }
+  [[gnu::noinline, gnu::cold]] const Operator& resolve() const {
+    const Operator& op = Dispatcher::get().find(name_, ns_);
+    op_.store(&op, std::memory_order_release);
+    return op;
+  }
+
+  const char* name_;
+  const char* ns_;
+  mutable std::atomic<const Operator*> op_{nullptr};
+};
+
+}  // namespace pkg
