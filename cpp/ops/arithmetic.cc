@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// ops/arithmetic.cc: addition to powers, with broadcasting and type promotion.
+#include "base/vecmath.h"
+#include "ops/elementwise.h"
+
+namespace pkg::ops {
+namespace {
+
+const Op<Tensor(const Tensor&, const Tensor&)> remainder_op{"remainder"};
+
+Spec add_rule(const Tensor& a, const Tensor& b, const Scalar& alpha) {
+  const DType dtype = result_type(a, b);
+  PKG_CHECK(!alpha.is_float() || is_floating(dtype), RuntimeError,
+            "[add] For integral input tensors, argument alpha must not be a floating "
+            "point number (alpha=",
+            alpha, ").");
+  return broadcast_spec("add", a, b, dtype);
+}
+
+template <int Sign>
+void add_kernel(Tensor& out, const Tensor& a, const Tensor& b, const Scalar& alpha) {
+  const DType dtype = result_type(a, b);
+  if (alpha == Scalar(1)) {
+    return run_binary(out, a, b, dtype, kAnyType, [](auto x, auto y) -> decltype(x) {
+      return decltype(x)(Sign > 0 ? x + y : x - y);
+    });
+  }
+  const double factor = Sign * alpha.to<double>();
+  const int64_t whole = alpha.is_float() ? 0 : Sign * alpha.to<int64_t>();
+  run_binary(out, a, b, dtype, kAnyType, [=](auto x, auto y) -> decltype(x) {
+    using T = decltype(x);
+    if constexpr (std::is_floating_point_v<T>) return x + T(factor) * y;
+    else return T(x + T(whole) * y);
+  });
+}
+
+Tensor scaled(const Tensor& grad, const Scalar& alpha) {
+  return alpha == Scalar(1) ? grad : mul(grad, Tensor(alpha));
+}
+
+template <int Sign>
+TensorList add_gradient(const GradContext& g) {
+  const Scalar& alpha = g.arg<Scalar>(2);
+  Tensor other;
+  if (g.needs(1)) {
+    other = sum_to(scaled(Sign > 0 ? g.grad() : neg(g.grad()), alpha), g.shape(1));
+  }
+  return {g.needs(0) ? sum_to(g.grad(), g.shape(0)) : Tensor(), other};
+}
+
+Spec division_rule(const Tensor& a, const Tensor& b) {
+  return broadcast_spec("div", a, b, to_floating(result_type(a, b)));
+}
+
+struct FloorDivide {
+  template <class T>
+  T operator()(T x, T y) const {
+    if constexpr (std::is_floating_point_v<T>) {
+      return std::floor(x / y);
+    } else {
+      const T q = T(y ? x / y : 0);
+      return T(q - ((x % (y ? y : T(1)) != 0) && ((x < 0) != (y < 0))));
+    }
+  }
+};
+struct Remainder {  // sign of the divisor, as in Python
+  template <class T>
+  T operator()(T x, T y) const {
+    if constexpr (std::is_floating_point_v<T>) {
+      const T r = std::fmod(x, y);
+      return r != 0 && ((r < 0) != (y < 0)) ? r + y : r;
+    } else {
+      if (y == 0) return 0;
+      const T r = T(x % y);
+      return T(r != 0 && ((r < 0) != (y < 0)) ? r + y : r);
+    }
+  }
+};
+
+struct Power {
+  template <class T>
+  T operator()(T x, T y) const {
+    if constexpr (std::is_floating_point_v<T>) {
+      return y == T(2) ? x * x : std::pow(x, y);
+    } else {
+      if (y < 0) return x == 1 ? T(1) : T(0);
+      T result = 1;
+      for (auto n = uint64_t(y); n; n >>= 1) {
+        if (n & 1) result = T(result * x);
+        x = T(x * x);
+      }
+      return result;
+    }
+  }
+};
+
+// Integer division by zero has no value: an error, as in Python, not a trap.
+template <class F>
+void integer_division(Tensor& out, const Tensor& a, const Tensor& b) {
+  const DType dtype = result_type(a, b);
+  if (!is_floating(dtype)) {
+    const Tensor divisor = as_contiguous(as_dtype(b, DType::Int64));
+    const int64_t* values = divisor.data<int64_t>();
+    for (int64_t i = 0; i < divisor.numel(); ++i) {
+      PKG_CHECK(values[i] != 0, RuntimeError, "ZeroDivisionError: [floor_divide] ",
+                "integer division by zero.");
+    }
+  }
+  run_binary(out, a, b, dtype, kNumberType,
+             [](auto x, auto y) -> decltype(x) { return F{}(x, y); });
+}
+Spec floor_rule(const Tensor& a, const Tensor& b) {
+  return broadcast_spec("floor_divide", a, b, result_type(a, b));
+}
+
+PKG_LIBRARY_FRAGMENT(pkg, m) {
+  m.def("add(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor")
+      .doc("self + alpha * other.  Broadcasts and promotes; gradient to both.")
+      .pointwise()
+      .shape(add_rule)
+      .cpu(add_kernel<1>)
+      .grad("", add_gradient<1>)
+      .in_place();
+  m.def("sub(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor")
+      .doc("self - alpha * other.  Broadcasts and promotes; gradient to both.")
+      .pointwise()
+      .shape(add_rule)
+      .cpu(add_kernel<-1>)
+      .grad("", add_gradient<-1>)
+      .in_place();
+  binary_any(m.def("mul(Tensor self, Tensor other) -> Tensor"),
+             [](auto x, auto y) { return x * y; })
+      .doc("self * other.  Broadcasts and promotes; gradient to both.")
+      .grad("self other",
+            [](const GradContext& g) -> TensorList {
+              return {g.needs(0) ? sum_to(mul(g.grad(), g.input(1)), g.shape(0)) : Tensor(),
+                      g.needs(1) ? sum_to(mul(g.grad(), g.input(0)), g.shape(1)) : Tensor()};
+            })
+      .in_place();
+  m.def("div(Tensor self, Tensor other) -> Tensor")
+      .doc("True division; integers give the default floating type.")
+      .pointwise()
+      .shape(division_rule)
+      .cpu([](Tensor& out, const Tensor& a, const Tensor& b) {
+        run_binary(out, a, b, to_floating(result_type(a, b)), kFloatType,
+                   [](auto x, auto y) { return x / y; });
+      })
+      .grad("other result",
+            [](const GradContext& g) -> TensorList {
+              const Tensor self = div(g.grad(), g.input(1));
+              return {g.needs(0) ? sum_to(self, g.shape(0)) : Tensor(),
+                      g.needs(1) ? sum_to(neg(mul(self, g.result())), g.shape(1))
+                                 : Tensor()};
+            })
+      .in_place();
+  m.def("floor_divide(Tensor self, Tensor other) -> Tensor")
+      .doc("Quotient rounded towards minus infinity.")
+      .pointwise()
+      .non_differentiable()
+      .shape(floor_rule)
+      .cpu(integer_division<FloorDivide>)
+      .in_place();
+  m.def("remainder(Tensor self, Tensor other) -> Tensor")
+      .doc("Remainder with the divisor's sign, as Python's %.")
+      .pointwise()
+      .shape(floor_rule)
+      .cpu(integer_division<Remainder>)
+      .grad("",
+            [](const GradContext& g) -> TensorList {
+              PKG_CHECK(!g.needs(1), NotImplementedError,
+                        "[remainder] has no gradient for 'other'; detach it.");
+              return {sum_to(g.grad(), g.shape(0)), Tensor()};
+            })
+      .in_place();
+  m.def("pow(Tensor self, Tensor exponent) -> Tensor")
+      .pointwise()
+      .shape(floor_rule)
+      .cpu([](Tensor& out, const Tensor& a, const Tensor& b) {
+        run_binary(out, a, b, result_type(a, b), kNumberType, Power{});
+      })
+      .doc("self ** exponent.")
+      .grad("self exponent result",
+            [](const GradContext& g) -> TensorList {
+              Tensor base, power;
+              if (g.needs(0)) {
+                const Tensor less = sub(g.input(1), Tensor(1));
+                base = sum_to(mul(g.grad(), mul(g.input(1), pow(g.input(0), less))),
+                              g.shape(0));
+              }
+              if (g.needs(1)) {
+                power = sum_to(mul(g.grad(), mul(g.result(), log(g.input(0)))), g.shape(1));
+              }
+              return {base, power};
+            })
+      .in_place();
+  binary_any(m.def("maximum(Tensor self, Tensor other) -> Tensor"),
+             [](auto x, auto y) { return x > y || x != x ? x : y; })
+      .doc("Larger of the two; NaN wins.  At a tie both get half the gradient.")
+      .grad("self other", [](const GradContext& g) -> TensorList {
+        const Tensor tie = mul(eq(g.input(0), g.input(1)), Tensor(0.5));
+        return {sum_to(mul(g.grad(), add(gt(g.input(0), g.input(1)), tie)), g.shape(0)),
+                sum_to(mul(g.grad(), add(lt(g.input(0), g.input(1)), tie)), g.shape(1))};
+      });
+  binary_any(m.def("minimum(Tensor self, Tensor other) -> Tensor"),
+             [](auto x, auto y) { return x < y || x != x ? x : y; })
+      .doc("Smaller of the two; NaN wins.  At a tie both get half the gradient.")
+      .grad("self other", [](const GradContext& g) -> TensorList {
+        const Tensor tie = mul(eq(g.input(0), g.input(1)), Tensor(0.5));
+        return {sum_to(mul(g.grad(), add(lt(g.input(0), g.input(1)), tie)), g.shape(0)),
+                sum_to(mul(g.grad(), add(gt(g.input(0), g.input(1)), tie)), g.shape(1))};
+      });
+}
+
+}  // namespace
+}  // namespace pkg::ops

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// ops/comparison.cc: comparisons, logic and the choice between two tensors.
+#include "ops/elementwise.h"
+
+namespace pkg::ops {
+namespace {
+
+template <class F>
+OpBuilder bitwise(OpBuilder op, F) {
+  return binary_any(op, [](auto x, auto y) -> decltype(x) {
+    if constexpr (std::is_integral_v<decltype(x)>) {
+      return decltype(x)(F{}(x, y));
+    } else {
+      throw NotImplementedError("[bitwise] expected integer or bool tensors.");
+    }
+  }).non_differentiable();
+}
+
+PKG_LIBRARY_FRAGMENT(pkg, m) {
+  binary_bool(m.def("eq(Tensor self, Tensor other) -> Tensor"),
+              [](auto x, auto y) { return x == y; })
+      .doc("self == other, elementwise.");
+  binary_bool(m.def("ne(Tensor self, Tensor other) -> Tensor"),
+              [](auto x, auto y) { return x != y; })
+      .doc("self != other, elementwise.");
+  binary_bool(m.def("lt(Tensor self, Tensor other) -> Tensor"),
+              [](auto x, auto y) { return x < y; })
+      .doc("self < other, elementwise.");
+  binary_bool(m.def("le(Tensor self, Tensor other) -> Tensor"),
+              [](auto x, auto y) { return x <= y; })
+      .doc("self <= other, elementwise.");
+  binary_bool(m.def("gt(Tensor self, Tensor other) -> Tensor"),
+              [](auto x, auto y) { return x > y; })
+      .doc("self > other, elementwise.");
+  binary_bool(m.def("ge(Tensor self, Tensor other) -> Tensor"),
+              [](auto x, auto y) { return x >= y; })
+      .doc("self >= other, elementwise.");
+  binary_bool(m.def("logical_and(Tensor self, Tensor other) -> Tensor"),
+              [](auto x, auto y) { return bool(x) && bool(y); })
+      .doc("True where both are non-zero.");
+  binary_bool(m.def("logical_or(Tensor self, Tensor other) -> Tensor"),
+              [](auto x, auto y) { return bool(x) || bool(y); })
+      .doc("True where one is non-zero.");
+  binary_bool(m.def("logical_xor(Tensor self, Tensor other) -> Tensor"),
+              [](auto x, auto y) { return bool(x) != bool(y); })
+      .doc("True where exactly one is non-zero.");
+  unary_bool(m.def("logical_not(Tensor self) -> Tensor"),
+             [](auto x) { return !bool(x); })
+      .doc("True where self is zero.");
+  bitwise(m.def("bitwise_and(Tensor self, Tensor other) -> Tensor"),
+          [](auto x, auto y) { return x & y; })
+      .doc("Bitwise and of integers or bools.");
+  bitwise(m.def("bitwise_or(Tensor self, Tensor other) -> Tensor"),
+          [](auto x, auto y) { return x | y; })
+      .doc("Bitwise or of integers or bools.");
+  bitwise(m.def("bitwise_xor(Tensor self, Tensor other) -> Tensor"),
+          [](auto x, auto y) { return x ^ y; })
+      .doc("Bitwise exclusive or of integers or bools.");
+  m.def("where(Tensor condition, Tensor self, Tensor other) -> Tensor")
+      .doc("self where condition is true, else other.")
+      .pointwise()
+      .shape([](const Tensor& condition, const Tensor& a, const Tensor& b) {
+        Spec spec = broadcast_spec("where", a, b, result_type(a, b));
+        spec.sizes = broadcast_shapes("where", spec.sizes, condition.sizes());
+        return spec;
+      })
+      .cpu([](Tensor& out, const Tensor& condition, const Tensor& self,
+              const Tensor& other) {
+        const Tensor mask = as_dtype(condition, DType::Bool);
+        const Tensor a = as_dtype(self, out.dtype()), b = as_dtype(other, out.dtype());
+        visit_dtype(out.dtype(), [&]<class T>(TypeTag<T>) {
+          strided_loop(out.sizes(), {&out, &mask, &a, &b},
+                       [](char* const* data, const int64_t* strides, int64_t n) {
+                         for (int64_t i = 0; i < n; ++i) {
+                           const bool first = *(data[1] + i * strides[1]);
+                           const char* from = first ? data[2] + i * strides[2]
+                                                    : data[3] + i * strides[3];
+                           *reinterpret_cast<T*>(data[0] + i * strides[0]) =
+                               *reinterpret_cast<const T*>(from);
+                         }
+                       });
+        });
+      })
+      .grad("condition", [](const GradContext& g) -> TensorList {
+        const Tensor zero = Tensor(0.0);
+        return {Tensor(), sum_to(where(g.input(0), g.grad(), zero), g.shape(1)),
+                sum_to(where(g.input(0), zero, g.grad()), g.shape(2))};
+      });
+}
+
+}  // namespace
+}  // namespace pkg::ops

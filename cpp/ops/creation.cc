@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// ops/creation.cc: new tensors, copies and conversions.
+#include <cmath>
+
+#include "ops/elementwise.h"
+
+namespace pkg::ops {
+namespace {
+
+const Op<Tensor(const Shape&, const Scalar&, std::optional<DType>, std::optional<Device>,
+                bool)>
+    full_op{"full"};
+
+Tensor mark(Tensor tensor, bool requires_grad) {
+  if (requires_grad) {
+    PKG_CHECK(is_floating(tensor.dtype()), RuntimeError,
+              "[requires_grad] only Tensors of floating point dtype can require "
+              "gradients, got ",
+              tensor.dtype(), ".");
+    tensor.make_autograd().requires_grad = true;
+    tensor.impl()->keys |= DispatchKey::Autograd;
+  }
+  return tensor;
+}
+
+void fill(const Tensor& tensor, const Scalar& value) {
+  visit_dtype(tensor.dtype(), [&]<class T>(TypeTag<T>) {
+    const T v = value.to<T>();
+    strided_loop(tensor.sizes(), {&tensor},
+                 [v](char* const* data, const int64_t* strides, int64_t n) {
+                   auto* out = reinterpret_cast<T*>(data[0]);
+                   if (strides[0] == sizeof(T)) {
+                     std::fill_n(out, n, v);
+                     return;
+                   }
+                   for (int64_t i = 0; i < n; ++i) {
+                     *reinterpret_cast<T*>(data[0] + i * strides[0]) = v;
+                   }
+                 });
+  });
+}
+
+Tensor full(const Shape& size, const Scalar& value, std::optional<DType> dtype,
+            std::optional<Device> device, bool requires_grad) {
+  Tensor tensor = empty(size, dtype.value_or(value.dtype()), device.value_or(Device{}));
+  if (!tensor.is_meta()) fill(tensor, value);
+  return mark(tensor, requires_grad);
+}
+Tensor zeros(const Shape& size, std::optional<DType> dtype, std::optional<Device> device,
+             bool requires_grad) {
+  return full(size, 0, dtype.value_or(default_dtype()), device, requires_grad);
+}
+Tensor ones(const Shape& size, std::optional<DType> dtype, std::optional<Device> device,
+            bool requires_grad) {
+  return full(size, 1, dtype.value_or(default_dtype()), device, requires_grad);
+}
+Tensor empty_op(const Shape& size, std::optional<DType> dtype,
+                std::optional<Device> device, bool requires_grad) {
+  return mark(empty(size, dtype.value_or(default_dtype()), device.value_or(Device{})),
+              requires_grad);
+}
+
+// Values start + i * step, computed in double so that no error accumulates.
+Tensor sequence(double start, double step, int64_t count, DType dtype) {
+  Tensor tensor = empty(Shape{count}, dtype);
+  visit_dtype(dtype, [&]<class T>(TypeTag<T>) {
+    T* out = tensor.data<T>();
+    for (int64_t i = 0; i < count; ++i) {
+      if constexpr (std::is_integral_v<T>) out[i] = T(int64_t(start + double(i) * step));
+      else out[i] = T(float(0) + T(start + double(i) * step));
+    }
+  });
+  return tensor;
+}
+
+Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step,
+              std::optional<DType> dtype, std::optional<Device>, bool requires_grad) {
+  const double s = step.to<double>();
+  PKG_CHECK(s != 0, RuntimeError, "[arange] step must be nonzero.");
+  const double span = end.to<double>() - start.to<double>();
+  PKG_CHECK(span == 0 || (span > 0) == (s > 0), RuntimeError,
+            "[arange] upper bound and lower bound inconsistent with step sign (start=",
+            start, ", end=", end, ", step=", step, ").");
+  const bool floating = start.is_float() || end.is_float() || step.is_float();
+  const auto count = int64_t(std::ceil(span / s));
+  return mark(sequence(start.to<double>(), s, count,
+                       dtype.value_or(floating ? default_dtype() : DType::Int64)),
+              requires_grad);
+}
+Tensor arange_end(const Scalar& end, std::optional<DType> dtype,
+                  std::optional<Device> device, bool requires_grad) {
+  return arange(0, end, 1, dtype, device, requires_grad);
+}
+Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps,
+                std::optional<DType> dtype, std::optional<Device>, bool requires_grad) {
+  PKG_CHECK(steps >= 0, RuntimeError, "[linspace] number of steps must be non-negative, "
+            "got ", steps, ".");
+  const double a = start.to<double>(), b = end.to<double>();
+  const double step = steps > 1 ? (b - a) / double(steps - 1) : 0.0;
+  return mark(sequence(a, step, steps, dtype.value_or(default_dtype())), requires_grad);
+}
+Tensor eye(int64_t n, std::optional<int64_t> columns, std::optional<DType> dtype,
+           std::optional<Device> device, bool requires_grad) {
+  const int64_t cols = columns.value_or(n);
+  Tensor tensor = zeros(Shape{n, cols}, dtype, device, false);
+  const Tensor diagonal = alias(tensor, Shape{std::min(n, cols)}, Shape{cols + 1}, 0);
+  if (!tensor.is_meta()) fill(diagonal, 1);
+  return mark(tensor, requires_grad);
+}
+
+Tensor like(const Tensor& self, const Scalar& value, std::optional<DType> dtype,
+            bool requires_grad) {
+  return full(self.sizes(), value, dtype.value_or(self.dtype()), self.device(),
+              requires_grad);
+}
+
+Tensor to_dtype_fn(const Tensor& self, DType dtype) { return to_dtype(self, dtype); }
+
+constexpr const char* kOptions =
+    "*, DType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor";
+
+PKG_LIBRARY_FRAGMENT(pkg, m) {
+  const auto def = [&](const std::string& head) { return m.def(head + kOptions); };
+  def("full(int[] size, Scalar fill_value, ").doc("Tensor filled with one value.").composite(full);
+  def("zeros(int[] size, ").doc("Tensor of zeros.").composite(zeros);
+  def("ones(int[] size, ").doc("Tensor of ones.").composite(ones);
+  def("empty(int[] size, ").doc("Tensor of unspecified values.").composite(empty_op);
+  def("arange(Scalar end, ").doc("0, 1, ... below end.").composite(arange_end);
+  def("arange.start(Scalar start, Scalar end, Scalar step=1, ")
+      .doc("start, start + step, ... below end.")
+      .composite(arange);
+  def("linspace(Scalar start, Scalar end, int steps, ")
+      .doc("Evenly spaced values from start to end, both included.")
+      .composite(linspace);
+  def("eye(int n, int? m=None, ").doc("Ones on the diagonal.").composite(eye);
+  m.def("full_like(Tensor self, Scalar fill_value) -> Tensor")
+      .doc("Same shape and dtype, filled with one value.")
+      .composite([](const Tensor& self, const Scalar& value) {
+        return like(self, value, std::nullopt, false);
+      });
+  m.def("zeros_like(Tensor self, *, DType? dtype=None, bool requires_grad=False) -> Tensor")
+      .doc("Zeros of the same shape and dtype.")
+      .composite([](const Tensor& self, std::optional<DType> dtype, bool requires_grad) {
+        return like(self, 0, dtype, requires_grad);
+      });
+  m.def("ones_like(Tensor self, *, DType? dtype=None, bool requires_grad=False) -> Tensor")
+      .doc("Ones of the same shape and dtype.")
+      .composite([](const Tensor& self, std::optional<DType> dtype, bool requires_grad) {
+        return like(self, 1, dtype, requires_grad);
+      });
+  m.def("empty_like(Tensor self, *, DType? dtype=None, bool requires_grad=False) -> Tensor")
+      .doc("Unspecified values, same shape and dtype.")
+      .composite([](const Tensor& self, std::optional<DType> dtype, bool requires_grad) {
+        return mark(empty(self.sizes(), dtype.value_or(self.dtype()), self.device()),
+                    requires_grad);
+      });
+  m.def("clone(Tensor self) -> Tensor")
+      .doc("Copy with memory of its own.")
+      .shape(same_shape)
+      .cpu([](Tensor& out, const Tensor& self) { copy_into(out, self); })
+      .grad("", [](const GradContext& g) -> TensorList { return {g.grad()}; });
+  m.def("contiguous(Tensor self) -> Tensor")
+      .doc("The tensor itself when row-major, else a row-major copy.")
+      .composite([](const Tensor& self) {
+        return self.is_contiguous() ? self : clone(self);
+      });
+  m.def("to_dtype(Tensor self, DType dtype) -> Tensor")
+      .doc("Values converted to another element type.")
+      .shape([](const Tensor& self, DType dtype) {
+        return Spec{self.sizes(), dtype, self.device()};
+      })
+      .cpu([](Tensor& out, const Tensor& self, DType) { copy_into(out, self); })
+      .grad("", [](const GradContext& g) -> TensorList {
+        return {to_dtype(g.grad(), g.specs[0].dtype)};
+      });
+  m.def("to(Tensor self, DType dtype) -> Tensor")
+      .doc("The tensor itself when it has the dtype, else a converted copy.")
+      .composite([](const Tensor& self, DType dtype) {
+        return self.dtype() == dtype ? self : to_dtype_fn(self, dtype);
+      });
+  const auto cast = [&]<DType dtype>(const char* name) {
+    m.def(std::string(name) + "(Tensor self) -> Tensor")
+        .doc("Converted to the element type of this name; itself when it has it.")
+        .composite([](const Tensor& self) {
+          return self.dtype() == dtype ? self : to_dtype_fn(self, dtype);
+        });
+  };
+  cast.operator()<DType::Float32>("float");
+  cast.operator()<DType::Float64>("double");
+  cast.operator()<DType::Float16>("half");
+  cast.operator()<DType::Int32>("int");
+  cast.operator()<DType::Int64>("long");
+  cast.operator()<DType::Bool>("bool");
+  m.def("copy(Tensor self, Tensor src) -> Tensor")
+      .doc("src broadcast and converted to self's shape and dtype.")
+      .shape([](const Tensor& self, const Tensor& src) {
+        const Shape sizes = broadcast_shapes("copy_", self.sizes(), src.sizes());
+        PKG_CHECK(sizes == self.sizes(), RuntimeError, "[copy_] cannot broadcast ",
+                  src.sizes(), " to ", self.sizes(), ".");
+        return self.spec();
+      })
+      .cpu([](Tensor& out, const Tensor&, const Tensor& src) {
+        if (src.impl()->storage == out.impl()->storage) {
+          Tensor old = empty(src.spec());  // overlapping views: read before writing
+          copy_into(old, src);
+          return copy_into(out, old);
+        }
+        copy_into(out, src);
+      })
+      .grad("",
+            [](const GradContext& g) -> TensorList {
+              Tensor src;
+              if (g.needs(1)) src = sum_to(g.grad(), g.shape(1));
+              return {g.needs(0) ? full_like(g.grad(), 0) : Tensor(), src};
+            })
+      .in_place();
+  m.def("fill(Tensor self, Scalar value) -> Tensor")
+      .doc("One value everywhere.")
+      .shape([](const Tensor& self, const Scalar&) { return self.spec(); })
+      .cpu([](Tensor& out, const Tensor&, const Scalar& value) { fill(out, value); })
+      .grad("", [](const GradContext& g) -> TensorList { return {full_like(g.grad(), 0)}; })
+      .in_place();
+  m.def("zero(Tensor self) -> Tensor")
+      .doc("Zero everywhere.")
+      .shape(same_shape)
+      .cpu([](Tensor& out, const Tensor&) { fill(out, 0); })
+      .grad("", [](const GradContext& g) -> TensorList { return {full_like(g.grad(), 0)}; })
+      .in_place();
+}
+
+}  // namespace
+}  // namespace pkg::ops

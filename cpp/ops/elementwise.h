@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// ops/elementwise.h: what elementwise stanzas are made of: the dtype and shape rules,
+// and kernels made from a scalar formula.  For the op files only.
+#pragma once
+
+#include "dispatcher/library.h"
+#include "ops/functions.h"
+#include "tensor/strided_loop.h"
+
+namespace pkg::ops {
+
+/// dtype of an operation on both, by PyTorch's rules: dimensioned tensors decide first,
+/// then 0-d tensors, then Python numbers; a later group only counts when its category
+/// (bool < integer < floating) is higher.
+DType result_type(const Tensor& a, const Tensor& b);
+
+/// Integers become the default floating type.
+inline DType to_floating(DType dtype) {
+  return is_floating(dtype) ? dtype : default_dtype();
+}
+/// float16 and bfloat16 are computed in float32.
+inline DType compute_type(DType dtype) {
+  return is_reduced(dtype) ? DType::Float32 : dtype;
+}
+/// Gradient of a broadcast operand: summed back to its shape.
+Tensor sum_to(const Tensor& grad, const Shape& shape);
+
+Spec same_shape(const Tensor& self);
+Spec float_shape(const Tensor& self);
+Spec bool_shape(const Tensor& self);
+Spec broadcast_spec(const char* op, const Tensor& a, const Tensor& b, DType dtype);
+
+/// Runs `f` on every element: result type C -> Out, where C is `dtype`.
+template <class Visit, class F>
+void run_unary(Tensor& out, const Tensor& self, DType dtype, Visit visit, F f) {
+  dtype = compute_type(dtype);
+  const Tensor a = as_dtype(self, dtype);
+  visit(dtype, [&]<class T>(TypeTag<T>) {
+    using Out = decltype(f(T{}));
+    const bool direct = out.dtype() == dtype_of<Out>;
+    Tensor to = direct ? out : empty(out.sizes(), dtype_of<Out>);
+    strided_loop(to.sizes(), {&to, &a},
+                 [f](char* const* data, const int64_t* strides, int64_t n) {
+                   unary_loop<Out, T>(data, strides, n, f);
+                 });
+    if (!direct) copy_into(out, to);
+  });
+}
+
+template <class Visit, class F>
+void run_binary(Tensor& out, const Tensor& self, const Tensor& other, DType dtype,
+                Visit visit, F f) {
+  dtype = compute_type(dtype);
+  const Tensor a = as_dtype(self, dtype);
+  Tensor b = as_dtype(other, dtype);
+  // x.add_(x.t()) must read the old values: copy an operand that overlaps differently.
+  if (!b.is_same(out) && b.impl()->storage == out.impl()->storage &&
+      !(b.offset() == out.offset() && b.strides() == out.strides())) {
+    b = empty(b.spec());
+    copy_into(b, other);
+  }
+  visit(dtype, [&]<class T>(TypeTag<T>) {
+    using Out = decltype(f(T{}, T{}));
+    const bool direct = out.dtype() == dtype_of<Out>;
+    Tensor to = direct ? out : empty(out.sizes(), dtype_of<Out>);
+    strided_loop(to.sizes(), {&to, &a, &b},
+                 [f](char* const* data, const int64_t* strides, int64_t n) {
+                   binary_loop<Out, T>(data, strides, n, f);
+                 });
+    if (!direct) copy_into(out, to);
+  });
+}
+
+inline constexpr auto kAnyType = [](DType dtype, auto&& f) {
+  visit_compute("elementwise", dtype, f);
+};
+inline constexpr auto kNumberType = [](DType dtype, auto&& f) {
+  visit_compute("arithmetic", dtype, [&]<class T>(TypeTag<T> tag) {
+    if constexpr (std::is_same_v<T, bool>) detail::unsupported_dtype("arithmetic", DType::Bool);
+    else f(tag);
+  });
+};
+inline constexpr auto kFloatType = [](DType dtype, auto&& f) {
+  visit_floating("elementwise", dtype, f);
+};
+
+/// Stanza of a floating function: integers are converted first.
+template <class F>
+OpBuilder unary_float(OpBuilder op, F) {
+  op.pointwise().shape(float_shape).cpu([](Tensor& out, const Tensor& self) {
+    run_unary(out, self, to_floating(self.dtype()), kFloatType, F{});
+  });
+  return op;
+}
+/// Stanza of a function of any type that keeps the type.
+template <class F>
+OpBuilder unary_any(OpBuilder op, F) {
+  op.pointwise().shape(same_shape).cpu([](Tensor& out, const Tensor& self) {
+    run_unary(out, self, self.dtype(), kAnyType, [](auto x) -> decltype(x) {
+      return decltype(x)(F{}(x));
+    });
+  });
+  return op;
+}
+/// Stanza of a predicate: bool result.
+template <class F>
+OpBuilder unary_bool(OpBuilder op, F) {
+  op.pointwise().non_differentiable().shape(bool_shape).cpu(
+      [](Tensor& out, const Tensor& self) {
+        run_unary(out, self, self.dtype(), kAnyType,
+                  [](auto x) -> bool { return F{}(x); });
+      });
+  return op;
+}
+/// Stanza of a function of two tensors of any common type.
+template <class F>
+OpBuilder binary_any(OpBuilder op, F) {
+  op.pointwise()
+      .shape([](const Tensor& a, const Tensor& b) {
+        return broadcast_spec("elementwise", a, b, result_type(a, b));
+      })
+      .cpu([](Tensor& out, const Tensor& a, const Tensor& b) {
+        run_binary(out, a, b, result_type(a, b), kAnyType,
+                   [](auto x, auto y) -> decltype(x) { return decltype(x)(F{}(x, y)); });
+      });
+  return op;
+}
+/// Stanza of a comparison: bool result, no gradient.
+template <class F>
+OpBuilder binary_bool(OpBuilder op, F) {
+  op.pointwise()
+      .non_differentiable()
+      .shape([](const Tensor& a, const Tensor& b) {
+        return broadcast_spec("elementwise", a, b, DType::Bool);
+      })
+      .cpu([](Tensor& out, const Tensor& a, const Tensor& b) {
+        run_binary(out, a, b, result_type(a, b), kAnyType,
+                   [](auto x, auto y) -> bool { return F{}(x, y); });
+      });
+  return op;
+}
+
+}  // namespace pkg::ops

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// tensor/strided_loop.cc: the N-dimensional walk and the copy built on it.
+#include "tensor/strided_loop.h"
+
+#include <cstring>
+
+#include "scheduler/parallel.h"
+
+namespace pkg {
+namespace {
+
+constexpr size_t kMaxOperands = 4;
+
+// Dimensions after merging, innermost first.
+struct Walk {
+  size_t n_operands = 0;
+  std::array<char*, kMaxOperands> data{};
+  Shape sizes;
+  std::array<Shape, kMaxOperands> strides;  // bytes
+
+  void add_dim(int64_t size, const std::array<int64_t, kMaxOperands>& step) {
+    if (size == 1) return;
+    if (!sizes.empty()) {
+      // Behind the previous dimension for every operand: one longer dimension.
+      bool merges = true;
+      for (size_t k = 0; k < n_operands; ++k) {
+        merges &= step[k] == strides[k].back() * sizes.back();
+      }
+      if (merges) {
+        sizes.back() *= size;
+        return;
+      }
+    }
+    sizes.push_back(size);
+    for (size_t k = 0; k < n_operands; ++k) strides[k].push_back(step[k]);
+  }
+};
+
+Walk make_walk(const Shape& sizes, const Operands& operands) {
+  Walk walk;
+  walk.n_operands = operands.count;
+  for (size_t k = 0; k < operands.count; ++k) {
+    walk.data[k] = static_cast<char*>(operands.tensors[k]->data());
+  }
+  const size_t ndim = sizes.size();
+  for (size_t d = ndim; d-- > 0;) {
+    std::array<int64_t, kMaxOperands> step{};
+    for (size_t k = 0; k < operands.count; ++k) {
+      const Tensor& t = *operands.tensors[k];
+      const size_t missing = ndim - t.sizes().size();
+      if (d < missing || (t.sizes()[d - missing] == 1 && sizes[d] != 1)) continue;
+      step[k] = t.strides()[d - missing] * itemsize(t.dtype());
+    }
+    walk.add_dim(sizes[d], step);
+  }
+  if (walk.sizes.empty()) {
+    walk.sizes.push_back(1);
+    for (size_t k = 0; k < operands.count; ++k) walk.strides[k].push_back(0);
+  }
+  return walk;
+}
+
+// Runs rows [begin, end) of the walk, a row being one innermost dimension.
+void run_rows(const Walk& walk, int64_t begin, int64_t end, InnerLoop inner) {
+  std::array<int64_t, kMaxOperands> inner_strides{};
+  for (size_t k = 0; k < walk.n_operands; ++k) inner_strides[k] = walk.strides[k][0];
+  for (int64_t row = begin; row < end; ++row) {
+    std::array<char*, kMaxOperands> data = walk.data;
+    int64_t rest = row;
+    for (size_t d = 1; d < walk.sizes.size(); ++d) {
+      const int64_t index = rest % walk.sizes[d];
+      rest /= walk.sizes[d];
+      for (size_t k = 0; k < walk.n_operands; ++k) data[k] += index * walk.strides[k][d];
+    }
+    inner(data.data(), inner_strides.data(), walk.sizes[0]);
+  }
+}
+
+}  // namespace
+
+void strided_loop(const Shape& sizes, const Operands& operands, InnerLoop inner) {
+  const int64_t numel = sizes.numel();
+  if (numel == 0) return;
+  // Most calls: every operand dense with the result's shape, or a single number.
+  std::array<char*, kMaxOperands> data{};
+  std::array<int64_t, kMaxOperands> strides{};
+  bool flat = true;
+  for (size_t k = 0; k < operands.count && flat; ++k) {
+    const Tensor& t = *operands.tensors[k];
+    data[k] = static_cast<char*>(t.data());
+    if (t.is_contiguous() && t.sizes() == sizes) strides[k] = itemsize(t.dtype());
+    else if (t.numel() == 1) strides[k] = 0;
+    else flat = false;
+  }
+  if (flat) {
+    if (numel <= kGrain) return inner(data.data(), strides.data(), numel);
+    parallel_for(0, numel, kGrain, [&](int64_t begin, int64_t end) {
+      std::array<char*, kMaxOperands> at = data;
+      for (size_t k = 0; k < operands.count; ++k) at[k] += begin * strides[k];
+      inner(at.data(), strides.data(), end - begin);
+    });
+    return;
+  }
+  const Walk walk = make_walk(sizes, operands);
+  const int64_t rows = numel / walk.sizes[0];
+  const int64_t grain = std::max<int64_t>(1, kGrain / walk.sizes[0]);
+  parallel_for(0, rows, grain, [&](int64_t begin, int64_t end) {
+    run_rows(walk, begin, end, inner);
+  });
+}
+
+namespace {
+
+template <class T>
+void copy_same(const Tensor& dst, const Tensor& src) {
+  strided_loop(dst.sizes(), {&dst, &src},
+               [](char* const* data, const int64_t* strides, int64_t n) {
+                 if (strides[0] == sizeof(T) && strides[1] == sizeof(T)) {
+                   std::memmove(data[0], data[1], size_t(n) * sizeof(T));
+                   return;
+                 }
+                 for (int64_t i = 0; i < n; ++i) {
+                   *reinterpret_cast<T*>(data[0] + i * strides[0]) =
+                       *reinterpret_cast<const T*>(data[1] + i * strides[1]);
+                 }
+               });
+}
+
+template <class To, class From>
+To convert(From value) {
+  if constexpr (std::is_same_v<To, bool>) {
+    return value != From(0);
+  } else if constexpr (std::is_same_v<To, Half> || std::is_same_v<To, BFloat16>) {
+    return To(float(value));
+  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
+    // Out of range is undefined in C++; through int64 it is at least the same value
+    // on every instruction set.
+    return To(int64_t(value));
+  } else {
+    return To(value);
+  }
+}
+
+}  // namespace
+
+void copy_into(const Tensor& dst, const Tensor& src) {
+  if (dst.dtype() == src.dtype()) {
+    switch (itemsize(dst.dtype())) {
+      case 1: return copy_same<uint8_t>(dst, src);
+      case 2: return copy_same<uint16_t>(dst, src);
+      case 4: return copy_same<uint32_t>(dst, src);
+      default: return copy_same<uint64_t>(dst, src);
+    }
+  }
+  visit_dtype(dst.dtype(), [&]<class To>(TypeTag<To>) {
+    visit_dtype(src.dtype(), [&]<class From>(TypeTag<From>) {
+      using F = std::conditional_t<
+          std::is_same_v<From, Half> || std::is_same_v<From, BFloat16>, float, From>;
+      strided_loop(dst.sizes(), {&dst, &src},
+                   [](char* const* data, const int64_t* strides, int64_t n) {
+                     for (int64_t i = 0; i < n; ++i) {
+                       *reinterpret_cast<To*>(data[0] + i * strides[0]) =
+                           convert<To>(F(*reinterpret_cast<const From*>(
+                               data[1] + i * strides[1])));
+                     }
+                   });
+    });
+  });
+}
+
+Tensor as_contiguous(const Tensor& tensor) {
+  if (tensor.is_contiguous()) return tensor;
+  Tensor copy = empty(tensor.spec());
+  copy_into(copy, tensor);
+  return copy;
+}
+
+Tensor as_dtype(const Tensor& tensor, DType dtype) {
+  if (tensor.dtype() == dtype) return tensor;
+  Tensor copy = empty(tensor.sizes(), dtype, tensor.device());
+  copy_into(copy, tensor);
+  return copy;
+}
+
+}  // namespace pkg
