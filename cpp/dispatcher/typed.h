@@ -95,6 +95,10 @@ struct Adapter {
   template <size_t I>
   using Arg = std::remove_cvref_t<std::tuple_element_t<I, std::tuple<A...>>>;
   using Indices = std::index_sequence_for<A...>;
+  static constexpr bool kFirstIsTensor = [] {
+    if constexpr (sizeof...(A) == 0 || !std::is_same_v<R, Tensor>) return false;
+    else return std::is_same_v<Arg<0>, Tensor>;
+  }();
 
   // A function that returns its results.
   static R plain(const Operator&, const Kernel& kernel, KeySet, A... args) {
@@ -104,7 +108,7 @@ struct Adapter {
   static R structured(const Operator& op, const Kernel& kernel, KeySet, A... args) {
     using S = typename Results<R>::Specs;
     S specs = reinterpret_cast<S (*)(A...)>(op.definition().shape)(args...);
-    if constexpr (std::is_same_v<R, Tensor>) {
+    if constexpr (kFirstIsTensor) {
       if (op.in_place()) {
         R self = std::get<0>(std::forward_as_tuple(args...));
         check_in_place(op, self, specs);
@@ -112,6 +116,8 @@ struct Adapter {
         reinterpret_cast<void (*)(Tensor&, A...)>(kernel.function)(self, args...);
         return self;
       }
+    }
+    if constexpr (std::is_same_v<R, Tensor>) {
       R result = Results<R>::make(std::move(specs));
       reinterpret_cast<void (*)(Tensor&, A...)>(kernel.function)(result, args...);
       return result;
@@ -129,7 +135,7 @@ struct Adapter {
   static R meta(const Operator& op, const Kernel&, KeySet, A... args) {
     using S = typename Results<R>::Specs;
     S specs = reinterpret_cast<S (*)(A...)>(op.definition().shape)(args...);
-    if constexpr (std::is_same_v<R, Tensor>) {
+    if constexpr (kFirstIsTensor) {
       if (op.in_place()) return std::get<0>(std::forward_as_tuple(args...));
     }
     return Results<R>::make(std::move(specs));

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// base/build_info.h: how this library was built; shown by `python -m pkg info`.
+#pragma once
+
+#include <string>
+
+namespace pkg {
+
+/// "0.1.0".
+std::string version();
+/// Compiler and its version.
+std::string compiler_version();
+/// Compile flags.
+std::string build_flags();
+/// Value of _GLIBCXX_USE_CXX11_ABI, which C++ extensions must share.
+int cxx11_abi();
+
+}  // namespace pkg

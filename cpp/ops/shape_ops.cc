@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+// ops/shape_ops.cc: views.  They share storage and touch shape and strides only.
+#include "ops/elementwise.h"
+
+namespace pkg::ops {
+namespace {
+
+// -1 once stands for what is left over.
+Shape infer_size(const Shape& wanted, int64_t numel) {
+  Shape sizes = wanted;
+  int64_t known = 1, unknown = -1;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] == -1) {
+      PKG_CHECK(unknown < 0, RuntimeError, "[reshape] only one dimension can be inferred");
+      unknown = int64_t(i);
+    } else {
+      PKG_CHECK(sizes[i] >= 0, RuntimeError, "[reshape] invalid shape dimension ",
+                sizes[i]);
+      known *= sizes[i];
+    }
+  }
+  if (unknown >= 0 && known > 0 && numel % known == 0) {
+    sizes[size_t(unknown)] = numel / known;
+    known = numel;
+  }
+  PKG_CHECK(known == numel && (unknown < 0 || sizes[size_t(unknown)] >= 0), RuntimeError,
+            "[reshape] shape '", wanted, "' is invalid for input of size ", numel);
+  return sizes;
+}
+
+// Strides that show the same memory with other sizes, where that is possible: the old
+// dimensions fall into groups of dense runs, and each must be filled exactly.
+std::optional<Shape> view_strides(const Tensor& t, const Shape& sizes) {
+  if (t.numel() == 0) return contiguous_strides(sizes);
+  Shape strides(sizes.size(), 0);
+  int64_t next = int64_t(sizes.size()) - 1;
+  int64_t run = 1;       // elements of the dense run so far
+  int64_t filled = 1;    // elements of it given to new dimensions
+  int64_t step = 1;      // stride of the run's last element
+  const Shape &old_sizes = t.sizes(), &old_strides = t.strides();
+  for (int64_t d = t.ndim() - 1; d >= 0; --d) {
+    if (run == 1) step = old_strides[size_t(d)];
+    run *= old_sizes[size_t(d)];
+    const bool ends = d == 0 || (old_sizes[size_t(d) - 1] != 1 &&
+                                 old_strides[size_t(d) - 1] != run * step);
+    if (!ends) continue;
+    while (next >= 0 && (filled < run || sizes[size_t(next)] == 1)) {
+      strides[size_t(next)] = filled * step;
+      filled *= sizes[size_t(next)];
+      --next;
+    }
+    if (filled != run) return std::nullopt;
+    run = filled = 1;
+  }
+  while (next >= 0) strides[size_t(next--)] = step;
+  return strides;
+}
+
+Tensor view(const Tensor& self, const Shape& size) {
+  Shape sizes = infer_size(size, self.numel());
+  auto strides = view_strides(self, sizes);
+  PKG_CHECK(strides, RuntimeError,
+            "[view] size ", size, " is not compatible with the input's size ",
+            self.sizes(), " and stride ", self.strides(), ". Use .reshape(...) instead.");
+  return alias(self, sizes, *strides, self.offset());
+}
+const Op<Tensor(const Tensor&, const Shape&)> view_op{"view"};
+
+Tensor reshape_fn(const Tensor& self, const Shape& shape) {
+  const Shape sizes = infer_size(shape, self.numel());
+  if (view_strides(self, sizes)) return view_op(self, sizes);
+  return view_op(clone(self), sizes);
+}
+
+Tensor permute_fn(const Tensor& self, const Shape& dims) {
+  PKG_CHECK(int64_t(dims.size()) == self.ndim(), RuntimeError, "[permute] expected ",
+            self.ndim(), " dims, got ", dims);
+  Shape sizes, strides;
+  const Shape order = dims.empty() ? Shape() : wrap_dims("permute", dims, self.ndim());
+  for (int64_t d : order) {
+    sizes.push_back(self.sizes()[size_t(d)]);
+    strides.push_back(self.strides()[size_t(d)]);
+  }
+  return alias(self, sizes, strides, self.offset());
+}
+TensorList permute_gradient(const GradContext& g) {
+  const Shape& dims = g.arg<Shape>(1);
+  Shape inverse(dims.size(), 0);
+  for (size_t i = 0; i < dims.size(); ++i) {
+    inverse[size_t(wrap_dim("permute", dims[i], int64_t(dims.size())))] = int64_t(i);
+  }
+  return {permute(g.grad(), inverse)};
+}
+
+Tensor transpose_fn(const Tensor& self, int64_t dim0, int64_t dim1) {
+  const auto a = size_t(wrap_dim("transpose", dim0, self.ndim()));
+  const auto b = size_t(wrap_dim("transpose", dim1, self.ndim()));
+  Shape sizes = self.sizes(), strides = self.strides();
+  if (!sizes.empty()) {
+    std::swap(sizes[a], sizes[b]);
+    std::swap(strides[a], strides[b]);
+  }
+  return alias(self, sizes, strides, self.offset());
+}
+
+Tensor expand_fn(const Tensor& self, const Shape& size) {
+  PKG_CHECK(size.size() >= self.sizes().size(), RuntimeError, "[expand] the number of "
+            "sizes provided (", size.size(), ") must be greater or equal to the number "
+            "of dimensions in the tensor (", self.ndim(), ")");
+  Shape sizes = size, strides(size.size(), 0);
+  const size_t extra = size.size() - self.sizes().size();
+  for (size_t d = 0; d < size.size(); ++d) {
+    const int64_t have = d < extra ? 1 : self.sizes()[d - extra];
+    if (sizes[d] == -1) sizes[d] = have;
+    PKG_CHECK(sizes[d] == have || have == 1, RuntimeError, "[expand] the expanded size "
+              "of the tensor (", sizes[d], ") must match the existing size (", have,
+              ") at non-singleton dimension ", d);
+    if (d >= extra && sizes[d] == have) strides[d] = self.strides()[d - extra];
+  }
+  return alias(self, sizes, strides, self.offset());
+}
+
+Tensor unsqueeze_fn(const Tensor& self, int64_t dim) {
+  const auto d = size_t(wrap_dim("unsqueeze", dim, self.ndim() + 1));
+  Shape sizes = self.sizes(), strides = self.strides();
+  const int64_t step = d < sizes.size() ? sizes[d] * strides[d] : 1;
+  sizes.insert(d, 1);
+  strides.insert(d, step);
+  return alias(self, sizes, strides, self.offset());
+}
+
+Tensor squeeze_dims(const Tensor& self, const Shape& dims) {
+  Shape sizes, strides;
+  for (size_t d = 0; d < self.sizes().size(); ++d) {
+    const bool named = std::find(dims.begin(), dims.end(), int64_t(d)) != dims.end();
+    if (named && self.sizes()[d] == 1) continue;
+    sizes.push_back(self.sizes()[d]);
+    strides.push_back(self.strides()[d]);
+  }
+  return alias(self, sizes, strides, self.offset());
+}
+TensorList reshape_gradient(const GradContext& g) {
+  return {reshape(g.grad(), g.shape(0))};
+}
+
+Tensor select_fn(const Tensor& self, int64_t dim, int64_t index) {
+  PKG_CHECK(self.ndim() > 0, IndexError, "[select] cannot be applied to a 0-dim tensor.");
+  const auto d = size_t(wrap_dim("select", dim, self.ndim()));
+  const int64_t size = self.sizes()[d];
+  PKG_CHECK(index >= -size && index < size, IndexError, "index ", index,
+            " is out of bounds for dimension ", d, " with size ", size);
+  if (index < 0) index += size;
+  Shape sizes = self.sizes(), strides = self.strides();
+  const int64_t offset = self.offset() + index * strides[d];
+  sizes.erase(d);
+  strides.erase(d);
+  return alias(self, sizes, strides, offset);
+}
+
+Tensor slice_fn(const Tensor& self, int64_t dim, std::optional<int64_t> start,
+                std::optional<int64_t> end, int64_t step) {
+  PKG_CHECK(self.ndim() > 0, IndexError, "[slice] cannot be applied to a 0-dim tensor.");
+  PKG_CHECK(step > 0, ValueError, "[slice] step must be greater than zero, got ", step);
+  const auto d = size_t(wrap_dim("slice", dim, self.ndim()));
+  const int64_t size = self.sizes()[d];
+  const auto clamp = [&](int64_t at) {
+    return std::clamp<int64_t>(at < 0 ? at + size : at, 0, size);
+  };
+  const int64_t from = clamp(start.value_or(0));
+  const int64_t to = std::max(from, clamp(end.value_or(size)));
+  Shape sizes = self.sizes(), strides = self.strides();
+  const int64_t offset = self.offset() + from * strides[d];
+  sizes[d] = (to - from + step - 1) / step;
+  strides[d] *= step;
+  return alias(self, sizes, strides, offset);
+}
+
+// Gradient of a view that leaves elements out: zeros with the gradient written in.
+template <class View>
+TensorList scatter_gradient(const GradContext& g, View take) {
+  Tensor full = full_like(expand(Tensor(0.0), g.shape(0)), 0);
+  full = to_dtype(full, g.specs[0].dtype);
+  copy_(take(full), g.grad());
+  return {full};
+}
+
+Tensor diagonal(const Tensor& self) {
+  PKG_CHECK(self.ndim() == 2, RuntimeError, "[diagonal] expected 2 dimensions, got ",
+            self.ndim());
+  return alias(self, Shape{std::min(self.sizes()[0], self.sizes()[1])},
+               Shape{self.strides()[0] + self.strides()[1]}, self.offset());
+}
+const UnaryOp diagonal_op{"diagonal"};
+const Op<Tensor(const Tensor&, const Shape&)> permute_op{"permute"};
+
+PKG_LIBRARY_FRAGMENT(pkg, m) {
+  m.def("view(Tensor self, int[] size) -> Tensor")
+      .doc("Same memory with another shape; RuntimeError where strides forbid it.")
+      .view(view)
+      .grad("", reshape_gradient);
+  m.def("reshape(Tensor self, int[] shape) -> Tensor")
+      .doc("Another shape: a view where possible, else a copy.")
+      .composite(reshape_fn);
+  m.def("flatten(Tensor self, int start_dim=0, int end_dim=-1) -> Tensor")
+      .doc("Joins dimensions start_dim to end_dim.")
+      .composite([](const Tensor& self, int64_t start, int64_t end) {
+        const int64_t a = wrap_dim("flatten", start, self.ndim());
+        const int64_t b = wrap_dim("flatten", end, self.ndim());
+        PKG_CHECK(a <= b, RuntimeError, "[flatten] start_dim cannot come after end_dim");
+        Shape sizes;
+        int64_t joined = 1;
+        for (int64_t d = 0; d < self.ndim(); ++d) {
+          if (d < a || d > b) sizes.push_back(self.size(d));
+          else joined *= self.size(d);
+          if (d == b) sizes.push_back(joined);
+        }
+        if (self.ndim() == 0) sizes.push_back(1);
+        return reshape(self, sizes);
+      });
+  m.def("permute(Tensor self, int[] dims) -> Tensor")
+      .doc("Dimensions in another order.")
+      .view(permute_fn)
+      .grad("", permute_gradient);
+  m.def("transpose(Tensor self, int dim0, int dim1) -> Tensor")
+      .doc("Two dimensions exchanged.")
+      .view(transpose_fn)
+      .grad("", [](const GradContext& g) -> TensorList {
+        return {transpose(g.grad(), g.arg<int64_t>(1), g.arg<int64_t>(2))};
+      });
+  m.def("t(Tensor self) -> Tensor")
+      .doc("Transpose of a matrix; 0-d and 1-d tensors come back as they are.")
+      .composite([](const Tensor& self) {
+        PKG_CHECK(self.ndim() <= 2, RuntimeError, "[t] expects a tensor with <= 2 "
+                  "dimensions, but self is ", self.ndim(), "D");
+        return self.ndim() < 2 ? self : transpose(self, 0, 1);
+      });
+  m.def("expand(Tensor self, int[] size) -> Tensor")
+      .doc("Repeats dimensions of size 1 without copying; -1 keeps a size.")
+      .view(expand_fn)
+      .grad("", [](const GradContext& g) -> TensorList {
+        return {sum_to(g.grad(), g.shape(0))};
+      });
+  m.def("unsqueeze(Tensor self, int dim) -> Tensor")
+      .doc("A new dimension of size 1 at dim.")
+      .view(unsqueeze_fn)
+      .grad("", reshape_gradient);
+  m.def("squeeze(Tensor self) -> Tensor")
+      .doc("Without its dimensions of size 1.")
+      .view([](const Tensor& self) {
+        return squeeze_dims(self, wrap_dims("squeeze", {}, self.ndim()));
+      })
+      .grad("", reshape_gradient);
+  m.def("squeeze.dim(Tensor self, int dim) -> Tensor")
+      .doc("Without dimension dim, where its size is 1.")
+      .view([](const Tensor& self, int64_t dim) {
+        return squeeze_dims(self, Shape{wrap_dim("squeeze", dim, self.ndim())});
+      })
+      .grad("", reshape_gradient);
+  m.def("select(Tensor self, int dim, int index) -> Tensor")
+      .doc("The slice at one index; dim disappears.")
+      .view(select_fn)
+      .grad("", [](const GradContext& g) -> TensorList {
+        return scatter_gradient(g, [&](const Tensor& full) {
+          return select(full, g.arg<int64_t>(1), g.arg<int64_t>(2));
+        });
+      });
+  m.def("slice(Tensor self, int dim=0, int? start=None, int? end=None, int step=1) "
+        "-> Tensor")
+      .doc("self[start:end:step] along dim.")
+      .view(slice_fn)
+      .grad("", [](const GradContext& g) -> TensorList {
+        return scatter_gradient(g, [&](const Tensor& full) {
+          using I = std::optional<int64_t>;
+          return slice(full, g.arg<int64_t>(1), g.arg<I>(2), g.arg<I>(3),
+                       g.arg<int64_t>(4));
+        });
+      });
+  m.def("diagonal(Tensor self) -> Tensor")
+      .doc("The diagonal of a matrix.")
+      .view(diagonal)
+      .grad("", [](const GradContext& g) -> TensorList {
+        return scatter_gradient(g, [](const Tensor& full) { return diagonal_op(full); });
+      });
+}
+
+}  // namespace
+}  // namespace pkg::ops

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs commands that make files, in parallel, and only where something changed.
+
+Called by setup.py.  Knows nothing of pkg, Python extensions or SWIG: a Step is a command
+with one output.  It is run again when its command changed or when anything it read (its
+inputs and what the compiler wrote in its depfile) is newer than its last run.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import time
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+class BuildError(Exception):
+    """A command failed, or something that the build needs is missing."""
+
+
+@dataclass
+class Step:
+    """One command.  `verb` and `label` are its line in the report."""
+
+    verb: str
+    label: str
+    command: list[str]
+    output: Path
+    inputs: list[Path] = field(default_factory=list)
+    depfile: Path | None = None
+    identity: str = ""  # what the command line does not show, such as a tool's version
+
+    @property
+    def record(self) -> Path:
+        """The file that remembers the command which made the output."""
+        return self.output.with_name(self.output.name + ".cmd")
+
+
+class Runner:
+    """Runs lists of steps and counts what was done.
+
+    `build_dir` may move (an sdist built with another tree's folder): its name and the
+    tools' folders, which differ in each isolated build, are no part of a command's text.
+    """
+
+    def __init__(
+        self, root: Path, build_dir: Path, jobs: int, verbose: bool = False
+    ) -> None:
+        self.root = root
+        self.build_dir = build_dir
+        self.jobs = max(1, jobs)
+        self.verbose = verbose
+        self.done: dict[str, int] = {}
+        self.total = 0
+        self._times: dict[str, float] = {}
+
+    def run(self, steps: list[Step]) -> None:
+        """Runs the stale ones of `steps`, which must not depend on each other."""
+        self._times.clear()
+        self.total += len(steps)
+        stale = [(s, why) for s in steps if (why := self.why_stale(s))]
+        # The largest first: the last ones to finish are then short.
+        stale.sort(key=lambda item: -_size(item[0].inputs))
+        with ThreadPoolExecutor(self.jobs) as pool:
+            futures = [pool.submit(self._make, step, why) for step, why in stale]
+            try:
+                wait(futures, return_when=FIRST_EXCEPTION)
+            finally:  # a failure or Ctrl-C: what runs may end, nothing more begins
+                for future in futures:
+                    future.cancel()
+        for future in futures:
+            if not future.cancelled():
+                future.result()
+
+    def why_stale(self, step: Step) -> str:
+        """Why the step must run, in words; empty when it need not."""
+        made = self._mtime(step.output)
+        if not made:
+            return "new"
+        if _read(step.record) != self._identity(step):
+            return "command changed"
+        read = [str(path) for path in step.inputs]
+        if step.depfile is not None:
+            text = _read(step.depfile)
+            if not text:
+                return "depfile missing"
+            read += parse_depfile(text)
+        for name in read:
+            when = self._mtime(self.root / name)
+            if not when:
+                return f"{name} is gone"
+            if when > made:
+                return f"{name} changed"
+        return ""
+
+    def summary(self) -> str:
+        """Such as 'compiled 1, linked 2 of 54 steps'."""
+        done = ", ".join(f"{verb} {n}" for verb, n in sorted(self.done.items()))
+        return f"{done or 'nothing to do'} of {self.total} steps"
+
+    def _make(self, step: Step, why: str) -> None:
+        step.output.parent.mkdir(parents=True, exist_ok=True)
+        step.record.unlink(missing_ok=True)
+        if self.verbose:
+            print(f"  [{why}] {' '.join(step.command)}", flush=True)
+        began = time.time_ns()
+        result = subprocess.run(
+            step.command,
+            cwd=self.root,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+        )
+        if result.returncode != 0:
+            step.output.unlink(missing_ok=True)
+            raise BuildError(
+                f"{step.label}: the command failed ({result.returncode})\n"
+                f"  {' '.join(step.command)}\n{result.stdout}"
+            )
+        # The output is as old as the moment its inputs began to be read, so that a file
+        # saved while it was compiled counts as newer.
+        os.utime(step.output, ns=(began, began))
+        step.record.write_text(self._identity(step), encoding="utf-8")
+        seconds = (time.time_ns() - began) / 1e9
+        print(f"{step.verb} {step.label} ({seconds:.1f} s)", flush=True)
+        if result.stdout.strip():
+            print(result.stdout.rstrip(), flush=True)
+        self.done[step.verb] = self.done.get(step.verb, 0) + 1
+
+    def _identity(self, step: Step) -> str:
+        tool = os.path.basename(step.command[0])
+        text = "\n".join([step.identity, tool, *step.command[1:]])
+        return text.replace(str(self.build_dir), "$BUILD").replace(
+            str(self.root), "$ROOT"
+        )
+
+    def _mtime(self, path: Path | str) -> int:
+        """In ns, 0 for a file that is not there; looked up once in each run()."""
+        key = str(path)
+        if key not in self._times:
+            try:
+                self._times[key] = os.stat(key).st_mtime_ns
+            except OSError:
+                self._times[key] = 0
+        return self._times[key]
+
+
+def parse_depfile(text: str) -> list[str]:
+    """The files that a make rule written by gcc or swig depends on."""
+    _, _, files = text.replace("\\\n", " ").partition(": ")
+    return [re.sub(r"\\(.)", r"\1", f) for f in re.findall(r"(?:\\.|[^\\\s])+", files)]
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError:
+        return ""
+
+
+def _size(paths: list[Path]) -> int:
+    return sum(path.stat().st_size for path in paths if path.exists())
