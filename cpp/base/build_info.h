@@ -12,6 +12,10 @@ std::string version();
 std::string compiler_version();
 /// Compile flags.
 std::string build_flags();
+/// Such as "address,undefined"; empty in an ordinary build.
+std::string sanitizers();
+/// The commit; empty when not built from a git checkout.
+std::string git_version();
 /// Value of _GLIBCXX_USE_CXX11_ABI, which C++ extensions must share.
 int cxx11_abi();
 
