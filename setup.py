@@ -1,75 +1,131 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds the C++ core, runs SWIG, and places the products in pkg/.
+"""Builds pkg: runs SWIG, compiles cpp/ and swig/, places the products in pkg/.
 
-    pkg/lib/libpkg_core.so        the runtime: cpp/**, no Python symbol in it
-    pkg/_pywrap_core*.so          swig/python/** and the file SWIG generates
-    pkg/pywrap_core.py            the shim SWIG generates
+Run by pip, by `python -m build`, or by hand: `python setup.py build_ext`.  It makes
 
-The compiling is in swig/build/compiler.py; metadata is in pyproject.toml.
+    pkg/lib/libpkg_core.so        all of cpp/, no Python symbol in it
+    pkg/lib/libscipy_openblas.so  a copy of OpenBLAS, opened by the core when first needed
+    pkg/_pywrap_core*.so          SWIG's wrapper and swig/python/
+    pkg/pywrap_core.py            SWIG's shim
+
+This file is the face towards setuptools.  Metadata: pyproject.toml; commands:
+swig/build/products.py; flags and environment variables: swig/build/toolchain.py.
 """
 
+from __future__ import annotations
+
+import fcntl
 import os
 import shutil
 import sys
+import time
 from pathlib import Path
 
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
+from setuptools.errors import CompileError
 
 ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT / "swig" / "build"))
 
-import compiler  # noqa: E402  (found through the path above)
-
-EXTENSION = "pkg._pywrap_core"
+from incremental import BuildError, Runner  # noqa: E402
+from products import Products  # noqa: E402
+from toolchain import Config, find_openblas  # noqa: E402
 
 
 class BuildExt(build_ext):
-    """Compiles into build/, then copies the products to where they are needed."""
+    """Makes the products in build/<config>/, then copies those that changed.
 
-    def run(self):
-        """Builds everything that is out of date."""
-        suffix = Path(self.get_ext_filename(EXTENSION)).name
-        products = compiler.build(ROOT, suffix, verbose=self.verbose > 1)
-        # A source tree is importable after `build_ext`, with or without --inplace.
-        targets = {ROOT / "pkg"}
-        if not self.inplace:
-            targets.add(Path(self.build_lib) / "pkg")
-        for target in targets:
-            compiler.place(products, target)
-        if not self.inplace and not getattr(self, "editable_mode", False):
-            copy_headers(Path(self.build_lib) / "pkg" / "include")
+    They go to pkg/ with and without --inplace, so that the repository's root can always
+    import what was built; without it they go to setuptools' folder as well.  Sanitizer
+    builds go to pkg/ only with --inplace, as a plain python cannot load them.
+    """
 
-    def get_outputs(self):
-        """Files of the last build, for install records."""
-        package = Path(self.build_lib) / "pkg"
-        return [str(path) for path in package.rglob("*.so*")]
+    user_options = [
+        *build_ext.user_options,
+        ("core-only", None, "build pkg/lib/ only: no SWIG, no Python extension"),
+    ]
+    boolean_options = [*build_ext.boolean_options, "core-only"]
 
-    def get_output_mapping(self):
-        """Editable installs use the source tree itself."""
-        return {}
+    def initialize_options(self) -> None:
+        super().initialize_options()
+        self.core_only = False
+        self._mapping: dict[str, str] = {}
+
+    def run(self) -> None:
+        began = time.monotonic()
+        # Another tree's folder can be lent to a build, as tests/test_build.py does.
+        build_dir = Path(os.environ.get("PKG_BUILD_DIR") or ROOT / "build").resolve()
+        build_dir.mkdir(parents=True, exist_ok=True)
+        runner = Runner(
+            ROOT,
+            build_dir,
+            jobs=int(self.parallel or len(os.sched_getaffinity(0))),
+            verbose=self.distribution.verbose > 1,
+        )
+        try:
+            # Two builds in one tree (an editor's and a test's) take turns.
+            with open(build_dir / ".lock", "w") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                self._build(runner)
+        except BuildError as err:
+            raise CompileError(str(err)) from None
+        print(f"{runner.summary()} ({time.monotonic() - began:.1f} s)")
+
+    def _build(self, runner: Runner) -> None:
+        config = Config.from_environment(ROOT)
+        products = Products(config, runner, self.distribution.get_version())
+        files = products.make(self.core_only)
+        openblas, license = find_openblas()
+        copies = {"lib/libscipy_openblas.so": openblas}
+        copies["lib/LICENSE.openblas.txt"] = license
+        for name, source in copies.items():
+            place(source, products.folder / name)
+        files.update(copies)
+
+        headers = {f"include/{k}": v for k, v in products.headers().items()}
+        if self.inplace or not config.sanitizers:
+            for name, made in files.items():
+                place(made, ROOT / "pkg" / name)
+        for name, made in {**files, **headers}.items():
+            target = Path(self.build_lib, "pkg", name)
+            if not self.inplace:
+                place(made, target)
+            in_tree = ROOT / "pkg" / name if name in files else made
+            self._mapping[str(target)] = os.path.relpath(in_tree, ROOT)
+
+    def get_outputs(self) -> list[str]:
+        return list(self._mapping)
+
+    def get_output_mapping(self) -> dict[str, str]:
+        """For `pip install -e`: installed files to those of the tree they stand for."""
+        return self._mapping if self.inplace else {}
 
 
 class BuildPy(build_py):
-    """Leaves out the products of an in-place build; BuildExt puts fresh ones there."""
+    """Starts from an empty folder, so that no wheel holds a file deleted since."""
 
-    def find_data_files(self, package, src_dir):
-        """Package data without generated headers and libraries."""
-        files = super().find_data_files(package, src_dir)
-        generated = (os.sep + "include" + os.sep, os.sep + "lib" + os.sep)
-        return [f for f in files if not any(part in f for part in generated)]
+    def run(self) -> None:
+        if not self.editable_mode:
+            shutil.rmtree(Path(self.build_lib, "pkg"), ignore_errors=True)
+        super().run()
 
 
-def copy_headers(target):
-    """Installs the public C++ headers."""
-    for header in (ROOT / "cpp").rglob("*.h"):
-        place = target / header.relative_to(ROOT / "cpp")
-        place.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(header, place)
+def place(made: Path, target: Path) -> None:
+    """Copies a file that differs; a process that has loaded the old one keeps it."""
+    old = target.stat() if target.exists() else None
+    new = made.stat()
+    if old and (old.st_size, old.st_mtime_ns) == (new.st_size, new.st_mtime_ns):
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    temporary = target.with_name(f"{target.name}.{os.getpid()}.tmp")
+    shutil.copy2(made, temporary)
+    os.replace(temporary, target)
 
 
 setup(
-    ext_modules=[Extension(EXTENSION, sources=[])],
+    # No sources: BuildExt finds them.  It stands here so that wheels get a platform tag.
+    ext_modules=[Extension("pkg._pywrap_core", sources=[])],
     cmdclass={"build_ext": BuildExt, "build_py": BuildPy},
 )

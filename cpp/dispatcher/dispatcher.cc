@@ -128,6 +128,12 @@ void Dispatcher::set_kernel(Operator& op, DispatchKey key, Kernel kernel) {
   std::unique_lock lock(state_->mutex);
   op.set_kernel(key, kernel);
   op.refresh(state_->fallbacks);
+  // An in-place form runs its base's kernels.
+  for (Operator& form : state_->operators) {
+    if (form.base != &op || !kBackendKeys.has(key)) continue;
+    form.set_kernel(key, kernel);
+    form.refresh(state_->fallbacks);
+  }
 }
 
 void Dispatcher::set_fallback(DispatchKey key, Kernel kernel) {

@@ -68,9 +68,11 @@ Tensor empty(const Shape& sizes, DType dtype, Device device) {
 }
 
 Tensor alias(const Tensor& base, Shape sizes, Shape strides, int64_t offset) {
-  return Tensor(Ref<TensorImpl>::make(base.impl()->storage, std::move(sizes),
-                                      std::move(strides), offset, base.dtype(),
-                                      base.device()));
+  auto impl = Ref<TensorImpl>::make(base.impl()->storage, std::move(sizes),
+                                    std::move(strides), offset, base.dtype(),
+                                    base.device());
+  impl->is_view = true;
+  return Tensor(std::move(impl));
 }
 
 Tensor from_blob(void* data, const Shape& sizes, const Shape& strides, DType dtype,

@@ -34,6 +34,7 @@ class TensorImpl final : public Intrusive, public PoolAllocated {
   DType dtype;
   Device device;
   bool contiguous = true;
+  bool is_view = false;         // made by alias()
   bool wrapped_number = false;  // made from a Python number: does not decide dtypes
   std::unique_ptr<AutogradMeta> autograd;
   // The Python object showing this tensor, not owned; guarded by the GIL of the

@@ -55,11 +55,11 @@ class Runner:
         self.verbose = verbose
         self.done: dict[str, int] = {}
         self.total = 0
-        self._times: dict[str, float] = {}
+        self._mtimes: dict[str, int] = {}
 
     def run(self, steps: list[Step]) -> None:
         """Runs the stale ones of `steps`, which must not depend on each other."""
-        self._times.clear()
+        self._mtimes.clear()
         self.total += len(steps)
         stale = [(s, why) for s in steps if (why := self.why_stale(s))]
         # The largest first: the last ones to finish are then short.
@@ -78,7 +78,7 @@ class Runner:
     def why_stale(self, step: Step) -> str:
         """Why the step must run, in words; empty when it need not."""
         made = self._mtime(step.output)
-        if not made:
+        if made < 0:
             return "new"
         if _read(step.record) != self._identity(step):
             return "command changed"
@@ -90,7 +90,7 @@ class Runner:
             read += parse_depfile(text)
         for name in read:
             when = self._mtime(self.root / name)
-            if not when:
+            if when < 0:
                 return f"{name} is gone"
             if when > made:
                 return f"{name} changed"
@@ -139,14 +139,14 @@ class Runner:
         )
 
     def _mtime(self, path: Path | str) -> int:
-        """In ns, 0 for a file that is not there; looked up once in each run()."""
+        """In ns, -1 for a file that is not there; looked up once in each run()."""
         key = str(path)
-        if key not in self._times:
+        if key not in self._mtimes:
             try:
-                self._times[key] = os.stat(key).st_mtime_ns
+                self._mtimes[key] = os.stat(key).st_mtime_ns
             except OSError:
-                self._times[key] = 0
-        return self._times[key]
+                self._mtimes[key] = -1
+        return self._mtimes[key]
 
 
 def parse_depfile(text: str) -> list[str]:

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+// ops/indexing.cc: advanced indexing, reduced to two ops on the leading dimensions.
+//
+// index() moves the indexed dimensions to the front (a view), turns masks into index
+// tensors, and calls _index; index_put_() likewise with _index_put.
+#include "ops/elementwise.h"
+
+namespace pkg::ops {
+namespace {
+
+const Op<Tensor(const Tensor&, const TensorList&)> index_front{"_index"};
+const Op<Tensor(const Tensor&, const TensorList&, const Tensor&, bool)> put_front{
+    "_index_put"};
+const Op<Tensor(const Tensor&, const TensorList&, const Tensor&, bool)> put_front_{
+    "_index_put_"};
+const UnaryOp nonzero{"nonzero"};
+const Op<Tensor(const Tensor&, int64_t, const Tensor&)> gather_op{"gather"};
+const Op<Tensor(const Tensor&, int64_t, const Tensor&, const Tensor&)> scatter_add_op{
+    "scatter_add"};
+
+Shape index_shape(const TensorList& indices) {
+  Shape shape;
+  for (const Tensor& index : indices) {
+    PKG_CHECK(index.dtype() == DType::Int64 || index.dtype() == DType::Int32 ||
+                  index.dtype() == DType::UInt8 || index.dtype() == DType::Int8,
+              IndexError, "[index] tensors used as indices must be integer or bool "
+              "tensors, got ", index.dtype());
+    shape = broadcast_shapes("index", shape, index.sizes());
+  }
+  return shape;
+}
+
+Spec index_rule(const Tensor& self, const TensorList& indices) {
+  Spec spec = self.spec();
+  spec.sizes = index_shape(indices);
+  for (size_t d = indices.size(); d < self.sizes().size(); ++d) {
+    spec.sizes.push_back(self.sizes()[d]);
+  }
+  return spec;
+}
+
+// Indices without masks, and self with the indexed dimensions in front.
+struct Front {
+  Tensor self;
+  TensorList indices;
+  Shape order;  // permutation that was applied
+  int64_t back_to = 0;  // where the broadcast index dimensions belong in the result
+};
+
+Front to_front(const Tensor& self, const TensorList& given) {
+  TensorList expanded;  // one entry per dimension of self; undefined: not indexed
+  for (const Tensor& index : given) {
+    if (!index.defined() || index.dtype() != DType::Bool) {
+      expanded.push_back(index);
+      continue;
+    }
+    for (int64_t d = 0; d < index.ndim(); ++d) {
+      const auto at = int64_t(expanded.size()) + d;
+      PKG_CHECK(at < self.ndim() && index.sizes()[size_t(d)] == self.sizes()[size_t(at)],
+                IndexError, "[index] the shape of the mask ", index.sizes(), " at index ",
+                d, " does not match the shape of the indexed tensor ", self.sizes());
+    }
+    const Tensor places = nonzero(index);
+    for (int64_t d = 0; d < index.ndim(); ++d) expanded.push_back(select(places, 1, d));
+  }
+  PKG_CHECK(int64_t(expanded.size()) <= self.ndim(), IndexError,
+            "[index] too many indices for tensor of dimension ", self.ndim());
+  Front front;
+  Shape rest;
+  bool adjacent = true;
+  int64_t last = -1;
+  for (int64_t d = 0; d < self.ndim(); ++d) {
+    if (d < int64_t(expanded.size()) && expanded[size_t(d)].defined()) {
+      adjacent &= last < 0 || last == d - 1;
+      if (last < 0) front.back_to = d;
+      last = d;
+      front.order.push_back(d);
+      front.indices.push_back(expanded[size_t(d)]);
+    } else {
+      rest.push_back(d);
+    }
+  }
+  if (!adjacent) front.back_to = 0;
+  for (int64_t d : rest) front.order.push_back(d);
+  bool moved = false;
+  for (size_t d = 0; d < front.order.size(); ++d) moved |= front.order[d] != int64_t(d);
+  front.self = moved ? permute(self, front.order) : self;
+  return front;
+}
+
+// Moves `count` leading dimensions to stand at `at`, or back.
+Tensor move_front(const Tensor& t, int64_t count, int64_t at, bool back) {
+  if (at == 0 || count == 0) return t;
+  Shape order;
+  const int64_t n = t.ndim();
+  if (back) {
+    for (int64_t d = at; d < at + count; ++d) order.push_back(d);
+    for (int64_t d = 0; d < at; ++d) order.push_back(d);
+  } else {
+    for (int64_t d = count; d < count + at; ++d) order.push_back(d);
+    for (int64_t d = 0; d < count; ++d) order.push_back(d);
+  }
+  for (int64_t d = at + count; d < n; ++d) order.push_back(d);
+  return permute(t, order);
+}
+
+Tensor index(const Tensor& self, const TensorList& indices) {
+  const Front front = to_front(self, indices);
+  if (front.indices.empty()) return self;
+  const auto count = int64_t(index_shape(front.indices).size());
+  return move_front(index_front(front.self, front.indices), count, front.back_to, false);
+}
+
+Tensor index_put_(const Tensor& self, const TensorList& indices, const Tensor& values,
+                  bool accumulate) {
+  const Front front = to_front(self, indices);
+  const auto count = int64_t(index_shape(front.indices).size());
+  const Shape want = index_rule(front.self, front.indices).sizes;
+  // values has the layout of self[indices]; bring it to that of the front form.
+  Tensor source = values;
+  if (front.back_to > 0 && values.ndim() > 0) {
+    Shape shape = want;
+    std::rotate(shape.begin(), shape.begin() + count,
+                shape.begin() + count + front.back_to);
+    source = move_front(expand(values, shape), count, front.back_to, true);
+  }
+  put_front_(front.self, front.indices, source, accumulate);
+  return self;
+}
+
+Spec put_rule(const Tensor& self, const TensorList& indices, const Tensor& values, bool) {
+  const Shape want = index_rule(self, indices).sizes;
+  PKG_CHECK(broadcast_shapes("index_put", want, values.sizes()) == want, RuntimeError,
+            "[index_put] shape mismatch: value tensor of shape ", values.sizes(),
+            " cannot be broadcast to indexing result of shape ", want);
+  return self.spec();
+}
+
+// sizes agree except along dim, where index may be shorter or longer.
+void check_gather(const char* op, const Tensor& self, int64_t dim, const Tensor& index) {
+  PKG_CHECK(index.dtype() == DType::Int64 || index.dtype() == DType::Int32, RuntimeError,
+            "[", op, "] Expected dtype int64 for index, got ", index.dtype());
+  PKG_CHECK(index.ndim() == self.ndim(), RuntimeError, "[", op, "] Index tensor must have "
+            "the same number of dimensions as input tensor (", index.ndim(), " and ",
+            self.ndim(), ")");
+  for (int64_t d = 0; d < self.ndim(); ++d) {
+    PKG_CHECK(d == dim || index.size(d) <= self.size(d), RuntimeError, "[", op,
+              "] Size does not match at dimension ", d, " expected index ",
+              index.sizes(), " to be no larger than self ", self.sizes(),
+              " apart from dimension ", dim);
+  }
+}
+
+PKG_LIBRARY_FRAGMENT(pkg, m) {
+  m.def("_index(Tensor self, Tensor[] indices) -> Tensor")
+      .doc("self[indices[0], indices[1], ...] on the leading dimensions.")
+      .shape(index_rule)
+      .grad("indices", [](const GradContext& g) -> TensorList {
+        Tensor zeros = full_like(expand(Tensor(0.0), g.shape(0)), 0);
+        zeros = to_dtype(zeros, g.specs[0].dtype);
+        const auto& indices = g.arg<TensorList>(1);
+        TensorList grads{put_front(zeros, indices, g.grad(), true)};
+        grads.resize(1 + indices.size());
+        return grads;
+      });
+  m.def("_index_put(Tensor self, Tensor[] indices, Tensor values, bool accumulate=False) "
+        "-> Tensor")
+      .doc("self with values written (or added) at the indices of the leading dimensions.")
+      .shape(put_rule)
+      .grad("indices accumulate", [](const GradContext& g) -> TensorList {
+        const auto& indices = g.arg<TensorList>(1);
+        Tensor self, values;
+        if (g.needs(0)) {
+          self = g.arg<bool>(3) ? g.grad()
+                                : put_front(g.grad(), indices, Tensor(0.0), false);
+        }
+        const size_t at = 1 + indices.size();
+        if (g.needs(at)) values = sum_to(index_front(g.grad(), indices), g.shape(at));
+        TensorList grads{self};
+        grads.resize(at);
+        grads.push_back(values);
+        return grads;
+      })
+      .in_place();
+  m.def("index(Tensor self, Tensor?[] indices) -> Tensor")
+      .doc("Advanced indexing with integer and bool tensors, as NumPy defines it.")
+      .composite(index);
+  m.def("index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values, "
+        "bool accumulate=False) -> Tensor")
+      .doc("self[indices] = values, or += with accumulate.")
+      .composite(index_put_);
+  m.def("index_select(Tensor self, int dim, Tensor index) -> Tensor")
+      .doc("The slices of dim that a 1-d index names.")
+      .composite([](const Tensor& self, int64_t dim, const Tensor& i) {
+        PKG_CHECK(i.ndim() <= 1, IndexError, "[index_select] Index is supposed to be a "
+                  "vector, got ", i.sizes());
+        TensorList indices(size_t(wrap_dim("index_select", dim, self.ndim())));
+        indices.push_back(i);
+        return index(self, indices);
+      });
+  m.def("nonzero(Tensor self) -> Tensor")
+      .doc("Indices of the non-zero elements, one row each; waits for self.")
+      .non_differentiable();
+  m.def("masked_select(Tensor self, Tensor mask) -> Tensor")
+      .doc("The elements where mask is true, as a vector.")
+      .composite([](const Tensor& self, const Tensor& mask) {
+        const Shape sizes = broadcast_shapes("masked_select", self.sizes(), mask.sizes());
+        return index(expand(self, sizes), {expand(mask, sizes)});
+      });
+  m.def("masked_fill(Tensor self, Tensor mask, Scalar value) -> Tensor")
+      .doc("value where mask is true, else self.")
+      .composite([](const Tensor& self, const Tensor& mask, const Scalar& value) {
+        return where(mask, Tensor(value), self);
+      });
+  m.def("gather(Tensor self, int dim, Tensor index) -> Tensor")
+      .doc("out[i][j] = self[index[i][j]][j] for dim 0, and so on.")
+      .shape([](const Tensor& self, int64_t dim, const Tensor& index) {
+        check_gather("gather", self, wrap_dim("gather", dim, self.ndim()), index);
+        return Spec{index.sizes(), self.dtype(), self.device()};
+      })
+      .grad("index", [](const GradContext& g) -> TensorList {
+        Tensor zeros = full_like(expand(Tensor(0.0), g.shape(0)), 0);
+        zeros = to_dtype(zeros, g.specs[0].dtype);
+        return {scatter_add_op(zeros, g.arg<int64_t>(1), g.input(2), g.grad()), Tensor()};
+      });
+  m.def("scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor")
+      .doc("self with out[index[i][j]][j] += src[i][j] for dim 0, and so on.")
+      .shape([](const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
+        check_gather("scatter_add", self, wrap_dim("scatter_add", dim, self.ndim()),
+                     index);
+        PKG_CHECK(src.dtype() == self.dtype(), RuntimeError, "[scatter_add] expected "
+                  "self.dtype to be equal to src.dtype, got ", self.dtype(), " and ",
+                  src.dtype());
+        PKG_CHECK(src.sizes() == index.sizes(), RuntimeError, "[scatter_add] expected "
+                  "src of the index's shape ", index.sizes(), ", got ", src.sizes());
+        return self.spec();
+      })
+      .grad("index", [](const GradContext& g) -> TensorList {
+        return {g.grad(), Tensor(),
+                g.needs(3) ? gather_op(g.grad(), g.arg<int64_t>(1), g.input(2)) : Tensor()};
+      });
+}
+
+}  // namespace
+}  // namespace pkg::ops

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the C++ headers and the library lie, and the flags to compile and link with.
+
+For setup scripts of libraries and programs that use pkg's C++ interface:
+
+    c++ $(python -c "from pkg.sysconfig import *; print(*get_compile_flags())") \\
+        main.cc $(python -c "from pkg.sysconfig import *; print(*get_link_flags())")
+"""
+
+from __future__ import annotations
+
+import os
+
+__all__ = ["get_compile_flags", "get_include", "get_lib", "get_link_flags"]
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def get_include() -> str:
+    """Return the folder of the public C++ headers, such as ``tensor/tensor.h``.
+
+    In a source tree, and so after ``pip install -e``, this is the folder ``cpp/``.
+    """
+    installed = os.path.join(_HERE, "include")
+    if os.path.isdir(installed):
+        return installed
+    return os.path.join(os.path.dirname(_HERE), "cpp")
+
+
+def get_lib() -> str:
+    """Return the folder that holds ``libpkg_core.so``."""
+    return os.path.join(_HERE, "lib")
+
+
+def get_compile_flags() -> list[str]:
+    """Return the compiler flags that a source including pkg's headers needs."""
+    return ["-std=c++20", f"-I{get_include()}"]
+
+
+def get_link_flags() -> list[str]:
+    """Return the linker flags for the core; the program finds it where it lies now."""
+    return [f"-L{get_lib()}", "-lpkg_core", f"-Wl,-rpath,{get_lib()}"]

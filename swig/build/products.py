@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How the libraries are made from cpp/ and swig/: the commands and their order.
+
+Called by setup.py, which puts the products in their places.  Everything is made in
+build/<config>/: obj/ (objects), gen/ (SWIG's output), lib/ (the core, OpenBLAS) and the
+extension beside lib/, so that it can be loaded from there too.
+"""
+
+from __future__ import annotations
+
+import json
+import sysconfig
+from pathlib import Path
+
+from incremental import BuildError, Runner, Step
+from toolchain import Config, find_swig, git_version
+
+SWIG_OPTIONS = (
+    "-python -c++ -builtin -nogil -doxygen -interface _pywrap_core -Werror "
+    "-DSWIGWORDSIZE64 -Iswig -Icpp"
+).split()
+# For SWIG's output only: we cannot mend what it writes.
+GENERATED_FLAGS = (
+    "-Wno-cast-function-type -Wno-missing-field-initializers -Wno-unused-parameter "
+    "-Wno-unused-variable -Wno-unused-function"
+).split()
+EXTENSION = f"_pywrap_core{sysconfig.get_config_var('EXT_SUFFIX')}"
+
+
+class Products:
+    """Makes the products of one configuration; `runner` counts what was done."""
+
+    def __init__(self, config: Config, runner: Runner, version: str) -> None:
+        self.config = config
+        self.runner = runner
+        self.version = version
+        self.root = runner.root
+        self.folder = runner.build_dir / config.name
+
+    def make(self, core_only: bool) -> dict[str, Path]:
+        """Brings everything up to date; file names below pkg/ to the files made."""
+        core = self.folder / "lib" / "libpkg_core.so"
+        cpp = [s for s in self._sources("cpp") if "tests" not in s.parts]
+        core_objects = [self._compile_core(s) for s in cpp]
+        binding_objects = []
+        if not core_only:
+            wrapper = self._generate()
+            hand_written = self._sources("swig/python")
+            binding_objects = [self._compile_binding(s) for s in hand_written]
+            binding_objects.append(self._compile_binding(wrapper, GENERATED_FLAGS))
+        self._write_compile_commands(core_objects + binding_objects)
+        self.runner.run(core_objects + binding_objects)
+
+        self._link(
+            core,
+            core_objects,
+            ["-Wl,-soname,libpkg_core.so", "-Wl,--no-undefined"]
+            + ["-Wl,-Bsymbolic-functions", "-lpthread", "-ldl"],
+        )
+        products = {"lib/libpkg_core.so": core}
+        if not core_only:
+            extension = self.folder / EXTENSION
+            self._link(
+                extension, binding_objects, ["-Wl,-rpath,$ORIGIN/lib"], library=core
+            )
+            products[EXTENSION] = extension
+            products["pywrap_core.py"] = wrapper.with_name("pywrap_core.py")
+        return products
+
+    def headers(self) -> dict[str, Path]:
+        """The public headers: file names below pkg/include/ to files of the tree."""
+        cpp = self.root / "cpp"
+        names = [path.relative_to(cpp) for path in sorted(cpp.rglob("*.h"))]
+        return {n.as_posix(): cpp / n for n in names if "tests" not in n.parts}
+
+    def _sources(self, folder: str) -> list[Path]:
+        files = sorted((self.root / folder).rglob("*.cc"))
+        return [path.relative_to(self.root) for path in files]
+
+    def _generate(self) -> Path:
+        """Runs SWIG; returns the wrapper, beside which lies the shim."""
+        interface = Path("swig/pywrap_core.i")
+        if not (self.root / interface).exists():
+            raise BuildError(
+                f"{interface} is missing, so there is no Python extension to build. "
+                "Pass --core-only to build libpkg_core.so alone."
+            )
+        program, version = find_swig(self.root)
+        output = self.folder / "gen" / "pywrap_core_wrap.cc"
+        depfile = output.with_suffix(".d")
+        step = Step(
+            verb="generated",
+            label=output.name,
+            command=[
+                *[program, *SWIG_OPTIONS, "-MMD", "-MF", str(depfile)],
+                *["-outdir", str(output.parent), "-o", str(output), str(interface)],
+            ],
+            output=output,
+            inputs=[interface],
+            depfile=depfile,
+            identity=f"swig {version}",
+        )
+        self.runner.run([step])
+        return output
+
+    def _compile_core(self, source: Path) -> Step:
+        # Default visibility: exception classes, registries and templates' statics must
+        # be one in the whole process, whichever library throws or registers.
+        flags = self._build_info() if source.name == "build_info.cc" else []
+        return self._compile(source, "obj", flags)
+
+    def _compile_binding(self, source: Path, extra: list[str] | None = None) -> Step:
+        python = sysconfig.get_path("include")
+        flags = ["-fvisibility=hidden", "-Iswig", "-isystem", python, *(extra or [])]
+        return self._compile(source, f"obj/{EXTENSION}", flags)
+
+    def _compile(self, source: Path, folder: str, flags: list[str]) -> Step:
+        label = source.name if source.is_absolute() else source.as_posix()
+        output = self.folder / folder / f"{label}.o"
+        depfile = output.with_suffix(".d")
+        return Step(
+            verb="compiled",
+            label=label,
+            command=[
+                *[*self.config.cxx, *self.config.compile_flags, *flags, "-Icpp"],
+                *["-MMD", "-MF", str(depfile), "-c", str(source), "-o", str(output)],
+            ],
+            output=output,
+            inputs=[source],
+            depfile=depfile,
+            identity=self.config.version,
+        )
+
+    def _build_info(self) -> list[str]:
+        """What cpp/base/build_info.cc tells about the build, for that file only."""
+        values = {
+            "PKG_VERSION_STRING": self.version,
+            "PKG_BUILD_FLAGS": " ".join(self.config.compile_flags),
+            "PKG_BUILD_SANITIZERS": ",".join(self.config.sanitizers),
+            "PKG_BUILD_GIT_VERSION": git_version(self.root),
+        }
+        return [f"-D{name}={json.dumps(value)}" for name, value in values.items()]
+
+    def _link(
+        self,
+        output: Path,
+        objects: list[Step],
+        flags: list[str],
+        library: Path | None = None,
+    ) -> None:
+        inputs = [step.output for step in objects] + ([library] if library else [])
+        step = Step(
+            verb="linked",
+            label=output.name,
+            command=[
+                *[*self.config.cxx, "-shared", "-o", str(output), *map(str, inputs)],
+                *[*flags, *self.config.link_flags],
+            ],
+            output=output,
+            inputs=inputs,
+            identity=self.config.version,
+        )
+        self.runner.run([step])
+
+    def _write_compile_commands(self, steps: list[Step]) -> None:
+        """For editors: clangd --compile-commands-dir=build/release."""
+        entries = [
+            {
+                "directory": str(self.root),
+                "file": str(step.inputs[0]),
+                "arguments": step.command,
+            }
+            for step in steps
+        ]
+        self.folder.mkdir(parents=True, exist_ok=True)
+        path = self.folder / "compile_commands.json"
+        path.write_text(json.dumps(entries, indent=1), encoding="utf-8")

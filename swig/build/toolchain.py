@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which compiler, flags and outside tools the build uses.
+
+Called by setup.py.  The environment chooses: CXX, CXXFLAGS and LDFLAGS as everywhere;
+PKG_DEBUG=1 (-O1 -g); PKG_SANITIZE=address,undefined or thread; PKG_WERROR=0 or 1.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import re
+import shlex
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from incremental import BuildError
+
+SANITIZERS = ("address", "undefined", "thread", "leak")
+
+# Errno and floating-point traps are not read anywhere; with them GCC would vectorise
+# much less.  -fno-semantic-interposition lets calls inside the library go straight.
+COMMON_FLAGS = [
+    "-std=c++20",
+    "-fPIC",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-fno-semantic-interposition",
+    "-pthread",
+]
+WARNINGS = ["-Wall", "-Wextra"]
+
+
+@dataclass(frozen=True)
+class Config:
+    """One way to compile.  Each has its own folder below build/, called `name`."""
+
+    name: str
+    cxx: list[str]
+    version: str
+    compile_flags: list[str]
+    link_flags: list[str]
+    sanitizers: list[str]
+
+    @classmethod
+    def from_environment(cls, root: Path) -> Config:
+        env = os.environ
+        debug = env.get("PKG_DEBUG", "0") not in ("", "0")
+        sanitizers = sorted(s for s in env.get("PKG_SANITIZE", "").split(",") if s)
+        for name in sanitizers:
+            if name not in SANITIZERS:
+                raise BuildError(
+                    f"PKG_SANITIZE: expected some of {', '.join(SANITIZERS)}, "
+                    f"got {name!r}"
+                )
+        if debug or sanitizers:
+            optimise = ["-O1", "-g", "-fno-omit-frame-pointer"]
+        else:
+            optimise = ["-O3", "-g0", "-DNDEBUG"]
+        checks = []
+        if sanitizers:
+            checks = [f"-fsanitize={','.join(sanitizers)}", "-fno-sanitize-recover=all"]
+        # A released source must also install with a compiler that has new warnings.
+        released = (root / "PKG-INFO").exists()
+        strict = env.get("PKG_WERROR", "0" if released else "1") not in ("", "0")
+        cxx = shlex.split(env.get("CXX", "g++"))
+        parts = (["debug"] if debug else []) + sanitizers
+        return cls(
+            name="-".join(parts) or "release",
+            cxx=cxx,
+            version=_compiler_version(cxx),
+            compile_flags=[
+                *COMMON_FLAGS,
+                *optimise,
+                *checks,
+                *WARNINGS,
+                *(["-Werror"] if strict else []),
+                *shlex.split(env.get("CXXFLAGS", "")),
+            ],
+            link_flags=[*checks, "-pthread", *shlex.split(env.get("LDFLAGS", ""))],
+            sanitizers=sanitizers,
+        )
+
+
+def find_swig(root: Path) -> tuple[str, str]:
+    """The program of the PyPI package `swig` and its version, which is pinned."""
+    pinned = re.search(r'"swig==([\d.]+)"', (root / "pyproject.toml").read_text())
+    if pinned is None:
+        raise BuildError("pyproject.toml: expected a pinned swig==X.Y.Z")
+    remedy = f"Run: python -m pip install swig=={pinned[1]}"
+    try:
+        # Importing it also sets SWIG_LIB, which the program needs.  Without the package
+        # this finds our folder swig/, which has no BIN_DIR.
+        from swig import BIN_DIR
+    except ImportError:
+        raise BuildError(
+            f"the build needs the PyPI package swig {pinned[1]}, which is not "
+            f"installed. {remedy}"
+        ) from None
+    found = importlib.metadata.version("swig")
+    if found != pinned[1]:
+        raise BuildError(f"expected swig {pinned[1]}, got {found} ({BIN_DIR}). {remedy}")
+    return os.path.join(BIN_DIR, "swig"), found
+
+
+def find_openblas() -> tuple[Path, Path]:
+    """OpenBLAS's library and license in the PyPI package scipy-openblas32."""
+    try:
+        import scipy_openblas32
+    except ImportError:
+        raise BuildError(
+            "the build needs the PyPI package scipy-openblas32, which is not installed. "
+            "Run: python -m pip install scipy-openblas32"
+        ) from None
+    folder = Path(scipy_openblas32.get_lib_dir())
+    libraries = sorted(folder.glob("libscipy_openblas*.so*"))
+    if not libraries:
+        raise BuildError(f"expected libscipy_openblas*.so in {folder}, found none")
+    for file in importlib.metadata.files("scipy-openblas32") or []:
+        if file.name.upper().startswith("LICENSE"):
+            return libraries[0], Path(file.locate())
+    raise BuildError("expected a LICENSE file in scipy-openblas32, found none")
+
+
+def git_version(root: Path) -> str:
+    """The commit the tree is at; empty outside git."""
+    if not (root / ".git").exists():
+        return ""
+    command = ["git", "-C", str(root), "rev-parse", "--short=12", "HEAD"]
+    try:
+        return subprocess.run(command, capture_output=True, text=True).stdout.strip()
+    except OSError:
+        return ""
+
+
+def _compiler_version(cxx: list[str]) -> str:
+    try:
+        out = subprocess.run(
+            [*cxx, "--version"], capture_output=True, text=True, check=True
+        ).stdout
+    except (OSError, subprocess.CalledProcessError) as err:
+        raise BuildError(
+            f"no working C++ compiler: {shlex.join(cxx)}: {err}. "
+            "Install g++ 11 or later, or set CXX."
+        ) from None
+    return out.splitlines()[0]
