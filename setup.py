@@ -4,7 +4,7 @@
 Run by pip, by `python -m build`, or by hand: `python setup.py build_ext`.  It makes
 
     pkg/lib/libpkg_core.so        all of cpp/, no Python symbol in it
-    pkg/lib/libscipy_openblas.so  a copy of OpenBLAS, opened by the core when first needed
+    pkg/lib/libscipy_openblas.so  a copy of OpenBLAS, opened by the core at first use
     pkg/_pywrap_core*.so          SWIG's wrapper and swig/python/
     pkg/pywrap_core.py            SWIG's shim
 
@@ -125,7 +125,7 @@ def place(made: Path, target: Path) -> None:
 
 
 setup(
-    # No sources: BuildExt finds them.  It stands here so that wheels get a platform tag.
+    # No sources: BuildExt finds them.  It stands here to give wheels a platform tag.
     ext_modules=[Extension("pkg._pywrap_core", sources=[])],
     cmdclass={"build_ext": BuildExt, "build_py": BuildPy},
 )

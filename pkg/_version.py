@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The one place of the version: read by pyproject.toml, setup.py and pkg/__init__.py."""
+"""The one place of the version; read by pyproject.toml and pkg/__init__.py."""
 
 __version__ = "0.1.0"

@@ -14,8 +14,11 @@ namespace {
 constexpr size_t kHeader = (sizeof(Storage) + kAlignment - 1) & ~(kAlignment - 1);
 constexpr int64_t kInlineBytes = 512;
 constexpr uint16_t kAsyncBit = KeySet(DispatchKey::Async).bits();
+thread_local std::string t_async_origin;
 
 }  // namespace
+
+std::string take_async_origin() { return std::exchange(t_async_origin, {}); }
 
 Storage::Storage(void* data, int64_t nbytes, size_t block_bytes)
     : data_(data), nbytes_(nbytes), block_bytes_(block_bytes) {}
@@ -115,7 +118,17 @@ void Storage::wait_readable() {
     settle_locked();
     writer = p->writer;
   }
-  if (writer) writer->wait();
+  if (!writer) return;
+  try {
+    writer->wait();
+  } catch (...) {
+    // An interrupted wait is not a failure of the work.
+    if (writer->done() && writer->error()) {
+      t_async_origin = writer->name();
+      if (!writer->call_site().empty()) t_async_origin += " at " + writer->call_site();
+    }
+    throw;
+  }
 }
 
 void Storage::wait_writable() {

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "base/intrusive.h"
@@ -85,6 +86,10 @@ class Storage final : public Intrusive {
   Pending& pending();
   std::function<void()>* release_ = nullptr;
 };
+
+/// "op at file:line" of the work whose error this thread last met in a wait; empty when
+/// there was none.  Reading it forgets it.
+std::string take_async_origin();
 
 /// Elements from which a tensor carries the Async key (its ops may be worth a task).
 inline constexpr int64_t kAsyncBytes = 32768;

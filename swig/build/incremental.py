@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs commands that make files, in parallel, and only where something changed.
 
-Called by setup.py.  Knows nothing of pkg, Python extensions or SWIG: a Step is a command
-with one output.  It is run again when its command changed or when anything it read (its
-inputs and what the compiler wrote in its depfile) is newer than its last run.
+Called by setup.py.  Knows nothing of pkg, Python extensions or SWIG: a Step is a
+command with one output.  It is run again when its command changed or when anything it
+read (its inputs and what the compiler wrote in its depfile) is newer than its last run.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ class Step:
 class Runner:
     """Runs lists of steps and counts what was done.
 
-    `build_dir` may move (an sdist built with another tree's folder): its name and the
-    tools' folders, which differ in each isolated build, are no part of a command's text.
+    `build_dir` may move (an sdist built with another tree's folder), and each isolated
+    build has its tools elsewhere: such folders are left out of a command's identity.
     """
 
     def __init__(

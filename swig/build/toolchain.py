@@ -29,7 +29,7 @@ COMMON_FLAGS = [
     "-fno-semantic-interposition",
     "-pthread",
 ]
-WARNINGS = ["-Wall", "-Wextra"]
+WARNINGS = ["-Wall", "-Wextra", "-Wno-restrict"]
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,9 @@ def find_swig(root: Path) -> tuple[str, str]:
         ) from None
     found = importlib.metadata.version("swig")
     if found != pinned[1]:
-        raise BuildError(f"expected swig {pinned[1]}, got {found} ({BIN_DIR}). {remedy}")
+        raise BuildError(
+            f"expected swig {pinned[1]}, got {found} ({BIN_DIR}). {remedy}"
+        )
     return os.path.join(BIN_DIR, "swig"), found
 
 
@@ -110,8 +112,8 @@ def find_openblas() -> tuple[Path, Path]:
         import scipy_openblas32
     except ImportError:
         raise BuildError(
-            "the build needs the PyPI package scipy-openblas32, which is not installed. "
-            "Run: python -m pip install scipy-openblas32"
+            "the build needs the PyPI package scipy-openblas32, which is not "
+            "installed. Run: python -m pip install scipy-openblas32"
         ) from None
     folder = Path(scipy_openblas32.get_lib_dir())
     libraries = sorted(folder.glob("libscipy_openblas*.so*"))

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Layers over images (batch, channels, height, width): Conv2d, MaxPool2d."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Union
+
+from .. import ops
+from ..tensor import Tensor
+from . import functional as F
+from . import init
+from .module import Module
+from .parameter import Parameter
+
+__all__ = ["Conv2d", "MaxPool2d"]
+
+Pair = Union[int, tuple[int, int]]
+
+
+def _pair(value: Pair) -> tuple[int, int]:
+    return (value, value) if isinstance(value, int) else (value[0], value[1])
+
+
+class Conv2d(Module):
+    """2-D convolution (cross-correlation, as everywhere in deep learning)."""
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Pair,
+        stride: Pair = 1,
+        padding: Pair = 0,
+        dilation: Pair = 1,
+        groups: int = 1,
+        bias: bool = True,
+        dtype: Any = None,
+    ) -> None:
+        """Create a layer with weight (out_channels, in_channels / groups, kh, kw)."""
+        super().__init__()
+        if groups < 1 or in_channels % groups or out_channels % groups:
+            raise ValueError(
+                "[Conv2d] expected in_channels and out_channels to be divisible by "
+                f"groups, got {in_channels} and {out_channels} (groups={groups})."
+            )
+        self.in_channels = in_channels
+        self.out_channels = out_channels
+        self.kernel_size = _pair(kernel_size)
+        self.stride = _pair(stride)
+        self.padding = _pair(padding)
+        self.dilation = _pair(dilation)
+        self.groups = groups
+        shape = (out_channels, in_channels // groups, *self.kernel_size)
+        self.weight = Parameter(ops.empty(shape, dtype=dtype))
+        bias_ = Parameter(ops.empty((out_channels,), dtype=dtype)) if bias else None
+        self.register_parameter("bias", bias_)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw new values, uniform in +-1/sqrt(inputs of one output)."""
+        init.kaiming_uniform_(self.weight, a=math.sqrt(5))
+        if self.bias is not None:
+            fan_in = math.prod(self.weight.shape[1:])
+            bound = 1 / math.sqrt(fan_in) if fan_in > 0 else 0.0
+            init.uniform_(self.bias, -bound, bound)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer to (N, in_channels, H, W)."""
+        return F.conv2d(
+            input,
+            self.weight,
+            self.bias,
+            self.stride,
+            self.padding,
+            self.dilation,
+            self.groups,
+        )
+
+    def extra_repr(self) -> str:
+        """Sizes, and what differs from the defaults."""
+        text = (
+            f"{self.in_channels}, {self.out_channels}, "
+            f"kernel_size={self.kernel_size}, stride={self.stride}"
+        )
+        if self.padding != (0, 0):
+            text += f", padding={self.padding}"
+        if self.dilation != (1, 1):
+            text += f", dilation={self.dilation}"
+        if self.groups != 1:
+            text += f", groups={self.groups}"
+        return text if self.bias is not None else text + ", bias=False"
+
+
+class MaxPool2d(Module):
+    """The maximum of each window."""
+
+    def __init__(
+        self, kernel_size: Pair, stride: Pair | None = None, padding: Pair = 0
+    ) -> None:
+        """Create a layer; ``stride`` is ``kernel_size`` unless given."""
+        super().__init__()
+        self.kernel_size = kernel_size
+        self.stride = kernel_size if stride is None else stride
+        self.padding = padding
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer to (N, C, H, W)."""
+        return F.max_pool2d(input, self.kernel_size, self.stride, self.padding)
+
+    def extra_repr(self) -> str:
+        """The window."""
+        return (
+            f"kernel_size={self.kernel_size}, stride={self.stride}, "
+            f"padding={self.padding}"
+        )

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Layers that normalise or thin out: LayerNorm, RMSNorm, Dropout."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .. import ops
+from ..tensor import Tensor
+from . import functional as F
+from .module import Module
+from .parameter import Parameter
+
+__all__ = ["Dropout", "LayerNorm", "RMSNorm"]
+
+
+def _shape(shape: int | Sequence[int]) -> tuple[int, ...]:
+    return (shape,) if isinstance(shape, int) else tuple(shape)
+
+
+class LayerNorm(Module):
+    """Subtracts the mean and divides by the deviation of the last dimensions."""
+
+    def __init__(
+        self,
+        normalized_shape: int | Sequence[int],
+        eps: float = 1e-5,
+        elementwise_affine: bool = True,
+        bias: bool = True,
+        dtype: Any = None,
+    ) -> None:
+        """Create a layer over the trailing dimensions ``normalized_shape``."""
+        super().__init__()
+        self.normalized_shape = _shape(normalized_shape)
+        self.eps = eps
+        self.elementwise_affine = elementwise_affine
+        shape = self.normalized_shape
+        weight = Parameter(ops.ones(shape, dtype=dtype)) if elementwise_affine else None
+        bias_ = (
+            Parameter(ops.zeros(shape, dtype=dtype))
+            if elementwise_affine and bias
+            else None
+        )
+        self.register_parameter("weight", weight)
+        self.register_parameter("bias", bias_)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer to (..., *normalized_shape)."""
+        return F.layer_norm(
+            input, self.normalized_shape, self.weight, self.bias, self.eps
+        )
+
+    def extra_repr(self) -> str:
+        """Shape and options."""
+        return (
+            f"{self.normalized_shape}, eps={self.eps}, "
+            f"elementwise_affine={self.elementwise_affine}"
+        )
+
+
+class RMSNorm(Module):
+    """Divides by the root mean square of the last dimensions."""
+
+    def __init__(
+        self,
+        normalized_shape: int | Sequence[int],
+        eps: float | None = None,
+        elementwise_affine: bool = True,
+        dtype: Any = None,
+    ) -> None:
+        """Create a layer; ``eps`` None is the smallest step of the dtype at 1."""
+        super().__init__()
+        self.normalized_shape = _shape(normalized_shape)
+        self.eps = eps
+        self.elementwise_affine = elementwise_affine
+        shape = self.normalized_shape
+        weight = Parameter(ops.ones(shape, dtype=dtype)) if elementwise_affine else None
+        self.register_parameter("weight", weight)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer to (..., *normalized_shape)."""
+        return F.rms_norm(input, self.normalized_shape, self.weight, self.eps)
+
+    def extra_repr(self) -> str:
+        """Shape and options."""
+        return (
+            f"{self.normalized_shape}, eps={self.eps}, "
+            f"elementwise_affine={self.elementwise_affine}"
+        )
+
+
+class Dropout(Module):
+    """Zeroes each element with probability ``p`` while training, and scales the rest."""
+
+    def __init__(self, p: float = 0.5) -> None:
+        """Create a layer that drops with probability ``p``."""
+        super().__init__()
+        if not 0.0 <= p <= 1.0:
+            raise ValueError(
+                f"dropout probability has to be between 0 and 1, but got {p}"
+            )
+        self.p = p
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer; the identity in evaluation mode."""
+        return F.dropout(input, self.p, self.training)
+
+    def extra_repr(self) -> str:
+        """The probability."""
+        return f"p={self.p}"

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Tensor class: the C++ type with what is nicer to say in Python."""
+
+from ._binding import core
+
+
+class Tensor(core.Tensor):
+    """An array of numbers of one dtype, with an optional gradient.
+
+    Every result of an op is of this class.  Make one with ``pkg.tensor(data)``.
+    """
+
+    __slots__ = ()
+    # NumPy leaves mixed expressions to us: np.ones(3) + t is a Tensor.
+    __array_ufunc__ = None
+    __array_priority__ = 1000
+
+    def __repr__(self):
+        """Values, dtype and history, as PyTorch prints them."""
+        from .printing import tensor_text
+
+        return tensor_text(self)
+
+    def __iter__(self):
+        """The slices along the first dimension."""
+        if self.ndim == 0:
+            raise TypeError("iteration over a 0-d tensor")
+        return iter(self.unbind(0))
+
+    def __format__(self, spec):
+        """A 0-d tensor formats as its number."""
+        if self.ndim == 0 and spec:
+            return format(self.item(), spec)
+        return object.__format__(self, spec)
+
+    def numpy(self):
+        """The values as a NumPy array over the same memory.
+
+        Waits for pending work.  RuntimeError when the tensor requires grad.
+        """
+        if self.requires_grad:
+            raise RuntimeError(
+                "Can't call numpy() on Tensor that requires grad. "
+                "Use tensor.detach().numpy() instead."
+            )
+        import numpy
+
+        return numpy.asarray(core._memory(self))
+
+    def __array__(self, dtype=None, copy=None):
+        """NumPy's conversion protocol."""
+        array = self.numpy()
+        if dtype is not None and array.dtype != dtype:
+            return array.astype(dtype)
+        return array.copy() if copy else array
+
+    def __reduce_ex__(self, protocol):
+        """Pickles values, dtype and requires_grad; not the graph."""
+        array = self.detach().contiguous().numpy()
+        return _rebuild, (type(self), array.copy(), self.requires_grad)
+
+    def __deepcopy__(self, memo):
+        """A copy with memory of its own."""
+        copy = self._make_subclass(type(self), self.detach().clone(), self.requires_grad)
+        memo[id(self)] = copy
+        return copy
+
+
+def _rebuild(cls, array, requires_grad):
+    """Inverse of Tensor.__reduce_ex__."""
+    return cls._make_subclass(cls, core.tensor(array), requires_grad)
+
+
+core.register_tensor_class(Tensor)

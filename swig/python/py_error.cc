@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// swig/python/py_error.cc: the table of C++ and Python exception classes.
+#include "py_error.h"
+
+#include <new>
+#include <stdexcept>
+#include <system_error>
+
+#include "tensor/storage.h"
+
+namespace pkg::python {
+namespace {
+
+// Made once; live as long as the process, since errors are raised at its very end.
+PyObject* g_lookup_error = nullptr;
+PyObject* g_out_of_memory = nullptr;
+PyObject* g_cancelled = nullptr;
+PyObject* g_internal = nullptr;
+
+PyObject* class_of(const Error& error) {
+  struct Row {
+    bool (*matches)(const Error&);
+    PyObject* const* python;
+  };
+#define PKG_ROW(Name, python) \
+  Row { [](const Error& e) { return dynamic_cast<const Name*>(&e) != nullptr; }, &python }
+  static const Row rows[] = {
+      PKG_ROW(ValueError, PyExc_ValueError),
+      PKG_ROW(TypeError, PyExc_TypeError),
+      PKG_ROW(IndexError, PyExc_IndexError),
+      PKG_ROW(KeyError, PyExc_KeyError),
+      PKG_ROW(LookupError, g_lookup_error),
+      PKG_ROW(NotImplementedError, PyExc_NotImplementedError),
+      PKG_ROW(OverflowError, PyExc_OverflowError),
+      PKG_ROW(BufferError, PyExc_BufferError),
+      PKG_ROW(ImportError, PyExc_ImportError),
+      PKG_ROW(OutOfMemoryError, g_out_of_memory),
+      PKG_ROW(CancelledError, g_cancelled),
+      PKG_ROW(InternalError, g_internal),
+  };
+#undef PKG_ROW
+  for (const Row& row : rows) {
+    if (row.matches(error)) return *row.python;
+  }
+  return PyExc_RuntimeError;
+}
+
+// " [submitted at file:line]" when the error is that of scheduled work.
+std::string origin_suffix() {
+  const std::string origin = take_async_origin();
+  const size_t at = origin.find(" at ");
+  if (at == std::string::npos) return "";
+  return " [submitted at " + origin.substr(at + 4) + "]";
+}
+
+void set_error(PyObject* type, const std::string& message) {
+  PyObject* text = PyUnicode_DecodeUTF8(message.data(), Py_ssize_t(message.size()),
+                                        "replace");
+  if (!text) return;
+  PyErr_SetObject(type, text);
+  Py_DECREF(text);
+}
+
+}  // namespace
+
+struct PyError::Held {
+  PyObject* type = nullptr;
+  PyObject* value = nullptr;
+  PyObject* traceback = nullptr;
+
+  ~Held() {
+    if (!interpreter_alive()) return;
+    GilAcquire gil;
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(traceback);
+  }
+};
+
+PyError PyError::fetch() {
+  auto held = std::make_shared<Held>();
+  PyErr_Fetch(&held->type, &held->value, &held->traceback);
+  PyErr_NormalizeException(&held->type, &held->value, &held->traceback);
+  std::string message = "Python error";
+  if (held->value) {
+    PyRef text(PyObject_Str(held->value));
+    const char* utf8 = text ? PyUnicode_AsUTF8(text.get()) : nullptr;
+    if (utf8) message = utf8;
+    PyErr_Clear();
+  }
+  return PyError(std::move(message), std::move(held));
+}
+
+void PyError::restore() const {
+  Py_XINCREF(held_->type);
+  Py_XINCREF(held_->value);
+  Py_XINCREF(held_->traceback);
+  PyErr_Restore(held_->type, held_->value, held_->traceback);
+}
+
+void throw_python_error() {
+  if (!PyErr_Occurred()) throw InternalError("a Python call failed without an error");
+  throw PyError::fetch();
+}
+
+void translate() noexcept {
+  try {
+    throw;
+  } catch (const PyError& error) {
+    take_async_origin();
+    error.restore();
+  } catch (const Error& error) {
+    set_error(class_of(error), error.message() + origin_suffix());
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+  } catch (const std::invalid_argument& error) {
+    set_error(PyExc_ValueError, error.what() + origin_suffix());
+  } catch (const std::out_of_range& error) {
+    set_error(PyExc_IndexError, error.what() + origin_suffix());
+  } catch (const std::system_error& error) {
+    PyObject* args = Py_BuildValue("(is)", error.code().value(), error.what());
+    if (args) PyErr_SetObject(PyExc_OSError, args);
+    Py_XDECREF(args);
+  } catch (const std::exception& error) {
+    if (!PyErr_Occurred()) {
+      set_error(PyExc_RuntimeError, error.what() + origin_suffix());
+    }
+  } catch (...) {
+    if (!PyErr_Occurred()) set_error(PyExc_RuntimeError, "unknown C++ exception");
+  }
+}
+
+void init_errors(PyObject* module) {
+  const auto add = [&](const char* name, const char* doc, PyObject* base) {
+    const std::string full = std::string("pkg.") + name;
+    PyRef type = check(PyErr_NewExceptionWithDoc(full.c_str(), doc, base, nullptr));
+    check(PyObject_SetAttrString(module, name, type.get()));
+    return type.release();
+  };
+  PyRef bases = check(PyTuple_Pack(2, PyExc_RuntimeError, PyExc_LookupError));
+  g_lookup_error = add("OpLookupError", "No op of this name is registered.",
+                       bases.get());
+  g_out_of_memory = add("OutOfMemoryError", "Memory for a tensor could not be had.",
+                        PyExc_MemoryError);
+  g_cancelled = add("CancelledError", "Work that was cancelled before it began.",
+                    PyExc_RuntimeError);
+  g_internal = add("InternalError", "A fault in pkg itself: please report it.",
+                   PyExc_RuntimeError);
+}
+
+}  // namespace pkg::python

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// swig/python/py_methods.cc: properties and methods of Tensor that are not ops.
+#include "ops/functions.h"
+#include "py_tensor.h"
+
+namespace pkg::python {
+namespace {
+
+template <auto fn>
+PyObject* getter(PyObject* self, void*) {
+  return guarded([&] { return fn(unwrap(self)); });
+}
+template <auto fn>
+PyObject* method(PyObject* self, PyObject*) {
+  return guarded([&] { return fn(unwrap(self)); });
+}
+
+PyObject* boolean(bool value) { return PyBool_FromLong(value); }
+PyObject* integer(int64_t value) { return PyLong_FromLongLong(value); }
+
+PyObject* nested_list(const Tensor& tensor) {
+  if (tensor.ndim() == 0) return wrap_scalar(item(tensor));
+  PyRef list(checked(PyList_New(tensor.sizes()[0])));
+  for (int64_t i = 0; i < tensor.sizes()[0]; ++i) {
+    Shape sizes = tensor.sizes(), strides = tensor.strides();
+    const int64_t offset = tensor.offset() + i * strides[0];
+    sizes.erase(0);
+    strides.erase(0);
+    PyList_SET_ITEM(list.get(), i, nested_list(alias(tensor, sizes, strides, offset)));
+  }
+  return list.release();
+}
+
+PyObject* detach(const Tensor& tensor) {
+  return wrap(alias(tensor, tensor.sizes(), tensor.strides(), tensor.offset()));
+}
+
+void set_requires_grad(const Tensor& tensor, bool wanted) {
+  if (wanted) {
+    PKG_CHECK(is_floating(tensor.dtype()), RuntimeError,
+              "only Tensors of floating point dtype can require gradients, got ",
+              tensor.dtype());
+  } else {
+    PKG_CHECK(tensor.is_leaf(), RuntimeError,
+              "you can only change requires_grad flags of leaf variables. Use detach().");
+  }
+  tensor.make_autograd().requires_grad = wanted;
+  KeySet& keys = tensor.impl()->keys;
+  keys = wanted ? keys | DispatchKey::Autograd : keys.without(DispatchKey::Autograd);
+}
+int put_requires_grad(PyObject* self, PyObject* value, void*) {
+  const int wanted = value ? PyObject_IsTrue(value) : -1;
+  if (wanted < 0) return -1;
+  PyObject* done = guarded([&]() -> PyObject* {
+    set_requires_grad(unwrap(self), wanted);
+    Py_RETURN_NONE;
+  });
+  Py_XDECREF(done);
+  return done ? 0 : -1;
+}
+PyObject* requires_grad_(PyObject* self, PyObject* args) {
+  int wanted = 1;
+  if (!PyArg_ParseTuple(args, "|p:requires_grad_", &wanted)) return nullptr;
+  return guarded([&] {
+    set_requires_grad(unwrap(self), wanted);
+    Py_INCREF(self);
+    return self;
+  });
+}
+
+int put_grad(PyObject* self, PyObject* value, void*) {
+  PyObject* done = guarded([&]() -> PyObject* {
+    const Tensor& tensor = unwrap(self);
+    if (!value || value == Py_None) {
+      if (tensor.autograd()) tensor.autograd()->grad = nullptr;
+      Py_RETURN_NONE;
+    }
+    PKG_CHECK(is_tensor(value), TypeError, "assigned grad expected to be a Tensor or "
+              "None but got ", Py_TYPE(value)->tp_name);
+    const Tensor& grad = unwrap(value);
+    PKG_CHECK(grad.sizes() == tensor.sizes() && grad.dtype() == tensor.dtype(),
+              RuntimeError, "assigned grad has data of a different size or type: expected ",
+              tensor.sizes(), " ", tensor.dtype(), ", got ", grad.sizes(), " ",
+              grad.dtype());
+    tensor.make_autograd().grad = grad.ref();
+    Py_RETURN_NONE;
+  });
+  Py_XDECREF(done);
+  return done ? 0 : -1;
+}
+
+PyObject* size(PyObject* self, PyObject* args) {
+  PyObject* dim = nullptr;
+  if (!PyArg_ParseTuple(args, "|O:size", &dim)) return nullptr;
+  return guarded([&] {
+    const Tensor& tensor = unwrap(self);
+    return dim ? integer(tensor.size(PyLong_AsLongLong(dim))) : wrap_shape(tensor.sizes());
+  });
+}
+PyObject* stride(PyObject* self, PyObject* args) {
+  PyObject* dim = nullptr;
+  if (!PyArg_ParseTuple(args, "|O:stride", &dim)) return nullptr;
+  return guarded([&] {
+    const Tensor& tensor = unwrap(self);
+    return dim ? integer(tensor.stride(PyLong_AsLongLong(dim)))
+               : wrap_shape(tensor.strides());
+  });
+}
+
+// A new object of the given class over the same values: how Parameter is made.
+PyObject* make_subclass(PyObject*, PyObject* args) {
+  PyObject *cls, *data;
+  int requires_grad = 0;
+  if (!PyArg_ParseTuple(args, "OO|p:_make_subclass", &cls, &data, &requires_grad)) {
+    return nullptr;
+  }
+  return guarded([&] {
+    PKG_CHECK(PyType_Check(cls) && is_tensor(data), TypeError,
+              "_make_subclass(): expected (class, Tensor)");
+    auto* type = reinterpret_cast<PyTypeObject*>(cls);
+    const Tensor& source = unwrap(data);
+    Tensor tensor = alias(source, source.sizes(), source.strides(), source.offset());
+    tensor.impl()->is_view = false;
+    if (requires_grad) set_requires_grad(tensor, true);
+    PyObject* self = checked(type->tp_alloc(type, 0));
+    tensor.impl()->python_object = self;
+    new (&reinterpret_cast<PyTensor*>(self)->tensor) Tensor(tensor);
+    return self;
+  });
+}
+
+PyObject* set_data(const Tensor& tensor, const Tensor& source) {
+  TensorImpl& impl = *tensor.impl();
+  impl.storage = source.impl()->storage;
+  impl.sizes = source.sizes();
+  impl.strides = source.strides();
+  impl.offset = source.offset();
+  impl.numel = source.numel();
+  impl.dtype = source.dtype();
+  impl.contiguous = source.is_contiguous();
+  Py_RETURN_NONE;
+}
+int put_data(PyObject* self, PyObject* value, void*) {
+  PyObject* done = guarded([&] {
+    PKG_CHECK(value && is_tensor(value), TypeError, "data must be a Tensor");
+    return set_data(unwrap(self), unwrap(value));
+  });
+  Py_XDECREF(done);
+  return done ? 0 : -1;
+}
+
+}  // namespace
+
+#define PKG_GET(expression) getter<[](const Tensor& x) -> PyObject* { return expression; }>
+#define PKG_METHOD(expression) \
+  method<[](const Tensor& x) -> PyObject* { return expression; }>
+
+PyGetSetDef g_tensor_getset[] = {
+    {"shape", PKG_GET(wrap_shape(x.sizes())), nullptr, "Sizes of the dimensions.", nullptr},
+    {"dtype", PKG_GET(wrap_dtype(x.dtype())), nullptr, "Element type.", nullptr},
+    {"device", PKG_GET(wrap_device(x.device())), nullptr,
+     "Where it lives: 'cpu' or 'meta'.", nullptr},
+    {"ndim", PKG_GET(integer(x.ndim())), nullptr, "Number of dimensions.", nullptr},
+    {"itemsize", PKG_GET(integer(itemsize(x.dtype()))), nullptr, "Bytes of one element.",
+     nullptr},
+    {"nbytes", PKG_GET(integer(x.numel() * itemsize(x.dtype()))), nullptr,
+     "Bytes of all elements.", nullptr},
+    {"requires_grad", PKG_GET(boolean(x.requires_grad())), put_requires_grad,
+     "Whether gradients are computed for it.", nullptr},
+    {"is_leaf", PKG_GET(boolean(x.is_leaf())), nullptr,
+     "Whether no differentiable op made it.", nullptr},
+    {"grad", PKG_GET(wrap(x.grad())), put_grad, "Accumulated gradient, or None.", nullptr},
+    {"data", PKG_GET(detach(x)), put_data, "The values without history.", nullptr},
+    {"T", PKG_GET(wrap(ops::transpose(x, 0, -1))), nullptr, "Transpose of a matrix.",
+     nullptr},
+    {"_version", PKG_GET(integer(x.version())), nullptr, "Times written.", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+PyMethodDef g_tensor_methods[] = {
+    {"item", PKG_METHOD(wrap_scalar(item(x))), METH_NOARGS,
+     "item(self)\n--\n\nThe value of a one-element tensor as a Python number."},
+    {"tolist", PKG_METHOD(nested_list(x.wait())), METH_NOARGS,
+     "tolist(self)\n--\n\nThe values as nested lists."},
+    {"wait", PKG_METHOD((x.wait(), wrap(x))), METH_NOARGS,
+     "wait(self)\n--\n\nBlocks until the values are there; raises their error."},
+    {"is_ready", PKG_METHOD(boolean(x.is_ready())), METH_NOARGS,
+     "is_ready(self)\n--\n\nWhether reading would not block."},
+    {"numel", PKG_METHOD(integer(x.numel())), METH_NOARGS,
+     "numel(self)\n--\n\nNumber of elements."},
+    {"dim", PKG_METHOD(integer(x.ndim())), METH_NOARGS,
+     "dim(self)\n--\n\nNumber of dimensions."},
+    {"element_size", PKG_METHOD(integer(itemsize(x.dtype()))), METH_NOARGS,
+     "element_size(self)\n--\n\nBytes of one element."},
+    {"data_ptr", PKG_METHOD(PyLong_FromVoidPtr(x.wait().data())), METH_NOARGS,
+     "data_ptr(self)\n--\n\nAddress of the first element."},
+    {"is_contiguous", PKG_METHOD(boolean(x.is_contiguous())), METH_NOARGS,
+     "is_contiguous(self)\n--\n\nWhether the layout is row-major without gaps."},
+    {"is_floating_point", PKG_METHOD(boolean(is_floating(x.dtype()))), METH_NOARGS,
+     "is_floating_point(self)\n--\n\nWhether the dtype is floating."},
+    {"detach", PKG_METHOD(detach(x)), METH_NOARGS,
+     "detach(self)\n--\n\nThe same values outside the graph."},
+    {"requires_grad_", requires_grad_, METH_VARARGS,
+     "requires_grad_(self, requires_grad=True)\n--\n\nSets requires_grad; returns self."},
+    {"size", size, METH_VARARGS, "size(self, dim=None)\n--\n\nShape, or one size."},
+    {"stride", stride, METH_VARARGS,
+     "stride(self, dim=None)\n--\n\nStrides in elements, or one of them."},
+    {"_make_subclass", make_subclass, METH_VARARGS | METH_STATIC,
+     "_make_subclass(cls, data, requires_grad=False)\n--\n\nFor subclasses."},
+    {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace pkg::python

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+// swig/python/py_new.cc: tensors from Python data, and tensor memory as Python buffers.
+#include <cstring>
+
+#include "ops/functions.h"
+#include "py_tensor.h"
+#include "tensor/strided_loop.h"
+
+namespace pkg::python {
+namespace {
+
+// Buffer-protocol format of each dtype; also how NumPy spells it.
+std::optional<DType> dtype_of_format(const char* format, Py_ssize_t size) {
+  if (!format) return DType::UInt8;
+  if (*format == '<' || *format == '=' || *format == '@') ++format;
+  switch (*format) {
+    case '?': return DType::Bool;
+    case 'B': return DType::UInt8;
+    case 'b': return DType::Int8;
+    case 'e': return DType::Float16;
+    case 'f': return DType::Float32;
+    case 'd': return DType::Float64;
+    case 'i':
+    case 'l':
+    case 'q':
+      if (size == 4) return DType::Int32;
+      if (size == 8) return DType::Int64;
+      return std::nullopt;
+    default: return std::nullopt;
+  }
+}
+const char* format_of(DType dtype) {
+  constexpr const char* formats[kNumDTypes] = {"?", "B", "b", "i", "q",
+                                               "e", "",  "f", "d"};
+  return formats[int(dtype)];
+}
+
+// --- tensor memory as a buffer -----------------------------------------------------
+
+// What numpy() hands out: keeps the tensor alive, and its storage marked as exported.
+struct PyExport {
+  PyObject_HEAD
+  Tensor tensor;
+  Shape sizes, strides;  // Py_ssize_t is int64 here
+};
+static_assert(sizeof(Py_ssize_t) == sizeof(int64_t));
+PyTypeObject* g_export_type = nullptr;
+
+void export_dealloc(PyObject* self) {
+  auto* object = reinterpret_cast<PyExport*>(self);
+  object->tensor.storage().drop_export();
+  object->tensor.~Tensor();
+  object->sizes.~Shape();
+  object->strides.~Shape();
+  PyTypeObject* type = Py_TYPE(self);
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+int export_getbuffer(PyObject* self, Py_buffer* view, int flags) {
+  auto* object = reinterpret_cast<PyExport*>(self);
+  const Tensor& tensor = object->tensor;
+  if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES && !tensor.is_contiguous()) {
+    PyErr_SetString(PyExc_BufferError, "the tensor is not contiguous");
+    return -1;
+  }
+  *view = {};
+  view->buf = tensor.data();
+  Py_INCREF(self);
+  view->obj = self;
+  view->itemsize = itemsize(tensor.dtype());
+  view->len = tensor.numel() * view->itemsize;
+  view->format = const_cast<char*>(format_of(tensor.dtype()));
+  view->ndim = int(tensor.ndim());
+  view->shape = reinterpret_cast<Py_ssize_t*>(object->sizes.data());
+  view->strides = reinterpret_cast<Py_ssize_t*>(object->strides.data());
+  return 0;
+}
+PyType_Slot g_export_slots[] = {
+    {Py_tp_dealloc, reinterpret_cast<void*>(export_dealloc)},
+    {Py_bf_getbuffer, reinterpret_cast<void*>(export_getbuffer)},
+    {0, nullptr}};
+PyType_Spec g_export_spec = {"pkg._pywrap_core.TensorMemory", sizeof(PyExport), 0,
+                             Py_TPFLAGS_DEFAULT, g_export_slots};
+
+// --- Python data as tensors --------------------------------------------------------
+
+Tensor borrow_buffer(PyObject* object) {
+  auto view = std::make_unique<Py_buffer>();
+  if (PyObject_GetBuffer(object, view.get(), PyBUF_STRIDES | PyBUF_FORMAT) < 0) {
+    throw_python_error();
+  }
+  const auto release = [raw = view.get()] {
+    if (!Py_IsInitialized()) return;
+    GilAcquire gil;
+    PyBuffer_Release(raw);
+    delete raw;
+  };
+  const auto dtype = dtype_of_format(view->format, view->itemsize);
+  Shape sizes(reinterpret_cast<int64_t*>(view->shape), size_t(view->ndim)), strides;
+  bool fits = dtype.has_value();
+  bool negative = false;
+  for (int d = 0; d < view->ndim; ++d) {
+    negative |= view->strides[d] < 0;
+    fits = fits && view->strides[d] % view->itemsize == 0;
+    strides.push_back(view->strides[d] / view->itemsize);
+  }
+  if (!fits || negative) {
+    const std::string format = view->format ? view->format : "B";
+    PyBuffer_Release(view.get());
+    PKG_CHECK(!negative, ValueError, "[from_numpy] at least one stride is negative; make "
+              "a copy with array.copy() first.");
+    detail::raise<TypeError>("[from_numpy] cannot convert an array of format '", format,
+                             "'. Supported are bool, uint8, int8, int32, int64, float16, "
+                             "float32 and float64.");
+  }
+  void* data = view->buf;
+  Tensor tensor = from_blob(data, sizes, strides, *dtype, release);
+  view.release();  // freed by `release`
+  return tensor;
+}
+
+// Shape and element kind of nested sequences.
+void measure(PyObject* data, size_t depth, Shape& shape, DType& kind, bool& first) {
+  Scalar scalar;
+  if (!is_tensor(data) && PySequence_Check(data) && !PyUnicode_Check(data)) {
+    const Py_ssize_t n = PySequence_Size(data);
+    if (n < 0) throw_python_error();
+    if (depth == shape.size() && first) shape.push_back(n);
+    PKG_CHECK(depth < shape.size() && shape[depth] == n, ValueError,
+              "[tensor] expected sequence of length ",
+              depth < shape.size() ? shape[depth] : 0, " at dim ", depth, " (got ", n, ")");
+    for (Py_ssize_t i = 0; i < n; ++i) {
+      PyRef entry(checked(PySequence_GetItem(data, i)));
+      measure(entry.get(), depth + 1, shape, kind, first);
+    }
+    if (n == 0) first = false;
+    return;
+  }
+  Tensor tensor;
+  if (is_tensor(data) && unwrap(data).numel() == 1) scalar = item(unwrap(data));
+  else PKG_CHECK(parse_scalar(data, &scalar), TypeError,
+                 "[tensor] expected numbers or nested sequences of them, got ",
+                 Py_TYPE(data)->tp_name);
+  PKG_CHECK(depth == shape.size(), ValueError,
+            "[tensor] expected a sequence at dim ", depth, ", got a number");
+  kind = first ? scalar.dtype() : std::max(kind, scalar.dtype());
+  first = false;
+}
+template <class T>
+void fill_from(PyObject* data, T*& out) {
+  Scalar scalar;
+  if (is_tensor(data)) {
+    *out++ = item(unwrap(data)).to<T>();
+  } else if (PySequence_Check(data)) {
+    const Py_ssize_t n = PySequence_Size(data);
+    for (Py_ssize_t i = 0; i < n; ++i) {
+      PyRef entry(checked(PySequence_GetItem(data, i)));
+      fill_from(entry.get(), out);
+    }
+  } else {
+    parse_scalar(data, &scalar);
+    *out++ = scalar.to<T>();
+  }
+}
+
+PyObject* tensor_fn(PyObject*, PyObject* args, PyObject* kwargs) {
+  static const char* names[] = {"data", "dtype", "device", "requires_grad", nullptr};
+  PyObject *data, *dtype = Py_None, *device = Py_None;
+  int requires_grad = 0;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O$Op:tensor",
+                                   const_cast<char**>(names), &data, &dtype, &device,
+                                   &requires_grad)) {
+    return nullptr;
+  }
+  return guarded([&] {
+    std::optional<DType> wanted;
+    if (dtype != Py_None) {
+      DType parsed;
+      PKG_CHECK(load_dtype(dtype, parsed), TypeError,
+                "tensor(): argument 'dtype' must be dtype, not ",
+                Py_TYPE(dtype)->tp_name);
+      wanted = parsed;
+    }
+    Tensor tensor = tensor_from_data(data, wanted);
+    if (requires_grad) {
+      PKG_CHECK(is_floating(tensor.dtype()), RuntimeError,
+                "only Tensors of floating point dtype can require gradients");
+      tensor.make_autograd().requires_grad = true;
+      tensor.impl()->keys |= DispatchKey::Autograd;
+    }
+    return wrap(tensor);
+  });
+}
+PyObject* from_numpy(PyObject*, PyObject* array) {
+  return guarded([&] {
+    PKG_CHECK(PyObject_CheckBuffer(array), TypeError,
+              "from_numpy(): expected a numpy.ndarray, got ", Py_TYPE(array)->tp_name);
+    return wrap(borrow_buffer(array));
+  });
+}
+PyObject* memory_of(PyObject*, PyObject* object) {
+  return guarded([&]() -> PyObject* {
+    PKG_CHECK(is_tensor(object), TypeError, "expected a Tensor, got ",
+              Py_TYPE(object)->tp_name);
+    const Tensor& tensor = unwrap(object);
+    PKG_CHECK(!tensor.is_meta(), TypeError, "a meta tensor has no memory to show");
+    PKG_CHECK(tensor.dtype() != DType::BFloat16, TypeError,
+              "NumPy has no bfloat16: convert with .float() first");
+    tensor.storage().wait_writable();
+    PyObject* self = checked(g_export_type->tp_alloc(g_export_type, 0));
+    auto* out = reinterpret_cast<PyExport*>(self);
+    new (&out->tensor) Tensor(tensor);
+    new (&out->sizes) Shape(tensor.sizes());
+    new (&out->strides) Shape(tensor.strides());
+    for (int64_t& step : out->strides) step *= itemsize(tensor.dtype());
+    tensor.storage().add_export();
+    return self;
+  });
+}
+
+}  // namespace
+
+Tensor tensor_from_buffer(PyObject* object, bool copy) {
+  Tensor view = borrow_buffer(object);
+  if (!copy) return view;
+  Tensor result = empty(view.spec());
+  copy_into(result, view);
+  return result;
+}
+
+Tensor tensor_from_data(PyObject* data, std::optional<DType> dtype) {
+  if (is_tensor(data) || PyObject_CheckBuffer(data)) {
+    PKG_CHECK(!PyBytes_Check(data), TypeError, "[tensor] cannot convert bytes; use "
+              "from_numpy(numpy.frombuffer(...)).");
+    Tensor source = is_tensor(data) ? unwrap(data) : borrow_buffer(data);
+    source.wait();
+    Tensor copy = empty(source.sizes(), dtype.value_or(source.dtype()));
+    copy_into(copy, source);
+    return copy;
+  }
+  Shape shape;
+  DType kind = default_dtype();
+  bool first = true;
+  measure(data, 0, shape, kind, first);
+  const DType made = is_floating(kind) ? DType::Float64 : DType::Int64;
+  Tensor exact = empty(shape, made);
+  if (is_floating(kind)) {
+    double* out = exact.data<double>();
+    fill_from(data, out);
+  } else {
+    int64_t* out = exact.data<int64_t>();
+    fill_from(data, out);
+  }
+  return as_dtype(exact, dtype.value_or(kind));
+}
+
+PyMethodDef g_new_functions[] = {
+    {"tensor", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(tensor_fn)),
+     METH_VARARGS | METH_KEYWORDS,
+     "tensor(data, dtype=None, *, device=None, requires_grad=False)\n--\n\n"
+     "Tensor with a copy of `data`: a number, nested sequences, an array or a tensor."},
+    {"from_numpy", from_numpy, METH_O,
+     "from_numpy(array)\n--\n\nTensor over the array's memory; both see writes."},
+    {"_memory", memory_of, METH_O, "_memory(tensor)\n--\n\nThe memory as a buffer."},
+    {nullptr, nullptr, 0, nullptr}};
+
+// Called with the other types.
+int add_export_type(PyObject*) {
+  g_export_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&g_export_spec));
+  return g_export_type ? 0 : -1;
+}
+
+}  // namespace pkg::python

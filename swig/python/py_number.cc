@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// swig/python/py_number.cc: Python's operators, straight to their ops.  A slot receives
+// both orders (2 - a and a - 2); operands it does not know are NotImplemented.
+#include "ops/functions.h"
+#include "py_tensor.h"
+
+namespace pkg::python {
+namespace {
+
+const Op<Tensor(const Tensor&, const Tensor&)> floor_divide{"floor_divide"},
+    remainder{"remainder"}, bitwise_and{"bitwise_and"}, bitwise_or{"bitwise_or"},
+    bitwise_xor{"bitwise_xor"}, matmul{"matmul"};
+const Op<Tensor(const Tensor&, const Tensor&)> mul_{"mul_"}, div_{"div_"}, pow_{"pow_"};
+const Op<Tensor(const Tensor&, const Tensor&, const Scalar&)> sub_{"sub_"};
+const Op<Tensor(const Tensor&)> logical_not{"logical_not"};
+
+template <auto& op>
+PyObject* binary(PyObject* a, PyObject* b) {
+  return guarded([&]() -> PyObject* {
+    Tensor x, y;
+    if (!parse_tensor(a, &x) || !parse_tensor(b, &y)) Py_RETURN_NOTIMPLEMENTED;
+    return wrap(op(x, y));
+  });
+}
+template <auto& op>
+PyObject* unary(PyObject* a) {
+  return guarded([&] { return wrap(op(unwrap(a))); });
+}
+template <auto& op>
+PyObject* in_place(PyObject* a, PyObject* b) {
+  return guarded([&]() -> PyObject* {
+    Tensor y;
+    if (!parse_tensor(b, &y)) Py_RETURN_NOTIMPLEMENTED;
+    return wrap(op(unwrap(a), y));
+  });
+}
+
+PyObject* power(PyObject* a, PyObject* b, PyObject*) { return binary<ops::pow>(a, b); }
+PyObject* positive(PyObject* a) {
+  Py_INCREF(a);
+  return a;
+}
+PyObject* invert(PyObject* a) {
+  return guarded([&] {
+    PKG_CHECK(unwrap(a).dtype() == DType::Bool, TypeError,
+              "~ (operator.invert) is only implemented on bool tensors, got ",
+              unwrap(a).dtype());
+    return wrap(logical_not(unwrap(a)));
+  });
+}
+
+PyObject* compare(PyObject* a, PyObject* b, int how) {
+  switch (how) {
+    case Py_EQ: return binary<ops::eq>(a, b);
+    case Py_NE: return binary<ops::ne>(a, b);
+    case Py_LT: return binary<ops::lt>(a, b);
+    case Py_LE: return binary<ops::le>(a, b);
+    case Py_GT: return binary<ops::gt>(a, b);
+    default: return binary<ops::ge>(a, b);
+  }
+}
+
+int truth(PyObject* a) {
+  try {
+    const Tensor& tensor = unwrap(a);
+    PKG_CHECK(tensor.numel() == 1, RuntimeError, "Boolean value of Tensor with ",
+              tensor.numel() == 0 ? "no values" : "more than one value", " is ambiguous");
+    return item(tensor).to<bool>();
+  } catch (...) {
+    translate();
+    return -1;
+  }
+}
+PyObject* as_float(PyObject* a) {
+  return guarded([&] { return PyFloat_FromDouble(item(unwrap(a)).to<double>()); });
+}
+PyObject* as_int(PyObject* a) {
+  return guarded([&] {
+    const Scalar value = item(unwrap(a));
+    return value.is_float() ? PyLong_FromDouble(value.to<double>())
+                            : PyLong_FromLongLong(value.to<int64_t>());
+  });
+}
+PyObject* as_index(PyObject* a) {
+  return guarded([&] {
+    const Tensor& tensor = unwrap(a);
+    PKG_CHECK(tensor.numel() == 1 && !is_floating(tensor.dtype()), TypeError,
+              "only integer tensors of a single element can be converted to an index");
+    return PyLong_FromLongLong(item(tensor).to<int64_t>());
+  });
+}
+
+}  // namespace
+
+#define PKG_SLOT(name, function) \
+  { Py_##name, reinterpret_cast<void*>(function) }
+PyType_Slot g_number_slots[] = {
+    PKG_SLOT(nb_add, binary<ops::add>),
+    PKG_SLOT(nb_subtract, binary<ops::sub>),
+    PKG_SLOT(nb_multiply, binary<ops::mul>),
+    PKG_SLOT(nb_true_divide, binary<ops::div>),
+    PKG_SLOT(nb_floor_divide, binary<floor_divide>),
+    PKG_SLOT(nb_remainder, binary<remainder>),
+    PKG_SLOT(nb_power, power),
+    PKG_SLOT(nb_matrix_multiply, binary<matmul>),
+    PKG_SLOT(nb_and, binary<bitwise_and>),
+    PKG_SLOT(nb_or, binary<bitwise_or>),
+    PKG_SLOT(nb_xor, binary<bitwise_xor>),
+    PKG_SLOT(nb_inplace_add, in_place<ops::add_>),
+    PKG_SLOT(nb_inplace_subtract, in_place<sub_>),
+    PKG_SLOT(nb_inplace_multiply, in_place<mul_>),
+    PKG_SLOT(nb_inplace_true_divide, in_place<div_>),
+    PKG_SLOT(nb_negative, unary<ops::neg>),
+    PKG_SLOT(nb_positive, positive),
+    PKG_SLOT(nb_absolute, unary<ops::abs>),
+    PKG_SLOT(nb_invert, invert),
+    PKG_SLOT(nb_bool, truth),
+    PKG_SLOT(nb_float, as_float),
+    PKG_SLOT(nb_int, as_int),
+    PKG_SLOT(nb_index, as_index),
+    PKG_SLOT(tp_richcompare, compare),
+    {0, nullptr}};
+#undef PKG_SLOT
+
+}  // namespace pkg::python

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+// swig/python/py_operator.cc: the Operator type: vectorcall, schema-driven parsing.
+//
+// One object per op name serves as function (pkg.add) and, being a method descriptor,
+// as Tensor method (x.add) without a bound-method object per call.
+#include "py_operator.h"
+
+#include <structmember.h>
+
+#include <array>
+
+namespace pkg::python {
+namespace {
+
+constexpr size_t kMaxArgs = 16;
+
+struct PyOperator {
+  PyObject_HEAD
+  vectorcallfunc vectorcall;
+  std::vector<const Operator*>* overloads;
+  PyObject* name;
+};
+PyTypeObject* g_operator_type = nullptr;
+
+const std::vector<const Operator*>& overloads_of(PyObject* self) {
+  return *reinterpret_cast<PyOperator*>(self)->overloads;
+}
+
+// NumPy's words for PyTorch's parameters.
+std::string_view alias_of(std::string_view keyword) {
+  if (keyword == "axis") return "dim";
+  if (keyword == "keepdims") return "keepdim";
+  if (keyword == "input") return "self";
+  return keyword;
+}
+
+struct Call {
+  PyObject* const* args;
+  Py_ssize_t n_args;
+  PyObject* keywords;  // tuple of names, or null; values follow args
+
+  Py_ssize_t n_keywords() const { return keywords ? PyTuple_GET_SIZE(keywords) : 0; }
+};
+
+// Matches one schema; on failure says why (an empty message costs nothing when the
+// first overload fits, which is the usual case).
+bool match(const Operator& op, const Call& call, Value* out, std::string* why) {
+  const auto& params = op.schema.arguments;
+  const std::string& name = op.schema.name;
+  std::array<bool, kMaxArgs> given{};
+  size_t at = 0;
+  for (Py_ssize_t i = 0; i < call.n_args; ++i, ++at) {
+    if (at >= params.size() || params[at].keyword_only) {
+      *why = str(name, "() takes ", at, " positional arguments but ", call.n_args,
+                 " were given");
+      return false;
+    }
+    const Argument& param = params[at];
+    given[at] = true;
+    if (parse_value(param, call.args[i], &out[at])) {
+      // x.reshape(2, 3): the remaining integers are the list.
+      const bool last = at + 1 >= params.size() || params[at + 1].keyword_only;
+      if (!(param.list && param.type == ArgType::Int && last && i + 1 < call.n_args)) {
+        continue;
+      }
+      PyObject* rest = checked(PyTuple_New(call.n_args - i));
+      PyRef owner(rest);
+      for (Py_ssize_t k = i; k < call.n_args; ++k) {
+        Py_INCREF(call.args[k]);
+        PyTuple_SET_ITEM(rest, k - i, call.args[k]);
+      }
+      if (parse_value(param, rest, &out[at])) break;
+    }
+    *why = str(name, "(): argument '", param.name, "' (position ", i + 1, ") must be ",
+               param.type_str(), ", not ", Py_TYPE(call.args[i])->tp_name);
+    return false;
+  }
+  for (Py_ssize_t k = 0; k < call.n_keywords(); ++k) {
+    const char* keyword = PyUnicode_AsUTF8(PyTuple_GET_ITEM(call.keywords, k));
+    if (!keyword) throw_python_error();
+    int index = op.schema.index_of(keyword);
+    if (index < 0) index = op.schema.index_of(alias_of(keyword));
+    if (index < 0 || given[size_t(index)]) {
+      *why = str(name, index < 0 ? "() got an unexpected keyword argument '"
+                                 : "() got multiple values for argument '",
+                 keyword, "'");
+      return false;
+    }
+    given[size_t(index)] = true;
+    PyObject* value = call.args[call.n_args + k];
+    const Argument& param = params[size_t(index)];
+    if (!parse_value(param, value, &out[index])) {
+      *why = str(name, "(): argument '", keyword, "' must be ", param.type_str(),
+                 ", not ", Py_TYPE(value)->tp_name);
+      return false;
+    }
+  }
+  for (size_t i = 0; i < params.size(); ++i) {
+    if (given[i]) continue;
+    if (!params[i].has_default) {
+      *why = str(name, "() missing required argument: '", params[i].name, "' (pos ",
+                 i + 1, ")");
+      return false;
+    }
+    out[i] = params[i].default_value;
+  }
+  return true;
+}
+
+[[noreturn]] void no_match(PyObject* self, const Call& call, const std::string& why) {
+  const auto& overloads = overloads_of(self);
+  if (overloads.size() == 1) throw TypeError(why);
+  std::string got, expected;
+  for (Py_ssize_t i = 0; i < call.n_args; ++i) {
+    got += str(i ? ", " : "", Py_TYPE(call.args[i])->tp_name);
+  }
+  for (Py_ssize_t k = 0; k < call.n_keywords(); ++k) {
+    got += str(got.empty() ? "" : ", ",
+               PyUnicode_AsUTF8(PyTuple_GET_ITEM(call.keywords, k)), "=",
+               Py_TYPE(call.args[call.n_args + k])->tp_name);
+  }
+  for (const Operator* op : overloads) expected += "\n * " + op->schema.str();
+  detail::raise<TypeError>(overloads[0]->schema.name,
+                           "() received an invalid combination of arguments - got (", got,
+                           "), but expected one of:", expected);
+}
+
+PyObject* operator_call(PyObject* self, PyObject* const* args, size_t nargsf,
+                        PyObject* keywords) {
+  return guarded([&]() -> PyObject* {
+    const Call call{args, PyVectorcall_NARGS(nargsf), keywords};
+    std::string why;
+    for (const Operator* op : overloads_of(self)) {
+      const size_t n = op->schema.arguments.size();
+      std::array<Value, kMaxArgs> values;
+      if (!match(*op, call, values.data(), &why)) continue;
+      Stack stack{std::span<Value>(values.data(), n), {}, 0};
+      Dispatcher::get().call_boxed(*op, stack);
+      if (stack.n_results == 1) return wrap_value(stack.results[0]);
+      PyRef tuple(checked(PyTuple_New(stack.n_results)));
+      for (int i = 0; i < stack.n_results; ++i) {
+        PyTuple_SET_ITEM(tuple.get(), i, wrap_value(stack.results[size_t(i)]));
+      }
+      return tuple.release();
+    }
+    no_match(self, call, why);
+  });
+}
+
+PyObject* operator_new(PyTypeObject* type, PyObject* args, PyObject*) {
+  const char *name, *ns = "pkg";
+  if (!PyArg_ParseTuple(args, "s|s:Operator", &name, &ns)) return nullptr;
+  return guarded([&] {
+    auto overloads = Dispatcher::get().overloads(name, ns);
+    if (overloads.empty()) Dispatcher::get().find(name, ns);  // raises, with hints
+    for (const Operator* op : overloads) {
+      PKG_CHECK(op->schema.arguments.size() <= kMaxArgs, NotImplementedError, "[Operator] ",
+                op->qualified_name(), " has more than ", kMaxArgs, " parameters.");
+    }
+    PyObject* self = checked(type->tp_alloc(type, 0));
+    auto* object = reinterpret_cast<PyOperator*>(self);
+    object->vectorcall = operator_call;
+    object->overloads = new std::vector<const Operator*>(std::move(overloads));
+    object->name = PyUnicode_FromString(name);
+    return self;
+  });
+}
+
+void operator_dealloc(PyObject* self) {
+  auto* object = reinterpret_cast<PyOperator*>(self);
+  delete object->overloads;
+  Py_XDECREF(object->name);
+  PyTypeObject* type = Py_TYPE(self);
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+// As a class attribute: x.add is add with x in front.
+PyObject* operator_get(PyObject* self, PyObject* instance, PyObject*) {
+  if (!instance || instance == Py_None) {
+    Py_INCREF(self);
+    return self;
+  }
+  return PyMethod_New(self, instance);
+}
+
+PyObject* operator_repr(PyObject* self) {
+  return PyUnicode_FromFormat("<op %U>", reinterpret_cast<PyOperator*>(self)->name);
+}
+PyObject* get_doc(PyObject* self, void*) {
+  std::string text;
+  for (const Operator* op : overloads_of(self)) {
+    text += (text.empty() ? "" : "\n\n") + op->schema.str() + "\n\n" + op->doc;
+  }
+  return PyUnicode_FromStringAndSize(text.data(), Py_ssize_t(text.size()));
+}
+PyObject* get_schemas(PyObject* self, void*) {
+  return guarded([&] {
+    PyRef list(checked(PyList_New(0)));
+    for (const Operator* op : overloads_of(self)) {
+      PyRef text(checked(PyUnicode_FromString(op->schema.str().c_str())));
+      if (PyList_Append(list.get(), text.get()) < 0) throw_python_error();
+    }
+    return list.release();
+  });
+}
+// inspect.signature() reads it; the first overload speaks for all.
+PyObject* get_text_signature(PyObject* self, void*) {
+  std::string text = "(";
+  bool starred = false;
+  for (const Argument& param : overloads_of(self)[0]->schema.arguments) {
+    if (text.size() > 1) text += ", ";
+    if (param.keyword_only && !starred) {
+      text += "*, ";
+      starred = true;
+    }
+    text += param.name;
+    if (!param.has_default) continue;
+    const auto* scalar = std::get_if<Scalar>(&param.default_value);
+    text += '=';
+    text += scalar ? str(*scalar) : std::string("None");
+  }
+  text += ")";
+  return PyUnicode_FromString(text.c_str());
+}
+PyObject* get_method(PyObject* self, void*) {
+  const auto& arguments = overloads_of(self)[0]->schema.arguments;
+  return PyBool_FromLong(!arguments.empty() && arguments[0].name == "self" &&
+                         arguments[0].type == ArgType::Tensor && !arguments[0].list);
+}
+
+PyObject* operator_names(PyObject*, PyObject* ns) {
+  return guarded([&] {
+    const char* wanted = PyUnicode_AsUTF8(ns);
+    if (!wanted) throw_python_error();
+    PyRef list(checked(PyList_New(0)));
+    std::string last;
+    for (const Operator* op : Dispatcher::get().all()) {
+      if (op->ns != wanted || op->schema.name == last) continue;
+      last = op->schema.name;
+      PyRef text(checked(PyUnicode_FromString(last.c_str())));
+      if (PyList_Append(list.get(), text.get()) < 0) throw_python_error();
+    }
+    return list.release();
+  });
+}
+
+PyMemberDef g_members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(PyOperator, vectorcall), READONLY,
+     nullptr},
+    {"__name__", T_OBJECT, offsetof(PyOperator, name), READONLY, "Name of the op."},
+    {nullptr, 0, 0, 0, nullptr}};
+PyGetSetDef g_getset[] = {
+    {"__doc__", get_doc, nullptr, nullptr, nullptr},
+    {"__text_signature__", get_text_signature, nullptr, nullptr, nullptr},
+    {"schemas", get_schemas, nullptr, "Schema of each overload.", nullptr},
+    {"is_method", get_method, nullptr, "Whether it is a method of Tensor.", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyType_Slot g_slots[] = {
+    {Py_tp_new, reinterpret_cast<void*>(operator_new)},
+    {Py_tp_dealloc, reinterpret_cast<void*>(operator_dealloc)},
+    {Py_tp_repr, reinterpret_cast<void*>(operator_repr)},
+    {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+    {Py_tp_descr_get, reinterpret_cast<void*>(operator_get)},
+    {Py_tp_members, g_members},
+    {Py_tp_getset, g_getset},
+    {0, nullptr}};
+PyType_Spec g_spec = {"pkg._pywrap_core.Operator", sizeof(PyOperator), 0,
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL |
+                          Py_TPFLAGS_METHOD_DESCRIPTOR,
+                      g_slots};
+PyMethodDef g_functions[] = {
+    {"operator_names", operator_names, METH_O,
+     "operator_names(namespace)\n--\n\nNames of the registered ops, sorted."},
+    {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace
+
+int add_operator_type(PyObject* module) {
+  g_operator_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&g_spec));
+  if (!g_operator_type) return -1;
+  if (PyModule_AddFunctions(module, g_functions) < 0) return -1;
+  Py_INCREF(g_operator_type);
+  return PyModule_AddObject(module, "Operator",
+                            reinterpret_cast<PyObject*>(g_operator_type));
+}
+
+}  // namespace pkg::python

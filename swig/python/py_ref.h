@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// swig/python/py_ref.h: owning pointer to a Python object, and the GIL guard.  Used by
+// every hand-written file of the binding; includes Python.h before anything else.
+#pragma once
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <utility>
+
+namespace pkg::python {
+
+/// Owns one reference; null means "an error is set".  Needs the GIL.
+class PyRef {
+ public:
+  PyRef() = default;
+  /// Takes over the reference.
+  explicit PyRef(PyObject* object) : object_(object) {}
+  static PyRef borrow(PyObject* object) {
+    Py_XINCREF(object);
+    return PyRef(object);
+  }
+  PyRef(const PyRef& other) : object_(other.object_) { Py_XINCREF(object_); }
+  PyRef(PyRef&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
+  PyRef& operator=(PyRef other) noexcept {
+    std::swap(object_, other.object_);
+    return *this;
+  }
+  ~PyRef() { Py_XDECREF(object_); }
+
+  PyObject* get() const { return object_; }
+  PyObject* release() { return std::exchange(object_, nullptr); }
+  explicit operator bool() const { return object_ != nullptr; }
+
+ private:
+  PyObject* object_ = nullptr;
+};
+
+/// Holds the GIL for its lifetime, on any thread.
+class GilAcquire {
+ public:
+  GilAcquire() : state_(PyGILState_Ensure()) {}
+  ~GilAcquire() { PyGILState_Release(state_); }
+  GilAcquire(const GilAcquire&) = delete;
+  GilAcquire& operator=(const GilAcquire&) = delete;
+
+ private:
+  PyGILState_STATE state_;
+};
+
+/// False once the interpreter is going away: then objects are leaked, not released.
+inline bool interpreter_alive() {
+#if PY_VERSION_HEX >= 0x030D0000
+  return Py_IsInitialized() && !Py_IsFinalizing();
+#else
+  return Py_IsInitialized() && !_Py_IsFinalizing();
+#endif
+}
+
+inline PyObject* new_ref(PyObject* object) {
+  Py_INCREF(object);
+  return object;
+}
+
+}  // namespace pkg::python

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// swig/python/py_tensor.cc: life of Python tensors: allocation, identity, destruction.
+#include "py_tensor.h"
+
+#include <structmember.h>
+
+#include <vector>
+
+namespace pkg::python {
+
+PyTypeObject* g_tensor_base = nullptr;
+PyTypeObject* g_tensor_class = nullptr;
+
+const Tensor& unwrap(PyObject* object) {
+  const Tensor& tensor = reinterpret_cast<PyTensor*>(object)->tensor;
+  PKG_CHECK(tensor.defined(), RuntimeError,
+            "this Tensor was never initialised: make tensors with pkg.tensor(...).");
+  return tensor;
+}
+
+PyObject* wrap(Tensor tensor) {
+  if (!tensor.defined()) Py_RETURN_NONE;
+  if (void* existing = tensor.impl()->python_object) {
+    auto* object = static_cast<PyObject*>(existing);
+    Py_INCREF(object);
+    return object;
+  }
+  PyObject* self = checked(g_tensor_class->tp_alloc(g_tensor_class, 0));
+  auto* object = reinterpret_cast<PyTensor*>(self);
+  tensor.impl()->python_object = self;
+  new (&object->tensor) Tensor(std::move(tensor));
+  return self;
+}
+
+PyObject* wrap_list(const TensorList& tensors) {
+  PyRef tuple(checked(PyTuple_New(Py_ssize_t(tensors.size()))));
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    PyTuple_SET_ITEM(tuple.get(), Py_ssize_t(i), wrap(tensors[i]));
+  }
+  return tuple.release();
+}
+
+PyObject* wrap_scalar(const Scalar& scalar) {
+  switch (scalar.kind()) {
+    case Scalar::Kind::Bool: return PyBool_FromLong(scalar.to<bool>());
+    case Scalar::Kind::Int: return PyLong_FromLongLong(scalar.to<int64_t>());
+    default: return PyFloat_FromDouble(scalar.to<double>());
+  }
+}
+
+PyObject* wrap_shape(const Shape& shape) {
+  PyObject* tuple = checked(PyTuple_New(Py_ssize_t(shape.size())));
+  for (size_t i = 0; i < shape.size(); ++i) {
+    PyTuple_SET_ITEM(tuple, Py_ssize_t(i), PyLong_FromLongLong(shape[i]));
+  }
+  return tuple;
+}
+
+bool parse_scalar(PyObject* object, Scalar* out) {
+  if (PyFloat_Check(object)) {
+    *out = PyFloat_AS_DOUBLE(object);
+  } else if (PyBool_Check(object)) {
+    *out = object == Py_True;
+  } else if (PyLong_Check(object)) {
+    const long long value = PyLong_AsLongLong(object);
+    if (value == -1 && PyErr_Occurred()) throw_python_error();
+    *out = int64_t(value);
+  } else if (is_tensor(object)) {
+    const Tensor& tensor = unwrap(object);
+    if (tensor.ndim() != 0 || tensor.requires_grad()) return false;
+    *out = item(tensor);
+  } else {
+    // NumPy scalars: 0-d objects with a dtype of one letter kind.
+    PyNumberMethods* number = Py_TYPE(object)->tp_as_number;
+    if (!number || PySequence_Check(object) || !number->nb_float) return false;
+    if (number->nb_index) {
+      PyRef index(PyNumber_Index(object));
+      if (index) return parse_scalar(index.get(), out);
+      PyErr_Clear();
+    }
+    PyRef kind(PyObject_GetAttrString(object, "dtype"));
+    if (!kind) {
+      PyErr_Clear();
+      return false;
+    }
+    PyRef name(PyObject_Str(kind.get()));
+    const char* text = name ? PyUnicode_AsUTF8(name.get()) : nullptr;
+    if (text && std::string_view(text) == "bool") {
+      *out = PyObject_IsTrue(object) == 1;
+      return true;
+    }
+    const double value = PyFloat_AsDouble(object);
+    if (value == -1 && PyErr_Occurred()) {
+      PyErr_Clear();
+      return false;
+    }
+    *out = value;
+  }
+  return true;
+}
+
+bool parse_tensor(PyObject* object, Tensor* out) {
+  if (is_tensor(object)) {
+    *out = unwrap(object);
+    return true;
+  }
+  Scalar scalar;
+  if (parse_scalar(object, &scalar)) {
+    *out = Tensor(scalar);
+    return true;
+  }
+  if (PyUnicode_Check(object) || PyBytes_Check(object) || PyByteArray_Check(object)) {
+    return false;
+  }
+  if (!PyObject_CheckBuffer(object)) return false;
+  *out = tensor_from_buffer(object, true);
+  return true;
+}
+
+namespace {
+
+PyObject* tensor_new(PyTypeObject* type, PyObject*, PyObject*) {
+  PyObject* self = type->tp_alloc(type, 0);
+  if (self) new (&reinterpret_cast<PyTensor*>(self)->tensor) Tensor();
+  return self;
+}
+
+void tensor_dealloc(PyObject* self) {
+  auto* object = reinterpret_cast<PyTensor*>(self);
+  PyTypeObject* type = Py_TYPE(self);
+  if (object->weakrefs) PyObject_ClearWeakRefs(self);
+  if (object->tensor.defined() && object->tensor.impl()->python_object == self) {
+    object->tensor.impl()->python_object = nullptr;
+  }
+  object->tensor.~Tensor();
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+Py_hash_t tensor_hash(PyObject* self) { return Py_hash_t(uintptr_t(self) >> 4); }
+
+Py_ssize_t tensor_len(PyObject* self) {
+  try {
+    const Tensor& tensor = unwrap(self);
+    PKG_CHECK(tensor.ndim() > 0, TypeError, "len() of a 0-d tensor");
+    return tensor.sizes()[0];
+  } catch (...) {
+    translate();
+    return -1;
+  }
+}
+
+PyObject* tensor_item_at(PyObject* self, Py_ssize_t index) {
+  PyRef key(PyLong_FromSsize_t(index));
+  return tensor_getitem(self, key.get());
+}
+
+PyMemberDef g_members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(PyTensor, weakrefs), READONLY, nullptr},
+    {nullptr, 0, 0, 0, nullptr}};
+
+PyObject* register_tensor_class(PyObject*, PyObject* cls) {
+  if (!PyType_Check(cls) ||
+      !PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(cls), g_tensor_base)) {
+    PyErr_SetString(PyExc_TypeError,
+                    "register_tensor_class() expected a subclass of _pywrap_core.Tensor");
+    return nullptr;
+  }
+  Py_INCREF(cls);
+  g_tensor_class = reinterpret_cast<PyTypeObject*>(cls);
+  Py_RETURN_NONE;
+}
+
+PyMethodDef g_functions[] = {
+    {"register_tensor_class", register_tensor_class, METH_O,
+     "register_tensor_class(cls)\n--\n\nMakes every result an instance of cls."},
+    {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace
+
+int add_tensor_type(PyObject* module) {
+  std::vector<PyType_Slot> slots = {
+      {Py_tp_new, reinterpret_cast<void*>(tensor_new)},
+      {Py_tp_dealloc, reinterpret_cast<void*>(tensor_dealloc)},
+      {Py_tp_hash, reinterpret_cast<void*>(tensor_hash)},
+      {Py_tp_members, g_members},
+      {Py_tp_methods, g_tensor_methods},
+      {Py_tp_getset, g_tensor_getset},
+      {Py_mp_length, reinterpret_cast<void*>(tensor_len)},
+      {Py_mp_subscript, reinterpret_cast<void*>(tensor_getitem)},
+      {Py_mp_ass_subscript, reinterpret_cast<void*>(tensor_setitem)},
+      {Py_sq_length, reinterpret_cast<void*>(tensor_len)},
+      {Py_sq_item, reinterpret_cast<void*>(tensor_item_at)},
+      {Py_tp_doc, const_cast<char*>("Tensor of the C++ core; use pkg.Tensor.")}};
+  for (PyType_Slot* slot = g_number_slots; slot->slot; ++slot) slots.push_back(*slot);
+  slots.push_back({0, nullptr});
+  PyType_Spec spec = {"pkg._pywrap_core.Tensor", sizeof(PyTensor), 0,
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots.data()};
+  g_tensor_base = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  if (!g_tensor_base) return -1;
+  g_tensor_class = g_tensor_base;
+  if (PyModule_AddFunctions(module, g_functions) < 0) return -1;
+  if (PyModule_AddFunctions(module, g_new_functions) < 0) return -1;
+  Py_INCREF(g_tensor_base);
+  return PyModule_AddObject(module, "Tensor",
+                            reinterpret_cast<PyObject*>(g_tensor_base));
+}
+
+}  // namespace pkg::python

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// swig/python/py_tensor.h: the Python type of a tensor and of a dtype.
+#pragma once
+
+#include "py_dtype.h"
+#include "py_error.h"
+#include "tensor/tensor.h"
+
+namespace pkg::python {
+
+/// A Python tensor is a reference to a C++ one and nothing else.
+struct PyTensor {
+  PyObject_HEAD
+  PyObject* weakrefs;
+  Tensor tensor;
+};
+
+/// Base type `_pywrap_core.Tensor`; results are of the class registered by Python.
+extern PyTypeObject* g_tensor_base;
+extern PyTypeObject* g_tensor_class;
+
+inline bool is_tensor(PyObject* object) {
+  return PyObject_TypeCheck(object, g_tensor_base);
+}
+/// The tensor inside; RuntimeError when the object was never initialised.
+const Tensor& unwrap(PyObject* object);
+/// New reference to the Python object of a tensor; the same object while it lives.
+/// An undefined tensor is None.
+PyObject* wrap(Tensor tensor);
+PyObject* wrap_list(const TensorList& tensors);
+PyObject* wrap_scalar(const Scalar& scalar);
+PyObject* wrap_shape(const Shape& shape);
+
+/// The object itself; throws the Python error that is set when it is null.
+inline PyObject* checked(PyObject* object) {
+  if (!object) throw_python_error();
+  return object;
+}
+
+/// Number of Python: bool, int, float, NumPy scalars.
+bool parse_scalar(PyObject* object, Scalar* out);
+/// Whatever may stand where a Tensor is wanted: a tensor, a number, a NumPy array.
+bool parse_tensor(PyObject* object, Tensor* out);
+
+int add_tensor_type(PyObject* module);
+
+// Slots and methods, one table per file.
+extern PyType_Slot g_number_slots[];   // py_number.cc, ended by {0, nullptr}
+extern PyMethodDef g_tensor_methods[];  // py_methods.cc
+extern PyGetSetDef g_tensor_getset[];   // py_methods.cc
+PyObject* tensor_getitem(PyObject* self, PyObject* key);            // py_index.cc
+int tensor_setitem(PyObject* self, PyObject* key, PyObject* value);  // py_index.cc
+
+/// Copy of a NumPy array or nested sequence; py_new.cc.
+Tensor tensor_from_buffer(PyObject* object, bool copy);
+Tensor tensor_from_data(PyObject* data, std::optional<DType> dtype);
+extern PyMethodDef g_new_functions[];
+
+}  // namespace pkg::python

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// pywrap_core.i: contents page of the binding.  SWIG wraps the plain functions listed in
+// the files below; Tensor, dtype and Operator are hand-written in swig/python/.
+%module(package="pkg", moduleimport="from ._pywrap_core import *") pywrap_core
+
+%include "guard.i"
+%include "errors.i"
+%include "types.i"
+%include "scheduler.i"
+%include "autograd.i"
+%include "config.i"
+
+%init %{
+  if (pkg::python::init_module(m) < 0) return -1;
+%}
