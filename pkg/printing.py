@@ -74,7 +74,7 @@ def _formatter(numbers, floating):
         else:
             style = f"{{:.{PRECISION}{'e' if scientific else 'f'}}}"
         texts = {n: style.format(n) if math.isfinite(n) else str(n) for n in numbers}
-    width = max((len(t) for t in texts.values()), default=0)
+    width = max((len(t) for n, t in texts.items() if math.isfinite(n)), default=0)
     return lambda number: texts[number].rjust(width) if number == number else (
         "nan".rjust(width)
     )

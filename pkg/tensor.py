@@ -71,4 +71,5 @@ def _rebuild(cls, array, requires_grad):
     return cls._make_subclass(cls, core.tensor(array), requires_grad)
 
 
+Tensor.__module__ = "pkg"
 core.register_tensor_class(Tensor)

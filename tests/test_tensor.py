@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Python face of Tensor: operators, conversion, indexing, printing, memory."""
+
+import copy
+import gc
+import pickle
+import sys
+import weakref
+
+import numpy as np
+import pytest
+
+import pkg
+
+
+def test_operators_take_numbers_and_arrays_in_both_orders():
+    """Every result is a pkg.Tensor with the right values."""
+    a = pkg.tensor([1.0, 2.0, 4.0])
+    cases = [
+        (a + 3.0, [4, 5, 7]),
+        (3 + a, [4, 5, 7]),
+        (3 - a, [2, 1, -1]),
+        (8 / a, [8, 4, 2]),
+        (2**a, [2, 4, 16]),
+        (np.float32(2) * a, [2, 4, 8]),
+        (a * np.int64(2), [2, 4, 8]),
+        (np.ones(3, dtype=np.float32) + a, [2, 3, 5]),
+        (a - np.ones(3, dtype=np.float32), [0, 1, 3]),
+        (7 // a, [7, 3, 1]),
+        (7 % a, [0, 1, 3]),
+        (-a, [-1, -2, -4]),
+    ]
+    for got, want in cases:
+        assert type(got) is pkg.Tensor
+        assert got.tolist() == want
+
+
+def test_unsupported_operands_are_pythons_type_error():
+    """Through NotImplemented, so that the other side gets its turn."""
+    a = pkg.ones(2)
+    with pytest.raises(TypeError, match="unsupported operand type"):
+        a + "x"
+    assert a.__add__("x") is NotImplemented
+
+    class Other:
+        def __radd__(self, left):
+            return "mine"
+
+    assert a + Other() == "mine"
+
+
+def test_wrong_arguments_say_what_was_expected():
+    """One format for every op."""
+    a = pkg.ones(2)
+    with pytest.raises(TypeError, match="must be Tensor, not str"):
+        a.add("x")
+    with pytest.raises(TypeError, match="unexpected keyword argument 'foo'"):
+        a.add(a, foo=1)
+    with pytest.raises(TypeError, match="missing required argument: 'other'"):
+        a.add()
+    with pytest.raises(TypeError, match="invalid combination of arguments"):
+        pkg.arange("x")
+    with pytest.raises(pkg.OpLookupError, match="No op registered: pkg::nope"):
+        pkg._binding.core.Operator("nope")
+
+
+def test_creation_from_data():
+    """Kinds of data give PyTorch's dtypes."""
+    assert pkg.tensor(3).dtype is pkg.int64
+    assert pkg.tensor([1, 2.5]).dtype is pkg.float32
+    assert pkg.tensor([True, False]).dtype is pkg.bool
+    assert pkg.tensor([[1, 2], [3, 4]]).shape == (2, 2)
+    assert pkg.tensor([]).shape == (0,)
+    assert pkg.tensor(2**40).item() == 2**40
+    assert pkg.tensor([1, 2], dtype=pkg.float16).dtype is pkg.float16
+    with pytest.raises(ValueError, match="expected sequence of length 2 at dim 1"):
+        pkg.tensor([[1, 2], [3]])
+    with pytest.raises(TypeError, match="expected numbers"):
+        pkg.tensor(["a"])
+
+
+def test_numpy_exchange_shares_memory_and_keeps_owners():
+    """Writes are seen on both sides; either may die first."""
+    array = np.arange(6.0).reshape(2, 3)
+    t = pkg.from_numpy(array)
+    array[0, 0] = 9
+    assert t[0, 0].item() == 9 and t.dtype is pkg.float64
+    t[1, 2] = -1
+    assert array[1, 2] == -1
+    ref = weakref.ref(array)
+    del array
+    gc.collect()
+    assert ref() is not None and t[0, 0].item() == 9
+    view = pkg.ones(3).numpy()
+    gc.collect()
+    assert view.tolist() == [1, 1, 1]
+    assert pkg.from_numpy(np.arange(6)[::2]).tolist() == [0, 2, 4]
+    with pytest.raises(ValueError, match="stride is negative"):
+        pkg.from_numpy(np.arange(3)[::-1])
+    with pytest.raises(TypeError, match="cannot convert an array of format"):
+        pkg.from_numpy(np.zeros(2, dtype=np.complex64))
+    with pytest.raises(RuntimeError, match="requires grad"):
+        pkg.ones(2, requires_grad=True).numpy()
+
+
+INDEXES = [
+    0, -1, slice(None), slice(1, None), slice(None, None, 2), Ellipsis, None,
+    (1, 2), (slice(None), 1), (Ellipsis, 0), (0, Ellipsis, 1), (None, 1),
+    [0, 2], [[0, 1], [1, 2]], (slice(None), [0, 0, 2]), ([0, 1], [1, 2]),
+    (slice(None), [0, 1], 1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("key", INDEXES, ids=str)
+def test_indexing_agrees_with_numpy(key):
+    """Reading and writing."""
+    array = np.arange(60.0).reshape(3, 4, 5)
+    t = pkg.tensor(array)
+    np_key = tuple(np.array(k) if isinstance(k, list) else k for k in key) if isinstance(
+        key, tuple
+    ) else (np.array(key) if isinstance(key, list) else key)
+    np.testing.assert_array_equal(t[key].numpy(), array[np_key])
+    t[key] = -1.0
+    array[np_key] = -1.0
+    np.testing.assert_array_equal(t.numpy(), array)
+
+
+def test_masks_and_index_tensors():
+    """Bool tensors select; index tensors gather."""
+    array = np.arange(12).reshape(3, 4)
+    t = pkg.tensor(array)
+    np.testing.assert_array_equal(t[t > 5].numpy(), array[array > 5])
+    np.testing.assert_array_equal(t[pkg.tensor([2, 0])].numpy(), array[[2, 0]])
+    t[t > 5] = 0
+    array[array > 5] = 0
+    np.testing.assert_array_equal(t.numpy(), array)
+    with pytest.raises(IndexError, match="index 3 is out of bounds for dimension 0"):
+        t[3]
+    with pytest.raises(IndexError, match="too many indices"):
+        t[0, 0, 0]
+
+
+def test_printing_is_as_people_know_it():
+    """Widths, precision, dtype suffix, summary."""
+    assert repr(pkg.tensor([[1.0, 2.0], [3.0, 4.0]])) == (
+        "tensor([[1., 2.],\n        [3., 4.]])"
+    )
+    assert repr(pkg.tensor([1.5, -2])) == "tensor([ 1.5000, -2.0000])"
+    assert repr(pkg.tensor(7)) == "tensor(7)"
+    assert repr(pkg.tensor([1], dtype=pkg.int32)) == "tensor([1], dtype=pkg.int32)"
+    assert repr(pkg.ones(1, requires_grad=True)) == "tensor([1.], requires_grad=True)"
+    assert "..." in repr(pkg.zeros(2000))
+    assert repr(pkg.tensor([float("nan"), 1.0])) == "tensor([nan, 1.])"
+
+
+def test_truth_length_and_numbers():
+    """One-element tensors are numbers; larger ones refuse."""
+    assert bool(pkg.tensor(1)) and not pkg.tensor(0.0)
+    assert float(pkg.tensor(2.5)) == 2.5 and int(pkg.tensor(3)) == 3
+    assert [10, 20, 30][pkg.tensor(1)] == 20
+    assert len(pkg.zeros(4, 2)) == 4
+    with pytest.raises(RuntimeError, match="more than one value is ambiguous"):
+        bool(pkg.ones(2))
+    with pytest.raises(TypeError, match="0-d"):
+        len(pkg.tensor(1))
+    assert [x.item() for x in pkg.arange(3)] == [0, 1, 2]
+
+
+def test_identity_pickle_copy_and_subclasses():
+    """What users of Python objects expect."""
+    x = pkg.ones(2)
+    assert x[0] is not x and x.contiguous() is x
+    again = pickle.loads(pickle.dumps(x))
+    assert again.tolist() == x.tolist()
+    deep = copy.deepcopy(x)
+    deep[0] = 5
+    assert x[0].item() == 1
+    assert pickle.loads(pickle.dumps(pkg.float32)) is pkg.float32
+
+    class Mine(pkg.Tensor):
+        pass
+
+    mine = Mine._make_subclass(Mine, x)
+    mine.note = "kept"
+    assert isinstance(mine, pkg.Tensor) and mine.note == "kept"
+    with pytest.raises(RuntimeError, match="never initialised"):
+        pkg.Tensor.__new__(pkg.Tensor).shape
+
+
+def test_nothing_leaks_over_many_calls():
+    """Reference counts and live tensors are flat."""
+    core = pkg._binding.core
+    a = pkg.ones(2, 2)
+
+    def work():
+        b = a + a
+        b = b * 2 - 1
+        b.reshape(4)[1:].tolist()
+        b.numpy()
+        try:
+            a.add("x")
+        except TypeError:
+            pass
+
+    work()
+    gc.collect()
+    live, refs = core.live_tensors(), sys.getrefcount(pkg.float32)
+    for _ in range(2000):
+        work()
+        a.dtype
+    gc.collect()
+    assert core.live_tensors() == live
+    assert abs(sys.getrefcount(pkg.float32) - refs) < 5
+
+
+def test_small_ops_ask_the_system_for_nothing():
+    """Steady state lives from the caches."""
+    a = pkg.ones(8, 8)
+    for _ in range(10):
+        a + a
+    before = pkg._binding.core.system_allocations()
+    for _ in range(1000):
+        a + a
+    assert pkg._binding.core.system_allocations() == before
+
+
+def test_grad_mode_guards_nest_and_decorate():
+    """no_grad and enable_grad restore what was before."""
+    assert pkg.is_grad_enabled()
+    with pkg.no_grad():
+        assert not pkg.is_grad_enabled()
+        with pkg.enable_grad():
+            assert pkg.is_grad_enabled()
+        assert not pkg.is_grad_enabled()
+    assert pkg.is_grad_enabled()
+    assert pkg.no_grad()(pkg.is_grad_enabled)() is False
