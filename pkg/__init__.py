@@ -10,7 +10,7 @@ import os as _os
 from ._binding import core as _core
 from ._version import __version__
 from .tensor import Tensor
-from . import config, ops, scheduler
+from . import autograd, config, ops, scheduler
 from .autograd import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 
 tensor = _core.tensor

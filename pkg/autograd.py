@@ -56,3 +56,44 @@ class enable_grad(_GradMode):  # noqa: N801
     """Recording is on inside, also within no_grad."""
 
     _mode = True
+
+
+def _as_tuple(value, length=None):
+    """One tensor, None or a sequence, as a tuple."""
+    if value is None:
+        return () if length is None else (None,) * length
+    return tuple(value) if isinstance(value, (tuple, list)) else (value,)
+
+
+def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False):
+    """Adds the gradients of `tensors` to the .grad of the leaves they depend on.
+
+    grad_tensors: one gradient per tensor; may be left out for one-element tensors.
+    RuntimeError when nothing requires grad or the graph was already freed.
+    """
+    keep = create_graph if retain_graph is None else retain_graph
+    core._backward(_as_tuple(tensors), _as_tuple(grad_tensors), keep, create_graph)
+
+
+def grad(
+    outputs,
+    inputs,
+    grad_outputs=None,
+    retain_graph=None,
+    create_graph=False,
+    allow_unused=False,
+):
+    """Gradients of `outputs` with respect to `inputs`, as a tuple; nothing accumulates.
+
+    create_graph makes the result differentiable; an unused input is a RuntimeError, or
+    None with allow_unused.
+    """
+    keep = create_graph if retain_graph is None else retain_graph
+    return core._grad(
+        _as_tuple(outputs),
+        _as_tuple(inputs),
+        _as_tuple(grad_outputs),
+        keep,
+        create_graph,
+        allow_unused,
+    )

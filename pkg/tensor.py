@@ -33,6 +33,11 @@ class Tensor(core.Tensor):
             return format(self.item(), spec)
         return object.__format__(self, spec)
 
+    def backward(self, gradient=None, retain_graph=None, create_graph=False):
+        """Adds the gradients of this tensor to the .grad of the leaves behind it."""
+        keep = create_graph if retain_graph is None else retain_graph
+        core._backward((self,), (gradient,), keep, create_graph)
+
     def numpy(self):
         """The values as a NumPy array over the same memory.
 

@@ -19,11 +19,17 @@ class Intrusive {
 
   void retain() const noexcept { count_.fetch_add(1, std::memory_order_relaxed); }
   void release() const noexcept {
-    // A sole owner needs no atomic write: nobody else can reach the count.
-    if (count_.load(std::memory_order_acquire) == 1 ||
-        count_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    if (count_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
       const_cast<Intrusive*>(this)->dispose();
     }
+  }
+  /// Adds a reference unless the object is already dying.
+  bool try_retain() const noexcept {
+    uint32_t count = count_.load(std::memory_order_relaxed);
+    while (count != 0) {
+      if (count_.compare_exchange_weak(count, count + 1)) return true;
+    }
+    return false;
   }
   uint32_t use_count() const noexcept { return count_.load(std::memory_order_relaxed); }
 

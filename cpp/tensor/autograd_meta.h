@@ -16,6 +16,7 @@ class TensorImpl;
 struct AutogradMeta : PoolAllocated {
   bool requires_grad = false;  ///< asked for on a leaf
   uint32_t output_nr = 0;      ///< which output of grad_fn this tensor is
+  uint32_t version = 0;        ///< of the storage when grad_fn was set
   Ref<Intrusive> grad_fn;      ///< autograd::Node that made it; null on a leaf
   Ref<TensorImpl> grad;        ///< accumulated gradient of a leaf
 

@@ -89,12 +89,18 @@ int put_grad(PyObject* self, PyObject* value, void*) {
   return done ? 0 : -1;
 }
 
+int64_t as_dim(PyObject* dim) {
+  const long long value = PyLong_AsLongLong(dim);
+  if (value == -1 && PyErr_Occurred()) throw_python_error();
+  return value;
+}
+
 PyObject* size(PyObject* self, PyObject* args) {
   PyObject* dim = nullptr;
   if (!PyArg_ParseTuple(args, "|O:size", &dim)) return nullptr;
   return guarded([&] {
     const Tensor& tensor = unwrap(self);
-    return dim ? integer(tensor.size(PyLong_AsLongLong(dim))) : wrap_shape(tensor.sizes());
+    return dim ? integer(tensor.size(as_dim(dim))) : wrap_shape(tensor.sizes());
   });
 }
 PyObject* stride(PyObject* self, PyObject* args) {
@@ -102,7 +108,7 @@ PyObject* stride(PyObject* self, PyObject* args) {
   if (!PyArg_ParseTuple(args, "|O:stride", &dim)) return nullptr;
   return guarded([&] {
     const Tensor& tensor = unwrap(self);
-    return dim ? integer(tensor.stride(PyLong_AsLongLong(dim)))
+    return dim ? integer(tensor.stride(as_dim(dim)))
                : wrap_shape(tensor.strides());
   });
 }
@@ -169,6 +175,8 @@ PyGetSetDef g_tensor_getset[] = {
      "Whether gradients are computed for it.", nullptr},
     {"is_leaf", PKG_GET(boolean(x.is_leaf())), nullptr,
      "Whether no differentiable op made it.", nullptr},
+    {"grad_fn", PKG_GET(wrap_grad_fn(x)), nullptr, "The node that made it, or None.",
+     nullptr},
     {"grad", PKG_GET(wrap(x.grad())), put_grad, "Accumulated gradient, or None.", nullptr},
     {"data", PKG_GET(detach(x)), put_data, "The values without history.", nullptr},
     {"T", PKG_GET(wrap(ops::transpose(x, 0, -1))), nullptr, "Transpose of a matrix.",

@@ -17,7 +17,7 @@ int init_module(PyObject* module) noexcept {
     init_errors(module);
     init_dtype(module);
     if (add_tensor_type(module) < 0 || add_export_type(module) < 0 ||
-        add_operator_type(module) < 0) {
+        add_operator_type(module) < 0 || add_autograd(module) < 0) {
       return -1;
     }
     Dispatcher::get();  // an error in a registration block is an ImportError's cause

@@ -56,4 +56,8 @@ Tensor tensor_from_buffer(PyObject* object, bool copy);
 Tensor tensor_from_data(PyObject* data, std::optional<DType> dtype);
 extern PyMethodDef g_new_functions[];
 
+/// The node behind a tensor as a Python object, or None; py_autograd.cc.
+PyObject* wrap_grad_fn(const Tensor& tensor);
+int add_autograd(PyObject* module);
+
 }  // namespace pkg::python

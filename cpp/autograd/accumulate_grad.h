@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// autograd/accumulate_grad.h: the end of every path: adds to the .grad of a leaf.
+#pragma once
+
+#include "autograd/node.h"
+
+namespace pkg {
+
+class AccumulateGrad final : public Node {
+ public:
+  explicit AccumulateGrad(Tensor leaf) : variable(std::move(leaf)) {}
+  std::string name() const override { return "AccumulateGrad"; }
+  TensorList apply(TensorList grads) override;
+
+  const Tensor variable;
+
+ private:
+  ~AccumulateGrad() override;
+};
+
+}  // namespace pkg

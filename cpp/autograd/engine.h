@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// autograd/engine.h: running the recorded graph backwards.
+#pragma once
+
+#include "tensor/tensor.h"
+
+namespace pkg {
+
+/// Adds the gradients of `outputs` to the .grad of the leaves they depend on.
+/// `grad_outputs` has one tensor per output; undefined means 1 for a one-element output.
+/// Each node runs once, in a fixed order, on the calling thread.
+void backward(const TensorList& outputs, const TensorList& grad_outputs,
+              bool retain_graph = false, bool create_graph = false);
+
+/// Gradients of `outputs` with respect to `inputs`; nothing is accumulated.  An input
+/// that was not used is an error, or undefined with `allow_unused`.
+TensorList grad(const TensorList& outputs, const TensorList& inputs,
+                const TensorList& grad_outputs, bool retain_graph = false,
+                bool create_graph = false, bool allow_unused = false);
+
+}  // namespace pkg

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// autograd/node.cc: counting and iterative destruction of nodes.
+#include "autograd/node.h"
+
+namespace pkg {
+namespace {
+
+std::atomic<int64_t> g_live{0};
+std::atomic<uint64_t> g_sequence{0};
+
+// Nodes waiting to be deleted by the outermost dispose() of this thread.
+thread_local constinit Node* t_trash = nullptr;
+thread_local constinit bool t_draining = false;
+
+}  // namespace
+
+Node::Node() : sequence_(g_sequence.fetch_add(1, std::memory_order_relaxed)) {
+  g_live.fetch_add(1, std::memory_order_relaxed);
+}
+
+Node::~Node() { g_live.fetch_sub(1, std::memory_order_relaxed); }
+
+int64_t Node::live_count() { return g_live.load(std::memory_order_relaxed); }
+
+// Deleting a node releases its edges and saved tensors, which may dispose of further
+// nodes: those only join the list.
+void Node::dispose() noexcept {
+  next_trash_ = t_trash;
+  t_trash = this;
+  if (t_draining) return;
+  t_draining = true;
+  while (Node* node = t_trash) {
+    t_trash = node->next_trash_;
+    delete node;
+  }
+  t_draining = false;
+}
+
+void set_history(const Tensor& tensor, Ref<Node> node, uint32_t output_nr) {
+  AutogradMeta& meta = tensor.make_autograd();
+  meta.grad_fn = std::move(node);
+  meta.output_nr = output_nr;
+  meta.version = tensor.version();
+  tensor.impl()->keys |= DispatchKey::Autograd;
+}
+
+Ref<Node> grad_fn(const Tensor& tensor) {
+  if (!tensor.autograd() || !tensor.autograd()->grad_fn) return {};
+  return Ref<Node>::share(static_cast<Node*>(tensor.autograd()->grad_fn.get()));
+}
+
+}  // namespace pkg

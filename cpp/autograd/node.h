@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// autograd/node.h: one recorded operation, and the edges to those before it.
+//
+// The graph is implicit: a tensor holds the node that made it, a node holds edges to the
+// nodes of its inputs.  Nothing here recurses, however long the chain.
+#pragma once
+
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include "tensor/tensor.h"
+
+namespace pkg {
+
+class Node;
+
+/// Where the gradient of one input goes: a node, and which of its outputs that input was.
+struct Edge {
+  Ref<Node> node;
+  uint32_t input_nr = 0;
+};
+
+class Node : public Intrusive, public PoolAllocated {
+ public:
+  Node();
+
+  /// "AddBackward", as PyTorch names it.
+  virtual std::string name() const = 0;
+  /// Gradients of the inputs, in the order of edges(), from those of the outputs.
+  virtual TensorList apply(TensorList grads) = 0;
+  /// Drops what was saved for apply(); a second pass then fails with a clear error.
+  virtual void release_saved() {}
+  /// Number of outputs, which is the number of gradients apply() gets.
+  virtual size_t n_outputs() const { return 1; }
+
+  const std::vector<Edge>& edges() const { return edges_; }
+  /// Grows with every node: inputs always have smaller numbers than their consumers.
+  uint64_t sequence() const { return sequence_; }
+
+  /// Nodes alive in the process, for leak tests.
+  static int64_t live_count();
+
+ protected:
+  ~Node() override;
+  // Destruction goes through a list of the thread instead of the stack.
+  void dispose() noexcept final;
+
+  std::vector<Edge> edges_;
+
+ private:
+  uint64_t sequence_;
+  Node* next_trash_ = nullptr;
+};
+
+/// The edge that a use of `tensor` makes: to its node, or to the AccumulateGrad node of a
+/// leaf; empty when it needs no gradient.
+Edge gradient_edge(const Tensor& tensor);
+
+/// Makes `node` the history of `tensor`.
+void set_history(const Tensor& tensor, Ref<Node> node, uint32_t output_nr);
+
+/// The node that made the tensor; null for a leaf.
+Ref<Node> grad_fn(const Tensor& tensor);
+
+}  // namespace pkg

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernels/cpu/reduce.cc: reductions.  Every case is brought to one of two layouts: rows
+// (the reduced elements lie together) or columns (they lie `inner` apart), so the order
+// of additions depends on the shape alone, never on the number of threads.
+#include "dispatcher/library.h"
+#include "scheduler/parallel.h"
+#include "tensor/strided_loop.h"
+
+namespace pkg {
+namespace {
+
+using Dims = std::optional<Shape>;
+
+struct Layout {
+  Tensor data;         // contiguous
+  int64_t outer, reduced;
+  bool columns;        // reduced dimensions in front
+};
+
+Layout lay_out(const Tensor& self, const Dims& dim) {
+  const Shape dims = wrap_dims("reduce", dim.value_or(Shape()), self.ndim());
+  Shape kept, reduced;
+  Layout out{self, 1, 1, false};
+  const auto size_of = [&](int64_t d) { return self.sizes()[size_t(d)]; };
+  for (int64_t d = 0; d < self.ndim(); ++d) {
+    const bool gone = std::find(dims.begin(), dims.end(), d) != dims.end();
+    (gone ? reduced : kept).push_back(d);
+    (gone ? out.reduced : out.outer) *= size_of(d);
+  }
+  bool trailing = true, leading = true;
+  for (size_t i = 0; i < kept.size(); ++i) {
+    trailing &= kept[i] == int64_t(i);
+    leading &= kept[i] == int64_t(i + reduced.size());
+  }
+  if (self.is_contiguous() && (trailing || leading)) {
+    out.columns = !trailing;
+    return out;
+  }
+  Shape sizes, strides;
+  for (const Shape* group : {&kept, &reduced}) {
+    for (int64_t d : *group) {
+      sizes.push_back(size_of(d));
+      strides.push_back(self.strides()[size_t(d)]);
+    }
+  }
+  out.data = as_contiguous(alias(self, sizes, strides, self.offset()));
+  return out;
+}
+
+// Sum of a row: sixteen lanes, then halves, over blocks, which keeps float error small.
+template <class Acc, class T>
+Acc sum_block(const T* x, int64_t n) {
+  constexpr int lanes = 16;
+  Acc acc[lanes] = {};
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    for (int k = 0; k < lanes; ++k) acc[k] += Acc(x[i + k]);
+  }
+  for (int k = 0; k < lanes && i < n; ++k, ++i) acc[k] += Acc(x[i]);
+  for (int width = lanes / 2; width > 0; width /= 2) {
+    for (int k = 0; k < width; ++k) acc[k] += acc[k + width];
+  }
+  return acc[0];
+}
+template <class Acc, class T>
+Acc sum_row(const T* x, int64_t n) {
+  constexpr int64_t block = 1024;
+  Acc total = 0;
+  for (int64_t at = 0; at < n; at += block) {
+    total += sum_block<Acc>(x + at, std::min(block, n - at));
+  }
+  return total;
+}
+
+template <class T>
+using Sum = std::conditional_t<std::is_floating_point_v<T>, T, int64_t>;
+
+template <class T>
+void sum_all(const Layout& in, Sum<T>* out) {
+  const T* x = in.data.data<T>();
+  const int64_t grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, in.reduced));
+  if (!in.columns) {
+    // One long row is cut into fixed blocks, so that all threads help.
+    constexpr int64_t block = 1 << 16;
+    if (in.outer == 1 && in.reduced > block) {
+      std::vector<Sum<T>> parts(size_t((in.reduced + block - 1) / block));
+      parallel_for(0, int64_t(parts.size()), 1, [&](int64_t begin, int64_t end) {
+        with_isa([&] {
+          for (int64_t i = begin; i < end; ++i) {
+            parts[size_t(i)] = sum_row<Sum<T>>(
+                x + i * block, std::min(block, in.reduced - i * block));
+          }
+        });
+      });
+      *out = sum_row<Sum<T>>(parts.data(), int64_t(parts.size()));
+      return;
+    }
+    parallel_for(0, in.outer, grain, [&](int64_t begin, int64_t end) {
+      with_isa([&] {
+        for (int64_t i = begin; i < end; ++i) {
+          out[i] = sum_row<Sum<T>>(x + i * in.reduced, in.reduced);
+        }
+      });
+    });
+    return;
+  }
+  parallel_for(0, in.outer, std::max<int64_t>(grain, 64), [&](int64_t begin, int64_t end) {
+    with_isa([&] {
+      std::fill(out + begin, out + end, Sum<T>(0));
+      for (int64_t r = 0; r < in.reduced; ++r) {
+        const T* row = x + r * in.outer;
+        for (int64_t i = begin; i < end; ++i) out[i] += Sum<T>(row[i]);
+      }
+    });
+  });
+}
+
+void sum_kernel(Tensor& out, const Tensor& self, const Dims& dim, bool,
+                std::optional<DType> dtype) {
+  DType type = dtype.value_or(self.dtype());
+  if (is_reduced(type)) type = DType::Float32;
+  const Layout in = lay_out(as_dtype(self, type), dim);
+  visit_compute("sum", type, [&]<class T>(TypeTag<T>) {
+    const bool direct = out.dtype() == dtype_of<Sum<T>>;
+    Tensor to = direct ? out : empty(out.sizes(), dtype_of<Sum<T>>);
+    sum_all<T>(in, to.data<Sum<T>>());
+    if (!direct) copy_into(out, to);
+  });
+}
+
+// Folds every group of reduced elements with f(accumulator, index, value).
+template <class T, class Init, class F, class Done>
+void fold(const Layout& in, Init init, F f, Done done) {
+  const T* x = in.data.data<T>();
+  const int64_t grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, in.reduced));
+  const int64_t step = in.columns ? in.outer : 1;
+  const int64_t stride = in.columns ? 1 : in.reduced;
+  parallel_for(0, in.outer, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      auto acc = init();
+      const T* at = x + i * stride;
+      for (int64_t r = 0; r < in.reduced; ++r) f(acc, r, at[r * step]);
+      done(i, acc);
+    }
+  });
+}
+
+template <bool Max, class T>
+bool beats(T candidate, T best) {
+  if (best != best) return false;               // NaN wins and stays
+  if (candidate != candidate) return true;
+  return Max ? candidate > best : candidate < best;
+}
+
+template <bool Max>
+void extreme_kernel(Tensor& out, const Tensor& self, const Dims& dim, bool) {
+  const DType type = is_reduced(self.dtype()) ? DType::Float32 : self.dtype();
+  const Layout in = lay_out(as_dtype(self, type), dim);
+  Tensor to = out.dtype() == type ? out : empty(out.sizes(), type);
+  visit_compute("amax", type, [&]<class T>(TypeTag<T>) {
+    struct Best {
+      T value;
+      bool any;
+    };
+    T* result = to.data<T>();
+    fold<T>(in, [] { return Best{T(), false}; },
+            [](Best& best, int64_t, T x) {
+              if (!best.any || beats<Max>(x, best.value)) best = {x, true};
+            },
+            [&](int64_t i, const Best& best) { result[i] = best.value; });
+  });
+  if (!to.is_same(out)) copy_into(out, to);
+}
+
+template <bool Max>
+void arg_kernel(Tensor& out, const Tensor& self, std::optional<int64_t> dim, bool) {
+  const DType type = is_reduced(self.dtype()) ? DType::Float32 : self.dtype();
+  const Layout in = lay_out(as_dtype(self, type), dim ? Dims(Shape{*dim}) : Dims());
+  int64_t* result = out.data<int64_t>();
+  visit_compute("argmax", type, [&]<class T>(TypeTag<T>) {
+    struct Best {
+      T value;
+      int64_t at;
+    };
+    fold<T>(in, [] { return Best{T(), -1}; },
+            [](Best& best, int64_t r, T x) {
+              if (best.at < 0 || beats<Max>(x, best.value)) best = {x, r};
+            },
+            [&](int64_t i, const Best& best) { result[i] = best.at; });
+  });
+}
+
+template <bool All>
+void logic_kernel(Tensor& out, const Tensor& self, const Dims& dim, bool) {
+  const Layout in = lay_out(as_dtype(self, DType::Bool), dim);
+  bool* result = out.data<bool>();
+  fold<bool>(in, [] { return All; },
+             [](bool& acc, int64_t, bool x) { acc = All ? acc && x : acc || x; },
+             [&](int64_t i, bool acc) { result[i] = acc; });
+}
+
+PKG_LIBRARY_IMPL(pkg, CPU, m) {
+  m.impl("sum", sum_kernel);
+  m.impl("amax", extreme_kernel<true>);
+  m.impl("amin", extreme_kernel<false>);
+  m.impl("argmax", arg_kernel<true>);
+  m.impl("argmin", arg_kernel<false>);
+  m.impl("all", logic_kernel<true>);
+  m.impl("any", logic_kernel<false>);
+}
+
+}  // namespace
+}  // namespace pkg

@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gradients: values by central differences, structure, limits and errors."""
+
+import threading
+
+import numpy as np
+import pytest
+
+import pkg
+from op_table import ELEMENTWISE
+
+core = pkg._binding.core
+DIFFERENTIABLE = [
+    row
+    for row in ELEMENTWISE
+    if "float64" in row.dtypes
+    and row.name
+    not in ("floor", "ceil", "round", "isnan", "isinf", "isfinite", "logical_not",
+            "floor_divide", "remainder", "eq", "ne", "lt", "le", "gt", "ge",
+            "logical_and", "logical_or", "logical_xor", "sign")
+]  # fmt: skip
+
+
+def numeric_gradient(function, arrays, which, weights, eps=1e-6):
+    """Central differences of sum(weights * function(arrays)) for one input."""
+    grad = np.zeros_like(arrays[which])
+    for index in np.ndindex(grad.shape):
+        ends = []
+        for sign in (1, -1):
+            moved = [a.copy() for a in arrays]
+            moved[which][index] += sign * eps
+            out = function(*[pkg.tensor(a) for a in moved])
+            ends.append((out.numpy() * weights).sum())
+        grad[index] = (ends[0] - ends[1]) / (2 * eps)
+    return grad
+
+
+def check_gradients(function, arrays, rtol=1e-5):
+    """Backward of every input against central differences, with random weights."""
+    rng = np.random.default_rng(3)
+    tensors = [pkg.tensor(a, requires_grad=True) for a in arrays]
+    out = function(*tensors)
+    weights = rng.normal(size=tuple(out.shape))
+    out.backward(pkg.tensor(weights))
+    for i, t in enumerate(tensors):
+        want = numeric_gradient(function, arrays, i, weights)
+        np.testing.assert_allclose(t.grad.numpy(), want, rtol=rtol, atol=1e-7)
+
+
+@pytest.mark.parametrize("row", DIFFERENTIABLE, ids=lambda row: row.name)
+def test_elementwise_gradients(row):
+    """Every differentiable row, with broadcasting when it has two inputs."""
+    rng = np.random.default_rng(2)
+    low, high = max(row.domain[0], -4), min(row.domain[1], 4)
+    a = rng.uniform(low, high, size=(3, 4))
+    # Away from kinks, where central differences mean nothing.
+    a = np.where(np.abs(a) < 0.05, a + 0.1, a)
+    arrays = [a]
+    if row.arity == 2:
+        arrays.append(rng.uniform(low, high, size=(4,)))
+    check_gradients(getattr(pkg, row.name), arrays)
+
+
+SHAPES = [
+    ("reshape", lambda x: x.reshape(4, 3) * 2),
+    ("transpose", lambda x: x.t()),
+    ("permute", lambda x: x.reshape(2, 2, 3).permute(2, 0, 1)),
+    ("expand", lambda x: x.unsqueeze(0).expand(2, 3, 4)),
+    ("squeeze", lambda x: x.unsqueeze(1).squeeze(1)),
+    ("select", lambda x: x[1]),
+    ("slice", lambda x: x[::2, 1:3]),
+    ("index", lambda x: x[[0, 0, 2], [1, 1, 3]]),
+    ("index columns", lambda x: x[:, [3, 0, 3]]),
+    ("diagonal", lambda x: x.diagonal()),
+    ("cat", lambda x: pkg.cat([x, x * 2], 1)),
+    ("stack", lambda x: pkg.stack([x, x], 0)),
+    ("split", lambda x: x.split(2, 1)[1]),
+    ("where", lambda x: pkg.where(x > 0.5, x * 3, x)),
+    ("gather", lambda x: x.gather(1, pkg.tensor([[0, 0], [1, 3], [2, 2]]))),
+    ("sum", lambda x: x.sum()),
+    ("sum dim", lambda x: x.sum(dim=1)),
+    ("sum keepdim", lambda x: x.sum(0, keepdim=True)),
+    ("mean", lambda x: x.mean(dim=0)),
+    ("amax", lambda x: x.amax(dim=1)),
+    ("max dim", lambda x: x.max(1)[0]),
+    ("min", lambda x: x.min()),
+    ("var", lambda x: x.var(1)),
+    ("std", lambda x: x.std()),
+    ("float32 round trip", lambda x: x.to(pkg.float64).clone()),
+]
+
+
+@pytest.mark.parametrize("function", [f for _, f in SHAPES], ids=[n for n, _ in SHAPES])
+def test_shape_and_reduction_gradients(function):
+    """Views, indexing, joining and reductions."""
+    check_gradients(function, [np.random.default_rng(4).uniform(0.1, 1, size=(3, 4))])
+
+
+REDUCTIONS = [
+    ("sum", np.sum), ("mean", np.mean), ("amax", np.max), ("amin", np.min),
+    ("all", np.all), ("any", np.any),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name,reference", REDUCTIONS)
+def test_reduction_values(name, reference):
+    """Every choice of dimensions, dense and strided, small and large."""
+    rng = np.random.default_rng(5)
+    for shape in [(3, 4, 5), (1,), (70, 1000)]:
+        array = rng.normal(size=shape).astype(np.float32)
+        for dims in [None, 0, -1, (0, -1)]:
+            if isinstance(dims, tuple) and len(shape) == 1:
+                continue
+            for a, t in [(array, pkg.tensor(array)), (array.T, pkg.tensor(array.T))]:
+                got = getattr(t, name)(dim=dims) if dims is not None else getattr(t, name)()
+                want = reference(a, axis=dims)
+                np.testing.assert_allclose(got.numpy(), want, rtol=1e-4, atol=1e-4)
+    assert pkg.arange(5).sum().dtype is pkg.int64
+    assert pkg.zeros(0).sum().item() == 0
+    assert pkg.tensor([1.0, float("nan")]).max().item() != 1.0
+    assert pkg.tensor([3, 1, 3]).argmax().item() == 0
+
+
+def test_product_of_temporaries():
+    """y = a * b * c with the temporary a * b long dead."""
+    a, b, c = (pkg.tensor(v, requires_grad=True) for v in (2.0, 3.0, 4.0))
+    y = a * b * c
+    assert y.item() == 24 and y.grad_fn.name() == "MulBackward"
+    y.backward()
+    assert (a.grad.item(), b.grad.item(), c.grad.item()) == (12, 8, 6)
+    leaf, number = y.grad_fn.next_functions[1]
+    assert leaf.variable is c and number == 0
+
+
+def test_sixty_diamonds_take_sixty_nodes():
+    """Each node runs once, not once per path."""
+    x = pkg.ones(1, dtype=pkg.float64, requires_grad=True)
+    y = x
+    for _ in range(60):
+        y = (y + y) * 0.5
+    y.sum().backward()
+    assert x.grad.item() == 1.0
+
+
+def test_million_node_chain_on_a_small_stack():
+    """Forward, backward and release without recursion; every node is freed."""
+    result = []
+
+    def work():
+        x = pkg.ones(1, requires_grad=True)
+        y = x
+        for _ in range(1_000_000):
+            y = y + 1
+        y.backward()
+        result.append(x.grad.item())
+
+    before = core.live_nodes()
+    old = threading.stack_size(512 * 1024)
+    try:
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join(120)
+    finally:
+        threading.stack_size(old)
+    assert result == [1.0] and core.live_nodes() == before
+
+
+def test_gradients_accumulate_and_clear():
+    """.grad adds up over passes until it is set to None."""
+    x = pkg.tensor([1.0, 2.0], requires_grad=True)
+    for _ in range(2):
+        (x * x).sum().backward()
+    assert x.grad.tolist() == [4.0, 8.0]
+    assert x.grad is x.grad
+    x.grad = None
+    assert x.grad is None
+
+
+def test_higher_derivatives():
+    """create_graph gives gradients that can be differentiated."""
+    x = pkg.tensor([1.5], dtype=pkg.float64, requires_grad=True)
+    for function, third in [
+        (lambda v: v**3, 6.0),
+        (lambda v: v.exp(), float(np.exp(1.5))),
+        (lambda v: v.sin(), -float(np.cos(1.5))),
+    ]:
+        y = function(x).sum()
+        for _ in range(3):
+            (g,) = pkg.autograd.grad(y, x, create_graph=True)
+            y = g.sum()
+        assert abs(g.item() - third) < 1e-9
+
+
+def test_errors_say_what_is_wrong():
+    """PyTorch's meanings."""
+    x = pkg.ones(2, requires_grad=True)
+    with pytest.raises(RuntimeError, match="implicitly created only for scalar outputs"):
+        (x * 2).backward()
+    with pytest.raises(RuntimeError, match="does not require grad"):
+        pkg.ones(1).backward()
+    y = (x * x).sum()
+    y.backward()
+    with pytest.raises(RuntimeError, match="backward through the graph a second time"):
+        y.backward()
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
+        x += 1
+    z = x * 2
+    w = z * z
+    z += 1
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        w.sum().backward()
+    with pytest.raises(NotImplementedError, match="view is not recorded"):
+        (x * 2)[0] = 1.0
+    with pytest.raises(RuntimeError, match="not have been used in the graph"):
+        pkg.autograd.grad((x * 2).sum(), pkg.ones(1, requires_grad=True))
+    with pytest.raises(RuntimeError, match="floating point dtype"):
+        pkg.ones(2, dtype=pkg.int64, requires_grad=True)
+    assert (x * 3).sum().item() == 6
+
+
+def test_in_place_on_an_intermediate_is_recorded():
+    """History is rebased on the in-place op."""
+    x = pkg.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 2
+    y *= y.detach() * 0 + 3
+    y.add_(1)
+    y.sum().backward()
+    assert x.grad.tolist() == [6.0, 6.0]
+
+
+def test_no_grad_records_nothing():
+    """No node is made."""
+    x = pkg.ones(2, requires_grad=True)
+    before = core.live_nodes()
+    with pkg.no_grad():
+        y = x * 2 + 1
+    assert not y.requires_grad and core.live_nodes() == before
+
+
+def test_concurrent_backward_adds_each_gradient_once():
+    """Several threads, one shared leaf."""
+    x = pkg.ones(4, requires_grad=True)
+    n_threads, rounds = 4, 200
+
+    def work():
+        for _ in range(rounds):
+            (x * 2).sum().backward()
+
+    threads = [threading.Thread(target=work) for _ in range(n_threads)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join(60)
+    assert x.grad.tolist() == [2.0 * n_threads * rounds] * 4
