@@ -23,6 +23,7 @@ empty_cache = _core.empty_cache
 set_num_threads = _core.set_num_threads
 get_num_threads = _core.num_threads
 synchronize = _core.synchronize
+manual_seed = _core.manual_seed
 
 DTYPES = ("bool", "uint8", "int8", "int32", "int64")
 DTYPES += ("float16", "bfloat16", "float32", "float64")

@@ -2,6 +2,7 @@
 %{
 #include "base/build_info.h"
 #include "base/isa.h"
+#include "tensor/generator.h"
 #include "tensor/allocator.h"
 #include "tensor/tensor.h"
 %}
@@ -13,6 +14,8 @@ int cxx11_abi();
 void empty_cache();
 }
 %inline %{
+/// Restarts the default random stream.
+void manual_seed(int64_t seed) { pkg::manual_seed(uint64_t(seed)); }
 /// Instruction set in use: baseline, v3 or v4.
 std::string isa_name() { return pkg::name_of(pkg::isa()); }
 /// Calls of the allocator to the system since start.

@@ -285,7 +285,8 @@ class Module:
     def to(self: M, dtype: Any) -> M:
         """Convert floating-point parameters, gradients and buffers to ``dtype``."""
         for module in self.modules():
-            for parameter in filter(None.__ne__, module._parameters.values()):
+            present = [p for p in module._parameters.values() if p is not None]
+            for parameter in present:
                 if parameter.is_floating_point() and parameter.dtype != dtype:
                     grad, parameter.grad = parameter.grad, None
                     parameter.data = parameter.data.to(dtype)

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// ops/random.cc: random fills, permutations and dropout, from the default generator.
+#include <cmath>
+#include <numeric>
+
+#include "ops/elementwise.h"
+#include "scheduler/parallel.h"
+#include "tensor/generator.h"
+
+namespace pkg::ops {
+namespace {
+
+const Op<Tensor(const Tensor&, double, double)> uniform_{"uniform_"}, normal_{"normal_"};
+
+// out[i] = f(words of element i); two 32-bit words make one number.
+template <class F>
+void fill_random(Tensor& out, F f) {
+  const DType type = compute_type(out.dtype());
+  PKG_CHECK(is_floating(type), NotImplementedError,
+            "[random] expected a floating tensor, got ", out.dtype());
+  Tensor to = out.dtype() == type && out.is_contiguous() ? out : empty(out.sizes(), type);
+  const RandomStream stream = reserve_random(uint64_t(out.numel()));
+  visit_floating("random", type, [&]<class T>(TypeTag<T>) {
+    T* values = to.data<T>();
+    parallel_for(0, out.numel(), kGrain / 4, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        values[i] = T(f(philox(stream.seed, stream.first + uint64_t(i))));
+      }
+    });
+  });
+  if (!to.is_same(out)) copy_into(out, to);
+}
+
+// 53 bits: [0, 1).
+double unit(uint32_t high, uint32_t low) {
+  return double((uint64_t(high) << 32 | low) >> 11) * 0x1p-53;
+}
+
+Spec fill_rule(const Tensor& self, double, double) { return self.spec(); }
+
+void uniform_kernel(Tensor& out, const Tensor&, double from, double to) {
+  PKG_CHECK(from <= to, RuntimeError, "[uniform_] expected from <= to, got from=", from,
+            " and to=", to);
+  const bool narrow = out.dtype() != DType::Float64;
+  fill_random(out, [=](const auto& w) {
+    // A float would round the largest of 53 bits up to 1: it gets 24.
+    const double u = narrow ? double(w[0] >> 8) * 0x1p-24 : unit(w[0], w[1]);
+    return from + (to - from) * u;
+  });
+}
+
+void normal_kernel(Tensor& out, const Tensor&, double mean, double std) {
+  PKG_CHECK(std >= 0, RuntimeError, "[normal_] expected std >= 0.0, but found std ", std);
+  fill_random(out, [=](const auto& w) {  // Box & Muller 1958
+    const double radius = std::sqrt(-2 * std::log1p(-unit(w[0], w[1])));
+    return mean + std * radius * std::cos(6.283185307179586477 * unit(w[2], w[3]));
+  });
+}
+
+template <auto& fill>
+Tensor random_tensor(const Shape& size, std::optional<DType> dtype, bool requires_grad) {
+  Tensor tensor = fill(empty(size, dtype.value_or(default_dtype())), 0.0, 1.0);
+  if (requires_grad) {
+    tensor.make_autograd().requires_grad = true;
+    tensor.impl()->keys |= DispatchKey::Autograd;
+  }
+  return tensor;
+}
+
+Tensor randint(int64_t low, int64_t high, const Shape& size) {
+  PKG_CHECK(low < high, RuntimeError, "[randint] expects 'low' to be less than 'high', but "
+            "got ", low, " >= ", high);
+  Tensor tensor = empty(size, DType::Int64);
+  const RandomStream stream = reserve_random(uint64_t(tensor.numel()));
+  int64_t* out = tensor.data<int64_t>();
+  for (int64_t i = 0; i < tensor.numel(); ++i) {
+    const auto w = philox(stream.seed, stream.first + uint64_t(i));
+    const uint64_t word = uint64_t(w[0]) << 32 | w[1];
+    // Multiply-shift maps 64 random bits to the range with a bias below 2^-32.
+    out[i] = low + int64_t((unsigned __int128)(word) * uint64_t(high - low) >> 64);
+  }
+  return tensor;
+}
+
+Tensor randperm(int64_t n) {
+  PKG_CHECK(n >= 0, RuntimeError, "[randperm] n must be non-negative, got ", n);
+  Tensor tensor = empty(Shape{n}, DType::Int64);
+  int64_t* out = tensor.data<int64_t>();
+  std::iota(out, out + n, 0);
+  const RandomStream stream = reserve_random(uint64_t(n));
+  for (int64_t i = n - 1; i > 0; --i) {  // Fisher & Yates
+    const auto w = philox(stream.seed, stream.first + uint64_t(i));
+    const uint64_t word = uint64_t(w[0]) << 32 | w[1];
+    std::swap(out[i], out[int64_t((unsigned __int128)(word) * uint64_t(i + 1) >> 64)]);
+  }
+  return tensor;
+}
+
+constexpr const char* kOptions = "*, DType? dtype=None, bool requires_grad=False) -> Tensor";
+
+PKG_LIBRARY_FRAGMENT(pkg, m) {
+  const auto no_gradient = [](const GradContext& g) -> TensorList {
+    return {full_like(g.grad(), 0)};
+  };
+  m.def("uniform(Tensor self, float from=0.0, float to=1.0) -> Tensor")
+      .doc("Values spread evenly over [from, to), in self's shape and dtype.")
+      .shape(fill_rule)
+      .cpu(uniform_kernel)
+      .grad("", no_gradient)
+      .in_place();
+  m.def("normal(Tensor self, float mean=0.0, float std=1.0) -> Tensor")
+      .doc("Normally distributed values, in self's shape and dtype.")
+      .shape(fill_rule)
+      .cpu(normal_kernel)
+      .grad("", no_gradient)
+      .in_place();
+  m.def(str("rand(int[] size, ", kOptions))
+      .doc("Uniform values in [0, 1).")
+      .composite(random_tensor<uniform_>);
+  m.def(str("randn(int[] size, ", kOptions))
+      .doc("Standard normal values.")
+      .composite(random_tensor<normal_>);
+  m.def("randint(int low, int high, int[] size) -> Tensor")
+      .doc("Integers from low to high - 1.")
+      .composite(randint);
+  m.def("randperm(int n) -> Tensor").doc("0 to n - 1 in random order.").composite(randperm);
+  m.def("dropout(Tensor input, float p=0.5, bool train=True) -> Tensor")
+      .doc("Zero with probability p, the rest scaled by 1 / (1 - p); itself unless train.")
+      .composite([](const Tensor& input, double p, bool train) {
+        PKG_CHECK(p >= 0 && p <= 1, ValueError, "dropout probability has to be between 0 "
+                  "and 1, but got ", p);
+        if (!train || p == 0) return input;
+        if (p == 1) return mul(input, Tensor(0.0));
+        const Tensor noise = uniform_(empty(input.sizes(), DType::Float32), 0.0, 1.0);
+        return mul(input, mul(to_dtype(ge(noise, Tensor(p)), input.dtype()),
+                              Tensor(1 / (1 - p))));
+      });
+}
+
+}  // namespace
+}  // namespace pkg::ops

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// tensor/generator.cc: the default random stream.
+#include "tensor/generator.h"
+
+#include <mutex>
+#include <random>
+
+namespace pkg {
+namespace {
+
+std::mutex g_mutex;
+RandomStream g_stream{std::random_device{}(), 0};
+
+}  // namespace
+
+void manual_seed(uint64_t seed) {
+  std::lock_guard lock(g_mutex);
+  g_stream = {seed, 0};
+}
+
+uint64_t initial_seed() {
+  std::lock_guard lock(g_mutex);
+  return g_stream.seed;
+}
+
+RandomStream reserve_random(uint64_t count) {
+  std::lock_guard lock(g_mutex);
+  const RandomStream taken = g_stream;
+  g_stream.first += count;
+  return taken;
+}
+
+}  // namespace pkg

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line: arguments and errors.  Each subcommand has its file.
+
+A fault of the user (wrong argument, damaged file, folder that cannot be written) is one
+line on stderr and exit code 2; a traceback is a fault of ours.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from .errors import UserError
+
+__all__ = ["main"]
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """One line instead of usage and line."""
+        print(f"pkg: error: {message} (see {self.prog} --help)", file=sys.stderr)
+        raise SystemExit(2)
+
+
+def _positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"expected a positive integer, got {text}")
+    return value
+
+
+def _positive_float(text: str) -> float:
+    value = float(text)
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"expected a positive number, got {text}")
+    return value
+
+
+_positive.__name__ = "int"  # argparse shows the name: "invalid int value: 'x'"
+_positive_float.__name__ = "float"
+
+
+def _parser() -> _Parser:
+    parser = _Parser(
+        prog="python -m pkg", description="Handwritten digits on the pkg tensor runtime."
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    train = commands.add_parser("train", help="train a network on handwritten digits")
+    train.add_argument("--model", choices=["mlp", "cnn"], default="mlp")
+    train.add_argument("--epochs", type=_positive, help="passes over the data")
+    train.add_argument("--batch-size", type=_positive, default=32)
+    train.add_argument("--lr", type=_positive_float, default=3e-3, help="learning rate")
+    train.add_argument("--seed", type=int, default=0)
+    train.add_argument(
+        "--out", default=".", metavar="FOLDER", help="for the weights and the curve"
+    )
+    train.add_argument("--no-plot", action="store_true", help="do not write the curve")
+
+    predict = commands.add_parser("predict", help="draw digits with predictions")
+    predict.add_argument("--weights", required=True, metavar="FILE", help="from train")
+    predict.add_argument("--count", type=_positive, default=5, help="digits to draw")
+    predict.add_argument("--seed", type=int, default=0, help="which digits")
+
+    commands.add_parser("info", help="print facts about this build and machine")
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command; return the exit code."""
+    args = _parser().parse_args(argv)
+    command = importlib.import_module(f".{args.command}", __name__)
+    try:
+        command.run(args)
+        sys.stdout.flush()
+    except UserError as err:
+        print(f"pkg: error: {err}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("pkg: interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:  # `python -m pkg info | head -1`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    return 0

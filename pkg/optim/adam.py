@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Adam and AdamW: steps scaled by running means of the gradient and its square."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..ops import _adam_step_, zeros_like
+from ..tensor import Tensor
+from .optimizer import Optimizer, _check_not_negative
+
+__all__ = ["Adam", "AdamW"]
+
+
+class Adam(Optimizer):
+    """Adam (Kingma and Ba, 2015); weight decay is added to the gradient."""
+
+    _decoupled = False
+
+    def __init__(
+        self,
+        params: Iterable[Tensor] | Iterable[dict[str, Any]],
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0.0,
+    ) -> None:
+        """Take the parameters and the options of every group that has no own."""
+        defaults = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay}
+        super().__init__(params, defaults)
+
+    def _check_group(self, group: dict[str, Any]) -> None:
+        _check_not_negative(group, "lr", "eps", "weight_decay")
+        for i, beta in enumerate(group["betas"]):
+            if not 0.0 <= beta < 1.0:
+                raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
+
+    def _step_group(
+        self, group: dict[str, Any], params: list[Tensor], grads: list[Tensor]
+    ) -> None:
+        # Parameters that have made equally many steps share a call: usually all do.
+        by_step: dict[int, list[int]] = {}
+        for i, param in enumerate(params):
+            state = self.state.get(param)
+            if state is None:
+                state = self.state[param] = {
+                    "step": 0,
+                    "exp_avg": zeros_like(param),
+                    "exp_avg_sq": zeros_like(param),
+                }
+            state["step"] += 1
+            by_step.setdefault(state["step"], []).append(i)
+        for step, some in by_step.items():
+            states = [self.state[params[i]] for i in some]
+            _adam_step_(
+                [params[i] for i in some],
+                [grads[i] for i in some],
+                [s["exp_avg"] for s in states],
+                [s["exp_avg_sq"] for s in states],
+                float(group["lr"]),
+                float(group["betas"][0]),
+                float(group["betas"][1]),
+                float(group["eps"]),
+                float(group["weight_decay"]),
+                step,
+                self._decoupled,
+            )
+
+
+class AdamW(Adam):
+    """Adam with decoupled weight decay (Loshchilov and Hutter, 2019)."""
+
+    _decoupled = True
+
+    def __init__(
+        self,
+        params: Iterable[Tensor] | Iterable[dict[str, Any]],
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 1e-2,
+    ) -> None:
+        """Take the parameters and the options of every group that has no own."""
+        super().__init__(params, lr, betas, eps, weight_decay)
