@@ -148,13 +148,14 @@ void Storage::wait_writable() {
   }
 }
 
-void Storage::collect_dependencies(bool for_write, std::vector<Ref<Event>>& deps) {
+void Storage::collect_dependencies(std::vector<Ref<Event>>& data,
+                                   std::vector<Ref<Event>>* order) {
   Pending* p = pending_.load(std::memory_order_acquire);
   if (!p) return;
   std::lock_guard lock(p->mutex);
   settle_locked();
-  if (p->writer) deps.push_back(p->writer);
-  if (for_write) deps.insert(deps.end(), p->readers.begin(), p->readers.end());
+  if (p->writer) data.push_back(p->writer);
+  if (order) order->insert(order->end(), p->readers.begin(), p->readers.end());
 }
 
 void Storage::add_reader(const Ref<Event>& event) {

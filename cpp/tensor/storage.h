@@ -57,7 +57,10 @@ class Storage final : public Intrusive {
   bool writable();
 
   /// For the Async layer, which calls these under its ordering lock.
-  void collect_dependencies(bool for_write, std::vector<Ref<Event>>& deps);
+  /// Adds the pending write to `data` (its failure is passed on) and, for a call that
+  /// writes, the pending reads to `order` (they only come first).
+  void collect_dependencies(std::vector<Ref<Event>>& data,
+                            std::vector<Ref<Event>>* order);
   void add_reader(const Ref<Event>& event);
   void set_writer(const Ref<Event>& event);
 
@@ -91,7 +94,7 @@ class Storage final : public Intrusive {
 /// there was none.  Reading it forgets it.
 std::string take_async_origin();
 
-/// Elements from which a tensor carries the Async key (its ops may be worth a task).
+/// Bytes from which a tensor carries the Async key (its ops may be worth a task).
 inline constexpr int64_t kAsyncBytes = 32768;
 
 }  // namespace pkg

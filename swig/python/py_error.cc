@@ -45,12 +45,10 @@ PyObject* class_of(const Error& error) {
   return PyExc_RuntimeError;
 }
 
-// " [submitted at file:line]" when the error is that of scheduled work.
+// " [from op at file:line]" when the error is that of scheduled work.
 std::string origin_suffix() {
   const std::string origin = take_async_origin();
-  const size_t at = origin.find(" at ");
-  if (at == std::string::npos) return "";
-  return " [submitted at " + origin.substr(at + 4) + "]";
+  return origin.empty() ? "" : " [from " + origin + "]";
 }
 
 void set_error(PyObject* type, const std::string& message) {

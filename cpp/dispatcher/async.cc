@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// dispatcher/async.cc: the Async key, one boxed function for all ops: allocate the
+// results now, run the kernel when its inputs are ready.
+//
+// Tensors carry this key while work on them is pending or when they are so large that
+// their ops may be worth a task; calls of small ready tensors never come here.  What is
+// cheap and ready runs on the caller.  Memory that NumPy can see is only touched while
+// the call lasts.
+#include <deque>
+#include <mutex>
+
+#include "dispatcher/library.h"
+#include "scheduler/hooks.h"
+#include "scheduler/parallel.h"
+#include "scheduler/scheduler.h"
+
+namespace pkg {
+namespace {
+
+/// Below this a kernel costs less than handing it to another thread and back.
+constexpr double kTaskNanoseconds = 50e3;
+
+// What one thread may have in flight, so that a loop that never reads its results does
+// not fill the memory with them.
+constexpr size_t kMaxInFlight = 256;
+constexpr int64_t kMaxBytesInFlight = int64_t{1} << 30;
+
+// Dependencies of a call must be read, and its own event entered, in one step: two
+// threads would otherwise wait for each other.
+std::mutex& ordering() {
+  static std::mutex* mutex = new std::mutex;
+  return *mutex;
+}
+
+/// Calls f(tensor, written) for every tensor argument.
+template <class F>
+void for_each_argument(const Operator& op, std::span<const Value> args, F f) {
+  for (size_t i = 0; i < args.size(); ++i) {
+    const bool written = op.schema.arguments[i].written;
+    for_each_tensor(args[i], [&](const Tensor& tensor) { f(tensor, written); });
+  }
+}
+
+/// Nanoseconds of one core, roughly.
+double estimate(const Operator& op, std::span<const Value> args, const Spec* specs) {
+  if (op.cost && specs) return op.cost(args.data(), specs);
+  int64_t elements = specs ? specs[0].sizes.numel() : 0;
+  for (const Value& value : args) {
+    for_each_tensor(value, [&](const Tensor& t) { elements = std::max(elements, t.numel()); });
+  }
+  return double(elements) * op.element_cost;
+}
+
+/// The same values without history: pending work keeps memory alive, not graphs.
+Tensor bare(const Tensor& tensor) {
+  Tensor copy = alias(tensor, tensor.sizes(), tensor.strides(), tensor.offset());
+  copy.impl()->wrapped_number = tensor.impl()->wrapped_number;
+  return copy;
+}
+Value bare(const Value& value) {
+  if (const Tensor* tensor = std::get_if<Tensor>(&value)) {
+    return tensor->defined() ? Value(bare(*tensor)) : value;
+  }
+  if (const TensorList* list = std::get_if<TensorList>(&value)) {
+    TensorList copies;
+    for (const Tensor& tensor : *list) {
+      copies.push_back(tensor.defined() ? bare(tensor) : tensor);
+    }
+    return copies;
+  }
+  return value;
+}
+
+/// The body of a task: one kernel with its arguments and where the results go.
+struct Work {
+  const Kernel* kernel;
+  std::vector<Value> args;
+  std::array<Tensor, 3> results;
+
+  void operator()() {
+    ExcludeKeys off(KeySet::all().without(kBackendKeys));
+    kernel->compute(kernel->function, args.data(), results.data());
+  }
+};
+
+/// The thread's submitted work; waits for the oldest when it is too much.
+class InFlight {
+ public:
+  void add(Ref<Event> event, int64_t bytes) {
+    queue_.push_back({std::move(event), bytes});
+    bytes_ += bytes;
+    while (queue_.size() > 1 && (queue_.front().event->done() ||
+                                 queue_.size() > kMaxInFlight ||
+                                 bytes_ > kMaxBytesInFlight)) {
+      const Entry oldest = std::move(queue_.front());
+      queue_.pop_front();
+      bytes_ -= oldest.bytes;
+      while (!oldest.event->wait_for(1.0)) {
+      }
+    }
+  }
+
+ private:
+  struct Entry {
+    Ref<Event> event;
+    int64_t bytes;
+  };
+  std::deque<Entry> queue_;
+  int64_t bytes_ = 0;
+};
+thread_local InFlight t_in_flight;
+
+void wait_and_run(const Operator& op, KeySet below, Stack& stack, double cost) {
+  for_each_argument(op, stack.args, [](const Tensor& tensor, bool written) {
+    if (written) tensor.storage().wait_writable();
+    else tensor.storage().wait_readable();
+  });
+  const Dispatcher& dispatcher = Dispatcher::get();
+  if (cost < kTaskNanoseconds) return dispatcher.redispatch_boxed(op, below, stack);
+  BlockingRegion others_may_run;
+  dispatcher.redispatch_boxed(op, below, stack);
+}
+
+void submit_work(const Operator& op, const Kernel& kernel, Stack& stack,
+                 std::span<Spec> specs) {
+  Work work{&kernel, {}, {}};
+  work.args.reserve(stack.args.size());
+  for (const Value& value : stack.args) work.args.push_back(bare(value));
+  std::array<Tensor, 3> results;
+  int64_t bytes = 0;
+  if (op.in_place()) {
+    results[0] = std::get<Tensor>(stack.args[0]);
+    detail::check_in_place(op, results[0], specs[0]);
+    results[0].bump_version();
+    work.results[0] = bare(results[0]);
+  } else {
+    for (size_t i = 0; i < specs.size(); ++i) {
+      results[i] = empty(specs[i]);
+      work.results[i] = bare(results[i]);
+      bytes += results[i].storage().nbytes();
+    }
+  }
+  std::vector<Ref<Event>> data, order;
+  Ref<Event> event;
+  {
+    std::lock_guard lock(ordering());
+    for_each_argument(op, stack.args, [&](const Tensor& tensor, bool written) {
+      tensor.storage().collect_dependencies(data, written ? &order : nullptr);
+    });
+    event = submit(std::move(work), data,
+                   {.name = op.schema.name.c_str(), .after = order});
+    for_each_argument(op, stack.args, [&](const Tensor& tensor, bool written) {
+      if (!written) tensor.storage().add_reader(event);
+    });
+    for (size_t i = 0; i < specs.size(); ++i) results[i].storage().set_writer(event);
+  }
+  t_in_flight.add(std::move(event), bytes);
+  for (size_t i = 0; i < specs.size(); ++i) stack.push(std::move(results[i]));
+}
+
+void async_fallback(const Operator& op, const Kernel&, KeySet keys, Stack& stack) {
+  const KeySet below = keys & KeySet::below(DispatchKey::Async);
+  if (below.has(DispatchKey::Meta)) {
+    return Dispatcher::get().redispatch_boxed(op, below, stack);
+  }
+  const Operator& definition = op.definition();
+  const Kernel& kernel = op.kernel(DispatchKey::CPU);
+  if (definition.kind != OpKind::Structured || !kernel.compute) {
+    return wait_and_run(op, below, stack, estimate(definition, stack.args, nullptr));
+  }
+  std::array<Spec, 3> specs;
+  definition.shape_boxed(definition.shape, stack.args.data(), specs.data());
+  const double cost = estimate(definition, stack.args, specs.data());
+  bool ready = true, private_memory = true;
+  for_each_argument(op, stack.args, [&](const Tensor& tensor, bool written) {
+    Storage& storage = tensor.storage();
+    ready = ready && (written ? storage.writable() : storage.readable());
+    private_memory = private_memory && !storage.exported();
+  });
+  const bool worth = !ready || cost >= kTaskNanoseconds;
+  if (!worth || !private_memory || !async_enabled() || in_parallel_region()) {
+    return wait_and_run(op, below, stack, cost);
+  }
+  submit_work(op, kernel, stack, {specs.data(), op.schema.returns.size()});
+}
+
+PKG_LIBRARY_IMPL(_, Async, m) { m.fallback(async_fallback); }
+
+}  // namespace
+}  // namespace pkg
