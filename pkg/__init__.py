@@ -38,6 +38,18 @@ double = _core.float64
 half = _core.float16
 long = _core.int64
 
+_LAZY = ("nn", "optim", "data", "datasets", "models", "serialization", "sysconfig")
+
+
+def __getattr__(name):
+    """Subpackages load at first use: ``import pkg`` alone stays cheap."""
+    if name in _LAZY:
+        import importlib
+
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 _atexit.register(_core.shutdown)
 if hasattr(_os, "register_at_fork"):
     _os.register_at_fork(before=_core.quiesce)

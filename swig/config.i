@@ -4,7 +4,7 @@
 #include "base/isa.h"
 #include "tensor/generator.h"
 #include "tensor/allocator.h"
-#include "tensor/tensor.h"
+#include "base/thread_local.h"
 %}
 namespace pkg {
 std::string version();
@@ -23,5 +23,5 @@ int64_t system_allocations() { return pkg::allocator_stats().system_allocations;
 /// Bytes handed out now.
 int64_t bytes_in_use() { return pkg::allocator_stats().bytes_in_use; }
 /// Tensor objects alive, for leak tests.
-int64_t live_tensors() { return pkg::TensorImpl::live_count(); }
+int64_t live_tensors() { return pkg::live_count(pkg::Live::Tensors); }
 %}

@@ -119,3 +119,12 @@ def test_alpha_of_integers_must_be_an_integer():
     with pytest.raises(RuntimeError, match="alpha must not be a floating"):
         x.add(x, alpha=0.5)
     assert x.add(x, alpha=3).tolist() == [4, 4, 4]
+
+
+def test_numbers_keep_their_precision():
+    """A Python float beside float64 is not rounded to the default dtype on the way."""
+    x = pkg.ones(2, dtype=pkg.float64)
+    assert (x * 0.1).tolist() == [0.1, 0.1]
+    assert (0.1 + x).tolist() == [1.1, 1.1]
+    assert pkg.pow(x * 2, 0.1).tolist() == [2**0.1] * 2
+    assert pkg.exp(2.0).dtype is pkg.float32  # alone it has the default dtype

@@ -2,10 +2,11 @@
 // autograd/node.cc: counting and iterative destruction of nodes.
 #include "autograd/node.h"
 
+#include "base/thread_local.h"
+
 namespace pkg {
 namespace {
 
-std::atomic<int64_t> g_live{0};
 std::atomic<uint64_t> g_sequence{0};
 
 // Nodes waiting to be deleted by the outermost dispose() of this thread.
@@ -15,12 +16,10 @@ thread_local constinit bool t_draining = false;
 }  // namespace
 
 Node::Node() : sequence_(g_sequence.fetch_add(1, std::memory_order_relaxed)) {
-  g_live.fetch_add(1, std::memory_order_relaxed);
+  count_live(Live::Nodes, 1);
 }
 
-Node::~Node() { g_live.fetch_sub(1, std::memory_order_relaxed); }
-
-int64_t Node::live_count() { return g_live.load(std::memory_order_relaxed); }
+Node::~Node() { count_live(Live::Nodes, -1); }
 
 // Deleting a node releases its edges and saved tensors, which may dispose of further
 // nodes: those only join the list.

@@ -38,9 +38,6 @@ class Node : public Intrusive, public PoolAllocated {
   /// Grows with every node: inputs always have smaller numbers than their consumers.
   uint64_t sequence() const { return sequence_; }
 
-  /// Nodes alive in the process, for leak tests.
-  static int64_t live_count();
-
  protected:
   ~Node() override;
   // Destruction goes through a list of the thread instead of the stack.

@@ -16,14 +16,10 @@ void Shape::grow(size_t count) {
   capacity_ = uint32_t(count);
 }
 
-void Shape::swap(Shape& other) noexcept {
-  // The union is larger than the pointer, so swapping its bytes swaps both forms.
-  std::swap(size_, other.size_);
-  std::swap(capacity_, other.capacity_);
-  int64_t bytes[kInline];
-  std::memcpy(bytes, inline_, sizeof bytes);
-  std::memcpy(inline_, other.inline_, sizeof bytes);
-  std::memcpy(other.inline_, bytes, sizeof bytes);
+void Shape::copy_to_heap(const Shape& other) {
+  capacity_ = size_;
+  heap_ = new int64_t[size_];
+  std::memcpy(heap_, other.data(), size_ * sizeof(int64_t));
 }
 
 std::ostream& operator<<(std::ostream& out, const Shape& shape) {
@@ -33,11 +29,12 @@ std::ostream& operator<<(std::ostream& out, const Shape& shape) {
 }
 
 Shape contiguous_strides(const Shape& sizes) {
-  Shape strides(sizes.size(), 1);
-  int64_t step = 1;
+  Shape strides = sizes;
+  int64_t step = 1, *out = strides.data();
   for (size_t i = sizes.size(); i-- > 0;) {
-    strides[i] = step;
-    step *= std::max<int64_t>(sizes[i], 1);
+    const int64_t size = out[i];
+    out[i] = step;
+    step *= std::max<int64_t>(size, 1);
   }
   return strides;
 }

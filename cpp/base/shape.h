@@ -31,8 +31,13 @@ class Shape {
     size_ = uint32_t(count);
     std::fill_n(data(), count, value);
   }
-  Shape(const Shape& other) : Shape(other.data(), other.size()) {}
-  Shape(Shape&& other) noexcept : Shape() { swap(other); }
+  Shape(const Shape& other) : size_(other.size_), capacity_(kInline) {
+    if (__builtin_expect(size_ > kInline, 0)) copy_to_heap(other);
+    else copy_inline(other);
+  }
+  Shape(Shape&& other) noexcept : size_(other.size_), capacity_(other.capacity_) {
+    take(other);
+  }
   Shape& operator=(const Shape& other) {
     if (this != &other) {
       reserve(other.size());
@@ -42,7 +47,12 @@ class Shape {
     return *this;
   }
   Shape& operator=(Shape&& other) noexcept {
-    swap(other);
+    if (this != &other) {
+      if (on_heap()) delete[] heap_;
+      size_ = other.size_;
+      capacity_ = other.capacity_;
+      take(other);
+    }
     return *this;
   }
   ~Shape() {
@@ -100,7 +110,20 @@ class Shape {
  private:
   bool on_heap() const { return capacity_ > kInline; }
   void grow(size_t count);
-  void swap(Shape& other) noexcept;
+  void copy_to_heap(const Shape& other);
+  // Most shapes have two dimensions: copying what is there beats copying all places.
+  void copy_inline(const Shape& other) noexcept {
+    for (uint32_t i = 0; i < size_; ++i) inline_[i] = other.inline_[i];
+  }
+  void take(Shape& other) noexcept {
+    if (__builtin_expect(on_heap(), 0)) {
+      heap_ = other.heap_;
+      other.size_ = 0;
+      other.capacity_ = kInline;
+    } else {
+      copy_inline(other);
+    }
+  }
 
   uint32_t size_;
   uint32_t capacity_;

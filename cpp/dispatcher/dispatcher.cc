@@ -12,7 +12,7 @@
 
 namespace pkg {
 
-thread_local constinit LocalKeys t_local_keys;
+PKG_FAST_TLS thread_local constinit LocalKeys t_local_keys;
 
 void set_grad_enabled(bool enabled) {
   const KeySet autograd(DispatchKey::Autograd);

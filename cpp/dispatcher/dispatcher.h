@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/thread_local.h"
 #include "dispatcher/operator.h"
 
 namespace pkg {
@@ -14,7 +15,7 @@ struct LocalKeys {
   KeySet included;
   KeySet excluded;
 };
-extern thread_local constinit LocalKeys t_local_keys;
+PKG_FAST_TLS extern thread_local constinit LocalKeys t_local_keys;
 
 /// Excludes keys for its lifetime; grad mode off is `ExcludeKeys(Autograd)`.
 class ExcludeKeys {

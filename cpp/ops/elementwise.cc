@@ -15,13 +15,19 @@ int priority(const Tensor& t) {
 
 }  // namespace
 
+DType operand_type(const Tensor& tensor) {
+  const bool number = tensor.impl()->wrapped_number;
+  return number && is_floating(tensor.dtype()) ? default_dtype() : tensor.dtype();
+}
+
 DType result_type(const Tensor& a, const Tensor& b) {
-  if (a.dtype() == b.dtype()) return a.dtype();
   const int pa = priority(a), pb = priority(b);
-  if (pa == pb) return promote(a.dtype(), b.dtype());
+  if (a.dtype() == b.dtype() && (pa || pb)) return a.dtype();
+  if (pa == pb) return promote(operand_type(a), operand_type(b));
   const Tensor& high = pa > pb ? a : b;
   const Tensor& low = pa > pb ? b : a;
-  return category(low.dtype()) > category(high.dtype()) ? low.dtype() : high.dtype();
+  return category(low.dtype()) > category(high.dtype()) ? operand_type(low)
+                                                        : high.dtype();
 }
 
 Tensor sum_to(const Tensor& grad, const Shape& shape) {
@@ -40,9 +46,11 @@ Tensor sum_to(const Tensor& grad, const Shape& shape) {
   return result.sizes() == shape ? result : reshape(result, shape);
 }
 
-Spec same_shape(const Tensor& self) { return self.spec(); }
+Spec same_shape(const Tensor& self) {
+  return {self.sizes(), operand_type(self), self.device()};
+}
 Spec float_shape(const Tensor& self) {
-  return {self.sizes(), to_floating(self.dtype()), self.device()};
+  return {self.sizes(), to_floating(operand_type(self)), self.device()};
 }
 Spec bool_shape(const Tensor& self) {
   return {self.sizes(), DType::Bool, self.device()};

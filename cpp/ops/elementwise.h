@@ -14,6 +14,10 @@ namespace pkg::ops {
 /// (bool < integer < floating) is higher.
 DType result_type(const Tensor& a, const Tensor& b);
 
+/// dtype of one operand: a bare number has the default of its kind, whatever it is
+/// stored in.
+DType operand_type(const Tensor& tensor);
+
 /// Integers become the default floating type.
 inline DType to_floating(DType dtype) {
   return is_floating(dtype) ? dtype : default_dtype();
@@ -30,20 +34,68 @@ Spec float_shape(const Tensor& self);
 Spec bool_shape(const Tensor& self);
 Spec broadcast_spec(const char* op, const Tensor& a, const Tensor& b, DType dtype);
 
+/// An operand as the loops want it: the tensor itself, or a converted copy.
+class Operand {
+ public:
+  Operand(const Tensor& tensor, DType dtype) {
+    if (tensor.dtype() == dtype) {
+      tensor_ = &tensor;
+    } else {
+      copy_ = as_dtype(tensor, dtype);
+      tensor_ = &copy_;
+    }
+  }
+  const Tensor& operator*() const { return *tensor_; }
+  const Tensor* get() const { return tensor_; }
+  /// x.add_(x.t()) must read the old values: copies memory that `out` overlaps in
+  /// another order.
+  void protect_from(const Tensor& out) {
+    if (tensor_->impl() == out.impl() || tensor_->impl()->storage != out.impl()->storage ||
+        (tensor_->offset() == out.offset() && tensor_->strides() == out.strides())) {
+      return;
+    }
+    const Tensor old = *tensor_;
+    copy_ = empty(old.spec());
+    copy_into(copy_, old);
+    tensor_ = &copy_;
+  }
+
+ private:
+  const Tensor* tensor_;
+  Tensor copy_;
+};
+
+/// Where the loops write: `out` itself, or memory of the computed dtype that is
+/// converted at the end.
+class Target {
+ public:
+  Target(Tensor& out, DType dtype) : out_(out) {
+    if (out.dtype() != dtype) copy_ = empty(out.sizes(), dtype);
+  }
+  const Tensor* get() const { return copy_.defined() ? &copy_ : &out_; }
+  void finish() {
+    if (copy_.defined()) copy_into(out_, copy_);
+  }
+
+ private:
+  Tensor& out_;
+  Tensor copy_;
+};
+
 /// Runs `f` on every element: result type C -> Out, where C is `dtype`.
 template <class Visit, class F>
 void run_unary(Tensor& out, const Tensor& self, DType dtype, Visit visit, F f) {
   dtype = compute_type(dtype);
-  const Tensor a = as_dtype(self, dtype);
+  Operand a(self, dtype);
+  a.protect_from(out);
   visit(dtype, [&]<class T>(TypeTag<T>) {
     using Out = decltype(f(T{}));
-    const bool direct = out.dtype() == dtype_of<Out>;
-    Tensor to = direct ? out : empty(out.sizes(), dtype_of<Out>);
-    strided_loop(to.sizes(), {&to, &a},
+    Target to(out, dtype_of<Out>);
+    strided_loop(out.sizes(), {to.get(), a.get()},
                  [f](char* const* data, const int64_t* strides, int64_t n) {
                    unary_loop<Out, T>(data, strides, n, f);
                  });
-    if (!direct) copy_into(out, to);
+    to.finish();
   });
 }
 
@@ -51,23 +103,16 @@ template <class Visit, class F>
 void run_binary(Tensor& out, const Tensor& self, const Tensor& other, DType dtype,
                 Visit visit, F f) {
   dtype = compute_type(dtype);
-  const Tensor a = as_dtype(self, dtype);
-  Tensor b = as_dtype(other, dtype);
-  // x.add_(x.t()) must read the old values: copy an operand that overlaps differently.
-  if (!b.is_same(out) && b.impl()->storage == out.impl()->storage &&
-      !(b.offset() == out.offset() && b.strides() == out.strides())) {
-    b = empty(b.spec());
-    copy_into(b, other);
-  }
+  Operand a(self, dtype), b(other, dtype);
+  b.protect_from(out);
   visit(dtype, [&]<class T>(TypeTag<T>) {
     using Out = decltype(f(T{}, T{}));
-    const bool direct = out.dtype() == dtype_of<Out>;
-    Tensor to = direct ? out : empty(out.sizes(), dtype_of<Out>);
-    strided_loop(to.sizes(), {&to, &a, &b},
+    Target to(out, dtype_of<Out>);
+    strided_loop(out.sizes(), {to.get(), a.get(), b.get()},
                  [f](char* const* data, const int64_t* strides, int64_t n) {
                    binary_loop<Out, T>(data, strides, n, f);
                  });
-    if (!direct) copy_into(out, to);
+    to.finish();
   });
 }
 

@@ -11,6 +11,7 @@
 #include <new>
 
 #include "base/error.h"
+#include "base/thread_local.h"
 
 namespace pkg {
 namespace {
@@ -40,6 +41,7 @@ SizeClass class_of(size_t nbytes) {
           (size_t{1} << top) + part * step};
 }
 
+struct ThreadCache;
 struct FreeBlock {
   FreeBlock* next;
 };
@@ -52,9 +54,11 @@ struct SharedClass {
 struct Shared {
   SharedClass classes[kClasses];
   std::atomic<int64_t> system_allocations{0};
+  std::atomic<int64_t> system_bytes{0};
   std::atomic<int64_t> bytes_cached{0};
-  std::atomic<int64_t> large_in_use{0};
   std::atomic<int64_t> peak{0};
+  std::mutex threads_mutex;
+  ThreadCache* threads = nullptr;  // every cache ever made, in use or not
 };
 
 // Leaked on purpose: tensors may die during static destruction.
@@ -63,11 +67,6 @@ Shared& shared() {
   return *instance;
 }
 
-struct ThreadClass {
-  FreeBlock* head = nullptr;
-  uint32_t count = 0;
-};
-
 int64_t class_bytes(int index) {
   if (index < kSmallClasses) return (index + 1) * 64;
   const int rest = index - kSmallClasses;
@@ -75,17 +74,54 @@ int64_t class_bytes(int index) {
          (rest % 4 + 1) * (int64_t{1} << (rest / 4 + 8));
 }
 
-// Small blocks are counted per thread and folded into the total now and then, so the
-// fast path has no shared write.
+// The free blocks of one thread.  Only its thread writes; anybody may read the counts,
+// from which the bytes in use follow without a write of their own per allocation.
+struct ThreadClass {
+  FreeBlock* head = nullptr;
+  std::atomic<uint32_t> count{0};
+
+  void push(FreeBlock* block) {
+    block->next = head;
+    head = block;
+    count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+  FreeBlock* pop() {
+    FreeBlock* block = head;
+    head = block->next;
+    count.store(count.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+    return block;
+  }
+};
 struct ThreadCache {
   ThreadClass classes[kClasses];
-  int64_t in_use = 0;
-
-  ~ThreadCache();
+  ThreadCache* next = nullptr;
+  bool in_use = true;  // by a living thread; guarded by threads_mutex
 };
 
-thread_local bool t_gone = false;  // the cache below was destroyed: bypass it
-thread_local ThreadCache t_cache;
+int64_t cached_by_threads() {
+  std::lock_guard lock(shared().threads_mutex);
+  int64_t bytes = 0;
+  for (const ThreadCache* cache = shared().threads; cache; cache = cache->next) {
+    for (int i = 0; i < kClasses; ++i) {
+      bytes += class_bytes(i) * cache->classes[i].count.load(std::memory_order_relaxed);
+    }
+  }
+  return bytes;
+}
+
+int64_t bytes_in_use() {
+  return shared().system_bytes - shared().bytes_cached - cached_by_threads();
+}
+
+// Called where memory moves in bulk, so the peak is exact for large blocks and late by
+// at most the threads' caches for small ones.
+void note_peak() {
+  const int64_t now = shared().system_bytes.load(std::memory_order_relaxed) -
+                      shared().bytes_cached.load(std::memory_order_relaxed);
+  int64_t peak = shared().peak.load(std::memory_order_relaxed);
+  while (now > peak && !shared().peak.compare_exchange_weak(peak, now)) {
+  }
+}
 
 void give_shared(int index, FreeBlock* block) noexcept {
   SharedClass& cls = shared().classes[index];
@@ -95,37 +131,43 @@ void give_shared(int index, FreeBlock* block) noexcept {
   shared().bytes_cached.fetch_add(class_bytes(index), std::memory_order_relaxed);
 }
 
-ThreadCache::~ThreadCache() {
-  t_gone = true;
-  for (int index = 0; index < kClasses; ++index) {
-    while (FreeBlock* block = classes[index].head) {
-      classes[index].head = block->next;
-      give_shared(index, block);
-    }
-  }
-  shared().large_in_use.fetch_add(in_use, std::memory_order_relaxed);
-}
+// The running thread's cache; null before its first allocation and after its end.
+PKG_FAST_TLS thread_local constinit ThreadCache* t_cache = nullptr;
+thread_local constinit bool t_gone = false;
 
-void count(int64_t bytes) {
-  constexpr int64_t kFold = 64 << 10;
-  Shared& s = shared();
-  if (t_gone) {
-    s.large_in_use.fetch_add(bytes, std::memory_order_relaxed);
-    return;
+// Takes the cache of the thread at its end; a later thread goes on with it.
+struct CacheOwner {
+  ThreadCache* cache;
+  CacheOwner() {
+    std::lock_guard lock(shared().threads_mutex);
+    cache = shared().threads;
+    while (cache && cache->in_use) cache = cache->next;
+    if (!cache) {
+      cache = new ThreadCache;
+      cache->next = shared().threads;
+      shared().threads = cache;
+    }
+    cache->in_use = true;
+    t_cache = cache;
   }
-  t_cache.in_use += bytes;
-  if (t_cache.in_use < kFold && t_cache.in_use > -kFold) return;
-  const int64_t now =
-      s.large_in_use.fetch_add(t_cache.in_use, std::memory_order_relaxed) +
-      t_cache.in_use;
-  t_cache.in_use = 0;
-  int64_t peak = s.peak.load(std::memory_order_relaxed);
-  while (now > peak && !s.peak.compare_exchange_weak(peak, now)) {
+  ~CacheOwner() {
+    t_cache = nullptr;
+    t_gone = true;
+    for (int index = 0; index < kClasses; ++index) {
+      while (cache->classes[index].head) give_shared(index, cache->classes[index].pop());
+    }
+    std::lock_guard lock(shared().threads_mutex);
+    cache->in_use = false;
   }
+};
+
+ThreadCache* make_cache() {
+  if (t_gone) return nullptr;
+  static thread_local CacheOwner owner;
+  return owner.cache;
 }
 
 void* from_system(size_t bytes, size_t asked) {
-  shared().system_allocations.fetch_add(1, std::memory_order_relaxed);
   const size_t alignment = bytes >= kHugePage ? kHugePage : kAlignment;
   // A size beyond the address space must be an error, not an overflowed request.
   void* ptr = asked > (size_t{1} << 46)
@@ -137,7 +179,30 @@ void* from_system(size_t bytes, size_t asked) {
 #ifdef MADV_HUGEPAGE
   if (bytes >= kHugePage) madvise(ptr, bytes, MADV_HUGEPAGE);
 #endif
+  shared().system_allocations.fetch_add(1, std::memory_order_relaxed);
+  shared().system_bytes.fetch_add(int64_t(bytes), std::memory_order_relaxed);
+  note_peak();
   return ptr;
+}
+
+}  // namespace
+
+namespace {
+
+// Everything but the thread's own free blocks.
+[[gnu::noinline]] void* allocate_slowly(const SizeClass& cls, size_t nbytes) {
+  if (!t_cache) make_cache();
+  SharedClass& pool = shared().classes[cls.index];
+  {
+    std::lock_guard lock(pool.mutex);
+    if (FreeBlock* block = pool.head) {
+      pool.head = block->next;
+      shared().bytes_cached.fetch_sub(int64_t(cls.bytes), std::memory_order_relaxed);
+      note_peak();
+      return block;
+    }
+  }
+  return from_system(cls.bytes, nbytes);
 }
 
 }  // namespace
@@ -146,45 +211,22 @@ void* allocate(size_t nbytes) {
   PKG_CHECK(nbytes <= (size_t{1} << 46), OutOfMemoryError, "[allocate] cannot hold ",
             nbytes, " bytes.");
   const SizeClass cls = class_of(nbytes);
-  count(int64_t(cls.bytes));
-  if (!t_gone) {
-    ThreadClass& local = t_cache.classes[cls.index];
-    if (FreeBlock* block = local.head) {
-      local.head = block->next;
-      --local.count;
-      return block;
-    }
+  if (ThreadCache* cache = t_cache) {
+    ThreadClass& local = cache->classes[cls.index];
+    if (local.head) return local.pop();
   }
-  SharedClass& pool = shared().classes[cls.index];
-  {
-    std::lock_guard lock(pool.mutex);
-    if (FreeBlock* block = pool.head) {
-      pool.head = block->next;
-      shared().bytes_cached.fetch_sub(int64_t(cls.bytes), std::memory_order_relaxed);
-      return block;
-    }
-  }
-  try {
-    return from_system(cls.bytes, nbytes);
-  } catch (...) {
-    count(-int64_t(cls.bytes));
-    throw;
-  }
+  return allocate_slowly(cls, nbytes);
 }
 
 void deallocate(void* ptr, size_t nbytes) noexcept {
   if (!ptr) return;
   const SizeClass cls = class_of(nbytes);
-  count(-int64_t(cls.bytes));
   auto* block = static_cast<FreeBlock*>(ptr);
-  if (!t_gone && cls.bytes <= kThreadMaxBlock) {
-    ThreadClass& local = t_cache.classes[cls.index];
-    if ((local.count + 1) * cls.bytes <= kThreadClassBytes) {
-      block->next = local.head;
-      local.head = block;
-      ++local.count;
-      return;
-    }
+  ThreadCache* cache = t_cache;
+  if (cache && cls.bytes <= kThreadMaxBlock) {
+    ThreadClass& local = cache->classes[cls.index];
+    const size_t kept = local.count.load(std::memory_order_relaxed);
+    if ((kept + 1) * cls.bytes <= kThreadClassBytes) return local.push(block);
   }
   give_shared(cls.index, block);
 }
@@ -193,7 +235,7 @@ AllocatorStats allocator_stats() {
   Shared& s = shared();
   AllocatorStats stats;
   stats.system_allocations = s.system_allocations;
-  stats.bytes_in_use = s.large_in_use + (t_gone ? 0 : t_cache.in_use);
+  stats.bytes_in_use = bytes_in_use();
   stats.peak_bytes = std::max<int64_t>(s.peak, stats.bytes_in_use);
   stats.bytes_cached = s.bytes_cached;
   return stats;
@@ -206,6 +248,7 @@ void empty_cache() {
     while (FreeBlock* block = s.classes[index].head) {
       s.classes[index].head = block->next;
       s.bytes_cached.fetch_sub(class_bytes(index), std::memory_order_relaxed);
+      s.system_bytes.fetch_sub(class_bytes(index), std::memory_order_relaxed);
       std::free(block);
     }
   }

@@ -143,6 +143,23 @@ To convert(From value) {
 
 }  // namespace
 
+namespace {
+
+// Numbers in formulas: a loop over one element would cost more than the op.
+void convert_one(const Tensor& dst, const Tensor& src) {
+  visit_dtype(dst.dtype(), [&]<class To>(TypeTag<To>) {
+    visit_dtype(src.dtype(), [&]<class From>(TypeTag<From>) {
+      if constexpr (std::is_same_v<From, Half> || std::is_same_v<From, BFloat16>) {
+        *dst.data<To>() = convert<To>(float(*src.data<From>()));
+      } else {
+        *dst.data<To>() = convert<To>(*src.data<From>());
+      }
+    });
+  });
+}
+
+}  // namespace
+
 void copy_into(const Tensor& dst, const Tensor& src) {
   if (dst.dtype() == src.dtype()) {
     switch (itemsize(dst.dtype())) {
@@ -178,7 +195,8 @@ Tensor as_contiguous(const Tensor& tensor) {
 Tensor as_dtype(const Tensor& tensor, DType dtype) {
   if (tensor.dtype() == dtype) return tensor;
   Tensor copy = empty(tensor.sizes(), dtype, tensor.device());
-  copy_into(copy, tensor);
+  if (tensor.numel() == 1) convert_one(copy, tensor);
+  else copy_into(copy, tensor);
   return copy;
 }
 

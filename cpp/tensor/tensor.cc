@@ -2,12 +2,10 @@
 // tensor/tensor.cc: making tensors and reading single values.
 #include "tensor/tensor.h"
 
-#include <atomic>
+#include "base/thread_local.h"
 
 namespace pkg {
 namespace {
-
-std::atomic<int64_t> g_live{0};
 
 bool compute_contiguous(const Shape& sizes, const Shape& strides) {
   int64_t expected = 1;
@@ -21,20 +19,19 @@ bool compute_contiguous(const Shape& sizes, const Shape& strides) {
 
 // Product of the sizes; a negative size or an overflow is the caller's mistake.
 int64_t checked_numel(const Shape& sizes, DType dtype) {
-  int64_t count = itemsize(dtype);
-  bool empty = false;
+  int64_t count = 1, bytes;
+  bool overflow = false, empty = false;
   for (int64_t size : sizes) {
     PKG_CHECK(size >= 0, RuntimeError,
               "[empty] Trying to create tensor with negative dimension ", size, ": ",
               sizes);
-    if (size == 0) {
-      empty = true;
-    } else if (__builtin_mul_overflow(count, size, &count)) {
-      detail::raise<OutOfMemoryError>("[empty] shape ", sizes, " of ", dtype,
-                                      " overflows 64-bit memory sizes.");
-    }
+    if (size == 0) empty = true;
+    else overflow |= __builtin_mul_overflow(count, size, &count);
   }
-  return empty ? 0 : count / itemsize(dtype);
+  overflow |= __builtin_mul_overflow(count, itemsize(dtype), &bytes);
+  PKG_CHECK(!overflow, OutOfMemoryError, "[empty] shape ", sizes, " of ", dtype,
+            " overflows 64-bit memory sizes.");
+  return empty ? 0 : count;
 }
 
 }  // namespace
@@ -52,19 +49,29 @@ TensorImpl::TensorImpl(Ref<Storage> storage_in, Shape sizes_in, Shape strides_in
       dtype(dtype_in),
       device(device_in),
       contiguous(compute_contiguous(sizes, strides)) {
-  g_live.fetch_add(1, std::memory_order_relaxed);
+  count_live(Live::Tensors, 1);
 }
 
-TensorImpl::~TensorImpl() { g_live.fetch_sub(1, std::memory_order_relaxed); }
+TensorImpl::TensorImpl(Ref<Storage> storage_in, const Shape& sizes_in, int64_t numel_in,
+                       DType dtype_in, Device device_in)
+    : storage(std::move(storage_in)),
+      sizes(sizes_in),
+      strides(contiguous_strides(sizes)),
+      numel(numel_in),
+      keys(device_in.type == DeviceType::CPU ? DispatchKey::CPU : DispatchKey::Meta),
+      dtype(dtype_in),
+      device(device_in) {
+  count_live(Live::Tensors, 1);
+}
 
-int64_t TensorImpl::live_count() { return g_live.load(std::memory_order_relaxed); }
+TensorImpl::~TensorImpl() { count_live(Live::Tensors, -1); }
 
 Tensor empty(const Shape& sizes, DType dtype, Device device) {
-  const int64_t nbytes = checked_numel(sizes, dtype) * itemsize(dtype);
+  const int64_t numel = checked_numel(sizes, dtype), nbytes = numel * itemsize(dtype);
   auto storage = device.type == DeviceType::CPU ? Storage::make(nbytes)
                                                 : Storage::meta(nbytes);
-  return Tensor(Ref<TensorImpl>::make(std::move(storage), sizes,
-                                      contiguous_strides(sizes), 0, dtype, device));
+  return Tensor(
+      Ref<TensorImpl>::make(std::move(storage), sizes, numel, dtype, device));
 }
 
 Tensor alias(const Tensor& base, Shape sizes, Shape strides, int64_t offset) {
@@ -84,7 +91,8 @@ Tensor from_blob(void* data, const Shape& sizes, const Shape& strides, DType dty
 }
 
 Tensor::Tensor(Scalar number) {
-  *this = empty(Shape{}, number.dtype());
+  // Exact until it meets a tensor, whose dtype then decides.
+  *this = empty(Shape{}, number.is_float() ? DType::Float64 : number.dtype());
   visit_dtype(dtype(), [&]<class T>(TypeTag<T>) { *data<T>() = number.to<T>(); });
   impl_->wrapped_number = true;
 }

@@ -24,6 +24,9 @@ class TensorImpl final : public Intrusive, public PoolAllocated {
  public:
   TensorImpl(Ref<Storage> storage, Shape sizes, Shape strides, int64_t offset,
              DType dtype, Device device);
+  /// Row-major from offset 0, with `numel` the product of `sizes`.
+  TensorImpl(Ref<Storage> storage, const Shape& sizes, int64_t numel, DType dtype,
+             Device device);
 
   Ref<Storage> storage;
   Shape sizes;
@@ -40,9 +43,6 @@ class TensorImpl final : public Intrusive, public PoolAllocated {
   // The Python object showing this tensor, not owned; guarded by the GIL of the
   // embedding language, opaque here.
   void* python_object = nullptr;
-
-  /// Live objects, for leak tests.
-  static int64_t live_count();
 
  private:
   ~TensorImpl() override;

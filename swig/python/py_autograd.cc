@@ -2,6 +2,7 @@
 // swig/python/py_autograd.cc: graph nodes as Python objects, and the engine's two doors.
 #include "autograd/accumulate_grad.h"
 #include "autograd/engine.h"
+#include "base/thread_local.h"
 #include "py_tensor.h"
 
 namespace pkg::python {
@@ -91,7 +92,7 @@ PyObject* grad_function(PyObject*, PyObject* args) {
   });
 }
 PyObject* live_nodes(PyObject*, PyObject*) {
-  return PyLong_FromLongLong(Node::live_count());
+  return PyLong_FromLongLong(live_count(Live::Nodes));
 }
 
 PyMethodDef g_methods[] = {

@@ -14,12 +14,18 @@ const Op<Tensor(const Tensor&, const Tensor&)> mul_{"mul_"}, div_{"div_"}, pow_{
 const Op<Tensor(const Tensor&, const Tensor&, const Scalar&)> sub_{"sub_"};
 const Op<Tensor(const Tensor&)> logical_not{"logical_not"};
 
+// Tensor and tensor first; a number takes the dtype of the tensor beside it.
+bool parse_pair(PyObject* a, PyObject* b, TensorArg& x, TensorArg& y) {
+  if (is_tensor(a)) return x.parse(a) && y.parse_beside(b, *x);
+  return y.parse(b) && x.parse_beside(a, *y);
+}
+
 template <auto& op>
 PyObject* binary(PyObject* a, PyObject* b) {
   return guarded([&]() -> PyObject* {
-    Tensor x, y;
-    if (!parse_tensor(a, &x) || !parse_tensor(b, &y)) Py_RETURN_NOTIMPLEMENTED;
-    return wrap(op(x, y));
+    TensorArg x, y;
+    if (!parse_pair(a, b, x, y)) Py_RETURN_NOTIMPLEMENTED;
+    return wrap(op(*x, *y));
   });
 }
 template <auto& op>
@@ -29,9 +35,9 @@ PyObject* unary(PyObject* a) {
 template <auto& op>
 PyObject* in_place(PyObject* a, PyObject* b) {
   return guarded([&]() -> PyObject* {
-    Tensor y;
-    if (!parse_tensor(b, &y)) Py_RETURN_NOTIMPLEMENTED;
-    return wrap(op(unwrap(a), y));
+    TensorArg y;
+    if (!y.parse_beside(b, unwrap(a))) Py_RETURN_NOTIMPLEMENTED;
+    return wrap(op(unwrap(a), *y));
   });
 }
 

@@ -18,6 +18,49 @@ const Tensor& unwrap(PyObject* object) {
   return tensor;
 }
 
+namespace {
+
+// Memory of dead objects of the registered class: results come and go by the million.
+// One list for the process is safe under the GIL; without it there is none.
+#ifdef Py_GIL_DISABLED
+constexpr int kMaxFree = 0;
+#else
+constexpr int kMaxFree = 64;
+#endif
+PyObject* g_free[kMaxFree + 1];
+int g_n_free = 0;
+
+PyObject* new_object() {
+  if (g_n_free == 0) return checked(g_tensor_class->tp_alloc(g_tensor_class, 0));
+  PyObject* self = PyObject_Init(g_free[--g_n_free], g_tensor_class);
+  PyObject_GC_Track(self);
+  return self;
+}
+
+// Leaves the object without a tensor: Python may no longer reach it.
+void drop_tensor(PyObject* self) {
+  auto* object = reinterpret_cast<PyTensor*>(self);
+  if (object->weakrefs) PyObject_ClearWeakRefs(self);
+  if (object->tensor.defined() && object->tensor.impl()->python_object == self) {
+    object->tensor.impl()->python_object = nullptr;
+  }
+  object->tensor.~Tensor();
+}
+
+// Of the registered class, in place of CPython's general one.  Classes derived from it
+// keep theirs, which ends up here with the rest of the object gone.
+void class_dealloc(PyObject* self) {
+  PyTypeObject* type = Py_TYPE(self);
+  if (type->tp_finalize && PyObject_CallFinalizerFromDealloc(self) < 0) return;
+  PyObject_GC_UnTrack(self);
+  drop_tensor(self);
+  if (type == g_tensor_class && g_n_free < kMaxFree) g_free[g_n_free++] = self;
+  else type->tp_free(self);
+  Py_DECREF(type);
+}
+
+}  // namespace
+
 PyObject* wrap(Tensor tensor) {
   if (!tensor.defined()) Py_RETURN_NONE;
   if (void* existing = tensor.impl()->python_object) {
@@ -25,8 +68,9 @@ PyObject* wrap(Tensor tensor) {
     Py_INCREF(object);
     return object;
   }
-  PyObject* self = checked(g_tensor_class->tp_alloc(g_tensor_class, 0));
+  PyObject* self = new_object();
   auto* object = reinterpret_cast<PyTensor*>(self);
+  object->weakrefs = nullptr;
   tensor.impl()->python_object = self;
   new (&object->tensor) Tensor(std::move(tensor));
   return self;
@@ -99,6 +143,26 @@ bool parse_scalar(PyObject* object, Scalar* out) {
   return true;
 }
 
+bool TensorArg::parse_beside(PyObject* object, const Tensor& other) {
+  if (is_tensor(object)) return parse(object);
+  tensor_ = &made_;
+  Scalar number;
+  const bool plain = PyFloat_CheckExact(object) || PyLong_CheckExact(object);
+  if (!plain || is_reduced(other.dtype()) || !parse_scalar(object, &number)) {
+    return parse_tensor(object, &made_);
+  }
+  // A number of a higher kind than the tensor keeps its own dtype: ints + 2.5.
+  if (number.is_float() ? !is_floating(other.dtype()) : other.dtype() == DType::Bool) {
+    made_ = Tensor(number);
+    return true;
+  }
+  made_ = empty(Shape{}, other.dtype());
+  visit_dtype(other.dtype(),
+              [&]<class T>(TypeTag<T>) { *made_.data<T>() = number.to<T>(); });
+  made_.impl()->wrapped_number = true;
+  return true;
+}
+
 bool parse_tensor(PyObject* object, Tensor* out) {
   if (is_tensor(object)) {
     *out = unwrap(object);
@@ -126,13 +190,8 @@ PyObject* tensor_new(PyTypeObject* type, PyObject*, PyObject*) {
 }
 
 void tensor_dealloc(PyObject* self) {
-  auto* object = reinterpret_cast<PyTensor*>(self);
   PyTypeObject* type = Py_TYPE(self);
-  if (object->weakrefs) PyObject_ClearWeakRefs(self);
-  if (object->tensor.defined() && object->tensor.impl()->python_object == self) {
-    object->tensor.impl()->python_object = nullptr;
-  }
-  object->tensor.~Tensor();
+  drop_tensor(self);
   type->tp_free(self);
   Py_DECREF(type);
 }
@@ -166,8 +225,17 @@ PyObject* register_tensor_class(PyObject*, PyObject* cls) {
                     "register_tensor_class() expected a subclass of _pywrap_core.Tensor");
     return nullptr;
   }
+  auto* type = reinterpret_cast<PyTypeObject*>(cls);
+  const bool same_layout = type->tp_basicsize == g_tensor_base->tp_basicsize &&
+                           type->tp_dictoffset == 0 && PyType_IS_GC(type);
+  if (!same_layout || g_tensor_class != g_tensor_base) {
+    PyErr_SetString(PyExc_TypeError, "register_tensor_class() expected, once, a class "
+                                     "with __slots__ = ()");
+    return nullptr;
+  }
+  type->tp_dealloc = class_dealloc;
   Py_INCREF(cls);
-  g_tensor_class = reinterpret_cast<PyTypeObject*>(cls);
+  g_tensor_class = type;
   Py_RETURN_NONE;
 }
 

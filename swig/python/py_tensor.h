@@ -20,7 +20,7 @@ extern PyTypeObject* g_tensor_base;
 extern PyTypeObject* g_tensor_class;
 
 inline bool is_tensor(PyObject* object) {
-  return PyObject_TypeCheck(object, g_tensor_base);
+  return Py_TYPE(object) == g_tensor_class || PyObject_TypeCheck(object, g_tensor_base);
 }
 /// The tensor inside; RuntimeError when the object was never initialised.
 const Tensor& unwrap(PyObject* object);
@@ -41,6 +41,28 @@ inline PyObject* checked(PyObject* object) {
 bool parse_scalar(PyObject* object, Scalar* out);
 /// Whatever may stand where a Tensor is wanted: a tensor, a number, a NumPy array.
 bool parse_tensor(PyObject* object, Tensor* out);
+
+/// A tensor operand of a call in progress: borrowed from its Python object, which the
+/// caller keeps alive, or made from a number or an array.
+class TensorArg {
+ public:
+  /// False when the object is nothing of the kind.
+  bool parse(PyObject* object) {
+    if (is_tensor(object)) {
+      tensor_ = &unwrap(object);
+      return true;
+    }
+    tensor_ = &made_;
+    return parse_tensor(object, &made_);
+  }
+  /// Also takes a number, as the dtype it will be computed in beside `other`.
+  bool parse_beside(PyObject* object, const Tensor& other);
+  const Tensor& operator*() const { return *tensor_; }
+
+ private:
+  const Tensor* tensor_ = nullptr;
+  Tensor made_;
+};
 
 int add_tensor_type(PyObject* module);
 

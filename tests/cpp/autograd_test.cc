@@ -2,6 +2,7 @@
 // tests/cpp/autograd_test.cc: a C++ program that links libpkg_core.so and nothing else.
 #include "autograd/engine.h"
 #include "autograd/node.h"
+#include "base/thread_local.h"
 #include "check.h"
 #include "ops/functions.h"
 
@@ -31,12 +32,12 @@ TEST(two_matrices_are_multiplied_and_differentiated) {
 }
 
 TEST(graphs_are_freed_with_their_last_tensor) {
-  const int64_t before = Node::live_count();
+  const int64_t before = live_count(Live::Nodes);
   {
     const Tensor x = leaf({1}, Shape{1});
     Tensor y = x;
     for (int i = 0; i < 200000; ++i) y = ops::add(y, Tensor(1));
-    CHECK(Node::live_count() >= before + 200000);
+    CHECK(live_count(Live::Nodes) >= before + 200000);
   }
-  CHECK(Node::live_count() == before);
+  CHECK(live_count(Live::Nodes) == before);
 }

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every benchmark shares: interleaved timing, peers that may be missing, tables.
+
+A benchmark file defines ``main(table)`` and ends with ``run(main)``; it prints one row
+per piece of work and, with ``--json FILE``, writes the rows as data.
+"""
+
+import argparse
+import importlib
+import json
+import os
+import statistics
+import sys
+import time
+
+HEADER = f"{'work':42} {'ours us':>11} {'peer us':>11} {'peer':8} {'ratio':>6} {'target':>6}"
+
+
+def peer(name):
+    """The module, or None when it is not installed."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        return None
+
+
+def set_threads(count):
+    """The same number of threads for pkg, PyTorch and NumPy's BLAS."""
+    import pkg
+
+    pkg.set_num_threads(count)
+    torch = sys.modules.get("torch")
+    if torch:
+        torch.set_num_threads(count)
+    pools = peer("threadpoolctl")
+    if pools:
+        pools.threadpool_limits(count)
+
+
+def all_threads():
+    """The processors this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def once(function, count):
+    """Seconds per call of one run of ``count`` calls."""
+    start = time.perf_counter()
+    for _ in range(count):
+        function()
+    return (time.perf_counter() - start) / count
+
+
+def calls_for(function, seconds):
+    """How many calls take about this long."""
+    once(function, 1)
+    one = max(once(function, 3), 1e-8)
+    return max(1, min(50000, int(seconds / one)))
+
+
+class Table:
+    """Prints rows as they are measured and keeps them as data."""
+
+    def __init__(self, quick=False):
+        self.rows = []
+        self.seconds = 0.005 if quick else 0.03
+        self.repeats = 3 if quick else 9
+
+    def compare(self, work, ours, peers, targets=None, per=1):
+        """Medians of interleaved runs: ours against each peer (None: not installed).
+
+        ``targets`` maps a peer to the highest wanted ratio; ``per`` divides the times.
+        """
+        there = {name: f for name, f in peers.items() if f is not None}
+        functions = [ours, *there.values()]
+        counts = [calls_for(f, self.seconds) for f in functions]
+        rounds = [
+            [once(f, n) for f, n in zip(functions, counts)] for _ in range(self.repeats)
+        ]
+        medians = [statistics.median(times) / per * 1e6 for times in zip(*rounds)]
+        for name in peers:
+            target = (targets or {}).get(name)
+            if name not in there:
+                self.add(work, medians[0], None, name, target)
+            else:
+                other = medians[1 + list(there).index(name)]
+                self.add(work, medians[0], other, name, target)
+
+    def add(self, work, ours, other, name, target):
+        """One row, in microseconds."""
+        ratio = None if other is None else ours / other
+        row = {"work": work, "ours_us": ours, "peer_us": other, "peer": name,
+               "ratio": ratio, "target": target}  # fmt: skip
+        self.rows.append(row)
+        print(line(row), flush=True)
+
+
+def line(row):
+    """A row as text; * marks a target that was missed."""
+    if row["ratio"] is None:
+        return f"{row['work']:42} {row['ours_us']:11.2f} {'not installed':>11} {row['peer']}"
+    target = "" if row["target"] is None else f"{row['target']:6.2f}"
+    missed = row["target"] is not None and row["ratio"] > row["target"]
+    return (
+        f"{row['work']:42} {row['ours_us']:11.2f} {row['peer_us']:11.2f} "
+        f"{row['peer']:8} {row['ratio']:6.2f} {target}{' *' if missed else ''}"
+    )
+
+
+def run(main):
+    """Command line of one benchmark file."""
+    parser = argparse.ArgumentParser(description=sys.modules["__main__"].__doc__)
+    parser.add_argument("--json", metavar="FILE", help="write the rows here as well")
+    parser.add_argument("--quick", action="store_true", help="few and short repeats")
+    options = parser.parse_args()
+    table = Table(options.quick)
+    print(HEADER)
+    main(table)
+    if options.json:
+        with open(options.json, "w") as file:
+            json.dump(table.rows, file, indent=1)
