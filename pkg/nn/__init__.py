@@ -3,7 +3,7 @@
 
 from . import functional, init, utils
 from .activation import GELU, Flatten, Identity, ReLU, Sigmoid, SiLU, Softmax, Tanh
-from .container import ModuleList, Sequential
+from .container import ModuleDict, ModuleList, Sequential
 from .conv import Conv2d, MaxPool2d
 from .linear import Embedding, Linear
 from .loss import CrossEntropyLoss, MSELoss
@@ -24,6 +24,7 @@ __all__ = [
     "MSELoss",
     "MaxPool2d",
     "Module",
+    "ModuleDict",
     "ModuleList",
     "Parameter",
     "RMSNorm",
