@@ -27,10 +27,7 @@ manual_seed = _core.manual_seed
 
 DTYPES = ("bool", "uint8", "int8", "int32", "int64")
 DTYPES += ("float16", "bfloat16", "float32", "float64")
-for _name, _op in ops.functions():
-    # `pkg.float` and the like would shadow dtypes: conversions are methods only.
-    if _name not in ("float", "bool", "int", "long", "double", "half"):
-        globals()[_name] = _op
+ops.export_to(globals())
 for _name in DTYPES:
     globals()[_name] = getattr(_core, _name)
 float = _core.float32  # noqa: A001  (PyTorch's alias)
@@ -54,4 +51,4 @@ _atexit.register(_core.shutdown)
 if hasattr(_os, "register_at_fork"):
     _os.register_at_fork(before=_core.quiesce)
 
-del _name, _op
+del _name

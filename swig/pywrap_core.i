@@ -8,6 +8,7 @@
 %include "types.i"
 %include "scheduler.i"
 %include "autograd.i"
+%include "dispatcher.i"
 %include "config.i"
 
 %init %{

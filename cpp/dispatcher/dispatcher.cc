@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <shared_mutex>
@@ -37,6 +38,20 @@ struct Dispatcher::State {
   std::map<std::string, Operator*, std::less<>> by_name;      // "ns::add.Tensor"
   std::map<std::string, const char*, std::less<>> libraries;  // namespace -> where
   std::array<const Kernel*, kNumKeys> fallbacks{};
+  std::vector<std::function<void()>> undo;  // steps back to begin_registration()
+
+  bool visible(const Operator& op) const {
+    const auto found = by_name.find(op.qualified_name());
+    return found != by_name.end() && found->second == &op;
+  }
+  void set_kernel(Operator& op, DispatchKey key, const Kernel* kernel) {
+    const Kernel* old = op.set_kernel(key, kernel);
+    op.refresh(fallbacks);
+    undo.push_back([this, &op, key, old] {
+      op.set_kernel(key, old);
+      op.refresh(fallbacks);
+    });
+  }
 };
 
 Dispatcher::Dispatcher() : state_(new State) {}
@@ -70,13 +85,13 @@ const Operator& Dispatcher::find(std::string_view name, std::string_view ns) con
   std::string found;
   std::shared_lock lock(state_->mutex);
   for (const Operator& op : state_->operators) {
-    if (op.ns + "::" + op.schema.name != plain) continue;
+    if (op.ns + "::" + op.schema.name != plain || !state_->visible(op)) continue;
     found += (found.empty() ? "" : ", ") +
              (op.schema.overload.empty() ? "(none)" : op.schema.overload);
   }
   if (found.empty()) {
     detail::raise<LookupError>("No op registered: ", key, ". ",
-                               state_->operators.size(),
+                               state_->by_name.size(),
                                " ops are registered; pkg.ops lists them.");
   }
   detail::raise<LookupError>("Could not find schema for ", key,
@@ -99,7 +114,7 @@ std::vector<const Operator*> Dispatcher::overloads(std::string_view name,
   std::shared_lock lock(state_->mutex);
   std::vector<const Operator*> ops;
   for (const Operator& op : state_->operators) {
-    if (op.ns == ns && op.schema.name == name) ops.push_back(&op);
+    if (op.ns == ns && op.schema.name == name && state_->visible(op)) ops.push_back(&op);
   }
   return ops;
 }
@@ -121,18 +136,18 @@ Operator& Dispatcher::define(std::string ns, Schema schema, const char* where) {
   op.where = where;
   op.refresh(state_->fallbacks);
   state_->by_name[key] = &op;
+  state_->undo.push_back([this, key] { state_->by_name.erase(key); });
   return op;
 }
 
 void Dispatcher::set_kernel(Operator& op, DispatchKey key, Kernel kernel) {
   std::unique_lock lock(state_->mutex);
-  op.set_kernel(key, kernel);
-  op.refresh(state_->fallbacks);
+  // Replaced kernels are never freed: a call in flight may still use them.
+  const Kernel* made = new Kernel(kernel);
+  state_->set_kernel(op, key, made);
   // An in-place form runs its base's kernels.
   for (Operator& form : state_->operators) {
-    if (form.base != &op || !kBackendKeys.has(key)) continue;
-    form.set_kernel(key, kernel);
-    form.refresh(state_->fallbacks);
+    if (form.base == &op && kBackendKeys.has(key)) state_->set_kernel(form, key, made);
   }
 }
 
@@ -143,7 +158,14 @@ void Dispatcher::set_fallback(DispatchKey key, Kernel kernel) {
             " already has a fallback, registered at ", slot->where,
             "; registered again at ", kernel.where, ".");
   slot = new Kernel(kernel);
-  for (Operator& op : state_->operators) op.refresh(state_->fallbacks);
+  const auto refresh_all = [this] {
+    for (Operator& op : state_->operators) op.refresh(state_->fallbacks);
+  };
+  refresh_all();
+  state_->undo.push_back([&slot, refresh_all] {
+    slot = nullptr;
+    refresh_all();
+  });
 }
 
 void Dispatcher::claim_namespace(std::string_view ns, const char* where) {
@@ -154,6 +176,22 @@ void Dispatcher::claim_namespace(std::string_view ns, const char* where) {
             "; please put all of your definitions in a single PKG_LIBRARY block, or use "
             "PKG_LIBRARY_FRAGMENT. Previous registration at ",
             entry->second, "; latest at ", where, ".");
+  state_->undo.push_back(
+      [this, name = std::string(ns)] { state_->libraries.erase(name); });
+}
+
+void Dispatcher::begin_registration() {
+  std::unique_lock lock(state_->mutex);
+  state_->undo.clear();
+}
+
+void Dispatcher::end_registration(bool keep) {
+  std::unique_lock lock(state_->mutex);
+  if (keep) state_->undo.clear();
+  while (!state_->undo.empty()) {
+    state_->undo.back()();
+    state_->undo.pop_back();
+  }
 }
 
 }  // namespace pkg

@@ -72,6 +72,10 @@ class Dispatcher {
   void set_kernel(Operator& op, DispatchKey key, Kernel kernel);
   void set_fallback(DispatchKey key, Kernel kernel);
   void claim_namespace(std::string_view ns, const char* where);
+  /// What is registered between them is taken back unless kept.  Ops that another
+  /// thread has found meanwhile stay valid; they just cannot be found any more.
+  void begin_registration();
+  void end_registration(bool keep);
 
  private:
   Dispatcher();

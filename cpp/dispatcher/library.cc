@@ -2,7 +2,10 @@
 // dispatcher/library.cc: running registration blocks.
 #include "dispatcher/library.h"
 
+#include <dlfcn.h>
+
 #include <algorithm>
+#include <map>
 #include <mutex>
 
 namespace pkg {
@@ -17,13 +20,40 @@ struct Block {
 };
 
 struct Pending {
-  std::recursive_mutex mutex;
+  // Whoever finds `any` set waits on `run_mutex` until the blocks have run: an op must
+  // not look missing to one thread while another registers it.
+  std::recursive_mutex run_mutex;  // a block calls the dispatcher itself
+  bool running = false;
+  std::mutex mutex;  // innermost: constructors of a library being opened take it
   std::vector<Block> blocks;
   std::atomic<bool> any{false};
 };
 Pending& pending() {
   static Pending* instance = new Pending;
   return *instance;
+}
+
+std::vector<Block> take_blocks(Pending& p) {
+  std::lock_guard lock(p.mutex);
+  std::vector<Block> blocks = std::move(p.blocks);
+  p.blocks.clear();
+  // Kernels and fallbacks may be linked before the definitions they belong to.
+  std::stable_sort(blocks.begin(), blocks.end(), [](const Block& a, const Block& b) {
+    return (a.kind == Library::Kind::Implementation) <
+           (b.kind == Library::Kind::Implementation);
+  });
+  return blocks;
+}
+
+void run_block(const Block& block) {
+  std::optional<DispatchKey> key;
+  if (block.key) {
+    key = dispatch_key_from_name(block.key);
+    PKG_CHECK(key, ValueError, "could not parse dispatch key: ", block.key, " (at ",
+              block.where, ").");
+  }
+  Library library(block.kind, block.ns, key, block.where);
+  block.run(library);
 }
 
 }  // namespace
@@ -35,27 +65,52 @@ Registration::Registration(Library::Kind kind, const char* ns, const char* key,
   pending().any.store(true, std::memory_order_release);
 }
 
-void run_pending_registrations(Dispatcher&) {
+void run_pending_registrations(Dispatcher& dispatcher) {
   Pending& p = pending();
   if (!p.any.load(std::memory_order_acquire)) return;
-  std::lock_guard lock(p.mutex);
-  std::vector<Block> blocks = std::move(p.blocks);
-  p.blocks.clear();
-  p.any.store(false, std::memory_order_release);
-  // Kernels and fallbacks may be linked before the definitions they belong to.
-  std::stable_sort(blocks.begin(), blocks.end(), [](const Block& a, const Block& b) {
-    return (a.kind == Library::Kind::Implementation) <
-           (b.kind == Library::Kind::Implementation);
-  });
-  for (const Block& block : blocks) {
-    std::optional<DispatchKey> key;
-    if (block.key) {
-      key = dispatch_key_from_name(block.key);
-      PKG_CHECK(key, ValueError, "could not parse dispatch key: ", block.key, " (at ",
-                block.where, ").");
+  std::lock_guard lock(p.run_mutex);
+  if (p.running) return;
+  struct Running {
+    Pending& p;
+    explicit Running(Pending& pending) : p(pending) { p.running = true; }
+    ~Running() {
+      p.running = false;
+      std::lock_guard lock(p.mutex);
+      p.any.store(!p.blocks.empty(), std::memory_order_release);
     }
-    Library library(block.kind, block.ns, key, block.where);
-    block.run(library);
+  } running(p);
+  const std::vector<Block> blocks = take_blocks(p);
+  dispatcher.begin_registration();
+  try {
+    for (const Block& block : blocks) run_block(block);
+  } catch (...) {
+    dispatcher.end_registration(/*keep=*/false);
+    throw;
+  }
+  dispatcher.end_registration(/*keep=*/true);
+}
+
+void load_library(const std::string& path) {
+  Dispatcher& dispatcher = Dispatcher::get();
+  // Held throughout, so that an error in the library's blocks reaches this caller and
+  // not another thread that happens to call an op.
+  std::lock_guard lock(pending().run_mutex);
+  static auto* failed = new std::map<void*, std::string>;
+  void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!handle) {
+    detail::raise<ImportError>("[load_library] cannot load ", path, ": ", dlerror(),
+                               ". Compile it with the flags of pkg.sysconfig.");
+  }
+  // It stays open whatever comes: other threads may be inside its kernels.
+  const auto before = failed->find(handle);
+  PKG_CHECK(before == failed->end(), RuntimeError, before->second,
+            " (when first loaded; load the corrected file in a new process)");
+  try {
+    run_pending_registrations(dispatcher);
+  } catch (const std::exception& error) {
+    const std::string message = str("[load_library] ", path, ": ", error.what());
+    failed->emplace(handle, message);
+    throw RuntimeError(message);
   }
 }
 

@@ -220,9 +220,14 @@ struct Registration {
   Registration(Library::Kind kind, const char* ns, const char* key, const char* where,
                void (*block)(Library&));
 };
-/// Runs the blocks added since the last call, definitions first.  An error leaves the
-/// remaining blocks registered to run and reaches the caller.
+/// Runs the blocks added since the last call, definitions first.  All or nothing: an
+/// error undoes what these blocks registered and reaches the caller.
 void run_pending_registrations(Dispatcher& dispatcher);
+
+/// Opens a shared library and runs its registration blocks.  Again for the same file:
+/// nothing happens.  ImportError when it cannot be opened, RuntimeError with the path
+/// when a block fails; nothing of it is registered then.
+void load_library(const std::string& path);
 
 }  // namespace pkg
 

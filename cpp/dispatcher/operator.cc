@@ -2,6 +2,8 @@
 // dispatcher/operator.cc: the dispatch table of one op.
 #include "dispatcher/operator.h"
 
+#include <utility>
+
 namespace pkg {
 namespace {
 
@@ -21,9 +23,8 @@ Operator::Operator(std::string ns_in, Schema schema_in)
   for (size_t k = 0; k < kNumKeys; ++k) table_[k] = &kMissing[k];
 }
 
-void Operator::set_kernel(DispatchKey key, Kernel kernel) {
-  // Replaced kernels are never freed: a call in flight may still use them.
-  own_[size_t(key)] = new Kernel(kernel);
+const Kernel* Operator::set_kernel(DispatchKey key, const Kernel* kernel) {
+  return std::exchange(own_[size_t(key)], kernel);
 }
 
 void Operator::refresh(std::span<const Kernel* const, kNumKeys> fallbacks) {

@@ -109,8 +109,8 @@ class Operator {
   }
   bool has_kernel(DispatchKey key) const { return own_[size_t(key)] != nullptr; }
 
-  /// Called by the registry under its lock.
-  void set_kernel(DispatchKey key, Kernel kernel);
+  /// Called by the registry under its lock.  Returns the kernel replaced, or null.
+  const Kernel* set_kernel(DispatchKey key, const Kernel* kernel);
   void refresh(std::span<const Kernel* const, kNumKeys> fallbacks);
 
  private:

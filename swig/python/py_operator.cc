@@ -204,6 +204,41 @@ PyObject* get_schemas(PyObject* self, void*) {
     return list.release();
   });
 }
+const char* kind_name(const Operator& op) {
+  switch (op.kind) {
+    case OpKind::Structured: return "structured";
+    case OpKind::Composite: return "composite";
+    case OpKind::View: return "view";
+    case OpKind::Function: return "function";
+  }
+  return "";
+}
+// Where the gradient comes from.
+const char* gradient_name(const Operator& op) {
+  const Operator& definition = op.definition();
+  if (definition.non_differentiable) return "none";
+  if (definition.gradient.formula) return "formula";
+  return definition.kind == OpKind::Composite ? "composed" : "missing";
+}
+PyObject* get_records(PyObject* self, void*) {
+  return guarded([&] {
+    PyRef list(checked(PyList_New(0)));
+    for (const Operator* op : overloads_of(self)) {
+      PyRef keys(checked(PyList_New(0)));
+      for (int k = 0; k < kNumKeys; ++k) {
+        if (!op->has_kernel(DispatchKey(k))) continue;
+        PyRef key(checked(PyUnicode_FromString(name_of(DispatchKey(k)))));
+        if (PyList_Append(keys.get(), key.get()) < 0) throw_python_error();
+      }
+      PyRef record(checked(Py_BuildValue(
+          "{s:s,s:s,s:s,s:s,s:s,s:O}", "schema", op->schema.str().c_str(), "doc",
+          op->doc.c_str(), "kind", kind_name(*op), "gradient", gradient_name(*op),
+          "where", op->where, "dispatch_keys", keys.get())));
+      if (PyList_Append(list.get(), record.get()) < 0) throw_python_error();
+    }
+    return list.release();
+  });
+}
 // inspect.signature() reads it; the first overload speaks for all.
 PyObject* get_text_signature(PyObject* self, void*) {
   std::string text = "(";
@@ -245,6 +280,20 @@ PyObject* operator_names(PyObject*, PyObject* ns) {
   });
 }
 
+PyObject* operator_namespaces(PyObject*, PyObject*) {
+  return guarded([&] {
+    PyRef list(checked(PyList_New(0)));
+    std::string last;
+    for (const Operator* op : Dispatcher::get().all()) {
+      if (op->ns == last) continue;
+      last = op->ns;
+      PyRef text(checked(PyUnicode_FromString(last.c_str())));
+      if (PyList_Append(list.get(), text.get()) < 0) throw_python_error();
+    }
+    return list.release();
+  });
+}
+
 PyMemberDef g_members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(PyOperator, vectorcall), READONLY,
      nullptr},
@@ -254,6 +303,11 @@ PyGetSetDef g_getset[] = {
     {"__doc__", get_doc, nullptr, nullptr, nullptr},
     {"__text_signature__", get_text_signature, nullptr, nullptr, nullptr},
     {"schemas", get_schemas, nullptr, "Schema of each overload.", nullptr},
+    {"records", get_records, nullptr,
+     "What the registry knows of each overload: a dict with schema, doc, where, kind\n"
+     "(structured, composite, view, function), gradient (formula, composed, none,\n"
+     "missing) and dispatch_keys, the keys it has a kernel of its own for.",
+     nullptr},
     {"is_method", get_method, nullptr, "Whether it is a method of Tensor.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 PyType_Slot g_slots[] = {
@@ -272,6 +326,8 @@ PyType_Spec g_spec = {"pkg._pywrap_core.Operator", sizeof(PyOperator), 0,
 PyMethodDef g_functions[] = {
     {"operator_names", operator_names, METH_O,
      "operator_names(namespace)\n--\n\nNames of the registered ops, sorted."},
+    {"operator_namespaces", operator_namespaces, METH_NOARGS,
+     "operator_namespaces()\n--\n\nNamespaces that have ops, sorted."},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
