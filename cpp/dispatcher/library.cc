@@ -24,6 +24,7 @@ struct Pending {
   // not look missing to one thread while another registers it.
   std::recursive_mutex run_mutex;  // a block calls the dispatcher itself
   bool running = false;
+  const char* where = "";  // of the block that runs, or ran last
   std::mutex mutex;  // innermost: constructors of a library being opened take it
   std::vector<Block> blocks;
   std::atomic<bool> any{false};
@@ -82,7 +83,10 @@ void run_pending_registrations(Dispatcher& dispatcher) {
   const std::vector<Block> blocks = take_blocks(p);
   dispatcher.begin_registration();
   try {
-    for (const Block& block : blocks) run_block(block);
+    for (const Block& block : blocks) {
+      p.where = block.where;
+      run_block(block);
+    }
   } catch (...) {
     dispatcher.end_registration(/*keep=*/false);
     throw;
@@ -98,17 +102,18 @@ void load_library(const std::string& path) {
   static auto* failed = new std::map<void*, std::string>;
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle) {
-    detail::raise<ImportError>("[load_library] cannot load ", path, ": ", dlerror(),
+    detail::raise<ImportError>("[load_library] ", dlerror(),
                                ". Compile it with the flags of pkg.sysconfig.");
   }
   // It stays open whatever comes: other threads may be inside its kernels.
   const auto before = failed->find(handle);
   PKG_CHECK(before == failed->end(), RuntimeError, before->second,
-            " (when first loaded; load the corrected file in a new process)");
+            "\nThat was the first attempt: load a corrected library in a new process.");
   try {
     run_pending_registrations(dispatcher);
   } catch (const std::exception& error) {
-    const std::string message = str("[load_library] ", path, ": ", error.what());
+    const std::string message = str("[load_library] ", path, ", block at ",
+                                    pending().where, ": ", error.what());
     failed->emplace(handle, message);
     throw RuntimeError(message);
   }
