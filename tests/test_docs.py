@@ -179,7 +179,7 @@ def compile_in_project(folder: Path, old: str = "", new: str = "") -> Path:
 def test_op_added_to_the_project_passes_the_checks_of_its_row(tmp_path: Path) -> None:
     """The stanza, handle and row of add_an_op.md, as a fragment of namespace pkg."""
     out = run_child("row", compile_in_project(tmp_path), cwd=tmp_path)
-    assert "softsign: 2 dtypes and the gradient" in out
+    assert "squash: 2 dtypes and the gradient" in out
 
 
 def check_row(library: str) -> None:
@@ -202,7 +202,7 @@ def check_row(library: str) -> None:
 
 def test_wrong_gradient_would_be_found(tmp_path: Path) -> None:
     """The check of the row is one that can fail."""
-    library = compile_in_project(tmp_path, "mul(root, root)", "root")
+    library = compile_in_project(tmp_path, "mul(root, mul(root, root))", "root")
     with pytest.raises(AssertionError, match="Not equal to tolerance"):
         run_child("row", library, cwd=tmp_path)
 

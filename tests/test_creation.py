@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tensors from nothing, and ops that pick or rearrange, against NumPy."""
+
+import numpy as np
+import pytest
+
+import pkg
+
+
+def test_constants():
+    """Values, shapes and dtypes of what is filled at creation."""
+    assert pkg.full((2, 3), 1.5).numpy().tolist() == np.full((2, 3), 1.5).tolist()
+    assert pkg.full((2,), 7).dtype is pkg.int64
+    assert pkg.full((2,), 7, dtype=pkg.float64).tolist() == [7.0, 7.0]
+    like = pkg.zeros(2, 3, dtype=pkg.int32)
+    assert pkg.ones_like(like).tolist() == [[1, 1, 1], [1, 1, 1]]
+    assert pkg.ones_like(like).dtype is pkg.int32
+    assert pkg.empty_like(like, dtype=pkg.float64).dtype is pkg.float64
+    assert tuple(pkg.empty(0, 4).shape) == (0, 4)
+    assert pkg.eye(2, 3).numpy().tolist() == np.eye(2, 3).tolist()
+
+
+@pytest.mark.parametrize("steps", [0, 1, 2, 7, 1001])
+def test_linspace(steps):
+    """Ends included."""
+    got = pkg.linspace(-1, 2, steps).numpy()
+    np.testing.assert_allclose(got, np.linspace(-1, 2, steps), atol=1e-6)
+    if steps > 1:
+        assert got[0] == -1 and got[-1] == 2
+
+
+def test_picking():
+    """index_select, masked_fill, argmin, flatten, unbind."""
+    a = np.random.default_rng(0).normal(size=(3, 4, 5)).astype("float32")
+    x = pkg.tensor(a)
+    got = x.index_select(1, pkg.tensor([3, 0, 3]))
+    np.testing.assert_array_equal(got.numpy(), a[:, [3, 0, 3]])
+    with pytest.raises(IndexError):
+        x.index_select(1, pkg.tensor([4]))
+    np.testing.assert_array_equal(
+        x.masked_fill(x > 0, -1).numpy(), np.where(a > 0, -1, a).astype("float32")
+    )
+    np.testing.assert_array_equal(x.argmin(2).numpy(), a.argmin(2))
+    assert x.argmin().item() == a.argmin()
+    np.testing.assert_array_equal(x.flatten().numpy(), a.reshape(-1))
+    np.testing.assert_array_equal(x.flatten(1).numpy(), a.reshape(3, 20))
+    for got, want in zip(x.unbind(1), a.swapaxes(0, 1)):
+        np.testing.assert_array_equal(got.numpy(), want)
+
+
+def test_scatter_add_counts_every_occurrence():
+    """An index that comes twice adds twice."""
+    x = pkg.zeros(2, 3)
+    index = pkg.tensor([[0, 0, 2], [1, 1, 1]])
+    got = x.scatter_add(1, index, pkg.ones(2, 3))
+    assert got.tolist() == [[2.0, 0.0, 1.0], [0.0, 3.0, 0.0]]
+    with pytest.raises(IndexError):
+        x.scatter_add(1, pkg.tensor([[3]]), pkg.ones(1, 1))
