@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // swig/python/py_methods.cc: properties and methods of Tensor that are not ops.
+#include "autograd/leaf.h"
 #include "ops/functions.h"
 #include "py_tensor.h"
 
@@ -35,19 +36,6 @@ PyObject* detach(const Tensor& tensor) {
   return wrap(alias(tensor, tensor.sizes(), tensor.strides(), tensor.offset()));
 }
 
-void set_requires_grad(const Tensor& tensor, bool wanted) {
-  if (wanted) {
-    PKG_CHECK(is_floating(tensor.dtype()), RuntimeError,
-              "only Tensors of floating point dtype can require gradients, got ",
-              tensor.dtype());
-  } else {
-    PKG_CHECK(tensor.is_leaf(), RuntimeError,
-              "you can only change requires_grad flags of leaf variables. Use detach().");
-  }
-  tensor.make_autograd().requires_grad = wanted;
-  KeySet& keys = tensor.impl()->keys;
-  keys = wanted ? keys | DispatchKey::Autograd : keys.without(DispatchKey::Autograd);
-}
 int put_requires_grad(PyObject* self, PyObject* value, void*) {
   const int wanted = value ? PyObject_IsTrue(value) : -1;
   if (wanted < 0) return -1;
@@ -70,19 +58,11 @@ PyObject* requires_grad_(PyObject* self, PyObject* args) {
 
 int put_grad(PyObject* self, PyObject* value, void*) {
   PyObject* done = guarded([&]() -> PyObject* {
-    const Tensor& tensor = unwrap(self);
-    if (!value || value == Py_None) {
-      if (tensor.autograd()) tensor.autograd()->grad = nullptr;
-      Py_RETURN_NONE;
-    }
-    PKG_CHECK(is_tensor(value), TypeError, "assigned grad expected to be a Tensor or "
-              "None but got ", Py_TYPE(value)->tp_name);
-    const Tensor& grad = unwrap(value);
-    PKG_CHECK(grad.sizes() == tensor.sizes() && grad.dtype() == tensor.dtype(),
-              RuntimeError, "assigned grad has data of a different size or type: expected ",
-              tensor.sizes(), " ", tensor.dtype(), ", got ", grad.sizes(), " ",
-              grad.dtype());
-    tensor.make_autograd().grad = grad.ref();
+    const bool none = !value || value == Py_None;
+    PKG_CHECK(none || is_tensor(value), TypeError,
+              "assigned grad expected to be a Tensor or None but got ",
+              Py_TYPE(value)->tp_name);
+    set_grad(unwrap(self), none ? Tensor() : unwrap(value));
     Py_RETURN_NONE;
   });
   Py_XDECREF(done);

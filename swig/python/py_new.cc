@@ -2,6 +2,7 @@
 // swig/python/py_new.cc: tensors from Python data, and tensor memory as Python buffers.
 #include <cstring>
 
+#include "autograd/leaf.h"
 #include "ops/functions.h"
 #include "py_tensor.h"
 #include "tensor/strided_loop.h"
@@ -182,12 +183,7 @@ PyObject* tensor_fn(PyObject*, PyObject* args, PyObject* kwargs) {
       wanted = parsed;
     }
     Tensor tensor = tensor_from_data(data, wanted);
-    if (requires_grad) {
-      PKG_CHECK(is_floating(tensor.dtype()), RuntimeError,
-                "only Tensors of floating point dtype can require gradients");
-      tensor.make_autograd().requires_grad = true;
-      tensor.impl()->keys |= DispatchKey::Autograd;
-    }
+    if (requires_grad) set_requires_grad(tensor, true);
     return wrap(tensor);
   });
 }

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// autograd/leaf.h: what the user sets on a leaf.  Called by the bindings.
+#pragma once
+
+#include "tensor/tensor.h"
+
+namespace pkg {
+
+/// Starts or stops collecting gradients in `tensor`.  RuntimeError for a dtype that has
+/// none, and for switching off what an op made.
+void set_requires_grad(const Tensor& tensor, bool wanted);
+
+/// Replaces the accumulated gradient; an undefined one forgets it.
+void set_grad(const Tensor& tensor, const Tensor& grad);
+
+}  // namespace pkg
