@@ -96,7 +96,7 @@ TensorList OpNode::apply(TensorList grads) {
       set_history(results[i], Ref<Node>::share(this), uint32_t(i));
     }
   }
-  GradContext context{grads, args_, results, specs_, needs_mask_};
+  GradContext context{grads, args_, results, specs_, needs_mask_, &op_.definition()};
   TensorList out = op_.definition().gradient.formula(context);
   PKG_CHECK(out.size() <= edges_.size(), RuntimeError, name(),
             " returned an incorrect number of gradients (expected ", edges_.size(),

@@ -44,6 +44,7 @@ struct GradContext {
   std::span<const Tensor> results;  ///< saved results, else undefined
   std::span<const Spec> specs;      ///< shape and dtype of each argument (tensors)
   uint64_t needs_mask = 0;          ///< bit i: tensor argument i wants a gradient
+  const Operator* op = nullptr;     ///< whose gradient this is
 
   const Tensor& grad(size_t i = 0) const { return grads[i]; }
   bool needs(size_t i) const { return needs_mask >> i & 1; }

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// c_api/registration.cc: ops and kernels whose code is a C callback, and libraries of
+// ops.  A C op is a structured op like any other: shape rule, allocation, kernel.
+#include <dlfcn.h>
+
+#include "c_api/boundary.h"
+#include "dispatcher/library.h"
+
+/// Where a shape callback puts its answers.
+struct pkg_specs {
+  std::array<pkg::Spec, PKG_MAX_RESULTS> items;
+  std::array<bool, PKG_MAX_RESULTS> set{};
+  size_t n = 0;
+};
+
+namespace pkg::c {
+namespace {
+
+// What the dispatcher's function pointers get as `shape` and `function`.  Never freed:
+// ops and calls in flight outlive every owner.
+struct CallbackOp {
+  const Operator* op = nullptr;
+  pkg_op_definition definition{};  // of a lone kernel: `compute` and `user_data` only
+
+  size_t n_args() const { return op->schema.arguments.size(); }
+  size_t n_results() const { return op->schema.returns.size(); }
+  std::string name() const { return op->qualified_name(); }
+};
+
+bool is_meta_call(std::span<const Value> args) {
+  return keys_of(args).has(DispatchKey::Meta);
+}
+
+// The default rule; the schema was checked to have a tensor, which may yet be None.
+Spec like_first_tensor(const CallbackOp& self, std::span<const Value> args) {
+  for (const Value& value : args) {
+    const Tensor* tensor = std::get_if<Tensor>(&value);
+    if (tensor && tensor->defined()) return tensor->spec();
+  }
+  detail::raise<ValueError>("[", self.name(),
+                            "] expected a tensor to take the result's shape from, got "
+                            "None. Hint: register the op with a shape callback.");
+}
+
+void infer_shapes(void* shape, const Value* values, Spec* specs) {
+  const auto& self = *static_cast<const CallbackOp*>(shape);
+  const std::span args(values, self.n_args());
+  pkg_specs found;
+  found.n = self.n_results();
+  if (self.definition.shape) {
+    pkg_status status;
+    const LentValues lent(args);
+    self.definition.shape(self.definition.user_data, lent.data(), lent.size(), &found,
+                          &status);
+    throw_reported(status);
+  } else {
+    found.items.fill(like_first_tensor(self, args));
+    found.set.fill(true);
+  }
+  const Device device{is_meta_call(args) ? DeviceType::Meta : DeviceType::CPU};
+  for (size_t i = 0; i < found.n; ++i) {
+    PKG_CHECK(found.set[i], RuntimeError, "[", self.name(),
+              "] the shape callback did not set result ", i, " of ", found.n, ".");
+    specs[i] = std::move(found.items[i]);
+    specs[i].device = device;
+  }
+}
+
+void compute(void* function, const Value* values, Tensor* results) {
+  const auto& self = *static_cast<const CallbackOp*>(function);
+  const std::span args(values, self.n_args());
+  const std::span outputs(results, self.n_results());
+  std::array<pkg_tensor*, PKG_MAX_RESULTS> handles{};
+  std::transform(outputs.begin(), outputs.end(), handles.begin(), lend);
+  const KernelFrame frame(args, outputs);
+  const LentValues lent(args);
+  pkg_status status;
+  self.definition.compute(self.definition.user_data, lent.data(), lent.size(),
+                          handles.data(), int32_t(outputs.size()), &status);
+  throw_reported(status);
+}
+
+// The boxed entry at CPU (computes) and at Meta (does not).
+void run(const Operator& op, const Kernel& kernel, KeySet keys, Stack& stack) {
+  const Operator& definition = op.definition();
+  const size_t n = definition.schema.returns.size();
+  std::array<Spec, PKG_MAX_RESULTS> specs;
+  definition.shape_boxed(definition.shape, stack.args.data(), specs.data());
+  std::array<Tensor, PKG_MAX_RESULTS> results;
+  const bool in_place = op.in_place();
+  if (in_place) {
+    results[0] = std::get<Tensor>(stack.args[0]);
+    detail::check_in_place(op, results[0], specs[0]);
+  }
+  for (size_t i = in_place; i < n; ++i) results[i] = empty(specs[i]);
+  if (keys.highest() != DispatchKey::Meta) {
+    if (in_place) results[0].bump_version();
+    kernel.compute(kernel.function, stack.args.data(), results.data());
+  }
+  for (size_t i = 0; i < n; ++i) stack.push(std::move(results[i]));
+}
+
+TensorList input_gradients(const GradContext& context) {
+  const auto& self = *static_cast<const CallbackOp*>(context.op->shape);
+  const LentValues args(context.args);
+  std::vector<pkg_tensor*> results, grads;
+  for (const Tensor& result : context.results) results.push_back(lend(result));
+  for (const Tensor& grad : context.grads) grads.push_back(lend(grad));
+  std::vector<pkg_tensor*> found(context.specs.size());
+  pkg_status status;
+  self.definition.gradient(self.definition.user_data, args.data(), args.size(),
+                           results.data(), grads.data(), int32_t(self.n_results()),
+                           found.data(), int32_t(found.size()), &status);
+  TensorList list;
+  for (pkg_tensor* handle : found) {
+    list.push_back(Tensor(Ref<TensorImpl>::adopt(impl_of(handle))));
+  }
+  throw_reported(status);
+  return list;
+}
+
+constexpr const char* kWhere = "pkg_register_op";
+
+void check_definition(const Schema& schema, const pkg_op_definition& definition) {
+  const auto check = [&](bool ok, auto... what) {
+    PKG_CHECK(ok, ValueError, "[pkg_register_op] ", what..., " (schema: ", schema.str(),
+              ").");
+  };
+  check(definition.compute, "expected a compute callback, got NULL");
+  check(!schema.returns.empty() && schema.returns.size() <= PKG_MAX_RESULTS,
+        "expected 1 to ", PKG_MAX_RESULTS, " results, got ", schema.returns.size());
+  for (const Argument& result : schema.returns) {
+    check(result.type == ArgType::Tensor && !result.list && !result.optional,
+          "expected each result to be a Tensor, got ", result.type_str());
+  }
+  bool has_tensor = false;
+  for (const Argument& argument : schema.arguments) {
+    check(!argument.written, "expected no parameter that is written to, got ",
+          argument.type_str(), " ", argument.name);
+    has_tensor |= argument.type == ArgType::Tensor && !argument.list;
+  }
+  check(definition.shape || has_tensor,
+        "expected a Tensor parameter to take the result's shape from, or a shape "
+        "callback");
+}
+
+Kernel kernel_of(CallbackOp* callback) {
+  Kernel kernel;
+  kernel.boxed = run;
+  kernel.function = callback;
+  kernel.compute = compute;
+  return kernel;
+}
+
+}  // namespace
+}  // namespace pkg::c
+
+using namespace pkg;
+using namespace pkg::c;
+
+extern "C" {
+
+bool pkg_specs_set(pkg_specs* specs, int32_t index, const int64_t* sizes, int32_t ndim,
+                   pkg_dtype dtype, pkg_status* status) {
+  return guarded(status, false, [&] {
+    const char* me = "pkg_specs_set";
+    PKG_CHECK(specs, TypeError, "[", me, "] expected specs, got NULL.");
+    PKG_CHECK(index >= 0 && size_t(index) < specs->n, IndexError, "[", me,
+              "] expected an index from 0 to ", specs->n - 1, ", got ", index, ".");
+    specs->items[size_t(index)] = {shape_of(me, sizes, ndim), dtype_of_code(me, dtype),
+                                   Device{}};
+    specs->set[size_t(index)] = true;
+    return true;
+  });
+}
+
+const pkg_op* pkg_register_op(const char* ns, const pkg_op_definition* definition,
+                              pkg_status* status) {
+  return guarded<const pkg_op*>(status, nullptr, [&] {
+    PKG_CHECK(ns && *ns, ValueError, "[pkg_register_op] expected a namespace, got ",
+              ns ? "an empty one." : "NULL.");
+    PKG_CHECK(definition && definition->schema, TypeError,
+              "[pkg_register_op] expected a definition with a schema, got NULL.");
+    Schema schema = parse_schema(definition->schema);
+    check_definition(schema, *definition);
+    auto callback = std::make_unique<CallbackOp>(CallbackOp{nullptr, *definition});
+    Operator& op = Dispatcher::get().define(ns, std::move(schema), kWhere);
+    CallbackOp* self = callback.release();
+    self->op = &op;
+    op.doc = definition->doc ? definition->doc : "";
+    op.kind = OpKind::Structured;
+    op.shape = self;
+    op.shape_boxed = infer_shapes;
+    if (definition->gradient) {
+      op.gradient.formula = input_gradients;
+      op.gradient.saves_results = true;
+      for (size_t i = 0; i < self->n_args(); ++i) {
+        op.gradient.saved_args |= uint64_t{1} << i;
+      }
+    }
+    OpBuilder(op).kernel(DispatchKey::CPU, kernel_of(self));
+    OpBuilder(op).kernel(DispatchKey::Meta, kernel_of(self));
+    return handle_of(op);
+  });
+}
+
+bool pkg_register_kernel(const pkg_op* handle, pkg_compute_fn function, void* user_data,
+                         pkg_status* status) {
+  return guarded(status, false, [&] {
+    const char* me = "pkg_register_kernel";
+    const Operator& op = required(me, handle);
+    PKG_CHECK(function, TypeError, "[", me, "] expected a compute callback, got NULL.");
+    PKG_CHECK(op.shape_boxed && !op.in_place(), ValueError, "[", me,
+              "] expected an op with a shape rule of its own, got ", op.qualified_name(),
+              ".");
+    auto* self = new CallbackOp;
+    self->op = &op;
+    self->definition.compute = function;
+    self->definition.user_data = user_data;
+    Kernel kernel = kernel_of(self);
+    kernel.where = me;
+    Dispatcher::get().set_kernel(const_cast<Operator&>(op), DispatchKey::CPU, kernel);
+    return true;
+  });
+}
+
+bool pkg_load_library(const char* path, pkg_status* status) {
+  return guarded(status, false, [&] {
+    PKG_CHECK(path, TypeError, "[pkg_load_library] expected a path, got NULL.");
+    Dispatcher::get();  // an error left by somebody else is not this library's
+    void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    PKG_CHECK(library, ImportError, "[pkg_load_library] could not load ", path, ": ",
+              dlerror());
+    // Stays open even when a registration failed: others of it may have run.
+    Dispatcher::get();
+    return true;
+  });
+}
+
+}  // extern "C"

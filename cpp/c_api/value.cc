@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+// c_api/value.cc: pkg_value to the dispatcher's Value by a schema, and back.
+#include <cstring>
+#include <memory>
+
+#include "c_api/boundary.h"
+
+namespace pkg::c {
+namespace {
+
+const char* kind_name(int32_t kind) {
+  constexpr const char* names[] = {"None",  "Tensor", "Tensor[]", "bool",  "int",
+                                   "float", "str",    "int[]",    "float[]", "DType",
+                                   "Device"};
+  return kind >= 0 && kind < int32_t(std::size(names)) ? names[kind]
+                                                       : "a value of unknown kind";
+}
+
+bool is_number(const pkg_value& value) {
+  return value.kind == PKG_KIND_BOOL || value.kind == PKG_KIND_INT ||
+         value.kind == PKG_KIND_FLOAT;
+}
+Scalar scalar_of(const pkg_value& value) {
+  if (value.kind == PKG_KIND_FLOAT) return Scalar(value.as.number);
+  if (value.kind == PKG_KIND_BOOL) return Scalar(value.as.integer != 0);
+  return Scalar(value.as.integer);
+}
+bool is_integer(const pkg_value& value) {
+  return value.kind == PKG_KIND_BOOL || value.kind == PKG_KIND_INT;
+}
+
+void check_array(const Operator& op, const Argument& argument, const void* array,
+                 int64_t length) {
+  PKG_CHECK(length >= 0, ValueError, op.schema.name, "(): argument '", argument.name,
+            "' has the length ", length, ".");
+  PKG_CHECK(array || length == 0, TypeError, op.schema.name, "(): argument '",
+            argument.name, "' is a NULL array of length ", length, ".");
+}
+
+// The following return false where the kind does not fit the parameter.
+
+bool parse_tensors(const Operator& op, const Argument& argument, const pkg_value& value,
+                   Value* out) {
+  if (value.kind != PKG_KIND_TENSOR_LIST) return false;
+  check_array(op, argument, value.as.tensors, value.length);
+  TensorList list;
+  for (int64_t i = 0; i < value.length; ++i) {
+    list.push_back(borrow(value.as.tensors[i]));
+    PKG_CHECK(list.back().defined() || argument.optional_item, TypeError,
+              op.schema.name, "(): argument '", argument.name, "' has NULL at index ", i,
+              ".");
+  }
+  *out = std::move(list);
+  return true;
+}
+
+bool parse_floats(const Operator& op, const Argument& argument, const pkg_value& value,
+                  Value* out) {
+  const bool ints = value.kind == PKG_KIND_INT_LIST;
+  if (!ints && value.kind != PKG_KIND_FLOAT_LIST) return false;
+  check_array(op, argument, value.as.numbers, value.length);
+  std::vector<double> list(static_cast<size_t>(value.length));
+  for (size_t i = 0; i < list.size(); ++i) {
+    list[i] = ints ? double(value.as.integers[i]) : value.as.numbers[i];
+  }
+  *out = std::move(list);
+  return true;
+}
+
+bool parse_ints(const Operator& op, const Argument& argument, const pkg_value& value,
+                Value* out) {
+  if (is_integer(value)) {  // one number for all, or a list of one
+    *out = Shape(size_t(std::max<int64_t>(argument.length, 1)), value.as.integer);
+    return true;
+  }
+  if (value.kind != PKG_KIND_INT_LIST) return false;
+  check_array(op, argument, value.as.integers, value.length);
+  PKG_CHECK(argument.length < 0 || argument.length == value.length, TypeError,
+            op.schema.name, "(): argument '", argument.name, "' must be ",
+            argument.type_str(), ", not a list of ", value.length, ".");
+  *out = Shape(value.as.integers, size_t(value.length));
+  return true;
+}
+
+bool parse(const Operator& op, const Argument& argument, const pkg_value& value,
+           Value* out) {
+  if (value.kind == PKG_KIND_NONE) {
+    *out = Value();
+    return argument.optional;
+  }
+  if (argument.list) {
+    if (argument.type == ArgType::Tensor) return parse_tensors(op, argument, value, out);
+    if (argument.type == ArgType::Float) return parse_floats(op, argument, value, out);
+    return parse_ints(op, argument, value, out);
+  }
+  switch (argument.type) {
+    case ArgType::Tensor:
+      if (value.kind == PKG_KIND_TENSOR) {
+        PKG_CHECK(value.as.tensor, TypeError, op.schema.name, "(): argument '",
+                  argument.name, "' is a NULL tensor.",
+                  argument.optional ? " Hint: pass PKG_KIND_NONE." : "");
+        *out = borrow(value.as.tensor);
+        return true;
+      }
+      // A number promotes as numbers do; what an op writes to must be a real tensor.
+      if (argument.written || !is_number(value)) return false;
+      *out = Tensor(scalar_of(value));
+      return true;
+    case ArgType::Scalar:
+      if (!is_number(value)) return false;
+      *out = scalar_of(value);
+      return true;
+    case ArgType::Int:
+      if (!is_integer(value)) return false;
+      *out = Scalar(value.as.integer);
+      return true;
+    case ArgType::Float:
+      if (!is_number(value)) return false;
+      *out = Scalar(scalar_of(value).to<double>());
+      return true;
+    case ArgType::Bool:
+      if (!is_integer(value)) return false;
+      *out = Scalar(value.as.integer != 0);
+      return true;
+    case ArgType::Str:
+      if (value.kind != PKG_KIND_STRING) return false;
+      PKG_CHECK(value.as.string, TypeError, op.schema.name, "(): argument '",
+                argument.name, "' is a NULL string.");
+      *out = value.length < 0 ? std::string(value.as.string)
+                              : std::string(value.as.string, size_t(value.length));
+      return true;
+    case ArgType::DType:
+      if (value.kind != PKG_KIND_DTYPE) return false;
+      *out = dtype_of_code(op.schema.name.c_str(), value.as.integer);
+      return true;
+    case ArgType::Device:
+      if (value.kind != PKG_KIND_DEVICE) return false;
+      *out = device_of_code(op.schema.name.c_str(), value.as.integer);
+      return true;
+  }
+  return false;
+}
+
+size_t parameter_of(const Operator& op, const pkg_arg& arg, size_t position) {
+  const auto& params = op.schema.arguments;
+  if (!arg.name) {
+    PKG_CHECK(position < params.size() && !params[position].keyword_only, TypeError,
+              op.schema.name, "() takes ",
+              std::count_if(params.begin(), params.end(),
+                            [](const Argument& p) { return !p.keyword_only; }),
+              " positional arguments, but one more was given (schema: ",
+              op.schema.str(), ").");
+    return position;
+  }
+  const int index = op.schema.index_of(arg.name);
+  PKG_CHECK(index >= 0, TypeError, op.schema.name,
+            "() got an unexpected keyword argument '", arg.name, "' (schema: ",
+            op.schema.str(), ").");
+  return size_t(index);
+}
+
+}  // namespace
+
+void bind_arguments(const Operator& op, std::span<const pkg_arg> given,
+                    std::span<Value> out) {
+  const auto& params = op.schema.arguments;
+  uint64_t seen = 0;
+  bool named = false;
+  for (size_t i = 0; i < given.size(); ++i) {
+    PKG_CHECK(given[i].name || !named, TypeError, op.schema.name,
+              "(): a positional argument follows the named '", given[i - 1].name, "'.");
+    named |= given[i].name != nullptr;
+    const size_t at = parameter_of(op, given[i], i);
+    const Argument& param = params[at];
+    PKG_CHECK(!(seen >> at & 1), TypeError, op.schema.name,
+              "() got multiple values for argument '", param.name, "'.");
+    seen |= uint64_t{1} << at;
+    PKG_CHECK(parse(op, param, given[i].value, &out[at]), TypeError, op.schema.name,
+              "(): argument '", param.name, "' must be ", param.type_str(), ", not ",
+              kind_name(given[i].value.kind), ".");
+  }
+  for (size_t i = 0; i < params.size(); ++i) {
+    if (seen >> i & 1) continue;
+    PKG_CHECK(params[i].has_default, TypeError, op.schema.name,
+              "() missing required argument: '", params[i].name, "' (pos ", i + 1,
+              ", schema: ", op.schema.str(), ").");
+    out[i] = params[i].default_value;
+  }
+}
+
+namespace {
+
+// Everything but tensors, which are lent or owned.
+struct ToC {
+  pkg_value value{};
+
+  void operator()(std::monostate) {}
+  void operator()(const Tensor& tensor) {
+    value.kind = PKG_KIND_TENSOR;
+    value.as.tensor = lend(tensor);
+  }
+  void operator()(const TensorList& list) {
+    value.kind = PKG_KIND_TENSOR_LIST;
+    value.length = int64_t(list.size());
+  }
+  void operator()(const Scalar& scalar) {
+    value.kind = scalar.is_float() ? PKG_KIND_FLOAT
+                 : scalar.kind() == Scalar::Kind::Bool ? PKG_KIND_BOOL
+                                                       : PKG_KIND_INT;
+    if (scalar.is_float()) value.as.number = scalar.to<double>();
+    else value.as.integer = scalar.to<int64_t>();
+  }
+  void operator()(const Shape& shape) {
+    value.kind = PKG_KIND_INT_LIST;
+    value.length = int64_t(shape.size());
+    value.as.integers = shape.data();
+  }
+  void operator()(const std::string& text) {
+    value.kind = PKG_KIND_STRING;
+    value.length = int64_t(text.size());
+    value.as.string = text.c_str();
+  }
+  void operator()(DType dtype) {
+    value.kind = PKG_KIND_DTYPE;
+    value.as.integer = int64_t(dtype);
+  }
+  void operator()(Device device) {
+    value.kind = PKG_KIND_DEVICE;
+    value.as.integer = code_of(device);
+  }
+  void operator()(const std::vector<double>& list) {
+    value.kind = PKG_KIND_FLOAT_LIST;
+    value.length = int64_t(list.size());
+    value.as.numbers = list.data();
+  }
+};
+
+pkg_value lend_value(const Value& value) {
+  ToC convert;
+  std::visit(convert, value);
+  return convert.value;
+}
+
+template <class T>
+T* copy_array(const T* from, size_t n) {
+  T* made = new T[n];
+  std::copy_n(from, n, made);
+  return made;
+}
+
+}  // namespace
+
+LentValues::LentValues(std::span<const Value> args) {
+  for (const Value& arg : args) {
+    values_.push_back(lend_value(arg));
+    const TensorList* list = std::get_if<TensorList>(&arg);
+    if (!list) continue;
+    auto& handles = lists_.emplace_back();
+    for (const Tensor& tensor : *list) handles.push_back(lend(tensor));
+    values_.back().as.tensors = handles.data();
+  }
+}
+
+pkg_value own_value(const Value& value) {
+  pkg_value made = lend_value(value);
+  const size_t n = size_t(made.length);
+  switch (made.kind) {
+    case PKG_KIND_TENSOR: pkg_tensor_retain(made.as.tensor); break;
+    case PKG_KIND_TENSOR_LIST: {
+      auto** handles = new pkg_tensor*[n];
+      for (size_t i = 0; i < n; ++i) handles[i] = own(std::get<TensorList>(value)[i]);
+      made.as.tensors = handles;
+      break;
+    }
+    case PKG_KIND_STRING: made.as.string = copy_array(made.as.string, n + 1); break;
+    case PKG_KIND_INT_LIST: made.as.integers = copy_array(made.as.integers, n); break;
+    case PKG_KIND_FLOAT_LIST: made.as.numbers = copy_array(made.as.numbers, n); break;
+    default: break;
+  }
+  return made;
+}
+
+}  // namespace pkg::c
+
+extern "C" void pkg_value_clear(pkg_value* value) {
+  if (!value) return;
+  switch (value->kind) {
+    case PKG_KIND_TENSOR: pkg_tensor_delete(value->as.tensor); break;
+    case PKG_KIND_TENSOR_LIST:
+      for (int64_t i = 0; i < value->length; ++i) pkg_tensor_delete(value->as.tensors[i]);
+      delete[] value->as.tensors;
+      break;
+    case PKG_KIND_STRING: delete[] value->as.string; break;
+    case PKG_KIND_INT_LIST: delete[] value->as.integers; break;
+    case PKG_KIND_FLOAT_LIST: delete[] value->as.numbers; break;
+    default: break;
+  }
+  *value = {};
+}
