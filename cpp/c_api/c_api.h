@@ -263,7 +263,10 @@ PKG_C_API const pkg_op* pkg_register_op(const char* ns,
  * stay. */
 PKG_C_API bool pkg_register_kernel(const pkg_op* op, pkg_compute_fn compute,
                                    void* user_data, pkg_status* status);
-/* Opens a library of ops (C or C++); the errors of its registrations are reported. */
+/* Loads a library of ops, once in the process; a second load gives the outcome of the
+ * first.  A C++ library registers by PKG_LIBRARY; a C one exports
+ *   bool pkg_library_init(pkg_status* status);
+ * which is called.  The errors of both are reported here. */
 PKG_C_API bool pkg_load_library(const char* path, pkg_status* status);
 
 /* ---- Autograd --------------------------------------------------------------------- */

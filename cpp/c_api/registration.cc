@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// c_api/registration.cc: ops and kernels whose code is a C callback, and libraries of
-// ops.  A C op is a structured op like any other: shape rule, allocation, kernel.
-#include <dlfcn.h>
-
+// c_api/registration.cc: ops and kernels whose code is a C callback.  Such an op is a
+// structured op like any other: shape rule, allocation, kernel.
 #include "c_api/boundary.h"
 #include "dispatcher/library.h"
 
@@ -220,19 +218,6 @@ bool pkg_register_kernel(const pkg_op* handle, pkg_compute_fn function, void* us
     Kernel kernel = kernel_of(self);
     kernel.where = me;
     Dispatcher::get().set_kernel(const_cast<Operator&>(op), DispatchKey::CPU, kernel);
-    return true;
-  });
-}
-
-bool pkg_load_library(const char* path, pkg_status* status) {
-  return guarded(status, false, [&] {
-    PKG_CHECK(path, TypeError, "[pkg_load_library] expected a path, got NULL.");
-    Dispatcher::get();  // an error left by somebody else is not this library's
-    void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    PKG_CHECK(library, ImportError, "[pkg_load_library] could not load ", path, ": ",
-              dlerror());
-    // Stays open even when a registration failed: others of it may have run.
-    Dispatcher::get();
     return true;
   });
 }

@@ -504,9 +504,9 @@ static void a_kernel_can_be_replaced(void) {
   static int calls = 0;
   const float values[] = {2, 3};
   pkg_tensor* x = vector(values, 2);
-  const pkg_op* op = pkg_op_find("cosh", status);
+  const pkg_op* op = pkg_op_find("erf", status);
   CHECK(pkg_register_kernel(op, cube, &calls, status));
-  pkg_tensor* y = unary("cosh", x);
+  pkg_tensor* y = unary("erf", x);
   CHECK(at(y, 1) == 27 && calls == 1);
   CHECK(!pkg_register_kernel(pkg_op_find("reshape", NULL), cube, NULL, status));
   CHECK_ERROR(PKG_VALUE_ERROR, "shape rule");

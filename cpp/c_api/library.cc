@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// c_api/library.cc: loading shared libraries that bring ops.
+#include <dlfcn.h>
+
+#include <map>
+#include <mutex>
+
+#include "c_api/boundary.h"
+
+namespace pkg::c {
+namespace {
+
+using InitFn = bool (*)(pkg_status*);
+
+// Registers what a library written in C brings.
+void initialise(void* library) {
+  const auto init = reinterpret_cast<InitFn>(dlsym(library, "pkg_library_init"));
+  if (!init) return;
+  pkg_status status;
+  const bool done = init(&status);
+  throw_reported(status);
+  PKG_CHECK(done, RuntimeError, "pkg_library_init() returned false");
+}
+
+// Libraries are never closed: ops may point into them.
+void load(const char* path) {
+  static std::mutex mutex;
+  static std::map<void*, pkg_status> outcomes;  // by handle, the same for a second load
+  std::lock_guard lock(mutex);
+  load_library(path);                                   // and its PKG_LIBRARY blocks
+  void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);  // open already
+  PKG_ASSERT(library);
+  const auto [entry, fresh] = outcomes.try_emplace(library);
+  pkg_status& outcome = entry->second;
+  if (fresh) {
+    guarded(&outcome, false, [&] {
+      initialise(library);
+      return true;
+    });
+    if (outcome.code != PKG_OK) {
+      outcome.text = str("[pkg_load_library] ", path, ": ", outcome.text);
+    }
+  }
+  throw_reported(outcome);
+}
+
+}  // namespace
+}  // namespace pkg::c
+
+extern "C" bool pkg_load_library(const char* path, pkg_status* status) {
+  return pkg::c::guarded(status, false, [&] {
+    PKG_CHECK(path, TypeError, "[pkg_load_library] expected a path, got NULL.");
+    pkg::c::load(path);
+    return true;
+  });
+}
