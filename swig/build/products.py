@@ -9,6 +9,7 @@ extension beside lib/, so that it can be loaded from there too.
 from __future__ import annotations
 
 import json
+import sys
 import sysconfig
 from pathlib import Path
 
@@ -75,7 +76,7 @@ class Products:
         return [path.relative_to(self.root) for path in files]
 
     def _generate(self) -> Path:
-        """Runs SWIG; returns the wrapper, beside which lies the shim."""
+        """Runs SWIG and fastcall.py; returns the wrapper, beside which lies the shim."""
         interface = Path("swig/pywrap_core.i")
         if not (self.root / interface).exists():
             raise BuildError(
@@ -83,7 +84,7 @@ class Products:
                 "Pass --core-only to build libpkg_core.so alone."
             )
         program, version = find_swig(self.root)
-        output = self.folder / "gen" / "pywrap_core_wrap.cc"
+        output = self.folder / "gen" / "pywrap_core_swig.cc"
         depfile = output.with_suffix(".d")
         step = Step(
             verb="generated",
@@ -96,6 +97,20 @@ class Products:
             inputs=[interface],
             depfile=depfile,
             identity=f"swig {version}",
+        )
+        self.runner.run([step])
+        return self._rewrite(output)
+
+    def _rewrite(self, generated: Path) -> Path:
+        """SWIG's output with METH_FASTCALL functions."""
+        script = Path("swig/build/fastcall.py")
+        output = generated.with_name("pywrap_core_wrap.cc")
+        step = Step(
+            verb="rewrote",
+            label=output.name,
+            command=[sys.executable, str(script), str(generated), str(output)],
+            output=output,
+            inputs=[script, generated],
         )
         self.runner.run([step])
         return output

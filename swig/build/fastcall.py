@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gives SWIG's wrappers CPython's fast calling convention.
+
+Run by swig/build/products.py on SWIG's output, as ``fastcall.py WRAPPER OUTPUT``.  SWIG
+4.5.1 makes METH_VARARGS functions, so each call builds a tuple, and often a dict, to have
+them taken apart again.  This rewrites each such function and its line in the method table
+to METH_FASTCALL; swig/python/fastcall.h sorts the arguments.
+
+Nothing is guessed: a function in a method table that does not look exactly as SWIG 4.5.1
+writes it stops the build with the function's name.  Left as they are: functions behind a
+type slot (SWIG calls them with a tuple), METH_O and constructors.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+INCLUDE = '#include "python/fastcall.h"\n\n'
+# Stands once in every wrapper, after the #includes and outside extern "C".
+INCLUDE_BEFORE = "/* -------- TYPES TABLE (BEGIN) -------- */"
+
+# { "name", _wrap_name, METH_...,  in a table of functions or of a class's methods
+TABLE_ROW = re.compile(
+    r'^(?P<start>[ \t]+\{ "(?P<name>\w+)", )'
+    r"(?:\(PyCFunction\)\(void\(\*\)\(void\)\))?(?P<function>_wrap_\w+), "
+    r"(?P<flags>METH_[A-Z_|]+)(?P<end>, )",
+    re.MULTILINE,
+)
+# Lines that may have METH_VARARGS in the end: those of SWIG's runtime.
+RUNTIME_ROW = re.compile(r"^ *\{\"\w+\", +SwigPyObject_\w+, +METH_VARARGS,")
+# SWIG's functions between a type slot and a wrapper: they pass a tuple.
+CLOSURE = re.compile(r"^SWIGPY_\w+_CLOSURE\((_wrap_\w+)\)", re.MULTILINE)
+DEFINITION = (
+    r"^SWIGINTERN PyObject \*%s\(PyObject \*self, PyObject \*args"
+    r"(?P<keywords>, PyObject \*kwargs)?\) \{\n(?P<body>.*?)^\}\n"
+)
+PARSE_KEYWORDS = re.compile(
+    r"if \(!PyArg_ParseTupleAndKeywords\(args, kwargs, "
+    r'"(?P<format>[^"]*):(?P<function>\w+)", kwnames(?P<targets>(?:, &\w+)*)\)\) '
+    r"SWIG_fail;"
+)
+KEYWORD_NAMES = re.compile(r"char \* kwnames\[\] = \{\n(?P<names>[^}]*)\}")
+UNPACK = re.compile(
+    r"(?P<head>if \(!(?P<count>\(argc = )?)"
+    r'SWIG_Python_UnpackTuple\(args, "(?P<function>\w+)", '
+    r"(?P<required>\d+), (?P<total>\d+), (?P<slots>\w+(?:\+1)?)\)"
+    r"(?P<tail>\)?\) SWIG_fail;)"
+)
+
+
+class FastcallError(Exception):
+    """SWIG's output is not what this step was written for."""
+
+
+@dataclass(frozen=True)
+class Rewritten:
+    """What was done: the new text, the functions changed and those left."""
+
+    text: str
+    changed: list[str]
+    kept: list[str]
+
+
+def rewrite(text: str) -> Rewritten:
+    """Rewrites the text of a wrapper; FastcallError names what it does not recognise."""
+    if INCLUDE in text:
+        raise FastcallError("this wrapper has been rewritten before")
+    if text.count(INCLUDE_BEFORE) != 1:
+        raise FastcallError(
+            f"expected one line {INCLUDE_BEFORE!r}, got {text.count(INCLUDE_BEFORE)}"
+        )
+    rows = list(TABLE_ROW.finditer(text))
+    closures = set(CLOSURE.findall(text))
+
+    changed, kept = [], []
+    for row in rows:
+        function, flags = row["function"], row["flags"].split("|")
+        if "METH_VARARGS" not in flags:
+            continue
+        if function in closures:
+            kept.append(function)
+            continue
+        uses = len(re.findall(rf"\b{function}\b", text))
+        if uses != 2:
+            raise FastcallError(
+                f"{function}: expected its definition and one row in a method table, "
+                f"got {uses} uses"
+            )
+        text, keywords = _rewrite_definition(text, function, row["name"])
+        text = _rewrite_row(text, row, flags, keywords)
+        changed.append(function)
+    for line in text.splitlines():
+        if "METH_VARARGS" not in line or RUNTIME_ROW.match(line):
+            continue
+        row = TABLE_ROW.match(line)
+        if not row or row["function"] not in kept:
+            raise FastcallError(f"method table: unknown row {line.strip()!r}")
+    text = text.replace(INCLUDE_BEFORE, INCLUDE + INCLUDE_BEFORE)
+    return Rewritten(text, changed, kept)
+
+
+def _rewrite_row(text: str, row: re.Match, flags: list[str], keywords: bool) -> str:
+    new = [f for f in flags if f not in ("METH_VARARGS", "METH_KEYWORDS")]
+    for flag in new:
+        if flag not in ("METH_STATIC", "METH_CLASS"):
+            raise FastcallError(f"{row['function']}: unknown flag {flag}")
+    new += ["METH_FASTCALL", "METH_KEYWORDS"] if keywords else ["METH_FASTCALL"]
+    return text.replace(
+        row.group(),
+        f"{row['start']}(PyCFunction)(void(*)(void)){row['function']}, "
+        f"{'|'.join(new)}{row['end']}",
+    )
+
+
+def _rewrite_definition(text: str, function: str, name: str) -> tuple[str, bool]:
+    """The text with the function's new definition, and whether it takes keywords."""
+    found = re.search(DEFINITION % function, text, re.MULTILINE | re.DOTALL)
+    if not found:
+        raise FastcallError(f"{function}: found no definition as SWIG 4.5.1 writes it")
+    body = found["body"]
+    # A method without parameters has METH_KEYWORDS in its row, but takes none.
+    keywords = bool(found["keywords"])
+    body = (_keywords_body if keywords else _positional_body)(function, name, body)
+    code = re.sub(r"//.*|/\*.*?\*/|\"(?:\\.|[^\"\\])*\"", "", body, flags=re.DOTALL)
+    for word in ("args", "kwargs"):
+        # take_arguments(..., args, nargs, ...) is ours; any other use is not known.
+        if len(re.findall(rf"\b{word}\b", code)) != (word == "args"):
+            raise FastcallError(f"{function}: its body has another use of {word!r}")
+    extra = ", PyObject *kwnames_tuple" if keywords else ""
+    definition = (
+        f"SWIGINTERN PyObject *{function}(PyObject *self, PyObject *const *args, "
+        f"Py_ssize_t nargs{extra}) {{\n{body}}}\n"
+    )
+    return text[: found.start()] + definition + text[found.end() :], keywords
+
+
+def _keywords_body(function: str, name: str, body: str) -> str:
+    parse = _only(PARSE_KEYWORDS, body, function, "PyArg_ParseTupleAndKeywords line")
+    table = _only(KEYWORD_NAMES, body, function, "kwnames table")
+    names = re.findall(r'\(char \*\)"([^"]*)"', table["names"])
+    targets = re.findall(r"&(\w+)", parse["targets"])
+    required, bar, optional = parse["format"].partition("|")
+    if (
+        set(required + optional) - {"O"}
+        or (bar and not optional)
+        or not len(names) == len(targets) == len(required + optional)
+        or not all(n.isidentifier() and n.isascii() for n in names)
+    ):
+        raise FastcallError(
+            f"{function}: format {parse['format']!r} does not fit names {names} and "
+            f"variables {targets}"
+        )
+    call = _take(parse["function"], name, "kwnames", len(required), len(names))
+    lines = [f"PyObject *slots[{len(names)}];"]
+    lines += [f"if (!{call}, kwnames_tuple, slots)) SWIG_fail;"]
+    lines += [f"{target} = slots[{i}];" for i, target in enumerate(targets)]
+    block = "{\n    " + "\n    ".join(lines) + "\n  }"
+    return body[: parse.start()] + block + body[parse.end() :]
+
+
+def _positional_body(function: str, name: str, body: str) -> str:
+    unpack = _only(UNPACK, body, function, "SWIG_Python_UnpackTuple line")
+    if bool(unpack["count"]) != unpack["tail"].startswith("))"):
+        raise FastcallError(f"{function}: cannot read {unpack.group()!r}")
+    total = int(unpack["total"])
+    slots = unpack["slots"] if total else "nullptr"
+    call = _take(unpack["function"], name, "nullptr", int(unpack["required"]), total)
+    call += f", nullptr, {slots})"
+    if unpack["count"]:  # an overload: SWIG counts from one, so that nought is failure
+        call += " ? nargs + 1 : 0"
+    line = f"{unpack['head']}{call}{unpack['tail']}"
+    return body[: unpack.start()] + line + body[unpack.end() :]
+
+
+def _take(function: str, name: str, names: str, required: int, total: int) -> str:
+    """The call of fastcall.h, up to its last two arguments."""
+    if function.endswith(f"_{name}"):  # SWIG calls the method C.f "C_f"
+        function = f"{function[: -len(name) - 1]}.{name}"
+    parameters = f'{{"{function}", {names}, {required}, {total}}}'
+    return f"pkg::python::take_arguments({parameters}, args, nargs"
+
+
+def _only(pattern: re.Pattern, body: str, function: str, what: str) -> re.Match:
+    found = list(pattern.finditer(body))
+    if len(found) != 1:
+        raise FastcallError(f"{function}: expected one {what}, got {len(found)}")
+    return found[0]
+
+
+def main(arguments: list[str]) -> int:
+    source, output = map(Path, arguments)
+    try:
+        result = rewrite(source.read_text(encoding="utf-8"))
+    except FastcallError as err:
+        print(
+            f"fastcall: {source}: {err}.\nThe output of SWIG has changed: adapt "
+            "swig/build/fastcall.py and tests/test_fastcall.py to it.",
+            file=sys.stderr,
+        )
+        return 1
+    output.write_text(result.text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
