@@ -7,6 +7,11 @@
 // during exit find it intact.  After fork() the child makes a new one: the threads of
 // the old are gone, its locks may be held by nobody.  Unfinished events of the parent
 // are `lost` in the child: waiting for them is an error, not a hang.
+//
+// Note [Nothing dies under a lock]
+// An error or a task may own objects of the embedding language, whose destruction takes
+// that language's lock, while a thread that holds it may want ours.  So references are
+// moved out from under a lock before they are dropped.
 #pragma once
 
 #include <array>

@@ -3,6 +3,7 @@
 #include "scheduler/stream.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "scheduler/runtime.h"
 
@@ -36,8 +37,10 @@ Stream::Order Stream::append(Ref<Event> task) {
 }
 
 void Stream::note_failure(Ref<detail::Failure> failure) {
+  // What is replaced dies after the lock is given back: see Note [Nothing dies
+  // under a lock] in runtime.h.
   std::lock_guard lock(detail::stream_lock(this));
-  if (!failure_ || failure_->seen.load()) failure_ = std::move(failure);
+  if (!failure_ || failure_->seen.load()) std::swap(failure_, failure);
 }
 
 Ref<Event> Stream::record() {
@@ -61,8 +64,12 @@ void Stream::synchronize() {
 
 void Stream::wait(Ref<Event> event) {
   if (!event || event->done()) return;
+  std::vector<Ref<Event>> done;  // dies after the lock is given back
   std::lock_guard lock(detail::stream_lock(this));
-  std::erase_if(waits_, [](const auto& e) { return e->done(); });
+  const auto first_done = std::partition(waits_.begin(), waits_.end(),
+                                         [](const auto& e) { return !e->done(); });
+  std::move(first_done, waits_.end(), std::back_inserter(done));
+  waits_.erase(first_done, waits_.end());
   waits_.push_back(std::move(event));
 }
 

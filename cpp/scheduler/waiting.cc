@@ -3,6 +3,7 @@
 // still unseen (see runtime.h).
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 
 #include "scheduler/cpu_count.h"
 #include "scheduler/hooks.h"
@@ -121,8 +122,12 @@ bool Ledger::wait_all(Parking& parking, double seconds) {
 }
 
 void FailureLog::add(Ref<Failure> failure) {
+  std::vector<Ref<Failure>> seen;  // dies after the lock is given back
   std::lock_guard lock(mutex_);
-  std::erase_if(failures_, [](const auto& f) { return f->seen.load(); });
+  const auto first_seen = std::stable_partition(
+      failures_.begin(), failures_.end(), [](const auto& f) { return !f->seen.load(); });
+  std::move(first_seen, failures_.end(), std::back_inserter(seen));
+  failures_.erase(first_seen, failures_.end());
   if (failures_.size() < kMaxFailures) failures_.push_back(std::move(failure));
 }
 
