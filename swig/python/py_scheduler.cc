@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// swig/python/py_scheduler.cc: `submit` of Python callables and the scheduler's functions.
+//
+// Note [Ending a thread inside Python]
+// A worker that wants the GIL while the interpreter is finalised is ended by force: the
+// stack is unwound.  So no object whose destructor touches Python may stand on the
+// stack of PyCall::operator() while Python code runs; the scheduler parks the thread.
+#include "py_scheduler.h"
+
+#include <cstring>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace pkg::python {
+namespace {
+
+// The body of a task: calls Python once.
+class PyCall {
+ public:
+  PyCall(PyObject* callable, std::shared_ptr<Outcome> outcome)
+      : callable_(new_ref(callable)), outcome_(std::move(outcome)) {}
+  PyCall(PyCall&& other) noexcept
+      : callable_(std::exchange(other.callable_, nullptr)),
+        outcome_(std::move(other.outcome_)) {}
+  PyCall& operator=(PyCall&&) = delete;
+  ~PyCall() {  // still has the callable when it was never run
+    if (!callable_ || !interpreter_alive()) return;
+    GilAcquire gil;
+    Py_DECREF(callable_);
+  }
+
+  void operator()() {
+    const PyGILState_STATE gil = PyGILState_Ensure();
+    outcome_->value = PyObject_CallNoArgs(callable_);
+    if (outcome_->value) {
+      Py_CLEAR(callable_);
+      PyGILState_Release(gil);
+      return;
+    }
+    PyError error = PyError::fetch();
+    Py_CLEAR(callable_);
+    PyGILState_Release(gil);
+    throw error;
+  }
+
+ private:
+  PyObject* callable_;
+  std::shared_ptr<Outcome> outcome_;
+};
+
+// Names of tasks must live as long as the process.  There are as many as functions in
+// the program, unless somebody makes them up: those beyond the limit share one.
+const char* lasting_name(PyObject* callable) {
+  constexpr size_t kMostNames = 4096;
+  static auto* names = new std::set<std::string>;
+  static std::mutex mutex;
+  PyRef qualname(PyObject_GetAttrString(callable, "__qualname__"));
+  PyErr_Clear();
+  const char* text = qualname && PyUnicode_Check(qualname.get())
+                         ? PyUnicode_AsUTF8(qualname.get())
+                         : Py_TYPE(callable)->tp_name;
+  if (!text) {
+    PyErr_Clear();
+    return "python";
+  }
+  std::lock_guard lock(mutex);
+  const auto found = names->find(text);
+  if (found != names->end()) return found->c_str();
+  if (names->size() >= kMostNames) return "python";
+  return names->insert(text).first->c_str();
+}
+
+std::vector<Ref<Event>> events_of(PyObject* deps) {
+  std::vector<Ref<Event>> events;
+  if (!deps || deps == Py_None) return events;
+  if (is_event(deps)) return {event_of("submit", deps)};
+  PyRef list(PySequence_Fast(deps, "[submit] expected an Event or a sequence of them "
+                                   "(deps)."));
+  if (!list) throw_python_error();
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list.get()); ++i) {
+    PyObject* item = PySequence_Fast_GET_ITEM(list.get(), i);
+    if (item != Py_None) events.push_back(event_of("submit", item));
+  }
+  return events;
+}
+
+PyObject* submit_function(PyObject*, PyObject* args, PyObject* kwargs) {
+  static const char* names[] = {"", "deps", "stream", nullptr};
+  PyObject *callable, *deps = nullptr, *stream = Py_None;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$OO:submit",
+                                   const_cast<char**>(names), &callable, &deps,
+                                   &stream)) {
+    return nullptr;
+  }
+  return guarded([&] {
+    Stream* target =
+        stream == Py_None ? nullptr : stream_of("submit", stream).get();
+    return submit_callable(callable, deps, target);
+  });
+}
+PyObject* cancel_function(PyObject*, PyObject* event) {
+  return guarded([&] { return PyBool_FromLong(cancel(event_of("cancel", event))); });
+}
+PyObject* cancel_requested_function(PyObject*, PyObject*) {
+  return PyBool_FromLong(cancel_requested());
+}
+PyObject* stats_function(PyObject*, PyObject*) {
+  return guarded([&] {
+    const SchedulerStats s = scheduler_stats();
+    using Long = long long;
+    return Py_BuildValue("{s:i,s:L,s:L,s:L,s:L,s:L}", "threads", s.threads, "submitted",
+                         Long(s.submitted), "completed", Long(s.completed), "failed",
+                         Long(s.failed), "cancelled", Long(s.cancelled), "inline_runs",
+                         Long(s.inline_runs));
+  });
+}
+
+PyMethodDef g_functions[] = {
+    {"submit", with_keywords(submit_function),
+     METH_VARARGS | METH_KEYWORDS,
+     "submit(callable, /, *, deps=(), stream=None)\n--\n\nRuns callable() on a worker once "
+     "all `deps` (an Event or a sequence of them) are done,\nand returns its Event at "
+     "once. If one of them failed, callable is not run and the\nevent carries the same "
+     "exception. `stream`: also after its earlier work; None means\nthe current stream of "
+     "this thread, if any. TypeError for anything but a callable."},
+    {"cancel", cancel_function, METH_O, "cancel(event)\n--\n\nSee Event.cancel."},
+    {"cancel_requested", cancel_requested_function, METH_NOARGS,
+     "cancel_requested()\n--\n\nWhether somebody asked to cancel the task this thread "
+     "runs; long work polls it."},
+    {"scheduler_stats", stats_function, METH_NOARGS,
+     "scheduler_stats()\n--\n\nDict: threads alive; tasks submitted, completed, failed, "
+     "cancelled, inline_runs."},
+    {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace
+
+PyObject* submit_callable(PyObject* callable, PyObject* deps, Stream* stream) {
+  PKG_CHECK(PyCallable_Check(callable), TypeError, "[submit] expected a callable, got ",
+            Py_TYPE(callable)->tp_name, " (callable).");
+  auto outcome = std::make_shared<Outcome>();
+  const auto events = events_of(deps);
+  Ref<Event> event = submit(PyCall(callable, outcome), events,
+                            {.name = lasting_name(callable), .stream = stream});
+  return wrap_event(std::move(event), std::move(outcome));
+}
+
+PyTypeObject* add_type(PyObject* module, PyType_Spec* spec, PyTypeObject* base) {
+  PyRef bases(base ? PyTuple_Pack(1, base) : nullptr);
+  PyRef type = check(PyType_FromSpecWithBases(spec, bases.get()));
+  const char* dot = std::strrchr(spec->name, '.');
+  check(PyObject_SetAttrString(module, dot + 1, type.get()));
+  return reinterpret_cast<PyTypeObject*>(type.release());  // lives with the process
+}
+
+int add_scheduler(PyObject* module) {
+  add_event_types(module);
+  add_stream_type(module);
+  return PyModule_AddFunctions(module, g_functions);
+}
+
+}  // namespace pkg::python

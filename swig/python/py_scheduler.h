@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// swig/python/py_scheduler.h: events, streams and `submit` as Python objects.
+#pragma once
+
+#include "py_error.h"
+
+#include <memory>
+#include <string_view>
+
+#include "scheduler/scheduler.h"
+#include "scheduler/stream.h"
+
+namespace pkg::python {
+
+/// What a callable returned.  Written and read with the GIL; dies on any thread.
+struct Outcome {
+  PyObject* value = nullptr;
+
+  ~Outcome() {
+    if (!value || !interpreter_alive()) return;
+    GilAcquire gil;
+    Py_DECREF(value);
+  }
+};
+
+struct PyEvent {
+  PyObject_HEAD
+  PyObject* weakrefs;
+  Ref<Event> event;
+  std::shared_ptr<Outcome> outcome;  // null: the work has no value
+};
+
+/// New Python object of an event.
+PyObject* wrap_event(Ref<Event> event, std::shared_ptr<Outcome> outcome);
+/// The event inside; TypeError when the object is not one.
+const Ref<Event>& event_of(const char* function, PyObject* object);
+bool is_event(PyObject* object);
+/// The stream inside; TypeError when the object is not one.
+const Ref<Stream>& stream_of(const char* function, PyObject* object);
+
+/// Submits callable() and returns its Python event; `stream` may be null.
+PyObject* submit_callable(PyObject* callable, PyObject* deps, Stream* stream);
+
+/// A method that takes keywords, as the method table wants it.
+inline PyCFunction with_keywords(PyCFunctionWithKeywords function) {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
+}
+
+/// Makes a type and adds it to the module under its last name.
+PyTypeObject* add_type(PyObject* module, PyType_Spec* spec, PyTypeObject* base);
+void add_event_types(PyObject* module);   // py_event.cc
+void add_stream_type(PyObject* module);   // py_stream.cc
+/// Adds Event, ManualEvent, Stream and the functions around them to the module.
+int add_scheduler(PyObject* module);
+
+}  // namespace pkg::python
