@@ -3,6 +3,11 @@
 #include "py_hooks.h"
 
 #include "py_error.h"
+
+#include <dlfcn.h>
+
+#include <cstring>
+
 #include "scheduler/hooks.h"
 
 namespace pkg::python {
@@ -23,17 +28,37 @@ void check_interrupt() {
   if (PyErr_CheckSignals() < 0) throw_python_error();
 }
 
+// Folder of the package, with a slash: the extension lies in it.
+const std::string& package_folder() {
+  static const std::string folder = [] {
+    Dl_info info;
+    if (!dladdr(reinterpret_cast<const void*>(&enter_blocking), &info)) return std::string();
+    const std::string path = info.dli_fname;
+    return path.substr(0, path.rfind('/') + 1);
+  }();
+  return folder;
+}
+
+// The innermost line outside of the package: the user wants to see his own.
 std::string call_site() {
   if (!interpreter_alive() || !PyGILState_Check()) return "";
-  PyFrameObject* frame = PyEval_GetFrame();  // borrowed
-  if (!frame) return "";
-  PyCodeObject* code = PyFrame_GetCode(frame);
-  const char* file = PyUnicode_AsUTF8(code->co_filename);
-  std::string site;
-  if (file) site = file + (":" + std::to_string(PyFrame_GetLineNumber(frame)));
-  else PyErr_Clear();
-  Py_DECREF(code);
-  return site;
+  const std::string& package = package_folder();
+  PyRef frame = PyRef::borrow(reinterpret_cast<PyObject*>(PyEval_GetFrame()));
+  while (frame) {
+    auto* at = reinterpret_cast<PyFrameObject*>(frame.get());
+    PyRef code(reinterpret_cast<PyObject*>(PyFrame_GetCode(at)));
+    PyObject* name = reinterpret_cast<PyCodeObject*>(code.get())->co_filename;
+    const char* file = PyUnicode_AsUTF8(name);
+    if (!file) {
+      PyErr_Clear();
+      return "";
+    }
+    if (package.empty() || std::strncmp(file, package.c_str(), package.size()) != 0) {
+      return file + (":" + std::to_string(PyFrame_GetLineNumber(at)));
+    }
+    frame = PyRef(reinterpret_cast<PyObject*>(PyFrame_GetBack(at)));
+  }
+  return "";
 }
 
 }  // namespace
