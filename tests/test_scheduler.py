@@ -1,0 +1,700 @@
+# SPDX-License-Identifier: Apache-2.0
+"""pkg.scheduler: Python callables on the workers, events, streams, the process's end."""
+
+import gc
+import os
+import random
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+import traceback
+import weakref
+
+import pytest
+
+import pkg
+from pkg import scheduler
+from pkg.scheduler import Event, ManualEvent, Stream, submit
+
+DEADLINE = 20  # seconds; what hangs fails
+
+
+def run_child(code, timeout=DEADLINE, **env):
+    """Runs code in a process of its own; returns (exit status, stdout, stderr, s)."""
+    begin = time.perf_counter()
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        env={**os.environ, **env},
+    )
+    return done.returncode, done.stdout, done.stderr, time.perf_counter() - begin
+
+
+def in_thread(function):
+    """Runs function on a thread of its own, with a deadline."""
+    results = []
+    thread = threading.Thread(target=lambda: results.append(function()), daemon=True)
+    thread.start()
+    thread.join(DEADLINE)
+    assert not thread.is_alive(), "deadlock"
+    return results[0]
+
+
+@pytest.fixture(autouse=True)
+def _nothing_left():
+    """No test leaves work behind, and none an error that another one would see."""
+    yield
+    for _ in range(100):
+        try:
+            pkg.synchronize()
+            break
+        except Exception:  # noqa: BLE001  (errors that the test did not look at)
+            pass
+    assert scheduler.pending_tasks() == 0
+
+
+# Values and errors.
+
+
+def test_result_is_what_the_callable_returned():
+    event = submit(lambda: {"answer": 42})
+    assert isinstance(event, Event)
+    assert event.result(DEADLINE) == {"answer": 42}
+    assert event.result() is event.result()
+    assert event.wait() is True
+    assert event.done()
+    assert event.exception() is None
+
+
+def test_submit_returns_before_the_work():
+    gate = threading.Event()
+    event = submit(gate.wait)
+    assert not event.done()
+    assert event.wait(timeout=0.02) is False
+    with pytest.raises(TimeoutError, match="wait.*not finished"):
+        event.result(timeout=0)
+    with pytest.raises(TimeoutError):
+        event.exception(timeout=0)
+    gate.set()
+    assert event.result(DEADLINE) is True
+
+
+def fail_here():
+    raise KeyError("the key")
+
+
+def test_the_original_exception_comes_back_with_its_traceback():
+    event = submit(fail_here)
+    with pytest.raises(KeyError, match="the key") as caught:
+        event.wait(DEADLINE)
+    names = [frame.name for frame in traceback.extract_tb(caught.value.__traceback__)]
+    assert names[-1] == "fail_here"
+    assert event.exception() is caught.value
+    assert event.name == "fail_here"
+
+
+def test_waiting_again_raises_again_and_does_not_grow_the_traceback():
+    event = submit(fail_here)
+    lengths = set()
+    for _ in range(5):
+        with pytest.raises(KeyError) as caught:
+            event.wait(DEADLINE)
+        lengths.add(len(traceback.extract_tb(caught.value.__traceback__)))
+    assert len(lengths) == 1
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="exceptions have notes from 3.11")
+def test_the_error_tells_who_submitted_it_once():
+    event = submit(fail_here)
+    line = sys._getframe().f_lineno - 1
+    dependant = submit(int, deps=event)
+    for _ in range(3):
+        with pytest.raises(KeyError) as caught:
+            dependant.wait(DEADLINE)
+    note = f"[fail_here] submitted at {__file__}:{line}"
+    assert caught.value.__notes__ == [note]
+
+
+def test_call_site_is_the_line_of_the_caller():
+    event = submit(int)
+    assert event.call_site == f"{__file__}:{sys._getframe().f_lineno - 1}"
+
+
+def test_an_error_reaches_all_dependants_and_nobody_else():
+    ran = []
+    bad = submit(fail_here)
+    first = submit(lambda: ran.append(1), deps=[bad])
+    second = submit(lambda: ran.append(2), deps=(first, submit(int)))
+    other = submit(lambda: ran.append(3))
+    assert other.wait(DEADLINE)
+    with pytest.raises(KeyError):
+        second.wait(DEADLINE)
+    assert second.exception() is bad.exception()
+    assert second.name == "fail_here"
+    assert ran == [3]
+
+
+def test_system_exit_of_a_callable_reaches_the_waiter_only():
+    event = submit(lambda: sys.exit(3))
+    with pytest.raises(SystemExit, match="3"):
+        event.wait(DEADLINE)
+    assert submit(lambda: 1).result(DEADLINE) == 1
+
+
+def test_a_pkg_error_keeps_its_class():
+    event = submit(lambda: pkg.zeros(2).reshape(3))
+    with pytest.raises((RuntimeError, ValueError)) as direct:
+        pkg.zeros(2).reshape(3)
+    with pytest.raises(type(direct.value)) as caught:
+        event.wait(DEADLINE)
+    assert str(caught.value) == str(direct.value)
+
+
+def test_synchronize_raises_the_first_error_nobody_has_seen():
+    event = submit(fail_here)
+    with pytest.raises(KeyError):
+        pkg.synchronize()
+    pkg.synchronize()
+    assert isinstance(event.exception(), KeyError)
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda: submit(3), "expected a callable, got int"),
+        (lambda: submit(int, deps=3), "expected an Event or a sequence"),
+        (lambda: submit(int, deps=[3]), "expected an Event, got int"),
+        (lambda: submit(int, stream=3), "expected a Stream, got int"),
+        (lambda: submit(), "argument"),
+        (lambda: submit(int, int), "positional"),
+        (lambda: Stream().submit(), "callable"),
+        (lambda: Stream().submit(int, "x"), "expected an Event, got str"),
+        (lambda: Stream().wait_event(None), "expected an Event, got NoneType"),
+        (lambda: Stream().wait_stream(1), "expected a Stream, got int"),
+        (lambda: scheduler.stream(1), "expected a Stream or None, got int"),
+        (lambda: scheduler.cancel(1), "expected an Event, got int"),
+        (lambda: Event(), "expected no direct call"),
+        (lambda: ManualEvent().set_error("x"), "expected an exception, got str"),
+        (lambda: submit(int).wait("soon"), "real number|float"),
+    ],
+)
+def test_wrong_arguments_are_type_errors(call, text):
+    with pytest.raises(TypeError, match=text):
+        call()
+
+
+def test_wrong_values():
+    with pytest.raises(ValueError, match="nan"):
+        submit(int).wait(float("nan"))
+    with pytest.raises(NotImplementedError, match="cuda"):
+        Stream("cuda")
+
+
+# Lifetime of Python objects.
+
+
+class Callable:
+    """A callable with a weak reference, to see when it dies."""
+
+    def __call__(self):
+        return None
+
+
+def test_the_callable_is_dropped_before_the_work_counts_as_done():
+    work = Callable()
+    alive = weakref.ref(work)
+    event = submit(work)
+    del work
+    assert event.wait(DEADLINE)
+    assert alive() is None
+
+
+def test_the_callable_of_cancelled_work_is_dropped():
+    work = Callable()
+    alive = weakref.ref(work)
+    gate = ManualEvent()
+    event = submit(work, deps=gate)
+    del work
+    assert event.cancel()
+    gate.set()
+    assert isinstance(event.exception(DEADLINE), pkg.CancelledError)
+    assert alive() is None
+
+
+def test_a_cycle_through_the_result_is_collected():
+    class Box:
+        pass
+
+    box = Box()
+    alive = weakref.ref(box)
+    event = submit(lambda: box)
+    box.event = event
+    event.wait(DEADLINE)
+    del event, box
+    gc.collect()
+    assert alive() is None
+
+
+def test_errors_dropped_on_workers_do_not_deadlock_with_the_gil():
+    """Errors own Python objects, which die under no lock of the scheduler."""
+
+    def rounds():
+        stream = Stream()
+        for _ in range(300):
+            events = [stream.submit(fail_here) for _ in range(5)]
+            events[0].exception()
+            del events
+            try:
+                stream.synchronize()
+            except KeyError:
+                pass
+            try:
+                pkg.synchronize()
+            except KeyError:
+                pass
+        return True
+
+    assert in_thread(rounds)
+
+
+def test_reference_counts_are_flat():
+    token = object()
+    before = sys.getrefcount(token)
+    for _ in range(1000):
+        submit(lambda: token).result(DEADLINE)
+        submit(lambda: token, deps=submit(int))
+    pkg.synchronize()
+    gc.collect()
+    assert sys.getrefcount(token) <= before + 1
+
+
+# Cancelling, manual events.
+
+
+def test_cancel_before_it_runs_reaches_dependants_only():
+    gate = ManualEvent()
+    event = submit(lambda: 1, deps=gate)
+    dependant = submit(lambda: 2, deps=event)
+    other = submit(lambda: 3, deps=gate)
+    assert event.cancel() is True
+    gate.set()
+    for cancelled in (event, dependant):
+        with pytest.raises(pkg.CancelledError):
+            cancelled.result(DEADLINE)
+    assert other.result(DEADLINE) == 3
+    assert other.cancel() is False
+
+
+def test_running_work_sees_that_it_shall_stop():
+    started = threading.Event()
+
+    def work():
+        started.set()
+        end = time.monotonic() + DEADLINE
+        while not scheduler.cancel_requested() and time.monotonic() < end:
+            time.sleep(0.001)
+        return scheduler.cancel_requested()
+
+    event = submit(work)
+    assert started.wait(DEADLINE)
+    assert scheduler.cancel(event) is False
+    assert event.result(DEADLINE) is True
+    assert scheduler.cancel_requested() is False
+
+
+def test_manual_event_bridges_work_done_elsewhere():
+    event = ManualEvent()
+    dependant = submit(lambda: event.result() + 1, deps=event)
+    threading.Timer(0.02, event.set, [41]).start()
+    assert dependant.result(DEADLINE) == 42
+    with pytest.raises(RuntimeError, match="done already"):
+        event.set(1)
+    assert event.result() == 41
+
+
+def test_manual_event_carries_an_error():
+    event = ManualEvent()
+    dependant = submit(int, deps=event)
+    event.set_error(ZeroDivisionError("elsewhere"))
+    with pytest.raises(ZeroDivisionError, match="elsewhere"):
+        dependant.wait(DEADLINE)
+
+
+def test_dropping_a_manual_event_cancels_what_depends_on_it():
+    event = ManualEvent()
+    dependant = submit(int, deps=event)
+    del event
+    assert isinstance(dependant.exception(DEADLINE), pkg.CancelledError)
+
+
+# Waiting inside work.
+
+
+def test_work_that_submits_and_waits_does_not_starve_the_pool():
+    """Deeper than the pool is wide."""
+
+    def nested(depth):
+        return 1 if depth == 0 else 1 + submit(lambda: nested(depth - 1)).result()
+
+    assert submit(lambda: nested(20)).result(DEADLINE) == 21
+
+
+def test_waiting_for_oneself_is_an_error():
+    box = []
+    ready = threading.Event()
+
+    def work():
+        ready.wait(DEADLINE)
+        box[0].wait()
+
+    box.append(submit(work))
+    ready.set()
+    with pytest.raises(RuntimeError, match="would deadlock"):
+        box[0].wait(DEADLINE)
+
+
+def test_synchronize_inside_work_is_an_error():
+    with pytest.raises(RuntimeError, match="would deadlock"):
+        submit(pkg.synchronize).wait(DEADLINE)
+
+
+def test_the_gil_is_free_while_waiting():
+    gate = ManualEvent()
+    count = 0
+    stop = threading.Event()
+
+    def counting():
+        nonlocal count
+        while not stop.is_set():
+            count += 1
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=counting)
+    thread.start()
+    threading.Timer(0.1, gate.set).start()
+    gate.wait(DEADLINE)
+    stop.set()
+    thread.join()
+    assert count >= 10
+
+
+def test_thousands_of_tasks_use_a_bounded_number_of_threads():
+    before = threading.active_count()
+    events = [submit(lambda i=i: i) for i in range(10000)]
+    assert [e.result(DEADLINE) for e in events] == list(range(10000))
+    stats = scheduler.scheduler_stats()
+    assert stats["threads"] <= scheduler.num_threads()
+    assert threading.active_count() == before
+
+
+def test_random_graphs_give_the_sequential_result():
+    seed = random.randrange(2**32)
+    print("seed", seed)
+    rng = random.Random(seed)
+    for _ in range(20):
+        streams = [None, Stream(), Stream()]
+        values, events = [], []
+        for i in range(100):
+            parents = rng.sample(range(i), min(i, rng.randrange(4)))
+            values.append((1 + sum(values[p] for p in parents)) % 10007)
+
+            def work(parents=tuple(parents), events=events):
+                return (1 + sum(events[p].result() for p in parents)) % 10007
+
+            deps = [events[p] for p in parents]
+            events.append(submit(work, deps=deps, stream=rng.choice(streams)))
+        assert [e.result(DEADLINE) for e in events] == values
+
+
+def test_eight_threads_hammer_submit_and_wait():
+    totals = [0] * 8
+
+    def hammer(slot):
+        stream = Stream()
+        for i in range(500):
+            a = submit(lambda i=i: i)
+            b = stream.submit(lambda a=a: a.result() + 1, a)
+            totals[slot] += b.result(DEADLINE)
+
+    threads = [threading.Thread(target=hammer, args=(i,)) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(DEADLINE)
+        assert not thread.is_alive()
+    assert totals == [sum(range(1, 501))] * 8
+
+
+# Streams.
+
+
+def test_a_stream_runs_in_order():
+    stream = Stream()
+    order = []
+    for i in range(1000):
+        stream.submit(lambda i=i: order.append(i))
+    stream.synchronize()
+    assert order == list(range(1000))
+    assert stream.query()
+
+
+def test_streams_run_beside_each_other():
+    gate = threading.Event()
+    slow, fast = Stream(), Stream()
+    blocked = slow.submit(lambda: gate.wait(DEADLINE))
+    assert fast.submit(lambda: 1).result(5) == 1
+    assert not slow.query()
+    gate.set()
+    assert blocked.result(DEADLINE) is True
+
+
+def test_record_and_wait_event_order_two_streams():
+    one, two = Stream(), Stream()
+    gate = threading.Event()
+    order = []
+    one.submit(lambda: (gate.wait(DEADLINE), order.append("one")))
+    event = one.record_event()
+    two.wait_event(event)
+    last = two.submit(lambda: order.append("two"))
+    assert not event.done()
+    gate.set()
+    last.wait(DEADLINE)
+    assert order == ["one", "two"]
+    two.submit(fail_here)
+    three = Stream()
+    three.wait_stream(two)
+    assert three.submit(lambda: 1).result(DEADLINE) == 1  # order only, no error
+    with pytest.raises(KeyError):
+        two.synchronize()
+    two.synchronize()
+
+
+def test_a_failure_does_not_stop_a_stream():
+    stream = Stream()
+    bad = stream.submit(fail_here)
+    good = stream.submit(lambda: 1)
+    poisoned = stream.submit(lambda: 2, bad)
+    assert good.result(DEADLINE) == 1
+    with pytest.raises(KeyError):
+        poisoned.result(DEADLINE)
+
+
+def test_current_stream_belongs_to_the_thread_and_nests():
+    one, two = Stream(), Stream()
+    assert scheduler.current_stream() is None
+    with one as entered:
+        assert entered is one
+        assert scheduler.current_stream() == one
+        with scheduler.stream(two), scheduler.stream(None):
+            assert scheduler.current_stream() == two
+            assert in_thread(scheduler.current_stream) is None
+        assert scheduler.current_stream() == one
+        assert submit(scheduler.current_stream).result(DEADLINE) is None
+    assert scheduler.current_stream() is None
+    assert one != two
+    assert len({one, two, one}) == 2
+
+
+def test_submit_uses_the_current_stream():
+    order = []
+    gate = threading.Event()
+    with Stream() as stream:
+        submit(lambda: (gate.wait(DEADLINE), order.append(1)))
+        last = submit(lambda: order.append(2))
+        assert not stream.query()
+    gate.set()
+    last.wait(DEADLINE)
+    assert order == [1, 2]
+
+
+def test_leaving_without_entering_is_an_error():
+    with pytest.raises(RuntimeError, match="did not enter"):
+        Stream().__exit__(None, None, None)
+
+
+# The life of the process, in children.
+
+
+def test_pkg_async_0_runs_on_the_caller():
+    code = """
+        import threading
+        from pkg import scheduler
+        assert not scheduler.async_enabled()
+        event = scheduler.submit(threading.get_ident)
+        assert event.done() and event.result() == threading.get_ident()
+        bad = scheduler.submit(lambda: 1 / 0)
+        assert isinstance(bad.exception(), ZeroDivisionError)
+        assert scheduler.scheduler_stats()["inline_runs"] == 2
+        print("fine")
+    """
+    status, out, err, _ = run_child(code, PKG_ASYNC="0")
+    assert (status, out, err) == (0, "fine\n", "")
+
+
+def test_exit_runs_out_pending_work():
+    code = """
+        import time
+        from pkg.scheduler import Stream, submit
+        stream = Stream()
+        events = [submit(lambda: time.sleep(0.01)) for _ in range(20)]
+        for i in range(5):
+            stream.submit(lambda i=i: print(i, flush=True))
+    """
+    status, out, err, seconds = run_child(code)
+    assert (status, out, err) == (0, "0\n1\n2\n3\n4\n", "")
+    assert seconds < 5
+
+
+def test_exit_with_events_errors_and_threads_in_globals():
+    code = """
+        import threading, time
+        from pkg.scheduler import ManualEvent, Stream, submit
+        never = ManualEvent()
+        stuck = submit(int, deps=never)
+        bad = submit(lambda: 1 / 0)
+        bad.exception()
+        stream = Stream()
+        cycle = []
+        cycle.append(submit(lambda: cycle))
+        def spin():
+            while True:
+                submit(int).wait()
+        threading.Thread(target=spin, daemon=True).start()
+        never.cancel()
+        time.sleep(0.05)
+        raise SystemExit(7)
+    """
+    status, out, err, seconds = run_child(code)
+    assert (status, out) == (7, "")
+    assert "Fatal" not in err and "terminate" not in err
+    assert seconds < 5
+
+
+def test_ctrl_c_ends_a_wait_within_half_a_second():
+    code = """
+        import os, signal, threading, time
+        from pkg.scheduler import ManualEvent, Stream, synchronize, submit
+        import pkg
+        gate = ManualEvent()
+        work = submit(int, deps=gate)
+        stream = Stream()
+        stream.submit(int, gate)
+        for wait in (work.wait, gate.result, work.exception, stream.synchronize,
+                     synchronize):
+            sent = []
+            def interrupt():
+                sent.append(time.monotonic())
+                os.kill(os.getpid(), signal.SIGINT)
+            threading.Timer(0.1, interrupt).start()
+            try:
+                wait()
+            except KeyboardInterrupt:
+                assert time.monotonic() - sent[0] < 0.5, wait
+            else:
+                raise AssertionError(f"{wait} was not interrupted")
+        gate.set()
+        assert work.result() == 0
+        print("fine")
+    """
+    status, out, err, _ = run_child(code)
+    assert (status, out, err) == (0, "fine\n", "")
+
+
+def test_ctrl_c_without_a_handler_ends_the_process():
+    code = """
+        from pkg.scheduler import ManualEvent
+        print("waiting", flush=True)
+        ManualEvent().wait()
+    """
+    child = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert child.stdout.readline() == "waiting\n"
+    time.sleep(0.1)
+    begin = time.monotonic()
+    child.send_signal(signal.SIGINT)
+    _, err = child.communicate(timeout=DEADLINE)
+    assert time.monotonic() - begin < 1.5
+    assert child.returncode != 0
+    assert err.rstrip().endswith("KeyboardInterrupt")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_fork_after_use_gives_a_working_child():
+    code = """
+        import os, sys, time
+        from pkg.scheduler import ManualEvent, submit
+        done = submit(lambda: 5)
+        slow = submit(lambda: time.sleep(0.05) or 6)
+        pid = os.fork()
+        value = done.result(10) + slow.result(10) + submit(lambda: 1).result(10)
+        if pid == 0:
+            os._exit(0 if value == 12 else 1)
+        _, status = os.waitpid(pid, 0)
+        assert value == 12 and status == 0, (value, status)
+        print("fine")
+    """
+    status, out, err, _ = run_child(code)
+    assert (status, out) == (0, "fine\n"), err
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_unfinished_work_of_the_parent_is_an_error_in_the_child():
+    code = """
+        import os
+        from pkg.scheduler import ManualEvent, submit
+        gate = ManualEvent()
+        work = submit(lambda: 1, deps=gate)
+        pid = os.fork()
+        if pid == 0:
+            try:
+                work.wait()
+            except RuntimeError as error:
+                os._exit(0 if "when the process forked" in str(error) else 2)
+            os._exit(1)
+        _, status = os.waitpid(pid, 0)
+        gate.set()
+        assert work.result() == 1 and status == 0, status
+        print("fine")
+    """
+    status, out, err, seconds = run_child(code)
+    assert (status, out) == (0, "fine\n"), err
+    assert seconds < 15
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_multiprocessing_after_use(method, tmp_path):
+    script = tmp_path / "job.py"
+    script.write_text(
+        textwrap.dedent(
+            f"""
+            import multiprocessing
+            from pkg.scheduler import submit
+
+            def job(x):
+                return submit(lambda: x * x).result(10)
+
+            if __name__ == "__main__":
+                assert job(3) == 9
+                with multiprocessing.get_context({method!r}).Pool(2) as pool:
+                    print(pool.map(job, range(5)))
+            """
+        )
+    )
+    root = os.path.dirname(os.path.dirname(pkg.__file__))
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, "PYTHONPATH": root},
+    )
+    assert (done.returncode, done.stdout) == (0, "[0, 1, 4, 9, 16]\n"), done.stderr
