@@ -20,6 +20,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr double kForkSeconds = 5;
 constexpr auto kExitWait = std::chrono::seconds(2);
+// A fork that follows a quiesce() this soon has waited already.
+constexpr auto kQuiesceHolds = std::chrono::seconds(1);
+thread_local Clock::time_point t_quiesced{};
 
 constinit std::atomic<Runtime*> g_runtime{nullptr};
 constinit std::atomic<uint32_t> g_generation{0};
@@ -32,6 +35,7 @@ SpinLock& task_memory_lock() { return BlockCache<sizeof(Task)>::shared_lock(); }
 // may run.  A fork from inside a task cannot wait for that task.
 void wait_idle_before_fork() {
   if (!runtime_if_made() || running_task()) return;
+  if (Clock::now() - t_quiesced < kQuiesceHolds) return;
   const auto deadline = Clock::now() + std::chrono::duration<double>(kForkSeconds);
   while (pending_tasks() != 0 && Clock::now() < deadline) {
     std::this_thread::sleep_for(std::chrono::microseconds(100));
@@ -103,7 +107,10 @@ std::mutex& stream_lock(const void* stream) noexcept {
 bool quiesce(double seconds) {
   auto* rt = detail::runtime_if_made();
   if (!rt) return true;
-  return !detail::running_task() && rt->ledger.wait_all(rt->parking, seconds);
+  const bool idle =
+      !detail::running_task() && rt->ledger.wait_all(rt->parking, seconds);
+  detail::t_quiesced = detail::Clock::now();
+  return idle;
 }
 
 bool shutdown(double seconds) {
