@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "c_api/boundary.h"
+#include "dispatcher/library.h"
 
 namespace pkg::c {
 namespace {

@@ -2,6 +2,7 @@
 // c_api/tensor.cc: tensors for C: making, describing, reading and writing them.
 #include <cstring>
 
+#include "base/thread_local.h"
 #include "c_api/boundary.h"
 #include "ops/functions.h"
 
@@ -218,6 +219,6 @@ bool pkg_tensor_is_ready(const pkg_tensor* handle) {
   return guarded(nullptr, false, [&] { return handle && borrow(handle).is_ready(); });
 }
 
-int64_t pkg_live_tensors(void) { return TensorImpl::live_count(); }
+int64_t pkg_live_tensors(void) { return live_count(Live::Tensors); }
 
 }  // extern "C"

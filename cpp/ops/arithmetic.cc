@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// ops/arithmetic.cc: addition to powers, with broadcasting and type promotion.
+// ops/arithmetic.cc: sums, products, powers and extremes of two tensors, with
+// broadcasting and type promotion.  Quotients are in division.cc.
 #include "base/vecmath.h"
 #include "ops/elementwise.h"
 
 namespace pkg::ops {
 namespace {
-
-const Op<Tensor(const Tensor&, const Tensor&)> remainder_op{"remainder"};
 
 Spec add_rule(const Tensor& a, const Tensor& b, const Scalar& alpha) {
   const DType dtype = result_type(a, b);
@@ -48,35 +47,6 @@ TensorList add_gradient(const GradContext& g) {
   return {g.needs(0) ? sum_to(g.grad(), g.shape(0)) : Tensor(), other};
 }
 
-Spec division_rule(const Tensor& a, const Tensor& b) {
-  return broadcast_spec("div", a, b, to_floating(result_type(a, b)));
-}
-
-struct FloorDivide {
-  template <class T>
-  T operator()(T x, T y) const {
-    if constexpr (std::is_floating_point_v<T>) {
-      return std::floor(x / y);
-    } else {
-      const T q = T(y ? x / y : 0);
-      return T(q - ((x % (y ? y : T(1)) != 0) && ((x < 0) != (y < 0))));
-    }
-  }
-};
-struct Remainder {  // sign of the divisor, as in Python
-  template <class T>
-  T operator()(T x, T y) const {
-    if constexpr (std::is_floating_point_v<T>) {
-      const T r = std::fmod(x, y);
-      return r != 0 && ((r < 0) != (y < 0)) ? r + y : r;
-    } else {
-      if (y == 0) return 0;
-      const T r = T(x % y);
-      return T(r != 0 && ((r < 0) != (y < 0)) ? r + y : r);
-    }
-  }
-};
-
 struct Power {
   template <class T>
   T operator()(T x, T y) const {
@@ -94,23 +64,8 @@ struct Power {
   }
 };
 
-// Integer division by zero has no value: an error, as in Python, not a trap.
-template <class F>
-void integer_division(Tensor& out, const Tensor& a, const Tensor& b) {
-  const DType dtype = result_type(a, b);
-  if (!is_floating(dtype)) {
-    const Tensor divisor = as_contiguous(as_dtype(b, DType::Int64));
-    const int64_t* values = divisor.data<int64_t>();
-    for (int64_t i = 0; i < divisor.numel(); ++i) {
-      PKG_CHECK(values[i] != 0, RuntimeError, "ZeroDivisionError: [floor_divide] ",
-                "integer division by zero.");
-    }
-  }
-  run_binary(out, a, b, dtype, kNumberType,
-             [](auto x, auto y) -> decltype(x) { return F{}(x, y); });
-}
-Spec floor_rule(const Tensor& a, const Tensor& b) {
-  return broadcast_spec("floor_divide", a, b, result_type(a, b));
+Spec power_rule(const Tensor& a, const Tensor& b) {
+  return broadcast_spec("pow", a, b, result_type(a, b));
 }
 
 PKG_LIBRARY_FRAGMENT(pkg, m) {
@@ -137,44 +92,9 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
                       g.needs(1) ? sum_to(mul(g.grad(), g.input(0)), g.shape(1)) : Tensor()};
             })
       .in_place();
-  m.def("div(Tensor self, Tensor other) -> Tensor")
-      .doc("True division; integers give the default floating type.")
-      .pointwise()
-      .shape(division_rule)
-      .cpu([](Tensor& out, const Tensor& a, const Tensor& b) {
-        run_binary(out, a, b, to_floating(result_type(a, b)), kFloatType,
-                   [](auto x, auto y) { return x / y; });
-      })
-      .grad("other result",
-            [](const GradContext& g) -> TensorList {
-              const Tensor self = div(g.grad(), g.input(1));
-              return {g.needs(0) ? sum_to(self, g.shape(0)) : Tensor(),
-                      g.needs(1) ? sum_to(neg(mul(self, g.result())), g.shape(1))
-                                 : Tensor()};
-            })
-      .in_place();
-  m.def("floor_divide(Tensor self, Tensor other) -> Tensor")
-      .doc("Quotient rounded towards minus infinity.")
-      .pointwise()
-      .non_differentiable()
-      .shape(floor_rule)
-      .cpu(integer_division<FloorDivide>)
-      .in_place();
-  m.def("remainder(Tensor self, Tensor other) -> Tensor")
-      .doc("Remainder with the divisor's sign, as Python's %.")
-      .pointwise()
-      .shape(floor_rule)
-      .cpu(integer_division<Remainder>)
-      .grad("",
-            [](const GradContext& g) -> TensorList {
-              PKG_CHECK(!g.needs(1), NotImplementedError,
-                        "[remainder] has no gradient for 'other'; detach it.");
-              return {sum_to(g.grad(), g.shape(0)), Tensor()};
-            })
-      .in_place();
   m.def("pow(Tensor self, Tensor exponent) -> Tensor")
       .pointwise()
-      .shape(floor_rule)
+      .shape(power_rule)
       .cpu([](Tensor& out, const Tensor& a, const Tensor& b) {
         run_binary(out, a, b, result_type(a, b), kNumberType, Power{});
       })
@@ -182,13 +102,17 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .grad("self exponent result",
             [](const GradContext& g) -> TensorList {
               Tensor base, power;
+              const Tensor &x = g.input(0), &e = g.input(1);
               if (g.needs(0)) {
-                const Tensor less = sub(g.input(1), Tensor(1));
-                base = sum_to(mul(g.grad(), mul(g.input(1), pow(g.input(0), less))),
-                              g.shape(0));
+                // x^0 has slope 0, also at x = 0, where 0 * x^-1 would be NaN.
+                const Tensor less = where(eq(e, Tensor(0)), Tensor(0), sub(e, Tensor(1)));
+                base = sum_to(mul(g.grad(), mul(e, pow(x, less))), g.shape(0));
               }
               if (g.needs(1)) {
-                power = sum_to(mul(g.grad(), mul(g.result(), log(g.input(0)))), g.shape(1));
+                // 0^e is flat for e >= 0; log(0) would make it NaN.
+                const Tensor flat = mul(eq(x, Tensor(0)), ge(e, Tensor(0)));
+                const Tensor safe = where(flat, Tensor(1), x);
+                power = sum_to(mul(g.grad(), mul(g.result(), log(safe))), g.shape(1));
               }
               return {base, power};
             })

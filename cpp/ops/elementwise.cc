@@ -30,6 +30,22 @@ DType result_type(const Tensor& a, const Tensor& b) {
                                                         : high.dtype();
 }
 
+DType result_type(std::initializer_list<const Tensor*> tensors) {
+  std::optional<DType> groups[3];
+  for (const Tensor* t : tensors) {
+    if (!t->defined()) continue;
+    auto& group = groups[priority(*t)];
+    group = group ? promote(*group, operand_type(*t)) : operand_type(*t);
+  }
+  std::optional<DType> result;
+  for (int i = 2; i >= 0; --i) {
+    if (groups[i] && (!result || category(*groups[i]) > category(*result))) {
+      result = groups[i];
+    }
+  }
+  return *result;
+}
+
 Tensor sum_to(const Tensor& grad, const Shape& shape) {
   if (grad.sizes() == shape) return grad;
   Shape dims;
@@ -44,6 +60,10 @@ Tensor sum_to(const Tensor& grad, const Shape& shape) {
     result = sum(grad, std::optional<Shape>(dims), true, std::optional<DType>());
   }
   return result.sizes() == shape ? result : reshape(result, shape);
+}
+
+Tensor zeros_of(const Shape& sizes, const Tensor& like) {
+  return full_like(empty(sizes, like.dtype(), like.device()), 0);
 }
 
 Spec same_shape(const Tensor& self) {

@@ -13,6 +13,8 @@ namespace pkg::ops {
 /// then 0-d tensors, then Python numbers; a later group only counts when its category
 /// (bool < integer < floating) is higher.
 DType result_type(const Tensor& a, const Tensor& b);
+/// The same of any number; undefined tensors do not count.
+DType result_type(std::initializer_list<const Tensor*> tensors);
 
 /// dtype of one operand: a bare number has the default of its kind, whatever it is
 /// stored in.
@@ -29,36 +31,31 @@ inline DType compute_type(DType dtype) {
 /// Gradient of a broadcast operand: summed back to its shape.
 Tensor sum_to(const Tensor& grad, const Shape& shape);
 
+/// Zeros of this shape, with dtype and device of `like`.
+Tensor zeros_of(const Shape& sizes, const Tensor& like);
+
 Spec same_shape(const Tensor& self);
 Spec float_shape(const Tensor& self);
 Spec bool_shape(const Tensor& self);
 Spec broadcast_spec(const char* op, const Tensor& a, const Tensor& b, DType dtype);
 
-/// An operand as the loops want it: the tensor itself, or a converted copy.
+/// An operand as the loops want it: the tensor itself, or a copy where the dtype differs
+/// or `out` overlaps its memory in another order (x.add_(x.t()) reads the old values).
 class Operand {
  public:
-  Operand(const Tensor& tensor, DType dtype) {
-    if (tensor.dtype() == dtype) {
-      tensor_ = &tensor;
-    } else {
+  Operand(const Tensor& out, const Tensor& tensor, DType dtype) : tensor_(&tensor) {
+    if (tensor.dtype() != dtype) {
       copy_ = as_dtype(tensor, dtype);
+      tensor_ = &copy_;
+    } else if (tensor.impl() != out.impl() &&
+               tensor.impl()->storage == out.impl()->storage &&
+               (tensor.offset() != out.offset() || tensor.strides() != out.strides())) {
+      copy_ = empty(tensor.spec());
+      copy_into(copy_, tensor);
       tensor_ = &copy_;
     }
   }
-  const Tensor& operator*() const { return *tensor_; }
   const Tensor* get() const { return tensor_; }
-  /// x.add_(x.t()) must read the old values: copies memory that `out` overlaps in
-  /// another order.
-  void protect_from(const Tensor& out) {
-    if (tensor_->impl() == out.impl() || tensor_->impl()->storage != out.impl()->storage ||
-        (tensor_->offset() == out.offset() && tensor_->strides() == out.strides())) {
-      return;
-    }
-    const Tensor old = *tensor_;
-    copy_ = empty(old.spec());
-    copy_into(copy_, old);
-    tensor_ = &copy_;
-  }
 
  private:
   const Tensor* tensor_;
@@ -86,8 +83,7 @@ class Target {
 template <class Visit, class F>
 void run_unary(Tensor& out, const Tensor& self, DType dtype, Visit visit, F f) {
   dtype = compute_type(dtype);
-  Operand a(self, dtype);
-  a.protect_from(out);
+  const Operand a(out, self, dtype);
   visit(dtype, [&]<class T>(TypeTag<T>) {
     using Out = decltype(f(T{}));
     Target to(out, dtype_of<Out>);
@@ -103,14 +99,28 @@ template <class Visit, class F>
 void run_binary(Tensor& out, const Tensor& self, const Tensor& other, DType dtype,
                 Visit visit, F f) {
   dtype = compute_type(dtype);
-  Operand a(self, dtype), b(other, dtype);
-  b.protect_from(out);
+  const Operand a(out, self, dtype), b(out, other, dtype);
   visit(dtype, [&]<class T>(TypeTag<T>) {
     using Out = decltype(f(T{}, T{}));
     Target to(out, dtype_of<Out>);
     strided_loop(out.sizes(), {to.get(), a.get(), b.get()},
                  [f](char* const* data, const int64_t* strides, int64_t n) {
                    binary_loop<Out, T>(data, strides, n, f);
+                 });
+    to.finish();
+  });
+}
+
+template <class Visit, class F>
+void run_ternary(Tensor& out, const Tensor& self, const Tensor& second,
+                 const Tensor& third, DType dtype, Visit visit, F f) {
+  dtype = compute_type(dtype);
+  const Operand a(out, self, dtype), b(out, second, dtype), c(out, third, dtype);
+  visit(dtype, [&]<class T>(TypeTag<T>) {
+    Target to(out, dtype);
+    strided_loop(out.sizes(), {to.get(), a.get(), b.get(), c.get()},
+                 [f](char* const* data, const int64_t* strides, int64_t n) {
+                   ternary_loop<T>(data, strides, n, f);
                  });
     to.finish();
   });

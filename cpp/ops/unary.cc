@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // ops/unary.cc: functions of one tensor, each with its gradient beside it.
+// Relatives: activation.cc, trigonometry.cc, rounding.cc.
 #include "base/vecmath.h"
 #include "ops/elementwise.h"
 
 namespace pkg::ops {
 namespace {
 
-const UnaryOp square_op{"square"};
-constexpr double kSqrtHalf = 0.70710678118654752440;
-constexpr double kInvSqrt2Pi = 0.39894228040143267794;
+constexpr double kTwoOverSqrtPi = 1.12837916709551257390;
+constexpr double kLn2 = 0.69314718055994530942, kLn10 = 2.30258509299404568402;
 
 PKG_LIBRARY_FRAGMENT(pkg, m) {
   unary_any(m.def("neg(Tensor self) -> Tensor"), [](auto x) { return -x; })
@@ -22,9 +22,11 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
               else return x;
             })
       .doc("Absolute value; the gradient at zero is zero.")
-      .grad("self", [](const GradContext& g) -> TensorList {
-        return {mul(g.grad(), sign(g.input(0)))};
-      });
+      .grad("self",
+            [](const GradContext& g) -> TensorList {
+              return {mul(g.grad(), sign(g.input(0)))};
+            })
+      .in_place();
   unary_any(m.def("sign(Tensor self) -> Tensor"),
             [](auto x) {
               using T = decltype(x);
@@ -33,43 +35,71 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
               else return T(T(x > 0) - T(x < 0));
             })
       .doc("-1, 0 or 1; no gradient flows.")
-      .grad("", [](const GradContext& g) -> TensorList {
-        return {mul(g.grad(), Tensor(0.0))};
-      });
+      .grad("",
+            [](const GradContext& g) -> TensorList {
+              return {mul(g.grad(), Tensor(0.0))};
+            })
+      .in_place();
   unary_any(m.def("square(Tensor self) -> Tensor"), [](auto x) { return x * x; })
       .doc("self * self.")
-      .grad("self", [](const GradContext& g) -> TensorList {
-        return {mul(g.grad(), mul(g.input(0), Tensor(2)))};
-      });
+      .grad("self",
+            [](const GradContext& g) -> TensorList {
+              return {mul(g.grad(), mul(g.input(0), Tensor(2)))};
+            })
+      .in_place();
   unary_float(m.def("exp(Tensor self) -> Tensor"), [](auto x) { return vec::exp(x); })
       .doc("e raised to self; within 2 ulp.")
       .grad("result", [](const GradContext& g) -> TensorList {
         return {mul(g.grad(), g.result())};
       })
       .in_place();
+  unary_float(m.def("exp2(Tensor self) -> Tensor"),
+              [](auto x) { return std::exp2(x); })
+      .doc("2 raised to self.")
+      .grad("result",
+            [](const GradContext& g) -> TensorList {
+              return {mul(g.grad(), mul(g.result(), Tensor(kLn2)))};
+            })
+      .in_place();
   unary_float(m.def("expm1(Tensor self) -> Tensor"),
               [](auto x) { return std::expm1(x); })
       .doc("exp(self) - 1, exact near zero.")
-      .grad("result", [](const GradContext& g) -> TensorList {
-        return {mul(g.grad(), add(g.result(), Tensor(1)))};
-      });
+      .grad("result",
+            [](const GradContext& g) -> TensorList {
+              return {mul(g.grad(), add(g.result(), Tensor(1)))};
+            })
+      .in_place();
   unary_float(m.def("log(Tensor self) -> Tensor"), [](auto x) { return vec::log(x); })
       .doc("Natural logarithm; within 2 ulp.")
-      .grad("self", [](const GradContext& g) -> TensorList {
-        return {div(g.grad(), g.input(0))};
-      });
+      .grad("self",
+            [](const GradContext& g) -> TensorList {
+              return {div(g.grad(), g.input(0))};
+            })
+      .in_place();
   unary_float(m.def("log2(Tensor self) -> Tensor"),
               [](auto x) { return std::log2(x); })
       .doc("Logarithm to base 2.")
-      .grad("self", [](const GradContext& g) -> TensorList {
-        return {div(g.grad(), mul(g.input(0), Tensor(0.69314718055994530942)))};
-      });
+      .grad("self",
+            [](const GradContext& g) -> TensorList {
+              return {div(g.grad(), mul(g.input(0), Tensor(kLn2)))};
+            })
+      .in_place();
+  unary_float(m.def("log10(Tensor self) -> Tensor"),
+              [](auto x) { return std::log10(x); })
+      .doc("Logarithm to base 10.")
+      .grad("self",
+            [](const GradContext& g) -> TensorList {
+              return {div(g.grad(), mul(g.input(0), Tensor(kLn10)))};
+            })
+      .in_place();
   unary_float(m.def("log1p(Tensor self) -> Tensor"),
               [](auto x) { return std::log1p(x); })
       .doc("log(1 + self), exact near zero.")
-      .grad("self", [](const GradContext& g) -> TensorList {
-        return {div(g.grad(), add(g.input(0), Tensor(1)))};
-      });
+      .grad("self",
+            [](const GradContext& g) -> TensorList {
+              return {div(g.grad(), add(g.input(0), Tensor(1)))};
+            })
+      .in_place();
   unary_float(m.def("sqrt(Tensor self) -> Tensor"), [](auto x) { return std::sqrt(x); })
       .doc("Square root.")
       .grad("result", [](const GradContext& g) -> TensorList {
@@ -79,26 +109,34 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   unary_float(m.def("rsqrt(Tensor self) -> Tensor"),
               [](auto x) { return decltype(x)(1) / std::sqrt(x); })
       .doc("1 / sqrt(self).")
-      .grad("result", [](const GradContext& g) -> TensorList {
-        const Tensor cube = mul(g.result(), mul(g.result(), g.result()));
-        return {mul(g.grad(), mul(cube, Tensor(-0.5)))};
-      });
+      .grad("result",
+            [](const GradContext& g) -> TensorList {
+              const Tensor cube = mul(g.result(), mul(g.result(), g.result()));
+              return {mul(g.grad(), mul(cube, Tensor(-0.5)))};
+            })
+      .in_place();
   unary_float(m.def("reciprocal(Tensor self) -> Tensor"),
               [](auto x) { return decltype(x)(1) / x; })
       .doc("1 / self.")
-      .grad("result", [](const GradContext& g) -> TensorList {
-        return {neg(mul(g.grad(), mul(g.result(), g.result())))};
-      });
+      .grad("result",
+            [](const GradContext& g) -> TensorList {
+              return {neg(mul(g.grad(), mul(g.result(), g.result())))};
+            })
+      .in_place();
   unary_float(m.def("sin(Tensor self) -> Tensor"), [](auto x) { return std::sin(x); })
       .doc("Sine of radians.")
-      .grad("self", [](const GradContext& g) -> TensorList {
-        return {mul(g.grad(), cos(g.input(0)))};
-      });
+      .grad("self",
+            [](const GradContext& g) -> TensorList {
+              return {mul(g.grad(), cos(g.input(0)))};
+            })
+      .in_place();
   unary_float(m.def("cos(Tensor self) -> Tensor"), [](auto x) { return std::cos(x); })
       .doc("Cosine of radians.")
-      .grad("self", [](const GradContext& g) -> TensorList {
-        return {neg(mul(g.grad(), sin(g.input(0))))};
-      });
+      .grad("self",
+            [](const GradContext& g) -> TensorList {
+              return {neg(mul(g.grad(), sin(g.input(0))))};
+            })
+      .in_place();
   unary_float(m.def("tanh(Tensor self) -> Tensor"), [](auto x) { return vec::tanh(x); })
       .doc("Hyperbolic tangent.")
       .grad("result",
@@ -114,66 +152,22 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
               return {mul(g.grad(), mul(g.result(), sub(Tensor(1), g.result())))};
             })
       .in_place();
-  unary_any(m.def("relu(Tensor self) -> Tensor"),
-            [](auto x) {
-              if constexpr (std::is_same_v<decltype(x), bool>) return x;
-              else return x > decltype(x)(0) || x != x ? x : decltype(x)(0);
-            })
-      .doc("max(self, 0); the gradient at zero is zero.")
-      .grad("result",
-            [](const GradContext& g) -> TensorList {
-              return {mul(g.grad(), gt(g.result(), Tensor(0)))};
-            })
-      .in_place();
-  unary_float(m.def("silu(Tensor self) -> Tensor"),
-              [](auto x) { return x * vec::sigmoid(x); })
-      .doc("self * sigmoid(self).")
-      .grad("self", [](const GradContext& g) -> TensorList {
-        const Tensor s = sigmoid(g.input(0));
-        const Tensor slope = mul(s, add(mul(g.input(0), sub(Tensor(1), s)), Tensor(1)));
-        return {mul(g.grad(), slope)};
-      });
   unary_float(m.def("erf(Tensor self) -> Tensor"), [](auto x) { return vec::erf(x); })
       .doc("Error function.")
-      .grad("self", [](const GradContext& g) -> TensorList {
-        const Tensor density = exp(neg(mul(g.input(0), g.input(0))));
-        return {mul(g.grad(), mul(density, Tensor(1.12837916709551257390)))};
-      });
-  unary_float(m.def("gelu(Tensor self) -> Tensor"),
-              [](auto x) {
-                using T = decltype(x);
-                return T(0.5) * x * (T(1) + vec::erf(x * T(kSqrtHalf)));
-              })
-      .doc("self * Phi(self), Phi the normal distribution (Hendrycks & Gimpel 2016).")
-      .grad("self", [](const GradContext& g) -> TensorList {
-        const Tensor& x = g.input(0);
-        const Tensor cdf =
-            mul(add(erf(mul(x, Tensor(kSqrtHalf))), Tensor(1)), Tensor(0.5));
-        const Tensor pdf =
-            mul(exp(mul(mul(x, x), Tensor(-0.5))), Tensor(kInvSqrt2Pi));
-        return {mul(g.grad(), add(cdf, mul(x, pdf)))};
-      });
-  unary_any(m.def("floor(Tensor self) -> Tensor"),
-            [](auto x) {
-              if constexpr (std::is_floating_point_v<decltype(x)>) return std::floor(x);
-              else return x;
+      .grad("self",
+            [](const GradContext& g) -> TensorList {
+              const Tensor density = exp(neg(mul(g.input(0), g.input(0))));
+              return {mul(g.grad(), mul(density, Tensor(kTwoOverSqrtPi)))};
             })
-      .doc("Largest integer not above self.")
-      .non_differentiable();
-  unary_any(m.def("ceil(Tensor self) -> Tensor"),
-            [](auto x) {
-              if constexpr (std::is_floating_point_v<decltype(x)>) return std::ceil(x);
-              else return x;
+      .in_place();
+  unary_float(m.def("erfc(Tensor self) -> Tensor"), [](auto x) { return std::erfc(x); })
+      .doc("1 - erf(self), exact for large self.")
+      .grad("self",
+            [](const GradContext& g) -> TensorList {
+              const Tensor density = exp(neg(mul(g.input(0), g.input(0))));
+              return {mul(g.grad(), mul(density, Tensor(-kTwoOverSqrtPi)))};
             })
-      .doc("Smallest integer not below self.")
-      .non_differentiable();
-  unary_any(m.def("round(Tensor self) -> Tensor"),
-            [](auto x) {
-              if constexpr (std::is_floating_point_v<decltype(x)>) return std::rint(x);
-              else return x;
-            })
-      .doc("Nearest integer, ties to even.")
-      .non_differentiable();
+      .in_place();
   unary_bool(m.def("isnan(Tensor self) -> Tensor"), [](auto x) { return x != x; })
       .doc("True where self is not a number.");
   unary_bool(m.def("isinf(Tensor self) -> Tensor"),

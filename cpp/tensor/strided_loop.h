@@ -88,4 +88,43 @@ inline void binary_loop(char* const* data, const int64_t* strides, int64_t n, F 
   }
 }
 
+/// Out and operands of one type; the last two dense like out, or repeated scalars.
+template <class T, class F>
+inline void ternary_loop(char* const* data, const int64_t* strides, int64_t n, F f) {
+  constexpr int64_t dense = sizeof(T);
+  const auto simple = [](int64_t step) { return step == dense || step == 0; };
+  if (strides[0] == dense && strides[1] == dense && simple(strides[2]) &&
+      simple(strides[3])) {
+    auto* out = reinterpret_cast<T*>(data[0]);
+    auto* a = reinterpret_cast<const T*>(data[1]);
+    auto* b = reinterpret_cast<const T*>(data[2]);
+    auto* c = reinterpret_cast<const T*>(data[3]);
+    const T y = *b, z = *c;  // before out is written, which may be the same memory
+    if (strides[2] && strides[3]) {
+      return with_isa([=] {
+        for (int64_t i = 0; i < n; ++i) out[i] = f(a[i], b[i], c[i]);
+      });
+    }
+    if (strides[2]) {
+      return with_isa([=] {
+        for (int64_t i = 0; i < n; ++i) out[i] = f(a[i], b[i], z);
+      });
+    }
+    if (strides[3]) {
+      return with_isa([=] {
+        for (int64_t i = 0; i < n; ++i) out[i] = f(a[i], y, c[i]);
+      });
+    }
+    return with_isa([=] {
+      for (int64_t i = 0; i < n; ++i) out[i] = f(a[i], y, z);
+    });
+  }
+  const auto at = [&](int k, int64_t i) {
+    return *reinterpret_cast<const T*>(data[k] + i * strides[k]);
+  };
+  for (int64_t i = 0; i < n; ++i) {
+    *reinterpret_cast<T*>(data[0] + i * strides[0]) = f(at(1, i), at(2, i), at(3, i));
+  }
+}
+
 }  // namespace pkg

@@ -1,51 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernels/cpu/reduce.cc: reductions.  Every case is brought to one of two layouts: rows
-// (the reduced elements lie together) or columns (they lie `inner` apart), so the order
-// of additions depends on the shape alone, never on the number of threads.
+// kernels/cpu/reduce.cc: sums, products, extremes and logic over dimensions.
 #include "dispatcher/library.h"
-#include "scheduler/parallel.h"
-#include "tensor/strided_loop.h"
+#include "kernels/cpu/reduce_layout.h"
 
 namespace pkg {
 namespace {
-
-using Dims = std::optional<Shape>;
-
-struct Layout {
-  Tensor data;         // contiguous
-  int64_t outer, reduced;
-  bool columns;        // reduced dimensions in front
-};
-
-Layout lay_out(const Tensor& self, const Dims& dim) {
-  const Shape dims = wrap_dims("reduce", dim.value_or(Shape()), self.ndim());
-  Shape kept, reduced;
-  Layout out{self, 1, 1, false};
-  const auto size_of = [&](int64_t d) { return self.sizes()[size_t(d)]; };
-  for (int64_t d = 0; d < self.ndim(); ++d) {
-    const bool gone = std::find(dims.begin(), dims.end(), d) != dims.end();
-    (gone ? reduced : kept).push_back(d);
-    (gone ? out.reduced : out.outer) *= size_of(d);
-  }
-  bool trailing = true, leading = true;
-  for (size_t i = 0; i < kept.size(); ++i) {
-    trailing &= kept[i] == int64_t(i);
-    leading &= kept[i] == int64_t(i + reduced.size());
-  }
-  if (self.is_contiguous() && (trailing || leading)) {
-    out.columns = !trailing;
-    return out;
-  }
-  Shape sizes, strides;
-  for (const Shape* group : {&kept, &reduced}) {
-    for (int64_t d : *group) {
-      sizes.push_back(size_of(d));
-      strides.push_back(self.strides()[size_t(d)]);
-    }
-  }
-  out.data = as_contiguous(alias(self, sizes, strides, self.offset()));
-  return out;
-}
 
 // Sum of a row: sixteen lanes, then halves, over blocks, which keeps float error small.
 template <class Acc, class T>
@@ -128,23 +87,6 @@ void sum_kernel(Tensor& out, const Tensor& self, const Dims& dim, bool,
   });
 }
 
-// Folds every group of reduced elements with f(accumulator, index, value).
-template <class T, class Init, class F, class Done>
-void fold(const Layout& in, Init init, F f, Done done) {
-  const T* x = in.data.data<T>();
-  const int64_t grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, in.reduced));
-  const int64_t step = in.columns ? in.outer : 1;
-  const int64_t stride = in.columns ? 1 : in.reduced;
-  parallel_for(0, in.outer, grain, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      auto acc = init();
-      const T* at = x + i * stride;
-      for (int64_t r = 0; r < in.reduced; ++r) f(acc, r, at[r * step]);
-      done(i, acc);
-    }
-  });
-}
-
 template <bool Max, class T>
 bool beats(T candidate, T best) {
   if (best != best) return false;               // NaN wins and stays
@@ -190,6 +132,20 @@ void arg_kernel(Tensor& out, const Tensor& self, std::optional<int64_t> dim, boo
   });
 }
 
+void prod_kernel(Tensor& out, const Tensor& self, std::optional<int64_t> dim, bool,
+                 std::optional<DType>) {
+  const DType type = is_reduced(out.dtype()) ? DType::Float32 : out.dtype();
+  const Layout in = lay_out(as_dtype(self, type), dim ? Dims(Shape{*dim}) : Dims());
+  Tensor to = out.dtype() == type ? out : empty(out.sizes(), type);
+  visit_compute("prod", type, [&]<class T>(TypeTag<T>) {
+    using Acc = std::conditional_t<std::is_floating_point_v<T>, double, uint64_t>;
+    T* result = to.data<T>();
+    fold<T>(in, [] { return Acc(1); }, [](Acc& acc, int64_t, T x) { acc *= Acc(x); },
+            [&](int64_t i, Acc acc) { result[i] = T(acc); });
+  });
+  if (!to.is_same(out)) copy_into(out, to);
+}
+
 template <bool All>
 void logic_kernel(Tensor& out, const Tensor& self, const Dims& dim, bool) {
   const Layout in = lay_out(as_dtype(self, DType::Bool), dim);
@@ -201,6 +157,7 @@ void logic_kernel(Tensor& out, const Tensor& self, const Dims& dim, bool) {
 
 PKG_LIBRARY_IMPL(pkg, CPU, m) {
   m.impl("sum", sum_kernel);
+  m.impl("prod", prod_kernel);
   m.impl("amax", extreme_kernel<true>);
   m.impl("amin", extreme_kernel<false>);
   m.impl("argmax", arg_kernel<true>);

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+// ops/activation.cc: the nonlinearities of networks.  Integers are converted to
+// floating; each formula stands next to its slope.
+#include "base/vecmath.h"
+#include "ops/elementwise.h"
+
+namespace pkg::ops {
+namespace {
+
+constexpr double kSqrtHalf = 0.70710678118654752440;
+constexpr double kInvSqrt2Pi = 0.39894228040143267794;
+constexpr double kSqrt2OverPi = 0.79788456080286535588;
+constexpr double kGeluCubic = 0.044715;  // Hendrycks & Gimpel 2016
+constexpr double kSeluAlpha = 1.6732632423543772848;  // Klambauer et al. 2017
+constexpr double kSeluScale = 1.0507009873554804934;
+
+const UnaryOp softplus_op{"softplus"}, relu6_op{"relu6"};
+const BinaryOp logical_and_op{"logical_and"};
+const Op<Tensor(const Tensor&, const Scalar&, const Scalar&, const Scalar&)> elu_op{"elu"};
+const Op<Tensor(const Tensor&, const Scalar&, const Scalar&)> hardtanh_op{"hardtanh"};
+const Op<TensorList(const Tensor&, int64_t, int64_t)> chunk_op{"chunk"};
+
+template <class F>
+void run_float(Tensor& out, const Tensor& self, F f) {
+  run_unary(out, self, to_floating(self.dtype()), kFloatType, f);
+}
+template <class T>
+T softplus_of(T x) {  // log(1 + e^x) without overflow
+  return std::max(x, T(0)) + std::log1p(vec::exp(-std::abs(x)));
+}
+
+bool tanh_form(const std::string& approximate) {
+  PKG_CHECK(approximate == "none" || approximate == "tanh", RuntimeError,
+            "[gelu] expected approximate to be 'none' or 'tanh', got '", approximate, "'.");
+  return approximate == "tanh";
+}
+Tensor gelu_slope(const Tensor& x) {
+  const Tensor cdf = mul(add(erf(mul(x, Tensor(kSqrtHalf))), Tensor(1)), Tensor(0.5));
+  const Tensor pdf = mul(exp(mul(mul(x, x), Tensor(-0.5))), Tensor(kInvSqrt2Pi));
+  return add(cdf, mul(x, pdf));
+}
+Tensor gelu_tanh_slope(const Tensor& x) {
+  const Tensor square = mul(x, x);
+  const Tensor inner = mul(add(x, mul(mul(square, x), Tensor(kGeluCubic))),
+                           Tensor(kSqrt2OverPi));
+  const Tensor t = tanh(inner);
+  const Tensor inner_slope =
+      mul(add(mul(square, Tensor(3 * kGeluCubic)), Tensor(1)), Tensor(kSqrt2OverPi));
+  const Tensor curved = mul(mul(x, sub(Tensor(1), mul(t, t))), inner_slope);
+  return mul(add(add(t, Tensor(1)), curved), Tensor(0.5));
+}
+
+// Slopes below choose between gradients, not factors: a factor chosen from two bare
+// numbers would have the default dtype's precision.
+TensorList elu_gradient(const GradContext& g) {
+  const double alpha = g.arg<Scalar>(1).to<double>(), scale = g.arg<Scalar>(2).to<double>();
+  const double inside = g.arg<Scalar>(3).to<double>();
+  const Tensor& x = g.input(0);
+  // minimum: exp(x) of the other branch may be infinite, and 0 * inf is NaN.
+  const Tensor curve = exp(mul(minimum(x, Tensor(0)), Tensor(inside)));
+  return {where(gt(x, Tensor(0)), mul(g.grad(), Tensor(scale)),
+                mul(mul(g.grad(), curve), Tensor(alpha * scale * inside)))};
+}
+// The gradient where low < self < high, times `slope`, else zero.
+TensorList inside_gradient(const GradContext& g, double low, double high, double slope) {
+  const Tensor inside = logical_and_op(gt(g.input(0), Tensor(low)), lt(g.input(0), Tensor(high)));
+  return {where(inside, slope == 1 ? g.grad() : mul(g.grad(), Tensor(slope)), Tensor(0))};
+}
+
+PKG_LIBRARY_FRAGMENT(pkg, m) {
+  unary_any(m.def("relu(Tensor self) -> Tensor"),
+            [](auto x) {
+              if constexpr (std::is_same_v<decltype(x), bool>) return x;
+              else return x > decltype(x)(0) || x != x ? x : decltype(x)(0);
+            })
+      .doc("max(self, 0); the gradient at zero is zero.")
+      .grad("result",
+            [](const GradContext& g) -> TensorList {
+              return {mul(g.grad(), gt(g.result(), Tensor(0)))};
+            })
+      .in_place();
+  m.def("relu6(Tensor self) -> Tensor")
+      .doc("min(max(self, 0), 6).")
+      .composite([](const Tensor& self) { return hardtanh_op(self, 0, 6); });
+  m.def("hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor")
+      .doc("self limited to [min_val, max_val]; no gradient at the limits.")
+      .pointwise()
+      .shape([](const Tensor& self, const Scalar&, const Scalar&) {
+        return self.spec();
+      })
+      .cpu([](Tensor& out, const Tensor& self, const Scalar& min_val,
+              const Scalar& max_val) {
+        const double low = min_val.to<double>(), high = max_val.to<double>();
+        run_unary(out, self, self.dtype(), kNumberType, [=](auto x) -> decltype(x) {
+          using T = decltype(x);
+          return x < T(low) ? T(low) : x > T(high) ? T(high) : x;
+        });
+      })
+      .grad("self",
+            [](const GradContext& g) {
+              return inside_gradient(g, g.arg<Scalar>(1).to<double>(),
+                                     g.arg<Scalar>(2).to<double>(), 1);
+            })
+      .in_place();
+  m.def("leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor")
+      .doc("self where positive, else negative_slope * self.")
+      .pointwise()
+      .shape([](const Tensor& self, const Scalar&) { return float_shape(self); })
+      .cpu([](Tensor& out, const Tensor& self, const Scalar& negative_slope) {
+        const double slope = negative_slope.to<double>();
+        run_float(out, self, [=](auto x) { return x > 0 ? x : x * decltype(x)(slope); });
+      })
+      .grad("self",
+            [](const GradContext& g) -> TensorList {
+              return {where(gt(g.input(0), Tensor(0)), g.grad(),
+                            mul(g.grad(), Tensor(g.arg<Scalar>(1))))};
+            })
+      .in_place();
+  m.def("prelu(Tensor self, Tensor weight) -> Tensor")
+      .doc("leaky_relu with a learnt slope: one, or one for each channel (dim 1).")
+      .composite([](const Tensor& self, const Tensor& weight) {
+        Tensor slope = weight;
+        if (weight.numel() != 1) {
+          PKG_CHECK(weight.ndim() == 1 && self.ndim() >= 2 &&
+                        weight.size(0) == self.size(1),
+                    RuntimeError, "[prelu] expected weight to hold one value or one for "
+                    "each channel of self ", self.sizes(), ", got ", weight.sizes(), ".");
+          Shape sizes(size_t(self.ndim()), 1);
+          sizes[1] = weight.size(0);
+          slope = reshape(weight, sizes);
+        }
+        return where(gt(self, Tensor(0)), self, mul(self, slope));
+      });
+  m.def("elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor")
+      .doc("scale * (self where positive, else alpha * (exp(input_scale * self) - 1)).")
+      .pointwise()
+      .shape([](const Tensor& self, const Scalar&, const Scalar&, const Scalar&) {
+        return float_shape(self);
+      })
+      .cpu([](Tensor& out, const Tensor& self, const Scalar& alpha, const Scalar& scale,
+              const Scalar& input_scale) {
+        const double a = alpha.to<double>() * scale.to<double>();
+        const double s = scale.to<double>(), inside = input_scale.to<double>();
+        run_float(out, self, [=](auto x) {
+          using T = decltype(x);
+          return x > 0 ? T(s) * x : T(a) * std::expm1(x * T(inside));
+        });
+      })
+      .grad("self", elu_gradient)
+      .in_place();
+  m.def("selu(Tensor self) -> Tensor")
+      .doc("elu scaled so that deep networks keep zero mean and unit variance.")
+      .composite([](const Tensor& self) {
+        return elu_op(self, kSeluAlpha, kSeluScale, 1);
+      });
+  m.def("celu(Tensor self, Scalar alpha=1.0) -> Tensor")
+      .doc("max(0, self) + min(0, alpha * (exp(self / alpha) - 1)).")
+      .composite([](const Tensor& self, const Scalar& alpha) {
+        PKG_CHECK(alpha.to<double>() != 0, RuntimeError,
+                  "[celu] expected a non-zero alpha, got ", alpha, ".");
+        return elu_op(self, alpha, 1, 1 / alpha.to<double>());
+      });
+  unary_float(m.def("silu(Tensor self) -> Tensor"),
+              [](auto x) { return x * vec::sigmoid(x); })
+      .doc("self * sigmoid(self).")
+      .grad("self",
+            [](const GradContext& g) -> TensorList {
+              const Tensor s = sigmoid(g.input(0));
+              const Tensor slope =
+                  mul(s, add(mul(g.input(0), sub(Tensor(1), s)), Tensor(1)));
+              return {mul(g.grad(), slope)};
+            })
+      .in_place();
+  unary_float(m.def("mish(Tensor self) -> Tensor"),
+              [](auto x) { return x * vec::tanh(softplus_of(x)); })
+      .doc("self * tanh(softplus(self)).")
+      .grad("self",
+            [](const GradContext& g) -> TensorList {
+              const Tensor& x = g.input(0);
+              const Tensor t = tanh(softplus_op(x));
+              const Tensor curved =
+                  mul(mul(x, sigmoid(x)), sub(Tensor(1), mul(t, t)));
+              return {mul(g.grad(), add(t, curved))};
+            })
+      .in_place();
+  m.def("gelu(Tensor self, *, str approximate='none') -> Tensor")
+      .doc("self * Phi(self), Phi the normal distribution (Hendrycks & Gimpel 2016); "
+           "approximate='tanh' takes their cheaper formula.")
+      .pointwise()
+      .shape([](const Tensor& self, const std::string& approximate) {
+        tanh_form(approximate);
+        return float_shape(self);
+      })
+      .cpu([](Tensor& out, const Tensor& self, const std::string& approximate) {
+        if (tanh_form(approximate)) {
+          return run_float(out, self, [](auto x) {
+            using T = decltype(x);
+            const T inner = T(kSqrt2OverPi) * (x + T(kGeluCubic) * x * x * x);
+            return T(0.5) * x * (T(1) + vec::tanh(inner));
+          });
+        }
+        run_float(out, self, [](auto x) {
+          using T = decltype(x);
+          return T(0.5) * x * (T(1) + vec::erf(x * T(kSqrtHalf)));
+        });
+      })
+      .grad("self", [](const GradContext& g) -> TensorList {
+        const Tensor& x = g.input(0);
+        return {mul(g.grad(), tanh_form(g.arg<std::string>(1)) ? gelu_tanh_slope(x)
+                                                               : gelu_slope(x))};
+      });
+  m.def("softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor")
+      .doc("log(1 + exp(beta * self)) / beta; self where beta * self > threshold.")
+      .pointwise()
+      .shape([](const Tensor& self, const Scalar&, const Scalar&) {
+        return float_shape(self);
+      })
+      .cpu([](Tensor& out, const Tensor& self, const Scalar& beta,
+              const Scalar& threshold) {
+        const double b = beta.to<double>(), limit = threshold.to<double>();
+        run_float(out, self, [=](auto x) {
+          using T = decltype(x);
+          return x * T(b) > T(limit) ? x : softplus_of(x * T(b)) / T(b);
+        });
+      })
+      .grad("self", [](const GradContext& g) -> TensorList {
+        const Tensor x = mul(g.input(0), Tensor(g.arg<Scalar>(1)));
+        return {where(gt(x, Tensor(g.arg<Scalar>(2))), g.grad(),
+                      mul(g.grad(), sigmoid(x)))};
+      });
+  unary_float(m.def("logsigmoid(Tensor self) -> Tensor"),
+              [](auto x) { return -softplus_of(-x); })
+      .doc("log(sigmoid(self)), stable for large negative values.")
+      .grad("self", [](const GradContext& g) -> TensorList {
+        return {mul(g.grad(), sigmoid(neg(g.input(0))))};
+      });
+  unary_float(m.def("hardsigmoid(Tensor self) -> Tensor"),
+              [](auto x) {
+                using T = decltype(x);
+                return x < T(-3) ? T(0) : x > T(3) ? T(1) : (x + T(3)) / T(6);
+              })
+      .doc("relu6(self + 3) / 6.")
+      .grad("self",
+            [](const GradContext& g) { return inside_gradient(g, -3, 3, 1.0 / 6); })
+      .in_place();
+  m.def("hardswish(Tensor self) -> Tensor")
+      .doc("self * relu6(self + 3) / 6.")
+      .composite([](const Tensor& self) {
+        return div(mul(self, relu6_op(add(self, Tensor(3)))), Tensor(6));
+      });
+  m.def("softsign(Tensor self) -> Tensor")
+      .doc("self / (1 + |self|).")
+      .composite([](const Tensor& self) { return div(self, add(abs(self), Tensor(1))); });
+  m.def("threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor")
+      .doc("self where above threshold, else value.")
+      .composite([](const Tensor& self, const Scalar& threshold, const Scalar& value) {
+        return where(gt(self, Tensor(threshold)), self, Tensor(value));
+      });
+  m.def("glu(Tensor self, int dim=-1) -> Tensor")
+      .doc("First half of dim times the sigmoid of the second half.")
+      .composite([](const Tensor& self, int64_t dim) {
+        PKG_CHECK(self.ndim() > 0 && self.size(dim) % 2 == 0, RuntimeError,
+                  "[glu] expected dim ", dim, " to have an even size, got shape ",
+                  self.sizes(), ".");
+        const TensorList halves = chunk_op(self, 2, dim);
+        return mul(halves[0], sigmoid(halves[1]));
+      });
+}
+
+}  // namespace
+}  // namespace pkg::ops

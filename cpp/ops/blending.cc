@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// ops/blending.cc: elementwise functions of three tensors, and limits.
+#include <limits>
+
+#include "ops/elementwise.h"
+
+namespace pkg::ops {
+namespace {
+
+using Clamping = Op<Tensor(const Tensor&, const Tensor&, const Tensor&)>;
+const Clamping clamp{"clamp"}, clamp_in_place{"clamp_"};
+const UnaryOp isfinite_op{"isfinite"};
+
+Spec blend_spec(const char* op, const Tensor& a, const Tensor& b, const Tensor& c,
+                DType dtype) {
+  Spec spec = broadcast_spec(op, a, b, dtype);
+  spec.sizes = broadcast_shapes(op, spec.sizes, c.sizes());
+  if (c.is_meta()) spec.device = c.device();
+  return spec;
+}
+
+// NaN in any operand gives NaN; the upper limit wins where the two cross.
+struct AtLeast {
+  template <class T>
+  T operator()(T x, T low) const {
+    return x < low || low != low ? low : x;
+  }
+};
+struct AtMost {
+  template <class T>
+  T operator()(T x, T high) const {
+    return x > high || high != high ? high : x;
+  }
+};
+
+DType clamp_type(const Tensor& self, const Tensor& min, const Tensor& max) {
+  PKG_CHECK(min.defined() || max.defined(), RuntimeError,
+            "[clamp] At least one of 'min' or 'max' must not be None.");
+  return result_type({&self, &min, &max});
+}
+Spec clamp_rule(const Tensor& self, const Tensor& min, const Tensor& max) {
+  const DType dtype = clamp_type(self, min, max);
+  return blend_spec("clamp", self, min.defined() ? min : self,
+                    max.defined() ? max : self, dtype);
+}
+void clamp_kernel(Tensor& out, const Tensor& self, const Tensor& min, const Tensor& max) {
+  const DType dtype = clamp_type(self, min, max);
+  if (!max.defined()) return run_binary(out, self, min, dtype, kNumberType, AtLeast{});
+  if (!min.defined()) return run_binary(out, self, max, dtype, kNumberType, AtMost{});
+  run_ternary(out, self, min, max, dtype, kNumberType, [](auto x, auto low, auto high) {
+    return AtMost{}(AtLeast{}(x, low), high);
+  });
+}
+// At a limit the gradient belongs to self.
+TensorList clamp_gradient(const GradContext& g) {
+  const Tensor &x = g.input(0), &min = g.input(1), &max = g.input(2);
+  const Tensor zero(0);
+  Tensor raised = x, self = g.grad(), to_min, to_max;
+  if (min.defined()) {
+    const Tensor below = lt(x, min);
+    raised = where(below, min, x);
+    to_min = where(below, self, zero);
+    self = where(below, zero, self);
+  }
+  if (max.defined()) {
+    const Tensor above = gt(raised, max);
+    to_max = where(above, g.grad(), zero);
+    if (to_min.defined()) to_min = where(above, zero, to_min);
+    self = where(above, zero, self);
+  }
+  return {g.needs(0) ? sum_to(self, g.shape(0)) : Tensor(),
+          g.needs(1) ? sum_to(to_min, g.shape(1)) : Tensor(),
+          g.needs(2) ? sum_to(to_max, g.shape(2)) : Tensor()};
+}
+
+Spec floating_blend(const char* op, const Tensor& a, const Tensor& b, const Tensor& c) {
+  const DType dtype = result_type({&a, &b, &c});
+  PKG_CHECK(is_floating(dtype), RuntimeError, "[", op,
+            "] expected a floating tensor, got ", dtype, ".");
+  return blend_spec(op, a, b, c, dtype);
+}
+
+template <class F>
+void run_scaled(Tensor& out, const Tensor& self, const Tensor& tensor1,
+                const Tensor& tensor2, const Scalar& value, F f) {
+  const DType dtype = result_type({&self, &tensor1, &tensor2});
+  const double factor = value.to<double>();
+  const int64_t whole = value.is_float() ? 0 : value.to<int64_t>();
+  run_ternary(out, self, tensor1, tensor2, dtype, kNumberType,
+              [=](auto x, auto a, auto b) -> decltype(x) {
+                using T = decltype(x);
+                if constexpr (std::is_floating_point_v<T>) return f(x, T(factor), a, b);
+                else return T(f(x, T(whole), a, b));
+              });
+}
+
+PKG_LIBRARY_FRAGMENT(pkg, m) {
+  m.def("clamp(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor")
+      .doc("self limited to [min, max]; either may be a number, a tensor or None.")
+      .pointwise()
+      .shape(clamp_rule)
+      .cpu(clamp_kernel)
+      .grad("self min max", clamp_gradient)
+      .in_place();
+  m.def("clip(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor")
+      .doc("clamp by NumPy's name.")
+      .composite([](const Tensor& self, const Tensor& min, const Tensor& max) {
+        return clamp(self, min, max);
+      });
+  m.def("clip_(Tensor(a!) self, Tensor? min=None, Tensor? max=None) -> Tensor(a!)")
+      .doc("clamp_ by NumPy's name.")
+      .composite([](const Tensor& self, const Tensor& min, const Tensor& max) {
+        return clamp_in_place(self, min, max);
+      });
+  m.def("clamp_min(Tensor self, Tensor min) -> Tensor")
+      .doc("self, but not below min.")
+      .composite([](const Tensor& self, const Tensor& min) {
+        return clamp(self, min, Tensor());
+      });
+  m.def("clamp_min_(Tensor(a!) self, Tensor min) -> Tensor(a!)")
+      .doc("In-place form of clamp_min.")
+      .composite([](const Tensor& self, const Tensor& min) {
+        return clamp_in_place(self, min, Tensor());
+      });
+  m.def("clamp_max(Tensor self, Tensor max) -> Tensor")
+      .doc("self, but not above max.")
+      .composite([](const Tensor& self, const Tensor& max) {
+        return clamp(self, Tensor(), max);
+      });
+  m.def("clamp_max_(Tensor(a!) self, Tensor max) -> Tensor(a!)")
+      .doc("In-place form of clamp_max.")
+      .composite([](const Tensor& self, const Tensor& max) {
+        return clamp_in_place(self, Tensor(), max);
+      });
+  m.def("nan_to_num(Tensor self, float? nan=None, float? posinf=None, "
+        "float? neginf=None) -> Tensor")
+      .doc("NaN as nan (zero), infinities as posinf and neginf (the largest numbers).")
+      .pointwise()
+      .shape([](const Tensor& self, std::optional<double>, std::optional<double>,
+                std::optional<double>) { return self.spec(); })
+      .cpu([](Tensor& out, const Tensor& self, std::optional<double> nan,
+              std::optional<double> posinf, std::optional<double> neginf) {
+        // The largest float32 is no float16: ask the dtype of the result.
+        const double most = out.dtype() == DType::Float16    ? 65504.0
+                            : out.dtype() == DType::BFloat16 ? 3.3895313892515355e38
+                            : out.dtype() == DType::Float32
+                                ? double(std::numeric_limits<float>::max())
+                                : std::numeric_limits<double>::max();
+        const double none = nan.value_or(0), high = posinf.value_or(most),
+                     low = neginf.value_or(-most);
+        run_unary(out, self, self.dtype(), kAnyType, [=](auto x) -> decltype(x) {
+          using T = decltype(x);
+          if constexpr (std::is_floating_point_v<T>) {
+            constexpr T inf = std::numeric_limits<T>::infinity();
+            return x != x ? T(none) : x == inf ? T(high) : x == -inf ? T(low) : x;
+          } else {
+            return x;
+          }
+        });
+      })
+      .grad("self",
+            [](const GradContext& g) -> TensorList {
+              return {mul(g.grad(), isfinite_op(g.input(0)))};
+            })
+      .in_place();
+  m.def("lerp(Tensor self, Tensor end, Tensor weight) -> Tensor")
+      .doc("self + weight * (end - self); exact at weight 0 and 1.")
+      .pointwise()
+      .shape([](const Tensor& self, const Tensor& end, const Tensor& weight) {
+        return floating_blend("lerp", self, end, weight);
+      })
+      .cpu([](Tensor& out, const Tensor& self, const Tensor& end, const Tensor& weight) {
+        run_ternary(out, self, end, weight, result_type({&self, &end, &weight}), kFloatType,
+                    [](auto a, auto b, auto w) {
+                      using T = decltype(a);
+                      return w < T(0.5) ? a + w * (b - a) : b - (b - a) * (T(1) - w);
+                    });
+      })
+      .grad("self end weight",
+            [](const GradContext& g) -> TensorList {
+              const Tensor& w = g.input(2);
+              Tensor self, end, weight;
+              if (g.needs(0)) self = sum_to(mul(g.grad(), sub(Tensor(1), w)), g.shape(0));
+              if (g.needs(1)) end = sum_to(mul(g.grad(), w), g.shape(1));
+              if (g.needs(2)) {
+                weight = sum_to(mul(g.grad(), sub(g.input(1), g.input(0))), g.shape(2));
+              }
+              return {self, end, weight};
+            })
+      .in_place();
+  m.def("addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) "
+        "-> Tensor")
+      .doc("self + value * tensor1 * tensor2.")
+      .pointwise()
+      .shape([](const Tensor& self, const Tensor& a, const Tensor& b, const Scalar& value) {
+        const DType dtype = result_type({&self, &a, &b});
+        PKG_CHECK(!value.is_float() || is_floating(dtype), RuntimeError, "[addcmul] For "
+                  "integral input tensors, argument value must not be a floating point "
+                  "number (value=", value, ").");
+        return blend_spec("addcmul", self, a, b, dtype);
+      })
+      .cpu([](Tensor& out, const Tensor& self, const Tensor& a, const Tensor& b,
+              const Scalar& value) {
+        run_scaled(out, self, a, b, value,
+                   [](auto x, auto v, auto p, auto q) { return x + v * p * q; });
+      })
+      .grad("tensor1 tensor2",
+            [](const GradContext& g) -> TensorList {
+              const Tensor scaled = mul(g.grad(), Tensor(g.arg<Scalar>(3)));
+              Tensor a, b;
+              if (g.needs(1)) a = sum_to(mul(scaled, g.input(2)), g.shape(1));
+              if (g.needs(2)) b = sum_to(mul(scaled, g.input(1)), g.shape(2));
+              return {g.needs(0) ? sum_to(g.grad(), g.shape(0)) : Tensor(), a, b};
+            })
+      .in_place();
+  m.def("addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) "
+        "-> Tensor")
+      .doc("self + value * tensor1 / tensor2 of floating tensors.")
+      .pointwise()
+      .shape([](const Tensor& self, const Tensor& a, const Tensor& b, const Scalar&) {
+        return floating_blend("addcdiv", self, a, b);
+      })
+      .cpu([](Tensor& out, const Tensor& self, const Tensor& a, const Tensor& b,
+              const Scalar& value) {
+        const double factor = value.to<double>();
+        run_ternary(out, self, a, b, result_type({&self, &a, &b}), kFloatType,
+                    [=](auto x, auto p, auto q) { return x + decltype(x)(factor) * p / q; });
+      })
+      .grad("tensor1 tensor2",
+            [](const GradContext& g) -> TensorList {
+              const Tensor part = div(mul(g.grad(), Tensor(g.arg<Scalar>(3))), g.input(2));
+              Tensor a, b;
+              if (g.needs(1)) a = sum_to(part, g.shape(1));
+              if (g.needs(2)) {
+                b = sum_to(neg(mul(part, div(g.input(1), g.input(2)))), g.shape(2));
+              }
+              return {g.needs(0) ? sum_to(g.grad(), g.shape(0)) : Tensor(), a, b};
+            })
+      .in_place();
+}
+
+}  // namespace
+}  // namespace pkg::ops

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// ops/statistics.cc: spread, middle and log-sum-exp over dimensions, from other ops.
+#include "ops/elementwise.h"
+#include "ops/reduced_dims.h"
+
+namespace pkg::ops {
+namespace {
+
+using MaybeInt = std::optional<int64_t>;
+using Pair = std::tuple<Tensor, Tensor>;
+const Op<Tensor(const Tensor&, const Dims&, bool, std::optional<DType>)> mean{"mean"};
+const Op<Tensor(const Tensor&, const Dims&, bool)> amax{"amax"};
+const Op<Pair(const Tensor&, int64_t, bool, bool)> sort{"sort"};
+const Op<Tensor(const Tensor&, const Tensor&, const Scalar&)> masked_fill{"masked_fill"};
+const UnaryOp isinf{"isinf"};
+
+// Two passes: the textbook one-pass formula loses all digits far from zero.
+Tensor var(const Tensor& self, const Dims& dim, int64_t correction, bool keepdim) {
+  PKG_CHECK(is_floating(self.dtype()), RuntimeError,
+            "std and var only support floating point dtypes, got ", self.dtype());
+  const Tensor centred = sub(self, mean(self, dim, true, std::optional<DType>()));
+  const auto n = double(reduced_count(self.sizes(), dim));
+  const Tensor total = sum(mul(centred, centred), dim, keepdim);
+  return div(total, Tensor(std::max(0.0, n - double(correction))));
+}
+// The gradient of a zero deviation is zero, not infinite.
+Tensor root(const Tensor& variance) {
+  if (!variance.requires_grad()) return sqrt(variance);
+  const Tensor flat = eq(variance, Tensor(0));
+  return masked_fill(sqrt(masked_fill(variance, flat, 1)), flat, 0);
+}
+Tensor deviation(const Tensor& self, const Dims& dim, int64_t correction, bool keepdim) {
+  return root(var(self, dim, correction, keepdim));
+}
+
+using Spread = Tensor (*)(const Tensor&, const Dims&, int64_t, bool);
+template <Spread spread>
+void def_spread(Library& m, const char* name, const char* doc) {
+  m.def(str(name, "(Tensor self, int[]? dim=None, *, int correction=1, "
+                  "bool keepdim=False) -> Tensor"))
+      .doc(doc)
+      .composite([](const Tensor& self, const Dims& dim, int64_t correction, bool keepdim) {
+        return spread(self, dim, correction, keepdim);
+      });
+  m.def(str(name, ".unbiased(Tensor self, bool unbiased) -> Tensor"))
+      .doc("Of all elements, with correction 1 (unbiased) or 0.")
+      .composite([](const Tensor& self, bool unbiased) {
+        return spread(self, Dims(), unbiased, false);
+      });
+  m.def(str(name, ".dim_unbiased(Tensor self, int[]? dim, bool unbiased, "
+                  "bool keepdim=False) -> Tensor"))
+      .doc("Over dim, with correction 1 (unbiased) or 0.")
+      .composite([](const Tensor& self, const Dims& dim, bool unbiased, bool keepdim) {
+        return spread(self, dim, unbiased, keepdim);
+      });
+  m.def(str(name, "_mean(Tensor self, int[]? dim=None, *, int correction=1, "
+                  "bool keepdim=False) -> (Tensor, Tensor)"))
+      .doc("The same together with the mean.")
+      .composite([](const Tensor& self, const Dims& dim, int64_t correction, bool keepdim) {
+        return Pair{spread(self, dim, correction, keepdim),
+                    mean(self, dim, keepdim, std::optional<DType>())};
+      });
+}
+
+// The maximum keeps exp() in range; where it is infinite, it must not make inf - inf.
+Tensor logsumexp(const Tensor& self, const Dims& dim, bool keepdim) {
+  const Tensor x = is_floating(self.dtype()) ? self : to_dtype(self, default_dtype());
+  if (reduced_count(x.sizes(), dim) == 0) return log(sum(exp(x), dim, keepdim));
+  Tensor top;
+  {
+    ExcludeKeys off(DispatchKey::Autograd);
+    top = amax(x, dim, true);
+    top = masked_fill(top, isinf(top), 0);
+  }
+  const Tensor total = log(sum(exp(sub(x, top)), dim, keepdim));
+  return add(total, keepdim ? top : reshape(top, total.sizes()));
+}
+
+// Lower of the two middle values; NaN, which sorts last, wins.
+Pair median(const Tensor& self, int64_t dim, bool keepdim) {
+  const int64_t n = self.ndim() ? self.size(dim) : 1;
+  PKG_CHECK(n > 0, IndexError, "[median] Expected reduction over at least one element, "
+            "got shape ", self.sizes());
+  const auto [values, indices] = sort(self, dim, false, true);
+  if (self.ndim() == 0) return {values, indices};
+  const Tensor middle = slice(values, dim, (n - 1) / 2, (n - 1) / 2 + 1, 1);
+  const Tensor last = slice(values, dim, n - 1, n, 1);
+  const Tensor is_nan = ne(last, last);
+  Tensor value = where(is_nan, last, middle);
+  Tensor index = where(is_nan, slice(indices, dim, n - 1, n, 1),
+                       slice(indices, dim, (n - 1) / 2, (n - 1) / 2 + 1, 1));
+  if (keepdim) return {value, index};
+  const Shape sizes = reduced_shape("median", self, Dims(Shape{dim}), false);
+  return {reshape(value, sizes), reshape(index, sizes)};
+}
+
+PKG_LIBRARY_FRAGMENT(pkg, m) {
+  def_spread<var>(m, "var", "Variance over dim, divided by n - correction.");
+  def_spread<deviation>(m, "std", "Standard deviation over dim.");
+  m.def("logsumexp(Tensor self, int[] dim, bool keepdim=False) -> Tensor")
+      .doc("log(sum(exp(self))) over dim, without overflow.")
+      .composite([](const Tensor& self, const Shape& dim, bool keepdim) {
+        return logsumexp(self, Dims(dim), keepdim);
+      });
+  m.def("logaddexp(Tensor self, Tensor other) -> Tensor")
+      .doc("log(exp(self) + exp(other)), without overflow.")
+      .composite([](const Tensor& a, const Tensor& b) {
+        const Shape sizes = broadcast_shapes("logaddexp", a.sizes(), b.sizes());
+        const Tensor x = unsqueeze(expand(a, sizes), 0), y = unsqueeze(expand(b, sizes), 0);
+        const Op<Tensor(const TensorList&, int64_t)> cat{"cat"};
+        return logsumexp(cat(TensorList{x, y}, 0), Dims(Shape{0}), false);
+      });
+  m.def("median(Tensor self) -> Tensor")
+      .doc("The lower middle value of all elements.")
+      .composite([](const Tensor& self) {
+        return std::get<0>(median(reshape(self, Shape{self.numel()}), 0, false));
+      });
+  m.def("median.dim(Tensor self, int dim, bool keepdim=False) "
+        "-> (Tensor values, Tensor indices)")
+      .doc("The lower middle values over dim, and where they stand.")
+      .composite(median);
+}
+
+}  // namespace
+}  // namespace pkg::ops
