@@ -2,6 +2,7 @@
 // autograd/accumulate_grad.cc: leaves and their gradients.
 #include "autograd/accumulate_grad.h"
 
+#include "autograd/views.h"
 #include "dispatcher/dispatcher.h"
 #include "ops/functions.h"
 
@@ -21,16 +22,52 @@ class SpinGuard {
   std::atomic_flag& flag_;
 };
 
+// A gradient that nobody else holds becomes .grad itself; others are copied, so that
+// .grad can be changed in place.
+Tensor own(Tensor grad) {
+  const TensorImpl& impl = *grad.impl();
+  const uint32_t holders = grad.is_view() ? 2 : 1;  // of the memory: the view, its base
+  const bool alone = impl.use_count() == 1 && impl.storage->use_count() == holders &&
+                     (!grad.is_view() || impl.base->use_count() == 1) &&
+                     impl.storage->nbytes() == grad.numel() * itemsize(grad.dtype());
+  if (!alone || !grad.is_contiguous() || grad.storage().exported()) {
+    return ops::clone(grad);
+  }
+  return grad.is_view() ? share(grad) : grad;
+}
+
+// Adds to .grad.  The slot is empty while the sum is made; a pass of another thread that
+// finds it so puts its own gradient there, which we then add as well.
+void accumulate(AutogradMeta& meta, Tensor sum, bool in_place) {
+  const auto exchange = [&](Ref<TensorImpl> with) {
+    SpinGuard guard(meta.lock);
+    return Tensor(std::exchange(meta.grad, std::move(with)));
+  };
+  for (bool owned = !in_place;; owned = true) {
+    const Tensor before = exchange(nullptr);
+    if (before.defined()) {
+      try {
+        sum = in_place ? ops::add_(before, sum) : ops::add(before, sum);
+      } catch (...) {
+        exchange(before.ref());
+        throw;
+      }
+    } else if (!owned) {
+      sum = own(std::move(sum));
+    }
+    SpinGuard guard(meta.lock);
+    if (meta.grad) continue;
+    meta.grad = sum.ref();
+    return;
+  }
+}
+
 }  // namespace
 
 Edge gradient_edge(const Tensor& tensor) {
-  if (!tensor.defined() || !tensor.requires_grad()) return {};
+  if (!tensor.defined() || !requires_grad(tensor)) return {};
   AutogradMeta& meta = tensor.make_autograd();
   if (meta.grad_fn) {
-    PKG_CHECK(!tensor.impl()->is_view || meta.version == tensor.version(), RuntimeError,
-              "a view that requires grad was modified in place through its base or "
-              "another view (version ", tensor.version(), "; expected ", meta.version,
-              "). Take the view again after the modification.");
     return {grad_fn(tensor), meta.output_nr};
   }
   // The leaf knows its node without owning it, since the node owns the leaf.
@@ -57,23 +94,9 @@ TensorList AccumulateGrad::apply(TensorList grads) {
             " arrived at a leaf of shape ", variable.sizes(), ".");
   if (grad.dtype() != variable.dtype()) grad = ops::to_dtype(grad, variable.dtype());
   AutogradMeta& meta = *variable.autograd();
-  // A gradient that nobody else holds becomes .grad itself.
-  const bool own = grad.ref()->use_count() == 1 && !grad.impl()->is_view &&
-                   grad.is_contiguous() && !grad.storage().exported();
-  if (!own && !grad_enabled()) grad = ops::clone(grad);
-  Tensor before, sum = grad;
-  while (true) {
-    {
-      SpinGuard guard(meta.lock);
-      // Another pass may have added meanwhile: add to what is there now.
-      if (meta.grad == before.ref()) {
-        meta.grad = sum.ref();
-        return {};
-      }
-      before = Tensor(meta.grad);
-    }
-    sum = before.defined() ? ops::add(before, grad) : grad;
-  }
+  accumulate(meta, std::move(grad), /*in_place=*/!grad_enabled());
+  if (meta.hooks) static_cast<HookList&>(*meta.hooks).run_accumulated(variable);
+  return {};
 }
 
 }  // namespace pkg

@@ -5,10 +5,12 @@
 // among the pending nodes has received all its gradients: no counting pass is needed.
 #include "autograd/engine.h"
 
-#include <queue>
-#include <unordered_map>
+#include <algorithm>
+#include <vector>
 
 #include "autograd/accumulate_grad.h"
+#include "autograd/pending.h"
+#include "autograd/views.h"
 #include "dispatcher/dispatcher.h"
 #include "ops/functions.h"
 #include "scheduler/hooks.h"
@@ -16,63 +18,100 @@
 namespace pkg {
 namespace {
 
+std::atomic<bool> g_detect_anomaly{false};
+
+const Op<Tensor(const Tensor&)> isnan{"isnan"};
+const Op<Tensor(const Tensor&, const std::optional<Shape>&, bool)> any{"any"};
+
+bool has_nan(const Tensor& tensor) {
+  return is_floating(tensor.dtype()) &&
+         item(any(isnan(tensor), std::optional<Shape>(), false)).to<bool>();
+}
+
+std::string where(const Node& node) {
+  const std::string site = node.call_site();
+  return node.name() + (site.empty() ? "" : ", recorded at " + site);
+}
+
+// Whether `grad` may be added to in place: nobody else sees its memory.
+bool is_private(const Tensor& grad) {
+  return grad.ref()->use_count() == 1 && !grad.is_view() &&
+         grad.storage().use_count() == 1 && !grad.requires_grad();
+}
+
 class Pass {
  public:
-  Pass(bool retain_graph, bool create_graph, bool accumulate)
-      : retain_graph_(retain_graph), create_graph_(create_graph),
-        accumulate_(accumulate) {}
+  struct Options {
+    bool retain_graph, create_graph, accumulate;
+  };
+  explicit Pass(Options options) : options_(options) {}
 
   void add(const Edge& edge, Tensor grad) {
-    auto [entry, fresh] = pending_.try_emplace(edge.node.get());
-    if (fresh) {
-      entry->second.node = edge.node;
-      entry->second.grads.resize(edge.node->n_outputs());
-      order_.push({edge.node->sequence(), edge.node.get()});
+    Tensor& slot = pending_.gradients(edge.node)[edge.input_nr];
+    if (!slot.defined()) {
+      slot = std::move(grad);
+    } else if (!options_.create_graph && is_private(slot) &&
+               slot.dtype() == grad.dtype() && slot.sizes() == grad.sizes()) {
+      ops::add_(slot, grad);
+    } else {
+      slot = ops::add(slot, grad);
     }
-    Tensor& slot = entry->second.grads[edge.input_nr];
-    slot = slot.defined() ? ops::add(slot, grad) : std::move(grad);
   }
 
   /// The gradient arriving at `edge` is also wanted as result `index`.
   void capture(const Edge& edge, size_t index) {
-    captures_[edge.node.get()].push_back({edge.input_nr, index});
+    captures_.push_back({edge.node.get(), edge.input_nr, index});
   }
 
   void run(TensorList& captured) {
     int64_t count = 0;
-    while (!order_.empty()) {
+    while (!pending_.empty()) {
       if (++count % 1024 == 0) check_interrupt();
-      Node* key = order_.top().second;
-      order_.pop();
-      auto found = pending_.find(key);
-      const Ref<Node> node = std::move(found->second.node);
-      TensorList grads = std::move(found->second.grads);
-      pending_.erase(found);
-      if (!captures_.empty()) {
-        for (const auto& [input_nr, index] : captures_[key]) {
-          captured[index] = grads[input_nr];
-        }
-      }
-      if (node->edges().empty() && !accumulate_) continue;
-      TensorList next = node->apply(std::move(grads));
-      if (!retain_graph_) node->release_saved();
-      for (size_t i = 0; i < next.size(); ++i) {
-        if (next[i].defined() && node->edges()[i].node) {
-          add(node->edges()[i], std::move(next[i]));
-        }
+      auto [node, grads] = pending_.take_latest();
+      try {
+        step(*node, std::move(grads), captured);
+      } catch (Error& error) {
+        error.append(" [in backward of " + where(*node) + "]");
+        throw;
       }
     }
   }
 
  private:
-  struct Pending {
-    Ref<Node> node;
-    TensorList grads;
+  struct Capture {
+    Node* node;
+    uint32_t input_nr;
+    size_t index;
   };
-  bool retain_graph_, create_graph_, accumulate_;
-  std::unordered_map<Node*, Pending> pending_;
-  std::priority_queue<std::pair<uint64_t, Node*>> order_;
-  std::unordered_map<Node*, std::vector<std::pair<uint32_t, size_t>>> captures_;
+
+  void step(Node& node, TensorList grads, TensorList& captured) {
+    const HookList* hooks = node.hooks_or_null();
+    const bool leaf = node.edges().empty();
+    if (hooks) hooks->run_before(grads);
+    for (const Capture& capture : captures_) {
+      if (capture.node == &node) captured[capture.index] = grads[capture.input_nr];
+    }
+    if (leaf && !options_.accumulate) return;
+    TensorList next = node.apply(hooks ? grads : std::move(grads));
+    if (hooks) hooks->run_after(next, grads);
+    if (!options_.retain_graph) node.release_saved();
+    if (g_detect_anomaly.load(std::memory_order_relaxed)) check_finite(node, next);
+    const auto& edges = node.edges();
+    for (size_t i = 0; i < next.size(); ++i) {
+      if (next[i].defined() && edges[i].node) add(edges[i], std::move(next[i]));
+    }
+  }
+
+  static void check_finite(const Node& node, const TensorList& grads) {
+    for (size_t i = 0; i < grads.size(); ++i) {
+      PKG_CHECK(!grads[i].defined() || !has_nan(grads[i]), RuntimeError, "Function '",
+                node.name(), "' returned nan values in its ", i, "th output.");
+    }
+  }
+
+  Options options_;
+  PendingNodes pending_;
+  std::vector<Capture, PoolAllocator<Capture>> captures_;
 };
 
 // Grad mode is on in the pass exactly when the gradients shall be differentiable.
@@ -88,7 +127,7 @@ class GradMode {
 void seed(Pass& pass, const TensorList& outputs, const TensorList& grad_outputs) {
   for (size_t i = 0; i < outputs.size(); ++i) {
     const Tensor& output = outputs[i];
-    PKG_CHECK(output.requires_grad(), RuntimeError, "element ", i,
+    PKG_CHECK(requires_grad(output), RuntimeError, "element ", i,
               " of tensors does not require grad and does not have a grad_fn");
     Tensor grad = i < grad_outputs.size() ? grad_outputs[i] : Tensor();
     if (!grad.defined()) {
@@ -106,11 +145,14 @@ void seed(Pass& pass, const TensorList& outputs, const TensorList& grad_outputs)
 
 }  // namespace
 
+void set_detect_anomaly(bool enabled) { g_detect_anomaly = enabled; }
+bool detect_anomaly() { return g_detect_anomaly; }
+
 void backward(const TensorList& outputs, const TensorList& grad_outputs,
               bool retain_graph, bool create_graph) {
   BlockingRegion without_gil;
   GradMode mode(create_graph);
-  Pass pass(retain_graph || create_graph, create_graph, true);
+  Pass pass({retain_graph || create_graph, create_graph, true});
   seed(pass, outputs, grad_outputs);
   TensorList none;
   pass.run(none);
@@ -121,10 +163,10 @@ TensorList grad(const TensorList& outputs, const TensorList& inputs,
                 bool allow_unused) {
   BlockingRegion without_gil;
   GradMode mode(create_graph);
-  Pass pass(retain_graph || create_graph, create_graph, false);
+  Pass pass({retain_graph || create_graph, create_graph, false});
   std::vector<Edge> kept;  // the nodes that captures are keyed by stay alive
   for (size_t i = 0; i < inputs.size(); ++i) {
-    PKG_CHECK(inputs[i].requires_grad(), RuntimeError,
+    PKG_CHECK(requires_grad(inputs[i]), RuntimeError,
               "One of the differentiated Tensors does not require grad (input ", i, ")");
     kept.push_back(gradient_edge(inputs[i]));
     pass.capture(kept.back(), i);

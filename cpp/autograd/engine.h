@@ -18,4 +18,8 @@ TensorList grad(const TensorList& outputs, const TensorList& inputs,
                 const TensorList& grad_outputs, bool retain_graph = false,
                 bool create_graph = false, bool allow_unused = false);
 
+/// Whether every pass checks the gradients for NaN and names the call that made them.
+void set_detect_anomaly(bool enabled);
+bool detect_anomaly();
+
 }  // namespace pkg

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // autograd/fallback.cc: the Autograd key, one boxed function for all ops: record a node,
 // then go on down.
-#include "autograd/op_node.h"
+#include "autograd/views.h"
 #include "dispatcher/library.h"
 
 namespace pkg {
@@ -10,19 +10,9 @@ namespace {
 bool any_requires_grad(std::span<const Value> args) {
   bool any = false;
   for (const Value& value : args) {
-    for_each_tensor(value, [&](const Tensor& t) { any |= t.requires_grad(); });
+    for_each_tensor(value, [&](const Tensor& t) { any |= requires_grad(t); });
   }
   return any;
-}
-
-// What would lose or corrupt a gradient is refused before anything is written.
-void check_in_place_target(const Operator& op, const Tensor& self) {
-  PKG_CHECK(!(self.requires_grad() && self.is_leaf()), RuntimeError,
-            "a leaf Variable that requires grad is being used in an in-place operation. "
-            "Use no_grad() to change it outside the graph.");
-  PKG_CHECK(!self.impl()->is_view, NotImplementedError, "[", op.schema.name,
-            "] an in-place operation on a view is not recorded by autograd yet. Use the "
-            "out-of-place form (where, cat, index_put), or detach().");
 }
 
 void autograd_fallback(const Operator& op, const Kernel&, KeySet keys, Stack& stack) {
@@ -36,10 +26,16 @@ void autograd_fallback(const Operator& op, const Kernel&, KeySet keys, Stack& st
             "] has no gradient formula, so the gradient of its input would be lost. Give "
             "it one with .grad(...) where it is defined (", op.where,
             "), or detach() the input.");
-  if (op.in_place()) check_in_place_target(op, std::get<Tensor>(stack.args[0]));
+  if (!op.in_place()) {
+    auto node = Ref<OpNode>::make(op, stack.args);
+    dispatcher.redispatch_boxed(op, below, stack);
+    return node->set_results(stack);
+  }
+  const Tensor self = std::get<Tensor>(stack.args[0]);
+  check_in_place_target(op, self);
   auto node = Ref<OpNode>::make(op, stack.args);
   dispatcher.redispatch_boxed(op, below, stack);
-  node->set_results(stack);
+  record_in_place(self, std::move(node), stack);
 }
 
 PKG_LIBRARY_IMPL(_, Autograd, m) { m.fallback(autograd_fallback); }

@@ -20,14 +20,14 @@ void set_requires_grad(const Tensor& tensor, bool wanted) {
 
 void set_grad(const Tensor& tensor, const Tensor& grad) {
   if (!grad.defined()) {
-    if (tensor.autograd()) tensor.autograd()->grad = nullptr;
+    if (tensor.autograd()) tensor.autograd()->grad_slot() = nullptr;
     return;
   }
   PKG_CHECK(grad.sizes() == tensor.sizes() && grad.dtype() == tensor.dtype(),
             RuntimeError, "assigned grad has data of a different size or type: expected ",
             tensor.sizes(), " ", tensor.dtype(), ", got ", grad.sizes(), " ",
             grad.dtype());
-  tensor.make_autograd().grad = grad.ref();
+  tensor.make_autograd().grad_slot() = grad.ref();
 }
 
 }  // namespace pkg

@@ -3,6 +3,7 @@
 #include "autograd/node.h"
 
 #include "base/thread_local.h"
+#include "scheduler/hooks.h"
 
 namespace pkg {
 namespace {
@@ -15,11 +16,26 @@ thread_local constinit bool t_draining = false;
 
 }  // namespace
 
-Node::Node() : sequence_(g_sequence.fetch_add(1, std::memory_order_relaxed)) {
+Node::Node()
+    : sequence_(g_sequence.fetch_add(1, std::memory_order_relaxed)), site_(mark_site()) {
   count_live(Live::Nodes, 1);
 }
 
-Node::~Node() { count_live(Live::Nodes, -1); }
+Node::~Node() {
+  if (HookList* hooks = hooks_.load(std::memory_order_relaxed)) hooks->release();
+  count_live(Live::Nodes, -1);
+}
+
+std::string Node::call_site() const { return site_text(site_); }
+
+HookList& Node::hooks() {
+  HookList* list = hooks_.load(std::memory_order_acquire);
+  if (list) return *list;
+  HookList* fresh = Ref<HookList>::make().detach();
+  if (hooks_.compare_exchange_strong(list, fresh)) return *fresh;
+  fresh->release();
+  return *list;
+}
 
 // Deleting a node releases its edges and saved tensors, which may dispose of further
 // nodes: those only join the list.
@@ -40,6 +56,7 @@ void set_history(const Tensor& tensor, Ref<Node> node, uint32_t output_nr) {
   meta.grad_fn = std::move(node);
   meta.output_nr = output_nr;
   meta.version = tensor.version();
+  meta.retained = nullptr;
   tensor.impl()->keys |= DispatchKey::Autograd;
 }
 

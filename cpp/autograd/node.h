@@ -7,8 +7,9 @@
 
 #include <atomic>
 #include <string>
-#include <vector>
 
+#include "autograd/hooks.h"
+#include "base/function_ref.h"
 #include "tensor/tensor.h"
 
 namespace pkg {
@@ -20,6 +21,7 @@ struct Edge {
   Ref<Node> node;
   uint32_t input_nr = 0;
 };
+using EdgeList = SmallVector<Edge, 2>;
 
 class Node : public Intrusive, public PoolAllocated {
  public:
@@ -31,22 +33,37 @@ class Node : public Intrusive, public PoolAllocated {
   virtual TensorList apply(TensorList grads) = 0;
   /// Drops what was saved for apply(); a second pass then fails with a clear error.
   virtual void release_saved() {}
+  /// Calls f(name, tensor) for everything saved, for inspection.
+  virtual void for_each_saved(
+      FunctionRef<void(const std::string& name, const Tensor& tensor)>) const {}
   /// Number of outputs, which is the number of gradients apply() gets.
   virtual size_t n_outputs() const { return 1; }
+  /// Shapes and dtypes of the inputs, one an edge, where the node knows them.
+  virtual const Spec* input_spec(size_t) const { return nullptr; }
 
-  const std::vector<Edge>& edges() const { return edges_; }
+  const EdgeList& edges() const { return edges_; }
   /// Grows with every node: inputs always have smaller numbers than their consumers.
   uint64_t sequence() const { return sequence_; }
+  /// "file:line" of the call that was recorded, or "".
+  std::string call_site() const;
+
+  /// The node's hooks, made at the first call.
+  HookList& hooks();
+  const HookList* hooks_or_null() const {
+    return hooks_.load(std::memory_order_acquire);
+  }
 
  protected:
   ~Node() override;
   // Destruction goes through a list of the thread instead of the stack.
   void dispose() noexcept final;
 
-  std::vector<Edge> edges_;
+  EdgeList edges_;
 
  private:
   uint64_t sequence_;
+  uint64_t site_;
+  std::atomic<HookList*> hooks_{nullptr};  // owned
   Node* next_trash_ = nullptr;
 };
 

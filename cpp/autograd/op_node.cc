@@ -9,37 +9,46 @@ namespace pkg {
 
 OpNode::OpNode(const Operator& op, std::span<const Value> args) : op_(op) {
   const Gradient& gradient = op.definition().gradient;
-  args_.resize(args.size());
-  specs_.reserve(args.size());
-  const auto add_tensor = [this](const Tensor& tensor) {
-    if (tensor.defined() && tensor.requires_grad()) {
-      needs_mask_ |= uint64_t{1} << specs_.size();
-    }
-    slots_.push_back(uint32_t(specs_.size()));
-    edges_.push_back(gradient_edge(tensor));
-    specs_.push_back(tensor.defined() ? tensor.spec() : Spec());
-  };
+  const Tensor* written = op.in_place() ? std::get_if<Tensor>(&args[0]) : nullptr;
+  args_.reserve(uint32_t(args.size()));
   for (size_t i = 0; i < args.size(); ++i) {
     const Value& value = args[i];
-    const ArgType type = op.schema.arguments[i].type;
-    const bool wanted = gradient.saved_args >> i & 1;
+    const bool tensors = op.schema.arguments[i].type == ArgType::Tensor;
+    if (!tensors) {  // plain values cost nothing to keep
+      specs_.emplace_back();
+      args_.push_back(value);
+      continue;
+    }
     if (auto* list = std::get_if<TensorList>(&value)) {
       for (const Tensor& tensor : *list) add_tensor(tensor);
-    } else if (type == ArgType::Tensor) {
-      add_tensor(Unbox<Tensor>::from(value));
     } else {
-      specs_.push_back({});
+      add_tensor(Unbox<Tensor>::from(value));
     }
-    // Plain values cost nothing to keep; tensors only when the formula asked.
-    if (type != ArgType::Tensor || wanted) args_[i] = value;
-    if (type != ArgType::Tensor || !wanted) continue;
-    if (op.in_place() && i == 0) {
+    if (!(gradient.saved_args >> i & 1)) {
+      args_.emplace_back();
+      continue;
+    }
+    const Tensor* tensor = std::get_if<Tensor>(&value);
+    if (written && tensor && tensor->is_same(*written)) {
       // The values are about to be overwritten.
       ExcludeKeys off(DispatchKey::Autograd);
-      args_[0] = ops::clone(std::get<Tensor>(value));
+      args_.emplace_back(ops::clone(*written));
+    } else {
+      args_.push_back(value);
     }
-    for_each_tensor(args_[i], [this](const Tensor& tensor) { save(tensor); });
+    for_each_tensor(args_.back(), [this](const Tensor& saved) { save(saved); });
   }
+}
+
+void OpNode::add_tensor(const Tensor& tensor) {
+  const uint32_t slot = specs_.size();
+  if (tensor.defined() && tensor.requires_grad()) {
+    needs_mask_ |= GradContext::needs_bit(slot);
+  }
+  slots_.push_back(slot);
+  edges_.push_back(gradient_edge(tensor));
+  if (tensor.defined()) specs_.emplace_back(tensor.spec());
+  else specs_.emplace_back();
 }
 
 void OpNode::save(const Tensor& tensor) {
@@ -61,8 +70,7 @@ void OpNode::set_results(const Stack& stack) {
     for_each_tensor(stack.results[size_t(i)], [&](const Tensor& tensor) {
       if (keep) {
         // Without history: the result owns this node, not the other way round.
-        results_.push_back(
-            alias(tensor, tensor.sizes(), tensor.strides(), tensor.offset()));
+        results_.push_back(share(tensor));
         save(tensor);
       }
       if (is_floating(tensor.dtype())) set_history(tensor, self, number);
@@ -88,15 +96,18 @@ TensorList OpNode::apply(TensorList grads) {
             name(), ". Specify retain_graph=True if you need to backward through the graph "
             "a second time.");
   check_versions();
-  std::vector<Tensor> results = results_;
+  TensorList historic;
+  std::span<const Tensor> results(results_.data(), results_.size());
   if (grad_enabled()) {  // double backward goes through the results' own history
-    for (size_t i = 0; i < results.size(); ++i) {
-      results[i] = alias(results[i], results[i].sizes(), results[i].strides(),
-                         results[i].offset());
-      set_history(results[i], Ref<Node>::share(this), uint32_t(i));
+    for (const Tensor& result : results_) {
+      historic.push_back(share(result));
+      const auto number = uint32_t(historic.size() - 1);
+      set_history(historic.back(), Ref<Node>::share(this), number);
     }
+    results = historic;
   }
-  GradContext context{grads, args_, results, specs_, needs_mask_, &op_.definition()};
+  GradContext context{grads, {args_.data(), args_.size()}, results,
+                      {specs_.data(), specs_.size()}, needs_mask_};
   TensorList out = op_.definition().gradient.formula(context);
   PKG_CHECK(out.size() <= edges_.size(), RuntimeError, name(),
             " returned an incorrect number of gradients (expected ", edges_.size(),
@@ -121,6 +132,16 @@ void OpNode::release_saved() {
   args_.clear();
   results_.clear();
   versions_.clear();
+}
+
+void OpNode::for_each_saved(
+    FunctionRef<void(const std::string& name, const Tensor&)> f) const {
+  for (size_t i = 0; i < args_.size(); ++i) {
+    for_each_tensor(args_[i], [&](const Tensor& tensor) {
+      f(op_.schema.arguments[i].name, tensor);
+    });
+  }
+  for (const Tensor& result : results_) f("result", result);
 }
 
 }  // namespace pkg

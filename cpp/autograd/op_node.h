@@ -16,25 +16,32 @@ class OpNode final : public Node {
   std::string name() const override;
   TensorList apply(TensorList grads) override;
   void release_saved() override;
+  void for_each_saved(
+      FunctionRef<void(const std::string& name, const Tensor&)> f) const override;
   size_t n_outputs() const override { return n_outputs_; }
+  const Spec* input_spec(size_t edge) const override { return &specs_[slots_[edge]]; }
 
   /// Saves results (if asked for) and makes this their history.
   void set_results(const Stack& stack);
 
+  const Operator& op() const { return op_; }
+
  private:
+  // What a saved tensor's memory must still be like.
   struct Version {
     const Storage* storage;
     uint32_t expected;
   };
+  void add_tensor(const Tensor& tensor);
   void save(const Tensor& tensor);
   void check_versions() const;
 
   const Operator& op_;
-  std::vector<Value> args_;
-  std::vector<Tensor> results_;
-  std::vector<Spec> specs_;        // one a slot: arguments, lists expanded
-  std::vector<uint32_t> slots_;    // slot of each edge
-  std::vector<Version> versions_;
+  SmallVector<Value, 3> args_;
+  SmallVector<Tensor, 1> results_;
+  SmallVector<Spec, 3> specs_;       // one a slot: arguments, lists expanded
+  SmallVector<uint32_t, 4> slots_;   // slot of each edge
+  SmallVector<Version, 2> versions_;
   uint64_t needs_mask_ = 0;
   uint32_t n_outputs_ = 1;
   bool released_ = false;

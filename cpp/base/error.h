@@ -19,6 +19,8 @@ class Error : public std::exception {
   explicit Error(std::string message) : message_(std::move(message)) {}
   const char* what() const noexcept override { return message_.c_str(); }
   const std::string& message() const noexcept { return message_; }
+  /// Says more about where it happened, on its way to the caller.
+  void append(const std::string& text) { message_ += text; }
 
  private:
   std::string message_;

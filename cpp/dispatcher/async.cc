@@ -51,20 +51,15 @@ double estimate(const Operator& op, std::span<const Value> args, const Spec* spe
   return double(elements) * op.element_cost;
 }
 
-/// The same values without history: pending work keeps memory alive, not graphs.
-Tensor bare(const Tensor& tensor) {
-  Tensor copy = alias(tensor, tensor.sizes(), tensor.strides(), tensor.offset());
-  copy.impl()->wrapped_number = tensor.impl()->wrapped_number;
-  return copy;
-}
+/// The same value without history: pending work keeps memory alive, not graphs.
 Value bare(const Value& value) {
   if (const Tensor* tensor = std::get_if<Tensor>(&value)) {
-    return tensor->defined() ? Value(bare(*tensor)) : value;
+    return tensor->defined() ? Value(share(*tensor)) : value;
   }
   if (const TensorList* list = std::get_if<TensorList>(&value)) {
     TensorList copies;
     for (const Tensor& tensor : *list) {
-      copies.push_back(tensor.defined() ? bare(tensor) : tensor);
+      copies.push_back(tensor.defined() ? share(tensor) : tensor);
     }
     return copies;
   }
@@ -132,11 +127,11 @@ void submit_work(const Operator& op, const Kernel& kernel, Stack& stack,
     results[0] = std::get<Tensor>(stack.args[0]);
     detail::check_in_place(op, results[0], specs[0]);
     results[0].bump_version();
-    work.results[0] = bare(results[0]);
+    work.results[0] = share(results[0]);
   } else {
     for (size_t i = 0; i < specs.size(); ++i) {
       results[i] = empty(specs[i]);
-      work.results[i] = bare(results[i]);
+      work.results[i] = share(results[i]);
       bytes += results[i].storage().nbytes();
     }
   }

@@ -29,9 +29,14 @@ void check_interrupt() {
   if (auto check = hooks().check_interrupt) check();
 }
 
-std::string call_site() {
-  auto find = hooks().call_site;
-  return find ? find() : std::string();
+uint64_t mark_site() {
+  auto mark = hooks().mark_site;
+  return mark ? mark() : 0;
+}
+
+std::string site_text(uint64_t site) {
+  auto text = hooks().site_text;
+  return site && text ? text(site) : std::string();
 }
 
 BlockingRegion::BlockingRegion() noexcept : hooks_(&hooks()) {

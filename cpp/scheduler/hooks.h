@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// scheduler/hooks.h: the four places where an embedding language takes part: before and
-// after a thread blocks, while it waits, and when work is submitted.  The binding sets
+// scheduler/hooks.h: the places where an embedding language takes part: before and after
+// a thread blocks, while it waits, when work is submitted and when a call is recorded.  The binding sets
 // them once; the scheduler calls them and knows no language.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace pkg {
@@ -15,7 +16,8 @@ struct Hooks {
   void* (*enter_blocking)() = nullptr;      ///< gives up the interpreter lock
   void (*leave_blocking)(void*) = nullptr;  ///< takes it back
   void (*check_interrupt)() = nullptr;      ///< takes the lock itself; throws to stop
-  std::string (*call_site)() = nullptr;     ///< "file:line" of the running code, or ""
+  uint64_t (*mark_site)() = nullptr;        ///< the running code as a number, or 0
+  std::string (*site_text)(uint64_t) = nullptr;  ///< "file:line" of such a number
 };
 
 /// Replaces the hooks of the process.
@@ -24,8 +26,13 @@ void set_hooks(const Hooks& hooks);
 /// Runs the interrupt hook; it throws when the wait in progress shall end.
 void check_interrupt();
 
-/// Where the embedding language stands now: "file:line", or "".
-std::string call_site();
+/// Where the embedding language stands now, outside of this package, as a number that
+/// costs nanoseconds to take; 0 when unknown.
+uint64_t mark_site();
+/// "file:line" of a number from mark_site(); "" for 0.
+std::string site_text(uint64_t site);
+/// Both at once.
+inline std::string call_site() { return site_text(mark_site()); }
 
 /// While it lives, the thread may block without holding the interpreter lock.
 class BlockingRegion {

@@ -89,8 +89,14 @@ void Storage::settle_locked() {
   if (p.writer && p.writer->done() && !p.writer->error()) p.writer = nullptr;
   std::erase_if(p.readers, [](const Ref<Event>& event) { return event->done(); });
   if (!p.writer && p.readers.empty()) {
-    keys_.store(static_keys_, std::memory_order_release);
+    keys_.store(static_keys_.load(), std::memory_order_release);
   }
+}
+
+void Storage::note_rebased_views() {
+  constexpr uint16_t bit = KeySet(DispatchKey::Autograd).bits();
+  static_keys_.fetch_or(bit, std::memory_order_relaxed);
+  keys_.fetch_or(bit, std::memory_order_release);
 }
 
 bool Storage::readable() {
@@ -162,7 +168,7 @@ void Storage::add_reader(const Ref<Event>& event) {
   Pending& p = pending();
   std::lock_guard lock(p.mutex);
   p.readers.push_back(event);
-  keys_.store(static_keys_ | kAsyncBit, std::memory_order_release);
+  keys_.fetch_or(kAsyncBit, std::memory_order_release);
 }
 
 void Storage::set_writer(const Ref<Event>& event) {
@@ -170,7 +176,7 @@ void Storage::set_writer(const Ref<Event>& event) {
   std::lock_guard lock(p.mutex);
   p.writer = event;
   p.readers.clear();
-  keys_.store(static_keys_ | kAsyncBit, std::memory_order_release);
+  keys_.fetch_or(kAsyncBit, std::memory_order_release);
 }
 
 }  // namespace pkg

@@ -42,6 +42,11 @@ class Storage final : public Intrusive {
     return KeySet::from_bits(keys_.load(std::memory_order_acquire));
   }
 
+  /// Whether autograd has recorded a write to this memory that other tensors share:
+  /// they then carry the Autograd key, to look again where their values come from.
+  bool has_rebased_views() const { return dynamic_keys().has(DispatchKey::Autograd); }
+  void note_rebased_views();
+
   /// Memory visible outside (NumPy, DLPack) is never touched after a call returns.
   bool exported() const { return exports_.load(std::memory_order_acquire) > 0; }
   void add_export() { exports_.fetch_add(1, std::memory_order_acq_rel); }
@@ -74,8 +79,8 @@ class Storage final : public Intrusive {
   int64_t nbytes_;
   size_t block_bytes_;  // size of header + inline payload
   bool owns_data_ = false;
-  std::atomic<uint16_t> keys_{0};
-  uint16_t static_keys_ = 0;
+  std::atomic<uint16_t> keys_{0};         // static_keys_, and Async while work is pending
+  std::atomic<uint16_t> static_keys_{0};
   std::atomic<uint32_t> version_{0};
   std::atomic<uint32_t> exports_{0};
 

@@ -37,6 +37,7 @@ int64_t checked_numel(const Shape& sizes, DType dtype) {
 }  // namespace
 
 AutogradMeta::~AutogradMeta() = default;
+GradSlot::~GradSlot() = default;
 
 TensorImpl::TensorImpl(Ref<Storage> storage_in, Shape sizes_in, Shape strides_in,
                        int64_t offset_in, DType dtype_in, Device device_in)
@@ -78,7 +79,15 @@ Tensor alias(const Tensor& base, Shape sizes, Shape strides, int64_t offset) {
   auto impl = Ref<TensorImpl>::make(base.impl()->storage, std::move(sizes),
                                     std::move(strides), offset, base.dtype(),
                                     base.device());
-  impl->is_view = true;
+  impl->base = base.is_view() ? base.impl()->base : base.ref();
+  return Tensor(std::move(impl));
+}
+
+Tensor share(const Tensor& tensor) {
+  auto impl = Ref<TensorImpl>::make(tensor.impl()->storage, tensor.sizes(),
+                                    tensor.strides(), tensor.offset(), tensor.dtype(),
+                                    tensor.device());
+  impl->wrapped_number = tensor.impl()->wrapped_number;
   return Tensor(std::move(impl));
 }
 

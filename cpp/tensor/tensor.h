@@ -16,6 +16,7 @@
 #include "base/scalar.h"
 #include "base/shape.h"
 #include "tensor/autograd_meta.h"
+#include "tensor/small_vector.h"
 #include "tensor/storage.h"
 
 namespace pkg {
@@ -37,8 +38,9 @@ class TensorImpl final : public Intrusive, public PoolAllocated {
   DType dtype;
   Device device;
   bool contiguous = true;
-  bool is_view = false;         // made by alias()
   bool wrapped_number = false;  // made from a Python number: does not decide dtypes
+  // Of a view: the tensor that owns the values, never itself a view.
+  Ref<TensorImpl> base;
   std::unique_ptr<AutogradMeta> autograd;
   // The Python object showing this tensor, not owned; guarded by the GIL of the
   // embedding language, opaque here.
@@ -118,8 +120,9 @@ class Tensor {
   bool is_leaf() const { return !impl_->autograd || !impl_->autograd->grad_fn; }
   /// Accumulated gradient; undefined when there is none.
   Tensor grad() const {
-    return impl_->autograd ? Tensor(impl_->autograd->grad) : Tensor();
+    return impl_->autograd ? Tensor(impl_->autograd->grad_slot()) : Tensor();
   }
+  bool is_view() const { return bool(impl_->base); }
 
   bool is_same(const Tensor& other) const { return impl_ == other.impl_; }
 
@@ -127,16 +130,18 @@ class Tensor {
   Ref<TensorImpl> impl_;
 };
 
-using TensorList = std::vector<Tensor>;
+using TensorList = std::vector<Tensor, PoolAllocator<Tensor>>;
 
 /// Uninitialised tensor of the given description.
 Tensor empty(const Shape& sizes, DType dtype, Device device = {});
 inline Tensor empty(const Spec& spec) {
   return empty(spec.sizes, spec.dtype, spec.device);
 }
-/// Tensor over the same storage with another geometry, without gradient history.
+/// View of the same storage with another geometry, without gradient history yet.
 /// `offset` is absolute, in elements.  The caller vouches that it stays inside.
 Tensor alias(const Tensor& base, Shape sizes, Shape strides, int64_t offset);
+/// Another tensor over the same storage that autograd does not know to be a view.
+Tensor share(const Tensor& tensor);
 /// Tensor over foreign memory; `release` runs when the last tensor over it dies.
 Tensor from_blob(void* data, const Shape& sizes, const Shape& strides, DType dtype,
                  std::function<void()> release);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // swig/python/py_methods.cc: properties and methods of Tensor that are not ops.
 #include "autograd/leaf.h"
+#include "autograd/views.h"
 #include "ops/functions.h"
 #include "py_tensor.h"
 
@@ -33,7 +34,7 @@ PyObject* nested_list(const Tensor& tensor) {
 }
 
 PyObject* detach(const Tensor& tensor) {
-  return wrap(alias(tensor, tensor.sizes(), tensor.strides(), tensor.offset()));
+  return wrap(share(tensor));
 }
 
 int put_requires_grad(PyObject* self, PyObject* value, void*) {
@@ -105,8 +106,7 @@ PyObject* make_subclass(PyObject*, PyObject* args) {
               "_make_subclass(): expected (class, Tensor)");
     auto* type = reinterpret_cast<PyTypeObject*>(cls);
     const Tensor& source = unwrap(data);
-    Tensor tensor = alias(source, source.sizes(), source.strides(), source.offset());
-    tensor.impl()->is_view = false;
+    Tensor tensor = share(source);
     if (requires_grad) set_requires_grad(tensor, true);
     PyObject* self = checked(type->tp_alloc(type, 0));
     tensor.impl()->python_object = self;
@@ -151,9 +151,9 @@ PyGetSetDef g_tensor_getset[] = {
      nullptr},
     {"nbytes", PKG_GET(integer(x.numel() * itemsize(x.dtype()))), nullptr,
      "Bytes of all elements.", nullptr},
-    {"requires_grad", PKG_GET(boolean(x.requires_grad())), put_requires_grad,
+    {"requires_grad", PKG_GET(boolean(requires_grad(x))), put_requires_grad,
      "Whether gradients are computed for it.", nullptr},
-    {"is_leaf", PKG_GET(boolean(x.is_leaf())), nullptr,
+    {"is_leaf", PKG_GET(boolean((requires_grad(x), x.is_leaf()))), nullptr,
      "Whether no differentiable op made it.", nullptr},
     {"grad_fn", PKG_GET(wrap_grad_fn(x)), nullptr, "The node that made it, or None.",
      nullptr},

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// autograd/hooks.cc: lists of hooks, and where tensors keep theirs.
+#include "autograd/hooks.h"
+
+#include <algorithm>
+
+#include "autograd/node.h"
+#include "autograd/views.h"
+
+namespace pkg {
+
+HookList::~HookList() = default;
+
+int64_t HookList::add(HookKind kind, uint32_t output_nr, HookFunction function) {
+  std::lock_guard lock(mutex_);
+  hooks_.push_back({next_id_, kind, output_nr, std::move(function)});
+  return next_id_++;
+}
+
+bool HookList::remove(int64_t id) {
+  HookFunction dying;  // destroyed outside of the lock: it may run the user's code
+  std::lock_guard lock(mutex_);
+  const auto found = std::find_if(hooks_.begin(), hooks_.end(),
+                                  [id](const Hook& hook) { return hook.id == id; });
+  if (found == hooks_.end()) return false;
+  dying = std::move(found->function);
+  hooks_.erase(found);
+  return true;
+}
+
+std::vector<HookList::Hook> HookList::of_kind(HookKind kind) const {
+  std::lock_guard lock(mutex_);
+  std::vector<Hook> chosen;
+  for (const Hook& hook : hooks_) {
+    if (hook.kind == kind) chosen.push_back(hook);
+  }
+  return chosen;
+}
+
+void HookList::run_before(TensorList& grads) const {
+  const auto run_single = [&](HookKind kind) {
+    for (const Hook& hook : of_kind(kind)) {
+      if (hook.output_nr >= grads.size() || !grads[hook.output_nr].defined()) continue;
+      TensorList one{grads[hook.output_nr]};
+      hook.function(one, {});
+      grads[hook.output_nr] = std::move(one[0]);
+    }
+  };
+  run_single(HookKind::Tensor);
+  for (const Hook& hook : of_kind(HookKind::Pre)) hook.function(grads, {});
+  run_single(HookKind::Retain);
+}
+
+void HookList::run_after(TensorList& grad_inputs, const TensorList& grad_outputs) const {
+  for (const Hook& hook : of_kind(HookKind::Post)) {
+    hook.function(grad_inputs, grad_outputs);
+  }
+}
+
+void HookList::run_accumulated(const Tensor& leaf) const {
+  for (const Hook& hook : of_kind(HookKind::Accumulated)) {
+    TensorList one{leaf};
+    hook.function(one, {});
+  }
+}
+
+namespace {
+
+HookList& leaf_hooks(const Tensor& leaf) {
+  AutogradMeta& meta = leaf.make_autograd();
+  if (!meta.hooks) meta.hooks = Ref<HookList>::make();
+  return static_cast<HookList&>(*meta.hooks);
+}
+
+// The list that is consulted for the gradient of this tensor, and its place there.
+std::pair<HookList*, uint32_t> hooks_of(const Tensor& tensor) {
+  if (Ref<Node> node = grad_fn(tensor)) {
+    return {&node->hooks(), tensor.autograd()->output_nr};
+  }
+  return {&leaf_hooks(tensor), 0};
+}
+
+}  // namespace
+
+HookHandle register_hook(const Tensor& tensor,
+                         std::function<Tensor(const Tensor&)> hook) {
+  PKG_CHECK(requires_grad(tensor), RuntimeError,
+            "cannot register a hook on a tensor that doesn't require gradient");
+  const auto [list, output_nr] = hooks_of(tensor);
+  const int64_t id = list->add(
+      HookKind::Tensor, output_nr,
+      [hook = std::move(hook)](TensorList& grads, const TensorList&) {
+        Tensor replaced = hook(grads[0]);
+        if (!replaced.defined()) return;
+        PKG_CHECK(replaced.sizes() == grads[0].sizes(), RuntimeError,
+                  "hook '' has changed the size of value: expected ", grads[0].sizes(),
+                  ", got ", replaced.sizes());
+        grads[0] = std::move(replaced);
+      });
+  return {Ref<HookList>::share(list), id};
+}
+
+HookHandle register_accumulated_hook(const Tensor& leaf,
+                                     std::function<void(const Tensor&)> hook) {
+  PKG_CHECK(requires_grad(leaf) && leaf.is_leaf(), RuntimeError,
+            "post accumulate grad hooks cannot be registered on non-leaf tensors");
+  HookList& list = leaf_hooks(leaf);
+  const int64_t id = list.add(
+      HookKind::Accumulated, 0,
+      [hook = std::move(hook)](TensorList& grads, const TensorList&) { hook(grads[0]); });
+  return {Ref<HookList>::share(&list), id};
+}
+
+void retain_grad(const Tensor& tensor) {
+  PKG_CHECK(requires_grad(tensor), RuntimeError,
+            "can't retain_grad on Tensor that has requires_grad=False");
+  AutogradMeta& meta = tensor.make_autograd();
+  if (!meta.grad_fn || meta.retained) return;
+  meta.retained = Ref<GradSlot>::make();
+  const auto [list, output_nr] = hooks_of(tensor);
+  list->add(HookKind::Retain, output_nr,
+            [slot = meta.retained](TensorList& grads, const TensorList&) {
+              slot->grad = grads[0].ref();
+            });
+}
+
+}  // namespace pkg

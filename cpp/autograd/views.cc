@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// autograd/views.cc: see Note [History of views] in views.h.
+#include "autograd/views.h"
+
+#include "dispatcher/dispatcher.h"
+#include "ops/functions.h"
+
+namespace pkg {
+namespace {
+
+const Op<Tensor(const Tensor&, const Shape&, const Shape&, int64_t)> strided_view{
+    "_strided_view"};
+const Op<Tensor(const Tensor&, const Tensor&, const Shape&, const Shape&, int64_t)>
+    strided_scatter{"_strided_scatter"};
+
+// Grad mode on, whatever the caller's: history of what was recorded is being completed.
+class Recording {
+ public:
+  Recording() : saved_(t_local_keys) {
+    t_local_keys.excluded = t_local_keys.excluded.without(DispatchKey::Autograd);
+  }
+  ~Recording() { t_local_keys = saved_; }
+
+ private:
+  LocalKeys saved_;
+};
+
+// Offsets of views mean the same in a gradient only when that is laid out as the base.
+void check_layout(const Tensor& base) {
+  PKG_CHECK(base.is_contiguous() && base.offset() == 0, NotImplementedError,
+            "[backward] a tensor over foreign memory with strides ", base.strides(),
+            " was changed through a view under autograd. clone() it first.");
+}
+
+// Gives a view whose memory was written the history "part of the base".
+void renew(const Tensor& view) {
+  const Tensor base(view.impl()->base);
+  if (!base.requires_grad() || base.is_leaf()) return;
+  if (view.autograd() && view.autograd()->version == view.version()) return;
+  check_layout(base);
+  Recording on;
+  const Tensor again = strided_view(base, view.sizes(), view.strides(), view.offset());
+  set_history(view, grad_fn(again), 0);
+}
+
+}  // namespace
+
+bool requires_grad(const Tensor& tensor) {
+  // Only memory that was written under autograd can have made a history stale.
+  if (tensor.is_view() && tensor.storage().has_rebased_views()) renew(tensor);
+  return tensor.requires_grad();
+}
+
+void check_in_place_target(const Operator& op, const Tensor& self) {
+  PKG_CHECK(!(self.requires_grad() && self.is_leaf()), RuntimeError,
+            "a leaf Variable that requires grad is being used in an in-place operation ([",
+            op.schema.name, "]). Use no_grad() to change it outside the graph.");
+  if (!self.is_view()) return;
+  const Tensor base(self.impl()->base);
+  PKG_CHECK(!(base.requires_grad() && base.is_leaf()), RuntimeError,
+            "a view of a leaf Variable that requires grad is being used in an in-place "
+            "operation ([", op.schema.name, "]). Use no_grad() to change it outside the "
+            "graph.");
+  check_layout(base);
+}
+
+void record_in_place(const Tensor& self, Ref<OpNode> node, const Stack& stack) {
+  // Other tensors over this memory must look again where they come from.
+  if (self.is_view() || self.storage().use_count() > 1) {
+    self.storage().note_rebased_views();
+  }
+  if (!self.is_view()) return node->set_results(stack);
+  const Tensor base(self.impl()->base);
+  const Tensor part = share(self);
+  Stack written;
+  written.push(part);
+  node->set_results(written);
+  const Value args[] = {base, part, self.sizes(), self.strides(), Scalar(self.offset())};
+  auto whole = Ref<OpNode>::make(strided_scatter.record(), args);
+  set_history(base, std::move(whole), 0);
+  renew(self);
+}
+
+}  // namespace pkg
