@@ -10,8 +10,16 @@ import os as _os
 from ._binding import core as _core
 from ._version import __version__
 from .tensor import Tensor
-from . import autograd, config, ops, scheduler
-from .autograd import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from . import autograd, config, ops, random, scheduler
+from .autograd import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    no_grad,
+    set_grad_enabled,
+)
+from .random import get_rng_state, initial_seed, manual_seed, seed, set_rng_state
 
 tensor = _core.tensor
 from_numpy = _core.from_numpy
@@ -23,7 +31,6 @@ empty_cache = _core.empty_cache
 set_num_threads = _core.set_num_threads
 get_num_threads = _core.num_threads
 synchronize = _core.synchronize
-manual_seed = _core.manual_seed
 
 DTYPES = ("bool", "uint8", "int8", "int32", "int64")
 DTYPES += ("float16", "bfloat16", "float32", "float64")

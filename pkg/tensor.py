@@ -38,6 +38,25 @@ class Tensor(core.Tensor):
         keep = create_graph if retain_graph is None else retain_graph
         core._backward((self,), (gradient,), keep, create_graph)
 
+    def register_hook(self, hook):
+        """Calls hook(grad) when this tensor's gradient is known in a backward pass.
+
+        A Tensor that it returns replaces the gradient.  The result's remove() undoes it.
+        RuntimeError when the tensor requires no gradient.
+        """
+        return core._register_hook(self, hook)
+
+    def register_post_accumulate_grad_hook(self, hook):
+        """Calls hook(self) after a backward pass has added to this leaf's .grad.
+
+        The result's remove() undoes it.  RuntimeError for a tensor that is no leaf.
+        """
+        return core._register_accumulated_hook(self, hook)
+
+    def retain_grad(self):
+        """Keeps the gradient in .grad although an op made this tensor."""
+        core._retain_grad(self)
+
     def numpy(self):
         """The values as a NumPy array over the same memory.
 

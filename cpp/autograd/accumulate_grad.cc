@@ -95,7 +95,7 @@ TensorList AccumulateGrad::apply(TensorList grads) {
   if (grad.dtype() != variable.dtype()) grad = ops::to_dtype(grad, variable.dtype());
   AutogradMeta& meta = *variable.autograd();
   accumulate(meta, std::move(grad), /*in_place=*/!grad_enabled());
-  if (meta.hooks) static_cast<HookList&>(*meta.hooks).run_accumulated(variable);
+  if (const HookList* hooks = hooks_or_null()) hooks->run_accumulated(variable);
   return {};
 }
 

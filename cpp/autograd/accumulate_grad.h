@@ -8,9 +8,13 @@ namespace pkg {
 
 class AccumulateGrad final : public Node {
  public:
-  explicit AccumulateGrad(Tensor leaf) : variable(std::move(leaf)) {}
+  explicit AccumulateGrad(Tensor leaf) : Node(kLeaf), variable(std::move(leaf)) {}
   std::string name() const override { return "AccumulateGrad"; }
   TensorList apply(TensorList grads) override;
+  /// Those of the leaf, which outlive this node.
+  const HookList* hooks_or_null() const override {
+    return static_cast<const HookList*>(variable.autograd()->hooks.get());
+  }
 
   const Tensor variable;
 

@@ -21,6 +21,8 @@ Node::Node()
   count_live(Live::Nodes, 1);
 }
 
+Node::Node(LeafTag) : sequence_(0), site_(0) { count_live(Live::Nodes, 1); }
+
 Node::~Node() {
   if (HookList* hooks = hooks_.load(std::memory_order_relaxed)) hooks->release();
   count_live(Live::Nodes, -1);

@@ -26,6 +26,9 @@ using EdgeList = SmallVector<Edge, 2>;
 class Node : public Intrusive, public PoolAllocated {
  public:
   Node();
+  /// Of a leaf: comes before all others.
+  enum LeafTag { kLeaf };
+  explicit Node(LeafTag);
 
   /// "AddBackward", as PyTorch names it.
   virtual std::string name() const = 0;
@@ -43,13 +46,14 @@ class Node : public Intrusive, public PoolAllocated {
 
   const EdgeList& edges() const { return edges_; }
   /// Grows with every node: inputs always have smaller numbers than their consumers.
+  /// Leaves, which may be made after those, have 0.
   uint64_t sequence() const { return sequence_; }
   /// "file:line" of the call that was recorded, or "".
   std::string call_site() const;
 
   /// The node's hooks, made at the first call.
   HookList& hooks();
-  const HookList* hooks_or_null() const {
+  virtual const HookList* hooks_or_null() const {
     return hooks_.load(std::memory_order_acquire);
   }
 

@@ -12,6 +12,11 @@ OpNode::OpNode(const Operator& op, std::span<const Value> args) : op_(op) {
   const Tensor* written = op.in_place() ? std::get_if<Tensor>(&args[0]) : nullptr;
   args_.reserve(uint32_t(args.size()));
   for (size_t i = 0; i < args.size(); ++i) {
+    for_each_tensor(args[i], [&](const Tensor& tensor) {
+      if (tensor.requires_grad()) wanting_ |= uint64_t{1} << i;
+    });
+  }
+  for (size_t i = 0; i < args.size(); ++i) {
     const Value& value = args[i];
     const bool tensors = op.schema.arguments[i].type == ArgType::Tensor;
     if (!tensors) {  // plain values cost nothing to keep
@@ -24,7 +29,7 @@ OpNode::OpNode(const Operator& op, std::span<const Value> args) : op_(op) {
     } else {
       add_tensor(Unbox<Tensor>::from(value));
     }
-    if (!(gradient.saved_args >> i & 1)) {
+    if (i >= gradient.saved_for.size() || !(gradient.saved_for[i] & wanting_)) {
       args_.emplace_back();
       continue;
     }
@@ -63,7 +68,7 @@ std::string OpNode::name() const {
 }
 
 void OpNode::set_results(const Stack& stack) {
-  const bool keep = op_.definition().gradient.saves_results;
+  const bool keep = op_.definition().gradient.results_for & wanting_;
   uint32_t number = 0;
   const auto self = Ref<Node>::share(this);
   for (int i = 0; i < stack.n_results; ++i) {

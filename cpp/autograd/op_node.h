@@ -42,7 +42,8 @@ class OpNode final : public Node {
   SmallVector<Spec, 3> specs_;       // one a slot: arguments, lists expanded
   SmallVector<uint32_t, 4> slots_;   // slot of each edge
   SmallVector<Version, 2> versions_;
-  uint64_t needs_mask_ = 0;
+  uint64_t wanting_ = 0;     // arguments that want a gradient
+  uint64_t needs_mask_ = 0;  // the same by slot, for GradContext
   uint32_t n_outputs_ = 1;
   bool released_ = false;
 };

@@ -172,7 +172,7 @@ void async_fallback(const Operator& op, const Kernel&, KeySet keys, Stack& stack
     ready = ready && (written ? storage.writable() : storage.readable());
     private_memory = private_memory && !storage.exported();
   });
-  const bool worth = !ready || cost >= kTaskNanoseconds;
+  const bool worth = (!ready || cost >= kTaskNanoseconds) && !definition.in_program_order;
   if (!worth || !private_memory || !async_enabled() || in_parallel_region()) {
     return wait_and_run(op, below, stack, cost);
   }

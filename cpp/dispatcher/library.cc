@@ -154,19 +154,28 @@ OpBuilder& OpBuilder::kernel(DispatchKey key, Kernel kernel) {
 }
 
 OpBuilder& OpBuilder::grad(std::string_view saves, Gradient::Formula formula) {
-  op_.gradient.formula = formula;
-  while (!saves.empty()) {
-    const size_t space = std::min(saves.find(' '), saves.size());
-    const std::string_view name = saves.substr(0, space);
-    saves.remove_prefix(std::min(space + 1, saves.size()));
-    if (name == "result") {
-      op_.gradient.saves_results = true;
-      continue;
-    }
+  Gradient& gradient = op_.gradient;
+  gradient.formula = formula;
+  const auto argument = [this](std::string_view name) {
     const int index = op_.schema.index_of(name);
     PKG_CHECK(index >= 0, ValueError, "[grad] ", op_.schema.str(),
               " has no parameter named '", name, "'.");
-    op_.gradient.saved_args |= uint64_t{1} << index;
+    PKG_CHECK(size_t(index) < op_.gradient.saved_for.size(), ValueError, "[grad] ",
+              op_.schema.str(), ": only the first ", op_.gradient.saved_for.size(),
+              " parameters can be saved.");
+    return size_t(index);
+  };
+  while (!saves.empty()) {
+    const size_t space = std::min(saves.find(' '), saves.size());
+    const std::string_view token = saves.substr(0, space);
+    saves.remove_prefix(std::min(space + 1, saves.size()));
+    const size_t mark = token.find('?');
+    const std::string_view name = token.substr(0, mark);
+    const uint64_t wanted_by = mark == token.npos
+                                   ? ~uint64_t{0}
+                                   : uint64_t{1} << argument(token.substr(mark + 1));
+    if (name == "result") gradient.results_for |= wanted_by;
+    else gradient.saved_for[argument(name)] |= wanted_by;
   }
   return *this;
 }

@@ -155,7 +155,8 @@ class OpBuilder {
     skip(DispatchKey::Async);
     return impl(DispatchKey::CPU, function).impl(DispatchKey::Meta, function);
   }
-  /// The gradient and the arguments it needs saved, by name: "self other result".
+  /// The gradient and what it needs saved, by name: "self result" always,
+  /// "self?other" only when `other` wants a gradient.
   OpBuilder& grad(std::string_view saves, Gradient::Formula formula);
   OpBuilder& non_differentiable() {
     op_.non_differentiable = true;
@@ -163,6 +164,12 @@ class OpBuilder {
   }
   OpBuilder& pointwise() {
     op_.pointwise = true;
+    return *this;
+  }
+  /// The kernel runs while the call lasts, so that a program that draws random numbers
+  /// gets the same ones however its work is scheduled.
+  OpBuilder& in_program_order() {
+    op_.in_program_order = true;
     return *this;
   }
   /// Estimated nanoseconds: of one call, or per element.

@@ -65,8 +65,10 @@ struct Gradient {
   /// undefined where there is none.
   using Formula = TensorList (*)(const GradContext&);
   Formula formula = nullptr;
-  uint64_t saved_args = 0;  ///< bit i: keep argument i
-  bool saves_results = false;
+  // Masks of arguments: i is kept if one of those in saved_for[i] wants a gradient, the
+  // results if one of those in results_for does.
+  std::array<uint64_t, 16> saved_for{};
+  uint64_t results_for = 0;
 };
 
 enum class OpKind : uint8_t {
@@ -88,6 +90,7 @@ class Operator {
   Gradient gradient;
   bool non_differentiable = false;
   bool pointwise = false;
+  bool in_program_order = false;   ///< never scheduled: it draws from a common stream
   const Operator* base = nullptr;  ///< of an in-place op: the op it is a form of
 
   // Structured ops: the shape rule, typed `Spec (*)(Args...)` and boxed.

@@ -86,7 +86,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   binary_any(m.def("mul(Tensor self, Tensor other) -> Tensor"),
              [](auto x, auto y) { return x * y; })
       .doc("self * other.  Broadcasts and promotes; gradient to both.")
-      .grad("self other",
+      .grad("self?other other?self",
             [](const GradContext& g) -> TensorList {
               return {g.needs(0) ? sum_to(mul(g.grad(), g.input(1)), g.shape(0)) : Tensor(),
                       g.needs(1) ? sum_to(mul(g.grad(), g.input(0)), g.shape(1)) : Tensor()};
@@ -99,7 +99,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         run_binary(out, a, b, result_type(a, b), kNumberType, Power{});
       })
       .doc("self ** exponent.")
-      .grad("self exponent result",
+      .grad("self exponent?self result?exponent",
             [](const GradContext& g) -> TensorList {
               Tensor base, power;
               const Tensor &x = g.input(0), &e = g.input(1);

@@ -112,7 +112,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         run_binary(out, a, b, to_floating(result_type(a, b)), kFloatType,
                    [](auto x, auto y) { return x / y; });
       })
-      .grad("other result",
+      .grad("other result?other",
             [](const GradContext& g) -> TensorList {
               const Tensor self = div(g.grad(), g.input(1));
               return {g.needs(0) ? sum_to(self, g.shape(0)) : Tensor(),

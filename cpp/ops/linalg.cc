@@ -67,7 +67,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         const int64_t k = std::get<Tensor>(args[0]).size(2);
         return double(specs[0].sizes.numel()) * double(k) / 25.0;
       })
-      .grad("self mat2", [](const GradContext& g) -> TensorList {
+      .grad("self?mat2 mat2?self", [](const GradContext& g) -> TensorList {
         Tensor a, b;
         if (g.needs(0)) a = bmm(g.grad(), transpose(g.input(1), 1, 2));
         if (g.needs(1)) b = bmm(transpose(g.input(0), 1, 2), g.grad());

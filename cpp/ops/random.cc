@@ -106,12 +106,14 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("Values spread evenly over [from, to), in self's shape and dtype.")
       .shape(fill_rule)
       .cpu(uniform_kernel)
+      .in_program_order()
       .grad("", no_gradient)
       .in_place();
   m.def("normal(Tensor self, float mean=0.0, float std=1.0) -> Tensor")
       .doc("Normally distributed values, in self's shape and dtype.")
       .shape(fill_rule)
       .cpu(normal_kernel)
+      .in_program_order()
       .grad("", no_gradient)
       .in_place();
   m.def(str("rand(int[] size, ", kOptions))

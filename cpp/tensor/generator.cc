@@ -18,9 +18,14 @@ void manual_seed(uint64_t seed) {
   g_stream = {seed, 0};
 }
 
-uint64_t initial_seed() {
+RandomStream random_state() {
   std::lock_guard lock(g_mutex);
-  return g_stream.seed;
+  return g_stream;
+}
+
+void set_random_state(RandomStream state) {
+  std::lock_guard lock(g_mutex);
+  g_stream = state;
 }
 
 RandomStream reserve_random(uint64_t count) {

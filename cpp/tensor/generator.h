@@ -36,8 +36,9 @@ struct RandomStream {
 
 /// Restarts the default stream.
 void manual_seed(uint64_t seed);
-/// The seed of the default stream.
-uint64_t initial_seed();
+/// Where the default stream stands; set_random_state() goes back there.
+RandomStream random_state();
+void set_random_state(RandomStream state);
 /// Takes `count` counter values that nobody else gets.  Thread-safe.
 RandomStream reserve_random(uint64_t count);
 

@@ -1,80 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// swig/python/py_autograd.cc: graph nodes as Python objects, and the engine's two doors.
-#include "autograd/accumulate_grad.h"
+// swig/python/py_autograd.cc: the engine's two doors, hooks of tensors and functions with
+// a backward in Python.  pkg/autograd/ is their only caller.
 #include "autograd/engine.h"
+#include "autograd/function.h"
+#include "autograd/views.h"
 #include "base/thread_local.h"
-#include "py_tensor.h"
+#include "py_callable.h"
+#include "py_node.h"
 
 namespace pkg::python {
 namespace {
 
-struct PyNode {
-  PyObject_HEAD
-  Ref<Node> node;
-};
-PyTypeObject* g_node_type = nullptr;
-
-const Ref<Node>& node_of(PyObject* self) { return reinterpret_cast<PyNode*>(self)->node; }
-
-PyObject* wrap_node(Ref<Node> node) {
-  PyObject* self = checked(g_node_type->tp_alloc(g_node_type, 0));
-  new (&reinterpret_cast<PyNode*>(self)->node) Ref<Node>(std::move(node));
-  return self;
-}
-void node_dealloc(PyObject* self) {
-  reinterpret_cast<PyNode*>(self)->node.~Ref<Node>();
-  PyTypeObject* type = Py_TYPE(self);
-  type->tp_free(self);
-  Py_DECREF(type);
-}
-PyObject* node_name(PyObject* self, PyObject*) {
-  return guarded([&] { return PyUnicode_FromString(node_of(self)->name().c_str()); });
-}
-PyObject* node_repr(PyObject* self) {
-  return guarded([&] {
-    return PyUnicode_FromFormat("<%s>", node_of(self)->name().c_str());
-  });
-}
-PyObject* next_functions(PyObject* self, void*) {
-  return guarded([&] {
-    const auto& edges = node_of(self)->edges();
-    PyRef tuple(checked(PyTuple_New(Py_ssize_t(edges.size()))));
-    for (size_t i = 0; i < edges.size(); ++i) {
-      PyRef node(edges[i].node ? wrap_node(edges[i].node) : new_ref(Py_None));
-      PyObject* pair = checked(Py_BuildValue("(OI)", node.get(), edges[i].input_nr));
-      PyTuple_SET_ITEM(tuple.get(), Py_ssize_t(i), pair);
-    }
-    return tuple.release();
-  });
-}
-PyObject* variable(PyObject* self, void*) {
-  return guarded([&]() -> PyObject* {
-    auto* leaf = dynamic_cast<AccumulateGrad*>(node_of(self).get());
-    return leaf ? wrap(leaf->variable) : new_ref(Py_None);
-  });
-}
-
-TensorList tensors_of(const char* what, PyObject* tuple) {
-  TensorList list;
-  const Py_ssize_t n = PyTuple_GET_SIZE(tuple);
-  for (Py_ssize_t i = 0; i < n; ++i) {
-    PyObject* entry = PyTuple_GET_ITEM(tuple, i);
-    PKG_CHECK(entry == Py_None || is_tensor(entry), TypeError, what,
-              " must be Tensors or None, got ", Py_TYPE(entry)->tp_name);
-    list.push_back(entry == Py_None ? Tensor() : unwrap(entry));
-  }
-  return list;
-}
-
 PyObject* backward_fn(PyObject*, PyObject* args) {
   PyObject *outputs, *grads;
   int retain, create;
-  if (!PyArg_ParseTuple(args, "O!O!pp:_backward", &PyTuple_Type, &outputs, &PyTuple_Type,
-                        &grads, &retain, &create)) {
+  if (!PyArg_ParseTuple(args, "OOpp:_backward", &outputs, &grads, &retain, &create)) {
     return nullptr;
   }
   return guarded([&]() -> PyObject* {
-    backward(tensors_of("tensors", outputs), tensors_of("gradients", grads), retain,
+    backward(parse_tensors("tensors", outputs), parse_tensors("gradients", grads), retain,
              create);
     Py_RETURN_NONE;
   });
@@ -82,39 +26,129 @@ PyObject* backward_fn(PyObject*, PyObject* args) {
 PyObject* grad_function(PyObject*, PyObject* args) {
   PyObject *outputs, *inputs, *grads;
   int retain, create, unused;
-  if (!PyArg_ParseTuple(args, "O!O!O!ppp:_grad", &PyTuple_Type, &outputs, &PyTuple_Type,
-                        &inputs, &PyTuple_Type, &grads, &retain, &create, &unused)) {
+  if (!PyArg_ParseTuple(args, "OOOppp:_grad", &outputs, &inputs, &grads, &retain, &create,
+                        &unused)) {
     return nullptr;
   }
   return guarded([&] {
-    return wrap_list(grad(tensors_of("outputs", outputs), tensors_of("inputs", inputs),
-                          tensors_of("grad_outputs", grads), retain, create, unused));
+    return wrap_list(grad(parse_tensors("outputs", outputs),
+                          parse_tensors("inputs", inputs),
+                          parse_tensors("grad_outputs", grads), retain, create, unused));
+  });
+}
+
+// (tensor, callable) of a hook registration.
+std::pair<Tensor, PyCallable> hook_arguments(const char* what, PyObject* args) {
+  PyObject *tensor, *callable;
+  if (!PyArg_UnpackTuple(args, what, 2, 2, &tensor, &callable)) throw_python_error();
+  PKG_CHECK(is_tensor(tensor), TypeError, what, "() expected a Tensor, got ",
+            Py_TYPE(tensor)->tp_name);
+  PKG_CHECK(PyCallable_Check(callable), TypeError, what, "() expected a callable, got ",
+            Py_TYPE(callable)->tp_name);
+  return {unwrap(tensor), PyCallable(callable)};
+}
+PyObject* register_hook_fn(PyObject*, PyObject* args) {
+  return guarded([&] {
+    auto [tensor, callable] = hook_arguments("register_hook", args);
+    return wrap_hook(register_hook(tensor, [hook = callable](const Tensor& grad) {
+      GilAcquire gil;
+      const PyRef argument(wrap(grad));
+      const PyRef result = hook(argument.get());
+      if (result.get() == Py_None) return Tensor();
+      PKG_CHECK(is_tensor(result.get()), TypeError,
+                "a hook must return a Tensor or None, got ",
+                Py_TYPE(result.get())->tp_name);
+      return unwrap(result.get());
+    }));
+  });
+}
+PyObject* register_accumulated_hook_fn(PyObject*, PyObject* args) {
+  return guarded([&] {
+    auto [tensor, callable] = hook_arguments("register_post_accumulate_grad_hook", args);
+    return wrap_hook(register_accumulated_hook(tensor, [hook = callable](const Tensor& t) {
+      GilAcquire gil;
+      const PyRef argument(wrap(t));
+      hook(argument.get());
+    }));
+  });
+}
+PyObject* retain_grad_fn(PyObject*, PyObject* tensor) {
+  return guarded([&]() -> PyObject* {
+    PKG_CHECK(is_tensor(tensor), TypeError, "retain_grad() expected a Tensor, got ",
+              Py_TYPE(tensor)->tp_name);
+    retain_grad(unwrap(tensor));
+    Py_RETURN_NONE;
+  });
+}
+
+// Gradients as Python returned them: a Tensor, or a sequence with None for no gradient.
+TensorList gradients_of(PyObject* result) {
+  if (is_tensor(result)) return {unwrap(result)};
+  if (result == Py_None) return {Tensor()};
+  return parse_tensors("the gradients returned by backward()", result);
+}
+
+PyObject* record_function_fn(PyObject*, PyObject* args) {
+  const char* name;
+  PyObject *inputs, *outputs, *backward, *release;
+  int materialize;
+  if (!PyArg_ParseTuple(args, "sOOOOp:_record_function", &name, &inputs, &outputs,
+                        &backward, &release, &materialize)) {
+    return nullptr;
+  }
+  return guarded([&] {
+    const TensorList ins = parse_tensors("inputs", inputs);
+    FunctionOptions options;
+    options.materialize_grads = materialize;
+    options.release = [drop = PyCallable(release)] {
+      if (!interpreter_alive()) return;
+      GilAcquire gil;
+      drop();
+    };
+    Ref<Node> node = record_function(
+        name, ins, parse_tensors("outputs", outputs),
+        [run = PyCallable(backward)](const TensorList& grads, Node& self) {
+          GilAcquire gil;
+          const PyRef node(wrap_node(Ref<Node>::share(&self))), tuple(wrap_list(grads));
+          return gradients_of(run(node.get(), tuple.get()).get());
+        },
+        std::move(options));
+    return wrap_node(std::move(node));
+  });
+}
+PyObject* set_history_fn(PyObject*, PyObject* args) {
+  PyObject *tensor, *node;
+  int output_nr;
+  if (!PyArg_ParseTuple(args, "OOi:_set_history", &tensor, &node, &output_nr)) {
+    return nullptr;
+  }
+  return guarded([&]() -> PyObject* {
+    PKG_CHECK(is_tensor(tensor), TypeError, "expected a Tensor");
+    set_history(unwrap(tensor), unwrap_node(node), uint32_t(output_nr));
+    Py_RETURN_NONE;
   });
 }
 PyObject* live_nodes(PyObject*, PyObject*) {
   return PyLong_FromLongLong(live_count(Live::Nodes));
 }
 
-PyMethodDef g_methods[] = {
-    {"name", node_name, METH_NOARGS, "name(self)\n--\n\nName of the operation."},
-    {nullptr, nullptr, 0, nullptr}};
-PyGetSetDef g_getset[] = {
-    {"next_functions", next_functions, nullptr, "(node, input number) per input.", nullptr},
-    {"variable", variable, nullptr, "The leaf of an AccumulateGrad node.", nullptr},
-    {nullptr, nullptr, nullptr, nullptr, nullptr}};
-PyType_Slot g_slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(node_dealloc)},
-                         {Py_tp_repr, reinterpret_cast<void*>(node_repr)},
-                         {Py_tp_methods, g_methods},
-                         {Py_tp_getset, g_getset},
-                         {0, nullptr}};
-PyType_Spec g_spec = {"pkg._pywrap_core.Node", sizeof(PyNode), 0, Py_TPFLAGS_DEFAULT,
-                      g_slots};
 PyMethodDef g_functions[] = {
     {"_backward", backward_fn, METH_VARARGS,
      "_backward(tensors, gradients, retain_graph, create_graph)\n--\n\nRuns the engine."},
     {"_grad", grad_function, METH_VARARGS,
      "_grad(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused)\n--"
      "\n\nGradients without accumulating."},
+    {"_register_hook", register_hook_fn, METH_VARARGS,
+     "_register_hook(tensor, hook)\n--\n\nHandle of a hook on the tensor's gradient."},
+    {"_register_accumulated_hook", register_accumulated_hook_fn, METH_VARARGS,
+     "_register_accumulated_hook(leaf, hook)\n--\n\nHandle of a hook after accumulation."},
+    {"_retain_grad", retain_grad_fn, METH_O,
+     "_retain_grad(tensor)\n--\n\nKeeps the gradient of a tensor that is no leaf."},
+    {"_record_function", record_function_fn, METH_VARARGS,
+     "_record_function(name, inputs, outputs, backward, release, materialize_grads)\n--"
+     "\n\nMakes backward(node, grads) the history of the outputs; its Node, or None."},
+    {"_set_history", set_history_fn, METH_VARARGS,
+     "_set_history(tensor, node, output_nr)\n--\n\nMakes node the history of tensor."},
     {"live_nodes", live_nodes, METH_NOARGS,
      "live_nodes()\n--\n\nGraph nodes alive, for leak tests."},
     {nullptr, nullptr, 0, nullptr}};
@@ -122,13 +156,12 @@ PyMethodDef g_functions[] = {
 }  // namespace
 
 PyObject* wrap_grad_fn(const Tensor& tensor) {
-  Ref<Node> node = grad_fn(tensor);
-  return node ? wrap_node(std::move(node)) : new_ref(Py_None);
+  requires_grad(tensor);  // of a view it may have changed
+  return wrap_node(grad_fn(tensor));
 }
 
 int add_autograd(PyObject* module) {
-  g_node_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&g_spec));
-  return g_node_type ? PyModule_AddFunctions(module, g_functions) : -1;
+  return add_node_types(module) < 0 ? -1 : PyModule_AddFunctions(module, g_functions);
 }
 
 }  // namespace pkg::python

@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operations with a backward of one's own, written in Python.
+
+    class Cube(pkg.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * x * x
+
+        @staticmethod
+        def backward(ctx, grad):
+            (x,) = ctx.saved_tensors
+            return grad * 3 * x * x
+
+    y = Cube.apply(x)
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, Callable
+
+from .._binding import core
+from ..tensor import Tensor
+from .grad_mode import is_grad_enabled, no_grad
+
+
+class _Saved:
+    """A tensor kept for backward, with the version its values had."""
+
+    def __init__(self, tensor: Tensor, output_nr: int | None) -> None:
+        # An output owns the graph: keeping it whole would make a cycle.
+        self.tensor = tensor if output_nr is None else tensor._share()
+        self.output_nr = output_nr
+        self.version = tensor._version
+
+    def unpack(self, name: str, node: core.Node | None) -> Tensor:
+        if self.tensor._version != self.version:
+            raise RuntimeError(
+                "one of the variables needed for gradient computation has been modified "
+                f"by an inplace operation: a tensor saved by {name} is at version "
+                f"{self.tensor._version}; expected version {self.version} instead. "
+                "Clone it before modifying it."
+            )
+        if self.output_nr is None:
+            return self.tensor
+        tensor = self.tensor._share()
+        if node is not None and is_grad_enabled():
+            core._set_history(tensor, node, self.output_nr)
+        return tensor
+
+
+class FunctionCtx:
+    """What ``forward`` hands to ``backward``: tensors through ``save_for_backward``,
+    everything else as attributes."""
+
+    needs_input_grad: tuple[bool, ...] = ()
+    _name = "Function"
+    _to_save: tuple[Tensor | None, ...] = ()
+    _saved: tuple[_Saved | None, ...] | None = None
+    _released = False
+    _node: core.Node | None = None  # only while backward runs
+    _materialize = True
+    _dirty: tuple[Tensor, ...] = ()
+    _non_differentiable: tuple[Tensor, ...] = ()
+
+    def save_for_backward(self, *tensors: Tensor | None) -> None:
+        """Keep inputs or outputs (or None); call at most once, in forward."""
+        for tensor in tensors:
+            if tensor is not None and not isinstance(tensor, Tensor):
+                raise TypeError(
+                    "save_for_backward can only save variables, but argument is of type "
+                    f"{type(tensor).__name__}. Keep other values as attributes of ctx."
+                )
+        self._to_save = tensors
+
+    def mark_dirty(self, *tensors: Tensor) -> None:
+        """Say which inputs forward changed in place; it must return them."""
+        self._dirty = tensors
+
+    def mark_non_differentiable(self, *tensors: Tensor) -> None:
+        """Say which outputs need no gradient."""
+        self._non_differentiable = tensors
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Whether gradients nobody gave arrive in backward as zeros (default) or None."""
+        self._materialize = value
+
+    @property
+    def saved_tensors(self) -> tuple[Tensor | None, ...]:
+        """What ``save_for_backward`` kept.
+
+        RuntimeError when a tensor was changed in place since, or the graph was freed.
+        """
+        if self._released:
+            raise RuntimeError(
+                "Trying to backward through the graph a second time (or directly access "
+                "saved tensors after they have already been freed), at "
+                f"{self._name}Backward. Specify retain_graph=True if you need to "
+                "backward through the graph a second time."
+            )
+        if self._saved is None:  # still in forward
+            return self._to_save
+        name = f"{self._name}Backward"
+        return tuple(s and s.unpack(name, self._node) for s in self._saved)
+
+    def _pack(self, outputs: tuple[Any, ...]) -> None:
+        numbers = {id(t): i for i, t in enumerate(outputs)}
+        self._saved = tuple(
+            None if t is None else _Saved(t, numbers.get(id(t))) for t in self._to_save
+        )
+        self._to_save = ()
+
+    def _release(self) -> None:
+        self._released = True
+        self._saved = None
+
+
+class Function:
+    """Base of operations with static ``forward(ctx, *args)`` and ``backward(ctx, *grads)``.
+
+    ``apply(*args)`` runs forward without recording and, if a Tensor among `args` requires
+    grad, makes backward the history of the Tensors it returns.  backward returns one
+    gradient (or None) per argument of forward.  With ``setup_context(ctx, inputs,
+    output)`` defined, forward gets no ctx.
+    """
+
+    @staticmethod
+    def forward(*args: Any) -> Any:
+        """Compute the result; the first argument is ctx unless setup_context is defined."""
+        raise NotImplementedError(
+            "You must implement the forward function for custom autograd.Function."
+        )
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        """Return one gradient per argument of forward, from one per output."""
+        raise NotImplementedError(
+            "You must implement the backward function to use your custom "
+            "autograd.Function with backward mode AD."
+        )
+
+    @classmethod
+    def apply(cls, *args: Any) -> Any:
+        """Run forward on `args` and record backward."""
+        ctx = FunctionCtx()
+        ctx._name = cls.__name__
+        ctx.needs_input_grad = tuple(
+            isinstance(a, Tensor) and a.requires_grad for a in args
+        )
+        setup = getattr(cls, "setup_context", None)
+        with no_grad():
+            if setup is None:
+                result = cls.forward(ctx, *args)
+            else:
+                result = cls.forward(*args)
+                setup(ctx, args, result)
+        single = not isinstance(result, tuple)
+        outputs = cls._outputs(ctx, args, (result,) if single else result)
+        if is_grad_enabled() and any(ctx.needs_input_grad):
+            cls._record(ctx, args, outputs)
+        return outputs[0] if single else outputs
+
+    @staticmethod
+    def _outputs(ctx: FunctionCtx, args: tuple[Any, ...], results: tuple[Any, ...]) -> Any:
+        # An input that comes back unchanged must not change its own history.
+        unchanged = {id(a) for a in args if isinstance(a, Tensor)}
+        unchanged -= {id(t) for t in ctx._dirty}
+        return tuple(t._share() if id(t) in unchanged else t for t in results)
+
+    @classmethod
+    def _record(
+        cls, ctx: FunctionCtx, args: tuple[Any, ...], outputs: tuple[Any, ...]
+    ) -> None:
+        constant = {id(t) for t in ctx._non_differentiable}
+        places = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
+        ctx._pack(outputs)
+
+        def run(node: core.Node, grads: tuple[Any, ...]) -> tuple[Any, ...]:
+            ctx._node = node
+            try:
+                results = cls.backward(ctx, *grads)
+            finally:
+                ctx._node = None
+            if not isinstance(results, (tuple, list)):
+                results = (results,)
+            if len(results) > len(args) and all(r is None for r in results[len(args) :]):
+                results = results[: len(args)]
+            if len(results) != len(args):
+                raise RuntimeError(
+                    f"function {cls.__name__}Backward returned an incorrect number of "
+                    f"gradients (expected {len(args)}, got {len(results)})"
+                )
+            return tuple(results[i] for i in places)
+
+        core._record_function(
+            cls.__name__,
+            tuple(args[i] for i in places),
+            tuple(t if isinstance(t, Tensor) and id(t) not in constant else None
+                  for t in outputs),  # fmt: skip
+            run,
+            ctx._release,
+            ctx._materialize,
+        )
+
+
+def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorate a backward that cannot be differentiated itself.
+
+    Its results carry no history, and asking for their gradient is a RuntimeError.
+    """
+
+    @functools.wraps(function)
+    def wrapper(ctx: FunctionCtx, *grads: Any) -> Any:
+        with no_grad():
+            results = function(ctx, *grads)
+        if not is_grad_enabled():
+            return results
+        inputs = tuple(g for g in grads if isinstance(g, Tensor) and g.requires_grad)
+        inputs += tuple(t for t in ctx.saved_tensors if t is not None and t.requires_grad)
+        outputs = results if isinstance(results, tuple) else (results,)
+        if inputs:
+            made = tuple(t if isinstance(t, Tensor) else None for t in outputs)
+            core._record_function("Error", inputs, made, _refuse, lambda: None, False)
+        return results
+
+    return wrapper
+
+
+def _refuse(node: core.Node, grads: tuple[Any, ...]) -> Any:
+    raise RuntimeError(
+        "trying to differentiate twice a function that was marked with "
+        "@once_differentiable"
+    )

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Products with, and matrices of, derivatives: vjp, jvp, hvp, jacobian, hessian."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+from .._binding import core
+from ..tensor import Tensor
+
+Tensors = Any  # one Tensor or a tuple of them, in and out
+
+
+def _tuple(value: Any, what: str) -> tuple[Tensor, ...]:
+    values = tuple(value) if isinstance(value, (tuple, list)) else (value,)
+    for i, tensor in enumerate(values):
+        if not isinstance(tensor, Tensor):
+            kind = type(tensor).__name__
+            raise TypeError(f"[{what}] expected Tensors, got {kind} (position {i}).")
+    return values
+
+
+def _fresh(inputs: tuple[Tensor, ...], create_graph: bool) -> tuple[Tensor, ...]:
+    # Views of the inputs: gradients with respect to them, history kept when wanted.
+    if create_graph:
+        return tuple(
+            t.view(t.shape) if t.requires_grad else t.detach().requires_grad_()
+            for t in inputs
+        )
+    return tuple(t.detach().requires_grad_() for t in inputs)
+
+
+def _gradients(
+    outputs: tuple[Tensor, ...],
+    inputs: tuple[Tensor, ...],
+    grads: tuple[Tensor, ...],
+    create_graph: bool,
+) -> tuple[Tensor, ...]:
+    """Gradients with zeros where an input is not used."""
+    pairs = [(o, g) for o, g in zip(outputs, grads) if o.requires_grad]
+    if not pairs:
+        return tuple(core.Operator("zeros_like")(t) for t in inputs)
+    outs, seeds = zip(*pairs)
+    found = core._grad(outs, inputs, seeds, True, create_graph, True)
+    zeros = core.Operator("zeros_like")
+    return tuple(zeros(t) if g is None else g for g, t in zip(found, inputs))
+
+
+def _call(
+    func: Callable[..., Tensors], inputs: tuple[Tensor, ...]
+) -> tuple[tuple[Tensor, ...], bool]:
+    before = core.is_grad_enabled()
+    core.set_grad_enabled(True)
+    try:
+        result = func(*inputs)
+    finally:
+        core.set_grad_enabled(before)
+    single = isinstance(result, Tensor)
+    return _tuple(result, "func"), single
+
+
+def _check_like(v: tuple[Tensor, ...], like: tuple[Tensor, ...], what: str) -> None:
+    if len(v) != len(like) or any(a.shape != b.shape for a, b in zip(v, like)):
+        raise RuntimeError(
+            f"[{what}] expected v of shapes {[tuple(t.shape) for t in like]}, got "
+            f"{[tuple(t.shape) for t in v]}."
+        )
+
+
+def _plain(values: tuple[Tensor, ...], create_graph: bool, single: bool) -> Tensors:
+    if not create_graph:
+        values = tuple(t.detach() for t in values)
+    return values[0] if single else values
+
+
+def vjp(
+    func: Callable[..., Tensors],
+    inputs: Tensors,
+    v: Tensors | None = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[Tensors, Tensors]:
+    """(func(*inputs), v @ J): the product of v with the Jacobian.
+
+    v: one Tensor per output, of its shape; may be left out for a one-element output.
+    strict: an output that does not depend on the inputs is a RuntimeError, not zeros.
+    """
+    given = _tuple(inputs, "vjp")
+    xs = _fresh(given, create_graph)
+    ys, single = _call(func, xs)
+    if strict and not all(y.requires_grad for y in ys):
+        raise RuntimeError("[vjp] an output of func is independent of the inputs.")
+    if v is None:
+        if len(ys) != 1 or ys[0].numel() != 1:
+            raise RuntimeError(
+                "The vector v can only be None if the user-provided function returns a "
+                "single Tensor with a single element."
+            )
+        vs: tuple[Tensor, ...] = (core.Operator("ones_like")(ys[0].detach()),)
+    else:
+        vs = _tuple(v, "vjp")
+    _check_like(vs, ys, "vjp")
+    grads = _gradients(ys, xs, vs, create_graph)
+    return (
+        _plain(ys, create_graph, single),
+        _plain(grads, create_graph, isinstance(inputs, Tensor)),
+    )
+
+
+def jvp(
+    func: Callable[..., Tensors],
+    inputs: Tensors,
+    v: Tensors | None = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[Tensors, Tensors]:
+    """(func(*inputs), J @ v): the product of the Jacobian with v, one Tensor per input.
+
+    Two reverse passes: u -> u @ J is linear in u, and its derivative along v is J @ v.
+    """
+    given = _tuple(inputs, "jvp")
+    if v is None:
+        if len(given) != 1 or given[0].numel() != 1:
+            raise RuntimeError(
+                "The vector v can only be None if the input to the user-provided function "
+                "is a single Tensor with a single element."
+            )
+        vs: tuple[Tensor, ...] = (core.Operator("ones_like")(given[0].detach()),)
+    else:
+        vs = _tuple(v, "jvp")
+    _check_like(vs, given, "jvp")
+    xs = _fresh(given, create_graph)
+    ys, single = _call(func, xs)
+    if strict and not all(y.requires_grad for y in ys):
+        raise RuntimeError("[jvp] an output of func is independent of the inputs.")
+    zeros = core.Operator("zeros_like")
+    us = tuple(zeros(y.detach()).requires_grad_() for y in ys)
+    products = _gradients(ys, xs, us, True)
+    results = _gradients(products, us, vs, create_graph)
+    return _plain(ys, create_graph, single), _plain(results, create_graph, single)
+
+
+def _rows(
+    y: Tensor, xs: tuple[Tensor, ...], create_graph: bool, strict: bool
+) -> tuple[Tensor, ...]:
+    """Gradients of every element of y, stacked, for each input."""
+    zeros, stack = core.Operator("zeros_like"), core.Operator("stack")
+    if not y.requires_grad:
+        if strict:
+            raise RuntimeError("[jacobian] an output is independent of the inputs.")
+        shape = tuple(y.shape)
+        new = core.Operator("zeros")
+        return tuple(new(shape + tuple(x.shape), dtype=x.dtype) for x in xs)
+    rows: list[tuple[Tensor, ...]] = []
+    for i in range(y.numel()):
+        seed = zeros(y.detach())
+        seed.view(-1)[i] = 1.0
+        rows.append(_gradients((y,), xs, (seed,), create_graph))
+    results = []
+    for x, column in zip(xs, zip(*rows)):
+        stacked = stack(column) if column else None
+        shape = tuple(y.shape) + tuple(x.shape)
+        results.append(stacked.reshape(shape))
+    return tuple(results)
+
+
+def jacobian(
+    func: Callable[..., Tensors],
+    inputs: Tensors,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> Any:
+    """Derivatives of every output element by every input element.
+
+    A Tensor of shape (*output.shape, *input.shape); nested tuples, outputs first, when
+    func takes or returns several.
+    """
+    xs = _fresh(_tuple(inputs, "jacobian"), create_graph)
+    ys, single_out = _call(func, xs)
+    single_in = isinstance(inputs, Tensor)
+    table = []
+    for y in ys:
+        rows = _rows(y, xs, create_graph, strict)
+        table.append(_plain(rows, create_graph, single_in))
+    return table[0] if single_out else tuple(table)
+
+
+def hessian(
+    func: Callable[..., Tensor],
+    inputs: Tensors,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> Any:
+    """Second derivatives of a function with one element.
+
+    A Tensor of shape (*input.shape, *input.shape); nested tuples for several inputs.
+    """
+    single = isinstance(inputs, Tensor)
+
+    def gradient(*xs: Tensor) -> Tensors:
+        y = func(*xs)
+        if not isinstance(y, Tensor) or y.numel() != 1:
+            raise RuntimeError(
+                "The function given to hessian should return a single Tensor with a "
+                "single element."
+            )
+        grads = _gradients((y,), xs, (core.Operator("ones_like")(y.detach()),), True)
+        return grads[0] if single else grads
+
+    return jacobian(gradient, inputs, create_graph, strict)
+
+
+def hvp(
+    func: Callable[..., Tensor],
+    inputs: Tensors,
+    v: Tensors,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[Tensor, Tensors]:
+    """(func(*inputs), H @ v): the Hessian of a one-element function times v."""
+    given, vs = _tuple(inputs, "hvp"), _tuple(v, "hvp")
+    _check_like(vs, given, "hvp")
+    xs = _fresh(given, create_graph)
+    ys, _ = _call(func, xs)
+    if len(ys) != 1 or ys[0].numel() != 1:
+        raise RuntimeError("[hvp] func must return a single Tensor with a single element.")
+    ones = (core.Operator("ones_like")(ys[0].detach()),)
+    grads = _gradients(ys, xs, ones, True)
+    products = _gradients(grads, xs, vs, create_graph)
+    return (
+        _plain(ys, create_graph, True),
+        _plain(products, create_graph, isinstance(inputs, Tensor)),
+    )

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Grad mode: whether this thread's ops record how to differentiate them."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from typing import Any, Callable, TypeVar
+
+from .._binding import core
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+is_grad_enabled = core.is_grad_enabled
+_thread = threading.local()
+
+
+class _Mode:
+    """Context manager and decorator; may be entered again, also inside itself."""
+
+    def __init__(self) -> None:
+        self._before: list[bool] = []
+
+    def _wanted(self) -> bool:
+        raise NotImplementedError
+
+    def _again(self) -> _Mode:
+        return type(self)()
+
+    def __enter__(self) -> None:
+        self._before.append(core.is_grad_enabled())
+        core.set_grad_enabled(self._wanted())
+
+    def __exit__(self, *exc: object) -> None:
+        core.set_grad_enabled(self._before.pop())
+
+    def __call__(self, function: F) -> F:
+        """Decorate a function to run in this mode."""
+
+        @functools.wraps(function)
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            with self._again():
+                return function(*args, **kwargs)
+
+        return wrapper  # type: ignore[return-value]
+
+
+class no_grad(_Mode):  # noqa: N801  (PyTorch's names)
+    """Nothing inside is recorded; also a decorator (``@no_grad()`` or ``@no_grad``)."""
+
+    def __new__(cls, function: F | None = None) -> Any:
+        self = super().__new__(cls)
+        if function is None:
+            return self
+        _Mode.__init__(self)
+        return self(function)
+
+    def __init__(self, function: None = None) -> None:
+        super().__init__()
+
+    def _wanted(self) -> bool:
+        return False
+
+
+class enable_grad(no_grad):  # noqa: N801
+    """Recording is on inside, also within no_grad; also a decorator."""
+
+    def _wanted(self) -> bool:
+        return True
+
+
+class set_grad_enabled(_Mode):  # noqa: N801
+    """Set grad mode of this thread at once; as a context manager, until the end of it.
+
+    As a decorator the mode holds inside the function only.
+    """
+
+    def __init__(self, mode: bool) -> None:
+        super().__init__()
+        self._mode = bool(mode)
+        self._first = core.is_grad_enabled()
+        core.set_grad_enabled(self._mode)
+
+    def _wanted(self) -> bool:
+        return self._mode
+
+    def __enter__(self) -> None:
+        super().__enter__()
+        self._before[-1] = self._first
+
+    def __call__(self, function: F) -> F:
+        """Decorate a function; the mode of the thread is as it was before."""
+        core.set_grad_enabled(self._first)
+        return super().__call__(function)
+
+    def _again(self) -> _Mode:
+        return set_grad_enabled(self._mode)
+
+
+class inference_mode(_Mode):  # noqa: N801
+    """Nothing inside is recorded, and ``is_inference_mode_enabled()`` says so.
+
+    Unlike PyTorch's, tensors made inside are ordinary ones: they may be used under
+    autograd later.  mode: False switches it off again inside.
+    """
+
+    def __init__(self, mode: bool = True) -> None:
+        super().__init__()
+        self._inference = bool(mode)
+        self._outer: list[bool] = []
+
+    def _wanted(self) -> bool:
+        return False if self._inference else core.is_grad_enabled()
+
+    def __enter__(self) -> None:
+        self._outer.append(is_inference_mode_enabled())
+        super().__enter__()
+        _thread.inference = self._inference
+
+    def __exit__(self, *exc: object) -> None:
+        _thread.inference = self._outer.pop()
+        super().__exit__(*exc)
+
+    def _again(self) -> _Mode:
+        return inference_mode(self._inference)
+
+
+def is_inference_mode_enabled() -> bool:
+    """Whether this thread is inside ``inference_mode``."""
+    return getattr(_thread, "inference", False)

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The default random stream: seeds and states.
+
+It is Philox 4x32-10 (Salmon et al. 2011): a seed and a counter, so results depend
+neither on the number of threads nor on how work is scheduled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ._binding import core
+from .tensor import Tensor
+
+__all__ = [
+    "fork_rng",
+    "get_rng_state",
+    "initial_seed",
+    "manual_seed",
+    "seed",
+    "set_rng_state",
+]
+
+initial_seed = core.initial_seed
+
+
+def manual_seed(seed: int) -> None:
+    """Restart the stream from a seed; negative ones are taken modulo 2**64."""
+    seed = int(seed) % 2**64
+    core.manual_seed(seed - 2**64 if seed >= 2**63 else seed)
+
+
+def seed() -> int:
+    """Restart the stream from a seed of the system, which is returned."""
+    import os
+
+    fresh = int.from_bytes(os.urandom(7), "little")
+    manual_seed(fresh)
+    return fresh
+
+
+def get_rng_state() -> Tensor:
+    """Where the stream stands: an int64 Tensor (seed, position)."""
+    return core.tensor([core.initial_seed(), core.random_position()])
+
+
+def set_rng_state(state: Tensor) -> None:
+    """Go back to a state of ``get_rng_state``."""
+    values = state.tolist()
+    if not isinstance(values, list) or len(values) != 2:
+        raise ValueError(
+            f"[set_rng_state] expected a Tensor of get_rng_state(), got shape "
+            f"{tuple(state.shape)} (state)."
+        )
+    core.set_random_state(*values)
+
+
+@contextmanager
+def fork_rng() -> Iterator[None]:
+    """Context manager: random numbers drawn inside do not change those after it."""
+    state = get_rng_state()
+    try:
+        yield
+    finally:
+        set_rng_state(state)

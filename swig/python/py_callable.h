@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// swig/python/py_callable.h: a Python callable that C++ keeps and calls from any thread.
+#pragma once
+
+#include "py_error.h"
+
+namespace pkg::python {
+
+/// Copies share one reference, which is given back under the GIL whoever drops it.
+class PyCallable {
+ public:
+  explicit PyCallable(PyObject* object) : held_(new_ref(object), release) {}
+  PyObject* get() const { return held_.get(); }
+
+  /// Calls it with the arguments (null: an error is set, which is thrown).  Needs the GIL.
+  template <class... Args>
+  PyRef operator()(Args... args) const {
+    if ((!args || ...)) throw_python_error();
+    return check(PyObject_CallFunctionObjArgs(held_.get(), args..., nullptr));
+  }
+
+ private:
+  static void release(PyObject* object) {
+    if (!interpreter_alive()) return;
+    GilAcquire gil;
+    Py_DECREF(object);
+  }
+  std::shared_ptr<PyObject> held_;
+};
+
+}  // namespace pkg::python

@@ -1,0 +1,525 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Function, hooks, functional derivatives, checkpointing, anomaly mode and the export."""
+
+import gc
+import inspect
+import json
+import threading
+import weakref
+
+import numpy as np
+import pytest
+
+import pkg
+from pkg.autograd import Function
+
+core = pkg._binding.core
+f64 = pkg.float64
+
+
+def leaf(*values):
+    """A float64 leaf."""
+    return pkg.tensor(list(values), dtype=f64, requires_grad=True)
+
+
+class Cube(Function):
+    """x**3, saving its input."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x * x
+
+    @staticmethod
+    def backward(ctx, grad):
+        (x,) = ctx.saved_tensors
+        return grad * 3 * x * x
+
+
+class Exp(Function):
+    """exp, saving its output."""
+
+    @staticmethod
+    def forward(ctx, x):
+        y = x.exp()
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad):
+        (y,) = ctx.saved_tensors
+        return grad * y
+
+
+class MulAdd(Function):
+    """a * b + c and a - b, with a number among the arguments."""
+
+    @staticmethod
+    def forward(ctx, a, b, c):
+        ctx.c = c
+        ctx.save_for_backward(a, b)
+        return a * b + c, a - b
+
+    @staticmethod
+    def backward(ctx, first, second):
+        a, b = ctx.saved_tensors
+        ctx.seen = (first, second)
+        return first * b + second, first * a - second, None
+
+
+def test_function_gradients_of_every_order():
+    """First and second derivatives, with inputs and outputs saved."""
+    x = leaf(2.0, -1.0)
+    assert pkg.autograd.gradcheck(Cube.apply, x) and pkg.autograd.gradgradcheck(Cube.apply, x)
+    assert pkg.autograd.gradcheck(Exp.apply, x) and pkg.autograd.gradgradcheck(Exp.apply, x)
+    y = Cube.apply(x)
+    assert type(y) is pkg.Tensor and y.grad_fn.name() == "CubeBackward"
+    a, b = leaf(2.0), leaf(3.0)
+    assert pkg.autograd.gradcheck(lambda a, b: MulAdd.apply(a, b, 4.0), (a, b))
+
+
+def test_unused_outputs_arrive_as_zeros_or_none():
+    """materialize_grads."""
+    a, b = leaf(2.0), leaf(3.0)
+    first, _ = MulAdd.apply(a, b, 1.0)
+    first.backward()
+    assert (a.grad.item(), b.grad.item()) == (3.0, 2.0)
+
+    class Plain(Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.set_materialize_grads(False)
+            return x * 1, x * 2
+
+        @staticmethod
+        def backward(ctx, first, second):
+            assert first is None
+            return second * 2
+
+    Plain.apply(a)[1].backward()
+    assert a.grad.item() == 5.0
+
+
+def test_nothing_is_recorded_without_need():
+    """no_grad, and inputs that require none."""
+    x = pkg.ones(2)
+    assert Cube.apply(x).grad_fn is None
+    with pkg.no_grad():
+        assert Cube.apply(leaf(1.0)).grad_fn is None
+
+
+def test_saved_tensors_are_checked_and_freed():
+    """Changed in place: an error.  Second pass: an error.  No leak."""
+    x = leaf(1.0, 2.0) * 1
+    y = Cube.apply(x)
+    with pkg.no_grad():
+        x.add_(1)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.sum().backward()
+    y = Exp.apply(leaf(1.0))
+    y.backward()
+    with pytest.raises(RuntimeError, match="backward through the graph a second time"):
+        y.backward()
+    gc.collect()
+    nodes, tensors = core.live_nodes(), core.live_tensors()
+    for _ in range(5):
+        z = Exp.apply(Cube.apply(leaf(0.5)))
+        z.backward()
+    Exp.apply(leaf(0.5))  # never run
+    del z
+    gc.collect()
+    assert (core.live_nodes(), core.live_tensors()) == (nodes, tensors)
+
+
+def test_wrong_backwards_are_named():
+    """Too few gradients, a wrong shape, something else than tensors, an exception."""
+
+    def function(result):
+        class Wrong(Function):
+            @staticmethod
+            def forward(ctx, x, y):
+                return x + y
+
+            @staticmethod
+            def backward(ctx, grad):
+                return result(grad)
+
+        return Wrong.apply(leaf(1.0, 2.0), leaf(1.0, 2.0)).sum()
+
+    with pytest.raises(RuntimeError, match=r"expected 2, got 1"):
+        function(lambda g: (g,)).backward()
+    with pytest.raises(RuntimeError, match="invalid gradient at index 1"):
+        function(lambda g: (g, g[0])).backward()
+    with pytest.raises(TypeError, match="must be Tensors or None, got int"):
+        function(lambda g: (g, 3)).backward()
+    with pytest.raises(ZeroDivisionError):
+        function(lambda g: 1 / 0).backward()
+    with pytest.raises(NotImplementedError, match="backward"):
+
+        class NoBackward(Function):
+            @staticmethod
+            def forward(ctx, x):
+                return x * 1
+
+        NoBackward.apply(leaf(1.0)).backward()
+
+
+def test_setup_context_dirty_and_constant_outputs():
+    """The three ways in which outputs differ from plain results."""
+
+    class Modern(Function):
+        @staticmethod
+        def forward(x, n):
+            return x * n
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.n = inputs[1]
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * ctx.n, None
+
+    assert pkg.autograd.gradcheck(lambda x: Modern.apply(x, 3), leaf(1.0))
+
+    class Double(Function):
+        @staticmethod
+        def forward(ctx, x):
+            x.mul_(2)
+            ctx.mark_dirty(x)
+            return x
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * 2
+
+    x = leaf(3.0)
+    y = x * 1
+    z = Double.apply(y)
+    assert z is y and y.item() == 6.0
+    y.backward()
+    assert x.grad.item() == 2.0
+    with pytest.raises(RuntimeError, match="a leaf Variable"):
+        Double.apply(x)
+
+    class Sorted(Function):
+        @staticmethod
+        def forward(ctx, x):
+            index = x.argmax()
+            top = x.amax()
+            ctx.mark_non_differentiable(top)
+            return x * 1, top, index
+
+        @staticmethod
+        def backward(ctx, grad, *others):
+            return grad
+
+    y, top, index = Sorted.apply(leaf(1.0, 5.0))
+    assert y.requires_grad and not top.requires_grad and not index.requires_grad
+
+
+def test_once_differentiable():
+    """The first derivative works, the second says why not."""
+
+    class Once(Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        @pkg.autograd.once_differentiable
+        def backward(ctx, grad):
+            return grad * 2 * ctx.saved_tensors[0]
+
+    x = leaf(3.0)
+    (g,) = pkg.autograd.grad(Once.apply(x), x, create_graph=True)
+    assert g.item() == 6.0
+    with pytest.raises(RuntimeError, match="once_differentiable"):
+        g.backward()
+
+
+def test_tensor_hooks_see_and_replace_gradients():
+    """On leaves and on results; in order; removable; errors come back whole."""
+    x = leaf(1.0, 2.0)
+    y = x * 3
+    seen = []
+    y.register_hook(lambda g: seen.append(g.tolist()))
+    y.register_hook(lambda g: g * 10)
+    handle = x.register_hook(lambda g: g + 1)
+    y.sum().backward()
+    assert seen == [[1.0, 1.0]] and x.grad.tolist() == [31.0, 31.0]
+    handle.remove()
+    handle.remove()
+    x.grad = None
+    (x * 3).sum().backward()
+    assert x.grad.tolist() == [3.0, 3.0]
+    with pytest.raises(RuntimeError, match="doesn't require gradient"):
+        pkg.ones(1).register_hook(print)
+    with pytest.raises(TypeError, match="expected a callable"):
+        x.register_hook(3)
+    with pytest.raises(KeyError), x.register_hook(lambda g: {}["missing"]):
+        (x * 1).sum().backward()
+    with pytest.raises(RuntimeError, match="changed the size"):
+        with x.register_hook(lambda g: g[0]):
+            (x * 1).sum().backward()
+    (x * 1).sum().backward()  # still usable
+
+
+def test_retain_grad_and_accumulation_hooks():
+    """.grad of a result; a hook after a leaf's gradient has grown."""
+    x = leaf(2.0)
+    y = x * x
+    y.retain_grad()
+    y.register_hook(lambda g: g * 2)
+    (y * 3).backward()
+    assert y.retains_grad and y.grad.item() == 6.0 and x.grad.item() == 24.0
+    totals = []
+    handle = x.register_post_accumulate_grad_hook(lambda t: totals.append(t.grad.item()))
+    (x * 1).backward()
+    handle.remove()
+    (x * 1).backward()
+    assert totals == [25.0]
+    watched = weakref.ref(y)
+    del y
+    assert watched() is None  # retain_grad keeps no cycle
+
+
+def test_node_hooks():
+    """Before and after a node, with what it got and what it gave."""
+    x = leaf(2.0)
+    y = x * 5
+    calls = []
+    node = y.grad_fn
+    assert node == y.grad_fn and hash(node) == hash(y.grad_fn) and node != x
+    node.register_prehook(lambda grads: (grads[0] * 2,))
+    node.register_hook(lambda ins, outs: calls.append((ins[0].item(), outs[0].item())))
+    y.backward()
+    assert calls == [(10.0, 2.0)] and x.grad.item() == 10.0
+
+
+def test_hooks_hold_no_tensors_after_the_graph_is_gone():
+    """A handle does not keep the graph alive."""
+    gc.collect()
+    before = core.live_nodes()
+    handles = [(leaf(1.0) * 2).register_hook(lambda g: None) for _ in range(10)]
+    assert core.live_nodes() == before and len(handles) == 10
+
+
+def test_functional_derivatives_against_closed_forms():
+    """vjp, jvp, jacobian, hessian, hvp of functions whose derivatives are known."""
+    ag = pkg.autograd
+    x = pkg.tensor([1.0, 2.0, 3.0], dtype=f64)
+    v = pkg.tensor([1.0, 0.5, -1.0], dtype=f64)
+    value, product = ag.vjp(lambda t: t * t, x, v)
+    assert value.tolist() == [1.0, 4.0, 9.0] and product.tolist() == [2.0, 2.0, -6.0]
+    assert not product.requires_grad
+    _, product = ag.jvp(lambda t: t * t, x, v)
+    assert product.tolist() == [2.0, 2.0, -6.0]
+    jac = ag.jacobian(lambda t: t.exp(), x).numpy()
+    np.testing.assert_allclose(jac, np.diag(np.exp([1.0, 2.0, 3.0])))
+    a, b = pkg.tensor([2.0], dtype=f64), pkg.tensor([3.0], dtype=f64)
+    (da, db) = ag.jacobian(lambda p, q: p * q, (a, b))
+    assert da.item() == 3.0 and db.item() == 2.0
+    hess = ag.hessian(lambda t: (t * t * t).sum(), x).numpy()
+    np.testing.assert_allclose(hess, np.diag([6.0, 12.0, 18.0]))
+    (haa, hab), (hba, hbb) = ag.hessian(lambda p, q: (p * p * q).sum(), (a, b))
+    assert [t.item() for t in (haa, hab, hba, hbb)] == [6.0, 4.0, 4.0, 0.0]
+    _, product = ag.hvp(lambda t: (t * t * t).sum(), x, v)
+    np.testing.assert_allclose(product.numpy(), [6.0, 6.0, -18.0])
+    with pytest.raises(RuntimeError, match="independent"):
+        ag.vjp(lambda t: pkg.ones(1), x, pkg.ones(1), strict=True)
+    with pytest.raises(RuntimeError, match="expected v of shapes"):
+        ag.vjp(lambda t: t * t, x, v[:2])
+
+
+def test_gradcheck_finds_wrong_gradients():
+    """A factor of two in backward, and inputs it cannot judge."""
+
+    class Bad(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * 2
+
+    with pytest.raises(pkg.autograd.GradcheckError, match="Jacobian mismatch"):
+        pkg.autograd.gradcheck(Bad.apply, leaf(1.0))
+    assert not pkg.autograd.gradcheck(Bad.apply, leaf(1.0), raise_exception=False)
+    with pytest.raises(ValueError, match="float64"):
+        pkg.autograd.gradcheck(Bad.apply, pkg.ones(1, requires_grad=True))
+    with pytest.raises(ValueError, match="require gradient"):
+        pkg.autograd.gradcheck(Bad.apply, pkg.ones(1, dtype=f64))
+
+
+def test_checkpoint_recomputes_with_the_same_random_numbers():
+    """Less is kept, gradients are the same, dropout included."""
+    weight = pkg.randn(64, 64, dtype=f64, requires_grad=True)
+
+    def part(t):
+        return pkg.dropout((t @ weight).tanh(), 0.5, True) * 2
+
+    x = pkg.randn(8, 64, dtype=f64, requires_grad=True)
+    grads = []
+    for run in (part, lambda t: pkg.autograd.checkpoint(part, t)):
+        pkg.manual_seed(3)
+        x.grad = weight.grad = None
+        y = run(x)
+        after = pkg.rand(1).item()
+        y.sum().backward()
+        grads.append((x.grad.numpy().copy(), weight.grad.numpy().copy(), after))
+    for ours, want in zip(*grads):
+        np.testing.assert_array_equal(ours, want)
+
+
+def test_anomaly_mode_names_the_forward_line():
+    """0 * inf in the gradient of sqrt at 0."""
+    x = leaf(0.0)
+    with pkg.autograd.detect_anomaly():
+        y = x.sqrt() * 0.0
+        line = inspect.currentframe().f_lineno - 1
+        with pytest.raises(RuntimeError, match="returned nan values") as caught:
+            y.backward()
+    assert f"test_autograd_function.py:{line}" in str(caught.value)
+    assert "SqrtBackward" in str(caught.value)
+    (x.sqrt() * 0.0).backward()  # off again: NaN passes
+
+
+def test_errors_of_a_pass_name_the_forward_line():
+    """By default, without any mode."""
+    x = leaf(1.0, 2.0)
+    y = x * x
+    line = inspect.currentframe().f_lineno - 1
+    z = y.sum()
+    z.backward()
+    with pytest.raises(RuntimeError) as caught:
+        z.backward()
+    assert "second time" in str(caught.value)
+    w = x * 3
+    v = w * w
+    place = inspect.currentframe().f_lineno - 1
+    w.add_(1)
+    with pytest.raises(RuntimeError) as caught:
+        v.sum().backward()
+    assert f"MulBackward, recorded at {__file__}:{place}" in str(caught.value)
+    assert f":{line}" not in str(caught.value)
+
+
+def test_grad_modes_as_context_managers_and_decorators():
+    """Nested, decorated with and without parentheses, and set for the thread."""
+    x = leaf(1.0)
+    with pkg.no_grad():
+        assert not (x * 2).requires_grad
+        with pkg.enable_grad():
+            assert (x * 2).requires_grad
+
+        @pkg.enable_grad()
+        def recorded():
+            return x * 2
+
+        assert recorded().requires_grad
+
+    @pkg.no_grad
+    def silent():
+        return x * 2
+
+    @pkg.set_grad_enabled(False)
+    def quiet():
+        return x * 2
+
+    assert pkg.is_grad_enabled() and not silent().requires_grad
+    assert not quiet().requires_grad and pkg.is_grad_enabled()
+    with pkg.inference_mode():
+        assert pkg.is_inference_mode_enabled() and not (x * 2).requires_grad
+        with pkg.inference_mode(False):
+            assert not pkg.is_inference_mode_enabled()
+    with pkg.set_grad_enabled(False):
+        assert not pkg.is_grad_enabled()
+    assert pkg.is_grad_enabled()
+    other = []
+    pkg.set_grad_enabled(False)
+    thread = threading.Thread(target=lambda: other.append(pkg.is_grad_enabled()))
+    thread.start()
+    thread.join()
+    pkg.set_grad_enabled(True)
+    assert other == [True]  # the mode is the thread's own
+
+
+def test_backward_inside_backward_and_from_threads():
+    """Reentrant and concurrent passes are exact."""
+
+    class Inner(Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        def backward(ctx, grad):
+            with pkg.enable_grad():
+                t = ctx.saved_tensors[0].detach().requires_grad_()
+                (t * t).sum().backward()
+            return grad * t.grad
+
+    x = leaf(3.0)
+    Inner.apply(x).backward()
+    assert x.grad.item() == 6.0
+    shared = leaf(*[1.0] * 100)
+    trunk = shared * 2
+    errors = []
+
+    def work():
+        try:
+            for _ in range(50):
+                (trunk * 3).sum().backward(retain_graph=True)
+        except BaseException as error:  # noqa: BLE001
+            errors.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert not errors and shared.grad.tolist() == [6.0 * 200] * 100
+
+
+def test_an_exception_leaves_other_leaves_alone():
+    """The node that fails runs before the leaf would be reached."""
+    x, w = leaf(1.0), leaf(1.0)
+    y = x * 2
+
+    def fail(grad):
+        raise ValueError("stop")
+
+    handle = y.register_hook(fail)
+    with pytest.raises(ValueError, match="stop"):
+        (y * w).backward(retain_graph=True)
+    assert x.grad is None
+    handle.remove()
+    (x * w).backward()
+    assert x.grad.item() == 1.0
+
+
+def test_graph_export(tmp_path):
+    """Nodes, shapes, memory and lines, as DOT, JSON and HTML."""
+    x = pkg.ones(100, 100, requires_grad=True)
+    y = (x * x).tanh().sum()
+    found = pkg.autograd.graph(y)
+    names = [n.name for n in found.nodes]
+    assert names == ["SumBackward", "TanhBackward", "MulBackward", "AccumulateGrad"]
+    mul = found.nodes[2]
+    assert mul.op == "pkg::mul" and mul.shapes == [(100, 100), (100, 100)]
+    assert mul.inputs == [3, 3] and "test_autograd_function.py" in mul.call_site
+    assert found.saved_bytes == 2 * 40000  # x once, the result of tanh
+    assert [n.name for n in found.holders()] == ["TanhBackward", "MulBackward"]
+    for suffix, sign in ((".dot", "digraph"), (".json", "["), (".html", "<!doctype")):
+        path = tmp_path / f"graph{suffix}"
+        found.save(path)
+        assert path.read_text().startswith(sign)
+    assert len(json.loads(found.to_json())) == 4
+    with pytest.raises(ValueError, match=".dot, .json or .html"):
+        found.save(tmp_path / "graph.png")
+    with pytest.raises(RuntimeError, match="grad_fn"):
+        pkg.autograd.graph(pkg.ones(1))

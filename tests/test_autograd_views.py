@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes in place under autograd: histories of bases and views stay in step."""
+
+import gc
+import random
+
+import numpy as np
+import pytest
+
+import pkg
+
+core = pkg._binding.core
+f64 = pkg.float64
+
+
+def test_rows_written_into_a_buffer_carry_their_gradient():
+    """The usual loop: a plain buffer gets a history from what is written into it."""
+    buffer = pkg.zeros(4, 3, dtype=f64)
+    before = buffer[1]
+    w = pkg.ones(3, dtype=f64, requires_grad=True)
+    for i in range(4):
+        buffer[i] = w * (i + 1)
+    assert buffer.requires_grad and before.requires_grad
+    (buffer * buffer).sum().backward(retain_graph=True)
+    np.testing.assert_allclose(w.grad.numpy(), np.full(3, 2.0 * 30))
+    (before * 1).sum().backward()
+    np.testing.assert_allclose(w.grad.numpy(), np.full(3, 60.0 + 2))
+
+
+def test_view_and_base_after_writes_through_both():
+    """z = 2x; z[1:] *= 3; z += 1: the view sees both writes."""
+    x = pkg.tensor([1.0, 2.0, 3.0], dtype=f64, requires_grad=True)
+    z = x * 2
+    tail = z[1:]
+    tail.mul_(3)
+    z.add_(1)
+    assert tail.tolist() == [13.0, 19.0]
+    (tail.sum() * 2 + z.sum()).backward()
+    assert x.grad.tolist() == [2.0, 18.0, 18.0]
+
+
+def test_second_derivatives_through_a_written_view():
+    """d2/dx2 of sum(z[0] := x**3)."""
+    x = pkg.tensor([2.0], dtype=f64, requires_grad=True)
+    z = pkg.zeros(3, dtype=f64)
+    z[0:1] = x * x * x
+    (first,) = pkg.autograd.grad(z.sum(), x, create_graph=True)
+    (second,) = pkg.autograd.grad(first.sum(), x)
+    assert first.item() == 12.0 and second.item() == 12.0
+
+
+def test_a_detached_tensor_keeps_no_history_after_a_write():
+    """It shares memory, not gradients."""
+    x = pkg.ones(3, requires_grad=True)
+    y = x * 2
+    apart = y.detach()
+    y.mul_(x)
+    assert not apart.requires_grad and apart.grad_fn is None
+    assert apart.tolist() == [2.0, 2.0, 2.0]
+
+
+def test_expanded_views_collect_every_repetition():
+    """A stride of zero is one element seen several times."""
+    x = pkg.ones(3, 1, dtype=f64, requires_grad=True)
+    y = x * 1
+    wide = y.expand(3, 4)
+    y.mul_(2)
+    (wide * pkg.ones(3, 4, dtype=f64)).sum().backward()
+    assert x.grad.tolist() == [[8.0], [8.0], [8.0]]
+
+
+def test_leaves_and_their_views_are_protected():
+    """A write would change what the gradient is taken at."""
+    x = pkg.ones(3, requires_grad=True)
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
+        x.add_(1)
+    with pytest.raises(RuntimeError, match="a view of a leaf Variable"):
+        x[0] = 2.0
+    with pkg.no_grad():
+        x[0] = 2.0
+    assert x.tolist() == [2.0, 1.0, 1.0] and x.is_leaf
+
+
+def test_saved_values_that_are_overwritten_are_an_error():
+    """Through the tensor itself or through a view of it."""
+    x = pkg.ones(3, requires_grad=True)
+    y = x * 2
+    z = y * y
+    y[0] = 5.0
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        z.sum().backward()
+
+
+def test_x_mul_x_in_place():
+    """Both operands are the tensor that is overwritten."""
+    x = pkg.tensor([3.0], dtype=f64, requires_grad=True)
+    y = x * 1
+    y.mul_(y)
+    y.backward()
+    assert x.grad.item() == 6.0
+
+
+def test_written_views_leave_nothing_behind():
+    """No cycle between a base, its views and their nodes."""
+    gc.collect()
+    nodes, tensors = core.live_nodes(), core.live_tensors()
+    for _ in range(10):
+        x = pkg.ones(4, requires_grad=True)
+        y = x * 2
+        v = y[1:3]
+        v.mul_(3)
+        v.mul_(v)
+        y[0] = 1.0
+        (y.sum() + v.sum()).backward()
+    del x, y, v
+    assert (core.live_nodes(), core.live_tensors()) == (nodes, tensors)
+
+
+def program(rng, inputs, lib):
+    """A random program of ops, views and writes on four 3x4 tensors; its result."""
+    pool = [x * 1.0 for x in inputs]
+    for _ in range(12):
+        a, b = rng.randrange(len(pool)), rng.randrange(len(pool))
+        kind = rng.randrange(8)
+        row, col = rng.randrange(3), rng.randrange(4)
+        factor = rng.uniform(0.5, 1.5)
+        if kind == 0:
+            pool.append(pool[a] * pool[b])
+        elif kind == 1:
+            pool.append(pool[a] + pool[b] * factor)
+        elif kind == 2:
+            pool.append(lib.tanh(pool[a]))
+        elif kind == 3:  # write a row
+            pool[a] = pool[a] * 1.0
+            pool[a][row] = lib.tanh(pool[b][row] * factor)
+        elif kind == 4:  # a column through a transposed view
+            pool[a] = pool[a] * 1.0
+            view = pool[a].T[col]
+            view *= factor
+        elif kind == 5:  # a view taken before the write, used after it
+            pool[a] = pool[a] * 1.0
+            view = pool[a][row]
+            pool[a] *= factor
+            pool.append(pool[b] + view)
+        elif kind == 6:  # a view of a view
+            pool[a] = pool[a] * 1.0
+            view = pool[a][1:][:, 1:]
+            view += factor
+        else:
+            pool.append(pool[a][::2].sum(0) + pool[b])
+    total = pool[0].sum()
+    for x in pool[1:]:
+        total = total + (x * x).sum()
+    return total
+
+
+@pytest.mark.parametrize("seed", range(500))
+def test_random_programs_agree_with_central_differences(seed):
+    """Shared inputs, diamonds, views and in-place writes, in float64."""
+    data = np.random.default_rng(seed)
+    arrays = [data.uniform(-1, 1, size=(3, 4)) for _ in range(2)]
+    inputs = [pkg.tensor(a, requires_grad=True) for a in arrays]
+    result = program(random.Random(seed), inputs, pkg)
+    np.testing.assert_allclose(
+        result.item(), program(random.Random(seed), arrays, np), rtol=1e-10
+    )
+    result.backward()
+    eps = 1e-6
+    direction = [data.normal(size=(3, 4)) for _ in range(2)]
+    ends = [
+        float(
+            program(
+                random.Random(seed),
+                [a + sign * eps * d for a, d in zip(arrays, direction)],
+                np,
+            )
+        )
+        for sign in (1, -1)
+    ]
+    want = (ends[0] - ends[1]) / (2 * eps)
+    got = sum((x.grad.numpy() * d).sum() for x, d in zip(inputs, direction))
+    assert got == pytest.approx(want, rel=1e-6, abs=1e-6 * (1 + abs(result.item())))
+
+
+@pytest.mark.parametrize("seed", range(0, 500, 5))
+def test_random_programs_agree_with_pytorch(seed):
+    """The same programs on PyTorch, to 1e-12."""
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    data = np.random.default_rng(seed)
+    arrays = [data.uniform(-1, 1, size=(3, 4)) for _ in range(2)]
+    ours = [pkg.tensor(a, requires_grad=True) for a in arrays]
+    theirs = [torch.tensor(a, requires_grad=True) for a in arrays]
+    program(random.Random(seed), ours, pkg).backward()
+    program(random.Random(seed), theirs, torch).backward()
+    for x, t in zip(ours, theirs):
+        np.testing.assert_allclose(x.grad.numpy(), t.grad.numpy(), rtol=1e-12, atol=1e-12)
