@@ -75,8 +75,8 @@ def _formatter(numbers, floating):
             style = f"{{:.{PRECISION}{'e' if scientific else 'f'}}}"
         texts = {n: style.format(n) if math.isfinite(n) else str(n) for n in numbers}
     width = max((len(t) for n, t in texts.items() if math.isfinite(n)), default=0)
-    return lambda number: texts[number].rjust(width) if number == number else (
-        "nan".rjust(width)
+    return lambda number: (
+        texts[number].rjust(width) if number == number else ("nan".rjust(width))
     )
 
 
@@ -86,7 +86,9 @@ def _layout(values, formatter, indent):
         return formatter(values).strip()
     if not any(isinstance(v, list) for v in values):
         texts = ["..." if v is None else formatter(v) for v in values]
-        per_line = max(1, (80 - indent) // (max((len(t) for t in texts), default=1) + 2))
+        per_line = max(
+            1, (80 - indent) // (max((len(t) for t in texts), default=1) + 2)
+        )
         lines = [texts[i : i + per_line] for i in range(0, len(texts), per_line)]
         separator = ",\n" + " " * (indent + 1)
         return "[" + separator.join(", ".join(line) for line in lines) + "]"

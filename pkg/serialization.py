@@ -19,7 +19,9 @@ Path = Union[str, "os.PathLike[str]"]
 
 
 def save_file(
-    tensors: Mapping[str, Tensor], filename: Path, metadata: dict[str, str] | None = None
+    tensors: Mapping[str, Tensor],
+    filename: Path,
+    metadata: dict[str, str] | None = None,
 ) -> None:
     """Write tensors by name; OSError when the file cannot be written.
 
@@ -58,11 +60,11 @@ def load_file(filename: Path) -> dict[str, Tensor]:
     return _read(filename)[0]
 
 
-def save(
-    obj: Any, filename: Path, metadata: dict[str, str] | None = None
-) -> None:
+def save(obj: Any, filename: Path, metadata: dict[str, str] | None = None) -> None:
     """Write a state dict, or the state dict of a Module."""
-    save_file(obj.state_dict() if hasattr(obj, "state_dict") else obj, filename, metadata)
+    save_file(
+        obj.state_dict() if hasattr(obj, "state_dict") else obj, filename, metadata
+    )
 
 
 def load(filename: Path) -> dict[str, Tensor]:

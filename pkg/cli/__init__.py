@@ -46,7 +46,8 @@ _positive_float.__name__ = "float"
 
 def _parser() -> _Parser:
     parser = _Parser(
-        prog="python -m pkg", description="Handwritten digits on the pkg tensor runtime."
+        prog="python -m pkg",
+        description="Handwritten digits on the pkg tensor runtime.",
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 

@@ -2,16 +2,35 @@
 """Layers, losses and the Module that holds them, under PyTorch's names."""
 
 from . import functional, init, utils
-from .activation import GELU, Flatten, Identity, ReLU, Sigmoid, SiLU, Softmax, Tanh
+from .activation import (
+    GELU,
+    Flatten,
+    Identity,
+    LeakyReLU,
+    LogSoftmax,
+    ReLU,
+    Sigmoid,
+    SiLU,
+    Softmax,
+    Tanh,
+)
 from .container import ModuleDict, ModuleList, Sequential
 from .conv import Conv2d, MaxPool2d
 from .linear import Embedding, Linear
-from .loss import CrossEntropyLoss, MSELoss
+from .loss import (
+    BCEWithLogitsLoss,
+    CrossEntropyLoss,
+    L1Loss,
+    MSELoss,
+    NLLLoss,
+    SmoothL1Loss,
+)
 from .module import Module
 from .normalization import Dropout, LayerNorm, RMSNorm
 from .parameter import Parameter
 
 __all__ = [
+    "BCEWithLogitsLoss",
     "Conv2d",
     "CrossEntropyLoss",
     "Dropout",
@@ -19,19 +38,24 @@ __all__ = [
     "Flatten",
     "GELU",
     "Identity",
+    "L1Loss",
     "LayerNorm",
+    "LeakyReLU",
     "Linear",
+    "LogSoftmax",
     "MSELoss",
     "MaxPool2d",
     "Module",
     "ModuleDict",
     "ModuleList",
+    "NLLLoss",
     "Parameter",
     "RMSNorm",
     "ReLU",
     "Sequential",
     "SiLU",
     "Sigmoid",
+    "SmoothL1Loss",
     "Softmax",
     "Tanh",
     "functional",

@@ -3,19 +3,59 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from .. import ops
 from ..tensor import Tensor
 from . import functional as F
 from .module import Module
 
-__all__ = ["GELU", "Flatten", "Identity", "ReLU", "SiLU", "Sigmoid", "Softmax", "Tanh"]
+__all__ = [
+    "GELU",
+    "Flatten",
+    "Identity",
+    "LeakyReLU",
+    "LogSoftmax",
+    "ReLU",
+    "SiLU",
+    "Sigmoid",
+    "Softmax",
+    "Tanh",
+]
 
 
 class ReLU(Module):
     """max(x, 0)."""
 
+    def __init__(self, inplace: bool = False) -> None:
+        """``inplace`` overwrites the input."""
+        super().__init__()
+        self.inplace = inplace
+
     def forward(self, input: Tensor) -> Tensor:
         """Apply it to each element."""
-        return F.relu(input)
+        return F.relu(input, self.inplace)
+
+    def extra_repr(self) -> str:
+        """Whether it works in place."""
+        return "inplace=True" if self.inplace else ""
+
+
+class LeakyReLU(Module):
+    """x where it is positive, else a small multiple of it."""
+
+    def __init__(self, negative_slope: float = 0.01) -> None:
+        """``negative_slope`` is the factor for negative elements."""
+        super().__init__()
+        self.negative_slope = negative_slope
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply it to each element."""
+        return F.leaky_relu(input, self.negative_slope)
+
+    def extra_repr(self) -> str:
+        """The slope."""
+        return f"negative_slope={self.negative_slope}"
 
 
 class GELU(Module):
@@ -59,25 +99,41 @@ class Tanh(Module):
         return F.tanh(input)
 
 
-class Softmax(Module):
-    """exp(x) divided by its sum along a dimension."""
+class _AlongDim(Module):
+    # PyTorch guesses a dimension when none is given, and warns; here it must be given.
 
-    def __init__(self, dim: int = -1) -> None:
+    def __init__(self, dim: int) -> None:
         """Create a layer that normalises along ``dim``."""
         super().__init__()
         self.dim = dim
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Apply it along the dimension."""
-        return F.softmax(input, self.dim)
 
     def extra_repr(self) -> str:
         """The dimension."""
         return f"dim={self.dim}"
 
 
+class Softmax(_AlongDim):
+    """exp(x) divided by its sum along a dimension."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply it along the dimension."""
+        return F.softmax(input, self.dim)
+
+
+class LogSoftmax(_AlongDim):
+    """The logarithm of Softmax, computed without overflow."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply it along the dimension."""
+        return F.log_softmax(input, self.dim)
+
+
 class Identity(Module):
     """Returns its input: a placeholder."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Take the arguments of whatever it stands for, and forget them."""
+        super().__init__()
 
     def forward(self, input: Tensor) -> Tensor:
         """Return the input."""
@@ -95,7 +151,7 @@ class Flatten(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply it to a tensor of any shape."""
-        return input.flatten(self.start_dim, self.end_dim)
+        return ops.flatten(input, self.start_dim, self.end_dim)
 
     def extra_repr(self) -> str:
         """The dimensions."""

@@ -67,7 +67,9 @@ class Attributes:
             found = self.__dict__.get(kind)
             if found is not None and name in found:
                 return found[name]
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+        raise AttributeError(
+            f"'{type(self).__name__}' object has no attribute '{name}'"
+        )
 
     def __delattr__(self, name: str) -> None:
         """Remove an attribute of any kind."""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, Union
 
 from .. import ops
@@ -15,15 +16,24 @@ from .parameter import Parameter
 
 __all__ = ["Conv2d", "MaxPool2d"]
 
-Pair = Union[int, tuple[int, int]]
+Pair = Union[int, Sequence[int]]
 
 
-def _pair(value: Pair) -> tuple[int, int]:
-    return (value, value) if isinstance(value, int) else (value[0], value[1])
+def _pair(value: Pair, name: str) -> tuple[int, int]:
+    pair = (value, value) if isinstance(value, int) else tuple(value)
+    if len(pair) != 2:
+        raise ValueError(
+            f"[Conv2d] expected {name} of one or two numbers, got {len(pair)} "
+            f"({name}={value!r})."
+        )
+    return (int(pair[0]), int(pair[1]))
 
 
 class Conv2d(Module):
     """2-D convolution (cross-correlation, as everywhere in deep learning)."""
+
+    weight: Parameter
+    bias: Parameter | None
 
     def __init__(
         self,
@@ -31,30 +41,42 @@ class Conv2d(Module):
         out_channels: int,
         kernel_size: Pair,
         stride: Pair = 1,
-        padding: Pair = 0,
+        padding: Pair | str = 0,
         dilation: Pair = 1,
         groups: int = 1,
         bias: bool = True,
+        padding_mode: str = "zeros",
+        device: Any = None,
         dtype: Any = None,
     ) -> None:
-        """Create a layer with weight (out_channels, in_channels / groups, kh, kw)."""
+        """Create a layer with weight (out_channels, in_channels / groups, kh, kw).
+
+        padding: zeros on each side, "valid" for none, or "same" for an output as large
+        as the input (stride 1 only).  The only padding_mode is "zeros".
+        """
         super().__init__()
         if groups < 1 or in_channels % groups or out_channels % groups:
             raise ValueError(
                 "[Conv2d] expected in_channels and out_channels to be divisible by "
                 f"groups, got {in_channels} and {out_channels} (groups={groups})."
             )
+        if padding_mode != "zeros":
+            raise NotImplementedError(
+                f"[Conv2d] expected padding_mode 'zeros', got {padding_mode!r}."
+            )
         self.in_channels = in_channels
         self.out_channels = out_channels
-        self.kernel_size = _pair(kernel_size)
-        self.stride = _pair(stride)
-        self.padding = _pair(padding)
-        self.dilation = _pair(dilation)
+        self.kernel_size = _pair(kernel_size, "kernel_size")
+        self.stride = _pair(stride, "stride")
+        self.padding = _padding(padding, self.stride)
+        self.dilation = _pair(dilation, "dilation")
         self.groups = groups
         shape = (out_channels, in_channels // groups, *self.kernel_size)
-        self.weight = Parameter(ops.empty(shape, dtype=dtype))
-        bias_ = Parameter(ops.empty((out_channels,), dtype=dtype)) if bias else None
-        self.register_parameter("bias", bias_)
+        options = {"device": device, "dtype": dtype}
+        self.weight = Parameter(ops.empty(shape, **options))
+        self.register_parameter("bias", None)
+        if bias:
+            self.bias = Parameter(ops.empty((out_channels,), **options))
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -66,7 +88,7 @@ class Conv2d(Module):
             init.uniform_(self.bias, -bound, bound)
 
     def forward(self, input: Tensor) -> Tensor:
-        """Apply the layer to (N, in_channels, H, W)."""
+        """Apply the layer to (N, in_channels, H, W) or (in_channels, H, W)."""
         return F.conv2d(
             input,
             self.weight,
@@ -92,6 +114,18 @@ class Conv2d(Module):
         return text if self.bias is not None else text + ", bias=False"
 
 
+def _padding(padding: Pair | str, stride: tuple[int, int]) -> tuple[int, int] | str:
+    if not isinstance(padding, str):
+        return _pair(padding, "padding")
+    if padding not in ("valid", "same"):
+        raise ValueError(
+            f"[Conv2d] expected padding 'valid' or 'same', got {padding!r}."
+        )
+    if padding == "same" and stride != (1, 1):
+        raise ValueError("padding='same' is not supported for strided convolutions")
+    return padding
+
+
 class MaxPool2d(Module):
     """The maximum of each window."""
 
@@ -105,7 +139,7 @@ class MaxPool2d(Module):
         self.padding = padding
 
     def forward(self, input: Tensor) -> Tensor:
-        """Apply the layer to (N, C, H, W)."""
+        """Apply the layer to (N, C, H, W) or (C, H, W)."""
         return F.max_pool2d(input, self.kernel_size, self.stride, self.padding)
 
     def extra_repr(self) -> str:

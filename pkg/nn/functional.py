@@ -1,44 +1,74 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ops of networks as functions, in PyTorch's argument order.
 
-Names whose op has that order already are the op itself; the rest adapt it.
+Names whose op has that order already are the op itself; the rest adapt it.  Losses are
+in losses.py and appear here too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Union
+from typing import Any, Union
 
 from .. import ops
 from ..tensor import Tensor
+from .losses import (
+    binary_cross_entropy_with_logits,
+    cross_entropy,
+    l1_loss,
+    mse_loss,
+    nll_loss,
+    smooth_l1_loss,
+)
 
 __all__ = [
+    "binary_cross_entropy_with_logits",
     "conv2d",
     "cross_entropy",
     "dropout",
     "embedding",
     "gelu",
+    "l1_loss",
     "layer_norm",
+    "leaky_relu",
     "linear",
     "log_softmax",
+    "logsigmoid",
     "max_pool2d",
     "mse_loss",
     "nll_loss",
+    "normalize",
     "one_hot",
+    "pad",
     "relu",
     "rms_norm",
     "sigmoid",
     "silu",
+    "smooth_l1_loss",
     "softmax",
+    "softplus",
     "tanh",
 ]
 
 Pair = Union[int, Sequence[int]]
 
-relu = ops.relu
 sigmoid = ops.sigmoid
-silu = ops.silu
 tanh = ops.tanh
+
+
+def relu(input: Tensor, inplace: bool = False) -> Tensor:
+    """max(input, 0); ``inplace`` overwrites the input."""
+    return ops.relu_(input) if inplace else ops.relu(input)
+
+
+def silu(input: Tensor) -> Tensor:
+    """input * sigmoid(input)."""
+    return ops.silu(input)
+
+
+def leaky_relu(input: Tensor, negative_slope: float = 0.01) -> Tensor:
+    """Input where it is positive, else ``negative_slope`` times it."""
+    return ops.where(input > 0, input, input * negative_slope)
 
 
 def gelu(input: Tensor, approximate: str = "none") -> Tensor:
@@ -53,17 +83,28 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
             f"[gelu] expected approximate 'none' or 'tanh', got {approximate!r}."
         )
     inner = 0.7978845608028654 * (input + 0.044715 * input * input * input)
-    return 0.5 * input * (1 + ops.tanh(inner))
+    return ops.mul(0.5 * input, 1 + ops.tanh(inner))
 
 
-def softmax(input: Tensor, dim: int = -1) -> Tensor:
-    """exp(input) divided by its sum along ``dim``."""
-    return ops.softmax(input, dim)
+def logsigmoid(input: Tensor) -> Tensor:
+    """log(sigmoid(input)), exact for large negative values."""
+    # minimum() shares the gradient at 0, where abs() has none: together 1/2, as it is.
+    return ops.sub(ops.minimum(input, 0), ops.log1p(ops.exp(-ops.abs(input))))
 
 
-def log_softmax(input: Tensor, dim: int = -1) -> Tensor:
+def softplus(input: Tensor) -> Tensor:
+    """log(1 + exp(input)), without overflow."""
+    return -logsigmoid(-input)
+
+
+def softmax(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
+    """exp(input) divided by its sum along ``dim``, computed in ``dtype`` if given."""
+    return ops.softmax(input if dtype is None else input.to(dtype), dim)
+
+
+def log_softmax(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
     """The logarithm of ``softmax``, computed without overflow."""
-    return ops.log_softmax(input, dim)
+    return ops.log_softmax(input if dtype is None else input.to(dtype), dim)
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -71,9 +112,21 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     return ops.linear(input, weight, bias)
 
 
-def embedding(input: Tensor, weight: Tensor) -> Tensor:
-    """Rows of ``weight`` chosen by the integers of ``input``."""
-    return ops.embedding(weight, input)
+def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None) -> Tensor:
+    """Rows of ``weight`` (num, dim) chosen by integers of any shape: (*shape, dim).
+
+    The row ``padding_idx`` gets no gradient.
+    """
+    rows = ops.embedding(weight, input)
+    if padding_idx is None:
+        return rows
+    if not -weight.shape[0] <= padding_idx < weight.shape[0]:
+        raise RuntimeError(
+            "[embedding] expected padding_idx to be within num_embeddings, got "
+            f"{padding_idx} (num_embeddings={weight.shape[0]})."
+        )
+    padding = ops.unsqueeze(input == padding_idx % weight.shape[0], -1)
+    return ops.where(padding, rows.detach(), rows)
 
 
 def conv2d(
@@ -81,18 +134,87 @@ def conv2d(
     weight: Tensor,
     bias: Tensor | None = None,
     stride: Pair = 1,
-    padding: Pair = 0,
+    padding: Pair | str = 0,
     dilation: Pair = 1,
     groups: int = 1,
 ) -> Tensor:
-    """2-D convolution of (N, C, H, W) with weight (O, C / groups, kh, kw)."""
+    """2-D convolution of (N, C, H, W) or (C, H, W) with weight (O, C / groups, kh, kw).
+
+    padding: zeros on each side, "valid" for none, or "same" for an output as large as
+    the input (stride 1 only).
+    """
+    if input.ndim == 3:
+        batch = ops.unsqueeze(input, 0)
+        one = conv2d(batch, weight, bias, stride, padding, dilation, groups)
+        return ops.squeeze(one, 0)
+    if padding == "valid":
+        padding = 0
+    elif padding == "same":
+        input = _pad_same(input, weight, stride, dilation)
+        padding = 0
+    elif isinstance(padding, str):
+        raise ValueError(
+            f"[conv2d] expected padding 'valid' or 'same', got {padding!r}."
+        )
     return ops.conv2d(input, weight, bias, stride, padding, dilation, groups)
+
+
+def _pad_same(input: Tensor, weight: Tensor, stride: Pair, dilation: Pair) -> Tensor:
+    steps = (stride,) if isinstance(stride, int) else stride
+    if any(step != 1 for step in steps):
+        raise ValueError("padding='same' is not supported for strided convolutions")
+    gaps = (dilation, dilation) if isinstance(dilation, int) else dilation
+    # An odd total leaves one more behind than before.
+    totals = [gap * (size - 1) for gap, size in zip(gaps, weight.shape[2:])]
+    (top, left) = (total // 2 for total in totals)
+    return pad(input, (left, totals[1] - left, top, totals[0] - top))
+
+
+def pad(
+    input: Tensor, pad: Sequence[int], mode: str = "constant", value: float = 0.0
+) -> Tensor:
+    """Surround with ``value``: (left, right, top, bottom, ...) from the last dimension.
+
+    Sizes must not be negative; the only mode is "constant".
+    """
+    if mode != "constant":
+        raise NotImplementedError(f"[pad] expected mode 'constant', got {mode!r}.")
+    if len(pad) % 2 or len(pad) > 2 * input.ndim or any(size < 0 for size in pad):
+        raise ValueError(
+            "[pad] expected two sizes >= 0 for each of at most "
+            f"{input.ndim} dimensions, got {tuple(pad)}."
+        )
+    for i in range(0, len(pad), 2):
+        dim = input.ndim - 1 - i // 2
+        before, after = (
+            ops.full(
+                [*input.shape[:dim], size, *input.shape[dim + 1 :]],
+                value,
+                dtype=input.dtype,
+            )
+            for size in pad[i : i + 2]
+        )
+        input = ops.cat([before, input, after], dim)
+    return input
 
 
 def max_pool2d(
     input: Tensor, kernel_size: Pair, stride: Pair | None = None, padding: Pair = 0
 ) -> Tensor:
-    """The maximum of each window; ``stride`` is ``kernel_size`` unless given."""
+    """The maximum of each window of (N, C, H, W) or (C, H, W).
+
+    ``stride`` is ``kernel_size`` unless given; padding is at most half the kernel.
+    """
+    if input.ndim == 3:
+        batch = ops.unsqueeze(input, 0)
+        return ops.squeeze(max_pool2d(batch, kernel_size, stride, padding), 0)
+    kernel = (kernel_size,) if isinstance(kernel_size, int) else kernel_size
+    border = (padding,) if isinstance(padding, int) else padding
+    if 2 * max(border) > min(kernel):
+        raise RuntimeError(
+            "[max_pool2d] expected padding of at most half the kernel size, got "
+            f"{padding} (kernel_size={kernel_size})."
+        )
     stride = kernel_size if stride is None else stride
     return ops.max_pool2d(input, kernel_size, stride, padding)
 
@@ -118,46 +240,42 @@ def rms_norm(
     return ops.rms_norm(input, normalized_shape, weight, eps)
 
 
-def dropout(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
+def dropout(
+    input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
+) -> Tensor:
     """Zeroes elements with probability ``p`` and divides the rest by ``1 - p``."""
     if not 0.0 <= p <= 1.0:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     if not training or p == 0.0:
         return input
+    if inplace:
+        return ops.mul_(input, ops.dropout(ops.ones_like(input.detach()), p, True))
     return ops.dropout(input, p, True)
 
 
-def _reduce(loss: Tensor, reduction: str) -> Tensor:
-    if reduction == "mean":
-        return loss.mean()
-    if reduction == "sum":
-        return loss.sum()
-    if reduction == "none":
-        return loss
-    raise ValueError(f"{reduction} is not a valid value for reduction")
-
-
-def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
-    """(input - target) squared, reduced by "mean", "sum" or "none"."""
-    difference = input - target
-    return _reduce(difference * difference, reduction)
-
-
-def nll_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
-    """Minus the log-probability (N, C) at the class numbers (N)."""
-    return _reduce(-input.gather(1, target.unsqueeze(1)).squeeze(1), reduction)
-
-
-def cross_entropy(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
-    """-log softmax(input)[target]: scores (N, C) against class numbers (N)."""
-    if reduction == "mean":
-        return ops.cross_entropy(input, target)
-    return nll_loss(ops.log_softmax(input, 1), target, reduction)
+def normalize(
+    input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12
+) -> Tensor:
+    """Input divided by its p-norm along ``dim``, or by ``eps`` where that is larger."""
+    if p == 2.0:
+        norm = ops.sqrt(ops.sum(input * input, dim, True))
+    else:
+        norm = ops.pow(ops.sum(ops.pow(ops.abs(input), p), dim, True), 1 / p)
+    return ops.div(input, ops.maximum(norm, eps))
 
 
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
-    """Integers as rows of 0 and a single 1; -1 takes the largest integer plus one."""
-    if num_classes < 0:
-        num_classes = int(tensor.max().item()) + 1
-    classes = ops.arange(num_classes)
-    return (tensor.unsqueeze(-1) == classes).long()
+    """Integers as int64 rows of 0 and a single 1; -1 takes the largest plus one.
+
+    RuntimeError for a class that is negative or not below ``num_classes``.
+    """
+    largest = int(tensor.max().item()) if tensor.numel() else num_classes - 1
+    smallest = int(tensor.min().item()) if tensor.numel() else 0
+    count = largest + 1 if num_classes < 0 else num_classes
+    if smallest < 0 or largest >= count or count == 0:
+        raise RuntimeError(
+            f"[one_hot] expected classes from 0 to {count - 1}, got {smallest} to "
+            f"{largest} (num_classes={num_classes})."
+        )
+    classes = ops.arange(count)
+    return ops.eq(ops.unsqueeze(tensor, -1), classes).to(classes.dtype)

@@ -5,16 +5,19 @@ from __future__ import annotations
 
 import math
 
+from .. import ops
 from ..autograd import no_grad
 from ..tensor import Tensor
 
 __all__ = [
     "calculate_gain",
     "constant_",
+    "eye_",
     "kaiming_normal_",
     "kaiming_uniform_",
     "normal_",
     "ones_",
+    "trunc_normal_",
     "uniform_",
     "xavier_normal_",
     "xavier_uniform_",
@@ -53,6 +56,40 @@ def ones_(tensor: Tensor) -> Tensor:
     return constant_(tensor, 1.0)
 
 
+def eye_(tensor: Tensor) -> Tensor:
+    """Make a matrix the identity."""
+    if tensor.ndim != 2:
+        raise ValueError(
+            f"[eye_] expected a matrix, got shape {tuple(tensor.shape)}."
+        )
+    with no_grad():
+        tensor.copy_(ops.eye(*tensor.shape, dtype=tensor.dtype))
+    return tensor
+
+
+def trunc_normal_(
+    tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0
+) -> Tensor:
+    """Fill with normally distributed values, drawn again until they lie in [a, b].
+
+    ValueError when that interval holds almost nothing of the distribution.
+    """
+    low, high = (0.5 * (1 + math.erf((x - mean) / std / 2**0.5)) for x in (a, b))
+    if not high - low > 1e-3:
+        raise ValueError(
+            "[trunc_normal_] expected an interval with at least 0.1 % of the "
+            f"distribution, got {a} to {b} (mean={mean}, std={std})."
+        )
+    with no_grad():
+        tensor.normal_(mean, std)
+        outside = ops.logical_or(tensor < a, tensor > b)
+        while bool(ops.any(outside).item()):
+            again = ops.normal(tensor.detach(), mean, std)
+            tensor.copy_(ops.where(outside, again, tensor))
+            outside = ops.logical_or(tensor < a, tensor > b)
+    return tensor
+
+
 def _fans(tensor: Tensor) -> tuple[int, int]:
     if tensor.ndim < 2:
         raise ValueError(
@@ -68,8 +105,8 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     if nonlinearity == "leaky_relu":
         slope = 0.01 if param is None else param
         return math.sqrt(2.0 / (1 + slope**2))
-    gains = {"linear": 1.0, "conv2d": 1.0, "sigmoid": 1.0, "tanh": 5.0 / 3}
-    gains["relu"] = math.sqrt(2.0)
+    gains = {"linear": 1.0, "conv2d": 1.0, "sigmoid": 1.0, "selu": 0.75}
+    gains.update({"tanh": 5.0 / 3, "relu": math.sqrt(2.0)})
     if nonlinearity not in gains:
         raise ValueError(f"Unsupported nonlinearity {nonlinearity}")
     return gains[nonlinearity]

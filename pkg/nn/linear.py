@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 from .. import ops
+from ..autograd import no_grad
 from ..tensor import Tensor
 from . import functional as F
 from . import init
@@ -19,16 +20,26 @@ __all__ = ["Embedding", "Linear"]
 class Linear(Module):
     """``x @ weight.T + bias`` over the last dimension."""
 
+    weight: Parameter
+    bias: Parameter | None
+
     def __init__(
-        self, in_features: int, out_features: int, bias: bool = True, dtype: Any = None
+        self,
+        in_features: int,
+        out_features: int,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
     ) -> None:
         """Create a layer with weight (out_features, in_features)."""
         super().__init__()
         self.in_features = in_features
         self.out_features = out_features
-        self.weight = Parameter(ops.empty((out_features, in_features), dtype=dtype))
-        bias_ = Parameter(ops.empty((out_features,), dtype=dtype)) if bias else None
-        self.register_parameter("bias", bias_)
+        options = {"device": device, "dtype": dtype}
+        self.weight = Parameter(ops.empty((out_features, in_features), **options))
+        self.register_parameter("bias", None)
+        if bias:
+            self.bias = Parameter(ops.empty((out_features,), **options))
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -53,24 +64,64 @@ class Linear(Module):
 class Embedding(Module):
     """A table of vectors looked up by integer."""
 
+    weight: Parameter
+
     def __init__(
-        self, num_embeddings: int, embedding_dim: int, dtype: Any = None
+        self,
+        num_embeddings: int,
+        embedding_dim: int,
+        padding_idx: int | None = None,
+        device: Any = None,
+        dtype: Any = None,
     ) -> None:
-        """Create a table of shape (num_embeddings, embedding_dim)."""
+        """Create a table of shape (num_embeddings, embedding_dim).
+
+        The row ``padding_idx`` starts as zeros and gets no gradient.
+        """
         super().__init__()
+        if padding_idx is not None:
+            if not -num_embeddings <= padding_idx < num_embeddings:
+                raise ValueError(
+                    "[Embedding] expected padding_idx to be within num_embeddings, got "
+                    f"{padding_idx} (num_embeddings={num_embeddings})."
+                )
+            padding_idx %= num_embeddings
         self.num_embeddings = num_embeddings
         self.embedding_dim = embedding_dim
-        self.weight = Parameter(ops.empty((num_embeddings, embedding_dim), dtype=dtype))
+        self.padding_idx = padding_idx
+        self.weight = Parameter(
+            ops.empty((num_embeddings, embedding_dim), device=device, dtype=dtype)
+        )
         self.reset_parameters()
+
+    @classmethod
+    def from_pretrained(
+        cls, embeddings: Tensor, freeze: bool = True, padding_idx: int | None = None
+    ) -> Embedding:
+        """Return a layer over the memory of a table (num_embeddings, embedding_dim)."""
+        if embeddings.ndim != 2:
+            raise ValueError(
+                "[Embedding] expected a table of 2 dimensions, got shape "
+                f"{tuple(embeddings.shape)}."
+            )
+        layer = cls(*embeddings.shape, padding_idx, dtype=embeddings.dtype)
+        layer.weight = Parameter(embeddings, requires_grad=not freeze)
+        return layer
 
     def reset_parameters(self) -> None:
         """Draw new values from the standard normal distribution."""
         init.normal_(self.weight)
+        if self.padding_idx is not None:
+            with no_grad():
+                self.weight[self.padding_idx] = 0
 
     def forward(self, input: Tensor) -> Tensor:
         """Return the vectors of an integer tensor of any shape."""
-        return F.embedding(input, self.weight)
+        return F.embedding(input, self.weight, self.padding_idx)
 
     def extra_repr(self) -> str:
         """The sizes."""
-        return f"{self.num_embeddings}, {self.embedding_dim}"
+        text = f"{self.num_embeddings}, {self.embedding_dim}"
+        if self.padding_idx is not None:
+            text += f", padding_idx={self.padding_idx}"
+        return text

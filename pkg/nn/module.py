@@ -255,7 +255,9 @@ class Module(Attributes):
 
     # --- saving and showing -------------------------------------------------------------
 
-    def state_dict(self, *, prefix: str = "", keep_vars: bool = False) -> dict[str, Tensor]:
+    def state_dict(
+        self, *, prefix: str = "", keep_vars: bool = False
+    ) -> dict[str, Tensor]:
         """Return parameters and persistent buffers by dotted name; shares memory.
 
         They are detached unless ``keep_vars``.  A shared one has each of its names.

@@ -9,6 +9,7 @@ from typing import Any
 from .. import ops
 from ..tensor import Tensor
 from . import functional as F
+from . import init
 from .module import Module
 from .parameter import Parameter
 
@@ -16,11 +17,14 @@ __all__ = ["Dropout", "LayerNorm", "RMSNorm"]
 
 
 def _shape(shape: int | Sequence[int]) -> tuple[int, ...]:
-    return (shape,) if isinstance(shape, int) else tuple(shape)
+    return (shape,) if isinstance(shape, int) else tuple(int(n) for n in shape)
 
 
 class LayerNorm(Module):
     """Subtracts the mean and divides by the deviation of the last dimensions."""
+
+    weight: Parameter | None
+    bias: Parameter | None
 
     def __init__(
         self,
@@ -28,6 +32,7 @@ class LayerNorm(Module):
         eps: float = 1e-5,
         elementwise_affine: bool = True,
         bias: bool = True,
+        device: Any = None,
         dtype: Any = None,
     ) -> None:
         """Create a layer over the trailing dimensions ``normalized_shape``."""
@@ -35,15 +40,21 @@ class LayerNorm(Module):
         self.normalized_shape = _shape(normalized_shape)
         self.eps = eps
         self.elementwise_affine = elementwise_affine
-        shape = self.normalized_shape
-        weight = Parameter(ops.ones(shape, dtype=dtype)) if elementwise_affine else None
-        bias_ = (
-            Parameter(ops.zeros(shape, dtype=dtype))
-            if elementwise_affine and bias
-            else None
-        )
-        self.register_parameter("weight", weight)
-        self.register_parameter("bias", bias_)
+        self.register_parameter("weight", None)
+        self.register_parameter("bias", None)
+        if elementwise_affine:
+            shape = self.normalized_shape
+            self.weight = Parameter(ops.empty(shape, device=device, dtype=dtype))
+            if bias:
+                self.bias = Parameter(ops.empty(shape, device=device, dtype=dtype))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Make it the plain normalisation: weight 1, bias 0."""
+        if self.weight is not None:
+            init.ones_(self.weight)
+        if self.bias is not None:
+            init.zeros_(self.bias)
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply the layer to (..., *normalized_shape)."""
@@ -55,18 +66,22 @@ class LayerNorm(Module):
         """Shape and options."""
         return (
             f"{self.normalized_shape}, eps={self.eps}, "
-            f"elementwise_affine={self.elementwise_affine}"
+            f"elementwise_affine={self.elementwise_affine}, "
+            f"bias={self.bias is not None}"
         )
 
 
 class RMSNorm(Module):
     """Divides by the root mean square of the last dimensions."""
 
+    weight: Parameter | None
+
     def __init__(
         self,
         normalized_shape: int | Sequence[int],
         eps: float | None = None,
         elementwise_affine: bool = True,
+        device: Any = None,
         dtype: Any = None,
     ) -> None:
         """Create a layer; ``eps`` None is the smallest step of the dtype at 1."""
@@ -74,9 +89,16 @@ class RMSNorm(Module):
         self.normalized_shape = _shape(normalized_shape)
         self.eps = eps
         self.elementwise_affine = elementwise_affine
-        shape = self.normalized_shape
-        weight = Parameter(ops.ones(shape, dtype=dtype)) if elementwise_affine else None
-        self.register_parameter("weight", weight)
+        self.register_parameter("weight", None)
+        if elementwise_affine:
+            shape = self.normalized_shape
+            self.weight = Parameter(ops.empty(shape, device=device, dtype=dtype))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Make it the plain normalisation: weight 1."""
+        if self.weight is not None:
+            init.ones_(self.weight)
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply the layer to (..., *normalized_shape)."""
@@ -93,19 +115,20 @@ class RMSNorm(Module):
 class Dropout(Module):
     """Zeroes each element with probability ``p`` while training, and scales the rest."""
 
-    def __init__(self, p: float = 0.5) -> None:
-        """Create a layer that drops with probability ``p``."""
+    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
+        """Create a layer that drops with probability ``p``; may overwrite its input."""
         super().__init__()
         if not 0.0 <= p <= 1.0:
             raise ValueError(
                 f"dropout probability has to be between 0 and 1, but got {p}"
             )
         self.p = p
+        self.inplace = inplace
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply the layer; the identity in evaluation mode."""
-        return F.dropout(input, self.p, self.training)
+        return F.dropout(input, self.p, self.training, self.inplace)
 
     def extra_repr(self) -> str:
-        """The probability."""
-        return f"p={self.p}"
+        """The options."""
+        return f"p={self.p}, inplace={self.inplace}"

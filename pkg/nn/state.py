@@ -66,36 +66,6 @@ def load_state(
     if strict and unexpected:
         problems.append(f"Unexpected key(s) in state_dict: {_quoted(unexpected)}.")
     for name, tensor in own.items():
-        if tensor is not None and name not in module._non_persistent_buffers_set:
-            yield prefix + name, tensor
-    for name, child in module._modules.items():
-        if child is not None:
-            yield from _entries(child, f"{prefix}{name}.")
-
-
-def collect_state(module: Module, prefix: str, keep_vars: bool) -> dict[str, Tensor]:
-    """Return the tensors to save by dotted name, detached unless ``keep_vars``."""
-    entries = _entries(module, prefix)
-    return {name: tensor if keep_vars else tensor.detach() for name, tensor in entries}
-
-
-def load_state(
-    module: Module, state: Mapping[str, Tensor], strict: bool
-) -> IncompatibleKeys:
-    """Copy ``state`` into the module, all of it or nothing."""
-    if not isinstance(state, Mapping):
-        raise TypeError(
-            f"Expected state_dict to be dict-like, got {type(state).__name__}."
-        )
-    own = dict(_entries(module, ""))
-    missing = [name for name in own if name not in state]
-    unexpected = [name for name in state if name not in own]
-    problems = []
-    if strict and unexpected:
-        problems.append(f"Unexpected key(s) in state_dict: {_quoted(unexpected)}.")
-    if strict and missing:
-        problems.append(f"Missing key(s) in state_dict: {_quoted(missing)}.")
-    for name, tensor in own.items():
         if name not in state:
             continue
         given = state[name]

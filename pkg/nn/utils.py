@@ -5,11 +5,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from .. import ops
 from ..autograd import no_grad
-from ..ops import _clip_grad_norm_
 from ..tensor import Tensor
 
-__all__ = ["clip_grad_norm_"]
+__all__ = [
+    "clip_grad_norm_",
+    "clip_grad_value_",
+    "parameters_to_vector",
+    "vector_to_parameters",
+]
+
+
+def _gradients(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
+    if isinstance(parameters, Tensor):
+        parameters = [parameters]
+    return [p.grad for p in parameters if p.grad is not None]
 
 
 def clip_grad_norm_(
@@ -22,16 +33,49 @@ def clip_grad_norm_(
 
     Returns the norm that they had, as a 0-d tensor.  One call into C++.
     """
-    if isinstance(parameters, Tensor):
-        parameters = [parameters]
-    grads = [p.grad for p in parameters if p.grad is not None]
+    grads = _gradients(parameters)
     with no_grad():
-        limit = float(max_norm)
         if error_if_nonfinite:
-            norm = _clip_grad_norm_(grads, float("inf"), float(norm_type))
+            # Copies: a norm that is not finite spoils what it scales.
+            copies = [ops.clone(grad) for grad in grads]
+            norm = ops._clip_grad_norm_(copies, float(max_norm), float(norm_type))
             if not abs(norm.item()) < float("inf"):
                 raise RuntimeError(
                     f"The total norm of order {norm_type} for gradients from "
                     "`parameters` is non-finite, so it cannot be clipped."
                 )
-        return _clip_grad_norm_(grads, limit, float(norm_type))
+        return ops._clip_grad_norm_(grads, float(max_norm), float(norm_type))
+
+
+def clip_grad_value_(
+    parameters: Tensor | Iterable[Tensor], clip_value: float
+) -> None:
+    """Limit every element of the gradients to [-clip_value, clip_value], in place."""
+    limit = float(clip_value)
+    with no_grad():
+        for grad in _gradients(parameters):
+            grad.copy_(ops.minimum(ops.maximum(grad, -limit), limit))
+
+
+def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
+    """Return all parameters, flattened, one after the other in a 1-d tensor."""
+    return ops.cat([ops.reshape(p, [-1]) for p in parameters])
+
+
+def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
+    """Copy the values of ``parameters_to_vector`` back.
+
+    ValueError when the vector is not as long as the parameters together.
+    """
+    parameters = list(parameters)
+    total = sum(p.numel() for p in parameters)
+    if tuple(vec.shape) != (total,):
+        raise ValueError(
+            f"[vector_to_parameters] expected a vector of {total} values, got shape "
+            f"{tuple(vec.shape)}."
+        )
+    start = 0
+    with no_grad():
+        for p in parameters:
+            p.copy_(ops.reshape(vec[start : start + p.numel()], p.shape))
+            start += p.numel()
