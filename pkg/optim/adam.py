@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..ops import _adam_step_, zeros_like
+from .. import ops
 from ..tensor import Tensor
 from .optimizer import Optimizer, _check_not_negative
 
@@ -25,10 +25,15 @@ class Adam(Optimizer):
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
         weight_decay: float = 0.0,
+        *,
+        maximize: bool = False,
     ) -> None:
-        """Take the parameters and the options of every group that has no own."""
+        """Take the parameters and the options of every group that has no own.
+
+        ``maximize`` climbs instead.  ValueError for an option out of range.
+        """
         defaults = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay}
-        super().__init__(params, defaults)
+        super().__init__(params, {**defaults, "maximize": maximize})
 
     def _check_group(self, group: dict[str, Any]) -> None:
         _check_not_negative(group, "lr", "eps", "weight_decay")
@@ -42,18 +47,16 @@ class Adam(Optimizer):
         # Parameters that have made equally many steps share a call: usually all do.
         by_step: dict[int, list[int]] = {}
         for i, param in enumerate(params):
-            state = self.state.get(param)
-            if state is None:
-                state = self.state[param] = {
-                    "step": 0,
-                    "exp_avg": zeros_like(param),
-                    "exp_avg_sq": zeros_like(param),
-                }
+            state = self.state[param]
+            if not state:
+                state["step"] = 0
+                state["exp_avg"] = ops.zeros_like(param)
+                state["exp_avg_sq"] = ops.zeros_like(param)
             state["step"] += 1
             by_step.setdefault(state["step"], []).append(i)
         for step, some in by_step.items():
             states = [self.state[params[i]] for i in some]
-            _adam_step_(
+            ops._adam_step_(
                 [params[i] for i in some],
                 [grads[i] for i in some],
                 [s["exp_avg"] for s in states],
@@ -80,6 +83,11 @@ class AdamW(Adam):
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
         weight_decay: float = 1e-2,
+        *,
+        maximize: bool = False,
     ) -> None:
-        """Take the parameters and the options of every group that has no own."""
-        super().__init__(params, lr, betas, eps, weight_decay)
+        """Take the parameters and the options of every group that has no own.
+
+        ``maximize`` climbs instead.  ValueError for an option out of range.
+        """
+        super().__init__(params, lr, betas, eps, weight_decay, maximize=maximize)

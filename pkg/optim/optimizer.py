@@ -6,10 +6,14 @@ Subclasses fill in ``_step_group``, which makes one call into C++ for all parame
 
 from __future__ import annotations
 
+import copy
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from .. import ops
 from ..autograd import enable_grad, no_grad
+from ..nn.parameter import clear_gradients
 from ..tensor import Tensor
 
 __all__ = ["Optimizer"]
@@ -29,10 +33,16 @@ class Optimizer:
                 "params argument given to the optimizer should be an iterable of "
                 "Tensors or dicts, but got a Tensor"
             )
+        if isinstance(params, (set, frozenset)):
+            raise TypeError(
+                "optimizer parameters need to be organized in ordered collections, but "
+                "the ordering of tensors in sets will change between runs"
+            )
         self.defaults = defaults
-        self.state: dict[Tensor, dict[str, Any]] = {}
+        self.state: defaultdict[Tensor, dict[str, Any]] = defaultdict(dict)
         self.param_groups: list[dict[str, Any]] = []
-        groups = list(params)
+        self._steps = 0  # read by lr_scheduler, which warns when it comes first
+        groups: list[Any] = list(params)
         if not groups:
             raise ValueError("optimizer got an empty parameter list")
         if not isinstance(groups[0], dict):
@@ -41,14 +51,23 @@ class Optimizer:
             self.add_param_group(group)
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
-        """Add parameters with options; options left out are the defaults."""
+        """Add parameters with options; options left out are the defaults.
+
+        TypeError for what is no tensor, ValueError for one that an op made, that is
+        there already, or for an option out of range.
+        """
+        if not isinstance(param_group, dict):
+            raise TypeError(f"param_group must be a dict, got {type(param_group)}")
         given = param_group["params"]
         params = [given] if isinstance(given, Tensor) else list(given)
         known = {id(p) for group in self.param_groups for p in group["params"]}
+        if len({id(p) for p in params}) != len(params):
+            raise ValueError("a parameter group contains duplicate parameters")
         for param in params:
             if not isinstance(param, Tensor):
                 raise TypeError(
-                    f"optimizer can only optimize Tensors, got {type(param).__name__}"
+                    "optimizer can only optimize Tensors, but one of the params is "
+                    f"{type(param).__name__}"
                 )
             if not param.is_leaf:
                 raise ValueError("can't optimize a non-leaf Tensor")
@@ -56,19 +75,14 @@ class Optimizer:
                 raise ValueError(
                     "some parameters appear in more than one parameter group"
                 )
-            known.add(id(param))
         group = {**self.defaults, **param_group, "params": params}
         self._check_group(group)
         self.param_groups.append(group)
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Drop the gradients, or set them to zero."""
+        """Drop the gradients, or fill them with zeros."""
         for group in self.param_groups:
-            for param in group["params"]:
-                if set_to_none or param.grad is None:
-                    param.grad = None
-                else:
-                    param.grad = param.grad.detach() * 0
+            clear_gradients(group["params"], set_to_none)
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Change every parameter that has a gradient; ``closure`` computes the loss."""
@@ -79,8 +93,12 @@ class Optimizer:
         with no_grad():
             for group in self.param_groups:
                 params = [p for p in group["params"] if p.grad is not None]
+                grads = [p.grad for p in params]
+                if group.get("maximize"):
+                    grads = [ops.neg(grad) for grad in grads]
                 if params:
-                    self._step_group(group, params, [p.grad for p in params])
+                    self._step_group(group, params, grads)
+        self._steps += 1
         return loss
 
     def _check_group(self, group: dict[str, Any]) -> None:
@@ -96,7 +114,7 @@ class Optimizer:
         numbers: dict[int, int] = {}
         for group in self.param_groups:
             for param in group["params"]:
-                numbers[id(param)] = len(numbers)
+                numbers[id(param)] = len(numbers)  # no parameter comes twice
         return {
             "state": {numbers[id(p)]: dict(s) for p, s in self.state.items()},
             "param_groups": [
@@ -106,23 +124,36 @@ class Optimizer:
         }
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over what ``state_dict`` returned; the parameters keep their order."""
-        saved = state_dict["param_groups"]
-        if [len(g["params"]) for g in saved] != [
-            len(g["params"]) for g in self.param_groups
-        ]:
+        """Take over what ``state_dict`` returned; the parameters keep their order.
+
+        Tensors are copied and converted to the dtype of their parameter.  ValueError
+        when the groups do not match; nothing has changed then.
+        """
+        saved = copy.deepcopy(state_dict["param_groups"])
+        if len(saved) != len(self.param_groups):
             raise ValueError(
-                "loaded state dict contains a different number of parameter groups, or "
-                "a parameter group that doesn't match the size of optimizer's group"
+                "loaded state dict has a different number of parameter groups: "
+                f"{len(saved)} instead of {len(self.param_groups)}"
             )
         params: dict[int, Tensor] = {}
         for group, other in zip(self.param_groups, saved):
+            if len(group["params"]) != len(other["params"]):
+                raise ValueError(
+                    "loaded state dict contains a parameter group that doesn't match "
+                    f"the size of optimizer's group: {len(other['params'])} instead of "
+                    f"{len(group['params'])}"
+                )
             params.update(zip(other["params"], group["params"]))
+        unknown = [number for number in state_dict["state"] if number not in params]
+        if unknown:
+            raise ValueError(f"loaded state dict has state of no parameter: {unknown}")
+        state: defaultdict[Tensor, dict[str, Any]] = defaultdict(dict)
+        for number, entries in state_dict["state"].items():
+            param = params[number]
+            state[param] = {k: _restored(v, param) for k, v in entries.items()}
+        self.state = state
+        for group, other in zip(self.param_groups, saved):
             group.update({k: v for k, v in other.items() if k != "params"})
-        self.state = {
-            params[number]: {k: _copied(v) for k, v in entries.items()}
-            for number, entries in state_dict["state"].items()
-        }
 
     def __repr__(self) -> str:
         """The options of every group, as PyTorch prints them."""
@@ -135,12 +166,17 @@ class Optimizer:
         return text + ")"
 
 
-def _copied(value: Any) -> Any:
-    return value.detach().clone() if isinstance(value, Tensor) else value
+def _restored(value: Any, param: Tensor) -> Any:
+    if not isinstance(value, Tensor):
+        return copy.deepcopy(value)
+    if value.is_floating_point() and param.is_floating_point() and value.ndim:
+        value = value.to(param.dtype)
+    return ops.clone(value.detach())
 
 
 def _check_not_negative(group: dict[str, Any], *names: str) -> None:
+    labels = {"lr": "learning rate", "momentum": "momentum value"}
+    labels.update({"eps": "epsilon value", "weight_decay": "weight_decay value"})
     for name in names:
-        if not group[name] >= 0:
-            label = "learning rate" if name == "lr" else f"{name} value"
-            raise ValueError(f"Invalid {label}: {group[name]}")
+        if not group[name] >= 0:  # NaN too
+            raise ValueError(f"Invalid {labels[name]}: {group[name]}")

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..ops import _sgd_step_, zeros_like
+from .. import ops
 from ..tensor import Tensor
 from .optimizer import Optimizer, _check_not_negative
 
@@ -24,14 +24,20 @@ class SGD(Optimizer):
         dampening: float = 0.0,
         weight_decay: float = 0.0,
         nesterov: bool = False,
+        *,
+        maximize: bool = False,
     ) -> None:
-        """Take the parameters and the options of every group that has no own."""
+        """Take the parameters and the options of every group that has no own.
+
+        ``maximize`` climbs instead.  ValueError for an option out of range.
+        """
         defaults = {
             "lr": lr,
             "momentum": momentum,
             "dampening": dampening,
             "weight_decay": weight_decay,
             "nesterov": nesterov,
+            "maximize": maximize,
         }
         super().__init__(params, defaults)
 
@@ -47,27 +53,24 @@ class SGD(Optimizer):
         decay, nesterov = float(group["weight_decay"]), bool(group["nesterov"])
         damp = float(group["dampening"])
         if momentum == 0.0:
-            _sgd_step_(params, grads, [], lr, 0.0, 0.0, decay, False)
+            ops._sgd_step_(params, grads, [], lr, 0.0, 0.0, decay, False)
             return
         state = self.state
-        fresh = [p for p in params if p not in state]
-        if not fresh:
-            buffers = [state[p]["momentum_buffer"] for p in params]
-            _sgd_step_(params, grads, buffers, lr, momentum, damp, decay, nesterov)
-            return
+        fresh = [not state[p] for p in params]
+        for param, is_fresh in zip(params, fresh):
+            if is_fresh:
+                state[param]["momentum_buffer"] = ops.zeros_like(param)
         # The first sum is the gradient itself, whatever the dampening.
-        for param in fresh:
-            state[param] = {"momentum_buffer": zeros_like(param)}
-        new = set(fresh)
-        for first in (True, False):
-            some = [i for i, p in enumerate(params) if (p in new) == first]
-            _sgd_step_(
-                [params[i] for i in some],
-                [grads[i] for i in some],
-                [state[params[i]]["momentum_buffer"] for i in some],
-                lr,
-                momentum,
-                0.0 if first else damp,
-                decay,
-                nesterov,
-            )
+        for first, dampening in ((True, 0.0), (False, damp)):
+            some = [i for i, is_fresh in enumerate(fresh) if is_fresh == first]
+            if some:
+                ops._sgd_step_(
+                    [params[i] for i in some],
+                    [grads[i] for i in some],
+                    [state[params[i]]["momentum_buffer"] for i in some],
+                    lr,
+                    momentum,
+                    dampening,
+                    decay,
+                    nesterov,
+                )
