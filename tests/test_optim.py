@@ -271,7 +271,10 @@ def test_a_small_network_learns():
     pkg.manual_seed(0)
     x = pkg.randn([64, 3])
     y = x @ pkg.tensor([[1.0], [-2.0], [0.5]]) + 3.0
-    for make in (lambda p: optim.SGD(p, 0.1, momentum=0.9), lambda p: optim.Adam(p, 0.1)):
+    for make in (
+        lambda p: optim.SGD(p, 0.1, momentum=0.9),
+        lambda p: optim.Adam(p, 0.1),
+    ):
         layer = nn.Linear(3, 1)
         optimizer = make(layer.parameters())
         for _ in range(200):

@@ -1,50 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """DataLoader: batches of a dataset, in order or shuffled.
 
-Batches are made in the calling thread.  ``num_workers`` exists for PyTorch's sake and
-must be 0: what takes time here is C++ code that uses all cores already.
+Workers are threads, not processes: nothing is pickled, and what takes time in a dataset
+(reading files, C++ code) lets other threads run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import itertools
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
-from .. import ops
-from ..tensor import Tensor
-from .dataset import TensorDataset, _permutation
+from .collate import default_collate
+from .dataset import IterableDataset, Subset, TensorDataset
+from .generator import Generator
+from .sampler import BatchSampler, RandomSampler, SequentialSampler
 
-__all__ = ["DataLoader", "default_collate"]
-
-
-def default_collate(batch: list[Any]) -> Any:
-    """Stack samples: tensors and numbers to tensors, tuples and dicts by entry."""
-    first = batch[0]
-    if isinstance(first, Tensor):
-        return ops.stack(batch)
-    if isinstance(first, (bool, int, float)):
-        from .. import tensor
-
-        return tensor(batch)
-    if isinstance(first, str):
-        return batch
-    if isinstance(first, dict):
-        return {key: default_collate([s[key] for s in batch]) for key in first}
-    if isinstance(first, (tuple, list)):
-        if len({len(sample) for sample in batch}) != 1:
-            raise RuntimeError("each element in list of batch should be of equal size")
-        columns = [default_collate(list(column)) for column in zip(*batch)]
-        return tuple(columns) if isinstance(first, tuple) else columns
-    if hasattr(first, "__array_interface__"):
-        import numpy
-
-        from .. import from_numpy
-
-        return from_numpy(numpy.stack(batch))
-    raise TypeError(
-        "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or "
-        f"lists; found {type(first).__name__}"
-    )
+__all__ = ["DataLoader"]
 
 
 class DataLoader:
@@ -53,53 +27,143 @@ class DataLoader:
     def __init__(
         self,
         dataset: Any,
-        batch_size: int = 1,
-        shuffle: bool = False,
+        batch_size: int | None = 1,
+        shuffle: bool | None = None,
+        sampler: Iterable[int] | None = None,
+        batch_sampler: Iterable[list[int]] | None = None,
         num_workers: int = 0,
         collate_fn: Callable[[list[Any]], Any] | None = None,
+        pin_memory: bool = False,
         drop_last: bool = False,
-        generator: Any = None,
+        worker_init_fn: Callable[[int], Any] | None = None,
+        generator: Generator | None = None,
+        *,
+        prefetch_factor: int = 2,
     ) -> None:
-        """Take a dataset; ``generator`` makes the shuffling repeatable."""
-        if num_workers != 0:
+        """Take a dataset and how to cut it.
+
+        batch_size: None yields single samples.  generator: makes shuffling repeatable
+        (else the library's stream).  num_workers: threads that prepare
+        ``prefetch_factor`` batches each ahead, in the same order; worker_init_fn is
+        called with its number in each.  pin_memory: without effect, there is one memory.
+        """
+        if num_workers < 0:
             raise ValueError(
-                f"[DataLoader] expected num_workers=0, got {num_workers}. "
-                "Batches are made in the calling thread."
+                f"[DataLoader] expected num_workers >= 0, got {num_workers}."
             )
-        if not isinstance(batch_size, int) or batch_size < 1:
+        if prefetch_factor < 1:
             raise ValueError(
-                "batch_size should be a positive integer value, but got "
-                f"batch_size={batch_size}"
+                f"[DataLoader] expected prefetch_factor >= 1, got {prefetch_factor}."
             )
         self.dataset = dataset
-        self.batch_size = batch_size
-        self.shuffle = shuffle
-        self.drop_last = drop_last
-        self.generator = generator
+        self.num_workers = num_workers
         self.collate_fn = collate_fn
+        self.pin_memory = pin_memory
+        self.worker_init_fn = worker_init_fn
+        self.generator = generator
+        self.prefetch_factor = prefetch_factor
+        if sampler is not None and shuffle:
+            raise ValueError("sampler option is mutually exclusive with shuffle")
+        if batch_sampler is not None:
+            if batch_size != 1 or shuffle or sampler is not None or drop_last:
+                raise ValueError(
+                    "batch_sampler option is mutually exclusive with batch_size, "
+                    "shuffle, sampler, and drop_last"
+                )
+            batch_size = None
+        elif batch_size is None and drop_last:
+            raise ValueError("batch_size=None is mutually exclusive with drop_last")
+        self.batch_size, self.drop_last = batch_size, drop_last
+        if isinstance(dataset, IterableDataset):
+            if shuffle or sampler is not None or batch_sampler is not None:
+                raise ValueError(
+                    "[DataLoader] expected no shuffle, sampler or batch_sampler for an "
+                    "IterableDataset, which has its own order."
+                )
+            self.sampler: Iterable[Any] = itertools.repeat(None)
+        elif sampler is not None:
+            self.sampler = sampler
+        elif shuffle:
+            self.sampler = RandomSampler(dataset, generator=generator)
+        else:
+            self.sampler = SequentialSampler(dataset)
+        self.batch_sampler = batch_sampler
+        if batch_sampler is None and batch_size is not None:
+            self.batch_sampler = BatchSampler(self.sampler, batch_size, drop_last)
 
     def __len__(self) -> int:
-        """Return the number of batches of a pass."""
-        count = len(self.dataset)
-        whole, rest = divmod(count, self.batch_size)
-        return whole + (1 if rest and not self.drop_last else 0)
+        """Return the number of batches of a pass; TypeError when it is not known."""
+        if isinstance(self.dataset, IterableDataset):
+            count = len(self.dataset)  # type: ignore[arg-type]
+            if self.batch_size is None:
+                return count
+            return len(BatchSampler(range(count), self.batch_size, self.drop_last))
+        batches: Any = self.batch_sampler or self.sampler
+        return len(batches)
 
     def __iter__(self) -> Iterator[Any]:
         """Yield the batches of one pass."""
-        count = len(self.dataset)
-        order = (
-            _permutation(count, self.generator) if self.shuffle else list(range(count))
-        )
-        for batch in range(len(self)):
-            start = batch * self.batch_size
-            yield self._fetch(order[start : start + self.batch_size])
+        if isinstance(self.dataset, IterableDataset):
+            return self._stream()
+        order: Iterable[Any] = self.batch_sampler or self.sampler
+        if self.num_workers == 0:
+            return map(self._fetch, order)
+        return self._prefetch(iter(order))
 
-    def _fetch(self, indices: list[int]) -> Any:
+    def _stream(self) -> Iterator[Any]:
+        # One after another, whatever num_workers: a stream has one reader.
+        samples = iter(self.dataset)
+        if self.batch_size is None:
+            yield from map(self.collate_fn or _unchanged, samples)
+            return
+        while True:
+            batch = list(itertools.islice(samples, self.batch_size))
+            if not batch or (self.drop_last and len(batch) < self.batch_size):
+                return
+            yield (self.collate_fn or default_collate)(batch)
+
+    def _prefetch(self, order: Iterator[Any]) -> Iterator[Any]:
+        numbers = itertools.count()
+
+        def start() -> None:
+            number = next(numbers)
+            if self.worker_init_fn is not None:
+                self.worker_init_fn(number)
+
+        pool = ThreadPoolExecutor(self.num_workers, "pkg-data", initializer=start)
+        pending: deque[Future[Any]] = deque()
+        try:
+            ahead = itertools.islice(order, self.num_workers * self.prefetch_factor)
+            pending.extend(pool.submit(self._fetch, indices) for indices in ahead)
+            while pending:
+                batch = pending.popleft().result()
+                pending.extend(
+                    pool.submit(self._fetch, indices)
+                    for indices in itertools.islice(order, 1)
+                )
+                yield batch
+        finally:  # also when the loop over the batches is left early
+            pool.shutdown(wait=True, cancel_futures=True)
+
+    def _fetch(self, indices: Any) -> Any:
         dataset = self.dataset
-        if self.collate_fn is None and type(dataset) is TensorDataset:
-            return list(dataset[indices])  # one gather per tensor, not one per sample
+        if self.batch_sampler is None:
+            return (self.collate_fn or _unchanged)(dataset[indices])
+        if self.collate_fn is None and _takes_lists(dataset):
+            return list(dataset[list(indices)])  # one gather per tensor of all rows
         if hasattr(dataset, "__getitems__"):
-            samples = dataset.__getitems__(indices)
+            samples = dataset.__getitems__(list(indices))
         else:
             samples = [dataset[i] for i in indices]
         return (self.collate_fn or default_collate)(samples)
+
+
+def _takes_lists(dataset: Any) -> bool:
+    # Whether indexing with a list gives what collating the samples would give.
+    while type(dataset) is Subset:
+        dataset = dataset.dataset
+    return type(dataset) is TensorDataset
+
+
+def _unchanged(sample: Any) -> Any:
+    return sample

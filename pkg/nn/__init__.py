@@ -3,15 +3,18 @@
 
 from . import functional, init, utils
 from .activation import (
+    ELU,
     GELU,
     Flatten,
     Identity,
     LeakyReLU,
+    LogSigmoid,
     LogSoftmax,
     ReLU,
     Sigmoid,
     SiLU,
     Softmax,
+    Softplus,
     Tanh,
 )
 from .container import ModuleDict, ModuleList, Sequential
@@ -34,6 +37,7 @@ __all__ = [
     "Conv2d",
     "CrossEntropyLoss",
     "Dropout",
+    "ELU",
     "Embedding",
     "Flatten",
     "GELU",
@@ -42,6 +46,7 @@ __all__ = [
     "LayerNorm",
     "LeakyReLU",
     "Linear",
+    "LogSigmoid",
     "LogSoftmax",
     "MSELoss",
     "MaxPool2d",
@@ -57,6 +62,7 @@ __all__ = [
     "Sigmoid",
     "SmoothL1Loss",
     "Softmax",
+    "Softplus",
     "Tanh",
     "functional",
     "init",

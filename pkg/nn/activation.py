@@ -11,15 +11,18 @@ from . import functional as F
 from .module import Module
 
 __all__ = [
+    "ELU",
     "GELU",
     "Flatten",
     "Identity",
     "LeakyReLU",
+    "LogSigmoid",
     "LogSoftmax",
     "ReLU",
     "SiLU",
     "Sigmoid",
     "Softmax",
+    "Softplus",
     "Tanh",
 ]
 
@@ -81,6 +84,49 @@ class SiLU(Module):
     def forward(self, input: Tensor) -> Tensor:
         """Apply it to each element."""
         return F.silu(input)
+
+
+class ELU(Module):
+    """x where it is positive, else alpha * (exp(x) - 1)."""
+
+    def __init__(self, alpha: float = 1.0) -> None:
+        """``alpha`` is minus the limit for negative elements."""
+        super().__init__()
+        self.alpha = alpha
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply it to each element."""
+        return ops.elu(input, self.alpha)
+
+    def extra_repr(self) -> str:
+        """The limit."""
+        return f"alpha={self.alpha}"
+
+
+class Softplus(Module):
+    """log(1 + exp(beta * x)) / beta: a smooth ReLU."""
+
+    def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
+        """``beta`` is the sharpness; above ``threshold`` / beta it is x itself."""
+        super().__init__()
+        self.beta = beta
+        self.threshold = threshold
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply it to each element."""
+        return ops.softplus(input, self.beta, self.threshold)
+
+    def extra_repr(self) -> str:
+        """The options."""
+        return f"beta={self.beta}, threshold={self.threshold}"
+
+
+class LogSigmoid(Module):
+    """log(1 / (1 + exp(-x)))."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply it to each element."""
+        return ops.logsigmoid(input)
 
 
 class Sigmoid(Module):

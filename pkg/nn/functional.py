@@ -26,6 +26,7 @@ __all__ = [
     "conv2d",
     "cross_entropy",
     "dropout",
+    "elu",
     "embedding",
     "gelu",
     "l1_loss",
@@ -52,7 +53,12 @@ __all__ = [
 
 Pair = Union[int, Sequence[int]]
 
+elu = ops.elu
+leaky_relu = ops.leaky_relu
+logsigmoid = ops.logsigmoid
+normalize = ops.normalize
 sigmoid = ops.sigmoid
+softplus = ops.softplus
 tanh = ops.tanh
 
 
@@ -66,35 +72,12 @@ def silu(input: Tensor) -> Tensor:
     return ops.silu(input)
 
 
-def leaky_relu(input: Tensor, negative_slope: float = 0.01) -> Tensor:
-    """Input where it is positive, else ``negative_slope`` times it."""
-    return ops.where(input > 0, input, input * negative_slope)
-
-
 def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     """x times the normal distribution's probability of being below x.
 
     ``approximate="tanh"`` is the cheaper formula of the first GPT models.
     """
-    if approximate == "none":
-        return ops.gelu(input)
-    if approximate != "tanh":
-        raise RuntimeError(
-            f"[gelu] expected approximate 'none' or 'tanh', got {approximate!r}."
-        )
-    inner = 0.7978845608028654 * (input + 0.044715 * input * input * input)
-    return ops.mul(0.5 * input, 1 + ops.tanh(inner))
-
-
-def logsigmoid(input: Tensor) -> Tensor:
-    """log(sigmoid(input)), exact for large negative values."""
-    # minimum() shares the gradient at 0, where abs() has none: together 1/2, as it is.
-    return ops.sub(ops.minimum(input, 0), ops.log1p(ops.exp(-ops.abs(input))))
-
-
-def softplus(input: Tensor) -> Tensor:
-    """log(1 + exp(input)), without overflow."""
-    return -logsigmoid(-input)
+    return ops.gelu(input, approximate=approximate)
 
 
 def softmax(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
@@ -251,17 +234,6 @@ def dropout(
     if inplace:
         return ops.mul_(input, ops.dropout(ops.ones_like(input.detach()), p, True))
     return ops.dropout(input, p, True)
-
-
-def normalize(
-    input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12
-) -> Tensor:
-    """Input divided by its p-norm along ``dim``, or by ``eps`` where that is larger."""
-    if p == 2.0:
-        norm = ops.sqrt(ops.sum(input * input, dim, True))
-    else:
-        norm = ops.pow(ops.sum(ops.pow(ops.abs(input), p), dim, True), 1 / p)
-    return ops.div(input, ops.maximum(norm, eps))
 
 
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:

@@ -59,9 +59,7 @@ def ones_(tensor: Tensor) -> Tensor:
 def eye_(tensor: Tensor) -> Tensor:
     """Make a matrix the identity."""
     if tensor.ndim != 2:
-        raise ValueError(
-            f"[eye_] expected a matrix, got shape {tuple(tensor.shape)}."
-        )
+        raise ValueError(f"[eye_] expected a matrix, got shape {tuple(tensor.shape)}.")
     with no_grad():
         tensor.copy_(ops.eye(*tensor.shape, dtype=tensor.dtype))
     return tensor

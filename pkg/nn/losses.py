@@ -87,9 +87,7 @@ def binary_cross_entropy_with_logits(
             f"Target size ({tuple(target.shape)}) must be the same as input size "
             f"({tuple(input.shape)})"
         )
-    # -log(sigmoid(x)); the other class has x more.  Sums of ops that have the right
-    # gradient at 0 too: minimum() gives a half there, abs() nothing.
-    missed = ops.sub(ops.log1p(ops.exp(-ops.abs(input))), ops.minimum(input, 0))
+    missed = -ops.logsigmoid(input)  # the other class has input more
     factor = 1 if pos_weight is None else (pos_weight - 1) * target + 1
     loss = (1 - target) * input + missed * factor
     return _reduce(loss if weight is None else loss * weight, reduction)

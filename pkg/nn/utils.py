@@ -47,14 +47,12 @@ def clip_grad_norm_(
         return ops._clip_grad_norm_(grads, float(max_norm), float(norm_type))
 
 
-def clip_grad_value_(
-    parameters: Tensor | Iterable[Tensor], clip_value: float
-) -> None:
+def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -> None:
     """Limit every element of the gradients to [-clip_value, clip_value], in place."""
     limit = float(clip_value)
     with no_grad():
         for grad in _gradients(parameters):
-            grad.copy_(ops.minimum(ops.maximum(grad, -limit), limit))
+            ops.clamp_(grad, -limit, limit)
 
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:

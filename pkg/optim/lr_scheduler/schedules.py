@@ -34,7 +34,9 @@ class LambdaLR(LRScheduler):
         """Take one function, or one per parameter group."""
         check_optimizer(optimizer)
         count = len(optimizer.param_groups)
-        self.lr_lambdas = [lr_lambda] * count if callable(lr_lambda) else list(lr_lambda)
+        self.lr_lambdas = (
+            [lr_lambda] * count if callable(lr_lambda) else list(lr_lambda)
+        )
         if len(self.lr_lambdas) != count:
             raise ValueError(f"Expected {count} lr_lambdas, got {len(self.lr_lambdas)}")
         super().__init__(optimizer, last_epoch)

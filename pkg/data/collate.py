@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""default_collate: a list of samples becomes one batch.  Called by DataLoader."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .. import ops
+from .._binding import core
+from ..tensor import Tensor
+
+__all__ = ["default_collate"]
+
+
+def default_collate(batch: Sequence[Any]) -> Any:
+    """Stack samples of equal structure.
+
+    Tensors and NumPy arrays are stacked; Python numbers become an int64, float64 or bool
+    tensor; strings stay a list; of dicts and sequences each entry is collated: a dict,
+    a named tuple, or a list.  TypeError for anything else, RuntimeError for sequences of
+    different lengths.
+    """
+    first = batch[0]
+    if isinstance(first, Tensor):
+        return ops.stack(list(batch))
+    if hasattr(first, "__array_interface__"):  # NumPy's arrays and its scalars
+        return _stack_arrays(batch)
+    if isinstance(first, bool):
+        return core.tensor(list(batch))
+    if isinstance(first, float):
+        return core.tensor(list(batch), dtype=core.float64)
+    if isinstance(first, int):
+        return core.tensor(list(batch), dtype=core.int64)
+    if isinstance(first, (str, bytes)):
+        return list(batch)
+    if isinstance(first, Mapping):
+        return {key: default_collate([s[key] for s in batch]) for key in first}
+    if isinstance(first, Sequence):
+        if any(len(sample) != len(first) for sample in batch):
+            raise RuntimeError("each element in list of batch should be of equal size")
+        columns = [default_collate(column) for column in zip(*batch)]
+        if isinstance(first, tuple) and hasattr(first, "_fields"):
+            return type(first)(*columns)
+        return columns
+    raise TypeError(
+        "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or "
+        f"lists; found {type(first).__name__}"
+    )
+
+
+def _stack_arrays(batch: Sequence[Any]) -> Tensor:
+    import numpy
+
+    stacked: Tensor = core.tensor(numpy.stack(batch))
+    return stacked

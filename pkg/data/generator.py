@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Generator: random orders of a stream of one's own, apart from the library's.
+
+What takes ``generator=None`` draws from the library's stream (``pkg.manual_seed``).
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from .. import ops
+
+__all__ = ["Generator", "stream"]
+
+
+class Generator:
+    """A stream of random numbers: the same seed gives the same orders."""
+
+    def __init__(self, device: str = "cpu") -> None:
+        """Start at an unpredictable seed; the only device is "cpu"."""
+        if str(device) != "cpu":
+            raise RuntimeError(f"[Generator] expected device 'cpu', got {device!r}.")
+        self._random = random.Random()
+        self.seed()
+
+    def manual_seed(self, seed: int) -> Generator:
+        """Restart the stream of ``seed``; returns the generator."""
+        self._seed = int(seed)
+        self._random.seed(self._seed)
+        return self
+
+    def seed(self) -> int:
+        """Restart at an unpredictable seed and return it."""
+        return self.manual_seed(random.SystemRandom().getrandbits(63))._seed
+
+    def initial_seed(self) -> int:
+        """Return the seed of the stream."""
+        return self._seed
+
+    def get_state(self) -> Any:
+        """Return what ``set_state`` needs to continue from here."""
+        return self._seed, self._random.getstate()
+
+    def set_state(self, state: Any) -> None:
+        """Continue from where ``get_state`` was called."""
+        self._seed = state[0]
+        self._random.setstate(state[1])
+
+    def permutation(self, n: int) -> list[int]:
+        """Return 0 to n - 1 in random order."""
+        order = list(range(n))
+        self._random.shuffle(order)
+        return order
+
+    def integers(self, high: int, count: int) -> list[int]:
+        """Return ``count`` numbers from 0 to ``high`` - 1, with repetition."""
+        return [self._random.randrange(high) for _ in range(count)]
+
+    def uniform(self, count: int) -> list[float]:
+        """Return ``count`` numbers in [0, 1)."""
+        return [self._random.random() for _ in range(count)]
+
+
+class _Default(Generator):
+    # The library's stream, behind the same methods.
+
+    def __init__(self) -> None:
+        pass
+
+    def permutation(self, n: int) -> list[int]:
+        order: list[int] = ops.randperm(n).tolist()
+        return order
+
+    def integers(self, high: int, count: int) -> list[int]:
+        drawn: list[int] = ops.randint(0, high, [count]).tolist()
+        return drawn
+
+    def uniform(self, count: int) -> list[float]:
+        drawn: list[float] = ops.rand([count]).tolist()
+        return drawn
+
+
+_DEFAULT = _Default()
+
+
+def stream(generator: Generator | None) -> Generator:
+    """Return the generator, or the library's for None; TypeError for anything else."""
+    if generator is None:
+        return _DEFAULT
+    if not isinstance(generator, Generator):
+        raise TypeError(
+            "expected a pkg.data.Generator or None as generator, got "
+            f"{type(generator).__name__}"
+        )
+    return generator
