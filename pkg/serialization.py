@@ -1,95 +1,198 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tensors to and from files in the safetensors format, which holds no code.
 
-``save_file`` and ``load_file`` are the names of the safetensors package; ``save`` and
-``load`` take a Module as well.  NumPy and safetensors are imported at first use.
+``save_file`` and ``load_file`` are the names of the safetensors package: tensors by name.
+``save`` and ``load`` also take modules, optimisers and nested dicts and lists around
+tensors, as checkpoints are; nested.py turns those into tensors by name and a text.
+NumPy and safetensors are imported at first use.
 """
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Mapping
-from typing import Any, Union
+import secrets
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import IO, Any, Union
 
+from ._binding import core
+from .nested import flatten, unflatten
 from .tensor import Tensor
 
 __all__ = ["load", "load_file", "save", "save_file"]
 
 Path = Union[str, "os.PathLike[str]"]
 
+# The format's name of each dtype, and NumPy's name of the memory.  NumPy has no
+# bfloat16: its bits travel as the upper half of float32.
+_CODES = {
+    "bool": ("BOOL", "bool"),
+    "uint8": ("U8", "uint8"),
+    "int8": ("I8", "int8"),
+    "int32": ("I32", "<i4"),
+    "int64": ("I64", "<i8"),
+    "float16": ("F16", "<f2"),
+    "bfloat16": ("BF16", "<u2"),
+    "float32": ("F32", "<f4"),
+    "float64": ("F64", "<f8"),
+}
+_MEMORY = dict(_CODES.values())
+_STRUCTURE = "pkg.structure"  # the metadata entry of nested.py's text
+
 
 def save_file(
     tensors: Mapping[str, Tensor],
     filename: Path,
-    metadata: dict[str, str] | None = None,
+    metadata: Mapping[str, str] | None = None,
 ) -> None:
     """Write tensors by name; OSError when the file cannot be written.
 
     The file appears whole or not at all: it is written beside its place and renamed.
+    Tensors that share memory are written each in full.  TypeError for what is no
+    tensor, or metadata that is not text.
     """
-    from safetensors.numpy import save as serialize
-
-    arrays = {}
-    for name, tensor in tensors.items():
-        if not isinstance(tensor, Tensor):
-            raise TypeError(
-                f"[save_file] expected Tensors, got {type(tensor).__name__} "
-                f"(name={name!r})."
-            )
-        if str(tensor.dtype).endswith("bfloat16"):
-            raise TypeError(
-                f"[save_file] expected a dtype that NumPy has, got bfloat16 "
-                f"(name={name!r}). Save tensor.float()."
-            )
-        arrays[name] = tensor.detach().contiguous().numpy()
-    content = serialize(arrays, metadata=metadata)
-    target = os.fspath(filename)
-    temporary = f"{target}.{os.getpid()}.tmp"
-    try:
-        with open(temporary, "wb") as file:
+    header: dict[str, Any] = {}
+    if metadata:
+        for key, value in metadata.items():
+            if not isinstance(key, str) or not isinstance(value, str):
+                raise TypeError(
+                    "[save_file] expected str to str as metadata, got "
+                    f"{type(value).__name__} (key={key!r})."
+                )
+        header["__metadata__"] = dict(metadata)
+    contents, end = [], 0
+    # Wide numbers first, so that every tensor of the file is aligned.
+    for name in sorted(tensors, key=lambda n: (-_itemsize(n, tensors[n]), n)):
+        code, content = _encode(tensors[name])
+        begin, end = end, end + len(content)
+        header[name] = {
+            "dtype": code,
+            "shape": list(tensors[name].shape),
+            "data_offsets": [begin, end],
+        }
+        contents.append(content)
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    with _replacing(os.fspath(filename)) as file:
+        file.write(len(text).to_bytes(8, "little") + text)
+        for content in contents:
             file.write(content)
-        os.replace(temporary, target)
-    except OSError:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
-        raise
 
 
 def load_file(filename: Path) -> dict[str, Tensor]:
     """Read tensors by name; OSError when unreadable, ValueError when damaged."""
-    return _read(filename)[0]
+    return read_with_metadata(filename)[0]
 
 
-def save(obj: Any, filename: Path, metadata: dict[str, str] | None = None) -> None:
-    """Write a state dict, or the state dict of a Module."""
-    save_file(
-        obj.state_dict() if hasattr(obj, "state_dict") else obj, filename, metadata
+def save(obj: Any, filename: Path, metadata: Mapping[str, str] | None = None) -> None:
+    """Write a checkpoint; ``load`` returns it.
+
+    obj: a Module or optimiser (its state dict is written), tensors by name, or any
+    nesting of dicts, lists, tuples, tensors, strings, numbers, booleans and None, such
+    as ``{"model": model.state_dict(), "optimizer": opt.state_dict(), "epoch": 3}``.
+    TypeError for anything else; OSError as in ``save_file``.
+    """
+    if hasattr(obj, "state_dict"):
+        obj = obj.state_dict()
+    metadata = dict(metadata or {})
+    tensors, structure = flatten(obj)
+    if structure is not None:
+        metadata[_STRUCTURE] = structure
+    save_file(tensors, filename, metadata)
+
+
+def load(filename: Path) -> Any:
+    """Read what ``save`` wrote; a plain safetensors file gives tensors by name.
+
+    OSError when it cannot be read, ValueError when it is damaged.
+    """
+    tensors, metadata = read_with_metadata(filename)
+    if _STRUCTURE not in metadata:
+        return tensors
+    try:
+        return unflatten(tensors, metadata[_STRUCTURE])
+    except (ValueError, KeyError, TypeError, RecursionError) as err:
+        raise _damaged("load", filename, f"its structure: {err}") from err
+
+
+def read_with_metadata(filename: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """Read tensors and metadata; called by load_file, load and ``python -m pkg``."""
+    import safetensors
+
+    with open(filename, "rb") as file:
+        content = file.read()
+    try:
+        entries = safetensors.deserialize(content)  # checks all sizes and offsets
+        length = int.from_bytes(content[:8], "little")
+        metadata = json.loads(content[8 : 8 + length]).get("__metadata__") or {}
+    except (safetensors.SafetensorError, ValueError, TypeError) as err:
+        raise _damaged("load_file", filename, str(err)) from err
+    tensors = {}
+    for name, entry in entries:
+        if entry["dtype"] not in _MEMORY:
+            raise ValueError(
+                f"[load_file] expected dtypes {', '.join(_MEMORY)}, got "
+                f"{entry['dtype']} (name={name!r}, filename={os.fspath(filename)!r})."
+            )
+        tensors[name] = _decode(entry)
+    return tensors, metadata
+
+
+def _damaged(caller: str, filename: Path, reason: str) -> ValueError:
+    return ValueError(
+        f"[{caller}] expected a safetensors file, got a damaged one ({reason}) "
+        f"(filename={os.fspath(filename)!r})."
     )
 
 
-def load(filename: Path) -> dict[str, Tensor]:
-    """Read a state dict, ready for ``Module.load_state_dict``."""
-    return load_file(filename)
-
-
-def _read(filename: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
-    # Tensors and metadata.
-    from safetensors import SafetensorError, safe_open
-
-    from . import from_numpy
-
-    path = os.fspath(filename)
-    with open(path, "rb"):
-        pass  # its OSError names the file and the reason; safe_open's does not
-    tensors = {}
-    try:
-        with safe_open(path, framework="numpy") as file:
-            for name in file.keys():  # noqa: SIM118  (not a dict)
-                tensors[name] = from_numpy(file.get_tensor(name)).clone()
-            metadata = file.metadata() or {}
-    except (SafetensorError, ValueError, TypeError, KeyError) as err:
+def _itemsize(name: str, tensor: Any) -> int:
+    if not isinstance(tensor, Tensor):
+        raise TypeError(
+            f"[save_file] expected Tensors, got {type(tensor).__name__} (name={name!r})."
+        )
+    if not isinstance(name, str) or name == "__metadata__":
         raise ValueError(
-            f"[load_file] expected a safetensors file, got a damaged one ({err}) "
-            f"(filename={path!r})."
-        ) from err
-    return tensors, metadata
+            f"[save_file] expected a name other than '__metadata__', got {name!r}."
+        )
+    return int(tensor.element_size())
+
+
+def _encode(tensor: Tensor) -> tuple[str, bytes]:
+    code, memory = _CODES[tensor.dtype.name]
+    values = tensor.detach().contiguous()
+    if code == "BF16":
+        array = values.to(core.float32).numpy().view("uint32") >> 16
+    else:
+        array = values.numpy()
+    return code, array.astype(memory).tobytes()
+
+
+def _decode(entry: dict[str, Any]) -> Tensor:
+    import numpy
+
+    array = numpy.frombuffer(entry["data"], dtype=_MEMORY[entry["dtype"]])
+    array = array.reshape(entry["shape"])
+    if entry["dtype"] == "BF16":
+        wide = (array.astype("uint32") << 16).view("float32")
+        half: Tensor = core.tensor(wide).to(core.bfloat16)
+        return half
+    tensor: Tensor = core.tensor(array.astype(array.dtype.newbyteorder("=")))
+    return tensor
+
+
+@contextmanager
+def _replacing(target: str) -> Iterator[IO[bytes]]:
+    # Behind a link the file is replaced, not the link.
+    target = os.path.realpath(target)
+    temporary = f"{target}.{secrets.token_hex(6)}.tmp"
+    file = open(temporary, "xb")
+    try:
+        with file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())  # a crash after the rename must not lose the data
+        os.replace(temporary, target)
+    except BaseException:
+        os.unlink(temporary)
+        raise

@@ -10,7 +10,7 @@ import sys
 from .. import nn, no_grad
 from ..datasets import digits
 from ..models import MODELS
-from ..serialization import _read
+from ..serialization import read_with_metadata
 from .errors import UserError, reason
 
 __all__ = ["run"]
@@ -59,7 +59,7 @@ def _picture(rows: list[list[float]]) -> list[str]:
 
 def _load(path: str) -> nn.Module:
     try:
-        state, metadata = _read(path)
+        state, metadata = read_with_metadata(path)
     except OSError as err:
         raise UserError(f"cannot read {path}: {reason(err)}") from err
     except ValueError as err:
