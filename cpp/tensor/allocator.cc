@@ -13,6 +13,13 @@
 #include "base/error.h"
 #include "base/thread_local.h"
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(ptr, size) ((void)(ptr), (void)(size))
+#define ASAN_UNPOISON_MEMORY_REGION(ptr, size) ((void)(ptr), (void)(size))
+#endif
+
 namespace pkg {
 namespace {
 
@@ -45,6 +52,20 @@ struct ThreadCache;
 struct FreeBlock {
   FreeBlock* next;
 };
+
+// Under AddressSanitizer a free block may not be touched, except here.
+void link(FreeBlock*& head, FreeBlock* block) noexcept {
+  ASAN_UNPOISON_MEMORY_REGION(block, sizeof(FreeBlock));
+  block->next = head;
+  head = block;
+  ASAN_POISON_MEMORY_REGION(block, sizeof(FreeBlock));
+}
+FreeBlock* unlink(FreeBlock*& head) noexcept {
+  FreeBlock* block = head;
+  ASAN_UNPOISON_MEMORY_REGION(block, sizeof(FreeBlock));
+  head = block->next;
+  return block;
+}
 
 struct SharedClass {
   std::mutex mutex;
@@ -81,15 +102,12 @@ struct ThreadClass {
   std::atomic<uint32_t> count{0};
 
   void push(FreeBlock* block) {
-    block->next = head;
-    head = block;
+    link(head, block);
     count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
   FreeBlock* pop() {
-    FreeBlock* block = head;
-    head = block->next;
     count.store(count.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
-    return block;
+    return unlink(head);
   }
 };
 struct ThreadCache {
@@ -126,8 +144,7 @@ void note_peak() {
 void give_shared(int index, FreeBlock* block) noexcept {
   SharedClass& cls = shared().classes[index];
   std::lock_guard lock(cls.mutex);
-  block->next = cls.head;
-  cls.head = block;
+  link(cls.head, block);
   shared().bytes_cached.fetch_add(class_bytes(index), std::memory_order_relaxed);
 }
 
@@ -182,6 +199,7 @@ void* from_system(size_t bytes, size_t asked) {
   shared().system_allocations.fetch_add(1, std::memory_order_relaxed);
   shared().system_bytes.fetch_add(int64_t(bytes), std::memory_order_relaxed);
   note_peak();
+  ASAN_POISON_MEMORY_REGION(ptr, bytes);
   return ptr;
 }
 
@@ -195,8 +213,8 @@ namespace {
   SharedClass& pool = shared().classes[cls.index];
   {
     std::lock_guard lock(pool.mutex);
-    if (FreeBlock* block = pool.head) {
-      pool.head = block->next;
+    if (pool.head) {
+      FreeBlock* block = unlink(pool.head);
       shared().bytes_cached.fetch_sub(int64_t(cls.bytes), std::memory_order_relaxed);
       note_peak();
       return block;
@@ -211,16 +229,18 @@ void* allocate(size_t nbytes) {
   PKG_CHECK(nbytes <= (size_t{1} << 46), OutOfMemoryError, "[allocate] cannot hold ",
             nbytes, " bytes.");
   const SizeClass cls = class_of(nbytes);
-  if (ThreadCache* cache = t_cache) {
-    ThreadClass& local = cache->classes[cls.index];
-    if (local.head) return local.pop();
-  }
-  return allocate_slowly(cls, nbytes);
+  ThreadCache* cache = t_cache;
+  void* ptr = cache && cache->classes[cls.index].head
+                  ? cache->classes[cls.index].pop()
+                  : allocate_slowly(cls, nbytes);
+  ASAN_UNPOISON_MEMORY_REGION(ptr, nbytes);  // not the rest of the block
+  return ptr;
 }
 
 void deallocate(void* ptr, size_t nbytes) noexcept {
   if (!ptr) return;
   const SizeClass cls = class_of(nbytes);
+  ASAN_POISON_MEMORY_REGION(ptr, cls.bytes);
   auto* block = static_cast<FreeBlock*>(ptr);
   ThreadCache* cache = t_cache;
   if (cache && cls.bytes <= kThreadMaxBlock) {
@@ -245,10 +265,11 @@ void empty_cache() {
   Shared& s = shared();
   for (int index = 0; index < kClasses; ++index) {
     std::lock_guard lock(s.classes[index].mutex);
-    while (FreeBlock* block = s.classes[index].head) {
-      s.classes[index].head = block->next;
+    while (s.classes[index].head) {
+      FreeBlock* block = unlink(s.classes[index].head);
       s.bytes_cached.fetch_sub(class_bytes(index), std::memory_order_relaxed);
       s.system_bytes.fetch_sub(class_bytes(index), std::memory_order_relaxed);
+      ASAN_UNPOISON_MEMORY_REGION(block, size_t(class_bytes(index)));
       std::free(block);
     }
   }

@@ -8,9 +8,9 @@ namespace pkg {
 namespace {
 
 bool compute_contiguous(const Shape& sizes, const Shape& strides) {
+  if (sizes.numel() == 0) return true;
   int64_t expected = 1;
   for (size_t i = sizes.size(); i-- > 0;) {
-    if (sizes[i] == 0) return true;
     if (sizes[i] != 1 && strides[i] != expected) return false;
     expected *= sizes[i];
   }

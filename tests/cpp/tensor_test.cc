@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/cpp/tensor_test.cc: storages, views, foreign memory and the allocator.
+#include <atomic>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "base/error.h"
+#include "check.h"
+#include "tensor/allocator.h"
+#include "tensor/tensor.h"
+
+using namespace pkg;
+
+TEST(views_share_storage_and_version) {
+  const Tensor x = empty(Shape{4, 6}, DType::Float32);
+  const Tensor row = alias(x, Shape{6}, Shape{1}, 12);
+  CHECK(&row.storage() == &x.storage() && row.data<float>() == x.data<float>() + 12);
+  CHECK(row.impl()->is_view && !x.impl()->is_view);
+  CHECK(x.version() == 0);
+  row.bump_version();
+  CHECK(x.version() == 1 && row.version() == 1);
+  CHECK(!row.is_same(x) && Tensor(row).is_same(row));
+}
+
+TEST(a_view_keeps_the_memory) {
+  const int64_t before = TensorImpl::live_count();
+  Tensor view;
+  {
+    const Tensor x = empty(Shape{1000}, DType::Int64);
+    x.data<int64_t>()[999] = 7;
+    view = alias(x, Shape{}, Shape{}, 999);
+  }
+  CHECK(TensorImpl::live_count() == before + 1);
+  CHECK(*view.data<int64_t>() == 7 && item(view).to<int64_t>() == 7);
+  view = Tensor();
+  CHECK(TensorImpl::live_count() == before);
+}
+
+TEST(contiguity_looks_at_sizes_that_matter) {
+  const Tensor x = empty(Shape{4, 6}, DType::Float32);
+  CHECK(x.is_contiguous() && x.strides() == (Shape{6, 1}));
+  CHECK(!alias(x, Shape{6, 4}, Shape{1, 6}, 0).is_contiguous());
+  CHECK(!alias(x, Shape{4, 3}, Shape{6, 2}, 0).is_contiguous());
+  CHECK(alias(x, Shape{1, 6}, Shape{99, 1}, 6).is_contiguous());
+  CHECK(alias(x, Shape{0, 6}, Shape{1, 7}, 0).is_contiguous());
+  CHECK(alias(x, Shape{2, 6}, Shape{6, 1}, 12).is_contiguous());
+}
+
+TEST(shapes_longer_than_their_room) {
+  const std::vector<int64_t> numbers{0, 1, 2, 3, 4, 5, 6, 7};
+  const Shape six{1, 2, 3, 4, 5, 6};
+  Shape eight = six;
+  eight.push_back(7);
+  eight.insert(0, 0);
+  CHECK(eight == Shape(numbers) && eight.size() == 8);
+  Shape moved = std::move(eight);
+  eight = six;
+  std::swap(moved, eight);
+  CHECK(eight.size() == 8 && eight.back() == 7 && moved == six);
+  eight.erase(0);
+  eight.resize(2);
+  CHECK(eight == (Shape{1, 2}) && eight.numel() == 2 && Shape{}.numel() == 1);
+  const Tensor deep = empty(Shape(size_t{9}, 2), DType::Bool);
+  CHECK(deep.numel() == 512 && deep.size(-1) == 2 && deep.stride(0) == 256);
+}
+
+TEST(sizes_that_no_memory_has) {
+  const int64_t big = int64_t{1} << 40;
+  CHECK_THROWS(empty(Shape{big, big}, DType::Float32), OutOfMemoryError, "overflows");
+  CHECK_THROWS(empty(Shape{big << 10}, DType::Float32), OutOfMemoryError, "");
+  CHECK_THROWS(empty(Shape{2, -1}, DType::Float32), RuntimeError, "negative dimension");
+  CHECK_THROWS(empty(Shape{2}, DType::Float32).size(1), IndexError, "out of range");
+  const Tensor none = empty(Shape{0, big}, DType::Float32);
+  CHECK(none.numel() == 0 && none.storage().nbytes() == 0);
+}
+
+TEST(single_values) {
+  CHECK(item(Tensor(2.5)).to<double>() == 2.5 && Tensor(2.5).dtype() == DType::Float32);
+  CHECK(item(Tensor(true)).to<bool>() && Tensor(int64_t{3}).impl()->wrapped_number);
+  CHECK_THROWS(item(empty(Shape{2}, DType::Float32)), RuntimeError, "2 elements");
+}
+
+TEST(foreign_memory_is_given_back_once_by_the_last_tensor) {
+  std::vector<float> memory(64, 1.0f);
+  std::atomic<int> released{0};
+  {
+    Tensor x = from_blob(memory.data(), Shape{8, 8}, Shape{8, 1}, DType::Float32,
+                         [&] { ++released; });
+    CHECK(x.data() == memory.data() && x.storage().exported());
+    const Tensor view = alias(x, Shape{8}, Shape{9}, 0);
+    x = Tensor();
+    CHECK(released == 0);
+    view.data<float>()[1] = 5;
+  }
+  CHECK(released == 1 && memory[1] == 5);
+  Tensor x = from_blob(memory.data(), Shape{64}, Shape{1}, DType::Float32,
+                       [&] { ++released; });
+  std::thread([y = std::move(x)]() mutable { y = Tensor(); }).join();
+  CHECK(released == 2);
+}
+
+TEST(what_release_captures_dies_with_it) {
+  auto token = std::make_shared<int>(1);
+  std::weak_ptr<int> weak = token;
+  float value = 0;
+  {
+    const Tensor x = from_blob(&value, Shape{}, Shape{}, DType::Float32,
+                               [token = std::move(token)] {});
+    CHECK(!weak.expired());
+  }
+  CHECK(weak.expired());
+}
+
+TEST(exports_are_counted) {
+  const Tensor x = empty(Shape{4}, DType::Float32);
+  CHECK(!x.storage().exported());
+  x.storage().add_export();
+  x.storage().add_export();
+  x.storage().drop_export();
+  CHECK(x.storage().exported());
+  x.storage().drop_export();
+  CHECK(!x.storage().exported());
+}
+
+TEST(memory_of_every_size_is_aligned_and_its_own) {
+  std::vector<Tensor> tensors;
+  for (int64_t n = 0; n < 5000; n = n * 5 / 4 + 1) {
+    tensors.push_back(empty(Shape{n}, DType::UInt8));
+    const Tensor& t = tensors.back();
+    CHECK(reinterpret_cast<uintptr_t>(t.data()) % kAlignment == 0);
+    std::fill_n(t.data<uint8_t>(), n, uint8_t(n));
+  }
+  for (const Tensor& t : tensors) {
+    for (int64_t i = 0; i < t.numel(); ++i) {
+      CHECK(t.data<uint8_t>()[i] == uint8_t(t.numel()));
+    }
+  }
+}
+
+TEST(statistics_follow_what_is_handed_out) {
+  const AllocatorStats before = allocator_stats();
+  const int64_t nbytes = 40 << 20;
+  {
+    const Tensor x = empty(Shape{nbytes}, DType::UInt8);
+    const AllocatorStats during = allocator_stats();
+    CHECK(during.bytes_in_use >= before.bytes_in_use + nbytes);
+    CHECK(during.bytes_in_use <= before.bytes_in_use + nbytes * 5 / 4 + 4096);
+    CHECK(during.peak_bytes >= during.bytes_in_use);
+    CHECK(during.system_allocations > before.system_allocations);
+  }
+  const AllocatorStats after = allocator_stats();
+  CHECK(after.bytes_in_use == before.bytes_in_use);
+  CHECK(after.bytes_cached >= before.bytes_cached + nbytes);
+  CHECK(after.peak_bytes >= before.bytes_in_use + nbytes);
+}
+
+TEST(freed_memory_is_used_again_until_the_cache_is_emptied) {
+  const int64_t nbytes = 3 << 20;
+  const void* address = empty(Shape{nbytes}, DType::UInt8).data();
+  const int64_t calls = allocator_stats().system_allocations;
+  for (int i = 0; i < 100; ++i) {
+    CHECK(empty(Shape{nbytes}, DType::UInt8).data() == address);
+  }
+  CHECK(allocator_stats().system_allocations == calls);
+  empty_cache();
+  CHECK(allocator_stats().bytes_cached == 0);
+  empty(Shape{nbytes}, DType::UInt8);
+  CHECK(allocator_stats().system_allocations == calls + 1);
+}
+
+TEST(meta_tensors_have_no_memory) {
+  const int64_t before = allocator_stats().bytes_in_use;
+  const Tensor x = empty(Shape{1 << 20, 1 << 10}, DType::Float64,
+                         Device{DeviceType::Meta});
+  CHECK(x.storage().data() == nullptr && x.storage().nbytes() == int64_t{1} << 33);
+  CHECK(allocator_stats().bytes_in_use < before + 4096);
+  CHECK_THROWS(item(alias(x, Shape{}, Shape{}, 0)), RuntimeError, "meta");
+}
+
+TEST(tensors_pass_between_threads) {
+  // Made in one thread, copied and dropped in others: counts and caches must agree.
+  const int64_t live = TensorImpl::live_count();
+  const int64_t in_use = allocator_stats().bytes_in_use;
+  {
+    std::vector<Tensor> shared;
+    for (int i = 0; i < 64; ++i) shared.push_back(empty(Shape{100}, DType::Float32));
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back([copy = shared, t]() mutable {
+        for (int round = 0; round < 200; ++round) {
+          for (size_t i = 0; i < copy.size(); ++i) {
+            copy[i].bump_version();
+            if (round % 8 == t) copy[i] = empty(Shape{100 + round}, DType::Float32);
+          }
+        }
+      });
+    }
+    shared.clear();
+    for (auto& thread : threads) thread.join();
+  }
+  CHECK(TensorImpl::live_count() == live && allocator_stats().bytes_in_use == in_use);
+}
