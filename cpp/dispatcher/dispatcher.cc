@@ -38,6 +38,7 @@ struct Dispatcher::State {
   std::map<std::string, Operator*, std::less<>> by_name;      // "ns::add.Tensor"
   std::map<std::string, const char*, std::less<>> libraries;  // namespace -> where
   std::array<const Kernel*, kNumKeys> fallbacks{};
+  std::deque<Kernel> kernels;  // replaced ones too: a call in flight may use them
   std::vector<std::function<void()>> undo;  // steps back to begin_registration()
 
   bool visible(const Operator& op) const {
@@ -142,8 +143,7 @@ Operator& Dispatcher::define(std::string ns, Schema schema, const char* where) {
 
 void Dispatcher::set_kernel(Operator& op, DispatchKey key, Kernel kernel) {
   std::unique_lock lock(state_->mutex);
-  // Replaced kernels are never freed: a call in flight may still use them.
-  const Kernel* made = new Kernel(kernel);
+  const Kernel* made = &state_->kernels.emplace_back(kernel);
   state_->set_kernel(op, key, made);
   // An in-place form runs its base's kernels.
   for (Operator& form : state_->operators) {
@@ -157,7 +157,7 @@ void Dispatcher::set_fallback(DispatchKey key, Kernel kernel) {
   PKG_CHECK(!slot, RuntimeError, "[fallback] key ", name_of(key),
             " already has a fallback, registered at ", slot->where,
             "; registered again at ", kernel.where, ".");
-  slot = new Kernel(kernel);
+  slot = &state_->kernels.emplace_back(kernel);
   const auto refresh_all = [this] {
     for (Operator& op : state_->operators) op.refresh(state_->fallbacks);
   };

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the C++ tests under the sanitizers: python tests/sanitizers.py [address] [thread]
+
+`address` is AddressSanitizer, with leaks, and UndefinedBehaviorSanitizer; `thread` is
+ThreadSanitizer.  Builds the core for each in its own folder below build/ (incremental;
+from clean about two minutes each on two cores), compiles every tests/cpp/*_test.cc
+against it and runs it.  A further argument that is part of a file's name picks tests:
+python tests/sanitizers.py thread scheduler.
+
+Not part of pytest: from clean it takes about four minutes.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+CPP_TESTS = ROOT / "tests" / "cpp"
+sys.path.insert(0, str(ROOT / "swig" / "build"))
+
+from toolchain import Config  # noqa: E402
+
+MODES = {"address": "address,undefined", "thread": "thread"}
+OPTIONS = {
+    "ASAN_OPTIONS": "detect_leaks=1:detect_stack_use_after_return=1",
+    # The chains of free blocks go through memory that the allocator has poisoned.
+    "LSAN_OPTIONS": "use_poisoned=1",
+    "UBSAN_OPTIONS": "print_stacktrace=1",
+    "TSAN_OPTIONS": "second_deadlock_stack=1:history_size=4",
+}
+# OpenBLAS is not compiled with the thread sanitizer, which then sees races in it.
+NO_THREAD = ("autograd_test",)
+TIME_LIMIT = 600  # seconds for one program; they take a few
+
+
+def build_core(sanitizers: str) -> Config:
+    """Brings the core of this configuration up to date."""
+    os.environ["PKG_SANITIZE"] = sanitizers
+    config = Config.from_environment(ROOT)
+    place = ROOT / "build" / config.name / "unused"  # where setuptools wants copies
+    subprocess.run(
+        [sys.executable, "setup.py", "-q", "build_ext", "--core-only"]
+        + ["--build-lib", str(place)],
+        cwd=ROOT,
+        check=True,
+    )
+    return config
+
+
+def compile_test(config: Config, source: Path) -> Path:
+    """The program of one test file."""
+    folder = ROOT / "build" / config.name
+    program = folder / "tests" / source.stem
+    program.parent.mkdir(exist_ok=True)
+    subprocess.run(
+        [*config.cxx, *config.compile_flags, "-Icpp", f"-I{CPP_TESTS}", str(source)]
+        + ["-o", str(program), *config.link_flags]
+        + [f"-L{folder / 'lib'}", "-lpkg_core", f"-Wl,-rpath,{folder / 'lib'}"],
+        cwd=ROOT,
+        check=True,
+    )
+    return program
+
+
+def run_test(program: Path) -> bool:
+    """Whether it passes without a report; prints its output when it does not."""
+    began = time.monotonic()
+    try:
+        done = subprocess.run(
+            [str(program)],
+            env={**OPTIONS, **os.environ},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=TIME_LIMIT,
+        )
+        passed, output = done.returncode == 0, done.stdout
+    except subprocess.TimeoutExpired as err:
+        passed, output = False, (err.stdout or b"") + b"\n(time limit)"
+    seconds = time.monotonic() - began
+    print(f"  {'ok  ' if passed else 'FAIL'} {program.name} ({seconds:.1f} s)", flush=True)
+    if not passed:
+        print(output.decode(errors="replace"), flush=True)
+    return passed
+
+
+def main(args: list[str]) -> int:
+    """Exit status: 0 when everything is clean."""
+    modes = [m for m in MODES if m in args] or list(MODES)
+    names = [a for a in args if a not in MODES]
+    passed = True
+    for mode in modes:
+        print(f"{MODES[mode]}: building", flush=True)
+        config = build_core(MODES[mode])
+        sources = [
+            source
+            for source in sorted(CPP_TESTS.glob("*_test.cc"))
+            if all(name in source.stem for name in names)
+            and not (mode == "thread" and source.stem in NO_THREAD)
+        ]
+        if not sources:
+            print(f"no test file's name contains {' and '.join(names)}")
+            return 2
+        with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+            programs = list(pool.map(lambda s: compile_test(config, s), sources))
+        # One after another: the tests of the scheduler measure times.
+        passed &= all([run_test(program) for program in programs])
+    print("clean" if passed else "not clean")
+    return 0 if passed else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
