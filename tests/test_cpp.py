@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles and runs the C++ tests against the installed core."""
+"""Compiles and runs the C++ and C tests against the installed core."""
 
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -9,16 +10,27 @@ import pytest
 import pkg.sysconfig
 
 HERE = Path(__file__).parent
-PROGRAMS = sorted(p.stem for p in (HERE / "cpp").glob("*_test.cc"))
+PROGRAMS = sorted(p.name for p in (HERE / "cpp").glob("*_test.c*"))
+STRICT_C = "-std=c11 -pedantic -Wall -Wextra -Werror".split()
+
+
+def compiler_of(program):
+    """The command that compiles a test program of this language."""
+    if program.endswith(".cc"):
+        return ["g++", "-std=c++20"]
+    compiler = shutil.which("gcc") or shutil.which("cc")
+    if compiler is None:
+        pytest.skip("no C compiler: neither gcc nor cc is on the PATH")
+    return [compiler, *STRICT_C]
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_cpp_program_passes(program, tmp_path):
+def test_program_passes(program, tmp_path):
     """Each program prints its own tests and ends with a count."""
-    binary = tmp_path / program
-    command = ["g++", "-std=c++20", "-O1", "-pthread", f"-I{HERE / 'cpp'}"]
-    command += [f"-I{pkg.sysconfig.get_include()}", str(HERE / "cpp" / f"{program}.cc")]
-    command += ["-o", str(binary), *pkg.sysconfig.get_link_flags()]
+    binary = tmp_path / program.partition(".")[0]
+    command = [*compiler_of(program), "-O1", "-pthread", f"-I{HERE / 'cpp'}"]
+    command += [f"-I{pkg.sysconfig.get_include()}", str(HERE / "cpp" / program)]
+    command += ["-o", str(binary), *pkg.sysconfig.get_link_flags(), "-lm"]
     subprocess.run(command, check=True)
     done = subprocess.run(
         [str(binary)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300

@@ -26,12 +26,13 @@ void initialise(void* library) {
 // Libraries are never closed: ops may point into them.
 void load(const char* path) {
   static std::mutex mutex;
-  static std::map<void*, pkg_status> outcomes;  // by handle, the same for a second load
+  // By handle, which is the same for a second load; lives as long as the process.
+  static auto* outcomes = new std::map<void*, pkg_status>;
   std::lock_guard lock(mutex);
   load_library(path);                                   // and its PKG_LIBRARY blocks
   void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);  // open already
   PKG_ASSERT(library);
-  const auto [entry, fresh] = outcomes.try_emplace(library);
+  const auto [entry, fresh] = outcomes->try_emplace(library);
   pkg_status& outcome = entry->second;
   if (fresh) {
     guarded(&outcome, false, [&] {

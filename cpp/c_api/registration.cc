@@ -104,7 +104,13 @@ TensorList input_gradients(const GradContext& context) {
   std::vector<pkg_tensor*> results, grads;
   for (const Tensor& result : context.results) results.push_back(lend(result));
   for (const Tensor& grad : context.grads) grads.push_back(lend(grad));
-  std::vector<pkg_tensor*> found(context.specs.size());
+  size_t n_inputs = 0;  // all tensors are saved, so all can be counted
+  for (size_t i = 0; i < context.args.size(); ++i) {
+    const auto* list = std::get_if<TensorList>(&context.args[i]);
+    if (list) n_inputs += list->size();
+    else n_inputs += self.op->schema.arguments[i].type == ArgType::Tensor;
+  }
+  std::vector<pkg_tensor*> found(n_inputs);
   pkg_status status;
   self.definition.gradient(self.definition.user_data, args.data(), args.size(),
                            results.data(), grads.data(), int32_t(self.n_results()),

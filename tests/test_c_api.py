@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The C surface: its header, its exports, its ctypes client, its page and pythran.
+
+The calls themselves are tested in C (tests/cpp/c_api_test.c, run by test_cpp.py) and in
+a process without the extension module (tests/ctypes_client.py).
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import ctypes_client
+import pytest
+
+import pkg.sysconfig
+
+HERE = Path(__file__).parent
+INCLUDE = Path(pkg.sysconfig.get_include())
+HEADER = INCLUDE / "c_api" / "c_api.h"
+LIBRARY = Path(pkg.sysconfig.get_lib()) / "libpkg_core.so"
+GCC = shutil.which("gcc") or shutil.which("cc")
+needs_c = pytest.mark.skipif(GCC is None, reason="neither gcc nor cc is on the PATH")
+STRICT = "-pedantic -Wall -Wextra -Werror".split()
+
+
+def run(*command: object, cwd: Path | None = None) -> str:
+    """The output of a command that must succeed."""
+    done = subprocess.run(
+        [str(part) for part in command],
+        cwd=cwd,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, f"{command}\n{done.stdout[-4000:]}"
+    return done.stdout
+
+
+def declared() -> set[str]:
+    """Names of the functions that the header declares as exported."""
+    text = HEADER.read_text(encoding="utf-8")
+    return set(re.findall(r"^PKG_C_API [\w* ]*?\b(pkg_\w+)\(", text, re.M))
+
+
+# --- Header and library --------------------------------------------------------------
+
+
+@needs_c
+@pytest.mark.parametrize("standard", ["c11", "c17", "c++11", "c++20"])
+def test_header_alone_compiles_without_a_warning(standard, tmp_path):
+    language = "c++" if "++" in standard else "c"
+    if language == "c++" and shutil.which("g++") is None:
+        pytest.skip("g++ is not on the PATH")
+    command = [GCC, "-x", language, f"-std={standard}", *STRICT, "-fsyntax-only"]
+    run(*command, f"-I{INCLUDE}", HEADER, cwd=tmp_path)
+
+
+def test_exported_functions_are_those_declared():
+    symbols = run("nm", "-D", "--defined-only", LIBRARY)
+    exported = set(re.findall(r" T (pkg_\w+)$", symbols, re.M))
+    assert len(declared()) > 50
+    assert exported == declared()
+
+
+def test_every_error_class_has_its_code():
+    source = (INCLUDE / "base" / "error.h").read_text(encoding="utf-8")
+    classes = set(re.findall(r"^PKG_DEFINE_ERROR\((\w+)\);", source, re.M))
+    codes = re.findall(r"^  PKG_(\w+) = (\d+)", HEADER.read_text(encoding="utf-8"), re.M)
+    last = next(int(number) for name, number in codes if name == "INTERNAL_ERROR")
+    api = ctypes_client.Api(str(LIBRARY))
+    names = [api.code_name(i).decode() for i in range(last + 1)]
+    assert len(set(names)) == len(names) and api.code_name(last + 1) is None
+    assert set(names) == classes | {"OK", "Error"}
+
+
+# --- The client in ctypes ------------------------------------------------------------
+
+
+def run_client(scenario: str, *args: object, cwd: Path) -> None:
+    """Runs one scenario of ctypes_client.py in a process without pkg."""
+    client = Path(ctypes_client.__file__)
+    out = run(sys.executable, client, LIBRARY, scenario, *args, cwd=cwd)
+    assert out == f"{scenario} passed with pkg {pkg.__version__}\n"
+
+
+@pytest.mark.parametrize("scenario", [f.__name__ for f in ctypes_client.SCENARIOS])
+def test_ctypes_client(scenario, tmp_path):
+    run_client(scenario, cwd=tmp_path)
+
+
+GOOD = """
+#include "dispatcher/library.h"
+#include "ops/functions.h"
+PKG_LIBRARY(loaded, m) {
+  m.def("twice(Tensor self) -> Tensor").composite([](const pkg::Tensor& self) {
+    return pkg::ops::add(self, self);
+  });
+}
+"""
+BROKEN = """
+#include "dispatcher/library.h"
+PKG_LIBRARY_FRAGMENT(broken, m) { m.def("twice(Tensor self -> Tensor"); }
+PKG_LIBRARY_FRAGMENT(broken, m) {
+  m.def("fine(Tensor self) -> Tensor").composite([](const pkg::Tensor& self) {
+    return self;
+  });
+}
+"""
+PLAIN_C = """
+#include "c_api/c_api.h"
+static void negate(void* user_data, const pkg_value* args, int32_t n_args,
+                   pkg_tensor* const* results, int32_t n_results, pkg_status* status) {
+  const float* x = pkg_tensor_data(args[0].as.tensor, status);
+  float* y = pkg_tensor_mutable_data(results[0], status);
+  for (int64_t i = 0; i < pkg_tensor_numel(results[0]); ++i) y[i] = -x[i];
+  (void)user_data, (void)n_args, (void)n_results;
+}
+bool pkg_library_init(pkg_status* status) {
+  const pkg_op_definition definition = {.schema = "negate(Tensor self) -> Tensor",
+                                        .compute = negate};
+  return pkg_register_op("plain", &definition, status) != NULL;
+}
+"""
+
+
+@needs_c
+def test_ctypes_client_loads_libraries(tmp_path):
+    flags = ["-shared", "-fPIC", "-O1", "-o"]
+    made = []
+    for name, text in {"good.cc": GOOD, "broken.cc": BROKEN, "plain.c": PLAIN_C}.items():
+        (tmp_path / name).write_text(text)
+        made.append(tmp_path / f"{name}.so")
+        if name.endswith(".c"):
+            command = [GCC, "-std=c11", *STRICT, f"-I{INCLUDE}"]
+        else:
+            command = ["g++", *pkg.sysconfig.get_compile_flags()]
+        link = pkg.sysconfig.get_link_flags()
+        run(*command, *flags, made[-1], tmp_path / name, *link)
+    run_client("libraries", *made, cwd=tmp_path)
+
+
+# --- A kernel made by pythran --------------------------------------------------------
+
+PYTHRAN_KERNEL = """
+import numpy as np
+# pythran export capsule shifted_square(float64*, float64*, int)
+def shifted_square(x, y, n):
+    source = np.ctypeslib.as_array(x, (n,))
+    target = np.ctypeslib.as_array(y, (n,))
+    target[:] = source * source + 1.0
+"""
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("pythran") is None,
+    reason="pythran is not installed: python -m pip install pythran",
+)
+def test_pythran_kernel(tmp_path):
+    (tmp_path / "kernels.py").write_text(PYTHRAN_KERNEL)
+    command = [sys.executable, "-m", "pythran.run", "kernels.py", "-o", "kernels.so"]
+    run(*command, cwd=tmp_path)
+    (tmp_path / "kernels.py").unlink()  # what is imported is the compiled one
+    run_client("pythran", tmp_path, cwd=tmp_path)
+
+
+# --- docs/c_api.md -------------------------------------------------------------------
+
+
+@needs_c
+def test_program_of_the_page_prints_what_the_page_says(tmp_path):
+    page = (HERE.parent / "docs" / "c_api.md").read_text(encoding="utf-8")
+    program = re.search(r"^```c\n(.*?)^```$", page, re.M | re.S)
+    printed = re.search(r"^```text\n(.*?)^```$", page, re.M | re.S)
+    build = re.search(r"^```bash\n(.*?)^```$", page, re.M | re.S)
+    (tmp_path / "example.c").write_text(program[1])
+    script = build[1].replace("python ", f"{sys.executable} ")
+    done = subprocess.run(
+        ["bash", "-euc", script],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(Path(pkg.__file__).parents[1])},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout
+    assert done.stdout == printed[1]
+
+
+def test_page_names_only_functions_that_exist():
+    page = (HERE.parent / "docs" / "c_api.md").read_text(encoding="utf-8")
+    inline = set(re.findall(r"^static inline pkg_arg (pkg_\w+)\(", HEADER.read_text(), re.M))
+    named = set(re.findall(r"\b(pkg_\w+)\(", page)) - {"pkg_library_init"}
+    assert named and named <= declared() | inline
+
+
+def test_client_describes_the_structs_as_the_header_does():
+    """ctypes cannot read the header: at least the numbers must agree."""
+    text = HEADER.read_text(encoding="utf-8")
+    assert f"#define PKG_C_ABI {ctypes_client.ABI}\n" in text
+    assert f"#define PKG_MAX_RESULTS {ctypes_client.MAX_RESULTS}\n" in text
+    for name, value in re.findall(r"^  PKG_KIND_(\w+) = (\d+)", text, re.M):
+        assert getattr(ctypes_client, name) == int(value)
+    for name, value in re.findall(r"^  PKG_((?:U?INT|B?FLOAT|BOOL)\d*) = (\d)", text, re.M):
+        assert ctypes_client.DTYPES[int(value)] == name.lower()
+    assert set(ctypes_client.SIGNATURES) <= declared()
