@@ -190,7 +190,7 @@ class Api:
         args = [data, (c.c_int64 * len(shape))(*shape), len(shape), DTYPES.index(dtype)]
         return Tensor(self, self.check("tensor_from_data", *args))
 
-    def op(self, name: str, *args: object, **named: object):
+    def op(self, name: str, /, *args: object, **named: object):
         """Calls an op; one result comes bare, several as a list."""
         alive: list[object] = []
         given = [(None, a) for a in args] + [(k.encode(), a) for k, a in named.items()]
@@ -445,10 +445,10 @@ def errors(api: Api) -> None:
     x = api.tensor([1, 2])
     live = api.live_tensors()
     raises("LookupError", "No op registered: pkg::nope", api.op, "nope", x)
-    raises("TypeError", "argument 'other' must be Tensor, not str", api.op, "add", x, "y")
+    raises("TypeError", "argument 'other' (position 2) must be", api.op, "add", x, "y")
     raises("TypeError", "missing required argument: 'other'", api.op, "add", x)
     raises("TypeError", "unexpected keyword argument 'b'", api.op, "add", x, x, b=1)
-    raises("TypeError", "takes 2 positional arguments", api.op, "add", x, x, 1)
+    raises("TypeError", "takes 2 positional arguments but 3", api.op, "add", x, x, 1)
     raises("TypeError", "must be int, not float", api.op, "softmax", x, dim=0.5)
     raises("IndexError", "5", api.op, "softmax", x, dim=5)
     raises("RuntimeError", "", api.op, "add", x, api.tensor([1, 2, 3]))

@@ -80,6 +80,29 @@ def test_every_error_class_has_its_code():
     assert set(names) == classes | {"OK", "Error"}
 
 
+def test_wrong_arguments_are_described_as_in_python():
+    api = ctypes_client.Api(str(LIBRARY))
+    here, there = pkg.tensor([1.0, 2.0]), api.tensor([1.0, 2.0])
+    calls = [
+        ("add", [], {}),
+        ("add", ["y"], {}),
+        ("add", [], {"other": "y"}),
+        ("add", [1, 2, 3], {}),
+        ("add", [1], {"beta": 1}),
+        ("add", [1], {"self": 1}),
+        ("softmax", [0.5], {}),
+        ("reshape", [0.5], {}),
+        ("sum", [], {"keepdim": 0.5}),
+    ]
+    for name, args, named in calls:
+        with pytest.raises(TypeError) as from_python:
+            getattr(pkg.ops, name)(here, *args, **named)
+        with pytest.raises(ctypes_client.CError) as from_c:
+            api.op(name, there, *args, **named)
+        assert from_c.value.name == "TypeError"
+        assert from_c.value.text == str(from_python.value)
+
+
 # --- The client in ctypes ------------------------------------------------------------
 
 

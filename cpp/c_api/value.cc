@@ -141,22 +141,24 @@ bool parse(const Operator& op, const Argument& argument, const pkg_value& value,
   return false;
 }
 
-size_t parameter_of(const Operator& op, const pkg_arg& arg, size_t position) {
+// The texts are those of a call from Python (swig/python/py_operator.cc).
+size_t parameter_of(const Operator& op, std::span<const pkg_arg> given, size_t i) {
   const auto& params = op.schema.arguments;
-  if (!arg.name) {
-    PKG_CHECK(position < params.size() && !params[position].keyword_only, TypeError,
-              op.schema.name, "() takes ",
-              std::count_if(params.begin(), params.end(),
-                            [](const Argument& p) { return !p.keyword_only; }),
-              " positional arguments, but one more was given (schema: ",
-              op.schema.str(), ").");
-    return position;
+  if (!given[i].name) {
+    const auto positional = [](const pkg_arg& arg) { return !arg.name; };
+    PKG_CHECK(i < params.size() && !params[i].keyword_only, TypeError, op.schema.name,
+              "() takes ", i, " positional arguments but ",
+              std::count_if(given.begin(), given.end(), positional), " were given");
+    return i;
   }
-  const int index = op.schema.index_of(arg.name);
+  const int index = op.schema.index_of(given[i].name);
   PKG_CHECK(index >= 0, TypeError, op.schema.name,
-            "() got an unexpected keyword argument '", arg.name, "' (schema: ",
-            op.schema.str(), ").");
+            "() got an unexpected keyword argument '", given[i].name, "'");
   return size_t(index);
+}
+
+std::string position_of(const pkg_arg& arg, size_t i) {
+  return arg.name ? "" : str(" (position ", i + 1, ")");
 }
 
 }  // namespace
@@ -170,20 +172,19 @@ void bind_arguments(const Operator& op, std::span<const pkg_arg> given,
     PKG_CHECK(given[i].name || !named, TypeError, op.schema.name,
               "(): a positional argument follows the named '", given[i - 1].name, "'.");
     named |= given[i].name != nullptr;
-    const size_t at = parameter_of(op, given[i], i);
+    const size_t at = parameter_of(op, given, i);
     const Argument& param = params[at];
     PKG_CHECK(!(seen >> at & 1), TypeError, op.schema.name,
-              "() got multiple values for argument '", param.name, "'.");
+              "() got multiple values for argument '", param.name, "'");
     seen |= uint64_t{1} << at;
     PKG_CHECK(parse(op, param, given[i].value, &out[at]), TypeError, op.schema.name,
-              "(): argument '", param.name, "' must be ", param.type_str(), ", not ",
-              kind_name(given[i].value.kind), ".");
+              "(): argument '", param.name, "'", position_of(given[i], i), " must be ",
+              param.type_str(), ", not ", kind_name(given[i].value.kind));
   }
   for (size_t i = 0; i < params.size(); ++i) {
     if (seen >> i & 1) continue;
     PKG_CHECK(params[i].has_default, TypeError, op.schema.name,
-              "() missing required argument: '", params[i].name, "' (pos ", i + 1,
-              ", schema: ", op.schema.str(), ").");
+              "() missing required argument: '", params[i].name, "' (pos ", i + 1, ")");
     out[i] = params[i].default_value;
   }
 }

@@ -243,7 +243,7 @@ static void wrong_calls_say_what_is_wrong(void) {
   CHECK(!call("add", text, 2));
   CHECK_ERROR(PKG_TYPE_ERROR, "add(): argument 'other' must be Tensor, not str");
   CHECK(!call("add", text, 1));
-  CHECK_ERROR(PKG_TYPE_ERROR, "add() missing required argument: 'other' (pos 2");
+  CHECK_ERROR(PKG_TYPE_ERROR, "add() missing required argument: 'other' (pos 2)");
   const pkg_arg unknown[] = {pkg_arg_tensor(NULL, x), pkg_arg_float("beta", 1)};
   CHECK(!call("add", unknown, 2));
   CHECK_ERROR(PKG_TYPE_ERROR, "unexpected keyword argument 'beta'");
@@ -253,7 +253,7 @@ static void wrong_calls_say_what_is_wrong(void) {
   const pkg_arg many[] = {pkg_arg_tensor(NULL, x), pkg_arg_tensor(NULL, x),
                           pkg_arg_float(NULL, 1)};
   CHECK(!call("add", many, 3));
-  CHECK_ERROR(PKG_TYPE_ERROR, "add() takes 2 positional arguments");
+  CHECK_ERROR(PKG_TYPE_ERROR, "add() takes 2 positional arguments but 3 were given");
   const pkg_arg late[] = {pkg_arg_tensor("self", x), pkg_arg_tensor(NULL, x)};
   CHECK(!call("add", late, 2));
   CHECK_ERROR(PKG_TYPE_ERROR, "positional argument follows the named 'self'");
