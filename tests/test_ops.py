@@ -94,6 +94,14 @@ def test_promotion_follows_pytorch():
     assert (i32 == i32).dtype is pkg.bool
 
 
+def test_python_floats_keep_their_digits():
+    """Next to float64 tensors, also in gradient formulas."""
+    x = pkg.ones(1, dtype=pkg.float64, requires_grad=True)
+    assert (x * 0.1).item() == 0.1
+    x.log2().backward()
+    assert x.grad.item() == 1 / np.log(2)
+
+
 def test_shape_errors_name_both_sizes():
     """The message gives what came."""
     with pytest.raises(RuntimeError, match=r"size of tensor a \(2\).*tensor b \(3\)"):
