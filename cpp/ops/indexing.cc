@@ -14,9 +14,6 @@ const Op<Tensor(const Tensor&, const TensorList&, const Tensor&, bool)> put_fron
 const Op<Tensor(const Tensor&, const TensorList&, const Tensor&, bool)> put_front_{
     "_index_put_"};
 const UnaryOp nonzero{"nonzero"};
-const Op<Tensor(const Tensor&, int64_t, const Tensor&)> gather_op{"gather"};
-const Op<Tensor(const Tensor&, int64_t, const Tensor&, const Tensor&)> scatter_add_op{
-    "scatter_add"};
 
 Shape index_shape(const TensorList& indices) {
   Shape shape;
@@ -111,21 +108,51 @@ Tensor index(const Tensor& self, const TensorList& indices) {
   return move_front(index_front(front.self, front.indices), count, front.back_to, false);
 }
 
+// values, laid out as self[indices], in the layout of the front form.
+Tensor front_layout(const Front& front, const Tensor& values) {
+  if (front.back_to == 0 || values.ndim() == 0) return values;
+  const auto count = int64_t(index_shape(front.indices).size());
+  Shape shape = index_rule(front.self, front.indices).sizes;
+  std::rotate(shape.begin(), shape.begin() + count,
+              shape.begin() + count + front.back_to);
+  return move_front(expand(values, shape), count, front.back_to, true);
+}
+
 Tensor index_put_(const Tensor& self, const TensorList& indices, const Tensor& values,
                   bool accumulate) {
   const Front front = to_front(self, indices);
-  const auto count = int64_t(index_shape(front.indices).size());
-  const Shape want = index_rule(front.self, front.indices).sizes;
-  // values has the layout of self[indices]; bring it to that of the front form.
-  Tensor source = values;
-  if (front.back_to > 0 && values.ndim() > 0) {
-    Shape shape = want;
-    std::rotate(shape.begin(), shape.begin() + count,
-                shape.begin() + count + front.back_to);
-    source = move_front(expand(values, shape), count, front.back_to, true);
-  }
+  const Tensor source = front_layout(front, values);
   put_front_(front.self, front.indices, source, accumulate);
   return self;
+}
+
+// The indices that name slices of dim.
+TensorList slices(const Tensor& self, int64_t dim, const Tensor& i) {
+  PKG_CHECK(self.ndim() > 0 && i.ndim() <= 1, IndexError, "[index] Index is supposed to be "
+            "a vector of slices of a dimension, got index ", i.sizes(), " for ",
+            self.sizes());
+  TensorList indices(size_t(wrap_dim("index", dim, self.ndim())));
+  indices.push_back(i.ndim() == 0 ? reshape(i, Shape{1}) : i);
+  return indices;
+}
+Tensor scaled(const Tensor& t, const Scalar& alpha) {
+  return alpha == Scalar(1) ? t : mul(t, Tensor(alpha));
+}
+// index_put_ on a copy, recorded by autograd as one op.
+Tensor put(const Tensor& self, const TensorList& indices, const Tensor& values,
+           bool accumulate) {
+  const Front front = to_front(self, indices);
+  const Tensor source = front_layout(front, values);
+  const Tensor result = put_front(front.self, front.indices, source, accumulate);
+  Shape inverse(front.order.size(), 0);
+  for (size_t d = 0; d < front.order.size(); ++d) {
+    inverse[size_t(front.order[d])] = int64_t(d);
+  }
+  return front.self.is_same(self) ? result : contiguous(permute(result, inverse));
+}
+Tensor index_add(const Tensor& self, int64_t dim, const Tensor& i, const Tensor& source,
+                 const Scalar& alpha) {
+  return put(self, slices(self, dim, i), scaled(source, alpha), true);
 }
 
 Spec put_rule(const Tensor& self, const TensorList& indices, const Tensor& values, bool) {
@@ -136,28 +163,12 @@ Spec put_rule(const Tensor& self, const TensorList& indices, const Tensor& value
   return self.spec();
 }
 
-// sizes agree except along dim, where index may be shorter or longer.
-void check_gather(const char* op, const Tensor& self, int64_t dim, const Tensor& index) {
-  PKG_CHECK(index.dtype() == DType::Int64 || index.dtype() == DType::Int32, RuntimeError,
-            "[", op, "] Expected dtype int64 for index, got ", index.dtype());
-  PKG_CHECK(index.ndim() == self.ndim(), RuntimeError, "[", op, "] Index tensor must have "
-            "the same number of dimensions as input tensor (", index.ndim(), " and ",
-            self.ndim(), ")");
-  for (int64_t d = 0; d < self.ndim(); ++d) {
-    PKG_CHECK(d == dim || index.size(d) <= self.size(d), RuntimeError, "[", op,
-              "] Size does not match at dimension ", d, " expected index ",
-              index.sizes(), " to be no larger than self ", self.sizes(),
-              " apart from dimension ", dim);
-  }
-}
-
 PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("_index(Tensor self, Tensor[] indices) -> Tensor")
       .doc("self[indices[0], indices[1], ...] on the leading dimensions.")
       .shape(index_rule)
       .grad("indices", [](const GradContext& g) -> TensorList {
-        Tensor zeros = full_like(expand(Tensor(0.0), g.shape(0)), 0);
-        zeros = to_dtype(zeros, g.specs[0].dtype);
+        const Tensor zeros = zeros_of(g.shape(0), g.grad());
         const auto& indices = g.arg<TensorList>(1);
         TensorList grads{put_front(zeros, indices, g.grad(), true)};
         grads.resize(1 + indices.size());
@@ -207,37 +218,50 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         const Shape sizes = broadcast_shapes("masked_select", self.sizes(), mask.sizes());
         return index(expand(self, sizes), {expand(mask, sizes)});
       });
-  m.def("masked_fill(Tensor self, Tensor mask, Scalar value) -> Tensor")
-      .doc("value where mask is true, else self.")
-      .composite([](const Tensor& self, const Tensor& mask, const Scalar& value) {
-        return where(mask, Tensor(value), self);
+  m.def("index_add(Tensor self, int dim, Tensor index, Tensor source, *, "
+        "Scalar alpha=1) -> Tensor")
+      .doc("self with alpha * source[i] added to slice index[i] of dim.")
+      .composite(index_add);
+  m.def("index_add_(Tensor(a!) self, int dim, Tensor index, Tensor source, *, "
+        "Scalar alpha=1) -> Tensor(a!)")
+      .doc("In-place form of index_add.")
+      .composite([](const Tensor& self, int64_t dim, const Tensor& index,
+                    const Tensor& source, const Scalar& alpha) {
+        return index_put_(self, slices(self, dim, index), scaled(source, alpha), true);
       });
-  m.def("gather(Tensor self, int dim, Tensor index) -> Tensor")
-      .doc("out[i][j] = self[index[i][j]][j] for dim 0, and so on.")
-      .shape([](const Tensor& self, int64_t dim, const Tensor& index) {
-        check_gather("gather", self, wrap_dim("gather", dim, self.ndim()), index);
-        return Spec{index.sizes(), self.dtype(), self.device()};
-      })
-      .grad("index", [](const GradContext& g) -> TensorList {
-        Tensor zeros = full_like(expand(Tensor(0.0), g.shape(0)), 0);
-        zeros = to_dtype(zeros, g.specs[0].dtype);
-        return {scatter_add_op(zeros, g.arg<int64_t>(1), g.input(2), g.grad()), Tensor()};
+  m.def("index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor")
+      .doc("self with source[i] written to slice index[i] of dim.")
+      .composite([](const Tensor& self, int64_t dim, const Tensor& index,
+                    const Tensor& source) {
+        return put(self, slices(self, dim, index), source, false);
       });
-  m.def("scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor")
-      .doc("self with out[index[i][j]][j] += src[i][j] for dim 0, and so on.")
-      .shape([](const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
-        check_gather("scatter_add", self, wrap_dim("scatter_add", dim, self.ndim()),
-                     index);
-        PKG_CHECK(src.dtype() == self.dtype(), RuntimeError, "[scatter_add] expected "
-                  "self.dtype to be equal to src.dtype, got ", self.dtype(), " and ",
-                  src.dtype());
-        PKG_CHECK(src.sizes() == index.sizes(), RuntimeError, "[scatter_add] expected "
-                  "src of the index's shape ", index.sizes(), ", got ", src.sizes());
-        return self.spec();
-      })
-      .grad("index", [](const GradContext& g) -> TensorList {
-        return {g.grad(), Tensor(),
-                g.needs(3) ? gather_op(g.grad(), g.arg<int64_t>(1), g.input(2)) : Tensor()};
+  m.def("index_copy_(Tensor(a!) self, int dim, Tensor index, Tensor source) "
+        "-> Tensor(a!)")
+      .doc("In-place form of index_copy.")
+      .composite([](const Tensor& self, int64_t dim, const Tensor& index,
+                    const Tensor& source) {
+        return index_put_(self, slices(self, dim, index), source, false);
+      });
+  m.def("index_fill(Tensor self, int dim, Tensor index, Scalar value) -> Tensor")
+      .doc("self with one value in the slices of dim that index names.")
+      .composite([](const Tensor& self, int64_t dim, const Tensor& index,
+                    const Scalar& value) {
+        return put(self, slices(self, dim, index), Tensor(value), false);
+      });
+  m.def("index_fill_(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)")
+      .doc("In-place form of index_fill.")
+      .composite([](const Tensor& self, int64_t dim, const Tensor& index,
+                    const Scalar& value) {
+        return index_put_(self, slices(self, dim, index), Tensor(value), false);
+      });
+  m.def("index_put(Tensor self, Tensor?[] indices, Tensor values, "
+        "bool accumulate=False) -> Tensor")
+      .doc("A copy of self with values written (or added) at self[indices].")
+      .composite(put);
+  m.def("take(Tensor self, Tensor index) -> Tensor")
+      .doc("Elements of the flattened tensor, in the shape of index.")
+      .composite([](const Tensor& self, const Tensor& i) {
+        return index_front(reshape(self, Shape{self.numel()}), TensorList{i});
       });
 }
 

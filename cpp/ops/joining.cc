@@ -7,21 +7,21 @@ namespace {
 
 const Op<Tensor(const TensorList&, int64_t)> cat_op{"cat"};
 
-DType common_type(const TensorList& tensors) {
-  PKG_CHECK(!tensors.empty(), RuntimeError, "[cat] expected a non-empty list of Tensors");
-  DType dtype = tensors[0].dtype();
-  for (const Tensor& t : tensors) dtype = promote(dtype, t.dtype());
-  return dtype;
-}
+// An empty vector joins anything, as it always could in PyTorch.
+bool is_nothing(const Tensor& t) { return t.ndim() == 1 && t.size(0) == 0; }
 
 Spec cat_rule(const TensorList& tensors, int64_t dim) {
-  Spec spec{{}, common_type(tensors), tensors[0].device()};
-  spec.sizes = tensors[0].sizes();
-  PKG_CHECK(!spec.sizes.empty(), RuntimeError,
-            "[cat] zero-dimensional tensor (at position 0) cannot be concatenated");
+  PKG_CHECK(!tensors.empty(), RuntimeError, "[cat] expected a non-empty list of Tensors");
+  size_t first = 0;
+  while (first + 1 < tensors.size() && is_nothing(tensors[first])) ++first;
+  Spec spec = tensors[first].spec();
+  PKG_CHECK(!spec.sizes.empty(), RuntimeError, "[cat] zero-dimensional tensor (at position ",
+            first, ") cannot be concatenated");
   const auto d = size_t(wrap_dim("cat", dim, int64_t(spec.sizes.size())));
   int64_t total = 0;
   for (size_t i = 0; i < tensors.size(); ++i) {
+    spec.dtype = promote(spec.dtype, tensors[i].dtype());
+    if (is_nothing(tensors[i])) continue;
     Shape sizes = tensors[i].sizes();
     PKG_CHECK(sizes.size() == spec.sizes.size(), RuntimeError,
               "[cat] Tensors must have same number of dimensions: got ",
@@ -40,6 +40,7 @@ void cat_kernel(Tensor& out, const TensorList& tensors, int64_t dim) {
   const auto d = size_t(wrap_dim("cat", dim, out.ndim()));
   int64_t at = 0;
   for (const Tensor& t : tensors) {
+    if (is_nothing(t)) continue;
     const Tensor part =
         alias(out, t.sizes(), out.strides(), out.offset() + at * out.strides()[d]);
     copy_into(part, t);
@@ -53,7 +54,12 @@ TensorList cat_gradient(const GradContext& g) {
   TensorList grads;
   int64_t at = 0;
   for (size_t i = 0; i + 1 < g.specs.size(); ++i) {
-    const int64_t n = g.specs[i].sizes[size_t(d)];
+    const Shape& sizes = g.specs[i].sizes;
+    if (sizes == Shape{0}) {
+      grads.push_back(zeros_of(sizes, g.grad()));
+      continue;
+    }
+    const int64_t n = sizes[size_t(d)];
     grads.push_back(slice(g.grad(), d, at, at + n, 1));
     at += n;
   }
@@ -70,12 +76,67 @@ TensorList split(const Tensor& self, int64_t size, int64_t dim) {
   return parts;
 }
 
+TensorList split_sizes(const Tensor& self, const Shape& sizes, int64_t dim) {
+  const int64_t total = self.size(dim);
+  TensorList parts;
+  int64_t at = 0;
+  for (int64_t size : sizes) {
+    PKG_CHECK(size >= 0, RuntimeError, "[split] expects split_sizes to have only "
+              "non-negative entries, but got ", sizes);
+    parts.push_back(slice(self, dim, at, at + size, 1));
+    at += size;
+  }
+  PKG_CHECK(at == total, RuntimeError, "[split] expects split_sizes to sum exactly to ",
+            total, " (input tensor's size at dimension ", dim, "), but got ", sizes);
+  return parts;
+}
+
+// Sections of sizes that differ by at most one.
+TensorList tensor_split(const Tensor& self, int64_t sections, int64_t dim) {
+  PKG_CHECK(sections > 0, RuntimeError,
+            "[tensor_split] number of sections must be larger than 0, got ", sections);
+  const int64_t n = self.size(dim);
+  Shape sizes;
+  for (int64_t i = 0; i < sections; ++i) {
+    sizes.push_back(n / sections + (i < n % sections ? 1 : 0));
+  }
+  return split_sizes(self, sizes, dim);
+}
+
+// At least 1 or 2 dimensions, new ones in front.
+TensorList at_least(const TensorList& tensors, int64_t ndim) {
+  TensorList raised;
+  for (Tensor t : tensors) {
+    while (t.ndim() < ndim) t = unsqueeze(t, 0);
+    raised.push_back(t);
+  }
+  return raised;
+}
+
 PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("cat(Tensor[] tensors, int dim=0) -> Tensor")
       .doc("Tensors one after the other along an existing dimension.")
       .shape(cat_rule)
       .cpu(cat_kernel)
       .grad("", cat_gradient);
+  for (const char* name : {"concat", "concatenate"}) {
+    m.def(str(name, "(Tensor[] tensors, int dim=0) -> Tensor"))
+        .doc("cat by another name.")
+        .composite([](const TensorList& tensors, int64_t dim) {
+          return cat_op(tensors, dim);
+        });
+  }
+  m.def("hstack(Tensor[] tensors) -> Tensor")
+      .doc("Joined along dimension 1; vectors along their only one.")
+      .composite([](const TensorList& tensors) {
+        const TensorList raised = at_least(tensors, 1);
+        return cat_op(raised, raised.empty() || raised[0].ndim() == 1 ? 0 : 1);
+      });
+  m.def("vstack(Tensor[] tensors) -> Tensor")
+      .doc("Joined along dimension 0; vectors become rows.")
+      .composite([](const TensorList& tensors) {
+        return cat_op(at_least(tensors, 2), 0);
+      });
   m.def("stack(Tensor[] tensors, int dim=0) -> Tensor")
       .doc("Tensors side by side along a new dimension.")
       .composite([](const TensorList& tensors, int64_t dim) {
@@ -93,6 +154,24 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("split(Tensor self, int split_size, int dim=0) -> Tensor[]")
       .doc("Views of split_size along dim; the last may be smaller.")
       .composite(split);
+  m.def("split.sizes(Tensor self, int[] split_sizes, int dim=0) -> Tensor[]")
+      .doc("Views of these sizes along dim.")
+      .composite(split_sizes);
+  m.def("tensor_split(Tensor self, int sections, int dim=0) -> Tensor[]")
+      .doc("Views along dim of sizes that differ by at most one.")
+      .composite(tensor_split);
+  m.def("tensor_split.indices(Tensor self, int[] indices, int dim=0) -> Tensor[]")
+      .doc("Views between the indices along dim.")
+      .composite([](const Tensor& self, const Shape& indices, int64_t dim) {
+        TensorList parts;
+        std::optional<int64_t> from = 0;
+        for (int64_t to : indices) {
+          parts.push_back(slice(self, dim, from, to, 1));
+          from = to;
+        }
+        parts.push_back(slice(self, dim, from, std::optional<int64_t>(), 1));
+        return parts;
+      });
   m.def("chunk(Tensor self, int chunks, int dim=0) -> Tensor[]")
       .doc("At most `chunks` views of equal size along dim.")
       .composite([](const Tensor& self, int64_t chunks, int64_t dim) {

@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// ops/shape_ops.cc: views.  They share storage and touch shape and strides only.
+// ops/shape_ops.cc: the basic views, which share storage and touch shape and
+// strides only.  Views made of these: dimensions.cc.
 #include "ops/elementwise.h"
 
 namespace pkg::ops {
 namespace {
+
+using MaybeInt = std::optional<int64_t>;
+// Gradients of views that leave elements out.  They are ops, not writes into a view, so
+// that they can be differentiated again.
+const Op<Tensor(const Tensor&, const Shape&, int64_t, int64_t)> select_backward{
+    "_select_backward"};
+const Op<Tensor(const Tensor&, const Shape&, int64_t, MaybeInt, MaybeInt, int64_t)>
+    slice_backward{"_slice_backward"};
 
 // -1 once stands for what is left over.
 Shape infer_size(const Shape& wanted, int64_t numel) {
@@ -175,24 +184,6 @@ Tensor slice_fn(const Tensor& self, int64_t dim, std::optional<int64_t> start,
   return alias(self, sizes, strides, offset);
 }
 
-// Gradient of a view that leaves elements out: zeros with the gradient written in.
-template <class View>
-TensorList scatter_gradient(const GradContext& g, View take) {
-  Tensor full = full_like(expand(Tensor(0.0), g.shape(0)), 0);
-  full = to_dtype(full, g.specs[0].dtype);
-  copy_(take(full), g.grad());
-  return {full};
-}
-
-Tensor diagonal(const Tensor& self) {
-  PKG_CHECK(self.ndim() == 2, RuntimeError, "[diagonal] expected 2 dimensions, got ",
-            self.ndim());
-  return alias(self, Shape{std::min(self.sizes()[0], self.sizes()[1])},
-               Shape{self.strides()[0] + self.strides()[1]}, self.offset());
-}
-const UnaryOp diagonal_op{"diagonal"};
-const Op<Tensor(const Tensor&, const Shape&)> permute_op{"permute"};
-
 PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("view(Tensor self, int[] size) -> Tensor")
       .doc("Same memory with another shape; RuntimeError where strides forbid it.")
@@ -256,30 +247,54 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         return squeeze_dims(self, Shape{wrap_dim("squeeze", dim, self.ndim())});
       })
       .grad("", reshape_gradient);
+  m.def("squeeze.dims(Tensor self, int[] dim) -> Tensor")
+      .doc("Without those of these dimensions whose size is 1.")
+      .view([](const Tensor& self, const Shape& dim) {
+        return squeeze_dims(self, dim.empty() ? Shape()
+                                              : wrap_dims("squeeze", dim, self.ndim()));
+      })
+      .grad("", reshape_gradient);
   m.def("select(Tensor self, int dim, int index) -> Tensor")
       .doc("The slice at one index; dim disappears.")
       .view(select_fn)
       .grad("", [](const GradContext& g) -> TensorList {
-        return scatter_gradient(g, [&](const Tensor& full) {
-          return select(full, g.arg<int64_t>(1), g.arg<int64_t>(2));
-        });
+        return {select_backward(g.grad(), g.shape(0), g.arg<int64_t>(1),
+                                g.arg<int64_t>(2))};
+      });
+  m.def("_select_backward(Tensor grad, int[] sizes, int dim, int index) -> Tensor")
+      .doc("Zeros of these sizes with grad at one index of dim.")
+      .shape([](const Tensor& grad, const Shape& sizes, int64_t, int64_t) {
+        return Spec{sizes, grad.dtype(), grad.device()};
+      })
+      .cpu([](Tensor& out, const Tensor& grad, const Shape&, int64_t dim, int64_t index) {
+        copy_into(out, Tensor(0));
+        copy_into(select_fn(out, dim, index), grad);
+      })
+      .grad("", [](const GradContext& g) -> TensorList {
+        return {select(g.grad(), g.arg<int64_t>(2), g.arg<int64_t>(3))};
       });
   m.def("slice(Tensor self, int dim=0, int? start=None, int? end=None, int step=1) "
         "-> Tensor")
       .doc("self[start:end:step] along dim.")
       .view(slice_fn)
       .grad("", [](const GradContext& g) -> TensorList {
-        return scatter_gradient(g, [&](const Tensor& full) {
-          using I = std::optional<int64_t>;
-          return slice(full, g.arg<int64_t>(1), g.arg<I>(2), g.arg<I>(3),
-                       g.arg<int64_t>(4));
-        });
+        return {slice_backward(g.grad(), g.shape(0), g.arg<int64_t>(1),
+                               g.arg<MaybeInt>(2), g.arg<MaybeInt>(3),
+                               g.arg<int64_t>(4))};
       });
-  m.def("diagonal(Tensor self) -> Tensor")
-      .doc("The diagonal of a matrix.")
-      .view(diagonal)
+  m.def("_slice_backward(Tensor grad, int[] sizes, int dim, int? start, int? end, "
+        "int step) -> Tensor")
+      .doc("Zeros of these sizes with grad in the slice.")
+      .shape([](const Tensor& grad, const Shape& sizes, int64_t, MaybeInt, MaybeInt,
+                int64_t) { return Spec{sizes, grad.dtype(), grad.device()}; })
+      .cpu([](Tensor& out, const Tensor& grad, const Shape&, int64_t dim, MaybeInt start,
+              MaybeInt end, int64_t step) {
+        copy_into(out, Tensor(0));
+        copy_into(slice_fn(out, dim, start, end, step), grad);
+      })
       .grad("", [](const GradContext& g) -> TensorList {
-        return scatter_gradient(g, [](const Tensor& full) { return diagonal_op(full); });
+        return {slice(g.grad(), g.arg<int64_t>(2), g.arg<MaybeInt>(3),
+                      g.arg<MaybeInt>(4), g.arg<int64_t>(5))};
       });
 }
 

@@ -11,7 +11,7 @@ using Pair = std::tuple<Tensor, Tensor>;
 const Op<Tensor(const Tensor&, const Dims&, bool, std::optional<DType>)> mean{"mean"};
 const Op<Tensor(const Tensor&, const Dims&, bool)> amax{"amax"};
 const Op<Pair(const Tensor&, int64_t, bool, bool)> sort{"sort"};
-const Op<Tensor(const Tensor&, const Tensor&, const Scalar&)> masked_fill{"masked_fill"};
+const Op<Tensor(const Tensor&, const Tensor&, const Tensor&)> masked_fill{"masked_fill"};
 const UnaryOp isinf{"isinf"};
 
 // Two passes: the textbook one-pass formula loses all digits far from zero.
@@ -27,7 +27,7 @@ Tensor var(const Tensor& self, const Dims& dim, int64_t correction, bool keepdim
 Tensor root(const Tensor& variance) {
   if (!variance.requires_grad()) return sqrt(variance);
   const Tensor flat = eq(variance, Tensor(0));
-  return masked_fill(sqrt(masked_fill(variance, flat, 1)), flat, 0);
+  return masked_fill(sqrt(masked_fill(variance, flat, Tensor(1))), flat, Tensor(0));
 }
 Tensor deviation(const Tensor& self, const Dims& dim, int64_t correction, bool keepdim) {
   return root(var(self, dim, correction, keepdim));
@@ -70,7 +70,7 @@ Tensor logsumexp(const Tensor& self, const Dims& dim, bool keepdim) {
   {
     ExcludeKeys off(DispatchKey::Autograd);
     top = amax(x, dim, true);
-    top = masked_fill(top, isinf(top), 0);
+    top = masked_fill(top, isinf(top), Tensor(0));
   }
   const Tensor total = log(sum(exp(sub(x, top)), dim, keepdim));
   return add(total, keepdim ? top : reshape(top, total.sizes()));

@@ -105,45 +105,67 @@ Tensor nonzero_kernel(const Tensor& self) {
   return out;
 }
 
-// Calls f(position in index, position in self) for every element of index.
+// Calls f(place) for every element of index, `place` being the element's coordinates
+// with the one along dim replaced by the index.
 template <class F>
-void for_each_pair(const Tensor& self_like, int64_t dim, const Tensor& index, F f) {
+void for_each_place(const Tensor& self, int64_t dim, const Tensor& index, F f) {
   const Tensor dense = as_contiguous(as_dtype(index, DType::Int64));
   const int64_t* values = dense.data<int64_t>();
-  const Shape strides = contiguous_strides(self_like.sizes());
-  const int64_t size = self_like.ndim() ? self_like.sizes()[size_t(dim)] : 1;
+  const int64_t at_dim = wrap_dim("gather", dim, self.ndim());
+  const int64_t size = self.ndim() ? self.sizes()[size_t(at_dim)] : 1;
+  Shape place(self.sizes().size(), 0);
   for (int64_t i = 0; i < dense.numel(); ++i) {
     PKG_CHECK(values[i] >= 0 && values[i] < size, IndexError, "index ", values[i],
-              " is out of bounds for dimension ", dim, " with size ", size);
-    int64_t rest = i, at = 0;
+              " is out of bounds for dimension ", at_dim, " with size ", size);
+    int64_t rest = i;
     for (int64_t d = dense.ndim() - 1; d >= 0; --d) {
-      const int64_t k = rest % dense.sizes()[size_t(d)];
+      place[size_t(d)] = rest % dense.sizes()[size_t(d)];
       rest /= dense.sizes()[size_t(d)];
-      at += (d == dim ? values[i] : k) * strides[size_t(d)];
     }
-    f(i, at);
+    const int64_t own = place.empty() ? 0 : place[size_t(at_dim)];
+    if (!place.empty()) place[size_t(at_dim)] = values[i];
+    f(i, place, own);
   }
+}
+int64_t offset_of(const Tensor& t, const Shape& place) {
+  int64_t offset = 0;
+  for (size_t d = 0; d < place.size(); ++d) offset += place[d] * t.strides()[d];
+  return offset;
 }
 
 void gather_kernel(Tensor& out, const Tensor& self, int64_t dim, const Tensor& index) {
-  const Tensor source = as_contiguous(self);
   visit_dtype(self.dtype(), [&]<class T>(TypeTag<T>) {
-    const T* from = source.data<T>();
+    const T* from = self.data<T>();
     T* to = out.data<T>();
-    for_each_pair(self, wrap_dim("gather", dim, self.ndim()), index,
-                  [&](int64_t i, int64_t at) { to[i] = from[at]; });
+    for_each_place(self, dim, index, [&](int64_t i, const Shape& place, int64_t) {
+      to[i] = from[offset_of(self, place)];
+    });
   });
 }
 
-void scatter_add_kernel(Tensor& out, const Tensor& self, int64_t dim, const Tensor& index,
-                        const Tensor& src) {
-  copy_into(out, self);
-  const Tensor source = as_contiguous(src);
-  visit_compute("scatter_add", self.dtype(), [&]<class T>(TypeTag<T>) {
+// Writes or adds src, which may be larger than index, or one number for all.
+template <bool Add>
+void scatter_kernel(Tensor& out, const Tensor& self, int64_t dim, const Tensor& index,
+                    const Tensor& src) {
+  Tensor source = as_dtype(src, out.dtype());
+  if (source.impl()->storage == out.impl()->storage) {
+    source = empty(src.spec());
+    copy_into(source, src);
+  }
+  if (!out.is_same(self)) copy_into(out, self);
+  const auto at_dim = size_t(wrap_dim("scatter", dim, self.ndim()));
+  const bool number = source.ndim() == 0;
+  visit_dtype(out.dtype(), [&]<class T>(TypeTag<T>) {
     const T* from = source.data<T>();
     T* to = out.data<T>();
-    for_each_pair(self, wrap_dim("scatter_add", dim, self.ndim()), index,
-                  [&](int64_t i, int64_t at) { to[at] = T(to[at] + from[i]); });
+    for_each_place(self, dim, index, [&](int64_t, Shape place, int64_t own) {
+      T& slot = to[offset_of(out, place)];
+      if (!place.empty()) place[at_dim] = own;
+      const T value = number ? *from : from[offset_of(source, place)];
+      if constexpr (!Add) slot = value;
+      else if constexpr (std::is_same_v<T, bool>) slot = slot || value;
+      else slot = T(slot + value);
+    });
   });
 }
 
@@ -152,7 +174,8 @@ PKG_LIBRARY_IMPL(pkg, CPU, m) {
   m.impl("_index_put", index_put_kernel);
   m.impl("nonzero", nonzero_kernel);
   m.impl("gather", gather_kernel);
-  m.impl("scatter_add", scatter_add_kernel);
+  m.impl("scatter_add", scatter_kernel<true>);
+  m.impl("_scatter", scatter_kernel<false>);
 }
 
 }  // namespace
