@@ -16,6 +16,15 @@ OpBuilder bitwise(OpBuilder op, F) {
   }).non_differentiable();
 }
 
+// Whether n is a shift that C++ defines for x.
+template <class T>
+bool shifts(T, T n) {
+  if constexpr (std::is_same_v<T, bool>) {
+    throw NotImplementedError("[bitwise_shift] expected integer tensors, got bool.");
+  }
+  return n >= T(0) && uint64_t(n) < 8 * sizeof(T);
+}
+
 PKG_LIBRARY_FRAGMENT(pkg, m) {
   binary_bool(m.def("eq(Tensor self, Tensor other) -> Tensor"),
               [](auto x, auto y) { return x == y; })
@@ -86,6 +95,32 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         return {Tensor(), sum_to(where(g.input(0), g.grad(), zero), g.shape(1)),
                 sum_to(where(g.input(0), zero, g.grad()), g.shape(2))};
       });
+  m.def("where.places(Tensor condition) -> Tensor[]")
+      .doc("Index tensors of the elements that are true, one for each dimension.")
+      .composite([](const Tensor& condition) {
+        const UnaryOp nonzero{"nonzero"};
+        const Tensor places = nonzero(condition);
+        TensorList columns;
+        for (int64_t d = 0; d < places.size(1); ++d) {
+          columns.push_back(select(places, 1, d));
+        }
+        return columns;
+      });
+  bitwise(m.def("bitwise_left_shift(Tensor self, Tensor other) -> Tensor"),
+          [](auto x, auto n) { return shifts(x, n) ? uint64_t(x) << n : uint64_t(0); })
+      .doc("self * 2^other of integers; 0 when every bit is shifted out.");
+  bitwise(m.def("bitwise_right_shift(Tensor self, Tensor other) -> Tensor"),
+          [](auto x, auto n) { return shifts(x, n) ? int64_t(x) >> n : int64_t(x) >> 63; })
+      .doc("self / 2^other of integers, rounded down.");
+  unary_any(m.def("bitwise_not(Tensor self) -> Tensor"),
+            [](auto x) -> decltype(x) {
+              using T = decltype(x);
+              if constexpr (std::is_same_v<T, bool>) return !x;
+              else if constexpr (std::is_integral_v<T>) return T(~x);
+              else throw NotImplementedError("[bitwise_not] expected integers or bools.");
+            })
+      .doc("Every bit the other way; of bools, logical not.")
+      .non_differentiable();
 }
 
 }  // namespace

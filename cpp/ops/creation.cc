@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// ops/creation.cc: new tensors, copies and conversions.
-#include <cmath>
-
+// ops/creation.cc: new tensors, copies and conversions.  Number sequences: sequences.cc.
 #include "ops/elementwise.h"
 
 namespace pkg::ops {
-namespace {
 
-const Op<Tensor(const Shape&, const Scalar&, std::optional<DType>, std::optional<Device>,
-                bool)>
-    full_op{"full"};
-
-Tensor mark(Tensor tensor, bool requires_grad) {
+Tensor with_requires_grad(Tensor tensor, bool requires_grad) {
   if (requires_grad) {
     PKG_CHECK(is_floating(tensor.dtype()), RuntimeError,
               "[requires_grad] only Tensors of floating point dtype can require "
@@ -22,6 +15,12 @@ Tensor mark(Tensor tensor, bool requires_grad) {
   }
   return tensor;
 }
+
+namespace {
+
+const Op<Tensor(const Shape&, const Scalar&, std::optional<DType>, std::optional<Device>,
+                bool)>
+    full_op{"full"};
 
 void fill(const Tensor& tensor, const Scalar& value) {
   visit_dtype(tensor.dtype(), [&]<class T>(TypeTag<T>) {
@@ -44,7 +43,7 @@ Tensor full(const Shape& size, const Scalar& value, std::optional<DType> dtype,
             std::optional<Device> device, bool requires_grad) {
   Tensor tensor = empty(size, dtype.value_or(value.dtype()), device.value_or(Device{}));
   if (!tensor.is_meta()) fill(tensor, value);
-  return mark(tensor, requires_grad);
+  return with_requires_grad(tensor, requires_grad);
 }
 Tensor zeros(const Shape& size, std::optional<DType> dtype, std::optional<Device> device,
              bool requires_grad) {
@@ -56,62 +55,23 @@ Tensor ones(const Shape& size, std::optional<DType> dtype, std::optional<Device>
 }
 Tensor empty_op(const Shape& size, std::optional<DType> dtype,
                 std::optional<Device> device, bool requires_grad) {
-  return mark(empty(size, dtype.value_or(default_dtype()), device.value_or(Device{})),
+  return with_requires_grad(empty(size, dtype.value_or(default_dtype()), device.value_or(Device{})),
               requires_grad);
 }
 
-// Values start + i * step, computed in double so that no error accumulates.
-Tensor sequence(double start, double step, int64_t count, DType dtype) {
-  Tensor tensor = empty(Shape{count}, dtype);
-  visit_dtype(dtype, [&]<class T>(TypeTag<T>) {
-    T* out = tensor.data<T>();
-    for (int64_t i = 0; i < count; ++i) {
-      if constexpr (std::is_integral_v<T>) out[i] = T(int64_t(start + double(i) * step));
-      else out[i] = T(float(0) + T(start + double(i) * step));
-    }
-  });
-  return tensor;
-}
-
-Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step,
-              std::optional<DType> dtype, std::optional<Device>, bool requires_grad) {
-  const double s = step.to<double>();
-  PKG_CHECK(s != 0, RuntimeError, "[arange] step must be nonzero.");
-  const double span = end.to<double>() - start.to<double>();
-  PKG_CHECK(span == 0 || (span > 0) == (s > 0), RuntimeError,
-            "[arange] upper bound and lower bound inconsistent with step sign (start=",
-            start, ", end=", end, ", step=", step, ").");
-  const bool floating = start.is_float() || end.is_float() || step.is_float();
-  const auto count = int64_t(std::ceil(span / s));
-  return mark(sequence(start.to<double>(), s, count,
-                       dtype.value_or(floating ? default_dtype() : DType::Int64)),
-              requires_grad);
-}
-Tensor arange_end(const Scalar& end, std::optional<DType> dtype,
-                  std::optional<Device> device, bool requires_grad) {
-  return arange(0, end, 1, dtype, device, requires_grad);
-}
-Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps,
-                std::optional<DType> dtype, std::optional<Device>, bool requires_grad) {
-  PKG_CHECK(steps >= 0, RuntimeError, "[linspace] number of steps must be non-negative, "
-            "got ", steps, ".");
-  const double a = start.to<double>(), b = end.to<double>();
-  const double step = steps > 1 ? (b - a) / double(steps - 1) : 0.0;
-  return mark(sequence(a, step, steps, dtype.value_or(default_dtype())), requires_grad);
-}
 Tensor eye(int64_t n, std::optional<int64_t> columns, std::optional<DType> dtype,
            std::optional<Device> device, bool requires_grad) {
   const int64_t cols = columns.value_or(n);
   Tensor tensor = zeros(Shape{n, cols}, dtype, device, false);
   const Tensor diagonal = alias(tensor, Shape{std::min(n, cols)}, Shape{cols + 1}, 0);
   if (!tensor.is_meta()) fill(diagonal, 1);
-  return mark(tensor, requires_grad);
+  return with_requires_grad(tensor, requires_grad);
 }
 
 Tensor like(const Tensor& self, const Scalar& value, std::optional<DType> dtype,
-            bool requires_grad) {
-  return full(self.sizes(), value, dtype.value_or(self.dtype()), self.device(),
-              requires_grad);
+            std::optional<Device> device, bool requires_grad) {
+  return full(self.sizes(), value, dtype.value_or(self.dtype()),
+              device.value_or(self.device()), requires_grad);
 }
 
 Tensor to_dtype_fn(const Tensor& self, DType dtype) { return to_dtype(self, dtype); }
@@ -125,34 +85,58 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   def("zeros(int[] size, ").doc("Tensor of zeros.").composite(zeros);
   def("ones(int[] size, ").doc("Tensor of ones.").composite(ones);
   def("empty(int[] size, ").doc("Tensor of unspecified values.").composite(empty_op);
-  def("arange(Scalar end, ").doc("0, 1, ... below end.").composite(arange_end);
-  def("arange.start(Scalar start, Scalar end, Scalar step=1, ")
-      .doc("start, start + step, ... below end.")
-      .composite(arange);
-  def("linspace(Scalar start, Scalar end, int steps, ")
-      .doc("Evenly spaced values from start to end, both included.")
-      .composite(linspace);
   def("eye(int n, int? m=None, ").doc("Ones on the diagonal.").composite(eye);
-  m.def("full_like(Tensor self, Scalar fill_value) -> Tensor")
+  m.def("full_like(Tensor self, Scalar fill_value, *, DType? dtype=None, "
+        "Device? device=None, bool requires_grad=False) -> Tensor")
       .doc("Same shape and dtype, filled with one value.")
-      .composite([](const Tensor& self, const Scalar& value) {
-        return like(self, value, std::nullopt, false);
+      .composite(like);
+  const auto def_like = [&](const char* name, const char* doc) {
+    return m.def(str(name, "(Tensor self, *, DType? dtype=None, Device? device=None, "
+                           "bool requires_grad=False) -> Tensor"))
+        .doc(doc);
+  };
+  def_like("zeros_like", "Zeros of the same shape and dtype.")
+      .composite([](const Tensor& self, std::optional<DType> dtype,
+                    std::optional<Device> device, bool requires_grad) {
+        return like(self, 0, dtype, device, requires_grad);
       });
-  m.def("zeros_like(Tensor self, *, DType? dtype=None, bool requires_grad=False) -> Tensor")
-      .doc("Zeros of the same shape and dtype.")
-      .composite([](const Tensor& self, std::optional<DType> dtype, bool requires_grad) {
-        return like(self, 0, dtype, requires_grad);
+  def_like("ones_like", "Ones of the same shape and dtype.")
+      .composite([](const Tensor& self, std::optional<DType> dtype,
+                    std::optional<Device> device, bool requires_grad) {
+        return like(self, 1, dtype, device, requires_grad);
       });
-  m.def("ones_like(Tensor self, *, DType? dtype=None, bool requires_grad=False) -> Tensor")
-      .doc("Ones of the same shape and dtype.")
-      .composite([](const Tensor& self, std::optional<DType> dtype, bool requires_grad) {
-        return like(self, 1, dtype, requires_grad);
+  def_like("empty_like", "Unspecified values, same shape and dtype.")
+      .composite([](const Tensor& self, std::optional<DType> dtype,
+                    std::optional<Device> device, bool requires_grad) {
+        return empty_op(self.sizes(), dtype.value_or(self.dtype()),
+                        device.value_or(self.device()), requires_grad);
       });
-  m.def("empty_like(Tensor self, *, DType? dtype=None, bool requires_grad=False) -> Tensor")
-      .doc("Unspecified values, same shape and dtype.")
-      .composite([](const Tensor& self, std::optional<DType> dtype, bool requires_grad) {
-        return mark(empty(self.sizes(), dtype.value_or(self.dtype()), self.device()),
-                    requires_grad);
+  const auto def_new = [&](const char* name, const char* more, const char* doc) {
+    return m.def(str(name, "(Tensor self, int[] size, ", more, kOptions)).doc(doc);
+  };
+  def_new("new_full", "Scalar fill_value, ", "full with the dtype of self.")
+      .composite([](const Tensor& self, const Shape& size, const Scalar& value,
+                    std::optional<DType> dtype, std::optional<Device> device, bool grad) {
+        return full(size, value, dtype.value_or(self.dtype()),
+                    device.value_or(self.device()), grad);
+      });
+  def_new("new_zeros", "", "zeros with the dtype of self.")
+      .composite([](const Tensor& self, const Shape& size, std::optional<DType> dtype,
+                    std::optional<Device> device, bool grad) {
+        return full(size, 0, dtype.value_or(self.dtype()),
+                    device.value_or(self.device()), grad);
+      });
+  def_new("new_ones", "", "ones with the dtype of self.")
+      .composite([](const Tensor& self, const Shape& size, std::optional<DType> dtype,
+                    std::optional<Device> device, bool grad) {
+        return full(size, 1, dtype.value_or(self.dtype()),
+                    device.value_or(self.device()), grad);
+      });
+  def_new("new_empty", "", "empty with the dtype of self.")
+      .composite([](const Tensor& self, const Shape& size, std::optional<DType> dtype,
+                    std::optional<Device> device, bool grad) {
+        return empty_op(size, dtype.value_or(self.dtype()),
+                        device.value_or(self.device()), grad);
       });
   m.def("clone(Tensor self) -> Tensor")
       .doc("Copy with memory of its own.")

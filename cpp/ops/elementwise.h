@@ -33,6 +33,8 @@ Tensor sum_to(const Tensor& grad, const Shape& shape);
 
 /// Zeros of this shape, with dtype and device of `like`.
 Tensor zeros_of(const Shape& sizes, const Tensor& like);
+/// The tensor, made a leaf that requires grad if asked; RuntimeError for integers.
+Tensor with_requires_grad(Tensor tensor, bool requires_grad);
 
 Spec same_shape(const Tensor& self);
 Spec float_shape(const Tensor& self);

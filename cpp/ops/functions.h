@@ -44,7 +44,9 @@ inline const UnaryOp relu{"relu"};
 inline const UnaryOp erf{"erf"};
 
 // Creation (creation.cc)
-inline const Op<Tensor(const Tensor&, const Scalar&)> full_like{"full_like"};
+inline const Op<Tensor(const Tensor&, const Scalar&, std::optional<DType>,
+                       std::optional<Device>, bool)>
+    full_like{"full_like"};
 inline const UnaryOp clone{"clone"};
 inline const Op<Tensor(const Tensor&, const Tensor&)> copy_{"copy_"};
 inline const Op<Tensor(const Tensor&, DType)> to_dtype{"to_dtype"};
