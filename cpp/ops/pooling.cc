@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// ops/pooling.cc: averages over windows, and 1-d forms of 2-d layers, from other ops.
+#include "ops/elementwise.h"
+
+namespace pkg::ops {
+namespace {
+
+using Dims = std::optional<Shape>;
+const Op<Tensor(const TensorList&, int64_t)> cat{"cat"};
+const Op<Tensor(const Tensor&, const Shape&, const Scalar&)> pad{"constant_pad_nd"};
+const Op<Tensor(const Tensor&, const Dims&, bool, std::optional<DType>)> mean{"mean"};
+const Op<Tensor(const Tensor&, const Tensor&, const Tensor&, const Shape&, const Shape&,
+                const Shape&, int64_t)>
+    conv2d{"conv2d"};
+const Op<Tensor(const Tensor&, const Shape&, const Dims&, const Shape&)> max_pool2d{
+    "max_pool2d"};
+
+// Sums over windows of one dimension, from strided slices.
+Tensor window_sum(const char* op, const Tensor& x, int64_t dim, int64_t kernel,
+                  int64_t stride) {
+  PKG_CHECK(kernel > 0 && stride > 0, RuntimeError, "[", op,
+            "] kernel size and stride must be greater than zero, got ", kernel, " and ",
+            stride);
+  const int64_t n = x.size(dim);
+  PKG_CHECK(n >= kernel, RuntimeError, "[", op, "] Output size is too small: kernel ",
+            kernel, ", padded input ", x.sizes());
+  const int64_t reach = (n - kernel) / stride * stride + 1;
+  Tensor total = slice(x, dim, 0, reach, stride);
+  for (int64_t i = 1; i < kernel; ++i) {
+    total = add(total, slice(x, dim, i, i + reach, stride));
+  }
+  return total;
+}
+
+// Average pooling of the last kernel.size() dimensions.
+Tensor avg_pool(const char* op, const Tensor& self, const Shape& kernel, const Dims& stride,
+                const Shape& padding, bool count_include_pad) {
+  const size_t n = kernel.size();
+  const Shape step = stride.value_or(kernel);
+  PKG_CHECK(self.ndim() == int64_t(n) + 1 || self.ndim() == int64_t(n) + 2, RuntimeError,
+            "[", op, "] expected a ", n + 1, "-d or ", n + 2, "-d tensor, got shape ",
+            self.sizes());
+  Shape border;
+  bool padded = false;
+  for (size_t i = n; i-- > 0;) {
+    PKG_CHECK(padding[i] >= 0 && padding[i] <= kernel[i] / 2, RuntimeError, "[", op,
+              "] pad should be at most half of the kernel size, got padding ", padding,
+              " and kernel ", kernel);
+    padded |= padding[i] > 0;
+    border.push_back(padding[i]);
+    border.push_back(padding[i]);
+  }
+  const auto summed = [&](Tensor x) {
+    if (padded) x = pad(x, border, 0);
+    for (size_t i = 0; i < n; ++i) {
+      x = window_sum(op, x, int64_t(i) - int64_t(n), kernel[i], step[i]);
+    }
+    return x;
+  };
+  if (padded && !count_include_pad) {
+    const Shape inner(self.sizes().end() - int64_t(n), n);
+    const Tensor ones = full_like(empty(inner, self.dtype(), self.device()), 1);
+    return div(summed(self), summed(ones));
+  }
+  return div(summed(self), Tensor(double(kernel.numel())));
+}
+
+// Window i of `out` covers floor(i n / out) to ceil((i + 1) n / out).
+Tensor adaptive_avg(const Tensor& x, int64_t dim, int64_t out) {
+  PKG_CHECK(out > 0, RuntimeError,
+            "[adaptive_avg_pool] expected output sizes greater than zero, got ", out);
+  const int64_t n = x.size(dim);
+  const Dims over = Shape{dim};
+  TensorList parts;
+  for (int64_t i = 0; i < out; ++i) {
+    const int64_t from = i * n / out, to = ((i + 1) * n + out - 1) / out;
+    parts.push_back(mean(slice(x, dim, from, to, 1), over, true, std::optional<DType>()));
+  }
+  return out == 1 ? parts[0] : cat(parts, dim);
+}
+
+PKG_LIBRARY_FRAGMENT(pkg, m) {
+  m.def("avg_pool2d(Tensor self, int[2] kernel_size, int[2]? stride=None, "
+        "int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True) -> Tensor")
+      .doc("Mean of each window; stride is kernel_size unless given.")
+      .composite([](const Tensor& self, const Shape& kernel, const Dims& stride,
+                    const Shape& padding, bool ceil_mode, bool count_include_pad) {
+        PKG_CHECK(!ceil_mode, NotImplementedError,
+                  "[avg_pool2d] ceil_mode=True is not available.");
+        return avg_pool("avg_pool2d", self, kernel, stride, padding, count_include_pad);
+      });
+  m.def("avg_pool1d(Tensor self, int[1] kernel_size, int[1]? stride=None, "
+        "int[1] padding=0, bool ceil_mode=False, bool count_include_pad=True) -> Tensor")
+      .doc("Mean of each window of the last dimension.")
+      .composite([](const Tensor& self, const Shape& kernel, const Dims& stride,
+                    const Shape& padding, bool ceil_mode, bool count_include_pad) {
+        PKG_CHECK(!ceil_mode, NotImplementedError,
+                  "[avg_pool1d] ceil_mode=True is not available.");
+        return avg_pool("avg_pool1d", self, kernel, stride, padding, count_include_pad);
+      });
+  m.def("adaptive_avg_pool2d(Tensor self, int[2] output_size) -> Tensor")
+      .doc("Means over windows that divide the last two dimensions into output_size.")
+      .composite([](const Tensor& self, const Shape& size) {
+        PKG_CHECK(self.ndim() == 3 || self.ndim() == 4, RuntimeError,
+                  "[adaptive_avg_pool2d] Expected 3D or 4D tensor, but got ", self.sizes());
+        return adaptive_avg(adaptive_avg(self, -2, size[0]), -1, size[1]);
+      });
+  m.def("adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor")
+      .doc("Means over windows that divide the last dimension into output_size.")
+      .composite([](const Tensor& self, const Shape& size) {
+        PKG_CHECK(self.ndim() == 2 || self.ndim() == 3, RuntimeError,
+                  "[adaptive_avg_pool1d] Expected 2D or 3D tensor, but got ", self.sizes());
+        return adaptive_avg(self, -1, size[0]);
+      });
+  m.def("max_pool1d(Tensor self, int[1] kernel_size, int[1]? stride=None, "
+        "int[1] padding=0) -> Tensor")
+      .doc("Largest value of each window of the last dimension of (N, C, L).")
+      .composite([](const Tensor& self, const Shape& kernel, const Dims& stride,
+                    const Shape& padding) {
+        PKG_CHECK(self.ndim() == 3, RuntimeError,
+                  "[max_pool1d] expected (N, C, L), got ", self.sizes());
+        const Shape step = stride.value_or(kernel);
+        const Tensor flat = max_pool2d(unsqueeze(self, 2), Shape{1, kernel[0]},
+                                       Dims(Shape{1, step[0]}), Shape{0, padding[0]});
+        return select(flat, 2, 0);
+      });
+  m.def("conv1d(Tensor self, Tensor weight, Tensor? bias=None, int[1] stride=1, "
+        "int[1] padding=0, int[1] dilation=1, int groups=1) -> Tensor")
+      .doc("1-D cross-correlation of (N, C, L) with (O, C / groups, k).")
+      .composite([](const Tensor& self, const Tensor& weight, const Tensor& bias,
+                    const Shape& stride, const Shape& padding, const Shape& dilation,
+                    int64_t groups) {
+        PKG_CHECK(self.ndim() == 3 && weight.ndim() == 3, RuntimeError,
+                  "[conv1d] expected input (N, C, L) and weight (O, C / groups, k), got ",
+                  self.sizes(), " and ", weight.sizes());
+        const Tensor out =
+            conv2d(unsqueeze(self, 2), unsqueeze(weight, 2), bias, Shape{1, stride[0]},
+                   Shape{0, padding[0]}, Shape{1, dilation[0]}, groups);
+        return select(out, 2, 0);
+      });
+}
+
+}  // namespace
+}  // namespace pkg::ops
