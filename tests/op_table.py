@@ -1,14 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """One row per op: its NumPy counterpart and the inputs it is tested on.
 
-tests/test_ops.py checks values, dtypes, broadcasting, layouts and empty inputs from
-these rows, and that no registered op is missing here.
+ELEMENTWISE holds the ops of one or two tensors and nothing else; CASES, assembled here
+from op_cases*.py, holds a row for every op, those included.  tests/test_ops.py checks
+values, dtypes, layouts, empty inputs, the Meta device and gradients of first and second
+order from these rows, and that no registered op is missing.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Callable, Tuple
 
 import numpy as np
+
+import op_cases
+import op_cases_nn
+import op_cases_shape
+from op_case import Case, floats
 
 
 @dataclass(frozen=True)
@@ -21,16 +29,22 @@ class Row:
     domain: Tuple[float, float] = (-3.0, 3.0)
     dtypes: Tuple[str, ...] = ("float32", "float64")
     rtol: float = 2e-6
+    differentiable: bool = True
 
 
 ANY = ("float32", "float64", "int32", "int64", "uint8", "int8")
 INTS = ("int32", "int64", "uint8", "int8", "bool")
 
 
-def _gelu(x):
-    from math import erf
+_erf = np.vectorize(math.erf, otypes=[np.float64])
 
-    return x * 0.5 * (1 + np.vectorize(erf, otypes=[np.float64])(x / np.sqrt(2)))
+
+def _gelu(x):
+    return x * 0.5 * (1 + _erf(x / np.sqrt(2)))
+
+
+def _elu(x, alpha):
+    return np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0)))
 
 
 def _sigmoid(x):
@@ -56,34 +70,90 @@ ELEMENTWISE = [
     Row("sigmoid", _sigmoid, domain=(-20, 20)),
     Row("relu", lambda x: np.maximum(x, 0), dtypes=ANY),
     Row("silu", lambda x: x * _sigmoid(x)),
-    Row("erf", lambda x: _gelu(x * np.sqrt(2)) / x * np.sqrt(2) - 1, domain=(0.1, 3)),
+    Row("erf", _erf),
     Row("gelu", _gelu, rtol=1e-5),
     Row("floor", np.floor),
     Row("ceil", np.ceil),
     Row("round", np.round),
-    Row("isnan", np.isnan, dtypes=ANY),
-    Row("isinf", np.isinf),
-    Row("isfinite", np.isfinite),
-    Row("logical_not", np.logical_not, dtypes=ANY),
+    Row("isnan", np.isnan, dtypes=ANY, differentiable=False),
+    Row("isinf", np.isinf, differentiable=False),
+    Row("isfinite", np.isfinite, differentiable=False),
+    Row("logical_not", np.logical_not, dtypes=ANY, differentiable=False),
+    Row("exp2", np.exp2, domain=(-20, 20)),
+    Row("log10", np.log10, domain=(1e-6, 100)),
+    Row("erfc", lambda x: 1 - _erf(x), domain=(-2, 0.5)),
+    Row("tan", np.tan, domain=(-1.4, 1.4)),
+    Row("asin", np.arcsin, domain=(-0.95, 0.95)),
+    Row("acos", np.arccos, domain=(-0.95, 0.95)),
+    Row("atan", np.arctan),
+    Row("sinh", np.sinh),
+    Row("cosh", np.cosh),
+    Row("asinh", np.arcsinh),
+    Row("acosh", np.arccosh, domain=(1.1, 20)),
+    Row("atanh", np.arctanh, domain=(-0.95, 0.95)),
+    Row("deg2rad", np.deg2rad, domain=(-180, 180)),
+    Row("rad2deg", np.rad2deg),
+    Row("trunc", np.trunc),
+    Row("fix", np.fix),
+    Row("frac", lambda x: x - np.trunc(x)),
+    Row("relu6", lambda x: np.clip(x, 0, 6), domain=(-3, 9)),
+    Row("selu", lambda x: 1.0507009873554805 * _elu(x, 1.6732632423543772)),
+    Row("mish", lambda x: x * np.tanh(np.log1p(np.exp(x))), rtol=1e-5),
+    Row("logsigmoid", lambda x: -np.logaddexp(0, -x), rtol=1e-5),
+    Row("hardsigmoid", lambda x: np.clip(x + 3, 0, 6) / 6, domain=(-5, 5)),
+    Row("hardswish", lambda x: x * np.clip(x + 3, 0, 6) / 6, domain=(-5, 5)),
+    Row("softsign", lambda x: x / (1 + np.abs(x))),
+    Row("bitwise_not", np.invert, dtypes=INTS, differentiable=False),
+    Row("fmod", np.fmod, 2, domain=(1, 9), dtypes=ANY),
+    Row("atan2", np.arctan2, 2),
+    Row("hypot", np.hypot, 2),
+    Row("xlogy", lambda x, y: x * np.log(y), 2, domain=(0.1, 9)),
+    Row("logaddexp", np.logaddexp, 2, rtol=1e-5),
+    Row("clamp_min", np.maximum, 2, dtypes=ANY),
+    Row("clamp_max", np.minimum, 2, dtypes=ANY),
+    Row("bitwise_left_shift", np.left_shift, 2, (0, 6), INTS[:-1], differentiable=False),
+    Row("bitwise_right_shift", np.right_shift, 2, (0, 6), INTS[:-1], differentiable=False),
     Row("add", np.add, 2, dtypes=ANY),
     Row("sub", np.subtract, 2, dtypes=ANY),
     Row("mul", np.multiply, 2, dtypes=ANY),
     Row("div", np.divide, 2, domain=(1, 9)),
-    Row("floor_divide", np.floor_divide, 2, domain=(1, 9), dtypes=ANY),
+    Row("floor_divide", np.floor_divide, 2, domain=(1, 9), dtypes=ANY, differentiable=False),
     Row("remainder", np.mod, 2, domain=(1, 9), dtypes=ANY),
     Row("pow", np.power, 2, domain=(1, 3), dtypes=ANY),
     Row("maximum", np.maximum, 2, dtypes=ANY),
     Row("minimum", np.minimum, 2, dtypes=ANY),
-    Row("eq", np.equal, 2, dtypes=ANY),
-    Row("ne", np.not_equal, 2, dtypes=ANY),
-    Row("lt", np.less, 2, dtypes=ANY),
-    Row("le", np.less_equal, 2, dtypes=ANY),
-    Row("gt", np.greater, 2, dtypes=ANY),
-    Row("ge", np.greater_equal, 2, dtypes=ANY),
-    Row("logical_and", np.logical_and, 2, dtypes=ANY),
-    Row("logical_or", np.logical_or, 2, dtypes=ANY),
-    Row("logical_xor", np.logical_xor, 2, dtypes=ANY),
-    Row("bitwise_and", np.bitwise_and, 2, dtypes=INTS),
-    Row("bitwise_or", np.bitwise_or, 2, dtypes=INTS),
-    Row("bitwise_xor", np.bitwise_xor, 2, dtypes=INTS),
+    Row("eq", np.equal, 2, dtypes=ANY, differentiable=False),
+    Row("ne", np.not_equal, 2, dtypes=ANY, differentiable=False),
+    Row("lt", np.less, 2, dtypes=ANY, differentiable=False),
+    Row("le", np.less_equal, 2, dtypes=ANY, differentiable=False),
+    Row("gt", np.greater, 2, dtypes=ANY, differentiable=False),
+    Row("ge", np.greater_equal, 2, dtypes=ANY, differentiable=False),
+    Row("logical_and", np.logical_and, 2, dtypes=ANY, differentiable=False),
+    Row("logical_or", np.logical_or, 2, dtypes=ANY, differentiable=False),
+    Row("logical_xor", np.logical_xor, 2, dtypes=ANY, differentiable=False),
+    Row("bitwise_and", np.bitwise_and, 2, dtypes=INTS, differentiable=False),
+    Row("bitwise_or", np.bitwise_or, 2, dtypes=INTS, differentiable=False),
+    Row("bitwise_xor", np.bitwise_xor, 2, dtypes=INTS, differentiable=False),
 ]
+
+
+def _case(row):
+    """An elementwise row as a row of the big table, for what all ops have in common."""
+    low, high = max(row.domain[0], -4), min(row.domain[1], 4)
+    kind = floats if "float64" in row.dtypes else op_cases.integers
+    if kind is floats:
+        shapes = [(3, 4), (4,)][: row.arity]
+        inputs = [kind(*shape, low=low, high=high) for shape in shapes]
+    else:
+        inputs = [kind(*shape, low=0, high=6) for shape in [(3, 4), (4,)][: row.arity]]
+    return Case(
+        row.name,
+        lambda lib, *xs: getattr(lib, row.name)(*xs),
+        row.reference,
+        inputs,
+        differentiable=row.differentiable,
+    )
+
+
+CASES = [_case(row) for row in ELEMENTWISE]
+CASES += op_cases.CASES + op_cases_shape.CASES + op_cases_nn.CASES

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every row of tests/op_table.py: values, layouts, dtypes, Meta, both gradients."""
+
+import numpy as np
+import pytest
+
+import pkg
+from op_table import CASES
+
+DIFFERENTIABLE = [case for case in CASES if case.differentiable]
+#: Public ops without a row, and where they are tested instead.
+ELSEWHERE = {
+    "empty, empty_like, new_empty": "values are unspecified; test_tensor.py",
+    "rand, randn, randint, randperm, normal, uniform, dropout": "test_layers.py, seeds",
+    "index_put_": "index_put has the row; it is defined with this one",
+}
+
+
+def inputs_of(case, makers=None, seed=0):
+    """Fresh NumPy inputs."""
+    rng = np.random.default_rng(seed)
+    return [np.asarray(make(rng)) for make in (case.inputs if makers is None else makers)]
+
+
+def outputs(result):
+    """One or several results as a list."""
+    return list(result) if isinstance(result, (list, tuple)) else [result]
+
+
+def compare(case, got, arrays, tolerance):
+    """Results against the reference: shape, kind of dtype, values."""
+    with np.errstate(all="ignore"):
+        want = outputs(case.reference(*arrays))
+    got = outputs(got)
+    assert len(got) == len(want)
+    for g, w in zip(got, want):
+        if not isinstance(g, pkg.Tensor):
+            assert g == w and type(g) is type(w)
+            continue
+        g, w = g.detach().numpy(), np.asarray(w)
+        assert g.shape == w.shape
+        assert g.dtype.kind == w.dtype.kind
+        if g.dtype.kind in "iub":
+            assert g.dtype == w.dtype
+        if g.dtype == np.float16:
+            w = w.astype(np.float16)
+        np.testing.assert_allclose(g, w, rtol=tolerance, atol=tolerance, equal_nan=True)
+
+
+def scattered(array):
+    """A tensor of these values with gaps between them and dimensions out of order."""
+    order = tuple(range(array.ndim))[::-1]
+    wide = np.zeros([2 * n + 1 for n in array.T.shape], array.dtype)
+    inside = tuple(slice(1, 2 * n + 1, 2) for n in array.T.shape)
+    wide[inside] = array.T
+    view = pkg.tensor(wide)
+    if array.ndim:
+        view = view[inside].permute(order)
+    assert array.size < 2 or not view.is_contiguous()
+    return view
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_values(case):
+    """float64 inputs in dense and in scattered layouts, empty and 0-d where legal."""
+    for makers in [case.inputs, *case.more]:
+        arrays = inputs_of(case, makers)
+        compare(case, case.call(pkg, *map(pkg.tensor, arrays)), arrays, 1e-10)
+        if case.name not in ("view", "view_as"):
+            compare(case, case.call(pkg, *map(scattered, arrays)), arrays, 1e-10)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_float32(case):
+    """The same in float32, whose results stay float32."""
+    arrays = inputs_of(case)
+    narrow = [a.astype("float32") if a.dtype.kind == "f" else a for a in arrays]
+    got = case.call(pkg, *map(pkg.tensor, narrow))
+    compare(case, got, narrow, 2e-4)
+    if any(a.dtype == np.float32 for a in narrow) and case.name not in ("double", "to"):
+        for g in outputs(got):
+            assert not isinstance(g, pkg.Tensor) or g.dtype is not pkg.float64
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_meta(case):
+    """Shapes and dtypes follow without data, or the op says that it needs data."""
+    arrays = inputs_of(case)
+    tensors = [pkg.tensor(a) for a in arrays]
+    metas = [pkg.empty(t.shape, dtype=t.dtype, device="meta") for t in tensors]
+    if not case.meta:
+        with pytest.raises((RuntimeError, NotImplementedError)):
+            case.call(pkg, *metas)
+        return
+    want = outputs(case.call(pkg, *tensors))
+    got = outputs(case.call(pkg, *metas))
+    assert [(g.shape, g.dtype) for g in got] == [(w.shape, w.dtype) for w in want]
+    assert not metas or all(str(g.device) == "meta" for g in got)
+
+
+def floating(results):
+    """The results that gradients flow to."""
+    return [r for r in outputs(results) if r.dtype in (pkg.float32, pkg.float64)]
+
+
+def weighted(case, tensors, weights):
+    """A number that depends on every element of every floating result."""
+    results = floating(case.call(pkg, *tensors))
+    return sum((r * w).sum() for r, w in zip(results, weights))
+
+
+def differences(function, arrays, which, eps):
+    """Central differences of a number for each element of one array."""
+    grad = np.zeros_like(arrays[which])
+    for place in np.ndindex(grad.shape):
+        ends = []
+        for sign in (1, -1):
+            moved = [a.copy() for a in arrays]
+            moved[which][place] += sign * eps
+            ends.append(function(moved))
+        grad[place] = (ends[0] - ends[1]) / (2 * eps)
+    return grad
+
+
+def prepare(case):
+    """Inputs, which of them are floating, and random weights for the results."""
+    arrays = inputs_of(case)
+    rng = np.random.default_rng(7)
+    which = [i for i, a in enumerate(arrays) if a.dtype.kind == "f"]
+    results = floating(case.call(pkg, *map(pkg.tensor, arrays)))
+    weights = [pkg.tensor(rng.normal(size=tuple(r.shape))) for r in results]
+    return arrays, which, weights
+
+
+def leaves(arrays):
+    """Tensors of which the floating ones require grad."""
+    return [pkg.tensor(a, requires_grad=a.dtype.kind == "f") for a in arrays]
+
+
+@pytest.mark.parametrize("case", DIFFERENTIABLE, ids=str)
+def test_gradients(case):
+    """backward() of every input against central differences."""
+    arrays, which, weights = prepare(case)
+
+    def value(moved):
+        return weighted(case, [pkg.tensor(a) for a in moved], weights).item()
+
+    tensors = leaves(arrays)
+    weighted(case, tensors, weights).backward()
+    for i in which:
+        assert tensors[i].grad is not None, f"no gradient for input {i}"
+        want = differences(value, arrays, i, 1e-6)
+        np.testing.assert_allclose(tensors[i].grad.numpy(), want, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("case", DIFFERENTIABLE, ids=str)
+def test_double_backward(case):
+    """The gradient's own gradient against central differences of the gradient."""
+    arrays, which, weights = prepare(case)
+    rng = np.random.default_rng(8)
+    probes = [pkg.tensor(rng.normal(size=arrays[i].shape)) for i in which]
+
+    def slope(tensors, create_graph):
+        out = weighted(case, tensors, weights)
+        inputs = [tensors[i] for i in which]
+        grads = pkg.autograd.grad(out, inputs, create_graph=create_graph)
+        return sum((g * v).sum() for g, v in zip(grads, probes))
+
+    tensors = leaves(arrays)
+    number = slope(tensors, True)
+    wanted = [tensors[i] for i in which]
+    if number.requires_grad:
+        got = pkg.autograd.grad(number, wanted, allow_unused=True)
+    else:
+        got = [None] * len(which)  # the gradient does not depend on the inputs
+    for i, g in zip(which, got):
+        want = differences(lambda a: slope(leaves(a), False).item(), arrays, i, 1e-5)
+        have = np.zeros_like(want) if g is None else g.numpy()
+        np.testing.assert_allclose(have, want, rtol=1e-4, atol=1e-5)
+
+
+class InPlace:
+    """pkg, but the op of this name is its in-place form on a copy of the first input."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def __getattr__(self, name):
+        if name != self.name:
+            return getattr(pkg, name)
+
+        def form(x, *args, **kwargs):
+            self.target = x.clone()
+            result = getattr(self.target, name + "_")(*args, **kwargs)
+            assert result is self.target
+            return result
+
+        return form
+
+
+@pytest.mark.parametrize(
+    "case",
+    [c for c in CASES if hasattr(pkg, c.name + "_") and c.name != "where"],
+    ids=str,
+)
+def test_in_place_form(case):
+    """name_() leaves in self what name() returns."""
+    arrays = inputs_of(case)
+    tensors = [pkg.tensor(a) for a in arrays]
+    want = case.call(pkg, *tensors)
+    if want.shape != tensors[0].shape or want.dtype != tensors[0].dtype:
+        pytest.skip("the result does not fit into self")
+    got = case.call(InPlace(case.name), *tensors)
+    np.testing.assert_array_equal(got.numpy(), want.numpy())
+
+
+def test_every_public_op_has_a_row():
+    """The table is complete; in-place forms follow from their base."""
+    covered = {case.name for case in CASES}
+    covered |= {name for names in ELSEWHERE for name in names.split(", ")}
+    missing = [
+        name
+        for name, _ in pkg.ops.functions()
+        if name not in covered and name.rstrip("_") not in covered
+    ]
+    assert not missing, f"ops without a row in tests/op_table.py: {missing}"
