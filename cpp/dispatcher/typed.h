@@ -211,6 +211,8 @@ class Op<R(A...)> {
   }
   [[gnu::noinline, gnu::cold]] const Operator& resolve() const {
     const Operator& op = Dispatcher::get().find(name_, ns_);
+    PKG_CHECK(op.schema.arguments.size() == sizeof...(A), InternalError, "[Op] the C++ "
+              "handle has ", sizeof...(A), " parameters, but the op is ", op.schema.str());
     op_.store(&op, std::memory_order_release);
     return op;
   }

@@ -14,7 +14,8 @@ constexpr double kGeluCubic = 0.044715;  // Hendrycks & Gimpel 2016
 constexpr double kSeluAlpha = 1.6732632423543772848;  // Klambauer et al. 2017
 constexpr double kSeluScale = 1.0507009873554804934;
 
-const UnaryOp softplus_op{"softplus"}, relu6_op{"relu6"};
+const UnaryOp relu6_op{"relu6"};
+const Op<Tensor(const Tensor&, const Scalar&, const Scalar&)> softplus_op{"softplus"};
 const BinaryOp logical_and_op{"logical_and"};
 const Op<Tensor(const Tensor&, const Scalar&, const Scalar&, const Scalar&)> elu_op{"elu"};
 const Op<Tensor(const Tensor&, const Scalar&, const Scalar&)> hardtanh_op{"hardtanh"};

@@ -8,7 +8,9 @@
 namespace pkg::ops {
 namespace {
 
-const BinaryOp floor_divide_op{"floor_divide"}, trunc_divide{"_trunc_divide"};
+const BinaryOp floor_divide_op{"floor_divide"}, trunc_divide{"_trunc_divide"},
+    div_in_place{"div_"}, floor_divide_in_place{"floor_divide_"},
+    trunc_divide_in_place{"_trunc_divide_"};
 
 struct FloorDivide {
   template <class T>
@@ -103,6 +105,12 @@ TensorList remainder_gradient(const GradContext& g, const BinaryOp& quotient) {
   return {g.needs(0) ? sum_to(g.grad(), g.shape(0)) : Tensor(), other};
 }
 
+bool floors(const std::string& mode) {
+  PKG_CHECK(mode == "floor" || mode == "trunc", RuntimeError, "[div] expected "
+            "rounding_mode to be one of None, 'trunc', or 'floor', got '", mode, "'.");
+  return mode == "floor";
+}
+
 PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("div(Tensor self, Tensor other) -> Tensor")
       .doc("True division; integers give the default floating type.")
@@ -123,11 +131,14 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("div.rounded(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor")
       .doc("Quotient rounded by 'floor' or 'trunc'; None is true division.")
       .composite([](const Tensor& a, const Tensor& b, std::optional<std::string> mode) {
-        if (!mode) return div(a, b);
-        PKG_CHECK(*mode == "floor" || *mode == "trunc", RuntimeError, "[div] expected "
-                  "rounding_mode to be one of None, 'trunc', or 'floor', got '", *mode,
-                  "'.");
-        return *mode == "floor" ? floor_divide_op(a, b) : trunc_divide(a, b);
+        return (!mode ? div : floors(*mode) ? floor_divide_op : trunc_divide)(a, b);
+      });
+  m.def("div_.rounded(Tensor(a!) self, Tensor other, *, str? rounding_mode) -> Tensor(a!)")
+      .doc("In-place form of div with a rounding mode.")
+      .composite([](const Tensor& a, const Tensor& b, std::optional<std::string> mode) {
+        return (!mode           ? div_in_place
+                : floors(*mode) ? floor_divide_in_place
+                                : trunc_divide_in_place)(a, b);
       });
   m.def("floor_divide(Tensor self, Tensor other) -> Tensor")
       .doc("Quotient rounded towards minus infinity.")
@@ -141,7 +152,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .pointwise()
       .non_differentiable()
       .shape(same_type_rule)
-      .cpu(checked_division<TruncDivide>);
+      .cpu(checked_division<TruncDivide>)
+      .in_place();
   m.def("remainder(Tensor self, Tensor other) -> Tensor")
       .doc("Remainder with the divisor's sign, as Python's %.")
       .pointwise()

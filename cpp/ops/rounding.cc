@@ -25,6 +25,18 @@ void def_step(Library& m, const char* name, const char* doc, F) {
       .in_place();
 }
 
+Tensor round_decimals(const Tensor& self, int64_t decimals) {
+  if (!is_floating(self.dtype())) {
+    PKG_CHECK(decimals >= 0, NotImplementedError, "[round] expected decimals >= 0 for "
+              "integers, got ", decimals, ".");
+    return self;
+  }
+  // A power of ten is exact, its inverse is not: divide on the negative side.
+  const Tensor scale(std::pow(10.0, double(std::abs(decimals))));
+  return decimals >= 0 ? div(round_op(mul(self, scale)), scale)
+                       : mul(round_op(div(self, scale)), scale);
+}
+
 PKG_LIBRARY_FRAGMENT(pkg, m) {
   def_step(m, "floor", "Largest integer not above self.",
            [](auto x) { return std::floor(x); });
@@ -36,16 +48,11 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
            [](auto x) { return std::rint(x); });
   m.def("round.decimals(Tensor self, *, int decimals) -> Tensor")
       .doc("Nearest number with so many digits after the point; negative: before it.")
+      .composite(round_decimals);
+  m.def("round_.decimals(Tensor(a!) self, *, int decimals) -> Tensor(a!)")
+      .doc("In-place form of round with a number of digits.")
       .composite([](const Tensor& self, int64_t decimals) {
-        if (!is_floating(self.dtype())) {
-          PKG_CHECK(decimals >= 0, NotImplementedError, "[round] expected decimals >= 0 "
-                    "for integers, got ", decimals, ".");
-          return self;
-        }
-        // A power of ten is exact, its inverse is not: divide on the negative side.
-        const Tensor scale(std::pow(10.0, double(std::abs(decimals))));
-        return decimals >= 0 ? div(round_op(mul(self, scale)), scale)
-                             : mul(round_op(div(self, scale)), scale);
+        return copy_(self, round_decimals(self, decimals));
       });
   m.def("fix(Tensor self) -> Tensor").doc("trunc by another name.").composite(
       [](const Tensor& self) { return trunc_op(self); });

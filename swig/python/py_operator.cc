@@ -57,12 +57,13 @@ bool match(const Operator& op, const Call& call, Value* out, std::string* why) {
     }
     const Argument& param = params[at];
     given[at] = true;
-    if (parse_value(param, call.args[i], &out[at])) {
-      // x.reshape(2, 3): the remaining integers are the list.
-      const bool last = at + 1 >= params.size() || params[at + 1].keyword_only;
-      if (!(param.list && param.type == ArgType::Int && last && i + 1 < call.n_args)) {
-        continue;
-      }
+    // x.reshape(2, 3), einsum("ij,jk", a, b): the remaining arguments are the list.
+    const bool last = at + 1 >= params.size() || params[at + 1].keyword_only;
+    const bool tensors = param.list && param.type == ArgType::Tensor && last &&
+                         is_tensor(call.args[i]);
+    if (tensors || parse_value(param, call.args[i], &out[at])) {
+      const bool ints = param.list && param.type == ArgType::Int;
+      if (!tensors && !(ints && last && i + 1 < call.n_args)) continue;
       PyObject* rest = checked(PyTuple_New(call.n_args - i));
       PyRef owner(rest);
       for (Py_ssize_t k = i; k < call.n_args; ++k) {

@@ -6,7 +6,8 @@ namespace pkg::python {
 namespace {
 
 bool parse_int(PyObject* object, int64_t* out) {
-  if (PyFloat_Check(object) || !PyIndex_Check(object)) return false;
+  // True is no size: x.var(False) means unbiased=False, not dim=0.
+  if (PyFloat_Check(object) || PyBool_Check(object) || !PyIndex_Check(object)) return false;
   PyRef index(PyNumber_Index(object));
   if (!index) {
     PyErr_Clear();
