@@ -5,9 +5,14 @@
   const long long value = PyLong_AsLongLong($input);
   if (value == -1 && PyErr_Occurred()) SWIG_fail;
   $1 = ($1_ltype)value;
+  if ($1 != value) {
+    PyErr_Format(PyExc_OverflowError, "$symname() $1_name: %lld does not fit $1_ltype",
+                 value);
+    SWIG_fail;
+  }
 }
 %typemap(in) double {
-  $1 = PyFloat_AsDouble($input);
+  $1 = PyFloat_CheckExact($input) ? PyFloat_AS_DOUBLE($input) : PyFloat_AsDouble($input);
   if ($1 == -1.0 && PyErr_Occurred()) SWIG_fail;
 }
 %typemap(in) bool {

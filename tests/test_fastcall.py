@@ -85,7 +85,8 @@ box.grow() | box.grow(1, 2, 3) | box.grow(2, size=3) | m.Box.grow(box, 2, times=
 m.Box.twice(4) | m.Box.twice(n=4) | box.twice(4) | m.Box.twice() | m.Box.twice(1, 2)
 box.put(4) | box.put(4, 5) | box.put() | box.put(1, 2, 3) | box.put("x")
 (box + box).size | box + 1 | box.__add__(box).size | box(1, 2) | box(1)
-m.Box(3).size | m.Box(size=3).size | m.Box() | m.Box(1, 2) | box.size
+m.Box(3).size | m.Box(size=3).size | m.Box() | m.Box(1, 2) | box.size | m.Box(size=3, b=1)
+m.Box(1, size=2) | m.Box(**{}) | m.Box("x") | m.Box(**{"size": 4}).size
 """.replace("\n", "|")
 
 
@@ -185,7 +186,9 @@ def test_what_is_rewritten(generated: str) -> None:
         ("add(1, a=2)", "add() got multiple values for argument 'a'"),
         ("positional(1)", "positional() takes exactly 3 arguments (1 given)"),
         ("Box(1).grow()", "Box.grow() missing required argument 'by' (pos 1)"),
-        ("Box(1).get(2)", "Box.get() takes exactly 0 arguments (1 given)"),
+        ("Box()", "Box() missing required argument 'size' (pos 1)"),
+        ("Box(1, 2)", "Box() takes exactly 1 argument (2 given)"),
+        ("Box(1).get(2)", "Box.get() takes no arguments (1 given)"),
     ],
 )
 def test_error_texts(
@@ -207,6 +210,7 @@ def test_arguments_are_borrowed(modules: tuple[ModuleType, ModuleType]) -> None:
         fast.add(value, value)
         fast.add(b=value, a=value)
         fast.clamp(value, high=value)
+        fast.Box(size=3)
     for _ in range(100):
         refused(a=value)
         refused(a=value, b=value, c=value)
@@ -247,6 +251,7 @@ def test_arguments_are_borrowed(modules: tuple[ModuleType, ModuleType]) -> None:
         ("static PyMethodDef SwigMethods[]",
          "static void *p = (void *)_wrap_add;\nstatic PyMethodDef SwigMethods[]",
          "_wrap_add: expected its definition and one row"),
+        ('"O:new_Box"', '"i:new_Box"', "_wrap_new_Box: format 'i'"),
         ("static PyMethodDef SwigMethods[]",
          "static void *p = (void *)_wrap_Box_put;\nstatic PyMethodDef SwigMethods[]",
          "_wrap_Box_put: expected its definition and one row"),

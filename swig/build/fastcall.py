@@ -7,8 +7,9 @@ them taken apart again.  This rewrites each such function and its line in the me
 to METH_FASTCALL; swig/python/fastcall.h sorts the arguments.
 
 Nothing is guessed: a function in a method table that does not look exactly as SWIG 4.5.1
-writes it stops the build with the function's name.  Left as they are: functions behind a
-type slot (SWIG calls them with a tuple), METH_O and constructors.
+writes it stops the build with the function's name.  Constructors, which CPython calls with
+a tuple and a dict, only get the quicker sorting.  Left as they are: functions behind a type
+slot (SWIG calls them with a tuple) and METH_O.
 """
 
 from __future__ import annotations
@@ -37,18 +38,24 @@ DEFINITION = (
     r"^SWIGINTERN PyObject \*%s\(PyObject \*self, PyObject \*args"
     r"(?P<keywords>, PyObject \*kwargs)?\) \{\n(?P<body>.*?)^\}\n"
 )
+CONSTRUCTOR = re.compile(
+    r"^SWIGINTERN int (?P<function>_wrap_new_\w+)\(PyObject \*self, PyObject \*args, "
+    r"PyObject \*kwargs\) \{\n(?P<body>.*?)^\}\n",
+    re.MULTILINE | re.DOTALL,
+)
 PARSE_KEYWORDS = re.compile(
     r"if \(!PyArg_ParseTupleAndKeywords\(args, kwargs, "
     r'"(?P<format>[^"]*):(?P<function>\w+)", kwnames(?P<targets>(?:, &\w+)*)\)\) '
     r"SWIG_fail;"
 )
-KEYWORD_NAMES = re.compile(r"char \* kwnames\[\] = \{\n(?P<names>[^}]*)\}")
+KEYWORD_NAMES = re.compile(r"char \* kwnames\[\] = \{\n(?P<names>[^}]*)\};")
 UNPACK = re.compile(
     r"(?P<head>if \(!(?P<count>\(argc = )?)"
     r'SWIG_Python_UnpackTuple\(args, "(?P<function>\w+)", '
     r"(?P<required>\d+), (?P<total>\d+), (?P<slots>\w+(?:\+1)?)\)"
     r"(?P<tail>\)?\) SWIG_fail;)"
 )
+NO_PARAMETERS = ", 0, 0, 0)) SWIG_fail;"  # the end of SWIG_Python_UnpackTuple(...)
 
 
 class FastcallError(Exception):
@@ -89,8 +96,8 @@ def rewrite(text: str) -> Rewritten:
                 f"{function}: expected its definition and one row in a method table, "
                 f"got {uses} uses"
             )
-        text, keywords = _rewrite_definition(text, function, row["name"])
-        text = _rewrite_row(text, row, flags, keywords)
+        text, convention = _rewrite_definition(text, function, row["name"])
+        text = _rewrite_row(text, row, flags, convention)
         changed.append(function)
     for line in text.splitlines():
         if "METH_VARARGS" not in line or RUNTIME_ROW.match(line):
@@ -98,46 +105,64 @@ def rewrite(text: str) -> Rewritten:
         row = TABLE_ROW.match(line)
         if not row or row["function"] not in kept:
             raise FastcallError(f"method table: unknown row {line.strip()!r}")
+    text = CONSTRUCTOR.sub(_rewrite_constructor, text)
     text = text.replace(INCLUDE_BEFORE, INCLUDE + INCLUDE_BEFORE)
     return Rewritten(text, changed, kept)
 
 
-def _rewrite_row(text: str, row: re.Match, flags: list[str], keywords: bool) -> str:
+def _rewrite_row(text: str, row: re.Match, flags: list[str], convention: str) -> str:
     new = [f for f in flags if f not in ("METH_VARARGS", "METH_KEYWORDS")]
     for flag in new:
         if flag not in ("METH_STATIC", "METH_CLASS"):
             raise FastcallError(f"{row['function']}: unknown flag {flag}")
-    new += ["METH_FASTCALL", "METH_KEYWORDS"] if keywords else ["METH_FASTCALL"]
     return text.replace(
         row.group(),
         f"{row['start']}(PyCFunction)(void(*)(void)){row['function']}, "
-        f"{'|'.join(new)}{row['end']}",
+        f"{'|'.join([*new, convention])}{row['end']}",
     )
 
 
-def _rewrite_definition(text: str, function: str, name: str) -> tuple[str, bool]:
-    """The text with the function's new definition, and whether it takes keywords."""
+def _rewrite_definition(text: str, function: str, name: str) -> tuple[str, str]:
+    """The text with the function's new definition, and its calling convention."""
     found = re.search(DEFINITION % function, text, re.MULTILINE | re.DOTALL)
     if not found:
         raise FastcallError(f"{function}: found no definition as SWIG 4.5.1 writes it")
-    body = found["body"]
-    # A method without parameters has METH_KEYWORDS in its row, but takes none.
-    keywords = bool(found["keywords"])
-    body = (_keywords_body if keywords else _positional_body)(function, name, body)
+    body, keywords = found["body"], bool(found["keywords"])
+    if not keywords and NO_PARAMETERS in body:
+        # SWIG writes METH_VARARGS|METH_KEYWORDS for methods; the body is right for null.
+        return text, "METH_NOARGS"
+    if keywords:
+        body = _keywords_body(
+            function, name, body, "take_arguments(%s, args, nargs, keywords, slots)"
+        )
+    else:
+        body = _positional_body(function, name, body)
     code = re.sub(r"//.*|/\*.*?\*/|\"(?:\\.|[^\"\\])*\"", "", body, flags=re.DOTALL)
-    for word in ("args", "kwargs"):
+    for word in ("args", "kwargs", "kwnames"):
         # take_arguments(..., args, nargs, ...) is ours; any other use is not known.
         if len(re.findall(rf"\b{word}\b", code)) != (word == "args"):
             raise FastcallError(f"{function}: its body has another use of {word!r}")
-    extra = ", PyObject *kwnames_tuple" if keywords else ""
+    extra = ", PyObject *keywords" if keywords else ""
     definition = (
         f"SWIGINTERN PyObject *{function}(PyObject *self, PyObject *const *args, "
         f"Py_ssize_t nargs{extra}) {{\n{body}}}\n"
     )
-    return text[: found.start()] + definition + text[found.end() :], keywords
+    convention = "METH_FASTCALL|METH_KEYWORDS" if keywords else "METH_FASTCALL"
+    return text[: found.start()] + definition + text[found.end() :], convention
 
 
-def _keywords_body(function: str, name: str, body: str) -> str:
+def _rewrite_constructor(found: re.Match) -> str:
+    function, body = found["function"], found["body"]
+    # Overloads, and constructors without keywords, do not use PyArg_Parse...
+    if "PyArg_ParseTupleAndKeywords" in body:
+        call = "take_tuple(%s, args, kwargs, slots)"
+        name = function.removeprefix("_wrap_new_")
+        body = _keywords_body(function, name, body, call)
+    return found.group().replace(found["body"], body)
+
+
+def _keywords_body(function: str, name: str, body: str, call: str) -> str:
+    """The body with `call`, given the parameters, instead of PyArg_Parse..."""
     parse = _only(PARSE_KEYWORDS, body, function, "PyArg_ParseTupleAndKeywords line")
     table = _only(KEYWORD_NAMES, body, function, "kwnames table")
     names = re.findall(r'\(char \*\)"([^"]*)"', table["names"])
@@ -153,34 +178,42 @@ def _keywords_body(function: str, name: str, body: str) -> str:
             f"{function}: format {parse['format']!r} does not fit names {names} and "
             f"variables {targets}"
         )
-    call = _take(parse["function"], name, "kwnames", len(required), len(names))
-    lines = [f"PyObject *slots[{len(names)}];"]
-    lines += [f"if (!{call}, kwnames_tuple, slots)) SWIG_fail;"]
-    lines += [f"{target} = slots[{i}];" for i, target in enumerate(targets)]
+    title = _title(parse["function"], name)
+    lines = [
+        f"static const pkg::python::Parameters parameters = "
+        f'{{"{title}", names, {len(required)}, {len(names)}}};',
+        f"PyObject *slots[{len(names)}];",
+        f"if (!pkg::python::{call % 'parameters'}) SWIG_fail;",
+        *(f"{target} = slots[{i}];" for i, target in enumerate(targets)),
+    ]
     block = "{\n    " + "\n    ".join(lines) + "\n  }"
-    return body[: parse.start()] + block + body[parse.end() :]
+    entries = ", ".join(f'{{"{n}"}}' for n in names)
+    static = f"static pkg::python::Name names[] = {{{entries}}};"
+    body = body[: parse.start()] + block + body[parse.end() :]
+    return body.replace(table.group(), static)
 
 
 def _positional_body(function: str, name: str, body: str) -> str:
     unpack = _only(UNPACK, body, function, "SWIG_Python_UnpackTuple line")
     if bool(unpack["count"]) != unpack["tail"].startswith("))"):
         raise FastcallError(f"{function}: cannot read {unpack.group()!r}")
-    total = int(unpack["total"])
-    slots = unpack["slots"] if total else "nullptr"
-    call = _take(unpack["function"], name, "nullptr", int(unpack["required"]), total)
-    call += f", nullptr, {slots})"
+    slots = unpack["slots"]
+    title = _title(unpack["function"], name)
+    parameters = f'{{"{title}", nullptr, {unpack["required"]}, {unpack["total"]}}}'
+    call = f"pkg::python::take_arguments({parameters}, args, nargs, nullptr, {slots})"
     if unpack["count"]:  # an overload: SWIG counts from one, so that nought is failure
         call += " ? nargs + 1 : 0"
     line = f"{unpack['head']}{call}{unpack['tail']}"
     return body[: unpack.start()] + line + body[unpack.end() :]
 
 
-def _take(function: str, name: str, names: str, required: int, total: int) -> str:
-    """The call of fastcall.h, up to its last two arguments."""
-    if function.endswith(f"_{name}"):  # SWIG calls the method C.f "C_f"
-        function = f"{function[: -len(name) - 1]}.{name}"
-    parameters = f'{{"{function}", {names}, {required}, {total}}}'
-    return f"pkg::python::take_arguments({parameters}, args, nargs"
+def _title(function: str, name: str) -> str:
+    """What errors call the function: SWIG's name for C.f is "C_f", for C() "new_C"."""
+    if function == f"new_{name}":
+        return name
+    if function.endswith(f"_{name}"):
+        return f"{function[: -len(name) - 1]}.{name}"
+    return function
 
 
 def _only(pattern: re.Pattern, body: str, function: str, what: str) -> re.Match:
