@@ -11,6 +11,8 @@
 %exception {
   try {
     $action
+  } catch (Swig::DirectorException &) {
+    SWIG_fail;
   }
   SWIG_CATCH_STDEXCEPT
 }
@@ -25,7 +27,6 @@
 // A Python function cannot be passed as std::function: a class is derived in Python.
 %feature("director") Callback;
 %ignore toy::apply;
-%catches(Swig::DirectorException) apply;
 %inline %{
 struct Callback {
   virtual ~Callback() {}

@@ -1,0 +1,378 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page docs/bindings.md, from the data that compare.py gathered."""
+
+from __future__ import annotations
+
+from calls import CALLS, ratio
+from probes import PROBES, WRONG
+
+# What was asked for: the call, and at most so many times the peer's time.
+TARGETS = [
+    ("add(1.0, 2.0)", "nanobind", 1.0),
+    ("add(1.0, 2.0)", "pybind11", 0.5),
+    ("p.norm2()", "nanobind", 1.0),
+    ("p.norm2()", "pybind11", 0.5),
+    ("p.dot(q)", "nanobind", 1.0),
+    ("p.dot(q)", "pybind11", 0.5),
+    ("p.move(1.0, 2.0)", "nanobind", 1.0),
+    ("p.move(1.0, 2.0)", "pybind11", 0.5),
+    ("p.x", "nanobind", 1.0),
+    ("p.x", "pybind11", 0.5),
+    ("p.x = 3.0", "nanobind", 1.0),
+    ("p.x = 3.0", "pybind11", 0.5),
+    ("add(a=1.0, b=2.0)", "nanobind", 1.0),
+    ("clamp(2.0, high=1.5)", "nanobind", 1.0),
+]
+
+# From the tools' manuals; nothing of it was run here.
+MANUALS = {
+    "swig_ours": {
+        "reads": "the C++ header",
+        "overloads": "yes, without keywords",
+        "GIL released": "where the `.i` says so",
+        "virtual methods in Python": "directors; the package has none",
+        "buffer protocol": "type slots by hand",
+        "stable ABI": "no (`-builtin`)",
+        "free threading": "`-nogil`",
+        "type stubs": "`-pyi`, experimental",
+    },
+    "swig_default": {
+        "reads": "the C++ header",
+        "overloads": "yes, without keywords",
+        "GIL released": "`-threads`: every call",
+        "virtual methods in Python": "directors",
+        "buffer protocol": "`pybuffer.i`, arguments only",
+        "stable ABI": "yes",
+        "free threading": "`-nogil`",
+        "type stubs": "`-pyi`, experimental",
+    },
+    "swig_builtin": {
+        "reads": "the C++ header",
+        "overloads": "yes, without keywords",
+        "GIL released": "`-threads`: every call",
+        "virtual methods in Python": "directors",
+        "buffer protocol": "type slots by hand",
+        "stable ABI": "no",
+        "free threading": "`-nogil`",
+        "type stubs": "`-pyi`, experimental",
+    },
+    "pybind11": {
+        "reads": "one line per name, in C++",
+        "overloads": "yes",
+        "GIL released": "`py::call_guard`",
+        "virtual methods in Python": "trampolines",
+        "buffer protocol": "`py::buffer_protocol`",
+        "stable ABI": "no",
+        "free threading": "`py::mod_gil_not_used`",
+        "type stubs": "pybind11-stubgen",
+    },
+    "nanobind": {
+        "reads": "one line per name, in C++",
+        "overloads": "yes",
+        "GIL released": "`nb::call_guard`",
+        "virtual methods in Python": "trampolines",
+        "buffer protocol": "`nb::ndarray`, type slots",
+        "stable ABI": "from Python 3.12",
+        "free threading": "`FREE_THREADED`, locks per argument",
+        "type stubs": "its stubgen",
+    },
+    "cython": {
+        "reads": "declarations written again",
+        "overloads": "by hand",
+        "GIL released": "`with nogil`",
+        "virtual methods in Python": "by hand",
+        "buffer protocol": "memoryviews, `__getbuffer__`",
+        "stable ABI": "partly, by a macro",
+        "free threading": "a directive",
+        "type stubs": "by hand",
+    },
+    "cffi": {
+        "reads": "C declarations",
+        "overloads": "C has none",
+        "GIL released": "every call",
+        "virtual methods in Python": "C has none",
+        "buffer protocol": "`ffi.buffer`, `ffi.from_buffer`",
+        "stable ABI": "yes",
+        "free threading": "from cffi 2.0",
+        "type stubs": "by hand, as the face is Python",
+    },
+    "ctypes": {
+        "reads": "nothing: declared in Python",
+        "overloads": "C has none",
+        "GIL released": "every call",
+        "virtual methods in Python": "C has none",
+        "buffer protocol": "`from_buffer`",
+        "stable ABI": "no extension at all",
+        "free threading": "yes",
+        "type stubs": "by hand, as the face is Python",
+    },
+    "capi": {
+        "reads": "nothing: all by hand",
+        "overloads": "by hand",
+        "GIL released": "by hand",
+        "virtual methods in Python": "by hand",
+        "buffer protocol": "type slots",
+        "stable ABI": "if written for it",
+        "free threading": "a slot; locking by hand",
+        "type stubs": "by hand",
+    },
+}
+
+HEAD = """\
+<!-- Written by tests/benchmarks/bindings/compare.py --write; do not edit. -->
+
+# One surface, nine bindings
+
+`pkg` is bound with SWIG. This page says what that costs and gains against the other ways
+to call C++ from Python, over one small surface ({header}): numbers, a string, a vector, a
+class with a method, properties and operators, keywords, an exception and a callback.
+
+    python tests/benchmarks/bindings/compare.py --write
+
+builds everything, measures it and writes this page; `--quick` is a short look and
+`--json FILE` gives the data. All numbers here are of one run on one machine:
+
+"""
+
+
+def page(data: dict) -> str:
+    """The whole page."""
+    parts = [
+        HEAD.format(header="[`toy.h`](../tests/benchmarks/bindings/toy.h)"),
+        _machine(data),
+        _variants(data),
+        _targets(data),
+        _calls(data),
+        _losses(data),
+        _products(data),
+        _errors(data),
+        _support(data),
+        _manuals(data),
+        LIMITS,
+    ]
+    return "\n".join(part.rstrip("\n") + "\n" for part in parts)
+
+
+def targets_met(data: dict) -> list[tuple[str, str, float, float | None]]:
+    """Each target with the ratio found; None where the peer is missing."""
+    return [
+        (call, peer, limit, ratio(data["calls"][call], "swig_ours", peer))
+        for call, peer, limit in TARGETS
+    ]
+
+
+def _table(head: list[str], rows: list[list[str]], right: bool = False) -> str:
+    lines = ["| " + " | ".join(head) + " |"]
+    lines.append("|---" + ("|---:" if right else "|---") * (len(head) - 1) + "|")
+    lines += ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+def _machine(data: dict) -> str:
+    m = data["machine"]
+    rows = [
+        f"- {m['processor']}, {m['cores']} cores; load average before the run {m['load']}",
+        f"- {m['system']}; Python {m['python']}; {m['compiler']}",
+        f"- flags of all C++: `{m['flags']}`",
+        f"- {m['date']}, {data['rounds']} rounds",
+    ]
+    return "\n".join(rows) + "\n"
+
+
+def _variants(data: dict) -> str:
+    rows = []
+    for v in data["variants"].values():
+        rows.append([v["title"], v["missing"] or v["tool"], f"`{v['source']}`"])
+    return (
+        "\n"
+        + _table(["binding", "tool", "what one writes"], rows)
+        + """
+*SWIG, ours* is SWIG with the package's own options, typemaps (`swig/types.i`),
+exception handling (`swig/errors.i`) and the build step `swig/build/fastcall.py`, which
+gives SWIG's functions CPython's fast calling convention. *SWIG, default* and *SWIG
+-builtin* are what SWIG's manual leads to; most wrappers in the world use the first. ctypes
+and cffi call a C face of the surface, as they cannot call C++; their classes are Python.
+"""
+    )
+
+
+def _targets(data: dict) -> str:
+    rows = []
+    for call, peer, limit, found in targets_met(data):
+        verdict = "missing" if found is None else "met" if found <= limit else "**missed**"
+        shown = "" if found is None else f"{found:.2f}"
+        rows.append([f"`{call}`", peer, f"{limit:.1f}", shown, verdict])
+    return (
+        "\n## The targets\n\nOurs divided by the peer's, median of the rounds.\n\n"
+        + _table(["call", "peer", "at most", "found", ""], rows)
+    )
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
+
+
+def _calls(data: dict) -> str:
+    names = list(data["calls"][CALLS[0].name]["ns"])
+    peers = [p for p in ("nanobind", "pybind11") if p in names]
+    head = ["ns per call", *(data["variants"][n]["title"] for n in names)]
+    rows, refused = [], {}
+    for call in CALLS:
+        result = data["calls"][call.name]
+        row = [f"`{call.name}`"]
+        row += [_number(result["ns"][n]) if n in result["ns"] else "-" for n in names]
+        for peer in peers:
+            found = ratio(result, "swig_ours", peer)
+            row.append("" if found is None else f"{found:.2f}")
+        rows.append(row)
+        for name, why in result["unsupported"].items():
+            refused.setdefault(name, why)
+    notes = [
+        f"- {data['variants'][n]['title']} cannot make the calls marked `-`: `{why}`."
+        for n, why in refused.items()
+    ]
+    return (
+        "\n## Nanoseconds per call\n\n"
+        + _table(head + [f"ours / {peer}" for peer in peers], rows, right=True)
+        + "\n"
+        + "\n".join(notes)
+        + """
+- The loop's own time is taken off. `apply` includes one call of a Python function. Stock
+  SWIG cannot take a Python function: its callback is an object of a class derived from
+  a C++ class in Python, made before the loop.
+- `scaled`: stock SWIG gives a proxy of `std::vector` (default) or a tuple; the others
+  give a list.
+"""
+    )
+
+
+def _losses(data: dict) -> str:
+    lines = []
+    for peer, v in data["variants"].items():
+        if peer == "swig_ours" or v["missing"]:
+            continue
+        slower = []
+        for call in CALLS:
+            found = ratio(data["calls"][call.name], "swig_ours", peer)
+            if found is not None and found > 1.05:
+                slower.append(f"`{call.name}` {found:.2f}")
+        if slower:
+            lines.append(f"- {v['title']}: {', '.join(slower)}")
+    return (
+        "\n## Where SWIG loses\n\nOur SWIG is slower, by more than 5 %, than\n\n"
+        + "\n".join(lines or ["- none."])
+        + """
+
+and beyond the clock:
+
+- A class made by SWIG is created through a tuple (`tp_init`), is not known to the garbage
+  collector (a cycle through it leaks) and keeps one reference to its class for each
+  object ever made. This is why the package's `Tensor` is written by hand.
+- The fast calls need a rewrite of SWIG's output, which a new SWIG may break; the step then
+  stops the build.
+- Overloads take no keywords, and keywords must be turned off for operators by hand.
+- SWIG knows no vectors, callables or exceptions until typemaps say what they are: its own
+  library's are slow or lose the original error, ours had to be written.
+- With `-builtin`, what makes it quick, there is no stable ABI.
+"""
+    )
+
+
+def _products(data: dict) -> str:
+    rows = []
+    for v in data["variants"].values():
+        if v["missing"]:
+            continue
+        build = f"{v['build_seconds']:.1f}"
+        if v["once_seconds"] > 0:
+            build += f" (and {v['once_seconds']:.1f} once)"
+        rows.append(
+            [
+                v["title"],
+                f"{v['import_ms']:.1f}",
+                f"{v['library_bytes'] / 1024:,.0f}",
+                f"{v['python_bytes'] / 1024:,.1f}",
+                build,
+            ]
+        )
+    head = ["", "import, ms", "stripped libraries, KB", "Python files, KB",
+            "generate and compile, s"]  # fmt: skip
+    return (
+        "\n## Import, size, build\n\n"
+        + _table(head, rows, right=True)
+        + """
+Import: in a fresh interpreter with the `.pyc` at hand, median; what the binding imports
+itself (`ctypes`, `typing`, cffi's back end) counts. Build: processor time of the
+generator, the compiler and the linker, one process. nanobind's support library is compiled
+once per project and is part of its library's size; pybind11 has none, its headers are
+compiled with every file.
+"""
+    )
+
+
+def _quoted(text: str) -> str:
+    """Any text as inline code, on one line."""
+    flat = " ⏎ ".join(line for line in text.splitlines() if line.strip())
+    fence = "``" if "`" in flat else "`"
+    return f"{fence}{flat}{fence}"
+
+
+def _errors(data: dict) -> str:
+    parts = ["\n## What a wrong argument is told\n\nWord for word (⏎ is a line break).\n"]
+    for call in WRONG:
+        parts.append(f"\n`{call}`\n\n")
+        said: dict[str, list[str]] = {}
+        for name, texts in data["answers"].items():
+            said.setdefault(texts[call], []).append(data["variants"][name]["title"])
+        parts += [f"- {', '.join(who)}: {_quoted(t)}\n" for t, who in said.items()]
+    return "".join(parts)
+
+
+def _support(data: dict) -> str:
+    names = list(data["answers"])
+    head = ["", *(data["variants"][n]["title"] for n in names)]
+    rows = [
+        [what, *(_short(data["answers"][n][what]) for n in names)] for what in PROBES
+    ]
+    return (
+        "\n## What works, tried here\n\nEach answer comes from running it, in a process "
+        "of its own.\n\n"
+        + _table(head, rows)
+        + """
+pybind11 and nanobind leave out what costs memory unless asked: attributes of an instance
+(`dynamic_attr`) and, in nanobind, weak references. Cython does both with a line each in
+the class (`cdef dict __dict__`, `cdef object __weakref__`).
+"""
+    )
+
+
+def _short(text: str) -> str:
+    """yes; no; **crash**: what failed stands in the JSON."""
+    if text.startswith("crash"):
+        return "**" + text + "**"
+    return text
+
+
+def _manuals(data: dict) -> str:
+    names = [n for n, v in data["variants"].items() if not v["missing"]]
+    head = ["", *(data["variants"][n]["title"] for n in names)]
+    rows = [[what, *(MANUALS[n][what] for n in names)] for what in MANUALS["capi"]]
+    return (
+        "\n## What the manuals say\n\nNot run here: the tools' own statements, in short."
+        "\n\n" + _table(head, rows)
+    )
+
+
+LIMITS = """
+## What this does not show
+
+- One small surface: a big one shifts size, build and import time (pybind11's and
+  nanobind's fixed parts weigh less, templates of stock SWIG more).
+- One machine, one compiler, one Python. Absolute times are of this run; only the ratios
+  between the bindings are meant to be read, and differences below 10 % are noise.
+- No calls from several threads, no release of the GIL, no virtual methods overridden in
+  Python, no shared ownership, no free-threaded Python, no PyPy (which likes cffi best).
+- Each binding is written as its manual shows, by people who know SWIG best. Whoever finds
+  one written badly: the sources are beside `compare.py`.
+- Other tools with a place here: Boost.Python, SIP, Pythran, HPy, cppyy.
+"""
