@@ -359,6 +359,24 @@ def test_waiting_for_oneself_is_an_error():
         box[0].wait(DEADLINE)
 
 
+@pytest.mark.parametrize("steps", [1, 50])
+def test_waiting_for_what_waits_for_oneself_is_an_error(steps):
+    """Work that submits to its own stream and waits: behind it in the queue."""
+    stream = Stream()
+
+    def work():
+        last = stream.submit(int)
+        for _ in range(steps):
+            last = submit(int, deps=[last, submit(int)])
+        last.wait()
+
+    first = stream.submit(work)
+    with pytest.raises(RuntimeError, match="would deadlock.*waits for it") as caught:
+        first.wait(DEADLINE)
+    assert str(caught.value).count(f"{__file__}:") == 2
+    stream.synchronize()
+
+
 def test_synchronize_inside_work_is_an_error():
     with pytest.raises(RuntimeError, match="would deadlock"):
         submit(pkg.synchronize).wait(DEADLINE)

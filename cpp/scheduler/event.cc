@@ -55,6 +55,10 @@ void Event::check_waitable() {
   for (auto* running = detail::running_task(); running; running = running->outer) {
     PKG_CHECK(running->task != this, RuntimeError, "[wait] would deadlock: task '",
               name_, "' waits for itself (submitted at '", call_site_, "').");
+    PKG_CHECK(!running->task->holds_up(this), RuntimeError,
+              "[wait] would deadlock: task '", running->task->name(),
+              "' waits for task '", name_, "', which waits for it (submitted at '",
+              running->task->call_site(), "' and '", call_site_, "').");
   }
 }
 

@@ -5,6 +5,9 @@
 #include <cxxabi.h>
 #include <unistd.h>
 
+#include <unordered_set>
+#include <vector>
+
 #include "base/error.h"
 #include "scheduler/block_cache.h"
 #include "scheduler/runtime.h"
@@ -171,6 +174,23 @@ void finish_released(Released& released, bool at_end) noexcept {
     task->release();
   }
   if (!released.runnable.empty()) runtime().pool.push_all(released.runnable, at_end);
+}
+
+// While this task runs, what depends on it cannot finish: those tasks stay alive, and
+// their lists of dependants only grow.
+bool Task::holds_up(const Event* event) const {
+  std::vector<const Task*> todo{this};
+  std::unordered_set<const Task*> seen{this};
+  while (!todo.empty()) {
+    const Task* task = todo.back();
+    todo.pop_back();
+    const Link* link = task->links_.load(std::memory_order_acquire);
+    for (; link && link != kClosed(); link = link->next) {
+      if (link->owner == event) return true;
+      if (seen.insert(link->owner).second) todo.push_back(link->owner);
+    }
+  }
+  return false;
 }
 
 void Task::drop() noexcept {

@@ -67,6 +67,8 @@ class Task final : public Event, public Runnable {
   /// Runs it on this thread if nobody else has begun to.
   bool try_run_here() override;
   bool request_cancel() override;
+  /// Whether `event` waits, directly or through others, for this task, which is running.
+  bool holds_up(const Event* event) const;
   bool cancel_requested() const {
     return cancel_asked_.load(std::memory_order_relaxed);
   }
