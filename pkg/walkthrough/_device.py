@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The device that the samples pretend to have: it finishes events after some time.
+
+The articles simulate work by sleeping in a worker. Work on a real device occupies no
+CPU thread, so here one thread serves all that is "running" on the device.
+"""
+
+import heapq
+import itertools
+import os
+import threading
+import time
+
+from ..scheduler import async_enabled
+
+
+class _Device:
+    def __init__(self):
+        self.process = os.getpid()
+        self._changed = threading.Condition()
+        self._due = []  # (time, number, event)
+        self._numbers = itertools.count()
+        threading.Thread(target=self._run, name="pkg-device", daemon=True).start()
+
+    def finish_after(self, seconds, event):
+        """Sets `event` when `seconds` have passed, unless it is finished before."""
+        entry = (time.monotonic() + seconds, next(self._numbers), event)
+        with self._changed:
+            heapq.heappush(self._due, entry)
+            self._changed.notify()
+
+    def _run(self):
+        while True:
+            with self._changed:
+                while not self._due or self._due[0][0] > time.monotonic():
+                    left = self._due[0][0] - time.monotonic() if self._due else None
+                    self._changed.wait(left)
+                event = heapq.heappop(self._due)[2]
+            finish(event)
+            del event  # or it would live until the next one
+
+
+_device = None
+_making = threading.Lock()
+
+
+def _get():
+    """The device of this process: threads do not survive a fork."""
+    global _device
+    with _making:
+        if _device is None or _device.process != os.getpid():
+            _device = _Device()
+        return _device
+
+
+def finish(event):
+    """Sets a ManualEvent unless it was cancelled."""
+    if not event.done():
+        try:
+            event.set()
+        except RuntimeError:  # cancelled just now
+            pass
+
+
+def finish_after(seconds, event):
+    """Finishes a ManualEvent `seconds` from now; with PKG_ASYNC=0 before it returns."""
+    if seconds <= 0 or not async_enabled():
+        time.sleep(max(seconds, 0))
+        finish(event)
+    else:
+        _get().finish_after(seconds, event)

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Async add backend (Python fires sequentially, C++ runs concurrently)"""
+
+import builtins
+import functools
+import threading
+
+from . import _delay, pydemo
+from ._jobs import JobQueue
+from ._numbers import as_double
+
+_delays = _delay.Delays(add=100)
+set_delay = _delays.set
+
+
+class TaskGroup:
+    """The tasks that belong together: ids count from 0, results come in that order."""
+
+    def __init__(self):
+        self._queue = JobQueue(ordered=False)
+        self._lock = threading.Lock()
+        self._events = []
+
+    def submit(self, work, seconds=0.0):
+        """Submits work() and returns its id at once."""
+        with self._lock:
+            self._events.append(self._queue.submit(work, seconds=seconds))
+            return len(self._events) - 1
+
+    def add(self, a, b):
+        """Submit async add task, return task ID"""
+        a, b = as_double("myops.add", "a", a), as_double("myops.add", "b", b)
+        return self.submit(functools.partial(pydemo.add, a, b), _delays.add)
+
+    def result(self, task, timeout=None):
+        """Waits for one task; ValueError for an id that this group did not give."""
+        with self._lock:
+            count = len(self._events)
+            if not 0 <= task < count:
+                raise ValueError(
+                    f"[result] expected an id below {count} of this group, got {task} "
+                    "(task)."
+                )
+            event = self._events[task]
+        return event.result(timeout)
+
+    def wait_all(self, return_exceptions=False):
+        """Wait all tasks and return results
+
+        Of every task, in the order of the ids, as often as asked. If some failed, an
+        ExceptionGroup of all errors with the attribute `results` (before Python 3.11 a
+        RuntimeError from the first); with return_exceptions, errors stand in the list.
+        """
+        with self._lock:
+            events = list(self._events)
+        errors, results = [], []
+        for event in events:
+            error = event.exception()
+            if error is not None:
+                errors.append(error)
+            results.append(event.result() if error is None else error)
+        if errors and not return_exceptions:
+            raise _group(errors, results)
+        return results
+
+
+def _group(errors, results):
+    text = f"[wait_all] {len(errors)} of {len(results)} tasks failed"
+    if hasattr(builtins, "BaseExceptionGroup"):
+        error = builtins.BaseExceptionGroup(text, errors)
+    else:
+        error = RuntimeError(f"{text}, the first with {errors[0]!r}")
+        error.exceptions = tuple(errors)
+        error.__cause__ = errors[0]
+    error.results = results
+    return error
+
+
+_current = TaskGroup()
+_lock = threading.Lock()
+
+
+def add(a, b):
+    """Submit async add task, return task ID"""
+    with _lock:
+        return _current.add(a, b)
+
+
+def submit(work):
+    """Submit any callable as a task, return task ID"""
+    with _lock:
+        return _current.submit(work)
+
+
+def wait_all(return_exceptions=False):
+    """Wait all tasks and return results
+
+    Those since the last call, which empties the table; see TaskGroup.wait_all. When it
+    is interrupted the tasks stay in the table, unless others have been added.
+    """
+    global _current
+    with _lock:
+        group, _current = _current, TaskGroup()
+    try:
+        return group.wait_all(return_exceptions)
+    except KeyboardInterrupt:
+        with _lock:
+            if not _current._events:
+                _current = group
+        raise
