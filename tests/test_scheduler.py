@@ -16,24 +16,9 @@ import weakref
 import pytest
 
 import pkg
+from child import DEADLINE, run_child
 from pkg import scheduler
 from pkg.scheduler import Event, ManualEvent, Stream, submit
-
-DEADLINE = 20  # seconds; what hangs fails
-
-
-def run_child(code, timeout=DEADLINE, **env):
-    """Runs code in a process of its own; returns (exit status, stdout, stderr, s)."""
-    begin = time.perf_counter()
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code)],
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-        env={**os.environ, **env},
-    )
-    return done.returncode, done.stdout, done.stderr, time.perf_counter() - begin
-
 
 def in_thread(function):
     """Runs function on a thread of its own, with a deadline."""
@@ -542,7 +527,8 @@ def test_leaving_without_entering_is_an_error():
 def test_pkg_async_0_runs_on_the_caller():
     code = """
         import threading
-        from pkg import scheduler
+        from child import DEADLINE, run_child
+from pkg import scheduler
         assert not scheduler.async_enabled()
         event = scheduler.submit(threading.get_ident)
         assert event.done() and event.result() == threading.get_ident()

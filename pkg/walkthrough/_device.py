@@ -16,7 +16,6 @@ from ..scheduler import async_enabled
 
 class _Device:
     def __init__(self):
-        self.process = os.getpid()
         self._changed = threading.Condition()
         self._due = []  # (time, number, event)
         self._numbers = itertools.count()
@@ -45,12 +44,21 @@ _making = threading.Lock()
 
 
 def _get():
-    """The device of this process: threads do not survive a fork."""
+    """The device, made on first use."""
     global _device
     with _making:
-        if _device is None or _device.process != os.getpid():
+        if _device is None:
             _device = _Device()
         return _device
+
+
+def _forget():
+    """In a forked child: threads do not survive, locks may be held by nobody."""
+    global _device, _making
+    _device, _making = None, threading.Lock()
+
+
+os.register_at_fork(after_in_child=_forget)
 
 
 def finish(event):

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mini dispatcher (single CPU backend)
+
+A list of names in front of pkg's dispatcher: every op is double(double, double), as the
+article assumes. Ops of any signature are in ``pkg.ops``.
+"""
+
+import difflib
+import sys
+import threading
+
+from .. import ops
+from .._binding import core
+from ._numbers import as_double
+
+_table = {}  # (name, backend) -> _Kernel; replaced as a whole, so readers need no lock
+_lock = threading.Lock()
+
+
+class _Kernel:
+    """A registered function, and where that was."""
+
+    def __init__(self, function, place):
+        self.function = function
+        self.place = place
+
+
+class Registration:
+    """What register_op returned; remove() brings back what was there before."""
+
+    def __init__(self, key, kernel, before):
+        self._key, self._kernel, self._before = key, kernel, before
+
+    def remove(self):
+        """RuntimeError when the op has been registered anew, or removed, meanwhile."""
+        global _table
+        with _lock:
+            if _table.get(self._key) is not self._kernel:
+                raise RuntimeError(
+                    f"[remove] expected {self._key[0]!r} as registered at "
+                    f"{self._kernel.place}, got another registration."
+                )
+            table = dict(_table)
+            del table[self._key]
+            if self._before is not None:
+                table[self._key] = self._before
+            _table = table
+
+
+def register_op(name, fn, *, backend="CPU", overwrite=False):
+    """Registers fn(a: float, b: float) -> float as the op `name` of `backend`.
+
+    RuntimeError naming both places when it exists, unless `overwrite`.
+    """
+    global _table
+    if not callable(fn):
+        kind = type(fn).__name__
+        raise TypeError(f"[register_op] expected a callable, got {kind} (fn).")
+    caller = sys._getframe(1)
+    kernel = _Kernel(fn, f"{caller.f_code.co_filename}:{caller.f_lineno}")
+    key = (name, backend)
+    with _lock:
+        before = _table.get(key)
+        if before is not None and not overwrite:
+            raise RuntimeError(
+                f"[register_op] expected a new op, got {name!r} of {backend}, registered "
+                f"at {before.place} and now at {kernel.place}. Hint: overwrite=True."
+            )
+        _table = {**_table, key: kernel}
+    return Registration(key, kernel, before)
+
+
+def run_op(name, a, b, *, backend="CPU"):
+    """Run an op by name, e.g. run_op('add',3,4)
+
+    OpLookupError (a RuntimeError and LookupError) for an unknown name.
+    """
+    kernel = _table.get((name, backend))
+    if kernel is None:
+        raise core.OpLookupError(_missing(name, backend))
+    a, b = as_double(f"run_op {name}", "a", a), as_double(f"run_op {name}", "b", b)
+    return as_double(f"run_op {name}", "result", kernel.function(a, b))
+
+
+def _missing(name, backend):
+    table = _table
+    backends = sorted(b for n, b in table if n == name)
+    if backends:
+        return (
+            f"No op registered: {name} for backend {backend}. It exists for: "
+            f"{', '.join(backends)}."
+        )
+    names = sorted({n for n, _ in table})
+    near = difflib.get_close_matches(str(name), names, cutoff=0.3) or names
+    return (
+        f"No op registered: {name}. Nearest: {', '.join(near)}. "
+        f"{len(names)} ops are registered."
+    )
+
+
+def _core_op(name, op):
+    def kernel(a, b):
+        print(f"[C++] executing {name}({a:g},{b:g})")
+        return op(core.tensor(a, dtype=core.float64), b).item()
+
+    return kernel
+
+
+def init_ops():
+    """Registers `add` and `mul`; called at import, and harmless when called again."""
+    for name, op in (("add", ops.add), ("mul", ops.mul)):
+        if (name, "CPU") not in _table:
+            register_op(name, _core_op(name, op))
+
+
+init_ops()

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Scalar + operator with global task queue (async enqueue + on-demand wait)"""
+
+import functools
+
+from .._async_scalar import AsyncScalar
+from .._delay import Delays
+from .._jobs import JobQueue, QueueClosed, QueueFull
+from .._protocol import UnsupportedOperandError
+
+_delays = Delays(pair=40, one=20)
+set_delay = _delays.set
+
+
+@functools.lru_cache(maxsize=None)
+def default_queue():
+    """The one queue that Scalars use by default: first in, first out."""
+    return JobQueue(ordered=True)
+
+
+class Scalar(AsyncScalar):
+    """Scalar(x, queue=None): its operators queue a job and return at once."""
+
+    __slots__ = ()
+    _delays = _delays
+    _default_queue = staticmethod(default_queue)
+
+
+def flush(idle=False, raise_errors=False):
+    """Wait until the global task queue is empty
+
+    That is, until the jobs submitted before the call are; see JobQueue.flush.
+    """
+    default_queue().flush(idle, raise_errors)
+
+
+def queue_size():
+    """Current queued jobs"""
+    return default_queue().queue_size()
+
+
+def pending():
+    """Current running/queued jobs"""
+    return default_queue().pending()
+
+
+__all__ = ["JobQueue", "QueueClosed", "QueueFull", "Scalar", "UnsupportedOperandError"]
+__all__ += ["default_queue", "flush", "pending", "queue_size", "set_delay"]

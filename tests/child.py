@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs Python code in a process of its own: what may hang or crash goes there."""
+
+import os
+import subprocess
+import sys
+import textwrap
+import time
+
+DEADLINE = 20  # seconds; what hangs fails
+
+
+def run_child(code, timeout=DEADLINE, **env):
+    """Runs code, with `env` added; returns (exit status, stdout, stderr, seconds)."""
+    return run_command([sys.executable, "-c", textwrap.dedent(code)], timeout, **env)
+
+
+def run_command(command, timeout=DEADLINE, **env):
+    """The same for any command; pkg can be imported as in this process."""
+    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    path = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
+    begin = time.perf_counter()
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        env={**os.environ, "PYTHONPATH": path, "PYTHONIOENCODING": "utf-8", **env},
+    )
+    return done.returncode, done.stdout, done.stderr, time.perf_counter() - begin
