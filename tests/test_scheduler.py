@@ -20,6 +20,7 @@ from child import DEADLINE, run_child
 from pkg import scheduler
 from pkg.scheduler import Event, ManualEvent, Stream, submit
 
+
 def in_thread(function):
     """Runs function on a thread of its own, with a deadline."""
     results = []
