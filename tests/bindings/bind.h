@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/bindings/bind.h: contents page of the pybind11 variant: one function per noun,
+// called by bind_module.cc in this order.
+#pragma once
+
+#include "casters.h"
+
+namespace pkg::pybind {
+
+using TensorClass = py::class_<TensorImpl, Held<TensorImpl>>;
+
+void bind_hooks();                     // bind_hooks.cc: GIL, Ctrl-C, call sites
+void bind_error(py::module_& m);       // bind_error.cc: exception classes
+void bind_dtype(py::module_& m);       // bind_dtype.cc
+void bind_device(py::module_& m);      // bind_device.cc
+void bind_tensor(py::module_& m);      // bind_tensor.cc: the class and its life
+void bind_property(TensorClass& cls);  // bind_property.cc: x.shape, x.grad ...
+void bind_method(TensorClass& cls);    // bind_method.cc: x.item(), x.size() ...
+void bind_number(TensorClass& cls);    // bind_number.cc: +, ==, float(x) ...
+void bind_index(TensorClass& cls);     // bind_index.cc: x[key]
+void bind_memory(py::module_& m);      // bind_memory.cc: arrays of others, both ways
+void bind_new(py::module_& m);         // bind_new.cc: tensor(data)
+void bind_operator(py::module_& m);    // bind_operator.cc: the callable of an op
+void bind_autograd(py::module_& m);    // bind_autograd.cc
+void bind_scheduler(py::module_& m);   // bind_scheduler.cc
+void bind_config(py::module_& m);      // bind_config.cc
+
+}  // namespace pkg::pybind

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/bindings/bind_device.cc: pkg.device; its objects equal their names.
+#include <array>
+
+#include "bind.h"
+
+namespace pkg::pybind {
+namespace {
+
+std::array<DeviceObject, 2> g_devices{DeviceObject{{DeviceType::CPU}},
+                                      DeviceObject{{DeviceType::Meta}}};
+
+DeviceObject* find(py::handle, py::handle given) {
+  const auto device = as_device(given);
+  if (!device) {
+    throw TypeError(str("device(): argument 'type' must be str, not ", type_name(given)));
+  }
+  return &g_devices[size_t(device->type)];
+}
+
+}  // namespace
+
+std::optional<Device> as_device(py::handle object) {
+  if (py::isinstance<DeviceObject>(object)) return object.cast<DeviceObject&>().value;
+  if (!py::isinstance<py::str>(object)) return std::nullopt;
+  return Device::parse(object.cast<std::string>());
+}
+
+py::object from_device(Device device) {
+  return py::cast(&g_devices[size_t(device.type)], py::return_value_policy::reference);
+}
+
+void bind_device(py::module_& m) {
+  py::class_<DeviceObject> cls(m, "device", py::is_final(),
+                               "Where a tensor lives; equals its name.");
+  cls.attr("__module__") = "pkg";
+  const auto name = [](const DeviceObject& self) { return self.value.str(); };
+  const auto is_named = [](const DeviceObject& self, const std::string& text) {
+    return self.value.str() == text;
+  };
+  const auto is_same = [](const DeviceObject& self, const DeviceObject& other) {
+    return self.value == other.value;
+  };
+  cls.def_static("__new__", &find, py::arg("cls"), py::arg("type"),
+                 py::return_value_policy::reference)
+      // The object that __new__ found is complete, so pybind11 does not run this.
+      .def(py::init([](const py::args&, const py::kwargs&) -> DeviceObject* {
+        return nullptr;
+      }))
+      .def("__repr__",
+           [](const DeviceObject& self) {
+             return "device(type='" + self.value.str() + "')";
+           })
+      .def("__str__", name)
+      .def("__hash__", [=](const DeviceObject& self) { return py::hash(py::str(name(self))); })
+      .def("__eq__", is_same, py::is_operator())
+      .def("__eq__", is_named, py::is_operator())
+      .def("__reduce__",
+           [=](const py::object& self) {
+             return py::make_tuple(py::type::of(self), py::make_tuple(self.attr("type")));
+           })
+      .def_property_readonly("type", name, "'cpu' or 'meta'.")
+      .def_property_readonly(
+          "index", [](const DeviceObject&) { return py::none(); },
+          "None: there is one of each.");
+  // Made now, so that the objects live as long as the module.
+  for (DeviceObject& object : g_devices) from_device(object.value).release();
+}
+
+}  // namespace pkg::pybind

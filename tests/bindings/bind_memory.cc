@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/bindings/bind_memory.cc: arrays of others as tensors, and the reverse.
+#include "memory.h"
+
+#include <memory>
+
+#include "bind.h"
+#include "tensor/strided_loop.h"
+
+namespace pkg::pybind {
+namespace {
+
+/// The element type of a buffer-protocol format, which is also how NumPy spells it.
+std::optional<DType> dtype_of(const py::buffer_info& info) {
+  std::string_view format = info.format;
+  if (!format.empty() && std::string_view("<=@").find(format[0]) != format.npos) {
+    format.remove_prefix(1);
+  }
+  switch (format.empty() ? '\0' : format[0]) {
+    case '?': return DType::Bool;
+    case 'B': return DType::UInt8;
+    case 'b': return DType::Int8;
+    case 'e': return DType::Float16;
+    case 'f': return DType::Float32;
+    case 'd': return DType::Float64;
+    case 'i':
+    case 'l':
+    case 'q':
+      if (info.itemsize == 4) return DType::Int32;
+      if (info.itemsize == 8) return DType::Int64;
+      return std::nullopt;
+    default: return std::nullopt;
+  }
+}
+
+const char* format_of(DType dtype) {
+  constexpr const char* formats[kNumDTypes] = {"?", "B", "b", "i", "q",
+                                               "e", "",  "f", "d"};
+  return formats[int(dtype)];
+}
+
+/// What numpy() hands out: keeps the tensor alive, and its storage marked as exported.
+class TensorMemory {
+ public:
+  explicit TensorMemory(Tensor tensor) : tensor_(std::move(tensor)) {
+    tensor_.storage().wait_writable();
+    tensor_.storage().add_export();
+  }
+  ~TensorMemory() { tensor_.storage().drop_export(); }
+  TensorMemory(const TensorMemory&) = delete;
+  TensorMemory& operator=(const TensorMemory&) = delete;
+
+  py::buffer_info buffer() const {
+    const auto step = py::ssize_t(itemsize(tensor_.dtype()));
+    std::vector<py::ssize_t> sizes(tensor_.sizes().begin(), tensor_.sizes().end());
+    std::vector<py::ssize_t> strides(tensor_.strides().begin(), tensor_.strides().end());
+    for (py::ssize_t& stride : strides) stride *= step;
+    return {tensor_.data(), step, format_of(tensor_.dtype()), py::ssize_t(sizes.size()),
+            std::move(sizes), std::move(strides)};
+  }
+
+ private:
+  Tensor tensor_;
+};
+
+std::unique_ptr<TensorMemory> memory_of(const py::object& object) {
+  const auto tensor = as_tensor(object);
+  PKG_CHECK(tensor, TypeError, "expected a Tensor, got ", type_name(object));
+  PKG_CHECK(!tensor->is_meta(), TypeError, "a meta tensor has no memory to show");
+  PKG_CHECK(tensor->dtype() != DType::BFloat16, TypeError,
+            "NumPy has no bfloat16: convert with .float() first");
+  return std::make_unique<TensorMemory>(*tensor);
+}
+
+Tensor from_numpy(const py::object& array) {
+  PKG_CHECK(py::isinstance<py::buffer>(array), TypeError,
+            "from_numpy(): expected a numpy.ndarray, got ", type_name(array));
+  return borrow_buffer(py::buffer(array));
+}
+
+}  // namespace
+
+Tensor borrow_buffer(const py::buffer& array) {
+  auto info = std::make_unique<py::buffer_info>(array.request());
+  Shape sizes, strides;
+  const auto dtype = dtype_of(*info);
+  bool fits = dtype.has_value();
+  for (size_t d = 0; d < info->shape.size(); ++d) {
+    PKG_CHECK(info->strides[d] >= 0, ValueError,
+              "[from_numpy] at least one stride is negative; make a copy with "
+              "array.copy() first.");
+    fits = fits && info->strides[d] % info->itemsize == 0;
+    sizes.push_back(info->shape[d]);
+    strides.push_back(info->strides[d] / info->itemsize);
+  }
+  PKG_CHECK(fits, TypeError, "[from_numpy] cannot convert an array of format '",
+            info->format, "'. Supported are bool, uint8, int8, int32, int64, float16, "
+            "float32 and float64.");
+  const auto release = [raw = info.get()] {
+    if (!Py_IsInitialized()) return;  // the array's memory is gone with the interpreter
+    py::gil_scoped_acquire gil;
+    delete raw;
+  };
+  Tensor tensor = from_blob(info->ptr, sizes, strides, *dtype, release);
+  info.release();  // deleted by `release`
+  return tensor;
+}
+
+Tensor copy_of_buffer(const py::buffer& array) {
+  const Tensor view = borrow_buffer(array);
+  const Tensor copy = empty(view.spec());
+  copy_into(copy, view);
+  return copy;
+}
+
+void bind_memory(py::module_& m) {
+  py::class_<TensorMemory> cls(py::handle(), "TensorMemory", py::buffer_protocol());
+  cls.attr("__module__") = m.attr("__name__");
+  cls.def_buffer(&TensorMemory::buffer);
+  m.def("_memory", &memory_of, py::arg("tensor"), py::pos_only(),
+        "_memory(tensor)\n--\n\nThe memory as a buffer.");
+  m.def("from_numpy", &from_numpy, py::arg("array"), py::pos_only(),
+        "from_numpy(array)\n--\n\nTensor over the array's memory; both see writes.");
+}
+
+}  // namespace pkg::pybind

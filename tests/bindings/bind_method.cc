@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/bindings/bind_method.cc: methods of Tensor that are not ops.
+#include "bind.h"
+#include "history.h"
+
+namespace pkg::pybind {
+namespace {
+
+py::object nested_list(const Tensor& tensor) {
+  if (tensor.ndim() == 0) return from_scalar(item(tensor));
+  py::list list(size_t(tensor.sizes()[0]));
+  for (size_t i = 0; i < list.size(); ++i) {
+    Shape sizes = tensor.sizes(), strides = tensor.strides();
+    const int64_t offset = tensor.offset() + int64_t(i) * strides[0];
+    sizes.erase(0);
+    strides.erase(0);
+    list[i] = nested_list(alias(tensor, sizes, strides, offset));
+  }
+  return list;
+}
+
+Tensor requires_grad_(const Tensor& self, const py::object& wanted) {
+  set_requires_grad(self, py::bool_(wanted));
+  return self;
+}
+py::object size(const Tensor& self, std::optional<int64_t> dim) {
+  return dim ? py::int_(self.size(*dim)) : py::cast(self.sizes());
+}
+py::object stride(const Tensor& self, std::optional<int64_t> dim) {
+  return dim ? py::int_(self.stride(*dim)) : py::cast(self.strides());
+}
+
+}  // namespace
+
+void bind_method(TensorClass& cls) {
+  cls.def("item", [](const Tensor& x) { return item(x); },
+          "item(self)\n--\n\nThe value of a one-element tensor as a Python number.");
+  cls.def("tolist", [](const Tensor& x) { return nested_list(x.wait()); },
+          "tolist(self)\n--\n\nThe values as nested lists.");
+  cls.def("wait", [](const Tensor& x) { return x.wait(); },
+          "wait(self)\n--\n\nBlocks until the values are there; raises their error.");
+  cls.def("is_ready", [](const Tensor& x) { return x.is_ready(); },
+          "is_ready(self)\n--\n\nWhether reading would not block.");
+  cls.def("numel", [](const Tensor& x) { return x.numel(); },
+          "numel(self)\n--\n\nNumber of elements.");
+  cls.def("dim", [](const Tensor& x) { return x.ndim(); },
+          "dim(self)\n--\n\nNumber of dimensions.");
+  cls.def("element_size", [](const Tensor& x) { return itemsize(x.dtype()); },
+          "element_size(self)\n--\n\nBytes of one element.");
+  cls.def("data_ptr",
+          [](const Tensor& x) { return reinterpret_cast<uintptr_t>(x.wait().data()); },
+          "data_ptr(self)\n--\n\nAddress of the first element.");
+  cls.def("is_contiguous", [](const Tensor& x) { return x.is_contiguous(); },
+          "is_contiguous(self)\n--\n\nWhether the layout is row-major without gaps.");
+  cls.def("is_floating_point", [](const Tensor& x) { return is_floating(x.dtype()); },
+          "is_floating_point(self)\n--\n\nWhether the dtype is floating.");
+  cls.def("detach", [](const Tensor& x) { return detach(x); },
+          "detach(self)\n--\n\nThe same values outside the graph.");
+  cls.def("requires_grad_", &requires_grad_, py::arg("requires_grad") = true,
+          "requires_grad_(self, requires_grad=True)\n--\n\n"
+          "Sets requires_grad; returns self.");
+  cls.def("size", &size, py::arg("dim") = py::none(),
+          "size(self, dim=None)\n--\n\nShape, or one size.");
+  cls.def("stride", &stride, py::arg("dim") = py::none(),
+          "stride(self, dim=None)\n--\n\nStrides in elements, or one of them.");
+}
+
+}  // namespace pkg::pybind

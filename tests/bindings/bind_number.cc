@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/bindings/bind_number.cc: Python's operators.  An operand that is no tensor,
+// number or array makes py::is_operator() answer NotImplemented.
+#include "bind.h"
+#include "ops/functions.h"
+
+namespace pkg::pybind {
+namespace {
+
+const Op<Tensor(const Tensor&, const Tensor&)> floor_divide{"floor_divide"},
+    remainder{"remainder"}, bitwise_and{"bitwise_and"}, bitwise_or{"bitwise_or"},
+    bitwise_xor{"bitwise_xor"}, matmul{"matmul"};
+const Op<Tensor(const Tensor&, const Tensor&)> mul_{"mul_"}, div_{"div_"};
+const Op<Tensor(const Tensor&, const Tensor&, const Scalar&)> sub_{"sub_"};
+const Op<Tensor(const Tensor&)> logical_not{"logical_not"};
+
+/// "__add__" and, if wanted, "__radd__".
+template <auto& op>
+void binary(TensorClass& cls, const char* name, const char* reflected = nullptr) {
+  cls.def(name, [](const Tensor& a, const TensorLike& b) { return op(a, b.tensor); },
+          py::is_operator());
+  if (!reflected) return;
+  cls.def(reflected, [](const Tensor& b, const TensorLike& a) { return op(a.tensor, b); },
+          py::is_operator());
+}
+
+Tensor invert(const Tensor& x) {
+  PKG_CHECK(x.dtype() == DType::Bool, TypeError,
+            "~ (operator.invert) is only implemented on bool tensors, got ", x.dtype());
+  return logical_not(x);
+}
+
+bool truth(const Tensor& x) {
+  PKG_CHECK(x.numel() == 1, RuntimeError, "Boolean value of Tensor with ",
+            x.numel() == 0 ? "no values" : "more than one value", " is ambiguous");
+  return item(x).to<bool>();
+}
+
+py::int_ as_integer(const Tensor& x) {
+  const Scalar value = item(x);
+  return value.is_float() ? py::int_(py::float_(value.to<double>()))
+                          : py::int_(value.to<int64_t>());
+}
+
+int64_t as_index(const Tensor& x) {
+  PKG_CHECK(x.numel() == 1 && !is_floating(x.dtype()), TypeError,
+            "only integer tensors of a single element can be converted to an index");
+  return item(x).to<int64_t>();
+}
+
+}  // namespace
+
+void bind_number(TensorClass& cls) {
+  binary<ops::add>(cls, "__add__", "__radd__");
+  binary<ops::sub>(cls, "__sub__", "__rsub__");
+  binary<ops::mul>(cls, "__mul__", "__rmul__");
+  binary<ops::div>(cls, "__truediv__", "__rtruediv__");
+  binary<floor_divide>(cls, "__floordiv__", "__rfloordiv__");
+  binary<remainder>(cls, "__mod__", "__rmod__");
+  binary<ops::pow>(cls, "__pow__", "__rpow__");
+  binary<matmul>(cls, "__matmul__", "__rmatmul__");
+  binary<bitwise_and>(cls, "__and__", "__rand__");
+  binary<bitwise_or>(cls, "__or__", "__ror__");
+  binary<bitwise_xor>(cls, "__xor__", "__rxor__");
+
+  // Written in place: the result is the left operand, so the same Python object.
+  binary<ops::add_>(cls, "__iadd__");
+  binary<sub_>(cls, "__isub__");
+  binary<mul_>(cls, "__imul__");
+  binary<div_>(cls, "__itruediv__");
+
+  binary<ops::eq>(cls, "__eq__");
+  binary<ops::ne>(cls, "__ne__");
+  binary<ops::lt>(cls, "__lt__");
+  binary<ops::le>(cls, "__le__");
+  binary<ops::gt>(cls, "__gt__");
+  binary<ops::ge>(cls, "__ge__");
+  cls.def("__hash__", [](py::handle self) { return uintptr_t(self.ptr()) >> 4; });
+
+  cls.def("__neg__", [](const Tensor& x) { return ops::neg(x); });
+  cls.def("__pos__", [](const Tensor& x) { return x; });
+  cls.def("__abs__", [](const Tensor& x) { return ops::abs(x); });
+  cls.def("__invert__", &invert);
+  cls.def("__bool__", &truth);
+  cls.def("__float__", [](const Tensor& x) { return item(x).to<double>(); });
+  cls.def("__int__", &as_integer);
+  cls.def("__index__", &as_index);
+}
+
+}  // namespace pkg::pybind

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/bindings/bind_operator.cc: the callable that stands for an op and all its
+// overloads; as a class attribute it is a method.
+#include "bind.h"
+#include "dispatcher/dispatcher.h"
+#include "parse.h"
+
+namespace pkg::pybind {
+namespace {
+
+class OpObject {
+ public:
+  OpObject(const std::string& name, const std::string& ns)
+      : name_(name), overloads_(Dispatcher::get().overloads(name, ns)) {
+    if (overloads_.empty()) Dispatcher::get().find(name, ns);  // raises, with hints
+  }
+
+  py::object call(const py::args& args, const py::kwargs& kwargs) const {
+    std::string why;
+    for (const Operator* op : overloads_) {
+      auto values = parse_arguments(*op, args, kwargs, &why);
+      if (!values) continue;
+      Stack stack{std::span<Value>(*values), {}, 0};
+      Dispatcher::get().call_boxed(*op, stack);
+      if (stack.n_results == 1) return py::cast(stack.results[0]);
+      py::tuple results(stack.n_results);
+      for (size_t i = 0; i < results.size(); ++i) results[i] = stack.results[i];
+      return results;
+    }
+    no_match(overloads_, args, kwargs, why);
+  }
+
+  const std::string& name() const { return name_; }
+  std::string repr() const { return "<op " + name_ + ">"; }
+
+  std::string doc() const {
+    std::string text;
+    for (const Operator* op : overloads_) {
+      text += (text.empty() ? "" : "\n\n") + op->schema.str() + "\n\n" + op->doc;
+    }
+    return text;
+  }
+
+  std::vector<std::string> schemas() const {
+    std::vector<std::string> texts;
+    for (const Operator* op : overloads_) texts.push_back(op->schema.str());
+    return texts;
+  }
+
+  // inspect.signature() reads it; the first overload speaks for all.
+  std::string text_signature() const {
+    std::string text;
+    bool starred = false;
+    for (const Argument& parameter : first()) {
+      if (!text.empty()) text += ", ";
+      if (parameter.keyword_only && !starred) text += "*, ";
+      starred = parameter.keyword_only;
+      text += parameter.name;
+      if (!parameter.has_default) continue;
+      const auto* number = std::get_if<Scalar>(&parameter.default_value);
+      text += "=" + (number ? str(*number) : "None");
+    }
+    return "(" + text + ")";
+  }
+
+  bool is_method() const {
+    return !first().empty() && first()[0].name == "self" &&
+           first()[0].type == ArgType::Tensor && !first()[0].list;
+  }
+
+ private:
+  const std::vector<Argument>& first() const { return overloads_[0]->schema.arguments; }
+
+  std::string name_;
+  std::vector<const Operator*> overloads_;
+};
+
+/// x.add is add with x in front.
+py::object bind_to(const py::object& self, const py::object& instance,
+                   const py::object&) {
+  if (instance.is_none()) return self;
+  static const py::handle method =
+      py::module_::import("types").attr("MethodType").cast<py::object>().release();
+  return method(self, instance);
+}
+
+/// What a class cannot have as a property, since the type's own attribute has the name.
+std::string special_attribute(const OpObject& self, const std::string& name) {
+  if (name == "__name__") return self.name();
+  if (name == "__text_signature__") return self.text_signature();
+  throw py::attribute_error("'Operator' object has no attribute '" + name + "'");
+}
+
+std::vector<std::string> operator_names(const std::string& ns) {
+  std::vector<std::string> names;
+  for (const Operator* op : Dispatcher::get().all()) {
+    const std::string& name = op->schema.name;
+    if (op->ns == ns && (names.empty() || names.back() != name)) names.push_back(name);
+  }
+  return names;
+}
+
+}  // namespace
+
+void bind_operator(py::module_& m) {
+  py::class_<OpObject> cls(m, "Operator", py::is_final());
+  cls.def(py::init<std::string, std::string>(), py::arg("name"), py::arg("ns") = "pkg",
+          py::pos_only());
+  cls.def("__call__", &OpObject::call);
+  cls.def("__get__", &bind_to, py::arg("instance"), py::arg("owner") = py::none());
+  cls.def("__repr__", &OpObject::repr);
+  cls.def("__getattr__", &special_attribute);
+  cls.def_property_readonly("__doc__", &OpObject::doc);
+  cls.def_property_readonly("schemas", &OpObject::schemas, "Schema of each overload.");
+  cls.def_property_readonly("is_method", &OpObject::is_method,
+                            "Whether it is a method of Tensor.");
+  m.def("operator_names", &operator_names, py::arg("namespace"), py::pos_only(),
+        "operator_names(namespace)\n--\n\nNames of the registered ops, sorted.");
+}
+
+}  // namespace pkg::pybind

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compiles the pybind11 variant; prints the folder for PKG_BINDING_PATH.
+
+    PKG_BINDING=pybind11 PKG_BINDING_PATH=$(python tests/bindings/build.py) python ...
+
+Called by tests/test_bindings.py and by hand.  A file is compiled again when the command
+or the contents of anything it includes from this repository changed, so the cache
+outlives checkouts that only touch times.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import shlex
+import subprocess
+import sys
+import sysconfig
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+MODULE = "_pybind_core"
+SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
+
+# As pybind11's guide and CMake module have it, and as swig/build/toolchain.py compiles
+# the SWIG binding, so that the two can be compared.
+FLAGS = ["-O3", "-g0", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-pthread"]
+WARNINGS = ["-Wall", "-Wextra", "-Werror", "-Wno-restrict"]
+
+
+class BuildError(Exception):
+    """A command failed; the message holds the command and its output."""
+
+
+def build(root: Path = ROOT) -> Path:
+    """Brings the variant up to date; returns the folder that holds the module."""
+    folder = root / "build" / "pybind" / SUFFIX.split(".")[1]
+    folder.mkdir(parents=True, exist_ok=True)
+    # Two test runs in one tree take turns.
+    with open(folder / ".lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        sources = sorted(HERE.glob("*.cc"), key=lambda p: -p.stat().st_size)
+        with ThreadPoolExecutor(max_workers=2) as pool:
+            objects = list(pool.map(lambda s: _compile(s, folder), sources))
+        _link(sorted(objects), folder / f"{MODULE}{SUFFIX}")
+    return folder
+
+
+def _compiler() -> list[str]:
+    return shlex.split(os.environ.get("CXX", "g++"))
+
+
+def _compile(source: Path, folder: Path) -> Path:
+    import pybind11
+
+    import pkg.sysconfig
+
+    target = folder / f"{source.stem}.o"
+    depfile = target.with_suffix(".d")
+    # -isystem: their headers neither warn nor count among the dependencies (-MMD).
+    system = [pybind11.get_include(), sysconfig.get_path("include")]
+    command = [*_compiler(), *pkg.sysconfig.get_compile_flags(), *FLAGS, *WARNINGS]
+    command += [part for path in system for part in ("-isystem", path)]
+    command += ["-MMD", "-MF", str(depfile), "-c", str(source), "-o", str(target)]
+    versions = [pybind11.__version__, sys.version, _version_of_compiler()]
+    _run_if_stale(command, versions, target, lambda: _dependencies(depfile))
+    return target
+
+
+def _link(objects: list[Path], target: Path) -> None:
+    import pkg.sysconfig
+
+    command = [*_compiler(), "-shared", "-pthread", "-o", str(target)]
+    command += [*map(str, objects), *pkg.sysconfig.get_link_flags()]
+    _run_if_stale(command, [], target, lambda: objects)
+
+
+def _run_if_stale(command, versions, target: Path, inputs) -> None:
+    """Runs the command unless its record says that nothing it read has changed.
+
+    `inputs` is a function, as a compiler only tells afterwards what it read.
+    """
+    record = target.with_suffix(".json")
+    if target.exists() and record.exists():
+        old = json.loads(record.read_text())
+        same = old["command"] == command and old["versions"] == versions
+        if same and all(_digest(Path(p)) == d for p, d in old["inputs"].items()):
+            return
+    record.unlink(missing_ok=True)
+    done = subprocess.run(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    if done.returncode != 0:
+        raise BuildError(f"{shlex.join(command)}\n{done.stdout}")
+    print(f"built {target.name}", file=sys.stderr, flush=True)
+    digests = {str(path): _digest(path) for path in inputs()}
+    new = {"command": command, "versions": versions, "inputs": digests}
+    record.write_text(json.dumps(new, indent=1))
+
+
+def _version_of_compiler() -> str:
+    command = [*_compiler(), "--version"]
+    return subprocess.run(command, stdout=subprocess.PIPE, text=True).stdout.split("\n")[0]
+
+
+def _dependencies(depfile: Path) -> list[Path]:
+    """The files of a make rule; no name of ours has a space."""
+    _, _, names = depfile.read_text().replace("\\\n", " ").partition(": ")
+    return [Path(name) for name in names.split()]
+
+
+def _digest(path: Path) -> str:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return "gone"
+
+
+if __name__ == "__main__":
+    # The flags come from pkg itself, which must not look for what is not built yet.
+    os.environ.pop("PKG_BINDING", None)
+    sys.path.insert(0, str(ROOT))
+    try:
+        print(build())
+    except BuildError as error:
+        sys.exit(str(error))

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/bindings/casters.cc: numbers and operands from Python.
+#include "casters.h"
+
+#include "memory.h"
+
+namespace pkg::pybind {
+namespace {
+
+int64_t int_value(const py::int_& number) {
+  py::detail::make_caster<int64_t> caster;
+  PKG_CHECK(caster.load(number, false), OverflowError, "int too big to convert");
+  return caster;
+}
+
+/// `object.__index__()`, as an int; nullopt when it has none or refuses.
+std::optional<py::int_> index_of(py::handle object) {
+  if (!py::hasattr(object, "__index__")) return std::nullopt;
+  try {
+    return py::int_(object.attr("__index__")());
+  } catch (const py::error_already_set&) {
+    return std::nullopt;  // an array of several elements
+  }
+}
+
+/// Numbers that are not Python's own: NumPy's scalars above all.
+std::optional<Scalar> as_foreign_scalar(py::handle object) {
+  if (py::isinstance<py::sequence>(object) ||
+      !py::hasattr(py::type::handle_of(object), "__float__")) {
+    return std::nullopt;
+  }
+  if (const auto index = index_of(object)) return Scalar(int_value(*index));
+  if (!py::hasattr(object, "dtype")) return std::nullopt;
+  const auto number = py::reinterpret_borrow<py::object>(object);
+  try {
+    if (std::string(py::str(number.attr("dtype"))) == "bool") {
+      return Scalar(bool(py::bool_(number)));
+    }
+    return Scalar(double(py::float_(number)));
+  } catch (const py::error_already_set&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+std::optional<Tensor> as_tensor(py::handle object) {
+  py::detail::make_caster<Held<TensorImpl>> caster;
+  try {
+    if (!caster.load(object, false)) return std::nullopt;
+  } catch (const py::cast_error&) {  // made by __new__ alone: there is no holder
+    throw RuntimeError(
+        "this Tensor was never initialised: make tensors with pkg.tensor(...).");
+  }
+  return Tensor(py::detail::cast_op<Held<TensorImpl>&>(caster));
+}
+
+std::optional<int64_t> as_int(py::handle object) {
+  if (py::isinstance<py::float_>(object)) return std::nullopt;
+  const auto index = index_of(object);
+  if (!index) return std::nullopt;
+  return int_value(*index);
+}
+
+std::optional<Scalar> as_scalar(py::handle object) {
+  if (py::isinstance<py::float_>(object)) return Scalar(object.cast<double>());
+  if (py::isinstance<py::bool_>(object)) return Scalar(object.cast<bool>());
+  if (py::isinstance<py::int_>(object)) {
+    return Scalar(int_value(py::reinterpret_borrow<py::int_>(object)));
+  }
+  if (const auto tensor = as_tensor(object)) {
+    if (tensor->ndim() != 0 || tensor->requires_grad()) return std::nullopt;
+    return item(*tensor);
+  }
+  return as_foreign_scalar(object);
+}
+
+std::optional<Tensor> as_tensor_like(py::handle object) {
+  if (auto tensor = as_tensor(object)) return tensor;
+  if (const auto scalar = as_scalar(object)) return Tensor(*scalar);
+  if (py::isinstance<py::bytes>(object) || py::isinstance<py::bytearray>(object) ||
+      !py::isinstance<py::buffer>(object)) {
+    return std::nullopt;
+  }
+  return copy_of_buffer(py::reinterpret_borrow<py::buffer>(object));
+}
+
+py::object from_scalar(const Scalar& scalar) {
+  switch (scalar.kind()) {
+    case Scalar::Kind::Bool: return py::bool_(scalar.to<bool>());
+    case Scalar::Kind::Int: return py::int_(scalar.to<int64_t>());
+    default: return py::float_(scalar.to<double>());
+  }
+}
+
+}  // namespace pkg::pybind
