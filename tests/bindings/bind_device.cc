@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/bindings/bind_device.cc: pkg.device; its objects equal their names.
 #include <array>
+#include <memory>
 
 #include "bind.h"
 
 namespace pkg::pybind {
 namespace {
 
-std::array<DeviceObject, 2> g_devices{DeviceObject{{DeviceType::CPU}},
-                                      DeviceObject{{DeviceType::Meta}}};
+using Shared = std::shared_ptr<DeviceObject>;
 
-DeviceObject* find(py::handle, py::handle given) {
+const std::array<Shared, 2> g_devices{
+    std::make_shared<DeviceObject>(DeviceObject{{DeviceType::CPU}}),
+    std::make_shared<DeviceObject>(DeviceObject{{DeviceType::Meta}})};
+
+Shared find(py::handle, py::handle given) {
   const auto device = as_device(given);
   if (!device) {
     throw TypeError(str("device(): argument 'type' must be str, not ", type_name(given)));
   }
-  return &g_devices[size_t(device->type)];
+  return g_devices[size_t(device->type)];
 }
 
 }  // namespace
@@ -27,12 +31,12 @@ std::optional<Device> as_device(py::handle object) {
 }
 
 py::object from_device(Device device) {
-  return py::cast(&g_devices[size_t(device.type)], py::return_value_policy::reference);
+  return py::cast(g_devices[size_t(device.type)]);
 }
 
 void bind_device(py::module_& m) {
-  py::class_<DeviceObject> cls(m, "device", py::is_final(),
-                               "Where a tensor lives; equals its name.");
+  py::class_<DeviceObject, Shared> cls(m, "device", py::is_final(),
+                                       "Where a tensor lives; equals its name.");
   cls.attr("__module__") = "pkg";
   const auto name = [](const DeviceObject& self) { return self.value.str(); };
   const auto is_named = [](const DeviceObject& self, const std::string& text) {
@@ -41,12 +45,9 @@ void bind_device(py::module_& m) {
   const auto is_same = [](const DeviceObject& self, const DeviceObject& other) {
     return self.value == other.value;
   };
-  cls.def_static("__new__", &find, py::arg("cls"), py::arg("type"),
-                 py::return_value_policy::reference)
+  cls.def_static("__new__", &find, py::arg("cls"), py::arg("type"))
       // The object that __new__ found is complete, so pybind11 does not run this.
-      .def(py::init([](const py::args&, const py::kwargs&) -> DeviceObject* {
-        return nullptr;
-      }))
+      .def(py::init([](const py::args&, const py::kwargs&) -> Shared { return nullptr; }))
       .def("__repr__",
            [](const DeviceObject& self) {
              return "device(type='" + self.value.str() + "')";
@@ -63,8 +64,6 @@ void bind_device(py::module_& m) {
       .def_property_readonly(
           "index", [](const DeviceObject&) { return py::none(); },
           "None: there is one of each.");
-  // Made now, so that the objects live as long as the module.
-  for (DeviceObject& object : g_devices) from_device(object.value).release();
 }
 
 }  // namespace pkg::pybind

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/bindings/bind_dtype.cc: pkg.dtype and its nine objects, pkg.float32 ...
 #include <array>
+#include <memory>
 
 #include "bind.h"
 
 namespace pkg::pybind {
 namespace {
 
+using Shared = std::shared_ptr<DTypeObject>;
+
 // pybind11 keeps one Python object per address, so `x.dtype is pkg.float32` holds.
-std::array<DTypeObject, kNumDTypes> g_dtypes;
+std::array<Shared, kNumDTypes> g_dtypes;
 
 std::optional<DType> from_name(const py::str& name) {
   return dtype_from_name(std::string(name));
@@ -30,13 +33,13 @@ std::optional<DType> from_numpy_type(py::handle object) {
   return from_name(name);
 }
 
-DTypeObject* find(py::handle, py::handle given) {
+Shared find(py::handle, py::handle given) {
   const auto dtype = as_dtype(given);
   if (!dtype) {
     throw TypeError("dtype(): " + std::string(py::repr(given)) +
                     " names no element type");
   }
-  return &g_dtypes[size_t(*dtype)];
+  return g_dtypes[size_t(*dtype)];
 }
 
 }  // namespace
@@ -53,16 +56,15 @@ std::optional<DType> as_dtype(py::handle object) {
 }
 
 py::object from_dtype(DType dtype) {
-  return py::cast(&g_dtypes[size_t(dtype)], py::return_value_policy::reference);
+  return py::cast(g_dtypes[size_t(dtype)]);
 }
 
 void bind_dtype(py::module_& m) {
-  py::class_<DTypeObject> cls(m, "dtype", py::is_final(), "Element type of a tensor.");
+  py::class_<DTypeObject, Shared> cls(m, "dtype", py::is_final(), "Element type of a tensor.");
   cls.attr("__module__") = "pkg";
-  cls.def_static("__new__", &find, py::arg("cls"), py::arg("name"),
-                 py::return_value_policy::reference)
+  cls.def_static("__new__", &find, py::arg("cls"), py::arg("name"))
       // The object that __new__ found is complete, so pybind11 does not run this.
-      .def(py::init([](const py::args&, const py::kwargs&) -> DTypeObject* {
+      .def(py::init([](const py::args&, const py::kwargs&) -> Shared {
         return nullptr;
       }))
       .def("__repr__",
@@ -82,7 +84,7 @@ void bind_dtype(py::module_& m) {
           [](const DTypeObject& self) { return is_floating(self.value); },
           "Is it a float type?");
   for (int i = 0; i < kNumDTypes; ++i) {
-    g_dtypes[size_t(i)].value = DType(i);
+    g_dtypes[size_t(i)] = std::make_shared<DTypeObject>(DTypeObject{DType(i)});
     m.attr(name_of(DType(i))) = from_dtype(DType(i));
   }
 }
