@@ -5,9 +5,9 @@
   const long long value = PyLong_AsLongLong($input);
   if (value == -1 && PyErr_Occurred()) SWIG_fail;
   $1 = ($1_ltype)value;
-  if ($1 != value) {
-    PyErr_Format(PyExc_OverflowError, "$symname() $1_name: %lld does not fit $1_ltype",
-                 value);
+  if ((long long)$1 != value) {
+    PyErr_Format(PyExc_OverflowError, "$symname(): argument '$1_name' is too big: %R",
+                 $input);
     SWIG_fail;
   }
 }

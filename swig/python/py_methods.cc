@@ -38,7 +38,11 @@ PyObject* detach(const Tensor& tensor) {
 }
 
 int put_requires_grad(PyObject* self, PyObject* value, void*) {
-  const int wanted = value ? PyObject_IsTrue(value) : -1;
+  if (!value) {
+    PyErr_SetString(PyExc_AttributeError, "requires_grad cannot be deleted");
+    return -1;
+  }
+  const int wanted = PyObject_IsTrue(value);
   if (wanted < 0) return -1;
   PyObject* done = guarded([&]() -> PyObject* {
     set_requires_grad(unwrap(self), wanted);
@@ -102,9 +106,10 @@ PyObject* make_subclass(PyObject*, PyObject* args) {
     return nullptr;
   }
   return guarded([&] {
-    PKG_CHECK(PyType_Check(cls) && is_tensor(data), TypeError,
-              "_make_subclass(): expected (class, Tensor)");
     auto* type = reinterpret_cast<PyTypeObject*>(cls);
+    PKG_CHECK(PyType_Check(cls) && PyType_IsSubtype(type, g_tensor_base) &&
+                  is_tensor(data),
+              TypeError, "_make_subclass(): expected (class, Tensor)");
     const Tensor& source = unwrap(data);
     Tensor tensor = share(source);
     if (requires_grad) set_requires_grad(tensor, true);
@@ -128,7 +133,8 @@ PyObject* set_data(const Tensor& tensor, const Tensor& source) {
 }
 int put_data(PyObject* self, PyObject* value, void*) {
   PyObject* done = guarded([&] {
-    PKG_CHECK(value && is_tensor(value), TypeError, "data must be a Tensor");
+    PKG_CHECK(value && is_tensor(value), TypeError, "data must be a Tensor, not ",
+              value ? Py_TYPE(value)->tp_name : "deleted");
     return set_data(unwrap(self), unwrap(value));
   });
   Py_XDECREF(done);

@@ -100,7 +100,9 @@ Tensor borrow_buffer(PyObject* object) {
   Shape sizes(reinterpret_cast<int64_t*>(view->shape), size_t(view->ndim)), strides;
   bool fits = dtype.has_value();
   bool negative = false;
-  for (int d = 0; d < view->ndim; ++d) {
+  // ctypes leaves the strides out, although they were asked for: row-major then.
+  if (!view->strides) strides = contiguous_strides(sizes);
+  for (int d = 0; view->strides && d < view->ndim; ++d) {
     negative |= view->strides[d] < 0;
     fits = fits && view->strides[d] % view->itemsize == 0;
     strides.push_back(view->strides[d] / view->itemsize);
@@ -263,7 +265,9 @@ PyMethodDef g_new_functions[] = {
 // Called with the other types.
 int add_export_type(PyObject*) {
   g_export_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&g_export_spec));
-  return g_export_type ? 0 : -1;
+  if (!g_export_type) return -1;
+  forbid_construction(g_export_type);
+  return 0;
 }
 
 }  // namespace pkg::python

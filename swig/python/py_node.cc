@@ -210,7 +210,7 @@ PyType_Spec g_hook_spec = {"pkg._pywrap_core.HookHandle", sizeof(PyHook), 0,
 PyTypeObject* make_type(PyObject* module, PyType_Spec* spec, const char* name) {
   PyObject* type = PyType_FromSpec(spec);
   if (!type) return nullptr;
-  reinterpret_cast<PyTypeObject*>(type)->tp_new = nullptr;
+  forbid_construction(reinterpret_cast<PyTypeObject*>(type));
   if (PyModule_AddObject(module, name, new_ref(type)) < 0) return nullptr;
   return reinterpret_cast<PyTypeObject*>(type);
 }

@@ -41,7 +41,19 @@ PyObject* in_place(PyObject* a, PyObject* b) {
   });
 }
 
-PyObject* power(PyObject* a, PyObject* b, PyObject*) { return binary<ops::pow>(a, b); }
+// CPython gives subclasses this slot as sq_inplace_concat too, whose NotImplemented would
+// become the value of `x += y`; so what is not ours goes on as x + y.
+PyObject* in_place_add(PyObject* a, PyObject* b) {
+  PyObject* sum = in_place<ops::add_>(a, b);
+  if (sum != Py_NotImplemented) return sum;
+  Py_DECREF(sum);
+  return PyNumber_Add(a, b);
+}
+
+PyObject* power(PyObject* a, PyObject* b, PyObject* modulus) {
+  if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
+  return binary<ops::pow>(a, b);
+}
 PyObject* positive(PyObject* a) {
   Py_INCREF(a);
   return a;
@@ -112,7 +124,7 @@ PyType_Slot g_number_slots[] = {
     PKG_SLOT(nb_and, binary<bitwise_and>),
     PKG_SLOT(nb_or, binary<bitwise_or>),
     PKG_SLOT(nb_xor, binary<bitwise_xor>),
-    PKG_SLOT(nb_inplace_add, in_place<ops::add_>),
+    PKG_SLOT(nb_inplace_add, in_place_add),
     PKG_SLOT(nb_inplace_subtract, in_place<sub_>),
     PKG_SLOT(nb_inplace_multiply, in_place<mul_>),
     PKG_SLOT(nb_inplace_true_divide, in_place<div_>),

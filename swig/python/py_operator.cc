@@ -267,6 +267,9 @@ PyObject* get_method(PyObject* self, void*) {
 
 PyObject* operator_names(PyObject*, PyObject* ns) {
   return guarded([&] {
+    PKG_CHECK(PyUnicode_Check(ns), TypeError,
+              "operator_names(): argument 'namespace' must be str, not ",
+              Py_TYPE(ns)->tp_name);
     const char* wanted = PyUnicode_AsUTF8(ns);
     if (!wanted) throw_python_error();
     PyRef list(checked(PyList_New(0)));

@@ -57,6 +57,9 @@ inline bool interpreter_alive() {
 #endif
 }
 
+/// For types whose objects only C++ can make: calling one is a TypeError.
+inline void forbid_construction(PyTypeObject* type) { type->tp_new = nullptr; }
+
 inline PyObject* new_ref(PyObject* object) {
   Py_INCREF(object);
   return object;

@@ -189,6 +189,13 @@ PyObject* tensor_new(PyTypeObject* type, PyObject*, PyObject*) {
   return self;
 }
 
+// Runs after __new__: an error unless a subclass's __new__ made a tensor.
+int tensor_init(PyObject* self, PyObject*, PyObject*) {
+  if (reinterpret_cast<PyTensor*>(self)->tensor.defined()) return 0;
+  PyErr_SetString(PyExc_TypeError, "Tensor(): make tensors with pkg.tensor(...).");
+  return -1;
+}
+
 void tensor_dealloc(PyObject* self) {
   PyTypeObject* type = Py_TYPE(self);
   drop_tensor(self);
@@ -249,6 +256,7 @@ PyMethodDef g_functions[] = {
 int add_tensor_type(PyObject* module) {
   std::vector<PyType_Slot> slots = {
       {Py_tp_new, reinterpret_cast<void*>(tensor_new)},
+      {Py_tp_init, reinterpret_cast<void*>(tensor_init)},
       {Py_tp_dealloc, reinterpret_cast<void*>(tensor_dealloc)},
       {Py_tp_hash, reinterpret_cast<void*>(tensor_hash)},
       {Py_tp_members, g_members},
