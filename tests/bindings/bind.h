@@ -9,6 +9,11 @@ namespace pkg::pybind {
 
 using TensorClass = py::class_<TensorImpl, Held<TensorImpl>>;
 
+/// Scope of the classes that users see: they say that they come from pkg.
+inline py::module_ public_scope() {
+  return py::module_::import("types").attr("ModuleType")("pkg");
+}
+
 void bind_hooks();                     // bind_hooks.cc: GIL, Ctrl-C, call sites
 void bind_error(py::module_& m);       // bind_error.cc: exception classes
 void bind_dtype(py::module_& m);       // bind_dtype.cc

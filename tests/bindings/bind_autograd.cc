@@ -54,7 +54,7 @@ TensorList run_grad(const py::tuple& outputs, const py::tuple& inputs,
 }  // namespace
 
 void bind_autograd(py::module_& m) {
-  py::class_<Node, Held<Node>> cls(py::handle(), "Node");
+  py::class_<Node, Held<Node>> cls(py::handle(), "Node", py::is_final());
   cls.attr("__module__") = m.attr("__name__");
   cls.def("name", &Node::name, "name(self)\n--\n\nName of the operation.");
   cls.def("__repr__", [](const Node& self) { return "<" + self.name() + ">"; });

@@ -35,9 +35,9 @@ py::object from_device(Device device) {
 }
 
 void bind_device(py::module_& m) {
-  py::class_<DeviceObject, Shared> cls(m, "device", py::is_final(),
+  py::class_<DeviceObject, Shared> cls(public_scope(), "device", py::is_final(),
                                        "Where a tensor lives; equals its name.");
-  cls.attr("__module__") = "pkg";
+  m.attr("device") = cls;
   const auto name = [](const DeviceObject& self) { return self.value.str(); };
   const auto is_named = [](const DeviceObject& self, const std::string& text) {
     return self.value.str() == text;

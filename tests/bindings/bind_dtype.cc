@@ -60,8 +60,8 @@ py::object from_dtype(DType dtype) {
 }
 
 void bind_dtype(py::module_& m) {
-  py::class_<DTypeObject, Shared> cls(m, "dtype", py::is_final(), "Element type of a tensor.");
-  cls.attr("__module__") = "pkg";
+  py::class_<DTypeObject, Shared> cls(public_scope(), "dtype", py::is_final(), "Element type of a tensor.");
+  m.attr("dtype") = cls;
   cls.def_static("__new__", &find, py::arg("cls"), py::arg("name"))
       // The object that __new__ found is complete, so pybind11 does not run this.
       .def(py::init([](const py::args&, const py::kwargs&) -> Shared {

@@ -63,9 +63,9 @@ void translate(std::exception_ptr thrown) {
 
 void bind_error(py::module_& m) {
   const auto add = [&](const char* name, const char* doc, py::handle base) {
-    py::exception<Error> type(m, name, base);
-    type.attr("__module__") = "pkg";
+    py::exception<Error> type(public_scope(), name, base);
     type.doc() = doc;
+    m.attr(name) = type;
     return type.release();
   };
   g_classes.lookup = add("OpLookupError", "No op of this name is registered.",

@@ -114,7 +114,8 @@ Tensor copy_of_buffer(const py::buffer& array) {
 }
 
 void bind_memory(py::module_& m) {
-  py::class_<TensorMemory> cls(py::handle(), "TensorMemory", py::buffer_protocol());
+  py::class_<TensorMemory> cls(py::handle(), "TensorMemory", py::is_final(),
+                                 py::buffer_protocol());
   cls.attr("__module__") = m.attr("__name__");
   cls.def_buffer(&TensorMemory::buffer);
   m.def("_memory", &memory_of, py::arg("tensor"), py::pos_only(),

@@ -88,7 +88,7 @@ py::object bind_to(const py::object& self, const py::object& instance,
 std::string special_attribute(const OpObject& self, const std::string& name) {
   if (name == "__name__") return self.name();
   if (name == "__text_signature__") return self.text_signature();
-  throw py::attribute_error("'Operator' object has no attribute '" + name + "'");
+  throw py::attribute_error("'_pybind_core.Operator' object has no attribute '" + name + "'");
 }
 
 std::vector<std::string> operator_names(const std::string& ns) {

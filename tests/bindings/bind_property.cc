@@ -24,7 +24,7 @@ void put_grad(const Tensor& self, const py::object& value) {
 
 void put_data(const Tensor& self, const py::object& value) {
   const std::optional<Tensor> source = as_tensor(value);
-  PKG_CHECK(source, TypeError, "data must be a Tensor");
+  PKG_CHECK(source, TypeError, "data must be a Tensor, not ", type_name(value));
   TensorImpl& impl = *self.impl();
   impl.storage = source->impl()->storage;
   impl.sizes = source->sizes();
