@@ -68,6 +68,7 @@ void bind_tensor(py::module_& m) {
   cls.def(py::init([](const py::args&, const py::kwargs&) -> Held<TensorImpl> {
     throw TypeError("Tensor(): make tensors with pkg.tensor(...).");
   }));
+  cls.attr("_binding") = m.attr("__name__");
   cls.def_static("_make_subclass", &make_subclass, py::arg("cls"), py::arg("data"),
                  py::arg("requires_grad") = false,
                  "_make_subclass(cls, data, requires_grad=False)\n--\n\nFor subclasses.");

@@ -20,6 +20,7 @@ import sys
 import sysconfig
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Iterable
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -36,18 +37,27 @@ class BuildError(Exception):
     """A command failed; the message holds the command and its output."""
 
 
-def build(root: Path = ROOT) -> Path:
+def build() -> Path:
     """Brings the variant up to date; returns the folder that holds the module."""
-    folder = root / "build" / "pybind" / SUFFIX.split(".")[1]
+    return _library(HERE.glob("*.cc"), f"{MODULE}{SUFFIX}").parent
+
+
+def build_probe() -> Path:
+    """Brings the contract test's helper library up to date; returns its path."""
+    return _library([HERE / "probes" / "probe.cc"], "probe.so")
+
+
+def _library(sources: Iterable[Path], name: str) -> Path:
+    folder = ROOT / "build" / "pybind" / SUFFIX.split(".")[1]
     folder.mkdir(parents=True, exist_ok=True)
     # Two test runs in one tree take turns.
     with open(folder / ".lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        sources = sorted(HERE.glob("*.cc"), key=lambda p: -p.stat().st_size)
+        largest_first = sorted(sources, key=lambda path: -path.stat().st_size)
         with ThreadPoolExecutor(max_workers=2) as pool:
-            objects = list(pool.map(lambda s: _compile(s, folder), sources))
-        _link(sorted(objects), folder / f"{MODULE}{SUFFIX}")
-    return folder
+            objects = list(pool.map(lambda s: _compile(s, folder), largest_first))
+        _link(sorted(objects), folder / name)
+    return folder / name
 
 
 def _compiler() -> list[str]:

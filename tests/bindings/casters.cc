@@ -42,12 +42,25 @@ std::optional<Scalar> as_foreign_scalar(py::handle object) {
   }
 }
 
+/// TypeError for the tensor of another binding that is loaded beside this one.
+void refuse_foreign(py::handle object) {
+  const py::object binding =
+      py::getattr(py::type::handle_of(object), "_binding", py::none());
+  PKG_CHECK(!py::isinstance<py::str>(binding), TypeError,
+            "expected a Tensor of the binding _pybind_core, got one of ",
+            std::string(py::str(binding)),
+            ". Exchange them through NumPy: pkg.from_numpy(x.numpy()).");
+}
+
 }  // namespace
 
 std::optional<Tensor> as_tensor(py::handle object) {
   py::detail::make_caster<Held<TensorImpl>> caster;
   try {
-    if (!caster.load(object, false)) return std::nullopt;
+    if (!caster.load(object, false)) {
+      refuse_foreign(object);
+      return std::nullopt;
+    }
   } catch (const py::cast_error&) {  // made by __new__ alone: there is no holder
     throw RuntimeError(
         "this Tensor was never initialised: make tensors with pkg.tensor(...).");

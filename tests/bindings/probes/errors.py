@@ -45,8 +45,7 @@ core.Operator('add', 'pkg', 3)
 core.Operator(name='add')
 core.Operator('nope')
 core.Operator('add', 'nope')
-class_of(core.Operator).x
-class_of(core.Operator('add'), 'Sub', (core.Operator,), {})
+type('Sub', (core.Operator,), {})
 setattr(core.Operator('add'), '__name__', 'x')
 setattr(core.Operator('add'), '__doc__', 'x')
 core.Operator('add').nope
@@ -208,7 +207,7 @@ def iadd(a, b):
 
 def outcome(call):
     """[class, its bases, text], or the value when nothing was raised."""
-    scope = {"core": core, "pkg": pkg, "np": np, "iadd": iadd, "class_of": type}
+    scope = {"core": core, "pkg": pkg, "np": np, "iadd": iadd}
     scope["x"] = pkg.tensor([1.0, 2.0])
     scope["i"] = pkg.tensor([1, 2])
     scope["leaf"] = pkg.ones(2, requires_grad=True)
