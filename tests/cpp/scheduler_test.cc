@@ -296,7 +296,8 @@ TEST(waits_leave_the_lock_and_can_be_interrupted) {
   hooks.check_interrupt = [] {
     if (g_interrupt) throw RuntimeError("KeyboardInterrupt");
   };
-  hooks.call_site = []() -> std::string { return "notebook.py:3"; };
+  hooks.mark_site = []() -> uint64_t { return 3; };
+  hooks.site_text = [](uint64_t site) { return "notebook.py:" + std::to_string(site); };
   set_hooks(hooks);
   {
     Gate gate;
