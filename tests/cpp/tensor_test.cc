@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/thread_local.h"
 #include "check.h"
 #include "tensor/allocator.h"
 #include "tensor/tensor.h"
@@ -16,25 +17,27 @@ TEST(views_share_storage_and_version) {
   const Tensor x = empty(Shape{4, 6}, DType::Float32);
   const Tensor row = alias(x, Shape{6}, Shape{1}, 12);
   CHECK(&row.storage() == &x.storage() && row.data<float>() == x.data<float>() + 12);
-  CHECK(row.impl()->is_view && !x.impl()->is_view);
+  CHECK(row.is_view() && !x.is_view() && row.impl()->base == x.ref());
   CHECK(x.version() == 0);
   row.bump_version();
   CHECK(x.version() == 1 && row.version() == 1);
+  // The base of a view of a view is the tensor that owns the values.
+  CHECK(alias(row, Shape{3}, Shape{2}, 12).impl()->base == x.ref());
   CHECK(!row.is_same(x) && Tensor(row).is_same(row));
 }
 
 TEST(a_view_keeps_the_memory) {
-  const int64_t before = TensorImpl::live_count();
+  const int64_t before = live_count(Live::Tensors);
   Tensor view;
   {
     const Tensor x = empty(Shape{1000}, DType::Int64);
     x.data<int64_t>()[999] = 7;
     view = alias(x, Shape{}, Shape{}, 999);
   }
-  CHECK(TensorImpl::live_count() == before + 1);
+  CHECK(live_count(Live::Tensors) == before + 2);  // the view and its base
   CHECK(*view.data<int64_t>() == 7 && item(view).to<int64_t>() == 7);
   view = Tensor();
-  CHECK(TensorImpl::live_count() == before);
+  CHECK(live_count(Live::Tensors) == before);
 }
 
 TEST(contiguity_looks_at_sizes_that_matter) {
@@ -180,7 +183,7 @@ TEST(meta_tensors_have_no_memory) {
 
 TEST(tensors_pass_between_threads) {
   // Made in one thread, copied and dropped in others: counts and caches must agree.
-  const int64_t live = TensorImpl::live_count();
+  const int64_t live = live_count(Live::Tensors);
   const int64_t in_use = allocator_stats().bytes_in_use;
   {
     std::vector<Tensor> shared;
@@ -199,5 +202,5 @@ TEST(tensors_pass_between_threads) {
     shared.clear();
     for (auto& thread : threads) thread.join();
   }
-  CHECK(TensorImpl::live_count() == live && allocator_stats().bytes_in_use == in_use);
+  CHECK(live_count(Live::Tensors) == live && allocator_stats().bytes_in_use == in_use);
 }
