@@ -26,7 +26,7 @@ MAY_INCLUDE = {
     "tensor": ("base", "scheduler"),
     "dispatcher": ("base", "scheduler", "tensor"),
     "kernels": (*_BELOW_OPS, "ops"),
-    "ops": (*_BELOW_OPS, "kernels"),
+    "ops": _BELOW_OPS,
     "autograd": (*_BELOW_OPS, "ops"),
     "c_api": (*_BELOW_OPS, "ops", "kernels", "autograd"),
 }
