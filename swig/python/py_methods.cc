@@ -132,9 +132,13 @@ PyObject* set_data(const Tensor& tensor, const Tensor& source) {
   Py_RETURN_NONE;
 }
 int put_data(PyObject* self, PyObject* value, void*) {
+  if (!value) {
+    PyErr_SetString(PyExc_AttributeError, "data cannot be deleted");
+    return -1;
+  }
   PyObject* done = guarded([&] {
-    PKG_CHECK(value && is_tensor(value), TypeError, "data must be a Tensor, not ",
-              value ? Py_TYPE(value)->tp_name : "deleted");
+    PKG_CHECK(is_tensor(value), TypeError, "data must be a Tensor, not ",
+              Py_TYPE(value)->tp_name);
     return set_data(unwrap(self), unwrap(value));
   });
   Py_XDECREF(done);

@@ -18,6 +18,18 @@ const Tensor& unwrap(PyObject* object) {
   return tensor;
 }
 
+void refuse_foreign(PyObject* object) {
+  auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
+  PyRef binding(PyObject_GetAttrString(type, "_binding"));
+  if (!binding || !PyUnicode_Check(binding.get())) {
+    PyErr_Clear();
+    return;
+  }
+  detail::raise<TypeError>("expected a Tensor of the binding pkg._pywrap_core, got one of ",
+                           PyUnicode_AsUTF8(binding.get()),
+                           ". Exchange them through NumPy: pkg.from_numpy(x.numpy()).");
+}
+
 namespace {
 
 // Memory of dead objects of the registered class: results come and go by the million.
@@ -275,6 +287,9 @@ int add_tensor_type(PyObject* module) {
   g_tensor_base = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
   if (!g_tensor_base) return -1;
   g_tensor_class = g_tensor_base;
+  PyRef name = check(PyUnicode_FromString("pkg._pywrap_core"));
+  check(PyObject_SetAttrString(reinterpret_cast<PyObject*>(g_tensor_base), "_binding",
+                               name.get()));
   if (PyModule_AddFunctions(module, g_functions) < 0) return -1;
   if (PyModule_AddFunctions(module, g_new_functions) < 0) return -1;
   Py_INCREF(g_tensor_base);

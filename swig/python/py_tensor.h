@@ -19,8 +19,15 @@ struct PyTensor {
 extern PyTypeObject* g_tensor_base;
 extern PyTypeObject* g_tensor_class;
 
+/// TypeError for the tensor of another binding that is loaded beside this one.
+void refuse_foreign(PyObject* object);
+
 inline bool is_tensor(PyObject* object) {
-  return Py_TYPE(object) == g_tensor_class || PyObject_TypeCheck(object, g_tensor_base);
+  if (Py_TYPE(object) == g_tensor_class) return true;
+  if (PyObject_TypeCheck(object, g_tensor_base)) return true;
+  // Numbers, strings, lists and arrays, which come often, have static types.
+  if (Py_TYPE(object)->tp_flags & Py_TPFLAGS_HEAPTYPE) refuse_foreign(object);
+  return false;
 }
 /// The tensor inside; RuntimeError when the object was never initialised.
 const Tensor& unwrap(PyObject* object);

@@ -94,7 +94,7 @@ def _run_if_stale(command, versions, target: Path, inputs) -> None:
 
     `inputs` is a function, as a compiler only tells afterwards what it read.
     """
-    record = target.with_suffix(".json")
+    record = target.with_name(target.name + ".json")
     if target.exists() and record.exists():
         old = json.loads(record.read_text())
         same = old["command"] == command and old["versions"] == versions
