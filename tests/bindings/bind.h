@@ -10,8 +10,8 @@ namespace pkg::pybind {
 using TensorClass = py::class_<TensorImpl, Held<TensorImpl>>;
 
 /// Scope of the classes that users see: they say that they come from pkg.
-inline py::module_ public_scope() {
-  return py::module_::import("types").attr("ModuleType")("pkg");
+inline py::module_ public_scope(const char* name = "pkg") {
+  return py::module_::import("types").attr("ModuleType")(name);
 }
 
 void bind_hooks();                     // bind_hooks.cc: GIL, Ctrl-C, call sites
@@ -27,7 +27,10 @@ void bind_memory(py::module_& m);      // bind_memory.cc: arrays of others, both
 void bind_new(py::module_& m);         // bind_new.cc: tensor(data)
 void bind_operator(py::module_& m);    // bind_operator.cc: the callable of an op
 void bind_autograd(py::module_& m);    // bind_autograd.cc
+void bind_node(py::module_& m);        // bind_node.cc: grad_fn; called by the former
 void bind_scheduler(py::module_& m);   // bind_scheduler.cc
+void bind_event(py::module_& m);       // bind_event.cc; called by the former
+void bind_stream(py::module_& m);      // bind_stream.cc; called by the former
 void bind_config(py::module_& m);      // bind_config.cc
 
 }  // namespace pkg::pybind

@@ -1,68 +1,108 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/bindings/bind_autograd.cc: graph nodes, the engine's two doors, grad mode.
-#include "autograd/accumulate_grad.h"
+// tests/bindings/bind_autograd.cc: the engine's two doors, grad mode, hooks of tensors
+// and functions with a backward in Python.
 #include "autograd/engine.h"
+#include "autograd/function.h"
+#include "base/thread_local.h"
 #include "bind.h"
 #include "dispatcher/dispatcher.h"
+#include "kept.h"
+#include "tensors.h"
 
 namespace pkg::pybind {
 namespace {
 
-py::tuple next_functions(const Node& self) {
-  py::tuple result(self.edges().size());
-  for (size_t i = 0; i < result.size(); ++i) {
-    const Edge& edge = self.edges()[i];
-    result[i] = py::make_tuple(Held<Node>(edge.node), edge.input_nr);
-  }
-  return result;
-}
-
-Tensor variable(const Node& self) {
-  const auto* leaf = dynamic_cast<const AccumulateGrad*>(&self);
-  return leaf ? leaf->variable : Tensor();
-}
-
-TensorList tensors_of(const char* what, const py::tuple& tuple) {
-  TensorList list;
-  for (py::handle entry : tuple) {
-    const auto tensor = entry.is_none() ? Tensor() : as_tensor(entry);
-    PKG_CHECK(tensor, TypeError, what, " must be Tensors or None, got ",
-              type_name(entry));
-    list.push_back(*tensor);
-  }
-  return list;
-}
-
-void run_backward(const py::tuple& tensors, const py::tuple& gradients, bool retain_graph,
-                  bool create_graph) {
-  const TensorList outputs = tensors_of("tensors", tensors);
-  const TensorList grads = tensors_of("gradients", gradients);
+void run_backward(const py::object& tensors, const py::object& gradients,
+                  bool retain_graph, bool create_graph) {
+  const TensorList outputs = parse_tensors("tensors", tensors);
+  const TensorList grads = parse_tensors("gradients", gradients);
   py::gil_scoped_release without_gil;
   backward(outputs, grads, retain_graph, create_graph);
 }
 
-TensorList run_grad(const py::tuple& outputs, const py::tuple& inputs,
-                    const py::tuple& grad_outputs, bool retain_graph, bool create_graph,
+TensorList run_grad(const py::object& outputs, const py::object& inputs,
+                    const py::object& grad_outputs, bool retain_graph, bool create_graph,
                     bool allow_unused) {
-  const TensorList of = tensors_of("outputs", outputs);
-  const TensorList to = tensors_of("inputs", inputs);
-  const TensorList grads = tensors_of("grad_outputs", grad_outputs);
+  const TensorList of = parse_tensors("outputs", outputs);
+  const TensorList to = parse_tensors("inputs", inputs);
+  const TensorList grads = parse_tensors("grad_outputs", grad_outputs);
   py::gil_scoped_release without_gil;
   return grad(of, to, grads, retain_graph, create_graph, allow_unused);
+}
+
+Tensor tensor_for(const char* what, const py::object& object) {
+  const auto tensor = as_tensor(object);
+  PKG_CHECK(tensor, TypeError, what, "() expected a Tensor, got ", type_name(object));
+  return *tensor;
+}
+Kept callable_for(const char* what, const py::object& object) {
+  PKG_CHECK(is_callable(object), TypeError, what, "() expected a callable, got ",
+            type_name(object));
+  return keep(object);
+}
+
+HookHandle register_tensor_hook(const py::object& object, const py::object& callable) {
+  const Tensor tensor = tensor_for("register_hook", object);
+  const Kept hook = callable_for("register_hook", callable);
+  return register_hook(tensor, [hook](const Tensor& grad) {
+    py::gil_scoped_acquire gil;
+    const py::object result = (*hook)(grad);
+    if (result.is_none()) return Tensor();
+    const auto replaced = as_tensor(result);
+    PKG_CHECK(replaced, TypeError, "a hook must return a Tensor or None, got ",
+              type_name(result));
+    return *replaced;
+  });
+}
+
+HookHandle register_leaf_hook(const py::object& object, const py::object& callable) {
+  const char* what = "register_post_accumulate_grad_hook";
+  const Tensor leaf = tensor_for(what, object);
+  const Kept hook = callable_for(what, callable);
+  return register_accumulated_hook(leaf, [hook](const Tensor& grown) {
+    py::gil_scoped_acquire gil;
+    (*hook)(grown);
+  });
+}
+
+/// Gradients as Python returned them: a Tensor, or a sequence with None for no gradient.
+TensorList gradients_of(const py::object& result) {
+  if (const auto tensor = as_tensor(result)) return {*tensor};
+  if (result.is_none()) return {Tensor()};
+  return parse_tensors("the gradients returned by backward()", result);
+}
+
+Held<Node> record(const std::string& name, const py::object& inputs,
+                  const py::object& outputs, const py::object& backward,
+                  const py::object& release, bool materialize_grads) {
+  FunctionOptions options;
+  options.materialize_grads = materialize_grads;
+  options.release = [drop = keep(release)] {
+    if (!interpreter_alive()) return;
+    py::gil_scoped_acquire gil;
+    (*drop)();
+  };
+  return record_function(
+      name, parse_tensors("inputs", inputs), parse_tensors("outputs", outputs),
+      [run = keep(backward)](const TensorList& grads, Node& self) {
+        py::gil_scoped_acquire gil;
+        return gradients_of((*run)(Held<Node>(&self), grads));
+      },
+      std::move(options));
+}
+
+void put_history(const py::object& object, const py::object& node, int output_nr) {
+  const auto tensor = as_tensor(object);
+  PKG_CHECK(tensor, TypeError, "expected a Tensor");
+  PKG_CHECK(py::isinstance<Node>(node), TypeError, "expected a Node, got ",
+            type_name(node));
+  set_history(*tensor, node.cast<Held<Node>>(), uint32_t(output_nr));
 }
 
 }  // namespace
 
 void bind_autograd(py::module_& m) {
-  py::class_<Node, Held<Node>> cls(py::handle(), "Node", py::is_final());
-  cls.attr("__module__") = m.attr("__name__");
-  cls.def("name", &Node::name, "name(self)\n--\n\nName of the operation.");
-  cls.def("__repr__", [](const Node& self) { return "<" + self.name() + ">"; });
-  cls.def_property_readonly("next_functions", &next_functions,
-                            "(node, input number) per input.");
-  cls.def_property_readonly("variable", &variable,
-                            "The leaf of an AccumulateGrad node.");
-
+  bind_node(m);
   m.def("_backward", &run_backward, py::arg("tensors"), py::arg("gradients"),
         py::arg("retain_graph"), py::arg("create_graph"), py::pos_only(),
         "_backward(tensors, gradients, retain_graph, create_graph)\n--\n\n"
@@ -72,10 +112,32 @@ void bind_autograd(py::module_& m) {
         py::arg("allow_unused"), py::pos_only(),
         "_grad(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused)"
         "\n--\n\nGradients without accumulating.");
-  m.def("live_nodes", &Node::live_count,
+  m.def("_register_hook", &register_tensor_hook, py::arg("tensor"), py::arg("hook"),
+        py::pos_only(),
+        "_register_hook(tensor, hook)\n--\n\nHandle of a hook on the tensor's gradient.");
+  m.def("_register_accumulated_hook", &register_leaf_hook, py::arg("leaf"),
+        py::arg("hook"), py::pos_only(),
+        "_register_accumulated_hook(leaf, hook)\n--\n\n"
+        "Handle of a hook after accumulation.");
+  m.def("_retain_grad",
+        [](const py::object& tensor) { retain_grad(tensor_for("retain_grad", tensor)); },
+        py::arg("tensor"), py::pos_only(),
+        "_retain_grad(tensor)\n--\n\nKeeps the gradient of a tensor that is no leaf.");
+  m.def("_record_function", &record, py::arg("name"), py::arg("inputs"),
+        py::arg("outputs"), py::arg("backward"), py::arg("release"),
+        py::arg("materialize_grads"), py::pos_only(),
+        "_record_function(name, inputs, outputs, backward, release, materialize_grads)\n"
+        "--\n\nMakes backward(node, grads) the history of the outputs; its Node, or "
+        "None.");
+  m.def("_set_history", &put_history, py::arg("tensor"), py::arg("node"),
+        py::arg("output_nr"), py::pos_only(),
+        "_set_history(tensor, node, output_nr)\n--\n\nMakes node the history of tensor.");
+  m.def("live_nodes", [] { return live_count(Live::Nodes); },
         "live_nodes()\n--\n\nGraph nodes alive, for leak tests.");
   m.def("is_grad_enabled", &grad_enabled);
   m.def("set_grad_enabled", &set_grad_enabled, py::arg("enabled"));
+  m.def("detect_anomaly", &detect_anomaly);
+  m.def("set_detect_anomaly", &set_detect_anomaly, py::arg("enabled"));
 }
 
 }  // namespace pkg::pybind

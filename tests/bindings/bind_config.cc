@@ -2,27 +2,56 @@
 // tests/bindings/bind_config.cc: facts about the build, the processor and memory.
 #include "base/build_info.h"
 #include "base/isa.h"
+#include "base/thread_local.h"
 #include "bind.h"
+#include "dispatcher/library.h"
 #include "tensor/allocator.h"
 #include "tensor/generator.h"
 
 namespace pkg::pybind {
+
+namespace {
+
+void set_isa_by_name(const std::string& name) {
+  for (Isa isa : {Isa::Baseline, Isa::V3, Isa::V4}) {
+    if (name == name_of(isa)) return set_isa(isa);
+  }
+  throw ValueError("[set_isa] expected 'baseline', 'v3' or 'v4', got '" + name + "'.");
+}
+
+}  // namespace
 
 void bind_config(py::module_& m) {
   m.def("version", &version);
   m.def("compiler_version", &compiler_version);
   m.def("build_flags", &build_flags);
   m.def("cxx11_abi", &cxx11_abi);
+  m.def("load_library", &load_library, py::arg("path"));
   m.def("empty_cache", &empty_cache);
   m.def("manual_seed", [](int64_t seed) { manual_seed(uint64_t(seed)); }, py::arg("seed"),
         "Restarts the default random stream.");
+  m.def("initial_seed", [] { return int64_t(random_state().seed); },
+        "Seed of the default random stream.");
+  m.def("random_position", [] { return int64_t(random_state().first); },
+        "How many counter values of the random stream are used up.");
+  m.def("set_random_state",
+        [](int64_t seed, int64_t position) {
+          set_random_state({uint64_t(seed), uint64_t(position)});
+        },
+        py::arg("seed"), py::arg("position"),
+        "Puts the default random stream to a place it had before.");
+  m.def("set_isa", &set_isa_by_name, py::arg("name"),
+        "Forces an instruction set for the whole process; ValueError above what the CPU "
+        "has.");
   m.def("isa_name", [] { return name_of(isa()); },
         "Instruction set in use: baseline, v3 or v4.");
   m.def("system_allocations", [] { return allocator_stats().system_allocations; },
         "Calls of the allocator to the system since start.");
   m.def("bytes_in_use", [] { return allocator_stats().bytes_in_use; },
         "Bytes handed out now.");
-  m.def("live_tensors", &TensorImpl::live_count,
+  m.def("peak_bytes", [] { return allocator_stats().peak_bytes; },
+        "Highest number of bytes handed out so far.");
+  m.def("live_tensors", [] { return live_count(Live::Tensors); },
         "Tensor objects alive, for leak tests.");
 }
 

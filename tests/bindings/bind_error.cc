@@ -3,6 +3,7 @@
 #include <system_error>
 
 #include "bind.h"
+#include "event.h"
 #include "tensor/storage.h"
 
 namespace pkg::pybind {
@@ -13,11 +14,10 @@ struct Classes {
   py::handle lookup, out_of_memory, cancelled, internal;
 } g_classes;
 
-// " [submitted at file:line]" when the error is that of scheduled work.
+// " [from op at file:line]" when the error is that of scheduled work.
 std::string origin_suffix() {
   const std::string origin = take_async_origin();
-  const size_t at = origin.find(" at ");
-  return at == std::string::npos ? "" : " [submitted at " + origin.substr(at + 4) + "]";
+  return origin.empty() ? "" : " [from " + origin + "]";
 }
 
 void raise(py::handle type, const char* what) {
@@ -60,6 +60,17 @@ void translate(std::exception_ptr thrown) {
 }
 
 }  // namespace
+
+void throw_as_python() {
+  try {
+    throw;
+  } catch (const py::error_already_set&) {
+    throw;
+  } catch (...) {
+    py::detail::try_translate_exceptions();
+    throw py::error_already_set();
+  }
+}
 
 void bind_error(py::module_& m) {
   const auto add = [&](const char* name, const char* doc, py::handle base) {

@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/bindings/bind_hooks.cc: Python's part in the scheduler (scheduler/hooks.h).
+// tests/bindings/bind_hooks.cc: Python's part in the scheduler (scheduler/hooks.h): the
+// GIL, Ctrl-C, and where in Python a call was made.
+#include <unordered_map>
+
 #include "bind.h"
+#include "kept.h"
 #include "scheduler/hooks.h"
 
 namespace pkg::pybind {
 namespace {
-
-bool interpreter_alive() {
-#if PY_VERSION_HEX >= 0x030D0000
-  return Py_IsInitialized() && !Py_IsFinalizing();
-#else
-  return Py_IsInitialized() && !_Py_IsFinalizing();
-#endif
-}
 
 void* enter_blocking() {
   // A thread without the GIL (a worker, or an outer region) has nothing to give up.
@@ -30,20 +26,60 @@ void check_interrupt() {
   if (PyErr_CheckSignals() != 0) throw py::error_already_set();
 }
 
-std::string call_site() {
-  if (!interpreter_alive() || !PyGILState_Check()) return "";
-  const auto frame = py::reinterpret_borrow<py::object>(
+/// Code objects by number, kept for ever: as many as functions that call ops.
+class Codes {
+ public:
+  /// The code's number; 0 when it belongs to the package, whose lines nobody asks for.
+  uint32_t number_of(const py::object& code) {
+    const auto [place, fresh] = numbers_.try_emplace(code.ptr(), 0);
+    if (fresh) {
+      codes_.push_back(code);
+      if (!in_package(code)) place->second = uint32_t(codes_.size());
+    }
+    return place->second;
+  }
+  py::object code(uint32_t number) const { return codes_[number - 1]; }
+
+ private:
+  static bool in_package(const py::object& code) {
+    const py::list path = py::module_::import("pkg").attr("__path__");
+    return code.attr("co_filename")
+        .attr("startswith")(py::str("{}/").format(path[0]))
+        .cast<bool>();
+  }
+
+  std::vector<py::object> codes_;
+  std::unordered_map<PyObject*, uint32_t> numbers_;
+};
+
+Codes& codes() {  // guarded by the GIL
+  static Codes* instance = new Codes;
+  return *instance;
+}
+
+uint64_t mark_site() {
+  if (!interpreter_alive() || !PyGILState_Check()) return 0;
+  auto frame = py::reinterpret_borrow<py::object>(
       reinterpret_cast<PyObject*>(PyEval_GetFrame()));
-  if (!frame) return "";
-  return py::str("{}:{}")
-      .format(frame.attr("f_code").attr("co_filename"), frame.attr("f_lineno"))
-      .cast<std::string>();
+  for (; frame && !frame.is_none(); frame = frame.attr("f_back")) {
+    const uint32_t number = codes().number_of(frame.attr("f_code"));
+    if (number) return uint64_t{number} << 32 | frame.attr("f_lineno").cast<uint32_t>();
+  }
+  return 0;
+}
+
+std::string site_text(uint64_t site) {
+  if (!site || !interpreter_alive()) return "";
+  py::gil_scoped_acquire gil;
+  const py::object code = codes().code(uint32_t(site >> 32));
+  return code.attr("co_filename").cast<std::string>() + ":" +
+         std::to_string(uint32_t(site));
 }
 
 }  // namespace
 
 void bind_hooks() {
-  set_hooks({enter_blocking, leave_blocking, check_interrupt, call_site});
+  set_hooks({enter_blocking, leave_blocking, check_interrupt, mark_site, site_text});
 }
 
 }  // namespace pkg::pybind

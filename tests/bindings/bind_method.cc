@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/bindings/bind_method.cc: methods of Tensor that are not ops.
+#include "autograd/leaf.h"
 #include "bind.h"
-#include "history.h"
 
 namespace pkg::pybind {
 namespace {
@@ -54,7 +54,15 @@ void bind_method(TensorClass& cls) {
           "is_contiguous(self)\n--\n\nWhether the layout is row-major without gaps.");
   cls.def("is_floating_point", [](const Tensor& x) { return is_floating(x.dtype()); },
           "is_floating_point(self)\n--\n\nWhether the dtype is floating.");
-  cls.def("detach", [](const Tensor& x) { return detach(x); },
+  cls.def("_storage_id",
+          [](const Tensor& x) { return reinterpret_cast<uintptr_t>(&x.storage()); },
+          "_storage_id(self)\n--\n\nThe same number for tensors that share memory.");
+  cls.def("_storage_nbytes", [](const Tensor& x) { return x.storage().nbytes(); },
+          "_storage_nbytes(self)\n--\n\nBytes of the memory that it shows a part of.");
+  cls.def("_share", [](const Tensor& x) { return share(x); },
+          "_share(self)\n--\n\nAnother tensor over the same memory, unknown to "
+          "autograd.");
+  cls.def("detach", [](const Tensor& x) { return share(x); },
           "detach(self)\n--\n\nThe same values outside the graph.");
   cls.def("requires_grad_", &requires_grad_, py::arg("requires_grad") = true,
           "requires_grad_(self, requires_grad=True)\n--\n\n"

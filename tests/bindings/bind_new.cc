@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/bindings/bind_new.cc: tensor(data) from numbers and nested sequences.
+#include "autograd/leaf.h"
 #include "bind.h"
-#include "history.h"
 #include "memory.h"
 #include "ops/functions.h"
 #include "tensor/strided_loop.h"
@@ -82,11 +82,7 @@ Tensor tensor(const py::object& data, const py::object& dtype, const py::object&
               type_name(dtype));
   }
   Tensor result = tensor_from_data(data, wanted);
-  if (py::bool_(requires_grad)) {
-    PKG_CHECK(is_floating(result.dtype()), RuntimeError,
-              "only Tensors of floating point dtype can require gradients");
-    set_requires_grad(result, true);
-  }
+  if (py::bool_(requires_grad)) set_requires_grad(result, true);
   return result;
 }
 

@@ -8,6 +8,24 @@
 namespace pkg::pybind {
 namespace {
 
+const char* kind_name(const Operator& op) {
+  switch (op.kind) {
+    case OpKind::Structured: return "structured";
+    case OpKind::Composite: return "composite";
+    case OpKind::View: return "view";
+    case OpKind::Function: return "function";
+  }
+  return "";
+}
+
+/// Where the gradient comes from.
+const char* gradient_name(const Operator& op) {
+  const Operator& definition = op.definition();
+  if (definition.non_differentiable) return "none";
+  if (definition.gradient.formula) return "formula";
+  return definition.kind == OpKind::Composite ? "composed" : "missing";
+}
+
 class OpObject {
  public:
   OpObject(const std::string& name, const std::string& ns)
@@ -63,6 +81,22 @@ class OpObject {
     return "(" + text + ")";
   }
 
+  /// What the registry knows of each overload.
+  py::list records() const {
+    using namespace py::literals;
+    py::list list;
+    for (const Operator* op : overloads_) {
+      py::list keys;
+      for (int k = 0; k < kNumKeys; ++k) {
+        if (op->has_kernel(DispatchKey(k))) keys.append(name_of(DispatchKey(k)));
+      }
+      list.append(py::dict("schema"_a = op->schema.str(), "doc"_a = op->doc,
+                           "kind"_a = kind_name(*op), "gradient"_a = gradient_name(*op),
+                           "where"_a = op->where, "dispatch_keys"_a = keys));
+    }
+    return list;
+  }
+
   bool is_method() const {
     return !first().empty() && first()[0].name == "self" &&
            first()[0].type == ArgType::Tensor && !first()[0].list;
@@ -100,6 +134,14 @@ std::vector<std::string> operator_names(const std::string& ns) {
   return names;
 }
 
+std::vector<std::string> operator_namespaces() {
+  std::vector<std::string> names;
+  for (const Operator* op : Dispatcher::get().all()) {
+    if (names.empty() || names.back() != op->ns) names.push_back(op->ns);
+  }
+  return names;
+}
+
 }  // namespace
 
 void bind_operator(py::module_& m) {
@@ -112,10 +154,17 @@ void bind_operator(py::module_& m) {
   cls.def("__getattr__", &special_attribute);
   cls.def_property_readonly("__doc__", &OpObject::doc);
   cls.def_property_readonly("schemas", &OpObject::schemas, "Schema of each overload.");
+  cls.def_property_readonly(
+      "records", &OpObject::records,
+      "What the registry knows of each overload: a dict with schema, doc, where, kind\n"
+      "(structured, composite, view, function), gradient (formula, composed, none,\n"
+      "missing) and dispatch_keys, the keys it has a kernel of its own for.");
   cls.def_property_readonly("is_method", &OpObject::is_method,
                             "Whether it is a method of Tensor.");
   m.def("operator_names", &operator_names, py::arg("namespace"), py::pos_only(),
         "operator_names(namespace)\n--\n\nNames of the registered ops, sorted.");
+  m.def("operator_namespaces", &operator_namespaces,
+        "operator_namespaces()\n--\n\nNamespaces that have ops, sorted.");
 }
 
 }  // namespace pkg::pybind

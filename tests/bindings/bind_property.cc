@@ -1,25 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/bindings/bind_property.cc: properties of Tensor.
+#include "autograd/leaf.h"
 #include "autograd/node.h"
+#include "autograd/views.h"
 #include "bind.h"
-#include "history.h"
 #include "ops/functions.h"
 
 namespace pkg::pybind {
 namespace {
 
 void put_grad(const Tensor& self, const py::object& value) {
-  if (value.is_none()) {
-    if (self.autograd()) self.autograd()->grad = nullptr;
-    return;
-  }
-  const std::optional<Tensor> grad = as_tensor(value);
+  const auto grad = value.is_none() ? Tensor() : as_tensor(value);
   PKG_CHECK(grad, TypeError, "assigned grad expected to be a Tensor or None but got ",
             type_name(value));
-  PKG_CHECK(grad->sizes() == self.sizes() && grad->dtype() == self.dtype(), RuntimeError,
-            "assigned grad has data of a different size or type: expected ", self.sizes(),
-            " ", self.dtype(), ", got ", grad->sizes(), " ", grad->dtype());
-  self.make_autograd().grad = grad->ref();
+  set_grad(self, *grad);
 }
 
 void put_data(const Tensor& self, const py::object& value) {
@@ -41,25 +35,9 @@ void put_requires_grad(const Tensor& self, const py::object& value) {
 
 }  // namespace
 
-void set_requires_grad(const Tensor& tensor, bool wanted) {
-  if (wanted) {
-    PKG_CHECK(is_floating(tensor.dtype()), RuntimeError,
-              "only Tensors of floating point dtype can require gradients, got ",
-              tensor.dtype());
-  } else {
-    PKG_CHECK(tensor.is_leaf(), RuntimeError,
-              "you can only change requires_grad flags of leaf variables. Use detach().");
-  }
-  tensor.make_autograd().requires_grad = wanted;
-  KeySet& keys = tensor.impl()->keys;
-  keys = wanted ? keys | DispatchKey::Autograd : keys.without(DispatchKey::Autograd);
-}
-
-Tensor detach(const Tensor& tensor) {
-  return alias(tensor, tensor.sizes(), tensor.strides(), tensor.offset());
-}
-
 void bind_property(TensorClass& cls) {
+  // requires_grad(x) brings the history of a view up to date, which is_leaf and grad_fn
+  // rely on.
   const auto get = [&](const char* name, auto getter, const char* doc) {
     cls.def_property_readonly(name, getter, doc);
   };
@@ -72,16 +50,21 @@ void bind_property(TensorClass& cls) {
       "Bytes of one element.");
   get("nbytes", [](const Tensor& x) { return x.numel() * itemsize(x.dtype()); },
       "Bytes of all elements.");
-  get("is_leaf", [](const Tensor& x) { return x.is_leaf(); },
+  get("is_leaf", [](const Tensor& x) { return requires_grad(x), x.is_leaf(); },
       "Whether no differentiable op made it.");
-  get("grad_fn", [](const Tensor& x) { return Held<Node>(grad_fn(x)); },
+  get("grad_fn", [](const Tensor& x) { return requires_grad(x), Held<Node>(grad_fn(x)); },
       "The node that made it, or None.");
+  get("retains_grad",
+      [](const Tensor& x) { return x.autograd() && bool(x.autograd()->retained); },
+      "Whether retain_grad() was called on it.");
+  get("_is_view", [](const Tensor& x) { return x.is_view(); },
+      "Whether it shows another tensor's memory.");
   get("T", [](const Tensor& x) { return ops::transpose(x, 0, -1); },
       "Transpose of a matrix.");
   get("_version", [](const Tensor& x) { return x.version(); }, "Times written.");
-  cls.def_property("requires_grad", [](const Tensor& x) { return x.requires_grad(); },
+  cls.def_property("requires_grad", [](const Tensor& x) { return requires_grad(x); },
                    &put_requires_grad, "Whether gradients are computed for it.");
-  cls.def_property("data", [](const Tensor& x) { return detach(x); }, &put_data,
+  cls.def_property("data", [](const Tensor& x) { return share(x); }, &put_data,
                    "The values without history.");
   // `del x.grad` is allowed, which def_property() has no parameter for.
   const py::cpp_function deleter([](const Tensor& x) { put_grad(x, py::none()); },

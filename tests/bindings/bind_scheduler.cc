@@ -2,12 +2,33 @@
 // tests/bindings/bind_scheduler.cc: threads and pending work.  What waits does so
 // without the GIL.
 #include "bind.h"
-#include "scheduler/scheduler.h"
+#include "event.h"
 
 namespace pkg::pybind {
+namespace {
+
+py::dict stats() {
+  const SchedulerStats s = scheduler_stats();
+  using namespace py::literals;
+  return py::dict("threads"_a = s.threads, "submitted"_a = s.submitted,
+                  "completed"_a = s.completed, "failed"_a = s.failed,
+                  "cancelled"_a = s.cancelled, "inline_runs"_a = s.inline_runs);
+}
+
+}  // namespace
 
 void bind_scheduler(py::module_& m) {
   using WithoutGil = py::call_guard<py::gil_scoped_release>;
+  bind_event(m);
+  bind_stream(m);
+  m.def("cancel", [](const py::object& event) { return cancel(event_of("cancel", event)); },
+        py::arg("event"), py::pos_only(), "cancel(event)\n--\n\nSee Event.cancel.");
+  m.def("cancel_requested", &cancel_requested,
+        "cancel_requested()\n--\n\nWhether somebody asked to cancel the task this thread "
+        "runs; long work polls it.");
+  m.def("scheduler_stats", &stats,
+        "scheduler_stats()\n--\n\nDict: threads alive; tasks submitted, completed, "
+        "failed, cancelled, inline_runs.");
   m.def("num_threads", &num_threads);
   m.def("set_num_threads", &set_num_threads, py::arg("n"));
   m.def("synchronize", &synchronize, WithoutGil());

@@ -3,8 +3,8 @@
 //
 // pybind11 keeps a map from C++ objects to the Python objects that show them, so the
 // same tensor is the same Python object while that lives.
+#include "autograd/leaf.h"
 #include "bind.h"
-#include "history.h"
 
 namespace pkg::pybind {
 namespace {
@@ -46,9 +46,7 @@ py::object make_subclass(const py::object& cls, const py::object& data,
   const std::optional<Tensor> source = as_tensor(data);
   PKG_CHECK(is_tensor_class(cls) && source, TypeError,
             "_make_subclass(): expected (class, Tensor)");
-  const Tensor tensor =
-      alias(*source, source->sizes(), source->strides(), source->offset());
-  tensor.impl()->is_view = false;
+  const Tensor tensor = share(*source);
   if (py::bool_(requires_grad)) set_requires_grad(tensor, true);
   const py::detail::type_info type = type_for(cls);
   return as_object(tensor, &type);

@@ -3,6 +3,7 @@
 #include "casters.h"
 
 #include "memory.h"
+#include "tensors.h"
 
 namespace pkg::pybind {
 namespace {
@@ -69,7 +70,10 @@ std::optional<Tensor> as_tensor(py::handle object) {
 }
 
 std::optional<int64_t> as_int(py::handle object) {
-  if (py::isinstance<py::float_>(object)) return std::nullopt;
+  // True is no size: x.var(False) means unbiased=False, not dim=0.
+  if (py::isinstance<py::float_>(object) || py::isinstance<py::bool_>(object)) {
+    return std::nullopt;
+  }
   const auto index = index_of(object);
   if (!index) return std::nullopt;
   return int_value(*index);
@@ -96,6 +100,19 @@ std::optional<Tensor> as_tensor_like(py::handle object) {
     return std::nullopt;
   }
   return copy_of_buffer(py::reinterpret_borrow<py::buffer>(object));
+}
+
+TensorList parse_tensors(const char* what, py::handle sequence) {
+  PKG_CHECK(py::isinstance<py::tuple>(sequence) || py::isinstance<py::list>(sequence),
+            TypeError, what, " must be a tuple of Tensors, got ", type_name(sequence));
+  TensorList list;
+  for (py::handle entry : sequence) {
+    const auto tensor = entry.is_none() ? Tensor() : as_tensor(entry);
+    PKG_CHECK(tensor, TypeError, what, " must be Tensors or None, got ",
+              type_name(entry));
+    list.push_back(*tensor);
+  }
+  return list;
 }
 
 py::object from_scalar(const Scalar& scalar) {

@@ -108,13 +108,11 @@ class Match {
       const Argument& parameter = schema_.arguments[i];
       given_[i] = true;
       const auto value = parse_value(parameter, args[i]);
-      // x.reshape(2, 3): the remaining integers are the list.
-      if (args.size() > i + 1 && takes_the_rest(i)) {
-        const auto rest = value ? parse_value(parameter, args[py::slice(
-                                                  py::ssize_t(i), std::nullopt, 1)])
-                                : std::nullopt;
-        if (rest) {
-          values_[i] = *rest;
+      // x.reshape(2, 3), einsum("ij,jk", a, b): the remaining arguments are the list.
+      if (takes_the_rest(i, args)) {
+        const py::object rest = args[py::slice(py::ssize_t(i), std::nullopt, 1)];
+        if (const auto list = parse_value(parameter, rest)) {
+          values_[i] = *list;
           return true;
         }
       } else if (value) {
@@ -167,10 +165,12 @@ class Match {
   std::vector<Value> values() && { return std::move(values_); }
 
  private:
-  bool takes_the_rest(size_t i) const {
+  bool takes_the_rest(size_t i, const py::args& args) const {
     const auto& parameters = schema_.arguments;
     const bool last = i + 1 >= parameters.size() || parameters[i + 1].keyword_only;
-    return parameters[i].list && parameters[i].type == ArgType::Int && last;
+    if (!parameters[i].list || !last) return false;
+    if (parameters[i].type == ArgType::Tensor) return as_tensor(args[i]).has_value();
+    return parameters[i].type == ArgType::Int && args.size() > i + 1 && as_int(args[i]);
   }
   template <class... Parts>
   bool refuse(const Parts&... parts) {

@@ -6,9 +6,8 @@
 #include <cstdio>
 #include <thread>
 
-#include "autograd/node.h"
+#include "base/thread_local.h"
 #include "scheduler/scheduler.h"
-#include "tensor/tensor.h"
 
 /// Submits work that sleeps, so that what waits for the scheduler has to block.
 extern "C" [[gnu::visibility("default")]] void probe_submit_sleep(double seconds) {
@@ -23,8 +22,8 @@ namespace {
 struct AtExit {
   ~AtExit() {
     std::printf("live at exit: %lld tensors, %lld nodes\n",
-                static_cast<long long>(pkg::TensorImpl::live_count()),
-                static_cast<long long>(pkg::Node::live_count()));
+                static_cast<long long>(pkg::live_count(pkg::Live::Tensors)),
+                static_cast<long long>(pkg::live_count(pkg::Live::Nodes)));
   }
 } at_exit;
 

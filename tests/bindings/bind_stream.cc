@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/bindings/bind_stream.cc: Stream and the current stream.
+#include "bind.h"
+#include "event.h"
+
+namespace pkg::pybind {
+namespace {
+
+thread_local std::vector<Ref<Stream>> t_entered;  // current before each `with`
+
+Held<Stream> make_stream(const std::string& device) {
+  PKG_CHECK(device == "cpu", NotImplementedError, "[Stream] expected 'cpu', got '",
+            device, "' (device). This build has no other back end.");
+  return Ref<Stream>::make();
+}
+
+Held<Stream> stream_of(const char* function, const py::object& object) {
+  PKG_CHECK(py::isinstance<Stream>(object), TypeError, "[", function,
+            "] expected a Stream, got ", type_name(object), " (stream).");
+  return object.cast<Held<Stream>>();
+}
+
+EventObject submit_to(Stream* stream, const py::args& args) {
+  PKG_CHECK(!args.empty(), TypeError,
+            "submit() missing 1 required argument: 'callable'");
+  return submit_callable(args[0], args[py::slice(1, std::nullopt, 1)], stream);
+}
+
+EventObject record(Stream& self) { return {self.record(), nullptr}; }
+
+void wait_event(Stream& self, const py::object& event) {
+  self.wait(event_of("wait_event", event));
+}
+
+void wait_stream(Stream& self, const py::object& other) {
+  self.wait(stream_of("wait_stream", other)->record());
+}
+
+void leave(const Stream&, const py::args&) {
+  PKG_CHECK(!t_entered.empty(), RuntimeError,
+            "[Stream] left a `with` block that this thread did not enter.");
+  set_current_stream(std::move(t_entered.back()));
+  t_entered.pop_back();
+}
+
+Held<Stream> enter(const Held<Stream>& self) {
+  t_entered.push_back(current_stream());
+  set_current_stream(self);
+  return self;
+}
+
+EventObject submit_function(const py::object& callable, const py::object& deps,
+                            const py::object& stream) {
+  if (stream.is_none()) return submit_callable(callable, deps, nullptr);
+  return submit_callable(callable, deps, stream_of("submit", stream).get());
+}
+
+}  // namespace
+
+void bind_stream(py::module_& m) {
+  py::class_<Stream, Held<Stream>> cls(
+      public_scope("pkg.scheduler"), "Stream", py::is_final(),
+      "Stream(device='cpu')\n--\n\nAn order, not a thread: work of one stream runs first "
+      "in, first out, streams run\nbeside each other on the one pool. Any thread may use "
+      "any stream. `with stream:`\nmakes it current.");
+  m.attr("Stream") = cls;
+  cls.def(py::init(&make_stream), py::arg("device") = "cpu");
+  cls.def("__repr__", [](const Stream& self) {
+    return str("<pkg.scheduler.Stream at ", static_cast<const void*>(&self), ">");
+  });
+  cls.def("submit", &submit_to,
+          "submit(self, callable, *deps)\n--\n\nRuns callable() on a worker after all "
+          "earlier work of this stream and after `deps`.\nReturns its Event. A failure of "
+          "earlier work does not stop it, one of `deps` does.");
+  cls.def("synchronize", &Stream::synchronize,
+          py::call_guard<py::gil_scoped_release>(),
+          "synchronize(self)\n--\n\nWaits for the work submitted so far; raises the first "
+          "error that nobody has seen.");
+  cls.def("query", &Stream::query,
+          "query(self)\n--\n\nWhether all work submitted so far is done.");
+  cls.def("record_event", &record,
+          "record_event(self)\n--\n\nAn Event that is done when the work submitted so far "
+          "is; it never fails.");
+  cls.def("wait_event", &wait_event, py::arg("event"), py::pos_only(),
+          "wait_event(self, event)\n--\n\nLater work of this stream waits for `event`, "
+          "whether it goes well or not.");
+  cls.def("wait_stream", &wait_stream, py::arg("stream"), py::pos_only(),
+          "wait_stream(self, stream)\n--\n\nLater work of this stream waits for what "
+          "`stream` has to do now.");
+  cls.def("record", &record, "record(self)\n--\n\nSee record_event.");
+  cls.def("wait", &wait_event, py::arg("event"), py::pos_only(),
+          "wait(self, event)\n--\n\nSee wait_event.");
+  cls.def("__enter__", &enter,
+          "__enter__(self)\n--\n\nMakes the stream current on this thread.");
+  cls.def("__exit__", &leave,
+          "__exit__(self, *exc)\n--\n\nMakes the stream before current again.");
+
+  m.def("submit", &submit_function, py::arg("callable"), py::pos_only(), py::kw_only(),
+        py::arg("deps") = py::tuple(), py::arg("stream") = py::none(),
+        "submit(callable, /, *, deps=(), stream=None)\n--\n\nRuns callable() on a worker "
+        "once all `deps` (an Event or a sequence of them) are done,\nand returns its "
+        "Event at once. If one of them failed, callable is not run and the\nevent carries "
+        "the same exception. `stream`: also after its earlier work; None means\nthe "
+        "current stream of this thread, if any. TypeError for anything but a callable.");
+  m.def("current_stream", [] { return Held<Stream>(current_stream()); },
+        "current_stream()\n--\n\nThe stream this thread submits to, or None: no order "
+        "besides dependencies.");
+}
+
+}  // namespace pkg::pybind

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/bindings/submit.cc: Python callables as work for the scheduler.
+#include <mutex>
+#include <set>
+
+#include "event.h"
+#include "tensors.h"
+
+namespace pkg::pybind {
+namespace {
+
+// Names of tasks must live as long as the process.  There are as many as functions in
+// the program, unless somebody makes them up: those beyond the limit share one.
+const char* lasting_name(const py::object& callable) {
+  constexpr size_t kMostNames = 4096;
+  static auto* names = new std::set<std::string>;
+  static std::mutex mutex;
+  const py::object qualname = py::getattr(callable, "__qualname__", py::none());
+  const std::string text = py::isinstance<py::str>(qualname)
+                               ? qualname.cast<std::string>()
+                               : type_name(callable);
+  std::lock_guard lock(mutex);
+  if (names->size() >= kMostNames && !names->count(text)) return "python";
+  return names->insert(text).first->c_str();
+}
+
+}  // namespace
+
+std::vector<Ref<Event>> events_of(py::handle deps) {
+  std::vector<Ref<Event>> events;
+  if (deps.is_none()) return events;
+  if (py::isinstance<EventObject>(deps)) return {event_of("submit", deps)};
+  PKG_CHECK(py::isinstance<py::iterable>(deps), TypeError,
+            "[submit] expected an Event or a sequence of them (deps).");
+  for (py::handle entry : deps) {
+    if (!entry.is_none()) events.push_back(event_of("submit", entry));
+  }
+  return events;
+}
+
+EventObject submit_callable(const py::object& callable, py::handle deps, Stream* stream) {
+  PKG_CHECK(is_callable(callable), TypeError, "[submit] expected a callable, got ",
+            type_name(callable), " (callable).");
+  const std::vector<Ref<Event>> events = events_of(deps);
+  const Kept outcome = keep();
+  auto work = [function = keep(callable), outcome]() mutable {
+    py::gil_scoped_acquire gil;
+    const py::object call = *std::exchange(function, nullptr);
+    *outcome = call();
+  };
+  return {submit(std::move(work), events, {.name = lasting_name(callable),
+                                           .stream = stream}),
+          outcome};
+}
+
+}  // namespace pkg::pybind

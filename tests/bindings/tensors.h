@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/bindings/tensors.h: sequences of tensors from Python; casters.cc.
+#pragma once
+
+#include "casters.h"
+
+namespace pkg::pybind {
+
+/// Tensors of a tuple or list; None is an undefined one.  TypeError says `what`.
+TensorList parse_tensors(const char* what, py::handle sequence);
+
+inline bool is_callable(py::handle object) {
+  return py::isinstance<py::function>(object);
+}
+
+}  // namespace pkg::pybind
