@@ -1,107 +1,213 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Text form of tensors, laid out as PyTorch does."""
+"""Text form of tensors, laid out as PyTorch does.  Called by Tensor.__repr__.
+
+Only what is shown is read: printing a large tensor copies its corners.
+"""
+
+from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple, Union
 
-EDGE_ITEMS = 3
-THRESHOLD = 1000
-PRECISION = 4
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
+__all__ = ["get_printoptions", "printoptions", "set_printoptions", "tensor_text"]
 
 
-def tensor_text(tensor):
-    """``tensor([[1., 2.],\\n        [3., 4.]])`` with dtype and requires_grad."""
+class PrintOptions(NamedTuple):
+    """How tensors are printed."""
+
+    precision: int = 4
+    threshold: float = 1000
+    edgeitems: int = 3
+    linewidth: int = 80
+    sci_mode: bool | None = None
+
+
+_PROFILES = {
+    "default": PrintOptions(),
+    "short": PrintOptions(precision=2, edgeitems=2),
+    "full": PrintOptions(threshold=math.inf),
+}
+_options = PrintOptions()
+
+_GAP = None  # stands in nested lists for what is left out
+Nested = Union[int, float, bool, None, list[Any]]
+Format = Callable[[Any], str]
+
+
+def set_printoptions(
+    precision: int | None = None,
+    threshold: float | None = None,
+    edgeitems: int | None = None,
+    linewidth: int | None = None,
+    profile: str | None = None,
+    sci_mode: bool | None = None,
+) -> None:
+    """Change how tensors are printed; what is None stays.
+
+    precision: digits after the point.  threshold: elements above which only ``edgeitems``
+    at each end of a dimension are shown.  linewidth: characters.  profile: "default",
+    "short" or "full", taken first.  sci_mode: whether 1.0000e+00 is used; with None it
+    depends on the numbers.
+    """
+    global _options
+    if profile is not None and profile not in _PROFILES:
+        raise ValueError(
+            f"[set_printoptions] expected profile {', '.join(map(repr, _PROFILES))}, got "
+            f"{profile!r}."
+        )
+    options = _options if profile is None else _PROFILES[profile]
+    given = {
+        "precision": precision,
+        "threshold": threshold,
+        "edgeitems": edgeitems,
+        "linewidth": linewidth,
+    }
+    changes: dict[str, Any] = {k: v for k, v in given.items() if v is not None}
+    _options = options._replace(**changes, sci_mode=sci_mode)
+
+
+def get_printoptions() -> dict[str, Any]:
+    """Return the options by name."""
+    return _options._asdict()
+
+
+@contextmanager
+def printoptions(**options: Any) -> Iterator[None]:
+    """Set options for the length of a ``with`` block."""
+    global _options
+    before = _options
+    try:
+        set_printoptions(**options)
+        yield
+    finally:
+        _options = before
+
+
+def tensor_text(tensor: Tensor) -> str:
+    """Return ``tensor([[1., 2.],\\n        [3., 4.]])`` with dtype and history.
+
+    Waits for pending work.
+    """
     prefix = "tensor("
-    suffix = _suffix(tensor)
     if tensor.device == "meta":
-        return f"{prefix}..., size={tensor.shape}{suffix})"
-    values = tensor.detach()
-    summarize = values.numel() > THRESHOLD
-    shown = _collect(values.tolist(), values.ndim, summarize)
-    formatter = _formatter(_flatten(shown), tensor.dtype.is_floating_point)
-    body = _layout(shown, formatter, len(prefix))
-    return f"{prefix}{body}{suffix})"
+        body = "..."
+    elif tensor.numel() == 0:
+        body = "[]"
+    else:
+        shown = _shown(tensor.detach(), tensor.numel() > _options.threshold)
+        numbers = list(_flat(shown))
+        floating = tensor.dtype.is_floating_point
+        style = _float_style(numbers) if floating else str
+        width = _width(numbers, style, floating)
+        body = _layout(shown, lambda n: style(n).rjust(width), width, len(prefix))
+    return _with_suffixes(prefix + body, _suffixes(tensor), len(prefix))
 
 
-def _suffix(tensor):
-    """What distinguishes it from a plain float32 or int64 tensor."""
+def _suffixes(tensor: Tensor) -> list[str]:
+    # What distinguishes it from a plain float32, int64 or bool tensor.
     parts = []
-    if tensor.numel() == 0 and tensor.ndim != 1:
-        parts.append(f"size={tensor.shape}")
-    if tensor.dtype.name not in ("float32", "int64", "bool"):
-        parts.append(f"dtype={tensor.dtype!r}")
+    meta, empty = tensor.device == "meta", tensor.numel() == 0
     if tensor.device != "cpu":
         parts.append(f"device='{tensor.device}'")
-    if getattr(tensor, "grad_fn", None) is not None:
+    if meta or (empty and tensor.ndim != 1):
+        parts.append(f"size={tuple(tensor.shape)}")
+    # Without numbers to look at, only float32 goes without saying.
+    plain = ("float32",) if meta or empty else ("float32", "int64", "bool")
+    if tensor.dtype.name not in plain:
+        parts.append(f"dtype={tensor.dtype!r}")
+    if tensor.grad_fn is not None:
         parts.append(f"grad_fn=<{tensor.grad_fn.name()}>")
     elif tensor.requires_grad:
         parts.append("requires_grad=True")
-    return "".join(", " + part for part in parts)
+    return parts
 
 
-def _collect(values, ndim, summarize):
-    """Nested lists with the middle of long dimensions replaced by None."""
-    if ndim == 0:
-        return values
-    if summarize and len(values) > 2 * EDGE_ITEMS:
-        ends = values[:EDGE_ITEMS], values[-EDGE_ITEMS:]
-        head, tail = ([_collect(v, ndim - 1, summarize) for v in end] for end in ends)
-        return [*head, None, *tail]
-    return [_collect(v, ndim - 1, summarize) for v in values]
-
-
-def _flatten(values):
-    """The numbers that will be printed."""
-    if isinstance(values, list):
-        return [x for v in values if v is not None for x in _flatten(v)]
-    return [values]
-
-
-def _formatter(numbers, floating):
-    """A function from number to text, all of one width."""
-    if not floating:
-        texts = {n: str(n) for n in numbers}
-    else:
-        finite = [abs(n) for n in numbers if math.isfinite(n)]
-        nonzero = [n for n in finite if n != 0]
-        whole = all(n == int(n) for n in finite)
-        scientific = bool(nonzero) and (
-            max(nonzero) / min(nonzero) > 1000.0
-            or max(nonzero) > 1.0e8
-            or min(nonzero) < 1.0e-4
-        )
-        if whole and not (nonzero and max(nonzero) > 1.0e8):
-            style = "{:.0f}."
+def _with_suffixes(text: str, suffixes: list[str], indent: int) -> str:
+    # Each on the last line while that has room.
+    used = len(text) - text.rfind("\n") + 1
+    for suffix in suffixes:
+        if used + len(suffix) + 2 > _options.linewidth:
+            text += ",\n" + " " * indent + suffix
+            used = indent + len(suffix)
         else:
-            style = f"{{:.{PRECISION}{'e' if scientific else 'f'}}}"
-        texts = {n: style.format(n) if math.isfinite(n) else str(n) for n in numbers}
-    width = max((len(t) for n, t in texts.items() if math.isfinite(n)), default=0)
-    return lambda number: (
-        texts[number].rjust(width) if number == number else ("nan".rjust(width))
-    )
+            text += ", " + suffix
+            used += len(suffix) + 2
+    return text + ")"
 
 
-def _layout(values, formatter, indent):
-    """Brackets, commas and line breaks."""
-    if not isinstance(values, list):
-        return formatter(values).strip()
-    if not any(isinstance(v, list) for v in values):
-        texts = ["..." if v is None else formatter(v) for v in values]
-        per_line = max(
-            1, (80 - indent) // (max((len(t) for t in texts), default=1) + 2)
+def _shown(tensor: Tensor, summarize: bool) -> Any:
+    # Nested lists; the middle of long dimensions is one _GAP.
+    edge = _options.edgeitems
+    if not summarize or tensor.ndim == 0:
+        return tensor.tolist()
+    if tensor.shape[0] <= 2 * edge:
+        return [_shown(row, summarize) for row in tensor.unbind(0)]
+    if tensor.ndim == 1:
+        size = tensor.shape[0]
+        return [*tensor[:edge].tolist(), _GAP, *tensor[size - edge :].tolist()]
+    first, last = range(edge), range(tensor.shape[0] - edge, tensor.shape[0])
+    ends = [[_shown(tensor[i], summarize) for i in end] for end in (first, last)]
+    return [*ends[0], _GAP, *ends[1]]
+
+
+def _flat(shown: Any) -> Iterator[Any]:
+    if not isinstance(shown, list):
+        yield shown
+        return
+    for value in shown:
+        if value is not _GAP:
+            yield from _flat(value)
+
+
+def _float_style(numbers: list[float]) -> Format:
+    sizes = [abs(n) for n in numbers if math.isfinite(n) and n != 0]
+    whole = all(n == int(n) for n in sizes)
+    scientific = _options.sci_mode
+    if scientific is None:
+        scientific = bool(sizes) and (
+            max(sizes) / min(sizes) > 1000 or max(sizes) > 1e8 or min(sizes) < 1e-4
         )
+    if scientific:
+        spec = f".{_options.precision}e"
+    elif whole:
+        return lambda n: f"{n:.0f}." if math.isfinite(n) else f"{n}"
+    else:
+        spec = f".{_options.precision}f"
+    return lambda n: format(n, spec)
+
+
+def _width(numbers: list[Any], style: Format, floating: bool) -> int:
+    # Zeros, infinities and NaN do not widen a column of floats.
+    if floating:
+        numbers = [n for n in numbers if math.isfinite(n) and n != 0]
+    return max((len(style(n)) for n in numbers), default=1)
+
+
+def _layout(shown: Any, show: Format, width: int, indent: int) -> str:
+    if not isinstance(shown, list):
+        return show(shown)
+    if not any(isinstance(value, list) for value in shown):
+        texts = [" ..." if value is _GAP else show(value) for value in shown]
+        per_line = max(1, (_options.linewidth - indent) // (width + 2))
         lines = [texts[i : i + per_line] for i in range(0, len(texts), per_line)]
         separator = ",\n" + " " * (indent + 1)
         return "[" + separator.join(", ".join(line) for line in lines) + "]"
-    depth = _depth(values)
-    parts = ["..." if v is None else _layout(v, formatter, indent + 1) for v in values]
-    separator = "," + "\n" * (depth - 1) + " " * (indent + 1)
+    parts = [
+        "..." if value is _GAP else _layout(value, show, width, indent + 1)
+        for value in shown
+    ]
+    separator = "," + "\n" * (_depth(shown) - 1) + " " * (indent + 1)
     return "[" + separator.join(parts) + "]"
 
 
-def _depth(values):
-    """Levels of nesting."""
+def _depth(shown: Any) -> int:
     depth = 0
-    while isinstance(values, list):
+    while isinstance(shown, list):
         depth += 1
-        values = next((v for v in values if v is not None), None)
+        shown = next((value for value in shown if value is not _GAP), None)
     return depth
