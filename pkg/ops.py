@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from ._binding import core
 from .tensor import Tensor
@@ -18,6 +19,13 @@ __all__ = ["export_to", "functions", "load_library"]
 
 # `pkg.float` and the like are dtypes: these conversions are methods only.
 _METHODS_ONLY = ("float", "bool", "int", "long", "double", "half")
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    # Ops are found at run time.  Nearly all of them return one tensor.
+    def __getattr__(name: str) -> Callable[..., Tensor]: ...
+
 
 _functions: dict[str, core.Operator] = {}
 _namespaces: dict[str, ModuleType] = {}
