@@ -25,7 +25,8 @@ class MLP(nn.Module):
 
     def forward(self, images: Tensor) -> Tensor:
         """Return ten scores for each image of (N, 1, 8, 8)."""
-        return self.layers(images)
+        scores: Tensor = self.layers(images)
+        return scores
 
 
 class CNN(nn.Module):
@@ -47,7 +48,8 @@ class CNN(nn.Module):
 
     def forward(self, images: Tensor) -> Tensor:
         """Return ten scores for each image of (N, 1, 8, 8)."""
-        return self.classifier(self.features(images))
+        scores: Tensor = self.classifier(self.features(images))
+        return scores
 
 
 MODELS: dict[str, type[nn.Module]] = {"mlp": MLP, "cnn": CNN}

@@ -49,16 +49,16 @@ def set_printoptions(
 ) -> None:
     """Change how tensors are printed; what is None stays.
 
-    precision: digits after the point.  threshold: elements above which only ``edgeitems``
-    at each end of a dimension are shown.  linewidth: characters.  profile: "default",
+    precision: digits after the point.  threshold: elements above which only
+    ``edgeitems`` at each end of a dimension are shown.  linewidth: characters.  profile: "default",
     "short" or "full", taken first.  sci_mode: whether 1.0000e+00 is used; with None it
     depends on the numbers.
     """
     global _options
     if profile is not None and profile not in _PROFILES:
         raise ValueError(
-            f"[set_printoptions] expected profile {', '.join(map(repr, _PROFILES))}, got "
-            f"{profile!r}."
+            "[set_printoptions] expected profile "
+            f"{', '.join(map(repr, _PROFILES))}, got {profile!r}."
         )
     options = _options if profile is None else _PROFILES[profile]
     given = {

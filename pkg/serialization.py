@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tensors to and from files in the safetensors format, which holds no code.
 
-``save_file`` and ``load_file`` are the names of the safetensors package: tensors by name.
+``save_file`` and ``load_file`` are the safetensors package's names: tensors by name.
 ``save`` and ``load`` also take modules, optimisers and nested dicts and lists around
 tensors, as checkpoints are; nested.py turns those into tensors by name and a text.
 NumPy and safetensors are imported at first use.
@@ -123,7 +123,7 @@ def read_with_metadata(filename: Path) -> tuple[dict[str, Tensor], dict[str, str
     with open(filename, "rb") as file:
         content = file.read()
     try:
-        entries = safetensors.deserialize(content)  # checks all sizes and offsets
+        entries = _deserialize(content)
         length = int.from_bytes(content[:8], "little")
         metadata = json.loads(content[8 : 8 + length]).get("__metadata__") or {}
     except (safetensors.SafetensorError, ValueError, TypeError) as err:
@@ -139,6 +139,13 @@ def read_with_metadata(filename: Path) -> tuple[dict[str, Tensor], dict[str, str
     return tensors, metadata
 
 
+def _deserialize(content: bytes) -> Any:
+    # The package checks all sizes and offsets.
+    import safetensors
+
+    return safetensors.deserialize(content)  # type: ignore[no-untyped-call]
+
+
 def _damaged(caller: str, filename: Path, reason: str) -> ValueError:
     return ValueError(
         f"[{caller}] expected a safetensors file, got a damaged one ({reason}) "
@@ -149,7 +156,8 @@ def _damaged(caller: str, filename: Path, reason: str) -> ValueError:
 def _itemsize(name: str, tensor: Any) -> int:
     if not isinstance(tensor, Tensor):
         raise TypeError(
-            f"[save_file] expected Tensors, got {type(tensor).__name__} (name={name!r})."
+            f"[save_file] expected Tensors, got {type(tensor).__name__} "
+            f"(name={name!r})."
         )
     if not isinstance(name, str) or name == "__metadata__":
         raise ValueError(

@@ -1,18 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """The main job, run as a user runs it."""
 
+import os
 import re
 import subprocess
 import sys
 
 import pytest
 
+import pkg
+from pkg import models, serialization
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(pkg.__file__)))
+
 
 def run(folder, *arguments):
-    """Exit code and output of ``python -m pkg``."""
+    """Exit code and output of ``python -m pkg``, with this package also elsewhere."""
+    path = os.pathsep.join(filter(None, [ROOT, os.environ.get("PYTHONPATH")]))
     done = subprocess.run(
         [sys.executable, "-m", "pkg", *arguments],
         cwd=folder,
+        env={**os.environ, "PYTHONPATH": path},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         timeout=300,
@@ -30,26 +38,87 @@ def test_train_reaches_its_accuracy_and_predict_reads_the_weights(
     accuracy = float(re.search(r"held-out accuracy: ([\d.]+) %", text).group(1))
     assert accuracy >= wanted
     weights = tmp_path / f"digits-{model}.safetensors"
-    code, text = run(tmp_path, "predict", "--weights", str(weights))
-    assert code == 0 and re.search(r"\d of 5 right", text)
+    assert os.listdir(tmp_path) == [weights.name]
+    code, text = run(tmp_path, "predict", "--weights", str(weights), "--count", "7")
+    assert code == 0 and re.search(r"\d of 7 right", text)
 
 
-def test_info_names_the_build():
-    """One fact a line."""
+def test_train_creates_its_folder_and_draws_the_curve(tmp_path):
+    pytest.importorskip("matplotlib")
+    code, text = run(tmp_path, "train", "--epochs", "1", "--out", "new/folder")
+    assert code == 0, text
+    curve = tmp_path / "new" / "folder" / "digits-mlp.png"
+    assert curve.read_bytes().startswith(b"\x89PNG")
+
+
+def test_info_names_version_build_machine_and_kernels():
     code, text = run(".", "info")
-    assert code == 0 and "instruction set" in text and "version" in text
+    assert code == 0, text
+    facts = dict(re.split(r"  +", line, maxsplit=1) for line in text.splitlines())
+    assert facts["version"] == pkg.__version__
+    assert "-O" in facts["flags"] and facts["compiler"]
+    assert facts["instruction set"] in ("baseline", "v3", "v4")
+    assert int(facts["threads"]) >= 1
+    assert facts["BLAS"].startswith("OpenBLAS")
+    for key in ("CPU", "Meta", "Autograd"):
+        assert int(facts[f"ops with {key}"]) > 50
 
 
-def test_mistakes_are_one_line_and_exit_code_two(tmp_path):
-    """No traceback for what a user can get wrong."""
-    damaged = tmp_path / "damaged.safetensors"
-    damaged.write_bytes(b"not weights")
-    for arguments in [
-        ("predict", "--weights", "missing.safetensors"),
-        ("predict", "--weights", str(damaged)),
-        ("train", "--out", "/proc/nowhere"),
-        ("train", "--epochs", "-1"),
-        ("sing",),
-    ]:
-        code, text = run(tmp_path, *arguments)
-        assert code == 2 and "Traceback" not in text, (arguments, text)
+def complaint(folder, *arguments):
+    """The one line of a refused command."""
+    code, text = run(folder, *arguments)
+    assert code == 2, (arguments, text)
+    assert text.count("\n") == 1 and "Traceback" not in text, (arguments, text)
+    assert text.startswith("pkg: error: ")
+    return text
+
+
+@pytest.mark.parametrize(
+    "arguments,words",
+    [
+        ((), "required: COMMAND"),
+        (("sing",), "invalid choice: 'sing'"),
+        (("train", "--epochs", "-1"), "expected a positive integer, got -1"),
+        (("train", "--epochs", "many"), "invalid int value: 'many'"),
+        (("train", "--lr", "nan"), "expected a positive number, got nan"),
+        (("train", "--model", "rnn"), "invalid choice: 'rnn'"),
+        (("train", "--seed", str(2**64)), "expected a 64-bit integer"),
+        (("train", "--out", "/proc/nowhere"), "cannot write into /proc/nowhere"),
+        (("predict",), "required: --weights"),
+        (("predict", "--weights", "none"), "cannot read none: No such file"),
+        (("predict", "--weights", "."), "cannot read .: Is a directory"),
+        (("info", "--all"), "unrecognized arguments: --all"),
+    ],
+)
+def test_mistakes_are_one_line_and_exit_code_two(tmp_path, arguments, words):
+    assert words in complaint(tmp_path, *arguments)
+    assert os.listdir(tmp_path) == []
+
+
+def test_weights_that_do_not_fit_are_one_line_and_exit_code_two(tmp_path):
+    weights = tmp_path / "weights"
+
+    def predict():
+        return complaint(tmp_path, "predict", "--weights", "weights")
+
+    weights.write_bytes(b"not weights")
+    assert "weights is damaged" in predict()
+    serialization.save(models.MLP(), weights)
+    assert "names no model (known: mlp, cnn)" in predict()
+    serialization.save(models.MLP(), weights, {"model": "cnn"})
+    assert "does not fit the model cnn" in predict()
+    serialization.save(models.MLP(), weights, {"model": "mlp"})
+    weights.write_bytes(weights.read_bytes()[:-1])
+    assert "weights is damaged" in predict()
+
+
+def test_train_refuses_a_file_as_its_folder(tmp_path):
+    (tmp_path / "file").write_bytes(b"")
+    assert "cannot write into file" in complaint(tmp_path, "train", "--out", "file")
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0,
+                    reason="root may write anywhere")  # fmt: skip
+def test_train_refuses_a_folder_without_permission(tmp_path):
+    tmp_path.chmod(0o500)
+    assert "Permission denied" in complaint(".", "train", "--out", str(tmp_path))

@@ -40,7 +40,16 @@ def _positive_float(text: str) -> float:
     return value
 
 
-_positive.__name__ = "int"  # argparse shows the name: "invalid int value: 'x'"
+def _seed(text: str) -> int:
+    value = int(text)
+    if not -(2**63) <= value < 2**63:
+        raise argparse.ArgumentTypeError(f"expected a 64-bit integer, got {text}")
+    return value
+
+
+_positive.__name__ = _seed.__name__ = (
+    "int"  # argparse shows the name: "invalid int value: 'x'"
+)
 _positive_float.__name__ = "float"
 
 
@@ -56,7 +65,7 @@ def _parser() -> _Parser:
     train.add_argument("--epochs", type=_positive, help="passes over the data")
     train.add_argument("--batch-size", type=_positive, default=32)
     train.add_argument("--lr", type=_positive_float, default=3e-3, help="learning rate")
-    train.add_argument("--seed", type=int, default=0)
+    train.add_argument("--seed", type=_seed, default=0)
     train.add_argument(
         "--out", default=".", metavar="FOLDER", help="for the weights and the curve"
     )
@@ -65,7 +74,7 @@ def _parser() -> _Parser:
     predict = commands.add_parser("predict", help="draw digits with predictions")
     predict.add_argument("--weights", required=True, metavar="FILE", help="from train")
     predict.add_argument("--count", type=_positive, default=5, help="digits to draw")
-    predict.add_argument("--seed", type=int, default=0, help="which digits")
+    predict.add_argument("--seed", type=_seed, default=0, help="which digits")
 
     commands.add_parser("info", help="print facts about this build and machine")
     return parser

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m pkg predict``: held-out digits drawn in the terminal, with predictions."""
+"""``python -m pkg predict``: held-out digits drawn as text, with predictions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import argparse
 import random
 import sys
 
-from .. import nn, no_grad
+from .. import nn
+from ..autograd import no_grad
 from ..datasets import digits
 from ..models import MODELS
 from ..serialization import read_with_metadata

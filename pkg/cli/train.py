@@ -4,14 +4,15 @@
 from __future__ import annotations
 
 import argparse
-import math
 import os
 import sys
 import tempfile
 import time
 from typing import Any
 
-from .. import manual_seed, nn, no_grad, optim
+from .. import nn, optim
+from .._binding import core
+from ..autograd import no_grad
 from ..data import DataLoader, TensorDataset
 from ..datasets import digits
 from ..models import MODELS
@@ -26,7 +27,7 @@ EPOCHS = {"mlp": 30, "cnn": 20}
 def run(args: argparse.Namespace) -> None:
     """Train, print the held-out accuracy, save weights and curve."""
     _check_folder(args.out)
-    manual_seed(args.seed)
+    core.manual_seed(args.seed)
     model = MODELS[args.model]()
     train_set, held_out = digits(train=True), digits(train=False)
     epochs = args.epochs or EPOCHS[args.model]
@@ -56,12 +57,13 @@ def _fit(
     args: argparse.Namespace,
     epochs: int,
 ) -> tuple[list[dict[str, float]], int, float]:
-    from tqdm import tqdm
+    from tqdm import tqdm  # type: ignore[import-untyped,unused-ignore]
 
     loader = DataLoader(train_set, batch_size=args.batch_size, shuffle=True)
     optimizer = optim.AdamW(model.parameters(), lr=args.lr, weight_decay=0.05)
     loss_of = nn.CrossEntropyLoss()
     total, step, seconds = epochs * len(loader), 0, 0.0
+    schedule = optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=total)
     history = []
     bar = tqdm(total=total, unit="step", file=sys.stderr, disable=None, leave=False)
     with bar:
@@ -70,13 +72,11 @@ def _fit(
             losses = []
             began = time.perf_counter()
             for images, labels in loader:
-                # Half a cosine, from lr down to 0.
-                cosine = math.cos(math.pi * step / total)
-                optimizer.param_groups[0]["lr"] = args.lr * 0.5 * (1 + cosine)
                 loss = loss_of(model(images), labels)
                 optimizer.zero_grad()
                 loss.backward()
                 optimizer.step()
+                schedule.step()
                 losses.append(loss.detach())
                 step += 1
                 bar.update()

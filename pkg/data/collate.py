@@ -16,10 +16,10 @@ __all__ = ["default_collate"]
 def default_collate(batch: Sequence[Any]) -> Any:
     """Stack samples of equal structure.
 
-    Tensors and NumPy arrays are stacked; Python numbers become an int64, float64 or bool
-    tensor; strings stay a list; of dicts and sequences each entry is collated: a dict,
-    a named tuple, or a list.  TypeError for anything else, RuntimeError for sequences of
-    different lengths.
+    Tensors and NumPy arrays are stacked; Python numbers become an int64, float64 or
+    bool tensor; strings stay a list; of dicts and sequences each entry is collated: a
+    dict, a named tuple, or a list.  TypeError for anything else, RuntimeError for
+    sequences of different lengths.
     """
     first = batch[0]
     if isinstance(first, Tensor):

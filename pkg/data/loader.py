@@ -45,7 +45,7 @@ class DataLoader:
         batch_size: None yields single samples.  generator: makes shuffling repeatable
         (else the library's stream).  num_workers: threads that prepare
         ``prefetch_factor`` batches each ahead, in the same order; worker_init_fn is
-        called with its number in each.  pin_memory: without effect, there is one memory.
+        called with its number in each.  pin_memory: without effect.
         """
         if num_workers < 0:
             raise ValueError(

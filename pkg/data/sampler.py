@@ -56,7 +56,7 @@ class RandomSampler(Sampler[int]):
         num_samples: int | None = None,
         generator: Generator | None = None,
     ) -> None:
-        """Take a dataset; ``num_samples`` is how many to draw, by default its length."""
+        """Take a dataset; ``num_samples`` to draw are by default its length."""
         if num_samples is not None and num_samples < 1:
             raise ValueError(
                 "num_samples should be a positive integer value, but got "
@@ -116,8 +116,8 @@ class WeightedRandomSampler(Sampler[int]):
         self.weights = [float(weight) for weight in weights]
         if not self.weights or min(self.weights) < 0 or not sum(self.weights) > 0:
             raise ValueError(
-                "[WeightedRandomSampler] expected weights >= 0 with a positive sum, got "
-                f"{len(self.weights)} of sum {sum(self.weights)}."
+                "[WeightedRandomSampler] expected weights >= 0 with a positive sum, "
+                f"got {len(self.weights)} of sum {sum(self.weights)}."
             )
         if num_samples < 1:
             raise ValueError(

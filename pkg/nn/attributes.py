@@ -37,7 +37,8 @@ class Attributes:
         if isinstance(value, (Parameter, Attributes)):
             if "_parameters" not in own:
                 raise AttributeError(
-                    f"cannot assign {type(value).__name__} before Module.__init__() call"
+                    f"cannot assign {type(value).__name__} before "
+                    "Module.__init__() call"
                 )
             kind = "_parameters" if isinstance(value, Parameter) else "_modules"
         else:
@@ -51,7 +52,7 @@ class Attributes:
         own[kind][name] = value
 
     def _check_kind(self, kind: str, name: str, value: Any) -> None:
-        # A name that is taken keeps its kind; a Parameter may replace a module or buffer.
+        # A taken name keeps its kind, but a Parameter may replace a module or buffer.
         if kind == "_modules" and name in self._parameters:
             kind = "_parameters"
         accepted, what, wanted = _EXPECTED[kind]

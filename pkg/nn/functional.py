@@ -209,7 +209,7 @@ def layer_norm(
     bias: Tensor | None = None,
     eps: float = 1e-5,
 ) -> Tensor:
-    """(x - mean) / sqrt(variance + eps) over the last dimensions, times weight + bias."""
+    """(x - mean) / sqrt(variance + eps) over the last dimensions, then weight and bias."""
     return ops.layer_norm(input, normalized_shape, weight, bias, eps)
 
 
@@ -250,4 +250,4 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
             f"{largest} (num_classes={num_classes})."
         )
     classes = ops.arange(count)
-    return ops.eq(ops.unsqueeze(tensor, -1), classes).to(classes.dtype)
+    return ops.long(ops.eq(ops.unsqueeze(tensor, -1), classes))

@@ -12,7 +12,7 @@ _keys = itertools.count()
 
 
 class RemovableHandle:
-    """Undoes the registration of a hook; also a context manager that does so at its end."""
+    """Undoes the registration of a hook, also at the end of a ``with`` block."""
 
     def __init__(self, hooks: dict[int, Any], hook: Any, prepend: bool = False) -> None:
         """Add ``hook`` to ``hooks``, after the ones there unless ``prepend``."""

@@ -104,7 +104,8 @@ class Embedding(Module):
                 "[Embedding] expected a table of 2 dimensions, got shape "
                 f"{tuple(embeddings.shape)}."
             )
-        layer = cls(*embeddings.shape, padding_idx, dtype=embeddings.dtype)
+        rows, columns = embeddings.shape
+        layer = cls(rows, columns, padding_idx, dtype=embeddings.dtype)
         layer.weight = Parameter(embeddings, requires_grad=not freeze)
         return layer
 

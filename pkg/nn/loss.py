@@ -37,7 +37,7 @@ class _WeightedLoss(_Loss):
 
 
 class CrossEntropyLoss(_WeightedLoss):
-    """-log softmax(input)[target]: scores (N, C, ...) against class numbers (N, ...)."""
+    """-log softmax(input)[target]: scores (N, C, ...), class numbers (N, ...)."""
 
     def __init__(
         self,

@@ -39,8 +39,8 @@ def _warn_of_sizes(input: Tensor, target: Tensor) -> None:
     if tuple(input.shape) != tuple(target.shape):
         warnings.warn(
             f"Using a target size {tuple(target.shape)} that is different to the input "
-            f"size {tuple(input.shape)}. This will likely lead to incorrect results due "
-            "to broadcasting. Please ensure they have the same size.",
+            f"size {tuple(input.shape)}. This will likely lead to incorrect results "
+            "due to broadcasting. Please ensure they have the same size.",
             stacklevel=3,
         )
 
@@ -102,9 +102,9 @@ def nll_loss(
 ) -> Tensor:
     """Minus the log-probability at each class number.
 
-    Shapes: input (C), (N, C) or (N, C, ...), target int64 of () or (N, ...).  Targets of
-    ``ignore_index`` count nothing; ``weight`` (C) is a factor per class, and the mean is
-    over the sum of factors.
+    Shapes: input (C), (N, C) or (N, C, ...), target int64 of () or (N, ...).  Targets
+    of ``ignore_index`` count nothing; ``weight`` (C) is a factor per class, and the mean
+    is over the sum of factors.
     """
     check_reduction(reduction)
     dim = 0 if input.ndim == 1 else 1
@@ -158,7 +158,7 @@ def cross_entropy(
     if label_smoothing == 0.0:
         return loss
     even = _even_loss(scores, target, weight, ignore_index, reduction, dim)
-    return (1 - label_smoothing) * loss + label_smoothing * even
+    return loss * (1 - label_smoothing) + even * label_smoothing
 
 
 def _has(target: Tensor, ignore_index: int) -> bool:

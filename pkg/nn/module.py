@@ -253,7 +253,7 @@ class Module(Attributes):
         """Convert to bfloat16."""
         return self.to(core.bfloat16)
 
-    # --- saving and showing -------------------------------------------------------------
+    # --- saving and showing -----------------------------------------------------------
 
     def state_dict(
         self, *, prefix: str = "", keep_vars: bool = False

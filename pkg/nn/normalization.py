@@ -113,7 +113,7 @@ class RMSNorm(Module):
 
 
 class Dropout(Module):
-    """Zeroes each element with probability ``p`` while training, and scales the rest."""
+    """Zeroes elements with probability ``p`` while training, and scales the rest."""
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         """Create a layer that drops with probability ``p``; may overwrite its input."""

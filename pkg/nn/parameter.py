@@ -8,6 +8,7 @@ from typing import Any
 
 from .. import ops
 from ..autograd import no_grad
+from ..printing import tensor_text
 from ..tensor import Tensor
 
 __all__ = ["Parameter", "clear_gradients"]
@@ -43,7 +44,7 @@ class Parameter(Tensor):
 
     def __repr__(self) -> str:
         """PyTorch's words: the tensor below a heading."""
-        return "Parameter containing:\n" + super().__repr__()
+        return "Parameter containing:\n" + tensor_text(self)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
         """A Parameter with memory of its own and no gradient."""

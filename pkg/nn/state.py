@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Modules to flat dicts of tensors and back.  Called by Module.state_dict and its twin."""
+"""Modules to flat dicts of tensors and back.  Called by Module."""
 
 from __future__ import annotations
 

@@ -31,8 +31,8 @@ class ReduceLROnPlateau:
 
         mode: whether "min" or "max" is better.  threshold: by which share ("rel") or
         amount ("abs").  After more than ``patience`` values without improvement the
-        rate is multiplied by ``factor``, not below ``min_lr``, unless that changes it by
-        less than ``eps``; values of the next ``cooldown`` epochs are not counted.
+        rate is multiplied by ``factor``, not below ``min_lr``, unless that changes it
+        by less than ``eps``; values of the next ``cooldown`` epochs are not counted.
         """
         check_optimizer(optimizer)
         if factor >= 1.0:

@@ -135,7 +135,7 @@ class ConstantLR(_Multiplied):
 
 
 class LinearLR(_Multiplied):
-    """From ``start_factor`` to ``end_factor`` times the rate, in equal steps: warm-up."""
+    """From ``start_factor`` to ``end_factor`` times the rate, in equal steps."""
 
     def __init__(
         self,
@@ -169,7 +169,7 @@ class LinearLR(_Multiplied):
 
 
 class CosineAnnealingLR(LRScheduler):
-    """Half a cosine from the rate down to ``eta_min`` in ``T_max`` epochs, then back."""
+    """A cosine from the rate down to ``eta_min`` in ``T_max`` epochs, then back."""
 
     def __init__(
         self,

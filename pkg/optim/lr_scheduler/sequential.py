@@ -25,15 +25,15 @@ class SequentialLR(LRScheduler):
         milestones: Sequence[int],
         last_epoch: int = -1,
     ) -> None:
-        """Take schedules of this optimiser and the epochs at which the next takes over."""
+        """Take schedules of this optimiser, and the epochs at which the next begins."""
         if len(milestones) != len(schedulers) - 1:
             raise ValueError(
-                "[SequentialLR] expected one milestone between every two schedulers, got "
-                f"{len(milestones)} (schedulers={len(schedulers)})."
+                "[SequentialLR] expected one milestone between every two schedulers, "
+                f"got {len(milestones)} (schedulers={len(schedulers)})."
             )
         if any(s.optimizer is not optimizer for s in schedulers):
             raise ValueError(
-                "[SequentialLR] expected schedulers of the given optimizer, got another's."
+                "[SequentialLR] expected schedulers of this optimizer, got another's."
             )
         self._schedulers = list(schedulers)
         self._milestones = list(milestones)
