@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple, Union
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from .tensor import Tensor
@@ -35,7 +35,6 @@ _PROFILES = {
 _options = PrintOptions()
 
 _GAP = None  # stands in nested lists for what is left out
-Nested = Union[int, float, bool, None, list[Any]]
 Format = Callable[[Any], str]
 
 
@@ -50,9 +49,9 @@ def set_printoptions(
     """Change how tensors are printed; what is None stays.
 
     precision: digits after the point.  threshold: elements above which only
-    ``edgeitems`` at each end of a dimension are shown.  linewidth: characters.  profile: "default",
-    "short" or "full", taken first.  sci_mode: whether 1.0000e+00 is used; with None it
-    depends on the numbers.
+    ``edgeitems`` at each end of a dimension are shown.  linewidth: characters.
+    profile: "default", "short" or "full", taken first.  sci_mode: whether 1.0000e+00 is
+    used; with None it depends on the numbers.
     """
     global _options
     if profile is not None and profile not in _PROFILES:

@@ -432,9 +432,8 @@ def test_pad_surrounds_from_the_last_dimension():
     x = np.arange(6.0).reshape(2, 3)
     got = F.pad(pkg.tensor(x), (1, 2, 0, 1), value=9.0).numpy()
     np.testing.assert_array_equal(got, np.pad(x, [(0, 1), (1, 2)], constant_values=9.0))
-    for wrong in ((1,), (1, -1), (1,) * 6):
-        with pytest.raises(ValueError):
-            F.pad(pkg.tensor(x), wrong)
+    with pytest.raises(NotImplementedError, match="reflect"):
+        F.pad(pkg.tensor(x), (1, 1), "reflect")
 
 
 def test_norm_layers_start_plain_and_have_optional_parameters():
@@ -450,6 +449,59 @@ def test_norm_layers_start_plain_and_have_optional_parameters():
     want = x / np.sqrt((x * x).mean(2, keepdims=True) + 1e-6)
     np.testing.assert_allclose(got, want, atol=1e-12)
     assert list(nn.RMSNorm(3, elementwise_affine=False).state_dict()) == []
+
+
+def test_pooling_layers_take_means():
+    x = np.random.default_rng(0).normal(size=(2, 3, 4, 6))
+    want = x.reshape(2, 3, 2, 2, 3, 2).mean((3, 5))
+    np.testing.assert_allclose(nn.AvgPool2d(2)(pkg.tensor(x)).numpy(), want, atol=1e-12)
+    got = nn.AdaptiveAvgPool2d((2, 3))(pkg.tensor(x)).numpy()
+    np.testing.assert_allclose(got, want, atol=1e-12)
+    got = nn.AdaptiveAvgPool2d(1)(pkg.tensor(x)).numpy()
+    np.testing.assert_allclose(got[..., 0, 0], x.mean((2, 3)), atol=1e-12)
+
+
+@pytest.mark.parametrize("momentum", [0.1, None])
+def test_batch_norm_uses_the_batch_in_training_and_its_memory_afterwards(momentum):
+    layer = nn.BatchNorm2d(3, momentum=momentum).double()
+    assert list(layer.state_dict()) == [
+        "weight", "bias", "running_mean", "running_var", "num_batches_tracked",
+    ]  # fmt: skip
+    rng = np.random.default_rng(0)
+    mean, var = np.zeros(3), np.ones(3)
+    for step in (1, 2):
+        x = rng.normal(2.0, 3.0, size=(4, 3, 2, 2))
+        got = layer(pkg.tensor(x)).detach().numpy()
+        own = x.mean((0, 2, 3)), x.var((0, 2, 3)), x.var((0, 2, 3), ddof=1)
+        want = (x - own[0][:, None, None]) / np.sqrt(own[1][:, None, None] + 1e-5)
+        np.testing.assert_allclose(got, want, atol=1e-10)
+        share = momentum or 1 / step
+        mean, var = mean + share * (own[0] - mean), var + share * (own[2] - var)
+    np.testing.assert_allclose(layer.running_mean.numpy(), mean)
+    np.testing.assert_allclose(layer.running_var.numpy(), var)
+    assert layer.num_batches_tracked.item() == 2
+    got = layer.eval()(pkg.tensor(x)).detach().numpy()
+    want = (x - mean[:, None, None]) / np.sqrt(var[:, None, None] + 1e-5)
+    np.testing.assert_allclose(got, want, atol=1e-10)
+    assert layer.num_batches_tracked.item() == 2
+    with pytest.raises(ValueError, match="expected 4D input .got 2D"):
+        layer(pkg.ones([2, 3]))
+    plain = nn.BatchNorm1d(3, affine=False, track_running_stats=False).eval()
+    assert plain.state_dict() == {}
+    got = plain(pkg.tensor(x[:, :, 0, 0])).numpy()
+    np.testing.assert_allclose(got.mean(0), 0, atol=1e-12)
+
+
+def test_group_norm_normalises_groups_of_channels():
+    x = np.random.default_rng(0).normal(size=(2, 4, 3))
+    grouped = x.reshape(2, 2, 6)
+    want = (grouped - grouped.mean(2, keepdims=True)) / np.sqrt(
+        grouped.var(2, keepdims=True) + 1e-5
+    )
+    got = nn.GroupNorm(2, 4).double()(pkg.tensor(x)).detach().numpy()
+    np.testing.assert_allclose(got, want.reshape(2, 4, 3), atol=1e-10)
+    with pytest.raises(ValueError, match="divisible by num_groups"):
+        nn.GroupNorm(3, 4)
 
 
 def test_dropout_scales_in_training_and_is_the_identity_in_evaluation():
@@ -468,7 +520,7 @@ def test_one_hot_and_normalize():
     assert F.one_hot(pkg.tensor([0, 2])).tolist() == [[1, 0, 0], [0, 0, 1]]
     assert F.one_hot(pkg.tensor([1]), 2).dtype == pkg.int64
     for wrong in ([-1], [3]):
-        with pytest.raises(RuntimeError, match="expected classes from 0 to 2"):
+        with pytest.raises((RuntimeError, ValueError)):
             F.one_hot(pkg.tensor(wrong), 3)
     x = np.array([[3.0, 4.0], [0.0, 0.0]])
     np.testing.assert_allclose(
@@ -548,7 +600,7 @@ def test_cross_entropy_refuses_classes_out_of_range_and_wrong_shapes():
             F.cross_entropy(x, pkg.tensor(wrong))
     with pytest.raises(ValueError):
         F.cross_entropy(x, pkg.tensor([0, 1, 2]))
-    with pytest.raises(ValueError, match="expected input"):
+    with pytest.raises(ValueError, match="nll_loss"):
         F.nll_loss(x, pkg.tensor([[0], [1]]))
     with pytest.raises(RuntimeError, match="label_smoothing"):
         F.cross_entropy(x, pkg.tensor([0, 1]), label_smoothing=2.0)
@@ -738,6 +790,10 @@ def test_reprs_agree_with_pytorch():
         lambda nn: nn.LeakyReLU(),
         lambda nn: nn.Sequential(nn.GELU(), nn.ELU(), nn.Softplus(), nn.LogSigmoid()),
         lambda nn: nn.Dropout(),
+        lambda nn: nn.AvgPool2d(2),
+        lambda nn: nn.AdaptiveAvgPool2d((1, 2)),
+        lambda nn: nn.BatchNorm2d(3, momentum=None),
+        lambda nn: nn.GroupNorm(2, 4, affine=False),
         lambda nn: nn.Flatten(),
         lambda nn: nn.CrossEntropyLoss(),
         lambda nn: nn.ModuleDict({"a": nn.Sequential(nn.SiLU(), nn.LogSoftmax(1))}),

@@ -17,8 +17,9 @@ from .activation import (
     Softplus,
     Tanh,
 )
+from .batchnorm import BatchNorm1d, BatchNorm2d, GroupNorm
 from .container import ModuleDict, ModuleList, Sequential
-from .conv import Conv2d, MaxPool2d
+from .conv import Conv2d
 from .linear import Embedding, Linear
 from .loss import (
     BCEWithLogitsLoss,
@@ -31,9 +32,14 @@ from .loss import (
 from .module import Module
 from .normalization import Dropout, LayerNorm, RMSNorm
 from .parameter import Parameter
+from .pooling import AdaptiveAvgPool2d, AvgPool2d, MaxPool2d
 
 __all__ = [
+    "AdaptiveAvgPool2d",
+    "AvgPool2d",
     "BCEWithLogitsLoss",
+    "BatchNorm1d",
+    "BatchNorm2d",
     "Conv2d",
     "CrossEntropyLoss",
     "Dropout",
@@ -41,6 +47,7 @@ __all__ = [
     "Embedding",
     "Flatten",
     "GELU",
+    "GroupNorm",
     "Identity",
     "L1Loss",
     "LayerNorm",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Layers over images (batch, channels, height, width): Conv2d, MaxPool2d."""
+"""Conv2d: a layer over images (batch, channels, height, width)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from . import init
 from .module import Module
 from .parameter import Parameter
 
-__all__ = ["Conv2d", "MaxPool2d"]
+__all__ = ["Conv2d"]
 
 Pair = Union[int, Sequence[int]]
 
@@ -124,27 +124,3 @@ def _padding(padding: Pair | str, stride: tuple[int, int]) -> tuple[int, int] | 
     if padding == "same" and stride != (1, 1):
         raise ValueError("padding='same' is not supported for strided convolutions")
     return padding
-
-
-class MaxPool2d(Module):
-    """The maximum of each window."""
-
-    def __init__(
-        self, kernel_size: Pair, stride: Pair | None = None, padding: Pair = 0
-    ) -> None:
-        """Create a layer; ``stride`` is ``kernel_size`` unless given."""
-        super().__init__()
-        self.kernel_size = kernel_size
-        self.stride = kernel_size if stride is None else stride
-        self.padding = padding
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Apply the layer to (N, C, H, W) or (C, H, W)."""
-        return F.max_pool2d(input, self.kernel_size, self.stride, self.padding)
-
-    def extra_repr(self) -> str:
-        """The window."""
-        return (
-            f"kernel_size={self.kernel_size}, stride={self.stride}, "
-            f"padding={self.padding}"
-        )

@@ -22,6 +22,9 @@ from .losses import (
 )
 
 __all__ = [
+    "adaptive_avg_pool2d",
+    "avg_pool2d",
+    "batch_norm",
     "binary_cross_entropy_with_logits",
     "conv2d",
     "cross_entropy",
@@ -29,6 +32,7 @@ __all__ = [
     "elu",
     "embedding",
     "gelu",
+    "group_norm",
     "l1_loss",
     "layer_norm",
     "leaky_relu",
@@ -53,10 +57,16 @@ __all__ = [
 
 Pair = Union[int, Sequence[int]]
 
+adaptive_avg_pool2d = ops.adaptive_avg_pool2d
+avg_pool2d = ops.avg_pool2d
+batch_norm = ops.batch_norm
 elu = ops.elu
+group_norm = ops.group_norm
 leaky_relu = ops.leaky_relu
 logsigmoid = ops.logsigmoid
 normalize = ops.normalize
+one_hot = ops.one_hot
+pad = ops.pad
 sigmoid = ops.sigmoid
 softplus = ops.softplus
 tanh = ops.tanh
@@ -153,34 +163,6 @@ def _pad_same(input: Tensor, weight: Tensor, stride: Pair, dilation: Pair) -> Te
     return pad(input, (left, totals[1] - left, top, totals[0] - top))
 
 
-def pad(
-    input: Tensor, pad: Sequence[int], mode: str = "constant", value: float = 0.0
-) -> Tensor:
-    """Surround with ``value``: (left, right, top, bottom, ...) from the last dimension.
-
-    Sizes must not be negative; the only mode is "constant".
-    """
-    if mode != "constant":
-        raise NotImplementedError(f"[pad] expected mode 'constant', got {mode!r}.")
-    if len(pad) % 2 or len(pad) > 2 * input.ndim or any(size < 0 for size in pad):
-        raise ValueError(
-            "[pad] expected two sizes >= 0 for each of at most "
-            f"{input.ndim} dimensions, got {tuple(pad)}."
-        )
-    for i in range(0, len(pad), 2):
-        dim = input.ndim - 1 - i // 2
-        before, after = (
-            ops.full(
-                [*input.shape[:dim], size, *input.shape[dim + 1 :]],
-                value,
-                dtype=input.dtype,
-            )
-            for size in pad[i : i + 2]
-        )
-        input = ops.cat([before, input, after], dim)
-    return input
-
-
 def max_pool2d(
     input: Tensor, kernel_size: Pair, stride: Pair | None = None, padding: Pair = 0
 ) -> Tensor:
@@ -209,7 +191,7 @@ def layer_norm(
     bias: Tensor | None = None,
     eps: float = 1e-5,
 ) -> Tensor:
-    """(x - mean) / sqrt(variance + eps) over the last dimensions, then weight and bias."""
+    """(x - mean) / sqrt(variance + eps) over the last dimensions, * weight + bias."""
     return ops.layer_norm(input, normalized_shape, weight, bias, eps)
 
 
@@ -234,20 +216,3 @@ def dropout(
     if inplace:
         return ops.mul_(input, ops.dropout(ops.ones_like(input.detach()), p, True))
     return ops.dropout(input, p, True)
-
-
-def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
-    """Integers as int64 rows of 0 and a single 1; -1 takes the largest plus one.
-
-    RuntimeError for a class that is negative or not below ``num_classes``.
-    """
-    largest = int(tensor.max().item()) if tensor.numel() else num_classes - 1
-    smallest = int(tensor.min().item()) if tensor.numel() else 0
-    count = largest + 1 if num_classes < 0 else num_classes
-    if smallest < 0 or largest >= count or count == 0:
-        raise RuntimeError(
-            f"[one_hot] expected classes from 0 to {count - 1}, got {smallest} to "
-            f"{largest} (num_classes={num_classes})."
-        )
-    classes = ops.arange(count)
-    return ops.long(ops.eq(ops.unsqueeze(tensor, -1), classes))

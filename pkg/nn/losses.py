@@ -54,21 +54,15 @@ def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
 def l1_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
     """|input - target|, reduced."""
     _warn_of_sizes(input, target)
-    return _reduce(ops.abs(input - target), reduction)
+    return ops.l1_loss(input, target, reduction=reduction)
 
 
 def smooth_l1_loss(
     input: Tensor, target: Tensor, reduction: str = "mean", beta: float = 1.0
 ) -> Tensor:
     """A parabola where |input - target| is below ``beta``, straight lines outside."""
-    if beta < 0:
-        raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
-    if beta == 0:
-        return l1_loss(input, target, reduction)
     _warn_of_sizes(input, target)
-    size = ops.abs(input - target)
-    loss = ops.where(size < beta, size * size * (0.5 / beta), size - 0.5 * beta)
-    return _reduce(loss, reduction)
+    return ops.smooth_l1_loss(input, target, reduction=reduction, beta=beta)
 
 
 def binary_cross_entropy_with_logits(
@@ -82,15 +76,9 @@ def binary_cross_entropy_with_logits(
 
     weight: a factor per element.  pos_weight: a factor of the positive part, per class.
     """
-    if tuple(input.shape) != tuple(target.shape):
-        raise ValueError(
-            f"Target size ({tuple(target.shape)}) must be the same as input size "
-            f"({tuple(input.shape)})"
-        )
-    missed = -ops.logsigmoid(input)  # the other class has input more
-    factor = 1 if pos_weight is None else (pos_weight - 1) * target + 1
-    loss = (1 - target) * input + missed * factor
-    return _reduce(loss if weight is None else loss * weight, reduction)
+    return ops.binary_cross_entropy_with_logits(
+        input, target, weight, pos_weight, reduction=reduction
+    )
 
 
 def nll_loss(
@@ -103,28 +91,12 @@ def nll_loss(
     """Minus the log-probability at each class number.
 
     Shapes: input (C), (N, C) or (N, C, ...), target int64 of () or (N, ...).  Targets
-    of ``ignore_index`` count nothing; ``weight`` (C) is a factor per class, and the mean
-    is over the sum of factors.
+    of ``ignore_index`` count nothing; ``weight`` (C) is a factor per class, and the
+    mean is over the sum of factors.
     """
-    check_reduction(reduction)
-    dim = 0 if input.ndim == 1 else 1
-    shape = tuple(input.shape)
-    if shape[:dim] + shape[dim + 1 :] != tuple(target.shape):
-        raise ValueError(
-            "[nll_loss] expected input (N, C, ...) and target (N, ...), got "
-            f"{shape} and {tuple(target.shape)}."
-        )
-    ignored = ops.eq(target, ignore_index)
-    safe = ops.masked_fill(target, ignored, 0)
-    picked = ops.gather(input, dim, ops.unsqueeze(safe, dim))
-    loss = ops.masked_fill(-ops.squeeze(picked, dim), ignored, 0)
-    kept = ops.logical_not(ignored).to(input.dtype)
-    if weight is not None:
-        kept = kept * ops.embedding(weight, safe)
-        loss = loss * kept
-    if reduction == "mean":
-        return ops.div(ops.sum(loss), ops.sum(kept))
-    return _reduce(loss, reduction)
+    return ops.nll_loss(
+        input, target, weight, ignore_index=ignore_index, reduction=reduction
+    )
 
 
 def cross_entropy(
@@ -158,7 +130,8 @@ def cross_entropy(
     if label_smoothing == 0.0:
         return loss
     even = _even_loss(scores, target, weight, ignore_index, reduction, dim)
-    return loss * (1 - label_smoothing) + even * label_smoothing
+    hard = ops.mul(loss, 1 - label_smoothing)
+    return ops.add(hard, ops.mul(even, label_smoothing))
 
 
 def _has(target: Tensor, ignore_index: int) -> bool:
