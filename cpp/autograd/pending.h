@@ -29,7 +29,9 @@ class PendingNodes {
     }
     const uint32_t index = make_entry(node);
     table_[at] = index + 1;
-    heap_.push_back({node->sequence(), index});
+    // The node of a leaf is made by its first use, so it may be younger than its
+    // consumers; having no inputs itself, it comes last.
+    heap_.push_back({node->edges().empty() ? 0 : node->sequence(), index});
     std::push_heap(heap_.begin(), heap_.end());
     if (2 * heap_.size() > table_.size()) grow();
     return entries_[index].grads;
