@@ -23,7 +23,7 @@ class Case:
     differentiable: bool = True
     #: Whether the shape of the result follows from the shapes of the inputs.
     meta: bool = True
-    #: Whether PyTorch, called alike, must agree.
+    #: Whether PyTorch, called alike, must agree; it has no gradient for some inputs.
     torch: bool = True
     label: Any = ""
 
@@ -37,9 +37,9 @@ def floats(*shape, low=-3.0, high=3.0):
 
 
 def distinct(*shape):
-    """float64 without ties, far apart compared with a finite difference."""
+    """float64 without ties or zeros, far apart compared with a finite difference."""
     count = int(np.prod(shape))
-    return lambda rng: (rng.permutation(count) - count / 3.0).reshape(shape)
+    return lambda rng: (rng.permutation(count) - count / 3 - 0.3).reshape(shape)
 
 
 def integers(*shape, low=0, high=5):

@@ -113,7 +113,7 @@ LAYERS = [
          label="training"),
     Case("batch_norm", lambda p, x, m, v: p.batch_norm(x, m, v),
          lambda x, m, v: (x - m[:, None]) / np.sqrt(v[:, None] + 1e-5),
-         [floats(2, 4, 3), floats(4), floats(4, low=0.5)]),
+         [floats(2, 4, 3), floats(4), floats(4, low=0.5)], torch=False),
     Case("group_norm", lambda p, x, w, b: p.group_norm(x, 2, w, b),
          lambda x, w, b: _groups(x, 2) * w[:, None] + b[:, None],
          [floats(2, 4, 3), floats(4), floats(4)]),
@@ -143,7 +143,7 @@ def _smooth(d, beta):
 
 PAIR = [floats(3, 4), floats(3, 4)]
 UNIT = floats(3, 4, low=0.1, high=0.9)
-SIGNS = fixed([1.0, -1.0, 1.0])
+SIGNS = fixed([1, -1, 1], "int64")
 
 LOSSES = [
     Case("mse_loss", lambda p, x, y: p.mse_loss(x, y),
@@ -163,7 +163,8 @@ LOSSES = [
          lambda p, x, y, w, v: p.binary_cross_entropy_with_logits(
              x, y, w, pos_weight=v, reduction="sum"),
          lambda x, y, w, v: (w * _bce(x, y, v)).sum(),
-         [floats(3, 4), UNIT, floats(4, low=0), floats(4, low=0)], label="weights"),
+         [floats(3, 4), UNIT, floats(4, low=0), floats(4, low=0)], torch=False,
+         label="weights"),
     Case("kl_div", lambda p, x, y: p.kl_div(x, y, reduction="batchmean"),
          lambda x, y: (y * (np.log(y) - x)).sum() / 3, [floats(3, 4), UNIT]),
     Case("kl_div", lambda p, x, y: p.kl_div(x, y, reduction="sum", log_target=True),
@@ -173,7 +174,7 @@ LOSSES = [
     Case("nll_loss", lambda p, x, t, w: p.nll_loss(x, t, w, ignore_index=2),
          lambda x, t, w: _nll(x, t, w, 2),
          [floats(4, 4), fixed([0, 2, 1, 3], "int64"), floats(4, low=0.1)],
-         label="weights"),
+         torch=False, label="weights"),
     Case("cross_entropy", lambda p, x, t: p.cross_entropy(x, t),
          lambda x, t: _nll(_log_softmax(x, 1), t), [floats(3, 4), integers(3, high=4)]),
     Case("hinge_embedding_loss", lambda p, x, y: p.hinge_embedding_loss(x, y),

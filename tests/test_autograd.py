@@ -11,14 +11,8 @@ from op_table import ELEMENTWISE
 
 core = pkg._binding.core
 DIFFERENTIABLE = [
-    row
-    for row in ELEMENTWISE
-    if "float64" in row.dtypes
-    and row.name
-    not in ("floor", "ceil", "round", "isnan", "isinf", "isfinite", "logical_not",
-            "floor_divide", "remainder", "eq", "ne", "lt", "le", "gt", "ge",
-            "logical_and", "logical_or", "logical_xor", "sign")
-]  # fmt: skip
+    row for row in ELEMENTWISE if row.differentiable and "float64" in row.dtypes
+]
 
 
 def numeric_gradient(function, arrays, which, weights, eps=1e-6):
