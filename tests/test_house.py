@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pkg
-from op_table import ELEMENTWISE
+from op_table import CASES
 from pkg._binding import core
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -139,12 +139,12 @@ def test_every_op_can_run() -> None:
 def test_every_op_is_called_by_a_test() -> None:
     """By a row of the op table, or by name in a test: `.name(`, `::name(` or "name".
 
-    test_in_place.py calls the in-place form of every row.
+    test_op_table.py calls the in-place form of every row.
     """
     files = [*TESTS.glob("*.py"), *TESTS.glob("cpp/*.cc")]
     text = "".join(p.read_text(encoding="utf-8") for p in files)
     called = set(re.findall(r"[.:](\w+)\(", text)) | set(re.findall(r'"(\w+)"', text))
-    called |= {f"{row.name}_" for row in ELEMENTWISE}
+    called |= {f"{case.name}_" for case in CASES}
     names = {name for name in core.operator_names("pkg") if not name.startswith("_")}
     assert not names - called, f"ops that no test calls: {sorted(names - called)}"
 

@@ -10,7 +10,7 @@ from op_table import CASES
 DIFFERENTIABLE = [case for case in CASES if case.differentiable]
 #: Public ops without a row, and where they are tested instead.
 ELSEWHERE = {
-    "empty, empty_like, new_empty": "values are unspecified; test_tensor.py",
+    "empty, empty_like, new_empty": "values are unspecified: shapes are tested below",
     "rand, randn, randint, randperm, normal, uniform, dropout": "test_layers.py, seeds",
     "index_put_": "index_put has the row; it is defined with this one",
 }
@@ -80,6 +80,28 @@ def test_float32(case):
     if any(a.dtype == np.float32 for a in narrow) and case.name not in ("double", "to"):
         for g in outputs(got):
             assert not isinstance(g, pkg.Tensor) or g.dtype is not pkg.float64
+
+
+@pytest.mark.parametrize("dtype, tolerance", [("float16", 0.02), ("bfloat16", 0.15)])
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_reduced_types(case, dtype, tolerance):
+    """16-bit floats come close to float32, or the op says that it has no such kernel."""
+    exact = [pkg.tensor(a) for a in inputs_of(case)]
+    if pkg.float64 not in [t.dtype for t in exact]:
+        pytest.skip("no floating input")
+    reduced = getattr(pkg, dtype)
+    short = [t.to(reduced) if t.dtype is pkg.float64 else t for t in exact]
+    # The same rounded inputs, so that only the op's own error is left.
+    wide = [t.to(pkg.float32) if t.dtype is reduced else t for t in short]
+    try:
+        got = outputs(case.call(pkg, *short))
+    except NotImplementedError as error:
+        assert "not implemented for" in str(error)
+        return
+    for g, w in zip(got, outputs(case.call(pkg, *wide))):
+        if isinstance(g, pkg.Tensor) and w.dtype is pkg.float32:
+            g, w = g.float().numpy(), w.numpy()
+            np.testing.assert_allclose(g, w, rtol=tolerance, atol=tolerance)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
@@ -212,6 +234,51 @@ def test_in_place_form(case):
         pytest.skip("the result does not fit into self")
     got = case.call(InPlace(case.name), *tensors)
     np.testing.assert_array_equal(got.numpy(), want.numpy())
+
+
+def test_empty_has_shape_and_dtype():
+    """Of what was asked, of the tensor it is like, or of both."""
+    x = pkg.zeros(2, 3, dtype=pkg.float64)
+    assert pkg.empty((2, 0), dtype=pkg.int32).shape == (2, 0)
+    assert pkg.empty_like(x).shape == x.shape and pkg.empty_like(x).dtype is x.dtype
+    made = x.new_empty(4)
+    assert made.shape == (4,) and made.dtype is x.dtype
+    assert x.new_empty((1,), dtype=pkg.int64).dtype is pkg.int64
+
+
+def test_special_values():
+    """NaN where PyTorch has it, errors where a number would be wrong."""
+    nan = float("nan")
+    x = pkg.tensor([1.0, nan, 3.0])
+    assert str(x.clamp(0, 2).tolist()) == "[1.0, nan, 2.0]"
+    assert str(x.clamp(max=pkg.tensor(nan)).tolist()) == "[nan, nan, nan]"
+    assert x.sort(descending=True)[1].tolist() == [1, 2, 0]
+    assert x.topk(1)[1].item() == 1 and str(x.median().item()) == "nan"
+    assert str(x.cummax(0)[0].tolist()) == "[1.0, nan, nan]"
+    assert x.sign().isnan().tolist() == [False, False, False]
+    least = pkg.tensor([-(2**63)])
+    assert (least // -1).tolist() == [-(2**63)] and (least % -1).tolist() == [0]
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        pkg.tensor([1]).fmod(0)
+    with pytest.raises(RuntimeError, match="out of bounds|out of range"):
+        pkg.zeros(3).topk(4)
+    with pytest.raises(IndexError, match="out of bounds"):
+        pkg.zeros(3).scatter(0, pkg.tensor([3]), 1.0)
+    with pytest.raises(RuntimeError, match="einsum"):
+        pkg.einsum("ij,jk->ik", pkg.zeros(2, 3), pkg.zeros(2, 3))
+    with pytest.raises(NotImplementedError):
+        pkg.ones(2).bitwise_not()
+
+
+def test_batch_norm_moves_the_running_values():
+    """Towards the batch's mean and unbiased variance, outside the graph."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(2, 3, size=(8, 4))
+    mean, var = pkg.zeros(4, dtype=pkg.float64), pkg.ones(4, dtype=pkg.float64)
+    out = pkg.batch_norm(pkg.tensor(x, requires_grad=True), mean, var, training=True)
+    assert out.requires_grad and not mean.requires_grad
+    np.testing.assert_allclose(mean.numpy(), 0.1 * x.mean(0))
+    np.testing.assert_allclose(var.numpy(), 0.9 + 0.1 * x.var(0, ddof=1))
 
 
 def test_every_public_op_has_a_row():
