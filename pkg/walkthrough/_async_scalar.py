@@ -42,11 +42,11 @@ class AsyncScalar(Value):
     @classmethod
     def from_future(cls, future):
         """The value of a concurrent.futures.Future, with its error or cancellation."""
-        bridge = scheduler.ManualEvent()
         # Only the future owns the bridge: if it is dropped, what depends is cancelled.
-        future.add_done_callback(functools.partial(_settle, bridge))
-        convert = functools.partial(_converted, bridge)
-        return cls._of(scheduler.submit(convert, deps=bridge))
+        bridge, box = scheduler.ManualEvent(), []
+        event = scheduler.submit(box.pop, deps=bridge)
+        future.add_done_callback(functools.partial(_settle, bridge, box))
+        return cls._of(event)
 
     @property
     def v(self):
@@ -88,14 +88,10 @@ def _source(operand):
     return operand if type(operand) is float else operand._event
 
 
-def _settle(bridge, future):
-    if bridge.done():
-        return
+def _settle(bridge, box, future):
     try:
-        bridge.set(future.result())
-    except BaseException as error:  # noqa: B902  (cancellation is a BaseException)
+        box.append(_tensor(future.result()))
+    except BaseException as error:  # also the future's cancellation
         bridge.set_error(error)
-
-
-def _converted(bridge):
-    return _tensor(bridge.result())
+    else:
+        bridge.set()

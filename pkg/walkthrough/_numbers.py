@@ -22,7 +22,10 @@ def as_double(function, name, value):
         return value
     if not isinstance(value, _NOT_NUMBERS) and getattr(value, "ndim", 0) == 0:
         if hasattr(value, "__index__"):
-            return _exact(function, name, operator.index(value))
+            try:
+                return _exact(function, name, operator.index(value))
+            except TypeError:  # a 0-d array of floats
+                pass
         if hasattr(value, "__float__"):
             return float(value)
     kind = type(value).__name__

@@ -5,6 +5,7 @@ A list of names in front of pkg's dispatcher: every op is double(double, double)
 article assumes. Ops of any signature are in ``pkg.ops``.
 """
 
+import atexit
 import difflib
 import sys
 import threading
@@ -113,4 +114,11 @@ def init_ops():
             register_op(name, _core_op(name, op))
 
 
+def _drop():
+    """Kernels die while the interpreter lives."""
+    global _table
+    _table = {}
+
+
 init_ops()
+atexit.register(_drop)
