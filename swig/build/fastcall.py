@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gives SWIG's wrappers CPython's fast calling convention.
 
-Run by swig/build/products.py on SWIG's output, as ``fastcall.py WRAPPER OUTPUT``.  SWIG
-4.5.1 makes METH_VARARGS functions, so each call builds a tuple, and often a dict, to have
-them taken apart again.  This rewrites each such function and its line in the method table
-to METH_FASTCALL; swig/python/fastcall.h sorts the arguments.
+Run by swig/build/products.py on SWIG's output, as ``fastcall.py WRAPPER OUTPUT``.
+SWIG 4.5.1 makes METH_VARARGS functions, so each call builds a tuple, and often a dict,
+to have them taken apart again.  This rewrites each such function and its line in the
+method table to METH_FASTCALL; swig/python/fastcall.h sorts the arguments.
 
-Nothing is guessed: a function in a method table that does not look exactly as SWIG 4.5.1
-writes it stops the build with the function's name.  Constructors, which CPython calls with
-a tuple and a dict, only get the quicker sorting.  Left as they are: functions behind a type
-slot (SWIG calls them with a tuple) and METH_O.
+Nothing is guessed: a function in a method table that does not look exactly as SWIG
+4.5.1 writes it stops the build with the function's name.  Constructors, which CPython
+calls with a tuple and a dict, only get the quicker sorting.  Left as they are:
+functions behind a type slot (SWIG calls them with a tuple) and METH_O.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Rewritten:
 
 
 def rewrite(text: str) -> Rewritten:
-    """Rewrites the text of a wrapper; FastcallError names what it does not recognise."""
+    """Rewrites a wrapper's text; FastcallError names what it does not recognise."""
     if INCLUDE in text:
         raise FastcallError("this wrapper has been rewritten before")
     if text.count(INCLUDE_BEFORE) != 1:
@@ -129,7 +129,7 @@ def _rewrite_definition(text: str, function: str, name: str) -> tuple[str, str]:
         raise FastcallError(f"{function}: found no definition as SWIG 4.5.1 writes it")
     body, keywords = found["body"], bool(found["keywords"])
     if not keywords and NO_PARAMETERS in body:
-        # SWIG writes METH_VARARGS|METH_KEYWORDS for methods; the body is right for null.
+        # SWIG says METH_VARARGS|METH_KEYWORDS for methods; the body is right for null.
         return text, "METH_NOARGS"
     if keywords:
         body = _keywords_body(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// swig/python/fastcall.h: sorts the arguments of a METH_FASTCALL function into slots, one
-// per parameter.  Called by SWIG's wrapper as swig/build/fastcall.py rewrites it.
+// swig/python/fastcall.h: sorts the arguments of a METH_FASTCALL function into slots,
+// one per parameter.  Called by SWIG's wrapper as swig/build/fastcall.py rewrites it.
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
@@ -47,7 +47,8 @@ struct Parameters {
 }
 
 /// The place of a parameter, p.total if there is none of this name.  Begins at `guess`.
-inline Py_ssize_t find_parameter(const Parameters& p, PyObject* name, Py_ssize_t guess) {
+inline Py_ssize_t find_parameter(const Parameters& p, PyObject* name,
+                                 Py_ssize_t guess) {
   // Callers nearly always pass the interned string itself.
   for (Py_ssize_t i = guess; i < p.total; ++i) {
     if (p.names[i].object() == name) return i;
@@ -58,8 +59,8 @@ inline Py_ssize_t find_parameter(const Parameters& p, PyObject* name, Py_ssize_t
   return p.total;
 }
 
-/// Puts one keyword argument into its slot.  `guess` is where it is likely to belong, and
-/// becomes the place after it.
+/// Puts one keyword argument into its slot.  `guess` is where it is likely to belong,
+/// and becomes the place after it.
 inline bool take_keyword(const Parameters& p, PyObject* name, PyObject* value,
                          Py_ssize_t& guess, PyObject** slots) {
   const Py_ssize_t at = find_parameter(p, name, guess);
@@ -105,7 +106,8 @@ inline bool check_required(const Parameters& p, PyObject* const* slots) {
 }
 
 /// Puts the arguments (borrowed) into `slots`, null where none was given; false with
-/// TypeError set when they do not fit.  `keywords` may be null, as the interpreter passes.
+/// TypeError set when they do not fit.  `keywords` may be null, as the interpreter
+/// passes.
 inline bool take_arguments(const Parameters& p, PyObject* const* args, Py_ssize_t nargs,
                            PyObject* keywords, PyObject** slots) {
   if (!keywords && nargs >= p.required && nargs <= p.total) {

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The calls that are timed, and their timing in interleaved rounds.
 
-Used by compare.py.  Every binding makes the same call from its own copy of the same loop
-(CPython specialises a loop for what it calls), all in one process; each round runs each
-binding once, in turning order.  The time of the empty loop is taken off.
+Used by compare.py.  Every binding makes the same call from its own copy of the same
+loop (CPython specialises a loop for what it calls), all in one process; each round runs
+each binding once, in turning order.  The time of the empty loop is taken off.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Nine bindings of one C++ surface, compared: ``python .../compare.py --write``.
 
-Builds each binding of toy.h (variants.py) below build/bindings/, times the same calls in
-interleaved rounds (calls.py), tries what each supports and what it says about mistakes
-(probes.py), and prints docs/bindings.md (report.py), or writes it with --write.  A tool
-that is not installed is shown as missing.
+Builds each binding of toy.h (variants.py) below build/bindings/, times the same calls
+in interleaved rounds (calls.py), tries what each supports and what it says about
+mistakes (probes.py), and prints docs/bindings.md (report.py), or writes it with
+--write.  A tool that is not installed is shown as missing.
 """
 
 from __future__ import annotations
@@ -130,6 +130,7 @@ def main() -> int:
     if arguments.write:
         PAGE.write_text(page(data), encoding="utf-8")
     else:
+        sys.stdout.reconfigure(encoding="utf-8")
         print(page(data))
     for call, peer, limit, found in targets_met(data):
         if found is not None and found > limit:

@@ -123,9 +123,10 @@ HEAD = """\
 
 # One surface, nine bindings
 
-`pkg` is bound with SWIG. This page says what that costs and gains against the other ways
-to call C++ from Python, over one small surface ({header}): numbers, a string, a vector, a
-class with a method, properties and operators, keywords, an exception and a callback.
+`pkg` is bound with SWIG. This page says what that costs and gains against the other
+ways to call C++ from Python, over one small surface: numbers, a string, a vector, a
+class with methods, properties and operators, keywords, an exception and a callback
+({header}).
 
     python tests/benchmarks/bindings/compare.py --write
 
@@ -171,7 +172,7 @@ def _table(head: list[str], rows: list[list[str]], right: bool = False) -> str:
 def _machine(data: dict) -> str:
     m = data["machine"]
     rows = [
-        f"- {m['processor']}, {m['cores']} cores; load average before the run {m['load']}",
+        f"- {m['processor']}, {m['cores']} cores; load at the start {m['load']}",
         f"- {m['system']}; Python {m['python']}; {m['compiler']}",
         f"- flags of all C++: `{m['flags']}`",
         f"- {m['date']}, {data['rounds']} rounds",
@@ -190,8 +191,9 @@ def _variants(data: dict) -> str:
 *SWIG, ours* is SWIG with the package's own options, typemaps (`swig/types.i`),
 exception handling (`swig/errors.i`) and the build step `swig/build/fastcall.py`, which
 gives SWIG's functions CPython's fast calling convention. *SWIG, default* and *SWIG
--builtin* are what SWIG's manual leads to; most wrappers in the world use the first. ctypes
-and cffi call a C face of the surface, as they cannot call C++; their classes are Python.
+-builtin* are what SWIG's manual leads to; most wrappers in the world use the first.
+ctypes and cffi call a C face of the surface, as they cannot call C++; their classes are
+Python.
 """
     )
 
@@ -199,7 +201,9 @@ and cffi call a C face of the surface, as they cannot call C++; their classes ar
 def _targets(data: dict) -> str:
     rows = []
     for call, peer, limit, found in targets_met(data):
-        verdict = "missing" if found is None else "met" if found <= limit else "**missed**"
+        verdict = (
+            "missing" if found is None else "met" if found <= limit else "**missed**"
+        )
         shown = "" if found is None else f"{found:.2f}"
         rows.append([f"`{call}`", peer, f"{limit:.1f}", shown, verdict])
     return (
@@ -237,9 +241,9 @@ def _calls(data: dict) -> str:
         + "\n"
         + "\n".join(notes)
         + """
-- The loop's own time is taken off. `apply` includes one call of a Python function. Stock
-  SWIG cannot take a Python function: its callback is an object of a class derived from
-  a C++ class in Python, made before the loop.
+- The loop's own time is taken off. `apply` includes one call of a Python function.
+  Stock SWIG cannot take a Python function: its callback is an object of a class derived
+  from a C++ class in Python, made before the loop.
 - `scaled`: stock SWIG gives a proxy of `std::vector` (default) or a tuple; the others
   give a list.
 """
@@ -265,14 +269,14 @@ def _losses(data: dict) -> str:
 
 and beyond the clock:
 
-- A class made by SWIG is created through a tuple (`tp_init`), is not known to the garbage
-  collector (a cycle through it leaks) and keeps one reference to its class for each
-  object ever made. This is why the package's `Tensor` is written by hand.
-- The fast calls need a rewrite of SWIG's output, which a new SWIG may break; the step then
-  stops the build.
+- A class made with `-builtin` is created through a tuple (`tp_init`), is not known to
+  the garbage collector (a cycle through it leaks) and keeps one reference to its class
+  for each object ever made. This is why the package's `Tensor` is written by hand.
+- The fast calls need a rewrite of SWIG's output, which a new SWIG may break; the step
+  then stops the build.
 - Overloads take no keywords, and keywords must be turned off for operators by hand.
-- SWIG knows no vectors, callables or exceptions until typemaps say what they are: its own
-  library's are slow or lose the original error, ours had to be written.
+- SWIG's own library makes of a vector a proxy class or a tuple, slowly, and of a
+  callback a class to derive from; our typemaps for both had to be written.
 - With `-builtin`, what makes it quick, there is no stable ABI.
 """
     )
@@ -303,9 +307,9 @@ def _products(data: dict) -> str:
         + """
 Import: in a fresh interpreter with the `.pyc` at hand, median; what the binding imports
 itself (`ctypes`, `typing`, cffi's back end) counts. Build: processor time of the
-generator, the compiler and the linker, one process. nanobind's support library is compiled
-once per project and is part of its library's size; pybind11 has none, its headers are
-compiled with every file.
+generator, the compiler and the linker, one process. nanobind's support library is
+compiled once per project and is part of its library's size; pybind11 has none, its
+headers are compiled with every file.
 """
     )
 
@@ -318,7 +322,9 @@ def _quoted(text: str) -> str:
 
 
 def _errors(data: dict) -> str:
-    parts = ["\n## What a wrong argument is told\n\nWord for word (⏎ is a line break).\n"]
+    parts = [
+        "\n## What a wrong argument is told\n\nWord for word; ⏎ is a line break.\n"
+    ]
     for call in WRONG:
         parts.append(f"\n`{call}`\n\n")
         said: dict[str, list[str]] = {}
@@ -335,13 +341,13 @@ def _support(data: dict) -> str:
         [what, *(_short(data["answers"][n][what]) for n in names)] for what in PROBES
     ]
     return (
-        "\n## What works, tried here\n\nEach answer comes from running it, in a process "
-        "of its own.\n\n"
+        "\n## What works, tried here\n\nEach answer comes from running it, in a "
+        "process of its own.\n\n"
         + _table(head, rows)
         + """
-pybind11 and nanobind leave out what costs memory unless asked: attributes of an instance
-(`dynamic_attr`) and, in nanobind, weak references. Cython does both with a line each in
-the class (`cdef dict __dict__`, `cdef object __weakref__`).
+pybind11 and nanobind leave out what costs memory unless asked: attributes of an
+instance (`dynamic_attr`) and, in nanobind, weak references. Cython does both with a
+line each in the class (`cdef dict __dict__`, `cdef object __weakref__`).
 """
     )
 
@@ -358,8 +364,8 @@ def _manuals(data: dict) -> str:
     head = ["", *(data["variants"][n]["title"] for n in names)]
     rows = [[what, *(MANUALS[n][what] for n in names)] for what in MANUALS["capi"]]
     return (
-        "\n## What the manuals say\n\nNot run here: the tools' own statements, in short."
-        "\n\n" + _table(head, rows)
+        "\n## What the manuals say\n\nNot run here: the tools' own statements, "
+        "in short.\n\n" + _table(head, rows)
     )
 
 
@@ -372,7 +378,7 @@ LIMITS = """
   between the bindings are meant to be read, and differences below 10 % are noise.
 - No calls from several threads, no release of the GIL, no virtual methods overridden in
   Python, no shared ownership, no free-threaded Python, no PyPy (which likes cffi best).
-- Each binding is written as its manual shows, by people who know SWIG best. Whoever finds
-  one written badly: the sources are beside `compare.py`.
+- Each binding is written as its manual shows, by people who know SWIG best. Whoever
+  finds one written badly: the sources are beside `compare.py`.
 - Other tools with a place here: Boost.Python, SIP, Pythran, HPy, cppyy.
 """

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// toy.h: the one small surface that compare.py binds in every way.  Each function stands
-// for a kind of call; the bodies do as little as they can, so that the call is measured.
+// toy.h: the one small surface that compare.py binds in every way.  Each function
+// stands for a kind of call; the bodies do as little as they can, so that the call is
+// measured.
 #pragma once
 
 #include <functional>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* toy_c.h: toy.h as C functions, for ctypes and cffi, which cannot call C++.  cffi reads
-   this file too, so it has no preprocessor lines. */
+/* toy_c.h: toy.h as C functions, for ctypes and cffi, which cannot call C++.  cffi
+   reads this file too, so it has no preprocessor lines. */
 
 typedef struct toy_point toy_point;
 typedef int (*toy_function)(void *context, double x, double *result);

@@ -34,7 +34,10 @@ bool by_keyword(const Parameters& p, PyObject* const* args, Py_ssize_t nargs,
   for (Py_ssize_t k = 0; k < given; ++k) {
     PyObject* name = PyTuple_GET_ITEM(keywords, k);
     Py_ssize_t at = 0;
-    while (at < p.total && PyUnicode_CompareWithASCIIString(name, p.names[at]) != 0) ++at;
+    while (at < p.total &&
+           PyUnicode_CompareWithASCIIString(name, p.names[at]) != 0) {
+      ++at;
+    }
     if (at == p.total) return refuse(p.function, "got an unexpected keyword", name);
     if (slots[at]) return refuse(p.function, "got multiple values for", name);
     slots[at] = args[nargs + k];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // toy_ours.i: toy.h by SWIG as pkg uses it: the package's own options, typemaps
-// (swig/types.i), exception handling (swig/errors.i) and METH_FASTCALL.  What the package
-// has no need for so far (vectors, callables, classes) is added here.
+// (swig/types.i), exception handling (swig/errors.i) and METH_FASTCALL.  What the
+// package has no need for so far (vectors, callables, classes) is added here.
 %module toy_swig_ours
 
 %include "errors.i"
@@ -41,26 +41,23 @@ struct PythonFunction {
   }
 };
 
-bool to_vector(PyObject *object, std::vector<double> &values) {
-  PyRef items(PySequence_Fast(object, "expected a sequence of numbers"));
+bool to_vector(PyObject *object, std::vector<double> &values,
+               pkg::python::Argument where) {
+  if (!PySequence_Check(object) || PyUnicode_Check(object)) {
+    return pkg::python::refuse(where, "a sequence of numbers", object);
+  }
+  PyRef items(PySequence_Fast(object, "not a sequence"));
   if (!items) return false;
   const Py_ssize_t size = PySequence_Fast_GET_SIZE(items.get());
   values.resize(size_t(size));
   for (Py_ssize_t i = 0; i < size; ++i) {
     PyObject *item = PySequence_Fast_GET_ITEM(items.get(), i);
-    if (PyFloat_CheckExact(item)) {
-      values[size_t(i)] = PyFloat_AS_DOUBLE(item);
-      continue;
+    if (pkg::python::to_cpp(item, values[size_t(i)], where)) continue;
+    if (PyErr_ExceptionMatches(PyExc_TypeError)) {
+      const std::string name = where.name + ("[" + std::to_string(i) + "]");
+      pkg::python::refuse({where.function, name.c_str()}, "a number", item);
     }
-    const double value = PyFloat_AsDouble(item);
-    if (value == -1.0 && PyErr_Occurred()) {
-      if (PyErr_ExceptionMatches(PyExc_TypeError)) {
-        PyErr_Format(PyExc_TypeError, "expected a number at index %zd, got %s", i,
-                     Py_TYPE(item)->tp_name);
-      }
-      return false;
-    }
-    values[size_t(i)] = value;
+    return false;
   }
   return true;
 }
@@ -78,8 +75,8 @@ PyObject *to_list(const std::vector<double> &values) {
 
 }  // namespace
 
-// The package's table (swig/python/py_error.cc) needs its core library; this is the same
-// for the classes that toy.h throws.
+// The package's table (swig/python/py_error.cc) needs its core library; this is the
+// same for the classes that toy.h throws.
 void pkg::python::translate() noexcept {
   try {
     throw;
@@ -96,15 +93,14 @@ void pkg::python::translate() noexcept {
 }
 %}
 
-%typemap(in) const std::vector<double> & (std::vector<double> values) {
-  if (!to_vector($input, values)) SWIG_fail;
-  $1 = &values;
+%typemap(in) const std::vector<double> & (std::vector<double> converted) {
+  if (!to_vector($input, converted, {"$symname", "$1_name"})) SWIG_fail;
+  $1 = &converted;
 }
 %typemap(out) std::vector<double> { $result = to_list($1); }
 %typemap(in) const std::function<double(double)> & (std::function<double(double)> f) {
   if (!PyCallable_Check($input)) {
-    PyErr_Format(PyExc_TypeError, "expected a callable, got %s",
-                 Py_TYPE($input)->tp_name);
+    pkg::python::refuse({"$symname", "$1_name"}, "a callable", $input);
     SWIG_fail;
   }
   f = PythonFunction{PyRef::borrow($input)};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// toy_stock.i: toy.h by SWIG as its manual shows: the library's typemaps and templates, a
-// director for the callback.  Built with SWIG's default options, and with -builtin.
+// toy_stock.i: toy.h by SWIG as its manual shows: the library's typemaps and templates,
+// a director for the callback.  Built with SWIG's default options, and with -builtin.
 %module(directors="1") toy_stock
 
 %include "std_string.i"
