@@ -553,18 +553,23 @@ def ten_thousand_rounds(api: Api) -> None:
     assert api.live_tensors() == live
 
 
-def libraries(api: Api, good: str, broken: str, plain_c: str) -> None:
-    """C++ and C libraries of ops; a failing registration says why, twice."""
-    assert api.check("load_library", good.encode())
-    assert api.check("load_library", good.encode())  # once is enough
+def libraries(api: Api, good: str, broken: str, plain_c: str, broken_c: str) -> None:
+    """C++ and C libraries of ops; one that fails registers nothing and says why."""
+
+    def load(path: str) -> bool:
+        return api.check("load_library", path.encode())
+
+    assert load(good) and load(good)  # a second time does nothing
     assert api.op("loaded::twice", api.tensor([1.5])).values() == [3]
-    load = api.check
-    raises("ValueError", f"{broken}: [schema] expected", load, "load_library", broken.encode())
-    raises("ValueError", f"{broken}: [schema] expected", load, "load_library", broken.encode())
-    # What follows the broken block in its file is registered at the next occasion.
-    assert api.op("broken::fine", api.tensor([2.0])).values() == [2]
-    assert load("load_library", plain_c.encode())
+    raises("RuntimeError", f"{broken}, block at ", load, broken)
+    raises("RuntimeError", "That was the first attempt", load, broken)
+    raises("LookupError", "broken::fine", api.op, "broken::fine", api.tensor([1.0]))
+
+    assert load(plain_c) and load(plain_c)
     assert api.op("plain::negate", api.tensor([1.5])).values() == [-1.5]
+    for _ in range(2):
+        raises("ValueError", f"{broken_c}: [schema] expected", load, broken_c)
+    raises("LookupError", "plain_broken", api.op, "plain_broken::negate", api.tensor([1]))
 
 
 def pythran(api: Api, folder: str) -> None:

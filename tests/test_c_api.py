@@ -129,11 +129,11 @@ PKG_LIBRARY(loaded, m) {
 """
 BROKEN = """
 #include "dispatcher/library.h"
-PKG_LIBRARY_FRAGMENT(broken, m) { m.def("twice(Tensor self -> Tensor"); }
 PKG_LIBRARY_FRAGMENT(broken, m) {
   m.def("fine(Tensor self) -> Tensor").composite([](const pkg::Tensor& self) {
     return self;
   });
+  m.def("twice(Tensor self -> Tensor");
 }
 """
 PLAIN_C = """
@@ -148,25 +148,45 @@ static void negate(void* user_data, const pkg_value* args, int32_t n_args,
 bool pkg_library_init(pkg_status* status) {
   const pkg_op_definition definition = {.schema = "negate(Tensor self) -> Tensor",
                                         .compute = negate};
-  return pkg_register_op("plain", &definition, status) != NULL;
+  if (!pkg_register_op(NAMESPACE, &definition, status)) return false;
+#ifdef BROKEN
+  const pkg_op_definition wrong = {.schema = "negate(Tensor self -> Tensor",
+                                   .compute = negate};
+  return pkg_register_op(NAMESPACE, &wrong, status) != NULL;
+#endif
+  return true;
 }
 """
 
 
+def build_library(source: Path, *options: str) -> Path:
+    """Compiles one file to a shared library beside it."""
+    made = source.with_suffix(".so")
+    if source.suffix == ".c":
+        command = [GCC, "-std=c11", *STRICT, f"-I{INCLUDE}", *options]
+    else:
+        command = ["g++", *pkg.sysconfig.get_compile_flags()]
+    flags = ["-shared", "-fPIC", "-O1", "-o", made, source]
+    run(*command, *flags, *pkg.sysconfig.get_link_flags())
+    return made
+
+
 @needs_c
 def test_ctypes_client_loads_libraries(tmp_path):
-    flags = ["-shared", "-fPIC", "-O1", "-o"]
-    made = []
-    for name, text in {"good.cc": GOOD, "broken.cc": BROKEN, "plain.c": PLAIN_C}.items():
+    def source(name: str, text: str) -> Path:
         (tmp_path / name).write_text(text)
-        made.append(tmp_path / f"{name}.so")
-        if name.endswith(".c"):
-            command = [GCC, "-std=c11", *STRICT, f"-I{INCLUDE}"]
-        else:
-            command = ["g++", *pkg.sysconfig.get_compile_flags()]
-        link = pkg.sysconfig.get_link_flags()
-        run(*command, *flags, made[-1], tmp_path / name, *link)
-    run_client("libraries", *made, cwd=tmp_path)
+        return tmp_path / name
+
+    run_client(
+        "libraries",
+        build_library(source("good.cc", GOOD)),
+        build_library(source("broken.cc", BROKEN)),
+        build_library(source("plain.c", PLAIN_C), '-DNAMESPACE="plain"'),
+        build_library(
+            source("plain_broken.c", PLAIN_C), "-DBROKEN", '-DNAMESPACE="plain_broken"'
+        ),
+        cwd=tmp_path,
+    )
 
 
 # --- A kernel made by pythran --------------------------------------------------------

@@ -137,8 +137,9 @@ PKG_C_API bool pkg_tensor_is_contiguous(const pkg_tensor* tensor);
  * pointer lives as long as the tensor; what it shows is settled until the next op that
  * writes to the tensor or to a view of it. */
 PKG_C_API const void* pkg_tensor_data(const pkg_tensor* tensor, pkg_status* status);
-/* The same, to be written: waits for readers too, and counts as a change in place, so
- * that a gradient which needed the old values is refused instead of wrong. */
+/* The same, to be written until the next op that uses the tensor: waits for readers too,
+ * and counts as a change in place, so that a gradient which needed the old values is
+ * refused instead of wrong. */
 PKG_C_API void* pkg_tensor_mutable_data(pkg_tensor* tensor, pkg_status* status);
 /* Copies the values, row-major whatever the strides, into `out` of `nbytes` bytes. */
 PKG_C_API bool pkg_tensor_copy_out(const pkg_tensor* tensor, void* out, size_t nbytes,
@@ -266,7 +267,7 @@ PKG_C_API bool pkg_register_kernel(const pkg_op* op, pkg_compute_fn compute,
 /* Loads a library of ops, once in the process; a second load gives the outcome of the
  * first.  A C++ library registers by PKG_LIBRARY; a C one exports
  *   bool pkg_library_init(pkg_status* status);
- * which is called.  The errors of both are reported here. */
+ * which is called.  A library that fails registers nothing; its error is reported. */
 PKG_C_API bool pkg_load_library(const char* path, pkg_status* status);
 
 /* ---- Autograd --------------------------------------------------------------------- */

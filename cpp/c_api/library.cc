@@ -13,12 +13,15 @@ namespace {
 
 using InitFn = bool (*)(pkg_status*);
 
-// Registers what a library written in C brings.
+// Registers what a library written in C brings: all of it or nothing.
 void initialise(void* library) {
   const auto init = reinterpret_cast<InitFn>(dlsym(library, "pkg_library_init"));
   if (!init) return;
+  Dispatcher& dispatcher = Dispatcher::get();
   pkg_status status;
+  dispatcher.begin_registration();
   const bool done = init(&status);
+  dispatcher.end_registration(/*keep=*/done && status.code == PKG_OK);
   throw_reported(status);
   PKG_CHECK(done, RuntimeError, "pkg_library_init() returned false");
 }
