@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A client of the C surface written with ctypes alone.
 
-tests/test_c_api.py runs it as a program, `ctypes_client.py LIBRARY SCENARIO [ARG...]`, in
-a process that never imports pkg.  The upper half is a small binding, the lower half the
-scenarios, which are ordinary asserts.
+tests/test_c_api.py runs it as a program, `ctypes_client.py LIBRARY SCENARIO [ARG...]`,
+in a process that never imports pkg.  The upper half is a small binding, the lower half
+the scenarios, which are ordinary asserts.
 """
 
 from __future__ import annotations
@@ -120,7 +120,10 @@ SIGNATURES = {
         c.c_int32,
         [Handle, c.POINTER(Arg), c.c_size_t, c.POINTER(Value), Status],
     ),
-    "pkg_specs_set": (c.c_bool, [Handle, c.c_int32, INTS, c.c_int32, c.c_int32, Status]),
+    "pkg_specs_set": (
+        c.c_bool,
+        [Handle, c.c_int32, INTS, c.c_int32, c.c_int32, Status],
+    ),
     "pkg_register_op": (Handle, [c.c_char_p, c.POINTER(Definition), Status]),
     "pkg_load_library": (c.c_bool, [c.c_char_p, Status]),
     "pkg_tensor_requires_grad": (c.c_bool, [Handle]),
@@ -209,7 +212,8 @@ class Api:
         if kind == TENSOR_LIST:
             handles = c.cast(pointer, c.POINTER(Handle))
             made = [
-                Tensor(self, self.tensor_retain(handles[i])) for i in range(value.length)
+                Tensor(self, self.tensor_retain(handles[i]))
+                for i in range(value.length)
             ]
             self.value_clear(c.byref(value))
             return made
@@ -218,16 +222,16 @@ class Api:
     def register(self, schema: str, compute, shape=None, gradient=None):
         """Registers `pytest::<schema>` with Python callables.
 
-        `compute(args, results)` and `shape(args)` get plain values and borrowed tensors;
-        `gradient(args, grads)` returns tensors or None.
+        `compute(args, results)` and `shape(args)` get plain values and borrowed
+        tensors; `gradient(args, grads)` returns tensors or None.
         """
 
         def report(status: int, function, *args: object):
             try:
                 return function(*args)
             except CError as error:
-                codes = range(1, 15)
-                code = next(i for i in codes if self.code_name(i) == error.name.encode())
+                name = error.name.encode()
+                code = next(i for i in range(1, 15) if self.code_name(i) == name)
                 self.status_set(status, code, error.text.encode())
             except Exception:
                 text = traceback.format_exc()
@@ -238,7 +242,8 @@ class Api:
             return [self.lent(args[i]) for i in range(n)]
 
         def on_shape(_, args, n, specs, status) -> None:
-            for i, (sizes, dtype) in enumerate(report(status, shape, unpack(args, n)) or []):
+            found = report(status, shape, unpack(args, n)) or []
+            for i, (sizes, dtype) in enumerate(found):
                 sizes = (c.c_int64 * len(sizes))(*sizes)
                 code = DTYPES.index(dtype)
                 self.specs_set(specs, i, sizes, len(sizes), code, status)
@@ -249,7 +254,8 @@ class Api:
 
         def on_gradient(_, args, n, results, grads, n_out, found, n_in, status) -> None:
             lent = [Tensor(self, grads[i], owned=False) for i in range(n_out)]
-            for i, made in enumerate(report(status, gradient, unpack(args, n), lent) or []):
+            made_here = report(status, gradient, unpack(args, n), lent) or []
+            for i, made in enumerate(made_here):
                 if made is not None:
                     found[i] = self.tensor_retain(made.handle)
 
@@ -569,7 +575,9 @@ def libraries(api: Api, good: str, broken: str, plain_c: str, broken_c: str) -> 
     assert api.op("plain::negate", api.tensor([1.5])).values() == [-1.5]
     for _ in range(2):
         raises("ValueError", f"{broken_c}: [schema] expected", load, broken_c)
-    raises("LookupError", "plain_broken", api.op, "plain_broken::negate", api.tensor([1]))
+    raises(
+        "LookupError", "plain_broken", api.op, "plain_broken::negate", api.tensor([1])
+    )
 
 
 def pythran(api: Api, folder: str) -> None:

@@ -72,7 +72,8 @@ def test_exported_functions_are_those_declared():
 def test_every_error_class_has_its_code():
     source = (INCLUDE / "base" / "error.h").read_text(encoding="utf-8")
     classes = set(re.findall(r"^PKG_DEFINE_ERROR\((\w+)\);", source, re.M))
-    codes = re.findall(r"^  PKG_(\w+) = (\d+)", HEADER.read_text(encoding="utf-8"), re.M)
+    header = HEADER.read_text(encoding="utf-8")
+    codes = re.findall(r"^  PKG_(\w+) = (\d+)", header, re.M)
     last = next(int(number) for name, number in codes if name == "INTERNAL_ERROR")
     api = ctypes_client.Api(str(LIBRARY))
     names = [api.code_name(i).decode() for i in range(last + 1)]
@@ -239,7 +240,8 @@ def test_program_of_the_page_prints_what_the_page_says(tmp_path):
 
 def test_page_names_only_functions_that_exist():
     page = (HERE.parent / "docs" / "c_api.md").read_text(encoding="utf-8")
-    inline = set(re.findall(r"^static inline pkg_arg (pkg_\w+)\(", HEADER.read_text(), re.M))
+    text = HEADER.read_text(encoding="utf-8")
+    inline = set(re.findall(r"^static inline pkg_arg (pkg_\w+)\(", text, re.M))
     named = set(re.findall(r"\b(pkg_\w+)\(", page)) - {"pkg_library_init"}
     assert named and named <= declared() | inline
 
@@ -251,6 +253,7 @@ def test_client_describes_the_structs_as_the_header_does():
     assert f"#define PKG_MAX_RESULTS {ctypes_client.MAX_RESULTS}\n" in text
     for name, value in re.findall(r"^  PKG_KIND_(\w+) = (\d+)", text, re.M):
         assert getattr(ctypes_client, name) == int(value)
-    for name, value in re.findall(r"^  PKG_((?:U?INT|B?FLOAT|BOOL)\d*) = (\d)", text, re.M):
+    dtypes = r"^  PKG_((?:U?INT|B?FLOAT|BOOL)\d*) = (\d)"
+    for name, value in re.findall(dtypes, text, re.M):
         assert ctypes_client.DTYPES[int(value)] == name.lower()
     assert set(ctypes_client.SIGNATURES) <= declared()

@@ -42,6 +42,8 @@ def test_core_library_knows_nothing_of_python():
     """No undefined Python symbol in libpkg_core.so."""
     library = Path(pkg.sysconfig.get_lib()) / "libpkg_core.so"
     symbols = subprocess.run(
-        ["nm", "-D", "--undefined-only", str(library)], stdout=subprocess.PIPE, check=True
+        ["nm", "-D", "--undefined-only", str(library)],
+        stdout=subprocess.PIPE,
+        check=True,
     ).stdout.decode()
     assert symbols and not [s for s in symbols.split() if s.startswith(("Py", "_Py"))]

@@ -12,7 +12,9 @@ TensorList required_list(const char* function, const char* parameter,
   PKG_CHECK(handles || n == 0, TypeError, "[", function, "] expected ", n,
             " tensors, got NULL (argument=", parameter, ").");
   TensorList list;
-  for (size_t i = 0; i < n; ++i) list.push_back(required(function, parameter, handles[i]));
+  for (size_t i = 0; i < n; ++i) {
+    list.push_back(required(function, parameter, handles[i]));
+  }
   return list;
 }
 
@@ -37,7 +39,8 @@ bool pkg_tensor_requires_grad(const pkg_tensor* tensor) {
 
 bool pkg_tensor_set_requires_grad(pkg_tensor* tensor, bool wanted, pkg_status* status) {
   return guarded(status, false, [&] {
-    set_requires_grad(required("pkg_tensor_set_requires_grad", "tensor", tensor), wanted);
+    set_requires_grad(required("pkg_tensor_set_requires_grad", "tensor", tensor),
+                      wanted);
     return true;
   });
 }
@@ -82,7 +85,9 @@ bool pkg_grad(pkg_tensor* const* outputs, pkg_tensor* const* grad_outputs,
   });
 }
 
-bool pkg_grad_enabled(void) { return grad_enabled(); }
+bool pkg_grad_enabled(void) {
+  return grad_enabled();
+}
 bool pkg_set_grad_enabled(bool enabled) {
   const bool before = grad_enabled();
   set_grad_enabled(enabled);

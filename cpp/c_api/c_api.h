@@ -31,7 +31,7 @@
 extern "C" {
 #endif
 
-/* ---- Version ---------------------------------------------------------------------- */
+/* ---- Version --------------------------------------------------------------------- */
 
 /* Number of this interface: raised when a function, a struct or an enum value changes
  * its meaning.  Additions leave it as it is. */
@@ -42,7 +42,7 @@ PKG_C_API int32_t pkg_abi(void);
 /* Version of the package, "0.1.0". */
 PKG_C_API const char* pkg_version(void);
 
-/* ---- Status ----------------------------------------------------------------------- */
+/* ---- Status ---------------------------------------------------------------------- */
 
 /* One code for each error class of the runtime (base/error.h). */
 typedef enum pkg_code {
@@ -76,7 +76,7 @@ PKG_C_API void pkg_status_set(pkg_status* status, pkg_code code, const char* tex
 /* Name of the error class, "ValueError"; NULL for a number that is no code. */
 PKG_C_API const char* pkg_code_name(int32_t code);
 
-/* ---- Tensors ---------------------------------------------------------------------- */
+/* ---- Tensors --------------------------------------------------------------------- */
 
 typedef enum pkg_dtype {
   PKG_BOOL = 0,
@@ -100,7 +100,7 @@ PKG_C_API const char* pkg_dtype_name(int32_t dtype);
 PKG_C_API int64_t pkg_dtype_size(int32_t dtype);
 
 typedef struct pkg_tensor pkg_tensor;
-/* Gives back a borrowed buffer; runs once, on whichever thread drops the last tensor. */
+/* Gives back a borrowed buffer; runs once, on the thread that drops the last tensor. */
 typedef void (*pkg_release_fn)(void* context);
 
 /* Uninitialised tensor. */
@@ -137,9 +137,9 @@ PKG_C_API bool pkg_tensor_is_contiguous(const pkg_tensor* tensor);
  * pointer lives as long as the tensor; what it shows is settled until the next op that
  * writes to the tensor or to a view of it. */
 PKG_C_API const void* pkg_tensor_data(const pkg_tensor* tensor, pkg_status* status);
-/* The same, to be written until the next op that uses the tensor: waits for readers too,
- * and counts as a change in place, so that a gradient which needed the old values is
- * refused instead of wrong. */
+/* The same, to be written until the next op that uses the tensor: waits for readers
+ * too, and counts as a change in place, so that a gradient which needed the old values
+ * is refused instead of wrong. */
 PKG_C_API void* pkg_tensor_mutable_data(pkg_tensor* tensor, pkg_status* status);
 /* Copies the values, row-major whatever the strides, into `out` of `nbytes` bytes. */
 PKG_C_API bool pkg_tensor_copy_out(const pkg_tensor* tensor, void* out, size_t nbytes,
@@ -151,7 +151,7 @@ PKG_C_API bool pkg_tensor_is_ready(const pkg_tensor* tensor);
 /* Tensors alive in the process, those that autograd keeps included. */
 PKG_C_API int64_t pkg_live_tensors(void);
 
-/* ---- Values ----------------------------------------------------------------------- */
+/* ---- Values ---------------------------------------------------------------------- */
 
 typedef enum pkg_kind {
   PKG_KIND_NONE = 0,
@@ -192,7 +192,7 @@ typedef struct pkg_arg {
 /* Ends the references and frees the memory that a result owns; makes it None. */
 PKG_C_API void pkg_value_clear(pkg_value* value);
 
-/* ---- Ops -------------------------------------------------------------------------- */
+/* ---- Ops ------------------------------------------------------------------------- */
 
 typedef struct pkg_op pkg_op; /* lives as long as the process */
 
@@ -220,7 +220,7 @@ PKG_C_API int32_t pkg_op_call(const pkg_op* op, const pkg_arg* args, size_t n_ar
 PKG_C_API pkg_tensor* pkg_op_call_tensor(const pkg_op* op, const pkg_arg* args,
                                          size_t n_args, pkg_status* status);
 
-/* ---- Ops and kernels written in C ------------------------------------------------- */
+/* ---- Ops and kernels written in C ------------------------------------------------ */
 
 typedef struct pkg_specs pkg_specs;
 
@@ -248,9 +248,9 @@ typedef void (*pkg_gradient_fn)(void* user_data, const pkg_value* args, int32_t 
                                 int32_t n_inputs, pkg_status* status);
 
 typedef struct pkg_op_definition {
-  const char* schema;       /* "scale(Tensor self, float factor=2) -> Tensor" */
-  const char* doc;          /* or NULL */
-  pkg_shape_fn shape;       /* NULL: each result is like the first tensor */
+  const char* schema; /* "scale(Tensor self, float factor=2) -> Tensor" */
+  const char* doc;    /* or NULL */
+  pkg_shape_fn shape; /* NULL: each result is like the first tensor */
   pkg_compute_fn compute;
   pkg_gradient_fn gradient; /* NULL: an input that requires grad is refused */
   void* user_data;          /* for the three; must live as long as the process */
@@ -270,7 +270,7 @@ PKG_C_API bool pkg_register_kernel(const pkg_op* op, pkg_compute_fn compute,
  * which is called.  A library that fails registers nothing; its error is reported. */
 PKG_C_API bool pkg_load_library(const char* path, pkg_status* status);
 
-/* ---- Autograd --------------------------------------------------------------------- */
+/* ---- Autograd -------------------------------------------------------------------- */
 
 PKG_C_API bool pkg_tensor_requires_grad(const pkg_tensor* tensor);
 PKG_C_API bool pkg_tensor_set_requires_grad(pkg_tensor* tensor, bool wanted,
@@ -298,7 +298,7 @@ PKG_C_API bool pkg_grad_enabled(void);
 /* Switches it; returns what it was. */
 PKG_C_API bool pkg_set_grad_enabled(bool enabled);
 
-/* ---- Threads and pending work ----------------------------------------------------- */
+/* ---- Threads and pending work ---------------------------------------------------- */
 
 PKG_C_API int32_t pkg_num_threads(void);
 PKG_C_API bool pkg_set_num_threads(int32_t n, pkg_status* status);
@@ -309,10 +309,10 @@ PKG_C_API int64_t pkg_pending_tasks(void);
 /* Waits for all work submitted so far; reports the first error nobody has seen. */
 PKG_C_API bool pkg_synchronize(pkg_status* status);
 /* Runs out the pending work for at most `seconds`, then ends the workers; false when
- * something had to be cancelled.  A host that unloads its callbacks calls this first. */
+ * something had to be cancelled.  A host that unloads its callbacks calls it first. */
 PKG_C_API bool pkg_shutdown(double seconds, pkg_status* status);
 
-/* ---- Arguments by name, in one line ----------------------------------------------- */
+/* ---- Arguments by name, in one line ---------------------------------------------- */
 
 static inline pkg_arg pkg_arg_none(const char* name) {
   pkg_arg arg;

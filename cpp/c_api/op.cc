@@ -80,7 +80,8 @@ size_t pkg_op_list(const pkg_op** ops, size_t capacity) {
 }
 
 size_t pkg_op_name(const pkg_op* op, char* text, size_t capacity) {
-  return text_of(op, text, capacity, [](const Operator& o) { return o.qualified_name(); });
+  return text_of(op, text, capacity,
+                 [](const Operator& o) { return o.qualified_name(); });
 }
 size_t pkg_op_schema(const pkg_op* op, char* text, size_t capacity) {
   return text_of(op, text, capacity, [](const Operator& o) { return o.schema.str(); });
@@ -93,7 +94,8 @@ int32_t pkg_op_call(const pkg_op* handle, const pkg_arg* args, size_t n_args,
                     pkg_value* results, pkg_status* status) {
   return guarded(status, int32_t{-1}, [&] {
     const Operator& op = required("pkg_op_call", handle);
-    PKG_CHECK(results, TypeError, "[pkg_op_call] expected room for the results, got "
+    PKG_CHECK(results, TypeError,
+              "[pkg_op_call] expected room for the results, got "
               "NULL.");
     const BoxedCall call(op, args, n_args);
     for (int i = 0; i < call.stack.n_results; ++i) {
@@ -108,10 +110,10 @@ pkg_tensor* pkg_op_call_tensor(const pkg_op* handle, const pkg_arg* args, size_t
   return guarded<pkg_tensor*>(status, nullptr, [&] {
     const Operator& op = required("pkg_op_call_tensor", handle);
     const auto& returns = op.schema.returns;
-    PKG_CHECK(returns.size() == 1 && returns[0].type == ArgType::Tensor &&
-                  !returns[0].list,
-              TypeError, "[pkg_op_call_tensor] expected an op that returns one Tensor, got ",
-              op.schema.str(), ". Hint: pkg_op_call().");
+    PKG_CHECK(
+        returns.size() == 1 && returns[0].type == ArgType::Tensor && !returns[0].list,
+        TypeError, "[pkg_op_call_tensor] expected an op that returns one Tensor, got ",
+        op.schema.str(), ". Hint: pkg_op_call().");
     BoxedCall call(op, args, n_args);
     return own(std::get<Tensor>(std::move(call.stack.results[0])));
   });

@@ -107,8 +107,10 @@ TensorList input_gradients(const GradContext& context) {
   size_t n_inputs = 0;  // all tensors are saved, so all can be counted
   for (size_t i = 0; i < context.args.size(); ++i) {
     const auto* list = std::get_if<TensorList>(&context.args[i]);
-    if (list) n_inputs += list->size();
-    else n_inputs += self.op->schema.arguments[i].type == ArgType::Tensor;
+    if (list)
+      n_inputs += list->size();
+    else
+      n_inputs += self.op->schema.arguments[i].type == ArgType::Tensor;
   }
   std::vector<pkg_tensor*> found(n_inputs);
   pkg_status status;
@@ -215,8 +217,8 @@ bool pkg_register_kernel(const pkg_op* handle, pkg_compute_fn function, void* us
     const Operator& op = required(me, handle);
     PKG_CHECK(function, TypeError, "[", me, "] expected a compute callback, got NULL.");
     PKG_CHECK(op.shape_boxed && !op.in_place(), ValueError, "[", me,
-              "] expected an op with a shape rule of its own, got ", op.qualified_name(),
-              ".");
+              "] expected an op with a shape rule of its own, got ",
+              op.qualified_name(), ".");
     auto* self = new CallbackOp;
     self->op = &op;
     self->definition.compute = function;

@@ -9,7 +9,9 @@ using pkg::c::guarded;
 
 extern "C" {
 
-int32_t pkg_abi(void) { return PKG_C_ABI; }
+int32_t pkg_abi(void) {
+  return PKG_C_ABI;
+}
 const char* pkg_version(void) {
   static const std::string* text = new std::string(version());
   return text->c_str();
@@ -24,8 +26,12 @@ bool pkg_set_num_threads(int32_t n, pkg_status* status) {
     return true;
   });
 }
-bool pkg_async_enabled(void) { return async_enabled(); }
-void pkg_set_async(bool enabled) { set_async(enabled); }
+bool pkg_async_enabled(void) {
+  return async_enabled();
+}
+void pkg_set_async(bool enabled) {
+  set_async(enabled);
+}
 int64_t pkg_pending_tasks(void) {
   return guarded(nullptr, int64_t{-1}, [] { return pending_tasks(); });
 }

@@ -20,8 +20,10 @@ struct Row {
 
 template <class E>
 bool matches([[maybe_unused]] const Error& error) {
-  if constexpr (std::is_same_v<E, Error>) return true;
-  else return dynamic_cast<const E*>(&error) != nullptr;
+  if constexpr (std::is_same_v<E, Error>)
+    return true;
+  else
+    return dynamic_cast<const E*>(&error) != nullptr;
 }
 template <class E>
 void raise(const std::string& text) {
@@ -118,8 +120,12 @@ size_t copy_text(const std::string& from, char* text, size_t capacity) noexcept 
 
 extern "C" {
 
-pkg_status* pkg_status_new(void) { return new (std::nothrow) pkg_status; }
-void pkg_status_delete(pkg_status* status) { delete status; }
+pkg_status* pkg_status_new(void) {
+  return new (std::nothrow) pkg_status;
+}
+void pkg_status_delete(pkg_status* status) {
+  delete status;
+}
 pkg_code pkg_status_code(const pkg_status* status) {
   return status ? status->code : PKG_OK;
 }

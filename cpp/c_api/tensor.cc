@@ -16,8 +16,8 @@ static_assert(PKG_BOOL == int(DType::Bool) && PKG_UINT8 == int(DType::UInt8) &&
               PKG_FLOAT64 == int(DType::Float64) && kNumDTypes == 9);
 
 Tensor required(const char* function, const char* parameter, const pkg_tensor* handle) {
-  PKG_CHECK(handle, TypeError, "[", function, "] expected a tensor, got NULL (argument=",
-            parameter, ").");
+  PKG_CHECK(handle, TypeError, "[", function,
+            "] expected a tensor, got NULL (argument=", parameter, ").");
   return borrow(handle);
 }
 
@@ -34,8 +34,8 @@ Device device_of_code(const char* function, int64_t code) {
 }
 
 Shape shape_of(const char* function, const int64_t* sizes, int64_t ndim) {
-  PKG_CHECK(ndim >= 0, ValueError, "[", function,
-            "] expected ndim of at least 0, got ", ndim, ".");
+  PKG_CHECK(ndim >= 0, ValueError, "[", function, "] expected ndim of at least 0, got ",
+            ndim, ".");
   PKG_CHECK(sizes || ndim == 0, TypeError, "[", function, "] expected an array of ",
             ndim, " numbers, got NULL.");
   return Shape(sizes, size_t(ndim));
@@ -56,7 +56,9 @@ KernelFrame::KernelFrame(std::span<const Value> args, std::span<const Tensor> re
     : args_(args), results_(results), outer_(t_frame) {
   t_frame = this;
 }
-KernelFrame::~KernelFrame() { t_frame = outer_; }
+KernelFrame::~KernelFrame() {
+  t_frame = outer_;
+}
 
 bool KernelFrame::covers(const Tensor& tensor) {
   bool found = false;
@@ -115,10 +117,11 @@ pkg_tensor* pkg_tensor_borrow(void* data, const int64_t* sizes, const int64_t* s
     const char* me = "pkg_tensor_borrow";
     const DType type = dtype_of_code(me, dtype);
     const Shape shape = shape_of(me, sizes, ndim);
-    const Shape steps = strides ? shape_of(me, strides, ndim) : contiguous_strides(shape);
+    const Shape steps =
+        strides ? shape_of(me, strides, ndim) : contiguous_strides(shape);
     for (int64_t step : steps) {
-      PKG_CHECK(step >= 0, ValueError, "[", me, "] expected strides of at least 0, got ",
-                steps, ".");
+      PKG_CHECK(step >= 0, ValueError, "[", me,
+                "] expected strides of at least 0, got ", steps, ".");
     }
     PKG_CHECK(data || shape.numel() == 0, TypeError, "[", me,
               "] expected a buffer, got NULL (argument=data).");
@@ -193,8 +196,8 @@ bool pkg_tensor_copy_out(const pkg_tensor* handle, void* out, size_t nbytes,
     check_has_data(me, tensor);
     const size_t wanted = size_t(tensor.numel() * itemsize(tensor.dtype()));
     PKG_CHECK(nbytes == wanted, ValueError, "[", me, "] expected room for ", wanted,
-              " bytes, got ", nbytes, " (shape=", tensor.sizes(), ", dtype=",
-              tensor.dtype(), ").");
+              " bytes, got ", nbytes, " (shape=", tensor.sizes(),
+              ", dtype=", tensor.dtype(), ").");
     PKG_CHECK(out || wanted == 0, TypeError, "[", me,
               "] expected a buffer, got NULL (argument=out).");
     if (!tensor.is_contiguous()) {
@@ -219,6 +222,8 @@ bool pkg_tensor_is_ready(const pkg_tensor* handle) {
   return guarded(nullptr, false, [&] { return handle && borrow(handle).is_ready(); });
 }
 
-int64_t pkg_live_tensors(void) { return live_count(Live::Tensors); }
+int64_t pkg_live_tensors(void) {
+  return live_count(Live::Tensors);
+}
 
 }  // extern "C"

@@ -9,18 +9,18 @@
 static int failures = 0;
 static pkg_status* status;
 
-#define CHECK(condition)                                                     \
-  do {                                                                       \
-    if (!(condition)) {                                                      \
-      printf("  %s:%d: %s (status: %s)\n", __FILE__, __LINE__, #condition,   \
-             pkg_status_text(status));                                       \
-      ++failures;                                                            \
-    }                                                                        \
+#define CHECK(condition)                                                   \
+  do {                                                                     \
+    if (!(condition)) {                                                    \
+      printf("  %s:%d: %s (status: %s)\n", __FILE__, __LINE__, #condition, \
+             pkg_status_text(status));                                     \
+      ++failures;                                                          \
+    }                                                                      \
   } while (0)
-#define CHECK_ERROR(code, text)                          \
-  do {                                                   \
-    CHECK(pkg_status_code(status) == (code));            \
-    CHECK(strstr(pkg_status_text(status), text));        \
+#define CHECK_ERROR(code, text)                   \
+  do {                                            \
+    CHECK(pkg_status_code(status) == (code));     \
+    CHECK(strstr(pkg_status_text(status), text)); \
   } while (0)
 #define CHECK_OK() CHECK(pkg_status_code(status) == PKG_OK)
 #define COUNT(array) (sizeof(array) / sizeof(array[0]))
@@ -127,7 +127,9 @@ static void wrong_descriptions_are_refused(void) {
   pkg_tensor_delete(meta);
 }
 
-static void count_release(void* context) { ++*(int*)context; }
+static void count_release(void* context) {
+  ++*(int*)context;
+}
 
 static void borrowed_memory_is_shared_and_given_back_once(void) {
   double buffer[] = {1, 2, 3, 4, 5, 6};
@@ -153,8 +155,8 @@ static void borrowed_memory_is_shared_and_given_back_once(void) {
   CHECK(!pkg_tensor_borrow(buffer, sizes, backwards, 1, PKG_FLOAT64, count_release,
                            &released, status));
   CHECK_ERROR(PKG_VALUE_ERROR, "strides of at least 0, got (-1,)");
-  CHECK(!pkg_tensor_borrow((char*)buffer + 1, sizes, NULL, 1, PKG_FLOAT64, count_release,
-                           &released, status));
+  CHECK(!pkg_tensor_borrow((char*)buffer + 1, sizes, NULL, 1, PKG_FLOAT64,
+                           count_release, &released, status));
   CHECK_ERROR(PKG_VALUE_ERROR, "aligned to 8 bytes");
   CHECK(released == 1);
 }
@@ -194,7 +196,8 @@ static void every_kind_of_attribute_reaches_its_op(void) {
   CHECK(pkg_tensor_ndim(y) == 0 && at(y, 0) == 10);
   pkg_tensor_delete(y);
 
-  const pkg_arg zeros[] = {pkg_arg_ints(NULL, shape, 2), pkg_arg_device("device", PKG_META)};
+  const pkg_arg zeros[] = {pkg_arg_ints(NULL, shape, 2),
+                           pkg_arg_device("device", PKG_META)};
   y = call("zeros", zeros, COUNT(zeros)); /* device */
   CHECK(pkg_tensor_device(y) == PKG_META && pkg_tensor_numel(y) == 4);
   pkg_tensor_delete(y);
@@ -356,9 +359,9 @@ static void cube_gradient(void* user_data, const pkg_value* args, int32_t n_args
                           pkg_tensor* const* results, pkg_tensor* const* grads,
                           int32_t n_results, pkg_tensor** input_grads, int32_t n_inputs,
                           pkg_status* error) {
-  const pkg_arg square[] = {args[0].as.tensor ? pkg_arg_tensor(NULL, args[0].as.tensor)
-                                              : pkg_arg_none(NULL),
-                            pkg_arg_int(NULL, 2)};
+  const pkg_arg square[] = {
+      args[0].as.tensor ? pkg_arg_tensor(NULL, args[0].as.tensor) : pkg_arg_none(NULL),
+      pkg_arg_int(NULL, 2)};
   pkg_tensor* power = pkg_op_call_tensor(pkg_op_find("pow", error), square, 2, error);
   const pkg_arg times[] = {pkg_arg_tensor(NULL, power), pkg_arg_int(NULL, 3)};
   pkg_tensor* slope = pkg_op_call_tensor(pkg_op_find("mul", error), times, 2, error);
@@ -439,8 +442,9 @@ static void pairs(void* user_data, const pkg_value* args, int32_t n_args,
 static void a_rule_of_our_own_gives_two_results(void) {
   static int wanted = 1;
   pkg_op_definition definition = {
-      .schema = "pairs(Tensor self, float scale=0.5, int sign=-1, str which='both', "
-                "int[] extra=[1, 2], Tensor? weight=None) -> (Tensor, Tensor)",
+      .schema =
+          "pairs(Tensor self, float scale=0.5, int sign=-1, str which='both', "
+          "int[] extra=[1, 2], Tensor? weight=None) -> (Tensor, Tensor)",
       .shape = pairs_shape,
       .compute = pairs,
       .user_data = &wanted};
