@@ -128,10 +128,12 @@ def test_every_block_is_run_or_meant_to_be_read() -> None:
     for page in PAGES:
         for block in blocks_of(page):
             where = f"{page.name}:{block.line}"
-            assert block.language in ("", "python", "cpp", "bash"), where
+            assert block.language in ("", "python", "cpp", "c", "bash"), where
             assert not block.mark or block.mark.startswith(known), where
             if block.language == "cpp":
                 assert block.mark, f"{where}: C++ that no test compiles"
+            if block.language == "c":
+                assert page.name == "c_api.md", f"{where}: only test_c_api.py compiles C"
 
 
 def test_links_between_pages_lead_somewhere() -> None:

@@ -2,9 +2,11 @@
 // dispatcher/library.cc: running registration blocks.
 #include "dispatcher/library.h"
 
+#include <cxxabi.h>
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <mutex>
 
@@ -203,9 +205,16 @@ OpBuilder& OpBuilder::in_place() {
 namespace detail {
 
 void check_signature(const Operator& op, bool ok, const std::type_info* given) {
-  PKG_CHECK(ok, ValueError, "[register] the C++ signature (", given->name(),
-            ") does not fit the schema ", op.schema.str(), " registered at ", op.where,
-            ".");
+  if (ok) return;
+  // "std::tuple<pkg::Tensor const&, long>": what stands between the brackets.
+  char* readable = abi::__cxa_demangle(given->name(), nullptr, nullptr, nullptr);
+  std::string types = readable ? readable : given->name();
+  std::free(readable);
+  const size_t open = types.find('<');
+  if (open != types.npos) types = types.substr(open + 1, types.size() - open - 2);
+  detail::raise<ValueError>("[register] the C++ signature (", types,
+                            ") does not fit the schema ", op.schema.str(),
+                            " registered at ", op.where, ".");
 }
 
 void check_in_place(const Operator& op, const Tensor& self, const Spec& spec) {

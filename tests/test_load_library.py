@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""pkg.ops.load_library: what appears, and what each kind of mistake says.
+
+Each test runs in a process of its own, since what is loaded stays.  The usual case is
+the example of docs/add_an_op.md, run by tests/test_docs.py.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import pkg
+import pkg.sysconfig
+
+SOURCES = {
+    "good": """
+        PKG_LIBRARY(good, m) {
+          m.def("same(Tensor self) -> Tensor").composite([](const pkg::Tensor& x) {
+            PKG_CHECK(x.ndim() > 0, IndexError, "[same] expected dimensions, got none.");
+            return x;
+          });
+        }
+        PKG_LIBRARY_FRAGMENT(pkg, m) {
+          m.def("neg.twice(Tensor self, int times) -> Tensor")
+              .composite([](const pkg::Tensor& x, int64_t) { return x; });
+          m.def("brand_new(Tensor self) -> Tensor")
+              .composite([](const pkg::Tensor& x) { return x; });
+        }
+    """,
+    "partial": """
+        PKG_LIBRARY(partial, m) {
+          m.def("first(Tensor self) -> Tensor");
+          m.def("second(Tensor self) -> Tensor")
+              .cpu([](const pkg::Tensor& x, int64_t) { return x; });
+        }
+    """,
+    "named_os": 'PKG_LIBRARY(os, m) { m.def("f(Tensor self) -> Tensor"); }',
+    "unlinked": "void missing_function(); static int x = (missing_function(), 0);",
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sources above as libraries, and two files that are none."""
+    folder = tmp_path_factory.mktemp("libraries")
+    compile_ = ["g++", "-fPIC", "-shared", *pkg.sysconfig.get_compile_flags()]
+    for name, text in SOURCES.items():
+        source = folder / f"{name}.cc"
+        source.write_text('#include "dispatcher/library.h"\n' + text, encoding="utf-8")
+        subprocess.run(
+            [*compile_, str(source), "-o", str(folder / f"{name}.so")]
+            + pkg.sysconfig.get_link_flags(),
+            check=True,
+        )
+    shutil.copy(folder / "good.so", folder / "duplicate.so")
+    (folder / "text.so").write_text("not a library")
+    return folder
+
+
+def run(folder: Path, code: str) -> str:
+    """Output of a Python program in that folder."""
+    root = str(Path(pkg.__file__).parents[1])
+    done = subprocess.run(
+        [sys.executable, "-c", "import pkg\nload = pkg.ops.load_library\n" + code],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": root},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
+def test_what_a_library_brings(folder: Path) -> None:
+    """Its namespace, new ops and overloads of pkg, errors of its kernels; twice."""
+    out = run(
+        folder,
+        """
+from pathlib import Path
+before = pkg.neg
+load(Path("good.so"))
+load("./good.so")
+x = pkg.ones(2)
+assert pkg.ops.good.same(x) is x and pkg.brand_new(x) is x and x.brand_new() is x
+assert pkg.neg(x, 3) is x and x.neg(3) is x and pkg.ops.neg(x).tolist() == [-1, -1]
+assert pkg.neg is pkg.ops.neg and before(x).tolist() == [-1, -1]
+assert "brand_new" in dict(pkg.ops.functions())
+try:
+    pkg.ops.good.same(pkg.tensor(1.0))
+except IndexError as err:
+    print(err)
+""",
+    )
+    assert "[same] expected dimensions, got none." in out
+
+
+def test_the_same_ops_from_a_second_file(folder: Path) -> None:
+    """Both places are named, and the first library goes on working."""
+    out = run(
+        folder,
+        """
+load("good.so")
+try:
+    load("duplicate.so")
+except RuntimeError as err:
+    print(err)
+x = pkg.ones(2)
+assert pkg.ops.good.same(x) is x
+""",
+    )
+    assert "duplicate.so" in out and "namespace good" in out
+    assert "Previous registration at" in out and "latest at" in out
+
+
+def test_a_block_that_fails_half_way(folder: Path) -> None:
+    """Path, place and reason; none of its ops; the same again at a second attempt."""
+    out = run(
+        folder,
+        """
+for attempt in range(2):
+    try:
+        load("partial.so")
+    except RuntimeError as err:
+        print(attempt, err)
+assert not hasattr(pkg.ops, "partial")
+try:
+    pkg._binding.core.Operator("first", "partial")
+except pkg.OpLookupError as err:
+    print(err)
+assert pkg.ones(2).add(1).tolist() == [2, 2]
+""",
+    )
+    assert out.count("partial.so, block at") == 2 and "partial.cc:3" in out
+    assert "(pkg::Tensor const&, long) does not fit the schema second(Tensor self)" in out
+    assert "new process" in out and "No op registered: partial::first" in out
+
+
+@pytest.mark.parametrize(
+    "name,reason",
+    [
+        ("nowhere.so", "nowhere.so: cannot open shared object file"),
+        ("text.so", "text.so: "),
+        ("unlinked.so", "undefined symbol: .*missing_function"),
+    ],
+)
+def test_files_that_cannot_be_opened(folder: Path, name: str, reason: str) -> None:
+    """ImportError with the loader's own words and what to do."""
+    code = f"load({name!r})"
+    with pytest.raises(AssertionError, match=f"ImportError: .*{reason}.*pkg.sysconfig"):
+        run(folder, code)
+
+
+def test_names_that_pkg_ops_uses_itself(folder: Path) -> None:
+    """They are not overwritten."""
+    with pytest.raises(AssertionError, match="does not use, got 'os'"):
+        run(folder, "load('named_os.so')")
