@@ -103,24 +103,6 @@ Tensor max_pool2d(const Tensor& self, const Shape& kernel, const Dims& stride,
   return contiguous(best);
 }
 
-Tensor average(const Tensor& x, const Shape& dims, double count) {
-  return div(sum(x, Dims(dims), true), Tensor(count));
-}
-Shape trailing(const char* op, const Tensor& x, const Shape& normalized) {
-  const size_t n = normalized.size(), ndim = x.sizes().size();
-  PKG_CHECK(n > 0 && n <= ndim && std::equal(normalized.begin(), normalized.end(),
-                                              x.sizes().end() - int64_t(n)),
-            RuntimeError, "[", op, "] Given normalized_shape=", normalized,
-            ", expected input to end with it, but got input of size ", x.sizes());
-  Shape dims;
-  for (size_t d = ndim - n; d < ndim; ++d) dims.push_back(int64_t(d));
-  return dims;
-}
-Tensor scaled(Tensor x, const Tensor& weight, const Tensor& bias) {
-  if (weight.defined()) x = mul(x, weight);
-  return bias.defined() ? add(x, bias) : x;
-}
-
 PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("conv2d(Tensor self, Tensor weight, Tensor? bias=None, int[2] stride=1, "
         "int[2] padding=0, int[2] dilation=1, int groups=1) -> Tensor")
@@ -130,27 +112,6 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         "int[2] padding=0) -> Tensor")
       .doc("Largest value of each window; at a tie the gradient is shared.")
       .composite(max_pool2d);
-  m.def("layer_norm(Tensor self, int[] normalized_shape, Tensor? weight=None, "
-        "Tensor? bias=None, float eps=1e-05) -> Tensor")
-      .doc("Zero mean and unit variance over the last dimensions (Ba et al. 2016).")
-      .composite([](const Tensor& x, const Shape& normalized, const Tensor& weight,
-                    const Tensor& bias, double eps) {
-        const Shape dims = trailing("layer_norm", x, normalized);
-        const auto count = double(normalized.numel());
-        const Tensor centred = sub(x, average(x, dims, count));
-        const Tensor variance = average(mul(centred, centred), dims, count);
-        return scaled(div(centred, sqrt(add(variance, Tensor(eps)))), weight, bias);
-      });
-  m.def("rms_norm(Tensor self, int[] normalized_shape, Tensor? weight=None, "
-        "float? eps=None) -> Tensor")
-      .doc("Unit root mean square over the last dimensions (Zhang & Sennrich 2019).")
-      .composite([](const Tensor& x, const Shape& normalized, const Tensor& weight,
-                    std::optional<double> eps) {
-        const Shape dims = trailing("rms_norm", x, normalized);
-        const Tensor square = average(mul(x, x), dims, double(normalized.numel()));
-        const double small = eps.value_or(std::numeric_limits<float>::epsilon());
-        return scaled(div(x, sqrt(add(square, Tensor(small)))), weight, Tensor());
-      });
   m.def("embedding(Tensor weight, Tensor indices) -> Tensor")
       .doc("The rows of weight that indices name.")
       .composite([](const Tensor& weight, const Tensor& indices) {

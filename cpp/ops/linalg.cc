@@ -1,21 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-// ops/linalg.cc: matrix products: bmm is the op, matmul and linear are written with it.
+// ops/linalg.cc: matrix products: mm, bmm and linear have kernels, matmul chooses.
 #include "ops/elementwise.h"
 
 namespace pkg::ops {
 namespace {
 
+const BinaryOp mm{"mm"};
 const BinaryOp bmm{"bmm"};
-const BinaryOp matmul_op{"matmul"};
+constexpr double kFlopsPerNanosecond = 50;  // of one core, for the scheduler's estimate
+
+void check_product(const Tensor& a, const Tensor& b, bool fits) {
+  PKG_CHECK(fits, RuntimeError, "mat1 and mat2 shapes cannot be multiplied (", a.size(-2),
+            "x", a.size(-1), " and ", b.size(-2), "x", b.size(-1), ")");
+  PKG_CHECK(a.dtype() == b.dtype(), RuntimeError, "expected mat1 and mat2 to have the "
+            "same dtype, but got: ", a.dtype(), " != ", b.dtype());
+}
+double product_cost(const Value* args, const Spec* specs) {
+  const double inner = double(std::get<Tensor>(args[0]).size(-1));
+  return 2 * double(specs[0].sizes.numel()) * inner / kFlopsPerNanosecond;
+}
+
+Spec mm_rule(const Tensor& a, const Tensor& b) {
+  PKG_CHECK(a.ndim() == 2 && b.ndim() == 2, RuntimeError,
+            "[mm] expected two matrices, got shapes ", a.sizes(), " and ", b.sizes());
+  check_product(a, b, a.size(1) == b.size(0));
+  return {Shape{a.size(0), b.size(1)}, a.dtype(), a.device()};
+}
 
 Spec bmm_rule(const Tensor& a, const Tensor& b) {
   PKG_CHECK(a.ndim() == 3 && b.ndim() == 3, RuntimeError,
             "[bmm] expected 3-d tensors, got shapes ", a.sizes(), " and ", b.sizes());
-  PKG_CHECK(a.size(0) == b.size(0) && a.size(2) == b.size(1), RuntimeError,
-            "mat1 and mat2 shapes cannot be multiplied (", a.size(1), "x", a.size(2),
-            " and ", b.size(1), "x", b.size(2), ")");
-  PKG_CHECK(a.dtype() == b.dtype(), RuntimeError, "expected mat1 and mat2 to have the "
-            "same dtype, but got: ", a.dtype(), " != ", b.dtype());
+  check_product(a, b, a.size(0) == b.size(0) && a.size(2) == b.size(1));
   return {Shape{a.size(0), a.size(1), b.size(2)}, a.dtype(), a.device()};
 }
 
@@ -41,13 +56,12 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
     return reshape(product, sizes);
   }
   const Shape &sa = a.sizes(), &sb = b.sizes();
-  if (b.ndim() == 2 && a.is_contiguous()) {  // one product over all rows of a
-    const Tensor rows = reshape(a, Shape{1, a.numel() / std::max<int64_t>(1, sa.back()),
-                                         sa.back()});
-    if (a.numel() > 0) {
+  if (b.ndim() == 2) {
+    if (a.ndim() == 2) return mm(a, b);
+    if (a.is_contiguous() && a.numel() > 0) {  // one product over all rows of a
       Shape sizes = sa;
       sizes.back() = sb.back();
-      return reshape(bmm(rows, unsqueeze(b, 0)), sizes);
+      return reshape(mm(reshape(a, Shape{-1, sa.back()}), b), sizes);
     }
   }
   const Shape batch = broadcast_shapes("matmul", Shape(sa.data(), sa.size() - 2),
@@ -59,14 +73,54 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
   return reshape(product, sizes);
 }
 
+Spec linear_rule(const Tensor& input, const Tensor& weight, const Tensor& bias) {
+  PKG_CHECK(input.ndim() > 0 && (weight.ndim() == 1 || weight.ndim() == 2) &&
+                input.size(-1) == weight.size(-1),
+            RuntimeError, "[linear] mat1 and mat2 shapes cannot be multiplied: expected "
+            "input (..., in) and weight (out, in) or (in,), got ", input.sizes(), " and ",
+            weight.sizes());
+  PKG_CHECK(input.dtype() == weight.dtype(), RuntimeError, "expected mat1 and mat2 to "
+            "have the same dtype, but got: ", input.dtype(), " != ", weight.dtype());
+  Shape sizes = input.sizes();
+  if (weight.ndim() == 1) sizes.erase(sizes.size() - 1);
+  else sizes.back() = weight.size(0);
+  const bool fits = !bias.defined() || bias.numel() == 1 ||
+                    (weight.ndim() == 2 && bias.sizes() == Shape{weight.size(0)});
+  PKG_CHECK(fits && (!bias.defined() || bias.ndim() <= 1), RuntimeError,
+            "[linear] expected bias (out,) for weight ", weight.sizes(), ", got ",
+            bias.sizes());
+  PKG_CHECK(!bias.defined() || bias.dtype() == input.dtype(), RuntimeError,
+            "[linear] expected a bias of dtype ", input.dtype(), ", got ", bias.dtype());
+  return {sizes, input.dtype(), input.device()};
+}
+
+TensorList linear_gradient(const GradContext& g) {
+  const Tensor& weight = g.input(1);
+  const Shape &in = g.shape(0), &out = g.shape(1);
+  const int64_t columns = out.size() == 2 ? out[0] : 1;
+  const int64_t rows = columns ? g.grad().numel() / columns : 0;
+  const auto matrix = [](const Tensor& t, int64_t m, int64_t n) {
+    return t.ndim() == 2 && t.size(0) == m && t.size(1) == n ? t : reshape(t, Shape{m, n});
+  };
+  const Tensor grad = matrix(g.grad(), rows, columns);
+  TensorList grads(3);
+  if (g.needs(0)) {
+    const Tensor dx = mm(grad, matrix(weight, columns, in.back()));
+    grads[0] = in.size() == 2 ? dx : reshape(dx, in);
+  }
+  if (g.needs(1)) {
+    const Tensor dw = mm(transpose(grad, 0, 1), matrix(g.input(0), rows, in.back()));
+    grads[1] = out.size() == 2 ? dw : reshape(dw, out);
+  }
+  if (g.needs(2)) grads[2] = sum_to(grad, g.shape(2));
+  return grads;
+}
+
 PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("bmm(Tensor self, Tensor mat2) -> Tensor")
       .doc("Matrix products of a batch: (b, n, k) times (b, k, m).")
       .shape(bmm_rule)
-      .cost([](const Value* args, const Spec* specs) {
-        const int64_t k = std::get<Tensor>(args[0]).size(2);
-        return double(specs[0].sizes.numel()) * double(k) / 25.0;
-      })
+      .cost(product_cost)
       .grad("self?mat2 mat2?self", [](const GradContext& g) -> TensorList {
         Tensor a, b;
         if (g.needs(0)) a = bmm(g.grad(), transpose(g.input(1), 1, 2));
@@ -77,18 +131,21 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("Matrix product; 1-d operands are vectors, leading dimensions broadcast.")
       .composite(matmul);
   m.def("mm(Tensor self, Tensor mat2) -> Tensor")
-      .doc("Product of two matrices.")
-      .composite([](const Tensor& a, const Tensor& b) {
-        PKG_CHECK(a.ndim() == 2 && b.ndim() == 2, RuntimeError,
-                  "[mm] expected two matrices, got shapes ", a.sizes(), " and ", b.sizes());
-        return matmul(a, b);
+      .doc("Product of two matrices: (n, k) times (k, m).")
+      .shape(mm_rule)
+      .cost(product_cost)
+      .grad("self?mat2 mat2?self", [](const GradContext& g) -> TensorList {
+        Tensor a, b;
+        if (g.needs(0)) a = mm(g.grad(), transpose(g.input(1), 0, 1));
+        if (g.needs(1)) b = mm(transpose(g.input(0), 0, 1), g.grad());
+        return {a, b};
       });
   m.def("linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor")
-      .doc("input @ weight.T + bias, weight of shape (out_features, in_features).")
-      .composite([](const Tensor& input, const Tensor& weight, const Tensor& bias) {
-        const Tensor product = matmul(input, transpose(weight, 0, -1));
-        return bias.defined() ? add(product, bias) : product;
-      });
+      .doc("input @ weight.T + bias: input (..., in), weight (out, in) or (in,), bias "
+           "(out,).")
+      .shape(linear_rule)
+      .cost(product_cost)
+      .grad("input?weight weight?input", linear_gradient);
 }
 
 }  // namespace

@@ -76,14 +76,14 @@ const Library& library() {
 
 template <class T>
 void tiled(Gemm<T> run, bool ta, bool tb, int64_t m, int64_t n, int64_t k, const T* a,
-           int64_t lda, const T* b, int64_t ldb, T* c, int64_t ldc) {
+           int64_t lda, const T* b, int64_t ldb, T* c, int64_t ldc, T beta) {
   constexpr int64_t limit = INT32_MAX;
   PKG_CHECK(m <= limit && n <= limit && k <= limit && lda <= limit && ldb <= limit,
             NotImplementedError, "[matmul] a dimension exceeds 2^31 - 1.");
   const auto part = [&](int64_t row, int64_t rows, int64_t column, int64_t columns) {
     run(kRowMajor, ta ? kTrans : kNoTrans, tb ? kTrans : kNoTrans, int(rows),
         int(columns), int(k), T(1), a + (ta ? row : row * lda), int(lda),
-        b + (tb ? column * ldb : column), int(ldb), T(0), c + row * ldc + column,
+        b + (tb ? column * ldb : column), int(ldb), beta, c + row * ldc + column,
         int(ldc));
   };
   const int threads = num_threads();
@@ -104,12 +104,12 @@ void tiled(Gemm<T> run, bool ta, bool tb, int64_t m, int64_t n, int64_t k, const
 }  // namespace
 
 void gemm(bool ta, bool tb, int64_t m, int64_t n, int64_t k, const float* a, int64_t lda,
-          const float* b, int64_t ldb, float* c, int64_t ldc) {
-  tiled(library().sgemm, ta, tb, m, n, k, a, lda, b, ldb, c, ldc);
+          const float* b, int64_t ldb, float* c, int64_t ldc, float beta) {
+  tiled(library().sgemm, ta, tb, m, n, k, a, lda, b, ldb, c, ldc, beta);
 }
 void gemm(bool ta, bool tb, int64_t m, int64_t n, int64_t k, const double* a, int64_t lda,
-          const double* b, int64_t ldb, double* c, int64_t ldc) {
-  tiled(library().dgemm, ta, tb, m, n, k, a, lda, b, ldb, c, ldc);
+          const double* b, int64_t ldb, double* c, int64_t ldc, double beta) {
+  tiled(library().dgemm, ta, tb, m, n, k, a, lda, b, ldb, c, ldc, beta);
 }
 
 }  // namespace pkg::blas

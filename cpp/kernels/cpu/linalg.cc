@@ -1,77 +1,150 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernels/cpu/linalg.cc: batched matrix products.  A transposed operand is passed to
+// kernels/cpu/linalg.cc: matrix products, batched or not.  A transposed operand is passed to
 // BLAS as such; only other layouts are copied.
 #include "dispatcher/library.h"
 #include "kernels/cpu/blas.h"
+#include "scheduler/parallel.h"
 #include "tensor/strided_loop.h"
 
 namespace pkg {
 namespace {
 
-struct Matrix {
-  Tensor tensor;      // of the batch
+// Matrices of a batch as BLAS takes them; `tensor` may be a copy.
+struct Matrices {
+  Tensor tensor;
   bool transposed;
-  int64_t row_stride;  // leading dimension
+  int64_t leading;  // elements from one row (one column if transposed) to the next
+  int64_t step;     // elements from one matrix to the next
 };
 
-Matrix as_matrix(const Tensor& t) {
-  const int64_t rows = t.sizes()[1], columns = t.sizes()[2];
-  const int64_t rs = t.strides()[1], cs = t.strides()[2];
-  if (cs == 1 && (rs >= std::max<int64_t>(1, columns) || rows == 1)) {
-    return {t, false, std::max<int64_t>(rs, std::max<int64_t>(1, columns))};
+// The last two dimensions; a third one is the batch.
+Matrices as_matrices(const Tensor& t) {
+  const size_t last = t.sizes().size() - 1;
+  const int64_t rows = t.sizes()[last - 1], columns = t.sizes()[last];
+  const int64_t rs = t.strides()[last - 1], cs = t.strides()[last];
+  const int64_t least_rows = std::max<int64_t>(1, rows);
+  const int64_t least_columns = std::max<int64_t>(1, columns);
+  const int64_t step = last == 2 ? t.strides()[0] : 0;
+  if (cs == 1 && (rs >= least_columns || rows == 1)) {
+    return {t, false, std::max(rs, least_columns), step};
   }
-  if (rs == 1 && (cs >= std::max<int64_t>(1, rows) || columns == 1)) {
-    return {t, true, std::max<int64_t>(cs, std::max<int64_t>(1, rows))};
+  if (rs == 1 && (cs >= least_rows || columns == 1)) {
+    return {t, true, std::max(cs, least_rows), step};
   }
-  return {as_contiguous(t), false, std::max<int64_t>(1, columns)};
+  return {as_contiguous(t), false, least_columns, rows * columns};
 }
 
-// Integer products have no BLAS; the i-k-j order reads both operands in rows.
+// All leading dimensions as the rows of one matrix.
+Matrices as_rows(const Tensor& t) {
+  if (t.ndim() == 2) return as_matrices(t);
+  return {as_contiguous(t), false, std::max<int64_t>(1, t.sizes().back()), 0};
+}
+
+struct Product {
+  int64_t batches, m, n, k;
+};
+
+// Integer products have no BLAS; the i-l-j order writes rows.
 template <class T>
-void plain_product(const Tensor& a, const Tensor& b, Tensor& out) {
-  const Tensor x = as_contiguous(a), y = as_contiguous(b);
-  const int64_t m = a.sizes()[1], k = a.sizes()[2], n = b.sizes()[2];
-  std::fill_n(out.data<T>(), out.numel(), T(0));
-  for (int64_t batch = 0; batch < a.sizes()[0]; ++batch) {
-    const T* xs = x.data<T>() + batch * m * k;
-    const T* ys = y.data<T>() + batch * k * n;
-    T* to = out.data<T>() + batch * m * n;
-    with_isa([=] {
-      for (int64_t i = 0; i < m; ++i) {
-        for (int64_t l = 0; l < k; ++l) {
-          const T factor = xs[i * k + l];
-          for (int64_t j = 0; j < n; ++j) to[i * n + j] += T(factor * ys[l * n + j]);
+void plain_product(const Product& p, const Matrices& a, const Matrices& b, const T* x,
+                   const T* y, T* to) {
+  const int64_t xr = a.transposed ? 1 : a.leading, xc = a.transposed ? a.leading : 1;
+  const int64_t yr = b.transposed ? 1 : b.leading, yc = b.transposed ? b.leading : 1;
+  with_isa([=] {
+    for (int64_t i = 0; i < p.m; ++i) {
+      for (int64_t l = 0; l < p.k; ++l) {
+        const T factor = x[i * xr + l * xc];
+        for (int64_t j = 0; j < p.n; ++j) {
+          to[i * p.n + j] += T(factor * y[l * yr + j * yc]);
         }
       }
-    });
-  }
-}
-
-void bmm_kernel(Tensor& out, const Tensor& a, const Tensor& b) {
-  const int64_t m = a.sizes()[1], k = a.sizes()[2], n = b.sizes()[2];
-  if (out.numel() == 0) return;
-  visit_compute("bmm", out.dtype(), [&]<class T>(TypeTag<T>) {
-    if constexpr (std::is_floating_point_v<T>) {
-      if (k == 0) {
-        std::fill_n(out.data<T>(), out.numel(), T(0));
-        return;
-      }
-      const Matrix x = as_matrix(a), y = as_matrix(b);
-      for (int64_t batch = 0; batch < a.sizes()[0]; ++batch) {
-        blas::gemm(x.transposed, y.transposed, m, n, k,
-                   x.tensor.data<T>() + batch * x.tensor.strides()[0], x.row_stride,
-                   y.tensor.data<T>() + batch * y.tensor.strides()[0], y.row_stride,
-                   out.data<T>() + batch * m * n, n);
-      }
-    } else if constexpr (!std::is_same_v<T, bool>) {
-      plain_product<T>(a, b, out);
-    } else {
-      detail::unsupported_dtype("bmm", DType::Bool);
     }
   });
 }
 
-PKG_LIBRARY_IMPL(pkg, CPU, m) { m.impl("bmm", bmm_kernel); }
+// to = a @ b of each batch, or to += a @ b.
+template <class T>
+void multiply(const Product& p, const Matrices& a, const Matrices& b, T* to, bool add) {
+  if (p.batches * p.m * p.n == 0) return;
+  const T *xs = a.tensor.data<T>(), *ys = b.tensor.data<T>();
+  if (!add && (p.k == 0 || !std::is_floating_point_v<T>)) {
+    std::fill_n(to, p.batches * p.m * p.n, T(0));
+  }
+  if (p.k == 0) return;
+  const auto run = [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const T *x = xs + i * a.step, *y = ys + i * b.step;
+      T* out = to + i * p.m * p.n;
+      if constexpr (std::is_floating_point_v<T>) {
+        blas::gemm(a.transposed, b.transposed, p.m, p.n, p.k, x, a.leading, y, b.leading,
+                   out, p.n, T(add ? 1 : 0));
+      } else {
+        plain_product(p, a, b, x, y, out);
+      }
+    }
+  };
+  // Small products are shared out whole; gemm itself cuts a large one.
+  const double work = double(p.m) * double(p.n) * double(p.k);
+  if (p.batches == 1 || work > 2e6) return run(0, p.batches);
+  parallel_for(0, p.batches, int64_t(std::max(1.0, 1e5 / work)), run);
+}
+
+// Runs f<T>(to) for the type computed in: 16-bit floats go through float32.
+template <class F>
+void computed(Tensor& out, F f) {
+  if (is_reduced(out.dtype())) {
+    Tensor wide = empty(out.sizes(), DType::Float32);
+    f(TypeTag<float>{}, wide);
+    return copy_into(out, wide);
+  }
+  visit_compute("matmul", out.dtype(), [&]<class T>(TypeTag<T> tag) {
+    if constexpr (std::is_same_v<T, bool>) detail::unsupported_dtype("matmul", DType::Bool);
+    else f(tag, out);
+  });
+}
+
+void bmm_kernel(Tensor& out, const Tensor& a, const Tensor& b) {
+  computed(out, [&]<class T>(TypeTag<T>, Tensor& to) {
+    multiply({a.sizes()[0], a.sizes()[1], b.sizes()[2], a.sizes()[2]},
+             as_matrices(as_dtype(a, to.dtype())), as_matrices(as_dtype(b, to.dtype())),
+             to.data<T>(), false);
+  });
+}
+
+void mm_kernel(Tensor& out, const Tensor& a, const Tensor& b) {
+  computed(out, [&]<class T>(TypeTag<T>, Tensor& to) {
+    multiply({1, a.sizes()[0], b.sizes()[1], a.sizes()[1]},
+             as_matrices(as_dtype(a, to.dtype())), as_matrices(as_dtype(b, to.dtype())),
+             to.data<T>(), false);
+  });
+}
+
+void linear_kernel(Tensor& out, const Tensor& input, const Tensor& weight,
+                   const Tensor& bias) {
+  const int64_t n = weight.ndim() == 2 ? weight.sizes()[0] : 1;
+  const int64_t m = n ? out.numel() / n : 0;
+  computed(out, [&]<class T>(TypeTag<T>, Tensor& to) {
+    if (bias.defined()) {  // the product is added to rows of biases
+      const Tensor dense = as_contiguous(as_dtype(bias, to.dtype()));
+      const T* b = dense.data<T>();
+      const int64_t step = bias.numel() == n ? 1 : 0;
+      T* y = to.data<T>();
+      for (int64_t i = 0; i < m; ++i, y += n) {
+        for (int64_t j = 0; j < n; ++j) y[j] = b[j * step];
+      }
+    }
+    Matrices w = as_rows(as_dtype(weight, to.dtype()));
+    w.transposed = !w.transposed;
+    multiply({1, m, n, input.sizes().back()}, as_rows(as_dtype(input, to.dtype())), w,
+             to.data<T>(), bias.defined());
+  });
+}
+
+PKG_LIBRARY_IMPL(pkg, CPU, m) {
+  m.impl("mm", mm_kernel);
+  m.impl("bmm", bmm_kernel);
+  m.impl("linear", linear_kernel);
+}
 
 }  // namespace
 }  // namespace pkg

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernels/cpu/rows.h: kernels that work row by row along the last dimension.
+#pragma once
+
+#include "base/isa.h"
+#include "scheduler/parallel.h"
+#include "tensor/strided_loop.h"
+
+namespace pkg {
+
+/// A tensor as dense rows of T: itself, or a copy.
+template <class T>
+class Rows {
+ public:
+  explicit Rows(const Tensor& tensor)
+      : tensor_(as_contiguous(as_dtype(tensor, dtype_of<T>))) {}
+  const T* data() const { return tensor_.data<T>(); }
+
+ private:
+  Tensor tensor_;
+};
+
+/// Dense memory of T for a result, copied into it at the end where it differs.
+template <class T>
+class RowsOut {
+ public:
+  explicit RowsOut(Tensor& out)
+      : out_(out),
+        to_(out.dtype() == dtype_of<T> && out.is_contiguous()
+                ? out
+                : empty(out.sizes(), dtype_of<T>)) {}
+  ~RowsOut() {
+    if (!to_.is_same(out_)) copy_into(out_, to_);
+  }
+  T* data() const { return to_.data<T>(); }
+
+ private:
+  Tensor& out_;
+  Tensor to_;
+};
+
+/// Length of the last dimension (1 for a 0-d tensor), and how many rows there are.
+struct RowShape {
+  int64_t count, length;
+  explicit RowShape(const Tensor& tensor, int64_t length_in = -1)
+      : length(length_in >= 0 ? length_in
+                              : tensor.ndim() ? tensor.sizes().back() : 1) {
+    count = length ? tensor.numel() / length : 0;
+  }
+};
+
+/// Runs f(row number) for all rows, compiled for the instruction set in use.
+template <class F>
+void for_rows(const RowShape& rows, F f) {
+  const int64_t grain = std::max<int64_t>(1, kGrain / 4 / std::max<int64_t>(1, rows.length));
+  parallel_for(0, rows.count, grain, [&](int64_t begin, int64_t end) {
+    with_isa([&] {
+      for (int64_t i = begin; i < end; ++i) f(i);
+    });
+  });
+}
+
+/// Sum of f(i) for i below n, in sixteen lanes.
+template <class T, class F>
+inline T sum_lanes(int64_t n, F f) {
+  constexpr int lanes = 16;
+  T acc[lanes] = {};
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    for (int k = 0; k < lanes; ++k) acc[k] += f(i + k);
+  }
+  T rest = 0;
+  for (; i < n; ++i) rest += f(i);
+  for (int width = lanes / 2; width > 0; width /= 2) {
+    for (int k = 0; k < width; ++k) acc[k] += acc[k + width];
+  }
+  return acc[0] + rest;
+}
+
+/// Largest of x; NaN when there is one.
+template <class T>
+inline T row_max(const T* x, int64_t n) {
+  constexpr int lanes = 16;
+  T best[lanes];
+  for (int k = 0; k < lanes; ++k) best[k] = x[0];
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    for (int k = 0; k < lanes; ++k) {
+      const T v = x[i + k];
+      best[k] = v > best[k] || v != v ? v : best[k];
+    }
+  }
+  for (; i < n; ++i) best[0] = x[i] > best[0] || x[i] != x[i] ? x[i] : best[0];
+  for (int k = 1; k < lanes; ++k) {
+    best[0] = best[k] > best[0] || best[k] != best[k] ? best[k] : best[0];
+  }
+  return best[0];
+}
+
+}  // namespace pkg
