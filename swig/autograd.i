@@ -6,7 +6,7 @@
 %rename(is_grad_enabled) pkg::grad_enabled;
 namespace pkg {
 bool grad_enabled();
-void set_grad_enabled(bool enabled);
+bool set_grad_enabled(bool enabled);
 bool detect_anomaly();
 void set_detect_anomaly(bool enabled);
 }

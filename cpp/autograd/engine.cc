@@ -117,7 +117,7 @@ class Pass {
 // Grad mode is on in the pass exactly when the gradients shall be differentiable.
 class GradMode {
  public:
-  explicit GradMode(bool enabled) : saved_(grad_enabled()) { set_grad_enabled(enabled); }
+  explicit GradMode(bool enabled) : saved_(set_grad_enabled(enabled)) {}
   ~GradMode() { set_grad_enabled(saved_); }
 
  private:

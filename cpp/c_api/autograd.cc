@@ -89,9 +89,7 @@ bool pkg_grad_enabled(void) {
   return grad_enabled();
 }
 bool pkg_set_grad_enabled(bool enabled) {
-  const bool before = grad_enabled();
-  set_grad_enabled(enabled);
-  return before;
+  return set_grad_enabled(enabled);
 }
 
 }  // extern "C"

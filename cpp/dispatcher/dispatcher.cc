@@ -15,10 +15,12 @@ namespace pkg {
 
 PKG_FAST_TLS thread_local constinit LocalKeys t_local_keys;
 
-void set_grad_enabled(bool enabled) {
+bool set_grad_enabled(bool enabled) {
+  const bool before = grad_enabled();
   const KeySet autograd(DispatchKey::Autograd);
   KeySet& excluded = t_local_keys.excluded;
   excluded = enabled ? excluded.without(autograd) : excluded | autograd;
+  return before;
 }
 
 KeySet keys_of(std::span<const Value> args) {

@@ -34,7 +34,8 @@ class ExcludeKeys {
 inline bool grad_enabled() {
   return !t_local_keys.excluded.has(DispatchKey::Autograd);
 }
-void set_grad_enabled(bool enabled);
+/// Switches recording on this thread; returns what it was.
+bool set_grad_enabled(bool enabled);
 
 inline KeySet with_local_keys(KeySet keys) {
   return (keys | t_local_keys.included).without(t_local_keys.excluded);

@@ -15,6 +15,10 @@ constexpr double kSeluAlpha = 1.6732632423543772848;  // Klambauer et al. 2017
 constexpr double kSeluScale = 1.0507009873554804934;
 
 const UnaryOp relu6_op{"relu6"};
+const BinaryOp relu_backward{"_relu_backward"};
+const BinaryOp silu_backward{"_silu_backward"};
+const BinaryOp gelu_backward{"_gelu_backward"};
+const BinaryOp gelu_tanh_backward{"_gelu_tanh_backward"};
 const Op<Tensor(const Tensor&, const Scalar&, const Scalar&)> softplus_op{"softplus"};
 const BinaryOp logical_and_op{"logical_and"};
 const Op<Tensor(const Tensor&, const Scalar&, const Scalar&, const Scalar&)> elu_op{"elu"};
@@ -77,9 +81,15 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("max(self, 0); the gradient at zero is zero.")
       .grad("result",
             [](const GradContext& g) -> TensorList {
-              return {mul(g.grad(), gt(g.result(), Tensor(0)))};
+              return {relu_backward(g.grad(), g.result())};
             })
       .in_place();
+  gradient_pass(m.def("_relu_backward(Tensor grad, Tensor result) -> Tensor"),
+                [](auto g, auto y) { return y <= 0 ? decltype(g)(0) : g; })
+      .doc("grad, but 0 where result is not positive.")
+      .grad("result", [](const GradContext& g) -> TensorList {
+        return {relu_backward(g.grad(), g.input(1)), Tensor()};
+      });
   m.def("relu6(Tensor self) -> Tensor")
       .doc("min(max(self, 0), 6).")
       .composite([](const Tensor& self) { return hardtanh_op(self, 0, 6); });
@@ -166,12 +176,19 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("self * sigmoid(self).")
       .grad("self",
             [](const GradContext& g) -> TensorList {
+              if (!grad_enabled()) return {silu_backward(g.grad(), g.input(0))};
               const Tensor s = sigmoid(g.input(0));
               const Tensor slope =
                   mul(s, add(mul(g.input(0), sub(Tensor(1), s)), Tensor(1)));
               return {mul(g.grad(), slope)};
             })
       .in_place();
+  gradient_pass(m.def("_silu_backward(Tensor grad, Tensor self) -> Tensor"),
+                [](auto g, auto x) {
+                  const auto s = vec::sigmoid(x);
+                  return g * s * (1 + x * (1 - s));
+                })
+      .doc("Gradient of silu.");
   unary_float(m.def("mish(Tensor self) -> Tensor"),
               [](auto x) { return x * vec::tanh(softplus_of(x)); })
       .doc("self * tanh(softplus(self)).")
@@ -207,9 +224,28 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       })
       .grad("self", [](const GradContext& g) -> TensorList {
         const Tensor& x = g.input(0);
-        return {mul(g.grad(), tanh_form(g.arg<std::string>(1)) ? gelu_tanh_slope(x)
-                                                               : gelu_slope(x))};
+        const bool approximate = tanh_form(g.arg<std::string>(1));
+        if (!grad_enabled()) {
+          return {(approximate ? gelu_tanh_backward : gelu_backward)(g.grad(), x)};
+        }
+        return {mul(g.grad(), approximate ? gelu_tanh_slope(x) : gelu_slope(x))};
       });
+  gradient_pass(m.def("_gelu_backward(Tensor grad, Tensor self) -> Tensor"),
+                [](auto g, auto x) {
+                  using T = decltype(x);
+                  const T cdf = T(0.5) * (1 + vec::erf(x * T(kSqrtHalf)));
+                  return g * (cdf + x * T(kInvSqrt2Pi) * vec::exp(T(-0.5) * x * x));
+                })
+      .doc("Gradient of gelu.");
+  gradient_pass(m.def("_gelu_tanh_backward(Tensor grad, Tensor self) -> Tensor"),
+                [](auto g, auto x) {
+                  using T = decltype(x);
+                  const T square = x * x;
+                  const T t = vec::tanh(T(kSqrt2OverPi) * (x + T(kGeluCubic) * square * x));
+                  const T inner = T(kSqrt2OverPi) * (1 + T(3 * kGeluCubic) * square);
+                  return g * T(0.5) * (1 + t + x * (1 - t * t) * inner);
+                })
+      .doc("Gradient of gelu with approximate='tanh'.");
   m.def("softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor")
       .doc("log(1 + exp(beta * self)) / beta; self where beta * self > threshold.")
       .pointwise()

@@ -182,6 +182,21 @@ OpBuilder binary_any(OpBuilder op, F) {
       });
   return op;
 }
+/// Stanza of a gradient in one pass: f(gradient, saved value), floating.  It is for the
+/// case that nobody differentiates it, where the formula would be several passes.
+template <class F>
+OpBuilder gradient_pass(OpBuilder op, F) {
+  op.pointwise()
+      .non_differentiable()
+      .shape([](const Tensor& grad, const Tensor& saved) {
+        return Spec{saved.sizes(), grad.dtype(), grad.device()};
+      })
+      .cpu([](Tensor& out, const Tensor& grad, const Tensor& saved) {
+        run_binary(out, grad, saved, grad.dtype(), kFloatType,
+                   [](auto g, auto x) -> decltype(g) { return F{}(g, x); });
+      });
+  return op;
+}
 /// Stanza of a comparison: bool result, no gradient.
 template <class F>
 OpBuilder binary_bool(OpBuilder op, F) {

@@ -258,6 +258,11 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         "bool accumulate=False) -> Tensor")
       .doc("A copy of self with values written (or added) at self[indices].")
       .composite(put);
+  m.def("embedding(Tensor weight, Tensor indices) -> Tensor")
+      .doc("The rows of weight that indices name.")
+      .composite([](const Tensor& weight, const Tensor& indices) {
+        return index(weight, TensorList{indices});
+      });
   m.def("take(Tensor self, Tensor index) -> Tensor")
       .doc("Elements of the flattened tensor, in the shape of index.")
       .composite([](const Tensor& self, const Tensor& i) {

@@ -7,6 +7,9 @@
 namespace pkg::ops {
 namespace {
 
+const BinaryOp tanh_backward{"_tanh_backward"};
+const BinaryOp sigmoid_backward{"_sigmoid_backward"};
+
 constexpr double kTwoOverSqrtPi = 1.12837916709551257390;
 constexpr double kLn2 = 0.69314718055994530942, kLn10 = 2.30258509299404568402;
 
@@ -141,17 +144,25 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("Hyperbolic tangent.")
       .grad("result",
             [](const GradContext& g) -> TensorList {
+              if (!grad_enabled()) return {tanh_backward(g.grad(), g.result())};
               return {mul(g.grad(), sub(Tensor(1), mul(g.result(), g.result())))};
             })
       .in_place();
+  gradient_pass(m.def("_tanh_backward(Tensor grad, Tensor result) -> Tensor"),
+                [](auto g, auto y) { return g * (1 - y * y); })
+      .doc("Gradient of tanh.");
   unary_float(m.def("sigmoid(Tensor self) -> Tensor"),
               [](auto x) { return vec::sigmoid(x); })
       .doc("1 / (1 + exp(-self)).")
       .grad("result",
             [](const GradContext& g) -> TensorList {
+              if (!grad_enabled()) return {sigmoid_backward(g.grad(), g.result())};
               return {mul(g.grad(), mul(g.result(), sub(Tensor(1), g.result())))};
             })
       .in_place();
+  gradient_pass(m.def("_sigmoid_backward(Tensor grad, Tensor result) -> Tensor"),
+                [](auto g, auto y) { return g * y * (1 - y); })
+      .doc("Gradient of sigmoid.");
   unary_float(m.def("erf(Tensor self) -> Tensor"), [](auto x) { return vec::erf(x); })
       .doc("Error function.")
       .grad("self",

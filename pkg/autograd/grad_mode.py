@@ -18,18 +18,16 @@ _thread = threading.local()
 class _Mode:
     """Context manager and decorator; may be entered again, also inside itself."""
 
+    _mode = False  # what it is inside
+
     def __init__(self) -> None:
         self._before: list[bool] = []
-
-    def _wanted(self) -> bool:
-        raise NotImplementedError
 
     def _again(self) -> _Mode:
         return type(self)()
 
     def __enter__(self) -> None:
-        self._before.append(core.is_grad_enabled())
-        core.set_grad_enabled(self._wanted())
+        self._before.append(core.set_grad_enabled(self._mode))
 
     def __exit__(self, *exc: object) -> None:
         core.set_grad_enabled(self._before.pop())
@@ -58,15 +56,11 @@ class no_grad(_Mode):  # noqa: N801  (PyTorch's names)
     def __init__(self, function: None = None) -> None:
         super().__init__()
 
-    def _wanted(self) -> bool:
-        return False
-
 
 class enable_grad(no_grad):  # noqa: N801
     """Recording is on inside, also within no_grad; also a decorator."""
 
-    def _wanted(self) -> bool:
-        return True
+    _mode = True
 
 
 class set_grad_enabled(_Mode):  # noqa: N801
@@ -78,11 +72,7 @@ class set_grad_enabled(_Mode):  # noqa: N801
     def __init__(self, mode: bool) -> None:
         super().__init__()
         self._mode = bool(mode)
-        self._first = core.is_grad_enabled()
-        core.set_grad_enabled(self._mode)
-
-    def _wanted(self) -> bool:
-        return self._mode
+        self._first = core.set_grad_enabled(self._mode)
 
     def __enter__(self) -> None:
         super().__enter__()
@@ -109,11 +99,9 @@ class inference_mode(_Mode):  # noqa: N801
         self._inference = bool(mode)
         self._outer: list[bool] = []
 
-    def _wanted(self) -> bool:
-        return False if self._inference else core.is_grad_enabled()
-
     def __enter__(self) -> None:
         self._outer.append(is_inference_mode_enabled())
+        self._mode = not self._inference and core.is_grad_enabled()
         super().__enter__()
         _thread.inference = self._inference
 

@@ -64,6 +64,9 @@ class Attributes:
 
     def __getattr__(self, name: str) -> Any:
         """Looked up only when the object itself has no such attribute."""
+        parameters = self.__dict__.get("_parameters")  # by far the most frequent kind
+        if parameters is not None and name in parameters:
+            return parameters[name]
         for kind in _EXPECTED:
             found = self.__dict__.get(kind)
             if found is not None and name in found:

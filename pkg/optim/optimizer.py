@@ -92,8 +92,11 @@ class Optimizer:
                 loss = closure()
         with no_grad():
             for group in self.param_groups:
-                params = [p for p in group["params"] if p.grad is not None]
+                params = group["params"]
                 grads = [p.grad for p in params]
+                if [g for g in grads if g is None]:  # quicker than any()
+                    params = [p for p, g in zip(params, grads) if g is not None]
+                    grads = [g for g in grads if g is not None]
                 if group.get("maximize"):
                     grads = [ops.neg(grad) for grad in grads]
                 if params:

@@ -55,19 +55,23 @@ class SGD(Optimizer):
         if momentum == 0.0:
             ops._sgd_step_(params, grads, [], lr, 0.0, 0.0, decay, False)
             return
-        state = self.state
-        fresh = [not state[p] for p in params]
-        for param, is_fresh in zip(params, fresh):
-            if is_fresh:
-                state[param]["momentum_buffer"] = ops.zeros_like(param)
+        entries = [self.state[p] for p in params]
+        if not [entry for entry in entries if not entry]:  # quicker than any()
+            momenta = [entry["momentum_buffer"] for entry in entries]
+            ops._sgd_step_(params, grads, momenta, lr, momentum, damp, decay, nesterov)
+            return
         # The first sum is the gradient itself, whatever the dampening.
+        fresh = [not entry for entry in entries]
+        for param, entry in zip(params, entries):
+            if not entry:
+                entry["momentum_buffer"] = ops.zeros_like(param)
         for first, dampening in ((True, 0.0), (False, damp)):
             some = [i for i, is_fresh in enumerate(fresh) if is_fresh == first]
             if some:
                 ops._sgd_step_(
                     [params[i] for i in some],
                     [grads[i] for i in some],
-                    [state[params[i]]["momentum_buffer"] for i in some],
+                    [entries[i]["momentum_buffer"] for i in some],
                     lr,
                     momentum,
                     dampening,

@@ -127,11 +127,9 @@ void linear_kernel(Tensor& out, const Tensor& input, const Tensor& weight,
     if (bias.defined()) {  // the product is added to rows of biases
       const Tensor dense = as_contiguous(as_dtype(bias, to.dtype()));
       const T* b = dense.data<T>();
-      const int64_t step = bias.numel() == n ? 1 : 0;
       T* y = to.data<T>();
-      for (int64_t i = 0; i < m; ++i, y += n) {
-        for (int64_t j = 0; j < n; ++j) y[j] = b[j * step];
-      }
+      if (bias.numel() != n) std::fill_n(y, m * n, b[0]);
+      else for (int64_t i = 0; i < m; ++i) std::copy_n(b, n, y + i * n);
     }
     Matrices w = as_rows(as_dtype(weight, to.dtype()));
     w.transposed = !w.transposed;

@@ -60,6 +60,23 @@ void for_rows(const RowShape& rows, F f) {
   });
 }
 
+/// The same for groups of rows of about kGroup elements, f(first row, how many): short
+/// rows are too short for vector instructions, a group is not.
+inline constexpr int64_t kGroup = 1024;
+template <class F>
+void for_row_groups(const RowShape& rows, F f) {
+  const int64_t size = std::max<int64_t>(1, kGroup / std::max<int64_t>(1, rows.length));
+  const int64_t groups = (rows.count + size - 1) / size;
+  parallel_for(0, groups, std::max<int64_t>(1, kGrain / 4 / kGroup),
+               [&](int64_t begin, int64_t end) {
+                 with_isa([&] {
+                   for (int64_t i = begin; i < end; ++i) {
+                     f(i * size, std::min(size, rows.count - i * size));
+                   }
+                 });
+               });
+}
+
 /// Sum of f(i) for i below n, in sixteen lanes.
 template <class T, class F>
 inline T sum_lanes(int64_t n, F f) {

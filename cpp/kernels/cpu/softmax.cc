@@ -13,6 +13,16 @@ void with_compute_type(DType dtype, F f) {
   visit_floating("softmax", is_reduced(dtype) ? DType::Float32 : dtype, f);
 }
 
+// y = exp(x - maximum of the row) for `count` rows of n elements.
+template <class T>
+inline void shifted_exp(const T* x, T* y, int64_t count, int64_t n) {
+  for (int64_t r = 0; r < count; ++r) {
+    const T top = row_max(x + r * n, n);
+    for (int64_t i = 0; i < n; ++i) y[r * n + i] = x[r * n + i] - top;
+  }
+  for (int64_t i = 0; i < count * n; ++i) y[i] = vec::exp(y[i]);
+}
+
 void softmax_kernel(Tensor& out, const Tensor& self) {
   with_compute_type(out.dtype(), [&]<class T>(TypeTag<T>) {
     const RowShape rows(self);
@@ -20,13 +30,13 @@ void softmax_kernel(Tensor& out, const Tensor& self) {
     const RowsOut<T> to(out);
     const T* xs = in.data();
     T* ys = to.data();
-    for_rows(rows, [=, n = rows.length](int64_t row) {
-      const T* x = xs + row * n;
-      T* y = ys + row * n;
-      const T top = row_max(x, n);
-      for (int64_t i = 0; i < n; ++i) y[i] = vec::exp(x[i] - top);
-      const T scale = 1 / sum_lanes<T>(n, [y](int64_t i) { return y[i]; });
-      for (int64_t i = 0; i < n; ++i) y[i] *= scale;
+    for_row_groups(rows, [=, n = rows.length](int64_t first, int64_t count) {
+      shifted_exp(xs + first * n, ys + first * n, count, n);
+      for (int64_t row = first; row < first + count; ++row) {
+        T* y = ys + row * n;
+        const T scale = 1 / sum_lanes<T>(n, [y](int64_t i) { return y[i]; });
+        for (int64_t i = 0; i < n; ++i) y[i] *= scale;
+      }
     });
   });
 }
@@ -36,14 +46,36 @@ void softmax_kernel(Tensor& out, const Tensor& self) {
 template <class T>
 struct LogSumExp {
   T shift, rest;
-  LogSumExp(const T* x, int64_t n) {
-    const T top = row_max(x, n);
-    // A row of -inf alone has the sum 0: its maximum must not make NaN.
-    shift = top == -std::numeric_limits<T>::infinity() ? T(0) : top;
-    rest = std::log(
-        sum_lanes<T>(n, [x, s = shift](int64_t i) { return vec::exp(x[i] - s); }));
-  }
+  T of(T x) const { return x - shift - rest; }  // log-softmax
 };
+
+// Runs f(row, LogSumExp) for all rows.
+template <class T, class F>
+void for_log_sum_exp(const RowShape& rows, const T* xs, F f) {
+  for_row_groups(rows, [=, n = rows.length](int64_t first, int64_t count) {
+    T scratch[kGroup], tops[kGroup];
+    const bool fits = n <= kGroup;
+    for (int64_t r = 0; r < count; ++r) {
+      const T* x = xs + (first + r) * n;
+      const T top = row_max(x, n);
+      // A row of -inf alone has the sum 0: its maximum must not make NaN.
+      tops[r] = top == -std::numeric_limits<T>::infinity() ? T(0) : top;
+      if (!fits) continue;
+      for (int64_t i = 0; i < n; ++i) scratch[r * n + i] = x[i] - tops[r];
+    }
+    if (fits) {
+      for (int64_t i = 0; i < count * n; ++i) scratch[i] = vec::exp(scratch[i]);
+    }
+    for (int64_t r = 0; r < count; ++r) {
+      const T* x = xs + (first + r) * n;
+      const T top = tops[r];
+      const T total =
+          fits ? sum_lanes<T>(n, [e = scratch + r * n](int64_t i) { return e[i]; })
+               : sum_lanes<T>(n, [x, top](int64_t i) { return vec::exp(x[i] - top); });
+      f(first + r, LogSumExp<T>{top, vec::log(total)});
+    }
+  });
+}
 
 void log_softmax_kernel(Tensor& out, const Tensor& self) {
   with_compute_type(out.dtype(), [&]<class T>(TypeTag<T>) {
@@ -52,11 +84,10 @@ void log_softmax_kernel(Tensor& out, const Tensor& self) {
     const RowsOut<T> to(out);
     const T* xs = in.data();
     T* ys = to.data();
-    for_rows(rows, [=, n = rows.length](int64_t row) {
+    for_log_sum_exp(rows, xs, [=, n = rows.length](int64_t row, LogSumExp<T> total) {
       const T* x = xs + row * n;
       T* y = ys + row * n;
-      const LogSumExp<T> total(x, n);
-      for (int64_t i = 0; i < n; ++i) y[i] = x[i] - total.shift - total.rest;
+      for (int64_t i = 0; i < n; ++i) y[i] = total.of(x[i]);
     });
   });
 }
@@ -109,14 +140,8 @@ void cross_entropy_kernel(Tensor& out, const Tensor& input, const Tensor& target
     const bool reduced = reduction != "none";
     std::vector<T, PoolAllocator<T>> parts(reduced ? size_t(count) : 0);
     T* losses = reduced ? parts.data() : to.data();
-    for_rows(rows, [=, n = rows.length](int64_t row) {
-      const T* x = xs + row * n;
-      if (ts[row] == ignore) {
-        losses[row] = 0;
-        return;
-      }
-      const LogSumExp<T> total(x, n);
-      losses[row] = total.shift - x[ts[row]] + total.rest;
+    for_log_sum_exp(rows, xs, [=, n = rows.length](int64_t row, LogSumExp<T> total) {
+      losses[row] = ts[row] == ignore ? T(0) : -total.of(xs[row * n + ts[row]]);
     });
     if (!reduced) return;
     T total = 0;
@@ -142,19 +167,19 @@ void cross_entropy_backward_kernel(Tensor& out, const Tensor& grad, const Tensor
       share = 1 / T(std::max<int64_t>(kept, 1));
     }
     const int64_t step = grad.ndim() ? 1 : 0;
-    for_rows(rows, [=, n = rows.length](int64_t row) {
-      const T* x = xs + row * n;
-      T* y = ys + row * n;
-      if (ts[row] == ignore) {
-        std::fill(y, y + n, T(0));
-        return;
+    for_row_groups(rows, [=, n = rows.length](int64_t first, int64_t count) {
+      shifted_exp(xs + first * n, ys + first * n, count, n);
+      for (int64_t row = first; row < first + count; ++row) {
+        T* y = ys + row * n;
+        if (ts[row] == ignore) {
+          std::fill(y, y + n, T(0));
+          continue;
+        }
+        const T g = gs[row * step] * share;
+        const T scale = g / sum_lanes<T>(n, [y](int64_t i) { return y[i]; });
+        for (int64_t i = 0; i < n; ++i) y[i] *= scale;
+        y[ts[row]] -= g;
       }
-      const T g = gs[row * step] * share;
-      const T top = row_max(x, n);
-      for (int64_t i = 0; i < n; ++i) y[i] = vec::exp(x[i] - top);
-      const T scale = g / sum_lanes<T>(n, [y](int64_t i) { return y[i]; });
-      for (int64_t i = 0; i < n; ++i) y[i] *= scale;
-      y[ts[row]] -= g;
     });
   });
 }

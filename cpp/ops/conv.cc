@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// ops/conv.cc: 2-D convolution.  It is linear in the input and in the weight; the three
+// ops _conv2d, _conv2d_input_grad and _conv2d_weight_grad are each other's gradients, so
+// that there are gradients of any order.  The loops are in kernels/cpu/conv.cc.
+#include "ops/elementwise.h"
+
+namespace pkg::ops {
+namespace {
+
+using Dims = std::optional<Shape>;
+const Op<Tensor(const Tensor&, const Tensor&, const Tensor&, const Shape&, const Shape&,
+                const Shape&, int64_t)>
+    forward{"_conv2d"};
+const Op<Tensor(const Tensor&, const Tensor&, const Shape&, const Shape&, const Shape&,
+                const Shape&, int64_t)>
+    input_grad{"_conv2d_input_grad"};
+const Op<Tensor(const Tensor&, const Tensor&, const Shape&, const Shape&, const Shape&,
+                const Shape&, int64_t)>
+    weight_grad{"_conv2d_weight_grad"};
+
+void check(const Tensor& input, const Tensor& weight, const Tensor& bias, int64_t groups) {
+  PKG_CHECK(input.ndim() == 4 && weight.ndim() == 4, RuntimeError, "[conv2d] expected "
+            "input (N, C, H, W) or (C, H, W) and weight (O, C / groups, kH, kW), got ",
+            input.sizes(), " and ", weight.sizes());
+  PKG_CHECK(groups > 0 && input.size(1) == weight.size(1) * groups &&
+                weight.size(0) % groups == 0,
+            RuntimeError, "[conv2d] Given groups=", groups, ", weight of size ",
+            weight.sizes(), ", expected input", input.sizes(), " to have ",
+            weight.size(1) * groups, " channels, but got ", input.size(1), " channels");
+  PKG_CHECK(is_floating(input.dtype()) && input.dtype() == weight.dtype(), RuntimeError,
+            "[conv2d] Input type (", input.dtype(), ") and weight type (", weight.dtype(),
+            ") should be the same floating type");
+  PKG_CHECK(!bias.defined() ||
+                (bias.sizes() == Shape{weight.size(0)} && bias.dtype() == input.dtype()),
+            RuntimeError, "[conv2d] expected bias (", weight.size(0), ",) of dtype ",
+            input.dtype(), ", got ", bias.defined() ? bias.sizes() : Shape(), " of ",
+            bias.defined() ? bias.dtype() : input.dtype());
+}
+
+int64_t output_size(const Tensor& input, const Tensor& weight, size_t d,
+                    const Shape& stride, const Shape& padding, const Shape& dilation) {
+  PKG_CHECK(stride[d] > 0 && dilation[d] > 0 && padding[d] >= 0 && weight.sizes()[2 + d] > 0,
+            RuntimeError, "[conv2d] kernel, stride and dilation must be positive and "
+            "padding not negative, got weight ", weight.sizes(), ", stride ", stride,
+            ", dilation ", dilation, ", padding ", padding);
+  const int64_t span = dilation[d] * (weight.sizes()[2 + d] - 1) + 1;
+  const int64_t size = input.sizes()[2 + d] + 2 * padding[d];
+  PKG_CHECK(size >= span, RuntimeError, "[conv2d] Kernel size can't be greater than actual "
+            "input size: kernel ", weight.sizes(), " with dilation ", dilation,
+            ", input ", input.sizes(), " with padding ", padding);
+  return (size - span) / stride[d] + 1;
+}
+
+// The sizes of the input or weight are what they were in the call that this
+// differentiates; nothing else calls these two.
+Spec given_sizes(const Tensor& grad, const Tensor&, const Shape& sizes, const Shape&,
+                 const Shape&, const Shape&, int64_t) {
+  return {sizes, grad.dtype(), grad.device()};
+}
+
+// Multiply-adds, and the copy of each patch.
+double cost(const Shape& maps, const Shape& weight) {
+  const double positions = double(maps.numel()) / double(std::max<int64_t>(1, maps[1]));
+  const double patch = double(weight.numel()) / double(std::max<int64_t>(1, weight[0]));
+  return positions * patch * (0.04 * double(weight[0]) + 0.5);
+}
+
+PKG_LIBRARY_FRAGMENT(pkg, m) {
+  m.def("_conv2d(Tensor input, Tensor weight, Tensor? bias, int[2] stride, "
+        "int[2] padding, int[2] dilation, int groups) -> Tensor")
+      .doc("2-D cross-correlation of a batch.")
+      .shape([](const Tensor& input, const Tensor& weight, const Tensor& bias,
+                const Shape& stride, const Shape& padding, const Shape& dilation,
+                int64_t groups) -> Spec {
+        check(input, weight, bias, groups);
+        const int64_t h = output_size(input, weight, 0, stride, padding, dilation);
+        const int64_t w = output_size(input, weight, 1, stride, padding, dilation);
+        return {Shape{input.size(0), weight.size(0), h, w}, input.dtype(), input.device()};
+      })
+      .cost([](const Value* args, const Spec* specs) {
+        return cost(specs[0].sizes, std::get<Tensor>(args[1]).sizes());
+      })
+      .grad("input?weight weight?input", [](const GradContext& g) -> TensorList {
+        const auto &stride = g.arg<Shape>(3), &padding = g.arg<Shape>(4),
+                   &dilation = g.arg<Shape>(5);
+        const auto groups = g.arg<int64_t>(6);
+        TensorList grads(3);
+        if (g.needs(0)) {
+          grads[0] = input_grad(g.grad(), g.input(1), g.shape(0), stride, padding, dilation,
+                                groups);
+        }
+        if (g.needs(1)) {
+          grads[1] = weight_grad(g.grad(), g.input(0), g.shape(1), stride, padding,
+                                 dilation, groups);
+        }
+        if (g.needs(2)) grads[2] = sum(g.grad(), Dims(Shape{0, 2, 3}));
+        return grads;
+      });
+  m.def("_conv2d_input_grad(Tensor grad, Tensor weight, int[] sizes, int[2] stride, "
+        "int[2] padding, int[2] dilation, int groups) -> Tensor")
+      .doc("Gradient of _conv2d for its input of these sizes.")
+      .shape(given_sizes)
+      .cost([](const Value* args, const Spec*) {
+        return cost(std::get<Tensor>(args[0]).sizes(), std::get<Tensor>(args[1]).sizes());
+      })
+      .grad("grad?weight weight?grad", [](const GradContext& g) -> TensorList {
+        const auto &stride = g.arg<Shape>(3), &padding = g.arg<Shape>(4),
+                   &dilation = g.arg<Shape>(5);
+        const auto groups = g.arg<int64_t>(6);
+        TensorList grads(2);
+        if (g.needs(0)) {
+          grads[0] = forward(g.grad(), g.input(1), Tensor(), stride, padding, dilation,
+                             groups);
+        }
+        if (g.needs(1)) {
+          grads[1] = weight_grad(g.input(0), g.grad(), g.shape(1), stride, padding,
+                                 dilation, groups);
+        }
+        return grads;
+      });
+  m.def("_conv2d_weight_grad(Tensor grad, Tensor input, int[] sizes, int[2] stride, "
+        "int[2] padding, int[2] dilation, int groups) -> Tensor")
+      .doc("Gradient of _conv2d for its weight of these sizes.")
+      .shape(given_sizes)
+      .cost([](const Value* args, const Spec* specs) {
+        return cost(std::get<Tensor>(args[0]).sizes(), specs[0].sizes);
+      })
+      .grad("grad?input input?grad", [](const GradContext& g) -> TensorList {
+        const auto &stride = g.arg<Shape>(3), &padding = g.arg<Shape>(4),
+                   &dilation = g.arg<Shape>(5);
+        const auto groups = g.arg<int64_t>(6);
+        TensorList grads(2);
+        if (g.needs(0)) {
+          grads[0] = forward(g.input(1), g.grad(), Tensor(), stride, padding, dilation,
+                             groups);
+        }
+        if (g.needs(1)) {
+          grads[1] = input_grad(g.input(0), g.grad(), g.shape(1), stride, padding, dilation,
+                                groups);
+        }
+        return grads;
+      });
+  m.def("conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, "
+        "int[2] padding=0, int[2] dilation=1, int groups=1) -> Tensor")
+      .doc("2-D cross-correlation of (N, C, H, W) or (C, H, W) with (O, C / groups, kH, "
+           "kW).")
+      .composite([](const Tensor& input, const Tensor& weight, const Tensor& bias,
+                    const Shape& stride, const Shape& padding, const Shape& dilation,
+                    int64_t groups) {
+        if (input.ndim() != 3) {
+          return forward(input, weight, bias, stride, padding, dilation, groups);
+        }
+        return select(forward(unsqueeze(input, 0), weight, bias, stride, padding, dilation,
+                              groups),
+                      0, 0);
+      });
+}
+
+}  // namespace
+}  // namespace pkg::ops
