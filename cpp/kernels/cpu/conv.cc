@@ -111,35 +111,43 @@ inline void for_patch_rows(const Geometry& g, const Tile& t, int64_t group, T* i
   }
 }
 
+// Calls f(width, step) with constants for the widths of small images: a row is then one
+// vector move.
+template <class F>
+inline void with_row(const Geometry& g, F f) {
+  const std::integral_constant<int64_t, 1> one;
+  if (g.sw != 1) return f(g.ow, g.sw);
+  switch (g.ow) {
+    case 4: return f(std::integral_constant<int64_t, 4>(), one);
+    case 7: return f(std::integral_constant<int64_t, 7>(), one);
+    case 8: return f(std::integral_constant<int64_t, 8>(), one);
+    case 14: return f(std::integral_constant<int64_t, 14>(), one);
+    case 16: return f(std::integral_constant<int64_t, 16>(), one);
+    default: return f(g.ow, one);
+  }
+}
+
 template <class T>
 void gather_patches(const Geometry& g, const Tile& t, int64_t group, const T* image,
                     T* patches) {
-  with_isa([&, ow = g.ow, sw = g.sw] {
-    if (sw == 1) {
+  with_row(g, [&](auto width, auto step) {
+    with_isa([&] {
       for_patch_rows(g, t, group, image, [=](int64_t at, const T* from) {
-        for (int64_t x = 0; x < ow; ++x) patches[at + x] = from[x];
+        for (int64_t x = 0; x < width; ++x) patches[at + x] = from[x * step];
       });
-    } else {
-      for_patch_rows(g, t, group, image, [=](int64_t at, const T* from) {
-        for (int64_t x = 0; x < ow; ++x) patches[at + x] = from[x * sw];
-      });
-    }
+    });
   });
 }
 
 template <class T>
 void add_patches(const Geometry& g, const Tile& t, int64_t group, const T* patches,
                  T* image) {
-  with_isa([&, ow = g.ow, sw = g.sw] {
-    if (sw == 1) {
+  with_row(g, [&](auto width, auto step) {
+    with_isa([&] {
       for_patch_rows(g, t, group, image, [=](int64_t at, T* to) {
-        for (int64_t x = 0; x < ow; ++x) to[x] += patches[at + x];
+        for (int64_t x = 0; x < width; ++x) to[x * step] += patches[at + x];
       });
-    } else {
-      for_patch_rows(g, t, group, image, [=](int64_t at, T* to) {
-        for (int64_t x = 0; x < ow; ++x) to[x * sw] += patches[at + x];
-      });
-    }
+    });
   });
 }
 
