@@ -34,7 +34,7 @@ def get_lib() -> str:
 
 def get_compile_flags() -> list[str]:
     """Return the compiler flags that a source including pkg's headers needs."""
-    return ["-std=c++20", f"-I{get_include()}"]
+    return ["-std=c++20", "-fopenmp-simd", f"-I{get_include()}"]
 
 
 def get_link_flags() -> list[str]:

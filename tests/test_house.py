@@ -83,8 +83,8 @@ def test_every_header_compiles_alone(tmp_path: Path) -> None:
         source = tmp_path / (header.replace("/", "_") + ".cc")
         source.write_text(f'#include "{header}"\n#include "{header}"\n')
         done = subprocess.run(
-            ["g++", "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror"]
-            + ["-Wno-restrict", f"-I{CPP}", str(source)],
+            ["g++", "-std=c++20", "-fopenmp-simd", "-fsyntax-only", "-Wall", "-Wextra"]
+            + ["-Werror", "-Wno-restrict", f"-I{CPP}", str(source)],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

@@ -51,7 +51,10 @@ class Linear(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply the layer to (..., in_features)."""
-        return F.linear(input, self.weight, self.bias)
+        own = self._parameters  # read directly: self.weight would go by __getattr__
+        if "weight" in own and "bias" in own:
+            return ops.linear(input, own["weight"], own["bias"])
+        return ops.linear(input, self.weight, self.bias)
 
     def extra_repr(self) -> str:
         """The sizes."""

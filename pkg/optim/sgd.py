@@ -49,9 +49,9 @@ class SGD(Optimizer):
     def _step_group(
         self, group: dict[str, Any], params: list[Tensor], grads: list[Tensor]
     ) -> None:
-        lr, momentum = float(group["lr"]), float(group["momentum"])
-        decay, nesterov = float(group["weight_decay"]), bool(group["nesterov"])
-        damp = float(group["dampening"])
+        lr, momentum = group["lr"], group["momentum"]
+        decay, nesterov = group["weight_decay"], group["nesterov"]
+        damp = group["dampening"]
         if momentum == 0.0:
             ops._sgd_step_(params, grads, [], lr, 0.0, 0.0, decay, False)
             return

@@ -27,6 +27,7 @@ COMMON_FLAGS = [
     "-fno-math-errno",
     "-fno-trapping-math",
     "-fno-semantic-interposition",
+    "-fopenmp-simd",  # reductions in lanes; the pragma alone, no OpenMP
     "-pthread",
 ]
 WARNINGS = ["-Wall", "-Wextra", "-Wno-restrict"]

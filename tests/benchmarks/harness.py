@@ -42,6 +42,18 @@ def all_threads():
     return len(os.sched_getaffinity(0))
 
 
+# The worker threads of OpenMP spin for 0.2 s after their last work (KMP_BLOCKTIME) and
+# would take a processor from whatever is timed next.
+SETTLE_SECONDS = 0.25
+
+
+def settled(function, count, quick):
+    """`once`, after the threads of what ran before have gone to sleep."""
+    if not quick and all_threads() > 1:
+        time.sleep(SETTLE_SECONDS)
+    return once(function, count)
+
+
 def once(function, count):
     """Seconds per call of one run of ``count`` calls."""
     start = time.perf_counter()
@@ -62,6 +74,7 @@ class Table:
 
     def __init__(self, quick=False):
         self.rows = []
+        self.quick = quick
         self.seconds = 0.005 if quick else 0.03
         self.repeats = 3 if quick else 9
 
@@ -74,7 +87,8 @@ class Table:
         functions = [ours, *there.values()]
         counts = [calls_for(f, self.seconds) for f in functions]
         rounds = [
-            [once(f, n) for f, n in zip(functions, counts)] for _ in range(self.repeats)
+            [settled(f, n, self.quick) for f, n in zip(functions, counts)]
+            for _ in range(self.repeats)
         ]
         medians = [statistics.median(times) / per * 1e6 for times in zip(*rounds)]
         for name in peers:

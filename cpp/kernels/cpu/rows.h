@@ -2,6 +2,8 @@
 // kernels/cpu/rows.h: kernels that work row by row along the last dimension.
 #pragma once
 
+#include <limits>
+
 #include "base/isa.h"
 #include "scheduler/parallel.h"
 #include "tensor/strided_loop.h"
@@ -77,41 +79,26 @@ void for_row_groups(const RowShape& rows, F f) {
                });
 }
 
-/// Sum of f(i) for i below n, in sixteen lanes.
+/// Sum of f(i) for i below n, in as many lanes as the instruction set has.
 template <class T, class F>
-inline T sum_lanes(int64_t n, F f) {
-  constexpr int lanes = 16;
-  T acc[lanes] = {};
-  int64_t i = 0;
-  for (; i + lanes <= n; i += lanes) {
-    for (int k = 0; k < lanes; ++k) acc[k] += f(i + k);
-  }
-  T rest = 0;
-  for (; i < n; ++i) rest += f(i);
-  for (int width = lanes / 2; width > 0; width /= 2) {
-    for (int k = 0; k < width; ++k) acc[k] += acc[k + width];
-  }
-  return acc[0] + rest;
+inline T row_sum(int64_t n, F f) {
+  T total = 0;
+#pragma omp simd reduction(+ : total)
+  for (int64_t i = 0; i < n; ++i) total += f(i);
+  return total;
 }
 
 /// Largest of x; NaN when there is one.
 template <class T>
 inline T row_max(const T* x, int64_t n) {
-  constexpr int lanes = 16;
-  T best[lanes];
-  for (int k = 0; k < lanes; ++k) best[k] = x[0];
-  int64_t i = 0;
-  for (; i + lanes <= n; i += lanes) {
-    for (int k = 0; k < lanes; ++k) {
-      const T v = x[i + k];
-      best[k] = v > best[k] || v != v ? v : best[k];
-    }
+  T best = x[0];
+  int nan = 0;
+#pragma omp simd reduction(max : best) reduction(| : nan)
+  for (int64_t i = 0; i < n; ++i) {
+    best = x[i] > best ? x[i] : best;
+    nan |= x[i] != x[i];
   }
-  for (; i < n; ++i) best[0] = x[i] > best[0] || x[i] != x[i] ? x[i] : best[0];
-  for (int k = 1; k < lanes; ++k) {
-    best[0] = best[k] > best[0] || best[k] != best[k] ? best[k] : best[0];
-  }
-  return best[0];
+  return nan ? std::numeric_limits<T>::quiet_NaN() : best;
 }
 
 }  // namespace pkg

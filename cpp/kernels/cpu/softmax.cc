@@ -34,7 +34,7 @@ void softmax_kernel(Tensor& out, const Tensor& self) {
       shifted_exp(xs + first * n, ys + first * n, count, n);
       for (int64_t row = first; row < first + count; ++row) {
         T* y = ys + row * n;
-        const T scale = 1 / sum_lanes<T>(n, [y](int64_t i) { return y[i]; });
+        const T scale = 1 / row_sum<T>(n, [y](int64_t i) { return y[i]; });
         for (int64_t i = 0; i < n; ++i) y[i] *= scale;
       }
     });
@@ -70,8 +70,8 @@ void for_log_sum_exp(const RowShape& rows, const T* xs, F f) {
       const T* x = xs + (first + r) * n;
       const T top = tops[r];
       const T total =
-          fits ? sum_lanes<T>(n, [e = scratch + r * n](int64_t i) { return e[i]; })
-               : sum_lanes<T>(n, [x, top](int64_t i) { return vec::exp(x[i] - top); });
+          fits ? row_sum<T>(n, [e = scratch + r * n](int64_t i) { return e[i]; })
+               : row_sum<T>(n, [x, top](int64_t i) { return vec::exp(x[i] - top); });
       f(first + r, LogSumExp<T>{top, vec::log(total)});
     }
   });
@@ -104,10 +104,10 @@ void softmax_backward_kernel(Tensor& out, const Tensor& grad, const Tensor& resu
       const T *g = gs + row * n, *y = ys + row * n;
       T* x = xs + row * n;
       if (logarithm) {
-        const T total = sum_lanes<T>(n, [g](int64_t i) { return g[i]; });
+        const T total = row_sum<T>(n, [g](int64_t i) { return g[i]; });
         for (int64_t i = 0; i < n; ++i) x[i] = g[i] - vec::exp(y[i]) * total;
       } else {
-        const T total = sum_lanes<T>(n, [g, y](int64_t i) { return g[i] * y[i]; });
+        const T total = row_sum<T>(n, [g, y](int64_t i) { return g[i] * y[i]; });
         for (int64_t i = 0; i < n; ++i) x[i] = y[i] * (g[i] - total);
       }
     });
@@ -145,7 +145,7 @@ void cross_entropy_kernel(Tensor& out, const Tensor& input, const Tensor& target
     });
     if (!reduced) return;
     T total = 0;
-    if (rows.length > 0) total = sum_lanes<T>(count, [=](int64_t i) { return losses[i]; });
+    if (rows.length > 0) total = row_sum<T>(count, [=](int64_t i) { return losses[i]; });
     *to.data() = reduction == "mean" ? total / T(kept) : total;
   });
 }
@@ -176,7 +176,7 @@ void cross_entropy_backward_kernel(Tensor& out, const Tensor& grad, const Tensor
           continue;
         }
         const T g = gs[row * step] * share;
-        const T scale = g / sum_lanes<T>(n, [y](int64_t i) { return y[i]; });
+        const T scale = g / row_sum<T>(n, [y](int64_t i) { return y[i]; });
         for (int64_t i = 0; i < n; ++i) y[i] *= scale;
         y[ts[row]] -= g;
       }
