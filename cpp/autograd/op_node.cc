@@ -111,8 +111,12 @@ TensorList OpNode::apply(TensorList grads) {
     }
     results = historic;
   }
-  GradContext context{grads, {args_.data(), args_.size()}, results,
-                      {specs_.data(), specs_.size()}, needs_mask_};
+  GradContext context{grads,
+                      {args_.data(), args_.size()},
+                      results,
+                      {specs_.data(), specs_.size()},
+                      needs_mask_,
+                      &op_.definition()};
   TensorList out = op_.definition().gradient.formula(context);
   PKG_CHECK(out.size() <= edges_.size(), RuntimeError, name(),
             " returned an incorrect number of gradients (expected ", edges_.size(),
