@@ -16,7 +16,8 @@ class PyCallable {
   template <class... Args>
   PyRef operator()(Args... args) const {
     if ((!args || ...)) throw_python_error();
-    return check(PyObject_CallFunctionObjArgs(held_.get(), args..., nullptr));
+    return check(or_sleep(
+        [&] { return PyObject_CallFunctionObjArgs(held_.get(), args..., nullptr); }));
   }
 
  private:

@@ -15,7 +15,8 @@ void* enter_blocking() {
 }
 
 void leave_blocking(void* token) {
-  if (token) PyEval_RestoreThread(static_cast<PyThreadState*>(token));
+  if (!token) return;
+  or_sleep([&] { PyEval_RestoreThread(static_cast<PyThreadState*>(token)); });
 }
 
 void check_interrupt() {

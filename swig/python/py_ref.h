@@ -6,6 +6,9 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include <cxxabi.h>
+#include <unistd.h>
+
 #include <utility>
 
 namespace pkg::python {
@@ -36,10 +39,26 @@ class PyRef {
   PyObject* object_ = nullptr;
 };
 
+/// Runs `body`, which may wait for the GIL.
+///
+/// Note [Wanting the GIL while Python ends]
+/// Before 3.14 CPython ends such a thread with pthread_exit(), which unwinds its stack:
+/// through destructors that touch Python without the GIL, and through noexcept functions,
+/// where it aborts the process.  So the thread sleeps here, as from 3.14 on it does in
+/// CPython, and goes with the process.
+template <class F>
+auto or_sleep(F&& body) {
+  try {
+    return body();
+  } catch (const abi::__forced_unwind&) {
+    for (;;) pause();
+  }
+}
+
 /// Holds the GIL for its lifetime, on any thread.
 class GilAcquire {
  public:
-  GilAcquire() : state_(PyGILState_Ensure()) {}
+  GilAcquire() : state_(or_sleep(PyGILState_Ensure)) {}
   ~GilAcquire() { PyGILState_Release(state_); }
   GilAcquire(const GilAcquire&) = delete;
   GilAcquire& operator=(const GilAcquire&) = delete;

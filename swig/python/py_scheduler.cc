@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // swig/python/py_scheduler.cc: `submit` of Python callables and the scheduler's functions.
-//
-// Note [Ending a thread inside Python]
-// A worker that wants the GIL while the interpreter is finalised is ended by force: the
-// stack is unwound.  So no object whose destructor touches Python may stand on the
-// stack of PyCall::operator() while Python code runs; the scheduler parks the thread.
 #include "py_scheduler.h"
 
 #include <cstring>
@@ -32,17 +27,14 @@ class PyCall {
   }
 
   void operator()() {
-    const PyGILState_STATE gil = PyGILState_Ensure();
-    outcome_->value = PyObject_CallNoArgs(callable_);
-    if (outcome_->value) {
+    GilAcquire gil;
+    outcome_->value = or_sleep([&] { return PyObject_CallNoArgs(callable_); });
+    if (!outcome_->value) {
+      const PyError error = PyError::fetch();  // before anything else runs
       Py_CLEAR(callable_);
-      PyGILState_Release(gil);
-      return;
+      throw error;
     }
-    PyError error = PyError::fetch();
     Py_CLEAR(callable_);
-    PyGILState_Release(gil);
-    throw error;
   }
 
  private:

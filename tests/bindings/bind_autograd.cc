@@ -16,7 +16,7 @@ void run_backward(const py::object& tensors, const py::object& gradients,
                   bool retain_graph, bool create_graph) {
   const TensorList outputs = parse_tensors("tensors", tensors);
   const TensorList grads = parse_tensors("gradients", gradients);
-  py::gil_scoped_release without_gil;
+  WithoutGil without_gil;
   backward(outputs, grads, retain_graph, create_graph);
 }
 
@@ -26,7 +26,7 @@ TensorList run_grad(const py::object& outputs, const py::object& inputs,
   const TensorList of = parse_tensors("outputs", outputs);
   const TensorList to = parse_tensors("inputs", inputs);
   const TensorList grads = parse_tensors("grad_outputs", grad_outputs);
-  py::gil_scoped_release without_gil;
+  WithoutGil without_gil;
   return grad(of, to, grads, retain_graph, create_graph, allow_unused);
 }
 

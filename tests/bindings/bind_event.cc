@@ -49,7 +49,7 @@ py::object exception_of(const Event& event) {
 
 /// Waits without the GIL; false after `seconds`.
 bool wait_for(const Ref<Event>& event, double seconds) {
-  py::gil_scoped_release without_gil;
+  WithoutGil without_gil;
   return event->wait_for(seconds);
 }
 

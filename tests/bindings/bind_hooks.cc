@@ -13,11 +13,11 @@ namespace {
 void* enter_blocking() {
   // A thread without the GIL (a worker, or an outer region) has nothing to give up.
   if (!interpreter_alive() || !PyGILState_Check()) return nullptr;
-  return new py::gil_scoped_release;
+  return new WithoutGil;
 }
 
 void leave_blocking(void* released) {
-  delete static_cast<py::gil_scoped_release*>(released);
+  delete static_cast<WithoutGil*>(released);
 }
 
 void check_interrupt() {

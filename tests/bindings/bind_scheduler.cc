@@ -18,7 +18,7 @@ py::dict stats() {
 }  // namespace
 
 void bind_scheduler(py::module_& m) {
-  using WithoutGil = py::call_guard<py::gil_scoped_release>;
+  const py::call_guard<WithoutGil> without_gil;
   bind_event(m);
   bind_stream(m);
   m.def("cancel", [](const py::object& event) { return cancel(event_of("cancel", event)); },
@@ -31,12 +31,12 @@ void bind_scheduler(py::module_& m) {
         "failed, cancelled, inline_runs.");
   m.def("num_threads", &num_threads);
   m.def("set_num_threads", &set_num_threads, py::arg("n"));
-  m.def("synchronize", &synchronize, WithoutGil());
+  m.def("synchronize", &synchronize, without_gil);
   m.def("pending_tasks", &pending_tasks);
   m.def("async_enabled", &async_enabled);
   m.def("set_async", &set_async, py::arg("enabled"));
-  m.def("shutdown", &shutdown, py::arg("seconds") = 10.0, WithoutGil());
-  m.def("quiesce", &quiesce, py::arg("seconds") = 5.0, WithoutGil());
+  m.def("shutdown", &shutdown, py::arg("seconds") = 10.0, without_gil);
+  m.def("quiesce", &quiesce, py::arg("seconds") = 5.0, without_gil);
 }
 
 }  // namespace pkg::pybind

@@ -73,7 +73,7 @@ void bind_stream(py::module_& m) {
           "earlier work of this stream and after `deps`.\nReturns its Event. A failure of "
           "earlier work does not stop it, one of `deps` does.");
   cls.def("synchronize", &Stream::synchronize,
-          py::call_guard<py::gil_scoped_release>(),
+          py::call_guard<WithoutGil>(),
           "synchronize(self)\n--\n\nWaits for the work submitted so far; raises the first "
           "error that nobody has seen.");
   cls.def("query", &Stream::query,

@@ -4,6 +4,9 @@
 
 #include <pybind11/pybind11.h>
 
+#include <cxxabi.h>
+#include <unistd.h>
+
 #include <memory>
 
 namespace pkg::pybind {
@@ -18,6 +21,26 @@ inline bool interpreter_alive() {
   return Py_IsInitialized() && !_Py_IsFinalizing();
 #endif
 }
+
+/// py::gil_scoped_release for waits.  Its destructor must not throw, but CPython before
+/// 3.14 ends a daemon thread that wants the GIL of an ending interpreter by unwinding it,
+/// which then aborts the process.  Here the thread sleeps, and goes with the process.
+class WithoutGil {
+ public:
+  WithoutGil() : state_(PyEval_SaveThread()) {}
+  ~WithoutGil() {
+    try {
+      PyEval_RestoreThread(state_);
+    } catch (const abi::__forced_unwind&) {
+      for (;;) pause();
+    }
+  }
+  WithoutGil(const WithoutGil&) = delete;
+  WithoutGil& operator=(const WithoutGil&) = delete;
+
+ private:
+  PyThreadState* state_;
+};
 
 /// Copies need no GIL; the last one gives the object back under it.
 using Kept = std::shared_ptr<py::object>;
