@@ -17,20 +17,23 @@ __all__ = ["BatchNorm1d", "BatchNorm2d", "GroupNorm"]
 
 
 class _Affine(Module):
-    # One weight and one bias per channel, or neither.
+    # One weight and, where wanted, one bias per channel, or neither.
 
     weight: Parameter | None
     bias: Parameter | None
 
-    def __init__(self, channels: int, affine: bool, device: Any, dtype: Any) -> None:
+    def __init__(
+        self, channels: int, affine: bool, bias: bool, device: Any, dtype: Any
+    ) -> None:
         super().__init__()
         self.affine = affine
         self.register_parameter("weight", None)
         self.register_parameter("bias", None)
         if affine:
             self.weight = Parameter(ops.empty((channels,), device=device, dtype=dtype))
-            self.bias = Parameter(ops.empty((channels,), device=device, dtype=dtype))
             init.ones_(self.weight)
+        if affine and bias:
+            self.bias = Parameter(ops.empty((channels,), device=device, dtype=dtype))
             init.zeros_(self.bias)
 
 
@@ -49,13 +52,15 @@ class _BatchNorm(_Affine):
         track_running_stats: bool = True,
         device: Any = None,
         dtype: Any = None,
+        *,
+        bias: bool = True,
     ) -> None:
         """Create a layer for ``num_features`` channels.
 
         momentum: the share of each new batch in the running statistics; None averages
         all batches.  Without ``track_running_stats`` evaluation uses the batch too.
         """
-        super().__init__(num_features, affine, device, dtype)
+        super().__init__(num_features, affine, bias, device, dtype)
         self.num_features = num_features
         self.eps = eps
         self.momentum = momentum
@@ -96,7 +101,8 @@ class _BatchNorm(_Affine):
         """The options."""
         return (
             f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, "
-            f"affine={self.affine}, track_running_stats={self.track_running_stats}"
+            f"affine={self.affine}, bias={self.bias is not None}, "
+            f"track_running_stats={self.track_running_stats}"
         )
 
 
@@ -123,6 +129,8 @@ class GroupNorm(_Affine):
         affine: bool = True,
         device: Any = None,
         dtype: Any = None,
+        *,
+        bias: bool = True,
     ) -> None:
         """Create a layer; ValueError unless the groups divide the channels."""
         if num_channels % num_groups:
@@ -130,7 +138,7 @@ class GroupNorm(_Affine):
                 f"num_channels ({num_channels}) must be divisible by num_groups "
                 f"({num_groups})"
             )
-        super().__init__(num_channels, affine, device, dtype)
+        super().__init__(num_channels, affine, bias, device, dtype)
         self.num_groups = num_groups
         self.num_channels = num_channels
         self.eps = eps
@@ -143,5 +151,5 @@ class GroupNorm(_Affine):
         """The options."""
         return (
             f"{self.num_groups}, {self.num_channels}, eps={self.eps}, "
-            f"affine={self.affine}"
+            f"affine={self.affine}, bias={self.bias is not None}"
         )
