@@ -123,13 +123,15 @@ def read_with_metadata(filename: Path) -> tuple[dict[str, Tensor], dict[str, str
     with open(filename, "rb") as file:
         content = file.read()
     try:
-        entries = _deserialize(content)
+        entries = dict(_deserialize(content))
         length = int.from_bytes(content[:8], "little")
-        metadata = json.loads(content[8 : 8 + length]).get("__metadata__") or {}
+        header = json.loads(content[8 : 8 + length])
     except (safetensors.SafetensorError, ValueError, TypeError) as err:
         raise _damaged("load_file", filename, str(err)) from err
+    metadata = header.pop("__metadata__", None) or {}
     tensors = {}
-    for name, entry in entries:
+    for name in header:  # the file's order; the package's is a hash table's
+        entry = entries[name]
         if entry["dtype"] not in _MEMORY:
             raise ValueError(
                 f"[load_file] expected dtypes {', '.join(_MEMORY)}, got "
