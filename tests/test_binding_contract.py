@@ -32,7 +32,13 @@ DIFFERENCES = {
     "surface": {
         "pybind11 adds it to every class, for exchange with its other modules": [
             f"{name}.members._pybind11_conduit_v1_"
-            for name in ("Tensor", "TensorMemory", "Node", "Operator", "device", "dtype")
+            for name in "Tensor TensorMemory Node HookHandle Operator device dtype "
+            "Event ManualEvent Stream".split()
+        ],
+        "pybind11 finds the object it made for a pointer again, so identity compares; "
+        "SWIG's objects come and go, and compare what they show": [
+            "Node.special",
+            "Stream.special",
         ],
         "one slot gives SWIG all six comparisons; those it lacks are object's here": [
             "device.special"
@@ -84,7 +90,6 @@ DIFFERENCES = {
             "x.requires_grad_(1, 2)",
             "x.__getitem__()",
             "core._backward()",
-            "core._backward(x, (), False, False)",
             "core._grad(1)",
             "y.sum().grad_fn.name(1)",
         ],

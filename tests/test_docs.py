@@ -8,7 +8,8 @@ A fenced block may be marked by a comment on the line before it:
     <!-- stanza: FILE -->  (and handle, row) a fragment for a file of the project
 
 Python blocks are run in order in one process per page: those with >>> as doctests, the
-others as they stand.  Fences without a language are for the reader only.
+others as they stand.  Fences without a language are for the reader only, `text` is what
+a program prints, which the page's own test compares (test_c_api.py).
 """
 
 from __future__ import annotations
@@ -128,11 +129,11 @@ def test_every_block_is_run_or_meant_to_be_read() -> None:
     for page in PAGES:
         for block in blocks_of(page):
             where = f"{page.name}:{block.line}"
-            assert block.language in ("", "python", "cpp", "c", "bash"), where
+            assert block.language in ("", "text", "python", "cpp", "c", "bash"), where
             assert not block.mark or block.mark.startswith(known), where
             if block.language == "cpp":
                 assert block.mark, f"{where}: C++ that no test compiles"
-            if block.language == "c":
+            if block.language in ("c", "text"):
                 assert page.name == "c_api.md", f"{where}: only test_c_api.py compiles C"
 
 

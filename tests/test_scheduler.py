@@ -157,7 +157,7 @@ def test_synchronize_raises_the_first_error_nobody_has_seen():
         (lambda: submit(int, deps=[3]), "expected an Event, got int"),
         (lambda: submit(int, stream=3), "expected a Stream, got int"),
         (lambda: submit(), "argument"),
-        (lambda: submit(int, int), "positional"),
+        (lambda: submit(int, int), "positional|incompatible"),
         (lambda: Stream().submit(), "callable"),
         (lambda: Stream().submit(int, "x"), "expected an Event, got str"),
         (lambda: Stream().wait_event(None), "expected an Event, got NoneType"),
@@ -166,7 +166,7 @@ def test_synchronize_raises_the_first_error_nobody_has_seen():
         (lambda: scheduler.cancel(1), "expected an Event, got int"),
         (lambda: Event(), "expected no direct call"),
         (lambda: ManualEvent().set_error("x"), "expected an exception, got str"),
-        (lambda: submit(int).wait("soon"), "real number|float"),
+        (lambda: submit(int).wait("soon"), "real number|incompatible"),
     ],
 )
 def test_wrong_arguments_are_type_errors(call, text):
@@ -212,6 +212,10 @@ def test_the_callable_of_cancelled_work_is_dropped():
     assert alive() is None
 
 
+@pytest.mark.skipif(
+    os.environ.get("PKG_BINDING") == "pybind11",
+    reason="the cycle collector cannot look into a class of pybind11",
+)
 def test_a_cycle_through_the_result_is_collected():
     class Box:
         pass
@@ -528,8 +532,7 @@ def test_leaving_without_entering_is_an_error():
 def test_pkg_async_0_runs_on_the_caller():
     code = """
         import threading
-        from child import DEADLINE, run_child
-from pkg import scheduler
+        from pkg import scheduler
         assert not scheduler.async_enabled()
         event = scheduler.submit(threading.get_ident)
         assert event.done() and event.result() == threading.get_ident()

@@ -79,7 +79,7 @@ TEST(sizes_that_no_memory_has) {
 }
 
 TEST(single_values) {
-  CHECK(item(Tensor(2.5)).to<double>() == 2.5 && Tensor(2.5).dtype() == DType::Float32);
+  CHECK(item(Tensor(0.1)).to<double>() == 0.1 && Tensor(0.1).impl()->wrapped_number);
   CHECK(item(Tensor(true)).to<bool>() && Tensor(int64_t{3}).impl()->wrapped_number);
   CHECK_THROWS(item(empty(Shape{2}, DType::Float32)), RuntimeError, "2 elements");
 }
