@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import pkg
+from child import run_child
 from op_table import ELEMENTWISE
 
 core = pkg._binding.core
@@ -134,6 +135,17 @@ def test_sixty_diamonds_take_sixty_nodes():
         y = (y + y) * 0.5
     y.sum().backward()
     assert x.grad.item() == 1.0
+
+
+def test_the_first_node_of_a_process_comes_before_its_leaf():
+    """The leaf's hook sees the whole gradient, once."""
+    code = """
+        import pkg
+        w = pkg.ones(1, requires_grad=True)
+        w.register_hook(lambda grad: print(grad.item()))
+        (w * w * w).sum().backward()
+    """
+    assert run_child(code)[:3] == (0, "3.0\n", "")
 
 
 def test_million_node_chain_on_a_small_stack():

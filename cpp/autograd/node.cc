@@ -8,7 +8,7 @@
 namespace pkg {
 namespace {
 
-std::atomic<uint64_t> g_sequence{0};
+std::atomic<uint64_t> g_sequence{1};  // 0 is the number of all leaves: they come last
 
 // Nodes waiting to be deleted by the outermost dispose() of this thread.
 thread_local constinit Node* t_trash = nullptr;
