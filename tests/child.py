@@ -17,14 +17,19 @@ def run_child(code, timeout=DEADLINE, **env):
 
 def run_command(command, timeout=DEADLINE, **env):
     """The same for any command; pkg can be imported as in this process."""
-    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    path = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
     begin = time.perf_counter()
     done = subprocess.run(
         command,
         capture_output=True,
         text=True,
         timeout=timeout,
-        env={**os.environ, "PYTHONPATH": path, "PYTHONIOENCODING": "utf-8", **env},
+        env={**child_environment(), **env},
     )
     return done.returncode, done.stdout, done.stderr, time.perf_counter() - begin
+
+
+def child_environment():
+    """This one's environment, with pkg on the path."""
+    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    path = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
+    return {**os.environ, "PYTHONPATH": path, "PYTHONIOENCODING": "utf-8"}

@@ -1,22 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""pkg.scheduler: Python callables on the workers, events, streams, the process's end."""
+"""pkg.scheduler: Python callables on the workers, events, streams."""
 
 import gc
 import os
 import random
-import signal
-import subprocess
 import sys
-import textwrap
 import threading
 import time
 import traceback
 import weakref
 
 import pytest
+from child import DEADLINE, run_child
 
 import pkg
-from child import DEADLINE, run_child
 from pkg import scheduler
 from pkg.scheduler import Event, ManualEvent, Stream, submit
 
@@ -526,9 +523,6 @@ def test_leaving_without_entering_is_an_error():
         Stream().__exit__(None, None, None)
 
 
-# The life of the process, in children.
-
-
 def test_pkg_async_0_runs_on_the_caller():
     code = """
         import threading
@@ -543,167 +537,3 @@ def test_pkg_async_0_runs_on_the_caller():
     """
     status, out, err, _ = run_child(code, PKG_ASYNC="0")
     assert (status, out, err) == (0, "fine\n", "")
-
-
-def test_exit_runs_out_pending_work():
-    code = """
-        import time
-        from pkg.scheduler import Stream, submit
-        stream = Stream()
-        events = [submit(lambda: time.sleep(0.01)) for _ in range(20)]
-        for i in range(5):
-            stream.submit(lambda i=i: print(i, flush=True))
-    """
-    status, out, err, seconds = run_child(code)
-    assert (status, out, err) == (0, "0\n1\n2\n3\n4\n", "")
-    assert seconds < 5
-
-
-def test_exit_with_events_errors_and_threads_in_globals():
-    code = """
-        import threading, time
-        from pkg.scheduler import ManualEvent, Stream, submit
-        never = ManualEvent()
-        stuck = submit(int, deps=never)
-        bad = submit(lambda: 1 / 0)
-        bad.exception()
-        stream = Stream()
-        cycle = []
-        cycle.append(submit(lambda: cycle))
-        def spin():
-            while True:
-                submit(int).wait()
-        threading.Thread(target=spin, daemon=True).start()
-        never.cancel()
-        time.sleep(0.05)
-        raise SystemExit(7)
-    """
-    status, out, err, seconds = run_child(code)
-    assert (status, out) == (7, "")
-    assert "Fatal" not in err and "terminate" not in err
-    assert seconds < 5
-
-
-def test_ctrl_c_ends_a_wait_within_half_a_second():
-    code = """
-        import os, signal, threading, time
-        from pkg.scheduler import ManualEvent, Stream, synchronize, submit
-        import pkg
-        gate = ManualEvent()
-        work = submit(int, deps=gate)
-        stream = Stream()
-        stream.submit(int, gate)
-        for wait in (work.wait, gate.result, work.exception, stream.synchronize,
-                     synchronize):
-            sent = []
-            def interrupt():
-                sent.append(time.monotonic())
-                os.kill(os.getpid(), signal.SIGINT)
-            threading.Timer(0.1, interrupt).start()
-            try:
-                wait()
-            except KeyboardInterrupt:
-                assert time.monotonic() - sent[0] < 0.5, wait
-            else:
-                raise AssertionError(f"{wait} was not interrupted")
-        gate.set()
-        assert work.result() == 0
-        print("fine")
-    """
-    status, out, err, _ = run_child(code)
-    assert (status, out, err) == (0, "fine\n", "")
-
-
-def test_ctrl_c_without_a_handler_ends_the_process():
-    code = """
-        from pkg.scheduler import ManualEvent
-        print("waiting", flush=True)
-        ManualEvent().wait()
-    """
-    child = subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(code)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert child.stdout.readline() == "waiting\n"
-    time.sleep(0.1)
-    begin = time.monotonic()
-    child.send_signal(signal.SIGINT)
-    _, err = child.communicate(timeout=DEADLINE)
-    assert time.monotonic() - begin < 1.5
-    assert child.returncode != 0
-    assert err.rstrip().endswith("KeyboardInterrupt")
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
-def test_fork_after_use_gives_a_working_child():
-    code = """
-        import os, sys, time
-        from pkg.scheduler import ManualEvent, submit
-        done = submit(lambda: 5)
-        slow = submit(lambda: time.sleep(0.05) or 6)
-        pid = os.fork()
-        value = done.result(10) + slow.result(10) + submit(lambda: 1).result(10)
-        if pid == 0:
-            os._exit(0 if value == 12 else 1)
-        _, status = os.waitpid(pid, 0)
-        assert value == 12 and status == 0, (value, status)
-        print("fine")
-    """
-    status, out, err, _ = run_child(code)
-    assert (status, out) == (0, "fine\n"), err
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
-def test_unfinished_work_of_the_parent_is_an_error_in_the_child():
-    code = """
-        import os
-        from pkg.scheduler import ManualEvent, submit
-        gate = ManualEvent()
-        work = submit(lambda: 1, deps=gate)
-        pid = os.fork()
-        if pid == 0:
-            try:
-                work.wait()
-            except RuntimeError as error:
-                os._exit(0 if "when the process forked" in str(error) else 2)
-            os._exit(1)
-        _, status = os.waitpid(pid, 0)
-        gate.set()
-        assert work.result() == 1 and status == 0, status
-        print("fine")
-    """
-    status, out, err, seconds = run_child(code)
-    assert (status, out) == (0, "fine\n"), err
-    assert seconds < 15
-
-
-@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
-def test_multiprocessing_after_use(method, tmp_path):
-    script = tmp_path / "job.py"
-    script.write_text(
-        textwrap.dedent(
-            f"""
-            import multiprocessing
-            from pkg.scheduler import submit
-
-            def job(x):
-                return submit(lambda: x * x).result(10)
-
-            if __name__ == "__main__":
-                assert job(3) == 9
-                with multiprocessing.get_context({method!r}).Pool(2) as pool:
-                    print(pool.map(job, range(5)))
-            """
-        )
-    )
-    root = os.path.dirname(os.path.dirname(pkg.__file__))
-    done = subprocess.run(
-        [sys.executable, str(script)],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        env={**os.environ, "PYTHONPATH": root},
-    )
-    assert (done.returncode, done.stdout) == (0, "[0, 1, 4, 9, 16]\n"), done.stderr
