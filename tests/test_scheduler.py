@@ -209,10 +209,13 @@ def test_the_callable_of_cancelled_work_is_dropped():
     assert alive() is None
 
 
-@pytest.mark.skipif(
+collects_cycles = pytest.mark.skipif(
     os.environ.get("PKG_BINDING") == "pybind11",
     reason="the cycle collector cannot look into a class of pybind11",
 )
+
+
+@collects_cycles
 def test_a_cycle_through_the_result_is_collected():
     class Box:
         pass
@@ -223,6 +226,26 @@ def test_a_cycle_through_the_result_is_collected():
     box.event = event
     event.wait(DEADLINE)
     del event, box
+    gc.collect()
+    assert alive() is None
+
+
+@collects_cycles
+def test_a_cycle_through_the_error_is_collected():
+    """Its traceback holds the frame that waited, which holds the event."""
+
+    class Witness:
+        pass
+
+    def wait_and_fail():
+        witness = Witness()
+        event = submit(fail_here)
+        with pytest.raises(KeyError):
+            event.wait(DEADLINE)
+        return weakref.ref(witness)
+
+    alive = wait_and_fail()
+    wait_and_fail()  # until the next error the scheduler remembers the last one
     gc.collect()
     assert alive() is None
 

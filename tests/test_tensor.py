@@ -29,6 +29,8 @@ def test_operators_take_numbers_and_arrays_in_both_orders():
         (7 // a, [7, 3, 1]),
         (7 % a, [0, 1, 3]),
         (-a, [-1, -2, -4]),
+        (~pkg.tensor([0, 1]), [-1, -2]),
+        (~pkg.tensor([True, False]), [False, True]),
     ]
     for got, want in cases:
         assert type(got) is pkg.Tensor

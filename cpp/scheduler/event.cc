@@ -93,6 +93,12 @@ std::exception_ptr Event::error() const {
   return failure_->error;
 }
 
+const std::exception_ptr* Event::error_held_alone() const noexcept {
+  const bool alone =
+      use_count() == 1 && done() && failure_ && failure_->use_count() == 1;
+  return alone ? &failure_->error : nullptr;
+}
+
 std::string Event::name() const {
   return done() && failure_ ? failure_->name : name_;
 }

@@ -41,6 +41,10 @@ class Event : public Intrusive {
   /// poisoned event it is the very exception of the work that failed first.
   std::exception_ptr error() const;
 
+  /// For a collector of cycles, which asks whoever holds this event: the error if nobody
+  /// else keeps the event or the error alive, else null.  Asking is not seeing.
+  const std::exception_ptr* error_held_alone() const noexcept;
+
   /// What failed and the "file:line" that submitted it; of an event that did not fail,
   /// its own.
   std::string name() const;

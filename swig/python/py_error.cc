@@ -96,6 +96,34 @@ void PyError::restore() const {
   PyErr_Restore(held_->type, held_->value, held_->traceback);
 }
 
+int PyError::traverse(const std::exception_ptr& error, visitproc visit, void* arg) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const PyError& found) {
+    const auto& held = found.held_;
+    if (held.use_count() != 1) return 0;
+    Py_VISIT(held->type);
+    Py_VISIT(held->value);
+    Py_VISIT(held->traceback);
+  } catch (...) {
+  }
+  return 0;
+}
+
+void PyError::clear(const std::exception_ptr& error) {
+  std::shared_ptr<Held> held;
+  try {
+    std::rethrow_exception(error);
+  } catch (const PyError& found) {
+    if (found.held_.use_count() == 1) held = found.held_;
+  } catch (...) {
+  }
+  if (!held) return;
+  Py_CLEAR(held->type);
+  Py_CLEAR(held->value);
+  Py_CLEAR(held->traceback);
+}
+
 void throw_python_error() {
   if (!PyErr_Occurred()) throw InternalError("a Python call failed without an error");
   throw PyError::fetch();

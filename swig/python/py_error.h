@@ -5,6 +5,7 @@
 
 #include "py_ref.h"
 
+#include <exception>
 #include <memory>
 
 #include "base/error.h"
@@ -19,6 +20,11 @@ class PyError final : public Error {
   static PyError fetch();
   /// Makes it the current Python error again.  Needs the GIL.
   void restore() const;
+
+  /// For tp_traverse and tp_clear of the one who holds `error`: what it keeps, if it is a
+  /// PyError that nobody else shares.
+  static int traverse(const std::exception_ptr& error, visitproc visit, void* arg);
+  static void clear(const std::exception_ptr& error);
 
  private:
   struct Held;

@@ -36,11 +36,15 @@ int event_traverse(PyObject* self, visitproc visit, void* arg) {
   // A value that the task can still reach is not ours alone.
   const auto& outcome = as_event(self).outcome;
   if (outcome && outcome.use_count() == 1) Py_VISIT(outcome->value);
-  return 0;
+  // The frames of the traceback often have the event among their variables.
+  const auto* error = as_event(self).event->error_held_alone();
+  return error ? PyError::traverse(*error, visit, arg) : 0;
 }
 int event_clear(PyObject* self) {
   const auto& outcome = as_event(self).outcome;
   if (outcome && outcome.use_count() == 1) Py_CLEAR(outcome->value);
+  const auto* error = as_event(self).event->error_held_alone();
+  if (error) PyError::clear(*error);
   return 0;
 }
 void event_dealloc(PyObject* self) {

@@ -12,7 +12,7 @@ const Op<Tensor(const Tensor&, const Tensor&)> floor_divide{"floor_divide"},
     bitwise_xor{"bitwise_xor"}, matmul{"matmul"};
 const Op<Tensor(const Tensor&, const Tensor&)> mul_{"mul_"}, div_{"div_"}, pow_{"pow_"};
 const Op<Tensor(const Tensor&, const Tensor&, const Scalar&)> sub_{"sub_"};
-const Op<Tensor(const Tensor&)> logical_not{"logical_not"};
+const Op<Tensor(const Tensor&)> bitwise_not{"bitwise_not"};
 
 // Tensor and tensor first; a number takes the dtype of the tensor beside it.
 bool parse_pair(PyObject* a, PyObject* b, TensorArg& x, TensorArg& y) {
@@ -60,10 +60,10 @@ PyObject* positive(PyObject* a) {
 }
 PyObject* invert(PyObject* a) {
   return guarded([&] {
-    PKG_CHECK(unwrap(a).dtype() == DType::Bool, TypeError,
-              "~ (operator.invert) is only implemented on bool tensors, got ",
-              unwrap(a).dtype());
-    return wrap(logical_not(unwrap(a)));
+    PKG_CHECK(!is_floating(unwrap(a).dtype()), TypeError,
+              "~ (operator.invert) is only implemented on integer and Boolean-type "
+              "tensors, got ", unwrap(a).dtype());
+    return wrap(bitwise_not(unwrap(a)));
   });
 }
 

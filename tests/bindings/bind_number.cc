@@ -12,7 +12,7 @@ const Op<Tensor(const Tensor&, const Tensor&)> floor_divide{"floor_divide"},
     bitwise_xor{"bitwise_xor"}, matmul{"matmul"};
 const Op<Tensor(const Tensor&, const Tensor&)> mul_{"mul_"}, div_{"div_"};
 const Op<Tensor(const Tensor&, const Tensor&, const Scalar&)> sub_{"sub_"};
-const Op<Tensor(const Tensor&)> logical_not{"logical_not"};
+const Op<Tensor(const Tensor&)> bitwise_not{"bitwise_not"};
 
 /// "__add__" and, if wanted, "__radd__".
 template <auto& op>
@@ -25,9 +25,10 @@ void binary(TensorClass& cls, const char* name, const char* reflected = nullptr)
 }
 
 Tensor invert(const Tensor& x) {
-  PKG_CHECK(x.dtype() == DType::Bool, TypeError,
-            "~ (operator.invert) is only implemented on bool tensors, got ", x.dtype());
-  return logical_not(x);
+  PKG_CHECK(!is_floating(x.dtype()), TypeError,
+            "~ (operator.invert) is only implemented on integer and Boolean-type "
+            "tensors, got ", x.dtype());
+  return bitwise_not(x);
 }
 
 bool truth(const Tensor& x) {
