@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nothing grows however often a slot, a function or an op is called (see leaks.py)."""
+
+import ctypes
+import gc
+import os
+
+import pytest
+
+import leaks
+import pkg
+
+CALLS = 200
+PYBIND = os.environ.get("PKG_BINDING") == "pybind11"
+
+NAMES = leaks.scope()
+WATCHED = leaks.lasting(NAMES)
+KINDS = leaks.kinds(NAMES)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _small_heap():
+    """The collector looks at what the calls make, not at all that was imported."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
+@pytest.mark.skipif(PYBIND, reason="test_binding_contract.py compares the names")
+def test_nothing_is_forgotten():
+    """Every function, member of a class and op of the module is called, or exempt."""
+    required = leaks.required()
+    assert len(required) > 500
+    assert required - set(KINDS) == set()
+    assert set(leaks.EXEMPT) & set(KINDS) == set()
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_call_is_flat(name):
+    if PYBIND and name in leaks.GROWS_ON_PYBIND11:
+        pytest.skip(leaks.GROWS_ON_PYBIND11[name])
+    assert leaks.growth(KINDS[name], CALLS, WATCHED) == {}
+
+
+_kept = []
+
+
+@pytest.mark.parametrize(
+    "leak, found",
+    [
+        (lambda: _kept.append(object()), "blocks of Python"),
+        (lambda: _kept.append(WATCHED["None"]), "references to None"),
+        (lambda: _kept.append(pkg.ones(1)), "tensors"),
+        (lambda: _kept.append((NAMES["leaf"] * 2).grad_fn), "nodes"),
+        (lambda: ctypes.CDLL(None).malloc(24), "bytes of malloc"),
+    ],
+)
+def test_a_leak_would_be_found(leak, found):
+    """None is immortal from Python 3.12 on: its count never moves."""
+    if found.endswith("None") and leaks.sys.version_info >= (3, 12):
+        pytest.skip("None is immortal")
+    try:
+        assert found in leaks.growth(leaks.repeated(leak), CALLS, WATCHED)
+    finally:
+        _kept.clear()
