@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls everything the binding has, over and over, and reports what does not stay flat.
+"""Calls everything the binding has, over and over, and reports what grows.
 
     python tests/leaks.py [CALLS] [NAME...]
 
 CALLS (default 1000000) is how often each kind is called, NAME picks kinds by a part of
-their name.  Flat means: reference counts of the arguments and of lasting objects, live
-tensors and graph nodes, Python's blocks, and bytes of malloc (exact where
-AddressSanitizer counts them, see tests/sanitizers.py).  tests/test_leaks.py calls fewer.
+their name.  Watched are the reference counts of the arguments and of lasting objects,
+live tensors and graph nodes, Python's blocks, and the bytes of malloc (exact where
+AddressSanitizer counts them, see tests/sanitizers.py).  tests/test_leaks.py calls less.
 """
 
 from __future__ import annotations
@@ -22,13 +22,15 @@ from typing import Any, Callable
 
 import numpy as np
 
-sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parent)]
+sys.path.append(str(Path(__file__).parents[1]))  # behind what PYTHONPATH says
+
+from bindings.probes.errors import CALLS as WRONG_CALLS  # noqa: E402
+from bindings.probes.errors import iadd
+from op_table import CASES  # noqa: E402
+from test_op_table import InPlace, floating, inputs_of  # noqa: E402
 
 import pkg  # noqa: E402
-from bindings.probes.errors import CALLS as WRONG_CALLS, iadd  # noqa: E402
-from op_table import CASES  # noqa: E402
 from pkg._binding import core  # noqa: E402
-from test_op_table import InPlace, floating, inputs_of  # noqa: E402
 
 # What is called, by the name under which the module has it.
 CALLS = """
@@ -354,6 +356,7 @@ def scope() -> dict[str, Any]:
     event, failed = core.submit(int), core.submit(fail)
     raises(failed.wait)
     event.wait()
+    # fmt: off
     return {
         "core": core, "pkg": pkg, "np": np, "gc": gc, "copy": copy, "pickle": pickle,
         "raises": raises, "fail": fail, "nop": lambda *_: None,
@@ -366,7 +369,8 @@ def scope() -> dict[str, Any]:
         "cpu": core.device("cpu"), "event": event, "failed": failed,
         "stream": core.Stream(), "other": core.Stream(),
         "isa": core.isa_name(), "threads": core.num_threads(),
-    }  # fmt: skip
+    }
+    # fmt: on
 
 
 def compiled(line: str, names: dict[str, Any], may_fail: bool = False) -> Repeat:
@@ -408,7 +412,7 @@ def differentiate(case: Any, leaves: list[pkg.Tensor]) -> None:
 
 
 def op_kinds() -> dict[str, Repeat]:
-    """Every op of the table: called, in place where there is such a form, with gradient."""
+    """Every op of the table: called, in place where it has such a form, differentiated."""
     kinds: dict[str, Repeat] = {}
     for case in CASES:
         if f"op.{case.name}" in kinds:
@@ -540,6 +544,7 @@ def main(args: list[str]) -> int:
         if not args or any(part in name for part in args)
     }
     gc.freeze()  # the collector looks at what the calls make, not at all the modules
+    print(f"{core.__name__} of {pkg.__file__}", flush=True)
     failed, began = 0, time.monotonic()
     for number, (name, run) in enumerate(chosen.items()):
         if number % 50 == 0:

@@ -5,9 +5,9 @@ import ctypes
 import gc
 import os
 
+import leaks
 import pytest
 
-import leaks
 import pkg
 
 CALLS = 200
