@@ -10,6 +10,7 @@ import os as _os
 from ._binding import core as _core
 from ._version import __version__
 from .tensor import Tensor
+from .exchange import asarray, from_dlpack
 from . import autograd, config, ops, random, scheduler
 from .autograd import (
     enable_grad,

@@ -82,6 +82,8 @@ DIFFERENCES = {
             "core.tensor(1, None, None)",
             "core.from_numpy()",
             "core._memory()",
+            "core._from_dlpack()",
+            "x.__dlpack__(1)",
             "core.register_tensor_class()",
             "core.Tensor._make_subclass()",
             "x.item(1)",
@@ -229,6 +231,6 @@ def test_tensors_of_the_other_binding_are_refused():
             assert answer.get("raises") == "TypeError", (binding, call, answer)
             assert answer["text"] == (
                 f"expected a Tensor of the binding {names[binding]}, got one of "
-                f"{names[other]}. Exchange them through NumPy: "
-                "pkg.from_numpy(x.numpy())."
+                f"{names[other]}. Exchange them through DLPack: "
+                "pkg.from_dlpack(x)."
             )

@@ -51,6 +51,8 @@ class Storage final : public Intrusive {
   bool exported() const { return exports_.load(std::memory_order_acquire) > 0; }
   void add_export() { exports_.fetch_add(1, std::memory_order_acq_rel); }
   void drop_export() { exports_.fetch_sub(1, std::memory_order_acq_rel); }
+  /// Exported for good: somebody has an address and will not say when he is done.
+  void expose() { exports_.fetch_or(kExposed, std::memory_order_acq_rel); }
 
   /// Blocks until the last write is done; rethrows its error.
   void wait_readable();
@@ -82,7 +84,8 @@ class Storage final : public Intrusive {
   std::atomic<uint16_t> keys_{0};         // static_keys_, and Async while work is pending
   std::atomic<uint16_t> static_keys_{0};
   std::atomic<uint32_t> version_{0};
-  std::atomic<uint32_t> exports_{0};
+  static constexpr uint32_t kExposed = uint32_t{1} << 31;
+  std::atomic<uint32_t> exports_{0};      // how many, and perhaps kExposed
 
   // Rarely needed parts, made on first use.
   struct Pending {

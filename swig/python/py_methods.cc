@@ -4,6 +4,7 @@
 #include "autograd/views.h"
 #include "ops/functions.h"
 #include "py_tensor.h"
+#include "tensor/exported.h"
 
 namespace pkg::python {
 namespace {
@@ -194,8 +195,16 @@ PyMethodDef g_tensor_methods[] = {
      "dim(self)\n--\n\nNumber of dimensions."},
     {"element_size", PKG_METHOD(integer(itemsize(x.dtype()))), METH_NOARGS,
      "element_size(self)\n--\n\nBytes of one element."},
-    {"data_ptr", PKG_METHOD(PyLong_FromVoidPtr(x.wait().data())), METH_NOARGS,
-     "data_ptr(self)\n--\n\nAddress of the first element."},
+    {"data_ptr", PKG_METHOD(PyLong_FromVoidPtr(exposed_data(x))), METH_NOARGS,
+     "data_ptr(self)\n--\n\nAddress of the first element.  From now on no op runs on this "
+     "memory after its call has returned."},
+    {"__dlpack__",
+     reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(tensor_dlpack)),
+     METH_VARARGS | METH_KEYWORDS,
+     "__dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\n"
+     "DLPack capsule of the memory, for from_dlpack() of any library."},
+    {"__dlpack_device__", tensor_dlpack_device, METH_NOARGS,
+     "__dlpack_device__(self)\n--\n\n(1, 0), DLPack's name of the CPU."},
     {"is_contiguous", PKG_METHOD(boolean(x.is_contiguous())), METH_NOARGS,
      "is_contiguous(self)\n--\n\nWhether the layout is row-major without gaps."},
     {"is_floating_point", PKG_METHOD(boolean(is_floating(x.dtype()))), METH_NOARGS,

@@ -5,6 +5,7 @@
 #include "autograd/leaf.h"
 #include "ops/functions.h"
 #include "py_tensor.h"
+#include "tensor/exported.h"
 #include "tensor/strided_loop.h"
 
 namespace pkg::python {
@@ -41,25 +42,29 @@ const char* format_of(DType dtype) {
 // What numpy() hands out: keeps the tensor alive, and its storage marked as exported.
 struct PyExport {
   PyObject_HEAD
-  Tensor tensor;
+  ExportedTensor tensor;
   Shape sizes, strides;  // Py_ssize_t is int64 here
 };
 static_assert(sizeof(Py_ssize_t) == sizeof(int64_t));
 PyTypeObject* g_export_type = nullptr;
 
-void export_dealloc(PyObject* self) {
-  auto* object = reinterpret_cast<PyExport*>(self);
-  object->tensor.storage().drop_export();
-  object->tensor.~Tensor();
-  object->sizes.~Shape();
-  object->strides.~Shape();
+// Frees the Python object alone.
+void forget_object(PyObject* self) {
   PyTypeObject* type = Py_TYPE(self);
   type->tp_free(self);
   Py_DECREF(type);
 }
+
+void export_dealloc(PyObject* self) {
+  auto* object = reinterpret_cast<PyExport*>(self);
+  object->tensor.~ExportedTensor();
+  object->sizes.~Shape();
+  object->strides.~Shape();
+  forget_object(self);
+}
 int export_getbuffer(PyObject* self, Py_buffer* view, int flags) {
   auto* object = reinterpret_cast<PyExport*>(self);
-  const Tensor& tensor = object->tensor;
+  const Tensor& tensor = *object->tensor;
   if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES && !tensor.is_contiguous()) {
     PyErr_SetString(PyExc_BufferError, "the tensor is not contiguous");
     return -1;
@@ -85,7 +90,7 @@ PyType_Spec g_export_spec = {"pkg._pywrap_core.TensorMemory", sizeof(PyExport), 
 
 // --- Python data as tensors --------------------------------------------------------
 
-Tensor borrow_buffer(PyObject* object) {
+Tensor borrow_buffer(PyObject* object, bool* read_only = nullptr) {
   auto view = std::make_unique<Py_buffer>();
   if (PyObject_GetBuffer(object, view.get(), PyBUF_STRIDES | PyBUF_FORMAT) < 0) {
     throw_python_error();
@@ -96,6 +101,7 @@ Tensor borrow_buffer(PyObject* object) {
     PyBuffer_Release(raw);
     delete raw;
   };
+  if (read_only) *read_only = view->readonly;
   const auto dtype = dtype_of_format(view->format, view->itemsize);
   Shape sizes(reinterpret_cast<int64_t*>(view->shape), size_t(view->ndim)), strides;
   bool fits = dtype.has_value();
@@ -193,7 +199,15 @@ PyObject* from_numpy(PyObject*, PyObject* array) {
   return guarded([&] {
     PKG_CHECK(PyObject_CheckBuffer(array), TypeError,
               "from_numpy(): expected a numpy.ndarray, got ", Py_TYPE(array)->tp_name);
-    return wrap(borrow_buffer(array));
+    bool read_only = false;
+    const Tensor tensor = borrow_buffer(array, &read_only);
+    if (read_only) {
+      check(PyErr_WarnEx(PyExc_UserWarning,
+                         "[from_numpy] the array is not writable, but the Tensor over its "
+                         "memory is. Use tensor(array) or asarray(array), which copy.",
+                         1));
+    }
+    return wrap(tensor);
   });
 }
 PyObject* memory_of(PyObject*, PyObject* object) {
@@ -204,14 +218,17 @@ PyObject* memory_of(PyObject*, PyObject* object) {
     PKG_CHECK(!tensor.is_meta(), TypeError, "a meta tensor has no memory to show");
     PKG_CHECK(tensor.dtype() != DType::BFloat16, TypeError,
               "NumPy has no bfloat16: convert with .float() first");
-    tensor.storage().wait_writable();
     PyObject* self = checked(g_export_type->tp_alloc(g_export_type, 0));
     auto* out = reinterpret_cast<PyExport*>(self);
-    new (&out->tensor) Tensor(tensor);
+    try {
+      new (&out->tensor) ExportedTensor(tensor);
+    } catch (...) {
+      forget_object(self);
+      throw;
+    }
     new (&out->sizes) Shape(tensor.sizes());
     new (&out->strides) Shape(tensor.strides());
     for (int64_t& step : out->strides) step *= itemsize(tensor.dtype());
-    tensor.storage().add_export();
     return self;
   });
 }

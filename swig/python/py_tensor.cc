@@ -27,7 +27,7 @@ void refuse_foreign(PyObject* object) {
   }
   detail::raise<TypeError>("expected a Tensor of the binding pkg._pywrap_core, got one of ",
                            PyUnicode_AsUTF8(binding.get()),
-                           ". Exchange them through NumPy: pkg.from_numpy(x.numpy()).");
+                           ". Exchange them through DLPack: pkg.from_dlpack(x).");
 }
 
 namespace {
@@ -292,6 +292,7 @@ int add_tensor_type(PyObject* module) {
                                name.get()));
   if (PyModule_AddFunctions(module, g_functions) < 0) return -1;
   if (PyModule_AddFunctions(module, g_new_functions) < 0) return -1;
+  if (PyModule_AddFunctions(module, g_dlpack_functions) < 0) return -1;
   Py_INCREF(g_tensor_base);
   return PyModule_AddObject(module, "Tensor",
                             reinterpret_cast<PyObject*>(g_tensor_base));

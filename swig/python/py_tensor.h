@@ -79,6 +79,9 @@ extern PyMethodDef g_tensor_methods[];  // py_methods.cc
 extern PyGetSetDef g_tensor_getset[];   // py_methods.cc
 PyObject* tensor_getitem(PyObject* self, PyObject* key);            // py_index.cc
 int tensor_setitem(PyObject* self, PyObject* key, PyObject* value);  // py_index.cc
+PyObject* tensor_dlpack(PyObject* self, PyObject* args, PyObject* keywords);
+PyObject* tensor_dlpack_device(PyObject* self, PyObject* none);
+extern PyMethodDef g_dlpack_functions[];  // py_dlpack.cc, with the two above
 
 /// Copy of a NumPy array or nested sequence; py_new.cc.
 Tensor tensor_from_buffer(PyObject* object, bool copy);

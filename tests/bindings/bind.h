@@ -24,6 +24,7 @@ void bind_method(TensorClass& cls);    // bind_method.cc: x.item(), x.size() ...
 void bind_number(TensorClass& cls);    // bind_number.cc: +, ==, float(x) ...
 void bind_index(TensorClass& cls);     // bind_index.cc: x[key]
 void bind_memory(py::module_& m);      // bind_memory.cc: arrays of others, both ways
+void bind_dlpack(py::module_& m, TensorClass& cls);  // bind_dlpack.cc: the same by DLPack
 void bind_new(py::module_& m);         // bind_new.cc: tensor(data)
 void bind_operator(py::module_& m);    // bind_operator.cc: the callable of an op
 void bind_autograd(py::module_& m);    // bind_autograd.cc

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "bind.h"
+#include "tensor/exported.h"
 #include "tensor/strided_loop.h"
 
 namespace pkg::pybind {
@@ -42,25 +43,19 @@ const char* format_of(DType dtype) {
 /// What numpy() hands out: keeps the tensor alive, and its storage marked as exported.
 class TensorMemory {
  public:
-  explicit TensorMemory(Tensor tensor) : tensor_(std::move(tensor)) {
-    tensor_.storage().wait_writable();
-    tensor_.storage().add_export();
-  }
-  ~TensorMemory() { tensor_.storage().drop_export(); }
-  TensorMemory(const TensorMemory&) = delete;
-  TensorMemory& operator=(const TensorMemory&) = delete;
+  explicit TensorMemory(const Tensor& tensor) : tensor_(tensor) {}
 
   py::buffer_info buffer() const {
-    const auto step = py::ssize_t(itemsize(tensor_.dtype()));
-    std::vector<py::ssize_t> sizes(tensor_.sizes().begin(), tensor_.sizes().end());
-    std::vector<py::ssize_t> strides(tensor_.strides().begin(), tensor_.strides().end());
+    const auto step = py::ssize_t(itemsize(tensor_->dtype()));
+    std::vector<py::ssize_t> sizes(tensor_->sizes().begin(), tensor_->sizes().end());
+    std::vector<py::ssize_t> strides(tensor_->strides().begin(), tensor_->strides().end());
     for (py::ssize_t& stride : strides) stride *= step;
-    return {tensor_.data(), step, format_of(tensor_.dtype()), py::ssize_t(sizes.size()),
+    return {tensor_->data(), step, format_of(tensor_->dtype()), py::ssize_t(sizes.size()),
             std::move(sizes), std::move(strides)};
   }
 
  private:
-  Tensor tensor_;
+  ExportedTensor tensor_;
 };
 
 std::unique_ptr<TensorMemory> memory_of(const py::object& object) {
@@ -75,7 +70,14 @@ std::unique_ptr<TensorMemory> memory_of(const py::object& object) {
 Tensor from_numpy(const py::object& array) {
   PKG_CHECK(py::isinstance<py::buffer>(array), TypeError,
             "from_numpy(): expected a numpy.ndarray, got ", type_name(array));
-  return borrow_buffer(py::buffer(array));
+  const py::buffer buffer(array);
+  if (buffer.request().readonly) {
+    py::module_::import("warnings")
+        .attr("warn")("[from_numpy] the array is not writable, but the Tensor over its "
+                      "memory is. Use tensor(array) or asarray(array), which copy.",
+                      py::handle(PyExc_UserWarning));
+  }
+  return borrow_buffer(buffer);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // tests/bindings/bind_method.cc: methods of Tensor that are not ops.
 #include "autograd/leaf.h"
 #include "bind.h"
+#include "tensor/exported.h"
 
 namespace pkg::pybind {
 namespace {
@@ -48,8 +49,9 @@ void bind_method(TensorClass& cls) {
   cls.def("element_size", [](const Tensor& x) { return itemsize(x.dtype()); },
           "element_size(self)\n--\n\nBytes of one element.");
   cls.def("data_ptr",
-          [](const Tensor& x) { return reinterpret_cast<uintptr_t>(x.wait().data()); },
-          "data_ptr(self)\n--\n\nAddress of the first element.");
+          [](const Tensor& x) { return reinterpret_cast<uintptr_t>(exposed_data(x)); },
+          "data_ptr(self)\n--\n\nAddress of the first element.  From now on no op runs "
+          "on this memory after its call has returned.");
   cls.def("is_contiguous", [](const Tensor& x) { return x.is_contiguous(); },
           "is_contiguous(self)\n--\n\nWhether the layout is row-major without gaps.");
   cls.def("is_floating_point", [](const Tensor& x) { return is_floating(x.dtype()); },

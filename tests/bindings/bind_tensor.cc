@@ -74,6 +74,7 @@ void bind_tensor(py::module_& m) {
   bind_method(cls);
   bind_number(cls);
   bind_index(cls);
+  bind_dlpack(m, cls);
   m.def("register_tensor_class", &register_tensor_class, py::arg("cls"), py::pos_only(),
         "register_tensor_class(cls)\n--\n\nMakes every result an instance of cls.");
 }

@@ -50,7 +50,7 @@ void refuse_foreign(py::handle object) {
   PKG_CHECK(!py::isinstance<py::str>(binding), TypeError,
             "expected a Tensor of the binding _pybind_core, got one of ",
             std::string(py::str(binding)),
-            ". Exchange them through NumPy: pkg.from_numpy(x.numpy()).");
+            ". Exchange them through DLPack: pkg.from_dlpack(x).");
 }
 
 }  // namespace

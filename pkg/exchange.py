@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Memory of other libraries as tensors: DLPack, buffers, arrays.
+
+The way back is in Tensor: ``numpy()``, ``__array__``, ``__dlpack__``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._binding import core
+from .tensor import Tensor
+
+__all__ = ["asarray", "from_dlpack"]
+
+_CPU = 1  # DLPack's number
+
+
+def from_dlpack(
+    ext_tensor: Any, *, device: Any = None, copy: bool | None = None
+) -> Tensor:
+    """Tensor over the memory of another library's array; both see writes.
+
+    ext_tensor: an object with ``__dlpack__`` (of NumPy, PyTorch, JAX, CuPy, another
+    binding of pkg ...), or a DLPack capsule, which can be used once.
+    device: None or "cpu".
+    copy: True for memory of its own, False never to copy.  None shares, except memory
+    that its owner marks as read-only (JAX's arrays), since a tensor can be written to.
+
+    TypeError for an element type that no dtype is for; BufferError for memory that is
+    not the CPU's, or that is read-only with copy=False; ValueError for negative strides.
+    """
+    _check_device("from_dlpack", device)
+    if not hasattr(ext_tensor, "__dlpack__"):
+        return core._from_dlpack(ext_tensor, copy)
+    kind, index = ext_tensor.__dlpack_device__()
+    if kind != _CPU:
+        raise BufferError(
+            "[from_dlpack] expected memory of the CPU (device type 1), got device type "
+            f"{int(kind)}. Copy it to the CPU first."
+        )
+    options = {} if copy is None else {"copy": copy}
+    try:
+        capsule = ext_tensor.__dlpack__(max_version=(1, 0), **options)
+    except TypeError:  # a producer from before DLPack 1.0
+        capsule = ext_tensor.__dlpack__()
+    return core._from_dlpack(capsule, copy)
+
+
+def asarray(
+    obj: Any,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    copy: bool | None = None,
+    requires_grad: bool | None = None,
+) -> Tensor:
+    """Tensor of whatever holds numbers, without a copy where that can be.
+
+    obj: a tensor, which is returned as it is; an array or another object with the buffer
+    protocol (``bytes`` and ``bytearray`` are uint8) or with ``__dlpack__``, whose memory
+    is shared unless it is read-only; a DLPack capsule; a number; nested sequences of
+    numbers, which are copied.
+    dtype: converts when it is another one, which copies.
+    copy: True always copies, False raises ValueError where a copy is needed.
+    requires_grad: None keeps that of `obj`.
+
+    TypeError for an object that holds no numbers or numbers of another type.
+    """
+    _check_device("asarray", device)
+    found = _shared(obj, copy)
+    if found is None:
+        if copy is False:
+            raise ValueError("can't alias arbitrary sequence into a tensor.")
+        result = core.tensor(obj, dtype=dtype)
+    else:
+        result = _converted(found, dtype, copy)
+    if requires_grad is None or requires_grad == result.requires_grad:
+        return result
+    return result.detach().requires_grad_(requires_grad)
+
+
+def _shared(obj: Any, copy: bool | None) -> Tensor | None:
+    """Tensor over the object's memory, or a copy of read-only memory; None: no memory."""
+    if isinstance(obj, Tensor):
+        return obj
+    try:
+        view = memoryview(obj)
+    except (TypeError, ValueError):  # NumPy's ValueError: "cannot include dtype ..."
+        view = None
+    if view is not None:
+        if not view.readonly:
+            return core.from_numpy(view)
+        if copy is False:
+            raise ValueError("can't alias read-only memory into a tensor.")
+        return core.tensor(view)
+    if hasattr(obj, "__dlpack__") or type(obj).__name__ == "PyCapsule":
+        return from_dlpack(obj, copy=copy)
+    return None
+
+
+def _converted(tensor: Tensor, dtype: Any, copy: bool | None) -> Tensor:
+    wanted = tensor.dtype if dtype is None else core.dtype(dtype)
+    if wanted is tensor.dtype:
+        return tensor.clone() if copy else tensor
+    if copy is False:
+        raise ValueError(
+            f"can't alias tensor with dtype '{tensor.dtype.name}' into dtype "
+            f"'{wanted.name}'."
+        )
+    return tensor.to_dtype(wanted)
+
+
+def _check_device(function: str, device: Any) -> None:
+    if device is not None and core.device(device).type != "cpu":
+        raise ValueError(f"[{function}] expected device None or 'cpu', got {device!r}.")

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// swig/python/py_dlpack.cc: tensor memory in DLPack capsules, both ways.
+#include "tensor/dlpack.h"
+
+#include "autograd/views.h"
+#include "py_tensor.h"
+
+namespace pkg::python {
+namespace {
+
+// By its name a capsule says what is in it, and whether somebody took that out.
+template <class Managed>
+struct Names;
+template <>
+struct Names<dlpack::Unversioned> {
+  static constexpr const char* fresh = "dltensor";
+  static constexpr const char* used = "used_dltensor";
+};
+template <>
+struct Names<dlpack::Versioned> {
+  static constexpr const char* fresh = "dltensor_versioned";
+  static constexpr const char* used = "used_dltensor_versioned";
+};
+
+template <class Managed>
+Managed* content(PyObject* capsule) {
+  return static_cast<Managed*>(
+      PyCapsule_GetPointer(capsule, Names<Managed>::fresh));
+}
+
+// A capsule that nobody took the memory from gives it back.
+template <class Managed>
+void drop_capsule(PyObject* capsule) {
+  if (!PyCapsule_IsValid(capsule, Names<Managed>::fresh)) return;
+  dlpack::discard(content<Managed>(capsule));
+}
+
+template <class Managed>
+PyObject* to_capsule(const Tensor& tensor, bool copy) {
+  Managed* managed = dlpack::to_dlpack<Managed>(tensor, copy);
+  PyObject* capsule =
+      PyCapsule_New(managed, Names<Managed>::fresh, drop_capsule<Managed>);
+  if (!capsule) dlpack::discard(managed);
+  return checked(capsule);
+}
+
+template <class Managed>
+Tensor take(PyObject* capsule, std::optional<bool> copy) {
+  const Tensor tensor = dlpack::from_dlpack(content<Managed>(capsule), copy);
+  check(PyCapsule_SetName(capsule, Names<Managed>::used));
+  return tensor;
+}
+
+std::optional<bool> optional_bool(PyObject* object) {
+  if (object == Py_None) return std::nullopt;
+  const int truth = PyObject_IsTrue(object);
+  check(truth);
+  return truth == 1;
+}
+
+// (first, second) of an argument that is a pair of ints.
+std::pair<int, int> int_pair(const char* name, PyObject* object) {
+  int first, second;
+  if (!PyTuple_Check(object) || !PyArg_ParseTuple(object, "ii", &first, &second)) {
+    PyErr_Clear();
+    detail::raise<TypeError>("[__dlpack__] expected None or (int, int) for '", name,
+                             "', got ", Py_TYPE(object)->tp_name);
+  }
+  return {first, second};
+}
+
+// None; or -1, which PyTorch passes for "do nothing".
+void check_stream(PyObject* stream) {
+  if (stream == Py_None) return;
+  PKG_CHECK(PyLong_Check(stream), TypeError,
+            "[__dlpack__] expected None or an int for 'stream', got ",
+            Py_TYPE(stream)->tp_name);
+  int overflow;
+  PKG_CHECK(PyLong_AsLongAndOverflow(stream, &overflow) == -1 && !overflow, ValueError,
+            "[__dlpack__] expected stream=None: the CPU has no streams.");
+}
+
+PyObject* take_capsule(PyObject*, PyObject* args) {
+  PyObject *capsule, *copy = Py_None;
+  if (!PyArg_ParseTuple(args, "O|O:_from_dlpack", &capsule, &copy)) return nullptr;
+  return guarded([&] {
+    PKG_CHECK(PyCapsule_CheckExact(capsule), TypeError,
+              "[from_dlpack] expected an object with __dlpack__ or a DLPack capsule, got ",
+              Py_TYPE(capsule)->tp_name);
+    const auto wanted = optional_bool(copy);
+    if (PyCapsule_IsValid(capsule, Names<dlpack::Versioned>::fresh)) {
+      return wrap(take<dlpack::Versioned>(capsule, wanted));
+    }
+    PKG_CHECK(PyCapsule_IsValid(capsule, Names<dlpack::Unversioned>::fresh), RuntimeError,
+              "from_dlpack received an invalid capsule. Note that a capsule can be "
+              "consumed only once, so you might have already made a tensor from it.");
+    return wrap(take<dlpack::Unversioned>(capsule, wanted));
+  });
+}
+
+}  // namespace
+
+PyObject* tensor_dlpack(PyObject* self, PyObject* args, PyObject* keywords) {
+  static const char* names[] = {"stream", "max_version", "dl_device", "copy", nullptr};
+  PyObject *stream = Py_None, *version = Py_None, *device = Py_None, *copy = Py_None;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "|$OOOO:__dlpack__",
+                                   const_cast<char**>(names), &stream, &version, &device,
+                                   &copy)) {
+    return nullptr;
+  }
+  return guarded([&] {
+    const Tensor& tensor = unwrap(self);
+    check_stream(stream);
+    const bool on_cpu =
+        device == Py_None || int_pair("dl_device", device) == std::pair(int(dlpack::kCpu), 0);
+    PKG_CHECK(on_cpu, BufferError, "[__dlpack__] expected dl_device (1, 0), the CPU.");
+    const bool versioned =
+        version != Py_None && int_pair("max_version", version).first >= 1;
+    const bool wanted = optional_bool(copy).value_or(false);
+    requires_grad(tensor);  // brings the history of a view up to date
+    return versioned ? to_capsule<dlpack::Versioned>(tensor, wanted)
+                     : to_capsule<dlpack::Unversioned>(tensor, wanted);
+  });
+}
+
+PyObject* tensor_dlpack_device(PyObject* self, PyObject*) {
+  return guarded([&] {
+    PKG_CHECK(!unwrap(self).is_meta(), BufferError,
+              "[__dlpack_device__] a meta tensor has no memory to show.");
+    return checked(Py_BuildValue("(ii)", int(dlpack::kCpu), 0));
+  });
+}
+
+PyMethodDef g_dlpack_functions[] = {
+    {"_from_dlpack", take_capsule, METH_VARARGS,
+     "_from_dlpack(capsule, copy=None, /)\n--\n\nTensor over a DLPack capsule's memory."},
+    {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace pkg::python

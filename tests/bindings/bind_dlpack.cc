@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/bindings/bind_dlpack.cc: tensor memory in DLPack capsules, both ways.
+#include "autograd/views.h"
+#include "bind.h"
+#include "tensor/dlpack.h"
+
+namespace pkg::pybind {
+namespace {
+
+using Pair = std::pair<int, int>;
+using dlpack::Unversioned;
+using dlpack::Versioned;
+
+// By its name a capsule says what is in it, and whether somebody took that out.
+template <class Managed>
+constexpr bool kVersioned = std::is_same_v<Managed, Versioned>;
+template <class Managed>
+constexpr const char* kFresh = kVersioned<Managed> ? "dltensor_versioned" : "dltensor";
+template <class Managed>
+constexpr const char* kUsed =
+    kVersioned<Managed> ? "used_dltensor_versioned" : "used_dltensor";
+
+// A capsule that nobody took the memory from gives it back.  It is being destroyed, so no
+// py::capsule may hold it.
+template <class Managed>
+void drop_capsule(PyObject* capsule) {
+  if (!PyCapsule_IsValid(capsule, kFresh<Managed>)) return;
+  void* managed = PyCapsule_GetPointer(capsule, kFresh<Managed>);
+  dlpack::discard(static_cast<Managed*>(managed));
+}
+
+template <class Managed>
+py::capsule to_capsule(const Tensor& tensor, bool copy) {
+  return py::capsule(dlpack::to_dlpack<Managed>(tensor, copy), kFresh<Managed>,
+                     &drop_capsule<Managed>);
+}
+
+template <class Managed>
+Tensor take(py::capsule& capsule, std::optional<bool> copy) {
+  const Tensor tensor = dlpack::from_dlpack(capsule.get_pointer<Managed>(), copy);
+  capsule.set_name(kUsed<Managed>);
+  return tensor;
+}
+
+Tensor from_capsule(const py::object& object, std::optional<bool> copy) {
+  PKG_CHECK(py::isinstance<py::capsule>(object), TypeError,
+            "[from_dlpack] expected an object with __dlpack__ or a DLPack capsule, got ",
+            type_name(object));
+  py::capsule capsule = object;
+  const std::string_view name = capsule.name() ? capsule.name() : "";
+  if (name == kFresh<Versioned>) return take<Versioned>(capsule, copy);
+  PKG_CHECK(name == kFresh<Unversioned>, RuntimeError,
+            "from_dlpack received an invalid capsule. Note that a capsule can be "
+            "consumed only once, so you might have already made a tensor from it.");
+  return take<Unversioned>(capsule, copy);
+}
+
+// (first, second) of an argument that is a pair of ints.
+Pair int_pair(const char* name, const py::object& object) {
+  try {
+    return py::cast<Pair>(py::tuple(object));
+  } catch (const std::exception&) {
+    throw TypeError(std::string("[__dlpack__] expected None or (int, int) for '") + name +
+                    "', got " + type_name(object));
+  }
+}
+
+// None; or -1, which PyTorch passes for "do nothing".
+void check_stream(const py::object& stream) {
+  if (stream.is_none()) return;
+  PKG_CHECK(py::isinstance<py::int_>(stream), TypeError,
+            "[__dlpack__] expected None or an int for 'stream', got ", type_name(stream));
+  PKG_CHECK(stream.equal(py::int_(-1)), ValueError,
+            "[__dlpack__] expected stream=None: the CPU has no streams.");
+}
+
+py::capsule dlpack_capsule(const Tensor& tensor, const py::object& stream,
+                           const py::object& max_version, const py::object& dl_device,
+                           const py::object& copy) {
+  check_stream(stream);
+  PKG_CHECK(dl_device.is_none() || int_pair("dl_device", dl_device) == Pair(dlpack::kCpu, 0),
+            BufferError, "[__dlpack__] expected dl_device (1, 0), the CPU.");
+  const bool versioned =
+      !max_version.is_none() && int_pair("max_version", max_version).first >= 1;
+  const bool copied = bool(py::bool_(copy));
+  requires_grad(tensor);  // brings the history of a view up to date
+  return versioned ? to_capsule<Versioned>(tensor, copied)
+                   : to_capsule<Unversioned>(tensor, copied);
+}
+
+Pair dlpack_device(const Tensor& tensor) {
+  PKG_CHECK(!tensor.is_meta(), BufferError,
+            "[__dlpack_device__] a meta tensor has no memory to show.");
+  return {dlpack::kCpu, 0};
+}
+
+}  // namespace
+
+void bind_dlpack(py::module_& m, TensorClass& cls) {
+  cls.def("__dlpack__", &dlpack_capsule, py::kw_only(), py::arg("stream") = py::none(),
+          py::arg("max_version") = py::none(), py::arg("dl_device") = py::none(),
+          py::arg("copy") = py::none(),
+          "__dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None)"
+          "\n--\n\nDLPack capsule of the memory, for from_dlpack() of any library.");
+  cls.def("__dlpack_device__", &dlpack_device,
+          "__dlpack_device__(self)\n--\n\n(1, 0), DLPack's name of the CPU.");
+  m.def("_from_dlpack", &from_capsule, py::arg("capsule"), py::arg("copy") = py::none(),
+        py::pos_only(),
+        "_from_dlpack(capsule, copy=None, /)\n--\n\nTensor over a DLPack capsule's "
+        "memory.");
+}
+
+}  // namespace pkg::pybind
