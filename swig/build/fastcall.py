@@ -55,6 +55,8 @@ UNPACK = re.compile(
     r"(?P<required>\d+), (?P<total>\d+), (?P<slots>\w+(?:\+1)?)\)"
     r"(?P<tail>\)?\) SWIG_fail;)"
 )
+# {"$symname", "$1_name"} of our typemaps, as SWIG lays it out.
+WHERE = re.compile(r'(?P<start>\{\s*)"(?P<symbol>\w+)", "(?=\w+"\s*\})')
 NO_PARAMETERS = ", 0, 0, 0)) SWIG_fail;"  # the end of SWIG_Python_UnpackTuple(...)
 
 
@@ -106,8 +108,24 @@ def rewrite(text: str) -> Rewritten:
         if not row or row["function"] not in kept:
             raise FastcallError(f"method table: unknown row {line.strip()!r}")
     text = CONSTRUCTOR.sub(_rewrite_constructor, text)
+    text = _rename_in_errors(text, rows)
     text = text.replace(INCLUDE_BEFORE, INCLUDE + INCLUDE_BEFORE)
     return Rewritten(text, changed, kept)
+
+
+def _rename_in_errors(text: str, rows: list[re.Match]) -> str:
+    """Our typemaps' errors with "C.f" for SWIG's "C_f", and "C" for "new_C"."""
+    names = {row["function"][len("_wrap_") :]: row["name"] for row in rows}
+    for found in CONSTRUCTOR.finditer(text):
+        symbol = found["function"][len("_wrap_") :]
+        names[symbol] = symbol[len("new_") :]
+    return WHERE.sub(lambda found: _where(found, names), text)
+
+
+def _where(found: re.Match, names: dict[str, str]) -> str:
+    symbol = found["symbol"]
+    title = _title(symbol, names[symbol]) if symbol in names else symbol
+    return f'{found["start"]}"{title}", "'
 
 
 def _rewrite_row(text: str, row: re.Match, flags: list[str], convention: str) -> str:

@@ -1,79 +1,84 @@
 // SPDX-License-Identifier: Apache-2.0
-// swig/python/argument.h: a plain argument from Python to C++, and the one text for a
-// wrong one.  Called by the typemaps of swig/types.i.
+// swig/python/argument.h: where an argument belongs, and the one text for a wrong one:
+//
+//     [function] expected a number for 'values[3]', got str
+//
+// Used by every conversion (convert.h and what includes it).
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#include <limits>
 #include <string>
 
 namespace pkg::python {
 
-/// Where an argument belongs, for errors.
+/// Where an argument belongs, for errors: a parameter, or a part of another argument.
 struct Argument {
   const char* function;
   const char* name;
+  // Of a part: what it is a part of, and how it is got from there.
+  enum class Part { Item, Value, Key, Result };
+  const Argument* whole = nullptr;
+  Part part = Part::Item;
+  Py_ssize_t index = 0;
+  PyObject* key = nullptr;
+
+  /// A sequence's item.
+  Argument item(Py_ssize_t i) const { return {function, name, this, Part::Item, i}; }
+  /// A mapping's value, and its key.
+  Argument value_of(PyObject* k) const {
+    return {function, name, this, Part::Value, 0, k};
+  }
+  Argument key_of(PyObject* k) const { return {function, name, this, Part::Key, 0, k}; }
+  /// What a callable returned.
+  Argument result() const { return {function, name, this, Part::Result}; }
+
+  /// "values[3]", "prices['tea']", "prices (key 7)", "callback()".
+  std::string text() const {
+    if (!whole) return name;
+    switch (part) {
+      case Part::Item: return whole->text() + "[" + std::to_string(index) + "]";
+      case Part::Value: return whole->text() + "[" + repr(key) + "]";
+      case Part::Key: return whole->text() + " (key " + repr(key) + ")";
+      default: return whole->text() + "()";
+    }
+  }
+
+ private:
+  static std::string repr(PyObject* object) {
+    PyObject* text = PyObject_Repr(object);
+    const char* utf8 = text ? PyUnicode_AsUTF8(text) : nullptr;
+    const std::string shown = utf8 ? utf8 : "?";
+    if (!utf8) PyErr_Clear();
+    Py_XDECREF(text);
+    return shown;
+  }
 };
 
 /// Sets TypeError; `expected` is such as "an int".
-[[gnu::cold, gnu::noinline]] inline bool refuse(Argument where, const char* expected,
+[[gnu::cold, gnu::noinline]] inline bool refuse(const Argument& where,
+                                                const std::string& expected,
                                                 PyObject* got) {
   PyErr_Format(PyExc_TypeError, "[%s] expected %s for '%s', got %s", where.function,
-               expected, where.name, Py_TYPE(got)->tp_name);
+               expected.c_str(), where.text().c_str(), Py_TYPE(got)->tp_name);
   return false;
 }
 
 /// A conversion failed: the usual TypeError gets our text, another error stays.
-[[gnu::cold, gnu::noinline]] inline bool explain(Argument where, const char* expected,
+[[gnu::cold, gnu::noinline]] inline bool explain(const Argument& where,
+                                                 const std::string& expected,
                                                  PyObject* got) {
   return PyErr_ExceptionMatches(PyExc_TypeError) ? refuse(where, expected, got) : false;
 }
 
-/// Ints and what has __index__, NumPy's too.
-template <class Int>
-bool to_cpp(PyObject* object, Int& value, Argument where) {
-  int overflow = 0;
-  const long long wide = PyLong_AsLongLongAndOverflow(object, &overflow);
-  if (wide == -1 && PyErr_Occurred()) return explain(where, "an int", object);
-  if (overflow != 0 || wide < std::numeric_limits<Int>::min() ||
-      wide > std::numeric_limits<Int>::max()) {
-    PyErr_Format(PyExc_OverflowError,
-                 "[%s] expected an int of %d bits for '%s', got %R", where.function,
-                 int(8 * sizeof(Int)), where.name, object);
-    return false;
-  }
-  value = Int(wide);
-  return true;
-}
-
-/// Floats, ints and what has __float__.
-inline bool to_cpp(PyObject* object, double& value, Argument where) {
-  if (PyFloat_CheckExact(object)) {
-    value = PyFloat_AS_DOUBLE(object);
-    return true;
-  }
-  value = PyFloat_AsDouble(object);
-  if (value == -1.0 && PyErr_Occurred()) return explain(where, "a number", object);
-  return true;
-}
-
-/// Whatever has a truth value.
-inline bool to_cpp(PyObject* object, bool& value, Argument) {
-  const int truth = PyObject_IsTrue(object);
-  value = truth > 0;
-  return truth >= 0;
-}
-
-/// A str, as UTF-8; lone surrogates are a UnicodeEncodeError.
-inline bool to_cpp(PyObject* object, std::string& value, Argument where) {
-  if (!PyUnicode_Check(object)) return refuse(where, "a str", object);
-  Py_ssize_t size;
-  const char* data = PyUnicode_AsUTF8AndSize(object, &size);
-  if (!data) return false;
-  value.assign(data, size_t(size));
-  return true;
+/// Sets OverflowError for an int that does not fit.
+[[gnu::cold, gnu::noinline]] inline bool refuse_range(const Argument& where,
+                                                      const std::string& expected,
+                                                      PyObject* got) {
+  PyErr_Format(PyExc_OverflowError, "[%s] expected %s for '%s', got %R", where.function,
+               expected.c_str(), where.text().c_str(), got);
+  return false;
 }
 
 }  // namespace pkg::python

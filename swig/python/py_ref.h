@@ -55,6 +55,20 @@ auto or_sleep(F&& body) {
   }
 }
 
+/// Gives the GIL up for its lifetime, for work that blocks or takes long.
+class GilRelease {
+ public:
+  GilRelease() : state_(PyEval_SaveThread()) {}
+  ~GilRelease() {
+    or_sleep([this] { PyEval_RestoreThread(state_); });
+  }
+  GilRelease(const GilRelease&) = delete;
+  GilRelease& operator=(const GilRelease&) = delete;
+
+ private:
+  PyThreadState* state_;
+};
+
 /// Holds the GIL for its lifetime, on any thread.
 class GilAcquire {
  public:

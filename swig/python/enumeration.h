@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// swig/python/enumeration.h: C++ enums as Python's enum.IntEnum.  An interface says
+//
+//     PKG_ENUM(shop::Color, "Color", {"RED", shop::Color::Red}, {"BLUE", shop::Color::Blue})
+//
+// (swig/types.i).  A plain int is not a member, though members are ints.
+#pragma once
+
+#include "convert.h"
+#include "py_ref.h"
+
+#include <initializer_list>
+
+namespace pkg::python {
+
+/// The Python class of an enum; made by add_enum() and kept as long as the process.
+template <class E>
+inline PyObject* g_enum_class = nullptr;
+
+template <class E>
+  requires std::is_enum_v<E>
+struct Convert<E> {
+  using Int = std::underlying_type_t<E>;
+
+  static std::string expected() {
+    return reinterpret_cast<PyTypeObject*>(g_enum_class<E>)->tp_name;
+  }
+  static bool load(PyObject* object, E& value, const Argument& where) {
+    const int member = PyObject_IsInstance(object, g_enum_class<E>);
+    if (member <= 0) return member == 0 && refuse(where, expected(), object);
+    Int number;
+    if (!to_cpp(object, number, where)) return false;
+    value = E(number);
+    return true;
+  }
+  /// ValueError for a value that is no member.
+  static PyObject* cast(E value) {
+    PyRef number(to_python<Int>(Int(value)));
+    return number ? PyObject_CallOneArg(g_enum_class<E>, number.get()) : nullptr;
+  }
+};
+
+/// Adds the class to the module; false with an error set when that fails.
+template <class E>
+bool add_enum(PyObject* module, const char* name,
+              std::initializer_list<std::pair<const char*, E>> members) {
+  PyRef values(PyDict_New()), library(PyImport_ImportModule("enum"));
+  if (!values || !library) return false;
+  for (const auto& [label, value] : members) {
+    PyRef number(to_python(std::underlying_type_t<E>(value)));
+    if (!number || PyDict_SetItemString(values.get(), label, number.get()) < 0) {
+      return false;
+    }
+  }
+  PyRef made(PyObject_CallMethod(library.get(), "IntEnum", "sO", name, values.get()));
+  PyRef home(PyModule_GetNameObject(module));
+  if (!made || !home ||
+      PyObject_SetAttrString(made.get(), "__module__", home.get()) < 0 ||
+      PyObject_SetAttrString(module, name, made.get()) < 0) {
+    return false;
+  }
+  g_enum_class<E> = made.release();
+  return true;
+}
+
+}  // namespace pkg::python
