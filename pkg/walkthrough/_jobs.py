@@ -60,6 +60,10 @@ class JobQueue:
         self._jobs = []
         self._purge_at = 64
 
+    def __reduce__(self):
+        """A queue has an identity: TypeError when it is copied or pickled."""
+        raise TypeError("[JobQueue] expected to stay one queue, got a copy or pickle.")
+
     def submit(self, work, deps=(), seconds=0.0):
         """Runs work() after `deps` and `seconds` on the device; returns its Event.
 
@@ -140,9 +144,11 @@ class JobQueue:
         """
         while True:
             pending = self._snapshot()
-            errors = [job.event.exception() for job in pending]
-            for error in errors:
-                if raise_errors and error is not None:
+            for job in reversed(pending):  # the last first: one sleep, not one per job
+                job.event.exception()
+            for job in pending:
+                error = job.event.exception() if raise_errors else None
+                if error is not None:
                     raise error
             if not idle or not self._snapshot():
                 return

@@ -32,6 +32,9 @@ void add_block(Kind kind, const char* ns, const char* key, void (*block)(Library
 }
 bool known(const char* name) { return Dispatcher::get().find_or_null(name, "test"); }
 
+// A call while statics are being made, before the block below is on the list.
+const float g_early = first(ops::add(filled(3, 1), filled(3, 2)));
+
 std::atomic<int> g_profiled{0};
 
 void profile(const Operator& op, const Kernel&, KeySet keys, Stack& stack) {
@@ -61,6 +64,11 @@ PKG_LIBRARY(test, m) {
 const Op<Tensor(const Tensor&)> twice{"twice", "test"};
 
 }  // namespace
+
+TEST(the_registry_is_there_before_main_and_takes_later_blocks) {
+  CHECK(g_early == 3);
+  CHECK(known("twice"));
+}
 
 TEST(one_namespace_has_one_definition_block) {
   CHECK_THROWS(add_block(Kind::Definition, "test", nullptr, [](Library&) {}),
