@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -79,6 +80,24 @@ def test_a_missing_tool_is_shown(tmp_path: Path) -> None:
     command = [sys.executable, "-c", script, str(BINDINGS)]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.stdout.startswith("missing: pybind11 is not installed"), done.stderr
+
+
+def test_the_walkthrough_is_measured() -> None:
+    """A short run has the rows of the published pages, in their order."""
+    pytest.importorskip("pybind11")
+    program = ROOT / "tests" / "benchmarks" / "walkthrough" / "measure.py"
+    command = [sys.executable, program, "--quick"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    pages = sorted((ROOT / "docs" / "walkthrough").glob("[1-7]_*.md"))
+    published = "".join(page.read_text(encoding="utf-8") for page in pages)
+
+    def works(text: str) -> list[str]:
+        rows = re.findall(r"^\| ([^|]*) \|[^|]+\|[^|]+\|$", text, re.MULTILINE)
+        # Sizes and counts are smaller in a short run.
+        return [re.sub(r"[\d,]+", "#", row) for row in rows]
+
+    assert works(done.stdout) == works(published)
 
 
 def test_the_published_page_is_of_this_program() -> None:

@@ -6,10 +6,10 @@ A fenced block may be marked by a comment on the line before it:
     <!-- file: NAME -->    the block is a file; it is written to the page's folder
     <!-- run -->           a bash block that is run in that folder
     <!-- stanza: FILE -->  (and handle, row) a fragment for a file of the project
+    <!-- from: FILE -->    the lines stand so in a file that others compile
 
 Python blocks are run in order in one process per page: those with >>> as doctests, the
-others as they stand.  Fences without a language are for the reader only, `text` is what
-a program prints, which the page's own test compares (test_c_api.py).
+others as they stand.  Fences of `text` or no language are for the reader only.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ import pkg.sysconfig
 
 ROOT = Path(__file__).resolve().parents[1]
 TESTS = ROOT / "tests"
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FENCE = re.compile(
     r"(?:<!-- (?P<mark>[^\n]*?) -->\n)?"
     r"^```(?P<language>\w*)\n(?P<text>.*?)^```$",
@@ -125,7 +125,7 @@ def test_code_of_the_page_runs(page: Path, tmp_path: Path) -> None:
 
 def test_every_block_is_run_or_meant_to_be_read() -> None:
     """A block of code that nothing runs would rot."""
-    known = ("file: ", "run", "stanza: ", "handle: ", "row: ", "test-command")
+    known = ("file: ", "from: ", "run", "stanza: ", "handle: ", "row: ", "test-command")
     for page in PAGES:
         for block in blocks_of(page):
             where = f"{page.name}:{block.line}"
@@ -133,7 +133,10 @@ def test_every_block_is_run_or_meant_to_be_read() -> None:
             assert not block.mark or block.mark.startswith(known), where
             if block.language == "cpp":
                 assert block.mark, f"{where}: C++ that no test compiles"
-            if block.language in ("c", "text"):
+            if block.mark.startswith("from: "):
+                source = (ROOT / block.mark[len("from: ") :]).read_text(encoding="utf-8")
+                assert block.text in source, f"{where}: not as in {block.mark}"
+            if block.language == "c":
                 assert page.name == "c_api.md", f"{where}: only test_c_api.py compiles C"
 
 
@@ -146,6 +149,23 @@ def test_links_between_pages_lead_somewhere() -> None:
         for name in re.findall(r"`((?:cpp|swig|pkg|tests|docs)/[\w./-]+)`", text):
             if not name.startswith("pkg/lib"):
                 assert (ROOT / name).exists(), f"{page.name}: {name}"
+
+
+def test_every_fault_of_the_walkthrough_has_a_test() -> None:
+    """The table of faults.md: all numbers, and tests that exist."""
+    page = (ROOT / "docs/walkthrough/faults.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| W(\d+) \|.*\| (.*) \|$", page, re.MULTILINE)
+    assert [int(number) for number, _ in rows] == list(range(1, 72))
+    sources = [*TESTS.glob("test_*.py"), *(TESTS / "cpp").glob("*_test.cc")]
+    text = "\n".join(source.read_text(encoding="utf-8") for source in sources)
+    defined = set(re.findall(r"^def (test_\w+)\(|^TEST\((\w+)\)", text, re.MULTILINE))
+    names = {name for pair in defined for name in pair}
+    for number, tests in rows:
+        named = re.findall(r"`(\w+)`", tests)
+        assert named or tests.startswith("none: "), f"W{number}"
+        assert set(named) <= names, f"W{number}: {set(named) - names}"
+    numbered = {int(n) for n in re.findall(r"^def test_w(\d+)_", text, re.MULTILINE)}
+    assert numbered <= {int(n) for n in re.findall(r"`test_w(\d+)_", page)}
 
 
 IN_PROJECT = """\

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What counts as a number at the border of the walkthrough modules.
 
-| given                                    | taken as                                  |
-|------------------------------------------|-------------------------------------------|
-| int, bool, NumPy integers, `__index__`    | its exact double, else OverflowError      |
-| float, Fraction, Decimal, `__float__`     | float(x)                                  |
-| str, bytes, complex, arrays of any length | TypeError                                 |
+| given                                     | taken as                             |
+|-------------------------------------------|--------------------------------------|
+| int, bool, NumPy integers, `__index__`    | its exact double, else OverflowError |
+| float, Fraction, Decimal, `__float__`     | float(x)                             |
+| str, bytes, complex, arrays of any length | TypeError                            |
 """
 
 import operator
