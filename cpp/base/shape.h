@@ -103,17 +103,23 @@ class Shape {
   }
   operator std::span<const int64_t>() const { return {data(), size_}; }
   friend bool operator==(const Shape& a, const Shape& b) {
-    return a.size_ == b.size_ &&
-           std::memcmp(a.data(), b.data(), a.size_ * sizeof(int64_t)) == 0;
+    if (a.size_ != b.size_) return false;
+    const int64_t *x = a.data(), *y = b.data();
+    for (uint32_t i = 0; i < a.size_; ++i) {
+      if (x[i] != y[i]) return false;
+    }
+    return true;
   }
 
  private:
   bool on_heap() const { return capacity_ > kInline; }
   void grow(size_t count);
   void copy_to_heap(const Shape& other);
-  // Most shapes have two dimensions: copying what is there beats copying all places.
+  // Most shapes have at most two dimensions.  The lengths are constants, as the compiler
+  // makes of a loop a call of memmove.
   void copy_inline(const Shape& other) noexcept {
-    for (uint32_t i = 0; i < size_; ++i) inline_[i] = other.inline_[i];
+    if (size_ <= 2) std::memcpy(inline_, other.inline_, 2 * sizeof(int64_t));
+    else std::memcpy(inline_, other.inline_, sizeof(inline_));
   }
   void take(Shape& other) noexcept {
     if (__builtin_expect(on_heap(), 0)) {
