@@ -269,6 +269,31 @@ def test_ctrl_c_in_a_callback_of_backward():
     assert (status, out, err) == (0, "None\n", "")
 
 
+def test_ctrl_c_in_a_long_backward():
+    """Nothing is half added to the leaf, the rest is freed, and a new pass works."""
+    code = """
+    import gc
+    from pkg._binding import core
+    before = core.live_nodes()
+    x = pkg.ones(1, requires_grad=True)
+    y = x
+    for _ in range(1_000_000):
+        y = y * 1
+    check("backward", lambda: y.backward(retain_graph=True))
+    assert x.grad is None
+    y.sum().backward()
+    assert x.grad.tolist() == [1.0]
+    del y
+    gc.collect()
+    assert core.live_nodes() == before, core.live_nodes()
+    print("fine")
+    """
+    code = code.replace("check(", "check_at_once(")
+    at_once = INTERRUPTED.replace("def check(", "def check_at_once(").replace("0.1", "0.01")
+    status, out, err, _ = run_child(at_once + code, timeout=60)
+    assert (status, out, err) == (0, "fine\n", "")
+
+
 def test_ctrl_c_without_a_handler_ends_the_process():
     code = """
         from pkg.scheduler import ManualEvent
