@@ -66,7 +66,7 @@ def test_exit_does_not_wait_for_work_that_cannot_begin():
 
 
 def test_exit_leaves_work_behind_that_never_ends():
-    """After the time that shutdown() is given, here less than the exit handler gives."""
+    """After the time given to shutdown(), here less than the exit handler gives."""
     code = """
         import atexit, threading
         from pkg._binding import core
@@ -83,7 +83,7 @@ def test_exit_leaves_work_behind_that_never_ends():
 
 
 def test_exit_with_everything_in_globals():
-    """Tensors pending and done, graphs, arrays, hooks, cycles; and what uses pkg late."""
+    """Tensors pending and done, graphs, arrays, hooks, cycles; what uses pkg late."""
     code = """
         import atexit, sys
         atexit.register(lambda: print((x @ x).sum().item(), flush=True))
