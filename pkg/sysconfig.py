@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the C++ headers and the library lie, and the flags to compile and link with.
 
-For setup scripts of libraries and programs that use pkg's C++ interface:
+For setup scripts of libraries and programs that use pkg's C++ interface; in a shell
 
-    c++ $(python -c "from pkg.sysconfig import *; print(*get_compile_flags())") \\
-        main.cc $(python -c "from pkg.sysconfig import *; print(*get_link_flags())")
+    c++ main.cc $(python -m pkg --cflags --ldflags)
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ def test_the_page_shows_all(compared: tuple[dict, str]) -> None:
     for text in ("## The targets", "`p.norm2()`", "crash (SIGSEGV)", "import, ms"):
         assert text in page
     # The peers were left out: no ratio may be made up.
-    assert "| `p.x` | nanobind | 1.0 |  | missing |" in page
+    assert "| `p.x` | nanobind | 1 |  | missing |" in page
 
 
 def test_a_missing_tool_is_shown(tmp_path: Path) -> None:
@@ -121,3 +121,51 @@ def test_the_published_page_is_of_this_program() -> None:
     assert (
         "missing: " not in page and "| missing |" not in page
     )  # it was written with every tool at hand
+
+
+def test_the_readme_claims_what_the_page_shows() -> None:
+    """One table, written by one command to two places."""
+    page = (ROOT / "docs" / "bindings.md").read_text(encoding="utf-8")
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    claim = readme.split("<!-- bindings -->\n", 1)[1].split("<!-- end -->", 1)[0]
+    assert claim.strip().count("\n| `") >= 14
+    assert f"median of the rounds.\n{claim}" in page
+
+
+def test_the_summary_writes_its_table(tmp_path: Path) -> None:
+    """Rows that were kept come back as the table of a page, misses marked."""
+    rows = [
+        {"work": "a + b, 2x2", "ours_us": 0.13, "peer_us": 1.3, "peer": "torch",
+         "ratio": 0.1, "target": 0.12},
+        {"work": "matmul 512, 1 thread(s)", "ours_us": 2000.0, "peer_us": 1000.0,
+         "peer": "numpy", "ratio": 2.0, "target": 1.0},
+        {"work": "matmul 128, 1 thread(s)", "ours_us": 1.0, "peer_us": 1.0,
+         "peer": "numpy", "ratio": 1.0, "target": 1.0},
+        {"work": "import", "ours_us": 5e4, "peer_us": None, "peer": "torch",
+         "ratio": None, "target": None},
+    ]  # fmt: skip
+    kept, page = tmp_path / "rows.json", tmp_path / "page.md"
+    kept.write_text(json.dumps({"machine": "here", "rows": rows}))
+    page.write_text("before\n<!-- measured -->\nold\n<!-- end -->\nafter\n")
+    program = ROOT / "tests" / "benchmarks" / "summary.py"
+    command = [sys.executable, program, "--from", kept, "--write", page]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "2 of 3 targets reached" in done.stdout
+    assert page.read_text().splitlines() == [
+        "before",
+        "<!-- measured -->",
+        "",
+        "here",
+        "",
+        "| work | ours | peer | | ratio | target |",
+        "|---|---:|---:|---|---:|---:|",
+        "| a + b, 2x2 | 130 ns | 1.3 us | torch | 0.10 | 0.12 |",
+        "| matmul 512, 1 thread(s) | 2 ms | 1 ms | numpy | **2.00** | 1 |",
+        "| import | 50 ms | not installed | torch |  |  |",
+        "",
+        "Bold: the target is missed.",
+        "",
+        "<!-- end -->",
+        "after",
+    ]

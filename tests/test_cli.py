@@ -51,6 +51,37 @@ def test_train_creates_its_folder_and_draws_the_curve(tmp_path):
     assert curve.read_bytes().startswith(b"\x89PNG")
 
 
+def test_flags_for_compilers_build_a_python_extension(tmp_path):
+    """One line of g++ and an import, as for any other binding tool."""
+    from pkg import sysconfig
+
+    assert run(".", "--version") == (0, f"{pkg.__version__}\n")
+    assert run(".", "--includes") == (0, f"-I{sysconfig.get_include()}\n")
+    code, text = run(".", "--ldflags", "--cflags")
+    both = [*sysconfig.get_link_flags(), *sysconfig.get_compile_flags()]
+    assert (code, text.split()) == (0, both)
+    code, suffix = run(".", "--ext-suffix")
+    assert code == 0
+    (tmp_path / "one.cc").write_text(
+        "#include <Python.h>\n"
+        '#include "ops/functions.h"\n'
+        "static PyObject* one(PyObject*, PyObject*) {\n"
+        "  return PyFloat_FromDouble(\n"
+        "      pkg::item(pkg::ops::cos(pkg::Tensor(0.0))).to<double>());\n"
+        "}\n"
+        'static PyMethodDef table[] = {{"one", one, METH_NOARGS, ""}, {}};\n'
+        'static PyModuleDef def = {PyModuleDef_HEAD_INIT, "one", "", -1, table};\n'
+        "PyMODINIT_FUNC PyInit_one() { return PyModule_Create(&def); }\n"
+    )
+    import sysconfig as python
+
+    command = ["g++", "-shared", "-fPIC", "one.cc", "-o", f"one{suffix.strip()}"]
+    command += [f"-I{python.get_path('include')}", *both]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    call = [sys.executable, "-c", "import one; print(one.one())"]
+    assert subprocess.check_output(call, cwd=tmp_path) == b"1.0\n"
+
+
 def test_info_names_version_build_machine_and_kernels():
     code, text = run(".", "info")
     assert code == 0, text
@@ -76,7 +107,7 @@ def complaint(folder, *arguments):
 @pytest.mark.parametrize(
     "arguments,words",
     [
-        ((), "required: COMMAND"),
+        ((), "expected one COMMAND"),
         (("sing",), "invalid choice: 'sing'"),
         (("train", "--epochs", "-1"), "expected a positive integer, got -1"),
         (("train", "--epochs", "many"), "invalid int value: 'many'"),

@@ -38,11 +38,11 @@ inline constexpr int kNumDTypes = 9;
   F(float, Float32, "float32", "<f4")         \
   F(double, Float64, "float64", "<f8")
 
+// Not inside itemsize(), whose every call would put them on the stack first.
+inline constexpr int64_t kItemSizes[kNumDTypes] = {1, 1, 1, 4, 8, 2, 2, 4, 8};
+
 /// Bytes of one element.
-constexpr int64_t itemsize(DType dtype) {
-  constexpr int64_t sizes[kNumDTypes] = {1, 1, 1, 4, 8, 2, 2, 4, 8};
-  return sizes[int(dtype)];
-}
+constexpr int64_t itemsize(DType dtype) { return kItemSizes[int(dtype)]; }
 constexpr bool is_floating(DType dtype) { return dtype >= DType::Float16; }
 constexpr bool is_integral(DType dtype) {
   return dtype >= DType::UInt8 && dtype <= DType::Int64;

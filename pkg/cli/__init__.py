@@ -26,6 +26,30 @@ class _Parser(argparse.ArgumentParser):
         raise SystemExit(2)
 
 
+FLAGS = {
+    "--cflags": "flags of a source that includes pkg's headers",
+    "--ldflags": "flags to link with the core",
+    "--includes": "the headers' folder alone, as -I",
+    "--ext-suffix": "the suffix of this Python's extension modules",
+    "--version": "the version of pkg",
+}
+
+
+def _flag(option: str) -> str:
+    """What one of FLAGS prints."""
+    import sysconfig as python
+
+    from .. import __version__, sysconfig
+
+    return {
+        "--cflags": " ".join(sysconfig.get_compile_flags()),
+        "--ldflags": " ".join(sysconfig.get_link_flags()),
+        "--includes": f"-I{sysconfig.get_include()}",
+        "--ext-suffix": str(python.get_config_var("EXT_SUFFIX")),
+        "--version": __version__,
+    }[option]
+
+
 def _positive(text: str) -> int:
     value = int(text)
     if value < 1:
@@ -56,9 +80,16 @@ _positive_float.__name__ = "float"
 def _parser() -> _Parser:
     parser = _Parser(
         prog="python -m pkg",
-        description="Handwritten digits on the pkg tensor runtime.",
+        description="Handwritten digits on the pkg tensor runtime, and facts about it.",
     )
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    flags = parser.add_argument_group(
+        "for compilers", "print what a C++ library or extension needs, in this order"
+    )
+    for option, text in FLAGS.items():
+        flags.add_argument(
+            option, dest="flags", action="append_const", const=option, help=text
+        )
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
 
     train = commands.add_parser("train", help="train a network on handwritten digits")
     train.add_argument("--model", choices=["mlp", "cnn"], default="mlp")
@@ -82,7 +113,13 @@ def _parser() -> _Parser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; return the exit code."""
-    args = _parser().parse_args(argv)
+    parser = _parser()
+    args = parser.parse_args(argv)
+    if args.flags and not args.command:
+        print(" ".join(map(_flag, args.flags)))
+        return 0
+    if args.flags or not args.command:
+        parser.error("expected one COMMAND, or flags for compilers")
     command = importlib.import_module(f".{args.command}", __name__)
     try:
         command.run(args)

@@ -7,11 +7,15 @@ per piece of work and, with ``--json FILE``, writes the rows as data.
 
 import argparse
 import importlib
+import itertools
 import json
 import os
 import statistics
 import sys
 import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 HEADER = f"{'work':42} {'ours us':>11} {'peer us':>11} {'peer':8} {'ratio':>6} {'target':>6}"
 
@@ -22,6 +26,31 @@ def peer(name):
         return importlib.import_module(name)
     except ImportError:
         return None
+
+
+def variant():
+    """The same Python package over tests/bindings/, the pybind11 variant, or None.
+
+    Both run in this process over one libpkg_core.so, so their calls can be interleaved.
+    """
+    if not peer("pybind11"):
+        return None
+    from bindings.build import build
+
+    def loaded():
+        return [n for n in sys.modules if n == "pkg" or n.startswith("pkg.")]
+
+    environment = {"PKG_BINDING": "pybind11", "PKG_BINDING_PATH": str(build())}
+    ours = {name: sys.modules.pop(name) for name in loaded()}
+    os.environ.update(environment)
+    try:
+        return importlib.import_module("pkg")
+    finally:
+        for name in environment:
+            del os.environ[name]
+        for name in loaded():
+            del sys.modules[name]
+        sys.modules.update(ours)
 
 
 def set_threads(count):
@@ -57,7 +86,7 @@ def settled(function, count, quick):
 def once(function, count):
     """Seconds per call of one run of ``count`` calls."""
     start = time.perf_counter()
-    for _ in range(count):
+    for _ in itertools.repeat(None, count):  # unlike range() makes no numbers
         function()
     return (time.perf_counter() - start) / count
 

@@ -1,10 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every benchmark, one table: ``python tests/benchmarks/summary.py [--quick]``.
 
-Each file runs in a process of its own.  Rows end with * where a target is missed.
+Each file runs in a process of its own.  Rows end with * where a target is missed.  With
+``--write README.md`` the rows of SHOWN also replace the table of that page; ``--json``
+keeps all rows, and ``--from FILE`` takes them from there instead of measuring.
 """
 
+import argparse
+import datetime
+import importlib.metadata
 import json
+import os
+import platform
+import re
 import subprocess
 import sys
 import tempfile
@@ -14,29 +22,113 @@ from harness import HEADER, line
 
 HERE = Path(__file__).parent
 SUBJECTS = ("imports", "eager", "training", "matmul", "elementwise")
+# The rows of the README: from each subject what a user feels first.
+SHOWN = (
+    r"import",
+    r"a \+ b, 2x2",
+    r"a \+ b, 2x2, gradient recorded",
+    r"200-op chain .*",
+    r"digits .* step, .*",
+    r"transformer layer, .*",
+    r"matmul (64|512|2048), [1-9]\d* thread.*",
+    r"(add|exp|gelu|sum|softmax|layer_norm) (1,000|100,000), 1 thread.*",
+)
+PLACE = re.compile(r"(?<=<!-- measured -->\n).*?(?=<!-- end -->)", re.DOTALL)
 
 
-def main():
-    """Runs the subjects in turn; a failing one is named and makes the exit code 1."""
-    failed = []
-    rows = []
+def measure(quick):
+    """The rows of all subjects, and the subjects that failed."""
+    rows, failed = [], []
     for subject in SUBJECTS:
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "rows.json"
             command = [sys.executable, str(HERE / f"{subject}.py"), "--json", str(file)]
-            done = subprocess.run(command + sys.argv[1:], stdout=subprocess.DEVNULL)
+            command += ["--quick"] if quick else []
+            done = subprocess.run(command, stdout=subprocess.DEVNULL)
             if done.returncode:
                 failed.append(subject)
-                continue
-            rows += json.loads(file.read_text())
+            else:
+                rows += json.loads(file.read_text())
+    return rows, failed
+
+
+def machine():
+    """Where and with what the numbers were taken."""
+    lines = Path("/proc/cpuinfo").read_text(errors="replace").splitlines()
+    models = [s.split(":", 1)[1].strip() for s in lines if "model name" in s]
+    versions = [f"Python {platform.python_version()}"]
+    for name in ("torch", "numpy", "jax"):
+        try:
+            versions.append(f"{name} {importlib.metadata.version(name)}")
+        except importlib.metadata.PackageNotFoundError:
+            pass
+    cores = len(os.sched_getaffinity(0))
+    where = f"{models[0] if models else platform.machine()}, {cores} cores"
+    return f"{where}; {', '.join(versions)}; {datetime.date.today().isoformat()}"
+
+
+def shown_time(microseconds):
+    """Three digits and a unit."""
+    for unit, factor in (("ns", 1e3), ("us", 1), ("ms", 1e-3)):
+        if microseconds * factor < 999.5:
+            return f"{microseconds * factor:.3g} {unit}"
+    return f"{microseconds / 1e6:.3g} s"
+
+
+def markdown(rows, where):
+    """The table of a page: the rows of SHOWN."""
+    lines = [f"\n{where}\n", "| work | ours | peer | | ratio | target |"]
+    lines.append("|---|---:|---:|---|---:|---:|")
+    for row in rows:
+        if not any(re.fullmatch(pattern, row["work"]) for pattern in SHOWN):
+            continue
+        ours = shown_time(row["ours_us"])
+        target = "" if row["target"] is None else f"{row['target']:g}"
+        if row["ratio"] is None:
+            cells = [row["work"], ours, "not installed", row["peer"], "", target]
+        else:
+            missed = row["target"] is not None and row["ratio"] > row["target"]
+            ratio = f"{row['ratio']:.2f}"
+            cells = [row["work"], ours, shown_time(row["peer_us"]), row["peer"],
+                     f"**{ratio}**" if missed else ratio, target]  # fmt: skip
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join([*lines, "", "Bold: the target is missed.", "", ""])
+
+
+def write(page, text):
+    """Puts the table into the page, between its marks."""
+    content, count = PLACE.subn(lambda _: text, page.read_text(encoding="utf-8"))
+    assert count == 1, f"{page}: expected one <!-- measured --> ... <!-- end -->"
+    page.write_text(content, encoding="utf-8")
+
+
+def main():
+    """Runs the subjects in turn; a failing one is named and makes the exit code 1."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="few and short repeats")
+    parser.add_argument("--write", type=Path, metavar="PAGE", help="and put them there")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="and keep the rows")
+    parser.add_argument("--from", type=Path, metavar="FILE", dest="source",
+                        help="rows that --json kept")  # fmt: skip
+    options = parser.parse_args()
+    if options.source:
+        kept = json.loads(options.source.read_text())
+        rows, where, failed = kept["rows"], kept["machine"], []
+    else:
+        where = machine()
+        rows, failed = measure(options.quick)
     print(HEADER)
     for row in rows:
         print(line(row))
-    missed = [r for r in rows if r["ratio"] and r["target"] and r["ratio"] > r["target"]]
     measured = [r for r in rows if r["ratio"] and r["target"]]
+    missed = [r for r in measured if r["ratio"] > r["target"]]
     print(f"{len(measured) - len(missed)} of {len(measured)} targets reached")
     if failed:
         sys.exit(f"failed: {', '.join(failed)}")
+    if options.json:
+        options.json.write_text(json.dumps({"machine": where, "rows": rows}, indent=1))
+    if options.write:
+        write(options.write, markdown(rows, where))
 
 
 if __name__ == "__main__":

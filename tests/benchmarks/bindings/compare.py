@@ -3,18 +3,21 @@
 
 Builds each binding of toy.h (variants.py) below build/bindings/, times the same calls
 in interleaved rounds (calls.py), tries what each supports and what it says about
-mistakes (probes.py), and prints docs/bindings.md (report.py), or writes it with
---write.  A tool that is not installed is shown as missing.
+mistakes (probes.py), times small calls of the real package over both of its bindings,
+and prints docs/bindings.md (report.py), or writes it with --write.  A tool that is not
+installed is shown as missing.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import datetime
 import importlib
 import json
 import os
 import platform
+import re
 import shutil
 import statistics
 import subprocess
@@ -23,10 +26,12 @@ from pathlib import Path
 
 from calls import ratio, time_calls
 from probes import PROBES, WRONG, ask, ask_all
-from report import page, targets_met
+from report import measured_targets, page, targets_table
 from variants import CXX, FLAGS, ROOT, Missing, Variant, all_variants, cpu_seconds
 
 PAGE = ROOT / "docs" / "bindings.md"
+README = ROOT / "README.md"
+CLAIM = re.compile(r"(?<=<!-- bindings -->\n).*?(?=<!-- end -->)", re.DOTALL)
 
 
 def build(variant: Variant, folder: Path, times: int) -> dict:
@@ -84,6 +89,20 @@ def machine() -> dict:
     }
 
 
+def time_tensors(quick: bool) -> list[dict]:
+    """Rows of ../eager.py: the real core, over this binding, pybind11 and peers."""
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+    import eager
+    from harness import Table, set_threads
+
+    table = Table(quick)
+    set_threads(1)
+    with contextlib.redirect_stdout(sys.stderr):
+        eager.additions(table)
+        eager.surface(table)
+    return table.rows
+
+
 def gather(only: list[str], quick: bool) -> dict:
     """Everything the page shows."""
     rounds = 7 if quick else 31
@@ -110,6 +129,7 @@ def gather(only: list[str], quick: bool) -> dict:
     for result in data["calls"].values():
         result["ours by nanobind"] = ratio(result, "swig_ours", "nanobind")
         result["ours by pybind11"] = ratio(result, "swig_ours", "pybind11")
+    data["tensors"] = [] if only else time_tensors(quick)
     return data
 
 
@@ -117,7 +137,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="few, short rounds")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the data")
-    parser.add_argument("--write", action="store_true", help=f"write {PAGE.name}")
+    pages = f"write {PAGE.name}, and its table to {README.name}"
+    parser.add_argument("--write", action="store_true", help=pages)
     names = [v.name for v in all_variants()]
     parser.add_argument("--only", nargs="+", choices=names, default=[])
     arguments = parser.parse_args()
@@ -129,10 +150,15 @@ def main() -> int:
         arguments.json.write_text(json.dumps(data, indent=1), encoding="utf-8")
     if arguments.write:
         PAGE.write_text(page(data), encoding="utf-8")
+        # The same table, and so the same numbers, is the claim of the README.
+        claim = f"\n{targets_table(data)}\n"
+        text, count = CLAIM.subn(lambda _: claim, README.read_text(encoding="utf-8"))
+        assert count == 1, "README.md: expected one <!-- bindings --> ... <!-- end -->"
+        README.write_text(text, encoding="utf-8")
     else:
         sys.stdout.reconfigure(encoding="utf-8")
         print(page(data))
-    for call, peer, limit, found in targets_met(data):
+    for call, peer, limit, found in measured_targets(data):
         if found is not None and found > limit:
             print(f"missed: {call}: {found:.2f} of {peer}, at most {limit}",
                   file=sys.stderr)  # fmt: skip

@@ -144,6 +144,7 @@ def page(data: dict) -> str:
         _variants(data),
         _targets(data),
         _calls(data),
+        _tensors(data),
         _losses(data),
         _products(data),
         _errors(data),
@@ -154,12 +155,18 @@ def page(data: dict) -> str:
     return "\n".join(part.rstrip("\n") + "\n" for part in parts)
 
 
-def targets_met(data: dict) -> list[tuple[str, str, float, float | None]]:
+def measured_targets(data: dict) -> list[tuple[str, str, float, float | None]]:
     """Each target with the ratio found; None where the peer is missing."""
-    return [
+    calls = [
         (call, peer, limit, ratio(data["calls"][call], "swig_ours", peer))
         for call, peer, limit in TARGETS
     ]
+    tensors = [
+        (row["work"], row["peer"], row["target"], row["ratio"])
+        for row in data["tensors"]
+        if row["work"] == "a + b, 2x2"
+    ]
+    return calls + tensors
 
 
 def _table(head: list[str], rows: list[list[str]], right: bool = False) -> str:
@@ -198,17 +205,22 @@ Python.
     )
 
 
-def _targets(data: dict) -> str:
+def targets_table(data: dict) -> str:
+    """The targets and what was found."""
     rows = []
-    for call, peer, limit, found in targets_met(data):
+    for call, peer, limit, found in measured_targets(data):
         verdict = (
             "missing" if found is None else "met" if found <= limit else "**missed**"
         )
         shown = "" if found is None else f"{found:.2f}"
-        rows.append([f"`{call}`", peer, f"{limit:.1f}", shown, verdict])
+        rows.append([f"`{call}`", peer, f"{limit:g}", shown, verdict])
+    return _table(["call", "peer", "at most", "found", ""], rows)
+
+
+def _targets(data: dict) -> str:
     return (
         "\n## The targets\n\nOurs divided by the peer's, median of the rounds.\n\n"
-        + _table(["call", "peer", "at most", "found", ""], rows)
+        + targets_table(data)
     )
 
 
@@ -246,6 +258,40 @@ def _calls(data: dict) -> str:
   from a C++ class in Python, made before the loop.
 - `scaled`: stock SWIG gives a proxy of `std::vector` (default) or a tuple; the others
   give a list.
+"""
+    )
+
+
+def _tensors(data: dict) -> str:
+    if not data["tensors"]:
+        return ""
+    rows: dict[str, dict[str, dict]] = {}
+    for row in data["tensors"]:
+        rows.setdefault(row["work"], {})[row["peer"]] = row
+    peers = ["pybind11", "numpy", "torch"]
+    table = []
+    for work, by_peer in rows.items():
+        ours = next(iter(by_peer.values()))["ours_us"]
+        line = [f"`{work}`", _number(ours * 1e3)]
+        for peer in peers:
+            row = by_peer.get(peer)
+            if row is None:
+                line.append("")
+            elif row["ratio"] is None:
+                line.append("missing")
+            else:
+                line.append(f"{_number(row['peer_us'] * 1e3)} ({row['ratio']:.2f})")
+        table.append(line)
+    head = ["ns per call", "pkg over SWIG", "pkg over pybind11", "NumPy", "PyTorch"]
+    return (
+        "\n## The real package\n\nThe whole binding exists twice: `swig/`, and "
+        "idiomatic pybind11 in `tests/bindings/`. Both\nrun in one process over one "
+        "`libpkg_core.so`, on one thread; the ratio of ours to each is in\nbrackets. "
+        "The time of an empty call, some 30 ns, is part of every number.\n\n"
+        + _table(head, table, right=True)
+        + """
+The SWIG binding's Tensor is hand-written: this table compares type slots and vectorcall
+with `py::class_`, not what the two tools generate.
 """
     )
 

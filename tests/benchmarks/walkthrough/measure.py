@@ -25,19 +25,17 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(ROOT))
-
-import pkg  # noqa: E402
-from pkg import scheduler  # noqa: E402
-from pkg.walkthrough import (  # noqa: E402
+import pkg
+from pkg import scheduler
+from pkg.walkthrough import (
     myops,
     myops_dispatch_cpu,
     pydemo,
     scalar_mul_grad_class,
 )
-from pkg.walkthrough.overload_ops import async_, pool, sync  # noqa: E402
+from pkg.walkthrough.overload_ops import async_, pool, sync
 
+ROOT = Path(__file__).resolve().parents[3]
 PAGES = ROOT / "docs" / "walkthrough"
 COMMAND = "python tests/benchmarks/walkthrough/measure.py --write"
 MARKS = re.compile(r"(?<=<!-- measured -->\n).*?(?=<!-- end -->)", re.DOTALL)
@@ -114,7 +112,10 @@ def in_child(code: str, folder: Path) -> str:
     """What code prints in a process of its own, or the signal that ended it."""
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(code)],
-        env={**os.environ, "PYTHONPATH": f"{folder}{os.pathsep}{ROOT}"},
+        env={
+            **os.environ,
+            "PYTHONPATH": f"{folder}{os.pathsep}{Path(pkg.__file__).parents[1]}",
+        },
         stdout=subprocess.PIPE,
         text=True,
         timeout=120,
