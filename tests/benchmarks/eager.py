@@ -47,7 +47,7 @@ def surface(table):
     }
     for name, call in calls.items():
         other = {"pybind11": pybind and call(pybind, v)}
-        table.compare(name, call(pkg, a), other, {"pybind11": 0.5})
+        table.compare(name, call(pkg, a), other)
 
 
 def main(table):
