@@ -62,7 +62,7 @@ Spec given_sizes(const Tensor& grad, const Tensor&, const Shape& sizes, const Sh
 double cost(const Shape& maps, const Shape& weight) {
   const double positions = double(maps.numel()) / double(std::max<int64_t>(1, maps[1]));
   const double patch = double(weight.numel()) / double(std::max<int64_t>(1, weight[0]));
-  return positions * patch * (0.04 * double(weight[0]) + 0.5);
+  return positions * patch * (0.02 * double(weight[0]) + 0.5);
 }
 
 PKG_LIBRARY_FRAGMENT(pkg, m) {

@@ -7,7 +7,7 @@ namespace {
 
 const BinaryOp mm{"mm"};
 const BinaryOp bmm{"bmm"};
-constexpr double kFlopsPerNanosecond = 50;  // of one core, for the scheduler's estimate
+constexpr double kFlopsPerNanosecond = 100;  // of one core, for the scheduler's estimate
 
 void check_product(const Tensor& a, const Tensor& b, bool fits) {
   PKG_CHECK(fits, RuntimeError, "mat1 and mat2 shapes cannot be multiplied (", a.size(-2),

@@ -43,7 +43,7 @@ class Loop final : public Intrusive {
       const int64_t chunk = next_.fetch_add(1, std::memory_order_relaxed);
       if (chunk >= chunks_) return;
       if (!failed_.load(std::memory_order_relaxed)) run(chunk);
-      done_.fetch_add(1, std::memory_order_acq_rel);
+      if (done_.fetch_add(1, std::memory_order_acq_rel) + 1 == chunks_) done_.notify_all();
     }
   }
 
@@ -52,7 +52,11 @@ class Loop final : public Intrusive {
     const auto done = [this] {
       return done_.load(std::memory_order_acquire) == chunks_;
     };
-    while (!detail::spin_until(done, 20)) sched_yield();
+    if (detail::spin_until(done, 20)) return;
+    // Asleep, it leaves its processor to a helper that another process has displaced.
+    for (int seen; (seen = done_.load(std::memory_order_acquire)) != chunks_;) {
+      done_.wait(seen, std::memory_order_acquire);
+    }
   }
 
   // Taken out, so that a late helper does not destroy what the caller still reads.
@@ -79,7 +83,7 @@ class Loop final : public Intrusive {
   const int64_t begin_, end_, chunks_;
   const Body body_;
   alignas(64) std::atomic<int64_t> next_{0};
-  alignas(64) std::atomic<int64_t> done_{0};
+  alignas(64) std::atomic<int> done_{0};
   std::atomic<bool> failed_{false};
   std::mutex mutex_;
   std::exception_ptr error_;
