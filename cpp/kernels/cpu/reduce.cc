@@ -1,32 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernels/cpu/reduce.cc: sums, products, extremes and logic over dimensions.
+// kernels/cpu/reduce.cc: sums, products and logic over dimensions.
 #include "dispatcher/library.h"
 #include "kernels/cpu/reduce_layout.h"
+#include "kernels/cpu/rows.h"
 
 namespace pkg {
 namespace {
 
-// Sum of a row: sixteen lanes, then halves, over blocks, which keeps float error small.
-template <class Acc, class T>
-Acc sum_block(const T* x, int64_t n) {
-  constexpr int lanes = 16;
-  Acc acc[lanes] = {};
-  int64_t i = 0;
-  for (; i + lanes <= n; i += lanes) {
-    for (int k = 0; k < lanes; ++k) acc[k] += Acc(x[i + k]);
-  }
-  for (int k = 0; k < lanes && i < n; ++k, ++i) acc[k] += Acc(x[i]);
-  for (int width = lanes / 2; width > 0; width /= 2) {
-    for (int k = 0; k < width; ++k) acc[k] += acc[k + width];
-  }
-  return acc[0];
-}
+// Blocks keep the error of float small.
 template <class Acc, class T>
 Acc sum_row(const T* x, int64_t n) {
   constexpr int64_t block = 1024;
   Acc total = 0;
   for (int64_t at = 0; at < n; at += block) {
-    total += sum_block<Acc>(x + at, std::min(block, n - at));
+    total += row_sum<Acc>(std::min(block, n - at),
+                          [x = x + at](int64_t i) { return Acc(x[i]); });
   }
   return total;
 }
@@ -87,51 +75,6 @@ void sum_kernel(Tensor& out, const Tensor& self, const Dims& dim, bool,
   });
 }
 
-template <bool Max, class T>
-bool beats(T candidate, T best) {
-  if (best != best) return false;               // NaN wins and stays
-  if (candidate != candidate) return true;
-  return Max ? candidate > best : candidate < best;
-}
-
-template <bool Max>
-void extreme_kernel(Tensor& out, const Tensor& self, const Dims& dim, bool) {
-  const DType type = is_reduced(self.dtype()) ? DType::Float32 : self.dtype();
-  const Layout in = lay_out(as_dtype(self, type), dim);
-  Tensor to = out.dtype() == type ? out : empty(out.sizes(), type);
-  visit_compute("amax", type, [&]<class T>(TypeTag<T>) {
-    struct Best {
-      T value;
-      bool any;
-    };
-    T* result = to.data<T>();
-    fold<T>(in, [] { return Best{T(), false}; },
-            [](Best& best, int64_t, T x) {
-              if (!best.any || beats<Max>(x, best.value)) best = {x, true};
-            },
-            [&](int64_t i, const Best& best) { result[i] = best.value; });
-  });
-  if (!to.is_same(out)) copy_into(out, to);
-}
-
-template <bool Max>
-void arg_kernel(Tensor& out, const Tensor& self, std::optional<int64_t> dim, bool) {
-  const DType type = is_reduced(self.dtype()) ? DType::Float32 : self.dtype();
-  const Layout in = lay_out(as_dtype(self, type), dim ? Dims(Shape{*dim}) : Dims());
-  int64_t* result = out.data<int64_t>();
-  visit_compute("argmax", type, [&]<class T>(TypeTag<T>) {
-    struct Best {
-      T value;
-      int64_t at;
-    };
-    fold<T>(in, [] { return Best{T(), -1}; },
-            [](Best& best, int64_t r, T x) {
-              if (best.at < 0 || beats<Max>(x, best.value)) best = {x, r};
-            },
-            [&](int64_t i, const Best& best) { result[i] = best.at; });
-  });
-}
-
 void prod_kernel(Tensor& out, const Tensor& self, std::optional<int64_t> dim, bool,
                  std::optional<DType>) {
   const DType type = is_reduced(out.dtype()) ? DType::Float32 : out.dtype();
@@ -158,10 +101,6 @@ void logic_kernel(Tensor& out, const Tensor& self, const Dims& dim, bool) {
 PKG_LIBRARY_IMPL(pkg, CPU, m) {
   m.impl("sum", sum_kernel);
   m.impl("prod", prod_kernel);
-  m.impl("amax", extreme_kernel<true>);
-  m.impl("amin", extreme_kernel<false>);
-  m.impl("argmax", arg_kernel<true>);
-  m.impl("argmin", arg_kernel<false>);
   m.impl("all", logic_kernel<true>);
   m.impl("any", logic_kernel<false>);
 }

@@ -88,17 +88,29 @@ inline T row_sum(int64_t n, F f) {
   return total;
 }
 
-/// Largest of x; NaN when there is one.
-template <class T>
-inline T row_max(const T* x, int64_t n) {
+/// Largest (or smallest) of x; NaN when there is one.
+template <bool Max, class T>
+inline T row_extreme(const T* x, int64_t n) {
   T best = x[0];
   int nan = 0;
+  if constexpr (Max) {
 #pragma omp simd reduction(max : best) reduction(| : nan)
-  for (int64_t i = 0; i < n; ++i) {
-    best = x[i] > best ? x[i] : best;
-    nan |= x[i] != x[i];
+    for (int64_t i = 0; i < n; ++i) {
+      best = x[i] > best ? x[i] : best;
+      nan |= x[i] != x[i];
+    }
+  } else {
+#pragma omp simd reduction(min : best) reduction(| : nan)
+    for (int64_t i = 0; i < n; ++i) {
+      best = x[i] < best ? x[i] : best;
+      nan |= x[i] != x[i];
+    }
   }
   return nan ? std::numeric_limits<T>::quiet_NaN() : best;
+}
+template <class T>
+inline T row_max(const T* x, int64_t n) {
+  return row_extreme<true>(x, n);
 }
 
 }  // namespace pkg
