@@ -8,6 +8,7 @@ tests/bindings/probes/errors.py come on top.
 
 CALLS = """
 core._backward: y = leaf * 2; core._backward((y,), (x,), False, False)
+core._from_dlpack: core._from_dlpack(x.__dlpack__(), False)
 core._grad: y = leaf * 2; core._grad((y,), (leaf,), (x,), False, False, False)
 core._memory: core._memory(x)
 core._record_function: core._record_function('f', (leaf,), (x * 2,), nop, nop, True)
@@ -101,6 +102,8 @@ Tensor.__len__: len(x)
 Tensor.__getitem__: x[0], x[:, 1], x[None, ..., ::2], x[[0, 1]], x[x > 0], x[i]
 Tensor.__setitem__: w[0] = 1; w[:, 1] = w[0]; w[w > 5] = 3; w[[0, 1]] = x
 Tensor.__delitem__: raises(x.__delitem__, 0)
+Tensor.__dlpack__: x.__dlpack__()
+Tensor.__dlpack_device__: x.__dlpack_device__()
 Tensor.item: one.item()
 Tensor.tolist: x.tolist()
 Tensor.wait: x.wait()
