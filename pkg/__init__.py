@@ -6,21 +6,37 @@ The names are PyTorch's: ``pkg.tensor``, ``pkg.zeros``, ``x.sum(dim=0)``.
 
 import atexit as _atexit
 import os as _os
+from typing import Any as _Any
 
 from ._binding import core as _core
-from ._version import __version__
-from .tensor import Tensor
-from .exchange import asarray, from_dlpack
-from . import autograd, config, ops, random, scheduler
-from .autograd import (
-    enable_grad,
-    inference_mode,
-    is_grad_enabled,
-    is_inference_mode_enabled,
-    no_grad,
-    set_grad_enabled,
+
+# "x as x" says to type checkers that x is for users.
+from ._version import __version__ as __version__
+from .tensor import Tensor as Tensor
+from .exchange import asarray as asarray, from_dlpack as from_dlpack
+from ._symbols import symbols as symbols
+from . import (
+    autograd as autograd,
+    config as config,
+    ops as ops,
+    random as random,
+    scheduler as scheduler,
 )
-from .random import get_rng_state, initial_seed, manual_seed, seed, set_rng_state
+from .autograd import (
+    enable_grad as enable_grad,
+    inference_mode as inference_mode,
+    is_grad_enabled as is_grad_enabled,
+    is_inference_mode_enabled as is_inference_mode_enabled,
+    no_grad as no_grad,
+    set_grad_enabled as set_grad_enabled,
+)
+from .random import (
+    get_rng_state as get_rng_state,
+    initial_seed as initial_seed,
+    manual_seed as manual_seed,
+    seed as seed,
+    set_rng_state as set_rng_state,
+)
 
 tensor = _core.tensor
 from_numpy = _core.from_numpy
@@ -46,7 +62,7 @@ long = _core.int64
 _LAZY = ("nn", "optim", "data", "datasets", "models", "serialization", "sysconfig")
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> _Any:
     """Subpackages load at first use: ``import pkg`` alone stays cheap."""
     if name in _LAZY:
         import importlib

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 __all__ = ["core"]
 
@@ -71,4 +72,7 @@ def _remedy() -> str:
     )
 
 
-core = _load()
+if TYPE_CHECKING:
+    from . import _pywrap_core as core
+else:
+    core = _load()

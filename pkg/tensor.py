@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Tensor class: the C++ type with what is nicer to say in Python."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from ._binding import core
 
 
@@ -14,6 +18,10 @@ class Tensor(core.Tensor):
     # NumPy leaves mixed expressions to us: np.ones(3) + t is a Tensor.
     __array_ufunc__ = None
     __array_priority__ = 1000
+
+    if TYPE_CHECKING:
+        # Ops whose first parameter is `self` are methods, put here at run time.
+        def __getattr__(self, name: str) -> Any: ...
 
     def __repr__(self):
         """Values, dtype and history, as PyTorch prints them."""

@@ -1,28 +1,32 @@
-// errors.i: every wrapped call translates C++ exceptions by the one table in
-// swig/python/py_error.cc.
+// errors.i: what stands around every wrapped call: C++ exceptions become Python's by the
+// one table in swig/python/py_error.cc, and the function enters the table of symbols.
 %{
 #include "python/py_error.h"
+#include "python/symbol.h"
 %}
-%exception {
-  try {
-    $action
-  } catch (...) {
-    pkg::python::translate();
-    SWIG_fail;
-  }
-}
 
-// The same for a function that blocks or computes for long: other threads run meanwhile.
-// It costs 30 ns when nobody wants the GIL and a switch of threads (25 us) when somebody
-// does, so it is not for every call.
-%define PKG_RELEASES_GIL(function)
+%define PKG_CALL(gil, before, function...)
 %exception function {
+  PKG_SYMBOL(symbol, "$symname", "$fulldecl", gil, "value");
   try {
-    pkg::python::GilRelease released;
+    before
     $action
   } catch (...) {
     pkg::python::translate();
     SWIG_fail;
   }
 }
+%enddef
+
+// Without more words a call keeps the GIL.
+PKG_CALL("kept", )
+// It gives the GIL up by itself while it waits (scheduler/hooks.h).
+%define PKG_WAITS(function...)
+PKG_CALL("waits", , function)
+%enddef
+// For a function that blocks or computes for long: other threads run meanwhile.  It costs
+// 30 ns when nobody wants the GIL and a switch of threads (25 us) when somebody does, so
+// it is not for every call.
+%define PKG_RELEASES_GIL(function...)
+PKG_CALL("released", pkg::python::GilRelease released;, function)
 %enddef

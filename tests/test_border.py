@@ -51,7 +51,12 @@ class wrong:  # noqa: N801  (reads as a statement)
 
 @pytest.mark.parametrize(
     "name, bits, signed",
-    [("int32", 32, True), ("int64", 64, True), ("uint8", 8, False), ("uint64", 64, False)],
+    [
+        ("int32", 32, True),
+        ("int64", 64, True),
+        ("uint8", 8, False),
+        ("uint64", 64, False),
+    ],
 )
 def test_ints(name, bits, signed):
     """The whole range and no more; whatever has __index__."""
@@ -124,9 +129,7 @@ def test_strings():
     with pytest.raises(UnicodeDecodeError):
         border.broken_string()
     for value in (None, 3, ["a"]):
-        with wrong(
-            f"[same_string] expected a str for 'text', got {type_name(value)}"
-        ):
+        with wrong(f"[same_string] expected a str for 'text', got {type_name(value)}"):
             border.same_string(value)
     if SWIG:  # pybind11 takes bytes for a std::string, too
         with pytest.raises(TypeError, match="expected a str for 'text', got bytes"):
@@ -153,7 +156,14 @@ def test_bytes():
 
 def test_vectors():
     """Sequences, NumPy arrays included, but no text; a list comes back."""
-    for values in ([], [1, 2.5], (1, 2), range(3), np.arange(3.0), array.array("d", [2])):
+    for values in (
+        [],
+        [1, 2.5],
+        (1, 2),
+        range(3),
+        np.arange(3.0),
+        array.array("d", [2]),
+    ):
         assert border.doubled(values) == [2 * v for v in values]
     assert border.transposed([[1, 2], [3, 4]]) == [[1, 3], [2, 4]]
     assert border.transposed(np.array([[1, 2], [3, 4]])) == [[1, 3], [2, 4]]
@@ -190,9 +200,7 @@ def test_maps():
     assert border.by_length(["a", "bb", "c"]) == {1: ["a", "c"], 2: ["bb"]}
     assert border.count_words({1: ["a"], 2: ("bb", "cc")}) == 3
     for value in ([("a", 1)], None, "ab"):
-        with wrong(
-            f"[raised] expected a mapping for 'prices', got {type_name(value)}"
-        ):
+        with wrong(f"[raised] expected a mapping for 'prices', got {type_name(value)}"):
             border.raised(value, 1)
     with wrong("[raised] expected a number for 'prices['a']', got str"):
         border.raised({"a": "x"}, 1)
@@ -238,9 +246,7 @@ def test_enums_are_int_enums():
     assert color.RED | color.BLUE == 5 and repr(color.RED) == "<Color.RED: 1>"
     assert color.__module__ == "border"
     for value in (1, "RED", None, enum.IntEnum("Color", {"RED": 1}).RED):
-        with wrong(
-            f"[next_color] expected Color for 'color', got {type_name(value)}"
-        ):
+        with wrong(f"[next_color] expected Color for 'color', got {type_name(value)}"):
             border.next_color(value)
     with pytest.raises(ValueError, match="9 is not a valid"):
         border.no_color()
@@ -255,7 +261,7 @@ def test_callables():
 
         __call__ = times
 
-    for f in (lambda x: 3 * x, Scale().times, Scale(), 3.0.__mul__):
+    for f in (lambda x: 3 * x, Scale().times, Scale(), (3.0).__mul__):
         assert border.call(f, 2) == 6
     assert border.call(float, 2) == 2
     for value in (None, 3, "f"):
@@ -263,9 +269,7 @@ def test_callables():
             continue  # pybind11 takes None for an empty std::function
         with wrong(f"[call] expected a callable for 'f', got {type_name(value)}"):
             border.call(value, 2)
-    with wrong(
-        "[call] expected a number for 'f()', got str", pybind11=RuntimeError
-    ):
+    with wrong("[call] expected a number for 'f()', got str", pybind11=RuntimeError):
         border.call(lambda x: "s", 2)
     with pytest.raises(TypeError, match="positional argument"):
         border.call(lambda: 1, 2)
@@ -340,7 +344,9 @@ def test_handles():
     border.transfer(account, other, 4)
     assert (account.balance(), other.balance()) == (1, 4)
     account.close()
-    with pytest.raises(RuntimeError, match=r"^\[Account.deposit\] the account is closed$"):
+    with pytest.raises(
+        RuntimeError, match=r"^\[Account.deposit\] the account is closed$"
+    ):
         account.deposit(1)
     with pytest.raises(RuntimeError, match="the account is closed"):
         border.transfer(account, other, 1)

@@ -226,7 +226,9 @@ def test_what_cannot_be_exported():
     """Errors are PyTorch's for gradients, and of the kinds that the protocol names."""
     leaf = pkg.ones(2, requires_grad=True)
     for x in (leaf, leaf * 2):
-        with pytest.raises(BufferError, match=r"require gradient, use tensor.detach\(\)"):
+        with pytest.raises(
+            BufferError, match=r"require gradient, use tensor.detach\(\)"
+        ):
             x.__dlpack__()
     assert np.from_dlpack(leaf.detach()).tolist() == [1, 1]
     meta = pkg.ones(2, device="meta")

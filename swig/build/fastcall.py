@@ -30,6 +30,15 @@ TABLE_ROW = re.compile(
     r"(?P<flags>METH_[A-Z_|]+)(?P<end>, )",
     re.MULTILINE,
 )
+# The same with the docstring after it.
+DOCUMENTED_ROW = re.compile(
+    r'^[ \t]+\{ "(?P<name>\w+)", (?:\(PyCFunction\)\(void\(\*\)\(void\)\))?'
+    r"(?P<function>_wrap_\w+), (?P<flags>METH_[A-Z_|]+), "
+    r'(?P<doc>NULL|(?:"(?:\\.|[^"\\])*"\s*)+)\}',
+    re.MULTILINE,
+)
+STRING = re.compile(r'"((?:\\.|[^"\\])*)"')
+PYTHON_LITERAL = re.compile(r"True|False|-?\d+(?:\.\d*)?(?:e[-+]?\d+)?")
 # Lines that may have METH_VARARGS in the end: those of SWIG's runtime.
 RUNTIME_ROW = re.compile(r"^ *\{\"\w+\", +SwigPyObject_\w+, +METH_VARARGS,")
 # SWIG's functions between a type slot and a wrapper: they pass a tuple.
@@ -81,6 +90,7 @@ def rewrite(text: str) -> Rewritten:
         raise FastcallError(
             f"expected one line {INCLUDE_BEFORE!r}, got {text.count(INCLUDE_BEFORE)}"
         )
+    text = _add_signatures(text)
     rows = list(TABLE_ROW.finditer(text))
     closures = set(CLOSURE.findall(text))
 
@@ -111,6 +121,52 @@ def rewrite(text: str) -> Rewritten:
     text = _rename_in_errors(text, rows)
     text = text.replace(INCLUDE_BEFORE, INCLUDE + INCLUDE_BEFORE)
     return Rewritten(text, changed, kept)
+
+
+def _add_signatures(text: str) -> str:
+    """Docstrings that begin with "name(a, b=1.0)\\n--\\n\\n", which CPython shows as the
+    signature; where a function takes keywords or nothing, as others have no names."""
+    rows = list(DOCUMENTED_ROW.finditer(text))
+    for row in reversed(rows):
+        parameters = _parameters(text, row)
+        if parameters is None:
+            continue
+        found = STRING.findall(row["doc"])
+        doc = "".join(found).removeprefix("\\n")
+        signed = f'"{row["name"]}({parameters})\\n--\\n\\n{doc}"'
+        text = text[: row.start("doc")] + signed + text[row.end("doc") :]
+    return text
+
+
+def _parameters(text: str, row: re.Match) -> str | None:
+    """The parameters in Python's notation; None when they have no names."""
+    own = ["$self"] if "_wrap_" + row["name"] != row["function"] else []
+    if row["flags"] == "METH_NOARGS":
+        return ", ".join(own)
+    found = re.search(DEFINITION % row["function"], text, re.MULTILINE | re.DOTALL)
+    if not found or "METH_STATIC" in row["flags"]:
+        return None
+    body = found["body"]
+    if NO_PARAMETERS in body:
+        return ", ".join(own)
+    table, parse = KEYWORD_NAMES.search(body), PARSE_KEYWORDS.search(body)
+    if not table or not parse:
+        return None
+    names = re.findall(r'\(char \*\)"([^"]*)"', table["names"])
+    required = len(parse["format"].partition("|")[0])
+    first = 2 if own else 1
+    parameters = names[:required]
+    for i, name in enumerate(names[required:], required):
+        parameters.append(f"{name}={_default(body, i + first)}")
+    return ", ".join(own + parameters)
+
+
+def _default(body: str, number: int) -> str:
+    """The default value of SWIG's variable argN, where Python writes it alike."""
+    found = re.search(rf"\barg{number} = (?:\([^()]*\) ?)?(.+?) ;", body)
+    value = found[1] if found else ""
+    value = {"true": "True", "false": "False"}.get(value, value)
+    return value if PYTHON_LITERAL.fullmatch(value) else "..."
 
 
 def _rename_in_errors(text: str, rows: list[re.Match]) -> str:

@@ -73,7 +73,7 @@ PyType_Slot dtype_slots[] = {
     {Py_tp_repr, reinterpret_cast<void*>(dtype_repr)},
     {Py_tp_methods, dtype_methods},
     {Py_tp_getset, dtype_getsets},
-    {Py_tp_doc, const_cast<char*>("Element type of a tensor.")},
+    {Py_tp_doc, const_cast<char*>("dtype(name)\n--\n\nElement type of a tensor.")},
     {0, nullptr}};
 PyType_Spec dtype_spec = {"pkg.dtype", sizeof(DTypeObject), 0, Py_TPFLAGS_DEFAULT,
                           dtype_slots};
@@ -136,7 +136,7 @@ PyType_Slot device_slots[] = {
     {Py_tp_richcompare, reinterpret_cast<void*>(device_compare)},
     {Py_tp_methods, device_methods},
     {Py_tp_getset, device_getsets},
-    {Py_tp_doc, const_cast<char*>("Where a tensor lives; equals its name.")},
+    {Py_tp_doc, const_cast<char*>("device(type)\n--\n\nWhere a tensor lives; equals its name.")},
     {0, nullptr}};
 PyType_Spec device_spec = {"pkg.device", sizeof(DeviceObject), 0, Py_TPFLAGS_DEFAULT,
                            device_slots};

@@ -251,6 +251,7 @@ PyObject* get_text_signature(PyObject* self, void*) {
       starred = true;
     }
     text += param.name;
+    if (param.name == "from") text += '_';  // a word of Python's cannot be a name
     if (!param.has_default) continue;
     const auto* scalar = std::get_if<Scalar>(&param.default_value);
     text += '=';

@@ -134,10 +134,16 @@ void bind_autograd(py::module_& m) {
         "_set_history(tensor, node, output_nr)\n--\n\nMakes node the history of tensor.");
   m.def("live_nodes", [] { return live_count(Live::Nodes); },
         "live_nodes()\n--\n\nGraph nodes alive, for leak tests.");
-  m.def("is_grad_enabled", &grad_enabled);
-  m.def("set_grad_enabled", &set_grad_enabled, py::arg("enabled"));
-  m.def("detect_anomaly", &detect_anomaly);
-  m.def("set_detect_anomaly", &set_detect_anomaly, py::arg("enabled"));
+  m.def("is_grad_enabled", &grad_enabled,
+        "is_grad_enabled()\n--\n\nWhether operations are recorded on this thread.");
+  m.def("set_grad_enabled", &set_grad_enabled, py::arg("enabled"),
+        "set_grad_enabled(enabled)\n--\n\nSwitches recording on this thread; returns what it "
+        "was.");
+  m.def("detect_anomaly", &detect_anomaly,
+        "detect_anomaly()\n--\n\nWhether every backward pass checks the gradients for NaN.");
+  m.def("set_detect_anomaly", &set_detect_anomaly, py::arg("enabled"),
+        "set_detect_anomaly(enabled)\n--\n\nMakes every backward pass check for NaN and name the "
+        "call that made it, or not.");
 }
 
 }  // namespace pkg::pybind

@@ -22,37 +22,42 @@ void set_isa_by_name(const std::string& name) {
 }  // namespace
 
 void bind_config(py::module_& m) {
-  m.def("version", &version);
-  m.def("compiler_version", &compiler_version);
-  m.def("build_flags", &build_flags);
-  m.def("cxx11_abi", &cxx11_abi);
-  m.def("load_library", &load_library, py::arg("path"));
-  m.def("empty_cache", &empty_cache);
+  m.def("version", &version, "version()\n--\n\nVersion of the core.");
+  m.def("compiler_version", &compiler_version,
+        "compiler_version()\n--\n\nThe compiler and its version.");
+  m.def("build_flags", &build_flags,
+        "build_flags()\n--\n\nCompile flags of the core.");
+  m.def("cxx11_abi", &cxx11_abi,
+        "cxx11_abi()\n--\n\nValue of _GLIBCXX_USE_CXX11_ABI, which C++ extensions must share.");
+  m.def("load_library", &load_library, py::arg("path"),
+        "load_library(path)\n--\n\nOpens a shared library of ops; see pkg.ops.load_library.");
+  m.def("empty_cache", &empty_cache,
+        "empty_cache()\n--\n\nReturns the allocator's cached blocks to the system.");
   m.def("manual_seed", [](int64_t seed) { manual_seed(uint64_t(seed)); }, py::arg("seed"),
-        "Restarts the default random stream.");
+        "manual_seed(seed)\n--\n\nRestarts the default random stream.");
   m.def("initial_seed", [] { return int64_t(random_state().seed); },
-        "Seed of the default random stream.");
+        "initial_seed()\n--\n\nSeed of the default random stream.");
   m.def("random_position", [] { return int64_t(random_state().first); },
-        "How many counter values of the random stream are used up.");
+        "random_position()\n--\n\nHow many counter values of the random stream are used up.");
   m.def("set_random_state",
         [](int64_t seed, int64_t position) {
           set_random_state({uint64_t(seed), uint64_t(position)});
         },
         py::arg("seed"), py::arg("position"),
-        "Puts the default random stream to a place it had before.");
+        "set_random_state(seed, position)\n--\n\nPuts the default random stream to a place it had before.");
   m.def("set_isa", &set_isa_by_name, py::arg("name"),
-        "Forces an instruction set for the whole process; ValueError above what the CPU "
+        "set_isa(name)\n--\n\nForces an instruction set for the whole process; ValueError above what the CPU "
         "has.");
   m.def("isa_name", [] { return name_of(isa()); },
-        "Instruction set in use: baseline, v3 or v4.");
+        "isa_name()\n--\n\nInstruction set in use: baseline, v3 or v4.");
   m.def("system_allocations", [] { return allocator_stats().system_allocations; },
-        "Calls of the allocator to the system since start.");
+        "system_allocations()\n--\n\nCalls of the allocator to the system since start.");
   m.def("bytes_in_use", [] { return allocator_stats().bytes_in_use; },
-        "Bytes handed out now.");
+        "bytes_in_use()\n--\n\nBytes handed out now.");
   m.def("peak_bytes", [] { return allocator_stats().peak_bytes; },
-        "Highest number of bytes handed out so far.");
+        "peak_bytes()\n--\n\nHighest number of bytes handed out so far.");
   m.def("live_tensors", [] { return live_count(Live::Tensors); },
-        "Tensor objects alive, for leak tests.");
+        "live_tensors()\n--\n\nTensor objects alive, for leak tests.");
 }
 
 }  // namespace pkg::pybind

@@ -60,7 +60,8 @@ py::object from_dtype(DType dtype) {
 }
 
 void bind_dtype(py::module_& m) {
-  py::class_<DTypeObject, Shared> cls(public_scope(), "dtype", py::is_final(), "Element type of a tensor.");
+  py::class_<DTypeObject, Shared> cls(public_scope(), "dtype", py::is_final(), 
+      "dtype(name)\n--\n\nElement type of a tensor.");
   m.attr("dtype") = cls;
   cls.def_static("__new__", &find, py::arg("cls"), py::arg("name"))
       // The object that __new__ found is complete, so pybind11 does not run this.

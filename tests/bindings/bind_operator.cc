@@ -74,6 +74,7 @@ class OpObject {
       if (parameter.keyword_only && !starred) text += "*, ";
       starred = parameter.keyword_only;
       text += parameter.name;
+      if (parameter.name == "from") text += '_';  // a word of Python's cannot be a name
       if (!parameter.has_default) continue;
       const auto* number = std::get_if<Scalar>(&parameter.default_value);
       text += "=" + (number ? str(*number) : "None");

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the low-level module exports, and what stands behind each name in C++.
+
+The table is the wrapper's own: SWIG's functions enter it as they are compiled.
+``python swig/build/stubs.py`` writes the stub ``_pywrap_core.pyi`` and docs/symbols.md
+from it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ._binding import core
+
+__all__ = ["Symbol", "symbols"]
+
+
+class Symbol(NamedTuple):
+    """One exported name.
+
+    signature: the C++ declaration behind it.
+    gil: "kept"; "waits" when it is given up while the call waits; or "released" all the
+    time.
+    result: "none"; "value", which shares nothing with C++; "shared", an object that holds
+    a reference to the C++ one; or "memory", one over the memory of the argument, which it
+    keeps alive. For a class this is about its objects.
+    """
+
+    name: str
+    signature: str
+    gil: str
+    result: str
+
+
+def symbols() -> list[Symbol]:
+    """Every exported name of the low-level module, sorted.
+
+    NotImplementedError on another binding than SWIG's: only that one has the table.
+    """
+    if not hasattr(core, "_symbols"):
+        raise NotImplementedError(
+            f"[symbols] expected the SWIG binding, got {core.__name__}. "
+            "Unset PKG_BINDING."
+        )
+    return sorted(_symbol(*row) for row in core._symbols())
+
+
+def _symbol(name: str, signature: str, gil: str, result: str) -> Symbol:
+    nothing = signature.startswith("void ")
+    return Symbol(name, signature, gil, "none" if nothing else result)

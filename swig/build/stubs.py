@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes pkg/_pywrap_core.pyi and docs/symbols.md from what the built module says.
+
+Run by hand after a change of what the module exports; tests/test_symbols.py compares:
+
+    python swig/build/stubs.py
+
+Names, parameters and defaults come from the module, types of SWIG's functions from the
+C++ declarations in pkg.symbols(); TYPES has the others where they are worth knowing.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+
+ROOT = Path(__file__).resolve().parents[2]
+STUB = ROOT / "pkg" / "_pywrap_core.pyi"
+PAGE = ROOT / "docs" / "symbols.md"
+
+# C++ types of SWIG's functions.
+PYTHON_TYPES = {
+    "void": "None",
+    "bool": "bool",
+    "int": "int",
+    "int64_t": "int",
+    "double": "float",
+    "std::string": "str",
+    "std::string const &": "str",
+}
+# Results of what is hand-written; Any for the rest.
+TYPES = {
+    "Tensor.shape": "tuple[int, ...]",
+    "Tensor.dtype": "dtype",
+    "Tensor.device": "device",
+    "Tensor.grad_fn": "Node | None",
+    "Tensor.numel": "int",
+    "Tensor.dim": "int",
+    "Tensor.data_ptr": "int",
+    "Tensor.element_size": "int",
+    "Tensor.is_contiguous": "_bool",
+    "Tensor.is_floating_point": "_bool",
+    "Tensor.is_ready": "_bool",
+    "Tensor.__dlpack_device__": "tuple[int, int]",
+    "Tensor.__len__": "int",
+    "Tensor.__hash__": "int",
+    "Tensor.__bool__": "_bool",
+    "Tensor.__int__": "int",
+    "Tensor.__index__": "int",
+    "Tensor.__float__": "float",
+    "Event.done": "_bool",
+    "Event.wait": "_bool",
+    "Node.name": "str",
+    "dtype.name": "str",
+    "dtype.itemsize": "int",
+    "dtype.is_floating_point": "_bool",
+    "device.type": "str",
+    "Operator.schemas": "list[str]",
+    "Operator.is_method": "_bool",
+    "operator_names": "list[str]",
+    "operator_namespaces": "list[str]",
+    "scheduler_stats": "dict[str, int]",
+    "submit": "Event",
+    "current_stream": "Stream | None",
+    "cancel": "_bool",
+    "cancel_requested": "_bool",
+    "live_nodes": "int",
+    "tensor": "Tensor",
+    "from_numpy": "Tensor",
+    "_from_dlpack": "Tensor",
+    "_symbols": "list[tuple[str, str, str, str]]",
+    "register_tensor_class": "None",
+}
+INTS = ("ndim", "itemsize", "nbytes", "_version")
+BOOLS = ("requires_grad", "is_leaf", "retains_grad", "_is_view")
+TYPES |= {f"Tensor.{name}": "int" for name in INTS}
+TYPES |= {f"Tensor.{name}": "_bool" for name in BOOLS}
+
+HEADER = """\
+# SPDX-License-Identifier: Apache-2.0
+# Written by swig/build/stubs.py from the built module: do not edit.
+from typing import Any, final
+
+_bool = bool  # the module's own `bool` is a dtype
+
+"""
+SUBCLASSABLE = 1 << 10  # Py_TPFLAGS_BASETYPE
+# Of every class these are the language's.
+LANGUAGE = {"__doc__", "__module__", "__new__", "__weakref__", "__dict__", "__init__"}
+LANGUAGE |= {"__text_signature__", "__vectorcalloffset__", "__weaklistoffset__"}
+LANGUAGE |= {"__reduce__", "__getattribute__", "__hash__", "__repr__", "__str__"}
+
+
+def stub(core: ModuleType, symbols: list) -> str:
+    """The text of _pywrap_core.pyi."""
+    declared = {s.name: s.signature for s in symbols}
+    blocks = []
+    for name in sorted(declared):
+        value = getattr(core, name)
+        if isinstance(value, type):
+            blocks.append(_class(name, value))
+        elif callable(value):
+            blocks.append(_function(name, value, declared[name]))
+        else:
+            blocks.append(f"{name}: dtype")
+    listed = ",\n    ".join(f'"{name}"' for name in core.__all__)
+    blocks.insert(0, f"__all__ = [\n    {listed},\n]")
+    return HEADER + "\n".join(blocks) + "\n"
+
+
+def _class(name: str, cls: type) -> str:
+    bases = [b.__name__ for b in cls.__bases__ if b is not object]
+    lines = []
+    for member, value in sorted(vars(cls).items()):
+        if member in LANGUAGE:
+            continue
+        result = TYPES.get(f"{name}.{member}", "Any")
+        if isinstance(value, staticmethod):
+            lines.append("    @staticmethod")
+            lines.append(f"    def {member}{_parameters(value.__func__)} -> Any: ...")
+        elif callable(value):
+            lines.append(f"    def {member}{_parameters(value)} -> {result}: ...")
+        elif hasattr(type(value), "__get__"):
+            lines.append(f"    {member}: {result}")
+        else:
+            lines.append(f"    {member}: {type(value).__name__}")
+    constructor = _constructor(name, cls)
+    if constructor:
+        lines.insert(0, constructor)
+    head = f"class {name}({', '.join(bases)}):" if bases else f"class {name}:"
+    if not cls.__flags__ & SUBCLASSABLE:
+        head = f"@final\n{head}"
+    return "\n".join([head, *(lines or ["    ..."])])
+
+
+def _constructor(name: str, cls: type) -> str | None:
+    if "__init__" in vars(cls):
+        return "    def __init__(self, *args: Any, **kwargs: Any) -> None: ..."
+    if not cls.__text_signature__ or issubclass(cls, BaseException):
+        return None
+    shown = _parameters(cls)[1:]
+    if "__new__" in vars(cls):
+        line = f"    def __new__(cls, {shown} -> {name}: ..."
+    else:
+        line = f"    def __init__(self, {shown} -> None: ..."
+    return line.replace(", )", ")")
+
+
+def _function(name: str, value: object, signature: str) -> str:
+    found = re.fullmatch(r"(.+?) ?\b(?:pkg::)?(\w+)\((.*)\)", signature)
+    if found and found[1] in PYTHON_TYPES and "PyObject" not in signature:
+        kinds = [PYTHON_TYPES.get(t) for t in found[3].split(",") if t]
+        if None not in kinds:
+            result = _not_dtype(PYTHON_TYPES[found[1]])
+            return f"def {name}{_parameters(value, kinds)} -> {result}: ..."
+    result = TYPES.get(name) or ("None" if signature.startswith("void ") else "Any")
+    return f"def {name}{_parameters(value)} -> {result}: ..."
+
+
+def _not_dtype(kind: str) -> str:
+    return "_bool" if kind == "bool" else kind
+
+
+def _parameters(value: object, kinds: list[str] | None = None) -> str:
+    """(a: int, b: float = ...), as the signature has it."""
+    try:
+        signature = inspect.signature(value)
+    except ValueError:
+        return "(self, *args: Any, **kwargs: Any)"
+    parameters = []
+    for i, p in enumerate(signature.parameters.values()):
+        if p.name == "self":
+            parameters.append(p)
+            continue
+        kind = _not_dtype(kinds[i]) if kinds else "Any"
+        parameters.append(p.replace(annotation=_Raw(kind)))
+    return str(signature.replace(parameters=parameters))
+
+
+class _Raw:
+    """An annotation that prints as it is."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def page(symbols: list) -> str:
+    """The text of docs/symbols.md."""
+    rows = [f"| `{s.name}` | `{s.signature}` | {s.gil} | {s.result} |" for s in symbols]
+    return PAGE_HEAD + "\n".join(rows) + "\n"
+
+
+PAGE_HEAD = """\
+# Symbols of the low-level module
+
+Written by `swig/build/stubs.py` from `pkg.symbols()`: what `pkg._pywrap_core` exports.
+The Python layer (`pkg`) stands on these names; programs use that.
+
+GIL: *kept*; *waits*, given up while the call waits; *released* all the time. Result:
+*none*; *value*, which shares nothing with C++; *shared*, an object that holds a reference
+to the C++ one; *memory*, one over the memory of the argument, which it keeps alive. For a
+class both are about its objects and their methods.
+
+| name | C++ | GIL | result |
+|---|---|---|---|
+"""
+
+
+def main() -> None:
+    sys.path.insert(0, str(ROOT))
+    from pkg._binding import core
+    from pkg import symbols
+
+    STUB.write_text(stub(core, symbols()), encoding="utf-8")
+    PAGE.write_text(page(symbols()), encoding="utf-8")
+    print(f"wrote {STUB.relative_to(ROOT)} and {PAGE.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    main()

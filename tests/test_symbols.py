@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""pkg.symbols(), the stub and the page made from it, and signatures of what is public."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import os
+import pkgutil
+import pydoc
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import pkg
+from pkg._binding import core
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "swig" / "build"))
+
+import stubs  # noqa: E402
+
+SWIG = core.__name__ == "pkg._pywrap_core"
+only_swig = pytest.mark.skipif(
+    not SWIG, reason="the table is SWIG's: pybind11 keeps its signatures to itself"
+)
+
+
+def defined_names():
+    """Demangled names of the functions and classes in our two libraries, by nm."""
+    names = set()
+    for library in (core.__file__, ROOT / "pkg" / "lib" / "libpkg_core.so"):
+        done = subprocess.run(
+            ["nm", "-C", "--defined-only", str(library)],
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+        )
+        for line in done.stdout.splitlines():
+            name = line.split(maxsplit=2)[-1].replace("(anonymous namespace)::", "")
+            names.add(re.sub(r"^(?:typeinfo|vtable) for ", "", name))
+    return names
+
+
+@only_swig
+def test_symbols_are_what_the_module_exports():
+    """No name is missing and none too many."""
+    names = [s.name for s in pkg.symbols()]
+    assert names == sorted(set(names))
+    assert set(names) == {n for n in vars(core) if not n.startswith("__")}
+    assert {s.gil for s in pkg.symbols()} <= {"kept", "waits", "released"}
+    assert {s.result for s in pkg.symbols()} <= {"none", "value", "shared", "memory"}
+    by_name = {s.name: s for s in pkg.symbols()}
+    assert by_name["shutdown"] == (
+        "shutdown",
+        "bool pkg::shutdown(double)",
+        "waits",
+        "value",
+    )
+    assert by_name["empty_cache"].result == "none"
+    assert by_name["from_numpy"].result == "memory"
+
+
+@only_swig
+def test_symbols_are_what_nm_finds():
+    """Each function of the table is defined, and each wrapper of SWIG is in the table."""
+    defined = defined_names()
+    functions = {re.sub(r"\(.*", "", name).split("<")[0] for name in defined}
+    functions |= {f.split(" ")[-1] for f in functions}
+    missing = []
+    for symbol in pkg.symbols():
+        if "(" in symbol.signature:
+            name = re.sub(r"\(.*", "", symbol.signature).split(" ")[-1]
+            if name not in functions and not inlined(symbol, functions):
+                missing.append(symbol)
+    assert missing == []
+    wrappers = {n[len("_wrap_") :] for n in defined if re.fullmatch(r"_wrap_\w+", n)}
+    table = {s.name for s in pkg.symbols()}
+    assert len(wrappers) > 20 and wrappers <= table
+    entries = [n for n in defined if re.search(r"\bsymbol(_\w+)?$", n)]
+    assert entries, "nm shows no entry of the table"
+
+
+def inlined(symbol, functions):
+    """Small functions of our own .i files, of which only the wrapper is left."""
+    return f"_wrap_{symbol.name}" in functions
+
+
+@only_swig
+def test_gil_policy_is_what_was_measured():
+    """The contract test measures which calls let another thread run."""
+    from test_binding_contract import RELEASES_GIL
+
+    policy = {s.name: s.gil for s in pkg.symbols()}
+    assert {name for name in RELEASES_GIL if policy[name] == "kept"} == set()
+
+
+@only_swig
+def test_stub_and_page_are_up_to_date():
+    """`python swig/build/stubs.py` would change nothing."""
+    assert stubs.STUB.read_text() == stubs.stub(core, pkg.symbols())
+    assert stubs.PAGE.read_text() == stubs.page(pkg.symbols())
+
+
+@pytest.mark.skipif(SWIG, reason="about the other binding")
+def test_symbols_on_another_binding():
+    """An error that says what to do."""
+    with pytest.raises(NotImplementedError, match="expected the SWIG binding"):
+        pkg.symbols()
+
+
+def public_objects():
+    """(path, object) of every function, class and method that users reach."""
+    modules = {"pkg": pkg, "core": core}
+    for info in pkgutil.walk_packages(pkg.__path__, "pkg."):
+        if not any(part.startswith("_") for part in info.name.split(".")):
+            modules[info.name] = importlib.import_module(info.name)
+    for module_name, module in modules.items():
+        for name, value in vars(module).items():
+            home = str(getattr(value, "__module__", None))
+            if name.startswith("_") or not callable(value):
+                continue
+            if home.split(".")[0] not in ("pkg", "None", core.__name__):
+                continue  # of the standard library
+            yield f"{module_name}.{name}", value
+            if isinstance(value, type):
+                for member in vars(value):
+                    method = getattr(value, member)
+                    if not member.startswith("_") and callable(method):
+                        yield f"{module_name}.{name}.{member}", method
+
+
+# Classes that users do not call: C++ makes their objects, or pkg.ops does.
+NOT_CALLED = (core.Tensor, core.Event, core.Node, core.HookHandle, core.Operator)
+NOT_CALLED += (BaseException,)
+# Where pybind11's classes say they are; their constructors have no signature.
+COMPILED = ("pkg", "pkg.scheduler", core.__name__)
+
+
+def test_signature_and_help_of_everything_public():
+    """Parameters as Python shows them, and a docstring."""
+    seen, without_signature, without_help = 0, [], []
+    for path, value in public_objects():
+        seen += 1
+        made_by_us = isinstance(value, type) and (
+            issubclass(value, NOT_CALLED) or (not SWIG and value.__module__ in COMPILED)
+        )
+        if not made_by_us:
+            try:
+                inspect.signature(value)
+            except (ValueError, TypeError) as error:
+                without_signature.append((path, str(error)))
+        # Of Operator itself __doc__ is the property that its objects have.
+        if SWIG and value is not core.Operator and not inspect.getdoc(value):
+            without_help.append(path)
+    assert seen > 500
+    assert without_signature == []
+    assert without_help == []
+
+
+def test_help_shows_signature_and_text():
+    """help() of ops, wrapped functions and methods."""
+    text = pydoc.plain(pydoc.render_doc(core.shutdown))
+    assert "shutdown(seconds=10.0)" in text and "ends the workers" in text
+    text = pydoc.plain(pydoc.render_doc(pkg.Tensor.__dlpack__))
+    assert "max_version=None" in text
+    assert (
+        str(inspect.signature(pkg.sum))
+        == "(self, dim=None, keepdim=False, *, dtype=None)"
+    )
+    assert str(inspect.signature(pkg.uniform)).startswith("(self, from_=0")
+
+
+def mypy(*arguments):
+    pytest.importorskip("mypy", reason="mypy is not installed")
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    env.pop("PKG_BINDING", None)
+    done = subprocess.run(
+        [sys.executable, "-m", *arguments],
+        cwd=ROOT,
+        env=env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout[-4000:]
+    return done.stdout
+
+
+@only_swig
+def test_mypy_strict_passes_on_a_users_program():
+    """The program runs, too, and a mistake in it is found."""
+    config = ["--config-file", "tests/typing/mypy.ini"]
+    assert "no issues" in mypy("mypy", *config, "tests/typing/example.py")
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    program = [sys.executable, "tests/typing/example.py"]
+    subprocess.run(program, cwd=ROOT, env=env, check=True, timeout=120)
+    with pytest.raises(AssertionError, match="Incompatible types"):
+        mypy(
+            "mypy",
+            *config,
+            "-c",
+            "import pkg\nx: str = pkg.ones(1).shape\nn: str = pkg.tensor(1).ndim",
+        )
+
+
+@only_swig
+def test_stubtest_passes_on_the_stub():
+    """It says what the module has, no more and no less."""
+    mypy(
+        "mypy.stubtest",
+        "--ignore-disjoint-bases",
+        "--mypy-config-file=tests/typing/mypy.ini",
+        "pkg._pywrap_core",
+    )
