@@ -48,7 +48,8 @@ bool to_shared(PyObject *object, swig_type_info *type, std::shared_ptr<T> &held,
 
 %feature("python:tp_new") "new_without_object";
 
-%typemap(in) SWIGTYPE *(void *pointer = nullptr), SWIGTYPE &(void *pointer = nullptr) {
+%typemap(in) SWIGTYPE *(void *pointer = nullptr), SWIGTYPE &(void *pointer = nullptr),
+             const SWIGTYPE &(void *pointer = nullptr) {
   if (!to_pointer($input, $descriptor, $disown, &pointer, nullptr,
                   {"$symname", "$1_name"})) {
     SWIG_fail;

@@ -87,7 +87,9 @@ class OurSwig(Variant):
         where = ["-outdir", self.folder, "-o", generated]
         run(program, *options, *include, *where, HERE / "toy_ours.i")
         run(sys.executable, ROOT / "swig/build/fastcall.py", generated, wrapper)
-        self.compile(wrapper, flags=include)
+        # What the wrapper uses of the package: the table of errors.
+        errors = [ROOT / "swig/python/py_error.cc", ROOT / "cpp/base/error.cc"]
+        self.compile(wrapper, *errors, flags=[*include, f"-I{ROOT}/swig/python"])
 
 
 class StockSwig(Variant):
