@@ -41,6 +41,7 @@ from .random import (
 tensor = _core.tensor
 from_numpy = _core.from_numpy
 dtype = _core.dtype
+device = _core.device
 OpLookupError = _core.OpLookupError
 OutOfMemoryError = _core.OutOfMemoryError
 CancelledError = _core.CancelledError
