@@ -26,10 +26,10 @@ probe.probe_submit_sleep.argtypes = [ctypes.c_double]
 
 
 def long_chain():
-    """A graph that takes the engine some milliseconds."""
+    """A graph that takes the engine tens of milliseconds."""
     leaf = pkg.ones(2, requires_grad=True)
     y = leaf
-    for _ in range(20000):
+    for _ in range(200000):
         y = y + 1
     return leaf, y.sum()
 
