@@ -40,7 +40,7 @@ OPTIONS = {
     "TSAN_OPTIONS": "second_deadlock_stack=1:history_size=4",
 }
 # OpenBLAS is not compiled with the thread sanitizer, which then sees races in it.
-NO_THREAD = ("autograd_test",)
+NO_THREAD = ("autograd_test", "steady_step_test")
 TIME_LIMIT = 600  # seconds for one program; they take a few
 
 
