@@ -176,9 +176,9 @@ def test_pydemo_int_adds_c_ints():
 def test_add_returns_at_once_and_the_work_runs_side_by_side():
     begin = time.perf_counter()
     assert [myops.add(i, i * 10) for i in range(4)] == [0, 1, 2, 3]
-    assert time.perf_counter() - begin < 0.02
+    assert time.perf_counter() - begin < 0.09  # each takes 0.1 s
     assert myops.wait_all() == [0.0, 11.0, 22.0, 33.0]
-    assert 0.09 < time.perf_counter() - begin < 0.3
+    assert 0.09 < time.perf_counter() - begin < 0.39  # one after the other: 0.4 s
     assert myops.wait_all() == []
 
 
@@ -296,12 +296,12 @@ def test_w10_submitting_is_fast_however_many_are_pending():
         return time.perf_counter() - begin
 
     first = batch()
-    for _ in range(8):
-        last = batch()
+    later = [batch() for _ in range(8)]
     assert jobs.pending() == 18000
     gate.set()
     jobs.flush()
-    assert last < 5 * first + 0.05
+    # The best of the last ones: a busy machine may interrupt any of them.
+    assert min(later[-4:]) < 5 * first + 0.05
 
 
 def test_w11_first_use_from_many_threads_does_not_deadlock():
@@ -564,10 +564,10 @@ def test_operators_return_at_once(later):
     c = a + b
     d = c + c
     e = d + d
-    assert time.perf_counter() - begin < 0.03
+    assert time.perf_counter() - begin < 0.1  # each takes 0.04 s, one after another
     assert not e.done()
     assert e.v == 14.0
-    assert 0.1 < time.perf_counter() - begin < 0.6
+    assert 0.1 < time.perf_counter() - begin < DEADLINE
     assert (a + b).result(DEADLINE) == 3.5
 
 
@@ -651,7 +651,7 @@ def test_w28_dropping_a_pending_result_does_not_wait(later):
     begin = time.perf_counter()
     for _ in range(10):
         a + a
-    assert time.perf_counter() - begin < 0.04  # one of them takes that long
+    assert time.perf_counter() - begin < 0.3  # waiting would take 0.4 s
 
 
 def test_w29_the_text_can_be_asked_for_on_a_worker(later):
@@ -1190,7 +1190,7 @@ def test_w61_a_diamond_is_linear():
         y = y + y
     begin = time.perf_counter()
     y.backward()
-    assert time.perf_counter() - begin < 0.05  # by paths: 2**60 steps
+    assert time.perf_counter() - begin < DEADLINE  # by paths: 2**60 steps
     assert x.grad == 2.0**60
 
 
