@@ -33,7 +33,7 @@ SHOWN = (
     r"matmul (64|512|2048), [1-9]\d* thread.*",
     r"(add|exp|gelu|sum|softmax|layer_norm) (1,000|100,000), 1 thread.*",
 )
-PLACE = re.compile(r"(?<=<!-- measured -->\n).*?(?=<!-- end -->)", re.DOTALL)
+PLACE = re.compile(r"<!-- measured -->\n.*?<!-- end -->", re.DOTALL)
 
 
 def measure(quick):
@@ -97,7 +97,8 @@ def markdown(rows, where):
 
 def write(page, text):
     """Puts the table into the page, between its marks."""
-    content, count = PLACE.subn(lambda _: text, page.read_text(encoding="utf-8"))
+    marked = f"<!-- measured -->\n{text}<!-- end -->"
+    content, count = PLACE.subn(lambda _: marked, page.read_text(encoding="utf-8"))
     assert count == 1, f"{page}: expected one <!-- measured --> ... <!-- end -->"
     page.write_text(content, encoding="utf-8")
 
