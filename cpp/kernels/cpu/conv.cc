@@ -171,17 +171,12 @@ void gather_maps(const Geometry& g, const Tile& t, int64_t group, const T* maps,
   });
 }
 
-template <class F>
-void with_compute_type(DType dtype, F f) {
-  visit_floating("conv2d", is_reduced(dtype) ? DType::Float32 : dtype, f);
-}
-
 void forward_kernel(Tensor& out, const Tensor& input, const Tensor& weight,
                     const Tensor& bias, const Shape& stride, const Shape& padding,
                     const Shape& dilation, int64_t groups) {
   const Geometry g(input.sizes(), out.sizes(), weight.sizes(), stride, padding, dilation,
                    groups);
-  with_compute_type(out.dtype(), [&]<class T>(TypeTag<T>) {
+  with_compute_type("conv2d", out.dtype(), [&]<class T>(TypeTag<T>) {
     const Rows<T> x_in(input), w_in(weight);
     const RowsOut<T> to(out);
     std::optional<Rows<T>> b_in;
@@ -226,7 +221,7 @@ void input_grad_kernel(Tensor& out, const Tensor& grad, const Tensor& weight, co
                        int64_t groups) {
   const Geometry g(out.sizes(), grad.sizes(), weight.sizes(), stride, padding, dilation,
                    groups);
-  with_compute_type(out.dtype(), [&]<class T>(TypeTag<T>) {
+  with_compute_type("conv2d", out.dtype(), [&]<class T>(TypeTag<T>) {
     const Rows<T> g_in(grad), w_in(weight);
     const RowsOut<T> to(out);
     const T *gs = g_in.data(), *ws = w_in.data();
@@ -270,7 +265,7 @@ void weight_grad_kernel(Tensor& out, const Tensor& grad, const Tensor& input, co
                         int64_t groups) {
   const Geometry g(input.sizes(), grad.sizes(), out.sizes(), stride, padding, dilation,
                    groups);
-  with_compute_type(out.dtype(), [&]<class T>(TypeTag<T>) {
+  with_compute_type("conv2d", out.dtype(), [&]<class T>(TypeTag<T>) {
     const Rows<T> g_in(grad), x_in(input);
     const RowsOut<T> to(out);
     const T *gs = g_in.data(), *xs = x_in.data();

@@ -9,11 +9,6 @@
 namespace pkg {
 namespace {
 
-template <class F>
-void with_compute_type(DType dtype, F f) {
-  visit_floating("layer_norm", is_reduced(dtype) ? DType::Float32 : dtype, f);
-}
-
 template <class T>
 std::optional<Rows<T>> optional_rows(const Tensor& tensor) {
   if (!tensor.defined()) return std::nullopt;
@@ -23,7 +18,7 @@ std::optional<Rows<T>> optional_rows(const Tensor& tensor) {
 void layer_norm_kernel(Tensor& out, Tensor& mean, Tensor& scale, const Tensor& self,
                        int64_t length, const Tensor& weight, const Tensor& bias,
                        double eps, bool centred) {
-  with_compute_type(out.dtype(), [&]<class T>(TypeTag<T>) {
+  with_compute_type("layer_norm", out.dtype(), [&]<class T>(TypeTag<T>) {
     const RowShape rows(self, length);
     const Rows<T> in(self);
     const auto w_in = optional_rows<T>(weight), b_in = optional_rows<T>(bias);
@@ -56,7 +51,7 @@ void layer_norm_backward_kernel(Tensor& grad_x, Tensor& grad_w, Tensor& grad_b,
                                 const Tensor& grad, const Tensor& self,
                                 const Tensor& mean, const Tensor& scale,
                                 const Tensor& weight, bool centred) {
-  with_compute_type(grad_x.dtype(), [&]<class T>(TypeTag<T>) {
+  with_compute_type("layer_norm", grad_x.dtype(), [&]<class T>(TypeTag<T>) {
     const RowShape rows(self, grad_w.numel());
     const int64_t n = rows.length;
     const Rows<T> g_in(grad), x_in(self), mean_in(mean), scale_in(scale);

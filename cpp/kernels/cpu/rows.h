@@ -10,6 +10,12 @@
 
 namespace pkg {
 
+/// Calls f for the type computed in: 16-bit floats are computed in float32.
+template <class F>
+void with_compute_type(const char* op, DType dtype, F f) {
+  visit_floating(op, is_reduced(dtype) ? DType::Float32 : dtype, f);
+}
+
 /// A tensor as dense rows of T: itself, or a copy.
 template <class T>
 class Rows {

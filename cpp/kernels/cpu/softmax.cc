@@ -8,11 +8,6 @@
 namespace pkg {
 namespace {
 
-template <class F>
-void with_compute_type(DType dtype, F f) {
-  visit_floating("softmax", is_reduced(dtype) ? DType::Float32 : dtype, f);
-}
-
 // y = exp(x - maximum of the row) for `count` rows of n elements.
 template <class T>
 inline void shifted_exp(const T* x, T* y, int64_t count, int64_t n) {
@@ -24,7 +19,7 @@ inline void shifted_exp(const T* x, T* y, int64_t count, int64_t n) {
 }
 
 void softmax_kernel(Tensor& out, const Tensor& self) {
-  with_compute_type(out.dtype(), [&]<class T>(TypeTag<T>) {
+  with_compute_type("softmax", out.dtype(), [&]<class T>(TypeTag<T>) {
     const RowShape rows(self);
     const Rows<T> in(self);
     const RowsOut<T> to(out);
@@ -78,7 +73,7 @@ void for_log_sum_exp(const RowShape& rows, const T* xs, F f) {
 }
 
 void log_softmax_kernel(Tensor& out, const Tensor& self) {
-  with_compute_type(out.dtype(), [&]<class T>(TypeTag<T>) {
+  with_compute_type("softmax", out.dtype(), [&]<class T>(TypeTag<T>) {
     const RowShape rows(self);
     const Rows<T> in(self);
     const RowsOut<T> to(out);
@@ -94,7 +89,7 @@ void log_softmax_kernel(Tensor& out, const Tensor& self) {
 
 void softmax_backward_kernel(Tensor& out, const Tensor& grad, const Tensor& result,
                              bool logarithm) {
-  with_compute_type(out.dtype(), [&]<class T>(TypeTag<T>) {
+  with_compute_type("softmax", out.dtype(), [&]<class T>(TypeTag<T>) {
     const RowShape rows(result);
     const Rows<T> g_in(grad), y_in(result);
     const RowsOut<T> to(out);
@@ -123,7 +118,7 @@ int64_t class_at(const int64_t* target, int64_t row, int64_t classes) {
 
 void cross_entropy_kernel(Tensor& out, const Tensor& input, const Tensor& target,
                           int64_t ignore, const std::string& reduction) {
-  with_compute_type(out.dtype(), [&]<class T>(TypeTag<T>) {
+  with_compute_type("softmax", out.dtype(), [&]<class T>(TypeTag<T>) {
     const RowShape rows(input);
     const Rows<T> in(input);
     const Rows<int64_t> classes(target);
@@ -153,7 +148,7 @@ void cross_entropy_kernel(Tensor& out, const Tensor& input, const Tensor& target
 void cross_entropy_backward_kernel(Tensor& out, const Tensor& grad, const Tensor& input,
                                    const Tensor& target, int64_t ignore,
                                    const std::string& reduction) {
-  with_compute_type(out.dtype(), [&]<class T>(TypeTag<T>) {
+  with_compute_type("softmax", out.dtype(), [&]<class T>(TypeTag<T>) {
     const RowShape rows(input);
     const Rows<T> in(input), g_in(grad);
     const Rows<int64_t> classes(target);
