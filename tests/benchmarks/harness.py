@@ -10,7 +10,6 @@ import importlib
 import itertools
 import json
 import os
-import statistics
 import sys
 import time
 from pathlib import Path
@@ -74,18 +73,20 @@ def all_threads():
     return len(os.sched_getaffinity(0))
 
 
-# The worker threads of OpenMP spin for 0.2 s after their last work (KMP_BLOCKTIME) and
-# would take a processor from whatever is timed next.
-SETTLE_SECONDS = 0.25
+# What ran before leaves threads that spin (OpenMP's for 0.2 s after their last work), and
+# threads that slept are often woken on one processor together.  Both are over after so
+# long a run of what is timed next.
+SETTLE_SECONDS = 0.3
 
 
 def settled(function, count, quick):
-    """`once`, after the threads of what ran before have gone to sleep."""
+    """`once`, with the processors to itself where several threads compute."""
     import pkg
 
     if not quick and pkg.get_num_threads() > 1:
-        time.sleep(SETTLE_SECONDS)
-        once(function, max(1, count // 3))  # wakes our threads, and the processors
+        end = time.perf_counter() + SETTLE_SECONDS
+        while time.perf_counter() < end:
+            function()
     return once(function, count)
 
 
@@ -114,9 +115,11 @@ class Table:
         self.repeats = 3 if quick else 9
 
     def compare(self, work, ours, peers, targets=None, per=1):
-        """Medians of interleaved runs: ours against each peer (None: not installed).
+        """The fastest of interleaved runs: ours against each peer (None: not installed).
 
-        ``targets`` maps a peer to the highest wanted ratio; ``per`` divides the times.
+        The fastest, as timeit advises: what other runs take more is the machine's other
+        work.  ``targets`` maps a peer to the highest wanted ratio; ``per`` divides the
+        times.
         """
         there = {name: f for name, f in peers.items() if f is not None}
         functions = [ours, *there.values()]
@@ -125,14 +128,14 @@ class Table:
             [settled(f, n, self.quick) for f, n in zip(functions, counts)]
             for _ in range(self.repeats)
         ]
-        medians = [statistics.median(times) / per * 1e6 for times in zip(*rounds)]
+        fastest = [min(times) / per * 1e6 for times in zip(*rounds)]
         for name in peers:
             target = (targets or {}).get(name)
             if name not in there:
-                self.add(work, medians[0], None, name, target)
+                self.add(work, fastest[0], None, name, target)
             else:
-                other = medians[1 + list(there).index(name)]
-                self.add(work, medians[0], other, name, target)
+                other = fastest[1 + list(there).index(name)]
+                self.add(work, fastest[0], other, name, target)
 
     def add(self, work, ours, other, name, target):
         """One row, in microseconds."""
