@@ -8,15 +8,106 @@
 namespace pkg {
 namespace {
 
-// y = exp(x - maximum of the row) for `count` rows of n elements.
+// What softmax needs of a group of rows: for each its top, which is the maximum, and the
+// total of exp(x - top).
+//
+// Short rows are laid out turned, element i of all rows side by side, and computed with a
+// lane for each row: their own loops would leave most lanes empty.
 template <class T>
-inline void shifted_exp(const T* x, T* y, int64_t count, int64_t n) {
-  for (int64_t r = 0; r < count; ++r) {
-    const T top = row_max(x + r * n, n);
-    for (int64_t i = 0; i < n; ++i) y[r * n + i] = x[r * n + i] - top;
+class ExpGroup {
+ public:
+  // The exponentials are kept in y, or lost where y is null.
+  ExpGroup(const T* x, T* y, int64_t count, int64_t n) : y_(y), count_(count), n_(n) {
+    if (n <= kShortRow) {
+      turned(x);
+    } else {
+      straight(x, y || n > kGroup ? y : scratch_);
+    }
   }
-  for (int64_t i = 0; i < count * n; ++i) y[i] = vec::exp(y[i]);
-}
+
+  T top(int64_t row) const { return top_[row]; }
+
+  // Makes the totals their logarithms.
+  T* log_totals() {
+    for (int64_t r = 0; r < count_; ++r) total_[r] = vec::log(total_[r]);
+    return total_;
+  }
+
+  // y = exp(x - top) / total * weight(row).
+  template <class F>
+  void normalise(F weight) {
+    for (int64_t r = 0; r < count_; ++r) total_[r] = weight(r) / total_[r];
+    if (n_ <= kShortRow) {
+      for (int64_t i = 0; i < n_; ++i) {
+        T* column = scratch_ + i * count_;
+        for (int64_t r = 0; r < count_; ++r) column[r] *= total_[r];
+      }
+      for (int64_t r = 0; r < count_; ++r) {
+        for (int64_t i = 0; i < n_; ++i) y_[r * n_ + i] = scratch_[i * count_ + r];
+      }
+    } else {
+      for (int64_t r = 0; r < count_; ++r) {
+        const T scale = total_[r];
+        for (int64_t i = 0; i < n_; ++i) y_[r * n_ + i] *= scale;
+      }
+    }
+  }
+
+ private:
+  static constexpr int64_t kShortRow = 32;
+
+  // A row of -inf alone has the total 0: its top must not make NaN of that.
+  static T finite(T top) {
+    return top == -std::numeric_limits<T>::infinity() ? T(0) : top;
+  }
+
+  void turned(const T* x) {
+    for (int64_t r = 0; r < count_; ++r) {
+      for (int64_t i = 0; i < n_; ++i) scratch_[i * count_ + r] = x[r * n_ + i];
+    }
+    std::copy(scratch_, scratch_ + count_, top_);
+    for (int64_t i = 1; i < n_; ++i) {
+      const T* column = scratch_ + i * count_;
+      for (int64_t r = 0; r < count_; ++r) {
+        const bool wins = (column[r] > top_[r]) | (column[r] != column[r]);
+        top_[r] = wins ? column[r] : top_[r];  // NaN wins and stays
+      }
+    }
+    for (int64_t r = 0; r < count_; ++r) {
+      top_[r] = finite(top_[r]);
+      total_[r] = 0;
+    }
+    for (int64_t i = 0; i < n_; ++i) {
+      T* column = scratch_ + i * count_;
+      for (int64_t r = 0; r < count_; ++r) {
+        column[r] = vec::exp(column[r] - top_[r]);
+        total_[r] += column[r];
+      }
+    }
+  }
+
+  // With the exponentials in e, or nowhere.
+  void straight(const T* x, T* e) {
+    for (int64_t r = 0; r < count_; ++r) {
+      const T top = top_[r] = finite(row_max(x + r * n_, n_));
+      if (!e) {
+        const T* row = x + r * n_;
+        total_[r] = row_sum<T>(n_, [=](int64_t i) { return vec::exp(row[i] - top); });
+        continue;
+      }
+      for (int64_t i = 0; i < n_; ++i) e[r * n_ + i] = x[r * n_ + i] - top;
+    }
+    if (!e) return;
+    for (int64_t i = 0; i < count_ * n_; ++i) e[i] = vec::exp(e[i]);
+    for (int64_t r = 0; r < count_; ++r) {
+      total_[r] = row_sum<T>(n_, [row = e + r * n_](int64_t i) { return row[i]; });
+    }
+  }
+
+  T* const y_;
+  const int64_t count_, n_;
+  T top_[kGroup], total_[kGroup], scratch_[kGroup];
+};
 
 void softmax_kernel(Tensor& out, const Tensor& self) {
   with_compute_type("softmax", out.dtype(), [&]<class T>(TypeTag<T>) {
@@ -26,12 +117,8 @@ void softmax_kernel(Tensor& out, const Tensor& self) {
     const T* xs = in.data();
     T* ys = to.data();
     for_row_groups(rows, [=, n = rows.length](int64_t first, int64_t count) {
-      shifted_exp(xs + first * n, ys + first * n, count, n);
-      for (int64_t row = first; row < first + count; ++row) {
-        T* y = ys + row * n;
-        const T scale = 1 / row_sum<T>(n, [y](int64_t i) { return y[i]; });
-        for (int64_t i = 0; i < n; ++i) y[i] *= scale;
-      }
+      ExpGroup<T> group(xs + first * n, ys + first * n, count, n);
+      group.normalise([](int64_t) { return T(1); });
     });
   });
 }
@@ -48,27 +135,9 @@ struct LogSumExp {
 template <class T, class F>
 void for_log_sum_exp(const RowShape& rows, const T* xs, F f) {
   for_row_groups(rows, [=, n = rows.length](int64_t first, int64_t count) {
-    T scratch[kGroup], tops[kGroup];
-    const bool fits = n <= kGroup;
-    for (int64_t r = 0; r < count; ++r) {
-      const T* x = xs + (first + r) * n;
-      const T top = row_max(x, n);
-      // A row of -inf alone has the sum 0: its maximum must not make NaN.
-      tops[r] = top == -std::numeric_limits<T>::infinity() ? T(0) : top;
-      if (!fits) continue;
-      for (int64_t i = 0; i < n; ++i) scratch[r * n + i] = x[i] - tops[r];
-    }
-    if (fits) {
-      for (int64_t i = 0; i < count * n; ++i) scratch[i] = vec::exp(scratch[i]);
-    }
-    for (int64_t r = 0; r < count; ++r) {
-      const T* x = xs + (first + r) * n;
-      const T top = tops[r];
-      const T total =
-          fits ? row_sum<T>(n, [e = scratch + r * n](int64_t i) { return e[i]; })
-               : row_sum<T>(n, [x, top](int64_t i) { return vec::exp(x[i] - top); });
-      f(first + r, LogSumExp<T>{top, vec::log(total)});
-    }
+    ExpGroup<T> group(xs + first * n, nullptr, count, n);
+    const T* logs = group.log_totals();
+    for (int64_t r = 0; r < count; ++r) f(first + r, LogSumExp<T>{group.top(r), logs[r]});
   });
 }
 
@@ -163,17 +232,15 @@ void cross_entropy_backward_kernel(Tensor& out, const Tensor& grad, const Tensor
     }
     const int64_t step = grad.ndim() ? 1 : 0;
     for_row_groups(rows, [=, n = rows.length](int64_t first, int64_t count) {
-      shifted_exp(xs + first * n, ys + first * n, count, n);
+      ExpGroup<T> group(xs + first * n, ys + first * n, count, n);
+      group.normalise([=](int64_t r) { return gs[(first + r) * step] * share; });
       for (int64_t row = first; row < first + count; ++row) {
         T* y = ys + row * n;
         if (ts[row] == ignore) {
           std::fill(y, y + n, T(0));
-          continue;
+        } else {
+          y[ts[row]] -= gs[row * step] * share;
         }
-        const T g = gs[row * step] * share;
-        const T scale = g / row_sum<T>(n, [y](int64_t i) { return y[i]; });
-        for (int64_t i = 0; i < n; ++i) y[i] *= scale;
-        y[ts[row]] -= g;
       }
     });
   });
