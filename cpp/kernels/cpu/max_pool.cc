@@ -6,42 +6,60 @@
 namespace pkg {
 namespace {
 
-template <class T>
-struct Best {
-  T value;
-  int64_t place;
-};
+// Where the elements of some windows lie in their plane: element d of window k at
+// places[d * kLanes + k].  Windows are computed with a lane for each; the same places
+// serve all planes.
+struct Windows {
+  static constexpr int64_t kLanes = 64;
+  int64_t count = 0;
+  std::vector<int32_t, PoolAllocator<int32_t>> places;
 
-// A window at (y, x) of a plane; constants for height and width unroll it.
-template <class T, class Height, class Width>
-inline Best<T> pool_window(const T* plane, int64_t w, int64_t y, int64_t x, Height height,
-                           Width width) {
-  const int64_t start = y * w + x;
-  Best<T> best{plane[start], start};
-  for (int64_t i = 0; i < height; ++i) {
-    for (int64_t j = 0; j < width; ++j) {
-      const int64_t at = start + i * w + j;
-      const T value = plane[at];
-      // NaN is shown, the first one.  Without branches: half of them would be predicted
-      // wrongly.
-      const int64_t better = int64_t(value > best.value) |
-                             (int64_t(value != value) & int64_t(best.value == best.value));
-      best.place += better * (at - best.place);
-      best.value = plane[best.place];
+  // `count` windows of an output `ow` wide, beginning at its element `first`.  A window
+  // cut by the edge has the elements at the edge more than once.
+  void take(int64_t first, int64_t count_in, int64_t h, int64_t w, int64_t ow,
+            const Shape& kernel, const Shape& stride, const Shape& padding) {
+    count = count_in;
+    places.resize(size_t(kernel.numel() * kLanes));
+    for (int64_t k = 0; k < count; ++k) {
+      const int64_t y = (first + k) / ow * stride[0] - padding[0];
+      const int64_t x = (first + k) % ow * stride[1] - padding[1];
+      int32_t* place = places.data() + k;
+      for (int64_t i = 0; i < kernel[0]; ++i) {
+        const int64_t row = std::clamp<int64_t>(y + i, 0, h - 1) * w;
+        for (int64_t j = 0; j < kernel[1]; ++j, place += kLanes) {
+          *place = int32_t(row + std::clamp<int64_t>(x + j, 0, w - 1));
+        }
+      }
     }
   }
-  return best;
-}
 
-// Calls f(height, width), with constants for the usual kernels.
-template <class F>
-inline void with_kernel(const Shape& kernel, F f) {
-  using Two = std::integral_constant<int64_t, 2>;
-  using Three = std::integral_constant<int64_t, 3>;
-  if (kernel[0] == 2 && kernel[1] == 2) return f(Two(), Two());
-  if (kernel[0] == 3 && kernel[1] == 3) return f(Three(), Three());
-  f(kernel[0], kernel[1]);
-}
+  // The maxima in one plane and where they are: the first of equal ones, and the first
+  // NaN if there is one.
+  template <class T>
+  inline void maxima(const T* plane, T* values, int64_t* where) const {
+    T best[kLanes];
+    int32_t best_place[kLanes];
+    const int32_t* place = places.data();
+    for (int64_t k = 0; k < count; ++k) {
+      best[k] = plane[place[k]];
+      best_place[k] = place[k];
+    }
+    const int32_t* const end = place + places.size();
+    for (place += kLanes; place != end; place += kLanes) {
+      for (int64_t k = 0; k < count; ++k) {
+        const T value = plane[place[k]];
+        const bool better =
+            (value > best[k]) | ((value != value) & (best[k] == best[k]));
+        best[k] = better ? value : best[k];
+        best_place[k] = better ? place[k] : best_place[k];
+      }
+    }
+    for (int64_t k = 0; k < count; ++k) {
+      values[k] = best[k];
+      where[k] = best_place[k];
+    }
+  }
+};
 
 void forward_kernel(Tensor& out, Tensor& places, const Tensor& self, const Shape& kernel,
                     const Shape& stride, const Shape& padding) {
@@ -53,33 +71,24 @@ void forward_kernel(Tensor& out, Tensor& places, const Tensor& self, const Shape
     T* ys = to.data();
     int64_t* at = places.data<int64_t>();
     const int64_t h = self.sizes()[2], w = self.sizes()[3];
-    const int64_t oh = out.sizes()[2], ow = out.sizes()[3];
+    PKG_CHECK(h * w <= std::numeric_limits<int32_t>::max(), NotImplementedError,
+              "[max_pool2d] Expected images of less than 2**31 elements, got ", h, " x ", w,
+              ".");
+    const int64_t ow = out.sizes()[3], windows = out.sizes()[2] * ow;
     const int64_t planes = self.sizes()[0] * self.sizes()[1];
-    const int64_t grain = kGrain / std::max<int64_t>(1, oh * ow * kernel.numel());
-    // A window at the edge is cut; most are whole.
-    const auto window = [=, &padding, &kernel, &stride](const T* plane, int64_t i, int64_t j,
-                                                        auto height, auto width) {
-      const int64_t y = i * stride[0] - padding[0], x = j * stride[1] - padding[1];
-      if (y >= 0 && x >= 0 && y + height <= h && x + width <= w) {
-        return pool_window(plane, w, y, x, height, width);
-      }
-      const int64_t y0 = std::max<int64_t>(y, 0), x0 = std::max<int64_t>(x, 0);
-      return pool_window(plane, w, y0, x0, std::min(y + height, h) - y0,
-                         std::min(x + width, w) - x0);
-    };
+    const int64_t grain = kGrain / std::max<int64_t>(1, windows * kernel.numel());
     parallel_for(0, planes, std::max<int64_t>(1, grain), [&](int64_t begin, int64_t end) {
-      with_kernel(kernel, [&](auto height, auto width) {
-        int64_t out_at = begin * oh * ow;
-        for (int64_t plane = begin; plane < end; ++plane) {
-          for (int64_t i = 0; i < oh; ++i) {
-            for (int64_t j = 0; j < ow; ++j, ++out_at) {
-              const Best<T> best = window(xs + plane * h * w, i, j, height, width);
-              ys[out_at] = best.value;
-              at[out_at] = best.place;
-            }
+      Windows some;
+      for (int64_t first = 0; first < windows; first += Windows::kLanes) {
+        some.take(first, std::min(windows - first, Windows::kLanes), h, w, ow, kernel,
+                  stride, padding);
+        with_isa([&] {
+          for (int64_t plane = begin; plane < end; ++plane) {
+            const int64_t out_at = plane * windows + first;
+            some.maxima(xs + plane * h * w, ys + out_at, at + out_at);
           }
-        }
-      });
+        });
+      }
     });
   });
 }
