@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the test helpers importable; names the binding under test."""
+"""Makes the helpers importable; names the binding under test; counts what lives."""
 
+import contextlib
+import gc
 import sys
 from pathlib import Path
+
+import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -12,3 +16,25 @@ def pytest_report_header():
     from pkg._binding import core
 
     return f"binding: {core.__name__}"
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left():
+    """No tensor and no graph node of a test outlives it, on either binding."""
+    from pkg._binding import core
+
+    def live():
+        with contextlib.suppress(Exception):  # an error that the test did not read
+            core.synchronize()
+        return {"tensors": core.live_tensors(), "nodes": core.live_nodes()}
+
+    before = live()
+    yield
+    left = live()
+    if any(left[kind] > before[kind] for kind in before):  # collecting takes a while
+        gc.collect()
+        left = live()
+    grown = {
+        kind: left[kind] - before[kind] for kind in before if left[kind] > before[kind]
+    }
+    assert not grown, f"left by the test: {grown}"

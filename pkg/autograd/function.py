@@ -174,7 +174,11 @@ class Function:
     ) -> None:
         constant = {id(t) for t in ctx._non_differentiable}
         places = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
+        count = len(args)
         ctx._pack(outputs)
+        # The node keeps ctx and run: a tensor in them would keep what nobody saved, and
+        # one that is also an output would keep the node.
+        ctx._dirty = ctx._non_differentiable = ()
 
         def run(node: core.Node, grads: tuple[Any, ...]) -> tuple[Any, ...]:
             ctx._node = node
@@ -184,12 +188,12 @@ class Function:
                 ctx._node = None
             if not isinstance(results, (tuple, list)):
                 results = (results,)
-            if len(results) > len(args) and all(r is None for r in results[len(args) :]):
-                results = results[: len(args)]
-            if len(results) != len(args):
+            if len(results) > count and all(r is None for r in results[count:]):
+                results = results[:count]
+            if len(results) != count:
                 raise RuntimeError(
                     f"function {cls.__name__}Backward returned an incorrect number of "
-                    f"gradients (expected {len(args)}, got {len(results)})"
+                    f"gradients (expected {count}, got {len(results)})"
                 )
             return tuple(results[i] for i in places)
 

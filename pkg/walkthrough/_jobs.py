@@ -89,16 +89,11 @@ class JobQueue:
         return job.event
 
     def _remember(self, job):
-        finished = []  # dies after the lock is given back
         with self._lock:
             self._jobs.append(job)
-            if len(self._jobs) >= self._purge_at:
-                finished, self._jobs = self._jobs, self._unfinished()
-                self._purge_at = max(64, 2 * len(self._jobs))
-        del finished
-
-    def _unfinished(self):
-        return [job for job in self._jobs if not job.event.done()]
+            many = len(self._jobs) >= self._purge_at
+        if many:
+            self._purge_at = max(64, 2 * len(self._snapshot()))
 
     def _make_room(self):
         while True:
@@ -119,8 +114,11 @@ class JobQueue:
                 pending[0].event.exception()
 
     def _snapshot(self):
+        """The pending jobs; the finished ones are forgotten."""
         with self._lock:
-            return self._unfinished()
+            known = self._jobs  # what is finished dies after the lock is given back
+            self._jobs = [job for job in known if not job.event.done()]
+            return list(self._jobs)
 
     def stats(self):
         """(jobs waiting, jobs running) of one moment."""
@@ -150,7 +148,7 @@ class JobQueue:
                 error = job.event.exception() if raise_errors else None
                 if error is not None:
                     raise error
-            if not idle or not self._snapshot():
+            if not self._snapshot() or not idle:
                 return
 
     def close(self, policy="drain"):
