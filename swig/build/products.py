@@ -16,8 +16,10 @@ from pathlib import Path
 from incremental import BuildError, Runner, Step
 from toolchain import Config, find_swig, git_version
 
+# Without -nogil, which tells a free-threaded interpreter that no lock is needed: see
+# docs/architecture.md, "The GIL".
 SWIG_OPTIONS = (
-    "-python -c++ -builtin -nogil -doxygen -interface _pywrap_core -Werror "
+    "-python -c++ -builtin -doxygen -interface _pywrap_core -Werror "
     "-DSWIGWORDSIZE64 -Iswig -Icpp"
 ).split()
 # For SWIG's output only: we cannot mend what it writes.

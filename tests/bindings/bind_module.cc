@@ -7,7 +7,7 @@
 
 namespace py = pybind11;
 
-PYBIND11_MODULE(_pybind_core, m, py::mod_gil_not_used()) {
+PYBIND11_MODULE(_pybind_core, m) {
   using namespace pkg::pybind;
   // Docstrings begin with "name(parameters)\n--\n\n", which CPython turns into
   // __text_signature__, instead of pybind11's prose.

@@ -33,7 +33,7 @@ MANUALS = {
         "virtual methods in Python": "directors; the package has none",
         "buffer protocol": "type slots by hand",
         "stable ABI": "no (`-builtin`)",
-        "free threading": "`-nogil`",
+        "free threading": "`-nogil`; the package does without",
         "type stubs": "`-pyi`, experimental",
     },
     "swig_default": {
