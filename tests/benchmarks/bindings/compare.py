@@ -93,13 +93,14 @@ def time_tensors(quick: bool) -> list[dict]:
     """Rows of ../eager.py: the real core, over this binding, pybind11 and peers."""
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
     import eager
-    from harness import Table, set_threads
+    from harness import Table, set_threads, variant
 
     table = Table(quick)
     set_threads(1)
     with contextlib.redirect_stdout(sys.stderr):
-        eager.additions(table)
-        eager.surface(table)
+        pybind = variant()
+        eager.additions(table, pybind)
+        eager.surface(table, pybind)
     return table.rows
 
 

@@ -253,6 +253,8 @@ def _calls(data: dict) -> str:
         + "\n"
         + "\n".join(notes)
         + """
+- SWIG has an option `-keyword`; with `-builtin` its output for this surface does not
+  compile (the slots of operators and of std::vector's iterator).
 - The loop's own time is taken off. `apply` includes one call of a Python function.
   Stock SWIG cannot take a Python function: its callback is an object of a class derived
   from a C++ class in Python, made before the loop.
