@@ -258,3 +258,69 @@ def test_concurrent_backward_adds_each_gradient_once():
     for t in threads:
         t.join(60)
     assert x.grad.tolist() == [2.0 * n_threads * rounds] * 4
+
+
+def test_of_concurrent_passes_over_one_graph_one_wins():
+    """The others learn that it is gone; nothing is freed while somebody reads it."""
+    for _ in range(10):
+        x = pkg.rand(100, 100, requires_grad=True)
+        trunk = x
+        for _ in range(30):
+            trunk = trunk**1.01
+        roots = [trunk.sum() for _ in range(4)]
+        start, outcomes = threading.Barrier(len(roots)), []
+
+        def run(root, start=start, outcomes=outcomes):
+            start.wait()
+            try:
+                root.backward()
+                outcomes.append("done")
+            except RuntimeError as error:
+                outcomes.append("late" if "second time" in str(error) else str(error))
+
+        threads = [threading.Thread(target=run, args=(root,)) for root in roots]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join(60)
+        # Two that keep pace with each other may both get through.
+        assert set(outcomes) <= {"done", "late"} and "done" in outcomes
+        once = 1.01**30 * x.detach() ** (1.01**30 - 1)
+        times = outcomes.count("done")
+        np.testing.assert_allclose(x.grad.numpy(), times * once.numpy(), rtol=1e-3)
+
+
+def test_hooks_of_an_accumulating_node_are_those_of_its_leaf():
+    x = pkg.tensor([1.0, 2.0], requires_grad=True)
+    node, _ = (x * 2).grad_fn.next_functions[0]
+    seen = []
+    before = node.register_prehook(lambda grads: (grads[0] * 3,))
+    after = node.register_hook(lambda *_: seen.append("after"))
+    (x * 2).sum().backward()
+    assert x.grad.tolist() == [6.0, 6.0] and seen == ["after"]
+    before.remove()
+    after.remove()
+    (x * 2).sum().backward()
+    assert x.grad.tolist() == [8.0, 8.0] and seen == ["after"]
+
+
+def test_retained_gradients_add_up_and_are_copies():
+    x = pkg.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 1
+    y.retain_grad()
+    given = pkg.ones(2)
+    y.backward(given, retain_graph=True)
+    given.mul_(100)
+    assert y.grad.tolist() == [1.0, 1.0]
+    y.backward(pkg.ones(2))
+    assert y.grad.tolist() == [2.0, 2.0]
+
+
+def test_numbers_in_formulas_have_the_precision_of_the_gradient():
+    """0.3 - 1 and 1 - 0.3 are not rounded to float32 on the way."""
+    x = pkg.tensor([1.5], dtype=pkg.float64, requires_grad=True)
+    (x**0.3).backward()
+    np.testing.assert_allclose(x.grad.numpy(), [0.3 * 1.5**-0.7], rtol=1e-15)
+    x.grad = None
+    x.lerp(pkg.ones(1, dtype=pkg.float64), 0.3).backward()
+    np.testing.assert_allclose(x.grad.numpy(), [0.7], rtol=1e-15)

@@ -81,6 +81,50 @@ def test_leaves_and_their_views_are_protected():
     assert x.tolist() == [2.0, 1.0, 1.0] and x.is_leaf
 
 
+def test_views_without_a_history_are_protected():
+    """What was made under no_grad, or before its base required grad, shows the base."""
+    x = pkg.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    y = x * 1
+    with pkg.no_grad():
+        view = y[:2]
+    with pytest.raises(RuntimeError, match="A view was created in no_grad mode"):
+        view.mul_(2)
+    base = pkg.ones(3)
+    early = base[1:]
+    base.requires_grad_()
+    with pytest.raises(RuntimeError, match="before its base required grad"):
+        early.mul_(2)
+    assert base.tolist() == [1.0] * 3 and y.tolist() == [1.0, 2.0, 3.0]
+    with pkg.no_grad():
+        view.mul_(2)
+    y[:2].detach().mul_(2)
+    assert y.tolist() == [4.0, 8.0, 3.0]
+
+
+def test_writes_to_elements_that_share_memory_are_refused():
+    """An expanded element would be written several times."""
+    for write in (lambda t: t.add_(1), lambda t: t.mul_(pkg.ones(3)), lambda t: t.zero_()):
+        wide = pkg.ones(1).expand(3)
+        with pytest.raises(RuntimeError, match="refers to a single memory location"):
+            write(wide)
+        assert wide.tolist() == [1.0] * 3
+
+
+def test_writes_without_a_derivative_are_refused():
+    """The history of the target would be wrong afterwards."""
+    x = pkg.tensor([3.0], requires_grad=True)
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
+        x.floor_divide_(2)
+    y = x * 1
+    with pytest.raises(NotImplementedError, match="floor_divide.*not differentiable"):
+        y.floor_divide_(2)
+    with pytest.raises(NotImplementedError, match="not differentiable"):
+        y[:1].floor_divide_(2)
+    with pkg.no_grad():
+        x.floor_divide_(2)
+    assert x.tolist() == [1.0] and y.tolist() == [3.0]
+
+
 def test_saved_values_that_are_overwritten_are_an_error():
     """Through the tensor itself or through a view of it."""
     x = pkg.ones(3, requires_grad=True)

@@ -201,6 +201,37 @@ def test_double_backward(case):
         np.testing.assert_allclose(have, want, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("case", DIFFERENTIABLE, ids=str)
+def test_gradgradcheck(case):
+    """Second derivatives with respect to the inputs and to the incoming gradient."""
+    arrays, which, _ = prepare(case)
+    if max(a.size for a in arrays) > 100:
+        pytest.skip("large: test_double_backward looks along one direction")
+
+    def function(*moved):
+        tensors = [pkg.tensor(a) for a in arrays]
+        for i, tensor in zip(which, moved):
+            tensors[i] = tensor
+        return tuple(r for r in floating(case.call(pkg, *tensors)) if r.requires_grad)
+
+    inputs = [leaves(arrays)[i] for i in which]
+    assert pkg.autograd.gradgradcheck(function, inputs, atol=1e-4, rtol=1e-3)
+
+
+@pytest.mark.parametrize("case", DIFFERENTIABLE, ids=str)
+def test_gradient_of_some_inputs(case):
+    """Which inputs want a gradient does not change it: what is saved depends on that."""
+    arrays, which, weights = prepare(case)
+    tensors = leaves(arrays)
+    wanted = pkg.autograd.grad(
+        weighted(case, tensors, weights), [tensors[i] for i in which]
+    )
+    for i, want in zip(which, wanted):
+        alone = [pkg.tensor(a, requires_grad=i == j) for j, a in enumerate(arrays)]
+        weighted(case, alone, weights).backward()
+        np.testing.assert_array_equal(alone[i].grad.numpy(), want.numpy())
+
+
 class InPlace:
     """pkg, but the op of this name is its in-place form on a copy of the first input."""
 

@@ -294,6 +294,22 @@ def test_ctrl_c_in_a_long_backward():
     assert (status, out, err) == (0, "fine\n", "")
 
 
+def test_ctrl_c_in_a_backward_of_few_large_nodes():
+    """Looked for by the size of the work, not by the number of nodes."""
+    code = """
+    x = pkg.rand(1000, 1000, requires_grad=True)
+    y = x
+    for _ in range(100):
+        y = y.tan()
+    y = y.sum()
+    pkg.synchronize()
+    check("backward", y.backward)
+    print(x.grad)
+    """
+    status, out, err, _ = run_child(INTERRUPTED + code, timeout=60)
+    assert (status, out, err) == (0, "None\n", "")
+
+
 def test_ctrl_c_without_a_handler_ends_the_process():
     code = """
         from pkg.scheduler import ManualEvent

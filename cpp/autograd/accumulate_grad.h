@@ -12,6 +12,7 @@ class AccumulateGrad final : public Node {
   std::string name() const override { return "AccumulateGrad"; }
   TensorList apply(TensorList grads) override;
   /// Those of the leaf, which outlive this node.
+  HookList& hooks() override { return leaf_hooks(variable); }
   const HookList* hooks_or_null() const override {
     return static_cast<const HookList*>(variable.autograd()->hooks.get());
   }

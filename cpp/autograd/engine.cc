@@ -20,6 +20,10 @@ namespace {
 
 std::atomic<bool> g_detect_anomaly{false};
 
+// How often a pass looks for Ctrl-C, in elements of gradients: every few milliseconds.
+// The nodes of small tensors cost as much as some hundred elements.
+constexpr int64_t kNodeWork = 1 << 10, kWorkUnasked = 1 << 20;
+
 const Op<Tensor(const Tensor&)> isnan{"isnan"};
 const Op<Tensor(const Tensor&, const std::optional<Shape>&, bool)> any{"any"};
 
@@ -64,10 +68,15 @@ class Pass {
   }
 
   void run(TensorList& captured) {
-    int64_t count = 0;
+    int64_t work = 0;  // done since Ctrl-C was looked for
     while (!pending_.empty()) {
-      if (++count % 1024 == 0) check_interrupt();
       auto [node, grads] = pending_.take_latest();
+      work += kNodeWork;
+      for (const Tensor& grad : grads) work += grad.defined() ? grad.numel() : 0;
+      if (work >= kWorkUnasked) {
+        work = 0;
+        check_interrupt();
+      }
       try {
         step(*node, std::move(grads), captured);
       } catch (Error& error) {
@@ -92,9 +101,10 @@ class Pass {
       if (capture.node == &node) captured[capture.index] = grads[capture.input_nr];
     }
     if (leaf && !options_.accumulate) return;
-    TensorList next = node.apply(hooks ? grads : std::move(grads));
+    TensorList given = hooks ? grads : std::move(grads);
+    TensorList next = options_.retain_graph ? node.apply(std::move(given))
+                                            : node.apply_and_release(std::move(given));
     if (hooks) hooks->run_after(next, grads);
-    if (!options_.retain_graph) node.release_saved();
     if (g_detect_anomaly.load(std::memory_order_relaxed)) check_finite(node, next);
     const auto& edges = node.edges();
     for (size_t i = 0; i < next.size(); ++i) {

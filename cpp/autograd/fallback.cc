@@ -19,6 +19,7 @@ void autograd_fallback(const Operator& op, const Kernel&, KeySet keys, Stack& st
   const Dispatcher& dispatcher = Dispatcher::get();
   const KeySet below = keys & KeySet::below(DispatchKey::Autograd);
   const Operator& definition = op.definition();
+  if (op.in_place()) prepare_in_place(op, std::get<Tensor>(stack.args[0]));
   if (definition.non_differentiable || !any_requires_grad(stack.args)) {
     return dispatcher.redispatch_boxed(op, below, stack);
   }
@@ -32,7 +33,6 @@ void autograd_fallback(const Operator& op, const Kernel&, KeySet keys, Stack& st
     return node->set_results(stack);
   }
   const Tensor self = std::get<Tensor>(stack.args[0]);
-  check_in_place_target(op, self);
   auto node = Ref<OpNode>::make(op, stack.args);
   dispatcher.redispatch_boxed(op, below, stack);
   record_in_place(self, std::move(node), stack);

@@ -6,6 +6,7 @@
 
 #include "autograd/node.h"
 #include "autograd/views.h"
+#include "ops/functions.h"
 
 namespace pkg {
 
@@ -64,13 +65,15 @@ void HookList::run_accumulated(const Tensor& leaf) const {
   }
 }
 
-namespace {
-
 HookList& leaf_hooks(const Tensor& leaf) {
+  static std::mutex making;
   AutogradMeta& meta = leaf.make_autograd();
+  std::lock_guard lock(making);
   if (!meta.hooks) meta.hooks = Ref<HookList>::make();
   return static_cast<HookList&>(*meta.hooks);
 }
+
+namespace {
 
 // The list that is consulted for the gradient of this tensor, and its place there.
 std::pair<HookList*, uint32_t> hooks_of(const Tensor& tensor) {
@@ -120,7 +123,10 @@ void retain_grad(const Tensor& tensor) {
   const auto [list, output_nr] = hooks_of(tensor);
   list->add(HookKind::Retain, output_nr,
             [slot = meta.retained](TensorList& grads, const TensorList&) {
-              slot->grad = grads[0].ref();
+              // A copy: the caller may have given this gradient, or keep it.
+              const Tensor before(slot->grad);
+              slot->grad = (before.defined() ? ops::add(before, grads[0])
+                                             : ops::clone(grads[0])).ref();
             });
 }
 

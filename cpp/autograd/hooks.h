@@ -59,6 +59,9 @@ struct HookHandle {
   bool remove() const { return list->remove(id); }
 };
 
+/// The hooks of a leaf, made at the first call.
+HookList& leaf_hooks(const Tensor& leaf);
+
 /// Calls `hook(gradient)` when the gradient of `tensor` is known; what it returns, if
 /// defined, replaces it.  RuntimeError when the tensor needs no gradient.
 HookHandle register_hook(const Tensor& tensor,

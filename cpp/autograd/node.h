@@ -36,6 +36,12 @@ class Node : public Intrusive, public PoolAllocated {
   virtual TensorList apply(TensorList grads) = 0;
   /// Drops what was saved for apply(); a second pass then fails with a clear error.
   virtual void release_saved() {}
+  /// Both, when the graph is not kept.
+  virtual TensorList apply_and_release(TensorList grads) {
+    TensorList result = apply(std::move(grads));
+    release_saved();
+    return result;
+  }
   /// Calls f(name, tensor) for everything saved, for inspection.
   virtual void for_each_saved(
       FunctionRef<void(const std::string& name, const Tensor& tensor)>) const {}
@@ -52,7 +58,7 @@ class Node : public Intrusive, public PoolAllocated {
   std::string call_site() const;
 
   /// The node's hooks, made at the first call.
-  HookList& hooks();
+  virtual HookList& hooks();
   virtual const HookList* hooks_or_null() const {
     return hooks_.load(std::memory_order_acquire);
   }

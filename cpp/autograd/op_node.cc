@@ -95,11 +95,38 @@ void OpNode::check_versions() const {
   }
 }
 
+void OpNode::begin_reading() {
+  PKG_CHECK(reading_.begin([this] { clear(); }), RuntimeError,
+            "Trying to backward through the graph a second time (or directly access saved "
+            "tensors after they have already been freed), at ", name(),
+            ". Specify retain_graph=True if you need to backward through the graph a "
+            "second time.");
+}
+
 TensorList OpNode::apply(TensorList grads) {
-  PKG_CHECK(!released_, RuntimeError, "Trying to backward through the graph a second time "
-            "(or directly access saved tensors after they have already been freed), at ",
-            name(), ". Specify retain_graph=True if you need to backward through the graph "
-            "a second time.");
+  begin_reading();
+  struct End {
+    OpNode& node;
+    ~End() {
+      node.reading_.end([this] { node.clear(); });
+    }
+  } end{*this};
+  return run(grads);
+}
+
+TensorList OpNode::apply_and_release(TensorList grads) {
+  begin_reading();
+  try {
+    TensorList result = run(grads);
+    reading_.end_and_release([this] { clear(); });
+    return result;
+  } catch (...) {
+    reading_.end([this] { clear(); });
+    throw;
+  }
+}
+
+TensorList OpNode::run(TensorList& grads) {
   check_versions();
   TensorList historic;
   std::span<const Tensor> results(results_.data(), results_.size());
@@ -137,7 +164,10 @@ TensorList OpNode::apply(TensorList grads) {
 }
 
 void OpNode::release_saved() {
-  released_ = true;
+  reading_.release([this] { clear(); });
+}
+
+void OpNode::clear() {
   args_.clear();
   results_.clear();
   versions_.clear();
@@ -145,12 +175,15 @@ void OpNode::release_saved() {
 
 void OpNode::for_each_saved(
     FunctionRef<void(const std::string& name, const Tensor&)> f) const {
+  const auto clear = [this] { const_cast<OpNode*>(this)->clear(); };
+  if (!reading_.begin(clear)) return;
   for (size_t i = 0; i < args_.size(); ++i) {
     for_each_tensor(args_[i], [&](const Tensor& tensor) {
       f(op_.schema.arguments[i].name, tensor);
     });
   }
   for (const Tensor& result : results_) f("result", result);
+  reading_.end(clear);
 }
 
 }  // namespace pkg

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "autograd/node.h"
+#include "autograd/reading.h"
 #include "dispatcher/operator.h"
 
 namespace pkg {
@@ -16,6 +17,7 @@ class OpNode final : public Node {
   std::string name() const override;
   TensorList apply(TensorList grads) override;
   void release_saved() override;
+  TensorList apply_and_release(TensorList grads) override;
   void for_each_saved(
       FunctionRef<void(const std::string& name, const Tensor&)> f) const override;
   size_t n_outputs() const override { return n_outputs_; }
@@ -32,6 +34,9 @@ class OpNode final : public Node {
     const Storage* storage;
     uint32_t expected;
   };
+  void begin_reading();
+  void clear();
+  TensorList run(TensorList& grads);
   void add_tensor(const Tensor& tensor);
   void save(const Tensor& tensor);
   void check_versions() const;
@@ -45,7 +50,7 @@ class OpNode final : public Node {
   uint64_t wanting_ = 0;     // arguments that want a gradient
   uint64_t needs_mask_ = 0;  // the same by slot, for GradContext
   uint32_t n_outputs_ = 1;
-  bool released_ = false;
+  mutable Reading reading_;  // of what is saved: args_, results_, versions_
 };
 
 }  // namespace pkg

@@ -51,17 +51,18 @@ bool requires_grad(const Tensor& tensor) {
   return tensor.requires_grad();
 }
 
-void check_in_place_target(const Operator& op, const Tensor& self) {
+void prepare_in_place(const Operator& op, const Tensor& self) {
+  const auto& name = op.schema.name;
   PKG_CHECK(!(self.requires_grad() && self.is_leaf()), RuntimeError,
             "a leaf Variable that requires grad is being used in an in-place operation ([",
-            op.schema.name, "]). Use no_grad() to change it outside the graph.");
-  if (!self.is_view()) return;
-  const Tensor base(self.impl()->base);
-  PKG_CHECK(!(base.requires_grad() && base.is_leaf()), RuntimeError,
-            "a view of a leaf Variable that requires grad is being used in an in-place "
-            "operation ([", op.schema.name, "]). Use no_grad() to change it outside the "
-            "graph.");
-  check_layout(base);
+            name, "]). Use no_grad() to change it outside the graph.");
+  if (self.is_view()) {
+    const Tensor base(self.impl()->base);
+    PKG_CHECK(!(base.requires_grad() && base.is_leaf()), RuntimeError,
+              "a view of a leaf Variable that requires grad is being used in an in-place "
+              "operation ([", name, "]). Use no_grad() to change it outside the graph.");
+    if (base.requires_grad()) renew(self);  // one made under no_grad has no history yet
+  }
 }
 
 void record_in_place(const Tensor& self, Ref<OpNode> node, const Stack& stack) {

@@ -22,7 +22,8 @@ bool requires_grad(const Tensor& tensor);
 /// the call, with the values and history from before; `stack` holds the results.
 void record_in_place(const Tensor& self, Ref<OpNode> node, const Stack& stack);
 
-/// Refuses, before anything is written, what would lose or corrupt a gradient.
-void check_in_place_target(const Operator& op, const Tensor& self);
+/// Before anything is written: refuses what would lose or corrupt a gradient, and gives
+/// a view its part in the history of its base.
+void prepare_in_place(const Operator& op, const Tensor& self);
 
 }  // namespace pkg

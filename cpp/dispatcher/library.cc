@@ -217,10 +217,36 @@ void check_signature(const Operator& op, bool ok, const std::type_info* given) {
                             " registered at ", op.where, ".");
 }
 
+// Refuses writes that Autograd does not get to see.
+static void check_unrecorded(const Operator& op, const Tensor& self) {
+  if (op.definition().non_differentiable && self.requires_grad()) {
+    PKG_CHECK(self.autograd() && self.autograd()->grad_fn, RuntimeError,
+              "a leaf Variable that requires grad is being used in an in-place operation ([",
+              op.schema.name, "]). Use no_grad() to change it outside the graph.");
+    detail::raise<NotImplementedError>(
+        "[", op.schema.name, "] is not differentiable, so the gradient of the tensor that "
+        "it writes to would be lost. Use the form that returns a new tensor, or detach().");
+  }
+  if (!self.requires_grad() && self.is_view()) {
+    PKG_CHECK(!self.impl()->base->keys.has(DispatchKey::Autograd), RuntimeError,
+              "A view was created in no_grad mode, or before its base required grad, and "
+              "is being modified inplace with grad mode enabled ([", op.schema.name,
+              "]). Make the view again, or write under no_grad().");
+  }
+}
+
 void check_in_place(const Operator& op, const Tensor& self, const Spec& spec) {
+  if (grad_enabled()) check_unrecorded(op, self);
   PKG_CHECK(self.sizes() == spec.sizes, RuntimeError, "[", op.schema.name,
             "] output with shape ", self.sizes(), " doesn't match the broadcast shape ",
             spec.sizes, ".");
+  for (size_t i = 0; i < self.sizes().size(); ++i) {
+    PKG_CHECK(self.strides()[i] != 0 || self.sizes()[i] < 2, RuntimeError, "[",
+              op.schema.name, "] unsupported operation: more than one element of the "
+              "written-to tensor refers to a single memory location (shape ", self.sizes(),
+              ", strides ", self.strides(), "). Please clone() the tensor before "
+              "performing the operation.");
+  }
   const bool loses = is_floating(spec.dtype) && !is_floating(self.dtype());
   PKG_CHECK(!loses && !(self.dtype() == DType::Bool && spec.dtype != DType::Bool),
             RuntimeError, "[", op.schema.name, "] result type ", spec.dtype,

@@ -84,10 +84,10 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
               return {relu_backward(g.grad(), g.result())};
             })
       .in_place();
-  gradient_pass(m.def("_relu_backward(Tensor grad, Tensor result) -> Tensor"),
+  gradient_pass(m.def("_relu_backward(Tensor grad, Tensor output) -> Tensor"),
                 [](auto g, auto y) { return y <= 0 ? decltype(g)(0) : g; })
-      .doc("grad, but 0 where result is not positive.")
-      .grad("result", [](const GradContext& g) -> TensorList {
+      .doc("grad, but 0 where output, that of relu, is not positive.")
+      .grad("output", [](const GradContext& g) -> TensorList {
         return {relu_backward(g.grad(), g.input(1)), Tensor()};
       });
   m.def("relu6(Tensor self) -> Tensor")

@@ -99,10 +99,11 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         run_binary(out, a, b, result_type(a, b), kNumberType, Power{});
       })
       .doc("self ** exponent.")
-      .grad("self exponent?self result?exponent",
+      .grad("self exponent result?exponent",
             [](const GradContext& g) -> TensorList {
               Tensor base, power;
-              const Tensor &x = g.input(0), &e = g.input(1);
+              const Tensor& x = g.input(0);
+              const Tensor e = number_like(g.input(1), g.grad());
               if (g.needs(0)) {
                 // x^0 has slope 0, also at x = 0, where 0 * x^-1 would be NaN.
                 const Tensor less = where(eq(e, Tensor(0)), Tensor(0), sub(e, Tensor(1)));

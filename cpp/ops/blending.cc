@@ -178,7 +178,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       })
       .grad("self end weight",
             [](const GradContext& g) -> TensorList {
-              const Tensor& w = g.input(2);
+              const Tensor w = number_like(g.input(2), g.grad());
               Tensor self, end, weight;
               if (g.needs(0)) self = sum_to(mul(g.grad(), sub(Tensor(1), w)), g.shape(0));
               if (g.needs(1)) end = sum_to(mul(g.grad(), w), g.shape(1));

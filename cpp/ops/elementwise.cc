@@ -20,6 +20,13 @@ DType operand_type(const Tensor& tensor) {
   return number && is_floating(tensor.dtype()) ? default_dtype() : tensor.dtype();
 }
 
+Tensor number_like(const Tensor& number, const Tensor& like) {
+  if (!number.impl()->wrapped_number || !is_floating(like.dtype())) return number;
+  const Tensor result = share(as_dtype(number, like.dtype()));
+  result.impl()->wrapped_number = false;
+  return result;
+}
+
 DType result_type(const Tensor& a, const Tensor& b) {
   const int pa = priority(a), pb = priority(b);
   if (a.dtype() == b.dtype() && (pa || pb)) return a.dtype();

@@ -20,6 +20,10 @@ DType result_type(std::initializer_list<const Tensor*> tensors);
 /// stored in.
 DType operand_type(const Tensor& tensor);
 
+/// A bare number with the dtype of `like`, for formulas: what two bare numbers make has
+/// the default dtype, which may be less precise.
+Tensor number_like(const Tensor& number, const Tensor& like);
+
 /// Integers become the default floating type.
 inline DType to_floating(DType dtype) {
   return is_floating(dtype) ? dtype : default_dtype();
@@ -183,11 +187,11 @@ OpBuilder binary_any(OpBuilder op, F) {
   return op;
 }
 /// Stanza of a gradient in one pass: f(gradient, saved value), floating.  It is for the
-/// case that nobody differentiates it, where the formula would be several passes.
+/// case that nobody differentiates it, where the formula would be several passes; one
+/// without a formula of its own refuses to be differentiated.
 template <class F>
 OpBuilder gradient_pass(OpBuilder op, F) {
   op.pointwise()
-      .non_differentiable()
       .shape([](const Tensor& grad, const Tensor& saved) {
         return Spec{saved.sizes(), grad.dtype(), grad.device()};
       })
