@@ -5,8 +5,9 @@
 //
 // Repaired: None for a pointer (a crash), wrong objects (SWIG's own error format), use
 // before __init__ (a crash), class attributes in Python subclasses (refused by SWIG's
-// metaclass), cycles through an instance's __dict__ (never collected), and one reference
-// to the class leaked by each object.
+// metaclass), cycles through an instance's __dict__ (never collected), one reference to
+// the class leaked by each object, and two objects for one shared C++ object, which
+// were not equal (each compared its own std::shared_ptr).
 %include <std_shared_ptr.i>
 
 %{
@@ -68,6 +69,9 @@ bool to_shared(PyObject *object, swig_type_info *type, std::shared_ptr<T> &held,
 // Before the class is declared.
 %define PKG_SHARED(Class...)
 %shared_ptr(Class)
+%init %{
+  if (!note_shared<Class >("std::shared_ptr< " #Class " > *")) return -1;
+%}
 %typemap(in) std::shared_ptr<Class > (std::shared_ptr<Class > held) {
   if (!to_shared($input, $descriptor(std::shared_ptr<Class > *), held,
                  {"$symname", "$1_name"})) {
@@ -113,24 +117,74 @@ bool to_pointer(PyObject *object, swig_type_info *type, int flags, void **pointe
   return pkg::python::refuse(where, full.substr(full.rfind('.') + 1), object);
 }
 
-// SWIG's deallocator of each class, which forgets that the object referred to its class.
-std::unordered_map<PyTypeObject *, destructor> *deallocators() {
-  static auto *map = new std::unordered_map<PyTypeObject *, destructor>;
+// How to get at the object behind the std::shared_ptr of each such class.
+using Pointee = const void *(*)(const void *shared);
+std::unordered_map<swig_type_info *, Pointee> *pointees() {
+  static auto *map = new std::unordered_map<swig_type_info *, Pointee>;
   return map;
 }
 
+template <class T>
+bool note_shared(const char *name) {
+  swig_type_info *type = SWIG_TypeQuery(name);
+  if (!type) return PyErr_Format(PyExc_SystemError, "SWIG has no type %s", name), false;
+  (*pointees())[type] = [](const void *shared) -> const void * {
+    return static_cast<const std::shared_ptr<T> *>(shared)->get();
+  };
+  return true;
+}
+
+// The shared C++ object of a Python one; null when it has none.
+const void *pointee_of(PyObject *object) {
+  SwigPyObject *inside = SWIG_Python_GetSwigThis(object);
+  const auto found = inside ? pointees()->find(inside->ty) : pointees()->end();
+  return found == pointees()->end() || !inside->ptr ? nullptr : found->second(inside->ptr);
+}
+
+// What a class did before it was repaired.
+struct Unrepaired {
+  destructor dealloc;
+  richcmpfunc compare;
+  hashfunc hash;
+};
+std::unordered_map<PyTypeObject *, Unrepaired> *unrepaired() {
+  static auto *map = new std::unordered_map<PyTypeObject *, Unrepaired>;
+  return map;
+}
+const Unrepaired &unrepaired(PyTypeObject *type) {
+  while (!unrepaired()->count(type)) type = type->tp_base;
+  return unrepaired()->at(type);
+}
+
+PyObject *compare_pointees(PyObject *self, PyObject *other, int op) {
+  if (op == Py_EQ || op == Py_NE) {
+    const void *mine = pointee_of(self);
+    if (mine && mine == pointee_of(other)) return PyBool_FromLong(op == Py_EQ);
+  }
+  PyErr_Clear();  // `other` was asked whether it is one of SWIG's
+  return unrepaired(Py_TYPE(self)).compare(self, other, op);
+}
+
+Py_hash_t hash_pointee(PyObject *self) {
+  const void *mine = pointee_of(self);
+  if (!mine) return unrepaired(Py_TYPE(self)).hash(self);
+  return Py_hash_t(reinterpret_cast<uintptr_t>(mine) >> 4);  // never -1
+}
+
+// SWIG's deallocator forgets that the object referred to its class.
 void dealloc_and_drop_class(PyObject *self) {
-  PyTypeObject *type = Py_TYPE(self), *wrapped = type;
-  while (!deallocators()->count(wrapped)) wrapped = wrapped->tp_base;
-  deallocators()->at(wrapped)(self);
+  PyTypeObject *type = Py_TYPE(self);
+  unrepaired(type).dealloc(self);
   Py_DECREF(type);
 }
 
 void repair_class(PyTypeObject *type) {
   // Class attributes can be set again, and Generic, ABC and dataclass work.
   SwigPyBuiltin_SetMetaType(type, &PyType_Type);
-  (*deallocators())[type] = type->tp_dealloc;
+  (*unrepaired())[type] = {type->tp_dealloc, type->tp_richcompare, type->tp_hash};
   type->tp_dealloc = dealloc_and_drop_class;
+  type->tp_richcompare = compare_pointees;
+  type->tp_hash = hash_pointee;
   // Objects of the class itself have no __dict__; those of Python subclasses get one
   // from Python, which its cycle collector knows.
   type->tp_dictoffset = 0;

@@ -19,6 +19,10 @@
 %typemap(out) Type { $result = pkg::python::to_python<Type >($1); }
 %typemap(out) const Type & { $result = pkg::python::to_python<Type >(*$1); }
 %typemap(varin) Type {
+  if (!$input) {
+    PyErr_SetString(PyExc_AttributeError, "[cvar] cannot delete '$symname'");
+    SWIG_fail;
+  }
   if (!pkg::python::to_cpp($input, $1, {"cvar", "$symname"})) SWIG_fail;
 }
 %typemap(varout) Type, const Type & { $result = pkg::python::to_python<Type >($1); }

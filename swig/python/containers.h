@@ -127,7 +127,7 @@ struct ConvertTuple {
     if (!items) return explain(where, expected(), object);
     const Py_ssize_t size = PyTuple_GET_SIZE(items.get());
     if (size == Py_ssize_t(kSize)) return load_all(items.get(), value, where, Places());
-    PyErr_Format(PyExc_ValueError, "[%s] expected %s for '%s', got %zd", where.function,
+    PyErr_Format(PyExc_TypeError, "[%s] expected %s for '%s', got %zd", where.function,
                  expected().c_str(), where.text().c_str(), size);
     return false;
   }

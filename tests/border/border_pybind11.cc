@@ -106,24 +106,24 @@ void bind_handles(py::module_& m) {
   m.def("linked", &border::linked, py::arg("first"), py::arg("rest").none(false));
 }
 
-/// Of the global variables, which are properties of this class itself.
+/// Of the object whose properties are the global variables.
 struct Globals {};
 
 template <auto variable>
 void bind_variable(py::class_<Globals>& cls, const char* name) {
   using T = std::decay_t<decltype(*variable)>;
-  cls.def_property_static(
-      name, [](const py::object&) { return *variable; },
-      [](const py::object&, const T& value) { *variable = value; });
+  cls.def_property(
+      name, [](const Globals&) { return *variable; },
+      [](const Globals&, const T& value) { *variable = value; });
 }
 
 void bind_globals(py::module_& m) {
-  py::class_<Globals> cvar(m, "cvar");
-  bind_variable<&border::hits>(cvar, "hits");
-  bind_variable<&border::rate>(cvar, "rate");
-  bind_variable<&border::title>(cvar, "title");
-  cvar.def_property_readonly_static("limit",
-                                    [](const py::object&) { return border::limit; });
+  py::class_<Globals> cls(m, "Globals");
+  bind_variable<&border::hits>(cls, "hits");
+  bind_variable<&border::rate>(cls, "rate");
+  bind_variable<&border::title>(cls, "title");
+  cls.def_property_readonly("limit", [](const Globals&) { return border::limit; });
+  m.attr("cvar") = Globals();
   m.def("read_hits", &border::read_hits);
   m.def("hit", &border::hit);
 }
