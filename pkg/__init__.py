@@ -74,6 +74,6 @@ def __getattr__(name: str) -> _Any:
 
 _atexit.register(_core.shutdown)
 if hasattr(_os, "register_at_fork"):
-    _os.register_at_fork(before=_core.quiesce)
+    _os.register_at_fork(before=_core._before_fork)
 
 del _name

@@ -46,4 +46,8 @@ int64_t bytes_in_use() { return pkg::allocator_stats().bytes_in_use; }
 int64_t peak_bytes() { return pkg::allocator_stats().peak_bytes; }
 /// Tensor objects alive, for leak tests.
 int64_t live_tensors() { return pkg::live_count(pkg::Live::Tensors); }
+/// Tasks and other events alive, for leak tests.
+int64_t live_events() { return pkg::live_count(pkg::Live::Events); }
+/// Streams alive, for leak tests.
+int64_t live_streams() { return pkg::live_count(pkg::Live::Streams); }
 %}

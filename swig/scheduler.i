@@ -2,7 +2,6 @@
 %{
 #include "scheduler/scheduler.h"
 %}
-PKG_WAITS(pkg::set_num_threads)
 PKG_WAITS(pkg::synchronize)
 PKG_WAITS(pkg::shutdown)
 PKG_WAITS(pkg::quiesce)

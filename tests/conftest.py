@@ -20,13 +20,14 @@ def pytest_report_header():
 
 @pytest.fixture(autouse=True)
 def nothing_is_left():
-    """No tensor and no graph node of a test outlives it, on either binding."""
+    """No tensor, graph node, event or stream of a test outlives it, on either binding."""
     from pkg._binding import core
 
     def live():
         with contextlib.suppress(Exception):  # an error that the test did not read
             core.synchronize()
-        return {"tensors": core.live_tensors(), "nodes": core.live_nodes()}
+        names = ("tensors", "nodes", "events", "streams")
+        return {name: getattr(core, f"live_{name}")() for name in names}
 
     before = live()
     yield

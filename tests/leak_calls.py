@@ -7,6 +7,7 @@ tests/bindings/probes/errors.py come on top.
 """
 
 CALLS = """
+core._before_fork: core._before_fork()
 core._backward: y = leaf * 2; core._backward((y,), (x,), False, False)
 core._from_dlpack: core._from_dlpack(x.__dlpack__(), False)
 core._grad: y = leaf * 2; core._grad((y,), (leaf,), (x,), False, False, False)
@@ -30,7 +31,9 @@ core.from_numpy: core.from_numpy(array)
 core.initial_seed: core.initial_seed()
 core.is_grad_enabled: core.is_grad_enabled()
 core.isa_name: core.isa_name()
+core.live_events: core.live_events()
 core.live_nodes: core.live_nodes()
+core.live_streams: core.live_streams()
 core.live_tensors: core.live_tensors()
 core.load_library: raises(core.load_library, '/nowhere/lib.so')
 core.manual_seed: core.manual_seed(3)

@@ -230,6 +230,8 @@ class Counts:
         self.values = {
             "tensors": core.live_tensors(),
             "nodes": core.live_nodes(),
+            "events": core.live_events(),
+            "streams": core.live_streams(),
             "blocks of Python": sys.getallocatedblocks(),
             "bytes of malloc": _malloc_bytes(),
         }

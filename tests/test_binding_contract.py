@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -127,9 +128,14 @@ DIFFERENCES = {
     },
 }
 
-# What gives up the GIL, by probes/gil.py.  A kernel on the caller keeps it.
-RELEASES_GIL = {"_backward", "_grad", "synchronize", "quiesce", "shutdown"}
-KEEPS_GIL = {"matmul on one thread", "tolist"}
+# What keeps the GIL, of the calls of probes/gil.py; the others give it up.  The first
+# part of a name is the symbol whose policy pkg.symbols() tells (test_symbols.py).
+KEEPS_GIL = {
+    "Operator.matmul on the caller",  # a kernel there keeps it
+    "Tensor.tolist of what is ready",
+    *("set_num_threads set_async pending_tasks cancel submit scheduler_stats").split(),
+    *("empty_cache", "from_numpy"),
+}
 
 
 @functools.lru_cache(maxsize=None)
@@ -207,7 +213,6 @@ def test_gil_is_released_in_the_same_places():
     """Measured: a second Python thread gets on during the call, or does not."""
     swig, variant = answers("gil", str(build_probe()))
     assert swig == variant
-    assert {name for name, released in swig.items() if released} == RELEASES_GIL
     assert {name for name, released in swig.items() if not released} == KEEPS_GIL
 
 
@@ -217,9 +222,10 @@ def test_no_object_is_left(binding):
     output = run("life", binding, str(build_probe()))
     counts = answer_in(output)
     assert counts["before"] == counts["after"]
-    assert "live at exit: 0 tensors, 0 nodes" in output.splitlines()
+    line = "live at exit: {0} tensors, {0} nodes, {0} events, {0} streams"
+    assert line.format(0) in output.splitlines()
     leaky = run("life", binding, str(build_probe()), "--leak")
-    assert "live at exit" in leaky and "live at exit: 0" not in leaky
+    assert "live at exit" in leaky and not re.search(r"exit: .*\b0 ", leaky)
 
 
 def test_tensors_of_the_other_binding_are_refused():

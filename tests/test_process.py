@@ -15,7 +15,7 @@ import time
 import pytest
 from child import DEADLINE, child_environment, run_child, run_command
 
-HAMMER_SECONDS = float(os.environ.get("PKG_HAMMER_SECONDS", "3"))
+HAMMER_SECONDS = float(os.environ.get("PKG_HAMMER_SECONDS", "10"))
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 
 
@@ -234,6 +234,30 @@ def test_ctrl_c_ends_each_wait_for_an_event():
     assert (status, out, err) == (0, "fine\n", "")
 
 
+def test_ctrl_c_ends_each_wait_of_a_queue():
+    """And of the tasks of `myops`; the jobs go on, and the queue can be used."""
+    code = """
+    from pkg.walkthrough.myops import TaskGroup
+    from pkg.walkthrough.overload_ops.queue import JobQueue
+    gate, group = ManualEvent(), TaskGroup()
+    group.submit(gate.wait)
+    queue = JobQueue(limit=2)
+    jobs = [queue.submit(int, deps=[gate]) for _ in range(2)]
+    check("wait_all", group.wait_all)
+    check("flush", queue.flush)
+    check("idle", lambda: queue.flush(idle=True))
+    check("submit", lambda: queue.submit(int))
+    check("close", queue.close)
+    gate.set()
+    queue.close()
+    assert [job.result() for job in jobs] == [0, 0] and queue.pending() == 0
+    assert group.wait_all() == [True]
+    print("fine")
+    """
+    status, out, err, _ = run_child(INTERRUPTED + code)
+    assert (status, out, err) == (0, "fine\n", "")
+
+
 def test_ctrl_c_ends_each_wait_for_a_tensor():
     """All on one chain of products, which takes longer than the test."""
     code = """
@@ -333,7 +357,73 @@ def test_ctrl_c_without_a_handler_ends_the_process():
     assert err.rstrip().endswith("KeyboardInterrupt")
 
 
+def test_ctrl_c_ends_the_wait_at_exit():
+    """For the job that runs then; there is no second wait behind it."""
+    code = """
+        import threading, time
+        from pkg.scheduler import submit
+        began = threading.Event()
+        submit(lambda: began.set() or time.sleep(30))
+        began.wait()
+        print("leaving", flush=True)
+    """
+    child = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=child_environment(),
+    )
+    assert child.stdout.readline() == "leaving\n"
+    time.sleep(0.5)
+    assert child.poll() is None, "it did not wait for the job"
+    begin = time.monotonic()
+    child.send_signal(signal.SIGINT)
+    _, err = child.communicate(timeout=DEADLINE)
+    assert time.monotonic() - begin < 1
+    assert "KeyboardInterrupt" in err
+
+
 # Fork and multiprocessing.
+
+
+@needs_fork
+def test_ctrl_c_ends_the_wait_before_a_fork():
+    """It comes from the line that forks, past what others do there, in the parent only;
+    what a handler of the user's raises comes as well."""
+    code = """
+    gate, ran = ManualEvent(), []
+    work = submit(int, deps=gate)
+    os.register_at_fork(before=lambda: ran.append("before"),
+                        after_in_parent=lambda: ran.append("after"))
+    def fork():
+        pid = os.fork()
+        if pid == 0:
+            ran.append("child")
+            os._exit(ran != ["before", "child"])
+        ran.append("not interrupted")
+    check("fork", fork)
+    assert os.wait()[1] == 0 and ran == ["before", "after"], ran
+
+    def handler(number, frame):
+        raise KeyboardInterrupt("mine")
+    signal.signal(signal.SIGINT, handler)
+    ran.clear()
+    def fork_again():
+        try:
+            fork()
+        except KeyboardInterrupt as error:
+            assert error.args == ("mine",)
+            raise
+    check("fork again", fork_again)
+    assert os.wait()[1] == 0 and ran == ["before", "after"], ran
+    gate.set()
+    assert work.result() == 0
+    print("fine")
+    """
+    status, out, err, _ = run_child(INTERRUPTED + code)
+    assert (status, out, err) == (0, "fine\n", "")
+
 
 
 @needs_fork
@@ -547,7 +637,8 @@ HAMMER = """
             kind(random.Random(0))
         pkg.synchronize()
         gc.collect()
-        return core.live_tensors(), core.live_nodes()
+        return (core.live_tensors(), core.live_nodes(), core.live_events(),
+                core.live_streams())
 
     warm()
     before = warm()
@@ -580,5 +671,74 @@ def test_eight_threads_hammer_everything():
     seed = str(time.time_ns() % 10**9)
     print("seed", seed)
     command = [sys.executable, "-c", textwrap.dedent(HAMMER), str(HAMMER_SECONDS), seed]
+    status, out, err, _ = run_command(command, timeout=HAMMER_SECONDS + 60)
+    assert status == 0 and out.startswith("fine"), err[-4000:]
+
+
+# In front of HAMMER: kinds that use both bindings of one core.
+BOTH = """
+    import sys
+    sys.path.insert(0, sys.argv.pop())
+    import pkg
+    from pkg._binding import core
+    import _pybind_core as other
+
+    add, add_there = core.Operator("add"), other.Operator("add")
+    product_there = other.Operator("matmul")
+    shared_there = other.tensor([1.0, 2.0], requires_grad=True)
+
+    def there(rng):
+        n = rng.randrange(1, 99)
+        x = other.tensor([float(i) for i in range(n)])
+        assert ((x + 1) * 2 - x).tolist() == [i + 2.0 for i in range(n)]
+    def to_and_fro(rng):
+        mine = pkg.ones(3, 2)
+        theirs = other._from_dlpack(mine.__dlpack__(), False)
+        other.Operator("add_")(theirs, 1)
+        assert mine.tolist() == [[2.0, 2.0]] * 3
+        back = core._from_dlpack(add_there(theirs, theirs).__dlpack__(), False)
+        assert add(back, mine).tolist() == [[6.0, 6.0]] * 3
+    def strangers(rng):
+        for call in (lambda: add(pkg.ones(2), shared_there),
+                     lambda: add_there(pkg.ones(2), shared_there)):
+            try:
+                call()
+            except TypeError as error:
+                assert "through DLPack" in str(error)
+                continue
+            raise AssertionError("no error")
+    def tasks_of_both(rng):
+        gate = core.ManualEvent()
+        a = core.submit(lambda: other.submit(lambda: 2, deps=None), deps=gate)
+        b = other.Stream().submit(lambda: add_there(shared_there, 1).tolist())
+        gate.set()
+        assert a.result(60).result(60) == 2 and b.result(60) == [2.0, 3.0]
+        other.synchronize()
+    def gradients_there(rng):
+        leaf = other.tensor([1.0, 2.0], requires_grad=True)
+        y = leaf * leaf
+        handle = other._register_hook(y, lambda g: g * 2)
+        total = other.Operator("sum")(y)
+        other._backward((total,), (None,), False, False)
+        assert leaf.grad.tolist() == [4.0, 8.0]
+    def pending_there(rng):
+        x = other.Operator("ones")([200, 200])
+        y = product_there(product_there(x, x), x)
+        assert y[3, 4].item() == 200**2
+    more = [there, to_and_fro, strangers, tasks_of_both, gradients_there, pending_there]
+"""
+
+
+@pytest.mark.skipif(bool(os.environ.get("PKG_BINDING")), reason="it takes both itself")
+def test_eight_threads_hammer_both_bindings_in_one_process():
+    """They share the core: its pool, its locks and whichever hooks came last."""
+    from bindings.build import build
+
+    seed = str(time.time_ns() % 10**9)
+    print("seed", seed)
+    code = textwrap.dedent(BOTH) + textwrap.dedent(HAMMER).replace(
+        "errors, exchange, copies, texts]", "errors, exchange, copies, texts, *more]"
+    )
+    command = [sys.executable, "-c", code, str(HAMMER_SECONDS), seed, str(build())]
     status, out, err, _ = run_command(command, timeout=HAMMER_SECONDS + 60)
     assert status == 0 and out.startswith("fine"), err[-4000:]

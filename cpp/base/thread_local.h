@@ -13,8 +13,8 @@
 namespace pkg {
 
 /// What is counted while it lives.
-enum class Live : uint8_t { Tensors, Nodes };
-inline constexpr int kLiveKinds = 2;
+enum class Live : uint8_t { Tensors, Nodes, Events, Streams };
+inline constexpr int kLiveKinds = 4;
 
 namespace detail {
 

@@ -3,6 +3,7 @@
 #include "scheduler/event.h"
 
 #include "base/error.h"
+#include "base/thread_local.h"
 #include "scheduler/runtime.h"
 
 namespace pkg {
@@ -14,9 +15,11 @@ using detail::Released;
 Event::Event(const char* name, std::string call_site) noexcept
     : name_(name),
       call_site_(std::move(call_site)),
-      generation_(detail::fork_generation()) {}
+      generation_(detail::fork_generation()) {
+  count_live(Live::Events, 1);
+}
 
-Event::~Event() = default;
+Event::~Event() { count_live(Live::Events, -1); }
 
 bool Event::add_link(Link* link) noexcept {
   Link* head = links_.load(std::memory_order_acquire);

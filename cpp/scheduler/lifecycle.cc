@@ -23,6 +23,8 @@ constexpr auto kExitWait = std::chrono::seconds(2);
 // A fork that follows a quiesce() this soon has waited already.
 constexpr auto kQuiesceHolds = std::chrono::seconds(1);
 thread_local Clock::time_point t_quiesced{};
+// Ctrl-C ended shutdown(): who is that impatient waits no more at exit.
+constinit std::atomic<bool> g_shutdown_interrupted{false};
 
 constinit std::atomic<Runtime*> g_runtime{nullptr};
 constinit std::atomic<uint32_t> g_generation{0};
@@ -69,7 +71,8 @@ void at_exit() {
   if (!rt) return;
   set_hooks({});
   rt->closing = true;
-  rt->pool.stop(Pool::Stop::kFreeze, Clock::now() + kExitWait);
+  const auto wait = g_shutdown_interrupted ? Clock::duration::zero() : kExitWait;
+  rt->pool.stop(Pool::Stop::kFreeze, Clock::now() + wait);
 }
 
 Runtime& make_runtime() {
@@ -107,10 +110,10 @@ std::mutex& stream_lock(const void* stream) noexcept {
 bool quiesce(double seconds) {
   auto* rt = detail::runtime_if_made();
   if (!rt) return true;
-  const bool idle =
-      !detail::running_task() && rt->ledger.wait_all(rt->parking, seconds);
-  detail::t_quiesced = detail::Clock::now();
-  return idle;
+  struct Note {  // also when Ctrl-C ends the wait: a fork shall not begin another
+    ~Note() { detail::t_quiesced = detail::Clock::now(); }
+  } note;
+  return !detail::running_task() && rt->ledger.wait_all(rt->parking, seconds);
 }
 
 bool shutdown(double seconds) {
@@ -121,7 +124,9 @@ bool shutdown(double seconds) {
   }
   auto& rt = detail::runtime();
   rt.closing = true;
+  detail::g_shutdown_interrupted = true;  // until the wait has ended by itself
   const bool finished = rt.ledger.wait_all(rt.parking, seconds > 0 ? seconds : 0);
+  detail::g_shutdown_interrupted = false;
   BlockingRegion region;
   const auto grace = std::chrono::milliseconds(finished ? 1000 : 0);
   rt.pool.stop(finished ? Pool::Stop::kRunRest : Pool::Stop::kDropRest,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/thread_local.h"
 #include "scheduler/runtime.h"
 
 namespace pkg {
@@ -19,8 +20,8 @@ thread_local Current t_current;
 
 }  // namespace
 
-Stream::Stream() = default;
-Stream::~Stream() = default;
+Stream::Stream() { count_live(Live::Streams, 1); }
+Stream::~Stream() { count_live(Live::Streams, -1); }
 
 Ref<Event> Stream::submit(UniqueFunction fn, std::span<const Ref<Event>> deps,
                           TaskOptions options) {

@@ -73,6 +73,7 @@ TYPES = {
     "_from_dlpack": "Tensor",
     "_symbols": "list[tuple[str, str, str, str]]",
     "register_tensor_class": "None",
+    "_before_fork": "None",
 }
 INTS = ("ndim", "itemsize", "nbytes", "_version")
 BOOLS = ("requires_grad", "is_leaf", "retains_grad", "_is_view")

@@ -11,6 +11,7 @@
 namespace pkg::python {
 
 int add_export_type(PyObject* module);  // py_new.cc
+int add_fork(PyObject* module);         // py_fork.cc
 int add_symbols(PyObject* module);      // py_symbols.cc
 
 int init_module(PyObject* module) noexcept {
@@ -20,7 +21,7 @@ int init_module(PyObject* module) noexcept {
     init_dtype(module);
     if (add_tensor_type(module) < 0 || add_export_type(module) < 0 ||
         add_operator_type(module) < 0 || add_autograd(module) < 0 ||
-        add_scheduler(module) < 0 || add_symbols(module) < 0) {
+        add_scheduler(module) < 0 || add_fork(module) < 0 || add_symbols(module) < 0) {
       return -1;
     }
     Dispatcher::get();  // an error in a registration block is an ImportError's cause

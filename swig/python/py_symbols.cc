@@ -89,6 +89,8 @@ PKG_ENTRY(cancel_requested, "bool pkg::cancel_requested()", "kept", "value");
 PKG_ENTRY(scheduler_stats, "pkg::SchedulerStats pkg::scheduler_stats()", "kept", "value");
 PKG_ENTRY(current_stream, "pkg::Ref<pkg::Stream> pkg::current_stream()", "kept",
           "shared");
+PKG_ENTRY(_before_fork, "PyObject* pkg::python::before_fork(PyObject*, PyObject*)",
+          "waits", "none");
 PKG_ENTRY(_symbols, "PyObject* pkg::python::symbols(PyObject*, PyObject*)", "kept",
           "value");
 

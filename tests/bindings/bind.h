@@ -30,6 +30,7 @@ void bind_operator(py::module_& m);    // bind_operator.cc: the callable of an o
 void bind_autograd(py::module_& m);    // bind_autograd.cc
 void bind_node(py::module_& m);        // bind_node.cc: grad_fn; called by the former
 void bind_scheduler(py::module_& m);   // bind_scheduler.cc
+void bind_fork(py::module_& m);        // bind_fork.cc: what waits before os.fork()
 void bind_event(py::module_& m);       // bind_event.cc; called by the former
 void bind_stream(py::module_& m);      // bind_stream.cc; called by the former
 void bind_config(py::module_& m);      // bind_config.cc

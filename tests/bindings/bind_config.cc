@@ -58,6 +58,10 @@ void bind_config(py::module_& m) {
         "peak_bytes()\n--\n\nHighest number of bytes handed out so far.");
   m.def("live_tensors", [] { return live_count(Live::Tensors); },
         "live_tensors()\n--\n\nTensor objects alive, for leak tests.");
+  m.def("live_events", [] { return live_count(Live::Events); },
+        "live_events()\n--\n\nTasks and other events alive, for leak tests.");
+  m.def("live_streams", [] { return live_count(Live::Streams); },
+        "live_streams()\n--\n\nStreams alive, for leak tests.");
 }
 
 }  // namespace pkg::pybind

@@ -24,6 +24,7 @@ PYBIND11_MODULE(_pybind_core, m) {
   bind_operator(m);
   bind_autograd(m);
   bind_scheduler(m);
+  bind_fork(m);
   bind_config(m);
   pkg::Dispatcher::get();  // an error in a registration block ends the import
 }

@@ -15,10 +15,13 @@ import sys
 import threading
 import time
 
+import numpy as np
+
 import pkg
 from pkg._binding import core
 
 ATTEMPTS = 10
+SECONDS = 0.03
 
 pkg.set_num_threads(2)
 probe = ctypes.PyDLL(sys.argv[1])  # PyDLL: the probe itself keeps the GIL
@@ -45,24 +48,80 @@ def grad(case):
 
 
 def pending():
-    """Work on the pool that is not done for a while."""
-    probe.probe_submit_sleep(0.1)
+    """Work on the pool that is not done for a while; a stream that it is the work of."""
+    stream = core.Stream()
+    with stream:
+        probe.probe_submit_sleep(SECONDS)
+    return stream
 
 
-def matrices():
-    core.set_num_threads(1)
-    return pkg.ones(1000, 1000)
+def event():
+    """The event of such work."""
+    return pending().record_event()
 
 
-# name: (make the case, the call to measure)
+def tensor():
+    """A product that is not done for a while, and an element of it."""
+    x = pkg.ones(800, 800)
+    for _ in range(3):
+        x = x @ x * 0.001
+    return x, x[0, 0]
+
+
+def on_the_caller(make):
+    """The same with async off: work is done by who asks for it."""
+
+    def case():
+        core.set_async(False)
+        return make()
+
+    return case
+
+
+def array_of(case):
+    return core._memory(case[0])
+
+
+# symbol, or symbol.what: (make the case, the call to measure)
 CALLS = {
     "_backward": (long_chain, backward),
     "_grad": (long_chain, grad),
     "synchronize": (pending, lambda _: core.synchronize()),
     "quiesce": (pending, lambda _: core.quiesce(5)),
-    "matmul on one thread": (matrices, lambda x: x @ x),
-    "tolist": (lambda: pkg.ones(300000), lambda x: x.tolist()),
-    "shutdown": (pending, lambda _: core.shutdown(5)),  # the last: it ends the pool
+    "_before_fork": (pending, lambda _: core._before_fork()),
+    "Event.wait": (event, lambda e: e.wait()),
+    "Event.wait(1)": (event, lambda e: e.wait(1)),
+    "Event.result": (event, lambda e: e.result()),
+    "Event.exception": (event, lambda e: e.exception()),
+    "ManualEvent.wait": (core.ManualEvent, lambda e: e.wait(SECONDS)),
+    "Stream.synchronize": (pending, lambda s: s.synchronize()),
+    "Tensor.wait": (tensor, lambda case: case[0].wait()),
+    "Tensor.item": (tensor, lambda case: case[1].item()),
+    "Tensor.tolist": (tensor, lambda case: case[1].tolist()),
+    "Tensor.numpy": (tensor, lambda case: case[0].numpy()),
+    "Tensor.__bool__": (tensor, lambda case: bool(case[1])),
+    "Tensor.__getitem__": (tensor, lambda case: case[0][case[0] > 2]),
+    "Tensor.__dlpack__": (tensor, lambda case: case[0].__dlpack__()),
+    "Operator.nonzero": (tensor, lambda case: pkg.nonzero(case[0])),
+    "tensor": (tensor, lambda case: core.tensor([1.0, case[1]])),
+    "_memory": (tensor, array_of),
+    "Tensor.tolist of what is ready": (lambda: pkg.ones(300000), lambda x: x.tolist()),
+    "set_num_threads": (pending, lambda _: core.set_num_threads(2)),
+    "set_async": (pending, lambda _: core.set_async(True)),
+    "pending_tasks": (pending, lambda _: core.pending_tasks()),
+    "cancel": (event, lambda e: core.cancel(e)),
+    "submit": (pending, lambda _: core.submit(int)),
+    "scheduler_stats": (pending, lambda _: core.scheduler_stats()),
+    "empty_cache": (tensor, lambda _: core.empty_cache()),
+    "from_numpy": (lambda: np.ones(10**6), core.from_numpy),
+    "Operator.matmul on the caller": (
+        on_the_caller(lambda: pkg.ones(700, 700)),
+        lambda x: x @ x,
+    ),
+    "shutdown": (
+        lambda: core.set_async(True) or pending(),
+        lambda _: core.shutdown(5),  # the last: it ends the pool
+    ),
 }
 
 
@@ -85,7 +144,9 @@ def measure():
         time.sleep(0.01)
         before = ticks
         call(case)
-        return ticks - before
+        during = ticks - before
+        core.synchronize()  # what an attempt left is no part of the next one
+        return during
 
     released = {
         name: any(ticks_during(*how) > 0 for _ in range(ATTEMPTS))

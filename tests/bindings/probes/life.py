@@ -5,6 +5,7 @@ Run by tests/test_binding_contract.py in a process of its own, once per binding,
 path of the probe library, which prints the counts once more when the process ends.
 """
 
+import contextlib
 import copy
 import ctypes
 import gc
@@ -23,6 +24,46 @@ probe = ctypes.CDLL(sys.argv[1])
 
 class Mine(pkg.Tensor):
     """A subclass with a dict, so that it can be part of a cycle."""
+
+
+class Double(pkg.autograd.Function):
+    """2 x, with a tensor saved."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 2 + 0 * ctx.saved_tensors[0]
+
+
+def scheduling():
+    """Events that go well, fail, are cancelled, dropped, in a cycle; streams; callbacks."""
+    gate, stream = core.ManualEvent(), core.Stream()
+    waiting = core.submit(lambda: pkg.ones(2), deps=gate)
+    held = [core.submit(lambda: held, deps=gate)]  # its result is the list with it
+    cancelled = core.submit(int, deps=gate)
+    cancelled.cancel()
+    failed = stream.submit(lambda: {}["k"], waiting)
+    with stream:
+        mark = core.current_stream().record_event()
+    other = core.Stream()
+    other.wait_stream(stream)
+    gate.set(pkg.ones(1))
+    assert waiting.result().tolist() == [1.0, 1.0] and held[0].result() is held
+    for event in (failed, cancelled):
+        assert event.exception() is not None
+    other.synchronize()
+    assert mark.wait() and gate.result().item() == 1
+    dropped = core.ManualEvent()
+    core.submit(int, deps=dropped)
+    del dropped
+    large = pkg.ones(300, 300)
+    large @ large  # pending when it is dropped
+    with contextlib.suppress(KeyError, pkg.CancelledError):
+        core.synchronize()
 
 
 def scenario():
@@ -45,6 +86,10 @@ def scenario():
     copy.deepcopy(x)
     mine = Mine._make_subclass(Mine, z)
     mine.me = mine
+    scheduling()
+    Double.apply(x).sum().backward()
+    x.register_hook(lambda grad: grad * 2).remove()
+    y.grad_fn.register_hook(lambda *grads: None)
     for call in (lambda: z + "a", lambda: pkg.add(z, 1, 2), lambda: z[9], core.Tensor):
         try:
             call()
@@ -60,7 +105,10 @@ def scenario():
 
 def counts():
     gc.collect()
-    return [core.live_tensors(), core.live_nodes()]
+    with contextlib.suppress(Exception):  # an error that nobody read
+        core.synchronize()
+    names = ("tensors", "nodes", "events", "streams")
+    return {name: getattr(core, f"live_{name}")() for name in names}
 
 
 if __name__ == "__main__":
@@ -76,6 +124,12 @@ if __name__ == "__main__":
     view = pkg.ones(2).numpy()
     cycle = Mine._make_subclass(Mine, pkg.ones(2))
     cycle.me = cycle
+    tensor.register_hook(lambda grad: tensor)
+    event = core.submit(lambda: [tensor])
+    stream = core.Stream()
+    function = Double.apply(tensor)
     if sys.argv[2:] == ["--leak"]:  # shows that the count at exit would notice
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(view.base))
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(node))
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(event))
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(stream))

@@ -21,9 +21,11 @@ namespace {
 // The process unloads this library before the core, which it depends on.
 struct AtExit {
   ~AtExit() {
-    std::printf("live at exit: %lld tensors, %lld nodes\n",
-                static_cast<long long>(pkg::live_count(pkg::Live::Tensors)),
-                static_cast<long long>(pkg::live_count(pkg::Live::Nodes)));
+    using pkg::Live;
+    const auto count = [](Live kind) { return static_cast<long long>(pkg::live_count(kind)); };
+    std::printf("live at exit: %lld tensors, %lld nodes, %lld events, %lld streams\n",
+                count(Live::Tensors), count(Live::Nodes), count(Live::Events),
+                count(Live::Streams));
   }
 } at_exit;
 
