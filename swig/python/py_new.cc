@@ -96,7 +96,7 @@ Tensor borrow_buffer(PyObject* object, bool* read_only = nullptr) {
     throw_python_error();
   }
   const auto release = [raw = view.get()] {
-    if (!Py_IsInitialized()) return;
+    if (!interpreter_alive()) return;
     GilAcquire gil;
     PyBuffer_Release(raw);
     delete raw;

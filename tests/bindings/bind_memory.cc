@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "bind.h"
+#include "kept.h"
 #include "tensor/exported.h"
 #include "tensor/strided_loop.h"
 
@@ -99,7 +100,7 @@ Tensor borrow_buffer(const py::buffer& array) {
             info->format, "'. Supported are bool, uint8, int8, int32, int64, float16, "
             "float32 and float64.");
   const auto release = [raw = info.get()] {
-    if (!Py_IsInitialized()) return;  // the array's memory is gone with the interpreter
+    if (!interpreter_alive()) return;  // the array's memory is gone with the interpreter
     py::gil_scoped_acquire gil;
     delete raw;
   };
