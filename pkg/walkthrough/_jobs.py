@@ -20,13 +20,27 @@ class QueueFull(RuntimeError):
 
 
 class _Job:
-    """One job: its event, and whether it has begun."""
+    """One job: its event once there is one, who submits it till then, and whether it
+    has begun."""
 
-    __slots__ = ("event", "started")
+    __slots__ = ("event", "submitter", "started")
 
     def __init__(self):
         self.event = None
+        self.submitter = threading.get_ident()
         self.started = False
+
+    def done(self):
+        """Whether nothing of it is left to do."""
+        return self.event is not None and self.event.done()
+
+    def settled(self):
+        """Whether submit() is through with it: it has an event, or was refused."""
+        return self.event is not None or self.submitter is None
+
+    def being_submitted_here(self):
+        """Whether this thread is in submit(), as a job that runs there at once is."""
+        return self.event is None and self.submitter == threading.get_ident()
 
     def begin(self, seconds, device):
         """First step of a job that spends `seconds` on the device."""
@@ -42,10 +56,13 @@ class _Job:
 class JobQueue:
     """Jobs in order of submission (`ordered`) or as their inputs are ready.
 
-    limit: most jobs pending at a time; what happens beyond it says `policy`: 'block'
-    (submit waits), 'raise' (QueueFull) or 'drop-oldest' (cancels one that waits).
+    limit: most jobs pending at a time, by any number of threads; what happens beyond it
+    says `policy`: 'block' (submit waits), 'raise' (QueueFull) or 'drop-oldest' (cancels
+    one that waits).
     """
 
+    # A job is in the list, and counts, before its event exists: the lock covers the look
+    # at the list and the entry, but no work, no wait and no destructor.
     def __init__(self, ordered=True, limit=None, policy="block"):
         if policy not in ("block", "raise", "drop-oldest"):
             raise ValueError(
@@ -56,7 +73,7 @@ class JobQueue:
         self._limit = limit
         self._policy = policy
         self._closed = False
-        self._lock = threading.Lock()
+        self._changed = threading.Condition()  # a job got its event, or was refused
         self._jobs = []
         self._purge_at = 64
 
@@ -67,58 +84,89 @@ class JobQueue:
     def submit(self, work, deps=(), seconds=0.0):
         """Runs work() after `deps` and `seconds` on the device; returns its Event.
 
-        QueueClosed after close().
+        QueueClosed after close(). When it raises, the job is in no queue.
         """
-        if self._closed:
-            raise QueueClosed("[submit] expected an open queue, got a closed one.")
-        if self._limit is not None:
-            self._make_room()
         job = _Job()
-        if seconds > 0:
-            # begin() is the only owner of the device's event: if it never runs, because
-            # an input failed or was cancelled, the event is dropped and work() with it.
-            on_device = scheduler.ManualEvent()
-            begin = functools.partial(job.begin, seconds, on_device)
-            begun = scheduler.submit(begin, deps=deps, stream=self._stream)
-            deps = [begun, on_device]
-            job.event = scheduler.submit(work, deps=deps, stream=self._stream)
-        else:
-            run = functools.partial(job.run, work)
-            job.event = scheduler.submit(run, deps=deps, stream=self._stream)
-        self._remember(job)
-        return job.event
+        while not self._enter(job):
+            self._make_room()
+        try:
+            event = self._schedule(job, work, deps, seconds)
+        except BaseException:
+            self._leave(job)
+            raise
+        with self._changed:
+            job.event = event
+            self._changed.notify_all()
+        return event
 
-    def _remember(self, job):
-        with self._lock:
-            self._jobs.append(job)
-            many = len(self._jobs) >= self._purge_at
-        if many:
-            self._purge_at = max(64, 2 * len(self._snapshot()))
+    def _schedule(self, job, work, deps, seconds):
+        if seconds <= 0:
+            run = functools.partial(job.run, work)
+            return scheduler.submit(run, deps=deps, stream=self._stream)
+        # begin() is the only owner of the device's event: if it never runs, because an
+        # input failed or was cancelled, the event is dropped and work() with it.
+        on_device = scheduler.ManualEvent()
+        begin = functools.partial(job.begin, seconds, on_device)
+        begun = scheduler.submit(begin, deps=deps, stream=self._stream)
+        try:
+            return scheduler.submit(work, deps=[begun, on_device], stream=self._stream)
+        except BaseException:
+            begun.cancel()
+            raise
+
+    def _enter(self, job):
+        """Takes the job in if the queue is open and has room; QueueClosed, QueueFull."""
+        with self._changed:
+            known = self._jobs  # what is finished dies after the lock is given back
+            if self._closed:
+                raise QueueClosed("[submit] expected an open queue, got a closed one.")
+            if self._limit is not None or len(known) >= self._purge_at:
+                self._jobs = [j for j in known if not j.done()]
+                self._purge_at = max(64, 2 * len(self._jobs))
+            pending = len(self._jobs)
+            if self._limit is None or pending < self._limit:
+                self._jobs.append(job)
+                return True
+        if self._policy == "raise":
+            raise QueueFull(
+                f"[submit] expected fewer than {self._limit} pending jobs, got "
+                f"{pending} (limit={self._limit})."
+            )
+        return False
+
+    def _leave(self, job):
+        with self._changed:
+            self._jobs = [j for j in self._jobs if j is not job]
+            job.submitter = None
+            self._changed.notify_all()
 
     def _make_room(self):
-        while True:
-            pending = self._snapshot()
-            if len(pending) < self._limit:
-                return
-            if self._policy == "raise":
-                raise QueueFull(
-                    f"[submit] expected fewer than {self._limit} pending jobs, got "
-                    f"{len(pending)} (limit={self._limit})."
-                )
-            waiting = [job for job in pending if not job.started]
-            if self._policy == "drop-oldest" and waiting:
-                waiting[0].event.cancel()
-                with self._lock:
-                    self._jobs = [job for job in self._jobs if job is not waiting[0]]
-            else:
-                pending[0].event.exception()
+        """Drops a job that waits, or waits for the oldest to finish."""
+        pending = self._submitted()
+        waiting = [job for job in pending if not job.started]
+        if self._policy == "drop-oldest" and waiting:
+            waiting[0].event.cancel()
+            if not waiting[0].started:
+                self._leave(waiting[0])
+        elif pending:
+            pending[0].event.exception()
+        elif any(job.being_submitted_here() for job in self._snapshot()):
+            raise RuntimeError("[submit] would deadlock: called inside a pending job.")
 
     def _snapshot(self):
         """The pending jobs; the finished ones are forgotten."""
-        with self._lock:
+        with self._changed:
             known = self._jobs  # what is finished dies after the lock is given back
-            self._jobs = [job for job in known if not job.event.done()]
+            self._jobs = [job for job in known if not job.done()]
             return list(self._jobs)
+
+    def _submitted(self):
+        """The same, once other threads have got the events of what they submit."""
+        pending = [job for job in self._snapshot() if not job.being_submitted_here()]
+        early = [job for job in pending if job.event is None]
+        with self._changed:
+            self._changed.wait_for(lambda: all(job.settled() for job in early))
+        return [job for job in pending if job.event is not None]
 
     def stats(self):
         """(jobs waiting, jobs running) of one moment."""
@@ -141,14 +189,14 @@ class JobQueue:
         RuntimeError inside a job of this queue: it would wait for itself.
         """
         while True:
-            pending = self._snapshot()
+            pending = self._submitted()
             for job in reversed(pending):  # the last first: one sleep, not one per job
                 job.event.exception()
             for job in pending:
                 error = job.event.exception() if raise_errors else None
                 if error is not None:
                     raise error
-            if not self._snapshot() or not idle:
+            if not idle or not self._submitted():
                 return
 
     def close(self, policy="drain"):
@@ -158,9 +206,10 @@ class JobQueue:
             raise ValueError(
                 f"[close] expected 'drain' or 'cancel', got {policy!r} (policy)."
             )
-        self._closed = True
+        with self._changed:
+            self._closed = True
         if policy == "cancel":
-            for job in reversed(self._snapshot()):
+            for job in reversed(self._submitted()):
                 if not job.started:
                     job.event.cancel()
         self.flush()
