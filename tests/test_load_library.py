@@ -40,6 +40,21 @@ SOURCES = {
               .cpu([](const pkg::Tensor& x, int64_t) { return x; });
         }
     """,
+    # The op of TensorFlow's guide, which the articles show.
+    "zero_out": """
+        PKG_LIBRARY(guide, m) {
+          m.def("zero_out(Tensor to_zero) -> Tensor")
+              .doc("Its first element; 0 in place of the others.")
+              .shape([](const pkg::Tensor& to_zero) { return to_zero.spec(); })
+              .cpu([](pkg::Tensor& zeroed, const pkg::Tensor& to_zero) {
+                PKG_CHECK(to_zero.dtype() == pkg::DType::Int32, TypeError,
+                          "[zero_out] expected int32.");
+                auto* out = zeroed.data<int32_t>();
+                for (int64_t i = 0; i < zeroed.numel(); ++i) out[i] = 0;
+                if (zeroed.numel()) out[0] = to_zero.data<int32_t>()[0];
+              });
+        }
+    """,
     "named_os": 'PKG_LIBRARY(os, m) { m.def("f(Tensor self) -> Tensor"); }',
     "unlinked": "void missing_function(); static int x = (missing_function(), 0);",
 }
@@ -141,6 +156,105 @@ assert pkg.ones(2).add(1).tolist() == [2, 2]
     assert out.count("partial.so, block at") == 2 and "partial.cc:3" in out
     assert "(pkg::Tensor const&, long) does not fit the schema second(Tensor self)" in out
     assert "new process" in out and "No op registered: partial::first" in out
+
+
+def test_w04_zero_out_is_printed_as_it_should_be(folder: Path) -> None:
+    """What the text calls is a method of what print() returns: None."""
+    out = run(
+        folder,
+        """
+load("zero_out.so")
+zero_out = pkg.ops.guide.zero_out
+x = pkg.tensor([1, 2, 3, 4, 5], dtype=pkg.int32)
+print(zero_out(x).tolist())
+try:
+    print(zero_out(x)).tolist()
+except AttributeError as err:
+    print(err)
+assert zero_out(pkg.ones(2, 3, device="meta").to_dtype(pkg.int32)).shape == (2, 3)
+assert zero_out(x[1::2]).tolist() == [2, 0] and zero_out(x[:0]).tolist() == []
+try:
+    zero_out(pkg.ones(2))
+except TypeError as err:
+    print(err)
+""",
+    )
+    right, wrong, why, dtype = out.splitlines()
+    assert right == "[1, 0, 0, 0, 0]" and wrong.startswith("tensor([1, 0, 0, 0, 0]")
+    assert why == "'NoneType' object has no attribute 'tolist'"
+    assert dtype == "[zero_out] expected int32."
+
+
+def test_w96_a_cached_handle_outlives_what_others_register(folder: Path) -> None:
+    """Good libraries, failing ones and new overloads of the very op."""
+    run(
+        folder,
+        """
+neg, bound, x = pkg.neg, pkg.ones(2).neg, pkg.ones(2)
+load("good.so")
+same = pkg.ops.good.same
+for name in ("partial.so", "duplicate.so"):
+    try:
+        load(name)
+    except RuntimeError:
+        continue
+    raise AssertionError(name)
+load("zero_out.so")
+assert neg(x).tolist() == bound().tolist() == [-1, -1] and same(x) is x
+assert len(neg.schemas) == 1 and len(pkg.neg.schemas) == 2
+""",
+    )
+
+
+def test_w97_a_library_is_no_owner_of_ops(folder: Path) -> None:
+    """The record says who registered what; the namespace belongs to nobody."""
+    run(
+        folder,
+        """
+load("good.so")
+(mine,) = pkg.ops.good.same.records
+(added,) = pkg.brand_new.records
+assert "good.cc:2" in mine["where"] or "good.cc:3" in mine["where"], mine
+assert "good.cc" in added["where"], added
+old, new = pkg.neg.records
+assert "good.cc" in new["where"] and "good.cc" not in old["where"], (old, new)
+""",
+    )
+
+
+def test_w101_a_gradient_is_not_lost_silently(folder: Path) -> None:
+    """The call is the error, it names the op; without gradients there is none."""
+    out = run(
+        folder,
+        """
+load("zero_out.so")
+zero_out = pkg.ops.guide.zero_out
+x = pkg.ones(2, requires_grad=True)
+try:
+    zero_out(x)
+except NotImplementedError as err:
+    print(err)
+for call in (lambda: zero_out(x.detach()), lambda: pkg.no_grad()(zero_out)(x)):
+    try:
+        call()
+    except TypeError as err:
+        assert str(err) == "[zero_out] expected int32.", err
+""",
+    )
+    assert "[zero_out] has no gradient formula" in out and ".grad(" in out
+    assert "would be lost" in out and "zero_out.cc" in out
+
+
+def test_w102_a_call_that_fits_no_overload_raises() -> None:
+    """Of every op: a TypeError, never None."""
+    core = pkg._binding.core
+    called = 0
+    for space in core.operator_namespaces():
+        for name in core.operator_names(space):
+            with pytest.raises(TypeError):
+                core.Operator(name, space)(object(), object(), nonsense=object())
+            called += 1
+    assert called > 300
 
 
 @pytest.mark.parametrize(

@@ -286,6 +286,45 @@ TEST(calls_lookups_and_registration_at_once) {
   CHECK(wrong == 0);
 }
 
+TEST(handles_survive_replaced_kernels) {
+  static const Op<Tensor(const Tensor&)> held{"kept", "test"};
+  add_block(Kind::Fragment, "test", nullptr, [](Library& m) {
+    m.def("kept(Tensor self) -> Tensor")
+        .shape([](const Tensor& self) { return self.spec(); })
+        .cpu([](Tensor& out, const Tensor&) { out.data<float>()[0] = 1; });
+  });
+  const Tensor x = filled(1, 0);
+  CHECK(first(held(x)) == 1);
+  const Operator* record = &held.record();
+  add_block(Kind::Implementation, "test", "Meta", [](Library& m) {
+    m.impl("kept", [](const Tensor& self) { return empty(self.spec()); });
+  });
+  CHECK_THROWS(add_block(Kind::Implementation, "test", "CPU",
+                         [](Library& m) {
+                           m.impl("kept", [](Tensor& out, const Tensor&) {
+                             out.data<float>()[0] = 2;
+                           });
+                           throw std::runtime_error("half-way");
+                         }),
+               std::exception, "half-way");
+  for (int i = 0; i < 100; ++i) {
+    static int number;
+    number = i;
+    add_block(Kind::Fragment, "test", nullptr, [](Library& m) {
+      m.def(str("beside", number, "(Tensor self) -> Tensor"));
+    });
+  }
+  CHECK(&held.record() == record && first(held(x)) == 1);
+}
+
+TEST(a_typed_handle_is_not_an_untyped_one) {
+  using One = Op<Tensor(const Tensor&)>;
+  static_assert(!std::is_convertible_v<const Operator&, One>);
+  const Op<Tensor(const Tensor&, const Tensor&)> wrong{"twice", "test"};
+  const Tensor x = filled(1, 1);
+  CHECK_THROWS(wrong(x, x), InternalError, "twice");
+}
+
 TEST(a_library_that_is_not_there) {
   CHECK_THROWS(load_library("/nowhere/ops.so"), ImportError, "/nowhere/ops.so");
 }

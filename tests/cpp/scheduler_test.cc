@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "scheduler/hooks.h"
+#include "scheduler/runtime.h"
 #include "scheduler/stream.h"
 #include "scheduler_helpers.h"
 
@@ -206,6 +207,22 @@ TEST(cancelling_while_running_is_safe) {
     }
   }
   synchronize();
+}
+
+template <class... T>
+constexpr bool kStayWhereTheyAre =
+    ((!std::is_copy_constructible_v<T> && !std::is_copy_assignable_v<T> &&
+      !std::is_move_constructible_v<T> && !std::is_move_assignable_v<T>)&&...);
+
+TEST(what_has_an_identity_cannot_be_copied) {
+  static_assert(kStayWhereTheyAre<Event, ManualEvent, Stream, StreamGuard,
+                                  BlockingRegion, pkg::detail::Pool, pkg::detail::Task,
+                                  pkg::detail::Parking, pkg::detail::Ledger,
+                                  pkg::detail::Runtime>);
+  // A handle is something else: both mean the same stream.
+  const auto stream = Ref<Stream>::make();
+  const Ref<Stream> same = stream;
+  CHECK(same.get() == stream.get());
 }
 
 TEST(manual_events) {
