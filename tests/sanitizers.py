@@ -6,9 +6,10 @@
 
 `address` is AddressSanitizer, with leaks, and UndefinedBehaviorSanitizer; `thread` is
 ThreadSanitizer.  Builds the core for each in its own folder below build/ (incremental;
-from clean about two minutes each on two cores), compiles every tests/cpp/*_test.cc
-against it and runs it.  A further argument that is part of a file's name picks tests:
-python tests/sanitizers.py thread scheduler.
+from clean about two minutes each on two cores), compiles every tests/cpp/*_test.c and
+*_test.cc against it and runs it; `address` also runs the scenarios of
+tests/ctypes_client.py, named c_api_ctypes_client.  A further argument that is part of a
+name picks tests: python tests/sanitizers.py thread scheduler.
 
 `binding` is AddressSanitizer and UndefinedBehaviorSanitizer under Python: tests/leaks.py
 makes CALLS (default 100000) calls of each kind, each byte of them counted.
@@ -77,25 +78,29 @@ def build_package(sanitizers: str) -> Path:
     return folder
 
 
-def check_binding(arguments: list[str]) -> bool:
-    """Whether tests/leaks.py passes without a report."""
-    print(f"{MODES['address']}: building the package", flush=True)
-    folder = build_package(MODES["address"])
-    # The interpreter is not compiled for it: the sanitizer must be there first, and with
-    # it the library whose functions for exceptions it replaces.
+def environment_of_python() -> dict[str, str]:
+    """For an interpreter that loads what is compiled for AddressSanitizer."""
+    # It is not compiled for it itself: the sanitizer must be there first, and with it
+    # the library whose functions for exceptions it replaces.
     libraries = [
         subprocess.check_output(["g++", f"-print-file-name={name}"], text=True).strip()
         for name in ("libasan.so", "libstdc++.so")
     ]
-    environment = {
+    return {
         **OPTIONS,
         **os.environ,
-        # What Python keeps for ever is no leak: what grows is, and leaks.py counts that.
+        # What Python keeps for ever is no leak: what grows is, and the programs count.
         "ASAN_OPTIONS": "detect_leaks=0",
         "LD_PRELOAD": " ".join(libraries),
         "PYTHONMALLOC": "malloc",
-        "PYTHONPATH": str(folder),
     }
+
+
+def check_binding(arguments: list[str]) -> bool:
+    """Whether tests/leaks.py passes without a report."""
+    print(f"{MODES['address']}: building the package", flush=True)
+    folder = build_package(MODES["address"])
+    environment = {**environment_of_python(), "PYTHONPATH": str(folder)}
     if not any(argument.isdigit() for argument in arguments):
         arguments = ["100000", *arguments]
     command = [sys.executable, str(ROOT / "tests" / "leaks.py"), *arguments]
@@ -107,9 +112,13 @@ def compile_test(config: Config, source: Path) -> Path:
     folder = ROOT / "build" / config.name
     program = folder / "tests" / source.stem
     program.parent.mkdir(exist_ok=True)
+    compiler, flags = config.cxx, config.compile_flags
+    if source.suffix == ".c":
+        compiler = ["gcc", "-std=c11"]
+        flags = [flag for flag in flags if not flag.startswith("-std=")]
     subprocess.run(
-        [*config.cxx, *config.compile_flags, "-Icpp", f"-I{CPP_TESTS}", str(source)]
-        + ["-o", str(program), *config.link_flags]
+        [*compiler, *flags, "-Icpp", f"-I{CPP_TESTS}", str(source)]
+        + ["-o", str(program), *config.link_flags, "-lm"]
         + [f"-L{folder / 'lib'}", "-lpkg_core", f"-Wl,-rpath,{folder / 'lib'}"],
         cwd=ROOT,
         check=True,
@@ -118,12 +127,32 @@ def compile_test(config: Config, source: Path) -> Path:
 
 
 def run_test(program: Path) -> bool:
-    """Whether it passes without a report; prints its output when it does not."""
+    """Whether a test program passes without a report."""
+    return run_command(program.name, [str(program)], {**OPTIONS, **os.environ})
+
+
+def run_ctypes_client(config: Config) -> bool:
+    """The same for the scenarios of the client of the C surface in Python."""
+    client = ROOT / "tests" / "ctypes_client.py"
+    library = ROOT / "build" / config.name / "lib" / "libpkg_core.so"
+    sys.path.insert(0, str(client.parent))
+    from ctypes_client import SCENARIOS
+
+    names = [scenario.__name__ for scenario in SCENARIOS]
+    command = [sys.executable, str(client), str(library)]
+    environment = environment_of_python()
+    return all(
+        [run_command(f"c_api_ctypes_client {n}", [*command, n], environment) for n in names]
+    )
+
+
+def run_command(name: str, command: list[str], environment: dict[str, str]) -> bool:
+    """Whether it passes; prints its output when it does not."""
     began = time.monotonic()
     try:
         done = subprocess.run(
-            [str(program)],
-            env={**OPTIONS, **os.environ},
+            command,
+            env=environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             timeout=TIME_LIMIT,
@@ -132,7 +161,7 @@ def run_test(program: Path) -> bool:
     except subprocess.TimeoutExpired as err:
         passed, output = False, (err.stdout or b"") + b"\n(time limit)"
     seconds = time.monotonic() - began
-    print(f"  {'ok  ' if passed else 'FAIL'} {program.name} ({seconds:.1f} s)", flush=True)
+    print(f"  {'ok  ' if passed else 'FAIL'} {name} ({seconds:.1f} s)", flush=True)
     if not passed:
         print(output.decode(errors="replace"), flush=True)
     return passed
@@ -152,17 +181,20 @@ def main(args: list[str]) -> int:
         config = build_core(MODES[mode])
         sources = [
             source
-            for source in sorted(CPP_TESTS.glob("*_test.cc"))
+            for source in sorted(CPP_TESTS.glob("*_test.c*"))
             if all(name in source.stem for name in names)
             and not (mode == "thread" and source.stem in NO_THREAD)
         ]
-        if not sources:
+        client = mode == "address" and all(name in "c_api_ctypes_client" for name in names)
+        if not sources and not client:
             print(f"no test file's name contains {' and '.join(names)}")
             return 2
         with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
             programs = list(pool.map(lambda s: compile_test(config, s), sources))
         # One after another: the tests of the scheduler measure times.
         passed &= all([run_test(program) for program in programs])
+        if client:
+            passed &= run_ctypes_client(config)
     print("clean" if passed else "not clean")
     return 0 if passed else 1
 
