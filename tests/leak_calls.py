@@ -276,6 +276,31 @@ other.large: (large @ large).wait()
 other.gc_traverse: gc.get_referents(x, leaf, graph, node, add, event, stream)
 """
 
+#: Types across the border: the module of tests/border/, good calls and refused ones.
+BORDER = """
+ints: border.same_int32(2**20); raises(border.same_uint8, 300)
+floats: border.same_double(1e300); raises(border.same_float, 'a')
+bools: border.same_bool(True)
+strings: border.same_string('t' * 99); raises(border.same_string, '\\ud800')
+bytes: border.reversed_bytes(b'b' * 99); raises(border.reversed_bytes, 3)
+vectors: border.doubled([1.0] * 20); raises(border.doubled, [1.0, 'a'])
+nested: border.transposed([[1.0], [3.0]]); raises(border.transposed, [[1], [None]])
+maps: border.raised({'k': 1.5}, 1); raises(border.raised, {1: 1}, 1)
+unordered: border.count_words(border.by_length(['a', 'bb']))
+pairs: border.swapped((1, 'a')); raises(border.swapped, (1,))
+tuples: border.rotated(('a', True, 2.0)); raises(border.rotated, 'abc')
+optional: border.half_of(3.0); border.half_of(None); raises(border.half_of, 'a')
+enums: border.next_color(border.Color.RED); border.all_colors(); raises(border.no_color)
+callables: border.call(abs, -2.5); raises(border.call, fail, 1.0)
+threads: border.sum_on_threads(float, 2)
+kept: border.listen(nop); border.tell('t'); border.forget()
+handles: border.owner_of(border.Account('Ann')); raises(border.Account, '')
+wrong_handles: raises(border.owner_of, None); raises(border.owner_of, border.Node(1))
+shared: n = border.linked(1, border.Node(2)); n.next() == n.next(); hash(n.next())
+cvar: border.cvar.hits = 5; border.cvar.hits; raises(delattr, border.cvar, 'hits')
+cvar_text: border.cvar.title = "né"; raises(setattr, border.cvar, "title", 3)
+"""
+
 #: What is not called, and why.
 EXEMPT = {
     "core.shutdown": "ends the pool of the process",

@@ -4,12 +4,18 @@
 import ctypes
 import gc
 import os
+import sys
+from pathlib import Path
 
 import pytest
 
 import leaks
 import pkg
-from leak_calls import EXEMPT, NOT_ON_PYBIND11
+from leak_calls import BORDER, EXEMPT, NOT_ON_PYBIND11
+
+sys.path.insert(0, str(Path(__file__).parent / "border"))
+
+from build import load as load_border  # noqa: E402
 
 CALLS = 200
 PYBIND = os.environ.get("PKG_BINDING") == "pybind11"
@@ -47,6 +53,16 @@ def test_call_is_flat(name):
     if PYBIND and name in NOT_ON_PYBIND11:
         pytest.skip(NOT_ON_PYBIND11[name])
     assert leaks.growth(KINDS[name], CALLS, WATCHED) == {}
+
+
+BORDER_LINES = dict(line.split(": ", 1) for line in BORDER.strip().splitlines())
+
+
+@pytest.mark.parametrize("name", BORDER_LINES)
+def test_border_call_is_flat(name):
+    """Each type that crosses the border, in the module of test_border.py."""
+    names = {**NAMES, "border": load_border()}
+    assert leaks.growth(leaks.compiled(BORDER_LINES[name], names), CALLS, WATCHED) == {}
 
 
 _kept = []
