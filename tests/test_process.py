@@ -713,7 +713,6 @@ BOTH = """
         b = other.Stream().submit(lambda: add_there(shared_there, 1).tolist())
         gate.set()
         assert a.result(60).result(60) == 2 and b.result(60) == [2.0, 3.0]
-        other.synchronize()
     def gradients_there(rng):
         leaf = other.tensor([1.0, 2.0], requires_grad=True)
         y = leaf * leaf

@@ -68,16 +68,6 @@ def tensor():
     return x, x[0, 0]
 
 
-def on_the_caller(make):
-    """The same with async off: work is done by who asks for it."""
-
-    def case():
-        core.set_async(False)
-        return make()
-
-    return case
-
-
 def array_of(case):
     return core._memory(case[0])
 
@@ -114,14 +104,8 @@ CALLS = {
     "scheduler_stats": (pending, lambda _: core.scheduler_stats()),
     "empty_cache": (tensor, lambda _: core.empty_cache()),
     "from_numpy": (lambda: np.ones(10**6), core.from_numpy),
-    "Operator.matmul on the caller": (
-        on_the_caller(lambda: pkg.ones(700, 700)),
-        lambda x: x @ x,
-    ),
-    "shutdown": (
-        lambda: core.set_async(True) or pending(),
-        lambda _: core.shutdown(5),  # the last: it ends the pool
-    ),
+    "Operator.add on the caller": (lambda: pkg.ones(500), lambda x: x + x),
+    "shutdown": (pending, lambda _: core.shutdown(5)),  # the last: it ends the pool
 }
 
 
