@@ -99,7 +99,11 @@ def test_floats():
     assert border.same_float(0.1) == np.float32(0.1)
     for value in (np.float32(1.5), np.float64(1.5), np.float16(1.5), np.array(1.5)):
         assert border.same_double(value) == 1.5
-    with pytest.raises(OverflowError if SWIG else TypeError):
+    with wrong(
+        "[same_double] expected a number below 1.8e308 for 'value', got a larger int",
+        OverflowError,
+        pybind11=TypeError,
+    ):
         border.same_double(10**400)
     for value in ("1", None, [1], 1j):
         with wrong(
@@ -124,7 +128,10 @@ def test_strings():
         assert border.same_string(text) == text
         assert border.bytes_of(text) == len(text.encode())
     for text in ("\ud800", "a\udfff"):
-        with pytest.raises(UnicodeEncodeError if SWIG else TypeError):
+        where = r"position \d: \[same_string\] expected no lone surrogates for 'text'$"
+        with pytest.raises(
+            UnicodeEncodeError if SWIG else TypeError, match=where if SWIG else None
+        ):
             border.same_string(text)
     with pytest.raises(UnicodeDecodeError):
         border.broken_string()
@@ -439,7 +446,7 @@ def test_global_variables():
     with pytest.raises(AttributeError):
         cvar.nope  # noqa: B018
     for name in ("hits", "rate", "title", "limit", "nope"):
-        text = f"cannot delete '{name}'" if SWIG and name in CVARS else name
+        text = f"cannot delete '{name}'" if SWIG and name in CVARS else None
         with pytest.raises(AttributeError, match=text):
             delattr(cvar, name)
     assert (cvar.hits, cvar.rate, cvar.title, cvar.limit) == (3, 2.0, "né\0", 100)

@@ -149,7 +149,7 @@ def test_synchronize_raises_the_first_error_nobody_has_seen():
 @pytest.mark.parametrize(
     ("call", "text"),
     [
-        (lambda: submit(3), "expected a callable, got int"),
+        (lambda: submit(3), "expected a callable for 'callable', got int"),
         (lambda: submit(int, deps=3), "expected an Event or a sequence"),
         (lambda: submit(int, deps=[3]), "expected an Event, got int"),
         (lambda: submit(int, stream=3), "expected a Stream, got int"),
@@ -163,7 +163,7 @@ def test_synchronize_raises_the_first_error_nobody_has_seen():
         (lambda: scheduler.cancel(1), "expected an Event, got int"),
         (lambda: Event(), "expected no direct call"),
         (lambda: ManualEvent().set_error("x"), "expected an exception, got str"),
-        (lambda: submit(int).wait("soon"), "real number|incompatible"),
+        (lambda: submit(int).wait("soon"), "a number or None for 'timeout', got str|incompatible"),
     ],
 )
 def test_wrong_arguments_are_type_errors(call, text):

@@ -82,7 +82,15 @@ struct Convert<Float> {
       return true;
     }
     const double wide = PyFloat_AsDouble(object);
-    if (wide == -1.0 && PyErr_Occurred()) return explain(where, expected(), object);
+    if (wide == -1.0 && PyErr_Occurred()) {
+      if (!PyErr_ExceptionMatches(PyExc_OverflowError) || !PyLong_Check(object)) {
+        return explain(where, expected(), object);
+      }
+      PyErr_Format(PyExc_OverflowError, "[%s] expected %s for '%s', got %s",
+                   where.function, "a number below 1.8e308", where.text().c_str(),
+                   "a larger int");
+      return false;
+    }
     value = Float(wide);
     return true;
   }
@@ -110,12 +118,27 @@ struct Convert<std::string> {
     if (!PyUnicode_Check(object)) return refuse(where, expected(), object);
     Py_ssize_t size;
     const char* data = PyUnicode_AsUTF8AndSize(object, &size);
-    if (!data) return false;
+    if (!data) return say_where(where);
     value.assign(data, size_t(size));
     return true;
   }
   static PyObject* cast(const std::string& value) {
     return PyUnicode_FromStringAndSize(value.data(), Py_ssize_t(value.size()));
+  }
+
+ private:
+  // The UnicodeEncodeError says what is wrong with which character, but not whose.
+  [[gnu::cold]] static bool say_where(const Argument& where) {
+    PyObject *type, *error, *traceback;
+    PyErr_Fetch(&type, &error, &traceback);
+    PyErr_NormalizeException(&type, &error, &traceback);
+    if (PyErr_GivenExceptionMatches(type, PyExc_UnicodeEncodeError)) {
+      const std::string reason = std::string("[") + where.function +
+                                 "] expected no lone surrogates for '" + where.text() + "'";
+      PyUnicodeEncodeError_SetReason(error, reason.c_str());
+    }
+    PyErr_Restore(type, error, traceback);
+    return false;
   }
 };
 

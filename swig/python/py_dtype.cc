@@ -2,6 +2,8 @@
 // swig/python/py_dtype.cc: the types `dtype` and `device`.
 #include "py_dtype.h"
 
+#include "argument.h"
+
 #include <string>
 
 #include "py_error.h"
@@ -41,6 +43,9 @@ PyObject* dtype_new(PyTypeObject*, PyObject* args, PyObject* kwargs) {
   return guarded([&]() -> PyObject* {
     DType dtype;
     if (load_dtype(given, dtype)) return wrap_dtype(dtype);
+    if (!PyUnicode_Check(given)) {
+      return refuse({"dtype", "name"}, "a dtype or its name", given), nullptr;
+    }
     PyErr_Format(PyExc_TypeError, "dtype(): %R names no element type", given);
     return nullptr;
   });
@@ -88,9 +93,7 @@ PyObject* device_new(PyTypeObject*, PyObject* args, PyObject* kwargs) {
   return guarded([&]() -> PyObject* {
     Device device;
     if (load_device(given, device)) return wrap_device(device);
-    PyErr_Format(PyExc_TypeError, "device(): argument 'type' must be str, not %s",
-                 Py_TYPE(given)->tp_name);
-    return nullptr;
+    return refuse({"device", "type"}, "a device or its name", given), nullptr;
   });
 }
 PyObject* device_str(PyObject* self) {

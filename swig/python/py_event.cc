@@ -7,6 +7,7 @@
 #include <cmath>
 #include <string>
 
+#include "argument.h"
 #include "scheduler/hooks.h"
 
 namespace pkg::python {
@@ -61,7 +62,10 @@ void event_dealloc(PyObject* self) {
 double seconds_of(const char* function, PyObject* timeout) {
   if (!timeout || timeout == Py_None) return -1;
   const double seconds = PyFloat_AsDouble(timeout);
-  if (seconds == -1 && PyErr_Occurred()) throw_python_error();
+  if (seconds == -1 && PyErr_Occurred()) {
+    explain({function, "timeout"}, "a number or None", timeout);
+    throw_python_error();
+  }
   PKG_CHECK(!std::isnan(seconds), ValueError, "[", function,
             "] expected seconds or None, got nan (timeout=nan).");
   return seconds > 0 ? seconds : 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // swig/python/py_methods.cc: properties and methods of Tensor that are not ops.
+#include "argument.h"
 #include "autograd/leaf.h"
 #include "autograd/views.h"
 #include "ops/functions.h"
@@ -75,9 +76,12 @@ int put_grad(PyObject* self, PyObject* value, void*) {
   return done ? 0 : -1;
 }
 
-int64_t as_dim(PyObject* dim) {
+int64_t as_dim(const char* function, PyObject* dim) {
   const long long value = PyLong_AsLongLong(dim);
-  if (value == -1 && PyErr_Occurred()) throw_python_error();
+  if (value == -1 && PyErr_Occurred()) {
+    explain({function, "dim"}, "an int", dim);
+    throw_python_error();
+  }
   return value;
 }
 
@@ -86,7 +90,7 @@ PyObject* size(PyObject* self, PyObject* args) {
   if (!PyArg_ParseTuple(args, "|O:size", &dim)) return nullptr;
   return guarded([&] {
     const Tensor& tensor = unwrap(self);
-    return dim ? integer(tensor.size(as_dim(dim))) : wrap_shape(tensor.sizes());
+    return dim ? integer(tensor.size(as_dim("size", dim))) : wrap_shape(tensor.sizes());
   });
 }
 PyObject* stride(PyObject* self, PyObject* args) {
@@ -94,7 +98,7 @@ PyObject* stride(PyObject* self, PyObject* args) {
   if (!PyArg_ParseTuple(args, "|O:stride", &dim)) return nullptr;
   return guarded([&] {
     const Tensor& tensor = unwrap(self);
-    return dim ? integer(tensor.stride(as_dim(dim)))
+    return dim ? integer(tensor.stride(as_dim("stride", dim)))
                : wrap_shape(tensor.strides());
   });
 }

@@ -186,7 +186,7 @@ PyObject* tensor_fn(PyObject*, PyObject* args, PyObject* kwargs) {
     if (dtype != Py_None) {
       DType parsed;
       PKG_CHECK(load_dtype(dtype, parsed), TypeError,
-                "tensor(): argument 'dtype' must be dtype, not ",
+                "[tensor] expected a dtype for 'dtype', got ",
                 Py_TYPE(dtype)->tp_name);
       wanted = parsed;
     }
@@ -198,7 +198,7 @@ PyObject* tensor_fn(PyObject*, PyObject* args, PyObject* kwargs) {
 PyObject* from_numpy(PyObject*, PyObject* array) {
   return guarded([&] {
     PKG_CHECK(PyObject_CheckBuffer(array), TypeError,
-              "from_numpy(): expected a numpy.ndarray, got ", Py_TYPE(array)->tp_name);
+              "[from_numpy] expected a numpy.ndarray for 'array', got ", Py_TYPE(array)->tp_name);
     bool read_only = false;
     const Tensor tensor = borrow_buffer(array, &read_only);
     if (read_only) {
@@ -212,7 +212,7 @@ PyObject* from_numpy(PyObject*, PyObject* array) {
 }
 PyObject* memory_of(PyObject*, PyObject* object) {
   return guarded([&]() -> PyObject* {
-    PKG_CHECK(is_tensor(object), TypeError, "expected a Tensor, got ",
+    PKG_CHECK(is_tensor(object), TypeError, "[_memory] expected a Tensor for 'tensor', got ",
               Py_TYPE(object)->tp_name);
     const Tensor& tensor = unwrap(object);
     PKG_CHECK(!tensor.is_meta(), TypeError, "a meta tensor has no memory to show");

@@ -9,6 +9,8 @@
 
 #include <array>
 
+#include "convert.h"
+
 namespace pkg::python {
 namespace {
 
@@ -55,7 +57,7 @@ bool match(const Operator& op, const Call& call, Value* out, std::string* why) {
                  " were given");
       return false;
     }
-    const Argument& param = params[at];
+    const pkg::Argument& param = params[at];
     given[at] = true;
     // x.reshape(2, 3), einsum("ij,jk", a, b): the remaining arguments are the list.
     const bool last = at + 1 >= params.size() || params[at + 1].keyword_only;
@@ -89,7 +91,7 @@ bool match(const Operator& op, const Call& call, Value* out, std::string* why) {
     }
     given[size_t(index)] = true;
     PyObject* value = call.args[call.n_args + k];
-    const Argument& param = params[size_t(index)];
+    const pkg::Argument& param = params[size_t(index)];
     if (!parse_value(param, value, &out[index])) {
       *why = str(name, "(): argument '", keyword, "' must be ", param.type_str(),
                  ", not ", Py_TYPE(value)->tp_name);
@@ -149,9 +151,14 @@ PyObject* operator_call(PyObject* self, PyObject* const* args, size_t nargsf,
 }
 
 PyObject* operator_new(PyTypeObject* type, PyObject* args, PyObject*) {
-  const char *name, *ns = "pkg";
-  if (!PyArg_ParseTuple(args, "s|s:Operator", &name, &ns)) return nullptr;
-  return guarded([&] {
+  PyObject *given_name, *given_ns = nullptr;
+  if (!PyArg_ParseTuple(args, "O|O:Operator", &given_name, &given_ns)) return nullptr;
+  return guarded([&]() -> PyObject* {
+    std::string name, ns = "pkg";
+    if (!to_cpp(given_name, name, {"Operator", "name"}) ||
+        (given_ns && !to_cpp(given_ns, ns, {"Operator", "ns"}))) {
+      return nullptr;
+    }
     auto overloads = Dispatcher::get().overloads(name, ns);
     if (overloads.empty()) Dispatcher::get().find(name, ns);  // raises, with hints
     for (const Operator* op : overloads) {
@@ -162,7 +169,7 @@ PyObject* operator_new(PyTypeObject* type, PyObject* args, PyObject*) {
     auto* object = reinterpret_cast<PyOperator*>(self);
     object->vectorcall = operator_call;
     object->overloads = new std::vector<const Operator*>(std::move(overloads));
-    object->name = PyUnicode_FromString(name);
+    object->name = PyUnicode_FromString(name.c_str());
     return self;
   });
 }
@@ -244,7 +251,7 @@ PyObject* get_records(PyObject* self, void*) {
 PyObject* get_text_signature(PyObject* self, void*) {
   std::string text = "(";
   bool starred = false;
-  for (const Argument& param : overloads_of(self)[0]->schema.arguments) {
+  for (const pkg::Argument& param : overloads_of(self)[0]->schema.arguments) {
     if (text.size() > 1) text += ", ";
     if (param.keyword_only && !starred) {
       text += "*, ";
@@ -268,11 +275,8 @@ PyObject* get_method(PyObject* self, void*) {
 
 PyObject* operator_names(PyObject*, PyObject* ns) {
   return guarded([&] {
-    PKG_CHECK(PyUnicode_Check(ns), TypeError,
-              "operator_names(): argument 'namespace' must be str, not ",
-              Py_TYPE(ns)->tp_name);
-    const char* wanted = PyUnicode_AsUTF8(ns);
-    if (!wanted) throw_python_error();
+    std::string wanted;
+    if (!to_cpp(ns, wanted, {"operator_names", "namespace"})) throw_python_error();
     PyRef list(checked(PyList_New(0)));
     std::string last;
     for (const Operator* op : Dispatcher::get().all()) {
@@ -316,6 +320,8 @@ PyGetSetDef g_getset[] = {
     {"is_method", get_method, nullptr, "Whether it is a method of Tensor.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 PyType_Slot g_slots[] = {
+    {Py_tp_doc, const_cast<char*>("Operator(name, ns='pkg', /)\n--\n\nThe callable of an "
+                                  "op and all its overloads.")},
     {Py_tp_new, reinterpret_cast<void*>(operator_new)},
     {Py_tp_dealloc, reinterpret_cast<void*>(operator_dealloc)},
     {Py_tp_repr, reinterpret_cast<void*>(operator_repr)},

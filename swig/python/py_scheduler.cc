@@ -129,8 +129,8 @@ PyMethodDef g_functions[] = {
 }  // namespace
 
 PyObject* submit_callable(PyObject* callable, PyObject* deps, Stream* stream) {
-  PKG_CHECK(PyCallable_Check(callable), TypeError, "[submit] expected a callable, got ",
-            Py_TYPE(callable)->tp_name, " (callable).");
+  PKG_CHECK(PyCallable_Check(callable), TypeError, "[submit] expected a callable for "
+            "'callable', got ", Py_TYPE(callable)->tp_name);
   auto outcome = std::make_shared<Outcome>();
   const auto events = events_of(deps);
   Ref<Event> event = submit(PyCall(callable, outcome), events,

@@ -17,7 +17,7 @@ const std::array<Shared, 2> g_devices{
 Shared find(py::handle, py::handle given) {
   const auto device = as_device(given);
   if (!device) {
-    throw TypeError(str("device(): argument 'type' must be str, not ", type_name(given)));
+    throw TypeError(str("[device] expected a device or its name for 'type', got ", type_name(given)));
   }
   return g_devices[size_t(device->type)];
 }

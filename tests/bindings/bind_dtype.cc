@@ -35,6 +35,10 @@ std::optional<DType> from_numpy_type(py::handle object) {
 
 Shared find(py::handle, py::handle given) {
   const auto dtype = as_dtype(given);
+  if (!dtype && !py::isinstance<py::str>(given)) {
+    throw TypeError(str("[dtype] expected a dtype or its name for 'name', got ",
+                        type_name(given)));
+  }
   if (!dtype) {
     throw TypeError("dtype(): " + std::string(py::repr(given)) +
                     " names no element type");

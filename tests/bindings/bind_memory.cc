@@ -61,7 +61,7 @@ class TensorMemory {
 
 std::unique_ptr<TensorMemory> memory_of(const py::object& object) {
   const auto tensor = as_tensor(object);
-  PKG_CHECK(tensor, TypeError, "expected a Tensor, got ", type_name(object));
+  PKG_CHECK(tensor, TypeError, "[_memory] expected a Tensor for 'tensor', got ", type_name(object));
   PKG_CHECK(!tensor->is_meta(), TypeError, "a meta tensor has no memory to show");
   PKG_CHECK(tensor->dtype() != DType::BFloat16, TypeError,
             "NumPy has no bfloat16: convert with .float() first");
@@ -70,7 +70,7 @@ std::unique_ptr<TensorMemory> memory_of(const py::object& object) {
 
 Tensor from_numpy(const py::object& array) {
   PKG_CHECK(py::isinstance<py::buffer>(array), TypeError,
-            "from_numpy(): expected a numpy.ndarray, got ", type_name(array));
+            "[from_numpy] expected a numpy.ndarray for 'array', got ", type_name(array));
   const py::buffer buffer(array);
   if (buffer.request().readonly) {
     py::module_::import("warnings")

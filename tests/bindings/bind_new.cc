@@ -78,7 +78,7 @@ Tensor tensor(const py::object& data, const py::object& dtype, const py::object&
   std::optional<DType> wanted;
   if (!dtype.is_none()) {
     wanted = as_dtype(dtype);
-    PKG_CHECK(wanted, TypeError, "tensor(): argument 'dtype' must be dtype, not ",
+    PKG_CHECK(wanted, TypeError, "[tensor] expected a dtype for 'dtype', got ",
               type_name(dtype));
   }
   Tensor result = tensor_from_data(data, wanted);

@@ -151,7 +151,9 @@ std::vector<std::string> operator_namespaces() {
 }  // namespace
 
 void bind_operator(py::module_& m) {
-  py::class_<OpObject> cls(m, "Operator", py::is_final());
+  py::class_<OpObject> cls(m, "Operator", py::is_final(),
+                           "Operator(name, ns='pkg', /)\n--\n\nThe callable of an op and "
+                           "all its overloads.");
   cls.def(py::init<std::string, std::string>(), py::arg("name"), py::arg("ns") = "pkg",
           py::pos_only());
   cls.def("__call__", &OpObject::call);

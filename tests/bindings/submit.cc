@@ -39,8 +39,8 @@ std::vector<Ref<Event>> events_of(py::handle deps) {
 }
 
 EventObject submit_callable(const py::object& callable, py::handle deps, Stream* stream) {
-  PKG_CHECK(is_callable(callable), TypeError, "[submit] expected a callable, got ",
-            type_name(callable), " (callable).");
+  PKG_CHECK(is_callable(callable), TypeError, "[submit] expected a callable for "
+            "'callable', got ", type_name(callable));
   const std::vector<Ref<Event>> events = events_of(deps);
   const Kept outcome = keep();
   auto work = [function = keep(callable), outcome]() mutable {
