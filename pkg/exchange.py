@@ -93,7 +93,7 @@ def _shared(obj: Any, copy: bool | None) -> Tensor | None:
             return core.from_numpy(view)
         if copy is False:
             raise ValueError("can't alias read-only memory into a tensor.")
-        return core.tensor(view)
+        return core.tensor(view if isinstance(obj, bytes) else obj)
     if hasattr(obj, "__dlpack__") or type(obj).__name__ == "PyCapsule":
         return from_dlpack(obj, copy=copy)
     return None

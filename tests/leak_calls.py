@@ -95,6 +95,18 @@ Tensor.__iadd__: t = w; t += 0
 Tensor.__isub__: t = w; t -= 0
 Tensor.__imul__: t = w; t *= 1
 Tensor.__itruediv__: t = w; t /= 1
+Tensor.__ifloordiv__: t = w; t //= 1
+Tensor.__imod__: t = w; t %= 9
+Tensor.__ipow__: t = w; t **= 1
+Tensor.__iand__: t = i; t &= i
+Tensor.__ior__: t = i; t |= i
+Tensor.__ixor__: t = i.clone(); t ^= 0
+Tensor.__ilshift__: t = i.clone(); t <<= 1
+Tensor.__irshift__: t = i.clone(); t >>= 0
+Tensor.__lshift__: i << 1
+Tensor.__rlshift__: 1 << i
+Tensor.__rshift__: i >> 1
+Tensor.__rrshift__: 1 >> i
 Tensor.__floordiv__: x // 2
 Tensor.__rfloordiv__: 2 // x
 Tensor.__truediv__: x / 2
@@ -103,7 +115,7 @@ Tensor.__index__: [1, 2, 3][i[1]]
 Tensor.__matmul__: x @ x
 Tensor.__rmatmul__: x.__rmatmul__(x)
 Tensor.__len__: len(x)
-Tensor.__getitem__: x[0], x[:, 1], x[None, ..., ::2], x[[0, 1]], x[x > 0], x[i]
+Tensor.__getitem__: x[0], x[:, 1], x[None, ..., ::2], x[[0, 1]], x[x > 0], x[i]; x[True]
 Tensor.__setitem__: w[0] = 1; w[:, 1] = w[0]; w[w > 5] = 3; w[[0, 1]] = x
 Tensor.__delitem__: raises(x.__delitem__, 0)
 Tensor.__dlpack__: x.__dlpack__()

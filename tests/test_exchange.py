@@ -426,3 +426,42 @@ def test_an_exported_array_keeps_its_memory_when_the_tensor_gets_another():
     assert shown.tolist() == [1] * 1000 and x.sum().item() == 0
     assert pkg.from_dlpack(capsule).tolist() == [1] * 1000
     assert others[0][0].item() == 7
+
+
+def test_numbers_that_no_dtype_holds():
+    """Complex numbers and dates are refused, neither cut nor read as bytes."""
+    t = pkg.ones(2)
+    for number in (1j, np.complex64(1j), np.complex128(1j)):
+        for call in (
+            lambda n: t * n,
+            lambda n: n * t,
+            lambda n: t.add(n),
+            lambda n: t.fill_(n),
+            lambda n: pkg.full((2,), n),
+            lambda n: pkg.tensor(n),
+            lambda n: pkg.tensor([n]),
+            lambda n: t.__setitem__(0, n),
+        ):
+            with pytest.raises(TypeError):
+                call(number)
+    for moment in (np.datetime64("2020-01-01"), np.timedelta64(3, "D")):
+        for call in (
+            lambda m: t + m,
+            lambda m: t.add(m),
+            lambda m: pkg.tensor(m),
+            lambda m: pkg.tensor([m]),
+            lambda m: pkg.asarray(m),
+            lambda m: pkg.full((2,), m),
+            lambda m: t.__setitem__(0, m),
+        ):
+            with pytest.raises(TypeError):
+                call(moment)
+    assert t.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("name", ["float16", "float32", "longdouble", "int8", "bool_"])
+def test_numpy_scalars_are_numbers(name):
+    """Of every other kind, alone and in a list."""
+    number = getattr(np, name)(1)
+    assert (pkg.zeros(2) + number).tolist() == [1, 1]
+    assert pkg.full((1,), number).item() == 1 and pkg.tensor([number]).item() == 1

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ops that write to their first argument, against the forms that do not."""
 
+import itertools
+import operator
+
 import numpy as np
 import pytest
 
@@ -59,3 +62,58 @@ def test_random_filling():
     assert x.uniform_(2, 3).tolist() == first
     values = x.normal_(10, 2).numpy()
     assert abs(values.mean() - 10) < 0.3 and abs(values.std() - 2) < 0.2
+
+
+#: Python's statements `x op= y` on integers, and whether floats have them too.
+OPERATORS = {
+    "iadd": True, "isub": True, "imul": True, "itruediv": True, "ifloordiv": True,
+    "imod": True, "ipow": True, "iand": False, "ior": False, "ixor": False,
+    "ilshift": False, "irshift": False,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_operators_write_in_place(name):
+    """The name stays bound to the object, its aliases see it, autograd counts it."""
+    assign = getattr(operator, name)
+    plain = getattr(operator, {"iand": "and_", "ior": "or_"}.get(name, name[1:]))
+    if name == "itruediv":
+        with pytest.raises(RuntimeError, match="can't be cast|cannot be cast"):
+            assign(pkg.tensor([6, 7]), 2)
+    kinds = ["float32"] * OPERATORS[name] + ["int64"] * (name != "itruediv")
+    for kind, other in itertools.product(kinds, (2, [[3], [1]])):
+        values, other = np.array([[6, 7], [5, 2]], kind), np.array(other, kind)
+        x = pkg.tensor(values)
+        alias, version = x[1], x._version
+        operand = pkg.tensor(other) if other.ndim else other.item()
+        same = assign(x, operand)
+        want = plain(values, other)
+        assert same is x and x.tolist() == want.tolist()
+        assert alias.tolist() == want[1].tolist() and alias._version > version
+    with pytest.raises(TypeError, match="unsupported operand"):
+        assign(pkg.ones(2), object())
+
+
+def test_operators_with_a_number_in_front():
+    """Shifts as the other operators; the tensor's dtype decides."""
+    x = pkg.tensor([1, 3], dtype=pkg.int32)
+    assert (1 << x).tolist() == [2, 8] and (x << 1).tolist() == [2, 6]
+    assert (9 >> x).tolist() == [4, 1] and (x >> 1).tolist() == [0, 1]
+    assert (1 << x).dtype is pkg.int32
+
+
+def test_whole_numbers_have_no_negative_power():
+    """A number as exponent is refused; the elements of a tensor round towards zero."""
+    x = pkg.tensor([1, 2, -1])
+    for call in (
+        lambda: x**-1,
+        lambda: x.pow(np.int64(-2)),
+        lambda: x.pow_(-1),
+        lambda: (x > 0) ** -1,
+        lambda: pkg.ones(2, dtype=pkg.int64, device="meta") ** -1,
+    ):
+        with pytest.raises(RuntimeError, match="negative integer powers"):
+            call()
+    assert (x ** pkg.tensor([-1, -1, -1])).tolist() == [1, 0, -1]
+    assert (x**-1.0).tolist() == [1, 0.5, -1] and (x.double() ** -1)[1] == 0.5
+    assert (x**0).tolist() == [1, 1, 1]

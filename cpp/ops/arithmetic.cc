@@ -53,7 +53,12 @@ struct Power {
     if constexpr (std::is_floating_point_v<T>) {
       return y == T(2) ? x * x : std::pow(x, y);
     } else {
-      if (y < 0) return x == 1 ? T(1) : T(0);
+      if (y < 0) {  // 1 / x^-y, rounded towards zero
+        if constexpr (std::is_signed_v<T>) {
+          if (x == -1) return y % 2 ? T(-1) : T(1);
+        }
+        return x == 1 ? T(1) : T(0);
+      }
       T result = 1;
       for (auto n = uint64_t(y); n; n >>= 1) {
         if (n & 1) result = T(result * x);
@@ -65,7 +70,12 @@ struct Power {
 };
 
 Spec power_rule(const Tensor& a, const Tensor& b) {
-  return broadcast_spec("pow", a, b, result_type(a, b));
+  const DType dtype = result_type(a, b);
+  // A negative number would make every result 0; of a tensor some may be none.
+  PKG_CHECK(is_floating(dtype) || !b.impl()->wrapped_number ||
+                item(b).to<int64_t>() >= 0,
+            RuntimeError, "[pow] Integers to negative integer powers are not allowed.");
+  return broadcast_spec("pow", a, b, dtype);
 }
 
 PKG_LIBRARY_FRAGMENT(pkg, m) {

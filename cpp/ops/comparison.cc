@@ -13,7 +13,7 @@ OpBuilder bitwise(OpBuilder op, F) {
     } else {
       throw NotImplementedError("[bitwise] expected integer or bool tensors.");
     }
-  }).non_differentiable();
+  }).non_differentiable().in_place();
 }
 
 // Whether n is a shift that C++ defines for x.
@@ -99,7 +99,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("Index tensors of the elements that are true, one for each dimension.")
       .composite([](const Tensor& condition) {
         const UnaryOp nonzero{"nonzero"};
-        const Tensor places = nonzero(condition);
+        const Tensor places =
+            nonzero(condition.ndim() ? condition : reshape(condition, Shape{1}));
         TensorList columns;
         for (int64_t d = 0; d < places.size(1); ++d) {
           columns.push_back(select(places, 1, d));

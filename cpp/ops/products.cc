@@ -141,7 +141,9 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("beta * self + alpha * the sum of bmm(batch1, batch2) over the batch.")
       .composite([](const Tensor& self, const Tensor& a, const Tensor& b,
                     const Scalar& beta, const Scalar& alpha) {
-        const Tensor product = sum(bmm(a, b), std::optional<Shape>(Shape{0}), false);
+        const Tensor products = bmm(a, b);
+        const Tensor product =
+            sum(products, std::optional<Shape>(Shape{0}), false, products.dtype());
         return blend("addbmm", self, product, beta, alpha);
       });
   m.def("tensordot(Tensor self, Tensor other, int dims=2) -> Tensor")

@@ -20,20 +20,51 @@ struct Indexed {
   bool advanced = false;
 };
 
-int64_t dims_used(PyObject* key) {
-  if (key == Py_None || key == Py_Ellipsis || PyBool_Check(key)) return 0;
-  if (is_tensor(key) && unwrap(key).dtype() == DType::Bool) return unwrap(key).ndim();
-  return 1;
+// Neither None, ..., a slice, an int nor a tensor: what makes a key's part an array.
+bool is_array_like(PyObject* part) {
+  return part != Py_None && part != Py_Ellipsis && !PySlice_Check(part) &&
+         !PyLong_CheckExact(part) && !is_tensor(part);
 }
 
-Tensor as_index(PyObject* key) {
-  Tensor index;
-  if (is_tensor(key)) index = unwrap(key);
-  else index = tensor_from_data(key, std::nullopt);
-  if (index.numel() == 0 && is_floating(index.dtype())) {
+// A part of a key as one of the five: numbers become ints, all else tensors.
+PyObject* as_part(PyObject* part) {
+  if (!PyBool_Check(part) && !is_sequence(part) && PyIndex_Check(part)) {
+    if (PyObject* number = PyNumber_Index(part)) return number;
+    // Arrays have __index__, but only those of one integer answer.
+    if (!PyObject_CheckBuffer(part)) throw_python_error();
+    PyErr_Clear();
+  }
+  Tensor index = tensor_from_data(part, std::nullopt);
+  if (is_sequence(part) && index.numel() == 0) {
     index = ops::to_dtype(index, DType::Int64);  // x[[]]
   }
-  return index;
+  return wrap(index);
+}
+
+// The key as a tuple of None, ..., slices, ints and tensors.
+PyRef parts_of(PyObject* key) {
+  PyRef tuple(PyTuple_Check(key) ? (Py_INCREF(key), key)
+                                 : checked(PyTuple_Pack(1, key)));
+  const Py_ssize_t n = PyTuple_GET_SIZE(tuple.get());
+  bool ready = true;
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    ready = ready && !is_array_like(PyTuple_GET_ITEM(tuple.get(), i));
+  }
+  if (ready) return tuple;
+  PyRef parts(checked(PyTuple_New(n)));
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    PyObject* part = PyTuple_GET_ITEM(tuple.get(), i);
+    if (is_array_like(part)) part = as_part(part);
+    else Py_INCREF(part);
+    PyTuple_SET_ITEM(parts.get(), i, part);
+  }
+  return parts;
+}
+
+int64_t dims_used(PyObject* part) {
+  if (part == Py_None || part == Py_Ellipsis) return 0;
+  if (is_tensor(part) && unwrap(part).dtype() == DType::Bool) return unwrap(part).ndim();
+  return 1;
 }
 
 std::optional<int64_t> bound(PyObject* value) {
@@ -43,14 +74,15 @@ std::optional<int64_t> bound(PyObject* value) {
   return n;
 }
 
+// One integer: it selects, as an int does, and its dimension is gone.
+bool is_number(PyObject* part) {
+  return !is_tensor(part) || (unwrap(part).ndim() == 0 &&
+                              unwrap(part).dtype() != DType::Bool &&
+                              !is_floating(unwrap(part).dtype()));
+}
+
 Indexed apply(const Tensor& self, PyObject* key) {
-  PyRef keys;
-  if (PyTuple_Check(key)) {
-    Py_INCREF(key);
-    keys = PyRef(key);
-  } else {
-    keys = PyRef(checked(PyTuple_Pack(1, key)));
-  }
+  const PyRef keys = parts_of(key);
   const Py_ssize_t n = PyTuple_GET_SIZE(keys.get());
   int64_t used = 0;
   for (Py_ssize_t i = 0; i < n; ++i) used += dims_used(PyTuple_GET_ITEM(keys.get(), i));
@@ -69,12 +101,6 @@ Indexed apply(const Tensor& self, PyObject* key) {
     } else if (part == Py_None) {
       out.view = ops::unsqueeze(out.view, dim);
       keep(1);
-    } else if (PyBool_Check(part)) {
-      out.view = ops::unsqueeze(out.view, dim);
-      out.indices.push_back(ops::reshape(
-          ops::to_dtype(Tensor(part == Py_True), DType::Bool), Shape{1}));
-      out.advanced = true;
-      ++dim;
     } else if (PySlice_Check(part)) {
       auto* s = reinterpret_cast<PySliceObject*>(part);
       const int64_t step = bound(s->step).value_or(1);
@@ -82,19 +108,27 @@ Indexed apply(const Tensor& self, PyObject* key) {
         out.view = ops::slice(out.view, dim, bound(s->start), bound(s->stop), step);
       }
       keep(1);
-    } else if (!is_sequence(part) && !is_tensor(part) && PyIndex_Check(part)) {
-      out.view = ops::select(out.view, dim, *bound(part));
-    } else if (is_tensor(part) && unwrap(part).ndim() == 0 &&
-               unwrap(part).dtype() != DType::Bool) {
+    } else if (is_number(part)) {
       out.view = ops::select(out.view, dim, *bound(part));
     } else {
-      const Tensor index = as_index(part);
-      out.indices.push_back(index);
+      Tensor index = unwrap(part);
       out.advanced = true;
+      if (index.dtype() == DType::Bool && index.ndim() == 0) {
+        // A mask of no dimension keeps all or nothing of a new one.
+        out.view = ops::unsqueeze(out.view, dim);
+        index = ops::reshape(index, Shape{1});
+      }
+      out.indices.push_back(index);
       dim += index.dtype() == DType::Bool ? index.ndim() : 1;
     }
   }
   return out;
+}
+
+// Without the leading dimensions of size 1 that a value may have in excess.
+Tensor without_leading_ones(Tensor value) {
+  while (value.ndim() > 0 && value.sizes()[0] == 1) value = ops::select(value, 0, 0);
+  return value;
 }
 
 }  // namespace
@@ -117,6 +151,9 @@ int tensor_setitem(PyObject* self, PyObject* key, PyObject* value) {
     Tensor source;
     if (!parse_tensor(value, &source)) source = tensor_from_data(value, std::nullopt);
     const Indexed at = apply(unwrap(self), key);
+    if (at.advanced || source.ndim() > at.view.ndim()) {
+      source = without_leading_ones(source);
+    }
     if (at.advanced) index_put_(at.view, at.indices, source, false);
     else ops::copy_(at.view, source);
     Py_RETURN_NONE;

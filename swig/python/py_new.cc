@@ -103,8 +103,11 @@ Tensor borrow_buffer(PyObject* object, bool* read_only = nullptr) {
   };
   if (read_only) *read_only = view->readonly;
   const auto dtype = dtype_of_format(view->format, view->itemsize);
+  // NumPy shows a date as its bytes.
+  const char kind = dtype == DType::UInt8 ? dtype_kind(object) : '\0';
+  const bool date = kind == 'M' || kind == 'm';
   Shape sizes(reinterpret_cast<int64_t*>(view->shape), size_t(view->ndim)), strides;
-  bool fits = dtype.has_value();
+  bool fits = dtype.has_value() && !date;
   bool negative = false;
   // ctypes leaves the strides out, although they were asked for: row-major then.
   if (!view->strides) strides = contiguous_strides(sizes);
@@ -114,7 +117,8 @@ Tensor borrow_buffer(PyObject* object, bool* read_only = nullptr) {
     strides.push_back(view->strides[d] / view->itemsize);
   }
   if (!fits || negative) {
-    const std::string format = view->format ? view->format : "B";
+    std::string format = view->format ? view->format : "B";
+    if (date) format = Py_TYPE(object)->tp_name;
     PyBuffer_Release(view.get());
     PKG_CHECK(!negative, ValueError, "[from_numpy] at least one stride is negative; make "
               "a copy with array.copy() first.");

@@ -9,8 +9,13 @@ namespace {
 
 const Op<Tensor(const Tensor&, const Tensor&)> floor_divide{"floor_divide"},
     remainder{"remainder"}, bitwise_and{"bitwise_and"}, bitwise_or{"bitwise_or"},
-    bitwise_xor{"bitwise_xor"}, matmul{"matmul"};
-const Op<Tensor(const Tensor&, const Tensor&)> mul_{"mul_"}, div_{"div_"}, pow_{"pow_"};
+    bitwise_xor{"bitwise_xor"}, left_shift{"bitwise_left_shift"},
+    right_shift{"bitwise_right_shift"}, matmul{"matmul"};
+const Op<Tensor(const Tensor&, const Tensor&)> mul_{"mul_"}, div_{"div_"}, pow_{"pow_"},
+    floor_divide_{"floor_divide_"}, remainder_{"remainder_"},
+    bitwise_and_{"bitwise_and_"}, bitwise_or_{"bitwise_or_"},
+    bitwise_xor_{"bitwise_xor_"}, left_shift_{"bitwise_left_shift_"},
+    right_shift_{"bitwise_right_shift_"};
 const Op<Tensor(const Tensor&, const Tensor&, const Scalar&)> sub_{"sub_"};
 const Op<Tensor(const Tensor&)> bitwise_not{"bitwise_not"};
 
@@ -53,6 +58,9 @@ PyObject* in_place_add(PyObject* a, PyObject* b) {
 PyObject* power(PyObject* a, PyObject* b, PyObject* modulus) {
   if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
   return binary<ops::pow>(a, b);
+}
+PyObject* in_place_power(PyObject* a, PyObject* b, PyObject*) {
+  return in_place<pow_>(a, b);
 }
 PyObject* positive(PyObject* a) {
   Py_INCREF(a);
@@ -124,10 +132,20 @@ PyType_Slot g_number_slots[] = {
     PKG_SLOT(nb_and, binary<bitwise_and>),
     PKG_SLOT(nb_or, binary<bitwise_or>),
     PKG_SLOT(nb_xor, binary<bitwise_xor>),
+    PKG_SLOT(nb_lshift, binary<left_shift>),
+    PKG_SLOT(nb_rshift, binary<right_shift>),
     PKG_SLOT(nb_inplace_add, in_place_add),
     PKG_SLOT(nb_inplace_subtract, in_place<sub_>),
     PKG_SLOT(nb_inplace_multiply, in_place<mul_>),
     PKG_SLOT(nb_inplace_true_divide, in_place<div_>),
+    PKG_SLOT(nb_inplace_floor_divide, in_place<floor_divide_>),
+    PKG_SLOT(nb_inplace_remainder, in_place<remainder_>),
+    PKG_SLOT(nb_inplace_power, in_place_power),
+    PKG_SLOT(nb_inplace_and, in_place<bitwise_and_>),
+    PKG_SLOT(nb_inplace_or, in_place<bitwise_or_>),
+    PKG_SLOT(nb_inplace_xor, in_place<bitwise_xor_>),
+    PKG_SLOT(nb_inplace_lshift, in_place<left_shift_>),
+    PKG_SLOT(nb_inplace_rshift, in_place<right_shift_>),
     PKG_SLOT(nb_negative, unary<ops::neg>),
     PKG_SLOT(nb_positive, positive),
     PKG_SLOT(nb_absolute, unary<ops::abs>),

@@ -112,6 +112,15 @@ PyObject* wrap_shape(const Shape& shape) {
   return tuple;
 }
 
+char dtype_kind(PyObject* object) {
+  PyRef dtype(PyObject_GetAttrString(object, "dtype"));
+  PyRef kind(dtype ? PyObject_GetAttrString(dtype.get(), "kind") : nullptr);
+  const char* text =
+      kind && PyUnicode_Check(kind.get()) ? PyUnicode_AsUTF8(kind.get()) : nullptr;
+  PyErr_Clear();
+  return text ? *text : '\0';
+}
+
 bool parse_scalar(PyObject* object, Scalar* out) {
   if (PyFloat_Check(object)) {
     *out = PyFloat_AS_DOUBLE(object);
@@ -134,16 +143,12 @@ bool parse_scalar(PyObject* object, Scalar* out) {
       if (index) return parse_scalar(index.get(), out);
       PyErr_Clear();
     }
-    PyRef kind(PyObject_GetAttrString(object, "dtype"));
-    if (!kind) {
-      PyErr_Clear();
-      return false;
-    }
-    PyRef name(PyObject_Str(kind.get()));
-    const char* text = name ? PyUnicode_AsUTF8(name.get()) : nullptr;
-    if (text && std::string_view(text) == "bool") {
-      *out = PyObject_IsTrue(object) == 1;
-      return true;
+    switch (dtype_kind(object)) {
+      case '\0':  // no dtype
+      case 'c':  // no double holds a complex number or a date
+      case 'M':
+      case 'm': return false;
+      case 'b': *out = PyObject_IsTrue(object) == 1; return true;
     }
     const double value = PyFloat_AsDouble(object);
     if (value == -1 && PyErr_Occurred()) {

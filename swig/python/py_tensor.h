@@ -44,6 +44,8 @@ inline PyObject* checked(PyObject* object) {
   return object;
 }
 
+/// NumPy's letter for the kind of an object's dtype: 'f', 'c', 'M'; NUL when it has none.
+char dtype_kind(PyObject* object);
 /// Number of Python: bool, int, float, NumPy scalars.
 bool parse_scalar(PyObject* object, Scalar* out);
 /// Whatever may stand where a Tensor is wanted: a tensor, a number, a NumPy array.

@@ -11,6 +11,37 @@ const Op<Tensor(const Tensor&, const TensorList&)> gather_at{"index"};
 const Op<Tensor(const Tensor&, const TensorList&, const Tensor&, bool)> put_at{
     "index_put_"};
 
+/// One integer: it selects, as an int does, and its dimension is gone.
+bool is_number(const Tensor& index) {
+  return index.ndim() == 0 && index.dtype() != DType::Bool && !is_floating(index.dtype());
+}
+
+/// Without the leading dimensions of size 1 that a value may have in excess.
+Tensor without_leading_ones(Tensor value) {
+  while (value.ndim() > 0 && value.sizes()[0] == 1) value = ops::select(value, 0, 0);
+  return value;
+}
+
+/// What a part of a key means when it is neither None, ... nor a slice.
+struct Place {
+  std::optional<int64_t> number;
+  Tensor index;
+};
+
+Place place_of(py::handle part) {
+  if (auto tensor = as_tensor(part)) {
+    if (is_number(*tensor)) return {item(*tensor).to<int64_t>(), {}};
+    return {{}, *tensor};
+  }
+  const bool sequence = py::isinstance<py::list>(part) || py::isinstance<py::tuple>(part);
+  if (!sequence && !py::isinstance<py::bool_>(part)) {
+    if (const auto number = as_int(part)) return {number, {}};
+  }
+  const Tensor index = tensor_from_data(part, std::nullopt);
+  const bool empty = sequence && index.numel() == 0;  // x[[]]
+  return {{}, empty ? ops::to_dtype(index, DType::Int64) : index};
+}
+
 /// A key on its way: the basic parts are applied to `view` as they come; the advanced
 /// ones are collected, one per dimension of the view.
 class Indexing {
@@ -18,12 +49,23 @@ class Indexing {
   Indexing(const Tensor& self, const py::object& key) : view_(self) {
     const py::tuple parts =
         py::isinstance<py::tuple>(key) ? py::tuple(key) : py::make_tuple(key);
+    std::vector<Place> places(parts.size());
     int64_t used = 0;
-    for (py::handle part : parts) used += dims_used(part);
+    for (size_t i = 0; i < parts.size(); ++i) {
+      if (parts[i].is_none() || py::isinstance<py::ellipsis>(parts[i])) continue;
+      if (!py::isinstance<py::slice>(parts[i])) places[i] = place_of(parts[i]);
+      const Tensor& index = places[i].index;
+      used += index.defined() && index.dtype() == DType::Bool ? index.ndim() : 1;
+    }
     PKG_CHECK(used <= self.ndim(), IndexError,
               "too many indices for tensor of dimension ", self.ndim());
-    const int64_t left = self.ndim() - used;
-    for (py::handle part : parts) apply(part, left);
+    for (size_t i = 0; i < parts.size(); ++i) {
+      if (py::isinstance<py::ellipsis>(parts[i])) keep(self.ndim() - used);
+      else if (parts[i].is_none()) insert_dim();
+      else if (py::isinstance<py::slice>(parts[i])) apply_slice(parts[i]);
+      else if (places[i].number) view_ = ops::select(view_, dim_, *places[i].number);
+      else apply_index(places[i].index);
+    }
   }
 
   Tensor get(const Tensor& self) const {
@@ -32,20 +74,13 @@ class Indexing {
     return view_.is_same(self) ? ops::expand(view_, view_.sizes()) : view_;
   }
   void put(const Tensor& value) const {
-    if (advanced_) put_at(view_, indices_, value, false);
-    else ops::copy_(view_, value);
+    const bool excess = advanced_ || value.ndim() > view_.ndim();
+    const Tensor source = excess ? without_leading_ones(value) : value;
+    if (advanced_) put_at(view_, indices_, source, false);
+    else ops::copy_(view_, source);
   }
 
  private:
-  static int64_t dims_used(py::handle part) {
-    if (part.is_none() || py::isinstance<py::ellipsis>(part) ||
-        py::isinstance<py::bool_>(part)) {
-      return 0;
-    }
-    const auto tensor = as_tensor(part);
-    return tensor && tensor->dtype() == DType::Bool ? tensor->ndim() : 1;
-  }
-
   static int64_t bound(py::handle part) {
     const auto index = as_int(part);
     if (!index) throw py::type_error(str("'", type_name(part), "' object cannot be "
@@ -57,20 +92,6 @@ class Indexing {
     return bound(part);
   }
 
-  void apply(py::handle part, int64_t left) {
-    if (py::isinstance<py::ellipsis>(part)) return keep(left);
-    if (part.is_none()) return insert_dim();
-    if (py::isinstance<py::bool_>(part)) return apply_bool(part.cast<bool>());
-    if (py::isinstance<py::slice>(part)) return apply_slice(part);
-    const auto tensor = as_tensor(part);
-    const bool number = tensor ? tensor->ndim() == 0 && tensor->dtype() != DType::Bool
-                               : !py::isinstance<py::list>(part) &&
-                                     !py::isinstance<py::tuple>(part) &&
-                                     py::hasattr(part, "__index__");
-    if (number) view_ = ops::select(view_, dim_, bound(part));
-    else apply_advanced(tensor ? *tensor : tensor_from_data(part, std::nullopt));
-  }
-
   void keep(int64_t count) {
     for (int64_t i = 0; i < count; ++i) indices_.push_back(Tensor());
     dim_ += count;
@@ -79,13 +100,6 @@ class Indexing {
     view_ = ops::unsqueeze(view_, dim_);
     keep(1);
   }
-  void apply_bool(bool value) {
-    view_ = ops::unsqueeze(view_, dim_);
-    indices_.push_back(
-        ops::reshape(ops::to_dtype(Tensor(value), DType::Bool), Shape{1}));
-    advanced_ = true;
-    ++dim_;
-  }
   void apply_slice(py::handle part) {
     const auto start = optional_bound(part.attr("start"));
     const auto stop = optional_bound(part.attr("stop"));
@@ -93,9 +107,11 @@ class Indexing {
     if (start || stop || step != 1) view_ = ops::slice(view_, dim_, start, stop, step);
     keep(1);
   }
-  void apply_advanced(Tensor index) {
-    if (index.numel() == 0 && is_floating(index.dtype())) {
-      index = ops::to_dtype(index, DType::Int64);  // x[[]]
+  void apply_index(Tensor index) {
+    if (index.dtype() == DType::Bool && index.ndim() == 0) {
+      // A mask of no dimension keeps all or nothing of a new one.
+      view_ = ops::unsqueeze(view_, dim_);
+      index = ops::reshape(index, Shape{1});
     }
     indices_.push_back(index);
     advanced_ = true;

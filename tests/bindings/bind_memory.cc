@@ -87,7 +87,10 @@ Tensor borrow_buffer(const py::buffer& array) {
   auto info = std::make_unique<py::buffer_info>(array.request());
   Shape sizes, strides;
   const auto dtype = dtype_of(*info);
-  bool fits = dtype.has_value();
+  // NumPy shows a date as its bytes.
+  const char kind = dtype == DType::UInt8 ? dtype_kind(array) : '\0';
+  const bool date = kind == 'M' || kind == 'm';
+  bool fits = dtype.has_value() && !date;
   for (size_t d = 0; d < info->shape.size(); ++d) {
     PKG_CHECK(info->strides[d] >= 0, ValueError,
               "[from_numpy] at least one stride is negative; make a copy with "
@@ -97,7 +100,8 @@ Tensor borrow_buffer(const py::buffer& array) {
     strides.push_back(info->strides[d] / info->itemsize);
   }
   PKG_CHECK(fits, TypeError, "[from_numpy] cannot convert an array of format '",
-            info->format, "'. Supported are bool, uint8, int8, int32, int64, float16, "
+            date ? type_name(array) : info->format,
+            "'. Supported are bool, uint8, int8, int32, int64, float16, "
             "float32 and float64.");
   const auto release = [raw = info.get()] {
     if (!interpreter_alive()) return;  // the array's memory is gone with the interpreter

@@ -31,12 +31,11 @@ std::optional<Scalar> as_foreign_scalar(py::handle object) {
     return std::nullopt;
   }
   if (const auto index = index_of(object)) return Scalar(int_value(*index));
-  if (!py::hasattr(object, "dtype")) return std::nullopt;
+  const char kind = dtype_kind(object);
+  if (!kind || kind == 'c' || kind == 'M' || kind == 'm') return std::nullopt;
   const auto number = py::reinterpret_borrow<py::object>(object);
   try {
-    if (std::string(py::str(number.attr("dtype"))) == "bool") {
-      return Scalar(bool(py::bool_(number)));
-    }
+    if (kind == 'b') return Scalar(bool(py::bool_(number)));
     return Scalar(double(py::float_(number)));
   } catch (const py::error_already_set&) {
     return std::nullopt;
@@ -54,6 +53,12 @@ void refuse_foreign(py::handle object) {
 }
 
 }  // namespace
+
+char dtype_kind(py::handle object) {
+  const py::object dtype = py::getattr(object, "dtype", py::none());
+  const py::object kind = py::getattr(dtype, "kind", py::none());
+  return py::isinstance<py::str>(kind) ? kind.cast<std::string>()[0] : '\0';
+}
 
 std::optional<Tensor> as_tensor(py::handle object) {
   py::detail::make_caster<Held<TensorImpl>> caster;

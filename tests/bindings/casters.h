@@ -54,6 +54,9 @@ std::optional<int64_t> as_int(py::handle object);
 std::optional<DType> as_dtype(py::handle object);    // bind_dtype.cc
 std::optional<Device> as_device(py::handle object);  // bind_device.cc
 
+/// NumPy's letter for the kind of an object's dtype: 'f', 'c', 'M'; NUL when it has none.
+char dtype_kind(py::handle object);
+
 py::object from_tensor(const Tensor& tensor);  // bind_tensor.cc; undefined is None
 py::object from_scalar(const Scalar& scalar);
 py::object from_dtype(DType dtype);
