@@ -20,19 +20,30 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 def _load() -> ModuleType:
     choice = os.environ.get("PKG_BINDING") or "swig"
     if choice == "swig":
-        return _import(f"{__package__}._pywrap_core", _HERE, _remedy())
+        return _checked(_import(f"{__package__}._pywrap_core", _HERE, _remedy()))
     if choice == "pybind11":
         folder = os.path.abspath(os.environ.get("PKG_BINDING_PATH") or ".")
         remedy = "Build tests/bindings/ and set PKG_BINDING_PATH to its output folder."
         sys.path.insert(0, folder)
         try:
-            return _import("_pybind_core", folder, remedy)
+            return _checked(_import("_pybind_core", folder, remedy))
         finally:
             sys.path.remove(folder)
     raise ImportError(
         f"[pkg] expected 'swig' or 'pybind11', got {choice!r} (PKG_BINDING={choice}). "
         "Unset PKG_BINDING to use the default."
     )
+
+
+def _checked(core: ModuleType) -> ModuleType:
+    """The binding; ImportError when it does not run what PKG_ISA asks for."""
+    wanted, runs = os.environ.get("PKG_ISA"), core.isa_name()
+    if wanted and wanted != runs:  # the core took the best there is
+        raise ImportError(
+            "[pkg] expected 'baseline', 'v3' or 'v4', of which this CPU has all up to "
+            f"{runs!r}, got {wanted!r} (PKG_ISA={wanted}). Unset PKG_ISA to use the best."
+        )
+    return core
 
 
 def _import(name: str, folder: str, remedy: str) -> ModuleType:

@@ -88,8 +88,11 @@ class Tensor(core.Tensor):
 
     def __reduce_ex__(self, protocol):
         """Pickles values, dtype and requires_grad; not the graph."""
-        array = self.detach().contiguous().numpy()
-        return _rebuild, (type(self), array.copy(), self.requires_grad)
+        values = self.detach().contiguous()
+        if self.dtype is core.dtype("bfloat16"):  # NumPy has none; float32 is exact
+            values = values.float()
+        array = values.numpy().copy()
+        return _rebuild, (type(self), array, self.requires_grad, self.dtype)
 
     def __deepcopy__(self, memo):
         """A copy with memory of its own."""
@@ -98,9 +101,9 @@ class Tensor(core.Tensor):
         return copy
 
 
-def _rebuild(cls, array, requires_grad):
+def _rebuild(cls, array, requires_grad, dtype):
     """Inverse of Tensor.__reduce_ex__."""
-    return cls._make_subclass(cls, core.tensor(array), requires_grad)
+    return cls._make_subclass(cls, core.tensor(array, dtype=dtype), requires_grad)
 
 
 Tensor.__module__ = "pkg"

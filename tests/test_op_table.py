@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every row of tests/op_table.py: values, layouts, dtypes, Meta, both gradients."""
 
+import re
+import warnings
+
 import numpy as np
 import pytest
 
 import pkg
-from op_table import CASES
+from op_table import CASES, LEFT_OUT
 
 DIFFERENTIABLE = [case for case in CASES if case.differentiable]
 #: Public ops without a row, and where they are tested instead.
@@ -34,7 +37,7 @@ def compare(case, got, arrays, tolerance):
     got = outputs(got)
     assert len(got) == len(want)
     for g, w in zip(got, want):
-        if not isinstance(g, pkg.Tensor):
+        if type(g) is not pkg.Tensor:
             assert g == w and type(g) is type(w)
             continue
         g, w = g.detach().numpy(), np.asarray(w)
@@ -68,6 +71,111 @@ def test_values(case):
         compare(case, case.call(pkg, *map(pkg.tensor, arrays)), arrays, 1e-10)
         if case.name not in ("view", "view_as"):
             compare(case, case.call(pkg, *map(scattered, arrays)), arrays, 1e-10)
+
+
+#: What is made of a row's own inputs: no rows, no columns, one element of each, whole
+#: numbers of other types.
+VARIANTS = ("rows", "columns", "0-d", "int32", "int8", "uint8", "bool")
+
+
+def varied(array, variant):
+    """The array as the variant has it."""
+    if variant == "rows":
+        return array[:0]
+    if variant == "columns":
+        return array[..., :0]
+    if variant == "0-d":
+        return array.reshape(-1)[0]
+    if array.dtype.kind != "f":
+        return array  # indices and masks stay what they are
+    whole = np.floor(np.clip(np.nan_to_num(array), -100, 100))
+    if variant == "uint8":
+        whole -= min(whole.min(), 0)
+    return whole.astype(bool if variant == "bool" else "int64")
+
+
+def derived(case, variant):
+    """Inputs of a variant and what NumPy makes of them; None when it makes nothing.
+
+    Whole numbers are given to the reference as int64, which holds every result.
+    """
+    arrays = inputs_of(case)
+    whole = variant in VARIANTS[3:]
+    if not arrays or (whole and all(a.dtype.kind != "f" for a in arrays)):
+        return None
+    axis = {"rows": 0, "columns": -1}.get(variant)
+    if any(a.size == 0 or (not whole and a.ndim == 0) for a in arrays):
+        return None
+    if axis is not None and len({a.shape[axis] for a in arrays}) > 1:
+        return None  # the dimension is not the same one in all of them
+    inputs = [varied(a, variant) for a in arrays]
+    given = [a.astype("int64") if whole and a.dtype == bool else a for a in inputs]
+    given = [g if a.dtype.kind == "f" else i for g, i, a in zip(given, inputs, arrays)]
+    try:
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            want = [np.asarray(w) for w in outputs(case.reference(*given))]
+    except (ValueError, IndexError, TypeError, ZeroDivisionError):
+        return None
+    if any(w.dtype == object for w in want):
+        return None
+    if whole:
+        inputs = [
+            i.astype(variant) if a.dtype.kind == "f" else i
+            for i, a in zip(inputs, arrays)
+        ]
+    return inputs, want
+
+
+def agrees(case, variant):
+    """None, or the text of what is wrong; an op may refuse a type, never a shape."""
+    inputs, want = derived(case, variant)
+    try:
+        got = outputs(case.call(pkg, *map(pkg.tensor, inputs)))
+    except (RuntimeError, NotImplementedError, IndexError) as error:
+        types = r"floating|integral|not implemented|supported|did not match|integer|float"
+        refused = variant in VARIANTS[3:] and re.search(types, str(error))
+        return None if refused else f"{type(error).__name__}: {error}"
+    if len(got) != len(want):
+        return f"{len(got)} results for {len(want)}"
+    for g, w in zip(got, want):
+        if type(g) is not pkg.Tensor:
+            if g != w:
+                return f"{g} for {w}"
+            continue
+        g = g.detach().numpy()
+        if g.shape != w.shape:
+            return f"shape {g.shape} for {w.shape}"
+        if g.dtype.kind in "iub" and w.dtype.kind in "iub":
+            w = w.astype(g.dtype)  # as arithmetic of that type wraps
+        elif g.dtype.kind != w.dtype.kind:
+            return f"{g.dtype} for {w.dtype}"
+        with np.errstate(all="ignore"):
+            if not np.allclose(g, w, rtol=2e-4, atol=2e-4, equal_nan=True):
+                return f"{g} for {w}"
+    return None
+
+
+DERIVED = [(c, v) for c in CASES for v in VARIANTS if derived(c, v) is not None]
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_derived_inputs(variant):
+    """Every row on inputs that nobody wrote down for it, but for those left out."""
+    wrong = {
+        str(case): agrees(case, variant)
+        for case, made in DERIVED
+        if made == variant and (str(case), variant) not in LEFT_OUT
+    }
+    assert len(wrong) > 50
+    assert not {name: text for name, text in wrong.items() if text}
+
+
+def test_what_is_left_out_would_fail():
+    """The list in the table names existing rows that do differ, and no others."""
+    rows = {(str(case), variant): case for case, variant in DERIVED}
+    assert [key for key in LEFT_OUT if key not in rows] == []
+    assert [key for key in LEFT_OUT if not agrees(rows[key], key[1])] == []
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
@@ -299,6 +407,68 @@ def test_special_values():
         pkg.einsum("ij,jk->ik", pkg.zeros(2, 3), pkg.zeros(2, 3))
     with pytest.raises(NotImplementedError):
         pkg.ones(2).bitwise_not()
+
+
+def test_empty_and_zero_dimensions():
+    """What PyTorch does with no elements, and with dims of a 0-d tensor."""
+    assert str(pkg.empty(0).median()) == "tensor(nan)"
+    with pytest.raises(IndexError, match="at least one element"):
+        pkg.empty(0, dtype=pkg.int64).median()
+    assert pkg.instance_norm(pkg.zeros(0, 3, 4)).shape == (0, 3, 4)
+    assert pkg.group_norm(pkg.zeros(0, 4, 2), 2).shape == (0, 4, 2)
+    x = pkg.tensor(1.0)
+    assert x.sum((0,)).item() == 1 and x.movedim(0, -1).item() == 1
+    for call in (lambda: x.sum((0, 0)), lambda: x.amax((0, -1))):
+        with pytest.raises(RuntimeError, match="appears multiple times"):
+            call()
+    with pytest.raises(IndexError, match="out of range"):
+        x.movedim(0, 1)
+    for call in (lambda: x.size(0), lambda: x.stride(-1), lambda: x.unbind(0)):
+        with pytest.raises(IndexError, match="no dimensions|0-dim|0-d"):
+            call()
+    none = pkg.ones(3, 0)
+    assert [c.shape for c in none.chunk(2, 1)] == [(3, 0)] * 2
+    assert pkg.glu(none).shape == (3, 0)
+
+
+def test_types_of_integer_results():
+    """The operands' type where nothing is counted; bools as numbers are int64."""
+    whole = pkg.ones(2, 2, 2, dtype=pkg.int32)
+    assert pkg.addbmm(whole[0], whole, whole).dtype is pkg.int32
+    assert pkg.einsum("ij,ij->j", whole[0], whole[0]).dtype is pkg.int32
+    square = pkg.tensor([True, False]).square()
+    assert square.tolist() == [1, 0] and square.dtype is pkg.int64
+    with pytest.raises(NotImplementedError, match="bool"):
+        pkg.avg_pool1d(whole[:1] > 0, 2)
+
+
+@pytest.mark.parametrize(
+    "name, call",
+    [
+        ("mul", lambda x, y: x * y),
+        ("mul_", lambda x, y: x.mul_(y)),
+        ("sub", lambda x, y: x - y),
+        ("lt", lambda x, y: x < y),
+        ("maximum", lambda x, y: x.maximum(y)),
+        ("floor_divide", lambda x, y: x // y),
+        ("remainder", lambda x, y: x % y),
+        ("view", lambda x, y: x.view(7)),
+        ("reshape", lambda x, y: x.reshape(7)),
+        ("amin", lambda x, y: x.amin(5)),
+        ("any", lambda x, y: x.any(5)),
+        ("mean", lambda x, y: x.mean(5)),
+        ("max", lambda x, y: x.max(5)),
+        ("min", lambda x, y: x[:0].min(0)),
+        ("argmin", lambda x, y: x.argmin(5)),
+        ("median", lambda x, y: x.median(5)),
+    ],
+)
+def test_errors_name_the_op_that_was_called(name, call):
+    """Also where several ops share a shape rule, at once and scheduled."""
+    for size in (2, 200_000):
+        with pytest.raises((RuntimeError, IndexError)) as caught:
+            call(pkg.ones(size), pkg.ones(size + 1))
+        assert str(caught.value).startswith(f"[{name}] ")
 
 
 def test_batch_norm_moves_the_running_values():

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/error.cc: the cold half of PKG_ASSERT.
+// base/error.cc: the cold half of checks.
 #include "base/error.h"
 
-namespace pkg::detail {
+namespace pkg {
 
-void assert_failed(const char* condition, const char* file, int line) {
+void Error::rename(const std::string& op) {
+  const size_t end = message_.find(']');
+  if (message_.starts_with('[') && end != std::string::npos) {
+    message_.replace(1, end - 1, op);
+  }
+}
+
+void detail:: assert_failed(const char* condition, const char* file, int line) {
   throw InternalError(str("internal check failed: ", condition, " (", file, ":", line,
                           "). This is a bug in pkg, please report it."));
 }
 
-}  // namespace pkg::detail
+}  // namespace pkg

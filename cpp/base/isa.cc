@@ -33,7 +33,8 @@ int initial_isa() {
   for (int level = 0; level <= best; ++level) {
     if (std::string_view(forced) == name_of(Isa(level))) return level;
   }
-  // An unknown or unavailable level must not stop the program: it runs with the best.
+  // An unknown or unavailable level does not stop a C++ program while it is loaded: it
+  // runs with the best.  Python asks which that is and refuses (pkg/_binding.py).
   return best;
 }
 

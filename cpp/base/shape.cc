@@ -58,8 +58,9 @@ Shape wrap_dims(const char* op, const Shape& dims, int64_t ndim) {
     PKG_CHECK(std::find(result.begin(), result.end(), d) == result.end(), RuntimeError,
               "[", op, "] dim ", d, " appears multiple times in the list of dims ",
               dims);
-    if (ndim > 0) result.push_back(d);
+    result.push_back(d);
   }
+  if (ndim == 0) result.clear();
   return result;
 }
 

@@ -165,7 +165,12 @@ void async_fallback(const Operator& op, const Kernel&, KeySet keys, Stack& stack
     return wait_and_run(op, below, stack, estimate(definition, stack.args, nullptr));
   }
   std::array<Spec, 3> specs;
-  definition.shape_boxed(definition.shape, stack.args.data(), specs.data());
+  try {
+    definition.shape_boxed(definition.shape, stack.args.data(), specs.data());
+  } catch (Error& error) {
+    error.rename(op.schema.name);
+    throw;
+  }
   const double cost = estimate(definition, stack.args, specs.data());
   bool ready = true, private_memory = true;
   for_each_argument(op, stack.args, [&](const Tensor& tensor, bool written) {

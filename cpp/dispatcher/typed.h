@@ -104,10 +104,19 @@ struct Adapter {
   static R plain(const Operator&, const Kernel& kernel, KeySet, A... args) {
     return reinterpret_cast<R (*)(A...)>(kernel.function)(args...);
   }
+  // What the shape rule says; its errors name the op that was called.
+  static auto shaped(const Operator& op, A... args) {
+    using S = typename Results<R>::Specs;
+    try {
+      return reinterpret_cast<S (*)(A...)>(op.definition().shape)(args...);
+    } catch (Error& error) {
+      error.rename(op.schema.name);
+      throw;
+    }
+  }
   // A structured kernel: shape rule, allocation, then the loops.
   static R structured(const Operator& op, const Kernel& kernel, KeySet, A... args) {
-    using S = typename Results<R>::Specs;
-    S specs = reinterpret_cast<S (*)(A...)>(op.definition().shape)(args...);
+    auto specs = shaped(op, args...);
     if constexpr (kFirstIsTensor) {
       if (op.in_place()) {
         R self = std::get<0>(std::forward_as_tuple(args...));
@@ -133,8 +142,7 @@ struct Adapter {
   }
   // The Meta key: the shape rule alone.
   static R meta(const Operator& op, const Kernel&, KeySet, A... args) {
-    using S = typename Results<R>::Specs;
-    S specs = reinterpret_cast<S (*)(A...)>(op.definition().shape)(args...);
+    auto specs = shaped(op, args...);
     if constexpr (kFirstIsTensor) {
       if (op.in_place()) return std::get<0>(std::forward_as_tuple(args...));
     }

@@ -12,9 +12,10 @@ Tensor movedim(const Tensor& self, const Shape& source, const Shape& destination
   PKG_CHECK(source.size() == destination.size(), RuntimeError, "[movedim] Invalid source or "
             "destination dims: source (", source, " dims) should contain the same number "
             "of dims as destination (", destination, " dims)");
-  if (source.empty() || self.ndim() == 0) return self;
+  if (source.empty()) return self;
   const Shape from = wrap_dims("movedim", source, self.ndim());
   const Shape to = wrap_dims("movedim", destination, self.ndim());
+  if (self.ndim() == 0) return self;
   Shape order(size_t(self.ndim()), -1);
   for (size_t i = 0; i < from.size(); ++i) order[size_t(to[i])] = from[i];
   int64_t next = 0;  // the others keep their order

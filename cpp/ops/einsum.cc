@@ -120,7 +120,9 @@ Operand summed(const Operand& x, Keep keep) {
     if (keep(x.labels[d])) result.labels.push_back(x.labels[d]);
     else gone.push_back(int64_t(d));
   }
-  if (!gone.empty()) result.tensor = sum(x.tensor, std::optional<Shape>(gone), false);
+  if (gone.empty()) return result;
+  const DType dtype = x.tensor.dtype() == DType::Bool ? DType::Int64 : x.tensor.dtype();
+  result.tensor = sum(x.tensor, std::optional<Shape>(gone), false, dtype);
   return result;
 }
 

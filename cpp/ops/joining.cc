@@ -177,6 +177,9 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .composite([](const Tensor& self, int64_t chunks, int64_t dim) {
         PKG_CHECK(chunks > 0, RuntimeError, "[chunk] expects `chunks` to be greater than "
                   "0, got: ", chunks);
+        if (self.ndim() > 0 && self.size(dim) == 0) {  // nothing, in as many parts
+          return split_sizes(self, Shape(size_t(chunks), 0), dim);
+        }
         return split(self, std::max<int64_t>(1, (self.size(dim) + chunks - 1) / chunks),
                      dim);
       });

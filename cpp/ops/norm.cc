@@ -22,7 +22,8 @@ Spec vector_norm_rule(const Tensor& self, const Scalar& ord, const Dims& dim, bo
   PKG_CHECK(is_floating(type), RuntimeError, "linalg.vector_norm: Expected a floating "
             "point tensor as input. Got ", type);
   const double p = ord.to<double>();
-  PKG_CHECK((p >= 0 && p != kInf) || reduced_count(self.sizes(), dim) > 0, RuntimeError,
+  PKG_CHECK((p >= 0 && p != kInf) ||
+                reduced_count("linalg_vector_norm", self.sizes(), dim) > 0, RuntimeError,
             "linalg.vector_norm cannot compute the ", p, " norm on an empty tensor "
             "because the operation does not have an identity");
   return {reduced_shape("linalg_vector_norm", self, dim, keepdim), type, self.device()};

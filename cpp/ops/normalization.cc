@@ -14,7 +14,7 @@ struct Moments {
   Tensor mean, variance;  // of the dims given, which keep size 1
 };
 Moments moments(const Tensor& x, const Shape& dims) {
-  const auto n = double(reduced_count(x.sizes(), Dims(dims)));
+  const auto n = double(reduced_count("moments", x.sizes(), Dims(dims)));
   const Tensor mean = div(sum(x, Dims(dims), true), Tensor(n));
   const Tensor centred = sub(x, mean);
   return {mean, div(sum(mul(centred, centred), Dims(dims), true), Tensor(n))};
@@ -51,7 +51,7 @@ Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& run
   }
   Shape dims{0};
   for (int64_t d = 2; d < x.ndim(); ++d) dims.push_back(d);
-  const int64_t n = reduced_count(x.sizes(), Dims(dims));
+  const int64_t n = reduced_count("batch_norm", x.sizes(), Dims(dims));
   PKG_CHECK(n > 1, ValueError, "Expected more than 1 value per channel when training, got "
             "input size ", x.sizes());
   const Moments own = moments(x, dims);
@@ -74,7 +74,9 @@ Tensor group_norm(const Tensor& x, int64_t groups, const Tensor& weight,
   PKG_CHECK(x.ndim() >= 2 && groups > 0 && x.size(1) % groups == 0, RuntimeError,
             "[group_norm] Expected number of channels in input to be divisible by "
             "num_groups, but got input of shape ", x.sizes(), " and num_groups=", groups);
-  const Tensor grouped = reshape(x, Shape{x.size(0), groups, -1});
+  int64_t size = x.size(1) / groups;  // of a group; -1 has no meaning without samples
+  for (int64_t d = 2; d < x.ndim(); ++d) size *= x.size(d);
+  const Tensor grouped = reshape(x, Shape{x.size(0), groups, size});
   const Moments of = moments(grouped, Shape{2});
   const Tensor flat = normalised("group_norm", grouped, of, eps, Tensor(), Tensor());
   Tensor y = reshape(flat, x.sizes());

@@ -40,6 +40,8 @@ Tensor avg_pool(const char* op, const Tensor& self, const Shape& kernel, const D
   PKG_CHECK(self.ndim() == int64_t(n) + 1 || self.ndim() == int64_t(n) + 2, RuntimeError,
             "[", op, "] expected a ", n + 1, "-d or ", n + 2, "-d tensor, got shape ",
             self.sizes());
+  PKG_CHECK(self.dtype() != DType::Bool, NotImplementedError, "[", op,
+            "] is not implemented for bool.");
   Shape border;
   bool padded = false;
   for (size_t i = n; i-- > 0;) {

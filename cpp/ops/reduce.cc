@@ -24,19 +24,24 @@ TensorList extreme_gradient(const GradContext& g) {
 
 Spec arg_rule(const Tensor& self, std::optional<int64_t> dim, bool keepdim) {
   const Dims dims = dim ? Dims(Shape{*dim}) : Dims();
-  PKG_CHECK(reduced_count(self.sizes(), dims) > 0, IndexError,
-            "argmax(): Expected reduction over at least one element, got shape ",
+  PKG_CHECK(reduced_count("argmax", self.sizes(), dims) > 0, IndexError,
+            "[argmax] Expected reduction over at least one element, got shape ",
             self.sizes());
   return {reduced_shape("argmax", self, dims, keepdim), DType::Int64, self.device()};
 }
 
 using Pair = std::tuple<Tensor, Tensor>;
-Pair along(const Op<Tensor(const Tensor&, std::optional<int64_t>, bool)>& arg,
+Pair along(const char* op,
+           const Op<Tensor(const Tensor&, std::optional<int64_t>, bool)>& arg,
            const Tensor& self, int64_t dim, bool keepdim) {
+  dim = wrap_dim(op, dim, self.ndim());
+  PKG_CHECK(self.ndim() == 0 || self.sizes()[size_t(dim)] > 0, IndexError, "[", op,
+            "] Expected reduction dim ", dim, " to have non-zero size, got shape ",
+            self.sizes());
   const Tensor index = arg(self, std::optional<int64_t>(dim), true);
-  const Tensor value = gather_op(self, wrap_dim("max", dim, self.ndim()), index);
+  const Tensor value = gather_op(self, dim, index);
   if (keepdim || self.ndim() == 0) return {value, index};
-  const Shape sizes = reduced_shape("max", self, Dims(Shape{dim}), false);
+  const Shape sizes = reduced_shape(op, self, Dims(Shape{dim}), false);
   return {reshape(value, sizes), reshape(index, sizes)};
 }
 
@@ -62,15 +67,15 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         const DType type = dtype.value_or(self.dtype());
         PKG_CHECK(is_floating(type), RuntimeError, "mean(): could not infer output dtype. "
                   "Input dtype must be a floating point dtype, got ", type);
-        const auto n = double(reduced_count(self.sizes(), dim));
+        const auto n = double(reduced_count("mean", self.sizes(), dim));
         return div(sum(self, dim, keepdim, dtype), Tensor(n));
       });
   for (const char* name : {"amax", "amin"}) {
     m.def(str(name, "(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor"))
         .doc("Extreme value over dim; NaN wins; ties share the gradient.")
         .shape([](const Tensor& self, const Dims& dim, bool keepdim) {
-          PKG_CHECK(reduced_count(self.sizes(), dim) > 0, IndexError, "[amax] Expected "
-                    "reduction over at least one element, got shape ", self.sizes());
+          PKG_CHECK(reduced_count("amax", self.sizes(), dim) > 0, IndexError,
+                    "[amax] Expected reduction over at least one element, got shape ", self.sizes());
           return Spec{reduced_shape("amax", self, dim, keepdim), self.dtype(),
                       self.device()};
         })
@@ -96,7 +101,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)")
       .doc("Largest elements over dim, and where they stand.")
       .composite([](const Tensor& self, int64_t dim, bool keepdim) {
-        return along(argmax_op, self, dim, keepdim);
+        return along("max", argmax_op, self, dim, keepdim);
       });
   m.def("max.other(Tensor self, Tensor other) -> Tensor")
       .doc("maximum: the larger of the two, elementwise.")
@@ -108,7 +113,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)")
       .doc("Smallest elements over dim, and where they stand.")
       .composite([](const Tensor& self, int64_t dim, bool keepdim) {
-        return along(argmin_op, self, dim, keepdim);
+        return along("min", argmin_op, self, dim, keepdim);
       });
   m.def("min.other(Tensor self, Tensor other) -> Tensor")
       .doc("minimum: the smaller of the two, elementwise.")

@@ -30,9 +30,9 @@ inline Tensor restore_dims(const Tensor& t, const Shape& shape, const Dims& dim,
   return reshape(t, sizes);
 }
 /// Elements that fall together into one.
-inline int64_t reduced_count(const Shape& shape, const Dims& dim) {
+inline int64_t reduced_count(const char* op, const Shape& shape, const Dims& dim) {
   int64_t count = 1;
-  for (int64_t d : wrap_dims("mean", dim.value_or(Shape()), int64_t(shape.size()))) {
+  for (int64_t d : wrap_dims(op, dim.value_or(Shape()), int64_t(shape.size()))) {
     count *= shape[size_t(d)];
   }
   return count;

@@ -15,16 +15,17 @@ const Op<Tensor(const Tensor&, const Shape&, int64_t, MaybeInt, MaybeInt, int64_
     slice_backward{"_slice_backward"};
 
 // -1 once stands for what is left over.
-Shape infer_size(const Shape& wanted, int64_t numel) {
+Shape infer_size(const char* op, const Shape& wanted, int64_t numel) {
   Shape sizes = wanted;
   int64_t known = 1, unknown = -1;
   for (size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] == -1) {
-      PKG_CHECK(unknown < 0, RuntimeError, "[reshape] only one dimension can be inferred");
+      PKG_CHECK(unknown < 0, RuntimeError, "[", op,
+                "] only one dimension can be inferred");
       unknown = int64_t(i);
     } else {
-      PKG_CHECK(sizes[i] >= 0, RuntimeError, "[reshape] invalid shape dimension ",
-                sizes[i]);
+      PKG_CHECK(sizes[i] >= 0, RuntimeError, "[", op,
+                "] invalid shape dimension ", sizes[i]);
       known *= sizes[i];
     }
   }
@@ -33,7 +34,7 @@ Shape infer_size(const Shape& wanted, int64_t numel) {
     known = numel;
   }
   PKG_CHECK(known == numel && (unknown < 0 || sizes[size_t(unknown)] >= 0), RuntimeError,
-            "[reshape] shape '", wanted, "' is invalid for input of size ", numel);
+            "[", op, "] shape '", wanted, "' is invalid for input of size ", numel);
   return sizes;
 }
 
@@ -66,7 +67,7 @@ std::optional<Shape> view_strides(const Tensor& t, const Shape& sizes) {
 }
 
 Tensor view(const Tensor& self, const Shape& size) {
-  Shape sizes = infer_size(size, self.numel());
+  Shape sizes = infer_size("view", size, self.numel());
   auto strides = view_strides(self, sizes);
   PKG_CHECK(strides, RuntimeError,
             "[view] size ", size, " is not compatible with the input's size ",
@@ -76,7 +77,7 @@ Tensor view(const Tensor& self, const Shape& size) {
 const Op<Tensor(const Tensor&, const Shape&)> view_op{"view"};
 
 Tensor reshape_fn(const Tensor& self, const Shape& shape) {
-  const Shape sizes = infer_size(shape, self.numel());
+  const Shape sizes = infer_size("reshape", shape, self.numel());
   if (view_strides(self, sizes)) return view_op(self, sizes);
   return view_op(clone(self), sizes);
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ops/statistics.cc: spread, middle and log-sum-exp over dimensions, from other ops.
+#include <limits>
+
 #include "ops/elementwise.h"
 #include "ops/reduced_dims.h"
 
@@ -19,7 +21,7 @@ Tensor var(const Tensor& self, const Dims& dim, int64_t correction, bool keepdim
   PKG_CHECK(is_floating(self.dtype()), RuntimeError,
             "std and var only support floating point dtypes, got ", self.dtype());
   const Tensor centred = sub(self, mean(self, dim, true, std::optional<DType>()));
-  const auto n = double(reduced_count(self.sizes(), dim));
+  const auto n = double(reduced_count("var", self.sizes(), dim));
   const Tensor total = sum(mul(centred, centred), dim, keepdim);
   return div(total, Tensor(std::max(0.0, n - double(correction))));
 }
@@ -65,7 +67,7 @@ void def_spread(Library& m, const char* name, const char* doc) {
 // The maximum keeps exp() in range; where it is infinite, it must not make inf - inf.
 Tensor logsumexp(const Tensor& self, const Dims& dim, bool keepdim) {
   const Tensor x = is_floating(self.dtype()) ? self : to_dtype(self, default_dtype());
-  if (reduced_count(x.sizes(), dim) == 0) return log(sum(exp(x), dim, keepdim));
+  if (reduced_count("logsumexp", x.sizes(), dim) == 0) return log(sum(exp(x), dim, keepdim));
   Tensor top;
   {
     ExcludeKeys off(DispatchKey::Autograd);
@@ -78,7 +80,8 @@ Tensor logsumexp(const Tensor& self, const Dims& dim, bool keepdim) {
 
 // Lower of the two middle values; NaN, which sorts last, wins.
 Pair median(const Tensor& self, int64_t dim, bool keepdim) {
-  const int64_t n = self.ndim() ? self.size(dim) : 1;
+  const auto at = size_t(wrap_dim("median", dim, self.ndim()));
+  const int64_t n = self.ndim() ? self.sizes()[at] : 1;
   PKG_CHECK(n > 0, IndexError, "[median] Expected reduction over at least one element, "
             "got shape ", self.sizes());
   const auto [values, indices] = sort(self, dim, false, true);
@@ -113,6 +116,10 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("median(Tensor self) -> Tensor")
       .doc("The lower middle value of all elements.")
       .composite([](const Tensor& self) {
+        if (self.numel() == 0 && is_floating(self.dtype())) {
+          const Tensor middle = empty(Shape(), self.dtype(), self.device());
+          return full_like(middle, std::numeric_limits<double>::quiet_NaN());
+        }
         return std::get<0>(median(reshape(self, Shape{self.numel()}), 0, false));
       });
   m.def("median.dim(Tensor self, int dim, bool keepdim=False) "

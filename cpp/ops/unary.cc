@@ -44,6 +44,11 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
             })
       .in_place();
   unary_any(m.def("square(Tensor self) -> Tensor"), [](auto x) { return x * x; })
+      .shape([](const Tensor& self) {
+        Spec spec = same_shape(self);
+        if (spec.dtype == DType::Bool) spec.dtype = DType::Int64;  // a number, as by pow
+        return spec;
+      })
       .doc("self * self.")
       .grad("self",
             [](const GradContext& g) -> TensorList {

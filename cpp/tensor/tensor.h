@@ -75,12 +75,9 @@ class Tensor {
 
   const Shape& sizes() const { return impl_->sizes; }
   const Shape& strides() const { return impl_->strides; }
-  int64_t size(int64_t dim) const {
-    return impl_->sizes[size_t(wrap_dim("size", dim, ndim()))];
-  }
-  int64_t stride(int64_t dim) const {
-    return impl_->strides[size_t(wrap_dim("stride", dim, ndim()))];
-  }
+  /// Of one dimension; IndexError where there is none.
+  int64_t size(int64_t dim) const { return impl_->sizes[own_dim("size", dim)]; }
+  int64_t stride(int64_t dim) const { return impl_->strides[own_dim("stride", dim)]; }
   int64_t ndim() const { return int64_t(impl_->sizes.size()); }
   int64_t numel() const { return impl_->numel; }
   int64_t offset() const { return impl_->offset; }
@@ -127,6 +124,13 @@ class Tensor {
   bool is_same(const Tensor& other) const { return impl_ == other.impl_; }
 
  private:
+  // wrap_dim() takes 0 for a dimension of a 0-d tensor, which has none to look at.
+  size_t own_dim(const char* op, int64_t dim) const {
+    PKG_CHECK(ndim() > 0, IndexError, "[", op, "] Dimension specified as ", dim,
+              " but tensor has no dimensions");
+    return size_t(wrap_dim(op, dim, ndim()));
+  }
+
   Ref<TensorImpl> impl_;
 };
 
