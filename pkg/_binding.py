@@ -41,7 +41,8 @@ def _checked(core: ModuleType) -> ModuleType:
     if wanted and wanted != runs:  # the core took the best there is
         raise ImportError(
             "[pkg] expected 'baseline', 'v3' or 'v4', of which this CPU has all up to "
-            f"{runs!r}, got {wanted!r} (PKG_ISA={wanted}). Unset PKG_ISA to use the best."
+            f"{runs!r}, got {wanted!r} (PKG_ISA={wanted}). "
+            "Unset PKG_ISA to use the best."
         )
     return core
 

@@ -133,7 +133,7 @@ def agrees(case, variant):
     try:
         got = outputs(case.call(pkg, *map(pkg.tensor, inputs)))
     except (RuntimeError, NotImplementedError, IndexError) as error:
-        types = r"floating|integral|not implemented|supported|did not match|integer|float"
+        types = "float|integ|not implemented|support|did not match"
         refused = variant in VARIANTS[3:] and re.search(types, str(error))
         return None if refused else f"{type(error).__name__}: {error}"
     if len(got) != len(want):

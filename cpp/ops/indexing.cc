@@ -215,8 +215,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("masked_select(Tensor self, Tensor mask) -> Tensor")
       .doc("The elements where mask is true, as a vector.")
       .composite([](const Tensor& self, const Tensor& mask) {
-        PKG_CHECK(mask.dtype() == DType::Bool, RuntimeError, "[masked_select] expected a "
-                  "bool mask, got ", mask.dtype());
+        PKG_CHECK(mask.dtype() == DType::Bool, RuntimeError,
+                  "[masked_select] expected a bool mask, got ", mask.dtype());
         Shape sizes = broadcast_shapes("masked_select", self.sizes(), mask.sizes());
         if (sizes.empty()) sizes.push_back(1);
         return index(expand(self, sizes), {expand(mask, sizes)});

@@ -75,7 +75,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         .doc("Extreme value over dim; NaN wins; ties share the gradient.")
         .shape([](const Tensor& self, const Dims& dim, bool keepdim) {
           PKG_CHECK(reduced_count("amax", self.sizes(), dim) > 0, IndexError,
-                    "[amax] Expected reduction over at least one element, got shape ", self.sizes());
+                    "[amax] Expected reduction over at least one element, got shape ",
+                    self.sizes());
           return Spec{reduced_shape("amax", self, dim, keepdim), self.dtype(),
                       self.device()};
         })

@@ -67,7 +67,9 @@ void def_spread(Library& m, const char* name, const char* doc) {
 // The maximum keeps exp() in range; where it is infinite, it must not make inf - inf.
 Tensor logsumexp(const Tensor& self, const Dims& dim, bool keepdim) {
   const Tensor x = is_floating(self.dtype()) ? self : to_dtype(self, default_dtype());
-  if (reduced_count("logsumexp", x.sizes(), dim) == 0) return log(sum(exp(x), dim, keepdim));
+  if (reduced_count("logsumexp", x.sizes(), dim) == 0) {
+    return log(sum(exp(x), dim, keepdim));
+  }
   Tensor top;
   {
     ExcludeKeys off(DispatchKey::Autograd);
