@@ -18,7 +18,7 @@ from .tensor import Tensor
 __all__ = ["export_to", "functions", "load_library"]
 
 # `pkg.float` and the like are dtypes: these conversions are methods only.
-_METHODS_ONLY = ("float", "bool", "int", "long", "double", "half")
+_METHODS_ONLY = ("float", "bool", "int", "long", "double", "half", "bfloat16")
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -36,8 +36,8 @@ class Tensor(core.Tensor):
         return iter(self.unbind(0))
 
     def __format__(self, spec):
-        """A 0-d tensor formats as its number."""
-        if self.ndim == 0 and spec:
+        """A 0-d tensor formats as its number, as PyTorch's does: f"{loss}"."""
+        if self.ndim == 0:
             return format(self.item(), spec)
         return object.__format__(self, spec)
 
@@ -64,6 +64,84 @@ class Tensor(core.Tensor):
     def retain_grad(self):
         """Keeps the gradient in .grad although an op made this tensor."""
         core._retain_grad(self)
+
+    # --- PyTorch's other names ---------------------------------------------------------
+
+    @property
+    def is_cuda(self) -> bool:
+        """False: there is no GPU back end."""
+        return False
+
+    @property
+    def mT(self) -> Tensor:  # noqa: N802  (PyTorch's name)
+        """The last two dimensions swapped; RuntimeError with less than two."""
+        if self.ndim < 2:
+            raise RuntimeError(
+                "[mT] expected a matrix or a batch of matrices, got shape "
+                f"{tuple(self.shape)}."
+            )
+        return self.transpose(-2, -1)
+
+    @property
+    def H(self) -> Tensor:  # noqa: N802
+        """The transpose of a matrix: no dtype is complex."""
+        if self.ndim not in (0, 2):
+            raise RuntimeError(
+                f"[H] expected a matrix, got shape {tuple(self.shape)}. Use mT."
+            )
+        return self.T
+
+    def cpu(self) -> Tensor:
+        """The tensor itself, which is in main memory; an error on "meta"."""
+        return self.to("cpu")
+
+    def type(self, dtype: Any = None) -> Any:
+        """The name of the type ("pkg.FloatTensor") without ``dtype``, else ``to(dtype)``.
+
+        A name that it returned is taken as ``dtype``, too.
+        """
+        names = {code: f"pkg.{kind}Tensor" for code, kind in _KINDS.items()}
+        if dtype is None:
+            return names[self.dtype.name]
+        named = [code for code, name in names.items() if name == dtype]
+        return self.to(getattr(core, named[0]) if named else core.dtype(dtype))
+
+    def type_as(self, other: Tensor) -> Tensor:
+        """With the dtype and device of ``other``."""
+        return self.to(other)
+
+    def nelement(self) -> int:
+        """Number of elements: ``numel()``."""
+        return self.numel()
+
+    def ndimension(self) -> int:
+        """Number of dimensions: ``dim()``."""
+        return self.ndim
+
+    def ravel(self) -> Tensor:
+        """One dimension: a view where the layout allows it, else a copy."""
+        return self.reshape(-1)
+
+    def where(self, condition: Tensor, other: Any) -> Tensor:
+        """Own elements where ``condition`` is true, those of ``other`` elsewhere."""
+        from . import ops
+
+        return ops.where(condition, self, other)
+
+    def new_tensor(
+        self,
+        data: Any,
+        *,
+        dtype: Any = None,
+        device: Any = None,
+        requires_grad: bool = False,
+    ) -> Tensor:
+        """A tensor of ``data``, copied, with the dtype and device of this one."""
+        made = core.tensor(data, dtype=self.dtype if dtype is None else dtype)
+        made = made.to(self.device if device is None else device)
+        return made.requires_grad_(requires_grad)
+
+    # --- other libraries ---------------------------------------------------------------
 
     def numpy(self):
         """The values as a NumPy array over the same memory.
@@ -99,6 +177,20 @@ class Tensor(core.Tensor):
         copy = self._make_subclass(type(self), self.detach().clone(), self.requires_grad)
         memo[id(self)] = copy
         return copy
+
+
+# PyTorch's words for the types that Tensor.type() names.
+_KINDS = {
+    "bool": "Bool",
+    "uint8": "Byte",
+    "int8": "Char",
+    "int32": "Int",
+    "int64": "Long",
+    "float16": "Half",
+    "bfloat16": "BFloat16",
+    "float32": "Float",
+    "float64": "Double",
+}
 
 
 def _rebuild(cls, array, requires_grad, dtype):

@@ -74,7 +74,17 @@ Tensor like(const Tensor& self, const Scalar& value, std::optional<DType> dtype,
               device.value_or(self.device()), requires_grad);
 }
 
-Tensor to_dtype_fn(const Tensor& self, DType dtype) { return to_dtype(self, dtype); }
+// With values there is one device; to "meta" goes the shape alone.
+Tensor moved(const Tensor& self, Device device, DType dtype, bool copy) {
+  if (device == self.device()) {
+    if (self.dtype() != dtype) return to_dtype(self, dtype);
+    return copy ? clone(self) : self;
+  }
+  PKG_CHECK(!self.is_meta(), NotImplementedError, "[to] expected a tensor with values, got "
+            "one of the device 'meta' (device='", device, "'). empty_like(x, device='",
+            device, "') makes one of its shape.");
+  return empty(self.sizes(), dtype, device);
+}
 
 constexpr const char* kOptions =
     "*, DType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor";
@@ -157,21 +167,39 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .grad("", [](const GradContext& g) -> TensorList {
         return {to_dtype(g.grad(), g.specs[0].dtype)};
       });
-  m.def("to(Tensor self, DType dtype) -> Tensor")
-      .doc("The tensor itself when it has the dtype, else a converted copy.")
-      .composite([](const Tensor& self, DType dtype) {
-        return self.dtype() == dtype ? self : to_dtype_fn(self, dtype);
+  // non_blocking has no effect: with one device nothing waits for a copy.
+  constexpr const char* kHow = "bool non_blocking=False, bool copy=False) -> Tensor";
+  m.def(str("to(Tensor self, DType dtype, ", kHow))
+      .doc("The tensor itself when it has the dtype and copy is false, else a converted "
+           "copy.")
+      .composite([](const Tensor& self, DType dtype, bool, bool copy) {
+        return moved(self, self.device(), dtype, copy);
+      });
+  m.def(str("to.device(Tensor self, Device? device=None, DType? dtype=None, ", kHow))
+      .doc("The same with a device: 'cpu', or 'meta' for the shape alone.")
+      .composite([](const Tensor& self, std::optional<Device> device,
+                    std::optional<DType> dtype, bool, bool copy) {
+        return moved(self, device.value_or(self.device()), dtype.value_or(self.dtype()),
+                     copy);
+      });
+  m.def(str("to.other(Tensor self, Tensor other, ", kHow))
+      .doc("With the dtype and device of another tensor.")
+      .composite([](const Tensor& self, const Tensor& other, bool, bool copy) {
+        PKG_CHECK(!other.impl()->wrapped_number, TypeError,
+                  "[to] expected a dtype, a device or a tensor, got a number.");
+        return moved(self, other.device(), other.dtype(), copy);
       });
   const auto cast = [&]<DType dtype>(const char* name) {
     m.def(std::string(name) + "(Tensor self) -> Tensor")
         .doc("Converted to the element type of this name; itself when it has it.")
         .composite([](const Tensor& self) {
-          return self.dtype() == dtype ? self : to_dtype_fn(self, dtype);
+          return self.dtype() == dtype ? self : to_dtype(self, dtype);
         });
   };
   cast.operator()<DType::Float32>("float");
   cast.operator()<DType::Float64>("double");
   cast.operator()<DType::Float16>("half");
+  cast.operator()<DType::BFloat16>("bfloat16");
   cast.operator()<DType::Int32>("int");
   cast.operator()<DType::Int64>("long");
   cast.operator()<DType::Bool>("bool");

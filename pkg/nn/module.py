@@ -227,15 +227,26 @@ class Module(Attributes):
         fn(self)
         return self
 
-    def to(self: M, *args: Any, device: Any = None, dtype: Any = None) -> M:
+    def to(
+        self: M,
+        *args: Any,
+        device: Any = None,
+        dtype: Any = None,
+        non_blocking: bool = False,
+    ) -> M:
         """Convert floating-point parameters, gradients and buffers, in place.
 
         Takes a dtype, a device (only the CPU), both, or a tensor that has them.
+        non_blocking: without effect.
         """
         wanted = wanted_dtype(args, device, dtype)
         if wanted is not None:
             convert(self, wanted)
         return self
+
+    def cpu(self: M) -> M:
+        """Return the module itself: parameters live in main memory."""
+        return self.to("cpu")
 
     def float(self: M) -> M:
         """Convert to float32."""
