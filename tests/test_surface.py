@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """PyTorch's names that are not ops: a script runs with its import changed."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -77,6 +79,25 @@ def test_methods_that_are_not_ops():
     assert made.dtype is pkg.int64 and made.tolist() == [1, 2]
     made = x.new_tensor(np.ones(2), dtype=pkg.float32, requires_grad=True)
     assert made.dtype is pkg.float32 and made.requires_grad
+
+
+def test_results_with_names():
+    """Several results are a tuple; those that the schema names have the names, too."""
+    x = pkg.tensor([[3.0, 1.0, 2.0], [4.0, 6.0, 5.0]])
+    calls = [x.max(1), x.min(1), x.sort(1), x.topk(2), x.median(1), x.kthvalue(2)]
+    for found in [*calls, x.cummax(1), x.cummin(1)]:
+        values, indices = found
+        assert isinstance(found, tuple) and len(found) == 2
+        assert found.values is values and found.indices is found[1] is indices
+        assert x.gather(1, indices.reshape(2, -1)).ravel().tolist() == (
+            values.ravel().tolist()
+        )
+        back = pickle.loads(pickle.dumps(found))
+        assert type(back) is tuple and back[0].tolist() == values.tolist()
+    assert "values=tensor([3., 6.])" in repr(x.max(1))
+    assert type(x.max(1)) is type(x.max(0)) is not type(x.min(1))
+    assert type(x.std_mean()) is tuple
+    assert x.max(1).values.sum().item() == 9.0
 
 
 def test_format():

@@ -10,6 +10,7 @@
 #include <array>
 
 #include "convert.h"
+#include "py_results.h"
 
 namespace pkg::python {
 namespace {
@@ -139,12 +140,7 @@ PyObject* operator_call(PyObject* self, PyObject* const* args, size_t nargsf,
       if (!match(*op, call, values.data(), &why)) continue;
       Stack stack{std::span<Value>(values.data(), n), {}, 0};
       Dispatcher::get().call_boxed(*op, stack);
-      if (stack.n_results == 1) return wrap_value(stack.results[0]);
-      PyRef tuple(checked(PyTuple_New(stack.n_results)));
-      for (int i = 0; i < stack.n_results; ++i) {
-        PyTuple_SET_ITEM(tuple.get(), i, wrap_value(stack.results[size_t(i)]));
-      }
-      return tuple.release();
+      return wrap_results(*op, stack);
     }
     no_match(self, call, why);
   });

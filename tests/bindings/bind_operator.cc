@@ -4,6 +4,11 @@
 #include <pybind11/gil_safe_call_once.h>
 
 #include "bind.h"
+
+#include <structseq.h>
+
+#include <unordered_map>
+
 #include "dispatcher/dispatcher.h"
 #include "parse.h"
 
@@ -28,6 +33,40 @@ const char* gradient_name(const Operator& op) {
   return definition.kind == OpKind::Composite ? "composed" : "missing";
 }
 
+/// The class of results with names.  A pickle of them holds a plain tuple.
+py::object make_results_class(const Operator& op) {
+  std::vector<PyStructSequence_Field> fields;
+  for (const Argument& result : op.schema.returns) {
+    fields.push_back({result.name.c_str(), nullptr});
+  }
+  fields.push_back({nullptr, nullptr});
+  const std::string name = "pkg.return_types." + op.schema.name;
+  PyStructSequence_Desc description{name.c_str(), "Results of an op, by name.",
+                                    fields.data(), int(op.schema.returns.size())};
+  auto cls = py::reinterpret_steal<py::object>(
+      reinterpret_cast<PyObject*>(PyStructSequence_NewType(&description)));
+  if (!cls) throw py::error_already_set();
+  cls.attr("__reduce__") = py::cpp_function(
+      [](const py::object& self) {
+        const py::handle tuple(reinterpret_cast<PyObject*>(&PyTuple_Type));
+        return py::make_tuple(tuple, py::make_tuple(py::list(self)));
+      },
+      py::is_method(cls));
+  return cls;
+}
+
+/// The only result itself; several as a tuple, with names where the schema has them.
+py::object results_of(const Operator& op, const Stack& stack) {
+  if (stack.n_results == 1) return py::cast(stack.results[0]);
+  py::tuple results(stack.n_results);
+  for (size_t i = 0; i < results.size(); ++i) results[i] = stack.results[i];
+  if (op.schema.returns[0].name.empty()) return results;
+  static auto& classes = *new std::unordered_map<const Operator*, py::object>();
+  py::object& cls = classes[&op];
+  if (!cls) cls = make_results_class(op);
+  return cls(results);
+}
+
 class OpObject {
  public:
   OpObject(const std::string& name, const std::string& ns)
@@ -42,10 +81,7 @@ class OpObject {
       if (!values) continue;
       Stack stack{std::span<Value>(*values), {}, 0};
       Dispatcher::get().call_boxed(*op, stack);
-      if (stack.n_results == 1) return py::cast(stack.results[0]);
-      py::tuple results(stack.n_results);
-      for (size_t i = 0; i < results.size(); ++i) results[i] = stack.results[i];
-      return results;
+      return results_of(*op, stack);
     }
     no_match(overloads_, args, kwargs, why);
   }

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// swig/python/py_results.h: the results of an op as one Python object.
+#pragma once
+
+#include "dispatcher/dispatcher.h"
+#include "py_ref.h"
+
+namespace pkg::python {
+
+/// New reference: the only result itself; several as a tuple, whose items have names
+/// where the schema names them: `x.max(0).values`.
+PyObject* wrap_results(const Operator& op, const Stack& stack);
+
+}  // namespace pkg::python
