@@ -6,6 +6,7 @@ The names are PyTorch's: ``pkg.tensor``, ``pkg.zeros``, ``x.sum(dim=0)``.
 
 import atexit as _atexit
 import os as _os
+from math import e as e, inf as inf, nan as nan, pi as pi
 from typing import Any as _Any
 
 from ._binding import core as _core
@@ -59,16 +60,35 @@ float = _core.float32  # noqa: A001  (PyTorch's alias)
 double = _core.float64
 half = _core.float16
 long = _core.int64
+int = _core.int32  # noqa: A001
 
-_LAZY = ("nn", "optim", "data", "datasets", "models", "serialization", "sysconfig")
+Size = tuple  # what Tensor.shape is
+
+# Modules, and functions with the module they are in, that load at first use.
+_LAZY = ("cuda", "data", "datasets", "linalg", "models", "nn", "optim")
+_LAZY += ("serialization", "sysconfig", "utils")
+_LAZY_NAMES = {
+    "data": ("Generator",),
+    "functional": ("as_tensor", "bernoulli", "is_floating_point", "is_tensor")
+    + ("multinomial", "numel", "ravel", "unique"),
+    "printing": ("set_printoptions",),
+    "serialization": ("load", "save"),
+    "type_info": ("can_cast", "finfo", "get_default_dtype", "iinfo", "promote_types")
+    + ("result_type",),
+}
 
 
 def __getattr__(name: str) -> _Any:
     """Subpackages load at first use: ``import pkg`` alone stays cheap."""
-    if name in _LAZY:
-        import importlib
+    import importlib
 
+    if name in _LAZY:
         return importlib.import_module(f"{__name__}.{name}")
+    for module, names in _LAZY_NAMES.items():
+        if name in names:
+            value = getattr(importlib.import_module(f"{__name__}.{module}"), name)
+            globals()[name] = value
+            return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -102,11 +102,19 @@ def save(obj: Any, filename: Path, metadata: Mapping[str, str] | None = None) ->
     save_file(tensors, filename, metadata)
 
 
-def load(filename: Path) -> Any:
+def load(
+    filename: Path, map_location: Any = None, *, weights_only: bool = True
+) -> Any:
     """Read what ``save`` wrote; a plain safetensors file gives tensors by name.
 
+    map_location: None or "cpu", where tensors are.  weights_only: without effect, as a
+    file holds no code.
     OSError when it cannot be read, ValueError when it is damaged.
     """
+    if map_location is not None and core.device(map_location) != "cpu":
+        raise RuntimeError(
+            f"[load] expected map_location 'cpu', got {str(map_location)!r}."
+        )
     tensors, metadata = read_with_metadata(filename)
     if _STRUCTURE not in metadata:
         return tensors

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Matrix products, softmax and losses against NumPy and central differences."""
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -92,3 +94,116 @@ def test_a_small_network_learns():
                 p.grad = None
     guess = pkg.linear(pkg.linear(x, w1, b1).tanh(), w2, b2).argmax(1)
     assert (guess == y).to(pkg.float32).mean().item() > 0.98
+
+
+NORMS = ["fro", 1, -1, np.inf, -np.inf]
+
+
+@pytest.mark.parametrize("order", NORMS)
+@pytest.mark.parametrize("dim", [(-2, -1), (0, 1), (2, 0)])
+@pytest.mark.parametrize("keepdim", [False, True])
+def test_matrix_norms(order, dim, keepdim):
+    """Any two dimensions, as NumPy; gradients against differences."""
+    a = np.random.default_rng(2).normal(size=(3, 4, 5))
+    want = np.linalg.norm(a, order, dim, keepdim)
+    got = pkg.linalg.norm(pkg.tensor(a), order, dim, keepdim)
+    np.testing.assert_allclose(got.numpy(), want, rtol=1e-12)
+    got = pkg.linalg.matrix_norm(pkg.tensor(a), order, dim, keepdim)
+    np.testing.assert_allclose(got.numpy(), want, rtol=1e-12)
+    check_gradients(lambda x: pkg.linalg.matrix_norm(x, order, dim), [a])
+
+
+def test_vector_norms():
+    """Without ord the root of the sum of squares over all; one dimension is a vector."""
+    a = np.random.default_rng(3).normal(size=(3, 4))
+    x = pkg.tensor(a)
+    for args in [(), (3, 0), (np.inf, (1,)), (None, (0, 1)), (None, 1), (2.5, -1)]:
+        got = pkg.linalg.norm(x, *args).numpy()
+        np.testing.assert_allclose(got, np.linalg.norm(a, *_plain(args)), rtol=1e-12)
+    got = pkg.linalg.norm(x[0], 1).item()
+    assert got == pytest.approx(np.abs(a[0]).sum(), rel=1e-12)
+    got = pkg.linalg.vector_norm(x, 3).item()
+    assert got == pytest.approx((np.abs(a) ** 3).sum() ** (1 / 3), rel=1e-12)
+    assert pkg.linalg.norm(x.float(), dtype=pkg.float64).dtype is pkg.float64
+
+
+def _plain(args):
+    """NumPy wants a number for a single dimension."""
+    return [a[0] if isinstance(a, tuple) and len(a) == 1 else a for a in args]
+
+
+def test_norm_errors():
+    """What is not there, and what is no norm."""
+    x = pkg.ones(3, 3)
+    for order in ("nuc", 2, -2):
+        with pytest.raises(NotImplementedError, match="no singular value decomposition"):
+            pkg.linalg.norm(x, order)
+    with pytest.raises(ValueError, match="got 3"):
+        pkg.linalg.matrix_norm(x, 3)
+    with pytest.raises(RuntimeError, match="two dimensions"):
+        pkg.linalg.matrix_norm(x, 1, (0,))
+    with pytest.raises(RuntimeError, match="two different dimensions"):
+        pkg.linalg.matrix_norm(x, 1, (1, -1))
+    with pytest.raises(RuntimeError, match="expected two dimensions for ord 'fro'"):
+        pkg.linalg.norm(x, "fro", 0)
+    with pytest.raises(RuntimeError, match="expected a vector or a matrix"):
+        pkg.linalg.norm(pkg.ones(2, 2, 2), 1)
+    with pytest.raises(IndexError):
+        pkg.linalg.matrix_norm(x, 1, (0, 2))
+
+
+SHAPES_OF_CHAINS = [
+    ((2, 3), (3, 4)),
+    ((10, 2), (2, 30), (30, 3)),
+    ((2, 30), (30, 3), (3, 40), (40, 1)),
+    ((3,), (3, 4), (4, 2)),
+    ((2, 3), (3, 4), (4,)),
+    ((3,), (3, 4), (4,)),
+    ((3,), (3,)),
+]
+
+
+@pytest.mark.parametrize("shapes", SHAPES_OF_CHAINS, ids=str)
+def test_multi_dot(shapes):
+    """Values and shapes of chains, vectors at the ends."""
+    rng = np.random.default_rng(4)
+    factors = [rng.integers(-3, 4, size=shape).astype("float64") for shape in shapes]
+    want = functools.reduce(np.matmul, factors)
+    got = pkg.linalg.multi_dot([pkg.tensor(f) for f in factors])
+    assert tuple(got.shape) == want.shape
+    np.testing.assert_array_equal(got.numpy(), want)
+
+
+def test_multi_dot_takes_the_cheap_order(monkeypatch):
+    """A column, a row and a column: the inner product first."""
+    made = []
+
+    def mm(a, b):
+        made.append((tuple(a.shape), tuple(b.shape)))
+        return pkg.matmul(a, b)
+
+    monkeypatch.setattr(pkg.linalg.ops, "mm", mm)
+    pkg.linalg.multi_dot([pkg.ones(50, 1), pkg.ones(1, 50), pkg.ones(50, 1)])
+    assert made == [((1, 50), (50, 1)), ((50, 1), (1, 1))]
+    with pytest.raises(RuntimeError, match="at least 2 tensors, got 1"):
+        pkg.linalg.multi_dot([pkg.ones(2, 2)])
+    with pytest.raises(RuntimeError, match=r"at the ends only, got shapes \(2, 2\), \(2,\)"):
+        pkg.linalg.multi_dot([pkg.ones(2, 2), pkg.ones(2), pkg.ones(2, 2)])
+
+
+def test_products_of_vectors_and_diagonals():
+    """vecdot, cross, matmul, diagonal; gradients against differences."""
+    rng = np.random.default_rng(5)
+    a, b = rng.normal(size=(4, 3)), rng.normal(size=(3,))
+    x, y = pkg.tensor(a), pkg.tensor(b)
+    np.testing.assert_allclose(pkg.linalg.vecdot(x, y).numpy(), a @ b, rtol=1e-12)
+    np.testing.assert_allclose(pkg.linalg.cross(x, y).numpy(), np.cross(a, b), rtol=1e-12)
+    got = pkg.linalg.cross(x.t(), y[:, None], dim=0).numpy()
+    np.testing.assert_allclose(got, np.cross(a, b).T, rtol=1e-12)
+    check_gradients(pkg.linalg.cross, [a, b])
+    with pytest.raises(RuntimeError, match="expected the size 3 along dim -1"):
+        pkg.linalg.cross(x, x[:, :2])
+    assert pkg.linalg.matmul(x, y).tolist() == (x @ y).tolist()
+    c = rng.normal(size=(2, 3, 4))
+    got = pkg.linalg.diagonal(pkg.tensor(c), offset=1).numpy()
+    np.testing.assert_array_equal(got, np.diagonal(c, 1, -2, -1))

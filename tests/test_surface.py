@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """PyTorch's names that are not ops: a script runs with its import changed."""
 
+import math
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -105,4 +108,124 @@ def test_format():
     assert f"{pkg.tensor(3)} {pkg.tensor(2.5):.2f}" == "3 2.50"
     assert f"{pkg.tensor([3])}" == "tensor([3])"
     with pytest.raises(TypeError, match="unsupported format string"):
-        f"{pkg.tensor([3]):.2f}"
+        format(pkg.tensor([3]), ".2f")
+
+
+def test_constants_and_aliases():
+    """What scripts write without thinking."""
+    assert (pkg.pi, pkg.e, pkg.inf) == (math.pi, math.e, math.inf) and pkg.nan != pkg.nan
+    assert (pkg.int, pkg.long) == (pkg.int32, pkg.int64)
+    assert (pkg.half, pkg.float, pkg.double) == (pkg.float16, pkg.float32, pkg.float64)
+    assert isinstance(pkg.ones(2, 3).shape, pkg.Size) and pkg.Size([2]) == (2,)
+    assert pkg.get_default_dtype() is pkg.float32
+    assert not pkg.cuda.is_available() and pkg.cuda.device_count() == 0
+    device = pkg.device("cuda" if pkg.cuda.is_available() else "cpu")
+    pkg.cuda.manual_seed_all(0)
+    pkg.cuda.empty_cache()
+    assert pkg.ones(1).to(device).device == "cpu"
+
+
+def test_tests_of_tensors():
+    """Functions for what methods say, too."""
+    x = pkg.ones(2, 3)
+    assert pkg.is_tensor(x) and not pkg.is_tensor([1.0])
+    assert pkg.is_floating_point(x) and not pkg.is_floating_point(x.long())
+    assert pkg.numel(x) == 6 and tuple(pkg.ravel(x).shape) == (6,)
+    array = np.zeros(2)
+    pkg.as_tensor(array).fill_(1)
+    assert array.tolist() == [1.0, 1.0] and pkg.as_tensor(x) is x
+    assert pkg.as_tensor([1, 2], dtype=pkg.float32, device="cpu").tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("name", ["float16", "float32", "float64"])
+def test_finfo(name):
+    """Equal to NumPy's."""
+    ours, numpys = pkg.finfo(getattr(pkg, name)), np.finfo(name)
+    for fact in ("bits", "eps", "max", "min", "tiny", "smallest_normal"):
+        assert getattr(ours, fact) == getattr(numpys, fact), fact
+    assert ours.resolution == pytest.approx(float(numpys.resolution), rel=1e-3)
+    assert ours.dtype == name and f"dtype={name}" in repr(ours)
+
+
+def test_finfo_of_what_numpy_lacks():
+    """bfloat16 holds these numbers and not half of the step; the default is float32."""
+    facts = pkg.finfo(pkg.bfloat16)
+    values = [facts.max, facts.tiny, 1 + facts.eps, 1 + facts.eps / 2]
+    held = pkg.tensor(values, dtype=pkg.float64).bfloat16().double().tolist()
+    assert held[:3] == values[:3] and held[3] == 1.0
+    assert pkg.finfo().dtype == "float32"
+    with pytest.raises(TypeError, match="Use pkg.iinfo"):
+        pkg.finfo(pkg.int64)
+
+
+@pytest.mark.parametrize("name", ["uint8", "int8", "int32", "int64"])
+def test_iinfo(name):
+    """Equal to NumPy's."""
+    ours, numpys = pkg.iinfo(getattr(pkg, name)), np.iinfo(name)
+    assert (ours.bits, ours.min, ours.max) == (numpys.bits, numpys.min, numpys.max)
+    assert repr(ours) == f"iinfo(min={ours.min}, max={ours.max}, dtype={name})"
+    with pytest.raises(TypeError, match="Use pkg.finfo"):
+        pkg.iinfo(pkg.float32)
+
+
+def test_promotion_can_be_asked():
+    """The answers are the dtypes that ops give."""
+    for a in pkg.DTYPES:
+        for b in pkg.DTYPES:
+            both = pkg.zeros(1, dtype=a) + pkg.zeros(1, dtype=b)
+            assert pkg.promote_types(a, b) is both.dtype, (a, b)
+    x = pkg.ones(2, dtype=pkg.int32)
+    assert pkg.result_type(x, 2) is pkg.int32 and pkg.result_type(2.5, x) is pkg.float32
+    assert pkg.result_type(x, pkg.tensor(2)) is pkg.int32
+    assert pkg.result_type(2, 3) is pkg.int64
+    assert pkg.can_cast(pkg.int64, pkg.float16) and pkg.can_cast(pkg.float64, pkg.float16)
+    assert pkg.can_cast(pkg.bool, pkg.uint8) and not pkg.can_cast(pkg.uint8, pkg.bool)
+    assert not pkg.can_cast(pkg.float32, pkg.int64)
+
+
+def test_save_and_load(tmp_path):
+    """PyTorch's names and arguments over the safetensors format."""
+    model = nn.Linear(2, 2)
+    pkg.save(model.state_dict(), tmp_path / "model.pt")
+    state = pkg.load(tmp_path / "model.pt", map_location="cpu", weights_only=True)
+    assert state["weight"].tolist() == model.weight.tolist()
+    for location in ("meta", "cuda"):
+        with pytest.raises(RuntimeError, match=f"got '{location}'"):
+            pkg.load(tmp_path / "model.pt", map_location=location)
+
+
+def test_printing_generator_and_utils():
+    """Other places under PyTorch's paths."""
+    from pkg.utils import checkpoint
+    from pkg.utils.data import DataLoader, TensorDataset
+
+    batches = DataLoader(
+        TensorDataset(pkg.arange(4)),
+        batch_size=2,
+        shuffle=True,
+        generator=pkg.Generator().manual_seed(0),
+    )
+    assert sorted(pkg.cat([x for (x,) in batches]).tolist()) == [0, 1, 2, 3]
+    assert pkg.utils.data is not pkg.data and pkg.utils.data.DataLoader is DataLoader
+    assert checkpoint.checkpoint is pkg.autograd.checkpoint
+    pkg.set_printoptions(precision=2)
+    try:
+        assert repr(pkg.tensor([0.12345])) == "tensor([0.12])"
+    finally:
+        pkg.set_printoptions(profile="default")
+
+
+def test_what_loads_at_first_use():
+    """`import pkg` alone loads none of it, and each name is found afterwards."""
+    program = (
+        "import sys, pkg\n"
+        "assert not {'numpy', 'safetensors', 'pkg.functional', 'pkg.linalg',\n"
+        "            'pkg.data', 'pkg.printing', 'pkg.type_info'} & set(sys.modules)\n"
+        "for name in pkg._LAZY: getattr(pkg, name)\n"
+        "for names in pkg._LAZY_NAMES.values():\n"
+        "    for name in names: assert getattr(pkg, name) is vars(pkg)[name]\n"
+        "from pkg import save, unique\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+    with pytest.raises(AttributeError, match="has no attribute 'quaternion'"):
+        pkg.quaternion

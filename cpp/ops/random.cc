@@ -58,19 +58,36 @@ void normal_kernel(Tensor& out, const Tensor&, double mean, double std) {
 }
 
 template <auto& fill>
-Tensor random_tensor(const Shape& size, std::optional<DType> dtype, bool requires_grad) {
-  Tensor tensor = fill(empty(size, dtype.value_or(default_dtype())), 0.0, 1.0);
+Tensor random_tensor(const Shape& size, std::optional<DType> dtype,
+                     std::optional<Device> device, bool requires_grad) {
+  Tensor tensor = fill(
+      empty(size, dtype.value_or(default_dtype()), device.value_or(Device{})), 0.0, 1.0);
   if (requires_grad) {
     tensor.make_autograd().requires_grad = true;
     tensor.impl()->keys |= DispatchKey::Autograd;
   }
   return tensor;
 }
+template <auto& fill>
+Tensor random_like(const Tensor& self, std::optional<DType> dtype,
+                   std::optional<Device> device, bool requires_grad) {
+  return random_tensor<fill>(self.sizes(), dtype.value_or(self.dtype()),
+                             device.value_or(self.device()), requires_grad);
+}
 
-Tensor randint(int64_t low, int64_t high, const Shape& size) {
+// `integers`, an int64 tensor, as what was asked for.
+Tensor finish(const Tensor& integers, std::optional<DType> dtype, bool requires_grad) {
+  const DType wanted = dtype.value_or(DType::Int64);
+  const Tensor made = wanted == DType::Int64 ? integers : to_dtype(integers, wanted);
+  return with_requires_grad(made, requires_grad);
+}
+
+Tensor randint(int64_t low, int64_t high, const Shape& size, std::optional<DType> dtype,
+               std::optional<Device> device, bool requires_grad) {
   PKG_CHECK(low < high, RuntimeError, "[randint] expects 'low' to be less than 'high', but "
             "got ", low, " >= ", high);
-  Tensor tensor = empty(size, DType::Int64);
+  Tensor tensor = empty(size, DType::Int64, device.value_or(Device{}));
+  if (tensor.is_meta()) return finish(tensor, dtype, requires_grad);
   const RandomStream stream = reserve_random(uint64_t(tensor.numel()));
   int64_t* out = tensor.data<int64_t>();
   for (int64_t i = 0; i < tensor.numel(); ++i) {
@@ -79,12 +96,20 @@ Tensor randint(int64_t low, int64_t high, const Shape& size) {
     // Multiply-shift maps 64 random bits to the range with a bias below 2^-32.
     out[i] = low + int64_t((unsigned __int128)(word) * uint64_t(high - low) >> 64);
   }
-  return tensor;
+  return finish(tensor, dtype, requires_grad);
+}
+Tensor randint_like(const Tensor& self, int64_t low, int64_t high,
+                    std::optional<DType> dtype, std::optional<Device> device,
+                    bool requires_grad) {
+  return randint(low, high, self.sizes(), dtype.value_or(self.dtype()),
+                 device.value_or(self.device()), requires_grad);
 }
 
-Tensor randperm(int64_t n) {
+Tensor randperm(int64_t n, std::optional<DType> dtype, std::optional<Device> device,
+                bool requires_grad) {
   PKG_CHECK(n >= 0, RuntimeError, "[randperm] n must be non-negative, got ", n);
-  Tensor tensor = empty(Shape{n}, DType::Int64);
+  Tensor tensor = empty(Shape{n}, DType::Int64, device.value_or(Device{}));
+  if (tensor.is_meta()) return finish(tensor, dtype, requires_grad);
   int64_t* out = tensor.data<int64_t>();
   std::iota(out, out + n, 0);
   const RandomStream stream = reserve_random(uint64_t(n));
@@ -93,10 +118,11 @@ Tensor randperm(int64_t n) {
     const uint64_t word = uint64_t(w[0]) << 32 | w[1];
     std::swap(out[i], out[int64_t((unsigned __int128)(word) * uint64_t(i + 1) >> 64)]);
   }
-  return tensor;
+  return finish(tensor, dtype, requires_grad);
 }
 
-constexpr const char* kOptions = "*, DType? dtype=None, bool requires_grad=False) -> Tensor";
+constexpr const char* kOptions =
+    "*, DType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor";
 
 PKG_LIBRARY_FRAGMENT(pkg, m) {
   const auto no_gradient = [](const GradContext& g) -> TensorList {
@@ -122,10 +148,33 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def(str("randn(int[] size, ", kOptions))
       .doc("Standard normal values.")
       .composite(random_tensor<normal_>);
-  m.def("randint(int low, int high, int[] size) -> Tensor")
-      .doc("Integers from low to high - 1.")
+  m.def(str("rand_like(Tensor self, ", kOptions))
+      .doc("Uniform values in [0, 1), in self's shape and dtype.")
+      .composite(random_like<uniform_>);
+  m.def(str("randn_like(Tensor self, ", kOptions))
+      .doc("Standard normal values, in self's shape and dtype.")
+      .composite(random_like<normal_>);
+  m.def(str("randint(int low, int high, int[] size, ", kOptions))
+      .doc("Integers from low to high - 1; int64 unless dtype says another.")
       .composite(randint);
-  m.def("randperm(int n) -> Tensor").doc("0 to n - 1 in random order.").composite(randperm);
+  m.def(str("randint.high(int high, int[] size, ", kOptions))
+      .doc("Integers from 0 to high - 1.")
+      .composite([](int64_t high, const Shape& size, std::optional<DType> dtype,
+                    std::optional<Device> device, bool requires_grad) {
+        return randint(0, high, size, dtype, device, requires_grad);
+      });
+  m.def(str("randint_like(Tensor self, int low, int high, ", kOptions))
+      .doc("Integers from low to high - 1, in self's shape and dtype.")
+      .composite(randint_like);
+  m.def(str("randint_like.high(Tensor self, int high, ", kOptions))
+      .doc("Integers from 0 to high - 1, in self's shape and dtype.")
+      .composite([](const Tensor& self, int64_t high, std::optional<DType> dtype,
+                    std::optional<Device> device, bool requires_grad) {
+        return randint_like(self, 0, high, dtype, device, requires_grad);
+      });
+  m.def(str("randperm(int n, ", kOptions))
+      .doc("0 to n - 1 in random order; int64 unless dtype says another.")
+      .composite(randperm);
   m.def("dropout(Tensor input, float p=0.5, bool train=True) -> Tensor")
       .doc("Zero with probability p, the rest scaled by 1 / (1 - p); itself unless train.")
       .composite([](const Tensor& input, double p, bool train) {

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of PyTorch's top level that are made of ops: ``pkg.unique`` and others.
+
+``pkg/__init__.py`` shows them; they load at first use.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import ops
+from .exchange import asarray
+from .tensor import Tensor
+
+__all__ = [
+    "as_tensor",
+    "bernoulli",
+    "is_floating_point",
+    "is_tensor",
+    "multinomial",
+    "numel",
+    "ravel",
+    "unique",
+]
+
+
+def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
+    """Tensor of whatever holds numbers; shares memory where it can, as ``asarray``."""
+    return asarray(data, dtype=dtype, device=device)
+
+
+def is_tensor(obj: Any) -> bool:
+    """Whether ``obj`` is a Tensor."""
+    return isinstance(obj, Tensor)
+
+
+def is_floating_point(input: Tensor) -> bool:
+    """Whether the dtype of ``input`` has fractions."""
+    return bool(input.is_floating_point())
+
+
+def numel(input: Tensor) -> int:
+    """Number of elements."""
+    return int(input.numel())
+
+
+def ravel(input: Tensor) -> Tensor:
+    """One dimension: a view where the layout allows it, else a copy."""
+    return input.ravel()
+
+
+def bernoulli(input: Tensor) -> Tensor:
+    """1 with the probability that each element of ``input`` is, else 0.
+
+    Same shape and dtype, without gradient.  RuntimeError unless floating and within
+    [0, 1].
+    """
+    if not input.is_floating_point():
+        raise RuntimeError(
+            f"[bernoulli] expected probabilities, got dtype {input.dtype!r}."
+        )
+    chances = input.detach()
+    if not bool(((chances >= 0) & (chances <= 1)).all()):
+        raise RuntimeError("[bernoulli] expected 0 <= p <= 1 for every element.")
+    # The type of the draw: float16 would round the largest up to 1.
+    drawn = ops.rand_like(chances, dtype="float64")
+    return (drawn < chances.to("float64")).to(input.dtype)
+
+
+def multinomial(input: Tensor, num_samples: int, replacement: bool = False) -> Tensor:
+    """Indices drawn with chances proportional to the weights of each row.
+
+    input: (n) or (m, n) weights of a floating dtype, 0 or more, not all 0 in a row.
+    Gives int64 of (num_samples) or (m, num_samples).  Without replacement each index
+    comes once at most, in the order of the draw.
+    RuntimeError for other shapes and weights, or more samples than weights above 0.
+    """
+    if input.ndim not in (1, 2) or not input.is_floating_point():
+        raise RuntimeError(
+            "[multinomial] expected floating weights of shape (n) or (m, n), got shape "
+            f"{tuple(input.shape)} and dtype {input.dtype!r}."
+        )
+    if num_samples < 1:
+        raise RuntimeError(f"[multinomial] expected num_samples > 0, got {num_samples}.")
+    weights = input.detach().to("float64")
+    total = weights.sum(-1, keepdim=True)
+    if not bool(((weights >= 0).all(-1, keepdim=True) & (total > 0)).all()) or not bool(
+        total.isfinite().all()
+    ):
+        raise RuntimeError(
+            "[multinomial] expected finite weights of 0 or more, not all 0 in a row."
+        )
+    if replacement:
+        rows = [_draw(row, num_samples) for row in weights.reshape(-1, input.shape[-1])]
+        return ops.stack(rows).reshape(*input.shape[:-1], num_samples)
+    available = int((weights > 0).sum(-1).min())
+    if num_samples > available:
+        raise RuntimeError(
+            f"[multinomial] expected at most {available} samples, one for each weight "
+            f"above 0, got num_samples={num_samples}. Or pass replacement=True."
+        )
+    # Efraimidis & Spirakis 2006: the first arrivals of processes with these rates.
+    arrivals = -(-ops.rand_like(weights)).log1p() / weights
+    arrivals = arrivals.masked_fill(weights == 0, float("inf"))
+    indices: Tensor = arrivals.topk(num_samples, dim=-1, largest=False).indices
+    return indices
+
+
+def _draw(weights: Tensor, count: int) -> Tensor:
+    ends = weights.cumsum(0)
+    # Times the last end, not the sum, which may be rounded another way.
+    return ops.searchsorted(ends, ops.rand(count, dtype="float64") * ends[-1], right=True)
+
+
+def unique(
+    input: Tensor,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+) -> Any:
+    """The different values of all elements, in order (whether ``sorted`` or not).
+
+    return_inverse: also, in the shape of ``input``, where each element's value stands
+    in the result.  return_counts: also how often each comes.  Each NaN is a value of
+    its own.  Rows (PyTorch's ``dim``) are not compared.
+    """
+    values, places = input.detach().reshape(-1).sort()
+    count = values.numel()
+    first = ops.ones([count], dtype="bool")
+    if count:
+        first[1:] = values[1:] != values[:-1]
+    result = values.masked_select(first)
+    if not return_inverse and not return_counts:
+        return result
+    ranks = first.to("int64").cumsum(0) - 1
+    found = [result]
+    if return_inverse:
+        inverse = ops.empty([count], dtype="int64").scatter(0, places, ranks)
+        found.append(inverse.reshape(input.shape))
+    if return_counts:
+        found.append(ops.bincount(ranks, minlength=result.numel()))
+    return tuple(found)
