@@ -15,6 +15,7 @@ from ..tensor import Tensor
 from .losses import (
     binary_cross_entropy_with_logits,
     cross_entropy,
+    huber_loss,
     l1_loss,
     mse_loss,
     nll_loss,
@@ -22,54 +23,94 @@ from .losses import (
 )
 
 __all__ = [
+    "adaptive_avg_pool1d",
     "adaptive_avg_pool2d",
+    "avg_pool1d",
     "avg_pool2d",
     "batch_norm",
+    "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
+    "celu",
+    "conv1d",
     "conv2d",
+    "cosine_similarity",
     "cross_entropy",
     "dropout",
     "elu",
     "embedding",
     "gelu",
+    "glu",
     "group_norm",
+    "hardsigmoid",
+    "hardswish",
+    "hardtanh",
+    "hinge_embedding_loss",
+    "huber_loss",
+    "instance_norm",
+    "kl_div",
     "l1_loss",
     "layer_norm",
     "leaky_relu",
     "linear",
     "log_softmax",
     "logsigmoid",
+    "margin_ranking_loss",
+    "max_pool1d",
     "max_pool2d",
+    "mish",
     "mse_loss",
     "nll_loss",
     "normalize",
     "one_hot",
     "pad",
+    "prelu",
     "relu",
+    "relu6",
     "rms_norm",
+    "selu",
     "sigmoid",
     "silu",
     "smooth_l1_loss",
     "softmax",
     "softplus",
+    "softsign",
     "tanh",
+    "threshold",
 ]
 
 Pair = Union[int, Sequence[int]]
 
+adaptive_avg_pool1d = ops.adaptive_avg_pool1d
 adaptive_avg_pool2d = ops.adaptive_avg_pool2d
+avg_pool1d = ops.avg_pool1d
 avg_pool2d = ops.avg_pool2d
 batch_norm = ops.batch_norm
+binary_cross_entropy = ops.binary_cross_entropy
+celu = ops.celu
+cosine_similarity = ops.cosine_similarity
 elu = ops.elu
+glu = ops.glu
 group_norm = ops.group_norm
+hardsigmoid = ops.hardsigmoid
+hardswish = ops.hardswish
+hardtanh = ops.hardtanh
+hinge_embedding_loss = ops.hinge_embedding_loss
+kl_div = ops.kl_div
 leaky_relu = ops.leaky_relu
 logsigmoid = ops.logsigmoid
+margin_ranking_loss = ops.margin_ranking_loss
+mish = ops.mish
 normalize = ops.normalize
 one_hot = ops.one_hot
 pad = ops.pad
+prelu = ops.prelu
+relu6 = ops.relu6
+selu = ops.selu
 sigmoid = ops.sigmoid
 softplus = ops.softplus
+softsign = ops.softsign
 tanh = ops.tanh
+threshold = ops.threshold
 
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
@@ -122,6 +163,22 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None) -> 
     return ops.where(padding, rows.detach(), rows)
 
 
+def conv1d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Pair = 1,
+    padding: Pair | str = 0,
+    dilation: Pair = 1,
+    groups: int = 1,
+) -> Tensor:
+    """1-D convolution of (N, C, L) or (C, L) with weight (O, C / groups, k).
+
+    padding: as in ``conv2d``.
+    """
+    return _conv("conv1d", input, weight, bias, stride, padding, dilation, groups)
+
+
 def conv2d(
     input: Tensor,
     weight: Tensor,
@@ -136,9 +193,22 @@ def conv2d(
     padding: zeros on each side, "valid" for none, or "same" for an output as large as
     the input (stride 1 only).
     """
-    if input.ndim == 3:
+    return _conv("conv2d", input, weight, bias, stride, padding, dilation, groups)
+
+
+def _conv(
+    name: str,
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: Pair,
+    padding: Pair | str,
+    dilation: Pair,
+    groups: int,
+) -> Tensor:
+    if input.ndim == weight.ndim - 1:
         batch = ops.unsqueeze(input, 0)
-        one = conv2d(batch, weight, bias, stride, padding, dilation, groups)
+        one = _conv(name, batch, weight, bias, stride, padding, dilation, groups)
         return ops.squeeze(one, 0)
     if padding == "valid":
         padding = 0
@@ -147,20 +217,35 @@ def conv2d(
         padding = 0
     elif isinstance(padding, str):
         raise ValueError(
-            f"[conv2d] expected padding 'valid' or 'same', got {padding!r}."
+            f"[{name}] expected padding 'valid' or 'same', got {padding!r}."
         )
-    return ops.conv2d(input, weight, bias, stride, padding, dilation, groups)
+    op = getattr(ops, name)
+    convolved: Tensor = op(input, weight, bias, stride, padding, dilation, groups)
+    return convolved
 
 
 def _pad_same(input: Tensor, weight: Tensor, stride: Pair, dilation: Pair) -> Tensor:
     steps = (stride,) if isinstance(stride, int) else stride
     if any(step != 1 for step in steps):
         raise ValueError("padding='same' is not supported for strided convolutions")
-    gaps = (dilation, dilation) if isinstance(dilation, int) else dilation
-    # An odd total leaves one more behind than before.
-    totals = [gap * (size - 1) for gap, size in zip(gaps, weight.shape[2:])]
-    (top, left) = (total // 2 for total in totals)
-    return pad(input, (left, totals[1] - left, top, totals[0] - top))
+    kernel = weight.shape[2:]
+    gaps = (dilation,) * len(kernel) if isinstance(dilation, int) else dilation
+    # The last dimension first; an odd total leaves one more behind than before.
+    borders: list[int] = []
+    for gap, size in zip(reversed(gaps), reversed(kernel)):
+        total = gap * (size - 1)
+        borders += [total // 2, total - total // 2]
+    return pad(input, borders)
+
+
+def max_pool1d(
+    input: Tensor, kernel_size: Pair, stride: Pair | None = None, padding: Pair = 0
+) -> Tensor:
+    """The maximum of each window of (N, C, L) or (C, L).
+
+    stride and padding: as in ``max_pool2d``.
+    """
+    return _max_pool("max_pool1d", 3, input, kernel_size, stride, padding)
 
 
 def max_pool2d(
@@ -170,18 +255,58 @@ def max_pool2d(
 
     ``stride`` is ``kernel_size`` unless given; padding is at most half the kernel.
     """
-    if input.ndim == 3:
+    return _max_pool("max_pool2d", 4, input, kernel_size, stride, padding)
+
+
+def _max_pool(
+    name: str,
+    batched: int,
+    input: Tensor,
+    kernel_size: Pair,
+    stride: Pair | None,
+    padding: Pair,
+) -> Tensor:
+    if input.ndim == batched - 1:
         batch = ops.unsqueeze(input, 0)
-        return ops.squeeze(max_pool2d(batch, kernel_size, stride, padding), 0)
+        return ops.squeeze(
+            _max_pool(name, batched, batch, kernel_size, stride, padding), 0
+        )
     kernel = (kernel_size,) if isinstance(kernel_size, int) else kernel_size
     border = (padding,) if isinstance(padding, int) else padding
     if 2 * max(border) > min(kernel):
         raise RuntimeError(
-            "[max_pool2d] expected padding of at most half the kernel size, got "
+            f"[{name}] expected padding of at most half the kernel size, got "
             f"{padding} (kernel_size={kernel_size})."
         )
     stride = kernel_size if stride is None else stride
-    return ops.max_pool2d(input, kernel_size, stride, padding)
+    pooled: Tensor = getattr(ops, name)(input, kernel_size, stride, padding)
+    return pooled
+
+
+def instance_norm(
+    input: Tensor,
+    running_mean: Tensor | None = None,
+    running_var: Tensor | None = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Each channel of each sample of (N, C, ...) by its own mean and variance.
+
+    With ``use_input_stats=False`` by the running ones.  NotImplementedError where they
+    would have to be updated: both.
+    """
+    if not use_input_stats:
+        return ops.batch_norm(
+            input, running_mean, running_var, weight, bias, False, momentum, eps
+        )
+    if running_mean is not None or running_var is not None:
+        raise NotImplementedError(
+            "[instance_norm] expected no running statistics with use_input_stats."
+        )
+    return ops.instance_norm(input, weight, bias, eps)
 
 
 def layer_norm(

@@ -11,6 +11,7 @@ from ..tensor import Tensor
 __all__ = [
     "binary_cross_entropy_with_logits",
     "cross_entropy",
+    "huber_loss",
     "l1_loss",
     "mse_loss",
     "nll_loss",
@@ -56,6 +57,14 @@ def smooth_l1_loss(
     """A parabola where |input - target| is below ``beta``, straight lines outside."""
     _warn_of_sizes(input, target)
     return ops.smooth_l1_loss(input, target, reduction=reduction, beta=beta)
+
+
+def huber_loss(
+    input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0
+) -> Tensor:
+    """As ``smooth_l1_loss`` times ``delta``, which is where the lines begin."""
+    _warn_of_sizes(input, target)
+    return ops.huber_loss(input, target, reduction=reduction, delta=delta)
 
 
 def binary_cross_entropy_with_logits(
