@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""nn.functional under PyTorch's argument order, where an adapter or a name is all it adds."""
+
+import numpy as np
+import pytest
+
+import pkg
+from pkg.nn import functional as F
+
+
+def rows(*shape, seed=0):
+    """Normal float64."""
+    return np.random.default_rng(seed).normal(size=shape)
+
+
+ACTIVATIONS = {
+    "relu6": ((), lambda x: np.clip(x, 0, 6)),
+    "selu": ((), lambda x: 1.0507009873554805 * _elu(x, 1.6732632423543772)),
+    "celu": ((2.0,), lambda x: np.maximum(x, 0) + np.minimum(0, 2 * np.expm1(x / 2))),
+    "mish": ((), lambda x: x * np.tanh(np.log1p(np.exp(x)))),
+    "hardtanh": ((-0.5, 0.25), lambda x: np.clip(x, -0.5, 0.25)),
+    "hardsigmoid": ((), lambda x: np.clip(x / 6 + 0.5, 0, 1)),
+    "hardswish": ((), lambda x: x * np.clip(x / 6 + 0.5, 0, 1)),
+    "threshold": ((0.1, 20.0), lambda x: np.where(x > 0.1, x, 20)),
+    "softsign": ((), lambda x: x / (1 + np.abs(x))),
+}
+
+
+def _elu(x, alpha):
+    return np.where(x > 0, x, alpha * np.expm1(x))
+
+
+@pytest.mark.parametrize("name", ACTIVATIONS)
+def test_activations(name):
+    """Values, positional arguments and the keyword `input`."""
+    args, reference = ACTIVATIONS[name]
+    x = 4 * rows(5, 6)
+    np.testing.assert_allclose(
+        getattr(F, name)(pkg.tensor(x), *args).numpy(), reference(x), rtol=1e-9, atol=1e-12
+    )
+    if not args:
+        getattr(F, name)(input=pkg.tensor(x))
+
+
+def test_what_takes_two_inputs():
+    """prelu, glu, cosine_similarity."""
+    x, y = rows(4, 6), rows(4, 6, seed=1)
+    slope = np.linspace(0.1, 0.6, 6)
+    got = F.prelu(pkg.tensor(x), pkg.tensor(slope)).numpy()
+    np.testing.assert_allclose(got, np.where(x > 0, x, slope * x))
+    got = F.glu(pkg.tensor(x)).numpy()
+    np.testing.assert_allclose(got, x[:, :3] / (1 + np.exp(-x[:, 3:])))
+    got = F.cosine_similarity(pkg.tensor(x), pkg.tensor(y), dim=0).numpy()
+    norms = np.linalg.norm(x, axis=0) * np.linalg.norm(y, axis=0)
+    np.testing.assert_allclose(got, (x * y).sum(0) / norms)
+
+
+def test_losses():
+    """Keywords and the place of reduction."""
+    x, y = pkg.tensor(rows(8)), pkg.tensor(rows(8, seed=1))
+    d = np.abs(rows(8) - rows(8, seed=1))
+    want = np.where(d < 0.5, 0.5 * d**2, 0.5 * (d - 0.25))
+    np.testing.assert_allclose(F.huber_loss(x, y, "none", 0.5).numpy(), want)
+    assert F.huber_loss(x, y, delta=0.5).item() == pytest.approx(want.mean())
+    with pytest.warns(UserWarning, match="target size"):
+        F.huber_loss(x, y[None])
+    p, q = x.sigmoid(), y.sigmoid()
+    got = F.binary_cross_entropy(p, q, reduction="sum").item()
+    assert got == pytest.approx(
+        F.binary_cross_entropy_with_logits(x, q, reduction="sum").item()
+    )
+    got = F.kl_div(p.log(), q, reduction="batchmean").item()
+    assert got == pytest.approx((q * (q.log() - p.log())).sum().item() / 8)
+    sign = pkg.tensor([1.0, -1.0] * 4).double()
+    got = F.margin_ranking_loss(x, y, sign, margin=0.5).item()
+    assert got == pytest.approx((0.5 - sign * (x - y)).clamp(min=0).mean().item())
+    got = F.hinge_embedding_loss(x, sign, margin=2.0).item()
+    want = pkg.where(sign == 1, x, (2.0 - x).clamp(min=0)).mean().item()
+    assert got == pytest.approx(want)
+
+
+@pytest.mark.parametrize("dilation", [1, 2])
+def test_conv1d(dilation):
+    """Batched, single, "same" and "valid" against sums of products."""
+    x, w, b = rows(2, 3, 11), rows(4, 3, 4, seed=1), rows(4, seed=2)
+    reach = 3 * dilation
+    wide = np.pad(x, ((0, 0), (0, 0), (reach // 2, reach - reach // 2)))
+    want = sum(
+        np.einsum("ncl,oc->nol", wide[..., k * dilation :][..., :11], w[..., k])
+        for k in range(4)
+    ) + b[:, None]
+    x_, w_, b_ = (pkg.tensor(a) for a in (x, w, b))
+    got = F.conv1d(x_, w_, b_, padding="same", dilation=dilation)
+    np.testing.assert_allclose(got.numpy(), want, rtol=1e-10, atol=1e-12)
+    one = F.conv1d(x_[1], w_, b_, padding="same", dilation=dilation)
+    np.testing.assert_allclose(one.numpy(), want[1], rtol=1e-10, atol=1e-12)
+    inner = F.conv1d(x_, w_, b_, padding="valid", dilation=dilation).numpy()
+    kept = slice(reach // 2, reach // 2 + 11 - reach)
+    np.testing.assert_allclose(inner, want[..., kept], rtol=1e-10, atol=1e-12)
+    with pytest.raises(ValueError, match=r"\[conv1d\] expected padding 'valid' or 'same'"):
+        F.conv1d(x_, w_, padding="full")
+    with pytest.raises(ValueError, match="not supported for strided"):
+        F.conv1d(x_, w_, padding="same", stride=2)
+
+
+def test_pools_of_one_dimension():
+    """Batched and single; a border of more than half the window is an error."""
+    x = rows(2, 3, 8)
+    x_ = pkg.tensor(x)
+    windows = x.reshape(2, 3, 4, 2)
+    assert F.max_pool1d(x_, 2).tolist() == windows.max(-1).tolist()
+    assert F.max_pool1d(x_[0], 2).tolist() == windows[0].max(-1).tolist()
+    np.testing.assert_allclose(F.avg_pool1d(x_, 2).numpy(), windows.mean(-1))
+    got = F.adaptive_avg_pool1d(x_, 4).numpy()
+    np.testing.assert_allclose(got, windows.mean(-1))
+    with pytest.raises(RuntimeError, match=r"\[max_pool1d\] expected padding of at most"):
+        F.max_pool1d(x_, 2, padding=2)
+
+
+def test_instance_norm():
+    """By the statistics of the input, or by given ones."""
+    x, w, b = rows(2, 3, 10), rows(3, seed=1), rows(3, seed=2)
+    x_, w_, b_ = (pkg.tensor(a) for a in (x, w, b))
+    mean, var = x.mean(-1, keepdims=True), x.var(-1, keepdims=True)
+    want = (x - mean) / np.sqrt(var + 1e-3) * w[:, None] + b[:, None]
+    got = F.instance_norm(x_, weight=w_, bias=b_, eps=1e-3).numpy()
+    np.testing.assert_allclose(got, want)
+    given = [pkg.tensor(a) for a in (b, w**2)]
+    got = F.instance_norm(x_, *given, use_input_stats=False, eps=0.0).numpy()
+    np.testing.assert_allclose(got, (x - b[:, None]) / np.abs(w)[:, None])
+    with pytest.raises(NotImplementedError, match="no running statistics"):
+        F.instance_norm(x_, *given)
+
+
+def test_every_name_is_there_and_has_help():
+    """__all__ is what the module has."""
+    for name in F.__all__:
+        assert getattr(F, name).__doc__, name
