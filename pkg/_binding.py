@@ -80,7 +80,8 @@ def _remedy() -> str:
     if os.path.exists(os.path.join(root, "setup.py")):
         return f"Run `python setup.py build_ext` in {root}, with this Python."
     return (
-        "Run `python -m pip install --force-reinstall --no-deps pkg`, with this Python."
+        "Install pkg again from its source folder, with this Python: "
+        "`python -m pip install --force-reinstall --no-deps .`"
     )
 
 

@@ -21,4 +21,4 @@ def manual_seed_all(seed: int) -> None:
 
 
 def empty_cache() -> None:
-    """Gives back the cached memory of the 0 devices; ``pkg.empty_cache`` is the CPU's."""
+    """Gives back the cached memory of the 0 devices; see ``pkg.empty_cache``."""

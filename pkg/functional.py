@@ -67,7 +67,9 @@ def bernoulli(input: Tensor) -> Tensor:
     return (drawn < chances.to("float64")).to(input.dtype)
 
 
-def multinomial(input: Tensor, num_samples: int, replacement: bool = False) -> Tensor:
+def multinomial(
+    input: Tensor, num_samples: int, replacement: bool = False
+) -> Tensor:
     """Indices drawn with chances proportional to the weights of each row.
 
     input: (n) or (m, n) weights of a floating dtype, 0 or more, not all 0 in a row.
@@ -81,7 +83,9 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False) -> T
             f"{tuple(input.shape)} and dtype {input.dtype!r}."
         )
     if num_samples < 1:
-        raise RuntimeError(f"[multinomial] expected num_samples > 0, got {num_samples}.")
+        raise RuntimeError(
+            f"[multinomial] expected num_samples > 0, got {num_samples}."
+        )
     weights = input.detach().to("float64")
     total = weights.sum(-1, keepdim=True)
     if not bool(((weights >= 0).all(-1, keepdim=True) & (total > 0)).all()) or not bool(
@@ -109,7 +113,8 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False) -> T
 def _draw(weights: Tensor, count: int) -> Tensor:
     ends = weights.cumsum(0)
     # Times the last end, not the sum, which may be rounded another way.
-    return ops.searchsorted(ends, ops.rand(count, dtype="float64") * ends[-1], right=True)
+    places = ops.rand(count, dtype="float64") * ends[-1]
+    return ops.searchsorted(ends, places, right=True)
 
 
 def unique(

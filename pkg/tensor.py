@@ -65,7 +65,7 @@ class Tensor(core.Tensor):
         """Keeps the gradient in .grad although an op made this tensor."""
         core._retain_grad(self)
 
-    # --- PyTorch's other names ---------------------------------------------------------
+    # --- PyTorch's other names --------------------------------------------------------
 
     @property
     def is_cuda(self) -> bool:
@@ -96,7 +96,7 @@ class Tensor(core.Tensor):
         return self.to("cpu")
 
     def type(self, dtype: Any = None) -> Any:
-        """The name of the type ("pkg.FloatTensor") without ``dtype``, else ``to(dtype)``.
+        """The name of the type ("pkg.FloatTensor"), or with ``dtype`` ``to(dtype)``.
 
         A name that it returned is taken as ``dtype``, too.
         """
@@ -141,7 +141,7 @@ class Tensor(core.Tensor):
         made = made.to(self.device if device is None else device)
         return made.requires_grad_(requires_grad)
 
-    # --- other libraries ---------------------------------------------------------------
+    # --- other libraries --------------------------------------------------------------
 
     def numpy(self):
         """The values as a NumPy array over the same memory.

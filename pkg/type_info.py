@@ -56,7 +56,8 @@ class finfo:  # noqa: N801  (PyTorch's name)
 
     def __repr__(self) -> str:
         """All of them."""
-        return _text(self, "resolution", "min", "max", "eps", "smallest_normal", "dtype")
+        shown = ("resolution", "min", "max", "eps", "smallest_normal", "dtype")
+        return _text(self, *shown)
 
 
 class iinfo:  # noqa: N801

@@ -44,7 +44,6 @@ def test_train_reaches_its_accuracy_and_predict_reads_the_weights(
 
 
 def test_train_creates_its_folder_and_draws_the_curve(tmp_path):
-    pytest.importorskip("matplotlib")
     code, text = run(tmp_path, "train", "--epochs", "1", "--out", "new/folder")
     assert code == 0, text
     curve = tmp_path / "new" / "folder" / "digits-mlp.png"
@@ -124,6 +123,29 @@ def complaint(folder, *arguments):
 def test_mistakes_are_one_line_and_exit_code_two(tmp_path, arguments, words):
     assert words in complaint(tmp_path, *arguments)
     assert os.listdir(tmp_path) == []
+
+
+def test_a_wrong_environment_is_one_line_and_exit_code_two(monkeypatch):
+    """Nothing is said again at exit."""
+    monkeypatch.setenv("PKG_NUM_THREADS", "x")
+    for arguments in (("info",), ("--version",)):
+        assert "PKG_NUM_THREADS to be an integer" in complaint(".", *arguments)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="Linux has it")
+def test_output_that_cannot_be_written_is_one_line_and_exit_code_two():
+    for arguments in (["info"], ["--version"]):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run(
+                [sys.executable, "-m", "pkg", *arguments],
+                cwd=ROOT,
+                stdout=full,
+                stderr=subprocess.PIPE,
+                text=True,
+                timeout=60,
+            )
+        line = "pkg: error: cannot write the output: No space left on device\n"
+        assert (done.returncode, done.stderr) == (2, line)
 
 
 def test_weights_that_do_not_fit_are_one_line_and_exit_code_two(tmp_path):

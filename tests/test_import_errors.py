@@ -49,8 +49,8 @@ def extension(folder: Path) -> Path:
 def test_missing_extension(bare: Path) -> None:
     assert import_error(bare) == (
         f"ImportError: [pkg] cannot load the extension {extension(bare)}: "
-        "no such file. Run `python -m pip install --force-reinstall --no-deps pkg`, "
-        "with this Python."
+        "no such file. Install pkg again from its source folder, with this Python: "
+        "`python -m pip install --force-reinstall --no-deps .`"
     )
 
 
@@ -67,7 +67,7 @@ def test_extension_for_another_python(bare: Path) -> None:
 
 def test_unloadable_extension(bare: Path) -> None:
     extension(bare).write_bytes(b"\x7fELF")
-    assert re.search(rf"{extension(bare)}: .*file too short.* Run ", import_error(bare))
+    assert re.search(rf"{extension(bare)}: .*file too short.* Install ", import_error(bare))
 
 
 def test_unknown_binding(bare: Path) -> None:

@@ -1,20 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line: arguments and errors.  Each subcommand has its file.
 
-A fault of the user (wrong argument, damaged file, folder that cannot be written) is one
-line on stderr and exit code 2; a traceback is a fault of ours.
+A fault of the user (wrong argument, damaged file, folder or output that cannot be
+written) is one line on stderr and exit code 2; a traceback is a fault of ours.
 """
 
 from __future__ import annotations
 
 import argparse
+import atexit
 import importlib
 import os
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from .errors import UserError
+from .._binding import core
+from .errors import UserError, reason
 
 __all__ = ["main"]
 
@@ -113,16 +115,9 @@ def _parser() -> _Parser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; return the exit code."""
-    parser = _parser()
-    args = parser.parse_args(argv)
-    if args.flags and not args.command:
-        print(" ".join(map(_flag, args.flags)))
-        return 0
-    if args.flags or not args.command:
-        parser.error("expected one COMMAND, or flags for compilers")
-    command = importlib.import_module(f".{args.command}", __name__)
     try:
-        command.run(args)
+        _check_environment()
+        _run(argv)
         sys.stdout.flush()
     except UserError as err:
         print(f"pkg: error: {err}", file=sys.stderr)
@@ -131,6 +126,37 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("pkg: interrupted", file=sys.stderr)
         return 130
     except BrokenPipeError:  # `python -m pkg info | head -1`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return 141
+    except OSError as err:
+        if err.filename is not None:
+            raise  # of a file: commands make those a UserError
+        _drop_output()
+        print(f"pkg: error: cannot write the output: {reason(err)}", file=sys.stderr)
+        return 2
     return 0
+
+
+def _run(argv: Sequence[str] | None) -> None:
+    parser = _parser()
+    args = parser.parse_args(argv)
+    if args.flags and not args.command:
+        print(" ".join(map(_flag, args.flags)))
+        return
+    if args.flags or not args.command:
+        parser.error("expected one COMMAND, or flags for compilers")
+    importlib.import_module(f".{args.command}", __name__).run(args)
+
+
+def _check_environment() -> None:
+    # PKG_NUM_THREADS is read when the pool begins, in whatever call needs it first.
+    try:
+        core.num_threads()
+    except ValueError as err:
+        atexit.unregister(core.shutdown)  # without a pool it would say so again
+        raise UserError(reason(err)) from err
+
+
+def _drop_output() -> None:
+    # What stands in the buffer would fail once more at exit.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

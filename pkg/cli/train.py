@@ -114,7 +114,7 @@ def _plot(history: list[dict[str, float]], args: argparse.Namespace) -> str:
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        return 'curve: not drawn, matplotlib is missing (pip install "pkg[plot]")'
+        return "curve: not drawn, matplotlib is missing (pip install matplotlib)"
     figure = Figure(figsize=(7, 4), layout="constrained")
     left: Any = figure.subplots()
     right = left.twinx()

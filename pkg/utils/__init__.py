@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where PyTorch has the loader and checkpointing: ``from pkg.utils.data import ...``."""
+"""Where PyTorch has DataLoader and checkpoint: ``from pkg.utils.data import ...``."""
 
-from . import checkpoint as checkpoint, data as data
+from . import checkpoint, data
 
 __all__ = ["checkpoint", "data"]
