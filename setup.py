@@ -7,6 +7,7 @@ Run by pip, by `python -m build`, or by hand: `python setup.py build_ext`.  It m
     pkg/lib/libscipy_openblas.so  a copy of OpenBLAS, opened by the core at first use
     pkg/_pywrap_core*.so          SWIG's wrapper and swig/python/
     pkg/pywrap_core.py            SWIG's shim
+    pkg/_pywrap_core.pyi          the extension's names and types
 
 This file is the face towards setuptools.  Metadata: pyproject.toml; commands:
 swig/build/products.py; flags and environment variables: swig/build/toolchain.py.

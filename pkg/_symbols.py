@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the low-level module exports, and what stands behind each name in C++.
 
-The table is the wrapper's own: SWIG's functions enter it as they are compiled.
-``python swig/build/stubs.py`` writes the stub ``_pywrap_core.pyi`` and docs/symbols.md
-from it.
+The table is the wrapper's own: SWIG's functions enter it as they are compiled. The
+build writes the stub ``_pywrap_core.pyi`` from it, and swig/build/symbols_page.py writes
+docs/symbols.md.
 """
 
 from __future__ import annotations

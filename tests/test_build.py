@@ -135,7 +135,8 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
         if (ROOT / name).exists():
             shutil.copytree(ROOT / name, tree / name)
     shutil.copytree(ROOT / "pkg", tree / "pkg", ignore=products)
-    (tree / "pkg" / "pywrap_core.py").unlink(missing_ok=True)
+    for generated in ("pywrap_core.py", "_pywrap_core.pyi"):
+        (tree / "pkg" / generated).unlink(missing_ok=True)
     for path in ROOT.iterdir():
         if path.is_file():
             shutil.copy2(path, tree / path.name)
@@ -178,7 +179,7 @@ def test_generated_files_are_not_tracked() -> None:
         pytest.skip("not a git checkout")
     tracked = run("git", "ls-files", cwd=ROOT).splitlines()
     generated = (
-        r"\.(so|o|pyc)$|_wrap\.|^build/|^pkg/(lib|include)/|egg-info|pywrap_core\.py$"
+        r"\.(so|o|pyc)$|_wrap\.|^build/|^pkg/(lib|include)/|egg-info|pywrap_core\.pyi?$"
     )
     assert [name for name in tracked if re.search(generated, name)] == []
 

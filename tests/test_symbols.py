@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import os
 import pkgutil
 import pydoc
 import re
@@ -22,6 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "swig" / "build"))
 
 import stubs  # noqa: E402
+import symbols_page  # noqa: E402
 
 SWIG = core.__name__ == "pkg._pywrap_core"
 only_swig = pytest.mark.skipif(
@@ -101,9 +101,11 @@ def test_gil_policy_is_what_was_measured():
 
 @only_swig
 def test_stub_and_page_are_up_to_date():
-    """`python swig/build/stubs.py` would change nothing."""
-    assert stubs.STUB.read_text() == stubs.stub(core, pkg.symbols())
-    assert stubs.PAGE.read_text() == stubs.page(pkg.symbols())
+    """The build wrote the stub beside the module; the page would not change."""
+    beside = Path(core.__file__).with_name("_pywrap_core.pyi")
+    assert beside.read_text(encoding="utf-8") == stubs.stub(core)
+    page = symbols_page.PAGE.read_text(encoding="utf-8")
+    assert page == symbols_page.page(pkg.symbols())
 
 
 @pytest.mark.skipif(SWIG, reason="about the other binding")
@@ -176,48 +178,3 @@ def test_help_shows_signature_and_text():
     if SWIG:
         assert str(inspect.signature(core.Operator)) == "(name, ns='pkg', /)"
     assert str(inspect.signature(pkg.uniform)).startswith("(self, from_=0")
-
-
-def mypy(*arguments):
-    pytest.importorskip("mypy", reason="mypy is not installed")
-    env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    env.pop("PKG_BINDING", None)
-    done = subprocess.run(
-        [sys.executable, "-m", *arguments],
-        cwd=ROOT,
-        env=env,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stdout[-4000:]
-    return done.stdout
-
-
-@only_swig
-def test_mypy_strict_passes_on_a_users_program():
-    """The program runs, too, and a mistake in it is found."""
-    config = ["--config-file", "tests/typing/mypy.ini"]
-    assert "no issues" in mypy("mypy", *config, "tests/typing/example.py")
-    env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    program = [sys.executable, "tests/typing/example.py"]
-    subprocess.run(program, cwd=ROOT, env=env, check=True, timeout=120)
-    with pytest.raises(AssertionError, match="Incompatible types"):
-        mypy(
-            "mypy",
-            *config,
-            "-c",
-            "import pkg\nx: str = pkg.ones(1).shape\nn: str = pkg.tensor(1).ndim",
-        )
-
-
-@only_swig
-def test_stubtest_passes_on_the_stub():
-    """It says what the module has, no more and no less."""
-    mypy(
-        "mypy.stubtest",
-        "--ignore-disjoint-bases",
-        "--mypy-config-file=tests/typing/mypy.ini",
-        "pkg._pywrap_core",
-    )

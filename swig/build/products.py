@@ -65,6 +65,8 @@ class Products:
             )
             products[EXTENSION] = extension
             products["pywrap_core.py"] = wrapper.with_name("pywrap_core.py")
+            if not self.config.sanitizers:  # a plain python cannot load those
+                products["_pywrap_core.pyi"] = self._stub(extension)
         return products
 
     def headers(self) -> dict[str, Path]:
@@ -113,6 +115,20 @@ class Products:
             command=[sys.executable, str(script), str(generated), str(output)],
             output=output,
             inputs=[script, generated],
+        )
+        self.runner.run([step])
+        return output
+
+    def _stub(self, extension: Path) -> Path:
+        """The extension's names and types, for type checkers and editors."""
+        script = Path("swig/build/stubs.py")
+        output = self.folder / "gen" / "_pywrap_core.pyi"
+        step = Step(
+            verb="wrote",
+            label=output.name,
+            command=[sys.executable, str(script), str(extension), str(output)],
+            output=output,
+            inputs=[script, extension],
         )
         self.runner.run([step])
         return output

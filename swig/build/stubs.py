@@ -1,25 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes pkg/_pywrap_core.pyi and docs/symbols.md from what the built module says.
+"""Writes the stub _pywrap_core.pyi from what the built extension says.
 
-Run by hand after a change of what the module exports; tests/test_symbols.py compares:
+The build runs it (products.py) on the extension it has just linked:
 
-    python swig/build/stubs.py
+    python swig/build/stubs.py EXTENSION STUB
 
 Names, parameters and defaults come from the module, types of SWIG's functions from the
-C++ declarations in pkg.symbols(); TYPES has the others where they are worth knowing.
+C++ declarations in its table _symbols(); TYPES has the others where they are worth knowing.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import inspect
 import re
 import sys
 from pathlib import Path
 from types import ModuleType
-
-ROOT = Path(__file__).resolve().parents[2]
-STUB = ROOT / "pkg" / "_pywrap_core.pyi"
-PAGE = ROOT / "docs" / "symbols.md"
 
 # C++ types of SWIG's functions.
 PYTHON_TYPES = {
@@ -36,7 +33,6 @@ TYPES = {
     "Tensor.shape": "tuple[int, ...]",
     "Tensor.dtype": "dtype",
     "Tensor.device": "device",
-    "Tensor.grad_fn": "Node | None",
     "Tensor.numel": "int",
     "Tensor.dim": "int",
     "Tensor.data_ptr": "int",
@@ -68,9 +64,11 @@ TYPES = {
     "cancel": "_bool",
     "cancel_requested": "_bool",
     "live_nodes": "int",
-    "tensor": "Tensor",
-    "from_numpy": "Tensor",
-    "_from_dlpack": "Tensor",
+    "tensor": "_Tensor",
+    "from_numpy": "_Tensor",
+    "_from_dlpack": "_Tensor",
+    "_register_hook": "HookHandle",
+    "_register_accumulated_hook": "HookHandle",
     "_symbols": "list[tuple[str, str, str, str]]",
     "register_tensor_class": "None",
     "_before_fork": "None",
@@ -79,11 +77,22 @@ INTS = ("ndim", "itemsize", "nbytes", "_version")
 BOOLS = ("requires_grad", "is_leaf", "retains_grad", "_is_view")
 TYPES |= {f"Tensor.{name}": "int" for name in INTS}
 TYPES |= {f"Tensor.{name}": "_bool" for name in BOOLS}
+# Not == and the like, which every object answers with a bool.
+TENSORS = "abs add and floordiv getitem iadd imul invert isub itruediv matmul mod mul neg"
+TENSORS += " or pos pow radd rand rfloordiv rmatmul rmod rmul ror rpow rsub rtruediv rxor"
+TENSORS += " sub truediv xor"
+TYPES |= {f"Tensor.__{name}__": "_Tensor" for name in TENSORS.split()}
+TYPES |= {f"Tensor.{name}": "_Tensor" for name in ("detach", "requires_grad_", "T")}
+TYPES |= {f"Tensor.{name}": "_Tensor" for name in ("data", "wait")}
+# Constructors whose parameters the class itself does not tell.
+CONSTRUCTORS = {"Operator": "name: str, namespace: str = 'pkg', /"}
 
 HEADER = """\
 # SPDX-License-Identifier: Apache-2.0
 # Written by swig/build/stubs.py from the built module: do not edit.
 from typing import Any, final
+
+from pkg.tensor import Tensor as _Tensor  # what is registered as the class of results
 
 _bool = bool  # the module's own `bool` is a dtype
 
@@ -95,9 +104,9 @@ LANGUAGE |= {"__text_signature__", "__vectorcalloffset__", "__weaklistoffset__"}
 LANGUAGE |= {"__reduce__", "__getattribute__", "__hash__", "__repr__", "__str__"}
 
 
-def stub(core: ModuleType, symbols: list) -> str:
+def stub(core: ModuleType) -> str:
     """The text of _pywrap_core.pyi."""
-    declared = {s.name: s.signature for s in symbols}
+    declared = {row[0]: row[1] for row in core._symbols()}
     blocks = []
     for name in sorted(declared):
         value = getattr(core, name)
@@ -138,6 +147,8 @@ def _class(name: str, cls: type) -> str:
 
 
 def _constructor(name: str, cls: type) -> str | None:
+    if name in CONSTRUCTORS:
+        return f"    def __new__(cls, {CONSTRUCTORS[name]}) -> {name}: ..."
     if "__init__" in vars(cls):
         return "    def __init__(self, *args: Any, **kwargs: Any) -> None: ..."
     if not cls.__text_signature__ or issubclass(cls, BaseException):
@@ -191,36 +202,18 @@ class _Raw:
         return self.text
 
 
-def page(symbols: list) -> str:
-    """The text of docs/symbols.md."""
-    rows = [f"| `{s.name}` | `{s.signature}` | {s.gil} | {s.result} |" for s in symbols]
-    return PAGE_HEAD + "\n".join(rows) + "\n"
-
-
-PAGE_HEAD = """\
-# Symbols of the low-level module
-
-Written by `swig/build/stubs.py` from `pkg.symbols()`: what `pkg._pywrap_core` exports.
-The Python layer (`pkg`) stands on these names; programs use that.
-
-GIL: *kept*; *waits*, given up while the call waits; *released* all the time. Result:
-*none*; *value*, which shares nothing with C++; *shared*, an object that holds a reference
-to the C++ one; *memory*, one over the memory of the argument, which it keeps alive. For a
-class both are about its objects and their methods.
-
-| name | C++ | GIL | result |
-|---|---|---|---|
-"""
+def load(extension: Path) -> ModuleType:
+    """The extension where the build made it, without the package around it."""
+    spec = importlib.util.spec_from_file_location("pkg._pywrap_core", extension)
+    assert spec and spec.loader, extension
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def main() -> None:
-    sys.path.insert(0, str(ROOT))
-    from pkg._binding import core
-    from pkg import symbols
-
-    STUB.write_text(stub(core, symbols()), encoding="utf-8")
-    PAGE.write_text(page(symbols()), encoding="utf-8")
-    print(f"wrote {STUB.relative_to(ROOT)} and {PAGE.relative_to(ROOT)}")
+    extension, output = map(Path, sys.argv[1:])
+    output.write_text(stub(load(extension)), encoding="utf-8")
 
 
 if __name__ == "__main__":
