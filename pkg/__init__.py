@@ -51,8 +51,10 @@ set_num_threads = _core.set_num_threads
 get_num_threads = _core.num_threads
 synchronize = _core.synchronize
 
-DTYPES = ("bool", "uint8", "int8", "int32", "int64")
-DTYPES += ("float16", "bfloat16", "float32", "float64")
+DTYPES = (
+    *("bool", "uint8", "int8", "int32", "int64"),
+    *("float16", "bfloat16", "float32", "float64"),
+)
 ops.export_to(globals())
 for _name in DTYPES:
     globals()[_name] = getattr(_core, _name)

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Facts about this build and this machine."""
 
+from __future__ import annotations
+
 from ._binding import core
 from ._version import __version__
 
 
-def info():
+def info() -> dict[str, object]:
     """Version, build, processor and threads as a dict."""
     return {
         "version": __version__,

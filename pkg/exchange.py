@@ -108,7 +108,8 @@ def _converted(tensor: Tensor, dtype: Any, copy: bool | None) -> Tensor:
             f"can't alias tensor with dtype '{tensor.dtype.name}' into dtype "
             f"'{wanted.name}'."
         )
-    return tensor.to_dtype(wanted)
+    converted: Tensor = tensor.to_dtype(wanted)
+    return converted
 
 
 def _check_device(function: str, device: Any) -> None:

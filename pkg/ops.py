@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Callable
 
 from ._binding import core
 from .tensor import Tensor
@@ -21,10 +21,13 @@ __all__ = ["export_to", "functions", "load_library"]
 _METHODS_ONLY = ("float", "bool", "int", "long", "double", "half", "bfloat16")
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    class _OpOrNamespace:
+        """What a name stands for is known at run time; nearly all ops give a tensor."""
 
-    # Ops are found at run time.  Nearly all of them return one tensor.
-    def __getattr__(name: str) -> Callable[..., Tensor]: ...
+        def __call__(self, *args: Any, **kwargs: Any) -> Tensor: ...
+        def __getattr__(self, name: str) -> Any: ...
+
+    def __getattr__(name: str) -> _OpOrNamespace: ...
 
 
 _functions: dict[str, core.Operator] = {}
@@ -58,9 +61,9 @@ def load_library(path: str | os.PathLike[str]) -> None:
 
 def _read_registry() -> None:
     for namespace in core.operator_namespaces():
-        if namespace == "pkg":
-            known, show = _functions, _show
-        else:
+        known: dict[str, Any] = _functions
+        show: Callable[[str, Any], None] = _show
+        if namespace != "pkg":
             known = _module_of(namespace).__dict__
             show = known.__setitem__
         for name in core.operator_names(namespace):

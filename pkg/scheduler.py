@@ -8,6 +8,8 @@ Waiting gives up the GIL and can be interrupted by Ctrl-C. With ``PKG_ASYNC=0`` 
 dependencies are done runs on the thread that submits it.
 """
 
+from __future__ import annotations
+
 from ._binding import core
 
 Event = core.Event
@@ -32,17 +34,17 @@ class stream:  # noqa: N801  (PyTorch's name)
     It can be entered again, also inside itself.
     """
 
-    def __init__(self, stream):
+    def __init__(self, stream: Stream | None) -> None:
         if stream is not None and not isinstance(stream, Stream):
             kind = type(stream).__name__
             raise TypeError(f"[stream] expected a Stream or None, got {kind} (stream).")
         self._stream = stream
 
-    def __enter__(self):
+    def __enter__(self) -> Stream | None:
         if self._stream is not None:
             self._stream.__enter__()
         return self._stream
 
-    def __exit__(self, *exc):
+    def __exit__(self, *exc: object) -> None:
         if self._stream is not None:
             self._stream.__exit__(*exc)

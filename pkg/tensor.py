@@ -7,6 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from ._binding import core
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import numpy as np
+
 
 class Tensor(core.Tensor):
     """An array of numbers of one dtype, with an optional gradient.
@@ -23,30 +28,36 @@ class Tensor(core.Tensor):
         # Ops whose first parameter is `self` are methods, put here at run time.
         def __getattr__(self, name: str) -> Any: ...
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         """Values, dtype and history, as PyTorch prints them."""
         from .printing import tensor_text
 
         return tensor_text(self)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Tensor]:
         """The slices along the first dimension."""
         if self.ndim == 0:
             raise TypeError("iteration over a 0-d tensor")
-        return iter(self.unbind(0))
+        slices: tuple[Tensor, ...] = self.unbind(0)
+        return iter(slices)
 
-    def __format__(self, spec):
+    def __format__(self, spec: str) -> str:
         """A 0-d tensor formats as its number, as PyTorch's does: f"{loss}"."""
         if self.ndim == 0:
             return format(self.item(), spec)
         return object.__format__(self, spec)
 
-    def backward(self, gradient=None, retain_graph=None, create_graph=False):
+    def backward(
+        self,
+        gradient: Tensor | None = None,
+        retain_graph: bool | None = None,
+        create_graph: bool = False,
+    ) -> None:
         """Adds the gradients of this tensor to the .grad of the leaves behind it."""
         keep = create_graph if retain_graph is None else retain_graph
         core._backward((self,), (gradient,), keep, create_graph)
 
-    def register_hook(self, hook):
+    def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> core.HookHandle:
         """Calls hook(grad) when this tensor's gradient is known in a backward pass.
 
         A Tensor that it returns replaces the gradient.  The result's remove() undoes it.
@@ -54,14 +65,16 @@ class Tensor(core.Tensor):
         """
         return core._register_hook(self, hook)
 
-    def register_post_accumulate_grad_hook(self, hook):
+    def register_post_accumulate_grad_hook(
+        self, hook: Callable[[Tensor], None]
+    ) -> core.HookHandle:
         """Calls hook(self) after a backward pass has added to this leaf's .grad.
 
         The result's remove() undoes it.  RuntimeError for a tensor that is no leaf.
         """
         return core._register_accumulated_hook(self, hook)
 
-    def retain_grad(self):
+    def retain_grad(self) -> None:
         """Keeps the gradient in .grad although an op made this tensor."""
         core._retain_grad(self)
 
@@ -143,7 +156,7 @@ class Tensor(core.Tensor):
 
     # --- other libraries --------------------------------------------------------------
 
-    def numpy(self):
+    def numpy(self) -> np.ndarray[Any, Any]:
         """The values as a NumPy array over the same memory.
 
         Waits for pending work.  RuntimeError when the tensor requires grad.
@@ -155,16 +168,19 @@ class Tensor(core.Tensor):
             )
         import numpy
 
-        return numpy.asarray(core._memory(self))
+        array: np.ndarray[Any, Any] = numpy.asarray(core._memory(self))
+        return array
 
-    def __array__(self, dtype=None, copy=None):
+    def __array__(
+        self, dtype: Any = None, copy: bool | None = None
+    ) -> np.ndarray[Any, Any]:
         """NumPy's conversion protocol."""
         array = self.numpy()
         if dtype is not None and array.dtype != dtype:
             return array.astype(dtype)
         return array.copy() if copy else array
 
-    def __reduce_ex__(self, protocol):
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         """Pickles values, dtype and requires_grad; not the graph."""
         values = self.detach().contiguous()
         if self.dtype is core.dtype("bfloat16"):  # NumPy has none; float32 is exact
@@ -172,9 +188,10 @@ class Tensor(core.Tensor):
         array = values.numpy().copy()
         return _rebuild, (type(self), array, self.requires_grad, self.dtype)
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
         """A copy with memory of its own."""
-        copy = self._make_subclass(type(self), self.detach().clone(), self.requires_grad)
+        values = self.detach().clone()
+        copy: Tensor = self._make_subclass(type(self), values, self.requires_grad)
         memo[id(self)] = copy
         return copy
 
@@ -193,9 +210,13 @@ _KINDS = {
 }
 
 
-def _rebuild(cls, array, requires_grad, dtype):
+def _rebuild(
+    cls: type[Tensor], array: Any, requires_grad: bool, dtype: core.dtype
+) -> Tensor:
     """Inverse of Tensor.__reduce_ex__."""
-    return cls._make_subclass(cls, core.tensor(array, dtype=dtype), requires_grad)
+    values = core.tensor(array, dtype=dtype)
+    made: Tensor = cls._make_subclass(cls, values, requires_grad)
+    return made
 
 
 Tensor.__module__ = "pkg"

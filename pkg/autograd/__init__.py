@@ -99,7 +99,7 @@ def grad(
     on is a RuntimeError, or None in the result with allow_unused.
     """
     keep = create_graph if retain_graph is None else retain_graph
-    return core._grad(
+    found: tuple[Tensor, ...] = core._grad(
         _as_tuple(outputs),
         _as_tuple(inputs),
         _as_tuple(grad_outputs),
@@ -107,3 +107,4 @@ def grad(
         create_graph,
         allow_unused,
     )
+    return found

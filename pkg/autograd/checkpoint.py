@@ -16,7 +16,9 @@ class _Checkpoint(Function):
     """Keeps the inputs only; backward runs the function again and differentiates it."""
 
     @staticmethod
-    def forward(ctx: FunctionCtx, function: Callable[..., Any], state: Any, *args: Any):  # type: ignore[override]
+    def forward(
+        ctx: FunctionCtx, function: Callable[..., Any], state: Any, *args: Any
+    ) -> Any:
         ctx.function = function
         ctx.state = state
         ctx.places = [i for i, a in enumerate(args) if isinstance(a, Tensor)]

@@ -18,7 +18,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, Callable
+from typing import TYPE_CHECKING, Any, Callable
 
 from .._binding import core
 from ..tensor import Tensor
@@ -44,7 +44,7 @@ class _Saved:
             )
         if self.output_nr is None:
             return self.tensor
-        tensor = self.tensor._share()
+        tensor: Tensor = self.tensor._share()
         if node is not None and is_grad_enabled():
             core._set_history(tensor, node, self.output_nr)
         return tensor
@@ -63,6 +63,11 @@ class FunctionCtx:
     _materialize = True
     _dirty: tuple[Tensor, ...] = ()
     _non_differentiable: tuple[Tensor, ...] = ()
+
+    if TYPE_CHECKING:
+        # Attributes of the user's own.
+        def __getattr__(self, name: str) -> Any: ...
+        def __setattr__(self, name: str, value: Any) -> None: ...
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Keep inputs or outputs (or None); call at most once, in forward."""
@@ -87,7 +92,7 @@ class FunctionCtx:
         self._materialize = value
 
     @property
-    def saved_tensors(self) -> tuple[Tensor | None, ...]:
+    def saved_tensors(self) -> tuple[Any, ...]:
         """What ``save_for_backward`` kept.
 
         RuntimeError when a tensor was changed in place since, or the graph was freed.

@@ -158,9 +158,8 @@ def _rows(
         rows.append(_gradients((y,), xs, (seed,), create_graph))
     results = []
     for x, column in zip(xs, zip(*rows)):
-        stacked = stack(column) if column else None
         shape = tuple(y.shape) + tuple(x.shape)
-        results.append(stacked.reshape(shape))
+        results.append(stack(column).reshape(shape))
     return tuple(results)
 
 

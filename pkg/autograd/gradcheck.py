@@ -58,7 +58,7 @@ def _numeric(
         ends = []
         for moved in (middle + eps, middle - eps):
             flat[k] = moved
-            arguments = [x.clone() if isinstance(x, Tensor) else x for x in plain]
+            arguments = tuple(x.clone() if isinstance(x, Tensor) else x for x in plain)
             ends.append([t.detach().numpy().copy() for t in _outputs(func, arguments)])
         flat[k] = middle
         columns.append([(a - b).reshape(-1) / (2 * eps) for a, b in zip(*ends)])

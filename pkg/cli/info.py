@@ -16,7 +16,7 @@ __all__ = ["run"]
 
 def run(args: argparse.Namespace) -> None:
     """Print one fact a line; kernels are counted by dispatch key."""
-    facts: dict[str, Any] = {**config.info(), "BLAS": _blas()}  # type: ignore[no-untyped-call]
+    facts: dict[str, Any] = {**config.info(), "BLAS": _blas()}
     for key, count in _kernels().most_common():
         facts[f"ops with {key}"] = count
     width = max(len(name) for name in facts)

@@ -8,12 +8,17 @@
 | str, bytes, complex, arrays of any length | TypeError                            |
 """
 
+from __future__ import annotations
+
 import operator
+from typing import Any, SupportsFloat, SupportsIndex, Union
+
+Number = Union[SupportsFloat, SupportsIndex]
 
 _NOT_NUMBERS = (str, bytes, bytearray, memoryview, complex)
 
 
-def as_double(function, name, value):
+def as_double(function: str, name: str, value: Any) -> float:
     """The float64 value of a Python or NumPy number.
 
     TypeError for anything else; OverflowError for an integer without exact double.
@@ -32,7 +37,7 @@ def as_double(function, name, value):
     raise TypeError(f"[{function}] expected a number, got {kind} ({name}={value!r:.50}).")
 
 
-def _exact(function, name, value):
+def _exact(function: str, name: str, value: int) -> float:
     try:
         double = float(value)
         if int(double) == value:
@@ -45,7 +50,7 @@ def _exact(function, name, value):
     )
 
 
-def as_int32(function, name, value):
+def as_int32(function: str, name: str, value: Any) -> int:
     """A C int: TypeError for what is not an integer, OverflowError beyond 32 bits."""
     try:
         number = operator.index(value)
@@ -57,7 +62,7 @@ def as_int32(function, name, value):
     return check_int32(function, name, number)
 
 
-def check_int32(function, name, number):
+def check_int32(function: str, name: str, number: int) -> int:
     """The number itself if it fits a C int, else OverflowError."""
     if -(2**31) <= number < 2**31:
         return number

@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Async add backend (Python fires sequentially, C++ runs concurrently)"""
 
+from __future__ import annotations
+
 import builtins
 import functools
 import threading
+from typing import Any, Callable
 
+from ..scheduler import Event
 from . import _delay, pydemo
 from ._jobs import JobQueue
-from ._numbers import as_double
+from ._numbers import Number, as_double
 
 _delays = _delay.Delays(add=100)
 set_delay = _delays.set
@@ -16,23 +20,23 @@ set_delay = _delays.set
 class TaskGroup:
     """The tasks that belong together: ids count from 0, results come in that order."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._queue = JobQueue(ordered=False)
         self._lock = threading.Lock()
-        self._events = []
+        self._events: list[Event] = []
 
-    def submit(self, work, seconds=0.0):
+    def submit(self, work: Callable[[], Any], seconds: float = 0.0) -> int:
         """Submits work() and returns its id at once."""
         with self._lock:
             self._events.append(self._queue.submit(work, seconds=seconds))
             return len(self._events) - 1
 
-    def add(self, a, b):
+    def add(self, a: Number, b: Number) -> int:
         """Submit async add task, return task ID"""
         a, b = as_double("myops.add", "a", a), as_double("myops.add", "b", b)
         return self.submit(functools.partial(pydemo.add, a, b), _delays.add)
 
-    def result(self, task, timeout=None):
+    def result(self, task: int, timeout: float | None = None) -> Any:
         """Waits for one task; ValueError for an id that this group did not give."""
         with self._lock:
             count = len(self._events)
@@ -44,7 +48,7 @@ class TaskGroup:
             event = self._events[task]
         return event.result(timeout)
 
-    def wait_all(self, return_exceptions=False):
+    def wait_all(self, return_exceptions: bool = False) -> list[Any]:
         """Wait all tasks and return results
 
         Of every task, in the order of the ids, as often as asked. If some failed, an
@@ -53,7 +57,8 @@ class TaskGroup:
         """
         with self._lock:
             events = list(self._events)
-        errors, results = [], []
+        errors: list[BaseException] = []
+        results: list[Any] = []
         for event in events:
             error = event.exception()
             if error is not None:
@@ -64,8 +69,9 @@ class TaskGroup:
         return results
 
 
-def _group(errors, results):
+def _group(errors: list[BaseException], results: list[Any]) -> BaseException:
     text = f"[wait_all] {len(errors)} of {len(results)} tasks failed"
+    error: Any  # gets attributes that its class does not know
     if hasattr(builtins, "BaseExceptionGroup"):
         error = builtins.BaseExceptionGroup(text, errors)
     else:
@@ -73,26 +79,27 @@ def _group(errors, results):
         error.exceptions = tuple(errors)
         error.__cause__ = errors[0]
     error.results = results
-    return error
+    group: BaseException = error
+    return group
 
 
 _current = TaskGroup()
 _lock = threading.Lock()
 
 
-def add(a, b):
+def add(a: Number, b: Number) -> int:
     """Submit async add task, return task ID"""
     with _lock:
         return _current.add(a, b)
 
 
-def submit(work):
+def submit(work: Callable[[], Any]) -> int:
     """Submit any callable as a task, return task ID"""
     with _lock:
         return _current.submit(work)
 
 
-def wait_all(return_exceptions=False):
+def wait_all(return_exceptions: bool = False) -> list[Any]:
     """Wait all tasks and return results
 
     Those since the last call, which empties the table; see TaskGroup.wait_all. When it

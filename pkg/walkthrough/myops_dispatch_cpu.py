@@ -5,34 +5,41 @@ A list of names in front of pkg's dispatcher: every op is double(double, double)
 article assumes. Ops of any signature are in ``pkg.ops``.
 """
 
+from __future__ import annotations
+
 import atexit
 import difflib
 import sys
 import threading
+from typing import Any, Callable
 
 from .. import ops
 from .._binding import core
-from ._numbers import as_double
+from ._numbers import Number, as_double
 
-_table = {}  # (name, backend) -> _Kernel; replaced as a whole, so readers need no lock
+_Key = tuple[str, str]  # name, backend
 _lock = threading.Lock()
 
 
 class _Kernel:
     """A registered function, and where that was."""
 
-    def __init__(self, function, place):
+    def __init__(self, function: Callable[..., Any], place: str) -> None:
         self.function = function
         self.place = place
+
+
+# Replaced as a whole, so readers need no lock.
+_table: dict[_Key, _Kernel] = {}
 
 
 class Registration:
     """What register_op returned; remove() brings back what was there before."""
 
-    def __init__(self, key, kernel, before):
+    def __init__(self, key: _Key, kernel: _Kernel, before: _Kernel | None) -> None:
         self._key, self._kernel, self._before = key, kernel, before
 
-    def remove(self):
+    def remove(self) -> None:
         """RuntimeError when the op has been registered anew, or removed, meanwhile."""
         global _table
         with _lock:
@@ -48,7 +55,13 @@ class Registration:
             _table = table
 
 
-def register_op(name, fn, *, backend="CPU", overwrite=False):
+def register_op(
+    name: str,
+    fn: Callable[..., Any],
+    *,
+    backend: str = "CPU",
+    overwrite: bool = False,
+) -> Registration:
     """Registers fn(a: float, b: float) -> float as the op `name` of `backend`.
 
     RuntimeError naming both places when it exists, unless `overwrite`.
@@ -71,7 +84,7 @@ def register_op(name, fn, *, backend="CPU", overwrite=False):
     return Registration(key, kernel, before)
 
 
-def run_op(name, a, b, *, backend="CPU"):
+def run_op(name: str, a: Number, b: Number, *, backend: str = "CPU") -> float:
     """Run an op by name, e.g. run_op('add',3,4)
 
     OpLookupError (a RuntimeError and LookupError) for an unknown name.
@@ -83,7 +96,7 @@ def run_op(name, a, b, *, backend="CPU"):
     return as_double(f"run_op {name}", "result", kernel.function(a, b))
 
 
-def _missing(name, backend):
+def _missing(name: str, backend: str) -> str:
     table = _table
     backends = sorted(b for n, b in table if n == name)
     if backends:
@@ -99,22 +112,22 @@ def _missing(name, backend):
     )
 
 
-def _core_op(name, op):
-    def kernel(a, b):
+def _core_op(name: str, op: Callable[..., Any]) -> Callable[[float, float], Any]:
+    def kernel(a: float, b: float) -> Any:
         print(f"[C++] executing {name}({a:g},{b:g})")
         return op(core.tensor(a, dtype=core.float64), b).item()
 
     return kernel
 
 
-def init_ops():
+def init_ops() -> None:
     """Registers `add` and `mul`; called at import, and harmless when called again."""
     for name, op in (("add", ops.add), ("mul", ops.mul)):
         if (name, "CPU") not in _table:
             register_op(name, _core_op(name, op))
 
 
-def _drop():
+def _drop() -> None:
     """Kernels die while the interpreter lives."""
     global _table
     _table = {}

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Scalar with async + operator (minimal lazy/async demo)"""
 
+from __future__ import annotations
+
 import functools
 
 from .._async_scalar import AsyncScalar
@@ -15,7 +17,7 @@ set_delay = _delays.set
 
 
 @functools.lru_cache(maxsize=None)
-def _queue():
+def _queue() -> JobQueue:
     return JobQueue(ordered=False)
 
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Scalar + operator with fixed thread pool (async + on-demand wait)"""
 
+from __future__ import annotations
+
 import functools
 
 from .._async_scalar import AsyncScalar
@@ -13,7 +15,7 @@ set_delay = _delays.set
 
 
 @functools.lru_cache(maxsize=None)
-def default_queue():
+def default_queue() -> JobQueue:
     """The pool that Scalars use by default: the workers of pkg.scheduler."""
     return JobQueue(ordered=False)
 
@@ -26,12 +28,12 @@ class Scalar(AsyncScalar):
     _default_queue = staticmethod(default_queue)
 
     @property
-    def v(self):
+    def v(self) -> float:
         """Get the (possibly async) value"""
         return self.result()
 
 
-def flush(idle=False, raise_errors=False):
+def flush(idle: bool = False, raise_errors: bool = False) -> None:
     """Wait until all jobs are finished
 
     That is, until the jobs submitted before the call are; see JobQueue.flush.
@@ -39,12 +41,12 @@ def flush(idle=False, raise_errors=False):
     default_queue().flush(idle, raise_errors)
 
 
-def queue_size():
+def queue_size() -> int:
     """Jobs waiting in queue"""
     return default_queue().queue_size()
 
 
-def pending():
+def pending() -> int:
     """Running + queued jobs"""
     return default_queue().pending()
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Scalar + operator with global task queue (async enqueue + on-demand wait)"""
 
+from __future__ import annotations
+
 import functools
 
 from .._async_scalar import AsyncScalar
@@ -13,7 +15,7 @@ set_delay = _delays.set
 
 
 @functools.lru_cache(maxsize=None)
-def default_queue():
+def default_queue() -> JobQueue:
     """The one queue that Scalars use by default: first in, first out."""
     return JobQueue(ordered=True)
 
@@ -26,7 +28,7 @@ class Scalar(AsyncScalar):
     _default_queue = staticmethod(default_queue)
 
 
-def flush(idle=False, raise_errors=False):
+def flush(idle: bool = False, raise_errors: bool = False) -> None:
     """Wait until the global task queue is empty
 
     That is, until the jobs submitted before the call are; see JobQueue.flush.
@@ -34,12 +36,12 @@ def flush(idle=False, raise_errors=False):
     default_queue().flush(idle, raise_errors)
 
 
-def queue_size():
+def queue_size() -> int:
     """Current queued jobs"""
     return default_queue().queue_size()
 
 
-def pending():
+def pending() -> int:
     """Current running/queued jobs"""
     return default_queue().pending()
 
