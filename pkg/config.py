@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from . import ops
 from ._binding import core
 from ._version import __version__
 
@@ -16,5 +17,11 @@ def info() -> dict[str, object]:
         "instruction set": core.isa_name(),
         "threads": core.num_threads(),
         "async": core.async_enabled(),
-        "ops": len(core.operator_names("pkg")),
+        "ops": _count_ops(),
     }
+
+
+def _count_ops() -> int:
+    """Public ops; the in-place form of one is not another."""
+    names = {name for name, _ in ops.functions()}
+    return len([n for n in names if not (n.endswith("_") and n[:-1] in names)])

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every registered op as a function; those that start with `self` also as methods.
 
-The registry in C++ is the only list, and this module is the only one that reads it: at
-import, and again after ``load_library``.  Ops of pkg itself are ``pkg.ops.add``; those
+The registry in C++ is the only list, and this module alone makes names of it: at import,
+and again after ``load_library``.  Ops of pkg itself are ``pkg.ops.add``; those
 of another namespace ``pkg.ops.<namespace>.<op>``.
 """
 

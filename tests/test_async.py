@@ -37,16 +37,11 @@ def heavy(size=700, steps=12):
 
 def test_a_chain_of_products_returns_before_it_is_done():
     """The caller goes on while the pool works, and the values are right."""
-    start = time.perf_counter()
     y = heavy()
-    submitted = time.perf_counter() - start
     assert not y.is_ready()
     assert y.shape == (700, 700) and y.dtype is pkg.float32
     assert not y.is_ready()  # describing it does not wait
-    value = y[3, 3].item()
-    total = time.perf_counter() - start
-    assert value == 0.5**13
-    assert submitted < total / 2, (submitted, total)
+    assert y[3, 3].item() == 0.5**13
 
 
 def test_python_work_overlaps_with_kernels():

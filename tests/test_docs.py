@@ -168,6 +168,31 @@ def test_every_fault_of_the_walkthrough_has_a_test() -> None:
     assert numbered <= {int(n) for n in re.findall(r"`test_w(\d+)_", page)}
 
 
+def test_sizes_in_the_readme_are_true() -> None:
+    """How many ops and how many lines: rounded, and not by much."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    ops = int(re.search(r"more than (\d+) ops", text)[1])
+    assert ops < pkg.config.info()["ops"] < ops + 100
+    limit = int(re.search(r"less than (\d+),000\s+lines of C\+\+", text)[1]) * 1000
+    files = [p for p in (ROOT / "cpp").rglob("*") if p.suffix in (".h", ".cc")]
+    lines = sum(len(p.read_text(encoding="utf-8").splitlines()) for p in files)
+    assert limit - 3000 < lines < limit
+
+
+def test_every_environment_variable_is_on_its_page() -> None:
+    """Those that the sources read, and no others."""
+    read = re.compile(r'(?:getenv\(|environ(?:\.get\(|\[)|\benv\.get\()"(\w+)"')
+    found = set()
+    for folder in ("cpp", "swig", "pkg", "tests"):
+        for path in (ROOT / folder).rglob("*"):
+            if path.suffix in (".py", ".cc", ".h", ".i"):
+                found |= set(read.findall(path.read_text(encoding="utf-8")))
+    found |= set(read.findall((ROOT / "setup.py").read_text(encoding="utf-8")))
+    found -= {"PATH", "PYTHONPATH", "PKG_CHILD"}  # the last: a test and its own child
+    page = (ROOT / "docs" / "environment.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"`([A-Z]+(?:_[A-Z]+)*)`", page)) == found
+
+
 IN_PROJECT = """\
 #include "base/vecmath.h"
 #include "ops/elementwise.h"

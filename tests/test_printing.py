@@ -3,7 +3,6 @@
 
 import math
 import re
-import time
 
 import numpy as np
 import pytest
@@ -62,10 +61,8 @@ def test_large_tensors_show_their_corners():
 
 
 def test_only_what_is_shown_is_read():
-    x = pkg.zeros([1]).expand([1 << 40])
-    start = time.monotonic()
+    x = pkg.zeros([1]).expand([1 << 40])  # more elements than there is memory
     assert repr(x) == "tensor([0., 0., 0.,  ..., 0., 0., 0.])"
-    assert time.monotonic() - start < 1.0
 
 
 def test_options_apply_within_their_block_and_profiles_reset():
