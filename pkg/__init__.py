@@ -67,16 +67,16 @@ int = _core.int32  # noqa: A001
 Size = tuple  # what Tensor.shape is
 
 # Modules, and functions with the module they are in, that load at first use.
-_LAZY = ("cuda", "data", "datasets", "linalg", "models", "nn", "optim")
-_LAZY += ("serialization", "sysconfig", "utils")
+_LAZY = """
+    cuda data datasets linalg models nn optim serialization sysconfig utils
+""".split()
 _LAZY_NAMES = {
-    "data": ("Generator",),
-    "functional": ("as_tensor", "bernoulli", "is_floating_point", "is_tensor")
-    + ("multinomial", "numel", "ravel", "unique"),
-    "printing": ("set_printoptions",),
-    "serialization": ("load", "save"),
-    "type_info": ("can_cast", "finfo", "get_default_dtype", "iinfo", "promote_types")
-    + ("result_type",),
+    "data": "Generator",
+    "functional": "as_tensor bernoulli is_floating_point is_tensor multinomial numel "
+    "ravel unique",
+    "printing": "set_printoptions",
+    "serialization": "load save",
+    "type_info": "can_cast finfo get_default_dtype iinfo promote_types result_type",
 }
 
 
@@ -87,7 +87,7 @@ def __getattr__(name: str) -> _Any:
     if name in _LAZY:
         return importlib.import_module(f"{__name__}.{name}")
     for module, names in _LAZY_NAMES.items():
-        if name in names:
+        if name in names.split():
             value = getattr(importlib.import_module(f"{__name__}.{module}"), name)
             globals()[name] = value
             return value

@@ -137,9 +137,7 @@ class Tensor(core.Tensor):
 
     def where(self, condition: Tensor, other: Any) -> Tensor:
         """Own elements where ``condition`` is true, those of ``other`` elsewhere."""
-        from . import ops
-
-        return ops.where(condition, self, other)
+        return _where(condition, self, other)
 
     def new_tensor(
         self,
@@ -150,7 +148,7 @@ class Tensor(core.Tensor):
         requires_grad: bool = False,
     ) -> Tensor:
         """A tensor of ``data``, copied, with the dtype and device of this one."""
-        made = core.tensor(data, dtype=self.dtype if dtype is None else dtype)
+        made: Any = core.tensor(data, dtype=self.dtype if dtype is None else dtype)
         made = made.to(self.device if device is None else device)
         return made.requires_grad_(requires_grad)
 
@@ -195,6 +193,8 @@ class Tensor(core.Tensor):
         memo[id(self)] = copy
         return copy
 
+
+_where = core.Operator("where")
 
 # PyTorch's words for the types that Tensor.type() names.
 _KINDS = {

@@ -223,7 +223,7 @@ def test_what_loads_at_first_use():
         "            'pkg.data', 'pkg.printing', 'pkg.type_info'} & set(sys.modules)\n"
         "for name in pkg._LAZY: getattr(pkg, name)\n"
         "for names in pkg._LAZY_NAMES.values():\n"
-        "    for name in names: assert getattr(pkg, name) is vars(pkg)[name]\n"
+        "    for name in names.split(): assert getattr(pkg, name) is vars(pkg)[name]\n"
         "from pkg import save, unique\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
