@@ -6,6 +6,7 @@ import inspect
 import json
 import threading
 import weakref
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -594,3 +595,110 @@ def test_graph_export(tmp_path):
         found.save(tmp_path / "graph.png")
     with pytest.raises(RuntimeError, match="grad_fn"):
         pkg.autograd.graph(pkg.ones(1))
+
+
+def function_of(run, back, **marks):
+    """A Function made of two callables; marks: attributes of the class."""
+    return type("Made", (Function,), dict(
+        marks, forward=staticmethod(run), backward=staticmethod(back)))  # fmt: skip
+
+
+@pytest.mark.parametrize("run", [lambda ctx, t: t, lambda ctx, t: t.view(-1),
+                                 lambda ctx, t: t.detach()])  # fmt: skip
+def test_a_result_over_the_memory_of_an_input_keeps_its_backward(run):
+    """Written in place afterwards, it is still the Function's; the input is untouched."""
+    x = leaf(1.0, 2.0)
+    y = function_of(run, lambda ctx, g: g * 10).apply(x)
+    y.mul_(2)
+    y.sum().backward()
+    assert x.grad.tolist() == [20.0, 20.0] and x.tolist() == [1.0, 2.0]
+
+
+def test_two_results_over_one_memory_keep_their_backward():
+    """A write to the first must not give the second another history."""
+
+    def run(ctx, t):
+        made = t * 1
+        return made.view(-1), made.view(-1)
+
+    x = leaf(1.0, 2.0)
+    a, b = function_of(run, lambda ctx, g, h: g * 10 + h * 100).apply(x)
+    a.mul_(2)
+    (a + b).sum().backward()
+    assert x.grad.tolist() == [120.0, 120.0]
+
+
+def test_dirty_inputs_must_be_returned():
+    """Else their history would be that of the old values."""
+
+    def run(ctx, t):
+        ctx.mark_dirty(t.mul_(2))
+        return t * 1
+
+    with pytest.raises(RuntimeError, match="marked as dirty .* not returned"):
+        function_of(run, lambda ctx, g: g).apply(leaf(1.0) * 1)
+
+
+def test_gradients_of_constant_outputs_are_zeros_of_their_shape():
+    """Shape and dtype are those of the output."""
+    seen = []
+
+    def run(ctx, t):
+        top = pkg.ones(2, 3, dtype=pkg.float16)
+        ctx.mark_non_differentiable(top)
+        return t * 1, top, t.argmax()
+
+    def back(ctx, g, *others):
+        seen.extend((tuple(o.shape), o.dtype, o.sum().item()) for o in others)
+        return g
+
+    function_of(run, back).apply(leaf(1.0, 2.0))[0].sum().backward()
+    assert seen[0] == ((2, 3), pkg.float16, 0.0) and seen[1] == ((), pkg.int64, 0)
+
+
+def test_gradients_of_a_broadcast_shape_are_summed():
+    """As the input was broadcast in forward."""
+    row, x = leaf(1.0, 2.0), pkg.ones(3, 2, dtype=f64)
+    add = function_of(lambda ctx, a, b: a + b, lambda ctx, g: (g, None))
+    add.apply(row, x).sum().backward()
+    assert row.grad.tolist() == [3.0, 3.0]
+
+
+@pytest.mark.skipif(not hasattr(BaseException, "add_note"), reason="Python 3.11")
+@pytest.mark.parametrize("hook", [False, True])
+def test_errors_of_python_backwards_say_where(hook):
+    """The type stays; a note names node and forward line; the core's errors too."""
+    for error in (lambda g: {}["lost"], lambda g: g.reshape(7)):
+        x = leaf(1.0, 2.0)
+        if hook:
+            y = x * 2
+            y.register_hook(error)
+        else:
+            y = function_of(lambda ctx, t: t * 2, lambda ctx, g: error(g)).apply(x)
+        with pytest.raises((KeyError, RuntimeError, ValueError)) as caught:
+            y.sum().backward()
+        text = str(caught.value) + "".join(getattr(caught.value, "__notes__", ()))
+        assert ("MulBackward" if hook else "MadeBackward") in text
+        assert "test_autograd_function.py:" in text
+        assert caught.type is (KeyError if "lost" in text else RuntimeError)
+
+
+def test_the_export_shows_what_functions_save():
+    """Inputs and outputs, once each, until the graph is freed."""
+    x = leaf(1.0, 2.0)
+    for made in (Cube.apply(x), Exp.apply(x)):
+        (node,) = [n for n in pkg.autograd.graph(made).nodes if n.saved]
+        assert node.saved[0][0] == "saved_tensors[0]" and node.saved_bytes == 16
+        made.sum().backward()
+        assert made.grad_fn.saved == []
+
+
+def test_the_cpp_example_of_the_docs_is_the_compiled_one():
+    """tests/cpp/function_test.cc between its markers; test_cpp.py runs it."""
+    here = Path(__file__).parent
+    docs = here.parent / "docs" / "autograd.md"
+    if not docs.exists():
+        pytest.skip("no docs next to these tests")
+    compiled = (here / "cpp" / "function_test.cc").read_text()
+    example = compiled.split("// [example]\n")[1].split("// [end]")[0]
+    assert "```cpp\n" + example + "```" in docs.read_text()

@@ -2,17 +2,30 @@
 // autograd/function.cc: the node of a function written by the user.
 #include "autograd/function.h"
 
+#include <algorithm>
+
 #include "autograd/views.h"
 #include "dispatcher/dispatcher.h"
+#include "ops/elementwise.h"
 #include "ops/functions.h"
 
 namespace pkg {
 namespace {
 
-class FunctionNode final : public Node {
+// Whether a gradient of shape `from` is one of shape `to`, broadcast.
+bool is_broadcast(const Shape& from, const Shape& to) {
+  if (from.size() < to.size()) return false;
+  const size_t more = from.size() - to.size();
+  for (size_t i = 0; i < to.size(); ++i) {
+    if (to[i] != 1 && to[i] != from[more + i]) return false;
+  }
+  return true;
+}
+
+class RecordedFunction final : public FunctionNode {
  public:
-  FunctionNode(std::string name, const TensorList& inputs, const TensorList& outputs,
-               BackwardFunction backward, FunctionOptions options)
+  RecordedFunction(std::string name, const TensorList& inputs, const TensorList& outputs,
+                   BackwardFunction backward, FunctionOptions options)
       : name_(std::move(name)),
         backward_(std::move(backward)),
         options_(std::move(options)) {
@@ -22,7 +35,10 @@ class FunctionNode final : public Node {
     }
     for (const Tensor& output : outputs) {
       outputs_.push_back(output.defined() ? output.spec() : Spec());
+      has_spec_.push_back(output.defined());
     }
+    for (const Tensor& tensor : options_.saved) save(tensor, outputs);
+    options_.saved = {};
   }
 
   std::string name() const override { return name_ + "Backward"; }
@@ -30,13 +46,11 @@ class FunctionNode final : public Node {
   const Spec* input_spec(size_t edge) const override { return &inputs_[edge]; }
 
   TensorList apply(TensorList grads) override {
-    PKG_CHECK(!released_, RuntimeError, "Trying to backward through the graph a second "
-              "time (or directly access saved tensors after they have already been freed), "
-              "at ", name(), ". Specify retain_graph=True if you need to backward through "
-              "the graph a second time.");
+    check_alive();
     if (options_.materialize_grads) {
       for (size_t i = 0; i < grads.size(); ++i) {
-        if (!grads[i].defined()) grads[i] = ops::full_like(empty(outputs_[i]), 0);
+        if (grads[i].defined() || !has_spec_[i]) continue;
+        grads[i] = ops::full_like(empty(outputs_[i]), 0);
       }
     }
     TensorList out = backward_(grads, *this);
@@ -45,9 +59,10 @@ class FunctionNode final : public Node {
               ", got ", out.size(), ")");
     for (size_t i = 0; i < out.size(); ++i) {
       if (!edges_[i].node || !out[i].defined()) continue;
-      PKG_CHECK(out[i].sizes() == inputs_[i].sizes, RuntimeError, "Function ", name(),
-                " returned an invalid gradient at index ", i, " - got ", out[i].sizes(),
-                " but expected shape compatible with ", inputs_[i].sizes);
+      PKG_CHECK(is_broadcast(out[i].sizes(), inputs_[i].sizes), RuntimeError, "Function ",
+                name(), " returned an invalid gradient at index ", i, " - got ",
+                out[i].sizes(), " but expected shape compatible with ", inputs_[i].sizes);
+      out[i] = ops::sum_to(out[i], inputs_[i].sizes);
       if (out[i].dtype() != inputs_[i].dtype) {
         out[i] = ops::to_dtype(out[i], inputs_[i].dtype);
       }
@@ -58,14 +73,75 @@ class FunctionNode final : public Node {
   void release_saved() override {
     released_ = true;
     backward_ = nullptr;
+    saved_.clear();
     if (options_.release) options_.release();
   }
 
+  TensorList saved_tensors() override {
+    check_alive();
+    TensorList list;
+    for (const Saved& saved : saved_) {
+      if (!saved.tensor.defined()) {
+        list.push_back(Tensor());
+        continue;
+      }
+      PKG_CHECK(saved.tensor.version() == saved.version, RuntimeError, "one of the "
+                "variables needed for gradient computation has been modified by an inplace "
+                "operation: a tensor saved by ", name(), " is at version ",
+                saved.tensor.version(), "; expected version ", saved.version,
+                " instead. Clone it before modifying it.");
+      if (saved.output < 0 || !grad_enabled()) {
+        list.push_back(saved.tensor);
+        continue;
+      }
+      list.push_back(share(saved.tensor));
+      set_history(list.back(), Ref<Node>::share(this), uint32_t(saved.output));
+    }
+    return list;
+  }
+
+  void for_each_saved(
+      FunctionRef<void(const std::string& name, const Tensor&)> f) const override {
+    for (size_t i = 0; i < saved_.size(); ++i) {
+      if (saved_[i].tensor.defined()) {
+        f("saved_tensors[" + std::to_string(i) + "]", saved_[i].tensor);
+      }
+    }
+  }
+
  private:
+  struct Saved {
+    Tensor tensor;
+    uint32_t version = 0;
+    int64_t output = -1;  // its position, if it is a differentiable output
+  };
+
+  // An output owns this node: it is kept as another tensor over the same memory.
+  void save(const Tensor& tensor, const TensorList& outputs) {
+    if (!tensor.defined()) return saved_.push_back({});
+    int64_t output = -1;
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      if (outputs[i].defined() && outputs[i].is_same(tensor)) output = int64_t(i);
+    }
+    for (const size_t i : options_.non_differentiable) {
+      if (int64_t(i) == output) return saved_.push_back({tensor, tensor.version(), -1});
+    }
+    saved_.push_back({output < 0 ? tensor : share(tensor), tensor.version(), output});
+  }
+
+  void check_alive() const {
+    PKG_CHECK(!released_, RuntimeError, "Trying to backward through the graph a second "
+              "time (or directly access saved tensors after they have already been freed), "
+              "at ", name(), ". Specify retain_graph=True if you need to backward through "
+              "the graph a second time.");
+  }
+
   std::string name_;
   BackwardFunction backward_;
   FunctionOptions options_;
   SmallVector<Spec, 2> inputs_, outputs_;
+  SmallVector<bool, 2> has_spec_;  // outputs that were given
+  std::vector<Saved, PoolAllocator<Saved>> saved_;
   bool released_ = false;
 };
 
@@ -94,10 +170,12 @@ Ref<Node> record_function(std::string name, const TensorList& inputs,
       }
     }
   }
-  auto node = Ref<FunctionNode>::make(std::move(name), inputs, outputs,
-                                      std::move(backward), std::move(options));
+  const auto constant = options.non_differentiable;
+  auto node = Ref<RecordedFunction>::make(std::move(name), inputs, outputs,
+                                          std::move(backward), std::move(options));
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (!outputs[i].defined() || !is_floating(outputs[i].dtype())) continue;
+    if (std::find(constant.begin(), constant.end(), i) != constant.end()) continue;
     if (outputs[i].storage().use_count() > 1) outputs[i].storage().note_rebased_views();
     set_history(outputs[i], node, uint32_t(i));
   }

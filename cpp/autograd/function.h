@@ -2,29 +2,37 @@
 // autograd/function.h: differentiable functions that are not ops, with a backward written
 // by hand, in C++ or behind a binding.
 //
-//   Tensor cube(const Tensor& x) {
-//     Tensor y;
-//     { ExcludeKeys off(DispatchKey::Autograd); y = x * x * x; }
-//     record_function("Cube", {x}, {y}, [x](const TensorList& grads, Node&) {
-//       return TensorList{ops::mul(grads[0], ops::mul(x, ops::mul(x, 3)))};
-//     });
-//     return y;
-//   }
+// Example: docs/autograd.md, "Function in C++" (compiled: tests/cpp/function_test.cc).
 #pragma once
 
 #include <functional>
+#include <vector>
 
 #include "autograd/node.h"
 
 namespace pkg {
 
-/// Gradients of the inputs (undefined: none) from those of the outputs.  `self` is the
-/// node that runs: a saved output gets it back as its history for double backward.
-using BackwardFunction = std::function<TensorList(const TensorList& grads, Node& self)>;
+/// The node of a function, as its backward sees it.
+class FunctionNode : public Node {
+ public:
+  /// FunctionOptions::saved, in that order.  RuntimeError when one was changed in place
+  /// since.  An output has this node as its history again, for double backward.
+  virtual TensorList saved_tensors() = 0;
+  /// Whether anybody wants the gradient of this input.
+  bool needs_input_grad(size_t input) const { return bool(edges_[input].node); }
+};
+
+/// Gradients of the inputs (undefined: none) from those of the outputs.  Tensors that it
+/// needs belong in FunctionOptions::saved: one in a capture is not checked for changes,
+/// and an output in a capture owns the node that owns it, so neither is ever freed.
+using BackwardFunction =
+    std::function<TensorList(const TensorList& grads, FunctionNode& self)>;
 
 struct FunctionOptions {
   bool materialize_grads = true;  ///< gradients nobody gave arrive as zeros
-  std::function<void()> release;  ///< the graph was freed: drop what was saved
+  TensorList saved;               ///< inputs, outputs or others, kept for backward
+  std::vector<size_t> non_differentiable;  ///< outputs without history, by position
+  std::function<void()> release;  ///< the graph was freed: drop what was kept elsewhere
 };
 
 /// Makes `backward` the history of `outputs` (undefined ones have none) and returns its

@@ -20,7 +20,7 @@ class Error : public std::exception {
   const char* what() const noexcept override { return message_.c_str(); }
   const std::string& message() const noexcept { return message_; }
   /// Says more about where it happened, on its way to the caller.
-  void append(const std::string& text) { message_ += text; }
+  virtual void append(const std::string& text) { message_ += text; }
   /// Puts this op's name in the place of "[op]": a formula may serve several ops.
   void rename(const std::string& op);
 

@@ -109,8 +109,8 @@ class FunctionCtx:
         name = f"{self._name}Backward"
         return tuple(s and s.unpack(name, self._node) for s in self._saved)
 
-    def _pack(self, outputs: tuple[Any, ...]) -> None:
-        numbers = {id(t): i for i, t in enumerate(outputs)}
+    def _pack(self, numbers: dict[int, int]) -> None:
+        """Keep what forward saved; numbers: position of outputs by their id."""
         self._saved = tuple(
             None if t is None else _Saved(t, numbers.get(id(t))) for t in self._to_save
         )
@@ -161,32 +161,76 @@ class Function:
                 result = cls.forward(*args)
                 setup(ctx, args, result)
         single = not isinstance(result, tuple)
-        outputs = cls._outputs(ctx, args, (result,) if single else result)
-        if is_grad_enabled() and any(ctx.needs_input_grad):
-            cls._record(ctx, args, outputs)
+        results = (result,) if single else result
+        if not {id(t) for t in ctx._dirty} <= {id(t) for t in results}:
+            raise RuntimeError(
+                "Some elements marked as dirty during the forward method were not returned "
+                "as output. The inputs that are modified inplace must all be outputs of "
+                "the Function."
+            )
+        recorded = is_grad_enabled() and any(ctx.needs_input_grad)
+        outputs = cls._outputs(ctx, args, results, recorded)
+        if recorded:
+            cls._record(ctx, args, results, outputs)
         return outputs[0] if single else outputs
 
     @staticmethod
-    def _outputs(ctx: FunctionCtx, args: tuple[Any, ...], results: tuple[Any, ...]) -> Any:
-        # An input that comes back unchanged must not change its own history.
-        unchanged = {id(a) for a in args if isinstance(a, Tensor)}
-        unchanged -= {id(t) for t in ctx._dirty}
-        return tuple(t._share() if id(t) in unchanged else t for t in results)
+    def _outputs(
+        ctx: FunctionCtx, args: tuple[Any, ...], results: tuple[Any, ...], recorded: bool
+    ) -> tuple[Any, ...]:
+        """What the caller gets.
+
+        A recorded output shares memory with no input and no other output: a write to it
+        would give it the history of that memory, without backward.
+        """
+        dirty = {id(t) for t in ctx._dirty}
+        unchanged = {id(a) for a in args if isinstance(a, Tensor)} - dirty
+        if not recorded:  # an input that comes back is another tensor all the same
+            return tuple(t._share() if id(t) in unchanged else t for t in results)
+        taken = {a._storage_id() for a in args if isinstance(a, Tensor)}
+        outputs = []
+        for t in results:
+            if isinstance(t, Tensor) and id(t) not in dirty:
+                shared = t._storage_id() in taken
+                taken.add(t._storage_id())
+                t = t.detach().clone() if shared else t
+            outputs.append(t)
+        return tuple(outputs)
 
     @classmethod
     def _record(
-        cls, ctx: FunctionCtx, args: tuple[Any, ...], outputs: tuple[Any, ...]
+        cls,
+        ctx: FunctionCtx,
+        args: tuple[Any, ...],
+        results: tuple[Any, ...],
+        outputs: tuple[Any, ...],
     ) -> None:
         constant = {id(t) for t in ctx._non_differentiable}
+        constant = {i for i, t in enumerate(results) if id(t) in constant}
         places = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
         count = len(args)
-        ctx._pack(outputs)
+        inputs = {id(args[i]) for i in places} - {id(t) for t in ctx._dirty}
+        ctx._pack({
+            id(t): i for i, t in enumerate(results)
+            if isinstance(t, Tensor) and i not in constant and id(t) not in inputs
+        })  # fmt: skip
+        # Shapes and dtypes of the outputs without history, whose gradients are zeros.
+        zeros = {
+            i: (tuple(outputs[i].shape), outputs[i].dtype)
+            for i in constant if ctx._materialize
+        }  # fmt: skip
         # The node keeps ctx and run: a tensor in them would keep what nobody saved, and
         # one that is also an output would keep the node.
         ctx._dirty = ctx._non_differentiable = ()
 
         def run(node: core.Node, grads: tuple[Any, ...]) -> tuple[Any, ...]:
             ctx._node = node
+            if zeros:
+                grads = tuple(
+                    core.Operator("zeros")(zeros[i][0], dtype=zeros[i][1])
+                    if i in zeros else g
+                    for i, g in enumerate(grads)
+                )  # fmt: skip
             try:
                 results = cls.backward(ctx, *grads)
             finally:
@@ -205,11 +249,12 @@ class Function:
         core._record_function(
             cls.__name__,
             tuple(args[i] for i in places),
-            tuple(t if isinstance(t, Tensor) and id(t) not in constant else None
-                  for t in outputs),  # fmt: skip
+            tuple(t if isinstance(t, Tensor) and i not in constant else None
+                  for i, t in enumerate(outputs)),  # fmt: skip
             run,
             ctx._release,
             ctx._materialize,
+            tuple(s and s.tensor for s in ctx._saved or ()),
         )
 
 
@@ -230,7 +275,7 @@ def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
         outputs = results if isinstance(results, tuple) else (results,)
         if inputs:
             made = tuple(t if isinstance(t, Tensor) else None for t in outputs)
-            core._record_function("Error", inputs, made, _refuse, lambda: None, False)
+            core._record_function("Error", inputs, made, _refuse, lambda: None, False, ())
         return results
 
     return wrapper

@@ -90,16 +90,17 @@ TensorList gradients_of(PyObject* result) {
 
 PyObject* record_function_fn(PyObject*, PyObject* args) {
   const char* name;
-  PyObject *inputs, *outputs, *backward, *release;
+  PyObject *inputs, *outputs, *backward, *release, *saved;
   int materialize;
-  if (!PyArg_ParseTuple(args, "sOOOOp:_record_function", &name, &inputs, &outputs,
-                        &backward, &release, &materialize)) {
+  if (!PyArg_ParseTuple(args, "sOOOOpO:_record_function", &name, &inputs, &outputs,
+                        &backward, &release, &materialize, &saved)) {
     return nullptr;
   }
   return guarded([&] {
     const TensorList ins = parse_tensors("inputs", inputs);
     FunctionOptions options;
     options.materialize_grads = materialize;
+    options.saved = parse_tensors("saved", saved);
     options.release = [drop = PyCallable(release)] {
       if (!interpreter_alive()) return;
       GilAcquire gil;
@@ -145,8 +146,8 @@ PyMethodDef g_functions[] = {
     {"_retain_grad", retain_grad_fn, METH_O,
      "_retain_grad(tensor)\n--\n\nKeeps the gradient of a tensor that is no leaf."},
     {"_record_function", record_function_fn, METH_VARARGS,
-     "_record_function(name, inputs, outputs, backward, release, materialize_grads)\n--"
-     "\n\nMakes backward(node, grads) the history of the outputs; its Node, or None."},
+     "_record_function(name, inputs, outputs, backward, release, materialize_grads, "
+     "saved)\n--\n\nMakes backward(node, grads) the history of the outputs; its Node, or None."},
     {"_set_history", set_history_fn, METH_VARARGS,
      "_set_history(tensor, node, output_nr)\n--\n\nMakes node the history of tensor."},
     {"live_nodes", live_nodes, METH_NOARGS,

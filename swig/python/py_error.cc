@@ -96,6 +96,16 @@ void PyError::restore() const {
   PyErr_Restore(held_->type, held_->value, held_->traceback);
 }
 
+void PyError::append(const std::string& text) {
+  Error::append(text);
+  if (!interpreter_alive()) return;
+  GilAcquire gil;
+  if (!held_->value || !PyObject_HasAttrString(held_->value, "add_note")) return;
+  const char* note = text.c_str() + (text[0] == ' ');
+  PyRef done(PyObject_CallMethod(held_->value, "add_note", "s", note));
+  if (!done) PyErr_Clear();
+}
+
 int PyError::traverse(const std::exception_ptr& error, visitproc visit, void* arg) {
   try {
     std::rethrow_exception(error);

@@ -20,6 +20,8 @@ class PyError final : public Error {
   static PyError fetch();
   /// Makes it the current Python error again.  Needs the GIL.
   void restore() const;
+  /// Also as a note of the exception object, where Python has those (3.11).
+  void append(const std::string& text) override;
 
   /// For tp_traverse and tp_clear of the one who holds `error`: what it keeps, if it is a
   /// PyError that nobody else shares.

@@ -74,9 +74,11 @@ TensorList gradients_of(const py::object& result) {
 
 Held<Node> record(const std::string& name, const py::object& inputs,
                   const py::object& outputs, const py::object& backward,
-                  const py::object& release, bool materialize_grads) {
+                  const py::object& release, bool materialize_grads,
+                  const py::object& saved) {
   FunctionOptions options;
   options.materialize_grads = materialize_grads;
+  options.saved = parse_tensors("saved", saved);
   options.release = [drop = keep(release)] {
     if (!interpreter_alive()) return;
     py::gil_scoped_acquire gil;
@@ -125,9 +127,9 @@ void bind_autograd(py::module_& m) {
         "_retain_grad(tensor)\n--\n\nKeeps the gradient of a tensor that is no leaf.");
   m.def("_record_function", &record, py::arg("name"), py::arg("inputs"),
         py::arg("outputs"), py::arg("backward"), py::arg("release"),
-        py::arg("materialize_grads"), py::pos_only(),
-        "_record_function(name, inputs, outputs, backward, release, materialize_grads)\n"
-        "--\n\nMakes backward(node, grads) the history of the outputs; its Node, or "
+        py::arg("materialize_grads"), py::arg("saved"), py::pos_only(),
+        "_record_function(name, inputs, outputs, backward, release, materialize_grads, "
+        "saved)\n--\n\nMakes backward(node, grads) the history of the outputs; its Node, or "
         "None.");
   m.def("_set_history", &put_history, py::arg("tensor"), py::arg("node"),
         py::arg("output_nr"), py::pos_only(),
