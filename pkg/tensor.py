@@ -187,10 +187,17 @@ class Tensor(core.Tensor):
         return _rebuild, (type(self), array, self.requires_grad, self.dtype)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
-        """A copy with memory of its own."""
+        """A copy with memory of its own, .grad included; RuntimeError if not a leaf."""
+        if not self.is_leaf:
+            raise RuntimeError(
+                "Only Tensors created explicitly by the user (graph leaves) support the "
+                "deepcopy protocol at the moment. Use detach() or clone()."
+            )
         values = self.detach().clone()
         copy: Tensor = self._make_subclass(type(self), values, self.requires_grad)
         memo[id(self)] = copy
+        if self.grad is not None:
+            copy.grad = self.grad.detach().clone()
         return copy
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Function, hooks, functional derivatives, checkpointing, anomaly mode and the export."""
 
+import copy
 import gc
 import inspect
 import json
@@ -691,6 +692,84 @@ def test_the_export_shows_what_functions_save():
         assert node.saved[0][0] == "saved_tensors[0]" and node.saved_bytes == 16
         made.sum().backward()
         assert made.grad_fn.saved == []
+
+
+def test_modes_decorate_generators():
+    """Each step runs in the mode; the caller between them does not; values go through."""
+    x = leaf(1.0)
+
+    @pkg.no_grad()
+    def steps():
+        got = yield (x * 2).requires_grad
+        try:
+            yield (x * 2).requires_grad, got
+        except KeyError:
+            yield (x * 2).requires_grad
+        return "end"
+
+    run = steps()
+    assert next(run) is False and (x * 2).requires_grad
+    assert run.send(5) == (False, 5)
+    assert run.throw(KeyError("k")) is False
+    with pytest.raises(StopIteration) as stop:
+        next(run)
+    assert stop.value.value == "end" and pkg.is_grad_enabled()
+
+
+def test_inference_mode_stays_off_and_decorates_bare():
+    """enable_grad and set_grad_enabled inside do not record."""
+    x = leaf(1.0)
+
+    @pkg.inference_mode
+    def silent(t):
+        with pkg.enable_grad():
+            first = (t * 2).requires_grad
+        with pkg.set_grad_enabled(True):
+            return first, (t * 2).requires_grad
+
+    assert silent(x) == (False, False) and (x * 2).requires_grad
+
+
+def test_backward_to_chosen_inputs_and_zeros_for_unused_ones():
+    """backward(inputs=), materialize_grads, vhp."""
+    a, b = leaf(2.0), leaf(3.0)
+    for want in (3.0, 6.0):
+        pkg.autograd.backward((a * b).sum(), inputs=a)
+        assert a.grad.item() == want and b.grad is None
+    with pytest.raises(RuntimeError, match="cannot be empty"):
+        pkg.autograd.backward(a * b, inputs=())
+    got = pkg.autograd.grad(a * 2, (a, b), materialize_grads=True)
+    assert [g.item() for g in got] == [2.0, 0.0]
+    with pytest.raises(ValueError, match="allow_unused"):
+        pkg.autograd.grad(a * 2, (a, b), allow_unused=False, materialize_grads=True)
+    _, product = pkg.autograd.vhp(lambda t: (t ** 3).sum(), leaf(1.0, 2.0),
+                                  leaf(1.0, 1.0).detach())  # fmt: skip
+    assert product.tolist() == [6.0, 12.0]
+
+
+def test_leaves_are_guarded():
+    """requires_grad of a non-leaf, .grad that is wrong, copies."""
+    x = leaf(1.0, 2.0)
+    y = x * 2
+    with pytest.raises(RuntimeError, match="flags of leaf variables"):
+        y.requires_grad = False
+    with pytest.raises(RuntimeError, match="as its own grad"):
+        x.grad = x
+    for wrong in (pkg.ones(3, dtype=f64), pkg.ones(2, dtype=pkg.float32)):
+        with pytest.raises(RuntimeError, match="different size or type"):
+            x.grad = wrong
+    with pytest.raises(RuntimeError, match="graph leaves"):
+        copy.deepcopy(y)
+    y.sum().backward()
+    twin = copy.deepcopy(x)
+    assert twin.requires_grad and twin.grad.tolist() == [2.0, 2.0]
+    assert twin.grad is not x.grad
+
+
+def test_nodes_are_named_in_camel_case():
+    """As PyTorch names them."""
+    x = leaf(1.0, 2.0)
+    assert (x.reshape(1, 2).log_softmax(-1)).grad_fn.name() == "LogSoftmaxBackward"
 
 
 def test_the_cpp_example_of_the_docs_is_the_compiled_one():

@@ -27,6 +27,7 @@ void set_grad(const Tensor& tensor, const Tensor& grad) {
             RuntimeError, "assigned grad has data of a different size or type: expected ",
             tensor.sizes(), " ", tensor.dtype(), ", got ", grad.sizes(), " ",
             grad.dtype());
+  PKG_CHECK(!grad.is_same(tensor), RuntimeError, "can't assign Variable as its own grad");
   tensor.make_autograd().grad_slot() = grad.ref();
 }
 

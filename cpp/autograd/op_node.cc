@@ -61,9 +61,12 @@ void OpNode::save(const Tensor& tensor) {
 }
 
 std::string OpNode::name() const {
-  std::string text = op_.definition().schema.name;
-  if (text[0] == '_') text.erase(0, 1);
-  text[0] = char(std::toupper(text[0]));
+  std::string text;
+  bool first = true;  // of a word: "_strided_view" is "StridedViewBackward"
+  for (const char c : op_.definition().schema.name) {
+    if (c != '_') text += first ? char(std::toupper(c)) : c;
+    first = c == '_';
+  }
   return text + "Backward";
 }
 

@@ -18,7 +18,7 @@ from .anomaly import detect_anomaly, set_detect_anomaly
 from .checkpoint import checkpoint
 from .drawing import graph
 from .function import Function, FunctionCtx, once_differentiable
-from .functional import hessian, hvp, jacobian, jvp, vjp
+from .functional import hessian, hvp, jacobian, jvp, vhp, vjp
 from .grad_mode import (
     enable_grad,
     inference_mode,
@@ -53,6 +53,7 @@ __all__ = [
     "once_differentiable",
     "set_detect_anomaly",
     "set_grad_enabled",
+    "vhp",
     "vjp",
 ]
 
@@ -73,16 +74,29 @@ def backward(
     grad_tensors: OptionalTensors = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
+    inputs: Tensors | None = None,
 ) -> None:
     """Add the gradients of `tensors` to the .grad of the leaves they depend on.
 
     grad_tensors: one gradient per tensor, of its shape; may be left out for one-element
     tensors.  retain_graph: keep what was saved, for another pass (default: as
     create_graph).  create_graph: make the gradients differentiable themselves.
+    inputs: only these get a .grad (default: every leaf).
     RuntimeError when nothing requires grad or the graph was already freed.
     """
     keep = create_graph if retain_graph is None else retain_graph
-    core._backward(_as_tuple(tensors), _as_tuple(grad_tensors), keep, create_graph)
+    outputs, seeds = _as_tuple(tensors), _as_tuple(grad_tensors)
+    if inputs is None:
+        return core._backward(outputs, seeds, keep, create_graph)
+    wanted = _as_tuple(inputs)
+    if not wanted:
+        raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+    grads = core._grad(outputs, wanted, seeds, keep, create_graph, True)
+    for tensor, found in zip(wanted, grads):
+        if found is not None and tensor.grad is not None:
+            tensor.grad = tensor.grad + found
+        elif found is not None:
+            tensor.grad = found if create_graph else found.detach().clone()
 
 
 def grad(
@@ -91,20 +105,31 @@ def grad(
     grad_outputs: OptionalTensors = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
-    allow_unused: bool = False,
+    allow_unused: bool | None = None,
+    materialize_grads: bool = False,
 ) -> tuple[Tensor, ...]:
     """Gradients of `outputs` with respect to `inputs`, as a tuple; nothing accumulates.
 
     The other parameters are those of ``backward``.  An input that `outputs` do not depend
-    on is a RuntimeError, or None in the result with allow_unused.
+    on is a RuntimeError, or None in the result with allow_unused, or zeros with
+    materialize_grads.
     """
+    if materialize_grads and allow_unused is False:
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, "
+            "but got: allow_unused=False."
+        )
     keep = create_graph if retain_graph is None else retain_graph
-    found: tuple[Tensor, ...] = core._grad(
+    wanted = _as_tuple(inputs)
+    grads: tuple[Tensor, ...] = core._grad(
         _as_tuple(outputs),
-        _as_tuple(inputs),
+        wanted,
         _as_tuple(grad_outputs),
         keep,
         create_graph,
-        allow_unused,
+        bool(allow_unused) or materialize_grads,
     )
-    return found
+    if not materialize_grads:
+        return grads
+    zeros = core.Operator("zeros_like")
+    return tuple(zeros(t.detach()) if g is None else g for t, g in zip(wanted, grads))

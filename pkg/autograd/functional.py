@@ -230,3 +230,14 @@ def hvp(
         _plain(ys, create_graph, True),
         _plain(products, create_graph, isinstance(inputs, Tensor)),
     )
+
+
+def vhp(
+    func: Callable[..., Tensor],
+    inputs: Tensors,
+    v: Tensors,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[Tensor, Tensors]:
+    """(func(*inputs), v @ H); the Hessian is symmetric, so this is ``hvp``."""
+    return hvp(func, inputs, v, create_graph, strict)

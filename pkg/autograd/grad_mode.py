@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import threading
 from typing import Any, Callable, TypeVar
 
@@ -13,6 +14,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 is_grad_enabled = core.is_grad_enabled
 _thread = threading.local()
+
+
+def _set_grad_enabled(mode: bool) -> bool:
+    """Set the thread's grad mode, which inference mode keeps off; what it was."""
+    return core.set_grad_enabled(mode and not is_inference_mode_enabled())
 
 
 class _Mode:
@@ -27,13 +33,15 @@ class _Mode:
         return type(self)()
 
     def __enter__(self) -> None:
-        self._before.append(core.set_grad_enabled(self._mode))
+        self._before.append(_set_grad_enabled(self._mode))
 
     def __exit__(self, *exc: object) -> None:
         core.set_grad_enabled(self._before.pop())
 
     def __call__(self, function: F) -> F:
-        """Decorate a function to run in this mode."""
+        """Decorate a function to run in this mode; a generator's steps all do."""
+        if inspect.isgeneratorfunction(function):
+            return self._generator(function)  # type: ignore[return-value]
 
         @functools.wraps(function)
         def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -41,6 +49,29 @@ class _Mode:
                 return function(*args, **kwargs)
 
         return wrapper  # type: ignore[return-value]
+
+    def _generator(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        # The caller's code between the steps keeps its own mode.
+        @functools.wraps(function)
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            steps = function(*args, **kwargs)
+            step, given = steps.send, None
+            while True:
+                try:
+                    with self._again():
+                        value = step(given)
+                except StopIteration as stop:
+                    return stop.value
+                try:
+                    step, given = steps.send, (yield value)
+                except GeneratorExit:
+                    with self._again():
+                        steps.close()
+                    raise
+                except BaseException as error:
+                    step, given = steps.throw, error
+
+        return wrapper
 
 
 class no_grad(_Mode):  # noqa: N801  (PyTorch's names)
@@ -72,7 +103,7 @@ class set_grad_enabled(_Mode):  # noqa: N801
     def __init__(self, mode: bool) -> None:
         super().__init__()
         self._mode = bool(mode)
-        self._first = core.set_grad_enabled(self._mode)
+        self._first = _set_grad_enabled(self._mode)
 
     def __enter__(self) -> None:
         super().__enter__()
@@ -91,8 +122,12 @@ class inference_mode(_Mode):  # noqa: N801
     """Nothing inside is recorded, and ``is_inference_mode_enabled()`` says so.
 
     Unlike PyTorch's, tensors made inside are ordinary ones: they may be used under
-    autograd later.  mode: False switches it off again inside.
+    autograd later.  mode: False switches it off again inside.  Also a decorator
+    (``@inference_mode()`` or ``@inference_mode``).
     """
+
+    def __new__(cls, mode: Any = True) -> Any:
+        return cls()(mode) if callable(mode) else super().__new__(cls)
 
     def __init__(self, mode: bool = True) -> None:
         super().__init__()
