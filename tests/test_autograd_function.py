@@ -7,7 +7,6 @@ import inspect
 import json
 import threading
 import weakref
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -770,14 +769,3 @@ def test_nodes_are_named_in_camel_case():
     """As PyTorch names them."""
     x = leaf(1.0, 2.0)
     assert (x.reshape(1, 2).log_softmax(-1)).grad_fn.name() == "LogSoftmaxBackward"
-
-
-def test_the_cpp_example_of_the_docs_is_the_compiled_one():
-    """tests/cpp/function_test.cc between its markers; test_cpp.py runs it."""
-    here = Path(__file__).parent
-    docs = here.parent / "docs" / "autograd.md"
-    if not docs.exists():
-        pytest.skip("no docs next to these tests")
-    compiled = (here / "cpp" / "function_test.cc").read_text()
-    example = compiled.split("// [example]\n")[1].split("// [end]")[0]
-    assert "```cpp\n" + example + "```" in docs.read_text()

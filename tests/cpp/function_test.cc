@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/cpp/function_test.cc: functions with a backward in C++ (autograd/function.h); the
-// first is the example of docs/autograd.md, which test_autograd_function.py compares.
+// first is the example of docs/autograd.md, which test_docs.py compares.
 #include "autograd/engine.h"
 #include "autograd/function.h"
 #include "base/thread_local.h"
@@ -12,7 +12,6 @@ using namespace pkg;
 
 namespace {
 
-// [example]
 Tensor cube(const Tensor& x) {
   const bool before = set_grad_enabled(false);
   const Tensor y = ops::mul(x, ops::mul(x, x));
@@ -25,7 +24,6 @@ Tensor cube(const Tensor& x) {
   }, std::move(options));
   return y;
 }
-// [end]
 
 Tensor leaf(float value) {
   Tensor t = empty(Shape{1}, DType::Float32);
