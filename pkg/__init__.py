@@ -64,7 +64,7 @@ half = _core.float16
 long = _core.int64
 int = _core.int32  # noqa: A001
 
-Size = tuple  # what Tensor.shape is
+Size: _Any = tuple  # what Tensor.shape is
 
 # Modules, and functions with the module they are in, that load at first use.
 _LAZY = """

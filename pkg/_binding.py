@@ -86,6 +86,6 @@ def _remedy() -> str:
 
 
 if TYPE_CHECKING:
-    from . import _pywrap_core as core
+    import pkg._pywrap_core as core
 else:
     core = _load()

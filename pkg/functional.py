@@ -64,7 +64,8 @@ def bernoulli(input: Tensor) -> Tensor:
         raise RuntimeError("[bernoulli] expected 0 <= p <= 1 for every element.")
     # The type of the draw: float16 would round the largest up to 1.
     drawn = ops.rand_like(chances, dtype="float64")
-    return (drawn < chances.to("float64")).to(input.dtype)
+    drawn_ones: Tensor = drawn < chances.to("float64")
+    return drawn_ones.to(input.dtype)
 
 
 def multinomial(

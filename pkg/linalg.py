@@ -70,7 +70,7 @@ def matrix_norm(
         )
     along, across = (rows, columns) if abs(float(ord)) == 1 else (columns, rows)
     sums = vector_norm(A, 1, along, True, dtype=dtype)
-    found = (sums.amax if float(ord) > 0 else sums.amin)(across, keepdim=True)
+    found: Tensor = (sums.amax if float(ord) > 0 else sums.amin)(across, keepdim=True)
     if keepdim:
         return found
     # The later one first, so that the other's number still holds.

@@ -4,8 +4,11 @@
 It has no thread and no counter of its own: what is pending is told by the events.
 """
 
+from __future__ import annotations
+
 import functools
 import threading
+from typing import Any, Callable, NoReturn
 
 from .. import scheduler
 from . import _device
@@ -25,29 +28,29 @@ class _Job:
 
     __slots__ = ("event", "submitter", "started")
 
-    def __init__(self):
-        self.event = None
-        self.submitter = threading.get_ident()
+    def __init__(self) -> None:
+        self.event: Any = None  # an Event as soon as there is one
+        self.submitter: int | None = threading.get_ident()
         self.started = False
 
-    def done(self):
+    def done(self) -> bool:
         """Whether nothing of it is left to do."""
-        return self.event is not None and self.event.done()
+        return self.event is not None and bool(self.event.done())
 
-    def settled(self):
+    def settled(self) -> bool:
         """Whether submit() is through with it: it has an event, or was refused."""
         return self.event is not None or self.submitter is None
 
-    def being_submitted_here(self):
+    def being_submitted_here(self) -> bool:
         """Whether this thread is in submit(), as a job that runs there at once is."""
         return self.event is None and self.submitter == threading.get_ident()
 
-    def begin(self, seconds, device):
+    def begin(self, seconds: float, device: scheduler.ManualEvent) -> None:
         """First step of a job that spends `seconds` on the device."""
         self.started = True
         _device.finish_after(seconds, device)
 
-    def run(self, work):
+    def run(self, work: Callable[[], Any]) -> Any:
         """The only step of a job that needs no device."""
         self.started = True
         return work()
@@ -63,7 +66,9 @@ class JobQueue:
 
     # A job is in the list, and counts, before its event exists: the lock covers the look
     # at the list and the entry, but no work, no wait and no destructor.
-    def __init__(self, ordered=True, limit=None, policy="block"):
+    def __init__(
+        self, ordered: bool = True, limit: int | None = None, policy: str = "block"
+    ) -> None:
         if policy not in ("block", "raise", "drop-oldest"):
             raise ValueError(
                 "[JobQueue] expected 'block', 'raise' or 'drop-oldest', got "
@@ -74,14 +79,16 @@ class JobQueue:
         self._policy = policy
         self._closed = False
         self._changed = threading.Condition()  # a job got its event, or was refused
-        self._jobs = []
+        self._jobs: list[_Job] = []
         self._purge_at = 64
 
-    def __reduce__(self):
+    def __reduce__(self) -> NoReturn:
         """A queue has an identity: TypeError when it is copied or pickled."""
         raise TypeError("[JobQueue] expected to stay one queue, got a copy or pickle.")
 
-    def submit(self, work, deps=(), seconds=0.0):
+    def submit(
+        self, work: Callable[[], Any], deps: Any = (), seconds: float = 0.0
+    ) -> scheduler.Event:
         """Runs work() after `deps` and `seconds` on the device; returns its Event.
 
         QueueClosed after close(). When it raises, the job is in no queue.
@@ -99,7 +106,9 @@ class JobQueue:
             self._changed.notify_all()
         return event
 
-    def _schedule(self, job, work, deps, seconds):
+    def _schedule(
+        self, job: _Job, work: Callable[[], Any], deps: Any, seconds: float
+    ) -> scheduler.Event:
         if seconds <= 0:
             run = functools.partial(job.run, work)
             return scheduler.submit(run, deps=deps, stream=self._stream)
@@ -114,7 +123,7 @@ class JobQueue:
             begun.cancel()
             raise
 
-    def _enter(self, job):
+    def _enter(self, job: _Job) -> bool:
         """Takes the job in if the queue is open and has room; QueueClosed, QueueFull."""
         with self._changed:
             known = self._jobs  # what is finished dies after the lock is given back
@@ -134,13 +143,13 @@ class JobQueue:
             )
         return False
 
-    def _leave(self, job):
+    def _leave(self, job: _Job) -> None:
         with self._changed:
             self._jobs = [j for j in self._jobs if j is not job]
             job.submitter = None
             self._changed.notify_all()
 
-    def _make_room(self):
+    def _make_room(self) -> None:
         """Drops a job that waits, or waits for the oldest to finish."""
         pending = self._submitted()
         waiting = [job for job in pending if not job.started]
@@ -153,14 +162,14 @@ class JobQueue:
         elif any(job.being_submitted_here() for job in self._snapshot()):
             raise RuntimeError("[submit] would deadlock: called inside a pending job.")
 
-    def _snapshot(self):
+    def _snapshot(self) -> list[_Job]:
         """The pending jobs; the finished ones are forgotten."""
         with self._changed:
             known = self._jobs  # what is finished dies after the lock is given back
             self._jobs = [job for job in known if not job.done()]
             return list(self._jobs)
 
-    def _submitted(self):
+    def _submitted(self) -> list[_Job]:
         """The same, once other threads have got the events of what they submit."""
         pending = [job for job in self._snapshot() if not job.being_submitted_here()]
         early = [job for job in pending if job.event is None]
@@ -168,21 +177,21 @@ class JobQueue:
             self._changed.wait_for(lambda: all(job.settled() for job in early))
         return [job for job in pending if job.event is not None]
 
-    def stats(self):
+    def stats(self) -> tuple[int, int]:
         """(jobs waiting, jobs running) of one moment."""
         pending = self._snapshot()
         running = sum(job.started for job in pending)
         return len(pending) - running, running
 
-    def queue_size(self):
+    def queue_size(self) -> int:
         """Jobs that wait; those that run are not counted."""
         return self.stats()[0]
 
-    def pending(self):
+    def pending(self) -> int:
         """Jobs that wait or run."""
         return len(self._snapshot())
 
-    def flush(self, idle=False, raise_errors=False):
+    def flush(self, idle: bool = False, raise_errors: bool = False) -> None:
         """Waits for all jobs submitted before the call, by any thread.
 
         idle: until nothing is pending. raise_errors: raises the first error among them.
@@ -199,7 +208,7 @@ class JobQueue:
             if not idle or not self._submitted():
                 return
 
-    def close(self, policy="drain"):
+    def close(self, policy: str = "drain") -> None:
         """Refuses further jobs; waits for the pending ones, or with 'cancel' drops those
         that have not begun. Without close(), dropping the queue loses no job."""
         if policy not in ("drain", "cancel"):

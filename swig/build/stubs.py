@@ -80,7 +80,8 @@ TYPES |= {f"Tensor.{name}": "_bool" for name in BOOLS}
 # Not == and the like, which every object answers with a bool.
 TENSORS = "abs add and floordiv getitem iadd imul invert isub itruediv matmul mod mul neg"
 TENSORS += " or pos pow radd rand rfloordiv rmatmul rmod rmul ror rpow rsub rtruediv rxor"
-TENSORS += " sub truediv xor"
+TENSORS += " sub truediv xor iand ifloordiv ilshift imod ior ipow irshift ixor lshift rlshift"
+TENSORS += " rshift rrshift"
 TYPES |= {f"Tensor.__{name}__": "_Tensor" for name in TENSORS.split()}
 TYPES |= {f"Tensor.{name}": "_Tensor" for name in ("detach", "requires_grad_", "T")}
 TYPES |= {f"Tensor.{name}": "_Tensor" for name in ("data", "wait")}
@@ -132,7 +133,8 @@ def _class(name: str, cls: type) -> str:
             lines.append("    @staticmethod")
             lines.append(f"    def {member}{_parameters(value.__func__)} -> Any: ...")
         elif callable(value):
-            lines.append(f"    def {member}{_parameters(value)} -> {result}: ...")
+            note = "  # type: ignore[misc]" if member == "__ipow__" else ""  # no third
+            lines.append(f"    def {member}{_parameters(value)} -> {result}: ...{note}")
         elif hasattr(type(value), "__get__"):
             lines.append(f"    {member}: {result}")
         else:
