@@ -144,7 +144,8 @@ class Tensor(core.Tensor):
 
     def where(self, condition: Tensor, other: Any) -> Tensor:
         """Own elements where ``condition`` is true, those of ``other`` elsewhere."""
-        return _where(condition, self, other)
+        chosen: Tensor = _where(condition, self, other)
+        return chosen
 
     def new_tensor(
         self,
@@ -155,7 +156,7 @@ class Tensor(core.Tensor):
         requires_grad: bool = False,
     ) -> Tensor:
         """A tensor of ``data``, copied, with the dtype and device of this one."""
-        made: Any = core.tensor(data, dtype=self.dtype if dtype is None else dtype)
+        made = core.tensor(data, dtype=self.dtype if dtype is None else dtype)
         made = made.to(self.device if device is None else device)
         return made.requires_grad_(requires_grad)
 
