@@ -86,7 +86,7 @@ TYPES |= {f"Tensor.__{name}__": "_Tensor" for name in TENSORS.split()}
 TYPES |= {f"Tensor.{name}": "_Tensor" for name in ("detach", "requires_grad_", "T")}
 TYPES |= {f"Tensor.{name}": "_Tensor" for name in ("data", "wait")}
 # Constructors whose parameters the class itself does not tell.
-CONSTRUCTORS = {"Operator": "name: str, namespace: str = 'pkg', /"}
+CONSTRUCTORS = {"Operator": "name: str, ns: str = 'pkg', /"}
 
 HEADER = """\
 # SPDX-License-Identifier: Apache-2.0
