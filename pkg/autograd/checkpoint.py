@@ -42,7 +42,7 @@ class _Gate(Function):
     """The identity, whose gradient stays out of the graph before it while closed."""
 
     @staticmethod
-    def forward(ctx: FunctionCtx, tensor: Tensor, gate: dict[str, bool]) -> Tensor:  # type: ignore[override]
+    def forward(ctx: FunctionCtx, tensor: Tensor, gate: dict[str, bool]) -> Tensor:
         ctx.gate = gate
         return tensor
 
@@ -55,7 +55,7 @@ class _Checkpoint(Function):
     """Keeps the inputs only; backward runs the part again and differentiates it."""
 
     @staticmethod
-    def forward(  # type: ignore[override]
+    def forward(
         ctx: FunctionCtx, part: _Part, state: Any, made: list[Any], *tensors: Tensor
     ) -> Any:
         ctx.part, ctx.state = part, state
