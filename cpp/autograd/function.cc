@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "autograd/reading.h"
 #include "autograd/views.h"
 #include "dispatcher/dispatcher.h"
 #include "ops/elementwise.h"
@@ -46,7 +47,13 @@ class RecordedFunction final : public FunctionNode {
   const Spec* input_spec(size_t edge) const override { return &inputs_[edge]; }
 
   TensorList apply(TensorList grads) override {
-    check_alive();
+    if (!reading_.begin([this] { clear(); })) raise_released();
+    struct End {
+      RecordedFunction& node;
+      ~End() {
+        node.reading_.end([this] { node.clear(); });
+      }
+    } end{*this};
     if (options_.materialize_grads) {
       for (size_t i = 0; i < grads.size(); ++i) {
         if (grads[i].defined() || !has_spec_[i]) continue;
@@ -71,14 +78,11 @@ class RecordedFunction final : public FunctionNode {
   }
 
   void release_saved() override {
-    released_ = true;
-    backward_ = nullptr;
-    saved_.clear();
-    if (options_.release) options_.release();
+    reading_.release([this] { clear(); });
   }
 
   TensorList saved_tensors() override {
-    check_alive();
+    if (cleared_) raise_released();
     TensorList list;
     for (const Saved& saved : saved_) {
       if (!saved.tensor.defined()) {
@@ -129,11 +133,11 @@ class RecordedFunction final : public FunctionNode {
     saved_.push_back({output < 0 ? tensor : share(tensor), tensor.version(), output});
   }
 
-  void check_alive() const {
-    PKG_CHECK(!released_, RuntimeError, "Trying to backward through the graph a second "
-              "time (or directly access saved tensors after they have already been freed), "
-              "at ", name(), ". Specify retain_graph=True if you need to backward through "
-              "the graph a second time.");
+  void clear() {
+    cleared_ = true;
+    backward_ = nullptr;
+    saved_.clear();
+    if (options_.release) options_.release();
   }
 
   std::string name_;
@@ -142,7 +146,8 @@ class RecordedFunction final : public FunctionNode {
   SmallVector<Spec, 2> inputs_, outputs_;
   SmallVector<bool, 2> has_spec_;  // outputs that were given
   std::vector<Saved, PoolAllocator<Saved>> saved_;
-  bool released_ = false;
+  Reading reading_;  // of what may be released: backward_, saved_
+  std::atomic<bool> cleared_{false};
 };
 
 void check_changed_in_place(const std::string& name, const Tensor& tensor) {

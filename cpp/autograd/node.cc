@@ -30,6 +30,13 @@ Node::~Node() {
 
 std::string Node::call_site() const { return site_text(site_); }
 
+void Node::raise_released() const {
+  throw RuntimeError(
+      "Trying to backward through the graph a second time (or directly access saved tensors "
+      "after they have already been freed), at " + name() + ". Specify retain_graph=True if "
+      "you need to backward through the graph a second time.");
+}
+
 HookList& Node::hooks() {
   HookList* list = hooks_.load(std::memory_order_acquire);
   if (list) return *list;

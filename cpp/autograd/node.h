@@ -65,6 +65,8 @@ class Node : public Intrusive, public PoolAllocated {
 
  protected:
   ~Node() override;
+  /// For a node whose saved values are gone.
+  [[noreturn]] void raise_released() const;
   // Destruction goes through a list of the thread instead of the stack.
   void dispose() noexcept final;
 

@@ -99,11 +99,7 @@ void OpNode::check_versions() const {
 }
 
 void OpNode::begin_reading() {
-  PKG_CHECK(reading_.begin([this] { clear(); }), RuntimeError,
-            "Trying to backward through the graph a second time (or directly access saved "
-            "tensors after they have already been freed), at ", name(),
-            ". Specify retain_graph=True if you need to backward through the graph a "
-            "second time.");
+  if (!reading_.begin([this] { clear(); })) raise_released();
 }
 
 TensorList OpNode::apply(TensorList grads) {
