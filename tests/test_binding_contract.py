@@ -47,9 +47,6 @@ DIFFERENCES = {
         ],
         "a class written in Python cannot have a property of this name, so the variant "
         "answers in __getattr__": ["Operator.special"],
-        "the property that shows an op's text hides the text of the class": [
-            "Operator.doc"
-        ],
     },
     # Calls of probes/errors.py: same class, other words.
     "text": {

@@ -116,13 +116,15 @@ def test_every_op_is_documented() -> None:
 def test_every_op_has_a_gradient_or_says_that_it_has_none() -> None:
     """Formula, a composite of ops that have one, or non_differentiable().
 
-    Ops without a tensor to differentiate (creation, random) need nothing.
+    Ops without a tensor to differentiate (creation, random) need nothing; gradients in
+    one pass may do without, and are then an error when somebody differentiates them.
     """
     missing = [
         record["schema"]
         for _, record in records()
         if record["gradient"] == "missing"
         and "Tensor" in str(record["schema"]).split(") ->")[0]
+        and "_backward(" not in str(record["schema"])
     ]
     assert not missing, f"no gradient and not non_differentiable(): {missing}"
 

@@ -342,6 +342,12 @@ PyMethodDef g_functions[] = {
 int add_operator_type(PyObject* module) {
   g_operator_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&g_spec));
   if (!g_operator_type) return -1;
+  // Py_tp_doc, which tells the signature of the class, has hidden the op's own text.
+  PyRef doc(PyDescr_NewGetSet(g_operator_type, &g_getset[0]));
+  if (!doc || PyDict_SetItemString(g_operator_type->tp_dict, "__doc__", doc.get()) < 0) {
+    return -1;
+  }
+  PyType_Modified(g_operator_type);
   if (PyModule_AddFunctions(module, g_functions) < 0) return -1;
   Py_INCREF(g_operator_type);
   return PyModule_AddObject(module, "Operator",
