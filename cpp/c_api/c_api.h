@@ -44,6 +44,9 @@ PKG_C_API const char* pkg_version(void);
 
 /* ---- Status ---------------------------------------------------------------------- */
 
+/* The last value of each enum below makes every int32_t one of its values in C++ too:
+ * wrong numbers are refused with an error instead of being undefined behaviour. */
+
 /* One code for each error class of the runtime (base/error.h). */
 typedef enum pkg_code {
   PKG_OK = 0,
@@ -60,7 +63,8 @@ typedef enum pkg_code {
   PKG_IMPORT_ERROR = 11,
   PKG_OUT_OF_MEMORY_ERROR = 12,
   PKG_CANCELLED_ERROR = 13,
-  PKG_INTERNAL_ERROR = 14
+  PKG_INTERNAL_ERROR = 14,
+  PKG_CODE_MAX = 0x7fffffff
 } pkg_code;
 
 typedef struct pkg_status pkg_status;
@@ -87,12 +91,14 @@ typedef enum pkg_dtype {
   PKG_FLOAT16 = 5,
   PKG_BFLOAT16 = 6,
   PKG_FLOAT32 = 7,
-  PKG_FLOAT64 = 8
+  PKG_FLOAT64 = 8,
+  PKG_DTYPE_MAX = 0x7fffffff
 } pkg_dtype;
 
 typedef enum pkg_device {
   PKG_CPU = 0,
-  PKG_META = 1 /* shape and dtype without data */
+  PKG_META = 1, /* shape and dtype without data */
+  PKG_DEVICE_MAX = 0x7fffffff
 } pkg_device;
 
 /* "float32", and bytes of one element; NULL and -1 for a number that is no dtype. */
