@@ -110,6 +110,15 @@ def test_writes_to_elements_that_share_memory_are_refused():
         assert wide.tolist() == [1.0] * 3
 
 
+def test_what_cannot_be_recorded_is_refused_before_it_is_written():
+    """Memory of others, whose layout a gradient would not have."""
+    memory = np.zeros((3, 2), dtype=np.float32)
+    base = pkg.from_numpy(memory.T)
+    with pytest.raises(NotImplementedError, match="foreign memory"):
+        base[1:].copy_(pkg.ones(1, 3, requires_grad=True))
+    assert not memory.any()
+
+
 def test_writes_without_a_derivative_are_refused():
     """The history of the target would be wrong afterwards."""
     x = pkg.tensor([3.0], requires_grad=True)

@@ -20,8 +20,8 @@ namespace {
 
 std::atomic<bool> g_detect_anomaly{false};
 
-// How often a pass looks for Ctrl-C, in elements of gradients: every few milliseconds.
-// The nodes of small tensors cost as much as some hundred elements.
+// A pass looks for Ctrl-C after so many elements of gradients, that is, at least every few
+// milliseconds.  A node counts as much as a thousand of them, however small its tensors.
 constexpr int64_t kNodeWork = 1 << 10, kWorkUnasked = 1 << 20;
 
 const Op<Tensor(const Tensor&)> isnan{"isnan"};

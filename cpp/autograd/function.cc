@@ -48,12 +48,7 @@ class RecordedFunction final : public FunctionNode {
 
   TensorList apply(TensorList grads) override {
     if (!reading_.begin([this] { clear(); })) raise_released();
-    struct End {
-      RecordedFunction& node;
-      ~End() {
-        node.reading_.end([this] { node.clear(); });
-      }
-    } end{*this};
+    const EndReading end(reading_, [this] { clear(); });
     if (options_.materialize_grads) {
       for (size_t i = 0; i < grads.size(); ++i) {
         if (grads[i].defined() || !has_spec_[i]) continue;
@@ -89,11 +84,7 @@ class RecordedFunction final : public FunctionNode {
         list.push_back(Tensor());
         continue;
       }
-      PKG_CHECK(saved.tensor.version() == saved.version, RuntimeError, "one of the "
-                "variables needed for gradient computation has been modified by an inplace "
-                "operation: a tensor saved by ", name(), " is at version ",
-                saved.tensor.version(), "; expected version ", saved.version,
-                " instead. Clone it before modifying it.");
+      check_version(saved.tensor.version(), saved.version);
       if (saved.output < 0 || !grad_enabled()) {
         list.push_back(saved.tensor);
         continue;
@@ -106,6 +97,9 @@ class RecordedFunction final : public FunctionNode {
 
   void for_each_saved(
       FunctionRef<void(const std::string& name, const Tensor&)> f) const override {
+    const auto clear = [this] { const_cast<RecordedFunction*>(this)->clear(); };
+    if (!reading_.begin(clear)) return;
+    const EndReading end(reading_, clear);
     for (size_t i = 0; i < saved_.size(); ++i) {
       if (saved_[i].tensor.defined()) {
         f("saved_tensors[" + std::to_string(i) + "]", saved_[i].tensor);
@@ -146,7 +140,7 @@ class RecordedFunction final : public FunctionNode {
   SmallVector<Spec, 2> inputs_, outputs_;
   SmallVector<bool, 2> has_spec_;  // outputs that were given
   std::vector<Saved, PoolAllocator<Saved>> saved_;
-  Reading reading_;  // of what may be released: backward_, saved_
+  mutable Reading reading_;  // of what may be released: backward_, saved_
   std::atomic<bool> cleared_{false};
 };
 

@@ -30,6 +30,13 @@ Node::~Node() {
 
 std::string Node::call_site() const { return site_text(site_); }
 
+void Node::check_version(uint32_t found, uint32_t expected) const {
+  PKG_CHECK(found == expected, RuntimeError,
+            "one of the variables needed for gradient computation has been modified by an "
+            "inplace operation: a tensor saved by ", name(), " is at version ", found,
+            "; expected version ", expected, " instead. Clone it before modifying it.");
+}
+
 void Node::raise_released() const {
   throw RuntimeError(
       "Trying to backward through the graph a second time (or directly access saved tensors "

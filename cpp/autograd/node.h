@@ -67,6 +67,8 @@ class Node : public Intrusive, public PoolAllocated {
   ~Node() override;
   /// For a node whose saved values are gone.
   [[noreturn]] void raise_released() const;
+  /// RuntimeError if the memory of a saved tensor was written since.
+  void check_version(uint32_t found, uint32_t expected) const;
   // Destruction goes through a list of the thread instead of the stack.
   void dispose() noexcept final;
 

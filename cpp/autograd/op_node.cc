@@ -89,13 +89,7 @@ void OpNode::set_results(const Stack& stack) {
 }
 
 void OpNode::check_versions() const {
-  for (const Version& v : versions_) {
-    PKG_CHECK(v.storage->version() == v.expected, RuntimeError,
-              "one of the variables needed for gradient computation has been modified by "
-              "an inplace operation: a tensor saved by ", name(), " is at version ",
-              v.storage->version(), "; expected version ", v.expected,
-              " instead. Clone it before modifying it.");
-  }
+  for (const Version& v : versions_) check_version(v.storage->version(), v.expected);
 }
 
 void OpNode::begin_reading() {
@@ -104,12 +98,7 @@ void OpNode::begin_reading() {
 
 TensorList OpNode::apply(TensorList grads) {
   begin_reading();
-  struct End {
-    OpNode& node;
-    ~End() {
-      node.reading_.end([this] { node.clear(); });
-    }
-  } end{*this};
+  const EndReading end(reading_, [this] { clear(); });
   return run(grads);
 }
 
@@ -176,13 +165,13 @@ void OpNode::for_each_saved(
     FunctionRef<void(const std::string& name, const Tensor&)> f) const {
   const auto clear = [this] { const_cast<OpNode*>(this)->clear(); };
   if (!reading_.begin(clear)) return;
+  const EndReading end(reading_, clear);
   for (size_t i = 0; i < args_.size(); ++i) {
     for_each_tensor(args_[i], [&](const Tensor& tensor) {
       f(op_.schema.arguments[i].name, tensor);
     });
   }
   for (const Tensor& result : results_) f("result", result);
-  reading_.end(clear);
 }
 
 }  // namespace pkg

@@ -57,4 +57,18 @@ class Reading {
   std::atomic<uint32_t> state_{0};
 };
 
+/// Ends a reading that has begun, however the scope is left.
+template <class F>
+class EndReading {
+ public:
+  EndReading(Reading& reading, F clear) : reading_(reading), clear_(clear) {}
+  ~EndReading() { reading_.end(clear_); }
+  EndReading(const EndReading&) = delete;
+  EndReading& operator=(const EndReading&) = delete;
+
+ private:
+  Reading& reading_;
+  F clear_;
+};
+
 }  // namespace pkg

@@ -61,6 +61,7 @@ void prepare_in_place(const Operator& op, const Tensor& self) {
     PKG_CHECK(!(base.requires_grad() && base.is_leaf()), RuntimeError,
               "a view of a leaf Variable that requires grad is being used in an in-place "
               "operation ([", name, "]). Use no_grad() to change it outside the graph.");
+    check_layout(base);
     if (base.requires_grad()) renew(self);  // one made under no_grad has no history yet
   }
 }

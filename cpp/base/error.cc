@@ -11,7 +11,7 @@ void Error::rename(const std::string& op) {
   }
 }
 
-void detail:: assert_failed(const char* condition, const char* file, int line) {
+void detail::assert_failed(const char* condition, const char* file, int line) {
   throw InternalError(str("internal check failed: ", condition, " (", file, ":", line,
                           "). This is a bug in pkg, please report it."));
 }
