@@ -11,6 +11,11 @@ void Error::rename(const std::string& op) {
   }
 }
 
+std::string wrong_argument(std::string_view function, std::string_view parameter,
+                           std::string_view expected, std::string_view got) {
+  return str('[', function, "] expected ", expected, " for '", parameter, "', got ", got);
+}
+
 void detail::assert_failed(const char* condition, const char* file, int line) {
   throw InternalError(str("internal check failed: ", condition, " (", file, ":", line,
                           "). This is a bug in pkg, please report it."));

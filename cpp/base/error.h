@@ -9,6 +9,7 @@
 #include <exception>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace pkg {
@@ -60,6 +61,11 @@ std::string str(const Parts&... parts) {
   (out << ... << parts);
   return out.str();
 }
+
+/// The one text for an argument of the wrong type:
+/// "[scale] expected a number for 'factor', got str".
+std::string wrong_argument(std::string_view function, std::string_view parameter,
+                           std::string_view expected, std::string_view got);
 
 namespace detail {
 

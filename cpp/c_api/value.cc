@@ -9,9 +9,9 @@ namespace pkg::c {
 namespace {
 
 const char* kind_name(int32_t kind) {
-  constexpr const char* names[] = {"None",    "Tensor", "Tensor[]", "bool",
-                                   "int",     "float",  "str",      "int[]",
-                                   "float[]", "DType",  "Device"};
+  constexpr const char* names[] = {
+      "None", "Tensor", "list of Tensors", "bool",  "int",   "float",
+      "str",  "list of ints", "list of floats", "dtype", "device"};
   return kind >= 0 && kind < int32_t(std::size(names)) ? names[kind]
                                                        : "a value of unknown kind";
 }
@@ -29,12 +29,16 @@ bool is_integer(const pkg_value& value) {
   return value.kind == PKG_KIND_BOOL || value.kind == PKG_KIND_INT;
 }
 
+[[noreturn]] void refuse(const Operator& op, const Argument& argument,
+                         const std::string& got) {
+  throw TypeError(wrong_argument(op.schema.name, argument.name, argument.expected(), got));
+}
+
 void check_array(const Operator& op, const Argument& argument, const void* array,
                  int64_t length) {
-  PKG_CHECK(length >= 0, ValueError, op.schema.name, "(): argument '", argument.name,
-            "' has the length ", length, ".");
-  PKG_CHECK(array || length == 0, TypeError, op.schema.name, "(): argument '",
-            argument.name, "' is a NULL array of length ", length, ".");
+  PKG_CHECK(length >= 0, ValueError, '[', op.schema.name, "] expected a length of 0 or "
+            "more for '", argument.name, "', got ", length);
+  if (!array && length) refuse(op, argument, str("a NULL array of length ", length));
 }
 
 // The following return false where the kind does not fit the parameter.
@@ -46,9 +50,9 @@ bool parse_tensors(const Operator& op, const Argument& argument, const pkg_value
   TensorList list;
   for (int64_t i = 0; i < value.length; ++i) {
     list.push_back(borrow(value.as.tensors[i]));
-    PKG_CHECK(list.back().defined() || argument.optional_item, TypeError,
-              op.schema.name, "(): argument '", argument.name, "' has NULL at index ",
-              i, ".");
+    if (list.back().defined() || argument.optional_item) continue;
+    throw TypeError(wrong_argument(op.schema.name, str(argument.name, '[', i, ']'),
+                                   argument.item().expected(), "NULL"));
   }
   *out = std::move(list);
   return true;
@@ -75,9 +79,9 @@ bool parse_ints(const Operator& op, const Argument& argument, const pkg_value& v
   }
   if (value.kind != PKG_KIND_INT_LIST) return false;
   check_array(op, argument, value.as.integers, value.length);
-  PKG_CHECK(argument.length < 0 || argument.length == value.length, TypeError,
-            op.schema.name, "(): argument '", argument.name, "' must be ",
-            argument.type_str(), ", not a list of ", value.length, ".");
+  if (argument.length >= 0 && argument.length != value.length) {
+    refuse(op, argument, str("a list of ", value.length));
+  }
   *out = Shape(value.as.integers, size_t(value.length));
   return true;
 }
@@ -97,9 +101,10 @@ bool parse(const Operator& op, const Argument& argument, const pkg_value& value,
   switch (argument.type) {
     case ArgType::Tensor:
       if (value.kind == PKG_KIND_TENSOR) {
-        PKG_CHECK(value.as.tensor, TypeError, op.schema.name, "(): argument '",
-                  argument.name, "' is a NULL tensor.",
-                  argument.optional ? " Hint: pass PKG_KIND_NONE." : "");
+        if (!value.as.tensor) {
+          refuse(op, argument,
+                 argument.optional ? "NULL. Hint: pass PKG_KIND_NONE." : "NULL");
+        }
         *out = borrow(value.as.tensor);
         return true;
       }
@@ -125,8 +130,7 @@ bool parse(const Operator& op, const Argument& argument, const pkg_value& value,
       return true;
     case ArgType::Str:
       if (value.kind != PKG_KIND_STRING) return false;
-      PKG_CHECK(value.as.string, TypeError, op.schema.name, "(): argument '",
-                argument.name, "' is a NULL string.");
+      if (!value.as.string) refuse(op, argument, "NULL");
       *out = value.length < 0 ? std::string(value.as.string)
                               : std::string(value.as.string, size_t(value.length));
       return true;
@@ -158,10 +162,6 @@ size_t parameter_of(const Operator& op, std::span<const pkg_arg> given, size_t i
   return size_t(index);
 }
 
-std::string position_of(const pkg_arg& arg, size_t i) {
-  return arg.name ? "" : str(" (position ", i + 1, ")");
-}
-
 }  // namespace
 
 void bind_arguments(const Operator& op, std::span<const pkg_arg> given,
@@ -178,9 +178,9 @@ void bind_arguments(const Operator& op, std::span<const pkg_arg> given,
     PKG_CHECK(!(seen >> at & 1), TypeError, op.schema.name,
               "() got multiple values for argument '", param.name, "'");
     seen |= uint64_t{1} << at;
-    PKG_CHECK(parse(op, param, given[i].value, &out[at]), TypeError, op.schema.name,
-              "(): argument '", param.name, "'", position_of(given[i], i), " must be ",
-              param.type_str(), ", not ", kind_name(given[i].value.kind));
+    if (!parse(op, param, given[i].value, &out[at])) {
+      refuse(op, param, kind_name(given[i].value.kind));
+    }
   }
   for (size_t i = 0; i < params.size(); ++i) {
     if (seen >> i & 1) continue;

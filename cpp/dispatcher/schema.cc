@@ -2,6 +2,7 @@
 // dispatcher/schema.cc: recursive-descent parser of schema strings.
 #include "dispatcher/schema.h"
 
+#include <algorithm>
 #include <cctype>
 #include <charconv>
 
@@ -11,11 +12,18 @@ namespace {
 struct TypeName {
   const char* text;
   ArgType type;
+  const char* noun;  // for errors
 };
 constexpr TypeName kTypes[] = {
-    {"Tensor", ArgType::Tensor}, {"Scalar", ArgType::Scalar}, {"int", ArgType::Int},
-    {"float", ArgType::Float},   {"bool", ArgType::Bool},     {"str", ArgType::Str},
-    {"DType", ArgType::DType},   {"Device", ArgType::Device}};
+    {"Tensor", ArgType::Tensor, "a Tensor"}, {"Scalar", ArgType::Scalar, "a number"},
+    {"int", ArgType::Int, "an int"},         {"float", ArgType::Float, "a number"},
+    {"bool", ArgType::Bool, "a bool"},       {"str", ArgType::Str, "a str"},
+    {"DType", ArgType::DType, "a dtype"},    {"Device", ArgType::Device, "a device"}};
+
+const TypeName& named(ArgType type) {
+  return *std::find_if(std::begin(kTypes), std::end(kTypes),
+                       [&](const TypeName& candidate) { return candidate.type == type; });
+}
 
 class Parser {
  public:
@@ -216,15 +224,40 @@ void print_default(std::ostream& out, const Argument& argument) {
 }  // namespace
 
 std::string Argument::type_str() const {
-  std::string text;
-  for (const TypeName& candidate : kTypes) {
-    if (candidate.type == type) text = candidate.text;
-  }
+  std::string text = named(type).text;
   if (written) text += "(a!)";
   if (optional_item) text += "?";
   if (list) text += length < 0 ? "[]" : pkg::str("[", length, "]");
   if (optional) text += "?";
   return text;
+}
+
+std::string Argument::expected() const {
+  std::vector<std::string> choices;
+  const std::string noun = named(type).noun;
+  if (list) {
+    if (type == ArgType::Int) choices.push_back("an int");
+    choices.push_back("a list of " + (length < 0 ? "" : std::to_string(length) + " ") +
+                      noun.substr(noun.find(' ') + 1) + "s");
+  } else {
+    choices.push_back(noun);
+    if (type == ArgType::Tensor && !written) choices.push_back("a number");
+  }
+  if (optional) choices.push_back("None");
+  std::string text = choices.front();
+  for (size_t i = 1; i < choices.size(); ++i) {
+    text += (i + 1 < choices.size() ? ", " : " or ") + choices[i];
+  }
+  return text;
+}
+
+Argument Argument::item() const {
+  Argument one;
+  one.name = name;
+  one.type = type;
+  one.optional = optional_item;
+  one.written = type == ArgType::Tensor;  // a number is no item of Tensor[]
+  return one;
 }
 
 int Schema::index_of(std::string_view argument) const {

@@ -28,6 +28,10 @@ struct Argument {
 
   /// Type as the schema spells it: "int[2]?".
   std::string type_str() const;
+  /// What a caller is asked for: "an int, a list of 2 ints or None".
+  std::string expected() const;
+  /// An item of the list.
+  Argument item() const;
 };
 
 struct Schema {

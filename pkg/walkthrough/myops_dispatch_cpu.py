@@ -69,7 +69,7 @@ def register_op(
     global _table
     if not callable(fn):
         kind = type(fn).__name__
-        raise TypeError(f"[register_op] expected a callable, got {kind} (fn).")
+        raise TypeError(f"[register_op] expected a callable for 'fn', got {kind}")
     caller = sys._getframe(1)
     kernel = _Kernel(fn, f"{caller.f_code.co_filename}:{caller.f_lineno}")
     key = (name, backend)

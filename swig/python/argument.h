@@ -11,6 +11,8 @@
 
 #include <string>
 
+#include "base/error.h"
+
 namespace pkg::python {
 
 /// Where an argument belongs, for errors: a parameter, or a part of another argument.
@@ -60,9 +62,17 @@ struct Argument {
 [[gnu::cold, gnu::noinline]] inline bool refuse(const Argument& where,
                                                 const std::string& expected,
                                                 PyObject* got) {
-  PyErr_Format(PyExc_TypeError, "[%s] expected %s for '%s', got %s", where.function,
-               expected.c_str(), where.text().c_str(), Py_TYPE(got)->tp_name);
+  PyErr_SetString(PyExc_TypeError, wrong_argument(where.function, where.text(), expected,
+                                                  Py_TYPE(got)->tp_name)
+                                       .c_str());
   return false;
+}
+
+/// The same as a C++ exception, for code below guarded().
+inline void expect(bool fits, const Argument& where, const char* expected, PyObject* got) {
+  if (__builtin_expect(fits, 1)) return;
+  detail::raise<TypeError>(
+      wrong_argument(where.function, where.text(), expected, Py_TYPE(got)->tp_name));
 }
 
 /// A conversion failed: the usual TypeError gets our text, another error stays.

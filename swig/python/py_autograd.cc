@@ -18,8 +18,8 @@ PyObject* backward_fn(PyObject*, PyObject* args) {
     return nullptr;
   }
   return guarded([&]() -> PyObject* {
-    backward(parse_tensors("tensors", outputs), parse_tensors("gradients", grads), retain,
-             create);
+    backward(parse_tensors({"backward", "tensors"}, outputs),
+             parse_tensors({"backward", "gradients"}, grads), retain, create);
     Py_RETURN_NONE;
   });
 }
@@ -31,9 +31,10 @@ PyObject* grad_function(PyObject*, PyObject* args) {
     return nullptr;
   }
   return guarded([&] {
-    return wrap_list(grad(parse_tensors("outputs", outputs),
-                          parse_tensors("inputs", inputs),
-                          parse_tensors("grad_outputs", grads), retain, create, unused));
+    return wrap_list(grad(parse_tensors({"grad", "outputs"}, outputs),
+                          parse_tensors({"grad", "inputs"}, inputs),
+                          parse_tensors({"grad", "grad_outputs"}, grads), retain, create,
+                          unused));
   });
 }
 
@@ -41,10 +42,8 @@ PyObject* grad_function(PyObject*, PyObject* args) {
 std::pair<Tensor, PyCallable> hook_arguments(const char* what, PyObject* args) {
   PyObject *tensor, *callable;
   if (!PyArg_UnpackTuple(args, what, 2, 2, &tensor, &callable)) throw_python_error();
-  PKG_CHECK(is_tensor(tensor), TypeError, what, "() expected a Tensor, got ",
-            Py_TYPE(tensor)->tp_name);
-  PKG_CHECK(PyCallable_Check(callable), TypeError, what, "() expected a callable, got ",
-            Py_TYPE(callable)->tp_name);
+  expect(is_tensor(tensor), {what, "tensor"}, "a Tensor", tensor);
+  expect(PyCallable_Check(callable), {what, "hook"}, "a callable", callable);
   return {unwrap(tensor), PyCallable(callable)};
 }
 PyObject* register_hook_fn(PyObject*, PyObject* args) {
@@ -55,9 +54,8 @@ PyObject* register_hook_fn(PyObject*, PyObject* args) {
       const PyRef argument(wrap(grad));
       const PyRef result = hook(argument.get());
       if (result.get() == Py_None) return Tensor();
-      PKG_CHECK(is_tensor(result.get()), TypeError,
-                "a hook must return a Tensor or None, got ",
-                Py_TYPE(result.get())->tp_name);
+      const Argument where{"register_hook", "hook"};
+      expect(is_tensor(result.get()), where.result(), "a Tensor or None", result.get());
       return unwrap(result.get());
     }));
   });
@@ -74,8 +72,7 @@ PyObject* register_accumulated_hook_fn(PyObject*, PyObject* args) {
 }
 PyObject* retain_grad_fn(PyObject*, PyObject* tensor) {
   return guarded([&]() -> PyObject* {
-    PKG_CHECK(is_tensor(tensor), TypeError, "retain_grad() expected a Tensor, got ",
-              Py_TYPE(tensor)->tp_name);
+    expect(is_tensor(tensor), {"retain_grad", "tensor"}, "a Tensor", tensor);
     retain_grad(unwrap(tensor));
     Py_RETURN_NONE;
   });
@@ -85,7 +82,7 @@ PyObject* retain_grad_fn(PyObject*, PyObject* tensor) {
 TensorList gradients_of(PyObject* result) {
   if (is_tensor(result)) return {unwrap(result)};
   if (result == Py_None) return {Tensor()};
-  return parse_tensors("the gradients returned by backward()", result);
+  return parse_tensors(Argument{"Function", "backward"}.result(), result);
 }
 
 PyObject* record_function_fn(PyObject*, PyObject* args) {
@@ -97,17 +94,17 @@ PyObject* record_function_fn(PyObject*, PyObject* args) {
     return nullptr;
   }
   return guarded([&] {
-    const TensorList ins = parse_tensors("inputs", inputs);
+    const TensorList ins = parse_tensors({"Function", "inputs"}, inputs);
     FunctionOptions options;
     options.materialize_grads = materialize;
-    options.saved = parse_tensors("saved", saved);
+    options.saved = parse_tensors({"Function", "saved"}, saved);
     options.release = [drop = PyCallable(release)] {
       if (!interpreter_alive()) return;
       GilAcquire gil;
       drop();
     };
     Ref<Node> node = record_function(
-        name, ins, parse_tensors("outputs", outputs),
+        name, ins, parse_tensors({"Function", "outputs"}, outputs),
         [run = PyCallable(backward)](const TensorList& grads, Node& self) {
           GilAcquire gil;
           const PyRef node(wrap_node(Ref<Node>::share(&self))), tuple(wrap_list(grads));
@@ -124,8 +121,9 @@ PyObject* set_history_fn(PyObject*, PyObject* args) {
     return nullptr;
   }
   return guarded([&]() -> PyObject* {
-    PKG_CHECK(is_tensor(tensor), TypeError, "expected a Tensor");
-    set_history(unwrap(tensor), unwrap_node(node), uint32_t(output_nr));
+    expect(is_tensor(tensor), {"_set_history", "tensor"}, "a Tensor", tensor);
+    set_history(unwrap(tensor), unwrap_node({"_set_history", "node"}, node),
+                uint32_t(output_nr));
     Py_RETURN_NONE;
   });
 }

@@ -2,6 +2,7 @@
 // swig/python/py_dlpack.cc: tensor memory in DLPack capsules, both ways.
 #include "tensor/dlpack.h"
 
+#include "argument.h"
 #include "autograd/views.h"
 #include "py_tensor.h"
 
@@ -63,8 +64,7 @@ std::pair<int, int> int_pair(const char* name, PyObject* object) {
   int first, second;
   if (!PyTuple_Check(object) || !PyArg_ParseTuple(object, "ii", &first, &second)) {
     PyErr_Clear();
-    detail::raise<TypeError>("[__dlpack__] expected None or (int, int) for '", name,
-                             "', got ", Py_TYPE(object)->tp_name);
+    expect(false, {"__dlpack__", name}, "None or (int, int)", object);
   }
   return {first, second};
 }
@@ -72,9 +72,7 @@ std::pair<int, int> int_pair(const char* name, PyObject* object) {
 // None; or -1, which PyTorch passes for "do nothing".
 void check_stream(PyObject* stream) {
   if (stream == Py_None) return;
-  PKG_CHECK(PyLong_Check(stream), TypeError,
-            "[__dlpack__] expected None or an int for 'stream', got ",
-            Py_TYPE(stream)->tp_name);
+  expect(PyLong_Check(stream), {"__dlpack__", "stream"}, "None or an int", stream);
   int overflow;
   PKG_CHECK(PyLong_AsLongAndOverflow(stream, &overflow) == -1 && !overflow, ValueError,
             "[__dlpack__] expected stream=None: the CPU has no streams.");

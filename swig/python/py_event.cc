@@ -7,7 +7,6 @@
 #include <cmath>
 #include <string>
 
-#include "argument.h"
 #include "scheduler/hooks.h"
 
 namespace pkg::python {
@@ -273,9 +272,7 @@ PyObject* manual_set(PyObject* self, PyObject* args, PyObject* kwargs) {
 }
 PyObject* manual_set_error(PyObject* self, PyObject* error) {
   return guarded([&]() -> PyObject* {
-    PKG_CHECK(PyExceptionInstance_Check(error), TypeError,
-              "[set_error] expected an exception, got ", Py_TYPE(error)->tp_name,
-              " (error).");
+    expect(PyExceptionInstance_Check(error), {"set_error", "error"}, "an exception", error);
     PyErr_SetObject(PyExceptionInstance_Class(error), error);
     as_manual(self).set_error(std::make_exception_ptr(PyError::fetch()));
     Py_RETURN_NONE;
@@ -308,9 +305,8 @@ PyObject* wrap_event(Ref<Event> event, std::shared_ptr<Outcome> outcome) {
 
 bool is_event(PyObject* object) { return PyObject_TypeCheck(object, g_event_type); }
 
-const Ref<Event>& event_of(const char* function, PyObject* object) {
-  PKG_CHECK(is_event(object), TypeError, "[", function,
-            "] expected an Event, got ", Py_TYPE(object)->tp_name, ".");
+const Ref<Event>& event_of(const Argument& where, PyObject* object) {
+  expect(is_event(object), where, "an Event", object);
   return as_event(object).event;
 }
 

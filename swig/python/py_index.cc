@@ -26,6 +26,16 @@ bool is_array_like(PyObject* part) {
          !PyLong_CheckExact(part) && !is_tensor(part);
 }
 
+Tensor index_from(PyObject* part) {
+  try {
+    return tensor_from_data(part, std::nullopt);
+  } catch (const TypeError&) {
+    detail::raise<IndexError>("[index] expected ints, slices, ..., None, or Tensors, arrays "
+                              "or lists of ints or bools as indices, got ",
+                              Py_TYPE(part)->tp_name);
+  }
+}
+
 // A part of a key as one of the five: numbers become ints, all else tensors.
 PyObject* as_part(PyObject* part) {
   if (!PyBool_Check(part) && !is_sequence(part) && PyIndex_Check(part)) {
@@ -34,7 +44,7 @@ PyObject* as_part(PyObject* part) {
     if (!PyObject_CheckBuffer(part)) throw_python_error();
     PyErr_Clear();
   }
-  Tensor index = tensor_from_data(part, std::nullopt);
+  Tensor index = index_from(part);
   if (is_sequence(part) && index.numel() == 0) {
     index = ops::to_dtype(index, DType::Int64);  // x[[]]
   }

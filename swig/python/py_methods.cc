@@ -112,9 +112,9 @@ PyObject* make_subclass(PyObject*, PyObject* args) {
   }
   return guarded([&] {
     auto* type = reinterpret_cast<PyTypeObject*>(cls);
-    PKG_CHECK(PyType_Check(cls) && PyType_IsSubtype(type, g_tensor_base) &&
-                  is_tensor(data),
-              TypeError, "_make_subclass(): expected (class, Tensor)");
+    expect(PyType_Check(cls) && PyType_IsSubtype(type, g_tensor_base),
+           {"_make_subclass", "cls"}, "a subclass of Tensor", cls);
+    expect(is_tensor(data), {"_make_subclass", "data"}, "a Tensor", data);
     const Tensor& source = unwrap(data);
     Tensor tensor = share(source);
     if (requires_grad) set_requires_grad(tensor, true);

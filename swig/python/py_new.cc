@@ -2,6 +2,7 @@
 // swig/python/py_new.cc: tensors from Python data, and tensor memory as Python buffers.
 #include <cstring>
 
+#include "argument.h"
 #include "autograd/leaf.h"
 #include "ops/functions.h"
 #include "py_tensor.h"
@@ -189,9 +190,7 @@ PyObject* tensor_fn(PyObject*, PyObject* args, PyObject* kwargs) {
     std::optional<DType> wanted;
     if (dtype != Py_None) {
       DType parsed;
-      PKG_CHECK(load_dtype(dtype, parsed), TypeError,
-                "[tensor] expected a dtype for 'dtype', got ",
-                Py_TYPE(dtype)->tp_name);
+      expect(load_dtype(dtype, parsed), {"tensor", "dtype"}, "a dtype", dtype);
       wanted = parsed;
     }
     Tensor tensor = tensor_from_data(data, wanted);
@@ -201,8 +200,7 @@ PyObject* tensor_fn(PyObject*, PyObject* args, PyObject* kwargs) {
 }
 PyObject* from_numpy(PyObject*, PyObject* array) {
   return guarded([&] {
-    PKG_CHECK(PyObject_CheckBuffer(array), TypeError,
-              "[from_numpy] expected a numpy.ndarray for 'array', got ", Py_TYPE(array)->tp_name);
+    expect(PyObject_CheckBuffer(array), {"from_numpy", "array"}, "a numpy.ndarray", array);
     bool read_only = false;
     const Tensor tensor = borrow_buffer(array, &read_only);
     if (read_only) {
@@ -216,8 +214,7 @@ PyObject* from_numpy(PyObject*, PyObject* array) {
 }
 PyObject* memory_of(PyObject*, PyObject* object) {
   return guarded([&]() -> PyObject* {
-    PKG_CHECK(is_tensor(object), TypeError, "[_memory] expected a Tensor for 'tensor', got ",
-              Py_TYPE(object)->tp_name);
+    expect(is_tensor(object), {"_memory", "tensor"}, "a Tensor", object);
     const Tensor& tensor = unwrap(object);
     PKG_CHECK(!tensor.is_meta(), TypeError, "a meta tensor has no memory to show");
     PKG_CHECK(tensor.dtype() != DType::BFloat16, TypeError,

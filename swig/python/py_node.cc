@@ -117,7 +117,7 @@ void replace(TensorList& grads, PyObject* result) {
     single = check(PyTuple_Pack(1, result));
     result = single.get();
   }
-  TensorList made = parse_tensors("the result of a hook", result);
+  TensorList made = parse_tensors(Argument{"register_hook", "hook"}.result(), result);
   PKG_CHECK(made.size() == grads.size(), RuntimeError, "a hook returned ", made.size(),
             " gradients, expected ", grads.size());
   grads = std::move(made);
@@ -125,8 +125,9 @@ void replace(TensorList& grads, PyObject* result) {
 
 PyObject* add_hook(PyObject* self, PyObject* callable, HookKind kind) {
   return guarded([&] {
-    PKG_CHECK(PyCallable_Check(callable), TypeError,
-              "register_hook() expected a callable, got ", Py_TYPE(callable)->tp_name);
+    const Argument where{kind == HookKind::Pre ? "register_prehook" : "register_hook",
+                         "hook"};
+    expect(PyCallable_Check(callable), where, "a callable", callable);
     HookList& list = node_of(self)->hooks();
     const int64_t id = list.add(
         kind, 0,
@@ -224,9 +225,8 @@ PyObject* wrap_node(Ref<Node> node) {
   return self;
 }
 
-const Ref<Node>& unwrap_node(PyObject* object) {
-  PKG_CHECK(PyObject_TypeCheck(object, g_node_type), TypeError, "expected a Node, got ",
-            Py_TYPE(object)->tp_name);
+const Ref<Node>& unwrap_node(const Argument& where, PyObject* object) {
+  expect(PyObject_TypeCheck(object, g_node_type), where, "a Node", object);
   return node_of(object);
 }
 
@@ -236,15 +236,14 @@ PyObject* wrap_hook(HookHandle handle) {
   return self;
 }
 
-TensorList parse_tensors(const char* what, PyObject* sequence) {
-  PKG_CHECK(PyTuple_Check(sequence) || PyList_Check(sequence), TypeError, what,
-            " must be a tuple of Tensors, got ", Py_TYPE(sequence)->tp_name);
+TensorList parse_tensors(const Argument& where, PyObject* sequence) {
+  expect(PyTuple_Check(sequence) || PyList_Check(sequence), where, "a tuple of Tensors",
+         sequence);
   TensorList list;
   const Py_ssize_t n = PySequence_Fast_GET_SIZE(sequence);
   for (Py_ssize_t i = 0; i < n; ++i) {
     PyObject* entry = PySequence_Fast_GET_ITEM(sequence, i);
-    PKG_CHECK(entry == Py_None || is_tensor(entry), TypeError, what,
-              " must be Tensors or None, got ", Py_TYPE(entry)->tp_name);
+    expect(entry == Py_None || is_tensor(entry), where.item(i), "a Tensor or None", entry);
     list.push_back(entry == Py_None ? Tensor() : unwrap(entry));
   }
   return list;

@@ -45,6 +45,26 @@ struct Call {
   Py_ssize_t n_keywords() const { return keywords ? PyTuple_GET_SIZE(keywords) : 0; }
 };
 
+// Why `object` is no `param`: of a list, which item is wrong.
+[[gnu::cold]] std::string refusal(const Operator& op, const pkg::Argument& param,
+                                  PyObject* object) {
+  const std::string& function = op.schema.name;
+  const std::string got = Py_TYPE(object)->tp_name;
+  if (!param.list || !(PyList_Check(object) || PyTuple_Check(object))) {
+    return wrong_argument(function, param.name, param.expected(), got);
+  }
+  const pkg::Argument item = param.item();
+  const Py_ssize_t n = PySequence_Fast_GET_SIZE(object);
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    PyObject* entry = PySequence_Fast_GET_ITEM(object, i);
+    Value value;
+    if (parse_value(item, entry, &value)) continue;
+    return wrong_argument(function, str(param.name, '[', i, ']'), item.expected(),
+                          Py_TYPE(entry)->tp_name);
+  }
+  return wrong_argument(function, param.name, param.expected(), str("a ", got, " of ", n));
+}
+
 // Matches one schema; on failure says why (an empty message costs nothing when the
 // first overload fits, which is the usual case).
 bool match(const Operator& op, const Call& call, Value* out, std::string* why) {
@@ -67,16 +87,17 @@ bool match(const Operator& op, const Call& call, Value* out, std::string* why) {
     if (tensors || parse_value(param, call.args[i], &out[at])) {
       const bool ints = param.list && param.type == ArgType::Int;
       if (!tensors && !(ints && last && i + 1 < call.n_args)) continue;
-      PyObject* rest = checked(PyTuple_New(call.n_args - i));
-      PyRef owner(rest);
+      const PyRef owner(checked(PyTuple_New(call.n_args - i)));
+      PyObject* rest = owner.get();
       for (Py_ssize_t k = i; k < call.n_args; ++k) {
         Py_INCREF(call.args[k]);
         PyTuple_SET_ITEM(rest, k - i, call.args[k]);
       }
       if (parse_value(param, rest, &out[at])) break;
+      *why = refusal(op, param, rest);
+    } else {
+      *why = refusal(op, param, call.args[i]);
     }
-    *why = str(name, "(): argument '", param.name, "' (position ", i + 1, ") must be ",
-               param.type_str(), ", not ", Py_TYPE(call.args[i])->tp_name);
     return false;
   }
   for (Py_ssize_t k = 0; k < call.n_keywords(); ++k) {
@@ -94,8 +115,7 @@ bool match(const Operator& op, const Call& call, Value* out, std::string* why) {
     PyObject* value = call.args[call.n_args + k];
     const pkg::Argument& param = params[size_t(index)];
     if (!parse_value(param, value, &out[index])) {
-      *why = str(name, "(): argument '", keyword, "' must be ", param.type_str(),
-                 ", not ", Py_TYPE(value)->tp_name);
+      *why = refusal(op, param, value);
       return false;
     }
   }

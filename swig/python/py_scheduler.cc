@@ -67,13 +67,16 @@ const char* lasting_name(PyObject* callable) {
 std::vector<Ref<Event>> events_of(PyObject* deps) {
   std::vector<Ref<Event>> events;
   if (!deps || deps == Py_None) return events;
-  if (is_event(deps)) return {event_of("submit", deps)};
-  PyRef list(PySequence_Fast(deps, "[submit] expected an Event or a sequence of them "
-                                   "(deps)."));
-  if (!list) throw_python_error();
+  const Argument where{"submit", "deps"};
+  if (is_event(deps)) return {event_of(where, deps)};
+  const PyRef list(PySequence_Fast(deps, ""));
+  if (!list) {
+    explain(where, "an Event or a sequence of them", deps);
+    throw_python_error();
+  }
   for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list.get()); ++i) {
     PyObject* item = PySequence_Fast_GET_ITEM(list.get(), i);
-    if (item != Py_None) events.push_back(event_of("submit", item));
+    if (item != Py_None) events.push_back(event_of(where.item(i), item));
   }
   return events;
 }
@@ -87,13 +90,13 @@ PyObject* submit_function(PyObject*, PyObject* args, PyObject* kwargs) {
     return nullptr;
   }
   return guarded([&] {
-    Stream* target =
-        stream == Py_None ? nullptr : stream_of("submit", stream).get();
+    const Argument where{"submit", "stream"};
+    Stream* target = stream == Py_None ? nullptr : stream_of(where, stream).get();
     return submit_callable(callable, deps, target);
   });
 }
 PyObject* cancel_function(PyObject*, PyObject* event) {
-  return guarded([&] { return PyBool_FromLong(cancel(event_of("cancel", event))); });
+  return guarded([&] { return PyBool_FromLong(cancel(event_of({"cancel", "event"}, event))); });
 }
 PyObject* cancel_requested_function(PyObject*, PyObject*) {
   return PyBool_FromLong(cancel_requested());
@@ -129,8 +132,7 @@ PyMethodDef g_functions[] = {
 }  // namespace
 
 PyObject* submit_callable(PyObject* callable, PyObject* deps, Stream* stream) {
-  PKG_CHECK(PyCallable_Check(callable), TypeError, "[submit] expected a callable for "
-            "'callable', got ", Py_TYPE(callable)->tp_name);
+  expect(PyCallable_Check(callable), {"submit", "callable"}, "a callable", callable);
   auto outcome = std::make_shared<Outcome>();
   const auto events = events_of(deps);
   Ref<Event> event = submit(PyCall(callable, outcome), events,

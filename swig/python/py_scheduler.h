@@ -7,6 +7,7 @@
 #include <memory>
 #include <string_view>
 
+#include "argument.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/stream.h"
 
@@ -33,10 +34,10 @@ struct PyEvent {
 /// New Python object of an event.
 PyObject* wrap_event(Ref<Event> event, std::shared_ptr<Outcome> outcome);
 /// The event inside; TypeError when the object is not one.
-const Ref<Event>& event_of(const char* function, PyObject* object);
+const Ref<Event>& event_of(const Argument& where, PyObject* object);
 bool is_event(PyObject* object);
 /// The stream inside; TypeError when the object is not one.
-const Ref<Stream>& stream_of(const char* function, PyObject* object);
+const Ref<Stream>& stream_of(const Argument& where, PyObject* object);
 
 /// Submits callable() and returns its Python event; `stream` may be null.
 PyObject* submit_callable(PyObject* callable, PyObject* deps, Stream* stream);

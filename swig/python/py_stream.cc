@@ -86,13 +86,13 @@ PyObject* stream_record(PyObject* self, PyObject*) {
 }
 PyObject* stream_wait(PyObject* self, PyObject* event) {
   return guarded([&]() -> PyObject* {
-    as_stream(self)->wait(event_of("wait_event", event));
+    as_stream(self)->wait(event_of({"wait_event", "event"}, event));
     Py_RETURN_NONE;
   });
 }
 PyObject* stream_wait_stream(PyObject* self, PyObject* other) {
   return guarded([&]() -> PyObject* {
-    as_stream(self)->wait(stream_of("wait_stream", other)->record());
+    as_stream(self)->wait(stream_of({"wait_stream", "other"}, other)->record());
     Py_RETURN_NONE;
   });
 }
@@ -173,9 +173,8 @@ PyMethodDef g_functions[] = {
 
 }  // namespace
 
-const Ref<Stream>& stream_of(const char* function, PyObject* object) {
-  PKG_CHECK(PyObject_TypeCheck(object, g_stream_type), TypeError, "[", function,
-            "] expected a Stream, got ", Py_TYPE(object)->tp_name, " (stream).");
+const Ref<Stream>& stream_of(const Argument& where, PyObject* object) {
+  expect(PyObject_TypeCheck(object, g_stream_type), where, "a Stream", object);
   return as_stream(object);
 }
 

@@ -14,8 +14,8 @@ namespace {
 
 void run_backward(const py::object& tensors, const py::object& gradients,
                   bool retain_graph, bool create_graph) {
-  const TensorList outputs = parse_tensors("tensors", tensors);
-  const TensorList grads = parse_tensors("gradients", gradients);
+  const TensorList outputs = parse_tensors("backward", "tensors", tensors);
+  const TensorList grads = parse_tensors("backward", "gradients", gradients);
   WithoutGil without_gil;
   backward(outputs, grads, retain_graph, create_graph);
 }
@@ -23,21 +23,20 @@ void run_backward(const py::object& tensors, const py::object& gradients,
 TensorList run_grad(const py::object& outputs, const py::object& inputs,
                     const py::object& grad_outputs, bool retain_graph, bool create_graph,
                     bool allow_unused) {
-  const TensorList of = parse_tensors("outputs", outputs);
-  const TensorList to = parse_tensors("inputs", inputs);
-  const TensorList grads = parse_tensors("grad_outputs", grad_outputs);
+  const TensorList of = parse_tensors("grad", "outputs", outputs);
+  const TensorList to = parse_tensors("grad", "inputs", inputs);
+  const TensorList grads = parse_tensors("grad", "grad_outputs", grad_outputs);
   WithoutGil without_gil;
   return grad(of, to, grads, retain_graph, create_graph, allow_unused);
 }
 
 Tensor tensor_for(const char* what, const py::object& object) {
   const auto tensor = as_tensor(object);
-  PKG_CHECK(tensor, TypeError, what, "() expected a Tensor, got ", type_name(object));
+  expect(tensor.has_value(), what, "tensor", "a Tensor", object);
   return *tensor;
 }
 Kept callable_for(const char* what, const py::object& object) {
-  PKG_CHECK(is_callable(object), TypeError, what, "() expected a callable, got ",
-            type_name(object));
+  expect(is_callable(object), what, "hook", "a callable", object);
   return keep(object);
 }
 
@@ -49,8 +48,7 @@ HookHandle register_tensor_hook(const py::object& object, const py::object& call
     const py::object result = (*hook)(grad);
     if (result.is_none()) return Tensor();
     const auto replaced = as_tensor(result);
-    PKG_CHECK(replaced, TypeError, "a hook must return a Tensor or None, got ",
-              type_name(result));
+    expect(replaced.has_value(), "register_hook", "hook()", "a Tensor or None", result);
     return *replaced;
   });
 }
@@ -69,7 +67,7 @@ HookHandle register_leaf_hook(const py::object& object, const py::object& callab
 TensorList gradients_of(const py::object& result) {
   if (const auto tensor = as_tensor(result)) return {*tensor};
   if (result.is_none()) return {Tensor()};
-  return parse_tensors("the gradients returned by backward()", result);
+  return parse_tensors("Function", "backward()", result);
 }
 
 Held<Node> record(const std::string& name, const py::object& inputs,
@@ -78,14 +76,15 @@ Held<Node> record(const std::string& name, const py::object& inputs,
                   const py::object& saved) {
   FunctionOptions options;
   options.materialize_grads = materialize_grads;
-  options.saved = parse_tensors("saved", saved);
+  options.saved = parse_tensors("Function", "saved", saved);
   options.release = [drop = keep(release)] {
     if (!interpreter_alive()) return;
     py::gil_scoped_acquire gil;
     (*drop)();
   };
   return record_function(
-      name, parse_tensors("inputs", inputs), parse_tensors("outputs", outputs),
+      name, parse_tensors("Function", "inputs", inputs),
+      parse_tensors("Function", "outputs", outputs),
       [run = keep(backward)](const TensorList& grads, Node& self) {
         py::gil_scoped_acquire gil;
         return gradients_of((*run)(Held<Node>(&self), grads));
@@ -95,9 +94,8 @@ Held<Node> record(const std::string& name, const py::object& inputs,
 
 void put_history(const py::object& object, const py::object& node, int output_nr) {
   const auto tensor = as_tensor(object);
-  PKG_CHECK(tensor, TypeError, "expected a Tensor");
-  PKG_CHECK(py::isinstance<Node>(node), TypeError, "expected a Node, got ",
-            type_name(node));
+  expect(tensor.has_value(), "_set_history", "tensor", "a Tensor", object);
+  expect(py::isinstance<Node>(node), "_set_history", "node", "a Node", node);
   set_history(*tensor, node.cast<Held<Node>>(), uint32_t(output_nr));
 }
 

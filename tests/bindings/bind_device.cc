@@ -16,9 +16,7 @@ const std::array<Shared, 2> g_devices{
 
 Shared find(py::handle, py::handle given) {
   const auto device = as_device(given);
-  if (!device) {
-    throw TypeError(str("[device] expected a device or its name for 'type', got ", type_name(given)));
-  }
+  expect(device.has_value(), "device", "type", "a device or its name", given);
   return g_devices[size_t(device->type)];
 }
 

@@ -93,17 +93,17 @@ void set(const ManualEventObject& self, const py::object& value) {
 }
 
 void set_error(const ManualEventObject& self, const py::object& error) {
-  PKG_CHECK(py::isinstance(error, PyExc_BaseException), TypeError,
-            "[set_error] expected an exception, got ", type_name(error), " (error).");
+  expect(py::isinstance(error, PyExc_BaseException), "set_error", "error", "an exception",
+         error);
   py::set_error(py::type::of(error), error);
   self.manual().set_error(std::make_exception_ptr(py::error_already_set()));
 }
 
 }  // namespace
 
-Ref<Event> event_of(const char* function, py::handle object) {
-  PKG_CHECK(py::isinstance<EventObject>(object), TypeError, "[", function,
-            "] expected an Event, got ", type_name(object), ".");
+Ref<Event> event_of(const char* function, const std::string& parameter,
+                    py::handle object) {
+  expect(py::isinstance<EventObject>(object), function, parameter, "an Event", object);
   return object.cast<EventObject&>().event;
 }
 

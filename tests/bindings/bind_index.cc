@@ -28,6 +28,15 @@ struct Place {
   Tensor index;
 };
 
+Tensor index_from(py::handle part) {
+  try {
+    return tensor_from_data(part, std::nullopt);
+  } catch (const TypeError&) {
+    throw IndexError(str("[index] expected ints, slices, ..., None, or Tensors, arrays or "
+                         "lists of ints or bools as indices, got ", type_name(part)));
+  }
+}
+
 Place place_of(py::handle part) {
   if (auto tensor = as_tensor(part)) {
     if (is_number(*tensor)) return {item(*tensor).to<int64_t>(), {}};
@@ -37,7 +46,7 @@ Place place_of(py::handle part) {
   if (!sequence && !py::isinstance<py::bool_>(part)) {
     if (const auto number = as_int(part)) return {number, {}};
   }
-  const Tensor index = tensor_from_data(part, std::nullopt);
+  const Tensor index = index_from(part);
   const bool empty = sequence && index.numel() == 0;  // x[[]]
   return {{}, empty ? ops::to_dtype(index, DType::Int64) : index};
 }

@@ -51,15 +51,16 @@ void replace(TensorList& grads, const py::object& result) {
   if (result.is_none()) return;
   const auto single = as_tensor(result);
   TensorList made = single ? TensorList{*single}
-                           : parse_tensors("the result of a hook", result);
+                           : parse_tensors("register_hook", "hook()", result);
   PKG_CHECK(made.size() == grads.size(), RuntimeError, "a hook returned ", made.size(),
             " gradients, expected ", grads.size());
   grads = std::move(made);
 }
 
 HookHandle add_hook(Node& self, const py::object& callable, HookKind kind) {
-  PKG_CHECK(is_callable(callable), TypeError,
-            "register_hook() expected a callable, got ", type_name(callable));
+  expect(is_callable(callable),
+         kind == HookKind::Pre ? "register_prehook" : "register_hook", "hook", "a callable",
+         callable);
   HookList& list = self.hooks();
   const int64_t id = list.add(
       kind, 0, [hook = keep(callable), kind](TensorList& grads, const TensorList& other) {

@@ -14,9 +14,9 @@ Held<Stream> make_stream(const std::string& device) {
   return Ref<Stream>::make();
 }
 
-Held<Stream> stream_of(const char* function, const py::object& object) {
-  PKG_CHECK(py::isinstance<Stream>(object), TypeError, "[", function,
-            "] expected a Stream, got ", type_name(object), " (stream).");
+Held<Stream> stream_of(const char* function, const char* parameter,
+                       const py::object& object) {
+  expect(py::isinstance<Stream>(object), function, parameter, "a Stream", object);
   return object.cast<Held<Stream>>();
 }
 
@@ -29,11 +29,11 @@ EventObject submit_to(Stream* stream, const py::args& args) {
 EventObject record(Stream& self) { return {self.record(), nullptr}; }
 
 void wait_event(Stream& self, const py::object& event) {
-  self.wait(event_of("wait_event", event));
+  self.wait(event_of("wait_event", "event", event));
 }
 
 void wait_stream(Stream& self, const py::object& other) {
-  self.wait(stream_of("wait_stream", other)->record());
+  self.wait(stream_of("wait_stream", "other", other)->record());
 }
 
 void leave(const Stream&, const py::args&) {
@@ -52,7 +52,7 @@ Held<Stream> enter(const Held<Stream>& self) {
 EventObject submit_function(const py::object& callable, const py::object& deps,
                             const py::object& stream) {
   if (stream.is_none()) return submit_callable(callable, deps, nullptr);
-  return submit_callable(callable, deps, stream_of("submit", stream).get());
+  return submit_callable(callable, deps, stream_of("submit", "stream", stream).get());
 }
 
 }  // namespace

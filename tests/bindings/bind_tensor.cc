@@ -44,8 +44,8 @@ void register_tensor_class(const py::object& cls) {
 py::object make_subclass(const py::object& cls, const py::object& data,
                          const py::object& requires_grad) {
   const std::optional<Tensor> source = as_tensor(data);
-  PKG_CHECK(is_tensor_class(cls) && source, TypeError,
-            "_make_subclass(): expected (class, Tensor)");
+  expect(is_tensor_class(cls), "_make_subclass", "cls", "a subclass of Tensor", cls);
+  expect(source.has_value(), "_make_subclass", "data", "a Tensor", data);
   const Tensor tensor = share(*source);
   if (py::bool_(requires_grad)) set_requires_grad(tensor, true);
   const py::detail::type_info type = type_for(cls);

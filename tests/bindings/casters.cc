@@ -107,14 +107,14 @@ std::optional<Tensor> as_tensor_like(py::handle object) {
   return copy_of_buffer(py::reinterpret_borrow<py::buffer>(object));
 }
 
-TensorList parse_tensors(const char* what, py::handle sequence) {
-  PKG_CHECK(py::isinstance<py::tuple>(sequence) || py::isinstance<py::list>(sequence),
-            TypeError, what, " must be a tuple of Tensors, got ", type_name(sequence));
+TensorList parse_tensors(const char* function, const char* parameter, py::handle sequence) {
+  expect(py::isinstance<py::tuple>(sequence) || py::isinstance<py::list>(sequence), function,
+         parameter, "a tuple of Tensors", sequence);
   TensorList list;
   for (py::handle entry : sequence) {
     const auto tensor = entry.is_none() ? Tensor() : as_tensor(entry);
-    PKG_CHECK(tensor, TypeError, what, " must be Tensors or None, got ",
-              type_name(entry));
+    expect(tensor.has_value(), function, str(parameter, '[', list.size(), ']'),
+           "a Tensor or None", entry);
     list.push_back(*tensor);
   }
   return list;

@@ -65,6 +65,12 @@ py::object from_device(Device device);
 /// The type's name, as Python's own messages spell it.
 inline const char* type_name(py::handle object) { return Py_TYPE(object.ptr())->tp_name; }
 
+/// TypeError, in the text of all wrong arguments, unless it fits.
+inline void expect(bool fits, std::string_view function, std::string_view parameter,
+                   std::string_view expected, py::handle got) {
+  if (!fits) throw TypeError(wrong_argument(function, parameter, expected, type_name(got)));
+}
+
 }  // namespace pkg::pybind
 
 PYBIND11_DECLARE_HOLDER_TYPE(T, pkg::pybind::Held<T>, true)

@@ -110,8 +110,7 @@ class Match {
       const auto value = parse_value(parameter, args[i]);
       // x.reshape(2, 3), einsum("ij,jk", a, b): the remaining arguments are the list.
       if (takes_the_rest(i, args)) {
-        const py::object rest = args[py::slice(py::ssize_t(i), std::nullopt, 1)];
-        if (const auto list = parse_value(parameter, rest)) {
+        if (const auto list = parse_value(parameter, rest_of(i, args))) {
           values_[i] = *list;
           return true;
         }
@@ -119,8 +118,7 @@ class Match {
         values_[i] = *value;
         continue;
       }
-      return refuse("(): argument '", parameter.name, "' (position ", i + 1, ") must be ",
-                    parameter.type_str(), ", not ", type_name(args[i]));
+      return refuse_argument(parameter, takes_the_rest(i, args) ? rest_of(i, args) : args[i]);
     }
     return true;
   }
@@ -141,8 +139,7 @@ class Match {
       const Argument& parameter = schema_.arguments[at];
       const auto value = parse_value(parameter, object);
       if (!value) {
-        return refuse("(): argument '", keyword, "' must be ", parameter.type_str(),
-                      ", not ", type_name(object));
+        return refuse_argument(parameter, object);
       }
       values_[at] = *value;
     }
@@ -171,6 +168,30 @@ class Match {
     if (!parameters[i].list || !last) return false;
     if (parameters[i].type == ArgType::Tensor) return as_tensor(args[i]).has_value();
     return parameters[i].type == ArgType::Int && args.size() > i + 1 && as_int(args[i]);
+  }
+  static py::object rest_of(size_t i, const py::args& args) {
+    return args[py::slice(py::ssize_t(i), std::nullopt, 1)];
+  }
+  /// Of a list it says which item is wrong.
+  bool refuse_argument(const Argument& parameter, py::handle object) {
+    const std::string got = type_name(object);
+    if (!parameter.list || !is_list(object)) {
+      return tell(parameter.name, parameter.expected(), got);
+    }
+    const Argument item = parameter.item();
+    size_t i = 0;
+    for (py::handle entry : object) {
+      if (!parse_value(item, entry)) {
+        return tell(str(parameter.name, '[', i, ']'), item.expected(), type_name(entry));
+      }
+      ++i;
+    }
+    return tell(parameter.name, parameter.expected(), str("a ", got, " of ", i));
+  }
+  bool tell(const std::string& parameter, const std::string& expected,
+            const std::string& got) {
+    *why_ = wrong_argument(schema_.name, parameter, expected, got);
+    return false;
   }
   template <class... Parts>
   bool refuse(const Parts&... parts) {

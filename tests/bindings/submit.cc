@@ -29,18 +29,19 @@ const char* lasting_name(const py::object& callable) {
 std::vector<Ref<Event>> events_of(py::handle deps) {
   std::vector<Ref<Event>> events;
   if (deps.is_none()) return events;
-  if (py::isinstance<EventObject>(deps)) return {event_of("submit", deps)};
-  PKG_CHECK(py::isinstance<py::iterable>(deps), TypeError,
-            "[submit] expected an Event or a sequence of them (deps).");
+  if (py::isinstance<EventObject>(deps)) return {event_of("submit", "deps", deps)};
+  expect(py::isinstance<py::iterable>(deps), "submit", "deps",
+         "an Event or a sequence of them", deps);
+  size_t i = 0;
   for (py::handle entry : deps) {
-    if (!entry.is_none()) events.push_back(event_of("submit", entry));
+    const std::string parameter = str("deps[", i++, ']');
+    if (!entry.is_none()) events.push_back(event_of("submit", parameter, entry));
   }
   return events;
 }
 
 EventObject submit_callable(const py::object& callable, py::handle deps, Stream* stream) {
-  PKG_CHECK(is_callable(callable), TypeError, "[submit] expected a callable for "
-            "'callable', got ", type_name(callable));
+  expect(is_callable(callable), "submit", "callable", "a callable", callable);
   const std::vector<Ref<Event>> events = events_of(deps);
   const Kept outcome = keep();
   auto work = [function = keep(callable), outcome]() mutable {

@@ -6,8 +6,8 @@
 
 namespace pkg::pybind {
 
-/// Tensors of a tuple or list; None is an undefined one.  TypeError says `what`.
-TensorList parse_tensors(const char* what, py::handle sequence);
+/// Tensors of a tuple or list; None is an undefined one.
+TensorList parse_tensors(const char* function, const char* parameter, py::handle sequence);
 
 inline bool is_callable(py::handle object) {
   return py::isinstance<py::function>(object);

@@ -244,7 +244,7 @@ static void wrong_calls_say_what_is_wrong(void) {
 
   const pkg_arg text[] = {pkg_arg_tensor(NULL, x), pkg_arg_string("other", "two")};
   CHECK(!call("add", text, 2));
-  CHECK_ERROR(PKG_TYPE_ERROR, "add(): argument 'other' must be Tensor, not str");
+  CHECK_ERROR(PKG_TYPE_ERROR, "[add] expected a Tensor or a number for 'other', got str");
   CHECK(!call("add", text, 1));
   CHECK_ERROR(PKG_TYPE_ERROR, "add() missing required argument: 'other' (pos 2)");
   const pkg_arg unknown[] = {pkg_arg_tensor(NULL, x), pkg_arg_float("beta", 1)};
@@ -262,10 +262,10 @@ static void wrong_calls_say_what_is_wrong(void) {
   CHECK_ERROR(PKG_TYPE_ERROR, "positional argument follows the named 'self'");
   const pkg_arg null[] = {pkg_arg_tensor(NULL, x), pkg_arg_tensor(NULL, NULL)};
   CHECK(!call("add", null, 2));
-  CHECK_ERROR(PKG_TYPE_ERROR, "argument 'other' is a NULL tensor");
+  CHECK_ERROR(PKG_TYPE_ERROR, "expected a Tensor or a number for 'other', got NULL");
   const pkg_arg real[] = {pkg_arg_tensor(NULL, x), pkg_arg_float("dim", 0.5)};
   CHECK(!call("softmax", real, 2));
-  CHECK_ERROR(PKG_TYPE_ERROR, "argument 'dim' must be int, not float");
+  CHECK_ERROR(PKG_TYPE_ERROR, "expected an int for 'dim', got float");
 
   const int64_t three = 3;
   pkg_tensor* longer = pkg_tensor_empty(&three, 1, PKG_FLOAT32, PKG_CPU, status);
