@@ -52,25 +52,37 @@ def test_unsupported_operands_are_pythons_type_error():
     assert a + Other() == "mine"
 
 
-@pytest.mark.parametrize(
-    ("call", "text"),
-    [
-        (lambda x: x.add("a"), "[add] expected a Tensor or a number for 'other', got str"),
-        (lambda x: pkg.Tensor.add_(3, x), "[add_] expected a Tensor for 'self', got int"),
-        (lambda x: pkg.cat(x), "[cat] expected a list of Tensors for 'tensors', got Tensor"),
-        (lambda x: pkg.cat([x, 3]), "[cat] expected a Tensor for 'tensors[1]', got int"),
-        (lambda x: x.reshape("a"), "[reshape] expected an int or a list of ints for 'shape', got str"),
-        (lambda x: x.reshape(1, 2.5), "[reshape] expected an int for 'shape[1]', got float"),
-        (lambda x: x.sum(dim="a"), "[sum] expected an int, a list of ints or None for 'dim', got str"),
-        (lambda x: pkg.zeros(2, dtype=3), "[zeros] expected a dtype or None for 'dtype', got int"),
-        (lambda x: pkg.nn.functional.max_pool2d(x, [1, 2, 3]), "expected an int or a list of 2 ints for 'kernel_size', got a list of 3"),
-        (lambda x: x.register_hook(3), "[register_hook] expected a callable for 'hook', got int"),
-        (lambda x: pkg.autograd.grad(x, [3]), "[grad] expected a Tensor or None for 'inputs[0]', got int"),
-    ],
-)  # fmt: skip
-def test_a_wrong_argument_is_named_with_what_was_expected(call, text):
+WRONG_ARGUMENTS = {
+    "[add] expected a Tensor or a number for 'other', got str": lambda x: x.add("a"),
+    "[add_] expected a Tensor for 'self', got int": lambda x: pkg.Tensor.add_(3, x),
+    "[cat] expected a list of Tensors for 'tensors', got Tensor": pkg.cat,
+    "[cat] expected a Tensor for 'tensors[1]', got int": lambda x: pkg.cat([x, 3]),
+    "[reshape] expected an int or a list of ints for 'shape', got str": (
+        lambda x: x.reshape("a")
+    ),
+    "[reshape] expected an int for 'shape[1]', got float": lambda x: x.reshape(1, 2.5),
+    "[sum] expected an int, a list of ints or None for 'dim', got str": (
+        lambda x: x.sum(dim="a")
+    ),
+    "[full] expected a dtype or None for 'dtype', got int": (
+        lambda x: pkg.full((2,), 3, dtype=3)
+    ),
+    "expected an int or a list of 2 ints for 'kernel_size', got a list of 3": (
+        lambda x: pkg.nn.functional.max_pool2d(x, [1, 2, 3])
+    ),
+    "[register_hook] expected a callable for 'hook', got int": (
+        lambda x: x.register_hook(3)
+    ),
+    "[grad] expected a Tensor or None for 'inputs[0]', got int": (
+        lambda x: pkg.autograd.grad(x, [3])
+    ),
+}
+
+
+@pytest.mark.parametrize("text", WRONG_ARGUMENTS)
+def test_a_wrong_argument_is_named_with_what_was_expected(text):
     with pytest.raises(TypeError, match=re.escape(text)):
-        call(pkg.ones(2, requires_grad=True) * 1)
+        WRONG_ARGUMENTS[text](pkg.ones(2, requires_grad=True) * 1)
 
 
 def test_wrong_arguments_say_what_was_expected():
