@@ -156,7 +156,7 @@ def test_every_fault_of_the_walkthrough_has_a_test() -> None:
     page = (ROOT / "docs/walkthrough/faults.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| W(\d+) \|.*\| (.*) \|$", page, re.MULTILINE)
     assert [int(number) for number, _ in rows] == [*range(1, 72), *range(96, 103)]
-    sources = [*TESTS.glob("test_*.py"), *(TESTS / "cpp").glob("*_test.cc")]
+    sources = [*TESTS.rglob("test_*.py"), *(TESTS / "cpp").glob("*_test.cc")]
     text = "\n".join(source.read_text(encoding="utf-8") for source in sources)
     defined = set(re.findall(r"^def (test_\w+)\(|^TEST\((\w+)\)", text, re.MULTILINE))
     names = {name for pair in defined for name in pair}
