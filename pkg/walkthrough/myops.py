@@ -20,21 +20,30 @@ set_delay = _delays.set
 class TaskGroup:
     """The tasks that belong together: ids count from 0, results come in that order."""
 
+    # The locks cover the lists of events only.  A push is outside of them: without
+    # workers (PKG_ASYNC=0) the task runs in it, and may use its own group.
     def __init__(self) -> None:
         self._queue = JobQueue(ordered=False)
         self._lock = threading.Lock()
         self._events: list[Event] = []
 
-    def submit(self, work: Callable[[], Any], seconds: float = 0.0) -> int:
-        """Submits work() and returns its id at once."""
+    def _push_add(self, a: Number, b: Number) -> Event:
+        a, b = as_double("myops.add", "a", a), as_double("myops.add", "b", b)
+        work = functools.partial(pydemo.add, a, b)
+        return self._queue.submit(work, seconds=_delays.add)
+
+    def _take(self, event: Event) -> int:
         with self._lock:
-            self._events.append(self._queue.submit(work, seconds=seconds))
+            self._events.append(event)
             return len(self._events) - 1
+
+    def submit(self, work: Callable[[], Any]) -> int:
+        """Submits work() and returns its id at once."""
+        return self._take(self._queue.submit(work))
 
     def add(self, a: Number, b: Number) -> int:
         """Submit async add task, return task ID"""
-        a, b = as_double("myops.add", "a", a), as_double("myops.add", "b", b)
-        return self.submit(functools.partial(pydemo.add, a, b), _delays.add)
+        return self._take(self._push_add(a, b))
 
     def result(self, task: int, timeout: float | None = None) -> Any:
         """Waits for one task; ValueError for an id that this group did not give."""
@@ -84,19 +93,22 @@ def _group(errors: list[BaseException], results: list[Any]) -> BaseException:
 
 
 _current = TaskGroup()
-_lock = threading.Lock()
+_lock = threading.Lock()  # an event enters the group that the next wait_all() takes
+
+
+def _take(event: Event) -> int:
+    with _lock:
+        return _current._take(event)
 
 
 def add(a: Number, b: Number) -> int:
     """Submit async add task, return task ID"""
-    with _lock:
-        return _current.add(a, b)
+    return _take(_current._push_add(a, b))
 
 
 def submit(work: Callable[[], Any]) -> int:
     """Submit any callable as a task, return task ID"""
-    with _lock:
-        return _current.submit(work)
+    return _take(_current._queue.submit(work))
 
 
 def wait_all(return_exceptions: bool = False) -> list[Any]:

@@ -49,6 +49,21 @@ def test_no_result_is_lost_between_adding_and_waiting_threads():
     assert sum(group_sizes) == 4000
 
 
+def test_a_task_may_use_its_own_group_without_threads():
+    """With PKG_ASYNC=0 a task runs inside submit(), which holds no lock meanwhile."""
+    code = """
+        from pkg.walkthrough import myops
+        group = myops.TaskGroup()
+        assert group.submit(lambda: group.submit(lambda: 7)) == 1
+        assert group.wait_all() == [7, 0]
+        myops.submit(lambda: myops.add(1, 2))
+        print(myops.wait_all())
+        myops.submit(myops.wait_all)
+        print(myops.wait_all())
+    """
+    assert run_child(code, PKG_ASYNC="0")[:3] == (0, "[3.0, 0]\n[[]]\n", "")
+
+
 def test_w03_an_id_means_one_task_of_one_group():
     group = myops.TaskGroup()
     assert [group.add(1, 2), group.add(3, 4)] == [0, 1]
