@@ -13,6 +13,7 @@ import textwrap
 import time
 
 import pytest
+
 from child import DEADLINE, child_environment, run_child, run_command
 
 HAMMER_SECONDS = float(os.environ.get("PKG_HAMMER_SECONDS", "10"))
@@ -216,6 +217,12 @@ INTERRUPTED = """
 """
 
 
+def check_interrupted(code, said="fine\n", timeout=DEADLINE, check=INTERRUPTED):
+    """Runs code after what defines check(), and expects what it prints."""
+    status, out, err, _ = run_child(check + code, timeout)
+    assert (status, out, err) == (0, said, "")
+
+
 def test_ctrl_c_ends_each_wait_for_an_event():
     code = """
     from pkg._binding import core
@@ -230,8 +237,7 @@ def test_ctrl_c_ends_each_wait_for_an_event():
     assert work.result() == 0
     print("fine")
     """
-    status, out, err, _ = run_child(INTERRUPTED + code)
-    assert (status, out, err) == (0, "fine\n", "")
+    check_interrupted(code)
 
 
 def test_ctrl_c_ends_each_wait_of_a_queue():
@@ -254,8 +260,7 @@ def test_ctrl_c_ends_each_wait_of_a_queue():
     assert group.wait_all() == [True]
     print("fine")
     """
-    status, out, err, _ = run_child(INTERRUPTED + code)
-    assert (status, out, err) == (0, "fine\n", "")
+    check_interrupted(code)
 
 
 def test_ctrl_c_ends_each_wait_for_a_tensor():
@@ -278,8 +283,7 @@ def test_ctrl_c_ends_each_wait_for_a_tensor():
     print((pkg.ones(2) + 1).tolist(), flush=True)
     os._exit(0)
     """
-    status, out, err, _ = run_child(INTERRUPTED + code, timeout=60)
-    assert (status, out, err) == (0, "[2.0, 2.0]\n", "")
+    check_interrupted(code, said="[2.0, 2.0]\n", timeout=60)
 
 
 def test_ctrl_c_in_a_callback_of_backward():
@@ -289,8 +293,7 @@ def test_ctrl_c_in_a_callback_of_backward():
     check("backward", (x * 2).sum().backward)
     print(x.grad)
     """
-    status, out, err, _ = run_child(INTERRUPTED + code)
-    assert (status, out, err) == (0, "None\n", "")
+    check_interrupted(code, said="None\n")
 
 
 def test_ctrl_c_in_a_long_backward():
@@ -312,10 +315,8 @@ def test_ctrl_c_in_a_long_backward():
     assert core.live_nodes() == before, core.live_nodes()
     print("fine")
     """
-    code = code.replace("check(", "check_at_once(")
-    at_once = INTERRUPTED.replace("def check(", "def check_at_once(").replace("0.1", "0.01")
-    status, out, err, _ = run_child(at_once + code, timeout=60)
-    assert (status, out, err) == (0, "fine\n", "")
+    at_once = INTERRUPTED.replace("Timer(0.1", "Timer(0.01")
+    check_interrupted(code, timeout=60, check=at_once)
 
 
 def test_ctrl_c_in_a_backward_of_few_large_nodes():
@@ -330,15 +331,13 @@ def test_ctrl_c_in_a_backward_of_few_large_nodes():
     check("backward", y.backward)
     print(x.grad)
     """
-    status, out, err, _ = run_child(INTERRUPTED + code, timeout=60)
-    assert (status, out, err) == (0, "None\n", "")
+    check_interrupted(code, said="None\n", timeout=60)
 
 
-def test_ctrl_c_without_a_handler_ends_the_process():
-    code = """
-        from pkg.scheduler import ManualEvent
-        print("waiting", flush=True)
-        ManualEvent().wait()
+def interrupt_child(code, line, pause):
+    """Runs code and sends Ctrl-C `pause` seconds after it printed the line.
+
+    Returns (exit status, stderr, seconds from then to the end).
     """
     child = subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(code)],
@@ -347,13 +346,23 @@ def test_ctrl_c_without_a_handler_ends_the_process():
         text=True,
         env=child_environment(),
     )
-    assert child.stdout.readline() == "waiting\n"
-    time.sleep(0.1)
+    assert child.stdout.readline() == line
+    time.sleep(pause)
+    assert child.poll() is None, "it did not wait"
     begin = time.monotonic()
     child.send_signal(signal.SIGINT)
     _, err = child.communicate(timeout=DEADLINE)
-    assert time.monotonic() - begin < 1.5
-    assert child.returncode != 0
+    return child.returncode, err, time.monotonic() - begin
+
+
+def test_ctrl_c_without_a_handler_ends_the_process():
+    code = """
+        from pkg.scheduler import ManualEvent
+        print("waiting", flush=True)
+        ManualEvent().wait()
+    """
+    status, err, seconds = interrupt_child(code, "waiting\n", 0.1)
+    assert status != 0 and seconds < 1.5
     assert err.rstrip().endswith("KeyboardInterrupt")
 
 
@@ -367,21 +376,8 @@ def test_ctrl_c_ends_the_wait_at_exit():
         began.wait()
         print("leaving", flush=True)
     """
-    child = subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(code)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=child_environment(),
-    )
-    assert child.stdout.readline() == "leaving\n"
-    time.sleep(0.5)
-    assert child.poll() is None, "it did not wait for the job"
-    begin = time.monotonic()
-    child.send_signal(signal.SIGINT)
-    _, err = child.communicate(timeout=DEADLINE)
-    assert time.monotonic() - begin < 1
-    assert "KeyboardInterrupt" in err
+    _, err, seconds = interrupt_child(code, "leaving\n", 0.5)
+    assert "KeyboardInterrupt" in err and seconds < 1
 
 
 # Fork and multiprocessing.
@@ -421,9 +417,7 @@ def test_ctrl_c_ends_the_wait_before_a_fork():
     assert work.result() == 0
     print("fine")
     """
-    status, out, err, _ = run_child(INTERRUPTED + code)
-    assert (status, out, err) == (0, "fine\n", "")
-
+    check_interrupted(code)
 
 
 @needs_fork

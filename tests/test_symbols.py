@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""pkg.symbols(), the stub and the page made from it, and signatures of what is public."""
+"""pkg.symbols(), the stub and the page of it, and signatures of what is public."""
 
 from __future__ import annotations
 
 import importlib
 import inspect
+import operator
 import pkgutil
 import pydoc
 import re
@@ -66,7 +67,7 @@ def test_symbols_are_what_the_module_exports():
 
 @only_swig
 def test_symbols_are_what_nm_finds():
-    """Each function of the table is defined, and each wrapper of SWIG is in the table."""
+    """Each function of the table is defined, each wrapper of SWIG is in the table."""
     defined = defined_names()
     functions = {re.sub(r"\(.*", "", name).split("<")[0] for name in defined}
     functions |= {f.split(" ")[-1] for f in functions}
@@ -101,9 +102,14 @@ def test_gil_policy_is_what_was_measured():
 
 @only_swig
 def test_stub_and_page_are_up_to_date():
-    """The build wrote the stub beside the module; the page would not change."""
+    """The build wrote the stub beside the module; the page would not change.
+
+    Every name whose type the stub's program knows by itself is one of the module.
+    """
     beside = Path(core.__file__).with_name("_pywrap_core.pyi")
     assert beside.read_text(encoding="utf-8") == stubs.stub(core)
+    for name in stubs.TYPES:
+        operator.attrgetter(name)(core)
     page = symbols_page.PAGE.read_text(encoding="utf-8")
     assert page == symbols_page.page(pkg.symbols())
 

@@ -9,6 +9,7 @@ from .._binding import core
 from ..tensor import Tensor
 
 Tensors = Any  # one Tensor or a tuple of them, in and out
+_ones_like, _zeros_like = core.Operator("ones_like"), core.Operator("zeros_like")
 
 
 def _tuple(value: Any, what: str) -> tuple[Tensor, ...]:
@@ -39,11 +40,10 @@ def _gradients(
     """Gradients with zeros where an input is not used."""
     pairs = [(o, g) for o, g in zip(outputs, grads) if o.requires_grad]
     if not pairs:
-        return tuple(core.Operator("zeros_like")(t) for t in inputs)
+        return tuple(_zeros_like(t) for t in inputs)
     outs, seeds = zip(*pairs)
     found = core._grad(outs, inputs, seeds, True, create_graph, True)
-    zeros = core.Operator("zeros_like")
-    return tuple(zeros(t) if g is None else g for g, t in zip(found, inputs))
+    return tuple(_zeros_like(t) if g is None else g for g, t in zip(found, inputs))
 
 
 def _call(
@@ -59,12 +59,33 @@ def _call(
     return _tuple(result, "func"), single
 
 
-def _check_like(v: tuple[Tensor, ...], like: tuple[Tensor, ...], what: str) -> None:
-    if len(v) != len(like) or any(a.shape != b.shape for a, b in zip(v, like)):
+def _vector(
+    v: Tensors | None, like: tuple[Tensor, ...], what: str, whose: str
+) -> tuple[Tensor, ...]:
+    """v in the shapes of `like`; a one where there is a single element."""
+    if v is None:
+        if len(like) != 1 or like[0].numel() != 1:
+            raise RuntimeError(
+                f"The vector v can only be None if {whose} a single Tensor with a "
+                "single element."
+            )
+        return (_ones_like(like[0].detach()),)
+    vs = _tuple(v, what)
+    if len(vs) != len(like) or any(a.shape != b.shape for a, b in zip(vs, like)):
         raise RuntimeError(
             f"[{what}] expected v of shapes {[tuple(t.shape) for t in like]}, got "
-            f"{[tuple(t.shape) for t in v]}."
+            f"{[tuple(t.shape) for t in vs]}."
         )
+    return vs
+
+
+def _check_strict(outputs: tuple[Tensor, ...], strict: bool, what: str) -> None:
+    if strict and not all(y.requires_grad for y in outputs):
+        raise RuntimeError(f"[{what}] an output is independent of the inputs.")
+
+
+_RETURNS = "the user-provided function returns"
+_TAKES = "the input to the user-provided function is"
 
 
 def _plain(values: tuple[Tensor, ...], create_graph: bool, single: bool) -> Tensors:
@@ -88,18 +109,8 @@ def vjp(
     given = _tuple(inputs, "vjp")
     xs = _fresh(given, create_graph)
     ys, single = _call(func, xs)
-    if strict and not all(y.requires_grad for y in ys):
-        raise RuntimeError("[vjp] an output of func is independent of the inputs.")
-    if v is None:
-        if len(ys) != 1 or ys[0].numel() != 1:
-            raise RuntimeError(
-                "The vector v can only be None if the user-provided function returns a "
-                "single Tensor with a single element."
-            )
-        vs: tuple[Tensor, ...] = (core.Operator("ones_like")(ys[0].detach()),)
-    else:
-        vs = _tuple(v, "vjp")
-    _check_like(vs, ys, "vjp")
+    _check_strict(ys, strict, "vjp")
+    vs = _vector(v, ys, "vjp", _RETURNS)
     grads = _gradients(ys, xs, vs, create_graph)
     return (
         _plain(ys, create_graph, single),
@@ -119,22 +130,11 @@ def jvp(
     Two reverse passes: u -> u @ J is linear in u, and its derivative along v is J @ v.
     """
     given = _tuple(inputs, "jvp")
-    if v is None:
-        if len(given) != 1 or given[0].numel() != 1:
-            raise RuntimeError(
-                "The vector v can only be None if the input to the user-provided function "
-                "is a single Tensor with a single element."
-            )
-        vs: tuple[Tensor, ...] = (core.Operator("ones_like")(given[0].detach()),)
-    else:
-        vs = _tuple(v, "jvp")
-    _check_like(vs, given, "jvp")
+    vs = _vector(v, given, "jvp", _TAKES)
     xs = _fresh(given, create_graph)
     ys, single = _call(func, xs)
-    if strict and not all(y.requires_grad for y in ys):
-        raise RuntimeError("[jvp] an output of func is independent of the inputs.")
-    zeros = core.Operator("zeros_like")
-    us = tuple(zeros(y.detach()).requires_grad_() for y in ys)
+    _check_strict(ys, strict, "jvp")
+    us = tuple(_zeros_like(y.detach()).requires_grad_() for y in ys)
     products = _gradients(ys, xs, us, True)
     results = _gradients(products, us, vs, create_graph)
     return _plain(ys, create_graph, single), _plain(results, create_graph, single)
@@ -144,16 +144,15 @@ def _rows(
     y: Tensor, xs: tuple[Tensor, ...], create_graph: bool, strict: bool
 ) -> tuple[Tensor, ...]:
     """Gradients of every element of y, stacked, for each input."""
-    zeros, stack = core.Operator("zeros_like"), core.Operator("stack")
+    stack = core.Operator("stack")
+    _check_strict((y,), strict, "jacobian")
     if not y.requires_grad:
-        if strict:
-            raise RuntimeError("[jacobian] an output is independent of the inputs.")
         shape = tuple(y.shape)
         new = core.Operator("zeros")
         return tuple(new(shape + tuple(x.shape), dtype=x.dtype) for x in xs)
     rows: list[tuple[Tensor, ...]] = []
     for i in range(y.numel()):
-        seed = zeros(y.detach())
+        seed = _zeros_like(y.detach())
         seed.view(-1)[i] = 1.0
         rows.append(_gradients((y,), xs, (seed,), create_graph))
     results = []
@@ -184,6 +183,20 @@ def jacobian(
     return table[0] if single_out else tuple(table)
 
 
+def _value_and_gradients(
+    func: Callable[..., Tensor], xs: tuple[Tensor, ...], strict: bool, what: str
+) -> tuple[Tensor, tuple[Tensor, ...]]:
+    """The one element that func returns, and its gradients with their graph."""
+    ys, _ = _call(func, xs)
+    if len(ys) != 1 or ys[0].numel() != 1:
+        raise RuntimeError(
+            f"The function given to {what} should return a single Tensor with a single "
+            "element."
+        )
+    _check_strict(ys, strict, what)
+    return ys[0], _gradients(ys, xs, (_ones_like(ys[0].detach()),), True)
+
+
 def hessian(
     func: Callable[..., Tensor],
     inputs: Tensors,
@@ -197,13 +210,7 @@ def hessian(
     single = isinstance(inputs, Tensor)
 
     def gradient(*xs: Tensor) -> Tensors:
-        y = func(*xs)
-        if not isinstance(y, Tensor) or y.numel() != 1:
-            raise RuntimeError(
-                "The function given to hessian should return a single Tensor with a "
-                "single element."
-            )
-        grads = _gradients((y,), xs, (core.Operator("ones_like")(y.detach()),), True)
+        _, grads = _value_and_gradients(func, xs, strict, "hessian")
         return grads[0] if single else grads
 
     return jacobian(gradient, inputs, create_graph, strict)
@@ -212,22 +219,23 @@ def hessian(
 def hvp(
     func: Callable[..., Tensor],
     inputs: Tensors,
-    v: Tensors,
+    v: Tensors | None = None,
     create_graph: bool = False,
     strict: bool = False,
 ) -> tuple[Tensor, Tensors]:
-    """(func(*inputs), H @ v): the Hessian of a one-element function times v."""
-    given, vs = _tuple(inputs, "hvp"), _tuple(v, "hvp")
-    _check_like(vs, given, "hvp")
+    """(func(*inputs), H @ v): the Hessian of a one-element function times v.
+
+    v: one Tensor per input, of its shape; may be left out for a one-element input.
+    strict: a value or a gradient that does not depend on the inputs is a RuntimeError.
+    """
+    given = _tuple(inputs, "hvp")
+    vs = _vector(v, given, "hvp", _TAKES)
     xs = _fresh(given, create_graph)
-    ys, _ = _call(func, xs)
-    if len(ys) != 1 or ys[0].numel() != 1:
-        raise RuntimeError("[hvp] func must return a single Tensor with a single element.")
-    ones = (core.Operator("ones_like")(ys[0].detach()),)
-    grads = _gradients(ys, xs, ones, True)
+    y, grads = _value_and_gradients(func, xs, strict, "hvp")
+    _check_strict(grads, strict, "hvp")
     products = _gradients(grads, xs, vs, create_graph)
     return (
-        _plain(ys, create_graph, True),
+        _plain((y,), create_graph, True),
         _plain(products, create_graph, isinstance(inputs, Tensor)),
     )
 
@@ -235,7 +243,7 @@ def hvp(
 def vhp(
     func: Callable[..., Tensor],
     inputs: Tensors,
-    v: Tensors,
+    v: Tensors | None = None,
     create_graph: bool = False,
     strict: bool = False,
 ) -> tuple[Tensor, Tensors]:

@@ -176,7 +176,7 @@ def conv1d(
 
     padding: as in ``conv2d``.
     """
-    return _conv("conv1d", input, weight, bias, stride, padding, dilation, groups)
+    return _conv(ops.conv1d, input, weight, bias, stride, padding, dilation, groups)
 
 
 def conv2d(
@@ -193,11 +193,19 @@ def conv2d(
     padding: zeros on each side, "valid" for none, or "same" for an output as large as
     the input (stride 1 only).
     """
-    return _conv("conv2d", input, weight, bias, stride, padding, dilation, groups)
+    return _conv(ops.conv2d, input, weight, bias, stride, padding, dilation, groups)
+
+
+def _with_batch(run: Any, input: Tensor, ndim: int) -> Tensor:
+    """run(input); what lacks the first of `ndim` dimensions gets it for the call."""
+    if input.ndim == ndim - 1:
+        return ops.squeeze(run(ops.unsqueeze(input, 0)), 0)
+    output: Tensor = run(input)
+    return output
 
 
 def _conv(
-    name: str,
+    op: Any,
     input: Tensor,
     weight: Tensor,
     bias: Tensor | None,
@@ -206,10 +214,6 @@ def _conv(
     dilation: Pair,
     groups: int,
 ) -> Tensor:
-    if input.ndim == weight.ndim - 1:
-        batch = ops.unsqueeze(input, 0)
-        one = _conv(name, batch, weight, bias, stride, padding, dilation, groups)
-        return ops.squeeze(one, 0)
     if padding == "valid":
         padding = 0
     elif padding == "same":
@@ -217,11 +221,13 @@ def _conv(
         padding = 0
     elif isinstance(padding, str):
         raise ValueError(
-            f"[{name}] expected padding 'valid' or 'same', got {padding!r}."
+            f"[{op.__name__}] expected padding 'valid' or 'same', got {padding!r}."
         )
-    op = getattr(ops, name)
-    convolved: Tensor = op(input, weight, bias, stride, padding, dilation, groups)
-    return convolved
+    return _with_batch(
+        lambda x: op(x, weight, bias, stride, padding, dilation, groups),
+        input,
+        weight.ndim,
+    )
 
 
 def _pad_same(input: Tensor, weight: Tensor, stride: Pair, dilation: Pair) -> Tensor:
@@ -245,7 +251,7 @@ def max_pool1d(
 
     stride and padding: as in ``max_pool2d``.
     """
-    return _max_pool("max_pool1d", 3, input, kernel_size, stride, padding)
+    return _max_pool(ops.max_pool1d, 3, input, kernel_size, stride, padding)
 
 
 def max_pool2d(
@@ -255,32 +261,26 @@ def max_pool2d(
 
     ``stride`` is ``kernel_size`` unless given; padding is at most half the kernel.
     """
-    return _max_pool("max_pool2d", 4, input, kernel_size, stride, padding)
+    return _max_pool(ops.max_pool2d, 4, input, kernel_size, stride, padding)
 
 
 def _max_pool(
-    name: str,
-    batched: int,
+    op: Any,
+    ndim: int,
     input: Tensor,
     kernel_size: Pair,
     stride: Pair | None,
     padding: Pair,
 ) -> Tensor:
-    if input.ndim == batched - 1:
-        batch = ops.unsqueeze(input, 0)
-        return ops.squeeze(
-            _max_pool(name, batched, batch, kernel_size, stride, padding), 0
-        )
     kernel = (kernel_size,) if isinstance(kernel_size, int) else kernel_size
     border = (padding,) if isinstance(padding, int) else padding
     if 2 * max(border) > min(kernel):
         raise RuntimeError(
-            f"[{name}] expected padding of at most half the kernel size, got "
+            f"[{op.__name__}] expected padding of at most half the kernel size, got "
             f"{padding} (kernel_size={kernel_size})."
         )
     stride = kernel_size if stride is None else stride
-    pooled: Tensor = getattr(ops, name)(input, kernel_size, stride, padding)
-    return pooled
+    return _with_batch(lambda x: op(x, kernel_size, stride, padding), input, ndim)
 
 
 def instance_norm(

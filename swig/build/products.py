@@ -22,8 +22,8 @@ SWIG_OPTIONS = (
     "-python -c++ -builtin -doxygen -interface _pywrap_core -Werror "
     "-DSWIGWORDSIZE64 -Iswig -Icpp"
 ).split()
-# For SWIG's output only: we cannot mend what it writes.
-GENERATED_FLAGS = ["-w"]  # SWIG's own code does not meet our warning level
+# For SWIG's output only: it does not meet our warning level, and we cannot mend it.
+GENERATED_FLAGS = ["-w"]
 EXTENSION = f"_pywrap_core{sysconfig.get_config_var('EXT_SUFFIX')}"
 
 
@@ -66,7 +66,8 @@ class Products:
             products[EXTENSION] = extension
             products["pywrap_core.py"] = wrapper.with_name("pywrap_core.py")
             if not self.config.sanitizers:  # a plain python cannot load those
-                products["_pywrap_core.pyi"] = self._stub(extension)
+                stub = "_pywrap_core.pyi"
+                products[stub] = self._run("wrote", "stubs.py", extension, stub)
         return products
 
     def headers(self) -> dict[str, Path]:
@@ -80,7 +81,7 @@ class Products:
         return [path.relative_to(self.root) for path in files]
 
     def _generate(self) -> Path:
-        """Runs SWIG and fastcall.py; returns the wrapper, beside which lies the shim."""
+        """Runs SWIG and fastcall.py; returns the wrapper, with the shim beside it."""
         interface = Path("swig/pywrap_core.i")
         if not (self.root / interface).exists():
             raise BuildError(
@@ -103,32 +104,18 @@ class Products:
             identity=f"swig {version}",
         )
         self.runner.run([step])
-        return self._rewrite(output)
+        return self._run("rewrote", "fastcall.py", output, "pywrap_core_wrap.cc")
 
-    def _rewrite(self, generated: Path) -> Path:
-        """SWIG's output with METH_FASTCALL functions."""
-        script = Path("swig/build/fastcall.py")
-        output = generated.with_name("pywrap_core_wrap.cc")
+    def _run(self, verb: str, script: str, source: Path, product: str) -> Path:
+        """Runs a program of swig/build, which makes gen/`product` of `source`."""
+        program = Path("swig/build") / script
+        output = self.folder / "gen" / product
         step = Step(
-            verb="rewrote",
-            label=output.name,
-            command=[sys.executable, str(script), str(generated), str(output)],
+            verb=verb,
+            label=product,
+            command=[sys.executable, str(program), str(source), str(output)],
             output=output,
-            inputs=[script, generated],
-        )
-        self.runner.run([step])
-        return output
-
-    def _stub(self, extension: Path) -> Path:
-        """The extension's names and types, for type checkers and editors."""
-        script = Path("swig/build/stubs.py")
-        output = self.folder / "gen" / "_pywrap_core.pyi"
-        step = Step(
-            verb="wrote",
-            label=output.name,
-            command=[sys.executable, str(script), str(extension), str(output)],
-            output=output,
-            inputs=[script, extension],
+            inputs=[program, source],
         )
         self.runner.run([step])
         return output

@@ -6,7 +6,8 @@ The build runs it (products.py) on the extension it has just linked:
     python swig/build/stubs.py EXTENSION STUB
 
 Names, parameters and defaults come from the module, types of SWIG's functions from the
-C++ declarations in its table _symbols(); TYPES has the others where they are worth knowing.
+C++ declarations in its table _symbols(); TYPES has the others where they are worth
+knowing.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import inspect
 import re
 import sys
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, WrapperDescriptorType
 
 # C++ types of SWIG's functions.
 PYTHON_TYPES = {
@@ -41,12 +42,6 @@ TYPES = {
     "Tensor.is_floating_point": "_bool",
     "Tensor.is_ready": "_bool",
     "Tensor.__dlpack_device__": "tuple[int, int]",
-    "Tensor.__len__": "int",
-    "Tensor.__hash__": "int",
-    "Tensor.__bool__": "_bool",
-    "Tensor.__int__": "int",
-    "Tensor.__index__": "int",
-    "Tensor.__float__": "float",
     "Event.done": "_bool",
     "Event.wait": "_bool",
     "Node.name": "str",
@@ -77,14 +72,21 @@ INTS = ("ndim", "itemsize", "nbytes", "_version")
 BOOLS = ("requires_grad", "is_leaf", "retains_grad", "_is_view")
 TYPES |= {f"Tensor.{name}": "int" for name in INTS}
 TYPES |= {f"Tensor.{name}": "_bool" for name in BOOLS}
-# Not == and the like, which every object answers with a bool.
-TENSORS = "abs add and floordiv getitem iadd imul invert isub itruediv matmul mod mul neg"
-TENSORS += " or pos pow radd rand rfloordiv rmatmul rmod rmul ror rpow rsub rtruediv rxor"
-TENSORS += " sub truediv xor iand ifloordiv ilshift imod ior ipow irshift ixor lshift rlshift"
-TENSORS += " rshift rrshift"
-TYPES |= {f"Tensor.__{name}__": "_Tensor" for name in TENSORS.split()}
-TYPES |= {f"Tensor.{name}": "_Tensor" for name in ("detach", "requires_grad_", "T")}
-TYPES |= {f"Tensor.{name}": "_Tensor" for name in ("data", "wait")}
+TENSORS = ("detach", "requires_grad_", "T", "data", "wait")
+TYPES |= {f"Tensor.{name}": "_Tensor" for name in TENSORS}
+# Type slots whose result the language fixes; the others of Tensor give Tensors.
+SLOTS = {
+    "__len__": "int",
+    "__bool__": "_bool",
+    "__int__": "int",
+    "__index__": "int",
+    "__float__": "float",
+    "__setitem__": "None",
+    "__delitem__": "None",
+    # object has these too, with a bool: another type would be an error to mypy.
+    **dict.fromkeys(("__eq__", "__ne__"), "Any"),
+    **dict.fromkeys(("__lt__", "__le__", "__gt__", "__ge__"), "Any"),
+}
 # Constructors whose parameters the class itself does not tell.
 CONSTRUCTORS = {"Operator": "name: str, ns: str = 'pkg', /"}
 
@@ -128,7 +130,7 @@ def _class(name: str, cls: type) -> str:
     for member, value in sorted(vars(cls).items()):
         if member in LANGUAGE:
             continue
-        result = TYPES.get(f"{name}.{member}", "Any")
+        result = _result(name, member, value)
         if isinstance(value, staticmethod):
             lines.append("    @staticmethod")
             lines.append(f"    def {member}{_parameters(value.__func__)} -> Any: ...")
@@ -146,6 +148,13 @@ def _class(name: str, cls: type) -> str:
     if not cls.__flags__ & SUBCLASSABLE:
         head = f"@final\n{head}"
     return "\n".join([head, *(lines or ["    ..."])])
+
+
+def _result(name: str, member: str, value: object) -> str:
+    """The type of an attribute, or of what a method returns."""
+    if isinstance(value, WrapperDescriptorType):
+        return SLOTS.get(member, "_Tensor" if name == "Tensor" else "Any")
+    return TYPES.get(f"{name}.{member}", "Any")
 
 
 def _constructor(name: str, cls: type) -> str | None:
