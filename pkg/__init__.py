@@ -9,13 +9,7 @@ import os as _os
 from math import e as e, inf as inf, nan as nan, pi as pi
 from typing import Any as _Any
 
-from ._binding import core as _core
-
 # "x as x" says to type checkers that x is for users.
-from ._version import __version__ as __version__
-from .tensor import Tensor as Tensor
-from .exchange import asarray as asarray, from_dlpack as from_dlpack
-from ._symbols import symbols as symbols
 from . import (
     autograd as autograd,
     config as config,
@@ -23,6 +17,9 @@ from . import (
     random as random,
     scheduler as scheduler,
 )
+from ._binding import core as _core
+from ._symbols import symbols as symbols
+from ._version import __version__ as __version__
 from .autograd import (
     enable_grad as enable_grad,
     inference_mode as inference_mode,
@@ -31,6 +28,7 @@ from .autograd import (
     no_grad as no_grad,
     set_grad_enabled as set_grad_enabled,
 )
+from .exchange import asarray as asarray, from_dlpack as from_dlpack
 from .random import (
     get_rng_state as get_rng_state,
     initial_seed as initial_seed,
@@ -38,6 +36,7 @@ from .random import (
     seed as seed,
     set_rng_state as set_rng_state,
 )
+from .tensor import Tensor as Tensor
 
 tensor = _core.tensor
 from_numpy = _core.from_numpy
@@ -71,12 +70,13 @@ _LAZY = """
     cuda data datasets linalg models nn optim serialization sysconfig utils
 """.split()
 _LAZY_NAMES = {
-    "data": "Generator",
     "functional": "as_tensor bernoulli is_floating_point is_tensor multinomial numel "
     "ravel unique",
+    "generator": "Generator default_generator",
     "printing": "set_printoptions",
     "serialization": "load save",
-    "type_info": "can_cast finfo get_default_dtype iinfo promote_types result_type",
+    "type_info": "can_cast finfo get_default_dtype iinfo promote_types result_type "
+    "set_default_dtype",
 }
 
 

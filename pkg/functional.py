@@ -123,13 +123,17 @@ def unique(
     sorted: bool = True,
     return_inverse: bool = False,
     return_counts: bool = False,
+    dim: int | None = None,
 ) -> Any:
     """The different values of all elements, in order (whether ``sorted`` or not).
 
-    return_inverse: also, in the shape of ``input``, where each element's value stands
-    in the result.  return_counts: also how often each comes.  Each NaN is a value of
-    its own.  Rows (PyTorch's ``dim``) are not compared.
+    With ``dim`` the different slices along it, compared from their first element on.
+    return_inverse: also, in the shape of ``input`` or of ``dim``, where each element or
+    slice stands in the result.  return_counts: also how often each comes.  Each NaN is
+    a value of its own.
     """
+    if dim is not None:
+        return _unique_slices(input.detach(), dim, return_inverse, return_counts)
     values, places = input.detach().reshape(-1).sort()
     count = values.numel()
     first = ops.ones([count], dtype="bool")
@@ -146,3 +150,19 @@ def unique(
     if return_counts:
         found.append(ops.bincount(ranks, minlength=result.numel()))
     return tuple(found)
+
+
+def _unique_slices(input: Tensor, dim: int, inverse: bool, counts: bool) -> Any:
+    count = input.shape[dim]
+    # ranks[i]: how many different slices come before slice i, by the columns so far.
+    ranks = ops.zeros([count], dtype="int64")
+    for column in input.movedim(dim, 0).reshape(count, -1).unbind(1) if count else ():
+        _, places = unique(column, return_inverse=True)
+        _, ranks = unique(ranks * count + places, return_inverse=True)
+    different, each = unique(ranks, return_counts=True)
+    # Any of the equal slices will do.
+    chosen = ops.zeros_like(different).scatter(0, ranks, ops.arange(count))
+    wanted = (True, inverse, counts)
+    found = (input.index_select(dim, chosen), ranks, each)
+    results = tuple(t for t, want in zip(found, wanted) if want)
+    return results if len(results) > 1 else results[0]

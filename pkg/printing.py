@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .type_info import get_default_dtype
+
 if TYPE_CHECKING:
     from .tensor import Tensor
 
@@ -108,16 +110,16 @@ def tensor_text(tensor: Tensor) -> str:
 
 
 def _suffixes(tensor: Tensor) -> list[str]:
-    # What distinguishes it from a plain float32, int64 or bool tensor.
+    # What distinguishes it from a plain tensor of floats, int64 or bool.
     parts = []
     meta, empty = tensor.device == "meta", tensor.numel() == 0
     if tensor.device != "cpu":
         parts.append(f"device='{tensor.device}'")
     if meta or (empty and tensor.ndim != 1):
         parts.append(f"size={tuple(tensor.shape)}")
-    # Without numbers to look at, only float32 goes without saying.
-    plain = ("float32",) if meta or empty else ("float32", "int64", "bool")
-    if tensor.dtype.name not in plain:
+    # Without numbers to look at, only the default dtype goes without saying.
+    plain = ("int64", "bool") if not meta and not empty else ()
+    if tensor.dtype.name not in (get_default_dtype().name, *plain):
         parts.append(f"dtype={tensor.dtype!r}")
     if tensor.grad_fn is not None:
         parts.append(f"grad_fn=<{tensor.grad_fn.name()}>")

@@ -7,11 +7,16 @@ neither on the number of threads nor on how work is scheduled.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 from ._binding import core
 from .tensor import Tensor
+
+if TYPE_CHECKING:
+    from .generator import Generator
 
 __all__ = [
     "fork_rng",
@@ -22,13 +27,37 @@ __all__ = [
     "set_rng_state",
 ]
 
-initial_seed = core.initial_seed
+
+def checked_seed(seed: Any) -> int:
+    """The seed modulo 2**64; TypeError unless it is an int."""
+    try:
+        return operator.index(seed) % 2**64
+    except TypeError:
+        kind = type(seed).__name__
+        raise TypeError(
+            f"[manual_seed] expected an int for 'seed', got {kind}"
+        ) from None
 
 
-def manual_seed(seed: int) -> None:
-    """Restart the stream from a seed; negative ones are taken modulo 2**64."""
-    seed = int(seed) % 2**64
-    core.manual_seed(seed - 2**64 if seed >= 2**63 else seed)
+def _signed(bits: int) -> int:
+    # The binding's 64-bit integers have a sign.
+    return bits - 2**64 if bits >= 2**63 else bits
+
+
+def manual_seed(seed: int) -> Generator:
+    """Restart the stream from a seed; return ``pkg.default_generator``.
+
+    Negative seeds are taken modulo 2**64.  TypeError for what is no int.
+    """
+    core.manual_seed(_signed(checked_seed(seed)))
+    from .generator import default_generator
+
+    return default_generator
+
+
+def initial_seed() -> int:
+    """The seed that the stream began with, from 0 to 2**64 - 1."""
+    return core.initial_seed() % 2**64
 
 
 def seed() -> int:

@@ -67,8 +67,8 @@ class Tensor(core.Tensor):
     def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> core.HookHandle:
         """Calls hook(grad) when this tensor's gradient is known in a backward pass.
 
-        A Tensor that it returns replaces the gradient.  The result's remove() undoes it.
-        RuntimeError when the tensor requires no gradient.
+        A Tensor that it returns replaces the gradient.  The result's remove() undoes
+        it.  RuntimeError when the tensor requires no gradient.
         """
         return core._register_hook(self, hook)
 
@@ -147,6 +147,30 @@ class Tensor(core.Tensor):
         chosen: Tensor = _where(condition, self, other)
         return chosen
 
+    def unique(
+        self,
+        sorted: bool = True,
+        return_inverse: bool = False,
+        return_counts: bool = False,
+        dim: int | None = None,
+    ) -> Any:
+        """The different values, or slices along ``dim``: see ``pkg.unique``."""
+        from .functional import unique
+
+        return unique(self, sorted, return_inverse, return_counts, dim)
+
+    def bernoulli(self) -> Tensor:
+        """1 with the probability that each element is, else 0: ``pkg.bernoulli``."""
+        from .functional import bernoulli
+
+        return bernoulli(self)
+
+    def multinomial(self, num_samples: int, replacement: bool = False) -> Tensor:
+        """Indices drawn with these weights: see ``pkg.multinomial``."""
+        from .functional import multinomial
+
+        return multinomial(self, num_samples, replacement)
+
     def new_tensor(
         self,
         data: Any,
@@ -198,8 +222,8 @@ class Tensor(core.Tensor):
         """A copy with memory of its own, .grad included; RuntimeError if not a leaf."""
         if not self.is_leaf:
             raise RuntimeError(
-                "Only Tensors created explicitly by the user (graph leaves) support the "
-                "deepcopy protocol at the moment. Use detach() or clone()."
+                "Only Tensors created explicitly by the user (graph leaves) support "
+                "the deepcopy protocol at the moment. Use detach() or clone()."
             )
         values = self.detach().clone()
         copy: Tensor = self._make_subclass(type(self), values, self.requires_grad)

@@ -19,6 +19,7 @@ __all__ = [
     "iinfo",
     "promote_types",
     "result_type",
+    "set_default_dtype",
 ]
 
 # Digits after the point and the smallest exponent, in binary; decimal digits.
@@ -90,8 +91,13 @@ def _text(info: object, *names: str) -> str:
 
 
 def get_default_dtype() -> core.dtype:
-    """The dtype of floats from Python: float32."""
+    """The dtype of floats from Python and of new tensors: float32 at first."""
     return core.tensor(0.0).dtype
+
+
+def set_default_dtype(d: Any) -> None:
+    """Make ``d`` the default dtype of the process; TypeError unless it is floating."""
+    core.set_default_dtype(core.dtype(d).name)
 
 
 def result_type(tensor1: Any, tensor2: Any) -> core.dtype:

@@ -29,6 +29,12 @@ int64_t random_position() { return int64_t(pkg::random_state().first); }
 void set_random_state(int64_t seed, int64_t position) {
   pkg::set_random_state({uint64_t(seed), uint64_t(position)});
 }
+/// Makes a floating type the dtype of Python's floats and of new tensors.
+void set_default_dtype(const std::string &name) {
+  const auto dtype = pkg::dtype_from_name(name);
+  if (!dtype) throw pkg::TypeError("[set_default_dtype] expected a dtype, got '" + name + "'.");
+  pkg::set_default_dtype(*dtype);
+}
 /// Instruction set in use: baseline, v3 or v4.
 std::string isa_name() { return pkg::name_of(pkg::isa()); }
 /// Forces an instruction set for the whole process; ValueError above what the CPU has.

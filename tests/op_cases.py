@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of the op table: arithmetic with attributes, reductions, scans, order, products."""
+"""Rows of the op table: arithmetic, reductions, scans, order, products."""
 
 import numpy as np
 
@@ -18,7 +18,8 @@ ARITHMETIC = [
          [floats(3, 4), floats(4)], label="alpha"),
     Case("sub", lambda p, x, y: p.sub(x, y, alpha=2), lambda x, y: x - 2 * y,
          [floats(3, 4), floats(4)], label="alpha"),
-    Case("pow", lambda p, x: p.pow(x, 3), lambda x: x**3, [floats(3, 4)], label="number"),
+    Case("pow", lambda p, x: p.pow(x, 3), lambda x: x**3, [floats(3, 4)],
+         label="number"),
     Case("pow", lambda p, x: p.pow(x, 0.5), lambda x: x**0.5,
          [floats(3, 4, low=0.1)], label="root"),
     Case("pow", lambda p, x: p.pow(x, 2), lambda x: x**2, [fixed([0.0, 1.0, -2.0])],
@@ -51,7 +52,8 @@ ARITHMETIC = [
          [[floats(4), floats(4, low=1), floats(4, high=0)]], label="tensors"),
     Case("clamp", lambda p, x: p.clamp(x, 1, 3), lambda x: np.clip(x, 1, 3),
          [integers(9)], differentiable=False, label="int"),
-    Case("clip", lambda p, x: p.clip(x, -1), lambda x: np.maximum(x, -1), [floats(3, 4)]),
+    Case("clip", lambda p, x: p.clip(x, -1), lambda x: np.maximum(x, -1),
+         [floats(3, 4)]),
     Case("nan_to_num", lambda p, x: p.nan_to_num(x, 1.0, 2.0), lambda x: np.nan_to_num(
          x, nan=1.0, posinf=2.0), [fixed([np.nan, np.inf, 3.0])], label="values"),
     Case("nan_to_num", lambda p, x: p.nan_to_num(x), np.nan_to_num, [floats(3, 4)],
@@ -76,7 +78,8 @@ ARITHMETIC = [
          meta=False, differentiable=False, label="places"),
     Case("isclose", lambda p, x, y: p.isclose(x, y, equal_nan=True),
          lambda x, y: np.isclose(x, y, equal_nan=True),
-         [fixed([1, 1, np.inf, -np.inf, np.nan]), fixed([1 + 1e-9, 2, np.inf, 1, np.nan])],
+         [fixed([1, 1, np.inf, -np.inf, np.nan]),
+          fixed([1 + 1e-9, 2, np.inf, 1, np.nan])],
          differentiable=False),
     Case("allclose", lambda p, x: p.allclose(x, x + 1e-9), lambda x: True, [floats(3)],
          meta=False, differentiable=False),
@@ -166,10 +169,12 @@ REDUCTIONS = [
          lambda x: np.count_nonzero(x, 1), [integers(3, 4, high=2)], [], False,
          label="dim"),
     Case("logsumexp", lambda p, x: p.logsumexp(x, 1), lambda x: _logsumexp(x, 1),
-         [floats(3, 4)], [[floats(0, 4)], [fixed([[1.0, -np.inf], [-np.inf, -np.inf]])]]),
+         [floats(3, 4)],
+         [[floats(0, 4)], [fixed([[1.0, -np.inf], [-np.inf, -np.inf]])]]),
     Case("logsumexp", lambda p, x: p.logsumexp(x, (0, 2), keepdim=True),
          lambda x: _logsumexp(x, (0, 2), True), [floats(2, 3, 4)], label="dims"),
-    Case("median", lambda p, x: p.median(x), lambda x: np.sort(x, None)[(x.size - 1) // 2],
+    Case("median", lambda p, x: p.median(x),
+         lambda x: np.sort(x, None)[(x.size - 1) // 2],
          [distinct(3, 4)], [[floats()]]),
     Case("median", lambda p, x: p.median(x, 1),
          lambda x: [np.sort(x, 1)[:, 1], np.argsort(x, 1)[:, 1]], [distinct(3, 4)],
@@ -195,6 +200,15 @@ REDUCTIONS = [
 ]  # fmt: skip
 
 
+def _mode(x):
+    found, last = [], []
+    for row in x:
+        values, counts = np.unique(row, return_counts=True)
+        found.append(values[counts.argmax()])
+        last.append(np.flatnonzero(row == found[-1])[-1])
+    return [np.array(found, x.dtype), np.array(last, "int64")]
+
+
 def _running(x, axis, better):
     values, places = x.copy(), np.zeros(x.shape, int)
     for i in range(1, x.shape[axis]):
@@ -208,7 +222,8 @@ def _running(x, axis, better):
 
 
 ORDER = [
-    Case("cumsum", lambda p, x: p.cumsum(x, 1), lambda x: x.cumsum(1), [floats(2, 4, 3)],
+    Case("cumsum", lambda p, x: p.cumsum(x, 1), lambda x: x.cumsum(1),
+         [floats(2, 4, 3)],
          [[floats(2, 0)]]),
     Case("cumsum", lambda p, x: p.cumsum(x, 0), lambda x: x.cumsum(0), [bools(5)],
          differentiable=False, label="bool"),
@@ -218,7 +233,8 @@ ORDER = [
          [[floats(2, 0)]], label="zeros"),
     Case("cumprod", lambda p, x: p.cumprod(x, 0), lambda x: x.cumprod(0),
          [floats(3, 2)], label="columns"),
-    Case("cummax", lambda p, x: p.cummax(x, 1), lambda x: _running(x, 1, np.greater_equal),
+    Case("cummax", lambda p, x: p.cummax(x, 1),
+         lambda x: _running(x, 1, np.greater_equal),
          [distinct(2, 4)], [[fixed([[1, 1, 0]])]]),
     Case("cummin", lambda p, x: p.cummin(x, 0), lambda x: _running(x, 0, np.less_equal),
          [distinct(4, 2)]),
@@ -240,6 +256,12 @@ ORDER = [
          label="smallest"),
     Case("kthvalue", lambda p, x: p.kthvalue(x, 2, 1),
          lambda x: [np.sort(x, 1)[:, 1], np.argsort(x, 1)[:, 1]], [distinct(3, 4)]),
+    Case("mode", lambda p, x: p.mode(x, 1), _mode,
+         [distinct(3, 4)], [[fixed([[1.5, 3, 1.5, 2], [4, 3, 3, 4]])],
+                            [integers(40, 9, high=4)], [floats(0, 3)]]),
+    Case("mode", lambda p, x: p.mode(x, 0, keepdim=True),
+         lambda x: [r[None] for r in _mode(x.T)], [integers(9, 3, high=3)], [], False,
+         label="keepdim"),
     Case("searchsorted", lambda p, s, x: p.searchsorted(s, x), np.searchsorted,
          [fixed([1, 3, 5, 7]), floats(3, 4, low=0, high=9)], [[floats(0), floats(2)]],
          False),
@@ -271,7 +293,8 @@ PRODUCTS = [
          [[floats(), floats(3)]]),
     Case("kron", lambda p, x, y: p.kron(x, y), np.kron, [floats(2, 3), floats(2)]),
     Case("addmm", lambda p, c, x, y: p.addmm(c, x, y, beta=0.5, alpha=2),
-         lambda c, x, y: 0.5 * c + 2 * (x @ y), [floats(2), floats(3, 4), floats(4, 2)]),
+         lambda c, x, y: 0.5 * c + 2 * (x @ y),
+         [floats(2), floats(3, 4), floats(4, 2)]),
     Case("addmm", lambda p, c, x, y: p.addmm(c, x, y, beta=0), lambda c, x, y: x @ y,
          [fixed([np.nan]), floats(3, 4), floats(4, 2)], differentiable=False,
          label="beta 0"),
@@ -295,10 +318,12 @@ PRODUCTS = [
       for e, *shapes in [
           ("ij,jk->ik", (3, 4), (4, 2)), ("ij,jk", (3, 4), (4, 2)), ("ii->i", (3, 3)),
           ("ii", (3, 3)), ("ijk->ki", (2, 3, 4)), ("i,i->", (3,), (3,)),
-          ("bij,bjk->bik", (2, 3, 4), (2, 4, 2)), ("...ij,...jk->...ik", (2, 3, 4), (4, 2)),
+          ("bij,bjk->bik", (2, 3, 4), (2, 4, 2)),
+          ("...ij,...jk->...ik", (2, 3, 4), (4, 2)),
           ("i,j->ij", (3,), (4,)), ("bhqd,bhkd->bhqk", (1, 2, 3, 4), (1, 2, 3, 4)),
           ("ij,jk,kl->il", (2, 3), (3, 2), (2, 4)), ("ijj,j->i", (2, 3, 3), (3,)),
-          ("i,i->i", (3,), (3,)), ("ba,Ab", (2, 3), (2, 2)), ("ij,ij->j", (1, 3), (4, 3)),
+          ("i,i->i", (3,), (3,)), ("ba,Ab", (2, 3), (2, 2)),
+          ("ij,ij->j", (1, 3), (4, 3)),
       ]],
     Case("einsum", lambda p, x: p.einsum("ij->j", [x]), lambda x: x.sum(0),
          [integers(3, 4)], [[integers(0, 4)]], False, label="int"),

@@ -15,7 +15,11 @@ def seed():
 def test_like():
     """Shape and dtype of another tensor, or the dtype that is asked for."""
     x = pkg.zeros(40, 50, dtype=pkg.float64)
-    for make in (pkg.rand_like, pkg.randn_like, lambda t, **k: pkg.randint_like(t, 9, **k)):
+    for make in (
+        pkg.rand_like,
+        pkg.randn_like,
+        lambda t, **k: pkg.randint_like(t, 9, **k),
+    ):
         made = make(x)
         assert made.dtype is pkg.float64 and tuple(made.shape) == (40, 50)
         assert make(x, dtype=pkg.float32, requires_grad=True).requires_grad
@@ -58,7 +62,9 @@ def test_bernoulli():
     for wrong in ([1.5], [-0.1], [float("nan")]):
         with pytest.raises(RuntimeError, match="expected 0 <= p <= 1"):
             pkg.bernoulli(pkg.tensor(wrong))
-    with pytest.raises(RuntimeError, match="expected probabilities, got dtype pkg.int64"):
+    with pytest.raises(
+        RuntimeError, match="expected probabilities, got dtype pkg.int64"
+    ):
         pkg.bernoulli(pkg.tensor([1]))
 
 
@@ -115,3 +121,49 @@ def test_unique(shape, dtype):
         counts.tolist(),
     ]
     assert pkg.unique(x, return_counts=True)[1].tolist() == counts.tolist()
+
+
+@pytest.mark.parametrize("dim", [0, 1, -1])
+@pytest.mark.parametrize("shape", [(9, 2, 2), (2, 9, 1), (3, 3, 0)])
+def test_unique_slices(shape, dim):
+    """Along a dimension, as NumPy's with an axis."""
+    values = np.random.default_rng(0).integers(-1, 2, shape)
+    x = pkg.tensor(values)
+    want, inverse, counts = np.unique(
+        values, axis=dim, return_inverse=True, return_counts=True
+    )
+    assert x.unique(dim=dim).tolist() == want.tolist()
+    got = pkg.unique(x, return_inverse=True, return_counts=True, dim=dim)
+    assert [t.tolist() for t in got] == [
+        want.tolist(),
+        inverse.reshape(-1).tolist(),
+        counts.tolist(),
+    ]
+    assert x.unique(return_counts=True, dim=dim)[1].tolist() == counts.tolist()
+
+
+def test_methods_that_draw_and_compare():
+    """The functions of the same names."""
+    assert pkg.tensor([0.0, 1.0]).bernoulli().tolist() == [0.0, 1.0]
+    assert pkg.tensor([0.0, 1.0]).multinomial(2, True).tolist() == [1, 1]
+    assert pkg.tensor([2, 1, 2]).unique().tolist() == [1, 2]
+
+
+def test_seeds():
+    """The default generator is the library's stream; a seed is an int."""
+    generator = pkg.manual_seed(5)
+    assert generator is pkg.default_generator and isinstance(generator, pkg.Generator)
+    assert generator.initial_seed() == pkg.initial_seed() == 5
+    state = generator.get_state()
+    drawn = pkg.rand(3).tolist()
+    generator.set_state(state)
+    assert pkg.rand(3).tolist() == drawn
+    assert generator.manual_seed(5) is generator and pkg.rand(3).tolist() == drawn
+    assert pkg.manual_seed(np.int64(-1)).initial_seed() == 2**64 - 1
+    assert generator.seed() == pkg.initial_seed()
+    for seed, kind in [("1", "str"), (1.5, "float"), (None, "NoneType")]:
+        for start in (pkg.manual_seed, pkg.Generator().manual_seed):
+            with pytest.raises(TypeError) as caught:
+                start(seed)
+            text = f"[manual_seed] expected an int for 'seed', got {kind}"
+            assert str(caught.value) == text

@@ -74,9 +74,9 @@ def test_methods_that_are_not_ops():
     assert x.mT.tolist() == x.H.tolist() == x.T.tolist()
     assert tuple(pkg.zeros(4, 2, 3).mT.shape) == (4, 3, 2)
     with pytest.raises(RuntimeError, match="expected a matrix"):
-        x.ravel().mT
+        _ = x.ravel().mT
     with pytest.raises(RuntimeError, match="Use mT"):
-        pkg.zeros(4, 2, 3).H
+        _ = pkg.zeros(4, 2, 3).H
     assert x.where(x > 2, -1).tolist() == [[-1, -1, -1], [3, 4, 5]]
     made = x.new_tensor([1.0, 2.0], requires_grad=False)
     assert made.dtype is pkg.int64 and made.tolist() == [1, 2]
@@ -88,7 +88,7 @@ def test_results_with_names():
     """Several results are a tuple; those that the schema names have the names, too."""
     x = pkg.tensor([[3.0, 1.0, 2.0], [4.0, 6.0, 5.0]])
     calls = [x.max(1), x.min(1), x.sort(1), x.topk(2), x.median(1), x.kthvalue(2)]
-    for found in [*calls, x.cummax(1), x.cummin(1)]:
+    for found in [*calls, x.cummax(1), x.cummin(1), x.mode(1)]:
         values, indices = found
         assert isinstance(found, tuple) and len(found) == 2
         assert found.values is values and found.indices is found[1] is indices
@@ -113,11 +113,14 @@ def test_format():
 
 def test_constants_and_aliases():
     """What scripts write without thinking."""
-    assert (pkg.pi, pkg.e, pkg.inf) == (math.pi, math.e, math.inf) and pkg.nan != pkg.nan
+    assert (pkg.pi, pkg.e, pkg.inf) == (
+        math.pi,
+        math.e,
+        math.inf,
+    ) and pkg.nan != pkg.nan
     assert (pkg.int, pkg.long) == (pkg.int32, pkg.int64)
     assert (pkg.half, pkg.float, pkg.double) == (pkg.float16, pkg.float32, pkg.float64)
     assert isinstance(pkg.ones(2, 3).shape, pkg.Size) and pkg.Size([2]) == (2,)
-    assert pkg.get_default_dtype() is pkg.float32
     assert not pkg.cuda.is_available() and pkg.cuda.device_count() == 0
     device = pkg.device("cuda" if pkg.cuda.is_available() else "cpu")
     pkg.cuda.manual_seed_all(0)
@@ -178,7 +181,9 @@ def test_promotion_can_be_asked():
     assert pkg.result_type(x, 2) is pkg.int32 and pkg.result_type(2.5, x) is pkg.float32
     assert pkg.result_type(x, pkg.tensor(2)) is pkg.int32
     assert pkg.result_type(2, 3) is pkg.int64
-    assert pkg.can_cast(pkg.int64, pkg.float16) and pkg.can_cast(pkg.float64, pkg.float16)
+    assert pkg.can_cast(pkg.int64, pkg.float16) and pkg.can_cast(
+        pkg.float64, pkg.float16
+    )
     assert pkg.can_cast(pkg.bool, pkg.uint8) and not pkg.can_cast(pkg.uint8, pkg.bool)
     assert not pkg.can_cast(pkg.float32, pkg.int64)
 
@@ -192,6 +197,23 @@ def test_save_and_load(tmp_path):
     for location in ("meta", "cuda"):
         with pytest.raises(RuntimeError, match=f"got '{location}'"):
             pkg.load(tmp_path / "model.pt", map_location=location)
+
+
+def test_the_default_dtype():
+    """Of Python's floats, of new tensors, of quotients; not printed."""
+    assert pkg.get_default_dtype() is pkg.float32
+    pkg.set_default_dtype(pkg.float64)
+    try:
+        made = [pkg.tensor(0.5), pkg.zeros(2), pkg.rand(2), pkg.tensor([1]) / 2]
+        made += pkg.nn.Linear(2, 3).parameters()
+        assert {x.dtype for x in made} == {pkg.get_default_dtype()} == {pkg.float64}
+        assert pkg.finfo().bits == 64 and repr(made[0]) == "tensor(0.5000)"
+    finally:
+        pkg.set_default_dtype("float32")
+    assert pkg.tensor(0.5).dtype is pkg.float32
+    for wrong in (pkg.int64, "int32"):
+        with pytest.raises(TypeError, match="expected a floating type, got int"):
+            pkg.set_default_dtype(wrong)
 
 
 def test_printing_generator_and_utils():
@@ -228,4 +250,4 @@ def test_what_loads_at_first_use():
     )
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
     with pytest.raises(AttributeError, match="has no attribute 'quaternion'"):
-        pkg.quaternion
+        _ = pkg.quaternion

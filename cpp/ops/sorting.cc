@@ -9,6 +9,10 @@ using Pair = std::tuple<Tensor, Tensor>;
 const Op<Pair(const Tensor&, int64_t, bool, bool)> sort{"sort"};
 const Op<Tensor(const Tensor&, int64_t, const Tensor&, const Tensor&)> scatter_add{
     "scatter_add"};
+const Op<Tensor(const Tensor&, int64_t, const Tensor&)> gather{"gather"};
+const Op<Tensor(const Tensor&, const Tensor&, int64_t)> linear_scan{"_linear_scan"};
+const Op<Tensor(const Tensor&, const Shape&, const Shape&)> roll{"roll"};
+const Op<Tensor(const Tensor&, std::optional<int64_t>, bool)> argmax{"argmax"};
 
 std::array<Spec, 2> values_and_indices(const Tensor& self, const Shape& sizes) {
   return {Spec{sizes, self.dtype(), self.device()},
@@ -20,6 +24,22 @@ template <size_t at>
 TensorList order_gradient(const GradContext& g) {
   const Tensor zeros = zeros_of(g.shape(0), g.grad());
   return {scatter_add(zeros, g.arg<int64_t>(at), g.result(1), g.grad())};
+}
+
+Pair mode(const Tensor& self, int64_t dim, bool keepdim) {
+  const auto [values, places] = sort(self, dim, false, true);
+  if (self.ndim() == 0) return {values, places};
+  const int64_t d = wrap_dim("mode", dim, self.ndim());
+  PKG_CHECK(self.size(d) > 0, IndexError, "[mode] expected values along dim ", dim,
+            ", got shape ", self.sizes(), ".");
+  // How many equals stand in a row up to each place; the first of all is not compared.
+  const Tensor before = roll(values, Shape{1}, Shape{d});
+  const Tensor same = to_dtype(eq(values, before), DType::Float64);
+  const Tensor equals = linear_scan(same, full_like(same, 1), d);
+  const Tensor index = gather(places, d, argmax(equals, d, true));
+  const Tensor value = gather(self, d, index);
+  if (keepdim) return {value, index};
+  return {select(value, d, 0), select(index, d, 0)};
 }
 
 PKG_LIBRARY_FRAGMENT(pkg, m) {
@@ -65,6 +85,10 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         const int64_t d = wrap_dim("kthvalue", dim, self.ndim());
         return Pair{unsqueeze(value, d), unsqueeze(index, d)};
       });
+  m.def("mode(Tensor self, int dim=-1, bool keepdim=False) "
+        "-> (Tensor values, Tensor indices)")
+      .doc("The most frequent value along dim, the smallest of equals, and its last place.")
+      .composite(mode);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Datasets and the loader that makes batches of them, under PyTorch's names."""
 
+from ..generator import Generator
 from .collate import default_collate
 from .dataset import (
     ConcatDataset,
@@ -10,7 +11,6 @@ from .dataset import (
     TensorDataset,
     random_split,
 )
-from .generator import Generator
 from .loader import DataLoader
 from .sampler import (
     BatchSampler,

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Any, Generic, TypeVar
 
+from ..generator import Generator, stream
 from ..tensor import Tensor
-from .generator import Generator, stream
 
 __all__ = [
     "ConcatDataset",

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
+from ..generator import Generator
 from .collate import default_collate
 from .dataset import IterableDataset, Subset, TensorDataset
-from .generator import Generator
 from .sampler import BatchSampler, RandomSampler, SequentialSampler
 
 __all__ = ["DataLoader"]

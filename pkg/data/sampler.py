@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Any, Generic, TypeVar
 
-from .generator import Generator, stream
+from ..generator import Generator, stream
 
 __all__ = [
     "BatchSampler",

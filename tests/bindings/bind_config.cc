@@ -19,6 +19,12 @@ void set_isa_by_name(const std::string& name) {
   throw ValueError("[set_isa] expected 'baseline', 'v3' or 'v4', got '" + name + "'.");
 }
 
+void set_default_dtype_by_name(const std::string& name) {
+  const auto dtype = dtype_from_name(name);
+  if (!dtype) throw TypeError("[set_default_dtype] expected a dtype, got '" + name + "'.");
+  set_default_dtype(*dtype);
+}
+
 }  // namespace
 
 void bind_config(py::module_& m) {
@@ -45,6 +51,9 @@ void bind_config(py::module_& m) {
         },
         py::arg("seed"), py::arg("position"),
         "set_random_state(seed, position)\n--\n\nPuts the default random stream to a place it had before.");
+  m.def("set_default_dtype", &set_default_dtype_by_name, py::arg("name"),
+        "set_default_dtype(name)\n--\n\n"
+        "Makes a floating type the dtype of Python's floats and of new tensors.");
   m.def("set_isa", &set_isa_by_name, py::arg("name"),
         "set_isa(name)\n--\n\nForces an instruction set for the whole process; ValueError above what the CPU "
         "has.");

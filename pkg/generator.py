@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Generator: random orders of a stream of one's own, apart from the library's.
 
-What takes ``generator=None`` draws from the library's stream (``pkg.manual_seed``).
+What takes ``generator=None`` draws from the library's stream,
+``pkg.default_generator``, which ``pkg.manual_seed`` restarts.  The ops draw from that
+one always.
 """
 
 from __future__ import annotations
@@ -9,9 +11,9 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from .. import ops
+from . import ops, random as library
 
-__all__ = ["Generator", "stream"]
+__all__ = ["Generator", "default_generator", "stream"]
 
 
 class Generator:
@@ -26,13 +28,15 @@ class Generator:
 
     def manual_seed(self, seed: int) -> Generator:
         """Restart the stream of ``seed``; returns the generator."""
-        self._seed = int(seed)
+        self._seed = library.checked_seed(seed)
         self._random.seed(self._seed)
         return self
 
     def seed(self) -> int:
         """Restart at an unpredictable seed and return it."""
-        return self.manual_seed(random.SystemRandom().getrandbits(63))._seed
+        fresh = random.SystemRandom().getrandbits(63)
+        self.manual_seed(fresh)
+        return fresh
 
     def initial_seed(self) -> int:
         """Return the seed of the stream."""
@@ -68,6 +72,18 @@ class _Default(Generator):
     def __init__(self) -> None:
         pass
 
+    def manual_seed(self, seed: int) -> Generator:
+        return library.manual_seed(seed)
+
+    def initial_seed(self) -> int:
+        return library.initial_seed()
+
+    def get_state(self) -> Any:
+        return library.get_rng_state()
+
+    def set_state(self, state: Any) -> None:
+        library.set_rng_state(state)
+
     def permutation(self, n: int) -> list[int]:
         order: list[int] = ops.randperm(n).tolist()
         return order
@@ -81,16 +97,16 @@ class _Default(Generator):
         return drawn
 
 
-_DEFAULT = _Default()
+default_generator: Generator = _Default()
 
 
 def stream(generator: Generator | None) -> Generator:
     """Return the generator, or the library's for None; TypeError for anything else."""
     if generator is None:
-        return _DEFAULT
+        return default_generator
     if not isinstance(generator, Generator):
         raise TypeError(
-            "expected a pkg.data.Generator or None as generator, got "
+            "expected a pkg.Generator or None as generator, got "
             f"{type(generator).__name__}"
         )
     return generator
