@@ -32,7 +32,9 @@ void set_random_state(int64_t seed, int64_t position) {
 /// Makes a floating type the dtype of Python's floats and of new tensors.
 void set_default_dtype(const std::string &name) {
   const auto dtype = pkg::dtype_from_name(name);
-  if (!dtype) throw pkg::TypeError("[set_default_dtype] expected a dtype, got '" + name + "'.");
+  if (!dtype) {
+    throw pkg::TypeError("[set_default_dtype] expected a dtype, got '" + name + "'.");
+  }
   pkg::set_default_dtype(*dtype);
 }
 /// Instruction set in use: baseline, v3 or v4.

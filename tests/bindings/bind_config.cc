@@ -50,12 +50,14 @@ void bind_config(py::module_& m) {
           set_random_state({uint64_t(seed), uint64_t(position)});
         },
         py::arg("seed"), py::arg("position"),
-        "set_random_state(seed, position)\n--\n\nPuts the default random stream to a place it had before.");
+        "set_random_state(seed, position)\n--\n\n"
+        "Puts the default random stream to a place it had before.");
   m.def("set_default_dtype", &set_default_dtype_by_name, py::arg("name"),
         "set_default_dtype(name)\n--\n\n"
         "Makes a floating type the dtype of Python's floats and of new tensors.");
   m.def("set_isa", &set_isa_by_name, py::arg("name"),
-        "set_isa(name)\n--\n\nForces an instruction set for the whole process; ValueError above what the CPU "
+        "set_isa(name)\n--\n\n"
+        "Forces an instruction set for the whole process; ValueError above what the CPU "
         "has.");
   m.def("isa_name", [] { return name_of(isa()); },
         "isa_name()\n--\n\nInstruction set in use: baseline, v3 or v4.");
