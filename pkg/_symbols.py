@@ -2,8 +2,8 @@
 """What the low-level module exports, and what stands behind each name in C++.
 
 The table is the wrapper's own: SWIG's functions enter it as they are compiled. The
-build writes the stub ``_pywrap_core.pyi`` from it, and swig/build/symbols_page.py writes
-docs/symbols.md.
+build writes the stub ``_pywrap_core.pyi`` from it, and swig/build/symbols_page.py
+writes docs/symbols.md.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ class Symbol(NamedTuple):
     signature: the C++ declaration behind it.
     gil: "kept"; "waits" when it is given up while the call waits; or "released" all the
     time.
-    result: "none"; "value", which shares nothing with C++; "shared", an object that holds
-    a reference to the C++ one; or "memory", one over the memory of the argument, which it
-    keeps alive. For a class this is about its objects.
+    result: "none"; "value", which shares nothing with C++; "shared", an object that
+    holds a reference to the C++ one; or "memory", one over the memory of the argument,
+    which it keeps alive. For a class this is about its objects.
     """
 
     name: str

@@ -28,7 +28,8 @@ def from_dlpack(
     that its owner marks as read-only (JAX's arrays), since a tensor can be written to.
 
     TypeError for an element type that no dtype is for; BufferError for memory that is
-    not the CPU's, or that is read-only with copy=False; ValueError for negative strides.
+    not the CPU's, or that is read-only with copy=False; ValueError for negative
+    strides.
     """
     _check_device("from_dlpack", device)
     if not hasattr(ext_tensor, "__dlpack__"):
@@ -57,10 +58,10 @@ def asarray(
 ) -> Tensor:
     """Tensor of whatever holds numbers, without a copy where that can be.
 
-    obj: a tensor, which is returned as it is; an array or another object with the buffer
-    protocol (``bytes`` and ``bytearray`` are uint8) or with ``__dlpack__``, whose memory
-    is shared unless it is read-only; a DLPack capsule; a number; nested sequences of
-    numbers, which are copied.
+    obj: a tensor, which is returned as it is; an array or another object with the
+    buffer protocol (``bytes`` and ``bytearray`` are uint8) or with ``__dlpack__``,
+    whose memory is shared unless it is read-only; a DLPack capsule; a number; nested
+    sequences of numbers, which are copied.
     dtype: converts when it is another one, which copies.
     copy: True always copies, False raises ValueError where a copy is needed.
     requires_grad: None keeps that of `obj`.
@@ -81,7 +82,7 @@ def asarray(
 
 
 def _shared(obj: Any, copy: bool | None) -> Tensor | None:
-    """Tensor over the object's memory, or a copy of read-only memory; None: no memory."""
+    """Tensor over the object's memory, or a copy if read-only; None: no memory."""
     if isinstance(obj, Tensor):
         return obj
     try:

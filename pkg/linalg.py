@@ -129,7 +129,7 @@ def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
         )
     sizes = [chain[0].shape[0], *(factor.shape[1] for factor in chain)]
 
-    @functools.lru_cache(maxsize=None)
+    @functools.cache
     def cheapest(first: int, end: int) -> tuple[int, int]:
         """(multiplications, where to cut) of the factors from first to end - 1."""
         if end - first == 1:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every registered op as a function; those that start with `self` also as methods.
 
-The registry in C++ is the only list, and this module alone makes names of it: at import,
-and again after ``load_library``.  Ops of pkg itself are ``pkg.ops.add``; those
+The registry in C++ is the only list, and this module alone makes names of it: at
+import, and again after ``load_library``.  Ops of pkg itself are ``pkg.ops.add``; those
 of another namespace ``pkg.ops.<namespace>.<op>``.
 """
 
@@ -49,11 +49,12 @@ def export_to(module: dict[str, object]) -> None:
 def load_library(path: str | os.PathLike[str]) -> None:
     """Load a shared library of ops, which register themselves as it is opened.
 
-    path: a .so compiled with the flags of ``pkg.sysconfig``; docs/add_an_op.md shows one.
+    path: a .so compiled with the flags of ``pkg.sysconfig``; docs/add_an_op.md shows
+    one.
     Its ops appear as ``pkg.ops.<namespace>.<op>``, those of namespace pkg also as
-    ``pkg.<op>`` and as Tensor methods.  Loading it again does nothing.  ImportError when
-    it cannot be opened; RuntimeError with the path when its registration fails, after
-    which none of its ops is registered.
+    ``pkg.<op>`` and as Tensor methods.  Loading it again does nothing.  ImportError
+    when it cannot be opened; RuntimeError with the path when its registration fails,
+    after which none of its ops is registered.
     """
     core.load_library(os.path.abspath(os.fspath(path)))
     _read_registry()

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Threads and pending work: one pool of workers that everything in pkg shares.
 
-``submit(callable)`` returns an ``Event`` at once; ``deps`` order work, a ``Stream`` is an
-order of its own, ``with stream:`` makes it current on this thread. An exception of the
-callable comes back where somebody waits, and reaches all work that depends on it.
-Waiting gives up the GIL and can be interrupted by Ctrl-C. With ``PKG_ASYNC=0`` work whose
-dependencies are done runs on the thread that submits it.
+``submit(callable)`` returns an ``Event`` at once; ``deps`` order work, a ``Stream`` is
+an order of its own, ``with stream:`` makes it current on this thread. An exception of
+the callable comes back where somebody waits, and reaches all work that depends on it.
+Waiting gives up the GIL and can be interrupted by Ctrl-C. With ``PKG_ASYNC=0`` work
+whose dependencies are done runs on the thread that submits it.
 """
 
 from __future__ import annotations

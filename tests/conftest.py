@@ -22,8 +22,8 @@ def pytest_report_header():
 def nothing_is_left():
     """No tensor and no graph node of a test outlives it, on either binding.
 
-    Events and streams may: the value of a fixture, the last event of a stream.  That they
-    do not pile up is measured by leaks.py and bindings/probes/life.py.
+    Events and streams may: the value of a fixture, the last event of a stream.  That
+    they do not pile up is measured by leaks.py and bindings/probes/life.py.
     """
     from pkg._binding import core
 

@@ -24,14 +24,12 @@ import numpy as np
 
 sys.path.append(str(Path(__file__).parents[1]))  # behind what PYTHONPATH says
 
-from bindings.probes.errors import CALLS as WRONG_CALLS  # noqa: E402
-from bindings.probes.errors import iadd  # noqa: E402
+import pkg  # noqa: E402
+from bindings.probes.errors import CALLS as WRONG_CALLS, iadd  # noqa: E402
 from leak_calls import CALLS, EXEMPT  # noqa: E402
 from op_table import CASES  # noqa: E402
-from test_op_table import InPlace, floating, inputs_of  # noqa: E402
-
-import pkg  # noqa: E402
 from pkg._binding import core  # noqa: E402
+from test_op_table import InPlace, floating, inputs_of  # noqa: E402
 
 # Attributes that Python or the generator gives every class.
 COMMON = {"__doc__", "__module__", "__slots__", "__dict__", "__weakref__"}
@@ -95,7 +93,8 @@ def scope() -> dict[str, Any]:
         "i": pkg.tensor([0, 1]), "one": pkg.tensor(1.0), "leaf": leaf, "graph": graph,
         "spare": pkg.ones(2, 2, requires_grad=True), "node": graph.grad_fn,
         "handle": graph.register_hook(fail), "large": pkg.ones(100, 100),
-        "array": np.ones(3), "scalar": np.float32(2), "add": core.Operator("add"), "op": core.Operator,
+        "array": np.ones(3), "scalar": np.float32(2),
+        "add": core.Operator("add"), "op": core.Operator,
         "cpu": core.device("cpu"), "event": event, "failed": failed,
         "stream": core.Stream(), "other": core.Stream(),
         "isa": core.isa_name(), "threads": core.num_threads(),

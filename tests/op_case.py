@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a row of the op table is, and the makers of its inputs."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Callable, Sequence
+from typing import Any, Callable
 
 import numpy as np
 

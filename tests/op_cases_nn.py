@@ -45,22 +45,26 @@ ACTIVATIONS = [
     Case("glu", lambda p, x: p.glu(x), lambda x: x[:, :2] * _sigmoid(x[:, 2:]), X),
     Case("softmax", lambda p, x: p.softmax(x, 1),
          lambda x: np.exp(_log_softmax(x, 1)), X, [[floats(0, 4)]]),
-    Case("log_softmax", lambda p, x: p.log_softmax(x, 0), lambda x: _log_softmax(x, 0), X),
+    Case("log_softmax", lambda p, x: p.log_softmax(x, 0), lambda x: _log_softmax(x, 0),
+         X),
 ]  # fmt: skip
 
 
+_windows = np.lib.stride_tricks.sliding_window_view
+
+
 def _pool(x, kernel, stride, how):
-    windows = np.lib.stride_tricks.sliding_window_view(x, kernel, (-2, -1))
+    windows = _windows(x, kernel, (-2, -1))
     return how(windows[..., :: stride[0], :: stride[1], :, :], (-2, -1))
 
 
 def _conv1d(x, w, stride=1):
-    windows = np.lib.stride_tricks.sliding_window_view(x, w.shape[2], 2)[:, :, ::stride]
+    windows = _windows(x, w.shape[2], 2)[:, :, ::stride]
     return np.einsum("nclk,ock->nol", windows, w)
 
 
 def _conv2d(x, w):
-    windows = np.lib.stride_tricks.sliding_window_view(x, w.shape[2:], (2, 3))
+    windows = _windows(x, w.shape[2:], (2, 3))
     return np.einsum("nchwij,ocij->nohw", windows, w)
 
 
@@ -77,23 +81,25 @@ IMAGE = floats(2, 3, 5, 6)
 
 LAYERS = [
     Case("linear", lambda p, x, w, b: p.linear(x, w, b), lambda x, w, b: x @ w.T + b,
-         [floats(2, 3), floats(4, 3), floats(4)], [[floats(0, 3), floats(4, 3), floats(4)]]),
+         [floats(2, 3), floats(4, 3), floats(4)],
+         [[floats(0, 3), floats(4, 3), floats(4)]]),
     Case("conv1d", lambda p, x, w, b: p.conv1d(x, w, b, stride=2),
          lambda x, w, b: _conv1d(x, w, 2) + b[:, None],
          [floats(2, 3, 7), floats(4, 3, 3), floats(4)]),
     Case("conv2d", lambda p, x, w: p.conv2d(x, w), _conv2d,
          [floats(1, 2, 4, 5), floats(3, 2, 2, 3)]),
     Case("max_pool1d", lambda p, x: p.max_pool1d(x, 3, 2),
-         lambda x: np.lib.stride_tricks.sliding_window_view(x, 3, 2)[:, :, ::2].max(-1),
+         lambda x: _windows(x, 3, 2)[:, :, ::2].max(-1),
          [distinct(2, 2, 7)]),
     Case("max_pool2d", lambda p, x: p.max_pool2d(x, (2, 3), (2, 1)),
          lambda x: _pool(x, (2, 3), (2, 1), np.max), [distinct(1, 2, 4, 5)]),
     Case("avg_pool1d", lambda p, x: p.avg_pool1d(x, 3, 2),
-         lambda x: np.lib.stride_tricks.sliding_window_view(x, 3, 2)[:, :, ::2].mean(-1),
+         lambda x: _windows(x, 3, 2)[:, :, ::2].mean(-1),
          [floats(2, 2, 7)]),
     Case("avg_pool2d", lambda p, x: p.avg_pool2d(x, (2, 3), (2, 1)),
          lambda x: _pool(x, (2, 3), (2, 1), np.mean), [IMAGE]),
-    Case("avg_pool2d", lambda p, x: p.avg_pool2d(x, 2, padding=1, count_include_pad=False),
+    Case("avg_pool2d",
+         lambda p, x: p.avg_pool2d(x, 2, padding=1, count_include_pad=False),
          lambda x: _pool(np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)),
                                 constant_values=np.nan), (2, 2), (2, 2), np.nanmean),
          [IMAGE], label="padding"),

@@ -2,14 +2,14 @@
 """One row per op: its NumPy counterpart and the inputs it is tested on.
 
 ELEMENTWISE holds the ops of one or two tensors and nothing else; CASES, assembled here
-from op_cases*.py, holds a row for every op, those included.  tests/test_op_table.py checks
-values, dtypes, layouts, empty inputs, the Meta device and gradients of first and second
-order from these rows, and that no registered op is missing.
+from op_cases*.py, holds a row for every op, those included.  tests/test_op_table.py
+checks values, dtypes, layouts, empty inputs, the Meta device and gradients of first and
+second order from these rows, and that no registered op is missing.
 """
 
 import math
 from dataclasses import dataclass
-from typing import Callable, Tuple
+from typing import Callable
 
 import numpy as np
 
@@ -26,8 +26,8 @@ class Row:
     name: str
     reference: Callable
     arity: int = 1
-    domain: Tuple[float, float] = (-3.0, 3.0)
-    dtypes: Tuple[str, ...] = ("float32", "float64")
+    domain: tuple[float, float] = (-3.0, 3.0)
+    dtypes: tuple[str, ...] = ("float32", "float64")
     rtol: float = 2e-6
     differentiable: bool = True
 
@@ -111,13 +111,16 @@ ELEMENTWISE = [
     Row("logaddexp", np.logaddexp, 2, rtol=1e-5),
     Row("clamp_min", np.maximum, 2, dtypes=ANY),
     Row("clamp_max", np.minimum, 2, dtypes=ANY),
-    Row("bitwise_left_shift", np.left_shift, 2, (0, 6), INTS[:-1], differentiable=False),
-    Row("bitwise_right_shift", np.right_shift, 2, (0, 6), INTS[:-1], differentiable=False),
+    Row("bitwise_left_shift", np.left_shift, 2, (0, 6), INTS[:-1],
+        differentiable=False),
+    Row("bitwise_right_shift", np.right_shift, 2, (0, 6), INTS[:-1],
+        differentiable=False),
     Row("add", np.add, 2, dtypes=ANY),
     Row("sub", np.subtract, 2, dtypes=ANY),
     Row("mul", np.multiply, 2, dtypes=ANY),
     Row("div", np.divide, 2, domain=(1, 9)),
-    Row("floor_divide", np.floor_divide, 2, domain=(1, 9), dtypes=ANY, differentiable=False),
+    Row("floor_divide", np.floor_divide, 2, domain=(1, 9), dtypes=ANY,
+        differentiable=False),
     Row("remainder", np.mod, 2, domain=(1, 9), dtypes=ANY),
     Row("pow", np.power, 2, domain=(1, 3), dtypes=ANY),
     Row("maximum", np.maximum, 2, dtypes=ANY),
@@ -171,13 +174,13 @@ _LEFT_OUT = {
         "nll_loss-weights: uint8; margin_ranking_loss: uint8; kl_div-log target: uint8"
     ),
     "bools have no sign and no value but True to pad with": (
-        "diff: bool; nll_loss: bool; nll_loss-weights: bool; margin_ranking_loss: bool; "
-        "batch_norm: bool; kl_div-log target: bool; constant_pad_nd: bool"
+        "diff: bool; nll_loss: bool; nll_loss-weights: bool; margin_ranking_loss: "
+        "bool; batch_norm: bool; kl_div-log target: bool; constant_pad_nd: bool"
     ),
     "the reference is for the row's number of dimensions or classes": (
         "min-dim: 0-d; cumsum-bool: 0-d; cumprod-columns: 0-d; argsort: 0-d; dot: 0-d; "
-        "vdot: 0-d; outer: 0-d; ger: 0-d; addr: 0-d; einsum-int: 0-d; kl_div: rows 0-d; "
-        "nll_loss-weights: rows; layer_norm: columns; rms_norm: columns; "
+        "vdot: 0-d; outer: 0-d; ger: 0-d; addr: 0-d; einsum-int: 0-d; kl_div: rows "
+        "0-d; nll_loss-weights: rows; layer_norm: columns; rms_norm: columns; "
         "einsum-ii->i: rows"
     ),
     "the attributes ask for more than an empty dimension has": (

@@ -11,8 +11,9 @@ from clean about two minutes each on two cores), compiles every tests/cpp/*_test
 tests/ctypes_client.py, named c_api_ctypes_client.  A further argument that is part of a
 name picks tests: python tests/sanitizers.py thread scheduler.
 
-`binding` is AddressSanitizer and UndefinedBehaviorSanitizer under Python: tests/leaks.py
-makes CALLS (default 100000) calls of each kind, each byte of them counted.
+`binding` is AddressSanitizer and UndefinedBehaviorSanitizer under Python:
+tests/leaks.py makes CALLS (default 100000) calls of each kind, each byte of them
+counted.
 
 Not part of pytest: from clean it takes about four minutes, `binding` half an hour.
 """
@@ -24,6 +25,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -48,7 +50,8 @@ TIME_LIMIT = 600  # seconds for one program; they take a few
 def configure(sanitizers: str) -> None:
     """Sets what the build reads."""
     os.environ["PKG_SANITIZE"] = sanitizers
-    # The checks lead the compiler to warnings that are wrong; the release build has none.
+    # The checks lead the compiler to warnings that are wrong; the release build has
+    # none.
     os.environ["PKG_WERROR"] = "0"
 
 
@@ -142,7 +145,10 @@ def run_ctypes_client(config: Config) -> bool:
     command = [sys.executable, str(client), str(library)]
     environment = environment_of_python()
     return all(
-        [run_command(f"c_api_ctypes_client {n}", [*command, n], environment) for n in names]
+        [
+            run_command(f"c_api_ctypes_client {n}", [*command, n], environment)
+            for n in names
+        ]
     )
 
 
@@ -185,12 +191,14 @@ def main(args: list[str]) -> int:
             if all(name in source.stem for name in names)
             and not (mode == "thread" and source.stem in NO_THREAD)
         ]
-        client = mode == "address" and all(name in "c_api_ctypes_client" for name in names)
+        client = mode == "address" and all(
+            name in "c_api_ctypes_client" for name in names
+        )
         if not sources and not client:
             print(f"no test file's name contains {' and '.join(names)}")
             return 2
         with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-            programs = list(pool.map(lambda s: compile_test(config, s), sources))
+            programs = list(pool.map(partial(compile_test, config), sources))
         # One after another: the tests of the scheduler measure times.
         passed &= all([run_test(program) for program in programs])
         if client:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The SWIG binding and the pybind11 variant are one behaviour.
 
-Both are asked the same questions (tests/bindings/probes/), each in a process of its own.
+Both are asked the same questions (tests/bindings/probes/), each in a process of its
+own.
 What may differ stands in DIFFERENCES with the reason; a difference that is not listed
 fails, and so does a listed one that is gone.
 """
@@ -50,8 +51,8 @@ DIFFERENCES = {
     },
     # Calls of probes/errors.py: same class, other words.
     "text": {
-        "pybind11 words wrong arguments itself, 'incompatible function arguments', with "
-        "the signature; the SWIG binding says what CPython says": [
+        "pybind11 words wrong arguments itself, 'incompatible function arguments', "
+        "with the signature; the SWIG binding says what CPython says": [
             "core.num_threads(1)",
             "core.num_threads(x=1)",
             "core.set_num_threads()",
@@ -138,7 +139,7 @@ KEEPS_GIL = {
 }
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def run(probe, binding, *arguments):
     """The output of a probe on one binding; it must end well, whatever it asks."""
     env = {**os.environ, "PKG_BINDING": binding, "PYTHONPATH": str(ROOT)}
@@ -160,7 +161,7 @@ def answers(probe, *arguments):
 
 
 def answer_in(output):
-    """The JSON line; the probe library writes another, through C and so in any order."""
+    """The JSON line; the probe library writes another, through C: in any order."""
     return json.loads(next(x for x in output.splitlines() if x.startswith("{")))
 
 

@@ -15,9 +15,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import ctypes_client
 import pytest
 
+import ctypes_client
 import pkg.sysconfig
 
 HERE = Path(__file__).parent

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convolution and max pooling: against loops in NumPy, gradients, threads, bad sizes."""
+"""Convolution and max pooling: loops in NumPy, gradients, threads, bad sizes."""
 
 from __future__ import annotations
 
@@ -147,13 +147,16 @@ def pooled(x, kernel, stride, padding):
 
 
 @pytest.mark.parametrize(
-    ("kernel", "stride", "padding"), [(2, 2, 0), ((3, 2), (1, 2), 1), (3, 2, 1), (1, 3, 0)]
+    ("kernel", "stride", "padding"),
+    [(2, 2, 0), ((3, 2), (1, 2), 1), (3, 2, 1), (1, 3, 0)],
 )
 def test_max_pooling(kernel, stride, padding):
     x = np.random.default_rng(2).standard_normal((2, 3, 7, 8))
     t = pkg.tensor(x, requires_grad=True)
     got = pkg.max_pool2d(t, kernel, stride, padding)
-    np.testing.assert_array_equal(got.detach().numpy(), pooled(x, kernel, stride, padding))
+    np.testing.assert_array_equal(
+        got.detach().numpy(), pooled(x, kernel, stride, padding)
+    )
 
     def f(x):
         return pkg.max_pool2d(x, kernel, stride, padding)

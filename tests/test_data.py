@@ -43,7 +43,7 @@ def flat(loader):
     return [number for batch in loader for number in batch.tolist()]
 
 
-# --- datasets -----------------------------------------------------------------------------
+# --- datasets -------------------------------------------------------------------------
 
 
 def test_tensor_dataset_gives_rows_and_checks_lengths():
@@ -99,7 +99,7 @@ def test_random_split_parts_are_disjoint_and_complete():
             data.random_split(range(10), wrong)
 
 
-# --- generators and samplers --------------------------------------------------------------
+# --- generators and samplers ----------------------------------------------------------
 
 
 def test_generators_repeat_and_are_apart_from_the_library_stream():
@@ -156,7 +156,7 @@ def test_weighted_sampling_follows_the_weights(generator):
             data.WeightedRandomSampler(wrong, 1)
 
 
-# --- collating ----------------------------------------------------------------------------
+# --- collating ------------------------------------------------------------------------
 
 
 def test_collate_makes_batches_of_every_structure():
@@ -191,7 +191,7 @@ def test_collate_refuses_uneven_and_unknown_samples():
         data.default_collate([pkg.ones([2]), pkg.ones([3])])
 
 
-# --- DataLoader ---------------------------------------------------------------------------
+# --- DataLoader -----------------------------------------------------------------------
 
 
 def test_batches_come_in_order_and_the_last_may_be_dropped():

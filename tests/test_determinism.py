@@ -15,7 +15,9 @@ RUNS = 20
 
 
 def mlp() -> nn.Module:
-    return nn.Sequential(nn.Linear(40, 300), nn.GELU(), nn.Dropout(0.3), nn.Linear(300, 7))
+    return nn.Sequential(
+        nn.Linear(40, 300), nn.GELU(), nn.Dropout(0.3), nn.Linear(300, 7)
+    )
 
 
 def cnn() -> nn.Module:

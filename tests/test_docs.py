@@ -72,7 +72,11 @@ def fragment(page: str, mark: str) -> str:
 def environment() -> dict[str, str]:
     """A shell in which `python` is this one and finds this pkg."""
     path = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
-    return {**os.environ, "PATH": path, "PYTHONPATH": str(Path(pkg.__file__).parents[1])}
+    return {
+        **os.environ,
+        "PATH": path,
+        "PYTHONPATH": str(Path(pkg.__file__).parents[1]),
+    }
 
 
 def run_page(page: Path) -> None:
@@ -134,10 +138,14 @@ def test_every_block_is_run_or_meant_to_be_read() -> None:
             if block.language == "cpp":
                 assert block.mark, f"{where}: C++ that no test compiles"
             if block.mark.startswith("from: "):
-                source = (ROOT / block.mark[len("from: ") :]).read_text(encoding="utf-8")
+                source = (ROOT / block.mark[len("from: ") :]).read_text(
+                    encoding="utf-8"
+                )
                 assert block.text in source, f"{where}: not as in {block.mark}"
             if block.language == "c":
-                assert page.name == "c_api.md", f"{where}: only test_c_api.py compiles C"
+                assert page.name == "c_api.md", (
+                    f"{where}: only test_c_api.py compiles C"
+                )
 
 
 def test_links_between_pages_lead_somewhere() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""nn.functional under PyTorch's argument order, where an adapter or a name is all it adds."""
+"""nn.functional in PyTorch's argument order: the adapters and the names."""
 
 import numpy as np
 import pytest
@@ -36,7 +36,10 @@ def test_activations(name):
     args, reference = ACTIVATIONS[name]
     x = 4 * rows(5, 6)
     np.testing.assert_allclose(
-        getattr(F, name)(pkg.tensor(x), *args).numpy(), reference(x), rtol=1e-9, atol=1e-12
+        getattr(F, name)(pkg.tensor(x), *args).numpy(),
+        reference(x),
+        rtol=1e-9,
+        atol=1e-12,
     )
     if not args:
         getattr(F, name)(input=pkg.tensor(x))
@@ -97,7 +100,9 @@ def test_conv1d(dilation):
     inner = F.conv1d(x_, w_, b_, padding="valid", dilation=dilation).numpy()
     kept = slice(reach // 2, reach // 2 + 11 - reach)
     np.testing.assert_allclose(inner, want[..., kept], rtol=1e-10, atol=1e-12)
-    with pytest.raises(ValueError, match=r"\[conv1d\] expected padding 'valid' or 'same'"):
+    with pytest.raises(
+        ValueError, match=r"\[conv1d\] expected padding 'valid' or 'same'"
+    ):
         F.conv1d(x_, w_, padding="full")
     with pytest.raises(ValueError, match="not supported for strided"):
         F.conv1d(x_, w_, padding="same", stride=2)
@@ -113,7 +118,9 @@ def test_pools_of_one_dimension():
     np.testing.assert_allclose(F.avg_pool1d(x_, 2).numpy(), windows.mean(-1))
     got = F.adaptive_avg_pool1d(x_, 4).numpy()
     np.testing.assert_allclose(got, windows.mean(-1))
-    with pytest.raises(RuntimeError, match=r"\[max_pool1d\] expected padding of at most"):
+    with pytest.raises(
+        RuntimeError, match=r"\[max_pool1d\] expected padding of at most"
+    ):
         F.max_pool1d(x_, 2, padding=2)
 
 

@@ -6,8 +6,11 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+import pytest
 
 import pkg
 from op_table import CASES
@@ -95,6 +98,33 @@ def test_every_header_compiles_alone(tmp_path: Path) -> None:
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         failures = [text for text in pool.map(complaints, headers) if text]
     assert not failures, "\n".join(failures)
+
+
+def test_python_is_as_ruff_wants_it() -> None:
+    """Imports, names, known mistakes and the width, by pyproject.toml."""
+    pytest.importorskip("ruff", reason="ruff is not installed")
+    done = subprocess.run(
+        [sys.executable, "-m", "ruff", "check", "--no-cache", "--output-format=concise"]
+        + ["pkg", "tests", "swig", "setup.py"],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout
+
+
+def test_lines_of_cpp_are_not_wide() -> None:
+    """.clang-format aims at 88 columns; no line goes beyond 100."""
+    wide = [
+        f"{path.relative_to(ROOT)}:{number}: {len(line)} columns"
+        for folder in (CPP, ROOT / "swig", TESTS)
+        for path in sorted(folder.rglob("*"))
+        if path.suffix in (".h", ".cc", ".c", ".i")
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
+        if len(line) > 100
+    ]
+    assert not wide, "\n".join(wide)
 
 
 def records() -> list[tuple[str, dict[str, object]]]:

@@ -67,7 +67,9 @@ def test_extension_for_another_python(bare: Path) -> None:
 
 def test_unloadable_extension(bare: Path) -> None:
     extension(bare).write_bytes(b"\x7fELF")
-    assert re.search(rf"{extension(bare)}: .*file too short.* Install ", import_error(bare))
+    assert re.search(
+        rf"{extension(bare)}: .*file too short.* Install ", import_error(bare)
+    )
 
 
 def test_unknown_binding(bare: Path) -> None:

@@ -59,8 +59,9 @@ def test_an_unknown_level_ends_the_import(level, best):
     done = run("-c", "import pkg", isa=level)
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1] == (
-        "ImportError: [pkg] expected 'baseline', 'v3' or 'v4', of which this CPU has all "
-        f"up to '{best}', got '{level}' (PKG_ISA={level}). Unset PKG_ISA to use the best."
+        "ImportError: [pkg] expected 'baseline', 'v3' or 'v4', of which this CPU has "
+        f"all up to '{best}', got '{level}' (PKG_ISA={level}). Unset PKG_ISA to use "
+        "the best."
     )
 
 

@@ -114,7 +114,7 @@ def test_matrix_norms(order, dim, keepdim):
 
 
 def test_vector_norms():
-    """Without ord the root of the sum of squares over all; one dimension is a vector."""
+    """Without ord the root of the sum of all squares; one dimension is a vector."""
     a = np.random.default_rng(3).normal(size=(3, 4))
     x = pkg.tensor(a)
     for args in [(), (3, 0), (np.inf, (1,)), (None, (0, 1)), (None, 1), (2.5, -1)]:
@@ -136,7 +136,9 @@ def test_norm_errors():
     """What is not there, and what is no norm."""
     x = pkg.ones(3, 3)
     for order in ("nuc", 2, -2):
-        with pytest.raises(NotImplementedError, match="no singular value decomposition"):
+        with pytest.raises(
+            NotImplementedError, match="no singular value decomposition"
+        ):
             pkg.linalg.norm(x, order)
     with pytest.raises(ValueError, match="got 3"):
         pkg.linalg.matrix_norm(x, 3)
@@ -187,7 +189,9 @@ def test_multi_dot_takes_the_cheap_order(monkeypatch):
     assert made == [((1, 50), (50, 1)), ((50, 1), (1, 1))]
     with pytest.raises(RuntimeError, match="at least 2 tensors, got 1"):
         pkg.linalg.multi_dot([pkg.ones(2, 2)])
-    with pytest.raises(RuntimeError, match=r"at the ends only, got shapes \(2, 2\), \(2,\)"):
+    with pytest.raises(
+        RuntimeError, match=r"at the ends only, got shapes \(2, 2\), \(2,\)"
+    ):
         pkg.linalg.multi_dot([pkg.ones(2, 2), pkg.ones(2), pkg.ones(2, 2)])
 
 
@@ -197,7 +201,9 @@ def test_products_of_vectors_and_diagonals():
     a, b = rng.normal(size=(4, 3)), rng.normal(size=(3,))
     x, y = pkg.tensor(a), pkg.tensor(b)
     np.testing.assert_allclose(pkg.linalg.vecdot(x, y).numpy(), a @ b, rtol=1e-12)
-    np.testing.assert_allclose(pkg.linalg.cross(x, y).numpy(), np.cross(a, b), rtol=1e-12)
+    np.testing.assert_allclose(
+        pkg.linalg.cross(x, y).numpy(), np.cross(a, b), rtol=1e-12
+    )
     got = pkg.linalg.cross(x.t(), y[:, None], dim=0).numpy()
     np.testing.assert_allclose(got, np.cross(a, b).T, rtol=1e-12)
     check_gradients(pkg.linalg.cross, [a, b])

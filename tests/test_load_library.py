@@ -22,7 +22,8 @@ SOURCES = {
     "good": """
         PKG_LIBRARY(good, m) {
           m.def("same(Tensor self) -> Tensor").composite([](const pkg::Tensor& x) {
-            PKG_CHECK(x.ndim() > 0, IndexError, "[same] expected dimensions, got none.");
+            PKG_CHECK(x.ndim() > 0, IndexError,
+                      "[same] expected dimensions, got none.");
             return x;
           });
         }
@@ -154,7 +155,9 @@ assert pkg.ones(2).add(1).tolist() == [2, 2]
 """,
     )
     assert out.count("partial.so, block at") == 2 and "partial.cc:3" in out
-    assert "(pkg::Tensor const&, long) does not fit the schema second(Tensor self)" in out
+    assert (
+        "(pkg::Tensor const&, long) does not fit the schema second(Tensor self)" in out
+    )
     assert "new process" in out and "No op registered: partial::first" in out
 
 

@@ -23,7 +23,9 @@ ELSEWHERE = {
 def inputs_of(case, makers=None, seed=0):
     """Fresh NumPy inputs."""
     rng = np.random.default_rng(seed)
-    return [np.asarray(make(rng)) for make in (case.inputs if makers is None else makers)]
+    return [
+        np.asarray(make(rng)) for make in (case.inputs if makers is None else makers)
+    ]
 
 
 def outputs(result):
@@ -194,7 +196,7 @@ def test_float32(case):
 @pytest.mark.parametrize("dtype, tolerance", [("float16", 0.02), ("bfloat16", 0.15)])
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_reduced_types(case, dtype, tolerance):
-    """16-bit floats come close to float32, or the op says that it has no such kernel."""
+    """16-bit floats come close to float32, or the op says it has no such kernel."""
     exact = [pkg.tensor(a) for a in inputs_of(case)]
     if pkg.float64 not in [t.dtype for t in exact]:
         pytest.skip("no floating input")
@@ -329,7 +331,7 @@ def test_gradgradcheck(case):
 
 @pytest.mark.parametrize("case", DIFFERENTIABLE, ids=str)
 def test_gradient_of_some_inputs(case):
-    """Which inputs want a gradient does not change it: what is saved depends on that."""
+    """Whichever inputs want a gradient, it is the same: what is saved differs."""
     arrays, which, weights = prepare(case)
     tensors = leaves(arrays)
     wanted = pkg.autograd.grad(
@@ -342,7 +344,7 @@ def test_gradient_of_some_inputs(case):
 
 
 class InPlace:
-    """pkg, but the op of this name is its in-place form on a copy of the first input."""
+    """pkg, but the op of this name is its in-place form, on a copy of its input."""
 
     def __init__(self, name):
         self.name = name

@@ -285,7 +285,7 @@ def test_a_small_network_learns():
         assert layer.bias.item() == pytest.approx(3.0, abs=1e-2)
 
 
-# --- schedules ----------------------------------------------------------------------------
+# --- schedules ------------------------------------------------------------------------
 
 
 def optimizer_at(lr):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The text form of tensors: fixed examples, options, and PyTorch's where it is there."""
+"""The text form of tensors: fixed examples, options, and PyTorch's texts."""
 
 import math
 import re
@@ -21,7 +21,10 @@ EXAMPLES = [
     (lambda: pkg.tensor([1e-5, 0.0]), "tensor([1.0000e-05, 0.0000e+00])"),
     (lambda: pkg.tensor([1.5, math.inf, -math.inf, math.nan]),
      "tensor([1.5000,    inf,   -inf,    nan])"),
-    (lambda: pkg.tensor([[1, -20], [300, 4]]), "tensor([[  1, -20],\n        [300,   4]])"),
+    (
+        lambda: pkg.tensor([[1, -20], [300, 4]]),
+        "tensor([[  1, -20],\n        [300,   4]])",
+    ),
     (lambda: pkg.zeros([1, 1, 2]), "tensor([[[0., 0.]]])"),
     (lambda: pkg.zeros([2, 1, 1]), "tensor([[[0.]],\n\n        [[0.]]])"),
     (lambda: pkg.zeros([0]), "tensor([])"),
@@ -29,7 +32,10 @@ EXAMPLES = [
     (lambda: pkg.zeros([2, 0]), "tensor([], size=(2, 0))"),
     (lambda: pkg.empty([2], device="meta"), "tensor(..., device='meta', size=(2,))"),
     (lambda: pkg.tensor([1], dtype=pkg.int32), "tensor([1], dtype=pkg.int32)"),
-    (lambda: pkg.tensor([0.1], dtype=pkg.float16), "tensor([0.1000], dtype=pkg.float16)"),
+    (
+        lambda: pkg.tensor([0.1], dtype=pkg.float16),
+        "tensor([0.1000], dtype=pkg.float16)",
+    ),
     (lambda: pkg.ones([1], requires_grad=True), "tensor([1.], requires_grad=True)"),
 ]  # fmt: skip
 
@@ -90,7 +96,7 @@ def test_options_apply_within_their_block_and_profiles_reset():
 def test_a_failing_block_restores_the_options():
     before = printing.get_printoptions()
     with pytest.raises(ZeroDivisionError), printing.printoptions(precision=9):
-        1 / 0
+        _ = 1 / 0
     assert printing.get_printoptions() == before
 
 

@@ -11,9 +11,9 @@ import traceback
 import weakref
 
 import pytest
-from child import DEADLINE, run_child
 
 import pkg
+from child import DEADLINE, run_child
 from pkg import scheduler
 from pkg.scheduler import Event, ManualEvent, Stream, submit
 
@@ -91,7 +91,9 @@ def test_waiting_again_raises_again_and_does_not_grow_the_traceback():
     assert len(lengths) == 1
 
 
-@pytest.mark.skipif(sys.version_info < (3, 11), reason="exceptions have notes from 3.11")
+@pytest.mark.skipif(
+    sys.version_info < (3, 11), reason="exceptions have notes from 3.11"
+)
 def test_the_error_tells_who_submitted_it_once():
     event = submit(fail_here)
     line = sys._getframe().f_lineno - 1
@@ -162,8 +164,11 @@ def test_synchronize_raises_the_first_error_nobody_has_seen():
         (lambda: scheduler.stream(1), "expected a Stream or None for 'stream', got int"),
         (lambda: scheduler.cancel(1), "expected an Event for 'event', got int"),
         (lambda: Event(), "expected no direct call"),
-        (lambda: ManualEvent().set_error("x"), "expected an exception for 'error', got str"),
-        (lambda: submit(int).wait("soon"), "a number or None for 'timeout', got str|incompatible"),
+        (lambda: ManualEvent().set_error("x"), "an exception for 'error', got str"),
+        (
+            lambda: submit(int).wait("soon"),
+            "a number or None for 'timeout', got str|incompatible",
+        ),
     ],
 )
 def test_wrong_arguments_are_type_errors(call, text):
@@ -225,7 +230,7 @@ def test_a_cycle_through_the_result_is_collected():
     event = submit(lambda: box)
     box.event = event
     event.wait(DEADLINE)
-    del event, box
+    event = box = None
     gc.collect()
     assert alive() is None
 
@@ -251,7 +256,8 @@ def test_a_cycle_through_the_error_is_collected():
 
 
 def test_errors_dropped_on_workers_do_not_deadlock_with_the_gil():
-    """A stream forgets its last error on a worker, while we ask the stream under the GIL.
+    """A stream forgets its last error on a worker, while we ask the stream under the
+    GIL.
 
     The error owns Python objects, so it must not die under the stream's lock.
     """

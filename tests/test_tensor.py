@@ -150,9 +150,11 @@ def test_indexing_agrees_with_numpy(key):
     """Reading and writing."""
     array = np.arange(60.0).reshape(3, 4, 5)
     t = pkg.tensor(array)
-    np_key = tuple(np.array(k) if isinstance(k, list) else k for k in key) if isinstance(
-        key, tuple
-    ) else (np.array(key) if isinstance(key, list) else key)
+    np_key = (
+        tuple(np.array(k) if isinstance(k, list) else k for k in key)
+        if isinstance(key, tuple)
+        else (np.array(key) if isinstance(key, list) else key)
+    )
     np.testing.assert_array_equal(t[key].numpy(), array[np_key])
     t[key] = -1.0
     array[np_key] = -1.0
@@ -218,7 +220,7 @@ def test_identity_pickle_copy_and_subclasses():
     mine.note = "kept"
     assert isinstance(mine, pkg.Tensor) and mine.note == "kept"
     with pytest.raises(RuntimeError, match="never initialised"):
-        pkg.Tensor.__new__(pkg.Tensor).shape
+        _ = pkg.Tensor.__new__(pkg.Tensor).shape
 
 
 @pytest.mark.parametrize("name", ["bfloat16", "float16", "float64", "int8", "bool"])
@@ -256,7 +258,7 @@ def test_nothing_leaks_over_many_calls():
     live, refs = core.live_tensors(), sys.getrefcount(pkg.float32)
     for _ in range(2000):
         work()
-        a.dtype
+        _ = a.dtype
     gc.collect()
     assert core.live_tensors() == live
     assert abs(sys.getrefcount(pkg.float32) - refs) < 5

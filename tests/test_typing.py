@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""mypy --strict on the package, on users' programs, and on the examples of the pages."""
+"""mypy --strict on the package, on users' programs, on the pages' examples."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def mypy(*arguments: object) -> str:
 
 
 def test_the_package_and_users_programs_are_strict() -> None:
-    """All of pkg/, the walkthrough's samples, tests/typing (pyproject.toml lists them)."""
+    """pkg/, the walkthrough's samples, tests/typing: as pyproject.toml lists."""
     assert "no issues" in mypy("mypy")
 
 
@@ -82,7 +82,9 @@ def test_examples_of_the_pages_are_strict(tmp_path: Path) -> None:
     options = ["--allow-untyped-defs", "--allow-untyped-calls"]
     for i, page in enumerate(PAGES):
         text = examples(page)
-        (tmp_path / f"page{i}.py").write_text(f"# {page.name}\n{text}", encoding="utf-8")
+        (tmp_path / f"page{i}.py").write_text(
+            f"# {page.name}\n{text}", encoding="utf-8"
+        )
     files = sorted(tmp_path.glob("page*.py"))
     assert sum("import pkg" in file.read_text() for file in files) > 5
     assert "no issues" in mypy("mypy", *options, *files)

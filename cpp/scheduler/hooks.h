@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // scheduler/hooks.h: the places where an embedding language takes part: before and after
-// a thread blocks, while it waits, when work is submitted and when a call is recorded.  The binding sets
-// them once; the scheduler calls them and knows no language.
+// a thread blocks, while it waits, when work is submitted and when a call is recorded.
+// The binding sets them once; the scheduler calls them and knows no language.
 #pragma once
 
 #include <cstdint>

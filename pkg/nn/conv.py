@@ -9,8 +9,7 @@ from typing import Any, Union
 
 from .. import ops
 from ..tensor import Tensor
-from . import functional as F
-from . import init
+from . import functional as F, init
 from .module import Module
 from .parameter import Parameter
 

@@ -9,8 +9,7 @@ from typing import Any
 from .. import ops
 from ..autograd import no_grad
 from ..tensor import Tensor
-from . import functional as F
-from . import init
+from . import functional as F, init
 from .module import Module
 from .parameter import Parameter
 

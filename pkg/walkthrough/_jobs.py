@@ -64,8 +64,8 @@ class JobQueue:
     one that waits).
     """
 
-    # A job is in the list, and counts, before its event exists: the lock covers the look
-    # at the list and the entry, but no work, no wait and no destructor.
+    # A job is in the list, and counts, before its event exists: the lock covers the
+    # look at the list and the entry, but no work, no wait and no destructor.
     def __init__(
         self, ordered: bool = True, limit: int | None = None, policy: str = "block"
     ) -> None:
@@ -124,7 +124,7 @@ class JobQueue:
             raise
 
     def _enter(self, job: _Job) -> bool:
-        """Takes the job in if the queue is open and has room; QueueClosed, QueueFull."""
+        """Takes the job in if there is room; QueueClosed, QueueFull."""
         with self._changed:
             known = self._jobs  # what is finished dies after the lock is given back
             if self._closed:
@@ -209,8 +209,8 @@ class JobQueue:
                 return
 
     def close(self, policy: str = "drain") -> None:
-        """Refuses further jobs; waits for the pending ones, or with 'cancel' drops those
-        that have not begun. Without close(), dropping the queue loses no job."""
+        """Refuses further jobs; waits for the pending ones, or with 'cancel' drops
+        those that have not begun. Without close(), dropping the queue loses no job."""
         if policy not in ("drain", "cancel"):
             raise ValueError(
                 f"[close] expected 'drain' or 'cancel', got {policy!r} (policy)."

@@ -34,7 +34,9 @@ def as_double(function: str, name: str, value: Any) -> float:
         if hasattr(value, "__float__"):
             return float(value)
     kind = type(value).__name__
-    raise TypeError(f"[{function}] expected a number, got {kind} ({name}={value!r:.50}).")
+    raise TypeError(
+        f"[{function}] expected a number, got {kind} ({name}={value!r:.50})."
+    )
 
 
 def _exact(function: str, name: str, value: int) -> float:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Python's number protocol, once, for every Scalar of the walkthrough.
 
-A class gives ``_apply(op, *operands)``, where each operand is a Scalar of the class or a
-float, and ``v``; the operators, comparisons and conversions come from here.
+A class gives ``_apply(op, *operands)``, where each operand is a Scalar of the class or
+a float, and ``v``; the operators, comparisons and conversions come from here.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _unary(op: Op) -> Callable[[_S], _S]:
 
 
 class Arithmetic:
-    """+ - * / // % ** and unary - + abs, with numbers on either side; never in place."""
+    """+ - * / // % ** and unary - + abs; numbers on either side; not in place."""
 
     __slots__ = ()
     # NumPy leaves mixed expressions to us; arrays are refused with a clear error.

@@ -77,8 +77,9 @@ def register_op(
         before = _table.get(key)
         if before is not None and not overwrite:
             raise RuntimeError(
-                f"[register_op] expected a new op, got {name!r} of {backend}, registered "
-                f"at {before.place} and now at {kernel.place}. Hint: overwrite=True."
+                f"[register_op] expected a new op, got {name!r} of {backend}, "
+                f"registered at {before.place} and now at {kernel.place}. "
+                "Hint: overwrite=True."
             )
         _table = {**_table, key: kernel}
     return Registration(key, kernel, before)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Autograd look-alike with explicit Grad class (only mul op)
 
-That is the article's text: here every operator and ``sin`` has a gradient, since a Scalar
-is a 0-d float64 tensor and pkg.autograd does the work.
+That is the article's text: here every operator and ``sin`` has a gradient, since a
+Scalar is a 0-d float64 tensor and pkg.autograd does the work.
 """
 
 from __future__ import annotations

@@ -124,8 +124,9 @@ def rewrite(text: str) -> Rewritten:
 
 
 def _add_signatures(text: str) -> str:
-    """Docstrings that begin with "name(a, b=1.0)\\n--\\n\\n", which CPython shows as the
-    signature; where a function takes keywords or nothing, as others have no names."""
+    """Docstrings that begin with "name(a, b=1.0)\\n--\\n\\n", which CPython shows as
+    the signature; where a function takes keywords or nothing, as others have no
+    names."""
     rows = list(DOCUMENTED_ROW.finditer(text))
     for row in reversed(rows):
         parameters = _parameters(text, row)

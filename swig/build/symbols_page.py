@@ -25,9 +25,9 @@ Written by `swig/build/symbols_page.py` from `pkg.symbols()`: what `pkg._pywrap_
 exports. The Python layer (`pkg`) stands on these names; programs use that.
 
 GIL: *kept*; *waits*, given up while the call waits; *released* all the time. Result:
-*none*; *value*, which shares nothing with C++; *shared*, an object that holds a reference
-to the C++ one; *memory*, one over the memory of the argument, which it keeps alive. For a
-class both are about its objects and their methods.
+*none*; *value*, which shares nothing with C++; *shared*, an object that holds a
+reference to the C++ one; *memory*, one over the memory of the argument, which it keeps
+alive. For a class both are about its objects and their methods.
 
 | name | C++ | GIL | result |
 |---|---|---|---|

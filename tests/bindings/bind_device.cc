@@ -33,8 +33,9 @@ py::object from_device(Device device) {
 }
 
 void bind_device(py::module_& m) {
-  py::class_<DeviceObject, Shared> cls(public_scope(), "device", py::is_final(),
-                                       "device(type)\n--\n\nWhere a tensor lives; equals its name.");
+  py::class_<DeviceObject, Shared> cls(
+      public_scope(), "device", py::is_final(),
+      "device(type)\n--\n\nWhere a tensor lives; equals its name.");
   m.attr("device") = cls;
   const auto name = [](const DeviceObject& self) { return self.value.str(); };
   const auto is_named = [](const DeviceObject& self, const std::string& text) {

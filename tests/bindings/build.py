@@ -18,9 +18,9 @@ import shlex
 import subprocess
 import sys
 import sysconfig
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Iterable
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -114,7 +114,9 @@ def _run_if_stale(command, versions, target: Path, inputs) -> None:
 
 def _version_of_compiler() -> str:
     command = [*_compiler(), "--version"]
-    return subprocess.run(command, stdout=subprocess.PIPE, text=True).stdout.split("\n")[0]
+    return subprocess.run(command, stdout=subprocess.PIPE, text=True).stdout.split(
+        "\n"
+    )[0]
 
 
 def _dependencies(depfile: Path) -> list[Path]:

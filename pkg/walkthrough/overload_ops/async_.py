@@ -16,7 +16,7 @@ _delays = Delays(pair=50, one=30)
 set_delay = _delays.set
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _queue() -> JobQueue:
     return JobQueue(ordered=False)
 

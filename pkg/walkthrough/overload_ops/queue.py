@@ -14,7 +14,7 @@ _delays = Delays(pair=40, one=20)
 set_delay = _delays.set
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def default_queue() -> JobQueue:
     """The one queue that Scalars use by default: first in, first out."""
     return JobQueue(ordered=True)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prints, as JSON, which calls let a second Python thread run.
 
-Run by tests/test_binding_contract.py in a process of its own, once per binding, with the
-path of the probe library.
+Run by tests/test_binding_contract.py in a process of its own, once per binding, with
+the path of the probe library.
 
 The interpreter is told never to take the GIL away from a running thread, so the second
-thread gets on during a call only if the call gives the GIL up.  One tick proves it; as a
-busy machine may not run the thread in time, each call has some attempts.
+thread gets on during a call only if the call gives the GIL up.  One tick proves it; as
+a busy machine may not run the thread in time, each call has some attempts.
 """
 
 import ctypes
@@ -48,7 +48,7 @@ def grad(case):
 
 
 def pending():
-    """Work on the pool that is not done for a while; a stream that it is the work of."""
+    """Work on the pool that is not done for a while, and its stream."""
     stream = core.Stream()
     with stream:
         probe.probe_submit_sleep(SECONDS)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes every kind of object, prints what is left of them, and exits with some alive.
 
-Run by tests/test_binding_contract.py in a process of its own, once per binding, with the
-path of the probe library, which prints the counts once more when the process ends.
+Run by tests/test_binding_contract.py in a process of its own, once per binding, with
+the path of the probe library, which prints the counts once more when the process ends.
 """
 
 import contextlib
@@ -43,7 +43,7 @@ class Double(pkg.autograd.Function):
 
 
 def scheduling():
-    """Events that go well, fail, are cancelled, dropped, in a cycle; streams; callbacks."""
+    """Events that go well, fail, are cancelled or dropped, in a cycle; streams."""
     gate, stream = core.ManualEvent(), core.Stream()
     waiting = core.submit(lambda: pkg.ones(2), deps=gate)
     held = [core.submit(lambda: held, deps=gate)]  # its result is the list with it ...

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prints, as JSON, what one binding says to the tensors of the other, in one process.
 
-Run by tests/test_binding_contract.py with the folder of the pybind11 variant; the Python
-layer is on the SWIG binding.
+Run by tests/test_binding_contract.py with the folder of the pybind11 variant; the
+Python layer is on the SWIG binding.
 """
 
 import json

@@ -40,7 +40,9 @@ def describe_class(cls):
     return {
         "kind": "class",
         "doc": doc if isinstance(doc, str) and doc else None,
-        "bases": [base.__name__ for base in cls.__mro__ if base.__module__ == "builtins"],
+        "bases": [
+            base.__name__ for base in cls.__mro__ if base.__module__ == "builtins"
+        ],
         "subclassable": bool(cls.__flags__ & (1 << 10)),
         "members": {n: describe(v) for n, v in members.items() if not is_special(n)},
         # Docstrings of special methods are CPython's where they are type slots.
