@@ -107,7 +107,11 @@ def test_reduction_values(name, reference):
             if isinstance(dims, tuple) and len(shape) == 1:
                 continue
             for a, t in [(array, pkg.tensor(array)), (array.T, pkg.tensor(array.T))]:
-                got = getattr(t, name)(dim=dims) if dims is not None else getattr(t, name)()
+                got = (
+                    getattr(t, name)(dim=dims)
+                    if dims is not None
+                    else getattr(t, name)()
+                )
                 want = reference(a, axis=dims)
                 np.testing.assert_allclose(got.numpy(), want, rtol=1e-4, atol=1e-4)
     assert pkg.arange(5).sum().dtype is pkg.int64
@@ -200,7 +204,9 @@ def test_higher_derivatives():
 def test_errors_say_what_is_wrong():
     """PyTorch's meanings."""
     x = pkg.ones(2, requires_grad=True)
-    with pytest.raises(RuntimeError, match="implicitly created only for scalar outputs"):
+    with pytest.raises(
+        RuntimeError, match="implicitly created only for scalar outputs"
+    ):
         (x * 2).backward()
     with pytest.raises(RuntimeError, match="does not require grad"):
         pkg.ones(1).backward()

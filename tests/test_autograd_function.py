@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Function, hooks, functional derivatives, checkpointing, anomaly mode and the export."""
+"""Function, hooks, functional derivatives, checkpoints, anomaly mode, the export."""
 
 import copy
 import gc
@@ -71,8 +71,12 @@ class MulAdd(Function):
 def test_function_gradients_of_every_order():
     """First and second derivatives, with inputs and outputs saved."""
     x = leaf(2.0, -1.0)
-    assert pkg.autograd.gradcheck(Cube.apply, x) and pkg.autograd.gradgradcheck(Cube.apply, x)
-    assert pkg.autograd.gradcheck(Exp.apply, x) and pkg.autograd.gradgradcheck(Exp.apply, x)
+    assert pkg.autograd.gradcheck(Cube.apply, x) and pkg.autograd.gradgradcheck(
+        Cube.apply, x
+    )
+    assert pkg.autograd.gradcheck(Exp.apply, x) and pkg.autograd.gradgradcheck(
+        Exp.apply, x
+    )
     y = Cube.apply(x)
     assert type(y) is pkg.Tensor and y.grad_fn.name() == "CubeBackward"
     a, b = leaf(2.0), leaf(3.0)
@@ -276,7 +280,9 @@ def test_retain_grad_and_accumulation_hooks():
     (y * 3).backward()
     assert y.retains_grad and y.grad.item() == 6.0 and x.grad.item() == 24.0
     totals = []
-    handle = x.register_post_accumulate_grad_hook(lambda t: totals.append(t.grad.item()))
+    handle = x.register_post_accumulate_grad_hook(
+        lambda t: totals.append(t.grad.item())
+    )
     (x * 1).backward()
     handle.remove()
     (x * 1).backward()
@@ -377,12 +383,12 @@ def test_checkpoint_recomputes_with_the_same_random_numbers():
 
 def cube_of(weight, times=1.0):
     """A checkpointed cube of a closed-over weight."""
-    return pkg.autograd.checkpoint(lambda t, k: (t * k + weight) ** 3, leaf(0.0).detach(),
-                                   k=times)  # fmt: skip
+    zero = leaf(0.0).detach()
+    return pkg.autograd.checkpoint(lambda t, k: (t * k + weight) ** 3, zero, k=times)
 
 
 def test_checkpoint_reaches_closed_over_weights():
-    """Without an argument that requires grad; backward and grad, which writes no .grad."""
+    """No argument requires grad; backward and grad, which writes no .grad."""
     weight = leaf(3.0)
     cube_of(weight).sum().backward()
     assert weight.grad.item() == 27.0
@@ -606,7 +612,7 @@ def function_of(run, back, **marks):
 @pytest.mark.parametrize("run", [lambda ctx, t: t, lambda ctx, t: t.view(-1),
                                  lambda ctx, t: t.detach()])  # fmt: skip
 def test_a_result_over_the_memory_of_an_input_keeps_its_backward(run):
-    """Written in place afterwards, it is still the Function's; the input is untouched."""
+    """Written in place later, it is still the Function's; the input is untouched."""
     x = leaf(1.0, 2.0)
     y = function_of(run, lambda ctx, g: g * 10).apply(x)
     y.mul_(2)
@@ -678,7 +684,9 @@ def test_errors_of_python_backwards_say_where(hook):
             y = x * 2
             y.register_hook(error)
         else:
-            y = function_of(lambda ctx, t: t * 2, lambda ctx, g: error(g)).apply(x)
+            y = function_of(
+                lambda ctx, t: t * 2, lambda ctx, g, error=error: error(g)
+            ).apply(x)
         with pytest.raises((KeyError, RuntimeError, ValueError)) as caught:
             y.sum().backward()
         text = str(caught.value) + "".join(getattr(caught.value, "__notes__", ()))
@@ -698,7 +706,7 @@ def test_the_export_shows_what_functions_save():
 
 
 def test_modes_decorate_generators():
-    """Each step runs in the mode; the caller between them does not; values go through."""
+    """Each step runs in the mode, the caller between them not; values go through."""
     x = leaf(1.0)
 
     @pkg.no_grad()

@@ -103,7 +103,11 @@ def test_views_without_a_history_are_protected():
 
 def test_writes_to_elements_that_share_memory_are_refused():
     """An expanded element would be written several times."""
-    for write in (lambda t: t.add_(1), lambda t: t.mul_(pkg.ones(3)), lambda t: t.zero_()):
+    for write in (
+        lambda t: t.add_(1),
+        lambda t: t.mul_(pkg.ones(3)),
+        lambda t: t.zero_(),
+    ):
         wide = pkg.ones(1).expand(3)
         with pytest.raises(RuntimeError, match="refers to a single memory location"):
             write(wide)
@@ -246,4 +250,6 @@ def test_random_programs_agree_with_pytorch(seed):
     program(random.Random(seed), ours, pkg).backward()
     program(random.Random(seed), theirs, torch).backward()
     for x, t in zip(ours, theirs):
-        np.testing.assert_allclose(x.grad.numpy(), t.grad.numpy(), rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(
+            x.grad.numpy(), t.grad.numpy(), rtol=1e-12, atol=1e-12
+        )

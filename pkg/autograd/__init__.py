@@ -2,9 +2,9 @@
 """Gradients: PyTorch's ``torch.autograd`` over the C++ engine.
 
 ``backward`` and ``grad`` run the recorded graph; the grad modes say what is recorded;
-``Function`` is an operation with a backward of one's own; ``vjp``, ``jvp``, ``jacobian``
-and ``hessian`` are built from them; ``gradcheck`` compares with central differences;
-``graph`` exports what was recorded.
+``Function`` is an operation with a backward of one's own; ``vjp``, ``jvp``,
+``jacobian`` and ``hessian`` are built from them; ``gradcheck`` compares with central
+differences; ``graph`` exports what was recorded.
 """
 
 from __future__ import annotations
@@ -110,14 +110,14 @@ def grad(
 ) -> tuple[Tensor, ...]:
     """Gradients of `outputs` with respect to `inputs`, as a tuple; nothing accumulates.
 
-    The other parameters are those of ``backward``.  An input that `outputs` do not depend
-    on is a RuntimeError, or None in the result with allow_unused, or zeros with
+    The other parameters are those of ``backward``.  An input that `outputs` do not
+    depend on is a RuntimeError, or None in the result with allow_unused, or zeros with
     materialize_grads.
     """
     if materialize_grads and allow_unused is False:
         raise ValueError(
-            "Expected allow_unused to be True or not passed when materialize_grads=True, "
-            "but got: allow_unused=False."
+            "Expected allow_unused to be True or not passed when "
+            "materialize_grads=True, but got: allow_unused=False."
         )
     keep = create_graph if retain_graph is None else retain_graph
     wanted = _as_tuple(inputs)

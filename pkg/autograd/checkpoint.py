@@ -21,7 +21,10 @@ class _Part:
     """A call that can be made again: tensors are given, the rest is kept."""
 
     def __init__(
-        self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+        self,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
     ) -> None:
         values = [*args, *kwargs.values()]
         self.function = function
@@ -79,7 +82,9 @@ class _Checkpoint(Function):
         if is_grad_enabled():  # the result must depend on the arguments' own history
             tensors = [_Gate.apply(t, gate) for t in saved[:count]]
         else:
-            tensors = [t.detach().requires_grad_(t.requires_grad) for t in saved[:count]]
+            tensors = [
+                t.detach().requires_grad_(t.requires_grad) for t in saved[:count]
+            ]
         outputs = _as_tuple(_with_rng_state(ctx.state, lambda: ctx.part(tensors)))
         pairs = [
             (o, g) for o, g in zip(outputs, grads)
@@ -127,7 +132,8 @@ def _closed_over(
     found: list[Tensor] = []
     found += [
         t for t in outputs
-        if isinstance(t, Tensor) and t.requires_grad and t.is_leaf and id(t) not in known
+        if isinstance(t, Tensor) and t.requires_grad and t.is_leaf
+        and id(t) not in known
     ]  # fmt: skip
     known |= {id(t) for t in found}
     while stack:
@@ -157,14 +163,16 @@ def checkpoint(
     use_reentrant: bool | None = None,
     **kwargs: Any,
 ) -> Any:
-    """function(*args, **kwargs) without keeping what it saves; backward computes it again.
+    """function(*args, **kwargs) without keeping what it saves; backward computes it
+    again.
 
-    function: returns a Tensor, or a tuple or list of them.  Its arguments and the leaves
-    that it closes over (the weights of a layer) get gradients; a closed-over tensor with
+    function: returns a Tensor, or a tuple or list of them.  Its arguments and the
+    leaves that it closes over (the weights of a layer) get gradients; a closed-over
+    tensor with
     a history of its own is a RuntimeError: pass it as an argument.
     preserve_rng_state: random ops (dropout) draw the same numbers the second time.
-    A hook on a closed-over leaf also sees the gradient of the inner pass, so a hook that
-    changes gradients should be on an argument instead.
+    A hook on a closed-over leaf also sees the gradient of the inner pass, so a hook
+    that changes gradients should be on an argument instead.
     use_reentrant: taken for PyTorch's sake; either value gives the same gradients.
     """
     if not is_grad_enabled():

@@ -20,10 +20,10 @@ class GraphNode:
 
     number: position in the export, results first.  name: of the node, "MulBackward".
     op: qualified name of the op, or None.  shapes: of the inputs (None when unknown).
-    saved: (name, shape, dtype, bytes) of what is kept for backward.  saved_bytes: memory
-    that this node holds and no node before it in the export does.  call_site: "file:line"
-    of the forward call.  inputs: numbers of the nodes that made the inputs, None for an
-    input without gradient.
+    saved: (name, shape, dtype, bytes) of what is kept for backward.  saved_bytes:
+    memory that this node holds and no node before it in the export does.  call_site:
+    "file:line" of the forward call.  inputs: numbers of the nodes that made the inputs,
+    None for an input without gradient.
     """
 
     number: int
@@ -37,7 +37,7 @@ class GraphNode:
 
 
 class Graph:
-    """What ``graph(y)`` found; ``nodes`` in an order in which each comes before its inputs."""
+    """What ``graph(y)`` found; each of ``nodes`` comes before its inputs."""
 
     def __init__(self, nodes: list[GraphNode]) -> None:
         self.nodes = nodes
@@ -96,7 +96,8 @@ class Graph:
         writers = {".dot": self.to_dot, ".json": self.to_json, ".html": self.to_html}
         if suffix not in writers:
             raise ValueError(
-                f"[graph] expected a path that ends in .dot, .json or .html, got {name!r}."
+                "[graph] expected a path that ends in .dot, .json or .html, got "
+                f"{name!r}."
             )
         with open(name, "w", encoding="utf-8") as file:
             file.write(writers[suffix]())
@@ -124,7 +125,9 @@ def graph(outputs: Tensor | Sequence[Tensor]) -> Graph:
     tensors = [outputs] if isinstance(outputs, Tensor) else list(outputs)
     roots = [t.grad_fn for t in tensors if t.grad_fn is not None]
     if not roots:
-        raise RuntimeError("[graph] expected a tensor with a grad_fn, got none (outputs).")
+        raise RuntimeError(
+            "[graph] expected a tensor with a grad_fn, got none (outputs)."
+        )
     found: dict[core.Node, int] = {}
     stack = list(roots)
     while stack:
@@ -150,7 +153,8 @@ def _describe(
         if tensor._storage_id() not in seen:
             seen.add(tensor._storage_id())
             held += tensor._storage_nbytes()
+    inputs = [None if n is None else numbers[n] for n, _ in node.next_functions]
     return GraphNode(
         numbers[node], node.name(), node.op, list(node.input_shapes), saved, held,
-        node.call_site, [None if n is None else numbers[n] for n, _ in node.next_functions],
+        node.call_site, inputs,
     )  # fmt: skip

@@ -37,10 +37,10 @@ class _Saved:
     def unpack(self, name: str, node: core.Node | None) -> Tensor:
         if self.tensor._version != self.version:
             raise RuntimeError(
-                "one of the variables needed for gradient computation has been modified "
-                f"by an inplace operation: a tensor saved by {name} is at version "
-                f"{self.tensor._version}; expected version {self.version} instead. "
-                "Clone it before modifying it."
+                "one of the variables needed for gradient computation has been "
+                f"modified by an inplace operation: a tensor saved by {name} is at "
+                f"version {self.tensor._version}; expected version {self.version} "
+                "instead. Clone it before modifying it."
             )
         if self.output_nr is None:
             return self.tensor
@@ -74,8 +74,9 @@ class FunctionCtx:
         for tensor in tensors:
             if tensor is not None and not isinstance(tensor, Tensor):
                 raise TypeError(
-                    "save_for_backward can only save variables, but argument is of type "
-                    f"{type(tensor).__name__}. Keep other values as attributes of ctx."
+                    "save_for_backward can only save variables, but argument is of "
+                    f"type {type(tensor).__name__}. Keep other values as attributes of "
+                    "ctx."
                 )
         self._to_save = tensors
 
@@ -88,7 +89,7 @@ class FunctionCtx:
         self._non_differentiable = tensors
 
     def set_materialize_grads(self, value: bool) -> None:
-        """Whether gradients nobody gave arrive in backward as zeros (default) or None."""
+        """Whether missing gradients arrive in backward as zeros (default) or None."""
         self._materialize = value
 
     @property
@@ -99,8 +100,8 @@ class FunctionCtx:
         """
         if self._released:
             raise RuntimeError(
-                "Trying to backward through the graph a second time (or directly access "
-                "saved tensors after they have already been freed), at "
+                "Trying to backward through the graph a second time (or directly "
+                "access saved tensors after they have already been freed), at "
                 f"{self._name}Backward. Specify retain_graph=True if you need to "
                 "backward through the graph a second time."
             )
@@ -122,17 +123,18 @@ class FunctionCtx:
 
 
 class Function:
-    """Base of operations with static ``forward(ctx, *args)`` and ``backward(ctx, *grads)``.
+    """Base of operations with static ``forward(ctx, *args)`` and ``backward(ctx,
+    *grads)``.
 
-    ``apply(*args)`` runs forward without recording and, if a Tensor among `args` requires
-    grad, makes backward the history of the Tensors it returns.  backward returns one
-    gradient (or None) per argument of forward.  With ``setup_context(ctx, inputs,
-    output)`` defined, forward gets no ctx.
+    ``apply(*args)`` runs forward without recording and, if a Tensor among `args`
+    requires grad, makes backward the history of the Tensors it returns.  backward
+    returns one gradient (or None) per argument of forward.  With ``setup_context(ctx,
+    inputs, output)`` defined, forward gets no ctx.
     """
 
     @staticmethod
     def forward(*args: Any) -> Any:
-        """Compute the result; the first argument is ctx unless setup_context is defined."""
+        """Compute the result; ctx comes first unless setup_context is defined."""
         raise NotImplementedError(
             "You must implement the forward function for custom autograd.Function."
         )
@@ -164,9 +166,9 @@ class Function:
         results = (result,) if single else result
         if not {id(t) for t in ctx._dirty} <= {id(t) for t in results}:
             raise RuntimeError(
-                "Some elements marked as dirty during the forward method were not returned "
-                "as output. The inputs that are modified inplace must all be outputs of "
-                "the Function."
+                "Some elements marked as dirty during the forward method were not "
+                "returned as output. The inputs that are modified inplace must all be "
+                "outputs of the Function."
             )
         recorded = is_grad_enabled() and any(ctx.needs_input_grad)
         outputs = cls._outputs(ctx, args, results, recorded)
@@ -176,7 +178,10 @@ class Function:
 
     @staticmethod
     def _outputs(
-        ctx: FunctionCtx, args: tuple[Any, ...], results: tuple[Any, ...], recorded: bool
+        ctx: FunctionCtx,
+        args: tuple[Any, ...],
+        results: tuple[Any, ...],
+        recorded: bool,
     ) -> tuple[Any, ...]:
         """What the caller gets.
 
@@ -271,11 +276,15 @@ def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
         if not is_grad_enabled():
             return results
         inputs = tuple(g for g in grads if isinstance(g, Tensor) and g.requires_grad)
-        inputs += tuple(t for t in ctx.saved_tensors if t is not None and t.requires_grad)
+        inputs += tuple(
+            t for t in ctx.saved_tensors if t is not None and t.requires_grad
+        )
         outputs = results if isinstance(results, tuple) else (results,)
         if inputs:
             made = tuple(t if isinstance(t, Tensor) else None for t in outputs)
-            core._record_function("Error", inputs, made, _refuse, lambda: None, False, ())
+            core._record_function(
+                "Error", inputs, made, _refuse, lambda: None, False, ()
+            )
         return results
 
     return wrapper

@@ -76,7 +76,8 @@ def gradcheck(
 ) -> bool:
     """Compare the gradients of func, at `inputs`, with central differences.
 
-    inputs: a Tensor or a tuple; those that require grad are checked and must be float64.
+    inputs: a Tensor or a tuple; those that require grad are checked and must be
+    float64.
     eps is the step; gradients may differ by atol + rtol * |difference quotient|.
     Returns True, or raises GradcheckError (False without raise_exception).
     """
