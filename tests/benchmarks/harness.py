@@ -16,7 +16,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-HEADER = f"{'work':42} {'ours us':>11} {'peer us':>11} {'peer':8} {'ratio':>6} {'target':>6}"
+HEADER = (
+    f"{'work':42} {'ours us':>11} {'peer us':>11} {'peer':8} {'ratio':>6} {'target':>6}"
+)
 
 
 def peer(name):
@@ -73,9 +75,9 @@ def all_threads():
     return len(os.sched_getaffinity(0))
 
 
-# What ran before leaves threads that spin (OpenMP's for 0.2 s after their last work), and
-# threads that slept are often woken on one processor together.  Both are over after so
-# long a run of what is timed next.
+# What ran before leaves threads that spin (OpenMP's for 0.2 s after their last work),
+# and threads that slept are often woken on one processor together.  Both are over after
+# so long a run of what is timed next.
 SETTLE_SECONDS = 0.3
 
 
@@ -115,7 +117,8 @@ class Table:
         self.repeats = 3 if quick else 9
 
     def compare(self, work, ours, peers, targets=None, per=1):
-        """The fastest of interleaved runs: ours against each peer (None: not installed).
+        """The fastest of interleaved runs: ours against each peer (None: not
+        installed).
 
         The fastest, as timeit advises: what other runs take more is the machine's other
         work.  ``targets`` maps a peer to the highest wanted ratio; ``per`` divides the
@@ -149,7 +152,8 @@ class Table:
 def line(row):
     """A row as text; * marks a target that was missed."""
     if row["ratio"] is None:
-        return f"{row['work']:42} {row['ours_us']:11.2f} {'not installed':>11} {row['peer']}"
+        left = f"{row['work']:42} {row['ours_us']:11.2f}"
+        return f"{left} {'not installed':>11} {row['peer']}"
     target = "" if row["target"] is None else f"{row['target']:6.2f}"
     missed = row["target"] is not None and row["ratio"] > row["target"]
     return (

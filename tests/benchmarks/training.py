@@ -24,7 +24,8 @@ def finished(module):
 
 
 def mlp(module):
-    """Step of 64-128-10, cross-entropy, SGD with momentum; the same in both libraries."""
+    """Step of 64-128-10, cross-entropy, SGD with momentum; the same in both
+    libraries."""
     nn, F = module.nn, module.nn.functional
     model = nn.Sequential(nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 10))
     with module.no_grad():
@@ -169,7 +170,8 @@ def main(table):
         table.compare(f"digits CNN step, {threads} thread(s)", cnn(pkg),
                       {"torch": torch and cnn(torch)}, {"torch": 0.5})  # fmt: skip
         table.compare(f"transformer layer, {threads} thread(s)", transformer(pkg),
-                      {"torch": torch and transformer(torch)}, {"torch": 0.7})  # fmt: skip
+                      {"torch": torch and transformer(torch)},
+                      {"torch": 0.7})  # fmt: skip
 
 
 if __name__ == "__main__":

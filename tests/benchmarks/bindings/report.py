@@ -197,8 +197,9 @@ def _variants(data: dict) -> str:
         + """
 *SWIG, ours* is SWIG with the package's own options, typemaps (`swig/types.i`), repaired
 classes (`swig/classes.i`), exception handling (`swig/errors.i`) and the build step
-`swig/build/fastcall.py`, which gives SWIG's functions CPython's fast calling convention. *SWIG, default* and *SWIG
--builtin* are what SWIG's manual leads to; most wrappers in the world use the first.
+`swig/build/fastcall.py`, which gives SWIG's functions CPython's fast calling
+convention. *SWIG, default* and *SWIG -builtin* are what SWIG's manual leads to; most
+wrappers in the world use the first.
 ctypes and cffi call a C face of the surface, as they cannot call C++; their classes are
 Python.
 """
@@ -317,10 +318,11 @@ def _losses(data: dict) -> str:
 
 and beyond the clock:
 
-- A class made with `-builtin` is created through a tuple (`tp_init`). Its faults - a crash
-  before `__init__`, leaked references to the class, cycles that are never collected, no
-  class attributes - had to be repaired by hand, and its objects take no new attributes
-  unless subclassed. The package's `Tensor` is written by hand altogether.
+- A class made with `-builtin` is created through a tuple (`tp_init`). Its faults - a
+  crash before `__init__`, leaked references to the class, cycles that are never
+  collected, no class attributes - had to be repaired by hand, and its objects take no
+  new attributes unless subclassed. The package's `Tensor` is written by hand
+  altogether.
 - The fast calls need a rewrite of SWIG's output, which a new SWIG may break; the step
   then stops the build.
 - Overloads take no keywords, and keywords must be turned off for operators by hand.
