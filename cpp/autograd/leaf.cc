@@ -18,6 +18,18 @@ void set_requires_grad(const Tensor& tensor, bool wanted) {
   keys = wanted ? keys | DispatchKey::Autograd : keys.without(DispatchKey::Autograd);
 }
 
+void detach_in_place(const Tensor& tensor) {
+  PKG_CHECK(!tensor.is_view(), RuntimeError,
+            "Can't detach views in-place. Use detach() instead.");
+  AutogradMeta* meta = tensor.autograd();
+  if (!meta) return;
+  if (meta->retained) meta->grad = std::move(std::exchange(meta->retained, nullptr)->grad);
+  meta->grad_fn = nullptr;
+  meta->output_nr = 0;
+  meta->requires_grad = false;
+  tensor.impl()->keys = tensor.impl()->keys.without(DispatchKey::Autograd);
+}
+
 void set_grad(const Tensor& tensor, const Tensor& grad) {
   if (!grad.defined()) {
     if (tensor.autograd()) tensor.autograd()->grad_slot() = nullptr;

@@ -10,6 +10,10 @@ namespace pkg {
 /// none, and for switching off what an op made.
 void set_requires_grad(const Tensor& tensor, bool wanted);
 
+/// Makes `tensor` a leaf that requires no gradient, as if its values had been given.
+/// RuntimeError for a view, whose base would still write to it.
+void detach_in_place(const Tensor& tensor);
+
 /// Replaces the accumulated gradient; an undefined one forgets it.
 void set_grad(const Tensor& tensor, const Tensor& grad);
 

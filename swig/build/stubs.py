@@ -72,7 +72,7 @@ INTS = ("ndim", "itemsize", "nbytes", "_version")
 BOOLS = ("requires_grad", "is_leaf", "retains_grad", "_is_view")
 TYPES |= {f"Tensor.{name}": "int" for name in INTS}
 TYPES |= {f"Tensor.{name}": "_bool" for name in BOOLS}
-TENSORS = ("detach", "requires_grad_", "T", "data", "wait")
+TENSORS = ("detach", "detach_", "requires_grad_", "T", "data", "wait")
 TYPES |= {f"Tensor.{name}": "_Tensor" for name in TENSORS}
 # Type slots whose result the language fixes; the others of Tensor give Tensors.
 SLOTS = {

@@ -221,6 +221,9 @@ PyMethodDef g_tensor_methods[] = {
      "_share(self)\n--\n\nAnother tensor over the same memory, unknown to autograd."},
     {"detach", PKG_METHOD(detach(x)), METH_NOARGS,
      "detach(self)\n--\n\nThe same values outside the graph."},
+    {"detach_", PKG_METHOD((detach_in_place(x), wrap(x))), METH_NOARGS,
+     "detach_(self)\n--\n\nForgets its history and requires_grad; returns self.  "
+     "RuntimeError for a view."},
     {"requires_grad_", requires_grad_, METH_VARARGS,
      "requires_grad_(self, requires_grad=True)\n--\n\nSets requires_grad; returns self."},
     {"size", size, METH_VARARGS, "size(self, dim=None)\n--\n\nShape, or one size."},

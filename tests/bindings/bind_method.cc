@@ -66,6 +66,9 @@ void bind_method(TensorClass& cls) {
           "autograd.");
   cls.def("detach", [](const Tensor& x) { return share(x); },
           "detach(self)\n--\n\nThe same values outside the graph.");
+  cls.def("detach_", [](const Tensor& x) { return detach_in_place(x), x; },
+          "detach_(self)\n--\n\nForgets its history and requires_grad; returns self.  "
+          "RuntimeError for a view.");
   cls.def("requires_grad_", &requires_grad_, py::arg("requires_grad") = true,
           "requires_grad_(self, requires_grad=True)\n--\n\n"
           "Sets requires_grad; returns self.");
