@@ -100,7 +100,11 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .grad("self other",
             [](const GradContext& g) -> TensorList {
               const Tensor &y = g.input(0), &x = g.input(1);
-              const Tensor part = div(g.grad(), add(mul(x, x), mul(y, y)));
+              // The origin has no angle: its slopes are 0, as in PyTorch.
+              const Tensor square = add(mul(x, x), mul(y, y));
+              const Tensor origin = eq(square, Tensor(0));
+              const Tensor part = where(origin, Tensor(0),
+                                        div(g.grad(), where(origin, Tensor(1), square)));
               return {g.needs(0) ? sum_to(mul(part, x), g.shape(0)) : Tensor(),
                       g.needs(1) ? sum_to(neg(mul(part, y)), g.shape(1)) : Tensor()};
             })
