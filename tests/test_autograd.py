@@ -153,7 +153,7 @@ def test_the_first_node_of_a_process_comes_before_its_leaf():
 
 
 def test_million_node_chain_on_a_small_stack():
-    """Forward, backward and release without recursion; every node is freed."""
+    """Forward, both kinds of pass and release without recursion; every node is freed."""
     result = []
 
     def work():
@@ -161,6 +161,7 @@ def test_million_node_chain_on_a_small_stack():
         y = x
         for _ in range(1_000_000):
             y = y + 1
+        result.append(pkg.autograd.grad(y, x, retain_graph=True)[0].item())
         y.backward()
         result.append(x.grad.item())
 
@@ -172,7 +173,7 @@ def test_million_node_chain_on_a_small_stack():
         thread.join(120)
     finally:
         threading.stack_size(old)
-    assert result == [1.0] and core.live_nodes() == before
+    assert result == [1.0, 1.0] and core.live_nodes() == before
 
 
 def test_gradients_accumulate_and_clear():
@@ -330,3 +331,54 @@ def test_numbers_in_formulas_have_the_precision_of_the_gradient():
     x.grad = None
     x.lerp(pkg.ones(1, dtype=pkg.float64), 0.3).backward()
     np.testing.assert_allclose(x.grad.numpy(), [0.7], rtol=1e-15)
+    (slope,) = pkg.autograd.grad(pkg.xlogy(x, 2.3), x)
+    np.testing.assert_allclose(slope.numpy(), [np.log(2.3)], rtol=1e-15)
+    y = -0.3 * x
+    (slope,) = pkg.autograd.grad(pkg.celu(y, 0.7), y, create_graph=True)
+    (curve,) = pkg.autograd.grad(slope, y)
+    np.testing.assert_allclose(curve.numpy(), [np.exp(-0.45 / 0.7) / 0.7], rtol=1e-15)
+
+
+def test_version_errors_name_the_tensor():
+    """Its dtype and shape, what made it, and the two versions."""
+
+    class Keeps(pkg.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, which):
+            y = x * 1
+            ctx.save_for_backward(y if which == "output" else x)
+            return y
+
+        @staticmethod
+        def backward(ctx, grad):
+            return ctx.saved_tensors[0] * grad, None
+
+    def argument(b):
+        return b * b, b, "output 0 of AddBackward", "MulBackward"
+
+    def second_argument(b):
+        other = pkg.zeros(2, 1)
+        return b * other, other, None, "MulBackward"
+
+    def result(b):
+        c = b.exp()
+        return c.sum(), c, "output 0 of ExpBackward", "ExpBackward"
+
+    def kept_input(b):
+        return Keeps.apply(b, "input"), b, "an output of AddBackward", "KeepsBackward"
+
+    def kept_output(b):
+        c = Keeps.apply(b, "output")
+        return c * 1, c, "output 0 of KeepsBackward", "KeepsBackward"
+
+    for case in (argument, second_argument, result, kept_input, kept_output):
+        out, changed, origin, saver = case(pkg.ones(2, 3, requires_grad=True) * 1)
+        changed.add_(1)
+        shape = "(2, 1)" if case is second_argument else "(2, 3)"
+        which = f"], which is {origin}, is at" if origin else "] is at"
+        with pytest.raises(RuntimeError) as error:
+            out.sum().backward()
+        assert (
+            f"inplace operation: [float32 {shape}{which} version 1; expected version 0 "
+            f"instead. It was saved by {saver}: clone it"
+        ) in str(error.value)

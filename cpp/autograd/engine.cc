@@ -11,6 +11,7 @@
 #include "autograd/accumulate_grad.h"
 #include "autograd/pending.h"
 #include "autograd/views.h"
+#include "autograd/wanted.h"
 #include "dispatcher/dispatcher.h"
 #include "ops/functions.h"
 #include "scheduler/hooks.h"
@@ -51,6 +52,7 @@ class Pass {
   explicit Pass(Options options) : options_(options) {}
 
   void add(const Edge& edge, Tensor grad) {
+    if (wanted_ && !wanted_->receives(*edge.node)) return;
     Tensor& slot = pending_.gradients(edge.node)[edge.input_nr];
     if (!slot.defined()) {
       slot = std::move(grad);
@@ -65,6 +67,12 @@ class Pass {
   /// The gradient arriving at `edge` is also wanted as result `index`.
   void capture(const Edge& edge, size_t index) {
     captures_.push_back({edge.node.get(), edge.input_nr, index});
+  }
+
+  /// From here on only nodes run that lead to one of `targets`.
+  void restrict_to(std::span<const Edge> targets) {
+    wanted_.emplace(targets);
+    pending_.for_each([this](const Node& node) { wanted_->explore(node); });
   }
 
   void run(TensorList& captured) {
@@ -94,13 +102,15 @@ class Pass {
   };
 
   void step(Node& node, TensorList grads, TensorList& captured) {
+    if (wanted_ && !wanted_->receives(node)) return;  // an output that leads nowhere
     const HookList* hooks = node.hooks_or_null();
     const bool leaf = node.edges().empty();
-    if (hooks) hooks->run_before(grads);
+    if (hooks) hooks->run_on_tensors(grads);
     for (const Capture& capture : captures_) {
       if (capture.node == &node) captured[capture.index] = grads[capture.input_nr];
     }
-    if (leaf && !options_.accumulate) return;
+    if (leaf ? !options_.accumulate : wanted_ && !wanted_->runs(node)) return;
+    if (hooks) hooks->run_before(grads);
     TensorList given = hooks ? grads : std::move(grads);
     TensorList next = options_.retain_graph ? node.apply(std::move(given))
                                             : node.apply_and_release(std::move(given));
@@ -122,6 +132,7 @@ class Pass {
   Options options_;
   PendingNodes pending_;
   std::vector<Capture, PoolAllocator<Capture>> captures_;
+  std::optional<WantedNodes> wanted_;  // none: every node runs
 };
 
 // Grad mode is on in the pass exactly when the gradients shall be differentiable.
@@ -153,17 +164,33 @@ void seed(Pass& pass, const TensorList& outputs, const TensorList& grad_outputs)
   }
 }
 
+// Where the gradients of `inputs` arrive.
+std::vector<Edge> edges_of(const TensorList& inputs) {
+  std::vector<Edge> edges;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    PKG_CHECK(inputs[i].defined() && requires_grad(inputs[i]), RuntimeError,
+              "One of the differentiated Tensors does not require grad (input ", i, ")");
+    edges.push_back(gradient_edge(inputs[i]));
+  }
+  return edges;
+}
+
 }  // namespace
 
 void set_detect_anomaly(bool enabled) { g_detect_anomaly = enabled; }
 bool detect_anomaly() { return g_detect_anomaly; }
 
 void backward(const TensorList& outputs, const TensorList& grad_outputs,
-              bool retain_graph, bool create_graph) {
+              bool retain_graph, bool create_graph, const TensorList& inputs) {
   BlockingRegion without_gil;
   GradMode mode(create_graph);
   Pass pass({retain_graph || create_graph, create_graph, true});
+  const std::vector<Edge> targets = edges_of(inputs);
   seed(pass, outputs, grad_outputs);
+  if (!inputs.empty()) {
+    for (const Tensor& input : inputs) retain_grad(input);
+    pass.restrict_to(targets);
+  }
   TensorList none;
   pass.run(none);
 }
@@ -174,21 +201,17 @@ TensorList grad(const TensorList& outputs, const TensorList& inputs,
   BlockingRegion without_gil;
   GradMode mode(create_graph);
   Pass pass({retain_graph || create_graph, create_graph, false});
-  std::vector<Edge> kept;  // the nodes that captures are keyed by stay alive
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    PKG_CHECK(requires_grad(inputs[i]), RuntimeError,
-              "One of the differentiated Tensors does not require grad (input ", i, ")");
-    kept.push_back(gradient_edge(inputs[i]));
-    pass.capture(kept.back(), i);
-  }
+  // The nodes that captures are keyed by stay alive.
+  const std::vector<Edge> targets = edges_of(inputs);
+  for (size_t i = 0; i < targets.size(); ++i) pass.capture(targets[i], i);
   seed(pass, outputs, grad_outputs);
+  pass.restrict_to(targets);
   TensorList result(inputs.size());
   pass.run(result);
   for (size_t i = 0; i < result.size(); ++i) {
     PKG_CHECK(allow_unused || result[i].defined(), RuntimeError,
-              "One of the differentiated Tensors appears to not have been used in the "
-              "graph (input ", i, "). Set allow_unused=True if this is the desired "
-              "behavior.");
+              "The differentiated Tensor at index ", i, " appears to not have been used "
+              "in the graph. Set allow_unused=True if this is the desired behavior.");
   }
   return result;
 }

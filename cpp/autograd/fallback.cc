@@ -19,7 +19,7 @@ void autograd_fallback(const Operator& op, const Kernel&, KeySet keys, Stack& st
   const Dispatcher& dispatcher = Dispatcher::get();
   const KeySet below = keys & KeySet::below(DispatchKey::Autograd);
   const Operator& definition = op.definition();
-  if (op.in_place()) prepare_in_place(op, std::get<Tensor>(stack.args[0]));
+  if (op.in_place()) prepare_in_place(op.schema.name, std::get<Tensor>(stack.args[0]));
   if (definition.non_differentiable || !any_requires_grad(stack.args)) {
     return dispatcher.redispatch_boxed(op, below, stack);
   }

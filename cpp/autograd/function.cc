@@ -84,7 +84,9 @@ class RecordedFunction final : public FunctionNode {
         list.push_back(Tensor());
         continue;
       }
-      check_version(saved.tensor.version(), saved.version);
+      if (saved.tensor.version() != saved.version) {
+        raise_changed(saved.tensor, saved.version, saved.output);
+      }
       if (saved.output < 0 || !grad_enabled()) {
         list.push_back(saved.tensor);
         continue;
@@ -144,12 +146,9 @@ class RecordedFunction final : public FunctionNode {
   std::atomic<bool> cleared_{false};
 };
 
-void check_changed_in_place(const std::string& name, const Tensor& tensor) {
-  PKG_CHECK(!(tensor.requires_grad() && tensor.is_leaf()), RuntimeError,
-            "a leaf Variable that requires grad is being used in an in-place operation "
-            "(Function ", name, ").");
-  PKG_CHECK(!tensor.is_view(), NotImplementedError, "[", name, "] a Function cannot change "
-            "a view in place under autograd. Return a new tensor, or use ops.");
+bool contains(const TensorList& list, const Tensor& tensor) {
+  return std::any_of(list.begin(), list.end(),
+                     [&](const Tensor& other) { return other.is_same(tensor); });
 }
 
 }  // namespace
@@ -163,11 +162,7 @@ Ref<Node> record_function(std::string name, const TensorList& inputs,
   }
   if (!grad_enabled() || !needed) return {};
   for (const Tensor& output : outputs) {
-    for (const Tensor& input : inputs) {
-      if (output.defined() && input.defined() && output.is_same(input)) {
-        check_changed_in_place(name, output);
-      }
-    }
+    if (output.defined() && contains(inputs, output)) prepare_in_place(name, output);
   }
   const auto constant = options.non_differentiable;
   auto node = Ref<RecordedFunction>::make(std::move(name), inputs, outputs,
@@ -175,6 +170,10 @@ Ref<Node> record_function(std::string name, const TensorList& inputs,
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (!outputs[i].defined() || !is_floating(outputs[i].dtype())) continue;
     if (std::find(constant.begin(), constant.end(), i) != constant.end()) continue;
+    if (contains(inputs, outputs[i])) {
+      rebase_history(outputs[i], node, uint32_t(i));
+      continue;
+    }
     if (outputs[i].storage().use_count() > 1) outputs[i].storage().note_rebased_views();
     set_history(outputs[i], node, uint32_t(i));
   }

@@ -38,7 +38,7 @@ std::vector<HookList::Hook> HookList::of_kind(HookKind kind) const {
   return chosen;
 }
 
-void HookList::run_before(TensorList& grads) const {
+void HookList::run_on_tensors(TensorList& grads) const {
   const auto run_single = [&](HookKind kind) {
     for (const Hook& hook : of_kind(kind)) {
       if (hook.output_nr >= grads.size() || !grads[hook.output_nr].defined()) continue;
@@ -48,8 +48,11 @@ void HookList::run_before(TensorList& grads) const {
     }
   };
   run_single(HookKind::Tensor);
-  for (const Hook& hook : of_kind(HookKind::Pre)) hook.function(grads, {});
   run_single(HookKind::Retain);
+}
+
+void HookList::run_before(TensorList& grads) const {
+  for (const Hook& hook : of_kind(HookKind::Pre)) hook.function(grads, {});
 }
 
 void HookList::run_after(TensorList& grad_inputs, const TensorList& grad_outputs) const {
@@ -81,6 +84,16 @@ std::pair<HookList*, uint32_t> hooks_of(const Tensor& tensor) {
     return {&node->hooks(), tensor.autograd()->output_nr};
   }
   return {&leaf_hooks(tensor), 0};
+}
+
+void retain_from(HookList& list, uint32_t output_nr, const Ref<GradSlot>& slot) {
+  slot->hook = list.add(
+      HookKind::Retain, output_nr, [slot](TensorList& grads, const TensorList&) {
+        // A copy: the caller may have given this gradient, or keep it.
+        const Tensor before(slot->grad);
+        slot->grad = (before.defined() ? ops::add(before, grads[0])
+                                       : ops::clone(grads[0])).ref();
+      });
 }
 
 }  // namespace
@@ -121,13 +134,12 @@ void retain_grad(const Tensor& tensor) {
   if (!meta.grad_fn || meta.retained) return;
   meta.retained = Ref<GradSlot>::make();
   const auto [list, output_nr] = hooks_of(tensor);
-  list->add(HookKind::Retain, output_nr,
-            [slot = meta.retained](TensorList& grads, const TensorList&) {
-              // A copy: the caller may have given this gradient, or keep it.
-              const Tensor before(slot->grad);
-              slot->grad = (before.defined() ? ops::add(before, grads[0])
-                                             : ops::clone(grads[0])).ref();
-            });
+  retain_from(*list, output_nr, meta.retained);
+}
+
+void move_retained(AutogradMeta& meta, Node& node, uint32_t output_nr) {
+  static_cast<Node&>(*meta.grad_fn).hooks().remove(meta.retained->hook);
+  retain_from(node.hooks(), output_nr, meta.retained);
 }
 
 }  // namespace pkg

@@ -10,12 +10,14 @@
 
 namespace pkg {
 
+class Node;
+
 /// When a hook runs, and what `grads` is then.  They run in this order, and in the order
 /// of their registration.
 enum class HookKind : uint8_t {
-  Tensor,      ///< before a node: the gradient of one of its outputs, in grads[0]
-  Pre,         ///< before a node: the gradients of all its outputs
+  Tensor,      ///< on arrival: the gradient of one of the node's outputs, in grads[0]
   Retain,      ///< as Tensor, after the others: retain_grad() stores what they left
+  Pre,         ///< before a node: the gradients of all its outputs
   Post,        ///< after a node: the gradients of its inputs; `other`: of its outputs
   Accumulated  ///< after a leaf's .grad has grown: the leaf itself, in grads[0]
 };
@@ -31,6 +33,9 @@ class HookList final : public Intrusive {
   int64_t add(HookKind kind, uint32_t output_nr, HookFunction function);
   bool remove(int64_t id);
 
+  /// Runs those of the tensors that the node made, on their gradients: also where
+  /// nobody wants more than these, and the node does not run.
+  void run_on_tensors(TensorList& grads) const;
   /// Runs those that come before the node, on the gradients of its outputs.
   void run_before(TensorList& grads) const;
   void run_after(TensorList& grad_inputs, const TensorList& grad_outputs) const;
@@ -71,5 +76,8 @@ HookHandle register_accumulated_hook(const Tensor& leaf,
                                      std::function<void(const Tensor&)> hook);
 /// Keeps the gradient of a tensor that is no leaf in its .grad.
 void retain_grad(const Tensor& tensor);
+/// What retain_grad() asked for is from now on done where the gradient of output
+/// `output_nr` of `node` arrives, and not where it did: the tensor was changed in place.
+void move_retained(AutogradMeta& meta, Node& node, uint32_t output_nr);
 
 }  // namespace pkg

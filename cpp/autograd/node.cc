@@ -30,11 +30,19 @@ Node::~Node() {
 
 std::string Node::call_site() const { return site_text(site_); }
 
-void Node::check_version(uint32_t found, uint32_t expected) const {
-  PKG_CHECK(found == expected, RuntimeError,
-            "one of the variables needed for gradient computation has been modified by an "
-            "inplace operation: a tensor saved by ", name(), " is at version ", found,
-            "; expected version ", expected, " instead. Clone it before modifying it.");
+void Node::raise_changed(const Tensor& saved, uint32_t expected, int64_t output) const {
+  std::string made;
+  if (output >= 0) {
+    made = str(", which is output ", output, " of ", name(), ",");
+  } else if (const Ref<Node> node = grad_fn(saved)) {
+    made = str(", which is output ", saved.autograd()->output_nr, " of ", node->name(),
+               ",");
+  }
+  throw RuntimeError(str(
+      "one of the variables needed for gradient computation has been modified by an "
+      "inplace operation: [", saved.dtype(), " ", saved.sizes(), "]", made,
+      " is at version ", saved.version(), "; expected version ", expected,
+      " instead. It was saved by ", name(), ": clone it before modifying it."));
 }
 
 void Node::raise_released() const {
@@ -69,10 +77,10 @@ void Node::dispose() noexcept {
 
 void set_history(const Tensor& tensor, Ref<Node> node, uint32_t output_nr) {
   AutogradMeta& meta = tensor.make_autograd();
+  if (meta.retained) move_retained(meta, *node, output_nr);
   meta.grad_fn = std::move(node);
   meta.output_nr = output_nr;
   meta.version = tensor.version();
-  meta.retained = nullptr;
   tensor.impl()->keys |= DispatchKey::Autograd;
 }
 

@@ -67,8 +67,10 @@ class Node : public Intrusive, public PoolAllocated {
   ~Node() override;
   /// For a node whose saved values are gone.
   [[noreturn]] void raise_released() const;
-  /// RuntimeError if the memory of a saved tensor was written since.
-  void check_version(uint32_t found, uint32_t expected) const;
+  /// For a saved tensor whose memory was written since.  `output`: which of this node's
+  /// results it is; negative for any other tensor.
+  [[noreturn]] void raise_changed(const Tensor& saved, uint32_t expected,
+                                  int64_t output = -1) const;
   // Destruction goes through a list of the thread instead of the stack.
   void dispose() noexcept final;
 

@@ -89,7 +89,20 @@ void OpNode::set_results(const Stack& stack) {
 }
 
 void OpNode::check_versions() const {
-  for (const Version& v : versions_) check_version(v.storage->version(), v.expected);
+  for (size_t i = 0; i < versions_.size(); ++i) {
+    if (versions_[i].storage->version() != versions_[i].expected) report_changed(i);
+  }
+}
+
+// Tensors were saved in the order of the arguments, then of the results.
+void OpNode::report_changed(size_t index) const {
+  const uint32_t expected = versions_[index].expected;
+  for (const Value& value : args_) {
+    for_each_tensor(value, [&](const Tensor& saved) {
+      if (index-- == 0) raise_changed(saved, expected);
+    });
+  }
+  raise_changed(results_[index], expected, int64_t(index));
 }
 
 void OpNode::begin_reading() {

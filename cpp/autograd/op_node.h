@@ -40,6 +40,7 @@ class OpNode final : public Node {
   void add_tensor(const Tensor& tensor);
   void save(const Tensor& tensor);
   void check_versions() const;
+  [[noreturn]] void report_changed(size_t index) const;
 
   const Operator& op_;
   SmallVector<Value, 3> args_;

@@ -19,6 +19,11 @@ class PendingNodes {
 
   bool empty() const { return heap_.empty(); }
 
+  template <class F>
+  void for_each(F f) const {
+    for (const auto& [number, index] : heap_) f(*entries_[index].node);
+  }
+
   /// The gradients collected so far for the outputs of `node`, which joins the queue.
   TensorList& gradients(const Ref<Node>& node) {
     size_t at = home(node.get());

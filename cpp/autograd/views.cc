@@ -2,6 +2,7 @@
 // autograd/views.cc: see Note [History of views] in views.h.
 #include "autograd/views.h"
 
+#include "autograd/accumulate_grad.h"
 #include "dispatcher/dispatcher.h"
 #include "ops/functions.h"
 
@@ -43,6 +44,33 @@ void renew(const Tensor& view) {
   set_history(view, grad_fn(again), 0);
 }
 
+// Whether `view` was made of a leaf that collects gradients and is itself a view, so that
+// the base they share does not tell.
+bool shows_leaf(const Tensor& view) {
+  Ref<Node> node = grad_fn(view);
+  while (const auto* made = dynamic_cast<const OpNode*>(node.get())) {
+    if (made->op().definition().kind != OpKind::View) return false;
+    node = Ref<Node>(made->edges()[0].node);
+  }
+  return dynamic_cast<const AccumulateGrad*>(node.get());
+}
+
+// Other tensors over this memory must look again where they come from.
+void note_written(const Tensor& self) {
+  if (self.is_view() || self.storage().use_count() > 1) {
+    self.storage().note_rebased_views();
+  }
+}
+
+// The base of a view that was written: what it was, with `part`, which has the history of
+// the write, in that place.
+void replace_in_base(const Tensor& view, const Tensor& part) {
+  const Tensor base(view.impl()->base);
+  const Value args[] = {base, part, view.sizes(), view.strides(), Scalar(view.offset())};
+  set_history(base, Ref<OpNode>::make(strided_scatter.record(), args), 0);
+  renew(view);
+}
+
 }  // namespace
 
 bool requires_grad(const Tensor& tensor) {
@@ -51,14 +79,11 @@ bool requires_grad(const Tensor& tensor) {
   return tensor.requires_grad();
 }
 
-void prepare_in_place(const Operator& op, const Tensor& self) {
-  const auto& name = op.schema.name;
-  PKG_CHECK(!(self.requires_grad() && self.is_leaf()), RuntimeError,
-            "a leaf Variable that requires grad is being used in an in-place operation ([",
-            name, "]). Use no_grad() to change it outside the graph.");
+void prepare_in_place(std::string_view name, const Tensor& self) {
+  detail::check_no_leaf_written(name, self);
   if (self.is_view()) {
     const Tensor base(self.impl()->base);
-    PKG_CHECK(!(base.requires_grad() && base.is_leaf()), RuntimeError,
+    PKG_CHECK(!base.is_leaf() || !(base.requires_grad() || shows_leaf(self)), RuntimeError,
               "a view of a leaf Variable that requires grad is being used in an in-place "
               "operation ([", name, "]). Use no_grad() to change it outside the graph.");
     check_layout(base);
@@ -67,20 +92,21 @@ void prepare_in_place(const Operator& op, const Tensor& self) {
 }
 
 void record_in_place(const Tensor& self, Ref<OpNode> node, const Stack& stack) {
-  // Other tensors over this memory must look again where they come from.
-  if (self.is_view() || self.storage().use_count() > 1) {
-    self.storage().note_rebased_views();
-  }
+  note_written(self);
   if (!self.is_view()) return node->set_results(stack);
-  const Tensor base(self.impl()->base);
   const Tensor part = share(self);
   Stack written;
   written.push(part);
   node->set_results(written);
-  const Value args[] = {base, part, self.sizes(), self.strides(), Scalar(self.offset())};
-  auto whole = Ref<OpNode>::make(strided_scatter.record(), args);
-  set_history(base, std::move(whole), 0);
-  renew(self);
+  replace_in_base(self, part);
+}
+
+void rebase_history(const Tensor& self, Ref<Node> node, uint32_t output_nr) {
+  note_written(self);
+  if (!self.is_view()) return set_history(self, std::move(node), output_nr);
+  const Tensor part = share(self);
+  set_history(part, std::move(node), output_nr);
+  replace_in_base(self, part);
 }
 
 }  // namespace pkg

@@ -22,8 +22,12 @@ bool requires_grad(const Tensor& tensor);
 /// the call, with the values and history from before; `stack` holds the results.
 void record_in_place(const Tensor& self, Ref<OpNode> node, const Stack& stack);
 
-/// Before anything is written: refuses what would lose or corrupt a gradient, and gives
-/// a view its part in the history of its base.
-void prepare_in_place(const Operator& op, const Tensor& self);
+/// Makes output `output_nr` of `node` the history of `self`, which it has written: of a
+/// view, through its base.
+void rebase_history(const Tensor& self, Ref<Node> node, uint32_t output_nr);
+
+/// Before `name` is recorded as writing to `self`: refuses what would lose or corrupt a
+/// gradient, and gives a view its part in the history of its base.
+void prepare_in_place(std::string_view name, const Tensor& self);
 
 }  // namespace pkg

@@ -217,12 +217,16 @@ void check_signature(const Operator& op, bool ok, const std::type_info* given) {
                             " registered at ", op.where, ".");
 }
 
+void check_no_leaf_written(std::string_view name, const Tensor& self) {
+  PKG_CHECK(!(self.requires_grad() && self.is_leaf()), RuntimeError,
+            "a leaf Variable that requires grad is being used in an in-place operation ([",
+            name, "]). Use no_grad() to change it outside the graph.");
+}
+
 // Refuses writes that Autograd does not get to see.
 static void check_unrecorded(const Operator& op, const Tensor& self) {
   if (op.definition().non_differentiable && self.requires_grad()) {
-    PKG_CHECK(self.autograd() && self.autograd()->grad_fn, RuntimeError,
-              "a leaf Variable that requires grad is being used in an in-place operation ([",
-              op.schema.name, "]). Use no_grad() to change it outside the graph.");
+    check_no_leaf_written(op.schema.name, self);
     detail::raise<NotImplementedError>(
         "[", op.schema.name, "] is not differentiable, so the gradient of the tensor that "
         "it writes to would be lost. Use the form that returns a new tensor, or detach().");

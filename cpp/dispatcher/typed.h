@@ -86,6 +86,8 @@ inline R call(const Operator& op, A... args) {
   return dispatch<R, A...>(op, with_local_keys(keys), args...);
 }
 
+/// RuntimeError if `name` shall write, recorded, to a leaf that collects gradients.
+void check_no_leaf_written(std::string_view name, const Tensor& self);
 /// In-place ops write into their first argument; the rule must agree with its shape.
 void check_in_place(const Operator& op, const Tensor& self, const Spec& spec);
 

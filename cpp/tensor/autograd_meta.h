@@ -17,6 +17,7 @@ class TensorImpl;
 /// tensor it belongs to.
 struct GradSlot final : Intrusive {
   Ref<TensorImpl> grad;
+  int64_t hook = 0;  ///< number of the hook that fills it, among those of the node
 
  private:
   ~GradSlot() override;

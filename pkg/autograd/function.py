@@ -37,10 +37,11 @@ class _Saved:
     def unpack(self, name: str, node: core.Node | None) -> Tensor:
         if self.tensor._version != self.version:
             raise RuntimeError(
-                "one of the variables needed for gradient computation has been "
-                f"modified by an inplace operation: a tensor saved by {name} is at "
-                f"version {self.tensor._version}; expected version {self.version} "
-                "instead. Clone it before modifying it."
+                "one of the variables needed for gradient computation has been modified "
+                f"by an inplace operation: [{self.tensor.dtype.name} "
+                f"{tuple(self.tensor.shape)}]{self._origin(name)} is at version "
+                f"{self.tensor._version}; expected version {self.version} instead. It was "
+                f"saved by {name}: clone it before modifying it."
             )
         if self.output_nr is None:
             return self.tensor
@@ -48,6 +49,12 @@ class _Saved:
         if node is not None and is_grad_enabled():
             core._set_history(tensor, node, self.output_nr)
         return tensor
+
+    def _origin(self, name: str) -> str:
+        if self.output_nr is not None:
+            return f", which is output {self.output_nr} of {name},"
+        made_by = self.tensor.grad_fn
+        return "" if made_by is None else f", which is an output of {made_by.name()},"
 
 
 class FunctionCtx:
