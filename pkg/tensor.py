@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ._binding import core
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     import numpy as np
 
@@ -59,10 +59,18 @@ class Tensor(core.Tensor):
         gradient: Tensor | None = None,
         retain_graph: bool | None = None,
         create_graph: bool = False,
+        inputs: Tensor | Sequence[Tensor] | None = None,
     ) -> None:
-        """Adds the gradients of this tensor to the .grad of the leaves behind it."""
+        """Adds the gradients of this tensor to the .grad of the leaves behind it.
+
+        The parameters are those of ``pkg.autograd.backward``.
+        """
+        if inputs is not None:
+            from .autograd import backward
+
+            return backward(self, gradient, retain_graph, create_graph, inputs)
         keep = create_graph if retain_graph is None else retain_graph
-        core._backward((self,), (gradient,), keep, create_graph)
+        core._backward((self,), (gradient,), keep, create_graph, ())
 
     def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> core.HookHandle:
         """Calls hook(grad) when this tensor's gradient is known in a backward pass.

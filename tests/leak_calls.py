@@ -8,7 +8,7 @@ tests/bindings/probes/errors.py come on top.
 
 CALLS = """
 core._before_fork: core._before_fork()
-core._backward: y = leaf * 2; core._backward((y,), (x,), False, False)
+core._backward: y = leaf * 2; core._backward((y,), (x,), False, False, (leaf,))
 core._from_dlpack: core._from_dlpack(x.__dlpack__(), False)
 core._grad: y = leaf * 2; core._grad((y,), (leaf,), (x,), False, False, False)
 core._memory: core._memory(x)

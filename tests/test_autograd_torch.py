@@ -317,3 +317,44 @@ def detach_in_place_cuts_the_graph(lib):
 def a_view_cannot_be_detached_in_place(lib):
     y = leaf(lib, 1.0, 2.0) * 2
     return refused(lambda: y[:1].detach_()).split(" If ")[0].rstrip(".")
+
+
+# --- backward(inputs=) ----------------------------------------------------------------
+
+
+@program
+def backward_fills_the_chosen_leaves(lib):
+    a, b, c = leaf(lib, 2.0), leaf(lib, 3.0), leaf(lib, 5.0)
+    seen = []
+    a.register_hook(lambda g: seen.append("a"))
+    b.register_hook(lambda g: seen.append("b") or g * 10)
+    b.register_post_accumulate_grad_hook(lambda t: seen.append(t.grad.tolist()))
+    side = a * 7
+    side.grad_fn.register_hook(lambda *_: seen.append("side"))
+    out = (side * b * c).sum()
+    out.backward(inputs=[b, c], retain_graph=True)
+    grads = b.grad, c.grad
+    lib.autograd.backward(out, inputs=b, retain_graph=True)
+    same = b.grad is grads[0]
+    out.backward(lib.ones_like(out), inputs=(b,))
+    return values([a.grad, b.grad, c.grad]), seen, same
+
+
+@program
+def backward_fills_results_too(lib):
+    x = leaf(lib, 2.0)
+    y = x * 3
+    z = (y * y).sum()
+    z.backward(inputs=[y], retain_graph=True)
+    first = values([x.grad, y.grad]), y.retains_grad
+    z.backward(inputs=[y, x])
+    return first, values([x.grad, y.grad])
+
+
+@program
+def backward_to_what_is_not_there(lib):
+    x, w = leaf(lib, 2.0), leaf(lib, 3.0)
+    y = x * x
+    y.backward(inputs=[w], retain_graph=True)
+    assert refused(lambda: y.backward(inputs=constant(lib, 1.0)))
+    return values([x.grad, w.grad]), refused(lambda: y.backward(inputs=[]))

@@ -81,22 +81,16 @@ def backward(
     grad_tensors: one gradient per tensor, of its shape; may be left out for one-element
     tensors.  retain_graph: keep what was saved, for another pass (default: as
     create_graph).  create_graph: make the gradients differentiable themselves.
-    inputs: only these get a .grad (default: every leaf).
+    inputs: only these get a .grad, leaves or not (default: every leaf), and only the nodes
+    that lead to one of them run.
     RuntimeError when nothing requires grad or the graph was already freed.
     """
     keep = create_graph if retain_graph is None else retain_graph
     outputs, seeds = _as_tuple(tensors), _as_tuple(grad_tensors)
-    if inputs is None:
-        return core._backward(outputs, seeds, keep, create_graph)
     wanted = _as_tuple(inputs)
-    if not wanted:
+    if inputs is not None and not wanted:
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
-    grads = core._grad(outputs, wanted, seeds, keep, create_graph, True)
-    for tensor, found in zip(wanted, grads):
-        if found is not None and tensor.grad is not None:
-            tensor.grad = tensor.grad + found
-        elif found is not None:
-            tensor.grad = found if create_graph else found.detach().clone()
+    core._backward(outputs, seeds, keep, create_graph, wanted)
 
 
 def grad(

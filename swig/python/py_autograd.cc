@@ -12,14 +12,16 @@ namespace pkg::python {
 namespace {
 
 PyObject* backward_fn(PyObject*, PyObject* args) {
-  PyObject *outputs, *grads;
+  PyObject *outputs, *grads, *inputs;
   int retain, create;
-  if (!PyArg_ParseTuple(args, "OOpp:_backward", &outputs, &grads, &retain, &create)) {
+  if (!PyArg_ParseTuple(args, "OOppO:_backward", &outputs, &grads, &retain, &create,
+                        &inputs)) {
     return nullptr;
   }
   return guarded([&]() -> PyObject* {
     backward(parse_tensors({"backward", "tensors"}, outputs),
-             parse_tensors({"backward", "gradients"}, grads), retain, create);
+             parse_tensors({"backward", "gradients"}, grads), retain, create,
+             parse_tensors({"backward", "inputs"}, inputs));
     Py_RETURN_NONE;
   });
 }
@@ -133,7 +135,8 @@ PyObject* live_nodes(PyObject*, PyObject*) {
 
 PyMethodDef g_functions[] = {
     {"_backward", backward_fn, METH_VARARGS,
-     "_backward(tensors, gradients, retain_graph, create_graph)\n--\n\nRuns the engine."},
+     "_backward(tensors, gradients, retain_graph, create_graph, inputs)\n--\n\nRuns the "
+     "engine; no inputs: all leaves."},
     {"_grad", grad_function, METH_VARARGS,
      "_grad(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused)\n--"
      "\n\nGradients without accumulating."},

@@ -61,7 +61,8 @@ PKG_ENTRY(operator_namespaces,
           "PyObject* pkg::python::operator_namespaces(PyObject*, PyObject*)", "kept",
           "value");
 PKG_ENTRY(_backward,
-          "void pkg::backward(pkg::TensorList const&, pkg::TensorList const&, bool, bool)",
+          "void pkg::backward(pkg::TensorList const&, pkg::TensorList const&, bool, bool, "
+          "pkg::TensorList const&)",
           "waits", "value");
 PKG_ENTRY(_grad,
           "pkg::TensorList pkg::grad(pkg::TensorList const&, pkg::TensorList const&, "

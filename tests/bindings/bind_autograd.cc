@@ -13,11 +13,12 @@ namespace pkg::pybind {
 namespace {
 
 void run_backward(const py::object& tensors, const py::object& gradients,
-                  bool retain_graph, bool create_graph) {
+                  bool retain_graph, bool create_graph, const py::object& inputs) {
   const TensorList outputs = parse_tensors("backward", "tensors", tensors);
   const TensorList grads = parse_tensors("backward", "gradients", gradients);
+  const TensorList wanted = parse_tensors("backward", "inputs", inputs);
   WithoutGil without_gil;
-  backward(outputs, grads, retain_graph, create_graph);
+  backward(outputs, grads, retain_graph, create_graph, wanted);
 }
 
 TensorList run_grad(const py::object& outputs, const py::object& inputs,
@@ -104,9 +105,10 @@ void put_history(const py::object& object, const py::object& node, int output_nr
 void bind_autograd(py::module_& m) {
   bind_node(m);
   m.def("_backward", &run_backward, py::arg("tensors"), py::arg("gradients"),
-        py::arg("retain_graph"), py::arg("create_graph"), py::pos_only(),
-        "_backward(tensors, gradients, retain_graph, create_graph)\n--\n\n"
-        "Runs the engine.");
+        py::arg("retain_graph"), py::arg("create_graph"), py::arg("inputs"),
+        py::pos_only(),
+        "_backward(tensors, gradients, retain_graph, create_graph, inputs)\n--\n\n"
+        "Runs the engine; no inputs: all leaves.");
   m.def("_grad", &run_grad, py::arg("outputs"), py::arg("inputs"),
         py::arg("grad_outputs"), py::arg("retain_graph"), py::arg("create_graph"),
         py::arg("allow_unused"), py::pos_only(),
