@@ -41,7 +41,7 @@ def calls(ours, mine, theirs):
         "tensor(theirs)": lambda: ours.tensor(theirs),
         "tensor([theirs])": lambda: ours.tensor([theirs]),
         "_memory(theirs)": lambda: ours._memory(theirs),
-        "_backward((theirs,))": lambda: ours._backward((theirs,), (None,), 0, 0),
+        "_backward((theirs,))": lambda: ours._backward((theirs,), (None,), 0, 0, ()),
         "_make_subclass": lambda: ours.Tensor._make_subclass(ours.Tensor, theirs),
     }
 
