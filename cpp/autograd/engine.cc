@@ -102,14 +102,15 @@ class Pass {
   };
 
   void step(Node& node, TensorList grads, TensorList& captured) {
-    if (wanted_ && !wanted_->receives(node)) return;  // an output that leads nowhere
+    const bool runs = !wanted_ || wanted_->runs(node);
+    if (!runs && !wanted_->receives(node)) return;  // an output that leads nowhere
     const HookList* hooks = node.hooks_or_null();
     const bool leaf = node.edges().empty();
     if (hooks) hooks->run_on_tensors(grads);
     for (const Capture& capture : captures_) {
       if (capture.node == &node) captured[capture.index] = grads[capture.input_nr];
     }
-    if (leaf ? !options_.accumulate : wanted_ && !wanted_->runs(node)) return;
+    if (leaf ? !options_.accumulate : !runs) return;
     if (hooks) hooks->run_before(grads);
     TensorList given = hooks ? grads : std::move(grads);
     TensorList next = options_.retain_graph ? node.apply(std::move(given))
