@@ -37,7 +37,9 @@ class stream:  # noqa: N801  (PyTorch's name)
     def __init__(self, stream: Stream | None) -> None:
         if stream is not None and not isinstance(stream, Stream):
             kind = type(stream).__name__
-            raise TypeError(f"[stream] expected a Stream or None for 'stream', got {kind}")
+            raise TypeError(
+                f"[stream] expected a Stream or None for 'stream', got {kind}"
+            )
         self._stream = stream
 
     def __enter__(self) -> Stream | None:

@@ -155,7 +155,8 @@ def test_wrong_backwards_are_named():
         function(lambda g: (g,)).backward()
     with pytest.raises(RuntimeError, match="invalid gradient at index 1"):
         function(lambda g: (g, g[0])).backward()
-    with pytest.raises(TypeError, match=r"a Tensor or None for 'backward\(\)\[1\]', got int"):
+    wrong = r"a Tensor or None for 'backward\(\)\[1\]', got int"
+    with pytest.raises(TypeError, match=wrong):
         function(lambda g: (g, 3)).backward()
     with pytest.raises(ZeroDivisionError):
         function(lambda g: 1 / 0).backward()

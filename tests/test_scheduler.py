@@ -152,7 +152,10 @@ def test_synchronize_raises_the_first_error_nobody_has_seen():
     ("call", "text"),
     [
         (lambda: submit(3), "expected a callable for 'callable', got int"),
-        (lambda: submit(int, deps=3), "expected an Event or a sequence of them for 'deps', got int"),
+        (
+            lambda: submit(int, deps=3),
+            "expected an Event or a sequence of them for 'deps', got int",
+        ),
         (lambda: submit(int, deps=[None, 3]), r"an Event for 'deps\[1\]', got int"),
         (lambda: submit(int, stream=3), "expected a Stream for 'stream', got int"),
         (lambda: submit(), "argument"),
@@ -161,7 +164,7 @@ def test_synchronize_raises_the_first_error_nobody_has_seen():
         (lambda: Stream().submit(int, "x"), r"an Event for 'deps\[0\]', got str"),
         (lambda: Stream().wait_event(None), "an Event for 'event', got NoneType"),
         (lambda: Stream().wait_stream(1), "expected a Stream for 'other', got int"),
-        (lambda: scheduler.stream(1), "expected a Stream or None for 'stream', got int"),
+        (lambda: scheduler.stream(1), "a Stream or None for 'stream', got int"),
         (lambda: scheduler.cancel(1), "expected an Event for 'event', got int"),
         (lambda: Event(), "expected no direct call"),
         (lambda: ManualEvent().set_error("x"), "an exception for 'error', got str"),
