@@ -153,7 +153,7 @@ def test_the_first_node_of_a_process_comes_before_its_leaf():
 
 
 def test_million_node_chain_on_a_small_stack():
-    """Forward, both kinds of pass and release without recursion; every node is freed."""
+    """Forward, both kinds of pass, release: without recursion; all nodes are freed."""
     result = []
 
     def work():

@@ -81,8 +81,8 @@ def backward(
     grad_tensors: one gradient per tensor, of its shape; may be left out for one-element
     tensors.  retain_graph: keep what was saved, for another pass (default: as
     create_graph).  create_graph: make the gradients differentiable themselves.
-    inputs: only these get a .grad, leaves or not (default: every leaf), and only the nodes
-    that lead to one of them run.
+    inputs: only these get a .grad, leaves or not (default: every leaf), and only the
+    nodes that lead to one of them run.
     RuntimeError when nothing requires grad or the graph was already freed.
     """
     keep = create_graph if retain_graph is None else retain_graph

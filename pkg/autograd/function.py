@@ -37,11 +37,11 @@ class _Saved:
     def unpack(self, name: str, node: core.Node | None) -> Tensor:
         if self.tensor._version != self.version:
             raise RuntimeError(
-                "one of the variables needed for gradient computation has been modified "
-                f"by an inplace operation: [{self.tensor.dtype.name} "
+                "one of the variables needed for gradient computation has been "
+                f"modified by an inplace operation: [{self.tensor.dtype.name} "
                 f"{tuple(self.tensor.shape)}]{self._origin(name)} is at version "
-                f"{self.tensor._version}; expected version {self.version} instead. It was "
-                f"saved by {name}: clone it before modifying it."
+                f"{self.tensor._version}; expected version {self.version} instead. It "
+                f"was saved by {name}: clone it before modifying it."
             )
         if self.output_nr is None:
             return self.tensor
