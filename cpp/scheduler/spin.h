@@ -48,6 +48,7 @@ bool spin_until(Ready&& ready, int microseconds) {
       cpu_pause();
       if (ready()) return true;
     }
+    sched_yield();  // who makes it true may have been woken on this very processor
   } while (Clock::now() < end);
   return false;
 }
