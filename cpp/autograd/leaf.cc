@@ -1,22 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// autograd/leaf.cc: requires_grad and grad of a leaf.
+// autograd/leaf.cc: the gradient of a leaf, and how a tensor becomes one.
 #include "autograd/leaf.h"
 
 namespace pkg {
-
-void set_requires_grad(const Tensor& tensor, bool wanted) {
-  if (wanted) {
-    PKG_CHECK(is_floating(tensor.dtype()), RuntimeError,
-              "only Tensors of floating point dtype can require gradients, got ",
-              tensor.dtype());
-  } else {
-    PKG_CHECK(tensor.is_leaf(), RuntimeError,
-              "you can only change requires_grad flags of leaf variables. Use detach().");
-  }
-  tensor.make_autograd().requires_grad = wanted;
-  KeySet& keys = tensor.impl()->keys;
-  keys = wanted ? keys | DispatchKey::Autograd : keys.without(DispatchKey::Autograd);
-}
 
 void detach_in_place(const Tensor& tensor) {
   PKG_CHECK(!tensor.is_view(), RuntimeError,
@@ -26,8 +12,7 @@ void detach_in_place(const Tensor& tensor) {
   if (meta->retained) meta->grad = std::move(std::exchange(meta->retained, nullptr)->grad);
   meta->grad_fn = nullptr;
   meta->output_nr = 0;
-  meta->requires_grad = false;
-  tensor.impl()->keys = tensor.impl()->keys.without(DispatchKey::Autograd);
+  set_requires_grad(tensor, false);
 }
 
 void set_grad(const Tensor& tensor, const Tensor& grad) {

@@ -6,10 +6,6 @@
 
 namespace pkg {
 
-/// Starts or stops collecting gradients in `tensor`.  RuntimeError for a dtype that has
-/// none, and for switching off what an op made.
-void set_requires_grad(const Tensor& tensor, bool wanted);
-
 /// Makes `tensor` a leaf that requires no gradient, as if its values had been given.
 /// RuntimeError for a view, whose base would still write to it.
 void detach_in_place(const Tensor& tensor);

@@ -5,14 +5,7 @@
 namespace pkg::ops {
 
 Tensor with_requires_grad(Tensor tensor, bool requires_grad) {
-  if (requires_grad) {
-    PKG_CHECK(is_floating(tensor.dtype()), RuntimeError,
-              "[requires_grad] only Tensors of floating point dtype can require "
-              "gradients, got ",
-              tensor.dtype(), ".");
-    tensor.make_autograd().requires_grad = true;
-    tensor.impl()->keys |= DispatchKey::Autograd;
-  }
+  if (requires_grad) set_requires_grad(tensor, true);
   return tensor;
 }
 

@@ -60,13 +60,9 @@ void normal_kernel(Tensor& out, const Tensor&, double mean, double std) {
 template <auto& fill>
 Tensor random_tensor(const Shape& size, std::optional<DType> dtype,
                      std::optional<Device> device, bool requires_grad) {
-  Tensor tensor = fill(
-      empty(size, dtype.value_or(default_dtype()), device.value_or(Device{})), 0.0, 1.0);
-  if (requires_grad) {
-    tensor.make_autograd().requires_grad = true;
-    tensor.impl()->keys |= DispatchKey::Autograd;
-  }
-  return tensor;
+  const Tensor made =
+      empty(size, dtype.value_or(default_dtype()), device.value_or(Device{}));
+  return with_requires_grad(fill(made, 0.0, 1.0), requires_grad);
 }
 template <auto& fill>
 Tensor random_like(const Tensor& self, std::optional<DType> dtype,

@@ -24,13 +24,12 @@ struct GradSlot final : Intrusive {
 };
 
 struct AutogradMeta : PoolAllocated {
-  bool requires_grad = false;  ///< asked for on a leaf
-  uint32_t output_nr = 0;      ///< which output of grad_fn this tensor is
-  uint32_t version = 0;        ///< of the storage when grad_fn was set
-  Ref<Intrusive> grad_fn;      ///< autograd::Node that made it; null on a leaf
-  Ref<TensorImpl> grad;        ///< accumulated gradient of a leaf
-  Ref<GradSlot> retained;      ///< gradient of a tensor that is no leaf, when asked for
-  Ref<Intrusive> hooks;        ///< autograd::HookList of a leaf
+  uint32_t output_nr = 0;  ///< which output of grad_fn this tensor is
+  uint32_t version = 0;    ///< of the storage when grad_fn was set
+  Ref<Intrusive> grad_fn;  ///< autograd::Node that made it; null on a leaf
+  Ref<TensorImpl> grad;    ///< accumulated gradient of a leaf
+  Ref<GradSlot> retained;  ///< gradient of a tensor that is no leaf, when asked for
+  Ref<Intrusive> hooks;    ///< autograd::HookList of a leaf
 
   // The AccumulateGrad node of a leaf, not owned: the node owns the tensor.  Guarded
   // by `lock`, since the node may be dying while another graph asks for it.

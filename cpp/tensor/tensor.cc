@@ -121,4 +121,14 @@ Scalar item(const Tensor& tensor) {
   });
 }
 
+void set_requires_grad(const Tensor& tensor, bool wanted) {
+  PKG_CHECK(!wanted || is_floating(tensor.dtype()), RuntimeError,
+            "only Tensors of floating point dtype can require gradients, got ",
+            tensor.dtype());
+  PKG_CHECK(wanted || tensor.is_leaf(), RuntimeError,
+            "you can only change requires_grad flags of leaf variables. Use detach().");
+  KeySet& keys = tensor.impl()->keys;
+  keys = wanted ? keys | DispatchKey::Autograd : keys.without(DispatchKey::Autograd);
+}
+
 }  // namespace pkg

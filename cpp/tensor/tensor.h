@@ -149,6 +149,9 @@ Tensor share(const Tensor& tensor);
 /// Tensor over foreign memory; `release` runs when the last tensor over it dies.
 Tensor from_blob(void* data, const Shape& sizes, const Shape& strides, DType dtype,
                  std::function<void()> release);
+/// Starts or stops collecting gradients in `tensor`.  RuntimeError for a dtype that has
+/// none, and for switching off what an op made.
+void set_requires_grad(const Tensor& tensor, bool wanted);
 /// Value of a one-element tensor, waiting for it.
 Scalar item(const Tensor& tensor);
 

@@ -3,7 +3,6 @@
 #include <cstring>
 
 #include "argument.h"
-#include "autograd/leaf.h"
 #include "ops/functions.h"
 #include "py_tensor.h"
 #include "tensor/exported.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/bindings/bind_new.cc: tensor(data) from numbers and nested sequences.
-#include "autograd/leaf.h"
 #include "bind.h"
 #include "memory.h"
 #include "ops/functions.h"

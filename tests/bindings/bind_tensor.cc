@@ -3,7 +3,6 @@
 //
 // pybind11 keeps a map from C++ objects to the Python objects that show them, so the
 // same tensor is the same Python object while that lives.
-#include "autograd/leaf.h"
 #include "bind.h"
 
 namespace pkg::pybind {
