@@ -176,6 +176,59 @@ def test_million_node_chain_on_a_small_stack():
     assert result == [1.0, 1.0] and core.live_nodes() == before
 
 
+class Nested(pkg.autograd.Function):
+    """Its backward runs the backward of one less, down to 0, where `end` is called."""
+
+    end = staticmethod(lambda: None)
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.left = x.detach() - 1
+        return x - 1
+
+    @staticmethod
+    def backward(ctx, grad):
+        if ctx.left.item() < 0:
+            Nested.end()
+            return grad
+        with pkg.enable_grad():
+            Nested.apply(ctx.left.requires_grad_()).backward()
+        return grad + ctx.left.grad
+
+
+@pytest.mark.parametrize("stack", [0, 512 * 1024])
+def test_backward_may_nest_deeply(stack):
+    """Beyond some depth a pass gets a fresh stack; errors come out of all of them."""
+    caught = []
+
+    def nest(depth):
+        x = pkg.tensor(float(depth), requires_grad=True)
+        Nested.apply(x).backward()
+        return x.grad.item()
+
+    def work():
+        caught.append(nest(400))
+        Nested.end = staticmethod(lambda: 1 / 0)
+        try:
+            nest(300)
+        except ZeroDivisionError as error:
+            caught.append(type(error))
+        finally:
+            Nested.end = staticmethod(lambda: None)
+        with pkg.no_grad():
+            assert not pkg.is_grad_enabled()
+        caught.append(nest(70))
+
+    before = threading.stack_size(stack)
+    try:
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join(60)
+    finally:
+        threading.stack_size(before)
+    assert caught == [401.0, ZeroDivisionError, 71.0]
+
+
 def test_gradients_accumulate_and_clear():
     """.grad adds up over passes until it is set to None."""
     x = pkg.tensor([1.0, 2.0], requires_grad=True)
@@ -333,6 +386,8 @@ def test_numbers_in_formulas_have_the_precision_of_the_gradient():
     np.testing.assert_allclose(x.grad.numpy(), [0.7], rtol=1e-15)
     (slope,) = pkg.autograd.grad(pkg.xlogy(x, 2.3), x)
     np.testing.assert_allclose(slope.numpy(), [np.log(2.3)], rtol=1e-15)
+    (slope,) = pkg.autograd.grad(3.7**x, x)
+    np.testing.assert_allclose(slope.numpy(), [3.7**1.5 * np.log(3.7)], rtol=1e-15)
     y = -0.3 * x
     (slope,) = pkg.autograd.grad(pkg.celu(y, 0.7), y, create_graph=True)
     (curve,) = pkg.autograd.grad(slope, y)

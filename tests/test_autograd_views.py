@@ -127,12 +127,12 @@ def test_writes_without_a_derivative_are_refused():
     """The history of the target would be wrong afterwards."""
     x = pkg.tensor([3.0], requires_grad=True)
     with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
-        x.floor_divide_(2)
+        x.bitwise_and_(2)
     y = x * 1
-    with pytest.raises(NotImplementedError, match="floor_divide.*not differentiable"):
-        y.floor_divide_(2)
+    with pytest.raises(NotImplementedError, match="bitwise_and.*not differentiable"):
+        y.bitwise_and_(2)
     with pytest.raises(NotImplementedError, match="not differentiable"):
-        y[:1].floor_divide_(2)
+        y[:1].bitwise_and_(2)
     with pkg.no_grad():
         x.floor_divide_(2)
     assert x.tolist() == [1.0] and y.tolist() == [3.0]
@@ -239,7 +239,7 @@ def test_random_programs_agree_with_central_differences(seed):
     assert got == pytest.approx(want, rel=1e-6, abs=1e-6 * (1 + abs(result.item())))
 
 
-@pytest.mark.parametrize("seed", range(0, 500, 5))
+@pytest.mark.parametrize("seed", range(500))
 def test_random_programs_agree_with_pytorch(seed):
     """The same programs on PyTorch, to 1e-12."""
     torch = pytest.importorskip("torch", reason="PyTorch is not installed")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Python face of Tensor: operators, conversion, indexing, printing, memory."""
 
+import contextlib
 import copy
 import gc
 import pickle
@@ -73,7 +74,7 @@ WRONG_ARGUMENTS = {
     "[register_hook] expected a callable for 'hook', got int": (
         lambda x: x.register_hook(3)
     ),
-    "[grad] expected a Tensor or None for 'inputs[0]', got int": (
+    "[grad] expected a Tensor for 'inputs[0]', got int": (
         lambda x: pkg.autograd.grad(x, [3])
     ),
 }
@@ -83,6 +84,22 @@ WRONG_ARGUMENTS = {
 def test_a_wrong_argument_is_named_with_what_was_expected(text):
     with pytest.raises(TypeError, match=re.escape(text)):
         WRONG_ARGUMENTS[text](pkg.ones(2, requires_grad=True) * 1)
+
+
+def test_a_list_may_change_while_it_is_read():
+    """What __index__ does to the list is seen; nothing that died is."""
+
+    class Clears:
+        def __index__(self):
+            sizes.clear()
+            return 1
+
+    x = pkg.ones(2, 3)
+    for call in (x.reshape, x.view, x.permute, pkg.zeros(2, 3).expand, x.sum):
+        sizes = [Clears()] + ["x" * i for i in range(1000)]
+        with contextlib.suppress(RuntimeError, TypeError):
+            call(sizes)
+        assert not sizes
 
 
 def test_wrong_arguments_say_what_was_expected():

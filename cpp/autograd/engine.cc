@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "autograd/accumulate_grad.h"
+#include "autograd/nesting.h"
 #include "autograd/pending.h"
 #include "autograd/views.h"
 #include "autograd/wanted.h"
@@ -192,8 +193,10 @@ void backward(const TensorList& outputs, const TensorList& grad_outputs,
     for (const Tensor& input : inputs) retain_grad(input);
     pass.restrict_to(targets);
   }
-  TensorList none;
-  pass.run(none);
+  run_nested([&pass] {
+    TensorList none;
+    pass.run(none);
+  });
 }
 
 TensorList grad(const TensorList& outputs, const TensorList& inputs,
@@ -208,7 +211,7 @@ TensorList grad(const TensorList& outputs, const TensorList& inputs,
   seed(pass, outputs, grad_outputs);
   pass.restrict_to(targets);
   TensorList result(inputs.size());
-  pass.run(result);
+  run_nested([&] { pass.run(result); });
   for (size_t i = 0; i < result.size(); ++i) {
     PKG_CHECK(allow_unused || result[i].defined(), RuntimeError,
               "The differentiated Tensor at index ", i, " appears to not have been used "

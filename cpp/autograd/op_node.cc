@@ -7,6 +7,20 @@
 
 namespace pkg {
 
+namespace {
+
+// The values that are about to be overwritten, with the history they have until then.
+Tensor copy_before_write(const Tensor& tensor) {
+  ExcludeKeys off(DispatchKey::Autograd);
+  const Tensor copy = ops::clone(tensor);
+  if (!tensor.requires_grad()) return copy;
+  const Edge edge = gradient_edge(tensor);
+  set_history(copy, edge.node, edge.input_nr);
+  return copy;
+}
+
+}  // namespace
+
 OpNode::OpNode(const Operator& op, std::span<const Value> args) : op_(op) {
   const Gradient& gradient = op.definition().gradient;
   const Tensor* written = op.in_place() ? std::get_if<Tensor>(&args[0]) : nullptr;
@@ -35,9 +49,7 @@ OpNode::OpNode(const Operator& op, std::span<const Value> args) : op_(op) {
     }
     const Tensor* tensor = std::get_if<Tensor>(&value);
     if (written && tensor && tensor->is_same(*written)) {
-      // The values are about to be overwritten.
-      ExcludeKeys off(DispatchKey::Autograd);
-      args_.emplace_back(ops::clone(*written));
+      args_.emplace_back(copy_before_write(*written));
     } else {
       args_.push_back(value);
     }

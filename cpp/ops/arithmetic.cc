@@ -112,7 +112,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .grad("self exponent result?exponent",
             [](const GradContext& g) -> TensorList {
               Tensor base, power;
-              const Tensor& x = g.input(0);
+              const Tensor x = number_like(g.input(0), g.grad());
               const Tensor e = number_like(g.input(1), g.grad());
               if (g.needs(0)) {
                 // x^0 has slope 0, also at x = 0, where 0 * x^-1 would be NaN.

@@ -6,9 +6,12 @@
 namespace pkg::ops {
 namespace {
 
-const UnaryOp relu{"relu"};
+const Op<Tensor(const Tensor&, const Tensor&, const Tensor&)> clamp{"clamp"};
 const Op<Tensor(const Tensor&, int64_t, const Tensor&)> gather{"gather"};
 const Op<Tensor(const Tensor&, const TensorList&)> index{"_index"};
+
+// Not relu, whose slope at 0 is 0: PyTorch's losses take 1 there.
+Tensor positive_part(const Tensor& x) { return clamp(x, Tensor(0), Tensor()); }
 
 // input (N, C, ...) or (C,), target the same without C.
 Tensor nll_loss(const Tensor& input, const Tensor& target, const Tensor& weight,
@@ -51,7 +54,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .composite([](const Tensor& input, const Tensor& target, double margin,
                     const std::string& reduction) {
         const Tensor zero(0);
-        const Tensor apart = relu(sub(Tensor(margin), input));
+        const Tensor apart = positive_part(sub(Tensor(margin), input));
         return reduce_loss(add(where(ne(target, Tensor(1)), apart, zero),
                                where(ne(target, Tensor(-1)), input, zero)),
                            reduction);
@@ -62,7 +65,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .composite([](const Tensor& a, const Tensor& b, const Tensor& target, double margin,
                     const std::string& reduction) {
         const Tensor gap = mul(target, sub(a, b));
-        return reduce_loss(relu(sub(Tensor(margin), gap)), reduction);
+        return reduce_loss(positive_part(sub(Tensor(margin), gap)), reduction);
       });
 }
 

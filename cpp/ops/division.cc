@@ -95,6 +95,12 @@ void checked_division(Tensor& out, const Tensor& a, const Tensor& b) {
              [](auto x, auto y) -> decltype(x) { return Guarded<F>{}(x, y); });
 }
 
+// Whole numbers stand still between their steps; as rounding.cc.
+TensorList no_slope(const GradContext& g) {
+  return {g.needs(0) ? sum_to(full_like(g.grad(), 0), g.shape(0)) : Tensor(),
+          g.needs(1) ? sum_to(full_like(g.grad(), 0), g.shape(1)) : Tensor()};
+}
+
 // a - q * b for the whole number q: slope 1 in a, -q in b.
 TensorList remainder_gradient(const GradContext& g, const BinaryOp& quotient) {
   Tensor other;
@@ -143,16 +149,16 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("floor_divide(Tensor self, Tensor other) -> Tensor")
       .doc("Quotient rounded towards minus infinity.")
       .pointwise()
-      .non_differentiable()
       .shape(same_type_rule)
       .cpu(checked_division<FloorDivide>)
+      .grad("", no_slope)
       .in_place();
   m.def("_trunc_divide(Tensor self, Tensor other) -> Tensor")
       .doc("Quotient rounded towards zero.")
       .pointwise()
-      .non_differentiable()
       .shape(same_type_rule)
       .cpu(checked_division<TruncDivide>)
+      .grad("", no_slope)
       .in_place();
   m.def("remainder(Tensor self, Tensor other) -> Tensor")
       .doc("Remainder with the divisor's sign, as Python's %.")

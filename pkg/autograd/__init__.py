@@ -9,7 +9,7 @@ differences; ``graph`` exports what was recorded.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Optional, Union
 
 from .._binding import core
@@ -58,15 +58,16 @@ __all__ = [
 ]
 
 Node = core.Node
-Tensors = Union[Tensor, Sequence[Tensor]]
+Tensors = Union[Tensor, Iterable[Tensor]]
 OptionalTensors = Union[Tensor, Sequence[Optional[Tensor]], None]
 
 
 def _as_tuple(value: Any) -> tuple[Any, ...]:
-    """One tensor, None or a sequence, as a tuple."""
+    """One tensor, None or an iterable, as a tuple."""
     if value is None:
         return ()
-    return tuple(value) if isinstance(value, (tuple, list)) else (value,)
+    one = isinstance(value, core.Tensor) or not isinstance(value, Iterable)
+    return (value,) if one else tuple(value)
 
 
 def backward(
@@ -115,6 +116,8 @@ def grad(
         )
     keep = create_graph if retain_graph is None else retain_graph
     wanted = _as_tuple(inputs)
+    if not wanted:
+        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     grads: tuple[Tensor, ...] = core._grad(
         _as_tuple(outputs),
         wanted,

@@ -19,9 +19,9 @@ PyObject* backward_fn(PyObject*, PyObject* args) {
     return nullptr;
   }
   return guarded([&]() -> PyObject* {
-    backward(parse_tensors({"backward", "tensors"}, outputs),
+    backward(parse_tensors({"backward", "tensors"}, outputs, false),
              parse_tensors({"backward", "gradients"}, grads), retain, create,
-             parse_tensors({"backward", "inputs"}, inputs));
+             parse_tensors({"backward", "inputs"}, inputs, false));
     Py_RETURN_NONE;
   });
 }
@@ -33,8 +33,8 @@ PyObject* grad_function(PyObject*, PyObject* args) {
     return nullptr;
   }
   return guarded([&] {
-    return wrap_list(grad(parse_tensors({"grad", "outputs"}, outputs),
-                          parse_tensors({"grad", "inputs"}, inputs),
+    return wrap_list(grad(parse_tensors({"grad", "outputs"}, outputs, false),
+                          parse_tensors({"grad", "inputs"}, inputs, false),
                           parse_tensors({"grad", "grad_outputs"}, grads), retain, create,
                           unused));
   });

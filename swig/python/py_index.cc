@@ -29,10 +29,10 @@ bool is_array_like(PyObject* part) {
 Tensor index_from(PyObject* part) {
   try {
     return tensor_from_data(part, std::nullopt);
-  } catch (const TypeError&) {
+  } catch (const TypeError& error) {
     detail::raise<IndexError>("[index] expected ints, slices, ..., None, or Tensors, arrays "
                               "or lists of ints or bools as indices, got ",
-                              Py_TYPE(part)->tp_name);
+                              Py_TYPE(part)->tp_name, ": ", error.message());
   }
 }
 

@@ -236,15 +236,17 @@ PyObject* wrap_hook(HookHandle handle) {
   return self;
 }
 
-TensorList parse_tensors(const Argument& where, PyObject* sequence) {
+TensorList parse_tensors(const Argument& where, PyObject* sequence, bool or_none) {
   expect(PyTuple_Check(sequence) || PyList_Check(sequence), where, "a tuple of Tensors",
          sequence);
   TensorList list;
   const Py_ssize_t n = PySequence_Fast_GET_SIZE(sequence);
   for (Py_ssize_t i = 0; i < n; ++i) {
     PyObject* entry = PySequence_Fast_GET_ITEM(sequence, i);
-    expect(entry == Py_None || is_tensor(entry), where.item(i), "a Tensor or None", entry);
-    list.push_back(entry == Py_None ? Tensor() : unwrap(entry));
+    const bool none = or_none && entry == Py_None;
+    expect(none || is_tensor(entry), where.item(i), or_none ? "a Tensor or None" : "a Tensor",
+           entry);
+    list.push_back(none ? Tensor() : unwrap(entry));
   }
   return list;
 }

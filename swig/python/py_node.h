@@ -14,8 +14,8 @@ PyObject* wrap_node(Ref<Node> node);
 const Ref<Node>& unwrap_node(const Argument& where, PyObject* object);
 PyObject* wrap_hook(HookHandle handle);
 
-/// Tensors of a tuple or list; None is an undefined one.
-TensorList parse_tensors(const Argument& where, PyObject* sequence);
+/// Tensors of a tuple or list; None, where it is allowed, is an undefined one.
+TensorList parse_tensors(const Argument& where, PyObject* sequence, bool or_none = true);
 
 int add_node_types(PyObject* module);
 

@@ -54,15 +54,15 @@ struct Call {
     return wrong_argument(function, param.name, param.expected(), got);
   }
   const pkg::Argument item = param.item();
-  const Py_ssize_t n = PySequence_Fast_GET_SIZE(object);
-  for (Py_ssize_t i = 0; i < n; ++i) {
-    PyObject* entry = PySequence_Fast_GET_ITEM(object, i);
+  Py_ssize_t i = 0;
+  for (; i < PySequence_Fast_GET_SIZE(object); ++i) {  // it may change meanwhile
+    const PyRef entry = PyRef::borrow(PySequence_Fast_GET_ITEM(object, i));
     Value value;
-    if (parse_value(item, entry, &value)) continue;
+    if (parse_value(item, entry.get(), &value)) continue;
     return wrong_argument(function, str(param.name, '[', i, ']'), item.expected(),
-                          Py_TYPE(entry)->tp_name);
+                          Py_TYPE(entry.get())->tp_name);
   }
-  return wrong_argument(function, param.name, param.expected(), str("a ", got, " of ", n));
+  return wrong_argument(function, param.name, param.expected(), str("a ", got, " of ", i));
 }
 
 // Matches one schema; on failure says why (an empty message costs nothing when the

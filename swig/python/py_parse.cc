@@ -21,9 +21,10 @@ bool parse_int(PyObject* object, int64_t* out) {
 template <class F>
 bool for_each_item(PyObject* object, F f) {
   if (!PyList_Check(object) && !PyTuple_Check(object)) return false;
-  const Py_ssize_t n = PySequence_Fast_GET_SIZE(object);
-  for (Py_ssize_t i = 0; i < n; ++i) {
-    if (!f(PySequence_Fast_GET_ITEM(object, i))) return false;
+  // An item's __index__ may change the list, and drop the item itself.
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(object); ++i) {
+    const PyRef item = PyRef::borrow(PySequence_Fast_GET_ITEM(object, i));
+    if (!f(item.get())) return false;
   }
   return true;
 }

@@ -14,9 +14,9 @@ namespace {
 
 void run_backward(const py::object& tensors, const py::object& gradients,
                   bool retain_graph, bool create_graph, const py::object& inputs) {
-  const TensorList outputs = parse_tensors("backward", "tensors", tensors);
+  const TensorList outputs = parse_tensors("backward", "tensors", tensors, false);
   const TensorList grads = parse_tensors("backward", "gradients", gradients);
-  const TensorList wanted = parse_tensors("backward", "inputs", inputs);
+  const TensorList wanted = parse_tensors("backward", "inputs", inputs, false);
   WithoutGil without_gil;
   backward(outputs, grads, retain_graph, create_graph, wanted);
 }
@@ -24,8 +24,8 @@ void run_backward(const py::object& tensors, const py::object& gradients,
 TensorList run_grad(const py::object& outputs, const py::object& inputs,
                     const py::object& grad_outputs, bool retain_graph, bool create_graph,
                     bool allow_unused) {
-  const TensorList of = parse_tensors("grad", "outputs", outputs);
-  const TensorList to = parse_tensors("grad", "inputs", inputs);
+  const TensorList of = parse_tensors("grad", "outputs", outputs, false);
+  const TensorList to = parse_tensors("grad", "inputs", inputs, false);
   const TensorList grads = parse_tensors("grad", "grad_outputs", grad_outputs);
   WithoutGil without_gil;
   return grad(of, to, grads, retain_graph, create_graph, allow_unused);

@@ -31,9 +31,10 @@ struct Place {
 Tensor index_from(py::handle part) {
   try {
     return tensor_from_data(part, std::nullopt);
-  } catch (const TypeError&) {
+  } catch (const TypeError& error) {
     throw IndexError(str("[index] expected ints, slices, ..., None, or Tensors, arrays or "
-                         "lists of ints or bools as indices, got ", type_name(part)));
+                         "lists of ints or bools as indices, got ", type_name(part), ": ",
+                         error.message()));
   }
 }
 

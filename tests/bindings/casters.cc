@@ -107,14 +107,15 @@ std::optional<Tensor> as_tensor_like(py::handle object) {
   return copy_of_buffer(py::reinterpret_borrow<py::buffer>(object));
 }
 
-TensorList parse_tensors(const char* function, const char* parameter, py::handle sequence) {
+TensorList parse_tensors(const char* function, const char* parameter, py::handle sequence,
+                         bool or_none) {
   expect(py::isinstance<py::tuple>(sequence) || py::isinstance<py::list>(sequence), function,
          parameter, "a tuple of Tensors", sequence);
   TensorList list;
   for (py::handle entry : sequence) {
-    const auto tensor = entry.is_none() ? Tensor() : as_tensor(entry);
+    const auto tensor = or_none && entry.is_none() ? Tensor() : as_tensor(entry);
     expect(tensor.has_value(), function, str(parameter, '[', list.size(), ']'),
-           "a Tensor or None", entry);
+           or_none ? "a Tensor or None" : "a Tensor", entry);
     list.push_back(*tensor);
   }
   return list;

@@ -6,8 +6,9 @@
 
 namespace pkg::pybind {
 
-/// Tensors of a tuple or list; None is an undefined one.
-TensorList parse_tensors(const char* function, const char* parameter, py::handle sequence);
+/// Tensors of a tuple or list; None, where it is allowed, is an undefined one.
+TensorList parse_tensors(const char* function, const char* parameter, py::handle sequence,
+                         bool or_none = true);
 
 inline bool is_callable(py::handle object) {
   return py::isinstance<py::function>(object);
