@@ -50,6 +50,10 @@ set_num_threads = _core.set_num_threads
 get_num_threads = _core.num_threads
 synchronize = _core.synchronize
 
+# TensorFlow's names of facts for those who link with the core; config.info() has more.
+__compiler_version__ = _core.compiler_version()
+__cxx11_abi_flag__ = _core.cxx11_abi()
+
 DTYPES = (
     *("bool", "uint8", "int8", "int32", "int64"),
     *("float16", "bfloat16", "float32", "float64"),
@@ -70,8 +74,8 @@ _LAZY = """
     cuda data datasets linalg models nn optim serialization sysconfig utils
 """.split()
 _LAZY_NAMES = {
-    "functional": "as_tensor bernoulli is_floating_point is_tensor multinomial numel "
-    "ravel unique",
+    "functional": "as_tensor bernoulli is_floating_point is_tensor log_softmax "
+    "multinomial nonzero normal numel ravel softmax unique",
     "generator": "Generator default_generator",
     "printing": "set_printoptions",
     "serialization": "load save",

@@ -9,11 +9,16 @@ from ._version import __version__
 
 
 def info() -> dict[str, object]:
-    """Version, build, processor and threads as a dict."""
+    """Version, build, processor and threads as a dict.
+
+    ``pkg.__version__``, ``pkg.__compiler_version__`` and ``pkg.__cxx11_abi_flag__`` (1
+    where std::string is that of C++11) are some of them alone.
+    """
     return {
         "version": __version__,
         "compiler": core.compiler_version(),
         "flags": core.build_flags(),
+        "C++11 ABI": bool(core.cxx11_abi()),
         "instruction set": core.isa_name(),
         "threads": core.num_threads(),
         "async": core.async_enabled(),

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from . import ops
@@ -17,9 +18,13 @@ __all__ = [
     "bernoulli",
     "is_floating_point",
     "is_tensor",
+    "log_softmax",
     "multinomial",
+    "nonzero",
+    "normal",
     "numel",
     "ravel",
+    "softmax",
     "unique",
 ]
 
@@ -47,6 +52,62 @@ def numel(input: Tensor) -> int:
 def ravel(input: Tensor) -> Tensor:
     """One dimension: a view where the layout allows it, else a copy."""
     return input.ravel()
+
+
+def softmax(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
+    """exp(input) divided by its sum along ``dim``, computed in ``dtype`` if given."""
+    return ops.softmax(input if dtype is None else input.to(dtype), dim)
+
+
+def log_softmax(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
+    """The logarithm of ``softmax``, computed without overflow."""
+    return ops.log_softmax(input if dtype is None else input.to(dtype), dim)
+
+
+def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
+    """Where ``input`` is not 0, in the order of its elements: int64 of (count, ndim).
+
+    as_tuple: one tensor of (count) for each dimension instead, which together index
+    those elements.  A 0-d tensor has one dimension then.
+    """
+    if not as_tuple:
+        return ops.nonzero(input)
+    found = ops.nonzero(input if input.ndim else input.reshape(1))
+    return tuple(found.unbind(1))
+
+
+def normal(
+    mean: Tensor | float,
+    std: Tensor | float = 1.0,
+    size: Sequence[int] | None = None,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Normally distributed numbers, without gradient to ``mean`` and ``std``.
+
+    Of two numbers a tensor of ``size``, which the keywords are about.  Else one of the
+    shape to which the tensors broadcast, of the dtype of ``mean`` if that is a tensor
+    and of ``std`` if not.
+    TypeError for tensors with ``size`` or numbers without; RuntimeError unless
+    std >= 0; NotImplementedError for a dtype without fractions.
+    """
+    mean, std = (t.detach() if isinstance(t, Tensor) else t for t in (mean, std))
+    given = [t for t in (mean, std) if isinstance(t, Tensor)]
+    if bool(given) != (size is None):
+        rest = "tensors with size" if given else "numbers without size"
+        raise TypeError(
+            f"[normal] expected a tensor, or two numbers and size, got {rest}."
+        )
+    if size is not None:
+        drawn = ops.empty(size, dtype=dtype, device=device)
+        return ops.normal_(drawn, mean, std).requires_grad_(requires_grad)
+    legal = std >= 0
+    if not (legal.all() if isinstance(legal, Tensor) else legal):
+        raise RuntimeError("[normal] expected std >= 0 for every element.")
+    shape, dtype = ops.add(mean, std).shape, given[0].dtype
+    return (ops.randn(shape, dtype=dtype) * std + mean).to(dtype)
 
 
 def bernoulli(input: Tensor) -> Tensor:
@@ -118,6 +179,23 @@ def _draw(weights: Tensor, count: int) -> Tensor:
     return ops.searchsorted(ends, places, right=True)
 
 
+def _check_dim(op: str, input: Tensor, dim: Any) -> None:
+    # In the words of the ops.
+    if isinstance(dim, bool) or not hasattr(dim, "__index__"):
+        raise TypeError(
+            f"[{op}] expected an int for 'dim', got {type(dim).__name__}"
+        )
+    if input.ndim == 0:
+        raise IndexError(
+            f"[{op}] Dimension specified as {dim} but tensor has no dimensions"
+        )
+    if not -input.ndim <= dim < input.ndim:
+        raise IndexError(
+            f"[{op}] Dimension out of range (expected to be in range of "
+            f"[{-input.ndim}, {input.ndim - 1}], but got {dim})"
+        )
+
+
 def unique(
     input: Tensor,
     sorted: bool = True,
@@ -131,6 +209,7 @@ def unique(
     return_inverse: also, in the shape of ``input`` or of ``dim``, where each element or
     slice stands in the result.  return_counts: also how often each comes.  Each NaN is
     a value of its own.
+    IndexError unless ``dim`` is one of the dimensions, TypeError unless it is an int.
     """
     if dim is not None:
         return _unique_slices(input.detach(), dim, return_inverse, return_counts)
@@ -153,6 +232,7 @@ def unique(
 
 
 def _unique_slices(input: Tensor, dim: int, inverse: bool, counts: bool) -> Any:
+    _check_dim("unique", input, dim)
     count = input.shape[dim]
     # ranks[i]: how many different slices come before slice i, by the columns so far.
     ranks = ops.zeros([count], dtype="int64")

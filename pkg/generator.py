@@ -12,6 +12,7 @@ import random
 from typing import Any
 
 from . import ops, random as library
+from ._binding import core
 
 __all__ = ["Generator", "default_generator", "stream"]
 
@@ -27,10 +28,15 @@ class Generator:
         self.seed()
 
     def manual_seed(self, seed: int) -> Generator:
-        """Restart the stream of ``seed``; returns the generator."""
+        """Restart the stream of ``seed``, as ``pkg.manual_seed``; return self."""
         self._seed = library.checked_seed(seed)
         self._random.seed(self._seed)
         return self
+
+    @property
+    def device(self) -> core.device:
+        """The processor."""
+        return core.device("cpu")
 
     def seed(self) -> int:
         """Restart at an unpredictable seed and return it."""
@@ -71,6 +77,10 @@ class _Default(Generator):
 
     def __init__(self) -> None:
         pass
+
+    def __reduce__(self) -> str:
+        # Copies and pickles give this module's object of that name.
+        return "default_generator"
 
     def manual_seed(self, seed: int) -> Generator:
         return library.manual_seed(seed)

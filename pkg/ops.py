@@ -17,8 +17,12 @@ from .tensor import Tensor
 
 __all__ = ["export_to", "functions", "load_library"]
 
-# `pkg.float` and the like are dtypes: these conversions are methods only.
-_METHODS_ONLY = ("float", "bool", "int", "long", "double", "half", "bfloat16")
+# `pkg.float` and the like are dtypes, these conversions methods only; pkg/functional.py
+# has the others with the arguments that PyTorch's have besides.
+_NOT_EXPORTED = (
+    *("float", "bool", "int", "long", "double", "half", "bfloat16"),
+    *("log_softmax", "nonzero", "normal", "softmax"),
+)
 
 if TYPE_CHECKING:
     class _OpOrNamespace:
@@ -43,7 +47,7 @@ def functions() -> list[tuple[str, core.Operator]]:
 def export_to(module: dict[str, object]) -> None:
     """Put the public functions into a module's globals, now and when others come."""
     _exports.append(module)
-    module.update((n, op) for n, op in functions() if n not in _METHODS_ONLY)
+    module.update((n, op) for n, op in functions() if n not in _NOT_EXPORTED)
 
 
 def load_library(path: str | os.PathLike[str]) -> None:
@@ -81,7 +85,7 @@ def _show(name: str, op: core.Operator) -> None:
         taken = Tensor.__dict__.get(name)
         if taken is None or isinstance(taken, core.Operator):
             setattr(Tensor, name, op)
-    if public and name not in _METHODS_ONLY:
+    if public and name not in _NOT_EXPORTED:
         for module in _exports:
             module[name] = op
 

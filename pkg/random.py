@@ -29,14 +29,20 @@ __all__ = [
 
 
 def checked_seed(seed: Any) -> int:
-    """The seed modulo 2**64; TypeError unless it is an int."""
+    """The seed modulo 2**64; its errors are those of ``manual_seed``."""
+    whole = isinstance(seed, float) and seed.is_integer()
     try:
-        return operator.index(seed) % 2**64
+        number = int(seed) if whole else operator.index(seed)
     except TypeError:
         kind = type(seed).__name__
         raise TypeError(
             f"[manual_seed] expected an int for 'seed', got {kind}"
         ) from None
+    if not -(2**63) <= number < 2**64:
+        raise OverflowError(
+            f"[manual_seed] expected an int of 64 bits for 'seed', got {number}"
+        )
+    return number % 2**64
 
 
 def _signed(bits: int) -> int:
@@ -47,7 +53,8 @@ def _signed(bits: int) -> int:
 def manual_seed(seed: int) -> Generator:
     """Restart the stream from a seed; return ``pkg.default_generator``.
 
-    Negative seeds are taken modulo 2**64.  TypeError for what is no int.
+    Negative seeds are taken modulo 2**64.  TypeError for what is no whole number,
+    OverflowError below -2**63 and from 2**64 on.
     """
     core.manual_seed(_signed(checked_seed(seed)))
     from .generator import default_generator

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ._binding import core
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+_Class = TypeVar("_Class", bound="Tensor")
 
 class Tensor(core.Tensor):
     """An array of numbers of one dtype, with an optional gradient.
@@ -34,6 +36,25 @@ class Tensor(core.Tensor):
         def sum(self, *args: Any, **kwargs: Any) -> Tensor: ...
         def to(self, *args: Any, **kwargs: Any) -> Tensor: ...
         def transpose(self, *args: Any, **kwargs: Any) -> Tensor: ...
+
+    def as_subclass(self, cls: type[_Class]) -> _Class:
+        """An object of ``cls``, a subclass of Tensor, over the same memory.
+
+        It has no history: RuntimeError where gradients are recorded and this tensor
+        requires them.  TypeError when ``cls`` is no such class.
+        """
+        if not (isinstance(cls, type) and issubclass(cls, core.Tensor)):
+            kind = cls.__name__ if isinstance(cls, type) else type(cls).__name__
+            raise TypeError(
+                f"[as_subclass] expected a subclass of Tensor for 'cls', got {kind}"
+            )
+        if self.requires_grad and core.is_grad_enabled():
+            raise RuntimeError(
+                "[as_subclass] expected a tensor that requires no grad, since the "
+                "result has no history. Use x.detach().as_subclass(cls)."
+            )
+        made: _Class = self._make_subclass(cls, self.detach())
+        return made
 
     def __repr__(self) -> str:
         """Values, dtype and history, as PyTorch prints them."""
@@ -138,6 +159,30 @@ class Tensor(core.Tensor):
         """With the dtype and device of ``other``."""
         return self.to(other)
 
+    def byte(self) -> Tensor:
+        """With the dtype uint8."""
+        return self.to(core.uint8)
+
+    def char(self) -> Tensor:
+        """With the dtype int8."""
+        return self.to(core.int8)
+
+    def softmax(self, dim: int, dtype: Any = None) -> Tensor:
+        """exp(self) divided by its sum along ``dim``: see ``pkg.softmax``."""
+        result: Tensor = _softmax(self if dtype is None else self.to(dtype), dim)
+        return result
+
+    def log_softmax(self, dim: int, dtype: Any = None) -> Tensor:
+        """The logarithm of ``softmax``, computed without overflow."""
+        result: Tensor = _log_softmax(self if dtype is None else self.to(dtype), dim)
+        return result
+
+    def nonzero(self, *, as_tuple: bool = False) -> Any:
+        """Where the elements are that are not 0: see ``pkg.nonzero``."""
+        from .functional import nonzero
+
+        return nonzero(self, as_tuple=as_tuple)
+
     def nelement(self) -> int:
         """Number of elements: ``numel()``."""
         return self.numel()
@@ -219,15 +264,29 @@ class Tensor(core.Tensor):
         return array.copy() if copy else array
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
-        """Pickles values, dtype and requires_grad; not the graph."""
+        """Pickles values, dtype, requires_grad and attributes; not the graph."""
         values = self.detach().contiguous()
         if self.dtype is core.dtype("bfloat16"):  # NumPy has none; float32 is exact
             values = values.float()
         array = values.numpy().copy()
-        return _rebuild, (type(self), array, self.requires_grad, self.dtype)
+        made = type(self), array, self.requires_grad, self.dtype
+        # Classes derived from this one may have attributes.
+        return _rebuild, made, getattr(self, "__dict__", None) or None
+
+    def __copy__(self) -> Tensor:
+        """A leaf over the same memory, with the same attributes."""
+        copy: Tensor = self._make_subclass(
+            type(self), self.detach(), self.requires_grad
+        )
+        if hasattr(self, "__dict__"):
+            copy.__dict__.update(self.__dict__)
+        return copy
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
-        """A copy with memory of its own, .grad included; RuntimeError if not a leaf."""
+        """A copy with memory of its own, .grad and attributes included.
+
+        RuntimeError if this is not a leaf.
+        """
         if not self.is_leaf:
             raise RuntimeError(
                 "Only Tensors created explicitly by the user (graph leaves) support "
@@ -238,9 +297,13 @@ class Tensor(core.Tensor):
         memo[id(self)] = copy
         if self.grad is not None:
             copy.grad = self.grad.detach().clone()
+        if hasattr(self, "__dict__"):
+            copy.__dict__.update(deepcopy(self.__dict__, memo))
         return copy
 
 
+_log_softmax = core.Operator("log_softmax")
+_softmax = core.Operator("softmax")
 _where = core.Operator("where")
 
 # PyTorch's words for the types that Tensor.type() names.

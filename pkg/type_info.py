@@ -97,7 +97,16 @@ def get_default_dtype() -> core.dtype:
 
 def set_default_dtype(d: Any) -> None:
     """Make ``d`` the default dtype of the process; TypeError unless it is floating."""
-    core.set_default_dtype(core.dtype(d).name)
+    try:
+        dtype = core.dtype(d)
+    except TypeError:
+        if isinstance(d, str):  # the error names it
+            raise
+        kind = type(d).__name__
+        raise TypeError(
+            f"[set_default_dtype] expected a floating dtype for 'd', got {kind}"
+        ) from None
+    core.set_default_dtype(dtype.name)
 
 
 def result_type(tensor1: Any, tensor2: Any) -> core.dtype:

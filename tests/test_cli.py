@@ -86,7 +86,8 @@ def test_info_names_version_build_machine_and_kernels():
     assert code == 0, text
     facts = dict(re.split(r"  +", line, maxsplit=1) for line in text.splitlines())
     assert facts["version"] == pkg.__version__
-    assert "-O" in facts["flags"] and facts["compiler"]
+    assert "-O" in facts["flags"] and facts["compiler"] == pkg.__compiler_version__
+    assert facts["C++11 ABI"] == str(bool(pkg.__cxx11_abi_flag__))
     assert facts["instruction set"] in ("baseline", "v3", "v4")
     assert int(facts["threads"]) >= 1
     assert facts["BLAS"].startswith("OpenBLAS")

@@ -2,7 +2,9 @@
 """pkg.nn.Module: attributes, loading, modes, hooks, conversion; containers."""
 
 import copy
+import gc
 import pickle
+import weakref
 
 import numpy as np
 import pytest
@@ -122,6 +124,23 @@ def test_copies_and_pickles_keep_the_sharing_of_parameters():
         with pkg.no_grad():
             other.first.weight.fill_(0.0)
         assert not (net.first.weight == 0).all()
+
+
+def test_parameters_take_attributes_as_pytorchs_do():
+    """A copy and a pickle keep them, a deep copy does not; circles are collected."""
+    weight = nn.Linear(2, 2).weight
+    weight.tag = ["frozen"]
+    near, far = copy.copy(weight), pickle.loads(pickle.dumps(weight))
+    assert near.tag is weight.tag and near._storage_id() == weight._storage_id()
+    assert far.tag == ["frozen"] and far.tag is not weight.tag
+    assert type(near) is type(far) is nn.Parameter
+    assert near.requires_grad and far.requires_grad
+    assert not hasattr(copy.deepcopy(weight), "tag")
+    gone = weakref.ref(weight)
+    weight.itself = weight
+    del weight, near, far
+    gc.collect()
+    assert gone() is None
 
 
 # --- loading --------------------------------------------------------------------------

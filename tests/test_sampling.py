@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random tensors like others, draws from weights, distinct values."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -142,6 +145,73 @@ def test_unique_slices(shape, dim):
     assert x.unique(return_counts=True, dim=dim)[1].tolist() == counts.tolist()
 
 
+def test_unique_refuses_what_is_no_dimension():
+    """In the words of the ops."""
+    x, single = pkg.ones(2, 3), pkg.tensor(3.0)
+    for tensor, dim, kind, text in [
+        (x, 9, IndexError, "Dimension out of range (expected to be in range of "
+                           "[-2, 1], but got 9)"),
+        (x, -3, IndexError, "Dimension out of range (expected to be in range of "
+                            "[-2, 1], but got -3)"),
+        (single, 0, IndexError, "Dimension specified as 0 but tensor has no "
+                                "dimensions"),
+        (x, 0.0, TypeError, "expected an int for 'dim', got float"),
+        (x, True, TypeError, "expected an int for 'dim', got bool"),
+    ]:  # fmt: skip
+        for call in (pkg.unique, pkg.Tensor.unique):
+            with pytest.raises(kind) as caught:
+                call(tensor, dim=dim)
+            assert str(caught.value) == f"[unique] {text}"
+    assert x.unique(dim=np.int64(0)).tolist() == [[1.0, 1.0, 1.0]]
+
+
+def test_normal_of_numbers():
+    """The size, the dtype and the moments that were asked for."""
+    drawn = pkg.normal(3.0, 2.0, (100, 200), dtype=pkg.float64, requires_grad=True)
+    assert drawn.shape == (100, 200) and drawn.dtype is pkg.float64
+    assert drawn.requires_grad and drawn.is_leaf
+    values = drawn.detach().numpy()
+    assert values.mean() == pytest.approx(3, abs=0.1)
+    assert values.std() == pytest.approx(2, abs=0.1)
+    pkg.manual_seed(1)
+    first = pkg.normal(mean=0, std=1, size=[3])
+    pkg.manual_seed(1)
+    assert first.tolist() == pkg.randn(3).tolist() and first.dtype is pkg.float32
+
+
+def test_normal_of_tensors():
+    """Each element by its own mean and standard deviation."""
+    mean = pkg.tensor([-10.0, 0.0, 10.0], dtype=pkg.float64)
+    std = pkg.tensor([[0.0], [1.0], [3.0]]).expand(3, 20000).reshape(3, 20000, 1)
+    drawn = pkg.normal(mean, std)
+    assert drawn.shape == (3, 20000, 3) and drawn.dtype is pkg.float64
+    values = drawn.numpy()
+    np.testing.assert_allclose(values.mean(1), [[-10, 0, 10]] * 3, atol=0.15)
+    np.testing.assert_allclose(values.std(1), [[0] * 3, [1] * 3, [3] * 3], atol=0.1)
+    assert pkg.normal(mean).std().item() > 5 and pkg.normal(mean, 0.0).tolist() == (
+        mean.tolist()
+    )
+    assert pkg.normal(1.0, std.half()).dtype is pkg.float16
+    assert pkg.normal(0.1, 0 * mean).tolist() == [0.1] * 3  # not float32's tenth
+    assert not pkg.normal(mean.requires_grad_(), 1.0).requires_grad
+
+
+def test_normal_refuses():
+    """What has no size, what has two, what is no spread."""
+    x = pkg.ones(2)
+    with pytest.raises(TypeError, match="got numbers without size"):
+        pkg.normal(0.0, 1.0)
+    with pytest.raises(TypeError, match="got tensors with size"):
+        pkg.normal(x, 1.0, (2,))
+    for call in (lambda: pkg.normal(x, -1.0), lambda: pkg.normal(0.0, -x)):
+        with pytest.raises(RuntimeError, match=r"\[normal\] expected std >= 0"):
+            call()
+    with pytest.raises(RuntimeError, match="expected std >= 0.0, but found std -1"):
+        pkg.normal(0.0, -1.0, (2,))
+    with pytest.raises(NotImplementedError, match="floating tensor, got int64"):
+        pkg.normal(x.long(), 1.0)
+
+
 def test_methods_that_draw_and_compare():
     """The functions of the same names."""
     assert pkg.tensor([0.0, 1.0]).bernoulli().tolist() == [0.0, 1.0]
@@ -167,3 +237,27 @@ def test_seeds():
                 start(seed)
             text = f"[manual_seed] expected an int for 'seed', got {kind}"
             assert str(caught.value) == text
+    for start in (pkg.manual_seed, pkg.Generator().manual_seed):
+        for seed, bits in [
+            (3.0, 3), (-1.0, 2**64 - 1), (2**64 - 1, 2**64 - 1), (-(2**63), 2**63),
+        ]:  # fmt: skip
+            assert start(seed).initial_seed() == bits
+        for seed in (2**64, -(2**63) - 1):
+            with pytest.raises(OverflowError) as caught:
+                start(seed)
+            text = f"[manual_seed] expected an int of 64 bits for 'seed', got {seed}"
+            assert str(caught.value) == text
+
+
+def test_copies_of_generators():
+    """There is one default generator; others are copied with their place."""
+    assert pkg.default_generator.device == pkg.Generator().device == "cpu"
+    own = pkg.Generator().manual_seed(5)
+    own.integers(100, 3)
+    rest = own.get_state()
+    for duplicate in (copy.deepcopy, lambda g: pickle.loads(pickle.dumps(g))):
+        assert duplicate(pkg.default_generator) is pkg.default_generator
+        own.set_state(rest)
+        other = duplicate(own)
+        assert other is not own and other.initial_seed() == 5
+        assert other.integers(100, 5) == own.integers(100, 5)

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """PyTorch's names that are not ops: a script runs with its import changed."""
 
+import copy
 import math
 import pickle
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -150,6 +153,69 @@ def test_finfo(name):
     assert ours.dtype == name and f"dtype={name}" in repr(ours)
 
 
+def test_arguments_that_the_ops_lack():
+    """softmax and its logarithm in another dtype; nonzero by dimensions."""
+    x = pkg.tensor([[0, 1, 2], [3, 0, 0]])
+    e = np.exp(np.array(x.tolist(), dtype="float64"))
+    want = e / e.sum(1, keepdims=True)
+    for f, wanted in (("softmax", want), ("log_softmax", np.log(want))):
+        given = {"dim": 1, "dtype": pkg.float64}
+        for home in (pkg, nn.functional):
+            got = getattr(home, f)(x, **given)
+            np.testing.assert_allclose(got.numpy(), wanted, rtol=1e-12)
+        assert getattr(x, f)(**given).tolist() == got.tolist()
+        assert getattr(x, f)(1).dtype is pkg.float32
+    got = nn.functional.softmin(-x, 1, pkg.float64)
+    assert got.tolist() == pkg.softmax(x, 1, dtype=pkg.float64).tolist()
+    assert nn.Softmin(1)(-x).tolist() == x.softmax(1).tolist()
+    for places in (x.nonzero(as_tuple=True), pkg.nonzero(x, as_tuple=True)):
+        assert [p.tolist() for p in places] == [[0, 0, 1], [1, 2, 0]]
+        assert x[places].tolist() == [1, 2, 3]
+    assert x.nonzero().tolist() == pkg.nonzero(x).tolist() == [[0, 1], [0, 2], [1, 0]]
+    single = pkg.tensor(3.0)
+    assert [p.tolist() for p in single.nonzero(as_tuple=True)] == [[0]]
+    assert single.nonzero().shape == (1, 0)
+    assert x.byte().dtype is pkg.uint8 and x.char().dtype is pkg.int8
+    assert (-x).char().tolist() == [[0, -1, -2], [-3, 0, 0]]
+
+
+class Tagged(pkg.Tensor):
+    """A class of a user's; pickle finds it here."""
+
+
+def test_as_subclass():
+    """Another object over the same memory, which takes attributes."""
+    x = pkg.zeros(2)
+    tagged = x.as_subclass(Tagged)
+    assert type(tagged) is Tagged and tagged.tolist() == [0.0, 0.0]
+    tagged.fill_(3)
+    assert x.tolist() == [3.0, 3.0] and type(x) is pkg.Tensor
+    assert type(x.as_subclass(nn.Parameter)) is nn.Parameter
+    for wrong in (int, 3):
+        with pytest.raises(TypeError, match="expected a subclass of Tensor for 'cls'"):
+            x.as_subclass(wrong)
+    x.requires_grad_()
+    with pytest.raises(RuntimeError, match=r"no history. Use x.detach\(\).as_subclass"):
+        x.as_subclass(Tagged)
+    with pkg.no_grad():
+        assert not x.as_subclass(Tagged).requires_grad
+
+
+def test_attributes_of_subclasses_are_copied():
+    """Shared by a copy, copied by the others, as PyTorch does."""
+    x = pkg.ones(2).as_subclass(Tagged)
+    x.tag = [1]
+    near, deep = copy.copy(x), copy.deepcopy(x)
+    assert near.tag is x.tag and near._storage_id() == x._storage_id()
+    for other in (deep, pickle.loads(pickle.dumps(x))):
+        assert type(other) is Tagged and other.tag == [1] and other.tag is not x.tag
+        assert other.tolist() == [1.0, 1.0] and other._storage_id() != x._storage_id()
+    plain = pkg.ones(2, requires_grad=True)
+    near = copy.copy(plain)
+    assert near is not plain and near.requires_grad and near.is_leaf
+    assert near._storage_id() == plain._storage_id()
+
+
 def test_finfo_of_what_numpy_lacks():
     """bfloat16 holds these numbers and not half of the step; the default is float32."""
     facts = pkg.finfo(pkg.bfloat16)
@@ -214,6 +280,13 @@ def test_the_default_dtype():
     for wrong in (pkg.int64, "int32"):
         with pytest.raises(TypeError, match="expected a floating type, got int"):
             pkg.set_default_dtype(wrong)
+    for wrong, kind in ((3, "int"), (None, "NoneType")):
+        with pytest.raises(TypeError) as caught:
+            pkg.set_default_dtype(wrong)
+        text = f"[set_default_dtype] expected a floating dtype for 'd', got {kind}"
+        assert str(caught.value) == text
+    with pytest.raises(TypeError, match="'quarter' names no element type"):
+        pkg.set_default_dtype("quarter")
 
 
 def test_printing_generator_and_utils():
@@ -251,3 +324,13 @@ def test_what_loads_at_first_use():
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
     with pytest.raises(AttributeError, match="has no attribute 'quaternion'"):
         _ = pkg.quaternion
+
+
+def test_facts_of_the_build_by_tensorflows_names():
+    """The compiler's own words; 1 for the ABI of today's libstdc++, else 0."""
+    assert re.search(r"\d+\.\d+", pkg.__compiler_version__)
+    assert pkg.__compiler_version__ == pkg.config.info()["compiler"]
+    # What the core was compiled with is what its symbols say.
+    library = Path(pkg.sysconfig.get_lib(), "libpkg_core.so").read_bytes()
+    assert type(pkg.__cxx11_abi_flag__) is int
+    assert (b"NSt7__cxx1112basic_string" in library) == bool(pkg.__cxx11_abi_flag__)

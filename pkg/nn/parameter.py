@@ -18,9 +18,8 @@ class Parameter(Tensor):
     """A tensor that counts among the parameters of the Module it is assigned to.
 
     It shares the memory of ``data`` and requires gradients unless told otherwise.
+    It takes attributes, which pickles and ``copy.copy`` keep and deep copies do not.
     """
-
-    __slots__ = ()
 
     def __new__(
         cls, data: Tensor | None = None, requires_grad: bool = True
