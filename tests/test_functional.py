@@ -142,6 +142,74 @@ def test_instance_norm():
         F.instance_norm(x_, *given)
 
 
+# Of NumPy's the same; "reflect" and "symmetric" are others' names.
+NUMPY_MODES = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}
+
+
+@pytest.mark.parametrize("mode", NUMPY_MODES)
+@pytest.mark.parametrize(
+    "shape, borders",
+    [
+        ((3, 4), (2, 1)),
+        ((2, 3, 4), (0, 3)),
+        ((2, 3, 4), (1, 2, 2, 0)),
+        ((2, 1, 3, 4), (3, 3, 1, 1)),
+        ((2, 3, 4, 5), (2, 1, 1, 1, 1, 0)),
+        ((1, 2, 3, 4, 5), (0, 4, 2, 2, 1, 1)),
+    ],
+)
+def test_pad_modes(mode, shape, borders):
+    """Values as NumPy's; the gradient of each element is how often it appears."""
+    x = rows(*shape)
+    pairs = [borders[i : i + 2] for i in range(0, len(borders), 2)]
+    widths = [(0, 0)] * (len(shape) - len(pairs)) + pairs[::-1]
+    got = F.pad(pkg.tensor(x), borders, mode)
+    assert got.tolist() == np.pad(x, widths, mode=NUMPY_MODES[mode]).tolist()
+    leaf = pkg.tensor(x, requires_grad=True)
+    F.pad(leaf, borders, mode=mode).sum().backward()
+    numbers = np.arange(x.size).reshape(shape)
+    padded = np.pad(numbers, widths, mode=NUMPY_MODES[mode])
+    times = np.bincount(padded.reshape(-1), minlength=x.size)
+    assert leaf.grad.numpy().reshape(-1).tolist() == times.tolist()
+
+
+def test_pad_cuts_off():
+    """Borders below 0; the one that goes around leaves out what is cut."""
+    x = pkg.arange(4).reshape(1, 4)
+    for mode, borders, want in [
+        ("reflect", (-1, 2), [1, 2, 3, 2, 1]),
+        ("reflect", (-3, 3), [3, 2, 1, 0]),
+        ("replicate", (-1, 2), [1, 2, 3, 3, 3]),
+        ("circular", (-1, 2), [1, 2, 3, 1, 2]),
+        ("circular", (1, -2), [1, 0, 1]),
+        ("constant", (-1, 2), [1, 2, 3, 0, 0]),
+        ("reflect", (0, 0), [0, 1, 2, 3]),
+    ]:
+        got = F.pad(x, borders, mode)
+        assert got.tolist() == [want] and got is not x, (mode, borders)
+
+
+def test_pad_refuses():
+    """Borders that there is nothing for, shapes, modes and values."""
+    x = pkg.ones(2, 4)
+    for mode, borders in [
+        ("reflect", (4, 0)), ("circular", (0, 5)), ("replicate", (-3, -2)),
+        ("circular", (-3, 2)),
+    ]:  # fmt: skip
+        with pytest.raises(RuntimeError, match=rf"mode '{mode}' can fill, got \("):
+            F.pad(x, borders, mode)
+    with pytest.raises(RuntimeError, match="can fill"):
+        F.pad(pkg.ones(2, 0), (1, 1), "replicate")
+    with pytest.raises(NotImplementedError, match="borders of 1 to 3 dimensions"):
+        F.pad(x, (1, 1, 1, 1), "reflect")
+    with pytest.raises(RuntimeError, match="an even number of borders"):
+        F.pad(x, (1,), "reflect")
+    with pytest.raises(RuntimeError, match="no value with mode 'reflect', got 0.5"):
+        F.pad(x, (1, 1), "reflect", 0.5)
+    with pytest.raises(NotImplementedError, match="'circular', got 'mirror'"):
+        F.pad(x, (1, 1), "mirror")
+
+
 def test_every_name_is_there_and_has_help():
     """__all__ is what the module has."""
     for name in F.__all__:

@@ -39,6 +39,25 @@ def test_linear_and_activations_compute_their_formula():
         F.gelu(pkg.tensor(x), approximate="cube")
 
 
+def test_prelu_learns_a_slope_for_all_or_for_each_channel():
+    """Values, text, start and gradients."""
+    x = np.random.default_rng(0).normal(size=(2, 3, 4))
+    one, each = nn.PReLU(dtype=pkg.float64), nn.PReLU(3, 0.5, dtype=pkg.float64)
+    assert one.weight.tolist() == [0.25] and each.weight.tolist() == [0.5] * 3
+    assert repr(each) == "PReLU(num_parameters=3)"
+    with pkg.no_grad():
+        each.weight.copy_(pkg.tensor([0.5, 0.25, 0.125]))
+    slopes = np.array([0.5, 0.25, 0.125])[:, None]
+    for layer, slope in ((one, 0.25), (each, slopes)):
+        output = layer(pkg.tensor(x))
+        want = np.where(x > 0, x, slope * x)
+        np.testing.assert_allclose(output.detach().numpy(), want, rtol=1e-12)
+        output.sum().backward()
+        below = np.minimum(x, 0)
+        want = [below.sum()] if layer is one else below.sum((0, 2))
+        np.testing.assert_allclose(layer.weight.grad.numpy(), want, rtol=1e-12)
+
+
 def test_inplace_layers_write_their_input():
     x = pkg.tensor([-1.0, 2.0])
     assert nn.ReLU(inplace=True)(x) is x and x.tolist() == [0.0, 2.0]
@@ -100,8 +119,8 @@ def test_pad_surrounds_from_the_last_dimension():
     x = np.arange(6.0).reshape(2, 3)
     got = F.pad(pkg.tensor(x), (1, 2, 0, 1), value=9.0).numpy()
     np.testing.assert_array_equal(got, np.pad(x, [(0, 1), (1, 2)], constant_values=9.0))
-    with pytest.raises(NotImplementedError, match="reflect"):
-        F.pad(pkg.tensor(x), (1, 1), "reflect")
+    with pytest.raises(NotImplementedError, match="reflect"):  # the op has no modes
+        pkg.ops.pad(pkg.tensor(x), (1, 1), "reflect")
 
 
 def test_norm_layers_start_plain_and_have_optional_parameters():

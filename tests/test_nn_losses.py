@@ -109,6 +109,22 @@ def test_elementwise_losses_follow_their_formula():
         F.mse_loss(pkg.ones([3, 1]), pkg.ones([3]))
 
 
+def test_bce_is_the_formula_with_weights():
+    rng = np.random.default_rng(0)
+    p, t, weight = rng.uniform(0.1, 0.9, size=(3, 3, 4))
+    want = -(t * np.log(p) + (1 - t) * np.log(1 - p)) * weight
+    for reduction, reduced in [
+        ("none", want), ("sum", want.sum()), ("mean", want.mean()),
+    ]:  # fmt: skip
+        loss = nn.BCELoss(pkg.tensor(weight), reduction=reduction)
+        got = loss(pkg.tensor(p), pkg.tensor(t)).numpy()
+        np.testing.assert_allclose(got, reduced, rtol=1e-12)
+        assert list(loss.state_dict()) == ["weight"]
+    check_gradients(lambda x: nn.BCELoss()(x, pkg.tensor(t)), [p])
+    with pytest.raises(ValueError, match="not a valid value for reduction"):
+        nn.BCELoss(reduction="most")
+
+
 def test_bce_with_logits_is_stable_weighted_and_smooth_at_zero():
     rng = np.random.default_rng(0)
     x, t = rng.normal(size=(3, 4)), rng.uniform(size=(3, 4))

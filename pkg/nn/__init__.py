@@ -10,10 +10,12 @@ from .activation import (
     LeakyReLU,
     LogSigmoid,
     LogSoftmax,
+    PReLU,
     ReLU,
     Sigmoid,
     SiLU,
     Softmax,
+    Softmin,
     Softplus,
     Tanh,
 )
@@ -22,6 +24,7 @@ from .container import ModuleDict, ModuleList, Sequential
 from .conv import Conv2d
 from .linear import Embedding, Linear
 from .loss import (
+    BCELoss,
     BCEWithLogitsLoss,
     CrossEntropyLoss,
     L1Loss,
@@ -37,6 +40,7 @@ from .pooling import AdaptiveAvgPool2d, AvgPool2d, MaxPool2d
 __all__ = [
     "AdaptiveAvgPool2d",
     "AvgPool2d",
+    "BCELoss",
     "BCEWithLogitsLoss",
     "BatchNorm1d",
     "BatchNorm2d",
@@ -61,6 +65,7 @@ __all__ = [
     "ModuleDict",
     "ModuleList",
     "NLLLoss",
+    "PReLU",
     "Parameter",
     "RMSNorm",
     "ReLU",
@@ -69,6 +74,7 @@ __all__ = [
     "Sigmoid",
     "SmoothL1Loss",
     "Softmax",
+    "Softmin",
     "Softplus",
     "Tanh",
     "functional",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Layers without parameters: activation functions and Flatten."""
+"""Activation functions as layers; Identity and Flatten."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import Any
 from .. import ops
 from ..tensor import Tensor
 from . import functional as F
+from .init import constant_
 from .module import Module
+from .parameter import Parameter
 
 __all__ = [
     "ELU",
@@ -18,10 +20,12 @@ __all__ = [
     "LeakyReLU",
     "LogSigmoid",
     "LogSoftmax",
+    "PReLU",
     "ReLU",
     "SiLU",
     "Sigmoid",
     "Softmax",
+    "Softmin",
     "Softplus",
     "Tanh",
 ]
@@ -59,6 +63,37 @@ class LeakyReLU(Module):
     def extra_repr(self) -> str:
         """The slope."""
         return f"negative_slope={self.negative_slope}"
+
+
+class PReLU(Module):
+    """x where it is positive, else a learnt multiple of it."""
+
+    def __init__(
+        self,
+        num_parameters: int = 1,
+        init: float = 0.25,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        """Begin at the slope ``init``: one, or one for each channel (dimension 1)."""
+        super().__init__()
+        self.num_parameters = num_parameters
+        self.init = init
+        slopes = ops.empty((num_parameters,), device=device, dtype=dtype)
+        self.weight = Parameter(slopes)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Begin again at ``init``."""
+        constant_(self.weight, self.init)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply it to each element."""
+        return F.prelu(input, self.weight)
+
+    def extra_repr(self) -> str:
+        """How many slopes."""
+        return f"num_parameters={self.num_parameters}"
 
 
 class GELU(Module):
@@ -164,6 +199,14 @@ class Softmax(_AlongDim):
     def forward(self, input: Tensor) -> Tensor:
         """Apply it along the dimension."""
         return F.softmax(input, self.dim)
+
+
+class Softmin(_AlongDim):
+    """The softmax of -x."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply it along the dimension."""
+        return F.softmin(input, self.dim)
 
 
 class LogSoftmax(_AlongDim):

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any, Union
 
 from .. import ops
+from ..functional import log_softmax, softmax
 from ..tensor import Tensor
 from .losses import (
     binary_cross_entropy_with_logits,
@@ -21,6 +22,7 @@ from .losses import (
     nll_loss,
     smooth_l1_loss,
 )
+from .padding import pad
 
 __all__ = [
     "adaptive_avg_pool1d",
@@ -72,6 +74,7 @@ __all__ = [
     "silu",
     "smooth_l1_loss",
     "softmax",
+    "softmin",
     "softplus",
     "softsign",
     "tanh",
@@ -102,7 +105,6 @@ margin_ranking_loss = ops.margin_ranking_loss
 mish = ops.mish
 normalize = ops.normalize
 one_hot = ops.one_hot
-pad = ops.pad
 prelu = ops.prelu
 relu6 = ops.relu6
 selu = ops.selu
@@ -131,14 +133,9 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     return ops.gelu(input, approximate=approximate)
 
 
-def softmax(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
-    """exp(input) divided by its sum along ``dim``, computed in ``dtype`` if given."""
-    return ops.softmax(input if dtype is None else input.to(dtype), dim)
-
-
-def log_softmax(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
-    """The logarithm of ``softmax``, computed without overflow."""
-    return ops.log_softmax(input if dtype is None else input.to(dtype), dim)
+def softmin(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
+    """The ``softmax`` of -input."""
+    return softmax(-input, dim, dtype)
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:

@@ -9,6 +9,7 @@ from .losses import check_reduction
 from .module import Module
 
 __all__ = [
+    "BCELoss",
     "BCEWithLogitsLoss",
     "CrossEntropyLoss",
     "L1Loss",
@@ -81,6 +82,22 @@ class NLLLoss(_WeightedLoss):
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Return the loss."""
         return F.nll_loss(input, target, self.weight, self.ignore_index, self.reduction)
+
+
+class BCELoss(_WeightedLoss):
+    """-log of the probability that input gives to targets from 0 to 1, same shape."""
+
+    def __init__(
+        self, weight: Tensor | None = None, *, reduction: str = "mean"
+    ) -> None:
+        """Create it with factors per element."""
+        super().__init__(weight, reduction)
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """Return the loss."""
+        return F.binary_cross_entropy(
+            input, target, self.weight, reduction=self.reduction
+        )
 
 
 class BCEWithLogitsLoss(_WeightedLoss):
