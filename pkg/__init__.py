@@ -74,8 +74,8 @@ _LAZY = """
     cuda data datasets linalg models nn optim serialization sysconfig utils
 """.split()
 _LAZY_NAMES = {
-    "functional": "as_tensor bernoulli is_floating_point is_tensor log_softmax "
-    "multinomial nonzero normal numel ravel softmax unique",
+    "functional": "as_tensor bernoulli is_floating_point is_tensor multinomial "
+    "nonzero normal numel ravel unique",
     "generator": "Generator default_generator",
     "printing": "set_printoptions",
     "serialization": "load save",

@@ -18,13 +18,11 @@ __all__ = [
     "bernoulli",
     "is_floating_point",
     "is_tensor",
-    "log_softmax",
     "multinomial",
     "nonzero",
     "normal",
     "numel",
     "ravel",
-    "softmax",
     "unique",
 ]
 
@@ -52,16 +50,6 @@ def numel(input: Tensor) -> int:
 def ravel(input: Tensor) -> Tensor:
     """One dimension: a view where the layout allows it, else a copy."""
     return input.ravel()
-
-
-def softmax(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
-    """exp(input) divided by its sum along ``dim``, computed in ``dtype`` if given."""
-    return ops.softmax(input if dtype is None else input.to(dtype), dim)
-
-
-def log_softmax(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
-    """The logarithm of ``softmax``, computed without overflow."""
-    return ops.log_softmax(input if dtype is None else input.to(dtype), dim)
 
 
 def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:

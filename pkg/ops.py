@@ -21,7 +21,7 @@ __all__ = ["export_to", "functions", "load_library"]
 # has the others with the arguments that PyTorch's have besides.
 _NOT_EXPORTED = (
     *("float", "bool", "int", "long", "double", "half", "bfloat16"),
-    *("log_softmax", "nonzero", "normal", "softmax"),
+    *("nonzero", "normal"),
 )
 
 if TYPE_CHECKING:

@@ -167,16 +167,6 @@ class Tensor(core.Tensor):
         """With the dtype int8."""
         return self.to(core.int8)
 
-    def softmax(self, dim: int, dtype: Any = None) -> Tensor:
-        """exp(self) divided by its sum along ``dim``: see ``pkg.softmax``."""
-        result: Tensor = _softmax(self if dtype is None else self.to(dtype), dim)
-        return result
-
-    def log_softmax(self, dim: int, dtype: Any = None) -> Tensor:
-        """The logarithm of ``softmax``, computed without overflow."""
-        result: Tensor = _log_softmax(self if dtype is None else self.to(dtype), dim)
-        return result
-
     def nonzero(self, *, as_tuple: bool = False) -> Any:
         """Where the elements are that are not 0: see ``pkg.nonzero``."""
         from .functional import nonzero
@@ -302,8 +292,6 @@ class Tensor(core.Tensor):
         return copy
 
 
-_log_softmax = core.Operator("log_softmax")
-_softmax = core.Operator("softmax")
 _where = core.Operator("where")
 
 # PyTorch's words for the types that Tensor.type() names.

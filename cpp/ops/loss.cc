@@ -13,8 +13,8 @@ const Op<Tensor(const Tensor&, const Tensor&, const Tensor&, int64_t, const std:
     cross_entropy_backward{"_cross_entropy_backward"};
 const Op<Tensor(const Tensor&, const Tensor&, const Tensor&, int64_t, const std::string&)>
     nll_loss{"nll_loss"};
-const Op<Tensor(const Tensor&, int64_t)> softmax{"softmax"};
-const Op<Tensor(const Tensor&, int64_t)> log_softmax{"log_softmax"};
+using Softmax = Op<Tensor(const Tensor&, int64_t, std::optional<DType>)>;
+const Softmax softmax{"softmax"}, log_softmax{"log_softmax"};
 const Op<Tensor(const Tensor&, int64_t)> one_hot{"one_hot"};
 
 Spec rows_rule(const Tensor& input, const Tensor& target, int64_t,
@@ -43,7 +43,7 @@ Tensor rows_gradient(const GradContext& g) {
   if (reduction == "mean") {
     scale = div(scale, to_dtype(sum(ne(target, Tensor(ignore))), input.dtype()));
   }
-  return mul(unsqueeze(scale, 1), sub(softmax(input, 1), hot));
+  return mul(unsqueeze(scale, 1), sub(softmax(input, 1, std::nullopt), hot));
 }
 
 // (N, C, d1, ...) as (N * d1 * ..., C), with the classes last.
@@ -75,7 +75,7 @@ Tensor probability_loss(const Tensor& input, const Tensor& target, const Tensor&
   if (smoothing > 0) {
     wanted = add(mul(target, Tensor(1 - smoothing)), Tensor(smoothing / classes));
   }
-  Tensor scores = mul(log_softmax(input, dim), wanted);
+  Tensor scores = mul(log_softmax(input, dim, std::nullopt), wanted);
   if (weight.defined()) {
     Shape shape(size_t(input.ndim()), 1);
     shape[size_t(dim)] = weight.numel();
@@ -91,7 +91,7 @@ Tensor probability_loss(const Tensor& input, const Tensor& target, const Tensor&
 Tensor smoothed_loss(const Tensor& input, const Tensor& target, const Tensor& weight,
                      int64_t ignore, double smoothing, const std::string& reduction) {
   const int64_t dim = input.ndim() == 1 ? 0 : 1;
-  const Tensor logs = log_softmax(input, dim);
+  const Tensor logs = log_softmax(input, dim, std::nullopt);
   const Tensor nll = nll_loss(logs, target, weight, ignore, reduction);
   if (smoothing == 0) return nll;
   Tensor spread = logs;

@@ -14,11 +14,13 @@ const Op<Tensor(const Tensor&, const Tensor&, bool)> softmax_backward{
 
 Tensor row_sum(const Tensor& x) { return sum(x, Dims(Shape{-1}), true); }
 
-Tensor along(const UnaryOp& rows, const char* name, const Tensor& self, int64_t dim) {
-  const int64_t last = std::max<int64_t>(self.ndim(), 1) - 1;
-  const int64_t d = wrap_dim(name, dim, self.ndim());
-  if (d == last) return rows(self);
-  return transpose(rows(transpose(self, d, last)), d, last);
+Tensor along(const UnaryOp& rows, const char* name, const Tensor& self, int64_t dim,
+             std::optional<DType> dtype) {
+  const Tensor x = dtype ? to_dtype(self, *dtype) : self;
+  const int64_t last = std::max<int64_t>(x.ndim(), 1) - 1;
+  const int64_t d = wrap_dim(name, dim, x.ndim());
+  if (d == last) return rows(x);
+  return transpose(rows(transpose(x, d, last)), d, last);
 }
 
 PKG_LIBRARY_FRAGMENT(pkg, m) {
@@ -45,15 +47,15 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .non_differentiable()
       .element_cost(1.5)
       .shape([](const Tensor&, const Tensor& result, bool) { return result.spec(); });
-  m.def("softmax(Tensor self, int dim) -> Tensor")
-      .doc("exp(self) normalised to sum 1 over dim.")
-      .composite([](const Tensor& self, int64_t dim) {
-        return along(softmax_rows, "softmax", self, dim);
+  m.def("softmax(Tensor self, int dim, DType? dtype=None) -> Tensor")
+      .doc("exp(self) normalised to sum 1 over dim, computed in dtype if given.")
+      .composite([](const Tensor& self, int64_t dim, std::optional<DType> dtype) {
+        return along(softmax_rows, "softmax", self, dim, dtype);
       });
-  m.def("log_softmax(Tensor self, int dim) -> Tensor")
+  m.def("log_softmax(Tensor self, int dim, DType? dtype=None) -> Tensor")
       .doc("Logarithm of softmax, stable for large values.")
-      .composite([](const Tensor& self, int64_t dim) {
-        return along(log_softmax_rows, "log_softmax", self, dim);
+      .composite([](const Tensor& self, int64_t dim, std::optional<DType> dtype) {
+        return along(log_softmax_rows, "log_softmax", self, dim, dtype);
       });
 }
 

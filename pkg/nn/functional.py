@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import Any, Union
 
 from .. import ops
-from ..functional import log_softmax, softmax
 from ..tensor import Tensor
 from .losses import (
     binary_cross_entropy_with_logits,
@@ -131,6 +130,16 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     ``approximate="tanh"`` is the cheaper formula of the first GPT models.
     """
     return ops.gelu(input, approximate=approximate)
+
+
+def softmax(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
+    """exp(input) divided by its sum along ``dim``, computed in ``dtype`` if given."""
+    return ops.softmax(input, dim, dtype)
+
+
+def log_softmax(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
+    """The logarithm of ``softmax``, computed without overflow."""
+    return ops.log_softmax(input, dim, dtype)
 
 
 def softmin(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
