@@ -157,6 +157,33 @@ def test_x_mul_x_in_place():
     assert x.grad.item() == 6.0
 
 
+class Doubled(pkg.autograd.Function):
+    """Doubles its argument in place."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.mark_dirty(x)
+        return x.mul_(2)
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 2
+
+
+def test_a_function_that_changes_a_view_keeps_its_backward():
+    """Gradients of what it returns, of the base, and of what is written later."""
+    x = pkg.ones(2, 2, dtype=f64, requires_grad=True)
+    y = x * 1
+    rows = [Doubled.apply(y[i]) for i in (0, 1)]
+    for out in (pkg.stack(rows), y):
+        (got,) = pkg.autograd.grad(out.sum(), x, retain_graph=True)
+        assert got.tolist() == [[2.0, 2.0], [2.0, 2.0]]
+    (got,) = pkg.autograd.grad((rows[0] ** 2).sum(), x, retain_graph=True)
+    assert got.tolist() == [[8.0, 8.0], [0.0, 0.0]]
+    rows[0].mul_(5)
+    assert pkg.autograd.grad(y.sum(), x)[0].tolist() == [[10.0, 10.0], [2.0, 2.0]]
+
+
 def test_written_views_leave_nothing_behind():
     """No cycle between a base, its views and their nodes."""
     gc.collect()

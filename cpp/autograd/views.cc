@@ -33,15 +33,21 @@ void check_layout(const Tensor& base) {
             " was changed through a view under autograd. clone() it first.");
 }
 
-// Gives a view whose memory was written the history "part of the base".
-void renew(const Tensor& view) {
+// Gives a view the history "part of the base".
+void show_base(const Tensor& view) {
   const Tensor base(view.impl()->base);
-  if (!base.requires_grad() || base.is_leaf()) return;
-  if (view.autograd() && view.autograd()->version == view.version()) return;
   check_layout(base);
   Recording on;
   const Tensor again = strided_view(base, view.sizes(), view.strides(), view.offset());
   set_history(view, grad_fn(again), 0);
+}
+
+// The same for one whose memory was written since its history was made.
+void renew(const Tensor& view) {
+  const Tensor base(view.impl()->base);
+  if (!base.requires_grad() || base.is_leaf()) return;
+  if (view.autograd() && view.autograd()->version == view.version()) return;
+  show_base(view);
 }
 
 // Whether `view` was made of a leaf that collects gradients and is itself a view, so that
@@ -68,7 +74,7 @@ void replace_in_base(const Tensor& view, const Tensor& part) {
   const Tensor base(view.impl()->base);
   const Value args[] = {base, part, view.sizes(), view.strides(), Scalar(view.offset())};
   set_history(base, Ref<OpNode>::make(strided_scatter.record(), args), 0);
-  renew(view);
+  show_base(view);  // whatever its version: what a Function wrote, it wrote before
 }
 
 }  // namespace
