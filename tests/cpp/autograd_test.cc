@@ -15,8 +15,7 @@ const Op<Tensor(const Tensor&, const Tensor&)> matmul{"matmul"};
 Tensor leaf(std::initializer_list<float> values, Shape sizes) {
   Tensor t = empty(sizes, DType::Float32);
   std::copy(values.begin(), values.end(), t.data<float>());
-  t.make_autograd().requires_grad = true;
-  t.impl()->keys |= DispatchKey::Autograd;
+  set_requires_grad(t, true);
   return t;
 }
 

@@ -28,8 +28,7 @@ Tensor cube(const Tensor& x) {
 Tensor leaf(float value) {
   Tensor t = empty(Shape{1}, DType::Float32);
   t.data<float>()[0] = value;
-  t.make_autograd().requires_grad = true;
-  t.impl()->keys |= DispatchKey::Autograd;
+  set_requires_grad(t, true);
   return t;
 }
 

@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "autograd/engine.h"
+#include "autograd/leaf.h"
 #include "check.h"
 #include "dispatcher/dispatcher.h"
 #include "ops/functions.h"
@@ -87,8 +88,7 @@ Tensor filled(Shape sizes, float scale) {
 }
 Tensor parameter(Shape sizes) {
   Tensor t = filled(sizes, 0.1f);
-  t.make_autograd().requires_grad = true;
-  t.impl()->keys |= DispatchKey::Autograd;
+  set_requires_grad(t, true);
   return t;
 }
 
@@ -104,7 +104,7 @@ struct Training {
     for (const Tensor& p : params) momenta.push_back(filled(p.sizes(), 0));
   }
   float step() {
-    for (const Tensor& p : params) p.make_autograd().grad = nullptr;
+    for (const Tensor& p : params) set_grad(p, Tensor());
     const Tensor h = ops::relu(linear(x, params[0], params[1]));
     const Tensor loss =
         cross_entropy(linear(h, params[2], params[3]), y, Tensor(), -100, 0.0, "mean");
