@@ -420,7 +420,7 @@ def test_version_errors_name_the_tensor():
         return c.sum(), c, "output 0 of ExpBackward", "ExpBackward"
 
     def kept_input(b):
-        return Keeps.apply(b, "input"), b, "an output of AddBackward", "KeepsBackward"
+        return Keeps.apply(b, "input"), b, "output 0 of AddBackward", "KeepsBackward"
 
     def kept_output(b):
         c = Keeps.apply(b, "output")

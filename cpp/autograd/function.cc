@@ -23,6 +23,18 @@ bool is_broadcast(const Shape& from, const Shape& to) {
   return true;
 }
 
+bool contains(const TensorList& list, const Tensor& tensor) {
+  return std::any_of(list.begin(), list.end(),
+                     [&](const Tensor& other) { return other.is_same(tensor); });
+}
+
+// Whether output `i` gets the function as its history.
+bool is_differentiable(const Tensor& output, size_t i, const FunctionOptions& options) {
+  const auto& constant = options.non_differentiable;
+  return output.defined() && is_floating(output.dtype()) &&
+         std::find(constant.begin(), constant.end(), i) == constant.end();
+}
+
 class RecordedFunction final : public FunctionNode {
  public:
   RecordedFunction(std::string name, const TensorList& inputs, const TensorList& outputs,
@@ -38,8 +50,25 @@ class RecordedFunction final : public FunctionNode {
       outputs_.push_back(output.defined() ? output.spec() : Spec());
       has_spec_.push_back(output.defined());
     }
+  }
+
+  /// Of the outputs, and keeps what backward asked for in the versions that it now has.
+  void become_history(const TensorList& inputs, const TensorList& outputs) {
     for (const Tensor& tensor : options_.saved) save(tensor, outputs);
     options_.saved = {};
+    const auto self = Ref<Node>::share(this);
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const Tensor& output = outputs[i];
+      if (!is_differentiable(output, i, options_)) continue;
+      if (contains(inputs, output)) {
+        rebase_history(output, self, uint32_t(i));
+        continue;
+      }
+      // What it may be a view of was made by forward and has no history to be kept.
+      output.impl()->base = nullptr;
+      if (output.storage().use_count() > 1) output.storage().note_rebased_views();
+      set_history(output, self, uint32_t(i));
+    }
   }
 
   std::string name() const override { return name_ + "Backward"; }
@@ -121,10 +150,8 @@ class RecordedFunction final : public FunctionNode {
     if (!tensor.defined()) return saved_.push_back({});
     int64_t output = -1;
     for (size_t i = 0; i < outputs.size(); ++i) {
-      if (outputs[i].defined() && outputs[i].is_same(tensor)) output = int64_t(i);
-    }
-    for (const size_t i : options_.non_differentiable) {
-      if (int64_t(i) == output) return saved_.push_back({tensor, tensor.version(), -1});
+      if (!outputs[i].defined() || !outputs[i].is_same(tensor)) continue;
+      if (is_differentiable(outputs[i], i, options_)) output = int64_t(i);
     }
     saved_.push_back({output < 0 ? tensor : share(tensor), tensor.version(), output});
   }
@@ -146,11 +173,6 @@ class RecordedFunction final : public FunctionNode {
   std::atomic<bool> cleared_{false};
 };
 
-bool contains(const TensorList& list, const Tensor& tensor) {
-  return std::any_of(list.begin(), list.end(),
-                     [&](const Tensor& other) { return other.is_same(tensor); });
-}
-
 }  // namespace
 
 Ref<Node> record_function(std::string name, const TensorList& inputs,
@@ -160,23 +182,25 @@ Ref<Node> record_function(std::string name, const TensorList& inputs,
   for (const Tensor& input : inputs) {
     needed |= input.defined() && requires_grad(input);
   }
-  if (!grad_enabled() || !needed) return {};
+  TensorList written;
   for (const Tensor& output : outputs) {
-    if (output.defined() && contains(inputs, output)) prepare_in_place(name, output);
+    if (output.defined() && contains(inputs, output)) written.push_back(output);
   }
-  const auto constant = options.non_differentiable;
-  auto node = Ref<RecordedFunction>::make(std::move(name), inputs, outputs,
-                                          std::move(backward), std::move(options));
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    if (!outputs[i].defined() || !is_floating(outputs[i].dtype())) continue;
-    if (std::find(constant.begin(), constant.end(), i) != constant.end()) continue;
-    if (contains(inputs, outputs[i])) {
-      rebase_history(outputs[i], node, uint32_t(i));
-      continue;
+  Ref<RecordedFunction> node;
+  if (grad_enabled()) {
+    for (const Tensor& tensor : written) {
+      detail::check_no_bare_view_written(name, tensor);
+      if (needed) prepare_in_place(name, tensor);
     }
-    if (outputs[i].storage().use_count() > 1) outputs[i].storage().note_rebased_views();
-    set_history(outputs[i], node, uint32_t(i));
+    if (needed) {
+      node = Ref<RecordedFunction>::make(std::move(name), inputs, outputs,
+                                         std::move(backward), std::move(options));
+    }
   }
+  // The node has the history from before; whoever else shows this memory looks again,
+  // also when the write itself did not count.
+  for (const Tensor& tensor : written) tensor.bump_version();
+  if (node) node->become_history(inputs, outputs);
   return node;
 }
 

@@ -22,8 +22,8 @@ bool requires_grad(const Tensor& tensor);
 /// the call, with the values and history from before; `stack` holds the results.
 void record_in_place(const Tensor& self, Ref<OpNode> node, const Stack& stack);
 
-/// Makes output `output_nr` of `node` the history of `self`, which it has written: of a
-/// view, through its base.
+/// Makes output `output_nr` of `node` the history of `self`, which it has written and
+/// whose version says so: of a view, through its base.
 void rebase_history(const Tensor& self, Ref<Node> node, uint32_t output_nr);
 
 /// Before `name` is recorded as writing to `self`: refuses what would lose or corrupt a

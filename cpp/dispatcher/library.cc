@@ -223,6 +223,14 @@ void check_no_leaf_written(std::string_view name, const Tensor& self) {
             name, "]). Use no_grad() to change it outside the graph.");
 }
 
+void check_no_bare_view_written(std::string_view name, const Tensor& self) {
+  if (self.requires_grad() || !self.is_view()) return;
+  PKG_CHECK(!self.impl()->base->keys.has(DispatchKey::Autograd), RuntimeError,
+            "A view was created in no_grad mode, or before its base required grad, and "
+            "is being modified inplace with grad mode enabled ([", name,
+            "]). Make the view again, or write under no_grad().");
+}
+
 // Refuses writes that Autograd does not get to see.
 static void check_unrecorded(const Operator& op, const Tensor& self) {
   if (op.definition().non_differentiable && self.requires_grad()) {
@@ -231,12 +239,7 @@ static void check_unrecorded(const Operator& op, const Tensor& self) {
         "[", op.schema.name, "] is not differentiable, so the gradient of the tensor that "
         "it writes to would be lost. Use the form that returns a new tensor, or detach().");
   }
-  if (!self.requires_grad() && self.is_view()) {
-    PKG_CHECK(!self.impl()->base->keys.has(DispatchKey::Autograd), RuntimeError,
-              "A view was created in no_grad mode, or before its base required grad, and "
-              "is being modified inplace with grad mode enabled ([", op.schema.name,
-              "]). Make the view again, or write under no_grad().");
-  }
+  check_no_bare_view_written(op.schema.name, self);
 }
 
 void check_in_place(const Operator& op, const Tensor& self, const Spec& spec) {

@@ -88,6 +88,8 @@ inline R call(const Operator& op, A... args) {
 
 /// RuntimeError if `name` shall write, recorded, to a leaf that collects gradients.
 void check_no_leaf_written(std::string_view name, const Tensor& self);
+/// The same for a view that does not know the history of the tensor it shows.
+void check_no_bare_view_written(std::string_view name, const Tensor& self);
 /// In-place ops write into their first argument; the rule must agree with its shape.
 void check_in_place(const Operator& op, const Tensor& self, const Spec& spec);
 

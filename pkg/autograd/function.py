@@ -25,51 +25,20 @@ from ..tensor import Tensor
 from .grad_mode import is_grad_enabled, no_grad
 
 
-class _Saved:
-    """A tensor kept for backward, with the version its values had."""
-
-    def __init__(self, tensor: Tensor, output_nr: int | None) -> None:
-        # An output owns the graph: keeping it whole would make a cycle.
-        self.tensor = tensor if output_nr is None else tensor._share()
-        self.output_nr = output_nr
-        self.version = tensor._version
-
-    def unpack(self, name: str, node: core.Node | None) -> Tensor:
-        if self.tensor._version != self.version:
-            raise RuntimeError(
-                "one of the variables needed for gradient computation has been "
-                f"modified by an inplace operation: [{self.tensor.dtype.name} "
-                f"{tuple(self.tensor.shape)}]{self._origin(name)} is at version "
-                f"{self.tensor._version}; expected version {self.version} instead. It "
-                f"was saved by {name}: clone it before modifying it."
-            )
-        if self.output_nr is None:
-            return self.tensor
-        tensor: Tensor = self.tensor._share()
-        if node is not None and is_grad_enabled():
-            core._set_history(tensor, node, self.output_nr)
-        return tensor
-
-    def _origin(self, name: str) -> str:
-        if self.output_nr is not None:
-            return f", which is output {self.output_nr} of {name},"
-        made_by = self.tensor.grad_fn
-        return "" if made_by is None else f", which is an output of {made_by.name()},"
-
-
 class FunctionCtx:
     """What ``forward`` hands to ``backward``: tensors through ``save_for_backward``,
     everything else as attributes."""
 
     needs_input_grad: tuple[bool, ...] = ()
     _name = "Function"
-    _to_save: tuple[Tensor | None, ...] = ()
-    _saved: tuple[_Saved | None, ...] | None = None
-    _released = False
-    _node: core.Node | None = None  # only while backward runs
+    _to_save: tuple[Tensor | None, ...] | None = ()  # None: the node has them
     _materialize = True
     _dirty: tuple[Tensor, ...] = ()
     _non_differentiable: tuple[Tensor, ...] = ()
+
+    def __init__(self) -> None:
+        # The node, once for each pass that is in backward: it is there for all of them.
+        self._running: list[core.Node] = []
 
     if TYPE_CHECKING:
         # Attributes of the user's own.
@@ -101,32 +70,20 @@ class FunctionCtx:
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
-        """What ``save_for_backward`` kept.
+        """What ``save_for_backward`` kept, in forward and while backward runs.
 
-        RuntimeError when a tensor was changed in place since, or the graph was freed.
+        RuntimeError when a tensor was changed in place since, or at another time.
         """
-        if self._released:
-            raise RuntimeError(
-                "Trying to backward through the graph a second time (or directly "
-                "access saved tensors after they have already been freed), at "
-                f"{self._name}Backward. Specify retain_graph=True if you need to "
-                "backward through the graph a second time."
-            )
-        if self._saved is None:  # still in forward
+        if self._to_save is not None:
             return self._to_save
-        name = f"{self._name}Backward"
-        return tuple(s and s.unpack(name, self._node) for s in self._saved)
-
-    def _pack(self, numbers: dict[int, int]) -> None:
-        """Keep what forward saved; numbers: position of outputs by their id."""
-        self._saved = tuple(
-            None if t is None else _Saved(t, numbers.get(id(t))) for t in self._to_save
-        )
-        self._to_save = ()
-
-    def _release(self) -> None:
-        self._released = True
-        self._saved = None
+        if not self._running:
+            raise RuntimeError(
+                f"[saved_tensors] expected forward or backward of {self._name} to run, "
+                "got neither (the graph keeps the tensors, and may be freed). Keep other "
+                "values as attributes of ctx."
+            )
+        saved: tuple[Any, ...] = core._saved_tensors(self._running[-1])
+        return saved
 
 
 class Function:
@@ -179,7 +136,7 @@ class Function:
             )
         recorded = is_grad_enabled() and any(ctx.needs_input_grad)
         outputs = cls._outputs(ctx, args, results, recorded)
-        if recorded:
+        if recorded or ctx._dirty:  # a write counts, recorded or not
             cls._record(ctx, args, results, outputs)
         return outputs[0] if single else outputs
 
@@ -221,11 +178,11 @@ class Function:
         constant = {i for i, t in enumerate(results) if id(t) in constant}
         places = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
         count = len(args)
-        inputs = {id(args[i]) for i in places} - {id(t) for t in ctx._dirty}
-        ctx._pack({
-            id(t): i for i, t in enumerate(results)
-            if isinstance(t, Tensor) and i not in constant and id(t) not in inputs
-        })  # fmt: skip
+        # An output is saved as the caller gets it, an argument as it is.
+        made = {id(t): out for t, out in zip(results, outputs)}
+        made.update((id(args[i]), args[i]) for i in places)
+        saved = tuple(made.get(id(t), t) for t in ctx._to_save or ())
+        ctx._to_save = None
         # Shapes and dtypes of the outputs without history, whose gradients are zeros.
         zeros = {
             i: (tuple(outputs[i].shape), outputs[i].dtype)
@@ -236,17 +193,17 @@ class Function:
         ctx._dirty = ctx._non_differentiable = ()
 
         def run(node: core.Node, grads: tuple[Any, ...]) -> tuple[Any, ...]:
-            ctx._node = node
             if zeros:
                 grads = tuple(
                     core.Operator("zeros")(zeros[i][0], dtype=zeros[i][1])
                     if i in zeros else g
                     for i, g in enumerate(grads)
                 )  # fmt: skip
+            ctx._running.append(node)
             try:
                 results = cls.backward(ctx, *grads)
             finally:
-                ctx._node = None
+                ctx._running.pop()
             if not isinstance(results, (tuple, list)):
                 results = (results,)
             if len(results) > count and all(r is None for r in results[count:]):
@@ -264,9 +221,8 @@ class Function:
             tuple(t if isinstance(t, Tensor) and i not in constant else None
                   for i, t in enumerate(outputs)),  # fmt: skip
             run,
-            ctx._release,
             ctx._materialize,
-            tuple(s and s.tensor for s in ctx._saved or ()),
+            saved,
         )
 
 
@@ -286,13 +242,15 @@ def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
         inputs += tuple(
             t for t in ctx.saved_tensors if t is not None and t.requires_grad
         )
-        outputs = results if isinstance(results, tuple) else (results,)
+        single = not isinstance(results, tuple)
+        outputs = (results,) if single else results
         if inputs:
+            # One that comes back keeps its own history: the refusal is another's.
+            known = {id(t) for t in inputs}
+            outputs = tuple(t._share() if id(t) in known else t for t in outputs)
             made = tuple(t if isinstance(t, Tensor) else None for t in outputs)
-            core._record_function(
-                "Error", inputs, made, _refuse, lambda: None, False, ()
-            )
-        return results
+            core._record_function("Error", inputs, made, _refuse, False, ())
+        return outputs[0] if single else outputs
 
     return wrapper
 

@@ -89,10 +89,10 @@ TensorList gradients_of(PyObject* result) {
 
 PyObject* record_function_fn(PyObject*, PyObject* args) {
   const char* name;
-  PyObject *inputs, *outputs, *backward, *release, *saved;
+  PyObject *inputs, *outputs, *backward, *saved;
   int materialize;
-  if (!PyArg_ParseTuple(args, "sOOOOpO:_record_function", &name, &inputs, &outputs,
-                        &backward, &release, &materialize, &saved)) {
+  if (!PyArg_ParseTuple(args, "sOOOpO:_record_function", &name, &inputs, &outputs,
+                        &backward, &materialize, &saved)) {
     return nullptr;
   }
   return guarded([&] {
@@ -100,11 +100,6 @@ PyObject* record_function_fn(PyObject*, PyObject* args) {
     FunctionOptions options;
     options.materialize_grads = materialize;
     options.saved = parse_tensors({"Function", "saved"}, saved);
-    options.release = [drop = PyCallable(release)] {
-      if (!interpreter_alive()) return;
-      GilAcquire gil;
-      drop();
-    };
     Ref<Node> node = record_function(
         name, ins, parse_tensors({"Function", "outputs"}, outputs),
         [run = PyCallable(backward)](const TensorList& grads, Node& self) {
@@ -116,17 +111,12 @@ PyObject* record_function_fn(PyObject*, PyObject* args) {
     return wrap_node(std::move(node));
   });
 }
-PyObject* set_history_fn(PyObject*, PyObject* args) {
-  PyObject *tensor, *node;
-  int output_nr;
-  if (!PyArg_ParseTuple(args, "OOi:_set_history", &tensor, &node, &output_nr)) {
-    return nullptr;
-  }
-  return guarded([&]() -> PyObject* {
-    expect(is_tensor(tensor), {"_set_history", "tensor"}, "a Tensor", tensor);
-    set_history(unwrap(tensor), unwrap_node({"_set_history", "node"}, node),
-                uint32_t(output_nr));
-    Py_RETURN_NONE;
+PyObject* saved_tensors_fn(PyObject*, PyObject* node) {
+  return guarded([&] {
+    const Argument where{"_saved_tensors", "node"};
+    auto* function = dynamic_cast<FunctionNode*>(unwrap_node(where, node).get());
+    expect(function, where, "the Node of a Function", node);
+    return wrap_list(function->saved_tensors());
   });
 }
 PyObject* live_nodes(PyObject*, PyObject*) {
@@ -147,10 +137,10 @@ PyMethodDef g_functions[] = {
     {"_retain_grad", retain_grad_fn, METH_O,
      "_retain_grad(tensor)\n--\n\nKeeps the gradient of a tensor that is no leaf."},
     {"_record_function", record_function_fn, METH_VARARGS,
-     "_record_function(name, inputs, outputs, backward, release, materialize_grads, "
-     "saved)\n--\n\nMakes backward(node, grads) the history of the outputs; its Node, or None."},
-    {"_set_history", set_history_fn, METH_VARARGS,
-     "_set_history(tensor, node, output_nr)\n--\n\nMakes node the history of tensor."},
+     "_record_function(name, inputs, outputs, backward, materialize_grads, saved)\n--\n\n"
+     "Makes backward(node, grads) the history of the outputs; its Node, or None."},
+    {"_saved_tensors", saved_tensors_fn, METH_O,
+     "_saved_tensors(node)\n--\n\nWhat was saved, for the backward that runs."},
     {"live_nodes", live_nodes, METH_NOARGS,
      "live_nodes()\n--\n\nGraph nodes alive, for leak tests."},
     {nullptr, nullptr, 0, nullptr}};

@@ -77,9 +77,9 @@ PKG_ENTRY(_retain_grad, "void pkg::retain_grad(pkg::Tensor const&)", "kept", "va
 PKG_ENTRY(_record_function,
           "PyObject* pkg::python::record_function_fn(PyObject*, PyObject*)", "kept",
           "shared");
-PKG_ENTRY(_set_history,
-          "void pkg::set_history(pkg::Tensor const&, pkg::Ref<pkg::Node>, uint32_t)",
-          "kept", "value");
+PKG_ENTRY(_saved_tensors,
+          "PyObject* pkg::python::saved_tensors_fn(PyObject*, PyObject*)", "kept",
+          "shared");
 PKG_ENTRY(live_nodes, "PyObject* pkg::python::live_nodes(PyObject*, PyObject*)", "kept",
           "value");
 PKG_ENTRY(submit,

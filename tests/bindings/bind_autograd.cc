@@ -73,16 +73,10 @@ TensorList gradients_of(const py::object& result) {
 
 Held<Node> record(const std::string& name, const py::object& inputs,
                   const py::object& outputs, const py::object& backward,
-                  const py::object& release, bool materialize_grads,
-                  const py::object& saved) {
+                  bool materialize_grads, const py::object& saved) {
   FunctionOptions options;
   options.materialize_grads = materialize_grads;
   options.saved = parse_tensors("Function", "saved", saved);
-  options.release = [drop = keep(release)] {
-    if (!interpreter_alive()) return;
-    py::gil_scoped_acquire gil;
-    (*drop)();
-  };
   return record_function(
       name, parse_tensors("Function", "inputs", inputs),
       parse_tensors("Function", "outputs", outputs),
@@ -93,11 +87,12 @@ Held<Node> record(const std::string& name, const py::object& inputs,
       std::move(options));
 }
 
-void put_history(const py::object& object, const py::object& node, int output_nr) {
-  const auto tensor = as_tensor(object);
-  expect(tensor.has_value(), "_set_history", "tensor", "a Tensor", object);
-  expect(py::isinstance<Node>(node), "_set_history", "node", "a Node", node);
-  set_history(*tensor, node.cast<Held<Node>>(), uint32_t(output_nr));
+TensorList saved_by(const py::object& node) {
+  const bool is_node = py::isinstance<Node>(node);
+  expect(is_node, "_saved_tensors", "node", "a Node", node);
+  auto* function = dynamic_cast<FunctionNode*>(node.cast<Node*>());
+  expect(function, "_saved_tensors", "node", "the Node of a Function", node);
+  return function->saved_tensors();
 }
 
 }  // namespace
@@ -126,14 +121,12 @@ void bind_autograd(py::module_& m) {
         py::arg("tensor"), py::pos_only(),
         "_retain_grad(tensor)\n--\n\nKeeps the gradient of a tensor that is no leaf.");
   m.def("_record_function", &record, py::arg("name"), py::arg("inputs"),
-        py::arg("outputs"), py::arg("backward"), py::arg("release"),
-        py::arg("materialize_grads"), py::arg("saved"), py::pos_only(),
-        "_record_function(name, inputs, outputs, backward, release, materialize_grads, "
-        "saved)\n--\n\nMakes backward(node, grads) the history of the outputs; its Node, or "
-        "None.");
-  m.def("_set_history", &put_history, py::arg("tensor"), py::arg("node"),
-        py::arg("output_nr"), py::pos_only(),
-        "_set_history(tensor, node, output_nr)\n--\n\nMakes node the history of tensor.");
+        py::arg("outputs"), py::arg("backward"), py::arg("materialize_grads"),
+        py::arg("saved"), py::pos_only(),
+        "_record_function(name, inputs, outputs, backward, materialize_grads, saved)\n--\n\n"
+        "Makes backward(node, grads) the history of the outputs; its Node, or None.");
+  m.def("_saved_tensors", &saved_by, py::arg("node"), py::pos_only(),
+        "_saved_tensors(node)\n--\n\nWhat was saved, for the backward that runs.");
   m.def("live_nodes", [] { return live_count(Live::Nodes); },
         "live_nodes()\n--\n\nGraph nodes alive, for leak tests.");
   m.def("is_grad_enabled", &grad_enabled,
