@@ -184,6 +184,117 @@ def test_a_function_that_changes_a_view_keeps_its_backward():
     assert pkg.autograd.grad(y.sum(), x)[0].tolist() == [[10.0, 10.0], [2.0, 2.0]]
 
 
+class Hundredfold(pkg.autograd.Function):
+    """Says that it changed its argument, and does not."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.mark_dirty(x)
+        return x
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 100
+
+
+def test_a_write_that_a_function_declares_counts_as_one():
+    """For views of it, for what was saved, and where nothing is recorded."""
+    x = pkg.ones(2, dtype=f64, requires_grad=True)
+    y = x * 1
+    view, square = y[:1], y * y
+    Hundredfold.apply(y)
+    assert pkg.autograd.grad(view.sum(), x)[0].tolist() == [100.0, 0.0]
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        square.sum().backward()
+    plain = pkg.ones(2)
+    Hundredfold.apply(plain)
+    with pkg.no_grad():
+        Hundredfold.apply(y)
+    assert (plain._version, y._version) == (1, 2)
+
+
+def test_a_function_sees_other_arguments_over_the_memory_it_writes():
+    """They have their old history in its graph, and the new one after it."""
+
+    class First(pkg.autograd.Function):
+        @staticmethod
+        def forward(ctx, part, whole):
+            ctx.mark_dirty(part.mul_(2))
+            ctx.save_for_backward(part)
+            return part
+
+        @staticmethod
+        def backward(ctx, grad):
+            assert ctx.saved_tensors[0].tolist() == [2.0]
+            return grad * 2, None
+
+    x = pkg.ones(2, dtype=f64, requires_grad=True)
+    y = x * 1
+    part, whole = y[:1], y[:]
+    First.apply(part, whole)
+    assert pkg.autograd.grad(whole.sum(), x)[0].tolist() == [2.0, 1.0]
+
+
+def test_what_a_function_made_as_a_view_keeps_its_backward():
+    """When a part of it is written: it is no part of what forward dropped."""
+
+    class Flat(pkg.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return (x * 1).reshape(-1)
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * 10
+
+    x = pkg.ones(2, dtype=f64, requires_grad=True)
+    y = Flat.apply(x)
+    y[:1].mul_(2)
+    assert pkg.autograd.grad(y.sum(), x)[0].tolist() == [20.0, 10.0]
+
+
+@pytest.mark.parametrize("of_leaf", [False, True])
+def test_a_function_may_not_change_a_view_without_history(of_leaf):
+    """As no op may; under no_grad nothing is to be recorded."""
+    x = pkg.ones(2, dtype=f64, requires_grad=True)
+    y = x if of_leaf else x * 1
+    with pkg.no_grad():
+        view = y[:1]
+    with pytest.raises(RuntimeError, match="A view was created in no_grad mode"):
+        Doubled.apply(view)
+    with pkg.no_grad():
+        assert Doubled.apply(view) is view and not view.requires_grad
+
+
+def test_views_of_what_was_detached_in_place():
+    """Written: they show the new leaf.  Not written: they keep what they were."""
+    x = pkg.ones(2, dtype=f64, requires_grad=True)
+    y = x * 1
+    view = y[:1]
+    y.detach_()
+    assert pkg.autograd.grad(view.sum(), x)[0].tolist() == [1.0, 0.0]
+    with pytest.raises(RuntimeError, match="a view of a leaf Variable"):
+        view.mul_(2)
+    assert y.tolist() == [1.0, 1.0]
+    for write in (lambda y: y.mul_(3), lambda y: None):
+        y = x * 1
+        view = y[:1]
+        view.retain_grad()
+        write(y)
+        y.detach_()
+        with pkg.no_grad():
+            y.add_(1)
+        assert not view.requires_grad and view.is_leaf and not view.retains_grad
+        y.requires_grad_()
+        (y[:1] * 5).sum().backward()
+        assert y.grad.tolist() == [5.0, 0.0] and x.grad is None
+    y = x * 1
+    view = y[:1]
+    y.mul_(3)
+    y.detach_().requires_grad_()
+    assert pkg.autograd.grad(view.sum(), y)[0].tolist() == [1.0, 0.0]
+
+
 def test_written_views_leave_nothing_behind():
     """No cycle between a base, its views and their nodes."""
     gc.collect()

@@ -9,19 +9,6 @@
 namespace pkg {
 namespace {
 
-// Short critical sections: pointer exchange only.
-class SpinGuard {
- public:
-  explicit SpinGuard(std::atomic_flag& flag) : flag_(flag) {
-    while (flag_.test_and_set(std::memory_order_acquire)) {
-    }
-  }
-  ~SpinGuard() { flag_.clear(std::memory_order_release); }
-
- private:
-  std::atomic_flag& flag_;
-};
-
 // A gradient that nobody else holds becomes .grad itself; others are copied, so that
 // .grad can be changed in place.
 Tensor own(Tensor grad) {
@@ -36,33 +23,26 @@ Tensor own(Tensor grad) {
   return grad.is_view() ? share(grad) : grad;
 }
 
-// Adds to .grad.  The slot is empty while the sum is made; a pass of another thread that
-// finds it so puts its own gradient there, which we then add as well.
-void accumulate(AutogradMeta& meta, Tensor sum, bool in_place) {
-  const auto exchange = [&](Ref<TensorImpl> with) {
-    SpinGuard guard(meta.lock);
-    return Tensor(std::exchange(meta.grad, std::move(with)));
-  };
+}  // namespace
+
+// The cell is empty while the sum is made; a pass of another thread that finds it so puts
+// its own gradient there, which we then add as well.
+void accumulate(GradCell& cell, Tensor sum, bool in_place) {
   for (bool owned = !in_place;; owned = true) {
-    const Tensor before = exchange(nullptr);
+    const Tensor before(cell.exchange(nullptr));
     if (before.defined()) {
       try {
         sum = in_place ? ops::add_(before, sum) : ops::add(before, sum);
       } catch (...) {
-        exchange(before.ref());
+        cell.exchange(before.ref());
         throw;
       }
     } else if (!owned) {
       sum = own(std::move(sum));
     }
-    SpinGuard guard(meta.lock);
-    if (meta.grad) continue;
-    meta.grad = sum.ref();
-    return;
+    if (cell.fill(sum.ref())) return;
   }
 }
-
-}  // namespace
 
 Edge gradient_edge(const Tensor& tensor) {
   if (!tensor.defined() || !requires_grad(tensor)) return {};
@@ -94,7 +74,7 @@ TensorList AccumulateGrad::apply(TensorList grads) {
             " arrived at a leaf of shape ", variable.sizes(), ".");
   if (grad.dtype() != variable.dtype()) grad = ops::to_dtype(grad, variable.dtype());
   AutogradMeta& meta = *variable.autograd();
-  accumulate(meta, std::move(grad), /*in_place=*/!grad_enabled());
+  accumulate(meta.grad, std::move(grad), /*in_place=*/!grad_enabled());
   if (const HookList* hooks = hooks_or_null()) hooks->run_accumulated(variable);
   return {};
 }

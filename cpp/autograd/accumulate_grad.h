@@ -23,4 +23,8 @@ class AccumulateGrad final : public Node {
   ~AccumulateGrad() override;
 };
 
+/// Adds `sum` to the gradient in `cell`: with `in_place` to the tensor that is there, or,
+/// if there is none, as a tensor that nobody else holds.
+void accumulate(GradCell& cell, Tensor sum, bool in_place);
+
 }  // namespace pkg

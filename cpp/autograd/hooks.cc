@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "autograd/node.h"
+#include "autograd/accumulate_grad.h"
 #include "autograd/views.h"
 #include "ops/functions.h"
 
@@ -90,9 +90,7 @@ void retain_from(HookList& list, uint32_t output_nr, const Ref<GradSlot>& slot) 
   slot->hook = list.add(
       HookKind::Retain, output_nr, [slot](TensorList& grads, const TensorList&) {
         // A copy: the caller may have given this gradient, or keep it.
-        const Tensor before(slot->grad);
-        slot->grad = (before.defined() ? ops::add(before, grads[0])
-                                       : ops::clone(grads[0])).ref();
+        accumulate(slot->grad, ops::clone(grads[0]), /*in_place=*/false);
       });
 }
 
@@ -131,10 +129,14 @@ void retain_grad(const Tensor& tensor) {
   PKG_CHECK(requires_grad(tensor), RuntimeError,
             "can't retain_grad on Tensor that has requires_grad=False");
   AutogradMeta& meta = tensor.make_autograd();
+  static std::mutex asking;  // threads of backward(inputs=) ask for the same tensor
+  std::lock_guard lock(asking);
   if (!meta.grad_fn || meta.retained) return;
-  meta.retained = Ref<GradSlot>::make();
+  const auto slot = Ref<GradSlot>::make();
   const auto [list, output_nr] = hooks_of(tensor);
-  retain_from(*list, output_nr, meta.retained);
+  retain_from(*list, output_nr, slot);
+  SpinGuard guard(meta.lock);
+  meta.retained = slot;
 }
 
 void move_retained(AutogradMeta& meta, Node& node, uint32_t output_nr) {

@@ -9,15 +9,24 @@ void detach_in_place(const Tensor& tensor) {
             "Can't detach views in-place. Use detach() instead.");
   AutogradMeta* meta = tensor.autograd();
   if (!meta) return;
-  if (meta->retained) meta->grad = std::move(std::exchange(meta->retained, nullptr)->grad);
-  meta->grad_fn = nullptr;
-  meta->output_nr = 0;
+  // Views that show a write since they were made are now views of a leaf.
+  if (tensor.storage().use_count() > 1) tensor.storage().note_rebased_views();
+  forget_history(tensor);
+}
+
+void forget_history(const Tensor& tensor) {
+  AutogradMeta& meta = *tensor.autograd();
+  if (meta.retained) {
+    meta.grad.exchange(std::exchange(meta.retained, nullptr)->grad.get());
+  }
+  meta.grad_fn = nullptr;
+  meta.output_nr = 0;
   set_requires_grad(tensor, false);
 }
 
 void set_grad(const Tensor& tensor, const Tensor& grad) {
   if (!grad.defined()) {
-    if (tensor.autograd()) tensor.autograd()->grad_slot() = nullptr;
+    if (tensor.autograd()) tensor.autograd()->grad_cell().exchange(nullptr);
     return;
   }
   PKG_CHECK(grad.sizes() == tensor.sizes() && grad.dtype() == tensor.dtype(),
@@ -25,7 +34,7 @@ void set_grad(const Tensor& tensor, const Tensor& grad) {
             tensor.sizes(), " ", tensor.dtype(), ", got ", grad.sizes(), " ",
             grad.dtype());
   PKG_CHECK(!grad.is_same(tensor), RuntimeError, "can't assign Variable as its own grad");
-  tensor.make_autograd().grad_slot() = grad.ref();
+  tensor.make_autograd().grad_cell().exchange(grad.ref());
 }
 
 }  // namespace pkg

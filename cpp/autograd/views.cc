@@ -2,7 +2,7 @@
 // autograd/views.cc: see Note [History of views] in views.h.
 #include "autograd/views.h"
 
-#include "autograd/accumulate_grad.h"
+#include "autograd/leaf.h"
 #include "dispatcher/dispatcher.h"
 #include "ops/functions.h"
 
@@ -44,21 +44,13 @@ void show_base(const Tensor& view) {
 
 // The same for one whose memory was written since its history was made.
 void renew(const Tensor& view) {
-  const Tensor base(view.impl()->base);
-  if (!base.requires_grad() || base.is_leaf()) return;
   if (view.autograd() && view.autograd()->version == view.version()) return;
-  show_base(view);
-}
-
-// Whether `view` was made of a leaf that collects gradients and is itself a view, so that
-// the base they share does not tell.
-bool shows_leaf(const Tensor& view) {
-  Ref<Node> node = grad_fn(view);
-  while (const auto* made = dynamic_cast<const OpNode*>(node.get())) {
-    if (made->op().definition().kind != OpKind::View) return false;
-    node = Ref<Node>(made->edges()[0].node);
+  const Tensor base(view.impl()->base);
+  if (base.requires_grad()) {
+    if (!base.is_leaf() || !view.is_leaf()) show_base(view);
+  } else if (!view.is_leaf()) {
+    forget_history(view);  // that of the base went with detach_()
   }
-  return dynamic_cast<const AccumulateGrad*>(node.get());
 }
 
 // Other tensors over this memory must look again where they come from.
@@ -89,7 +81,9 @@ void prepare_in_place(std::string_view name, const Tensor& self) {
   detail::check_no_leaf_written(name, self);
   if (self.is_view()) {
     const Tensor base(self.impl()->base);
-    PKG_CHECK(!base.is_leaf() || !(base.requires_grad() || shows_leaf(self)), RuntimeError,
+    // One with a history of its own shows a leaf that is a view, or what was detached.
+    PKG_CHECK(!base.is_leaf() || !(base.requires_grad() || requires_grad(self)),
+              RuntimeError,
               "a view of a leaf Variable that requires grad is being used in an in-place "
               "operation ([", name, "]). Use no_grad() to change it outside the graph.");
     check_layout(base);

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <utility>
 
 #include "base/intrusive.h"
 #include "tensor/allocator.h"
@@ -13,10 +14,50 @@ namespace pkg {
 
 class TensorImpl;
 
+/// Held for the exchange of a few pointers.
+class SpinGuard {
+ public:
+  explicit SpinGuard(std::atomic_flag& flag) : flag_(flag) {
+    while (flag_.test_and_set(std::memory_order_acquire)) {
+    }
+  }
+  ~SpinGuard() { flag_.clear(std::memory_order_release); }
+  SpinGuard(const SpinGuard&) = delete;
+  SpinGuard& operator=(const SpinGuard&) = delete;
+
+ private:
+  std::atomic_flag& flag_;
+};
+
+/// A gradient that passes of several threads add to while others read it.
+class GradCell {
+ public:
+  Ref<TensorImpl> get() const {
+    SpinGuard guard(lock_);
+    return value_;
+  }
+  /// What was there before.
+  Ref<TensorImpl> exchange(Ref<TensorImpl> with) {
+    SpinGuard guard(lock_);
+    return std::exchange(value_, std::move(with));
+  }
+  /// False, and nothing done, when there is a gradient.
+  bool fill(const Ref<TensorImpl>& with) {
+    SpinGuard guard(lock_);
+    if (value_) return false;
+    value_ = with;
+    return true;
+  }
+
+ private:
+  mutable std::atomic_flag lock_ = ATOMIC_FLAG_INIT;
+  Ref<TensorImpl> value_;
+};
+
 /// Where retain_grad() puts a gradient: shared with the graph, which must not own the
 /// tensor it belongs to.
 struct GradSlot final : Intrusive {
-  Ref<TensorImpl> grad;
+  GradCell grad;
   int64_t hook = 0;  ///< number of the hook that fills it, among those of the node
 
  private:
@@ -27,16 +68,20 @@ struct AutogradMeta : PoolAllocated {
   uint32_t output_nr = 0;  ///< which output of grad_fn this tensor is
   uint32_t version = 0;    ///< of the storage when grad_fn was set
   Ref<Intrusive> grad_fn;  ///< autograd::Node that made it; null on a leaf
-  Ref<TensorImpl> grad;    ///< accumulated gradient of a leaf
+  GradCell grad;           ///< accumulated gradient of a leaf
   Ref<GradSlot> retained;  ///< gradient of a tensor that is no leaf, when asked for
   Ref<Intrusive> hooks;    ///< autograd::HookList of a leaf
 
   // The AccumulateGrad node of a leaf, not owned: the node owns the tensor.  Guarded
-  // by `lock`, since the node may be dying while another graph asks for it.
+  // by `lock`, since the node may be dying while another graph asks for it; so is
+  // `retained`, which passes of several threads may be the first to ask for.
   std::atomic_flag lock = ATOMIC_FLAG_INIT;
   Intrusive* accumulator = nullptr;
 
-  Ref<TensorImpl>& grad_slot() { return retained ? retained->grad : grad; }
+  GradCell& grad_cell() {
+    SpinGuard guard(lock);
+    return retained ? retained->grad : grad;
+  }
   ~AutogradMeta();
 };
 

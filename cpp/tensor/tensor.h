@@ -117,7 +117,7 @@ class Tensor {
   bool is_leaf() const { return !impl_->autograd || !impl_->autograd->grad_fn; }
   /// Accumulated gradient; undefined when there is none.
   Tensor grad() const {
-    return impl_->autograd ? Tensor(impl_->autograd->grad_slot()) : Tensor();
+    return impl_->autograd ? Tensor(impl_->autograd->grad_cell().get()) : Tensor();
   }
   bool is_view() const { return bool(impl_->base); }
 
