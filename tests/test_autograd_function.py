@@ -136,6 +136,43 @@ def test_saved_tensors_are_checked_and_freed():
     assert (core.live_nodes(), core.live_tensors()) == (nodes, tensors)
 
 
+def test_saved_tensors_are_there_while_backward_runs():
+    """For each pass of several until its own end; else an error says when."""
+    inside, kept = threading.Barrier(2, timeout=60), []
+
+    class Slow(Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x, None)
+            assert ctx.saved_tensors == (x, None)
+            kept.append(ctx)
+            return x * x
+
+        @staticmethod
+        def backward(ctx, grad):
+            inside.wait()  # both have begun
+            if grad.item() == 1:
+                first_done.wait(60)  # and the other has ended
+            return grad * 2 * ctx.saved_tensors[0]
+
+    x, first_done, got = leaf(3.0), threading.Event(), []
+    y = Slow.apply(x)
+    with pytest.raises(RuntimeError, match="expected forward or backward of Slow"):
+        print(kept[0].saved_tensors)
+
+    def work(weight):
+        (g,) = pkg.autograd.grad(y, x, leaf(weight).detach(), retain_graph=True)
+        got.append(g.item())
+        first_done.set()
+
+    threads = [threading.Thread(target=work, args=(w,)) for w in (1.0, 10.0)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert got == [60.0, 6.0]
+
+
 def test_wrong_backwards_are_named():
     """Too few gradients, a wrong shape, something else than tensors, an exception."""
 
@@ -241,6 +278,24 @@ def test_once_differentiable():
     x = leaf(3.0)
     (g,) = pkg.autograd.grad(Once.apply(x), x, create_graph=True)
     assert g.item() == 6.0
+
+    class Same(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 1
+
+        @staticmethod
+        @pkg.autograd.once_differentiable
+        def backward(ctx, grad):
+            return grad
+
+    weight = leaf(2.0)
+    start = weight * 1  # comes back, and is not the one that refuses
+    square = start * start
+    (same,) = pkg.autograd.grad(Same.apply(x), x, start, create_graph=True)
+    with pytest.raises(RuntimeError, match="once_differentiable"):
+        same.sum().backward()
+    assert pkg.autograd.grad(square, weight)[0].item() == 4.0
     with pytest.raises(RuntimeError, match="once_differentiable"):
         g.backward()
 

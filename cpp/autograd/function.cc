@@ -160,7 +160,6 @@ class RecordedFunction final : public FunctionNode {
     cleared_ = true;
     backward_ = nullptr;
     saved_.clear();
-    if (options_.release) options_.release();
   }
 
   std::string name_;

@@ -25,6 +25,8 @@ class FunctionNode : public Node {
 /// Gradients of the inputs (undefined: none) from those of the outputs.  Tensors that it
 /// needs belong in FunctionOptions::saved: one in a capture is not checked for changes,
 /// and an output in a capture owns the node that owns it, so neither is ever freed.
+/// Destroyed when the graph is freed, by the thread that lets go of it last: destructors
+/// of what it captured must not throw.
 using BackwardFunction =
     std::function<TensorList(const TensorList& grads, FunctionNode& self)>;
 
@@ -32,12 +34,13 @@ struct FunctionOptions {
   bool materialize_grads = true;  ///< gradients nobody gave arrive as zeros
   TensorList saved;               ///< inputs, outputs or others, kept for backward
   std::vector<size_t> non_differentiable;  ///< outputs without history, by position
-  std::function<void()> release;  ///< the graph was freed: drop what was kept elsewhere
 };
 
 /// Makes `backward` the history of `outputs` (undefined ones have none) and returns its
 /// node; null when grad mode is off or no input needs a gradient.  An output that is one
-/// of the inputs was changed in place.
+/// of the inputs was changed in place, which counts as a write whatever is returned;
+/// RuntimeError for what no recorded op may write.  Any other output is no view from now
+/// on: give no view of an input.
 Ref<Node> record_function(std::string name, const TensorList& inputs,
                           const TensorList& outputs, BackwardFunction backward,
                           FunctionOptions options = {});

@@ -8,7 +8,8 @@
 namespace pkg {
 
 /// Counts who reads.  After release() nobody begins, and the last reader clears: each
-/// function that may turn out to be the last gets `clear` to call, which happens once.
+/// function that may turn out to be the last gets `clear` to call, which happens once and
+/// must not throw.
 class Reading {
  public:
   /// False after release().

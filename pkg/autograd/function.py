@@ -79,7 +79,7 @@ class FunctionCtx:
         if not self._running:
             raise RuntimeError(
                 f"[saved_tensors] expected forward or backward of {self._name} to run, "
-                "got neither (the graph keeps the tensors, and may be freed). Keep other "
+                "got neither: the graph keeps the tensors and may be freed. Keep other "
                 "values as attributes of ctx."
             )
         saved: tuple[Any, ...] = core._saved_tensors(self._running[-1])
