@@ -35,6 +35,7 @@ TYPES = {
     "Tensor.dtype": "dtype",
     "Tensor.device": "device",
     "Tensor.numel": "int",
+    "Tensor.storage_offset": "int",
     "Tensor.dim": "int",
     "Tensor.data_ptr": "int",
     "Tensor.element_size": "int",

@@ -195,6 +195,8 @@ PyMethodDef g_tensor_methods[] = {
      "is_ready(self)\n--\n\nWhether reading would not block."},
     {"numel", PKG_METHOD(integer(x.numel())), METH_NOARGS,
      "numel(self)\n--\n\nNumber of elements."},
+    {"storage_offset", PKG_METHOD(integer(x.offset())), METH_NOARGS,
+     "storage_offset(self)\n--\n\nElements of the memory before the first one."},
     {"dim", PKG_METHOD(integer(x.ndim())), METH_NOARGS,
      "dim(self)\n--\n\nNumber of dimensions."},
     {"element_size", PKG_METHOD(integer(itemsize(x.dtype()))), METH_NOARGS,

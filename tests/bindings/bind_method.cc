@@ -44,6 +44,8 @@ void bind_method(TensorClass& cls) {
           "is_ready(self)\n--\n\nWhether reading would not block.");
   cls.def("numel", [](const Tensor& x) { return x.numel(); },
           "numel(self)\n--\n\nNumber of elements.");
+  cls.def("storage_offset", [](const Tensor& x) { return x.offset(); },
+          "storage_offset(self)\n--\n\nElements of the memory before the first one.");
   cls.def("dim", [](const Tensor& x) { return x.ndim(); },
           "dim(self)\n--\n\nNumber of dimensions.");
   cls.def("element_size", [](const Tensor& x) { return itemsize(x.dtype()); },
