@@ -16,7 +16,7 @@ core._record_function: core._record_function('f', (leaf,), (-x,), nop, True, (x,
 core._register_accumulated_hook: core._register_accumulated_hook(leaf, nop).remove()
 core._register_hook: core._register_hook(leaf, nop).remove()
 core._retain_grad: core._retain_grad(leaf * 2)
-core._saved_tensors: f = core._record_function('f', (leaf,), (-x,), nop, True, (x,)); core._saved_tensors(f)
+core._saved_tensors: core._saved_tensors(function)
 core.async_enabled: core.async_enabled()
 core.build_flags: core.build_flags()
 core.bytes_in_use: core.bytes_in_use()

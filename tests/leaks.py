@@ -81,6 +81,7 @@ def scope() -> dict[str, Any]:
     """The names that the lines of CALLS use."""
     leaf = pkg.ones(2, 2, requires_grad=True)
     graph = leaf * 2
+    function = core._record_function("f", (leaf,), (pkg.ones(1),), int, True, (leaf,))
     event, failed = core.submit(int), core.submit(fail)
     raises(failed.wait)
     event.wait()
@@ -92,6 +93,7 @@ def scope() -> dict[str, Any]:
         "x": pkg.tensor([[1.0, 2.0], [3.0, 4.0]]), "w": pkg.ones(2, 2),
         "i": pkg.tensor([0, 1]), "one": pkg.tensor(1.0), "leaf": leaf, "graph": graph,
         "spare": pkg.ones(2, 2, requires_grad=True), "node": graph.grad_fn,
+        "function": function,
         "handle": graph.register_hook(fail), "large": pkg.ones(100, 100),
         "array": np.ones(3), "scalar": np.float32(2),
         "add": core.Operator("add"), "op": core.Operator,

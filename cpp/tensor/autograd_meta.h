@@ -5,7 +5,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <utility>
 
 #include "base/intrusive.h"
 #include "tensor/allocator.h"
@@ -32,22 +31,11 @@ class SpinGuard {
 /// A gradient that passes of several threads add to while others read it.
 class GradCell {
  public:
-  Ref<TensorImpl> get() const {
-    SpinGuard guard(lock_);
-    return value_;
-  }
+  Ref<TensorImpl> get() const;
   /// What was there before.
-  Ref<TensorImpl> exchange(Ref<TensorImpl> with) {
-    SpinGuard guard(lock_);
-    return std::exchange(value_, std::move(with));
-  }
+  Ref<TensorImpl> exchange(Ref<TensorImpl> with);
   /// False, and nothing done, when there is a gradient.
-  bool fill(const Ref<TensorImpl>& with) {
-    SpinGuard guard(lock_);
-    if (value_) return false;
-    value_ = with;
-    return true;
-  }
+  bool fill(const Ref<TensorImpl>& with);
 
  private:
   mutable std::atomic_flag lock_ = ATOMIC_FLAG_INIT;

@@ -36,9 +36,6 @@ int64_t checked_numel(const Shape& sizes, DType dtype) {
 
 }  // namespace
 
-AutogradMeta::~AutogradMeta() = default;
-GradSlot::~GradSlot() = default;
-
 TensorImpl::TensorImpl(Ref<Storage> storage_in, Shape sizes_in, Shape strides_in,
                        int64_t offset_in, DType dtype_in, Device device_in)
     : storage(std::move(storage_in)),
