@@ -72,6 +72,7 @@ def test_methods_that_are_not_ops():
     """Sizes, views and new tensors."""
     x = pkg.arange(6).reshape(2, 3)
     assert (x.nelement(), x.ndimension(), x.is_cuda) == (6, 2, False)
+    assert (x.storage_offset(), x[1:].storage_offset()) == (0, x.stride(0))
     assert x.ravel().tolist() == [0, 1, 2, 3, 4, 5]
     assert x.T.ravel().tolist() == [0, 3, 1, 4, 2, 5]
     assert x.mT.tolist() == x.H.tolist() == x.T.tolist()
