@@ -20,6 +20,8 @@ from types import ModuleType
 
 import pytest
 
+import pkg
+
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "swig" / "build"))
 
@@ -113,10 +115,11 @@ def wrapper_of(interface: Path, folder: Path) -> str:
 def load(source: Path) -> ModuleType:
     """Compiles a wrapper and imports it as _demo, but not into sys.modules."""
     library = source.with_suffix(sysconfig.get_config_var("EXT_SUFFIX"))
-    include = ["-Iswig", f"-I{sysconfig.get_path('include')}"]
+    core = [*pkg.sysconfig.get_compile_flags(), *pkg.sysconfig.get_link_flags()]
+    python = f"-I{sysconfig.get_path('include')}"
     subprocess.run(
-        ["g++", "-std=c++20", "-O1", "-fPIC", "-shared", "-w", *include]
-        + [str(source), "-o", str(library)],
+        ["g++", "-O1", "-fPIC", "-shared", "-w", "-Iswig", python, str(source)]
+        + [*core, "-o", str(library)],
         cwd=ROOT,
         check=True,
     )

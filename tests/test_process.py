@@ -712,7 +712,7 @@ BOTH = """
         y = leaf * leaf
         handle = other._register_hook(y, lambda g: g * 2)
         total = other.Operator("sum")(y)
-        other._backward((total,), (None,), False, False)
+        other._backward((total,), (None,), False, False, ())
         assert leaf.grad.tolist() == [4.0, 8.0]
     def pending_there(rng):
         x = other.Operator("ones")([200, 200])
