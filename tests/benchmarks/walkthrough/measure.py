@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The numbers of docs/walkthrough/: ``python .../walkthrough/measure.py [--write]``.
 
-Builds naive.cc with pybind11, does each step's work its way and pkg's way, and prints
-one table per page, or puts them into the pages with --write. What crashes or is
-undefined runs in a process of its own.
+Builds naive.cc with pybind11 and ours.cc, does each step's work its way and pkg's way,
+and prints one table per page, or puts them into the pages with --write. What crashes or
+is undefined runs in a process of its own.
 """
 
 from __future__ import annotations
 
 import argparse
+import ctypes
 import datetime
 import importlib
 import os
@@ -46,19 +47,29 @@ def build(folder: Path) -> Path:
     """Compiles naive.cc into `folder`; returns the module's path. Needs pybind11."""
     import pybind11
 
-    folder.mkdir(parents=True, exist_ok=True)
     target = folder / f"naive{sysconfig.get_config_var('EXT_SUFFIX')}"
-    source = Path(__file__).with_name("naive.cc")
-    command = [
-        *shlex.split(os.environ.get("CXX", "g++")),
-        "-std=c++20",
-        "-O3",
-        "-shared",
-    ]
-    command += ["-fPIC", "-fvisibility=hidden", "-pthread", str(source)]
-    command += [f"-I{pybind11.get_include()}", f"-I{sysconfig.get_path('include')}"]
-    subprocess.run([*command, "-o", str(target)], check=True)
+    includes = [pybind11.get_include(), sysconfig.get_path("include")]
+    compile_shared("naive.cc", target, [f"-I{path}" for path in includes])
     return target
+
+
+def build_ours(folder: Path) -> ctypes.CDLL:
+    """The same for ours.cc, which is linked to the core."""
+    target = folder / "ours.so"
+    flags = [*pkg.sysconfig.get_compile_flags(), *pkg.sysconfig.get_link_flags()]
+    compile_shared("ours.cc", target, flags)
+    library = ctypes.CDLL(str(target))
+    library.empty_jobs.restype = ctypes.c_double
+    return library
+
+
+def compile_shared(source: str, target: Path, flags: list[str]) -> None:
+    """One file of this folder as a library."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    command = shlex.split(os.environ.get("CXX", "g++")) + ["-std=c++20", "-O3"]
+    command += ["-shared", "-fPIC", "-fvisibility=hidden", "-pthread"]
+    path = Path(__file__).with_name(source)
+    subprocess.run([*command, str(path), *flags, "-o", str(target)], check=True)
 
 
 class Clock:
@@ -273,6 +284,19 @@ def step_6_queue_and_pool(naive: Any, clock: Clock) -> Iterator[Row]:
         "-",
         clock.per_call(lambda: scheduler.submit(int).wait()),
     )
+    library, jobs = build_ours(Path(naive.__file__).parent), clock.calls * 5
+    for count in (1, 2, 4):
+        crowd = naive.Pool(count)
+        scheduler.set_num_threads(count)
+        fastest = [
+            min(run(count, jobs) for _ in range(clock.repeats))
+            for run in (crowd.empty_jobs, library.empty_jobs)
+        ]
+        yield (
+            f"an empty job in C++, {count} submitting, {count} working",
+            *(shown(seconds / jobs) for seconds in fastest),
+        )
+    scheduler.set_num_threads(workers)
 
 
 def step_7_autograd(naive: Any, clock: Clock) -> Iterator[Row]:

@@ -19,6 +19,8 @@
 #include <utility>
 #include <vector>
 
+#include "through.h"
+
 namespace py = pybind11;
 
 namespace {
@@ -127,6 +129,10 @@ class Pool {
       std::exchange(function, py::object())();
     });
   }
+  double empty_jobs(int submitters, int jobs) {
+    py::gil_scoped_release release;
+    return time_through(submitters, jobs, [this](auto job) { submit(std::move(job)); });
+  }
   void flush() {
     py::gil_scoped_release release;
     std::unique_lock lock(mutex_);
@@ -203,6 +209,7 @@ PYBIND11_MODULE(naive, m) {
       .def(py::init<int>())
       .def("plus", &Pool::plus)
       .def("call", &Pool::call)
+      .def("empty_jobs", &Pool::empty_jobs)
       .def("flush", &Pool::flush);
   py::class_<Node>(m, "Node")
       .def(py::init<double>())
