@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calls everything the binding has, over and over, and reports what grows.
 
-    python tests/leaks.py [CALLS] [NAME...]
+    python tests/leaks.py [CALLS] [PART/OF] [NAME...]
 
 CALLS (default 1000000) is how often each kind is called, NAME picks kinds by a part of
-their name.  Watched are the reference counts of the arguments and of lasting objects,
-live tensors and graph nodes, Python's blocks, and the bytes of malloc (exact where
-AddressSanitizer counts them, see tests/sanitizers.py).  tests/test_leaks.py calls less.
+their name, and 1/2 picks every second of them, so that two processes share the work.
+Watched are the reference counts of the arguments and of lasting objects, live tensors
+and graph nodes, Python's blocks, and the bytes of malloc (exact where AddressSanitizer
+counts them, see tests/sanitizers.py).  tests/test_leaks.py calls less.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import copy
 import ctypes
 import gc
 import pickle
+import re
 import sys
 import time
 from pathlib import Path
@@ -273,13 +275,16 @@ def lasting(names: dict[str, Any]) -> dict[str, object]:
 def main(args: list[str]) -> int:
     """Exit status: 0 when everything is flat."""
     calls = int(args.pop(0)) if args and args[0].isdigit() else 1_000_000
+    share = args.pop(0) if args and re.fullmatch(r"\d+/\d+", args[0]) else "1/1"
+    part, of = map(int, share.split("/"))
     names = scope()
     watched = lasting(names)
-    chosen = {
-        name: run
+    picked = [
+        (name, run)
         for name, run in kinds(names).items()
-        if not args or any(part in name for part in args)
-    }
+        if not args or any(text in name for text in args)
+    ]
+    chosen = dict(picked[part - 1 :: of])
     gc.freeze()  # the collector looks at what the calls make, not at all the modules
     print(f"{core.__name__} of {pkg.__file__}", flush=True)
     failed, began = 0, time.monotonic()
