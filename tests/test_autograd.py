@@ -152,6 +152,18 @@ def test_the_first_node_of_a_process_comes_before_its_leaf():
     assert run_child(code)[:3] == (0, "3.0\n", "")
 
 
+def on_stack_of(size, work):
+    """Calls `work` in a thread with so many bytes of stack; 0: as many as usual."""
+    before = threading.stack_size(size)
+    try:
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join(120)
+    finally:
+        threading.stack_size(before)
+    assert not thread.is_alive()
+
+
 def test_million_node_chain_on_a_small_stack():
     """Forward, both kinds of pass, release: without recursion; all nodes are freed."""
     result = []
@@ -166,13 +178,7 @@ def test_million_node_chain_on_a_small_stack():
         result.append(x.grad.item())
 
     before = core.live_nodes()
-    old = threading.stack_size(512 * 1024)
-    try:
-        thread = threading.Thread(target=work)
-        thread.start()
-        thread.join(120)
-    finally:
-        threading.stack_size(old)
+    on_stack_of(512 * 1024, work)
     assert result == [1.0, 1.0] and core.live_nodes() == before
 
 
@@ -207,6 +213,8 @@ def test_backward_may_nest_deeply(stack):
         return x.grad.item()
 
     def work():
+        # The grad mode of the pass goes with it to the other threads.
+        Nested.end = staticmethod(lambda: caught.append(pkg.is_grad_enabled()))
         caught.append(nest(400))
         Nested.end = staticmethod(lambda: 1 / 0)
         try:
@@ -215,18 +223,10 @@ def test_backward_may_nest_deeply(stack):
             caught.append(type(error))
         finally:
             Nested.end = staticmethod(lambda: None)
-        with pkg.no_grad():
-            assert not pkg.is_grad_enabled()
         caught.append(nest(70))
 
-    before = threading.stack_size(stack)
-    try:
-        thread = threading.Thread(target=work)
-        thread.start()
-        thread.join(60)
-    finally:
-        threading.stack_size(before)
-    assert caught == [401.0, ZeroDivisionError, 71.0]
+    on_stack_of(stack, work)
+    assert caught == [False, 401.0, ZeroDivisionError, 71.0]
 
 
 def test_gradients_accumulate_and_clear():
