@@ -334,6 +334,34 @@ def test_ctrl_c_in_a_backward_of_few_large_nodes():
     check_interrupted(code, said="None\n", timeout=60)
 
 
+def test_ctrl_c_in_a_deeply_nested_backward():
+    """Raised after the pass that got a thread of its own; later passes work."""
+    code = """
+    class Nested(pkg.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.left = x.detach() - 1
+            return x - 1
+        @staticmethod
+        def backward(ctx, grad):
+            if ctx.left.item() < 0:
+                time.sleep(pause)
+                return grad
+            with pkg.enable_grad():
+                Nested.apply(ctx.left.requires_grad_()).backward()
+            return grad
+    def nest():
+        x = pkg.tensor(70.0, requires_grad=True)
+        Nested.apply(x).backward()
+        return x.grad
+    pause = 0.3
+    check("nested", nest)
+    pause = 0
+    print(nest().item())
+    """
+    check_interrupted(code, said="1.0\n")
+
+
 def interrupt_child(code, line, pause):
     """Runs code and sends Ctrl-C `pause` seconds after it printed the line.
 

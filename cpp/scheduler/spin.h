@@ -37,7 +37,8 @@ class SpinLock {
   std::atomic<bool> locked_{false};
 };
 
-/// Polls `ready` for about `microseconds`; returns whether it became true.
+/// Polls `ready` for `microseconds`, longer where others want the processor; returns
+/// whether it became true.
 template <class Ready>
 bool spin_until(Ready&& ready, int microseconds) {
   if (ready()) return true;
