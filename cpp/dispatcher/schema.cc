@@ -83,7 +83,9 @@ class Parser {
     }
     if (!found) {
       at_ = start;
-      fail("a type (Tensor, Scalar, int, float, bool, str, DType, Device)");
+      std::string names;
+      for (const TypeName& type : kTypes) names += str(names.empty() ? "" : ", ", type.text);
+      fail("a type (" + names + ")");
     }
     argument.type = found->type;
     if (accept("(")) {
