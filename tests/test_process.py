@@ -148,30 +148,47 @@ DAEMONS = {
     "hook": "w = pkg.ones(8, requires_grad=True); w.register_hook(lambda g: g * 2); "
     "(w * w).sum().backward()",
     "numpy": "pkg.from_numpy(x.numpy()).sum()",
+    "index": "x[Slow()]",
+    "items": "x.sum([Slow(), 0])",
+    "function": "Twice.apply(x.detach().requires_grad_()).sum().backward()",
 }
+
+# Python code that C++ calls, and which is likely to be interrupted.
+CALLED_BY_CPP = """
+    import pkg
+    class Slow:
+        def __index__(self):
+            return sum(range(20)) // 190
+    class Twice(pkg.autograd.Function):
+        @staticmethod
+        def forward(ctx, a):
+            return a * Slow().__index__() * 2
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * Slow().__index__() * 2
+"""
 
 
 @pytest.mark.parametrize("work", DAEMONS.values(), ids=DAEMONS)
 def test_exit_under_daemon_threads(work):
     """Whatever they are in the middle of: the exit code arrives, nothing is said."""
-    code = f"""
-        import threading, time
-        import pkg
-        from pkg.scheduler import ManualEvent, Stream, submit
-        x, stream = pkg.ones(64, 64), Stream()
-        def spin():
-            started.set()
-            while True:
-                try:
-                    {work}
-                except RuntimeError:  # shut down
-                    pass
-        for _ in range(3):
-            started = threading.Event()
-            threading.Thread(target=spin, daemon=True).start()
-            started.wait()
-        time.sleep(0.05)
-        raise SystemExit(7)
+    code = f"""{CALLED_BY_CPP}
+    import threading, time
+    from pkg.scheduler import ManualEvent, Stream, submit
+    x, stream = pkg.ones(64, 64), Stream()
+    def spin():
+        started.set()
+        while True:
+            try:
+                {work}
+            except RuntimeError:  # shut down
+                pass
+    for _ in range(3):
+        started = threading.Event()
+        threading.Thread(target=spin, daemon=True).start()
+        started.wait()
+    time.sleep(0.05)
+    raise SystemExit(7)
     """
     for _ in range(3):
         status, _, err, seconds = run_child(code)

@@ -6,8 +6,7 @@
 // Used by every conversion (convert.h and what includes it).
 #pragma once
 
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
+#include "py_ref.h"
 
 #include <string>
 
@@ -49,7 +48,7 @@ struct Argument {
 
  private:
   static std::string repr(PyObject* object) {
-    PyObject* text = PyObject_Repr(object);
+    PyObject* text = call_python(PyObject_Repr, object);
     const char* utf8 = text ? PyUnicode_AsUTF8(text) : nullptr;
     const std::string shown = utf8 ? utf8 : "?";
     if (!utf8) PyErr_Clear();

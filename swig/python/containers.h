@@ -24,7 +24,7 @@ struct Convert<std::vector<T>> {
   static bool load(PyObject* object, std::vector<T>& value, const Argument& where) {
     const bool text = PyUnicode_Check(object) || PyBytes_Check(object);
     if (text || !PySequence_Check(object)) return refuse(where, expected(), object);
-    PyRef items(PySequence_Fast(object, ""));
+    PyRef items(call_python(PySequence_Fast, object, ""));
     if (!items) return explain(where, expected(), object);
     value.clear();
     value.reserve(size_t(PySequence_Fast_GET_SIZE(items.get())));
@@ -57,10 +57,10 @@ struct Convert<std::vector<std::byte>> {
                    const Argument& where) {
     Py_buffer view;
     if (!PyObject_CheckBuffer(object)) return refuse(where, expected(), object);
-    if (PyObject_GetBuffer(object, &view, PyBUF_SIMPLE) < 0) return false;
+    if (call_python(PyObject_GetBuffer, object, &view, PyBUF_SIMPLE) < 0) return false;
     value.resize(size_t(view.len));
     if (view.len) std::memcpy(value.data(), view.buf, size_t(view.len));
-    PyBuffer_Release(&view);
+    call_python(PyBuffer_Release, &view);
     return true;
   }
   static PyObject* cast(const std::vector<std::byte>& value) {
@@ -77,9 +77,10 @@ struct ConvertMap {
 
   static std::string expected() { return "a mapping"; }
   static bool load(PyObject* object, Map& value, const Argument& where) {
-    const bool mapping = PyDict_Check(object) || PyObject_HasAttrString(object, "items");
+    const bool mapping =
+        PyDict_Check(object) || call_python(PyObject_HasAttrString, object, "items");
     if (!mapping) return refuse(where, expected(), object);
-    PyRef items(PyMapping_Items(object));
+    PyRef items(call_python(PyMapping_Items, object));
     if (!items) return explain(where, expected(), object);
     value.clear();
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(items.get()); ++i) {
@@ -123,7 +124,7 @@ struct ConvertTuple {
   static bool load(PyObject* object, Tuple& value, const Argument& where) {
     const bool text = PyUnicode_Check(object) || PyBytes_Check(object);
     if (text || !PySequence_Check(object)) return refuse(where, expected(), object);
-    PyRef items(PySequence_Tuple(object));
+    PyRef items(call_python(PySequence_Tuple, object));
     if (!items) return explain(where, expected(), object);
     const Py_ssize_t size = PyTuple_GET_SIZE(items.get());
     if (size == Py_ssize_t(kSize)) return load_all(items.get(), value, where, Places());

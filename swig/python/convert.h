@@ -40,7 +40,7 @@ struct Convert<Int> {
   static bool load(PyObject* object, Int& value, const Argument& where) {
     if constexpr (!kSigned && sizeof(Int) == 8) return load_widest(object, value, where);
     int overflow = 0;
-    const long long wide = PyLong_AsLongLongAndOverflow(object, &overflow);
+    const long long wide = call_python(PyLong_AsLongLongAndOverflow, object, &overflow);
     if (wide == -1 && PyErr_Occurred()) return explain(where, expected(), object);
     if (overflow != 0 || !std::in_range<Int>(wide)) {
       return refuse_range(where, range(), object);
@@ -59,7 +59,7 @@ struct Convert<Int> {
            (kSigned ? "" : ", 0 or more");
   }
   static bool load_widest(PyObject* object, Int& value, const Argument& where) {
-    PyObject* number = PyNumber_Index(object);
+    PyObject* number = call_python(PyNumber_Index, object);
     if (!number) return explain(where, expected(), object);
     const unsigned long long wide = PyLong_AsUnsignedLongLong(number);
     Py_DECREF(number);
@@ -81,7 +81,7 @@ struct Convert<Float> {
       value = Float(PyFloat_AS_DOUBLE(object));
       return true;
     }
-    const double wide = PyFloat_AsDouble(object);
+    const double wide = call_python(PyFloat_AsDouble, object);
     if (wide == -1.0 && PyErr_Occurred()) {
       if (!PyErr_ExceptionMatches(PyExc_OverflowError) || !PyLong_Check(object)) {
         return explain(where, expected(), object);
@@ -102,7 +102,7 @@ template <>
 struct Convert<bool> {
   static std::string expected() { return "a bool"; }
   static bool load(PyObject* object, bool& value, const Argument&) {
-    const int truth = PyObject_IsTrue(object);
+    const int truth = call_python(PyObject_IsTrue, object);
     value = truth > 0;
     return truth >= 0;
   }
@@ -131,7 +131,7 @@ struct Convert<std::string> {
   [[gnu::cold]] static bool say_where(const Argument& where) {
     PyObject *type, *error, *traceback;
     PyErr_Fetch(&type, &error, &traceback);
-    PyErr_NormalizeException(&type, &error, &traceback);
+    call_python(PyErr_NormalizeException, &type, &error, &traceback);
     if (PyErr_GivenExceptionMatches(type, PyExc_UnicodeEncodeError)) {
       const std::string reason = std::string("[") + where.function +
                                  "] expected no lone surrogates for '" + where.text() + "'";

@@ -26,7 +26,7 @@ struct Convert<E> {
     return reinterpret_cast<PyTypeObject*>(g_enum_class<E>)->tp_name;
   }
   static bool load(PyObject* object, E& value, const Argument& where) {
-    const int member = PyObject_IsInstance(object, g_enum_class<E>);
+    const int member = call_python(PyObject_IsInstance, object, g_enum_class<E>);
     if (member <= 0) return member == 0 && refuse(where, expected(), object);
     Int number;
     if (!to_cpp(object, number, where)) return false;
@@ -36,7 +36,8 @@ struct Convert<E> {
   /// ValueError for a value that is no member.
   static PyObject* cast(E value) {
     PyRef number(to_python<Int>(Int(value)));
-    return number ? PyObject_CallOneArg(g_enum_class<E>, number.get()) : nullptr;
+    if (!number) return nullptr;
+    return call_python(PyObject_CallOneArg, g_enum_class<E>, number.get());
   }
 };
 

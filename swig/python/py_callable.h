@@ -16,7 +16,7 @@ class PyCallable {
   template <class... Args>
   PyRef operator()(Args... args) const {
     if ((!args || ...)) throw_python_error();
-    return check(or_sleep(
+    return check(call_python(
         [&] { return PyObject_CallFunctionObjArgs(held_.get(), args..., nullptr); }));
   }
 
@@ -24,7 +24,7 @@ class PyCallable {
   static void release(PyObject* object) {
     if (!interpreter_alive()) return;
     GilAcquire gil;
-    Py_DECREF(object);
+    drop(object);
   }
   std::shared_ptr<PyObject> held_;
 };

@@ -54,7 +54,7 @@ Tensor take(PyObject* capsule, std::optional<bool> copy) {
 
 std::optional<bool> optional_bool(PyObject* object) {
   if (object == Py_None) return std::nullopt;
-  const int truth = PyObject_IsTrue(object);
+  const int truth = call_python(PyObject_IsTrue, object);
   check(truth);
   return truth == 1;
 }
@@ -62,7 +62,8 @@ std::optional<bool> optional_bool(PyObject* object) {
 // (first, second) of an argument that is a pair of ints.
 std::pair<int, int> int_pair(const char* name, PyObject* object) {
   int first, second;
-  if (!PyTuple_Check(object) || !PyArg_ParseTuple(object, "ii", &first, &second)) {
+  if (!PyTuple_Check(object) ||
+      !call_python(PyArg_ParseTuple, object, "ii", &first, &second)) {
     PyErr_Clear();
     expect(false, {"__dlpack__", name}, "None or (int, int)", object);
   }

@@ -178,7 +178,7 @@ bool load_dtype(PyObject* object, DType& dtype) {
   // NumPy: a scalar type such as np.float32 or an instance of np.dtype.
   PyObject* owner = PyType_Check(object) ? object
                                          : reinterpret_cast<PyObject*>(Py_TYPE(object));
-  PyRef module(PyObject_GetAttrString(owner, "__module__"));
+  PyRef module(call_python(PyObject_GetAttrString, owner, "__module__"));
   if (!module) {
     PyErr_Clear();
     return false;
@@ -187,7 +187,7 @@ bool load_dtype(PyObject* object, DType& dtype) {
                                                    : "";
   if (!text || std::string_view(text).substr(0, 5) != "numpy") return false;
   const char* attribute = PyType_Check(object) ? "__name__" : "name";
-  PyRef name(PyObject_GetAttrString(object, attribute));
+  PyRef name(call_python(PyObject_GetAttrString, object, attribute));
   if (!name) {
     PyErr_Clear();
     return false;

@@ -69,19 +69,19 @@ struct PyError::Held {
   ~Held() {
     if (!interpreter_alive()) return;
     GilAcquire gil;
-    Py_XDECREF(type);
-    Py_XDECREF(value);
-    Py_XDECREF(traceback);
+    drop(type);
+    drop(value);
+    drop(traceback);
   }
 };
 
 PyError PyError::fetch() {
   auto held = std::make_shared<Held>();
   PyErr_Fetch(&held->type, &held->value, &held->traceback);
-  PyErr_NormalizeException(&held->type, &held->value, &held->traceback);
+  call_python(PyErr_NormalizeException, &held->type, &held->value, &held->traceback);
   std::string message = "Python error";
   if (held->value) {
-    PyRef text(PyObject_Str(held->value));
+    PyRef text(call_python(PyObject_Str, held->value));
     const char* utf8 = text ? PyUnicode_AsUTF8(text.get()) : nullptr;
     if (utf8) message = utf8;
     PyErr_Clear();
@@ -100,9 +100,10 @@ void PyError::append(const std::string& text) {
   Error::append(text);
   if (!interpreter_alive()) return;
   GilAcquire gil;
-  if (!held_->value || !PyObject_HasAttrString(held_->value, "add_note")) return;
+  PyObject* value = held_->value;
+  if (!value || !call_python(PyObject_HasAttrString, value, "add_note")) return;
   const char* note = text.c_str() + (text[0] == ' ');
-  PyRef done(PyObject_CallMethod(held_->value, "add_note", "s", note));
+  PyRef done(call_python(PyObject_CallMethod, value, "add_note", "s", note));
   if (!done) PyErr_Clear();
 }
 
@@ -129,9 +130,9 @@ void PyError::clear(const std::exception_ptr& error) {
   } catch (...) {
   }
   if (!held) return;
-  Py_CLEAR(held->type);
-  Py_CLEAR(held->value);
-  Py_CLEAR(held->traceback);
+  for (PyObject** member : {&held->type, &held->value, &held->traceback}) {
+    drop(std::exchange(*member, nullptr));
+  }
 }
 
 void throw_python_error() {

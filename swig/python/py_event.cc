@@ -60,7 +60,7 @@ void event_dealloc(PyObject* self) {
 // None: without limit (negative).
 double seconds_of(const char* function, PyObject* timeout) {
   if (!timeout || timeout == Py_None) return -1;
-  const double seconds = PyFloat_AsDouble(timeout);
+  const double seconds = call_python(PyFloat_AsDouble, timeout);
   if (seconds == -1 && PyErr_Occurred()) {
     explain({function, "timeout"}, "a number or None", timeout);
     throw_python_error();
@@ -77,14 +77,15 @@ void note_origin(const Event& event) noexcept {
   if (site.empty()) return;
   PyObject *type, *value, *traceback;
   PyErr_Fetch(&type, &value, &traceback);
-  PyErr_NormalizeException(&type, &value, &traceback);
+  call_python(PyErr_NormalizeException, &type, &value, &traceback);
   PyRef text(PyUnicode_FromFormat("[%s] submitted at %s", event.name().c_str(),
                                   site.c_str()));
-  PyRef notes(PyObject_GetAttrString(value, "__notes__"));
+  PyRef notes(call_python(PyObject_GetAttrString, value, "__notes__"));
   PyErr_Clear();
-  const bool told = notes && text && PySequence_Contains(notes.get(), text.get()) == 1;
+  const bool told = notes && text &&
+                    call_python(PySequence_Contains, notes.get(), text.get()) == 1;
   if (text && !told) {
-    PyRef done(PyObject_CallMethod(value, "add_note", "O", text.get()));
+    PyRef done(call_python(PyObject_CallMethod, value, "add_note", "O", text.get()));
   }
   PyErr_Clear();
   PyErr_Restore(type, value, traceback);
@@ -165,10 +166,10 @@ PyObject* event_exception(PyObject* self, PyObject* args, PyObject* kwargs) {
     note_origin(*event);
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
-    PyErr_NormalizeException(&type, &value, &traceback);
+    call_python(PyErr_NormalizeException, &type, &value, &traceback);
     if (traceback) PyException_SetTraceback(value, traceback);
-    Py_XDECREF(type);
-    Py_XDECREF(traceback);
+    drop(type);
+    drop(traceback);
     return value;
   });
 }
@@ -265,7 +266,7 @@ PyObject* manual_set(PyObject* self, PyObject* args, PyObject* kwargs) {
   }
   return guarded([&]() -> PyObject* {
     Outcome& outcome = *as_event(self).outcome;
-    if (!as_manual(self).done()) Py_XDECREF(std::exchange(outcome.value, new_ref(value)));
+    if (!as_manual(self).done()) drop(std::exchange(outcome.value, new_ref(value)));
     as_manual(self).set();
     Py_RETURN_NONE;
   });

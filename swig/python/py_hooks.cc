@@ -16,13 +16,13 @@ void* enter_blocking() {
 
 void leave_blocking(void* token) {
   if (!token) return;
-  or_sleep([&] { PyEval_RestoreThread(static_cast<PyThreadState*>(token)); });
+  call_python(PyEval_RestoreThread, static_cast<PyThreadState*>(token));
 }
 
 void check_interrupt() {
   if (!interpreter_alive()) return;
   GilAcquire gil;
-  if (PyErr_CheckSignals() < 0) throw_python_error();
+  if (call_python(PyErr_CheckSignals) < 0) throw_python_error();
 }
 
 }  // namespace

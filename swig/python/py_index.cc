@@ -39,7 +39,7 @@ Tensor index_from(PyObject* part) {
 // A part of a key as one of the five: numbers become ints, all else tensors.
 PyObject* as_part(PyObject* part) {
   if (!PyBool_Check(part) && !is_sequence(part) && PyIndex_Check(part)) {
-    if (PyObject* number = PyNumber_Index(part)) return number;
+    if (PyObject* number = call_python(PyNumber_Index, part)) return number;
     // Arrays have __index__, but only those of one integer answer.
     if (!PyObject_CheckBuffer(part)) throw_python_error();
     PyErr_Clear();
@@ -79,7 +79,7 @@ int64_t dims_used(PyObject* part) {
 
 std::optional<int64_t> bound(PyObject* value) {
   if (value == Py_None) return std::nullopt;
-  const Py_ssize_t n = PyNumber_AsSsize_t(value, nullptr);
+  const Py_ssize_t n = call_python(PyNumber_AsSsize_t, value, nullptr);
   if (n == -1 && PyErr_Occurred()) throw_python_error();
   return n;
 }

@@ -44,7 +44,7 @@ int put_requires_grad(PyObject* self, PyObject* value, void*) {
     PyErr_SetString(PyExc_AttributeError, "requires_grad cannot be deleted");
     return -1;
   }
-  const int wanted = PyObject_IsTrue(value);
+  const int wanted = call_python(PyObject_IsTrue, value);
   if (wanted < 0) return -1;
   PyObject* done = guarded([&]() -> PyObject* {
     set_requires_grad(unwrap(self), wanted);
@@ -77,7 +77,7 @@ int put_grad(PyObject* self, PyObject* value, void*) {
 }
 
 int64_t as_dim(const char* function, PyObject* dim) {
-  const long long value = PyLong_AsLongLong(dim);
+  const long long value = call_python(PyLong_AsLongLong, dim);
   if (value == -1 && PyErr_Occurred()) {
     explain({function, "dim"}, "an int", dim);
     throw_python_error();

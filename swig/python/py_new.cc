@@ -92,13 +92,12 @@ PyType_Spec g_export_spec = {"pkg._pywrap_core.TensorMemory", sizeof(PyExport), 
 
 Tensor borrow_buffer(PyObject* object, bool* read_only = nullptr) {
   auto view = std::make_unique<Py_buffer>();
-  if (PyObject_GetBuffer(object, view.get(), PyBUF_STRIDES | PyBUF_FORMAT) < 0) {
-    throw_python_error();
-  }
+  constexpr int kWanted = PyBUF_STRIDES | PyBUF_FORMAT;
+  check(call_python(PyObject_GetBuffer, object, view.get(), kWanted));
   const auto release = [raw = view.get()] {
     if (!interpreter_alive()) return;
     GilAcquire gil;
-    PyBuffer_Release(raw);
+    call_python(PyBuffer_Release, raw);
     delete raw;
   };
   if (read_only) *read_only = view->readonly;
@@ -119,7 +118,7 @@ Tensor borrow_buffer(PyObject* object, bool* read_only = nullptr) {
   if (!fits || negative) {
     std::string format = view->format ? view->format : "B";
     if (date) format = Py_TYPE(object)->tp_name;
-    PyBuffer_Release(view.get());
+    call_python(PyBuffer_Release, view.get());
     PKG_CHECK(!negative, ValueError, "[from_numpy] at least one stride is negative; make "
               "a copy with array.copy() first.");
     detail::raise<TypeError>("[from_numpy] cannot convert an array of format '", format,
@@ -136,14 +135,14 @@ Tensor borrow_buffer(PyObject* object, bool* read_only = nullptr) {
 void measure(PyObject* data, size_t depth, Shape& shape, DType& kind, bool& first) {
   Scalar scalar;
   if (!is_tensor(data) && PySequence_Check(data) && !PyUnicode_Check(data)) {
-    const Py_ssize_t n = PySequence_Size(data);
+    const Py_ssize_t n = call_python(PySequence_Size, data);
     if (n < 0) throw_python_error();
     if (depth == shape.size() && first) shape.push_back(n);
     PKG_CHECK(depth < shape.size() && shape[depth] == n, ValueError,
               "[tensor] expected sequence of length ",
               depth < shape.size() ? shape[depth] : 0, " at dim ", depth, " (got ", n, ")");
     for (Py_ssize_t i = 0; i < n; ++i) {
-      PyRef entry(checked(PySequence_GetItem(data, i)));
+      PyRef entry(checked(call_python(PySequence_GetItem, data, i)));
       measure(entry.get(), depth + 1, shape, kind, first);
     }
     if (n == 0) first = false;
@@ -165,9 +164,9 @@ void fill_from(PyObject* data, T*& out) {
   if (is_tensor(data)) {
     *out++ = item(unwrap(data)).to<T>();
   } else if (PySequence_Check(data)) {
-    const Py_ssize_t n = PySequence_Size(data);
+    const Py_ssize_t n = call_python(PySequence_Size, data);
     for (Py_ssize_t i = 0; i < n; ++i) {
-      PyRef entry(checked(PySequence_GetItem(data, i)));
+      PyRef entry(checked(call_python(PySequence_GetItem, data, i)));
       fill_from(entry.get(), out);
     }
   } else {
@@ -203,10 +202,10 @@ PyObject* from_numpy(PyObject*, PyObject* array) {
     bool read_only = false;
     const Tensor tensor = borrow_buffer(array, &read_only);
     if (read_only) {
-      check(PyErr_WarnEx(PyExc_UserWarning,
-                         "[from_numpy] the array is not writable, but the Tensor over its "
-                         "memory is. Use tensor(array) or asarray(array), which copy.",
-                         1));
+      check(call_python(PyErr_WarnEx, PyExc_UserWarning,
+                        "[from_numpy] the array is not writable, but the Tensor over its "
+                        "memory is. Use tensor(array) or asarray(array), which copy.",
+                        1));
     }
     return wrap(tensor);
   });

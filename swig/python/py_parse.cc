@@ -8,7 +8,7 @@ namespace {
 bool parse_int(PyObject* object, int64_t* out) {
   // True is no size: x.var(False) means unbiased=False, not dim=0.
   if (PyFloat_Check(object) || PyBool_Check(object) || !PyIndex_Check(object)) return false;
-  PyRef index(PyNumber_Index(object));
+  PyRef index(call_python(PyNumber_Index, object));
   if (!index) {
     PyErr_Clear();
     return false;

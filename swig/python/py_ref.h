@@ -13,6 +13,30 @@
 
 namespace pkg::python {
 
+/// Calls `function`, which may run Python code or wait for the GIL: a function of the C API
+/// that asks an object something (its __index__, its items), or any other callable.
+///
+/// Note [Python code while Python ends]
+/// Before 3.14 CPython ends a thread that wants the GIL of an ending interpreter with
+/// pthread_exit(), which unwinds its stack: through destructors that touch Python without
+/// the GIL, and through noexcept functions and catch (...), where it aborts the process.
+/// So the thread sleeps here, as from 3.14 on it does in CPython, and goes with the
+/// process.  The unwinding has to end in the innermost frame of ours, which is why every
+/// call that can come to Python code goes through here, and not the entries alone.
+template <class F, class... Args>
+auto call_python(F&& function, Args... args) {
+  try {
+    return function(args...);
+  } catch (const abi::__forced_unwind&) {
+    for (;;) pause();
+  }
+}
+
+/// Gives a reference back; null is none.  What dies with it may run Python code.
+inline void drop(PyObject* object) {
+  call_python([object] { Py_XDECREF(object); });
+}
+
 /// Owns one reference; null means "an error is set".  Needs the GIL.
 class PyRef {
  public:
@@ -29,7 +53,7 @@ class PyRef {
     std::swap(object_, other.object_);
     return *this;
   }
-  ~PyRef() { Py_XDECREF(object_); }
+  ~PyRef() { drop(object_); }
 
   PyObject* get() const { return object_; }
   PyObject* release() { return std::exchange(object_, nullptr); }
@@ -39,29 +63,11 @@ class PyRef {
   PyObject* object_ = nullptr;
 };
 
-/// Runs `body`, which may wait for the GIL.
-///
-/// Note [Wanting the GIL while Python ends]
-/// Before 3.14 CPython ends such a thread with pthread_exit(), which unwinds its stack:
-/// through destructors that touch Python without the GIL, and through noexcept functions,
-/// where it aborts the process.  So the thread sleeps here, as from 3.14 on it does in
-/// CPython, and goes with the process.
-template <class F>
-auto or_sleep(F&& body) {
-  try {
-    return body();
-  } catch (const abi::__forced_unwind&) {
-    for (;;) pause();
-  }
-}
-
 /// Gives the GIL up for its lifetime, for work that blocks or takes long.
 class GilRelease {
  public:
   GilRelease() : state_(PyEval_SaveThread()) {}
-  ~GilRelease() {
-    or_sleep([this] { PyEval_RestoreThread(state_); });
-  }
+  ~GilRelease() { call_python(PyEval_RestoreThread, state_); }
   GilRelease(const GilRelease&) = delete;
   GilRelease& operator=(const GilRelease&) = delete;
 
@@ -72,7 +78,7 @@ class GilRelease {
 /// Holds the GIL for its lifetime, on any thread.
 class GilAcquire {
  public:
-  GilAcquire() : state_(or_sleep(PyGILState_Ensure)) {}
+  GilAcquire() : state_(call_python(PyGILState_Ensure)) {}
   ~GilAcquire() { PyGILState_Release(state_); }
   GilAcquire(const GilAcquire&) = delete;
   GilAcquire& operator=(const GilAcquire&) = delete;

@@ -23,18 +23,18 @@ class PyCall {
   ~PyCall() {  // still has the callable when it was never run
     if (!callable_ || !interpreter_alive()) return;
     GilAcquire gil;
-    Py_DECREF(callable_);
+    drop(callable_);
   }
 
   void operator()() {
     GilAcquire gil;
-    outcome_->value = or_sleep([&] { return PyObject_CallNoArgs(callable_); });
+    outcome_->value = call_python(PyObject_CallNoArgs, callable_);
     if (!outcome_->value) {
       const PyError error = PyError::fetch();  // before anything else runs
-      Py_CLEAR(callable_);
+      drop(std::exchange(callable_, nullptr));
       throw error;
     }
-    Py_CLEAR(callable_);
+    drop(std::exchange(callable_, nullptr));
   }
 
  private:
@@ -48,7 +48,7 @@ const char* lasting_name(PyObject* callable) {
   constexpr size_t kMostNames = 4096;
   static auto* names = new std::set<std::string>;
   static std::mutex mutex;
-  PyRef qualname(PyObject_GetAttrString(callable, "__qualname__"));
+  PyRef qualname(call_python(PyObject_GetAttrString, callable, "__qualname__"));
   PyErr_Clear();
   const char* text = qualname && PyUnicode_Check(qualname.get())
                          ? PyUnicode_AsUTF8(qualname.get())
@@ -69,7 +69,7 @@ std::vector<Ref<Event>> events_of(PyObject* deps) {
   if (!deps || deps == Py_None) return events;
   const Argument where{"submit", "deps"};
   if (is_event(deps)) return {event_of(where, deps)};
-  const PyRef list(PySequence_Fast(deps, ""));
+  const PyRef list(call_python(PySequence_Fast, deps, ""));
   if (!list) {
     explain(where, "an Event or a sequence of them", deps);
     throw_python_error();

@@ -20,7 +20,7 @@ struct Outcome {
   ~Outcome() {
     if (!value || !interpreter_alive()) return;
     GilAcquire gil;
-    Py_DECREF(value);
+    drop(value);
   }
 };
 

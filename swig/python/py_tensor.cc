@@ -20,7 +20,7 @@ const Tensor& unwrap(PyObject* object) {
 
 void refuse_foreign(PyObject* object) {
   auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
-  PyRef binding(PyObject_GetAttrString(type, "_binding"));
+  PyRef binding(call_python(PyObject_GetAttrString, type, "_binding"));
   if (!binding || !PyUnicode_Check(binding.get())) {
     PyErr_Clear();
     return;
@@ -113,8 +113,9 @@ PyObject* wrap_shape(const Shape& shape) {
 }
 
 char dtype_kind(PyObject* object) {
-  PyRef dtype(PyObject_GetAttrString(object, "dtype"));
-  PyRef kind(dtype ? PyObject_GetAttrString(dtype.get(), "kind") : nullptr);
+  PyRef dtype(call_python(PyObject_GetAttrString, object, "dtype"));
+  PyRef kind;
+  if (dtype) kind = PyRef(call_python(PyObject_GetAttrString, dtype.get(), "kind"));
   const char* text =
       kind && PyUnicode_Check(kind.get()) ? PyUnicode_AsUTF8(kind.get()) : nullptr;
   PyErr_Clear();
@@ -139,7 +140,7 @@ bool parse_scalar(PyObject* object, Scalar* out) {
     PyNumberMethods* number = Py_TYPE(object)->tp_as_number;
     if (!number || PySequence_Check(object) || !number->nb_float) return false;
     if (number->nb_index) {
-      PyRef index(PyNumber_Index(object));
+      PyRef index(call_python(PyNumber_Index, object));
       if (index) return parse_scalar(index.get(), out);
       PyErr_Clear();
     }
@@ -148,9 +149,9 @@ bool parse_scalar(PyObject* object, Scalar* out) {
       case 'c':  // no double holds a complex number or a date
       case 'M':
       case 'm': return false;
-      case 'b': *out = PyObject_IsTrue(object) == 1; return true;
+      case 'b': *out = call_python(PyObject_IsTrue, object) == 1; return true;
     }
-    const double value = PyFloat_AsDouble(object);
+    const double value = call_python(PyFloat_AsDouble, object);
     if (value == -1 && PyErr_Occurred()) {
       PyErr_Clear();
       return false;

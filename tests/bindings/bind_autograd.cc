@@ -45,8 +45,8 @@ HookHandle register_tensor_hook(const py::object& object, const py::object& call
   const Tensor tensor = tensor_for("register_hook", object);
   const Kept hook = callable_for("register_hook", callable);
   return register_hook(tensor, [hook](const Tensor& grad) {
-    py::gil_scoped_acquire gil;
-    const py::object result = (*hook)(grad);
+    WithGil gil;
+    const py::object result = call(*hook, grad);
     if (result.is_none()) return Tensor();
     const auto replaced = as_tensor(result);
     expect(replaced.has_value(), "register_hook", "hook()", "a Tensor or None", result);
@@ -59,8 +59,8 @@ HookHandle register_leaf_hook(const py::object& object, const py::object& callab
   const Tensor leaf = tensor_for(what, object);
   const Kept hook = callable_for(what, callable);
   return register_accumulated_hook(leaf, [hook](const Tensor& grown) {
-    py::gil_scoped_acquire gil;
-    (*hook)(grown);
+    WithGil gil;
+    call(*hook, grown);
   });
 }
 
@@ -81,8 +81,8 @@ Held<Node> record(const std::string& name, const py::object& inputs,
       name, parse_tensors("Function", "inputs", inputs),
       parse_tensors("Function", "outputs", outputs),
       [run = keep(backward)](const TensorList& grads, Node& self) {
-        py::gil_scoped_acquire gil;
-        return gradients_of((*run)(Held<Node>(&self), grads));
+        WithGil gil;
+        return gradients_of(call(*run, Held<Node>(&self), grads));
       },
       std::move(options));
 }

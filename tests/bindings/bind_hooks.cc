@@ -22,8 +22,8 @@ void leave_blocking(void* released) {
 
 void check_interrupt() {
   if (!interpreter_alive()) return;
-  py::gil_scoped_acquire gil;
-  if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+  WithGil gil;
+  if (call_python(PyErr_CheckSignals) != 0) throw py::error_already_set();
 }
 
 /// Code objects by number, kept for ever: as many as functions that call ops.
@@ -70,7 +70,7 @@ uint64_t mark_site() {
 
 std::string site_text(uint64_t site) {
   if (!site || !interpreter_alive()) return "";
-  py::gil_scoped_acquire gil;
+  WithGil gil;
   const py::object code = codes().code(uint32_t(site >> 32));
   return code.attr("co_filename").cast<std::string>() + ":" +
          std::to_string(uint32_t(site));

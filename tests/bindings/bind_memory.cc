@@ -105,7 +105,7 @@ Tensor borrow_buffer(const py::buffer& array) {
             "float32 and float64.");
   const auto release = [raw = info.get()] {
     if (!interpreter_alive()) return;  // the array's memory is gone with the interpreter
-    py::gil_scoped_acquire gil;
+    WithGil gil;
     delete raw;
   };
   Tensor tensor = from_blob(info->ptr, sizes, strides, *dtype, release);

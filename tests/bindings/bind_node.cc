@@ -64,8 +64,9 @@ HookHandle add_hook(Node& self, const py::object& callable, HookKind kind) {
   HookList& list = self.hooks();
   const int64_t id = list.add(
       kind, 0, [hook = keep(callable), kind](TensorList& grads, const TensorList& other) {
-        py::gil_scoped_acquire gil;
-        replace(grads, kind == HookKind::Post ? (*hook)(grads, other) : (*hook)(grads));
+        WithGil gil;
+        replace(grads, kind == HookKind::Post ? call(*hook, grads, other)
+                                              : call(*hook, grads));
       });
   return {Ref<HookList>::share(&list), id};
 }

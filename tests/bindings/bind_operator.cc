@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/bindings/bind_operator.cc: the callable that stands for an op and all its
 // overloads; as a class attribute it is a method.
-#include <pybind11/gil_safe_call_once.h>
-
 #include "bind.h"
 
 #include <structseq.h>
@@ -152,12 +150,7 @@ class OpObject {
 py::object bind_to(const py::object& self, const py::object& instance,
                    const py::object&) {
   if (instance.is_none()) return self;
-  // No function-local static: its guard and the GIL, which an import gives up, would be
-  // two locks taken in both orders.
-  PYBIND11_CONSTINIT static py::gil_safe_call_once_and_store<py::object> method;
-  method.call_once_and_store_result(
-      [] { return py::module_::import("types").attr("MethodType").cast<py::object>(); });
-  return method.get_stored()(self, instance);
+  return py::reinterpret_steal<py::object>(PyMethod_New(self.ptr(), instance.ptr()));
 }
 
 /// What a class cannot have as a property, since the type's own attribute has the name.

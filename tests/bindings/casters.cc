@@ -2,6 +2,7 @@
 // tests/bindings/casters.cc: numbers and operands from Python.
 #include "casters.h"
 
+#include "kept.h"
 #include "memory.h"
 #include "tensors.h"
 
@@ -18,7 +19,7 @@ int64_t int_value(const py::int_& number) {
 std::optional<py::int_> index_of(py::handle object) {
   if (!py::hasattr(object, "__index__")) return std::nullopt;
   try {
-    return py::int_(object.attr("__index__")());
+    return py::int_(call(object.attr("__index__")));
   } catch (const py::error_already_set&) {
     return std::nullopt;  // an array of several elements
   }

@@ -22,24 +22,50 @@ inline bool interpreter_alive() {
 #endif
 }
 
-/// py::gil_scoped_release for waits.  Its destructor must not throw, but CPython before
-/// 3.14 ends a daemon thread that wants the GIL of an ending interpreter by unwinding it,
-/// which then aborts the process.  Here the thread sleeps, and goes with the process.
+/// Calls a function of the C API which may run Python code or wait for the GIL.  CPython
+/// before 3.14 ends a daemon thread that wants the GIL of an ending interpreter by
+/// unwinding it: destructors then touch objects without the GIL, and one that waits for it
+/// aborts the process.  Here the thread sleeps, and goes with the process.
+template <class F, class... Args>
+auto call_python(F&& function, Args... args) {
+  try {
+    return function(args...);
+  } catch (const abi::__forced_unwind&) {
+    for (;;) pause();
+  }
+}
+
+/// callable(*args), by call_python().
+template <class... Args>
+py::object call(const py::object& callable, Args&&... args) {
+  const py::tuple packed = py::make_tuple(std::forward<Args>(args)...);
+  PyObject* result = call_python(PyObject_CallObject, callable.ptr(), packed.ptr());
+  if (!result) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(result);
+}
+
+/// py::gil_scoped_release for waits; see call_python().
 class WithoutGil {
  public:
   WithoutGil() : state_(PyEval_SaveThread()) {}
-  ~WithoutGil() {
-    try {
-      PyEval_RestoreThread(state_);
-    } catch (const abi::__forced_unwind&) {
-      for (;;) pause();
-    }
-  }
+  ~WithoutGil() { call_python(PyEval_RestoreThread, state_); }
   WithoutGil(const WithoutGil&) = delete;
   WithoutGil& operator=(const WithoutGil&) = delete;
 
  private:
   PyThreadState* state_;
+};
+
+/// py::gil_scoped_acquire, which may be waited for in a destructor; see call_python().
+class WithGil {
+ public:
+  WithGil() : state_(call_python(PyGILState_Ensure)) {}
+  ~WithGil() { PyGILState_Release(state_); }
+  WithGil(const WithGil&) = delete;
+  WithGil& operator=(const WithGil&) = delete;
+
+ private:
+  PyGILState_STATE state_;
 };
 
 /// Copies need no GIL; the last one gives the object back under it.
@@ -48,7 +74,7 @@ using Kept = std::shared_ptr<py::object>;
 inline Kept keep(py::object object = {}) {
   return Kept(new py::object(std::move(object)), [](py::object* kept) {
     if (!interpreter_alive()) return;
-    py::gil_scoped_acquire gil;
+    WithGil gil;
     delete kept;
   });
 }

@@ -45,9 +45,9 @@ EventObject submit_callable(const py::object& callable, py::handle deps, Stream*
   const std::vector<Ref<Event>> events = events_of(deps);
   const Kept outcome = keep();
   auto work = [function = keep(callable), outcome]() mutable {
-    py::gil_scoped_acquire gil;
-    const py::object call = *std::exchange(function, nullptr);
-    *outcome = call();
+    WithGil gil;
+    const py::object task = *std::exchange(function, nullptr);
+    *outcome = call(task);
   };
   return {submit(std::move(work), events, {.name = lasting_name(callable),
                                            .stream = stream}),
