@@ -8,6 +8,7 @@ Run by pip, by `python -m build`, or by hand: `python setup.py build_ext`.  It m
     pkg/_pywrap_core*.so          SWIG's wrapper and swig/python/
     pkg/pywrap_core.py            SWIG's shim
     pkg/_pywrap_core.pyi          the extension's names and types
+    pkg/_op_types.pyi             the ops' parameters and results, for type checkers
 
 This file is the face towards setuptools.  Metadata: pyproject.toml; commands:
 swig/build/products.py; flags and environment variables: swig/build/toolchain.py.

@@ -6,8 +6,8 @@ The names are PyTorch's: ``pkg.tensor``, ``pkg.zeros``, ``x.sum(dim=0)``.
 
 import atexit as _atexit
 import os as _os
+import typing as _typing
 from math import e as e, inf as inf, nan as nan, pi as pi
-from typing import Any as _Any
 
 # "x as x" says to type checkers that x is for users.
 from . import (
@@ -54,20 +54,16 @@ synchronize = _core.synchronize
 __compiler_version__ = _core.compiler_version()
 __cxx11_abi_flag__ = _core.cxx11_abi()
 
-DTYPES = (
-    *("bool", "uint8", "int8", "int32", "int64"),
-    *("float16", "bfloat16", "float32", "float64"),
-)
-ops.export_to(globals())
-for _name in DTYPES:
-    globals()[_name] = getattr(_core, _name)
-float = _core.float32  # noqa: A001  (PyTorch's alias)
-double = _core.float64
-half = _core.float16
-long = _core.int64
-int = _core.int32  # noqa: A001
+bool = _core.bool  # noqa: A001
+uint8, int8, int32, int64 = _core.uint8, _core.int8, _core.int32, _core.int64
+float16, bfloat16, float32 = _core.float16, _core.bfloat16, _core.float32
+float64 = _core.float64
+# PyTorch's other names of them.
+int, long, half = int32, int64, float16  # noqa: A001
+float, double = float32, float64  # noqa: A001
 
-Size: _Any = tuple  # what Tensor.shape is
+Size = tuple  # type: ignore[type-arg]  # what Tensor.shape is
+ops.export_to(globals())
 
 # Modules, and functions with the module they are in, that load at first use.
 _LAZY = """
@@ -84,7 +80,32 @@ _LAZY_NAMES = {
 }
 
 
-def __getattr__(name: str) -> _Any:
+if _typing.TYPE_CHECKING:
+    # What loads at first use, or is made of the registry.
+    from . import (
+        cuda as cuda,
+        data as data,
+        datasets as datasets,
+        linalg as linalg,
+        models as models,
+        nn as nn,
+        optim as optim,
+        serialization as serialization,
+        sysconfig as sysconfig,
+        utils as utils,
+    )
+    from ._op_types import *  # noqa: F403
+    from .functional import *  # noqa: F403
+    from .generator import (
+        Generator as Generator,
+        default_generator as default_generator,
+    )
+    from .printing import set_printoptions as set_printoptions
+    from .serialization import load as load, save as save
+    from .type_info import *  # noqa: F403
+
+
+def _load_late(name: str) -> _typing.Any:
     """Subpackages load at first use: ``import pkg`` alone stays cheap."""
     import importlib
 
@@ -98,8 +119,9 @@ def __getattr__(name: str) -> _Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+if not _typing.TYPE_CHECKING:  # to a checker, a name that is not there is a mistake
+    __getattr__ = _load_late
+
 _atexit.register(_core.shutdown)
 if hasattr(_os, "register_at_fork"):
     _os.register_at_fork(before=_core._before_fork)
-
-del _name

@@ -19,19 +19,15 @@ __all__ = ["export_to", "functions", "load_library"]
 
 # `pkg.float` and the like are dtypes, these conversions methods only; pkg/functional.py
 # has the others with the arguments that PyTorch's have besides.
-_NOT_EXPORTED = (
-    *("float", "bool", "int", "long", "double", "half", "bfloat16"),
-    *("nonzero", "normal"),
+NOT_EXPORTED = (
+    "float", "bool", "int", "long", "double", "half", "bfloat16", "nonzero", "normal",
 )
 
 if TYPE_CHECKING:
-    class _OpOrNamespace:
-        """What a name stands for is known at run time; nearly all ops give a tensor."""
+    from ._op_types import *  # noqa: F403
 
-        def __call__(self, *args: Any, **kwargs: Any) -> Tensor: ...
-        def __getattr__(self, name: str) -> Any: ...
-
-    def __getattr__(name: str) -> _OpOrNamespace: ...
+    # Ops of libraries, and the namespaces of such.
+    def __getattr__(name: str) -> Any: ...
 
 
 _functions: dict[str, core.Operator] = {}
@@ -47,7 +43,7 @@ def functions() -> list[tuple[str, core.Operator]]:
 def export_to(module: dict[str, object]) -> None:
     """Put the public functions into a module's globals, now and when others come."""
     _exports.append(module)
-    module.update((n, op) for n, op in functions() if n not in _NOT_EXPORTED)
+    module.update((n, op) for n, op in functions() if n not in NOT_EXPORTED)
 
 
 def load_library(path: str | os.PathLike[str]) -> None:
@@ -85,7 +81,7 @@ def _show(name: str, op: core.Operator) -> None:
         taken = Tensor.__dict__.get(name)
         if taken is None or isinstance(taken, core.Operator):
             setattr(Tensor, name, op)
-    if public and name not in _NOT_EXPORTED:
+    if public and name not in NOT_EXPORTED:
         for module in _exports:
             module[name] = op
 

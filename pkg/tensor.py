@@ -13,9 +13,16 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from ._op_types import OpMethods
+
+    class _Base(core.Tensor, OpMethods): ...
+else:
+    _Base = core.Tensor  # pkg/ops.py adds the methods
+
 _Class = TypeVar("_Class", bound="Tensor")
 
-class Tensor(core.Tensor):
+
+class Tensor(_Base):
     """An array of numbers of one dtype, with an optional gradient.
 
     Every result of an op is of this class.  Make one with ``pkg.tensor(data)``.
@@ -25,17 +32,6 @@ class Tensor(core.Tensor):
     # NumPy leaves mixed expressions to us: np.ones(3) + t is a Tensor.
     __array_ufunc__ = None
     __array_priority__ = 1000
-
-    if TYPE_CHECKING:
-        # Ops whose first parameter is `self` are methods, put here at run time; these
-        # are known to give one tensor.
-        def __getattr__(self, name: str) -> Any: ...
-        def reshape(self, *args: Any, **kwargs: Any) -> Tensor: ...
-        def roll(self, *args: Any, **kwargs: Any) -> Tensor: ...
-        def squeeze(self, *args: Any, **kwargs: Any) -> Tensor: ...
-        def sum(self, *args: Any, **kwargs: Any) -> Tensor: ...
-        def to(self, *args: Any, **kwargs: Any) -> Tensor: ...
-        def transpose(self, *args: Any, **kwargs: Any) -> Tensor: ...
 
     def as_subclass(self, cls: type[_Class]) -> _Class:
         """An object of ``cls``, a subclass of Tensor, over the same memory.

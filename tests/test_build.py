@@ -135,7 +135,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
         if (ROOT / name).exists():
             shutil.copytree(ROOT / name, tree / name)
     shutil.copytree(ROOT / "pkg", tree / "pkg", ignore=products)
-    for generated in ("pywrap_core.py", "_pywrap_core.pyi"):
+    for generated in ("pywrap_core.py", "_pywrap_core.pyi", "_op_types.pyi"):
         (tree / "pkg" / generated).unlink(missing_ok=True)
     for path in ROOT.iterdir():
         if path.is_file():
@@ -179,7 +179,7 @@ def test_generated_files_are_not_tracked() -> None:
         pytest.skip("not a git checkout")
     tracked = run("git", "ls-files", cwd=ROOT).splitlines()
     generated = (
-        r"\.(so|o|pyc)$|_wrap\.|^build/|^pkg/(lib|include)/|egg-info|pywrap_core\.pyi?$"
+        r"\.(so|o|pyc)$|_wrap\.|^build/|^pkg/(lib|include)/|egg-info|pywrap_core\.pyi?$|_op_types"
     )
     assert [name for name in tracked if re.search(generated, name)] == []
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
 import operator
@@ -21,6 +22,7 @@ from pkg._binding import core
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "swig" / "build"))
 
+import op_stubs  # noqa: E402
 import stubs  # noqa: E402
 import symbols_page  # noqa: E402
 
@@ -112,6 +114,30 @@ def test_stub_and_page_are_up_to_date():
         operator.attrgetter(name)(core)
     page = symbols_page.PAGE.read_text(encoding="utf-8")
     assert page == symbols_page.page(pkg.symbols())
+
+
+@only_swig
+def test_stub_of_the_ops_has_all_of_them():
+    """Written by the build; functions as pkg has them, methods as Tensor has them."""
+    beside = Path(core.__file__).with_name("_op_types.pyi")
+    text = beside.read_text(encoding="utf-8")
+    assert text == op_stubs.stub(core)
+    body = ast.parse(text).body
+    (methods,) = [n for n in body if getattr(n, "name", "") == "OpMethods"]
+    public = dict(pkg.ops.functions())
+    assert {n.name for n in body if isinstance(n, ast.FunctionDef)} == set(public)
+    for node in [*body, *methods.body]:
+        if isinstance(node, ast.FunctionDef) and not node.decorator_list:  # one schema
+            shown = inspect.signature(public[node.name]).parameters
+            given = [a.arg for a in [*node.args.args, *node.args.kwonlyargs]]
+            assert ["self" if name == "input" else name for name in given] == [
+                "self" if name == "input" else name for name in shown
+            ], node.name
+    for node in methods.body:
+        assert callable(getattr(pkg.Tensor, node.name))
+    exported = re.findall(r'^    "(\w+)",$', text, re.MULTILINE)
+    assert set(exported) == set(public) - set(pkg.ops.NOT_EXPORTED)
+    assert all(getattr(pkg, name) is public[name] for name in exported)
 
 
 @pytest.mark.skipif(SWIG, reason="about the other binding")

@@ -56,12 +56,18 @@ def test_a_users_mistakes_are_found(tmp_path: Path) -> None:
         "n: str = pkg.tensor(1).ndim",
         "pkg.tensor(1).backward(retain_graph='yes')",
         "pydemo.add('1', 2)",
+        "pkg.add(pkg.ones(2), '1')",
+        "pkg.ones(2).sum(dim='0')",
+        "pkg.ones(2).reshpae(2)",
+        "pkg.tensr(2)",
+        "values: int = pkg.ones(2).max(0).values",
+        "pair: int = pkg.max(pkg.ones(2), pkg.ones(2))",
     ]
     program = tmp_path / "wrong.py"
     program.write_text("\n".join(wrong), encoding="utf-8")
     with pytest.raises(AssertionError) as caught:
         mypy("mypy", program)
-    for number in range(2, 5):
+    for number in range(2, len(wrong) + 1):
         assert f"wrong.py:{number}: error: " in str(caught.value), wrong[number - 1]
 
 

@@ -51,8 +51,8 @@ class Linear(Module):
     def forward(self, input: Tensor) -> Tensor:
         """Apply the layer to (..., in_features)."""
         own = self._parameters  # read directly: self.weight would go by __getattr__
-        if "weight" in own and "bias" in own:
-            return ops.linear(input, own["weight"], own["bias"])
+        if (weight := own.get("weight")) is not None and "bias" in own:
+            return ops.linear(input, weight, own["bias"])
         return ops.linear(input, self.weight, self.bias)
 
     def extra_repr(self) -> str:

@@ -44,7 +44,8 @@ def clip_grad_norm_(
                     f"The total norm of order {norm_type} for gradients from "
                     "`parameters` is non-finite, so it cannot be clipped."
                 )
-        return ops._clip_grad_norm_(grads, float(max_norm), float(norm_type))
+        total: Tensor = ops._clip_grad_norm_(grads, float(max_norm), float(norm_type))
+        return total
 
 
 def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -> None:

@@ -24,6 +24,8 @@ SWIG_OPTIONS = (
 ).split()
 # For SWIG's output only: it does not meet our warning level, and we cannot mend it.
 GENERATED_FLAGS = ["-w"]
+# Type stubs, and the programs of this folder that ask them of the extension.
+STUBS = {"_pywrap_core.pyi": "stubs.py", "_op_types.pyi": "op_stubs.py"}
 EXTENSION = f"_pywrap_core{sysconfig.get_config_var('EXT_SUFFIX')}"
 
 
@@ -66,8 +68,8 @@ class Products:
             products[EXTENSION] = extension
             products["pywrap_core.py"] = wrapper.with_name("pywrap_core.py")
             if not self.config.sanitizers:  # a plain python cannot load those
-                stub = "_pywrap_core.pyi"
-                products[stub] = self._run("wrote", "stubs.py", extension, stub)
+                for stub, script in STUBS.items():
+                    products[stub] = self._run("wrote", script, extension, stub)
         return products
 
     def headers(self) -> dict[str, Path]:
