@@ -157,6 +157,17 @@ def test_a_failure_does_not_spread_to_independent_work():
         bad.wait()
 
 
+def test_asking_is_not_seeing():
+    """What failed is ready: reading does not block.  synchronize() still raises."""
+    bad = fail_here()
+    more = bad + 1
+    while not bad.is_ready():
+        time.sleep(0.001)
+    del more
+    with pytest.raises(IndexError):
+        pkg.synchronize()
+
+
 def test_memory_that_numpy_sees_is_untouched_after_the_call():
     """Ops on shared memory run while the call lasts."""
     array = np.ones((500, 500), dtype=np.float32)

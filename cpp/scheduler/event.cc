@@ -55,25 +55,19 @@ bool Event::lost() const noexcept {
 void Event::check_waitable() {
   PKG_CHECK(!lost(), RuntimeError, "[wait] task '", name_,
             "' was not finished when the process forked; it ends in the parent only.");
-  for (auto* running = detail::running_task(); running; running = running->outer) {
-    PKG_CHECK(running->task != this, RuntimeError, "[wait] would deadlock: task '",
-              name_, "' waits for itself (submitted at '", call_site_, "').");
-    PKG_CHECK(!running->task->holds_up(this), RuntimeError,
-              "[wait] would deadlock: task '", running->task->name(),
-              "' waits for task '", name_, "', which waits for it (submitted at '",
-              running->task->call_site(), "' and '", call_site_, "').");
-  }
 }
 
 bool Event::block(double seconds) {
   check_waitable();
   auto& runtime = detail::runtime();
+  const detail::WaitInTask noted(this);
   auto park = [&] {
     return runtime.parking.wait(
         this, waiters_, [this] { return links_.load() == kClosed(); }, seconds);
   };
   if (!detail::Pool::on_worker()) return park();
-  if (try_run_here()) return true;
+  // Not within a time limit: the work may take longer than that.
+  if (seconds < 0 && try_run_here()) return true;
   detail::Pool::Blocked blocked(&runtime.pool);
   return park();
 }
@@ -81,7 +75,7 @@ bool Event::block(double seconds) {
 void Event::wait() {
   if (!done()) block(-1);
   if (failure_) {
-    failure_->seen.store(true, std::memory_order_relaxed);
+    failure_->note_seen();
     std::rethrow_exception(failure_->error);
   }
 }
@@ -91,8 +85,8 @@ bool Event::wait_for(double seconds) {
 }
 
 std::exception_ptr Event::error() const {
-  if (!done() || !failure_) return nullptr;
-  failure_->seen.store(true, std::memory_order_relaxed);
+  if (!failed()) return nullptr;
+  failure_->note_seen();
   return failure_->error;
 }
 
@@ -117,6 +111,7 @@ bool ManualEvent::finish(std::exception_ptr error, bool cancelled) {
   if (finished_.exchange(true)) return false;
   if (error) {
     failure_ = Ref<Failure>::make(std::move(error), name_, call_site_, cancelled);
+    if (!cancelled) detail::runtime().failures.add(failure_);
   }
   Released released;
   close(released);

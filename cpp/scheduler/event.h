@@ -37,6 +37,9 @@ class Event : public Intrusive {
   /// Waits at most `seconds`; returns done().  Does not throw the error of the work.
   bool wait_for(double seconds);
 
+  /// Whether the work has finished with an error.  Asking is not seeing it.
+  bool failed() const noexcept { return done() && failure_; }
+
   /// The error of finished work, null when it went well or has not finished.  Of a
   /// poisoned event it is the very exception of the work that failed first.
   std::exception_ptr error() const;

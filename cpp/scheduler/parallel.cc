@@ -105,7 +105,7 @@ bool in_parallel_region() noexcept { return t_inside; }
 
 namespace detail {
 
-bool splits(int64_t range, int64_t grain) noexcept {
+bool splits(int64_t range, int64_t grain) {
   return range > std::max<int64_t>(grain, 1) && !t_inside && num_threads() > 1;
 }
 

@@ -15,7 +15,7 @@ inline constexpr int64_t kGrain = 32768;
 bool in_parallel_region() noexcept;
 
 namespace detail {
-bool splits(int64_t range, int64_t grain) noexcept;
+bool splits(int64_t range, int64_t grain);
 void parallel_run(int64_t begin, int64_t end, int64_t grain,
                   FunctionRef<void(int64_t, int64_t)> fn);
 }  // namespace detail

@@ -18,6 +18,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
+#include <unordered_map>
 #include <vector>
 
 #include "base/function_ref.h"
@@ -78,10 +79,16 @@ class FailureLog {
  public:
   void add(Ref<Failure> failure);
   Ref<Failure> take_first_unseen();
+  /// The same for the first failure of a stream.
+  void add(const Stream* stream, Ref<Failure> failure);
+  Ref<Failure> take(const Stream* stream);
+  /// What somebody has seen is not kept: an error may keep its reader alive.
+  void forget(const Failure* failure);
 
  private:
   std::mutex mutex_;
   std::vector<Ref<Failure>> failures_;
+  std::unordered_map<const Stream*, Ref<Failure>> of_streams_;
 };
 
 struct Runtime {
@@ -92,6 +99,7 @@ struct Runtime {
   Parking parking;
   Ledger ledger;
   FailureLog failures;
+  WaitsInTasks waits;
   std::atomic<int64_t> failed{0};
   std::atomic<int64_t> cancelled{0};
   std::atomic<int64_t> inline_runs{0};

@@ -21,7 +21,10 @@ thread_local Current t_current;
 }  // namespace
 
 Stream::Stream() { count_live(Live::Streams, 1); }
-Stream::~Stream() { count_live(Live::Streams, -1); }
+Stream::~Stream() {
+  if (noted_) detail::runtime().failures.take(this);
+  count_live(Live::Streams, -1);
+}
 
 Ref<Event> Stream::submit(UniqueFunction fn, std::span<const Ref<Event>> deps,
                           TaskOptions options) {
@@ -37,11 +40,10 @@ Stream::Order Stream::append(Ref<Event> task) {
   return order;
 }
 
-void Stream::note_failure(Ref<detail::Failure> failure) {
-  // What is replaced dies after the lock is given back: see Note [Nothing dies
-  // under a lock] in runtime.h.
+void Stream::forget(const Event* task) {
+  Ref<Event> done;  // dies after the lock is given back
   std::lock_guard lock(detail::stream_lock(this));
-  if (!failure_ || failure_->seen.load()) std::swap(failure_, failure);
+  if (tail_.get() == task) done = std::move(tail_);
 }
 
 Ref<Event> Stream::record() {
@@ -55,12 +57,11 @@ Ref<Event> Stream::record() {
 
 void Stream::synchronize() {
   record()->wait();
-  Ref<detail::Failure> failure;
-  {
-    std::lock_guard lock(detail::stream_lock(this));
-    failure = std::move(failure_);
-  }
-  if (failure && !failure->seen.exchange(true)) std::rethrow_exception(failure->error);
+  if (!noted_) return;
+  const Ref<detail::Failure> failure = detail::runtime().failures.take(this);
+  if (!failure || failure->seen.load()) return;
+  failure->note_seen();
+  std::rethrow_exception(failure->error);
 }
 
 void Stream::wait(Ref<Event> event) {

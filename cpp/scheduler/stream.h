@@ -4,6 +4,7 @@
 // Work without a stream is ordered by its dependencies alone.
 #pragma once
 
+#include <atomic>
 #include <span>
 #include <vector>
 
@@ -43,12 +44,13 @@ class Stream final : public Intrusive {
     std::vector<Ref<Event>> waits;
   };
   Order append(Ref<Event> task);
-  void note_failure(Ref<detail::Failure> failure);
+  // What is done need not be waited for.
+  void forget(const Event* task);
 
   // All members are guarded by the stream's lock shard (see runtime.h).
   Ref<Event> tail_;
   std::vector<Ref<Event>> waits_;
-  Ref<detail::Failure> failure_;  // the first that nobody has seen
+  std::atomic<bool> noted_{false};  // the log of failures may know of one of ours
 };
 
 /// The stream that this thread submits to; null: no order besides dependencies.

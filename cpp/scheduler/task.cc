@@ -159,11 +159,17 @@ void Task::complete(Released& released) noexcept {
   Runtime& rt = runtime();
   const bool ours = generation_ == fork_generation();
   if (failure_) {
-    if (stream_ && !failure_->cancelled) stream_->note_failure(failure_);
+    if (stream_ && !failure_->cancelled) {
+      stream_->noted_ = true;
+      rt.failures.add(stream_.get(), failure_);
+    }
     if (ours) (failure_->cancelled ? rt.cancelled : rt.failed).fetch_add(1);
   }
-  stream_ = nullptr;
+  Ref<Stream> stream = std::move(stream_);
   close(released);
+  // A failed task would keep its error, and that perhaps the stream.
+  if (stream) stream->forget(this);
+  stream = nullptr;  // before anybody hears that all is done
   if (ours) rt.ledger.leave(epoch_, rt.parking);
 }
 
@@ -178,19 +184,63 @@ void finish_released(Released& released, bool at_end) noexcept {
 
 // While this task runs, what depends on it cannot finish: those tasks stay alive, and
 // their lists of dependants only grow.
-bool Task::holds_up(const Event* event) const {
+bool Task::holds_up(const Event* event, const WaitsInTasks& waits) const {
   std::vector<const Task*> todo{this};
   std::unordered_set<const Task*> seen{this};
   while (!todo.empty()) {
     const Task* task = todo.back();
     todo.pop_back();
+    const auto visit = [&](const Task* waiter) {
+      if (seen.insert(waiter).second) todo.push_back(waiter);
+      return waiter == event;
+    };
     const Link* link = task->links_.load(std::memory_order_acquire);
     for (; link && link != kClosed(); link = link->next) {
-      if (link->owner == event) return true;
-      if (seen.insert(link->owner).second) todo.push_back(link->owner);
+      if (visit(link->owner)) return true;
+    }
+    const auto [first, last] = waits.waiters.equal_range(task);
+    for (auto entry = first; entry != last; ++entry) {
+      if (visit(entry->second)) return true;
     }
   }
   return false;
+}
+
+WaitInTask::WaitInTask(const Event* event) : event_(event), inside_(running_task()) {
+  if (!inside_) return;
+  WaitsInTasks& waits = runtime().waits;
+  std::lock_guard lock(waits.mutex);
+  for (const RunningTask* running = inside_; running; running = running->outer) {
+    const Task& task = *running->task;
+    PKG_CHECK(&task != event, RuntimeError, "[wait] would deadlock: task '",
+              event->name(), "' waits for itself (submitted at '", event->call_site(),
+              "').");
+    PKG_CHECK(!task.holds_up(event, waits), RuntimeError, "[wait] would deadlock: task '",
+              task.name(), "' waits for task '", event->name(),
+              "', which waits for it (submitted at '", task.call_site(), "' and '",
+              event->call_site(), "').");
+  }
+  for (const RunningTask* running = inside_; running; running = running->outer) {
+    waits.waiters.emplace(event, running->task);
+  }
+}
+
+WaitInTask::~WaitInTask() {
+  if (!inside_) return;
+  WaitsInTasks& waits = runtime().waits;
+  std::lock_guard lock(waits.mutex);
+  for (const RunningTask* running = inside_; running; running = running->outer) {
+    const auto [first, last] = waits.waiters.equal_range(event_);
+    for (auto entry = first; entry != last; ++entry) {
+      if (entry->second != running->task) continue;
+      waits.waiters.erase(entry);
+      break;
+    }
+  }
+}
+
+void Failure::note_seen() noexcept {
+  if (!seen.exchange(true)) runtime().failures.forget(this);
 }
 
 void Task::drop() noexcept {

@@ -14,6 +14,8 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <unordered_map>
 
 #include "scheduler/pool.h"
 #include "scheduler/scheduler.h"
@@ -34,6 +36,9 @@ struct Failure final : Intrusive {
   const std::string call_site;
   const bool cancelled;
   std::atomic<bool> seen{false};
+
+  /// Somebody has the error now: no log keeps it any longer.
+  void note_seen() noexcept;
 };
 
 Ref<Failure> cancelled_failure(const char* name, const std::string& call_site);
@@ -52,6 +57,14 @@ struct Released {
   RunList settled;  // finish without running
 };
 
+class Task;
+
+/// Who waits inside of which task; see WaitInTask.
+struct WaitsInTasks {
+  std::mutex mutex;
+  std::unordered_multimap<const Event*, const Task*> waiters;  // by what they wait for
+};
+
 class Task final : public Event, public Runnable {
  public:
   Task(UniqueFunction fn, const char* name, std::string call_site, Ref<Stream> stream);
@@ -68,7 +81,8 @@ class Task final : public Event, public Runnable {
   bool try_run_here() override;
   bool request_cancel() override;
   /// Whether `event` waits, directly or through others, for this task, which is running.
-  bool holds_up(const Event* event) const;
+  /// Called with the lock of `waits`, which has the waits inside of tasks.
+  bool holds_up(const Event* event, const WaitsInTasks& waits) const;
   bool cancel_requested() const {
     return cancel_asked_.load(std::memory_order_relaxed);
   }
@@ -114,5 +128,18 @@ struct RunningTask {
   RunningTask* outer;
 };
 RunningTask* running_task() noexcept;
+
+/// Notes, while it lives, that the tasks this thread is inside of wait for `event`.
+/// RuntimeError when `event` waits for one of them: that would never end.
+class WaitInTask {
+ public:
+  explicit WaitInTask(const Event* event);
+  ~WaitInTask();
+  WaitInTask(const WaitInTask&) = delete;
+
+ private:
+  const Event* const event_;
+  RunningTask* const inside_;
+};
 
 }  // namespace pkg::detail

@@ -122,13 +122,37 @@ bool Ledger::wait_all(Parking& parking, double seconds) {
 }
 
 void FailureLog::add(Ref<Failure> failure) {
+  std::lock_guard lock(mutex_);
+  if (failures_.size() < kMaxFailures) failures_.push_back(std::move(failure));
+}
+
+void FailureLog::add(const Stream* stream, Ref<Failure> failure) {
+  std::lock_guard lock(mutex_);
+  if (!failure->seen.load()) of_streams_.try_emplace(stream, std::move(failure));
+}
+
+Ref<Failure> FailureLog::take(const Stream* stream) {
+  std::lock_guard lock(mutex_);
+  const auto found = of_streams_.find(stream);
+  if (found == of_streams_.end()) return nullptr;
+  Ref<Failure> failure = std::move(found->second);
+  of_streams_.erase(found);
+  return failure;
+}
+
+void FailureLog::forget(const Failure* failure) {
   std::vector<Ref<Failure>> seen;  // dies after the lock is given back
   std::lock_guard lock(mutex_);
-  const auto first_seen = std::stable_partition(
-      failures_.begin(), failures_.end(), [](const auto& f) { return !f->seen.load(); });
+  const auto first_seen =
+      std::stable_partition(failures_.begin(), failures_.end(),
+                            [failure](const auto& f) { return f.get() != failure; });
   std::move(first_seen, failures_.end(), std::back_inserter(seen));
   failures_.erase(first_seen, failures_.end());
-  if (failures_.size() < kMaxFailures) failures_.push_back(std::move(failure));
+  std::erase_if(of_streams_, [&](auto& entry) {
+    if (entry.second.get() != failure) return false;
+    seen.push_back(std::move(entry.second));
+    return true;
+  });
 }
 
 Ref<Failure> FailureLog::take_first_unseen() {
@@ -138,7 +162,9 @@ Ref<Failure> FailureLog::take_first_unseen() {
     all.swap(failures_);
   }
   for (auto& failure : all) {
-    if (!failure->seen.exchange(true)) return std::move(failure);
+    if (failure->seen.load()) continue;
+    failure->note_seen();
+    return std::move(failure);
   }
   return nullptr;
 }

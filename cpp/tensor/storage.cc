@@ -86,7 +86,7 @@ Storage::Pending& Storage::pending() {
 // reader of its result must see the error.
 void Storage::settle_locked() {
   Pending& p = *pending_.load(std::memory_order_relaxed);
-  if (p.writer && p.writer->done() && !p.writer->error()) p.writer = nullptr;
+  if (p.writer && p.writer->done() && !p.writer->failed()) p.writer = nullptr;
   std::erase_if(p.readers, [](const Ref<Event>& event) { return event->done(); });
   if (!p.writer && p.readers.empty()) {
     keys_.store(static_keys_.load(), std::memory_order_release);
@@ -105,6 +105,13 @@ bool Storage::readable() {
   std::lock_guard lock(p->mutex);
   settle_locked();
   return !p->writer;
+}
+
+bool Storage::settled() {
+  Pending* p = pending_.load(std::memory_order_acquire);
+  if (!p) return true;
+  std::lock_guard lock(p->mutex);
+  return !p->writer || p->writer->done();
 }
 
 bool Storage::writable() {
@@ -129,7 +136,7 @@ void Storage::wait_readable() {
     writer->wait();
   } catch (...) {
     // An interrupted wait is not a failure of the work.
-    if (writer->done() && writer->error()) {
+    if (writer->failed()) {
       t_async_origin = writer->name();
       if (!writer->call_site().empty()) t_async_origin += " at " + writer->call_site();
     }

@@ -60,6 +60,8 @@ class Storage final : public Intrusive {
   void wait_writable();
   /// True when no write is pending (and none failed).
   bool readable();
+  /// Whether the work that writes has finished, well or not.
+  bool settled();
   /// True when neither a write nor a read is pending.
   bool writable();
 
