@@ -310,7 +310,7 @@ PRODUCTS = [
          [floats(3, 2), floats(2, 3, 4), floats(2, 4, 2)]),
     Case("tensordot", lambda p, x, y: p.tensordot(x, y), np.tensordot,
          [floats(2, 3, 4), floats(3, 4, 2)]),
-    Case("tensordot", lambda p, x, y: p.tensordot(x, y, [0, 2], [1, 0]),
+    Case("tensordot", lambda p, x, y: p.tensordot(x, y, ([0, 2], [1, 0])),
          lambda x, y: np.tensordot(x, y, ([0, 2], [1, 0])),
          [floats(2, 3, 4), floats(4, 2)], torch=False, label="dims"),
     *[Case("einsum", lambda p, *xs, e=e: p.einsum(e, xs),

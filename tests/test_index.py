@@ -117,6 +117,14 @@ def test_leading_ones_of_a_value_are_dropped(key, shape):
     assert source.grad.sum().item() == pytest.approx(array[key].size)
 
 
+def test_indices_that_do_not_broadcast():
+    """An IndexError, as in NumPy; a 0-d index of index_select keeps the dimension."""
+    x = pkg.ones(3, 3)
+    with pytest.raises(IndexError, match="could not be broadcast together with shapes"):
+        x[pkg.tensor([0, 1]), pkg.tensor([0, 1, 2])]
+    assert x.index_select(1, pkg.tensor(1)).shape == (3, 1)
+
+
 def test_what_is_no_key():
     """Errors that name the matter; nothing is written."""
     x = pkg.tensor(EYE)

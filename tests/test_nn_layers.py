@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Layers of pkg.nn: their formulas, options and texts; networks against PyTorch."""
 
+import copy
+
 import numpy as np
 import pytest
 
@@ -61,6 +63,23 @@ def test_prelu_learns_a_slope_for_all_or_for_each_channel():
 def test_inplace_layers_write_their_input():
     x = pkg.tensor([-1.0, 2.0])
     assert nn.ReLU(inplace=True)(x) is x and x.tolist() == [0.0, 2.0]
+    for layer in (
+        nn.LeakyReLU(0.5, inplace=True),
+        nn.ELU(2.0, inplace=True),
+        nn.SiLU(inplace=True),
+    ):
+        x = pkg.tensor([-1.0, 2.0])
+        plain = copy.copy(layer)
+        plain.inplace = False
+        assert "inplace=True" in repr(layer) and "inplace" not in repr(plain)
+        expected = plain(x)
+        assert x.tolist() == [-1.0, 2.0]
+        assert layer(x) is x and x.tolist() == expected.tolist()
+    for name in ("mish", "hardsigmoid", "silu", "elu", "leaky_relu", "relu"):
+        x = pkg.tensor([-1.0, 2.0])
+        expected = getattr(F, name)(x)
+        assert getattr(F, name)(x, inplace=True) is x
+        assert x.tolist() == expected.tolist() != [-1.0, 2.0]
     ones = pkg.ones([1000])
     assert nn.Dropout(0.5, inplace=True)(ones) is ones
     assert set(ones.tolist()) == {0.0, 2.0}
@@ -136,6 +155,17 @@ def test_norm_layers_start_plain_and_have_optional_parameters():
     want = x / np.sqrt((x * x).mean(2, keepdims=True) + 1e-6)
     np.testing.assert_allclose(got, want, atol=1e-12)
     assert list(nn.RMSNorm(3, elementwise_affine=False).state_dict()) == []
+
+
+def test_norm_layers_take_an_empty_batch():
+    """Nothing comes out, and the parameters' gradients are zero."""
+    for layer in (nn.LayerNorm(6), nn.RMSNorm(6), nn.BatchNorm1d(6)):
+        y = layer(pkg.zeros(0, 6))
+        assert y.shape == (0, 6)
+        y.sum().backward()
+        assert layer.weight.grad.tolist() == [0.0] * 6
+        if isinstance(layer, nn.BatchNorm1d):
+            assert layer.running_mean.tolist() == [0.0] * 6
 
 
 def test_pooling_layers_take_means():

@@ -422,6 +422,14 @@ def test_special_values():
     assert (least // -1).tolist() == [-(2**63)] and (least % -1).tolist() == [0]
     with pytest.raises(RuntimeError, match="ZeroDivisionError"):
         pkg.tensor([1]).fmod(0)
+    small = pkg.tensor([1, 200], dtype=pkg.uint8)
+    for zero in (256, 2**40, pkg.tensor(256)):  # as uint8
+        for name in ("fmod", "remainder", "floor_divide"):
+            with pytest.raises(RuntimeError, match=rf"ZeroDivision.*{name}.*uint8"):
+                getattr(small, name)(zero)
+    assert (small / 256).tolist() == [1 / 256, 200 / 256]
+    assert (small / -1).tolist() == [-1.0, -200.0] and (512 / small)[0].item() == 512
+    assert (small + 300).tolist() == [45, 244]
     with pytest.raises(RuntimeError, match="out of bounds|out of range"):
         pkg.zeros(3).topk(4)
     with pytest.raises(IndexError, match="out of bounds"):

@@ -131,14 +131,4 @@ decltype(auto) visit_floating(const char* what, DType dtype, F&& f) {
   }
 }
 
-/// Index tensors: int32 and int64.
-template <class F>
-decltype(auto) visit_index(const char* what, DType dtype, F&& f) {
-  switch (dtype) {
-    case DType::Int32: return f(TypeTag<int32_t>{});
-    case DType::Int64: return f(TypeTag<int64_t>{});
-    default: detail::unsupported_dtype(what, dtype);
-  }
-}
-
 }  // namespace pkg

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // c_api/library.cc: loading shared libraries that bring ops.
+#include "c_api/library.h"
+
 #include <dlfcn.h>
 
 #include <map>
@@ -20,28 +22,41 @@ void initialise(void* library) {
   Dispatcher& dispatcher = Dispatcher::get();
   pkg_status status;
   dispatcher.begin_registration();
-  const bool done = init(&status);
+  bool done = false;
+  try {
+    done = init(&status);
+  } catch (...) {
+    dispatcher.end_registration(/*keep=*/false);
+    throw;
+  }
   dispatcher.end_registration(/*keep=*/done && status.code == PKG_OK);
   throw_reported(status);
   PKG_CHECK(done, RuntimeError, "pkg_library_init() returned false");
 }
 
+}  // namespace
+
 // Libraries are never closed: ops may point into them.
-void load(const char* path) {
-  static std::mutex mutex;
+void load_library(const std::string& path) {
+  static std::recursive_mutex mutex;
+  static bool loading = false;
   // By handle, which is the same for a second load; lives as long as the process.
   static auto* outcomes = new std::map<void*, pkg_status>;
   std::lock_guard lock(mutex);
-  load_library(path);                                   // and its PKG_LIBRARY blocks
-  void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);  // open already
+  PKG_CHECK(!loading, RuntimeError, "[load_library] ", path,
+            ": a pkg_library_init() cannot load another library. Load that one first.");
+  pkg::load_library(path);                                      // and its PKG_LIBRARY blocks
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);  // open already
   PKG_ASSERT(library);
   const auto [entry, fresh] = outcomes->try_emplace(library);
   pkg_status& outcome = entry->second;
   if (fresh) {
+    loading = true;
     guarded(&outcome, false, [&] {
       initialise(library);
       return true;
     });
+    loading = false;
     if (outcome.code != PKG_OK) {
       outcome.text = str("[pkg_load_library] ", path, ": ", outcome.text);
     }
@@ -49,13 +64,12 @@ void load(const char* path) {
   throw_reported(outcome);
 }
 
-}  // namespace
 }  // namespace pkg::c
 
 extern "C" bool pkg_load_library(const char* path, pkg_status* status) {
   return pkg::c::guarded(status, false, [&] {
     PKG_CHECK(path, TypeError, "[pkg_load_library] expected a path, got NULL.");
-    pkg::c::load(path);
+    pkg::c::load_library(path);
     return true;
   });
 }

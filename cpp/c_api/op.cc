@@ -13,7 +13,6 @@ const Operator& required(const char* function, const pkg_op* handle) {
 
 namespace {
 
-constexpr size_t kMaxArgs = 16;
 
 static_assert(std::tuple_size_v<decltype(Stack::results)> == PKG_MAX_RESULTS);
 
@@ -32,13 +31,11 @@ const Operator& find(std::string_view name) {
 
 // Arguments and results of one call.
 struct BoxedCall {
-  std::array<Value, kMaxArgs> values;
+  std::array<Value, kMaxParameters> values;
   Stack stack{};
 
   BoxedCall(const Operator& op, const pkg_arg* args, size_t n_args) {
     const size_t n = op.schema.arguments.size();
-    PKG_CHECK(n <= kMaxArgs, NotImplementedError, "[pkg_op_call] ", op.qualified_name(),
-              " has more than ", kMaxArgs, " parameters.");
     PKG_CHECK(args || n_args == 0, TypeError, "[pkg_op_call] expected ", n_args,
               " arguments, got NULL.");
     stack.args = std::span(values.data(), n);

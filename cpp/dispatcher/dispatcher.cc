@@ -129,6 +129,9 @@ void Dispatcher::redispatch_boxed(const Operator& op, KeySet keys, Stack& stack)
 }
 
 Operator& Dispatcher::define(std::string ns, Schema schema, const char* where) {
+  PKG_CHECK(schema.arguments.size() <= kMaxParameters, ValueError, "[define] ",
+            schema.full_name(), ": expected at most ", kMaxParameters, " parameters, got ",
+            schema.arguments.size(), ".");
   std::unique_lock lock(state_->mutex);
   const std::string key = ns + "::" + schema.full_name();
   const auto found = state_->by_name.find(key);

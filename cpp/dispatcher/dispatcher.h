@@ -17,6 +17,18 @@ struct LocalKeys {
 };
 PKG_FAST_TLS extern thread_local constinit LocalKeys t_local_keys;
 
+/// Makes `keys` those of this thread for its lifetime: work on behalf of another thread.
+class UseKeys {
+ public:
+  explicit UseKeys(const LocalKeys& keys) : saved_(std::exchange(t_local_keys, keys)) {}
+  ~UseKeys() { t_local_keys = saved_; }
+  UseKeys(const UseKeys&) = delete;
+  UseKeys& operator=(const UseKeys&) = delete;
+
+ private:
+  LocalKeys saved_;
+};
+
 /// Excludes keys for its lifetime; grad mode off is `ExcludeKeys(Autograd)`.
 class ExcludeKeys {
  public:

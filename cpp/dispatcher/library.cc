@@ -98,6 +98,8 @@ void run_pending_registrations(Dispatcher& dispatcher) {
 
 void load_library(const std::string& path) {
   Dispatcher& dispatcher = Dispatcher::get();
+  PKG_CHECK(path.find('\0') == path.npos, ValueError,
+            "[load_library] expected a path without NUL, got '", path.c_str(), "\\0...'.");
   // Held throughout, so that an error in the library's blocks reaches this caller and
   // not another thread that happens to call an op.
   std::lock_guard lock(pending().run_mutex);
@@ -258,6 +260,20 @@ void check_in_place(const Operator& op, const Tensor& self, const Spec& spec) {
   PKG_CHECK(!loses && !(self.dtype() == DType::Bool && spec.dtype != DType::Bool),
             RuntimeError, "[", op.schema.name, "] result type ", spec.dtype,
             " can't be cast to the desired output type ", self.dtype(), ".");
+}
+
+void check_one_device(const Operator& op, std::span<const Value> args) {
+  bool meta = false, values = false;
+  for (size_t i = 0; i < args.size(); ++i) {
+    for_each_tensor(args[i], [&](const Tensor& tensor) {
+      const bool written = op.in_place() && i == 0;
+      meta |= tensor.is_meta();
+      values |= !tensor.is_meta() && (tensor.ndim() > 0 || written);
+    });
+  }
+  PKG_CHECK(!meta || !values, RuntimeError, "[", op.schema.name,
+            "] expected all tensors to be on the same device, got some on cpu and some on "
+            "meta, which have no values.");
 }
 
 }  // namespace detail

@@ -23,6 +23,28 @@ Operator::Operator(std::string ns_in, Schema schema_in)
   for (size_t k = 0; k < kNumKeys; ++k) table_[k] = &kMissing[k];
 }
 
+const char* Operator::kind_name() const {
+  switch (kind) {
+    case OpKind::Structured: return "structured";
+    case OpKind::Composite: return "composite";
+    case OpKind::View: return "view";
+    case OpKind::Function: return "function";
+  }
+  return "";
+}
+
+const char* Operator::gradient_name() const {
+  if (definition().non_differentiable) return "none";
+  if (definition().gradient.formula) return "formula";
+  return definition().kind == OpKind::Composite ? "composed" : "missing";
+}
+
+bool Operator::is_method() const {
+  if (schema.arguments.empty()) return false;
+  const Argument& first = schema.arguments[0];
+  return first.name == "self" && first.type == ArgType::Tensor && !first.list;
+}
+
 const Kernel* Operator::set_kernel(DispatchKey key, const Kernel* kernel) {
   return std::exchange(own_[size_t(key)], kernel);
 }

@@ -60,6 +60,9 @@ struct GradContext {
   }
 };
 
+/// Parameters of one op.
+inline constexpr size_t kMaxParameters = 16;
+
 struct Gradient {
   /// Gradients of the tensor arguments in order (a list argument counts each tensor);
   /// undefined where there is none.
@@ -67,7 +70,7 @@ struct Gradient {
   Formula formula = nullptr;
   // Masks of arguments: i is kept if one of those in saved_for[i] wants a gradient, the
   // results if one of those in results_for does.
-  std::array<uint64_t, 16> saved_for{};
+  std::array<uint64_t, kMaxParameters> saved_for{};
   uint64_t results_for = 0;
 };
 
@@ -104,6 +107,12 @@ class Operator {
   bool in_place() const { return base != nullptr; }
   /// The record that holds formula, shape rule and kernels: itself, or its base.
   const Operator& definition() const { return base ? *base : *this; }
+  /// "structured", ..., as the records of ops say it.
+  const char* kind_name() const;
+  /// Where the gradient comes from: "formula", "composed", "none" or "missing".
+  const char* gradient_name() const;
+  /// Whether Tensor has it as a method: the first argument is a tensor named self.
+  bool is_method() const;
   std::string qualified_name() const { return ns + "::" + schema.full_name(); }
 
   /// Kernel that a call arriving at `key` runs; never null (a missing one raises).

@@ -48,6 +48,9 @@ class Parser {
       if (accept("=")) {
         argument.has_default = true;
         argument.default_value = literal(argument);
+        if (!fits(argument.default_value, argument)) {
+          fail("a default that is " + argument.expected());
+        }
       }
       schema.arguments.push_back(std::move(argument));
     }
@@ -108,6 +111,30 @@ class Parser {
     return argument;
   }
 
+  // Whether a call could have passed it.
+  static bool fits(const Value& value, const Argument& argument) {
+    if (std::holds_alternative<std::monostate>(value)) return argument.optional;
+    if (argument.list) {
+      if (std::holds_alternative<std::vector<double>>(value)) return true;
+      const Shape* ints = std::get_if<Shape>(&value);
+      const auto n = int64_t(ints ? ints->size() : 0);
+      return argument.type == ArgType::Int && ints &&
+             (argument.length < 0 || argument.length == n);
+    }
+    const Scalar* scalar = std::get_if<Scalar>(&value);
+    switch (argument.type) {
+      case ArgType::Scalar: return scalar;
+      case ArgType::Int: return scalar && scalar->kind() == Scalar::Kind::Int;
+      case ArgType::Float: return scalar && scalar->is_float();
+      case ArgType::Bool: return scalar && scalar->kind() == Scalar::Kind::Bool;
+      case ArgType::Str: return std::holds_alternative<std::string>(value);
+      case ArgType::DType: return std::holds_alternative<DType>(value);
+      case ArgType::Tensor:
+      case ArgType::Device: return false;  // None alone
+    }
+    return false;
+  }
+
   Value literal(const Argument& argument) {
     if (accept("None")) return {};
     if (argument.list && accept("[")) {
@@ -164,8 +191,10 @@ class Parser {
     if (parsed.ec != std::errc()) fail("a number");
     const std::string_view digits(begin, size_t(parsed.ptr - begin));
     at_ += digits.size();
-    if (digits.find_first_of(".enif") == digits.npos) return Scalar(int64_t(value));
-    return Scalar(value);
+    if (digits.find_first_of(".enif") != digits.npos) return Scalar(value);
+    int64_t whole = 0;
+    if (std::from_chars(begin, end, whole).ec != std::errc()) fail("an int of 64 bits");
+    return Scalar(whole);
   }
 
   static bool word_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }

@@ -93,6 +93,10 @@ void check_no_bare_view_written(std::string_view name, const Tensor& self);
 /// In-place ops write into their first argument; the rule must agree with its shape.
 void check_in_place(const Operator& op, const Tensor& self, const Spec& spec);
 
+/// RuntimeError when tensors with values stand beside meta tensors, which have none; single
+/// numbers may.
+void check_one_device(const Operator& op, std::span<const Value> args);
+
 // Makes kernels out of functions of the C++ signature R(A...).
 template <class R, class... A>
 struct Adapter {
@@ -146,9 +150,16 @@ struct Adapter {
   }
   // The Meta key: the shape rule alone.
   static R meta(const Operator& op, const Kernel&, KeySet, A... args) {
+    const Value boxed[] = {box(args)..., Value()};
+    check_one_device(op, boxed);
     auto specs = shaped(op, args...);
     if constexpr (kFirstIsTensor) {
-      if (op.in_place()) return std::get<0>(std::forward_as_tuple(args...));
+      if (op.in_place()) {
+        R self = std::get<0>(std::forward_as_tuple(args...));
+        check_in_place(op, self, specs);
+        self.bump_version();
+        return self;
+      }
     }
     return Results<R>::make(std::move(specs));
   }

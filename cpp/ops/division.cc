@@ -13,6 +13,7 @@ const BinaryOp floor_divide_op{"floor_divide"}, trunc_divide{"_trunc_divide"},
     trunc_divide_in_place{"_trunc_divide_"};
 
 struct FloorDivide {
+  static constexpr const char* kName = "floor_divide";
   template <class T>
   T operator()(T x, T y) const {
     if constexpr (std::is_floating_point_v<T>) {
@@ -31,6 +32,7 @@ struct FloorDivide {
   }
 };
 struct TruncDivide {
+  static constexpr const char* kName = "div";
   template <class T>
   T operator()(T x, T y) const {
     if constexpr (std::is_floating_point_v<T>) return std::trunc(x / y);
@@ -38,6 +40,7 @@ struct TruncDivide {
   }
 };
 struct Remainder {  // sign of the divisor, as in Python
+  static constexpr const char* kName = "remainder";
   template <class T>
   T operator()(T x, T y) const {
     if constexpr (std::is_floating_point_v<T>) {
@@ -50,6 +53,7 @@ struct Remainder {  // sign of the divisor, as in Python
   }
 };
 struct Fmod {  // sign of the dividend, as in C
+  static constexpr const char* kName = "fmod";
   template <class T>
   T operator()(T x, T y) const {
     if constexpr (std::is_floating_point_v<T>) return std::fmod(x, y);
@@ -84,11 +88,12 @@ template <class F>
 void checked_division(Tensor& out, const Tensor& a, const Tensor& b) {
   const DType dtype = result_type(a, b);
   if (!is_floating(dtype) && out.numel() > 0) {
-    const Tensor divisor = as_contiguous(as_dtype(b, DType::Int64));
+    // As the loop will see it: 256 is no uint8 and becomes 0.
+    const Tensor divisor = as_contiguous(as_dtype(as_dtype(b, dtype), DType::Int64));
     const int64_t* values = divisor.data<int64_t>();
     for (int64_t i = 0; i < divisor.numel(); ++i) {
-      PKG_CHECK(values[i] != 0, RuntimeError, "ZeroDivisionError: [div] integer division "
-                "by zero.");
+      PKG_CHECK(values[i] != 0, RuntimeError, "ZeroDivisionError: [", F::kName,
+                "] integer division by zero (dtype ", dtype, ").");
     }
   }
   run_binary(out, a, b, dtype, kNumberType,

@@ -50,6 +50,8 @@ inline const Op<Tensor(const Tensor&, const Scalar&, std::optional<DType>,
 inline const UnaryOp clone{"clone"};
 inline const Op<Tensor(const Tensor&, const Tensor&)> copy_{"copy_"};
 inline const Op<Tensor(const Tensor&, DType)> to_dtype{"to_dtype"};
+inline const Op<Tensor(const Tensor&, std::optional<Device>, std::optional<DType>, bool, bool)>
+    to_device{"to.device"};
 
 // Shape (shape_ops.cc)
 inline const Op<Tensor(const Tensor&, const Shape&)> reshape{"reshape"};

@@ -22,7 +22,13 @@ Shape index_shape(const TensorList& indices) {
                   index.dtype() == DType::UInt8 || index.dtype() == DType::Int8,
               IndexError, "[index] tensors used as indices must be integer or bool "
               "tensors, got ", index.dtype());
-    shape = broadcast_shapes("index", shape, index.sizes());
+    try {
+      shape = broadcast_shapes("index", shape, index.sizes());
+    } catch (const RuntimeError&) {
+      detail::raise<IndexError>(
+          "[index] shape mismatch: indexing tensors could not be broadcast together with "
+          "shapes ", shape, ", ", index.sizes());
+    }
   }
   return shape;
 }
@@ -206,7 +212,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         PKG_CHECK(i.ndim() <= 1, IndexError, "[index_select] Index is supposed to be a "
                   "vector, got ", i.sizes());
         TensorList indices(size_t(wrap_dim("index_select", dim, self.ndim())));
-        indices.push_back(i);
+        indices.push_back(reshape(i, Shape{i.numel()}));
         return index(self, indices);
       });
   m.def("nonzero(Tensor self) -> Tensor")

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "ops/elementwise.h"
+#include "ops/mean.h"
 
 namespace pkg::ops {
 namespace {
@@ -13,7 +14,7 @@ using Three = std::tuple<Tensor, Tensor, Tensor>;
 const Op<Three(const Tensor&, int64_t, const Tensor&, const Tensor&, double, bool)>
     normalise{"_layer_norm"};
 const Op<Three(const Tensor&, const Tensor&, const Tensor&, const Tensor&, const Tensor&,
-               bool)>
+               int64_t, bool)>
     normalise_backward{"_layer_norm_backward"};
 const UnaryOp rsqrt{"rsqrt"};
 
@@ -23,7 +24,7 @@ Spec row_spec(const Tensor& self, int64_t length) {
 }
 
 Tensor average(const Tensor& rows) {
-  return div(sum(rows, Dims(Shape{1}), true), Tensor(double(rows.size(1))));
+  return sum_over(double(rows.size(1)), rows, Dims(Shape{1}), true);
 }
 
 // The gradient in ordinary ops, for when it is differentiated itself.
@@ -56,7 +57,7 @@ TensorList gradient(const GradContext& g) {
   if (!g.grad().defined()) return {};
   if (grad_enabled()) return plain_gradient(g);
   const auto [x, w, b] = normalise_backward(g.grad(), g.input(0), g.result(1), g.result(2),
-                                            g.input(2), g.arg<bool>(5));
+                                            g.input(2), g.arg<int64_t>(1), g.arg<bool>(5));
   return {g.needs(0) ? x : Tensor(), g.needs(2) ? reshape(w, g.shape(2)) : Tensor(),
           g.needs(3) ? reshape(b, g.shape(3)) : Tensor()};
 }
@@ -88,14 +89,13 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       })
       .grad("self weight result", gradient);
   m.def("_layer_norm_backward(Tensor grad, Tensor self, Tensor mean, Tensor scale, "
-        "Tensor? weight, bool centred) -> (Tensor, Tensor, Tensor)")
+        "Tensor? weight, int length, bool centred) -> (Tensor, Tensor, Tensor)")
       .doc("Gradients of _layer_norm for self, weight and bias in one pass.")
       .non_differentiable()
       .element_cost(1.5)
-      .shape([](const Tensor&, const Tensor& self, const Tensor& mean, const Tensor&,
-                const Tensor&, bool) -> std::array<Spec, 3> {
-        const int64_t rows = std::max<int64_t>(mean.numel(), 1);
-        const Spec row{Shape{self.numel() / rows}, self.dtype(), self.device()};
+      .shape([](const Tensor&, const Tensor& self, const Tensor&, const Tensor&,
+                const Tensor&, int64_t length, bool) -> std::array<Spec, 3> {
+        const Spec row{Shape{length}, self.dtype(), self.device()};
         return {self.spec(), row, row};
       });
   m.def("layer_norm(Tensor self, int[] normalized_shape, Tensor? weight=None, "

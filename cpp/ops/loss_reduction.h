@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "ops/functions.h"
+#include "ops/mean.h"
 
 namespace pkg::ops {
 
@@ -18,8 +18,7 @@ inline void check_reduction(const std::string& reduction) {
 inline Tensor reduce_loss(const Tensor& loss, const std::string& reduction) {
   check_reduction(reduction);
   if (reduction == "none") return loss;
-  const Tensor total = sum(loss);
-  return reduction == "sum" ? total : div(total, Tensor(double(loss.numel())));
+  return reduction == "sum" ? sum(loss) : sum_over(double(loss.numel()), loss);
 }
 
 }  // namespace pkg::ops

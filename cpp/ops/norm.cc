@@ -91,8 +91,10 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor")
       .doc("Product of x1 and x2 over dim, divided by their norms (each at least eps).")
       .composite([](const Tensor& x1, const Tensor& x2, int64_t dim, double eps) {
+        const Shape shape = broadcast_shapes("cosine_similarity", x1.sizes(), x2.sizes());
         const Dims over = Shape{dim};
-        const auto unit = [&](const Tensor& x) {
+        const auto unit = [&](const Tensor& small) {
+          const Tensor x = expand(small, shape);
           const Tensor size = vector_norm(x, 2, over, true, MaybeType());
           return div(x, clamp(size, Tensor(eps), Tensor()));
         };

@@ -2,6 +2,7 @@
 // ops/normalization.cc: normalisation over batches, instances and groups, from other
 // ops.  layer_norm and rms_norm are in layers.cc.
 #include "ops/elementwise.h"
+#include "ops/mean.h"
 #include "ops/reduced_dims.h"
 
 namespace pkg::ops {
@@ -15,9 +16,9 @@ struct Moments {
 };
 Moments moments(const Tensor& x, const Shape& dims) {
   const auto n = double(reduced_count("moments", x.sizes(), Dims(dims)));
-  const Tensor mean = div(sum(x, Dims(dims), true), Tensor(n));
+  const Tensor mean = sum_over(n, x, Dims(dims), true);
   const Tensor centred = sub(x, mean);
-  return {mean, div(sum(mul(centred, centred), Dims(dims), true), Tensor(n))};
+  return {mean, sum_over(n, mul(centred, centred), Dims(dims), true)};
 }
 // A vector over the channels, dimension 1 of x.
 Tensor per_channel(const char* op, const Tensor& v, const Tensor& x) {
@@ -52,10 +53,10 @@ Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& run
   Shape dims{0};
   for (int64_t d = 2; d < x.ndim(); ++d) dims.push_back(d);
   const int64_t n = reduced_count("batch_norm", x.sizes(), Dims(dims));
-  PKG_CHECK(n > 1, ValueError, "Expected more than 1 value per channel when training, got "
+  PKG_CHECK(n != 1, ValueError, "Expected more than 1 value per channel when training, got "
             "input size ", x.sizes());
   const Moments own = moments(x, dims);
-  {
+  if (n > 0) {
     ExcludeKeys off(DispatchKey::Autograd);
     const Shape channels{x.size(1)};
     if (running_mean.defined()) {
@@ -74,6 +75,11 @@ Tensor group_norm(const Tensor& x, int64_t groups, const Tensor& weight,
   PKG_CHECK(x.ndim() >= 2 && groups > 0 && x.size(1) % groups == 0, RuntimeError,
             "[group_norm] Expected number of channels in input to be divisible by "
             "num_groups, but got input of shape ", x.sizes(), " and num_groups=", groups);
+  if (is_reduced(x.dtype())) {
+    return in_full_precision(x, [&](const Tensor& wide) {
+      return group_norm(wide, groups, weight, bias, eps);
+    });
+  }
   int64_t size = x.size(1) / groups;  // of a group; -1 has no meaning without samples
   for (int64_t d = 2; d < x.ndim(); ++d) size *= x.size(d);
   const Tensor grouped = reshape(x, Shape{x.size(0), groups, size});
@@ -90,7 +96,13 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         "float momentum=0.1, float eps=1e-05) -> Tensor")
       .doc("Zero mean and unit variance for each channel of (N, C, ...) (Ioffe & Szegedy "
            "2015); training uses the batch and moves the running values towards it.")
-      .composite(batch_norm);
+      .composite([](const Tensor& x, const Tensor& mean, const Tensor& var,
+                    const Tensor& weight, const Tensor& bias, bool training,
+                    double momentum, double eps) {
+        return in_full_precision(x, [&](const Tensor& wide) {
+          return batch_norm(wide, mean, var, weight, bias, training, momentum, eps);
+        });
+      });
   m.def("group_norm(Tensor input, int num_groups, Tensor? weight=None, "
         "Tensor? bias=None, float eps=1e-05) -> Tensor")
       .doc("Zero mean and unit variance within groups of channels (Wu & He 2018).")

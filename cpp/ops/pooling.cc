@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ops/pooling.cc: averages over windows, and 1-d forms of 2-d layers, from other ops.
 #include "ops/elementwise.h"
+#include "ops/mean.h"
 
 namespace pkg::ops {
 namespace {
@@ -35,6 +36,11 @@ Tensor window_sum(const char* op, const Tensor& x, int64_t dim, int64_t kernel,
 // Average pooling of the last kernel.size() dimensions.
 Tensor avg_pool(const char* op, const Tensor& self, const Shape& kernel, const Dims& stride,
                 const Shape& padding, bool count_include_pad) {
+  if (is_reduced(self.dtype())) {
+    return in_full_precision(self, [&](const Tensor& wide) {
+      return avg_pool(op, wide, kernel, stride, padding, count_include_pad);
+    });
+  }
   const size_t n = kernel.size();
   const Shape step = stride.value_or(kernel);
   PKG_CHECK(self.ndim() == int64_t(n) + 1 || self.ndim() == int64_t(n) + 2, RuntimeError,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ops/reduce.cc: sums, means and extremes over dimensions.
 #include "ops/elementwise.h"
+#include "ops/mean.h"
 #include "ops/reduced_dims.h"
 
 namespace pkg::ops {
@@ -68,7 +69,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         PKG_CHECK(is_floating(type), RuntimeError, "mean(): could not infer output dtype. "
                   "Input dtype must be a floating point dtype, got ", type);
         const auto n = double(reduced_count("mean", self.sizes(), dim));
-        return div(sum(self, dim, keepdim, dtype), Tensor(n));
+        return sum_over(n, self, dim, keepdim, dtype);
       });
   for (const char* name : {"amax", "amin"}) {
     m.def(str(name, "(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor"))

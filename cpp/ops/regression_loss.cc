@@ -133,7 +133,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
                                 : sub(xlogy(target, target), mul(target, input));
         if (reduction != "batchmean") return reduce_loss(loss, reduction);
         const int64_t batch = input.ndim() ? input.size(0) : 1;
-        return div(sum(loss), Tensor(double(batch)));
+        return sum_over(double(batch), loss);
       });
 }
 

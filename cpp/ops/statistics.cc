@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "ops/elementwise.h"
+#include "ops/mean.h"
 #include "ops/reduced_dims.h"
 
 namespace pkg::ops {
@@ -20,10 +21,12 @@ const UnaryOp isinf{"isinf"};
 Tensor var(const Tensor& self, const Dims& dim, int64_t correction, bool keepdim) {
   PKG_CHECK(is_floating(self.dtype()), RuntimeError,
             "std and var only support floating point dtypes, got ", self.dtype());
-  const Tensor centred = sub(self, mean(self, dim, true, std::optional<DType>()));
   const auto n = double(reduced_count("var", self.sizes(), dim));
-  const Tensor total = sum(mul(centred, centred), dim, keepdim);
-  return div(total, Tensor(std::max(0.0, n - double(correction))));
+  return in_full_precision(self, [&](const Tensor& x) {
+    const Tensor centred = sub(x, mean(x, dim, true, std::optional<DType>()));
+    const double freedom = std::max(0.0, n - double(correction));
+    return sum_over(freedom, mul(centred, centred), dim, keepdim);
+  });
 }
 // The gradient of a zero deviation is zero, not infinite.
 Tensor root(const Tensor& variance) {

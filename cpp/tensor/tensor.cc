@@ -88,6 +88,23 @@ Tensor share(const Tensor& tensor) {
   return Tensor(std::move(impl));
 }
 
+void set_data(const Tensor& tensor, const Tensor& source) {
+  PKG_CHECK(source.device() == tensor.device(), RuntimeError,
+            "[set_data] expected a tensor of the device '", tensor.device(), "', got one of '",
+            source.device(), "'.");
+  PKG_CHECK(!tensor.requires_grad() || is_floating(source.dtype()), RuntimeError,
+            "[set_data] expected a floating dtype for a tensor that requires gradients, got ",
+            source.dtype(), ".");
+  TensorImpl& impl = *tensor.impl();
+  impl.storage = source.impl()->storage;
+  impl.sizes = source.sizes();
+  impl.strides = source.strides();
+  impl.offset = source.offset();
+  impl.numel = source.numel();
+  impl.dtype = source.dtype();
+  impl.contiguous = source.is_contiguous();
+}
+
 Tensor from_blob(void* data, const Shape& sizes, const Shape& strides, DType dtype,
                  std::function<void()> release) {
   const int64_t nbytes = checked_numel(sizes, dtype) * itemsize(dtype);

@@ -102,7 +102,8 @@ class Tensor {
     impl_->storage->wait_readable();
     return *this;
   }
-  bool is_ready() const { return impl_->storage->readable(); }
+  /// Whether wait() would not block.
+  bool is_ready() const { return impl_->storage->settled(); }
 
   uint32_t version() const { return impl_->storage->version(); }
   void bump_version() const { impl_->storage->bump_version(); }
@@ -146,6 +147,10 @@ inline Tensor empty(const Spec& spec) {
 Tensor alias(const Tensor& base, Shape sizes, Shape strides, int64_t offset);
 /// Another tensor over the same storage that autograd does not know to be a view.
 Tensor share(const Tensor& tensor);
+/// `tensor` shows what `source` shows from now on: its memory, shape and dtype; history and
+/// gradient stay.  RuntimeError for another device, and for a dtype without gradients
+/// where `tensor` collects them.
+void set_data(const Tensor& tensor, const Tensor& source);
 /// Tensor over foreign memory; `release` runs when the last tensor over it dies.
 Tensor from_blob(void* data, const Shape& sizes, const Shape& strides, DType dtype,
                  std::function<void()> release);

@@ -424,16 +424,18 @@ static void pairs(void* user_data, const pkg_value* args, int32_t n_args,
   const float* x = pkg_tensor_data(args[0].as.tensor, error);
   float* sums = pkg_tensor_mutable_data(results[0], error);
   double* differences = pkg_tensor_mutable_data(results[1], error);
-  const bool fits = n_args == 6 && n_results == 2 && args[1].kind == PKG_KIND_FLOAT &&
+  const bool fits = n_args == 7 && n_results == 2 && args[1].kind == PKG_KIND_FLOAT &&
                     args[2].kind == PKG_KIND_INT && args[3].kind == PKG_KIND_STRING &&
                     args[4].kind == PKG_KIND_INT_LIST && args[4].length == 2 &&
                     args[5].kind == PKG_KIND_NONE;
+  const double* offsets = args[6].kind == PKG_KIND_FLOAT_LIST ? args[6].as.numbers : NULL;
   if (!fits || strcmp(args[3].as.string, "both") != 0) {
     pkg_status_set(error, PKG_KEY_ERROR, "the defaults did not arrive");
     return;
   }
   for (int64_t i = 0; i < pkg_tensor_numel(results[0]); ++i) {
     sums[i] = (float)args[1].as.number * (x[2 * i] + x[2 * i + 1]);
+    if (offsets) sums[i] += (float)offsets[i];
     differences[i] = (double)args[2].as.integer * (x[2 * i] - x[2 * i + 1]);
   }
   (void)user_data;
@@ -444,7 +446,8 @@ static void a_rule_of_our_own_gives_two_results(void) {
   pkg_op_definition definition = {
       .schema =
           "pairs(Tensor self, float scale=0.5, int sign=-1, str which='both', "
-          "int[] extra=[1, 2], Tensor? weight=None) -> (Tensor, Tensor)",
+          "int[] extra=[1, 2], Tensor? weight=None, float[]? offsets=None) "
+          "-> (Tensor, Tensor)",
       .shape = pairs_shape,
       .compute = pairs,
       .user_data = &wanted};
@@ -457,6 +460,13 @@ static void a_rule_of_our_own_gives_two_results(void) {
   CHECK(pkg_op_call(op, args, 2, results, status) == 2);
   CHECK(at(results[0].as.tensor, 1) == 4);
   CHECK(((const double*)pkg_tensor_data(results[1].as.tensor, status))[1] == -4);
+  pkg_value_clear(&results[0]);
+  pkg_value_clear(&results[1]);
+
+  const double offsets[] = {0.5, -1.5};
+  const pkg_arg moved[] = {pkg_arg_tensor("self", x), pkg_arg_floats("offsets", offsets, 2)};
+  CHECK(pkg_op_call(op, moved, 2, results, status) == 2);
+  CHECK(at(results[0].as.tensor, 0) == 2 && at(results[0].as.tensor, 1) == 2.5);
   pkg_value_clear(&results[0]);
   pkg_value_clear(&results[1]);
 

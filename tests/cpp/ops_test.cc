@@ -29,6 +29,15 @@ TEST(schema_text_survives_a_round_trip) {
 TEST(schema_errors_show_the_place) {
   CHECK_THROWS(parse_schema("f(Tensor a, Tensr b) -> Tensor"), ValueError, "<--- HERE");
   CHECK_THROWS(parse_schema("f(Tensor a"), ValueError, "expected ,");
+  for (const char* wrong :
+       {"int n=None", "int n=1.5", "int n=True", "int[2] n=[1, 2, 3]", "Tensor b=1",
+        "str s=True", "Device d=0", "bool b=1", "int n=9223372036854775808"}) {
+    CHECK_THROWS(parse_schema(str("f(Tensor a, ", wrong, ") -> Tensor")), ValueError,
+                 "<--- HERE");
+  }
+  const Schema exact = parse_schema("f(int n=9223372036854775807, float x=1) -> Tensor");
+  CHECK(std::get<Scalar>(exact.arguments[0].default_value).to<int64_t>() == INT64_MAX);
+  CHECK(std::get<Scalar>(exact.arguments[1].default_value).is_float());
   CHECK_THROWS(parse_schema("f(Tensor a, Tensor a) -> Tensor"), ValueError,
                "new parameter name");
 }

@@ -50,7 +50,7 @@ void layer_norm_kernel(Tensor& out, Tensor& mean, Tensor& scale, const Tensor& s
 void layer_norm_backward_kernel(Tensor& grad_x, Tensor& grad_w, Tensor& grad_b,
                                 const Tensor& grad, const Tensor& self,
                                 const Tensor& mean, const Tensor& scale,
-                                const Tensor& weight, bool centred) {
+                                const Tensor& weight, int64_t, bool centred) {
   with_compute_type("layer_norm", grad_x.dtype(), [&]<class T>(TypeTag<T>) {
     const RowShape rows(self, grad_w.numel());
     const int64_t n = rows.length;

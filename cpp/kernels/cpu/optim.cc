@@ -24,13 +24,20 @@ void check_same(const char* op, const char* what, const TensorList& params,
   }
 }
 
-// A tensor that is written: settled, contiguous while in scope, its version counted.
+// Its values as the loops want them: contiguous, and those of float16 and bfloat16 in
+// float32.
+Tensor dense_of(const Tensor& tensor) {
+  const DType dtype = is_reduced(tensor.dtype()) ? DType::Float32 : tensor.dtype();
+  return as_contiguous(as_dtype(tensor, dtype));
+}
+
+// A tensor that is written: settled, dense while in scope, its version counted.
 class Written {
  public:
   explicit Written(const Tensor& tensor) : tensor_(tensor) {
     tensor.storage().wait_writable();
     tensor.bump_version();
-    dense_ = as_contiguous(tensor);
+    dense_ = dense_of(tensor);
   }
   Written(const Written&) = delete;
   Written& operator=(const Written&) = delete;
@@ -38,7 +45,8 @@ class Written {
   T* data() const {
     return dense_.data<T>();
   }
-  /// Copies back what a layout with gaps could not take directly.
+  DType dtype() const { return dense_.dtype(); }
+  /// Copies back what another layout or dtype could not take directly.
   void store() const {
     if (!dense_.is_same(tensor_)) copy_into(tensor_, dense_);
   }
@@ -93,7 +101,7 @@ TensorList sgd_step(const TensorList& params, const TensorList& grads,
   if (momentum != 0) check_same("_sgd_step_", "momenta", params, momenta);
   const SgdOptions options{lr, momentum, dampening, weight_decay, nesterov};
   for (size_t i = 0; i < params.size(); ++i) {
-    const Tensor grad = as_contiguous(grads[i].wait());
+    const Tensor grad = dense_of(grads[i].wait());
     const Written param(params[i]);
     std::optional<Written> state;
     if (momentum != 0) state.emplace(momenta[i]);
@@ -146,7 +154,7 @@ TensorList adam_step(const TensorList& params, const TensorList& grads,
   PKG_CHECK(step >= 1, ValueError, "[_adam_step_] expected step >= 1, got ", step, ".");
   const AdamOptions options{lr, beta1, beta2, eps, weight_decay, step, decoupled};
   for (size_t i = 0; i < params.size(); ++i) {
-    const Tensor grad = as_contiguous(grads[i].wait());
+    const Tensor grad = dense_of(grads[i].wait());
     const Written param(params[i]), mean(exp_avgs[i]), square(exp_avg_sqs[i]);
     visit_floating("_adam_step_", grad.dtype(), [&]<class T>(TypeTag<T>) {
       adam_loop(param.data<T>(), grad.data<T>(), mean.data<T>(), square.data<T>(),
@@ -192,8 +200,8 @@ Tensor clip_grad_norm(const TensorList& grads, double max_norm, double norm_type
             norm_type, ".");
   double total = 0;
   for (const Tensor& grad : grads) {
-    const Tensor dense = as_contiguous(grad.wait());
-    visit_floating("_clip_grad_norm_", grad.dtype(), [&]<class T>(TypeTag<T>) {
+    const Tensor dense = dense_of(grad.wait());
+    visit_floating("_clip_grad_norm_", dense.dtype(), [&]<class T>(TypeTag<T>) {
       const double part = power_sum(dense.data<T>(), dense.numel(), norm_type);
       if (std::isinf(norm_type)) total = part > total || std::isnan(part) ? part : total;
       else total += part;
@@ -204,7 +212,7 @@ Tensor clip_grad_norm(const TensorList& grads, double max_norm, double norm_type
   // Not `scale < 1`, so that a NaN norm shows in the gradients as in PyTorch.
   for (size_t i = 0; !(scale >= 1) && i < grads.size(); ++i) {
     const Written grad(grads[i]);
-    visit_floating("_clip_grad_norm_", grads[i].dtype(), [&]<class T>(TypeTag<T>) {
+    visit_floating("_clip_grad_norm_", grad.dtype(), [&]<class T>(TypeTag<T>) {
       T* x = grad.data<T>();
       chunks(grads[i].numel(), [x, by = T(scale)](int64_t begin, int64_t end) {
         for (int64_t j = begin; j < end; ++j) x[j] *= by;
@@ -212,11 +220,7 @@ Tensor clip_grad_norm(const TensorList& grads, double max_norm, double norm_type
     });
     grad.store();
   }
-  Tensor norm = empty(Shape{}, grads.empty() ? default_dtype() : grads[0].dtype());
-  visit_floating("_clip_grad_norm_", norm.dtype(), [&]<class T>(TypeTag<T>) {
-    *norm.data<T>() = T(total);
-  });
-  return norm;
+  return as_dtype(Tensor(total), grads.empty() ? default_dtype() : grads[0].dtype());
 }
 
 PKG_LIBRARY_IMPL(pkg, CPU, m) {

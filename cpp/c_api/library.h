@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// c_api/library.h: loading a shared library of ops, whether written in C++ or in C.  Called
+// by pkg_load_library() and by the bindings.
+#pragma once
+
+#include <string>
+
+namespace pkg::c {
+
+/// Opens the library: its PKG_LIBRARY blocks are run, and its pkg_library_init() is called
+/// if it has one.  Once; after a failure each later attempt throws the first error.
+void load_library(const std::string& path);
+
+}  // namespace pkg::c

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tensors of the device "meta", which have a shape and no values."""
+
+import pytest
+
+import pkg
+from pkg import nn
+
+INDEX = pkg.zeros(2, dtype=pkg.int64)
+
+
+def meta(*sizes, **options):
+    return pkg.ones(*sizes, device="meta", **options)
+
+
+MIXED = {
+    "matmul": lambda: pkg.ones(2, 2) @ meta(2, 2),
+    "add": lambda: pkg.ones(2) + meta(2),
+    "key": lambda: pkg.ones(3)[meta(2, dtype=pkg.int64)],
+    "where": lambda: pkg.where(meta(2) > 0, pkg.ones(2), pkg.zeros(2)),
+    "stack": lambda: pkg.stack([pkg.ones(2), meta(2)]),
+    "cat": lambda: pkg.cat([meta(2), pkg.ones(2)]),
+    "gather": lambda: meta(2).gather(0, INDEX),
+    "embedding": lambda: nn.functional.embedding(INDEX, meta(3, 4)),
+    "cross_entropy": lambda: nn.functional.cross_entropy(meta(2, 3), INDEX),
+    "linear": lambda: nn.Linear(2, 3)(meta(4, 2)),
+    "in_place": lambda: pkg.ones(2).add_(meta(2)),
+    "copy": lambda: pkg.ones(2).copy_(meta(2)),
+    "one_number_written": lambda: pkg.tensor(1.0).add_(meta(())),
+    "assignment": lambda: pkg.ones(3).__setitem__(0, meta(3)[0]),
+    "into_meta": lambda: meta(2).add_(pkg.ones(2)),
+}
+
+
+@pytest.mark.parametrize("call", MIXED.values(), ids=MIXED)
+def test_meta_beside_values_is_an_error(call):
+    """And not a tensor of memory that nobody wrote."""
+    with pytest.raises(RuntimeError, match="expected all tensors to be on the same"):
+        call()
+
+
+def test_numbers_may_stand_beside_meta():
+    """Python's and 0-d tensors; the result has the shape alone."""
+    results = [meta(3) + 2, 2 * meta(3), meta(3) + pkg.tensor(2.0)]
+    results += [pkg.tensor(2.0) * meta(3), meta(3).add_(1)]
+    for x in results:
+        assert x.device == "meta" and x.shape == (3,)
+    assert nn.Linear(2, 3, device="meta")(meta(4, 2)).shape == (4, 3)
+
+
+def test_tensor_takes_a_device():
+    """None is that of the data; another than cpu and meta is refused."""
+    assert pkg.tensor([1.0], device="cpu").tolist() == [1.0]
+    assert pkg.tensor([1.0, 2.0], device="meta").shape == (2,)
+    assert pkg.tensor(meta(2)).device == "meta"
+    with pytest.raises(RuntimeError, match="expected 'cpu' or 'meta', got 'cuda'"):
+        pkg.tensor([1.0], device="cuda")
+    with pytest.raises(TypeError, match="a device for 'device', got int"):
+        pkg.tensor([1.0], device=123)
+    with pytest.raises(NotImplementedError, match="expected a tensor with values"):
+        pkg.tensor(meta(2), device="cpu")
+
+
+def test_data_cannot_come_from_another_device():
+    """It would be a tensor of the CPU without memory, or the reverse."""
+    for x, y in ((pkg.ones(3), meta(3)), (meta(3), pkg.ones(3))):
+        with pytest.raises(RuntimeError, match="expected a tensor of the device"):
+            x.data = y
+        assert x.device != y.device
+    leaf = pkg.ones(3, requires_grad=True)
+    with pytest.raises(RuntimeError, match="expected a floating dtype"):
+        leaf.data = pkg.ones(3, dtype=pkg.int64)
+    leaf.data = pkg.zeros(2)
+    assert leaf.tolist() == [0.0, 0.0] and leaf.requires_grad
