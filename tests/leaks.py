@@ -35,6 +35,7 @@ from test_op_table import InPlace, floating, inputs_of  # noqa: E402
 
 # Attributes that Python or the generator gives every class.
 COMMON = {"__doc__", "__module__", "__slots__", "__dict__", "__weakref__"}
+COMMON.add("__slotnames__")  # left by the copy module
 COMMON |= {"__vectorcalloffset__", "__weaklistoffset__", "__dictoffset__"}
 
 Repeat = Callable[[int], None]  # makes the call so many times

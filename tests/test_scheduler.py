@@ -182,8 +182,11 @@ def test_wrong_arguments_are_type_errors(call, text):
 def test_wrong_values():
     with pytest.raises(ValueError, match="nan"):
         submit(int).wait(float("nan"))
-    with pytest.raises(NotImplementedError, match="cuda"):
+    with pytest.raises(RuntimeError, match="cuda"):
         Stream("cuda")
+    with pytest.raises(NotImplementedError, match="expected 'cpu', got 'meta'"):
+        Stream(pkg.device("meta"))
+    assert Stream(device=pkg.device("cpu")).query()
 
 
 # Lifetime of Python objects.
@@ -245,15 +248,18 @@ def test_a_cycle_through_the_error_is_collected():
     class Witness:
         pass
 
-    def wait_and_fail():
+    def wait_and_fail(submit):
         witness = Witness()
         event = submit(fail_here)
         with pytest.raises(KeyError):
             event.wait(DEADLINE)
         return weakref.ref(witness)
 
-    alive = wait_and_fail()
-    wait_and_fail()  # until the next error the scheduler remembers the last one
+    alive = wait_and_fail(submit)
+    gc.collect()
+    assert alive() is None
+    # The stream is in that frame too.
+    alive = wait_and_fail(lambda work: Stream().submit(work))
     gc.collect()
     assert alive() is None
 
@@ -345,6 +351,42 @@ def test_manual_event_carries_an_error():
         dependant.wait(DEADLINE)
 
 
+def test_an_error_set_by_hand_is_not_lost():
+    """synchronize() raises it, as that of a task, unless somebody has seen it."""
+    event = ManualEvent()
+    event.set_error(ZeroDivisionError("elsewhere"))
+    with pytest.raises(ZeroDivisionError, match="elsewhere"):
+        pkg.synchronize()
+    seen = ManualEvent()
+    seen.set_error(ZeroDivisionError())
+    assert isinstance(seen.exception(), ZeroDivisionError)
+    pkg.synchronize()
+
+
+def test_an_event_that_is_called_a_manual_one_is_none():
+    event = submit(int)
+    event.wait(DEADLINE)
+    try:
+        event.__class__ = ManualEvent
+    except TypeError:
+        return
+    with pytest.raises((TypeError, RuntimeError)):
+        event.set()
+
+
+def test_a_wrong_timeout_is_not_the_error_of_the_work():
+    """Which stays unseen."""
+    event = submit(fail_here)
+    while not event.done():
+        time.sleep(0.001)
+    for call in (event.result, event.wait, event.exception):
+        with pytest.raises(TypeError) as caught:
+            call(timeout="1")
+        assert not getattr(caught.value, "__notes__", None)
+    with pytest.raises(KeyError):
+        pkg.synchronize()
+
+
 def test_dropping_a_manual_event_cancels_what_depends_on_it():
     event = ManualEvent()
     dependant = submit(int, deps=event)
@@ -394,6 +436,61 @@ def test_waiting_for_what_waits_for_oneself_is_an_error(steps):
         first.wait(DEADLINE)
     assert str(caught.value).count(f"{__file__}:") == 2
     stream.synchronize()
+
+
+def test_tasks_that_wait_for_each_other_are_an_error():
+    """Whoever comes second gets it; the other one the error of what it waits for."""
+    started, tasks = threading.Barrier(2), {}
+
+    def work(other):
+        started.wait(DEADLINE)
+        tasks[other].wait()
+
+    for name, other in (("a", "b"), ("b", "a")):
+        tasks[name] = submit(lambda other=other: work(other))
+    for event in tasks.values():
+        with pytest.raises(RuntimeError, match="would deadlock.*waits for it"):
+            event.wait(DEADLINE)
+
+
+def test_waiting_for_what_depends_on_a_waiting_task_is_an_error():
+    """a waits for c, which depends on b, which waits for a."""
+    ready, tasks = threading.Event(), {}
+
+    def wait_for(name):
+        ready.wait(DEADLINE)
+        tasks[name].wait()
+
+    tasks["a"] = submit(lambda: wait_for("c"))
+    tasks["b"] = submit(lambda: wait_for("a"))
+    tasks["c"] = submit(int, deps=tasks["b"])
+    ready.set()
+    for event in tasks.values():
+        with pytest.raises(RuntimeError, match="would deadlock"):
+            event.wait(DEADLINE)
+
+
+def test_a_poll_inside_of_work_does_not_run_other_work():
+    """It may take longer than the poll may."""
+    gate = threading.Event()
+
+    def poll():
+        slow = submit(lambda: gate.wait(DEADLINE))
+        done = slow.wait(timeout=0), slow.wait(timeout=0.01)
+        gate.set()
+        return done, slow.result()
+
+    assert submit(poll).result(DEADLINE) == ((False, False), True)
+
+
+def test_work_has_the_grad_mode_of_who_submits_it():
+    """And leaves none behind on its worker."""
+    assert submit(lambda: pkg.set_grad_enabled(False) and None).result(DEADLINE) is None
+    modes = [submit(pkg.is_grad_enabled) for _ in range(50)]
+    assert all(mode.result(DEADLINE) for mode in modes)
+    with pkg.no_grad():
+        event = submit(lambda: (time.sleep(0.01), pkg.is_grad_enabled())[1])
+    assert event.result(DEADLINE) is False and pkg.is_grad_enabled()
 
 
 def test_synchronize_inside_work_is_an_error():

@@ -71,7 +71,7 @@ def test_symbols_are_what_the_module_exports():
 def test_symbols_are_what_nm_finds():
     """Each function of the table is defined, each wrapper of SWIG is in the table."""
     defined = defined_names()
-    functions = {re.sub(r"\(.*", "", name).split("<")[0] for name in defined}
+    functions = {re.sub(r"(\[abi:\w+\])?\(.*", "", n).split("<")[0] for n in defined}
     functions |= {f.split(" ")[-1] for f in functions}
     missing = []
     for symbol in pkg.symbols():
@@ -88,8 +88,16 @@ def test_symbols_are_what_nm_finds():
 
 
 def inlined(symbol, functions):
-    """Small functions of our own .i files, of which only the wrapper is left."""
-    return f"_wrap_{symbol.name}" in functions
+    """Small functions of our own .i files or headers: only the wrapper is left."""
+    name = re.sub(r"\(.*", "", symbol.signature).split("::")[-1].split(" ")[-1]
+    sources = ROOT.glob("swig/*.i")
+    if "pkg::" in symbol.signature:
+        sources = ROOT.glob("cpp/**/*.h")
+    there = any(
+        re.search(rf"\b{name}\(.*\{{", path.read_text(encoding="utf-8"))
+        for path in sources
+    )
+    return there and f"_wrap_{symbol.name}" in functions
 
 
 @only_swig
@@ -145,6 +153,45 @@ def test_symbols_on_another_binding():
     """An error that says what to do."""
     with pytest.raises(NotImplementedError, match="expected the SWIG binding"):
         pkg.symbols()
+
+
+def callables():
+    """(name, function, arguments before others) of the low-level module."""
+    harmful = {"_before_fork", "set_async", "set_grad_enabled", "set_detect_anomaly"}
+    for name, value in vars(core).items():
+        if callable(value) and not isinstance(value, type) and name not in harmful:
+            yield name, value, ()
+    x = pkg.ones(2, requires_grad=True)
+    node = (x * 2).grad_fn
+    for instance in (x, node, core.submit(int), core.ManualEvent(), core.Stream()):
+        for cls in type(instance).__mro__:
+            for name, value in vars(cls).items():
+                method = callable(value) and not isinstance(value, core.Operator)
+                if name.startswith("__") or cls.__module__ == "pkg.tensor":
+                    continue
+                if method:
+                    yield f"{cls.__name__}.{name}", value, (instance,)
+
+
+def test_what_the_signatures_name_can_be_passed_by_name():
+    """Each that is not positional only: the values are wrong, the names are not."""
+    count = 0
+    for name, function, first in callables():
+        try:
+            parameters = inspect.signature(function).parameters.values()
+        except ValueError:
+            continue
+        named = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+        named = named[len(first) :]
+        if not named:
+            continue
+        count += 1
+        try:
+            function(*first, **{n: object() for n in named})
+        except Exception as error:  # noqa: BLE001  (of the value)
+            text = str(error)
+            assert "keyword" not in text and "positional" not in text, (name, text)
+    assert count > 10
 
 
 def public_objects():

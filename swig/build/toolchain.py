@@ -17,17 +17,21 @@ from pathlib import Path
 
 from incremental import BuildError
 
-SANITIZERS = ("address", "undefined", "thread", "leak")
+SANITIZERS = ("address", "undefined", "thread")
 
-# Errno and floating-point traps are not read anywhere; with them GCC would vectorise
-# much less.  -fno-semantic-interposition lets calls inside the library go straight.
+# Of loops over elements.  Errno and floating-point traps are not read anywhere; with
+# them GCC would vectorise much less.  pkg.sysconfig gives these to authors of ops.
+LOOP_FLAGS = [
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-fopenmp-simd",  # reductions in lanes; the pragma alone, no OpenMP
+]
+# -fno-semantic-interposition lets calls inside the library go straight.
 COMMON_FLAGS = [
     "-std=c++20",
     "-fPIC",
-    "-fno-math-errno",
-    "-fno-trapping-math",
+    *LOOP_FLAGS,
     "-fno-semantic-interposition",
-    "-fopenmp-simd",  # reductions in lanes; the pragma alone, no OpenMP
     "-pthread",
 ]
 WARNINGS = ["-Wall", "-Wextra", "-Wno-restrict"]

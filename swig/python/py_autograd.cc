@@ -125,22 +125,22 @@ PyObject* live_nodes(PyObject*, PyObject*) {
 
 PyMethodDef g_functions[] = {
     {"_backward", backward_fn, METH_VARARGS,
-     "_backward(tensors, gradients, retain_graph, create_graph, inputs)\n--\n\nRuns the "
+     "_backward(tensors, gradients, retain_graph, create_graph, inputs, /)\n--\n\nRuns the "
      "engine; no inputs: all leaves."},
     {"_grad", grad_function, METH_VARARGS,
-     "_grad(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused)\n--"
+     "_grad(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused, /)\n--"
      "\n\nGradients without accumulating."},
     {"_register_hook", register_hook_fn, METH_VARARGS,
-     "_register_hook(tensor, hook)\n--\n\nHandle of a hook on the tensor's gradient."},
+     "_register_hook(tensor, hook, /)\n--\n\nHandle of a hook on the tensor's gradient."},
     {"_register_accumulated_hook", register_accumulated_hook_fn, METH_VARARGS,
-     "_register_accumulated_hook(leaf, hook)\n--\n\nHandle of a hook after accumulation."},
+     "_register_accumulated_hook(leaf, hook, /)\n--\n\nHandle of a hook after accumulation."},
     {"_retain_grad", retain_grad_fn, METH_O,
-     "_retain_grad(tensor)\n--\n\nKeeps the gradient of a tensor that is no leaf."},
+     "_retain_grad(tensor, /)\n--\n\nKeeps the gradient of a tensor that is no leaf."},
     {"_record_function", record_function_fn, METH_VARARGS,
-     "_record_function(name, inputs, outputs, backward, materialize_grads, saved)\n--\n\n"
+     "_record_function(name, inputs, outputs, backward, materialize_grads, saved, /)\n--\n\n"
      "Makes backward(node, grads) the history of the outputs; its Node, or None."},
     {"_saved_tensors", saved_tensors_fn, METH_O,
-     "_saved_tensors(node)\n--\n\nWhat was saved, for the backward that runs."},
+     "_saved_tensors(node, /)\n--\n\nWhat was saved, for the backward that runs."},
     {"live_nodes", live_nodes, METH_NOARGS,
      "live_nodes()\n--\n\nGraph nodes alive, for leak tests."},
     {nullptr, nullptr, 0, nullptr}};
@@ -153,7 +153,8 @@ PyObject* wrap_grad_fn(const Tensor& tensor) {
 }
 
 int add_autograd(PyObject* module) {
-  return add_node_types(module) < 0 ? -1 : PyModule_AddFunctions(module, g_functions);
+  add_node_types(module);
+  return PyModule_AddFunctions(module, g_functions);
 }
 
 }  // namespace pkg::python

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // swig/python/py_dtype.cc: the types `dtype` and `device`.
 #include "py_dtype.h"
+#include "py_type.h"
 
 #include "argument.h"
 
@@ -213,18 +214,14 @@ bool load_device(PyObject* object, Device& device) {
 }
 
 void init_dtype(PyObject* module) {
-  PyRef type = check(PyType_FromSpec(&dtype_spec));
-  check(PyObject_SetAttrString(module, "dtype", type.get()));
-  g_dtype_type = reinterpret_cast<PyTypeObject*>(type.release());
+  g_dtype_type = add_type(module, &dtype_spec);
   for (int i = 0; i < kNumDTypes; ++i) {
     PyRef object = check(g_dtype_type->tp_alloc(g_dtype_type, 0));
     reinterpret_cast<DTypeObject*>(object.get())->value = DType(i);
     check(PyObject_SetAttrString(module, name_of(DType(i)), object.get()));
     g_dtypes[i] = object.release();
   }
-  PyRef device = check(PyType_FromSpec(&device_spec));
-  check(PyObject_SetAttrString(module, "device", device.get()));
-  g_device_type = reinterpret_cast<PyTypeObject*>(device.release());
+  g_device_type = add_type(module, &device_spec);
   for (int i = 0; i < 2; ++i) {
     PyRef object = check(g_device_type->tp_alloc(g_device_type, 0));
     reinterpret_cast<DeviceObject*>(object.get())->value = Device{DeviceType(i)};

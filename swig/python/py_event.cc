@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // swig/python/py_event.cc: the Event and ManualEvent types.
 #include "py_scheduler.h"
+#include "py_type.h"
 
 #include <structmember.h>
 
@@ -101,14 +102,20 @@ bool wait_for(const Ref<Event>& event, double seconds, bool raise) {
   return true;
 }
 
-PyObject* parse_timeout(PyObject* args, PyObject* kwargs, const char* format) {
+// The argument of wait(), result() and exception(); false with an error set.
+bool parse_timeout(PyObject* args, PyObject* kwargs, const char* function,
+                   double* seconds) {
   static const char* names[] = {"timeout", nullptr};
+  const std::string format = std::string("|O:") + function;
   PyObject* timeout = Py_None;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, format, const_cast<char**>(names),
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, format.c_str(), const_cast<char**>(names),
                                    &timeout)) {
-    return nullptr;
+    return false;
   }
-  return timeout;
+  return guarded([&] {
+    *seconds = seconds_of(function, timeout);
+    return true;
+  });
 }
 
 // Runs `f`; if it throws the error of the finished work, says where it came from.
@@ -116,7 +123,7 @@ template <class F>
 PyObject* with_origin(PyObject* self, F&& f) {
   PyObject* value = guarded(std::forward<F>(f));
   const Ref<Event> event = as_event(self).event;
-  if (!value && event && event->done() && event->error()) note_origin(*event);
+  if (!value && event && event->failed()) note_origin(*event);
   return value;
 }
 
@@ -129,31 +136,29 @@ PyObject* event_done(PyObject* self, PyObject*) {
   return PyBool_FromLong(as_event(self).event->done());
 }
 PyObject* event_wait(PyObject* self, PyObject* args, PyObject* kwargs) {
-  PyObject* timeout = parse_timeout(args, kwargs, "|O:wait");
-  if (!timeout) return nullptr;
-  return with_origin(self, [&] {
-    return PyBool_FromLong(
-        wait_for(as_event(self).event, seconds_of("wait", timeout), true));
-  });
+  double seconds;
+  if (!parse_timeout(args, kwargs, "wait", &seconds)) return nullptr;
+  return with_origin(
+      self, [&] { return PyBool_FromLong(wait_for(as_event(self).event, seconds, true)); });
 }
 PyObject* event_result(PyObject* self, PyObject* args, PyObject* kwargs) {
-  PyObject* timeout = parse_timeout(args, kwargs, "|O:result");
-  if (!timeout) return nullptr;
+  double seconds;
+  if (!parse_timeout(args, kwargs, "result", &seconds)) return nullptr;
   return with_origin(self, [&]() -> PyObject* {
     const PyEvent& event = as_event(self);
     const std::shared_ptr<Outcome> outcome = event.outcome;
-    if (!wait_for(event.event, seconds_of("result", timeout), true)) {
+    if (!wait_for(event.event, seconds, true)) {
       return raise_timeout(*event.event);
     }
     return new_ref(outcome && outcome->value ? outcome->value : Py_None);
   });
 }
 PyObject* event_exception(PyObject* self, PyObject* args, PyObject* kwargs) {
-  PyObject* timeout = parse_timeout(args, kwargs, "|O:exception");
-  if (!timeout) return nullptr;
+  double seconds;
+  if (!parse_timeout(args, kwargs, "exception", &seconds)) return nullptr;
   return guarded([&]() -> PyObject* {
     const Ref<Event> event = as_event(self).event;
-    if (!wait_for(event, seconds_of("exception", timeout), false)) {
+    if (!wait_for(event, seconds, false)) {
       return raise_timeout(*event);
     }
     const std::exception_ptr error = event->error();
@@ -244,7 +249,10 @@ PyType_Spec g_event_spec = {
     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, g_event_slots};
 
 ManualEvent& as_manual(PyObject* self) {
-  return static_cast<ManualEvent&>(*as_event(self).event);
+  // Python lets people change the class of an object.
+  auto* event = dynamic_cast<ManualEvent*>(as_event(self).event.get());
+  if (!event) throw TypeError("[ManualEvent] expected an event that was made as one");
+  return *event;
 }
 PyObject* manual_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   static const char* names[] = {nullptr};
@@ -284,7 +292,7 @@ PyMethodDef g_manual_methods[] = {
      "set(self, value=None)\n--\n\nFinishes the event; result() returns `value`. "
      "RuntimeError when it is done already."},
     {"set_error", manual_set_error, METH_O,
-     "set_error(self, error)\n--\n\nFinishes the event with an exception, which reaches "
+     "set_error(self, error, /)\n--\n\nFinishes the event with an exception, which reaches "
      "all that depends on it."},
     {nullptr, nullptr, 0, nullptr}};
 PyType_Slot g_manual_slots[] = {

@@ -5,6 +5,7 @@
 #include "autograd/views.h"
 #include "ops/functions.h"
 #include "py_tensor.h"
+#include "py_type.h"
 #include "tensor/exported.h"
 
 namespace pkg::python {
@@ -53,9 +54,13 @@ int put_requires_grad(PyObject* self, PyObject* value, void*) {
   Py_XDECREF(done);
   return done ? 0 : -1;
 }
-PyObject* requires_grad_(PyObject* self, PyObject* args) {
+PyObject* requires_grad_(PyObject* self, PyObject* args, PyObject* keywords) {
+  static const char* names[] = {"requires_grad", nullptr};
   int wanted = 1;
-  if (!PyArg_ParseTuple(args, "|p:requires_grad_", &wanted)) return nullptr;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "|p:requires_grad_",
+                                   const_cast<char**>(names), &wanted)) {
+    return nullptr;
+  }
   return guarded([&] {
     set_requires_grad(unwrap(self), wanted);
     Py_INCREF(self);
@@ -85,17 +90,28 @@ int64_t as_dim(const char* function, PyObject* dim) {
   return value;
 }
 
-PyObject* size(PyObject* self, PyObject* args) {
-  PyObject* dim = nullptr;
-  if (!PyArg_ParseTuple(args, "|O:size", &dim)) return nullptr;
+// The one argument of size() and stride(), or null; false with an error set.
+bool parse_dim(PyObject* args, PyObject* keywords, const char* format, PyObject** dim) {
+  static const char* names[] = {"dim", nullptr};
+  *dim = Py_None;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, format, const_cast<char**>(names), dim)) {
+    return false;
+  }
+  if (*dim == Py_None) *dim = nullptr;
+  return true;
+}
+
+PyObject* size(PyObject* self, PyObject* args, PyObject* keywords) {
+  PyObject* dim;
+  if (!parse_dim(args, keywords, "|O:size", &dim)) return nullptr;
   return guarded([&] {
     const Tensor& tensor = unwrap(self);
     return dim ? integer(tensor.size(as_dim("size", dim))) : wrap_shape(tensor.sizes());
   });
 }
-PyObject* stride(PyObject* self, PyObject* args) {
-  PyObject* dim = nullptr;
-  if (!PyArg_ParseTuple(args, "|O:stride", &dim)) return nullptr;
+PyObject* stride(PyObject* self, PyObject* args, PyObject* keywords) {
+  PyObject* dim;
+  if (!parse_dim(args, keywords, "|O:stride", &dim)) return nullptr;
   return guarded([&] {
     const Tensor& tensor = unwrap(self);
     return dim ? integer(tensor.stride(as_dim("stride", dim)))
@@ -125,26 +141,16 @@ PyObject* make_subclass(PyObject*, PyObject* args) {
   });
 }
 
-PyObject* set_data(const Tensor& tensor, const Tensor& source) {
-  TensorImpl& impl = *tensor.impl();
-  impl.storage = source.impl()->storage;
-  impl.sizes = source.sizes();
-  impl.strides = source.strides();
-  impl.offset = source.offset();
-  impl.numel = source.numel();
-  impl.dtype = source.dtype();
-  impl.contiguous = source.is_contiguous();
-  Py_RETURN_NONE;
-}
 int put_data(PyObject* self, PyObject* value, void*) {
   if (!value) {
     PyErr_SetString(PyExc_AttributeError, "data cannot be deleted");
     return -1;
   }
-  PyObject* done = guarded([&] {
+  PyObject* done = guarded([&]() -> PyObject* {
     PKG_CHECK(is_tensor(value), TypeError, "data must be a Tensor, not ",
               Py_TYPE(value)->tp_name);
-    return set_data(unwrap(self), unwrap(value));
+    set_data(unwrap(self), unwrap(value));
+    Py_RETURN_NONE;
   });
   Py_XDECREF(done);
   return done ? 0 : -1;
@@ -205,8 +211,7 @@ PyMethodDef g_tensor_methods[] = {
      "data_ptr(self)\n--\n\nAddress of the first element.  From now on no op runs on this "
      "memory after its call has returned."},
     {"__dlpack__",
-     reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(tensor_dlpack)),
-     METH_VARARGS | METH_KEYWORDS,
+     with_keywords(tensor_dlpack), METH_VARARGS | METH_KEYWORDS,
      "__dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\n"
      "DLPack capsule of the memory, for from_dlpack() of any library."},
     {"__dlpack_device__", tensor_dlpack_device, METH_NOARGS,
@@ -226,13 +231,14 @@ PyMethodDef g_tensor_methods[] = {
     {"detach_", PKG_METHOD((detach_in_place(x), wrap(x))), METH_NOARGS,
      "detach_(self)\n--\n\nForgets its history and requires_grad; returns self.  "
      "RuntimeError for a view."},
-    {"requires_grad_", requires_grad_, METH_VARARGS,
+    {"requires_grad_", with_keywords(requires_grad_), METH_VARARGS | METH_KEYWORDS,
      "requires_grad_(self, requires_grad=True)\n--\n\nSets requires_grad; returns self."},
-    {"size", size, METH_VARARGS, "size(self, dim=None)\n--\n\nShape, or one size."},
-    {"stride", stride, METH_VARARGS,
+    {"size", with_keywords(size), METH_VARARGS | METH_KEYWORDS,
+     "size(self, dim=None)\n--\n\nShape, or one size."},
+    {"stride", with_keywords(stride), METH_VARARGS | METH_KEYWORDS,
      "stride(self, dim=None)\n--\n\nStrides in elements, or one of them."},
     {"_make_subclass", make_subclass, METH_VARARGS | METH_STATIC,
-     "_make_subclass(cls, data, requires_grad=False)\n--\n\nFor subclasses."},
+     "_make_subclass(cls, data, requires_grad=False, /)\n--\n\nFor subclasses."},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace pkg::python

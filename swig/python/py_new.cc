@@ -1,178 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
-// swig/python/py_new.cc: tensors from Python data, and tensor memory as Python buffers.
-#include <cstring>
-
+// swig/python/py_new.cc: tensor(data) from numbers, nested sequences, arrays and tensors.
 #include "argument.h"
 #include "ops/functions.h"
 #include "py_tensor.h"
-#include "tensor/exported.h"
+#include "py_type.h"
+#include "tensor/nested_numbers.h"
 #include "tensor/strided_loop.h"
 
 namespace pkg::python {
 namespace {
 
-// Buffer-protocol format of each dtype; also how NumPy spells it.
-std::optional<DType> dtype_of_format(const char* format, Py_ssize_t size) {
-  if (!format) return DType::UInt8;
-  if (*format == '<' || *format == '=' || *format == '@') ++format;
-  switch (*format) {
-    case '?': return DType::Bool;
-    case 'B': return DType::UInt8;
-    case 'b': return DType::Int8;
-    case 'e': return DType::Float16;
-    case 'f': return DType::Float32;
-    case 'd': return DType::Float64;
-    case 'i':
-    case 'l':
-    case 'q':
-      if (size == 4) return DType::Int32;
-      if (size == 8) return DType::Int64;
-      return std::nullopt;
-    default: return std::nullopt;
+// The dtype of a NumPy scalar; `other` for what has none, or none of ours.
+DType dtype_attribute(PyObject* object, DType other) {
+  const PyRef attribute(call_python(PyObject_GetAttrString, object, "dtype"));
+  DType dtype = other;
+  if (!attribute) PyErr_Clear();
+  else if (!load_dtype(attribute.get(), dtype)) dtype = other;
+  return dtype;
+}
+
+// Gives the numbers of `data`, which is inside of `depth` sequences.
+void collect(PyObject* data, size_t depth, NestedNumbers& numbers) {
+  const bool plain = PyList_Check(data) || PyTuple_Check(data) || PyUnicode_Check(data) ||
+                     PyFloat_CheckExact(data) || PyLong_CheckExact(data);
+  const bool sequence = !is_tensor(data) && PySequence_Check(data) && !PyUnicode_Check(data);
+  if (sequence && !plain && !PyBytes_Check(data) && PyObject_CheckBuffer(data)) {
+    return numbers.add(depth, over_buffer(data));
   }
-}
-const char* format_of(DType dtype) {
-  constexpr const char* formats[kNumDTypes] = {"?", "B", "b", "i", "q",
-                                               "e", "",  "f", "d"};
-  return formats[int(dtype)];
-}
-
-// --- tensor memory as a buffer -----------------------------------------------------
-
-// What numpy() hands out: keeps the tensor alive, and its storage marked as exported.
-struct PyExport {
-  PyObject_HEAD
-  ExportedTensor tensor;
-  Shape sizes, strides;  // Py_ssize_t is int64 here
-};
-static_assert(sizeof(Py_ssize_t) == sizeof(int64_t));
-PyTypeObject* g_export_type = nullptr;
-
-// Frees the Python object alone.
-void forget_object(PyObject* self) {
-  PyTypeObject* type = Py_TYPE(self);
-  type->tp_free(self);
-  Py_DECREF(type);
-}
-
-void export_dealloc(PyObject* self) {
-  auto* object = reinterpret_cast<PyExport*>(self);
-  object->tensor.~ExportedTensor();
-  object->sizes.~Shape();
-  object->strides.~Shape();
-  forget_object(self);
-}
-int export_getbuffer(PyObject* self, Py_buffer* view, int flags) {
-  auto* object = reinterpret_cast<PyExport*>(self);
-  const Tensor& tensor = *object->tensor;
-  if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES && !tensor.is_contiguous()) {
-    PyErr_SetString(PyExc_BufferError, "the tensor is not contiguous");
-    return -1;
-  }
-  *view = {};
-  view->buf = tensor.data();
-  Py_INCREF(self);
-  view->obj = self;
-  view->itemsize = itemsize(tensor.dtype());
-  view->len = tensor.numel() * view->itemsize;
-  view->format = const_cast<char*>(format_of(tensor.dtype()));
-  view->ndim = int(tensor.ndim());
-  view->shape = reinterpret_cast<Py_ssize_t*>(object->sizes.data());
-  view->strides = reinterpret_cast<Py_ssize_t*>(object->strides.data());
-  return 0;
-}
-PyType_Slot g_export_slots[] = {
-    {Py_tp_dealloc, reinterpret_cast<void*>(export_dealloc)},
-    {Py_bf_getbuffer, reinterpret_cast<void*>(export_getbuffer)},
-    {0, nullptr}};
-PyType_Spec g_export_spec = {"pkg._pywrap_core.TensorMemory", sizeof(PyExport), 0,
-                             Py_TPFLAGS_DEFAULT, g_export_slots};
-
-// --- Python data as tensors --------------------------------------------------------
-
-Tensor borrow_buffer(PyObject* object, bool* read_only = nullptr) {
-  auto view = std::make_unique<Py_buffer>();
-  constexpr int kWanted = PyBUF_STRIDES | PyBUF_FORMAT;
-  check(call_python(PyObject_GetBuffer, object, view.get(), kWanted));
-  const auto release = [raw = view.get()] {
-    if (!interpreter_alive()) return;
-    GilAcquire gil;
-    call_python(PyBuffer_Release, raw);
-    delete raw;
-  };
-  if (read_only) *read_only = view->readonly;
-  const auto dtype = dtype_of_format(view->format, view->itemsize);
-  // NumPy shows a date as its bytes.
-  const char kind = dtype == DType::UInt8 ? dtype_kind(object) : '\0';
-  const bool date = kind == 'M' || kind == 'm';
-  Shape sizes(reinterpret_cast<int64_t*>(view->shape), size_t(view->ndim)), strides;
-  bool fits = dtype.has_value() && !date;
-  bool negative = false;
-  // ctypes leaves the strides out, although they were asked for: row-major then.
-  if (!view->strides) strides = contiguous_strides(sizes);
-  for (int d = 0; view->strides && d < view->ndim; ++d) {
-    negative |= view->strides[d] < 0;
-    fits = fits && view->strides[d] % view->itemsize == 0;
-    strides.push_back(view->strides[d] / view->itemsize);
-  }
-  if (!fits || negative) {
-    std::string format = view->format ? view->format : "B";
-    if (date) format = Py_TYPE(object)->tp_name;
-    call_python(PyBuffer_Release, view.get());
-    PKG_CHECK(!negative, ValueError, "[from_numpy] at least one stride is negative; make "
-              "a copy with array.copy() first.");
-    detail::raise<TypeError>("[from_numpy] cannot convert an array of format '", format,
-                             "'. Supported are bool, uint8, int8, int32, int64, float16, "
-                             "float32 and float64.");
-  }
-  void* data = view->buf;
-  Tensor tensor = from_blob(data, sizes, strides, *dtype, release);
-  view.release();  // freed by `release`
-  return tensor;
-}
-
-// Shape and element kind of nested sequences.
-void measure(PyObject* data, size_t depth, Shape& shape, DType& kind, bool& first) {
-  Scalar scalar;
-  if (!is_tensor(data) && PySequence_Check(data) && !PyUnicode_Check(data)) {
+  if (sequence) {
     const Py_ssize_t n = call_python(PySequence_Size, data);
     if (n < 0) throw_python_error();
-    if (depth == shape.size() && first) shape.push_back(n);
-    PKG_CHECK(depth < shape.size() && shape[depth] == n, ValueError,
-              "[tensor] expected sequence of length ",
-              depth < shape.size() ? shape[depth] : 0, " at dim ", depth, " (got ", n, ")");
+    numbers.begin(depth, n);
     for (Py_ssize_t i = 0; i < n; ++i) {
-      PyRef entry(checked(call_python(PySequence_GetItem, data, i)));
-      measure(entry.get(), depth + 1, shape, kind, first);
+      const PyRef entry = check(call_python(PySequence_GetItem, data, i));
+      collect(entry.get(), depth + 1, numbers);
     }
-    if (n == 0) first = false;
     return;
   }
-  Tensor tensor;
-  if (is_tensor(data) && unwrap(data).numel() == 1) scalar = item(unwrap(data));
-  else PKG_CHECK(parse_scalar(data, &scalar), TypeError,
-                 "[tensor] expected numbers or nested sequences of them, got ",
-                 Py_TYPE(data)->tp_name);
-  PKG_CHECK(depth == shape.size(), ValueError,
-            "[tensor] expected a sequence at dim ", depth, ", got a number");
-  kind = first ? scalar.dtype() : std::max(kind, scalar.dtype());
-  first = false;
-}
-template <class T>
-void fill_from(PyObject* data, T*& out) {
-  Scalar scalar;
-  if (is_tensor(data)) {
-    *out++ = item(unwrap(data)).to<T>();
-  } else if (PySequence_Check(data)) {
-    const Py_ssize_t n = call_python(PySequence_Size, data);
-    for (Py_ssize_t i = 0; i < n; ++i) {
-      PyRef entry(checked(call_python(PySequence_GetItem, data, i)));
-      fill_from(entry.get(), out);
-    }
-  } else {
-    parse_scalar(data, &scalar);
-    *out++ = scalar.to<T>();
+  if (is_tensor(data) && unwrap(data).numel() == 1) {
+    return numbers.add(depth, item(unwrap(data)), unwrap(data).dtype());
   }
+  Scalar number;
+  PKG_CHECK(parse_scalar(data, &number), TypeError,
+            "[tensor] expected numbers or nested sequences of them, got ",
+            Py_TYPE(data)->tp_name);
+  numbers.add(depth, number, plain ? number.dtype() : dtype_attribute(data, number.dtype()));
 }
 
 PyObject* tensor_fn(PyObject*, PyObject* args, PyObject* kwargs) {
@@ -192,98 +64,36 @@ PyObject* tensor_fn(PyObject*, PyObject* args, PyObject* kwargs) {
       wanted = parsed;
     }
     Tensor tensor = tensor_from_data(data, wanted);
+    if (device != Py_None) {
+      Device there;
+      expect(load_device(device, there), {"tensor", "device"}, "a device", device);
+      tensor = ops::to_device(tensor, there);
+    }
     if (requires_grad) set_requires_grad(tensor, true);
     return wrap(tensor);
   });
 }
-PyObject* from_numpy(PyObject*, PyObject* array) {
-  return guarded([&] {
-    expect(PyObject_CheckBuffer(array), {"from_numpy", "array"}, "a numpy.ndarray", array);
-    bool read_only = false;
-    const Tensor tensor = borrow_buffer(array, &read_only);
-    if (read_only) {
-      check(call_python(PyErr_WarnEx, PyExc_UserWarning,
-                        "[from_numpy] the array is not writable, but the Tensor over its "
-                        "memory is. Use tensor(array) or asarray(array), which copy.",
-                        1));
-    }
-    return wrap(tensor);
-  });
-}
-PyObject* memory_of(PyObject*, PyObject* object) {
-  return guarded([&]() -> PyObject* {
-    expect(is_tensor(object), {"_memory", "tensor"}, "a Tensor", object);
-    const Tensor& tensor = unwrap(object);
-    PKG_CHECK(!tensor.is_meta(), TypeError, "a meta tensor has no memory to show");
-    PKG_CHECK(tensor.dtype() != DType::BFloat16, TypeError,
-              "NumPy has no bfloat16: convert with .float() first");
-    PyObject* self = checked(g_export_type->tp_alloc(g_export_type, 0));
-    auto* out = reinterpret_cast<PyExport*>(self);
-    try {
-      new (&out->tensor) ExportedTensor(tensor);
-    } catch (...) {
-      forget_object(self);
-      throw;
-    }
-    new (&out->sizes) Shape(tensor.sizes());
-    new (&out->strides) Shape(tensor.strides());
-    for (int64_t& step : out->strides) step *= itemsize(tensor.dtype());
-    return self;
-  });
-}
-
 }  // namespace
-
-Tensor tensor_from_buffer(PyObject* object, bool copy) {
-  Tensor view = borrow_buffer(object);
-  if (!copy) return view;
-  Tensor result = empty(view.spec());
-  copy_into(result, view);
-  return result;
-}
 
 Tensor tensor_from_data(PyObject* data, std::optional<DType> dtype) {
   if (is_tensor(data) || PyObject_CheckBuffer(data)) {
     PKG_CHECK(!PyBytes_Check(data), TypeError, "[tensor] cannot convert bytes; use "
               "from_numpy(numpy.frombuffer(...)).");
-    Tensor source = is_tensor(data) ? unwrap(data) : borrow_buffer(data);
+    const Tensor source = is_tensor(data) ? unwrap(data) : over_buffer(data);
     source.wait();
-    Tensor copy = empty(source.sizes(), dtype.value_or(source.dtype()));
-    copy_into(copy, source);
+    Tensor copy = empty(source.sizes(), dtype.value_or(source.dtype()), source.device());
+    if (!source.is_meta()) copy_into(copy, source);
     return copy;
   }
-  Shape shape;
-  DType kind = default_dtype();
-  bool first = true;
-  measure(data, 0, shape, kind, first);
-  const DType made = is_floating(kind) ? DType::Float64 : DType::Int64;
-  Tensor exact = empty(shape, made);
-  if (is_floating(kind)) {
-    double* out = exact.data<double>();
-    fill_from(data, out);
-  } else {
-    int64_t* out = exact.data<int64_t>();
-    fill_from(data, out);
-  }
-  return as_dtype(exact, dtype.value_or(kind));
+  NestedNumbers numbers;
+  collect(data, 0, numbers);
+  return numbers.tensor(dtype);
 }
 
 PyMethodDef g_new_functions[] = {
-    {"tensor", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(tensor_fn)),
-     METH_VARARGS | METH_KEYWORDS,
+    {"tensor", with_keywords(tensor_fn), METH_VARARGS | METH_KEYWORDS,
      "tensor(data, dtype=None, *, device=None, requires_grad=False)\n--\n\n"
      "Tensor with a copy of `data`: a number, nested sequences, an array or a tensor."},
-    {"from_numpy", from_numpy, METH_O,
-     "from_numpy(array)\n--\n\nTensor over the array's memory; both see writes."},
-    {"_memory", memory_of, METH_O, "_memory(tensor)\n--\n\nThe memory as a buffer."},
     {nullptr, nullptr, 0, nullptr}};
-
-// Called with the other types.
-int add_export_type(PyObject*) {
-  g_export_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&g_export_spec));
-  if (!g_export_type) return -1;
-  forbid_construction(g_export_type);
-  return 0;
-}
 
 }  // namespace pkg::python

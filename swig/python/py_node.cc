@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // swig/python/py_node.cc: the types Node and HookHandle.
 #include "py_node.h"
+#include "py_type.h"
 
 #include "autograd/accumulate_grad.h"
 #include "autograd/op_node.h"
@@ -163,11 +164,11 @@ PyMethodDef g_node_methods[] = {
     {"_sequence_nr", sequence_nr, METH_NOARGS,
      "_sequence_nr(self)\n--\n\nGrows with every node."},
     {"register_hook", register_hook, METH_O,
-     "register_hook(self, hook)\n--\n\n"
+     "register_hook(self, hook, /)\n--\n\n"
      "Calls hook(grad_inputs, grad_outputs) after the node has run; a tuple that it "
      "returns replaces grad_inputs. The handle's remove() undoes it."},
     {"register_prehook", register_prehook, METH_O,
-     "register_prehook(self, hook)\n--\n\n"
+     "register_prehook(self, hook, /)\n--\n\n"
      "Calls hook(grad_outputs) before the node runs; a tuple that it returns replaces "
      "them. The handle's remove() undoes it."},
     {nullptr, nullptr, 0, nullptr}};
@@ -207,15 +208,6 @@ PyType_Slot g_hook_slots[] = {
 PyType_Spec g_hook_spec = {"pkg._pywrap_core.HookHandle", sizeof(PyHook), 0,
                            Py_TPFLAGS_DEFAULT, g_hook_slots};
 
-// Instances are made here only: one from Python would be empty.
-PyTypeObject* make_type(PyObject* module, PyType_Spec* spec, const char* name) {
-  PyObject* type = PyType_FromSpec(spec);
-  if (!type) return nullptr;
-  forbid_construction(reinterpret_cast<PyTypeObject*>(type));
-  if (PyModule_AddObject(module, name, new_ref(type)) < 0) return nullptr;
-  return reinterpret_cast<PyTypeObject*>(type);
-}
-
 }  // namespace
 
 PyObject* wrap_node(Ref<Node> node) {
@@ -251,10 +243,11 @@ TensorList parse_tensors(const Argument& where, PyObject* sequence, bool or_none
   return list;
 }
 
-int add_node_types(PyObject* module) {
-  g_node_type = make_type(module, &g_node_spec, "Node");
-  g_hook_type = g_node_type ? make_type(module, &g_hook_spec, "HookHandle") : nullptr;
-  return g_hook_type ? 0 : -1;
+void add_node_types(PyObject* module) {
+  g_node_type = add_type(module, &g_node_spec);
+  g_hook_type = add_type(module, &g_hook_spec);
+  // Instances are made here only: one from Python would be empty.
+  for (PyTypeObject* type : {g_node_type, g_hook_type}) forbid_construction(type);
 }
 
 }  // namespace pkg::python

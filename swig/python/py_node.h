@@ -17,6 +17,6 @@ PyObject* wrap_hook(HookHandle handle);
 /// Tensors of a tuple or list; None, where it is allowed, is an undefined one.
 TensorList parse_tensors(const Argument& where, PyObject* sequence, bool or_none = true);
 
-int add_node_types(PyObject* module);
+void add_node_types(PyObject* module);
 
 }  // namespace pkg::python

@@ -15,8 +15,6 @@
 namespace pkg::python {
 namespace {
 
-constexpr size_t kMaxArgs = 16;
-
 struct PyOperator {
   PyObject_HEAD
   vectorcallfunc vectorcall;
@@ -70,7 +68,7 @@ struct Call {
 bool match(const Operator& op, const Call& call, Value* out, std::string* why) {
   const auto& params = op.schema.arguments;
   const std::string& name = op.schema.name;
-  std::array<bool, kMaxArgs> given{};
+  std::array<bool, kMaxParameters> given{};
   size_t at = 0;
   for (Py_ssize_t i = 0; i < call.n_args; ++i, ++at) {
     if (at >= params.size() || params[at].keyword_only) {
@@ -156,7 +154,7 @@ PyObject* operator_call(PyObject* self, PyObject* const* args, size_t nargsf,
     std::string why;
     for (const Operator* op : overloads_of(self)) {
       const size_t n = op->schema.arguments.size();
-      std::array<Value, kMaxArgs> values;
+      std::array<Value, kMaxParameters> values;
       if (!match(*op, call, values.data(), &why)) continue;
       Stack stack{std::span<Value>(values.data(), n), {}, 0};
       Dispatcher::get().call_boxed(*op, stack);
@@ -166,9 +164,13 @@ PyObject* operator_call(PyObject* self, PyObject* const* args, size_t nargsf,
   });
 }
 
-PyObject* operator_new(PyTypeObject* type, PyObject* args, PyObject*) {
+PyObject* operator_new(PyTypeObject* type, PyObject* args, PyObject* keywords) {
+  static const char* names[] = {"", "", nullptr};
   PyObject *given_name, *given_ns = nullptr;
-  if (!PyArg_ParseTuple(args, "O|O:Operator", &given_name, &given_ns)) return nullptr;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|O:Operator",
+                                   const_cast<char**>(names), &given_name, &given_ns)) {
+    return nullptr;
+  }
   return guarded([&]() -> PyObject* {
     std::string name, ns = "pkg";
     if (!to_cpp(given_name, name, {"Operator", "name"}) ||
@@ -177,10 +179,6 @@ PyObject* operator_new(PyTypeObject* type, PyObject* args, PyObject*) {
     }
     auto overloads = Dispatcher::get().overloads(name, ns);
     if (overloads.empty()) Dispatcher::get().find(name, ns);  // raises, with hints
-    for (const Operator* op : overloads) {
-      PKG_CHECK(op->schema.arguments.size() <= kMaxArgs, NotImplementedError, "[Operator] ",
-                op->qualified_name(), " has more than ", kMaxArgs, " parameters.");
-    }
     PyObject* self = checked(type->tp_alloc(type, 0));
     auto* object = reinterpret_cast<PyOperator*>(self);
     object->vectorcall = operator_call;
@@ -228,22 +226,6 @@ PyObject* get_schemas(PyObject* self, void*) {
     return list.release();
   });
 }
-const char* kind_name(const Operator& op) {
-  switch (op.kind) {
-    case OpKind::Structured: return "structured";
-    case OpKind::Composite: return "composite";
-    case OpKind::View: return "view";
-    case OpKind::Function: return "function";
-  }
-  return "";
-}
-// Where the gradient comes from.
-const char* gradient_name(const Operator& op) {
-  const Operator& definition = op.definition();
-  if (definition.non_differentiable) return "none";
-  if (definition.gradient.formula) return "formula";
-  return definition.kind == OpKind::Composite ? "composed" : "missing";
-}
 PyObject* get_records(PyObject* self, void*) {
   return guarded([&] {
     PyRef list(checked(PyList_New(0)));
@@ -256,7 +238,7 @@ PyObject* get_records(PyObject* self, void*) {
       }
       PyRef record(checked(Py_BuildValue(
           "{s:s,s:s,s:s,s:s,s:s,s:O}", "schema", op->schema.str().c_str(), "doc",
-          op->doc.c_str(), "kind", kind_name(*op), "gradient", gradient_name(*op),
+          op->doc.c_str(), "kind", op->kind_name(), "gradient", op->gradient_name(),
           "where", op->where, "dispatch_keys", keys.get())));
       if (PyList_Append(list.get(), record.get()) < 0) throw_python_error();
     }
@@ -284,9 +266,7 @@ PyObject* get_text_signature(PyObject* self, void*) {
   return PyUnicode_FromString(text.c_str());
 }
 PyObject* get_method(PyObject* self, void*) {
-  const auto& arguments = overloads_of(self)[0]->schema.arguments;
-  return PyBool_FromLong(!arguments.empty() && arguments[0].name == "self" &&
-                         arguments[0].type == ArgType::Tensor && !arguments[0].list);
+  return PyBool_FromLong(overloads_of(self)[0]->is_method());
 }
 
 PyObject* operator_names(PyObject*, PyObject* ns) {
@@ -352,7 +332,7 @@ PyType_Spec g_spec = {"pkg._pywrap_core.Operator", sizeof(PyOperator), 0,
                       g_slots};
 PyMethodDef g_functions[] = {
     {"operator_names", operator_names, METH_O,
-     "operator_names(namespace)\n--\n\nNames of the registered ops, sorted."},
+     "operator_names(namespace, /)\n--\n\nNames of the registered ops, sorted."},
     {"operator_namespaces", operator_namespaces, METH_NOARGS,
      "operator_namespaces()\n--\n\nNamespaces that have ops, sorted."},
     {nullptr, nullptr, 0, nullptr}};

@@ -75,18 +75,6 @@ class GilRelease {
   PyThreadState* state_;
 };
 
-/// Holds the GIL for its lifetime, on any thread.
-class GilAcquire {
- public:
-  GilAcquire() : state_(call_python(PyGILState_Ensure)) {}
-  ~GilAcquire() { PyGILState_Release(state_); }
-  GilAcquire(const GilAcquire&) = delete;
-  GilAcquire& operator=(const GilAcquire&) = delete;
-
- private:
-  PyGILState_STATE state_;
-};
-
 /// False once the interpreter is going away: then objects are leaked, not released.
 inline bool interpreter_alive() {
 #if PY_VERSION_HEX >= 0x030D0000
@@ -96,8 +84,46 @@ inline bool interpreter_alive() {
 #endif
 }
 
-/// For types whose objects only C++ can make: calling one is a TypeError.
-inline void forbid_construction(PyTypeObject* type) { type->tp_new = nullptr; }
+/// Keeps this thread's state for Python until the thread ends.
+///
+/// Note [Thread states of workers]
+/// PyGILState_Ensure() makes one for a thread that has none, and the last release deletes
+/// it.  For every task that costs a microsecond, and it takes a lock of the interpreter
+/// without the GIL: a child that another thread forks in that moment hangs.
+class ThreadState {
+ public:
+  static void keep() {
+    if (PyGILState_GetThisThreadState()) return;
+    static thread_local ThreadState kept;
+    static_cast<void>(kept);
+  }
+  ThreadState(const ThreadState&) = delete;
+  ThreadState& operator=(const ThreadState&) = delete;
+
+ private:
+  ThreadState() {
+    call_python(PyGILState_Ensure);
+    PyEval_SaveThread();
+  }
+  ~ThreadState() {
+    if (!interpreter_alive()) return;
+    call_python(PyGILState_Ensure);
+    PyGILState_Release(PyGILState_LOCKED);    // this one, and
+    PyGILState_Release(PyGILState_UNLOCKED);  // the constructor's
+  }
+};
+
+/// Holds the GIL for its lifetime, on any thread.
+class GilAcquire {
+ public:
+  GilAcquire() : state_((ThreadState::keep(), call_python(PyGILState_Ensure))) {}
+  ~GilAcquire() { PyGILState_Release(state_); }
+  GilAcquire(const GilAcquire&) = delete;
+  GilAcquire& operator=(const GilAcquire&) = delete;
+
+ private:
+  PyGILState_STATE state_;
+};
 
 inline PyObject* new_ref(PyObject* object) {
   Py_INCREF(object);

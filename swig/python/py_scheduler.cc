@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // swig/python/py_scheduler.cc: `submit` of Python callables and the scheduler's functions.
+#include "dispatcher/dispatcher.h"
 #include "py_scheduler.h"
+#include "py_type.h"
 
 #include <cstring>
 #include <mutex>
@@ -18,7 +20,8 @@ class PyCall {
       : callable_(new_ref(callable)), outcome_(std::move(outcome)) {}
   PyCall(PyCall&& other) noexcept
       : callable_(std::exchange(other.callable_, nullptr)),
-        outcome_(std::move(other.outcome_)) {}
+        outcome_(std::move(other.outcome_)),
+        keys_(other.keys_) {}
   PyCall& operator=(PyCall&&) = delete;
   ~PyCall() {  // still has the callable when it was never run
     if (!callable_ || !interpreter_alive()) return;
@@ -27,6 +30,7 @@ class PyCall {
   }
 
   void operator()() {
+    const UseKeys as_submitted(keys_);
     GilAcquire gil;
     outcome_->value = call_python(PyObject_CallNoArgs, callable_);
     if (!outcome_->value) {
@@ -40,6 +44,7 @@ class PyCall {
  private:
   PyObject* callable_;
   std::shared_ptr<Outcome> outcome_;
+  LocalKeys keys_ = t_local_keys;  // grad mode
 };
 
 // Names of tasks must live as long as the process.  There are as many as functions in
@@ -120,7 +125,7 @@ PyMethodDef g_functions[] = {
      "once. If one of them failed, callable is not run and the\nevent carries the same "
      "exception. `stream`: also after its earlier work; None means\nthe current stream of "
      "this thread, if any. TypeError for anything but a callable."},
-    {"cancel", cancel_function, METH_O, "cancel(event)\n--\n\nSee Event.cancel."},
+    {"cancel", cancel_function, METH_O, "cancel(event, /)\n--\n\nSee Event.cancel."},
     {"cancel_requested", cancel_requested_function, METH_NOARGS,
      "cancel_requested()\n--\n\nWhether somebody asked to cancel the task this thread "
      "runs; long work polls it."},
@@ -138,14 +143,6 @@ PyObject* submit_callable(PyObject* callable, PyObject* deps, Stream* stream) {
   Ref<Event> event = submit(PyCall(callable, outcome), events,
                             {.name = lasting_name(callable), .stream = stream});
   return wrap_event(std::move(event), std::move(outcome));
-}
-
-PyTypeObject* add_type(PyObject* module, PyType_Spec* spec, PyTypeObject* base) {
-  PyRef bases(base ? PyTuple_Pack(1, base) : nullptr);
-  PyRef type = check(PyType_FromSpecWithBases(spec, bases.get()));
-  const char* dot = std::strrchr(spec->name, '.');
-  check(PyObject_SetAttrString(module, dot + 1, type.get()));
-  return reinterpret_cast<PyTypeObject*>(type.release());  // lives with the process
 }
 
 int add_scheduler(PyObject* module) {

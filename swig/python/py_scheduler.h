@@ -42,13 +42,6 @@ const Ref<Stream>& stream_of(const Argument& where, PyObject* object);
 /// Submits callable() and returns its Python event; `stream` may be null.
 PyObject* submit_callable(PyObject* callable, PyObject* deps, Stream* stream);
 
-/// A method that takes keywords, as the method table wants it.
-inline PyCFunction with_keywords(PyCFunctionWithKeywords function) {
-  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
-}
-
-/// Makes a type and adds it to the module under its last name.
-PyTypeObject* add_type(PyObject* module, PyType_Spec* spec, PyTypeObject* base);
 void add_event_types(PyObject* module);   // py_event.cc
 void add_stream_type(PyObject* module);   // py_stream.cc
 /// Adds Event, ManualEvent, Stream and the functions around them to the module.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // swig/python/py_stream.cc: the Stream type and the current stream.
+#include "py_dtype.h"
 #include "py_scheduler.h"
+#include "py_type.h"
 
 #include <structmember.h>
 
@@ -27,13 +29,16 @@ PyObject* wrap_stream(Ref<Stream> stream, PyTypeObject* type = g_stream_type) {
 }
 PyObject* stream_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   static const char* names[] = {"device", nullptr};
-  const char* device = "cpu";
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|s:Stream", const_cast<char**>(names),
-                                   &device)) {
+  PyObject* object = nullptr;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O:Stream", const_cast<char**>(names),
+                                   &object)) {
     return nullptr;
   }
   return guarded([&] {
-    PKG_CHECK(std::string_view(device) == "cpu", NotImplementedError,
+    Device device;
+    const bool fits = !object || load_device(object, device);
+    expect(fits, {"Stream", "device"}, "a device", object);
+    PKG_CHECK(device.type == DeviceType::CPU, NotImplementedError,
               "[Stream] expected 'cpu', got '", device,
               "' (device). This build has no other back end.");
     return wrap_stream(Ref<Stream>::make(), type);
@@ -115,7 +120,7 @@ PyObject* stream_exit(PyObject*, PyObject*) {
 
 PyMethodDef g_stream_methods[] = {
     {"submit", stream_submit, METH_VARARGS,
-     "submit(self, callable, *deps)\n--\n\nRuns callable() on a worker after all earlier "
+     "submit(self, callable, /, *deps)\n--\n\nRuns callable() on a worker after all earlier "
      "work of this stream and after `deps`.\nReturns its Event. A failure of earlier work "
      "does not stop it, one of `deps` does."},
     {"synchronize", stream_synchronize, METH_NOARGS,
@@ -127,13 +132,13 @@ PyMethodDef g_stream_methods[] = {
      "record_event(self)\n--\n\nAn Event that is done when the work submitted so far is; "
      "it never fails."},
     {"wait_event", stream_wait, METH_O,
-     "wait_event(self, event)\n--\n\nLater work of this stream waits for `event`, whether "
+     "wait_event(self, event, /)\n--\n\nLater work of this stream waits for `event`, whether "
      "it goes well or not."},
     {"wait_stream", stream_wait_stream, METH_O,
-     "wait_stream(self, stream)\n--\n\nLater work of this stream waits for what `stream` "
+     "wait_stream(self, stream, /)\n--\n\nLater work of this stream waits for what `stream` "
      "has to do now."},
     {"record", stream_record, METH_NOARGS, "record(self)\n--\n\nSee record_event."},
-    {"wait", stream_wait, METH_O, "wait(self, event)\n--\n\nSee wait_event."},
+    {"wait", stream_wait, METH_O, "wait(self, event, /)\n--\n\nSee wait_event."},
     {"__enter__", stream_enter, METH_NOARGS,
      "__enter__(self)\n--\n\nMakes the stream current on this thread."},
     {"__exit__", stream_exit, METH_VARARGS,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // swig/python/py_symbols.cc: the table of exported names (symbol.h): the entries of what is
 // hand-written, and the table as a Python list.
+#include <string_view>
+
 #include "py_error.h"
 #include "py_module.h"
 #include "symbol.h"
@@ -105,7 +107,9 @@ PyObject* symbols(PyObject*, PyObject*) {
   PyRef list(PyList_New(0));
   if (!list) return nullptr;
   for (const Symbol* s = __start_pkg_symbols; s != __stop_pkg_symbols; ++s) {
-    PyRef row(Py_BuildValue("(ssss)", s->name, s->signature, s->gil, s->result));
+    const bool nothing = std::string_view(s->signature).starts_with("void ");
+    PyRef row(Py_BuildValue("(ssss)", s->name, s->signature, s->gil,
+                            nothing ? "none" : s->result));
     if (!row || PyList_Append(list.get(), row.get()) < 0) return nullptr;
   }
   return list.release();

@@ -161,6 +161,18 @@ bool parse_scalar(PyObject* object, Scalar* out) {
   return true;
 }
 
+// Whether a number of an integer dtype stays what it is.
+static bool holds(DType dtype, const Scalar& number) {
+  if (is_floating(dtype)) return true;
+  bool same = false;
+  visit_dtype(dtype, [&]<class T>(TypeTag<T>) {
+    if constexpr (std::is_arithmetic_v<T>) {
+      same = Scalar(number.to<T>()).to<int64_t>() == number.to<int64_t>();
+    }
+  });
+  return same;
+}
+
 bool TensorArg::parse_beside(PyObject* object, const Tensor& other) {
   if (is_tensor(object)) return parse(object);
   tensor_ = &made_;
@@ -169,8 +181,11 @@ bool TensorArg::parse_beside(PyObject* object, const Tensor& other) {
   if (!plain || is_reduced(other.dtype()) || !parse_scalar(object, &number)) {
     return parse_tensor(object, &made_);
   }
-  // A number of a higher kind than the tensor keeps its own dtype: ints + 2.5.
-  if (number.is_float() ? !is_floating(other.dtype()) : other.dtype() == DType::Bool) {
+  // A number of a higher kind than the tensor keeps its own dtype: ints + 2.5.  So does an
+  // int that the tensor's dtype does not hold: what it becomes is the op's affair.
+  const bool higher =
+      number.is_float() ? !is_floating(other.dtype()) : other.dtype() == DType::Bool;
+  if (higher || !holds(other.dtype(), number)) {
     made_ = Tensor(number);
     return true;
   }
@@ -195,7 +210,7 @@ bool parse_tensor(PyObject* object, Tensor* out) {
     return false;
   }
   if (!PyObject_CheckBuffer(object)) return false;
-  *out = tensor_from_buffer(object, true);
+  *out = tensor_from_buffer(object);
   return true;
 }
 
@@ -266,7 +281,7 @@ PyObject* register_tensor_class(PyObject*, PyObject* cls) {
 
 PyMethodDef g_functions[] = {
     {"register_tensor_class", register_tensor_class, METH_O,
-     "register_tensor_class(cls)\n--\n\nMakes every result an instance of cls."},
+     "register_tensor_class(cls, /)\n--\n\nMakes every result an instance of cls."},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
@@ -298,6 +313,7 @@ int add_tensor_type(PyObject* module) {
                                name.get()));
   if (PyModule_AddFunctions(module, g_functions) < 0) return -1;
   if (PyModule_AddFunctions(module, g_new_functions) < 0) return -1;
+  if (PyModule_AddFunctions(module, g_memory_functions) < 0) return -1;
   if (PyModule_AddFunctions(module, g_dlpack_functions) < 0) return -1;
   Py_INCREF(g_tensor_base);
   return PyModule_AddObject(module, "Tensor",

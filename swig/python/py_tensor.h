@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// swig/python/py_tensor.h: the Python type of a tensor and of a dtype.
+// swig/python/py_tensor.h: the Python type of a tensor, and tensors from Python.
 #pragma once
 
 #include "py_dtype.h"
@@ -85,8 +85,12 @@ PyObject* tensor_dlpack(PyObject* self, PyObject* args, PyObject* keywords);
 PyObject* tensor_dlpack_device(PyObject* self, PyObject* none);
 extern PyMethodDef g_dlpack_functions[];  // py_dlpack.cc, with the two above
 
-/// Copy of a NumPy array or nested sequence; py_new.cc.
-Tensor tensor_from_buffer(PyObject* object, bool copy);
+/// Tensor over the memory of an array, or of anything with a buffer, and a copy of that;
+/// py_memory.cc.
+Tensor over_buffer(PyObject* object, bool* read_only = nullptr);
+Tensor tensor_from_buffer(PyObject* object);
+extern PyMethodDef g_memory_functions[];
+/// Copy of a number, nested sequences, an array or a tensor; py_new.cc.
 Tensor tensor_from_data(PyObject* data, std::optional<DType> dtype);
 extern PyMethodDef g_new_functions[];
 

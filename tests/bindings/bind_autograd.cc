@@ -102,31 +102,31 @@ void bind_autograd(py::module_& m) {
   m.def("_backward", &run_backward, py::arg("tensors"), py::arg("gradients"),
         py::arg("retain_graph"), py::arg("create_graph"), py::arg("inputs"),
         py::pos_only(),
-        "_backward(tensors, gradients, retain_graph, create_graph, inputs)\n--\n\n"
+        "_backward(tensors, gradients, retain_graph, create_graph, inputs, /)\n--\n\n"
         "Runs the engine; no inputs: all leaves.");
   m.def("_grad", &run_grad, py::arg("outputs"), py::arg("inputs"),
         py::arg("grad_outputs"), py::arg("retain_graph"), py::arg("create_graph"),
         py::arg("allow_unused"), py::pos_only(),
-        "_grad(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused)"
+        "_grad(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused, /)"
         "\n--\n\nGradients without accumulating.");
   m.def("_register_hook", &register_tensor_hook, py::arg("tensor"), py::arg("hook"),
         py::pos_only(),
-        "_register_hook(tensor, hook)\n--\n\nHandle of a hook on the tensor's gradient.");
+        "_register_hook(tensor, hook, /)\n--\n\nHandle of a hook on the tensor's gradient.");
   m.def("_register_accumulated_hook", &register_leaf_hook, py::arg("leaf"),
         py::arg("hook"), py::pos_only(),
-        "_register_accumulated_hook(leaf, hook)\n--\n\n"
+        "_register_accumulated_hook(leaf, hook, /)\n--\n\n"
         "Handle of a hook after accumulation.");
   m.def("_retain_grad",
         [](const py::object& tensor) { retain_grad(tensor_for("retain_grad", tensor)); },
         py::arg("tensor"), py::pos_only(),
-        "_retain_grad(tensor)\n--\n\nKeeps the gradient of a tensor that is no leaf.");
+        "_retain_grad(tensor, /)\n--\n\nKeeps the gradient of a tensor that is no leaf.");
   m.def("_record_function", &record, py::arg("name"), py::arg("inputs"),
         py::arg("outputs"), py::arg("backward"), py::arg("materialize_grads"),
         py::arg("saved"), py::pos_only(),
-        "_record_function(name, inputs, outputs, backward, materialize_grads, saved)\n--\n\n"
+        "_record_function(name, inputs, outputs, backward, materialize_grads, saved, /)\n--\n\n"
         "Makes backward(node, grads) the history of the outputs; its Node, or None.");
   m.def("_saved_tensors", &saved_by, py::arg("node"), py::pos_only(),
-        "_saved_tensors(node)\n--\n\nWhat was saved, for the backward that runs.");
+        "_saved_tensors(node, /)\n--\n\nWhat was saved, for the backward that runs.");
   m.def("live_nodes", [] { return live_count(Live::Nodes); },
         "live_nodes()\n--\n\nGraph nodes alive, for leak tests.");
   m.def("is_grad_enabled", &grad_enabled,

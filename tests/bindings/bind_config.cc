@@ -4,7 +4,7 @@
 #include "base/isa.h"
 #include "base/thread_local.h"
 #include "bind.h"
-#include "dispatcher/library.h"
+#include "c_api/library.h"
 #include "tensor/allocator.h"
 #include "tensor/generator.h"
 
@@ -35,7 +35,7 @@ void bind_config(py::module_& m) {
         "build_flags()\n--\n\nCompile flags of the core.");
   m.def("cxx11_abi", &cxx11_abi,
         "cxx11_abi()\n--\n\nValue of _GLIBCXX_USE_CXX11_ABI, which C++ extensions must share.");
-  m.def("load_library", &load_library, py::arg("path"),
+  m.def("load_library", &c::load_library, py::arg("path"),
         "load_library(path)\n--\n\nOpens a shared library of ops; see pkg.ops.load_library.");
   m.def("empty_cache", &empty_cache,
         "empty_cache()\n--\n\nReturns the allocator's cached blocks to the system.");

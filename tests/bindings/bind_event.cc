@@ -158,7 +158,7 @@ void bind_event(py::module_& m) {
              "set(self, value=None)\n--\n\nFinishes the event; result() returns `value`. "
              "RuntimeError when it is done already.");
   manual.def("set_error", &set_error, py::arg("error"), py::pos_only(),
-             "set_error(self, error)\n--\n\nFinishes the event with an exception, which "
+             "set_error(self, error, /)\n--\n\nFinishes the event with an exception, which "
              "reaches all that depends on it.");
 }
 

@@ -126,9 +126,9 @@ void bind_memory(py::module_& m) {
   cls.attr("__module__") = m.attr("__name__");
   cls.def_buffer(&TensorMemory::buffer);
   m.def("_memory", &memory_of, py::arg("tensor"), py::pos_only(),
-        "_memory(tensor)\n--\n\nThe memory as a buffer.");
+        "_memory(tensor, /)\n--\n\nThe memory as a buffer.");
   m.def("from_numpy", &from_numpy, py::arg("array"), py::pos_only(),
-        "from_numpy(array)\n--\n\nTensor over the array's memory; both see writes.");
+        "from_numpy(array, /)\n--\n\nTensor over the array's memory; both see writes.");
 }
 
 }  // namespace pkg::pybind

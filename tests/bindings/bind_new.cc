@@ -3,84 +3,50 @@
 #include "bind.h"
 #include "memory.h"
 #include "ops/functions.h"
+#include "tensor/nested_numbers.h"
 #include "tensor/strided_loop.h"
 
 namespace pkg::pybind {
 namespace {
 
-/// A number, also in the form of a one-element tensor.
-std::optional<Scalar> as_element(py::handle data) {
+/// Gives the numbers of `data`, which is inside of `depth` sequences.
+void collect(py::handle data, size_t depth, NestedNumbers& numbers) {
   const auto tensor = as_tensor(data);
-  if (tensor && tensor->numel() == 1) return item(*tensor);
-  return as_scalar(data);
-}
-
-bool is_nested(py::handle data) {
-  return py::isinstance<py::sequence>(data) && !py::isinstance<py::str>(data) &&
-         !as_tensor(data);
-}
-
-/// Shape and element type of nested sequences.
-class Measure {
- public:
-  explicit Measure(py::handle data) { visit(data, 0); }
-
-  Shape shape;
-  DType kind = default_dtype();
-
- private:
-  void visit(py::handle data, size_t depth) {
-    if (is_nested(data)) return visit_sequence(data, depth);
-    const auto element = as_element(data);
-    PKG_CHECK(element, TypeError,
-              "[tensor] expected numbers or nested sequences of them, got ",
-              type_name(data));
-    PKG_CHECK(depth == shape.size(), ValueError, "[tensor] expected a sequence at dim ",
-              depth, ", got a number");
-    kind = first_ ? element->dtype() : std::max(kind, element->dtype());
-    first_ = false;
+  const bool is_sequence =
+      !tensor && py::isinstance<py::sequence>(data) && !py::isinstance<py::str>(data);
+  if (is_sequence && py::isinstance<py::buffer>(data) && !py::isinstance<py::bytes>(data)) {
+    return numbers.add(depth, borrow_buffer(py::reinterpret_borrow<py::buffer>(data)));
   }
-  void visit_sequence(py::handle data, size_t depth) {
+  if (is_sequence) {
     const auto sequence = py::reinterpret_borrow<py::sequence>(data);
-    const auto n = int64_t(sequence.size());
-    if (depth == shape.size() && first_) shape.push_back(n);
-    PKG_CHECK(depth < shape.size() && shape[depth] == n, ValueError,
-              "[tensor] expected sequence of length ",
-              depth < shape.size() ? shape[depth] : 0, " at dim ", depth, " (got ", n, ")");
-    for (py::handle entry : sequence) visit(entry, depth + 1);
-    if (n == 0) first_ = false;
+    const size_t n = sequence.size();
+    numbers.begin(depth, int64_t(n));
+    for (size_t i = 0; i < n; ++i) collect(py::object(sequence[i]), depth + 1, numbers);
+    return;
   }
-
-  bool first_ = true;
-};
-
-template <class T>
-void fill(py::handle data, T*& out) {
-  if (is_nested(data)) {
-    for (py::handle entry : py::reinterpret_borrow<py::sequence>(data)) fill(entry, out);
-  } else {
-    *out++ = as_element(data).value_or(Scalar()).to<T>();
+  if (tensor && tensor->numel() == 1) {
+    return numbers.add(depth, item(*tensor), tensor->dtype());
   }
+  const auto number = as_scalar(data);
+  PKG_CHECK(number, TypeError, "[tensor] expected numbers or nested sequences of them, got ",
+            type_name(data));
+  const auto dtype = py::hasattr(data, "dtype") ? as_dtype(data.attr("dtype")) : std::nullopt;
+  numbers.add(depth, *number, dtype.value_or(number->dtype()));
 }
 
-/// The values in the widest type of their kind, then in the wanted one.
-template <class T>
-Tensor filled(py::handle data, const Shape& shape, DType wanted) {
-  Tensor exact = empty(shape, dtype_of<T>);
-  T* out = exact.data<T>();
-  fill(data, out);
-  return pkg::as_dtype(exact, wanted);
-}
-
-Tensor tensor(const py::object& data, const py::object& dtype, const py::object&,
+Tensor tensor(const py::object& data, const py::object& dtype, const py::object& device,
               const py::object& requires_grad) {
   std::optional<DType> wanted;
   if (!dtype.is_none()) {
     wanted = as_dtype(dtype);
-    PKG_CHECK(wanted, TypeError, "[tensor] expected a dtype for 'dtype', got ",
-              type_name(dtype));
+    expect(wanted.has_value(), "tensor", "dtype", "a dtype", dtype);
   }
   Tensor result = tensor_from_data(data, wanted);
+  if (!device.is_none()) {
+    const auto there = as_device(device);
+    expect(there.has_value(), "tensor", "device", "a device", device);
+    result = ops::to_device(result, *there);
+  }
   if (py::bool_(requires_grad)) set_requires_grad(result, true);
   return result;
 }
@@ -95,14 +61,14 @@ Tensor tensor_from_data(py::handle data, std::optional<DType> dtype) {
     const Tensor source =
         given ? *given : borrow_buffer(py::reinterpret_borrow<py::buffer>(data));
     source.wait();
-    const Tensor copy = empty(source.sizes(), dtype.value_or(source.dtype()));
-    copy_into(copy, source);
+    const Tensor copy =
+        empty(source.sizes(), dtype.value_or(source.dtype()), source.device());
+    if (!source.is_meta()) copy_into(copy, source);
     return copy;
   }
-  const Measure measured(data);
-  const DType wanted = dtype.value_or(measured.kind);
-  return is_floating(measured.kind) ? filled<double>(data, measured.shape, wanted)
-                                    : filled<int64_t>(data, measured.shape, wanted);
+  NestedNumbers numbers;
+  collect(data, 0, numbers);
+  return numbers.tensor(dtype);
 }
 
 void bind_new(py::module_& m) {

@@ -85,7 +85,7 @@ void bind_node(py::module_& m) {
             return add_hook(self, hook, HookKind::Post);
           },
           py::arg("hook"), py::pos_only(),
-          "register_hook(self, hook)\n--\n\n"
+          "register_hook(self, hook, /)\n--\n\n"
           "Calls hook(grad_inputs, grad_outputs) after the node has run; a tuple that it "
           "returns replaces grad_inputs. The handle's remove() undoes it.");
   cls.def("register_prehook",
@@ -93,7 +93,7 @@ void bind_node(py::module_& m) {
             return add_hook(self, hook, HookKind::Pre);
           },
           py::arg("hook"), py::pos_only(),
-          "register_prehook(self, hook)\n--\n\n"
+          "register_prehook(self, hook, /)\n--\n\n"
           "Calls hook(grad_outputs) before the node runs; a tuple that it returns "
           "replaces them. The handle's remove() undoes it.");
   cls.def_property_readonly("next_functions", &next_functions,

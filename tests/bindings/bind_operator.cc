@@ -13,24 +13,6 @@
 namespace pkg::pybind {
 namespace {
 
-const char* kind_name(const Operator& op) {
-  switch (op.kind) {
-    case OpKind::Structured: return "structured";
-    case OpKind::Composite: return "composite";
-    case OpKind::View: return "view";
-    case OpKind::Function: return "function";
-  }
-  return "";
-}
-
-/// Where the gradient comes from.
-const char* gradient_name(const Operator& op) {
-  const Operator& definition = op.definition();
-  if (definition.non_differentiable) return "none";
-  if (definition.gradient.formula) return "formula";
-  return definition.kind == OpKind::Composite ? "composed" : "missing";
-}
-
 /// The class of results with names.  A pickle of them holds a plain tuple.
 py::object make_results_class(const Operator& op) {
   std::vector<PyStructSequence_Field> fields;
@@ -128,16 +110,14 @@ class OpObject {
         if (op->has_kernel(DispatchKey(k))) keys.append(name_of(DispatchKey(k)));
       }
       list.append(py::dict("schema"_a = op->schema.str(), "doc"_a = op->doc,
-                           "kind"_a = kind_name(*op), "gradient"_a = gradient_name(*op),
+                           "kind"_a = op->kind_name(),
+                           "gradient"_a = op->gradient_name(),
                            "where"_a = op->where, "dispatch_keys"_a = keys));
     }
     return list;
   }
 
-  bool is_method() const {
-    return !first().empty() && first()[0].name == "self" &&
-           first()[0].type == ArgType::Tensor && !first()[0].list;
-  }
+  bool is_method() const { return overloads_[0]->is_method(); }
 
  private:
   const std::vector<Argument>& first() const { return overloads_[0]->schema.arguments; }
@@ -199,7 +179,7 @@ void bind_operator(py::module_& m) {
   cls.def_property_readonly("is_method", &OpObject::is_method,
                             "Whether it is a method of Tensor.");
   m.def("operator_names", &operator_names, py::arg("namespace"), py::pos_only(),
-        "operator_names(namespace)\n--\n\nNames of the registered ops, sorted.");
+        "operator_names(namespace, /)\n--\n\nNames of the registered ops, sorted.");
   m.def("operator_namespaces", &operator_namespaces,
         "operator_namespaces()\n--\n\nNamespaces that have ops, sorted.");
 }

@@ -19,14 +19,7 @@ void put_grad(const Tensor& self, const py::object& value) {
 void put_data(const Tensor& self, const py::object& value) {
   const std::optional<Tensor> source = as_tensor(value);
   PKG_CHECK(source, TypeError, "data must be a Tensor, not ", type_name(value));
-  TensorImpl& impl = *self.impl();
-  impl.storage = source->impl()->storage;
-  impl.sizes = source->sizes();
-  impl.strides = source->strides();
-  impl.offset = source->offset();
-  impl.numel = source->numel();
-  impl.dtype = source->dtype();
-  impl.contiguous = source->is_contiguous();
+  set_data(self, *source);
 }
 
 void put_requires_grad(const Tensor& self, const py::object& value) {

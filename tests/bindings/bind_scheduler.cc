@@ -24,7 +24,7 @@ void bind_scheduler(py::module_& m) {
   m.def(
       "cancel",
       [](const py::object& event) { return cancel(event_of("cancel", "event", event)); },
-      py::arg("event"), py::pos_only(), "cancel(event)\n--\n\nSee Event.cancel.");
+      py::arg("event"), py::pos_only(), "cancel(event, /)\n--\n\nSee Event.cancel.");
   m.def("cancel_requested", &cancel_requested,
         "cancel_requested()\n--\n\nWhether somebody asked to cancel the task this thread "
         "runs; long work polls it.");

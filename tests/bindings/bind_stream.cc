@@ -8,9 +8,12 @@ namespace {
 
 thread_local std::vector<Ref<Stream>> t_entered;  // current before each `with`
 
-Held<Stream> make_stream(const std::string& device) {
-  PKG_CHECK(device == "cpu", NotImplementedError, "[Stream] expected 'cpu', got '",
-            device, "' (device). This build has no other back end.");
+Held<Stream> make_stream(const py::object& object) {
+  const auto device = as_device(object);
+  expect(device.has_value(), "Stream", "device", "a device", object);
+  PKG_CHECK(device->type == DeviceType::CPU, NotImplementedError,
+            "[Stream] expected 'cpu', got '", *device,
+            "' (device). This build has no other back end.");
   return Ref<Stream>::make();
 }
 
@@ -69,7 +72,7 @@ void bind_stream(py::module_& m) {
     return str("<pkg.scheduler.Stream at ", static_cast<const void*>(&self), ">");
   });
   cls.def("submit", &submit_to,
-          "submit(self, callable, *deps)\n--\n\nRuns callable() on a worker after all "
+          "submit(self, callable, /, *deps)\n--\n\nRuns callable() on a worker after all "
           "earlier work of this stream and after `deps`.\nReturns its Event. A failure of "
           "earlier work does not stop it, one of `deps` does.");
   cls.def("synchronize", &Stream::synchronize,
@@ -82,14 +85,14 @@ void bind_stream(py::module_& m) {
           "record_event(self)\n--\n\nAn Event that is done when the work submitted so far "
           "is; it never fails.");
   cls.def("wait_event", &wait_event, py::arg("event"), py::pos_only(),
-          "wait_event(self, event)\n--\n\nLater work of this stream waits for `event`, "
+          "wait_event(self, event, /)\n--\n\nLater work of this stream waits for `event`, "
           "whether it goes well or not.");
   cls.def("wait_stream", &wait_stream, py::arg("stream"), py::pos_only(),
-          "wait_stream(self, stream)\n--\n\nLater work of this stream waits for what "
+          "wait_stream(self, stream, /)\n--\n\nLater work of this stream waits for what "
           "`stream` has to do now.");
   cls.def("record", &record, "record(self)\n--\n\nSee record_event.");
   cls.def("wait", &wait_event, py::arg("event"), py::pos_only(),
-          "wait(self, event)\n--\n\nSee wait_event.");
+          "wait(self, event, /)\n--\n\nSee wait_event.");
   cls.def("__enter__", &enter,
           "__enter__(self)\n--\n\nMakes the stream current on this thread.");
   cls.def("__exit__", &leave,

@@ -68,14 +68,14 @@ void bind_tensor(py::module_& m) {
   cls.attr("_binding") = m.attr("__name__");
   cls.def_static("_make_subclass", &make_subclass, py::arg("cls"), py::arg("data"),
                  py::arg("requires_grad") = false,
-                 "_make_subclass(cls, data, requires_grad=False)\n--\n\nFor subclasses.");
+                 "_make_subclass(cls, data, requires_grad=False, /)\n--\n\nFor subclasses.");
   bind_property(cls);
   bind_method(cls);
   bind_number(cls);
   bind_index(cls);
   bind_dlpack(m, cls);
   m.def("register_tensor_class", &register_tensor_class, py::arg("cls"), py::pos_only(),
-        "register_tensor_class(cls)\n--\n\nMakes every result an instance of cls.");
+        "register_tensor_class(cls, /)\n--\n\nMakes every result an instance of cls.");
 }
 
 }  // namespace pkg::pybind

@@ -3,9 +3,9 @@
 
     PKG_BINDING=pybind11 PKG_BINDING_PATH=$(python tests/bindings/build.py) python ...
 
-Called by tests/test_bindings.py and by hand.  A file is compiled again when the command
-or the contents of anything it includes from this repository changed, so the cache
-outlives checkouts that only touch times.
+Called by the tests and benchmarks that need the variant, and by hand.  A file is
+compiled again when the command or the contents of anything it includes from this
+repository changed, so the cache outlives checkouts that only touch times.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ ROOT = HERE.parents[1]
 MODULE = "_pybind_core"
 SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
 
-# As pybind11's guide and CMake module have it, and as swig/build/toolchain.py compiles
-# the SWIG binding, so that the two can be compared.
+# As pybind11's guide and CMake module have it; the optimisation is that of
+# swig/build/toolchain.py, so that the two can be compared.
 FLAGS = ["-O3", "-g0", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-pthread"]
 WARNINGS = ["-Wall", "-Wextra", "-Werror", "-Wno-restrict"]
 

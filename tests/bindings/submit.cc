@@ -3,6 +3,7 @@
 #include <mutex>
 #include <set>
 
+#include "dispatcher/dispatcher.h"
 #include "event.h"
 #include "tensors.h"
 
@@ -44,7 +45,8 @@ EventObject submit_callable(const py::object& callable, py::handle deps, Stream*
   expect(is_callable(callable), "submit", "callable", "a callable", callable);
   const std::vector<Ref<Event>> events = events_of(deps);
   const Kept outcome = keep();
-  auto work = [function = keep(callable), outcome]() mutable {
+  auto work = [function = keep(callable), outcome, keys = t_local_keys]() mutable {
+    const UseKeys as_submitted(keys);
     WithGil gil;
     const py::object task = *std::exchange(function, nullptr);
     *outcome = call(task);
