@@ -71,7 +71,7 @@ _LAZY = """
 """.split()
 _LAZY_NAMES = {
     "functional": "as_tensor bernoulli is_floating_point is_tensor multinomial "
-    "nonzero normal numel ravel unique",
+    "nonzero normal numel ravel tensordot unique",
     "generator": "Generator default_generator",
     "printing": "set_printoptions",
     "serialization": "load save",

@@ -42,9 +42,4 @@ def symbols() -> list[Symbol]:
             f"[symbols] expected the SWIG binding, got {core.__name__}. "
             "Unset PKG_BINDING."
         )
-    return sorted(_symbol(*row) for row in core._symbols())
-
-
-def _symbol(name: str, signature: str, gil: str, result: str) -> Symbol:
-    nothing = signature.startswith("void ")
-    return Symbol(name, signature, gil, "none" if nothing else result)
+    return sorted(Symbol(*row) for row in core._symbols())

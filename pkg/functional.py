@@ -23,6 +23,7 @@ __all__ = [
     "normal",
     "numel",
     "ravel",
+    "tensordot",
     "unique",
 ]
 
@@ -234,3 +235,18 @@ def _unique_slices(input: Tensor, dim: int, inverse: bool, counts: bool) -> Any:
     found = (input.index_select(dim, chosen), ranks, each)
     results = tuple(t for t, want in zip(found, wanted) if want)
     return results if len(results) > 1 else results[0]
+
+
+def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
+    """Sums products over dimensions of both: the last of ``a``, the first of ``b``.
+
+    dims: how many, or a pair of lists that name them, in ``a`` and in ``b``.
+    """
+    if isinstance(dims, (tuple, list)):
+        if len(dims) != 2:
+            raise ValueError(
+                f"[tensordot] expected an int or a pair of lists, got {dims!r} (dims)."
+            )
+        first, second = ([d] if isinstance(d, int) else list(d) for d in dims)
+        return a.tensordot(b, first, second)
+    return a.tensordot(b, dims)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Callable
+from typing import TYPE_CHECKING, Any
 
 from ._binding import core
 from .tensor import Tensor
@@ -21,6 +21,7 @@ __all__ = ["export_to", "functions", "load_library"]
 # has the others with the arguments that PyTorch's have besides.
 NOT_EXPORTED = (
     "float", "bool", "int", "long", "double", "half", "bfloat16", "nonzero", "normal",
+    "tensordot",
 )
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 _functions: dict[str, core.Operator] = {}
 _namespaces: dict[str, ModuleType] = {}
 _exports: list[dict[str, object]] = []
+_refused: set[str] = set()  # names that clash: told once
 
 
 def functions() -> list[tuple[str, core.Operator]]:
@@ -56,29 +58,54 @@ def load_library(path: str | os.PathLike[str]) -> None:
     when it cannot be opened; RuntimeError with the path when its registration fails,
     after which none of its ops is registered.
     """
-    core.load_library(os.path.abspath(os.fspath(path)))
-    _read_registry()
+    name = os.fspath(path)
+    core.load_library(os.path.abspath(name))
+    clashes = _read_registry()
+    if clashes:
+        raise RuntimeError(
+            f"[load_library] {name}: expected names that pkg does not use, got "
+            f"{', '.join(clashes)}. The library's other ops are there; choose another "
+            "name for these or their namespace."
+        )
 
 
-def _read_registry() -> None:
+def _read_registry() -> list[str]:
+    # Shows what is new; returns what cannot be shown, each name once.
+    clashes = []
     for namespace in core.operator_namespaces():
-        known: dict[str, Any] = _functions
-        show: Callable[[str, Any], None] = _show
-        if namespace != "pkg":
-            known = _module_of(namespace).__dict__
-            show = known.__setitem__
-        for name in core.operator_names(namespace):
+        names = core.operator_names(namespace)
+        if namespace not in ("pkg", *_namespaces) and not _is_free(namespace):
+            clashes.append(f"the namespace {namespace!r}")
+            continue
+        known = _functions if namespace == "pkg" else _module_of(namespace).__dict__
+        for name in names:
             op = core.Operator(name, namespace)
-            if name not in known or known[name].schemas != op.schemas:
-                show(name, op)
+            if name in known and known[name].schemas == op.schemas:
+                continue
+            if namespace != "pkg":
+                known[name] = op
+            elif name in known or _is_free(name):
+                _show(name, op)
+            else:
+                clashes.append(f"the op {name!r}")
+    fresh = [clash for clash in clashes if clash not in _refused]
+    _refused.update(clashes)
+    return fresh
+
+
+def _is_free(name: str) -> bool:
+    # Not what this module, or one that shows the ops, has for something else.
+    for module in (globals(), *_exports):  # a loop, as `any` is an op here
+        if name in module and not isinstance(module[name], core.Operator):
+            return name in NOT_EXPORTED
+    return True
 
 
 def _show(name: str, op: core.Operator) -> None:
-    _place(name, op, name in _functions)
-    _functions[name] = op
+    globals()[name] = _functions[name] = op
     public = not name.startswith("_")
     if public and op.is_method:
-        taken = Tensor.__dict__.get(name)
+        taken = getattr(Tensor, name, None)
         if taken is None or isinstance(taken, core.Operator):
             setattr(Tensor, name, op)
     if public and name not in NOT_EXPORTED:
@@ -89,20 +116,9 @@ def _show(name: str, op: core.Operator) -> None:
 def _module_of(namespace: str) -> ModuleType:
     if namespace not in _namespaces:
         doc = f"Ops of the namespace {namespace}."
-        module = ModuleType(f"{__name__}.{namespace}", doc)
-        _place(namespace, module, False)
-        _namespaces[namespace] = module
+        _namespaces[namespace] = ModuleType(f"{__name__}.{namespace}", doc)
+        globals()[namespace] = _namespaces[namespace]
     return _namespaces[namespace]
-
-
-def _place(name: str, value: object, replace: bool) -> None:
-    # An attribute of this module; what stands there may be something else's name.
-    if name in globals() and not replace:
-        raise RuntimeError(
-            f"[ops] expected a name that pkg.ops does not use, got {name!r}. "
-            "Choose another name for the op or its namespace."
-        )
-    globals()[name] = value
 
 
 _read_registry()

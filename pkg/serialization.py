@@ -13,7 +13,7 @@ import json
 import os
 import secrets
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import IO, Any, Union
 
 from ._binding import core
@@ -23,6 +23,7 @@ from .tensor import Tensor
 __all__ = ["load", "load_file", "save", "save_file"]
 
 Path = Union[str, "os.PathLike[str]"]
+File = Union[Path, IO[bytes]]  # a name, or what is open for bytes
 
 # The format's name of each dtype, and NumPy's name of the memory.  NumPy has no
 # bfloat16: its bits travel as the upper half of float32.
@@ -43,12 +44,13 @@ _STRUCTURE = "pkg.structure"  # the metadata entry of nested.py's text
 
 def save_file(
     tensors: Mapping[str, Tensor],
-    filename: Path,
+    filename: File,
     metadata: Mapping[str, str] | None = None,
 ) -> None:
     """Write tensors by name; OSError when the file cannot be written.
 
     The file appears whole or not at all: it is written beside its place and renamed.
+    A file object, such as a BytesIO, is written to from where it stands.
     Tensors that share memory are written each in full.  TypeError for what is no
     tensor, or metadata that is not text.
     """
@@ -74,18 +76,24 @@ def save_file(
         contents.append(content)
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
-    with _replacing(os.fspath(filename)) as file:
+    with _opened(filename) as file:
         file.write(len(text).to_bytes(8, "little") + text)
         for content in contents:
             file.write(content)
 
 
-def load_file(filename: Path) -> dict[str, Tensor]:
+def _opened(file: File) -> AbstractContextManager[IO[bytes]]:
+    if isinstance(file, (str, os.PathLike)):
+        return _replacing(os.fspath(file))
+    return nullcontext(file)
+
+
+def load_file(filename: File) -> dict[str, Tensor]:
     """Read tensors by name; OSError when unreadable, ValueError when damaged."""
     return read_with_metadata(filename)[0]
 
 
-def save(obj: Any, filename: Path, metadata: Mapping[str, str] | None = None) -> None:
+def save(obj: Any, filename: File, metadata: Mapping[str, str] | None = None) -> None:
     """Write a checkpoint; ``load`` returns it.
 
     obj: a Module or optimiser (its state dict is written), tensors by name, or any
@@ -103,7 +111,7 @@ def save(obj: Any, filename: Path, metadata: Mapping[str, str] | None = None) ->
 
 
 def load(
-    filename: Path, map_location: Any = None, *, weights_only: bool = True
+    filename: File, map_location: Any = None, *, weights_only: bool = True
 ) -> Any:
     """Read what ``save`` wrote; a plain safetensors file gives tensors by name.
 
@@ -124,12 +132,15 @@ def load(
         raise _damaged("load", filename, f"its structure: {err}") from err
 
 
-def read_with_metadata(filename: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+def read_with_metadata(filename: File) -> tuple[dict[str, Tensor], dict[str, str]]:
     """Read tensors and metadata; called by load_file, load and ``python -m pkg``."""
     import safetensors
 
-    with open(filename, "rb") as file:
-        content = file.read()
+    if isinstance(filename, (str, os.PathLike)):
+        with open(filename, "rb") as file:
+            content = file.read()
+    else:
+        content = filename.read()
     try:
         entries = dict(_deserialize(content))
         length = int.from_bytes(content[:8], "little")
@@ -143,7 +154,7 @@ def read_with_metadata(filename: Path) -> tuple[dict[str, Tensor], dict[str, str
         if entry["dtype"] not in _MEMORY:
             raise ValueError(
                 f"[load_file] expected dtypes {', '.join(_MEMORY)}, got "
-                f"{entry['dtype']} (name={name!r}, filename={os.fspath(filename)!r})."
+                f"{entry['dtype']} (name={name!r}, filename={_name(filename)!r})."
             )
         tensors[name] = _decode(entry)
     return tensors, metadata
@@ -156,10 +167,14 @@ def _deserialize(content: bytes) -> Any:
     return safetensors.deserialize(content)  # type: ignore[no-untyped-call]
 
 
-def _damaged(caller: str, filename: Path, reason: str) -> ValueError:
+def _name(file: File) -> str:
+    return os.fspath(file) if isinstance(file, (str, os.PathLike)) else repr(file)
+
+
+def _damaged(caller: str, filename: File, reason: str) -> ValueError:
     return ValueError(
         f"[{caller}] expected a safetensors file, got a damaged one ({reason}) "
-        f"(filename={os.fspath(filename)!r})."
+        f"(filename={_name(filename)!r})."
     )
 
 

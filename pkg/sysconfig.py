@@ -32,8 +32,13 @@ def get_lib() -> str:
 
 
 def get_compile_flags() -> list[str]:
-    """Return the compiler flags that a source including pkg's headers needs."""
-    return ["-std=c++20", "-fopenmp-simd", f"-I{get_include()}"]
+    """Return the compiler flags that a source including pkg's headers needs.
+
+    With those of the loops (swig/build/toolchain.py says why), so that a kernel is as
+    fast as the same stanza in the core; -O3 is yours to add.
+    """
+    loops = ["-fno-math-errno", "-fno-trapping-math", "-fopenmp-simd"]
+    return ["-std=c++20", *loops, f"-I{get_include()}"]
 
 
 def get_link_flags() -> list[str]:

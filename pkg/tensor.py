@@ -65,6 +65,15 @@ class Tensor(_Base):
         slices: tuple[Tensor, ...] = self.unbind(0)
         return iter(slices)
 
+    def __contains__(self, item: object) -> bool:
+        """Whether an element equals ``item``, a number or a tensor that broadcasts."""
+        if not isinstance(item, (Tensor, int, float)):
+            raise RuntimeError(
+                "Tensor.__contains__ expected a Tensor or a number, got "
+                f"{type(item).__name__}"
+            )
+        return bool((self == item).any())
+
     def __format__(self, spec: str) -> str:
         """A 0-d tensor formats as its number, as PyTorch's does: f"{loss}"."""
         if self.ndim == 0:

@@ -92,7 +92,7 @@ def test_info_names_version_build_machine_and_kernels():
     assert int(facts["threads"]) >= 1
     assert facts["BLAS"].startswith("OpenBLAS")
     for key in ("CPU", "Meta", "Autograd"):
-        assert int(facts[f"ops with {key}"]) > 50
+        assert int(facts[f"overloads with {key}"]) > 50
 
 
 def complaint(folder, *arguments):

@@ -202,6 +202,8 @@ def test_batches_come_in_order_and_the_last_may_be_dropped():
     assert [s for s in DataLoader(Squares(3), batch_size=None)] == [0, 1, 4]
     assert len(DataLoader(Squares(3), batch_size=None)) == 3
     assert list(DataLoader(Squares(0), batch_size=2, shuffle=True)) == []
+    loader = DataLoader(Squares(5), batch_size=9, drop_last=True)
+    assert list(loader) == [] and len(loader) == 0
 
 
 def test_shuffling_visits_all_differently_each_pass_and_repeats_with_the_seed():

@@ -57,8 +57,47 @@ SOURCES = {
         }
     """,
     "named_os": 'PKG_LIBRARY(os, m) { m.def("f(Tensor self) -> Tensor"); }',
+    "named_tensor": """
+        PKG_LIBRARY_FRAGMENT(pkg, m) {
+          for (const char* name : {"tensor", "shape", "mine_alone"}) {
+            m.def(std::string(name) + "(Tensor self) -> Tensor")
+                .composite([](const pkg::Tensor& x) { return x; });
+          }
+        }
+    """,
+    "many": """
+        PKG_LIBRARY(many, m) {
+          std::string text = "many(Tensor a0";
+          for (int i = 1; i < 17; ++i) text += ", int a" + std::to_string(i);
+          m.def(text + ") -> Tensor");
+        }
+    """,
     "unlinked": "void missing_function(); static int x = (missing_function(), 0);",
 }
+
+C_LIBRARY = """
+#include <stdexcept>
+#include "c_api/c_api.h"
+
+static void same(void*, const pkg_value* args, int32_t, pkg_tensor* const* results,
+                 int32_t, pkg_status* status) {
+  const auto* x = static_cast<const float*>(pkg_tensor_data(args[0].as.tensor, status));
+  auto* y = static_cast<float*>(pkg_tensor_mutable_data(results[0], status));
+  for (int64_t i = 0; i < pkg_tensor_numel(results[0]); ++i) y[i] = x[i];
+}
+extern "C" bool pkg_library_init(pkg_status* status) {
+  pkg_op_definition definition = {};
+  definition.schema = "same(Tensor self) -> Tensor";
+  definition.compute = same;
+  if (!pkg_register_op("in_c", &definition, status)) return false;
+#ifdef THROWS
+  throw std::runtime_error("thrown");
+#elif defined NESTED
+  return pkg_load_library("plain.so", status);
+#endif
+  return true;
+}
+"""
 
 
 @pytest.fixture(scope="module")
@@ -277,5 +316,63 @@ def test_files_that_cannot_be_opened(folder: Path, name: str, reason: str) -> No
 
 def test_names_that_pkg_ops_uses_itself(folder: Path) -> None:
     """They are not overwritten."""
-    with pytest.raises(AssertionError, match="does not use, got 'os'"):
+    with pytest.raises(AssertionError, match="not use, got the namespace 'os'"):
         run(folder, "load('named_os.so')")
+    out = run(
+        folder,
+        """
+before = pkg.tensor, pkg.Tensor.shape
+try:
+    load('named_tensor.so')
+except RuntimeError as error:
+    print(error)
+assert before == (pkg.tensor, pkg.Tensor.shape)
+print(pkg.ops.mine_alone(pkg.ones(1)), pkg.ones(2).shape)
+load('good.so')  # says nothing of the other file's names
+print(pkg.brand_new(pkg.ones(2)))
+""",
+    )
+    assert "named_tensor.so: expected names that pkg does not use" in out
+    assert "got the op 'tensor'. The library's other ops are there" in out
+    assert out.endswith("tensor([1.]) (2,)\ntensor([1., 1.])\n")
+
+
+def test_a_path_with_nul_is_refused(folder: Path) -> None:
+    """Not cut off there."""
+    with pytest.raises(AssertionError, match="expected a path without NUL"):
+        run(folder, "load('good.so\\0.txt')")
+
+
+def test_too_many_parameters_are_refused(folder: Path) -> None:
+    """By the registration, whoever makes it."""
+    with pytest.raises(AssertionError, match="many: expected at most 16 parameters"):
+        run(folder, "load('many.so')")
+
+
+def test_libraries_written_in_c_bring_their_ops(tmp_path: Path) -> None:
+    """Their pkg_library_init() is called; what it throws takes its ops back."""
+    source = tmp_path / "c.cc"
+    source.write_text(C_LIBRARY, encoding="utf-8")
+    compile_ = ["g++", "-fPIC", "-shared", *pkg.sysconfig.get_compile_flags()]
+    for name in ("plain", "throws", "nested"):
+        subprocess.run(
+            [*compile_, f"-D{name.upper()}", str(source)]
+            + ["-o", str(tmp_path / f"{name}.so"), *pkg.sysconfig.get_link_flags()],
+            check=True,
+        )
+    out = run(
+        tmp_path,
+        """
+for name in ('throws', 'nested'):
+    try:
+        load(f'{name}.so')
+    except RuntimeError as error:
+        print(error)
+print(pkg._binding.core.operator_names('in_c'))
+load('plain.so')
+print(pkg.ops.in_c.same(pkg.ones(2)))
+""",
+    )
+    lines = out.splitlines()
+    assert lines[0].endswith("throws.so: thrown") and "cannot load another" in lines[1]
+    assert lines[2:] == ["[]", "tensor([1., 1.])"]

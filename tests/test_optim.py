@@ -181,6 +181,14 @@ def test_wrong_parameters_and_options_are_refused():
             make([p], **options)
 
 
+def test_parameters_may_come_with_their_names():
+    model = nn.Linear(2, 3)
+    optimizer = optim.SGD(model.named_parameters(), lr=0.1, foreach=True, fused=None)
+    (group,) = optimizer.param_groups
+    assert group["param_names"] == ["weight", "bias"]
+    assert group["params"][0] is model.weight and group["params"][1] is model.bias
+
+
 def test_step_returns_the_closures_loss_and_records_no_graph():
     p = nn.Parameter(pkg.ones([2]))
     optimizer = optim.SGD([p], lr=0.5)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Saving and loading: formats, checkpoints, shared tensors, damage, atomic writes."""
 
+import io
 import json
 import os
 import subprocess
@@ -247,6 +248,16 @@ def test_loaded_tensors_have_memory_of_their_own(tmp_path):
     first.zero_()
     assert serialization.load(tmp_path / "f")["x"].tolist() == [1.0, 1.0]
     assert first.is_leaf and not first.requires_grad
+
+
+def test_open_files_are_written_and_read():
+    file = io.BytesIO()
+    serialization.save({"x": pkg.ones([2]), "epoch": 3}, file)
+    file.seek(0)
+    loaded = serialization.load(file)
+    assert loaded["x"].tolist() == [1.0, 1.0] and loaded["epoch"] == 3
+    with pytest.raises(ValueError, match="expected a safetensors file.*BytesIO"):
+        serialization.load(io.BytesIO(b"nonsense"))
 
 
 def test_importing_needs_neither_numpy_nor_safetensors():

@@ -206,6 +206,14 @@ def test_printing_is_as_people_know_it():
     assert repr(pkg.tensor([float("nan"), 1.0])) == "tensor([nan, 1.])"
 
 
+def test_membership_is_of_the_elements():
+    """Of any dimension; what is no number is an error."""
+    x = pkg.tensor([[1, 2], [3, 4]])
+    assert 3 in x and 5 not in x and pkg.tensor([1, 2]) in x
+    with pytest.raises(RuntimeError, match="expected a Tensor or a number, got str"):
+        assert "3" in x
+
+
 def test_truth_length_and_numbers():
     """One-element tensors are numbers; larger ones refuse."""
     assert bool(pkg.tensor(1)) and not pkg.tensor(0.0)

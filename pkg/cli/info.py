@@ -18,7 +18,7 @@ def run(args: argparse.Namespace) -> None:
     """Print one fact a line; kernels are counted by dispatch key."""
     facts: dict[str, Any] = {**config.info(), "BLAS": _blas()}
     for key, count in _kernels().most_common():
-        facts[f"ops with {key}"] = count
+        facts[f"overloads with {key}"] = count
     width = max(len(name) for name in facts)
     for name, value in facts.items():
         print(f"{name:{width}}  {value}")

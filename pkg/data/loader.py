@@ -39,13 +39,15 @@ class DataLoader:
         generator: Generator | None = None,
         *,
         prefetch_factor: int = 2,
+        persistent_workers: bool = False,
     ) -> None:
         """Take a dataset and how to cut it.
 
         batch_size: None yields single samples.  generator: makes shuffling repeatable
         (else the library's stream).  num_workers: threads that prepare
         ``prefetch_factor`` batches each ahead, in the same order; worker_init_fn is
-        called with its number in each.  pin_memory: without effect.
+        called with its number in each.  pin_memory, persistent_workers: without effect,
+        as threads share memory and start at once.
         """
         if num_workers < 0:
             raise ValueError(
@@ -62,6 +64,7 @@ class DataLoader:
         self.worker_init_fn = worker_init_fn
         self.generator = generator
         self.prefetch_factor = prefetch_factor
+        self.persistent_workers = persistent_workers
         if sampler is not None and shuffle:
             raise ValueError("sampler option is mutually exclusive with shuffle")
         if batch_sampler is not None:
@@ -98,17 +101,20 @@ class DataLoader:
             if self.batch_size is None:
                 return count
             return len(BatchSampler(range(count), self.batch_size, self.drop_last))
-        batches: Any = self.batch_sampler or self.sampler
+        batches: Any = self._order()
         return len(batches)
 
     def __iter__(self) -> Iterator[Any]:
         """Yield the batches of one pass."""
         if isinstance(self.dataset, IterableDataset):
             return self._stream()
-        order: Iterable[Any] = self.batch_sampler or self.sampler
         if self.num_workers == 0:
-            return map(self._fetch, order)
-        return self._prefetch(iter(order))
+            return map(self._fetch, self._order())
+        return self._prefetch(iter(self._order()))
+
+    def _order(self) -> Iterable[Any]:
+        # The indices of each batch, or of each sample when nothing is batched.
+        return self.sampler if self.batch_sampler is None else self.batch_sampler
 
     def _stream(self) -> Iterator[Any]:
         # One after another, whatever num_workers: a stream has one reader.

@@ -31,6 +31,11 @@ __all__ = [
 ]
 
 
+def _in_place(inplace: bool) -> str:
+    # For extra_repr, after other options.
+    return ", inplace=True" if inplace else ""
+
+
 class ReLU(Module):
     """max(x, 0)."""
 
@@ -45,24 +50,25 @@ class ReLU(Module):
 
     def extra_repr(self) -> str:
         """Whether it works in place."""
-        return "inplace=True" if self.inplace else ""
+        return _in_place(self.inplace)[2:]
 
 
 class LeakyReLU(Module):
     """x where it is positive, else a small multiple of it."""
 
-    def __init__(self, negative_slope: float = 0.01) -> None:
+    def __init__(self, negative_slope: float = 0.01, inplace: bool = False) -> None:
         """``negative_slope`` is the factor for negative elements."""
         super().__init__()
         self.negative_slope = negative_slope
+        self.inplace = inplace
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply it to each element."""
-        return F.leaky_relu(input, self.negative_slope)
+        return F.leaky_relu(input, self.negative_slope, self.inplace)
 
     def extra_repr(self) -> str:
         """The slope."""
-        return f"negative_slope={self.negative_slope}"
+        return f"negative_slope={self.negative_slope}" + _in_place(self.inplace)
 
 
 class PReLU(Module):
@@ -116,26 +122,36 @@ class GELU(Module):
 class SiLU(Module):
     """x * sigmoid(x)."""
 
+    def __init__(self, inplace: bool = False) -> None:
+        """``inplace`` overwrites the input."""
+        super().__init__()
+        self.inplace = inplace
+
     def forward(self, input: Tensor) -> Tensor:
         """Apply it to each element."""
-        return F.silu(input)
+        return F.silu(input, self.inplace)
+
+    def extra_repr(self) -> str:
+        """Whether it works in place."""
+        return _in_place(self.inplace)[2:]
 
 
 class ELU(Module):
     """x where it is positive, else alpha * (exp(x) - 1)."""
 
-    def __init__(self, alpha: float = 1.0) -> None:
+    def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
         """``alpha`` is minus the limit for negative elements."""
         super().__init__()
         self.alpha = alpha
+        self.inplace = inplace
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply it to each element."""
-        return ops.elu(input, self.alpha)
+        return F.elu(input, self.alpha, self.inplace)
 
     def extra_repr(self) -> str:
         """The limit."""
-        return f"alpha={self.alpha}"
+        return f"alpha={self.alpha}" + _in_place(self.inplace)
 
 
 class Softplus(Module):

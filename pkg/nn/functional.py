@@ -90,18 +90,14 @@ batch_norm = ops.batch_norm
 binary_cross_entropy = ops.binary_cross_entropy
 celu = ops.celu
 cosine_similarity = ops.cosine_similarity
-elu = ops.elu
 glu = ops.glu
 group_norm = ops.group_norm
-hardsigmoid = ops.hardsigmoid
 hardswish = ops.hardswish
 hardtanh = ops.hardtanh
 hinge_embedding_loss = ops.hinge_embedding_loss
 kl_div = ops.kl_div
-leaky_relu = ops.leaky_relu
 logsigmoid = ops.logsigmoid
 margin_ranking_loss = ops.margin_ranking_loss
-mish = ops.mish
 normalize = ops.normalize
 one_hot = ops.one_hot
 prelu = ops.prelu
@@ -119,9 +115,32 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
     return ops.relu_(input) if inplace else ops.relu(input)
 
 
-def silu(input: Tensor) -> Tensor:
+def leaky_relu(
+    input: Tensor, negative_slope: float = 0.01, inplace: bool = False
+) -> Tensor:
+    """input where it is positive, else ``negative_slope`` times it."""
+    run = ops.leaky_relu_ if inplace else ops.leaky_relu
+    return run(input, negative_slope)
+
+
+def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """input where it is positive, else ``alpha`` * (exp(input) - 1)."""
+    return (ops.elu_ if inplace else ops.elu)(input, alpha)
+
+
+def silu(input: Tensor, inplace: bool = False) -> Tensor:
     """input * sigmoid(input)."""
-    return ops.silu(input)
+    return ops.silu_(input) if inplace else ops.silu(input)
+
+
+def mish(input: Tensor, inplace: bool = False) -> Tensor:
+    """input * tanh(softplus(input))."""
+    return ops.mish_(input) if inplace else ops.mish(input)
+
+
+def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
+    """input / 6 + 1/2, limited to 0 and 1."""
+    return ops.hardsigmoid_(input) if inplace else ops.hardsigmoid(input)
 
 
 def gelu(input: Tensor, approximate: str = "none") -> Tensor:

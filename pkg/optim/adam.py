@@ -27,10 +27,13 @@ class Adam(Optimizer):
         weight_decay: float = 0.0,
         *,
         maximize: bool = False,
+        foreach: bool | None = None,
+        fused: bool | None = None,
     ) -> None:
         """Take the parameters and the options of every group that has no own.
 
-        ``maximize`` climbs instead.  ValueError for an option out of range.
+        ``maximize`` climbs instead.  ``foreach``, ``fused``: without effect, as a step
+        is one call for all parameters.  ValueError for an option out of range.
         """
         defaults = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay}
         super().__init__(params, {**defaults, "maximize": maximize})
@@ -85,9 +88,12 @@ class AdamW(Adam):
         weight_decay: float = 1e-2,
         *,
         maximize: bool = False,
+        foreach: bool | None = None,
+        fused: bool | None = None,
     ) -> None:
         """Take the parameters and the options of every group that has no own.
 
-        ``maximize`` climbs instead.  ValueError for an option out of range.
+        ``maximize`` climbs instead.  ``foreach``, ``fused``: without effect, as a step
+        is one call for all parameters.  ValueError for an option out of range.
         """
         super().__init__(params, lr, betas, eps, weight_decay, maximize=maximize)

@@ -28,7 +28,10 @@ class Optimizer:
         params: Iterable[Tensor] | Iterable[dict[str, Any]],
         defaults: dict[str, Any],
     ) -> None:
-        """Take parameters, or dicts with ``params`` and options of their own."""
+        """Take parameters, or dicts with ``params`` and options of their own.
+
+        Parameters may have their names beside them, as in ``model.named_parameters()``.
+        """
         if isinstance(params, Tensor):
             raise TypeError(
                 "params argument given to the optimizer should be an iterable of "
@@ -61,6 +64,9 @@ class Optimizer:
             raise TypeError(f"param_group must be a dict, got {type(param_group)}")
         given = param_group["params"]
         params = [given] if isinstance(given, Tensor) else list(given)
+        if params and isinstance(params[0], tuple):  # model.named_parameters()
+            names, params = [n for n, _ in params], [p for _, p in params]
+            param_group = {**param_group, "param_names": names}
         known = {id(p) for group in self.param_groups for p in group["params"]}
         if len({id(p) for p in params}) != len(params):
             raise ValueError("a parameter group contains duplicate parameters")

@@ -26,10 +26,13 @@ class SGD(Optimizer):
         nesterov: bool = False,
         *,
         maximize: bool = False,
+        foreach: bool | None = None,
+        fused: bool | None = None,
     ) -> None:
         """Take the parameters and the options of every group that has no own.
 
-        ``maximize`` climbs instead.  ValueError for an option out of range.
+        ``maximize`` climbs instead.  ``foreach``, ``fused``: without effect, as a step
+        is one call for all parameters.  ValueError for an option out of range.
         """
         defaults = {
             "lr": lr,

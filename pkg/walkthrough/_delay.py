@@ -18,7 +18,7 @@ class Delays:
 
     def set(self, ms: float) -> None:
         """Sets how long each operation pretends to work, in milliseconds."""
-        if not ms >= 0:
-            raise ValueError(f"[set_delay] expected at least 0, got {ms} (ms).")
+        if not 0 <= ms < float("inf"):
+            raise ValueError(f"[set_delay] expected 0 or more, got {ms} (ms).")
         for name in vars(self):
             setattr(self, name, ms / 1000)

@@ -34,7 +34,9 @@ class _Device:
         while True:
             with self._changed:
                 while not self._due or self._due[0][0] > time.monotonic():
-                    left = self._due[0][0] - time.monotonic() if self._due else None
+                    left = threading.TIMEOUT_MAX
+                    if self._due:
+                        left = min(left, self._due[0][0] - time.monotonic())
                     self._changed.wait(left)
                 event = heapq.heappop(self._due)[2]
             finish(event)

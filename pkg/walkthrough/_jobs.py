@@ -75,6 +75,8 @@ class JobQueue:
                 f"{policy!r} (policy)."
             )
         self._stream = scheduler.Stream() if ordered else None
+        if limit is not None and limit < 1:
+            raise ValueError(f"[JobQueue] expected 1 or more, got {limit} (limit).")
         self._limit = limit
         self._policy = policy
         self._closed = False
