@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -247,6 +248,8 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
             raise ValueError(
                 f"[tensordot] expected an int or a pair of lists, got {dims!r} (dims)."
             )
-        first, second = ([d] if isinstance(d, int) else list(d) for d in dims)
+        first, second = (
+            [operator.index(d)] if hasattr(d, "__index__") else list(d) for d in dims
+        )
         return a.tensordot(b, first, second)
     return a.tensordot(b, dims)

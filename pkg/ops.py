@@ -9,6 +9,7 @@ of another namespace ``pkg.ops.<namespace>.<op>``.
 from __future__ import annotations
 
 import os
+import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 _functions: dict[str, core.Operator] = {}
 _namespaces: dict[str, ModuleType] = {}
-_exports: list[dict[str, object]] = []
+_exports: list[dict[str, Any]] = []
 _refused: set[str] = set()  # names that clash: told once
 
 
@@ -42,7 +43,7 @@ def functions() -> list[tuple[str, core.Operator]]:
     return [(n, op) for n, op in _functions.items() if not n.startswith("_")]
 
 
-def export_to(module: dict[str, object]) -> None:
+def export_to(module: dict[str, Any]) -> None:
     """Put the public functions into a module's globals, now and when others come."""
     _exports.append(module)
     module.update((n, op) for n, op in functions() if n not in NOT_EXPORTED)
@@ -94,9 +95,11 @@ def _read_registry() -> list[str]:
 
 
 def _is_free(name: str) -> bool:
-    # Not what this module, or one that shows the ops, has for something else.
-    for module in (globals(), *_exports):  # a loop, as `any` is an op here
-        if name in module and not isinstance(module[name], core.Operator):
+    # Not what this module, or one that shows the ops, has for something else, perhaps
+    # from its first use on.
+    for shown in (globals(), *_exports):  # a loop, as `any` is an op here
+        taken = getattr(sys.modules[shown["__name__"]], name, None)
+        if taken is not None and not isinstance(taken, core.Operator):
             return name in NOT_EXPORTED
     return True
 

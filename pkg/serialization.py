@@ -83,8 +83,8 @@ def save_file(
 
 
 def _opened(file: File) -> AbstractContextManager[IO[bytes]]:
-    if isinstance(file, (str, os.PathLike)):
-        return _replacing(os.fspath(file))
+    if isinstance(file, (str, bytes, os.PathLike)):
+        return _replacing(os.fsdecode(file))
     return nullcontext(file)
 
 
@@ -136,7 +136,7 @@ def read_with_metadata(filename: File) -> tuple[dict[str, Tensor], dict[str, str
     """Read tensors and metadata; called by load_file, load and ``python -m pkg``."""
     import safetensors
 
-    if isinstance(filename, (str, os.PathLike)):
+    if isinstance(filename, (str, bytes, int, os.PathLike)):
         with open(filename, "rb") as file:
             content = file.read()
     else:

@@ -67,7 +67,7 @@ class Tensor(_Base):
 
     def __contains__(self, item: object) -> bool:
         """Whether an element equals ``item``, a number or a tensor that broadcasts."""
-        if not isinstance(item, (Tensor, int, float)):
+        if not hasattr(item, "__float__"):  # NumPy's numbers have it, str has not
             raise RuntimeError(
                 "Tensor.__contains__ expected a Tensor or a number, got "
                 f"{type(item).__name__}"

@@ -21,6 +21,9 @@ DTYPES = [
     ((np.ones((2, 2), F32), [[1, 2], [3, 4]]), pkg.float32),
     ([pkg.tensor(1.0, dtype=pkg.float64)], pkg.float64),
     ([pkg.tensor(1), pkg.tensor(2.5)], pkg.float32),
+    ([np.zeros(0)], pkg.float64),
+    ([np.zeros(0, I32), np.zeros(0, I32)], pkg.int32),
+    ([F32(1), F64(2), F32(3)], pkg.float64),
 ]
 
 

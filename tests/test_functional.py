@@ -56,6 +56,8 @@ def test_what_takes_two_inputs():
     got = F.cosine_similarity(pkg.tensor(x), pkg.tensor(y), dim=0).numpy()
     norms = np.linalg.norm(x, axis=0) * np.linalg.norm(y, axis=0)
     np.testing.assert_allclose(got, (x * y).sum(0) / norms)
+    got = pkg.tensordot(pkg.tensor(x), pkg.tensor(y), dims=(np.int64(0), [0])).numpy()
+    np.testing.assert_allclose(got, np.tensordot(x, y, (0, 0)))
     for a, b, dim in ((x, y[0], 0), (x[:, :1], y[0], -1), (x[0], y, 1)):
         got = F.cosine_similarity(pkg.tensor(a), pkg.tensor(b), dim=dim).numpy()
         a, b = np.broadcast_arrays(a, b)

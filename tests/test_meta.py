@@ -20,15 +20,11 @@ MIXED = {
     "where": lambda: pkg.where(meta(2) > 0, pkg.ones(2), pkg.zeros(2)),
     "stack": lambda: pkg.stack([pkg.ones(2), meta(2)]),
     "cat": lambda: pkg.cat([meta(2), pkg.ones(2)]),
-    "gather": lambda: meta(2).gather(0, INDEX),
-    "embedding": lambda: nn.functional.embedding(INDEX, meta(3, 4)),
-    "cross_entropy": lambda: nn.functional.cross_entropy(meta(2, 3), INDEX),
     "linear": lambda: nn.Linear(2, 3)(meta(4, 2)),
     "in_place": lambda: pkg.ones(2).add_(meta(2)),
     "copy": lambda: pkg.ones(2).copy_(meta(2)),
     "one_number_written": lambda: pkg.tensor(1.0).add_(meta(())),
     "assignment": lambda: pkg.ones(3).__setitem__(0, meta(3)[0]),
-    "into_meta": lambda: meta(2).add_(pkg.ones(2)),
 }
 
 
@@ -46,6 +42,29 @@ def test_numbers_may_stand_beside_meta():
     for x in results:
         assert x.device == "meta" and x.shape == (3,)
     assert nn.Linear(2, 3, device="meta")(meta(4, 2)).shape == (4, 3)
+
+
+def test_indices_may_stand_beside_meta():
+    """And what is written into a meta tensor, where nothing is."""
+    x = meta(4, 6)
+    results = {
+        "key": (x[[0, 1]], (2, 6)),
+        "gather": (meta(2).gather(0, INDEX), (2,)),
+        "embedding": (nn.functional.embedding(INDEX, meta(3, 4)), (2, 4)),
+        "cross_entropy": (nn.functional.cross_entropy(meta(2, 3), INDEX), ()),
+        "first": (INDEX + meta(3, 2), (3, 2)),
+        "dropout": (nn.functional.dropout(x), (4, 6)),
+        "number": (pkg.xlogy(x, 2.5), (4, 6)),
+        "isin": (pkg.isin(x, 2.5), (4, 6)),
+        "into": (meta(2).copy_(pkg.ones(2)), (2,)),
+    }
+    for name, (y, shape) in results.items():
+        assert (y.device, y.shape) == ("meta", shape), name
+    model = nn.Linear(2, 3, device="meta")
+    model.load_state_dict(nn.Linear(2, 3).state_dict())
+    leaf = meta(4, 6, requires_grad=True)
+    nn.functional.dropout(leaf)[:, [0, 1]].sum().backward()
+    assert leaf.grad.device == "meta" and leaf.grad.shape == (4, 6)
 
 
 def test_tensor_takes_a_device():

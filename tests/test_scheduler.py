@@ -453,6 +453,66 @@ def test_tasks_that_wait_for_each_other_are_an_error():
             event.wait(DEADLINE)
 
 
+def test_a_wait_with_a_limit_may_be_part_of_a_cycle():
+    """It ends by itself, and the other one gets its result."""
+    started, tasks = threading.Event(), {}
+
+    def impatient():
+        started.wait(DEADLINE)
+        return tasks["other"].wait(timeout=0.3)
+
+    def patient():
+        started.set()
+        time.sleep(0.05)
+        return tasks["impatient"].result()
+
+    tasks["impatient"] = submit(impatient)
+    tasks["other"] = submit(patient)
+    started.set()
+    assert tasks["other"].result(DEADLINE) is False
+
+
+def test_nested_work_of_any_depth_runs_on_the_thread_that_waits():
+    """More of it than there could be threads."""
+
+    def fib(n):
+        if n < 2:
+            return n
+        a, b = submit(lambda: fib(n - 1)), submit(lambda: fib(n - 2))
+        return a.result() + b.result()
+
+    assert submit(lambda: fib(14)).result(DEADLINE) == 377
+
+
+def test_what_a_thread_keeps_dies_with_its_worker():
+    """Also when its end wants the GIL: an event, a tensor, new work."""
+    code = """
+        import threading, time
+        import pkg
+        from pkg.scheduler import Stream, submit
+        local = threading.local()
+        class Late:
+            def __del__(self):
+                with Stream():
+                    submit(int)
+                pkg.ones(3) + 1
+        def work():
+            local.event, local.late = submit(lambda: [1]), Late()
+            local.event.wait()
+            with Stream():
+                pass
+            time.sleep(0.001)
+        for _ in range(5):
+            pkg.set_num_threads(4)
+            for event in [submit(work) for _ in range(20)]:
+                event.wait()
+            pkg.set_num_threads(1)
+            time.sleep(0.02)
+    """
+    status, _, err, _ = run_child(code)
+    assert (status, err) == (0, "")
+
+
 def test_waiting_for_what_depends_on_a_waiting_task_is_an_error():
     """a waits for c, which depends on b, which waits for a."""
     ready, tasks = threading.Event(), {}

@@ -250,12 +250,14 @@ def test_loaded_tensors_have_memory_of_their_own(tmp_path):
     assert first.is_leaf and not first.requires_grad
 
 
-def test_open_files_are_written_and_read():
+def test_open_files_are_written_and_read(tmp_path):
     file = io.BytesIO()
     serialization.save({"x": pkg.ones([2]), "epoch": 3}, file)
     file.seek(0)
     loaded = serialization.load(file)
     assert loaded["x"].tolist() == [1.0, 1.0] and loaded["epoch"] == 3
+    serialization.save(loaded, os.fsencode(tmp_path / "bytes"))
+    assert serialization.load(os.fsencode(tmp_path / "bytes"))["epoch"] == 3
     with pytest.raises(ValueError, match="expected a safetensors file.*BytesIO"):
         serialization.load(io.BytesIO(b"nonsense"))
 

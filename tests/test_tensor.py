@@ -210,6 +210,7 @@ def test_membership_is_of_the_elements():
     """Of any dimension; what is no number is an error."""
     x = pkg.tensor([[1, 2], [3, 4]])
     assert 3 in x and 5 not in x and pkg.tensor([1, 2]) in x
+    assert np.float32(4) in x and np.int64(7) not in x
     with pytest.raises(RuntimeError, match="expected a Tensor or a number, got str"):
         assert "3" in x
 

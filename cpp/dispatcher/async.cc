@@ -6,6 +6,7 @@
 // their ops may be worth a task; calls of small ready tensors never come here.  What is
 // cheap and ready runs on the caller.  Memory that NumPy can see is only touched while
 // the call lasts.
+#include <cmath>
 #include <deque>
 #include <mutex>
 
@@ -91,8 +92,7 @@ class InFlight {
       const Entry oldest = std::move(queue_.front());
       queue_.pop_front();
       bytes_ -= oldest.bytes;
-      while (!oldest.event->wait_for(1.0)) {
-      }
+      oldest.event->wait_for(HUGE_VAL);
     }
   }
 

@@ -262,18 +262,23 @@ void check_in_place(const Operator& op, const Tensor& self, const Spec& spec) {
             " can't be cast to the desired output type ", self.dtype(), ".");
 }
 
-void check_one_device(const Operator& op, std::span<const Value> args) {
+bool check_one_device(const Operator& op, std::span<const Value> args) {
   bool meta = false, values = false;
   for (size_t i = 0; i < args.size(); ++i) {
     for_each_tensor(args[i], [&](const Tensor& tensor) {
-      const bool written = op.in_place() && i == 0;
       meta |= tensor.is_meta();
-      values |= !tensor.is_meta() && (tensor.ndim() > 0 || written);
+      if (tensor.is_meta()) return;
+      // One number in memory, expanded or not; and indices, which choose.
+      const bool number = tensor.storage().nbytes() <= itemsize(tensor.dtype());
+      const bool index = !is_floating(tensor.dtype());
+      // What is written decides alone: into meta goes nothing.
+      values |= op.in_place() ? i == 0 : !number && !index;
     });
   }
   PKG_CHECK(!meta || !values, RuntimeError, "[", op.schema.name,
             "] expected all tensors to be on the same device, got some on cpu and some on "
             "meta, which have no values.");
+  return meta;
 }
 
 }  // namespace detail

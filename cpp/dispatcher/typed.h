@@ -3,6 +3,8 @@
 // kernel with a boxed and an unboxed entry.
 #pragma once
 
+#include <algorithm>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -94,8 +96,8 @@ void check_no_bare_view_written(std::string_view name, const Tensor& self);
 void check_in_place(const Operator& op, const Tensor& self, const Spec& spec);
 
 /// RuntimeError when tensors with values stand beside meta tensors, which have none; single
-/// numbers may.
-void check_one_device(const Operator& op, std::span<const Value> args);
+/// numbers and indices may.  Returns whether there are meta tensors.
+bool check_one_device(const Operator& op, std::span<const Value> args);
 
 // Makes kernels out of functions of the C++ signature R(A...).
 template <class R, class... A>
@@ -151,8 +153,9 @@ struct Adapter {
   // The Meta key: the shape rule alone.
   static R meta(const Operator& op, const Kernel&, KeySet, A... args) {
     const Value boxed[] = {box(args)..., Value()};
-    check_one_device(op, boxed);
+    const bool meta = check_one_device(op, boxed);
     auto specs = shaped(op, args...);
+    if (meta && !names_device(boxed)) put_on_meta(specs);
     if constexpr (kFirstIsTensor) {
       if (op.in_place()) {
         R self = std::get<0>(std::forward_as_tuple(args...));
@@ -162,6 +165,18 @@ struct Adapter {
       }
     }
     return Results<R>::make(std::move(specs));
+  }
+
+  // A rule takes the device of the first tensor, which may be a mere number.
+  static void put_on_meta(Spec& spec) { spec.device = Device{DeviceType::Meta}; }
+  template <size_t N>
+  static void put_on_meta(std::array<Spec, N>& specs) {
+    for (Spec& spec : specs) put_on_meta(spec);
+  }
+  static bool names_device(std::span<const Value> args) {
+    return std::any_of(args.begin(), args.end(), [](const Value& value) {
+      return std::holds_alternative<Device>(value);
+    });
   }
 
   using Entry = R (*)(const Operator&, const Kernel&, KeySet, A...);

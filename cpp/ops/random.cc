@@ -178,7 +178,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
                   "and 1, but got ", p);
         if (!train || p == 0) return input;
         if (p == 1) return mul(input, Tensor(0.0));
-        const Tensor noise = uniform_(empty(input.sizes(), DType::Float32), 0.0, 1.0);
+        const Tensor noise =
+            uniform_(empty(input.sizes(), DType::Float32, input.device()), 0.0, 1.0);
         return mul(input, mul(to_dtype(ge(noise, Tensor(p)), input.dtype()),
                               Tensor(1 / (1 - p))));
       });

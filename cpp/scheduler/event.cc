@@ -2,6 +2,10 @@
 // scheduler/event.cc: finishing an event and waiting for one.
 #include "scheduler/event.h"
 
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
 #include "base/error.h"
 #include "base/thread_local.h"
 #include "scheduler/runtime.h"
@@ -60,8 +64,10 @@ void Event::check_waitable() {
 bool Event::block(double seconds) {
   check_waitable();
   auto& runtime = detail::runtime();
-  const detail::WaitInTask noted(this);
   auto park = [&] {
+    // What has a limit ends, whoever waits for whom.
+    std::optional<detail::WaitInTask> noted;
+    if (seconds < 0) noted.emplace(this);
     return runtime.parking.wait(
         this, waiters_, [this] { return links_.load() == kClosed(); }, seconds);
   };
@@ -81,7 +87,9 @@ void Event::wait() {
 }
 
 bool Event::wait_for(double seconds) {
-  return done() || block(seconds > 0 ? seconds : 0);
+  if (std::isinf(seconds)) seconds = -1;  // no limit, as block() has it
+  else seconds = std::max(seconds, 0.0);
+  return done() || block(seconds);
 }
 
 std::exception_ptr Event::error() const {

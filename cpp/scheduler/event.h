@@ -34,7 +34,8 @@ class Event : public Intrusive {
   /// the wait, and the work goes on.
   void wait();
 
-  /// Waits at most `seconds`; returns done().  Does not throw the error of the work.
+  /// Waits at most `seconds`, infinity for no limit; returns done().  Does not throw the
+  /// error of the work.
   bool wait_for(double seconds);
 
   /// Whether the work has finished with an error.  Asking is not seeing it.

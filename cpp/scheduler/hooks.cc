@@ -25,6 +25,10 @@ void set_hooks(const Hooks& hooks) {
   }
 }
 
+void worker_ends() noexcept {
+  if (auto ends = hooks().worker_ends) ends();
+}
+
 void check_interrupt() {
   if (auto check = hooks().check_interrupt) check();
 }

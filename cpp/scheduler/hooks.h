@@ -18,6 +18,7 @@ struct Hooks {
   void (*check_interrupt)() = nullptr;      ///< takes the lock itself; throws to stop
   uint64_t (*mark_site)() = nullptr;        ///< the running code as a number, or 0
   std::string (*site_text)(uint64_t) = nullptr;  ///< "file:line" of such a number
+  void (*worker_ends)() = nullptr;  ///< on a worker, when all else of it is done
 };
 
 /// Replaces the hooks of the process.
@@ -25,6 +26,9 @@ void set_hooks(const Hooks& hooks);
 
 /// Runs the interrupt hook; it throws when the wait in progress shall end.
 void check_interrupt();
+
+/// Tells the hook that this thread, a worker, ends.
+void worker_ends() noexcept;
 
 /// Where the embedding language stands now, outside of this package, as a number that
 /// costs nanoseconds to take; 0 when unknown.

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "scheduler/cpu_count.h"
 #include "scheduler/event.h"
+#include "scheduler/hooks.h"
 
 namespace pkg::detail {
 
@@ -117,7 +118,10 @@ bool Pool::start_worker() {
   *slot = true;
   try {
     SignalsBlocked no_signals;
-    std::thread([this, index] { loop(index); }).detach();
+    std::thread([this, index] {
+      loop(index);
+      worker_ends();
+    }).detach();
     return true;
   } catch (const std::system_error&) {
     live_.fetch_sub(1);

@@ -112,6 +112,8 @@ bool async_enabled() noexcept { return async_flag().load(std::memory_order_relax
 
 void set_async(bool enabled) noexcept { async_flag().store(enabled); }
 
+bool on_worker() noexcept { return detail::Pool::on_worker(); }
+
 int num_threads() { return runtime().pool.size(); }
 
 void set_num_threads(int n) {

@@ -61,6 +61,8 @@ void set_async(bool enabled) noexcept;
 
 /// Size of the worker pool: PKG_NUM_THREADS, or the CPUs this process may use.
 int num_threads();
+/// Whether this thread is one of the workers.
+bool on_worker() noexcept;
 void set_num_threads(int n);
 
 /// Runs out the pending work for at most `seconds`, then ends the workers; what has not

@@ -20,12 +20,15 @@ void NestedNumbers::begin(size_t depth, int64_t n) {
 void NestedNumbers::add(size_t depth, Scalar number, DType dtype) {
   PKG_CHECK(depth == shape_.size(), ValueError, "[tensor] expected a sequence at dim ",
             depth, ", got a number");
-  dtype_ = numbers_.empty() ? dtype : promote(dtype_, dtype);
+  meet(dtype);
   first_ = false;
   numbers_.push_back(number);
 }
 
+void NestedNumbers::meet(DType dtype) { dtype_ = dtype_ ? promote(*dtype_, dtype) : dtype; }
+
 void NestedNumbers::add(size_t depth, const Tensor& array) {
+  meet(array.dtype());  // it may be empty
   const DType exact = is_floating(array.dtype()) ? DType::Float64 : DType::Int64;
   const Tensor dense = as_contiguous(as_dtype(array, exact));
   std::vector<Scalar> values(size_t(dense.numel()));
@@ -56,8 +59,9 @@ Tensor NestedNumbers::filled() const {
 
 Tensor NestedNumbers::tensor(std::optional<DType> dtype) const {
   // In the widest type of their kind, then in the wanted one.
-  const Tensor exact = is_floating(dtype_) ? filled<double>() : filled<int64_t>();
-  return as_dtype(exact, dtype.value_or(dtype_));
+  const DType own = dtype_.value_or(default_dtype());
+  const Tensor exact = is_floating(own) ? filled<double>() : filled<int64_t>();
+  return as_dtype(exact, dtype.value_or(own));
 }
 
 }  // namespace pkg

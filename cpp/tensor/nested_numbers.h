@@ -28,12 +28,13 @@ class NestedNumbers {
  private:
   template <class T>
   Tensor filled() const;
+  void meet(DType dtype);
   void add_dims(size_t depth, const Tensor& array, int64_t dim, const Scalar*& next,
                 DType dtype);
 
   Shape shape_;
   std::vector<Scalar> numbers_;
-  DType dtype_ = default_dtype();
+  std::optional<DType> dtype_;  // that all so far promote to
   bool first_ = true;  // no number and no empty sequence yet: the shape is still growing
 };
 

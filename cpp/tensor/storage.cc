@@ -3,6 +3,7 @@
 #include "tensor/storage.h"
 
 #include <algorithm>
+#include <cmath>
 #include <new>
 
 #include "base/error.h"
@@ -156,8 +157,7 @@ void Storage::wait_writable() {
   }
   for (const Ref<Event>& reader : readers) {
     // A reader's failure belongs to its own result, not to this memory.
-    while (!reader->wait_for(3600.0)) {
-    }
+    reader->wait_for(HUGE_VAL);
   }
 }
 

@@ -5,6 +5,7 @@
 #include "py_error.h"
 #include "py_sites.h"
 #include "scheduler/hooks.h"
+#include "scheduler/scheduler.h"
 
 namespace pkg::python {
 namespace {
@@ -28,7 +29,9 @@ void check_interrupt() {
 }  // namespace
 
 void init_hooks() {
-  set_hooks({enter_blocking, leave_blocking, check_interrupt, mark_site, site_text});
+  WorkerState::on_worker = [] { return on_worker(); };
+  set_hooks({enter_blocking, leave_blocking, check_interrupt, mark_site, site_text,
+             WorkerState::give_back});
 }
 
 }  // namespace pkg::python

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // swig/python/py_new.cc: tensor(data) from numbers, nested sequences, arrays and tensors.
+#include <string_view>
+
 #include "argument.h"
 #include "ops/functions.h"
 #include "py_tensor.h"
@@ -10,17 +12,29 @@
 namespace pkg::python {
 namespace {
 
-// The dtype of a NumPy scalar; `other` for what has none, or none of ours.
-DType dtype_attribute(PyObject* object, DType other) {
-  const PyRef attribute(call_python(PyObject_GetAttrString, object, "dtype"));
-  DType dtype = other;
-  if (!attribute) PyErr_Clear();
-  else if (!load_dtype(attribute.get(), dtype)) dtype = other;
-  return dtype;
-}
+// The dtype of NumPy scalars; `other` for what has none, or none of ours.  All of a type
+// have the same, which is remembered for the next one.
+class ScalarTypes {
+ public:
+  DType dtype_of(PyObject* object, DType other) {
+    if (Py_TYPE(object) == type_) return dtype_;
+    const bool numpy = std::string_view(Py_TYPE(object)->tp_name).starts_with("numpy.");
+    if (!numpy) return other;
+    const PyRef attribute(call_python(PyObject_GetAttrString, object, "dtype"));
+    DType dtype = other;
+    if (!attribute) PyErr_Clear();
+    else if (!load_dtype(attribute.get(), dtype)) dtype = other;
+    type_ = Py_TYPE(object);
+    return dtype_ = dtype;
+  }
+
+ private:
+  PyTypeObject* type_ = nullptr;  // compared only
+  DType dtype_{};
+};
 
 // Gives the numbers of `data`, which is inside of `depth` sequences.
-void collect(PyObject* data, size_t depth, NestedNumbers& numbers) {
+void collect(PyObject* data, size_t depth, NestedNumbers& numbers, ScalarTypes& types) {
   const bool plain = PyList_Check(data) || PyTuple_Check(data) || PyUnicode_Check(data) ||
                      PyFloat_CheckExact(data) || PyLong_CheckExact(data);
   const bool sequence = !is_tensor(data) && PySequence_Check(data) && !PyUnicode_Check(data);
@@ -33,7 +47,7 @@ void collect(PyObject* data, size_t depth, NestedNumbers& numbers) {
     numbers.begin(depth, n);
     for (Py_ssize_t i = 0; i < n; ++i) {
       const PyRef entry = check(call_python(PySequence_GetItem, data, i));
-      collect(entry.get(), depth + 1, numbers);
+      collect(entry.get(), depth + 1, numbers, types);
     }
     return;
   }
@@ -44,7 +58,8 @@ void collect(PyObject* data, size_t depth, NestedNumbers& numbers) {
   PKG_CHECK(parse_scalar(data, &number), TypeError,
             "[tensor] expected numbers or nested sequences of them, got ",
             Py_TYPE(data)->tp_name);
-  numbers.add(depth, number, plain ? number.dtype() : dtype_attribute(data, number.dtype()));
+  const DType own = number.dtype();
+  numbers.add(depth, number, plain ? own : types.dtype_of(data, own));
 }
 
 PyObject* tensor_fn(PyObject*, PyObject* args, PyObject* kwargs) {
@@ -86,7 +101,8 @@ Tensor tensor_from_data(PyObject* data, std::optional<DType> dtype) {
     return copy;
   }
   NestedNumbers numbers;
-  collect(data, 0, numbers);
+  ScalarTypes types;
+  collect(data, 0, numbers, types);
   return numbers.tensor(dtype);
 }
 

@@ -84,39 +84,47 @@ inline bool interpreter_alive() {
 #endif
 }
 
-/// Keeps this thread's state for Python until the thread ends.
+/// A worker's state for Python, which lasts as long as the worker.
 ///
 /// Note [Thread states of workers]
 /// PyGILState_Ensure() makes one for a thread that has none, and the last release deletes
-/// it.  For every task that costs a microsecond, and it takes a lock of the interpreter
-/// without the GIL: a child that another thread forks in that moment hangs.
-class ThreadState {
+/// it.  For every task that would cost ten microseconds, and it takes a lock of the
+/// interpreter without the GIL: a child that another thread forks in that moment hangs.
+class WorkerState {
  public:
-  static void keep() {
-    if (PyGILState_GetThisThreadState()) return;
-    static thread_local ThreadState kept;
-    static_cast<void>(kept);
-  }
-  ThreadState(const ThreadState&) = delete;
-  ThreadState& operator=(const ThreadState&) = delete;
+  /// Tells workers from other threads; null: there are none (other users of this file).
+  static inline bool (*on_worker)() = nullptr;
 
- private:
-  ThreadState() {
+  /// Called before this thread, a worker or not, takes the GIL.
+  static void keep() {
+    if (t_kept || !on_worker || !on_worker()) return;
+    if (PyGILState_GetThisThreadState()) return;
     call_python(PyGILState_Ensure);
     PyEval_SaveThread();
+    t_kept = true;
   }
-  ~ThreadState() {
-    if (!interpreter_alive()) return;
+  /// The hook for the end of a worker.
+  static void give_back() {
+    if (!std::exchange(t_kept, false) || !interpreter_alive()) return;
     call_python(PyGILState_Ensure);
-    PyGILState_Release(PyGILState_LOCKED);    // this one, and
-    PyGILState_Release(PyGILState_UNLOCKED);  // the constructor's
+    // What dies now may want the GIL itself, and so must not find the state in its last
+    // release; or it stores something new, though not for ever.
+    for (int i = 0; i < 3; ++i) {
+      PyObject* locals = PyThreadState_GetDict();
+      if (locals) call_python(PyDict_Clear, locals);
+    }
+    call_python(PyGILState_Release, PyGILState_LOCKED);    // this one, and
+    call_python(PyGILState_Release, PyGILState_UNLOCKED);  // that of keep()
   }
+
+ private:
+  static inline thread_local constinit bool t_kept = false;
 };
 
 /// Holds the GIL for its lifetime, on any thread.
 class GilAcquire {
  public:
-  GilAcquire() : state_((ThreadState::keep(), call_python(PyGILState_Ensure))) {}
+  GilAcquire() : state_((WorkerState::keep(), call_python(PyGILState_Ensure))) {}
   ~GilAcquire() { PyGILState_Release(state_); }
   GilAcquire(const GilAcquire&) = delete;
   GilAcquire& operator=(const GilAcquire&) = delete;

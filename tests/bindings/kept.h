@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <memory>
+#include <optional>
 
 namespace pkg::pybind {
 
@@ -59,13 +60,12 @@ class WithoutGil {
 /// py::gil_scoped_acquire, which may be waited for in a destructor; see call_python().
 class WithGil {
  public:
-  WithGil() : state_(call_python(PyGILState_Ensure)) {}
-  ~WithGil() { PyGILState_Release(state_); }
-  WithGil(const WithGil&) = delete;
-  WithGil& operator=(const WithGil&) = delete;
+  WithGil() {
+    call_python([this] { gil_.emplace(); });
+  }
 
  private:
-  PyGILState_STATE state_;
+  std::optional<py::gil_scoped_acquire> gil_;
 };
 
 /// Copies need no GIL; the last one gives the object back under it.
