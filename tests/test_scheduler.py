@@ -351,6 +351,19 @@ def test_manual_event_carries_an_error():
         dependant.wait(DEADLINE)
 
 
+def test_a_wrong_number_of_threads_in_the_environment_is_an_error():
+    """At the first loop that would be split, and not the end of the process."""
+    code = """
+        import pkg
+        try:
+            pkg.rand(1_000_000).exp().sum().item()
+        except ValueError as error:
+            print(error)
+    """
+    _, out, _, _ = run_child(code, PKG_NUM_THREADS="zero")
+    assert "expected PKG_NUM_THREADS to be an integer" in out and "'zero'" in out
+
+
 def test_an_error_set_by_hand_is_not_lost():
     """synchronize() raises it, as that of a task, unless somebody has seen it."""
     event = ManualEvent()

@@ -113,6 +113,8 @@ def test_wrong_arguments_say_what_was_expected():
         pkg.arange("x")
     with pytest.raises(pkg.OpLookupError, match="No op registered: pkg::nope"):
         pkg._binding.core.Operator("nope")
+    with pytest.raises(TypeError):
+        pkg._binding.core.Operator("add", foo=3)
 
 
 def test_creation_from_data():

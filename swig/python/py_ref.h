@@ -88,7 +88,7 @@ inline bool interpreter_alive() {
 ///
 /// Note [Thread states of workers]
 /// PyGILState_Ensure() makes one for a thread that has none, and the last release deletes
-/// it.  For every task that would cost ten microseconds, and it takes a lock of the
+/// it.  For every task that would cost more than most tasks, and it takes a lock of the
 /// interpreter without the GIL: a child that another thread forks in that moment hangs.
 class WorkerState {
  public:

@@ -9,6 +9,7 @@ import pytest
 import pkg
 from child import DEADLINE, run_child
 from pkg import scheduler
+from pkg.walkthrough._jobs import JobQueue
 from pkg.walkthrough.overload_ops import queue
 
 
@@ -188,3 +189,17 @@ def test_a_bounded_queue_without_threads():
     """
     status, out, err, _ = run_child(code, PKG_ASYNC="0")
     assert (status, out) == (0, "fine\n"), err
+
+
+@pytest.mark.parametrize("limit", [0, -1])
+def test_a_queue_without_room_is_refused(limit):
+    """Each submit would wait for ever."""
+    with pytest.raises(ValueError, match="expected 1 or more"):
+        JobQueue(limit=limit)
+
+
+@pytest.mark.parametrize("ms", [float("inf"), float("nan"), -1])
+def test_delays_that_no_device_has_are_refused(ms):
+    """And the times stay as they were."""
+    with pytest.raises(ValueError, match="set_delay. expected 0 or more"):
+        queue.set_delay(ms)
