@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any, Union
+from typing import Any
 
 from . import ops
 from .tensor import Tensor
@@ -26,7 +26,7 @@ __all__ = [
     "vector_norm",
 ]
 
-Dims = Union[int, Sequence[int], None]
+Dims = int | Sequence[int] | None
 
 vector_norm = ops.linalg_vector_norm
 

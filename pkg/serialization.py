@@ -14,7 +14,7 @@ import os
 import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import IO, Any, Union
+from typing import IO, Any
 
 from ._binding import core
 from .nested import flatten, unflatten
@@ -22,8 +22,8 @@ from .tensor import Tensor
 
 __all__ = ["load", "load_file", "save", "save_file"]
 
-Path = Union[str, "os.PathLike[str]"]
-File = Union[Path, IO[bytes]]  # a name, or what is open for bytes
+Path = str | os.PathLike[str]
+File = Path | IO[bytes]  # a name, or what is open for bytes
 
 # The format's name of each dtype, and NumPy's name of the memory.  NumPy has no
 # bfloat16: its bits travel as the upper half of float32.

@@ -6,6 +6,14 @@
 #include "python/convert.h"
 %}
 
+// SWIG's slot for the object of the global variables (`cvar`) answers an error with 1.
+// CPython asks for -1, and from 3.13 on raises SystemError on anything else.
+%init %{
+  SwigVarLink_Type()->tp_setattr = [](PyObject *self, char *name, PyObject *value) {
+    return SwigVarLink_setattr(self, name, value) ? -1 : 0;
+  };
+%}
+
 // Typemaps of one type: argument, result, global variable.
 %define PKG_VALUE(Type...)
 %typemap(in) Type (Type converted) {

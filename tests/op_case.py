@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a row of the op table is, and the makers of its inputs."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Callable
+from typing import Any
 
 import numpy as np
 

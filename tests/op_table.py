@@ -8,8 +8,8 @@ second order from these rows, and that no registered op is missing.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Callable
 
 import numpy as np
 

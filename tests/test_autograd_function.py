@@ -726,7 +726,6 @@ def test_gradients_of_a_broadcast_shape_are_summed():
     assert row.grad.tolist() == [3.0, 3.0]
 
 
-@pytest.mark.skipif(not hasattr(BaseException, "add_note"), reason="Python 3.11")
 @pytest.mark.skipif(
     core.__name__ == "_pybind_core",
     reason="py::error_already_set is no pkg::Error, to which the engine adds its place",

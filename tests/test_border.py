@@ -436,6 +436,8 @@ def test_global_variables():
     assert cvar.title == "né\0"
     with wrong("[cvar] expected an int for 'hits', got str"):
         cvar.hits = "a"
+    with wrong("[cvar] expected an int for 'hits', got float"):
+        setattr(cvar, "hits", 1.5)  # noqa: B010  (another path in CPython)
     with wrong("[cvar] expected a str for 'title', got NoneType"):
         cvar.title = None
     assert (cvar.hits, cvar.title) == (3, "né\0")

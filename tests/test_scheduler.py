@@ -91,9 +91,6 @@ def test_waiting_again_raises_again_and_does_not_grow_the_traceback():
     assert len(lengths) == 1
 
 
-@pytest.mark.skipif(
-    sys.version_info < (3, 11), reason="exceptions have notes from 3.11"
-)
 def test_the_error_tells_who_submitted_it_once():
     event = submit(fail_here)
     line = sys._getframe().f_lineno - 1

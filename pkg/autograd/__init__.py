@@ -10,7 +10,7 @@ differences; ``graph`` exports what was recorded.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Optional, Union
+from typing import Any
 
 from .._binding import core
 from ..tensor import Tensor
@@ -58,8 +58,8 @@ __all__ = [
 ]
 
 Node = core.Node
-Tensors = Union[Tensor, Iterable[Tensor]]
-OptionalTensors = Union[Tensor, Sequence[Optional[Tensor]], None]
+Tensors = Tensor | Iterable[Tensor]
+OptionalTensors = Tensor | Sequence[Tensor | None] | None
 
 
 def _as_tuple(value: Any) -> tuple[Any, ...]:

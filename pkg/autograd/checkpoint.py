@@ -8,7 +8,8 @@ through the graph: ``backward``, ``grad`` and hooks see them like any others.
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 from .._binding import core
 from ..random import get_rng_state, set_rng_state

@@ -6,7 +6,8 @@ from __future__ import annotations
 import functools
 import inspect
 import threading
-from typing import Any, Callable, TypeVar
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from .._binding import core
 

@@ -7,7 +7,8 @@ error of order eps**2 (Abramowitz and Stegun 1964, 25.3.21).
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 from .._binding import core
 from ..tensor import Tensor

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
-from typing import Any, TypeVar, Union
+from typing import Any, TypeVar
 
 from .module import Module
 
@@ -143,7 +143,7 @@ class ModuleList(_Listed):
         return lines
 
 
-Named = Union[Mapping[str, Module], Iterable[tuple[str, Module]]]
+Named = Mapping[str, Module] | Iterable[tuple[str, Module]]
 
 
 class ModuleDict(Module):

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, Union
+from typing import Any
 
 from .. import ops
 from ..tensor import Tensor
@@ -15,7 +15,7 @@ from .parameter import Parameter
 
 __all__ = ["Conv2d"]
 
-Pair = Union[int, Sequence[int]]
+Pair = int | Sequence[int]
 
 
 def _pair(value: Pair, name: str) -> tuple[int, int]:

@@ -8,7 +8,7 @@ in losses.py and appear here too.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Union
+from typing import Any
 
 from .. import ops
 from ..tensor import Tensor
@@ -80,7 +80,7 @@ __all__ = [
     "threshold",
 ]
 
-Pair = Union[int, Sequence[int]]
+Pair = int | Sequence[int]
 
 adaptive_avg_pool1d = ops.adaptive_avg_pool1d
 adaptive_avg_pool2d = ops.adaptive_avg_pool2d

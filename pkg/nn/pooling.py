@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Union
 
 from ..tensor import Tensor
 from . import functional as F
@@ -12,7 +11,7 @@ from .module import Module
 
 __all__ = ["AdaptiveAvgPool2d", "AvgPool2d", "MaxPool2d"]
 
-Pair = Union[int, Sequence[int]]
+Pair = int | Sequence[int]
 
 
 class MaxPool2d(Module):

@@ -8,7 +8,8 @@ of the job, so no worker ever waits for a value.
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any, Callable, TypeVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .. import scheduler
 from .._binding import core

@@ -11,9 +11,9 @@
 from __future__ import annotations
 
 import operator
-from typing import Any, SupportsFloat, SupportsIndex, Union
+from typing import Any, SupportsFloat, SupportsIndex
 
-Number = Union[SupportsFloat, SupportsIndex]
+Number = SupportsFloat | SupportsIndex
 
 _NOT_NUMBERS = (str, bytes, bytearray, memoryview, complex)
 

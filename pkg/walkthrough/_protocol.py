@@ -7,7 +7,8 @@ a float, and ``v``; the operators, comparisons and conversions come from here.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable, TypeVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .. import ops
 from ._numbers import as_double

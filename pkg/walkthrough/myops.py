@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-import builtins
 import functools
 import threading
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 from ..scheduler import Event
 from . import _delay, pydemo
@@ -61,8 +61,8 @@ class TaskGroup:
         """Wait all tasks and return results
 
         Of every task, in the order of the ids, as often as asked. If some failed, an
-        ExceptionGroup of all errors with the attribute `results` (before Python 3.11 a
-        RuntimeError from the first); with return_exceptions, errors stand in the list.
+        ExceptionGroup of all errors with the attribute `results`; with
+        return_exceptions, errors stand in the list.
         """
         with self._lock:
             events = list(self._events)
@@ -80,14 +80,8 @@ class TaskGroup:
 
 def _group(errors: list[BaseException], results: list[Any]) -> BaseException:
     text = f"[wait_all] {len(errors)} of {len(results)} tasks failed"
-    error: Any  # gets attributes that its class does not know
-    if hasattr(builtins, "BaseExceptionGroup"):
-        error = builtins.BaseExceptionGroup(text, errors)
-    else:
-        error = RuntimeError(f"{text}, the first with {errors[0]!r}")
-        error.exceptions = tuple(errors)
-        error.__cause__ = errors[0]
-    error.results = results
+    error: Any = BaseExceptionGroup(text, errors)
+    error.results = results  # which its class does not know
     group: BaseException = error
     return group
 

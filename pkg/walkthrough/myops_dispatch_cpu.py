@@ -11,7 +11,8 @@ import atexit
 import difflib
 import sys
 import threading
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 from .. import ops
 from .._binding import core

@@ -101,7 +101,7 @@ void PyError::append(const std::string& text) {
   if (!interpreter_alive()) return;
   GilAcquire gil;
   PyObject* value = held_->value;
-  if (!value || !call_python(PyObject_HasAttrString, value, "add_note")) return;
+  if (!value) return;
   const char* note = text.c_str() + (text[0] == ' ');
   PyRef done(call_python(PyObject_CallMethod, value, "add_note", "s", note));
   if (!done) PyErr_Clear();

@@ -72,7 +72,7 @@ double seconds_of(const char* function, PyObject* timeout) {
 }
 
 // Adds "submitted at file:line" to the current error, which is that of `event`, where
-// exceptions have notes (Python 3.11) and this one does not tell it yet.
+// its notes do not tell it yet.
 void note_origin(const Event& event) noexcept {
   const std::string site = event.call_site();
   if (site.empty()) return;

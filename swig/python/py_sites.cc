@@ -66,22 +66,6 @@ uint32_t number_of(PyCodeObject* code) {
   return s.last = s.numbers[code] = uint32_t(s.codes.size() - 1);
 }
 
-int32_t position_of(PyFrameObject* frame) {
-#if PY_VERSION_HEX >= 0x030B0000
-  return PyFrame_GetLasti(frame);
-#else
-  return PyFrame_GetLineNumber(frame);
-#endif
-}
-int line_of(PyCodeObject* code, int32_t position) {
-#if PY_VERSION_HEX >= 0x030B0000
-  return PyCode_Addr2Line(code, position);
-#else
-  (void)code;
-  return position;
-#endif
-}
-
 }  // namespace
 
 uint64_t mark_site() {
@@ -93,7 +77,7 @@ uint64_t mark_site() {
     const uint32_t number = number_of(code);
     Py_DECREF(code);
     if (!sites().codes[number].inside) {
-      return uint64_t{number} << 32 | uint32_t(position_of(frame));
+      return uint64_t{number} << 32 | uint32_t(PyFrame_GetLasti(frame));
     }
     frame = PyFrame_GetBack(frame);
     owner = PyRef(reinterpret_cast<PyObject*>(frame));
@@ -111,7 +95,7 @@ std::string site_text(uint64_t site) {
     PyErr_Clear();
     return "";
   }
-  return file + (":" + std::to_string(line_of(code.object, int32_t(uint32_t(site)))));
+  return file + (":" + std::to_string(PyCode_Addr2Line(code.object, int(uint32_t(site)))));
 }
 
 }  // namespace pkg::python

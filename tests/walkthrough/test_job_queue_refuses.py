@@ -33,8 +33,9 @@ def close_while_others_submit(ordered, delay):
         ready.wait(DEADLINE)
         try:
             while True:
+                began_late = closed.is_set()  # a submit that overlaps close() may pass
                 taken.append(jobs.submit(int))
-                if closed.is_set():
+                if began_late:
                     late.append(taken[-1])
         except queue.QueueClosed:
             pass

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import statistics
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import repeat
 from types import ModuleType
-from typing import Callable
 
 
 @dataclass(frozen=True)

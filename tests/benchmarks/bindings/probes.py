@@ -17,10 +17,10 @@ import sys
 import time
 import typing
 import weakref
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
-from typing import Callable
 
 from calls import callback_of
 
