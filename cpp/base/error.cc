@@ -11,6 +11,11 @@ void Error::rename(const std::string& op) {
   }
 }
 
+void Error::claim(std::string_view op) {
+  constexpr std::string_view kNobody = "[op]";
+  if (message_.starts_with(kNobody)) message_.replace(1, kNobody.size() - 2, op);
+}
+
 std::string wrong_argument(std::string_view function, std::string_view parameter,
                            std::string_view expected, std::string_view got) {
   return str('[', function, "] expected ", expected, " for '", parameter, "', got ", got);

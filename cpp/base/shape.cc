@@ -4,11 +4,22 @@
 
 #include <ostream>
 
+#include "base/checked.h"
 #include "base/error.h"
 
 namespace pkg {
 
+void detail::arithmetic_failed(const char* sign, int64_t a, int64_t b) {
+  if (b == 0 && (*sign == '/' || *sign == '%')) {
+    raise<RuntimeError>("[op] expected a divisor other than 0, got ", a, " ", sign, " 0.");
+  }
+  raise<RuntimeError>("[op] expected a number of 64 bits, got ", a, " ", sign, " ", b, ".");
+}
+
 void Shape::grow(size_t count) {
+  constexpr size_t kMost = size_t{1} << 31;
+  PKG_CHECK(count <= kMost, RuntimeError, "[op] expected at most ", kMost,
+            " numbers in a list, got ", count, ".");
   auto* fresh = new int64_t[count];
   std::memcpy(fresh, data(), size_ * sizeof(int64_t));
   if (on_heap()) delete[] heap_;
@@ -16,10 +27,22 @@ void Shape::grow(size_t count) {
   capacity_ = uint32_t(count);
 }
 
-void Shape::copy_to_heap(const Shape& other) {
-  capacity_ = size_;
-  heap_ = new int64_t[size_];
-  std::memcpy(heap_, other.data(), size_ * sizeof(int64_t));
+void Shape::copy_from_heap(const Shape& other) {
+  if (size_ > kInline) {
+    heap_ = new int64_t[size_];
+    capacity_ = size_;
+  }
+  std::memcpy(data(), other.heap_, size_ * sizeof(int64_t));
+}
+
+int64_t Shape::numel_of_large() const {
+  if (std::find(begin(), end(), 0) != end()) return 0;
+  int64_t n = 1;
+  for (int64_t v : *this) {
+    PKG_CHECK(!__builtin_mul_overflow(n, v, &n), RuntimeError, "[op] expected a shape of "
+              "fewer than 2**63 elements, got ", *this, ".");
+  }
+  return n;
 }
 
 std::ostream& operator<<(std::ostream& out, const Shape& shape) {
@@ -31,10 +54,13 @@ std::ostream& operator<<(std::ostream& out, const Shape& shape) {
 Shape contiguous_strides(const Shape& sizes) {
   Shape strides = sizes;
   int64_t step = 1, *out = strides.data();
+  bool overflow = false;
   for (size_t i = sizes.size(); i-- > 0;) {
     const int64_t size = out[i];
+    PKG_CHECK(!overflow, RuntimeError, "[op] expected a shape whose strides are below "
+              "2**63, got ", sizes, ".");
     out[i] = step;
-    step *= std::max<int64_t>(size, 1);
+    overflow = __builtin_mul_overflow(step, std::max<int64_t>(size, 1), &step);
   }
   return strides;
 }

@@ -32,7 +32,8 @@ class Shape {
     std::fill_n(data(), count, value);
   }
   Shape(const Shape& other) : size_(other.size_), capacity_(kInline) {
-    if (__builtin_expect(size_ > kInline, 0)) copy_to_heap(other);
+    // Not its size decides: a long one that became short is still on the heap.
+    if (__builtin_expect(other.on_heap(), 0)) copy_from_heap(other);
     else copy_inline(other);
   }
   Shape(Shape&& other) noexcept : size_(other.size_), capacity_(other.capacity_) {
@@ -95,11 +96,12 @@ class Shape {
   }
   void clear() { size_ = 0; }
 
-  /// Product of the entries; 1 when empty.
+  /// Product of the entries; 1 when empty.  RuntimeError where it overflows.
   int64_t numel() const {
     int64_t n = 1;
-    for (int64_t v : *this) n *= v;
-    return n;
+    bool overflow = false;
+    for (int64_t v : *this) overflow |= __builtin_mul_overflow(n, v, &n);
+    return __builtin_expect(overflow, 0) ? numel_of_large() : n;
   }
   operator std::span<const int64_t>() const { return {data(), size_}; }
   friend bool operator==(const Shape& a, const Shape& b) {
@@ -114,7 +116,8 @@ class Shape {
  private:
   bool on_heap() const { return capacity_ > kInline; }
   void grow(size_t count);
-  void copy_to_heap(const Shape& other);
+  void copy_from_heap(const Shape& other);
+  int64_t numel_of_large() const;
   // Most shapes have at most two dimensions.  The lengths are constants, as the compiler
   // makes of a loop a call of memmove.
   void copy_inline(const Shape& other) noexcept {
@@ -142,7 +145,7 @@ class Shape {
 /// "(2, 3)" as Python prints a tuple.
 std::ostream& operator<<(std::ostream& out, const Shape& shape);
 
-/// Strides, in elements, of a row-major layout.
+/// Strides, in elements, of a row-major layout.  RuntimeError where one overflows.
 Shape contiguous_strides(const Shape& sizes);
 
 /// Brings `dim` from [-ndim, ndim) to [0, ndim); IndexError otherwise.  A 0-d tensor

@@ -117,6 +117,10 @@ pkg_tensor* pkg_tensor_borrow(void* data, const int64_t* sizes, const int64_t* s
     const char* me = "pkg_tensor_borrow";
     const DType type = dtype_of_code(me, dtype);
     const Shape shape = shape_of(me, sizes, ndim);
+    for (int64_t size : shape) {
+      PKG_CHECK(size >= 0, ValueError, "[", me, "] expected sizes of at least 0, got ", shape,
+                ".");
+    }
     const Shape steps =
         strides ? shape_of(me, strides, ndim) : contiguous_strides(shape);
     for (int64_t step : steps) {

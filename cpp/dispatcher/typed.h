@@ -111,8 +111,13 @@ struct Adapter {
   }();
 
   // A function that returns its results.
-  static R plain(const Operator&, const Kernel& kernel, KeySet, A... args) {
-    return reinterpret_cast<R (*)(A...)>(kernel.function)(args...);
+  static R plain(const Operator& op, const Kernel& kernel, KeySet, A... args) {
+    try {
+      return reinterpret_cast<R (*)(A...)>(kernel.function)(args...);
+    } catch (Error& error) {
+      error.claim(op.schema.name);
+      throw;
+    }
   }
   // What the shape rule says; its errors name the op that was called.
   static auto shaped(const Operator& op, A... args) {

@@ -2,6 +2,7 @@
 // tensor/tensor.cc: making tensors and reading single values.
 #include "tensor/tensor.h"
 
+#include "base/checked.h"
 #include "base/thread_local.h"
 
 namespace pkg {
@@ -32,6 +33,32 @@ int64_t checked_numel(const Shape& sizes, DType dtype) {
   PKG_CHECK(!overflow, OutOfMemoryError, "[empty] shape ", sizes, " of ", dtype,
             " overflows 64-bit memory sizes.");
   return empty ? 0 : count;
+}
+
+// Elements from the first to behind the last one; 0 without elements.
+int64_t extent(const Shape& sizes, const Shape& strides) {
+  PKG_CHECK(sizes.size() == strides.size(), RuntimeError, "[op] expected a stride for each "
+            "dimension, got the shape ", sizes, " and the strides ", strides, ".");
+  Checked last = 0;
+  bool empty = false;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    PKG_CHECK(sizes[d] >= 0 && strides[d] >= 0, ValueError, "[op] expected no negative size "
+              "or stride, got the shape ", sizes, " and the strides ", strides, ".");
+    if (sizes[d] > 1) last += (Checked(sizes[d]) - 1) * strides[d];
+    empty |= sizes[d] == 0;
+  }
+  return empty ? 0 : int64_t(last + 1);
+}
+
+// Bytes from the first to behind the last element of foreign memory.
+int64_t foreign_nbytes(const Shape& sizes, const Shape& strides, DType dtype) {
+  try {
+    sizes.numel();
+    return Checked(extent(sizes, strides)) * itemsize(dtype);
+  } catch (Error& error) {
+    error.claim("from_blob");
+    throw;
+  }
 }
 
 }  // namespace
@@ -80,6 +107,15 @@ Tensor alias(const Tensor& base, Shape sizes, Shape strides, int64_t offset) {
   return Tensor(std::move(impl));
 }
 
+void check_inside(const Tensor& base, const Shape& sizes, const Shape& strides,
+                  int64_t offset) {
+  const int64_t length = extent(sizes, strides);
+  const int64_t room = base.storage().nbytes() / itemsize(base.dtype());
+  PKG_CHECK(length == 0 || (offset >= 0 && length <= room && offset <= room - length),
+            RuntimeError, "[op] expected a view inside of ", room, " elements, got the shape ",
+            sizes, " with strides ", strides, " from element ", offset, ".");
+}
+
 Tensor share(const Tensor& tensor) {
   auto impl = Ref<TensorImpl>::make(tensor.impl()->storage, tensor.sizes(),
                                     tensor.strides(), tensor.offset(), tensor.dtype(),
@@ -107,7 +143,7 @@ void set_data(const Tensor& tensor, const Tensor& source) {
 
 Tensor from_blob(void* data, const Shape& sizes, const Shape& strides, DType dtype,
                  std::function<void()> release) {
-  const int64_t nbytes = checked_numel(sizes, dtype) * itemsize(dtype);
+  const int64_t nbytes = foreign_nbytes(sizes, strides, dtype);
   auto storage = Storage::borrow(data, nbytes, std::move(release));
   return Tensor(
       Ref<TensorImpl>::make(std::move(storage), sizes, strides, 0, dtype, Device{}));

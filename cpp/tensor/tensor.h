@@ -143,15 +143,20 @@ inline Tensor empty(const Spec& spec) {
   return empty(spec.sizes, spec.dtype, spec.device);
 }
 /// View of the same storage with another geometry, without gradient history yet.
-/// `offset` is absolute, in elements.  The caller vouches that it stays inside.
+/// `offset` is absolute, in elements.  The caller vouches that it stays inside
+/// (check_inside); RuntimeError for a number of elements that overflows.
 Tensor alias(const Tensor& base, Shape sizes, Shape strides, int64_t offset);
+/// RuntimeError unless every element of such a view lies in the memory of `base`.
+void check_inside(const Tensor& base, const Shape& sizes, const Shape& strides,
+                  int64_t offset);
 /// Another tensor over the same storage that autograd does not know to be a view.
 Tensor share(const Tensor& tensor);
 /// `tensor` shows what `source` shows from now on: its memory, shape and dtype; history and
 /// gradient stay.  RuntimeError for another device, and for a dtype without gradients
 /// where `tensor` collects them.
 void set_data(const Tensor& tensor, const Tensor& source);
-/// Tensor over foreign memory; `release` runs when the last tensor over it dies.
+/// Tensor over foreign memory, `data` its first element and no stride negative; `release`
+/// runs when the last tensor over it dies.  When this raises it has not run.
 Tensor from_blob(void* data, const Shape& sizes, const Shape& strides, DType dtype,
                  std::function<void()> release);
 /// Starts or stops collecting gradients in `tensor`.  RuntimeError for a dtype that has

@@ -103,14 +103,14 @@ Tensor over_buffer(PyObject* object, bool* read_only) {
   const char kind = dtype == DType::UInt8 ? dtype_kind(object) : '\0';
   const bool date = kind == 'M' || kind == 'm';
   Shape sizes(reinterpret_cast<int64_t*>(view->shape), size_t(view->ndim)), strides;
-  bool fits = dtype.has_value() && !date;
+  bool fits = dtype.has_value() && view->itemsize == itemsize(*dtype) && !date;
   bool negative = false;
   // ctypes leaves the strides out, although they were asked for: row-major then.
   if (!view->strides) strides = contiguous_strides(sizes);
   for (int d = 0; view->strides && d < view->ndim; ++d) {
     negative |= view->strides[d] < 0;
     fits = fits && view->strides[d] % view->itemsize == 0;
-    strides.push_back(view->strides[d] / view->itemsize);
+    if (fits) strides.push_back(view->strides[d] / view->itemsize);
   }
   if (!fits || negative) {
     std::string format = view->format ? view->format : "B";
@@ -122,10 +122,14 @@ Tensor over_buffer(PyObject* object, bool* read_only) {
                              "'. Supported are bool, uint8, int8, int32, int64, float16, "
                              "float32 and float64.");
   }
-  void* data = view->buf;
-  Tensor tensor = from_blob(data, sizes, strides, *dtype, release);
-  view.release();  // freed by `release`
-  return tensor;
+  try {
+    Tensor tensor = from_blob(view->buf, sizes, strides, *dtype, release);
+    view.release();  // freed by `release`
+    return tensor;
+  } catch (...) {
+    call_python(PyBuffer_Release, view.get());
+    throw;
+  }
 }
 
 namespace {

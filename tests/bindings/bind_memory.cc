@@ -90,14 +90,14 @@ Tensor borrow_buffer(const py::buffer& array) {
   // NumPy shows a date as its bytes.
   const char kind = dtype == DType::UInt8 ? dtype_kind(array) : '\0';
   const bool date = kind == 'M' || kind == 'm';
-  bool fits = dtype.has_value() && !date;
+  bool fits = dtype.has_value() && info->itemsize == itemsize(*dtype) && !date;
   for (size_t d = 0; d < info->shape.size(); ++d) {
     PKG_CHECK(info->strides[d] >= 0, ValueError,
               "[from_numpy] at least one stride is negative; make a copy with "
               "array.copy() first.");
     fits = fits && info->strides[d] % info->itemsize == 0;
     sizes.push_back(info->shape[d]);
-    strides.push_back(info->strides[d] / info->itemsize);
+    if (fits) strides.push_back(info->strides[d] / info->itemsize);
   }
   PKG_CHECK(fits, TypeError, "[from_numpy] cannot convert an array of format '",
             date ? type_name(array) : info->format,

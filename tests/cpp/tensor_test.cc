@@ -5,6 +5,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/checked.h"
 #include "base/error.h"
 #include "base/thread_local.h"
 #include "check.h"
@@ -68,6 +69,122 @@ TEST(shapes_longer_than_their_room) {
   CHECK(deep.numel() == 512 && deep.size(-1) == 2 && deep.stride(0) == 256);
 }
 
+// What a Shape is to be, and its copies and moves, which must be the same numbers.
+void check_same(const Shape& shape, const std::vector<int64_t>& numbers) {
+  CHECK(shape == Shape(numbers) && shape.size() == numbers.size());
+  const Shape copy = shape;
+  CHECK(copy == Shape(numbers) && std::equal(copy.begin(), copy.end(), numbers.begin()));
+  Shape assigned{9, 9, 9}, source = copy;
+  assigned = copy;
+  CHECK(assigned == copy);
+  const Shape moved = std::move(source);
+  CHECK(moved == copy);
+  source = moved;  // a moved-from one can be used again
+  source.push_back(5);
+  CHECK(source.size() == numbers.size() + 1 && source.back() == 5);
+  assigned = std::move(source);
+  source = std::move(assigned);
+  source.erase(numbers.size());
+  CHECK(source == moved && Shape(source) == moved);
+}
+
+TEST(shapes_of_every_length_grow_and_shrink) {
+  for (size_t longest : {1, 5, 6, 7, 8, 9, 13, 70}) {
+    Shape shape;
+    std::vector<int64_t> numbers;
+    const auto both = [&](auto&& change) {
+      change(shape);
+      change(numbers);
+    };
+    for (size_t i = 0; i < longest; ++i) {
+      both([&](auto& list) { list.push_back(int64_t(i)); });
+      check_same(shape, numbers);
+    }
+    shape.insert(longest / 2, shape[0]);
+    numbers.insert(numbers.begin() + int64_t(longest / 2), numbers[0]);
+    check_same(shape, numbers);
+    while (!numbers.empty()) {
+      const size_t at = numbers.size() / 2;
+      shape.erase(at);
+      numbers.erase(numbers.begin() + int64_t(at));
+      check_same(shape, numbers);
+    }
+    for (size_t size : {longest, size_t{2}, longest + 3, size_t{0}, size_t{6}, size_t{7}}) {
+      both([&](auto& list) { list.resize(size, 4); });
+      check_same(shape, numbers);
+    }
+    both([](auto& list) { list.clear(); });
+    check_same(shape, numbers);
+  }
+}
+
+TEST(views_of_many_dimensions) {
+  for (size_t ndim : {5, 6, 7, 8, 9, 70}) {
+    Shape sizes(ndim, 1);
+    sizes[0] = sizes[1] = sizes[ndim - 1] = 2;
+    const Tensor x = empty(sizes, DType::Int64);
+    for (int64_t i = 0; i < 8; ++i) x.data<int64_t>()[i] = i;
+    // One dimension fewer each time, as x[0] has it.
+    Tensor view = x;
+    while (view.ndim() > 1) {
+      Shape rest = view.sizes(), strides = view.strides();
+      rest.erase(1);
+      strides.erase(1);
+      view = alias(view, rest, strides, 0);
+      CHECK(view.sizes() == rest && view.strides() == strides);
+      CHECK(view.numel() == (view.ndim() > 1 ? 4 : 2));
+    }
+    CHECK(view.data<int64_t>()[view.stride(0)] == 4);
+  }
+}
+
+TEST(numbers_that_overflow_are_errors) {
+  constexpr int64_t kMost = INT64_MAX, kLeast = INT64_MIN, half = int64_t{1} << 62;
+  CHECK(2 + Checked(3) * 4 - 1 == 13 && -Checked(kMost) == -kMost);
+  CHECK(Checked(-7) / 2 == -3 && Checked(-7) % 2 == -1 && Checked(kLeast) % -1 == 0);
+  CHECK(Checked(kMost - 1) + 1 == kMost && Checked(half) * -2 == kLeast);
+  CHECK_THROWS(Checked(kMost) + 1, RuntimeError, "got 9223372036854775807 + 1");
+  CHECK_THROWS(1 + Checked(kMost), RuntimeError, "[op]");
+  CHECK_THROWS(Checked(kLeast) - 1, RuntimeError, "-9223372036854775808 - 1");
+  CHECK_THROWS(Checked(half) * 2, RuntimeError, "4611686018427387904 * 2");
+  CHECK_THROWS(-Checked(kLeast), RuntimeError, "0 - -9223372036854775808");
+  CHECK_THROWS(Checked(kLeast) / -1, RuntimeError, "");
+  CHECK_THROWS(Checked(1) / 0, RuntimeError, "divisor");
+  CHECK_THROWS(Checked(1) % 0, RuntimeError, "divisor");
+  Checked sum = kMost;
+  CHECK_THROWS(sum += 1, RuntimeError, "");
+  CHECK(sum == kMost);
+}
+
+TEST(shapes_that_overflow_are_errors) {
+  const int64_t big = int64_t{1} << 32;
+  CHECK_THROWS((Shape{big, big}).numel(), RuntimeError, "(4294967296, 4294967296)");
+  CHECK((Shape{big, big, 0}).numel() == 0 && (Shape{0, big, big}).numel() == 0);
+  CHECK((contiguous_strides(Shape{big, big}) == Shape{big, 1}));
+  CHECK_THROWS(contiguous_strides(Shape{2, big, big}), RuntimeError, "strides");
+  const Tensor x = empty(Shape{1}, DType::Float32);
+  CHECK(alias(x, Shape{big}, Shape{0}, 0).numel() == big);
+  CHECK_THROWS(alias(x, Shape{big, big}, Shape{0, 0}, 0), RuntimeError, "2**63");
+  const int64_t live = live_count(Live::Tensors);
+  CHECK_THROWS(alias(x, Shape{big, big}, Shape{0, 0}, 0), RuntimeError, "");
+  CHECK(live_count(Live::Tensors) == live);
+}
+
+TEST(what_lies_outside_of_the_memory_is_no_view) {
+  const Tensor x = empty(Shape{2, 3}, DType::Float32);
+  check_inside(x, Shape{2, 3}, Shape{3, 1}, 0);
+  check_inside(x, Shape{6}, Shape{0}, 5);
+  check_inside(x, Shape{0}, Shape{INT64_MAX}, 0);
+  check_inside(x, Shape{1}, Shape{INT64_MAX}, 5);
+  for (int64_t offset : {int64_t{-1}, int64_t{1}, INT64_MAX, INT64_MIN}) {
+    CHECK_THROWS(check_inside(x, Shape{2, 3}, Shape{3, 1}, offset), RuntimeError, "inside");
+  }
+  CHECK_THROWS(check_inside(x, Shape{2}, Shape{6}, 0), RuntimeError, "inside");
+  CHECK_THROWS(check_inside(x, Shape{3}, Shape{INT64_MAX}, 0), RuntimeError, "64 bits");
+  CHECK_THROWS(check_inside(x, Shape{2}, Shape{-1}, 3), ValueError, "negative");
+  CHECK_THROWS(check_inside(x, Shape{2}, Shape{}, 0), RuntimeError, "stride");
+}
+
 TEST(sizes_that_no_memory_has) {
   const int64_t big = int64_t{1} << 40;
   CHECK_THROWS(empty(Shape{big, big}, DType::Float32), OutOfMemoryError, "overflows");
@@ -101,6 +218,24 @@ TEST(foreign_memory_is_given_back_once_by_the_last_tensor) {
                        [&] { ++released; });
   std::thread([y = std::move(x)]() mutable { y = Tensor(); }).join();
   CHECK(released == 2);
+}
+
+TEST(foreign_memory_that_no_address_reaches_is_refused) {
+  float value = 0;
+  int released = 0;
+  const auto borrow = [&](const Shape& sizes, const Shape& strides) {
+    return from_blob(&value, sizes, strides, DType::Float32, [&] { ++released; });
+  };
+  const int64_t big = int64_t{1} << 62;
+  CHECK_THROWS(borrow({3}, {big}), RuntimeError, "[from_blob]");
+  CHECK_THROWS(borrow({2}, {big}), RuntimeError, "[from_blob]");
+  CHECK_THROWS(borrow({big, 4}, {0, 0}), RuntimeError, "[from_blob]");
+  CHECK_THROWS(borrow({2}, {-1}), ValueError, "[from_blob]");
+  CHECK_THROWS(borrow({-2}, {1}), ValueError, "[from_blob]");
+  CHECK(released == 0);
+  CHECK(borrow({1}, {big}).numel() == 1 && borrow({0}, {big}).numel() == 0);
+  CHECK(borrow({big}, {0}).storage().nbytes() == 4);
+  CHECK(released == 3);
 }
 
 TEST(what_release_captures_dies_with_it) {

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// base/checked.h: 64-bit arithmetic that raises where it would wrap.
+//
+// For whatever is computed from numbers of the caller: sizes, strides, offsets, counts,
+// paddings.  One Checked in a formula makes the whole of it checked:
+//   spec.sizes[d] = (Checked(size) + 2 * Checked(pad) - kernel) / stride + 1;
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+
+namespace pkg {
+namespace detail {
+
+/// RuntimeError "[op] expected ..., got a sign b"; who knows the op puts in its name
+/// (Error::claim).
+[[noreturn, gnu::cold]] void arithmetic_failed(const char* sign, int64_t a, int64_t b);
+
+}  // namespace detail
+
+/// An int64 whose +, -, *, /, % and negation raise RuntimeError instead of wrapping.
+class Checked {
+ public:
+  constexpr Checked(int64_t value) : value_(value) {}
+  constexpr operator int64_t() const { return value_; }
+
+  friend Checked operator+(Checked a, Checked b) {
+    int64_t sum;
+    if (__builtin_add_overflow(a.value_, b.value_, &sum)) {
+      detail::arithmetic_failed("+", a, b);
+    }
+    return sum;
+  }
+  friend Checked operator-(Checked a, Checked b) {
+    int64_t difference;
+    if (__builtin_sub_overflow(a.value_, b.value_, &difference)) {
+      detail::arithmetic_failed("-", a, b);
+    }
+    return difference;
+  }
+  friend Checked operator*(Checked a, Checked b) {
+    int64_t product;
+    if (__builtin_mul_overflow(a.value_, b.value_, &product)) {
+      detail::arithmetic_failed("*", a, b);
+    }
+    return product;
+  }
+  /// Towards zero, as in C++.
+  friend Checked operator/(Checked a, Checked b) {
+    if (b.value_ == 0) detail::arithmetic_failed("/", a, b);
+    return b.value_ == -1 ? -a : Checked(a.value_ / b.value_);
+  }
+  friend Checked operator%(Checked a, Checked b) {
+    if (b.value_ == 0) detail::arithmetic_failed("%", a, b);
+    return b.value_ == -1 ? 0 : a.value_ % b.value_;
+  }
+  Checked operator-() const { return Checked(0) - *this; }
+  Checked& operator+=(Checked other) { return *this = *this + other; }
+  Checked& operator-=(Checked other) { return *this = *this - other; }
+  Checked& operator*=(Checked other) { return *this = *this * other; }
+
+  // With a bare number; it would otherwise be as near to the operators of int64.
+#define PKG_MIXED(sign)                                          \
+  template <std::integral T>                                     \
+  friend Checked operator sign(Checked a, T b) {                 \
+    return a sign Checked(int64_t(b));                           \
+  }                                                              \
+  template <std::integral T>                                     \
+  friend Checked operator sign(T a, Checked b) {                 \
+    return Checked(int64_t(a)) sign b;                           \
+  }
+  PKG_MIXED(+)
+  PKG_MIXED(-)
+  PKG_MIXED(*)
+  PKG_MIXED(/)
+  PKG_MIXED(%)
+#undef PKG_MIXED
+
+ private:
+  int64_t value_;
+};
+
+}  // namespace pkg
