@@ -119,6 +119,12 @@ def _load_late(name: str) -> _typing.Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+def __dir__() -> list[str]:
+    """Every name, those that load at first use included."""
+    late = [name for names in _LAZY_NAMES.values() for name in names.split()]
+    return sorted({*globals(), *_LAZY, *late})
+
+
 if not _typing.TYPE_CHECKING:  # to a checker, a name that is not there is a mistake
     __getattr__ = _load_late
 

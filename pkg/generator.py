@@ -9,12 +9,15 @@ one always.
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from typing import Any
 
 from . import ops, random as library
 from ._binding import core
 
 __all__ = ["Generator", "default_generator", "stream"]
+
+_CHUNK = 1 << 16  # numbers that are held at a time
 
 
 class Generator:
@@ -63,13 +66,13 @@ class Generator:
         self._random.shuffle(order)
         return order
 
-    def integers(self, high: int, count: int) -> list[int]:
-        """Return ``count`` numbers from 0 to ``high`` - 1, with repetition."""
-        return [self._random.randrange(high) for _ in range(count)]
+    def integers(self, high: int, count: int) -> Iterator[int]:
+        """Yield ``count`` numbers from 0 to ``high`` - 1, with repetition."""
+        return (self._random.randrange(high) for _ in range(count))
 
-    def uniform(self, count: int) -> list[float]:
-        """Return ``count`` numbers in [0, 1)."""
-        return [self._random.random() for _ in range(count)]
+    def uniform(self, count: int) -> Iterator[float]:
+        """Yield ``count`` numbers in [0, 1)."""
+        return (self._random.random() for _ in range(count))
 
 
 class _Default(Generator):
@@ -98,13 +101,16 @@ class _Default(Generator):
         order: list[int] = ops.randperm(n).tolist()
         return order
 
-    def integers(self, high: int, count: int) -> list[int]:
-        drawn: list[int] = ops.randint(0, high, [count]).tolist()
-        return drawn
+    # The stream has a number per element: chunks give what one draw would give.
 
-    def uniform(self, count: int) -> list[float]:
-        drawn: list[float] = ops.rand([count]).tolist()
-        return drawn
+    def integers(self, high: int, count: int) -> Iterator[int]:
+        for start in range(0, count, _CHUNK):
+            size = min(_CHUNK, count - start)
+            yield from ops.randint(0, high, [size]).tolist()
+
+    def uniform(self, count: int) -> Iterator[float]:
+        for start in range(0, count, _CHUNK):
+            yield from ops.rand([min(_CHUNK, count - start)]).tolist()
 
 
 default_generator: Generator = _Default()

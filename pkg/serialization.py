@@ -11,19 +11,16 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
-from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import IO, Any
 
 from ._binding import core
+from .files import File, foreign_format, name_of, read_all, replacing, write_all
 from .nested import flatten, unflatten
 from .tensor import Tensor
 
 __all__ = ["load", "load_file", "save", "save_file"]
-
-Path = str | os.PathLike[str]
-File = Path | IO[bytes]  # a name, or what is open for bytes
 
 # The format's name of each dtype, and NumPy's name of the memory.  NumPy has no
 # bfloat16: its bits travel as the upper half of float32.
@@ -50,7 +47,8 @@ def save_file(
     """Write tensors by name; OSError when the file cannot be written.
 
     The file appears whole or not at all: it is written beside its place and renamed.
-    A file object, such as a BytesIO, is written to from where it stands.
+    A file object, such as a BytesIO, is written to from where it stands, until all is
+    taken; BlockingIOError for one that does not block and is full.
     Tensors that share memory are written each in full.  TypeError for what is no
     tensor, or metadata that is not text.
     """
@@ -77,14 +75,13 @@ def save_file(
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
     with _opened(filename) as file:
-        file.write(len(text).to_bytes(8, "little") + text)
-        for content in contents:
-            file.write(content)
+        for part in (len(text).to_bytes(8, "little") + text, *contents):
+            write_all(file, part)
 
 
 def _opened(file: File) -> AbstractContextManager[IO[bytes]]:
     if isinstance(file, (str, bytes, os.PathLike)):
-        return _replacing(os.fsdecode(file))
+        return replacing(os.fsdecode(file))
     return nullcontext(file)
 
 
@@ -140,7 +137,13 @@ def read_with_metadata(filename: File) -> tuple[dict[str, Tensor], dict[str, str
         with open(filename, "rb") as file:
             content = file.read()
     else:
-        content = filename.read()
+        content = read_all(filename)
+    foreign = foreign_format(content)
+    if foreign:
+        raise ValueError(
+            f"[load_file] expected a safetensors file, got {foreign} "
+            f"(filename={name_of(filename)!r})."
+        )
     try:
         entries = dict(_deserialize(content))
         length = int.from_bytes(content[:8], "little")
@@ -154,7 +157,7 @@ def read_with_metadata(filename: File) -> tuple[dict[str, Tensor], dict[str, str
         if entry["dtype"] not in _MEMORY:
             raise ValueError(
                 f"[load_file] expected dtypes {', '.join(_MEMORY)}, got "
-                f"{entry['dtype']} (name={name!r}, filename={_name(filename)!r})."
+                f"{entry['dtype']} (name={name!r}, filename={name_of(filename)!r})."
             )
         tensors[name] = _decode(entry)
     return tensors, metadata
@@ -167,14 +170,10 @@ def _deserialize(content: bytes) -> Any:
     return safetensors.deserialize(content)  # type: ignore[no-untyped-call]
 
 
-def _name(file: File) -> str:
-    return os.fspath(file) if isinstance(file, (str, os.PathLike)) else repr(file)
-
-
 def _damaged(caller: str, filename: File, reason: str) -> ValueError:
     return ValueError(
         f"[{caller}] expected a safetensors file, got a damaged one ({reason}) "
-        f"(filename={_name(filename)!r})."
+        f"(filename={name_of(filename)!r})."
     )
 
 
@@ -212,20 +211,3 @@ def _decode(entry: dict[str, Any]) -> Tensor:
         return half
     tensor: Tensor = core.tensor(array.astype(array.dtype.newbyteorder("=")))
     return tensor
-
-
-@contextmanager
-def _replacing(target: str) -> Iterator[IO[bytes]]:
-    # Behind a link the file is replaced, not the link.
-    target = os.path.realpath(target)
-    temporary = f"{target}.{secrets.token_hex(6)}.tmp"
-    file = open(temporary, "xb")
-    try:
-        with file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())  # a crash after the rename must not lose the data
-        os.replace(temporary, target)
-    except BaseException:
-        os.unlink(temporary)
-        raise

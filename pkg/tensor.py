@@ -255,6 +255,11 @@ class Tensor(_Base):
         """NumPy's conversion protocol."""
         array = self.numpy()
         if dtype is not None and array.dtype != dtype:
+            if copy is False:
+                raise ValueError(
+                    f"[__array__] expected dtype {array.dtype}, whose memory NumPy can "
+                    f"share, got {dtype} (copy=False)."
+                )
             return array.astype(dtype)
         return array.copy() if copy else array
 

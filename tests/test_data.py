@@ -4,6 +4,7 @@
 import threading
 import time
 from collections import Counter, namedtuple
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -141,6 +142,36 @@ def test_samplers_yield_what_they_promise():
             data.BatchSampler(range(3), wrong)
     with pytest.raises(ValueError, match="num_samples"):
         data.RandomSampler(range(3), num_samples=0)
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_draws_with_replacement_are_made_on_the_way(own, monkeypatch):
+    """Of ten thousand million, only what is taken; in chunks, with the same numbers."""
+    monkeypatch.setattr("pkg.generator._CHUNK", 8)
+
+    def drawn(count, make):
+        g = data.Generator() if own else None
+        (pkg if g is None else g).manual_seed(3)
+        sampler = make(count, g)
+        assert len(sampler) == count
+        loader = data.DataLoader(range(1000), 10, sampler=sampler)
+        return list(islice(sampler, 20)), next(iter(loader)).shape
+
+    def uniform(count, g):
+        return data.RandomSampler(range(1000), True, count, g)
+
+    def weighted(count, g):
+        return data.WeightedRandomSampler([1.0, 2.0, 3.0], count, g)
+
+    for make in (uniform, weighted):
+        assert drawn(20, make) == drawn(10**10, make)
+    if not own:
+        found = drawn(20, uniform)[0]
+        pkg.manual_seed(3)
+        assert found == pkg.randint(1000, (20,)).tolist()  # as one draw
+    for wrong in (0, True, 2.5, "3"):
+        with pytest.raises(ValueError, match="num_samples should be a positive"):
+            data.RandomSampler(range(3), True, wrong)
 
 
 @pytest.mark.parametrize("generator", [None, data.Generator().manual_seed(0)])

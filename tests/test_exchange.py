@@ -428,6 +428,20 @@ def test_an_exported_array_keeps_its_memory_when_the_tensor_gets_another():
     assert others[0][0].item() == 7
 
 
+def test_an_array_without_a_copy_has_the_dtype_of_the_tensor():
+    """np.asarray(copy=False) of another dtype is an error, as NumPy's own are."""
+    x = pkg.ones(2)
+    assert x.__array__(copy=False).ctypes.data == x.data_ptr()
+    assert x.__array__("float32", copy=False).ctypes.data == x.data_ptr()
+    for dtype in ("float64", "int32", np.dtype(bool)):
+        assert x.__array__(dtype).dtype == x.__array__(dtype, True).dtype == dtype
+        with pytest.raises(ValueError, match="expected dtype float32, .*copy=False"):
+            x.__array__(dtype, copy=False)
+    if np.lib.NumpyVersion(np.__version__) >= "2.0.0":
+        with pytest.raises(ValueError, match="expected dtype float32, .*got float64"):
+            np.asarray(x, copy=False, dtype=float)
+
+
 def test_numbers_that_no_dtype_holds():
     """Complex numbers and dates are refused, neither cut nor read as bytes."""
     t = pkg.ones(2)

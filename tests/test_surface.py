@@ -2,6 +2,7 @@
 """PyTorch's names that are not ops: a script runs with its import changed."""
 
 import copy
+import json
 import math
 import pickle
 import re
@@ -134,6 +135,20 @@ def test_constants_and_aliases():
     pkg.cuda.manual_seed_all(0)
     pkg.cuda.empty_cache()
     assert pkg.ones(1).to(device).device == "cpu"
+
+
+def test_names_that_load_late_are_listed():
+    """For completion, before they are used; and each of them is there."""
+    code = "import pkg, json; print(json.dumps(dir(pkg)))"
+    shown = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, check=True
+    )
+    names = json.loads(shown.stdout)
+    assert names == sorted(set(names))
+    late = {"nn", "optim", "data", "save", "load", "Generator", "finfo", "unique"}
+    assert late <= set(names) and {"add", "tensor", "float32"} <= set(names)
+    for name in names:
+        assert hasattr(pkg, name), name
 
 
 def test_tests_of_tensors():

@@ -57,18 +57,15 @@ class RandomSampler(Sampler[int]):
         generator: Generator | None = None,
     ) -> None:
         """Take a dataset; ``num_samples`` to draw are by default its length."""
-        if num_samples is not None and num_samples < 1:
-            raise ValueError(
-                "num_samples should be a positive integer value, but got "
-                f"num_samples={num_samples}"
-            )
+        if num_samples is not None:
+            _check_positive("num_samples", num_samples)
         self.data_source = data_source
         self.replacement = replacement
         self._num_samples = num_samples
         self._stream = stream(generator)
 
     def __iter__(self) -> Iterator[int]:
-        """Yield positions; the order is drawn now."""
+        """Yield positions; with replacement they are drawn on the way."""
         size, count = len(self.data_source), len(self)
         if self.replacement:
             yield from self._stream.integers(size, count)
@@ -119,16 +116,12 @@ class WeightedRandomSampler(Sampler[int]):
                 "[WeightedRandomSampler] expected weights >= 0 with a positive sum, "
                 f"got {len(self.weights)} of sum {sum(self.weights)}."
             )
-        if num_samples < 1:
-            raise ValueError(
-                "num_samples should be a positive integer value, but got "
-                f"num_samples={num_samples}"
-            )
+        _check_positive("num_samples", num_samples)
         self.num_samples = num_samples
         self._stream = stream(generator)
 
     def __iter__(self) -> Iterator[int]:
-        """Yield positions; they are drawn now."""
+        """Yield positions, drawn on the way."""
         bounds = list(accumulate(self.weights))
         last = max(i for i, weight in enumerate(self.weights) if weight > 0)
         for u in self._stream.uniform(self.num_samples):
@@ -147,15 +140,7 @@ class BatchSampler(Sampler[list[int]]):
         self, sampler: Iterable[int], batch_size: int, drop_last: bool = False
     ) -> None:
         """Take a sampler; ``drop_last`` leaves out a last batch that is not full."""
-        if (
-            not isinstance(batch_size, int)
-            or isinstance(batch_size, bool)
-            or batch_size < 1
-        ):
-            raise ValueError(
-                "batch_size should be a positive integer value, but got "
-                f"batch_size={batch_size}"
-            )
+        _check_positive("batch_size", batch_size)
         self.sampler = sampler
         self.batch_size = batch_size
         self.drop_last = drop_last
@@ -175,3 +160,10 @@ class BatchSampler(Sampler[list[int]]):
         """Return the number of batches."""
         whole, rest = divmod(len(self.sampler), self.batch_size)  # type: ignore[arg-type]
         return whole + (1 if rest and not self.drop_last else 0)
+
+
+def _check_positive(name: str, value: Any) -> None:
+    if isinstance(value, bool) or not hasattr(value, "__index__") or value < 1:
+        raise ValueError(
+            f"{name} should be a positive integer value, but got {name}={value}"
+        )

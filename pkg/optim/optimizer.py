@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Optimizer: groups of parameters with options, and the state kept per parameter.
 
-Subclasses fill in ``_step_group``, which makes one call into C++ for all parameters.
+Subclasses here fill in ``_step_group``, which makes one call into C++ for all
+parameters, and ``_check_group``.  Those of users may define ``step`` instead, as with
+PyTorch; the options are theirs to choose.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ __all__ = ["Optimizer"]
 
 
 class Optimizer:
-    """Base class of SGD, Adam and AdamW."""
+    """Base class of SGD, Adam, AdamW and of optimisers of your own."""
 
     def __init__(
         self,
@@ -31,6 +33,7 @@ class Optimizer:
         """Take parameters, or dicts with ``params`` and options of their own.
 
         Parameters may have their names beside them, as in ``model.named_parameters()``.
+        defaults: options by name, any that the steps need, for groups without own.
         """
         if isinstance(params, Tensor):
             raise TypeError(
@@ -43,9 +46,9 @@ class Optimizer:
                 "the ordering of tensors in sets will change between runs"
             )
         self.defaults = defaults
-        self.state: defaultdict[Tensor, dict[str, Any]] = defaultdict(dict)
+        self.state: defaultdict[Any, Any] = defaultdict(dict)
         self.param_groups: list[dict[str, Any]] = []
-        self._steps = 0  # read by lr_scheduler, which warns when it comes first
+        self._steps = 0  # read by lr_scheduler through steps_made
         groups: list[Any] = list(params)
         if not groups:
             raise ValueError("optimizer got an empty parameter list")
@@ -115,7 +118,7 @@ class Optimizer:
         return loss
 
     def _check_group(self, group: dict[str, Any]) -> None:
-        _check_not_negative(group, "lr", "weight_decay")
+        """Raise ValueError for an option out of range."""
 
     def _step_group(
         self, group: dict[str, Any], params: list[Tensor], grads: list[Tensor]
@@ -129,7 +132,11 @@ class Optimizer:
             for param in group["params"]:
                 numbers[id(param)] = len(numbers)  # no parameter comes twice
         return {
-            "state": {numbers[id(p)]: dict(s) for p, s in self.state.items()},
+            # Keys that are no parameters are the subclass's own.
+            "state": {
+                numbers[id(key)] if isinstance(key, Tensor) else key: copy.copy(entry)
+                for key, entry in self.state.items()
+            },
             "param_groups": [
                 {**group, "params": [numbers[id(p)] for p in group["params"]]}
                 for group in self.param_groups
@@ -157,16 +164,23 @@ class Optimizer:
                     f"{len(group['params'])}"
                 )
             params.update(zip(other["params"], group["params"]))
-        unknown = [number for number in state_dict["state"] if number not in params]
+        given = state_dict["state"]
+        unknown = [n for n in given if isinstance(n, int) and n not in params]
         if unknown:
             raise ValueError(f"loaded state dict has state of no parameter: {unknown}")
-        state: defaultdict[Tensor, dict[str, Any]] = defaultdict(dict)
-        for number, entries in state_dict["state"].items():
-            param = params[number]
-            state[param] = {k: _restored(v, param) for k, v in entries.items()}
+        state: defaultdict[Any, Any] = defaultdict(dict)
+        for number, entry in given.items():
+            if number in params:
+                state[params[number]] = _restored(entry, params[number])
+            else:
+                state[number] = copy.deepcopy(entry)
         self.state = state
         for group, other in zip(self.param_groups, saved):
             group.update({k: v for k, v in other.items() if k != "params"})
+
+    def steps_made(self) -> int | None:
+        """Return the number of steps; None where a class's own ``step`` counts none."""
+        return self._steps if type(self).step is Optimizer.step else None
 
     def __repr__(self) -> str:
         """The options of every group, as PyTorch prints them."""
@@ -180,6 +194,8 @@ class Optimizer:
 
 
 def _restored(value: Any, param: Tensor) -> Any:
+    if isinstance(value, dict):
+        return {key: _restored(entry, param) for key, entry in value.items()}
     if not isinstance(value, Tensor):
         return copy.deepcopy(value)
     if value.is_floating_point() and param.is_floating_point() and value.ndim:

@@ -12,9 +12,17 @@ __all__ = ["LRScheduler", "check_optimizer"]
 
 
 def check_optimizer(optimizer: Any) -> None:
-    """TypeError unless it is an Optimizer."""
+    """TypeError unless it is an Optimizer, KeyError where a group has no 'lr'."""
     if not isinstance(optimizer, Optimizer):
         raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
+    for i, group in enumerate(optimizer.param_groups):
+        if "lr" not in group:
+            options = ", ".join(repr(key) for key in group if key != "params")
+            raise KeyError(
+                f"[lr_scheduler] expected 'lr' in every parameter group, got "
+                f"{options or 'no option'} (optimizer={type(optimizer).__name__}, "
+                f"param_groups[{i}])."
+            )
 
 
 class LRScheduler:
@@ -39,7 +47,7 @@ class LRScheduler:
                 )
         self.base_lrs = [g["initial_lr"] for g in optimizer.param_groups]
         self.last_epoch = last_epoch
-        self._steps_at_start = optimizer._steps
+        self._steps_at_start = optimizer.steps_made()
         self._advance()
 
     def get_lr(self) -> list[float]:
@@ -52,7 +60,8 @@ class LRScheduler:
 
     def step(self) -> None:
         """Set the rates of the next epoch."""
-        if self.last_epoch == 0 and self.optimizer._steps == self._steps_at_start:
+        steps = self.optimizer.steps_made()
+        if self.last_epoch == 0 and steps is not None and steps == self._steps_at_start:
             warnings.warn(
                 "`lr_scheduler.step()` was called before `optimizer.step()`: the first "
                 "rate of the schedule is skipped.",
