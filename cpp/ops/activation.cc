@@ -14,13 +14,13 @@ constexpr double kGeluCubic = 0.044715;  // Hendrycks & Gimpel 2016
 constexpr double kSeluAlpha = 1.6732632423543772848;  // Klambauer et al. 2017
 constexpr double kSeluScale = 1.0507009873554804934;
 
-const UnaryOp relu6_op{"relu6"};
 const BinaryOp relu_backward{"_relu_backward"};
 const BinaryOp silu_backward{"_silu_backward"};
 const BinaryOp gelu_backward{"_gelu_backward"};
 const BinaryOp gelu_tanh_backward{"_gelu_tanh_backward"};
 const Op<Tensor(const Tensor&, const Scalar&, const Scalar&)> softplus_op{"softplus"};
-const BinaryOp logical_and_op{"logical_and"};
+const BinaryOp logical_and_op{"logical_and"}, logical_or_op{"logical_or"};
+const BinaryOp prelu_op{"_prelu"};
 const Op<Tensor(const Tensor&, const Scalar&, const Scalar&, const Scalar&)> elu_op{"elu"};
 const Op<Tensor(const Tensor&, const Scalar&, const Scalar&)> hardtanh_op{"hardtanh"};
 const Op<TensorList(const Tensor&, int64_t, int64_t)> chunk_op{"chunk"};
@@ -63,20 +63,24 @@ TensorList elu_gradient(const GradContext& g) {
   const Tensor& x = g.input(0);
   // minimum: exp(x) of the other branch may be infinite, and 0 * inf is NaN.
   const Tensor curve = exp(mul(minimum(x, Tensor(0)), Tensor(inside)));
-  return {where(gt(x, Tensor(0)), mul(g.grad(), Tensor(scale)),
-                mul(mul(g.grad(), curve), Tensor(alpha * scale * inside)))};
+  return {where(le(x, Tensor(0)), mul(mul(g.grad(), curve), Tensor(alpha * scale * inside)),
+                mul(g.grad(), Tensor(scale)))};
 }
-// The gradient where low < self < high, times `slope`, else zero.
-TensorList inside_gradient(const GradContext& g, double low, double high, double slope) {
-  const Tensor inside = logical_and_op(gt(g.input(0), Tensor(low)), lt(g.input(0), Tensor(high)));
-  return {where(inside, slope == 1 ? g.grad() : mul(g.grad(), Tensor(slope)), Tensor(0))};
+Spec hardtanh_rule(const Tensor& self, const Scalar& min_val, const Scalar& max_val) {
+  const double low = min_val.to<double>(), high = max_val.to<double>();
+  PKG_CHECK(!(low > high), ValueError, "[hardtanh] min_val cannot be greater than max_val, "
+            "got min_val=", min_val, " and max_val=", max_val, ".");
+  PKG_CHECK(self.dtype() != DType::UInt8 || (low >= 0 && high >= 0), RuntimeError,
+            "[hardtanh] cannot do hardtanh on an unsigned type with negative limits, got "
+            "min_val=", min_val, " and max_val=", max_val, ".");
+  return self.spec();
 }
 
 PKG_LIBRARY_FRAGMENT(pkg, m) {
   unary_any(m.def("relu(Tensor self) -> Tensor"),
             [](auto x) {
               if constexpr (std::is_same_v<decltype(x), bool>) return x;
-              else return x > decltype(x)(0) || x != x ? x : decltype(x)(0);
+              else return x < decltype(x)(0) ? decltype(x)(0) : x;  // NaN stays
             })
       .doc("max(self, 0); the gradient at zero is zero.")
       .grad("result",
@@ -96,9 +100,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor")
       .doc("self limited to [min_val, max_val]; no gradient at the limits.")
       .pointwise()
-      .shape([](const Tensor& self, const Scalar&, const Scalar&) {
-        return self.spec();
-      })
+      .shape(hardtanh_rule)
       .cpu([](Tensor& out, const Tensor& self, const Scalar& min_val,
               const Scalar& max_val) {
         const double low = min_val.to<double>(), high = max_val.to<double>();
@@ -108,9 +110,11 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         });
       })
       .grad("self",
-            [](const GradContext& g) {
-              return inside_gradient(g, g.arg<Scalar>(1).to<double>(),
-                                     g.arg<Scalar>(2).to<double>(), 1);
+            [](const GradContext& g) -> TensorList {  // NaN is beyond no limit
+              const Tensor& x = g.input(0);
+              const Tensor cut = logical_or_op(le(x, Tensor(g.arg<Scalar>(1))),
+                                               ge(x, Tensor(g.arg<Scalar>(2))));
+              return {where(cut, Tensor(0), g.grad())};
             })
       .in_place();
   m.def("leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor")
@@ -130,17 +134,32 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("prelu(Tensor self, Tensor weight) -> Tensor")
       .doc("leaky_relu with a learnt slope: one, or one for each channel (dim 1).")
       .composite([](const Tensor& self, const Tensor& weight) {
-        Tensor slope = weight;
+        const bool fits = weight.numel() == 1 || (weight.ndim() == 1 && self.ndim() >= 2 &&
+                                                  weight.size(0) == self.size(1));
+        PKG_CHECK(fits && weight.ndim() <= 1, RuntimeError, "[prelu] expected weight to "
+                  "hold one value or one for each channel of self ", self.sizes(),
+                  ", got ", weight.sizes(), ".");
+        Shape sizes;
         if (weight.numel() != 1) {
-          PKG_CHECK(weight.ndim() == 1 && self.ndim() >= 2 &&
-                        weight.size(0) == self.size(1),
-                    RuntimeError, "[prelu] expected weight to hold one value or one for "
-                    "each channel of self ", self.sizes(), ", got ", weight.sizes(), ".");
-          Shape sizes(size_t(self.ndim()), 1);
+          sizes = Shape(size_t(self.ndim()), 1);
           sizes[1] = weight.size(0);
-          slope = reshape(weight, sizes);
         }
-        return where(gt(self, Tensor(0)), self, mul(self, slope));
+        return prelu_op(self, reshape(weight, sizes));
+      });
+  binary_any(m.def("_prelu(Tensor self, Tensor weight) -> Tensor"),
+             [](auto x, auto w) { return x > decltype(x)(0) ? x : x * w; })
+      .doc("prelu with a weight that broadcasts to self.")
+      .grad("self weight", [](const GradContext& g) -> TensorList {
+        // where, not a product with 0: of an infinite x that would be NaN.
+        const Tensor &x = g.input(0), zero(0), positive = gt(x, zero);
+        Tensor self, weight;
+        if (g.needs(0)) {
+          self = sum_to(where(positive, g.grad(), mul(g.grad(), g.input(1))), g.shape(0));
+        }
+        if (g.needs(1)) {
+          weight = sum_to(where(positive, zero, mul(g.grad(), x)), g.shape(1));
+        }
+        return {self, weight};
       });
   m.def("elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor")
       .doc("scale * (self where positive, else alpha * (exp(input_scale * self) - 1)).")
@@ -278,20 +297,43 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
               })
       .doc("relu6(self + 3) / 6.")
       .grad("self",
-            [](const GradContext& g) { return inside_gradient(g, -3, 3, 1.0 / 6); })
+            [](const GradContext& g) -> TensorList {
+              const Tensor &x = g.input(0), slope = mul(g.grad(), Tensor(1.0 / 6));
+              const Tensor inside = logical_and_op(gt(x, Tensor(-3)), lt(x, Tensor(3)));
+              return {where(inside, slope, Tensor(0))};
+            })
       .in_place();
-  m.def("hardswish(Tensor self) -> Tensor")
+  unary_float(m.def("hardswish(Tensor self) -> Tensor"),
+              [](auto x) {
+                using T = decltype(x);
+                const T shifted = x + T(3);
+                return x * (shifted < T(0) ? T(0) : shifted > T(6) ? T(6) : shifted) / T(6);
+              })
       .doc("self * relu6(self + 3) / 6.")
-      .composite([](const Tensor& self) {
-        return div(mul(self, relu6_op(add(self, Tensor(3)))), Tensor(6));
+      .grad("self", [](const GradContext& g) -> TensorList {
+        const Tensor& x = g.input(0);
+        const Tensor curved = mul(g.grad(), add(div(x, Tensor(3)), Tensor(0.5)));
+        return {where(le(x, Tensor(-3)), Tensor(0),
+                      where(lt(x, Tensor(3)), curved, g.grad()))};
       });
   m.def("softsign(Tensor self) -> Tensor")
       .doc("self / (1 + |self|).")
       .composite([](const Tensor& self) { return div(self, add(abs(self), Tensor(1))); });
   m.def("threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor")
-      .doc("self where above threshold, else value.")
-      .composite([](const Tensor& self, const Scalar& threshold, const Scalar& value) {
-        return where(gt(self, Tensor(threshold)), self, Tensor(value));
+      .doc("value where self <= threshold, else self; of integers, both without fraction.")
+      .pointwise()
+      .shape([](const Tensor& self, const Scalar&, const Scalar&) {
+        return same_shape(self);
+      })
+      .cpu([](Tensor& out, const Tensor& self, const Scalar& threshold,
+              const Scalar& value) {
+        const double limit = threshold.to<double>(), other = value.to<double>();
+        run_unary(out, self, self.dtype(), kNumberType, [=](auto x) -> decltype(x) {
+          return x <= decltype(x)(limit) ? decltype(x)(other) : x;
+        });
+      })
+      .grad("self", [](const GradContext& g) -> TensorList {
+        return {where(le(g.input(0), Tensor(g.arg<Scalar>(1))), Tensor(0), g.grad())};
       });
   m.def("glu(Tensor self, int dim=-1) -> Tensor")
       .doc("First half of dim times the sigmoid of the second half.")

@@ -16,6 +16,14 @@ Spec add_rule(const Tensor& a, const Tensor& b, const Scalar& alpha) {
   return broadcast_spec("add", a, b, dtype);
 }
 
+// A bool less a bool has no meaning that everyone shares.
+Spec sub_rule(const Tensor& a, const Tensor& b, const Scalar& alpha) {
+  PKG_CHECK(a.dtype() != DType::Bool && b.dtype() != DType::Bool, RuntimeError,
+            "[sub] Subtraction, the `-` operator, with a bool tensor is not supported. To "
+            "invert a mask, use the `~` or logical_not; for a difference of masks, `^`.");
+  return add_rule(a, b, alpha);
+}
+
 template <int Sign>
 void add_kernel(Tensor& out, const Tensor& a, const Tensor& b, const Scalar& alpha) {
   const DType dtype = result_type(a, b);
@@ -78,6 +86,18 @@ Spec power_rule(const Tensor& a, const Tensor& b) {
   return broadcast_spec("pow", a, b, dtype);
 }
 
+// The gradient of the operand that wins, half of it at a tie; NaN wins over all, and of
+// it both get the whole.
+TensorList extreme_gradient(const GradContext& g, const BinaryOp& loses_to) {
+  const Tensor &a = g.input(0), &b = g.input(1);
+  const Tensor shared = where(eq(a, b), mul(g.grad(), Tensor(0.5)), g.grad());
+  const auto part = [&](size_t i, const Tensor& self, const Tensor& other) {
+    if (!g.needs(i)) return Tensor();
+    return sum_to(where(loses_to(self, other), Tensor(0), shared), g.shape(i));
+  };
+  return {part(0, a, b), part(1, b, a)};
+}
+
 PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("add(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor")
       .doc("self + alpha * other.  Broadcasts and promotes; gradient to both.")
@@ -89,7 +109,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("sub(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor")
       .doc("self - alpha * other.  Broadcasts and promotes; gradient to both.")
       .pointwise()
-      .shape(add_rule)
+      .shape(sub_rule)
       .cpu(add_kernel<-1>)
       .grad("", add_gradient<-1>)
       .in_place();
@@ -112,8 +132,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .grad("self exponent result?exponent",
             [](const GradContext& g) -> TensorList {
               Tensor base, power;
-              const Tensor x = number_like(g.input(0), g.grad());
-              const Tensor e = number_like(g.input(1), g.grad());
+              const Tensor x = as_gradient(g.input(0), g.grad());
+              const Tensor e = as_gradient(g.input(1), g.grad());
               if (g.needs(0)) {
                 // x^0 has slope 0, also at x = 0, where 0 * x^-1 would be NaN.
                 const Tensor less = where(eq(e, Tensor(0)), Tensor(0), sub(e, Tensor(1)));
@@ -129,21 +149,15 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
             })
       .in_place();
   binary_any(m.def("maximum(Tensor self, Tensor other) -> Tensor"),
-             [](auto x, auto y) { return x > y || x != x ? x : y; })
+             [](auto x, auto y) { return x < y || y != y ? y : x; })
       .doc("Larger of the two; NaN wins.  At a tie both get half the gradient.")
-      .grad("self other", [](const GradContext& g) -> TensorList {
-        const Tensor tie = mul(eq(g.input(0), g.input(1)), Tensor(0.5));
-        return {sum_to(mul(g.grad(), add(gt(g.input(0), g.input(1)), tie)), g.shape(0)),
-                sum_to(mul(g.grad(), add(lt(g.input(0), g.input(1)), tie)), g.shape(1))};
-      });
+      .grad("self other",
+            [](const GradContext& g) { return extreme_gradient(g, lt); });
   binary_any(m.def("minimum(Tensor self, Tensor other) -> Tensor"),
-             [](auto x, auto y) { return x < y || x != x ? x : y; })
+             [](auto x, auto y) { return x > y || y != y ? y : x; })
       .doc("Smaller of the two; NaN wins.  At a tie both get half the gradient.")
-      .grad("self other", [](const GradContext& g) -> TensorList {
-        const Tensor tie = mul(eq(g.input(0), g.input(1)), Tensor(0.5));
-        return {sum_to(mul(g.grad(), add(lt(g.input(0), g.input(1)), tie)), g.shape(0)),
-                sum_to(mul(g.grad(), add(gt(g.input(0), g.input(1)), tie)), g.shape(1))};
-      });
+      .grad("self other",
+            [](const GradContext& g) { return extreme_gradient(g, gt); });
 }
 
 }  // namespace

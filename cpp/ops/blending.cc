@@ -10,6 +10,7 @@ namespace {
 using Clamping = Op<Tensor(const Tensor&, const Tensor&, const Tensor&)>;
 const Clamping clamp{"clamp"}, clamp_in_place{"clamp_"};
 const UnaryOp isfinite_op{"isfinite"};
+const BinaryOp logical_and{"logical_and"}, logical_or{"logical_or"};
 
 Spec blend_spec(const char* op, const Tensor& a, const Tensor& b, const Tensor& c,
                 DType dtype) {
@@ -45,32 +46,35 @@ Spec clamp_rule(const Tensor& self, const Tensor& min, const Tensor& max) {
 }
 void clamp_kernel(Tensor& out, const Tensor& self, const Tensor& min, const Tensor& max) {
   const DType dtype = clamp_type(self, min, max);
-  if (!max.defined()) return run_binary(out, self, min, dtype, kNumberType, AtLeast{});
-  if (!min.defined()) return run_binary(out, self, max, dtype, kNumberType, AtMost{});
-  run_ternary(out, self, min, max, dtype, kNumberType, [](auto x, auto low, auto high) {
+  if (!max.defined()) return run_binary(out, self, min, dtype, kAnyType, AtLeast{});
+  if (!min.defined()) return run_binary(out, self, max, dtype, kAnyType, AtMost{});
+  run_ternary(out, self, min, max, dtype, kAnyType, [](auto x, auto low, auto high) {
     return AtMost{}(AtLeast{}(x, low), high);
   });
 }
-// At a limit the gradient belongs to self.
+// At a limit the gradient belongs to self, where the limits cross to max; NaN in self or
+// in a limit is within no limits and beyond none, so that nobody gets it.
 TensorList clamp_gradient(const GradContext& g) {
   const Tensor &x = g.input(0), &min = g.input(1), &max = g.input(2);
-  const Tensor zero(0);
-  Tensor raised = x, self = g.grad(), to_min, to_max;
-  if (min.defined()) {
+  const auto part = [&](size_t i, const Tensor& takes) {
+    return sum_to(where(takes, g.grad(), Tensor(0)), g.shape(i));
+  };
+  Tensor self, to_min, to_max;
+  if (g.needs(0)) {
+    const Tensor above = min.defined() ? ge(x, min) : Tensor();
+    const Tensor below = max.defined() ? le(x, max) : Tensor();
+    const bool both = above.defined() && below.defined();
+    self = part(0, both ? logical_and(above, below) : above.defined() ? above : below);
+  }
+  if (g.needs(1)) {
     const Tensor below = lt(x, min);
-    raised = where(below, min, x);
-    to_min = where(below, self, zero);
-    self = where(below, zero, self);
+    to_min = part(1, max.defined() ? logical_and(below, lt(min, max)) : below);
   }
-  if (max.defined()) {
-    const Tensor above = gt(raised, max);
-    to_max = where(above, g.grad(), zero);
-    if (to_min.defined()) to_min = where(above, zero, to_min);
-    self = where(above, zero, self);
+  if (g.needs(2)) {
+    const Tensor above = gt(x, max);
+    to_max = part(2, min.defined() ? logical_or(above, lt(max, min)) : above);
   }
-  return {g.needs(0) ? sum_to(self, g.shape(0)) : Tensor(),
-          g.needs(1) ? sum_to(to_min, g.shape(1)) : Tensor(),
-          g.needs(2) ? sum_to(to_max, g.shape(2)) : Tensor()};
+  return {self, to_min, to_max};
 }
 
 Spec floating_blend(const char* op, const Tensor& a, const Tensor& b, const Tensor& c) {
@@ -85,7 +89,7 @@ void run_scaled(Tensor& out, const Tensor& self, const Tensor& tensor1,
                 const Tensor& tensor2, const Scalar& value, F f) {
   const DType dtype = result_type({&self, &tensor1, &tensor2});
   const double factor = value.to<double>();
-  const int64_t whole = value.is_float() ? 0 : value.to<int64_t>();
+  const int64_t whole = value.to<int64_t>();
   run_ternary(out, self, tensor1, tensor2, dtype, kNumberType,
               [=](auto x, auto a, auto b) -> decltype(x) {
                 using T = decltype(x);
@@ -173,31 +177,30 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         run_ternary(out, self, end, weight, result_type({&self, &end, &weight}), kFloatType,
                     [](auto a, auto b, auto w) {
                       using T = decltype(a);
-                      return w < T(0.5) ? a + w * (b - a) : b - (b - a) * (T(1) - w);
+                      const T apart = b - a;
+                      return std::abs(w) < T(0.5) ? a + w * apart : b - apart * (T(1) - w);
                     });
       })
       .grad("self end weight",
             [](const GradContext& g) -> TensorList {
-              const Tensor w = number_like(g.input(2), g.grad());
+              const Tensor w = as_gradient(g.input(2), g.grad());
               Tensor self, end, weight;
               if (g.needs(0)) self = sum_to(mul(g.grad(), sub(Tensor(1), w)), g.shape(0));
               if (g.needs(1)) end = sum_to(mul(g.grad(), w), g.shape(1));
               if (g.needs(2)) {
-                weight = sum_to(mul(g.grad(), sub(g.input(1), g.input(0))), g.shape(2));
+                const Tensor a = as_gradient(g.input(0), g.grad());
+                const Tensor b = as_gradient(g.input(1), g.grad());
+                weight = sum_to(mul(g.grad(), sub(b, a)), g.shape(2));
               }
               return {self, end, weight};
             })
       .in_place();
   m.def("addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) "
         "-> Tensor")
-      .doc("self + value * tensor1 * tensor2.")
+      .doc("self + value * tensor1 * tensor2; of integers, value without its fraction.")
       .pointwise()
-      .shape([](const Tensor& self, const Tensor& a, const Tensor& b, const Scalar& value) {
-        const DType dtype = result_type({&self, &a, &b});
-        PKG_CHECK(!value.is_float() || is_floating(dtype), RuntimeError, "[addcmul] For "
-                  "integral input tensors, argument value must not be a floating point "
-                  "number (value=", value, ").");
-        return blend_spec("addcmul", self, a, b, dtype);
+      .shape([](const Tensor& self, const Tensor& a, const Tensor& b, const Scalar&) {
+        return blend_spec("addcmul", self, a, b, result_type({&self, &a, &b}));
       })
       .cpu([](Tensor& out, const Tensor& self, const Tensor& a, const Tensor& b,
               const Scalar& value) {

@@ -8,7 +8,7 @@ namespace {
 using Isclose = Op<Tensor(const Tensor&, const Tensor&, double, double, bool)>;
 const Isclose isclose_op{"isclose"};
 const UnaryOp isfinite{"isfinite"};
-const BinaryOp logical_and{"logical_and"}, logical_or{"logical_or"};
+const BinaryOp logical_and{"logical_and"}, logical_or{"logical_or"}, same{"_same"};
 const Op<Tensor(const Tensor&, const std::optional<Shape>&, bool)> all{"all"}, any{"any"};
 
 bool truth(const Tensor& t) { return item(t).to<bool>(); }
@@ -21,8 +21,7 @@ Tensor isclose(const Tensor& self, const Tensor& other, double rtol, double atol
             " did not match ", other.dtype());
   PKG_CHECK(rtol >= 0 && atol >= 0, RuntimeError, "[isclose] rtol and atol must not be "
             "negative, got ", rtol, " and ", atol);
-  Tensor close = eq(self, other);
-  if (equal_nan) close = logical_or(close, logical_and(ne(self, self), ne(other, other)));
+  const Tensor close = (equal_nan ? same : eq)(self, other);
   // Integers are compared in double, where differences cannot wrap.
   const DType wide = is_floating(self.dtype()) ? self.dtype() : DType::Float64;
   const Tensor a = to_dtype(self, wide), b = to_dtype(other, wide);

@@ -29,6 +29,9 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   binary_bool(m.def("eq(Tensor self, Tensor other) -> Tensor"),
               [](auto x, auto y) { return x == y; })
       .doc("self == other, elementwise.");
+  binary_bool(m.def("_same(Tensor self, Tensor other) -> Tensor"),
+              [](auto x, auto y) { return x == y || (x != x && y != y); })
+      .doc("eq, to which a NaN is like another.");
   binary_bool(m.def("ne(Tensor self, Tensor other) -> Tensor"),
               [](auto x, auto y) { return x != y; })
       .doc("self != other, elementwise.");

@@ -20,9 +20,12 @@ DType operand_type(const Tensor& tensor) {
   return number && is_floating(tensor.dtype()) ? default_dtype() : tensor.dtype();
 }
 
-Tensor number_like(const Tensor& number, const Tensor& like) {
-  if (!number.impl()->wrapped_number || !is_floating(like.dtype())) return number;
-  const Tensor result = share(as_dtype(number, like.dtype()));
+Tensor as_gradient(const Tensor& operand, const Tensor& grad) {
+  if (!is_floating(grad.dtype())) return operand;
+  if (!operand.impl()->wrapped_number) {
+    return operand.dtype() == grad.dtype() ? operand : to_dtype(operand, grad.dtype());
+  }
+  const Tensor result = share(as_dtype(operand, grad.dtype()));
   result.impl()->wrapped_number = false;
   return result;
 }

@@ -20,9 +20,10 @@ DType result_type(std::initializer_list<const Tensor*> tensors);
 /// stored in.
 DType operand_type(const Tensor& tensor);
 
-/// A bare number with the dtype of `like`, for formulas: what two bare numbers make has
-/// the default dtype, which may be less precise.
-Tensor number_like(const Tensor& number, const Tensor& like);
+/// An operand with the dtype of the gradient, for formulas: what two bare numbers make, or
+/// the logarithm of an integer, has the default dtype, which may be less precise; and bools
+/// cannot be subtracted.
+Tensor as_gradient(const Tensor& operand, const Tensor& grad);
 
 /// Integers become the default floating type.
 inline DType to_floating(DType dtype) {

@@ -15,6 +15,7 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 const Op<Tensor(const Tensor&, const Scalar&, const Dims&, bool, MaybeType)> vector_norm{
     "linalg_vector_norm"};
 const Op<Tensor(const Tensor&, const Tensor&, const Tensor&)> clamp{"clamp"};
+const BinaryOp same{"_same"};
 
 Spec vector_norm_rule(const Tensor& self, const Scalar& ord, const Dims& dim, bool keepdim,
                       MaybeType dtype) {
@@ -40,16 +41,18 @@ TensorList vector_norm_gradient(const GradContext& g) {
   if (p == 0) return {mul(x, Tensor(0))};
   if (p == 1) return {mul(grad, sign(x))};
   if (std::isinf(p)) {  // equal elements share
-    const Tensor at = to_dtype(eq(abs(x), norm), x.dtype());
+    const Tensor at = to_dtype(same(abs(x), norm), x.dtype());
     const Tensor ties = sum(at, dim, true, MaybeType());
-    return {mul(mul(sign(x), at), div(grad, ties))};
+    const Tensor part = mul(at, div(grad, ties));
+    return {mul(where(ne(x, x), Tensor(0), sign(x)), part)};  // as PyTorch: none to NaN
   }
   const Tensor safe = where(eq(norm, Tensor(0)), Tensor(1), norm);
   if (p == 2) return {mul(x, div(grad, safe))};
   const Tensor zero = eq(x, Tensor(0));
   const Tensor size = where(zero, Tensor(1), abs(x));
   const Tensor slope = mul(sign(x), pow(size, Tensor(p - 1)));
-  return {mul(slope, div(grad, pow(safe, Tensor(p - 1))))};
+  const Tensor scale = div(grad, pow(safe, Tensor(p - 1)));
+  return {mul(slope, where(eq(norm, Tensor(0)), Tensor(0), scale))};
 }
 
 double order_named(const std::string& p) {

@@ -12,6 +12,8 @@ const Op<Tensor(const Tensor&, std::optional<int64_t>, bool)> argmax_op{"argmax"
     argmin_op{"argmin"};
 const Op<Tensor(const Tensor&, int64_t, const Tensor&)> gather_op{"gather"};
 
+const BinaryOp same{"_same"};
+
 DType sum_type(DType dtype) { return is_floating(dtype) ? dtype : DType::Int64; }
 
 // Elements equal to the extreme share its gradient.
@@ -19,7 +21,7 @@ TensorList extreme_gradient(const GradContext& g) {
   const auto& dim = g.arg<Dims>(1);
   const Tensor top = restore_dims(g.result(), g.shape(0), dim, g.arg<bool>(2));
   const Tensor grad = restore_dims(g.grad(), g.shape(0), dim, g.arg<bool>(2));
-  const Tensor at = to_dtype(eq(g.input(0), top), g.specs[0].dtype);
+  const Tensor at = to_dtype(same(g.input(0), top), g.specs[0].dtype);
   return {mul(at, div(grad, sum(at, dim, true)))};
 }
 

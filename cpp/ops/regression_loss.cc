@@ -2,7 +2,6 @@
 // ops/regression_loss.cc: losses between tensors of one shape, from other ops.
 // mse_loss and cross_entropy are in loss.cc.
 #include <cmath>
-#include <limits>
 
 #include "ops/elementwise.h"
 #include "ops/loss_reduction.h"
@@ -10,25 +9,43 @@
 namespace pkg::ops {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
-
 const UnaryOp logsigmoid{"logsigmoid"};
 const BinaryOp xlogy{"xlogy"};
 const BinaryOp element_entropy{"_binary_cross_entropy"};
-const BinaryOp logical_or{"logical_or"};
+const BinaryOp logical_and{"logical_and"};
 const Op<Tensor(const Tensor&, const Tensor&, const Tensor&)> clamp{"clamp"};
+const Op<Tensor(const Tensor&, const Tensor&, double)> smooth_l1{"_smooth_l1"};
 
-Tensor smooth_l1(const Tensor& input, const Tensor& target, double beta) {
-  const Tensor distance = abs(sub(input, target));
-  if (beta == 0) return distance;
-  const Tensor curved = mul(mul(distance, distance), Tensor(0.5 / beta));
-  return where(lt(distance, Tensor(beta)), curved, sub(distance, Tensor(0.5 * beta)));
+Spec floating_pair(const char* op, const Tensor& input, const Tensor& target) {
+  return broadcast_spec(op, input, target, to_floating(result_type(input, target)));
 }
 
-// log(x), cut where binary_cross_entropy cuts it.
-Tensor cut_log(const Tensor& x) { return clamp(log(x), Tensor(-100.0), Tensor()); }
+// Chosen by the distance, so that an infinite one has slope 1 and not inf / inf.
+TensorList smooth_l1_gradient(const GradContext& g) {
+  const double beta = g.arg<double>(2);
+  const Tensor apart =
+      sub(as_gradient(g.input(0), g.grad()), as_gradient(g.input(1), g.grad()));
+  const Tensor curved = mul(g.grad(), div(apart, Tensor(beta)));
+  const Tensor slope = where(le(apart, Tensor(-beta)), neg(g.grad()),
+                             where(ge(apart, Tensor(beta)), g.grad(), curved));
+  return {g.needs(0) ? sum_to(slope, g.shape(0)) : Tensor(),
+          g.needs(1) ? sum_to(neg(slope), g.shape(1)) : Tensor()};
+}
 
-// (input - target) / (input (1 - input)), with PyTorch's bound for the poles at 0 and 1.
+TensorList xlogy_gradient(const GradContext& g) {
+  const Tensor x = as_gradient(g.input(0), g.grad()), y = as_gradient(g.input(1), g.grad());
+  const Tensor zero(0);
+  Tensor self, other;
+  if (g.needs(0)) {
+    const Tensor none = logical_and(eq(x, zero), le(y, zero));
+    self = sum_to(where(none, zero, xlogy(g.grad(), y)), g.shape(0));
+  }
+  if (g.needs(1)) other = sum_to(div(mul(g.grad(), x), y), g.shape(1));
+  return {self, other};
+}
+
+// (input - target) / (input (1 - input)), with PyTorch's bound for the poles at 0 and 1;
+// the gradient of target has none.
 TensorList entropy_gradient(const GradContext& g) {
   const Tensor &x = g.input(0), &target = g.input(1);
   const Tensor rest = sub(Tensor(1), x);
@@ -38,7 +55,7 @@ TensorList entropy_gradient(const GradContext& g) {
     to_input = sum_to(div(mul(g.grad(), sub(x, target)), width), g.shape(0));
   }
   if (g.needs(1)) {
-    to_target = sum_to(mul(g.grad(), sub(cut_log(rest), cut_log(x))), g.shape(1));
+    to_target = sum_to(mul(g.grad(), sub(log(rest), log(x))), g.shape(1));
   }
   return {to_input, to_target};
 }
@@ -57,8 +74,26 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
                     const std::string& reduction, double beta) {
         PKG_CHECK(beta >= 0, RuntimeError, "[smooth_l1_loss] expected beta >= 0, got ",
                   beta);
-        return reduce_loss(smooth_l1(input, target, beta), reduction);
+        return reduce_loss(beta == 0 ? abs(sub(input, target))
+                                     : smooth_l1(input, target, beta),
+                           reduction);
       });
+  m.def("_smooth_l1(Tensor input, Tensor target, float beta) -> Tensor")
+      .doc("smooth_l1_loss of each element; beta is not zero.")
+      .pointwise()
+      .shape([](const Tensor& input, const Tensor& target, double) {
+        return floating_pair("smooth_l1_loss", input, target);
+      })
+      .cpu([](Tensor& out, const Tensor& input, const Tensor& target, double beta) {
+        run_binary(out, input, target, to_floating(result_type(input, target)), kFloatType,
+                   [beta](auto x, auto y) {
+                     using T = decltype(x);
+                     const T distance = std::abs(x - y), width = T(beta);
+                     return distance < width ? T(0.5) * distance * distance / width
+                                             : distance - T(0.5) * width;
+                   });
+      })
+      .grad("input target", smooth_l1_gradient);
   m.def("huber_loss(Tensor input, Tensor target, *, str reduction='mean', "
         "float delta=1.0) -> Tensor")
       .doc("smooth_l1_loss times delta.")
@@ -69,25 +104,31 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       });
   m.def("xlogy(Tensor self, Tensor other) -> Tensor")
       .doc("self * log(other), and 0 where self is 0, unless other is NaN.")
-      .composite([](const Tensor& self, const Tensor& other) {
-        const Tensor y = number_like(other, self);
-        // 0 * log(other) would be NaN here: log(1) in its place.
-        const Tensor unbounded = logical_or(le(y, Tensor(0)), eq(y, Tensor(kInf)));
-        const Tensor none = mul(eq(self, Tensor(0)), unbounded);
-        return mul(self, log(where(none, Tensor(1), y)));
-      });
+      .pointwise()
+      .shape([](const Tensor& self, const Tensor& other) {
+        return floating_pair("xlogy", self, other);
+      })
+      .cpu([](Tensor& out, const Tensor& self, const Tensor& other) {
+        run_binary(out, self, other, to_floating(result_type(self, other)), kFloatType,
+                   [](auto x, auto y) {
+                     return y != y ? y : x == 0 ? decltype(x)(0) : x * std::log(y);
+                   });
+      })
+      .grad("self other", xlogy_gradient);
   m.def("_binary_cross_entropy(Tensor input, Tensor target) -> Tensor")
       .doc("binary_cross_entropy of each element.")
       .pointwise()
       .shape([](const Tensor& input, const Tensor& target) {
-        return broadcast_spec("binary_cross_entropy", input, target,
-                              to_floating(result_type(input, target)));
+        return floating_pair("binary_cross_entropy", input, target);
       })
       .cpu([](Tensor& out, const Tensor& input, const Tensor& target) {
         run_binary(out, input, target, to_floating(result_type(input, target)), kFloatType,
                    [](auto x, auto t) {
                      using T = decltype(x);
                      const auto cut = [](T y) { return y < T(-100) ? T(-100) : y; };
+                     PKG_CHECK(x >= 0 && x <= 1 && t >= 0 && t <= 1, RuntimeError,
+                               "[binary_cross_entropy] all elements of input and target "
+                               "should be between 0 and 1, got ", x, " and ", t, ".");
                      return (t - 1) * cut(std::log1p(-x)) - t * cut(std::log(x));
                    });
       })

@@ -132,7 +132,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         .grad("result", extreme_gradient);
   }
   m.def("diff(Tensor self, int n=1, int dim=-1) -> Tensor")
-      .doc("n-th difference of neighbours along dim.")
+      .doc("n-th difference of neighbours along dim; of bools, whether they differ.")
       .composite([](const Tensor& self, int64_t n, int64_t dim) {
         PKG_CHECK(n >= 0, RuntimeError, "[diff] expected order n >= 0, got ", n, ".");
         PKG_CHECK(self.ndim() > 0, RuntimeError,
@@ -140,8 +140,9 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         Tensor x = self;
         for (int64_t i = 0; i < n; ++i) {
           const int64_t size = x.size(dim);
-          x = sub(slice(x, dim, 1, size, 1),
-                  slice(x, dim, 0, std::max<int64_t>(size - 1, 0), 1));
+          const Tensor next = slice(x, dim, 1, size, 1);
+          const Tensor last = slice(x, dim, 0, std::max<int64_t>(size - 1, 0), 1);
+          x = x.dtype() == DType::Bool ? ne(next, last) : sub(next, last);
         }
         return x;
       });

@@ -16,6 +16,7 @@ const Op<Tensor(const Tensor&, const Dims&, bool)> amax{"amax"};
 const Op<Pair(const Tensor&, int64_t, bool, bool)> sort{"sort"};
 const Op<Tensor(const Tensor&, const Tensor&, const Tensor&)> masked_fill{"masked_fill"};
 const UnaryOp isinf{"isinf"};
+const Op<Tensor(const Tensor&, std::optional<int64_t>, bool)> argmax{"argmax"};
 
 // Two passes: the textbook one-pass formula loses all digits far from zero.
 Tensor var(const Tensor& self, const Dims& dim, int64_t correction, bool keepdim) {
@@ -95,7 +96,8 @@ Pair median(const Tensor& self, int64_t dim, bool keepdim) {
   const Tensor last = slice(values, dim, n - 1, n, 1);
   const Tensor is_nan = ne(last, last);
   Tensor value = where(is_nan, last, middle);
-  Tensor index = where(is_nan, slice(indices, dim, n - 1, n, 1),
+  const Tensor first_nan = argmax(self, std::optional<int64_t>(dim), true);
+  Tensor index = where(is_nan, first_nan,
                        slice(indices, dim, (n - 1) / 2, (n - 1) / 2 + 1, 1));
   if (keepdim) return {value, index};
   const Shape sizes = reduced_shape("median", self, Dims(Shape{dim}), false);
@@ -112,11 +114,27 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       });
   m.def("logaddexp(Tensor self, Tensor other) -> Tensor")
       .doc("log(exp(self) + exp(other)), without overflow.")
-      .composite([](const Tensor& a, const Tensor& b) {
-        const Shape sizes = broadcast_shapes("logaddexp", a.sizes(), b.sizes());
-        const Tensor x = unsqueeze(expand(a, sizes), 0), y = unsqueeze(expand(b, sizes), 0);
-        const Op<Tensor(const TensorList&, int64_t)> cat{"cat"};
-        return logsumexp(cat(TensorList{x, y}, 0), Dims(Shape{0}), false);
+      .pointwise()
+      .shape([](const Tensor& a, const Tensor& b) {
+        return broadcast_spec("logaddexp", a, b, to_floating(result_type(a, b)));
+      })
+      .cpu([](Tensor& out, const Tensor& a, const Tensor& b) {
+        run_binary(out, a, b, to_floating(result_type(a, b)), kFloatType,
+                   [](auto x, auto y) {
+                     const auto top = x < y || y != y ? y : x;
+                     if (x == y && std::isinf(x)) return top;  // inf - inf
+                     return top + std::log1p(std::exp(-std::abs(x - y)));
+                   });
+      })
+      .grad("self other", [](const GradContext& g) -> TensorList {
+        // Not a sigmoid, which knows no difference of infinities.
+        const auto part = [&](size_t i) {
+          if (!g.needs(i)) return Tensor();
+          const Tensor apart =
+              sub(as_gradient(g.input(1 - i), g.grad()), as_gradient(g.input(i), g.grad()));
+          return sum_to(div(g.grad(), add(exp(apart), Tensor(1))), g.shape(i));
+        };
+        return {part(0), part(1)};
       });
   m.def("median(Tensor self) -> Tensor")
       .doc("The lower middle value of all elements.")

@@ -15,6 +15,12 @@ constexpr double kLn2 = 0.69314718055994530942, kLn10 = 2.30258509299404568402;
 
 PKG_LIBRARY_FRAGMENT(pkg, m) {
   unary_any(m.def("neg(Tensor self) -> Tensor"), [](auto x) { return -x; })
+      .shape([](const Tensor& self) {
+        PKG_CHECK(self.dtype() != DType::Bool, RuntimeError, "[neg] Negation, the `-` "
+                  "operator, on a bool tensor is not supported. To invert a mask, use the "
+                  "`~` or logical_not.");
+        return same_shape(self);
+      })
       .doc("-self.")
       .grad("", [](const GradContext& g) -> TensorList { return {neg(g.grad())}; })
       .in_place();

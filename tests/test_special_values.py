@@ -1,0 +1,307 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Values and slopes at NaN, at the infinities and where a function has a kink.
+
+What stands here are PyTorch's (those of its scalar code, where its vector code has
+others).
+"""
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+import pkg
+from pkg.nn import functional as F
+
+nan, inf = float("nan"), float("inf")
+
+
+def margin_ranking(x, y):
+    return F.margin_ranking_loss(x, y, pkg.ones(4), reduction="none")
+
+
+def hinge_embedding(x):
+    return F.hinge_embedding_loss(x, pkg.tensor([1, -1, -1]), reduction="none")
+
+
+# Of each function: the inputs, a line each, the value, the gradient of each input.
+ROWS = [
+    ("maximum", pkg.maximum, """
+     nan   1 nan   1 inf   0 1
+       1 nan nan   1 inf  -0 2
+     nan nan nan   1 inf   0 2
+       1   1   1 0.5 0.5 0.5 0
+       1   1   1 0.5 0.5 0.5 1
+     """),
+    ("minimum", pkg.minimum, """
+     nan   1 nan   1 inf   0 1
+       1 nan nan   1 inf  -0 2
+     nan nan nan   1 inf   0 1
+       1   1   1 0.5 0.5 0.5 1
+       1   1   1 0.5 0.5 0.5 0
+     """),
+    ("clamp", pkg.clamp, """
+     nan   1   1 2 0 1 3 1 1 -1
+       0 nan   0 2 1 2 2 1 2  1
+       1   2 nan 2 1 0 0 1 1  1
+     nan nan nan 2 1 0 0 1 1  1
+       0   0   0 1 0 0 0 1 0  0
+       0   0   0 0 0 0 0 0 0  0
+       0   0   0 0 0 1 1 0 1  0
+     """),
+    ("clamp_min", pkg.clamp_min, """
+     nan   1 1 2 0 1 3 1 1 -1
+       0 nan 0 2 1 2 2 1 2  1
+     nan nan 1 2 1 2 3 1 2  1
+       0   0 1 1 0 0 1 1 0  0
+       0   0 0 0 1 1 0 0 1  1
+     """),
+    ("clamp_max", pkg.clamp_max, """
+     nan   1 1 2 0 1 3 1 1 -1
+       0 nan 0 2 1 2 2 1 2  1
+     nan nan 0 2 0 1 2 1 1 -1
+       0   0 0 1 1 1 0 1 1  1
+       0   0 1 0 0 0 1 0 0  0
+     """),
+    ("clamp between numbers", lambda x: pkg.clamp(x, -1, 1), """
+     nan inf -inf 0 1 -1 3 -3 6
+     nan   1   -1 0 1 -1 1 -1 1
+       0   0    0 1 1  1 0  0 0
+     """),
+    ("clamp between crossed numbers", lambda x: pkg.clamp(x, 1, -1), """
+     nan inf -inf  0  1 -1  3 -3  6
+     nan  -1   -1 -1 -1 -1 -1 -1 -1
+       0   0    0  0  0  0  0  0  0
+     """),
+    ("clamp to nan", lambda x: pkg.clamp(x, nan, 1), """
+     nan inf -inf   0   1  -1   3  -3   6
+     nan nan  nan nan nan nan nan nan nan
+       0   0    0   0   0   0   0   0   0
+     """),
+    ("elu", F.elu, """
+     nan inf -inf 0 1        -1 3        -3 6
+     nan inf   -1 0 1 -0.632121 3 -0.950213 6
+       1   1    0 1 1  0.367879 1 0.0497871 1
+     """),
+    ("selu", F.selu, """
+        nan    inf    -inf      0      1       -1      3        -3       6
+        nan    inf -1.7581      0 1.0507 -1.11133 3.1521  -1.67057 6.30421
+     1.0507 1.0507       0 1.7581 1.0507 0.646769 1.0507 0.0875306  1.0507
+     """),
+    ("celu", lambda x: F.celu(x, 2.0), """
+     nan inf -inf 0 1        -1 3       -3 6
+     nan inf   -2 0 1 -0.786939 3 -1.55374 6
+       1   1    0 1 1  0.606531 1  0.22313 1
+     """),
+    ("hardtanh", F.hardtanh, """
+     nan inf -inf 0 1 -1 3 -3 6
+     nan   1   -1 0 1 -1 1 -1 1
+       1   0    0 1 0  0 0  0 0
+     """),
+    ("relu6", F.relu6, """
+     nan inf -inf 0 1 -1 3 -3 6
+     nan   6    0 0 1  0 3  0 6
+       1   0    0 0 1  0 1  0 0
+     """),
+    ("hardsigmoid", F.hardsigmoid, """
+     nan inf -inf        0        1       -1 3 -3 6
+     nan   1    0      0.5 0.666667 0.333333 1  0 1
+       0   0    0 0.166667 0.166667 0.166667 0  0 0
+     """),
+    ("hardswish", F.hardswish, """
+     nan inf -inf   0        1        -1 3 -3 6
+     nan inf  nan   0 0.666667 -0.333333 3 -0 6
+       1   1    0 0.5 0.833333  0.166667 1  0 1
+     """),
+    ("threshold", lambda x: F.threshold(x, 1.0, 5.0), """
+     nan inf -inf 0 1 -1 3 -3 6
+     nan inf    5 5 5  5 3  5 6
+       1   1    0 0 0  0 1  0 1
+     """),
+    ("prelu", F.prelu, """
+      nan inf -inf    0 1    -1 3    -3 6
+     0.25
+      nan inf -inf    0 1 -0.25 3 -0.75 6
+     0.25   1 0.25 0.25 1  0.25 1  0.25 1
+      nan
+     """),
+    ("prelu of nan", F.prelu, """
+     nan inf -inf   0 1  -1 3  -3 6
+     nan
+     nan inf  nan nan 1 nan 3 nan 6
+     nan   1  nan nan 1 nan 1 nan 1
+     nan
+     """),
+    ("smooth_l1_loss", partial(F.smooth_l1_loss, reduction="none"), """
+     nan inf -inf 0   1     2 inf
+       1   1    1 0   2   2.5 inf
+     nan inf  inf 0 0.5 0.125 nan
+     nan   1   -1 0  -1  -0.5 nan
+     nan  -1    1 0   1   0.5 nan
+     """),
+    ("huber_loss", partial(F.huber_loss, reduction="none", delta=0.5), """
+     nan  inf -inf 0     1     2 inf
+       1    1    1 0     2   2.5 inf
+     nan  inf  inf 0 0.375 0.125 nan
+     nan  0.5 -0.5 0  -0.5  -0.5 nan
+     nan -0.5  0.5 0   0.5   0.5 nan
+     """),
+    ("binary_cross_entropy", partial(F.binary_cross_entropy, reduction="none"), """
+       0    1      0.5
+       0    1     0.25
+       0   -0 0.693147
+       0    0        1
+     inf -inf       -0
+     """),
+    ("margin_ranking_loss", margin_ranking, """
+     nan  1   2 inf
+       1  1 nan inf
+     nan  0 nan nan
+      -0 -1  -0  -0
+       0  1   0   0
+     """),
+    ("hinge_embedding_loss", hinge_embedding, """
+     nan nan  1
+     nan nan  0
+       1   0 -1
+     """),
+    ("xlogy", pkg.xlogy, """
+      nan   1   0   0   0  0 0 inf   2
+        0 nan nan   0 inf -1 1 inf  -1
+      nan nan nan   0   0  0 0 inf nan
+     -inf nan nan   0 inf  0 0 inf nan
+      nan nan nan nan   0 -0 0 nan  -2
+     """),
+    ("logaddexp", pkg.logaddexp, """
+     nan inf -inf inf -inf    1 1e30   1
+       1 inf -inf   1    1 -inf 1e30 inf
+     nan inf -inf inf    1    1 1e30 inf
+     nan nan  nan   1    0    1  0.5   0
+     nan nan  nan   0    1    0  0.5   1
+     """),
+    ("lerp far out", pkg.lerp, """
+      1  inf  0
+      2    1  1
+     -3   -2  4
+     -2  inf  4
+      4    3 -3
+     -3   -2  4
+      1 -inf  1
+     """),
+    ("max", pkg.max, """
+     nan nan 1
+     nan
+     0.5 0.5 0
+     """),
+    ("min", pkg.min, """
+       2 nan 1
+     nan
+       0   1 0
+     """),
+    ("norm inf", lambda x: pkg.norm(x, inf), """
+     nan 0
+     nan
+       0 0
+     """),
+    ("norm -1", lambda x: pkg.norm(x, -1), """
+     0 1
+     0
+     0 0
+     """),
+]
+
+
+def case_of(name, function, text):
+    """(function, inputs, value, gradients) of a row."""
+    lines = [np.array(line.split(), "float64") for line in text.strip().split("\n")]
+    n = len(lines) // 2
+    return pytest.param(function, lines[:n], lines[n], lines[n + 1 :], id=name)
+
+
+CASES = [case_of(*row) for row in ROWS]
+
+
+@pytest.mark.parametrize("function, inputs, value, gradients", CASES)
+def test_values_and_gradients(function, inputs, value, gradients):
+    xs = [pkg.tensor(x, requires_grad=True) for x in inputs]
+    y = function(*xs)
+    np.testing.assert_allclose(y.detach().numpy().reshape(-1), value, rtol=1e-5)
+    y.backward(pkg.ones_like(y))
+    for x, want in zip(xs, gradients):
+        np.testing.assert_allclose(x.grad.numpy(), want, rtol=1e-5)
+
+
+@pytest.mark.parametrize("function, inputs, value, gradients", CASES)
+def test_gradients_that_can_be_differentiated(function, inputs, value, gradients):
+    """The formulas with a graph are the same ones."""
+    xs = [pkg.tensor(x, requires_grad=True) for x in inputs]
+    y = function(*xs)
+    made = pkg.autograd.grad(y, xs, pkg.ones_like(y), create_graph=True)
+    for got, want in zip(made, gradients):
+        np.testing.assert_allclose(got.detach().numpy(), want, rtol=1e-5)
+
+
+def test_medians_name_the_first_nan():
+    values, indices = pkg.median(pkg.tensor([[1.0, nan, nan], [3.0, 1.0, 2.0]]), 1)
+    np.testing.assert_array_equal(values.numpy(), [nan, 2.0])
+    assert indices.tolist() == [1, 2]
+
+
+def test_gradients_of_integers_powers_are_as_precise_as_the_gradient():
+    e = pkg.tensor([2.0], dtype=pkg.float64, requires_grad=True)
+    pkg.pow(pkg.tensor([3]), e).backward(pkg.ones(1, dtype=pkg.float64))
+    assert e.grad.item() == 9 * np.log(3)
+    y = pkg.tensor([2.0], dtype=pkg.float64, requires_grad=True)
+    assert pkg.xlogy(y, pkg.tensor([3])).item() == 2 * np.log(3)
+    half = pkg.ones(1, dtype=pkg.float16)
+    assert pkg.xlogy(half, pkg.tensor([3])).dtype is pkg.float16
+    end = pkg.ones(1, requires_grad=True)
+    pkg.logaddexp(end, pkg.tensor([True])).backward(pkg.ones(1))
+    assert end.grad.item() == 0.5
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda m: -m,
+        lambda m: m - m,
+        lambda m: m - 1,
+        lambda m: 1 - m,
+        lambda m: pkg.ones(2) - m,
+        lambda m: pkg.ones(2).sub_(m),
+        lambda m: pkg.ones(2) - True,
+        pkg.neg,
+    ],
+)
+def test_bools_have_no_difference(call):
+    with pytest.raises(RuntimeError, match="bool tensor is not supported.*logical_not"):
+        call(pkg.tensor([True, False]))
+
+
+def test_neighbouring_bools_differ_or_not():
+    got = pkg.diff(pkg.tensor([True, False, False, True]))
+    assert got.dtype is pkg.bool and got.tolist() == [True, False, True]
+    assert pkg.diff(got, 2).tolist() == [False]
+
+
+def test_limits_of_bools_and_of_unsigned_numbers():
+    mask = pkg.tensor([True, False])
+    got = pkg.clamp_min(mask, pkg.tensor([False, True]))
+    assert got.dtype is pkg.bool and got.tolist() == [True, True]
+    with pytest.raises(ValueError, match="min_val cannot be greater than max_val"):
+        F.hardtanh(pkg.ones(1), 0.5, -0.5)
+    with pytest.raises(RuntimeError, match="unsigned type with negative limits"):
+        F.hardtanh(pkg.ones(1, dtype=pkg.uint8))
+    assert F.relu6(pkg.tensor([9], dtype=pkg.uint8)).tolist() == [6]
+
+
+def test_parameters_of_integer_tensors_lose_their_fraction():
+    x = pkg.tensor([1, 2, 3])
+    assert F.threshold(x, 1.5, 2.5).tolist() == [2, 2, 3]
+    assert pkg.addcmul(x, x, x, value=-2.7).tolist() == [-1, -6, -15]
+
+
+@pytest.mark.parametrize("x, y", [(nan, 1), (2, 1), (-1, 1), (0.5, 2), (0.5, nan)])
+def test_probabilities_are_between_0_and_1(x, y):
+    with pytest.raises(RuntimeError, match="should be between 0 and 1"):
+        F.binary_cross_entropy(pkg.tensor([x]), pkg.tensor([y + 0.0])).item()
