@@ -34,8 +34,7 @@ and meaning are PyTorch's; `help(pkg.add)` shows one op at the prompt. The parts
 [ops](#ops), [functions](#functions), [tensors](#tensors), [layers](#layers),
 [losses](#losses), [functional](#functional), [optimisers](#optimisers),
 [schedules](#schedules), [linalg](#linalg), [autograd](#autograd), [data](#data),
-[saving](#saving), and [what PyTorch has besides](#what-pytorch-has-besides). Where a
-result differs from PyTorch's on purpose: [differences.md](differences.md).
+[saving](#saving), and [what PyTorch has besides](#what-pytorch-has-besides).
 
 ## Ops
 
@@ -166,7 +165,7 @@ class Named:
 def public(module: ModuleType) -> Iterator[tuple[str, Any]]:
     """(name, value) of what a module offers, sorted."""
     names = getattr(module, "__all__", None) or dir(module)
-    for name in sorted(set(names), key=str.lower):
+    for name in sorted(set(names), key=lambda name: (name.lower(), name)):
         value = getattr(module, name)
         ours = str(getattr(value, "__module__", "pkg")).split(".")[0] in (
             "pkg",

@@ -100,7 +100,11 @@ def missing(theirs: ModuleType, ours: str, wanted: Any = None) -> list[str]:
         within = theirs.__name__ if inspect.isclass(value) else "torch"
         if not hasattr(home, name) and belongs(value, within):
             found += [name] * bool((wanted or is_function)(value))
-    return sorted(found, key=str.lower)
+    return alphabetical(found)
+
+
+def alphabetical(names: list[str]) -> list[str]:
+    return sorted(names, key=lambda name: (name.lower(), name))
 
 
 def belongs(value: Any, within: str) -> bool:
@@ -139,7 +143,7 @@ def methods(torch: ModuleType, functions: set[str]) -> list[str]:
         and not hasattr(ours, name)
         and name.rstrip("_") not in functions
     ]
-    return sorted(found, key=str.lower)
+    return alphabetical(found)
 
 
 def modules(torch: ModuleType) -> list[str]:
