@@ -3,7 +3,7 @@
 
 The registry in C++ is the only list, and this module alone makes names of it: at
 import, and again after ``load_library``.  Ops of pkg itself are ``pkg.ops.add``; those
-of another namespace ``pkg.ops.<namespace>.<op>``.
+of another namespace ``pkg.ops.<namespace>.<op>``.  docs/ops.md is the list to read.
 """
 
 from __future__ import annotations
