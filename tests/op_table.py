@@ -196,7 +196,7 @@ _LEFT_OUT = {
         "masked_fill: int32 int8 uint8 bool"
     ),
     "a float beside integers loses its fraction, as in PyTorch": (
-        "addcmul: int32 int8 uint8"
+        "addcmul: int32 int8 uint8; addmm: int32 int8 uint8; baddbmm: int32 int8 uint8"
     ),
     "the row asks for float64": "to-itself: int32 int8 uint8 bool",
     "of equal elements another one may be chosen": "topk-smallest: bool",

@@ -135,7 +135,7 @@ def test_no_samples_and_no_channels():
 def test_sizes_that_do_not_fit(image, weight, options, match):
     with pytest.raises(RuntimeError, match=match):
         pkg.conv2d(pkg.ones(image), pkg.ones(weight), **options)
-    with pytest.raises(RuntimeError, match="same floating type"):
+    with pytest.raises(RuntimeError, match="same floating or integer type"):
         pkg.conv2d(pkg.ones(1, 1, 3, 3), pkg.ones(1, 1, 2, 2, dtype=pkg.float64))
 
 
@@ -172,3 +172,48 @@ def test_max_pooling_of_ties_and_nan():
     assert x.grad.tolist() == [[[[5.0, 0.0], [0.0, 0.0]]]]
     nan = pkg.tensor([[[[1.0, float("nan")], [3.0, 4.0]]]])
     assert pkg.isnan(pkg.max_pool2d(nan, 2)).all()
+
+
+@pytest.mark.parametrize(("image", "weight", "options"), CASES)
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int32", "int64"])
+def test_integers_are_exact_and_wrap(image, weight, options, dtype):
+    rng = np.random.default_rng(0)
+    x, w, b = (
+        rng.integers(0, 100, s).astype(dtype) for s in (image, weight, weight[:1])
+    )
+    got = pkg.conv2d(pkg.tensor(x), pkg.tensor(w), pkg.tensor(b), **options)
+    assert got.dtype is getattr(pkg, dtype)
+    np.testing.assert_array_equal(got.numpy(), reference(x, w, b, **options))
+    plain = pkg.conv2d(pkg.tensor(x), pkg.tensor(w), **options)
+    np.testing.assert_array_equal(plain.numpy(), reference(x, w, b * 0, **options))
+
+
+def test_integers_of_one_dimension_and_mixtures():
+    x, w = pkg.arange(4), pkg.tensor([[[1, -1]]])
+    assert pkg.conv1d(x.reshape(1, 1, 4), w).tolist() == [[[-1, -1, -1]]]
+    assert pkg.conv1d(x.reshape(1, 4), w, pkg.tensor([5])).tolist() == [[4, 4, 4]]
+    for other in (w.float(), w.bool()):
+        with pytest.raises(RuntimeError, match="same floating or integer type"):
+            pkg.conv1d(x.reshape(1, 1, 4), other)
+    with pytest.raises(RuntimeError, match="expected bias"):
+        pkg.conv1d(x.reshape(1, 1, 4), w, pkg.tensor([5.0]))
+
+
+def test_one_sample_of_one_dimension():
+    x = pkg.arange(6.0).reshape(1, 6)
+    assert pkg.max_pool1d(x, 4).tolist() == [[3.0]]
+    w = pkg.tensor([[[1.0, -1.0]]])
+    want = pkg.conv1d(x.unsqueeze(0), w)[0]
+    assert pkg.conv1d(x, w).tolist() == want.tolist()
+
+
+def test_averages_of_integers_are_rounded_towards_zero():
+    x = -pkg.arange(9).reshape(1, 3, 3)
+    got = pkg.avg_pool2d(x, 2, padding=1)
+    assert got.dtype is pkg.int64 and got.tolist() == [[[0, 0], [-2, -6]]]
+    inner = pkg.avg_pool2d(x, 2, padding=1, count_include_pad=False)
+    assert inner.tolist() == [[[0, -1], [-4, -6]]]
+    assert pkg.avg_pool1d(pkg.arange(6).reshape(1, 1, 6), 4).tolist() == [[[1]]]
+    for dtype in (pkg.bool, pkg.uint8, pkg.int8, pkg.int32):
+        with pytest.raises(NotImplementedError, match="is not implemented for"):
+            pkg.avg_pool2d(x.to(dtype), 2)

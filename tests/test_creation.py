@@ -56,3 +56,10 @@ def test_scatter_add_counts_every_occurrence():
     assert got.tolist() == [[2.0, 0.0, 1.0], [0.0, 3.0, 0.0]]
     with pytest.raises(IndexError):
         x.scatter_add(1, pkg.tensor([[3]]), pkg.ones(1, 1))
+
+
+@pytest.mark.parametrize("make", ["arange", "linspace", "logspace"])
+def test_a_sequence_has_no_bools(make):
+    arguments = (0, 1) if make == "arange" else (0, 1, 3)
+    with pytest.raises(NotImplementedError, match=rf"\[{make}\] is not .* for bool"):
+        getattr(pkg, make)(*arguments, dtype=pkg.bool)

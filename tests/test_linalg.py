@@ -213,3 +213,57 @@ def test_products_of_vectors_and_diagonals():
     c = rng.normal(size=(2, 3, 4))
     got = pkg.linalg.diagonal(pkg.tensor(c), offset=1).numpy()
     np.testing.assert_array_equal(got, np.diagonal(c, 1, -2, -1))
+
+
+@pytest.mark.parametrize("name", ["addmm", "addmv", "baddbmm", "addbmm"])
+def test_factors_of_integer_products_lose_their_fraction(name):
+    shapes = {
+        "addmm": [(2, 2), (2, 2), (2, 2)],
+        "addmv": [(2,), (2, 2), (2,)],
+        "baddbmm": [(1, 2, 2)] * 3,
+        "addbmm": [(2, 2), (1, 2, 2), (1, 2, 2)],
+    }[name]
+    xs = [pkg.ones(s, dtype=pkg.int64) for s in shapes]
+    got = getattr(pkg, name)(*xs, beta=2.7, alpha=1.9)
+    assert got.dtype is pkg.int64 and set(got.flatten().tolist()) == {2 * 1 + 1 * 2}
+    floats = [x.double() for x in xs]
+    exact = getattr(pkg, name)(*floats, beta=2.5, alpha=0.5)
+    assert set(exact.flatten().tolist()) == {3.5}
+
+
+def test_factors_of_an_integer_outer_product_have_none():
+    x, v = pkg.ones(2, 2, dtype=pkg.int64), pkg.ones(2, dtype=pkg.int64)
+    with pytest.raises(RuntimeError, match="must not be floating point"):
+        pkg.addr(x, v, v, beta=2.5)
+
+
+def test_einsum_sums_integers_in_int64_and_promotes_products():
+    small = pkg.full((2, 2), 100, dtype=pkg.int8)
+    for equation, want in [("ij->", 400), ("ij->i", [200, 200]), ("ii", 200)]:
+        got = pkg.einsum(equation, small)
+        assert got.dtype is pkg.int64 and got.tolist() == want
+    assert pkg.einsum("ij->ji", small).dtype is pkg.int8
+    ints = pkg.ones(3, dtype=pkg.int32)
+    assert pkg.einsum("i,i->", ints, ints).dtype is pkg.int32
+    assert pkg.einsum("i,j->", ints, ints).dtype is pkg.int64
+    for other in (pkg.float32, pkg.float64, pkg.int64):
+        got = pkg.einsum("i,j->ij", ints, pkg.ones(2, dtype=other))
+        assert got.dtype is other and got.tolist() == [[1, 1]] * 3
+
+
+@pytest.mark.parametrize("x", [(4, 3), (2, 4, 3), (0, 3), (3,)])
+@pytest.mark.parametrize("out", [0, 2])
+def test_gradients_of_a_linear_map_with_no_results_are_zero(x, out):
+    x = pkg.ones(x, requires_grad=True)
+    w = pkg.ones(out, 3, requires_grad=True)
+    b = pkg.ones(out, requires_grad=True)
+    pkg.linear(x, w, b).sum().backward()
+    rows = x.numel() // 3
+    assert x.grad.tolist() == (pkg.ones_like(x) * out).tolist()
+    assert w.grad.tolist() == [[rows] * 3] * out and b.grad.tolist() == [rows] * out
+
+
+def test_gradients_of_a_linear_map_of_no_inputs():
+    x, w = pkg.ones(4, 0, requires_grad=True), pkg.ones(2, 0, requires_grad=True)
+    pkg.linear(x, w).sum().backward()
+    assert x.grad.shape == (4, 0) and w.grad.shape == (2, 0)

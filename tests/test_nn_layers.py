@@ -306,3 +306,27 @@ def test_reprs_agree_with_pytorch():
         lambda nn: nn.ModuleList([nn.Sequential(nn.Tanh()) for _ in range(3)]),
     ]:
         assert repr(make(nn)) == repr(make(torch.nn))
+
+
+def test_prelu_of_no_dimension_keeps_it():
+    layer = nn.PReLU()
+    y = layer(pkg.tensor(-3.0))
+    assert y.shape == () and y.item() == -0.75
+    y.backward()
+    assert layer.weight.grad.tolist() == [-3.0]
+    for weight in (pkg.ones(1, 1), pkg.ones(2)):
+        with pytest.raises(RuntimeError, match="expected weight to hold"):
+            F.prelu(pkg.ones(4, 3), weight)
+
+
+def test_norms_of_nothing():
+    """Without elements nobody asks for channels."""
+    four = pkg.zeros(4)
+    assert F.batch_norm(pkg.zeros(0), four, four).shape == (0,)
+    assert F.batch_norm(pkg.zeros(0), None, None, training=True).shape == (0,)
+    x = pkg.zeros(2, 0, 3, requires_grad=True)
+    F.batch_norm(x, four, four).sum().backward()
+    assert x.grad.shape == (2, 0, 3)
+    assert F.instance_norm(pkg.zeros(2, 0, 4)).shape == (2, 0, 4)
+    with pytest.raises(ValueError, match="more than 1 spatial element"):
+        F.instance_norm(pkg.zeros(2, 3, 1))

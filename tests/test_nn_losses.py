@@ -143,3 +143,17 @@ def test_bce_with_logits_is_stable_weighted_and_smooth_at_zero():
     np.testing.assert_allclose(x.grad.tolist(), [0.0, 0.0, -0.5 / 3], atol=1e-7)
     with pytest.raises(ValueError, match="must be the same as input size"):
         F.binary_cross_entropy_with_logits(x, pkg.ones([1]))
+
+
+def test_class_numbers_may_be_bytes():
+    scores = pkg.tensor([[0.0, 1.0, 3.0], [2.0, 0.0, 5.0]])
+    target = pkg.tensor([2, 0])
+    want = F.nll_loss(scores, target).item()
+    assert F.nll_loss(scores, target.to(pkg.uint8)).item() == want == -2.5
+
+
+def test_cosine_similarity_promotes():
+    x, y = pkg.tensor([3, 4]), pkg.tensor([6.0, 8.0], dtype=pkg.float64)
+    for pair in ((x, y), (y, x)):
+        got = F.cosine_similarity(*pair, dim=0)
+        assert got.dtype is pkg.float64 and abs(got.item() - 1) < 1e-15

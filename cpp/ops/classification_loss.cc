@@ -14,8 +14,9 @@ const Op<Tensor(const Tensor&, const TensorList&)> index{"_index"};
 Tensor positive_part(const Tensor& x) { return clamp(x, Tensor(0), Tensor()); }
 
 // input (N, C, ...) or (C,), target the same without C.
-Tensor nll_loss(const Tensor& input, const Tensor& target, const Tensor& weight,
+Tensor nll_loss(const Tensor& input, const Tensor& given, const Tensor& weight,
                 int64_t ignore_index, const std::string& reduction) {
+  const Tensor target = given.dtype() == DType::UInt8 ? to_dtype(given, DType::Int64) : given;
   check_reduction(reduction);
   const int64_t at = input.ndim() == 1 ? 0 : 1;
   PKG_CHECK(input.ndim() > 0, ValueError,

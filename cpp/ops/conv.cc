@@ -17,6 +17,9 @@ const Op<Tensor(const Tensor&, const Tensor&, const Shape&, const Shape&, const 
 const Op<Tensor(const Tensor&, const Tensor&, const Shape&, const Shape&, const Shape&,
                 const Shape&, int64_t)>
     weight_grad{"_conv2d_weight_grad"};
+const Op<Tensor(const Tensor&, const Shape&, const Scalar&)> pad{"constant_pad_nd"};
+const Op<Tensor(const TensorList&, int64_t)> cat{"cat"};
+const BinaryOp matmul{"matmul"};
 
 void check(const Tensor& input, const Tensor& weight, const Tensor& bias, int64_t groups) {
   PKG_CHECK(input.ndim() == 4 && weight.ndim() == 4, RuntimeError, "[conv2d] expected "
@@ -27,9 +30,9 @@ void check(const Tensor& input, const Tensor& weight, const Tensor& bias, int64_
             RuntimeError, "[conv2d] Given groups=", groups, ", weight of size ",
             weight.sizes(), ", expected input", input.sizes(), " to have ",
             weight.size(1) * groups, " channels, but got ", input.size(1), " channels");
-  PKG_CHECK(is_floating(input.dtype()) && input.dtype() == weight.dtype(), RuntimeError,
+  PKG_CHECK(input.dtype() == weight.dtype() && input.dtype() != DType::Bool, RuntimeError,
             "[conv2d] Input type (", input.dtype(), ") and weight type (", weight.dtype(),
-            ") should be the same floating type");
+            ") should be the same floating or integer type");
   PKG_CHECK(!bias.defined() ||
                 (bias.sizes() == Shape{weight.size(0)} && bias.dtype() == input.dtype()),
             RuntimeError, "[conv2d] expected bias (", weight.size(0), ",) of dtype ",
@@ -65,6 +68,40 @@ double cost(const Shape& maps, const Shape& weight) {
   return positions * patch * (0.02 * double(weight[0]) + 0.5);
 }
 
+// Of integers, which need no speed: a product of matrices for each place in the kernel.
+Tensor whole_conv(const Tensor& input, const Tensor& weight, const Tensor& bias,
+                  const Shape& stride, const Shape& padding, const Shape& dilation,
+                  int64_t groups) {
+  check(input, weight, bias, groups);
+  const int64_t h = output_size(input, weight, 0, stride, padding, dilation);
+  const int64_t w = output_size(input, weight, 1, stride, padding, dilation);
+  const int64_t channels = weight.size(1), each = weight.size(0) / groups;
+  const Tensor x = pad(input, Shape{padding[1], padding[1], padding[0], padding[0]}, 0);
+  const auto part = [](const Tensor& t, int64_t dim, int64_t from, int64_t count,
+                       int64_t step) {
+    return slice(t, dim, from, from + (count - 1) * step + 1, step);
+  };
+  TensorList maps;
+  for (int64_t g = 0; g < groups; ++g) {
+    const Tensor image = slice(x, 1, g * channels, (g + 1) * channels, 1);
+    const Tensor kernel = slice(weight, 0, g * each, (g + 1) * each, 1);
+    Tensor total;
+    for (int64_t i = 0; i < weight.size(2); ++i) {
+      const Tensor rows = part(image, 2, i * dilation[0], h, stride[0]);
+      for (int64_t j = 0; j < weight.size(3); ++j) {
+        const Tensor patch = part(rows, 3, j * dilation[1], w, stride[1]);
+        const Tensor flat = reshape(patch, Shape{input.size(0), channels, h * w});
+        const Tensor product = matmul(select(select(kernel, 3, j), 2, i), flat);
+        total = total.defined() ? add(total, product) : product;
+      }
+    }
+    maps.push_back(total);
+  }
+  const Tensor out = reshape(maps.size() == 1 ? maps[0] : cat(maps, 1),
+                             Shape{input.size(0), weight.size(0), h, w});
+  return bias.defined() ? add(out, reshape(bias, Shape{weight.size(0), 1, 1})) : out;
+}
+
 PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("_conv2d(Tensor input, Tensor weight, Tensor? bias, int[2] stride, "
         "int[2] padding, int[2] dilation, int groups) -> Tensor")
@@ -73,6 +110,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
                 const Shape& stride, const Shape& padding, const Shape& dilation,
                 int64_t groups) -> Spec {
         check(input, weight, bias, groups);
+        PKG_CHECK(is_floating(input.dtype()), RuntimeError,
+                  "[_conv2d] expected a floating dtype, got ", input.dtype());
         const int64_t h = output_size(input, weight, 0, stride, padding, dilation);
         const int64_t w = output_size(input, weight, 1, stride, padding, dilation);
         return {Shape{input.size(0), weight.size(0), h, w}, input.dtype(), input.device()};
@@ -147,12 +186,12 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .composite([](const Tensor& input, const Tensor& weight, const Tensor& bias,
                     const Shape& stride, const Shape& padding, const Shape& dilation,
                     int64_t groups) {
-        if (input.ndim() != 3) {
-          return forward(input, weight, bias, stride, padding, dilation, groups);
-        }
-        return select(forward(unsqueeze(input, 0), weight, bias, stride, padding, dilation,
-                              groups),
-                      0, 0);
+        const auto conv = [&](const Tensor& x) {
+          return is_floating(x.dtype())
+                     ? forward(x, weight, bias, stride, padding, dilation, groups)
+                     : whole_conv(x, weight, bias, stride, padding, dilation, groups);
+        };
+        return input.ndim() == 3 ? select(conv(unsqueeze(input, 0)), 0, 0) : conv(input);
       });
 }
 

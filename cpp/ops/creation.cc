@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ops/creation.cc: new tensors, copies and conversions.  Number sequences: sequences.cc.
 #include "ops/elementwise.h"
+#include "ops/number_fits.h"
 
 namespace pkg::ops {
 
@@ -34,7 +35,9 @@ void fill(const Tensor& tensor, const Scalar& value) {
 
 Tensor full(const Shape& size, const Scalar& value, std::optional<DType> dtype,
             std::optional<Device> device, bool requires_grad) {
-  Tensor tensor = empty(size, dtype.value_or(value.dtype()), device.value_or(Device{}));
+  const DType type = dtype.value_or(value.dtype());
+  check_fits("full", value, type);
+  Tensor tensor = empty(size, type, device.value_or(Device{}));
   if (!tensor.is_meta()) fill(tensor, value);
   return with_requires_grad(tensor, requires_grad);
 }
@@ -221,7 +224,10 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .in_place();
   m.def("fill(Tensor self, Scalar value) -> Tensor")
       .doc("One value everywhere.")
-      .shape([](const Tensor& self, const Scalar&) { return self.spec(); })
+      .shape([](const Tensor& self, const Scalar& value) {
+        check_fits("fill", value, self.dtype());
+        return self.spec();
+      })
       .cpu([](Tensor& out, const Tensor&, const Scalar& value) { fill(out, value); })
       .grad("", [](const GradContext& g) -> TensorList { return {full_like(g.grad(), 0)}; })
       .in_place();

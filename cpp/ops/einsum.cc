@@ -111,7 +111,7 @@ Tensor arranged(const Operand& x, const Labels& labels) {
   return t;
 }
 
-// Sums over the labels that `keep` does not want.
+// Sums over the labels that `keep` does not want; integers in int64, as by sum().
 template <class Keep>
 Operand summed(const Operand& x, Keep keep) {
   Operand result{x.tensor, {}};
@@ -121,8 +121,7 @@ Operand summed(const Operand& x, Keep keep) {
     else gone.push_back(int64_t(d));
   }
   if (gone.empty()) return result;
-  const DType dtype = x.tensor.dtype() == DType::Bool ? DType::Int64 : x.tensor.dtype();
-  result.tensor = sum(x.tensor, std::optional<Shape>(gone), false, dtype);
+  result.tensor = sum(x.tensor, std::optional<Shape>(gone), false, std::optional<DType>());
   return result;
 }
 
@@ -166,8 +165,13 @@ Operand contract(Operand a, Operand b, const std::array<bool, kMaxLabels>& neede
   };
   const int64_t n_batch = extent(a, batch, true), n_left = extent(a, left, true);
   const int64_t n_shared = extent(a, shared, false), n_right = extent(b, right, true);
-  const Tensor x = reshape(arranged(a, a_order), Shape{n_batch, n_left, n_shared});
-  const Tensor y = reshape(arranged(b, b_order), Shape{n_batch, n_shared, n_right});
+  const DType dtype = promote(a.tensor.dtype(), b.tensor.dtype());
+  const auto factor = [&](const Operand& of, const Labels& order, const Shape& shape) {
+    const Tensor t = reshape(arranged(of, order), shape);
+    return t.dtype() == dtype ? t : to_dtype(t, dtype);
+  };
+  const Tensor x = factor(a, a_order, Shape{n_batch, n_left, n_shared});
+  const Tensor y = factor(b, b_order, Shape{n_batch, n_shared, n_right});
   Operand result{reshape(bmm(x, y), sizes), batch};
   result.labels.insert(result.labels.end(), left.begin(), left.end());
   result.labels.insert(result.labels.end(), right.begin(), right.end());

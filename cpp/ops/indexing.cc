@@ -4,6 +4,7 @@
 // index() moves the indexed dimensions to the front (a view), turns masks into index
 // tensors, and calls _index; index_put_() likewise with _index_put.
 #include "ops/elementwise.h"
+#include "ops/number_fits.h"
 
 namespace pkg::ops {
 namespace {
@@ -132,14 +133,29 @@ Tensor index_put_(const Tensor& self, const TensorList& indices, const Tensor& v
   return self;
 }
 
+// A tensor of no dimension as a vector of its element.
+Tensor vector(const Tensor& t) { return t.ndim() == 0 ? reshape(t, Shape{1}) : t; }
+
 // The indices that name slices of dim.
-TensorList slices(const Tensor& self, int64_t dim, const Tensor& i) {
-  PKG_CHECK(self.ndim() > 0 && i.ndim() <= 1, IndexError, "[index] Index is supposed to be "
-            "a vector of slices of a dimension, got index ", i.sizes(), " for ",
-            self.sizes());
-  TensorList indices(size_t(wrap_dim("index", dim, self.ndim())));
-  indices.push_back(i.ndim() == 0 ? reshape(i, Shape{1}) : i);
+TensorList slices(const char* op, const Tensor& self, int64_t dim, const Tensor& i) {
+  PKG_CHECK(i.ndim() <= 1, IndexError, "[", op, "] Index is supposed to be a vector of "
+            "slices of a dimension, got index ", i.sizes(), " for ", self.sizes());
+  PKG_CHECK(is_integral(i.dtype()), RuntimeError, "[", op, "] Expected an integer dtype for "
+            "index, got ", i.dtype());
+  TensorList indices(size_t(wrap_dim(op, dim, self.ndim())));
+  indices.push_back(vector(i));
   return indices;
+}
+// What is written to the slices: one of self's for each index, nothing broadcasts.
+Tensor source_of(const char* op, const Tensor& self, int64_t dim, const Tensor& i,
+                 const Tensor& source) {
+  const Tensor slices = self.ndim() == 0 ? vector(source) : source;
+  Shape want = vector(self).sizes();
+  want[size_t(wrap_dim(op, dim, self.ndim()))] = i.numel();
+  PKG_CHECK(slices.sizes() == want, RuntimeError, "[", op, "] source tensor shape must match "
+            "self tensor shape, excluding the specified dimension, which has one slice for "
+            "each index: expected ", want, ", got ", source.sizes());
+  return slices;
 }
 Tensor scaled(const Tensor& t, const Scalar& alpha) {
   return alpha == Scalar(1) ? t : mul(t, Tensor(alpha));
@@ -156,9 +172,37 @@ Tensor put(const Tensor& self, const TensorList& indices, const Tensor& values,
   }
   return front.self.is_same(self) ? result : contiguous(permute(result, inverse));
 }
+// Writes values to slices of self, or of the vector that stands for a 0-d self: a copy of
+// it, or in place.
+Tensor write_slices(const Tensor& self, const TensorList& at, const Tensor& values,
+                    bool accumulate, bool in_place) {
+  const Tensor target = vector(self);
+  if (in_place) {
+    index_put_(target, at, values, accumulate);
+    return self;
+  }
+  const Tensor result = put(target, at, values, accumulate);
+  return self.ndim() == 0 ? reshape(result, Shape()) : result;
+}
+template <bool InPlace>
 Tensor index_add(const Tensor& self, int64_t dim, const Tensor& i, const Tensor& source,
                  const Scalar& alpha) {
-  return put(self, slices(self, dim, i), scaled(source, alpha), true);
+  const TensorList at = slices("index_add", self, dim, i);
+  return write_slices(self, at,
+                      scaled(source_of("index_add", self, dim, i, source), alpha), true,
+                      InPlace);
+}
+template <bool InPlace>
+Tensor index_copy(const Tensor& self, int64_t dim, const Tensor& i, const Tensor& source) {
+  const TensorList at = slices("index_copy", self, dim, i);
+  // A 0-d source is a slice of a vector.
+  const Tensor& given = self.ndim() == 1 ? vector(source) : source;
+  return write_slices(self, at, source_of("index_copy", self, dim, i, given), false, InPlace);
+}
+template <bool InPlace>
+Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& i, const Scalar& value) {
+  check_fits("index_fill", value, self.dtype());
+  return write_slices(self, slices("index_fill", self, dim, i), Tensor(value), false, InPlace);
 }
 
 Spec put_rule(const Tensor& self, const TensorList& indices, const Tensor& values, bool) {
@@ -209,11 +253,11 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("index_select(Tensor self, int dim, Tensor index) -> Tensor")
       .doc("The slices of dim that a 1-d index names.")
       .composite([](const Tensor& self, int64_t dim, const Tensor& i) {
-        PKG_CHECK(i.ndim() <= 1, IndexError, "[index_select] Index is supposed to be a "
-                  "vector, got ", i.sizes());
-        TensorList indices(size_t(wrap_dim("index_select", dim, self.ndim())));
-        indices.push_back(reshape(i, Shape{i.numel()}));
-        return index(self, indices);
+        const TensorList at = slices("index_select", self, dim, i);
+        if (self.ndim() > 0) return index(self, at);
+        PKG_CHECK(i.numel() == 1, RuntimeError, "[index_select] Index to a 0-d tensor can "
+                  "have only 1 value, got ", i.numel());
+        return reshape(index(vector(self), at), Shape());
       });
   m.def("nonzero(Tensor self) -> Tensor")
       .doc("Indices of the non-zero elements, one row each; waits for self.")
@@ -230,39 +274,24 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("index_add(Tensor self, int dim, Tensor index, Tensor source, *, "
         "Scalar alpha=1) -> Tensor")
       .doc("self with alpha * source[i] added to slice index[i] of dim.")
-      .composite(index_add);
+      .composite(index_add<false>);
   m.def("index_add_(Tensor(a!) self, int dim, Tensor index, Tensor source, *, "
         "Scalar alpha=1) -> Tensor(a!)")
       .doc("In-place form of index_add.")
-      .composite([](const Tensor& self, int64_t dim, const Tensor& index,
-                    const Tensor& source, const Scalar& alpha) {
-        return index_put_(self, slices(self, dim, index), scaled(source, alpha), true);
-      });
+      .composite(index_add<true>);
   m.def("index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor")
       .doc("self with source[i] written to slice index[i] of dim.")
-      .composite([](const Tensor& self, int64_t dim, const Tensor& index,
-                    const Tensor& source) {
-        return put(self, slices(self, dim, index), source, false);
-      });
+      .composite(index_copy<false>);
   m.def("index_copy_(Tensor(a!) self, int dim, Tensor index, Tensor source) "
         "-> Tensor(a!)")
       .doc("In-place form of index_copy.")
-      .composite([](const Tensor& self, int64_t dim, const Tensor& index,
-                    const Tensor& source) {
-        return index_put_(self, slices(self, dim, index), source, false);
-      });
+      .composite(index_copy<true>);
   m.def("index_fill(Tensor self, int dim, Tensor index, Scalar value) -> Tensor")
       .doc("self with one value in the slices of dim that index names.")
-      .composite([](const Tensor& self, int64_t dim, const Tensor& index,
-                    const Scalar& value) {
-        return put(self, slices(self, dim, index), Tensor(value), false);
-      });
+      .composite(index_fill<false>);
   m.def("index_fill_(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)")
       .doc("In-place form of index_fill.")
-      .composite([](const Tensor& self, int64_t dim, const Tensor& index,
-                    const Scalar& value) {
-        return index_put_(self, slices(self, dim, index), Tensor(value), false);
-      });
+      .composite(index_fill<true>);
   m.def("index_put(Tensor self, Tensor?[] indices, Tensor values, "
         "bool accumulate=False) -> Tensor")
       .doc("A copy of self with values written (or added) at self[indices].")
@@ -270,6 +299,10 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("embedding(Tensor weight, Tensor indices) -> Tensor")
       .doc("The rows of weight that indices name.")
       .composite([](const Tensor& weight, const Tensor& indices) {
+        PKG_CHECK(weight.ndim() == 2, RuntimeError, "[embedding] 'weight' must be 2-D, got "
+                  "shape ", weight.sizes());
+        PKG_CHECK(is_integral(indices.dtype()), RuntimeError, "[embedding] expected integer "
+                  "indices, got ", indices.dtype());
         return index(weight, TensorList{indices});
       });
   m.def("take(Tensor self, Tensor index) -> Tensor")

@@ -113,6 +113,17 @@ TensorList at_least(const TensorList& tensors, int64_t ndim) {
   return raised;
 }
 
+TensorList split_between(const Tensor& self, const Shape& indices, int64_t dim) {
+  TensorList parts;
+  std::optional<int64_t> from = 0;
+  for (int64_t to : indices) {
+    parts.push_back(slice(self, dim, from, to, 1));
+    from = to;
+  }
+  parts.push_back(slice(self, dim, from, std::optional<int64_t>(), 1));
+  return parts;
+}
+
 PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("cat(Tensor[] tensors, int dim=0) -> Tensor")
       .doc("Tensors one after the other along an existing dimension.")
@@ -162,15 +173,20 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .composite(tensor_split);
   m.def("tensor_split.indices(Tensor self, int[] indices, int dim=0) -> Tensor[]")
       .doc("Views between the indices along dim.")
-      .composite([](const Tensor& self, const Shape& indices, int64_t dim) {
-        TensorList parts;
-        std::optional<int64_t> from = 0;
-        for (int64_t to : indices) {
-          parts.push_back(slice(self, dim, from, to, 1));
-          from = to;
+      .composite(split_between);
+  m.def("tensor_split.tensor(Tensor self, Tensor tensor_indices_or_sections, int dim=0) "
+        "-> Tensor[]")
+      .doc("The same with sections (0-d) or indices (1-d) in a tensor; waits for it.")
+      .composite([](const Tensor& self, const Tensor& given, int64_t dim) {
+        PKG_CHECK(given.ndim() <= 1 && is_integral(given.dtype()), RuntimeError,
+                  "[tensor_split] expected tensor_indices_or_sections to be integers, 0-d or "
+                  "1-d, got ", given.dtype(), " of shape ", given.sizes());
+        if (given.ndim() == 0) return tensor_split(self, item(given).to<int64_t>(), dim);
+        Shape indices;
+        for (int64_t i = 0; i < given.size(0); ++i) {
+          indices.push_back(item(select(given, 0, i)).to<int64_t>());
         }
-        parts.push_back(slice(self, dim, from, std::optional<int64_t>(), 1));
-        return parts;
+        return split_between(self, indices, dim);
       });
   m.def("chunk(Tensor self, int chunks, int dim=0) -> Tensor[]")
       .doc("At most `chunks` views of equal size along dim.")

@@ -98,7 +98,8 @@ TensorList linear_gradient(const GradContext& g) {
   const Tensor& weight = g.input(1);
   const Shape &in = g.shape(0), &out = g.shape(1);
   const int64_t columns = out.size() == 2 ? out[0] : 1;
-  const int64_t rows = columns ? g.grad().numel() / columns : 0;
+  int64_t rows = 1;  // from the sizes: a gradient of no columns has none of its own
+  for (size_t d = 0; d + 1 < in.size(); ++d) rows *= in[d];
   const auto matrix = [](const Tensor& t, int64_t m, int64_t n) {
     return t.ndim() == 2 && t.size(0) == m && t.size(1) == n ? t : reshape(t, Shape{m, n});
   };

@@ -96,8 +96,10 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .composite([](const Tensor& x1, const Tensor& x2, int64_t dim, double eps) {
         const Shape shape = broadcast_shapes("cosine_similarity", x1.sizes(), x2.sizes());
         const Dims over = Shape{dim};
-        const auto unit = [&](const Tensor& small) {
-          const Tensor x = expand(small, shape);
+        const DType dtype = to_floating(result_type(x1, x2));
+        const auto unit = [&](const Tensor& given) {
+          const Tensor x = expand(given.dtype() == dtype ? given : to_dtype(given, dtype),
+                                  shape);
           const Tensor size = vector_norm(x, 2, over, true, MaybeType());
           return div(x, clamp(size, Tensor(eps), Tensor()));
         };

@@ -39,6 +39,8 @@ Tensor normalised(const char* op, const Tensor& x, const Moments& of, double eps
 Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var,
                   const Tensor& weight, const Tensor& bias, bool training, double momentum,
                   double eps) {
+  // Of no elements the channels are not asked for.
+  if (x.numel() == 0 && (x.ndim() < 2 || x.size(1) == 0)) return clone(x);
   PKG_CHECK(x.ndim() >= 2, RuntimeError,
             "[batch_norm] expected input (N, C, ...), got shape ", x.sizes());
   if (!training) {
@@ -113,6 +115,11 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .composite([](const Tensor& x, const Tensor& weight, const Tensor& bias, double eps) {
         PKG_CHECK(x.ndim() >= 3, RuntimeError,
                   "[instance_norm] expected input (N, C, ...), got shape ", x.sizes());
+        int64_t places = 1;
+        for (int64_t d = 2; d < x.ndim(); ++d) places *= x.size(d);
+        PKG_CHECK(places != 1, ValueError, "[instance_norm] Expected more than 1 spatial "
+                  "element, got input size ", x.sizes());
+        if (x.size(1) == 0) return clone(x);
         return group_norm(x, x.size(1), weight, bias, eps);
       });
 }

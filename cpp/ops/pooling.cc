@@ -16,6 +16,14 @@ const Op<Tensor(const Tensor&, const Tensor&, const Tensor&, const Shape&, const
 const Op<Tensor(const Tensor&, const Shape&, const Dims&, const Shape&)> max_pool2d{
     "max_pool2d"};
 
+const BinaryOp trunc_divide{"_trunc_divide"};
+
+// f of a batch: what is one sample gets and loses the dimension.
+template <class F>
+Tensor of_batch(const Tensor& self, F f) {
+  return self.ndim() == 2 ? select(f(unsqueeze(self, 0)), 0, 0) : f(self);
+}
+
 // Sums over windows of one dimension, from strided slices.
 Tensor window_sum(const char* op, const Tensor& x, int64_t dim, int64_t kernel,
                   int64_t stride) {
@@ -46,8 +54,10 @@ Tensor avg_pool(const char* op, const Tensor& self, const Shape& kernel, const D
   PKG_CHECK(self.ndim() == int64_t(n) + 1 || self.ndim() == int64_t(n) + 2, RuntimeError,
             "[", op, "] expected a ", n + 1, "-d or ", n + 2, "-d tensor, got shape ",
             self.sizes());
-  PKG_CHECK(self.dtype() != DType::Bool, NotImplementedError, "[", op,
-            "] is not implemented for bool.");
+  const bool whole = self.dtype() == DType::Int64;  // rounded towards zero
+  PKG_CHECK(whole || is_floating(self.dtype()), NotImplementedError, "[", op,
+            "] is not implemented for ", self.dtype(), ".");
+  const BinaryOp& divide = whole ? trunc_divide : div;
   Shape border;
   bool padded = false;
   for (size_t i = n; i-- > 0;) {
@@ -68,9 +78,10 @@ Tensor avg_pool(const char* op, const Tensor& self, const Shape& kernel, const D
   if (padded && !count_include_pad) {
     const Shape inner(self.sizes().end() - int64_t(n), n);
     const Tensor ones = full_like(empty(inner, self.dtype(), self.device()), 1);
-    return div(summed(self), summed(ones));
+    return divide(summed(self), summed(ones));
   }
-  return div(summed(self), Tensor(double(kernel.numel())));
+  const int64_t n_window = kernel.numel();
+  return divide(summed(self), whole ? Tensor(n_window) : Tensor(double(n_window)));
 }
 
 // Window i of `out` covers floor(i n / out) to ceil((i + 1) n / out).
@@ -122,29 +133,33 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       });
   m.def("max_pool1d(Tensor self, int[1] kernel_size, int[1]? stride=None, "
         "int[1] padding=0) -> Tensor")
-      .doc("Largest value of each window of the last dimension of (N, C, L).")
+      .doc("Largest value of each window of the last dimension of (N, C, L) or (C, L).")
       .composite([](const Tensor& self, const Shape& kernel, const Dims& stride,
                     const Shape& padding) {
-        PKG_CHECK(self.ndim() == 3, RuntimeError,
-                  "[max_pool1d] expected (N, C, L), got ", self.sizes());
+        PKG_CHECK(self.ndim() == 2 || self.ndim() == 3, RuntimeError,
+                  "[max_pool1d] expected (N, C, L) or (C, L), got ", self.sizes());
         const Shape step = stride.value_or(kernel);
-        const Tensor flat = max_pool2d(unsqueeze(self, 2), Shape{1, kernel[0]},
-                                       Dims(Shape{1, step[0]}), Shape{0, padding[0]});
-        return select(flat, 2, 0);
+        return of_batch(self, [&](const Tensor& x) {
+          const Tensor flat = max_pool2d(unsqueeze(x, 2), Shape{1, kernel[0]},
+                                         Dims(Shape{1, step[0]}), Shape{0, padding[0]});
+          return select(flat, 2, 0);
+        });
       });
   m.def("conv1d(Tensor self, Tensor weight, Tensor? bias=None, int[1] stride=1, "
         "int[1] padding=0, int[1] dilation=1, int groups=1) -> Tensor")
-      .doc("1-D cross-correlation of (N, C, L) with (O, C / groups, k).")
+      .doc("1-D cross-correlation of (N, C, L) or (C, L) with (O, C / groups, k).")
       .composite([](const Tensor& self, const Tensor& weight, const Tensor& bias,
                     const Shape& stride, const Shape& padding, const Shape& dilation,
                     int64_t groups) {
-        PKG_CHECK(self.ndim() == 3 && weight.ndim() == 3, RuntimeError,
-                  "[conv1d] expected input (N, C, L) and weight (O, C / groups, k), got ",
-                  self.sizes(), " and ", weight.sizes());
-        const Tensor out =
-            conv2d(unsqueeze(self, 2), unsqueeze(weight, 2), bias, Shape{1, stride[0]},
-                   Shape{0, padding[0]}, Shape{1, dilation[0]}, groups);
-        return select(out, 2, 0);
+        PKG_CHECK((self.ndim() == 2 || self.ndim() == 3) && weight.ndim() == 3, RuntimeError,
+                  "[conv1d] expected input (N, C, L) or (C, L) and weight (O, C / groups, k), "
+                  "got ", self.sizes(), " and ", weight.sizes());
+        return of_batch(self, [&](const Tensor& x) {
+          const Tensor out =
+              conv2d(unsqueeze(x, 2), unsqueeze(weight, 2), bias, Shape{1, stride[0]},
+                     Shape{0, padding[0]}, Shape{1, dilation[0]}, groups);
+          return select(out, 2, 0);
+        });
       });
 }
 

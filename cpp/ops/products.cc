@@ -27,13 +27,15 @@ Tensor dot(const Tensor& a, const Tensor& b) {
   return matmul(a, b);
 }
 
-// beta * self + alpha * product.  beta = 0 ignores self, NaN and all.
-Tensor blend(const char* op, const Tensor& self, const Tensor& product, const Scalar& beta,
-             const Scalar& alpha) {
-  const bool whole = !is_floating(product.dtype());
-  PKG_CHECK(!whole || (!beta.is_float() && !alpha.is_float()), RuntimeError, "[", op,
-            "] For integral input tensors, beta and alpha must not be floating point "
-            "numbers, got ", beta, " and ", alpha);
+// beta * self + alpha * product.  beta = 0 ignores self, NaN and all; of integers beta and
+// alpha lose their fraction.
+Tensor blend(const char* op, const Tensor& self, const Tensor& product,
+             const Scalar& beta_given, const Scalar& alpha_given) {
+  const auto factor = [&](const Scalar& given) {
+    return is_floating(product.dtype()) || !given.is_float() ? given
+                                                             : Scalar(given.to<int64_t>());
+  };
+  const Scalar beta = factor(beta_given), alpha = factor(alpha_given);
   const Shape sizes = broadcast_shapes(op, self.sizes(), product.sizes());
   PKG_CHECK(sizes == product.sizes(), RuntimeError, "[", op, "] self of shape ",
             self.sizes(), " cannot be expanded to the product's shape ", product.sizes());
@@ -127,6 +129,10 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
                     const Scalar& beta, const Scalar& alpha) {
         check_ndim("addr", "vec1", a, 1);
         check_ndim("addr", "vec2", b, 1);
+        const bool whole = !is_floating(result_type({&self, &a, &b}));
+        PKG_CHECK(!whole || (!beta.is_float() && !alpha.is_float()), RuntimeError,
+                  "[addr] For integral input tensors, beta and alpha must not be floating "
+                  "point numbers, got ", beta, " and ", alpha);
         return blend("addr", self, mul(unsqueeze(a, 1), b), beta, alpha);
       });
   m.def("baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, "

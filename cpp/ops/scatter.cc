@@ -2,6 +2,7 @@
 // ops/scatter.cc: elements chosen one by one along a dimension (gather), written there
 // (scatter), or chosen by a mask.
 #include "ops/elementwise.h"
+#include "ops/number_fits.h"
 
 namespace pkg::ops {
 namespace {
@@ -11,16 +12,22 @@ const Op<Tensor(const Tensor&, int64_t, const Tensor&)> gather{"gather"};
 const Scatter scatter_add{"scatter_add"}, scatter{"_scatter"}, scatter_{"_scatter_"};
 const Op<Tensor(const Tensor&, const Shape&, const Scalar&)> pad{"constant_pad_nd"};
 
-// Sizes of index fit self, except along dim where it may be shorter or longer.
+// Here a tensor of no dimension is like a vector of its element.
+int64_t dims_of(const Tensor& t) { return std::max<int64_t>(t.ndim(), 1); }
+int64_t size_of(const Tensor& t, int64_t d) { return t.ndim() == 0 ? 1 : t.size(d); }
+
+// Sizes of index fit self, except along dim where it may be shorter or longer; an index
+// without elements fits everything.
 void check_index(const char* op, const Tensor& self, int64_t dim, const Tensor& index) {
   const int64_t at = wrap_dim(op, dim, self.ndim());
   PKG_CHECK(index.dtype() == DType::Int64 || index.dtype() == DType::Int32, RuntimeError,
             "[", op, "] Expected dtype int64 for index, got ", index.dtype());
-  PKG_CHECK(index.ndim() == self.ndim(), RuntimeError, "[", op, "] Index tensor must have "
+  if (index.numel() == 0) return;
+  PKG_CHECK(dims_of(index) == dims_of(self), RuntimeError, "[", op, "] Index tensor must have "
             "the same number of dimensions as input tensor (", index.ndim(), " and ",
             self.ndim(), ")");
   for (int64_t d = 0; d < self.ndim(); ++d) {
-    PKG_CHECK(d == at || index.size(d) <= self.size(d), RuntimeError, "[", op,
+    PKG_CHECK(d == at || size_of(index, d) <= self.size(d), RuntimeError, "[", op,
               "] Size does not match at dimension ", d, " expected index ",
               index.sizes(), " to be no larger than self ", self.sizes(),
               " apart from dimension ", at);
@@ -34,20 +41,25 @@ Spec scatter_rule(const Tensor& self, int64_t dim, const Tensor& index,
   PKG_CHECK(number || src.dtype() == self.dtype(), RuntimeError, "[scatter] expected "
             "self.dtype to be equal to src.dtype, got ", self.dtype(), " and ",
             src.dtype());
-  bool fits = number || src.ndim() == index.ndim();
-  for (int64_t d = 0; fits && !number && d < index.ndim(); ++d) {
-    fits = index.size(d) <= src.size(d);
+  if (number) check_fits("scatter", item(src), self.dtype());
+  const bool any = number || index.numel() == 0;
+  bool smaller = any || dims_of(src) == dims_of(index);
+  for (int64_t d = 0; smaller && !any && d < index.ndim(); ++d) {
+    smaller = index.size(d) <= size_of(src, d);
   }
-  PKG_CHECK(fits, RuntimeError, "[scatter] expected index ", index.sizes(),
+  PKG_CHECK(smaller, RuntimeError, "[scatter] expected index ", index.sizes(),
             " to be no larger than src ", src.sizes());
   return self.spec();
 }
 
 // Gradient of src: gathered, with zeros for elements that index does not reach.
 Tensor src_gradient(const GradContext& g) {
-  const Tensor part = gather(g.grad(), g.arg<int64_t>(1), g.input(2));
   const Shape& want = g.shape(3);
+  Tensor part = gather(g.grad(), g.arg<int64_t>(1), g.input(2));
   if (part.sizes() == want) return part;
+  if (part.numel() == 0) return zeros_of(want, g.grad());
+  if (want.empty()) return reshape(part, want);
+  if (part.ndim() == 0) part = reshape(part, Shape{1});
   Shape padding;
   for (size_t d = want.size(); d-- > 0;) {
     padding.push_back(0);
@@ -71,9 +83,12 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("gather with broadcasting apart from dim; without dim from the flattened "
            "tensor.")
       .composite([](const Tensor& self, const Tensor& indices, std::optional<int64_t> dim) {
+        const auto counted = [&](int64_t size) {  // negative ones from the end
+          return where(lt(indices, Tensor(0)), add(indices, Tensor(size)), indices);
+        };
         if (!dim) {
           return gather(reshape(self, Shape{self.numel()}), 0,
-                        reshape(indices, Shape{indices.numel()}));
+                        reshape(counted(self.numel()), Shape{indices.numel()}));
         }
         PKG_CHECK(self.ndim() == indices.ndim(), RuntimeError, "[take_along_dim] input and "
                   "indices should have the same number of dimensions, but got ",
@@ -86,7 +101,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
           common[d] = self.sizes()[d];
           wide[d] = indices.sizes()[d];
         }
-        return gather(expand(self, common), int64_t(d), expand(indices, wide));
+        return gather(expand(self, common), int64_t(d),
+                      expand(counted(size_of(self, int64_t(d))), wide));
       });
   m.def("_scatter(Tensor self, int dim, Tensor index, Tensor src) -> Tensor")
       .doc("self with out[index[i][j]][j] = src[i][j] for dim 0; the last of equals wins.")
@@ -137,9 +153,9 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
                   "boolean masks, but got mask with dtype ", mask.dtype());
         Spec spec = self.spec();
         spec.sizes = broadcast_shapes("masked_fill", self.sizes(), mask.sizes());
-        PKG_CHECK(result_type(self, value) == self.dtype(), RuntimeError,
-                  "[masked_fill] value cannot be converted to type ", self.dtype(),
-                  " without loss");
+        if (value.impl()->wrapped_number) {
+          check_fits("masked_fill", item(value), self.dtype());
+        }
         return spec;
       })
       .cpu([](Tensor& out, const Tensor& self, const Tensor& mask, const Tensor& value) {

@@ -21,11 +21,17 @@ Tensor sequence(int64_t count, DType dtype, std::optional<Device> device,
   return with_requires_grad(tensor, requires_grad);
 }
 
+void check_countable(const char* op, std::optional<DType> dtype) {
+  PKG_CHECK(dtype != DType::Bool, NotImplementedError, "[", op,
+            "] is not implemented for bool (dtype=pkg.bool).");
+}
+
 Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step,
               std::optional<DType> dtype, std::optional<Device> device,
               bool requires_grad) {
   const double s = step.to<double>(), from = start.to<double>();
   const double span = end.to<double>() - from;
+  check_countable("arange", dtype);
   PKG_CHECK(s != 0, RuntimeError, "[arange] step must be nonzero.");
   PKG_CHECK(std::isfinite(span), RuntimeError, "[arange] unsupported range: ", start,
             " -> ", end);
@@ -48,6 +54,7 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step,
 Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps,
                 std::optional<DType> dtype, std::optional<Device> device,
                 bool requires_grad) {
+  check_countable("linspace", dtype);
   PKG_CHECK(steps >= 0, RuntimeError, "[linspace] number of steps must be non-negative, "
             "got ", steps, ".");
   const double a = start.to<double>(), b = end.to<double>();
@@ -81,6 +88,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .composite([](const Scalar& start, const Scalar& end, int64_t steps, double base,
                     std::optional<DType> dtype, std::optional<Device> device,
                     bool requires_grad) {
+        check_countable("logspace", dtype);
         const Tensor powers = linspace(start, end, steps, DType::Float64, device, false);
         const Tensor values = pow(Tensor(base), powers);
         return with_requires_grad(to_dtype(values, dtype.value_or(default_dtype())),

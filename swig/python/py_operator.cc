@@ -39,8 +39,13 @@ struct Call {
   PyObject* const* args;
   Py_ssize_t n_args;
   PyObject* keywords;  // tuple of names, or null; values follow args
+  bool strict;         // a tensor is no number
 
   Py_ssize_t n_keywords() const { return keywords ? PyTuple_GET_SIZE(keywords) : 0; }
+  bool parse(const pkg::Argument& param, PyObject* object, Value* out) const {
+    if (strict && param.type != ArgType::Tensor && is_tensor(object)) return false;
+    return parse_value(param, object, out);
+  }
 };
 
 // Why `object` is no `param`: of a list, which item is wrong.
@@ -82,7 +87,7 @@ bool match(const Operator& op, const Call& call, Value* out, std::string* why) {
     const bool last = at + 1 >= params.size() || params[at + 1].keyword_only;
     const bool tensors = param.list && param.type == ArgType::Tensor && last &&
                          is_tensor(call.args[i]);
-    if (tensors || parse_value(param, call.args[i], &out[at])) {
+    if (tensors || call.parse(param, call.args[i], &out[at])) {
       const bool ints = param.list && param.type == ArgType::Int;
       if (!tensors && !(ints && last && i + 1 < call.n_args)) continue;
       const PyRef owner(checked(PyTuple_New(call.n_args - i)));
@@ -112,7 +117,7 @@ bool match(const Operator& op, const Call& call, Value* out, std::string* why) {
     given[size_t(index)] = true;
     PyObject* value = call.args[call.n_args + k];
     const pkg::Argument& param = params[size_t(index)];
-    if (!parse_value(param, value, &out[index])) {
+    if (!call.parse(param, value, &out[index])) {
       *why = refusal(op, param, value);
       return false;
     }
@@ -150,17 +155,23 @@ bool match(const Operator& op, const Call& call, Value* out, std::string* why) {
 PyObject* operator_call(PyObject* self, PyObject* const* args, size_t nargsf,
                         PyObject* keywords) {
   return guarded([&]() -> PyObject* {
-    const Call call{args, PyVectorcall_NARGS(nargsf), keywords};
+    // Of several overloads those come first that take every tensor as a tensor: the 0 of
+    // max(x, tensor(0)) is no dim.
+    const auto& overloads = overloads_of(self);
+    Call call{args, PyVectorcall_NARGS(nargsf), keywords, overloads.size() > 1};
     std::string why;
-    for (const Operator* op : overloads_of(self)) {
-      const size_t n = op->schema.arguments.size();
-      std::array<Value, kMaxParameters> values;
-      if (!match(*op, call, values.data(), &why)) continue;
-      Stack stack{std::span<Value>(values.data(), n), {}, 0};
-      Dispatcher::get().call_boxed(*op, stack);
-      return wrap_results(*op, stack);
+    while (true) {
+      for (const Operator* op : overloads) {
+        const size_t n = op->schema.arguments.size();
+        std::array<Value, kMaxParameters> values;
+        if (!match(*op, call, values.data(), &why)) continue;
+        Stack stack{std::span<Value>(values.data(), n), {}, 0};
+        Dispatcher::get().call_boxed(*op, stack);
+        return wrap_results(*op, stack);
+      }
+      if (!call.strict) no_match(self, call, why);
+      call.strict = false;
     }
-    no_match(self, call, why);
   });
 }
 

@@ -5,9 +5,13 @@
 namespace pkg::python {
 namespace {
 
+// Whether a tensor can stand for an int.
+bool counts(const Tensor& t) { return t.ndim() == 0 && is_integral(t.dtype()); }
+
 bool parse_int(PyObject* object, int64_t* out) {
   // True is no size: x.var(False) means unbiased=False, not dim=0.
   if (PyFloat_Check(object) || PyBool_Check(object) || !PyIndex_Check(object)) return false;
+  if (is_tensor(object) && !counts(unwrap(object))) return false;
   PyRef index(call_python(PyNumber_Index, object));
   if (!index) {
     PyErr_Clear();

@@ -56,14 +56,17 @@ class OpObject {
 
   py::object call(const py::args& args, const py::kwargs& kwargs) const {
     std::string why;
-    for (const Operator* op : overloads_) {
-      auto values = parse_arguments(*op, args, kwargs, &why);
-      if (!values) continue;
-      Stack stack{std::span<Value>(*values), {}, 0};
-      Dispatcher::get().call_boxed(*op, stack);
-      return results_of(*op, stack);
+    // Of several overloads those come first that take every tensor as a tensor.
+    for (bool strict = overloads_.size() > 1;; strict = false) {
+      for (const Operator* op : overloads_) {
+        auto values = parse_arguments(*op, args, kwargs, strict, &why);
+        if (!values) continue;
+        Stack stack{std::span<Value>(*values), {}, 0};
+        Dispatcher::get().call_boxed(*op, stack);
+        return results_of(*op, stack);
+      }
+      if (!strict) no_match(overloads_, args, kwargs, why);
     }
-    no_match(overloads_, args, kwargs, why);
   }
 
   const std::string& name() const { return name_; }

@@ -80,6 +80,9 @@ std::optional<int64_t> as_int(py::handle object) {
   if (py::isinstance<py::float_>(object) || py::isinstance<py::bool_>(object)) {
     return std::nullopt;
   }
+  if (const auto tensor = as_tensor(object)) {
+    if (tensor->ndim() != 0 || !is_integral(tensor->dtype())) return std::nullopt;
+  }
   const auto index = index_of(object);
   if (!index) return std::nullopt;
   return int_value(*index);

@@ -95,8 +95,8 @@ std::string_view alias_of(std::string_view keyword) {
 /// One call on its way to one schema; false means `why` says what does not fit.
 class Match {
  public:
-  Match(const Operator& op, std::string* why)
-      : schema_(op.schema), why_(why), values_(schema_.arguments.size()),
+  Match(const Operator& op, bool strict, std::string* why)
+      : schema_(op.schema), strict_(strict), why_(why), values_(schema_.arguments.size()),
         given_(values_.size()) {}
 
   bool positional(const py::args& args) {
@@ -107,7 +107,7 @@ class Match {
       }
       const Argument& parameter = schema_.arguments[i];
       given_[i] = true;
-      const auto value = parse_value(parameter, args[i]);
+      const auto value = parse(parameter, args[i]);
       // x.reshape(2, 3), einsum("ij,jk", a, b): the remaining arguments are the list.
       if (takes_the_rest(i, args)) {
         if (const auto list = parse_value(parameter, rest_of(i, args))) {
@@ -137,7 +137,7 @@ class Match {
       }
       given_[at] = true;
       const Argument& parameter = schema_.arguments[at];
-      const auto value = parse_value(parameter, object);
+      const auto value = parse(parameter, object);
       if (!value) {
         return refuse_argument(parameter, object);
       }
@@ -168,6 +168,11 @@ class Match {
     if (!parameters[i].list || !last) return false;
     if (parameters[i].type == ArgType::Tensor) return as_tensor(args[i]).has_value();
     return parameters[i].type == ArgType::Int && args.size() > i + 1 && as_int(args[i]);
+  }
+  std::optional<Value> parse(const Argument& parameter, py::handle object) const {
+    const bool number = parameter.type != ArgType::Tensor;
+    if (strict_ && number && as_tensor(object)) return std::nullopt;
+    return parse_value(parameter, object);
   }
   static py::object rest_of(size_t i, const py::args& args) {
     return args[py::slice(py::ssize_t(i), std::nullopt, 1)];
@@ -200,6 +205,7 @@ class Match {
   }
 
   const Schema& schema_;
+  bool strict_;
   std::string* why_;
   std::vector<Value> values_;
   std::vector<bool> given_;
@@ -209,9 +215,9 @@ class Match {
 
 std::optional<std::vector<Value>> parse_arguments(const Operator& op,
                                                   const py::args& args,
-                                                  const py::kwargs& kwargs,
+                                                  const py::kwargs& kwargs, bool strict,
                                                   std::string* why) {
-  Match match(op, why);
+  Match match(op, strict, why);
   if (!match.positional(args) || !match.keywords(kwargs) || !match.defaults()) {
     return std::nullopt;
   }

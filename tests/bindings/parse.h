@@ -11,10 +11,10 @@
 namespace pkg::pybind {
 
 /// The arguments of `op`, defaults filled in; nullopt when they do not fit, with the
-/// reason in `why`.
+/// reason in `why`.  Strict: a tensor is no number.
 std::optional<std::vector<Value>> parse_arguments(const Operator& op,
                                                   const py::args& args,
-                                                  const py::kwargs& kwargs,
+                                                  const py::kwargs& kwargs, bool strict,
                                                   std::string* why);
 
 /// TypeError: `why` when there is one overload, else the list of all of them.

@@ -106,7 +106,8 @@ Tensor nonzero_kernel(const Tensor& self) {
 }
 
 // Calls f(place) for every element of index, `place` being the element's coordinates
-// with the one along dim replaced by the index.
+// with the one along dim replaced by the index.  Tensors of no dimension go with vectors:
+// `own` is then the element's place in the index.
 template <class F>
 void for_each_place(const Tensor& self, int64_t dim, const Tensor& index, F f) {
   const Tensor dense = as_contiguous(as_dtype(index, DType::Int64));
@@ -118,11 +119,11 @@ void for_each_place(const Tensor& self, int64_t dim, const Tensor& index, F f) {
     PKG_CHECK(values[i] >= 0 && values[i] < size, IndexError, "index ", values[i],
               " is out of bounds for dimension ", at_dim, " with size ", size);
     int64_t rest = i;
-    for (int64_t d = dense.ndim() - 1; d >= 0; --d) {
+    for (int64_t d = std::min(dense.ndim(), self.ndim()) - 1; d >= 0; --d) {
       place[size_t(d)] = rest % dense.sizes()[size_t(d)];
       rest /= dense.sizes()[size_t(d)];
     }
-    const int64_t own = place.empty() ? 0 : place[size_t(at_dim)];
+    const int64_t own = place.empty() ? i : place[size_t(at_dim)];
     if (!place.empty()) place[size_t(at_dim)] = values[i];
     f(i, place, own);
   }
@@ -161,7 +162,9 @@ void scatter_kernel(Tensor& out, const Tensor& self, int64_t dim, const Tensor& 
     for_each_place(self, dim, index, [&](int64_t, Shape place, int64_t own) {
       T& slot = to[offset_of(out, place)];
       if (!place.empty()) place[at_dim] = own;
-      const T value = number ? *from : from[offset_of(source, place)];
+      const T value = number        ? *from
+                      : place.empty() ? from[own * source.strides()[0]]
+                                      : from[offset_of(source, place)];
       if constexpr (!Add) slot = value;
       else if constexpr (std::is_same_v<T, bool>) slot = slot || value;
       else slot = T(slot + value);

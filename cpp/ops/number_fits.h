@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// ops/number_fits.h: whether a number can be an element of a dtype.  For the op files.
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+#include "ops/functions.h"
+
+namespace pkg::ops {
+
+namespace fitting {
+
+inline bool fits_floating(double value, double most) {
+  return !std::isfinite(value) || std::abs(value) <= most;
+}
+// A fraction is cut off, and a negative integer counts from the end of an unsigned type;
+// what wraps otherwise does not fit.
+template <class T>
+bool fits_integer(const Scalar& value) {
+  using Limits = std::numeric_limits<T>;
+  if (value.is_float()) {
+    const double v = value.to<double>(), past = std::ldexp(1.0, Limits::digits);
+    return v >= double(Limits::lowest()) && v < past;
+  }
+  const int64_t v = value.to<int64_t>();
+  const int64_t lowest = std::is_signed_v<T> ? int64_t(Limits::lowest())
+                                             : -int64_t(Limits::max());
+  return v >= lowest && v <= int64_t(Limits::max());
+}
+
+}  // namespace fitting
+
+inline bool fits(const Scalar& value, DType dtype) {
+  switch (dtype) {
+    case DType::Bool: return true;
+    case DType::UInt8: return fitting::fits_integer<uint8_t>(value);
+    case DType::Int8: return fitting::fits_integer<int8_t>(value);
+    case DType::Int32: return fitting::fits_integer<int32_t>(value);
+    case DType::Int64: return fitting::fits_integer<int64_t>(value);
+    case DType::Float16: return fitting::fits_floating(value.to<double>(), 65504);
+    case DType::BFloat16:
+      return fitting::fits_floating(value.to<double>(), 3.3895313892515355e38);
+    case DType::Float32:
+      return fitting::fits_floating(value.to<double>(), std::numeric_limits<float>::max());
+    case DType::Float64: return true;
+  }
+  __builtin_unreachable();
+}
+
+/// RuntimeError for a value that a tensor of this dtype cannot hold.
+inline void check_fits(const char* op, const Scalar& value, DType dtype) {
+  PKG_CHECK(fits(value, dtype), RuntimeError, "[", op, "] value cannot be converted to type ",
+            dtype, " without overflow (value=", value, ").");
+}
+
+}  // namespace pkg::ops

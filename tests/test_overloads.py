@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which overload of an op a call means, and what may stand for an int."""
+
+import numpy as np
+import pytest
+
+import pkg
+from pkg import ops
+
+MANY = sorted(name for name, op in ops.functions() if len(op.schemas) > 1)
+
+
+def test_a_0d_tensor_is_a_tensor_where_an_overload_takes_one():
+    x = pkg.tensor([1, 2, 3])
+    assert pkg.max(x, pkg.tensor(2)).tolist() == [2, 2, 3]
+    assert x.min(pkg.tensor(2)).tolist() == [1, 2, 2]
+    assert pkg.max(x, other=pkg.tensor(0)).tolist() == [1, 2, 3]
+    assert pkg.max(x, 0).indices.item() == 2
+    assert pkg.repeat_interleave(x, pkg.tensor(2)).tolist() == [1, 1, 2, 2, 3, 3]
+    parts = pkg.tensor_split(x, pkg.tensor([1, 2]))
+    assert [p.tolist() for p in parts] == [[1], [2], [3]]
+    assert [p.tolist() for p in x.tensor_split(pkg.tensor(2))] == [[1, 2], [3]]
+    written = pkg.scatter(pkg.zeros(2), 0, pkg.tensor([1]), pkg.tensor(2.0))
+    assert written.tolist() == [0.0, 2.0]
+
+
+@pytest.mark.parametrize("name", MANY)
+def test_every_tensor_argument_counts_before_numbers_do(name):
+    """Where one overload has a tensor and another a number, it is the tensor."""
+    op = getattr(ops, name)
+    kinds = {}
+    for schema in op.schemas:
+        for place, argument in enumerate(schema[schema.index("(") + 1 :].split(",")):
+            kinds.setdefault(place, set()).add(
+                argument.strip().split(" ")[0].rstrip("?")
+            )
+    mixed = [p for p, k in kinds.items() if "Tensor" in k and k & {"int", "Scalar"}]
+    if not mixed:
+        return
+    # What is there is known, and told apart above.
+    known = "max min repeat_interleave tensor_split scatter scatter_".split()
+    assert name in known, f"{op.schemas}: a case for the test above"
+
+
+def test_a_tensor_counts_where_only_numbers_do():
+    x = pkg.tensor([[1.0, 2.0], [3.0, 5.0]])
+    assert pkg.max(pkg.tensor([[1, 2]]), pkg.tensor(1), True).values.tolist() == [[2]]
+    assert pkg.median(x, pkg.tensor(1)).values.tolist() == [1.0, 3.0]
+    assert pkg.norm(x, pkg.tensor(1)).item() == 11
+    assert pkg.squeeze(x[:, :1], pkg.tensor(1)).tolist() == [1.0, 3.0]
+    assert pkg.narrow(x, 0, pkg.tensor(1), 1).tolist() == [[3.0, 5.0]]
+    assert pkg.select(x, 0, np.int64(1)).tolist() == [3.0, 5.0]
+
+
+@pytest.mark.parametrize(
+    "number", [True, np.bool_(True), pkg.tensor(True), pkg.tensor([1]), pkg.tensor(1.0)]
+)
+def test_what_is_no_int(number):
+    x = pkg.arange(5)
+    for call in [
+        lambda: pkg.narrow(x, 0, number, 1),
+        lambda: pkg.narrow(x, 0, 1, number),
+        lambda: pkg.select(x, 0, number),
+        lambda: pkg.topk(x, number),
+        lambda: x.sum(number),
+        lambda: x.reshape((number, 5)),
+    ]:
+        with pytest.raises(TypeError, match="expected|invalid combination"):
+            call()
