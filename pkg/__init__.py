@@ -2,8 +2,8 @@
 """pkg: a small, fast tensor runtime in C++, bound to Python by SWIG.
 
 The names are PyTorch's: ``pkg.tensor``, ``pkg.zeros``, ``x.sum(dim=0)``.  Every op has
-a docstring with its schema: ``help(pkg.add)``.  In the source, docs/ops.md lists all ops,
-layers and optimisers, docs/guide.md and docs/training.md show their use.
+a docstring with its schema: ``help(pkg.add)``.  In the source, docs/ops.md lists all
+ops, layers and optimisers, docs/guide.md and docs/training.md show their use.
 """
 
 import atexit as _atexit
