@@ -3,6 +3,7 @@
 
     python tests/sanitizers.py [address] [thread] [NAME]
     python tests/sanitizers.py binding [CALLS] [NAME...]
+    python tests/sanitizers.py fuzz [OPTIONS of tests/fuzz/ops.py]
 
 `address` is AddressSanitizer, with leaks, and UndefinedBehaviorSanitizer; `thread` is
 ThreadSanitizer.  Builds the core for each in its own folder below build/ (incremental;
@@ -13,7 +14,7 @@ name picks tests: python tests/sanitizers.py thread scheduler.
 
 `binding` is AddressSanitizer and UndefinedBehaviorSanitizer under Python:
 tests/leaks.py makes CALLS (default 100000) calls of each kind, each byte of them
-counted.
+counted.  `fuzz` is the same two under tests/fuzz/ops.py, default 100,000 calls.
 
 Not part of pytest: from clean it takes about four minutes, `binding` half an hour.
 """
@@ -110,6 +111,21 @@ def check_binding(arguments: list[str]) -> bool:
     return subprocess.run(command, cwd=folder, env=environment).returncode == 0
 
 
+def check_fuzz(arguments: list[str]) -> bool:
+    """Whether tests/fuzz/ops.py finds nothing, and no sanitizer either."""
+    print(f"{MODES['address']}: building the package", flush=True)
+    folder = build_package(MODES["address"])
+    environment = {**environment_of_python(), "PYTHONPATH": str(folder)}
+    # A report ends the child, which names the call; large allocations fail.
+    environment["ASAN_OPTIONS"] += (
+        ":allocator_may_return_null=1:max_allocation_size_mb=1024"
+    )
+    environment["UBSAN_OPTIONS"] += ":halt_on_error=1"
+    command = [sys.executable, str(ROOT / "tests" / "fuzz" / "ops.py"), "--no-torch"]
+    command += ["--calls", "100000", "--time-limit", "60", *arguments]
+    return subprocess.run(command, cwd=folder, env=environment).returncode == 0
+
+
 def compile_test(config: Config, source: Path) -> Path:
     """The program of one test file."""
     folder = ROOT / "build" / config.name
@@ -175,8 +191,9 @@ def run_command(name: str, command: list[str], environment: dict[str, str]) -> b
 
 def main(args: list[str]) -> int:
     """Exit status: 0 when everything is clean."""
-    if args[:1] == ["binding"]:
-        passed = check_binding(args[1:])
+    if args[:1] in (["binding"], ["fuzz"]):
+        check = check_binding if args[0] == "binding" else check_fuzz
+        passed = check(args[1:])
         print("clean" if passed else "not clean")
         return 0 if passed else 1
     modes = [m for m in MODES if m in args] or list(MODES)
