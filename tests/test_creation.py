@@ -63,3 +63,16 @@ def test_a_sequence_has_no_bools(make):
     arguments = (0, 1) if make == "arange" else (0, 1, 3)
     with pytest.raises(NotImplementedError, match=rf"\[{make}\] is not .* for bool"):
         getattr(pkg, make)(*arguments, dtype=pkg.bool)
+
+
+@pytest.mark.parametrize("data", [300, [300], [[1, 300]], 1e3, [float("nan")]])
+def test_numbers_that_overflow_are_refused(data):
+    with pytest.raises(RuntimeError, match="cannot be converted.*without overflow"):
+        pkg.tensor(data, dtype=pkg.uint8)
+    assert pkg.tensor([-1, 255, 2.7], dtype=pkg.uint8).tolist() == [255, 255, 2]
+
+
+def test_a_size_that_is_kept_has_to_be_there():
+    assert pkg.ones(3).expand(2, -1).shape == (2, 3)
+    with pytest.raises(RuntimeError, match="isn't allowed in a leading"):
+        pkg.ones(1).expand(-1, 3)

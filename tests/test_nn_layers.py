@@ -330,3 +330,5 @@ def test_norms_of_nothing():
     assert F.instance_norm(pkg.zeros(2, 0, 4)).shape == (2, 0, 4)
     with pytest.raises(ValueError, match="more than 1 spatial element"):
         F.instance_norm(pkg.zeros(2, 3, 1))
+    with pytest.raises(ValueError, match="more than 1 value per group"):
+        F.group_norm(pkg.ones(1, 2), 2)

@@ -157,3 +157,11 @@ def test_cosine_similarity_promotes():
     for pair in ((x, y), (y, x)):
         got = F.cosine_similarity(*pair, dim=0)
         assert got.dtype is pkg.float64 and abs(got.item() - 1) < 1e-15
+
+
+def test_losses_beside_bools_and_of_other_dimensions():
+    x, mask = pkg.tensor([0.5, 2.0]), pkg.tensor([True, False])
+    assert F.mse_loss(x, mask, reduction="none").tolist() == [0.25, 4.0]
+    assert F.mse_loss(mask, x, reduction="none").tolist() == [0.25, 4.0]
+    with pytest.raises(RuntimeError, match="should have same dimension"):
+        F.margin_ranking_loss(x, pkg.tensor([x.tolist()]), pkg.ones(2))

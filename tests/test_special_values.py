@@ -305,3 +305,21 @@ def test_parameters_of_integer_tensors_lose_their_fraction():
 def test_probabilities_are_between_0_and_1(x, y):
     with pytest.raises(RuntimeError, match="should be between 0 and 1"):
         F.binary_cross_entropy(pkg.tensor([x]), pkg.tensor([y + 0.0])).item()
+
+
+def test_limits_and_borders_fit_the_dtype():
+    x = pkg.tensor([1, 200], dtype=pkg.uint8)
+    assert pkg.clamp(x, 0, 100).tolist() == [1, 100]
+    assert pkg.clamp(x, pkg.tensor(0), pkg.tensor(300)).dtype is pkg.uint8
+    for call in (lambda: pkg.clamp(x, 0, 300), lambda: F.pad(x, (1, 1), value=300)):
+        with pytest.raises(RuntimeError, match="cannot be converted.*without overflow"):
+            call()
+
+
+@pytest.mark.parametrize("name", ["add", "sub", "add_", "sub_"])
+def test_a_bool_is_no_factor_of_numbers(name):
+    x = pkg.ones(2)
+    with pytest.raises(RuntimeError, match="Boolean alpha only supported for Boolean"):
+        getattr(x, name)(x, alpha=True)
+    mask = pkg.tensor([True])
+    assert pkg.add(mask, mask, alpha=True).tolist() == [True]

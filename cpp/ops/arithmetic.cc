@@ -13,6 +13,8 @@ Spec add_rule(const Tensor& a, const Tensor& b, const Scalar& alpha) {
             "[add] For integral input tensors, argument alpha must not be a floating "
             "point number (alpha=",
             alpha, ").");
+  PKG_CHECK(alpha.kind() != Scalar::Kind::Bool || dtype == DType::Bool, RuntimeError,
+            "[add] Boolean alpha only supported for Boolean results, got alpha=", alpha, ".");
   return broadcast_spec("add", a, b, dtype);
 }
 

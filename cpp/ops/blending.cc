@@ -2,6 +2,7 @@
 // ops/blending.cc: elementwise functions of three tensors, and limits.
 #include <limits>
 
+#include "base/number_fits.h"
 #include "ops/elementwise.h"
 
 namespace pkg::ops {
@@ -41,6 +42,11 @@ DType clamp_type(const Tensor& self, const Tensor& min, const Tensor& max) {
 }
 Spec clamp_rule(const Tensor& self, const Tensor& min, const Tensor& max) {
   const DType dtype = clamp_type(self, min, max);
+  for (const Tensor* limit : {&min, &max}) {
+    if (is_integral(dtype) && limit->defined() && limit->impl()->wrapped_number) {
+      check_fits("clamp", item(*limit), dtype);
+    }
+  }
   return blend_spec("clamp", self, min.defined() ? min : self,
                     max.defined() ? max : self, dtype);
 }

@@ -65,6 +65,9 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("max(0, margin - target * (input1 - input2)), target being 1 or -1.")
       .composite([](const Tensor& a, const Tensor& b, const Tensor& target, double margin,
                     const std::string& reduction) {
+        PKG_CHECK(a.ndim() == b.ndim() && a.ndim() == target.ndim(), RuntimeError,
+                  "[margin_ranking_loss] All input tensors should have same dimension, got ",
+                  a.sizes(), ", ", b.sizes(), " and ", target.sizes(), ".");
         const Tensor gap = mul(target, sub(a, b));
         return reduce_loss(positive_part(sub(Tensor(margin), gap)), reduction);
       });

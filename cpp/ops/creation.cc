@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ops/creation.cc: new tensors, copies and conversions.  Number sequences: sequences.cc.
+#include "base/number_fits.h"
 #include "ops/elementwise.h"
-#include "ops/number_fits.h"
 
 namespace pkg::ops {
 

@@ -3,8 +3,8 @@
 //
 // index() moves the indexed dimensions to the front (a view), turns masks into index
 // tensors, and calls _index; index_put_() likewise with _index_put.
+#include "base/number_fits.h"
 #include "ops/elementwise.h"
-#include "ops/number_fits.h"
 
 namespace pkg::ops {
 namespace {

@@ -166,7 +166,10 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("mse_loss(Tensor input, Tensor target, *, str reduction='mean') -> Tensor")
       .doc("Squared difference, averaged by default.")
       .composite([](const Tensor& input, const Tensor& target, const std::string& reduction) {
-        const Tensor d = sub(input, target);
+        const auto number = [&](const Tensor& t) {  // bools have no difference
+          return t.dtype() == DType::Bool ? to_dtype(t, result_type(input, target)) : t;
+        };
+        const Tensor d = sub(number(input), number(target));
         return reduce_loss(mul(d, d), reduction);
       });
 }

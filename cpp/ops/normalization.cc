@@ -77,6 +77,8 @@ Tensor group_norm(const Tensor& x, int64_t groups, const Tensor& weight,
   PKG_CHECK(x.ndim() >= 2 && groups > 0 && x.size(1) % groups == 0, RuntimeError,
             "[group_norm] Expected number of channels in input to be divisible by "
             "num_groups, but got input of shape ", x.sizes(), " and num_groups=", groups);
+  PKG_CHECK(x.numel() != groups, ValueError, "[group_norm] Expected more than 1 value per "
+            "group when training, got input size ", x.sizes(), " and num_groups=", groups);
   if (is_reduced(x.dtype())) {
     return in_full_precision(x, [&](const Tensor& wide) {
       return group_norm(wide, groups, weight, bias, eps);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ops/rearranging.cc: repetition, reversal, rotation and padding: results with memory of
 // their own that hold the input's elements in other places.
+#include "base/number_fits.h"
 #include "ops/elementwise.h"
 
 namespace pkg::ops {
@@ -203,7 +204,10 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor")
       .doc("A border of one value; pad is (before, after) from the last dimension on, "
            "negative numbers cut off.")
-      .shape(pad_rule)
+      .shape([](const Tensor& self, const Shape& pad, const Scalar& value) {
+        check_fits("pad", value, self.dtype());
+        return pad_rule(self, pad, value);
+      })
       .cpu(pad_kernel)
       .grad("", [](const GradContext& g) -> TensorList {
         Shape back = g.arg<Shape>(1);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // ops/scatter.cc: elements chosen one by one along a dimension (gather), written there
 // (scatter), or chosen by a mask.
+#include "base/number_fits.h"
 #include "ops/elementwise.h"
-#include "ops/number_fits.h"
 
 namespace pkg::ops {
 namespace {

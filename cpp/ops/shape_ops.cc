@@ -121,6 +121,8 @@ Tensor expand_fn(const Tensor& self, const Shape& size) {
   const size_t extra = size.size() - self.sizes().size();
   for (size_t d = 0; d < size.size(); ++d) {
     const int64_t have = d < extra ? 1 : self.sizes()[d - extra];
+    PKG_CHECK(sizes[d] != -1 || d >= extra, RuntimeError, "[expand] The expanded size of "
+              "the tensor (-1) isn't allowed in a leading, non-existing dimension ", d);
     if (sizes[d] == -1) sizes[d] = have;
     PKG_CHECK(sizes[d] == have || have == 1, RuntimeError, "[expand] the expanded size "
               "of the tensor (", sizes[d], ") must match the existing size (", have,

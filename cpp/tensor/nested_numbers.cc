@@ -2,6 +2,7 @@
 // tensor/nested_numbers.cc: see the header.
 #include "tensor/nested_numbers.h"
 
+#include "base/number_fits.h"
 #include "tensor/strided_loop.h"
 
 namespace pkg {
@@ -60,6 +61,9 @@ Tensor NestedNumbers::filled() const {
 Tensor NestedNumbers::tensor(std::optional<DType> dtype) const {
   // In the widest type of their kind, then in the wanted one.
   const DType own = dtype_.value_or(default_dtype());
+  if (dtype && is_integral(*dtype)) {
+    for (const Scalar& number : numbers_) check_fits("tensor", number, *dtype);
+  }
   const Tensor exact = is_floating(own) ? filled<double>() : filled<int64_t>();
   return as_dtype(exact, dtype.value_or(own));
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// ops/number_fits.h: whether a number can be an element of a dtype.  For the op files.
+// base/number_fits.h: whether a number can be an element of a dtype.
 #pragma once
 
 #include <cmath>
 #include <limits>
 
-#include "ops/functions.h"
+#include "base/scalar.h"
 
-namespace pkg::ops {
+namespace pkg {
 
 namespace fitting {
 
@@ -54,4 +54,4 @@ inline void check_fits(const char* op, const Scalar& value, DType dtype) {
             dtype, " without overflow (value=", value, ").");
 }
 
-}  // namespace pkg::ops
+}  // namespace pkg
