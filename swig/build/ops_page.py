@@ -34,7 +34,8 @@ and meaning are PyTorch's; `help(pkg.add)` shows one op at the prompt. The parts
 [ops](#ops), [functions](#functions), [tensors](#tensors), [layers](#layers),
 [losses](#losses), [functional](#functional), [optimisers](#optimisers),
 [schedules](#schedules), [linalg](#linalg), [autograd](#autograd), [data](#data),
-[saving](#saving), and [what PyTorch has besides](#what-pytorch-has-besides).
+[saving](#saving), and [what PyTorch has besides](#what-pytorch-has-besides). What
+differs from PyTorch on purpose: [differences.md](differences.md).
 
 ## Ops
 
