@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/checked.h: 64-bit arithmetic that raises where it would wrap.
+// base/checked.h: integer arithmetic that raises where it would overflow, and such that
+// wraps.
 //
-// For whatever is computed from numbers of the caller: sizes, strides, offsets, counts,
-// paddings.  One Checked in a formula makes the whole of it checked:
-//   spec.sizes[d] = (Checked(size) + 2 * Checked(pad) - kernel) / stride + 1;
+// Checked is for whatever is computed from numbers of the caller: sizes, strides, offsets,
+// counts, paddings.  One in each product or sum makes the whole of a formula checked:
+//   spec.sizes[d] = (size + 2 * Checked(pad) - kernel) / stride + 1;
+// wraps() is for the values of tensors.
 #pragma once
 
 #include <concepts>
 #include <cstdint>
+#include <type_traits>
 
 namespace pkg {
 namespace detail {
@@ -17,6 +20,17 @@ namespace detail {
 [[noreturn, gnu::cold]] void arithmetic_failed(const char* sign, int64_t a, int64_t b);
 
 }  // namespace detail
+
+/// x as a type in which +, - and * wrap around, as the values of integer tensors do; in
+/// signed types that is undefined.  Floats and bools stay what they are.
+template <class T>
+constexpr auto wraps(T x) {
+  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+    return std::make_unsigned_t<T>(x);
+  } else {
+    return x;
+  }
+}
 
 /// An int64 whose +, -, *, /, % and negation raise RuntimeError instead of wrapping.
 class Checked {

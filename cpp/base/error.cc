@@ -12,8 +12,9 @@ void Error::rename(const std::string& op) {
 }
 
 void Error::claim(std::string_view op) {
-  constexpr std::string_view kNobody = "[op]";
-  if (message_.starts_with(kNobody)) message_.replace(1, kNobody.size() - 2, op);
+  for (const std::string_view nobody : {"[op]", "[empty]", "[allocate]", "[_"}) {
+    if (message_.starts_with(nobody)) return rename(std::string(op));
+  }
 }
 
 std::string wrong_argument(std::string_view function, std::string_view parameter,

@@ -24,7 +24,8 @@ class Error : public std::exception {
   virtual void append(const std::string& text) { message_ += text; }
   /// Puts this op's name in the place of "[op]": a formula may serve several ops.
   void rename(const std::string& op);
-  /// The same where nobody has named an op yet: the text begins with "[op]" itself.
+  /// The same where no op that a user knows is named yet: the text begins with "[op]"
+  /// itself, a function below all ops, "[empty]" or "[allocate]", or a private op, "[_...".
   void claim(std::string_view op);
 
  private:

@@ -35,14 +35,16 @@ void Shape::copy_from_heap(const Shape& other) {
   std::memcpy(data(), other.heap_, size_ * sizeof(int64_t));
 }
 
-int64_t Shape::numel_of_large() const {
-  if (std::find(begin(), end(), 0) != end()) return 0;
+int64_t Shape::careful_numel() const {
   int64_t n = 1;
+  bool empty = false;
   for (int64_t v : *this) {
-    PKG_CHECK(!__builtin_mul_overflow(n, v, &n), RuntimeError, "[op] expected a shape of "
-              "fewer than 2**63 elements, got ", *this, ".");
+    empty |= v == 0;
+    PKG_CHECK(v == 0 || !__builtin_mul_overflow(n, v, &n), RuntimeError,
+              "[op] expected a shape of fewer than 2**63 elements (sizes of 0 apart), got ",
+              *this, ".");
   }
-  return n;
+  return empty ? 0 : n;
 }
 
 std::ostream& operator<<(std::ostream& out, const Shape& shape) {

@@ -96,12 +96,13 @@ class Shape {
   }
   void clear() { size_ = 0; }
 
-  /// Product of the entries; 1 when empty.  RuntimeError where it overflows.
+  /// Product of the entries; 1 when empty.  RuntimeError where that of the entries other
+  /// than 0 overflows: every tensor has been here, so that no part of its sizes does.
   int64_t numel() const {
     int64_t n = 1;
     bool overflow = false;
     for (int64_t v : *this) overflow |= __builtin_mul_overflow(n, v, &n);
-    return __builtin_expect(overflow, 0) ? numel_of_large() : n;
+    return __builtin_expect(overflow || n == 0, 0) ? careful_numel() : n;
   }
   operator std::span<const int64_t>() const { return {data(), size_}; }
   friend bool operator==(const Shape& a, const Shape& b) {
@@ -117,7 +118,7 @@ class Shape {
   bool on_heap() const { return capacity_ > kInline; }
   void grow(size_t count);
   void copy_from_heap(const Shape& other);
-  int64_t numel_of_large() const;
+  int64_t careful_numel() const;
   // Most shapes have at most two dimensions.  The lengths are constants, as the compiler
   // makes of a loop a call of memmove.
   void copy_inline(const Shape& other) noexcept {

@@ -182,7 +182,12 @@ void async_fallback(const Operator& op, const Kernel&, KeySet keys, Stack& stack
   if (!worth || !private_memory || !async_enabled() || in_parallel_region()) {
     return wait_and_run(op, below, stack, cost);
   }
-  submit_work(op, kernel, stack, {specs.data(), op.schema.returns.size()});
+  try {
+    submit_work(op, kernel, stack, {specs.data(), op.schema.returns.size()});
+  } catch (Error& error) {
+    error.claim(op.schema.name);
+    throw;
+  }
 }
 
 PKG_LIBRARY_IMPL(_, Async, m) { m.fallback(async_fallback); }

@@ -130,7 +130,7 @@ struct Adapter {
     }
   }
   // A structured kernel: shape rule, allocation, then the loops.
-  static R structured(const Operator& op, const Kernel& kernel, KeySet, A... args) {
+  static R structured(const Operator& op, const Kernel& kernel, KeySet, A... args) try {
     auto specs = shaped(op, args...);
     if constexpr (kFirstIsTensor) {
       if (op.in_place()) {
@@ -154,9 +154,12 @@ struct Adapter {
           result);
       return result;
     }
+  } catch (Error& error) {
+    error.claim(op.schema.name);
+    throw;
   }
   // The Meta key: the shape rule alone.
-  static R meta(const Operator& op, const Kernel&, KeySet, A... args) {
+  static R meta(const Operator& op, const Kernel&, KeySet, A... args) try {
     const Value boxed[] = {box(args)..., Value()};
     const bool meta = check_one_device(op, boxed);
     auto specs = shaped(op, args...);
@@ -170,6 +173,9 @@ struct Adapter {
       }
     }
     return Results<R>::make(std::move(specs));
+  } catch (Error& error) {
+    error.claim(op.schema.name);
+    throw;
   }
 
   // A rule takes the device of the first tensor, which may be a mere number.

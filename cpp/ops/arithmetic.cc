@@ -31,15 +31,15 @@ void add_kernel(Tensor& out, const Tensor& a, const Tensor& b, const Scalar& alp
   const DType dtype = result_type(a, b);
   if (alpha == Scalar(1)) {
     return run_binary(out, a, b, dtype, kAnyType, [](auto x, auto y) -> decltype(x) {
-      return decltype(x)(Sign > 0 ? x + y : x - y);
+      return decltype(x)(Sign > 0 ? wraps(x) + wraps(y) : wraps(x) - wraps(y));
     });
   }
   const double factor = Sign * alpha.to<double>();
-  const int64_t whole = alpha.is_float() ? 0 : Sign * alpha.to<int64_t>();
+  const uint64_t whole = alpha.is_float() ? 0 : Sign * wraps(alpha.to<int64_t>());
   run_binary(out, a, b, dtype, kAnyType, [=](auto x, auto y) -> decltype(x) {
     using T = decltype(x);
     if constexpr (std::is_floating_point_v<T>) return x + T(factor) * y;
-    else return T(x + T(whole) * y);
+    else return T(wraps(x) + wraps(T(whole)) * wraps(y));
   });
 }
 
@@ -71,8 +71,8 @@ struct Power {
       }
       T result = 1;
       for (auto n = uint64_t(y); n; n >>= 1) {
-        if (n & 1) result = T(result * x);
-        x = T(x * x);
+        if (n & 1) result = T(wraps(result) * wraps(x));
+        x = T(wraps(x) * wraps(x));
       }
       return result;
     }
@@ -116,7 +116,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .grad("", add_gradient<-1>)
       .in_place();
   binary_any(m.def("mul(Tensor self, Tensor other) -> Tensor"),
-             [](auto x, auto y) { return x * y; })
+             [](auto x, auto y) { return wraps(x) * wraps(y); })
       .doc("self * other.  Broadcasts and promotes; gradient to both.")
       .grad("self?other other?self",
             [](const GradContext& g) -> TensorList {

@@ -99,8 +99,8 @@ void run_scaled(Tensor& out, const Tensor& self, const Tensor& tensor1,
   run_ternary(out, self, tensor1, tensor2, dtype, kNumberType,
               [=](auto x, auto a, auto b) -> decltype(x) {
                 using T = decltype(x);
-                if constexpr (std::is_floating_point_v<T>) return f(x, T(factor), a, b);
-                else return T(f(x, T(whole), a, b));
+                const T v = std::is_floating_point_v<T> ? T(factor) : T(whole);
+                return T(f(wraps(x), wraps(v), wraps(a), wraps(b)));
               });
 }
 

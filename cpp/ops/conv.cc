@@ -21,44 +21,56 @@ const Op<Tensor(const Tensor&, const Shape&, const Scalar&)> pad{"constant_pad_n
 const Op<Tensor(const TensorList&, int64_t)> cat{"cat"};
 const BinaryOp matmul{"matmul"};
 
-void check(const Tensor& input, const Tensor& weight, const Tensor& bias, int64_t groups) {
-  PKG_CHECK(input.ndim() == 4 && weight.ndim() == 4, RuntimeError, "[conv2d] expected "
-            "input (N, C, H, W) or (C, H, W) and weight (O, C / groups, kH, kW), got ",
-            input.sizes(), " and ", weight.sizes());
-  PKG_CHECK(groups > 0 && input.size(1) == weight.size(1) * groups &&
-                weight.size(0) % groups == 0,
-            RuntimeError, "[conv2d] Given groups=", groups, ", weight of size ",
-            weight.sizes(), ", expected input", input.sizes(), " to have ",
-            weight.size(1) * groups, " channels, but got ", input.size(1), " channels");
-  PKG_CHECK(input.dtype() == weight.dtype() && input.dtype() != DType::Bool, RuntimeError,
-            "[conv2d] Input type (", input.dtype(), ") and weight type (", weight.dtype(),
+void check_types(const Tensor& a, const Tensor& b) {
+  PKG_CHECK(a.dtype() == b.dtype() && a.dtype() != DType::Bool, RuntimeError,
+            "[conv2d] Input type (", a.dtype(), ") and weight type (", b.dtype(),
             ") should be the same floating or integer type");
+}
+void check_bias(const Tensor& bias, const Tensor& weight) {
   PKG_CHECK(!bias.defined() ||
-                (bias.sizes() == Shape{weight.size(0)} && bias.dtype() == input.dtype()),
+                (bias.sizes() == Shape{weight.size(0)} && bias.dtype() == weight.dtype()),
             RuntimeError, "[conv2d] expected bias (", weight.size(0), ",) of dtype ",
-            input.dtype(), ", got ", bias.defined() ? bias.sizes() : Shape(), " of ",
-            bias.defined() ? bias.dtype() : input.dtype());
+            weight.dtype(), ", got ", bias.defined() ? bias.sizes() : Shape(), " of ",
+            bias.defined() ? bias.dtype() : weight.dtype());
 }
 
-int64_t output_size(const Tensor& input, const Tensor& weight, size_t d,
-                    const Shape& stride, const Shape& padding, const Shape& dilation) {
-  PKG_CHECK(stride[d] > 0 && dilation[d] > 0 && padding[d] >= 0 && weight.sizes()[2 + d] > 0,
-            RuntimeError, "[conv2d] kernel, stride and dilation must be positive and "
-            "padding not negative, got weight ", weight.sizes(), ", stride ", stride,
-            ", dilation ", dilation, ", padding ", padding);
-  const int64_t span = dilation[d] * (weight.sizes()[2 + d] - 1) + 1;
-  const int64_t size = input.sizes()[2 + d] + 2 * padding[d];
-  PKG_CHECK(size >= span, RuntimeError, "[conv2d] Kernel size can't be greater than actual "
-            "input size: kernel ", weight.sizes(), " with dilation ", dilation,
-            ", input ", input.sizes(), " with padding ", padding);
-  return (size - span) / stride[d] + 1;
+// The shape (N, O, OH, OW) of the maps that images of this shape and such a weight give.
+Shape map_shape(const Shape& image, const Shape& weight, const Shape& stride,
+                const Shape& padding, const Shape& dilation, int64_t groups) {
+  PKG_CHECK(image.size() == 4 && weight.size() == 4, RuntimeError, "[conv2d] expected "
+            "input (N, C, H, W) or (C, H, W) and weight (O, C / groups, kH, kW), got ",
+            image, " and ", weight);
+  const int64_t channels = Checked(weight[1]) * groups;
+  PKG_CHECK(groups > 0 && image[1] == channels && weight[0] % groups == 0, RuntimeError,
+            "[conv2d] Given groups=", groups, ", weight of size ", weight, ", expected input",
+            image, " to have ", channels, " channels, but got ", image[1], " channels");
+  Shape maps{image[0], weight[0], 0, 0};
+  Checked padded = Checked(image[0]) * image[1];  // elements of the images with their borders
+  for (size_t d = 0; d < 2; ++d) {
+    const int64_t kernel = weight[2 + d];
+    PKG_CHECK(stride[d] > 0 && dilation[d] > 0 && padding[d] >= 0 && kernel > 0, RuntimeError,
+              "[conv2d] kernel, stride and dilation must be positive and padding not "
+              "negative, got weight ", weight, ", stride ", stride, ", dilation ", dilation,
+              ", padding ", padding);
+    const int64_t span = Checked(dilation[d]) * (kernel - 1) + 1;
+    const int64_t size = image[2 + d] + 2 * Checked(padding[d]);
+    PKG_CHECK(size >= span, RuntimeError, "[conv2d] Kernel size can't be greater than actual "
+              "input size: kernel ", weight, " with dilation ", dilation, ", input ", image,
+              " with padding ", padding);
+    maps[2 + d] = (size - span) / stride[d] + 1;
+    padded *= size;
+  }
+  return maps;
 }
 
-// The sizes of the input or weight are what they were in the call that this
-// differentiates; nothing else calls these two.
-Spec given_sizes(const Tensor& grad, const Tensor&, const Shape& sizes, const Shape&,
-                 const Shape&, const Shape&, int64_t) {
-  return {sizes, grad.dtype(), grad.device()};
+Shape forward_shape(const Tensor& input, const Tensor& weight, const Tensor& bias,
+                    const Shape& stride, const Shape& padding, const Shape& dilation,
+                    int64_t groups) {
+  const Shape maps =
+      map_shape(input.sizes(), weight.sizes(), stride, padding, dilation, groups);
+  check_types(input, weight);
+  check_bias(bias, weight);
+  return maps;
 }
 
 // Multiply-adds, and the copy of each patch.
@@ -72,9 +84,9 @@ double cost(const Shape& maps, const Shape& weight) {
 Tensor whole_conv(const Tensor& input, const Tensor& weight, const Tensor& bias,
                   const Shape& stride, const Shape& padding, const Shape& dilation,
                   int64_t groups) {
-  check(input, weight, bias, groups);
-  const int64_t h = output_size(input, weight, 0, stride, padding, dilation);
-  const int64_t w = output_size(input, weight, 1, stride, padding, dilation);
+  const Shape out_sizes =
+      forward_shape(input, weight, bias, stride, padding, dilation, groups);
+  const int64_t h = out_sizes[2], w = out_sizes[3];
   const int64_t channels = weight.size(1), each = weight.size(0) / groups;
   const Tensor x = pad(input, Shape{padding[1], padding[1], padding[0], padding[0]}, 0);
   const auto part = [](const Tensor& t, int64_t dim, int64_t from, int64_t count,
@@ -97,8 +109,7 @@ Tensor whole_conv(const Tensor& input, const Tensor& weight, const Tensor& bias,
     }
     maps.push_back(total);
   }
-  const Tensor out = reshape(maps.size() == 1 ? maps[0] : cat(maps, 1),
-                             Shape{input.size(0), weight.size(0), h, w});
+  const Tensor out = reshape(maps.size() == 1 ? maps[0] : cat(maps, 1), out_sizes);
   return bias.defined() ? add(out, reshape(bias, Shape{weight.size(0), 1, 1})) : out;
 }
 
@@ -109,12 +120,10 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .shape([](const Tensor& input, const Tensor& weight, const Tensor& bias,
                 const Shape& stride, const Shape& padding, const Shape& dilation,
                 int64_t groups) -> Spec {
-        check(input, weight, bias, groups);
+        const Shape maps = forward_shape(input, weight, bias, stride, padding, dilation, groups);
         PKG_CHECK(is_floating(input.dtype()), RuntimeError,
                   "[_conv2d] expected a floating dtype, got ", input.dtype());
-        const int64_t h = output_size(input, weight, 0, stride, padding, dilation);
-        const int64_t w = output_size(input, weight, 1, stride, padding, dilation);
-        return {Shape{input.size(0), weight.size(0), h, w}, input.dtype(), input.device()};
+        return {maps, input.dtype(), input.device()};
       })
       .cost([](const Value* args, const Spec* specs) {
         return cost(specs[0].sizes, std::get<Tensor>(args[1]).sizes());
@@ -138,7 +147,14 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("_conv2d_input_grad(Tensor grad, Tensor weight, int[] sizes, int[2] stride, "
         "int[2] padding, int[2] dilation, int groups) -> Tensor")
       .doc("Gradient of _conv2d for its input of these sizes.")
-      .shape(given_sizes)
+      .shape([](const Tensor& grad, const Tensor& weight, const Shape& sizes,
+                const Shape& stride, const Shape& padding, const Shape& dilation,
+                int64_t groups) -> Spec {
+        check_gradient(grad, map_shape(sizes, weight.sizes(), stride, padding, dilation,
+                                       groups));
+        check_types(grad, weight);
+        return {sizes, grad.dtype(), grad.device()};
+      })
       .cost([](const Value* args, const Spec*) {
         return cost(std::get<Tensor>(args[0]).sizes(), std::get<Tensor>(args[1]).sizes());
       })
@@ -160,7 +176,14 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("_conv2d_weight_grad(Tensor grad, Tensor input, int[] sizes, int[2] stride, "
         "int[2] padding, int[2] dilation, int groups) -> Tensor")
       .doc("Gradient of _conv2d for its weight of these sizes.")
-      .shape(given_sizes)
+      .shape([](const Tensor& grad, const Tensor& input, const Shape& sizes,
+                const Shape& stride, const Shape& padding, const Shape& dilation,
+                int64_t groups) -> Spec {
+        check_gradient(grad, map_shape(input.sizes(), sizes, stride, padding, dilation,
+                                       groups));
+        check_types(grad, input);
+        return {sizes, grad.dtype(), grad.device()};
+      })
       .cost([](const Value* args, const Spec* specs) {
         return cost(std::get<Tensor>(args[0]).sizes(), specs[0].sizes);
       })

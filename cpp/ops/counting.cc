@@ -5,7 +5,7 @@
 namespace pkg::ops {
 namespace {
 
-const Op<Tensor(const Tensor&, const std::optional<Shape>&, bool)> amax{"amax"};
+const Op<Tensor(const Tensor&, const std::optional<Shape>&, bool)> amax{"amax"}, amin{"amin"};
 const Op<Tensor(const Tensor&, const Tensor&, bool)> search{"_search"};
 
 Tensor bincount(const Tensor& self, const Tensor& weights, int64_t minlength) {
@@ -23,7 +23,7 @@ Tensor bincount(const Tensor& self, const Tensor& weights, int64_t minlength) {
   for (int64_t i = 0; i < numbers.numel(); ++i) {
     PKG_CHECK(value[i] >= 0, RuntimeError,
               "[bincount] only supports non-negative inputs, got ", value[i]);
-    length = std::max(length, value[i] + 1);
+    length = std::max<int64_t>(length, Checked(value[i]) + 1);
   }
   const bool single = weights.defined() && weights.dtype() == DType::Float32;
   const DType dtype = !weights.defined() ? DType::Int64
@@ -50,13 +50,11 @@ Tensor one_hot(const Tensor& self, int64_t num_classes) {
             "[one_hot] Can not infer total number of classes from empty tensor.");
   int64_t classes = num_classes;
   if (!self.is_meta() && self.numel() > 0) {
-    const auto extreme = [](const Tensor& t) {
-      return item(amax(t, std::optional<Shape>(), false)).to_int("one_hot");
-    };
-    const int64_t most = extreme(self);
-    PKG_CHECK(extreme(neg(to_dtype(self, DType::Int64))) <= 0, RuntimeError,
+    const auto number = [](const Tensor& t) { return item(t).to_int("one_hot"); };
+    const int64_t most = number(amax(self, std::optional<Shape>(), false));
+    PKG_CHECK(number(amin(self, std::optional<Shape>(), false)) >= 0, RuntimeError,
               "[one_hot] Class values must be non-negative.");
-    if (num_classes < 0) classes = most + 1;
+    if (num_classes < 0) classes = Checked(most) + 1;
     PKG_CHECK(most < classes, RuntimeError, "[one_hot] Class values must be smaller than "
               "num_classes (", num_classes, "), got ", most);
   }

@@ -59,7 +59,8 @@ Tensor eye(int64_t n, std::optional<int64_t> columns, std::optional<DType> dtype
            std::optional<Device> device, bool requires_grad) {
   const int64_t cols = columns.value_or(n);
   Tensor tensor = zeros(Shape{n, cols}, dtype, device, false);
-  const Tensor diagonal = alias(tensor, Shape{std::min(n, cols)}, Shape{cols + 1}, 0);
+  const int64_t step = Checked(cols) + 1;
+  const Tensor diagonal = alias(tensor, Shape{std::min(n, cols)}, Shape{step}, 0);
   if (!tensor.is_meta()) fill(diagonal, 1);
   return with_requires_grad(tensor, requires_grad);
 }

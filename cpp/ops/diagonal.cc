@@ -21,22 +21,30 @@ std::pair<size_t, size_t> matrix_dims(const char* op, int64_t ndim, int64_t dim1
   return {size_t(a), size_t(b)};
 }
 
+// `sizes` (or strides) with `last` in the place of the two dimensions.
+Shape with_diagonal(Shape sizes, size_t a, size_t b, int64_t last) {
+  for (size_t d : {std::max(a, b), std::min(a, b)}) sizes.erase(d);
+  sizes.push_back(last);
+  return sizes;
+}
+int64_t diagonal_length(int64_t rows, int64_t columns, int64_t offset) {
+  return std::max<int64_t>(0, offset >= 0 ? std::min(rows, columns - offset)
+                                          : std::min(rows + offset, columns));
+}
+Shape diagonal_shape(const Shape& sizes, int64_t offset, int64_t dim1, int64_t dim2) {
+  const auto [a, b] = matrix_dims("diagonal", int64_t(sizes.size()), dim1, dim2);
+  return with_diagonal(sizes, a, b, diagonal_length(sizes[a], sizes[b], offset));
+}
+
 Tensor diagonal(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) {
   const auto [a, b] = matrix_dims("diagonal", self.ndim(), dim1, dim2);
-  const int64_t rows = self.sizes()[a], columns = self.sizes()[b];
-  const int64_t length = std::max<int64_t>(
-      0, offset >= 0 ? std::min(rows, columns - offset) : std::min(rows + offset, columns));
+  const Shape &sizes = self.sizes(), &strides = self.strides();
+  const int64_t length = diagonal_length(sizes[a], sizes[b], offset);
   int64_t start = self.offset();
-  if (length > 0) start += offset * (offset >= 0 ? self.strides()[b] : -self.strides()[a]);
-  Shape sizes = self.sizes(), strides = self.strides();
-  const int64_t step = strides[a] + strides[b];
-  for (size_t d : {std::max(a, b), std::min(a, b)}) {
-    sizes.erase(d);
-    strides.erase(d);
-  }
-  sizes.push_back(length);
-  strides.push_back(step);
-  return alias(self, sizes, strides, start);
+  if (length > 0) start += offset * (offset >= 0 ? strides[b] : -strides[a]);
+  const int64_t step = Checked(strides[a]) + strides[b];
+  return alias(self, with_diagonal(sizes, a, b, length), with_diagonal(strides, a, b, step),
+               start);
 }
 
 void fill_zero(const Tensor& t) { copy_into(t, Tensor(0)); }
@@ -44,7 +52,7 @@ void fill_zero(const Tensor& t) { copy_into(t, Tensor(0)); }
 Spec embed_rule(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) {
   PKG_CHECK(self.ndim() > 0, RuntimeError, "[diag_embed] expected at least one dimension.");
   const auto [a, b] = matrix_dims("diag_embed", self.ndim() + 1, dim1, dim2);
-  const int64_t n = self.size(-1) + std::abs(offset);
+  const int64_t n = self.size(-1) + (offset < 0 ? -Checked(offset) : Checked(offset));
   Spec spec{Shape(self.sizes().data(), self.sizes().size() - 1), self.dtype(),
             self.device()};
   spec.sizes.insert(std::min(a, b), n);
@@ -58,6 +66,7 @@ void triangle_kernel(Tensor& out, const Tensor& self, int64_t k) {
   if (out.numel() == 0) return;
   if (!out.is_same(self)) copy_into(out, self);
   const int64_t rows = out.size(-2), columns = out.size(-1);
+  k = std::clamp(k, -rows - 1, columns + 1);  // farther away nothing changes
   Shape sizes = out.sizes();
   const size_t row_dim = sizes.size() - 2;
   sizes.erase(row_dim);
@@ -88,7 +97,9 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("_diagonal_backward(Tensor grad, int[] sizes, int offset, int dim1, int dim2) "
         "-> Tensor")
       .doc("Zeros of these sizes with grad on a diagonal.")
-      .shape([](const Tensor& grad, const Shape& sizes, int64_t, int64_t, int64_t) {
+      .shape([](const Tensor& grad, const Shape& sizes, int64_t offset, int64_t dim1,
+                int64_t dim2) {
+        check_gradient(grad, diagonal_shape(sizes, offset, dim1, dim2));
         return Spec{sizes, grad.dtype(), grad.device()};
       })
       .cpu([](Tensor& out, const Tensor& grad, const Shape&, int64_t offset, int64_t dim1,

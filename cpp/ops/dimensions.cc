@@ -33,12 +33,13 @@ Tensor unflatten(const Tensor& self, int64_t dim, const Shape& sizes) {
             "[unflatten] expected a dimension and non-empty sizes, got shape ", self.sizes(),
             " and sizes ", sizes);
   const int64_t whole = self.sizes()[d];
-  Shape part = sizes;
-  int64_t known = 1, unknown = -1;
+  Shape part = sizes, given;
+  int64_t unknown = -1;
   for (size_t i = 0; i < part.size(); ++i) {
     if (part[i] == -1 && unknown < 0) unknown = int64_t(i);
-    else known *= part[i];
+    else given.push_back(part[i]);
   }
+  const int64_t known = given.numel();
   if (unknown >= 0 && known > 0 && whole % known == 0) {
     part[size_t(unknown)] = whole / known;
   }
@@ -82,7 +83,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         PKG_CHECK(start >= -n && start <= n, IndexError, "[narrow] start (", start,
                   ") is out of range for dimension ", dim, " of size ", n);
         if (start < 0) start += n;
-        PKG_CHECK(length >= 0 && start + length <= n, RuntimeError, "[narrow] start (",
+        PKG_CHECK(length >= 0 && length <= n - start, RuntimeError, "[narrow] start (",
                   start, ") + length (", length, ") exceeds dimension size (", n, ").");
         return slice(self, dim, start, start + length, 1);
       });

@@ -2,6 +2,8 @@
 // ops/elementwise.cc: dtype promotion and the shape rules of elementwise ops.
 #include "ops/elementwise.h"
 
+#include "tensor/allocator.h"
+
 namespace pkg::ops {
 namespace {
 
@@ -70,6 +72,27 @@ Tensor sum_to(const Tensor& grad, const Shape& shape) {
     result = sum(grad, std::optional<Shape>(dims), true, std::optional<DType>());
   }
   return result.sizes() == shape ? result : reshape(result, shape);
+}
+
+void check_shape(const char* name, const Tensor& tensor, const Shape& sizes) {
+  PKG_CHECK(tensor.sizes() == sizes, RuntimeError, "[op] expected ", name, " of shape ", sizes,
+            ", got ", tensor.sizes(), ".");
+}
+void check_gradient(const Tensor& grad, const Shape& sizes) {
+  check_shape("a gradient", grad, sizes);
+  PKG_CHECK(is_floating(grad.dtype()), RuntimeError, "[op] expected a floating gradient, got ",
+            grad.dtype(), ".");
+}
+
+TensorList list_of(int64_t count) {
+  if (count > int64_t{1} << 20) {
+    // Each entry becomes a tensor of its own, far larger than its place in the list.
+    const auto nbytes = size_t(Checked(count) * int64_t(sizeof(TensorImpl)));
+    deallocate(allocate(nbytes), nbytes);
+  }
+  TensorList list;
+  list.reserve(size_t(count));
+  return list;
 }
 
 Tensor zeros_of(const Shape& sizes, const Tensor& like) {

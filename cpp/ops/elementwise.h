@@ -3,6 +3,7 @@
 // and kernels made from a scalar formula.  For the op files only.
 #pragma once
 
+#include "base/checked.h"
 #include "dispatcher/library.h"
 #include "ops/functions.h"
 #include "tensor/strided_loop.h"
@@ -35,6 +36,16 @@ inline DType compute_type(DType dtype) {
 }
 /// Gradient of a broadcast operand: summed back to its shape.
 Tensor sum_to(const Tensor& grad, const Shape& shape);
+
+/// For the ops that autograd alone calls, and anybody may: RuntimeError unless `grad` is a
+/// floating tensor of this shape.
+void check_gradient(const Tensor& grad, const Shape& sizes);
+/// The same for a `tensor` of any dtype, `name` in the error.
+void check_shape(const char* name, const Tensor& tensor, const Shape& sizes);
+
+/// An empty list with room for `count` tensors; OutOfMemoryError where there is none, so
+/// that a count of the caller's is refused before work is spent on it.
+TensorList list_of(int64_t count);
 
 /// Zeros of this shape, with dtype and device of `like`.
 Tensor zeros_of(const Shape& sizes, const Tensor& like);
@@ -194,6 +205,7 @@ template <class F>
 OpBuilder gradient_pass(OpBuilder op, F) {
   op.pointwise()
       .shape([](const Tensor& grad, const Tensor& saved) {
+        check_gradient(grad, saved.sizes());
         return Spec{saved.sizes(), grad.dtype(), grad.device()};
       })
       .cpu([](Tensor& out, const Tensor& grad, const Tensor& saved) {

@@ -35,6 +35,8 @@ Shape index_shape(const TensorList& indices) {
 }
 
 Spec index_rule(const Tensor& self, const TensorList& indices) {
+  PKG_CHECK(indices.size() <= self.sizes().size(), IndexError,
+            "[index] too many indices for tensor of dimension ", self.ndim());
   Spec spec = self.spec();
   spec.sizes = index_shape(indices);
   for (size_t d = indices.size(); d < self.sizes().size(); ++d) {

@@ -26,7 +26,7 @@ Spec cat_rule(const TensorList& tensors, int64_t dim) {
     PKG_CHECK(sizes.size() == spec.sizes.size(), RuntimeError,
               "[cat] Tensors must have same number of dimensions: got ",
               spec.sizes.size(), " and ", sizes.size());
-    total += sizes[d];
+    total = Checked(total) + sizes[d];
     sizes[d] = spec.sizes[d];
     PKG_CHECK(sizes == spec.sizes, RuntimeError, "[cat] Sizes of tensors must match "
               "except in dimension ", d, ". Expected ", spec.sizes, " but got ",
@@ -68,10 +68,11 @@ TensorList cat_gradient(const GradContext& g) {
 
 TensorList split(const Tensor& self, int64_t size, int64_t dim) {
   PKG_CHECK(size > 0, RuntimeError, "[split] split_size must be positive, got ", size);
-  TensorList parts;
-  const int64_t total = self.size(dim);
-  for (int64_t at = 0; at < std::max<int64_t>(total, 1); at += size) {
-    parts.push_back(slice(self, dim, at, std::min(at + size, total), 1));
+  const int64_t total = self.size(dim), count = total ? (total - 1) / size + 1 : 1;
+  TensorList parts = list_of(count);
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t at = i * size;
+    parts.push_back(slice(self, dim, at, at + std::min(size, total - at), 1));
   }
   return parts;
 }
@@ -79,11 +80,11 @@ TensorList split(const Tensor& self, int64_t size, int64_t dim) {
 TensorList split_sizes(const Tensor& self, const Shape& sizes, int64_t dim) {
   const int64_t total = self.size(dim);
   TensorList parts;
-  int64_t at = 0;
+  Checked at = 0;
   for (int64_t size : sizes) {
     PKG_CHECK(size >= 0, RuntimeError, "[split] expects split_sizes to have only "
               "non-negative entries, but got ", sizes);
-    parts.push_back(slice(self, dim, at, at + size, 1));
+    parts.push_back(slice(self, dim, int64_t(at), int64_t(at + size), 1));
     at += size;
   }
   PKG_CHECK(at == total, RuntimeError, "[split] expects split_sizes to sum exactly to ",
@@ -96,11 +97,14 @@ TensorList tensor_split(const Tensor& self, int64_t sections, int64_t dim) {
   PKG_CHECK(sections > 0, RuntimeError,
             "[tensor_split] number of sections must be larger than 0, got ", sections);
   const int64_t n = self.size(dim);
-  Shape sizes;
+  TensorList parts = list_of(sections);
+  int64_t at = 0;
   for (int64_t i = 0; i < sections; ++i) {
-    sizes.push_back(n / sections + (i < n % sections ? 1 : 0));
+    const int64_t size = n / sections + (i < n % sections ? 1 : 0);
+    parts.push_back(slice(self, dim, at, at + size, 1));
+    at += size;
   }
-  return split_sizes(self, sizes, dim);
+  return parts;
 }
 
 // At least 1 or 2 dimensions, new ones in front.
@@ -193,17 +197,16 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .composite([](const Tensor& self, int64_t chunks, int64_t dim) {
         PKG_CHECK(chunks > 0, RuntimeError, "[chunk] expects `chunks` to be greater than "
                   "0, got: ", chunks);
-        if (self.ndim() > 0 && self.size(dim) == 0) {  // nothing, in as many parts
-          return split_sizes(self, Shape(size_t(chunks), 0), dim);
-        }
-        return split(self, std::max<int64_t>(1, (self.size(dim) + chunks - 1) / chunks),
-                     dim);
+        const int64_t n = self.size(dim);
+        if (n == 0) return tensor_split(self, chunks, dim);  // nothing, in as many parts
+        return split(self, (n - 1) / chunks + 1, dim);
       });
   m.def("unbind(Tensor self, int dim=0) -> Tensor[]")
       .doc("The slices at every index of dim.")
       .composite([](const Tensor& self, int64_t dim) {
-        TensorList parts;
-        for (int64_t i = 0; i < self.size(dim); ++i) parts.push_back(select(self, dim, i));
+        const int64_t n = self.size(dim);
+        TensorList parts = list_of(n);
+        for (int64_t i = 0; i < n; ++i) parts.push_back(select(self, dim, i));
         return parts;
       });
 }

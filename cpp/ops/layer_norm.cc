@@ -20,7 +20,14 @@ const UnaryOp rsqrt{"rsqrt"};
 
 // One number a row, of `length` elements.
 Spec row_spec(const Tensor& self, int64_t length) {
+  PKG_CHECK(length >= 0 && (length ? self.numel() % length == 0 : self.numel() == 0),
+            RuntimeError, "[_layer_norm] expected rows of ", length, " elements, got shape ",
+            self.sizes(), ".");
   return {Shape{length ? self.numel() / length : 0}, self.dtype(), self.device()};
+}
+void check_count(const char* name, const Tensor& tensor, int64_t count) {
+  PKG_CHECK(!tensor.defined() || tensor.numel() == count, RuntimeError, "[_layer_norm] expected ",
+            count, " elements, got ", tensor.sizes(), " (", name, ").");
 }
 
 Tensor average(const Tensor& rows) {
@@ -83,8 +90,10 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         "bool centred) -> (Tensor, Tensor, Tensor)")
       .doc("Rows of `length` elements normalised; also their means and 1 / deviations.")
       .element_cost(1)
-      .shape([](const Tensor& self, int64_t length, const Tensor&, const Tensor&, double,
-                bool) -> std::array<Spec, 3> {
+      .shape([](const Tensor& self, int64_t length, const Tensor& weight,
+                const Tensor& bias, double, bool) -> std::array<Spec, 3> {
+        check_count("weight", weight, length);
+        check_count("bias", bias, length);
         return {self.spec(), row_spec(self, length), row_spec(self, length)};
       })
       .grad("self weight result", gradient);
@@ -93,8 +102,14 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("Gradients of _layer_norm for self, weight and bias in one pass.")
       .non_differentiable()
       .element_cost(1.5)
-      .shape([](const Tensor&, const Tensor& self, const Tensor&, const Tensor&,
-                const Tensor&, int64_t length, bool) -> std::array<Spec, 3> {
+      .shape([](const Tensor& grad, const Tensor& self, const Tensor& mean,
+                const Tensor& scale, const Tensor& weight, int64_t length,
+                bool) -> std::array<Spec, 3> {
+        check_gradient(grad, self.sizes());
+        const int64_t count = row_spec(self, length).sizes[0];
+        check_count("mean", mean, count);
+        check_count("scale", scale, count);
+        check_count("weight", weight, length);
         const Spec row{Shape{length}, self.dtype(), self.device()};
         return {self.spec(), row, row};
       });

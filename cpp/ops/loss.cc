@@ -22,6 +22,7 @@ Spec rows_rule(const Tensor& input, const Tensor& target, int64_t,
   PKG_CHECK(input.ndim() == 2 && target.ndim() == 1 && input.size(0) == target.size(0),
             ValueError, "[cross_entropy] expected input (N, C) and target (N,), got ",
             input.sizes(), " and ", target.sizes());
+  check_reduction(reduction);
   PKG_CHECK(is_floating(input.dtype()) && target.dtype() == DType::Int64, RuntimeError,
             "[cross_entropy] expected floating input and int64 target, got ",
             input.dtype(), " and ", target.dtype());
@@ -156,8 +157,11 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("Gradient of _cross_entropy in one pass.")
       .non_differentiable()
       .element_cost(1.5)
-      .shape([](const Tensor&, const Tensor& input, const Tensor&, int64_t,
-                const std::string&) { return input.spec(); });
+      .shape([](const Tensor& grad, const Tensor& input, const Tensor& target,
+                int64_t ignore, const std::string& reduction) {
+        check_gradient(grad, rows_rule(input, target, ignore, reduction).sizes);
+        return input.spec();
+      });
   m.def("cross_entropy(Tensor input, Tensor target, Tensor? weight=None, *, "
         "int ignore_index=-100, float label_smoothing=0.0, str reduction='mean') -> Tensor")
       .doc("-log softmax(input)[target]: input (N, C, ...) of scores, target (N, ...) of "

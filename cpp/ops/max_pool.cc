@@ -25,7 +25,9 @@ std::array<Spec, 2> rule(const Tensor& self, const Shape& kernel, const Shape& s
     PKG_CHECK(padding[d] >= 0 && padding[d] <= kernel[d] / 2, RuntimeError,
               "[max_pool2d] pad should be at most half of the kernel size, got padding ",
               padding, " and kernel ", kernel);
-    const int64_t size = sizes[2 + d] + 2 * padding[d];
+    PKG_CHECK(sizes[2 + d] > 0, RuntimeError, "[max_pool2d] expected planes of at least one "
+              "element, got ", self.sizes());
+    const int64_t size = sizes[2 + d] + 2 * Checked(padding[d]);
     PKG_CHECK(size >= kernel[d], RuntimeError, "[max_pool2d] Kernel size can't be greater "
               "than actual input size: kernel ", kernel, ", input ", self.sizes(),
               " with padding ", padding);
@@ -46,8 +48,10 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("Largest value of each window, the first one at a tie, and its place in the "
            "plane as an int64.")
       .cost([](const Value* args, const Spec* specs) {
+        const Shape &plane = std::get<Tensor>(args[0]).sizes(),
+                    kernel = Unbox<Shape>::from(args[1]);
         return 1.5 * double(specs[0].sizes.numel()) *
-               double(Unbox<Shape>::from(args[1]).numel());
+               double(std::min(kernel[0], plane[2])) * double(std::min(kernel[1], plane[3]));
       })
       .shape(rule)
       .grad("result", [](const GradContext& g) -> TensorList {
@@ -62,7 +66,15 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("Gradient of _max_pool2d for its input of these sizes, in one pass.")
       .non_differentiable()
       .element_cost(1)
-      .shape([](const Tensor& grad, const Tensor&, const Shape& sizes) {
+      .shape([](const Tensor& grad, const Tensor& places, const Shape& sizes) {
+        PKG_CHECK(sizes.size() == 4 && grad.ndim() == 4 && grad.sizes()[0] == sizes[0] &&
+                      grad.sizes()[1] == sizes[1],
+                  RuntimeError, "[_max_pool2d_backward] expected a gradient of the samples and "
+                  "channels of sizes (N, C, H, W), got ", grad.sizes(), " and ", sizes, ".");
+        check_gradient(grad, grad.sizes());
+        check_shape("places", places, grad.sizes());
+        PKG_CHECK(places.dtype() == DType::Int64, RuntimeError,
+                  "[_max_pool2d_backward] expected places of int64, got ", places.dtype(), ".");
         return Spec{sizes, grad.dtype(), grad.device()};
       });
   m.def("max_pool2d(Tensor self, int[2] kernel_size, int[2]? stride=None, "

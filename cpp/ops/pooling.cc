@@ -2,6 +2,7 @@
 // ops/pooling.cc: averages over windows, and 1-d forms of 2-d layers, from other ops.
 #include "ops/elementwise.h"
 #include "ops/mean.h"
+#include "scheduler/hooks.h"
 
 namespace pkg::ops {
 namespace {
@@ -10,6 +11,7 @@ using Dims = std::optional<Shape>;
 const Op<Tensor(const TensorList&, int64_t)> cat{"cat"};
 const Op<Tensor(const Tensor&, const Shape&, const Scalar&)> pad{"constant_pad_nd"};
 const Op<Tensor(const Tensor&, const Dims&, bool, std::optional<DType>)> mean{"mean"};
+const Op<Tensor(const Tensor&, int64_t, const Tensor&)> index_select{"index_select"};
 const Op<Tensor(const Tensor&, const Tensor&, const Tensor&, const Shape&, const Shape&,
                 const Shape&, int64_t)>
     conv2d{"conv2d"};
@@ -36,6 +38,7 @@ Tensor window_sum(const char* op, const Tensor& x, int64_t dim, int64_t kernel,
   const int64_t reach = (n - kernel) / stride * stride + 1;
   Tensor total = slice(x, dim, 0, reach, stride);
   for (int64_t i = 1; i < kernel; ++i) {
+    if (i % 1024 == 0) check_interrupt();
     total = add(total, slice(x, dim, i, i + reach, stride));
   }
   return total;
@@ -84,15 +87,38 @@ Tensor avg_pool(const char* op, const Tensor& self, const Shape& kernel, const D
   return divide(summed(self), whole ? Tensor(n_window) : Tensor(double(n_window)));
 }
 
-// Window i of `out` covers floor(i n / out) to ceil((i + 1) n / out).
+// Window i of `out` over n elements: from floor(i n / out) to ceil((i + 1) n / out).
+std::pair<int64_t, int64_t> window(int64_t i, int64_t n, int64_t out) {
+  const auto at = __int128(i) * n;
+  return {int64_t(at / out), int64_t((at + n + out - 1) / out)};
+}
+
+// More windows than elements: each holds one or two, which are picked all at once.
+Tensor stretched(const Tensor& x, int64_t dim, int64_t out) {
+  PKG_CHECK(is_floating(x.dtype()), RuntimeError,
+            "[adaptive_avg_pool] expected a floating tensor, got ", x.dtype());
+  Shape sizes = x.sizes();
+  sizes[size_t(wrap_dim("adaptive_avg_pool", dim, x.ndim()))] = out;
+  empty(sizes, x.dtype(), x.device());  // raises before work is spent
+  Tensor first = empty(Shape{out}, DType::Int64), last = empty(Shape{out}, DType::Int64);
+  for (int64_t i = 0; i < out; ++i) {
+    const auto [from, to] = window(i, x.size(dim), out);
+    first.data<int64_t>()[i] = from;
+    last.data<int64_t>()[i] = to - 1;
+  }
+  const Tensor half(0.5);
+  return add(mul(index_select(x, dim, first), half), mul(index_select(x, dim, last), half));
+}
+
 Tensor adaptive_avg(const Tensor& x, int64_t dim, int64_t out) {
   PKG_CHECK(out > 0, RuntimeError,
             "[adaptive_avg_pool] expected output sizes greater than zero, got ", out);
   const int64_t n = x.size(dim);
+  if (out > n && n > 0) return stretched(x, dim, out);
   const Dims over = Shape{dim};
-  TensorList parts;
+  TensorList parts = list_of(out);
   for (int64_t i = 0; i < out; ++i) {
-    const int64_t from = i * n / out, to = ((i + 1) * n + out - 1) / out;
+    const auto [from, to] = window(i, n, out);
     parts.push_back(mean(slice(x, dim, from, to, 1), over, true, std::optional<DType>()));
   }
   return out == 1 ? parts[0] : cat(parts, dim);

@@ -183,7 +183,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
           left.push_back(1);
           right.push_back(1);
           right.push_back(size(b));
-          joined.push_back(size(a) * size(b));
+          joined.push_back(Checked(size(a)) * size(b));
         }
         return reshape(mul(reshape(a, left), reshape(b, right)), joined);
       });

@@ -86,11 +86,13 @@ Tensor randint(int64_t low, int64_t high, const Shape& size, std::optional<DType
   if (tensor.is_meta()) return finish(tensor, dtype, requires_grad);
   const RandomStream stream = reserve_random(uint64_t(tensor.numel()));
   int64_t* out = tensor.data<int64_t>();
+  const uint64_t range = uint64_t(high) - uint64_t(low);  // up to 2**64 - 1
   for (int64_t i = 0; i < tensor.numel(); ++i) {
     const auto w = philox(stream.seed, stream.first + uint64_t(i));
     const uint64_t word = uint64_t(w[0]) << 32 | w[1];
     // Multiply-shift maps 64 random bits to the range with a bias below 2^-32.
-    out[i] = low + int64_t((unsigned __int128)(word) * uint64_t(high - low) >> 64);
+    const auto above = uint64_t((unsigned __int128)(word) * range >> 64);
+    out[i] = int64_t(uint64_t(low) + above);
   }
   return finish(tensor, dtype, requires_grad);
 }

@@ -37,8 +37,9 @@ Tensor repeat(const Tensor& self, const Shape& repeats) {
     split.push_back(size);
     wide.push_back(repeats[d]);
     wide.push_back(size);
-    joined.push_back(repeats[d] * size);
+    joined.push_back(Checked(repeats[d]) * size);
   }
+  joined.numel();  // raises here rather than in a view of it
   return owned(reshape(expand(reshape(self, split), wide), joined), self);
 }
 
@@ -52,14 +53,15 @@ Tensor repeat_each(const Tensor& self, int64_t repeats, std::optional<int64_t> d
   wide[size_t(d) + 1] = repeats;
   Shape joined = wide;
   joined.erase(size_t(d) + 1);
-  joined[size_t(d)] *= repeats;
+  joined[size_t(d)] = Checked(joined[size_t(d)]) * repeats;
+  joined.numel();
   return owned(reshape(expand(raised, wide), joined), self);
 }
 
 Tensor roll_one(const Tensor& x, int64_t shift, int64_t dim) {
   const int64_t n = x.ndim() ? x.size(dim) : 1;
   if (n <= 1) return x;
-  const int64_t cut = ((-shift) % n + n) % n;
+  const int64_t cut = (n - shift % n) % n;
   if (cut == 0) return x;
   return cat(TensorList{slice(x, dim, cut, n, 1), slice(x, dim, 0, cut, 1)}, dim);
 }
@@ -98,9 +100,9 @@ Spec pad_rule(const Tensor& self, const Shape& pad, const Scalar&) {
   Spec spec = self.spec();
   for (size_t i = 0; i < pad.size() / 2; ++i) {
     int64_t& size = spec.sizes[spec.sizes.size() - 1 - i];
-    const int64_t kept = size + std::min<int64_t>(pad[2 * i], 0) +
+    const int64_t kept = Checked(size) + std::min<int64_t>(pad[2 * i], 0) +
                          std::min<int64_t>(pad[2 * i + 1], 0);
-    size += pad[2 * i] + pad[2 * i + 1];
+    size = Checked(size) + pad[2 * i] + pad[2 * i + 1];
     PKG_CHECK(kept >= 0, RuntimeError, "[pad] the padding ", pad, " leaves a negative size "
               "of ", self.sizes());
   }
@@ -194,7 +196,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         for (int64_t i = 0; i < counts.numel(); ++i) {
           PKG_CHECK(count[i] >= 0, RuntimeError,
                     "[repeat_interleave] repeats can not be negative, got ", count[i]);
-          total += count[i];
+          total = Checked(total) + count[i];
         }
         Tensor out = empty(Shape{total}, DType::Int64);
         int64_t* at = out.data<int64_t>();

@@ -6,6 +6,7 @@
 // y[i] = b[i] + a[i] * y[i - 1] (_linear_scan), whose own gradient is a _linear_scan
 // again, so every order exists.
 #include "ops/elementwise.h"
+#include "scheduler/hooks.h"
 
 namespace pkg::ops {
 namespace {
@@ -138,7 +139,9 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         PKG_CHECK(self.ndim() > 0, RuntimeError,
                   "[diff] expected at least one dimension, got a 0-d tensor.");
         Tensor x = self;
-        for (int64_t i = 0; i < n; ++i) {
+        // Each difference is one shorter: as many as there are elements leave none.
+        for (int64_t i = 0, most = std::min(n, self.size(dim)); i < most; ++i) {
+          if (i % 64 == 63) check_interrupt();
           const int64_t size = x.size(dim);
           const Tensor next = slice(x, dim, 1, size, 1);
           const Tensor last = slice(x, dim, 0, std::max<int64_t>(size - 1, 0), 1);

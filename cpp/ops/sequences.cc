@@ -39,13 +39,16 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step,
             "[arange] upper bound and lower bound inconsistent with step sign (start=",
             start, ", end=", end, ", step=", step, ").");
   if (start.is_float() || end.is_float() || step.is_float()) {
+    const double count = std::ceil(span / s);
+    PKG_CHECK(count < 0x1p63, RuntimeError, "[arange] expected fewer than 2**63 numbers, got "
+              "start=", start, ", end=", end, ", step=", step, ".");
     // Products, not running sums, so that no error accumulates.
-    return sequence(int64_t(std::ceil(span / s)), dtype.value_or(default_dtype()), device,
+    return sequence(int64_t(count), dtype.value_or(default_dtype()), device,
                     requires_grad, [=](int64_t i) { return from + double(i) * s; });
   }
   const int64_t first = start.to<int64_t>(), by = step.to<int64_t>();
-  const int64_t distance = end.to<int64_t>() - first;
-  const int64_t count = distance / by + (distance % by != 0);
+  const Checked distance = Checked(end.to<int64_t>()) - first;
+  const int64_t count = distance / by + int64_t(distance % by != 0);
   return sequence(count, dtype.value_or(DType::Int64), device, requires_grad,
                   [=](int64_t i) { return first + i * by; });
 }
@@ -61,7 +64,7 @@ Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps,
   const double step = steps > 1 ? (b - a) / double(steps - 1) : 0.0;
   return sequence(steps, dtype.value_or(default_dtype()), device, requires_grad,
                   [=](int64_t i) {
-                    return i < (steps + 1) / 2 ? a + double(i) * step
+                    return i < steps - steps / 2 ? a + double(i) * step
                                                : b - double(steps - 1 - i) * step;
                   });
 }

@@ -16,8 +16,8 @@ const Op<Tensor(const Tensor&, const Shape&, int64_t, MaybeInt, MaybeInt, int64_
 
 // -1 once stands for what is left over.
 Shape infer_size(const char* op, const Shape& wanted, int64_t numel) {
-  Shape sizes = wanted;
-  int64_t known = 1, unknown = -1;
+  Shape sizes = wanted, given;
+  int64_t unknown = -1;
   for (size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] == -1) {
       PKG_CHECK(unknown < 0, RuntimeError, "[", op,
@@ -26,9 +26,10 @@ Shape infer_size(const char* op, const Shape& wanted, int64_t numel) {
     } else {
       PKG_CHECK(sizes[i] >= 0, RuntimeError, "[", op,
                 "] invalid shape dimension ", sizes[i]);
-      known *= sizes[i];
+      given.push_back(sizes[i]);
     }
   }
+  int64_t known = given.numel();
   if (unknown >= 0 && known > 0 && numel % known == 0) {
     sizes[size_t(unknown)] = numel / known;
     known = numel;
@@ -124,6 +125,8 @@ Tensor expand_fn(const Tensor& self, const Shape& size) {
     PKG_CHECK(sizes[d] != -1 || d >= extra, RuntimeError, "[expand] The expanded size of "
               "the tensor (-1) isn't allowed in a leading, non-existing dimension ", d);
     if (sizes[d] == -1) sizes[d] = have;
+    PKG_CHECK(sizes[d] >= 0, RuntimeError, "[expand] expected sizes of at least 0, or -1 to "
+              "keep one, got ", size);
     PKG_CHECK(sizes[d] == have || have == 1, RuntimeError, "[expand] the expanded size "
               "of the tensor (", sizes[d], ") must match the existing size (", have,
               ") at non-singleton dimension ", d);
@@ -135,7 +138,7 @@ Tensor expand_fn(const Tensor& self, const Shape& size) {
 Tensor unsqueeze_fn(const Tensor& self, int64_t dim) {
   const auto d = size_t(wrap_dim("unsqueeze", dim, self.ndim() + 1));
   Shape sizes = self.sizes(), strides = self.strides();
-  const int64_t step = d < sizes.size() ? sizes[d] * strides[d] : 1;
+  const int64_t step = d < sizes.size() ? Checked(sizes[d]) * strides[d] : Checked(1);
   sizes.insert(d, 1);
   strides.insert(d, step);
   return alias(self, sizes, strides, self.offset());
@@ -155,35 +158,58 @@ TensorList reshape_gradient(const GradContext& g) {
   return {reshape(g.grad(), g.shape(0))};
 }
 
+// The dimension that select() takes away and the index in it, checked and not negative.
+struct Place {
+  size_t dim;
+  int64_t index;
+
+  Place(const Shape& sizes, int64_t dim_in, int64_t index_in)
+      : dim(size_t(wrap_dim("select", dim_in, int64_t(sizes.size())))), index(index_in) {
+    PKG_CHECK(!sizes.empty(), IndexError, "[select] cannot be applied to a 0-dim tensor.");
+    const int64_t size = sizes[dim];
+    PKG_CHECK(index >= -size && index < size, IndexError, "index ", index,
+              " is out of bounds for dimension ", dim, " with size ", size);
+    if (index < 0) index += size;
+  }
+};
+
 Tensor select_fn(const Tensor& self, int64_t dim, int64_t index) {
-  PKG_CHECK(self.ndim() > 0, IndexError, "[select] cannot be applied to a 0-dim tensor.");
-  const auto d = size_t(wrap_dim("select", dim, self.ndim()));
-  const int64_t size = self.sizes()[d];
-  PKG_CHECK(index >= -size && index < size, IndexError, "index ", index,
-            " is out of bounds for dimension ", d, " with size ", size);
-  if (index < 0) index += size;
+  const Place at(self.sizes(), dim, index);
   Shape sizes = self.sizes(), strides = self.strides();
-  const int64_t offset = self.offset() + index * strides[d];
-  sizes.erase(d);
-  strides.erase(d);
+  const int64_t offset = self.offset() + Checked(at.index) * strides[at.dim];
+  sizes.erase(at.dim);
+  strides.erase(at.dim);
   return alias(self, sizes, strides, offset);
 }
 
-Tensor slice_fn(const Tensor& self, int64_t dim, std::optional<int64_t> start,
-                std::optional<int64_t> end, int64_t step) {
-  PKG_CHECK(self.ndim() > 0, IndexError, "[slice] cannot be applied to a 0-dim tensor.");
-  PKG_CHECK(step > 0, ValueError, "[slice] step must be greater than zero, got ", step);
-  const auto d = size_t(wrap_dim("slice", dim, self.ndim()));
-  const int64_t size = self.sizes()[d];
-  const auto clamp = [&](int64_t at) {
-    return std::clamp<int64_t>(at < 0 ? at + size : at, 0, size);
-  };
-  const int64_t from = clamp(start.value_or(0));
-  const int64_t to = std::max(from, clamp(end.value_or(size)));
+// The part of a dimension that slice() shows.
+struct Range {
+  size_t dim;
+  int64_t from, count;
+
+  Range(const Shape& sizes, int64_t dim_in, MaybeInt start, MaybeInt end, int64_t step)
+      : dim(size_t(wrap_dim("slice", dim_in, int64_t(sizes.size())))) {
+    PKG_CHECK(!sizes.empty(), IndexError, "[slice] cannot be applied to a 0-dim tensor.");
+    PKG_CHECK(step > 0, ValueError, "[slice] step must be greater than zero, got ", step);
+    const int64_t size = sizes[dim];
+    const auto clamp = [&](int64_t at) {
+      return std::clamp<int64_t>(at < 0 ? at + size : at, 0, size);
+    };
+    from = clamp(start.value_or(0));
+    const int64_t to = clamp(end.value_or(size));
+    count = to > from ? (to - from - 1) / step + 1 : 0;
+  }
+};
+
+Tensor slice_fn(const Tensor& self, int64_t dim, MaybeInt start, MaybeInt end,
+                int64_t step) {
+  const Range at(self.sizes(), dim, start, end, step);
   Shape sizes = self.sizes(), strides = self.strides();
-  const int64_t offset = self.offset() + from * strides[d];
-  sizes[d] = (to - from + step - 1) / step;
-  strides[d] *= step;
+  int64_t& stride = strides[at.dim];
+  const int64_t offset = self.offset() + Checked(at.from) * stride;
+  sizes[at.dim] = at.count;
+  // A step that no address reaches has one element at most: its stride is never used.
+  if (__builtin_mul_overflow(stride, step, &stride)) stride = self.strides()[at.dim];
   return alias(self, sizes, strides, offset);
 }
 
@@ -202,7 +228,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         const int64_t b = wrap_dim("flatten", end, self.ndim());
         PKG_CHECK(a <= b, RuntimeError, "[flatten] start_dim cannot come after end_dim");
         Shape sizes;
-        int64_t joined = 1;
+        int64_t joined = 1;  // a part of the sizes: cannot overflow
         for (int64_t d = 0; d < self.ndim(); ++d) {
           if (d < a || d > b) sizes.push_back(self.size(d));
           else joined *= self.size(d);
@@ -266,7 +292,10 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       });
   m.def("_select_backward(Tensor grad, int[] sizes, int dim, int index) -> Tensor")
       .doc("Zeros of these sizes with grad at one index of dim.")
-      .shape([](const Tensor& grad, const Shape& sizes, int64_t, int64_t) {
+      .shape([](const Tensor& grad, const Shape& sizes, int64_t dim, int64_t index) {
+        Shape part = sizes;
+        part.erase(Place(sizes, dim, index).dim);
+        check_gradient(grad, part);
         return Spec{sizes, grad.dtype(), grad.device()};
       })
       .cpu([](Tensor& out, const Tensor& grad, const Shape&, int64_t dim, int64_t index) {
@@ -288,8 +317,14 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("_slice_backward(Tensor grad, int[] sizes, int dim, int? start, int? end, "
         "int step) -> Tensor")
       .doc("Zeros of these sizes with grad in the slice.")
-      .shape([](const Tensor& grad, const Shape& sizes, int64_t, MaybeInt, MaybeInt,
-                int64_t) { return Spec{sizes, grad.dtype(), grad.device()}; })
+      .shape([](const Tensor& grad, const Shape& sizes, int64_t dim, MaybeInt start,
+                MaybeInt end, int64_t step) {
+        const Range at(sizes, dim, start, end, step);
+        Shape part = sizes;
+        part[at.dim] = at.count;
+        check_gradient(grad, part);
+        return Spec{sizes, grad.dtype(), grad.device()};
+      })
       .cpu([](Tensor& out, const Tensor& grad, const Shape&, int64_t dim, MaybeInt start,
               MaybeInt end, int64_t step) {
         copy_into(out, Tensor(0));

@@ -46,7 +46,10 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("Gradient of _softmax or _log_softmax from its result, in one pass.")
       .non_differentiable()
       .element_cost(1.5)
-      .shape([](const Tensor&, const Tensor& result, bool) { return result.spec(); });
+      .shape([](const Tensor& grad, const Tensor& result, bool) {
+        check_gradient(grad, result.sizes());
+        return result.spec();
+      });
   m.def("softmax(Tensor self, int dim, DType? dtype=None) -> Tensor")
       .doc("exp(self) normalised to sum 1 over dim, computed in dtype if given.")
       .composite([](const Tensor& self, int64_t dim, std::optional<DType> dtype) {

@@ -27,7 +27,10 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("_strided_view(Tensor self, int[] size, int[] stride, int offset) -> Tensor")
       .doc("The elements of self's memory at offset + index * stride.")
       .view([](const Tensor& self, const Shape& size, const Shape& stride,
-               int64_t offset) { return alias(self, size, stride, offset); })
+               int64_t offset) {
+        check_inside(self.storage().nbytes() / itemsize(self.dtype()), size, stride, offset);
+        return alias(self, size, stride, offset);
+      })
       .grad("", [](const GradContext& g) -> TensorList {
         Shape size = g.arg<Shape>(1);
         const Shape& stride = g.arg<Shape>(2);
@@ -40,7 +43,12 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, int offset) "
         "-> Tensor")
       .doc("A copy of self with the elements at offset + index * stride taken from src.")
-      .shape([](const Tensor& self, const Tensor&, const Shape&, const Shape&, int64_t) {
+      .shape([](const Tensor& self, const Tensor& src, const Shape& size,
+                const Shape& stride, int64_t offset) {
+        check_inside(self.numel(), size, stride, offset);
+        PKG_CHECK(broadcast_shapes("_strided_scatter", size, src.sizes()) == size, RuntimeError,
+                  "[_strided_scatter] expected src to broadcast to ", size, ", got ",
+                  src.sizes(), ".");
         return self.spec();
       })
       .cpu([](Tensor& out, const Tensor& self, const Tensor& src, const Shape& size,

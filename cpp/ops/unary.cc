@@ -14,7 +14,7 @@ constexpr double kTwoOverSqrtPi = 1.12837916709551257390;
 constexpr double kLn2 = 0.69314718055994530942, kLn10 = 2.30258509299404568402;
 
 PKG_LIBRARY_FRAGMENT(pkg, m) {
-  unary_any(m.def("neg(Tensor self) -> Tensor"), [](auto x) { return -x; })
+  unary_any(m.def("neg(Tensor self) -> Tensor"), [](auto x) { return -wraps(x); })
       .shape([](const Tensor& self) {
         PKG_CHECK(self.dtype() != DType::Bool, RuntimeError, "[neg] Negation, the `-` "
                   "operator, on a bool tensor is not supported. To invert a mask, use the "
@@ -27,8 +27,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   unary_any(m.def("abs(Tensor self) -> Tensor"),
             [](auto x) {
               if constexpr (std::is_floating_point_v<decltype(x)>) return std::abs(x);
-              else if constexpr (std::is_signed_v<decltype(x)>) return x < 0 ? -x : x;
-              else return x;
+              else if constexpr (std::is_unsigned_v<decltype(x)>) return x;
+              else return decltype(x)(x < 0 ? -wraps(x) : wraps(x));
             })
       .doc("Absolute value; the gradient at zero is zero.")
       .grad("self",
@@ -49,7 +49,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
               return {mul(g.grad(), Tensor(0.0))};
             })
       .in_place();
-  unary_any(m.def("square(Tensor self) -> Tensor"), [](auto x) { return x * x; })
+  unary_any(m.def("square(Tensor self) -> Tensor"),
+            [](auto x) { return wraps(x) * wraps(x); })
       .shape([](const Tensor& self) {
         Spec spec = same_shape(self);
         if (spec.dtype == DType::Bool) spec.dtype = DType::Int64;  // a number, as by pow

@@ -19,7 +19,6 @@ struct Walk {
   std::array<Shape, kMaxOperands> strides;  // bytes
 
   void add_dim(int64_t size, const std::array<int64_t, kMaxOperands>& step) {
-    if (size == 1) return;
     if (!sizes.empty()) {
       // Behind the previous dimension for every operand: one longer dimension.
       bool merges = true;
@@ -36,6 +35,17 @@ struct Walk {
   }
 };
 
+// The last guard before memory: whatever a shape rule forgot ends here.
+void check_broadcasts(const Shape& operand, const Shape& sizes) {
+  bool fits = operand.size() <= sizes.size();
+  for (size_t d = 0; fits && d < operand.size(); ++d) {
+    const int64_t size = operand[d];
+    fits = size == 1 || size == sizes[d + sizes.size() - operand.size()];
+  }
+  PKG_CHECK(fits, RuntimeError, "[op] expected a tensor that broadcasts to the shape ", sizes,
+            ", got one of ", operand, ".");
+}
+
 Walk make_walk(const Shape& sizes, const Operands& operands) {
   Walk walk;
   walk.n_operands = operands.count;
@@ -43,12 +53,16 @@ Walk make_walk(const Shape& sizes, const Operands& operands) {
     walk.data[k] = static_cast<char*>(operands.tensors[k]->data());
   }
   const size_t ndim = sizes.size();
+  for (size_t k = 0; k < operands.count; ++k) {
+    check_broadcasts(operands.tensors[k]->sizes(), sizes);
+  }
   for (size_t d = ndim; d-- > 0;) {
+    if (sizes[d] == 1) continue;  // whatever its strides are
     std::array<int64_t, kMaxOperands> step{};
     for (size_t k = 0; k < operands.count; ++k) {
       const Tensor& t = *operands.tensors[k];
       const size_t missing = ndim - t.sizes().size();
-      if (d < missing || (t.sizes()[d - missing] == 1 && sizes[d] != 1)) continue;
+      if (d < missing || t.sizes()[d - missing] == 1) continue;
       step[k] = t.strides()[d - missing] * itemsize(t.dtype());
     }
     walk.add_dim(sizes[d], step);

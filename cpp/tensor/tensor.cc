@@ -107,10 +107,8 @@ Tensor alias(const Tensor& base, Shape sizes, Shape strides, int64_t offset) {
   return Tensor(std::move(impl));
 }
 
-void check_inside(const Tensor& base, const Shape& sizes, const Shape& strides,
-                  int64_t offset) {
+void check_inside(int64_t room, const Shape& sizes, const Shape& strides, int64_t offset) {
   const int64_t length = extent(sizes, strides);
-  const int64_t room = base.storage().nbytes() / itemsize(base.dtype());
   PKG_CHECK(length == 0 || (offset >= 0 && length <= room && offset <= room - length),
             RuntimeError, "[op] expected a view inside of ", room, " elements, got the shape ",
             sizes, " with strides ", strides, " from element ", offset, ".");

@@ -146,9 +146,8 @@ inline Tensor empty(const Spec& spec) {
 /// `offset` is absolute, in elements.  The caller vouches that it stays inside
 /// (check_inside); RuntimeError for a number of elements that overflows.
 Tensor alias(const Tensor& base, Shape sizes, Shape strides, int64_t offset);
-/// RuntimeError unless every element of such a view lies in the memory of `base`.
-void check_inside(const Tensor& base, const Shape& sizes, const Shape& strides,
-                  int64_t offset);
+/// RuntimeError unless every element of such a view lies in memory of `room` elements.
+void check_inside(int64_t room, const Shape& sizes, const Shape& strides, int64_t offset);
 /// Another tensor over the same storage that autograd does not know to be a view.
 Tensor share(const Tensor& tensor);
 /// `tensor` shows what `source` shows from now on: its memory, shape and dtype; history and

@@ -150,6 +150,8 @@ void translate() noexcept {
     set_error(class_of(error), error.message() + origin_suffix());
   } catch (const std::bad_alloc&) {
     PyErr_NoMemory();
+  } catch (const std::length_error&) {  // of a vector that no memory has
+    PyErr_NoMemory();
   } catch (const std::invalid_argument& error) {
     set_error(PyExc_ValueError, error.what() + origin_suffix());
   } catch (const std::out_of_range& error) {

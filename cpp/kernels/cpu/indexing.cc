@@ -3,6 +3,7 @@
 // before it is used; scattering is serial, so that repeats add in order.
 #include <cstring>
 
+#include "base/checked.h"
 #include "dispatcher/library.h"
 #include "scheduler/parallel.h"
 #include "tensor/strided_loop.h"
@@ -11,9 +12,10 @@ namespace pkg {
 namespace {
 
 // Row numbers of self (its leading dimensions flattened) for every index position.
-std::vector<int64_t> row_numbers(const Tensor& self, const TensorList& indices,
+using Numbers = std::vector<int64_t, PoolAllocator<int64_t>>;
+Numbers row_numbers(const Tensor& self, const TensorList& indices,
                                  const Shape& shape) {
-  std::vector<int64_t> rows(size_t(shape.numel()), 0);
+  Numbers rows(size_t(shape.numel()), 0);
   for (size_t d = 0; d < indices.size(); ++d) {
     Tensor index = empty(shape, DType::Int64);
     copy_into(index, indices[d]);
@@ -77,7 +79,7 @@ void index_put_kernel(Tensor& out, const Tensor& self, const TensorList& indices
           if constexpr (std::is_same_v<T, bool>) {
             slot = accumulate ? (slot || value) : value;
           } else {
-            slot = accumulate ? T(slot + value) : value;
+            slot = accumulate ? T(wraps(slot) + wraps(value)) : value;
           }
         }
       }
@@ -167,7 +169,7 @@ void scatter_kernel(Tensor& out, const Tensor& self, int64_t dim, const Tensor& 
                                       : from[offset_of(source, place)];
       if constexpr (!Add) slot = value;
       else if constexpr (std::is_same_v<T, bool>) slot = slot || value;
-      else slot = T(slot + value);
+      else slot = T(wraps(slot) + wraps(value));
     });
   });
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // kernels/cpu/linalg.cc: matrix products, batched or not.  A transposed operand is passed to
 // BLAS as such; only other layouts are copied.
+#include "base/checked.h"
 #include "dispatcher/library.h"
 #include "kernels/cpu/blas.h"
 #include "scheduler/parallel.h"
@@ -26,10 +27,10 @@ Matrices as_matrices(const Tensor& t) {
   const int64_t least_columns = std::max<int64_t>(1, columns);
   const int64_t step = last == 2 ? t.strides()[0] : 0;
   if (cs == 1 && (rs >= least_columns || rows == 1)) {
-    return {t, false, std::max(rs, least_columns), step};
+    return {t, false, rows == 1 ? least_columns : rs, step};
   }
   if (rs == 1 && (cs >= least_rows || columns == 1)) {
-    return {t, true, std::max(cs, least_rows), step};
+    return {t, true, columns == 1 ? least_rows : cs, step};
   }
   return {as_contiguous(t), false, least_columns, rows * columns};
 }
@@ -55,7 +56,8 @@ void plain_product(const Product& p, const Matrices& a, const Matrices& b, const
       for (int64_t l = 0; l < p.k; ++l) {
         const T factor = x[i * xr + l * xc];
         for (int64_t j = 0; j < p.n; ++j) {
-          to[i * p.n + j] += T(factor * y[l * yr + j * yc]);
+          T& sum = to[i * p.n + j];
+          sum = T(wraps(sum) + wraps(factor) * wraps(y[l * yr + j * yc]));
         }
       }
     }

@@ -6,6 +6,17 @@
 namespace pkg {
 namespace {
 
+// The part of a window that lies on the line, of n elements.
+struct Part {
+  int64_t from, last;
+
+  Part(int64_t index, int64_t n, int64_t kernel, int64_t stride, int64_t padding) {
+    const int64_t start = index * stride - padding;
+    from = std::max<int64_t>(start, 0);
+    last = std::min(start + (kernel - 1), n - 1);
+  }
+};
+
 // Where the elements of some windows lie in their plane: element d of window k at
 // places[d * kLanes + k].  Windows are computed with a lane for each; the same places
 // serve all planes.
@@ -15,19 +26,20 @@ struct Windows {
   std::vector<int32_t, PoolAllocator<int32_t>> places;
 
   // `count` windows of an output `ow` wide, beginning at its element `first`.  A window
-  // cut by the edge has the elements at the edge more than once.
+  // cut by the edge has its last elements more than once.
   void take(int64_t first, int64_t count_in, int64_t h, int64_t w, int64_t ow,
             const Shape& kernel, const Shape& stride, const Shape& padding) {
     count = count_in;
-    places.resize(size_t(kernel.numel() * kLanes));
+    const int64_t rows = std::min(kernel[0], h), columns = std::min(kernel[1], w);
+    places.resize(size_t(rows * columns * kLanes));
     for (int64_t k = 0; k < count; ++k) {
-      const int64_t y = (first + k) / ow * stride[0] - padding[0];
-      const int64_t x = (first + k) % ow * stride[1] - padding[1];
+      const Part y((first + k) / ow, h, kernel[0], stride[0], padding[0]);
+      const Part x((first + k) % ow, w, kernel[1], stride[1], padding[1]);
       int32_t* place = places.data() + k;
-      for (int64_t i = 0; i < kernel[0]; ++i) {
-        const int64_t row = std::clamp<int64_t>(y + i, 0, h - 1) * w;
-        for (int64_t j = 0; j < kernel[1]; ++j, place += kLanes) {
-          *place = int32_t(row + std::clamp<int64_t>(x + j, 0, w - 1));
+      for (int64_t i = 0; i < rows; ++i) {
+        const int64_t row = std::min(y.from + i, y.last) * w;
+        for (int64_t j = 0; j < columns; ++j, place += kLanes) {
+          *place = int32_t(row + std::min(x.from + j, x.last));
         }
       }
     }
@@ -76,7 +88,8 @@ void forward_kernel(Tensor& out, Tensor& places, const Tensor& self, const Shape
               ".");
     const int64_t ow = out.sizes()[3], windows = out.sizes()[2] * ow;
     const int64_t planes = self.sizes()[0] * self.sizes()[1];
-    const int64_t grain = kGrain / std::max<int64_t>(1, windows * kernel.numel());
+    const int64_t window = std::min(kernel[0], h) * std::min(kernel[1], w);
+    const int64_t grain = kGrain / std::max<int64_t>(1, windows) / window;
     parallel_for(0, planes, std::max<int64_t>(1, grain), [&](int64_t begin, int64_t end) {
       Windows some;
       for (int64_t first = 0; first < windows; first += Windows::kLanes) {
@@ -109,6 +122,9 @@ void backward_kernel(Tensor& out, const Tensor& grad, const Tensor& places,
                    std::fill(xs + begin * plane, xs + end * plane, T(0));
                    for (int64_t p = begin; p < end; ++p) {
                      for (int64_t i = p * windows; i < (p + 1) * windows; ++i) {
+                       PKG_CHECK(uint64_t(at[i]) < uint64_t(plane), IndexError,
+                                 "[_max_pool2d_backward] expected places from 0 to ",
+                                 plane - 1, ", got ", at[i], ".");
                        xs[p * plane + at[i]] += gs[i];
                      }
                    }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // kernels/cpu/reduce.cc: sums, products and logic over dimensions.
+#include "base/checked.h"
 #include "dispatcher/library.h"
 #include "kernels/cpu/reduce_layout.h"
 #include "kernels/cpu/rows.h"
@@ -10,13 +11,14 @@ namespace {
 // Blocks keep the error of float small.
 template <class Acc, class T>
 Acc sum_row(const T* x, int64_t n) {
+  using Wide = decltype(wraps(Acc()));
   constexpr int64_t block = 1024;
-  Acc total = 0;
+  Wide total = 0;
   for (int64_t at = 0; at < n; at += block) {
-    total += row_sum<Acc>(std::min(block, n - at),
-                          [x = x + at](int64_t i) { return Acc(x[i]); });
+    total += row_sum<Wide>(std::min(block, n - at),
+                           [x = x + at](int64_t i) { return Wide(Acc(x[i])); });
   }
-  return total;
+  return Acc(total);
 }
 
 template <class T>
@@ -56,7 +58,9 @@ void sum_all(const Layout& in, Sum<T>* out) {
       std::fill(out + begin, out + end, Sum<T>(0));
       for (int64_t r = 0; r < in.reduced; ++r) {
         const T* row = x + r * in.outer;
-        for (int64_t i = begin; i < end; ++i) out[i] += Sum<T>(row[i]);
+        for (int64_t i = begin; i < end; ++i) {
+          out[i] = Sum<T>(wraps(out[i]) + wraps(Sum<T>(row[i])));
+        }
       }
     });
   });

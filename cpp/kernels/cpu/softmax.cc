@@ -239,7 +239,7 @@ void cross_entropy_backward_kernel(Tensor& out, const Tensor& grad, const Tensor
         if (ts[row] == ignore) {
           std::fill(y, y + n, T(0));
         } else {
-          y[ts[row]] -= gs[row * step] * share;
+          y[class_at(ts, row, n)] -= gs[row * step] * share;
         }
       }
     });
