@@ -27,14 +27,8 @@ Tensor of_batch(const Tensor& self, F f) {
 }
 
 // Sums over windows of one dimension, from strided slices.
-Tensor window_sum(const char* op, const Tensor& x, int64_t dim, int64_t kernel,
-                  int64_t stride) {
-  PKG_CHECK(kernel > 0 && stride > 0, RuntimeError, "[", op,
-            "] kernel size and stride must be greater than zero, got ", kernel, " and ",
-            stride);
-  const int64_t n = x.size(dim);
-  PKG_CHECK(n >= kernel, RuntimeError, "[", op, "] Output size is too small: kernel ",
-            kernel, ", padded input ", x.sizes());
+Tensor window_sum(const Tensor& x, int64_t dim, int64_t kernel, int64_t stride) {
+  const int64_t n = x.size(dim);  // at least kernel
   const int64_t reach = (n - kernel) / stride * stride + 1;
   Tensor total = slice(x, dim, 0, reach, stride);
   for (int64_t i = 1; i < kernel; ++i) {
@@ -64,9 +58,14 @@ Tensor avg_pool(const char* op, const Tensor& self, const Shape& kernel, const D
   Shape border;
   bool padded = false;
   for (size_t i = n; i-- > 0;) {
+    PKG_CHECK(kernel[i] > 0 && step[i] > 0, RuntimeError, "[", op, "] kernel size and stride "
+              "must be greater than zero, got ", kernel, " and ", step);
     PKG_CHECK(padding[i] >= 0 && padding[i] <= kernel[i] / 2, RuntimeError, "[", op,
               "] pad should be at most half of the kernel size, got padding ", padding,
               " and kernel ", kernel);
+    const int64_t size = self.sizes()[self.sizes().size() - n + i] + 2 * Checked(padding[i]);
+    PKG_CHECK(size >= kernel[i], RuntimeError, "[", op, "] Output size is too "
+              "small: kernel ", kernel, ", input ", self.sizes(), " with padding ", padding);
     padded |= padding[i] > 0;
     border.push_back(padding[i]);
     border.push_back(padding[i]);
@@ -74,7 +73,7 @@ Tensor avg_pool(const char* op, const Tensor& self, const Shape& kernel, const D
   const auto summed = [&](Tensor x) {
     if (padded) x = pad(x, border, 0);
     for (size_t i = 0; i < n; ++i) {
-      x = window_sum(op, x, int64_t(i) - int64_t(n), kernel[i], step[i]);
+      x = window_sum(x, int64_t(i) - int64_t(n), kernel[i], step[i]);
     }
     return x;
   };
