@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers of callers at the ends of 64 bits: an error that names the op, or the answer,
-never a wrapped size, memory of others, or work without end.
+"""Numbers of callers at the ends of 64 bits: an error that names the op, or the
+answer, never a wrapped size, memory of others, or work without end.
 
 The calls run in children with a limit of memory: what is guarded against ends a process.
 """
