@@ -2,7 +2,7 @@
 """Numbers of callers at the ends of 64 bits: an error that names the op, or the
 answer, never a wrapped size, memory of others, or work without end.
 
-The calls run in children with a limit of memory: what is guarded against ends a process.
+The calls run in children with limited memory: what is guarded against ends a process.
 """
 
 import json
