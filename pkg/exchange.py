@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ._binding import core
+from .arrays import is_array, plain_array
 from .tensor import Tensor
 
 __all__ = ["asarray", "from_dlpack"]
@@ -59,14 +60,16 @@ def asarray(
     """Tensor of whatever holds numbers, without a copy where that can be.
 
     obj: a tensor, which is returned as it is; an array or another object with the
-    buffer protocol (``bytes`` and ``bytearray`` are uint8) or with ``__dlpack__``,
-    whose memory is shared unless it is read-only; a DLPack capsule; a number; nested
-    sequences of numbers, which are copied.
+    buffer protocol (``bytes`` and ``bytearray`` are uint8), with ``__dlpack__`` or with
+    ``__array__`` (of pandas, polars ...), whose memory is shared unless it is
+    read-only; a DLPack capsule; a number; nested sequences of numbers, which are
+    copied.
     dtype: converts when it is another one, which copies.
     copy: True always copies, False raises ValueError where a copy is needed.
     requires_grad: None keeps that of `obj`.
 
-    TypeError for an object that holds no numbers or numbers of another type.
+    TypeError for an object that holds no numbers or numbers of another type, ValueError
+    where numbers are missing or masked.
     """
     _check_device("asarray", device)
     found = _shared(obj, copy)
@@ -85,13 +88,23 @@ def _shared(obj: Any, copy: bool | None) -> Tensor | None:
     """Tensor over the object's memory, or a copy if read-only; None: no memory."""
     if isinstance(obj, Tensor):
         return obj
+    # NumPy's own arrays have DLPack, too; for others that is the way to share.
+    if is_array(obj) and (
+        hasattr(obj, "__array_interface__") or not hasattr(obj, "__dlpack__")
+    ):
+        obj = plain_array(obj, copy)
+        if isinstance(obj, Tensor):
+            return obj
     try:
         view = memoryview(obj)
-    except (TypeError, ValueError):  # NumPy's ValueError: "cannot include dtype ..."
+    except TypeError:
         view = None
     if view is not None:
         if not view.readonly:
-            return core.from_numpy(view)
+            try:
+                return core.from_numpy(view)
+            except (TypeError, ValueError):  # other elements, or steps backwards
+                return _shared(plain_array(obj, copy), copy)
         if copy is False:
             raise ValueError("can't alias read-only memory into a tensor.")
         return core.tensor(view if isinstance(obj, bytes) else obj)

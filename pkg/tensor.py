@@ -29,8 +29,6 @@ class Tensor(_Base):
     """
 
     __slots__ = ()
-    # NumPy leaves mixed expressions to us: np.ones(3) + t is a Tensor.
-    __array_ufunc__ = None
     __array_priority__ = 1000
 
     def as_subclass(self, cls: type[_Class]) -> _Class:
@@ -262,6 +260,20 @@ class Tensor(_Base):
                 )
             return array.astype(dtype)
         return array.copy() if copy else array
+
+    def __array_ufunc__(
+        self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any
+    ) -> Any:
+        """NumPy's operators and ufuncs: the op of that name, see numpy_functions.py."""
+        from .numpy_functions import apply_ufunc
+
+        return apply_ufunc(ufunc, method, *inputs, **kwargs)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        """NumPy's other functions: reductions are ops, the rest gets the values."""
+        from .numpy_functions import apply_function
+
+        return apply_function(func, types, args, kwargs)
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         """Pickles values, dtype, requires_grad and attributes; not the graph."""

@@ -255,5 +255,31 @@ def test_help_shows_signature_and_text():
         == "(self, dim=None, keepdim=False, *, dtype=None)"
     )
     if SWIG:
+        x = pkg.ones(2)
+        for bound in (x.item, x.size, x.wait, pkg.scheduler.submit(int).result):
+            assert "self" not in inspect.signature(bound).parameters
+        assert str(inspect.signature(pkg.Tensor.size)) == "(self, /, dim=None)"
         assert str(inspect.signature(core.Operator)) == "(name, ns='pkg', /)"
     assert str(inspect.signature(pkg.uniform)).startswith("(self, from_=0")
+
+
+def test_signatures_have_the_parameters_of_all_overloads():
+    """By the names that they take; what one overload lacks has a default."""
+    shown = str(inspect.signature(pkg.max))
+    assert shown == "(self, dim=None, keepdim=False, *, other=None)"
+    assert str(inspect.signature(pkg.ones(1).max)) == shown.replace("self, ", "")
+    for name, op in pkg.ops.functions():
+        parameters = inspect.signature(op).parameters
+        words = [[f.split("=")[0].split()[-1] for f in fields(s)] for s in op.schemas]
+        named = {w + "_" if w == "from" else w for some in words for w in some}
+        assert named == set(parameters), name
+        for word, parameter in parameters.items():
+            if parameter.default is parameter.empty:
+                assert all(word.rstrip("_") in some for some in words), name
+
+
+def fields(schema):
+    """The parameters of a schema, as it spells them."""
+    inside = schema.partition("(")[2].rpartition(") -> ")[0]
+    plain = re.sub(r"\[[^\]]*\]", "", inside)  # no commas of lists
+    return [field for field in plain.split(", ") if field not in ("", "*")]

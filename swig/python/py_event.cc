@@ -206,21 +206,21 @@ PyObject* event_repr(PyObject* self) {
 
 PyMethodDef g_event_methods[] = {
     {"done", event_done, METH_NOARGS,
-     "done(self)\n--\n\nWhether the work has finished, well or not. Never blocks."},
+     "done($self)\n--\n\nWhether the work has finished, well or not. Never blocks."},
     {"wait", with_keywords(event_wait), METH_VARARGS | METH_KEYWORDS,
-     "wait(self, timeout=None)\n--\n\nWaits until the work has finished and raises its "
+     "wait($self, timeout=None)\n--\n\nWaits until the work has finished and raises its "
      "exception, the original with its\ntraceback. Returns False when `timeout` seconds "
      "have passed before, else True."},
     {"result", with_keywords(event_result), METH_VARARGS | METH_KEYWORDS,
-     "result(self, timeout=None)\n--\n\nWaits and returns what the callable returned, or "
+     "result($self, timeout=None)\n--\n\nWaits and returns what the callable returned, or "
      "raises its exception.\nTimeoutError when it takes longer than `timeout` seconds."},
     {"exception", with_keywords(event_exception),
      METH_VARARGS | METH_KEYWORDS,
-     "exception(self, timeout=None)\n--\n\nWaits and returns the exception of the work, "
+     "exception($self, timeout=None)\n--\n\nWaits and returns the exception of the work, "
      "or None when it went well.\nTimeoutError when it takes longer than `timeout` "
      "seconds."},
     {"cancel", event_cancel, METH_NOARGS,
-     "cancel(self)\n--\n\nCancels work that has not begun; it and what depends on it fail "
+     "cancel($self)\n--\n\nCancels work that has not begun; it and what depends on it fail "
      "with CancelledError.\nReturns whether it will not run. Work that has begun only "
      "sees cancel_requested()."},
     {nullptr, nullptr, 0, nullptr}};
@@ -289,10 +289,10 @@ PyObject* manual_set_error(PyObject* self, PyObject* error) {
 }
 PyMethodDef g_manual_methods[] = {
     {"set", with_keywords(manual_set), METH_VARARGS | METH_KEYWORDS,
-     "set(self, value=None)\n--\n\nFinishes the event; result() returns `value`. "
+     "set($self, value=None)\n--\n\nFinishes the event; result() returns `value`. "
      "RuntimeError when it is done already."},
     {"set_error", manual_set_error, METH_O,
-     "set_error(self, error, /)\n--\n\nFinishes the event with an exception, which reaches "
+     "set_error($self, error, /)\n--\n\nFinishes the event with an exception, which reaches "
      "all that depends on it."},
     {nullptr, nullptr, 0, nullptr}};
 PyType_Slot g_manual_slots[] = {

@@ -26,22 +26,33 @@ bool is_array_like(PyObject* part) {
          !PyLong_CheckExact(part) && !is_tensor(part);
 }
 
+[[noreturn]] void refuse_part(PyObject* part, const Error& error) {
+  detail::raise<IndexError>("[index] expected ints, slices, ..., None, or Tensors, arrays "
+                            "or lists of ints or bools as indices, got ",
+                            Py_TYPE(part)->tp_name, ": ", error.message());
+}
+
 Tensor index_from(PyObject* part) {
   try {
     return tensor_from_data(part, std::nullopt);
+  } catch (const IntTooBig& error) {
+    throw error.named("index", "key");
   } catch (const TypeError& error) {
-    detail::raise<IndexError>("[index] expected ints, slices, ..., None, or Tensors, arrays "
-                              "or lists of ints or bools as indices, got ",
-                              Py_TYPE(part)->tp_name, ": ", error.message());
+    refuse_part(part, error);
+  } catch (const PyError& error) {  // of pkg/arrays.py
+    error.restore();
+    if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw_python_error();
+    PyErr_Clear();
+    refuse_part(part, error);
   }
 }
 
 // A part of a key as one of the five: numbers become ints, all else tensors.
 PyObject* as_part(PyObject* part) {
-  if (!PyBool_Check(part) && !is_sequence(part) && PyIndex_Check(part)) {
+  // Arrays have __index__, too: those of one integer answer, but keep their dimensions.
+  if (!PyBool_Check(part) && PyIndex_Check(part) && is_dimensionless(part)) {
     if (PyObject* number = call_python(PyNumber_Index, part)) return number;
-    // Arrays have __index__, but only those of one integer answer.
-    if (!PyObject_CheckBuffer(part)) throw_python_error();
+    if (!is_array(part)) throw_python_error();
     PyErr_Clear();
   }
   Tensor index = index_from(part);
@@ -159,7 +170,13 @@ int tensor_setitem(PyObject* self, PyObject* key, PyObject* value) {
   PyObject* done = guarded([&]() -> PyObject* {
     PKG_CHECK(value, TypeError, "Tensor does not support deleting items");
     Tensor source;
-    if (!parse_tensor(value, &source)) source = tensor_from_data(value, std::nullopt);
+    try {
+      if (!parse_tensor(value, &source)) {
+        source = tensor_from_data(value, std::nullopt);
+      }
+    } catch (const IntTooBig& error) {
+      throw error.named("__setitem__", "value");
+    }
     const Indexed at = apply(unwrap(self), key);
     if (at.advanced || source.ndim() > at.view.ndim()) {
       source = without_leading_ones(source);

@@ -14,19 +14,20 @@ namespace {
 std::optional<DType> dtype_of_format(const char* format, Py_ssize_t size) {
   if (!format) return DType::UInt8;
   if (*format == '<' || *format == '=' || *format == '@') ++format;
+  if (*format && format[1]) return std::nullopt;  // "ii": a struct
+  const auto fitting = [size](DType dtype) {
+    return size == itemsize(dtype) ? std::optional(dtype) : std::nullopt;
+  };
   switch (*format) {
-    case '?': return DType::Bool;
-    case 'B': return DType::UInt8;
-    case 'b': return DType::Int8;
-    case 'e': return DType::Float16;
-    case 'f': return DType::Float32;
-    case 'd': return DType::Float64;
+    case '?': return fitting(DType::Bool);
+    case 'B': return fitting(DType::UInt8);
+    case 'b': return fitting(DType::Int8);
+    case 'e': return fitting(DType::Float16);
+    case 'f': return fitting(DType::Float32);
+    case 'd': return fitting(DType::Float64);
     case 'i':
     case 'l':
-    case 'q':
-      if (size == 4) return DType::Int32;
-      if (size == 8) return DType::Int64;
-      return std::nullopt;
+    case 'q': return fitting(size == 4 ? DType::Int32 : DType::Int64);
     default: return std::nullopt;
   }
 }
@@ -134,9 +135,26 @@ Tensor over_buffer(PyObject* object, bool* read_only) {
 
 namespace {
 
+bool has(PyObject* object, const char* attribute) {
+  return call_python(PyObject_HasAttrString, object, attribute);
+}
+
+// A subclass of NumPy's array, which may hide elements (numpy.ma).
+bool is_derived_array(PyObject* object) {
+  return (Py_TYPE(object)->tp_flags & Py_TPFLAGS_HEAPTYPE) && has(object, "__array__");
+}
+
+// `function` of pkg/arrays.py.
+PyRef ask_arrays(const char* function, PyObject* object) {
+  PyRef module = check(call_python(PyImport_ImportModule, "pkg.arrays"));
+  PyRef callable = check(PyObject_GetAttrString(module.get(), function));
+  return check(call_python(PyObject_CallOneArg, callable.get(), object));
+}
+
 PyObject* from_numpy(PyObject*, PyObject* array) {
   return guarded([&] {
     expect(PyObject_CheckBuffer(array), {"from_numpy", "array"}, "a numpy.ndarray", array);
+    if (is_derived_array(array)) ask_arrays("refuse_masked", array);
     bool read_only = false;
     const Tensor tensor = over_buffer(array, &read_only);
     if (read_only) {
@@ -172,11 +190,28 @@ PyObject* memory_of(PyObject*, PyObject* object) {
 
 }  // namespace
 
-Tensor tensor_from_buffer(PyObject* object) {
-  const Tensor view = over_buffer(object);
-  Tensor result = empty(view.spec());
-  copy_into(result, view);
-  return result;
+bool is_array(PyObject* object) {
+  if (PyObject_CheckBuffer(object)) return true;
+  // Of what is no array these come most; and a class has what its objects have.
+  const bool plain = object == Py_None || PyUnicode_Check(object) || PyList_Check(object) ||
+                     PyTuple_Check(object) || PyDict_Check(object) ||
+                     PyLong_Check(object) || PyFloat_Check(object) || PyType_Check(object);
+  return !plain && (has(object, "__array__") || has(object, "__array_interface__") ||
+                    has(object, "__array_struct__") || has(object, "__dlpack__"));
+}
+
+Tensor over_array(PyObject* object) {
+  if (PyObject_CheckBuffer(object) && !is_derived_array(object)) {
+    try {
+      return over_buffer(object);
+    } catch (const ValueError&) {  // what pkg/arrays.py copies, or refuses in its words
+    } catch (const TypeError&) {
+    } catch (const PyError&) {
+    }
+  }
+  const PyRef plain = ask_arrays("plain_array", object);
+  if (is_tensor(plain.get())) return unwrap(plain.get());
+  return over_buffer(plain.get());
 }
 
 PyMethodDef g_memory_functions[] = {

@@ -3,6 +3,7 @@
 #include "argument.h"
 #include "autograd/leaf.h"
 #include "autograd/views.h"
+#include "convert.h"
 #include "ops/functions.h"
 #include "py_tensor.h"
 #include "py_type.h"
@@ -82,11 +83,8 @@ int put_grad(PyObject* self, PyObject* value, void*) {
 }
 
 int64_t as_dim(const char* function, PyObject* dim) {
-  const long long value = call_python(PyLong_AsLongLong, dim);
-  if (value == -1 && PyErr_Occurred()) {
-    explain({function, "dim"}, "an int", dim);
-    throw_python_error();
-  }
+  int64_t value = 0;
+  if (!to_cpp(dim, value, {function, "dim"})) throw_python_error();
   return value;
 }
 
@@ -192,51 +190,51 @@ PyGetSetDef g_tensor_getset[] = {
 
 PyMethodDef g_tensor_methods[] = {
     {"item", PKG_METHOD(wrap_scalar(item(x))), METH_NOARGS,
-     "item(self)\n--\n\nThe value of a one-element tensor as a Python number."},
+     "item($self)\n--\n\nThe value of a one-element tensor as a Python number."},
     {"tolist", PKG_METHOD(nested_list(x.wait())), METH_NOARGS,
-     "tolist(self)\n--\n\nThe values as nested lists."},
+     "tolist($self)\n--\n\nThe values as nested lists."},
     {"wait", PKG_METHOD((x.wait(), wrap(x))), METH_NOARGS,
-     "wait(self)\n--\n\nBlocks until the values are there; raises their error."},
+     "wait($self)\n--\n\nBlocks until the values are there; raises their error."},
     {"is_ready", PKG_METHOD(boolean(x.is_ready())), METH_NOARGS,
-     "is_ready(self)\n--\n\nWhether reading would not block."},
+     "is_ready($self)\n--\n\nWhether reading would not block."},
     {"numel", PKG_METHOD(integer(x.numel())), METH_NOARGS,
-     "numel(self)\n--\n\nNumber of elements."},
+     "numel($self)\n--\n\nNumber of elements."},
     {"storage_offset", PKG_METHOD(integer(x.offset())), METH_NOARGS,
-     "storage_offset(self)\n--\n\nElements of the memory before the first one."},
+     "storage_offset($self)\n--\n\nElements of the memory before the first one."},
     {"dim", PKG_METHOD(integer(x.ndim())), METH_NOARGS,
-     "dim(self)\n--\n\nNumber of dimensions."},
+     "dim($self)\n--\n\nNumber of dimensions."},
     {"element_size", PKG_METHOD(integer(itemsize(x.dtype()))), METH_NOARGS,
-     "element_size(self)\n--\n\nBytes of one element."},
+     "element_size($self)\n--\n\nBytes of one element."},
     {"data_ptr", PKG_METHOD(PyLong_FromVoidPtr(exposed_data(x))), METH_NOARGS,
-     "data_ptr(self)\n--\n\nAddress of the first element.  From now on no op runs on this "
+     "data_ptr($self)\n--\n\nAddress of the first element.  From now on no op runs on this "
      "memory after its call has returned."},
     {"__dlpack__",
      with_keywords(tensor_dlpack), METH_VARARGS | METH_KEYWORDS,
-     "__dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\n"
+     "__dlpack__($self, *, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\n"
      "DLPack capsule of the memory, for from_dlpack() of any library."},
     {"__dlpack_device__", tensor_dlpack_device, METH_NOARGS,
-     "__dlpack_device__(self)\n--\n\n(1, 0), DLPack's name of the CPU."},
+     "__dlpack_device__($self)\n--\n\n(1, 0), DLPack's name of the CPU."},
     {"is_contiguous", PKG_METHOD(boolean(x.is_contiguous())), METH_NOARGS,
-     "is_contiguous(self)\n--\n\nWhether the layout is row-major without gaps."},
+     "is_contiguous($self)\n--\n\nWhether the layout is row-major without gaps."},
     {"is_floating_point", PKG_METHOD(boolean(is_floating(x.dtype()))), METH_NOARGS,
-     "is_floating_point(self)\n--\n\nWhether the dtype is floating."},
+     "is_floating_point($self)\n--\n\nWhether the dtype is floating."},
     {"_storage_id", PKG_METHOD(PyLong_FromVoidPtr(&x.storage())), METH_NOARGS,
-     "_storage_id(self)\n--\n\nThe same number for tensors that share memory."},
+     "_storage_id($self)\n--\n\nThe same number for tensors that share memory."},
     {"_storage_nbytes", PKG_METHOD(integer(x.storage().nbytes())), METH_NOARGS,
-     "_storage_nbytes(self)\n--\n\nBytes of the memory that it shows a part of."},
+     "_storage_nbytes($self)\n--\n\nBytes of the memory that it shows a part of."},
     {"_share", PKG_METHOD(wrap(share(x))), METH_NOARGS,
-     "_share(self)\n--\n\nAnother tensor over the same memory, unknown to autograd."},
+     "_share($self)\n--\n\nAnother tensor over the same memory, unknown to autograd."},
     {"detach", PKG_METHOD(detach(x)), METH_NOARGS,
-     "detach(self)\n--\n\nThe same values outside the graph."},
+     "detach($self)\n--\n\nThe same values outside the graph."},
     {"detach_", PKG_METHOD((detach_in_place(x), wrap(x))), METH_NOARGS,
-     "detach_(self)\n--\n\nForgets its history and requires_grad; returns self.  "
+     "detach_($self)\n--\n\nForgets its history and requires_grad; returns self.  "
      "RuntimeError for a view."},
     {"requires_grad_", with_keywords(requires_grad_), METH_VARARGS | METH_KEYWORDS,
-     "requires_grad_(self, requires_grad=True)\n--\n\nSets requires_grad; returns self."},
+     "requires_grad_($self, requires_grad=True)\n--\n\nSets requires_grad; returns self."},
     {"size", with_keywords(size), METH_VARARGS | METH_KEYWORDS,
-     "size(self, dim=None)\n--\n\nShape, or one size."},
+     "size($self, dim=None)\n--\n\nShape, or one size."},
     {"stride", with_keywords(stride), METH_VARARGS | METH_KEYWORDS,
-     "stride(self, dim=None)\n--\n\nStrides in elements, or one of them."},
+     "stride($self, dim=None)\n--\n\nStrides in elements, or one of them."},
     {"_make_subclass", make_subclass, METH_VARARGS | METH_STATIC,
      "_make_subclass(cls, data, requires_grad=False, /)\n--\n\nFor subclasses."},
     {nullptr, nullptr, 0, nullptr}};

@@ -37,9 +37,13 @@ class ScalarTypes {
 void collect(PyObject* data, size_t depth, NestedNumbers& numbers, ScalarTypes& types) {
   const bool plain = PyList_Check(data) || PyTuple_Check(data) || PyUnicode_Check(data) ||
                      PyFloat_CheckExact(data) || PyLong_CheckExact(data);
-  const bool sequence = !is_tensor(data) && PySequence_Check(data) && !PyUnicode_Check(data);
-  if (sequence && !plain && !PyBytes_Check(data) && PyObject_CheckBuffer(data)) {
-    return numbers.add(depth, over_buffer(data));
+  const bool tensor = !plain && is_tensor(data);
+  const bool sequence = !tensor && PySequence_Check(data) && !PyUnicode_Check(data);
+  // What pandas has goes by labels as a sequence, or by columns.
+  const bool array = !plain && !tensor && !PyBytes_Check(data) && is_array(data);
+  Scalar number;
+  if (array && (sequence || !parse_scalar(data, &number))) {
+    return numbers.add(depth, over_array(data));
   }
   if (sequence) {
     const Py_ssize_t n = call_python(PySequence_Size, data);
@@ -51,10 +55,9 @@ void collect(PyObject* data, size_t depth, NestedNumbers& numbers, ScalarTypes& 
     }
     return;
   }
-  if (is_tensor(data) && unwrap(data).numel() == 1) {
+  if (tensor && unwrap(data).numel() == 1) {
     return numbers.add(depth, item(unwrap(data)), unwrap(data).dtype());
   }
-  Scalar number;
   PKG_CHECK(parse_scalar(data, &number), TypeError,
             "[tensor] expected numbers or nested sequences of them, got ",
             Py_TYPE(data)->tp_name);
@@ -71,14 +74,20 @@ PyObject* tensor_fn(PyObject*, PyObject* args, PyObject* kwargs) {
                                    &requires_grad)) {
     return nullptr;
   }
-  return guarded([&] {
+  return guarded([&]() -> PyObject* {
     std::optional<DType> wanted;
     if (dtype != Py_None) {
       DType parsed;
       expect(load_dtype(dtype, parsed), {"tensor", "dtype"}, "a dtype", dtype);
       wanted = parsed;
     }
-    Tensor tensor = tensor_from_data(data, wanted);
+    Tensor tensor = [&] {
+      try {
+        return tensor_from_data(data, wanted);
+      } catch (const IntTooBig& error) {
+        throw error.named("tensor", "data");
+      }
+    }();
     if (device != Py_None) {
       Device there;
       expect(load_device(device, there), {"tensor", "device"}, "a device", device);
@@ -91,10 +100,10 @@ PyObject* tensor_fn(PyObject*, PyObject* args, PyObject* kwargs) {
 }  // namespace
 
 Tensor tensor_from_data(PyObject* data, std::optional<DType> dtype) {
-  if (is_tensor(data) || PyObject_CheckBuffer(data)) {
+  if (is_tensor(data) || is_array(data)) {
     PKG_CHECK(!PyBytes_Check(data), TypeError, "[tensor] cannot convert bytes; use "
               "from_numpy(numpy.frombuffer(...)).");
-    const Tensor source = is_tensor(data) ? unwrap(data) : over_buffer(data);
+    const Tensor source = is_tensor(data) ? unwrap(data) : over_array(data);
     source.wait();
     Tensor copy = empty(source.sizes(), dtype.value_or(source.dtype()), source.device());
     if (!source.is_meta()) copy_into(copy, source);

@@ -160,15 +160,15 @@ PyObject* enter(PyObject* self, PyObject*) { return new_ref(self); }
 PyObject* leave(PyObject* self, PyObject*) { return remove(self, nullptr); }
 
 PyMethodDef g_node_methods[] = {
-    {"name", node_name, METH_NOARGS, "name(self)\n--\n\nName of the operation."},
+    {"name", node_name, METH_NOARGS, "name($self)\n--\n\nName of the operation."},
     {"_sequence_nr", sequence_nr, METH_NOARGS,
-     "_sequence_nr(self)\n--\n\nGrows with every node."},
+     "_sequence_nr($self)\n--\n\nGrows with every node."},
     {"register_hook", register_hook, METH_O,
-     "register_hook(self, hook, /)\n--\n\n"
+     "register_hook($self, hook, /)\n--\n\n"
      "Calls hook(grad_inputs, grad_outputs) after the node has run; a tuple that it "
      "returns replaces grad_inputs. The handle's remove() undoes it."},
     {"register_prehook", register_prehook, METH_O,
-     "register_prehook(self, hook, /)\n--\n\n"
+     "register_prehook($self, hook, /)\n--\n\n"
      "Calls hook(grad_outputs) before the node runs; a tuple that it returns replaces "
      "them. The handle's remove() undoes it."},
     {nullptr, nullptr, 0, nullptr}};
@@ -196,9 +196,9 @@ PyType_Spec g_node_spec = {"pkg._pywrap_core.Node", sizeof(PyNode), 0,
 
 PyMethodDef g_hook_methods[] = {
     {"remove", remove, METH_NOARGS,
-     "remove(self)\n--\n\nThe hook is not called any more; a second call does nothing."},
-    {"__enter__", enter, METH_NOARGS, "__enter__(self)\n--\n\nThe handle itself."},
-    {"__exit__", leave, METH_VARARGS, "__exit__(self, *exc)\n--\n\nRemoves the hook."},
+     "remove($self)\n--\n\nThe hook is not called any more; a second call does nothing."},
+    {"__enter__", enter, METH_NOARGS, "__enter__($self)\n--\n\nThe handle itself."},
+    {"__exit__", leave, METH_VARARGS, "__exit__($self, *exc)\n--\n\nRemoves the hook."},
     {nullptr, nullptr, 0, nullptr}};
 PyType_Slot g_hook_slots[] = {
     {Py_tp_dealloc, reinterpret_cast<void*>(dealloc<PyHook>)},

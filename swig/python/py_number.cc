@@ -25,11 +25,21 @@ bool parse_pair(PyObject* a, PyObject* b, TensorArg& x, TensorArg& y) {
   return y.parse(b) && x.parse_beside(a, *y);
 }
 
+// The operand that is no tensor is the one that may be too big.
+template <auto& op>
+[[noreturn, gnu::cold]] void raise_too_big(const IntTooBig& error) {
+  throw error.named(op.record().schema.name, "other");
+}
+
 template <auto& op>
 PyObject* binary(PyObject* a, PyObject* b) {
   return guarded([&]() -> PyObject* {
     TensorArg x, y;
-    if (!parse_pair(a, b, x, y)) Py_RETURN_NOTIMPLEMENTED;
+    try {
+      if (!parse_pair(a, b, x, y)) Py_RETURN_NOTIMPLEMENTED;
+    } catch (const IntTooBig& error) {
+      raise_too_big<op>(error);
+    }
     return wrap(op(*x, *y));
   });
 }
@@ -41,7 +51,11 @@ template <auto& op>
 PyObject* in_place(PyObject* a, PyObject* b) {
   return guarded([&]() -> PyObject* {
     TensorArg y;
-    if (!y.parse_beside(b, unwrap(a))) Py_RETURN_NOTIMPLEMENTED;
+    try {
+      if (!y.parse_beside(b, unwrap(a))) Py_RETURN_NOTIMPLEMENTED;
+    } catch (const IntTooBig& error) {
+      raise_too_big<op>(error);
+    }
     return wrap(op(unwrap(a), *y));
   });
 }

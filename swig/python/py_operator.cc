@@ -10,6 +10,7 @@
 #include <array>
 
 #include "convert.h"
+#include "dispatcher/signature.h"
 #include "py_results.h"
 
 namespace pkg::python {
@@ -31,6 +32,7 @@ const std::vector<const Operator*>& overloads_of(PyObject* self) {
 std::string_view alias_of(std::string_view keyword) {
   if (keyword == "axis") return "dim";
   if (keyword == "keepdims") return "keepdim";
+  if (keyword == "ddof") return "correction";
   if (keyword == "input") return "self";
   return keyword;
 }
@@ -68,6 +70,28 @@ struct Call {
   return wrong_argument(function, param.name, param.expected(), str("a ", got, " of ", i));
 }
 
+// What NumPy's functions pass of themselves: out=None, and with it axis=None, dtype=None.
+bool is_numpys_default(const Call& call, std::string_view keyword, PyObject* value) {
+  if (value != Py_None) return false;
+  if (keyword == "out") return true;
+  if (keyword != "axis" && keyword != "dtype") return false;
+  for (Py_ssize_t k = 0; k < call.n_keywords(); ++k) {
+    PyObject* other = PyTuple_GET_ITEM(call.keywords, k);
+    if (PyUnicode_CompareWithASCIIString(other, "out") == 0) return true;
+  }
+  return false;
+}
+
+// call.parse(), whose int too big for any dtype gets the name of the parameter.
+bool parse_named(const Operator& op, const Call& call, const pkg::Argument& param,
+                 PyObject* object, Value* out) {
+  try {
+    return call.parse(param, object, out);
+  } catch (const IntTooBig& error) {
+    throw error.named(op.schema.name, param.name);
+  }
+}
+
 // Matches one schema; on failure says why (an empty message costs nothing when the
 // first overload fits, which is the usual case).
 bool match(const Operator& op, const Call& call, Value* out, std::string* why) {
@@ -87,7 +111,7 @@ bool match(const Operator& op, const Call& call, Value* out, std::string* why) {
     const bool last = at + 1 >= params.size() || params[at + 1].keyword_only;
     const bool tensors = param.list && param.type == ArgType::Tensor && last &&
                          is_tensor(call.args[i]);
-    if (tensors || call.parse(param, call.args[i], &out[at])) {
+    if (tensors || parse_named(op, call, param, call.args[i], &out[at])) {
       const bool ints = param.list && param.type == ArgType::Int;
       if (!tensors && !(ints && last && i + 1 < call.n_args)) continue;
       const PyRef owner(checked(PyTuple_New(call.n_args - i)));
@@ -96,7 +120,7 @@ bool match(const Operator& op, const Call& call, Value* out, std::string* why) {
         Py_INCREF(call.args[k]);
         PyTuple_SET_ITEM(rest, k - i, call.args[k]);
       }
-      if (parse_value(param, rest, &out[at])) break;
+      if (parse_named(op, call, param, rest, &out[at])) break;
       *why = refusal(op, param, rest);
     } else {
       *why = refusal(op, param, call.args[i]);
@@ -108,6 +132,8 @@ bool match(const Operator& op, const Call& call, Value* out, std::string* why) {
     if (!keyword) throw_python_error();
     int index = op.schema.index_of(keyword);
     if (index < 0) index = op.schema.index_of(alias_of(keyword));
+    PyObject* value = call.args[call.n_args + k];
+    if (index < 0 && is_numpys_default(call, keyword, value)) continue;
     if (index < 0 || given[size_t(index)]) {
       *why = str(name, index < 0 ? "() got an unexpected keyword argument '"
                                  : "() got multiple values for argument '",
@@ -115,9 +141,8 @@ bool match(const Operator& op, const Call& call, Value* out, std::string* why) {
       return false;
     }
     given[size_t(index)] = true;
-    PyObject* value = call.args[call.n_args + k];
     const pkg::Argument& param = params[size_t(index)];
-    if (!call.parse(param, value, &out[index])) {
+    if (!parse_named(op, call, param, value, &out[index])) {
       *why = refusal(op, param, value);
       return false;
     }
@@ -256,25 +281,12 @@ PyObject* get_records(PyObject* self, void*) {
     return list.release();
   });
 }
-// inspect.signature() reads it; the first overload speaks for all.
+// inspect.signature() reads it.
 PyObject* get_text_signature(PyObject* self, void*) {
-  std::string text = "(";
-  bool starred = false;
-  for (const pkg::Argument& param : overloads_of(self)[0]->schema.arguments) {
-    if (text.size() > 1) text += ", ";
-    if (param.keyword_only && !starred) {
-      text += "*, ";
-      starred = true;
-    }
-    text += param.name;
-    if (param.name == "from") text += '_';  // a word of Python's cannot be a name
-    if (!param.has_default) continue;
-    const auto* scalar = std::get_if<Scalar>(&param.default_value);
-    text += '=';
-    text += scalar ? str(*scalar) : std::string("None");
-  }
-  text += ")";
-  return PyUnicode_FromString(text.c_str());
+  return guarded([&] {
+    const std::string text = signature_text(overloads_of(self));
+    return PyUnicode_FromStringAndSize(text.data(), Py_ssize_t(text.size()));
+  });
 }
 PyObject* get_method(PyObject* self, void*) {
   return PyBool_FromLong(overloads_of(self)[0]->is_method());

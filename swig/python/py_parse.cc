@@ -18,7 +18,7 @@ bool parse_int(PyObject* object, int64_t* out) {
     return false;
   }
   *out = PyLong_AsLongLong(index.get());
-  if (*out == -1 && PyErr_Occurred()) throw_python_error();
+  if (*out == -1 && PyErr_Occurred()) throw IntTooBig(index.get());
   return true;
 }
 

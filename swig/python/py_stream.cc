@@ -120,29 +120,29 @@ PyObject* stream_exit(PyObject*, PyObject*) {
 
 PyMethodDef g_stream_methods[] = {
     {"submit", stream_submit, METH_VARARGS,
-     "submit(self, callable, /, *deps)\n--\n\nRuns callable() on a worker after all earlier "
+     "submit($self, callable, /, *deps)\n--\n\nRuns callable() on a worker after all earlier "
      "work of this stream and after `deps`.\nReturns its Event. A failure of earlier work "
      "does not stop it, one of `deps` does."},
     {"synchronize", stream_synchronize, METH_NOARGS,
-     "synchronize(self)\n--\n\nWaits for the work submitted so far; raises the first "
+     "synchronize($self)\n--\n\nWaits for the work submitted so far; raises the first "
      "error that nobody has seen."},
     {"query", stream_query, METH_NOARGS,
-     "query(self)\n--\n\nWhether all work submitted so far is done."},
+     "query($self)\n--\n\nWhether all work submitted so far is done."},
     {"record_event", stream_record, METH_NOARGS,
-     "record_event(self)\n--\n\nAn Event that is done when the work submitted so far is; "
+     "record_event($self)\n--\n\nAn Event that is done when the work submitted so far is; "
      "it never fails."},
     {"wait_event", stream_wait, METH_O,
-     "wait_event(self, event, /)\n--\n\nLater work of this stream waits for `event`, whether "
+     "wait_event($self, event, /)\n--\n\nLater work of this stream waits for `event`, whether "
      "it goes well or not."},
     {"wait_stream", stream_wait_stream, METH_O,
-     "wait_stream(self, stream, /)\n--\n\nLater work of this stream waits for what `stream` "
+     "wait_stream($self, stream, /)\n--\n\nLater work of this stream waits for what `stream` "
      "has to do now."},
-    {"record", stream_record, METH_NOARGS, "record(self)\n--\n\nSee record_event."},
-    {"wait", stream_wait, METH_O, "wait(self, event, /)\n--\n\nSee wait_event."},
+    {"record", stream_record, METH_NOARGS, "record($self)\n--\n\nSee record_event."},
+    {"wait", stream_wait, METH_O, "wait($self, event, /)\n--\n\nSee wait_event."},
     {"__enter__", stream_enter, METH_NOARGS,
-     "__enter__(self)\n--\n\nMakes the stream current on this thread."},
+     "__enter__($self)\n--\n\nMakes the stream current on this thread."},
     {"__exit__", stream_exit, METH_VARARGS,
-     "__exit__(self, *exc)\n--\n\nMakes the stream before current again."},
+     "__exit__($self, *exc)\n--\n\nMakes the stream before current again."},
     {nullptr, nullptr, 0, nullptr}};
 PyMemberDef g_stream_members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(PyStream, weakrefs), READONLY, nullptr},

@@ -46,6 +46,20 @@ inline PyObject* checked(PyObject* object) {
 
 /// NumPy's letter for the kind of an object's dtype: 'f', 'c', 'M'; NUL when it has none.
 char dtype_kind(PyObject* object);
+/// An int that no dtype holds, before it is known whose it is.
+class IntTooBig : public OverflowError {
+ public:
+  /// Takes the number, and the place of Python's own error.
+  explicit IntTooBig(PyObject* number);
+  OverflowError named(std::string_view function, std::string_view parameter) const;
+
+ private:
+  std::string number_;
+};
+
+/// False for what has dimensions, or an array that does not tell: those have __index__ and
+/// __float__, too, where there is one element.
+bool is_dimensionless(PyObject* object);
 /// Number of Python: bool, int, float, NumPy scalars.
 bool parse_scalar(PyObject* object, Scalar* out);
 /// Whatever may stand where a Tensor is wanted: a tensor, a number, a NumPy array.
@@ -85,10 +99,13 @@ PyObject* tensor_dlpack(PyObject* self, PyObject* args, PyObject* keywords);
 PyObject* tensor_dlpack_device(PyObject* self, PyObject* none);
 extern PyMethodDef g_dlpack_functions[];  // py_dlpack.cc, with the two above
 
-/// Tensor over the memory of an array, or of anything with a buffer, and a copy of that;
-/// py_memory.cc.
+/// Tensor over the memory of a NumPy array, or of anything with a buffer; py_memory.cc.
 Tensor over_buffer(PyObject* object, bool* read_only = nullptr);
-Tensor tensor_from_buffer(PyObject* object);
+/// Whether it says that it is an array: by a buffer, NumPy's protocols or DLPack.  Such
+/// are read as arrays before they are sequences or mappings of anything.
+bool is_array(PyObject* object);
+/// Tensor over the values of such, which may be a copy that NumPy made.
+Tensor over_array(PyObject* object);
 extern PyMethodDef g_memory_functions[];
 /// Copy of a number, nested sequences, an array or a tensor; py_new.cc.
 Tensor tensor_from_data(PyObject* data, std::optional<DType> dtype);

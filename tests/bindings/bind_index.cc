@@ -28,13 +28,22 @@ struct Place {
   Tensor index;
 };
 
+[[noreturn]] void refuse_part(py::handle part, const std::string& why) {
+  throw IndexError(str("[index] expected ints, slices, ..., None, or Tensors, arrays or "
+                       "lists of ints or bools as indices, got ", type_name(part), ": ",
+                       why));
+}
+
 Tensor index_from(py::handle part) {
   try {
     return tensor_from_data(part, std::nullopt);
+  } catch (const IntTooBig& error) {
+    throw error.named("index", "key");
   } catch (const TypeError& error) {
-    throw IndexError(str("[index] expected ints, slices, ..., None, or Tensors, arrays or "
-                         "lists of ints or bools as indices, got ", type_name(part), ": ",
-                         error.message()));
+    refuse_part(part, error.message());
+  } catch (const py::error_already_set& error) {  // of pkg/arrays.py
+    if (!error.matches(PyExc_TypeError)) throw;
+    refuse_part(part, py::str(error.value()));
   }
 }
 
@@ -44,10 +53,12 @@ Place place_of(py::handle part) {
     return {{}, *tensor};
   }
   const bool sequence = py::isinstance<py::list>(part) || py::isinstance<py::tuple>(part);
-  if (!sequence && !py::isinstance<py::bool_>(part)) {
+  // Arrays have __index__, too: those of one integer answer, but keep their dimensions.
+  if (!py::isinstance<py::bool_>(part) && is_dimensionless(part)) {
     if (const auto number = as_int(part)) return {number, {}};
   }
   const Tensor index = index_from(part);
+  if (!sequence && is_number(index)) return {item(index).to<int64_t>(), {}};
   const bool empty = sequence && index.numel() == 0;  // x[[]]
   return {{}, empty ? ops::to_dtype(index, DType::Int64) : index};
 }
@@ -146,8 +157,14 @@ void bind_index(TensorClass& cls) {
   });
   cls.def("__setitem__",
           [](const Tensor& x, const py::object& key, const py::object& value) {
-            const auto given = as_tensor_like(value);
-            const Tensor source = given ? *given : tensor_from_data(value, std::nullopt);
+            const Tensor source = [&] {
+              try {
+                const auto given = as_tensor_like(value);
+                return given ? *given : tensor_from_data(value, std::nullopt);
+              } catch (const IntTooBig& error) {
+                throw error.named("__setitem__", "value");
+              }
+            }();
             Indexing(x, key).put(source);
           });
   cls.def("__delitem__", [](const Tensor&, const py::object&) {

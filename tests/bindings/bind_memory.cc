@@ -18,19 +18,20 @@ std::optional<DType> dtype_of(const py::buffer_info& info) {
   if (!format.empty() && std::string_view("<=@").find(format[0]) != format.npos) {
     format.remove_prefix(1);
   }
-  switch (format.empty() ? '\0' : format[0]) {
-    case '?': return DType::Bool;
-    case 'B': return DType::UInt8;
-    case 'b': return DType::Int8;
-    case 'e': return DType::Float16;
-    case 'f': return DType::Float32;
-    case 'd': return DType::Float64;
+  if (format.size() != 1) return std::nullopt;  // "ii": a struct
+  const auto fitting = [&](DType dtype) {
+    return info.itemsize == itemsize(dtype) ? std::optional(dtype) : std::nullopt;
+  };
+  switch (format[0]) {
+    case '?': return fitting(DType::Bool);
+    case 'B': return fitting(DType::UInt8);
+    case 'b': return fitting(DType::Int8);
+    case 'e': return fitting(DType::Float16);
+    case 'f': return fitting(DType::Float32);
+    case 'd': return fitting(DType::Float64);
     case 'i':
     case 'l':
-    case 'q':
-      if (info.itemsize == 4) return DType::Int32;
-      if (info.itemsize == 8) return DType::Int64;
-      return std::nullopt;
+    case 'q': return fitting(info.itemsize == 4 ? DType::Int32 : DType::Int64);
     default: return std::nullopt;
   }
 }
@@ -68,9 +69,21 @@ std::unique_ptr<TensorMemory> memory_of(const py::object& object) {
   return std::make_unique<TensorMemory>(*tensor);
 }
 
+/// A subclass of NumPy's array, which may hide elements (numpy.ma).
+bool is_derived_array(py::handle object) {
+  return (Py_TYPE(object.ptr())->tp_flags & Py_TPFLAGS_HEAPTYPE) &&
+         py::hasattr(object, "__array__");
+}
+
+/// `function` of pkg/arrays.py.
+py::object ask_arrays(const char* function, py::handle object) {
+  return call(py::module_::import("pkg.arrays").attr(function), object);
+}
+
 Tensor from_numpy(const py::object& array) {
   PKG_CHECK(py::isinstance<py::buffer>(array), TypeError,
             "[from_numpy] expected a numpy.ndarray for 'array', got ", type_name(array));
+  if (is_derived_array(array)) ask_arrays("refuse_masked", array);
   const py::buffer buffer(array);
   if (buffer.request().readonly) {
     py::module_::import("warnings")
@@ -113,11 +126,28 @@ Tensor borrow_buffer(const py::buffer& array) {
   return tensor;
 }
 
-Tensor copy_of_buffer(const py::buffer& array) {
-  const Tensor view = borrow_buffer(array);
-  const Tensor copy = empty(view.spec());
-  copy_into(copy, view);
-  return copy;
+bool is_array(py::handle object) {
+  if (py::isinstance<py::buffer>(object)) return true;
+  if (py::isinstance<py::str>(object) || PyType_Check(object.ptr())) return false;
+  for (const char* name :
+       {"__array__", "__array_interface__", "__array_struct__", "__dlpack__"}) {
+    if (py::hasattr(object, name)) return true;
+  }
+  return false;
+}
+
+Tensor over_array(py::handle object) {
+  if (py::isinstance<py::buffer>(object) && !is_derived_array(object)) {
+    try {
+      return borrow_buffer(py::reinterpret_borrow<py::buffer>(object));
+    } catch (const ValueError&) {  // what pkg/arrays.py copies, or refuses in its words
+    } catch (const TypeError&) {
+    } catch (const py::error_already_set&) {
+    }
+  }
+  const py::object plain = ask_arrays("plain_array", object);
+  if (const auto tensor = as_tensor(plain)) return *tensor;
+  return borrow_buffer(py::reinterpret_borrow<py::buffer>(plain));
 }
 
 void bind_memory(py::module_& m) {

@@ -14,8 +14,10 @@ void collect(py::handle data, size_t depth, NestedNumbers& numbers) {
   const auto tensor = as_tensor(data);
   const bool is_sequence =
       !tensor && py::isinstance<py::sequence>(data) && !py::isinstance<py::str>(data);
-  if (is_sequence && py::isinstance<py::buffer>(data) && !py::isinstance<py::bytes>(data)) {
-    return numbers.add(depth, borrow_buffer(py::reinterpret_borrow<py::buffer>(data)));
+  // What pandas has goes by labels as a sequence, or by columns.
+  const bool array = !tensor && !py::isinstance<py::bytes>(data) && is_array(data);
+  if (array && (is_sequence || !as_scalar(data))) {
+    return numbers.add(depth, over_array(data));
   }
   if (is_sequence) {
     const auto sequence = py::reinterpret_borrow<py::sequence>(data);
@@ -41,7 +43,13 @@ Tensor tensor(const py::object& data, const py::object& dtype, const py::object&
     wanted = as_dtype(dtype);
     expect(wanted.has_value(), "tensor", "dtype", "a dtype", dtype);
   }
-  Tensor result = tensor_from_data(data, wanted);
+  Tensor result = [&] {
+    try {
+      return tensor_from_data(data, wanted);
+    } catch (const IntTooBig& error) {
+      throw error.named("tensor", "data");
+    }
+  }();
   if (!device.is_none()) {
     const auto there = as_device(device);
     expect(there.has_value(), "tensor", "device", "a device", device);
@@ -55,11 +63,10 @@ Tensor tensor(const py::object& data, const py::object& dtype, const py::object&
 
 Tensor tensor_from_data(py::handle data, std::optional<DType> dtype) {
   const auto given = as_tensor(data);
-  if (given || py::isinstance<py::buffer>(data)) {
+  if (given || is_array(data)) {
     PKG_CHECK(!py::isinstance<py::bytes>(data), TypeError,
               "[tensor] cannot convert bytes; use from_numpy(numpy.frombuffer(...)).");
-    const Tensor source =
-        given ? *given : borrow_buffer(py::reinterpret_borrow<py::buffer>(data));
+    const Tensor source = given ? *given : over_array(data);
     source.wait();
     const Tensor copy =
         empty(source.sizes(), dtype.value_or(source.dtype()), source.device());

@@ -22,10 +22,14 @@ const Op<Tensor(const Tensor&)> bitwise_not{"bitwise_not"};
 /// "__add__" and, if wanted, "__radd__".
 template <auto& op>
 void binary(TensorClass& cls, const char* name, const char* reflected = nullptr) {
-  cls.def(name, [](const Tensor& a, const TensorLike& b) { return op(a, b.tensor); },
+  const auto operand = [](const TensorLike& given) -> const Tensor& {
+    return given.operand(op.record().schema.name);
+  };
+  cls.def(name, [=](const Tensor& a, const TensorLike& b) { return op(a, operand(b)); },
           py::is_operator());
   if (!reflected) return;
-  cls.def(reflected, [](const Tensor& b, const TensorLike& a) { return op(a.tensor, b); },
+  cls.def(reflected,
+          [=](const Tensor& b, const TensorLike& a) { return op(operand(a), b); },
           py::is_operator());
 }
 

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "dispatcher/dispatcher.h"
+#include "dispatcher/signature.h"
 #include "parse.h"
 
 namespace pkg::pybind {
@@ -86,22 +87,8 @@ class OpObject {
     return texts;
   }
 
-  // inspect.signature() reads it; the first overload speaks for all.
-  std::string text_signature() const {
-    std::string text;
-    bool starred = false;
-    for (const Argument& parameter : first()) {
-      if (!text.empty()) text += ", ";
-      if (parameter.keyword_only && !starred) text += "*, ";
-      starred = parameter.keyword_only;
-      text += parameter.name;
-      if (parameter.name == "from") text += '_';  // a word of Python's cannot be a name
-      if (!parameter.has_default) continue;
-      const auto* number = std::get_if<Scalar>(&parameter.default_value);
-      text += "=" + (number ? str(*number) : "None");
-    }
-    return "(" + text + ")";
-  }
+  // inspect.signature() reads it.
+  std::string text_signature() const { return signature_text(overloads_); }
 
   /// What the registry knows of each overload.
   py::list records() const {
@@ -123,8 +110,6 @@ class OpObject {
   bool is_method() const { return overloads_[0]->is_method(); }
 
  private:
-  const std::vector<Argument>& first() const { return overloads_[0]->schema.arguments; }
-
   std::string name_;
   std::vector<const Operator*> overloads_;
 };

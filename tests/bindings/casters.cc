@@ -4,14 +4,25 @@
 
 #include "kept.h"
 #include "memory.h"
+#include "tensor/strided_loop.h"
 #include "tensors.h"
 
 namespace pkg::pybind {
 namespace {
 
+constexpr char kWide[] = "an int of 64 bits";
+
+std::string text_of(py::handle number) {
+  try {
+    return py::repr(number);
+  } catch (const py::error_already_set&) {  // Python writes no more than 4,300 digits
+    return "a larger one";
+  }
+}
+
 int64_t int_value(const py::int_& number) {
   py::detail::make_caster<int64_t> caster;
-  PKG_CHECK(caster.load(number, false), OverflowError, "int too big to convert");
+  if (!caster.load(number, false)) throw IntTooBig(number);
   return caster;
 }
 
@@ -27,8 +38,8 @@ std::optional<py::int_> index_of(py::handle object) {
 
 /// Numbers that are not Python's own: NumPy's scalars above all.
 std::optional<Scalar> as_foreign_scalar(py::handle object) {
-  if (py::isinstance<py::sequence>(object) ||
-      !py::hasattr(py::type::handle_of(object), "__float__")) {
+  if (!py::hasattr(py::type::handle_of(object), "__float__") ||
+      !is_dimensionless(object)) {
     return std::nullopt;
   }
   if (const auto index = index_of(object)) return Scalar(int_value(*index));
@@ -54,6 +65,21 @@ void refuse_foreign(py::handle object) {
 }
 
 }  // namespace
+
+IntTooBig::IntTooBig(py::handle number)
+    : OverflowError(str("expected ", kWide, ", got ", text_of(number))),
+      number_(text_of(number)) {}
+OverflowError IntTooBig::named(std::string_view function, std::string_view parameter) const {
+  return OverflowError(wrong_argument(function, parameter, kWide, number_));
+}
+
+bool is_dimensionless(py::handle object) {
+  if (py::isinstance<py::sequence>(object)) return false;
+  if (std::string_view(type_name(object)).starts_with("numpy.")) return true;
+  if (!is_array(object)) return true;
+  const py::object ndim = py::getattr(object, "ndim", py::none());
+  return py::isinstance<py::int_>(ndim) && ndim.equal(py::int_(0));
+}
 
 char dtype_kind(py::handle object) {
   const py::object dtype = py::getattr(object, "dtype", py::none());
@@ -105,10 +131,13 @@ std::optional<Tensor> as_tensor_like(py::handle object) {
   if (auto tensor = as_tensor(object)) return tensor;
   if (const auto scalar = as_scalar(object)) return Tensor(*scalar);
   if (py::isinstance<py::bytes>(object) || py::isinstance<py::bytearray>(object) ||
-      !py::isinstance<py::buffer>(object)) {
+      !is_array(object)) {
     return std::nullopt;
   }
-  return copy_of_buffer(py::reinterpret_borrow<py::buffer>(object));
+  const Tensor view = over_array(object);
+  const Tensor copy = empty(view.spec());
+  copy_into(copy, view);
+  return copy;
 }
 
 TensorList parse_tensors(const char* function, const char* parameter, py::handle sequence,

@@ -33,11 +33,6 @@ class Held : public Ref<T> {
   explicit Held(T* object) : Ref<T>(Ref<T>::share(object)) {}
 };
 
-/// An operand: converts where Tensor does not.
-struct TensorLike {
-  Tensor tensor;
-};
-
 /// The Python objects pkg.float32 ... and pkg.device("cpu") show these.
 struct DTypeObject {
   DType value;
@@ -53,6 +48,32 @@ std::optional<Scalar> as_scalar(py::handle object);
 std::optional<int64_t> as_int(py::handle object);
 std::optional<DType> as_dtype(py::handle object);    // bind_dtype.cc
 std::optional<Device> as_device(py::handle object);  // bind_device.cc
+
+/// An int that no dtype holds, before it is known whose it is.
+class IntTooBig : public OverflowError {
+ public:
+  explicit IntTooBig(py::handle number);
+  OverflowError named(std::string_view function, std::string_view parameter) const;
+
+ private:
+  std::string number_;
+};
+
+/// An operand: converts where Tensor does not.
+struct TensorLike {
+  /// `function` is for the error of an int that is too big.
+  const Tensor& operand(std::string_view function) const {
+    if (too_big) throw too_big->named(function, "other");
+    return tensor;
+  }
+
+  Tensor tensor;
+  std::optional<IntTooBig> too_big;
+};
+
+/// False for what has dimensions, or an array that does not tell: those have __index__ and
+/// __float__, too, where there is one element.
+bool is_dimensionless(py::handle object);
 
 /// NumPy's letter for the kind of an object's dtype: 'f', 'c', 'M'; NUL when it has none.
 char dtype_kind(py::handle object);
@@ -101,9 +122,14 @@ template <>
 struct type_caster<pkg::pybind::TensorLike> {
   PYBIND11_TYPE_CASTER(pkg::pybind::TensorLike, const_name("Tensor"));
   bool load(handle source, bool) {
-    auto tensor = pkg::pybind::as_tensor_like(source);
-    if (tensor) value.tensor = std::move(*tensor);
-    return tensor.has_value();
+    try {
+      auto tensor = pkg::pybind::as_tensor_like(source);
+      if (tensor) value.tensor = std::move(*tensor);
+      return tensor.has_value();
+    } catch (const pkg::pybind::IntTooBig& error) {
+      value.too_big = error;  // the one who is called knows whose it is
+      return true;
+    }
   }
 };
 

@@ -88,8 +88,17 @@ std::optional<Value> parse_value(const Argument& argument, py::handle object) {
 std::string_view alias_of(std::string_view keyword) {
   if (keyword == "axis") return "dim";
   if (keyword == "keepdims") return "keepdim";
+  if (keyword == "ddof") return "correction";
   if (keyword == "input") return "self";
   return keyword;
+}
+
+// What NumPy's functions pass of themselves: out=None, and with it axis=None, dtype=None.
+bool is_numpys_default(const py::kwargs& kwargs, std::string_view keyword,
+                       py::handle value) {
+  if (!value.is_none()) return false;
+  return keyword == "out" ||
+         ((keyword == "axis" || keyword == "dtype") && kwargs.contains("out"));
 }
 
 /// One call on its way to one schema; false means `why` says what does not fit.
@@ -107,10 +116,10 @@ class Match {
       }
       const Argument& parameter = schema_.arguments[i];
       given_[i] = true;
-      const auto value = parse(parameter, args[i]);
+      const auto value = parse_named(parameter, args[i]);
       // x.reshape(2, 3), einsum("ij,jk", a, b): the remaining arguments are the list.
       if (takes_the_rest(i, args)) {
-        if (const auto list = parse_value(parameter, rest_of(i, args))) {
+        if (const auto list = parse_named(parameter, rest_of(i, args))) {
           values_[i] = *list;
           return true;
         }
@@ -128,6 +137,7 @@ class Match {
       const auto keyword = name.cast<std::string>();
       int index = schema_.index_of(keyword);
       if (index < 0) index = schema_.index_of(alias_of(keyword));
+      if (index < 0 && is_numpys_default(kwargs, keyword, object)) continue;
       if (index < 0) {
         return refuse("() got an unexpected keyword argument '", keyword, "'");
       }
@@ -137,7 +147,7 @@ class Match {
       }
       given_[at] = true;
       const Argument& parameter = schema_.arguments[at];
-      const auto value = parse(parameter, object);
+      const auto value = parse_named(parameter, object);
       if (!value) {
         return refuse_argument(parameter, object);
       }
@@ -162,6 +172,14 @@ class Match {
   std::vector<Value> values() && { return std::move(values_); }
 
  private:
+  /// parse(), whose int too big for any dtype gets the name of the parameter.
+  std::optional<Value> parse_named(const Argument& parameter, py::handle object) const {
+    try {
+      return parse(parameter, object);
+    } catch (const IntTooBig& error) {
+      throw error.named(schema_.name, parameter.name);
+    }
+  }
   bool takes_the_rest(size_t i, const py::args& args) const {
     const auto& parameters = schema_.arguments;
     const bool last = i + 1 >= parameters.size() || parameters[i + 1].keyword_only;

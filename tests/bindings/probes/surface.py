@@ -24,11 +24,10 @@ def describe(value):
     if isinstance(value, staticmethod):
         return {**describe(value.__func__), "kind": "static method"}
     if callable(value) and not isinstance(value, type):
-        return {
-            "kind": "function",
-            "doc": value.__doc__,
-            "signature": getattr(value, "__text_signature__", None),
-        }
+        signature = getattr(value, "__text_signature__", None)
+        if signature:  # CPython's word for what is bound; pybind11 binds by itself
+            signature = signature.replace("$self", "self")
+        return {"kind": "function", "doc": value.__doc__, "signature": signature}
     if hasattr(type(value), "__get__"):
         return {"kind": "property", "doc": value.__doc__ or None}
     return {"kind": type(value).__name__, "repr": repr(value)}

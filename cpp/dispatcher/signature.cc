@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// dispatcher/signature.cc: parameters of several overloads as one list.
+#include "dispatcher/signature.h"
+
+#include <algorithm>
+
+namespace pkg {
+namespace {
+
+std::string default_text(const Argument& parameter) {
+  if (const auto* number = std::get_if<Scalar>(&parameter.default_value)) {
+    return str(*number);
+  }
+  if (const auto* text = std::get_if<std::string>(&parameter.default_value)) {
+    return "'" + *text + "'";
+  }
+  if (const auto* sizes = std::get_if<Shape>(&parameter.default_value)) {
+    std::string list;
+    for (const int64_t size : *sizes) list += (list.empty() ? "" : ", ") + std::to_string(size);
+    return "[" + list + "]";
+  }
+  return "None";
+}
+
+struct Merged {
+  const Argument* parameter;
+  size_t count = 1;  // overloads that have it
+  bool asked_for;    // by all of those
+  std::string text(size_t overloads) const {
+    const std::string name = parameter->name + (parameter->name == "from" ? "_" : "");
+    if (asked_for && count == overloads) return name;  // "from" is a word of Python's
+    return name + "=" + (parameter->has_default ? default_text(*parameter) : "None");
+  }
+};
+
+}  // namespace
+
+std::string signature_text(std::span<const Operator* const> overloads) {
+  std::vector<Merged> positional, keywords;
+  const auto known = [&](const std::string& name) -> Merged* {
+    for (auto* list : {&positional, &keywords}) {
+      for (Merged& entry : *list) {
+        if (entry.parameter->name == name) return &entry;
+      }
+    }
+    return nullptr;
+  };
+  for (const Operator* op : overloads) {
+    const auto& parameters = op->schema.arguments;
+    for (size_t i = 0; i < parameters.size(); ++i) {
+      const Argument& parameter = parameters[i];
+      if (Merged* entry = known(parameter.name)) {
+        ++entry->count;
+        entry->asked_for &= !parameter.has_default;
+        if (parameter.has_default && !entry->parameter->has_default) {
+          entry->parameter = &parameter;
+        }
+        continue;
+      }
+      const bool in_line = !parameter.keyword_only && i == positional.size();
+      (in_line ? positional : keywords).push_back({&parameter, 1, !parameter.has_default});
+    }
+  }
+  // Behind a default there is none without.
+  bool optional = false;
+  std::string text;
+  const auto put = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  for (Merged& entry : positional) {
+    optional = optional || !entry.asked_for || entry.count < overloads.size();
+    if (optional) entry.count = 0;
+    put(entry.text(overloads.size()));
+  }
+  if (!keywords.empty()) put("*");
+  for (const Merged& entry : keywords) put(entry.text(overloads.size()));
+  return "(" + text + ")";
+}
+
+}  // namespace pkg

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// swig/python/py_operand.cc: numbers and operands from Python: what may stand where a
+// number, or a tensor, is wanted.
+#include <string_view>
+
+#include "py_tensor.h"
+#include "tensor/strided_loop.h"
+
+namespace pkg::python {
+
+char dtype_kind(PyObject* object) {
+  PyRef dtype(call_python(PyObject_GetAttrString, object, "dtype"));
+  PyRef kind;
+  if (dtype) kind = PyRef(call_python(PyObject_GetAttrString, dtype.get(), "kind"));
+  const char* text =
+      kind && PyUnicode_Check(kind.get()) ? PyUnicode_AsUTF8(kind.get()) : nullptr;
+  PyErr_Clear();
+  return text ? *text : '\0';
+}
+
+namespace {
+
+std::string text_of(PyObject* number) {
+  PyErr_Clear();
+  PyRef text(call_python(PyObject_Repr, number));
+  const char* utf8 = text ? PyUnicode_AsUTF8(text.get()) : nullptr;
+  PyErr_Clear();  // Python writes no more than 4,300 digits
+  return utf8 ? utf8 : "a larger one";
+}
+
+constexpr char kWide[] = "an int of 64 bits";
+
+}  // namespace
+
+IntTooBig::IntTooBig(PyObject* number)
+    : OverflowError(str("expected ", kWide, ", got ", text_of(number))),
+      number_(text_of(number)) {}
+OverflowError IntTooBig::named(std::string_view function, std::string_view parameter) const {
+  return OverflowError(wrong_argument(function, parameter, kWide, number_));
+}
+
+bool is_dimensionless(PyObject* object) {
+  if (std::string_view(Py_TYPE(object)->tp_name).starts_with("numpy.")) {
+    return !PySequence_Check(object);
+  }
+  if (PySequence_Check(object)) return false;
+  if (!is_array(object)) return true;
+  const PyRef ndim(call_python(PyObject_GetAttrString, object, "ndim"));
+  const bool none = ndim && PyLong_Check(ndim.get()) && PyLong_AsLong(ndim.get()) == 0;
+  PyErr_Clear();
+  return none;
+}
+
+bool parse_scalar(PyObject* object, Scalar* out) {
+  if (PyFloat_Check(object)) {
+    *out = PyFloat_AS_DOUBLE(object);
+  } else if (PyBool_Check(object)) {
+    *out = object == Py_True;
+  } else if (PyLong_Check(object)) {
+    const long long value = PyLong_AsLongLong(object);
+    if (value == -1 && PyErr_Occurred()) throw IntTooBig(object);
+    *out = int64_t(value);
+  } else if (is_tensor(object)) {
+    const Tensor& tensor = unwrap(object);
+    if (tensor.ndim() != 0 || tensor.requires_grad()) return false;
+    *out = item(tensor);
+  } else {
+    // NumPy scalars: 0-d objects with a dtype of one letter kind.
+    PyNumberMethods* number = Py_TYPE(object)->tp_as_number;
+    if (!number || !number->nb_float || !is_dimensionless(object)) return false;
+    if (number->nb_index) {
+      PyRef index(call_python(PyNumber_Index, object));
+      if (index) return parse_scalar(index.get(), out);
+      PyErr_Clear();
+    }
+    switch (dtype_kind(object)) {
+      case '\0':  // no dtype
+      case 'c':  // no double holds a complex number or a date
+      case 'M':
+      case 'm': return false;
+      case 'b': *out = call_python(PyObject_IsTrue, object) == 1; return true;
+    }
+    const double value = call_python(PyFloat_AsDouble, object);
+    if (value == -1 && PyErr_Occurred()) {
+      PyErr_Clear();
+      return false;
+    }
+    *out = value;
+  }
+  return true;
+}
+
+namespace {
+
+// Whether a number of an integer dtype stays what it is.
+bool holds(DType dtype, const Scalar& number) {
+  if (is_floating(dtype)) return true;
+  bool same = false;
+  visit_dtype(dtype, [&]<class T>(TypeTag<T>) {
+    if constexpr (std::is_arithmetic_v<T>) {
+      same = Scalar(number.to<T>()).to<int64_t>() == number.to<int64_t>();
+    }
+  });
+  return same;
+}
+
+}  // namespace
+
+bool TensorArg::parse_beside(PyObject* object, const Tensor& other) {
+  if (is_tensor(object)) return parse(object);
+  tensor_ = &made_;
+  Scalar number;
+  const bool plain = PyFloat_CheckExact(object) || PyLong_CheckExact(object);
+  if (!plain || is_reduced(other.dtype()) || !parse_scalar(object, &number)) {
+    return parse_tensor(object, &made_);
+  }
+  // A number of a higher kind than the tensor keeps its own dtype: ints + 2.5.  So does an
+  // int that the tensor's dtype does not hold: what it becomes is the op's affair.
+  const bool higher =
+      number.is_float() ? !is_floating(other.dtype()) : other.dtype() == DType::Bool;
+  if (higher || !holds(other.dtype(), number)) {
+    made_ = Tensor(number);
+    return true;
+  }
+  made_ = empty(Shape{}, other.dtype());
+  visit_dtype(other.dtype(),
+              [&]<class T>(TypeTag<T>) { *made_.data<T>() = number.to<T>(); });
+  made_.impl()->wrapped_number = true;
+  return true;
+}
+
+bool parse_tensor(PyObject* object, Tensor* out) {
+  if (is_tensor(object)) {
+    *out = unwrap(object);
+    return true;
+  }
+  Scalar scalar;
+  if (parse_scalar(object, &scalar)) {
+    *out = Tensor(scalar);
+    return true;
+  }
+  if (PyUnicode_Check(object) || PyBytes_Check(object) || PyByteArray_Check(object)) {
+    return false;
+  }
+  if (!is_array(object)) return false;
+  const Tensor view = over_array(object);
+  *out = empty(view.spec());
+  copy_into(*out, view);
+  return true;
+}
+
+}  // namespace pkg::python
