@@ -46,6 +46,8 @@ class Result:
 def to_numpy(tensor: Any, dtype: str) -> np.ndarray:
     """The numbers, of bfloat16 as float32."""
     tensor = tensor.detach()
+    if tensor.numel() == 0:  # NumPy refuses some shapes that have no elements
+        return np.empty(0, "float32" if dtype == "bfloat16" else dtype)
     if dtype == "bfloat16":
         tensor = tensor.float()
     return np.array(tensor.numpy())

@@ -5,7 +5,7 @@
                              [--no-torch] [--shrink] [--report FILE]
     python tests/fuzz/ops.py --case add:1.37 [--shrink]
 
-Arguments are made from the schemas (generate.py, families.py); most calls make sense,
+Arguments are made from the schemas (generate.py, families/); most calls make sense,
 some are bent, some wild.  They run in children with limits of time and memory.
 Findings are grouped by what is seen; docs/differences.md lists what is known and why.
 Without PyTorch, or with --no-torch, calls are compared with themselves (selfcheck.py).
@@ -205,8 +205,11 @@ class Run:
         jobs = [Job(self) for _ in range(self.options.jobs)]
         for job in jobs:
             job.start()
-        for job in jobs:
-            job.join()
+        try:
+            for job in jobs:
+                job.join()
+        except KeyboardInterrupt:
+            self.next = self.options.calls  # the report of what there is
         if self.options.shrink:
             from fuzz.shrink import shrink_all
 
@@ -282,6 +285,7 @@ def options_of(arguments: list[str]) -> argparse.Namespace:
 def main(arguments: list[str]) -> int:
     """Exit status."""
     options = options_of(arguments)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     if options.journal:
         run_child(options)
         return 0

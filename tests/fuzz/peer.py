@@ -18,6 +18,8 @@ ELSEWHERE: dict[str, str | None] = {
     "sigmoid": "sigmoid",
     "tanh": "tanh",
     "index": "aten.index.Tensor",
+    "index_put": "aten.index_put",
+    "index_put_": "aten.index_put_",
     "slice": "aten.slice.Tensor",
     "copy": None,
     "normal": None,
@@ -32,6 +34,8 @@ ELSEWHERE: dict[str, str | None] = {
 }
 #: Parameters that are passed by name there, as their places differ.
 BY_NAME = {
+    "softmax": ("dtype",),
+    "log_softmax": ("dtype",),
     "sort": ("dim", "descending", "stable"),
     "argsort": ("dim", "descending", "stable"),
     "binary_cross_entropy_with_logits": ("weight", "pos_weight"),
@@ -117,6 +121,8 @@ class Torch:
                     named[params[place].name] = placed.pop(place)
         if call.op == "batch_norm" and len(placed) < 3 and placed:
             placed += [named.pop(p.name, None) for p in params[len(placed) : 3]]
+        if call.schema.full == "tensordot.dims" and len(placed) == 4:
+            placed = [*placed[:2], tuple(placed[2:])]
         if call.op in SPREAD and placed and isinstance(placed[0], (list, tuple)):
             placed = [*placed[0], *placed[1:]]
         return placed, {RENAMED.get(k, k): v for k, v in named.items()}

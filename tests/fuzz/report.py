@@ -83,6 +83,10 @@ class Report:
         known = None
         if kind.split()[0] not in NEVER_KNOWN:
             known = next((k for k in self.known if k.covers(op, kind, head)), None)
+        elif kind == "memory":  # PyTorch's other error is one that we have not
+            known = next(
+                (k for k in self.known if k.covers(op, "accepted", head)), None
+            )
         group = self.kinds.setdefault((kind, head, known is not None), Kind(kind, head))
         group.known = known
         group.ops[op] += count
