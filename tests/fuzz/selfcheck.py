@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 LAYOUT = ("view", "view_as", "contiguous", "_strided_view", "_strided_scatter")
 
 
-#: What errors that depend on values say: the Meta device cannot see them.
+#: What errors that depend on values or strides say: the Meta device does not see them.
 NEEDS_VALUES = (
     "out of range", "out of bounds", "division by zero", "num_classes", "non-negative",
     "negative", "loss", "must be", "without overflow", "increas",
+    "should be between", "more than one element", "not compatible",
 )  # fmt: skip
 
 
