@@ -336,6 +336,16 @@ def test_tensors_of_torch():
         pkg.tensor(torch.ones(2, requires_grad=True))
 
 
+@each
+def test_batches_of_arrays(kind):
+    """Samples are stacked; one with gaps is an error."""
+    batch = pkg.data.default_collate([kind(VECTOR), kind(VECTOR)])
+    assert batch.tolist() == [VECTOR, VECTOR] and batch.dtype is pkg.float64
+    masked = np.ma.MaskedArray(VECTOR, mask=[0, 1, 0])
+    with pytest.raises(ValueError, match="masked"):
+        pkg.data.default_collate([masked, masked])
+
+
 def test_images():
     """Rows of pixels, of whatever channels."""
     image = pytest.importorskip("PIL.Image")

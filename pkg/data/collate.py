@@ -8,6 +8,7 @@ from typing import Any
 
 from .. import ops
 from .._binding import core
+from ..arrays import is_array, plain_array
 from ..tensor import Tensor
 
 __all__ = ["default_collate"]
@@ -16,15 +17,15 @@ __all__ = ["default_collate"]
 def default_collate(batch: Sequence[Any]) -> Any:
     """Stack samples of equal structure.
 
-    Tensors and NumPy arrays are stacked; Python numbers become an int64, float64 or
-    bool tensor; strings stay a list; of dicts and sequences each entry is collated: a
-    dict, a named tuple, or a list.  TypeError for anything else, RuntimeError for
-    sequences of different lengths.
+    Tensors and arrays (NumPy's, rows of pandas ...) are stacked; Python numbers become
+    an int64, float64 or bool tensor; strings stay a list; of dicts and sequences each
+    entry is collated: a dict, a named tuple, or a list.  TypeError for anything else,
+    RuntimeError for sequences of different lengths.
     """
     first = batch[0]
     if isinstance(first, Tensor):
         return ops.stack(list(batch))
-    if hasattr(first, "__array_interface__"):  # NumPy's arrays and its scalars
+    if is_array(first) or hasattr(first, "__dlpack__"):  # NumPy's scalars, too
         return _stack_arrays(batch)
     if isinstance(first, bool):
         return core.tensor(list(batch))
@@ -52,5 +53,9 @@ def default_collate(batch: Sequence[Any]) -> Any:
 def _stack_arrays(batch: Sequence[Any]) -> Tensor:
     import numpy
 
-    stacked: Tensor = core.tensor(numpy.stack(batch))
+    def plain(sample: Any) -> Any:
+        own = type(sample) is numpy.ndarray or isinstance(sample, numpy.generic)
+        return sample if own else plain_array(sample)
+
+    stacked: Tensor = core.tensor(numpy.stack(list(map(plain, batch))))
     return stacked
