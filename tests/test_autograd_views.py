@@ -106,12 +106,26 @@ def test_writes_to_elements_that_share_memory_are_refused():
     for write in (
         lambda t: t.add_(1),
         lambda t: t.mul_(pkg.ones(3)),
-        lambda t: t.zero_(),
+        lambda t: t.copy_(pkg.ones(3)),
+        lambda t: t.masked_fill_(t > 0, 2.0),
     ):
         wide = pkg.ones(1).expand(3)
         with pytest.raises(RuntimeError, match="refers to a single memory location"):
             write(wide)
         assert wide.tolist() == [1.0] * 3
+
+
+def test_one_value_may_be_written_to_elements_that_share_memory():
+    """Each write of it leaves the same; gradients stop there."""
+    x = pkg.ones(3, 1, dtype=f64, requires_grad=True)
+    for write, value in ((lambda t: t.zero_(), 0.0), (lambda t: t.fill_(5), 5.0)):
+        y = x * 1
+        wide = y[:2].expand(2, 4)
+        write(wide)
+        assert wide.tolist() == [[value] * 4] * 2
+        assert y.tolist() == [[value], [value], [1.0]]
+        (got,) = pkg.autograd.grad((y * y).sum() + wide.sum(), x)
+        assert got.tolist() == [[0.0], [0.0], [2.0]]
 
 
 def test_what_cannot_be_recorded_is_refused_before_it_is_written():

@@ -17,7 +17,9 @@ Tensor own(Tensor grad) {
   const bool alone = impl.use_count() == 1 && impl.storage->use_count() == holders &&
                      (!grad.is_view() || impl.base->use_count() == 1) &&
                      impl.storage->nbytes() == grad.numel() * itemsize(grad.dtype());
-  if (!alone || !grad.is_contiguous() || grad.storage().exported()) {
+  // A view with a history keeps it in the copy; another need not keep its base.
+  const bool recorded = grad.is_view() && grad.requires_grad();
+  if (!alone || recorded || !grad.is_contiguous() || grad.storage().exported()) {
     return ops::clone(grad);
   }
   return grad.is_view() ? share(grad) : grad;
@@ -28,7 +30,7 @@ Tensor own(Tensor grad) {
 // The cell is empty while the sum is made; a pass of another thread that finds it so puts
 // its own gradient there, which we then add as well.
 void accumulate(GradCell& cell, Tensor sum, bool in_place) {
-  for (bool owned = !in_place;; owned = true) {
+  for (bool owned = false;; owned = true) {
     const Tensor before(cell.exchange(nullptr));
     if (before.defined()) {
       try {
@@ -68,7 +70,8 @@ AccumulateGrad::~AccumulateGrad() {
 
 TensorList AccumulateGrad::apply(TensorList grads) {
   Tensor& grad = grads[0];
-  if (!grad.defined()) return {};
+  // It was told to stop collecting since the graph was recorded.
+  if (!grad.defined() || !variable.requires_grad()) return {};
   PKG_CHECK(grad.sizes() == variable.sizes(), RuntimeError,
             "[backward] a gradient of shape ", grad.sizes(),
             " arrived at a leaf of shape ", variable.sizes(), ".");

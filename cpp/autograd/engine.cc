@@ -71,7 +71,8 @@ class Pass {
   }
 
   /// From here on only nodes run that lead to one of `targets`.
-  void restrict_to(std::span<const Edge> targets) {
+  void restrict_to(std::span<const Edge> targets, bool single_output) {
+    single_ = single_output;
     wanted_.emplace(targets);
     pending_.for_each([this](const Node& node) { wanted_->explore(node); });
   }
@@ -104,10 +105,14 @@ class Pass {
 
   void step(Node& node, TensorList grads, TensorList& captured) {
     const bool runs = !wanted_ || wanted_->runs(node);
-    if (!runs && !wanted_->receives(node)) return;  // an output that leads nowhere
     const HookList* hooks = node.hooks_or_null();
     const bool leaf = node.edges().empty();
+    // An output that leads nowhere is passed over, but the hooks of the only one run, as
+    // in PyTorch.
+    const bool wanted = runs || wanted_->receives(node);
+    if (!wanted && !single_) return;
     if (hooks) hooks->run_on_tensors(grads);
+    if (!wanted) return;
     for (const Capture& capture : captures_) {
       if (capture.node == &node) captured[capture.index] = grads[capture.input_nr];
     }
@@ -135,6 +140,7 @@ class Pass {
   PendingNodes pending_;
   std::vector<Capture, PoolAllocator<Capture>> captures_;
   std::optional<WantedNodes> wanted_;  // none: every node runs
+  bool single_ = false;  // one output, perhaps one that leads to none of the wanted
 };
 
 // Grad mode is on in the pass exactly when the gradients shall be differentiable.
@@ -191,7 +197,7 @@ void backward(const TensorList& outputs, const TensorList& grad_outputs,
   seed(pass, outputs, grad_outputs);
   if (!inputs.empty()) {
     for (const Tensor& input : inputs) retain_grad(input);
-    pass.restrict_to(targets);
+    pass.restrict_to(targets, outputs.size() == 1);
   }
   run_nested([&pass] {
     TensorList none;
@@ -209,7 +215,7 @@ TensorList grad(const TensorList& outputs, const TensorList& inputs,
   const std::vector<Edge> targets = edges_of(inputs);
   for (size_t i = 0; i < targets.size(); ++i) pass.capture(targets[i], i);
   seed(pass, outputs, grad_outputs);
-  pass.restrict_to(targets);
+  pass.restrict_to(targets, outputs.size() == 1);
   TensorList result(inputs.size());
   run_nested([&] { pass.run(result); });
   for (size_t i = 0; i < result.size(); ++i) {

@@ -7,20 +7,19 @@ namespace pkg {
 void detach_in_place(const Tensor& tensor) {
   PKG_CHECK(!tensor.is_view(), RuntimeError,
             "Can't detach views in-place. Use detach() instead.");
-  AutogradMeta* meta = tensor.autograd();
-  if (!meta) return;
   // Views that show a write since they were made are now views of a leaf.
   if (tensor.storage().use_count() > 1) tensor.storage().note_rebased_views();
   forget_history(tensor);
 }
 
 void forget_history(const Tensor& tensor) {
-  AutogradMeta& meta = *tensor.autograd();
-  if (meta.retained) {
-    meta.grad.exchange(std::exchange(meta.retained, nullptr)->grad.get());
+  if (AutogradMeta* meta = tensor.autograd()) {
+    if (meta->retained) {
+      meta->grad.exchange(std::exchange(meta->retained, nullptr)->grad.get());
+    }
+    meta->grad_fn = nullptr;
+    meta->output_nr = 0;
   }
-  meta.grad_fn = nullptr;
-  meta.output_nr = 0;
   set_requires_grad(tensor, false);
 }
 

@@ -9,15 +9,56 @@ namespace pkg {
 
 namespace {
 
-// The values that are about to be overwritten, with the history they have until then.
-Tensor copy_before_write(const Tensor& tensor) {
-  ExcludeKeys off(DispatchKey::Autograd);
-  const Tensor copy = ops::clone(tensor);
+// `copy` with the history that `tensor` has now.
+Tensor with_history_of(const Tensor& tensor, Tensor copy) {
   if (!tensor.requires_grad()) return copy;
   const Edge edge = gradient_edge(tensor);
   set_history(copy, edge.node, edge.input_nr);
   return copy;
 }
+
+// The values that are about to be overwritten, with the history they have until then.
+Tensor copy_before_write(const Tensor& tensor) {
+  ExcludeKeys off(DispatchKey::Autograd);
+  return with_history_of(tensor, ops::clone(tensor));
+}
+
+// Whose history describes the memory.
+const TensorImpl* owner_of(const Tensor& tensor) {
+  const TensorImpl* impl = tensor.impl();
+  return impl->base ? impl->base.get() : impl;
+}
+
+// Of an op that writes.  The tensor whose history this node becomes must not be owned by
+// it, nor a view, which owns its base: neither would ever be freed.
+Tensor saved_argument(const Tensor& tensor, const Tensor& written) {
+  if (tensor.is_same(written)) return copy_before_write(written);
+  if (owner_of(tensor) != owner_of(written)) return tensor;
+  return with_history_of(tensor, share(tensor));
+}
+
+// What comes of differentiating a gradient again that depends on no input of the call.
+class ZeroSecond final : public Node {
+ public:
+  ZeroSecond(std::string name, const EdgeList& edges, std::vector<Spec> specs)
+      : name_(std::move(name)), specs_(std::move(specs)) {
+    for (const Edge& edge : edges) edges_.push_back(edge);
+  }
+  std::string name() const override { return name_; }
+  const Spec* input_spec(size_t edge) const override { return &specs_[edge]; }
+  TensorList apply(TensorList) override {
+    TensorList zeros(edges_.size());
+    for (size_t i = 0; i < zeros.size(); ++i) {
+      if (edges_[i].node) zeros[i] = ops::full_like(empty(specs_[i]), 0);
+    }
+    return zeros;
+  }
+
+ private:
+  ~ZeroSecond() override = default;
+  std::string name_;
+  std::vector<Spec> specs_;  // one an edge
+};
 
 }  // namespace
 
@@ -48,12 +89,12 @@ OpNode::OpNode(const Operator& op, std::span<const Value> args) : op_(op) {
       continue;
     }
     const Tensor* tensor = std::get_if<Tensor>(&value);
-    if (written && tensor && tensor->is_same(*written)) {
-      args_.emplace_back(copy_before_write(*written));
-    } else {
-      args_.push_back(value);
-    }
-    for_each_tensor(args_.back(), [this](const Tensor& saved) { save(saved); });
+    if (written && tensor) args_.push_back(saved_argument(*tensor, *written));
+    else args_.push_back(value);
+    for_each_tensor(args_.back(), [this](const Tensor& saved) {
+      versions_.push_back(saved.version());
+      keeps_ = true;
+    });
   }
 }
 
@@ -68,10 +109,6 @@ void OpNode::add_tensor(const Tensor& tensor) {
   else specs_.emplace_back();
 }
 
-void OpNode::save(const Tensor& tensor) {
-  versions_.push_back({&tensor.storage(), tensor.version()});
-}
-
 std::string OpNode::name() const {
   std::string text;
   bool first = true;  // of a word: "_strided_view" is "StridedViewBackward"
@@ -83,15 +120,18 @@ std::string OpNode::name() const {
 }
 
 void OpNode::set_results(const Stack& stack) {
-  const bool keep = op_.definition().gradient.results_for & wanting_;
+  const auto& results_for = op_.definition().gradient.results_for;
   uint32_t number = 0;
   const auto self = Ref<Node>::share(this);
   for (int i = 0; i < stack.n_results; ++i) {
+    const bool keep = results_for[size_t(i)] & wanting_;
     for_each_tensor(stack.results[size_t(i)], [&](const Tensor& tensor) {
       if (keep) {
         // Without history: the result owns this node, not the other way round.
+        while (results_.size() < number) results_.emplace_back();
         results_.push_back(share(tensor));
-        save(tensor);
+        versions_.push_back(tensor.version());
+        keeps_ = true;
       }
       if (is_floating(tensor.dtype())) set_history(tensor, self, number);
       ++number;
@@ -101,20 +141,20 @@ void OpNode::set_results(const Stack& stack) {
 }
 
 void OpNode::check_versions() const {
-  for (size_t i = 0; i < versions_.size(); ++i) {
-    if (versions_[i].storage->version() != versions_[i].expected) report_changed(i);
-  }
-}
-
-// Tensors were saved in the order of the arguments, then of the results.
-void OpNode::report_changed(size_t index) const {
-  const uint32_t expected = versions_[index].expected;
+  size_t next = 0;
   for (const Value& value : args_) {
     for_each_tensor(value, [&](const Tensor& saved) {
-      if (index-- == 0) raise_changed(saved, expected);
+      const uint32_t expected = versions_[next++];
+      if (saved.version() != expected) raise_changed(saved, expected);
     });
   }
-  raise_changed(results_[index], expected, int64_t(index));
+  for (size_t i = 0; i < results_.size(); ++i) {
+    if (!results_[i].defined()) continue;
+    const uint32_t expected = versions_[next++];
+    if (results_[i].version() != expected) {
+      raise_changed(results_[i], expected, int64_t(i));
+    }
+  }
 }
 
 void OpNode::begin_reading() {
@@ -128,6 +168,7 @@ TensorList OpNode::apply(TensorList grads) {
 }
 
 TensorList OpNode::apply_and_release(TensorList grads) {
+  if (!keeps_) return run(grads);  // another pass may come, as in PyTorch
   begin_reading();
   try {
     TensorList result = run(grads);
@@ -139,16 +180,39 @@ TensorList OpNode::apply_and_release(TensorList grads) {
   }
 }
 
+// For double backward, which goes through the results' own history.
+TensorList OpNode::historic_results() {
+  TensorList historic;
+  for (const Tensor& result : results_) {
+    const auto number = uint32_t(historic.size());
+    historic.push_back(result.defined() ? share(result) : result);
+    if (!result.defined() || !is_floating(result.dtype())) continue;
+    set_history(historic.back(), Ref<Node>::share(this), number);
+  }
+  return historic;
+}
+
+// See Gradient::second_is_zero.
+void OpNode::add_zero_second(TensorList& grads) {
+  Ref<Node> node;
+  for (Tensor& grad : grads) {
+    if (!grad.defined() || grad.requires_grad()) continue;
+    if (!node) {
+      std::vector<Spec> specs;
+      for (const uint32_t slot : slots_) specs.push_back(specs_[slot]);
+      node = Ref<ZeroSecond>::make(name() + "Backward", edges_, std::move(specs));
+    }
+    grad = share(grad);  // it may be the user's
+    set_history(grad, node, 0);
+  }
+}
+
 TensorList OpNode::run(TensorList& grads) {
   check_versions();
   TensorList historic;
   std::span<const Tensor> results(results_.data(), results_.size());
-  if (grad_enabled()) {  // double backward goes through the results' own history
-    for (const Tensor& result : results_) {
-      historic.push_back(share(result));
-      const auto number = uint32_t(historic.size() - 1);
-      set_history(historic.back(), Ref<Node>::share(this), number);
-    }
+  if (grad_enabled()) {
+    historic = historic_results();
     results = historic;
   }
   GradContext context{grads,
@@ -173,11 +237,12 @@ TensorList OpNode::run(TensorList& grads) {
               " but expected shape compatible with ", want.sizes);
     if (out[i].dtype() != want.dtype) out[i] = ops::to_dtype(out[i], want.dtype);
   }
+  if (op_.definition().gradient.second_is_zero && grad_enabled()) add_zero_second(out);
   return out;
 }
 
 void OpNode::release_saved() {
-  reading_.release([this] { clear(); });
+  if (keeps_) reading_.release([this] { clear(); });
 }
 
 void OpNode::clear() {
@@ -196,7 +261,9 @@ void OpNode::for_each_saved(
       f(op_.schema.arguments[i].name, tensor);
     });
   }
-  for (const Tensor& result : results_) f("result", result);
+  for (const Tensor& result : results_) {
+    if (result.defined()) f("result", result);
+  }
 }
 
 }  // namespace pkg

@@ -29,28 +29,24 @@ class OpNode final : public Node {
   const Operator& op() const { return op_; }
 
  private:
-  // What a saved tensor's memory must still be like.
-  struct Version {
-    const Storage* storage;
-    uint32_t expected;
-  };
   void begin_reading();
   void clear();
   TensorList run(TensorList& grads);
   void add_tensor(const Tensor& tensor);
-  void save(const Tensor& tensor);
   void check_versions() const;
-  [[noreturn]] void report_changed(size_t index) const;
+  TensorList historic_results();
+  void add_zero_second(TensorList& grads);
 
   const Operator& op_;
   SmallVector<Value, 3> args_;
-  SmallVector<Tensor, 1> results_;
+  SmallVector<Tensor, 1> results_;   // by number; undefined where not asked for
   SmallVector<Spec, 3> specs_;       // one a slot: arguments, lists expanded
   SmallVector<uint32_t, 4> slots_;   // slot of each edge
-  SmallVector<Version, 2> versions_;
+  SmallVector<uint32_t, 2> versions_;  // of what is in args_ and results_, in that order
   uint64_t wanting_ = 0;     // arguments that want a gradient
   uint64_t needs_mask_ = 0;  // the same by slot, for GradContext
   uint32_t n_outputs_ = 1;
+  bool keeps_ = false;       // saved a tensor: only then is there anything to release
   mutable Reading reading_;  // of what is saved: args_, results_, versions_
 };
 

@@ -72,8 +72,12 @@ void replace_in_base(const Tensor& view, const Tensor& part) {
 }  // namespace
 
 bool requires_grad(const Tensor& tensor) {
-  // Only memory that was written under autograd can have made a history stale.
-  if (tensor.is_view() && tensor.storage().has_rebased_views()) renew(tensor);
+  // A history is stale when the memory was written since; a view gets one that it did not
+  // have only when that write was recorded.
+  if (tensor.is_view() &&
+      (tensor.requires_grad() || tensor.storage().has_rebased_views())) {
+    renew(tensor);
+  }
   return tensor.requires_grad();
 }
 

@@ -199,7 +199,7 @@ const pkg_op* pkg_register_op(const char* ns, const pkg_op_definition* definitio
     op.shape_boxed = infer_shapes;
     if (definition->gradient) {
       op.gradient.formula = input_gradients;
-      op.gradient.results_for = ~uint64_t{0};
+      op.gradient.results_for.fill(~uint64_t{0});
       for (size_t i = 0; i < self->n_args(); ++i) {
         op.gradient.saved_for[i] = ~uint64_t{0};
       }

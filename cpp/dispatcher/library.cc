@@ -178,7 +178,9 @@ OpBuilder& OpBuilder::grad(std::string_view saves, Gradient::Formula formula) {
     const uint64_t wanted_by = mark == token.npos
                                    ? ~uint64_t{0}
                                    : uint64_t{1} << argument(token.substr(mark + 1));
-    if (name == "result") gradient.results_for |= wanted_by;
+    if (name == "result") gradient.results_for[0] |= wanted_by;
+    else if (name == "result1") gradient.results_for[1] |= wanted_by;
+    else if (name == "result2") gradient.results_for[2] |= wanted_by;
     else gradient.saved_for[argument(name)] |= wanted_by;
   }
   return *this;
@@ -249,6 +251,11 @@ void check_in_place(const Operator& op, const Tensor& self, const Spec& spec) {
   PKG_CHECK(self.sizes() == spec.sizes, RuntimeError, "[", op.schema.name,
             "] output with shape ", self.sizes(), " doesn't match the broadcast shape ",
             spec.sizes, ".");
+  const bool loses = is_floating(spec.dtype) && !is_floating(self.dtype());
+  PKG_CHECK(!loses && !(self.dtype() == DType::Bool && spec.dtype != DType::Bool),
+            RuntimeError, "[", op.schema.name, "] result type ", spec.dtype,
+            " can't be cast to the desired output type ", self.dtype(), ".");
+  if (op.definition().writes_one_value || self.numel() == 0) return;
   for (size_t i = 0; i < self.sizes().size(); ++i) {
     PKG_CHECK(self.strides()[i] != 0 || self.sizes()[i] < 2, RuntimeError, "[",
               op.schema.name, "] unsupported operation: more than one element of the "
@@ -256,10 +263,6 @@ void check_in_place(const Operator& op, const Tensor& self, const Spec& spec) {
               ", strides ", self.strides(), "). Please clone() the tensor before "
               "performing the operation.");
   }
-  const bool loses = is_floating(spec.dtype) && !is_floating(self.dtype());
-  PKG_CHECK(!loses && !(self.dtype() == DType::Bool && spec.dtype != DType::Bool),
-            RuntimeError, "[", op.schema.name, "] result type ", spec.dtype,
-            " can't be cast to the desired output type ", self.dtype(), ".");
 }
 
 bool check_one_device(const Operator& op, std::span<const Value> args) {

@@ -156,8 +156,14 @@ class OpBuilder {
     return impl(DispatchKey::CPU, function).impl(DispatchKey::Meta, function);
   }
   /// The gradient and what it needs saved, by name: "self result" always,
-  /// "self?other" only when `other` wants a gradient.
+  /// "self?other" only when `other` wants a gradient.  Of several results "result" is the
+  /// first, and "result1" and "result2" are the others.
   OpBuilder& grad(std::string_view saves, Gradient::Formula formula);
+  /// Gradient::second_is_zero, said after grad().
+  OpBuilder& second_is_zero() {
+    op_.gradient.second_is_zero = true;
+    return *this;
+  }
   OpBuilder& non_differentiable() {
     op_.non_differentiable = true;
     return *this;
@@ -170,6 +176,11 @@ class OpBuilder {
   /// gets the same ones however its work is scheduled.
   OpBuilder& in_program_order() {
     op_.in_program_order = true;
+    return *this;
+  }
+  /// The in-place form may write tensors whose elements share memory (expanded ones).
+  OpBuilder& writes_one_value() {
+    op_.writes_one_value = true;
     return *this;
   }
   /// Estimated nanoseconds: of one call, or per element.

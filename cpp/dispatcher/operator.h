@@ -41,7 +41,7 @@ struct Kernel {
 struct GradContext {
   std::span<const Tensor> grads;    ///< one per result; undefined when not needed
   std::span<const Value> args;      ///< as called; tensors that were not saved are None
-  std::span<const Tensor> results;  ///< saved results, else undefined
+  std::span<const Tensor> results;  ///< those that were saved, else undefined
   std::span<const Spec> specs;      ///< shape and dtype of each argument (tensors)
   uint64_t needs_mask = 0;          ///< of the slots that want a gradient
   const Operator* op = nullptr;     ///< whose gradient this is
@@ -68,10 +68,13 @@ struct Gradient {
   /// undefined where there is none.
   using Formula = TensorList (*)(const GradContext&);
   Formula formula = nullptr;
-  // Masks of arguments: i is kept if one of those in saved_for[i] wants a gradient, the
-  // results if one of those in results_for does.
+  // Masks of arguments: i is kept if one of those in saved_for[i] wants a gradient, result
+  // i if one of those in results_for[i] does.
   std::array<uint64_t, kMaxParameters> saved_for{};
-  uint64_t results_for = 0;
+  std::array<uint64_t, 3> results_for{};
+  /// A gradient that the formula made without a graph gives zeros when differentiated
+  /// again, as PyTorch's of this op does, and not the error of a constant.
+  bool second_is_zero = false;
 };
 
 enum class OpKind : uint8_t {
@@ -94,6 +97,7 @@ class Operator {
   bool non_differentiable = false;
   bool pointwise = false;
   bool in_program_order = false;   ///< never scheduled: it draws from a common stream
+  bool writes_one_value = false;   ///< so that it may write one place several times
   const Operator* base = nullptr;  ///< of an in-place op: the op it is a form of
 
   // Structured ops: the shape rule, typed `Spec (*)(Args...)` and boxed.

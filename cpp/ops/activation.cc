@@ -92,7 +92,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
                 [](auto g, auto y) { return y <= 0 ? decltype(g)(0) : g; })
       .doc("grad, but 0 where output, that of relu, is not positive.")
       .grad("output", [](const GradContext& g) -> TensorList {
-        return {relu_backward(g.grad(), g.input(1)), Tensor()};
+        return {relu_backward(g.grad(), g.input(1)),
+                g.needs(1) ? full_like(g.grad(), 0) : Tensor()};
       });
   m.def("relu6(Tensor self) -> Tensor")
       .doc("min(max(self, 0), 6).")
@@ -116,6 +117,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
                                                ge(x, Tensor(g.arg<Scalar>(2))));
               return {where(cut, Tensor(0), g.grad())};
             })
+      .second_is_zero()
       .in_place();
   m.def("leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor")
       .doc("self where positive, else negative_slope * self.")
@@ -130,6 +132,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
               return {where(gt(g.input(0), Tensor(0)), g.grad(),
                             mul(g.grad(), Tensor(g.arg<Scalar>(1))))};
             })
+      .second_is_zero()
       .in_place();
   m.def("prelu(Tensor self, Tensor weight) -> Tensor")
       .doc("leaky_relu with a learnt slope: one, or one for each channel (dim 1).")
@@ -302,6 +305,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
               const Tensor inside = logical_and_op(gt(x, Tensor(-3)), lt(x, Tensor(3)));
               return {where(inside, slope, Tensor(0))};
             })
+      .second_is_zero()
       .in_place();
   unary_float(m.def("hardswish(Tensor self) -> Tensor"),
               [](auto x) {
@@ -334,7 +338,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       })
       .grad("self", [](const GradContext& g) -> TensorList {
         return {where(le(g.input(0), Tensor(g.arg<Scalar>(1))), Tensor(0), g.grad())};
-      });
+      })
+      .second_is_zero();
   m.def("glu(Tensor self, int dim=-1) -> Tensor")
       .doc("First half of dim times the sigmoid of the second half.")
       .composite([](const Tensor& self, int64_t dim) {

@@ -187,7 +187,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
                       return std::abs(w) < T(0.5) ? a + w * apart : b - apart * (T(1) - w);
                     });
       })
-      .grad("self end weight",
+      .grad("self?weight end?weight weight",
             [](const GradContext& g) -> TensorList {
               const Tensor w = as_gradient(g.input(2), g.grad());
               Tensor self, end, weight;

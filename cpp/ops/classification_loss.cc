@@ -10,6 +10,8 @@ const Op<Tensor(const Tensor&, const Tensor&, const Tensor&)> clamp{"clamp"};
 const Op<Tensor(const Tensor&, int64_t, const Tensor&)> gather{"gather"};
 const Op<Tensor(const Tensor&, const TensorList&)> index{"_index"};
 
+const UnaryOp second_is_zero{"_second_is_zero"};
+
 // Not relu, whose slope at 0 is 0: PyTorch's losses take 1 there.
 Tensor positive_part(const Tensor& x) { return clamp(x, Tensor(0), Tensor()); }
 
@@ -31,7 +33,7 @@ Tensor nll_loss(const Tensor& input, const Tensor& given, const Tensor& weight,
             weight.defined() ? weight.sizes() : Shape());
   const Tensor ignored = eq(target, Tensor(ignore_index));
   const Tensor classes = where(ignored, Tensor(0), target);
-  const Tensor picked = gather(input, at, unsqueeze(classes, at));
+  const Tensor picked = gather(second_is_zero(input), at, unsqueeze(classes, at));
   // Each element's weight: its class's, and none where it is ignored.
   const Tensor kept = to_dtype(eq(ignored, Tensor(false)), input.dtype());
   const Tensor scale = weight.defined() ? mul(index(weight, TensorList{classes}), kept)
@@ -68,7 +70,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         PKG_CHECK(a.ndim() == b.ndim() && a.ndim() == target.ndim(), RuntimeError,
                   "[margin_ranking_loss] All input tensors should have same dimension, got ",
                   a.sizes(), ", ", b.sizes(), " and ", target.sizes(), ".");
-        const Tensor gap = mul(target, sub(a, b));
+        // The copy, which nobody can change in place, is what backward needs.
+        const Tensor gap = mul(clone(target), sub(a, b));
         return reduce_loss(positive_part(sub(Tensor(margin), gap)), reduction);
       });
 }

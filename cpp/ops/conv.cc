@@ -143,7 +143,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         }
         if (g.needs(2)) grads[2] = sum(g.grad(), Dims(Shape{0, 2, 3}));
         return grads;
-      });
+      })
+      .second_is_zero();
   m.def("_conv2d_input_grad(Tensor grad, Tensor weight, int[] sizes, int[2] stride, "
         "int[2] padding, int[2] dilation, int groups) -> Tensor")
       .doc("Gradient of _conv2d for its input of these sizes.")

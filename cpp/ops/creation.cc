@@ -230,12 +230,14 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         return self.spec();
       })
       .cpu([](Tensor& out, const Tensor&, const Scalar& value) { fill(out, value); })
+      .writes_one_value()
       .grad("", [](const GradContext& g) -> TensorList { return {full_like(g.grad(), 0)}; })
       .in_place();
   m.def("zero(Tensor self) -> Tensor")
       .doc("Zero everywhere.")
       .shape(same_shape)
       .cpu([](Tensor& out, const Tensor&) { fill(out, 0); })
+      .writes_one_value()
       .grad("", [](const GradContext& g) -> TensorList { return {full_like(g.grad(), 0)}; })
       .in_place();
 }

@@ -62,6 +62,13 @@ TensorList broadcast_tensors(const TensorList& tensors) {
 }
 
 PKG_LIBRARY_FRAGMENT(pkg, m) {
+  m.def("_second_is_zero(Tensor self) -> Tensor")
+      .doc("self, for composites: their second derivative is zero and not missing.")
+      .view([](const Tensor& self) {
+        return alias(self, self.sizes(), self.strides(), self.offset());
+      })
+      .grad("", [](const GradContext& g) -> TensorList { return {g.grad()}; })
+      .second_is_zero();
   for (const char* name : {"movedim", "moveaxis"}) {
     m.def(str(name, "(Tensor self, int[] source, int[] destination) -> Tensor"))
         .doc("Dimensions moved to other places, the others in their order.")

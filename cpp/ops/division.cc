@@ -131,12 +131,17 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         run_binary(out, a, b, to_floating(result_type(a, b)), kFloatType,
                    [](auto x, auto y) { return x / y; });
       })
-      .grad("other result?other",
+      // The quotient itself is not kept: it may be written in place afterwards.
+      .grad("self?other other",
             [](const GradContext& g) -> TensorList {
               const Tensor self = div(g.grad(), g.input(1));
-              return {g.needs(0) ? sum_to(self, g.shape(0)) : Tensor(),
-                      g.needs(1) ? sum_to(neg(mul(self, g.result())), g.shape(1))
-                                 : Tensor()};
+              TensorList grads(2);
+              if (g.needs(0)) grads[0] = sum_to(self, g.shape(0));
+              if (g.needs(1)) {
+                const Tensor quotient = div(g.input(0), g.input(1));
+                grads[1] = sum_to(neg(mul(self, quotient)), g.shape(1));
+              }
+              return grads;
             })
       .in_place();
   m.def("div.rounded(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor")

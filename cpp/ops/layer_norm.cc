@@ -96,7 +96,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         check_count("bias", bias, length);
         return {self.spec(), row_spec(self, length), row_spec(self, length)};
       })
-      .grad("self weight result", gradient);
+      .grad("self weight result1 result2", gradient)
+      .second_is_zero();
   m.def("_layer_norm_backward(Tensor grad, Tensor self, Tensor mean, Tensor scale, "
         "Tensor? weight, int length, bool centred) -> (Tensor, Tensor, Tensor)")
       .doc("Gradients of _layer_norm for self, weight and bias in one pass.")

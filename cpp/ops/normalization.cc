@@ -8,7 +8,7 @@
 namespace pkg::ops {
 namespace {
 
-const UnaryOp rsqrt{"rsqrt"};
+const UnaryOp rsqrt{"rsqrt"}, second_is_zero{"_second_is_zero"};
 const Op<Tensor(const Tensor&, const Tensor&, const Tensor&)> lerp_{"lerp_"};
 
 struct Moments {
@@ -33,7 +33,7 @@ Tensor normalised(const char* op, const Tensor& x, const Moments& of, double eps
                   const Tensor& weight, const Tensor& bias) {
   Tensor y = mul(sub(x, of.mean), rsqrt(add(of.variance, Tensor(eps))));
   if (weight.defined()) y = mul(y, per_channel(op, weight, x));
-  return bias.defined() ? add(y, per_channel(op, bias, x)) : y;
+  return bias.defined() ? add(y, per_channel(op, second_is_zero(bias), x)) : y;
 }
 
 Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var,

@@ -8,6 +8,7 @@ namespace pkg::ops {
 namespace {
 
 using Dims = std::optional<Shape>;
+const UnaryOp second_is_zero{"_second_is_zero"};
 const Op<Tensor(const TensorList&, int64_t)> cat{"cat"};
 const Op<Tensor(const Tensor&, const Shape&, const Scalar&)> pad{"constant_pad_nd"};
 const Op<Tensor(const Tensor&, const Dims&, bool, std::optional<DType>)> mean{"mean"};
@@ -80,10 +81,11 @@ Tensor avg_pool(const char* op, const Tensor& self, const Shape& kernel, const D
   if (padded && !count_include_pad) {
     const Shape inner(self.sizes().end() - int64_t(n), n);
     const Tensor ones = full_like(empty(inner, self.dtype(), self.device()), 1);
-    return divide(summed(self), summed(ones));
+    return divide(summed(second_is_zero(self)), summed(ones));
   }
   const int64_t n_window = kernel.numel();
-  return divide(summed(self), whole ? Tensor(n_window) : Tensor(double(n_window)));
+  const Tensor total = summed(second_is_zero(self));
+  return divide(total, whole ? Tensor(n_window) : Tensor(double(n_window)));
 }
 
 // Window i of `out` over n elements: from floor(i n / out) to ceil((i + 1) n / out).
@@ -154,7 +156,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .composite([](const Tensor& self, const Shape& size) {
         PKG_CHECK(self.ndim() == 2 || self.ndim() == 3, RuntimeError,
                   "[adaptive_avg_pool1d] Expected 2D or 3D tensor, but got ", self.sizes());
-        return adaptive_avg(self, -1, size[0]);
+        return adaptive_avg(second_is_zero(self), -1, size[0]);
       });
   m.def("max_pool1d(Tensor self, int[1] kernel_size, int[1]? stride=None, "
         "int[1] padding=0) -> Tensor")

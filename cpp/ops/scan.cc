@@ -130,7 +130,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
           return std::array<Spec, 2>{self.spec(),
                                      Spec{self.sizes(), DType::Int64, self.device()}};
         })
-        .grad("result", extreme_gradient);
+        .grad("result1", extreme_gradient);
   }
   m.def("diff(Tensor self, int n=1, int dim=-1) -> Tensor")
       .doc("n-th difference of neighbours along dim; of bools, whether they differ.")

@@ -227,6 +227,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         const int64_t a = wrap_dim("flatten", start, self.ndim());
         const int64_t b = wrap_dim("flatten", end, self.ndim());
         PKG_CHECK(a <= b, RuntimeError, "[flatten] start_dim cannot come after end_dim");
+        if (a == b && self.ndim() > 0) return self;
         Shape sizes;
         int64_t joined = 1;  // a part of the sizes: cannot overflow
         for (int64_t d = 0; d < self.ndim(); ++d) {

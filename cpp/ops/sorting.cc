@@ -50,7 +50,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         wrap_dim("sort", dim, self.ndim());
         return values_and_indices(self, self.sizes());
       })
-      .grad("result", order_gradient<1>);
+      .grad("result1", order_gradient<1>);
   m.def("argsort(Tensor self, int dim=-1, bool descending=False, bool stable=False) "
         "-> Tensor")
       .doc("Indices that sort along dim.")
@@ -69,7 +69,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         if (self.ndim()) sizes[size_t(d)] = k;
         return values_and_indices(self, sizes);
       })
-      .grad("result", order_gradient<2>);
+      .grad("result1", order_gradient<2>);
   m.def("kthvalue(Tensor self, int k, int dim=-1, bool keepdim=False) "
         "-> (Tensor values, Tensor indices)")
       .doc("The k-th smallest value along dim, counted from 1, and where it stands.")

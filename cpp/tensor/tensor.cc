@@ -89,6 +89,7 @@ TensorImpl::TensorImpl(Ref<Storage> storage_in, const Shape& sizes_in, int64_t n
   count_live(Live::Tensors, 1);
 }
 
+VersionCounter::~VersionCounter() = default;
 TensorImpl::~TensorImpl() { count_live(Live::Tensors, -1); }
 
 Tensor empty(const Shape& sizes, DType dtype, Device device) {
@@ -104,6 +105,7 @@ Tensor alias(const Tensor& base, Shape sizes, Shape strides, int64_t offset) {
                                     std::move(strides), offset, base.dtype(),
                                     base.device());
   impl->base = base.is_view() ? base.impl()->base : base.ref();
+  impl->own_version = base.impl()->own_version;
   return Tensor(std::move(impl));
 }
 
@@ -119,7 +121,14 @@ Tensor share(const Tensor& tensor) {
                                     tensor.strides(), tensor.offset(), tensor.dtype(),
                                     tensor.device());
   impl->wrapped_number = tensor.impl()->wrapped_number;
+  impl->own_version = tensor.impl()->own_version;
   return Tensor(std::move(impl));
+}
+
+Tensor share_uncounted(const Tensor& tensor) {
+  Tensor result = share(tensor);
+  result.impl()->own_version = Ref<VersionCounter>::make(0);
+  return result;
 }
 
 void set_data(const Tensor& tensor, const Tensor& source) {
@@ -130,6 +139,7 @@ void set_data(const Tensor& tensor, const Tensor& source) {
             "[set_data] expected a floating dtype for a tensor that requires gradients, got ",
             source.dtype(), ".");
   TensorImpl& impl = *tensor.impl();
+  if (!impl.own_version) impl.own_version = Ref<VersionCounter>::make(tensor.version());
   impl.storage = source.impl()->storage;
   impl.sizes = source.sizes();
   impl.strides = source.strides();

@@ -6,6 +6,7 @@
 // an op (ops/functions.h); this header is only description and access.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <vector>
 
@@ -20,6 +21,16 @@
 #include "tensor/storage.h"
 
 namespace pkg {
+
+/// How often values were written, where that is not counted by the storage: of a tensor
+/// that shares memory, but not this number, with others.
+struct VersionCounter final : Intrusive, PoolAllocated {
+  explicit VersionCounter(uint32_t start) : value(start) {}
+  std::atomic<uint32_t> value;
+
+ private:
+  ~VersionCounter() override;
+};
 
 class TensorImpl final : public Intrusive, public PoolAllocated {
  public:
@@ -42,6 +53,7 @@ class TensorImpl final : public Intrusive, public PoolAllocated {
   // Of a view: the tensor that owns the values, never itself a view.
   Ref<TensorImpl> base;
   std::unique_ptr<AutogradMeta> autograd;
+  Ref<VersionCounter> own_version;  // null: the storage counts
   // The Python object showing this tensor, not owned; guarded by the GIL of the
   // embedding language, opaque here.
   void* python_object = nullptr;
@@ -105,8 +117,21 @@ class Tensor {
   /// Whether wait() would not block.
   bool is_ready() const { return impl_->storage->settled(); }
 
-  uint32_t version() const { return impl_->storage->version(); }
-  void bump_version() const { impl_->storage->bump_version(); }
+  /// Times written, by itself and by those that share the counter: its views, and what
+  /// detach() gives.
+  uint32_t version() const {
+    if (const VersionCounter* own = impl_->own_version.get()) {
+      return own->value.load(std::memory_order_relaxed);
+    }
+    return impl_->storage->version();
+  }
+  void bump_version() const {
+    if (VersionCounter* own = impl_->own_version.get()) {
+      own->value.fetch_add(1, std::memory_order_relaxed);
+    } else {
+      impl_->storage->bump_version();
+    }
+  }
 
   bool requires_grad() const { return impl_->keys.has(DispatchKey::Autograd); }
   AutogradMeta* autograd() const { return impl_->autograd.get(); }
@@ -150,9 +175,12 @@ Tensor alias(const Tensor& base, Shape sizes, Shape strides, int64_t offset);
 void check_inside(int64_t room, const Shape& sizes, const Shape& strides, int64_t offset);
 /// Another tensor over the same storage that autograd does not know to be a view.
 Tensor share(const Tensor& tensor);
-/// `tensor` shows what `source` shows from now on: its memory, shape and dtype; history and
-/// gradient stay.  RuntimeError for another device, and for a dtype without gradients
-/// where `tensor` collects them.
+/// The same with a count of versions of its own: autograd does not notice what is written
+/// to it.  That is `.data`.
+Tensor share_uncounted(const Tensor& tensor);
+/// `tensor` shows what `source` shows from now on: its memory, shape and dtype; history,
+/// gradient and count of versions stay.  RuntimeError for another device, and for a dtype
+/// without gradients where `tensor` collects them.
 void set_data(const Tensor& tensor, const Tensor& source);
 /// Tensor over foreign memory, `data` its first element and no stride negative; `release`
 /// runs when the last tensor over it dies.  When this raises it has not run.

@@ -129,4 +129,8 @@ def grad(
     if not materialize_grads:
         return grads
     zeros = core.Operator("zeros_like")
-    return tuple(zeros(t.detach()) if g is None else g for t, g in zip(wanted, grads))
+    # As PyTorch's, they can be differentiated where the others can.
+    return tuple(
+        zeros(t.detach()).requires_grad_(create_graph) if g is None else g
+        for t, g in zip(wanted, grads)
+    )

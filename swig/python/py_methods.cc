@@ -182,7 +182,7 @@ PyGetSetDef g_tensor_getset[] = {
     {"_is_view", PKG_GET(boolean(x.is_view())), nullptr,
      "Whether it shows another tensor's memory.", nullptr},
     {"grad", PKG_GET(wrap(x.grad())), put_grad, "Accumulated gradient, or None.", nullptr},
-    {"data", PKG_GET(detach(x)), put_data, "The values without history.", nullptr},
+    {"data", PKG_GET(wrap(share_uncounted(x))), put_data, "The values without history.", nullptr},
     {"T", PKG_GET(wrap(ops::transpose(x, 0, -1))), nullptr, "Transpose of a matrix.",
      nullptr},
     {"_version", PKG_GET(integer(x.version())), nullptr, "Times written.", nullptr},

@@ -57,7 +57,7 @@ void bind_property(TensorClass& cls) {
   get("_version", [](const Tensor& x) { return x.version(); }, "Times written.");
   cls.def_property("requires_grad", [](const Tensor& x) { return requires_grad(x); },
                    &put_requires_grad, "Whether gradients are computed for it.");
-  cls.def_property("data", [](const Tensor& x) { return share(x); }, &put_data,
+  cls.def_property("data", [](const Tensor& x) { return share_uncounted(x); }, &put_data,
                    "The values without history.");
   // `del x.grad` is allowed, which def_property() has no parameter for.
   const py::cpp_function deleter([](const Tensor& x) { put_grad(x, py::none()); },

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a program of autograd with one library, and compares two runs."""
+
+import gc
+import math
+
+from programs_generate import Generator, is_pass
+from programs_prelude import SOURCE
+
+_PRELUDE = compile(SOURCE, "prelude", "exec")
+_templates = {}
+MANY = 24  # tensors of a program
+#: What PyTorch refuses, or loses, and pkg does not: docs/differences.md says why.
+REFUSED = (
+    "modified by an inplace operation",  # of what pkg did not need to keep
+    "to a single memory location",  # overlapping operands: pkg reads first
+    "saved tensor that has been detached in-place",  # pkg has kept its history
+    "backward through the graph a second time",  # pkg may have saved nothing there
+    "INTERNAL ASSERT FAILED",
+    "moved into the graph interior",  # written after detach_(): a graph of its own
+    "A view was created in no_grad mode",  # gradients that are views of others
+)
+#: What pkg refuses and PyTorch does not.
+REFUSED_HERE = (
+    # masked_fill_ (deprecated there), copy_ of a tensor to itself, and gradients that
+    # are repetitions of one number here and not there.
+    "unsupported operation: more than one element of the written-to",
+)
+
+
+def names_for(lib):
+    """What a program finds defined."""
+    if lib.__name__ not in _templates:
+        names = {"lib": lib}
+        exec(_PRELUDE, names)
+        _templates[lib.__name__] = names
+    names = dict(_templates[lib.__name__])
+    names["log"].clear()
+    return names
+
+
+class Run:
+    """One program in one library, line by line."""
+
+    def __init__(self, lib, watch):
+        self.names = names_for(lib)
+        self.watch = watch  # whether to look at all tensors after each line
+        self.outcomes = []  # None, or the error, of each line
+        self.states = []
+        self.versions = {}  # of each tensor when it was made
+        self.ended = False  # by an error inside a pass: what it did is unspecified
+
+    def step(self, line):
+        """Runs a line."""
+        error = None
+        try:
+            exec(compile(line, "line", "exec"), self.names)
+        except Exception as raised:
+            error = raised.with_traceback(None)
+        self.outcomes.append(error)
+        self.ended = self.ended or (error is not None and is_pass(line))
+        for name, tensor in self.tensors().items():
+            self.versions.setdefault(name, tensor._version)
+        if self.watch:
+            self.states.append(self.state())
+
+    def tensors(self):
+        """The tensors by name."""
+        found = {n: t for n, t in self.names.items() if n[0] == "t" and n[1:].isdigit()}
+        return {n: t for n, t in found.items() if t is not None}
+
+    def state(self):
+        """What a tensor says of itself but its values."""
+        return {
+            name: (
+                tuple(t.shape), t.requires_grad, t.is_leaf, t.grad_fn is None,
+                t._version - self.versions[name],
+                t.retains_grad and not t.is_leaf,
+            )
+            for name, t in self.tensors().items()
+        }  # fmt: skip
+
+    def finish(self):
+        """The values at the end: of tensors, gradients and what hooks saw."""
+        numbers = self.names["numbers"]
+        self.last = self.state()
+        self.values = {n: numbers(t) for n, t in self.tensors().items()}
+        self.grads = {
+            n: numbers(t.grad)
+            for n, t in self.tensors().items()
+            if t.is_leaf or t.retains_grad
+        }
+        self.log = {}
+        for name, seen in self.names["log"]:
+            self.log.setdefault(name, []).append(seen)
+        # Threads come in any order.
+        key = lambda seen: (seen is None, [round(v, 6) for v in seen or ()])  # noqa: E731
+        self.log = {name: sorted(seen, key=key) for name, seen in self.log.items()}
+        return self
+
+
+def same(a, b):
+    """Whether the numbers agree; NaN equals NaN."""
+    if a == b:
+        return True
+    if a is None or b is None or isinstance(a, float) or isinstance(b, float):
+        return isinstance(a, float) and isinstance(b, float) and (
+            math.isclose(a, b, rel_tol=1e-8, abs_tol=1e-8) or (a != a and b != b)
+        )  # fmt: skip
+    return len(a) == len(b) and all(map(same, a, b))
+
+
+def family(error):
+    """The class of an error, as far as the two libraries have the same."""
+    if isinstance(error, RuntimeError):
+        return "RuntimeError"
+    return type(error).__name__
+
+
+def compare(ours, theirs, lines):
+    """What differs, as (line number, text); None where nothing does."""
+    for i, (got, want) in enumerate(zip(ours.outcomes, theirs.outcomes)):
+        if family(got) != family(want):
+            if got is None and any(text in str(want) for text in REFUSED):
+                return None
+            if want is None and any(text in str(got) for text in REFUSED_HERE):
+                return None
+            return i, f"error: got {got!r}, PyTorch {want!r}"
+        if theirs.watch and i < len(ours.states) and i < len(theirs.states):
+            if ours.states[i] != theirs.states[i]:
+                return i, f"state: {difference(ours.states[i], theirs.states[i])}"
+    checks = ["last", "values"] if theirs.ended else ["last", "values", "grads", "log"]
+    for what in checks:
+        got, want = getattr(ours, what), getattr(theirs, what)
+        for name in sorted(set(got) | set(want)):
+            a, b = got.get(name, "nothing"), want.get(name, "nothing")
+            if (a != b) if what == "last" else not same(a, b):
+                return len(lines), f"{what} of {name}: got {a}, PyTorch {b}"
+    return None
+
+
+def difference(got, want):
+    """The tensors whose state differs."""
+    return "; ".join(
+        f"{n}: got {got.get(n)}, PyTorch {want.get(n)}"
+        for n in sorted(set(got) | set(want)) if got.get(n) != want.get(n)
+    )  # fmt: skip
+
+
+def watches(n):
+    """Whether to look at tensors after each line, which may itself renew things."""
+    return n % 2 == 0
+
+
+def generate(seed, watch, lib, length=16, numbers_only=False):
+    """A program that fits the library.
+
+    Its run here is no yardstick: the generator looks at tensors, which may renew
+    their histories.
+    """
+    run = Run(lib, watch)
+    generator = Generator(seed, run.names, numbers_only)
+    lines = []
+    for _ in range(4 * length):
+        if len(lines) == length or run.ended:
+            break
+        line = generator.line()
+        if line is None or len(run.tensors()) > MANY:
+            continue
+        lines.append(line)
+        run.step(line)
+    return lines
+
+
+def replay(lines, lib, watch):
+    """The program in another library."""
+    run = Run(lib, watch)
+    for line in lines:
+        if run.ended:
+            break
+        run.step(line)
+    return run.finish()
+
+
+def leaks(lines, pkg, watch):
+    """What a program leaves behind: live tensors and nodes, beyond those before."""
+    core = pkg._binding.core
+    gc.collect()
+    before = core.live_tensors(), core.live_nodes()
+    run = replay(lines, pkg, watch)
+    # A .grad with a graph owns its leaf, and a function its globals, which own results.
+    tensor = None
+    for tensor in run.tensors().values():
+        tensor.grad = None
+    run.names.clear()
+    del run, tensor
+    names_for(pkg)
+    gc.collect()
+    return core.live_tensors() - before[0], core.live_nodes() - before[1]
