@@ -14,6 +14,8 @@ void set_num_threads(int n);
 void synchronize();
 /// Number of tasks submitted and not finished.
 int64_t pending_tasks();
+/// Cancels all pending work; how many tasks were kept from beginning.
+int64_t cancel_pending();
 /// Whether work is scheduled, or run by who submits it.
 bool async_enabled();
 /// Schedules work (True) or runs it on who submits it (False).

@@ -49,7 +49,7 @@ PKG_DEFINE_ERROR(OverflowError);
 PKG_DEFINE_ERROR(BufferError);
 PKG_DEFINE_ERROR(ImportError);
 PKG_DEFINE_ERROR(OutOfMemoryError);
-/// Work that was cancelled before it began.
+/// Work that was cancelled.
 PKG_DEFINE_ERROR(CancelledError);
 /// A broken promise of this library: please report it.
 PKG_DEFINE_ERROR(InternalError);

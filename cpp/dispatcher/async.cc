@@ -9,11 +9,13 @@
 #include <cmath>
 #include <deque>
 #include <mutex>
+#include <optional>
 
 #include "dispatcher/library.h"
 #include "scheduler/hooks.h"
 #include "scheduler/parallel.h"
 #include "scheduler/scheduler.h"
+#include "scheduler/stop_point.h"
 
 namespace pkg {
 namespace {
@@ -68,13 +70,25 @@ Value bare(const Value& value) {
   return value;
 }
 
+/// Whether the kernel may be stopped half way.  What an op writes to is seen by others; but
+/// a random fill does not need the values that were there, and it is long.
+bool stoppable(const Operator& op) {
+  const auto& arguments = op.schema.arguments;
+  return op.definition().in_program_order ||
+         std::none_of(arguments.begin(), arguments.end(),
+                      [](const auto& argument) { return argument.written; });
+}
+
 /// The body of a task: one kernel with its arguments and where the results go.
 struct Work {
   const Kernel* kernel;
+  bool stoppable;
   std::vector<Value> args;
   std::array<Tensor, 3> results;
 
   void operator()() {
+    std::optional<NoStop> to_the_end;
+    if (!stoppable) to_the_end.emplace();
     ExcludeKeys off(KeySet::all().without(kBackendKeys));
     kernel->compute(kernel->function, args.data(), results.data());
   }
@@ -106,20 +120,37 @@ class InFlight {
 };
 thread_local InFlight t_in_flight;
 
+/// What was half written when its kernel was stopped has no value any more.
+void spoil_written(const Operator& op, std::span<const Value> args) {
+  for_each_argument(op, args, [&](const Tensor& tensor, bool written) {
+    if (!written) return;
+    const Ref<Event> never = Ref<ManualEvent>::make(op.schema.name.c_str(), call_site());
+    cancel(never);
+    tensor.storage().set_writer(never);
+  });
+}
+
 void wait_and_run(const Operator& op, KeySet below, Stack& stack, double cost) {
   for_each_argument(op, stack.args, [](const Tensor& tensor, bool written) {
     if (written) tensor.storage().wait_writable();
     else tensor.storage().wait_readable();
   });
-  const Dispatcher& dispatcher = Dispatcher::get();
-  if (cost < kTaskNanoseconds) return dispatcher.redispatch_boxed(op, below, stack);
-  BlockingRegion others_may_run;
-  dispatcher.redispatch_boxed(op, below, stack);
+  std::optional<NoStop> to_the_end;
+  if (!stoppable(op)) to_the_end.emplace();
+  std::optional<BlockingRegion> others_may_run;
+  if (cost >= kTaskNanoseconds) others_may_run.emplace();
+  const uint64_t stops_before = stops();
+  try {
+    Dispatcher::get().redispatch_boxed(op, below, stack);
+  } catch (...) {
+    if (stops() != stops_before) spoil_written(op, stack.args);
+    throw;
+  }
 }
 
 void submit_work(const Operator& op, const Kernel& kernel, Stack& stack,
                  std::span<Spec> specs) {
-  Work work{&kernel, {}, {}};
+  Work work{&kernel, stoppable(op), {}, {}};
   work.args.reserve(stack.args.size());
   for (const Value& value : stack.args) work.args.push_back(bare(value));
   std::array<Tensor, 3> results;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ops/counting.cc: integers counted, spread out, and found among sorted values.
 #include "ops/elementwise.h"
+#include "scheduler/stop_point.h"
 
 namespace pkg::ops {
 namespace {
@@ -80,7 +81,9 @@ void search_kernel(Tensor& out, const Tensor& sorted, const Tensor& values, bool
   visit_compute("searchsorted", type, [&]<class T>(TypeTag<T>) {
     const T *begin = line.data<T>(), *end = begin + line.numel();
     const T* value = wanted.data<T>();
+    StopCounter stop;
     for (int64_t i = 0; i < wanted.numel(); ++i) {
+      stop(1);
       // Not `<` alone, so that NaN stands behind every number.
       const auto below = [&](T x) { return right ? !(x > value[i]) : x < value[i]; };
       const bool last = value[i] != value[i];

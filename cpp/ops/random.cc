@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // ops/random.cc: random fills, permutations and dropout, from the default generator.
 #include <cmath>
-#include <numeric>
 
 #include "ops/elementwise.h"
 #include "scheduler/parallel.h"
+#include "scheduler/stop_point.h"
 #include "tensor/generator.h"
 
 namespace pkg::ops {
@@ -87,7 +87,9 @@ Tensor randint(int64_t low, int64_t high, const Shape& size, std::optional<DType
   const RandomStream stream = reserve_random(uint64_t(tensor.numel()));
   int64_t* out = tensor.data<int64_t>();
   const uint64_t range = uint64_t(high) - uint64_t(low);  // up to 2**64 - 1
+  StopCounter stop;
   for (int64_t i = 0; i < tensor.numel(); ++i) {
+    stop(1);
     const auto w = philox(stream.seed, stream.first + uint64_t(i));
     const uint64_t word = uint64_t(w[0]) << 32 | w[1];
     // Multiply-shift maps 64 random bits to the range with a bias below 2^-32.
@@ -109,9 +111,14 @@ Tensor randperm(int64_t n, std::optional<DType> dtype, std::optional<Device> dev
   Tensor tensor = empty(Shape{n}, DType::Int64, device.value_or(Device{}));
   if (tensor.is_meta()) return finish(tensor, dtype, requires_grad);
   int64_t* out = tensor.data<int64_t>();
-  std::iota(out, out + n, 0);
+  StopCounter stop;
+  for (int64_t i = 0; i < n; ++i) {
+    out[i] = i;
+    stop(1);
+  }
   const RandomStream stream = reserve_random(uint64_t(n));
   for (int64_t i = n - 1; i > 0; --i) {  // Fisher & Yates
+    stop(16);                            // far from cheap: the other place is anywhere
     const auto w = philox(stream.seed, stream.first + uint64_t(i));
     const uint64_t word = uint64_t(w[0]) << 32 | w[1];
     std::swap(out[i], out[int64_t((unsigned __int128)(word) * uint64_t(i + 1) >> 64)]);

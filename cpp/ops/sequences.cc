@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "ops/elementwise.h"
+#include "scheduler/stop_point.h"
 
 namespace pkg::ops {
 namespace {
@@ -15,7 +16,11 @@ Tensor sequence(int64_t count, DType dtype, std::optional<Device> device,
   if (!tensor.is_meta()) {
     visit_dtype(dtype, [&]<class T>(TypeTag<T>) {
       T* out = tensor.data<T>();
-      for (int64_t i = 0; i < count; ++i) out[i] = Scalar(f(i)).template to<T>();
+      StopCounter stop;
+      for (int64_t i = 0; i < count; ++i) {
+        out[i] = Scalar(f(i)).template to<T>();
+        stop(1);
+      }
     });
   }
   return with_requires_grad(tensor, requires_grad);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <optional>
 
 #include "base/error.h"
@@ -25,21 +26,35 @@ Event::Event(const char* name, std::string call_site) noexcept
 
 Event::~Event() { count_live(Live::Events, -1); }
 
-bool Event::add_link(Link* link) noexcept {
-  Link* head = links_.load(std::memory_order_acquire);
+namespace {
+
+bool push(std::atomic<Link*>& list, Link* link, const Link* closed) noexcept {
+  Link* head = list.load(std::memory_order_acquire);
   do {
-    if (head == kClosed()) return false;
+    if (head == closed) return false;
     link->next = head;
-  } while (!links_.compare_exchange_weak(head, link, std::memory_order_release,
-                                         std::memory_order_acquire));
+  } while (!list.compare_exchange_weak(head, link, std::memory_order_release,
+                                       std::memory_order_acquire));
   return true;
 }
 
-void Event::close(Released& released) noexcept {
-  Link* link = links_.exchange(kClosed());
-  if (waiters_.load() != 0) detail::runtime().parking.wake(this);
+}  // namespace
+
+bool Event::add_link(Link* link) noexcept { return push(links_, link, kClosed()); }
+
+bool Event::add_late_link(Link* link) noexcept {
+  return generation_ == detail::fork_generation() && push(late_links_, link, kClosed());
+}
+
+bool Event::settled() const noexcept {
+  return done() && (late_links_.load(std::memory_order_acquire) == kClosed() ||
+                    generation_ != detail::fork_generation());
+}
+
+// Links were pushed in front; they are served in order of arrival.
+void Event::serve(Link* link, Released& released) noexcept {
   Link* oldest = nullptr;
-  while (link) {  // links were pushed in front; serve them in order of arrival
+  while (link) {
     Link* next = link->next;
     link->next = oldest;
     oldest = link;
@@ -47,8 +62,55 @@ void Event::close(Released& released) noexcept {
   }
   while (oldest) {
     Link* next = oldest->next;  // the owner may be gone after this
-    oldest->owner->dependency_done(*oldest, failure_, released);
+    if (oldest->owner) oldest->owner->dependency_done(*oldest, failure_, released);
+    else released.watchers.push(static_cast<detail::Watcher*>(oldest));
     oldest = next;
+  }
+}
+
+void Event::close(Released& released) noexcept {
+  Link* links = links_.exchange(kClosed());
+  if (waiters_.load() != 0) detail::runtime().parking.wake(this);
+  serve(links, released);
+}
+
+void Event::close_early(Released& released) noexcept {
+  Link* watchers = nullptr;
+  {
+    std::lock_guard lock(detail::runtime().waits.mutex);  // for Task::holds_up()
+    late_links_.store(nullptr);  // first: attach() looks there when links_ is closed
+    Link* link = links_.exchange(kClosed());
+    while (link) {
+      Link* next = link->next;
+      if (link->owner) {
+        push(late_links_, link, kClosed());
+      } else {
+        link->next = watchers;
+        watchers = link;
+      }
+      link = next;
+    }
+  }
+  if (waiters_.load() != 0) detail::runtime().parking.wake(this);
+  // Nobody serves the late links before we return.
+  const Link* link = late_links_.load(std::memory_order_acquire);
+  for (; link; link = link->next) {
+    if (link->data) link->owner->cancel_waiting(failure_, released);
+  }
+  serve(watchers, released);
+}
+
+void Event::close_late(Released& released) noexcept {
+  serve(late_links_.exchange(kClosed()), released);
+}
+
+void Event::when_done(UniqueFunction fn) {
+  check_waitable();
+  auto watcher = std::make_unique<detail::Watcher>(std::move(fn));
+  if (add_link(watcher.get())) {
+    watcher.release();  // run_watchers() deletes it
+  } else {
+    watcher->fn();
   }
 }
 

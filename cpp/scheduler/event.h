@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/intrusive.h"
+#include "scheduler/unique_function.h"
 
 namespace pkg {
 
@@ -38,6 +39,14 @@ class Event : public Intrusive {
   /// error of the work.
   bool wait_for(double seconds);
 
+  /// Whether it is done and nothing comes before it any more.  Work that was cancelled is
+  /// done at once, but what comes after it in some order still waits for what came before.
+  bool settled() const noexcept;
+
+  /// Calls `fn`, which must not throw, once when the work has finished: on the thread that
+  /// finishes it, or on this one if it has.  RuntimeError if it never will.
+  void when_done(UniqueFunction fn);
+
   /// Whether the work has finished with an error.  Asking is not seeing it.
   bool failed() const noexcept { return done() && failure_; }
 
@@ -61,6 +70,10 @@ class Event : public Intrusive {
   // Marks the event finished, wakes its waiters and collects what it set free.  The
   // caller holds a reference.
   void close(detail::Released& released) noexcept;
+  // The same for work that was cancelled before its turn: what needs its values is cancelled
+  // too, and nothing comes before close_late().
+  void close_early(detail::Released& released) noexcept;
+  void close_late(detail::Released& released) noexcept;
 
   // Belongs to a process that forked, and will not finish in this one.
   bool lost() const noexcept;
@@ -81,12 +94,16 @@ class Event : public Intrusive {
   virtual bool request_cancel() { return false; }
 
   bool add_link(detail::Link* link) noexcept;
+  bool add_late_link(detail::Link* link) noexcept;
+  void serve(detail::Link* links, detail::Released& released) noexcept;
   void check_waitable();
   bool block(double seconds);
 
   const uint32_t generation_;                  // of the process that submitted the work
   std::atomic<uint32_t> waiters_{0};          // threads blocked on this event
   std::atomic<detail::Link*> links_{nullptr};  // who waits for us; kClosed when done
+  // Who waits for our turn; open between close_early() and close_late() only.
+  std::atomic<detail::Link*> late_links_{kClosed()};
 };
 
 /// An event that its owner finishes by hand: the bridge to work done elsewhere.

@@ -23,8 +23,8 @@ constexpr auto kExitWait = std::chrono::seconds(2);
 // A fork that follows a quiesce() this soon has waited already.
 constexpr auto kQuiesceHolds = std::chrono::seconds(1);
 thread_local Clock::time_point t_quiesced{};
-// Ctrl-C ended shutdown(): who is that impatient waits no more at exit.
-constinit std::atomic<bool> g_shutdown_interrupted{false};
+// shutdown() has waited in vain, or Ctrl-C ended it: nobody waits again at exit.
+constinit std::atomic<bool> g_waited_enough{false};
 
 constinit std::atomic<Runtime*> g_runtime{nullptr};
 constinit std::atomic<uint32_t> g_generation{0};
@@ -71,7 +71,7 @@ void at_exit() {
   if (!rt) return;
   set_hooks({});
   rt->closing = true;
-  const auto wait = g_shutdown_interrupted ? Clock::duration::zero() : kExitWait;
+  const auto wait = g_waited_enough ? Clock::duration::zero() : kExitWait;
   rt->pool.stop(Pool::Stop::kFreeze, Clock::now() + wait);
 }
 
@@ -124,9 +124,10 @@ bool shutdown(double seconds) {
   }
   auto& rt = detail::runtime();
   rt.closing = true;
-  detail::g_shutdown_interrupted = true;  // until the wait has ended by itself
+  detail::g_waited_enough = true;  // until the wait has ended by itself
   const bool finished = rt.ledger.wait_all(rt.parking, seconds > 0 ? seconds : 0);
-  detail::g_shutdown_interrupted = false;
+  if (finished) detail::g_waited_enough = false;
+  else cancel_pending();
   BlockingRegion region;
   const auto grace = std::chrono::milliseconds(finished ? 1000 : 0);
   rt.pool.stop(finished ? Pool::Stop::kRunRest : Pool::Stop::kDropRest,

@@ -15,20 +15,19 @@ inline constexpr int64_t kGrain = 32768;
 bool in_parallel_region() noexcept;
 
 namespace detail {
-bool splits(int64_t range, int64_t grain);
 void parallel_run(int64_t begin, int64_t end, int64_t grain,
                   FunctionRef<void(int64_t, int64_t)> fn);
 }  // namespace detail
 
 /// Calls fn(b, e) for chunks that cover [begin, end), on the caller and idle workers,
-/// and returns when all are done.  Small ranges, one thread and nested calls run as one
-/// chunk on the caller.  Chunk boundaries depend on range, grain and num_threads()
-/// alone.  The error of the first failing chunk is thrown here, later chunks may be
-/// skipped.
+/// and returns when all are done.  With one thread, and nested, all of them run on the
+/// caller, a range of one grain in one call.  Chunk boundaries depend on range, grain and
+/// num_threads() alone.  The error of the first failing chunk is thrown here, later chunks
+/// may be skipped; there are stop points between chunks (scheduler/stop_point.h).
 template <class F>
 void parallel_for(int64_t begin, int64_t end, int64_t grain, F&& fn) {
   if (begin >= end) return;
-  if (!detail::splits(end - begin, grain)) {
+  if (end - begin <= grain) {
     fn(begin, end);
     return;
   }

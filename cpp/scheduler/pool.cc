@@ -13,6 +13,7 @@
 #include "scheduler/cpu_count.h"
 #include "scheduler/event.h"
 #include "scheduler/hooks.h"
+#include "scheduler/runtime.h"
 
 namespace pkg::detail {
 
@@ -30,6 +31,7 @@ constexpr unsigned kGlobalEvery = 8;  // or a chain of tasks would starve the ot
 
 thread_local void* t_worker = nullptr;  // Pool::Worker*, private there
 thread_local bool t_sweeping = false;
+std::atomic<void (*)() noexcept> g_before_sleep{nullptr};
 
 // Workers handle no signals: Ctrl-C belongs to the main thread.
 class SignalsBlocked {
@@ -65,6 +67,16 @@ void Pool::push_all(RunList list, bool at_end) {
     ++pushed;
   }
   if (pushed) announce(pushed);
+}
+
+RunList Pool::take_queued() {
+  RunList taken;
+  while (Runnable* item = global_.pop()) taken.push(item);
+  const int slots = slots_used_.load();
+  for (int i = 0; i < slots; ++i) {
+    while (Runnable* item = local_[i].pop()) taken.push(item);
+  }
+  return taken;
 }
 
 void Pool::announce(int n) {
@@ -200,12 +212,26 @@ void Pool::stop_searching() {
   if (searching_.fetch_sub(1) == 1 && has_work()) notify(1);
 }
 
+void Pool::before_sleep(void (*fn)() noexcept) noexcept { g_before_sleep.store(fn); }
+
+void Pool::rouse() {
+  Runtime* rt = runtime_if_made();
+  if (!rt) return;
+  rt->pool.roused_.fetch_add(1);
+  std::lock_guard lock(rt->pool.mutex_);
+  rt->pool.wake_.notify_all();
+}
+
 // Returns as a searching worker; the caller has just stopped searching.
 void Pool::sleep() {
+  const uint32_t roused = roused_.load();
+  if (auto before = g_before_sleep.load()) before();
   std::unique_lock lock(mutex_);
   asleep_.fetch_add(1);
   if (!has_work()) {  // after counting ourselves asleep: Note [Waking workers]
-    wake_.wait(lock, [&] { return tokens_ > 0 || stopped() || crowded(); });
+    wake_.wait(lock, [&] {
+      return tokens_ > 0 || stopped() || crowded() || roused_.load() != roused;
+    });
     if (tokens_ > 0) {  // who granted it has done our accounts
       --tokens_;
       return;

@@ -94,6 +94,8 @@ class Pool {
   /// Queues all; `at_end`: the calling worker returns to its loop at once and takes the
   /// first itself.
   void push_all(RunList list, bool at_end);
+  /// Takes all that no worker has begun yet.
+  RunList take_queued();
 
   int size() const { return target_.load(std::memory_order_relaxed); }
   int live() const { return live_.load(std::memory_order_relaxed); }
@@ -107,6 +109,11 @@ class Pool {
   bool stopped() const { return stop_.load() != Stop::kNo; }
 
   static bool on_worker() noexcept;
+
+  /// What workers call before they sleep: one function of the process.
+  static void before_sleep(void (*fn)() noexcept) noexcept;
+  /// Has those who sleep call it now.
+  static void rouse();
 
   /// Around a wait inside a worker; see Note [Blocked workers].
   class Blocked {
@@ -151,6 +158,7 @@ class Pool {
   std::condition_variable wake_;
   std::condition_variable left_;
   int tokens_ = 0;  // wakeups granted and not yet taken
+  std::atomic<uint32_t> roused_{0};
   std::array<bool, kSlots> taken_{};
 };
 

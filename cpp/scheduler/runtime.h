@@ -23,6 +23,7 @@
 
 #include "base/function_ref.h"
 #include "scheduler/pool.h"
+#include "scheduler/spin.h"
 #include "scheduler/task.h"
 
 namespace pkg::detail {
@@ -74,6 +75,22 @@ class Ledger {
   std::mutex turn_;
 };
 
+/// The tasks that wait for others, for those who cancel all that is pending.  A thread
+/// mostly enters its own into the same shard, so that submitters do not meet there.
+class Roster {
+ public:
+  void enter(Task* task);
+  void leave(Task* task) noexcept;
+  std::vector<Ref<Task>> all();
+
+ private:
+  struct alignas(64) Shard {
+    SpinLock lock;
+    Task* newest = nullptr;
+  };
+  std::array<Shard, 16> shards_;
+};
+
 /// Errors that nobody has seen yet, oldest first.
 class FailureLog {
  public:
@@ -92,17 +109,21 @@ class FailureLog {
 };
 
 struct Runtime {
-  Runtime(int threads, Runtime* parent) : parent(parent), pool(threads) {}
+  Runtime(int threads, Runtime* parent) : parent(parent), pool(threads) {
+    if (parent) cancel_round = parent->cancel_round.load();
+  }
 
   Runtime* const parent;  // of the process that forked; kept, never used
   Pool pool;
   Parking parking;
   Ledger ledger;
+  Roster roster;
   FailureLog failures;
   WaitsInTasks waits;
   std::atomic<int64_t> failed{0};
   std::atomic<int64_t> cancelled{0};
   std::atomic<int64_t> inline_runs{0};
+  std::atomic<uint32_t> cancel_round{0};  // how often all that is pending was cancelled
   std::atomic<bool> closing{false};  // shutdown began: submits run on the caller
 };
 

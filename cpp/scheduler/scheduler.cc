@@ -4,6 +4,8 @@
 
 #include <cstdlib>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "scheduler/hooks.h"
@@ -74,6 +76,33 @@ Ref<Event> submit(UniqueFunction fn, std::span<const Ref<Event>> deps,
 bool cancel(const Ref<Event>& event) {
   PKG_CHECK(event, ValueError, "[cancel] expected an event, got null");
   return !event->done() && event->request_cancel();
+}
+
+int64_t cancel_pending() {
+  Runtime* rt = detail::runtime_if_made();
+  if (!rt) return 0;
+  rt->cancel_round.fetch_add(1);  // from here on nothing that was pending begins
+  for (const auto* running = detail::running_task(); running; running = running->outer) {
+    running->task->spare();
+  }
+  // What waits and what is queued shall be done now, and not when it is its turn.
+  std::vector<std::pair<Ref<Task>, Task::Stopped>> stopped;
+  const auto stop = [&](Ref<Task> task) {
+    const Task::Stopped how = task->stop_beginning();
+    if (how != Task::Stopped::kNo) stopped.emplace_back(std::move(task), how);
+  };
+  for (Ref<Task>& task : rt->roster.all()) {
+    if (task->stale()) stop(std::move(task));
+  }
+  detail::RunList queued = rt->pool.take_queued(), others;
+  while (detail::Runnable* item = queued.pop()) {
+    Task* task = dynamic_cast<Task*>(item);
+    if (task && task->stale()) stop(Ref<Task>::adopt(task));  // as the queue owned it
+    else others.push(item);
+  }
+  rt->pool.push_all(others, false);
+  for (auto& [task, how] : stopped) task->finish_cancelled(how);
+  return static_cast<int64_t>(stopped.size());
 }
 
 bool cancel_requested() noexcept {

@@ -36,12 +36,17 @@ inline Ref<Event> submit(UniqueFunction fn, std::initializer_list<Ref<Event>> de
                 std::move(options));
 }
 
-/// Cancels work that has not begun; it and its dependants fail with CancelledError,
-/// once what they wait for has finished (order is kept).  Returns whether it will not
-/// run.  Work that has begun only sees `cancel_requested()`.
+/// Cancels work that has not begun: it and what takes values from it are done at once, with
+/// CancelledError; what only comes after it keeps its place in the order.  Returns whether
+/// this call prevented it.  Work that has begun is asked to stop: kernels do at their next
+/// stop point, other work sees `cancel_requested()`.
 bool cancel(const Ref<Event>& event);
 
-/// Whether somebody asked to cancel the task this thread runs; long kernels poll it.
+/// Cancels all work that is pending, but for the tasks this thread is inside of.  Returns
+/// how many tasks were kept from beginning.
+int64_t cancel_pending();
+
+/// Whether somebody asked to cancel the task this thread runs.
 bool cancel_requested() noexcept;
 
 /// An event that is done already.

@@ -9,6 +9,9 @@
 
 namespace pkg::detail {
 
+/// How often a thread that waits or works for long asks whether it shall end.
+inline constexpr auto kPollInterval = std::chrono::milliseconds(40);
+
 inline void cpu_pause() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();

@@ -49,7 +49,7 @@ void Stream::forget(const Event* task) {
 Ref<Event> Stream::record() {
   {
     std::lock_guard lock(detail::stream_lock(this));
-    const bool done = !tail_ || tail_->done();
+    const bool done = !tail_ || tail_->settled();
     if (done && waits_.empty()) return ready_event();
   }
   return submit(nullptr, {}, {.name = "record"});
@@ -65,11 +65,11 @@ void Stream::synchronize() {
 }
 
 void Stream::wait(Ref<Event> event) {
-  if (!event || event->done()) return;
+  if (!event || event->settled()) return;
   std::vector<Ref<Event>> done;  // dies after the lock is given back
   std::lock_guard lock(detail::stream_lock(this));
   const auto first_done = std::partition(waits_.begin(), waits_.end(),
-                                         [](const auto& e) { return !e->done(); });
+                                         [](const auto& e) { return !e->settled(); });
   std::move(first_done, waits_.end(), std::back_inserter(done));
   waits_.erase(first_done, waits_.end());
   waits_.push_back(std::move(event));
@@ -77,9 +77,9 @@ void Stream::wait(Ref<Event> event) {
 
 bool Stream::query() const {
   std::lock_guard lock(detail::stream_lock(this));
-  return (!tail_ || tail_->done()) &&
+  return (!tail_ || tail_->settled()) &&
          std::all_of(waits_.begin(), waits_.end(),
-                     [](const auto& event) { return event->done(); });
+                     [](const auto& event) { return event->settled(); });
 }
 
 Ref<Stream> current_stream() { return t_current.stream; }

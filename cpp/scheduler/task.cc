@@ -5,6 +5,7 @@
 #include <cxxabi.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <unordered_set>
 #include <vector>
 
@@ -52,7 +53,16 @@ Task::Task(UniqueFunction fn, const char* name, std::string call_site,
     : Event(name, std::move(call_site)),
       fn_(std::move(fn)),
       stream_(std::move(stream)),
-      epoch_(runtime().ledger.enter()) {}
+      has_body_(fn_),
+      epoch_(runtime().ledger.enter()),
+      cancel_round_(runtime().cancel_round.load(std::memory_order_relaxed)) {}
+
+bool Task::stale() const noexcept {
+  return cancel_round_.load(std::memory_order_relaxed) !=
+         runtime().cancel_round.load(std::memory_order_relaxed);
+}
+
+void Task::spare() noexcept { cancel_round_.store(runtime().cancel_round.load()); }
 
 void* Task::operator new(std::size_t size) {
   PKG_ASSERT(size == sizeof(Task));
@@ -72,20 +82,28 @@ void Task::launch(std::span<const Ref<Event>> deps, std::span<const Ref<Event>> 
     links_in_use_ = more_links_.get();
   }
   retain();  // in flight
+  const auto waits_for = [](const Ref<Event>& event) { return event && !event->settled(); };
+  if (std::ranges::any_of(deps, waits_for) || std::ranges::any_of(after, waits_for) ||
+      std::ranges::any_of(waits, waits_for) || waits_for(tail)) {
+    on_roster_ = true;
+    runtime().roster.enter(this);
+  }
   // One more than there can be, so that nobody starts the task before we are through.
   const int guard = static_cast<int>(most) + 1;
   remaining_.store(guard, std::memory_order_relaxed);
-  for (const auto& event : deps) attach(event, true);
-  for (const auto& event : after) attach(event, false);
-  for (const auto& event : waits) attach(event, false);
-  attach(tail, false);
+  Ref<Failure> cancelled;
+  for (const auto& event : deps) attach(event, true, cancelled);
+  for (const auto& event : after) attach(event, false, cancelled);
+  for (const auto& event : waits) attach(event, false, cancelled);
+  attach(tail, false, cancelled);
+  if (cancelled) cancel_waiting(cancelled, released);
   const int settled = guard - (link_count_ - ready_count_);
   if (remaining_.fetch_sub(settled, std::memory_order_acq_rel) == settled) {
     on_ready(released);
   }
 }
 
-void Task::attach(const Ref<Event>& event, bool data) {
+void Task::attach(const Ref<Event>& event, bool data, Ref<Failure>& cancelled) {
   if (!event) return;
   Link& link = links_in_use_[link_count_++];
   link.owner = this;
@@ -94,14 +112,20 @@ void Task::attach(const Ref<Event>& event, bool data) {
     ++ready_count_;
     if (data) link.failure = lost_failure(event->name_, event->call_site_);
   } else if (!event->add_link(&link)) {
+    const Ref<Failure> failure = data ? event->failure_ : nullptr;
+    if (failure && failure->cancelled && !cancelled) cancelled = failure;
+    if (event->add_late_link(&link)) return;
     ++ready_count_;
-    if (data) link.failure = event->failure_;
+    link.failure = failure;
   }
 }
 
 void Task::dependency_done(Link& link, const Ref<Failure>& failure,
                            Released& released) {
-  if (failure && link.data) link.failure = failure;
+  if (failure && link.data) {
+    link.failure = failure;
+    if (failure->cancelled) cancel_waiting(failure, released);
+  }
   if (remaining_.fetch_sub(1, std::memory_order_acq_rel) == 1) on_ready(released);
 }
 
@@ -111,10 +135,14 @@ void Task::on_ready(Released& released) {
     if (!inherited) inherited = links_in_use_[i].failure;
     links_in_use_[i].failure = nullptr;
   }
-  const bool runs = fn_ && !inherited;
-  if (!become(State::kWaiting, runs ? State::kQueued : State::kDropped)) {
-    failure_ = cancelled_failure(name_, call_site_);
-    released.settled.push(this);
+  const bool runs = has_body_ && !inherited;
+  const bool our_turn =
+      become(State::kWaiting, runs ? State::kQueued : State::kDropped);
+  if (our_turn && on_roster_ && generation_ == fork_generation()) {
+    runtime().roster.leave(this);
+  }
+  if (!our_turn) {
+    if (half_settled_.exchange(true)) released.settled.push(this);
   } else if (runs) {
     released.runnable.push(this);
   } else {
@@ -123,12 +151,22 @@ void Task::on_ready(Released& released) {
   }
 }
 
+void Task::cancel_waiting(const Ref<Failure>& failure, Released& released) noexcept {
+  if (!become(State::kWaiting, State::kDropped)) return;
+  failure_ = failure;
+  retain();
+  released.cancelled.push(this);
+}
+
 void Task::run(bool on_pool_stack) noexcept {
-  if (become(State::kQueued, State::kRunning)) execute(on_pool_stack);
+  if (stale()) finish_cancelled(stop_beginning());
+  else if (become(State::kQueued, State::kRunning)) execute(on_pool_stack);
   release();
 }
 
 bool Task::try_run_here() {
+  if (stale()) finish_cancelled(stop_beginning());
+  if (done()) return true;
   if (!become(State::kQueued, State::kRunning)) return false;
   execute(false);  // whoever pops it from the queue drops the reference
   return true;
@@ -143,8 +181,9 @@ void Task::execute(bool at_end) noexcept {
     } catch (const abi::__forced_unwind&) {
       sleep_forever();
     } catch (...) {
-      failure_ = Ref<Failure>::make(std::current_exception(), name_, call_site_);
-      runtime().failures.add(failure_);
+      failure_ = Ref<Failure>::make(std::current_exception(), name_, call_site_,
+                                    here.stopped);
+      if (!here.stopped) runtime().failures.add(failure_);
     }
   }
   Released released;
@@ -173,17 +212,46 @@ void Task::complete(Released& released) noexcept {
   if (ours) rt.ledger.leave(epoch_, rt.parking);
 }
 
-void finish_released(Released& released, bool at_end) noexcept {
-  while (Runnable* item = released.settled.pop()) {
-    Task* task = static_cast<Task*>(item);
-    task->complete(released);
-    task->release();
+void Task::finish_early(Released& released) noexcept {
+  fn_.reset();
+  Runtime& rt = runtime();
+  const bool ours = generation_ == fork_generation();
+  if (ours) {
+    rt.cancelled.fetch_add(1);
+    if (on_roster_) rt.roster.leave(this);
   }
-  if (!released.runnable.empty()) runtime().pool.push_all(released.runnable, at_end);
+  close_early(released);
+  if (ours) rt.ledger.leave(epoch_, rt.parking);
+  if (half_settled_.exchange(true)) released.settled.push(this);
 }
 
-// While this task runs, what depends on it cannot finish: those tasks stay alive, and
-// their lists of dependants only grow.
+void Task::settle(Released& released) noexcept {
+  if (!done()) return complete(released);
+  Ref<Stream> stream = std::move(stream_);
+  close_late(released);
+  if (stream) stream->forget(this);
+}
+
+void finish_released(Released& released, bool at_end) noexcept {
+  for (;;) {
+    if (Runnable* item = released.cancelled.pop()) {
+      Task* task = static_cast<Task*>(item);
+      task->finish_early(released);
+      task->release();
+    } else if (Runnable* item = released.settled.pop()) {
+      Task* task = static_cast<Task*>(item);
+      task->settle(released);
+      task->release();
+    } else {
+      break;
+    }
+  }
+  if (!released.runnable.empty()) runtime().pool.push_all(released.runnable, at_end);
+  while (Runnable* watcher = released.watchers.pop()) watcher->run(false);
+}
+
+// While this task runs, what depends on it is not settled: those tasks stay alive, and
+// their lists of dependants only grow, but for close_early(), which takes the lock.
 bool Task::holds_up(const Event* event, const WaitsInTasks& waits) const {
   std::vector<const Task*> todo{this};
   std::unordered_set<const Task*> seen{this};
@@ -194,9 +262,11 @@ bool Task::holds_up(const Event* event, const WaitsInTasks& waits) const {
       if (seen.insert(waiter).second) todo.push_back(waiter);
       return waiter == event;
     };
-    const Link* link = task->links_.load(std::memory_order_acquire);
-    for (; link && link != kClosed(); link = link->next) {
-      if (visit(link->owner)) return true;
+    for (const auto* list : {&task->links_, &task->late_links_}) {
+      const Link* link = list->load(std::memory_order_acquire);
+      for (; link && link != kClosed(); link = link->next) {
+        if (link->owner && visit(link->owner)) return true;
+      }
     }
     const auto [first, last] = waits.waiters.equal_range(task);
     for (auto entry = first; entry != last; ++entry) {
@@ -248,17 +318,25 @@ void Task::drop() noexcept {
   release();
 }
 
-bool Task::request_cancel() {
+Task::Stopped Task::stop_beginning() noexcept {
   cancel_asked_.store(true, std::memory_order_relaxed);
-  if (become(State::kWaiting, State::kDropped)) return true;
-  if (become(State::kQueued, State::kDropped)) {
-    failure_ = cancelled_failure(name_, call_site_);
-    Released released;
-    complete(released);
-    finish_released(released, false);
-    return true;
-  }
-  return state_.load(std::memory_order_acquire) == State::kDropped && !done();
+  if (become(State::kWaiting, State::kDropped)) return Stopped::kWaiting;
+  return become(State::kQueued, State::kDropped) ? Stopped::kQueued : Stopped::kNo;
+}
+
+void Task::finish_cancelled(Stopped how) noexcept {
+  if (how == Stopped::kNo) return;
+  failure_ = cancelled_failure(name_, call_site_);
+  Released released;
+  if (how == Stopped::kWaiting) finish_early(released);
+  else complete(released);
+  finish_released(released, false);
+}
+
+bool Task::request_cancel() {
+  const Stopped how = stop_beginning();
+  finish_cancelled(how);
+  return how != Stopped::kNo;
 }
 
 }  // namespace pkg::detail

@@ -6,8 +6,10 @@
 // Waiting -> Queued -> Running, or Waiting -> Dropped, or Queued -> Dropped; whoever
 // makes the last transition finishes the event.  One reference stands for "in flight":
 // from submit until the task has finished, or, if it was queued, until it was popped.
-// A task that is poisoned or cancelled while waiting finishes only when all it waits
-// for has finished: others may rely on it for their order.
+// A task that is poisoned while waiting finishes when all it waits for has finished: which
+// error it has shall not be a matter of luck.  A task that is cancelled while waiting, and
+// what takes values from it, is done at once.  It is settled only when all it waits for
+// has finished, since others rely on it for their order: until then it stays in flight.
 #pragma once
 
 #include <array>
@@ -46,15 +48,28 @@ Ref<Failure> cancelled_failure(const char* name, const std::string& call_site);
 /// One dependency of a task, hung into the list of the event it waits for.
 struct Link {
   Link* next = nullptr;
-  Task* owner = nullptr;
-  bool data = false;     // a failure is passed on
-  Ref<Failure> failure;  // set before the owner's count goes down
+  Task* owner = nullptr;  // null: a Watcher
+  bool data = false;      // a failure is passed on
+  Ref<Failure> failure;   // set before the owner's count goes down
+};
+
+/// A function to call when an event is done.
+struct Watcher final : Link, Runnable {
+  explicit Watcher(UniqueFunction fn) : fn(std::move(fn)) {}
+  void run(bool) noexcept override {
+    fn();
+    delete this;
+  }
+  void drop() noexcept override { delete this; }
+  UniqueFunction fn;
 };
 
 /// What finished events set free.
 struct Released {
   RunList runnable;
-  RunList settled;  // finish without running
+  RunList settled;    // finish without running
+  RunList cancelled;  // the same before their turn; each with a reference
+  RunList watchers;
 };
 
 class Task;
@@ -74,9 +89,16 @@ class Task final : public Event, public Runnable {
               const Ref<Event>& tail, std::span<const Ref<Event>> waits,
               Released& released);
   void dependency_done(Link& link, const Ref<Failure>& failure, Released& released);
+  /// Makes it done if it still waits: what it needs was cancelled.
+  void cancel_waiting(const Ref<Failure>& failure, Released& released) noexcept;
 
   void run(bool on_pool_stack) noexcept override;
   void drop() noexcept override;
+  /// Cancels it if it has not begun, as request_cancel(), but leaves the rest to
+  /// finish_cancelled(), so that nothing which that sets free begins meanwhile.
+  enum class Stopped : uint8_t { kNo, kWaiting, kQueued };
+  Stopped stop_beginning() noexcept;
+  void finish_cancelled(Stopped how) noexcept;
   /// Runs it on this thread if nobody else has begun to.
   bool try_run_here() override;
   bool request_cancel() override;
@@ -84,18 +106,24 @@ class Task final : public Event, public Runnable {
   /// Called with the lock of `waits`, which has the waits inside of tasks.
   bool holds_up(const Event* event, const WaitsInTasks& waits) const;
   bool cancel_requested() const {
-    return cancel_asked_.load(std::memory_order_relaxed);
+    return cancel_asked_.load(std::memory_order_relaxed) || stale();
   }
+  /// Submitted before the last cancel_pending(), and not spared.
+  bool stale() const noexcept;
+  void spare() noexcept;
 
   static void* operator new(std::size_t size);
   static void operator delete(void* memory) noexcept;
 
  private:
+  friend class Roster;
   friend void finish_released(Released& released, bool at_end) noexcept;
   enum class State : uint8_t { kWaiting, kQueued, kRunning, kDropped };
 
-  void attach(const Ref<Event>& event, bool data);
+  void attach(const Ref<Event>& event, bool data, Ref<Failure>& cancelled);
   void on_ready(Released& released);
+  void finish_early(Released& released) noexcept;
+  void settle(Released& released) noexcept;
   bool become(State from, State to) noexcept {
     return state_.compare_exchange_strong(from, to, std::memory_order_acq_rel);
   }
@@ -113,10 +141,20 @@ class Task final : public Event, public Runnable {
   std::atomic<int> remaining_{0};
   std::atomic<State> state_{State::kWaiting};
   std::atomic<bool> cancel_asked_{false};
+  // Of a task cancelled while waiting: whether the first of two has come, the end of all it
+  // waits for and that of finish_early().  The second one settles it.
+  std::atomic<bool> half_settled_{false};
+  const bool has_body_;
+  bool on_roster_ = false;
   uint8_t epoch_;
+  uint8_t roster_shard_ = 0;
+  std::atomic<uint32_t> cancel_round_;  // of the runtime, when it was submitted
+  Task* roster_before_ = nullptr;       // these two under the lock of the shard
+  Task* roster_after_ = nullptr;
 };
 
-/// Finishes the settled tasks, which may settle more, and queues the runnable ones.
+/// Finishes the cancelled and settled tasks, which may add more, queues the runnable ones
+/// and calls the watchers.
 void finish_released(Released& released, bool at_end) noexcept;
 
 /// The tasks this thread is inside of, innermost first.
@@ -126,6 +164,7 @@ struct RunningTask {
   RunningTask(const RunningTask&) = delete;
   Task* task;
   RunningTask* outer;
+  bool stopped = false;  // a stop point has thrown in it
 };
 RunningTask* running_task() noexcept;
 

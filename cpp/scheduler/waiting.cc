@@ -14,7 +14,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr int kSpinMicroseconds = 10;
-constexpr auto kPollInterval = std::chrono::milliseconds(40);
 constexpr std::size_t kMaxFailures = 256;
 
 class Counted {
@@ -79,6 +78,37 @@ uint8_t Ledger::enter() {
 void Ledger::leave(uint8_t epoch, Parking& parking) {
   epochs_[epoch].finished.fetch_add(1);
   if (waiters_.load() != 0 && epochs_[epoch].idle()) parking.wake(this);
+}
+
+void Roster::enter(Task* task) {
+  static std::atomic<unsigned> next{0};
+  static thread_local const unsigned own = next.fetch_add(1);
+  task->roster_shard_ = static_cast<uint8_t>(own % shards_.size());
+  Shard& shard = shards_[task->roster_shard_];
+  std::lock_guard lock(shard.lock);
+  task->roster_before_ = nullptr;
+  task->roster_after_ = shard.newest;
+  if (shard.newest) shard.newest->roster_before_ = task;
+  shard.newest = task;
+}
+
+void Roster::leave(Task* task) noexcept {
+  Shard& shard = shards_[task->roster_shard_];
+  std::lock_guard lock(shard.lock);
+  Task* const before = task->roster_before_;
+  (before ? before->roster_after_ : shard.newest) = task->roster_after_;
+  if (task->roster_after_) task->roster_after_->roster_before_ = before;
+}
+
+std::vector<Ref<Task>> Roster::all() {
+  std::vector<Ref<Task>> tasks;
+  for (Shard& shard : shards_) {
+    std::lock_guard lock(shard.lock);
+    for (Task* task = shard.newest; task; task = task->roster_after_) {
+      tasks.push_back(Ref<Task>::share(task));
+    }
+  }
+  return tasks;
 }
 
 int64_t Ledger::submitted() const {

@@ -181,7 +181,7 @@ void init_errors(PyObject* module) {
                        bases.get());
   g_out_of_memory = add("OutOfMemoryError", "Memory for a tensor could not be had.",
                         PyExc_MemoryError);
-  g_cancelled = add("CancelledError", "Work that was cancelled before it began.",
+  g_cancelled = add("CancelledError", "Work that was cancelled.",
                     PyExc_RuntimeError);
   g_internal = add("InternalError", "A fault in pkg itself: please report it.",
                    PyExc_RuntimeError);

@@ -85,7 +85,7 @@ void bind_error(py::module_& m) {
   g_classes.out_of_memory = add("OutOfMemoryError",
                                 "Memory for a tensor could not be had.",
                                 PyExc_MemoryError);
-  g_classes.cancelled = add("CancelledError", "Work that was cancelled before it began.",
+  g_classes.cancelled = add("CancelledError", "Work that was cancelled.",
                             PyExc_RuntimeError);
   g_classes.internal = add("InternalError", "A fault in pkg itself: please report it.",
                            PyExc_RuntimeError);

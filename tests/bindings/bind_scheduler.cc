@@ -40,6 +40,9 @@ void bind_scheduler(py::module_& m) {
         "nobody has seen.");
   m.def("pending_tasks", &pending_tasks,
         "pending_tasks()\n--\n\nNumber of tasks submitted and not finished.");
+  m.def("cancel_pending", &cancel_pending,
+        "cancel_pending()\n--\n\nCancels all pending work; how many tasks were kept from "
+        "beginning.");
   m.def("async_enabled", &async_enabled,
         "async_enabled()\n--\n\nWhether work is scheduled, or run by who submits it.");
   m.def("set_async", &set_async, py::arg("enabled"),

@@ -8,6 +8,8 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <mutex>
 #include <string>
@@ -15,6 +17,7 @@
 #include "base/error.h"
 #include "scheduler/parallel.h"
 #include "scheduler/scheduler.h"
+#include "scheduler/stop_point.h"
 
 namespace pkg::blas {
 namespace {
@@ -24,6 +27,9 @@ template <class T>
 using Gemm = void (*)(int, int, int, int, int, int, T, const T*, int, const T*, int, T, T*,
                       int);
 constexpr int kRowMajor = 101, kNoTrans = 111, kTrans = 112;
+// Products in one call: a fifth of a second.  Smaller tiles would be slower, since each
+// packs its operands again.
+constexpr double kMostWork = 8e9;
 
 struct Library {
   Gemm<float> sgemm;
@@ -80,11 +86,25 @@ void tiled(Gemm<T> run, bool ta, bool tb, int64_t m, int64_t n, int64_t k, const
   constexpr int64_t limit = INT32_MAX;
   PKG_CHECK(m <= limit && n <= limit && k <= limit && lda <= limit && ldb <= limit,
             NotImplementedError, "[matmul] a dimension exceeds 2^31 - 1.");
-  const auto part = [&](int64_t row, int64_t rows, int64_t column, int64_t columns) {
+  const auto call = [&](int64_t row, int64_t rows, int64_t column, int64_t columns) {
     run(kRowMajor, ta ? kTrans : kNoTrans, tb ? kTrans : kNoTrans, int(rows),
         int(columns), int(k), T(1), a + (ta ? row : row * lda), int(lda),
         b + (tb ? column * ldb : column), int(ldb), beta, c + row * ldc + column,
         int(ldc));
+  };
+  // A call cannot be stopped, so a large part is several.
+  const auto part = [&](int64_t row, int64_t rows, int64_t column, int64_t columns) {
+    if (double(rows) * double(columns) * double(k) <= kMostWork) {
+      return call(row, rows, column, columns);
+    }
+    const double side = std::sqrt(kMostWork / double(k));
+    const int64_t tile = std::max<int64_t>(256, int64_t(side) / 64 * 64);
+    for (int64_t r = 0; r < rows; r += tile) {
+      for (int64_t c = 0; c < columns; c += tile) {
+        call(row + r, std::min(tile, rows - r), column + c, std::min(tile, columns - c));
+        stop_point();
+      }
+    }
   };
   const int threads = num_threads();
   if (threads == 1 || double(m) * double(n) * double(k) < 2e6) return part(0, m, 0, n);

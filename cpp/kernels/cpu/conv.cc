@@ -59,6 +59,7 @@ struct Geometry {
     const int64_t step = count > 1 ? oh : rows_per_tile();
     for (int64_t row = 0; row < oh; row += step) {
       f(Tile{first, count, row, std::min(step, oh - row)});
+      stop_point();
     }
   }
   int64_t positions(const Tile& t) const { return t.samples * t.rows * ow; }

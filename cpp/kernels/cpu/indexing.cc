@@ -6,6 +6,7 @@
 #include "base/checked.h"
 #include "dispatcher/library.h"
 #include "scheduler/parallel.h"
+#include "scheduler/stop_point.h"
 #include "tensor/strided_loop.h"
 
 namespace pkg {
@@ -95,8 +96,10 @@ Tensor nonzero_kernel(const Tensor& self) {
   for (int64_t i = 0; i < mask.numel(); ++i) count += set[i];
   Tensor out = empty(Shape{count, self.ndim()}, DType::Int64);
   int64_t* at = out.data<int64_t>();
+  StopCounter stop;
   for (int64_t i = 0; i < mask.numel(); ++i) {
     if (!set[i]) continue;
+    stop(1);
     int64_t rest = i;
     for (int64_t d = self.ndim() - 1; d >= 0; --d) {
       at[d] = rest % self.sizes()[size_t(d)];
@@ -117,7 +120,9 @@ void for_each_place(const Tensor& self, int64_t dim, const Tensor& index, F f) {
   const int64_t at_dim = wrap_dim("gather", dim, self.ndim());
   const int64_t size = self.ndim() ? self.sizes()[size_t(at_dim)] : 1;
   Shape place(self.sizes().size(), 0);
+  StopCounter stop;
   for (int64_t i = 0; i < dense.numel(); ++i) {
+    stop(1);
     PKG_CHECK(values[i] >= 0 && values[i] < size, IndexError, "index ", values[i],
               " is out of bounds for dimension ", at_dim, " with size ", size);
     int64_t rest = i;

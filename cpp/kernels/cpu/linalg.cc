@@ -5,6 +5,7 @@
 #include "dispatcher/library.h"
 #include "kernels/cpu/blas.h"
 #include "scheduler/parallel.h"
+#include "scheduler/stop_point.h"
 #include "tensor/strided_loop.h"
 
 namespace pkg {
@@ -52,8 +53,10 @@ void plain_product(const Product& p, const Matrices& a, const Matrices& b, const
   const int64_t xr = a.transposed ? 1 : a.leading, xc = a.transposed ? a.leading : 1;
   const int64_t yr = b.transposed ? 1 : b.leading, yc = b.transposed ? b.leading : 1;
   with_isa([=] {
+    StopCounter stop;
     for (int64_t i = 0; i < p.m; ++i) {
       for (int64_t l = 0; l < p.k; ++l) {
+        stop(p.n);
         const T factor = x[i * xr + l * xc];
         for (int64_t j = 0; j < p.n; ++j) {
           T& sum = to[i * p.n + j];

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "scheduler/parallel.h"
+#include "scheduler/stop_point.h"
 #include "tensor/strided_loop.h"
 
 namespace pkg {
@@ -62,7 +63,11 @@ void fold(const Layout& in, Init init, F f, Done done) {
     for (int64_t i = begin; i < end; ++i) {
       auto acc = init();
       const T* at = x + i * stride;
-      for (int64_t r = 0; r < in.reduced; ++r) f(acc, r, at[r * step]);
+      for (int64_t r = 0; r < in.reduced;) {
+        const int64_t block = std::min<int64_t>(in.reduced, r + (1 << 22));
+        for (; r < block; ++r) f(acc, r, at[r * step]);
+        if (r < in.reduced) stop_point();
+      }
       done(i, acc);
     }
   });

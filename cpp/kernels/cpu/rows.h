@@ -2,10 +2,12 @@
 // kernels/cpu/rows.h: kernels that work row by row along the last dimension.
 #pragma once
 
+#include <exception>
 #include <limits>
 
 #include "base/isa.h"
 #include "scheduler/parallel.h"
+#include "scheduler/stop_point.h"
 #include "tensor/strided_loop.h"
 
 namespace pkg {
@@ -38,11 +40,14 @@ class RowsOut {
                 ? out
                 : empty(out.sizes(), dtype_of<T>)) {}
   ~RowsOut() {
-    if (!to_.is_same(out_)) copy_into(out_, to_);
+    if (to_.is_same(out_) || std::uncaught_exceptions() > uncaught_) return;
+    const NoStop cannot_throw;
+    copy_into(out_, to_);
   }
   T* data() const { return to_.data<T>(); }
 
  private:
+  const int uncaught_ = std::uncaught_exceptions();
   Tensor& out_;
   Tensor to_;
 };

@@ -3,6 +3,7 @@
 // (outer, n, inner); rows of `inner` elements are combined at once.
 #include "dispatcher/library.h"
 #include "scheduler/parallel.h"
+#include "scheduler/stop_point.h"
 #include "tensor/strided_loop.h"
 
 namespace pkg {
@@ -32,6 +33,17 @@ void for_each_slice(const Extent& e, F f) {
   });
 }
 
+// Calls f(first, end) for parts of the rows [first, n), with stop points between them.
+template <class F>
+inline void in_parts(const Extent& e, int64_t first, F f) {
+  const int64_t part = std::max<int64_t>(1, (1 << 20) / e.inner);
+  for (; e.n - first > part; first += part) {
+    f(first, first + part);
+    stop_point();
+  }
+  f(first, e.n);
+}
+
 // Floats are added in double: a long running sum would lose its digits.
 template <class T>
 using Wide = std::conditional_t<std::is_floating_point_v<T>, double, int64_t>;
@@ -48,13 +60,15 @@ void cumulate(Tensor& out, const Tensor& self, int64_t dim, int first, F f) {
     for_each_slice(e, [&](int64_t at) {
       std::vector<Wide<T>> total(size_t(e.inner), Wide<T>(first));
       Wide<T>* acc = total.data();
-      with_isa([&] {
-        for (int64_t i = 0; i < e.n; ++i, at += e.inner) {
-          for (int64_t j = 0; j < e.inner; ++j) {
-            acc[j] = f(acc[j], Wide<T>(x[at + j]));
-            y[at + j] = T(acc[j]);
+      in_parts(e, 0, [&](int64_t begin, int64_t end) {
+        with_isa([&] {
+          for (int64_t i = begin; i < end; ++i, at += e.inner) {
+            for (int64_t j = 0; j < e.inner; ++j) {
+              acc[j] = f(acc[j], Wide<T>(x[at + j]));
+              y[at + j] = T(acc[j]);
+            }
           }
-        }
+        });
       });
     });
   });
@@ -85,11 +99,15 @@ void linear_scan_kernel(Tensor& out, const Tensor& a, const Tensor& b, int64_t d
     T* y = to.data<T>();
     for_each_slice(e, [&](int64_t at) {
       std::copy_n(q + at, e.inner, y + at);
-      with_isa([&] {
-        for (int64_t i = 1; i < e.n; ++i) {
-          at += e.inner;
-          for (int64_t j = at; j < at + e.inner; ++j) y[j] = q[j] + p[j] * y[j - e.inner];
-        }
+      in_parts(e, 1, [&](int64_t begin, int64_t end) {
+        with_isa([&] {
+          for (int64_t i = begin; i < end; ++i) {
+            at += e.inner;
+            for (int64_t j = at; j < at + e.inner; ++j) {
+              y[j] = q[j] + p[j] * y[j - e.inner];
+            }
+          }
+        });
       });
     });
   });
@@ -111,15 +129,17 @@ void cumulative_extreme(Tensor& values, Tensor& indices, const Tensor& self, int
         y[j] = x[j];
         where[j] = 0;
       }
-      for (int64_t i = 1; i < e.n; ++i) {
-        at += e.inner;
-        for (int64_t j = at; j < at + e.inner; ++j) {
-          const T best = y[j - e.inner];
-          const bool wins = x[j] != x[j] || (Max ? x[j] >= best : x[j] <= best);
-          y[j] = wins ? x[j] : best;
-          where[j] = wins ? i : where[j - e.inner];
+      in_parts(e, 1, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          at += e.inner;
+          for (int64_t j = at; j < at + e.inner; ++j) {
+            const T best = y[j - e.inner];
+            const bool wins = x[j] != x[j] || (Max ? x[j] >= best : x[j] <= best);
+            y[j] = wins ? x[j] : best;
+            where[j] = wins ? i : where[j - e.inner];
+          }
         }
-      }
+      });
     });
   });
   if (!to.is_same(values)) copy_into(values, to);

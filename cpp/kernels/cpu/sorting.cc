@@ -2,10 +2,12 @@
 // kernels/cpu/sorting.cc: sort and topk.  Each line along dim is copied out, ordered
 // and copied back; equal values keep their order, so results never depend on threads.
 #include <algorithm>
+#include <bit>
 #include <numeric>
 
 #include "dispatcher/library.h"
 #include "scheduler/parallel.h"
+#include "scheduler/stop_point.h"
 #include "tensor/strided_loop.h"
 
 namespace pkg {
@@ -35,6 +37,55 @@ bool before(T a, T b, bool descending) {
   return descending ? b < a : a < b;
 }
 
+constexpr int64_t kBlock = 1 << 16;  // what is sorted without a stop point
+
+// std::sort with stop points; `sooner` is a strict order of items that all differ.
+template <class Item, class F>
+void sort_items(Item* first, Item* last, F sooner) {
+  int depth = 2 * int(std::bit_width(size_t(last - first)));
+  StopCounter stop;
+  while (last - first > kBlock && depth-- > 0) {
+    // The middle one of three is neither the first nor the last in order: both parts have
+    // something in them.
+    Item a = *first, b = first[(last - first) / 2], c = last[-1];
+    if (sooner(b, a)) std::swap(a, b);
+    if (sooner(c, b)) b = sooner(c, a) ? a : c;
+    Item* const middle = std::partition(first, last, [&](const Item& item) {
+      stop(1);
+      return sooner(item, b);
+    });
+    stop_point();
+    if (middle - first < last - middle) {
+      sort_items(first, middle, sooner);
+      first = middle;
+    } else {
+      sort_items(middle, last, sooner);
+      last = middle;
+    }
+  }
+  std::sort(first, last, sooner);
+}
+
+// The first k of n items in order, in items[0, k); item(i) makes one.
+template <class Item, class Make, class F>
+void first_items(std::vector<Item>& items, int64_t n, int64_t k, Make item, F sooner) {
+  if (k * 4 >= n) {
+    items.resize(size_t(n));
+    for (int64_t i = 0; i < n; ++i) items[size_t(i)] = item(i);
+    return sort_items(items.data(), items.data() + n, sooner);
+  }
+  // In blocks behind the best so far.
+  const int64_t block = std::min(n - k, std::max(kBlock, 4 * k));
+  items.resize(size_t(k + block));
+  for (int64_t i = 0; i < k; ++i) items[size_t(i)] = item(i);
+  for (int64_t at = k; at < n; at += block) {
+    if (at > k) stop_point();
+    const int64_t count = std::min(block, n - at);
+    for (int64_t i = 0; i < count; ++i) items[size_t(k + i)] = item(at + i);
+    std::partial_sort(items.begin(), items.begin() + k, items.begin() + k + count, sooner);
+  }
+}
+
 // The first k of each line in order.
 void order_lines(Tensor& values, Tensor& indices, const Tensor& self, int64_t dim,
                  int64_t k, bool descending) {
@@ -57,17 +108,11 @@ void order_lines(Tensor& values, Tensor& indices, const Tensor& self, int64_t di
     };
     const int64_t grain = std::max<int64_t>(1, kGrain / 16 / std::max<int64_t>(1, from.n));
     parallel_for(0, into.count, grain, [&](int64_t begin, int64_t end) {
-      std::vector<Item> items(size_t(from.n));
+      std::vector<Item> items;
       for (int64_t line = begin; line < end; ++line) {
         const int64_t start = from.start(line), out = into.start(line);
-        for (int64_t i = 0; i < from.n; ++i) {
-          items[size_t(i)] = {x[start + i * from.step], i};
-        }
-        if (k * 4 < from.n) {
-          std::partial_sort(items.begin(), items.begin() + k, items.end(), sooner);
-        } else {
-          std::sort(items.begin(), items.end(), sooner);
-        }
+        first_items(items, from.n, k,
+                    [&](int64_t i) { return Item{x[start + i * from.step], i}; }, sooner);
         for (int64_t i = 0; i < k; ++i) {
           y[out + i * into.step] = items[size_t(i)].value;
           where[out + i * into.step] = items[size_t(i)].at;
