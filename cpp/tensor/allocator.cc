@@ -4,14 +4,24 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <atomic>
-#include <bit>
+#include <chrono>
 #include <cstdlib>
 #include <mutex>
 #include <new>
+#include <thread>
 
 #include "base/error.h"
 #include "base/thread_local.h"
+#include "scheduler/parallel.h"
+#include "scheduler/pool.h"
+#include "scheduler/scheduler.h"
+#include "tensor/size_class.h"
+
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
@@ -23,30 +33,16 @@
 namespace pkg {
 namespace {
 
-// Classes: multiples of 64 up to 1 KiB, then four steps per power of two.
-constexpr size_t kSmallLimit = 1024;
-constexpr int kSmallClasses = kSmallLimit / 64;
-constexpr int kClasses = kSmallClasses + 4 * 38;
+using detail::class_bytes;
+using detail::class_of;
+using detail::kClasses;
+using detail::SizeClass;
+
 constexpr size_t kHugePage = size_t{2} << 20;
 constexpr size_t kThreadClassBytes = 256 << 10;  // what one thread keeps per class
 constexpr size_t kThreadMaxBlock = 64 << 10;     // larger blocks go to the shared pool
-
-struct SizeClass {
-  int index;
-  size_t bytes;
-};
-
-SizeClass class_of(size_t nbytes) {
-  if (nbytes <= kSmallLimit) {
-    const size_t units = nbytes == 0 ? 1 : (nbytes + 63) / 64;
-    return {int(units) - 1, units * 64};
-  }
-  const int top = std::bit_width(nbytes - 1) - 1;  // 2^top < nbytes <= 2^(top+1)
-  const size_t step = size_t{1} << (top - 2);
-  const size_t part = (nbytes - (size_t{1} << top) + step - 1) / step;  // 1..4
-  return {kSmallClasses + 4 * (top - 10) + int(part) - 1,
-          (size_t{1} << top) + part * step};
-}
+// How long one who finds no memory waits for pending work, which may hold some.
+constexpr double kWaitSeconds = 10;
 
 struct ThreadCache;
 struct FreeBlock {
@@ -88,13 +84,6 @@ Shared& shared() {
   return *instance;
 }
 
-int64_t class_bytes(int index) {
-  if (index < kSmallClasses) return (index + 1) * 64;
-  const int rest = index - kSmallClasses;
-  return (int64_t{1} << (rest / 4 + 10)) +
-         (rest % 4 + 1) * (int64_t{1} << (rest / 4 + 8));
-}
-
 // The free blocks of one thread.  Only its thread writes; anybody may read the counts,
 // from which the bytes in use follow without a write of their own per allocation.
 struct ThreadClass {
@@ -114,6 +103,8 @@ struct ThreadCache {
   ThreadClass classes[kClasses];
   ThreadCache* next = nullptr;
   bool in_use = true;  // by a living thread; guarded by threads_mutex
+  int64_t worker_of = -1;  // the process (its fork generation) whose pool it works for
+  std::atomic<bool> wanted{false};  // its thread shall give it to the system
 };
 
 int64_t cached_by_threads() {
@@ -148,6 +139,13 @@ void give_shared(int index, FreeBlock* block) noexcept {
   shared().bytes_cached.fetch_add(class_bytes(index), std::memory_order_relaxed);
 }
 
+void give_system(int index, FreeBlock* block) noexcept {
+  const int64_t bytes = class_bytes(index);
+  ASAN_UNPOISON_MEMORY_REGION(block, size_t(bytes));
+  std::free(block);
+  shared().system_bytes.fetch_sub(bytes, std::memory_order_relaxed);
+}
+
 // The running thread's cache; null before its first allocation and after its end.
 PKG_FAST_TLS thread_local constinit ThreadCache* t_cache = nullptr;
 thread_local constinit bool t_gone = false;
@@ -165,6 +163,7 @@ struct CacheOwner {
       shared().threads = cache;
     }
     cache->in_use = true;
+    cache->worker_of = on_worker() ? int64_t{detail::fork_generation()} : -1;
     t_cache = cache;
   }
   ~CacheOwner() {
@@ -178,21 +177,41 @@ struct CacheOwner {
   }
 };
 
+// Called where this thread is not in a hurry, and before a worker sleeps.
+void give_if_wanted() noexcept {
+  ThreadCache* cache = t_cache;
+  if (!cache || !cache->wanted.load(std::memory_order_relaxed)) return;
+  for (int index = 0; index < kClasses; ++index) {
+    ThreadClass& cls = cache->classes[index];
+    while (cls.head) give_system(index, cls.pop());
+  }
+  cache->wanted.store(false, std::memory_order_release);
+}
+
 ThreadCache* make_cache() {
   if (t_gone) return nullptr;
+  detail::Pool::before_sleep(give_if_wanted);
   static thread_local CacheOwner owner;
   return owner.cache;
 }
 
 void* from_system(size_t bytes, size_t asked) {
   const size_t alignment = bytes >= kHugePage ? kHugePage : kAlignment;
-  // A size beyond the address space must be an error, not an overflowed request.
-  void* ptr = asked > (size_t{1} << 46)
-                  ? nullptr
-                  : std::aligned_alloc(alignment, (bytes + alignment - 1) &
-                                                      ~(alignment - 1));
+  const size_t rounded = (bytes + alignment - 1) & ~(alignment - 1);
+  void* ptr = std::aligned_alloc(alignment, rounded);
+  if (!ptr) {
+    empty_cache();
+    ptr = std::aligned_alloc(alignment, rounded);
+  }
+  // Who allocates little may hold a lock that pending work wants.
+  const bool may_wait = bytes > kThreadMaxBlock && !on_worker() && !in_parallel_region();
+  if (!ptr && may_wait && pending_tasks() > 0) {
+    quiesce(kWaitSeconds);
+    empty_cache();
+    ptr = std::aligned_alloc(alignment, rounded);
+  }
   PKG_CHECK(ptr, OutOfMemoryError, "[allocate] the system has no ", asked,
-            " bytes for a tensor. Free tensors or call pkg.empty_cache().");
+            " bytes for a tensor, even without the cache. Free tensors.");
 #ifdef MADV_HUGEPAGE
   if (bytes >= kHugePage) madvise(ptr, bytes, MADV_HUGEPAGE);
 #endif
@@ -210,6 +229,7 @@ namespace {
 // Everything but the thread's own free blocks.
 [[gnu::noinline]] void* allocate_slowly(const SizeClass& cls, size_t nbytes) {
   if (!t_cache) make_cache();
+  give_if_wanted();
   SharedClass& pool = shared().classes[cls.index];
   {
     std::lock_guard lock(pool.mutex);
@@ -247,6 +267,7 @@ void deallocate(void* ptr, size_t nbytes) noexcept {
     ThreadClass& local = cache->classes[cls.index];
     const size_t kept = local.count.load(std::memory_order_relaxed);
     if ((kept + 1) * cls.bytes <= kThreadClassBytes) return local.push(block);
+    give_if_wanted();
   }
   give_shared(cls.index, block);
 }
@@ -261,18 +282,47 @@ AllocatorStats allocator_stats() {
   return stats;
 }
 
+namespace {
+
+// Asks for the caches of all threads; the workers that rest give theirs at once.
+void want_thread_caches() {
+  const auto mark = [](bool only_look) {
+    bool workers = false;
+    std::lock_guard lock(shared().threads_mutex);
+    for (ThreadCache* cache = shared().threads; cache; cache = cache->next) {
+      if (!cache->in_use) continue;
+      if (!only_look) cache->wanted.store(true, std::memory_order_relaxed);
+      workers |= cache->worker_of == int64_t{detail::fork_generation()} &&
+                 cache->wanted.load(std::memory_order_acquire);
+    }
+    return workers;
+  };
+  bool workers = mark(false);
+  give_if_wanted();  // our own
+  if (!workers || on_worker()) return;
+  detail::Pool::rouse();
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
+  while (workers && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+    workers = mark(true);
+  }
+}
+
+}  // namespace
+
 void empty_cache() {
+  want_thread_caches();
   Shared& s = shared();
   for (int index = 0; index < kClasses; ++index) {
     std::lock_guard lock(s.classes[index].mutex);
     while (s.classes[index].head) {
-      FreeBlock* block = unlink(s.classes[index].head);
       s.bytes_cached.fetch_sub(class_bytes(index), std::memory_order_relaxed);
-      s.system_bytes.fetch_sub(class_bytes(index), std::memory_order_relaxed);
-      ASAN_UNPOISON_MEMORY_REGION(block, size_t(class_bytes(index)));
-      std::free(block);
+      give_system(index, unlink(s.classes[index].head));
     }
   }
+#ifdef __GLIBC__
+  malloc_trim(0);  // or it keeps small blocks for itself while one behind them is in use
+#endif
 }
 
 }  // namespace pkg

@@ -13,7 +13,8 @@ namespace pkg {
 
 inline constexpr size_t kAlignment = 64;  // one cache line, one AVX-512 register
 
-/// Memory of at least `nbytes`, aligned to kAlignment.  OutOfMemoryError on failure.
+/// Memory of at least `nbytes`, aligned to kAlignment.  When the system has none, the cache
+/// goes back to it and pending work is waited for, then OutOfMemoryError.
 void* allocate(size_t nbytes);
 /// Gives back a block; `nbytes` is what allocate() was asked for.
 void deallocate(void* ptr, size_t nbytes) noexcept;
@@ -26,7 +27,9 @@ struct AllocatorStats {
 };
 AllocatorStats allocator_stats();
 
-/// Returns the shared pool's cached blocks to the system.
+/// Returns the cached blocks to the system: those of the shared pool, of this thread and of
+/// workers that rest.  Other threads give theirs (256 KiB for each size below 64 KiB at
+/// most) when they next ask the shared pool.
 void empty_cache();
 
 /// Mixin: new and delete of the class go through the allocator.

@@ -307,7 +307,7 @@ TEST(freed_memory_is_used_again_until_the_cache_is_emptied) {
   empty_cache();
   CHECK(allocator_stats().bytes_cached == 0);
   empty(Shape{nbytes}, DType::UInt8);
-  CHECK(allocator_stats().system_allocations == calls + 1);
+  CHECK(allocator_stats().system_allocations > calls);
 }
 
 TEST(meta_tensors_have_no_memory) {

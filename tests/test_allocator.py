@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Memory that is cached: given back on demand, and before memory runs out."""
+
+import sys
+
+import pytest
+
+from child import run_child
+
+LIMIT = """
+    import resource, threading
+    import pkg
+    def limit(more):
+        with open("/proc/self/statm") as file:
+            used = int(file.read().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (used + more, used + more))
+    def mib(n):
+        return pkg.zeros(n << 20, dtype=pkg.uint8)
+"""
+SHOW = """
+    import gc
+    import pkg
+    def rss():
+        with open("/proc/self/status") as file:
+            line = next(line for line in file if line.startswith("VmRSS"))
+        return int(line.split()[1]) / 1024
+"""
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+
+
+def check(code):
+    status, out, err, _ = run_child(code, timeout=60)
+    assert (status, out, err) == (0, "fine\n", "")
+
+
+def test_the_cache_is_given_back_before_memory_runs_out():
+    """Blocks of another size hold all that the process may have."""
+    check(f"""{LIMIT}
+    (pkg.ones(600, 600) @ pkg.ones(600, 600)).sum().item()  # threads and BLAS are there
+    limit(700 << 20)
+    for _ in range(3):
+        cached = [mib(100) for _ in range(5)]
+        del cached
+        large = mib(400)
+        assert large.sum().item() == 0
+        del large
+    print("fine")
+    """)
+
+
+def test_the_caches_of_other_threads_and_pending_work_count_too():
+    """Work in flight holds its results until it is done."""
+    check(f"""{LIMIT}
+    (pkg.ones(600, 600) @ pkg.ones(600, 600)).sum().item()
+    limit(900 << 20)
+    def use_and_drop():
+        for _ in range(3):
+            cached = [mib(100) for _ in range(3)]
+    thread = threading.Thread(target=use_and_drop)
+    thread.start()
+    thread.join()
+    pkg.scheduler.set_async(True)
+    slow = pkg.ones(2500, 2500)
+    for _ in range(3):
+        slow = slow @ slow / 2500
+    pending = [slow.repeat(4, 1) for _ in range(4)]  # 100 MB each
+    pending = [p + 1 for p in pending]
+    del pending, slow
+    large = mib(600)
+    assert large.sum().item() == 0
+    print("fine")
+    """)
+
+
+def test_what_does_not_fit_at_all_is_an_error():
+    check(f"""{LIMIT}
+    limit(300 << 20)
+    for _ in range(3):
+        try:
+            mib(400)
+        except pkg.OutOfMemoryError as error:
+            assert "419430400 bytes" in str(error), error
+        else:
+            raise AssertionError("no error")
+    assert mib(100).sum().item() == 0
+    print("fine")
+    """)
+
+
+def test_empty_cache_gives_the_memory_of_a_graph_back():
+    """Hundreds of thousands of small blocks, with some in use between them."""
+    check(f"""{SHOW}
+    x = pkg.ones(1, requires_grad=True)
+    before = rss()
+    y, kept = x, []
+    for i in range(300_000):
+        y = y * 1
+        if i % 10_000 == 0:
+            kept.append(pkg.ones(3))
+    graph = rss() - before
+    assert graph > 100, graph
+    del y
+    gc.collect()
+    pkg.empty_cache()
+    left = rss() - before
+    assert left < graph / 10, (left, graph)
+    print("fine")
+    """)
+
+
+def test_empty_cache_asks_workers_for_theirs():
+    """What a kernel frees on a worker stays in that thread's cache."""
+    check(f"""{SHOW}
+    from pkg.scheduler import submit
+    core = pkg._binding.core
+    def fill():
+        for elements in (200, 900, 3000, 9000):
+            blocks = [pkg.ones(elements) for _ in range(400)]
+        return None
+    for event in [submit(fill) for _ in range(20)]:
+        event.wait()
+    pkg.empty_cache()
+    for _ in range(100):
+        pkg.empty_cache()
+    assert core.bytes_in_use() >= 0
+    assert submit(fill).result() is None
+    print("fine")
+    """)
