@@ -184,6 +184,29 @@ PyObject* event_cancel(PyObject* self, PyObject*) {
     return PyBool_FromLong(cancel(event));
   });
 }
+PyObject* event_when_done(PyObject* self, PyObject* callable) {
+  return guarded([&] {
+    expect(PyCallable_Check(callable), {"_when_done", "callable"}, "a callable", callable);
+    auto held = std::make_shared<Outcome>();
+    held->value = new_ref(callable);
+    const Ref<Event> event = as_event(self).event;
+    event->when_done([held = std::move(held)] {
+      if (!interpreter_alive()) return;
+      GilAcquire gil;
+      PyObject *type, *value, *traceback;  // an event may die while an error is on its way
+      PyErr_Fetch(&type, &value, &traceback);
+      PyRef done(call_python(PyObject_CallNoArgs, held->value));
+      if (!done) call_python(PyErr_WriteUnraisable, held->value);
+      PyErr_Restore(type, value, traceback);
+    });
+    return new_ref(Py_None);
+  });
+}
+PyObject* event_await(PyObject* self) {
+  const PyRef module(call_python(PyImport_ImportModule, "pkg.scheduler"));
+  if (!module) return nullptr;
+  return call_python(PyObject_CallMethod, module.get(), "_await_event", "O", self);
+}
 PyObject* event_name(PyObject* self, void*) {
   return guarded([&] {
     return PyUnicode_FromString(as_event(self).event->name().c_str());
@@ -220,9 +243,12 @@ PyMethodDef g_event_methods[] = {
      "or None when it went well.\nTimeoutError when it takes longer than `timeout` "
      "seconds."},
     {"cancel", event_cancel, METH_NOARGS,
-     "cancel($self)\n--\n\nCancels work that has not begun; it and what depends on it fail "
-     "with CancelledError.\nReturns whether it will not run. Work that has begun only "
-     "sees cancel_requested()."},
+     "cancel($self)\n--\n\nCancels work that has not begun: it and what depends on it are "
+     "done at once, with\nCancelledError. Returns whether this call prevented it. Work "
+     "that has begun is asked to\nstop: ops do soon, callables see cancel_requested()."},
+    {"_when_done", event_when_done, METH_O,
+     "_when_done($self, callable, /)\n--\n\nCalls callable() once when the work has "
+     "finished: on the thread that finishes it, or now."},
     {nullptr, nullptr, 0, nullptr}};
 PyGetSetDef g_event_getset[] = {
     {"name", event_name, nullptr, "Name of the work, or of the work that failed.",
@@ -240,6 +266,7 @@ PyType_Slot g_event_slots[] = {
     {Py_tp_traverse, reinterpret_cast<void*>(event_traverse)},
     {Py_tp_clear, reinterpret_cast<void*>(event_clear)},
     {Py_tp_repr, reinterpret_cast<void*>(event_repr)},
+    {Py_am_await, reinterpret_cast<void*>(event_await)},
     {Py_tp_methods, g_event_methods},
     {Py_tp_getset, g_event_getset},
     {Py_tp_members, g_event_members},

@@ -7,6 +7,7 @@
 
 #include "bind.h"
 #include "scheduler/hooks.h"
+#include "tensors.h"
 
 namespace pkg::pybind {
 namespace {
@@ -87,6 +88,21 @@ py::object exception(const EventObject& self, const std::optional<double>& timeo
   return error ? error : py::none();
 }
 
+void when_done(const EventObject& self, const py::object& callable) {
+  expect(is_callable(callable), "_when_done", "callable", "a callable", callable);
+  const Ref<Event> event = self.event;
+  event->when_done([held = keep(callable)] {
+    if (!interpreter_alive()) return;
+    WithGil gil;
+    const py::error_scope on_its_way;  // an event may die while an error is
+    try {
+      call(*held);
+    } catch (py::error_already_set& error) {
+      error.discard_as_unraisable(*held);
+    }
+  });
+}
+
 void set(const ManualEventObject& self, const py::object& value) {
   if (!self.event->done()) *self.outcome = value;
   self.manual().set();
@@ -136,9 +152,16 @@ void bind_event(py::module_& m) {
           "work, or None when it went well.\nTimeoutError when it takes longer than "
           "`timeout` seconds.");
   cls.def("cancel", [](const EventObject& self) { return cancel(self.event); },
-          "cancel(self)\n--\n\nCancels work that has not begun; it and what depends on it "
-          "fail with CancelledError.\nReturns whether it will not run. Work that has "
-          "begun only sees cancel_requested().");
+          "cancel(self)\n--\n\nCancels work that has not begun: it and what depends on it "
+          "are done at once, with\nCancelledError. Returns whether this call prevented it. "
+          "Work that has begun is asked to\nstop: ops do soon, callables see "
+          "cancel_requested().");
+  cls.def("_when_done", &when_done, py::arg("callable"), py::pos_only(),
+          "_when_done(self, callable, /)\n--\n\nCalls callable() once when the work has "
+          "finished: on the thread that finishes it, or now.");
+  cls.def("__await__", [](const py::object& self) {
+    return py::module_::import("pkg.scheduler").attr("_await_event")(self);
+  }, "Return an iterator to be used in await expression.");
   cls.def_property_readonly("name",
                             [](const EventObject& self) { return self.event->name(); },
                             "Name of the work, or of the work that failed.");
