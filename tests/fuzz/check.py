@@ -209,6 +209,7 @@ class Checker:
         gradient: bool,
     ) -> str | None:
         """The first difference that more digits do not explain."""
+        inputs = coarsest(call)
         for i, (g, w) in enumerate(zip(got, want)):
             if g.array is None or w.array is None:
                 continue
@@ -221,7 +222,7 @@ class Checker:
             better = None
             if exact is not None and i < len(exact.results):
                 better = exact.results[i].array
-            text = judge.near(g.array, w.array, g.dtype, better)
+            text = judge.near(g.array, w.array, g.dtype, better, inputs)
             if text is not None:
                 return judge.value_kind(text) + f" | {text}"
         return None
@@ -357,6 +358,27 @@ def cotangent(value: Any, library: Any) -> Any:
     numbers = np.cos(np.arange(math.prod(value.shape), dtype="float32") * 1.7 + 0.3)
     made = library.tensor(numbers).reshape(tuple(value.shape))
     return made.to(value.dtype)
+
+
+def coarsest(call: Call) -> tuple[str, float]:
+    """The floating dtype of the call with the fewest digits, and the size of numbers.
+
+    Sizes beyond 100 count as that: larger errors shall be seen.
+    """
+    from fuzz.values import numbers_of
+
+    kinds = [d.dtype for d in call.tensors() if d.dtype in judge.EPS]
+    for value in call.all():
+        if isinstance(value, DType) and value.name in judge.EPS:
+            kinds.append(value.name)
+    if not kinds:
+        return "", 0.0
+    size = 0.0
+    for data in call.tensors():
+        if data.dtype in judge.EPS and not data.meta and data.alias is None:
+            numbers = np.abs(numbers_of(data).astype("float64"))
+            size = max(size, np.where(np.isfinite(numbers), numbers, 0).max(initial=0))
+    return max(kinds, key=lambda kind: judge.EPS[kind]), min(size, 100.0)
 
 
 def on_meta(call: Call) -> Call:

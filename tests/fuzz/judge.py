@@ -90,12 +90,17 @@ def form(ours: list[Result], theirs: list[Result]) -> tuple[str, str] | None:
 
 
 def near(
-    got: np.ndarray, want: np.ndarray, dtype: str, truth: np.ndarray | None = None
+    got: np.ndarray,
+    want: np.ndarray,
+    dtype: str,
+    truth: np.ndarray | None = None,
+    inputs: tuple[str, float] = ("", 0.0),
 ) -> str | None:
     """None, or the first difference as text.
 
-    truth: the same result in more digits; then an error is legal that is not much
-    larger than that of `want`.
+    inputs: the coarsest dtype among them, and their size, whose rounding is in any
+    result.  truth: the same result in more digits; then an error is legal that is not
+    much larger than that of `want`.
     """
     if got.shape != want.shape:
         return f"shape {list(got.shape)} for {list(want.shape)}"
@@ -120,6 +125,10 @@ def near(
             allowed = 4 * eps * np.abs(want) + 2 * eps * scale + 16 * tiny
         if dtype == "float64":
             allowed = 1e-9 * np.abs(want) + 1e-11 * scale + 1e-300
+        if inputs[0]:
+            eps = max(eps, EPS[inputs[0]])
+            some = 4 * eps if eps > 1e-12 else 1e-12
+            allowed = np.maximum(allowed, some * (np.abs(want) + inputs[1]))
         if truth is not None and truth.shape == want.shape:
             truth = truth.astype("float64")
             theirs = np.abs(want - truth)
