@@ -7,7 +7,10 @@ import fnmatch
 import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
+
+from fuzz import judge
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "differences.md"
 #: What is never a known difference.
@@ -27,8 +30,17 @@ class Known:
         return (
             any(fnmatch.fnmatchcase(op, pattern) for pattern in self.ops)
             and kind in self.kinds
-            and any(fnmatch.fnmatchcase(text, pattern) for pattern in self.texts)
+            and any(_matches(text, pattern, op) for pattern in self.texts)
         )
+
+
+@lru_cache(None)
+def _matches(text: str, pattern: str, op: str) -> bool:
+    """Whether a row's text covers this one, word for word or without its details."""
+    return any(
+        fnmatch.fnmatchcase(text, re.sub(r"\[", "[[]", form))
+        for form in (pattern, judge.normal(pattern, op))
+    )
 
 
 def known_differences(page: Path = PAGE) -> list[Known]:
@@ -44,11 +56,8 @@ def known_differences(page: Path = PAGE) -> list[Known]:
         elif inside and set(cells[0]) - set("-: "):
             ops, kinds, texts, why = (c.replace("\\|", "|") for c in cells)
             ticked = [tuple(re.findall(r"`([^`]+)`", c)) for c in (ops, texts)]
-            # Brackets stand for themselves.
-            patterns = tuple(re.sub(r"\[", "[[]", t) for t in ticked[1])
-            found.append(
-                Known(ticked[0], tuple(re.split(r", *", kinds)), patterns, why)
-            )
+            kinds_of = tuple(re.split(r", *", kinds))
+            found.append(Known(ticked[0], kinds_of, ticked[1], why))
     return found
 
 
