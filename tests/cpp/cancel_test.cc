@@ -262,6 +262,7 @@ TEST(when_done_calls_once) {
 TEST(random_graphs_under_cancelling_threads) {
   forget_errors();
   constexpr size_t kTasks = 60;
+  ready_event();  // made once, and kept
   const int64_t live_before = live_count(Live::Events);
   for (int round = 0; round < 300 / kSlow; ++round) {
     std::mt19937 rng(check::seed() + unsigned(round));
