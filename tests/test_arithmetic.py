@@ -2,7 +2,7 @@
 """Numbers of callers at the ends of 64 bits: an error that names the op, or the
 answer, never a wrapped size, memory of others, or work without end.
 
-The calls run in children with limited memory: what is guarded against ends a process.
+The calls run in children with limited memory: what they guard against ends a process.
 """
 
 import json
@@ -72,6 +72,17 @@ ERRORS = {
     "wide.sort()": "[sort]",
     "wide[wide > 0]": "[gt]",
     "wide.tolist()": "",
+    # Private ops can be called by anyone.
+    "pkg.ops._cross_entropy_backward(x, image[0, 0], image, 0, 'sum')": "[",
+    "pkg.ops._max_pool2d_backward(image, image.long() + 99, [1, 1, 3, 3])": "[",
+    "pkg.ops._strided_view(x, [1, 3], [0], 0)": "[_strided_view]",
+    "pkg.ops._strided_view(x, [2], [2**62], 0)": "[_strided_view]",
+    "pkg.ops._strided_view(x, [3], [1], -1)": "[_strided_view]",
+    "pkg.ops._index(x, [x.long(), x.long()])": "[_index]",
+    "pkg.ops._softmax_backward(x, image, False)": "[_softmax_backward]",
+    "pkg.ops._relu_backward(image, x[:1])": "[_relu_backward]",
+    "pkg.ops._select_backward(image, [3], 0, 0)": "[_select_backward]",
+    "pkg.ops._conv2d_input_grad(image, image, [9, 9], 1, 0, 1, 1)": "[_conv2d",
 }
 VALUES = {
     "x[::2**63 - 1].tolist()": [0.0],
