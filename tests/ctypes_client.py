@@ -16,7 +16,7 @@ import sys
 import threading
 import traceback
 
-ABI = 1
+ABI = 2
 MAX_RESULTS = 3
 DTYPES = "bool uint8 int8 int32 int64 float16 bfloat16 float32 float64".split()
 STRUCT_CODES = {"bool": "?", "int32": "i", "int64": "q", "float32": "f", "float64": "d"}
@@ -80,6 +80,8 @@ class Definition(c.Structure):
         ("doc", c.c_char_p),
         ("shape", SHAPE),
         ("compute", COMPUTE),
+        ("dtypes", c.c_char_p),
+        ("strided", c.c_bool),
         ("gradient", GRADIENT),
         ("user_data", c.c_void_p),
     ]
@@ -219,7 +221,9 @@ class Api:
             return made
         return plain(value)
 
-    def register(self, schema: str, compute, shape=None, gradient=None):
+    def register(
+        self, schema: str, compute, shape=None, gradient=None, dtypes="float32"
+    ):
         """Registers `pytest::<schema>` with Python callables.
 
         `compute(args, results)` and `shape(args)` get plain values and borrowed
@@ -264,6 +268,8 @@ class Api:
             b"Registered from ctypes.",
             SHAPE(on_shape) if shape else SHAPE(0),
             COMPUTE(on_compute),
+            dtypes.encode(),
+            False,
             GRADIENT(on_gradient) if gradient else GRADIENT(0),
             None,
         )
@@ -599,7 +605,8 @@ def pythran(api: Api, folder: str) -> None:
         target = api.check("tensor_mutable_data", results[0].handle)
         kernel(source, target, results[0].numel)
 
-    api.register("shifted_square(Tensor self) -> Tensor", compute)
+    schema = "shifted_square(Tensor self) -> Tensor"
+    api.register(schema, compute, dtypes="float64")
     x = api.tensor([0.5, -3.0, 100.0], dtype="float64")
     assert api.op("pytest::shifted_square", x).values() == [1.25, 10.0, 10001.0]
 

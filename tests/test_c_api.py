@@ -148,7 +148,8 @@ static void negate(void* user_data, const pkg_value* args, int32_t n_args,
 }
 bool pkg_library_init(pkg_status* status) {
   const pkg_op_definition definition = {.schema = "negate(Tensor self) -> Tensor",
-                                        .compute = negate};
+                                        .compute = negate,
+                                        .dtypes = "float32"};
   if (!pkg_register_op(NAMESPACE, &definition, status)) return false;
 #ifdef BROKEN
   const pkg_op_definition wrong = {.schema = "negate(Tensor self -> Tensor",

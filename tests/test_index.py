@@ -94,7 +94,7 @@ def test_a_mask_of_no_dimension(key):
     assert x.masked_select(pkg.tensor(key)).tolist() == [3.0] * key
     places = pkg.where(pkg.tensor(key))
     assert [p.tolist() for p in places] == [[0] * key] and len(places) == 1
-    with pytest.raises(RuntimeError, match="expected a bool mask, got int64"):
+    with pytest.raises(RuntimeError, match="expected bool for .mask., got int64"):
         x.masked_select(pkg.tensor(1))
 
 

@@ -89,6 +89,7 @@ extern "C" bool pkg_library_init(pkg_status* status) {
   pkg_op_definition definition = {};
   definition.schema = "same(Tensor self) -> Tensor";
   definition.compute = same;
+  definition.dtypes = "float32";
   if (!pkg_register_op("in_c", &definition, status)) return false;
 #ifdef THROWS
   throw std::runtime_error("thrown");
@@ -194,9 +195,9 @@ assert pkg.ones(2).add(1).tolist() == [2, 2]
 """,
     )
     assert out.count("partial.so, block at") == 2 and "partial.cc:3" in out
-    assert (
-        "(pkg::Tensor const&, long) does not fit the schema second(Tensor self)" in out
-    )
+    assert "[register] .cpu of second(Tensor self) -> Tensor at " in out
+    wanted = "expected Tensor(const Tensor& self), got Tensor(const Tensor&, int64_t)."
+    assert f"partial.cc:3: {wanted}" in out
     assert "new process" in out and "No op registered: partial::first" in out
 
 

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <ostream>
+#include <vector>
 
 namespace pkg {
 
@@ -58,6 +59,25 @@ void set_default_dtype(DType dtype) {
 
 std::ostream& operator<<(std::ostream& out, DType dtype) {
   return out << name_of(dtype);
+}
+
+std::string DTypeSet::str() const {
+  if (*this == kAllDTypes) return "any";
+  std::vector<std::string> words;
+  DTypeSet rest = *this;
+  const auto take = [&](DTypeSet set, const char* word) {
+    if (!rest.has_all(set)) return;
+    words.push_back(word);
+    rest = rest.without(set);
+  };
+  take(kIntegerDTypes, "integer");
+  take(kFloatDTypes, "floating");
+  for (int i = kNumDTypes - 1; i >= 0; --i) take(DType(i), name_of(DType(i)));
+  std::string text;
+  for (size_t i = 0; i < words.size(); ++i) {
+    text += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + words[i];
+  }
+  return text;
 }
 
 namespace detail {

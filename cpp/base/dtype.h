@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <iosfwd>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "base/error.h"
@@ -70,8 +72,50 @@ void set_default_dtype(DType dtype);
 
 std::ostream& operator<<(std::ostream& out, DType dtype);
 
+/// A set of element types: what an op or a kernel takes.
+class DTypeSet {
+ public:
+  constexpr DTypeSet() = default;
+  constexpr DTypeSet(DType dtype) : bits_(uint16_t(1u << int(dtype))) {}
+  constexpr DTypeSet(std::initializer_list<DType> dtypes) {
+    for (DType dtype : dtypes) bits_ |= DTypeSet(dtype).bits_;
+  }
+  constexpr bool has(DType dtype) const { return bits_ >> int(dtype) & 1; }
+  constexpr bool has_all(DTypeSet set) const { return (*this | set) == *this; }
+  constexpr bool empty() const { return bits_ == 0; }
+  constexpr DTypeSet operator|(DTypeSet set) const {
+    set.bits_ |= bits_;
+    return set;
+  }
+  constexpr DTypeSet without(DTypeSet set) const {
+    set.bits_ = uint16_t(bits_ & ~set.bits_);
+    return set;
+  }
+  friend constexpr bool operator==(DTypeSet, DTypeSet) = default;
+  /// "integer or bool", "float32, float64 or bool"; "any" for all of them.
+  std::string str() const;
+
+ private:
+  uint16_t bits_ = 0;
+};
+inline constexpr DTypeSet kIntegerDTypes{DType::UInt8, DType::Int8, DType::Int32,
+                                         DType::Int64};
+inline constexpr DTypeSet kFloatDTypes{DType::Float16, DType::BFloat16, DType::Float32,
+                                       DType::Float64};
+inline constexpr DTypeSet kIntegerOrBoolDTypes = kIntegerDTypes | DType::Bool;
+/// What arithmetic takes that bools are too little for.
+inline constexpr DTypeSet kNumberDTypes = kIntegerDTypes | kFloatDTypes;
+inline constexpr DTypeSet kAllDTypes = kNumberDTypes | DType::Bool;
+
+// Types that are none of ours fail here, with one line.
 template <class T>
-struct DTypeOf;
+struct DTypeOf {
+  static_assert(!sizeof(T),
+                "no dtype has this element type: write bool, uint8_t, int8_t, int32_t, "
+                "int64_t, float, double, pkg::Half or pkg::BFloat16; data<void>() gives "
+                "the bare address");
+  static constexpr DType value = DType::Bool;
+};
 #define PKG_DEFINE_DTYPE_OF(T, Name, py, np) \
   template <>                                \
   struct DTypeOf<T> {                        \

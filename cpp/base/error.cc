@@ -5,9 +5,12 @@
 namespace pkg {
 
 void Error::rename(const std::string& op) {
+  // Python's class for it, which ours lack, may stand before.
+  constexpr std::string_view kDivision = "ZeroDivisionError: ";
+  const size_t begin = message_.starts_with(kDivision) ? kDivision.size() : 0;
   const size_t end = message_.find(']');
-  if (message_.starts_with('[') && end != std::string::npos) {
-    message_.replace(1, end - 1, op);
+  if (message_.size() > begin && message_[begin] == '[' && end != std::string::npos) {
+    message_.replace(begin + 1, end - begin - 1, op);
   }
 }
 

@@ -35,7 +35,7 @@ extern "C" {
 
 /* Number of this interface: raised when a function, a struct or an enum value changes
  * its meaning.  Additions leave it as it is. */
-#define PKG_C_ABI 1
+#define PKG_C_ABI 2
 
 /* PKG_C_ABI of the library that was loaded; compare it before any other call. */
 PKG_C_API int32_t pkg_abi(void);
@@ -241,7 +241,9 @@ PKG_C_API bool pkg_specs_set(pkg_specs* specs, int32_t index, const int64_t* siz
 typedef void (*pkg_shape_fn)(void* user_data, const pkg_value* args, int32_t n_args,
                              pkg_specs* specs, pkg_status* status);
 /* Computes into the given results, which are allocated and row-major.  Reads with
- * pkg_tensor_data(), writes with pkg_tensor_mutable_data(); neither waits here. */
+ * pkg_tensor_data(), writes with pkg_tensor_mutable_data(); neither waits here.  The
+ * arguments are row-major, of the dtypes that were declared, and share no memory with a
+ * result. */
 typedef void (*pkg_compute_fn)(void* user_data, const pkg_value* args, int32_t n_args,
                                pkg_tensor* const* results, int32_t n_results,
                                pkg_status* status);
@@ -258,6 +260,11 @@ typedef struct pkg_op_definition {
   const char* doc;    /* or NULL */
   pkg_shape_fn shape; /* NULL: each result is like the first tensor */
   pkg_compute_fn compute;
+  /* The dtypes that `compute` takes, others are refused: "float32"; "float32 float64",
+   * one of them for all tensors of a call; "float32, index: int64", where the parameter
+   * `index` has its own; "any" if it looks itself.  Also "integer", "floating". */
+  const char* dtypes;
+  bool strided; /* `compute` looks at pkg_tensor_strides(): nothing is copied for it */
   pkg_gradient_fn gradient; /* NULL: an input that requires grad is refused */
   void* user_data;          /* for the three; must live as long as the process */
 } pkg_op_definition;
@@ -267,9 +274,9 @@ PKG_C_API const pkg_op* pkg_register_op(const char* ns,
                                         const pkg_op_definition* definition,
                                         pkg_status* status);
 /* Replaces the CPU kernel of an op that has a shape rule; the rule and the gradient
- * stay. */
-PKG_C_API bool pkg_register_kernel(const pkg_op* op, pkg_compute_fn compute,
-                                   void* user_data, pkg_status* status);
+ * stay.  Of the definition, `compute`, `dtypes`, `strided` and `user_data` count. */
+PKG_C_API bool pkg_register_kernel(const pkg_op* op, const pkg_op_definition* definition,
+                                   pkg_status* status);
 /* Loads a library of ops, once in the process; a second load gives the outcome of the
  * first.  A C++ library registers by PKG_LIBRARY; a C one exports
  *   bool pkg_library_init(pkg_status* status);

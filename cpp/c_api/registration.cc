@@ -18,7 +18,8 @@ namespace {
 // ops and calls in flight outlive every owner.
 struct CallbackOp {
   const Operator* op = nullptr;
-  pkg_op_definition definition{};  // of a lone kernel: `compute` and `user_data` only
+  pkg_op_definition definition{};
+  Domain domain;
 
   size_t n_args() const { return op->schema.arguments.size(); }
   size_t n_results() const { return op->schema.returns.size(); }
@@ -78,26 +79,6 @@ void compute(void* function, const Value* values, Tensor* results) {
   throw_reported(status);
 }
 
-// The boxed entry at CPU (computes) and at Meta (does not).
-void run(const Operator& op, const Kernel& kernel, KeySet keys, Stack& stack) {
-  const Operator& definition = op.definition();
-  const size_t n = definition.schema.returns.size();
-  std::array<Spec, PKG_MAX_RESULTS> specs;
-  definition.shape_boxed(definition.shape, stack.args.data(), specs.data());
-  std::array<Tensor, PKG_MAX_RESULTS> results;
-  const bool in_place = op.in_place();
-  if (in_place) {
-    results[0] = std::get<Tensor>(stack.args[0]);
-    detail::check_in_place(op, results[0], specs[0]);
-  }
-  for (size_t i = in_place; i < n; ++i) results[i] = empty(specs[i]);
-  if (keys.highest() != DispatchKey::Meta) {
-    if (in_place) results[0].bump_version();
-    kernel.compute(kernel.function, stack.args.data(), results.data());
-  }
-  for (size_t i = 0; i < n; ++i) stack.push(std::move(results[i]));
-}
-
 TensorList input_gradients(const GradContext& context) {
   const auto& self = *static_cast<const CallbackOp*>(context.op->shape);
   const LentValues args(context.args);
@@ -150,11 +131,55 @@ void check_definition(const Schema& schema, const pkg_op_definition& definition)
         "callback");
 }
 
+// The dtypes of one word.
+DTypeSet dtypes_of(std::string_view word, std::string_view text) {
+  if (word == "integer") return kIntegerDTypes;
+  if (word == "floating") return kFloatDTypes;
+  if (word == "any") return kAllDTypes;
+  const std::optional<DType> dtype = dtype_from_name(word);
+  PKG_CHECK(dtype, ValueError, "[pkg_register_op] expected names of dtypes in '", text,
+            "', got '", word, "'. Hint: \"float32\", \"float32 float64, index: int64\" or "
+            "\"any\".");
+  return *dtype;
+}
+
+// "float32 float64, index: int64"
+Domain parse_domain(const char* given, const Schema& schema) {
+  PKG_CHECK(given && *given, ValueError, "[pkg_register_op] expected the dtypes that "
+            "compute takes, got ", given ? "none" : "NULL", " (schema: ", schema.str(),
+            "). Hint: \"float32\", or \"any\" if it looks at pkg_tensor_dtype() itself.");
+  const std::string_view text = given;
+  Domain domain;
+  DTypeSet common;
+  size_t at = 0;
+  DTypeSet* into = &common;
+  while (at < text.size()) {
+    const size_t end = std::min(text.find_first_of(" ,:", at), text.size());
+    const std::string_view word = text.substr(at, end - at);
+    const char after = end < text.size() ? text[end] : ' ';
+    if (after == ':') {
+      const int index = schema.index_of(word);
+      PKG_CHECK(index >= 0, ValueError, "[pkg_register_op] expected a parameter of ",
+                schema.str(), " before ':' in '", text, "', got '", word, "'.");
+      into = &domain.own[size_t(index)];
+    } else if (!word.empty()) {
+      *into = *into | dtypes_of(word, text);
+    }
+    if (after == ',') into = &common;
+    at = end + 1;
+  }
+  if (!common.empty()) domain.common = common;
+  domain.declared = true;
+  return domain;
+}
+
 Kernel kernel_of(CallbackOp* callback) {
   Kernel kernel;
-  kernel.boxed = run;
+  kernel.boxed = detail::run_structured;
   kernel.function = callback;
   kernel.compute = compute;
+  kernel.strided = callback->definition.strided;
+  kernel.domain = &callback->domain;
   return kernel;
 }
 
@@ -189,11 +214,13 @@ const pkg_op* pkg_register_op(const char* ns, const pkg_op_definition* definitio
               "[pkg_register_op] expected a definition with a schema, got NULL.");
     Schema schema = parse_schema(definition->schema);
     check_definition(schema, *definition);
-    auto callback = std::make_unique<CallbackOp>(CallbackOp{nullptr, *definition});
+    Domain domain = parse_domain(definition->dtypes, schema);
+    auto callback = std::make_unique<CallbackOp>(CallbackOp{nullptr, *definition, domain});
     Operator& op = Dispatcher::get().define(ns, std::move(schema), kWhere);
     CallbackOp* self = callback.release();
     self->op = &op;
     op.doc = definition->doc ? definition->doc : "";
+    op.domain = domain;
     op.kind = OpKind::Structured;
     op.shape = self;
     op.shape_boxed = infer_shapes;
@@ -204,26 +231,25 @@ const pkg_op* pkg_register_op(const char* ns, const pkg_op_definition* definitio
         op.gradient.saved_for[i] = ~uint64_t{0};
       }
     }
-    OpBuilder(op).kernel(DispatchKey::CPU, kernel_of(self));
-    OpBuilder(op).kernel(DispatchKey::Meta, kernel_of(self));
+    for (DispatchKey key : {DispatchKey::CPU, DispatchKey::Meta}) {
+      OpBuilder(op).kernel(key, kernel_of(self));
+    }
     return handle_of(op);
   });
 }
 
-bool pkg_register_kernel(const pkg_op* handle, pkg_compute_fn function, void* user_data,
+bool pkg_register_kernel(const pkg_op* handle, const pkg_op_definition* definition,
                          pkg_status* status) {
   return guarded(status, false, [&] {
     const char* me = "pkg_register_kernel";
     const Operator& op = required(me, handle);
-    PKG_CHECK(function, TypeError, "[", me, "] expected a compute callback, got NULL.");
+    PKG_CHECK(definition && definition->compute, TypeError, "[", me,
+              "] expected a definition with a compute callback, got NULL.");
     PKG_CHECK(op.shape_boxed && !op.in_place(), ValueError, "[", me,
               "] expected an op with a shape rule of its own, got ",
               op.qualified_name(), ".");
-    auto* self = new CallbackOp;
-    self->op = &op;
-    self->definition.compute = function;
-    self->definition.user_data = user_data;
-    Kernel kernel = kernel_of(self);
+    Domain domain = parse_domain(definition->dtypes, op.schema);
+    Kernel kernel = kernel_of(new CallbackOp{&op, *definition, domain});
     kernel.where = me;
     Dispatcher::get().set_kernel(const_cast<Operator&>(op), DispatchKey::CPU, kernel);
     return true;

@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "dispatcher/library.h"
+#include "dispatcher/row_major.h"
 #include "scheduler/hooks.h"
 #include "scheduler/parallel.h"
 #include "scheduler/scheduler.h"
@@ -81,16 +82,19 @@ bool stoppable(const Operator& op) {
 
 /// The body of a task: one kernel with its arguments and where the results go.
 struct Work {
+  const Operator* op;
   const Kernel* kernel;
   bool stoppable;
   std::vector<Value> args;
   std::array<Tensor, 3> results;
+  detail::ResultTypes dtypes;
 
   void operator()() {
     std::optional<NoStop> to_the_end;
     if (!stoppable) to_the_end.emplace();
     ExcludeKeys off(KeySet::all().without(kBackendKeys));
-    kernel->compute(kernel->function, args.data(), results.data());
+    const size_t n = op->schema.returns.size();
+    detail::compute(*op, *kernel, args, {results.data(), n}, dtypes);
   }
 };
 
@@ -150,9 +154,10 @@ void wait_and_run(const Operator& op, KeySet below, Stack& stack, double cost) {
 
 void submit_work(const Operator& op, const Kernel& kernel, Stack& stack,
                  std::span<Spec> specs) {
-  Work work{&kernel, stoppable(op), {}, {}};
+  Work work{&op, &kernel, stoppable(op), {}, {}, {}};
   work.args.reserve(stack.args.size());
   for (const Value& value : stack.args) work.args.push_back(bare(value));
+  for (size_t i = 0; i < specs.size(); ++i) work.dtypes[i] = specs[i].dtype;
   std::array<Tensor, 3> results;
   int64_t bytes = 0;
   if (op.in_place()) {
@@ -186,6 +191,7 @@ void submit_work(const Operator& op, const Kernel& kernel, Stack& stack,
 }
 
 void async_fallback(const Operator& op, const Kernel&, KeySet keys, Stack& stack) {
+  if (op.restricted()) detail::check_dtypes(op, stack.args);
   const KeySet below = keys & KeySet::below(DispatchKey::Async);
   if (below.has(DispatchKey::Meta)) {
     return Dispatcher::get().redispatch_boxed(op, below, stack);
@@ -196,12 +202,8 @@ void async_fallback(const Operator& op, const Kernel&, KeySet keys, Stack& stack
     return wait_and_run(op, below, stack, estimate(definition, stack.args, nullptr));
   }
   std::array<Spec, 3> specs;
-  try {
-    definition.shape_boxed(definition.shape, stack.args.data(), specs.data());
-  } catch (Error& error) {
-    error.rename(op.schema.name);
-    throw;
-  }
+  detail::convert_numbers(op, stack.args);
+  detail::infer_shapes(op, stack.args, specs.data());
   const double cost = estimate(definition, stack.args, specs.data());
   bool ready = true, private_memory = true;
   for_each_argument(op, stack.args, [&](const Tensor& tensor, bool written) {

@@ -156,6 +156,11 @@ void Dispatcher::set_kernel(Operator& op, DispatchKey key, Kernel kernel) {
   }
 }
 
+void Dispatcher::refresh(Operator& op) {
+  std::unique_lock lock(state_->mutex);
+  op.refresh(state_->fallbacks);
+}
+
 void Dispatcher::set_fallback(DispatchKey key, Kernel kernel) {
   std::unique_lock lock(state_->mutex);
   const Kernel*& slot = state_->fallbacks[size_t(key)];

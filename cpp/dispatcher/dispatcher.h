@@ -83,6 +83,8 @@ class Dispatcher {
   Operator& define(std::string ns, Schema schema, const char* where);
   Operator& find_mutable(std::string_view name, std::string_view ns);
   void set_kernel(Operator& op, DispatchKey key, Kernel kernel);
+  /// After a change of its record.
+  void refresh(Operator& op);
   void set_fallback(DispatchKey key, Kernel kernel);
   void claim_namespace(std::string_view ns, const char* where);
   /// What is registered between them is taken back unless kept.  Ops that another

@@ -17,7 +17,7 @@ struct Block {
   Library::Kind kind;
   const char* ns;
   const char* key;
-  const char* where;
+  Origin origin;
   void (*run)(Library&);
 };
 
@@ -48,23 +48,31 @@ std::vector<Block> take_blocks(Pending& p) {
   return blocks;
 }
 
+std::string readable(const std::type_info* type) {
+  if (!type) return "something";
+  char* text = abi::__cxa_demangle(type->name(), nullptr, nullptr, nullptr);
+  const std::string name = text ? text : type->name();
+  std::free(text);
+  return name;
+}
+
 void run_block(const Block& block) {
   std::optional<DispatchKey> key;
   if (block.key) {
     key = dispatch_key_from_name(block.key);
     PKG_CHECK(key, ValueError, "could not parse dispatch key: ", block.key, " (at ",
-              block.where, ").");
+              block.origin.where, ").");
   }
-  Library library(block.kind, block.ns, key, block.where);
+  Library library(block.kind, block.ns, key, block.origin);
   block.run(library);
 }
 
 }  // namespace
 
 Registration::Registration(Library::Kind kind, const char* ns, const char* key,
-                           const char* where, void (*block)(Library&)) {
+                           Origin origin, void (*block)(Library&)) {
   std::lock_guard lock(pending().mutex);
-  pending().blocks.push_back({kind, ns, key, where, block});
+  pending().blocks.push_back({kind, ns, key, origin, block});
   pending().any.store(true, std::memory_order_release);
 }
 
@@ -86,7 +94,7 @@ void run_pending_registrations(Dispatcher& dispatcher) {
   dispatcher.begin_registration();
   try {
     for (const Block& block : blocks) {
-      p.where = block.where;
+      p.where = block.origin.where;
       run_block(block);
     }
   } catch (...) {
@@ -113,113 +121,52 @@ void load_library(const std::string& path) {
   const auto before = failed->find(handle);
   PKG_CHECK(before == failed->end(), RuntimeError, before->second,
             "\nThat was the first attempt: load a corrected library in a new process.");
+  const auto fail = [&](const std::string& reason) {
+    const std::string message =
+        str("[load_library] ", path, ", block at ", pending().where, ": ", reason);
+    failed->emplace(handle, message);
+    throw RuntimeError(message);
+  };
   try {
     run_pending_registrations(dispatcher);
   } catch (const std::exception& error) {
-    const std::string message = str("[load_library] ", path, ", block at ",
-                                    pending().where, ": ", error.what());
-    failed->emplace(handle, message);
-    throw RuntimeError(message);
+    fail(error.what());
+  } catch (...) {
+    fail(str("it threw ", readable(abi::__cxa_current_exception_type()),
+             ", which is no std::exception."));
   }
 }
 
 Library::Library(Kind kind, const char* ns, std::optional<DispatchKey> key,
-                 const char* where)
-    : kind_(kind), ns_(ns), key_(key), where_(where) {
-  if (kind == Kind::Definition) Dispatcher::get().claim_namespace(ns, where);
+                 Origin origin)
+    : kind_(kind), ns_(ns), key_(key), origin_(origin) {
+  if (kind == Kind::Definition) Dispatcher::get().claim_namespace(ns, origin.where);
 }
 
 OpBuilder Library::def(std::string_view schema) {
   PKG_CHECK(kind_ != Kind::Implementation, RuntimeError,
-            "[def] not allowed in a PKG_LIBRARY_IMPL block (at ", where_, ").");
-  return OpBuilder(Dispatcher::get().define(ns_, parse_schema(schema), where_));
+            "[def] not allowed in a PKG_LIBRARY_IMPL block (at ", origin_.where, ").");
+  return OpBuilder(Dispatcher::get().define(ns_, parse_schema(schema), origin_.where),
+                   origin_);
 }
 
 OpBuilder Library::impl_builder(std::string_view name) {
   PKG_CHECK(kind_ == Kind::Implementation && std::string_view(ns_) != "_", RuntimeError,
             "[impl] belongs in a PKG_LIBRARY_IMPL block of a real namespace (at ",
-            where_, ").");
-  return OpBuilder(Dispatcher::get().find_mutable(name, ns_));
+            origin_.where, ").");
+  return OpBuilder(Dispatcher::get().find_mutable(name, ns_), origin_);
 }
 
 void Library::fallback(Kernel::Boxed function) {
   PKG_CHECK(kind_ == Kind::Implementation && std::string_view(ns_) == "_", RuntimeError,
-            "[fallback] belongs in PKG_LIBRARY_IMPL(_, Key, m) (at ", where_, ").");
+            "[fallback] belongs in PKG_LIBRARY_IMPL(_, Key, m) (at ", origin_.where, ").");
   Kernel kernel;
   kernel.boxed = function;
-  kernel.where = where_;
+  kernel.where = origin_.where;
   Dispatcher::get().set_fallback(*key_, kernel);
 }
 
-OpBuilder& OpBuilder::kernel(DispatchKey key, Kernel kernel) {
-  kernel.where = op_.where;
-  Dispatcher::get().set_kernel(op_, key, kernel);
-  return *this;
-}
-
-OpBuilder& OpBuilder::grad(std::string_view saves, Gradient::Formula formula) {
-  Gradient& gradient = op_.gradient;
-  gradient.formula = formula;
-  const auto argument = [this](std::string_view name) {
-    const int index = op_.schema.index_of(name);
-    PKG_CHECK(index >= 0, ValueError, "[grad] ", op_.schema.str(),
-              " has no parameter named '", name, "'.");
-    PKG_CHECK(size_t(index) < op_.gradient.saved_for.size(), ValueError, "[grad] ",
-              op_.schema.str(), ": only the first ", op_.gradient.saved_for.size(),
-              " parameters can be saved.");
-    return size_t(index);
-  };
-  while (!saves.empty()) {
-    const size_t space = std::min(saves.find(' '), saves.size());
-    const std::string_view token = saves.substr(0, space);
-    saves.remove_prefix(std::min(space + 1, saves.size()));
-    const size_t mark = token.find('?');
-    const std::string_view name = token.substr(0, mark);
-    const uint64_t wanted_by = mark == token.npos
-                                   ? ~uint64_t{0}
-                                   : uint64_t{1} << argument(token.substr(mark + 1));
-    if (name == "result") gradient.results_for[0] |= wanted_by;
-    else if (name == "result1") gradient.results_for[1] |= wanted_by;
-    else if (name == "result2") gradient.results_for[2] |= wanted_by;
-    else gradient.saved_for[argument(name)] |= wanted_by;
-  }
-  return *this;
-}
-
-// The in-place form has the base's rule, formula and kernels; only where the result
-// goes differs, which the structured entry decides.
-OpBuilder& OpBuilder::in_place() {
-  Schema schema = op_.schema;
-  schema.name += '_';
-  schema.arguments[0].written = true;
-  schema.returns[0].written = true;
-  Operator& form = Dispatcher::get().define(op_.ns, std::move(schema), op_.where);
-  form.base = &op_;
-  form.doc = "In-place form of " + op_.schema.name + ": the result is written to self.";
-  form.kind = op_.kind;
-  form.pointwise = op_.pointwise;
-  form.signature = op_.signature;
-  form.non_differentiable = op_.non_differentiable;
-  for (DispatchKey key : {DispatchKey::CPU, DispatchKey::Meta}) {
-    if (op_.has_kernel(key)) Dispatcher::get().set_kernel(form, key, op_.kernel(key));
-  }
-  return *this;
-}
-
 namespace detail {
-
-void check_signature(const Operator& op, bool ok, const std::type_info* given) {
-  if (ok) return;
-  // "std::tuple<pkg::Tensor const&, long>": what stands between the brackets.
-  char* readable = abi::__cxa_demangle(given->name(), nullptr, nullptr, nullptr);
-  std::string types = readable ? readable : given->name();
-  std::free(readable);
-  const size_t open = types.find('<');
-  if (open != types.npos) types = types.substr(open + 1, types.size() - open - 2);
-  detail::raise<ValueError>("[register] the C++ signature (", types,
-                            ") does not fit the schema ", op.schema.str(),
-                            " registered at ", op.where, ".");
-}
 
 void check_no_leaf_written(std::string_view name, const Tensor& self) {
   PKG_CHECK(!(self.requires_grad() && self.is_leaf()), RuntimeError,
@@ -246,6 +193,16 @@ static void check_unrecorded(const Operator& op, const Tensor& self) {
   check_no_bare_view_written(op.schema.name, self);
 }
 
+void check_no_overlap(const Operator& op, const Tensor& written) {
+  for (size_t i = 0; i < written.sizes().size(); ++i) {
+    PKG_CHECK(written.strides()[i] != 0 || written.sizes()[i] < 2, RuntimeError, "[",
+              op.schema.name, "] unsupported operation: more than one element of the "
+              "written-to tensor refers to a single memory location (shape ",
+              written.sizes(), ", strides ", written.strides(), "). Please clone() the "
+              "tensor before performing the operation.");
+  }
+}
+
 void check_in_place(const Operator& op, const Tensor& self, const Spec& spec) {
   if (grad_enabled()) check_unrecorded(op, self);
   PKG_CHECK(self.sizes() == spec.sizes, RuntimeError, "[", op.schema.name,
@@ -255,14 +212,7 @@ void check_in_place(const Operator& op, const Tensor& self, const Spec& spec) {
   PKG_CHECK(!loses && !(self.dtype() == DType::Bool && spec.dtype != DType::Bool),
             RuntimeError, "[", op.schema.name, "] result type ", spec.dtype,
             " can't be cast to the desired output type ", self.dtype(), ".");
-  if (op.definition().writes_one_value || self.numel() == 0) return;
-  for (size_t i = 0; i < self.sizes().size(); ++i) {
-    PKG_CHECK(self.strides()[i] != 0 || self.sizes()[i] < 2, RuntimeError, "[",
-              op.schema.name, "] unsupported operation: more than one element of the "
-              "written-to tensor refers to a single memory location (shape ", self.sizes(),
-              ", strides ", self.strides(), "). Please clone() the tensor before "
-              "performing the operation.");
-  }
+  if (!op.definition().writes_one_value && self.numel() > 0) check_no_overlap(op, self);
 }
 
 bool check_one_device(const Operator& op, std::span<const Value> args) {
@@ -282,6 +232,12 @@ bool check_one_device(const Operator& op, std::span<const Value> args) {
             "] expected all tensors to be on the same device, got some on cpu and some on "
             "meta, which have no values.");
   return meta;
+}
+
+bool names_device(std::span<const Value> args) {
+  return std::any_of(args.begin(), args.end(), [](const Value& value) {
+    return std::holds_alternative<Device>(value);
+  });
 }
 
 }  // namespace detail

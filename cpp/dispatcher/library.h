@@ -14,131 +14,71 @@
 
 #include <string_view>
 
-#include "dispatcher/typed.h"
+#include "dispatcher/row_major.h"
+#include "dispatcher/cpp_signature.h"
 
 namespace pkg {
-namespace detail {
 
-// Does the C++ parameter type T stand for this schema argument?
-template <class T>
-bool matches(const Argument& argument);
-template <class... A>
-bool signature_matches(const Schema& schema);
-void check_signature(const Operator& op, bool ok, const std::type_info* given);
+/// How a kernel takes tensors.  RowMajor: data<T>()[i] is element i, and no argument
+/// shares memory with a result; the dispatcher copies where that is not so.  Strided: as
+/// they lie in memory, so the kernel looks at strides() and may write where it reads.
+/// The default is RowMajor for kernels from outside the core, Strided inside.
+enum class MemoryOrder : uint8_t { Default, RowMajor, Strided };
+inline constexpr MemoryOrder kRowMajor = MemoryOrder::RowMajor, kStrided = MemoryOrder::Strided;
 
-template <class F>
-struct FunctionTraits : FunctionTraits<decltype(+std::declval<F>())> {};
-template <class R, class... A>
-struct FunctionTraits<R (*)(A...)> {
-  using Return = R;
-  using Args = std::tuple<A...>;
-  using AdapterType = Adapter<R, A...>;
-  static bool matches(const Schema& schema) { return signature_matches<A...>(schema); }
+/// Where a registration stands.
+struct Origin {
+  const char* where = "";  ///< "file:line"
+  bool outside = true;     ///< of the core
 };
-
-// Spec -> Tensor, array<Spec, N> -> tuple of N Tensors.
-template <class S>
-struct ResultOf;
-template <>
-struct ResultOf<Spec> {
-  using type = Tensor;
-};
-template <>
-struct ResultOf<std::array<Spec, 2>> {
-  using type = std::tuple<Tensor, Tensor>;
-};
-template <>
-struct ResultOf<std::array<Spec, 3>> {
-  using type = std::tuple<Tensor, Tensor, Tensor>;
-};
-template <class R, class Args>
-struct AdapterOf;
-template <class R, class... A>
-struct AdapterOf<R, std::tuple<A...>> {
-  using type = Adapter<R, A...>;
-};
-
-// Splits void(Tensor&, Tensor&, A...) into its result count and A...
-template <int N, class... A>
-struct StripOutputs {
-  static constexpr int count = N;
-  using Args = std::tuple<A...>;
-};
-template <int N, class... A>
-struct StripOutputs<N, Tensor&, A...> : StripOutputs<N + 1, A...> {};
-template <class Args>
-struct ComputeTraits;
-template <class... A>
-struct ComputeTraits<std::tuple<A...>> : StripOutputs<0, A...> {};
-
-template <int N>
-struct TupleOf;
-template <>
-struct TupleOf<1> {
-  using type = Tensor;
-};
-template <>
-struct TupleOf<2> {
-  using type = std::tuple<Tensor, Tensor>;
-};
-template <>
-struct TupleOf<3> {
-  using type = std::tuple<Tensor, Tensor, Tensor>;
-};
-
-}  // namespace detail
 
 /// Fluent description of one op.
 class OpBuilder {
  public:
-  explicit OpBuilder(Operator& op) : op_(op) {}
+  explicit OpBuilder(Operator& op, Origin origin = {}) : op_(op), origin_(origin) {}
 
   OpBuilder& doc(const char* text) {
     op_.doc = text;
     return *this;
   }
+  /// The dtypes that the op takes: of its tensor arguments together, which is their
+  /// common dtype.  Others are an error that comes before anything else happens.
+  OpBuilder& dtypes(DTypeSet common);
+  /// Of a parameter that stands alone, such as an index: not part of the common dtype.
+  OpBuilder& dtypes(std::string_view parameter, DTypeSet own);
   /// The shape rule `Spec(Args...)` (or array<Spec, N>); makes the op structured.
   template <class F>
   OpBuilder& shape(F rule) {
-    using T = detail::FunctionTraits<F>;
-    using R = typename detail::ResultOf<typename T::Return>::type;
-    using A = typename detail::AdapterOf<R, typename T::Args>::type;
-    detail::check_signature(op_, T::matches(op_.schema), &typeid(typename T::Args));
-    op_.kind = OpKind::Structured;
-    op_.shape = reinterpret_cast<void*>(+rule);
-    op_.shape_boxed = &A::shape_boxed;
-    op_.signature = &typeid(typename T::Args);
-    Kernel meta;
-    meta.boxed = &A::template boxed<&A::meta>;
-    meta.unboxed = reinterpret_cast<void*>(&A::meta);
-    return kernel(DispatchKey::Meta, meta);
+    if constexpr (detail::check_function<F>()) {
+      using T = detail::FunctionTraits<F>;
+      using S = typename T::Return;
+      if constexpr (detail::check_parameters<typename T::Args>() &&
+                    detail::check_return<S, true>()) {
+        using P = detail::Parameters<typename T::Args>;
+        constexpr int n = detail::ReturnType<S>::count;
+        using R = typename detail::ResultsOf<n>::type;
+        using A = typename P::template AdapterFor<R>;
+        check(".shape", {P::types(), detail::ReturnType<S>::name, n, false}, true);
+        op_.kind = OpKind::Structured;
+        op_.shape = reinterpret_cast<void*>(+rule);
+        op_.shape_boxed = &A::shape_boxed;
+        op_.signature = &typeid(typename T::Args);
+        Kernel meta;
+        meta.boxed = &A::template boxed<&A::meta>;
+        meta.unboxed = reinterpret_cast<void*>(&A::meta);
+        return kernel(DispatchKey::Meta, meta);
+      }
+    }
+    return *this;
   }
   /// A kernel: `void(Tensor& out, Args...)` beside a shape rule, else `R(Args...)`.
   template <class F>
-  OpBuilder& impl(DispatchKey key, F function) {
-    using T = detail::FunctionTraits<F>;
-    Kernel made;
-    made.function = reinterpret_cast<void*>(+function);
-    if constexpr (std::is_void_v<typename T::Return>) {
-      using C = detail::ComputeTraits<typename T::Args>;
-      using R = typename detail::TupleOf<C::count>::type;
-      using A = typename detail::AdapterOf<R, typename C::Args>::type;
-      detail::check_signature(op_, op_.signature && *op_.signature == typeid(typename C::Args),
-                              &typeid(typename C::Args));
-      made.boxed = &A::template boxed<&A::structured>;
-      made.unboxed = reinterpret_cast<void*>(&A::structured);
-      made.compute = &A::compute;
-    } else {
-      using A = typename T::AdapterType;
-      detail::check_signature(op_, T::matches(op_.schema), &typeid(typename T::Args));
-      made.boxed = &A::template boxed<&A::plain>;
-      made.unboxed = reinterpret_cast<void*>(&A::plain);
-    }
-    return kernel(key, made);
+  OpBuilder& impl(DispatchKey key, F function, MemoryOrder order = MemoryOrder::Default) {
+    return add(stage_of(key), key, function, order);
   }
   template <class F>
-  OpBuilder& cpu(F function) {
-    return impl(DispatchKey::CPU, function);
+  OpBuilder& cpu(F function, MemoryOrder order = MemoryOrder::Default) {
+    return impl(DispatchKey::CPU, function, order);
   }
   /// Written with other ops: gradients, scheduling and devices come from those.
   template <class F>
@@ -146,14 +86,16 @@ class OpBuilder {
     set_kind(OpKind::Composite);
     skip(DispatchKey::Autograd);
     skip(DispatchKey::Async);
-    return impl(DispatchKey::CPU, function).impl(DispatchKey::Meta, function);
+    return add(".composite", DispatchKey::CPU, function, kStrided)
+        .add(".composite", DispatchKey::Meta, function, kStrided);
   }
   /// Shares the input's storage; touches shape and strides only.
   template <class F>
   OpBuilder& view(F function) {
     set_kind(OpKind::View);
     skip(DispatchKey::Async);
-    return impl(DispatchKey::CPU, function).impl(DispatchKey::Meta, function);
+    return add(".view", DispatchKey::CPU, function, kStrided)
+        .add(".view", DispatchKey::Meta, function, kStrided);
   }
   /// The gradient and what it needs saved, by name: "self result" always,
   /// "self?other" only when `other` wants a gradient.  Of several results "result" is the
@@ -199,6 +141,45 @@ class OpBuilder {
   const Operator& record() const { return op_; }
 
  private:
+  template <class F>
+  OpBuilder& add(const char* stage, DispatchKey key, F function, MemoryOrder order) {
+    if constexpr (detail::check_function<F>()) {
+      using T = detail::FunctionTraits<F>;
+      Kernel made;
+      made.function = reinterpret_cast<void*>(+function);
+      if constexpr (std::is_void_v<typename T::Return>) {
+        using C = detail::ComputeTraits<typename T::Args>;
+        using Args = typename C::Args;
+        if constexpr (detail::check_outputs<typename T::Args>() &&
+                      detail::check_parameters<Args>()) {
+          using P = detail::Parameters<Args>;
+          using A = typename P::template AdapterFor<typename detail::ResultsOf<C::count>::type>;
+          check(stage, {P::types(), "void", C::count, false},
+                op_.signature && *op_.signature == typeid(Args));
+          made.boxed = &A::template boxed<&A::structured>;
+          made.unboxed = reinterpret_cast<void*>(&A::structured);
+          made.compute = &A::compute;
+          return add(key, made, order);
+        }
+      } else if constexpr (detail::check_parameters<typename T::Args>() &&
+                           detail::check_return<typename T::Return, false>()) {
+        using R = detail::ReturnType<typename T::Return>;
+        using P = detail::Parameters<typename T::Args>;
+        using A = typename P::template AdapterFor<typename T::Return>;
+        check(stage, {P::types(), R::name, R::count, R::list}, true);
+        made.boxed = &A::template boxed<&A::plain>;
+        made.unboxed = reinterpret_cast<void*>(&A::plain);
+        return add(key, made, order);
+      }
+    }
+    return *this;
+  }
+  // Chooses the entry by the order.
+  OpBuilder& add(DispatchKey key, Kernel kernel, MemoryOrder order);
+  static const char* stage_of(DispatchKey key);
+  void check(const char* stage, const detail::Signature& given, bool same_as_rule) const {
+    detail::check_signature(op_, stage, origin_.where, given, same_as_rule);
+  }
   void set_kind(OpKind kind) { op_.kind = kind; }
   void skip(DispatchKey key) {
     Kernel none;
@@ -206,20 +187,21 @@ class OpBuilder {
     kernel(key, none);
   }
   Operator& op_;
+  Origin origin_;
 };
 
 /// The `m` of a registration block.
 class Library {
  public:
   enum class Kind { Definition, Fragment, Implementation };
-  Library(Kind kind, const char* ns, std::optional<DispatchKey> key, const char* where);
+  Library(Kind kind, const char* ns, std::optional<DispatchKey> key, Origin origin);
 
   /// Declares an op of this namespace.
   OpBuilder def(std::string_view schema);
   /// Adds a kernel for the block's key to an op declared anywhere.
   template <class F>
-  void impl(std::string_view name, F function) {
-    impl_builder(name).impl(*key_, function);
+  void impl(std::string_view name, F function, MemoryOrder order = MemoryOrder::Default) {
+    impl_builder(name).impl(*key_, function, order);
   }
   /// One boxed function for every op without a kernel of its own at the block's key;
   /// allowed in namespace `_` only.
@@ -230,12 +212,12 @@ class Library {
   Kind kind_;
   const char* ns_;
   std::optional<DispatchKey> key_;
-  const char* where_;
+  Origin origin_;
 };
 
 /// Puts a block on the list of those to run; used by the macros below.
 struct Registration {
-  Registration(Library::Kind kind, const char* ns, const char* key, const char* where,
+  Registration(Library::Kind kind, const char* ns, const char* key, Origin origin,
                void (*block)(Library&));
 };
 /// Runs the blocks added since the last call, definitions first.  All or nothing: an
@@ -253,10 +235,16 @@ void load_library(const std::string& path);
 #define PKG_CONCAT(a, b) PKG_CONCAT_(a, b)
 #define PKG_STR_(x) #x
 #define PKG_STR(x) PKG_STR_(x)
+#ifdef PKG_BUILDS_CORE
+#define PKG_OUTSIDE_ false
+#else
+#define PKG_OUTSIDE_ true
+#endif
 #define PKG_BLOCK_(kind, ns, key, m, id)                                            \
   static void PKG_CONCAT(pkg_block_, id)(::pkg::Library&);                          \
   static const ::pkg::Registration PKG_CONCAT(pkg_registration_, id)(              \
-      ::pkg::Library::Kind::kind, #ns, key, __FILE__ ":" PKG_STR(__LINE__),         \
+      ::pkg::Library::Kind::kind, #ns, key,                                         \
+      ::pkg::Origin{__FILE__ ":" PKG_STR(__LINE__), PKG_OUTSIDE_},                  \
       &PKG_CONCAT(pkg_block_, id));                                                 \
   static void PKG_CONCAT(pkg_block_, id)(::pkg::Library & m)
 
@@ -267,5 +255,3 @@ void load_library(const std::string& path);
 /// Kernels for one dispatch key.
 #define PKG_LIBRARY_IMPL(ns, key, m) \
   PKG_BLOCK_(Implementation, ns, #key, m, __COUNTER__)
-
-#include "dispatcher/library-inl.h"

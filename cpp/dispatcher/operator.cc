@@ -23,6 +23,15 @@ Operator::Operator(std::string ns_in, Schema schema_in)
   for (size_t k = 0; k < kNumKeys; ++k) table_[k] = &kMissing[k];
 }
 
+std::string Domain::str(const Schema& schema) const {
+  std::string text = common == kAllDTypes ? "" : common.str();
+  for (size_t i = 0; i < schema.arguments.size(); ++i) {
+    if (own[i].empty()) continue;
+    text += (text.empty() ? "" : ", ") + schema.arguments[i].name + ": " + own[i].str();
+  }
+  return text.empty() ? "any" : text;
+}
+
 const char* Operator::kind_name() const {
   switch (kind) {
     case OpKind::Structured: return "structured";
@@ -37,6 +46,12 @@ const char* Operator::gradient_name() const {
   if (definition().non_differentiable) return "none";
   if (definition().gradient.formula) return "formula";
   return definition().kind == OpKind::Composite ? "composed" : "missing";
+}
+
+std::string Operator::help() const {
+  std::string text = schema.str() + "\n\n" + doc;
+  if (definition().domain.declared) text += "\n\nTensors of these dtypes: " + dtypes() + ".";
+  return text;
 }
 
 bool Operator::is_method() const {
@@ -59,6 +74,8 @@ void Operator::refresh(std::span<const Kernel* const, kNumKeys> fallbacks) {
                             std::memory_order_release);
   }
   mask_.store(mask, std::memory_order_release);
+  const Kernel* cpu = own_[size_t(DispatchKey::CPU)];
+  restricted_.store(domain.declared || (cpu && cpu->domain), std::memory_order_relaxed);
 }
 
 void missing_kernel(const Operator& op, DispatchKey key) {

@@ -23,6 +23,20 @@ struct Stack {
   void push(Value value) { results[size_t(n_results++)] = std::move(value); }
 };
 
+/// Parameters of one op.
+inline constexpr size_t kMaxParameters = 16;
+
+/// The dtypes that an op or a kernel takes: of the tensor parameters together, which is
+/// their common dtype, and of those that stand alone, such as an index.
+struct Domain {
+  DTypeSet common = kAllDTypes;
+  std::array<DTypeSet, kMaxParameters> own{};  ///< empty: counts for the common dtype
+  bool declared = false;
+
+  /// "integer or bool, index: int64"; "any" when nothing was declared.
+  std::string str(const Schema& schema) const;
+};
+
 /// What runs for one (op, key).  `boxed` always works; `unboxed`, if there, is an
 /// `R (*)(const Operator&, const Kernel&, KeySet, Args...)` of the op's C++ signature.
 struct Kernel {
@@ -34,7 +48,12 @@ struct Kernel {
   /// Structured kernels only: run `function` on boxed arguments into given results.
   void (*compute)(void* function, const Value* args, Tensor* results) = nullptr;
   bool fallthrough = false;
-  const char* where = "";  ///< "file:line" of the registration
+  /// It takes tensors as they lie in memory.  Otherwise they are brought into row-major
+  /// order first, by dispatcher/row_major.h, whose entry `boxed` is then.
+  bool strided = true;
+  Boxed rows = nullptr;            ///< the boxed entry for row-major arguments
+  const Domain* domain = nullptr;  ///< of a kernel that takes less than the op
+  const char* where = "";          ///< "file:line" of the registration
 };
 
 /// The gradient formula of an op and what it needs to have saved.
@@ -59,9 +78,6 @@ struct GradContext {
     return Unbox<T>::from(args[i]);
   }
 };
-
-/// Parameters of one op.
-inline constexpr size_t kMaxParameters = 16;
 
 struct Gradient {
   /// Gradients of the tensor arguments in order (a list argument counts each tensor);
@@ -94,6 +110,7 @@ class Operator {
   const char* where = "";
   OpKind kind = OpKind::Function;
   Gradient gradient;
+  Domain domain;
   bool non_differentiable = false;
   bool pointwise = false;
   bool in_program_order = false;   ///< never scheduled: it draws from a common stream
@@ -115,6 +132,14 @@ class Operator {
   const char* kind_name() const;
   /// Where the gradient comes from: "formula", "composed", "none" or "missing".
   const char* gradient_name() const;
+  /// Schema, documentation and dtypes as help() shows them.
+  std::string help() const;
+  /// The dtypes that it takes, in words.
+  std::string dtypes() const { return definition().domain.str(schema); }
+  /// Whether a call has dtypes to check; see dispatcher/domain.h.
+  bool restricted() const {
+    return definition().restricted_.load(std::memory_order_relaxed);
+  }
   /// Whether Tensor has it as a method: the first argument is a tensor named self.
   bool is_method() const;
   std::string qualified_name() const { return ns + "::" + schema.full_name(); }
@@ -137,6 +162,7 @@ class Operator {
   std::array<std::atomic<const Kernel*>, kNumKeys> table_;
   std::array<const Kernel*, kNumKeys> own_{};
   std::atomic<uint16_t> mask_;
+  std::atomic<bool> restricted_{false};
 };
 
 /// Throws NotImplementedError: the op has no kernel at `key`.

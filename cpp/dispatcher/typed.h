@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "dispatcher/dispatcher.h"
+#include "dispatcher/domain.h"
 
 namespace pkg {
 namespace detail {
@@ -94,10 +95,14 @@ void check_no_leaf_written(std::string_view name, const Tensor& self);
 void check_no_bare_view_written(std::string_view name, const Tensor& self);
 /// In-place ops write into their first argument; the rule must agree with its shape.
 void check_in_place(const Operator& op, const Tensor& self, const Spec& spec);
+/// RuntimeError if two elements of what is written lie in one place.
+void check_no_overlap(const Operator& op, const Tensor& written);
 
 /// RuntimeError when tensors with values stand beside meta tensors, which have none; single
 /// numbers and indices may.  Returns whether there are meta tensors.
 bool check_one_device(const Operator& op, std::span<const Value> args);
+/// Whether a device is among the arguments: the shape rule has looked at it.
+bool names_device(std::span<const Value> args);
 
 // Makes kernels out of functions of the C++ signature R(A...).
 template <class R, class... A>
@@ -110,72 +115,83 @@ struct Adapter {
     else return std::is_same_v<Arg<0>, Tensor>;
   }();
 
+  // One branch for an op that takes every dtype.
+  static void check(const Operator& op, const A&... args) {
+    if (__builtin_expect(op.restricted(), 0)) check_all(op, args...);
+  }
+  [[gnu::noinline, gnu::cold]] static void check_all(const Operator& op, const A&... args) {
+    const TensorArg all[] = {TensorArg(args)..., TensorArg(0)};
+    check_dtypes(op, std::span(all, sizeof...(A)));
+  }
+
+  // The entries below do all of a call; whatever fails, the error names the op that was
+  // called, not the one that a composite calls or whose kernel it shares.
+
   // A function that returns its results.
   static R plain(const Operator& op, const Kernel& kernel, KeySet, A... args) {
     try {
+      check(op, args...);
       return reinterpret_cast<R (*)(A...)>(kernel.function)(args...);
-    } catch (Error& error) {
-      error.claim(op.schema.name);
-      throw;
-    }
-  }
-  // What the shape rule says; its errors name the op that was called.
-  static auto shaped(const Operator& op, A... args) {
-    using S = typename Results<R>::Specs;
-    try {
-      return reinterpret_cast<S (*)(A...)>(op.definition().shape)(args...);
     } catch (Error& error) {
       error.rename(op.schema.name);
       throw;
     }
   }
+  static auto shaped(const Operator& op, A... args) {
+    using S = typename Results<R>::Specs;
+    return reinterpret_cast<S (*)(A...)>(op.definition().shape)(args...);
+  }
   // A structured kernel: shape rule, allocation, then the loops.
-  static R structured(const Operator& op, const Kernel& kernel, KeySet, A... args) try {
-    auto specs = shaped(op, args...);
-    if constexpr (kFirstIsTensor) {
-      if (op.in_place()) {
-        R self = std::get<0>(std::forward_as_tuple(args...));
-        check_in_place(op, self, specs);
-        self.bump_version();
-        reinterpret_cast<void (*)(Tensor&, A...)>(kernel.function)(self, args...);
-        return self;
+  static R structured(const Operator& op, const Kernel& kernel, KeySet, A... args) {
+    try {
+      check(op, args...);
+      auto specs = shaped(op, args...);
+      if constexpr (kFirstIsTensor) {
+        if (op.in_place()) {
+          R self = std::get<0>(std::forward_as_tuple(args...));
+          check_in_place(op, self, specs);
+          self.bump_version();
+          reinterpret_cast<void (*)(Tensor&, A...)>(kernel.function)(self, args...);
+          return self;
+        }
       }
-    }
-    if constexpr (std::is_same_v<R, Tensor>) {
       R result = Results<R>::make(std::move(specs));
-      reinterpret_cast<void (*)(Tensor&, A...)>(kernel.function)(result, args...);
+      if constexpr (std::is_same_v<R, Tensor>) {
+        reinterpret_cast<void (*)(Tensor&, A...)>(kernel.function)(result, args...);
+      } else {
+        std::apply(
+            [&]<class... Out>(Out&... out) {
+              reinterpret_cast<void (*)(Out&..., A...)>(kernel.function)(out..., args...);
+            },
+            result);
+      }
       return result;
-    } else {
-      R result = Results<R>::make(std::move(specs));
-      std::apply(
-          [&]<class... Out>(Out&... out) {
-            reinterpret_cast<void (*)(Out&..., A...)>(kernel.function)(out..., args...);
-          },
-          result);
-      return result;
+    } catch (Error& error) {
+      error.rename(op.schema.name);
+      throw;
     }
-  } catch (Error& error) {
-    error.claim(op.schema.name);
-    throw;
   }
   // The Meta key: the shape rule alone.
-  static R meta(const Operator& op, const Kernel&, KeySet, A... args) try {
-    const Value boxed[] = {box(args)..., Value()};
-    const bool meta = check_one_device(op, boxed);
-    auto specs = shaped(op, args...);
-    if (meta && !names_device(boxed)) put_on_meta(specs);
-    if constexpr (kFirstIsTensor) {
-      if (op.in_place()) {
-        R self = std::get<0>(std::forward_as_tuple(args...));
-        check_in_place(op, self, specs);
-        self.bump_version();
-        return self;
+  static R meta(const Operator& op, const Kernel&, KeySet, A... args) {
+    try {
+      const Value boxed[] = {box(args)..., Value()};
+      const bool meta = check_one_device(op, boxed);
+      check(op, args...);
+      auto specs = shaped(op, args...);
+      if (meta && !names_device(boxed)) put_on_meta(specs);
+      if constexpr (kFirstIsTensor) {
+        if (op.in_place()) {
+          R self = std::get<0>(std::forward_as_tuple(args...));
+          check_in_place(op, self, specs);
+          self.bump_version();
+          return self;
+        }
       }
+      return Results<R>::make(std::move(specs));
+    } catch (Error& error) {
+      error.rename(op.schema.name);
+      throw;
     }
-    return Results<R>::make(std::move(specs));
-  } catch (Error& error) {
-    error.claim(op.schema.name);
-    throw;
   }
 
   // A rule takes the device of the first tensor, which may be a mere number.
@@ -183,11 +199,6 @@ struct Adapter {
   template <size_t N>
   static void put_on_meta(std::array<Spec, N>& specs) {
     for (Spec& spec : specs) put_on_meta(spec);
-  }
-  static bool names_device(std::span<const Value> args) {
-    return std::any_of(args.begin(), args.end(), [](const Value& value) {
-      return std::holds_alternative<Device>(value);
-    });
   }
 
   using Entry = R (*)(const Operator&, const Kernel&, KeySet, A...);

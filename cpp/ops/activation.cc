@@ -101,6 +101,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor")
       .doc("self limited to [min_val, max_val]; no gradient at the limits.")
       .pointwise()
+      .dtypes(kNumberDTypes)
       .shape(hardtanh_rule)
       .cpu([](Tensor& out, const Tensor& self, const Scalar& min_val,
               const Scalar& max_val) {
@@ -326,6 +327,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor")
       .doc("value where self <= threshold, else self; of integers, both without fraction.")
       .pointwise()
+      .dtypes(kNumberDTypes)
       .shape([](const Tensor& self, const Scalar&, const Scalar&) {
         return same_shape(self);
       })

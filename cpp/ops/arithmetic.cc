@@ -126,6 +126,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .in_place();
   m.def("pow(Tensor self, Tensor exponent) -> Tensor")
       .pointwise()
+      .dtypes(kNumberDTypes)
       .shape(power_rule)
       .cpu([](Tensor& out, const Tensor& a, const Tensor& b) {
         run_binary(out, a, b, result_type(a, b), kNumberType, Power{});

@@ -85,8 +85,6 @@ TensorList clamp_gradient(const GradContext& g) {
 
 Spec floating_blend(const char* op, const Tensor& a, const Tensor& b, const Tensor& c) {
   const DType dtype = result_type({&a, &b, &c});
-  PKG_CHECK(is_floating(dtype), RuntimeError, "[", op,
-            "] expected a floating tensor, got ", dtype, ".");
   return blend_spec(op, a, b, c, dtype);
 }
 
@@ -176,6 +174,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("lerp(Tensor self, Tensor end, Tensor weight) -> Tensor")
       .doc("self + weight * (end - self); exact at weight 0 and 1.")
       .pointwise()
+      .dtypes(kFloatDTypes)
       .shape([](const Tensor& self, const Tensor& end, const Tensor& weight) {
         return floating_blend("lerp", self, end, weight);
       })
@@ -205,6 +204,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         "-> Tensor")
       .doc("self + value * tensor1 * tensor2; of integers, value without its fraction.")
       .pointwise()
+      .dtypes(kNumberDTypes)
       .shape([](const Tensor& self, const Tensor& a, const Tensor& b, const Scalar&) {
         return blend_spec("addcmul", self, a, b, result_type({&self, &a, &b}));
       })
@@ -226,6 +226,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         "-> Tensor")
       .doc("self + value * tensor1 / tensor2 of floating tensors.")
       .pointwise()
+      .dtypes(kFloatDTypes)
       .shape([](const Tensor& self, const Tensor& a, const Tensor& b, const Scalar&) {
         return floating_blend("addcdiv", self, a, b);
       })

@@ -32,7 +32,7 @@ Tensor nll_loss(const Tensor& input, const Tensor& given, const Tensor& weight,
             " classes or no classes but got weight tensor of shape ",
             weight.defined() ? weight.sizes() : Shape());
   const Tensor ignored = eq(target, Tensor(ignore_index));
-  const Tensor classes = where(ignored, Tensor(0), target);
+  const Tensor classes = to_dtype(where(ignored, Tensor(0), target), DType::Int64);
   const Tensor picked = gather(second_is_zero(input), at, unsqueeze(classes, at));
   // Each element's weight: its class's, and none where it is ignored.
   const Tensor kept = to_dtype(eq(ignored, Tensor(false)), input.dtype());
@@ -50,6 +50,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         "int ignore_index=-100, str reduction='mean') -> Tensor")
       .doc("Minus the log-probability input (N, C, ...) at the class numbers target "
            "(N, ...); the mean is weighted.")
+      .dtypes("target", kIntegerDTypes)
       .composite(nll_loss);
   m.def("hinge_embedding_loss(Tensor input, Tensor target, *, float margin=1.0, "
         "str reduction='mean') -> Tensor")

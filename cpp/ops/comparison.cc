@@ -5,23 +5,31 @@
 namespace pkg::ops {
 namespace {
 
+// Bits are those of integers; the record keeps other dtypes out.
+constexpr auto kBitsType = [](DType dtype, auto&& f) {
+  visit_compute("bitwise", dtype, [&]<class T>(TypeTag<T> tag) {
+    if constexpr (std::is_integral_v<T>) f(tag);
+  });
+};
+
 template <class F>
 OpBuilder bitwise(OpBuilder op, F) {
-  return binary_any(op, [](auto x, auto y) -> decltype(x) {
-    if constexpr (std::is_integral_v<decltype(x)>) {
-      return decltype(x)(F{}(x, y));
-    } else {
-      throw NotImplementedError("[bitwise] expected integer or bool tensors.");
-    }
-  }).non_differentiable().in_place();
+  return op.pointwise()
+      .dtypes(kIntegerOrBoolDTypes)
+      .shape([](const Tensor& a, const Tensor& b) {
+        return broadcast_spec("bitwise", a, b, result_type(a, b));
+      })
+      .cpu([](Tensor& out, const Tensor& a, const Tensor& b) {
+        run_binary(out, a, b, result_type(a, b), kBitsType,
+                   [](auto x, auto y) -> decltype(x) { return decltype(x)(F{}(x, y)); });
+      })
+      .non_differentiable()
+      .in_place();
 }
 
 // Whether n is a shift that C++ defines for x.
 template <class T>
 bool shifts(T, T n) {
-  if constexpr (std::is_same_v<T, bool>) {
-    throw NotImplementedError("[bitwise_shift] expected integer tensors, got bool.");
-  }
   return n >= T(0) && uint64_t(n) < 8 * sizeof(T);
 }
 
@@ -112,18 +120,24 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       });
   bitwise(m.def("bitwise_left_shift(Tensor self, Tensor other) -> Tensor"),
           [](auto x, auto n) { return shifts(x, n) ? uint64_t(x) << n : uint64_t(0); })
-      .doc("self * 2^other of integers; 0 when every bit is shifted out.");
+      .doc("self * 2^other of integers; 0 when every bit is shifted out.")
+      .dtypes(kIntegerDTypes);
   bitwise(m.def("bitwise_right_shift(Tensor self, Tensor other) -> Tensor"),
           [](auto x, auto n) { return shifts(x, n) ? int64_t(x) >> n : int64_t(x) >> 63; })
-      .doc("self / 2^other of integers, rounded down.");
-  unary_any(m.def("bitwise_not(Tensor self) -> Tensor"),
-            [](auto x) -> decltype(x) {
-              using T = decltype(x);
-              if constexpr (std::is_same_v<T, bool>) return !x;
-              else if constexpr (std::is_integral_v<T>) return T(~x);
-              else throw NotImplementedError("[bitwise_not] expected integers or bools.");
-            })
+      .doc("self / 2^other of integers, rounded down.")
+      .dtypes(kIntegerDTypes);
+  m.def("bitwise_not(Tensor self) -> Tensor")
       .doc("Every bit the other way; of bools, logical not.")
+      .pointwise()
+      .dtypes(kIntegerOrBoolDTypes)
+      .shape(same_shape)
+      .cpu([](Tensor& out, const Tensor& self) {
+        run_unary(out, self, self.dtype(), kBitsType, [](auto x) -> decltype(x) {
+          using T = decltype(x);
+          if constexpr (std::is_same_v<T, bool>) return !x;
+          else return T(~x);
+        });
+      })
       .non_differentiable();
 }
 

@@ -22,7 +22,7 @@ const Op<Tensor(const TensorList&, int64_t)> cat{"cat"};
 const BinaryOp matmul{"matmul"};
 
 void check_types(const Tensor& a, const Tensor& b) {
-  PKG_CHECK(a.dtype() == b.dtype() && a.dtype() != DType::Bool, RuntimeError,
+  PKG_CHECK(a.dtype() == b.dtype(), RuntimeError,
             "[conv2d] Input type (", a.dtype(), ") and weight type (", b.dtype(),
             ") should be the same floating or integer type");
 }
@@ -117,6 +117,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("_conv2d(Tensor input, Tensor weight, Tensor? bias, int[2] stride, "
         "int[2] padding, int[2] dilation, int groups) -> Tensor")
       .doc("2-D cross-correlation of a batch.")
+      .dtypes(kNumberDTypes)
       .shape([](const Tensor& input, const Tensor& weight, const Tensor& bias,
                 const Shape& stride, const Shape& padding, const Shape& dilation,
                 int64_t groups) -> Spec {
@@ -148,6 +149,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("_conv2d_input_grad(Tensor grad, Tensor weight, int[] sizes, int[2] stride, "
         "int[2] padding, int[2] dilation, int groups) -> Tensor")
       .doc("Gradient of _conv2d for its input of these sizes.")
+      .dtypes(kNumberDTypes)
       .shape([](const Tensor& grad, const Tensor& weight, const Shape& sizes,
                 const Shape& stride, const Shape& padding, const Shape& dilation,
                 int64_t groups) -> Spec {
@@ -177,6 +179,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("_conv2d_weight_grad(Tensor grad, Tensor input, int[] sizes, int[2] stride, "
         "int[2] padding, int[2] dilation, int groups) -> Tensor")
       .doc("Gradient of _conv2d for its weight of these sizes.")
+      .dtypes(kNumberDTypes)
       .shape([](const Tensor& grad, const Tensor& input, const Shape& sizes,
                 const Shape& stride, const Shape& padding, const Shape& dilation,
                 int64_t groups) -> Spec {

@@ -10,9 +10,8 @@ const Op<Tensor(const Tensor&, const std::optional<Shape>&, bool)> amax{"amax"},
 const Op<Tensor(const Tensor&, const Tensor&, bool)> search{"_search"};
 
 Tensor bincount(const Tensor& self, const Tensor& weights, int64_t minlength) {
-  PKG_CHECK(self.ndim() == 1 && !is_floating(self.dtype()), RuntimeError,
-            "[bincount] only supports 1-d non-negative integral inputs, got shape ",
-            self.sizes(), " of ", self.dtype());
+  PKG_CHECK(self.ndim() == 1, RuntimeError, "[bincount] only supports 1-d non-negative "
+            "integral inputs, got shape ", self.sizes(), " of ", self.dtype());
   PKG_CHECK(minlength >= 0, RuntimeError, "[bincount] minlength should be >= 0, got ",
             minlength);
   PKG_CHECK(!weights.defined() || weights.sizes() == self.sizes(), RuntimeError,
@@ -45,8 +44,6 @@ Tensor bincount(const Tensor& self, const Tensor& weights, int64_t minlength) {
 }
 
 Tensor one_hot(const Tensor& self, int64_t num_classes) {
-  PKG_CHECK(is_integral(self.dtype()), RuntimeError,
-            "[one_hot] is only applicable to index tensor, got ", self.dtype());
   PKG_CHECK(self.numel() > 0 || num_classes > 0, RuntimeError,
             "[one_hot] Can not infer total number of classes from empty tensor.");
   int64_t classes = num_classes;
@@ -95,10 +92,12 @@ void search_kernel(Tensor& out, const Tensor& sorted, const Tensor& values, bool
 PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("bincount(Tensor self, Tensor? weights=None, int minlength=0) -> Tensor")
       .doc("How often (or with what weight) each of 0, 1, ... occurs; waits for self.")
+      .dtypes("self", kIntegerOrBoolDTypes)
       .non_differentiable()
       .cpu(bincount);
   m.def("one_hot(Tensor self, int num_classes=-1) -> Tensor")
       .doc("Integers as rows of 0 with a single 1, as int64; -1: the largest plus one.")
+      .dtypes("self", kIntegerDTypes)
       .composite(one_hot);
   m.def("_search(Tensor sorted_sequence, Tensor values, bool right) -> Tensor")
       .doc("Where values belong in a sorted vector: before equals, or after (right).")

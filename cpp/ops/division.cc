@@ -159,6 +159,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("floor_divide(Tensor self, Tensor other) -> Tensor")
       .doc("Quotient rounded towards minus infinity.")
       .pointwise()
+      .dtypes(kNumberDTypes)
       .shape(same_type_rule)
       .cpu(checked_division<FloorDivide>)
       .grad("", no_slope)
@@ -166,6 +167,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("_trunc_divide(Tensor self, Tensor other) -> Tensor")
       .doc("Quotient rounded towards zero.")
       .pointwise()
+      .dtypes(kNumberDTypes)
       .shape(same_type_rule)
       .cpu(checked_division<TruncDivide>)
       .grad("", no_slope)
@@ -173,6 +175,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("remainder(Tensor self, Tensor other) -> Tensor")
       .doc("Remainder with the divisor's sign, as Python's %.")
       .pointwise()
+      .dtypes(kNumberDTypes)
       .shape(same_type_rule)
       .cpu(checked_division<Remainder>)
       .grad("self other",
@@ -181,6 +184,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("fmod(Tensor self, Tensor other) -> Tensor")
       .doc("Remainder with the dividend's sign, as in C.")
       .pointwise()
+      .dtypes(kNumberDTypes)
       .shape(same_type_rule)
       .cpu(checked_division<Fmod>)
       .grad("self other",

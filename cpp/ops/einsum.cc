@@ -196,6 +196,14 @@ Labels implied_output(const std::vector<Operand>& given, int64_t most_dots) {
 }
 
 Tensor einsum(const std::string& text, const TensorList& tensors) {
+  // Of each pair one may be empty, where no product is asked that would refuse them.
+  for (const Tensor& x : tensors) {
+    PKG_CHECK(tensors.size() < 2 || x.dtype() == tensors[0].dtype(), RuntimeError,
+              "[einsum] expected operands of the same dtype, got ", tensors[0].dtype(),
+              " and ", x.dtype(), ".");
+    PKG_CHECK(tensors.size() < 2 || x.dtype() != DType::Bool, NotImplementedError,
+              "[einsum] expected integer or floating operands of a product, got bool.");
+  }
   const Equation equation = parse(text);
   PKG_CHECK(equation.inputs.size() == tensors.size(), RuntimeError, "[einsum] expected ",
             equation.inputs.size(), " operands for '", text, "', got ", tensors.size());

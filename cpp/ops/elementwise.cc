@@ -1,26 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// ops/elementwise.cc: dtype promotion and the shape rules of elementwise ops.
+// ops/elementwise.cc: bare numbers and the shape rules of elementwise ops.
 #include "ops/elementwise.h"
 
 #include "tensor/allocator.h"
 
 namespace pkg::ops {
-namespace {
-
-int category(DType dtype) {
-  return dtype == DType::Bool ? 0 : is_floating(dtype) ? 2 : 1;
-}
-// 2: dimensioned, 1: 0-d, 0: Python number.
-int priority(const Tensor& t) {
-  return t.impl()->wrapped_number ? 0 : t.ndim() == 0 ? 1 : 2;
-}
-
-}  // namespace
-
-DType operand_type(const Tensor& tensor) {
-  const bool number = tensor.impl()->wrapped_number;
-  return number && is_floating(tensor.dtype()) ? default_dtype() : tensor.dtype();
-}
 
 Tensor as_gradient(const Tensor& operand, const Tensor& grad) {
   if (!is_floating(grad.dtype())) return operand;
@@ -30,32 +14,6 @@ Tensor as_gradient(const Tensor& operand, const Tensor& grad) {
   const Tensor result = share(as_dtype(operand, grad.dtype()));
   result.impl()->wrapped_number = false;
   return result;
-}
-
-DType result_type(const Tensor& a, const Tensor& b) {
-  const int pa = priority(a), pb = priority(b);
-  if (a.dtype() == b.dtype() && (pa || pb)) return a.dtype();
-  if (pa == pb) return promote(operand_type(a), operand_type(b));
-  const Tensor& high = pa > pb ? a : b;
-  const Tensor& low = pa > pb ? b : a;
-  return category(low.dtype()) > category(high.dtype()) ? operand_type(low)
-                                                        : high.dtype();
-}
-
-DType result_type(std::initializer_list<const Tensor*> tensors) {
-  std::optional<DType> groups[3];
-  for (const Tensor* t : tensors) {
-    if (!t->defined()) continue;
-    auto& group = groups[priority(*t)];
-    group = group ? promote(*group, operand_type(*t)) : operand_type(*t);
-  }
-  std::optional<DType> result;
-  for (int i = 2; i >= 0; --i) {
-    if (groups[i] && (!result || category(*groups[i]) > category(*result))) {
-      result = groups[i];
-    }
-  }
-  return *result;
 }
 
 Tensor sum_to(const Tensor& grad, const Shape& shape) {

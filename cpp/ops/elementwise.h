@@ -6,20 +6,13 @@
 #include "base/checked.h"
 #include "dispatcher/library.h"
 #include "ops/functions.h"
+#include "tensor/promotion.h"
 #include "tensor/strided_loop.h"
 
 namespace pkg::ops {
 
-/// dtype of an operation on both, by PyTorch's rules: dimensioned tensors decide first,
-/// then 0-d tensors, then Python numbers; a later group only counts when its category
-/// (bool < integer < floating) is higher.
-DType result_type(const Tensor& a, const Tensor& b);
-/// The same of any number; undefined tensors do not count.
-DType result_type(std::initializer_list<const Tensor*> tensors);
-
-/// dtype of one operand: a bare number has the default of its kind, whatever it is
-/// stored in.
-DType operand_type(const Tensor& tensor);
+using pkg::operand_type;
+using pkg::result_type;
 
 /// An operand with the dtype of the gradient, for formulas: what two bare numbers make, or
 /// the logarithm of an integer, has the default dtype, which may be less precise; and bools
@@ -162,7 +155,7 @@ template <class F>
 OpBuilder unary_float(OpBuilder op, F) {
   op.pointwise().shape(float_shape).cpu([](Tensor& out, const Tensor& self) {
     run_unary(out, self, to_floating(self.dtype()), kFloatType, F{});
-  });
+  }, kStrided);
   return op;
 }
 /// Stanza of a function of any type that keeps the type.
@@ -172,7 +165,7 @@ OpBuilder unary_any(OpBuilder op, F) {
     run_unary(out, self, self.dtype(), kAnyType, [](auto x) -> decltype(x) {
       return decltype(x)(F{}(x));
     });
-  });
+  }, kStrided);
   return op;
 }
 /// Stanza of a predicate: bool result.
@@ -182,7 +175,7 @@ OpBuilder unary_bool(OpBuilder op, F) {
       [](Tensor& out, const Tensor& self) {
         run_unary(out, self, self.dtype(), kAnyType,
                   [](auto x) -> bool { return F{}(x); });
-      });
+      }, kStrided);
   return op;
 }
 /// Stanza of a function of two tensors of any common type.
@@ -195,7 +188,7 @@ OpBuilder binary_any(OpBuilder op, F) {
       .cpu([](Tensor& out, const Tensor& a, const Tensor& b) {
         run_binary(out, a, b, result_type(a, b), kAnyType,
                    [](auto x, auto y) -> decltype(x) { return decltype(x)(F{}(x, y)); });
-      });
+      }, kStrided);
   return op;
 }
 /// Stanza of a gradient in one pass: f(gradient, saved value), floating.  It is for the
@@ -204,6 +197,7 @@ OpBuilder binary_any(OpBuilder op, F) {
 template <class F>
 OpBuilder gradient_pass(OpBuilder op, F) {
   op.pointwise()
+      .dtypes(op.record().schema.arguments[0].name, kFloatDTypes)
       .shape([](const Tensor& grad, const Tensor& saved) {
         check_gradient(grad, saved.sizes());
         return Spec{saved.sizes(), grad.dtype(), grad.device()};
@@ -211,7 +205,7 @@ OpBuilder gradient_pass(OpBuilder op, F) {
       .cpu([](Tensor& out, const Tensor& grad, const Tensor& saved) {
         run_binary(out, grad, saved, grad.dtype(), kFloatType,
                    [](auto g, auto x) -> decltype(g) { return F{}(g, x); });
-      });
+      }, kStrided);
   return op;
 }
 /// Stanza of a comparison: bool result, no gradient.
@@ -225,7 +219,7 @@ OpBuilder binary_bool(OpBuilder op, F) {
       .cpu([](Tensor& out, const Tensor& a, const Tensor& b) {
         run_binary(out, a, b, result_type(a, b), kAnyType,
                    [](auto x, auto y) -> bool { return F{}(x, y); });
-      });
+      }, kStrided);
   return op;
 }
 

@@ -254,6 +254,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .composite(index_put_);
   m.def("index_select(Tensor self, int dim, Tensor index) -> Tensor")
       .doc("The slices of dim that a 1-d index names.")
+      .dtypes("index", kIntegerDTypes)
       .composite([](const Tensor& self, int64_t dim, const Tensor& i) {
         const TensorList at = slices("index_select", self, dim, i);
         if (self.ndim() > 0) return index(self, at);
@@ -266,9 +267,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .non_differentiable();
   m.def("masked_select(Tensor self, Tensor mask) -> Tensor")
       .doc("The elements where mask is true, as a vector.")
+      .dtypes("mask", DType::Bool)
       .composite([](const Tensor& self, const Tensor& mask) {
-        PKG_CHECK(mask.dtype() == DType::Bool, RuntimeError,
-                  "[masked_select] expected a bool mask, got ", mask.dtype());
         Shape sizes = broadcast_shapes("masked_select", self.sizes(), mask.sizes());
         if (sizes.empty()) sizes.push_back(1);
         return index(expand(self, sizes), {expand(mask, sizes)});
@@ -276,23 +276,29 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("index_add(Tensor self, int dim, Tensor index, Tensor source, *, "
         "Scalar alpha=1) -> Tensor")
       .doc("self with alpha * source[i] added to slice index[i] of dim.")
+      .dtypes("index", kIntegerDTypes)
       .composite(index_add<false>);
   m.def("index_add_(Tensor(a!) self, int dim, Tensor index, Tensor source, *, "
         "Scalar alpha=1) -> Tensor(a!)")
       .doc("In-place form of index_add.")
+      .dtypes("index", kIntegerDTypes)
       .composite(index_add<true>);
   m.def("index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor")
       .doc("self with source[i] written to slice index[i] of dim.")
+      .dtypes("index", kIntegerDTypes)
       .composite(index_copy<false>);
   m.def("index_copy_(Tensor(a!) self, int dim, Tensor index, Tensor source) "
         "-> Tensor(a!)")
       .doc("In-place form of index_copy.")
+      .dtypes("index", kIntegerDTypes)
       .composite(index_copy<true>);
   m.def("index_fill(Tensor self, int dim, Tensor index, Scalar value) -> Tensor")
       .doc("self with one value in the slices of dim that index names.")
+      .dtypes("index", kIntegerDTypes)
       .composite(index_fill<false>);
   m.def("index_fill_(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)")
       .doc("In-place form of index_fill.")
+      .dtypes("index", kIntegerDTypes)
       .composite(index_fill<true>);
   m.def("index_put(Tensor self, Tensor?[] indices, Tensor values, "
         "bool accumulate=False) -> Tensor")
@@ -300,15 +306,15 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .composite(put);
   m.def("embedding(Tensor weight, Tensor indices) -> Tensor")
       .doc("The rows of weight that indices name.")
+      .dtypes("indices", kIntegerDTypes)
       .composite([](const Tensor& weight, const Tensor& indices) {
         PKG_CHECK(weight.ndim() == 2, RuntimeError, "[embedding] 'weight' must be 2-D, got "
                   "shape ", weight.sizes());
-        PKG_CHECK(is_integral(indices.dtype()), RuntimeError, "[embedding] expected integer "
-                  "indices, got ", indices.dtype());
         return index(weight, TensorList{indices});
       });
   m.def("take(Tensor self, Tensor index) -> Tensor")
       .doc("Elements of the flattened tensor, in the shape of index.")
+      .dtypes("index", kIntegerDTypes)
       .composite([](const Tensor& self, const Tensor& i) {
         return index_front(reshape(self, Shape{self.numel()}), TensorList{i});
       });

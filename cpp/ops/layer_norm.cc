@@ -89,6 +89,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("_layer_norm(Tensor self, int length, Tensor? weight, Tensor? bias, float eps, "
         "bool centred) -> (Tensor, Tensor, Tensor)")
       .doc("Rows of `length` elements normalised; also their means and 1 / deviations.")
+      .dtypes("self", kFloatDTypes)
       .element_cost(1)
       .shape([](const Tensor& self, int64_t length, const Tensor& weight,
                 const Tensor& bias, double, bool) -> std::array<Spec, 3> {
@@ -101,6 +102,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("_layer_norm_backward(Tensor grad, Tensor self, Tensor mean, Tensor scale, "
         "Tensor? weight, int length, bool centred) -> (Tensor, Tensor, Tensor)")
       .doc("Gradients of _layer_norm for self, weight and bias in one pass.")
+      .dtypes("grad", kFloatDTypes)
+      .dtypes("self", kFloatDTypes)
       .non_differentiable()
       .element_cost(1.5)
       .shape([](const Tensor& grad, const Tensor& self, const Tensor& mean,

@@ -10,9 +10,9 @@ const BinaryOp bmm{"bmm"};
 constexpr double kFlopsPerNanosecond = 100;  // of one core, for the scheduler's estimate
 
 void check_product(const Tensor& a, const Tensor& b, bool fits) {
-  PKG_CHECK(fits, RuntimeError, "mat1 and mat2 shapes cannot be multiplied (", a.size(-2),
+  PKG_CHECK(fits, RuntimeError, "[mm] mat1 and mat2 shapes cannot be multiplied (", a.size(-2),
             "x", a.size(-1), " and ", b.size(-2), "x", b.size(-1), ")");
-  PKG_CHECK(a.dtype() == b.dtype(), RuntimeError, "expected mat1 and mat2 to have the "
+  PKG_CHECK(a.dtype() == b.dtype(), RuntimeError, "[mm] expected mat1 and mat2 to have the "
             "same dtype, but got: ", a.dtype(), " != ", b.dtype());
 }
 double product_cost(const Value* args, const Spec* specs) {
@@ -44,7 +44,7 @@ Tensor as_batch(const Tensor& x, const Shape& batch) {
 }
 
 Tensor matmul(const Tensor& a, const Tensor& b) {
-  PKG_CHECK(a.ndim() > 0 && b.ndim() > 0, RuntimeError, "both arguments to matmul need to "
+  PKG_CHECK(a.ndim() > 0 && b.ndim() > 0, RuntimeError, "[matmul] both arguments to matmul need to "
             "be at least 1D, but they are ", a.ndim(), "D and ", b.ndim(), "D");
   if (a.ndim() == 1 || b.ndim() == 1) {  // a missing dimension of size 1, dropped again
     const Tensor x = a.ndim() == 1 ? unsqueeze(a, 0) : a;
@@ -79,7 +79,7 @@ Spec linear_rule(const Tensor& input, const Tensor& weight, const Tensor& bias) 
             RuntimeError, "[linear] mat1 and mat2 shapes cannot be multiplied: expected "
             "input (..., in) and weight (out, in) or (in,), got ", input.sizes(), " and ",
             weight.sizes());
-  PKG_CHECK(input.dtype() == weight.dtype(), RuntimeError, "expected mat1 and mat2 to "
+  PKG_CHECK(input.dtype() == weight.dtype(), RuntimeError, "[linear] expected mat1 and mat2 to "
             "have the same dtype, but got: ", input.dtype(), " != ", weight.dtype());
   Shape sizes = input.sizes();
   if (weight.ndim() == 1) sizes.erase(sizes.size() - 1);
@@ -120,6 +120,7 @@ TensorList linear_gradient(const GradContext& g) {
 PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("bmm(Tensor self, Tensor mat2) -> Tensor")
       .doc("Matrix products of a batch: (b, n, k) times (b, k, m).")
+      .dtypes(kNumberDTypes)
       .shape(bmm_rule)
       .cost(product_cost)
       .grad("self?mat2 mat2?self", [](const GradContext& g) -> TensorList {
@@ -133,6 +134,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .composite(matmul);
   m.def("mm(Tensor self, Tensor mat2) -> Tensor")
       .doc("Product of two matrices: (n, k) times (k, m).")
+      .dtypes(kNumberDTypes)
       .shape(mm_rule)
       .cost(product_cost)
       .grad("self?mat2 mat2?self", [](const GradContext& g) -> TensorList {
@@ -144,6 +146,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor")
       .doc("input @ weight.T + bias: input (..., in), weight (out, in) or (in,), bias "
            "(out,).")
+      .dtypes(kNumberDTypes)
       .shape(linear_rule)
       .cost(product_cost)
       .grad("input?weight weight?input", linear_gradient);

@@ -23,9 +23,6 @@ Spec rows_rule(const Tensor& input, const Tensor& target, int64_t,
             ValueError, "[cross_entropy] expected input (N, C) and target (N,), got ",
             input.sizes(), " and ", target.sizes());
   check_reduction(reduction);
-  PKG_CHECK(is_floating(input.dtype()) && target.dtype() == DType::Int64, RuntimeError,
-            "[cross_entropy] expected floating input and int64 target, got ",
-            input.dtype(), " and ", target.dtype());
   return {reduction == "none" ? target.sizes() : Shape(), input.dtype(), input.device()};
 }
 
@@ -145,6 +142,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         "-> Tensor")
       .doc("-log softmax(input)[target] of each row, reduced; rows whose target is "
            "ignore_index do not count.")
+      .dtypes("input", kFloatDTypes)
+      .dtypes("target", DType::Int64)
       .shape(rows_rule)
       .cost([](const Value* args, const Spec*) {
         return 1.5 * double(std::get<Tensor>(args[0]).numel());
@@ -155,6 +154,9 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("_cross_entropy_backward(Tensor grad, Tensor input, Tensor target, "
         "int ignore_index, str reduction) -> Tensor")
       .doc("Gradient of _cross_entropy in one pass.")
+      .dtypes("grad", kFloatDTypes)
+      .dtypes("input", kFloatDTypes)
+      .dtypes("target", DType::Int64)
       .non_differentiable()
       .element_cost(1.5)
       .shape([](const Tensor& grad, const Tensor& input, const Tensor& target,

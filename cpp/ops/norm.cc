@@ -20,12 +20,12 @@ const BinaryOp same{"_same"};
 Spec vector_norm_rule(const Tensor& self, const Scalar& ord, const Dims& dim, bool keepdim,
                       MaybeType dtype) {
   const DType type = dtype.value_or(self.dtype());
-  PKG_CHECK(is_floating(type), RuntimeError, "linalg.vector_norm: Expected a floating "
-            "point tensor as input. Got ", type);
+  PKG_CHECK(is_floating(type), RuntimeError, "[linalg_vector_norm] Expected a "
+            "floating point tensor as input. Got ", type);
   const double p = ord.to<double>();
   PKG_CHECK((p >= 0 && p != kInf) ||
                 reduced_count("linalg_vector_norm", self.sizes(), dim) > 0, RuntimeError,
-            "linalg.vector_norm cannot compute the ", p, " norm on an empty tensor "
+            "[linalg_vector_norm] cannot compute the ", p, " norm on an empty tensor "
             "because the operation does not have an identity");
   return {reduced_shape("linalg_vector_norm", self, dim, keepdim), type, self.device()};
 }

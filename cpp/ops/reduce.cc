@@ -68,7 +68,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .composite([](const Tensor& self, const Dims& dim, bool keepdim,
                     std::optional<DType> dtype) {
         const DType type = dtype.value_or(self.dtype());
-        PKG_CHECK(is_floating(type), RuntimeError, "mean(): could not infer output dtype. "
+        PKG_CHECK(is_floating(type), RuntimeError, "[mean] could not infer output dtype. "
                   "Input dtype must be a floating point dtype, got ", type);
         const auto n = double(reduced_count("mean", self.sizes(), dim));
         return sum_over(n, self, dim, keepdim, dtype);

@@ -94,6 +94,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .grad("self", cumprod_gradient);
   m.def("_linear_scan(Tensor a, Tensor b, int dim) -> Tensor")
       .doc("y[i] = b[i] + a[i] * y[i - 1] along dim, y[-1] being zero.")
+      .dtypes(kFloatDTypes)
       .shape([](const Tensor& a, const Tensor& b, int64_t dim) {
         PKG_CHECK(a.sizes() == b.sizes() && a.dtype() == b.dtype(), RuntimeError,
                   "[_linear_scan] expected a and b alike, got ", a.sizes(), " of ",

@@ -7,6 +7,7 @@
 namespace pkg::ops {
 namespace {
 
+constexpr DTypeSet kIndexDTypes{DType::Int32, DType::Int64};
 using Scatter = Op<Tensor(const Tensor&, int64_t, const Tensor&, const Tensor&)>;
 const Op<Tensor(const Tensor&, int64_t, const Tensor&)> gather{"gather"};
 const Scatter scatter_add{"scatter_add"}, scatter{"_scatter"}, scatter_{"_scatter_"};
@@ -20,8 +21,6 @@ int64_t size_of(const Tensor& t, int64_t d) { return t.ndim() == 0 ? 1 : t.size(
 // without elements fits everything.
 void check_index(const char* op, const Tensor& self, int64_t dim, const Tensor& index) {
   const int64_t at = wrap_dim(op, dim, self.ndim());
-  PKG_CHECK(index.dtype() == DType::Int64 || index.dtype() == DType::Int32, RuntimeError,
-            "[", op, "] Expected dtype int64 for index, got ", index.dtype());
   if (index.numel() == 0) return;
   PKG_CHECK(dims_of(index) == dims_of(self), RuntimeError, "[", op, "] Index tensor must have "
             "the same number of dimensions as input tensor (", index.ndim(), " and ",
@@ -71,6 +70,7 @@ Tensor src_gradient(const GradContext& g) {
 PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("gather(Tensor self, int dim, Tensor index) -> Tensor")
       .doc("out[i][j] = self[index[i][j]][j] for dim 0, and so on.")
+      .dtypes("index", kIndexDTypes)
       .shape([](const Tensor& self, int64_t dim, const Tensor& index) {
         check_index("gather", self, dim, index);
         return Spec{index.sizes(), self.dtype(), self.device()};
@@ -106,6 +106,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       });
   m.def("_scatter(Tensor self, int dim, Tensor index, Tensor src) -> Tensor")
       .doc("self with out[index[i][j]][j] = src[i][j] for dim 0; the last of equals wins.")
+      .dtypes("index", kIndexDTypes)
       .shape(scatter_rule)
       .grad("index",
             [](const GradContext& g) -> TensorList {
@@ -118,6 +119,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .in_place();
   m.def("scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor")
       .doc("self with out[index[i][j]][j] += src[i][j] for dim 0, and so on.")
+      .dtypes("index", kIndexDTypes)
       .shape(scatter_rule)
       .grad("index",
             [](const GradContext& g) -> TensorList {
@@ -145,12 +147,11 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("masked_fill(Tensor self, Tensor mask, Tensor value) -> Tensor")
       .doc("value (a number or 0-d tensor) where mask is true, else self.")
       .pointwise()
+      .dtypes("mask", DType::Bool)
       .shape([](const Tensor& self, const Tensor& mask, const Tensor& value) {
         PKG_CHECK(value.ndim() == 0, RuntimeError, "[masked_fill] only supports a "
                   "0-dimensional value tensor, but got tensor with ", value.ndim(),
                   " dimension(s).");
-        PKG_CHECK(mask.dtype() == DType::Bool, RuntimeError, "[masked_fill] only supports "
-                  "boolean masks, but got mask with dtype ", mask.dtype());
         Spec spec = self.spec();
         spec.sizes = broadcast_shapes("masked_fill", self.sizes(), mask.sizes());
         if (value.impl()->wrapped_number) {

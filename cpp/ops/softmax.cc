@@ -44,6 +44,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       });
   m.def("_softmax_backward(Tensor grad, Tensor result, bool logarithm) -> Tensor")
       .doc("Gradient of _softmax or _log_softmax from its result, in one pass.")
+      .dtypes("grad", kFloatDTypes)
+      .dtypes("result", kFloatDTypes)
       .non_differentiable()
       .element_cost(1.5)
       .shape([](const Tensor& grad, const Tensor& result, bool) {

@@ -21,7 +21,7 @@ const Op<Tensor(const Tensor&, std::optional<int64_t>, bool)> argmax{"argmax"};
 // Two passes: the textbook one-pass formula loses all digits far from zero.
 Tensor var(const Tensor& self, const Dims& dim, int64_t correction, bool keepdim) {
   PKG_CHECK(is_floating(self.dtype()), RuntimeError,
-            "std and var only support floating point dtypes, got ", self.dtype());
+            "[var] std and var only support floating point dtypes, got ", self.dtype());
   const auto n = double(reduced_count("var", self.sizes(), dim));
   return in_full_precision(self, [&](const Tensor& x) {
     const Tensor centred = sub(x, mean(x, dim, true, std::optional<DType>()));

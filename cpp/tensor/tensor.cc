@@ -92,6 +92,11 @@ TensorImpl::TensorImpl(Ref<Storage> storage_in, const Shape& sizes_in, int64_t n
 VersionCounter::~VersionCounter() = default;
 TensorImpl::~TensorImpl() { count_live(Live::Tensors, -1); }
 
+void Tensor::refuse_data(DType wanted) const {
+  throw TypeError(str("[data] expected a tensor of ", wanted, ", got ", dtype(),
+                      ". Convert it first, or declare the dtypes that the kernel takes."));
+}
+
 Tensor empty(const Shape& sizes, DType dtype, Device device) {
   const int64_t numel = checked_numel(sizes, dtype), nbytes = numel * itemsize(dtype);
   auto storage = device.type == DeviceType::CPU ? Storage::make(nbytes)

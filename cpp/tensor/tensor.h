@@ -102,9 +102,14 @@ class Tensor {
   /// Key set of a call with this tensor: what it is, and what its memory is up to.
   KeySet keys() const { return impl_->keys | impl_->storage->dynamic_keys(); }
 
-  /// First element.  Does not wait: kernels run when their inputs are ready.
+  /// First element; TypeError if T is not the element type, which data<void>() leaves
+  /// open.  Does not wait: kernels run when their inputs are ready.
   template <class T = void>
   T* data() const {
+    if constexpr (!std::is_void_v<T>) {
+      constexpr DType wanted = dtype_of<std::remove_cv_t<T>>;
+      if (__builtin_expect(impl_->dtype != wanted, 0)) refuse_data(wanted);
+    }
     return reinterpret_cast<T*>(static_cast<char*>(impl_->storage->data()) +
                                 impl_->offset * itemsize(impl_->dtype));
   }
@@ -150,6 +155,7 @@ class Tensor {
   bool is_same(const Tensor& other) const { return impl_ == other.impl_; }
 
  private:
+  [[noreturn, gnu::cold]] void refuse_data(DType wanted) const;
   // wrap_dim() takes 0 for a dimension of a 0-d tensor, which has none to look at.
   size_t own_dim(const char* op, int64_t dim) const {
     PKG_CHECK(ndim() > 0, IndexError, "[", op, "] Dimension specified as ", dim,

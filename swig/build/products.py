@@ -126,7 +126,7 @@ class Products:
         # Default visibility: exception classes, registries and templates' statics must
         # be one in the whole process, whichever library throws or registers.
         flags = self._build_info() if source.name == "build_info.cc" else []
-        return self._compile(source, "obj", flags)
+        return self._compile(source, "obj", ["-DPKG_BUILDS_CORE", *flags])
 
     def _compile_binding(self, source: Path, extra: list[str] | None = None) -> Step:
         python = sysconfig.get_path("include")

@@ -248,7 +248,7 @@ PyObject* operator_repr(PyObject* self) {
 PyObject* get_doc(PyObject* self, void*) {
   std::string text;
   for (const Operator* op : overloads_of(self)) {
-    text += (text.empty() ? "" : "\n\n") + op->schema.str() + "\n\n" + op->doc;
+    text += (text.empty() ? "" : "\n\n") + op->help();
   }
   return PyUnicode_FromStringAndSize(text.data(), Py_ssize_t(text.size()));
 }
@@ -273,9 +273,10 @@ PyObject* get_records(PyObject* self, void*) {
         if (PyList_Append(keys.get(), key.get()) < 0) throw_python_error();
       }
       PyRef record(checked(Py_BuildValue(
-          "{s:s,s:s,s:s,s:s,s:s,s:O}", "schema", op->schema.str().c_str(), "doc",
-          op->doc.c_str(), "kind", op->kind_name(), "gradient", op->gradient_name(),
-          "where", op->where, "dispatch_keys", keys.get())));
+          "{s:s,s:s,s:s,s:s,s:s,s:s,s:O}", "schema", op->schema.str().c_str(), "doc",
+          op->doc.c_str(), "dtypes", op->dtypes().c_str(), "kind", op->kind_name(),
+          "gradient", op->gradient_name(), "where", op->where, "dispatch_keys",
+          keys.get())));
       if (PyList_Append(list.get(), record.get()) < 0) throw_python_error();
     }
     return list.release();

@@ -76,7 +76,7 @@ class OpObject {
   std::string doc() const {
     std::string text;
     for (const Operator* op : overloads_) {
-      text += (text.empty() ? "" : "\n\n") + op->schema.str() + "\n\n" + op->doc;
+      text += (text.empty() ? "" : "\n\n") + op->help();
     }
     return text;
   }
@@ -100,6 +100,7 @@ class OpObject {
         if (op->has_kernel(DispatchKey(k))) keys.append(name_of(DispatchKey(k)));
       }
       list.append(py::dict("schema"_a = op->schema.str(), "doc"_a = op->doc,
+                           "dtypes"_a = op->dtypes(),
                            "kind"_a = op->kind_name(),
                            "gradient"_a = op->gradient_name(),
                            "where"_a = op->where, "dispatch_keys"_a = keys));

@@ -377,6 +377,7 @@ static void an_op_of_our_own_is_called_and_differentiated(void) {
   const pkg_op_definition definition = {.schema = "cube(Tensor self) -> Tensor",
                                         .doc = "Third power.",
                                         .compute = cube,
+                                        .dtypes = "float32",
                                         .gradient = cube_gradient,
                                         .user_data = &calls};
   const pkg_op* op = pkg_register_op("ctest", &definition, status);
@@ -450,6 +451,7 @@ static void a_rule_of_our_own_gives_two_results(void) {
           "-> (Tensor, Tensor)",
       .shape = pairs_shape,
       .compute = pairs,
+      .dtypes = "float32, weight: any",
       .user_data = &wanted};
   const pkg_op* op = pkg_register_op("ctest", &definition, status);
   CHECK_OK();
@@ -484,6 +486,7 @@ static void a_rule_of_our_own_gives_two_results(void) {
   pkg_tensor_set_requires_grad(x, false, status);
 
   definition.schema = "half_pairs(Tensor self) -> (Tensor, Tensor)";
+  definition.dtypes = "float32";
   definition.user_data = NULL; /* the rule then forgets the second result */
   op = pkg_register_op("ctest", &definition, status);
   CHECK(pkg_op_call(op, args, 1, results, status) == -1);
@@ -511,6 +514,22 @@ static void wrong_definitions_are_refused(void) {
   const pkg_op_definition empty = {.schema = "f(Tensor self) -> Tensor"};
   CHECK(!pkg_register_op("ctest", &empty, status));
   CHECK_ERROR(PKG_VALUE_ERROR, "expected a compute callback, got NULL");
+  const struct {
+    const char* dtypes;
+    const char* text;
+  } domains[] = {
+      {NULL, "expected the dtypes that compute takes, got NULL"},
+      {"", "expected the dtypes that compute takes, got none"},
+      {"float32 quaternion", "got 'quaternion'. Hint: \"float32\""},
+      {"other: float32", "expected a parameter of f(Tensor self) -> Tensor before ':'"},
+  };
+  for (size_t i = 0; i < COUNT(domains); ++i) {
+    const pkg_op_definition definition = {.schema = "f(Tensor self) -> Tensor",
+                                          .compute = cube,
+                                          .dtypes = domains[i].dtypes};
+    CHECK(!pkg_register_op("ctest", &definition, status));
+    CHECK_ERROR(PKG_VALUE_ERROR, domains[i].text);
+  }
   CHECK(!pkg_register_op("ctest", NULL, status) && !pkg_op_find("ctest::f", NULL));
 }
 
@@ -519,11 +538,24 @@ static void a_kernel_can_be_replaced(void) {
   const float values[] = {2, 3};
   pkg_tensor* x = vector(values, 2);
   const pkg_op* op = pkg_op_find("erf", status);
-  CHECK(pkg_register_kernel(op, cube, &calls, status));
+  const pkg_op_definition kernel = {
+      .compute = cube, .dtypes = "float32", .user_data = &calls};
+  CHECK(pkg_register_kernel(op, &kernel, status));
   pkg_tensor* y = unary("erf", x);
   CHECK(at(y, 1) == 27 && calls == 1);
-  CHECK(!pkg_register_kernel(pkg_op_find("reshape", NULL), cube, NULL, status));
+  CHECK(!pkg_register_kernel(pkg_op_find("reshape", NULL), &kernel, status));
   CHECK_ERROR(PKG_VALUE_ERROR, "shape rule");
+  CHECK(!pkg_register_kernel(op, NULL, status));
+  CHECK_ERROR(PKG_TYPE_ERROR, "a compute callback, got NULL");
+
+  /* What the new kernel does not take is refused before it runs. */
+  const double wide[] = {2, 3};
+  const int64_t n = 2;
+  pkg_tensor* d = pkg_tensor_from_data(wide, &n, 1, PKG_FLOAT64, status);
+  const pkg_arg args[] = {pkg_arg_tensor(NULL, d)};
+  CHECK(!pkg_op_call_tensor(op, args, 1, status) && calls == 1);
+  CHECK_ERROR(PKG_NOT_IMPLEMENTED_ERROR, "[erf] expected float32 tensors, got float64");
+  pkg_tensor_delete(d);
   pkg_tensor_delete(y);
   pkg_tensor_delete(x);
 }

@@ -27,7 +27,7 @@ float first(const Tensor& t) { return t.wait().data<float>()[0]; }
 // Puts a block on the list as a loaded library would, and runs the list.
 void add_block(Kind kind, const char* ns, const char* key, void (*block)(Library&)) {
   Dispatcher::get();  // an error undoes all that is pending: let it be this block alone
-  Registration registration(kind, ns, key, "here:1", block);
+  Registration registration(kind, ns, key, {"here:1"}, block);
   Dispatcher::get();
 }
 bool known(const char* name) { return Dispatcher::get().find_or_null(name, "test"); }
@@ -140,19 +140,21 @@ TEST(functions_must_fit_the_schema) {
                            m.def("g(Tensor self, int n) -> Tensor")
                                .cpu([](const Tensor& self, double) { return self; });
                          }),
-               ValueError, "does not fit the schema g(Tensor self, int n)");
+               ValueError, "expected Tensor(const Tensor& self, int64_t n), got "
+               "Tensor(const Tensor&, double).");
   CHECK_THROWS(add_block(Kind::Fragment, "test", nullptr,
                          [](Library& m) {
                            m.def("g(Tensor self) -> Tensor")
                                .shape([](const Tensor& self) { return self.spec(); })
                                .cpu([](Tensor&, const Tensor&, bool) {});
                          }),
-               ValueError, "does not fit the schema");
+               ValueError, "expected void(Tensor& out, const Tensor& self), got "
+               "void(Tensor& out, const Tensor&, bool).");
   CHECK_THROWS(add_block(Kind::Fragment, "test", nullptr,
                          [](Library& m) {
                            m.def("g(Tensor self) -> Tensor").grad("other", nullptr);
                          }),
-               ValueError, "has no parameter named 'other'");
+               ValueError, "expected names of parameters or 'result', got 'other'");
 }
 
 TEST(overloads_are_found_by_name_and_kept_in_order) {

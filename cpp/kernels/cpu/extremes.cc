@@ -20,7 +20,7 @@ bool beats(T candidate, T best) {
 // The extremes of every row, or of every column: then row by row into `out`.
 template <bool Max, class T>
 void extremes(const Layout& in, T* out) {
-  const T* x = in.data.data<T>();
+  const T* x = static_cast<const T*>(in.data.data<void>());  // bools as bytes, too
   const int64_t n = in.reduced;
   if (n == 0) {
     std::fill_n(out, in.outer, T());

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// dispatcher/row_major.cc: arguments and results in row-major order around a kernel.
+#include "dispatcher/row_major.h"
+
+#include "dispatcher/domain.h"
+#include "dispatcher/library.h"
+#include "tensor/promotion.h"
+#include "tensor/strided_loop.h"
+
+namespace pkg::detail {
+namespace {
+
+Tensor dense_copy(const Tensor& tensor) {
+  Tensor copy = empty(tensor.sizes(), tensor.dtype());
+  copy_into(copy, tensor);
+  return copy;
+}
+
+bool share_memory(const Tensor& a, const Tensor& b) {
+  return a.impl()->storage == b.impl()->storage;
+}
+
+// The arguments of a kernel that takes rows: those that are not row-major copied, and
+// those that lie in memory that is written.
+class Rows {
+ public:
+  explicit Rows(std::span<const Value> args) : args_(args.begin(), args.end()) {}
+
+  /// Copies what shares memory with `written`.
+  void keep_from(const Tensor& written) {
+    each([&](size_t, Tensor& tensor) {
+      if (share_memory(tensor, written)) tensor = dense_copy(tensor);
+    });
+  }
+  /// Row-major copies of the rest.  A written one is copied back by finish().
+  void straighten(const Schema& schema) {
+    each([&](size_t i, Tensor& tensor) {
+      if (tensor.is_contiguous()) return;
+      Tensor original = std::exchange(tensor, dense_copy(tensor));
+      if (schema.arguments[i].written) written_.push_back({std::move(original), tensor});
+    });
+  }
+  void finish() const {
+    for (const auto& [original, copy] : written_) copy_into(original, copy);
+  }
+  /// What the caller knows a returned copy as.
+  void restore(Tensor& result) const {
+    for (const auto& [original, copy] : written_) {
+      if (result.is_same(copy)) result = original;
+    }
+  }
+  std::vector<Value>& args() { return args_; }
+  template <class F>
+  void each(F f) {
+    for (size_t i = 0; i < args_.size(); ++i) {
+      if (auto* tensor = std::get_if<Tensor>(&args_[i])) {
+        if (tensor->defined()) f(i, *tensor);
+      } else if (auto* list = std::get_if<TensorList>(&args_[i])) {
+        for (Tensor& item : *list) {
+          if (item.defined()) f(i, item);
+        }
+      }
+    }
+  }
+
+ private:
+  struct Written {
+    Tensor original, copy;
+  };
+  std::vector<Value> args_;
+  std::vector<Written> written_;
+};
+
+void compute_rows(const Operator& op, const Kernel& kernel, std::span<const Value> args,
+                  std::span<Tensor> results, const ResultTypes& dtypes) {
+  Rows rows(args);
+  std::array<Tensor, 3> to;
+  for (size_t i = 0; i < results.size(); ++i) {
+    const bool as_it_is = results[i].is_contiguous() && results[i].dtype() == dtypes[i];
+    to[i] = as_it_is ? results[i] : empty(results[i].sizes(), dtypes[i]);
+    rows.keep_from(to[i]);
+  }
+  rows.straighten(op.schema);
+  kernel.compute(kernel.function, rows.args().data(), to.data());
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (!to[i].is_same(results[i])) copy_into(results[i], to[i]);
+  }
+}
+
+}  // namespace
+
+void convert_numbers(const Operator& op, std::span<Value> args) {
+  const Operator& definition = op.definition();
+  const Kernel& kernel = definition.kernel(DispatchKey::CPU);
+  const Domain& domain = kernel.domain ? *kernel.domain : definition.domain;
+  if (kernel.strided || domain.common == kAllDTypes) return;
+  CommonDType types;
+  bool numbers = false;
+  const auto each = [&](auto f) {
+    for (size_t i = 0; i < args.size(); ++i) {
+      if (!domain.own[i].empty()) continue;
+      if (auto* tensor = std::get_if<Tensor>(&args[i])) f(*tensor);
+      auto* list = std::get_if<TensorList>(&args[i]);
+      for (size_t k = 0; list && k < list->size(); ++k) f((*list)[k]);
+    }
+  };
+  each([&](const Tensor& tensor) {
+    types.add(tensor);
+    numbers |= tensor.defined() && tensor.impl()->wrapped_number;
+  });
+  if (!numbers) return;
+  each([&](Tensor& tensor) {
+    if (tensor.defined() && tensor.impl()->wrapped_number) {
+      tensor = as_dtype(tensor, *types.get());
+    }
+  });
+}
+
+void infer_shapes(const Operator& op, std::span<const Value> args, Spec* specs) {
+  const Operator& definition = op.definition();
+  try {
+    definition.shape_boxed(definition.shape, args.data(), specs);
+  } catch (Error& error) {
+    error.rename(op.schema.name);
+    throw;
+  }
+}
+
+void compute(const Operator& op, const Kernel& kernel, std::span<const Value> args,
+             std::span<Tensor> results, const ResultTypes& dtypes) {
+  try {
+    if (!kernel.strided) return compute_rows(op, kernel, args, results, dtypes);
+    kernel.compute(kernel.function, args.data(), results.data());
+  } catch (Error& error) {
+    error.rename(op.schema.name);
+    throw;
+  }
+}
+
+void run_structured(const Operator& op, const Kernel& kernel, KeySet keys, Stack& stack) {
+  const size_t n = op.schema.returns.size();
+  const bool meta = keys.highest() == DispatchKey::Meta;
+  const bool none_has_values = meta && check_one_device(op, stack.args);
+  if (op.restricted()) check_dtypes(op, stack.args);
+  convert_numbers(op, stack.args);
+  std::array<Spec, 3> specs;
+  infer_shapes(op, stack.args, specs.data());
+  std::array<Tensor, 3> results;
+  if (op.in_place()) {
+    results[0] = std::get<Tensor>(stack.args[0]);
+    check_in_place(op, results[0], specs[0]);
+    results[0].bump_version();
+  } else {
+    for (size_t i = 0; i < n; ++i) {
+      if (none_has_values && !names_device(stack.args)) specs[i].device = Device{DeviceType::Meta};
+      results[i] = empty(specs[i]);
+    }
+  }
+  if (!meta) {
+    compute(op, kernel, stack.args, {results.data(), n},
+            {specs[0].dtype, specs[1].dtype, specs[2].dtype});
+  }
+  for (size_t i = 0; i < n; ++i) stack.push(std::move(results[i]));
+}
+
+void run_rows(const Operator& op, const Kernel& kernel, KeySet keys, Stack& stack) {
+  if (op.restricted()) check_dtypes(op, stack.args);
+  convert_numbers(op, stack.args);
+  for (size_t i = 0; i < stack.args.size(); ++i) {
+    if (!op.schema.arguments[i].written) continue;
+    for_each_tensor(stack.args[i], [&](const Tensor& t) {
+      check_no_overlap(op, t);
+      t.bump_version();
+    });
+  }
+  Rows rows(stack.args);
+  rows.each([&](size_t i, Tensor& tensor) {
+    if (op.schema.arguments[i].written) return;
+    bool written = false;
+    for (size_t k = 0; k < stack.args.size(); ++k) {
+      if (!op.schema.arguments[k].written) continue;
+      for_each_tensor(stack.args[k],
+                      [&](const Tensor& t) { written |= share_memory(t, tensor); });
+    }
+    if (written) tensor = dense_copy(tensor);
+  });
+  rows.straighten(op.schema);
+  Stack inner{rows.args(), {}, 0};
+  kernel.rows(op, kernel, keys, inner);
+  rows.finish();
+  for (int i = 0; i < inner.n_results; ++i) {
+    if (auto* tensor = std::get_if<Tensor>(&inner.results[size_t(i)])) rows.restore(*tensor);
+    stack.push(std::move(inner.results[size_t(i)]));
+  }
+}
+
+}  // namespace pkg::detail
