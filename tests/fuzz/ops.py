@@ -116,8 +116,11 @@ class Job(threading.Thread):
             if process.returncode == 0 and not hung:
                 return end
             text = errors.read_text(errors="replace")
-        if stage == b"w":
-            raise SystemExit(f"a child did not start:\n{text[-3000:]}")
+        if stage in (b"w", b"\0"):
+            with run.lock:
+                run.report.add("-", "fuzzer", f"a child did not start: {text[-300:]}")
+                run.next = options.calls
+            return end
         op, number = case_of(run.names, options.seed, index)
         kind, what = death(process.returncode, text, hung)
         run.died(op, f"{op}:{number}", kind, what, stage.decode())
