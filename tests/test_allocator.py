@@ -63,7 +63,7 @@ def test_the_caches_of_other_threads_and_pending_work_count_too():
     slow = pkg.ones(2500, 2500)
     for _ in range(3):
         slow = slow @ slow / 2500
-    pending = [slow.repeat(4, 1) for _ in range(4)]  # 100 MB each
+    pending = [slow.repeat(4, 1) for _ in range(3)]  # 100 MB each
     pending = [p + 1 for p in pending]
     del pending, slow
     large = mib(600)
