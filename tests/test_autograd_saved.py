@@ -257,6 +257,21 @@ def test_hooks_of_the_one_result_run_wherever_it_leads():
     assert got[0].tolist() == [2.0] and seen == [[1.0]]
 
 
+def test_parts_of_what_was_detached_may_be_written():
+    """They own no memory that begins at its start."""
+    x, w = leaf(1.0, 2.0, 3.0), leaf(5.0)
+    for apart in ((x * 1)[1:].detach(), (x * 1)[1:].data):
+        apart[1:].mul_(w)
+        assert apart.tolist() == [2.0, 15.0]
+        (got,) = pkg.autograd.grad((apart * apart).sum(), w)
+        assert got.tolist() == [90.0]
+    y = x * 1
+    y[:2].mul_(2)
+    rows = y.reshape(3, 1).t().detach()
+    rows[0].add_(1)
+    assert rows.tolist() == [[3.0, 5.0, 4.0]]
+
+
 def test_small_shapes_of_views():
     """flatten() of one dimension is the tensor; nothing is written to an empty one."""
     x = leaf(1.0, 2.0)

@@ -33,6 +33,7 @@ void autograd_fallback(const Operator& op, const Kernel&, KeySet keys, Stack& st
     return node->set_results(stack);
   }
   const Tensor self = std::get<Tensor>(stack.args[0]);
+  check_recordable(self);
   auto node = Ref<OpNode>::make(op, stack.args);
   dispatcher.redispatch_boxed(op, below, stack);
   record_in_place(self, std::move(node), stack);

@@ -189,7 +189,9 @@ Ref<Node> record_function(std::string name, const TensorList& inputs,
   if (grad_enabled()) {
     for (const Tensor& tensor : written) {
       detail::check_no_bare_view_written(name, tensor);
-      if (needed) prepare_in_place(name, tensor);
+      if (!needed) continue;
+      prepare_in_place(name, tensor);
+      check_recordable(tensor);
     }
     if (needed) {
       node = Ref<RecordedFunction>::make(std::move(name), inputs, outputs,

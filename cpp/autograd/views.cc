@@ -28,7 +28,7 @@ class Recording {
 
 // Offsets of views mean the same in a gradient only when that is laid out as the base.
 void check_layout(const Tensor& base) {
-  PKG_CHECK(base.is_contiguous() && base.offset() == 0, NotImplementedError,
+  PKG_CHECK(base.is_contiguous(), NotImplementedError,
             "[backward] a tensor over foreign memory with strides ", base.strides(),
             " was changed through a view under autograd. clone() it first.");
 }
@@ -38,7 +38,8 @@ void show_base(const Tensor& view) {
   const Tensor base(view.impl()->base);
   check_layout(base);
   Recording on;
-  const Tensor again = strided_view(base, view.sizes(), view.strides(), view.offset());
+  const Tensor again = strided_view(base, view.sizes(), view.strides(),
+                                    view.offset() - base.offset());
   set_history(view, grad_fn(again), 0);
 }
 
@@ -64,7 +65,8 @@ void note_written(const Tensor& self) {
 // the write, in that place.
 void replace_in_base(const Tensor& view, const Tensor& part) {
   const Tensor base(view.impl()->base);
-  const Value args[] = {base, part, view.sizes(), view.strides(), Scalar(view.offset())};
+  const Value args[] = {base, part, view.sizes(), view.strides(),
+                        Scalar(view.offset() - base.offset())};
   set_history(base, Ref<OpNode>::make(strided_scatter.record(), args), 0);
   show_base(view);  // whatever its version: what a Function wrote, it wrote before
 }
@@ -90,9 +92,12 @@ void prepare_in_place(std::string_view name, const Tensor& self) {
               RuntimeError,
               "a view of a leaf Variable that requires grad is being used in an in-place "
               "operation ([", name, "]). Use no_grad() to change it outside the graph.");
-    check_layout(base);
     if (base.requires_grad()) renew(self);  // one made under no_grad has no history yet
   }
+}
+
+void check_recordable(const Tensor& self) {
+  if (self.is_view()) check_layout(Tensor(self.impl()->base));
 }
 
 void record_in_place(const Tensor& self, Ref<OpNode> node, const Stack& stack) {

@@ -25,11 +25,12 @@ Tensor without_repeats(Tensor grad, Shape& sizes, const Shape& strides) {
 
 PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("_strided_view(Tensor self, int[] size, int[] stride, int offset) -> Tensor")
-      .doc("The elements of self's memory at offset + index * stride.")
+      .doc("The elements of self's memory, from its first, at offset + index * stride.")
       .view([](const Tensor& self, const Shape& size, const Shape& stride,
                int64_t offset) {
-        check_inside(self.storage().nbytes() / itemsize(self.dtype()), size, stride, offset);
-        return alias(self, size, stride, offset);
+        const int64_t held = self.storage().nbytes() / itemsize(self.dtype());
+        check_inside(held - self.offset(), size, stride, offset);
+        return alias(self, size, stride, self.offset() + offset);
       })
       .grad("", [](const GradContext& g) -> TensorList {
         Shape size = g.arg<Shape>(1);
