@@ -116,7 +116,7 @@ def test_sources_do_not_broadcast(write, in_place, shape, dim, index, source):
 def test_a_mask_names_no_slices(name):
     mask = pkg.tensor([True, False])
     source = () if name == "index_select" else (pkg.ones(2),)
-    with pytest.raises(RuntimeError, match="an integer dtype for index, got bool"):
+    with pytest.raises(RuntimeError, match="expected integer for .index., got bool"):
         getattr(pkg.ones(2), name)(0, mask, *source)
 
 
@@ -133,7 +133,7 @@ def test_a_scalar_has_one_slice():
 def test_embedding_has_a_matrix_and_integers(shape):
     with pytest.raises(RuntimeError, match="'weight' must be 2-D"):
         F.embedding(pkg.tensor([0]), pkg.ones(shape))
-    with pytest.raises(RuntimeError, match="expected integer indices, got bool"):
+    with pytest.raises(RuntimeError, match="expected integer for .indices., got bool"):
         F.embedding(pkg.tensor([True]), pkg.ones(3, 2))
 
 

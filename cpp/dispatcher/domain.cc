@@ -25,14 +25,15 @@ std::string hint(DTypeSet set) {
   return "";
 }
 
-// " (self=int64, other=float32)": the dtypes of those that decide together.
+// " (self=int64, other=float32)": the dtypes of those that decide together.  A number has
+// none of its own: a binding may have converted it.
 std::string given(const Operator& op, const Domain& domain, std::span<const TensorArg> args) {
   std::string text;
   for (size_t i = 0; i < args.size(); ++i) {
     if (!domain.own[i].empty()) continue;
     for_each_tensor(args[i], [&](const Tensor& tensor) {
-      text += str(text.empty() ? " (" : ", ", op.schema.arguments[i].name, "=",
-                  operand_type(tensor));
+      text += str(text.empty() ? " (" : ", ", op.schema.arguments[i].name, "=");
+      text += tensor.impl()->wrapped_number ? "a number" : name_of(tensor.dtype());
     });
   }
   return text + ")";

@@ -113,7 +113,8 @@ void Task::attach(const Ref<Event>& event, bool data, Ref<Failure>& cancelled) {
     if (data) link.failure = lost_failure(event->name_, event->call_site_);
   } else if (!event->add_link(&link)) {
     const Ref<Failure> failure = data ? event->failure_ : nullptr;
-    if (failure && failure->cancelled && !cancelled) cancelled = failure;
+    if (failure && !failure->cancelled) inherits_.store(true, std::memory_order_relaxed);
+    else if (failure && !cancelled) cancelled = failure;
     if (event->add_late_link(&link)) return;
     ++ready_count_;
     link.failure = failure;
@@ -125,6 +126,7 @@ void Task::dependency_done(Link& link, const Ref<Failure>& failure,
   if (failure && link.data) {
     link.failure = failure;
     if (failure->cancelled) cancel_waiting(failure, released);
+    else inherits_.store(true, std::memory_order_relaxed);
   }
   if (remaining_.fetch_sub(1, std::memory_order_acq_rel) == 1) on_ready(released);
 }
@@ -152,6 +154,7 @@ void Task::on_ready(Released& released) {
 }
 
 void Task::cancel_waiting(const Ref<Failure>& failure, Released& released) noexcept {
+  if (inherits_.load(std::memory_order_relaxed)) return;  // a real error says more
   if (!become(State::kWaiting, State::kDropped)) return;
   failure_ = failure;
   retain();
@@ -194,6 +197,11 @@ void Task::execute(bool at_end) noexcept {
 // The captures die before anybody hears that the work is done: who waited may rely on
 // their memory being free.
 void Task::complete(Released& released) noexcept {
+  // A body that will not run may hold the last reference to an event: dropped, that is
+  // cancelled, and ours shall have told its error before.
+  UniqueFunction unused = state_.load(std::memory_order_relaxed) == State::kDropped
+                              ? std::move(fn_)
+                              : UniqueFunction();
   fn_.reset();
   Runtime& rt = runtime();
   const bool ours = generation_ == fork_generation();
@@ -206,6 +214,7 @@ void Task::complete(Released& released) noexcept {
   }
   Ref<Stream> stream = std::move(stream_);
   close(released);
+  unused.reset();
   // A failed task would keep its error, and that perhaps the stream.
   if (stream) stream->forget(this);
   stream = nullptr;  // before anybody hears that all is done

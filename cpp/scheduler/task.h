@@ -145,6 +145,7 @@ class Task final : public Event, public Runnable {
   // waits for and that of finish_early().  The second one settles it.
   std::atomic<bool> half_settled_{false};
   const bool has_body_;
+  std::atomic<bool> inherits_{false};  // an input failed, and not by being cancelled
   bool on_roster_ = false;
   uint8_t epoch_;
   uint8_t roster_shard_ = 0;

@@ -48,7 +48,9 @@ def limit_memory(room: int = ROOM) -> None:
             return
     with open("/proc/self/statm") as file:
         now = int(file.read().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (now + room, now + room))
+    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+    limit = now + room if hard == resource.RLIM_INFINITY else min(now + room, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 
 
 def warm(checker: Checker) -> None:
