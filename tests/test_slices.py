@@ -185,3 +185,14 @@ def test_a_number_is_cut_to_the_dtype_or_refused(write):
 def test_a_tensor_is_cut_to_the_dtype():
     x = pkg.zeros(2, dtype=pkg.int64)
     assert x.masked_fill(x == 0, pkg.tensor(2.5)).tolist() == [2, 2]
+
+
+def test_a_factor_of_integers_loses_its_fraction():
+    x, first, two = pkg.tensor([1, 1]), pkg.tensor([0]), pkg.tensor([2])
+    for alpha, want in [(2.7, 5), (0.5, 1), (-1.5, -1), (3, 7)]:
+        assert pkg.index_add(x, 0, first, two, alpha=alpha).tolist() == [want, 1]
+        assert x.clone().index_add_(0, first, two, alpha=alpha).tolist() == [want, 1]
+    with pytest.raises(RuntimeError, match="without overflow"):
+        pkg.index_add(x, 0, first, two, alpha=1e30)
+    exact = pkg.index_add(x.double(), 0, first, two.double(), alpha=0.5)
+    assert exact.tolist() == [2.0, 1.0]

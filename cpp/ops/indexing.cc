@@ -159,8 +159,12 @@ Tensor source_of(const char* op, const Tensor& self, int64_t dim, const Tensor& 
             "each index: expected ", want, ", got ", source.sizes());
   return slices;
 }
-Tensor scaled(const Tensor& t, const Scalar& alpha) {
-  return alpha == Scalar(1) ? t : mul(t, Tensor(alpha));
+// alpha * t in the dtype of the tensor written to: of integers alpha loses its fraction.
+Tensor scaled(const Tensor& t, const Scalar& alpha, DType dtype) {
+  if (alpha == Scalar(1)) return t;
+  if (!alpha.is_float() || !is_integral(dtype)) return mul(t, Tensor(alpha));
+  check_fits("index_add", alpha, dtype);
+  return mul(t, Tensor(Scalar(alpha.to<int64_t>())));
 }
 // index_put_ on a copy, recorded by autograd as one op.
 Tensor put(const Tensor& self, const TensorList& indices, const Tensor& values,
@@ -191,8 +195,8 @@ Tensor index_add(const Tensor& self, int64_t dim, const Tensor& i, const Tensor&
                  const Scalar& alpha) {
   const TensorList at = slices("index_add", self, dim, i);
   return write_slices(self, at,
-                      scaled(source_of("index_add", self, dim, i, source), alpha), true,
-                      InPlace);
+                      scaled(source_of("index_add", self, dim, i, source), alpha, self.dtype()),
+                      true, InPlace);
 }
 template <bool InPlace>
 Tensor index_copy(const Tensor& self, int64_t dim, const Tensor& i, const Tensor& source) {

@@ -188,6 +188,25 @@ TEST(typed_and_boxed_calls_agree) {
   CHECK(twice_(x).is_same(x) && first(x) == 6);
 }
 
+// The built-in ops without a derivative take no floating tensors.
+TEST(writes_without_a_derivative_are_refused) {
+  add_block(Kind::Fragment, "test", nullptr, [](Library& m) {
+    m.def("one(Tensor self) -> Tensor")
+        .shape([](const Tensor& self) { return self.spec(); })
+        .cpu([](Tensor& out, const Tensor&) { *out.data<float>() = 1; })
+        .non_differentiable()
+        .in_place();
+  });
+  const Op<Tensor(const Tensor&)> write{"one_", "test"};
+  const Tensor x = filled(1, 3);
+  CHECK(*write(x).data<float>() == 1);
+  set_requires_grad(x, true);
+  CHECK_THROWS(write(x), RuntimeError, "a leaf Variable that requires grad");
+  const Tensor y = ops::mul(x, x);
+  CHECK_THROWS(write(y), NotImplementedError, "[one_] is not differentiable");
+  CHECK(*y.data<float>() == 1);
+}
+
 TEST(each_key_redispatches_to_those_below) {
   add_block(Kind::Fragment, "test", nullptr, [](Library& m) {
     Kernel kernel;
