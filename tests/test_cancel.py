@@ -209,26 +209,20 @@ def test_ctrl_c_ends_a_kernel(kernel):
     assert (status, out, err) == (0, "[2.0, 2.0]\n", "")
 
 
-def test_what_was_half_filled_when_ctrl_c_came_cannot_be_read():
+def test_a_random_fill_that_ctrl_c_ends_leaves_numbers():
     code = f"""{SETUP}
-    kept = pkg.ones(100_000_000)
-    view = kept[:3]
+    kept = pkg.zeros(100_000_000)
+    part, rest = kept[:99_000_000], kept[99_000_000:]
     signal.setitimer(signal.ITIMER_REAL, 0.1)
     try:
-        kept.normal_()
+        part.normal_()
     except KeyboardInterrupt:
-        pass
-    for tensor in (kept, view):
-        try:
-            tensor.sum().item()
-        except pkg.CancelledError as error:
-            assert "normal_" in str(error), error
-        else:
-            raise AssertionError("read")
-    print((pkg.ones(2) + 1).tolist())
+        print("interrupted")
+    assert rest.abs().sum().item() == 0 and kept[0].item() != 0
+    assert kept.add_(1).isfinite().all().item()
     """
     status, out, err, _ = run_child(code, timeout=60)
-    assert (status, out, err) == (0, "[2.0, 2.0]\n", "")
+    assert (status, out, err) == (0, "interrupted\n", "")
 
 
 def test_a_write_is_not_stopped_half_way():

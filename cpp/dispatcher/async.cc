@@ -72,7 +72,7 @@ Value bare(const Value& value) {
 }
 
 /// Whether the kernel may be stopped half way.  What an op writes to is seen by others; but
-/// a random fill does not need the values that were there, and it is long.
+/// a random fill is long, and where it stops it leaves numbers, old ones and new ones.
 bool stoppable(const Operator& op) {
   const auto& arguments = op.schema.arguments;
   return op.definition().in_program_order ||
@@ -124,16 +124,6 @@ class InFlight {
 };
 thread_local InFlight t_in_flight;
 
-/// What was half written when its kernel was stopped has no value any more.
-void spoil_written(const Operator& op, std::span<const Value> args) {
-  for_each_argument(op, args, [&](const Tensor& tensor, bool written) {
-    if (!written) return;
-    const Ref<Event> never = Ref<ManualEvent>::make(op.schema.name.c_str(), call_site());
-    cancel(never);
-    tensor.storage().set_writer(never);
-  });
-}
-
 void wait_and_run(const Operator& op, KeySet below, Stack& stack, double cost) {
   for_each_argument(op, stack.args, [](const Tensor& tensor, bool written) {
     if (written) tensor.storage().wait_writable();
@@ -143,13 +133,7 @@ void wait_and_run(const Operator& op, KeySet below, Stack& stack, double cost) {
   if (!stoppable(op)) to_the_end.emplace();
   std::optional<BlockingRegion> others_may_run;
   if (cost >= kTaskNanoseconds) others_may_run.emplace();
-  const uint64_t stops_before = stops();
-  try {
-    Dispatcher::get().redispatch_boxed(op, below, stack);
-  } catch (...) {
-    if (stops() != stops_before) spoil_written(op, stack.args);
-    throw;
-  }
+  Dispatcher::get().redispatch_boxed(op, below, stack);
 }
 
 void submit_work(const Operator& op, const Kernel& kernel, Stack& stack,

@@ -108,7 +108,7 @@ void Event::when_done(UniqueFunction fn) {
   check_waitable();
   auto watcher = std::make_unique<detail::Watcher>(std::move(fn));
   if (add_link(watcher.get())) {
-    watcher.release();  // run_watchers() deletes it
+    watcher.release();  // its run() deletes it
   } else {
     watcher->fn();
   }

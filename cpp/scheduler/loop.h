@@ -23,9 +23,6 @@ class Loop final : public Intrusive {
   Loop(int64_t begin, int64_t end, int64_t chunks, int64_t piece, Body body)
       : begin_(begin), end_(end), chunks_(chunks), piece_(piece), body_(body) {}
 
-  /// The loop whose chunks this thread, a helper, runs; null on all others.
-  static Loop* helped() noexcept;
-
   void help() noexcept;  // on a helper
   void work() noexcept;  // on the caller
   /// Only for chunks that somebody runs now; they wait for nothing but each other.

@@ -20,7 +20,6 @@ constexpr int kChunksPerThread = 4;  // evens out chunks that take unequal time
 constexpr int64_t kPieceGrains = 64;  // of cheap work a millisecond or two
 
 thread_local bool t_inside = false;
-thread_local constinit detail::Loop* t_helped = nullptr;
 
 class Inside {
  public:
@@ -59,12 +58,10 @@ bool in_parallel_region() noexcept { return t_inside; }
 
 namespace detail {
 
-Loop* Loop::helped() noexcept { return t_helped; }
-
 void Loop::help() noexcept {
-  t_helped = this;
+  stop_scope().helped = this;
   work();
-  t_helped = nullptr;
+  stop_scope().helped = nullptr;
 }
 
 void Loop::work() noexcept {

@@ -15,27 +15,24 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Of one thread.
-struct Stops {
-  int forbidden = 0;          // how many NoStop live
-  uint64_t thrown = 0;
-  Clock::time_point asked{};  // when somebody outside was last asked, or told
-};
-thread_local constinit Stops t_stops;
+thread_local constinit detail::StopScope t_scope;
+// When somebody outside was last asked, or told.
+thread_local constinit Clock::time_point t_asked{};
 
 bool time_to_ask() {
   const auto now = Clock::now();
-  if (now - t_stops.asked < detail::kPollInterval) return false;
-  t_stops.asked = now;
+  if (now - t_asked < detail::kPollInterval) return false;
+  t_asked = now;
   return true;
 }
 
 }  // namespace
 
+detail::StopScope& detail::stop_scope() noexcept { return t_scope; }
+
 void stop_point() {
-  Stops& mine = t_stops;
-  if (mine.forbidden != 0) return;
-  if (detail::Loop* loop = detail::Loop::helped()) {  // its caller asks for all
+  if (t_scope.forbidden != 0) return;
+  if (detail::Loop* loop = t_scope.helped) {  // its caller asks for all
     if (loop->failed()) throw detail::Loop::Abandoned();
     if (time_to_ask()) loop->wake_caller();
     return;
@@ -43,21 +40,13 @@ void stop_point() {
   detail::RunningTask* running = detail::running_task();
   if (running && running->task->cancel_requested()) {
     running->stopped = true;
-    ++mine.thrown;
     detail::raise<CancelledError>("[", running->task->Event::name(), "] was cancelled");
   }
   if (detail::Pool::on_worker() || !time_to_ask()) return;
-  try {
-    check_interrupt();
-  } catch (...) {
-    ++mine.thrown;
-    throw;
-  }
+  check_interrupt();
 }
 
-NoStop::NoStop() noexcept { ++t_stops.forbidden; }
-NoStop::~NoStop() { --t_stops.forbidden; }
-
-uint64_t stops() noexcept { return t_stops.thrown; }
+NoStop::NoStop() noexcept { ++t_scope.forbidden; }
+NoStop::~NoStop() { --t_scope.forbidden; }
 
 }  // namespace pkg

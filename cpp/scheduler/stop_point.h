@@ -37,7 +37,4 @@ class NoStop {
   NoStop& operator=(const NoStop&) = delete;
 };
 
-/// How often a stop point of this thread has thrown: tells a stop from other errors.
-uint64_t stops() noexcept;
-
 }  // namespace pkg

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -28,11 +29,15 @@ thread_local RunningTask* t_running = nullptr;
 
 RunningTask* running_task() noexcept { return t_running; }
 
-RunningTask::RunningTask(Task* task) noexcept : task(task), outer(t_running) {
+RunningTask::RunningTask(Task* task) noexcept
+    : task(task), outer(t_running), outside(std::exchange(stop_scope(), {})) {
   t_running = this;
 }
 
-RunningTask::~RunningTask() { t_running = outer; }
+RunningTask::~RunningTask() {
+  t_running = outer;
+  stop_scope() = outside;
+}
 
 Ref<Failure> cancelled_failure(const char* name, const std::string& call_site) {
   return Ref<Failure>::make(

@@ -158,13 +158,24 @@ class Task final : public Event, public Runnable {
 /// and calls the watchers.
 void finish_released(Released& released, bool at_end) noexcept;
 
-/// The tasks this thread is inside of, innermost first.
+class Loop;
+
+/// What the stop points of a thread obey besides its task.
+struct StopScope {
+  int forbidden = 0;       // how many NoStop live
+  Loop* helped = nullptr;  // the loop whose chunks this thread runs for another
+};
+StopScope& stop_scope() noexcept;  // of this thread
+
+/// The tasks this thread is inside of, innermost first.  A task that begins inside of
+/// a wait has nothing to do with who waits, so it has a scope of its own.
 struct RunningTask {
   explicit RunningTask(Task* task) noexcept;
   ~RunningTask();
   RunningTask(const RunningTask&) = delete;
   Task* task;
   RunningTask* outer;
+  const StopScope outside;
   bool stopped = false;  // a stop point has thrown in it
 };
 RunningTask* running_task() noexcept;

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <atomic>
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <random>
@@ -208,14 +209,59 @@ TEST(an_interrupt_ends_loops_on_the_caller) {
           stop(1 << 20);
         }
       };
-      const uint64_t before = stops();
       CHECK_THROWS(parallel_for(0, 2, 1, body), IndexError, "interrupted");
       const double late = double(Clock::now().time_since_epoch().count() - sent) * 1e-9;
-      CHECK(stops() == before + 1 && late < 0.5);
+      CHECK(late < 0.5);
       sender.join();
     }
   }
   set_hooks({});
+}
+
+TEST(a_task_that_runs_inside_of_a_wait_has_stop_points_of_its_own) {
+  Threads two(2);
+  for (const bool in_loop : {true, false}) {
+    std::atomic<bool> occupied{false}, go{false}, nested_runs{false};
+    Ref<Event> nested;
+    auto other = submit([&] {  // the other worker shall not take what is nested
+      occupied = true;
+      wait_until(go);
+    });
+    wait_until(occupied);
+    const auto submit_and_wait = [&](auto body) {
+      nested = submit(body);
+      nested->wait_for(HUGE_VAL);
+    };
+    if (in_loop) {  // one chunk fails while the other's helper runs something else
+      const auto caller = std::this_thread::get_id();
+      const auto body = [&](int64_t, int64_t) {
+        if (std::this_thread::get_id() == caller) {
+          wait_until(nested_runs);
+          throw ValueError("chunk");
+        }
+        submit_and_wait([&] {
+          nested_runs = true;
+          for (int i = 0; i < 50; ++i, std::this_thread::sleep_for(1ms)) stop_point();
+        });
+      };
+      CHECK_THROWS(parallel_for(0, 2, 1, body), ValueError, "chunk");
+      CHECK(nested->done() && !nested->failed());
+    } else {  // who may not stop waits for what may
+      auto outer = submit([&] {
+        NoStop to_the_end;
+        submit_and_wait([&] {
+          nested_runs = true;
+          for (int i = 0; i < 5000; ++i, std::this_thread::sleep_for(1ms)) stop_point();
+        });
+      });
+      wait_until(nested_runs);
+      cancel(nested);
+      outer->wait();
+      CHECK(is_cancelled(nested));
+    }
+    go = true;
+    other->wait();
+  }
 }
 
 TEST(errors_of_chunks_are_not_hidden_by_those_who_give_up) {
