@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import pkg
+from child import run_child
 
 core = pkg._binding.core
 
@@ -247,3 +248,30 @@ def test_gradients_through_pending_tensors():
     loss = ((x @ w) @ w).sum()
     loss.backward()
     np.testing.assert_allclose(w.grad.numpy(), np.full((300, 300), 600.0), rtol=1e-5)
+
+
+def test_ops_in_destructors_while_work_is_submitted():
+    """The collector may run in the middle of any call of ours."""
+    code = """
+    import gc
+    import pkg
+    a = pkg.randn(400, 400)
+    a.wait()
+    class Circle:
+        def __init__(self):
+            self.me = self
+        def __del__(self):
+            global kept
+            kept = a @ a
+    gc.set_threshold(7)
+    def product(depth):
+        return product(depth - 1) if depth else (Circle(), a @ a)[1]
+    for i in range(300):
+        y = product(i % 37)
+        lists = [[] for _ in range(i % 23)]
+        if i % 10 == 0:
+            y[0, 0].item()
+    gc.disable()
+    print("fine")
+    """
+    assert run_child(code)[:3] == (0, "fine\n", "")

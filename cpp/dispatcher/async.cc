@@ -156,6 +156,8 @@ void submit_work(const Operator& op, const Kernel& kernel, Stack& stack,
       bytes += results[i].storage().nbytes();
     }
   }
+  // Before the lock: foreign code may run there, and come back here.
+  std::string site = submission_site();
   std::vector<Ref<Event>> data, order;
   Ref<Event> event;
   {
@@ -164,7 +166,9 @@ void submit_work(const Operator& op, const Kernel& kernel, Stack& stack,
       tensor.storage().collect_dependencies(data, written ? &order : nullptr);
     });
     event = submit(std::move(work), data,
-                   {.name = op.schema.name.c_str(), .after = order});
+                   {.name = op.schema.name.c_str(),
+                    .call_site = std::move(site),
+                    .after = order});
     for_each_argument(op, stack.args, [&](const Tensor& tensor, bool written) {
       if (!written) tensor.storage().add_reader(event);
     });
@@ -192,7 +196,7 @@ void async_fallback(const Operator& op, const Kernel&, KeySet keys, Stack& stack
   bool ready = true, private_memory = true;
   for_each_argument(op, stack.args, [&](const Tensor& tensor, bool written) {
     Storage& storage = tensor.storage();
-    ready = ready && (written ? storage.writable() : storage.readable());
+    ready = (written ? storage.writable() : storage.readable()) && ready;  // asks all
     private_memory = private_memory && !storage.exported();
   });
   const bool worth = (!ready || cost >= kTaskNanoseconds) && !definition.in_program_order;

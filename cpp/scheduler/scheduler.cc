@@ -33,9 +33,11 @@ std::atomic<bool>& async_flag() {
   return flag;
 }
 
+}  // namespace
+
 // Work submitted inside a task, where the language has no frame, counts as submitted
 // where the task was.
-std::string find_call_site() {
+std::string submission_site() {
   std::string site = call_site();
   if (site.empty()) {
     if (const auto* running = detail::running_task()) {
@@ -45,16 +47,14 @@ std::string find_call_site() {
   return site;
 }
 
-}  // namespace
-
 Ref<Event> submit(UniqueFunction fn, std::span<const Ref<Event>> deps,
                   TaskOptions options) {
   Runtime& rt = runtime();
-  if (options.call_site.empty()) options.call_site = find_call_site();
+  std::string site =
+      options.call_site ? std::move(*options.call_site) : submission_site();
   Ref<Stream> stream =
       options.stream ? Ref<Stream>::share(options.stream) : current_stream();
-  auto* task =
-      new Task(std::move(fn), options.name, std::move(options.call_site), stream);
+  auto* task = new Task(std::move(fn), options.name, std::move(site), stream);
   Ref<Event> event = Ref<Task>::adopt(task);
   Released released;
   if (stream) {

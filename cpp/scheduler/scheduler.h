@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -19,11 +20,17 @@ class Stream;
 /// What accompanies a unit of work.
 struct TaskOptions {
   const char* name = "task";   ///< the op, a string that lives as long as the process
-  std::string call_site = {};  ///< "file:line"; empty: ask the hook, or the parent task
+  /// "file:line", perhaps ""; nothing: submission_site().
+  std::optional<std::string> call_site = {};
   Stream* stream = nullptr;    ///< null: the current stream of the thread, if any
   /// Order only: run after these, whether they went well or not.
   std::span<const Ref<Event>> after = {};
 };
+
+/// Where what this thread submits now comes from: the hook says it, or it is where the
+/// task that runs was submitted.  The hook may run foreign code, destructors of the
+/// embedding language: who holds a lock asks before.
+std::string submission_site();
 
 /// Runs `fn` on a worker once all dependencies are done and returns its event at once.
 /// If one of `deps` failed, `fn` is not run and the event carries the same exception.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <new>
+#include <utility>
 
 #include "base/error.h"
 #include "tensor/allocator.h"
@@ -16,6 +17,15 @@ constexpr size_t kHeader = (sizeof(Storage) + kAlignment - 1) & ~(kAlignment - 1
 constexpr int64_t kInlineBytes = 512;
 constexpr uint16_t kAsyncBit = KeySet(DispatchKey::Async).bits();
 thread_local std::string t_async_origin;
+
+// What settle_locked() took out.  An event may own objects of the embedding language, so it
+// dies after the lock is given back (Note [Nothing dies under a lock] in runtime.h).
+thread_local std::vector<Ref<Event>> t_finished;
+struct Sweep {  // declared before the lock
+  ~Sweep() {
+    if (!t_finished.empty()) std::exchange(t_finished, {}).clear();
+  }
+};
 
 }  // namespace
 
@@ -87,8 +97,14 @@ Storage::Pending& Storage::pending() {
 // reader of its result must see the error.
 void Storage::settle_locked() {
   Pending& p = *pending_.load(std::memory_order_relaxed);
-  if (p.writer && p.writer->done() && !p.writer->failed()) p.writer = nullptr;
-  std::erase_if(p.readers, [](const Ref<Event>& event) { return event->done(); });
+  if (p.writer && p.writer->done() && !p.writer->failed()) {
+    t_finished.push_back(std::move(p.writer));
+  }
+  std::erase_if(p.readers, [](Ref<Event>& event) {
+    if (!event->done()) return false;
+    t_finished.push_back(std::move(event));
+    return true;
+  });
   if (!p.writer && p.readers.empty()) {
     keys_.store(static_keys_.load(), std::memory_order_release);
   }
@@ -103,6 +119,7 @@ void Storage::note_rebased_views() {
 bool Storage::readable() {
   Pending* p = pending_.load(std::memory_order_acquire);
   if (!p) return true;
+  Sweep sweep;
   std::lock_guard lock(p->mutex);
   settle_locked();
   return !p->writer;
@@ -118,6 +135,7 @@ bool Storage::settled() {
 bool Storage::writable() {
   Pending* p = pending_.load(std::memory_order_acquire);
   if (!p) return true;
+  Sweep sweep;
   std::lock_guard lock(p->mutex);
   settle_locked();
   return !p->writer && p->readers.empty();
@@ -128,6 +146,7 @@ void Storage::wait_readable() {
   if (!p) return;
   Ref<Event> writer;
   {
+    Sweep sweep;
     std::lock_guard lock(p->mutex);
     settle_locked();
     writer = p->writer;
@@ -151,6 +170,7 @@ void Storage::wait_writable() {
   if (!p) return;
   std::vector<Ref<Event>> readers;
   {
+    Sweep sweep;
     std::lock_guard lock(p->mutex);
     settle_locked();
     readers = p->readers;
@@ -166,7 +186,7 @@ void Storage::collect_dependencies(std::vector<Ref<Event>>& data,
   Pending* p = pending_.load(std::memory_order_acquire);
   if (!p) return;
   std::lock_guard lock(p->mutex);
-  settle_locked();
+  // What has finished does no harm here, and would die under the caller's lock.
   if (p->writer) data.push_back(p->writer);
   if (order) order->insert(order->end(), p->readers.begin(), p->readers.end());
 }
@@ -180,9 +200,11 @@ void Storage::add_reader(const Ref<Event>& event) {
 
 void Storage::set_writer(const Ref<Event>& event) {
   Pending& p = pending();
+  Ref<Event> writer = event;  // the one before dies after the lock, and so do the readers
+  std::vector<Ref<Event>> readers;
   std::lock_guard lock(p.mutex);
-  p.writer = event;
-  p.readers.clear();
+  std::swap(p.writer, writer);
+  p.readers.swap(readers);
   keys_.fetch_or(kAsyncBit, std::memory_order_release);
 }
 
