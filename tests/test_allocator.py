@@ -87,6 +87,40 @@ def test_what_does_not_fit_at_all_is_an_error():
     """)
 
 
+def test_what_can_never_fit_is_an_error_at_once_whatever_is_pending():
+    """And what might fit is there as soon as some of the pending work is done."""
+    check(f"""{LIMIT}
+    import time
+    (pkg.ones(600, 600) @ pkg.ones(600, 600)).sum().item()
+    limit(900 << 20)
+    gate = pkg.scheduler.ManualEvent()
+    held = mib(500)
+    pending = pkg.scheduler.submit(lambda: None, deps=gate)
+    begin = time.perf_counter()
+    for size in 1000, 10**6:
+        try:
+            mib(size)
+        except pkg.OutOfMemoryError:
+            pass
+        else:
+            raise AssertionError("no error")
+    assert time.perf_counter() - begin < 5
+    def let_go():
+        global held
+        time.sleep(0.3)
+        held = None
+    thread = threading.Thread(target=let_go)
+    thread.start()
+    begin = time.perf_counter()
+    large = mib(600)
+    assert time.perf_counter() - begin < 5
+    thread.join()
+    gate.set()
+    pending.wait()
+    print("fine")
+    """)
+
+
 def test_empty_cache_gives_the_memory_of_a_graph_back():
     """Hundreds of thousands of small blocks, with some in use between them."""
     check(f"""{SHOW}

@@ -107,13 +107,17 @@ std::mutex& stream_lock(const void* stream) noexcept {
 
 }  // namespace detail
 
-bool quiesce(double seconds) {
+bool wait_idle(double seconds) {
   auto* rt = detail::runtime_if_made();
   if (!rt) return true;
+  return !detail::running_task() && rt->ledger.wait_all(rt->parking, seconds);
+}
+
+bool quiesce(double seconds) {
   struct Note {  // also when Ctrl-C ends the wait: a fork shall not begin another
     ~Note() { detail::t_quiesced = detail::Clock::now(); }
   } note;
-  return !detail::running_task() && rt->ledger.wait_all(rt->parking, seconds);
+  return wait_idle(seconds);
 }
 
 bool shutdown(double seconds) {

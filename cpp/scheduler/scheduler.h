@@ -87,6 +87,10 @@ bool shutdown(double seconds = 10.0);
 /// before.
 bool quiesce(double seconds = 5.0);
 
+/// Waits up to `seconds` for the work submitted before the call and returns whether it is
+/// done; false at once inside of a task.
+bool wait_idle(double seconds);
+
 struct SchedulerStats {
   int threads;          ///< workers alive
   int64_t submitted;

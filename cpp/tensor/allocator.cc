@@ -3,10 +3,16 @@
 #include "tensor/allocator.h"
 
 #include <sys/mman.h>
+#ifdef __linux__
+#include <sys/resource.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+#endif
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <mutex>
 #include <new>
@@ -41,8 +47,10 @@ using detail::SizeClass;
 constexpr size_t kHugePage = size_t{2} << 20;
 constexpr size_t kThreadClassBytes = 256 << 10;  // what one thread keeps per class
 constexpr size_t kThreadMaxBlock = 64 << 10;     // larger blocks go to the shared pool
-// How long one who finds no memory waits for pending work, which may hold some.
-constexpr double kWaitSeconds = 10;
+// How long one who finds no memory waits for pending work, which may hold some, and how
+// often he looks meanwhile.
+constexpr auto kWait = std::chrono::seconds(10);
+constexpr double kStepSeconds = 0.1;
 
 struct ThreadCache;
 struct FreeBlock {
@@ -195,6 +203,29 @@ ThreadCache* make_cache() {
   return owner.cache;
 }
 
+// Whether the system had `bytes` if it were given all that `held` says.  In doubt, yes.
+bool could_fit(size_t bytes, int64_t held) {
+#ifdef __linux__
+  struct sysinfo machine;
+  if (sysinfo(&machine) == 0) {
+    const double most = (double(machine.totalram) + double(machine.totalswap)) *
+                        machine.mem_unit;
+    if (double(bytes) > most) return false;
+  }
+  rlimit limit;
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return true;
+  long pages = 0;
+  if (std::FILE* file = std::fopen("/proc/self/statm", "r")) {
+    if (std::fscanf(file, "%ld", &pages) != 1) pages = 0;
+    std::fclose(file);
+  }
+  const double others = double(pages) * double(sysconf(_SC_PAGESIZE)) - double(held);
+  return std::max(others, 0.0) + double(bytes) <= double(limit.rlim_cur);
+#else
+  return bytes != 0 && held >= 0;
+#endif
+}
+
 void* from_system(size_t bytes, size_t asked) {
   const size_t alignment = bytes >= kHugePage ? kHugePage : kAlignment;
   const size_t rounded = (bytes + alignment - 1) & ~(alignment - 1);
@@ -206,9 +237,14 @@ void* from_system(size_t bytes, size_t asked) {
   // Who allocates little may hold a lock that pending work wants.
   const bool may_wait = bytes > kThreadMaxBlock && !on_worker() && !in_parallel_region();
   if (!ptr && may_wait && pending_tasks() > 0) {
-    quiesce(kWaitSeconds);
-    empty_cache();
-    ptr = std::aligned_alloc(alignment, rounded);
+    const auto deadline = std::chrono::steady_clock::now() + kWait;
+    bool idle = false;
+    while (!ptr && !idle && could_fit(rounded, shared().system_bytes) &&
+           std::chrono::steady_clock::now() < deadline) {
+      idle = wait_idle(kStepSeconds);
+      empty_cache();
+      ptr = std::aligned_alloc(alignment, rounded);
+    }
   }
   PKG_CHECK(ptr, OutOfMemoryError, "[allocate] the system has no ", asked,
             " bytes for a tensor, even without the cache. Free tensors.");
