@@ -71,7 +71,8 @@ def write_all(file: IO[bytes], content: bytes) -> None:
 def read_all(file: IO[bytes]) -> bytes:
     """Read to the end: ``read()`` may give a part, or None where it would block."""
     content = bytearray()
-    while not content or isinstance(file, io.IOBase) or _is_short(content):
+    size = None  # by the header
+    while isinstance(file, io.IOBase) or size is None or len(content) < size:
         part = file.read()
         if part is None:
             raise _would_block("load_file", "read", file)
@@ -83,22 +84,24 @@ def read_all(file: IO[bytes]) -> bytes:
         if not part:
             break
         content += part
+        if size is None:  # a long header is read once, not after every part
+            size = _size_by_header(content)
     return bytes(content)
 
 
-def _is_short(content: bytearray) -> bool:
-    # Whether less is there than the header says.
+def _size_by_header(content: bytearray) -> int | None:
+    # None while the header is not whole.
     if len(content) < 8:
-        return True
+        return None
     start = 8 + int.from_bytes(content[:8], "little")
     if len(content) < start:
-        return True
+        return None
     try:
         entries = json.loads(content[8:start]).values()
         ends = [entry["data_offsets"][1] for entry in entries if "dtype" in entry]
-        return len(content) < start + max(ends, default=0)
+        return start + int(max(ends, default=0))
     except (ValueError, KeyError, TypeError, AttributeError, IndexError):
-        return False  # damaged, which is told later
+        return 0  # damaged, which is told later
 
 
 def _would_block(caller: str, call: str, file: Any) -> BlockingIOError:

@@ -30,6 +30,7 @@ class Tensor(_Base):
 
     __slots__ = ()
     __array_priority__ = 1000
+    __pandas_priority__ = 5000  # above its frames: `series + t` is a tensor
 
     def as_subclass(self, cls: type[_Class]) -> _Class:
         """An object of ``cls``, a subclass of Tensor, over the same memory.
@@ -267,13 +268,13 @@ class Tensor(_Base):
         """NumPy's operators and ufuncs: the op of that name, see numpy_functions.py."""
         from .numpy_functions import apply_ufunc
 
-        return apply_ufunc(ufunc, method, *inputs, **kwargs)
+        return apply_ufunc(self, ufunc, method, *inputs, **kwargs)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         """NumPy's other functions: reductions are ops, the rest gets the values."""
         from .numpy_functions import apply_function
 
-        return apply_function(func, types, args, kwargs)
+        return apply_function(self, func, types, args, kwargs)
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         """Pickles values, dtype, requires_grad and attributes; not the graph."""

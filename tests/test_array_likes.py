@@ -6,6 +6,7 @@ Every way in is tried with every array-like; fakes stand for libraries that are 
 
 import array
 import ctypes
+import operator
 
 import numpy as np
 import pytest
@@ -344,6 +345,30 @@ def test_batches_of_arrays(kind):
     masked = np.ma.MaskedArray(VECTOR, mask=[0, 1, 0])
     with pytest.raises(ValueError, match="masked"):
         pkg.data.default_collate([masked, masked])
+
+
+def test_batches_of_what_numpy_has_no_dtype_for():
+    """Such as bfloat16, which stays what it is."""
+    torch = pytest.importorskip("torch")
+    sample = torch.tensor(VECTOR, dtype=torch.bfloat16)
+    batch = pkg.data.default_collate([sample, sample])
+    assert batch.dtype is pkg.bfloat16 and batch.tolist() == [VECTOR, VECTOR]
+
+
+def test_operators_with_frames_are_tensors():
+    """In both orders, with the gradient of the tensor."""
+    pd = pytest.importorskip("pandas")
+    t = pkg.tensor(VECTOR, requires_grad=True)
+    values = np.array(VECTOR)
+    for frame in (pd.Series(VECTOR), pd.Index(VECTOR), pd.DataFrame([VECTOR] * 2)):
+        for name in "add sub mul truediv pow eq lt ge".split():
+            op = getattr(operator, name)
+            want = op(frame.to_numpy(), values)
+            for got in (op(frame, t), op(pkg.tensor(frame.to_numpy()), t)):
+                assert isinstance(got, pkg.Tensor)
+                np.testing.assert_allclose(got.detach().numpy(), want)
+                assert got.requires_grad == got.is_floating_point()
+            assert isinstance(op(t, frame), pkg.Tensor)
 
 
 def test_images():

@@ -122,6 +122,22 @@ def test_files_of_the_users_own():
     check(pkg.load(Endless()))
 
 
+def test_a_header_is_parsed_once(monkeypatch):
+    """Not after each of many parts."""
+    parsed = []
+    loads = pkg.files.json.loads
+
+    def counted(text, **options):
+        parsed.append(text)
+        return loads(text, **options)
+
+    monkeypatch.setattr(pkg.files.json, "loads", counted)
+    check(pkg.load(Duck(whole(), 1)))
+    one_by_one = len(parsed)
+    check(pkg.load(Duck(whole())))
+    assert len(parsed) == 2 * one_by_one
+
+
 def zipped(name):
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:

@@ -106,6 +106,110 @@ def test_writing_to_arrays_and_tensors():
     assert np.modf(t, out=(array, None))[0] is array
 
 
+def test_masks_and_starts_are_tensors_too():
+    """where= as a tensor, of a ufunc and of its methods."""
+    t, mask = pkg.tensor(VALUES), pkg.tensor(VALUES > 0.4)
+    for a in (t, VALUES):
+        got = np.add(a, 1, out=np.zeros((2, 3)), where=mask)
+        assert np.array_equal(got, np.where(VALUES > 0.4, VALUES + 1, 0))
+        wanted = np.sum(VALUES, where=VALUES > 0.4)
+        assert np.sum(a, where=mask).item() == wanted
+        assert np.add.reduce(a, axis=None, where=mask).item() == wanted
+    assert np.add(t, 1, out=t, where=mask) is t
+
+
+def times_two(w):
+    """A graph that keeps w itself."""
+    return (pkg.tensor(np.ones(w.shape), requires_grad=True) * w).sum()
+
+
+WRITES = {
+    "sum": lambda w: np.sum(VALUES, axis=0, out=w[0]),
+    "sum of a tensor": lambda w: np.sum(pkg.tensor(VALUES), axis=0, out=w[0]),
+    "mean, third": lambda w: np.mean(pkg.tensor(VALUES), 0, None, w[0]),
+    "clip": lambda w: np.clip(w, 0.2, 0.5, out=w),
+    "concatenate": lambda w: np.concatenate([VALUES[:1], VALUES[:1]], out=w),
+    "cumsum": lambda w: np.cumsum(w, axis=0, out=w),
+    "copyto": lambda w: np.copyto(w, 2 * VALUES),
+    "copyto, by name": lambda w: np.copyto(src=2 * VALUES, dst=w),
+    "copyto where": lambda w: np.copyto(w, 7, where=VALUES > 0.4),
+    "fill_diagonal": lambda w: np.fill_diagonal(w, 0),
+    "put": lambda w: np.put(w, [0, 4], [-1, -2]),
+    "place": lambda w: np.place(w, VALUES > 0.4, [3, 4]),
+    "putmask": lambda w: np.putmask(w, VALUES > 0.4, 5),
+    "put_along_axis": lambda w: np.put_along_axis(w, np.array([[1], [2]]), 9, 1),
+    "nan_to_num": lambda w: np.nan_to_num(w, copy=False, nan=1),
+    "median": lambda w: np.median(w, overwrite_input=True),
+}
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_what_numpy_writes_autograd_sees(name):
+    """A version more, so that no gradient is of values that are gone."""
+    wanted, w = VALUES.copy(), pkg.tensor(VALUES)
+    loss, version = times_two(w), w._version
+    answer, found = WRITES[name](wanted), WRITES[name](w)
+    assert np.array_equal(wanted, w.numpy()) or name == "median"
+    assert w._version > version
+    assert isinstance(found, pkg.Tensor) == isinstance(answer, np.ndarray)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        loss.backward()
+    leaf = pkg.tensor(VALUES, requires_grad=True)
+    with pytest.raises(RuntimeError, match="require no grad"):
+        WRITES[name](leaf)
+    assert np.array_equal(leaf.detach().numpy(), VALUES)
+
+
+def test_results_are_what_out_names():
+    """The object itself, for arrays as for tensors."""
+    t = pkg.tensor(VALUES)
+    for out in (np.zeros(3), pkg.zeros(3, dtype=pkg.float64)):
+        assert np.sum(t, axis=0, out=out) is out
+        assert np.array_equal(np.asarray(out), VALUES.sum(0))
+
+
+def test_shapes_and_kinds_need_no_values():
+    """Of a tensor that requires grad, or has no memory; values are not given away."""
+    leaf = pkg.tensor(VALUES, requires_grad=True)
+    for a in (leaf, pkg.empty(2, 3, device="meta")):
+        assert np.shape(a) == (2, 3) and np.ndim(a) == 2
+        assert np.size(a) == 6 and np.size(a, 1) == np.size(a=a, axis=1) == 3
+    assert np.shape(pkg.tensor(1.0, requires_grad=True)) == ()
+    for name in ("zeros_like", "ones_like", "empty_like"):
+        got = getattr(np, name)(leaf)
+        assert got.shape == (2, 3) and got.dtype == np.float64
+    assert np.full_like(leaf, 2.0).sum() == 12
+    with pytest.raises(RuntimeError, match="require no grad"):
+        np.full_like(leaf, leaf)
+    assert np.result_type(leaf, np.float32) == np.common_type(leaf) == np.float64
+    assert np.can_cast(leaf.detach().dtype.name, "f8") and np.isrealobj(leaf)
+    assert not np.iscomplexobj(leaf) and np.shares_memory(leaf, leaf.detach())
+
+
+@pytest.mark.parametrize("name", REDUCTIONS[:-2])
+@pytest.mark.parametrize("dtype", ["float64", "int64", "bool"])
+def test_reductions_without_an_op_are_numpys(name, dtype):
+    """Where no gradient is needed: of no axes, of whole numbers, of other words."""
+    function, values = getattr(np, name), (VALUES * 4).astype(dtype)
+    t = pkg.tensor(values)
+    asked = [{}, {"axis": ()}, {"axis": (0, 1)}, {"axis": 0, "keepdims": True}]
+    if name in ("std", "var"):
+        asked += [{"ddof": 0.5}, {"ddof": 1, "axis": 0}]
+    if name in ("sum", "mean", "prod", "std", "var"):
+        asked += [{"dtype": np.float64}, {"dtype": "float32"}, {"dtype": float}]
+    for options in asked:
+        want = function(values, **options)
+        for got in (function(t, **options), function(a=t, **options)):
+            assert isinstance(got, pkg.Tensor) and got.shape == want.shape
+            np.testing.assert_allclose(got.numpy(), want, rtol=1e-6)
+            assert not options.get("dtype") or got.numpy().dtype == want.dtype
+    if dtype == "float64" and name not in ("any", "all"):
+        leaf = pkg.tensor(values, requires_grad=True)
+        assert function(a=leaf).requires_grad
+        with pytest.raises(RuntimeError, match="require no grad"):
+            function(leaf, axis=())
+
+
 @pytest.mark.parametrize("name", REDUCTIONS)
 @pytest.mark.parametrize("axis", [None, 0, -1, (0, 1)])
 def test_reductions_are_ops(name, axis):

@@ -3,6 +3,7 @@
 
 import warnings
 
+import numpy as np
 import pytest
 
 import pkg
@@ -93,3 +94,20 @@ def test_schedules_of_an_optimizer_with_a_step_of_its_own():
             trained(optimizer, p)
             scheduler.step()
     assert optimizer.param_groups[0]["lr"] == 0.25
+
+
+def test_keys_of_a_loaded_state_are_numbers():
+    """Whatever has __index__; the texts that JSON makes of numbers are an error."""
+    p = nn.Parameter(pkg.ones(2))
+    optimizer = optim.SGD([p], lr=0.1, momentum=0.9)
+    p.sum().backward()
+    optimizer.step()
+    saved = optimizer.state_dict()
+    for kind in (np.int64, np.uint8):
+        fresh = optim.SGD([p], lr=0.1, momentum=0.9)
+        fresh.load_state_dict({**saved, "state": {kind(0): saved["state"][0]}})
+        assert fresh.state[p]["momentum_buffer"].tolist() == [1, 1]
+        with pytest.raises(ValueError, match="state of no parameter"):
+            fresh.load_state_dict({**saved, "state": {kind(7): {}}})
+    with pytest.raises(ValueError, match=r"\[load_state_dict\] .* got texts \['0'\]"):
+        fresh.load_state_dict({**saved, "state": {"0": {}, "mine": 1}})

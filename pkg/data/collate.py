@@ -57,5 +57,10 @@ def _stack_arrays(batch: Sequence[Any]) -> Tensor:
         own = type(sample) is numpy.ndarray or isinstance(sample, numpy.generic)
         return sample if own else plain_array(sample)
 
-    stacked: Tensor = core.tensor(numpy.stack(list(map(plain, batch))))
+    arrays = [plain(sample) for sample in batch]
+    if any(isinstance(array, Tensor) for array in arrays):  # NumPy has no such dtype
+        return ops.stack(
+            [a if isinstance(a, Tensor) else core.tensor(a) for a in arrays]
+        )
+    stacked: Tensor = core.tensor(numpy.stack(arrays))
     return stacked

@@ -9,6 +9,7 @@ PyTorch; the options are theirs to choose.
 from __future__ import annotations
 
 import copy
+import operator
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -164,7 +165,16 @@ class Optimizer:
                     f"{len(group['params'])}"
                 )
             params.update(zip(other["params"], group["params"]))
-        given = state_dict["state"]
+        given = {
+            operator.index(key) if hasattr(key, "__index__") else key: entry
+            for key, entry in state_dict["state"].items()
+        }
+        texts = [key for key in given if isinstance(key, str) and key.isdecimal()]
+        if texts:
+            raise ValueError(
+                "[load_state_dict] expected numbers of parameters as keys of 'state', "
+                f"got texts {texts}, as JSON makes them. Convert them: int(key)."
+            )
         unknown = [n for n in given if isinstance(n, int) and n not in params]
         if unknown:
             raise ValueError(f"loaded state dict has state of no parameter: {unknown}")
