@@ -111,11 +111,26 @@ static void plus_index(void* user_data, const pkg_value* args, int32_t n_args,
   for (int64_t i = 0; i < pkg_tensor_numel(results[0]); ++i) y[i] = x[i] + (float)i;
   (void)user_data, (void)n_args, (void)n_results;
 }
+static void add_first(void* user_data, const pkg_value* args, int32_t n_args,
+                      pkg_tensor* const* results, int32_t n_results,
+                      pkg_status* status) {
+  const double* x = pkg_tensor_data(args[0].as.tensor, status);
+  const double* y = pkg_tensor_data(args[1].as.tensor, status);
+  double* out = pkg_tensor_mutable_data(results[0], status);
+  const int64_t step = *pkg_tensor_strides(args[0].as.tensor);
+  for (int64_t i = 0; i < pkg_tensor_numel(results[0]); ++i) out[i] = x[i * step] + *y;
+  (void)user_data, (void)n_args, (void)n_results;
+}
 bool pkg_library_init(pkg_status* status) {
   const pkg_op_definition definition = {.schema = "plus_index(Tensor self) -> Tensor",
                                         .compute = plus_index,
                                         .dtypes = "float32"};
-  return pkg_register_op("in_c", &definition, status);
+  const pkg_op_definition strided = {.schema = "add_first(Tensor a, Tensor b) -> Tensor",
+                                     .compute = add_first,
+                                     .dtypes = "float64",
+                                     .strided = true};
+  return pkg_register_op("in_c", &definition, status) &&
+         pkg_register_op("in_c", &strided, status);
 }
 """
 
@@ -223,6 +238,24 @@ assert mine.product(x, 0.1).tolist() == [0.1, 0.1]
 refused("RuntimeError", "[pick] expected int64 for 'index', got float32", mine.pick,
         pkg.ones(2), pkg.ones(2))
 assert mine.pick(pkg.arange(6.0)[::2], pkg.tensor([2, 0])).tolist() == [4, 0]
+""",
+    )
+
+
+def test_a_strided_kernel_in_c_gets_the_dtypes_it_declared(folder: Path) -> None:
+    """Its arguments stay as they lie, but one dtype it is; a bare number has it too."""
+    run(
+        folder,
+        """
+for x in (pkg.arange(6.0).double()[::2], pkg.ones(700_000).double()[::2]):
+    for number in (2, 2.5, True):
+        assert (in_c.add_first(x, number) == x + number).all().item(), number
+    assert (in_c.add_first(x, x[1:]) == x + x[1]).all().item()
+    for other in (pkg.int32, pkg.float32):
+        name = str(other).split(".")[1]
+        refused("NotImplementedError", "[add_first] expected tensors of one dtype, got "
+                f"several (a=float64, b={name})", in_c.add_first, x,
+                pkg.ones(3).to(other))
 """,
     )
 

@@ -242,8 +242,8 @@ typedef void (*pkg_shape_fn)(void* user_data, const pkg_value* args, int32_t n_a
                              pkg_specs* specs, pkg_status* status);
 /* Computes into the given results, which are allocated and row-major.  Reads with
  * pkg_tensor_data(), writes with pkg_tensor_mutable_data(); neither waits here.  The
- * arguments are row-major, of the dtypes that were declared, and share no memory with a
- * result. */
+ * arguments are row-major unless the definition says `strided`, of the dtypes that were
+ * declared, and share no memory with a result. */
 typedef void (*pkg_compute_fn)(void* user_data, const pkg_value* args, int32_t n_args,
                                pkg_tensor* const* results, int32_t n_results,
                                pkg_status* status);
@@ -264,7 +264,7 @@ typedef struct pkg_op_definition {
    * one of them for all tensors of a call; "float32, index: int64", where the parameter
    * `index` has its own; "any" if it looks itself.  Also "integer", "floating". */
   const char* dtypes;
-  bool strided; /* `compute` looks at pkg_tensor_strides(): nothing is copied for it */
+  bool strided; /* `compute` looks at pkg_tensor_strides(): arguments stay as they lie */
   pkg_gradient_fn gradient; /* NULL: an input that requires grad is refused */
   void* user_data;          /* for the three; must live as long as the process */
 } pkg_op_definition;

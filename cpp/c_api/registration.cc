@@ -179,6 +179,7 @@ Kernel kernel_of(CallbackOp* callback) {
   kernel.function = callback;
   kernel.compute = compute;
   kernel.strided = callback->definition.strided;
+  kernel.converts = false;
   kernel.domain = &callback->domain;
   return kernel;
 }

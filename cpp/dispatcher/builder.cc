@@ -13,7 +13,7 @@ OpBuilder& OpBuilder::kernel(DispatchKey key, Kernel kernel) {
 OpBuilder& OpBuilder::add(DispatchKey key, Kernel made, MemoryOrder order) {
   const bool rows = order == kRowMajor || (order == MemoryOrder::Default && origin_.outside);
   if (!rows || key != DispatchKey::CPU) return kernel(key, made);
-  made.strided = false;
+  made.strided = made.converts = false;
   made.unboxed = nullptr;
   made.rows = made.boxed;
   made.boxed = made.compute ? &detail::run_structured : &detail::run_rows;

@@ -39,7 +39,7 @@ std::string given(const Operator& op, const Domain& domain, std::span<const Tens
   return text + ")";
 }
 
-// A kernel that takes rows as they are in memory converts nothing.
+// A kernel that reads memory as what was declared.
 void check_one_dtype(const Operator& op, const Domain& domain, DType common,
                      std::span<const TensorArg> args) {
   for (size_t i = 0; i < args.size(); ++i) {
@@ -77,8 +77,8 @@ void check(const Operator& op, const Domain& domain, bool converts,
 void check_dtypes(const Operator& op, std::span<const TensorArg> args) {
   const Kernel& kernel = op.definition().kernel(DispatchKey::CPU);
   const Domain& domain = op.definition().domain;
-  if (domain.declared) check(op, domain, kernel.strided, args);
-  if (kernel.domain) check(op, *kernel.domain, kernel.strided, args);
+  if (domain.declared) check(op, domain, kernel.converts, args);
+  if (kernel.domain) check(op, *kernel.domain, kernel.converts, args);
 }
 
 void check_dtypes(const Operator& op, std::span<const Value> args) {

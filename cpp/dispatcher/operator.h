@@ -51,6 +51,10 @@ struct Kernel {
   /// It takes tensors as they lie in memory.  Otherwise they are brought into row-major
   /// order first, by dispatcher/row_major.h, whose entry `boxed` is then.
   bool strided = true;
+  /// It converts tensors of several dtypes and bare numbers itself, and finds out where its
+  /// results lie, as loops over strides do.  Otherwise it gets one dtype, and row-major
+  /// results of the rule's dtypes that share no memory with an argument.
+  bool converts = true;
   Boxed rows = nullptr;            ///< the boxed entry for row-major arguments
   const Domain* domain = nullptr;  ///< of a kernel that takes less than the op
   const char* where = "";          ///< "file:line" of the registration

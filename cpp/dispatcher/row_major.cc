@@ -80,7 +80,7 @@ void compute_rows(const Operator& op, const Kernel& kernel, std::span<const Valu
     to[i] = as_it_is ? results[i] : empty(results[i].sizes(), dtypes[i]);
     rows.keep_from(to[i]);
   }
-  rows.straighten(op.schema);
+  if (!kernel.strided) rows.straighten(op.schema);
   kernel.compute(kernel.function, rows.args().data(), to.data());
   for (size_t i = 0; i < results.size(); ++i) {
     if (!to[i].is_same(results[i])) copy_into(results[i], to[i]);
@@ -93,7 +93,7 @@ void convert_numbers(const Operator& op, std::span<Value> args) {
   const Operator& definition = op.definition();
   const Kernel& kernel = definition.kernel(DispatchKey::CPU);
   const Domain& domain = kernel.domain ? *kernel.domain : definition.domain;
-  if (kernel.strided || domain.common == kAllDTypes) return;
+  if (kernel.converts || domain.common == kAllDTypes) return;
   CommonDType types;
   bool numbers = false;
   const auto each = [&](auto f) {
@@ -129,7 +129,7 @@ void infer_shapes(const Operator& op, std::span<const Value> args, Spec* specs) 
 void compute(const Operator& op, const Kernel& kernel, std::span<const Value> args,
              std::span<Tensor> results, const ResultTypes& dtypes) {
   try {
-    if (!kernel.strided) return compute_rows(op, kernel, args, results, dtypes);
+    if (!kernel.converts) return compute_rows(op, kernel, args, results, dtypes);
     kernel.compute(kernel.function, args.data(), results.data());
   } catch (Error& error) {
     error.rename(op.schema.name);
