@@ -301,6 +301,31 @@ def test_parameters_of_integer_tensors_lose_their_fraction():
     assert pkg.addcmul(x, x, x, value=-2.7).tolist() == [-1, -6, -15]
 
 
+def test_numbers_of_activations_fit_the_dtype_of_the_tensor():
+    x = pkg.tensor([0, 5, 100], dtype=pkg.int8)
+    for call in [
+        lambda: F.threshold(x, 1000, 7),
+        lambda: F.threshold(x, 1, 1000),
+        lambda: F.threshold(x, nan, 1),
+        lambda: F.threshold(pkg.ones(1), 1e300, 1),
+        lambda: F.hardtanh(x, -1000, 1000),
+        lambda: F.hardtanh(x, -1, inf),
+        lambda: F.hardtanh(pkg.ones(1, dtype=pkg.float16), -1e6, 1),
+    ]:
+        with pytest.raises(RuntimeError, match="converted .* without overflow"):
+            call()
+    assert F.threshold(x, 5.7, 7.9).tolist() == [7, 7, 100]
+    assert F.hardtanh(x, 2.5, 50.5).tolist() == [2, 5, 50]
+    small = pkg.tensor([0, 5, 200], dtype=pkg.uint8)
+    assert F.threshold(small, -1, 7).tolist() == [7, 7, 7]  # -1 is 255
+    assert F.threshold(pkg.ones(1), inf, 3).tolist() == [3]
+    assert F.threshold(pkg.ones(1, dtype=pkg.float16), 1e6, 2).tolist() == [2]
+    big = 2**53
+    x = pkg.tensor([big, big + 1, big + 2])
+    assert F.threshold(x, big + 1, big + 3).tolist() == [big + 3, big + 3, big + 2]
+    assert F.hardtanh(x, 0, big + 1).tolist() == [big, big + 1, big + 1]
+
+
 @pytest.mark.parametrize("x, y", [(nan, 1), (2, 1), (-1, 1), (0.5, 2), (0.5, nan)])
 def test_probabilities_are_between_0_and_1(x, y):
     with pytest.raises(RuntimeError, match="should be between 0 and 1"):

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ops/activation.cc: the nonlinearities of networks.  Integers are converted to
 // floating; each formula stands next to its slope.
+#include "base/number_fits.h"
 #include "base/vecmath.h"
 #include "ops/elementwise.h"
 
@@ -66,6 +67,26 @@ TensorList elu_gradient(const GradContext& g) {
   return {where(le(x, Tensor(0)), mul(mul(g.grad(), curve), Tensor(alpha * scale * inside)),
                 mul(g.grad(), Tensor(scale)))};
 }
+// A number that fits the dtype, as its elements: integers do not go through double.
+struct Limit {
+  Limit(const Scalar& number, DType dtype)
+      : floating(number.to<double>()),
+        integer(is_floating(dtype) ? 0 : number.to<int64_t>()) {}
+  template <class T>
+  T as() const {
+    if constexpr (std::is_integral_v<T>) return T(integer);
+    else return T(floating);
+  }
+  double floating;
+  int64_t integer;
+};
+Spec threshold_rule(const Tensor& self, const Scalar& threshold, const Scalar& value) {
+  const bool half = self.dtype() == DType::Float16 || self.dtype() == DType::BFloat16;
+  for (const Scalar* number : {&threshold, &value}) {  // halves are compared as float
+    check_fits("threshold", *number, half ? DType::Float32 : self.dtype());
+  }
+  return self.spec();
+}
 Spec hardtanh_rule(const Tensor& self, const Scalar& min_val, const Scalar& max_val) {
   const double low = min_val.to<double>(), high = max_val.to<double>();
   PKG_CHECK(!(low > high), ValueError, "[hardtanh] min_val cannot be greater than max_val, "
@@ -73,6 +94,9 @@ Spec hardtanh_rule(const Tensor& self, const Scalar& min_val, const Scalar& max_
   PKG_CHECK(self.dtype() != DType::UInt8 || (low >= 0 && high >= 0), RuntimeError,
             "[hardtanh] cannot do hardtanh on an unsigned type with negative limits, got "
             "min_val=", min_val, " and max_val=", max_val, ".");
+  for (const Scalar* limit : {&min_val, &max_val}) {
+    check_fits("hardtanh", *limit, self.dtype());
+  }
   return self.spec();
 }
 
@@ -105,10 +129,10 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .shape(hardtanh_rule)
       .cpu([](Tensor& out, const Tensor& self, const Scalar& min_val,
               const Scalar& max_val) {
-        const double low = min_val.to<double>(), high = max_val.to<double>();
+        const Limit low(min_val, self.dtype()), high(max_val, self.dtype());
         run_unary(out, self, self.dtype(), kNumberType, [=](auto x) -> decltype(x) {
           using T = decltype(x);
-          return x < T(low) ? T(low) : x > T(high) ? T(high) : x;
+          return x < low.as<T>() ? low.as<T>() : x > high.as<T>() ? high.as<T>() : x;
         });
       })
       .grad("self",
@@ -328,14 +352,13 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("value where self <= threshold, else self; of integers, both without fraction.")
       .pointwise()
       .dtypes(kNumberDTypes)
-      .shape([](const Tensor& self, const Scalar&, const Scalar&) {
-        return same_shape(self);
-      })
+      .shape(threshold_rule)
       .cpu([](Tensor& out, const Tensor& self, const Scalar& threshold,
               const Scalar& value) {
-        const double limit = threshold.to<double>(), other = value.to<double>();
+        const Limit limit(threshold, self.dtype()), other(value, self.dtype());
         run_unary(out, self, self.dtype(), kNumberType, [=](auto x) -> decltype(x) {
-          return x <= decltype(x)(limit) ? decltype(x)(other) : x;
+          using T = decltype(x);
+          return x <= limit.as<T>() ? other.as<T>() : x;
         });
       })
       .grad("self", [](const GradContext& g) -> TensorList {
