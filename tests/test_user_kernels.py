@@ -85,6 +85,14 @@ PKG_LIBRARY(mine, m) {
         for (int64_t i = 0; i < self.numel(); ++i) x[i] = float(i) * by;
         return self;
       });
+  m.def("fill_two_(Tensor(a!) a, Tensor(b!) b) -> Tensor[]")
+      .dtypes(pkg::DType::Float32)
+      .non_differentiable()
+      .cpu([](const Tensor& a, const Tensor& b) {
+        for (int64_t i = 0; i < a.numel(); ++i) a.data<float>()[i] = float(i);
+        for (int64_t i = 0; i < b.numel(); ++i) b.data<float>()[i] = -float(i);
+        return pkg::TensorList{b, a};
+      });
   m.def("strides(Tensor self) -> Tensor")
       .shape([](const Tensor& self) {
         return pkg::Spec{pkg::Shape{self.ndim()}, pkg::DType::Int64, self.device()};
@@ -125,10 +133,11 @@ bool pkg_library_init(pkg_status* status) {
   const pkg_op_definition definition = {.schema = "plus_index(Tensor self) -> Tensor",
                                         .compute = plus_index,
                                         .dtypes = "float32"};
-  const pkg_op_definition strided = {.schema = "add_first(Tensor a, Tensor b) -> Tensor",
-                                     .compute = add_first,
-                                     .dtypes = "float64",
-                                     .strided = true};
+  const pkg_op_definition strided = {
+      .schema = "add_first(Tensor a, Tensor b) -> Tensor",
+      .compute = add_first,
+      .dtypes = "float64",
+      .strided = true};
   return pkg_register_op("in_c", &definition, status) &&
          pkg_register_op("in_c", &strided, status);
 }
@@ -302,6 +311,28 @@ refused("RuntimeError", "more than one element", mine.fill_index_,
 x = pkg.arange(4.0)
 mine.fill_index_(x, x[3:])
 assert x.tolist() == [0, 3, 6, 9]
+""",
+    )
+
+
+def test_two_written_arguments_share_no_element(folder: Path) -> None:
+    """Parts of one tensor that lie apart may be written; a list returns them."""
+    run(
+        folder,
+        """
+x = pkg.ones(3, 3)
+for a, b in [(x, x.t()), (x.t(), x), (x.t(), x.t()), (x, x), (x[:, 0], x[1])]:
+    refused("RuntimeError", "[fill_two_] expected written arguments that share no "
+            "memory, got 'a' and 'b' with elements in common (shapes ",
+            mine.fill_two_, a, b)
+assert x.tolist() == pkg.ones(3, 3).tolist() and x._version == 0
+mine.fill_two_(x, x[:0])
+a, b = x[:, 0], x[:, 2]
+got = mine.fill_two_(a, b)
+assert got[0] is b and got[1] is a
+assert x.tolist() == [[0, 1, 0], [1, 4, -1], [2, 7, -2]], x
+mine.fill_two_(x[0], x[1:].t())
+assert x.tolist() == [[0, 1, 2], [0, -2, -4], [-1, -3, -5]], x
 """,
     )
 

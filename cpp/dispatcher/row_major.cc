@@ -2,6 +2,8 @@
 // dispatcher/row_major.cc: arguments and results in row-major order around a kernel.
 #include "dispatcher/row_major.h"
 
+#include <algorithm>
+
 #include "dispatcher/domain.h"
 #include "dispatcher/library.h"
 #include "tensor/promotion.h"
@@ -18,6 +20,54 @@ Tensor dense_copy(const Tensor& tensor) {
 
 bool share_memory(const Tensor& a, const Tensor& b) {
   return a.impl()->storage == b.impl()->storage;
+}
+
+// Where the elements of a tensor begin in its storage, in bytes, ascending.
+std::vector<int64_t> places(const Tensor& tensor) {
+  const auto item = int64_t(itemsize(tensor.dtype()));
+  std::vector<int64_t> at{tensor.impl()->offset * item};
+  for (size_t d = 0; d < tensor.sizes().size(); ++d) {
+    std::vector<int64_t> more;
+    for (const int64_t start : at) {
+      for (int64_t i = 0; i < tensor.sizes()[d]; ++i) {
+        more.push_back(start + i * tensor.strides()[d] * item);
+      }
+    }
+    at = std::move(more);
+  }
+  std::sort(at.begin(), at.end());
+  return at;
+}
+
+bool overlap(const Tensor& a, const Tensor& b) {
+  if (!share_memory(a, b) || a.numel() == 0 || b.numel() == 0) return false;
+  const std::vector<int64_t> left = places(a), right = places(b);
+  const auto end_a = int64_t(itemsize(a.dtype())), end_b = int64_t(itemsize(b.dtype()));
+  for (size_t i = 0, k = 0; i < left.size() && k < right.size();) {
+    if (left[i] + end_a <= right[k]) ++i;
+    else if (right[k] + end_b <= left[i]) ++k;
+    else return true;
+  }
+  return false;
+}
+
+// Of two written arguments with elements in common each would lose what is written to the
+// other.  Parts of one storage that lie apart are fine.
+void check_written_apart(const Operator& op, std::span<const Value> args) {
+  std::vector<std::pair<const Tensor*, size_t>> written;
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (!op.schema.arguments[i].written) continue;
+    for_each_tensor(args[i], [&](const Tensor& tensor) {
+      for (const auto& [other, k] : written) {
+        PKG_CHECK(!overlap(*other, tensor), RuntimeError, "[", op.schema.name,
+                  "] expected written arguments that share no memory, got '",
+                  op.schema.arguments[k].name, "' and '", op.schema.arguments[i].name,
+                  "' with elements in common (shapes ", other->sizes(), " and ",
+                  tensor.sizes(), "). Hint: clone() one of them.");
+      }
+      written.push_back({&tensor, i});
+    });
+  }
 }
 
 // The arguments of a kernel that takes rows: those that are not row-major copied, and
@@ -44,6 +94,12 @@ class Rows {
     for (const auto& [original, copy] : written_) copy_into(original, copy);
   }
   /// What the caller knows a returned copy as.
+  void restore(Value& result) const {
+    if (auto* tensor = std::get_if<Tensor>(&result)) restore(*tensor);
+    else if (auto* list = std::get_if<TensorList>(&result)) {
+      for (Tensor& item : *list) restore(item);
+    }
+  }
   void restore(Tensor& result) const {
     for (const auto& [original, copy] : written_) {
       if (result.is_same(copy)) result = original;
@@ -166,6 +222,7 @@ void run_structured(const Operator& op, const Kernel& kernel, KeySet keys, Stack
 void run_rows(const Operator& op, const Kernel& kernel, KeySet keys, Stack& stack) {
   if (op.restricted()) check_dtypes(op, stack.args);
   convert_numbers(op, stack.args);
+  check_written_apart(op, stack.args);
   for (size_t i = 0; i < stack.args.size(); ++i) {
     if (!op.schema.arguments[i].written) continue;
     for_each_tensor(stack.args[i], [&](const Tensor& t) {
@@ -189,7 +246,7 @@ void run_rows(const Operator& op, const Kernel& kernel, KeySet keys, Stack& stac
   kernel.rows(op, kernel, keys, inner);
   rows.finish();
   for (int i = 0; i < inner.n_results; ++i) {
-    if (auto* tensor = std::get_if<Tensor>(&inner.results[size_t(i)])) rows.restore(*tensor);
+    rows.restore(inner.results[size_t(i)]);
     stack.push(std::move(inner.results[size_t(i)]));
   }
 }
