@@ -25,7 +25,7 @@ struct TensorArg {
 
 /// NotImplementedError unless the op and its kernel take these dtypes; RuntimeError for
 /// a parameter with dtypes of its own.  For restricted ops only.
-[[gnu::cold]] void check_dtypes(const Operator& op, std::span<const TensorArg> args);
-[[gnu::cold]] void check_dtypes(const Operator& op, std::span<const Value> args);
+void check_dtypes(const Operator& op, std::span<const TensorArg> args);
+void check_dtypes(const Operator& op, std::span<const Value> args);
 
 }  // namespace pkg::detail
