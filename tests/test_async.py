@@ -275,3 +275,11 @@ def test_ops_in_destructors_while_work_is_submitted():
     print("fine")
     """
     assert run_child(code)[:3] == (0, "fine\n", "")
+
+
+def test_the_error_of_a_task_keeps_its_name_where_others_wait():
+    """What waits for it inside throws the very object that later readers get."""
+    bad = pkg.ones(2_000_000, dtype=pkg.int64) // pkg.zeros(2_000_000, dtype=pkg.int64)
+    for wait in (lambda: pkg.allclose(bad, bad), bad.unique, bad.tolist):
+        with pytest.raises(RuntimeError, match=r"\[floor_divide\] integer div"):
+            wait()

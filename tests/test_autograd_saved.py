@@ -145,6 +145,17 @@ def test_the_second_derivative_of_pieces_of_lines_is_zero(name):
     assert second.tolist() == [0.0] * 4
 
 
+def test_gradients_of_several_shapes_are_differentiated_again():
+    """As in a penalty of the gradients of a layer: weight and bias at once."""
+    layer = pkg.nn.Conv2d(3, 8, 3)
+    parameters = list(layer.parameters())
+    out = layer(pkg.randn(2, 3, 5, 5)).sum()
+    grads = pkg.autograd.grad(out, parameters, create_graph=True)
+    sum((g * g).sum() for g in grads).backward()
+    for p in parameters:
+        assert p.grad.shape == p.shape and p.grad.abs().sum().item() == 0
+
+
 def test_what_was_linear_in_everything_is_a_constant():
     """PyTorch's gradient carries no graph there either, except for zeros it made."""
     x, unused = leaf(1.0), leaf(2.0)

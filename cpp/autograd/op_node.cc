@@ -46,6 +46,8 @@ class ZeroSecond final : public Node {
   }
   std::string name() const override { return name_; }
   const Spec* input_spec(size_t edge) const override { return &specs_[edge]; }
+  // Its outputs are the gradients of all inputs, each with a shape of its own.
+  size_t n_outputs() const override { return edges_.size(); }
   TensorList apply(TensorList) override {
     TensorList zeros(edges_.size());
     for (size_t i = 0; i < zeros.size(); ++i) {
@@ -195,7 +197,8 @@ TensorList OpNode::historic_results() {
 // See Gradient::second_is_zero.
 void OpNode::add_zero_second(TensorList& grads) {
   Ref<Node> node;
-  for (Tensor& grad : grads) {
+  for (size_t i = 0; i < grads.size(); ++i) {
+    Tensor& grad = grads[i];
     if (!grad.defined() || grad.requires_grad()) continue;
     if (!node) {
       std::vector<Spec> specs;
@@ -203,7 +206,7 @@ void OpNode::add_zero_second(TensorList& grads) {
       node = Ref<ZeroSecond>::make(name() + "Backward", edges_, std::move(specs));
     }
     grad = share(grad);  // it may be the user's
-    set_history(grad, node, 0);
+    set_history(grad, node, uint32_t(i));
   }
 }
 

@@ -5,6 +5,7 @@
 namespace pkg {
 
 void Error::rename(const std::string& op) {
+  if (settled_) return;
   // Python's class for it, which ours lack, may stand before.
   constexpr std::string_view kDivision = "ZeroDivisionError: ";
   const size_t begin = message_.starts_with(kDivision) ? kDivision.size() : 0;

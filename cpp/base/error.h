@@ -27,9 +27,13 @@ class Error : public std::exception {
   /// The same where no op that a user knows is named yet: the text begins with "[op]"
   /// itself, a function below all ops, "[empty]" or "[allocate]", or a private op, "[_...".
   void claim(std::string_view op);
+  /// From now on it is called what it is called: every wait for the work that failed
+  /// throws this object, on several threads at once.
+  void settle() noexcept { settled_ = true; }
 
  private:
   std::string message_;
+  bool settled_ = false;
 };
 
 #define PKG_DEFINE_ERROR(Name)   \

@@ -180,6 +180,12 @@ bool Task::try_run_here() {
   return true;
 }
 
+// In a handler: keeps the exception.
+void Task::fail(bool stopped) {
+  failure_ = Ref<Failure>::make(std::current_exception(), name_, call_site_, stopped);
+  if (!stopped) runtime().failures.add(failure_);
+}
+
 void Task::execute(bool at_end) noexcept {
   {
     RunningTask here(this);
@@ -188,10 +194,11 @@ void Task::execute(bool at_end) noexcept {
       fn_();
     } catch (const abi::__forced_unwind&) {
       sleep_forever();
+    } catch (Error& error) {
+      error.settle();
+      fail(here.stopped);
     } catch (...) {
-      failure_ = Ref<Failure>::make(std::current_exception(), name_, call_site_,
-                                    here.stopped);
-      if (!here.stopped) runtime().failures.add(failure_);
+      fail(here.stopped);
     }
   }
   Released released;

@@ -90,6 +90,7 @@ class Task final : public Event, public Runnable {
               Released& released);
   void dependency_done(Link& link, const Ref<Failure>& failure, Released& released);
   /// Makes it done if it still waits: what it needs was cancelled.
+  void fail(bool stopped);
   void cancel_waiting(const Ref<Failure>& failure, Released& released) noexcept;
 
   void run(bool on_pool_stack) noexcept override;
