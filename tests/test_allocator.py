@@ -142,11 +142,10 @@ def test_empty_cache_gives_the_memory_of_a_graph_back():
     """)
 
 
-def test_empty_cache_asks_workers_for_theirs():
-    """What a kernel frees on a worker stays in that thread's cache."""
+def test_workers_work_on_after_their_caches_were_asked_for():
+    """Whether they gave them is not measured here: a worker keeps little."""
     check(f"""{SHOW}
     from pkg.scheduler import submit
-    core = pkg._binding.core
     def fill():
         for elements in (200, 900, 3000, 9000):
             blocks = [pkg.ones(elements) for _ in range(400)]
@@ -156,7 +155,6 @@ def test_empty_cache_asks_workers_for_theirs():
     pkg.empty_cache()
     for _ in range(100):
         pkg.empty_cache()
-    assert core.bytes_in_use() >= 0
     assert submit(fill).result() is None
     print("fine")
     """)
