@@ -79,11 +79,11 @@ def form(ours: list[Result], theirs: list[Result]) -> tuple[str, str] | None:
                 return "dtype", f"{g.dtype}, PyTorch {w.dtype}"
             continue
         if g.shape != w.shape:
-            return "shape", f"{list(g.shape)}, PyTorch {list(w.shape)}"
+            return "shape", f"another | {list(g.shape)}, PyTorch {list(w.shape)}"
         if g.dtype != w.dtype:
             return "dtype", f"{g.dtype}, PyTorch {w.dtype}"
         if g.meta != w.meta:
-            return "shape", f"{g.head()}, PyTorch {w.head()}"
+            return "shape", f"another device | {g.head()}, PyTorch {w.head()}"
         if g.requires_grad != w.requires_grad:
             return "requires_grad", f"{g.requires_grad}, PyTorch {w.requires_grad}"
     return None
@@ -95,12 +95,13 @@ def near(
     dtype: str,
     truth: np.ndarray | None = None,
     inputs: tuple[str, float] = ("", 0.0),
+    most: np.ndarray | None = None,
 ) -> str | None:
     """None, or the first difference as text.
 
     inputs: the coarsest dtype among them, and their size, whose rounding is in any
     result.  truth: the same result in more digits; then an error is legal that is not
-    much larger than that of `want`.
+    much larger than that of `want`.  most: what the sums would be if nothing cancelled.
     """
     if got.shape != want.shape:
         return f"shape {list(got.shape)} for {list(want.shape)}"
@@ -137,6 +138,10 @@ def near(
             odd &= ~(np.abs(truth) > 0.99 * _largest(dtype))
             right = np.abs(got - truth) <= 64 * eps * np.abs(truth) + 16 * tiny
             odd &= ~(right | (got == truth) | np.isnan(got) & np.isnan(truth))
+        if most is not None and most.shape == want.shape:
+            eps = max(eps, EPS[inputs[0] or dtype])
+            allowed = np.maximum(allowed, max(8 * eps, 1e-14) * most.astype("float64"))
+            odd &= most.astype("float64") < 0.9 * _largest(dtype)
         wrong = odd | plain & (error > allowed)
     return _first(got, want, wrong) if wrong.any() else None
 

@@ -49,6 +49,7 @@ from fuzz.run import (  # noqa: E402
 CHUNK = 25_000  # calls of one child
 TIME_LIMIT = 10  # seconds for one call; `--time-limit` gives sanitizers more
 TOO_OFTEN = 6  # crashes of one op, then it is left out
+RETRIES = 3  # of a child that ends before its first call
 STAGES = {"t": "PyTorch", "h": "PyTorch"}
 
 
@@ -78,6 +79,7 @@ class Job(threading.Thread):
     def __init__(self, run: Run) -> None:
         super().__init__(daemon=True)
         self.owner = run
+        self.failures = 0  # children in a row that did not start
 
     def run(self) -> None:
         while (part := self.owner.next_part()) is not None:
@@ -114,15 +116,20 @@ class Job(threading.Thread):
             reader.join()
             index, stage = NOTE.unpack_from(note, 0)
             if process.returncode == 0 and not hung:
+                self.failures = 0
                 return end
             text = errors.read_text(errors="replace")
-        if stage in (b"w", b"\0"):
-            with run.lock:
-                run.report.add("-", "fuzzer", f"a child did not start: {text[-300:]}")
-                run.next = options.calls
-            return end
-        op, number = case_of(run.names, options.seed, index)
         kind, what = death(process.returncode, text, hung)
+        if stage in (b"w", b"\0"):
+            self.failures += 1
+            if self.failures <= RETRIES:
+                return start
+            with run.lock:
+                said = f"a child did not start: {kind} {what}"
+                run.report.add("-", "fuzzer", f"{said} | calls from {start} to {end}")
+            return end
+        self.failures = 0
+        op, number = case_of(run.names, options.seed, index)
         run.died(op, f"{op}:{number}", kind, what, stage.decode())
         return index + 1
 

@@ -11,6 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from fuzz import judge
+from fuzz.conditions import without
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "differences.md"
 #: What is never a known difference.
@@ -30,7 +31,11 @@ class Known:
         return (
             any(fnmatch.fnmatchcase(op, pattern) for pattern in self.ops)
             and kind in self.kinds
-            and any(_matches(text, pattern, op) for pattern in self.texts)
+            and any(
+                _matches(form, pattern, op)
+                for pattern in self.texts
+                for form in (text, without(text))
+            )
         )
 
 
@@ -72,6 +77,7 @@ class Kind:
     example: str = ""
     line: str = ""
     known: Known | None = None
+    always: set[str] | None = None  # the conditions of all calls
 
 
 class Report:
@@ -96,8 +102,12 @@ class Report:
             known = next(
                 (k for k in self.known if k.covers(op, "accepted", head)), None
             )
-        group = self.kinds.setdefault((kind, head, known is not None), Kind(kind, head))
+        short = without(head)
+        key = kind, short, known is not None
+        group = self.kinds.setdefault(key, Kind(kind, short))
         group.known = known
+        names = set(head[len(short) :].strip(" {}").split(", ")) - {""}
+        group.always = names if group.always is None else group.always & names
         group.ops[op] += count
         if case and len(group.cases) < 50:
             group.cases.append(case)
@@ -139,6 +149,8 @@ class Report:
                 f"    ops: {names}\n"
                 f"    case: {' '.join(kind.cases[:3])}  {kind.example}"
             )
+            if kind.always:
+                out.append(f"    always: {', '.join(sorted(kind.always))}")
             if kind.line:
                 out.append(f"    {kind.line}")
         shares = self.shares()

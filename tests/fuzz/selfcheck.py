@@ -7,8 +7,9 @@ from copy import deepcopy
 from typing import TYPE_CHECKING
 
 from fuzz import judge
+from fuzz.changed import dense, on_meta
 from fuzz.generate import Call
-from fuzz.values import LARGEST, Data, numbers_of
+from fuzz.values import LARGEST, Data, numbers_of, overlaps
 
 if TYPE_CHECKING:
     from fuzz.check import Checker, Finding, Outcome
@@ -39,27 +40,6 @@ def same(got: list[judge.Result], want: list[judge.Result]) -> str | None:
     return None
 
 
-def dense(call: Call) -> Call:
-    """The same call on tensors whose rows follow each other."""
-    import numpy as np
-
-    changed = deepcopy(call)
-    for data in changed.tensors():
-        if data.strides is None or data.alias is not None or data.numel > judge.MOST:
-            continue
-        memory = numbers_of(data)
-        steps = [s * memory.itemsize for s in data.strides]
-        if data.numel == 0:
-            view = memory[:0]
-        else:
-            view = np.lib.stride_tricks.as_strided(
-                memory[data.offset :], data.shape, steps
-            )
-        data.fill, data.length = ("list", view.reshape(-1).copy()), data.numel
-        data.strides, data.offset = None, 0
-    return changed
-
-
 def layouts(checker: Checker, call: Call, ours: Outcome) -> list[Finding]:
     """Strided inputs give what dense ones give."""
     tensors = call.tensors()
@@ -75,17 +55,6 @@ def layouts(checker: Checker, call: Call, ours: Outcome) -> list[Finding]:
     return compare("layout", call, ours, then)
 
 
-def overlaps(data: Data) -> bool:
-    """Whether two elements may lie in one place: writing to it is refused, or vague."""
-    step = 1
-    places = sorted(zip(data.strides or (), data.shape))
-    for stride, size in places:
-        if size > 1 and stride < step:
-            return True
-        step = max(step, stride * (size - 1) + 1)
-    return False
-
-
 def compare(kind: str, call: Call, ours: Outcome, then: Outcome) -> list[Finding]:
     """Two outcomes of pkg that should be equal."""
     if (ours.error is None) != (then.error is None):
@@ -99,8 +68,6 @@ def compare(kind: str, call: Call, ours: Outcome, then: Outcome) -> list[Finding
 
 def meta(checker: Checker, call: Call, ours: Outcome) -> list[Finding]:
     """The Meta device gives the same shapes, dtypes and errors."""
-    from fuzz.check import on_meta
-
     tensors = call.tensors()
     if not tensors or any(d.meta for d in tensors):
         return []

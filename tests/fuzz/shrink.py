@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from fuzz.check import Checker
+from fuzz.conditions import without
 from fuzz.generate import Call, generate
 from fuzz.report import NEVER_KNOWN, Kind, Report
 from fuzz.run import limit_memory
@@ -195,11 +196,13 @@ def shrink(call: Call, still: Still, limit: float = LIMIT) -> Call:
 
 def still_found(checker: Checker, kind: str, text: str) -> Still:
     """Whether a call gives this finding, in this process."""
-    head = text.partition(" | ")[0]
+    head = without(text.partition(" | ")[0])
 
     def still(call: Call) -> bool:
         found = checker.check(call, thorough=True)[1]
-        return any(k == kind and t.partition(" | ")[0] == head for k, t in found)
+        return any(
+            k == kind and without(t.partition(" | ")[0]) == head for k, t in found
+        )
 
     return still
 

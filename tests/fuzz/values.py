@@ -180,6 +180,19 @@ def numbers_of(data: Data) -> np.ndarray:
     return np.resize(pool[:POOL], data.length)
 
 
+def array_of(data: Data) -> np.ndarray:
+    """What the tensor shows of its numbers; one without elements may be flat.
+
+    NumPy refuses some shapes that have no elements.
+    """
+    memory = numbers_of(data)
+    if data.numel == 0:
+        return memory[:0]
+    strides = data.strides or contiguous_strides(data.shape)
+    steps = [s * memory.itemsize for s in strides]
+    return np.lib.stride_tricks.as_strided(memory[data.offset :], data.shape, steps)
+
+
 # --- Layouts -------------------------------------------------------------------------
 
 
@@ -197,6 +210,17 @@ def span(shape: tuple[int, ...], strides: tuple[int, ...]) -> int:
     if 0 in shape:
         return 0
     return sum((n - 1) * s for n, s in zip(shape, strides)) + 1
+
+
+def overlaps(data: Data) -> bool:
+    """Whether two elements may lie in one place: writing to it is refused, or vague."""
+    step = 1
+    places = sorted(zip(data.strides or (), data.shape))
+    for stride, size in places:
+        if size > 1 and stride < step:
+            return True
+        step = max(step, stride * (size - 1) + 1)
+    return False
 
 
 def laid_out(data: Data, layout: str, rng: Any) -> Data:
