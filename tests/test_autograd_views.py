@@ -2,7 +2,9 @@
 """Writes in place under autograd: histories of bases and views stay in step."""
 
 import gc
+import itertools
 import random
+import re
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ import pkg
 
 core = pkg._binding.core
 f64 = pkg.float64
+INTEGERS = [pkg.bool, pkg.uint8, pkg.int8, pkg.int32, pkg.int64]
 
 
 def test_rows_written_into_a_buffer_carry_their_gradient():
@@ -135,6 +138,89 @@ def test_what_cannot_be_recorded_is_refused_before_it_is_written():
     with pytest.raises(NotImplementedError, match="foreign memory"):
         base[1:].copy_(pkg.ones(1, 3, requires_grad=True))
     assert not memory.any()
+
+
+def test_a_view_of_memory_that_its_base_has_left_is_written_to_by_nobody():
+    """`.data = ` has parted them: the write has no place in the history of the base."""
+    x = pkg.ones(4, dtype=f64, requires_grad=True)
+    zeros = pkg.zeros(4, dtype=f64)
+    for other in (zeros, zeros[:1], zeros[2:], zeros.float(), None):
+        y = x * 3
+        view, sibling, history = y[:2], y[:2], y.grad_fn
+        parted = y if other is not None else view
+        parted.data = zeros[:2] if other is None else other
+        for write in (
+            lambda v: v.mul_(2), lambda v: v[:1].zero_(), lambda v: v.copy_(x[:2])
+        ):  # fmt: skip
+            with pytest.raises(RuntimeError, match="from before `.data"):
+                write(view)
+        assert view.tolist() == ([0.0, 0.0] if other is None else [3.0, 3.0])
+        assert y.grad_fn == history and y.requires_grad
+        with pkg.no_grad():
+            view.mul_(2)
+        (got,) = pkg.autograd.grad(view.sum() + sibling.sum(), x)
+        assert got.tolist() == [6.0, 6.0, 0.0, 0.0]
+    # Of a part of the same memory; a view that still lies inside is a view.
+    y = x * 3
+    view, last = y[:2], y[3:]
+    y.data = y.data[1:]
+    with pytest.raises(RuntimeError, match="from before `.data"):
+        view.mul_(2)
+    last.mul_(2)
+    assert y.tolist() == [3.0, 3.0, 6.0]
+
+
+def arguments_of(schema):
+    """What a call of this op in place needs: floating tensors want a gradient."""
+    for parameter in re.sub(r"^[^(]*\(|\) ->.*$", "", schema).split(", ")[1:]:
+        if "=" in parameter or parameter == "*":
+            continue
+        kind, name = parameter.split(" ")
+        if kind == "Tensor?[]":
+            yield [pkg.tensor([1, 0])]
+        elif name == "mask":
+            yield pkg.tensor([True, False])
+        elif name == "index":
+            yield pkg.tensor([1, 0])
+        elif kind == "Tensor" and name == "value":
+            yield pkg.tensor(2.0, requires_grad=True)
+        elif kind == "Tensor":
+            yield pkg.tensor([1.0, 2.0], requires_grad=True)
+        elif kind == "Tensor[]":
+            yield [pkg.tensor([1.0, 2.0], requires_grad=True)]
+        else:
+            yield 0 if kind == "int" else 1.0
+
+
+IN_PLACE = [name for name in dir(pkg.ops) if name[-1] == "_" and name[-2] != "_"]
+
+
+def test_no_tensor_of_integers_gets_a_gradient():
+    """Whatever is written to it, through a view or not."""
+    taken = set()
+    targets = (lambda t: t[:2], lambda t: t[1:], lambda t: t.view(2, 2)[0], lambda t: t)
+    for name, dtype in itertools.product(IN_PLACE, INTEGERS):
+        op = getattr(pkg.ops, name)
+        for schema, target in itertools.product(op.schemas, targets):
+            base = pkg.ones(4, dtype=dtype) if target(pkg.ones(4)).numel() < 4 else (
+                pkg.ones(2, dtype=dtype)
+            )  # fmt: skip
+            written = target(base)
+            try:
+                op(written, *arguments_of(schema))
+                taken.add(name)
+            except (RuntimeError, TypeError, ValueError, IndexError):
+                pass
+            for tensor in (written, base):
+                assert not tensor.requires_grad and tensor.grad_fn is None, schema
+            assert not (written * 2.0).requires_grad, schema
+    assert taken >= {"copy_", "masked_fill_", "index_put_", "index_add_", "index_copy_"}
+    one = pkg.tensor(2.5, requires_grad=True)
+    for dtype in INTEGERS:
+        for where in (0, slice(1), ..., [0, 1], pkg.tensor([True, False]), None):
+            x = pkg.ones(2, dtype=dtype)
+            x[where] = one
+            assert not x.requires_grad and x[0].item() in (2, True)
 
 
 def test_writes_to_leaves_that_collect_are_refused():

@@ -15,12 +15,18 @@ bool any_requires_grad(std::span<const Value> args) {
   return any;
 }
 
+// Integers have no gradient, whatever is written to them.
+bool writes_integers(const Operator& op, const Stack& stack) {
+  return op.in_place() && !is_floating(std::get<Tensor>(stack.args[0]).dtype());
+}
+
 void autograd_fallback(const Operator& op, const Kernel&, KeySet keys, Stack& stack) {
   const Dispatcher& dispatcher = Dispatcher::get();
   const KeySet below = keys & KeySet::below(DispatchKey::Autograd);
   const Operator& definition = op.definition();
   if (op.in_place()) prepare_in_place(op.schema.name, std::get<Tensor>(stack.args[0]));
-  if (definition.non_differentiable || !any_requires_grad(stack.args)) {
+  if (definition.non_differentiable || writes_integers(op, stack) ||
+      !any_requires_grad(stack.args)) {
     return dispatcher.redispatch_boxed(op, below, stack);
   }
   PKG_CHECK(definition.gradient.formula, NotImplementedError, "[", op.schema.name,
@@ -33,7 +39,7 @@ void autograd_fallback(const Operator& op, const Kernel&, KeySet keys, Stack& st
     return node->set_results(stack);
   }
   const Tensor self = std::get<Tensor>(stack.args[0]);
-  check_recordable(self);
+  check_recordable(op.schema.name, self);
   auto node = Ref<OpNode>::make(op, stack.args);
   dispatcher.redispatch_boxed(op, below, stack);
   record_in_place(self, std::move(node), stack);

@@ -191,7 +191,7 @@ Ref<Node> record_function(std::string name, const TensorList& inputs,
       detail::check_no_bare_view_written(name, tensor);
       if (!needed) continue;
       prepare_in_place(name, tensor);
-      check_recordable(tensor);
+      check_recordable(name, tensor);
     }
     if (needed) {
       node = Ref<RecordedFunction>::make(std::move(name), inputs, outputs,

@@ -33,6 +33,20 @@ void check_layout(const Tensor& base) {
             " was changed through a view under autograd. clone() it first.");
 }
 
+// Whether a view is still a part of its base: not when `.data =` gave either of them other
+// memory, or the base another place in it.
+bool shows_its_base(const Tensor& view) {
+  const TensorImpl &impl = *view.impl(), &base = *impl.base;
+  if (impl.storage != base.storage || impl.dtype != base.dtype) return false;
+  if (impl.numel == 0 || !base.contiguous) return true;  // see check_layout()
+  int64_t last = impl.offset - base.offset;
+  if (last < 0) return false;
+  for (size_t d = 0; d < impl.sizes.size(); ++d) {
+    last += (impl.sizes[d] - 1) * impl.strides[d];
+  }
+  return last < base.numel;
+}
+
 // Gives a view the history "part of the base".
 void show_base(const Tensor& view) {
   const Tensor base(view.impl()->base);
@@ -46,6 +60,7 @@ void show_base(const Tensor& view) {
 // The same for one whose memory was written since its history was made.
 void renew(const Tensor& view) {
   if (view.autograd() && view.autograd()->version == view.version()) return;
+  if (!shows_its_base(view)) return;  // it keeps the history of what it showed
   const Tensor base(view.impl()->base);
   if (base.requires_grad()) {
     if (!base.is_leaf() || !view.is_leaf()) show_base(view);
@@ -96,8 +111,13 @@ void prepare_in_place(std::string_view name, const Tensor& self) {
   }
 }
 
-void check_recordable(const Tensor& self) {
-  if (self.is_view()) check_layout(Tensor(self.impl()->base));
+void check_recordable(std::string_view name, const Tensor& self) {
+  if (!self.is_view()) return;
+  PKG_CHECK(shows_its_base(self), RuntimeError, "[", name, "] expected a view of what its "
+            "base is now, got one from before `.data = ...` gave one of them other memory, "
+            "so that the write has no place in the history of the base. Hint: make the "
+            "view again, or write under no_grad().");
+  check_layout(Tensor(self.impl()->base));
 }
 
 void record_in_place(const Tensor& self, Ref<OpNode> node, const Stack& stack) {

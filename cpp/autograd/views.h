@@ -29,8 +29,8 @@ void rebase_history(const Tensor& self, Ref<Node> node, uint32_t output_nr);
 /// Before `name` is recorded as writing to `self`: refuses what would lose or corrupt a
 /// gradient, and gives a view its part in the history of its base.
 void prepare_in_place(std::string_view name, const Tensor& self);
-/// NotImplementedError for a view whose part in its base cannot be described: before a
-/// write to it that is recorded.
-void check_recordable(const Tensor& self);
+/// Refuses a view whose part in its base cannot be described: before `name` is recorded as
+/// writing to it.
+void check_recordable(std::string_view name, const Tensor& self);
 
 }  // namespace pkg

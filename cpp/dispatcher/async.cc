@@ -124,7 +124,9 @@ class InFlight {
 };
 thread_local InFlight t_in_flight;
 
-void wait_and_run(const Operator& op, KeySet below, Stack& stack, double cost) {
+/// Runs it on the caller, when what it needs is ready.
+template <class Run>
+void wait_and_run(const Operator& op, const Stack& stack, double cost, Run run) {
   for_each_argument(op, stack.args, [](const Tensor& tensor, bool written) {
     if (written) tensor.storage().wait_writable();
     else tensor.storage().wait_readable();
@@ -133,28 +135,20 @@ void wait_and_run(const Operator& op, KeySet below, Stack& stack, double cost) {
   if (!stoppable(op)) to_the_end.emplace();
   std::optional<BlockingRegion> others_may_run;
   if (cost >= kTaskNanoseconds) others_may_run.emplace();
-  Dispatcher::get().redispatch_boxed(op, below, stack);
+  run();
 }
 
 void submit_work(const Operator& op, const Kernel& kernel, Stack& stack,
-                 std::span<Spec> specs) {
+                 std::span<const Spec> specs) {
   Work work{&op, &kernel, stoppable(op), {}, {}, {}};
   work.args.reserve(stack.args.size());
   for (const Value& value : stack.args) work.args.push_back(bare(value));
   for (size_t i = 0; i < specs.size(); ++i) work.dtypes[i] = specs[i].dtype;
-  std::array<Tensor, 3> results;
+  std::array<Tensor, 3> results = detail::make_results(op, stack.args, specs);
   int64_t bytes = 0;
-  if (op.in_place()) {
-    results[0] = std::get<Tensor>(stack.args[0]);
-    detail::check_in_place(op, results[0], specs[0]);
-    results[0].bump_version();
-    work.results[0] = share(results[0]);
-  } else {
-    for (size_t i = 0; i < specs.size(); ++i) {
-      results[i] = empty(specs[i]);
-      work.results[i] = share(results[i]);
-      bytes += results[i].storage().nbytes();
-    }
+  for (size_t i = 0; i < specs.size(); ++i) {
+    work.results[i] = share(results[i]);
+    if (!op.in_place()) bytes += results[i].storage().nbytes();
   }
   // Before the lock: foreign code may run there, and come back here.
   std::string site = submission_site();
@@ -187,12 +181,16 @@ void async_fallback(const Operator& op, const Kernel&, KeySet keys, Stack& stack
   const Operator& definition = op.definition();
   const Kernel& kernel = op.kernel(DispatchKey::CPU);
   if (definition.kind != OpKind::Structured || !kernel.compute) {
-    return wait_and_run(op, below, stack, estimate(definition, stack.args, nullptr));
+    const double cost = estimate(definition, stack.args, nullptr);
+    return wait_and_run(op, stack, cost, [&] {
+      Dispatcher::get().redispatch_boxed(op, below, stack);
+    });
   }
-  std::array<Spec, 3> specs;
+  std::array<Spec, 3> all;
   detail::convert_numbers(op, stack.args);
-  detail::infer_shapes(op, stack.args, specs.data());
-  const double cost = estimate(definition, stack.args, specs.data());
+  detail::infer_shapes(op, stack.args, all.data());
+  const std::span<const Spec> specs(all.data(), op.schema.returns.size());
+  const double cost = estimate(definition, stack.args, all.data());
   bool ready = true, private_memory = true;
   for_each_argument(op, stack.args, [&](const Tensor& tensor, bool written) {
     Storage& storage = tensor.storage();
@@ -201,14 +199,10 @@ void async_fallback(const Operator& op, const Kernel&, KeySet keys, Stack& stack
   });
   const bool worth = (!ready || cost >= kTaskNanoseconds) && !definition.in_program_order;
   if (!worth || !private_memory || !async_enabled() || in_parallel_region()) {
-    return wait_and_run(op, below, stack, cost);
+    return wait_and_run(op, stack, cost,
+                        [&] { detail::run_checked(op, kernel, stack, specs); });
   }
-  try {
-    submit_work(op, kernel, stack, {specs.data(), op.schema.returns.size()});
-  } catch (Error& error) {
-    error.claim(op.schema.name);
-    throw;
-  }
+  submit_work(op, kernel, stack, specs);
 }
 
 PKG_LIBRARY_IMPL(_, Async, m) { m.fallback(async_fallback); }

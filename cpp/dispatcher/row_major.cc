@@ -193,30 +193,49 @@ void compute(const Operator& op, const Kernel& kernel, std::span<const Value> ar
   }
 }
 
+std::array<Tensor, 3> make_results(const Operator& op, std::span<const Value> args,
+                                   std::span<const Spec> specs) {
+  std::array<Tensor, 3> results;
+  try {
+    if (op.in_place()) {
+      results[0] = std::get<Tensor>(args[0]);
+      check_in_place(op, results[0], specs[0]);
+      results[0].bump_version();
+    } else {
+      for (size_t i = 0; i < specs.size(); ++i) results[i] = empty(specs[i]);
+    }
+  } catch (Error& error) {
+    error.rename(op.schema.name);
+    throw;
+  }
+  return results;
+}
+
+void run_checked(const Operator& op, const Kernel& kernel, Stack& stack,
+                 std::span<const Spec> specs) {
+  std::array<Tensor, 3> results = make_results(op, stack.args, specs);
+  ResultTypes dtypes{};
+  for (size_t i = 0; i < specs.size(); ++i) dtypes[i] = specs[i].dtype;
+  compute(op, kernel, stack.args, {results.data(), specs.size()}, dtypes);
+  for (size_t i = 0; i < specs.size(); ++i) stack.push(std::move(results[i]));
+}
+
 void run_structured(const Operator& op, const Kernel& kernel, KeySet keys, Stack& stack) {
   const size_t n = op.schema.returns.size();
   const bool meta = keys.highest() == DispatchKey::Meta;
   const bool none_has_values = meta && check_one_device(op, stack.args);
   if (op.restricted()) check_dtypes(op, stack.args);
   convert_numbers(op, stack.args);
-  std::array<Spec, 3> specs;
-  infer_shapes(op, stack.args, specs.data());
-  std::array<Tensor, 3> results;
-  if (op.in_place()) {
-    results[0] = std::get<Tensor>(stack.args[0]);
-    check_in_place(op, results[0], specs[0]);
-    results[0].bump_version();
-  } else {
-    for (size_t i = 0; i < n; ++i) {
-      if (none_has_values && !names_device(stack.args)) specs[i].device = Device{DeviceType::Meta};
-      results[i] = empty(specs[i]);
-    }
+  std::array<Spec, 3> all;
+  infer_shapes(op, stack.args, all.data());
+  const std::span<Spec> specs(all.data(), n);
+  if (!meta) return run_checked(op, kernel, stack, specs);
+  if (none_has_values && !names_device(stack.args)) {
+    for (Spec& spec : specs) spec.device = Device{DeviceType::Meta};
   }
-  if (!meta) {
-    compute(op, kernel, stack.args, {results.data(), n},
-            {specs[0].dtype, specs[1].dtype, specs[2].dtype});
+  for (Tensor& result : make_results(op, stack.args, specs)) {
+    if (result.defined()) stack.push(std::move(result));
   }
-  for (size_t i = 0; i < n; ++i) stack.push(std::move(results[i]));
 }
 
 void run_rows(const Operator& op, const Kernel& kernel, KeySet keys, Stack& stack) {

@@ -21,6 +21,16 @@ void convert_numbers(const Operator& op, std::span<Value> args);
 /// What the shape rule says; its errors name the op.
 void infer_shapes(const Operator& op, std::span<const Value> args, Spec* specs);
 
+/// The tensors that the kernel writes to: what an in-place op was given, whose version
+/// then counts the write, or new ones of these specs.
+std::array<Tensor, 3> make_results(const Operator& op, std::span<const Value> args,
+                                   std::span<const Spec> specs);
+
+/// The rest of a call whose arguments have been checked: results of these specs, and the
+/// kernel.  Errors name the op.
+void run_checked(const Operator& op, const Kernel& kernel, Stack& stack,
+                 std::span<const Spec> specs);
+
 /// The boxed entry of a structured op, at CPU and at Meta, whose shape rule is boxed.
 void run_structured(const Operator& op, const Kernel& kernel, KeySet keys, Stack& stack);
 /// The boxed entry of a kernel that returns its results and takes rows.
