@@ -72,3 +72,14 @@ def test_numbers_that_fit():
         X + np.uint64(2**63)
     with pytest.raises((OverflowError, TypeError)):
         X.size(2**70)
+
+
+def test_a_float_parameter_takes_ints_of_any_length():
+    """A double has a value near each of them, up to its largest."""
+    x = pkg.tensor([np.nan, np.inf, 1.0])
+    filled = x.nan_to_num(2**64, posinf=-(2**65))
+    assert filled.tolist() == [2.0**64, -(2.0**65), 1.0]
+    assert pkg.nn.functional.smooth_l1_loss(x[2:], x[2:] + 1, beta=2**70).item() < 1e-9
+    assert pkg.isclose(x[2:], x[2:] + 1, atol=2**64).all()
+    with pytest.raises(OverflowError, match="int too large to convert to float"):
+        x.nan_to_num(10**400)

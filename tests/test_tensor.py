@@ -86,6 +86,17 @@ def test_a_wrong_argument_is_named_with_what_was_expected(text):
         WRONG_ARGUMENTS[text](pkg.ones(2, requires_grad=True) * 1)
 
 
+def test_a_list_of_one_stands_for_all_dimensions():
+    """Where a list has a fixed length, as one number does."""
+    x, w = pkg.rand(1, 2, 8, 8), pkg.rand(3, 2, 3, 3)
+    f = pkg.nn.functional
+    for number in (1, 2):
+        want = f.conv2d(x, w, stride=number, padding=number)
+        got = f.conv2d(x, w, stride=[number], padding=(number,))
+        assert pkg.equal(got, want)
+    assert pkg.equal(f.max_pool2d(x, [2]), f.max_pool2d(x, 2))
+
+
 def test_a_list_may_change_while_it_is_read():
     """What __index__ does to the list is seen; nothing that died is."""
 

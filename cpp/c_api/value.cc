@@ -79,6 +79,10 @@ bool parse_ints(const Operator& op, const Argument& argument, const pkg_value& v
   }
   if (value.kind != PKG_KIND_INT_LIST) return false;
   check_array(op, argument, value.as.integers, value.length);
+  if (value.length == 1 && argument.length > 1) {
+    *out = Shape(size_t(argument.length), value.as.integers[0]);
+    return true;
+  }
   if (argument.length >= 0 && argument.length != value.length) {
     refuse(op, argument, str("a list of ", value.length));
   }

@@ -22,6 +22,19 @@ bool parse_int(PyObject* object, int64_t* out) {
   return true;
 }
 
+// A number as a double; ints of any length have one, unlike a Scalar's.
+bool parse_double(PyObject* object, double* out) {
+  if (PyLong_Check(object)) {
+    *out = PyLong_AsDouble(object);
+    if (*out == -1.0 && PyErr_Occurred()) throw_python_error();
+    return true;
+  }
+  Scalar scalar;
+  if (!parse_scalar(object, &scalar)) return false;
+  *out = scalar.to<double>();
+  return true;
+}
+
 template <class F>
 bool for_each_item(PyObject* object, F f) {
   if (!PyList_Check(object) && !PyTuple_Check(object)) return false;
@@ -51,9 +64,9 @@ bool parse_list(const Argument& argument, PyObject* object, Value* out) {
   if (argument.type == ArgType::Float) {
     std::vector<double> values;
     const bool fits = for_each_item(object, [&](PyObject* item) {
-      Scalar scalar;
-      if (!parse_scalar(item, &scalar)) return false;
-      values.push_back(scalar.to<double>());
+      double value;
+      if (!parse_double(item, &value)) return false;
+      values.push_back(value);
       return true;
     });
     if (fits) *out = std::move(values);
@@ -70,9 +83,12 @@ bool parse_list(const Argument& argument, PyObject* object, Value* out) {
     ints.push_back(value);
     return true;
   });
-  if (!fits || (argument.length >= 0 && int64_t(ints.size()) != argument.length)) {
-    return false;
+  if (!fits) return false;
+  if (ints.size() == 1 && argument.length > 1) {
+    *out = Shape(size_t(argument.length), ints[0]);
+    return true;
   }
+  if (argument.length >= 0 && int64_t(ints.size()) != argument.length) return false;
   *out = std::move(ints);
   return true;
 }
@@ -107,9 +123,9 @@ bool parse_value(const Argument& argument, PyObject* object, Value* out) {
       return true;
     }
     case ArgType::Float: {
-      Scalar scalar;
-      if (!parse_scalar(object, &scalar)) return false;
-      *out = Scalar(scalar.to<double>());
+      double value;
+      if (!parse_double(object, &value)) return false;
+      *out = Scalar(value);
       return true;
     }
     case ArgType::Bool: {

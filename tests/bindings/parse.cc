@@ -33,9 +33,19 @@ std::optional<Value> parse_ints(const Argument& argument, py::handle object) {
     return Value(Shape(size_t(std::max<int64_t>(argument.length, 1)), *value));
   }
   auto list = parse_items<Shape>(object, as_int);
-  const bool fits = list && (argument.length < 0 ||
-                             int64_t(std::get<Shape>(*list).size()) == argument.length);
-  return fits ? list : std::nullopt;
+  if (!list || argument.length < 0) return list;
+  const Shape& ints = std::get<Shape>(*list);
+  if (ints.size() == 1) return Value(Shape(size_t(argument.length), ints[0]));
+  return int64_t(ints.size()) == argument.length ? list : std::nullopt;
+}
+
+// A number as a double; ints of any length have one, unlike a Scalar's.
+std::optional<double> as_double(py::handle object) {
+  if (py::isinstance<py::int_>(object)) {
+    return call(object.attr("__float__")).cast<double>();
+  }
+  const auto number = as_scalar(object);
+  return number ? std::optional(number->to<double>()) : std::nullopt;
 }
 
 std::optional<Value> parse_list(const Argument& argument, py::handle object) {
@@ -45,18 +55,18 @@ std::optional<Value> parse_list(const Argument& argument, py::handle object) {
         return item.is_none() && argument.optional_item ? Tensor() : as_tensor(item);
       });
     case ArgType::Float:
-      return parse_items<std::vector<double>>(object, [](py::handle item) {
-        const auto number = as_scalar(item);
-        return number ? std::optional(number->to<double>()) : std::nullopt;
-      });
+      return parse_items<std::vector<double>>(object, as_double);
     default: return parse_ints(argument, object);
   }
 }
 
 std::optional<Value> parse_number(ArgType type, py::handle object) {
+  if (type == ArgType::Float) {
+    const auto number = as_double(object);
+    return number ? std::optional(Value(Scalar(*number))) : std::nullopt;
+  }
   const auto number = as_scalar(object);
   if (!number || type == ArgType::Scalar) return boxed(number);
-  if (type == ArgType::Float) return Value(Scalar(number->to<double>()));
   if (number->is_float()) return std::nullopt;
   return Value(Scalar(number->to<bool>()));
 }
