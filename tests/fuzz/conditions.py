@@ -17,7 +17,7 @@ import numpy as np
 
 from fuzz import judge
 from fuzz.generate import Call, tensors_in
-from fuzz.values import INTS, Data, DType, array_of, overlaps
+from fuzz.values import INTS, Data, DType, Foreign, array_of, overlaps
 
 #: More elements than this are not looked at.
 MOST = 1 << 20
@@ -186,6 +186,16 @@ def one_memory(call: Call) -> bool:
     return any(d.alias is not None for d in call.tensors())
 
 
+def on_meta(call: Call) -> bool:
+    """A tensor without values, or a result that shall be one."""
+    found = any(d.meta for d in call.tensors())
+    return found or any(str(v) == "meta" for v in call.all())
+
+
+def numpys_bool(call: Call) -> bool:
+    return any(v == Foreign("numpy bool") for v in call.all())
+
+
 CONDITIONS = {
     "mixed dtypes": mixed_dtypes,
     "mixed floats": mixed_floats,
@@ -201,6 +211,8 @@ CONDITIONS = {
     "repeated places": repeated_places,
     "overlapping": overlapping,
     "one memory": one_memory,
+    "on Meta": on_meta,
+    "NumPy's bool": numpys_bool,
 }
 
 
