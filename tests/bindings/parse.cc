@@ -42,7 +42,7 @@ std::optional<Value> parse_ints(const Argument& argument, py::handle object) {
 // A number as a double; ints of any length have one, unlike a Scalar's.
 std::optional<double> as_double(py::handle object) {
   if (py::isinstance<py::int_>(object)) {
-    return call(object.attr("__float__")).cast<double>();
+    return double(py::float_(py::reinterpret_borrow<py::object>(object)));
   }
   const auto number = as_scalar(object);
   return number ? std::optional(number->to<double>()) : std::nullopt;
