@@ -76,3 +76,35 @@ def test_a_size_that_is_kept_has_to_be_there():
     assert pkg.ones(3).expand(2, -1).shape == (2, 3)
     with pytest.raises(RuntimeError, match="isn't allowed in a leading"):
         pkg.ones(1).expand(-1, 3)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int32", "int64"])
+def test_sequences_of_integers_begin_with_integers(dtype):
+    """As in PyTorch: start, end and step lose their fractions first."""
+    dtype = getattr(pkg, dtype)
+    assert pkg.arange(2.7, 9.7, 2, dtype=dtype).tolist()[:4] == [2, 4, 6, 8]
+    assert pkg.linspace(2.9, 11.9, 4, dtype=dtype).tolist() == [2, 5, 8, 11]
+    assert pkg.logspace(0.9, 3.9, 4, base=2, dtype=dtype).tolist() == [1, 2, 4, 8]
+    assert pkg.linspace(0, 5, 3, dtype=dtype).tolist() == [0, 2, 5]
+    many = pkg.linspace(0, 100, 41, dtype=dtype).tolist()
+    assert many == [int(2.5 * i) for i in range(41)]
+
+
+def test_steps_of_integers():
+    assert pkg.arange(-2, 0, 0.5, dtype=pkg.int32).tolist() == [-2] * 4
+    with pytest.raises(RuntimeError, match="step must be nonzero"):
+        pkg.arange(-3, 6, 0.5, dtype=pkg.int64)
+    assert pkg.arange(0.5, 0.9, dtype=pkg.int64).tolist() == []
+    assert pkg.linspace(-1, 4, 5, dtype=pkg.uint8).tolist() == [255, 192, 129, 66, 4]
+    with pytest.raises(RuntimeError, match="without overflow .start=-0.5"):
+        pkg.linspace(-0.5, 4, 2, dtype=pkg.uint8)
+    with pytest.raises(RuntimeError, match=r"\[logspace\] .*overflow .end=1e\+40"):
+        pkg.logspace(0, 1e40, 5)
+
+
+def test_sequences_to_infinity_are_computed_from_both_ends():
+    inf, nan = float("inf"), float("nan")
+    got = pkg.linspace(-5.5, inf, 5).numpy()
+    np.testing.assert_array_equal(got, [nan, inf, nan, nan, nan])
+    assert pkg.linspace(3, 9, 1).tolist() == [3]
+    assert pkg.logspace(3, 9, 1, base=2).tolist() == [8]

@@ -239,3 +239,46 @@ def test_what_pytorch_takes_is_taken(case):
         except Exception:
             continue
         raise AssertionError(f"{label}: PyTorch takes it, here {error}")
+
+
+@pytest.mark.parametrize("name", ["sum", "prod", "cumsum", "cumprod"])
+@pytest.mark.parametrize("dtype", [pkg.int8, pkg.uint8, pkg.int32, pkg.int64, pkg.bool])
+def test_sums_of_integers_have_no_gradient_to_give(name, dtype):
+    x = pkg.ones(3, requires_grad=True)
+    dims = (0,) if name.startswith("cum") else ()
+    with pytest.raises(RuntimeError, match=rf"\[{name}\] expected a floating dtype"):
+        getattr(x, name)(*dims, dtype=dtype)
+    assert getattr(x.detach(), name)(*dims, dtype=dtype).dtype is dtype
+    with pkg.no_grad():
+        assert getattr(x, name)(*dims, dtype=dtype).dtype is dtype
+
+
+def test_dtypes_that_are_asked_for_are_kept_or_refused():
+    x = pkg.ones(2, 2)
+    for name in ("softmax", "log_softmax"):
+        with pytest.raises(NotImplementedError, match=rf"\[{name}\] .*floating dtype"):
+            getattr(x, name)(0, dtype=pkg.int8)
+    for taken, asked in [(pkg.float64, pkg.float32), (pkg.float16, pkg.bfloat16)]:
+        with pytest.raises(RuntimeError, match="without narrowing"):
+            x.to(taken).norm(dtype=asked)
+    with pytest.raises(RuntimeError, match="Expected a floating point tensor"):
+        pkg.ones(2, dtype=pkg.int64).norm(dtype=pkg.float32)
+    assert x.to(pkg.float16).norm(dtype=pkg.float64).dtype is pkg.float64
+
+
+def test_similarity_has_the_larger_of_two_dtypes():
+    x = pkg.ones(3, dtype=pkg.bfloat16)
+    for dtype in (pkg.float32, pkg.float64):
+        other = pkg.tensor(1.0, dtype=dtype)
+        assert pkg.nn.functional.cosine_similarity(x, other, dim=0).dtype is dtype
+    with pytest.raises(RuntimeError, match="eps >= 0"):
+        pkg.nn.functional.cosine_similarity(x, x, dim=0, eps=-1)
+
+
+def test_factors_of_addr_are_of_the_kind_of_its_numbers():
+    x = pkg.ones(2)
+    for number in ("alpha", "beta"):
+        with pytest.raises(RuntimeError, match=f"Boolean {number} only supported"):
+            pkg.addr(pkg.ones(2, 2), x, x, **{number: True})
+        with pytest.raises(RuntimeError, match=f"{number} must not be floating"):
+            pkg.addr(pkg.ones(2, 2).int(), x.int(), x.int(), **{number: 1.5})

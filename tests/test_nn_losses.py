@@ -165,3 +165,14 @@ def test_losses_beside_bools_and_of_other_dimensions():
     assert F.mse_loss(mask, x, reduction="none").tolist() == [0.25, 4.0]
     with pytest.raises(RuntimeError, match="should have same dimension"):
         F.margin_ranking_loss(x, pkg.tensor([x.tolist()]), pkg.ones(2))
+
+
+def test_probabilities_have_no_class_to_ignore_and_a_weight_for_each():
+    scores, target = pkg.zeros(2, 3), pkg.ones(2, 3) / 3
+    with pytest.raises(RuntimeError, match="ignore_index is not supported"):
+        F.cross_entropy(scores, target, ignore_index=1)
+    for weight in (pkg.ones(2), pkg.ones(1), pkg.ones(3, 1)):
+        with pytest.raises(RuntimeError, match="for all 3 classes or no classes"):
+            F.cross_entropy(scores, target, weight)
+    loss = F.cross_entropy(scores, target, pkg.ones(3)).item()
+    assert loss == pytest.approx(np.log(3))

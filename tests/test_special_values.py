@@ -241,6 +241,50 @@ def test_gradients_that_can_be_differentiated(function, inputs, value, gradients
         np.testing.assert_allclose(got.detach().numpy(), want, rtol=1e-5)
 
 
+def test_a_limit_that_is_nan_wins():
+    for x in (pkg.tensor([-3.0, 0.5, nan]), pkg.tensor([2.0], dtype=pkg.float16)):
+        for limits in ((nan, 1), (-1, nan), (nan, nan)):
+            assert np.isnan(F.hardtanh(x, *limits).numpy()).all()
+
+
+@pytest.mark.parametrize("numbers", [(inf,), (nan,), (1, 1, nan), (1, 1, inf)])
+def test_zero_is_on_the_straight_side_of_elu(numbers):
+    assert pkg.ops.elu(pkg.tensor([0.0, 2.0]), *numbers).tolist() == [0, 2]
+
+
+@pytest.mark.parametrize("order", [2, 3, 0.5, -1, -2.5, inf, -inf, 2.0**31, -(2.0**63)])
+@pytest.mark.parametrize("number", [-2.5, 1e300, 1e-300, 0.0])
+def test_the_norm_of_one_number_is_its_size(order, number):
+    x = pkg.tensor([[number], [number]], dtype=pkg.float64)
+    want = abs(number)
+    assert pkg.ops.linalg_vector_norm(x, order, 1).tolist() == [want, want]
+    assert pkg.ops.linalg_vector_norm(x[0], order).item() == want
+
+
+def test_slopes_of_order_zero_are_zero_at_infinity():
+    x = pkg.tensor([inf, 1.0, nan], requires_grad=True)
+    pkg.ops.linalg_vector_norm(x, 0).backward()
+    assert x.grad.tolist() == [0, 0, 0]
+
+
+def test_slopes_that_go_through_infinity():
+    x = pkg.tensor([1e-30], requires_grad=True)
+    pkg.hypot(x, pkg.tensor([1e-30])).backward(pkg.tensor([1e20]))
+    assert x.grad.item() == pytest.approx(2**-0.5 * 1e20)
+    ends = [pkg.tensor([v], requires_grad=True) for v in (1.0, 1e30, 1e-10)]
+    pkg.addcdiv(*ends, value=0).backward(pkg.ones(1))
+    assert [end.grad.item() for end in ends] == [1, 0, 0]
+    x = pkg.tensor([1.5], requires_grad=True)
+    pkg.round(x, decimals=255).backward(pkg.ones(1))
+    assert x.grad.item() == 0
+
+
+def test_the_last_nan_of_a_window_has_the_gradient():
+    x = pkg.tensor([[[[1.0, nan, 2.0, nan, 3.0]]]], requires_grad=True)
+    F.max_pool2d(x, (1, 5)).backward(pkg.ones(1, 1, 1, 1))
+    assert x.grad.tolist() == [[[[0, 0, 0, 1, 0]]]]
+
+
 def test_medians_name_the_first_nan():
     values, indices = pkg.median(pkg.tensor([[1.0, nan, nan], [3.0, 1.0, 2.0]]), 1)
     np.testing.assert_array_equal(values.numpy(), [nan, 2.0])

@@ -48,10 +48,18 @@ inline bool fits(const Scalar& value, DType dtype) {
   __builtin_unreachable();
 }
 
-/// RuntimeError for a value that a tensor of this dtype cannot hold.
-inline void check_fits(const char* op, const Scalar& value, DType dtype) {
+/// RuntimeError for a number, argument `name` of the op, that a tensor of this dtype cannot
+/// hold.
+inline void check_fits(const char* op, const Scalar& value, DType dtype,
+                       const char* name = "value") {
   PKG_CHECK(fits(value, dtype), RuntimeError, "[", op, "] value cannot be converted to type ",
-            dtype, " without overflow (value=", value, ").");
+            dtype, " without overflow (", name, "=", value, ").");
+}
+
+/// The same for a factor or a threshold, which halves meet in float32.
+inline void check_factor(const char* op, const Scalar& value, DType dtype,
+                         const char* name) {
+  check_fits(op, value, is_reduced(dtype) ? DType::Float32 : dtype, name);
 }
 
 }  // namespace pkg

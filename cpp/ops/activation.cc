@@ -81,11 +81,28 @@ struct Limit {
   int64_t integer;
 };
 Spec threshold_rule(const Tensor& self, const Scalar& threshold, const Scalar& value) {
-  const bool half = self.dtype() == DType::Float16 || self.dtype() == DType::BFloat16;
-  for (const Scalar* number : {&threshold, &value}) {  // halves are compared as float
-    check_fits("threshold", *number, half ? DType::Float32 : self.dtype());
-  }
+  check_factor("threshold", threshold, self.dtype(), "threshold");
+  check_factor("threshold", value, self.dtype(), "value");
   return self.spec();
+}
+Spec elu_rule(const Tensor& self, const Scalar& alpha, const Scalar& scale,
+              const Scalar& input_scale) {
+  const Spec spec = float_shape(self);
+  check_factor("elu", alpha, spec.dtype, "alpha");
+  check_factor("elu", scale, spec.dtype, "scale");
+  check_factor("elu", input_scale, spec.dtype, "input_scale");
+  return spec;
+}
+Spec leaky_relu_rule(const Tensor& self, const Scalar& negative_slope) {
+  const Spec spec = float_shape(self);
+  check_factor("leaky_relu", negative_slope, spec.dtype, "negative_slope");
+  return spec;
+}
+Spec softplus_rule(const Tensor& self, const Scalar& beta, const Scalar& threshold) {
+  const Spec spec = float_shape(self);
+  check_factor("softplus", beta, spec.dtype, "beta");
+  check_factor("softplus", threshold, spec.dtype, "threshold");
+  return spec;
 }
 Spec hardtanh_rule(const Tensor& self, const Scalar& min_val, const Scalar& max_val) {
   const double low = min_val.to<double>(), high = max_val.to<double>();
@@ -94,9 +111,8 @@ Spec hardtanh_rule(const Tensor& self, const Scalar& min_val, const Scalar& max_
   PKG_CHECK(self.dtype() != DType::UInt8 || (low >= 0 && high >= 0), RuntimeError,
             "[hardtanh] cannot do hardtanh on an unsigned type with negative limits, got "
             "min_val=", min_val, " and max_val=", max_val, ".");
-  for (const Scalar* limit : {&min_val, &max_val}) {
-    check_fits("hardtanh", *limit, self.dtype());
-  }
+  check_fits("hardtanh", min_val, self.dtype(), "min_val");
+  check_fits("hardtanh", max_val, self.dtype(), "max_val");
   return self.spec();
 }
 
@@ -123,7 +139,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("min(max(self, 0), 6).")
       .composite([](const Tensor& self) { return hardtanh_op(self, 0, 6); });
   m.def("hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor")
-      .doc("self limited to [min_val, max_val]; no gradient at the limits.")
+      .doc("self limited to [min_val, max_val], a NaN there wins; no gradient at the "
+           "limits.")
       .pointwise()
       .dtypes(kNumberDTypes)
       .shape(hardtanh_rule)
@@ -132,7 +149,9 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         const Limit low(min_val, self.dtype()), high(max_val, self.dtype());
         run_unary(out, self, self.dtype(), kNumberType, [=](auto x) -> decltype(x) {
           using T = decltype(x);
-          return x < low.as<T>() ? low.as<T>() : x > high.as<T>() ? high.as<T>() : x;
+          const T least = low.as<T>(), most = high.as<T>();
+          if (most != most) return most;
+          return x < least || least != least ? least : x > most ? most : x;
         });
       })
       .grad("self",
@@ -147,7 +166,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor")
       .doc("self where positive, else negative_slope * self.")
       .pointwise()
-      .shape([](const Tensor& self, const Scalar&) { return float_shape(self); })
+      .shape(leaky_relu_rule)
       .cpu([](Tensor& out, const Tensor& self, const Scalar& negative_slope) {
         const double slope = negative_slope.to<double>();
         run_float(out, self, [=](auto x) { return x > 0 ? x : x * decltype(x)(slope); });
@@ -190,18 +209,16 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         return {self, weight};
       });
   m.def("elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor")
-      .doc("scale * (self where positive, else alpha * (exp(input_scale * self) - 1)).")
+      .doc("scale * (alpha * (exp(input_scale * self) - 1) where negative, else self).")
       .pointwise()
-      .shape([](const Tensor& self, const Scalar&, const Scalar&, const Scalar&) {
-        return float_shape(self);
-      })
+      .shape(elu_rule)
       .cpu([](Tensor& out, const Tensor& self, const Scalar& alpha, const Scalar& scale,
               const Scalar& input_scale) {
         const double a = alpha.to<double>() * scale.to<double>();
         const double s = scale.to<double>(), inside = input_scale.to<double>();
         run_float(out, self, [=](auto x) {
           using T = decltype(x);
-          return x > 0 ? T(s) * x : T(a) * std::expm1(x * T(inside));
+          return x < 0 ? T(a) * std::expm1(x * T(inside)) : T(s) * x;
         });
       })
       .grad("self", elu_gradient)
@@ -296,9 +313,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor")
       .doc("log(1 + exp(beta * self)) / beta; self where beta * self > threshold.")
       .pointwise()
-      .shape([](const Tensor& self, const Scalar&, const Scalar&) {
-        return float_shape(self);
-      })
+      .shape(softplus_rule)
       .cpu([](Tensor& out, const Tensor& self, const Scalar& beta,
               const Scalar& threshold) {
         const double b = beta.to<double>(), limit = threshold.to<double>();

@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // ops/arithmetic.cc: sums, products, powers and extremes of two tensors, with
 // broadcasting and type promotion.  Quotients are in division.cc.
+#include "base/number_fits.h"
 #include "base/vecmath.h"
 #include "ops/elementwise.h"
 
 namespace pkg::ops {
 namespace {
 
-Spec add_rule(const Tensor& a, const Tensor& b, const Scalar& alpha) {
-  const DType dtype = result_type(a, b);
+[[gnu::cold]] void check_alpha(const Scalar& alpha, DType dtype) {
   PKG_CHECK(!alpha.is_float() || is_floating(dtype), RuntimeError,
             "[add] For integral input tensors, argument alpha must not be a floating "
             "point number (alpha=",
             alpha, ").");
   PKG_CHECK(alpha.kind() != Scalar::Kind::Bool || dtype == DType::Bool, RuntimeError,
             "[add] Boolean alpha only supported for Boolean results, got alpha=", alpha, ".");
+  check_factor("add", alpha, dtype, "alpha");
+}
+Spec add_rule(const Tensor& a, const Tensor& b, const Scalar& alpha) {
+  const DType dtype = result_type(a, b);
+  if (!(alpha == Scalar(1))) check_alpha(alpha, dtype);
   return broadcast_spec("add", a, b, dtype);
 }
 
@@ -85,6 +90,9 @@ Spec power_rule(const Tensor& a, const Tensor& b) {
   PKG_CHECK(is_floating(dtype) || !b.impl()->wrapped_number ||
                 item(b).to<int64_t>() >= 0,
             RuntimeError, "[pow] Integers to negative integer powers are not allowed.");
+  if (is_floating(dtype) && b.impl()->wrapped_number) {
+    check_fits("pow", item(b), dtype, "exponent");
+  }
   return broadcast_spec("pow", a, b, dtype);
 }
 

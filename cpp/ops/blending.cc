@@ -42,11 +42,12 @@ DType clamp_type(const Tensor& self, const Tensor& min, const Tensor& max) {
 }
 Spec clamp_rule(const Tensor& self, const Tensor& min, const Tensor& max) {
   const DType dtype = clamp_type(self, min, max);
-  for (const Tensor* limit : {&min, &max}) {
-    if (is_integral(dtype) && limit->defined() && limit->impl()->wrapped_number) {
-      check_fits("clamp", item(*limit), dtype);
-    }
-  }
+  const auto check = [&](const Tensor& limit, const char* name) {
+    if (!limit.defined() || !limit.impl()->wrapped_number) return;
+    check_fits("clamp", item(limit), dtype, name);
+  };
+  check(min, "min");
+  check(max, "max");
   return blend_spec("clamp", self, min.defined() ? min : self,
                     max.defined() ? max : self, dtype);
 }
@@ -83,9 +84,14 @@ TensorList clamp_gradient(const GradContext& g) {
   return {self, to_min, to_max};
 }
 
-Spec floating_blend(const char* op, const Tensor& a, const Tensor& b, const Tensor& c) {
-  const DType dtype = result_type({&a, &b, &c});
-  return blend_spec(op, a, b, c, dtype);
+Spec promoted_blend(const char* op, const Tensor& a, const Tensor& b, const Tensor& c) {
+  return blend_spec(op, a, b, c, result_type({&a, &b, &c}));
+}
+Spec scaled_blend(const char* op, const Tensor& a, const Tensor& b, const Tensor& c,
+                  const Scalar& value) {
+  const Spec spec = promoted_blend(op, a, b, c);
+  check_factor(op, value, spec.dtype, "value");
+  return spec;
 }
 
 template <class F>
@@ -176,7 +182,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .pointwise()
       .dtypes(kFloatDTypes)
       .shape([](const Tensor& self, const Tensor& end, const Tensor& weight) {
-        return floating_blend("lerp", self, end, weight);
+        return promoted_blend("lerp", self, end, weight);
       })
       .cpu([](Tensor& out, const Tensor& self, const Tensor& end, const Tensor& weight) {
         run_ternary(out, self, end, weight, result_type({&self, &end, &weight}), kFloatType,
@@ -205,9 +211,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("self + value * tensor1 * tensor2; of integers, value without its fraction.")
       .pointwise()
       .dtypes(kNumberDTypes)
-      .shape([](const Tensor& self, const Tensor& a, const Tensor& b, const Scalar&) {
-        return blend_spec("addcmul", self, a, b, result_type({&self, &a, &b}));
-      })
+      .shape([](const Tensor& self, const Tensor& a, const Tensor& b,
+                const Scalar& value) { return scaled_blend("addcmul", self, a, b, value); })
       .cpu([](Tensor& out, const Tensor& self, const Tensor& a, const Tensor& b,
               const Scalar& value) {
         run_scaled(out, self, a, b, value,
@@ -227,9 +232,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("self + value * tensor1 / tensor2 of floating tensors.")
       .pointwise()
       .dtypes(kFloatDTypes)
-      .shape([](const Tensor& self, const Tensor& a, const Tensor& b, const Scalar&) {
-        return floating_blend("addcdiv", self, a, b);
-      })
+      .shape([](const Tensor& self, const Tensor& a, const Tensor& b,
+                const Scalar& value) { return scaled_blend("addcdiv", self, a, b, value); })
       .cpu([](Tensor& out, const Tensor& self, const Tensor& a, const Tensor& b,
               const Scalar& value) {
         const double factor = value.to<double>();
@@ -238,11 +242,15 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       })
       .grad("tensor1 tensor2",
             [](const GradContext& g) -> TensorList {
-              const Tensor part = div(mul(g.grad(), Tensor(g.arg<Scalar>(3))), g.input(2));
+              const Tensor value(g.arg<Scalar>(3));
               Tensor a, b;
-              if (g.needs(1)) a = sum_to(part, g.shape(1));
-              if (g.needs(2)) {
-                b = sum_to(neg(mul(part, div(g.input(1), g.input(2)))), g.shape(2));
+              if (g.needs(1)) {
+                a = sum_to(div(mul(g.grad(), value), g.input(2)), g.shape(1));
+              }
+              if (g.needs(2)) {  // value first: 0 times an infinite quotient is NaN
+                const Tensor x = as_gradient(g.input(1), g.grad());
+                const Tensor slope = div(div(mul(x, value), g.input(2)), g.input(2));
+                b = sum_to(neg(mul(g.grad(), slope)), g.shape(2));
               }
               return {g.needs(0) ? sum_to(g.grad(), g.shape(0)) : Tensor(), a, b};
             })

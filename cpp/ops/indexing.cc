@@ -162,8 +162,8 @@ Tensor source_of(const char* op, const Tensor& self, int64_t dim, const Tensor& 
 // alpha * t in the dtype of the tensor written to: of integers alpha loses its fraction.
 Tensor scaled(const Tensor& t, const Scalar& alpha, DType dtype) {
   if (alpha == Scalar(1)) return t;
+  check_factor("index_add", alpha, dtype, "alpha");
   if (!alpha.is_float() || !is_integral(dtype)) return mul(t, Tensor(alpha));
-  check_fits("index_add", alpha, dtype);
   return mul(t, Tensor(Scalar(alpha.to<int64_t>())));
 }
 // index_put_ on a copy, recorded by autograd as one op.

@@ -123,6 +123,13 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target, const Tensor& we
     PKG_CHECK(target.sizes() == input.sizes(), ValueError, "[cross_entropy] expected "
               "probabilities in the shape of the input ", input.sizes(), ", got ",
               target.sizes());
+    PKG_CHECK(ignore_index < 0, RuntimeError, "[cross_entropy] ignore_index is not supported "
+              "for targets that are probabilities, got ignore_index=", ignore_index, ".");
+    const int64_t classes = input.size(input.ndim() == 1 ? 0 : 1);
+    PKG_CHECK(!weight.defined() || weight.sizes() == Shape{classes}, RuntimeError,
+              "[cross_entropy] weight tensor should be defined either for all ", classes,
+              " classes or no classes but got weight tensor of shape ",
+              weight.defined() ? weight.sizes() : Shape());
     return probability_loss(input, target, weight, label_smoothing, reduction);
   }
   Shape want = input.sizes();

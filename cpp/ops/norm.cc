@@ -20,8 +20,13 @@ const BinaryOp same{"_same"};
 Spec vector_norm_rule(const Tensor& self, const Scalar& ord, const Dims& dim, bool keepdim,
                       MaybeType dtype) {
   const DType type = dtype.value_or(self.dtype());
-  PKG_CHECK(is_floating(type), RuntimeError, "[linalg_vector_norm] Expected a "
-            "floating point tensor as input. Got ", type);
+  PKG_CHECK(is_floating(self.dtype()) && is_floating(type), RuntimeError,
+            "[linalg_vector_norm] Expected a floating point tensor as input. Got ",
+            self.dtype(), " and dtype=", type, ". Convert first, for example with "
+            ".to(pkg.float32).");
+  PKG_CHECK(promote(self.dtype(), type) == type, RuntimeError, "[linalg_vector_norm] the "
+            "dtype of the input (", self.dtype(), ") should be convertible without narrowing "
+            "to the specified dtype (", type, ").");
   const double p = ord.to<double>();
   PKG_CHECK((p >= 0 && p != kInf) ||
                 reduced_count("linalg_vector_norm", self.sizes(), dim) > 0, RuntimeError,
@@ -38,7 +43,7 @@ TensorList vector_norm_gradient(const GradContext& g) {
   const Tensor grad = restore_dims(g.grad(), g.shape(0), dim, keepdim);
   const Tensor norm = restore_dims(g.result(), g.shape(0), dim, keepdim);
   const Tensor x = to_dtype(g.input(0), g.result().dtype());
-  if (p == 0) return {mul(x, Tensor(0))};
+  if (p == 0) return {full_like(x, 0)};
   if (p == 1) return {mul(grad, sign(x))};
   if (std::isinf(p)) {  // equal elements share
     const Tensor at = to_dtype(same(abs(x), norm), x.dtype());
@@ -96,7 +101,10 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .composite([](const Tensor& x1, const Tensor& x2, int64_t dim, double eps) {
         const Shape shape = broadcast_shapes("cosine_similarity", x1.sizes(), x2.sizes());
         const Dims over = Shape{dim};
-        const DType dtype = to_floating(result_type(x1, x2));
+        // Of the dtypes alone: a 0-d operand counts as much as the other.
+        const DType dtype = to_floating(promote(operand_type(x1), operand_type(x2)));
+        PKG_CHECK(eps >= 0, RuntimeError, "[cosine_similarity] expected eps >= 0, got ", eps,
+                  ".");
         const auto unit = [&](const Tensor& given) {
           const Tensor x = expand(given.dtype() == dtype ? given : to_dtype(given, dtype),
                                   shape);

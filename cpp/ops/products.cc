@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ops/products.cc: named products of vectors and matrices, written with matmul and bmm.
+#include "base/number_fits.h"
 #include "ops/elementwise.h"
 
 namespace pkg::ops {
@@ -31,11 +32,12 @@ Tensor dot(const Tensor& a, const Tensor& b) {
 // alpha lose their fraction.
 Tensor blend(const char* op, const Tensor& self, const Tensor& product,
              const Scalar& beta_given, const Scalar& alpha_given) {
-  const auto factor = [&](const Scalar& given) {
+  const auto factor = [&](const Scalar& given, const char* name) {
+    check_factor(op, given, product.dtype(), name);
     return is_floating(product.dtype()) || !given.is_float() ? given
                                                              : Scalar(given.to<int64_t>());
   };
-  const Scalar beta = factor(beta_given), alpha = factor(alpha_given);
+  const Scalar beta = factor(beta_given, "beta"), alpha = factor(alpha_given, "alpha");
   const Shape sizes = broadcast_shapes(op, self.sizes(), product.sizes());
   PKG_CHECK(sizes == product.sizes(), RuntimeError, "[", op, "] self of shape ",
             self.sizes(), " cannot be expanded to the product's shape ", product.sizes());
@@ -129,10 +131,17 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
                     const Scalar& beta, const Scalar& alpha) {
         check_ndim("addr", "vec1", a, 1);
         check_ndim("addr", "vec2", b, 1);
-        const bool whole = !is_floating(result_type({&self, &a, &b}));
-        PKG_CHECK(!whole || (!beta.is_float() && !alpha.is_float()), RuntimeError,
-                  "[addr] For integral input tensors, beta and alpha must not be floating "
-                  "point numbers, got ", beta, " and ", alpha);
+        const DType dtype = result_type({&self, &a, &b});
+        const auto number = [&](const Scalar& given, const char* name) {
+          PKG_CHECK(is_floating(dtype) || !given.is_float(), RuntimeError, "[addr] For "
+                    "integral input tensors, ", name, " must not be floating point, got ",
+                    given, ".");
+          PKG_CHECK(dtype == DType::Bool || given.kind() != Scalar::Kind::Bool, RuntimeError,
+                    "[addr] Boolean ", name, " only supported for Boolean results, got ",
+                    given, ".");
+        };
+        number(beta, "beta");
+        number(alpha, "alpha");
         return blend("addr", self, mul(unsqueeze(a, 1), b), beta, alpha);
       });
   m.def("baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, "

@@ -3,6 +3,7 @@
 #include "ops/elementwise.h"
 #include "ops/mean.h"
 #include "ops/reduced_dims.h"
+#include "ops/sum_dtype.h"
 
 namespace pkg::ops {
 namespace {
@@ -13,8 +14,6 @@ const Op<Tensor(const Tensor&, std::optional<int64_t>, bool)> argmax_op{"argmax"
 const Op<Tensor(const Tensor&, int64_t, const Tensor&)> gather_op{"gather"};
 
 const BinaryOp same{"_same"};
-
-DType sum_type(DType dtype) { return is_floating(dtype) ? dtype : DType::Int64; }
 
 // Elements equal to the extreme share its gradient.
 TensorList extreme_gradient(const GradContext& g) {
@@ -55,7 +54,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .shape([](const Tensor& self, const Dims& dim, bool keepdim,
                 std::optional<DType> dtype) {
         return Spec{reduced_shape("sum", self, dim, keepdim),
-                    dtype.value_or(sum_type(self.dtype())), self.device()};
+                    sum_dtype("sum", self, dtype), self.device()};
       })
       .grad("", [](const GradContext& g) -> TensorList {
         const Tensor grad =

@@ -8,7 +8,7 @@
 namespace pkg::ops {
 namespace {
 
-const UnaryOp trunc_op{"trunc"}, round_op{"round"};
+const UnaryOp trunc_op{"trunc"};
 
 TensorList no_slope(const GradContext& g) { return {full_like(g.grad(), 0)}; }
 
@@ -25,16 +25,24 @@ void def_step(Library& m, const char* name, const char* doc, F) {
       .in_place();
 }
 
-Tensor round_decimals(const Tensor& self, int64_t decimals) {
-  if (!is_floating(self.dtype())) {
-    PKG_CHECK(decimals >= 0, NotImplementedError, "[round] expected decimals >= 0 for "
-              "integers, got ", decimals, ".");
-    return self;
-  }
+Spec round_rule(const Tensor& self, int64_t decimals) {
+  PKG_CHECK(decimals >= 0 || is_floating(self.dtype()), NotImplementedError,
+            "[round] expected decimals >= 0 for integers, got ", decimals, ".");
+  return self.spec();
+}
+void round_kernel(Tensor& out, const Tensor& self, int64_t decimals) {
   // A power of ten is exact, its inverse is not: divide on the negative side.
-  const Tensor scale(std::pow(10.0, double(std::abs(decimals))));
-  return decimals >= 0 ? div(round_op(mul(self, scale)), scale)
-                       : mul(round_op(div(self, scale)), scale);
+  const double scale = std::pow(10.0, std::abs(double(decimals)));
+  const bool before_point = decimals < 0;
+  run_unary(out, self, self.dtype(), kAnyType, [=](auto x) -> decltype(x) {
+    using T = decltype(x);
+    if constexpr (std::is_floating_point_v<T>) {
+      return before_point ? std::rint(x / T(scale)) * T(scale)
+                          : std::rint(x * T(scale)) / T(scale);
+    } else {
+      return x;
+    }
+  });
 }
 
 PKG_LIBRARY_FRAGMENT(pkg, m) {
@@ -48,12 +56,11 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
            [](auto x) { return std::rint(x); });
   m.def("round.decimals(Tensor self, *, int decimals) -> Tensor")
       .doc("Nearest number with so many digits after the point; negative: before it.")
-      .composite(round_decimals);
-  m.def("round_.decimals(Tensor(a!) self, *, int decimals) -> Tensor(a!)")
-      .doc("In-place form of round with a number of digits.")
-      .composite([](const Tensor& self, int64_t decimals) {
-        return copy_(self, round_decimals(self, decimals));
-      });
+      .pointwise()
+      .shape(round_rule)
+      .cpu(round_kernel, kStrided)
+      .grad("", no_slope)
+      .in_place();
   m.def("fix(Tensor self) -> Tensor").doc("trunc by another name.").composite(
       [](const Tensor& self) { return trunc_op(self); });
   m.def("frac(Tensor self) -> Tensor")

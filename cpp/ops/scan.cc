@@ -6,6 +6,7 @@
 // y[i] = b[i] + a[i] * y[i - 1] (_linear_scan), whose own gradient is a _linear_scan
 // again, so every order exists.
 #include "ops/elementwise.h"
+#include "ops/sum_dtype.h"
 #include "scheduler/hooks.h"
 
 namespace pkg::ops {
@@ -20,12 +21,9 @@ const Op<Tensor(const TensorList&, int64_t)> cat{"cat"};
 const Op<Tensor(const Tensor&, int64_t, const Tensor&, const Tensor&)> scatter_add{
     "scatter_add"};
 
-DType sum_type(const Tensor& self, MaybeType dtype) {
-  return dtype.value_or(is_floating(self.dtype()) ? self.dtype() : DType::Int64);
-}
 Spec scan_rule(const Tensor& self, int64_t dim, MaybeType dtype) {
   wrap_dim("cumsum", dim, self.ndim());
-  return {self.sizes(), sum_type(self, dtype), self.device()};
+  return {self.sizes(), sum_dtype("cumsum", self, dtype), self.device()};
 }
 
 // Moves x one place along dim (towards the end, or the start), `value` coming in.
@@ -108,7 +106,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("Product over dim (all by default); integers are multiplied in int64.")
       .shape([](const Tensor& self, std::optional<int64_t> dim, bool keepdim,
                 MaybeType dtype) {
-        Spec spec{{}, sum_type(self, dtype), self.device()};
+        Spec spec{{}, sum_dtype("prod", self, dtype), self.device()};
         if (!dim) {
           if (keepdim) spec.sizes = Shape(size_t(self.ndim()), 1);
           return spec;

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // ops/sequences.cc: evenly spaced numbers.
+//
+// PyTorch's rules of dtypes: start, end and step are converted to the dtype first, so that
+// integers lose their fractions before anything is computed.
 #include <cmath>
 
+#include "base/number_fits.h"
 #include "ops/elementwise.h"
 #include "scheduler/stop_point.h"
 
@@ -26,52 +30,72 @@ Tensor sequence(int64_t count, DType dtype, std::optional<Device> device,
   return with_requires_grad(tensor, requires_grad);
 }
 
-void check_countable(const char* op, std::optional<DType> dtype) {
-  PKG_CHECK(dtype != DType::Bool, NotImplementedError, "[", op,
-            "] is not implemented for bool (dtype=pkg.bool).");
-}
-
 Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step,
               std::optional<DType> dtype, std::optional<Device> device,
               bool requires_grad) {
   const double s = step.to<double>(), from = start.to<double>();
   const double span = end.to<double>() - from;
-  check_countable("arange", dtype);
+  PKG_CHECK(dtype != DType::Bool, NotImplementedError,
+            "[arange] is not implemented for bool (dtype=pkg.bool).");
   PKG_CHECK(s != 0, RuntimeError, "[arange] step must be nonzero.");
   PKG_CHECK(std::isfinite(span), RuntimeError, "[arange] unsupported range: ", start,
             " -> ", end);
   PKG_CHECK(span == 0 || (span > 0) == (s > 0), RuntimeError,
             "[arange] upper bound and lower bound inconsistent with step sign (start=",
             start, ", end=", end, ", step=", step, ").");
-  if (start.is_float() || end.is_float() || step.is_float()) {
-    const double count = std::ceil(span / s);
-    PKG_CHECK(count < 0x1p63, RuntimeError, "[arange] expected fewer than 2**63 numbers, got "
-              "start=", start, ", end=", end, ", step=", step, ".");
-    // Products, not running sums, so that no error accumulates.
-    return sequence(int64_t(count), dtype.value_or(default_dtype()), device,
-                    requires_grad, [=](int64_t i) { return from + double(i) * s; });
+  const bool whole = !start.is_float() && !end.is_float() && !step.is_float();
+  const DType type = dtype.value_or(whole ? DType::Int64 : default_dtype());
+  // Integers are counted in int64; a dtype other than that keeps the count of the fractions.
+  const auto integer = [&](const Scalar& number, const char* name) {
+    check_fits("arange", number, DType::Int64, name);
+    return number.to<int64_t>();
+  };
+  int64_t count;
+  if (whole || type == DType::Int64) {
+    const int64_t first = integer(start, "start"), by = integer(step, "step");
+    PKG_CHECK(by != 0, RuntimeError, "[arange] step must be nonzero (step=", step,
+              ", dtype=int64).");
+    const Checked distance = Checked(integer(end, "end")) - first;
+    count = std::max<int64_t>(distance / by + int64_t(distance % by != 0), 0);
+  } else {
+    const double numbers = std::ceil(span / s);
+    PKG_CHECK(numbers < 0x1p63, RuntimeError, "[arange] expected fewer than 2**63 numbers, "
+              "got start=", start, ", end=", end, ", step=", step, ".");
+    count = int64_t(numbers);
   }
-  const int64_t first = start.to<int64_t>(), by = step.to<int64_t>();
-  const Checked distance = Checked(end.to<int64_t>()) - first;
-  const int64_t count = distance / by + int64_t(distance % by != 0);
-  return sequence(count, dtype.value_or(DType::Int64), device, requires_grad,
-                  [=](int64_t i) { return first + i * by; });
+  if (is_integral(type)) {
+    const int64_t first = integer(start, "start"), by = integer(step, "step");
+    return sequence(count, type, device, requires_grad, [=](int64_t i) {
+      return int64_t(wraps(first) + wraps(i) * wraps(by));
+    });
+  }
+  // Products, not running sums, so that no error accumulates.
+  return sequence(count, type, device, requires_grad,
+                  [=](int64_t i) { return from + double(i) * s; });
 }
 
-// From both ends, so that the last value is exactly `end`.
-Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps,
-                std::optional<DType> dtype, std::optional<Device> device,
-                bool requires_grad) {
-  check_countable("linspace", dtype);
-  PKG_CHECK(steps >= 0, RuntimeError, "[linspace] number of steps must be non-negative, "
-            "got ", steps, ".");
-  const double a = start.to<double>(), b = end.to<double>();
+// `steps` numbers f(start), ..., f(end), evenly spaced between; from both ends, so that
+// the last is exactly `end`.
+template <class F>
+Tensor spaced(const char* op, const Scalar& start, const Scalar& end, int64_t steps,
+              std::optional<DType> dtype, std::optional<Device> device,
+              bool requires_grad, F f) {
+  const DType type = dtype.value_or(default_dtype());
+  PKG_CHECK(type != DType::Bool, NotImplementedError, "[", op,
+            "] is not implemented for bool (dtype=pkg.bool).");
+  PKG_CHECK(steps >= 0, RuntimeError, "[", op, "] number of steps must be non-negative, got ",
+            steps, ".");
+  check_fits(op, start, type, "start");
+  check_fits(op, end, type, "end");
+  double a = start.to<double>(), b = end.to<double>();
+  visit_dtype(type, [&]<class T>(TypeTag<T>) {
+    if constexpr (std::is_integral_v<T>) a = double(start.to<T>()), b = double(end.to<T>());
+  });
   const double step = steps > 1 ? (b - a) / double(steps - 1) : 0.0;
-  return sequence(steps, dtype.value_or(default_dtype()), device, requires_grad,
-                  [=](int64_t i) {
-                    return i < steps - steps / 2 ? a + double(i) * step
-                                               : b - double(steps - 1 - i) * step;
-                  });
+  const int64_t half = steps > 1 ? steps / 2 : 1;
+  return sequence(steps, type, device, requires_grad, [=](int64_t i) {
+    return f(i < half ? a + double(i) * step : b - double(steps - 1 - i) * step);
+  });
 }
 
 constexpr const char* kOptions =
@@ -90,17 +114,19 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .composite(arange);
   def("linspace(Scalar start, Scalar end, int steps, ")
       .doc("Evenly spaced values from start to end, both included.")
-      .composite(linspace);
+      .composite([](const Scalar& start, const Scalar& end, int64_t steps,
+                    std::optional<DType> dtype, std::optional<Device> device,
+                    bool requires_grad) {
+        return spaced("linspace", start, end, steps, dtype, device, requires_grad,
+                      [](double x) { return x; });
+      });
   def("logspace(Scalar start, Scalar end, int steps, float base=10.0, ")
       .doc("base raised to evenly spaced powers from start to end.")
       .composite([](const Scalar& start, const Scalar& end, int64_t steps, double base,
                     std::optional<DType> dtype, std::optional<Device> device,
                     bool requires_grad) {
-        check_countable("logspace", dtype);
-        const Tensor powers = linspace(start, end, steps, DType::Float64, device, false);
-        const Tensor values = pow(Tensor(base), powers);
-        return with_requires_grad(to_dtype(values, dtype.value_or(default_dtype())),
-                                  requires_grad);
+        return spaced("logspace", start, end, steps, dtype, device, requires_grad,
+                      [=](double x) { return std::pow(base, x); });
       });
 }
 

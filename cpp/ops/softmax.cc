@@ -16,6 +16,8 @@ Tensor row_sum(const Tensor& x) { return sum(x, Dims(Shape{-1}), true); }
 
 Tensor along(const UnaryOp& rows, const char* name, const Tensor& self, int64_t dim,
              std::optional<DType> dtype) {
+  PKG_CHECK(!dtype || is_floating(*dtype), NotImplementedError, "[", name,
+            "] expected a floating dtype, got dtype=", *dtype, ".");
   const Tensor x = dtype ? to_dtype(self, *dtype) : self;
   const int64_t last = std::max<int64_t>(x.ndim(), 1) - 1;
   const int64_t d = wrap_dim(name, dim, x.ndim());

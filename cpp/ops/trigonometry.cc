@@ -114,9 +114,11 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("sqrt(self^2 + other^2) without overflow.")
       .grad("self other result",
             [](const GradContext& g) -> TensorList {
-              const Tensor part = div(g.grad(), g.result());
-              return {g.needs(0) ? sum_to(mul(part, g.input(0)), g.shape(0)) : Tensor(),
-                      g.needs(1) ? sum_to(mul(part, g.input(1)), g.shape(1)) : Tensor()};
+              const auto part = [&](size_t i) {  // the quotient first: it is at most 1
+                if (!g.needs(i)) return Tensor();
+                return sum_to(mul(g.grad(), div(g.input(i), g.result())), g.shape(i));
+              };
+              return {part(0), part(1)};
             })
       .in_place();
   m.def("deg2rad(Tensor self) -> Tensor")

@@ -45,8 +45,8 @@ struct Windows {
     }
   }
 
-  // The maxima in one plane and where they are: the first of equal ones, and the first
-  // NaN if there is one.
+  // The maxima in one plane and where they are: the first of equal ones, and the last NaN
+  // if there is one, as in PyTorch.
   template <class T>
   inline void maxima(const T* plane, T* values, int64_t* where) const {
     T best[kLanes];
@@ -60,8 +60,7 @@ struct Windows {
     for (place += kLanes; place != end; place += kLanes) {
       for (int64_t k = 0; k < count; ++k) {
         const T value = plane[place[k]];
-        const bool better =
-            (value > best[k]) | ((value != value) & (best[k] == best[k]));
+        const bool better = (value > best[k]) | (value != value);
         best[k] = better ? value : best[k];
         best_place[k] = better ? place[k] : best_place[k];
       }

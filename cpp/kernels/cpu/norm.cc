@@ -42,6 +42,8 @@ double extreme(const T* x, int64_t n, int64_t step) {
 
 template <class T>
 double norm_of(const T* x, int64_t n, int64_t step, double ord) {
+  // Of one element |x|, whose power may overflow, whatever the order.
+  if (n == 1 && ord != 0) return std::abs(double(*x));
   if (ord == kInf) return extreme<true>(x, n, step);
   if (ord == -kInf) return extreme<false>(x, n, step);
   double total = 0;

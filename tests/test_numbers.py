@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Numbers given to ops: one that the dtype it is converted to cannot hold is refused.
+
+Generated from the schemas: an op with a new parameter of this kind fails here until it
+has a row.
+"""
+
+import re
+
+import pytest
+
+import pkg
+
+OPS = {
+    schema.partition("(")[0]: schema
+    for name in pkg._core.operator_names("pkg")
+    for schema in pkg._core.Operator(name, "pkg").schemas
+    if re.search(r"\bScalar\??\s+\w+", schema)
+}
+#: Counts and orders are no elements: they stay what they are.
+OTHERS = {"arange", "arange.start", "dist", "norm", "linalg_vector_norm", "normalize"}
+PLACES = {"dim": 0, "index": [0], "pad": [1, 1], "size": [2], "steps": 3}
+SHAPES = {
+    "addmm": {"mat1": (2, 2), "mat2": (2, 2)},
+    "addmv": {"mat": (2, 2)},
+    "addbmm": {"batch1": (2, 2, 2), "batch2": (2, 2, 2)},
+    "index_add": {"source": (1,)},
+}
+SHAPES["baddbmm"] = SHAPES["addbmm"]
+SHAPES["index_add_"] = SHAPES["index_add"]
+#: Limits go together, for one must not be above the other.
+LIMITS = dict.fromkeys(("min_val", "max_val"), ("min_val", "max_val"))
+TOO_LARGE = {
+    pkg.float32: 1e300,
+    pkg.float16: 1e300,
+    pkg.bfloat16: -1e300,
+    pkg.int8: 1000,
+    pkg.uint8: 300,
+}
+
+
+def parameters(schema):
+    """(type, name) of each."""
+    inside = schema.partition("(")[2].rpartition(") ->")[0]
+    return re.findall(r"([A-Z]\w*\??(?:\(a!\))?|int\[\]|int|float) (\w+)", inside)
+
+
+CASES = [
+    pytest.param(op, name, dtype, id=f"{op}-{name}-{str(dtype).rpartition('.')[2]}")
+    for op, schema in OPS.items()
+    if op not in OTHERS
+    for kind, name in parameters(schema)
+    if kind.startswith("Scalar")
+    for dtype in TOO_LARGE
+]
+
+
+def call(op, dtype, **numbers):
+    """The op with 1 for every number but those given."""
+    named = {}
+    for kind, name in parameters(OPS[op]):
+        if name in numbers:
+            named[name] = numbers[name]
+        elif name == "index":
+            named[name] = pkg.tensor([0])
+        elif name in PLACES:
+            named[name] = PLACES[name]
+        elif kind.startswith("Tensor"):
+            shape = SHAPES.get(op, {}).get(name, (2,))
+            named[name] = pkg.ones(*shape, dtype=dtype)
+        elif kind.startswith("Scalar"):
+            named[name] = 1
+    if "DType?" in OPS[op] and not any(
+        kind.startswith("Tensor") for kind, _ in parameters(OPS[op])
+    ):
+        named["dtype"] = dtype
+    return pkg._core.Operator(op.partition(".")[0], "pkg")(**named)
+
+
+@pytest.mark.parametrize("op, name, dtype", CASES)
+def test_numbers_fit_the_dtype(op, name, dtype):
+    try:
+        taken = call(op, dtype).dtype
+    except (NotImplementedError, RuntimeError) as error:
+        assert re.search("float|cast", str(error))  # no op of integers
+        return
+    with pytest.raises(RuntimeError, match="converted to type .* without overflow"):
+        call(op, dtype, **dict.fromkeys(LIMITS.get(name, (name,)), TOO_LARGE[taken]))
+
+
+def test_fractions_of_numbers_are_cut_and_infinities_are_floats():
+    x = pkg.ones(2, dtype=pkg.int8)
+    assert pkg.addcmul(x, x, x, value=2.7).tolist() == [3, 3]
+    with pytest.raises(RuntimeError, match="overflow .*value=inf"):
+        pkg.addcmul(x, x, x, value=float("inf"))
+    x = pkg.ones(2)
+    assert pkg.add(x, x, alpha=float("inf")).tolist() == [float("inf")] * 2
+    assert pkg.clamp(x, max=float("inf")).tolist() == [1, 1]
+    with pytest.raises(RuntimeError, match=r"\[clamp\] .*overflow \(max=1e\+40\)"):
+        x.clamp(max=1e40)
+    with pytest.raises(RuntimeError, match=r"\[pow\] .*overflow \(exponent=1e\+10\)"):
+        x.to(pkg.float16) ** 1e10
