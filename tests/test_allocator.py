@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+import pkg
 from child import run_child
 
 LIMIT = """
@@ -85,6 +86,13 @@ def test_what_does_not_fit_at_all_is_an_error():
     assert mib(100).sum().item() == 0
     print("fine")
     """)
+
+
+def test_memory_that_is_no_tensors_has_an_error_with_a_text_too():
+    """Here of a list of places: 2**62 indices of a tensor of three elements."""
+    many = pkg.tensor([2]).expand(2**62)
+    with pytest.raises(pkg.OutOfMemoryError, match="out of memory"):
+        pkg.index_fill(pkg.tensor([[1.0, 2.0, 3.0]]), -1, many, 2)
 
 
 def test_what_can_never_fit_is_an_error_at_once_whatever_is_pending():

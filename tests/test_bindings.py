@@ -48,7 +48,7 @@ def test_suite_passes_on_pybind11(request):
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=1200,
+        timeout=5400,
     )
     assert done.returncode == 0, done.stdout[-6000:]
     assert "binding: _pybind_core" in done.stdout, done.stdout[:2000]

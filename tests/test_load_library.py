@@ -17,6 +17,7 @@ import pytest
 
 import pkg
 import pkg.sysconfig
+from child import compile_all
 
 SOURCES = {
     "good": """
@@ -101,19 +102,22 @@ extern "C" bool pkg_library_init(pkg_status* status) {
 """
 
 
+def compile_library(source: Path, name: str, *options: str) -> None:
+    """Makes NAME.so beside the source."""
+    compile_ = ["g++", "-fPIC", "-shared", *pkg.sysconfig.get_compile_flags()]
+    output = ["-o", str(source.with_name(f"{name}.so"))]
+    flags = pkg.sysconfig.get_link_flags()
+    subprocess.run([*compile_, *options, str(source), *output, *flags], check=True)
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sources above as libraries, and two files that are none."""
     folder = tmp_path_factory.mktemp("libraries")
-    compile_ = ["g++", "-fPIC", "-shared", *pkg.sysconfig.get_compile_flags()]
     for name, text in SOURCES.items():
         source = folder / f"{name}.cc"
         source.write_text('#include "dispatcher/library.h"\n' + text, encoding="utf-8")
-        subprocess.run(
-            [*compile_, str(source), "-o", str(folder / f"{name}.so")]
-            + pkg.sysconfig.get_link_flags(),
-            check=True,
-        )
+    compile_all(lambda name: compile_library(folder / f"{name}.cc", name), SOURCES)
     shutil.copy(folder / "good.so", folder / "duplicate.so")
     (folder / "text.so").write_text("not a library")
     return folder
@@ -354,13 +358,10 @@ def test_libraries_written_in_c_bring_their_ops(tmp_path: Path) -> None:
     """Their pkg_library_init() is called; what it throws takes its ops back."""
     source = tmp_path / "c.cc"
     source.write_text(C_LIBRARY, encoding="utf-8")
-    compile_ = ["g++", "-fPIC", "-shared", *pkg.sysconfig.get_compile_flags()]
-    for name in ("plain", "throws", "nested"):
-        subprocess.run(
-            [*compile_, f"-D{name.upper()}", str(source)]
-            + ["-o", str(tmp_path / f"{name}.so"), *pkg.sysconfig.get_link_flags()],
-            check=True,
-        )
+    compile_all(
+        lambda name: compile_library(source, name, f"-D{name.upper()}"),
+        ("plain", "throws", "nested"),
+    )
     out = run(
         tmp_path,
         """

@@ -17,6 +17,7 @@ import pytest
 
 import pkg
 import pkg.sysconfig
+from child import compile_all
 
 pytestmark = pytest.mark.skipif(
     shutil.which("g++") is None or shutil.which("gcc") is None, reason="no g++ or gcc"
@@ -166,7 +167,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("kernels")
     for name, text in (("mine.cc", CPP), ("in_c.c", C)):
         (folder / name).write_text(text, encoding="utf-8")
-        done = compiled(folder / name)
+    for done in compile_all(compiled, (folder / "mine.cc", folder / "in_c.c")):
         assert done.returncode == 0, done.stdout
     return folder
 
@@ -435,17 +436,19 @@ UNFIT = {
 
 def test_what_does_not_fit_the_schema_is_said_with_its_stage(tmp_path: Path) -> None:
     """Expected and got in the words of the source; twice, the path stays known."""
+    sources = []
     for name, (stanza, _) in UNFIT.items():
         folder = tmp_path / name.replace(" ", "_")
         folder.mkdir()
-        (folder / "unfit.cc").write_text(
+        sources.append(folder / "unfit.cc")
+        sources[-1].write_text(
             '#include "dispatcher/library.h"\nusing namespace pkg;\n'
             f"PKG_LIBRARY({folder.name}, m) {{\n"
             '  m.def("f(Tensor x, float a, int[]? dims=None) -> Tensor")'
             f"{stanza};\n}}\n",
             encoding="utf-8",
         )
-        done = compiled(folder / "unfit.cc")
+    for done in compile_all(compiled, sources):
         assert done.returncode == 0, done.stdout
     for name, (_, text) in UNFIT.items():
         path = tmp_path / name.replace(" ", "_") / "unfit.so"

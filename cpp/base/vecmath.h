@@ -82,13 +82,14 @@ template <class T>
 inline T log(T x) {
   using B = Bits<T>;
   using Int = typename B::Int;
+  using Word = std::make_unsigned_t<Int>;  // the bits of a negative x, a NaN then, wrap
   const bool tiny = x < std::numeric_limits<T>::min();
   const T scaled = tiny ? x * pow2<T>(B::mantissa) : x;
-  const Int bits = std::bit_cast<Int>(scaled);
+  const Word bits = std::bit_cast<Word>(scaled);
   // Exponent such that the mantissa lies in [sqrt(1/2), sqrt(2)).
-  const Int sqrt_half = std::bit_cast<Int>(T(0.70710678118654752440));
-  const Int e = (bits - sqrt_half) >> B::mantissa;
-  const T m = std::bit_cast<T>(Int(bits - (e << B::mantissa)));
+  const Word sqrt_half = std::bit_cast<Word>(T(0.70710678118654752440));
+  const Int e = Int(bits - sqrt_half) >> B::mantissa;
+  const T m = std::bit_cast<T>(Word(bits - (Word(e) << B::mantissa)));
   const T n = T(e) - (tiny ? T(B::mantissa) : T(0));
   const T f = m - T(1);
   const T s = f / (f + T(2));

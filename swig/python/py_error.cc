@@ -148,10 +148,10 @@ void translate() noexcept {
     error.restore();
   } catch (const Error& error) {
     set_error(class_of(error), error.message() + origin_suffix());
-  } catch (const std::bad_alloc&) {
-    PyErr_NoMemory();
+  } catch (const std::bad_alloc&) {  // the text without a std::string: no memory for it
+    PyErr_SetString(g_out_of_memory, "out of memory");
   } catch (const std::length_error&) {  // of a vector that no memory has
-    PyErr_NoMemory();
+    PyErr_SetString(g_out_of_memory, "out of memory");
   } catch (const std::invalid_argument& error) {
     set_error(PyExc_ValueError, error.what() + origin_suffix());
   } catch (const std::out_of_range& error) {

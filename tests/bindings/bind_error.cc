@@ -54,6 +54,10 @@ void translate(std::exception_ptr thrown) {
     raise(g_classes.internal, e.what());
   } catch (const Error& e) {
     raise(PyExc_RuntimeError, e.what());
+  } catch (const std::bad_alloc&) {
+    py::set_error(g_classes.out_of_memory, "out of memory");
+  } catch (const std::length_error&) {  // of a vector that no memory has
+    py::set_error(g_classes.out_of_memory, "out of memory");
   } catch (const std::system_error& e) {
     py::set_error(PyExc_OSError, py::make_tuple(e.code().value(), e.what()));
   }  // the rest is pybind11's own table

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/cpp/ops_test.cc: the dispatcher and the basic ops, called from C++.
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <thread>
 
 #include "base/isa.h"
+#include "base/vecmath.h"
 #include "check.h"
 #include "ops/functions.h"
 
@@ -15,6 +18,27 @@ Tensor range(int64_t n) {
   Tensor t = empty(Shape{n}, DType::Float32);
   for (int64_t i = 0; i < n; ++i) t.data<float>()[i] = float(i);
   return t;
+}
+
+/// As <cmath> says: NaN, infinity and zero exactly, the rest but for the last digits.
+template <class T>
+bool near(T got, T want) {
+  if (std::isnan(want)) return std::isnan(got);
+  if (std::isinf(want) || want == T(0)) return got == want;
+  const T least = std::numeric_limits<T>::min();
+  return std::abs(got - want) <= 8 * std::numeric_limits<T>::epsilon() * std::abs(want) + least;
+}
+
+/// The functions of vecmath.h of numbers whose bits are multiples of `step`.
+template <class T, class Word>
+int wrong_of_bits(Word step) {
+  int wrong = 0;
+  for (Word bits = 0;; bits += step) {
+    const T x = std::bit_cast<T>(bits);
+    wrong += !near(vec::exp(x), std::exp(x)) + !near(vec::log(x), std::log(x));
+    wrong += !near(vec::tanh(x), std::tanh(x)) + !near(vec::erf(x), std::erf(x));
+    if (Word(bits + step) < bits) return wrong;
+  }
 }
 
 }  // namespace
@@ -137,6 +161,12 @@ TEST(registration_and_calls_from_many_threads) {
   }
   for (auto& thread : threads) thread.join();
   CHECK(wrong == 0);
+}
+
+TEST(elementary_functions_take_numbers_of_any_bits) {
+  // Sanitizers look at what becomes of the bits of negative numbers, NaN and infinities.
+  CHECK(wrong_of_bits<float>(uint32_t{1} << 12) == 0);
+  CHECK(wrong_of_bits<double>(uint64_t{1} << 44) == 0);
 }
 
 TEST(advanced_indexing_reads_and_writes) {

@@ -11,7 +11,8 @@ import numpy as np
 
 from fuzz import judge
 from fuzz.generate import Call, tensors_in
-from fuzz.values import Data, DType, array_of, numbers_of
+from fuzz.schema import schemas
+from fuzz.values import Data, DType, array_of, contiguous_strides, numbers_of, span
 
 WIDER = {"float32": "float64", "float16": "float64", "bfloat16": "float64"}
 
@@ -20,6 +21,9 @@ def on_meta(call: Call) -> Call:
     """The same call with tensors on Meta."""
     changed = deepcopy(call)
     for data in changed.tensors():
+        strides = data.strides or contiguous_strides(data.shape)
+        if data.alias is not None:  # memory of its own
+            data.length = data.offset + span(data.shape, strides)
         data.meta, data.alias = True, None
     return changed
 
@@ -30,9 +34,25 @@ def dense(call: Call) -> Call:
     for data in changed.tensors():
         if data.strides is None or data.alias is not None or data.numel > judge.MOST:
             continue
+        if data.numel == 0 and max(data.shape) > judge.MOST:  # nothing NumPy can show
+            continue
         array = array_of(data)
         data.fill, data.length = ("list", array.reshape(-1).copy()), data.numel
         data.strides, data.offset = None, 0
+    return changed
+
+
+def out_of_place(call: Call) -> Call | None:
+    """The form that returns what the in-place one writes; None where there is none."""
+    base = call.schema.base
+    if base == call.op or base not in schemas():
+        return None
+    names = [p.name for p in call.schema.params]
+    found = [s for s in schemas()[base] if [p.name for p in s.params] == names]
+    if not found:
+        return None
+    changed = deepcopy(call)
+    changed.op, changed.schema, changed.form = base, found[0], "function"
     return changed
 
 
@@ -48,6 +68,17 @@ def in_more_digits(call: Call) -> Call:
     for data in changed.tensors():
         data.dtype = WIDER.get(data.dtype, data.dtype)
     return changed
+
+
+def nudged(call: Call) -> Call:
+    """Numbers off by a rounding error of the coarsest dtype, in more digits."""
+    eps = judge.EPS[coarsest(call)[0]]
+
+    def off(numbers: np.ndarray) -> np.ndarray:
+        signs = np.cos(np.arange(numbers.size) * 1.7).reshape(numbers.shape)
+        return numbers.astype("float64") * (1 + eps * signs)
+
+    return _changed_numbers(in_more_digits(dense(call)), off)
 
 
 def without_signs(call: Call) -> Call:

@@ -10,10 +10,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fuzz import judge
-from fuzz.changed import coarsest, in_more_digits, without_signs
-from fuzz.conditions import told
-from fuzz.generate import Call
+from fuzz.changed import (
+    coarsest,
+    dense,
+    in_more_digits,
+    nudged,
+    out_of_place,
+    without_signs,
+)
+from fuzz.conditions import given, told
+from fuzz.generate import Call, tensors_in
 from fuzz.picks import same_picks
+from fuzz.values import overlaps
 
 if TYPE_CHECKING:
     from fuzz.check import Checker, Outcome
@@ -30,6 +38,8 @@ MEMORY = (
     "Invalid",
     "out of r",
 )
+#: What it says when there is not enough for itself: a limit of the child's.
+NO_MEMORY = ("can't allocate memory", "std::bad_alloc", "array is too big")
 #: Sums of products: of the absolute values they tell how much can cancel.
 SUMS = (
     "sum mean cumsum dot vdot mm mv bmm matmul linear inner outer ger addmm addmv "
@@ -39,6 +49,20 @@ SUMS = (
 
 #: Ops whose constants PyTorch rounds to float32.
 ROUNDED = ("hardsigmoid", "hardsigmoid_", "binary_cross_entropy")
+
+#: Differences of numbers that may be nearly equal.
+DIFFERENCES = ("*_norm", "normalize", "cosine_similarity", "var*", "std*", "logsumexp")
+ONLY = {"signs": SUMS, "nudged": DIFFERENCES}
+#: Calls that say more about the right answer.
+CHANGES = {
+    "digits": in_more_digits,
+    "signs": without_signs,
+    "nudged": nudged,
+    "dense": dense,
+    "out of place": out_of_place,
+}
+#: Those that mean the same: where PyTorch answers in two ways, either is right.
+OTHER_WAYS = ("dense", "out of place")
 
 
 class Comparison:
@@ -57,7 +81,9 @@ class Comparison:
     def findings(self) -> list[Finding]:
         """What is different."""
         found = self._results()
-        return [(kind, told(self.call, text)) for kind, text in found]
+        empty = any(r.shape is not None and 0 in r.shape for r in self.theirs.results)
+        more = ["gives nothing"] * empty
+        return [(kind, told(self.call, text, *more)) for kind, text in found]
 
     def _results(self) -> list[Finding]:
         call, ours, theirs = self.call, self.ours, self.theirs
@@ -66,7 +92,7 @@ class Comparison:
         found = judge.form(ours.results, theirs.results)
         if found:
             return [found]
-        if call.schema.random:
+        if call.schema.random or self._written_twice():
             return []
         wrong = self._values(ours.results, theirs.results)
         if wrong:
@@ -101,7 +127,14 @@ class Comparison:
                 continue
             more = self._array("digits", i, gradient) if repeat else None
             most = self._array("signs", i, gradient) if repeat else None
-            text = judge.near(g.array, w.array, g.dtype, more, inputs, most)
+            off = self._array("nudged", i, gradient) if repeat else None
+            text = judge.near(g.array, w.array, g.dtype, more, inputs, most, off)
+            others = OTHER_WAYS if repeat and text else ()
+            for way in others:
+                other = self._array(way, i, gradient)
+                if other is not None and other.dtype == g.array.dtype:
+                    if judge.near(g.array, other, g.dtype, more, inputs) is None:
+                        text = None
             if text is not None:
                 return judge.value_kind(text) + f" | {text}"
         return None
@@ -117,14 +150,17 @@ class Comparison:
         return outcome.results[i].array
 
     def _once_more(self, what: str, gradient: bool) -> Outcome | None:
-        """PyTorch's answer in more digits, or without signs."""
+        """PyTorch's answer for the call made in another way."""
         call = self.call
         if not any(d.dtype in judge.EPS for d in call.tensors()):
             return None
-        if what == "signs" and not any(fnmatch.fnmatchcase(call.op, p) for p in SUMS):
+        ops = ONLY.get(what, ("*",))
+        if not any(fnmatch.fnmatchcase(call.op, pattern) for pattern in ops):
             return None
-        change = in_more_digits if what == "digits" else without_signs
-        outcome = self.checker.run_torch(change(call))
+        changed = CHANGES[what](call)
+        if changed is None:
+            return None
+        outcome = self.checker.run_torch(changed)
         if outcome is None or outcome.error is not None:
             return None
         if gradient:
@@ -133,6 +169,12 @@ class Comparison:
                 return None
             outcome.results = grads
         return outcome
+
+    def _written_twice(self) -> bool:
+        """Whether elements that are written lie in one place, so that one is lost."""
+        written = [p.name for p in self.call.schema.params if p.written]
+        found = given(self.call)
+        return any(overlaps(d) for n in written for d in tensors_in(found.get(n)))
 
     def _written(self) -> str | None:
         """The arguments after an in-place op."""
@@ -187,9 +229,12 @@ def compare_errors(
         return []
     if ours is None:
         text = judge.normal(str(theirs), call.op)
+        if isinstance(theirs, MemoryError) or any(t in text for t in NO_MEMORY):
+            return []
         return [("accepted", text)]
     if isinstance(ours, MemoryError):
-        return [("memory", "PyTorch succeeds")]
+        text = judge.normal(str(ours), call.op)
+        return [("memory", f"PyTorch succeeds: {text}")]
     text = judge.normal(str(ours), call.op)
     return [("refused", f"{type(ours).__name__}: {text}")]
 

@@ -181,6 +181,18 @@ def overlapping(call: Call) -> bool:
     return any(overlaps(d) for d in call.tensors())
 
 
+def meta(call: Call) -> bool:
+    """A tensor on Meta, or a result that is asked for there."""
+    asked = any(str(value) == "meta" for value in call.all())
+    return asked or any(d.meta for d in call.tensors())
+
+
+def numpy_number(call: Call) -> bool:
+    """A number of NumPy's."""
+    found = [v.kind for v in call.all() if isinstance(v, Foreign)]
+    return any(kind.startswith("numpy") for kind in found)
+
+
 def one_memory(call: Call) -> bool:
     """Two tensors of the call share memory."""
     return any(d.alias is not None for d in call.tensors())
@@ -210,6 +222,8 @@ CONDITIONS = {
     "not sorted": not_sorted,
     "repeated places": repeated_places,
     "overlapping": overlapping,
+    "on Meta": meta,
+    "NumPy number": numpy_number,
     "one memory": one_memory,
     "on Meta": on_meta,
     "NumPy's bool": numpys_bool,
@@ -221,10 +235,10 @@ def conditions(call: Call) -> list[str]:
     return [name for name, holds in CONDITIONS.items() if holds(call)]
 
 
-def told(call: Call, text: str) -> str:
-    """The text of a finding with the conditions of its call."""
+def told(call: Call, text: str, *more: str) -> str:
+    """The text of a finding with the conditions of its call, and others."""
     head, bar, example = text.partition(" | ")
-    names = ", ".join(conditions(call))
+    names = ", ".join([*conditions(call), *more])
     return (f"{head} {{{names}}}" if names else head) + bar + example
 
 

@@ -40,6 +40,14 @@ BY_NAME = {
     "argsort": ("dim", "descending", "stable"),
     "binary_cross_entropy_with_logits": ("weight", "pos_weight"),
 }
+#: Parameters that, given by name, choose an overload there too.
+OVERLOADS = {
+    "var.unbiased": ("unbiased",),
+    "std.unbiased": ("unbiased",),
+    "min.other": ("other",),
+    "max.other": ("other",),
+    "tensor_split.indices": ("indices",),
+}
 RENAMED = {"train": "training", "tensor1": "tensor1"}
 #: Ops whose list of tensors is spread over the arguments there.
 SPREAD = ("broadcast_tensors", "meshgrid")
@@ -70,9 +78,11 @@ class Torch:
         return base.as_strided(data.shape, strides, data.offset)
 
     def meta(self, data: Data) -> Any:
-        return self.torch.empty(
-            data.shape, dtype=self.dtypes[data.dtype], device="meta"
-        )
+        dtype = self.dtypes[data.dtype]
+        if data.strides is None and data.offset == 0:
+            return self.torch.empty(data.shape, dtype=dtype, device="meta")
+        memory = self.torch.empty((data.length,), dtype=dtype, device="meta")
+        return self.view(memory, data)
 
     def op(self, call: Call) -> Callable[..., Any] | None:
         """PyTorch's function or method for this call; None where it has none."""
@@ -107,12 +117,13 @@ class Torch:
         params = call.schema.params
         by_name = BY_NAME.get(call.op, ())
         placed, named = list(args), dict(kwargs)
+        overload = OVERLOADS.get(call.schema.full, ())
         for place, param in enumerate(params):
             if param.keyword_only:
                 break
             if place < len(args):
                 continue
-            if param.name not in named:
+            if param.name not in named or param.name in overload:
                 break
             placed.append(named.pop(param.name))
         if len(placed) <= len(params):

@@ -3,6 +3,8 @@
 
 import gc
 import math
+import re
+from pathlib import Path
 
 from programs_generate import Generator, is_pass
 from programs_prelude import SOURCE
@@ -10,24 +12,20 @@ from programs_prelude import SOURCE
 _PRELUDE = compile(SOURCE, "prelude", "exec")
 _templates = {}
 MANY = 24  # tensors of a program
-#: What PyTorch refuses, or loses, and pkg does not: docs/differences.md says why.
-REFUSED = (
-    "modified by an inplace operation",  # of what pkg did not need to keep
-    "to a single memory location",  # overlapping operands: pkg reads first
-    "saved tensor that has been detached in-place",  # pkg has kept its history
-    "backward through the graph a second time",  # pkg may have saved nothing there
-    "INTERNAL ASSERT FAILED",
-    "moved into the graph interior",  # written after detach_(): a graph of its own
-    "A view was created in no_grad mode",  # gradients that are views of others
-)
-#: The same of a view of a tensor that was recorded since: only until somebody looks.
+_PAGE = Path(__file__).resolve().parents[2] / "docs" / "differences.md"
+
+
+def refused(column):
+    """The errors that a column of the page's last table names: raises `text`."""
+    table = _PAGE.read_text(encoding="utf-8").partition("## Autograd")[2]
+    rows = [line.split("|") for line in table.splitlines() if line.startswith("| ")]
+    return [text for row in rows for text in re.findall("raises `(.+?)`", row[column])]
+
+
+#: What pkg refuses and PyTorch does not, the other way round, and what PyTorch refuses
+#: only until somebody looks at the view.
+REFUSED_HERE, REFUSED = refused(2), refused(3)
 UNSEEN = "a leaf Variable that requires grad is being used in an in-place operation"
-#: What pkg refuses and PyTorch does not.
-REFUSED_HERE = (
-    # masked_fill_ (deprecated there), copy_ of a tensor to itself, and gradients that
-    # are repetitions of one number here and not there.
-    "unsupported operation: more than one element of the written-to",
-)
 
 
 def names_for(lib):
@@ -123,13 +121,13 @@ def compare(ours, theirs, lines):
     """What differs, as (line number, text); None where nothing does."""
     for i, (got, want) in enumerate(zip(ours.outcomes, theirs.outcomes)):
         if family(got) != family(want):
-            if got is None and any(text in str(want) for text in REFUSED):
-                return None
-            unseen = got is None and UNSEEN in str(want)
-            if unseen and taken_when_seen(theirs, lines, i):
-                return None
+            known = got is None and any(text in str(want) for text in REFUSED)
+            if got is None and UNSEEN in str(want):
+                known = taken_when_seen(theirs, lines, i)
             if want is None and any(text in str(got) for text in REFUSED_HERE):
-                return None
+                known = True
+            if known:  # what comes later is another program; what came before is not
+                return compare(cut(ours, lines, i), cut(theirs, lines, i), lines[:i])
             return i, f"error: got {got!r}, PyTorch {want!r}"
         if theirs.watch and i < len(ours.states) and i < len(theirs.states):
             if ours.states[i] != theirs.states[i]:
@@ -142,6 +140,11 @@ def compare(ours, theirs, lines):
             if (a != b) if what == "last" else not same(a, b):
                 return len(lines), f"{what} of {name}: got {a}, PyTorch {b}"
     return None
+
+
+def cut(run, lines, i):
+    """The lines before line i alone."""
+    return replay(lines[:i], run.names["lib"], run.watch)
 
 
 def taken_when_seen(run, lines, i):

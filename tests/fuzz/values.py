@@ -336,4 +336,8 @@ class Ours:
         return self._view(base, data.shape, strides, data.offset)
 
     def meta(self, data: Data) -> Any:
-        return self.pkg.empty(data.shape, dtype=self.dtypes[data.dtype], device="meta")
+        dtype = self.dtypes[data.dtype]
+        if data.strides is None and data.offset == 0:
+            return self.pkg.empty(data.shape, dtype=dtype, device="meta")
+        memory = self.pkg.empty((data.length,), dtype=dtype, device="meta")
+        return self.view(memory, data)
