@@ -22,7 +22,7 @@ def is_array(obj: Any) -> bool:
 
 
 def plain_array(obj: Any, copy: bool | None = None) -> Any:
-    """NumPy's array of it: of a dtype of ours, native, without negative strides.
+    """NumPy's array of it: a dtype of ours, native, aligned, without negative strides.
 
     A Tensor where only DLPack has the values, such as PyTorch's bfloat16.  The memory
     is shared where it can be; ValueError with copy=False where it cannot.
@@ -48,7 +48,8 @@ def plain_array(obj: Any, copy: bool | None = None) -> Any:
         )
     if not plain.dtype.isnative:
         plain = plain.astype(plain.dtype.newbyteorder("="))
-    if any(step < 0 or step % plain.itemsize for step in plain.strides):
+    odd = any(step < 0 or step % plain.itemsize for step in plain.strides)
+    if odd or not plain.flags.aligned:
         plain = plain.copy()
     if copy is False and not numpy.may_share_memory(plain, numpy.asarray(obj)):
         raise ValueError(f"can't alias {type(obj).__name__} into a tensor.")

@@ -26,11 +26,12 @@ def from_dlpack(
     binding of pkg ...), or a DLPack capsule, which can be used once.
     device: None or "cpu".
     copy: True for memory of its own, False never to copy.  None shares, except memory
-    that its owner marks as read-only (JAX's arrays), since a tensor can be written to.
+    that its owner marks as read-only (JAX's arrays), since a tensor can be written to,
+    and memory that is not aligned to its elements.
 
     TypeError for an element type that no dtype is for; BufferError for memory that is
-    not the CPU's, or that is read-only with copy=False; ValueError for negative
-    strides.
+    not the CPU's, or that is read-only or not aligned with copy=False; ValueError for
+    negative strides.
     """
     _check_device("from_dlpack", device)
     if not hasattr(ext_tensor, "__dlpack__"):
@@ -62,8 +63,8 @@ def asarray(
     obj: a tensor, which is returned as it is; an array or another object with the
     buffer protocol (``bytes`` and ``bytearray`` are uint8), with ``__dlpack__`` or with
     ``__array__`` (of pandas, polars ...), whose memory is shared unless it is
-    read-only; a DLPack capsule; a number; nested sequences of numbers, which are
-    copied.
+    read-only or not aligned; a DLPack capsule; a number; nested sequences of numbers,
+    which are copied.
     dtype: converts when it is another one, which copies.
     copy: True always copies, False raises ValueError where a copy is needed.
     requires_grad: None keeps that of `obj`.

@@ -108,3 +108,68 @@ def test_sequences_to_infinity_are_computed_from_both_ends():
     np.testing.assert_array_equal(got, [nan, inf, nan, nan, nan])
     assert pkg.linspace(3, 9, 1).tolist() == [3]
     assert pkg.logspace(3, 9, 1, base=2).tolist() == [8]
+
+
+HUGE = 2**62
+
+
+@pytest.mark.parametrize("dtype", [pkg.bool, pkg.float32, pkg.float64], ids=str)
+def test_what_has_no_elements_needs_no_memory(dtype):
+    """However large its other sizes are, as long as they are numbers."""
+    made = [
+        pkg.empty(HUGE, 1, 0, dtype=dtype),
+        pkg.eye(0, HUGE, dtype=dtype),
+        pkg.zeros(0, dtype=dtype).reshape(HUGE, 0).clone(),
+        pkg.zeros(1, dtype=dtype).expand(0, HUGE).contiguous(),
+        pkg.zeros(0, 1, dtype=dtype).expand(0, HUGE) > 0,
+        pkg.zeros(0, HUGE, dtype=dtype, device="meta"),
+    ]
+    for x in made:
+        assert x.numel() == 0 and HUGE in x.shape
+        long = x.shape.index(HUGE)
+        assert (x.narrow(long, HUGE - 5, 5) + 1).numel() == 0
+    assert pkg.diag_embed(pkg.zeros(0, 1, dtype=dtype), 2**31).numel() == 0
+    with pytest.raises((RuntimeError, MemoryError)):
+        pkg.empty(HUGE, 4, 0, dtype=dtype)
+
+
+def test_isin_needs_memory_for_both_but_not_for_pairs():
+    n = 300_000
+    x, y = pkg.arange(n), pkg.arange(n // 2, 2 * n)
+    assert pkg.isin(x, y).sum().item() == n - n // 2
+
+
+@pytest.mark.parametrize("dtype", "bool uint8 int64 float16 float32 float64".split())
+def test_isin_of_any_values(dtype):
+    """NaN is in nothing; of several dtypes the common one compares."""
+    rng = np.random.default_rng(3)
+    elements = rng.integers(0, 9, (3, 5)).astype(dtype)
+    tests = rng.integers(0, 5, (2, 2)).astype(dtype)
+    if dtype.startswith("float"):
+        elements[0, :4], tests[0] = [np.nan, np.inf, -np.inf, -0.0], [np.nan, 0.0]
+    cases = [tests, tests[:1], tests[:0], tests[0, 0], tests.astype("float64")]
+    for given in cases:
+        want = np.isin(elements, given)
+        got = pkg.isin(pkg.tensor(elements), pkg.tensor(given))
+        assert got.dtype is pkg.bool and got.tolist() == want.tolist()
+    assert pkg.isin(pkg.tensor(elements[0, 0]), pkg.tensor(tests)).shape == ()
+
+
+def test_what_has_too_few_dimensions():
+    zero, one = pkg.tensor(1.0), pkg.ones(3)
+    for call in (
+        lambda: pkg.roll(zero, 1, 0),
+        lambda: pkg.take_along_dim(zero, pkg.tensor(0), 0),
+    ):
+        with pytest.raises(IndexError, match="tensor has no dimensions"):
+            call()
+    assert pkg.roll(zero, 1).item() == 1
+    for call in (
+        lambda: pkg.flipud(zero),
+        lambda: pkg.fliplr(one),
+        lambda: pkg.meshgrid([]),
+    ):
+        with pytest.raises(RuntimeError, match=r"Input must be|non-empty"):
+            call()
+    with pytest.raises(IndexError, match="from an empty tensor"):
+        pkg.ones(0, device="meta").take(pkg.tensor([0]))

@@ -78,3 +78,42 @@ def test_a_list_that_changes_meanwhile():
     shrunk[:] = [Meddler(shrunk.clear), 2, 3]
     with pytest.raises(IndexError):
         pkg.tensor(shrunk)
+
+
+def misaligned(dtype, strided):
+    """An array whose elements do not lie at multiples of their size."""
+    item = np.dtype(dtype).itemsize
+    memory = np.zeros(24 * item + 1, np.uint8)[1:].view(dtype).reshape(6, 4)
+    memory[...] = np.arange(24).reshape(6, 4) % 2
+    return memory[::2, 1:].T if strided else memory
+
+
+@pytest.mark.parametrize("strided", [False, True])
+@pytest.mark.parametrize("dtype", "bool uint8 int64 float16 float32 float64".split())
+def test_memory_that_is_not_aligned_is_copied_or_refused(dtype, strided):
+    """Loops read whole elements, so that no tensor may lie over it."""
+    array = misaligned(dtype, strided)
+    item = array.itemsize
+    copies = [
+        pkg.tensor(array),
+        pkg.as_tensor(array),
+        pkg.asarray(array),
+        pkg.asarray(memoryview(array)),
+        pkg.from_dlpack(array),
+        pkg.from_dlpack(array, copy=True),
+        pkg.zeros(array.shape, dtype=getattr(pkg, dtype)).copy_(pkg.tensor(array)),
+    ]
+    for x in copies:
+        assert x.tolist() == array.tolist() and x.dtype.name == dtype
+        assert x.data_ptr() % item == 0
+        assert item == 1 or not np.may_share_memory(x.numpy(), array)
+    if item == 1:
+        assert pkg.from_numpy(array).tolist() == array.tolist()
+        return
+    with pytest.raises(ValueError, match="Make a copy first"):
+        pkg.from_numpy(array)
+    with pytest.raises(ValueError, match="can't alias"):
+        pkg.asarray(array, copy=False)
+    with pytest.raises(BufferError, match=f"at a multiple of {item} bytes"):
+        pkg.from_dlpack(array, copy=False)
+    assert pkg.from_numpy(array[:0]).numel() == 0

@@ -20,7 +20,7 @@ from pkg._binding import core
 
 FUZZ = Path(__file__).parent / "fuzz"
 KINDS = (
-    "accepted", "refused", "value", "dtype", "shape", "requires_grad", "grad",
+    "accepted", "memory", "refused", "value", "dtype", "shape", "requires_grad", "grad",
     "grad accepted", "grad refused", "grad dtype", "grad shape", "grad requires_grad",
     "layout", "meta", "meta accepts", "digits", "in place", "names no op",
 )  # fmt: skip

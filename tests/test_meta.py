@@ -4,9 +4,11 @@
 import pytest
 
 import pkg
+from op_table import ELEMENTWISE
 from pkg import nn
 
 INDEX = pkg.zeros(2, dtype=pkg.int64)
+PAIRS = [row for row in ELEMENTWISE if row.arity == 2]
 
 
 def meta(*sizes, **options):
@@ -25,6 +27,17 @@ MIXED = {
     "copy": lambda: pkg.ones(2).copy_(meta(2)),
     "one_number_written": lambda: pkg.tensor(1.0).add_(meta(())),
     "assignment": lambda: pkg.ones(3).__setitem__(0, meta(3)[0]),
+    "one_element": lambda: meta(3) + pkg.ones(1),
+    "integers": lambda: pkg.zeros(3, dtype=pkg.int64) * meta(3),
+    "nothing": lambda: pkg.cat([meta(2), pkg.ones(0)]),
+    "no_elements": lambda: pkg.inner(pkg.ones(2, 0), meta(())),
+    "mask": lambda: meta(3).masked_fill(pkg.ones(3) > 0, 1.0),
+    "clamp": lambda: meta(3).clamp(max=pkg.ones(3, dtype=pkg.int64)),
+    "lerp": lambda: pkg.lerp(meta(3), meta(3), pkg.ones(1)),
+    "isin": lambda: pkg.isin(meta(3), INDEX),
+    "searchsorted": lambda: pkg.searchsorted(meta(3, dtype=pkg.int64), INDEX),
+    "take": lambda: pkg.take(pkg.ones(3), meta(2, dtype=pkg.int64)),
+    "nll_loss": lambda: nn.functional.nll_loss(meta(2, 3), INDEX),
 }
 
 
@@ -33,6 +46,28 @@ def test_meta_beside_values_is_an_error(call):
     """And not a tensor of memory that nobody wrote."""
     with pytest.raises(RuntimeError, match="expected all tensors to be on the same"):
         call()
+
+
+@pytest.mark.parametrize("row", PAIRS, ids=lambda row: row.name)
+def test_operands_are_of_one_device(row):
+    """0-d tensors are numbers; what has a dimension is not, of one element."""
+    op, dtype = getattr(pkg, row.name), getattr(pkg, row.dtypes[0])
+    x = meta(2, 3, dtype=dtype)
+    for shape in ((2, 3), (1,), (1, 1)):
+        y = pkg.ones(shape, dtype=dtype)
+        for pair in ((x, y), (y, x)):
+            with pytest.raises(RuntimeError, match="to be on the same device"):
+                op(*pair)
+    number = pkg.ones((), dtype=dtype)
+    for pair in ((x, number), (number, x), (meta(0, 3, dtype=dtype), number)):
+        assert op(*pair).device == "meta"
+
+
+def test_values_of_meta_tensors_are_not_compared():
+    for other in (meta(3), meta(2), pkg.ones(2)):
+        for pair in ((meta(3), other), (other, meta(3))):
+            with pytest.raises(NotImplementedError, match="no values"):
+                pkg.equal(*pair)
 
 
 def test_numbers_may_stand_beside_meta():
@@ -52,7 +87,11 @@ def test_indices_may_stand_beside_meta():
         "gather": (meta(2).gather(0, INDEX), (2,)),
         "embedding": (nn.functional.embedding(INDEX, meta(3, 4)), (2, 4)),
         "cross_entropy": (nn.functional.cross_entropy(meta(2, 3), INDEX), ()),
-        "first": (INDEX + meta(3, 2), (3, 2)),
+        "first": (INDEX[0] + meta(3, 2), (3, 2)),
+        "index_select": (x.index_select(1, INDEX), (4, 2)),
+        "index_add": (x.index_add(1, INDEX, meta(4, 2)), (4, 6)),
+        "take": (x.take(INDEX), (2,)),
+        "mask": (x[pkg.ones(4) > 0], (4, 6)),
         "dropout": (nn.functional.dropout(x), (4, 6)),
         "number": (pkg.xlogy(x, 2.5), (4, 6)),
         "isin": (pkg.isin(x, 2.5), (4, 6)),

@@ -236,9 +236,9 @@ def test_dropout_scales_in_training_and_is_the_identity_in_evaluation():
 def test_one_hot_and_normalize():
     assert F.one_hot(pkg.tensor([0, 2])).tolist() == [[1, 0, 0], [0, 0, 1]]
     assert F.one_hot(pkg.tensor([1]), 2).dtype == pkg.int64
-    for wrong in ([-1], [3]):
+    for wrong, classes in (([-1], 3), ([3], 3), ([1], -7), ([1], -2), ([1], 0)):
         with pytest.raises((RuntimeError, ValueError)):
-            F.one_hot(pkg.tensor(wrong), 3)
+            F.one_hot(pkg.tensor(wrong), classes)
     x = np.array([[3.0, 4.0], [0.0, 0.0]])
     np.testing.assert_allclose(
         F.normalize(pkg.tensor(x)).numpy(), [[0.6, 0.8], [0.0, 0.0]]
@@ -317,6 +317,29 @@ def test_prelu_of_no_dimension_keeps_it():
     for weight in (pkg.ones(1, 1), pkg.ones(2)):
         with pytest.raises(RuntimeError, match="expected weight to hold"):
             F.prelu(pkg.ones(4, 3), weight)
+
+
+@pytest.mark.parametrize(
+    "error, text, shape, options",
+    [
+        (ValueError, "eps must be positive", (2, 3), {"training": True, "eps": 0.0}),
+        (ValueError, "eps must be non-negative", (2, 3), {"eps": -1.0}),
+        (ValueError, "both be None", (2, 3), {"training": True, "running_var": None}),
+        (RuntimeError, "running_var", (2, 3), {"running_var": None}),
+        (ValueError, "more than 1 value", (1, 3), {"training": True}),
+        (ValueError, "more than 1 value", (1, 0, 1), {"training": True}),
+        (RuntimeError, "one value for each", (2, 4), {"training": True}),
+        (RuntimeError, "one value for each", (2, 4), {}),
+        (RuntimeError, "one value for each", (2, 1, 5), {"training": True}),
+    ],
+)
+def test_batch_norm_refuses(error, text, shape, options):
+    """And leaves the running values as they were."""
+    mean, var = pkg.zeros(3), pkg.ones(3)
+    with pytest.raises(error, match=text):
+        options = {"running_mean": mean, "running_var": var, **options}
+        F.batch_norm(pkg.ones(shape), **options)
+    assert mean.tolist() == [0, 0, 0] and var.tolist() == [1, 1, 1]
 
 
 def test_norms_of_nothing():

@@ -208,8 +208,48 @@ def test_normal_refuses():
             call()
     with pytest.raises(RuntimeError, match="expected std >= 0.0, but found std -1"):
         pkg.normal(0.0, -1.0, (2,))
-    with pytest.raises(NotImplementedError, match="floating tensor, got int64"):
+    with pytest.raises(NotImplementedError, match="floating tensors, got int64"):
         pkg.normal(x.long(), 1.0)
+
+
+#: What cannot be drawn: refused of any size, on any device.
+UNDRAWABLE = {
+    "uniform, int": lambda x: x.long().uniform_(),
+    "uniform, low": lambda x: x.uniform_(-float("inf"), 1),
+    "uniform, high": lambda x: x.half().uniform_(0, 70000),
+    "uniform, span": lambda x: x.uniform_(-3e38, 3e38),
+    "uniform, none": lambda x: x.uniform_(float("nan"), 1),
+    "uniform, crossed": lambda x: x.uniform_(2, 1),
+    "normal, int": lambda x: x.long().normal_(),
+    "normal, std": lambda x: x.normal_(0, -1),
+    "rand_like": lambda x: pkg.rand_like(x.long()),
+    "randn_like": lambda x: pkg.randn_like(x.bool()),
+    "randint, low": lambda x: pkg.randint_like(x.to(pkg.uint8), -5, 3),
+    "randint, high": lambda x: pkg.randint_like(x.to(pkg.int8), 0, 129),
+    "randint, bool": lambda x: pkg.randint_like(x.bool(), 0, 3),
+    "randint, half": lambda x: pkg.randint(0, 70000, x.shape, dtype=pkg.float16),
+}
+
+
+@pytest.mark.parametrize("name", UNDRAWABLE)
+def test_numbers_that_the_dtype_does_not_hold(name):
+    for shape in ((3,), (0, 2)):
+        for device in ("cpu", "meta"):
+            with pytest.raises((RuntimeError, NotImplementedError)):
+                UNDRAWABLE[name](pkg.ones(shape, device=device))
+    most = {pkg.bool: 2, pkg.uint8: 256, pkg.int8: 128, pkg.float16: 65505}
+    for dtype, past in most.items():
+        like = pkg.zeros(99, dtype=dtype)
+        drawn = pkg.randint_like(like, past - 2, past).double()
+        assert set(drawn.tolist()) <= {past - 2.0, past - 1.0, 65504.0}
+
+
+def test_a_permutation_has_different_numbers():
+    most = {pkg.uint8: 256, pkg.int8: 128, pkg.bfloat16: 257, pkg.float16: 2049}
+    for dtype, n in most.items():
+        assert len(set(pkg.randperm(n, dtype=dtype).tolist())) == n
+        with pytest.raises(RuntimeError, match=f"at most {n} different numbers"):
+            pkg.randperm(n + 1, dtype=dtype)
 
 
 def test_methods_that_draw_and_compare():

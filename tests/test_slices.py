@@ -45,8 +45,7 @@ ROWS = [
      [-1, -2], None, [6.0, 5.0]),
     ("take_along_dim", lambda x, i, v: pkg.take_along_dim(x, i), [[5.0], [6.0]],
      [[-1], [0]], None, [6.0, 5.0]),
-    ("take_along_dim", lambda x, i, v: pkg.take_along_dim(x, i, 0), FIVE, -1, None,
-     5.0),
+    ("take_along_dim", lambda x, i, v: pkg.take_along_dim(x, i), FIVE, -1, None, [5.0]),
 ]  # fmt: skip
 
 

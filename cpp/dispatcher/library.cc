@@ -215,17 +215,21 @@ void check_in_place(const Operator& op, const Tensor& self, const Spec& spec) {
   if (!op.definition().writes_one_value && self.numel() > 0) check_no_overlap(op, self);
 }
 
+// An index chooses, wherever it is: a parameter that stands alone, of integers.
+static bool is_index(const Operator& op, size_t parameter) {
+  const DTypeSet own = op.definition().domain.own[parameter];
+  return own.has(DType::Int64) && !own.has(DType::Float32);
+}
+
 bool check_one_device(const Operator& op, std::span<const Value> args) {
   bool meta = false, values = false;
   for (size_t i = 0; i < args.size(); ++i) {
     for_each_tensor(args[i], [&](const Tensor& tensor) {
       meta |= tensor.is_meta();
       if (tensor.is_meta()) return;
-      // One number in memory, expanded or not; and indices, which choose.
-      const bool number = tensor.storage().nbytes() <= itemsize(tensor.dtype());
-      const bool index = !is_floating(tensor.dtype());
       // What is written decides alone: into meta goes nothing.
-      values |= op.in_place() ? i == 0 : !number && !index;
+      if (op.in_place()) values |= i == 0;
+      else values |= tensor.ndim() > 0 && !is_index(op, i);
     });
   }
   PKG_CHECK(!meta || !values, RuntimeError, "[", op.schema.name,

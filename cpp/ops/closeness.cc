@@ -9,7 +9,10 @@ using Isclose = Op<Tensor(const Tensor&, const Tensor&, double, double, bool)>;
 const Isclose isclose_op{"isclose"};
 const UnaryOp isfinite{"isfinite"};
 const BinaryOp logical_and{"logical_and"}, logical_or{"logical_or"}, same{"_same"};
-const Op<Tensor(const Tensor&, const std::optional<Shape>&, bool)> all{"all"}, any{"any"};
+const Op<Tensor(const Tensor&, const std::optional<Shape>&, bool)> all{"all"};
+const Op<std::tuple<Tensor, Tensor>(const Tensor&, int64_t, bool, bool)> sort{"sort"};
+const Op<Tensor(const Tensor&, const Tensor&, bool)> search{"_search"};
+const Op<Tensor(const Tensor&, const Tensor&)> take{"take"};
 
 bool truth(const Tensor& t) { return item(t).to<bool>(); }
 bool all_true(const Tensor& t) { return truth(all(t, std::optional<Shape>(), false)); }
@@ -30,6 +33,17 @@ Tensor isclose(const Tensor& self, const Tensor& other, double rtol, double atol
   return logical_or(close, logical_and(isfinite(distance), le(distance, allowed)));
 }
 
+// Whether the first of the sorted tests that is not below an element equals it.
+Tensor isin(const Tensor& elements, const Tensor& tests) {
+  if (tests.ndim() == 0) return eq(elements, tests);
+  const int64_t count = tests.numel();
+  if (count == 0) return full_like(elements, 0, DType::Bool, elements.device(), false);
+  const Tensor line = to_dtype(reshape(tests, Shape{count}), result_type(elements, tests));
+  const Tensor sorted = std::get<0>(sort(line, 0, false, false));
+  const Tensor at = minimum(search(sorted, elements, false), Tensor(count - 1));
+  return eq(elements, take(sorted, at));
+}
+
 PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, "
         "bool equal_nan=False) -> Tensor")
@@ -45,15 +59,13 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("equal(Tensor self, Tensor other) -> bool")
       .doc("Whether shapes and all values agree; waits for the values.")
       .composite([](const Tensor& self, const Tensor& other) {
+        PKG_CHECK(!self.is_meta() && !other.is_meta(), NotImplementedError, "[equal] a meta "
+                  "tensor has a shape but no values.");
         return self.sizes() == other.sizes() && all_true(eq(self, other));
       });
   m.def("isin(Tensor elements, Tensor test_elements) -> Tensor")
       .doc("True where an element is among test_elements.")
-      .composite([](const Tensor& elements, const Tensor& tests) {
-        const Tensor each = unsqueeze(elements, -1);
-        return any(eq(each, reshape(tests, Shape{tests.numel()})),
-                   std::optional<Shape>(Shape{-1}), false);
-      });
+      .composite(isin);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ops/counting.cc: integers counted, spread out, and found among sorted values.
 #include "ops/elementwise.h"
-#include "scheduler/stop_point.h"
+#include "scheduler/parallel.h"
 
 namespace pkg::ops {
 namespace {
@@ -52,7 +52,7 @@ Tensor one_hot(const Tensor& self, int64_t num_classes) {
     const int64_t most = number(amax(self, std::optional<Shape>(), false));
     PKG_CHECK(number(amin(self, std::optional<Shape>(), false)) >= 0, RuntimeError,
               "[one_hot] Class values must be non-negative.");
-    if (num_classes < 0) classes = Checked(most) + 1;
+    if (num_classes == -1) classes = Checked(most) + 1;
     PKG_CHECK(most < classes, RuntimeError, "[one_hot] Class values must be smaller than "
               "num_classes (", num_classes, "), got ", most);
   }
@@ -78,14 +78,14 @@ void search_kernel(Tensor& out, const Tensor& sorted, const Tensor& values, bool
   visit_compute("searchsorted", type, [&]<class T>(TypeTag<T>) {
     const T *begin = line.data<T>(), *end = begin + line.numel();
     const T* value = wanted.data<T>();
-    StopCounter stop;
-    for (int64_t i = 0; i < wanted.numel(); ++i) {
-      stop(1);
-      // Not `<` alone, so that NaN stands behind every number.
-      const auto below = [&](T x) { return right ? !(x > value[i]) : x < value[i]; };
-      const bool last = value[i] != value[i];
-      at[i] = last ? end - begin : std::partition_point(begin, end, below) - begin;
-    }
+    parallel_for(0, wanted.numel(), kGrain / 16, [&](int64_t first, int64_t past) {
+      for (int64_t i = first; i < past; ++i) {
+        // Not `<` alone, so that NaN stands behind every number.
+        const auto below = [&](T x) { return right ? !(x > value[i]) : x < value[i]; };
+        const bool last = value[i] != value[i];
+        at[i] = last ? end - begin : std::partition_point(begin, end, below) - begin;
+      }
+    });
   });
 }
 

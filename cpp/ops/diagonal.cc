@@ -42,7 +42,8 @@ Tensor diagonal(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) 
   const int64_t length = diagonal_length(sizes[a], sizes[b], offset);
   int64_t start = self.offset();
   if (length > 0) start += offset * (offset >= 0 ? strides[b] : -strides[a]);
-  const int64_t step = Checked(strides[a]) + strides[b];
+  int64_t step;  // overflows where there is one element at most
+  if (__builtin_add_overflow(strides[a], strides[b], &step)) step = 1;
   return alias(self, with_diagonal(sizes, a, b, length), with_diagonal(strides, a, b, step),
                start);
 }

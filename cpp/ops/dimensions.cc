@@ -123,6 +123,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .composite([](const TensorList& tensors, const std::string& indexing) {
         PKG_CHECK(indexing == "ij" || indexing == "xy", RuntimeError, "[meshgrid] expected "
                   "indexing to be one of \"xy\" or \"ij\", but received: ", indexing);
+        PKG_CHECK(!tensors.empty(), RuntimeError,
+                  "[meshgrid] expected a non-empty list of Tensors");
         TensorList raised;
         const size_t n = tensors.size();
         for (size_t i = 0; i < n; ++i) {

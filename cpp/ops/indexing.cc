@@ -53,11 +53,17 @@ struct Front {
   int64_t back_to = 0;  // where the broadcast index dimensions belong in the result
 };
 
+// Of an index into a meta tensor the shape is all that counts.
+Tensor beside(const Tensor& self, const Tensor& index) {
+  if (!self.is_meta() || index.is_meta()) return index;
+  return empty(index.sizes(), index.dtype(), self.device());
+}
+
 Front to_front(const Tensor& self, const TensorList& given) {
   TensorList expanded;  // one entry per dimension of self; undefined: not indexed
   for (const Tensor& index : given) {
     if (!index.defined() || index.dtype() != DType::Bool) {
-      expanded.push_back(index);
+      expanded.push_back(index.defined() ? beside(self, index) : index);
       continue;
     }
     for (int64_t d = 0; d < index.ndim(); ++d) {
@@ -67,7 +73,9 @@ Front to_front(const Tensor& self, const TensorList& given) {
                 d, " does not match the shape of the indexed tensor ", self.sizes());
     }
     const Tensor places = nonzero(index);
-    for (int64_t d = 0; d < index.ndim(); ++d) expanded.push_back(select(places, 1, d));
+    for (int64_t d = 0; d < index.ndim(); ++d) {
+      expanded.push_back(beside(self, select(places, 1, d)));
+    }
   }
   PKG_CHECK(int64_t(expanded.size()) <= self.ndim(), IndexError,
             "[index] too many indices for tensor of dimension ", self.ndim());
@@ -320,7 +328,9 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("Elements of the flattened tensor, in the shape of index.")
       .dtypes("index", kIntegerDTypes)
       .composite([](const Tensor& self, const Tensor& i) {
-        return index_front(reshape(self, Shape{self.numel()}), TensorList{i});
+        PKG_CHECK(self.numel() > 0 || i.numel() == 0, IndexError,
+                  "[take] tried to take from an empty tensor");
+        return index_front(reshape(self, Shape{self.numel()}), TensorList{beside(self, i)});
       });
 }
 

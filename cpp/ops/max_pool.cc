@@ -19,6 +19,9 @@ std::array<Spec, 2> rule(const Tensor& self, const Shape& kernel, const Shape& s
   PKG_CHECK(self.ndim() == 4, RuntimeError, "[max_pool2d] expected (N, C, H, W) or "
             "(C, H, W), got ", self.sizes());
   Shape sizes = self.sizes();
+  PKG_CHECK(sizes[2] * sizes[3] <= std::numeric_limits<int32_t>::max(), NotImplementedError,
+            "[max_pool2d] Expected images of less than 2**31 elements, got ", sizes[2], " x ",
+            sizes[3], ".");
   for (size_t d = 0; d < 2; ++d) {
     PKG_CHECK(kernel[d] > 0 && stride[d] > 0, RuntimeError, "[max_pool2d] kernel size and "
               "stride must be greater than zero, got ", kernel, " and ", stride);

@@ -36,9 +36,23 @@ Tensor normalised(const char* op, const Tensor& x, const Moments& of, double eps
   return bias.defined() ? add(y, per_channel(op, second_is_zero(bias), x)) : y;
 }
 
+// A mean of one value has no variance; one of no channels is refused alike.
+void check_batch(const Tensor& x, bool training) {
+  if (!training || x.ndim() < 2) return;
+  Shape values = x.sizes();
+  values[1] = 1;
+  PKG_CHECK(values.numel() != 1, ValueError, "Expected more than 1 value per channel when "
+            "training, got input size ", x.sizes());
+}
 Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var,
                   const Tensor& weight, const Tensor& bias, bool training, double momentum,
                   double eps) {
+  PKG_CHECK(!(training ? eps <= 0 : eps < 0), ValueError, "[batch_norm] eps must be ",
+            training ? "positive during training" : "non-negative", ", but got ", eps);
+  PKG_CHECK(!training || running_mean.defined() == running_var.defined(), ValueError,
+            "[batch_norm] running_mean and running_var must either both be None or neither be "
+            "None");
+  check_batch(x, training);
   // Of no elements the channels are not asked for.
   if (x.numel() == 0 && (x.ndim() < 2 || x.size(1) == 0)) return clone(x);
   PKG_CHECK(x.ndim() >= 2, RuntimeError,
@@ -55,8 +69,10 @@ Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& run
   Shape dims{0};
   for (int64_t d = 2; d < x.ndim(); ++d) dims.push_back(d);
   const int64_t n = reduced_count("batch_norm", x.sizes(), Dims(dims));
-  PKG_CHECK(n != 1, ValueError, "Expected more than 1 value per channel when training, got "
-            "input size ", x.sizes());
+  if (n > 0 && running_mean.defined()) {
+    per_channel("batch_norm", running_mean, x);
+    per_channel("batch_norm", running_var, x);
+  }
   const Moments own = moments(x, dims);
   if (n > 0) {
     ExcludeKeys off(DispatchKey::Autograd);
@@ -79,6 +95,8 @@ Tensor group_norm(const Tensor& x, int64_t groups, const Tensor& weight,
             "num_groups, but got input of shape ", x.sizes(), " and num_groups=", groups);
   PKG_CHECK(x.numel() != groups, ValueError, "[group_norm] Expected more than 1 value per "
             "group when training, got input size ", x.sizes(), " and num_groups=", groups);
+  if (weight.defined()) per_channel("group_norm", weight, x);
+  if (bias.defined()) per_channel("group_norm", bias, x);
   if (is_reduced(x.dtype())) {
     return in_full_precision(x, [&](const Tensor& wide) {
       return group_norm(wide, groups, weight, bias, eps);

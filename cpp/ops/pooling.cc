@@ -111,9 +111,13 @@ Tensor stretched(const Tensor& x, int64_t dim, int64_t out) {
   return add(mul(index_select(x, dim, first), half), mul(index_select(x, dim, last), half));
 }
 
+void check_adaptive(const Shape& out) {
+  for (int64_t size : out) {
+    PKG_CHECK(size > 0, RuntimeError,
+              "[adaptive_avg_pool] expected output sizes greater than zero, got ", out);
+  }
+}
 Tensor adaptive_avg(const Tensor& x, int64_t dim, int64_t out) {
-  PKG_CHECK(out > 0, RuntimeError,
-            "[adaptive_avg_pool] expected output sizes greater than zero, got ", out);
   const int64_t n = x.size(dim);
   if (out > n && n > 0) return stretched(x, dim, out);
   const Dims over = Shape{dim};
@@ -149,6 +153,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .composite([](const Tensor& self, const Shape& size) {
         PKG_CHECK(self.ndim() == 3 || self.ndim() == 4, RuntimeError,
                   "[adaptive_avg_pool2d] Expected 3D or 4D tensor, but got ", self.sizes());
+        check_adaptive(size);
         return adaptive_avg(adaptive_avg(self, -2, size[0]), -1, size[1]);
       });
   m.def("adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor")
@@ -156,6 +161,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .composite([](const Tensor& self, const Shape& size) {
         PKG_CHECK(self.ndim() == 2 || self.ndim() == 3, RuntimeError,
                   "[adaptive_avg_pool1d] Expected 2D or 3D tensor, but got ", self.sizes());
+        check_adaptive(size);
         return adaptive_avg(second_is_zero(self), -1, size[0]);
       });
   m.def("max_pool1d(Tensor self, int[1] kernel_size, int[1]? stride=None, "

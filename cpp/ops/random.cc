@@ -2,6 +2,7 @@
 // ops/random.cc: random fills, permutations and dropout, from the default generator.
 #include <cmath>
 
+#include "base/number_fits.h"
 #include "ops/elementwise.h"
 #include "scheduler/parallel.h"
 #include "scheduler/stop_point.h"
@@ -16,8 +17,6 @@ const Op<Tensor(const Tensor&, double, double)> uniform_{"uniform_"}, normal_{"n
 template <class F>
 void fill_random(Tensor& out, F f) {
   const DType type = compute_type(out.dtype());
-  PKG_CHECK(is_floating(type), NotImplementedError,
-            "[random] expected a floating tensor, got ", out.dtype());
   Tensor to = out.dtype() == type && out.is_contiguous() ? out : empty(out.sizes(), type);
   const RandomStream stream = reserve_random(uint64_t(out.numel()));
   visit_floating("random", type, [&]<class T>(TypeTag<T>) {
@@ -36,11 +35,20 @@ double unit(uint32_t high, uint32_t low) {
   return double((uint64_t(high) << 32 | low) >> 11) * 0x1p-53;
 }
 
-Spec fill_rule(const Tensor& self, double, double) { return self.spec(); }
-
-void uniform_kernel(Tensor& out, const Tensor&, double from, double to) {
+Spec uniform_rule(const Tensor& self, double from, double to) {
+  const auto within = [&](const char* what, double limit) {
+    PKG_CHECK(std::isfinite(limit) && fits(Scalar(limit), self.dtype()), RuntimeError,
+              "[uniform_] ", what, " is out of bounds for ", self.dtype(), ", got from=", from,
+              " and to=", to);
+  };
+  within("from", from);
+  within("to", to);
   PKG_CHECK(from <= to, RuntimeError, "[uniform_] expected from <= to, got from=", from,
             " and to=", to);
+  within("to - from", to - from);
+  return self.spec();
+}
+void uniform_kernel(Tensor& out, const Tensor&, double from, double to) {
   const bool narrow = out.dtype() != DType::Float64;
   fill_random(out, [=](const auto& w) {
     // A float would round the largest of 53 bits up to 1: it gets 24.
@@ -49,8 +57,11 @@ void uniform_kernel(Tensor& out, const Tensor&, double from, double to) {
   });
 }
 
-void normal_kernel(Tensor& out, const Tensor&, double mean, double std) {
+Spec normal_rule(const Tensor& self, double, double std) {
   PKG_CHECK(std >= 0, RuntimeError, "[normal_] expected std >= 0.0, but found std ", std);
+  return self.spec();
+}
+void normal_kernel(Tensor& out, const Tensor&, double mean, double std) {
   fill_random(out, [=](const auto& w) {  // Box & Muller 1958
     const double radius = std::sqrt(-2 * std::log1p(-unit(w[0], w[1])));
     return mean + std * radius * std::cos(6.283185307179586477 * unit(w[2], w[3]));
@@ -71,6 +82,11 @@ Tensor random_like(const Tensor& self, std::optional<DType> dtype,
                              device.value_or(self.device()), requires_grad);
 }
 
+// Whether an integer is a number of the dtype, neither wrapped nor infinite.
+bool holds(DType dtype, int64_t number) {
+  if (dtype == DType::Bool) return number == 0 || number == 1;
+  return (dtype != DType::UInt8 || number >= 0) && fits(Scalar(number), dtype);
+}
 // `integers`, an int64 tensor, as what was asked for.
 Tensor finish(const Tensor& integers, std::optional<DType> dtype, bool requires_grad) {
   const DType wanted = dtype.value_or(DType::Int64);
@@ -82,6 +98,11 @@ Tensor randint(int64_t low, int64_t high, const Shape& size, std::optional<DType
                std::optional<Device> device, bool requires_grad) {
   PKG_CHECK(low < high, RuntimeError, "[randint] expects 'low' to be less than 'high', but "
             "got ", low, " >= ", high);
+  const DType type = dtype.value_or(DType::Int64);
+  PKG_CHECK(holds(type, low), RuntimeError, "[randint] from is out of bounds for ", type,
+            ", got ", low);
+  PKG_CHECK(holds(type, high - 1), RuntimeError, "[randint] to - 1 is out of bounds for ", type,
+            ", got ", high - 1);
   Tensor tensor = empty(size, DType::Int64, device.value_or(Device{}));
   if (tensor.is_meta()) return finish(tensor, dtype, requires_grad);
   const RandomStream stream = reserve_random(uint64_t(tensor.numel()));
@@ -105,9 +126,27 @@ Tensor randint_like(const Tensor& self, int64_t low, int64_t high,
                  device.value_or(self.device()), requires_grad);
 }
 
+// How many of 0, 1, 2, ... are different numbers of the dtype.
+int64_t most_apart(DType dtype) {
+  switch (dtype) {
+    case DType::Bool: return 2;
+    case DType::UInt8: return 256;
+    case DType::Int8: return 128;
+    case DType::BFloat16: return (1 << 8) + 1;
+    case DType::Float16: return (1 << 11) + 1;
+    case DType::Float32: return (1 << 24) + 1;
+    case DType::Int32: return int64_t{1} << 31;
+    case DType::Float64: return (int64_t{1} << 53) + 1;
+    case DType::Int64: return std::numeric_limits<int64_t>::max();
+  }
+  __builtin_unreachable();
+}
 Tensor randperm(int64_t n, std::optional<DType> dtype, std::optional<Device> device,
                 bool requires_grad) {
   PKG_CHECK(n >= 0, RuntimeError, "[randperm] n must be non-negative, got ", n);
+  const DType type = dtype.value_or(DType::Int64);
+  PKG_CHECK(n <= most_apart(type), RuntimeError, "[randperm] expected at most ",
+            most_apart(type), " different numbers of ", type, ", got n=", n);
   Tensor tensor = empty(Shape{n}, DType::Int64, device.value_or(Device{}));
   if (tensor.is_meta()) return finish(tensor, dtype, requires_grad);
   int64_t* out = tensor.data<int64_t>();
@@ -135,14 +174,16 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   };
   m.def("uniform(Tensor self, float from=0.0, float to=1.0) -> Tensor")
       .doc("Values spread evenly over [from, to), in self's shape and dtype.")
-      .shape(fill_rule)
+      .dtypes(kFloatDTypes)
+      .shape(uniform_rule)
       .cpu(uniform_kernel)
       .in_program_order()
       .grad("", no_gradient)
       .in_place();
   m.def("normal(Tensor self, float mean=0.0, float std=1.0) -> Tensor")
       .doc("Normally distributed values, in self's shape and dtype.")
-      .shape(fill_rule)
+      .dtypes(kFloatDTypes)
+      .shape(normal_rule)
       .cpu(normal_kernel)
       .in_program_order()
       .grad("", no_gradient)

@@ -59,7 +59,9 @@ Tensor repeat_each(const Tensor& self, int64_t repeats, std::optional<int64_t> d
 }
 
 Tensor roll_one(const Tensor& x, int64_t shift, int64_t dim) {
-  const int64_t n = x.ndim() ? x.size(dim) : 1;
+  PKG_CHECK(x.ndim() > 0, IndexError, "[roll] Dimension specified as ", dim,
+            " but tensor has no dimensions");
+  const int64_t n = x.size(dim);
   if (n <= 1) return x;
   const int64_t cut = (n - shift % n) % n;
   if (cut == 0) return x;
@@ -150,10 +152,18 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       });
   m.def("fliplr(Tensor self) -> Tensor")
       .doc("Dimension 1 reversed.")
-      .composite([](const Tensor& self) { return flip_op(self, Shape{1}); });
+      .composite([](const Tensor& self) {
+        PKG_CHECK(self.ndim() >= 2, RuntimeError, "[fliplr] Input must be >= 2-d, got shape ",
+                  self.sizes());
+        return flip_op(self, Shape{1});
+      });
   m.def("flipud(Tensor self) -> Tensor")
       .doc("Dimension 0 reversed.")
-      .composite([](const Tensor& self) { return flip_op(self, Shape{0}); });
+      .composite([](const Tensor& self) {
+        PKG_CHECK(self.ndim() >= 1, RuntimeError, "[flipud] Input must be >= 1-d, got a 0-d "
+                  "tensor");
+        return flip_op(self, Shape{0});
+      });
   m.def("rot90(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor")
       .doc("Turned k times by 90 degrees in the plane of dims, from the first to the second.")
       .composite(rot90);

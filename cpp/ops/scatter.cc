@@ -93,16 +93,16 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         PKG_CHECK(self.ndim() == indices.ndim(), RuntimeError, "[take_along_dim] input and "
                   "indices should have the same number of dimensions, but got ",
                   self.ndim(), " and ", indices.ndim());
+        PKG_CHECK(self.ndim() > 0, IndexError, "[take_along_dim] Dimension specified as ",
+                  *dim, " but tensor has no dimensions");
         const auto d = size_t(wrap_dim("take_along_dim", *dim, self.ndim()));
         Shape from = self.sizes(), at = indices.sizes();
-        if (!from.empty()) from[d] = at[d] = 1;
+        from[d] = at[d] = 1;
         Shape common = broadcast_shapes("take_along_dim", from, at), wide = common;
-        if (!from.empty()) {
-          common[d] = self.sizes()[d];
-          wide[d] = indices.sizes()[d];
-        }
+        common[d] = self.sizes()[d];
+        wide[d] = indices.sizes()[d];
         return gather(expand(self, common), int64_t(d),
-                      expand(counted(size_of(self, int64_t(d))), wide));
+                      expand(counted(self.size(int64_t(d))), wide));
       });
   m.def("_scatter(Tensor self, int dim, Tensor index, Tensor src) -> Tensor")
       .doc("self with out[index[i][j]][j] = src[i][j] for dim 0; the last of equals wins.")

@@ -5,6 +5,7 @@
 #include <array>
 #include <memory>
 
+#include "base/checked.h"
 #include "base/error.h"
 #include "tensor/exported.h"
 #include "tensor/strided_loop.h"
@@ -64,6 +65,18 @@ Tensor copy_of(const Tensor& tensor) {
   return copy;
 }
 
+/// A copy made byte by byte, of elements that lie anywhere.
+Tensor copy_of_bytes(char* data, Shape sizes, Shape strides, DType dtype) {
+  Tensor copy = empty(sizes, dtype);
+  const int64_t step = itemsize(dtype);
+  for (int64_t& stride : strides) stride = Checked(stride) * step;
+  sizes.push_back(step);
+  strides.push_back(1);
+  const Tensor from = from_blob(data, sizes, strides, DType::UInt8, [] {});
+  copy_into(from_blob(copy.data(), sizes, contiguous_strides(sizes), DType::UInt8, [] {}), from);
+  return copy;
+}
+
 /// Sizes and strides, which must be what a tensor can have.
 std::array<Shape, 2> geometry(const Array& array) {
   PKG_CHECK(array.ndim >= 0 && (array.ndim == 0 || array.sizes), BufferError,
@@ -118,11 +131,15 @@ Tensor from_dlpack(Managed* managed, std::optional<bool> copy) {
             "float16, bfloat16, float32 and float64.");
   const auto [sizes, strides] = geometry(array);
   char* data = static_cast<char*>(array.data) + array.byte_offset;
-  if (copy.value_or(is_read_only(*managed)) && !is_copy(*managed)) {
-    const Tensor result = copy_of(from_blob(data, sizes, strides, *dtype, [] {}));
+  const bool aligned = sizes.numel() == 0 || uintptr_t(data) % uintptr_t(itemsize(*dtype)) == 0;
+  if (copy.value_or(is_read_only(*managed) || !aligned) && (!is_copy(*managed) || !aligned)) {
+    const Tensor result = copy_of_bytes(data, sizes, strides, *dtype);
     discard(managed);
     return result;
   }
+  PKG_CHECK(aligned, BufferError, "[from_dlpack] expected memory of ", *dtype,
+            " at a multiple of ", itemsize(*dtype), " bytes. Let it be copied: copy=None or "
+            "copy=True.");
   PKG_CHECK(!is_read_only(*managed), BufferError,
             "[from_dlpack] the memory is read-only and a Tensor can be written to. Let "
             "it be copied: copy=None or copy=True.");

@@ -29,10 +29,11 @@ int64_t checked_numel(const Shape& sizes, DType dtype) {
     if (size == 0) empty = true;
     else overflow |= __builtin_mul_overflow(count, size, &count);
   }
+  if (empty) return sizes.numel();  // needs no memory, but its strides are numbers too
   overflow |= __builtin_mul_overflow(count, itemsize(dtype), &bytes);
   PKG_CHECK(!overflow, OutOfMemoryError, "[empty] shape ", sizes, " of ", dtype,
             " overflows 64-bit memory sizes.");
-  return empty ? 0 : count;
+  return count;
 }
 
 // Elements from the first to behind the last one; 0 without elements.
@@ -109,6 +110,8 @@ Tensor alias(const Tensor& base, Shape sizes, Shape strides, int64_t offset) {
   auto impl = Ref<TensorImpl>::make(base.impl()->storage, std::move(sizes),
                                     std::move(strides), offset, base.dtype(),
                                     base.device());
+  // Where no element is, an offset may be so large that its bytes overflow.
+  if (impl->numel == 0 && offset > int64_t{1} << 56) impl->offset = 0;
   impl->base = base.is_view() ? base.impl()->base : base.ref();
   impl->own_version = base.impl()->own_version;
   return Tensor(std::move(impl));
@@ -157,6 +160,9 @@ void set_data(const Tensor& tensor, const Tensor& source) {
 Tensor from_blob(void* data, const Shape& sizes, const Shape& strides, DType dtype,
                  std::function<void()> release) {
   const int64_t nbytes = foreign_nbytes(sizes, strides, dtype);
+  PKG_CHECK(nbytes == 0 || uintptr_t(data) % uintptr_t(itemsize(dtype)) == 0, ValueError,
+            "[from_blob] expected memory of ", dtype, " at a multiple of ", itemsize(dtype),
+            " bytes, got the address ", data, ". Make a copy first.");
   auto storage = Storage::borrow(data, nbytes, std::move(release));
   return Tensor(
       Ref<TensorImpl>::make(std::move(storage), sizes, strides, 0, dtype, Device{}));

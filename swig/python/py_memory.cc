@@ -2,6 +2,7 @@
 // swig/python/py_memory.cc: arrays of others as tensors, and the memory of tensors as Python
 // buffers.
 #include "argument.h"
+#include "base/checked.h"
 #include "py_tensor.h"
 #include "py_type.h"
 #include "tensor/exported.h"
@@ -183,7 +184,10 @@ PyObject* memory_of(PyObject*, PyObject* object) {
     }
     new (&out->sizes) Shape(tensor.sizes());
     new (&out->strides) Shape(tensor.strides());
-    for (int64_t& step : out->strides) step *= itemsize(tensor.dtype());
+    // Of an empty tensor they may wrap: they lead nowhere.
+    for (int64_t& step : out->strides) {
+      step = int64_t(wraps(step) * wraps(itemsize(tensor.dtype())));
+    }
     return self;
   });
 }

@@ -51,7 +51,8 @@ class TensorMemory {
     const auto step = py::ssize_t(itemsize(tensor_->dtype()));
     std::vector<py::ssize_t> sizes(tensor_->sizes().begin(), tensor_->sizes().end());
     std::vector<py::ssize_t> strides(tensor_->strides().begin(), tensor_->strides().end());
-    for (py::ssize_t& stride : strides) stride *= step;
+    // Of an empty tensor they may wrap: they lead nowhere.
+    for (py::ssize_t& stride : strides) stride = py::ssize_t(size_t(stride) * size_t(step));
     return {tensor_->data(), step, format_of(tensor_->dtype()), py::ssize_t(sizes.size()),
             std::move(sizes), std::move(strides)};
   }

@@ -151,22 +151,27 @@ void gather_kernel(Tensor& out, const Tensor& self, int64_t dim, const Tensor& i
   });
 }
 
+// A copy of what shares memory with `out`: it is read before anything is written.
+Tensor apart(const Tensor& t, const Tensor& out) {
+  if (t.impl()->storage != out.impl()->storage) return t;
+  const Tensor copy = empty(t.spec());
+  copy_into(copy, t);
+  return copy;
+}
+
 // Writes or adds src, which may be larger than index, or one number for all.
 template <bool Add>
 void scatter_kernel(Tensor& out, const Tensor& self, int64_t dim, const Tensor& index,
                     const Tensor& src) {
-  Tensor source = as_dtype(src, out.dtype());
-  if (source.impl()->storage == out.impl()->storage) {
-    source = empty(src.spec());
-    copy_into(source, src);
-  }
+  const Tensor source = apart(as_dtype(src, out.dtype()), out);
+  const Tensor places = apart(index, out);
   if (!out.is_same(self)) copy_into(out, self);
   const auto at_dim = size_t(wrap_dim("scatter", dim, self.ndim()));
   const bool number = source.ndim() == 0;
   visit_dtype(out.dtype(), [&]<class T>(TypeTag<T>) {
     const T* from = source.data<T>();
     T* to = out.data<T>();
-    for_each_place(self, dim, index, [&](int64_t, Shape place, int64_t own) {
+    for_each_place(self, dim, places, [&](int64_t, Shape place, int64_t own) {
       T& slot = to[offset_of(out, place)];
       if (!place.empty()) place[at_dim] = own;
       const T value = number        ? *from

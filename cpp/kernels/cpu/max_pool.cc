@@ -82,9 +82,6 @@ void forward_kernel(Tensor& out, Tensor& places, const Tensor& self, const Shape
     T* ys = to.data();
     int64_t* at = places.data<int64_t>();
     const int64_t h = self.sizes()[2], w = self.sizes()[3];
-    PKG_CHECK(h * w <= std::numeric_limits<int32_t>::max(), NotImplementedError,
-              "[max_pool2d] Expected images of less than 2**31 elements, got ", h, " x ", w,
-              ".");
     const int64_t ow = out.sizes()[3], windows = out.sizes()[2] * ow;
     const int64_t planes = self.sizes()[0] * self.sizes()[1];
     const int64_t window = std::min(kernel[0], h) * std::min(kernel[1], w);
