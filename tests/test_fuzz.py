@@ -129,8 +129,8 @@ class Spoiled(Checker):
             self.spoil(out.results)
         return out
 
-    def gradients(self, outcome, torch, positive=False):
-        found = super().gradients(outcome, torch, positive)
+    def gradients(self, outcome, torch, *way):
+        found = super().gradients(outcome, torch, *way)
         if self.spoils_gradients and isinstance(found, list):
             if torch is None:
                 self.spoil(found)

@@ -21,8 +21,10 @@ def on_meta(call: Call) -> Call:
     """The same call with tensors on Meta."""
     changed = deepcopy(call)
     for data in changed.tensors():
-        strides = data.strides or contiguous_strides(data.shape)
         if data.alias is not None:  # memory of its own
+            if data.fill[0] == "same":
+                data.strides, data.offset = data.alias.strides, data.alias.offset
+            strides = data.strides or contiguous_strides(data.shape)
             data.length = data.offset + span(data.shape, strides)
         data.meta, data.alias = True, None
     return changed

@@ -167,7 +167,7 @@ class Checker:
         return []
 
     def gradients(
-        self, outcome: Outcome, torch: Any, positive: bool = False
+        self, outcome: Outcome, torch: Any, way: str = "", eps: float = 0.0
     ) -> list[judge.Result] | Exception:
         """Gradients of all leaves, for fixed cotangents; an error as an object."""
         assert outcome.built
@@ -177,7 +177,7 @@ class Checker:
             for v in judge.flat(outcome.value)
             if isinstance(v, tensor) and v.requires_grad
         ]
-        weights = [cotangent(v, torch or self.pkg, positive) for v in outputs]
+        weights = [cotangent(v, torch or self.pkg, way, eps) for v in outputs]
         grad = (torch or self.pkg).autograd.grad
         try:
             found = grad(outputs, outcome.built.leaves, weights, allow_unused=True)

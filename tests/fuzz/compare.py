@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import fnmatch
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -52,7 +53,7 @@ ROUNDED = ("hardsigmoid", "hardsigmoid_", "binary_cross_entropy")
 
 #: Differences of numbers that may be nearly equal.
 DIFFERENCES = ("*_norm", "normalize", "cosine_similarity", "var*", "std*", "logsumexp")
-ONLY = {"signs": SUMS, "nudged": DIFFERENCES}
+ONLY = {"signs": SUMS}
 #: Calls that say more about the right answer.
 CHANGES = {
     "digits": in_more_digits,
@@ -128,16 +129,23 @@ class Comparison:
             more = self._array("digits", i, gradient) if repeat else None
             most = self._array("signs", i, gradient) if repeat else None
             off = self._array("nudged", i, gradient) if repeat else None
+            if not self._is(DIFFERENCES) and not (gradient and near_by(off, more)):
+                off = None
             text = judge.near(g.array, w.array, g.dtype, more, inputs, most, off)
             others = OTHER_WAYS if repeat and text else ()
+            want_one = w.array
             for way in others:
                 other = self._array(way, i, gradient)
-                if other is not None and other.dtype == g.array.dtype:
-                    if judge.near(g.array, other, g.dtype, more, inputs) is None:
-                        text = None
+                want_one = judge.either(g.array, want_one, other)
+            if others:
+                text = judge.near(g.array, want_one, g.dtype, more, inputs, most, off)
             if text is not None:
                 return judge.value_kind(text) + f" | {text}"
         return None
+
+    def _is(self, patterns: Sequence[str]) -> bool:
+        """Whether it is one of these ops."""
+        return any(fnmatch.fnmatchcase(self.call.op, p) for p in patterns)
 
     def _array(self, what: str, i: int, gradient: bool) -> np.ndarray | None:
         """A result of PyTorch for other numbers."""
@@ -154,8 +162,7 @@ class Comparison:
         call = self.call
         if not any(d.dtype in judge.EPS for d in call.tensors()):
             return None
-        ops = ONLY.get(what, ("*",))
-        if not any(fnmatch.fnmatchcase(call.op, pattern) for pattern in ops):
+        if not self._is(ONLY.get(what, ("*",))):
             return None
         changed = CHANGES[what](call)
         if changed is None:
@@ -164,7 +171,8 @@ class Comparison:
         if outcome is None or outcome.error is not None:
             return None
         if gradient:
-            grads = self.checker.gradients(outcome, self.torch, what == "signs")
+            eps = judge.EPS[coarsest(call)[0]]
+            grads = self.checker.gradients(outcome, self.torch, what, eps)
             if not isinstance(grads, list):
                 return None
             outcome.results = grads
@@ -217,6 +225,16 @@ class Comparison:
         return [("grad", wrong)] if wrong else []
 
 
+def near_by(nudged: np.ndarray | None, truth: np.ndarray | None) -> bool:
+    """Whether arguments a little off gave results a little off: no step in between."""
+    if nudged is None or truth is None or nudged.shape != truth.shape:
+        return False
+    with np.errstate(all="ignore"):
+        off, size = np.abs(nudged - truth), np.abs(truth)
+    off, size = off[np.isfinite(off)], size[np.isfinite(size)]
+    return bool(off.max(initial=0) <= 1e-3 * size.max(initial=0))
+
+
 def compare_errors(
     call: Call, ours: Exception | None, theirs: Exception | None
 ) -> list[Finding]:
@@ -239,9 +257,12 @@ def compare_errors(
     return [("refused", f"{type(ours).__name__}: {text}")]
 
 
-def cotangent(value: Any, library: Any, positive: bool = False) -> Any:
+def cotangent(value: Any, library: Any, way: str = "", eps: float = 0.0) -> Any:
     """Numbers between -1 and 1 of the shape and dtype of a result."""
     numbers = np.cos(np.arange(math.prod(value.shape), dtype="float32") * 1.7 + 0.3)
-    numbers = np.abs(numbers) if positive else numbers
+    if way == "signs":
+        numbers = np.abs(numbers)
+    elif way == "nudged":
+        numbers = numbers.astype("float64") * (1 + eps * np.cos(7 * numbers))
     made = library.tensor(numbers).reshape(tuple(value.shape))
     return made.to(value.dtype)

@@ -43,9 +43,7 @@ def arrays(call: Call) -> list[np.ndarray]:
 
 def readable(data: Any) -> bool:
     """Whether the numbers of a tensor are there, and few."""
-    if not isinstance(data, Data) or data.meta or data.numel > MOST:
-        return False
-    return data.alias is None
+    return isinstance(data, Data) and not data.meta and data.numel <= MOST
 
 
 def numbers(call: Call) -> Iterator[float]:
@@ -140,6 +138,23 @@ def not_sorted(call: Call) -> bool:
     return False
 
 
+def negative_index(call: Call) -> bool:
+    """Indices below 0 that count from the end, and none that names nothing."""
+    named = given(call)
+    own, dim = named.get("self", named.get("weight")), named.get("dim", 0)
+    found = tensors_in(named.get("index", named.get("indices")))
+    if not isinstance(own, Data) or not found or not all(map(readable, found)):
+        return False
+    sizes = own.shape or (1,)
+    if dim is None or call.op == "take":
+        sizes, dim = (own.numel,), 0
+    if not isinstance(dim, int) or not -len(sizes) <= dim < len(sizes):
+        return False
+    n, places = sizes[dim], [array_of(d) for d in found if d.numel]
+    within = all((a >= -n).all() and (a < n).all() for a in places)
+    return within and any((a < 0).any() for a in places)
+
+
 def repeated_places(call: Call) -> bool:
     """Indices that name one place of the tensor written to more than once."""
     named = given(call)
@@ -181,12 +196,6 @@ def overlapping(call: Call) -> bool:
     return any(overlaps(d) for d in call.tensors())
 
 
-def meta(call: Call) -> bool:
-    """A tensor on Meta, or a result that is asked for there."""
-    asked = any(str(value) == "meta" for value in call.all())
-    return asked or any(d.meta for d in call.tensors())
-
-
 def numpy_number(call: Call) -> bool:
     """A number of NumPy's."""
     found = [v.kind for v in call.all() if isinstance(v, Foreign)]
@@ -220,12 +229,12 @@ CONDITIONS = {
     "unsigned": unsigned,
     "equals": equals,
     "not sorted": not_sorted,
+    "negative index": negative_index,
     "repeated places": repeated_places,
     "overlapping": overlapping,
-    "on Meta": meta,
-    "NumPy number": numpy_number,
     "one memory": one_memory,
     "on Meta": on_meta,
+    "NumPy number": numpy_number,
     "NumPy's bool": numpys_bool,
 }
 

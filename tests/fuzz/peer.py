@@ -134,6 +134,9 @@ class Torch:
             placed += [named.pop(p.name, None) for p in params[len(placed) : 3]]
         if call.schema.full == "tensordot.dims" and len(placed) == 4:
             placed = [*placed[:2], tuple(placed[2:])]
+        if call.op.startswith("index") and len(placed) > 1:
+            if params[1].list and isinstance(placed[1], self.torch.Tensor):
+                placed[1] = [placed[1]]  # not its rows
         if call.op in SPREAD and placed and isinstance(placed[0], (list, tuple)):
             placed = [*placed[0], *placed[1:]]
         return placed, {RENAMED.get(k, k): v for k, v in named.items()}

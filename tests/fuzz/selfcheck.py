@@ -22,7 +22,7 @@ LAYOUT = ("view", "view_as", "contiguous", "_strided_view", "_strided_scatter")
 NEEDS_VALUES = (
     "out of range", "out of bounds", "division by zero", "num_classes", "non-negative",
     "negative", "loss", "must be", "without overflow", "increas",
-    "should be between", "more than one element", "not compatible",
+    "should be between", "more than one element", "not compatible", "expected places",
 )  # fmt: skip
 
 

@@ -185,7 +185,9 @@ def array_of(data: Data) -> np.ndarray:
 
     NumPy refuses some shapes that have no elements.
     """
-    memory = numbers_of(data)
+    if data.alias is not None and data.fill[0] == "same":
+        return array_of(data.alias)
+    memory = numbers_of(data.alias or data)
     if data.numel == 0:
         return memory[:0]
     strides = data.strides or contiguous_strides(data.shape)
