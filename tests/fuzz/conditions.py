@@ -116,6 +116,14 @@ def beyond(call: Call) -> bool:
     return False
 
 
+def beyond_half(call: Call) -> bool:
+    """Integers that float16 cannot hold, beside it."""
+    if "float16" not in dtypes(call) | {call.default_dtype}:
+        return False
+    found = [array_of(d) for d in call.tensors() if d.dtype in INTS and readable(d)]
+    return any((np.abs(a.astype("float64")) > 65504).any() for a in found)
+
+
 def unsigned(call: Call) -> bool:
     return any(d.dtype == "uint8" for d in call.tensors())
 
@@ -226,6 +234,7 @@ CONDITIONS = {
     "Inf given": infinity_given,
     "huge given": huge_given,
     "beyond a dtype": beyond,
+    "integers beyond float16": beyond_half,
     "unsigned": unsigned,
     "equals": equals,
     "not sorted": not_sorted,

@@ -142,6 +142,7 @@ def near(
             if nudged is not None and nudged.shape == want.shape:
                 off = np.nan_to_num(np.abs(nudged - truth), nan=0.0, posinf=0.0)
                 allowed = np.maximum(allowed, np.maximum(8 * off, 32 * off.max()))
+                allowed = np.maximum(allowed, 4 * theirs[plain].max(initial=0))
             odd &= ~(right | (got == truth) | np.isnan(got) & np.isnan(truth))
         if most is not None and most.shape == want.shape:
             eps = max(eps, EPS[inputs[0] or dtype])
