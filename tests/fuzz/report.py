@@ -14,6 +14,8 @@ from fuzz import judge
 from fuzz.conditions import without
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "differences.md"
+#: Calls after which a row that covered nothing is told.
+ENOUGH = 250_000
 #: What is never a known difference.
 NEVER_KNOWN = ("crash", "hang", "sanitizer", "internal", "fuzzer", "memory")
 
@@ -87,6 +89,7 @@ class Report:
         self.kinds: dict[tuple[str, str, bool], Kind] = {}
         self.stats: Counter[str] = Counter()
         self.known = known_differences()
+        self.used: set[Known] = set()
         self.skipped: set[str] = set()
         self.calls = 0
 
@@ -102,6 +105,8 @@ class Report:
             known = next(
                 (k for k in self.known if k.covers(op, "accepted", head)), None
             )
+        if known:
+            self.used.add(known)
         short = without(head)
         key = kind, short, known is not None
         group = self.kinds.setdefault(key, Kind(kind, short))
@@ -171,6 +176,10 @@ class Report:
             out.append(
                 f"left out after many crashes: {', '.join(sorted(self.skipped))}"
             )
+        idle = [k for k in self.known if k not in self.used]
+        if self.calls >= ENOUGH and idle:
+            out.append("rows of docs/differences.md that nothing needed:")
+            out += [f"    {', '.join(k.ops)}: {', '.join(k.texts)}" for k in idle]
         mean = sum(shares.values()) / max(len(shares), 1)
         out.append(
             f"{self.calls} calls, {mean:.0%} of the plausible ones succeed; "
