@@ -16,7 +16,7 @@ import pytest
 
 from child import DEADLINE, child_environment, run_child, run_command
 
-HAMMER_SECONDS = float(os.environ.get("PKG_HAMMER_SECONDS", "10"))
+HAMMER_SECONDS = float(os.environ.get("PKG_HAMMER_SECONDS", "6"))
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 
 
