@@ -392,3 +392,11 @@ def test_a_bool_is_no_factor_of_numbers(name):
         getattr(x, name)(x, alpha=True)
     mask = pkg.tensor([True])
     assert pkg.add(mask, mask, alpha=True).tolist() == [True]
+
+
+@pytest.mark.parametrize("dtype", [pkg.float32, pkg.bfloat16, pkg.float16])
+def test_slopes_of_a_product_whose_parts_overflow(dtype):
+    large = 2.0**120 if dtype is not pkg.float16 else 2.0**12
+    x = pkg.tensor([large, large, 1 / large, 1 / large], dtype=dtype, requires_grad=True)
+    x.prod().backward()
+    np.testing.assert_allclose(x.grad.float().numpy(), (1 / x).float().detach().numpy())

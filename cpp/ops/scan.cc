@@ -62,7 +62,8 @@ TensorList linear_scan_gradient(const GradContext& g) {
 // The product of the others, for each element: those before times those after.
 TensorList prod_gradient(const GradContext& g) {
   const auto dim = g.arg<std::optional<int64_t>>(1);
-  Tensor x = to_dtype(g.input(0), g.grad().dtype()), grad = g.grad();
+  // In double: the product of a part may overflow where that of all does not.
+  Tensor x = to_dtype(g.input(0), DType::Float64), grad = to_dtype(g.grad(), x.dtype());
   if (!dim) {
     x = reshape(x, Shape{x.numel()});
   } else if (!g.arg<bool>(2) && x.ndim() > 0) {
@@ -70,7 +71,8 @@ TensorList prod_gradient(const GradContext& g) {
   }
   const int64_t d = dim.value_or(0);
   const Tensor after = reversed(product_before(reversed(x, d), d), d);
-  return {reshape(mul(mul(product_before(x, d), after), grad), g.shape(0))};
+  const Tensor slope = mul(mul(product_before(x, d), after), grad);
+  return {reshape(to_dtype(slope, g.grad().dtype()), g.shape(0))};
 }
 
 TensorList extreme_gradient(const GradContext& g) {
