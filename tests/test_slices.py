@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ops that read and write slices: tensors of no dimension, negative indices, sizes."""
 
+import numpy as np
 import pytest
 
 import pkg
@@ -195,3 +196,40 @@ def test_a_factor_of_integers_loses_its_fraction():
         pkg.index_add(x, 0, first, two, alpha=1e30)
     exact = pkg.index_add(x.double(), 0, first, two.double(), alpha=0.5)
     assert exact.tolist() == [2.0, 1.0]
+
+
+@pytest.mark.parametrize("name", ["scatter", "scatter_add"])
+def test_a_source_of_nothing_has_no_element_for_an_index(name):
+    """Not even for one of no dimension."""
+    for shape in ((), (1,)):
+        index = pkg.zeros(shape, dtype=pkg.int64)
+        with pytest.raises(RuntimeError, match="to be no larger than src"):
+            getattr(pkg, name)(pkg.ones(shape), 0, index, pkg.ones(0))
+
+
+@pytest.mark.parametrize("key", [True, False], ids=str)
+def test_a_mask_of_no_dimension_in_a_list_of_indices(key):
+    """It picks all or nothing of one more dimension, where it stands."""
+    values = np.arange(12.0).reshape(3, 4)
+    mask, rows = pkg.tensor(key), pkg.tensor([0, 2, 2])
+    for keys in ([mask], [None, mask], [mask, None, pkg.tensor([1])], [rows, mask]):
+        if not key and any(k is rows for k in keys):
+            continue  # three rows and no mask do not broadcast
+        numpys = tuple(
+            slice(None) if k is None else k.item() if k.ndim == 0 else k.numpy()
+            for k in keys
+        )
+        x = pkg.tensor(values, requires_grad=True)
+        got = pkg.ops.index(x, keys)
+        assert got.tolist() == values[numpys].tolist()
+        got.sum().backward()
+        counts = np.zeros((3, 4))
+        np.add.at(counts, numpys, 1)
+        assert x.grad.tolist() == counts.tolist()
+        want = values.copy()
+        want[numpys] = -1
+        put = pkg.ops.index_put(x.detach(), keys, pkg.tensor(-1.0).double())
+        assert put.tolist() == want.tolist()
+        y = pkg.tensor(values)
+        assert pkg.ops.index_put_(y, keys, pkg.tensor(-1.0).double()) is y
+        assert y.tolist() == want.tolist()

@@ -59,13 +59,17 @@ Tensor beside(const Tensor& self, const Tensor& index) {
   return empty(index.sizes(), index.dtype(), self.device());
 }
 
-Front to_front(const Tensor& self, const TensorList& given) {
+Front to_front(Tensor self, const TensorList& given) {
   TensorList expanded;  // one entry per dimension of self; undefined: not indexed
-  for (const Tensor& index : given) {
-    if (!index.defined() || index.dtype() != DType::Bool) {
-      expanded.push_back(index.defined() ? beside(self, index) : index);
+  for (const Tensor& each : given) {
+    if (!each.defined() || each.dtype() != DType::Bool) {
+      expanded.push_back(each.defined() ? beside(self, each) : each);
       continue;
     }
+    // A mask of no dimension picks all or nothing of one more, of size 1.
+    const bool single = each.ndim() == 0;
+    if (single) self = unsqueeze(self, int64_t(expanded.size()));
+    const Tensor index = single ? reshape(each, Shape{1}) : each;
     for (int64_t d = 0; d < index.ndim(); ++d) {
       const auto at = int64_t(expanded.size()) + d;
       PKG_CHECK(at < self.ndim() && index.sizes()[size_t(d)] == self.sizes()[size_t(at)],
@@ -184,7 +188,8 @@ Tensor put(const Tensor& self, const TensorList& indices, const Tensor& values,
   for (size_t d = 0; d < front.order.size(); ++d) {
     inverse[size_t(front.order[d])] = int64_t(d);
   }
-  return front.self.is_same(self) ? result : contiguous(permute(result, inverse));
+  if (front.self.is_same(self)) return result;
+  return contiguous(reshape(permute(result, inverse), self.sizes()));
 }
 // Writes values to slices of self, or of the vector that stands for a 0-d self: a copy of
 // it, or in place.

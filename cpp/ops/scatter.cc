@@ -43,8 +43,8 @@ Spec scatter_rule(const Tensor& self, int64_t dim, const Tensor& index,
   if (number) check_fits("scatter", item(src), self.dtype());
   const bool any = number || index.numel() == 0;
   bool smaller = any || dims_of(src) == dims_of(index);
-  for (int64_t d = 0; smaller && !any && d < index.ndim(); ++d) {
-    smaller = index.size(d) <= size_of(src, d);
+  for (int64_t d = 0; smaller && !any && d < dims_of(index); ++d) {
+    smaller = size_of(index, d) <= size_of(src, d);
   }
   PKG_CHECK(smaller, RuntimeError, "[scatter] expected index ", index.sizes(),
             " to be no larger than src ", src.sizes());
