@@ -49,9 +49,9 @@ Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& run
                   double eps) {
   PKG_CHECK(!(training ? eps <= 0 : eps < 0), ValueError, "[batch_norm] eps must be ",
             training ? "positive during training" : "non-negative", ", but got ", eps);
-  PKG_CHECK(!training || running_mean.defined() == running_var.defined(), ValueError,
-            "[batch_norm] running_mean and running_var must either both be None or neither be "
-            "None");
+  PKG_CHECK(!training || x.numel() == 0 || running_mean.defined() == running_var.defined(),
+            ValueError, "[batch_norm] running_mean and running_var must either both be None or "
+            "neither be None");
   check_batch(x, training);
   // Of no elements the channels are not asked for.
   if (x.numel() == 0 && (x.ndim() < 2 || x.size(1) == 0)) return clone(x);
