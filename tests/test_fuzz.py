@@ -113,17 +113,21 @@ def kinds_found(checker, op, calls=300):
 
 
 class Spoiled(Checker):
-    """A checker whose results, or gradients, are all wrong by half and one."""
+    """A checker whose results, or gradients, are wrong by half and one, or errors."""
 
-    def __init__(self, gradients):
+    def __init__(self, kind):
         super().__init__(torch=True)
-        self.spoils_gradients = gradients
+        self.kind = kind
+        self.spoils_gradients = kind == "grad"
         self.compared = False
 
     def run_ours(self, call, read=True):
         out = super().run_ours(call, read)
-        if not self.spoils_gradients:
+        if self.kind == "value":
             self.spoil(out.results)
+        elif self.kind == "refused" and out.error is None:
+            self.compared = True
+            out.error = NotImplementedError(f"[{call.op}] expected others, got these")
         return out
 
     def gradients(self, outcome, torch, *way):
@@ -167,11 +171,11 @@ def overlooked(op, checker, kind, calls):
     return checker.compared
 
 
-@pytest.mark.parametrize("kind, calls", [("value", 60), ("grad", 50)])
-def test_wrong_results_are_found(kind, calls):
-    """Wrong results of every op that PyTorch has are no known difference."""
+@pytest.mark.parametrize("kind, calls", [("value", 60), ("grad", 50), ("refused", 60)])
+def test_faults_are_no_known_differences(kind, calls):
+    """Wrong results and errors of every op that PyTorch has."""
     pytest.importorskip("torch")
-    checker = Spoiled(kind == "grad")
+    checker = Spoiled(kind)
     checked = [
         op
         for op, overloads in schemas().items()
