@@ -15,7 +15,7 @@ from fuzz.conditions import without
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "differences.md"
 #: Calls after which a row that covered nothing is told.
-ENOUGH = 250_000
+ENOUGH = 200_000
 #: What is never a known difference.
 NEVER_KNOWN = ("crash", "hang", "sanitizer", "internal", "fuzzer", "memory")
 
