@@ -136,7 +136,7 @@ class Comparison:
             want_one = w.array
             for way in others:
                 other = self._array(way, i, gradient)
-                want_one = judge.either(g.array, want_one, other)
+                want_one = judge.either(g.array, want_one, other, g.dtype)
             if others:
                 text = judge.near(g.array, want_one, g.dtype, more, inputs, most, off)
             if text is not None:

@@ -210,6 +210,14 @@ def numpy_number(call: Call) -> bool:
     return any(kind.startswith("numpy") for kind in found)
 
 
+def large_eps(call: Call) -> bool:
+    """An eps that may be larger than what it is to be small beside."""
+    eps = given(call).get("eps")
+    if isinstance(eps, Foreign):
+        return eps.kind.startswith("numpy")
+    return isinstance(eps, (int, float)) and eps > 0.01
+
+
 def one_memory(call: Call) -> bool:
     """Two tensors of the call share memory."""
     return any(d.alias is not None for d in call.tensors())
@@ -241,6 +249,7 @@ CONDITIONS = {
     "negative index": negative_index,
     "repeated places": repeated_places,
     "overlapping": overlapping,
+    "large eps": large_eps,
     "one memory": one_memory,
     "on Meta": on_meta,
     "NumPy number": numpy_number,

@@ -153,14 +153,14 @@ def near(
 
 
 def either(
-    got: np.ndarray, want: np.ndarray, other: np.ndarray | None
+    got: np.ndarray, want: np.ndarray, other: np.ndarray | None, dtype: str
 ) -> np.ndarray:
     """What is wanted, or another answer where `got` is that one."""
     if other is None or other.shape != got.shape or other.dtype != got.dtype:
         return want
     if got.dtype.kind != "f":
         return np.where(got == other, other, want)
-    alike = np.isclose(got, other, rtol=1e-5, atol=0, equal_nan=True)
+    alike = np.isclose(got, other, rtol=16 * EPS[dtype], atol=0, equal_nan=True)
     return np.where(alike, other, want)
 
 
