@@ -150,19 +150,33 @@ def test_empty_cache_gives_the_memory_of_a_graph_back():
     """)
 
 
-def test_workers_work_on_after_their_caches_were_asked_for():
-    """Whether they gave them is not measured here: a worker keeps little."""
+def test_empty_cache_reaches_the_caches_of_workers():
+    """One that has to ask the system again had to give what it kept."""
     check(f"""{SHOW}
+    from pkg._binding import core
     from pkg.scheduler import submit
-    def fill():
-        for elements in (200, 900, 3000, 9000):
-            blocks = [pkg.ones(elements) for _ in range(400)]
-        return None
-    for event in [submit(fill) for _ in range(20)]:
-        event.wait()
-    pkg.empty_cache()
+    pkg.set_num_threads(1)
+    def fill():  # less than a thread keeps, and of a size that nothing else has
+        blocks = [pkg.ones(4000) for _ in range(12)]
+        return threading.get_ident()
+    def asked():
+        before = core.system_allocations()
+        workers.add(submit(fill).result(20))
+        return core.system_allocations() - before
+    import threading
+    workers = set()
+    asked()
+    assert asked() < 4
+    for attempt in range(50):  # one that does not rest gives its own when it next asks
+        pkg.empty_cache()
+        if asked() >= 12:
+            break
+    else:
+        raise AssertionError("kept")
+    assert asked() < 4
+    assert len(workers) == 1 and threading.get_ident() not in workers
     for _ in range(100):
         pkg.empty_cache()
-    assert submit(fill).result() is None
+    asked()
     print("fine")
     """)

@@ -104,6 +104,65 @@ def test_wrong_arguments_are_described_as_in_python():
         assert from_c.value.text == str(from_python.value)
 
 
+FORKS = """
+#define _POSIX_C_SOURCE 200809L
+#include "c_api/c_api.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static pkg_tensor* call(const char* name, pkg_tensor* a, pkg_tensor* b) {
+  const pkg_arg args[] = {pkg_arg_tensor(NULL, a), pkg_arg_tensor(NULL, b)};
+  return pkg_op_call_tensor(pkg_op_find(name, NULL), args, b ? 2 : 1, NULL);
+}
+
+/* A loss of products, large enough for the pool, and its gradient. */
+static int train(pkg_tensor* x, pkg_tensor* pending) {
+  pkg_tensor* loss = call("sum", call("matmul", x, pending), NULL);
+  if (!pkg_backward(&loss, NULL, 1, false, false, NULL)) return 1;
+  const float* value = pkg_tensor_data(loss, NULL);
+  const float* grad = pkg_tensor_data(pkg_tensor_grad(x, NULL), NULL);
+  return !value || !grad || *value != 512.f * 512 * 512 || grad[7] != 512;
+}
+
+int main(void) {
+  static float ones[512 * 512];
+  for (int i = 0; i < 512 * 512; ++i) ones[i] = 1.f / 512;
+  const int64_t sizes[] = {512, 512};
+  pkg_tensor* y = pkg_tensor_from_data(ones, sizes, 2, PKG_FLOAT32, NULL);
+  for (int i = 0; i < 512 * 512; ++i) ones[i] = 1;
+  pkg_tensor* x = pkg_tensor_from_data(ones, sizes, 2, PKG_FLOAT32, NULL);
+  pkg_tensor* pending = call("matmul", x, y);
+  pkg_tensor_set_requires_grad(x, true, NULL);
+  for (int generation = 0; generation < 3; ++generation) {
+    const pid_t child = fork();
+    if (child < 0) return 3;
+    if (child == 0) {
+      alarm(60); /* what hangs is killed */
+      continue;  /* and the child forks in its turn */
+    }
+    int status = -1;
+    if (train(x, pending)) return 4;
+    if (waitpid(child, &status, 0) != child || status != 0) return 5;
+    if (generation == 0) puts("fine");
+    return 0;
+  }
+  return train(x, pending);
+}
+"""
+
+
+@needs_c
+def test_fork_gives_a_working_child(tmp_path):
+    """Threads of the parent's pool are not in it: three generations, work in flight."""
+    (tmp_path / "forks.c").write_text(FORKS, encoding="utf-8")
+    link = pkg.sysconfig.get_link_flags()
+    run(GCC, "-std=c11", *STRICT, f"-I{INCLUDE}", "forks.c", "-o", "forks", *link,
+        cwd=tmp_path)  # fmt: skip
+    assert run(tmp_path / "forks") == "fine\n"
+
+
 # --- The client in ctypes ------------------------------------------------------------
 
 

@@ -12,9 +12,12 @@ hang costs one program.  --alone needs no PyTorch: it looks for crashes, hangs, 
 """
 
 import argparse
+import contextlib
+import faulthandler
 import json
 import os
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -25,8 +28,9 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1])]
 
-#: Programs of one child, seconds for one program, bytes of address space.
-CHUNK, LIMIT, MEMORY = 1000, 20, 16 << 30
+#: Programs of one child, bytes of address space, seconds for one program and for the
+#: start and the end of a child: milliseconds and seconds, but a machine may be busy.
+CHUNK, MEMORY, LIMIT, LIMIT_AROUND = 1000, 16 << 30, 40, 120
 
 
 def number(seed, n):
@@ -45,6 +49,7 @@ def child(options):
     limit = MEMORY if hard == resource.RLIM_INFINITY else min(MEMORY, hard)
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     warnings.simplefilter("ignore")
+    faulthandler.enable()
     place = os.open(options.progress, os.O_WRONLY)
     torch = None
     if not options.alone:
@@ -90,9 +95,13 @@ def run_child(options, first, count, progress):
             end = process.wait(0.2)
         except subprocess.TimeoutExpired:
             at = where(progress)
+            limit = LIMIT_AROUND if at[1] in ("start", "done") else LIMIT
             if at != last:
                 last, since = at, time.monotonic()
-            elif time.monotonic() - since > LIMIT + 60 * (at[0] is None):
+            elif time.monotonic() - since > limit:
+                process.send_signal(signal.SIGABRT)  # it says where its threads are
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(10)
                 process.kill()
                 end = "hang"
     answers = [json.loads(line) for line in process.communicate()[0].splitlines()]
@@ -141,7 +150,8 @@ def fuzz(options, out=sys.stdout):
                 lost += 1
                 continue
             wrong += 1
-            print(f"--- seed {options.seed}, program {at}: ended with {code}", file=out)
+            print(f"--- seed {options.seed}, program {at}: {library} ended with {code}",
+                  file=out)  # fmt: skip
     seconds = time.monotonic() - began
     print(f"seed {options.seed}: {options.programs} programs in {seconds:.0f} s, "
           f"{wrong} differences; PyTorch crashed in {lost}", file=out)  # fmt: skip

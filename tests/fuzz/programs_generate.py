@@ -7,6 +7,7 @@ fit them; a line that raises stays in the program, since it must raise in both.
 """
 
 import random
+import re
 
 from programs_pieces import Pieces, base_of, of_pair
 
@@ -35,6 +36,8 @@ class Generator(Pieces):
         self.growing = self.threaded = self.scaled = False
         # Writes; or hooks on views, and so no writes from then on.
         self.wrote = self.quiet = False
+        # What has given its memory to another tensor that is no view.
+        self.lent = set()
         choices = [
             (10, self.unary), (14, self.binary), (6, self.reduction), (16, self.view),
             (14, self.in_place), (4, self.set_item), (3, self.join), (3, self.apart),
@@ -57,6 +60,8 @@ class Generator(Pieces):
         if writes and self.quiet:
             return None
         line = maker()
+        if line and re.match(r"t\d+ = .*\.(detach\(\)|data$)", line):
+            self.lent.update(re.findall(r"\bt\d+\b", line))
         self.wrote = self.wrote or (writes and line is not None)
         # Not views: docs/differences.md, "views made under no_grad".  A Function under
         # no_grad returns another tensor than it got.
@@ -196,8 +201,11 @@ class Generator(Pieces):
         ])  # fmt: skip
 
     def new_data(self):
+        # Those that it lent its memory to: docs/differences.md, "x.data = y".
         a = self.pick_alone(lambda t: t.is_leaf and t.requires_grad)
-        return a and f"{a}.data = {a}.data * {self.number()}"
+        if a is None or a in self.lent:
+            return None
+        return f"{a}.data = {a}.data * {self.number()}"
 
     def cut(self):
         a = self.pick_alone()
