@@ -5,6 +5,8 @@ import gc
 import itertools
 import random
 import re
+import sys
+import threading
 
 import numpy as np
 import pytest
@@ -221,6 +223,45 @@ def test_no_tensor_of_integers_gets_a_gradient():
             x = pkg.ones(2, dtype=dtype)
             x[where] = one
             assert not x.requires_grad and x[0].item() in (2, True)
+
+
+def test_threads_may_ask_for_one_written_view_at_once():
+    """Its new history is made once, and the gradient that it retains is moved once."""
+    threads, rounds, views, x = 4, 20, [], pkg.ones(4, dtype=f64, requires_grad=True)
+    begin, end = threading.Barrier(threads + 1), threading.Barrier(threads + 1)
+    ones = pkg.ones(2, dtype=f64)
+
+    def work():
+        for _ in range(rounds):
+            begin.wait()
+            for view in views:
+                view.backward(ones, retain_graph=True)
+            end.wait()
+
+    started = [threading.Thread(target=work) for _ in range(threads)]
+    interval = sys.getswitchinterval()
+    try:
+        sys.setswitchinterval(1e-5)
+        for thread in started:
+            thread.start()
+        for _ in range(rounds):
+            y = x * 1
+            views[:] = [y[:2] for _ in range(4000)]
+            for view in views:
+                view.retain_grad()
+            with pkg.no_grad():
+                y.mul_(2)
+            begin.wait()
+            end.wait()
+            assert {tuple(view.grad.tolist()) for view in views} == {(4.0, 4.0)}
+    except BaseException:
+        begin.abort()
+        raise
+    finally:
+        sys.setswitchinterval(interval)
+        for thread in started:
+            thread.join()
+    assert x.grad.tolist() == [threads * rounds * 4000.0] * 2 + [0.0] * 2
 
 
 def test_writes_to_leaves_that_collect_are_refused():

@@ -2,6 +2,8 @@
 // autograd/node.cc: counting and iterative destruction of nodes.
 #include "autograd/node.h"
 
+#include <atomic>
+
 #include "base/thread_local.h"
 #include "scheduler/hooks.h"
 
@@ -80,8 +82,9 @@ void set_history(const Tensor& tensor, Ref<Node> node, uint32_t output_nr) {
   if (meta.retained) move_retained(meta, *node, output_nr);
   meta.grad_fn = std::move(node);
   meta.output_nr = output_nr;
-  meta.version = tensor.version();
   tensor.impl()->keys |= DispatchKey::Autograd;
+  // Last: who reads it on another thread finds the rest.
+  std::atomic_ref(meta.version).store(tensor.version(), std::memory_order_release);
 }
 
 Ref<Node> grad_fn(const Tensor& tensor) {

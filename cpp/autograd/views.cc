@@ -2,6 +2,9 @@
 // autograd/views.cc: see Note [History of views] in views.h.
 #include "autograd/views.h"
 
+#include <atomic>
+#include <mutex>
+
 #include "autograd/leaf.h"
 #include "dispatcher/dispatcher.h"
 #include "ops/functions.h"
@@ -47,26 +50,37 @@ bool shows_its_base(const Tensor& view) {
   return last < base.numel;
 }
 
-// Gives a view the history "part of the base".
-void show_base(const Tensor& view) {
+// The history "part of the base".
+Ref<Node> part_of_base(const Tensor& view) {
   const Tensor base(view.impl()->base);
   check_layout(base);
   Recording on;
-  const Tensor again = strided_view(base, view.sizes(), view.strides(),
-                                    view.offset() - base.offset());
-  set_history(view, grad_fn(again), 0);
+  return grad_fn(strided_view(base, view.sizes(), view.strides(),
+                              view.offset() - base.offset()));
 }
 
-// The same for one whose memory was written since its history was made.
+// Whether the history is of what the memory holds now.
+bool is_fresh(const Tensor& view) {
+  AutogradMeta* meta = view.autograd();
+  return meta && std::atomic_ref(meta->version).load(std::memory_order_acquire) ==
+                     view.version();
+}
+
+// A new history where it is not: the base's, or none where that went with detach_().
 void renew(const Tensor& view) {
-  if (view.autograd() && view.autograd()->version == view.version()) return;
+  if (is_fresh(view)) return;
   if (!shows_its_base(view)) return;  // it keeps the history of what it showed
   const Tensor base(view.impl()->base);
-  if (base.requires_grad()) {
-    if (!base.is_leaf() || !view.is_leaf()) show_base(view);
-  } else if (!view.is_leaf()) {
-    forget_history(view);  // that of the base went with detach_()
-  }
+  if (view.is_leaf() && (base.is_leaf() || !base.requires_grad())) return;
+  const Ref<Node> made = base.requires_grad() ? part_of_base(view) : Ref<Node>();
+  // Passes of several threads may ask for one view.  What dies does so after the lock.
+  static std::mutex renewing;
+  Ref<Node> before;
+  std::lock_guard lock(renewing);
+  if (is_fresh(view)) return;
+  before = grad_fn(view);
+  if (made) set_history(view, made, 0);
+  else forget_history(view);
 }
 
 // Other tensors over this memory must look again where they come from.
@@ -83,7 +97,8 @@ void replace_in_base(const Tensor& view, const Tensor& part) {
   const Value args[] = {base, part, view.sizes(), view.strides(),
                         Scalar(view.offset() - base.offset())};
   set_history(base, Ref<OpNode>::make(strided_scatter.record(), args), 0);
-  show_base(view);  // whatever its version: what a Function wrote, it wrote before
+  // Whatever its version: what a Function wrote, it wrote before.
+  set_history(view, part_of_base(view), 0);
 }
 
 }  // namespace

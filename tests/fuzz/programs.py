@@ -66,7 +66,7 @@ def child(options):
         if torch:
             found = run.compare(run.replay(lines, pkg, watch), theirs, lines)
             if found:
-                lines, found = shrink.shrink(lines, pkg, torch, watch)
+                lines, found = shrink.shrink(lines, pkg, torch, watch, found)
         else:
             lines, found = shrink.shrink_leak(lines, pkg, watch)
         if found:

@@ -346,5 +346,8 @@ class Generator(Pieces):
         if None in roots or self.growing:
             return None
         self.threaded = True
-        calls = [f"lambda: ({r} * 1).sum().backward(retain_graph=True)" for r in roots]
+        # Made before: whoever looks at a written view first gives it a new history.
+        calls = [
+            f"lambda r=({r} * 1).sum(): r.backward(retain_graph=True)" for r in roots
+        ]
         return f"in_threads({', '.join(calls)})"

@@ -30,11 +30,11 @@ def kind(found):
     return None if found is None else found[1].split(":")[0].split(" of ")[0]
 
 
-def shrink(lines, ours, theirs, watch):
+def shrink(lines, ours, theirs, watch, seen=None):
     """The smallest program found with a difference of the same kind, and that."""
     found = difference_of(lines, ours, theirs, watch)
     if found is None:
-        return lines, (len(lines), "by chance: not seen again")
+        return lines, (len(lines), f"by chance: not seen again: {seen and seen[1]}")
     lines = lines[: found[0] + 1]
     lines = shrink_by(
         lines, lambda p: kind(difference_of(p, ours, theirs, watch)) == kind(found)
