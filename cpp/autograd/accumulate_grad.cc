@@ -5,13 +5,17 @@
 #include "autograd/views.h"
 #include "dispatcher/dispatcher.h"
 #include "ops/functions.h"
+#include "tensor/layout.h"
 
 namespace pkg {
 namespace {
 
 // A gradient that nobody else holds becomes .grad itself; others are copied, so that
-// .grad can be changed in place.
-Tensor own(Tensor grad) {
+// .grad can be changed in place.  It lies in memory as its leaf does, so that steps of
+// optimisers walk both alike; row-major where that has gaps or repeats elements.
+Tensor own(Tensor grad, const Tensor& leaf) {
+  const bool row_major = leaf.is_contiguous() || !is_dense(leaf);
+  const bool fits = row_major ? grad.is_contiguous() : grad.strides() == leaf.strides();
   const TensorImpl& impl = *grad.impl();
   const uint32_t holders = grad.is_view() ? 2 : 1;  // of the memory: the view, its base
   const bool alone = impl.use_count() == 1 && impl.storage->use_count() == holders &&
@@ -19,8 +23,9 @@ Tensor own(Tensor grad) {
                      impl.storage->nbytes() == grad.numel() * itemsize(grad.dtype());
   // A view with a history keeps it in the copy; another need not keep its base.
   const bool recorded = grad.is_view() && grad.requires_grad();
-  if (!alone || recorded || !grad.is_contiguous() || grad.storage().exported()) {
-    return ops::clone(grad);
+  if (!alone || recorded || !fits || grad.storage().exported()) {
+    if (!row_major) return ops::copy_as(share(leaf), grad);
+    return grad.is_contiguous() ? ops::clone(grad) : ops::contiguous(grad);
   }
   return grad.is_view() ? share(grad) : grad;
 }
@@ -29,7 +34,7 @@ Tensor own(Tensor grad) {
 
 // The cell is empty while the sum is made; a pass of another thread that finds it so puts
 // its own gradient there, which we then add as well.
-void accumulate(GradCell& cell, Tensor sum, bool in_place) {
+void accumulate(const Tensor& variable, GradCell& cell, Tensor sum, bool in_place) {
   for (bool owned = false;; owned = true) {
     const Tensor before(cell.exchange(nullptr));
     if (before.defined()) {
@@ -40,7 +45,7 @@ void accumulate(GradCell& cell, Tensor sum, bool in_place) {
         throw;
       }
     } else if (!owned) {
-      sum = own(std::move(sum));
+      sum = own(std::move(sum), variable);
     }
     if (cell.fill(sum.ref())) return;
   }
@@ -77,7 +82,7 @@ TensorList AccumulateGrad::apply(TensorList grads) {
             " arrived at a leaf of shape ", variable.sizes(), ".");
   if (grad.dtype() != variable.dtype()) grad = ops::to_dtype(grad, variable.dtype());
   AutogradMeta& meta = *variable.autograd();
-  accumulate(meta.grad, std::move(grad), /*in_place=*/!grad_enabled());
+  accumulate(variable, meta.grad, std::move(grad), /*in_place=*/!grad_enabled());
   if (const HookList* hooks = hooks_or_null()) hooks->run_accumulated(variable);
   return {};
 }

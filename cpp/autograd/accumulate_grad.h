@@ -24,7 +24,7 @@ class AccumulateGrad final : public Node {
 };
 
 /// Adds `sum` to the gradient in `cell`: with `in_place` to the tensor that is there, or,
-/// if there is none, as a tensor that nobody else holds.
-void accumulate(GradCell& cell, Tensor sum, bool in_place);
+/// if there is none, as a tensor that nobody else holds, laid out as `variable`.
+void accumulate(const Tensor& variable, GradCell& cell, Tensor sum, bool in_place);
 
 }  // namespace pkg

@@ -89,7 +89,7 @@ std::pair<HookList*, uint32_t> hooks_of(const Tensor& tensor) {
 void retain_from(HookList& list, uint32_t output_nr, const Ref<GradSlot>& slot) {
   slot->hook = list.add(
       HookKind::Retain, output_nr, [slot](TensorList& grads, const TensorList&) {
-        accumulate(slot->grad, grads[0], /*in_place=*/false);
+        accumulate(grads[0], slot->grad, grads[0], /*in_place=*/false);
       });
 }
 

@@ -12,9 +12,11 @@
 namespace pkg {
 namespace {
 
-const Op<Tensor(const Tensor&, const Shape&, const Shape&, int64_t)> strided_view{
-    "_strided_view"};
-const Op<Tensor(const Tensor&, const Tensor&, const Shape&, const Shape&, int64_t)>
+using Layout = std::optional<Shape>;
+const Op<Tensor(const Tensor&, const Shape&, const Shape&, int64_t, const Layout&)>
+    strided_view{"_strided_view"};
+const Op<Tensor(const Tensor&, const Tensor&, const Shape&, const Shape&, int64_t,
+                const Layout&)>
     strided_scatter{"_strided_scatter"};
 
 // Grad mode on, whatever the caller's: history of what was recorded is being completed.
@@ -29,11 +31,20 @@ class Recording {
   LocalKeys saved_;
 };
 
-// Offsets of views mean the same in a gradient only when that is laid out as the base.
+// What the offsets of views mean.
+Layout layout_of(const Tensor& base) {
+  return base.is_contiguous() ? Layout() : Layout(base.strides());
+}
+
+// A place that is two elements of the base has no one gradient.
 void check_layout(const Tensor& base) {
-  PKG_CHECK(base.is_contiguous(), NotImplementedError,
-            "[backward] a tensor over foreign memory with strides ", base.strides(),
-            " was changed through a view under autograd. clone() it first.");
+  if (base.is_contiguous()) return;
+  for (size_t d = 0; d < base.sizes().size(); ++d) {
+    PKG_CHECK(base.strides()[d] != 0 || base.sizes()[d] < 2, NotImplementedError,
+              "[backward] a tensor that repeats its elements (shape ", base.sizes(),
+              ", strides ", base.strides(), ") was changed through a view under autograd. "
+              "clone() it first.");
+  }
 }
 
 // Whether a view is still a part of its base: not when `.data =` gave either of them other
@@ -41,13 +52,13 @@ void check_layout(const Tensor& base) {
 bool shows_its_base(const Tensor& view) {
   const TensorImpl &impl = *view.impl(), &base = *impl.base;
   if (impl.storage != base.storage || impl.dtype != base.dtype) return false;
-  if (impl.numel == 0 || !base.contiguous) return true;  // see check_layout()
+  if (impl.numel == 0) return true;
   int64_t last = impl.offset - base.offset;
   if (last < 0) return false;
   for (size_t d = 0; d < impl.sizes.size(); ++d) {
     last += (impl.sizes[d] - 1) * impl.strides[d];
   }
-  return last < base.numel;
+  return last < extent(base.sizes, base.strides);
 }
 
 // The history "part of the base".
@@ -56,7 +67,7 @@ Ref<Node> part_of_base(const Tensor& view) {
   check_layout(base);
   Recording on;
   return grad_fn(strided_view(base, view.sizes(), view.strides(),
-                              view.offset() - base.offset()));
+                              view.offset() - base.offset(), layout_of(base)));
 }
 
 // Whether the history is of what the memory holds now.
@@ -95,7 +106,7 @@ void note_written(const Tensor& self) {
 void replace_in_base(const Tensor& view, const Tensor& part) {
   const Tensor base(view.impl()->base);
   const Value args[] = {base, part, view.sizes(), view.strides(),
-                        Scalar(view.offset() - base.offset())};
+                        Scalar(view.offset() - base.offset()), box(layout_of(base))};
   set_history(base, Ref<OpNode>::make(strided_scatter.record(), args), 0);
   // Whatever its version: what a Function wrote, it wrote before.
   set_history(view, part_of_base(view), 0);

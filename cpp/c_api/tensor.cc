@@ -206,7 +206,7 @@ bool pkg_tensor_copy_out(const pkg_tensor* handle, void* out, size_t nbytes,
               "] expected a buffer, got NULL (argument=out).");
     if (!tensor.is_contiguous()) {
       const ExcludeKeys no_grad{DispatchKey::Autograd};
-      tensor = ops::clone(tensor);
+      tensor = ops::contiguous(tensor);
     }
     if (!KernelFrame::covers(tensor)) tensor.wait();
     if (wanted) std::memcpy(out, tensor.data(), wanted);

@@ -144,7 +144,7 @@ void submit_work(const Operator& op, const Kernel& kernel, Stack& stack,
   work.args.reserve(stack.args.size());
   for (const Value& value : stack.args) work.args.push_back(bare(value));
   for (size_t i = 0; i < specs.size(); ++i) work.dtypes[i] = specs[i].dtype;
-  std::array<Tensor, 3> results = detail::make_results(op, stack.args, specs);
+  std::array<Tensor, 3> results = detail::make_results(op, kernel, stack.args, specs);
   int64_t bytes = 0;
   for (size_t i = 0; i < specs.size(); ++i) {
     work.results[i] = share(results[i]);

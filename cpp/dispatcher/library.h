@@ -110,8 +110,16 @@ class OpBuilder {
     op_.non_differentiable = true;
     return *this;
   }
+  /// Each element of the result depends on the elements at its place only.  Of an op of
+  /// the core the result keeps their order, too.
   OpBuilder& pointwise() {
     op_.pointwise = true;
+    return keeps_order(!origin_.outside);
+  }
+  /// The result lies in memory as the operands do, and not row-major whatever they are:
+  /// see tensor/layout.h.  A kernel that takes rows gets row-major results even so.
+  OpBuilder& keeps_order(bool keeps = true) {
+    op_.keeps_order = keeps;
     return *this;
   }
   /// The kernel runs while the call lasts, so that a program that draws random numbers

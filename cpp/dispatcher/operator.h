@@ -117,6 +117,7 @@ class Operator {
   Domain domain;
   bool non_differentiable = false;
   bool pointwise = false;
+  bool keeps_order = false;        ///< results lie in memory as operands do: tensor/layout.h
   bool in_program_order = false;   ///< never scheduled: it draws from a common stream
   bool writes_one_value = false;   ///< so that it may write one place several times
   const Operator* base = nullptr;  ///< of an in-place op: the op it is a form of

@@ -127,6 +127,19 @@ class Rows {
   std::vector<Written> written_;
 };
 
+// The first result, where the kernel looks at strides: see tensor/layout.h.
+Tensor allocate(const Operator& op, const Kernel& kernel, std::span<const Value> args,
+                const Spec& spec) {
+  std::array<const Tensor*, kMaxParameters> operands{};
+  bool row_major = true;
+  for (size_t i = 0; i < args.size(); ++i) {
+    operands[i] = std::get_if<Tensor>(&args[i]);
+    row_major = row_major && (!operands[i] || is_row_major(*operands[i]));
+  }
+  if (row_major || !op.keeps_order || !kernel.converts) return empty(spec);
+  return empty_in_order(spec, {operands.data(), args.size()});
+}
+
 void compute_rows(const Operator& op, const Kernel& kernel, std::span<const Value> args,
                   std::span<Tensor> results, const ResultTypes& dtypes) {
   Rows rows(args);
@@ -193,7 +206,8 @@ void compute(const Operator& op, const Kernel& kernel, std::span<const Value> ar
   }
 }
 
-std::array<Tensor, 3> make_results(const Operator& op, std::span<const Value> args,
+std::array<Tensor, 3> make_results(const Operator& op, const Kernel& kernel,
+                                   std::span<const Value> args,
                                    std::span<const Spec> specs) {
   std::array<Tensor, 3> results;
   try {
@@ -202,7 +216,8 @@ std::array<Tensor, 3> make_results(const Operator& op, std::span<const Value> ar
       check_in_place(op, results[0], specs[0]);
       results[0].bump_version();
     } else {
-      for (size_t i = 0; i < specs.size(); ++i) results[i] = empty(specs[i]);
+      results[0] = allocate(op, kernel, args, specs[0]);
+      for (size_t i = 1; i < specs.size(); ++i) results[i] = empty(specs[i]);
     }
   } catch (Error& error) {
     error.rename(op.schema.name);
@@ -213,7 +228,7 @@ std::array<Tensor, 3> make_results(const Operator& op, std::span<const Value> ar
 
 void run_checked(const Operator& op, const Kernel& kernel, Stack& stack,
                  std::span<const Spec> specs) {
-  std::array<Tensor, 3> results = make_results(op, stack.args, specs);
+  std::array<Tensor, 3> results = make_results(op, kernel, stack.args, specs);
   ResultTypes dtypes{};
   for (size_t i = 0; i < specs.size(); ++i) dtypes[i] = specs[i].dtype;
   compute(op, kernel, stack.args, {results.data(), specs.size()}, dtypes);
@@ -233,7 +248,7 @@ void run_structured(const Operator& op, const Kernel& kernel, KeySet keys, Stack
   if (none_has_values && !names_device(stack.args)) {
     for (Spec& spec : specs) spec.device = Device{DeviceType::Meta};
   }
-  for (Tensor& result : make_results(op, stack.args, specs)) {
+  for (Tensor& result : make_results(op, kernel, stack.args, specs)) {
     if (result.defined()) stack.push(std::move(result));
   }
 }

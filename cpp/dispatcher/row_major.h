@@ -23,7 +23,8 @@ void infer_shapes(const Operator& op, std::span<const Value> args, Spec* specs);
 
 /// The tensors that the kernel writes to: what an in-place op was given, whose version
 /// then counts the write, or new ones of these specs.
-std::array<Tensor, 3> make_results(const Operator& op, std::span<const Value> args,
+std::array<Tensor, 3> make_results(const Operator& op, const Kernel& kernel,
+                                   std::span<const Value> args,
                                    std::span<const Spec> specs);
 
 /// The rest of a call whose arguments have been checked: results of these specs, and the

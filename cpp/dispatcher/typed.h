@@ -10,6 +10,7 @@
 
 #include "dispatcher/dispatcher.h"
 #include "dispatcher/domain.h"
+#include "tensor/layout.h"
 
 namespace pkg {
 namespace detail {
@@ -66,6 +67,18 @@ void add_keys(KeySet& keys, const A& arg) {
   }
 }
 
+/// Whether an argument leaves results row-major.
+template <class A>
+bool is_row_major(const A& arg) {
+  if constexpr (std::is_same_v<A, Tensor>) return !arg.defined() || arg.is_contiguous();
+  else return true;
+}
+template <class A>
+const Tensor* tensor_or_null(const A& arg) {
+  if constexpr (std::is_same_v<A, Tensor>) return &arg;
+  else return nullptr;
+}
+
 /// Typed call at the highest of `keys`.
 template <class R, class... A>
 inline R dispatch(const Operator& op, KeySet keys, A... args) {
@@ -115,6 +128,8 @@ struct Adapter {
     else return std::is_same_v<Arg<0>, Tensor>;
   }();
 
+  static constexpr bool kTakesTensor = (std::is_same_v<std::remove_cvref_t<A>, Tensor> || ...);
+
   // One branch for an op that takes every dtype.
   static void check(const Operator& op, const A&... args) {
     if (__builtin_expect(op.restricted(), 0)) check_all(op, args...);
@@ -141,6 +156,17 @@ struct Adapter {
     using S = typename Results<R>::Specs;
     return reinterpret_cast<S (*)(A...)>(op.definition().shape)(args...);
   }
+  // Uninitialised results; see Note [Order of results] in tensor/layout.h.
+  template <class S>
+  static R allocate(const Operator& op, S specs, const A&... args) {
+    if constexpr (std::is_same_v<R, Tensor> && kTakesTensor) {
+      if (__builtin_expect(!(is_row_major(args) && ...), 0) && op.keeps_order) {
+        const Tensor* const operands[] = {tensor_or_null(args)...};
+        return empty_in_order(specs, operands);
+      }
+    }
+    return Results<R>::make(std::move(specs));
+  }
   // A structured kernel: shape rule, allocation, then the loops.
   static R structured(const Operator& op, const Kernel& kernel, KeySet, A... args) {
     try {
@@ -155,7 +181,7 @@ struct Adapter {
           return self;
         }
       }
-      R result = Results<R>::make(std::move(specs));
+      R result = allocate(op, std::move(specs), args...);
       if constexpr (std::is_same_v<R, Tensor>) {
         reinterpret_cast<void (*)(Tensor&, A...)>(kernel.function)(result, args...);
       } else {
@@ -187,7 +213,7 @@ struct Adapter {
           return self;
         }
       }
-      return Results<R>::make(std::move(specs));
+      return allocate(op, std::move(specs), args...);
     } catch (Error& error) {
       error.rename(op.schema.name);
       throw;

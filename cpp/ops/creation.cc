@@ -16,6 +16,8 @@ const Op<Tensor(const Shape&, const Scalar&, std::optional<DType>, std::optional
                 bool)>
     full_op{"full"};
 
+const UnaryOp row_major_copy{"_row_major_copy"};
+
 void fill(const Tensor& tensor, const Scalar& value) {
   visit_dtype(tensor.dtype(), [&]<class T>(TypeTag<T>) {
     const T v = value.to<T>();
@@ -33,13 +35,16 @@ void fill(const Tensor& tensor, const Scalar& value) {
   });
 }
 
+Tensor filled(const Tensor& tensor, const Scalar& value, bool requires_grad) {
+  if (!tensor.is_meta()) fill(tensor, value);
+  return with_requires_grad(tensor, requires_grad);
+}
+
 Tensor full(const Shape& size, const Scalar& value, std::optional<DType> dtype,
             std::optional<Device> device, bool requires_grad) {
   const DType type = dtype.value_or(value.dtype());
   check_fits("full", value, type);
-  Tensor tensor = empty(size, type, device.value_or(Device{}));
-  if (!tensor.is_meta()) fill(tensor, value);
-  return with_requires_grad(tensor, requires_grad);
+  return filled(empty(size, type, device.value_or(Device{})), value, requires_grad);
 }
 Tensor zeros(const Shape& size, std::optional<DType> dtype, std::optional<Device> device,
              bool requires_grad) {
@@ -67,8 +72,9 @@ Tensor eye(int64_t n, std::optional<int64_t> columns, std::optional<DType> dtype
 
 Tensor like(const Tensor& self, const Scalar& value, std::optional<DType> dtype,
             std::optional<Device> device, bool requires_grad) {
-  return full(self.sizes(), value, dtype.value_or(self.dtype()),
-              device.value_or(self.device()), requires_grad);
+  const DType type = dtype.value_or(self.dtype());
+  check_fits("full", value, type);
+  return filled(empty_as(self, type, device.value_or(self.device())), value, requires_grad);
 }
 
 // With values there is one device; to "meta" goes the shape alone.
@@ -80,7 +86,7 @@ Tensor moved(const Tensor& self, Device device, DType dtype, bool copy) {
   PKG_CHECK(!self.is_meta(), NotImplementedError, "[to] expected a tensor with values, got "
             "one of the device 'meta' (device='", device, "'). empty_like(x, device='",
             device, "') makes one of its shape.");
-  return empty(self.sizes(), dtype, device);
+  return empty_as(self, dtype, device);
 }
 
 constexpr const char* kOptions =
@@ -115,8 +121,9 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   def_like("empty_like", "Unspecified values, same shape and dtype.")
       .composite([](const Tensor& self, std::optional<DType> dtype,
                     std::optional<Device> device, bool requires_grad) {
-        return empty_op(self.sizes(), dtype.value_or(self.dtype()),
-                        device.value_or(self.device()), requires_grad);
+        return with_requires_grad(empty_as(self, dtype.value_or(self.dtype()),
+                                           device.value_or(self.device())),
+                                  requires_grad);
       });
   const auto def_new = [&](const char* name, const char* more, const char* doc) {
     return m.def(str(name, "(Tensor self, int[] size, ", more, kOptions)).doc(doc);
@@ -146,20 +153,36 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
                         device.value_or(self.device()), grad);
       });
   m.def("clone(Tensor self) -> Tensor")
-      .doc("Copy with memory of its own.")
+      .doc("Copy with memory of its own, laid out as self.")
       .shape(same_shape)
+      .keeps_order()
       .cpu([](Tensor& out, const Tensor& self) { copy_into(out, self); })
       .grad("", [](const GradContext& g) -> TensorList { return {g.grad()}; });
   m.def("contiguous(Tensor self) -> Tensor")
       .doc("The tensor itself when row-major, else a row-major copy.")
       .composite([](const Tensor& self) {
-        return self.is_contiguous() ? self : clone(self);
+        return self.is_contiguous() ? self : row_major_copy(self);
       });
+  m.def("_row_major_copy(Tensor self) -> Tensor")
+      .doc("A row-major copy.")
+      .shape(same_shape)
+      .cpu([](Tensor& out, const Tensor& self) { copy_into(out, self); })
+      .grad("", [](const GradContext& g) -> TensorList { return {g.grad()}; });
+  m.def("_copy_as(Tensor like, Tensor self) -> Tensor")
+      .doc("A copy of self, laid out as `like`, which is dense and of its shape.")
+      .shape([](const Tensor& like, const Tensor& self) {
+        check_shape("self", self, like.sizes());
+        return same_shape(self);
+      })
+      .keeps_order()
+      .cpu([](Tensor& out, const Tensor&, const Tensor& self) { copy_into(out, self); })
+      .grad("", [](const GradContext& g) -> TensorList { return {Tensor(), g.grad()}; });
   m.def("to_dtype(Tensor self, DType dtype) -> Tensor")
       .doc("Values converted to another element type.")
       .shape([](const Tensor& self, DType dtype) {
         return Spec{self.sizes(), dtype, self.device()};
       })
+      .keeps_order()
       .cpu([](Tensor& out, const Tensor& self, DType) { copy_into(out, self); })
       .grad("", [](const GradContext& g) -> TensorList {
         return {to_dtype(g.grad(), g.specs[0].dtype)};

@@ -6,6 +6,7 @@
 #include "base/checked.h"
 #include "dispatcher/library.h"
 #include "ops/functions.h"
+#include "tensor/layout.h"
 #include "tensor/promotion.h"
 #include "tensor/strided_loop.h"
 
@@ -78,7 +79,7 @@ class Operand {
 class Target {
  public:
   Target(Tensor& out, DType dtype) : out_(out) {
-    if (out.dtype() != dtype) copy_ = empty(out.sizes(), dtype);
+    if (out.dtype() != dtype) copy_ = empty_as(out, dtype, out.device());
   }
   const Tensor* get() const { return copy_.defined() ? &copy_ : &out_; }
   void finish() {

@@ -78,8 +78,9 @@ Tensor random_tensor(const Shape& size, std::optional<DType> dtype,
 template <auto& fill>
 Tensor random_like(const Tensor& self, std::optional<DType> dtype,
                    std::optional<Device> device, bool requires_grad) {
-  return random_tensor<fill>(self.sizes(), dtype.value_or(self.dtype()),
-                             device.value_or(self.device()), requires_grad);
+  const Tensor made =
+      empty_as(self, dtype.value_or(self.dtype()), device.value_or(self.device()));
+  return with_requires_grad(fill(made, 0.0, 1.0), requires_grad);
 }
 
 // Whether an integer is a number of the dtype, neither wrapped nor infinite.
@@ -122,8 +123,11 @@ Tensor randint(int64_t low, int64_t high, const Shape& size, std::optional<DType
 Tensor randint_like(const Tensor& self, int64_t low, int64_t high,
                     std::optional<DType> dtype, std::optional<Device> device,
                     bool requires_grad) {
-  return randint(low, high, self.sizes(), dtype.value_or(self.dtype()),
-                 device.value_or(self.device()), requires_grad);
+  const DType wanted = dtype.value_or(self.dtype());
+  const Tensor made = randint(low, high, self.sizes(), wanted,
+                              device.value_or(self.device()), false);
+  if (self.is_contiguous()) return with_requires_grad(made, requires_grad);
+  return with_requires_grad(copy_(empty_as(self, wanted, made.device()), made), requires_grad);
 }
 
 // How many of 0, 1, 2, ... are different numbers of the dtype.
@@ -229,7 +233,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         if (!train || p == 0) return input;
         if (p == 1) return mul(input, Tensor(0.0));
         const Tensor noise =
-            uniform_(empty(input.sizes(), DType::Float32, input.device()), 0.0, 1.0);
+            uniform_(empty_as(input, DType::Float32, input.device()), 0.0, 1.0);
         return mul(input, mul(to_dtype(ge(noise, Tensor(p)), input.dtype()),
                               Tensor(1 / (1 - p))));
       });

@@ -89,7 +89,7 @@ Tensor rot90(const Tensor& self, int64_t k, const Shape& dims) {
     case 1: return transpose(flip_op(self, Shape{plane[1]}), plane[0], plane[1]);
     case 2: return flip_op(self, plane);
     case 3: return flip_op(transpose(self, plane[0], plane[1]), Shape{plane[1]});
-    default: return clone(self);
+    default: return owned(contiguous(self), self);
   }
 }
 
@@ -137,6 +137,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         flip_dims(self, dims);
         return self.spec();
       })
+      .keeps_order()
       .cpu([](Tensor& out, const Tensor& self, const Shape& dims) {
         if (self.numel() == 0) return;
         Shape strides = self.strides();

@@ -147,6 +147,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("masked_fill(Tensor self, Tensor mask, Tensor value) -> Tensor")
       .doc("value (a number or 0-d tensor) where mask is true, else self.")
       .pointwise()
+      .keeps_order(false)  // as PyTorch's
       .dtypes("mask", DType::Bool)
       .shape([](const Tensor& self, const Tensor& mask, const Tensor& value) {
         PKG_CHECK(value.ndim() == 0, RuntimeError, "[masked_fill] only supports a "

@@ -80,7 +80,7 @@ const Op<Tensor(const Tensor&, const Shape&)> view_op{"view"};
 Tensor reshape_fn(const Tensor& self, const Shape& shape) {
   const Shape sizes = infer_size("reshape", shape, self.numel());
   if (view_strides(self, sizes)) return view_op(self, sizes);
-  return view_op(clone(self), sizes);
+  return view_op(contiguous(self), sizes);
 }
 
 Tensor permute_fn(const Tensor& self, const Shape& dims) {

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "scheduler/parallel.h"
+#include "tensor/layout.h"
 
 namespace pkg {
 namespace {
@@ -46,6 +47,20 @@ void check_broadcasts(const Shape& operand, const Shape& sizes) {
             ", got one of ", operand, ".");
 }
 
+// The dimensions of what is written, innermost first, so that memory is walked as it lies.
+Shape walk_order(const Tensor& out) {
+  Shape order;
+  for (size_t d = out.sizes().size(); d-- > 0;) order.push_back(int64_t(d));
+  if (out.is_contiguous()) return order;
+  const auto stride = [&](size_t i) { return out.strides()[size_t(order[i])]; };
+  for (size_t i = 1; i < order.size(); ++i) {
+    for (size_t k = i; k > 0 && stride(k) < stride(k - 1); --k) {
+      std::swap(order[k], order[k - 1]);
+    }
+  }
+  return order;
+}
+
 Walk make_walk(const Shape& sizes, const Operands& operands) {
   Walk walk;
   walk.n_operands = operands.count;
@@ -56,7 +71,8 @@ Walk make_walk(const Shape& sizes, const Operands& operands) {
   for (size_t k = 0; k < operands.count; ++k) {
     check_broadcasts(operands.tensors[k]->sizes(), sizes);
   }
-  for (size_t d = ndim; d-- > 0;) {
+  for (const int64_t next : walk_order(*operands.tensors[0])) {
+    const auto d = size_t(next);
     if (sizes[d] == 1) continue;  // whatever its strides are
     std::array<int64_t, kMaxOperands> step{};
     for (size_t k = 0; k < operands.count; ++k) {
@@ -90,6 +106,18 @@ void run_rows(const Walk& walk, int64_t begin, int64_t end, InnerLoop inner) {
   }
 }
 
+// One dimension, in parts.
+void run_flat(const std::array<char*, kMaxOperands>& data,
+              const std::array<int64_t, kMaxOperands>& strides, size_t n_operands,
+              int64_t numel, InnerLoop inner) {
+  if (numel <= kGrain) return inner(data.data(), strides.data(), numel);
+  parallel_for(0, numel, kGrain, [&](int64_t begin, int64_t end) {
+    std::array<char*, kMaxOperands> at = data;
+    for (size_t k = 0; k < n_operands; ++k) at[k] += begin * strides[k];
+    inner(at.data(), strides.data(), end - begin);
+  });
+}
+
 }  // namespace
 
 void strided_loop(const Shape& sizes, const Operands& operands, InnerLoop inner) {
@@ -106,16 +134,12 @@ void strided_loop(const Shape& sizes, const Operands& operands, InnerLoop inner)
     else if (t.numel() == 1) strides[k] = 0;
     else flat = false;
   }
-  if (flat) {
-    if (numel <= kGrain) return inner(data.data(), strides.data(), numel);
-    parallel_for(0, numel, kGrain, [&](int64_t begin, int64_t end) {
-      std::array<char*, kMaxOperands> at = data;
-      for (size_t k = 0; k < operands.count; ++k) at[k] += begin * strides[k];
-      inner(at.data(), strides.data(), end - begin);
-    });
-    return;
-  }
+  if (flat) return run_flat(data, strides, operands.count, numel, inner);
   const Walk walk = make_walk(sizes, operands);
+  if (walk.sizes.size() == 1) {
+    for (size_t k = 0; k < operands.count; ++k) strides[k] = walk.strides[k][0];
+    return run_flat(walk.data, strides, operands.count, numel, inner);
+  }
   const int64_t rows = numel / walk.sizes[0];
   const int64_t grain = std::max<int64_t>(1, kGrain / walk.sizes[0]);
   parallel_for(0, rows, grain, [&](int64_t begin, int64_t end) {
@@ -208,7 +232,7 @@ Tensor as_contiguous(const Tensor& tensor) {
 
 Tensor as_dtype(const Tensor& tensor, DType dtype) {
   if (tensor.dtype() == dtype) return tensor;
-  Tensor copy = empty(tensor.sizes(), dtype, tensor.device());
+  Tensor copy = empty_as(tensor, dtype, tensor.device());
   if (tensor.numel() == 1) convert_one(copy, tensor);
   else copy_into(copy, tensor);
   return copy;

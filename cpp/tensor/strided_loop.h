@@ -35,7 +35,7 @@ void strided_loop(const Shape& sizes, const Operands& operands, InnerLoop inner)
 void copy_into(const Tensor& dst, const Tensor& src);
 /// The tensor itself when contiguous, else a row-major copy.
 Tensor as_contiguous(const Tensor& tensor);
-/// The tensor itself when it has the dtype, else a converted copy.
+/// The tensor itself when it has the dtype, else a converted copy in the same order.
 Tensor as_dtype(const Tensor& tensor, DType dtype);
 
 /// One element per line of cache would waste the vector units, so the usual layouts

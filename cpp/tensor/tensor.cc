@@ -36,21 +36,6 @@ int64_t checked_numel(const Shape& sizes, DType dtype) {
   return count;
 }
 
-// Elements from the first to behind the last one; 0 without elements.
-int64_t extent(const Shape& sizes, const Shape& strides) {
-  PKG_CHECK(sizes.size() == strides.size(), RuntimeError, "[op] expected a stride for each "
-            "dimension, got the shape ", sizes, " and the strides ", strides, ".");
-  Checked last = 0;
-  bool empty = false;
-  for (size_t d = 0; d < sizes.size(); ++d) {
-    PKG_CHECK(sizes[d] >= 0 && strides[d] >= 0, ValueError, "[op] expected no negative size "
-              "or stride, got the shape ", sizes, " and the strides ", strides, ".");
-    if (sizes[d] > 1) last += (Checked(sizes[d]) - 1) * strides[d];
-    empty |= sizes[d] == 0;
-  }
-  return empty ? 0 : int64_t(last + 1);
-}
-
 // Bytes from the first to behind the last element of foreign memory.
 int64_t foreign_nbytes(const Shape& sizes, const Shape& strides, DType dtype) {
   try {
@@ -115,6 +100,20 @@ Tensor alias(const Tensor& base, Shape sizes, Shape strides, int64_t offset) {
   impl->base = base.is_view() ? base.impl()->base : base.ref();
   impl->own_version = base.impl()->own_version;
   return Tensor(std::move(impl));
+}
+
+int64_t extent(const Shape& sizes, const Shape& strides) {
+  PKG_CHECK(sizes.size() == strides.size(), RuntimeError, "[op] expected a stride for each "
+            "dimension, got the shape ", sizes, " and the strides ", strides, ".");
+  Checked last = 0;
+  bool empty = false;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    PKG_CHECK(sizes[d] >= 0 && strides[d] >= 0, ValueError, "[op] expected no negative size "
+              "or stride, got the shape ", sizes, " and the strides ", strides, ".");
+    if (sizes[d] > 1) last += (Checked(sizes[d]) - 1) * strides[d];
+    empty |= sizes[d] == 0;
+  }
+  return empty ? 0 : int64_t(last + 1);
 }
 
 void check_inside(int64_t room, const Shape& sizes, const Shape& strides, int64_t offset) {

@@ -177,6 +177,9 @@ inline Tensor empty(const Spec& spec) {
 /// `offset` is absolute, in elements.  The caller vouches that it stays inside
 /// (check_inside); RuntimeError for a number of elements that overflows.
 Tensor alias(const Tensor& base, Shape sizes, Shape strides, int64_t offset);
+/// Elements from the first to behind the last one; 0 without elements.  ValueError for a
+/// negative size or stride.
+int64_t extent(const Shape& sizes, const Shape& strides);
 /// RuntimeError unless every element of such a view lies in memory of `room` elements.
 void check_inside(int64_t room, const Shape& sizes, const Shape& strides, int64_t offset);
 /// Another tensor over the same storage that autograd does not know to be a view.

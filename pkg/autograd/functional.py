@@ -153,7 +153,7 @@ def _rows(
         return tuple(new(shape + tuple(x.shape), dtype=x.dtype) for x in xs)
     rows: list[tuple[Tensor, ...]] = []
     for i in range(y.numel()):
-        seed = _zeros_like(y.detach())
+        seed = y.detach().new_zeros(y.shape)
         seed.view(-1)[i] = 1.0
         rows.append(_gradients((y,), xs, (seed,), create_graph))
     results = []

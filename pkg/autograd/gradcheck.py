@@ -52,7 +52,8 @@ def _numeric(
     import numpy as np
 
     plain = [x.detach().clone() if isinstance(x, Tensor) else x for x in inputs]
-    flat = plain[which].reshape(-1)  # shares the memory of the contiguous clone
+    plain[which] = plain[which].new_empty(plain[which].shape).copy_(plain[which])
+    flat = plain[which].view(-1)  # row-major now: shares its memory
     columns: list[list[Any]] = []
     for k in range(flat.numel()):
         middle = flat[k].item()
@@ -92,7 +93,7 @@ def gradcheck(
         numeric = _numeric(func, inputs, which, eps)
         for number, (output, want) in enumerate(zip(outputs, numeric)):
             for k in range(output.numel()):
-                seed = core.Operator("zeros_like")(output.detach())
+                seed = output.detach().new_zeros(output.shape)
                 seed.view(-1)[k] = 1.0
                 grads = _gradients((output,), tensors, (seed,), False)
                 got = grads[place].detach().numpy().reshape(-1)

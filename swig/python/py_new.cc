@@ -6,6 +6,7 @@
 #include "ops/functions.h"
 #include "py_tensor.h"
 #include "py_type.h"
+#include "tensor/layout.h"
 #include "tensor/nested_numbers.h"
 #include "tensor/strided_loop.h"
 
@@ -105,7 +106,7 @@ Tensor tensor_from_data(PyObject* data, std::optional<DType> dtype) {
               "from_numpy(numpy.frombuffer(...)).");
     const Tensor source = is_tensor(data) ? unwrap(data) : over_array(data);
     source.wait();
-    Tensor copy = empty(source.sizes(), dtype.value_or(source.dtype()), source.device());
+    Tensor copy = empty_as(source, dtype.value_or(source.dtype()), source.device());
     if (!source.is_meta()) copy_into(copy, source);
     return copy;
   }

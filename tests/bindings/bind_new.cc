@@ -3,6 +3,7 @@
 #include "bind.h"
 #include "memory.h"
 #include "ops/functions.h"
+#include "tensor/layout.h"
 #include "tensor/nested_numbers.h"
 #include "tensor/strided_loop.h"
 
@@ -69,7 +70,7 @@ Tensor tensor_from_data(py::handle data, std::optional<DType> dtype) {
     const Tensor source = given ? *given : over_array(data);
     source.wait();
     const Tensor copy =
-        empty(source.sizes(), dtype.value_or(source.dtype()), source.device());
+        empty_as(source, dtype.value_or(source.dtype()), source.device());
     if (!source.is_meta()) copy_into(copy, source);
     return copy;
   }

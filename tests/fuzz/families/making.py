@@ -90,9 +90,19 @@ def _strided(c: Chooser, s: Schema) -> Given:
         room -= step * (n - 1)
     offset = c.rng.randint(0, max(room, 0))
     given: Given = {"self": own, "size": size, "stride": strides, "offset": offset}
+    rows, columns = own.shape
+    layout = [columns, 1]
     if s.name == "_strided_scatter":
         given["src"] = c.tensor(tuple(size), own.dtype)
+        layout = c.one(layout, [1, rows])
+    given["layout"] = c.one(None, layout)
     return given
+
+
+@family("_copy_as")
+def _copy_as(c: Chooser, s: Schema) -> Given:
+    shape = c.shape(0, 5)
+    return {"like": c.tensor(shape), "self": c.tensor(shape)}
 
 
 @family("_max_pool2d_backward")
