@@ -33,7 +33,7 @@ def row_major(shape):
 
 
 class Layout:
-    """A shape that broadcasts to `shape`, in memory in some order, with gaps or none."""
+    """Sizes that broadcast to `shape`, in memory in some order, with gaps or none."""
 
     def __init__(self, shape, rng, broadcast=True):
         self.shape = list(shape)
@@ -182,7 +182,7 @@ def test_scheduled_results_lie_as_others():
         x = pkg.ones(700, 900).t()
         y = ((x + 1).exp() * x).to(pkg.float64)
         assert steps_of(y) == (1, 900)
-        np.testing.assert_allclose(y.numpy(), np.full((900, 700), np.exp(2.0)), rtol=1e-6)
+        np.testing.assert_allclose(y.numpy(), np.full((900, 700), np.exp(2)), rtol=1e-6)
     finally:
         core.set_async(before)
 
@@ -209,7 +209,7 @@ def test_copies_of_arrays_keep_the_order():
     assert np.asarray(x + 1).flags.f_contiguous
 
 
-# --- Gradients -------------------------------------------------------------------------
+# --- Gradients ---------------------------------------------------------------------
 
 
 def test_the_gradient_of_a_leaf_lies_as_the_leaf():
@@ -226,11 +226,11 @@ def test_the_gradient_of_a_leaf_lies_as_the_leaf():
             np.testing.assert_array_equal(leaf.grad, weights * (2 if again else 1))
         leaf.grad = None
         leaf.sum().backward()  # one number, expanded
-        assert steps_of(leaf.grad) == want and leaf.grad.tolist() == pkg.ones(leaf.shape).tolist()
+        assert steps_of(leaf.grad) == want and bool((leaf.grad == 1).all())
 
 
 def written(x, w, order, views):
-    """Writes to views, recorded, of a result in this order; a number that depends on all."""
+    """A number made of a result in this order, with recorded writes to its views."""
     y = (x * 2).permute(order) * 1
     late = y[..., 0]
     for k, (dim, at) in enumerate(views):
@@ -273,7 +273,8 @@ def test_writes_to_views_of_strided_memory():
     memory = np.zeros((4, 6))
     w = pkg.tensor([2.0, 3.0, 5.0], dtype=pkg.float64, requires_grad=True)
     detached = pkg.zeros(6, 8, dtype=pkg.float64)[1:4, ::2].t().detach()
-    for base in (pkg.from_numpy(memory.T[::2]), pkg.from_numpy(memory[1:, :3]), detached):
+    transposed, sliced = pkg.from_numpy(memory.T[::2]), pkg.from_numpy(memory[1:, :3])
+    for base in (transposed, sliced, detached):
         before = base[:, 1]
         base[1] = w[: base.shape[1]].sum()
         base[:, 0].add_(w[0])

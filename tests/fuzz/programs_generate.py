@@ -112,13 +112,11 @@ class Generator(Pieces):
         d = rng.randrange(len(shape))
         texts = [f".unsqueeze({d})", f".squeeze({d})", "[:]"]
         texts.append(f".transpose({d}, {self.dim(a)})")
-        # Of others one library may give a view and the other a copy, as pkg lays
-        # results out in its own way.
+        texts.append(".detach()")
+        # Of others one library may give a view and the other a copy: results that are
+        # not elementwise are row-major in pkg.
         if self.names[a].is_contiguous():
             texts += [".reshape(-1)", f".view({shape})", ".contiguous()", ".flatten()"]
-            texts.append(
-                ".detach()"
-            )  # what it gives owns its memory, in row-major order
         if shape[d]:
             at = rng.randrange(shape[d])
             texts += [f".select({d}, {at})", f".narrow({d}, {at}, {shape[d] - at})"]
@@ -193,7 +191,7 @@ class Generator(Pieces):
         return f"{self.fresh()} = lib.{name}([{a}, {b}], 0)"
 
     def apart(self):
-        a = self.pick(lambda t: t.is_contiguous())
+        a = self.pick()
         return a and self.rng.choice([
             f"{self.fresh()} = {a}.detach()", f"{self.fresh()} = {a}.data",
             self.cut(), f"{a}.data.mul_({self.number()})",
