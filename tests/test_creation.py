@@ -108,6 +108,8 @@ def test_sequences_to_infinity_are_computed_from_both_ends():
     np.testing.assert_array_equal(got, [nan, inf, nan, nan, nan])
     assert pkg.linspace(3, 9, 1).tolist() == [3]
     assert pkg.logspace(3, 9, 1, base=2).tolist() == [8]
+    tiny = 1e-45 / 2  # 0 in float32, so that it is a power of -1
+    assert pkg.logspace(tiny, -4, 3, base=-1.0).tolist() == [1, 1, 1]
 
 
 HUGE = 2**62

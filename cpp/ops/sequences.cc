@@ -87,9 +87,10 @@ Tensor spaced(const char* op, const Scalar& start, const Scalar& end, int64_t st
             steps, ".");
   check_fits(op, start, type, "start");
   check_fits(op, end, type, "end");
-  double a = start.to<double>(), b = end.to<double>();
+  double a = 0, b = 0;
   visit_dtype(type, [&]<class T>(TypeTag<T>) {
-    if constexpr (std::is_integral_v<T>) a = double(start.to<T>()), b = double(end.to<T>());
+    a = double(start.to<T>());
+    b = double(end.to<T>());
   });
   const double step = steps > 1 ? (b - a) / double(steps - 1) : 0.0;
   const int64_t half = steps > 1 ? steps / 2 : 1;
