@@ -134,7 +134,7 @@ def test_one_value_may_be_written_to_elements_that_share_memory():
 
 
 def test_what_cannot_be_recorded_is_refused_before_it_is_written():
-    """Memory that is two elements at once, each of which would have its own gradient."""
+    """Memory that is two elements at once, each with a gradient of its own."""
     memory = pkg.zeros(3)
     base = memory.expand(2, 3).detach()
     with pytest.raises(NotImplementedError, match="repeats its elements"):

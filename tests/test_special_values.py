@@ -397,7 +397,8 @@ def test_a_bool_is_no_factor_of_numbers(name):
 @pytest.mark.parametrize("dtype", [pkg.float32, pkg.bfloat16, pkg.float16])
 def test_slopes_of_a_product_whose_parts_overflow(dtype):
     large = 2.0**120 if dtype is not pkg.float16 else 2.0**12
-    x = pkg.tensor([large, large, 1 / large, 1 / large], dtype=dtype, requires_grad=True)
+    numbers = [large, large, 1 / large, 1 / large]
+    x = pkg.tensor(numbers, dtype=dtype, requires_grad=True)
     x.prod().backward()
     want = (1 / x).float().detach().numpy()
     np.testing.assert_allclose(x.grad.float().numpy(), want)
