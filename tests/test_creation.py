@@ -175,3 +175,11 @@ def test_what_has_too_few_dimensions():
             call()
     with pytest.raises(IndexError, match="from an empty tensor"):
         pkg.ones(0, device="meta").take(pkg.tensor([0]))
+
+
+def test_a_result_without_end_is_refused_in_the_name_of_the_op():
+    """Also where the operands are so large that the call may be scheduled."""
+    for n in (3, 300_000):
+        x, endless = pkg.zeros(n, 1), pkg.zeros(1).expand(2**62)
+        with pytest.raises((RuntimeError, MemoryError), match=r"^\[addcmul\]"):
+            x.addcmul(endless, x)

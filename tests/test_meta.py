@@ -35,6 +35,7 @@ MIXED = {
     "clamp": lambda: meta(3).clamp(max=pkg.ones(3, dtype=pkg.int64)),
     "lerp": lambda: pkg.lerp(meta(3), meta(3), pkg.ones(1)),
     "isin": lambda: pkg.isin(meta(3), INDEX),
+    "isin_nothing": lambda: pkg.isin(pkg.ones(3), meta(0)),
     "searchsorted": lambda: pkg.searchsorted(meta(3, dtype=pkg.int64), INDEX),
     "take": lambda: pkg.take(pkg.ones(3), meta(2, dtype=pkg.int64)),
     "nll_loss": lambda: nn.functional.nll_loss(meta(2, 3), INDEX),

@@ -189,6 +189,7 @@ void infer_shapes(const Operator& op, std::span<const Value> args, Spec* specs) 
   const Operator& definition = op.definition();
   try {
     definition.shape_boxed(definition.shape, args.data(), specs);
+    for (size_t i = 0; i < op.schema.returns.size(); ++i) specs[i].sizes.numel();  // raises
   } catch (Error& error) {
     error.rename(op.schema.name);
     throw;

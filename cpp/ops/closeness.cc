@@ -37,7 +37,9 @@ Tensor isclose(const Tensor& self, const Tensor& other, double rtol, double atol
 Tensor isin(const Tensor& elements, const Tensor& tests) {
   if (tests.ndim() == 0) return eq(elements, tests);
   const int64_t count = tests.numel();
-  if (count == 0) return full_like(elements, 0, DType::Bool, elements.device(), false);
+  if (count == 0 && tests.device() == elements.device()) {
+    return full_like(elements, 0, DType::Bool, elements.device(), false);
+  }
   const Tensor line = to_dtype(reshape(tests, Shape{count}), result_type(elements, tests));
   const Tensor sorted = std::get<0>(sort(line, 0, false, false));
   const Tensor at = minimum(search(sorted, elements, false), Tensor(count - 1));
