@@ -28,8 +28,9 @@ def is_pass(line):
 class Generator(Pieces):
     """Makes the lines."""
 
-    def __init__(self, seed, names, numbers_only=False):
+    def __init__(self, seed, names, numbers_only=False, watched=True):
         super().__init__(random.Random(seed), names, numbers_only)
+        self.watched = watched  # all tensors, after each line
         self.hooks = 0
         # What the program has: hooks that look at .grad as it grows, threads, hooks
         # that change a gradient.
@@ -249,7 +250,9 @@ class Generator(Pieces):
         return f"{a}.grad_fn.register_prehook(before('{h}', {factor}))"
 
     def keep(self):
-        return f"{self.pick()}.retain_grad()"
+        # It is a hook, and stays behind as one, until somebody looks at the view.
+        a = self.pick()
+        return f"{a}.retain_grad()" if self.watched or self.may_hook(a) else None
 
     def root(self):
         """A differentiable tensor, or any: (expression, needs no gradient given)."""

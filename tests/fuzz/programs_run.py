@@ -183,7 +183,7 @@ def generate(seed, watch, lib, length=16, numbers_only=False):
     their histories.
     """
     run = Run(lib, watch)
-    generator = Generator(seed, run.names, numbers_only)
+    generator = Generator(seed, run.names, numbers_only, watch)
     lines = []
     for _ in range(4 * length):
         if len(lines) == length or run.ended:
