@@ -10,11 +10,12 @@ import re
 import pytest
 
 import pkg
+from pkg._binding import core
 
 OPS = {
     schema.partition("(")[0]: schema
-    for name in pkg._core.operator_names("pkg")
-    for schema in pkg._core.Operator(name, "pkg").schemas
+    for name in core.operator_names("pkg")
+    for schema in core.Operator(name, "pkg").schemas
     if re.search(r"\bScalar\??\s+\w+", schema)
 }
 #: Counts and orders are no elements: they stay what they are.
@@ -74,7 +75,7 @@ def call(op, dtype, **numbers):
         kind.startswith("Tensor") for kind, _ in parameters(OPS[op])
     ):
         named["dtype"] = dtype
-    return pkg._core.Operator(op.partition(".")[0], "pkg")(**named)
+    return core.Operator(op.partition(".")[0], "pkg")(**named)
 
 
 @pytest.mark.parametrize("op, name, dtype", CASES)
