@@ -9,13 +9,8 @@ fit them; a line that raises stays in the program, since it must raise in both.
 import random
 import re
 
-from programs_pieces import Pieces, base_of, of_pair
+from programs_pieces import IN_PLACE, UNARY, Pieces, base_of, of_pair
 
-UNARY = [
-    "sin", "cos", "tanh", "sigmoid", "neg", "relu", "abs", "square", "exp", "clone",
-    "erf",
-]  # fmt: skip
-IN_PLACE = ["sin_", "tanh_", "sigmoid_", "neg_", "relu_", "exp_", "zero_", "square_"]
 #: Lines with one of these may end with some gradients stored and others not.
 PASSES = (".backward(", "autograd.grad(", "in_threads(")
 

@@ -6,6 +6,11 @@ SHAPES = [
     (0, 3), (2, 2, 2), (1, 2, 3), (2, 1, 2, 1), (1, 2, 1, 2, 1), (2, 1, 1, 1, 1, 2, 1),
     (1, 1, 2, 1, 1, 2, 1, 1), (1, 2, 1, 1, 1, 1, 2, 1, 1),
 ]  # fmt: skip
+UNARY = [
+    "sin", "cos", "tanh", "sigmoid", "neg", "relu", "abs", "square", "exp", "clone",
+    "erf",
+]  # fmt: skip
+IN_PLACE = ["sin_", "tanh_", "sigmoid_", "neg_", "relu_", "exp_", "zero_", "square_"]
 
 
 def base_of(tensor):
