@@ -81,5 +81,6 @@ def test_a_float_parameter_takes_ints_of_any_length():
     assert filled.tolist() == [2.0**64, -(2.0**65), 1.0]
     assert pkg.nn.functional.smooth_l1_loss(x[2:], x[2:] + 1, beta=2**70).item() < 1e-9
     assert pkg.isclose(x[2:], x[2:] + 1, atol=2**64).all()
+    assert x.nan_to_num(np.uint64(2**63 + 2048))[0].item() == 2**63
     with pytest.raises(OverflowError, match="int too large to convert to float"):
         x.nan_to_num(10**400)

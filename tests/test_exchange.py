@@ -479,3 +479,15 @@ def test_numpy_scalars_are_numbers(name):
     number = getattr(np, name)(1)
     assert (pkg.zeros(2) + number).tolist() == [1, 1]
     assert pkg.full((1,), number).item() == 1 and pkg.tensor([number]).item() == 1
+
+
+def test_strides_that_reach_nothing_may_be_any_number():
+    """Of dimensions of size 1, and of what has no elements."""
+    torch = pytest.importorskip("torch")
+    far = [
+        torch.ones(4).as_strided((1,), (2**61,)),
+        torch.ones(0, 3).as_strided((0, 3), (2**62, 2**61)),
+    ]
+    for array in far:
+        for copy in (None, True):
+            assert pkg.from_dlpack(array, copy=copy).tolist() == array.tolist()

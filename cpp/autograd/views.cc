@@ -87,6 +87,8 @@ void renew(const Tensor& view) {
   // Passes of several threads may ask for one view.  What dies does so after the lock.
   static std::mutex renewing;
   Ref<Node> before;
+  const AutogradMeta* meta = view.autograd();
+  const Ref<TensorImpl> gradient = meta ? meta->grad.get() : Ref<TensorImpl>();
   std::lock_guard lock(renewing);
   if (is_fresh(view)) return;
   before = grad_fn(view);

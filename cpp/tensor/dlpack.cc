@@ -65,11 +65,13 @@ Tensor copy_of(const Tensor& tensor) {
   return copy;
 }
 
-/// A copy made byte by byte, of elements that lie anywhere.
+/// A copy made byte by byte, of elements that lie at any address.
 Tensor copy_of_bytes(char* data, Shape sizes, Shape strides, DType dtype) {
   Tensor copy = empty(sizes, dtype);
   const int64_t step = itemsize(dtype);
-  for (int64_t& stride : strides) stride = Checked(stride) * step;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    strides[d] = sizes[d] > 1 ? Checked(strides[d]) * step : Checked(0);
+  }
   sizes.push_back(step);
   strides.push_back(1);
   const Tensor from = from_blob(data, sizes, strides, DType::UInt8, [] {});
@@ -133,7 +135,9 @@ Tensor from_dlpack(Managed* managed, std::optional<bool> copy) {
   char* data = static_cast<char*>(array.data) + array.byte_offset;
   const bool aligned = sizes.numel() == 0 || uintptr_t(data) % uintptr_t(itemsize(*dtype)) == 0;
   if (copy.value_or(is_read_only(*managed) || !aligned) && (!is_copy(*managed) || !aligned)) {
-    const Tensor result = copy_of_bytes(data, sizes, strides, *dtype);
+    const Tensor result =
+        aligned ? copy_of(from_blob(data, sizes, strides, *dtype, [] {}))
+                : copy_of_bytes(data, sizes, strides, *dtype);
     discard(managed);
     return result;
   }

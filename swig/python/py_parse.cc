@@ -24,14 +24,15 @@ bool parse_int(PyObject* object, int64_t* out) {
 
 // A number as a double; ints of any length have one, unlike a Scalar's.
 bool parse_double(PyObject* object, double* out) {
-  if (PyLong_Check(object)) {
-    *out = PyLong_AsDouble(object);
-    if (*out == -1.0 && PyErr_Occurred()) throw_python_error();
-    return true;
-  }
   Scalar scalar;
-  if (!parse_scalar(object, &scalar)) return false;
-  *out = scalar.to<double>();
+  try {
+    if (!parse_scalar(object, &scalar)) return false;
+    *out = scalar.to<double>();
+  } catch (const IntTooBig&) {
+    const PyRef index(call_python(PyNumber_Index, object));
+    *out = index ? PyLong_AsDouble(index.get()) : -1.0;
+    if (*out == -1.0 && PyErr_Occurred()) throw_python_error();
+  }
   return true;
 }
 

@@ -41,11 +41,12 @@ std::optional<Value> parse_ints(const Argument& argument, py::handle object) {
 
 // A number as a double; ints of any length have one, unlike a Scalar's.
 std::optional<double> as_double(py::handle object) {
-  if (py::isinstance<py::int_>(object)) {
+  try {
+    const auto number = as_scalar(object);
+    return number ? std::optional(number->to<double>()) : std::nullopt;
+  } catch (const IntTooBig&) {
     return double(py::float_(py::reinterpret_borrow<py::object>(object)));
   }
-  const auto number = as_scalar(object);
-  return number ? std::optional(number->to<double>()) : std::nullopt;
 }
 
 std::optional<Value> parse_list(const Argument& argument, py::handle object) {
