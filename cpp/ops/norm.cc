@@ -16,6 +16,7 @@ const Op<Tensor(const Tensor&, const Scalar&, const Dims&, bool, MaybeType)> vec
     "linalg_vector_norm"};
 const Op<Tensor(const Tensor&, const Tensor&, const Tensor&)> clamp{"clamp"};
 const BinaryOp same{"_same"};
+const UnaryOp second_is_zero{"_second_is_zero"};
 
 Spec vector_norm_rule(const Tensor& self, const Scalar& ord, const Dims& dim, bool keepdim,
                       MaybeType dtype) {
@@ -43,7 +44,9 @@ TensorList vector_norm_gradient(const GradContext& g) {
   const Tensor grad = restore_dims(g.grad(), g.shape(0), dim, keepdim);
   const Tensor norm = restore_dims(g.result(), g.shape(0), dim, keepdim);
   const Tensor x = to_dtype(g.input(0), g.result().dtype());
-  if (p == 0) return {full_like(x, 0)};
+  if (p == 0) {  // zeros that have a derivative, zeros too
+    return {where(full_like(x, 1), Tensor(0), second_is_zero(x))};
+  }
   if (p == 1) return {mul(grad, sign(x))};
   if (std::isinf(p)) {  // equal elements share
     const Tensor at = to_dtype(same(abs(x), norm), x.dtype());
