@@ -55,7 +55,7 @@ TensorList vector_norm_gradient(const GradContext& g) {
     return {mul(where(ne(x, x), Tensor(0), sign(x)), part)};  // as PyTorch: none to NaN
   }
   const Tensor safe = where(eq(norm, Tensor(0)), Tensor(1), norm);
-  if (p == 2) return {mul(x, div(grad, safe))};
+  if (p == 2) return {mul(div(x, safe), grad)};  // the quotient is at most 1
   const Tensor zero = eq(x, Tensor(0));
   const Tensor size = where(zero, Tensor(1), abs(x));
   const Tensor slope = mul(sign(x), pow(size, Tensor(p - 1)));

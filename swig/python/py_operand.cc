@@ -62,7 +62,7 @@ bool parse_scalar(PyObject* object, Scalar* out) {
     *out = int64_t(value);
   } else if (is_tensor(object)) {
     const Tensor& tensor = unwrap(object);
-    if (tensor.ndim() != 0 || tensor.requires_grad()) return false;
+    if (tensor.ndim() != 0 || tensor.requires_grad() || tensor.is_meta()) return false;
     *out = item(tensor);
   } else {
     // NumPy scalars: 0-d objects with a dtype of one letter kind.

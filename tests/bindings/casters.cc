@@ -121,7 +121,7 @@ std::optional<Scalar> as_scalar(py::handle object) {
     return Scalar(int_value(py::reinterpret_borrow<py::int_>(object)));
   }
   if (const auto tensor = as_tensor(object)) {
-    if (tensor->ndim() != 0 || tensor->requires_grad()) return std::nullopt;
+    if (tensor->ndim() || tensor->requires_grad() || tensor->is_meta()) return std::nullopt;
     return item(*tensor);
   }
   return as_foreign_scalar(object);

@@ -229,6 +229,13 @@ def on_meta(call: Call) -> bool:
     return found or any(str(v) == "meta" for v in call.all())
 
 
+def mask_without_dims(call: Call) -> bool:
+    """A bool of no dimensions among the indices."""
+    named = given(call)
+    found = tensors_in(named.get("index", named.get("indices")))
+    return any(d.dtype == "bool" and not d.shape for d in found)
+
+
 def numpys_bool(call: Call) -> bool:
     return any(v == Foreign("numpy bool") for v in call.all())
 
@@ -244,6 +251,7 @@ CONDITIONS = {
     "beyond a dtype": beyond,
     "integers beyond float16": beyond_half,
     "unsigned": unsigned,
+    "0-d mask": mask_without_dims,
     "equals": equals,
     "not sorted": not_sorted,
     "negative index": negative_index,
