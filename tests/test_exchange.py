@@ -488,6 +488,6 @@ def test_strides_that_reach_nothing_may_be_any_number():
         torch.ones(4).as_strided((1,), (2**61,)),
         torch.ones(0, 3).as_strided((0, 3), (2**62, 2**61)),
     ]
-    for array in far:
+    for far_off in far:
         for copy in (None, True):
-            assert pkg.from_dlpack(array, copy=copy).tolist() == array.tolist()
+            assert pkg.from_dlpack(far_off, copy=copy).tolist() == far_off.tolist()
