@@ -264,7 +264,6 @@ op.uniform_: w.uniform_()
 op.dropout: pkg.dropout(leaf).sum().backward(); leaf.grad = None
 op._adam_step_: op('_adam_step_')([w], [x], [w], [x], 0., .9, .9, 1., 0., 1, True)
 op._clip_grad_norm_: op('_clip_grad_norm_')([x, w], 9.0, 2.0)
-op._copy_as: op('_copy_as')(x.t(), x)
 op._diagonal_backward: op('_diagonal_backward')(x[0], (2, 2), 0, 0, 1)
 op._index: op('_index')(x, [i])
 op._index_put: op('_index_put')(x, [i], x)

@@ -5,6 +5,7 @@ Strides are compared where they mean something: of dimensions of more than one e
 """
 
 import random
+import re
 
 import numpy as np
 import pytest
@@ -30,6 +31,11 @@ def steps_of(tensor):
 def row_major(shape):
     strides = np.empty(shape, "int8").strides if 0 not in shape else ()
     return steps(strides, shape)
+
+
+def strided(flat, shape, strides):
+    """An array over the memory of another one of 8-byte elements."""
+    return np.lib.stride_tricks.as_strided(flat, shape, [8 * s for s in strides])
 
 
 class Layout:
@@ -58,12 +64,10 @@ class Layout:
 
     def array(self):
         flat = np.arange(1, self.room + 1) / self.room
-        return np.lib.stride_tricks.as_strided(
-            flat, self.shape, [8 * s for s in self.strides]
-        )
+        return strided(flat, self.shape, self.strides)
 
-    def tensor(self, device="cpu"):
-        flat = pkg.tensor(np.arange(1, self.room + 1) / self.room).to(device=device)
+    def tensor(self):
+        flat = pkg.tensor(np.arange(1, self.room + 1) / self.room)
         return pkg.ops._strided_view(flat, self.shape, self.strides, 0)
 
     def theirs(self, torch):
@@ -131,6 +135,7 @@ def test_results_lie_as_pytorchs(table):
             theirs = f(torch, *[x.theirs(torch) for x in operands])
             assert ours.shape == tuple(theirs.shape)
             assert steps_of(ours) == steps_of(theirs), (name, seed)
+            assert ours.is_contiguous() == theirs.is_contiguous(), (name, seed)
             if "rand" in name or "empty" in name or "dropout" in name:
                 continue
             got, want = ours.double().numpy(), theirs.double().numpy()
@@ -156,6 +161,18 @@ def test_results_lie_as_numpys():
             assert steps_of(got) == steps(strides, want.shape), seed
 
 
+def test_row_major_results_say_so():
+    """Whatever the strides of their dimensions of one element."""
+    for seed in SEEDS:
+        (x,) = layouts(seed, 1)
+        for name, f in UNARY.items():
+            y = f(pkg, x.tensor())
+            lies = not y.numel() or steps_of(y) == row_major(y.shape)
+            assert y.is_contiguous() == y[...].is_contiguous() == lies, (name, seed)
+    y = pkg.rand(8, 6, 6, 1).permute(0, 3, 1, 2)[:, :, :, :3] * 2
+    assert y.is_contiguous() and y.stride() == (18, 18, 3, 1)
+
+
 @pytest.mark.parametrize("row", ELEMENTWISE, ids=lambda row: row.name)
 def test_every_elementwise_op_keeps_the_order(row):
     """Of dense operands that agree, dense or with gaps, on CPU and on Meta."""
@@ -163,7 +180,13 @@ def test_every_elementwise_op_keeps_the_order(row):
     call = getattr(pkg, row.name)
     values = np.random.default_rng(0).uniform(*np.clip(row.domain, -4, 4), (4, 3, 5))
     x = pkg.tensor(values.astype(dtype))
-    for view in (x.permute(2, 0, 1), x.permute(2, 1, 0), x[:, ::2].transpose(0, 2)):
+    meta = pkg.empty_like(x, device="meta")
+    for view_of in (
+        lambda x: x.permute(2, 0, 1),
+        lambda x: x.permute(2, 1, 0),
+        lambda x: x[:, ::2].transpose(0, 2),
+    ):
+        view = view_of(x)
         want = call(*[view.contiguous()] * row.arity)
         dense = steps_of(view.clone())
         assert dense != row_major(view.shape)
@@ -171,7 +194,8 @@ def test_every_elementwise_op_keeps_the_order(row):
             got = call(*[operand] * row.arity)
             assert steps_of(got) == dense
             np.testing.assert_array_equal(got.numpy(), want.numpy())
-            assert steps_of(call(*[operand.to(device="meta")] * row.arity)) == dense
+        for operand in (view_of(meta), view_of(meta).clone()):
+            assert steps_of(call(*[operand] * row.arity)) == dense
 
 
 def test_scheduled_results_lie_as_others():
@@ -179,10 +203,12 @@ def test_scheduled_results_lie_as_others():
     before = core.async_enabled()
     core.set_async(True)
     try:
-        x = pkg.ones(700, 900).t()
-        y = ((x + 1).exp() * x).to(pkg.float64)
+        values = np.arange(630000.0).reshape(700, 900) / 630000
+        x = pkg.tensor(values).t()
+        y = ((x + 1).exp() * x).to(pkg.float32)
         assert steps_of(y) == (1, 900)
-        np.testing.assert_allclose(y.numpy(), np.full((900, 700), np.exp(2)), rtol=1e-6)
+        want = (np.exp(values + 1) * values).T
+        np.testing.assert_allclose(y.numpy(), want, rtol=1e-6)
     finally:
         core.set_async(before)
 
@@ -292,3 +318,93 @@ def test_writes_to_views_of_strided_memory():
         dense[:, 1].sum().backward()
         assert v.tolist() == w.grad.tolist()
         w.grad = None
+
+
+def test_bases_whose_elements_share_places_are_refused():
+    """One place that is two elements has no one gradient; others have theirs."""
+    rng, taken, refused = random.Random(0), 0, 0
+    for seed in range(400):
+        if seed % 2:
+            (apart,) = layouts(seed, 1, broadcast=False)
+            shape, strides = apart.shape, apart.strides
+        else:
+            apart = None
+            shape = [rng.choice((1, 2, 3)) for _ in range(rng.choice((1, 2, 3)))]
+            strides = [rng.randint(0, 7) for _ in shape]
+        if not shape or 0 in shape:
+            continue
+        room = 1 + sum((n - 1) * s for n, s in zip(shape, strides))
+        memory = np.zeros(room)
+        places = strided(np.arange(room), shape, strides)
+        base = pkg.from_numpy(strided(memory, shape, strides))
+        dim = rng.randrange(len(shape))
+        part = base.select(dim, rng.randrange(shape[dim]))
+        w = pkg.ones(part.shape, dtype=pkg.float64, requires_grad=True)
+        try:
+            part.copy_(w)
+        except RuntimeError as error:
+            assert re.search("repeats its elements|single memory location", str(error))
+            assert apart is None and not memory.any()
+            refused += 1
+            continue
+        assert len(np.unique(places)) == places.size, (shape, strides)
+        weights = pkg.arange(1.0, base.numel() + 1).double().reshape(shape)
+        (base * weights).sum().backward()
+        hit = (base.detach() * weights).numpy()
+        assert sorted(w.grad.flatten().tolist()) == sorted(hit[hit != 0].tolist())
+        taken += 1
+    assert taken > 150 and refused > 50
+    windows = np.lib.stride_tricks.sliding_window_view(np.zeros(4), 3, writeable=True)
+    with pytest.raises(NotImplementedError, match="repeats its elements"):
+        pkg.from_numpy(windows)[0].copy_(pkg.ones(3).double().requires_grad_())
+
+
+def test_a_view_in_the_gaps_of_its_base_is_none():
+    """`.data =` gave the base another part of the same memory: a view of before is a
+    part of it where all of its elements are."""
+    rng, taken, refused = random.Random(0), 0, 0
+    grid = np.arange(4 * 6 * 2).reshape(4, 6, 2)
+
+    def part(sizes):
+        spans = []
+        for n in sizes:
+            first, step = rng.randrange(n), rng.choice((1, 1, 2))
+            spans.append(slice(first, rng.randint(first + 1, n), step))
+        order = list(range(3))
+        rng.shuffle(order)
+
+        def of(x):
+            array = isinstance(x, np.ndarray)
+            turned = x.transpose(order) if array else x.permute(order)
+            return turned[tuple(spans[d] for d in order)]
+
+        return of
+
+    for _ in range(800):
+        big = pkg.zeros(4, 6, 2, dtype=pkg.float64)
+        before, after = part(grid.shape), part(grid.shape)
+        base, places = before(big).detach(), before(grid)
+        of_view = part(places.shape)
+        view, shown = of_view(base), of_view(places)
+        base.data, now = after(big), after(grid)
+        w = pkg.ones(view.shape, dtype=pkg.float64, requires_grad=True)
+        if not set(shown.ravel()) <= set(now.ravel()):
+            with pytest.raises(RuntimeError, match="from before `.data"):
+                view.copy_(w)
+            refused += 1
+            continue
+        view.copy_(w)
+        ((base * pkg.tensor(now + 1.0)).sum() + view.sum()).backward()
+        np.testing.assert_array_equal(w.grad.numpy(), shown + 2.0)
+        taken += 1
+    assert taken > 40 and refused > 40
+
+
+def test_a_gradient_in_the_order_of_its_leaf_has_a_history():
+    """Of create_graph; and nobody waits for what is written to the leaf meanwhile."""
+    leaf = pkg.arange(1.0, 7.0).reshape(2, 3).t().detach().requires_grad_()
+    (leaf**3).sum().backward(create_graph=True)
+    assert leaf.grad.requires_grad and leaf.grad.stride() == leaf.stride()
+    (second,) = pkg.autograd.grad(leaf.grad.sum(), leaf)
+    np.testing.assert_array_equal(second.numpy(), 6 * leaf.detach().numpy())
+    leaf.grad = None

@@ -15,7 +15,7 @@ namespace {
 // optimisers walk both alike; row-major where that has gaps or repeats elements.
 Tensor own(Tensor grad, const Tensor& leaf) {
   const bool row_major = leaf.is_contiguous() || !is_dense(leaf);
-  const bool fits = row_major ? grad.is_contiguous() : grad.strides() == leaf.strides();
+  const bool fits = row_major ? grad.is_contiguous() : lie_alike(grad, leaf);
   const TensorImpl& impl = *grad.impl();
   const uint32_t holders = grad.is_view() ? 2 : 1;  // of the memory: the view, its base
   const bool alone = impl.use_count() == 1 && impl.storage->use_count() == holders &&
@@ -24,7 +24,9 @@ Tensor own(Tensor grad, const Tensor& leaf) {
   // A view with a history keeps it in the copy; another need not keep its base.
   const bool recorded = grad.is_view() && grad.requires_grad();
   if (!alone || recorded || !fits || grad.storage().exported()) {
-    if (!row_major) return ops::copy_as(share(leaf), grad);
+    if (!row_major) {
+      return ops::copy_(empty_as(leaf, grad.dtype(), grad.device()), grad);
+    }
     return grad.is_contiguous() ? ops::clone(grad) : ops::contiguous(grad);
   }
   return grad.is_view() ? share(grad) : grad;

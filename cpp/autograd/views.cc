@@ -8,6 +8,7 @@
 #include "autograd/leaf.h"
 #include "dispatcher/dispatcher.h"
 #include "ops/functions.h"
+#include "tensor/layout.h"
 
 namespace pkg {
 namespace {
@@ -39,26 +40,17 @@ Layout layout_of(const Tensor& base) {
 // A place that is two elements of the base has no one gradient.
 void check_layout(const Tensor& base) {
   if (base.is_contiguous()) return;
-  for (size_t d = 0; d < base.sizes().size(); ++d) {
-    PKG_CHECK(base.strides()[d] != 0 || base.sizes()[d] < 2, NotImplementedError,
-              "[backward] a tensor that repeats its elements (shape ", base.sizes(),
-              ", strides ", base.strides(), ") was changed through a view under autograd. "
-              "clone() it first.");
-  }
+  PKG_CHECK(!may_overlap(base.sizes(), base.strides()), NotImplementedError,
+            "[backward] a tensor that repeats its elements (shape ", base.sizes(),
+            ", strides ", base.strides(), ") was changed through a view under autograd. "
+            "clone() it first.");
 }
 
 // Whether a view is still a part of its base: not when `.data =` gave either of them other
 // memory, or the base another place in it.
 bool shows_its_base(const Tensor& view) {
   const TensorImpl &impl = *view.impl(), &base = *impl.base;
-  if (impl.storage != base.storage || impl.dtype != base.dtype) return false;
-  if (impl.numel == 0) return true;
-  int64_t last = impl.offset - base.offset;
-  if (last < 0) return false;
-  for (size_t d = 0; d < impl.sizes.size(); ++d) {
-    last += (impl.sizes[d] - 1) * impl.strides[d];
-  }
-  return last < extent(base.sizes, base.strides);
+  return impl.storage == base.storage && impl.dtype == base.dtype && holds(base, impl);
 }
 
 // The history "part of the base".

@@ -111,15 +111,16 @@ class OpBuilder {
     return *this;
   }
   /// Each element of the result depends on the elements at its place only.  Of an op of
-  /// the core the result keeps their order, too.
+  /// the core the result keeps their order, too, where keeps_order() does not say else.
   OpBuilder& pointwise() {
     op_.pointwise = true;
-    return keeps_order(!origin_.outside);
+    return order_is_said_ ? *this : keeps_order(!origin_.outside);
   }
   /// The result lies in memory as the operands do, and not row-major whatever they are:
   /// see tensor/layout.h.  A kernel that takes rows gets row-major results even so.
   OpBuilder& keeps_order(bool keeps = true) {
     op_.keeps_order = keeps;
+    order_is_said_ = true;
     return *this;
   }
   /// The kernel runs while the call lasts, so that a program that draws random numbers
@@ -196,6 +197,7 @@ class OpBuilder {
   }
   Operator& op_;
   Origin origin_;
+  bool order_is_said_ = false;
 };
 
 /// The `m` of a registration block.

@@ -168,15 +168,6 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .shape(same_shape)
       .cpu([](Tensor& out, const Tensor& self) { copy_into(out, self); })
       .grad("", [](const GradContext& g) -> TensorList { return {g.grad()}; });
-  m.def("_copy_as(Tensor like, Tensor self) -> Tensor")
-      .doc("A copy of self, laid out as `like`, which is dense and of its shape.")
-      .shape([](const Tensor& like, const Tensor& self) {
-        check_shape("self", self, like.sizes());
-        return same_shape(self);
-      })
-      .keeps_order()
-      .cpu([](Tensor& out, const Tensor&, const Tensor& self) { copy_into(out, self); })
-      .grad("", [](const GradContext& g) -> TensorList { return {Tensor(), g.grad()}; });
   m.def("to_dtype(Tensor self, DType dtype) -> Tensor")
       .doc("Values converted to another element type.")
       .shape([](const Tensor& self, DType dtype) {

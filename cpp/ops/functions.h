@@ -48,7 +48,6 @@ inline const Op<Tensor(const Tensor&, const Scalar&, std::optional<DType>,
                        std::optional<Device>, bool)>
     full_like{"full_like"};
 inline const UnaryOp clone{"clone"};
-inline const BinaryOp copy_as{"_copy_as"};
 inline const Op<Tensor(const Tensor&, const Tensor&)> copy_{"copy_"};
 inline const Op<Tensor(const Tensor&, DType)> to_dtype{"to_dtype"};
 inline const Op<Tensor(const Tensor&, std::optional<Device>, std::optional<DType>, bool, bool)>

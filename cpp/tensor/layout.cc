@@ -51,7 +51,29 @@ Order order_of(const Shape& sizes, std::span<const Tensor* const> operands) {
   return order;
 }
 
+// The dimensions of more than one element.
+Order by_stride(const Shape& sizes, const Shape& strides) {
+  Order order;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    if (sizes[d] > 1) order.push_back(int64_t(d));
+  }
+  std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+    return strides[size_t(a)] < strides[size_t(b)];
+  });
+  return order;
+}
+
 }  // namespace
+
+bool compute_contiguous(const Shape& sizes, const Shape& strides) {
+  if (sizes.numel() == 0) return true;
+  int64_t expected = 1;
+  for (size_t i = sizes.size(); i-- > 0;) {
+    if (sizes[i] != 1 && strides[i] != expected) return false;
+    expected *= sizes[i];
+  }
+  return true;
+}
 
 bool is_dense(const Tensor& tensor) {
   if (tensor.is_contiguous()) return true;
@@ -67,6 +89,60 @@ bool is_dense(const Tensor& tensor) {
   return true;
 }
 
+bool lie_alike(const Tensor& a, const Tensor& b) {
+  for (size_t d = 0; d < a.sizes().size(); ++d) {
+    if (a.sizes()[d] > 1 && a.strides()[d] != b.strides()[d]) return false;
+  }
+  return true;
+}
+
+bool may_overlap(const Shape& sizes, const Shape& strides) {
+  if (sizes.numel() == 0) return false;
+  int64_t last = 0;  // place of the last element of the dimensions so far
+  for (const int64_t d : by_stride(sizes, strides)) {
+    if (strides[size_t(d)] <= last) return true;
+    last += (sizes[size_t(d)] - 1) * strides[size_t(d)];
+  }
+  return false;
+}
+
+bool holds(const TensorImpl& whole, const TensorImpl& part) {
+  if (part.numel == 0) return true;
+  const int64_t first = part.offset - whole.offset;
+  if (first < 0) return false;
+  if (whole.contiguous || may_overlap(whole.sizes, whole.strides)) {
+    return first + extent(part.sizes, part.strides) <= extent(whole.sizes, whole.strides);
+  }
+  // Dimensions that lie behind each other as one, as view() makes them.
+  Shape sizes, strides;
+  for (const int64_t each : by_stride(whole.sizes, whole.strides)) {
+    const auto d = size_t(each);
+    if (!sizes.empty() && whole.strides[d] == sizes.back() * strides.back()) {
+      sizes.back() *= whole.sizes[d];
+    } else {
+      sizes.push_back(whole.sizes[d]);
+      strides.push_back(whole.strides[d]);
+    }
+  }
+  // The index in `whole` of the last element of `part`.  Since a stride is larger than
+  // all that lies inside of it, a distance is steps of the largest first.
+  Shape last(sizes.size(), 0);
+  bool inside = true;
+  const auto advance = [&](int64_t distance, int64_t times) {
+    for (size_t k = sizes.size(); k-- > 0;) {
+      last[k] += distance / strides[k] * times;
+      distance %= strides[k];
+    }
+    inside &= distance == 0;
+  };
+  advance(first, 1);
+  for (size_t d = 0; d < part.sizes.size(); ++d) {
+    if (part.sizes[d] > 1) advance(part.strides[d], part.sizes[d] - 1);
+  }
+  for (size_t k = 0; k < sizes.size(); ++k) inside &= last[k] < sizes[k];
+  return inside;
+}
+
 Shape strides_like(const Shape& sizes, std::span<const Tensor* const> operands) {
   Shape strides(sizes.size(), 0);
   int64_t next = 1;
@@ -79,12 +155,11 @@ Shape strides_like(const Shape& sizes, std::span<const Tensor* const> operands) 
 
 Tensor empty_in_order(const Spec& spec, std::span<const Tensor* const> operands) {
   Tensor result = empty(spec);
-  if (result.numel() > 1) {
-    TensorImpl& impl = *result.impl();
-    Shape strides = strides_like(spec.sizes, operands);
-    impl.contiguous = strides == impl.strides;
-    impl.strides = std::move(strides);
-  }
+  if (result.numel() <= 1) return result;
+  Shape strides = strides_like(spec.sizes, operands);
+  if (compute_contiguous(spec.sizes, strides)) return result;
+  result.impl()->strides = std::move(strides);
+  result.impl()->contiguous = false;
   return result;
 }
 

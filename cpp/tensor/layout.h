@@ -15,8 +15,20 @@
 
 namespace pkg {
 
+/// Whether elements of these strides, in elements, are row-major; those of dimensions of
+/// size 1 say nothing.
+bool compute_contiguous(const Shape& sizes, const Shape& strides);
 /// Whether every element has a place of its own, with no gaps between them.
 bool is_dense(const Tensor& tensor);
+/// Whether two tensors of one shape have their elements in the same order and at the same
+/// distances.
+bool lie_alike(const Tensor& a, const Tensor& b);
+/// Whether two elements may lie in one place.  Where dimensions are interleaved ("each
+/// step of one leaps over some of another") it says yes without looking closer.
+bool may_overlap(const Shape& sizes, const Shape& strides);
+/// Whether all elements of `part`, over the same memory, are elements of `whole`, and not
+/// what lies in gaps between them.  Of a `whole` that overlaps only the ends are compared.
+bool holds(const TensorImpl& whole, const TensorImpl& part);
 
 /// Strides, in elements, of a dense tensor of `sizes`, to which the operands broadcast;
 /// null and undefined ones do not count.  See Note [Order of results].

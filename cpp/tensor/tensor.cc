@@ -4,19 +4,10 @@
 
 #include "base/checked.h"
 #include "base/thread_local.h"
+#include "tensor/layout.h"
 
 namespace pkg {
 namespace {
-
-bool compute_contiguous(const Shape& sizes, const Shape& strides) {
-  if (sizes.numel() == 0) return true;
-  int64_t expected = 1;
-  for (size_t i = sizes.size(); i-- > 0;) {
-    if (sizes[i] != 1 && strides[i] != expected) return false;
-    expected *= sizes[i];
-  }
-  return true;
-}
 
 // Product of the sizes; a negative size or an overflow is the caller's mistake.
 int64_t checked_numel(const Shape& sizes, DType dtype) {

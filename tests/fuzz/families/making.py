@@ -99,12 +99,6 @@ def _strided(c: Chooser, s: Schema) -> Given:
     return given
 
 
-@family("_copy_as")
-def _copy_as(c: Chooser, s: Schema) -> Given:
-    shape = c.shape(0, 5)
-    return {"like": c.tensor(shape), "self": c.tensor(shape)}
-
-
 @family("_max_pool2d_backward")
 def _max_pool_backward(c: Chooser, s: Schema) -> Given:
     b, h, w = c.sized(), c.sized(), c.sized()
