@@ -102,6 +102,17 @@ def test_steps_of_integers():
         pkg.logspace(0, 1e40, 5)
 
 
+@pytest.mark.parametrize("make", [pkg.linspace, pkg.logspace])
+def test_ends_that_are_no_element_may_be_any(make):
+    for dtype, large in ((pkg.uint8, 300), (pkg.int32, 1e10), (pkg.float32, 1e39)):
+        assert make(large, large, 0, dtype=dtype).tolist() == []
+        first = int(make is pkg.logspace)
+        assert make(0, large, 1, dtype=dtype).tolist() == [first]
+        for start, end, steps in ((large, 0, 1), (0, large, 2)):
+            with pytest.raises(RuntimeError, match="without overflow"):
+                make(start, end, steps, dtype=dtype)
+
+
 def test_sequences_to_infinity_are_computed_from_both_ends():
     inf, nan = float("inf"), float("nan")
     got = pkg.linspace(-5.5, inf, 5).numpy()
@@ -150,11 +161,14 @@ def test_isin_of_any_values(dtype):
     if dtype.startswith("float"):
         elements[0, :4], tests[0] = [np.nan, np.inf, -np.inf, -0.0], [np.nan, 0.0]
     cases = [tests, tests[:1], tests[:0], tests[0, 0], tests.astype("float64")]
+    # One is compared, as it is in the common dtype.
+    cases += [tests[:1, 1:], np.array([0.1]), np.array([300])]
     for given in cases:
         want = np.isin(elements, given)
         got = pkg.isin(pkg.tensor(elements), pkg.tensor(given))
         assert got.dtype is pkg.bool and got.tolist() == want.tolist()
-    assert pkg.isin(pkg.tensor(elements[0, 0]), pkg.tensor(tests)).shape == ()
+    for given in (tests, tests[:1, 1:]):
+        assert pkg.isin(pkg.tensor(elements[0, 0]), pkg.tensor(given)).shape == ()
 
 
 def test_what_has_too_few_dimensions():

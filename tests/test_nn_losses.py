@@ -176,3 +176,12 @@ def test_probabilities_have_no_class_to_ignore_and_a_weight_for_each():
             F.cross_entropy(scores, target, weight)
     loss = F.cross_entropy(scores, target, pkg.ones(3)).item()
     assert loss == pytest.approx(np.log(3))
+
+
+def test_huber_loss_of_a_delta_beyond_the_dtype_is_half_the_square():
+    for delta in (1e10, 1e39, float("inf")):
+        x = pkg.zeros(3, dtype=pkg.float16, requires_grad=True)
+        y = pkg.tensor([0.0, 1.0, -3.0], dtype=pkg.float16)
+        loss = F.huber_loss(x, y, reduction="none", delta=delta)
+        loss.sum().backward()
+        assert loss.tolist() == [0, 0.5, 4.5] and x.grad.tolist() == [0, -1, 3]

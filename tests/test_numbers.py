@@ -12,11 +12,24 @@ import pytest
 import pkg
 from pkg._binding import core
 
-OPS = {
+SCHEMAS = {
     schema.partition("(")[0]: schema
     for name in core.operator_names("pkg")
     for schema in core.Operator(name, "pkg").schemas
-    if re.search(r"\bScalar\??\s+\w+", schema)
+}
+OPS = {op: s for op, s in SCHEMAS.items() if re.search(r"\bScalar\??\s+\w+", s)}
+#: Tensors of these names become elements of the result, and so do numbers for them.
+#: (Numbers that are only computed with, as in `x + 300`, wrap.)
+ELEMENTS = {
+    "clamp": ["min", "max"],
+    "clamp_min": ["min"],
+    "clamp_max": ["max"],
+    "clip": ["min", "max"],
+    "copy": ["src"],
+    "lerp": ["weight"],
+    "masked_fill": ["value"],
+    "pow": ["exponent"],
+    "where": ["self", "other"],
 }
 #: Counts and orders are no elements: they stay what they are.
 OTHERS = {"arange", "arange.start", "dist", "norm", "linalg_vector_norm", "normalize"}
@@ -56,23 +69,34 @@ CASES = [
 ]
 
 
-def call(op, dtype, **numbers):
+TENSOR_CASES = [
+    pytest.param(op, name, dtype, id=f"{op}-{name}-{str(dtype).rpartition('.')[2]}")
+    for op in SCHEMAS
+    for name in ELEMENTS.get(op.removesuffix("_"), [])
+    for dtype in TOO_LARGE
+    if not (op.startswith("pow") and dtype == pkg.float32)  # an exponent is a double's
+]
+
+
+def call(op, dtype, device="cpu", **numbers):
     """The op with 1 for every number but those given."""
     named = {}
-    for kind, name in parameters(OPS[op]):
+    for kind, name in parameters(SCHEMAS[op]):
         if name in numbers:
             named[name] = numbers[name]
+        elif name in ("mask", "condition"):
+            named[name] = pkg.ones(2, dtype=pkg.bool, device=device)
         elif name == "index":
             named[name] = pkg.tensor([0])
         elif name in PLACES:
             named[name] = PLACES[name]
         elif kind.startswith("Tensor"):
             shape = SHAPES.get(op, {}).get(name, (2,))
-            named[name] = pkg.ones(*shape, dtype=dtype)
+            named[name] = pkg.ones(*shape, dtype=dtype, device=device)
         elif kind.startswith("Scalar"):
             named[name] = 1
-    if "DType?" in OPS[op] and not any(
-        kind.startswith("Tensor") for kind, _ in parameters(OPS[op])
+    if "DType?" in SCHEMAS[op] and not any(
+        kind.startswith("Tensor") for kind, _ in parameters(SCHEMAS[op])
     ):
         named["dtype"] = dtype
     return core.Operator(op.partition(".")[0], "pkg")(**named)
@@ -87,6 +111,38 @@ def test_numbers_fit_the_dtype(op, name, dtype):
         return
     with pytest.raises(RuntimeError, match="converted to type .* without overflow"):
         call(op, dtype, **dict.fromkeys(LIMITS.get(name, (name,)), TOO_LARGE[taken]))
+
+
+@pytest.mark.parametrize("device", ["cpu", "meta"])
+@pytest.mark.parametrize("op, name, dtype", TENSOR_CASES)
+def test_numbers_for_tensors_fit_the_dtype(op, name, dtype, device):
+    try:
+        call(op, dtype, device, **{name: 1})
+    except NotImplementedError as error:
+        assert "float" in str(error)  # no op of integers
+        return
+    with pytest.raises(RuntimeError, match="converted to type .* without overflow"):
+        call(op, dtype, device, **{name: TOO_LARGE[dtype]})
+
+
+def test_tensors_of_one_element_that_fill_fit_the_dtype():
+    for dtype, number in TOO_LARGE.items():
+        x, mask = pkg.zeros(2, dtype=dtype), pkg.tensor([True, False])
+        large = pkg.tensor(number, dtype=pkg.float64)
+        for fill in (x.masked_fill, x.masked_fill_):
+            with pytest.raises(RuntimeError, match="without overflow"):
+                fill(mask, large)
+        assert x.tolist() == [0, 0]
+
+
+def test_exponents_of_float32_are_those_of_a_double():
+    inf = float("inf")
+    x = pkg.tensor([1.0, 2.0])
+    assert x.pow(1e39).tolist() == (x**1e39).tolist() == [1, inf]
+    assert (pkg.tensor([1, 2]) ** 1e39).tolist() == x.pow_(1e39).tolist() == [1, inf]
+    for dtype, power in ((pkg.uint8, 256), (pkg.int8, 300), (pkg.int32, 2**32 + 1)):
+        with pytest.raises(RuntimeError, match=r"\[pow\] .* without overflow"):
+            pkg.full((2,), 3, dtype=dtype) ** power
 
 
 def test_fractions_of_numbers_are_cut_and_infinities_are_floats():

@@ -233,3 +233,38 @@ def test_a_mask_of_no_dimension_in_a_list_of_indices(key):
         y = pkg.tensor(values)
         assert pkg.ops.index_put_(y, keys, pkg.tensor(-1.0).double()) is y
         assert y.tolist() == want.tolist()
+
+
+TOO_LARGE = [
+    (pkg.uint8, 300),
+    (pkg.int8, 1e5),
+    (pkg.int32, float("nan")),
+    (pkg.float32, 1e39),
+    (pkg.float16, 1e39),
+]
+KEYS = [0, slice(None), slice(0, 0), ..., [0], [True, False], (None, [1])]
+
+
+@pytest.mark.parametrize("device", ["cpu", "meta"])
+@pytest.mark.parametrize("key", KEYS, ids=str)
+@pytest.mark.parametrize("dtype, number", TOO_LARGE)
+def test_numbers_that_are_written_fit_the_dtype(dtype, number, key, device):
+    x = pkg.zeros(2, dtype=dtype, device=device)
+    x[key] = 1  # and tensors are converted
+    if device == "cpu" and dtype.is_floating_point:
+        x[key] = pkg.tensor(number, dtype=pkg.float64)
+        x.zero_()
+    with pytest.raises(RuntimeError, match="converted to type .* without overflow"):
+        x[key] = number
+    with pytest.raises(RuntimeError, match="converted to type .* without overflow"):
+        x.index_put_([pkg.tensor([0])], number)
+    x[key] = True
+
+
+def test_alpha_of_bools_is_a_bool():
+    x, index = pkg.zeros(3, dtype=pkg.bool), pkg.tensor([0, 0, 1])
+    source = pkg.tensor([True, False, False])
+    for alpha in (1, 0.5, float("inf"), float("nan")):
+        got = x.index_add(0, index, source, alpha=alpha)
+        assert got.tolist() == [True, False, False]
+    assert not x.index_add(0, index, source, alpha=0.0).any()

@@ -146,6 +146,20 @@ ROWS = [
      nan  0.5 -0.5 0  -0.5  -0.5 nan
      nan -0.5  0.5 0   0.5   0.5 nan
      """),
+    ("huber_loss", partial(F.huber_loss, reduction="none", delta=inf), """
+     nan  inf -inf 0     1     2   0
+       1    1    1 0     2     0   0
+     nan  nan  nan 0   0.5     2   0
+     nan  inf -inf 0    -1     2   0
+     nan -inf  inf 0     1    -2   0
+     """),
+    ("smooth_l1_loss", partial(F.smooth_l1_loss, reduction="none", beta=inf), """
+     nan  inf -inf 0     1     2   0
+       1    1    1 0     2     0   0
+     nan  nan  nan 0     0     0   0
+     nan    1   -1 0     0     0   0
+     nan   -1    1 0     0     0   0
+     """),
     ("binary_cross_entropy", partial(F.binary_cross_entropy, reduction="none"), """
        0    1      0.5
        0    1     0.25
@@ -259,6 +273,13 @@ def test_the_norm_of_one_number_is_its_size(order, number):
     want = abs(number)
     assert pkg.ops.linalg_vector_norm(x, order, 1).tolist() == [want, want]
     assert pkg.ops.linalg_vector_norm(x[0], order).item() == want
+
+
+def test_an_order_that_is_no_number_has_no_slope():
+    for number, want in ((0.0, nan), (2.0, nan), (1.0, 1.0), (-1.0, -1.0)):
+        x = pkg.tensor([number], requires_grad=True)
+        pkg.norm(x, nan).backward()
+        np.testing.assert_array_equal(x.grad.numpy(), [want])
 
 
 def test_slopes_of_order_zero_are_zero_at_infinity():

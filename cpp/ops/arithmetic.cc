@@ -90,7 +90,8 @@ Spec power_rule(const Tensor& a, const Tensor& b) {
   PKG_CHECK(is_floating(dtype) || !b.impl()->wrapped_number ||
                 item(b).to<int64_t>() >= 0,
             RuntimeError, "[pow] Integers to negative integer powers are not allowed.");
-  if (is_floating(dtype) && b.impl()->wrapped_number) {
+  // As PyTorch: float32 is raised to a double's power.
+  if (b.impl()->wrapped_number && (is_integral(dtype) || is_reduced(dtype))) {
     check_fits("pow", item(b), dtype, "exponent");
   }
   return broadcast_spec("pow", a, b, dtype);

@@ -182,7 +182,11 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .pointwise()
       .dtypes(kFloatDTypes)
       .shape([](const Tensor& self, const Tensor& end, const Tensor& weight) {
-        return promoted_blend("lerp", self, end, weight);
+        const Spec spec = promoted_blend("lerp", self, end, weight);
+        if (weight.impl()->wrapped_number) {
+          check_factor("lerp", item(weight), spec.dtype, "weight");
+        }
+        return spec;
       })
       .cpu([](Tensor& out, const Tensor& self, const Tensor& end, const Tensor& weight) {
         run_ternary(out, self, end, weight, result_type({&self, &end, &weight}), kFloatType,

@@ -41,6 +41,7 @@ Tensor isin(const Tensor& elements, const Tensor& tests) {
     return full_like(elements, 0, DType::Bool, elements.device(), false);
   }
   const Tensor line = to_dtype(reshape(tests, Shape{count}), result_type(elements, tests));
+  if (count == 1) return reshape(eq(elements, line), elements.sizes());
   const Tensor sorted = std::get<0>(sort(line, 0, false, false));
   const Tensor at = minimum(search(sorted, elements, false), Tensor(count - 1));
   return eq(elements, take(sorted, at));

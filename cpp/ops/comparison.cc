@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ops/comparison.cc: comparisons, logic and the choice between two tensors.
+#include "base/number_fits.h"
 #include "ops/elementwise.h"
 
 namespace pkg::ops {
@@ -25,6 +26,14 @@ OpBuilder bitwise(OpBuilder op, F) {
       })
       .non_differentiable()
       .in_place();
+}
+
+Spec where_rule(const Tensor& condition, const Tensor& a, const Tensor& b) {
+  Spec spec = broadcast_spec("where", a, b, result_type(a, b));
+  spec.sizes = broadcast_shapes("where", spec.sizes, condition.sizes());
+  if (a.impl()->wrapped_number) check_factor("where", item(a), spec.dtype, "self");
+  if (b.impl()->wrapped_number) check_factor("where", item(b), spec.dtype, "other");
+  return spec;
 }
 
 // Whether n is a shift that C++ defines for x.
@@ -79,11 +88,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("where(Tensor condition, Tensor self, Tensor other) -> Tensor")
       .doc("self where condition is true, else other.")
       .pointwise()
-      .shape([](const Tensor& condition, const Tensor& a, const Tensor& b) {
-        Spec spec = broadcast_spec("where", a, b, result_type(a, b));
-        spec.sizes = broadcast_shapes("where", spec.sizes, condition.sizes());
-        return spec;
-      })
+      .shape(where_rule)
       .cpu([](Tensor& out, const Tensor& condition, const Tensor& self,
               const Tensor& other) {
         const Tensor mask = as_dtype(condition, DType::Bool);

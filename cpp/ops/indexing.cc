@@ -171,10 +171,12 @@ Tensor source_of(const char* op, const Tensor& self, int64_t dim, const Tensor& 
             "each index: expected ", want, ", got ", source.sizes());
   return slices;
 }
-// alpha * t in the dtype of the tensor written to: of integers alpha loses its fraction.
+// alpha * t in the dtype of the tensor written to, which alpha is converted to first: for
+// integers it loses its fraction, for bools it is one.
 Tensor scaled(const Tensor& t, const Scalar& alpha, DType dtype) {
   if (alpha == Scalar(1)) return t;
   check_factor("index_add", alpha, dtype, "alpha");
+  if (dtype == DType::Bool) return alpha.to<bool>() ? t : mul(t, Tensor(false));
   if (!alpha.is_float() || !is_integral(dtype)) return mul(t, Tensor(alpha));
   return mul(t, Tensor(Scalar(alpha.to<int64_t>())));
 }
@@ -229,6 +231,9 @@ Spec put_rule(const Tensor& self, const TensorList& indices, const Tensor& value
   PKG_CHECK(broadcast_shapes("index_put", want, values.sizes()) == want, RuntimeError,
             "[index_put] shape mismatch: value tensor of shape ", values.sizes(),
             " cannot be broadcast to indexing result of shape ", want);
+  if (values.impl()->wrapped_number) {
+    check_factor("index_put", item(values), self.dtype(), "values");
+  }
   return self.spec();
 }
 

@@ -57,7 +57,8 @@ TensorList vector_norm_gradient(const GradContext& g) {
   const Tensor safe = where(eq(norm, Tensor(0)), Tensor(1), norm);
   if (p == 2) return {mul(div(x, safe), grad)};  // the quotient is at most 1
   const Tensor zero = eq(x, Tensor(0));
-  const Tensor size = where(zero, Tensor(1), abs(x));
+  // Zero has the slope zero, unless the order is no number.
+  const Tensor size = where(zero, Tensor(std::isnan(p) ? p : 1.0), abs(x));
   const Tensor slope = mul(sign(x), pow(size, Tensor(p - 1)));
   const Tensor scale = div(grad, pow(safe, Tensor(p - 1)));
   return {mul(slope, where(eq(norm, Tensor(0)), Tensor(0), scale))};

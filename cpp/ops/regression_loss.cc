@@ -3,6 +3,7 @@
 // mse_loss and cross_entropy are in loss.cc.
 #include <cmath>
 
+#include "base/number_fits.h"
 #include "ops/elementwise.h"
 #include "ops/loss_reduction.h"
 
@@ -15,6 +16,7 @@ const BinaryOp element_entropy{"_binary_cross_entropy"};
 const BinaryOp logical_and{"logical_and"};
 const Op<Tensor(const Tensor&, const Tensor&, const Tensor&)> clamp{"clamp"};
 const Op<Tensor(const Tensor&, const Tensor&, double)> smooth_l1{"_smooth_l1"};
+const Op<Tensor(const Tensor&, const Tensor&, double)> huber{"_huber"};
 
 Spec floating_pair(const char* op, const Tensor& input, const Tensor& target) {
   return broadcast_spec(op, input, target, to_floating(result_type(input, target)));
@@ -28,6 +30,20 @@ TensorList smooth_l1_gradient(const GradContext& g) {
   const Tensor curved = mul(g.grad(), div(apart, Tensor(beta)));
   const Tensor slope = where(le(apart, Tensor(-beta)), neg(g.grad()),
                              where(ge(apart, Tensor(beta)), g.grad(), curved));
+  return {g.needs(0) ? sum_to(slope, g.shape(0)) : Tensor(),
+          g.needs(1) ? sum_to(neg(slope), g.shape(1)) : Tensor()};
+}
+
+// The distance, bent at delta; a delta beyond the dtype bends nothing.
+TensorList huber_gradient(const GradContext& g) {
+  const double delta = g.arg<double>(2);
+  const double bend = fits(delta, g.grad().dtype()) ? delta : HUGE_VAL;
+  const Tensor apart =
+      sub(as_gradient(g.input(0), g.grad()), as_gradient(g.input(1), g.grad()));
+  const Tensor bent =
+      where(le(apart, Tensor(-bend)), Tensor(-bend),
+            where(ge(apart, Tensor(bend)), Tensor(bend), apart));
+  const Tensor slope = mul(g.grad(), bent);
   return {g.needs(0) ? sum_to(slope, g.shape(0)) : Tensor(),
           g.needs(1) ? sum_to(neg(slope), g.shape(1)) : Tensor()};
 }
@@ -96,12 +112,28 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .grad("input target", smooth_l1_gradient);
   m.def("huber_loss(Tensor input, Tensor target, *, str reduction='mean', "
         "float delta=1.0) -> Tensor")
-      .doc("smooth_l1_loss times delta.")
+      .doc("smooth_l1_loss times delta, which may be infinite: half the square.")
       .composite([](const Tensor& input, const Tensor& target,
                     const std::string& reduction, double delta) {
         PKG_CHECK(delta > 0, RuntimeError, "[huber_loss] expected delta > 0, got ", delta);
-        return reduce_loss(mul(smooth_l1(input, target, delta), Tensor(delta)), reduction);
+        return reduce_loss(huber(input, target, delta), reduction);
       });
+  m.def("_huber(Tensor input, Tensor target, float delta) -> Tensor")
+      .doc("huber_loss of each element.")
+      .pointwise()
+      .shape([](const Tensor& input, const Tensor& target, double) {
+        return floating_pair("huber_loss", input, target);
+      })
+      .cpu([](Tensor& out, const Tensor& input, const Tensor& target, double delta) {
+        run_binary(out, input, target, to_floating(result_type(input, target)), kFloatType,
+                   [delta](auto x, auto y) {
+                     using T = decltype(x);
+                     const T distance = std::abs(x - y), bend = T(delta);
+                     return distance < bend ? T(0.5) * distance * distance
+                                            : bend * (distance - T(0.5) * bend);
+                   });
+      })
+      .grad("input target", huber_gradient);
   m.def("xlogy(Tensor self, Tensor other) -> Tensor")
       .doc("self * log(other), and 0 where self is 0, unless other is NaN.")
       .pointwise()

@@ -161,6 +161,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         return spec;
       })
       .cpu([](Tensor& out, const Tensor& self, const Tensor& mask, const Tensor& value) {
+        check_fits("masked_fill", item(value), out.dtype());
         const Tensor fill = as_dtype(value, out.dtype());
         visit_dtype(out.dtype(), [&]<class T>(TypeTag<T>) {
           const T v = *fill.data<T>();

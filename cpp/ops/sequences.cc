@@ -85,13 +85,13 @@ Tensor spaced(const char* op, const Scalar& start, const Scalar& end, int64_t st
             "] is not implemented for bool (dtype=pkg.bool).");
   PKG_CHECK(steps >= 0, RuntimeError, "[", op, "] number of steps must be non-negative, got ",
             steps, ".");
-  check_fits(op, start, type, "start");
-  check_fits(op, end, type, "end");
-  double a = 0, b = 0;
-  visit_dtype(type, [&]<class T>(TypeTag<T>) {
-    a = double(start.to<T>());
-    b = double(end.to<T>());
-  });
+  // An end that is not among the numbers may be any.
+  const auto converted = [&](const Scalar& number, const char* name) {
+    check_fits(op, number, type, name);
+    return visit_dtype(type, [&]<class T>(TypeTag<T>) { return double(number.to<T>()); });
+  };
+  const double a = steps > 0 ? converted(start, "start") : 0.0;
+  const double b = steps > 1 ? converted(end, "end") : a;
   const double step = steps > 1 ? (b - a) / double(steps - 1) : 0.0;
   const int64_t half = steps > 1 ? steps / 2 : 1;
   return sequence(steps, type, device, requires_grad, [=](int64_t i) {

@@ -218,6 +218,12 @@ def large_eps(call: Call) -> bool:
     return isinstance(eps, (int, float)) and eps > 0.01
 
 
+def negative_base(call: Call) -> bool:
+    """Whose powers change signs."""
+    base = given(call).get("base")
+    return isinstance(base, (int, float)) and base < 0
+
+
 def one_memory(call: Call) -> bool:
     """Two tensors of the call share memory."""
     return any(d.alias is not None for d in call.tensors())
@@ -258,6 +264,7 @@ CONDITIONS = {
     "repeated places": repeated_places,
     "overlapping": overlapping,
     "large eps": large_eps,
+    "negative base": negative_base,
     "one memory": one_memory,
     "on Meta": on_meta,
     "NumPy number": numpy_number,
