@@ -93,7 +93,7 @@ int64_t place_of_extreme(const T* x, int64_t n) {
 template <bool Max>
 void arg_kernel(Tensor& out, const Tensor& self, std::optional<int64_t> dim, bool) {
   const DType type = is_reduced(self.dtype()) ? DType::Float32 : self.dtype();
-  const Layout in = lay_out(as_dtype(self, type), dim ? Dims(Shape{*dim}) : Dims());
+  const Layout in = lay_out(as_dtype(self, type), dim ? Dims(Shape{*dim}) : Dims(), false);
   int64_t* result = out.data<int64_t>();
   visit_compute("argmax", type, [&]<class T>(TypeTag<T>) {
     using Plain = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;

@@ -7,86 +7,127 @@
 #include "dispatcher/library.h"
 #include "scheduler/parallel.h"
 #include "scheduler/stop_point.h"
+#include "tensor/layout.h"
 #include "tensor/strided_loop.h"
 
 namespace pkg {
 namespace {
 
-// Row numbers of self (its leading dimensions flattened) for every index position.
-using Numbers = std::vector<int64_t, PoolAllocator<int64_t>>;
-Numbers row_numbers(const Tensor& self, const TensorList& indices,
-                                 const Shape& shape) {
-  Numbers rows(size_t(shape.numel()), 0);
+// Where in self's memory the row (of the dimensions that are not indexed) begins that
+// each index position names; in elements.
+using Places = std::vector<int64_t, PoolAllocator<int64_t>>;
+Places row_places(const Tensor& self, const TensorList& indices, const Shape& shape) {
+  Places places(size_t(shape.numel()), 0);
   for (size_t d = 0; d < indices.size(); ++d) {
     Tensor index = empty(shape, DType::Int64);
     copy_into(index, indices[d]);
     const int64_t* values = index.data<int64_t>();
-    const int64_t size = self.sizes()[d];
-    for (size_t i = 0; i < rows.size(); ++i) {
+    const int64_t size = self.sizes()[d], stride = self.strides()[d];
+    for (size_t i = 0; i < places.size(); ++i) {
       const int64_t v = values[i];
       PKG_CHECK(v >= -size && v < size, IndexError, "index ", v,
                 " is out of bounds for dimension ", d, " with size ", size);
-      rows[i] = rows[i] * size + (v < 0 ? v + size : v);
+      places[i] += (v < 0 ? v + size : v) * stride;
     }
   }
-  return rows;
+  return places;
 }
 
 Shape leading(const Shape& sizes, size_t drop) {
   return Shape(sizes.data(), sizes.size() - drop);
 }
 
+// A row of self in memory.
+struct Row {
+  int64_t numel;
+  Places steps;  // from its first element to each; empty: they lie side by side
+};
+Row row_of(const Tensor& self, size_t n_indices) {
+  const size_t rest = self.sizes().size() - n_indices;
+  const Shape sizes(self.sizes().data() + n_indices, rest);
+  const Shape strides(self.strides().data() + n_indices, rest);
+  Row row{sizes.numel(), {}};
+  if (compute_contiguous(sizes, strides)) return row;
+  row.steps.assign(1, 0);
+  row.steps.reserve(size_t(row.numel));
+  for (size_t d = 0; d < rest; ++d) {
+    Places longer;
+    longer.reserve(row.steps.size() * size_t(sizes[d]));
+    for (const int64_t step : row.steps) {
+      for (int64_t i = 0; i < sizes[d]; ++i) longer.push_back(step + i * strides[d]);
+    }
+    row.steps = std::move(longer);
+  }
+  return row;
+}
+
 void index_kernel(Tensor& out, const Tensor& self, const TensorList& indices) {
-  const Tensor source = as_contiguous(self);
+  // Where rows are read several times, it pays to have each in one piece.
+  const Tensor source = out.numel() > self.numel() ? as_contiguous(self) : self;
   const size_t rest = self.sizes().size() - indices.size();
-  const auto rows = row_numbers(self, indices, leading(out.sizes(), rest));
-  if (rows.empty() || out.numel() == 0) return;
-  const int64_t row_bytes = out.numel() / int64_t(rows.size()) * itemsize(out.dtype());
-  const auto* from = static_cast<const char*>(source.data());
-  auto* to = static_cast<char*>(out.data());
-  parallel_for(0, int64_t(rows.size()), std::max<int64_t>(1, kGrain / row_bytes),
-               [&](int64_t begin, int64_t end) {
-                 for (int64_t i = begin; i < end; ++i) {
-                   std::memcpy(to + i * row_bytes, from + rows[size_t(i)] * row_bytes,
-                               size_t(row_bytes));
-                 }
-               });
+  const Places places = row_places(source, indices, leading(out.sizes(), rest));
+  if (places.empty() || out.numel() == 0) return;
+  const Row row = row_of(source, indices.size());
+  const int64_t size = itemsize(out.dtype()), row_bytes = row.numel * size;
+  const auto over_rows = [&](auto copy_row) {
+    parallel_for(0, int64_t(places.size()), std::max<int64_t>(1, kGrain / row_bytes),
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t i = begin; i < end; ++i) copy_row(i, places[size_t(i)]);
+                 });
+  };
+  if (row.steps.empty()) {
+    const auto* from = static_cast<const char*>(source.data());
+    auto* to = static_cast<char*>(out.data());
+    return over_rows([=](int64_t i, int64_t place) {
+      std::memcpy(to + i * row_bytes, from + place * size, size_t(row_bytes));
+    });
+  }
+  visit_dtype(self.dtype(), [&]<class T>(TypeTag<T>) {
+    const T* from = source.data<T>();
+    T* to = out.data<T>();
+    over_rows([=, steps = row.steps.data(), n = row.numel](int64_t i, int64_t place) {
+      for (int64_t j = 0; j < n; ++j) to[i * n + j] = from[place + steps[j]];
+    });
+  });
 }
 
 void index_put_kernel(Tensor& out, const Tensor& self, const TensorList& indices,
                       const Tensor& values, bool accumulate) {
-  const bool in_place = out.is_same(self);
-  Tensor target = in_place && out.is_contiguous() ? out : empty(self.spec());
-  if (!target.is_same(self)) copy_into(target, self);
   Shape shape;
   for (const Tensor& index : indices) {
     shape = broadcast_shapes("index_put", shape, index.sizes());
   }
-  const auto rows = row_numbers(self, indices, shape);
+  // All is read before anything is written.
+  const Places places = row_places(out, indices, shape);
   for (size_t d = indices.size(); d < self.sizes().size(); ++d) {
     shape.push_back(self.sizes()[d]);
   }
   Tensor source = empty(shape, self.dtype());
   copy_into(source, values);
-  if (!rows.empty() && source.numel() > 0) {
-    const int64_t row = source.numel() / int64_t(rows.size());
-    visit_dtype(self.dtype(), [&]<class T>(TypeTag<T>) {
-      T* to = target.data<T>();
-      const T* from = source.data<T>();
-      for (size_t i = 0; i < rows.size(); ++i) {
-        for (int64_t j = 0; j < row; ++j) {
-          T& slot = to[rows[i] * row + j];
-          const T value = from[int64_t(i) * row + j];
-          if constexpr (std::is_same_v<T, bool>) {
-            slot = accumulate ? (slot || value) : value;
-          } else {
-            slot = accumulate ? T(wraps(slot) + wraps(value)) : value;
-          }
+  if (!out.is_same(self)) copy_into(out, self);
+  if (source.numel() == 0) return;
+  const Row row = row_of(out, indices.size());
+  visit_dtype(self.dtype(), [&]<class T>(TypeTag<T>) {
+    T* to = out.data<T>();
+    const T* from = source.data<T>();
+    const auto put = [&](T& slot, T value) {
+      if constexpr (std::is_same_v<T, bool>) {
+        slot = accumulate ? (slot || value) : value;
+      } else {
+        slot = accumulate ? T(wraps(slot) + wraps(value)) : value;
+      }
+    };
+    for (const int64_t place : places) {
+      if (row.steps.empty()) {
+        for (int64_t j = 0; j < row.numel; ++j) put(to[place + j], from[j]);
+      } else {
+        for (int64_t j = 0; j < row.numel; ++j) {
+          put(to[place + row.steps[size_t(j)]], from[j]);
         }
       }
-    });
-  }
-  if (!target.is_same(out)) copy_into(out, target);
+      from += row.numel;
+    }
+  });
 }
 
 Tensor nonzero_kernel(const Tensor& self) {

@@ -6,6 +6,7 @@
 #include "base/isa.h"
 #include "dispatcher/library.h"
 #include "scheduler/parallel.h"
+#include "tensor/layout.h"
 #include "tensor/strided_loop.h"
 
 namespace pkg {
@@ -24,20 +25,28 @@ void check_same(const char* op, const char* what, const TensorList& params,
   }
 }
 
-// Its values as the loops want them: contiguous, and those of float16 and bfloat16 in
-// float32.
-Tensor dense_of(const Tensor& tensor) {
+// Whether the loops may take the memory of all of them as it lies: element by element it
+// is that of the same places.
+template <class... Others>
+bool in_step(const Tensor& param, const Others&... others) {
+  return !param.is_contiguous() && (lie_alike(param, others) && ...) && is_dense(param);
+}
+
+// Its values as the loops want them: row-major or as they lie, and those of float16 and
+// bfloat16 in float32.
+Tensor dense_of(const Tensor& tensor, bool as_it_lies) {
   const DType dtype = is_reduced(tensor.dtype()) ? DType::Float32 : tensor.dtype();
-  return as_contiguous(as_dtype(tensor, dtype));
+  const Tensor typed = as_dtype(tensor, dtype);
+  return as_it_lies ? typed : as_contiguous(typed);
 }
 
 // A tensor that is written: settled, dense while in scope, its version counted.
 class Written {
  public:
-  explicit Written(const Tensor& tensor) : tensor_(tensor) {
+  Written(const Tensor& tensor, bool as_it_lies) : tensor_(tensor) {
     tensor.storage().wait_writable();
     tensor.bump_version();
-    dense_ = dense_of(tensor);
+    dense_ = dense_of(tensor, as_it_lies);
   }
   Written(const Written&) = delete;
   Written& operator=(const Written&) = delete;
@@ -101,10 +110,12 @@ TensorList sgd_step(const TensorList& params, const TensorList& grads,
   if (momentum != 0) check_same("_sgd_step_", "momenta", params, momenta);
   const SgdOptions options{lr, momentum, dampening, weight_decay, nesterov};
   for (size_t i = 0; i < params.size(); ++i) {
-    const Tensor grad = dense_of(grads[i].wait());
-    const Written param(params[i]);
+    const bool as_they_lie = in_step(params[i], grads[i]) &&
+                             (momentum == 0 || lie_alike(params[i], momenta[i]));
+    const Tensor grad = dense_of(grads[i].wait(), as_they_lie);
+    const Written param(params[i], as_they_lie);
     std::optional<Written> state;
-    if (momentum != 0) state.emplace(momenta[i]);
+    if (momentum != 0) state.emplace(momenta[i], as_they_lie);
     visit_floating("_sgd_step_", grad.dtype(), [&]<class T>(TypeTag<T>) {
       sgd_loop(param.data<T>(), grad.data<T>(), state ? state->data<T>() : nullptr,
                grad.numel(), options);
@@ -154,8 +165,9 @@ TensorList adam_step(const TensorList& params, const TensorList& grads,
   PKG_CHECK(step >= 1, ValueError, "[_adam_step_] expected step >= 1, got ", step, ".");
   const AdamOptions options{lr, beta1, beta2, eps, weight_decay, step, decoupled};
   for (size_t i = 0; i < params.size(); ++i) {
-    const Tensor grad = dense_of(grads[i].wait());
-    const Written param(params[i]), mean(exp_avgs[i]), square(exp_avg_sqs[i]);
+    const bool lie = in_step(params[i], grads[i], exp_avgs[i], exp_avg_sqs[i]);
+    const Tensor grad = dense_of(grads[i].wait(), lie);
+    const Written param(params[i], lie), mean(exp_avgs[i], lie), square(exp_avg_sqs[i], lie);
     visit_floating("_adam_step_", grad.dtype(), [&]<class T>(TypeTag<T>) {
       adam_loop(param.data<T>(), grad.data<T>(), mean.data<T>(), square.data<T>(),
                 grad.numel(), options);
@@ -200,7 +212,7 @@ Tensor clip_grad_norm(const TensorList& grads, double max_norm, double norm_type
             norm_type, ".");
   double total = 0;
   for (const Tensor& grad : grads) {
-    const Tensor dense = dense_of(grad.wait());
+    const Tensor dense = dense_of(grad.wait(), is_dense(grad));
     visit_floating("_clip_grad_norm_", dense.dtype(), [&]<class T>(TypeTag<T>) {
       const double part = power_sum(dense.data<T>(), dense.numel(), norm_type);
       if (std::isinf(norm_type)) total = part > total || std::isnan(part) ? part : total;
@@ -211,7 +223,7 @@ Tensor clip_grad_norm(const TensorList& grads, double max_norm, double norm_type
   const double scale = max_norm / (total + 1e-6);
   // Not `scale < 1`, so that a NaN norm shows in the gradients as in PyTorch.
   for (size_t i = 0; !(scale >= 1) && i < grads.size(); ++i) {
-    const Written grad(grads[i]);
+    const Written grad(grads[i], is_dense(grads[i]));
     visit_floating("_clip_grad_norm_", grad.dtype(), [&]<class T>(TypeTag<T>) {
       T* x = grad.data<T>();
       chunks(grads[i].numel(), [x, by = T(scale)](int64_t begin, int64_t end) {

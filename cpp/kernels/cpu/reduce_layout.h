@@ -3,13 +3,14 @@
 //
 // Every case is brought to one of two layouts: rows (the reduced elements lie together)
 // or columns (they lie `outer` apart), so the order of additions depends on the shape
-// alone, never on the number of threads.
+// and, of a sum of everything, on the order in memory; never on the number of threads.
 #pragma once
 
 #include <optional>
 
 #include "scheduler/parallel.h"
 #include "scheduler/stop_point.h"
+#include "tensor/layout.h"
 #include "tensor/strided_loop.h"
 
 namespace pkg {
@@ -22,7 +23,8 @@ struct Layout {
   bool columns;        // reduced dimensions in front
 };
 
-inline Layout lay_out(const Tensor& self, const Dims& dim) {
+/// `anyhow`: where everything is reduced, the elements may come in any order.
+inline Layout lay_out(const Tensor& self, const Dims& dim, bool anyhow = true) {
   const Shape dims = wrap_dims("reduce", dim.value_or(Shape()), self.ndim());
   Shape kept, reduced;
   Layout out{self, 1, 1, false};
@@ -39,6 +41,10 @@ inline Layout lay_out(const Tensor& self, const Dims& dim) {
   }
   if (self.is_contiguous() && (trailing || leading)) {
     out.columns = !trailing;
+    return out;
+  }
+  if (anyhow && kept.empty() && is_dense(self)) {
+    out.data = alias(self, Shape{self.numel()}, Shape{1}, self.offset());
     return out;
   }
   Shape sizes, strides;

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What takes tensors in any order of memory gives the right values, and copies none.
+
+Reductions of everything, indexing, optimiser steps.
+"""
+
+import random
+
+import numpy as np
+import pytest
+
+import pkg
+from layouts import SEEDS, layouts
+
+core = pkg._binding.core
+
+
+def extra_bytes(f):
+    """The memory that f needs at once, besides what is there."""
+    missing = max(core.peak_bytes() - core.bytes_in_use(), 0)
+    ballast = pkg.empty(missing + 2**20, dtype=pkg.uint8)  # now is the peak
+    before = core.peak_bytes()
+    f()
+    assert ballast.numel()
+    return core.peak_bytes() - before
+
+
+def put(h, key, value):
+    h[key] = value
+
+
+#: Of a matrix, and two more like it.
+TAKERS = {
+    "sum": lambda h, *others: h.sum(),
+    "mean": lambda h, *others: h.mean(),
+    "max": lambda h, *others: h.max(),
+    "amin": lambda h, *others: h.amin(),
+    "prod": lambda h, *others: h.prod(),
+    "norm": lambda h, *others: h.norm(),
+    "norm 1": lambda h, *others: pkg.linalg.vector_norm(h, 1),
+    "h[list]": lambda h, *others: h[[3, 1, 2]],
+    "h[:, list]": lambda h, *others: h[:, [3, 1, 2]],
+    "h[list, list]": lambda h, *others: h[[3, 1], [0, 5]],
+    "index_select": lambda h, *others: h.index_select(0, pkg.tensor([1])),
+    "h[list] =": lambda h, *others: put(h, [3, 1], 2.0),
+    "h[:, list] =": lambda h, *others: put(h, (slice(None), [3, 1]), 2.0),
+    "index_add_": lambda h, *others: h.index_add_(0, pkg.tensor([1]), pkg.ones(1, 600)),
+    "clip": lambda h, *others: pkg.ops._clip_grad_norm_([h], 1.0, 2.0),
+    "SGD": lambda h, g, m: pkg.ops._sgd_step_([h], [g], [m], 0.1, 0.9, 0.0, 0.0, False),
+}
+
+
+@pytest.mark.parametrize("name", TAKERS)
+def test_what_takes_a_dense_tensor_copies_none(name):
+    """Whatever its order is, and whichever dimension is indexed."""
+    before = core.async_enabled()
+    core.set_async(False)
+    try:
+        for h in (pkg.rand(600, 500).t().clone(), pkg.rand(500, 600)):
+            others = [h.clone(), h.clone()]
+            assert extra_bytes(lambda: TAKERS[name](h, *others)) < h.numel()  # noqa: B023
+    finally:
+        core.set_async(before)
+
+
+def test_reductions_of_everything_in_any_order():
+    for seed in SEEDS:
+        (x,) = layouts(seed, 1)
+        want = x.array()
+        if not want.size:
+            continue
+        for operand in (x.tensor(), x.tensor() + 0):
+            got = [operand.sum(), operand.max(), operand.norm(), operand.argmax()]
+            first = want.argmax()  # in the order of the indices, not of memory
+            assert got[3].item() == first
+            numbers = [want.sum(), want.max(), np.sqrt((want * want).sum())]
+            np.testing.assert_allclose([g.item() for g in got[:3]], numbers, rtol=1e-12)
+
+
+def test_indexing_in_any_order():
+    """Reads, writes and additions, by one and two index arrays anywhere, as NumPy's."""
+    for seed in range(400):
+        rng = random.Random(seed)
+        (x,) = layouts(seed, 1, broadcast=bool(seed % 2))
+        if not x.shape or 0 in x.shape:
+            continue
+        count = rng.choice((1, 2, 6))
+        named = rng.sample(range(len(x.shape)), rng.randint(1, min(2, len(x.shape))))
+        key = tuple(
+            [rng.randrange(-n, n) for _ in range(count)] if d in named else slice(None)
+            for d, n in enumerate(x.shape)
+        )
+        want = np.ascontiguousarray(x.array())
+        ours = tuple(pkg.tensor(k) if isinstance(k, list) else k for k in key)
+        np.testing.assert_array_equal(x.tensor()[ours].numpy(), want[key])
+        if seed % 2:
+            continue  # elements of one place are not written
+        for dtype in ("float64", "int32", "bool"):
+            want = np.ascontiguousarray(x.array() * 9).astype(dtype)
+            written = x.tensor().mul(9).to(getattr(pkg, dtype))
+            values = np.full(want[key].shape, 1, dtype)
+            want[key] = values
+            written[ours] = pkg.tensor(values)
+            np.testing.assert_array_equal(written.numpy(), want)
+            np.add.at(want, key, values)
+            places = [k if isinstance(k, pkg.Tensor) else None for k in ours]
+            written.index_put_(places, pkg.tensor(values), accumulate=True)
+            np.testing.assert_array_equal(written.numpy(), want)
+        want, memory = np.ascontiguousarray(x.array()), pkg.zeros(x.room).double()
+        target = pkg.ops._strided_view(memory, x.shape, x.strides, 0)  # with its gaps
+        target.copy_(pkg.tensor(want))
+        target[ours], want[key] = 7.0, 7.0
+        np.testing.assert_array_equal(target.numpy(), want)
+        assert (memory == 7.0).sum().item() == (want == 7.0).sum()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+def test_optimiser_steps_in_any_order(dtype):
+    """Parameter, gradient and states in the same order, and each in its own."""
+    rng, kind = random.Random(0), getattr(pkg, dtype)
+
+    def lie(x, order):
+        inverse = [order.index(d) for d in range(3)]
+        return x.permute(order).contiguous().permute(inverse)
+
+    for alike in (True, False) * 4:
+        start = [pkg.rand(2, 3, 4, dtype=kind) for _ in range(4)]
+        orders = [rng.sample(range(3), 3) for _ in start]
+        if alike:
+            orders = orders[:1] * 4
+        for step in (
+            lambda p, g, m, v: pkg.ops._sgd_step_(
+                [p], [g], [m], 0.1, 0.9, 0.0, 0.1, True
+            ),
+            lambda p, g, m, v: pkg.ops._sgd_step_(
+                [p], [g], [], 0.1, 0.0, 0.0, 0.1, False
+            ),
+            lambda p, g, m, v: pkg.ops._adam_step_(
+                [p], [g], [m], [v], 0.1, 0.9, 0.99, 1e-8, 0.1, 2, False
+            ),
+            lambda p, g, m, v: pkg.ops._clip_grad_norm_([p, g], 0.5, 2.0),
+        ):
+            rows = [x.clone() for x in start]
+            turned = [lie(x, order).clone() for x, order in zip(start, orders)]
+            step(*rows)
+            step(*turned)
+            digits = 2e-3 if dtype == "float16" else 1e-5
+            for a, b in zip(rows, turned):
+                np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=digits)
