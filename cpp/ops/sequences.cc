@@ -85,12 +85,13 @@ Tensor spaced(const char* op, const Scalar& start, const Scalar& end, int64_t st
             "] is not implemented for bool (dtype=pkg.bool).");
   PKG_CHECK(steps >= 0, RuntimeError, "[", op, "] number of steps must be non-negative, got ",
             steps, ".");
-  // An end that is not among the numbers may be any.
+  // An end that is not among the numbers may be any; one number is f(start) itself.
   const auto converted = [&](const Scalar& number, const char* name) {
     check_fits(op, number, type, name);
     return visit_dtype(type, [&]<class T>(TypeTag<T>) { return double(number.to<T>()); });
   };
-  const double a = steps > 0 ? converted(start, "start") : 0.0;
+  const double a = steps > 1 ? converted(start, "start") : start.to<double>();
+  if (steps == 1) check_fits(op, Scalar(f(a)), type, "first");
   const double b = steps > 1 ? converted(end, "end") : a;
   const double step = steps > 1 ? (b - a) / double(steps - 1) : 0.0;
   const int64_t half = steps > 1 ? steps / 2 : 1;
