@@ -44,6 +44,11 @@ struct Row {
 };
 Row row_of(const Tensor& self, size_t n_indices) {
   const size_t rest = self.sizes().size() - n_indices;
+  if (self.is_contiguous()) {
+    Row row{1, {}};
+    for (size_t d = 0; d < rest; ++d) row.numel *= self.sizes()[n_indices + d];
+    return row;
+  }
   const Shape sizes(self.sizes().data() + n_indices, rest);
   const Shape strides(self.strides().data() + n_indices, rest);
   Row row{sizes.numel(), {}};

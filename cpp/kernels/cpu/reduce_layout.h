@@ -23,6 +23,22 @@ struct Layout {
   bool columns;        // reduced dimensions in front
 };
 
+/// The elements with the kept dimensions in front; apart, so that the usual case is short.
+[[gnu::noinline]] inline Tensor in_front(const Tensor& self, const Shape& kept,
+                                         const Shape& reduced, bool anyhow) {
+  if (anyhow && kept.empty() && is_dense(self)) {
+    return alias(self, Shape{self.numel()}, Shape{1}, self.offset());
+  }
+  Shape sizes, strides;
+  for (const Shape* group : {&kept, &reduced}) {
+    for (int64_t d : *group) {
+      sizes.push_back(self.sizes()[size_t(d)]);
+      strides.push_back(self.strides()[size_t(d)]);
+    }
+  }
+  return as_contiguous(alias(self, sizes, strides, self.offset()));
+}
+
 /// `anyhow`: where everything is reduced, the elements may come in any order.
 inline Layout lay_out(const Tensor& self, const Dims& dim, bool anyhow = true) {
   const Shape dims = wrap_dims("reduce", dim.value_or(Shape()), self.ndim());
@@ -43,18 +59,7 @@ inline Layout lay_out(const Tensor& self, const Dims& dim, bool anyhow = true) {
     out.columns = !trailing;
     return out;
   }
-  if (anyhow && kept.empty() && is_dense(self)) {
-    out.data = alias(self, Shape{self.numel()}, Shape{1}, self.offset());
-    return out;
-  }
-  Shape sizes, strides;
-  for (const Shape* group : {&kept, &reduced}) {
-    for (int64_t d : *group) {
-      sizes.push_back(size_of(d));
-      strides.push_back(self.strides()[size_t(d)]);
-    }
-  }
-  out.data = as_contiguous(alias(self, sizes, strides, self.offset()));
+  out.data = in_front(self, kept, reduced, anyhow);
   return out;
 }
 
