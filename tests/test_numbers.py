@@ -157,3 +157,21 @@ def test_fractions_of_numbers_are_cut_and_infinities_are_floats():
         x.clamp(max=1e40)
     with pytest.raises(RuntimeError, match=r"\[pow\] .*overflow \(exponent=1e\+10\)"):
         x.to(pkg.float16) ** 1e10
+
+
+@pytest.mark.parametrize("dtype", [pkg.float16, pkg.bfloat16], ids=str)
+@pytest.mark.parametrize("number", [0.1, 2.90123, -0.3003])
+def test_numbers_are_rounded_where_they_meet_16_bit_floats(dtype, number):
+    """0.1 equals a tensor of 0.1.  Factors and divisors are not, as in PyTorch."""
+    same = pkg.full((5,), number, dtype=dtype)
+    rounded, exact = same[0].item(), pkg.tensor(number, dtype=pkg.float64)
+    for other in (number, exact):
+        assert (same == other).all() and not (same != other).any()
+        assert not (same < other).any() and (same >= other).all()
+        assert (same - other).tolist() == [0.0] * 5
+        assert (same % other).tolist() == [0.0] * 5
+    x = pkg.tensor([0.3, 1.7, 2.9, 13.7, 100.3], dtype=dtype)
+    for op in (pkg.add, pkg.sub, pkg.remainder, pkg.fmod, pkg.pow, pkg.eq, pkg.gt):
+        assert pkg.equal(op(x, number), op(x, rounded)) or number < 0 and op is pkg.pow
+    for op in (pkg.mul, pkg.div):
+        assert pkg.equal(op(x, number), op(x.float(), number).to(dtype))

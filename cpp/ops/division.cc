@@ -64,13 +64,14 @@ struct Fmod {  // sign of the dividend, as in C
 // The most negative integer over -1 overflows, which the processor traps: by -1 is
 // negation, which wraps.
 template <class F>
+constexpr bool is_quotient = !std::is_same_v<F, Remainder> && !std::is_same_v<F, Fmod>;
+template <class F>
 struct Guarded {
   template <class T>
   T operator()(T x, T y) const {
     if constexpr (std::is_integral_v<T> && std::is_signed_v<T>) {
       if (y == T(-1)) {
-        constexpr bool quotient = !std::is_same_v<F, Remainder> && !std::is_same_v<F, Fmod>;
-        return quotient ? T(uint64_t(0) - uint64_t(x)) : T(0);
+        return is_quotient<F> ? T(uint64_t(0) - uint64_t(x)) : T(0);
       }
     }
     return F{}(x, y);
@@ -97,7 +98,8 @@ void checked_division(Tensor& out, const Tensor& a, const Tensor& b) {
     }
   }
   run_binary(out, a, b, dtype, kNumberType,
-             [](auto x, auto y) -> decltype(x) { return Guarded<F>{}(x, y); });
+             [](auto x, auto y) -> decltype(x) { return Guarded<F>{}(x, y); },
+             is_quotient<F> ? Numbers::Kept : Numbers::Rounded);
 }
 
 // Whole numbers stand still between their steps; as rounding.cc.
@@ -129,7 +131,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .shape(true_rule)
       .cpu([](Tensor& out, const Tensor& a, const Tensor& b) {
         run_binary(out, a, b, to_floating(result_type(a, b)), kFloatType,
-                   [](auto x, auto y) { return x / y; });
+                   [](auto x, auto y) { return x / y; }, Numbers::Kept);
       })
       // The quotient itself is not kept: it may be written in place afterwards.
       .grad("self?other other",

@@ -51,13 +51,22 @@ Spec float_shape(const Tensor& self);
 Spec bool_shape(const Tensor& self);
 Spec broadcast_spec(const char* op, const Tensor& a, const Tensor& b, DType dtype);
 
+/// Whether numbers that meet 16-bit floats become such themselves before they are computed
+/// with, so that 0.1 equals a tensor of 0.1.  As PyTorch does: factors do not.
+enum class Numbers : bool { Rounded, Kept };
+
 /// An operand as the loops want it: the tensor itself, or a copy where the dtype differs
 /// or `out` overlaps its memory in another order (x.add_(x.t()) reads the old values).
 class Operand {
  public:
-  Operand(const Tensor& out, const Tensor& tensor, DType dtype) : tensor_(&tensor) {
+  Operand(const Tensor& out, const Tensor& tensor, DType common,
+          Numbers numbers = Numbers::Kept)
+      : tensor_(&tensor) {
+    const DType dtype = compute_type(common);
     if (tensor.dtype() != dtype) {
-      copy_ = as_dtype(tensor, dtype);
+      const bool rounds = numbers == Numbers::Rounded && tensor.dtype() != common &&
+                          is_reduced(common);
+      copy_ = as_dtype(rounds ? as_dtype(tensor, common) : tensor, dtype);
       tensor_ = &copy_;
     } else if (tensor.impl() != out.impl() &&
                tensor.impl()->storage == out.impl()->storage &&
@@ -94,9 +103,8 @@ class Target {
 /// Runs `f` on every element: result type C -> Out, where C is `dtype`.
 template <class Visit, class F>
 void run_unary(Tensor& out, const Tensor& self, DType dtype, Visit visit, F f) {
-  dtype = compute_type(dtype);
   const Operand a(out, self, dtype);
-  visit(dtype, [&]<class T>(TypeTag<T>) {
+  visit(compute_type(dtype), [&]<class T>(TypeTag<T>) {
     using Out = decltype(f(T{}));
     Target to(out, dtype_of<Out>);
     strided_loop(out.sizes(), {to.get(), a.get()},
@@ -109,10 +117,9 @@ void run_unary(Tensor& out, const Tensor& self, DType dtype, Visit visit, F f) {
 
 template <class Visit, class F>
 void run_binary(Tensor& out, const Tensor& self, const Tensor& other, DType dtype,
-                Visit visit, F f) {
-  dtype = compute_type(dtype);
-  const Operand a(out, self, dtype), b(out, other, dtype);
-  visit(dtype, [&]<class T>(TypeTag<T>) {
+                Visit visit, F f, Numbers numbers = Numbers::Rounded) {
+  const Operand a(out, self, dtype, numbers), b(out, other, dtype, numbers);
+  visit(compute_type(dtype), [&]<class T>(TypeTag<T>) {
     using Out = decltype(f(T{}, T{}));
     Target to(out, dtype_of<Out>);
     strided_loop(out.sizes(), {to.get(), a.get(), b.get()},
@@ -126,10 +133,9 @@ void run_binary(Tensor& out, const Tensor& self, const Tensor& other, DType dtyp
 template <class Visit, class F>
 void run_ternary(Tensor& out, const Tensor& self, const Tensor& second,
                  const Tensor& third, DType dtype, Visit visit, F f) {
-  dtype = compute_type(dtype);
   const Operand a(out, self, dtype), b(out, second, dtype), c(out, third, dtype);
-  visit(dtype, [&]<class T>(TypeTag<T>) {
-    Target to(out, dtype);
+  visit(compute_type(dtype), [&]<class T>(TypeTag<T>) {
+    Target to(out, dtype_of<T>);
     strided_loop(out.sizes(), {to.get(), a.get(), b.get(), c.get()},
                  [f](char* const* data, const int64_t* strides, int64_t n) {
                    ternary_loop<T>(data, strides, n, f);
@@ -179,7 +185,8 @@ OpBuilder unary_bool(OpBuilder op, F) {
       }, kStrided);
   return op;
 }
-/// Stanza of a function of two tensors of any common type.
+/// Stanza of a function of two tensors of any common type: a product, or one for which
+/// rounding its operands changes nothing.
 template <class F>
 OpBuilder binary_any(OpBuilder op, F) {
   op.pointwise()
@@ -188,7 +195,8 @@ OpBuilder binary_any(OpBuilder op, F) {
       })
       .cpu([](Tensor& out, const Tensor& a, const Tensor& b) {
         run_binary(out, a, b, result_type(a, b), kAnyType,
-                   [](auto x, auto y) -> decltype(x) { return decltype(x)(F{}(x, y)); });
+                   [](auto x, auto y) -> decltype(x) { return decltype(x)(F{}(x, y)); },
+                   Numbers::Kept);
       }, kStrided);
   return op;
 }

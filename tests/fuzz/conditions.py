@@ -140,7 +140,7 @@ def not_sorted(call: Call) -> bool:
     """A sequence to be searched whose numbers do not ascend."""
     named = given(call)
     for name in ("sorted_sequence", "boundaries"):
-        if readable(named.get(name)):
+        if readable(named.get(name)) and named[name].shape:
             array = array_of(named[name])
             return not (array[..., 1:] >= array[..., :-1]).all()
     return False
@@ -242,6 +242,11 @@ def mask_without_dims(call: Call) -> bool:
     return any(d.dtype == "bool" and not d.shape for d in found)
 
 
+def integers_asked(call: Call) -> bool:
+    """A dtype of integers is asked for."""
+    return any(isinstance(v, DType) and v.name in INTS for v in call.all())
+
+
 def numpys_bool(call: Call) -> bool:
     return any(v == Foreign("numpy bool") for v in call.all())
 
@@ -258,6 +263,7 @@ CONDITIONS = {
     "integers beyond float16": beyond_half,
     "unsigned": unsigned,
     "0-d mask": mask_without_dims,
+    "integers asked": integers_asked,
     "equals": equals,
     "not sorted": not_sorted,
     "negative index": negative_index,
