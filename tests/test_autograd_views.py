@@ -526,3 +526,16 @@ def test_random_programs_agree_with_pytorch(seed):
         np.testing.assert_allclose(
             x.grad.numpy(), t.grad.numpy(), rtol=1e-12, atol=1e-12
         )
+
+
+def test_views_of_a_leaf_that_repeats_its_elements_keep_their_history():
+    """Its memory may be written through another tensor; none of its views may be."""
+    shown = pkg.ones(2).expand(2, 2)
+    leaf = shown.detach().requires_grad_()
+    view = leaf[1:]
+    with pkg.no_grad():
+        shown[0].copy_(pkg.tensor([2.0, 3.0]))
+    assert view.requires_grad and view.grad_fn is not None
+    (view * pkg.tensor([5.0, 7.0])).sum().backward()
+    assert leaf.grad.tolist() == [[0.0, 0.0], [5.0, 7.0]]
+    assert view.tolist() == [[2.0, 3.0]]

@@ -74,6 +74,8 @@ void renew(const Tensor& view) {
   if (is_fresh(view)) return;
   if (!shows_its_base(view)) return;  // it keeps the history of what it showed
   const Tensor base(view.impl()->base);
+  // Such a base is never written under autograd: what its views are stays as it was.
+  if (may_overlap(base.sizes(), base.strides())) return;
   if (view.is_leaf() && (base.is_leaf() || !base.requires_grad())) return;
   const Ref<Node> made = base.requires_grad() ? part_of_base(view) : Ref<Node>();
   // Passes of several threads may ask for one view.  What dies does so after the lock.
