@@ -539,3 +539,13 @@ def test_views_of_a_leaf_that_repeats_its_elements_keep_their_history():
     (view * pkg.tensor([5.0, 7.0])).sum().backward()
     assert leaf.grad.tolist() == [[0.0, 0.0], [5.0, 7.0]]
     assert view.tolist() == [[2.0, 3.0]]
+
+
+def test_a_view_of_no_elements_may_have_any_strides():
+    """Nothing is repeated there, nor collected."""
+    x = pkg.ones(0, requires_grad=True)
+    view = pkg.zeros(0).expand(3, 0)[:0, :].reshape(0)
+    for written in (view, pkg.ops._strided_view(pkg.zeros(0), (0,), (0,), 0)):
+        written.add_(x, alpha=2.5)
+        written.sum().backward()
+        assert x.grad.shape == (0,)

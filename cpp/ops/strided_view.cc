@@ -29,7 +29,7 @@ Tensor memory_of(const Tensor& tensor, const Layout& layout) {
 Tensor without_repeats(Tensor grad, Shape& sizes, const Shape& strides) {
   Shape repeated;
   for (size_t d = 0; d < sizes.size(); ++d) {
-    if (strides[d] != 0 || sizes[d] == 1) continue;
+    if (strides[d] != 0 || sizes[d] <= 1) continue;
     repeated.push_back(int64_t(d));
     sizes[d] = 1;
   }

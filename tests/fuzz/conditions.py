@@ -247,6 +247,17 @@ def integers_asked(call: Call) -> bool:
     return any(isinstance(v, DType) and v.name in INTS for v in call.all())
 
 
+def halves(call: Call) -> bool:
+    return bool(dtypes(call) & {"float16", "bfloat16"})
+
+
+def high_order(call: Call) -> bool:
+    """A norm whose powers leave the range of its dtype."""
+    named = given(call)
+    orders = [named.get(name) for name in ("p", "ord")]
+    return any(isinstance(n, (int, float)) and abs(n) > 64 for n in orders)
+
+
 def numpys_bool(call: Call) -> bool:
     return any(v == Foreign("numpy bool") for v in call.all())
 
@@ -264,6 +275,8 @@ CONDITIONS = {
     "unsigned": unsigned,
     "0-d mask": mask_without_dims,
     "integers asked": integers_asked,
+    "16 bits": halves,
+    "high order": high_order,
     "equals": equals,
     "not sorted": not_sorted,
     "negative index": negative_index,

@@ -145,6 +145,7 @@ def near(
                 allowed = np.maximum(allowed, 4 * theirs[plain].max(initial=0))
             odd &= ~(right | (got == truth) | np.isnan(got) & np.isnan(truth))
         if most is not None and most.shape == want.shape:
+            most = np.abs(most)  # the gradient of a quotient is negative
             eps = max(eps, EPS[inputs[0] or dtype])
             allowed = np.maximum(allowed, max(8 * eps, 1e-14) * most.astype("float64"))
             odd &= most.astype("float64") < 0.9 * _largest(dtype)
