@@ -113,6 +113,10 @@ def test_numbers_fit_the_dtype(op, name, dtype):
         call(op, dtype, **dict.fromkeys(LIMITS.get(name, (name,)), TOO_LARGE[taken]))
 
 
+#: Numbers that are written or chosen, and not computed with.
+WRITTEN = ("copy", "copy_", "where", "_index_put", "_index_put_")
+
+
 @pytest.mark.parametrize("device", ["cpu", "meta"])
 @pytest.mark.parametrize("op, name, dtype", TENSOR_CASES)
 def test_numbers_for_tensors_fit_the_dtype(op, name, dtype, device):
@@ -120,6 +124,9 @@ def test_numbers_for_tensors_fit_the_dtype(op, name, dtype, device):
         call(op, dtype, device, **{name: 1})
     except NotImplementedError as error:
         assert "float" in str(error)  # no op of integers
+        return
+    if dtype.itemsize == 2 and op in WRITTEN:  # where it is infinite
+        call(op, dtype, device, **{name: TOO_LARGE[dtype]})
         return
     with pytest.raises(RuntimeError, match="converted to type .* without overflow"):
         call(op, dtype, device, **{name: TOO_LARGE[dtype]})
@@ -165,7 +172,7 @@ def test_numbers_are_rounded_where_they_meet_16_bit_floats(dtype, number):
     """0.1 equals a tensor of 0.1.  Factors and divisors are not, as in PyTorch."""
     same = pkg.full((5,), number, dtype=dtype)
     rounded, exact = same[0].item(), pkg.tensor(number, dtype=pkg.float64)
-    for other in (number, exact):
+    for other in (number, exact, exact.float()):
         assert (same == other).all() and not (same != other).any()
         assert not (same < other).any() and (same >= other).all()
         assert (same - other).tolist() == [0.0] * 5
@@ -175,3 +182,35 @@ def test_numbers_are_rounded_where_they_meet_16_bit_floats(dtype, number):
         assert pkg.equal(op(x, number), op(x, rounded)) or number < 0 and op is pkg.pow
     for op in (pkg.mul, pkg.div):
         assert pkg.equal(op(x, number), op(x.float(), number).to(dtype))
+
+
+@pytest.mark.parametrize("dtype", [pkg.float16, pkg.bfloat16], ids=str)
+@pytest.mark.parametrize("limit", [0.7, 0.3, 0.1, 2.3])
+def test_gradients_compare_with_limits_as_the_results_did(dtype, limit):
+    """16-bit floats meet limits in float32, backward as forward."""
+    f = pkg.nn.functional
+    x = pkg.tensor([limit], dtype=dtype).requires_grad_()
+    above = x.item() > limit
+    passes = [
+        (f.hardtanh(x, -limit, limit), x.item() < limit),
+        (f.threshold(x, limit, 9.0), above),
+    ]
+    if above:
+        passes.append((f.softplus(x, beta=1, threshold=limit), True))
+    for y, through in passes:
+        (grad,) = pkg.autograd.grad(y, x)
+        assert grad.item() == float(through)
+
+
+@pytest.mark.parametrize("dtype", [pkg.float16, pkg.bfloat16], ids=str)
+def test_numbers_that_are_written_to_16_bit_floats_may_be_infinite(dtype):
+    inf = float("inf")
+    for number in (1e39, 1e300):
+        x = pkg.ones(3, dtype=dtype)
+        x[0] = number
+        x[pkg.tensor([1])] = number
+        x[x == 1] = -number
+        assert x.tolist() == [inf, inf, -inf]
+        assert pkg.where(x > 0, x, -number).tolist() == [inf, inf, -inf]
+    assert pkg.logspace(300, 3, 1, dtype=dtype).tolist() == [inf]
+    assert pkg.linspace(-1, 5, 1, dtype=pkg.uint8).tolist() == [255]

@@ -463,3 +463,12 @@ def test_plateau_agrees_with_pytorch():
             a.step(value)
             b.step(value)
             assert a.get_last_lr() == b.get_last_lr()
+
+
+def test_the_norm_of_gradients_is_no_bare_number():
+    """Its dtype decides, as that of other tensors."""
+    p = pkg.ones(3, dtype=pkg.float64).requires_grad_()
+    p.grad = pkg.ones(3, dtype=pkg.float64)
+    norm = pkg.nn.utils.clip_grad_norm_([p], 1.0)
+    for x in (norm, norm.clone(), norm * 2, -norm):
+        assert x.dtype == pkg.float64

@@ -156,7 +156,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       })
       .grad("self",
             [](const GradContext& g) -> TensorList {  // NaN is beyond no limit
-              const Tensor& x = g.input(0);
+              const Tensor x = as_computed(g.input(0));
               const Tensor cut = logical_or_op(le(x, Tensor(g.arg<Scalar>(1))),
                                                ge(x, Tensor(g.arg<Scalar>(2))));
               return {where(cut, Tensor(0), g.grad())};
@@ -324,8 +324,9 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       })
       .grad("self", [](const GradContext& g) -> TensorList {
         const Tensor x = mul(g.input(0), Tensor(g.arg<Scalar>(1)));
-        return {where(gt(x, Tensor(g.arg<Scalar>(2))), g.grad(),
-                      mul(g.grad(), sigmoid(x)))};
+        const Tensor beyond =
+            gt(mul(as_computed(g.input(0)), Tensor(g.arg<Scalar>(1))), Tensor(g.arg<Scalar>(2)));
+        return {where(beyond, g.grad(), mul(g.grad(), sigmoid(x)))};
       });
   unary_float(m.def("logsigmoid(Tensor self) -> Tensor"),
               [](auto x) { return -softplus_of(-x); })
@@ -377,7 +378,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         });
       })
       .grad("self", [](const GradContext& g) -> TensorList {
-        return {where(le(g.input(0), Tensor(g.arg<Scalar>(1))), Tensor(0), g.grad())};
+        const Tensor cut = le(as_computed(g.input(0)), Tensor(g.arg<Scalar>(1)));
+        return {where(cut, Tensor(0), g.grad())};
       })
       .second_is_zero();
   m.def("glu(Tensor self, int dim=-1) -> Tensor")

@@ -57,7 +57,7 @@ void clamp_kernel(Tensor& out, const Tensor& self, const Tensor& min, const Tens
   if (!min.defined()) return run_binary(out, self, max, dtype, kAnyType, AtMost{});
   run_ternary(out, self, min, max, dtype, kAnyType, [](auto x, auto low, auto high) {
     return AtMost{}(AtLeast{}(x, low), high);
-  });
+  }, Numbers::Rounded);
 }
 // At a limit the gradient belongs to self, where the limits cross to max; NaN in self or
 // in a limit is within no limits and beyond none, so that nobody gets it.

@@ -31,8 +31,8 @@ OpBuilder bitwise(OpBuilder op, F) {
 Spec where_rule(const Tensor& condition, const Tensor& a, const Tensor& b) {
   Spec spec = broadcast_spec("where", a, b, result_type(a, b));
   spec.sizes = broadcast_shapes("where", spec.sizes, condition.sizes());
-  if (a.impl()->wrapped_number) check_factor("where", item(a), spec.dtype, "self");
-  if (b.impl()->wrapped_number) check_factor("where", item(b), spec.dtype, "other");
+  if (a.impl()->wrapped_number) check_written("where", item(a), spec.dtype, "self");
+  if (b.impl()->wrapped_number) check_written("where", item(b), spec.dtype, "other");
   return spec;
 }
 

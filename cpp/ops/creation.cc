@@ -220,7 +220,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         const Shape sizes = broadcast_shapes("copy_", self.sizes(), src.sizes());
         PKG_CHECK(sizes == self.sizes(), RuntimeError, "[copy_] cannot broadcast ",
                   src.sizes(), " to ", self.sizes(), ".");
-        if (src.impl()->wrapped_number) check_factor("copy_", item(src), self.dtype(), "src");
+        if (src.impl()->wrapped_number) check_written("copy_", item(src), self.dtype(), "src");
         return self.spec();
       })
       .cpu([](Tensor& out, const Tensor&, const Tensor& src) {

@@ -6,6 +6,11 @@
 
 namespace pkg::ops {
 
+Tensor as_computed(const Tensor& operand) {
+  const DType dtype = compute_type(operand.dtype());
+  return dtype == operand.dtype() ? operand : to_dtype(operand, dtype);
+}
+
 Tensor as_gradient(const Tensor& operand, const Tensor& grad) {
   if (!is_floating(grad.dtype())) return operand;
   if (!operand.impl()->wrapped_number) {

@@ -15,6 +15,9 @@ namespace pkg::ops {
 using pkg::operand_type;
 using pkg::result_type;
 
+/// What a kernel compares with a limit, for formulas that compare again: 16-bit floats in
+/// float32, where the limit is not rounded to them.
+Tensor as_computed(const Tensor& operand);
 /// An operand with the dtype of the gradient, for formulas: what two bare numbers make, or
 /// the logarithm of an integer, has the default dtype, which may be less precise; and bools
 /// cannot be subtracted.
@@ -63,9 +66,9 @@ class Operand {
           Numbers numbers = Numbers::Kept)
       : tensor_(&tensor) {
     const DType dtype = compute_type(common);
-    if (tensor.dtype() != dtype) {
-      const bool rounds = numbers == Numbers::Rounded && tensor.dtype() != common &&
-                          is_reduced(common);
+    const bool rounds = numbers == Numbers::Rounded && is_reduced(common) &&
+                        tensor.dtype() != common;
+    if (rounds || tensor.dtype() != dtype) {
       copy_ = as_dtype(rounds ? as_dtype(tensor, common) : tensor, dtype);
       tensor_ = &copy_;
     } else if (tensor.impl() != out.impl() &&
@@ -118,7 +121,9 @@ void run_unary(Tensor& out, const Tensor& self, DType dtype, Visit visit, F f) {
 template <class Visit, class F>
 void run_binary(Tensor& out, const Tensor& self, const Tensor& other, DType dtype,
                 Visit visit, F f, Numbers numbers = Numbers::Rounded) {
-  const Operand a(out, self, dtype, numbers), b(out, other, dtype, numbers);
+  const auto kept = [&](bool number) { return number ? numbers : Numbers::Rounded; };
+  const Operand a(out, self, dtype, kept(self.impl()->wrapped_number));
+  const Operand b(out, other, dtype, kept(other.ndim() == 0));
   visit(compute_type(dtype), [&]<class T>(TypeTag<T>) {
     using Out = decltype(f(T{}, T{}));
     Target to(out, dtype_of<Out>);
@@ -132,8 +137,10 @@ void run_binary(Tensor& out, const Tensor& self, const Tensor& other, DType dtyp
 
 template <class Visit, class F>
 void run_ternary(Tensor& out, const Tensor& self, const Tensor& second,
-                 const Tensor& third, DType dtype, Visit visit, F f) {
-  const Operand a(out, self, dtype), b(out, second, dtype), c(out, third, dtype);
+                 const Tensor& third, DType dtype, Visit visit, F f,
+                 Numbers numbers = Numbers::Kept) {
+  const Operand a(out, self, dtype), b(out, second, dtype, numbers);
+  const Operand c(out, third, dtype, numbers);
   visit(compute_type(dtype), [&]<class T>(TypeTag<T>) {
     Target to(out, dtype_of<T>);
     strided_loop(out.sizes(), {to.get(), a.get(), b.get(), c.get()},

@@ -232,7 +232,7 @@ Spec put_rule(const Tensor& self, const TensorList& indices, const Tensor& value
             "[index_put] shape mismatch: value tensor of shape ", values.sizes(),
             " cannot be broadcast to indexing result of shape ", want);
   if (values.impl()->wrapped_number) {
-    check_factor("index_put", item(values), self.dtype(), "values");
+    check_written("index_put", item(values), self.dtype(), "values");
   }
   return self.spec();
 }

@@ -28,8 +28,9 @@ TensorList smooth_l1_gradient(const GradContext& g) {
   const Tensor apart =
       sub(as_gradient(g.input(0), g.grad()), as_gradient(g.input(1), g.grad()));
   const Tensor curved = mul(g.grad(), div(apart, Tensor(beta)));
-  const Tensor slope = where(le(apart, Tensor(-beta)), neg(g.grad()),
-                             where(ge(apart, Tensor(beta)), g.grad(), curved));
+  const Tensor far = as_computed(apart);
+  const Tensor slope = where(le(far, Tensor(-beta)), neg(g.grad()),
+                             where(ge(far, Tensor(beta)), g.grad(), curved));
   return {g.needs(0) ? sum_to(slope, g.shape(0)) : Tensor(),
           g.needs(1) ? sum_to(neg(slope), g.shape(1)) : Tensor()};
 }
@@ -40,9 +41,9 @@ TensorList huber_gradient(const GradContext& g) {
   const double bend = fits(delta, g.grad().dtype()) ? delta : HUGE_VAL;
   const Tensor apart =
       sub(as_gradient(g.input(0), g.grad()), as_gradient(g.input(1), g.grad()));
-  const Tensor bent =
-      where(le(apart, Tensor(-bend)), Tensor(-bend),
-            where(ge(apart, Tensor(bend)), Tensor(bend), apart));
+  const Tensor far = as_computed(apart);
+  const Tensor bent = where(le(far, Tensor(-bend)), Tensor(-bend),
+                            where(ge(far, Tensor(bend)), Tensor(bend), apart));
   const Tensor slope = mul(g.grad(), bent);
   return {g.needs(0) ? sum_to(slope, g.shape(0)) : Tensor(),
           g.needs(1) ? sum_to(neg(slope), g.shape(1)) : Tensor()};

@@ -75,11 +75,11 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step,
 }
 
 // `steps` numbers f(start), ..., f(end), evenly spaced between; from both ends, so that
-// the last is exactly `end`.
+// the last is exactly `end`.  A single number is `first`.
 template <class F>
 Tensor spaced(const char* op, const Scalar& start, const Scalar& end, int64_t steps,
               std::optional<DType> dtype, std::optional<Device> device,
-              bool requires_grad, F f) {
+              bool requires_grad, const Scalar& first, F f) {
   const DType type = dtype.value_or(default_dtype());
   PKG_CHECK(type != DType::Bool, NotImplementedError, "[", op,
             "] is not implemented for bool (dtype=pkg.bool).");
@@ -91,7 +91,7 @@ Tensor spaced(const char* op, const Scalar& start, const Scalar& end, int64_t st
     return visit_dtype(type, [&]<class T>(TypeTag<T>) { return double(number.to<T>()); });
   };
   const double a = steps > 1 ? converted(start, "start") : start.to<double>();
-  if (steps == 1) check_fits(op, Scalar(f(a)), type, "first");
+  if (steps == 1) check_written(op, first, type, "first");
   const double b = steps > 1 ? converted(end, "end") : a;
   const double step = steps > 1 ? (b - a) / double(steps - 1) : 0.0;
   const int64_t half = steps > 1 ? steps / 2 : 1;
@@ -119,7 +119,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .composite([](const Scalar& start, const Scalar& end, int64_t steps,
                     std::optional<DType> dtype, std::optional<Device> device,
                     bool requires_grad) {
-        return spaced("linspace", start, end, steps, dtype, device, requires_grad,
+        return spaced("linspace", start, end, steps, dtype, device, requires_grad, start,
                       [](double x) { return x; });
       });
   def("logspace(Scalar start, Scalar end, int steps, float base=10.0, ")
@@ -128,7 +128,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
                     std::optional<DType> dtype, std::optional<Device> device,
                     bool requires_grad) {
         return spaced("logspace", start, end, steps, dtype, device, requires_grad,
-                      [=](double x) { return std::pow(base, x); });
+                      std::pow(base, start.to<double>()), [=](double x) { return std::pow(base, x); });
       });
 }
 

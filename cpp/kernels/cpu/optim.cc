@@ -232,7 +232,10 @@ Tensor clip_grad_norm(const TensorList& grads, double max_norm, double norm_type
     });
     grad.store();
   }
-  return as_dtype(Tensor(total), grads.empty() ? default_dtype() : grads[0].dtype());
+  const DType dtype = grads.empty() ? default_dtype() : grads[0].dtype();
+  const Tensor result = share(as_dtype(Tensor(total), dtype));
+  result.impl()->wrapped_number = false;  // its dtype is the gradients', and decides
+  return result;
 }
 
 PKG_LIBRARY_IMPL(pkg, CPU, m) {
