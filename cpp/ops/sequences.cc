@@ -128,7 +128,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
                     std::optional<DType> dtype, std::optional<Device> device,
                     bool requires_grad) {
         return spaced("logspace", start, end, steps, dtype, device, requires_grad,
-                      std::pow(base, start.to<double>()), [=](double x) { return std::pow(base, x); });
+                      std::pow(base, start.to<double>()),
+                      [=](double x) { return std::pow(base, x); });
       });
 }
 
