@@ -4,6 +4,7 @@
 Reductions of everything, indexing, optimiser steps.
 """
 
+import itertools
 import random
 
 import numpy as np
@@ -112,6 +113,47 @@ def test_indexing_in_any_order():
         target[ours], want[key] = 7.0, 7.0
         np.testing.assert_array_equal(target.numpy(), want)
         assert (memory == 7.0).sum().item() == (want == 7.0).sum()
+
+
+@pytest.mark.parametrize("run", [(1,), (3,), (20,), (4, 5), (2, 3, 4)], ids=str)
+def test_indexing_of_rows_that_are_several_runs(run):
+    """The last dimensions lie side by side, the ones before reordered or apart."""
+    for order, gaps, dtype in itertools.product(
+        itertools.permutations(range(3)), (0, 1, 2), ("float64", "int8", "bool")
+    ):
+        memory = np.random.default_rng(0).integers(0, 9, (4, 6, 8, *run))
+        memory = np.repeat(memory, 2, axis=3).astype(dtype)  # room for gaps at runs
+        cut = [slice(0, None, 2 if gaps == 1 else 1)] * 3
+        cut += [slice(run[0] if gaps == 2 else None)]
+        turned = [*order, *range(3, memory.ndim)]
+        for named in ((0,), (1,), (2,), (0, 2), (1, 2)):
+            array, ours = memory.copy(), pkg.tensor(memory)
+            want = array[tuple(cut)].transpose(turned)
+            x = ours[tuple(cut)].permute(turned)
+            key = tuple([1, 0, 1] if d in named else slice(None) for d in range(3))
+            np.testing.assert_array_equal(x[key].numpy(), want[key])
+            added = np.ones(want[key].shape, dtype)
+            np.add.at(want, key, added)
+            places = [pkg.tensor(k) if isinstance(k, list) else None for k in key]
+            x.index_put_(places, pkg.tensor(added), accumulate=True)
+            np.testing.assert_array_equal(ours.numpy(), array)
+            values = want[key][..., ::-1].copy()
+            x[key] = pkg.tensor(values)
+            want[key] = values
+            np.testing.assert_array_equal(ours.numpy(), array)  # also beside the view
+
+
+def test_indexing_names_runs_and_not_elements():
+    """What it notes of a row's places is small where the last dimensions are dense."""
+    before = core.async_enabled()
+    core.set_async(False)
+    try:
+        x, i = pkg.rand(8, 8, 64, 64), pkg.tensor([3])
+        out = x[:, i]
+        for f in (lambda: x[:, i], lambda: put(x, (slice(None), i), out)):
+            assert extra_bytes(f) < 1.5 * 4 * out.numel()
+    finally:
+        core.set_async(before)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])

@@ -37,31 +37,40 @@ Shape leading(const Shape& sizes, size_t drop) {
   return Shape(sizes.data(), sizes.size() - drop);
 }
 
-// A row of self in memory.
+// Runs of fewer bytes are copied an element at a time: that beats a call for each.
+constexpr int64_t kLeastRun = 64;
+
+// A row of self in memory: runs of elements that lie side by side.
 struct Row {
   int64_t numel;
-  Places steps;  // from its first element to each; empty: they lie side by side
+  int64_t run;    // elements in each run
+  Places starts;  // from the row's first element to each run; empty: it is one run
 };
 Row row_of(const Tensor& self, size_t n_indices) {
-  const size_t rest = self.sizes().size() - n_indices;
+  const Shape &sizes = self.sizes(), &strides = self.strides();
+  Row row{1, 1, {}};
+  for (size_t d = n_indices; d < sizes.size(); ++d) row.numel *= sizes[d];
   if (self.is_contiguous()) {
-    Row row{1, {}};
-    for (size_t d = 0; d < rest; ++d) row.numel *= self.sizes()[n_indices + d];
+    row.run = row.numel;
     return row;
   }
-  const Shape sizes(self.sizes().data() + n_indices, rest);
-  const Shape strides(self.strides().data() + n_indices, rest);
-  Row row{sizes.numel(), {}};
-  if (compute_contiguous(sizes, strides)) return row;
-  row.steps.assign(1, 0);
-  row.steps.reserve(size_t(row.numel));
-  for (size_t d = 0; d < rest; ++d) {
+  size_t outer = sizes.size();
+  while (outer > n_indices && (sizes[outer - 1] == 1 || strides[outer - 1] == row.run)) {
+    row.run *= sizes[--outer];
+  }
+  if (outer == n_indices) return row;
+  if (row.run * itemsize(self.dtype()) < kLeastRun) {
+    row.run = 1;
+    outer = sizes.size();
+  }
+  row.starts.assign(1, 0);
+  for (size_t d = n_indices; d < outer; ++d) {
     Places longer;
-    longer.reserve(row.steps.size() * size_t(sizes[d]));
-    for (const int64_t step : row.steps) {
-      for (int64_t i = 0; i < sizes[d]; ++i) longer.push_back(step + i * strides[d]);
+    longer.reserve(row.starts.size() * size_t(sizes[d]));
+    for (const int64_t start : row.starts) {
+      for (int64_t i = 0; i < sizes[d]; ++i) longer.push_back(start + i * strides[d]);
     }
-    row.steps = std::move(longer);
+    row.starts = std::move(longer);
   }
   return row;
 }
@@ -80,18 +89,28 @@ void index_kernel(Tensor& out, const Tensor& self, const TensorList& indices) {
                    for (int64_t i = begin; i < end; ++i) copy_row(i, places[size_t(i)]);
                  });
   };
-  if (row.steps.empty()) {
-    const auto* from = static_cast<const char*>(source.data());
-    auto* to = static_cast<char*>(out.data());
+  const auto* bytes = static_cast<const char*>(source.data());
+  auto* out_bytes = static_cast<char*>(out.data());
+  const int64_t* starts = row.starts.data();
+  const auto n_runs = int64_t(row.starts.size());
+  if (n_runs == 0) {
     return over_rows([=](int64_t i, int64_t place) {
-      std::memcpy(to + i * row_bytes, from + place * size, size_t(row_bytes));
+      std::memcpy(out_bytes + i * row_bytes, bytes + place * size, size_t(row_bytes));
+    });
+  }
+  if (row.run > 1) {
+    return over_rows([=, run_bytes = row.run * size](int64_t i, int64_t place) {
+      char* to = out_bytes + i * row_bytes;
+      for (int64_t j = 0; j < n_runs; ++j, to += run_bytes) {
+        std::memcpy(to, bytes + (place + starts[j]) * size, size_t(run_bytes));
+      }
     });
   }
   visit_dtype(self.dtype(), [&]<class T>(TypeTag<T>) {
     const T* from = source.data<T>();
     T* to = out.data<T>();
-    over_rows([=, steps = row.steps.data(), n = row.numel](int64_t i, int64_t place) {
-      for (int64_t j = 0; j < n; ++j) to[i * n + j] = from[place + steps[j]];
+    over_rows([=](int64_t i, int64_t place) {
+      for (int64_t j = 0; j < n_runs; ++j) to[i * n_runs + j] = from[place + starts[j]];
     });
   });
 }
@@ -122,15 +141,16 @@ void index_put_kernel(Tensor& out, const Tensor& self, const TensorList& indices
         slot = accumulate ? T(wraps(slot) + wraps(value)) : value;
       }
     };
+    const bool copied = !accumulate && row.run * int64_t(sizeof(T)) >= kLeastRun;
+    const auto put_run = [&](T* slots) {
+      if (copied) std::memcpy(slots, from, size_t(row.run) * sizeof(T));
+      else for (int64_t j = 0; j < row.run; ++j) put(slots[j], from[j]);
+      from += row.run;
+    };
     for (const int64_t place : places) {
-      if (row.steps.empty()) {
-        for (int64_t j = 0; j < row.numel; ++j) put(to[place + j], from[j]);
-      } else {
-        for (int64_t j = 0; j < row.numel; ++j) {
-          put(to[place + row.steps[size_t(j)]], from[j]);
-        }
-      }
-      from += row.numel;
+      if (row.starts.empty()) put_run(to + place);
+      else if (row.run > 1) for (const int64_t at : row.starts) put_run(to + place + at);
+      else for (const int64_t at : row.starts) put(to[place + at], *from++);
     }
   });
 }
