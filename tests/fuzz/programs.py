@@ -64,9 +64,10 @@ def child(options):
         theirs = run.replay(lines, torch, watch) if torch else None
         os.pwrite(place, b"%15d pkg  " % n, 0)
         if torch:
-            found = run.compare(run.replay(lines, pkg, watch), theirs, lines)
+            ours = run.replay(lines, pkg, watch)
+            found = run.compare(ours, theirs, lines)
             if found:
-                lines, found = shrink.shrink(lines, pkg, torch, watch, found)
+                lines, found = shrink.shrink(lines, pkg, torch, watch, found, ours)
         else:
             lines, found = shrink.shrink_leak(lines, pkg, watch)
         if found:
