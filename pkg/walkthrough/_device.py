@@ -74,6 +74,13 @@ def finish(event: ManualEvent) -> None:
             pass
 
 
+def prepare() -> None:
+    """Starts the device before there is work for it: Python 3.12 starts no thread once
+    the interpreter is going away, when jobs that were queued still run."""
+    if async_enabled():
+        _get()
+
+
 def finish_after(seconds: float, event: ManualEvent) -> None:
     """Finishes a ManualEvent `seconds` from now; with PKG_ASYNC=0 before it returns."""
     if seconds <= 0 or not async_enabled():

@@ -117,6 +117,7 @@ class JobQueue:
             return scheduler.submit(run, deps=deps, stream=self._stream)
         # begin() is the only owner of the device's event: if it never runs, because an
         # input failed or was cancelled, the event is dropped and work() with it.
+        _device.prepare()
         on_device = scheduler.ManualEvent()
         begin = functools.partial(job.begin, seconds, on_device)
         begun = scheduler.submit(begin, deps=deps, stream=self._stream)
