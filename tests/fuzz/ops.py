@@ -180,6 +180,8 @@ class Run:
     def read(self, stdout: object) -> None:
         """What a child says."""
         for line in stdout:  # type: ignore[attr-defined]
+            if not line.startswith(b"{"):
+                continue  # libraries print, too
             with self.lock:
                 self.hear(json.loads(line))
 
