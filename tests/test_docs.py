@@ -214,7 +214,7 @@ def test_every_environment_variable_is_on_its_page() -> None:
 
 IN_PROJECT = """\
 #include "base/vecmath.h"
-#include "ops/elementwise.h"
+#include "ops/loops.h"
 
 namespace pkg::ops {
 %(handle)s

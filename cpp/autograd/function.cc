@@ -7,7 +7,7 @@
 #include "autograd/reading.h"
 #include "autograd/views.h"
 #include "dispatcher/dispatcher.h"
-#include "ops/elementwise.h"
+#include "ops/op.h"
 #include "ops/functions.h"
 
 namespace pkg {

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernels/cpu/reduce/scan.cc: running reductions along one dimension.  The tensor is seen as
+// (outer, n, inner); rows of `inner` elements are combined at once.
+#include "dispatcher/library.h"
+#include "scheduler/parallel.h"
+#include "scheduler/stop_point.h"
+#include "tensor/strided_loop.h"
+
+namespace pkg {
+namespace {
+
+using MaybeType = std::optional<DType>;
+
+struct Extent {
+  int64_t outer = 1, n = 1, inner = 1;
+};
+Extent extent(const Tensor& t, int64_t dim) {
+  Extent e;
+  const int64_t at = wrap_dim("scan", dim, t.ndim());
+  for (int64_t d = 0; d < t.ndim(); ++d) {
+    (d < at ? e.outer : d == at ? e.n : e.inner) *= t.sizes()[size_t(d)];
+  }
+  return e;
+}
+
+// Calls f(offset of the first row, n, inner) for each of the outer slices.
+template <class F>
+void for_each_slice(const Extent& e, F f) {
+  if (e.n * e.inner == 0) return;
+  const int64_t grain = std::max<int64_t>(1, kGrain / (e.n * e.inner));
+  parallel_for(0, e.outer, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t o = begin; o < end; ++o) f(o * e.n * e.inner);
+  });
+}
+
+// Calls f(first, end) for parts of the rows [first, n), with stop points between them.
+template <class F>
+inline void in_parts(const Extent& e, int64_t first, F f) {
+  const int64_t part = std::max<int64_t>(1, (1 << 20) / e.inner);
+  for (; e.n - first > part; first += part) {
+    f(first, first + part);
+    stop_point();
+  }
+  f(first, e.n);
+}
+
+// Floats are added in double: a long running sum would lose its digits.
+template <class T>
+using Wide = std::conditional_t<std::is_floating_point_v<T>, double, int64_t>;
+
+template <class F>
+void cumulate(Tensor& out, const Tensor& self, int64_t dim, int first, F f) {
+  const DType type = is_reduced(out.dtype()) ? DType::Float32 : out.dtype();
+  const Tensor in = as_contiguous(as_dtype(self, type));
+  Tensor to = out.dtype() == type ? out : empty(out.sizes(), type);
+  const Extent e = extent(self, dim);
+  visit_compute("cumsum", type, [&]<class T>(TypeTag<T>) {
+    const T* x = in.data<T>();
+    T* y = to.data<T>();
+    for_each_slice(e, [&](int64_t at) {
+      std::vector<Wide<T>> total(size_t(e.inner), Wide<T>(first));
+      Wide<T>* acc = total.data();
+      in_parts(e, 0, [&](int64_t begin, int64_t end) {
+        with_isa([&] {
+          for (int64_t i = begin; i < end; ++i, at += e.inner) {
+            for (int64_t j = 0; j < e.inner; ++j) {
+              acc[j] = f(acc[j], Wide<T>(x[at + j]));
+              y[at + j] = T(acc[j]);
+            }
+          }
+        });
+      });
+    });
+  });
+  if (!to.is_same(out)) copy_into(out, to);
+}
+
+void cumsum_kernel(Tensor& out, const Tensor& self, int64_t dim, MaybeType) {
+  cumulate(out, self, dim, 0, [](auto a, auto x) {
+    if constexpr (std::is_floating_point_v<decltype(a)>) return a + x;
+    else return int64_t(uint64_t(a) + uint64_t(x));  // wraps
+  });
+}
+void cumprod_kernel(Tensor& out, const Tensor& self, int64_t dim, MaybeType) {
+  cumulate(out, self, dim, 1, [](auto a, auto x) {
+    if constexpr (std::is_floating_point_v<decltype(a)>) return a * x;
+    else return int64_t(uint64_t(a) * uint64_t(x));  // wraps
+  });
+}
+
+void linear_scan_kernel(Tensor& out, const Tensor& a, const Tensor& b, int64_t dim) {
+  const DType type = is_reduced(out.dtype()) ? DType::Float32 : out.dtype();
+  const Tensor factors = as_contiguous(as_dtype(a, type));
+  const Tensor terms = as_contiguous(as_dtype(b, type));
+  Tensor to = out.dtype() == type ? out : empty(out.sizes(), type);
+  const Extent e = extent(a, dim);
+  visit_floating("_linear_scan", type, [&]<class T>(TypeTag<T>) {
+    const T *p = factors.data<T>(), *q = terms.data<T>();
+    T* y = to.data<T>();
+    for_each_slice(e, [&](int64_t at) {
+      std::copy_n(q + at, e.inner, y + at);
+      in_parts(e, 1, [&](int64_t begin, int64_t end) {
+        with_isa([&] {
+          for (int64_t i = begin; i < end; ++i) {
+            at += e.inner;
+            for (int64_t j = at; j < at + e.inner; ++j) {
+              y[j] = q[j] + p[j] * y[j - e.inner];
+            }
+          }
+        });
+      });
+    });
+  });
+  if (!to.is_same(out)) copy_into(out, to);
+}
+
+template <bool Max>
+void cumulative_extreme(Tensor& values, Tensor& indices, const Tensor& self, int64_t dim) {
+  const DType type = is_reduced(self.dtype()) ? DType::Float32 : self.dtype();
+  const Tensor in = as_contiguous(as_dtype(self, type));
+  Tensor to = values.dtype() == type ? values : empty(values.sizes(), type);
+  const Extent e = extent(self, dim);
+  int64_t* where = indices.data<int64_t>();
+  visit_compute("cummax", type, [&]<class T>(TypeTag<T>) {
+    const T* x = in.data<T>();
+    T* y = to.data<T>();
+    for_each_slice(e, [&](int64_t at) {
+      for (int64_t j = at; j < at + e.inner; ++j) {
+        y[j] = x[j];
+        where[j] = 0;
+      }
+      in_parts(e, 1, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          at += e.inner;
+          for (int64_t j = at; j < at + e.inner; ++j) {
+            const T best = y[j - e.inner];
+            const bool wins = x[j] != x[j] || (Max ? x[j] >= best : x[j] <= best);
+            y[j] = wins ? x[j] : best;
+            where[j] = wins ? i : where[j - e.inner];
+          }
+        }
+      });
+    });
+  });
+  if (!to.is_same(values)) copy_into(values, to);
+}
+
+PKG_LIBRARY_IMPL(pkg, CPU, m) {
+  m.impl("cumsum", cumsum_kernel);
+  m.impl("cumprod", cumprod_kernel);
+  m.impl("_linear_scan", linear_scan_kernel);
+  m.impl("cummax", cumulative_extreme<true>);
+  m.impl("cummin", cumulative_extreme<false>);
+}
+
+}  // namespace
+}  // namespace pkg

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// ops/create/sequences.cc: evenly spaced numbers.
+//
+// PyTorch's rules of dtypes: start, end and step are converted to the dtype first, so that
+// integers lose their fractions before anything is computed.
+#include <cmath>
+
+#include "base/number_fits.h"
+#include "ops/op.h"
+#include "scheduler/stop_point.h"
+
+namespace pkg::ops {
+namespace {
+
+// Element i is f(i).
+template <class F>
+Tensor sequence(int64_t count, DType dtype, std::optional<Device> device,
+                bool requires_grad, F f) {
+  Tensor tensor = empty(Shape{count}, dtype, device.value_or(Device{}));
+  if (!tensor.is_meta()) {
+    visit_dtype(dtype, [&]<class T>(TypeTag<T>) {
+      T* out = tensor.data<T>();
+      StopCounter stop;
+      for (int64_t i = 0; i < count; ++i) {
+        out[i] = Scalar(f(i)).template to<T>();
+        stop(1);
+      }
+    });
+  }
+  return with_requires_grad(tensor, requires_grad);
+}
+
+Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step,
+              std::optional<DType> dtype, std::optional<Device> device,
+              bool requires_grad) {
+  const double s = step.to<double>(), from = start.to<double>();
+  const double span = end.to<double>() - from;
+  PKG_CHECK(dtype != DType::Bool, NotImplementedError,
+            "[arange] is not implemented for bool (dtype=pkg.bool).");
+  PKG_CHECK(s != 0, RuntimeError, "[arange] step must be nonzero.");
+  PKG_CHECK(std::isfinite(span), RuntimeError, "[arange] unsupported range: ", start,
+            " -> ", end);
+  PKG_CHECK(span == 0 || (span > 0) == (s > 0), RuntimeError,
+            "[arange] upper bound and lower bound inconsistent with step sign (start=",
+            start, ", end=", end, ", step=", step, ").");
+  const bool whole = !start.is_float() && !end.is_float() && !step.is_float();
+  const DType type = dtype.value_or(whole ? DType::Int64 : default_dtype());
+  // Integers are counted in int64; a dtype other than that keeps the count of the fractions.
+  const auto integer = [&](const Scalar& number, const char* name) {
+    check_fits("arange", number, DType::Int64, name);
+    return number.to<int64_t>();
+  };
+  int64_t count;
+  if (whole || type == DType::Int64) {
+    const int64_t first = integer(start, "start"), by = integer(step, "step");
+    PKG_CHECK(by != 0, RuntimeError, "[arange] step must be nonzero (step=", step,
+              ", dtype=int64).");
+    const Checked distance = Checked(integer(end, "end")) - first;
+    count = std::max<int64_t>(distance / by + int64_t(distance % by != 0), 0);
+  } else {
+    const double numbers = std::ceil(span / s);
+    PKG_CHECK(numbers < 0x1p63, RuntimeError, "[arange] expected fewer than 2**63 numbers, "
+              "got start=", start, ", end=", end, ", step=", step, ".");
+    count = int64_t(numbers);
+  }
+  if (is_integral(type)) {
+    const int64_t first = integer(start, "start"), by = integer(step, "step");
+    return sequence(count, type, device, requires_grad, [=](int64_t i) {
+      return int64_t(wraps(first) + wraps(i) * wraps(by));
+    });
+  }
+  // Products, not running sums, so that no error accumulates.
+  return sequence(count, type, device, requires_grad,
+                  [=](int64_t i) { return from + double(i) * s; });
+}
+
+// `steps` numbers f(start), ..., f(end), evenly spaced between; from both ends, so that
+// the last is exactly `end`.  A single number is `first`.
+template <class F>
+Tensor spaced(const char* op, const Scalar& start, const Scalar& end, int64_t steps,
+              std::optional<DType> dtype, std::optional<Device> device,
+              bool requires_grad, const Scalar& first, F f) {
+  const DType type = dtype.value_or(default_dtype());
+  PKG_CHECK(type != DType::Bool, NotImplementedError, "[", op,
+            "] is not implemented for bool (dtype=pkg.bool).");
+  PKG_CHECK(steps >= 0, RuntimeError, "[", op, "] number of steps must be non-negative, got ",
+            steps, ".");
+  // An end that is not among the numbers may be any; one number is f(start) itself.
+  const auto converted = [&](const Scalar& number, const char* name) {
+    check_fits(op, number, type, name);
+    return visit_dtype(type, [&]<class T>(TypeTag<T>) { return double(number.to<T>()); });
+  };
+  const double a = steps > 1 ? converted(start, "start") : start.to<double>();
+  if (steps == 1) check_written(op, first, type, "first");
+  const double b = steps > 1 ? converted(end, "end") : a;
+  const double step = steps > 1 ? (b - a) / double(steps - 1) : 0.0;
+  const int64_t half = steps > 1 ? steps / 2 : 1;
+  return sequence(steps, type, device, requires_grad, [=](int64_t i) {
+    return f(i < half ? a + double(i) * step : b - double(steps - 1 - i) * step);
+  });
+}
+
+constexpr const char* kOptions =
+    "*, DType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor";
+
+PKG_LIBRARY_FRAGMENT(pkg, m) {
+  const auto def = [&](const std::string& head) { return m.def(head + kOptions); };
+  def("arange(Scalar end, ")
+      .doc("0, 1, ... below end.")
+      .composite([](const Scalar& end, std::optional<DType> dtype,
+                    std::optional<Device> device, bool requires_grad) {
+        return arange(0, end, 1, dtype, device, requires_grad);
+      });
+  def("arange.start(Scalar start, Scalar end, Scalar step=1, ")
+      .doc("start, start + step, ... below end.")
+      .composite(arange);
+  def("linspace(Scalar start, Scalar end, int steps, ")
+      .doc("Evenly spaced values from start to end, both included.")
+      .composite([](const Scalar& start, const Scalar& end, int64_t steps,
+                    std::optional<DType> dtype, std::optional<Device> device,
+                    bool requires_grad) {
+        return spaced("linspace", start, end, steps, dtype, device, requires_grad, start,
+                      [](double x) { return x; });
+      });
+  def("logspace(Scalar start, Scalar end, int steps, float base=10.0, ")
+      .doc("base raised to evenly spaced powers from start to end.")
+      .composite([](const Scalar& start, const Scalar& end, int64_t steps, double base,
+                    std::optional<DType> dtype, std::optional<Device> device,
+                    bool requires_grad) {
+        return spaced("logspace", start, end, steps, dtype, device, requires_grad,
+                      std::pow(base, start.to<double>()),
+                      [=](double x) { return std::pow(base, x); });
+      });
+}
+
+}  // namespace
+}  // namespace pkg::ops

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// ops/linalg/products.cc: named products of vectors and matrices, written with matmul and bmm.
+#include "base/number_fits.h"
+#include "ops/op.h"
+
+namespace pkg::ops {
+namespace {
+
+const BinaryOp bmm{"bmm"}, matmul{"matmul"}, mv{"mv"};
+const Op<Tensor(const Tensor&, const Shape&, const Shape&)> movedim{"movedim"};
+
+void check_ndim(const char* op, const char* name, const Tensor& t, int64_t ndim) {
+  PKG_CHECK(t.ndim() == ndim, RuntimeError, "[", op, "] expected ", name, " to have ", ndim,
+            " dimension(s), got shape ", t.sizes());
+}
+void check_same_dtype(const char* op, const Tensor& a, const Tensor& b) {
+  PKG_CHECK(a.dtype() == b.dtype(), RuntimeError, "[", op, "] expected both operands to "
+            "have the same dtype, but got ", a.dtype(), " and ", b.dtype());
+}
+
+Tensor dot(const Tensor& a, const Tensor& b) {
+  check_ndim("dot", "self", a, 1);
+  check_ndim("dot", "tensor", b, 1);
+  check_same_dtype("dot", a, b);
+  PKG_CHECK(a.size(0) == b.size(0), RuntimeError, "[dot] inconsistent tensor size, expected "
+            "tensors to have the same number of elements, but got ", a.size(0), " and ",
+            b.size(0), " elements respectively");
+  return matmul(a, b);
+}
+
+// beta * self + alpha * product.  beta = 0 ignores self, NaN and all; of integers beta and
+// alpha lose their fraction.
+Tensor blend(const char* op, const Tensor& self, const Tensor& product,
+             const Scalar& beta_given, const Scalar& alpha_given) {
+  const auto factor = [&](const Scalar& given, const char* name) {
+    check_factor(op, given, product.dtype(), name);
+    return is_floating(product.dtype()) || !given.is_float() ? given
+                                                             : Scalar(given.to<int64_t>());
+  };
+  const Scalar beta = factor(beta_given, "beta"), alpha = factor(alpha_given, "alpha");
+  const Shape sizes = broadcast_shapes(op, self.sizes(), product.sizes());
+  PKG_CHECK(sizes == product.sizes(), RuntimeError, "[", op, "] self of shape ",
+            self.sizes(), " cannot be expanded to the product's shape ", product.sizes());
+  const Tensor scaled = alpha == Scalar(1) ? product : mul(product, Tensor(alpha));
+  if (beta.to<double>() == 0) return scaled;
+  return add(beta == Scalar(1) ? self : mul(self, Tensor(beta)), scaled);
+}
+
+// Contracts dims_a[i] of a with dims_b[i] of b, as one matrix product.
+Tensor tensordot(const Tensor& a, const Tensor& b, const Shape& dims_a,
+                 const Shape& dims_b) {
+  PKG_CHECK(dims_a.size() == dims_b.size(), RuntimeError,
+            "[tensordot] both dimension lists should have same length, got ", dims_a,
+            " and ", dims_b);
+  const Shape da = dims_a.empty() ? Shape() : wrap_dims("tensordot", dims_a, a.ndim());
+  const Shape db = dims_b.empty() ? Shape() : wrap_dims("tensordot", dims_b, b.ndim());
+  int64_t contracted = 1;
+  Shape last, first, sizes;
+  for (size_t i = 0; i < da.size(); ++i) {
+    PKG_CHECK(a.size(da[i]) == b.size(db[i]), RuntimeError, "[tensordot] contracted "
+              "dimensions need to match, but first has size ", a.size(da[i]), " in dim ",
+              da[i], " and second has size ", b.size(db[i]), " in dim ", db[i]);
+    contracted *= a.size(da[i]);
+    last.push_back(int64_t(i) - int64_t(da.size()));
+    first.push_back(int64_t(i));
+  }
+  const auto rest = [&](const Tensor& t, const Shape& gone) {
+    int64_t count = 1;
+    for (int64_t d = 0; d < t.ndim(); ++d) {
+      if (std::find(gone.begin(), gone.end(), d) != gone.end()) continue;
+      sizes.push_back(t.size(d));
+      count *= t.size(d);
+    }
+    return count;
+  };
+  const int64_t rows = rest(a, da), columns = rest(b, db);
+  const Tensor left = reshape(movedim(a, da, last), Shape{rows, contracted});
+  const Tensor right = reshape(movedim(b, db, first), Shape{contracted, columns});
+  return reshape(matmul(left, right), sizes);
+}
+
+PKG_LIBRARY_FRAGMENT(pkg, m) {
+  for (const char* name : {"outer", "ger"}) {
+    m.def(str(name, "(Tensor self, Tensor vec2) -> Tensor"))
+        .doc("self[i] * vec2[j] of two vectors.")
+        .composite([](const Tensor& a, const Tensor& b) {
+          check_ndim("outer", "self", a, 1);
+          check_ndim("outer", "vec2", b, 1);
+          return mul(unsqueeze(a, 1), b);
+        });
+  }
+  m.def("dot(Tensor self, Tensor tensor) -> Tensor")
+      .doc("Sum of the products of two vectors.")
+      .composite(dot);
+  m.def("vdot(Tensor self, Tensor other) -> Tensor")
+      .doc("dot by another name, as there are no complex numbers.")
+      .composite(dot);
+  m.def("inner(Tensor self, Tensor other) -> Tensor")
+      .doc("Products summed over the last dimension of both; with a 0-d tensor, mul.")
+      .composite([](const Tensor& a, const Tensor& b) {
+        if (a.ndim() == 0 || b.ndim() == 0) return mul(a, b);
+        return tensordot(a, b, Shape{-1}, Shape{-1});
+      });
+  m.def("mv(Tensor self, Tensor vec) -> Tensor")
+      .doc("Matrix times vector.")
+      .composite([](const Tensor& a, const Tensor& v) {
+        check_ndim("mv", "self", a, 2);
+        check_ndim("mv", "vec", v, 1);
+        return matmul(a, v);
+      });
+  m.def("addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) "
+        "-> Tensor")
+      .doc("beta * self + alpha * mat1 @ mat2.")
+      .composite([](const Tensor& self, const Tensor& a, const Tensor& b,
+                    const Scalar& beta, const Scalar& alpha) {
+        check_ndim("addmm", "mat1", a, 2);
+        check_ndim("addmm", "mat2", b, 2);
+        return blend("addmm", self, matmul(a, b), beta, alpha);
+      });
+  m.def("addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) "
+        "-> Tensor")
+      .doc("beta * self + alpha * mat @ vec.")
+      .composite([](const Tensor& self, const Tensor& a, const Tensor& v,
+                    const Scalar& beta, const Scalar& alpha) {
+        return blend("addmv", self, mv(a, v), beta, alpha);
+      });
+  m.def("addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) "
+        "-> Tensor")
+      .doc("beta * self + alpha * outer(vec1, vec2).")
+      .composite([](const Tensor& self, const Tensor& a, const Tensor& b,
+                    const Scalar& beta, const Scalar& alpha) {
+        check_ndim("addr", "vec1", a, 1);
+        check_ndim("addr", "vec2", b, 1);
+        const DType dtype = result_type({&self, &a, &b});
+        const auto number = [&](const Scalar& given, const char* name) {
+          PKG_CHECK(is_floating(dtype) || !given.is_float(), RuntimeError, "[addr] For "
+                    "integral input tensors, ", name, " must not be floating point, got ",
+                    given, ".");
+          PKG_CHECK(dtype == DType::Bool || given.kind() != Scalar::Kind::Bool, RuntimeError,
+                    "[addr] Boolean ", name, " only supported for Boolean results, got ",
+                    given, ".");
+        };
+        number(beta, "beta");
+        number(alpha, "alpha");
+        return blend("addr", self, mul(unsqueeze(a, 1), b), beta, alpha);
+      });
+  m.def("baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, "
+        "Scalar alpha=1) -> Tensor")
+      .doc("beta * self + alpha * bmm(batch1, batch2).")
+      .composite([](const Tensor& self, const Tensor& a, const Tensor& b,
+                    const Scalar& beta, const Scalar& alpha) {
+        return blend("baddbmm", self, bmm(a, b), beta, alpha);
+      });
+  m.def("addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, "
+        "Scalar alpha=1) -> Tensor")
+      .doc("beta * self + alpha * the sum of bmm(batch1, batch2) over the batch.")
+      .composite([](const Tensor& self, const Tensor& a, const Tensor& b,
+                    const Scalar& beta, const Scalar& alpha) {
+        const Tensor products = bmm(a, b);
+        const Tensor product =
+            sum(products, std::optional<Shape>(Shape{0}), false, products.dtype());
+        return blend("addbmm", self, product, beta, alpha);
+      });
+  m.def("tensordot(Tensor self, Tensor other, int dims=2) -> Tensor")
+      .doc("Contracts the last dims dimensions of self with the first of other.")
+      .composite([](const Tensor& a, const Tensor& b, int64_t dims) {
+        PKG_CHECK(dims >= 0 && dims <= std::min(a.ndim(), b.ndim()), RuntimeError,
+                  "[tensordot] expected dims to be between 0 and the number of dimensions, "
+                  "got ", dims);
+        Shape from, to;
+        for (int64_t d = 0; d < dims; ++d) {
+          from.push_back(a.ndim() - dims + d);
+          to.push_back(d);
+        }
+        return tensordot(a, b, from, to);
+      });
+  m.def("tensordot.dims(Tensor self, Tensor other, int[] dims_self, int[] dims_other) "
+        "-> Tensor")
+      .doc("Contracts dims_self[i] of self with dims_other[i] of other.")
+      .composite(tensordot);
+  m.def("kron(Tensor self, Tensor other) -> Tensor")
+      .doc("Kronecker product: other scaled by every element of self.")
+      .composite([](const Tensor& a, const Tensor& b) {
+        const size_t n = size_t(std::max(a.ndim(), b.ndim()));
+        Shape left, right, joined;
+        for (size_t d = 0; d < n; ++d) {
+          const auto size = [&](const Tensor& t) {
+            const size_t missing = n - t.sizes().size();
+            return d < missing ? 1 : t.sizes()[d - missing];
+          };
+          left.push_back(size(a));
+          left.push_back(1);
+          right.push_back(1);
+          right.push_back(size(b));
+          joined.push_back(Checked(size(a)) * size(b));
+        }
+        return reshape(mul(reshape(a, left), reshape(b, right)), joined);
+      });
+}
+
+}  // namespace
+}  // namespace pkg::ops

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// ops/nn/max_pool.cc: the largest value of each window, and where it was.  The loops are in
+// kernels/cpu/nn/max_pool.cc.
+#include "ops/op.h"
+
+namespace pkg::ops {
+namespace {
+
+using Dims = std::optional<Shape>;
+using Two = std::tuple<Tensor, Tensor>;
+const Op<Two(const Tensor&, const Shape&, const Shape&, const Shape&)> pool{"_max_pool2d"};
+const Op<Tensor(const Tensor&, const Tensor&, const Shape&)> pool_backward{
+    "_max_pool2d_backward"};
+const Op<Tensor(const Tensor&, int64_t, const Tensor&, const Tensor&)> scatter_add{
+    "scatter_add"};
+
+std::array<Spec, 2> rule(const Tensor& self, const Shape& kernel, const Shape& stride,
+                         const Shape& padding) {
+  PKG_CHECK(self.ndim() == 4, RuntimeError, "[max_pool2d] expected (N, C, H, W) or "
+            "(C, H, W), got ", self.sizes());
+  Shape sizes = self.sizes();
+  PKG_CHECK(sizes[2] * sizes[3] <= std::numeric_limits<int32_t>::max(), NotImplementedError,
+            "[max_pool2d] Expected images of less than 2**31 elements, got ", sizes[2], " x ",
+            sizes[3], ".");
+  for (size_t d = 0; d < 2; ++d) {
+    PKG_CHECK(kernel[d] > 0 && stride[d] > 0, RuntimeError, "[max_pool2d] kernel size and "
+              "stride must be greater than zero, got ", kernel, " and ", stride);
+    PKG_CHECK(padding[d] >= 0 && padding[d] <= kernel[d] / 2, RuntimeError,
+              "[max_pool2d] pad should be at most half of the kernel size, got padding ",
+              padding, " and kernel ", kernel);
+    PKG_CHECK(sizes[2 + d] > 0, RuntimeError, "[max_pool2d] expected planes of at least one "
+              "element, got ", self.sizes());
+    const int64_t size = sizes[2 + d] + 2 * Checked(padding[d]);
+    PKG_CHECK(size >= kernel[d], RuntimeError, "[max_pool2d] Kernel size can't be greater "
+              "than actual input size: kernel ", kernel, ", input ", self.sizes(),
+              " with padding ", padding);
+    sizes[2 + d] = (size - kernel[d]) / stride[d] + 1;
+  }
+  return {Spec{sizes, self.dtype(), self.device()},
+          Spec{sizes, DType::Int64, self.device()}};
+}
+
+// (N, C, H * W)
+Tensor flat(const Tensor& x) {
+  return reshape(x, Shape{x.size(0), x.size(1), x.size(2) * x.size(3)});
+}
+
+PKG_LIBRARY_FRAGMENT(pkg, m) {
+  m.def("_max_pool2d(Tensor self, int[2] kernel_size, int[2] stride, int[2] padding) -> "
+        "(Tensor, Tensor)")
+      .doc("Largest value of each window, the first one at a tie, and its place in the "
+           "plane as an int64.")
+      .cost([](const Value* args, const Spec* specs) {
+        const Shape &plane = std::get<Tensor>(args[0]).sizes(),
+                    kernel = Unbox<Shape>::from(args[1]);
+        return 1.5 * double(specs[0].sizes.numel()) *
+               double(std::min(kernel[0], plane[2])) * double(std::min(kernel[1], plane[3]));
+      })
+      .shape(rule)
+      .grad("result1", [](const GradContext& g) -> TensorList {
+        const Shape& sizes = g.shape(0);
+        const Tensor& places = g.result(1);
+        if (!grad_enabled()) return {pool_backward(g.grad(), places, sizes)};
+        const Shape planes{sizes[0], sizes[1], sizes[2] * sizes[3]};
+        const Tensor zeros = zeros_of(planes, g.grad());
+        return {reshape(scatter_add(zeros, 2, flat(places), flat(g.grad())), sizes)};
+      })
+      .second_is_zero();
+  m.def("_max_pool2d_backward(Tensor grad, Tensor places, int[] sizes) -> Tensor")
+      .doc("Gradient of _max_pool2d for its input of these sizes, in one pass.")
+      .non_differentiable()
+      .element_cost(1)
+      .shape([](const Tensor& grad, const Tensor& places, const Shape& sizes) {
+        PKG_CHECK(sizes.size() == 4 && grad.ndim() == 4 && grad.sizes()[0] == sizes[0] &&
+                      grad.sizes()[1] == sizes[1],
+                  RuntimeError, "[_max_pool2d_backward] expected a gradient of the samples and "
+                  "channels of sizes (N, C, H, W), got ", grad.sizes(), " and ", sizes, ".");
+        check_gradient(grad, grad.sizes());
+        check_shape("places", places, grad.sizes());
+        PKG_CHECK(places.dtype() == DType::Int64, RuntimeError,
+                  "[_max_pool2d_backward] expected places of int64, got ", places.dtype(), ".");
+        return Spec{sizes, grad.dtype(), grad.device()};
+      });
+  m.def("max_pool2d(Tensor self, int[2] kernel_size, int[2]? stride=None, "
+        "int[2] padding=0) -> Tensor")
+      .doc("Largest value of each window of (N, C, H, W) or (C, H, W); the gradient goes "
+           "to the first one.")
+      .composite([](const Tensor& self, const Shape& kernel, const Dims& stride,
+                    const Shape& padding) {
+        const Shape step = stride.value_or(kernel);
+        if (self.ndim() != 3) return std::get<0>(pool(self, kernel, step, padding));
+        return select(std::get<0>(pool(unsqueeze(self, 0), kernel, step, padding)), 0, 0);
+      });
+}
+
+}  // namespace
+}  // namespace pkg::ops

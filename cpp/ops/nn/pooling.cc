@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// ops/nn/pooling.cc: averages over windows, and 1-d forms of 2-d layers, from other ops.
+#include "ops/op.h"
+#include "ops/reduce/mean.h"
+#include "scheduler/hooks.h"
+
+namespace pkg::ops {
+namespace {
+
+using Dims = std::optional<Shape>;
+const UnaryOp second_is_zero{"_second_is_zero"};
+const Op<Tensor(const TensorList&, int64_t)> cat{"cat"};
+const Op<Tensor(const Tensor&, const Shape&, const Scalar&)> pad{"constant_pad_nd"};
+const Op<Tensor(const Tensor&, const Dims&, bool, std::optional<DType>)> mean{"mean"};
+const Op<Tensor(const Tensor&, int64_t, const Tensor&)> index_select{"index_select"};
+const Op<Tensor(const Tensor&, const Tensor&, const Tensor&, const Shape&, const Shape&,
+                const Shape&, int64_t)>
+    conv2d{"conv2d"};
+const Op<Tensor(const Tensor&, const Shape&, const Dims&, const Shape&)> max_pool2d{
+    "max_pool2d"};
+
+const BinaryOp trunc_divide{"_trunc_divide"};
+
+// f of a batch: what is one sample gets and loses the dimension.
+template <class F>
+Tensor of_batch(const Tensor& self, F f) {
+  return self.ndim() == 2 ? select(f(unsqueeze(self, 0)), 0, 0) : f(self);
+}
+
+// Sums over windows of one dimension, from strided slices.
+Tensor window_sum(const Tensor& x, int64_t dim, int64_t kernel, int64_t stride) {
+  const int64_t n = x.size(dim);  // at least kernel
+  const int64_t reach = (n - kernel) / stride * stride + 1;
+  Tensor total = slice(x, dim, 0, reach, stride);
+  for (int64_t i = 1; i < kernel; ++i) {
+    if (i % 1024 == 0) check_interrupt();
+    total = add(total, slice(x, dim, i, i + reach, stride));
+  }
+  return total;
+}
+
+// Average pooling of the last kernel.size() dimensions.
+Tensor avg_pool(const char* op, const Tensor& self, const Shape& kernel, const Dims& stride,
+                const Shape& padding, bool count_include_pad) {
+  if (is_reduced(self.dtype())) {
+    return in_full_precision(self, [&](const Tensor& wide) {
+      return avg_pool(op, wide, kernel, stride, padding, count_include_pad);
+    });
+  }
+  const size_t n = kernel.size();
+  const Shape step = stride.value_or(kernel);
+  PKG_CHECK(self.ndim() == int64_t(n) + 1 || self.ndim() == int64_t(n) + 2, RuntimeError,
+            "[", op, "] expected a ", n + 1, "-d or ", n + 2, "-d tensor, got shape ",
+            self.sizes());
+  const bool whole = self.dtype() == DType::Int64;  // rounded towards zero
+  PKG_CHECK(whole || is_floating(self.dtype()), NotImplementedError, "[", op,
+            "] is not implemented for ", self.dtype(), ".");
+  const BinaryOp& divide = whole ? trunc_divide : div;
+  Shape border;
+  bool padded = false;
+  for (size_t i = n; i-- > 0;) {
+    PKG_CHECK(kernel[i] > 0 && step[i] > 0, RuntimeError, "[", op, "] kernel size and stride "
+              "must be greater than zero, got ", kernel, " and ", step);
+    PKG_CHECK(padding[i] >= 0 && padding[i] <= kernel[i] / 2, RuntimeError, "[", op,
+              "] pad should be at most half of the kernel size, got padding ", padding,
+              " and kernel ", kernel);
+    const int64_t size = self.sizes()[self.sizes().size() - n + i] + 2 * Checked(padding[i]);
+    PKG_CHECK(size >= kernel[i], RuntimeError, "[", op, "] Output size is too "
+              "small: kernel ", kernel, ", input ", self.sizes(), " with padding ", padding);
+    padded |= padding[i] > 0;
+    border.push_back(padding[i]);
+    border.push_back(padding[i]);
+  }
+  const auto summed = [&](Tensor x) {
+    if (padded) x = pad(x, border, 0);
+    for (size_t i = 0; i < n; ++i) {
+      x = window_sum(x, int64_t(i) - int64_t(n), kernel[i], step[i]);
+    }
+    return x;
+  };
+  if (padded && !count_include_pad) {
+    const Shape inner(self.sizes().end() - int64_t(n), n);
+    const Tensor ones = full_like(empty(inner, self.dtype(), self.device()), 1);
+    return divide(summed(second_is_zero(self)), summed(ones));
+  }
+  const int64_t n_window = kernel.numel();
+  const Tensor total = summed(second_is_zero(self));
+  return divide(total, whole ? Tensor(n_window) : Tensor(double(n_window)));
+}
+
+// Window i of `out` over n elements: from floor(i n / out) to ceil((i + 1) n / out).
+std::pair<int64_t, int64_t> window(int64_t i, int64_t n, int64_t out) {
+  const auto at = __int128(i) * n;
+  return {int64_t(at / out), int64_t((at + n + out - 1) / out)};
+}
+
+// More windows than elements: each holds one or two, which are picked all at once.
+Tensor stretched(const Tensor& x, int64_t dim, int64_t out) {
+  PKG_CHECK(is_floating(x.dtype()), RuntimeError,
+            "[adaptive_avg_pool] expected a floating tensor, got ", x.dtype());
+  Shape sizes = x.sizes();
+  sizes[size_t(wrap_dim("adaptive_avg_pool", dim, x.ndim()))] = out;
+  empty(sizes, x.dtype(), x.device());  // raises before work is spent
+  Tensor first = empty(Shape{out}, DType::Int64), last = empty(Shape{out}, DType::Int64);
+  for (int64_t i = 0; i < out; ++i) {
+    const auto [from, to] = window(i, x.size(dim), out);
+    first.data<int64_t>()[i] = from;
+    last.data<int64_t>()[i] = to - 1;
+  }
+  const Tensor half(0.5);
+  return add(mul(index_select(x, dim, first), half), mul(index_select(x, dim, last), half));
+}
+
+void check_adaptive(const Shape& out) {
+  for (int64_t size : out) {
+    PKG_CHECK(size > 0, RuntimeError,
+              "[adaptive_avg_pool] expected output sizes greater than zero, got ", out);
+  }
+}
+Tensor adaptive_avg(const Tensor& x, int64_t dim, int64_t out) {
+  const int64_t n = x.size(dim);
+  if (out > n && n > 0) return stretched(x, dim, out);
+  const Dims over = Shape{dim};
+  TensorList parts = list_of(out);
+  for (int64_t i = 0; i < out; ++i) {
+    const auto [from, to] = window(i, n, out);
+    parts.push_back(mean(slice(x, dim, from, to, 1), over, true, std::optional<DType>()));
+  }
+  return out == 1 ? parts[0] : cat(parts, dim);
+}
+
+PKG_LIBRARY_FRAGMENT(pkg, m) {
+  m.def("avg_pool2d(Tensor self, int[2] kernel_size, int[2]? stride=None, "
+        "int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True) -> Tensor")
+      .doc("Mean of each window; stride is kernel_size unless given.")
+      .composite([](const Tensor& self, const Shape& kernel, const Dims& stride,
+                    const Shape& padding, bool ceil_mode, bool count_include_pad) {
+        PKG_CHECK(!ceil_mode, NotImplementedError,
+                  "[avg_pool2d] ceil_mode=True is not available.");
+        return avg_pool("avg_pool2d", self, kernel, stride, padding, count_include_pad);
+      });
+  m.def("avg_pool1d(Tensor self, int[1] kernel_size, int[1]? stride=None, "
+        "int[1] padding=0, bool ceil_mode=False, bool count_include_pad=True) -> Tensor")
+      .doc("Mean of each window of the last dimension.")
+      .composite([](const Tensor& self, const Shape& kernel, const Dims& stride,
+                    const Shape& padding, bool ceil_mode, bool count_include_pad) {
+        PKG_CHECK(!ceil_mode, NotImplementedError,
+                  "[avg_pool1d] ceil_mode=True is not available.");
+        return avg_pool("avg_pool1d", self, kernel, stride, padding, count_include_pad);
+      });
+  m.def("adaptive_avg_pool2d(Tensor self, int[2] output_size) -> Tensor")
+      .doc("Means over windows that divide the last two dimensions into output_size.")
+      .composite([](const Tensor& self, const Shape& size) {
+        PKG_CHECK(self.ndim() == 3 || self.ndim() == 4, RuntimeError,
+                  "[adaptive_avg_pool2d] Expected 3D or 4D tensor, but got ", self.sizes());
+        check_adaptive(size);
+        return adaptive_avg(adaptive_avg(self, -2, size[0]), -1, size[1]);
+      });
+  m.def("adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor")
+      .doc("Means over windows that divide the last dimension into output_size.")
+      .composite([](const Tensor& self, const Shape& size) {
+        PKG_CHECK(self.ndim() == 2 || self.ndim() == 3, RuntimeError,
+                  "[adaptive_avg_pool1d] Expected 2D or 3D tensor, but got ", self.sizes());
+        check_adaptive(size);
+        return adaptive_avg(second_is_zero(self), -1, size[0]);
+      });
+  m.def("max_pool1d(Tensor self, int[1] kernel_size, int[1]? stride=None, "
+        "int[1] padding=0) -> Tensor")
+      .doc("Largest value of each window of the last dimension of (N, C, L) or (C, L).")
+      .composite([](const Tensor& self, const Shape& kernel, const Dims& stride,
+                    const Shape& padding) {
+        PKG_CHECK(self.ndim() == 2 || self.ndim() == 3, RuntimeError,
+                  "[max_pool1d] expected (N, C, L) or (C, L), got ", self.sizes());
+        const Shape step = stride.value_or(kernel);
+        return of_batch(self, [&](const Tensor& x) {
+          const Tensor flat = max_pool2d(unsqueeze(x, 2), Shape{1, kernel[0]},
+                                         Dims(Shape{1, step[0]}), Shape{0, padding[0]});
+          return select(flat, 2, 0);
+        });
+      });
+  m.def("conv1d(Tensor self, Tensor weight, Tensor? bias=None, int[1] stride=1, "
+        "int[1] padding=0, int[1] dilation=1, int groups=1) -> Tensor")
+      .doc("1-D cross-correlation of (N, C, L) or (C, L) with (O, C / groups, k).")
+      .composite([](const Tensor& self, const Tensor& weight, const Tensor& bias,
+                    const Shape& stride, const Shape& padding, const Shape& dilation,
+                    int64_t groups) {
+        PKG_CHECK((self.ndim() == 2 || self.ndim() == 3) && weight.ndim() == 3, RuntimeError,
+                  "[conv1d] expected input (N, C, L) or (C, L) and weight (O, C / groups, k), "
+                  "got ", self.sizes(), " and ", weight.sizes());
+        return of_batch(self, [&](const Tensor& x) {
+          const Tensor out =
+              conv2d(unsqueeze(x, 2), unsqueeze(weight, 2), bias, Shape{1, stride[0]},
+                     Shape{0, padding[0]}, Shape{1, dilation[0]}, groups);
+          return select(out, 2, 0);
+        });
+      });
+}
+
+}  // namespace
+}  // namespace pkg::ops

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// ops/nn/regression_loss.cc: losses between tensors of one shape, from other ops.
+// mse_loss and cross_entropy are in loss.cc.
+#include <cmath>
+
+#include "base/number_fits.h"
+#include "ops/loops.h"
+#include "ops/nn/loss_reduction.h"
+
+namespace pkg::ops {
+namespace {
+
+const UnaryOp logsigmoid{"logsigmoid"};
+const BinaryOp xlogy{"xlogy"};
+const BinaryOp element_entropy{"_binary_cross_entropy"};
+const BinaryOp logical_and{"logical_and"};
+const Op<Tensor(const Tensor&, const Tensor&, const Tensor&)> clamp{"clamp"};
+const Op<Tensor(const Tensor&, const Tensor&, double)> smooth_l1{"_smooth_l1"};
+const Op<Tensor(const Tensor&, const Tensor&, double)> huber{"_huber"};
+
+Spec floating_pair(const char* op, const Tensor& input, const Tensor& target) {
+  return broadcast_spec(op, input, target, to_floating(result_type(input, target)));
+}
+
+// Chosen by the distance, so that an infinite one has slope 1 and not inf / inf.
+TensorList smooth_l1_gradient(const GradContext& g) {
+  const double beta = g.arg<double>(2);
+  const Tensor apart =
+      sub(as_gradient(g.input(0), g.grad()), as_gradient(g.input(1), g.grad()));
+  const Tensor curved = mul(g.grad(), div(apart, Tensor(beta)));
+  const Tensor far = as_computed(apart);
+  const Tensor slope = where(le(far, Tensor(-beta)), neg(g.grad()),
+                             where(ge(far, Tensor(beta)), g.grad(), curved));
+  return {g.needs(0) ? sum_to(slope, g.shape(0)) : Tensor(),
+          g.needs(1) ? sum_to(neg(slope), g.shape(1)) : Tensor()};
+}
+
+// The distance, bent at delta; a delta beyond the dtype bends nothing.
+TensorList huber_gradient(const GradContext& g) {
+  const double delta = g.arg<double>(2);
+  const double bend = fits(delta, g.grad().dtype()) ? delta : HUGE_VAL;
+  const Tensor apart =
+      sub(as_gradient(g.input(0), g.grad()), as_gradient(g.input(1), g.grad()));
+  const Tensor far = as_computed(apart);
+  const Tensor bent = where(le(far, Tensor(-bend)), Tensor(-bend),
+                            where(ge(far, Tensor(bend)), Tensor(bend), apart));
+  const Tensor slope = mul(g.grad(), bent);
+  return {g.needs(0) ? sum_to(slope, g.shape(0)) : Tensor(),
+          g.needs(1) ? sum_to(neg(slope), g.shape(1)) : Tensor()};
+}
+
+TensorList xlogy_gradient(const GradContext& g) {
+  const Tensor x = as_gradient(g.input(0), g.grad()), y = as_gradient(g.input(1), g.grad());
+  const Tensor zero(0);
+  Tensor self, other;
+  if (g.needs(0)) {
+    const Tensor none = logical_and(eq(x, zero), le(y, zero));
+    self = sum_to(where(none, zero, xlogy(g.grad(), y)), g.shape(0));
+  }
+  if (g.needs(1)) other = sum_to(div(mul(g.grad(), x), y), g.shape(1));
+  return {self, other};
+}
+
+// (input - target) / (input (1 - input)), with PyTorch's bound for the poles at 0 and 1;
+// the gradient of target has none.
+TensorList entropy_gradient(const GradContext& g) {
+  const Tensor &x = g.input(0), &target = g.input(1);
+  const Tensor rest = sub(Tensor(1), x);
+  Tensor to_input, to_target;
+  if (g.needs(0)) {
+    const Tensor width = clamp(mul(x, rest), Tensor(1e-12), Tensor());
+    to_input = sum_to(div(mul(g.grad(), sub(x, target)), width), g.shape(0));
+  }
+  if (g.needs(1)) {
+    to_target = sum_to(mul(g.grad(), sub(log(rest), log(x))), g.shape(1));
+  }
+  return {to_input, to_target};
+}
+
+PKG_LIBRARY_FRAGMENT(pkg, m) {
+  m.def("l1_loss(Tensor input, Tensor target, *, str reduction='mean') -> Tensor")
+      .doc("|input - target|, averaged by default.")
+      .composite([](const Tensor& input, const Tensor& target,
+                    const std::string& reduction) {
+        return reduce_loss(abs(sub(input, target)), reduction);
+      });
+  m.def("smooth_l1_loss(Tensor input, Tensor target, *, str reduction='mean', "
+        "float beta=1.0) -> Tensor")
+      .doc("A parabola up to a distance of beta, |input - target| - beta / 2 beyond.")
+      .composite([](const Tensor& input, const Tensor& target,
+                    const std::string& reduction, double beta) {
+        PKG_CHECK(beta >= 0, RuntimeError, "[smooth_l1_loss] expected beta >= 0, got ",
+                  beta);
+        return reduce_loss(beta == 0 ? abs(sub(input, target))
+                                     : smooth_l1(input, target, beta),
+                           reduction);
+      });
+  m.def("_smooth_l1(Tensor input, Tensor target, float beta) -> Tensor")
+      .doc("smooth_l1_loss of each element; beta is not zero.")
+      .pointwise()
+      .shape([](const Tensor& input, const Tensor& target, double) {
+        return floating_pair("smooth_l1_loss", input, target);
+      })
+      .cpu([](Tensor& out, const Tensor& input, const Tensor& target, double beta) {
+        run_binary(out, input, target, to_floating(result_type(input, target)), kFloatType,
+                   [beta](auto x, auto y) {
+                     using T = decltype(x);
+                     const T distance = std::abs(x - y), width = T(beta);
+                     return distance < width ? T(0.5) * distance * distance / width
+                                             : distance - T(0.5) * width;
+                   });
+      })
+      .grad("input target", smooth_l1_gradient);
+  m.def("huber_loss(Tensor input, Tensor target, *, str reduction='mean', "
+        "float delta=1.0) -> Tensor")
+      .doc("smooth_l1_loss times delta, which may be infinite: half the square.")
+      .composite([](const Tensor& input, const Tensor& target,
+                    const std::string& reduction, double delta) {
+        PKG_CHECK(delta > 0, RuntimeError, "[huber_loss] expected delta > 0, got ", delta);
+        return reduce_loss(huber(input, target, delta), reduction);
+      });
+  m.def("_huber(Tensor input, Tensor target, float delta) -> Tensor")
+      .doc("huber_loss of each element.")
+      .pointwise()
+      .shape([](const Tensor& input, const Tensor& target, double) {
+        return floating_pair("huber_loss", input, target);
+      })
+      .cpu([](Tensor& out, const Tensor& input, const Tensor& target, double delta) {
+        run_binary(out, input, target, to_floating(result_type(input, target)), kFloatType,
+                   [delta](auto x, auto y) {
+                     using T = decltype(x);
+                     const T distance = std::abs(x - y), bend = T(delta);
+                     return distance < bend ? T(0.5) * distance * distance
+                                            : bend * (distance - T(0.5) * bend);
+                   });
+      })
+      .grad("input target", huber_gradient);
+  m.def("xlogy(Tensor self, Tensor other) -> Tensor")
+      .doc("self * log(other), and 0 where self is 0, unless other is NaN.")
+      .pointwise()
+      .shape([](const Tensor& self, const Tensor& other) {
+        return floating_pair("xlogy", self, other);
+      })
+      .cpu([](Tensor& out, const Tensor& self, const Tensor& other) {
+        run_binary(out, self, other, to_floating(result_type(self, other)), kFloatType,
+                   [](auto x, auto y) {
+                     return y != y ? y : x == 0 ? decltype(x)(0) : x * std::log(y);
+                   });
+      })
+      .grad("self other", xlogy_gradient);
+  m.def("_binary_cross_entropy(Tensor input, Tensor target) -> Tensor")
+      .doc("binary_cross_entropy of each element.")
+      .pointwise()
+      .shape([](const Tensor& input, const Tensor& target) {
+        return floating_pair("binary_cross_entropy", input, target);
+      })
+      .cpu([](Tensor& out, const Tensor& input, const Tensor& target) {
+        run_binary(out, input, target, to_floating(result_type(input, target)), kFloatType,
+                   [](auto x, auto t) {
+                     using T = decltype(x);
+                     const auto cut = [](T y) { return y < T(-100) ? T(-100) : y; };
+                     PKG_CHECK(x >= 0 && x <= 1 && t >= 0 && t <= 1, RuntimeError,
+                               "[binary_cross_entropy] all elements of input and target "
+                               "should be between 0 and 1, got ", x, " and ", t, ".");
+                     return (t - 1) * cut(std::log1p(-x)) - t * cut(std::log(x));
+                   });
+      })
+      .grad("input target", entropy_gradient);
+  m.def("binary_cross_entropy(Tensor input, Tensor target, Tensor? weight=None, *, "
+        "str reduction='mean') -> Tensor")
+      .doc("-target log(input) - (1 - target) log(1 - input), each log at least -100.")
+      .composite([](const Tensor& input, const Tensor& target, const Tensor& weight,
+                    const std::string& reduction) {
+        PKG_CHECK(input.sizes() == target.sizes(), ValueError, "[binary_cross_entropy] "
+                  "expected target of the input's size ", input.sizes(), ", got ",
+                  target.sizes());
+        Tensor loss = element_entropy(input, target);
+        if (weight.defined()) loss = mul(loss, weight);
+        return reduce_loss(loss, reduction);
+      });
+  m.def("binary_cross_entropy_with_logits(Tensor input, Tensor target, "
+        "Tensor? weight=None, Tensor? pos_weight=None, *, str reduction='mean') -> Tensor")
+      .doc("binary_cross_entropy of sigmoid(input), stable for large scores; pos_weight "
+           "scales the positive class.")
+      .composite([](const Tensor& input, const Tensor& target, const Tensor& weight,
+                    const Tensor& pos_weight, const std::string& reduction) {
+        PKG_CHECK(input.sizes() == target.sizes(), ValueError,
+                  "[binary_cross_entropy_with_logits] Target size (", target.sizes(),
+                  ") must be the same as input size (", input.sizes(), ")");
+        const Tensor one(1), negative = mul(sub(one, target), input);
+        Tensor scale = one;
+        if (pos_weight.defined()) {
+          scale = add(mul(sub(pos_weight, one), target), one);
+        }
+        Tensor loss = sub(negative, mul(scale, logsigmoid(input)));
+        if (weight.defined()) loss = mul(loss, weight);
+        return reduce_loss(loss, reduction);
+      });
+  m.def("kl_div(Tensor input, Tensor target, *, str reduction='mean', "
+        "bool log_target=False) -> Tensor")
+      .doc("target * (log(target) - input), input being log-probabilities; 'batchmean' "
+           "divides by the batch size.")
+      .composite([](const Tensor& input, const Tensor& target,
+                    const std::string& reduction, bool log_target) {
+        const Tensor loss = log_target
+                                ? mul(exp(target), sub(target, input))
+                                : sub(xlogy(target, target), mul(target, input));
+        if (reduction != "batchmean") return reduce_loss(loss, reduction);
+        const int64_t batch = input.ndim() ? input.size(0) : 1;
+        return sum_over(double(batch), loss);
+      });
+}
+
+}  // namespace
+}  // namespace pkg::ops

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// ops/pointwise/arithmetic.cc: sums, products, powers and extremes of two tensors, with
+// broadcasting and type promotion.  Quotients are in division.cc.
+#include "base/number_fits.h"
+#include "base/vecmath.h"
+#include "ops/loops.h"
+
+namespace pkg::ops {
+namespace {
+
+[[gnu::cold]] void check_alpha(const Scalar& alpha, DType dtype) {
+  PKG_CHECK(!alpha.is_float() || is_floating(dtype), RuntimeError,
+            "[add] For integral input tensors, argument alpha must not be a floating "
+            "point number (alpha=",
+            alpha, ").");
+  PKG_CHECK(alpha.kind() != Scalar::Kind::Bool || dtype == DType::Bool, RuntimeError,
+            "[add] Boolean alpha only supported for Boolean results, got alpha=", alpha, ".");
+  check_factor("add", alpha, dtype, "alpha");
+}
+Spec add_rule(const Tensor& a, const Tensor& b, const Scalar& alpha) {
+  const DType dtype = result_type(a, b);
+  if (!(alpha == Scalar(1))) check_alpha(alpha, dtype);
+  return broadcast_spec("add", a, b, dtype);
+}
+
+// A bool less a bool has no meaning that everyone shares.
+Spec sub_rule(const Tensor& a, const Tensor& b, const Scalar& alpha) {
+  PKG_CHECK(a.dtype() != DType::Bool && b.dtype() != DType::Bool, RuntimeError,
+            "[sub] Subtraction, the `-` operator, with a bool tensor is not supported. To "
+            "invert a mask, use the `~` or logical_not; for a difference of masks, `^`.");
+  return add_rule(a, b, alpha);
+}
+
+template <int Sign>
+void add_kernel(Tensor& out, const Tensor& a, const Tensor& b, const Scalar& alpha) {
+  const DType dtype = result_type(a, b);
+  if (alpha == Scalar(1)) {
+    return run_binary(out, a, b, dtype, kAnyType, [](auto x, auto y) -> decltype(x) {
+      return decltype(x)(Sign > 0 ? wraps(x) + wraps(y) : wraps(x) - wraps(y));
+    });
+  }
+  const double factor = Sign * alpha.to<double>();
+  const uint64_t whole = alpha.is_float() ? 0 : Sign * wraps(alpha.to<int64_t>());
+  run_binary(out, a, b, dtype, kAnyType, [=](auto x, auto y) -> decltype(x) {
+    using T = decltype(x);
+    if constexpr (std::is_floating_point_v<T>) return x + T(factor) * y;
+    else return T(wraps(x) + wraps(T(whole)) * wraps(y));
+  });
+}
+
+Tensor scaled(const Tensor& grad, const Scalar& alpha) {
+  return alpha == Scalar(1) ? grad : mul(grad, Tensor(alpha));
+}
+
+template <int Sign>
+TensorList add_gradient(const GradContext& g) {
+  const Scalar& alpha = g.arg<Scalar>(2);
+  Tensor other;
+  if (g.needs(1)) {
+    other = sum_to(scaled(Sign > 0 ? g.grad() : neg(g.grad()), alpha), g.shape(1));
+  }
+  return {g.needs(0) ? sum_to(g.grad(), g.shape(0)) : Tensor(), other};
+}
+
+struct Power {
+  template <class T>
+  T operator()(T x, T y) const {
+    if constexpr (std::is_floating_point_v<T>) {
+      return y == T(2) ? x * x : std::pow(x, y);
+    } else {
+      if (y < 0) {  // 1 / x^-y, rounded towards zero
+        if constexpr (std::is_signed_v<T>) {
+          if (x == -1) return y % 2 ? T(-1) : T(1);
+        }
+        return x == 1 ? T(1) : T(0);
+      }
+      T result = 1;
+      for (auto n = uint64_t(y); n; n >>= 1) {
+        if (n & 1) result = T(wraps(result) * wraps(x));
+        x = T(wraps(x) * wraps(x));
+      }
+      return result;
+    }
+  }
+};
+
+Spec power_rule(const Tensor& a, const Tensor& b) {
+  const DType dtype = result_type(a, b);
+  // A negative number would make every result 0; of a tensor some may be none.
+  PKG_CHECK(is_floating(dtype) || !b.impl()->wrapped_number ||
+                item(b).to<int64_t>() >= 0,
+            RuntimeError, "[pow] Integers to negative integer powers are not allowed.");
+  // As PyTorch: float32 is raised to a double's power.
+  if (b.impl()->wrapped_number && (is_integral(dtype) || is_reduced(dtype))) {
+    check_fits("pow", item(b), dtype, "exponent");
+  }
+  return broadcast_spec("pow", a, b, dtype);
+}
+
+// The gradient of the operand that wins, half of it at a tie; NaN wins over all, and of
+// it both get the whole.
+TensorList extreme_gradient(const GradContext& g, const BinaryOp& loses_to) {
+  const Tensor &a = g.input(0), &b = g.input(1);
+  const Tensor shared = where(eq(a, b), mul(g.grad(), Tensor(0.5)), g.grad());
+  const auto part = [&](size_t i, const Tensor& self, const Tensor& other) {
+    if (!g.needs(i)) return Tensor();
+    return sum_to(where(loses_to(self, other), Tensor(0), shared), g.shape(i));
+  };
+  return {part(0, a, b), part(1, b, a)};
+}
+
+PKG_LIBRARY_FRAGMENT(pkg, m) {
+  m.def("add(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor")
+      .doc("self + alpha * other.  Broadcasts and promotes; gradient to both.")
+      .pointwise()
+      .shape(add_rule)
+      .cpu(add_kernel<1>)
+      .grad("", add_gradient<1>)
+      .in_place();
+  m.def("sub(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor")
+      .doc("self - alpha * other.  Broadcasts and promotes; gradient to both.")
+      .pointwise()
+      .shape(sub_rule)
+      .cpu(add_kernel<-1>)
+      .grad("", add_gradient<-1>)
+      .in_place();
+  binary_any(m.def("mul(Tensor self, Tensor other) -> Tensor"),
+             [](auto x, auto y) { return wraps(x) * wraps(y); })
+      .doc("self * other.  Broadcasts and promotes; gradient to both.")
+      .grad("self?other other?self",
+            [](const GradContext& g) -> TensorList {
+              return {g.needs(0) ? sum_to(mul(g.grad(), g.input(1)), g.shape(0)) : Tensor(),
+                      g.needs(1) ? sum_to(mul(g.grad(), g.input(0)), g.shape(1)) : Tensor()};
+            })
+      .in_place();
+  m.def("pow(Tensor self, Tensor exponent) -> Tensor")
+      .pointwise()
+      .dtypes(kNumberDTypes)
+      .shape(power_rule)
+      .cpu([](Tensor& out, const Tensor& a, const Tensor& b) {
+        run_binary(out, a, b, result_type(a, b), kNumberType, Power{});
+      })
+      .doc("self ** exponent.")
+      .grad("self exponent result?exponent",
+            [](const GradContext& g) -> TensorList {
+              Tensor base, power;
+              const Tensor x = as_gradient(g.input(0), g.grad());
+              const Tensor e = as_gradient(g.input(1), g.grad());
+              if (g.needs(0)) {
+                // x^0 has slope 0, also at x = 0, where 0 * x^-1 would be NaN.
+                const Tensor less = where(eq(e, Tensor(0)), Tensor(0), sub(e, Tensor(1)));
+                base = sum_to(mul(g.grad(), mul(e, pow(x, less))), g.shape(0));
+              }
+              if (g.needs(1)) {
+                // 0^e is flat for e >= 0; log(0) would make it NaN.
+                const Tensor flat = mul(eq(x, Tensor(0)), ge(e, Tensor(0)));
+                const Tensor safe = where(flat, Tensor(1), x);
+                power = sum_to(mul(g.grad(), mul(g.result(), log(safe))), g.shape(1));
+              }
+              return {base, power};
+            })
+      .in_place();
+  binary_any(m.def("maximum(Tensor self, Tensor other) -> Tensor"),
+             [](auto x, auto y) { return x < y || y != y ? y : x; })
+      .doc("Larger of the two; NaN wins.  At a tie both get half the gradient.")
+      .grad("self other",
+            [](const GradContext& g) { return extreme_gradient(g, lt); });
+  binary_any(m.def("minimum(Tensor self, Tensor other) -> Tensor"),
+             [](auto x, auto y) { return x > y || y != y ? y : x; })
+      .doc("Smaller of the two; NaN wins.  At a tie both get half the gradient.")
+      .grad("self other",
+            [](const GradContext& g) { return extreme_gradient(g, gt); });
+}
+
+}  // namespace
+}  // namespace pkg::ops

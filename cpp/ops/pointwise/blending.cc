@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+// ops/pointwise/blending.cc: elementwise functions of three tensors, and limits.
+#include <limits>
+
+#include "base/number_fits.h"
+#include "ops/loops.h"
+
+namespace pkg::ops {
+namespace {
+
+using Clamping = Op<Tensor(const Tensor&, const Tensor&, const Tensor&)>;
+const Clamping clamp{"clamp"}, clamp_in_place{"clamp_"};
+const UnaryOp isfinite_op{"isfinite"};
+const BinaryOp logical_and{"logical_and"}, logical_or{"logical_or"};
+
+Spec blend_spec(const char* op, const Tensor& a, const Tensor& b, const Tensor& c,
+                DType dtype) {
+  Spec spec = broadcast_spec(op, a, b, dtype);
+  spec.sizes = broadcast_shapes(op, spec.sizes, c.sizes());
+  if (c.is_meta()) spec.device = c.device();
+  return spec;
+}
+
+// NaN in any operand gives NaN; the upper limit wins where the two cross.
+struct AtLeast {
+  template <class T>
+  T operator()(T x, T low) const {
+    return x < low || low != low ? low : x;
+  }
+};
+struct AtMost {
+  template <class T>
+  T operator()(T x, T high) const {
+    return x > high || high != high ? high : x;
+  }
+};
+
+DType clamp_type(const Tensor& self, const Tensor& min, const Tensor& max) {
+  PKG_CHECK(min.defined() || max.defined(), RuntimeError,
+            "[clamp] At least one of 'min' or 'max' must not be None.");
+  return result_type({&self, &min, &max});
+}
+Spec clamp_rule(const Tensor& self, const Tensor& min, const Tensor& max) {
+  const DType dtype = clamp_type(self, min, max);
+  const auto check = [&](const Tensor& limit, const char* name) {
+    if (!limit.defined() || !limit.impl()->wrapped_number) return;
+    check_fits("clamp", item(limit), dtype, name);
+  };
+  check(min, "min");
+  check(max, "max");
+  return blend_spec("clamp", self, min.defined() ? min : self,
+                    max.defined() ? max : self, dtype);
+}
+void clamp_kernel(Tensor& out, const Tensor& self, const Tensor& min, const Tensor& max) {
+  const DType dtype = clamp_type(self, min, max);
+  if (!max.defined()) return run_binary(out, self, min, dtype, kAnyType, AtLeast{});
+  if (!min.defined()) return run_binary(out, self, max, dtype, kAnyType, AtMost{});
+  run_ternary(out, self, min, max, dtype, kAnyType, [](auto x, auto low, auto high) {
+    return AtMost{}(AtLeast{}(x, low), high);
+  }, Numbers::Rounded);
+}
+// At a limit the gradient belongs to self, where the limits cross to max; NaN in self or
+// in a limit is within no limits and beyond none, so that nobody gets it.
+TensorList clamp_gradient(const GradContext& g) {
+  const Tensor &x = g.input(0), &min = g.input(1), &max = g.input(2);
+  const auto part = [&](size_t i, const Tensor& takes) {
+    return sum_to(where(takes, g.grad(), Tensor(0)), g.shape(i));
+  };
+  Tensor self, to_min, to_max;
+  if (g.needs(0)) {
+    const Tensor above = min.defined() ? ge(x, min) : Tensor();
+    const Tensor below = max.defined() ? le(x, max) : Tensor();
+    const bool both = above.defined() && below.defined();
+    self = part(0, both ? logical_and(above, below) : above.defined() ? above : below);
+  }
+  if (g.needs(1)) {
+    const Tensor below = lt(x, min);
+    to_min = part(1, max.defined() ? logical_and(below, lt(min, max)) : below);
+  }
+  if (g.needs(2)) {
+    const Tensor above = gt(x, max);
+    to_max = part(2, min.defined() ? logical_or(above, lt(max, min)) : above);
+  }
+  return {self, to_min, to_max};
+}
+
+Spec promoted_blend(const char* op, const Tensor& a, const Tensor& b, const Tensor& c) {
+  return blend_spec(op, a, b, c, result_type({&a, &b, &c}));
+}
+Spec scaled_blend(const char* op, const Tensor& a, const Tensor& b, const Tensor& c,
+                  const Scalar& value) {
+  const Spec spec = promoted_blend(op, a, b, c);
+  check_factor(op, value, spec.dtype, "value");
+  return spec;
+}
+
+template <class F>
+void run_scaled(Tensor& out, const Tensor& self, const Tensor& tensor1,
+                const Tensor& tensor2, const Scalar& value, F f) {
+  const DType dtype = result_type({&self, &tensor1, &tensor2});
+  const double factor = value.to<double>();
+  const int64_t whole = value.to<int64_t>();
+  run_ternary(out, self, tensor1, tensor2, dtype, kNumberType,
+              [=](auto x, auto a, auto b) -> decltype(x) {
+                using T = decltype(x);
+                const T v = std::is_floating_point_v<T> ? T(factor) : T(whole);
+                return T(f(wraps(x), wraps(v), wraps(a), wraps(b)));
+              });
+}
+
+PKG_LIBRARY_FRAGMENT(pkg, m) {
+  m.def("clamp(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor")
+      .doc("self limited to [min, max]; either may be a number, a tensor or None.")
+      .pointwise()
+      .shape(clamp_rule)
+      .cpu(clamp_kernel)
+      .grad("self min max", clamp_gradient)
+      .in_place();
+  m.def("clip(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor")
+      .doc("clamp by NumPy's name.")
+      .composite([](const Tensor& self, const Tensor& min, const Tensor& max) {
+        return clamp(self, min, max);
+      });
+  m.def("clip_(Tensor(a!) self, Tensor? min=None, Tensor? max=None) -> Tensor(a!)")
+      .doc("clamp_ by NumPy's name.")
+      .composite([](const Tensor& self, const Tensor& min, const Tensor& max) {
+        return clamp_in_place(self, min, max);
+      });
+  m.def("clamp_min(Tensor self, Tensor min) -> Tensor")
+      .doc("self, but not below min.")
+      .composite([](const Tensor& self, const Tensor& min) {
+        return clamp(self, min, Tensor());
+      });
+  m.def("clamp_min_(Tensor(a!) self, Tensor min) -> Tensor(a!)")
+      .doc("In-place form of clamp_min.")
+      .composite([](const Tensor& self, const Tensor& min) {
+        return clamp_in_place(self, min, Tensor());
+      });
+  m.def("clamp_max(Tensor self, Tensor max) -> Tensor")
+      .doc("self, but not above max.")
+      .composite([](const Tensor& self, const Tensor& max) {
+        return clamp(self, Tensor(), max);
+      });
+  m.def("clamp_max_(Tensor(a!) self, Tensor max) -> Tensor(a!)")
+      .doc("In-place form of clamp_max.")
+      .composite([](const Tensor& self, const Tensor& max) {
+        return clamp_in_place(self, Tensor(), max);
+      });
+  m.def("nan_to_num(Tensor self, float? nan=None, float? posinf=None, "
+        "float? neginf=None) -> Tensor")
+      .doc("NaN as nan (zero), infinities as posinf and neginf (the largest numbers).")
+      .pointwise()
+      .shape([](const Tensor& self, std::optional<double>, std::optional<double>,
+                std::optional<double>) { return self.spec(); })
+      .cpu([](Tensor& out, const Tensor& self, std::optional<double> nan,
+              std::optional<double> posinf, std::optional<double> neginf) {
+        // The largest float32 is no float16: ask the dtype of the result.
+        const double most = out.dtype() == DType::Float16    ? 65504.0
+                            : out.dtype() == DType::BFloat16 ? 3.3895313892515355e38
+                            : out.dtype() == DType::Float32
+                                ? double(std::numeric_limits<float>::max())
+                                : std::numeric_limits<double>::max();
+        const double none = nan.value_or(0), high = posinf.value_or(most),
+                     low = neginf.value_or(-most);
+        run_unary(out, self, self.dtype(), kAnyType, [=](auto x) -> decltype(x) {
+          using T = decltype(x);
+          if constexpr (std::is_floating_point_v<T>) {
+            constexpr T inf = std::numeric_limits<T>::infinity();
+            return x != x ? T(none) : x == inf ? T(high) : x == -inf ? T(low) : x;
+          } else {
+            return x;
+          }
+        });
+      })
+      .grad("self",
+            [](const GradContext& g) -> TensorList {
+              return {mul(g.grad(), isfinite_op(g.input(0)))};
+            })
+      .in_place();
+  m.def("lerp(Tensor self, Tensor end, Tensor weight) -> Tensor")
+      .doc("self + weight * (end - self); exact at weight 0 and 1.")
+      .pointwise()
+      .dtypes(kFloatDTypes)
+      .shape([](const Tensor& self, const Tensor& end, const Tensor& weight) {
+        const Spec spec = promoted_blend("lerp", self, end, weight);
+        if (weight.impl()->wrapped_number) {
+          check_factor("lerp", item(weight), spec.dtype, "weight");
+        }
+        return spec;
+      })
+      .cpu([](Tensor& out, const Tensor& self, const Tensor& end, const Tensor& weight) {
+        run_ternary(out, self, end, weight, result_type({&self, &end, &weight}), kFloatType,
+                    [](auto a, auto b, auto w) {
+                      using T = decltype(a);
+                      const T apart = b - a;
+                      return std::abs(w) < T(0.5) ? a + w * apart : b - apart * (T(1) - w);
+                    });
+      })
+      .grad("self?weight end?weight weight",
+            [](const GradContext& g) -> TensorList {
+              const Tensor w = as_gradient(g.input(2), g.grad());
+              Tensor self, end, weight;
+              if (g.needs(0)) self = sum_to(mul(g.grad(), sub(Tensor(1), w)), g.shape(0));
+              if (g.needs(1)) end = sum_to(mul(g.grad(), w), g.shape(1));
+              if (g.needs(2)) {
+                const Tensor a = as_gradient(g.input(0), g.grad());
+                const Tensor b = as_gradient(g.input(1), g.grad());
+                weight = sum_to(mul(g.grad(), sub(b, a)), g.shape(2));
+              }
+              return {self, end, weight};
+            })
+      .in_place();
+  m.def("addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) "
+        "-> Tensor")
+      .doc("self + value * tensor1 * tensor2; of integers, value without its fraction.")
+      .pointwise()
+      .dtypes(kNumberDTypes)
+      .shape([](const Tensor& self, const Tensor& a, const Tensor& b,
+                const Scalar& value) { return scaled_blend("addcmul", self, a, b, value); })
+      .cpu([](Tensor& out, const Tensor& self, const Tensor& a, const Tensor& b,
+              const Scalar& value) {
+        run_scaled(out, self, a, b, value,
+                   [](auto x, auto v, auto p, auto q) { return x + v * p * q; });
+      })
+      .grad("tensor1 tensor2",
+            [](const GradContext& g) -> TensorList {
+              const Tensor scaled = mul(g.grad(), Tensor(g.arg<Scalar>(3)));
+              Tensor a, b;
+              if (g.needs(1)) a = sum_to(mul(scaled, g.input(2)), g.shape(1));
+              if (g.needs(2)) b = sum_to(mul(scaled, g.input(1)), g.shape(2));
+              return {g.needs(0) ? sum_to(g.grad(), g.shape(0)) : Tensor(), a, b};
+            })
+      .in_place();
+  m.def("addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) "
+        "-> Tensor")
+      .doc("self + value * tensor1 / tensor2 of floating tensors.")
+      .pointwise()
+      .dtypes(kFloatDTypes)
+      .shape([](const Tensor& self, const Tensor& a, const Tensor& b,
+                const Scalar& value) { return scaled_blend("addcdiv", self, a, b, value); })
+      .cpu([](Tensor& out, const Tensor& self, const Tensor& a, const Tensor& b,
+              const Scalar& value) {
+        const double factor = value.to<double>();
+        run_ternary(out, self, a, b, result_type({&self, &a, &b}), kFloatType,
+                    [=](auto x, auto p, auto q) { return x + decltype(x)(factor) * p / q; });
+      })
+      .grad("tensor1 tensor2",
+            [](const GradContext& g) -> TensorList {
+              const Tensor value(g.arg<Scalar>(3));
+              Tensor a, b;
+              if (g.needs(1)) {
+                a = sum_to(div(mul(g.grad(), value), g.input(2)), g.shape(1));
+              }
+              if (g.needs(2)) {  // value first: 0 times an infinite quotient is NaN
+                const Tensor x = as_gradient(g.input(1), g.grad());
+                const Tensor slope = div(div(mul(x, value), g.input(2)), g.input(2));
+                b = sum_to(neg(mul(g.grad(), slope)), g.shape(2));
+              }
+              return {g.needs(0) ? sum_to(g.grad(), g.shape(0)) : Tensor(), a, b};
+            })
+      .in_place();
+}
+
+}  // namespace
+}  // namespace pkg::ops

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// ops/pointwise/closeness.cc: whether tensors agree, exactly or within a tolerance.
+#include "ops/op.h"
+
+namespace pkg::ops {
+namespace {
+
+using Isclose = Op<Tensor(const Tensor&, const Tensor&, double, double, bool)>;
+const Isclose isclose_op{"isclose"};
+const UnaryOp isfinite{"isfinite"};
+const BinaryOp logical_and{"logical_and"}, logical_or{"logical_or"}, same{"_same"};
+const Op<Tensor(const Tensor&, const std::optional<Shape>&, bool)> all{"all"};
+const Op<std::tuple<Tensor, Tensor>(const Tensor&, int64_t, bool, bool)> sort{"sort"};
+const Op<Tensor(const Tensor&, const Tensor&, bool)> search{"_search"};
+const Op<Tensor(const Tensor&, const Tensor&)> take{"take"};
+
+bool truth(const Tensor& t) { return item(t).to<bool>(); }
+bool all_true(const Tensor& t) { return truth(all(t, std::optional<Shape>(), false)); }
+
+// |a - b| <= atol + rtol * |b|, the same infinity, or NaN on both sides if that counts.
+Tensor isclose(const Tensor& self, const Tensor& other, double rtol, double atol,
+               bool equal_nan) {
+  PKG_CHECK(self.dtype() == other.dtype(), RuntimeError, "[isclose] ", self.dtype(),
+            " did not match ", other.dtype());
+  PKG_CHECK(rtol >= 0 && atol >= 0, RuntimeError, "[isclose] rtol and atol must not be "
+            "negative, got ", rtol, " and ", atol);
+  const Tensor close = (equal_nan ? same : eq)(self, other);
+  // Integers are compared in double, where differences cannot wrap.
+  const DType wide = is_floating(self.dtype()) ? self.dtype() : DType::Float64;
+  const Tensor a = to_dtype(self, wide), b = to_dtype(other, wide);
+  const Tensor allowed = add(mul(abs(b), Tensor(rtol)), Tensor(atol));
+  const Tensor distance = abs(sub(a, b));
+  return logical_or(close, logical_and(isfinite(distance), le(distance, allowed)));
+}
+
+// Whether the first of the sorted tests that is not below an element equals it.
+Tensor isin(const Tensor& elements, const Tensor& tests) {
+  if (tests.ndim() == 0) return eq(elements, tests);
+  const int64_t count = tests.numel();
+  if (count == 0 && tests.device() == elements.device()) {
+    return full_like(elements, 0, DType::Bool, elements.device(), false);
+  }
+  const Tensor line = to_dtype(reshape(tests, Shape{count}), result_type(elements, tests));
+  if (count == 1) return reshape(eq(elements, line), elements.sizes());
+  const Tensor sorted = std::get<0>(sort(line, 0, false, false));
+  const Tensor at = minimum(search(sorted, elements, false), Tensor(count - 1));
+  return eq(elements, take(sorted, at));
+}
+
+PKG_LIBRARY_FRAGMENT(pkg, m) {
+  m.def("isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, "
+        "bool equal_nan=False) -> Tensor")
+      .doc("True where |self - other| <= atol + rtol * |other|.")
+      .composite(isclose);
+  m.def("allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, "
+        "bool equal_nan=False) -> bool")
+      .doc("Whether isclose holds everywhere; waits for the values.")
+      .composite([](const Tensor& self, const Tensor& other, double rtol, double atol,
+                    bool equal_nan) {
+        return all_true(isclose_op(self, other, rtol, atol, equal_nan));
+      });
+  m.def("equal(Tensor self, Tensor other) -> bool")
+      .doc("Whether shapes and all values agree; waits for the values.")
+      .composite([](const Tensor& self, const Tensor& other) {
+        PKG_CHECK(!self.is_meta() && !other.is_meta(), NotImplementedError, "[equal] a meta "
+                  "tensor has a shape but no values.");
+        return self.sizes() == other.sizes() && all_true(eq(self, other));
+      });
+  m.def("isin(Tensor elements, Tensor test_elements) -> Tensor")
+      .doc("True where an element is among test_elements.")
+      .composite(isin);
+}
+
+}  // namespace
+}  // namespace pkg::ops

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// ops/pointwise/comparison.cc: comparisons, logic and the choice between two tensors.
+#include "base/number_fits.h"
+#include "ops/loops.h"
+
+namespace pkg::ops {
+namespace {
+
+// Bits are those of integers; the record keeps other dtypes out.
+constexpr auto kBitsType = [](DType dtype, auto&& f) {
+  visit_compute("bitwise", dtype, [&]<class T>(TypeTag<T> tag) {
+    if constexpr (std::is_integral_v<T>) f(tag);
+  });
+};
+
+template <class F>
+OpBuilder bitwise(OpBuilder op, F) {
+  return op.pointwise()
+      .dtypes(kIntegerOrBoolDTypes)
+      .shape([](const Tensor& a, const Tensor& b) {
+        return broadcast_spec("bitwise", a, b, result_type(a, b));
+      })
+      .cpu([](Tensor& out, const Tensor& a, const Tensor& b) {
+        run_binary(out, a, b, result_type(a, b), kBitsType,
+                   [](auto x, auto y) -> decltype(x) { return decltype(x)(F{}(x, y)); });
+      })
+      .non_differentiable()
+      .in_place();
+}
+
+Spec where_rule(const Tensor& condition, const Tensor& a, const Tensor& b) {
+  Spec spec = broadcast_spec("where", a, b, result_type(a, b));
+  spec.sizes = broadcast_shapes("where", spec.sizes, condition.sizes());
+  if (a.impl()->wrapped_number) check_written("where", item(a), spec.dtype, "self");
+  if (b.impl()->wrapped_number) check_written("where", item(b), spec.dtype, "other");
+  return spec;
+}
+
+// Whether n is a shift that C++ defines for x.
+template <class T>
+bool shifts(T, T n) {
+  return n >= T(0) && uint64_t(n) < 8 * sizeof(T);
+}
+
+PKG_LIBRARY_FRAGMENT(pkg, m) {
+  binary_bool(m.def("eq(Tensor self, Tensor other) -> Tensor"),
+              [](auto x, auto y) { return x == y; })
+      .doc("self == other, elementwise.");
+  binary_bool(m.def("_same(Tensor self, Tensor other) -> Tensor"),
+              [](auto x, auto y) { return x == y || (x != x && y != y); })
+      .doc("eq, to which a NaN is like another.");
+  binary_bool(m.def("ne(Tensor self, Tensor other) -> Tensor"),
+              [](auto x, auto y) { return x != y; })
+      .doc("self != other, elementwise.");
+  binary_bool(m.def("lt(Tensor self, Tensor other) -> Tensor"),
+              [](auto x, auto y) { return x < y; })
+      .doc("self < other, elementwise.");
+  binary_bool(m.def("le(Tensor self, Tensor other) -> Tensor"),
+              [](auto x, auto y) { return x <= y; })
+      .doc("self <= other, elementwise.");
+  binary_bool(m.def("gt(Tensor self, Tensor other) -> Tensor"),
+              [](auto x, auto y) { return x > y; })
+      .doc("self > other, elementwise.");
+  binary_bool(m.def("ge(Tensor self, Tensor other) -> Tensor"),
+              [](auto x, auto y) { return x >= y; })
+      .doc("self >= other, elementwise.");
+  binary_bool(m.def("logical_and(Tensor self, Tensor other) -> Tensor"),
+              [](auto x, auto y) { return bool(x) && bool(y); })
+      .doc("True where both are non-zero.");
+  binary_bool(m.def("logical_or(Tensor self, Tensor other) -> Tensor"),
+              [](auto x, auto y) { return bool(x) || bool(y); })
+      .doc("True where one is non-zero.");
+  binary_bool(m.def("logical_xor(Tensor self, Tensor other) -> Tensor"),
+              [](auto x, auto y) { return bool(x) != bool(y); })
+      .doc("True where exactly one is non-zero.");
+  unary_bool(m.def("logical_not(Tensor self) -> Tensor"),
+             [](auto x) { return !bool(x); })
+      .doc("True where self is zero.");
+  bitwise(m.def("bitwise_and(Tensor self, Tensor other) -> Tensor"),
+          [](auto x, auto y) { return x & y; })
+      .doc("Bitwise and of integers or bools.");
+  bitwise(m.def("bitwise_or(Tensor self, Tensor other) -> Tensor"),
+          [](auto x, auto y) { return x | y; })
+      .doc("Bitwise or of integers or bools.");
+  bitwise(m.def("bitwise_xor(Tensor self, Tensor other) -> Tensor"),
+          [](auto x, auto y) { return x ^ y; })
+      .doc("Bitwise exclusive or of integers or bools.");
+  m.def("where(Tensor condition, Tensor self, Tensor other) -> Tensor")
+      .doc("self where condition is true, else other.")
+      .pointwise()
+      .shape(where_rule)
+      .cpu([](Tensor& out, const Tensor& condition, const Tensor& self,
+              const Tensor& other) {
+        const Tensor mask = as_dtype(condition, DType::Bool);
+        const Tensor a = as_dtype(self, out.dtype()), b = as_dtype(other, out.dtype());
+        visit_dtype(out.dtype(), [&]<class T>(TypeTag<T>) {
+          strided_loop(out.sizes(), {&out, &mask, &a, &b},
+                       [](char* const* data, const int64_t* strides, int64_t n) {
+                         for (int64_t i = 0; i < n; ++i) {
+                           const bool first = *(data[1] + i * strides[1]);
+                           const char* from = first ? data[2] + i * strides[2]
+                                                    : data[3] + i * strides[3];
+                           *reinterpret_cast<T*>(data[0] + i * strides[0]) =
+                               *reinterpret_cast<const T*>(from);
+                         }
+                       });
+        });
+      })
+      .grad("condition", [](const GradContext& g) -> TensorList {
+        const Tensor zero = Tensor(0.0);
+        return {Tensor(), sum_to(where(g.input(0), g.grad(), zero), g.shape(1)),
+                sum_to(where(g.input(0), zero, g.grad()), g.shape(2))};
+      });
+  m.def("where.places(Tensor condition) -> Tensor[]")
+      .doc("Index tensors of the elements that are true, one for each dimension.")
+      .composite([](const Tensor& condition) {
+        const UnaryOp nonzero{"nonzero"};
+        const Tensor places =
+            nonzero(condition.ndim() ? condition : reshape(condition, Shape{1}));
+        TensorList columns;
+        for (int64_t d = 0; d < places.size(1); ++d) {
+          columns.push_back(select(places, 1, d));
+        }
+        return columns;
+      });
+  bitwise(m.def("bitwise_left_shift(Tensor self, Tensor other) -> Tensor"),
+          [](auto x, auto n) { return shifts(x, n) ? uint64_t(x) << n : uint64_t(0); })
+      .doc("self * 2^other of integers; 0 when every bit is shifted out.")
+      .dtypes(kIntegerDTypes);
+  bitwise(m.def("bitwise_right_shift(Tensor self, Tensor other) -> Tensor"),
+          [](auto x, auto n) { return shifts(x, n) ? int64_t(x) >> n : int64_t(x) >> 63; })
+      .doc("self / 2^other of integers, rounded down.")
+      .dtypes(kIntegerDTypes);
+  m.def("bitwise_not(Tensor self) -> Tensor")
+      .doc("Every bit the other way; of bools, logical not.")
+      .pointwise()
+      .dtypes(kIntegerOrBoolDTypes)
+      .shape(same_shape)
+      .cpu([](Tensor& out, const Tensor& self) {
+        run_unary(out, self, self.dtype(), kBitsType, [](auto x) -> decltype(x) {
+          using T = decltype(x);
+          if constexpr (std::is_same_v<T, bool>) return !x;
+          else return T(~x);
+        });
+      })
+      .non_differentiable();
+}
+
+}  // namespace
+}  // namespace pkg::ops

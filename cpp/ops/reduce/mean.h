@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// ops/reduce/mean.h: averages.  A sum of float16 ends at 65504, so what is averaged in reduced
+// precision is summed in float32 and rounded once.
+#pragma once
+
+#include "ops/functions.h"
+
+namespace pkg::ops {
+
+/// The sum over dim (all by default) divided by `n`, in `dtype` or that of x.
+inline Tensor sum_over(double n, const Tensor& x, const std::optional<Shape>& dim = {},
+                       bool keepdim = false, std::optional<DType> dtype = {}) {
+  const DType type = dtype.value_or(x.dtype());
+  if (!is_reduced(type)) return div(sum(x, dim, keepdim, dtype), Tensor(n));
+  const Tensor wide = sum(x, dim, keepdim, std::optional(DType::Float32));
+  return to_dtype(div(wide, Tensor(n)), type);
+}
+
+/// f(x), computed in float32 where x has reduced precision.
+template <class F>
+Tensor in_full_precision(const Tensor& x, F f) {
+  return is_reduced(x.dtype()) ? to_dtype(f(to_dtype(x, DType::Float32)), x.dtype()) : f(x);
+}
+
+}  // namespace pkg::ops

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// ops/reduce/norm.cc: vector norms, and what is measured with them.
+#include <cmath>
+#include <limits>
+
+#include "ops/op.h"
+#include "ops/reduce/reduced_dims.h"
+
+namespace pkg::ops {
+namespace {
+
+using MaybeType = std::optional<DType>;
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+const Op<Tensor(const Tensor&, const Scalar&, const Dims&, bool, MaybeType)> vector_norm{
+    "linalg_vector_norm"};
+const Op<Tensor(const Tensor&, const Tensor&, const Tensor&)> clamp{"clamp"};
+const BinaryOp same{"_same"};
+const UnaryOp second_is_zero{"_second_is_zero"};
+
+Spec vector_norm_rule(const Tensor& self, const Scalar& ord, const Dims& dim, bool keepdim,
+                      MaybeType dtype) {
+  const DType type = dtype.value_or(self.dtype());
+  PKG_CHECK(is_floating(self.dtype()) && is_floating(type), RuntimeError,
+            "[linalg_vector_norm] Expected a floating point tensor as input. Got ",
+            self.dtype(), " and dtype=", type, ". Convert first, for example with "
+            ".to(pkg.float32).");
+  PKG_CHECK(promote(self.dtype(), type) == type, RuntimeError, "[linalg_vector_norm] the "
+            "dtype of the input (", self.dtype(), ") should be convertible without narrowing "
+            "to the specified dtype (", type, ").");
+  const double p = ord.to<double>();
+  PKG_CHECK((p >= 0 && p != kInf) ||
+                reduced_count("linalg_vector_norm", self.sizes(), dim) > 0, RuntimeError,
+            "[linalg_vector_norm] cannot compute the ", p, " norm on an empty tensor "
+            "because the operation does not have an identity");
+  return {reduced_shape("linalg_vector_norm", self, dim, keepdim), type, self.device()};
+}
+
+// d|x|_p / dx = sign(x) |x|^(p-1) / |x|_p^(p-1); zero where the norm has a kink.
+TensorList vector_norm_gradient(const GradContext& g) {
+  const double p = g.arg<Scalar>(1).to<double>();
+  const auto& dim = g.arg<Dims>(2);
+  const bool keepdim = g.arg<bool>(3);
+  const Tensor grad = restore_dims(g.grad(), g.shape(0), dim, keepdim);
+  const Tensor norm = restore_dims(g.result(), g.shape(0), dim, keepdim);
+  const Tensor x = to_dtype(g.input(0), g.result().dtype());
+  if (p == 0) {  // zeros that have a derivative, zeros too
+    return {where(full_like(x, 1), Tensor(0), second_is_zero(x))};
+  }
+  if (p == 1) return {mul(grad, sign(x))};
+  if (std::isinf(p)) {  // equal elements share
+    const Tensor at = to_dtype(same(abs(x), norm), x.dtype());
+    const Tensor ties = sum(at, dim, true, MaybeType());
+    const Tensor part = mul(at, div(grad, ties));
+    return {mul(where(ne(x, x), Tensor(0), sign(x)), part)};  // as PyTorch: none to NaN
+  }
+  const Tensor safe = where(eq(norm, Tensor(0)), Tensor(1), norm);
+  if (p == 2) return {mul(div(x, safe), grad)};  // the quotient is at most 1
+  const Tensor zero = eq(x, Tensor(0));
+  // Zero has the slope zero, unless the order is no number.
+  const Tensor size = where(zero, Tensor(std::isnan(p) ? p : 1.0), abs(x));
+  const Tensor slope = mul(sign(x), pow(size, Tensor(p - 1)));
+  const Tensor scale = div(grad, pow(safe, Tensor(p - 1)));
+  return {mul(slope, where(eq(norm, Tensor(0)), Tensor(0), scale))};
+}
+
+double order_named(const std::string& p) {
+  PKG_CHECK(p == "fro", NotImplementedError, "[norm] expected p to be a number or 'fro', "
+            "got '", p, "'.");
+  return 2;
+}
+
+PKG_LIBRARY_FRAGMENT(pkg, m) {
+  m.def("linalg_vector_norm(Tensor self, Scalar ord=2, int[]? dim=None, "
+        "bool keepdim=False, *, DType? dtype=None) -> Tensor")
+      .doc("(sum |x|^ord)^(1/ord) over dim; inf and -inf: largest and smallest |x|; 0: "
+           "how many are not zero.")
+      .shape(vector_norm_rule)
+      .grad("self result", vector_norm_gradient);
+  m.def("norm(Tensor self, Scalar p=2, int[]? dim=None, bool keepdim=False, *, "
+        "DType? dtype=None) -> Tensor")
+      .doc("Vector norm over dim (all by default) of any order p.")
+      .composite([](const Tensor& self, const Scalar& p, const Dims& dim, bool keepdim,
+                    MaybeType dtype) { return vector_norm(self, p, dim, keepdim, dtype); });
+  m.def("norm.named(Tensor self, str p, int[]? dim=None, bool keepdim=False, *, "
+        "DType? dtype=None) -> Tensor")
+      .doc("The norm of this name: 'fro', the square root of the sum of squares.")
+      .composite([](const Tensor& self, const std::string& p, const Dims& dim, bool keepdim,
+                    MaybeType dtype) {
+        return vector_norm(self, order_named(p), dim, keepdim, dtype);
+      });
+  m.def("dist(Tensor self, Tensor other, Scalar p=2) -> Tensor")
+      .doc("Norm of self - other.")
+      .composite([](const Tensor& self, const Tensor& other, const Scalar& p) {
+        return vector_norm(sub(self, other), p, Dims(), false, MaybeType());
+      });
+  m.def("normalize(Tensor input, Scalar p=2.0, int[] dim=1, float eps=1e-12) -> Tensor")
+      .doc("input / max(norm over dim, eps).")
+      .composite([](const Tensor& input, const Scalar& p, const Shape& dim, double eps) {
+        const Tensor size = vector_norm(input, p, Dims(dim), true, MaybeType());
+        return div(input, clamp(size, Tensor(eps), Tensor()));
+      });
+  m.def("cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor")
+      .doc("Product of x1 and x2 over dim, divided by their norms (each at least eps).")
+      .composite([](const Tensor& x1, const Tensor& x2, int64_t dim, double eps) {
+        const Shape shape = broadcast_shapes("cosine_similarity", x1.sizes(), x2.sizes());
+        const Dims over = Shape{dim};
+        // Of the dtypes alone: a 0-d operand counts as much as the other.
+        const DType dtype = to_floating(promote(operand_type(x1), operand_type(x2)));
+        PKG_CHECK(eps >= 0, RuntimeError, "[cosine_similarity] expected eps >= 0, got ", eps,
+                  ".");
+        const auto unit = [&](const Tensor& given) {
+          const Tensor x = expand(given.dtype() == dtype ? given : to_dtype(given, dtype),
+                                  shape);
+          const Tensor size = vector_norm(x, 2, over, true, MaybeType());
+          return div(x, clamp(size, Tensor(eps), Tensor()));
+        };
+        return sum(mul(unit(x1), unit(x2)), over, false, MaybeType());
+      });
+}
+
+}  // namespace
+}  // namespace pkg::ops

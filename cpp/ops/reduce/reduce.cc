@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// ops/reduce/reduce.cc: sums, means and extremes over dimensions.
+#include "ops/op.h"
+#include "ops/reduce/mean.h"
+#include "ops/reduce/reduced_dims.h"
+#include "ops/reduce/sum_dtype.h"
+
+namespace pkg::ops {
+namespace {
+
+const Op<Tensor(const Tensor&, const Dims&, bool)> amax_op{"amax"}, amin_op{"amin"};
+const Op<Tensor(const Tensor&, std::optional<int64_t>, bool)> argmax_op{"argmax"},
+    argmin_op{"argmin"};
+const Op<Tensor(const Tensor&, int64_t, const Tensor&)> gather_op{"gather"};
+
+const BinaryOp same{"_same"};
+
+// Elements equal to the extreme share its gradient.
+TensorList extreme_gradient(const GradContext& g) {
+  const auto& dim = g.arg<Dims>(1);
+  const Tensor top = restore_dims(g.result(), g.shape(0), dim, g.arg<bool>(2));
+  const Tensor grad = restore_dims(g.grad(), g.shape(0), dim, g.arg<bool>(2));
+  const Tensor at = to_dtype(same(g.input(0), top), g.specs[0].dtype);
+  return {mul(at, div(grad, sum(at, dim, true)))};
+}
+
+Spec arg_rule(const Tensor& self, std::optional<int64_t> dim, bool keepdim) {
+  const Dims dims = dim ? Dims(Shape{*dim}) : Dims();
+  PKG_CHECK(reduced_count("argmax", self.sizes(), dims) > 0, IndexError,
+            "[argmax] Expected reduction over at least one element, got shape ",
+            self.sizes());
+  return {reduced_shape("argmax", self, dims, keepdim), DType::Int64, self.device()};
+}
+
+using Pair = std::tuple<Tensor, Tensor>;
+Pair along(const char* op,
+           const Op<Tensor(const Tensor&, std::optional<int64_t>, bool)>& arg,
+           const Tensor& self, int64_t dim, bool keepdim) {
+  dim = wrap_dim(op, dim, self.ndim());
+  PKG_CHECK(self.ndim() == 0 || self.sizes()[size_t(dim)] > 0, IndexError, "[", op,
+            "] Expected reduction dim ", dim, " to have non-zero size, got shape ",
+            self.sizes());
+  const Tensor index = arg(self, std::optional<int64_t>(dim), true);
+  const Tensor value = gather_op(self, dim, index);
+  if (keepdim || self.ndim() == 0) return {value, index};
+  const Shape sizes = reduced_shape(op, self, Dims(Shape{dim}), false);
+  return {reshape(value, sizes), reshape(index, sizes)};
+}
+
+PKG_LIBRARY_FRAGMENT(pkg, m) {
+  m.def("sum(Tensor self, int[]? dim=None, bool keepdim=False, *, DType? dtype=None) "
+        "-> Tensor")
+      .doc("Sum over dim (all by default); integers are summed in int64.")
+      .shape([](const Tensor& self, const Dims& dim, bool keepdim,
+                std::optional<DType> dtype) {
+        return Spec{reduced_shape("sum", self, dim, keepdim),
+                    sum_dtype("sum", self, dtype), self.device()};
+      })
+      .grad("", [](const GradContext& g) -> TensorList {
+        const Tensor grad =
+            restore_dims(g.grad(), g.shape(0), g.arg<Dims>(1), g.arg<bool>(2));
+        return {expand(grad, g.shape(0))};
+      });
+  m.def("mean(Tensor self, int[]? dim=None, bool keepdim=False, *, DType? dtype=None) "
+        "-> Tensor")
+      .doc("Arithmetic mean over dim (all by default) of a floating tensor.")
+      .composite([](const Tensor& self, const Dims& dim, bool keepdim,
+                    std::optional<DType> dtype) {
+        const DType type = dtype.value_or(self.dtype());
+        PKG_CHECK(is_floating(type), RuntimeError, "[mean] could not infer output dtype. "
+                  "Input dtype must be a floating point dtype, got ", type);
+        const auto n = double(reduced_count("mean", self.sizes(), dim));
+        return sum_over(n, self, dim, keepdim, dtype);
+      });
+  for (const char* name : {"amax", "amin"}) {
+    m.def(str(name, "(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor"))
+        .doc("Extreme value over dim; NaN wins; ties share the gradient.")
+        .shape([](const Tensor& self, const Dims& dim, bool keepdim) {
+          PKG_CHECK(reduced_count("amax", self.sizes(), dim) > 0, IndexError,
+                    "[amax] Expected reduction over at least one element, got shape ",
+                    self.sizes());
+          return Spec{reduced_shape("amax", self, dim, keepdim), self.dtype(),
+                      self.device()};
+        })
+        .grad("self result", extreme_gradient);
+  }
+  for (const char* name : {"argmax", "argmin"}) {
+    m.def(str(name, "(Tensor self, int? dim=None, bool keepdim=False) -> Tensor"))
+        .doc("Index of the first extreme value, over dim or of the flattened tensor.")
+        .shape(arg_rule)
+        .non_differentiable();
+  }
+  for (const char* name : {"all", "any"}) {
+    m.def(str(name, "(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor"))
+        .doc("Whether all (or any) of the elements over dim are non-zero.")
+        .shape([](const Tensor& self, const Dims& dim, bool keepdim) {
+          return Spec{reduced_shape("all", self, dim, keepdim), DType::Bool,
+                      self.device()};
+        })
+        .non_differentiable();
+  }
+  m.def("max(Tensor self) -> Tensor").doc("Largest element.").composite(
+      [](const Tensor& self) { return amax_op(self, Dims(), false); });
+  m.def("max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)")
+      .doc("Largest elements over dim, and where they stand.")
+      .composite([](const Tensor& self, int64_t dim, bool keepdim) {
+        return along("max", argmax_op, self, dim, keepdim);
+      });
+  m.def("max.other(Tensor self, Tensor other) -> Tensor")
+      .doc("maximum: the larger of the two, elementwise.")
+      .composite([](const Tensor& self, const Tensor& other) {
+        return maximum(self, other);
+      });
+  m.def("min(Tensor self) -> Tensor").doc("Smallest element.").composite(
+      [](const Tensor& self) { return amin_op(self, Dims(), false); });
+  m.def("min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)")
+      .doc("Smallest elements over dim, and where they stand.")
+      .composite([](const Tensor& self, int64_t dim, bool keepdim) {
+        return along("min", argmin_op, self, dim, keepdim);
+      });
+  m.def("min.other(Tensor self, Tensor other) -> Tensor")
+      .doc("minimum: the smaller of the two, elementwise.")
+      .composite([](const Tensor& self, const Tensor& other) {
+        return minimum(self, other);
+      });
+  m.def("aminmax(Tensor self, *, int? dim=None, bool keepdim=False) "
+        "-> (Tensor min, Tensor max)")
+      .doc("Smallest and largest element over dim (all by default).")
+      .composite([](const Tensor& self, std::optional<int64_t> dim, bool keepdim) {
+        const Dims dims = dim ? Dims(Shape{*dim}) : Dims();
+        return Pair{amin_op(self, dims, keepdim), amax_op(self, dims, keepdim)};
+      });
+  m.def("count_nonzero(Tensor self, int[]? dim=None) -> Tensor")
+      .doc("How many elements over dim are not zero, as int64.")
+      .composite([](const Tensor& self, const Dims& dim) {
+        return sum(ne(self, Tensor(0)), dim, false);
+      });
+}
+
+}  // namespace
+}  // namespace pkg::ops

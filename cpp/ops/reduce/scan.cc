@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// ops/reduce/scan.cc: running sums, products and extremes along a dimension, and prod, whose
+// gradient is made of running products.
+//
+// Gradients of products never divide: with zeros that would be 0 / 0.  They use
+// y[i] = b[i] + a[i] * y[i - 1] (_linear_scan), whose own gradient is a _linear_scan
+// again, so every order exists.
+#include "ops/op.h"
+#include "ops/reduce/sum_dtype.h"
+#include "scheduler/hooks.h"
+
+namespace pkg::ops {
+namespace {
+
+using MaybeType = std::optional<DType>;
+using Pair = std::tuple<Tensor, Tensor>;
+const Op<Tensor(const Tensor&, int64_t, MaybeType)> cumsum{"cumsum"}, cumprod{"cumprod"};
+const Op<Tensor(const Tensor&, const Tensor&, int64_t)> linear_scan{"_linear_scan"};
+const Op<Tensor(const Tensor&, const Shape&)> flip{"flip"};
+const Op<Tensor(const TensorList&, int64_t)> cat{"cat"};
+const Op<Tensor(const Tensor&, int64_t, const Tensor&, const Tensor&)> scatter_add{
+    "scatter_add"};
+
+Spec scan_rule(const Tensor& self, int64_t dim, MaybeType dtype) {
+  wrap_dim("cumsum", dim, self.ndim());
+  return {self.sizes(), sum_dtype("cumsum", self, dtype), self.device()};
+}
+
+// Moves x one place along dim (towards the end, or the start), `value` coming in.
+Tensor shifted(const Tensor& x, int64_t dim, double value, bool towards_end) {
+  if (x.ndim() == 0) return full_like(x, value);
+  const int64_t n = x.size(dim);
+  if (n == 0) return x;
+  const Tensor rest = towards_end ? slice(x, dim, 0, n - 1, 1) : slice(x, dim, 1, n, 1);
+  const Tensor edge = full_like(slice(x, dim, 0, 1, 1), value);
+  return towards_end ? cat(TensorList{edge, rest}, dim) : cat(TensorList{rest, edge}, dim);
+}
+Tensor reversed(const Tensor& x, int64_t dim) { return flip(x, Shape{dim}); }
+
+Tensor reverse_linear_scan(const Tensor& a, const Tensor& b, int64_t dim) {
+  return reversed(linear_scan(reversed(a, dim), reversed(b, dim), dim), dim);
+}
+// Products of all elements before each one.
+Tensor product_before(const Tensor& x, int64_t dim) {
+  return shifted(cumprod(x, dim, MaybeType()), dim, 1, true);
+}
+
+TensorList cumprod_gradient(const GradContext& g) {
+  const int64_t dim = g.arg<int64_t>(1);
+  const Tensor x = to_dtype(g.input(0), g.grad().dtype());
+  // tail[i] = grad[i] + x[i + 1] * tail[i + 1]
+  const Tensor tail = reverse_linear_scan(shifted(x, dim, 0, false), g.grad(), dim);
+  return {mul(product_before(x, dim), tail)};
+}
+TensorList linear_scan_gradient(const GradContext& g) {
+  const int64_t dim = g.arg<int64_t>(2);
+  const Tensor tail =
+      reverse_linear_scan(shifted(g.input(0), dim, 0, false), g.grad(), dim);
+  return {mul(tail, shifted(g.result(), dim, 0, true)), tail};
+}
+
+// The product of the others, for each element: those before times those after.
+TensorList prod_gradient(const GradContext& g) {
+  const auto dim = g.arg<std::optional<int64_t>>(1);
+  // In double: the product of a part may overflow where that of all does not.
+  Tensor x = to_dtype(g.input(0), DType::Float64), grad = to_dtype(g.grad(), x.dtype());
+  if (!dim) {
+    x = reshape(x, Shape{x.numel()});
+  } else if (!g.arg<bool>(2) && x.ndim() > 0) {
+    grad = unsqueeze(grad, wrap_dim("prod", *dim, x.ndim()));
+  }
+  const int64_t d = dim.value_or(0);
+  const Tensor after = reversed(product_before(reversed(x, d), d), d);
+  const Tensor slope = mul(mul(product_before(x, d), after), grad);
+  return {reshape(to_dtype(slope, g.grad().dtype()), g.shape(0))};
+}
+
+TensorList extreme_gradient(const GradContext& g) {
+  const Tensor zeros = full_like(g.grad(), 0);
+  return {scatter_add(zeros, g.arg<int64_t>(1), g.result(1), g.grad())};
+}
+
+PKG_LIBRARY_FRAGMENT(pkg, m) {
+  m.def("cumsum(Tensor self, int dim, *, DType? dtype=None) -> Tensor")
+      .doc("Sum of all elements up to each one along dim; integers become int64.")
+      .shape(scan_rule)
+      .grad("", [](const GradContext& g) -> TensorList {
+        const int64_t dim = g.arg<int64_t>(1);
+        return {reversed(cumsum(reversed(g.grad(), dim), dim, MaybeType()), dim)};
+      });
+  m.def("cumprod(Tensor self, int dim, *, DType? dtype=None) -> Tensor")
+      .doc("Product of all elements up to each one along dim; integers become int64.")
+      .shape(scan_rule)
+      .grad("self", cumprod_gradient);
+  m.def("_linear_scan(Tensor a, Tensor b, int dim) -> Tensor")
+      .doc("y[i] = b[i] + a[i] * y[i - 1] along dim, y[-1] being zero.")
+      .dtypes(kFloatDTypes)
+      .shape([](const Tensor& a, const Tensor& b, int64_t dim) {
+        PKG_CHECK(a.sizes() == b.sizes() && a.dtype() == b.dtype(), RuntimeError,
+                  "[_linear_scan] expected a and b alike, got ", a.sizes(), " of ",
+                  a.dtype(), " and ", b.sizes(), " of ", b.dtype(), ".");
+        wrap_dim("_linear_scan", dim, a.ndim());
+        return a.spec();
+      })
+      .grad("a result", linear_scan_gradient);
+  m.def("prod(Tensor self, int? dim=None, bool keepdim=False, *, DType? dtype=None) "
+        "-> Tensor")
+      .doc("Product over dim (all by default); integers are multiplied in int64.")
+      .shape([](const Tensor& self, std::optional<int64_t> dim, bool keepdim,
+                MaybeType dtype) {
+        Spec spec{{}, sum_dtype("prod", self, dtype), self.device()};
+        if (!dim) {
+          if (keepdim) spec.sizes = Shape(size_t(self.ndim()), 1);
+          return spec;
+        }
+        const int64_t d = wrap_dim("prod", *dim, self.ndim());
+        spec.sizes = self.sizes();
+        if (self.ndim() > 0) {
+          if (keepdim) spec.sizes[size_t(d)] = 1;
+          else spec.sizes.erase(size_t(d));
+        }
+        return spec;
+      })
+      .grad("self", prod_gradient);
+  for (const char* name : {"cummax", "cummin"}) {
+    m.def(str(name, "(Tensor self, int dim) -> (Tensor values, Tensor indices)"))
+        .doc("Extreme value so far along dim and where it stands, the latest of equals; "
+             "NaN stays.")
+        .shape([](const Tensor& self, int64_t dim) {
+          wrap_dim("cummax", dim, self.ndim());
+          return std::array<Spec, 2>{self.spec(),
+                                     Spec{self.sizes(), DType::Int64, self.device()}};
+        })
+        .grad("result1", extreme_gradient);
+  }
+  m.def("diff(Tensor self, int n=1, int dim=-1) -> Tensor")
+      .doc("n-th difference of neighbours along dim; of bools, whether they differ.")
+      .composite([](const Tensor& self, int64_t n, int64_t dim) {
+        PKG_CHECK(n >= 0, RuntimeError, "[diff] expected order n >= 0, got ", n, ".");
+        PKG_CHECK(self.ndim() > 0, RuntimeError,
+                  "[diff] expected at least one dimension, got a 0-d tensor.");
+        Tensor x = self;
+        // Each difference is one shorter: as many as there are elements leave none.
+        for (int64_t i = 0, most = std::min(n, self.size(dim)); i < most; ++i) {
+          if (i % 64 == 63) check_interrupt();
+          const int64_t size = x.size(dim);
+          const Tensor next = slice(x, dim, 1, size, 1);
+          const Tensor last = slice(x, dim, 0, std::max<int64_t>(size - 1, 0), 1);
+          x = x.dtype() == DType::Bool ? ne(next, last) : sub(next, last);
+        }
+        return x;
+      });
+}
+
+}  // namespace
+}  // namespace pkg::ops

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// ops/reduce/statistics.cc: spread, middle and log-sum-exp over dimensions, from other ops.
+#include <limits>
+
+#include "ops/loops.h"
+#include "ops/reduce/mean.h"
+#include "ops/reduce/reduced_dims.h"
+
+namespace pkg::ops {
+namespace {
+
+using MaybeInt = std::optional<int64_t>;
+using Pair = std::tuple<Tensor, Tensor>;
+const Op<Tensor(const Tensor&, const Dims&, bool, std::optional<DType>)> mean{"mean"};
+const Op<Tensor(const Tensor&, const Dims&, bool)> amax{"amax"};
+const Op<Pair(const Tensor&, int64_t, bool, bool)> sort{"sort"};
+const Op<Tensor(const Tensor&, const Tensor&, const Tensor&)> masked_fill{"masked_fill"};
+const UnaryOp isinf{"isinf"};
+const Op<Tensor(const Tensor&, std::optional<int64_t>, bool)> argmax{"argmax"};
+
+// Two passes: the textbook one-pass formula loses all digits far from zero.
+Tensor var(const Tensor& self, const Dims& dim, int64_t correction, bool keepdim) {
+  PKG_CHECK(is_floating(self.dtype()), RuntimeError,
+            "[var] std and var only support floating point dtypes, got ", self.dtype());
+  const auto n = double(reduced_count("var", self.sizes(), dim));
+  return in_full_precision(self, [&](const Tensor& x) {
+    const Tensor centred = sub(x, mean(x, dim, true, std::optional<DType>()));
+    const double freedom = std::max(0.0, n - double(correction));
+    return sum_over(freedom, mul(centred, centred), dim, keepdim);
+  });
+}
+// The gradient of a zero deviation is zero, not infinite.
+Tensor root(const Tensor& variance) {
+  if (!variance.requires_grad()) return sqrt(variance);
+  const Tensor flat = eq(variance, Tensor(0));
+  return masked_fill(sqrt(masked_fill(variance, flat, Tensor(1))), flat, Tensor(0));
+}
+Tensor deviation(const Tensor& self, const Dims& dim, int64_t correction, bool keepdim) {
+  return root(var(self, dim, correction, keepdim));
+}
+
+using Spread = Tensor (*)(const Tensor&, const Dims&, int64_t, bool);
+template <Spread spread>
+void def_spread(Library& m, const char* name, const char* doc) {
+  m.def(str(name, "(Tensor self, int[]? dim=None, *, int correction=1, "
+                  "bool keepdim=False) -> Tensor"))
+      .doc(doc)
+      .composite([](const Tensor& self, const Dims& dim, int64_t correction, bool keepdim) {
+        return spread(self, dim, correction, keepdim);
+      });
+  m.def(str(name, ".unbiased(Tensor self, bool unbiased) -> Tensor"))
+      .doc("Of all elements, with correction 1 (unbiased) or 0.")
+      .composite([](const Tensor& self, bool unbiased) {
+        return spread(self, Dims(), unbiased, false);
+      });
+  m.def(str(name, ".dim_unbiased(Tensor self, int[]? dim, bool unbiased, "
+                  "bool keepdim=False) -> Tensor"))
+      .doc("Over dim, with correction 1 (unbiased) or 0.")
+      .composite([](const Tensor& self, const Dims& dim, bool unbiased, bool keepdim) {
+        return spread(self, dim, unbiased, keepdim);
+      });
+  m.def(str(name, "_mean(Tensor self, int[]? dim=None, *, int correction=1, "
+                  "bool keepdim=False) -> (Tensor, Tensor)"))
+      .doc("The same together with the mean.")
+      .composite([](const Tensor& self, const Dims& dim, int64_t correction, bool keepdim) {
+        return Pair{spread(self, dim, correction, keepdim),
+                    mean(self, dim, keepdim, std::optional<DType>())};
+      });
+}
+
+// The maximum keeps exp() in range; where it is infinite, it must not make inf - inf.
+Tensor logsumexp(const Tensor& self, const Dims& dim, bool keepdim) {
+  const Tensor x = is_floating(self.dtype()) ? self : to_dtype(self, default_dtype());
+  if (reduced_count("logsumexp", x.sizes(), dim) == 0) {
+    return log(sum(exp(x), dim, keepdim));
+  }
+  Tensor top;
+  {
+    ExcludeKeys off(DispatchKey::Autograd);
+    top = amax(x, dim, true);
+    top = masked_fill(top, isinf(top), Tensor(0));
+  }
+  const Tensor total = log(sum(exp(sub(x, top)), dim, keepdim));
+  return add(total, keepdim ? top : reshape(top, total.sizes()));
+}
+
+// Lower of the two middle values; NaN, which sorts last, wins.
+Pair median(const Tensor& self, int64_t dim, bool keepdim) {
+  const auto at = size_t(wrap_dim("median", dim, self.ndim()));
+  const int64_t n = self.ndim() ? self.sizes()[at] : 1;
+  PKG_CHECK(n > 0, IndexError, "[median] Expected reduction over at least one element, "
+            "got shape ", self.sizes());
+  const auto [values, indices] = sort(self, dim, false, true);
+  if (self.ndim() == 0) return {values, indices};
+  const Tensor middle = slice(values, dim, (n - 1) / 2, (n - 1) / 2 + 1, 1);
+  const Tensor last = slice(values, dim, n - 1, n, 1);
+  const Tensor is_nan = ne(last, last);
+  Tensor value = where(is_nan, last, middle);
+  const Tensor first_nan = argmax(self, std::optional<int64_t>(dim), true);
+  Tensor index = where(is_nan, first_nan,
+                       slice(indices, dim, (n - 1) / 2, (n - 1) / 2 + 1, 1));
+  if (keepdim) return {value, index};
+  const Shape sizes = reduced_shape("median", self, Dims(Shape{dim}), false);
+  return {reshape(value, sizes), reshape(index, sizes)};
+}
+
+PKG_LIBRARY_FRAGMENT(pkg, m) {
+  def_spread<var>(m, "var", "Variance over dim, divided by n - correction.");
+  def_spread<deviation>(m, "std", "Standard deviation over dim.");
+  m.def("logsumexp(Tensor self, int[] dim, bool keepdim=False) -> Tensor")
+      .doc("log(sum(exp(self))) over dim, without overflow.")
+      .composite([](const Tensor& self, const Shape& dim, bool keepdim) {
+        return logsumexp(self, Dims(dim), keepdim);
+      });
+  m.def("logaddexp(Tensor self, Tensor other) -> Tensor")
+      .doc("log(exp(self) + exp(other)), without overflow.")
+      .pointwise()
+      .shape([](const Tensor& a, const Tensor& b) {
+        return broadcast_spec("logaddexp", a, b, to_floating(result_type(a, b)));
+      })
+      .cpu([](Tensor& out, const Tensor& a, const Tensor& b) {
+        run_binary(out, a, b, to_floating(result_type(a, b)), kFloatType,
+                   [](auto x, auto y) {
+                     const auto top = x < y || y != y ? y : x;
+                     if (x == y && std::isinf(x)) return top;  // inf - inf
+                     return top + std::log1p(std::exp(-std::abs(x - y)));
+                   });
+      })
+      .grad("self other", [](const GradContext& g) -> TensorList {
+        // Not a sigmoid, which knows no difference of infinities.
+        const auto part = [&](size_t i) {
+          if (!g.needs(i)) return Tensor();
+          const Tensor apart =
+              sub(as_gradient(g.input(1 - i), g.grad()), as_gradient(g.input(i), g.grad()));
+          return sum_to(div(g.grad(), add(exp(apart), Tensor(1))), g.shape(i));
+        };
+        return {part(0), part(1)};
+      });
+  m.def("median(Tensor self) -> Tensor")
+      .doc("The lower middle value of all elements.")
+      .composite([](const Tensor& self) {
+        if (self.numel() == 0 && is_floating(self.dtype())) {
+          const Tensor middle = empty(Shape(), self.dtype(), self.device());
+          return full_like(middle, std::numeric_limits<double>::quiet_NaN());
+        }
+        return std::get<0>(median(reshape(self, Shape{self.numel()}), 0, false));
+      });
+  m.def("median.dim(Tensor self, int dim, bool keepdim=False) "
+        "-> (Tensor values, Tensor indices)")
+      .doc("The lower middle values over dim, and where they stand.")
+      .composite(median);
+}
+
+}  // namespace
+}  // namespace pkg::ops

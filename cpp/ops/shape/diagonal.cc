@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// ops/shape/diagonal.cc: diagonals and triangles of matrices.
+#include "ops/op.h"
+
+namespace pkg::ops {
+namespace {
+
+const Op<Tensor(const Tensor&, int64_t, int64_t, int64_t)> diagonal_op{"diagonal"},
+    diag_embed{"diag_embed"};
+const Op<Tensor(const Tensor&, const Shape&, int64_t, int64_t, int64_t)> diagonal_backward{
+    "_diagonal_backward"};
+const Op<Tensor(const Tensor&, int64_t)> tril_op{"tril"}, triu_op{"triu"};
+
+// The two dimensions of the matrices, checked.
+std::pair<size_t, size_t> matrix_dims(const char* op, int64_t ndim, int64_t dim1,
+                                      int64_t dim2) {
+  const int64_t a = wrap_dim(op, dim1, ndim), b = wrap_dim(op, dim2, ndim);
+  PKG_CHECK(ndim >= 2 && a != b, RuntimeError, "[", op, "] expected two different "
+            "dimensions of a matrix, got dim1=", dim1, " and dim2=", dim2, " of ", ndim,
+            " dimensions.");
+  return {size_t(a), size_t(b)};
+}
+
+// `sizes` (or strides) with `last` in the place of the two dimensions.
+Shape with_diagonal(Shape sizes, size_t a, size_t b, int64_t last) {
+  for (size_t d : {std::max(a, b), std::min(a, b)}) sizes.erase(d);
+  sizes.push_back(last);
+  return sizes;
+}
+int64_t diagonal_length(int64_t rows, int64_t columns, int64_t offset) {
+  return std::max<int64_t>(0, offset >= 0 ? std::min(rows, columns - offset)
+                                          : std::min(rows + offset, columns));
+}
+Shape diagonal_shape(const Shape& sizes, int64_t offset, int64_t dim1, int64_t dim2) {
+  const auto [a, b] = matrix_dims("diagonal", int64_t(sizes.size()), dim1, dim2);
+  return with_diagonal(sizes, a, b, diagonal_length(sizes[a], sizes[b], offset));
+}
+
+Tensor diagonal(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) {
+  const auto [a, b] = matrix_dims("diagonal", self.ndim(), dim1, dim2);
+  const Shape &sizes = self.sizes(), &strides = self.strides();
+  const int64_t length = diagonal_length(sizes[a], sizes[b], offset);
+  int64_t start = self.offset();
+  if (length > 0) start += offset * (offset >= 0 ? strides[b] : -strides[a]);
+  int64_t step;  // overflows where there is one element at most
+  if (__builtin_add_overflow(strides[a], strides[b], &step)) step = 1;
+  return alias(self, with_diagonal(sizes, a, b, length), with_diagonal(strides, a, b, step),
+               start);
+}
+
+void fill_zero(const Tensor& t) { copy_into(t, Tensor(0)); }
+
+Spec embed_rule(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) {
+  PKG_CHECK(self.ndim() > 0, RuntimeError, "[diag_embed] expected at least one dimension.");
+  const auto [a, b] = matrix_dims("diag_embed", self.ndim() + 1, dim1, dim2);
+  const int64_t n = self.size(-1) + (offset < 0 ? -Checked(offset) : Checked(offset));
+  Spec spec{Shape(self.sizes().data(), self.sizes().size() - 1), self.dtype(),
+            self.device()};
+  spec.sizes.insert(std::min(a, b), n);
+  spec.sizes.insert(std::max(a, b), n);
+  return spec;
+}
+
+// Zero on one side of a diagonal of the last two dimensions.
+template <bool Lower>
+void triangle_kernel(Tensor& out, const Tensor& self, int64_t k) {
+  if (out.numel() == 0) return;
+  if (!out.is_same(self)) copy_into(out, self);
+  const int64_t rows = out.size(-2), columns = out.size(-1);
+  k = std::clamp(k, -rows - 1, columns + 1);  // farther away nothing changes
+  Shape sizes = out.sizes();
+  const size_t row_dim = sizes.size() - 2;
+  sizes.erase(row_dim);
+  Shape strides = out.strides();
+  const int64_t row_step = strides[row_dim], column_step = strides.back();
+  strides.erase(row_dim);
+  for (int64_t i = 0; i < rows; ++i) {
+    const int64_t edge = std::clamp<int64_t>(i + k + (Lower ? 1 : 0), 0, columns);
+    const int64_t from = Lower ? edge : 0;
+    sizes.back() = Lower ? columns - edge : edge;
+    fill_zero(alias(out, sizes, strides, out.offset() + i * row_step + from * column_step));
+  }
+}
+Spec triangle_rule(const Tensor& self, int64_t) {
+  PKG_CHECK(self.ndim() >= 2, RuntimeError, "[tril] input tensor must have at least 2 "
+            "dimensions, got shape ", self.sizes());
+  return self.spec();
+}
+
+PKG_LIBRARY_FRAGMENT(pkg, m) {
+  m.def("diagonal(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor")
+      .doc("The diagonal of the matrices in dim1 and dim2, as the last dimension.")
+      .view(diagonal)
+      .grad("", [](const GradContext& g) -> TensorList {
+        return {diagonal_backward(g.grad(), g.shape(0), g.arg<int64_t>(1),
+                                  g.arg<int64_t>(2), g.arg<int64_t>(3))};
+      });
+  m.def("_diagonal_backward(Tensor grad, int[] sizes, int offset, int dim1, int dim2) "
+        "-> Tensor")
+      .doc("Zeros of these sizes with grad on a diagonal.")
+      .shape([](const Tensor& grad, const Shape& sizes, int64_t offset, int64_t dim1,
+                int64_t dim2) {
+        check_gradient(grad, diagonal_shape(sizes, offset, dim1, dim2));
+        return Spec{sizes, grad.dtype(), grad.device()};
+      })
+      .cpu([](Tensor& out, const Tensor& grad, const Shape&, int64_t offset, int64_t dim1,
+              int64_t dim2) {
+        fill_zero(out);
+        copy_into(diagonal(out, offset, dim1, dim2), grad);
+      })
+      .grad("", [](const GradContext& g) -> TensorList {
+        return {diagonal_op(g.grad(), g.arg<int64_t>(2), g.arg<int64_t>(3),
+                            g.arg<int64_t>(4))};
+      });
+  m.def("diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor")
+      .doc("Matrices with the last dimension of self on their diagonal, else zero.")
+      .shape(embed_rule)
+      .cpu([](Tensor& out, const Tensor& self, int64_t offset, int64_t dim1,
+              int64_t dim2) {
+        fill_zero(out);
+        copy_into(diagonal(out, offset, dim1, dim2), self);
+      })
+      .grad("", [](const GradContext& g) -> TensorList {
+        return {diagonal_op(g.grad(), g.arg<int64_t>(1), g.arg<int64_t>(2),
+                            g.arg<int64_t>(3))};
+      });
+  m.def("diag(Tensor self, int diagonal=0) -> Tensor")
+      .doc("A vector as the diagonal of a matrix; of a matrix, its diagonal (a copy).")
+      .composite([](const Tensor& self, int64_t k) {
+        PKG_CHECK(self.ndim() == 1 || self.ndim() == 2, RuntimeError, "[diag] Supports 1D "
+                  "or 2D tensors. Got ", self.ndim(), "D");
+        return self.ndim() == 1 ? diag_embed(self, k, 0, 1)
+                                : clone(diagonal_op(self, k, 0, 1));
+      });
+  m.def("trace(Tensor self) -> Tensor")
+      .doc("Sum of a matrix's diagonal.")
+      .composite([](const Tensor& self) {
+        PKG_CHECK(self.ndim() == 2, RuntimeError, "[trace] expected a matrix, but got "
+                  "tensor with dim ", self.ndim());
+        return sum(diagonal_op(self, 0, 0, 1));
+      });
+  m.def("tril(Tensor self, int diagonal=0) -> Tensor")
+      .doc("The lower triangle of matrices, from the diagonal given; zero above.")
+      .shape(triangle_rule)
+      .cpu(triangle_kernel<true>)
+      .grad("",
+            [](const GradContext& g) -> TensorList {
+              return {tril_op(g.grad(), g.arg<int64_t>(1))};
+            })
+      .in_place();
+  m.def("triu(Tensor self, int diagonal=0) -> Tensor")
+      .doc("The upper triangle of matrices, from the diagonal given; zero below.")
+      .shape(triangle_rule)
+      .cpu(triangle_kernel<false>)
+      .grad("",
+            [](const GradContext& g) -> TensorList {
+              return {triu_op(g.grad(), g.arg<int64_t>(1))};
+            })
+      .in_place();
+}
+
+}  // namespace
+}  // namespace pkg::ops

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// ops/shape/rearranging.cc: repetition, reversal, rotation and padding: results with memory of
+// their own that hold the input's elements in other places.
+#include "base/number_fits.h"
+#include "ops/op.h"
+
+namespace pkg::ops {
+namespace {
+
+const Op<Tensor(const Tensor&, const Shape&)> flip_op{"flip"}, repeat_op{"repeat"};
+const Op<Tensor(const TensorList&, int64_t)> cat{"cat"};
+const Op<Tensor(const Tensor&, const Shape&, const Scalar&)> pad_op{"constant_pad_nd"};
+const Op<Tensor(const Tensor&, int64_t, const Tensor&)> index_select{"index_select"};
+const UnaryOp repeated_places{"_repeated_places"};
+
+Shape flip_dims(const Tensor& self, const Shape& dims) {
+  return dims.empty() ? Shape() : wrap_dims("flip", dims, self.ndim());
+}
+
+// A result never shares memory with self.
+Tensor owned(const Tensor& result, const Tensor& self) {
+  return result.impl()->storage == self.impl()->storage ? clone(result) : result;
+}
+
+// Every element repeats[d] times along d, by views of size 1 expanded.
+Tensor repeat(const Tensor& self, const Shape& repeats) {
+  const size_t n = repeats.size(), ndim = self.sizes().size();
+  PKG_CHECK(n >= ndim, RuntimeError, "[repeat] Number of dimensions of repeat dims can not "
+            "be smaller than number of dimensions of tensor, got ", repeats, " for ",
+            self.sizes());
+  Shape split, wide, joined;
+  for (size_t d = 0; d < n; ++d) {
+    const int64_t size = d < n - ndim ? 1 : self.sizes()[d - (n - ndim)];
+    PKG_CHECK(repeats[d] >= 0, RuntimeError, "[repeat] expected non-negative repeats, got ",
+              repeats);
+    split.push_back(1);
+    split.push_back(size);
+    wide.push_back(repeats[d]);
+    wide.push_back(size);
+    joined.push_back(Checked(repeats[d]) * size);
+  }
+  joined.numel();  // raises here rather than in a view of it
+  return owned(reshape(expand(reshape(self, split), wide), joined), self);
+}
+
+Tensor repeat_each(const Tensor& self, int64_t repeats, std::optional<int64_t> dim) {
+  PKG_CHECK(repeats >= 0, RuntimeError, "[repeat_interleave] expected non-negative "
+            "repeats, got ", repeats);
+  const Tensor x = dim ? self : reshape(self, Shape{self.numel()});
+  const int64_t d = wrap_dim("repeat_interleave", dim.value_or(0), x.ndim());
+  const Tensor raised = unsqueeze(x.ndim() ? x : reshape(x, Shape{1}), d + 1);
+  Shape wide = raised.sizes();
+  wide[size_t(d) + 1] = repeats;
+  Shape joined = wide;
+  joined.erase(size_t(d) + 1);
+  joined[size_t(d)] = Checked(joined[size_t(d)]) * repeats;
+  joined.numel();
+  return owned(reshape(expand(raised, wide), joined), self);
+}
+
+Tensor roll_one(const Tensor& x, int64_t shift, int64_t dim) {
+  PKG_CHECK(x.ndim() > 0, IndexError, "[roll] Dimension specified as ", dim,
+            " but tensor has no dimensions");
+  const int64_t n = x.size(dim);
+  if (n <= 1) return x;
+  const int64_t cut = (n - shift % n) % n;
+  if (cut == 0) return x;
+  return cat(TensorList{slice(x, dim, cut, n, 1), slice(x, dim, 0, cut, 1)}, dim);
+}
+Tensor roll(const Tensor& self, const Shape& shifts, const Shape& dims) {
+  if (dims.empty()) {
+    PKG_CHECK(shifts.size() == 1, RuntimeError, "[roll] expected one shift without dims, "
+              "got ", shifts);
+    const Tensor flat = reshape(self, Shape{self.numel()});
+    return owned(reshape(roll_one(flat, shifts[0], 0), self.sizes()), self);
+  }
+  PKG_CHECK(shifts.size() == dims.size(), RuntimeError, "[roll] shifts and dimensions must "
+            "align. shifts: ", shifts, ", dims: ", dims);
+  Tensor x = self;
+  for (size_t i = 0; i < dims.size(); ++i) x = roll_one(x, shifts[i], dims[i]);
+  return owned(x, self);
+}
+
+Tensor rot90(const Tensor& self, int64_t k, const Shape& dims) {
+  PKG_CHECK(dims.size() == 2 && self.ndim() >= 2, RuntimeError, "[rot90] expected two dims "
+            "of a tensor with at least two, got dims ", dims, " of shape ", self.sizes());
+  const Shape plane = wrap_dims("rot90", dims, self.ndim());
+  switch ((k % 4 + 4) % 4) {
+    case 1: return transpose(flip_op(self, Shape{plane[1]}), plane[0], plane[1]);
+    case 2: return flip_op(self, plane);
+    case 3: return flip_op(transpose(self, plane[0], plane[1]), Shape{plane[1]});
+    default: return owned(contiguous(self), self);
+  }
+}
+
+// pad holds (before, after) of the last dimension, then of the one before it, and so on;
+// a negative number cuts off.
+Spec pad_rule(const Tensor& self, const Shape& pad, const Scalar&) {
+  PKG_CHECK(pad.size() % 2 == 0 && pad.size() / 2 <= self.sizes().size(), RuntimeError,
+            "[pad] expected an even number of paddings, at most two for each dimension, "
+            "got ", pad, " for shape ", self.sizes());
+  Spec spec = self.spec();
+  for (size_t i = 0; i < pad.size() / 2; ++i) {
+    int64_t& size = spec.sizes[spec.sizes.size() - 1 - i];
+    const int64_t kept = Checked(size) + std::min<int64_t>(pad[2 * i], 0) +
+                         std::min<int64_t>(pad[2 * i + 1], 0);
+    size = Checked(size) + pad[2 * i] + pad[2 * i + 1];
+    PKG_CHECK(kept >= 0, RuntimeError, "[pad] the padding ", pad, " leaves a negative size "
+              "of ", self.sizes());
+  }
+  return spec;
+}
+// What remains of t when `pad` with this sign is cut off.
+Tensor inside(const Tensor& t, const Shape& pad, int64_t sign) {
+  Shape sizes = t.sizes();
+  int64_t offset = t.offset();
+  for (size_t i = 0; i < pad.size() / 2; ++i) {
+    const size_t d = sizes.size() - 1 - i;
+    const int64_t before = std::max<int64_t>(0, sign * pad[2 * i]);
+    sizes[d] -= before + std::max<int64_t>(0, sign * pad[2 * i + 1]);
+    offset += before * t.strides()[d];
+  }
+  return alias(t, sizes, t.strides(), offset);
+}
+void pad_kernel(Tensor& out, const Tensor& self, const Shape& pad, const Scalar& value) {
+  copy_into(out, Tensor(value));
+  if (out.numel() > 0 && self.numel() > 0) {
+    const Tensor to = inside(out, pad, 1);
+    if (to.numel() > 0) copy_into(to, inside(self, pad, -1));
+  }
+}
+
+PKG_LIBRARY_FRAGMENT(pkg, m) {
+  m.def("flip(Tensor self, int[] dims) -> Tensor")
+      .doc("The order along dims reversed.")
+      .shape([](const Tensor& self, const Shape& dims) {
+        flip_dims(self, dims);
+        return self.spec();
+      })
+      .keeps_order()
+      .cpu([](Tensor& out, const Tensor& self, const Shape& dims) {
+        if (self.numel() == 0) return;
+        Shape strides = self.strides();
+        int64_t offset = self.offset();
+        for (int64_t d : flip_dims(self, dims)) {
+          offset += (self.sizes()[size_t(d)] - 1) * strides[size_t(d)];
+          strides[size_t(d)] *= -1;
+        }
+        copy_into(out, alias(self, self.sizes(), strides, offset));
+      })
+      .grad("", [](const GradContext& g) -> TensorList {
+        return {flip_op(g.grad(), g.arg<Shape>(1))};
+      });
+  m.def("fliplr(Tensor self) -> Tensor")
+      .doc("Dimension 1 reversed.")
+      .composite([](const Tensor& self) {
+        PKG_CHECK(self.ndim() >= 2, RuntimeError, "[fliplr] Input must be >= 2-d, got shape ",
+                  self.sizes());
+        return flip_op(self, Shape{1});
+      });
+  m.def("flipud(Tensor self) -> Tensor")
+      .doc("Dimension 0 reversed.")
+      .composite([](const Tensor& self) {
+        PKG_CHECK(self.ndim() >= 1, RuntimeError, "[flipud] Input must be >= 1-d, got a 0-d "
+                  "tensor");
+        return flip_op(self, Shape{0});
+      });
+  m.def("rot90(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor")
+      .doc("Turned k times by 90 degrees in the plane of dims, from the first to the second.")
+      .composite(rot90);
+  m.def("roll(Tensor self, int[] shifts, int[] dims=[]) -> Tensor")
+      .doc("Elements moved along dims, those at the end coming in at the start; without "
+           "dims the flattened tensor.")
+      .composite(roll);
+  m.def("repeat(Tensor self, int[] repeats) -> Tensor")
+      .doc("The tensor side by side repeats[d] times along each dimension.")
+      .composite(repeat);
+  m.def("tile(Tensor self, int[] dims) -> Tensor")
+      .doc("repeat with ones in front of dims where it is too short.")
+      .composite([](const Tensor& self, const Shape& dims) {
+        Shape repeats = dims;
+        while (repeats.size() < self.sizes().size()) repeats.insert(0, 1);
+        return repeat_op(self, repeats);
+      });
+  m.def("repeat_interleave(Tensor self, int repeats, int? dim=None) -> Tensor")
+      .doc("Each element repeated, next to itself; without dim the flattened tensor.")
+      .composite(repeat_each);
+  m.def("repeat_interleave.each(Tensor self, Tensor repeats, int? dim=None) -> Tensor")
+      .doc("Element i along dim repeated repeats[i] times; waits for repeats.")
+      .composite([](const Tensor& self, const Tensor& repeats, std::optional<int64_t> dim) {
+        if (repeats.numel() == 1) {
+          return repeat_each(self, item(repeats).to_int("repeats"), dim);
+        }
+        const Tensor x = dim ? self : reshape(self, Shape{self.numel()});
+        PKG_CHECK(repeats.ndim() == 1 && repeats.size(0) == x.size(dim.value_or(0)),
+                  RuntimeError, "[repeat_interleave] repeats must have the same size as "
+                  "input along dim, got ", repeats.sizes(), " for ", x.sizes());
+        return index_select(x, dim.value_or(0), repeated_places(repeats));
+      });
+  m.def("_repeated_places(Tensor repeats) -> Tensor")
+      .doc("Index i repeats[i] times.")
+      .non_differentiable()
+      .cpu([](const Tensor& repeats) {
+        const Tensor counts = as_contiguous(as_dtype(repeats, DType::Int64));
+        const int64_t* count = counts.data<int64_t>();
+        int64_t total = 0;
+        for (int64_t i = 0; i < counts.numel(); ++i) {
+          PKG_CHECK(count[i] >= 0, RuntimeError,
+                    "[repeat_interleave] repeats can not be negative, got ", count[i]);
+          total = Checked(total) + count[i];
+        }
+        Tensor out = empty(Shape{total}, DType::Int64);
+        int64_t* at = out.data<int64_t>();
+        for (int64_t i = 0; i < counts.numel(); ++i) at = std::fill_n(at, count[i], i);
+        return out;
+      });
+  m.def("constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor")
+      .doc("A border of one value; pad is (before, after) from the last dimension on, "
+           "negative numbers cut off.")
+      .shape([](const Tensor& self, const Shape& pad, const Scalar& value) {
+        check_fits("pad", value, self.dtype());
+        return pad_rule(self, pad, value);
+      })
+      .cpu(pad_kernel)
+      .grad("", [](const GradContext& g) -> TensorList {
+        Shape back = g.arg<Shape>(1);
+        for (int64_t& n : back) n = -n;
+        return {pad_op(g.grad(), back, 0)};
+      });
+  m.def("pad(Tensor input, int[] pad, str mode='constant', Scalar? value=None) -> Tensor")
+      .doc("constant_pad_nd; other modes are not available.")
+      .composite([](const Tensor& input, const Shape& pad, const std::string& mode,
+                    const std::optional<Scalar>& value) {
+        PKG_CHECK(mode == "constant", NotImplementedError, "[pad] expected mode "
+                  "'constant', got '", mode, "'.");
+        return pad_op(input, pad, value.value_or(Scalar(0)));
+      });
+}
+
+}  // namespace
+}  // namespace pkg::ops
