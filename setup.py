@@ -57,7 +57,7 @@ class BuildExt(build_ext):
 
     def run(self) -> None:
         began = time.monotonic()
-        # Another tree's folder can be lent to a build, as tests/test_build.py does.
+        # Another tree's folder can be lent: tests/house/test_build.py does.
         build_dir = Path(os.environ.get("PKG_BUILD_DIR") or ROOT / "build").resolve()
         build_dir.mkdir(parents=True, exist_ok=True)
         runner = Runner(

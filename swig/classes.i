@@ -1,7 +1,7 @@
 // classes.i: classes that SWIG wraps (-builtin), without the faults of its own ones.
 // %include it after types.i, and end the interface with PKG_REPAIR_CLASSES; a class held
 // by std::shared_ptr is announced with PKG_SHARED(Class).  The package itself has no such
-// class; tests/border/ shows the use, tests/test_swig_faults.py each repair.
+// class; tests/border/ shows the use, tests/binding/test_swig_faults.py each repair.
 //
 // Repaired: None for a pointer (a crash), wrong objects (SWIG's own error format), use
 // before __init__ (a crash), class attributes in Python subclasses (refused by SWIG's

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the helpers importable; names the binding under test; counts what lives."""
+"""Makes support/ importable; names the binding under test; counts what lives."""
 
 import contextlib
 import gc
@@ -8,11 +8,14 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
+HERE = Path(__file__).resolve().parent
+# Helpers by their own name; programs of this folder and packages like bindings/ too.
+sys.path[:0] = [str(HERE), str(HERE / "support")]
+pytest.register_assert_rewrite("op_values", "gradients")
 
 
 def pytest_report_header():
-    """Which extension the Python layer runs on; tests/test_bindings.py reads it."""
+    """Which extension the Python layer runs on; test_bindings.py reads it."""
     from pkg._binding import core
 
     return f"binding: {core.__name__}"

@@ -7,7 +7,7 @@ CALLS (default 1000000) is how often each kind is called, NAME picks kinds by a 
 their name, and 1/2 picks every second of them, so that two processes share the work.
 Watched are the reference counts of the arguments and of lasting objects, live tensors
 and graph nodes, Python's blocks, and the bytes of malloc (exact where AddressSanitizer
-counts them, see tests/sanitizers.py).  tests/test_leaks.py calls less.
+counts them, see tests/sanitizers.py).  tests/binding/test_leaks.py calls less.
 """
 
 from __future__ import annotations
@@ -25,14 +25,16 @@ from typing import Any
 
 import numpy as np
 
-sys.path.append(str(Path(__file__).parents[1]))  # behind what PYTHONPATH says
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE / "support")]
+sys.path.append(str(HERE.parent))  # behind what PYTHONPATH says
 
 import pkg  # noqa: E402
 from bindings.probes.errors import CALLS as WRONG_CALLS, iadd  # noqa: E402
 from leak_calls import CALLS, EXEMPT  # noqa: E402
 from op_table import CASES  # noqa: E402
+from op_values import InPlace, floating, inputs_of  # noqa: E402
 from pkg._binding import core  # noqa: E402
-from test_op_table import InPlace, floating, inputs_of  # noqa: E402
 
 # Attributes that Python or the generator gives every class.
 COMMON = {"__doc__", "__module__", "__slots__", "__dict__", "__weakref__"}

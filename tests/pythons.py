@@ -7,7 +7,7 @@ Looks for interpreters on PATH, in pyenv's and uv's folders and by the `py` laun
 and takes the newest of each version.  For each: a fresh virtual environment, the wheel
 of an sdist of this tree, built there, and the tests of that sdist over the wheel's
 files.  The suite runs itself on both bindings.  `--list` only says what was found;
-VERSION (3.12) picks; what stands after `--` goes to pytest (`-- tests/test_ops.py -x`).
+VERSION (3.12) picks; what stands after `--` goes to pytest (`-- tests/nn -x`).
 
 Exit status: 0, all that were found pass; 1, one failed; 2, there was none to try.
 Takes some twenty minutes for each on two cores.  Not part of pytest.

@@ -9,8 +9,8 @@
 ThreadSanitizer.  Builds the core for each in its own folder below build/ (incremental;
 from clean about two minutes each on two cores), compiles every tests/cpp/*_test.c and
 *_test.cc against it and runs it; `address` also runs the scenarios of
-tests/ctypes_client.py, named c_api_ctypes_client.  A further argument that is part of a
-name picks tests: python tests/sanitizers.py thread scheduler.
+tests/c_api/ctypes_client.py, named c_api_ctypes_client.  A further argument that is
+part of a name picks tests: python tests/sanitizers.py thread scheduler.
 
 `binding` is AddressSanitizer and UndefinedBehaviorSanitizer under Python:
 tests/leaks.py makes CALLS (default 100000) calls of each kind, each byte of them
@@ -152,7 +152,7 @@ def run_test(program: Path) -> bool:
 
 def run_ctypes_client(config: Config) -> bool:
     """The same for the scenarios of the client of the C surface in Python."""
-    client = ROOT / "tests" / "ctypes_client.py"
+    client = ROOT / "tests" / "c_api" / "ctypes_client.py"
     library = ROOT / "build" / config.name / "lib" / "libpkg_core.so"
     sys.path.insert(0, str(client.parent))
     from ctypes_client import SCENARIOS

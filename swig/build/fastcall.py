@@ -305,7 +305,7 @@ def main(arguments: list[str]) -> int:
     except FastcallError as err:
         print(
             f"fastcall: {source}: {err}.\nThe output of SWIG has changed: adapt "
-            "swig/build/fastcall.py and tests/test_fastcall.py to it.",
+            "swig/build/fastcall.py and tests/binding/test_fastcall.py to it.",
             file=sys.stderr,
         )
         return 1

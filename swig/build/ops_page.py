@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes docs/ops.md: every op, layer, loss, optimiser and schedule, and the gaps.
 
-Run by hand after a change of those; tests/test_ops_page.py compares:
+Run by hand after a change of those; tests/house/test_ops_page.py compares:
 
     python swig/build/ops_page.py
 

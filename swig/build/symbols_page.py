@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes docs/symbols.md, the page of what the built module exports.
 
-Run by hand after a change of that; tests/test_symbols.py compares:
+Run by hand after a change of that; tests/binding/test_symbols.py compares:
 
     python swig/build/symbols_page.py
 """

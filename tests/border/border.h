@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/border/border.h: a C++ core that needs a Python face, with one function for each
 // kind of type that crosses the border.  border.i wraps it with SWIG and the package's
-// typemaps, border_pybind11.cc with pybind11; tests/test_border.py runs on both.
+// typemaps, border_pybind11.cc with pybind11; tests/border/test_border.py runs on both.
 #pragma once
 
 #include <cstddef>

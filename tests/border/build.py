@@ -3,8 +3,7 @@
 
     python tests/border/build.py [swig|pybind11]
 
-Called by tests/test_border.py and tests/test_swig_faults.py.  Nothing is done when all
-is up to date.
+Called by test_border.py and test_swig_faults.py.  Does nothing when all is up to date.
 """
 
 from __future__ import annotations

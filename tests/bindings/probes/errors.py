@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prints, as JSON, what each wrong call of CALLS raises on the binding in use.
 
-Run by tests/test_binding_contract.py in a process of its own, once per binding.
+Run by tests/binding/test_binding_contract.py in a process of its own, once per binding.
 """
 
 import json

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prints, as JSON, which calls let a second Python thread run.
 
-Run by tests/test_binding_contract.py in a process of its own, once per binding, with
+Run by test_binding_contract.py in a process of its own, once per binding, with
 the path of the probe library and the names of the calls that should keep the GIL.
 
 The interpreter is told never to take the GIL away from a running thread, so the second

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes every kind of object, prints what is left of them, and exits with some alive.
 
-Run by tests/test_binding_contract.py in a process of its own, once per binding, with
+Run by test_binding_contract.py in a process of its own, once per binding, with
 the path of the probe library, which prints the counts once more when the process ends.
 """
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prints, as JSON, what one binding says to the tensors of the other, in one process.
 
-Run by tests/test_binding_contract.py with the folder of the pybind11 variant; the
+Run by test_binding_contract.py with the folder of the pybind11 variant; the
 Python layer is on the SWIG binding.
 """
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prints, as JSON, what the binding in use exports: names, signatures, docstrings.
 
-Run by tests/test_binding_contract.py in a process of its own, once per binding.
+Run by tests/binding/test_binding_contract.py in a process of its own, once per binding.
 """
 
 import json

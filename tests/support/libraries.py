@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Op libraries compiled for a test, and Python programs that load them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+import pkg
+import pkg.sysconfig
+
+T, R = TypeVar("T"), TypeVar("R")
+GCC = shutil.which("gcc") or shutil.which("cc")
+STRICT_C = "-std=c11 -pedantic -Wall -Wextra -Werror".split()
+needs_c = pytest.mark.skipif(GCC is None, reason="neither gcc nor cc is on the PATH")
+
+
+def compiled(
+    source: Path, *options: str, name: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """The compiler's outcome for NAME.so, or that of the source's name, beside it."""
+    if source.suffix == ".c":
+        command = [GCC or "cc", *STRICT_C, f"-I{pkg.sysconfig.get_include()}"]
+    else:
+        command = ["g++", *pkg.sysconfig.get_compile_flags()]
+    output = ["-o", f"{name or source.stem}.so", *pkg.sysconfig.get_link_flags()]
+    # Nothing here is for speed, and -O0 compiles twice as fast.
+    return subprocess.run(
+        [*command, "-fPIC", "-shared", "-O0", *options, source.name, *output],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        cwd=source.parent,
+        timeout=300,
+    )
+
+
+def library(source: Path, *options: str, name: str = "") -> Path:
+    """The same for what must compile; returns the library."""
+    done = compiled(source, *options, name=name)
+    assert done.returncode == 0, done.stdout[-4000:]
+    return source.with_name(f"{name or source.stem}.so")
+
+
+def libraries(folder: Path, sources: dict[str, str]) -> Path:
+    """All these {file name: text} as libraries in the folder, which is returned."""
+    for name, text in sources.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    compile_all(library, [folder / name for name in sources])
+    return folder
+
+
+def compile_all(compile_one: Callable[[T], R], sources: Iterable[T]) -> list[R]:
+    """map() as a list, on every core: a compiler takes seconds and one core."""
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        return list(pool.map(compile_one, sources))
+
+
+def output_of(code: str, folder: Path) -> str:
+    """What a Python program prints in that folder; it must succeed."""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(Path(pkg.__file__).parents[1])},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stdout
+    return done.stdout

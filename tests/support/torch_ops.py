@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PyTorch with the names of pkg.ops; imported only where PyTorch is installed."""
+
+import torch
+
+
+class Torch:
+    """Finds an op where PyTorch keeps it."""
+
+    def __getattr__(self, name):
+        if name.startswith("linalg_"):
+            return getattr(torch.linalg, name[len("linalg_") :])
+        functional = torch.nn.functional
+        if hasattr(functional, name) and name not in ("sigmoid", "tanh"):
+            return getattr(functional, name)
+        return getattr(torch if hasattr(torch, name) else torch.Tensor, name)
