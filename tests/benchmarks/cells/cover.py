@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which public ops have cells, and why the others have none."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from functools import lru_cache
+
+from fuzz.schema import schemas
+
+from . import layers, making, moving, picking, pointwise, products, reducing
+from .recipe import Cell, Recipe, cells_of
+
+FAMILIES = (pointwise, reducing, moving, picking, products, layers, making)
+
+#: Public ops without a cell.  The tests fail for an op that neither has a recipe.
+WITHOUT = {
+    "copy fill zero uniform normal": "PyTorch has the in-place form alone, which has "
+    "cells; the other is for the graph",
+    "to_dtype": "what x.to(dtype) calls; it has the cells",
+}
+
+
+def recipes() -> list[Recipe]:
+    return [made for family in FAMILIES for made in family.RECIPES]
+
+
+@lru_cache(None)
+def reasons() -> dict[str, str]:
+    return {op: why for ops, why in WITHOUT.items() for op in ops.split()}
+
+
+def public_ops() -> list[str]:
+    """Every overload that a user can call."""
+    found = [s.full for overloads in schemas().values() for s in overloads]
+    return [name for name in found if not name.startswith("_")]
+
+
+def uncovered() -> list[str]:
+    """Public ops that have neither a cell nor a reason to have none."""
+    timed = {op for made in recipes() for op in made.ops}
+    return [op for op in public_ops() if op not in timed and op not in reasons()]
+
+
+def stale() -> list[str]:
+    """Names that are no op; those of Python's own begin with "python."."""
+    named = {op for made in recipes() for op in made.ops} | set(reasons())
+    return sorted(n for n in named - set(public_ops()) if not n.startswith("python."))
+
+
+def population(threads: tuple[int, ...]) -> dict[str, list[Cell]]:
+    """All cells by op, no name twice."""
+    found = defaultdict(dict)
+    for made in recipes():
+        for op in made.ops:
+            found[op] |= {cell.name: cell for cell in cells_of(made, op, threads)}
+    return {op: list(cells.values()) for op, cells in found.items()}

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recipes: reductions, scans, softmax and what else goes along a dimension."""
+
+from .recipe import ALL, FLAT, FLOATS, IMAGE, MATRIX, NO_BOOL, TALL, VECTOR, recipe
+
+FAMILY = "reductions"
+SHAPES = (MATRIX, TALL, FLAT)
+ALONG = ("T.{op}(x)", "T.{op}(x, 0)", "T.{op}(x, 1)")
+DIMS = ("T.{op}(x, 0)", "T.{op}(x, 1)")
+BLOCKS = ("T.{op}(x, (0, 2))", "T.{op}(x, (1, 2))", "T.{op}(x, 1)")
+ORDERED = "R=16/100/400 C=32/300/1000"
+
+RECIPES = [
+    recipe(FAMILY, "sum", ALONG, "x:RC", dims=SHAPES, dtypes=ALL, grads="x"),
+    recipe(FAMILY, "sum prod mean amax amin max min var std all any argmax argmin",
+           "T.{op}(x)", "x:RC", dtypes=("float32", "float64", "int64"),
+           numpy="np.{np}(x)"),
+    recipe(FAMILY, "sum prod mean amax amin max min var std argmax argmin",
+           "T.{op}(x, 0)", "x:RC", dims=SHAPES, dtypes=("float32", "float64"),
+           numpy="np.{np}(x, 0)"),
+    recipe(FAMILY, "sum prod mean amax amin var std argmax argmin", "T.{op}(x, 1)",
+           "x:RC", dims=SHAPES, dtypes=("float32", "float64"), numpy="np.{np}(x, 1)"),
+    recipe(FAMILY, "sum mean amax amin", BLOCKS, "x:ABC", dims=IMAGE, grads="x"),
+    recipe(FAMILY, "sum mean", "T.{op}(x, 0, dtype=T.float64)", "x:RC",
+           dtypes=("float32", "float16", "int64")),
+    recipe(FAMILY, "mean", ALONG, "x:RC", dims=SHAPES, grads="x"),
+    recipe(FAMILY, "prod", ALONG, "x:RC:near", dims=SHAPES, dtypes=NO_BOOL, grads="x"),
+    recipe(FAMILY, "amax amin", ALONG, "x:RC", dims=SHAPES, dtypes=ALL, grads="x"),
+    recipe(FAMILY, "max min", "T.{op}(x)", "x:RC", dims=SHAPES, dtypes=ALL, grads="x"),
+    recipe(FAMILY, "max.dim min.dim median.dim mode", DIMS, "x:RC",
+           dims=(ORDERED, "R=64/1000/20000 C=8"), dtypes=NO_BOOL, values=False),
+    recipe(FAMILY, "max.dim min.dim", "T.{op}(x, 1)[0]", "x:RC", grads="x"),
+    recipe(FAMILY, "kthvalue", ("T.kthvalue(x, 5, 0)", "T.kthvalue(x, 5, 1)"), "x:RC",
+           dims=ORDERED, dtypes=NO_BOOL, values=False),
+    recipe(FAMILY, "median", "T.median(x)", "x:RC", dims=ORDERED, dtypes=NO_BOOL,
+           grads="x"),
+    recipe(FAMILY, "aminmax", ("T.aminmax(x)", "T.aminmax(x, dim=0)",
+                               "T.aminmax(x, dim=1)"), "x:RC", dtypes=ALL),
+    recipe(FAMILY, "argmax argmin", ALONG, "x:RC", dims=SHAPES, dtypes=NO_BOOL),
+    recipe(FAMILY, "var std", ALONG, "x:RC", dims=SHAPES, grads="x"),
+    recipe(FAMILY, "var.unbiased std.unbiased", "T.{op}(x, False)", "x:RC", grads="x"),
+    recipe(FAMILY, "var.dim_unbiased std.dim_unbiased", "T.{op}(x, 0, False)", "x:RC",
+           grads="x"),
+    recipe(FAMILY, "var_mean std_mean", ALONG, "x:RC"),
+    recipe(FAMILY, "any all", ALONG, "x:RC:positive", dims=SHAPES, dtypes=ALL),
+    recipe(FAMILY, "any all", "T.{op}(x)", "x:RC:mask", dtypes=("bool",)),
+    recipe(FAMILY, "count_nonzero", ALONG, "x:RC", dtypes=ALL,
+           numpy="np.count_nonzero(x)"),
+    recipe(FAMILY, "logsumexp", DIMS, "x:RC", dims=SHAPES, grads="x"),
+    recipe(FAMILY, "norm", "T.norm(x)", "x:RC", grads="x", numpy="np.linalg.norm(x)"),
+    recipe(FAMILY, "norm", ("T.norm(x, 2, 0)", "T.norm(x, 1, 1)",
+                            "T.norm(x, 3, 1)", "T.norm(x, float('inf'), 1)"), "x:RC",
+           grads="x"),
+    recipe(FAMILY, "norm.named", "T.norm(x, 'fro')", "x:RC", grads="x"),
+    recipe(FAMILY, "linalg_vector_norm", "T.linalg_vector_norm(x, 2, 1)", "x:RC",
+           torch="T.linalg.vector_norm(x, 2, 1)", grads="x"),
+    recipe(FAMILY, "dist", ("T.dist(x, y)", "T.dist(x, y, 1)"), "x:RC y:RC",
+           grads="x y"),
+    recipe(FAMILY, "cosine_similarity", "F.cosine_similarity(x, y, 1)", "x:RC y:RC",
+           grads="x y"),
+    recipe(FAMILY, "normalize", ("F.normalize(x, 2.0, 1)", "F.normalize(x, 1.0, 0)"),
+           "x:RC", grads="x"),
+    recipe("scans", "cumsum", DIMS, "x:RC", dims=SHAPES, dtypes=NO_BOOL, grads="x"),
+    recipe("scans", "cumprod", DIMS, "x:RC:near", dims=SHAPES, dtypes=NO_BOOL,
+           grads="x"),
+    recipe("scans", "cumsum cumprod", "T.{op}(x, 0)", "x:N:near", dims=VECTOR,
+           dtypes=NO_BOOL, numpy="np.{np}(x, 0)"),
+    recipe("scans", "cummax cummin", DIMS, "x:RC", dims=SHAPES, dtypes=NO_BOOL),
+    recipe("scans", "diff", ("T.diff(x)", "T.diff(x, 1, 0)", "T.diff(x, 2)"), "x:RC",
+           dtypes=NO_BOOL, grads="x", numpy=""),
+    recipe("softmax", "softmax log_softmax", ("T.{op}(x, 0)", "T.{op}(x, 1)"), "x:RC",
+           dims=SHAPES, grads="x"),
+    recipe("softmax", "softmax log_softmax", ("T.{op}(x, 1)", "T.{op}(x, -1)"), "x:ABC",
+           dims=IMAGE, grads="x"),
+    recipe("softmax", "softmax", "T.softmax(x, 1, dtype=T.float32)", "x:RC",
+           dtypes=FLOATS[2:]),
+]  # fmt: skip

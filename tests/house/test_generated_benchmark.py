@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The generated benchmark: no op is missing, cells differ, wrong calls are told."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from paths import ROOT
+
+
+def generated(*arguments: str, **more: object) -> subprocess.CompletedProcess:
+    """The generated benchmark, run as a command."""
+    program = ROOT / "tests" / "benchmarks" / "generated.py"
+    command = [sys.executable, str(program), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, **more)
+
+
+def cover():
+    """The module that knows which ops have cells."""
+    sys.path.insert(0, str(ROOT / "tests" / "benchmarks"))
+    try:
+        from cells import cover
+    finally:
+        sys.path.pop(0)
+    return cover
+
+
+def test_every_public_op_has_cells_or_a_reason_to_have_none() -> None:
+    """A new op that no recipe of tests/benchmarks/cells/ names fails here."""
+    assert cover().uncovered() == []
+    assert cover().stale() == []  # nor does a recipe name what is no op
+    timed = {op for made in cover().recipes() for op in made.ops}
+    assert not timed & set(cover().reasons())
+
+
+def test_cells_differ_in_all_that_is_promised() -> None:
+    """All sizes, dtypes, layouts, passes and threads of one op, no name twice."""
+    cells = cover().population((1, 2))["add"]
+    assert len({c.name for c in cells}) == len(cells)
+    assert {c.size for c in cells} == {"small", "cache", "memory"}
+    assert len({c.dtype for c in cells}) == 8
+    layouts = {c.layout.split()[-1] for c in cells}
+    assert layouts >= {"dense", "transposed", "stepped", "broadcast", "row", "column"}
+    assert {c.way for c in cells} == {"forward", "forward and backward"}
+    assert {c.threads for c in cells} == {1, 2}
+
+
+def test_a_sample_of_all_cells_is_timed(tmp_path: Path) -> None:
+    """Twenty of them: rows, page, and the same again by their names."""
+    pytest.importorskip("torch")
+    kept, page = tmp_path / "rows.json", tmp_path / "page.md"
+    drawn = ["--cells", "20", "--seed", "7", "--threads", "1"]
+    done = generated(*drawn, "--json", str(kept), "--page", str(page))
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(kept.read_text())["rows"]
+    assert len(rows) == 20 and len({row["op"] for row in rows}) > 15
+    assert all(row["ours_us"] > 0 and row["torch_us"] > 0 for row in rows)
+    text = page.read_text(encoding="utf-8")
+    assert "geometric mean" in text and "## The 30 worst" in text
+    again = generated("--list", "--threads", "1", "--only", rows[0]["name"])
+    assert again.stdout.splitlines() == [rows[0]["name"]]
+
+
+def test_a_wrong_result_is_not_timed() -> None:
+    """Calls that differ, or that one side refuses, are told and left out."""
+    pytest.importorskip("torch")
+    sys.path.insert(0, str(ROOT / "tests" / "benchmarks"))
+    try:
+        import torch
+        from cells import timing
+        from cells.recipe import recipe
+    finally:
+        sys.path.pop(0)
+
+    def first(**changed: object):
+        made = recipe("pointwise", "add", "T.add(x, 2)", "x:RC", **changed)
+        return next(cover().cells_of(made, "add", (1,)))
+
+    assert len(timing.prepare(first(), torch)) == 2
+    with pytest.raises(timing.Wrong, match="values"):
+        timing.prepare(first(torch="T.add(x, 3)"), torch)
+    with pytest.raises(timing.Wrong, match="shapes"):
+        timing.prepare(first(torch="T.sum(x)"), torch)
+    with pytest.raises(timing.Refused) as refused:
+        timing.prepare(first(torch="T.add(x, 'three')"), torch)
+    assert refused.value.sides == ("torch",)
