@@ -21,14 +21,18 @@
 namespace pkg {
 namespace {
 
-/// Below this a kernel runs on the caller: handing it to another thread and waiting for it
-/// costs some 20 us, and Python has little to do meanwhile.
-constexpr double kTaskNanoseconds = 200e3;
+/// Below this a kernel runs on the caller, who has help of the workers (parallel_for):
+/// handing it over and waiting for it costs some 20 us, and its result is written to
+/// memory that is in nobody's cache while the one before still waits to be read.
+constexpr double kTaskNanoseconds = 500e3;
+/// From here on other threads of Python may run meanwhile.
+constexpr double kLongNanoseconds = 200e3;
 
 // What one thread may have in flight, so that a loop that never reads its results does
 // not fill the memory with them.
 constexpr size_t kMaxInFlight = 256;
-constexpr int64_t kMaxBytesInFlight = int64_t{1} << 30;
+// A hundred milliseconds of work, and little more memory than that work needs anyway.
+constexpr int64_t kMaxBytesInFlight = int64_t{256} << 20;
 
 // Dependencies of a call must be read, and its own event entered, in one step: two
 // threads would otherwise wait for each other.
@@ -134,7 +138,7 @@ void wait_and_run(const Operator& op, const Stack& stack, double cost, Run run) 
   std::optional<NoStop> to_the_end;
   if (!stoppable(op)) to_the_end.emplace();
   std::optional<BlockingRegion> others_may_run;
-  if (cost >= kTaskNanoseconds) others_may_run.emplace();
+  if (cost >= kLongNanoseconds) others_may_run.emplace();
   run();
 }
 

@@ -1,14 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // scheduler/loop.h: one parallel_for in progress.  Internal: parallel.cc runs it, stop
 // points ask it.
+//
+// Note [Shares]
+// The chunks are dealt out in shares, one after the other in memory, the first for the
+// caller, each next one for the next helper who comes.  So a thread meets the same part
+// of a tensor in one loop after the other, which is then in its cache.  Who is through
+// with his own share takes chunks from the end of the others': nobody waits for a helper
+// who comes late, or never.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <exception>
+#include <memory>
 #include <mutex>
 
 #include "base/function_ref.h"
 #include "base/intrusive.h"
+#include "scheduler/pool.h"
 
 namespace pkg::detail {
 
@@ -20,10 +30,11 @@ class Loop final : public Intrusive {
   /// Thrown by stop points of helpers when another chunk has failed; it is no error.
   struct Abandoned {};
 
-  Loop(int64_t begin, int64_t end, int64_t chunks, int64_t piece, Body body)
-      : begin_(begin), end_(end), chunks_(chunks), piece_(piece), body_(body) {}
+  /// In chunks of `size`, the last one may be smaller, which are run in pieces.
+  Loop(int64_t begin, int64_t end, int64_t size, int64_t piece, int threads, Body body);
 
-  void help() noexcept;  // on a helper
+  /// What the pool shall run, one a helper.
+  RunList helpers();
   void work() noexcept;  // on the caller
   /// Only for chunks that somebody runs now; they wait for nothing but each other.
   void wait_for_chunks() noexcept;
@@ -35,19 +46,39 @@ class Loop final : public Intrusive {
   void wake_caller() noexcept;
 
  private:
-  bool finished() const { return done_.load(std::memory_order_acquire) == chunks_; }
+  struct Helper final : Runnable {
+    Loop* loop = nullptr;  // with a reference
+    void run(bool) noexcept override;
+    void drop() noexcept override { loop->release(); }
+  };
+  // The chunks [first, past) that nobody has taken: first << 32 | past.
+  struct Share {
+    std::atomic<uint64_t> left{0};
+    char own_line[56];
+  };
+  static constexpr int kShares = 8;  // further helpers have none of their own
+
+  void help() noexcept;
+  int64_t take(Share& share, bool from_end) noexcept;  // negative: nothing left
+  int64_t run_all(int own) noexcept;                   // how many
   void run(int64_t chunk) noexcept;
   void fail(int64_t chunk) noexcept;
+  bool finished() const { return done_.load(std::memory_order_acquire) == chunks_; }
 
-  const int64_t begin_, end_, chunks_, piece_;
+  const int64_t begin_, end_, size_, piece_, chunks_;
+  const int n_helpers_, n_shares_;
+  const int processor_;  // where the caller runs
   const Body body_;
-  alignas(64) std::atomic<int64_t> next_{0};
-  alignas(64) std::atomic<int> done_{0};
+  std::array<Share, kShares> shares_;
+  std::atomic<int> joined_{0};
+  std::atomic<int64_t> done_{0};
   std::atomic<uint32_t> wakes_{0};  // what the caller sleeps on
   std::atomic<bool> failed_{false};
   std::mutex mutex_;
   std::exception_ptr error_;
   int64_t error_chunk_ = 0;
+  std::array<Helper, kShares - 1> few_;
+  std::unique_ptr<Helper[]> many_;
 };
 
 }  // namespace pkg::detail

@@ -26,7 +26,7 @@ struct Pool::Worker {
 
 namespace {
 
-constexpr int kSearchMicroseconds = 20;
+constexpr int kSearchMicroseconds = 100;
 constexpr unsigned kGlobalEvery = 8;  // or a chain of tasks would starve the others
 
 thread_local void* t_worker = nullptr;  // Pool::Worker*, private there
@@ -161,7 +161,7 @@ void Pool::loop(int slot) {
     if (!item) {
       if (!searching) searching_.fetch_add(1);
       searching = true;
-      item = search(self);
+      if (!too_many_search()) item = search(self);
     }
     if (item) {
       if (searching) stop_searching();
@@ -239,6 +239,11 @@ void Pool::sleep() {
   }
   asleep_.fetch_sub(1);
   searching_.fetch_add(1);
+}
+
+// One processor is left to whoever submits the work.
+bool Pool::too_many_search() const {
+  return searching_.load(std::memory_order_relaxed) > std::max(1, size() - 1);
 }
 
 bool Pool::crowded() const { return live_.load() - blocked_.load() > target_.load(); }

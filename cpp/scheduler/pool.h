@@ -108,6 +108,10 @@ class Pool {
   void stop(Stop how, Clock::time_point deadline);
   bool stopped() const { return stop_.load() != Stop::kNo; }
 
+  /// Whether a worker is awake and looks for work, and whether one would have to be woken.
+  bool anybody_searches() const { return searching_.load(std::memory_order_relaxed) > 0; }
+  bool anybody_sleeps() const { return asleep_.load(std::memory_order_relaxed) > 0; }
+
   static bool on_worker() noexcept;
 
   /// What workers call before they sleep: one function of the process.
@@ -139,6 +143,7 @@ class Pool {
 
   bool has_work() const;
   bool crowded() const;  // more running workers than wanted
+  bool too_many_search() const;
   void announce(int n);  // work was pushed
   void notify(int n);    // wake or start up to n workers
   bool start_worker();   // under mutex_

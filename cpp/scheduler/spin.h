@@ -46,14 +46,17 @@ template <class Ready>
 bool spin_until(Ready&& ready, int microseconds) {
   if (ready()) return true;
   using Clock = std::chrono::steady_clock;
-  const auto end = Clock::now() + std::chrono::microseconds(microseconds);
-  do {
+  const auto begin = Clock::now(), end = begin + std::chrono::microseconds(microseconds);
+  // Who makes it true may have been woken on this very processor: but to leave it at once
+  // would be to leave it to any process that has something to do.
+  const auto alone = begin + std::chrono::microseconds(4);
+  for (auto now = begin; now < end; now = Clock::now()) {
     for (int i = 0; i < 8; ++i) {
       cpu_pause();
       if (ready()) return true;
     }
-    sched_yield();  // who makes it true may have been woken on this very processor
-  } while (Clock::now() < end);
+    if (now > alone) sched_yield();
+  }
   return false;
 }
 
