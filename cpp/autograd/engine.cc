@@ -26,12 +26,9 @@ std::atomic<bool> g_detect_anomaly{false};
 // milliseconds.  A node counts as much as a thousand of them, however small its tensors.
 constexpr int64_t kNodeWork = 1 << 10, kWorkUnasked = 1 << 20;
 
-const Op<Tensor(const Tensor&)> isnan{"isnan"};
-const Op<Tensor(const Tensor&, const std::optional<Shape>&, bool)> any{"any"};
-
 bool has_nan(const Tensor& tensor) {
   return is_floating(tensor.dtype()) &&
-         item(any(isnan(tensor), std::optional<Shape>(), false)).to<bool>();
+         item(ops::any(ops::isnan(tensor), std::nullopt, false)).to<bool>();
 }
 
 std::string where(const Node& node) {

@@ -29,9 +29,9 @@ void autograd_fallback(const Operator& op, const Kernel&, KeySet keys, Stack& st
       !any_requires_grad(stack.args)) {
     return dispatcher.redispatch_boxed(op, below, stack);
   }
-  PKG_CHECK(definition.gradient.formula, NotImplementedError, "[", op.schema.name,
+  PKG_CHECK(definition.gradient.defined(), NotImplementedError, "[", op.schema.name,
             "] has no gradient formula, so the gradient of its input would be lost. Give "
-            "it one with .grad(...) where it is defined (", op.where,
+            "it one with .derivative(...) where it is defined (", op.where,
             "), or detach() the input.");
   if (!op.in_place()) {
     auto node = Ref<OpNode>::make(op, stack.args);

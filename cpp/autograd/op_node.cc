@@ -4,6 +4,7 @@
 
 #include "dispatcher/dispatcher.h"
 #include "ops/functions.h"
+#include "ops/op.h"
 
 namespace pkg {
 
@@ -35,6 +36,21 @@ Tensor saved_argument(const Tensor& tensor, const Tensor& written) {
   if (tensor.is_same(written)) return copy_before_write(written);
   if (owner_of(tensor) != owner_of(written)) return tensor;
   return with_history_of(tensor, share(tensor));
+}
+
+// What the record's formulas give, in the order of the tensor arguments.
+TensorList gradients(const GradContext& context) {
+  const Operator& op = *context.op;
+  if (op.gradient.formula) return op.gradient.formula(context);
+  TensorList grads;
+  for (const Derivative& d : op.gradient.derivatives) {
+    if (!context.needs(d.argument)) continue;
+    if (grads.size() <= d.tensor) grads.resize(d.tensor + size_t{1});
+    Tensor& grad = grads[d.tensor];
+    grad = d.evaluate(context, d.inputs.data());
+    if (op.pointwise && grad.defined()) grad = ops::sum_to(grad, context.shape(d.argument));
+  }
+  return grads;
 }
 
 // What comes of differentiating a gradient again that depends on no input of the call.
@@ -224,7 +240,7 @@ TensorList OpNode::run(TensorList& grads) {
                       {specs_.data(), specs_.size()},
                       needs_mask_,
                       &op_.definition()};
-  TensorList out = op_.definition().gradient.formula(context);
+  TensorList out = gradients(context);
   PKG_CHECK(out.size() <= edges_.size(), RuntimeError, name(),
             " returned an incorrect number of gradients (expected ", edges_.size(),
             ", got ", out.size(), ")");

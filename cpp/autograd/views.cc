@@ -13,13 +13,6 @@
 namespace pkg {
 namespace {
 
-using Layout = std::optional<Shape>;
-const Op<Tensor(const Tensor&, const Shape&, const Shape&, int64_t, const Layout&)>
-    strided_view{"_strided_view"};
-const Op<Tensor(const Tensor&, const Tensor&, const Shape&, const Shape&, int64_t,
-                const Layout&)>
-    strided_scatter{"_strided_scatter"};
-
 // Grad mode on, whatever the caller's: history of what was recorded is being completed.
 class Recording {
  public:
@@ -31,6 +24,8 @@ class Recording {
  private:
   LocalKeys saved_;
 };
+
+using Layout = std::optional<Shape>;  // strides; none: row-major
 
 // What the offsets of views mean.
 Layout layout_of(const Tensor& base) {
@@ -58,8 +53,8 @@ Ref<Node> part_of_base(const Tensor& view) {
   const Tensor base(view.impl()->base);
   check_layout(base);
   Recording on;
-  return grad_fn(strided_view(base, view.sizes(), view.strides(),
-                              view.offset() - base.offset(), layout_of(base)));
+  return grad_fn(ops::strided_view(base, view.sizes(), view.strides(),
+                                   view.offset() - base.offset(), layout_of(base)));
 }
 
 // Whether the history is of what the memory holds now.
@@ -103,7 +98,7 @@ void replace_in_base(const Tensor& view, const Tensor& part) {
   const Tensor base(view.impl()->base);
   const Value args[] = {base, part, view.sizes(), view.strides(),
                         Scalar(view.offset() - base.offset()), box(layout_of(base))};
-  set_history(base, Ref<OpNode>::make(strided_scatter.record(), args), 0);
+  set_history(base, Ref<OpNode>::make(ops::strided_scatter.record(), args), 0);
   // Whatever its version: what a Function wrote, it wrote before.
   set_history(view, part_of_base(view), 0);
 }

@@ -76,7 +76,30 @@ std::string closed(std::string text) {
   return text + ")";
 }
 
+std::string of_schema(const std::string& result, const std::string& before,
+                      const Schema& schema) {
+  std::string text = result + "(" + before;
+  for (const Argument& argument : schema.arguments) {
+    text += wanted(argument) + " " + argument.name + ", ";
+  }
+  return closed(std::move(text));
+}
+std::string of_function(const std::string& result, const std::string& before,
+                        std::span<const CppType> parameters) {
+  std::string text = result + "(" + before;
+  for (const CppType& type : parameters) text += spelled(type) + ", ";
+  return closed(std::move(text));
+}
+
 }  // namespace
+
+void check_handle(const Operator& op, const Signature& given) {
+  if (fits(given, op.schema)) return;
+  detail::raise<InternalError>(
+      "[Op] the C++ handle of ", op.schema.str(), ": expected Op<",
+      of_schema(results("Tensor", op.schema), "", op.schema), ">, got Op<",
+      of_function(spelled_result(given.result), "", given.parameters), ">.");
+}
 
 void check_signature(const Operator& op, const char* stage, const char* where,
                      const Signature& given, bool same_as_rule) {
@@ -90,16 +113,14 @@ void check_signature(const Operator& op, const char* stage, const char* where,
   }
   if (fits(given, schema) && (!beside_rule || same_as_rule)) return;
   const bool rule = std::string_view(stage) == ".shape";
-  std::string expected = beside_rule ? "void(" + outputs(schema.returns.size())
-                                     : results(rule ? "Spec" : "Tensor", schema) + "(";
-  for (const Argument& argument : schema.arguments) {
-    expected += wanted(argument) + " " + argument.name + ", ";
-  }
-  std::string got = beside_rule ? "void(" + outputs(size_t(given.n_results))
-                                : spelled_result(given.result) + "(";
-  for (const CppType& type : given.parameters) got += spelled(type) + ", ";
+  const auto before = [&](size_t n) { return beside_rule ? outputs(n) : std::string(); };
+  const std::string expected =
+      of_schema(beside_rule ? "void" : results(rule ? "Spec" : "Tensor", schema),
+                before(schema.returns.size()), schema);
+  const std::string got = of_function(beside_rule ? "void" : spelled_result(given.result),
+                                      before(size_t(given.n_results)), given.parameters);
   detail::raise<ValueError>("[register] ", stage, " of ", schema.str(), " at ", where,
-                            ": expected ", closed(expected), ", got ", closed(got), ".",
+                            ": expected ", expected, ", got ", got, ".",
                             beside_rule && fits(given, schema)
                                 ? " Hint: the same parameter types as in .shape."
                                 : "");

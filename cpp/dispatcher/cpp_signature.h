@@ -5,10 +5,14 @@
 #pragma once
 
 #include <span>
+#include <tuple>
 
-#include "dispatcher/typed.h"
+#include "dispatcher/operator.h"
 
 namespace pkg::detail {
+
+template <class R, class... A>
+struct Adapter;  // dispatcher/typed.h
 
 // What a C++ type stands for in schemas, and how it is written.
 template <class T>
@@ -98,6 +102,8 @@ struct Signature {
 /// the schema; of a kernel beside a shape rule, that of the rule (`same_as_rule`).
 void check_signature(const Operator& op, const char* stage, const char* where,
                      const Signature& given, bool same_as_rule);
+/// Throws the InternalError of a handle that is not of the op's signature.
+void check_handle(const Operator& op, const Signature& given);
 
 template <class F>
 concept PlainFunction = requires(F f) { +f; } &&

@@ -5,7 +5,7 @@
 //     m.def("relu(Tensor self) -> Tensor")
 //         .doc("max(x, 0) for each element.")
 //         .shape([](const Tensor& self) { return self.spec(); })
-//         .grad("result", [](const GradContext& g) { return TensorList{...}; });
+//         .derivative("self", "result", [](auto& grad, auto& y) { return ...; });
 //   }
 //   PKG_LIBRARY_IMPL(pkg, CPU, m) { m.impl("relu", relu_kernel); }
 //
@@ -14,8 +14,9 @@
 
 #include <string_view>
 
+#include "dispatcher/derivative.h"
 #include "dispatcher/row_major.h"
-#include "dispatcher/cpp_signature.h"
+#include "dispatcher/typed.h"
 
 namespace pkg {
 
@@ -97,9 +98,22 @@ class OpBuilder {
     return add(".view", DispatchKey::CPU, function, kStrided)
         .add(".view", DispatchKey::Meta, function, kStrided);
   }
-  /// The gradient and what it needs saved, by name: "self result" always,
-  /// "self?other" only when `other` wants a gradient.  Of several results "result" is the
-  /// first, and "result1" and "result2" are the others.
+  /// The gradient of one argument: a function of the gradient of the result and of what
+  /// `inputs` names, in this order.  A name is a parameter, "result", "result1", "grad1",
+  /// or a parameter's "self.shape" or "self.dtype", for which nothing is saved; the rest is
+  /// saved for backward when this argument wants a gradient.  Where a pointwise op
+  /// broadcast the argument, the sum over the repetitions follows by itself.
+  ///
+  ///   .derivative("self", "other", [](auto& grad, auto& other) { return grad * other; })
+  template <class F>
+  OpBuilder& derivative(std::string_view argument, std::string_view inputs, F) {
+    static_assert(std::is_empty_v<F>, "expected a lambda that captures nothing");
+    using T = detail::DerivativeTraits<F>;
+    return derivative(argument, inputs, &T::evaluate, T::inputs());
+  }
+  /// The gradients of all arguments by one formula, and what it needs saved, by name:
+  /// "self result" always, "self?other" only when `other` wants a gradient.  For gradients
+  /// that share their work, and for lists of tensors.
   OpBuilder& grad(std::string_view saves, Gradient::Formula formula);
   /// Gradient::second_is_zero, said after grad().
   OpBuilder& second_is_zero() {
@@ -189,6 +203,9 @@ class OpBuilder {
   void check(const char* stage, const detail::Signature& given, bool same_as_rule) const {
     detail::check_signature(op_, stage, origin_.where, given, same_as_rule);
   }
+  OpBuilder& derivative(std::string_view argument, std::string_view inputs,
+                        Derivative::Evaluate evaluate,
+                        std::span<const detail::CppType> types);
   void set_kind(OpKind kind) { op_.kind = kind; }
   void skip(DispatchKey key) {
     Kernel none;

@@ -44,7 +44,7 @@ const char* Operator::kind_name() const {
 
 const char* Operator::gradient_name() const {
   if (definition().non_differentiable) return "none";
-  if (definition().gradient.formula) return "formula";
+  if (definition().gradient.defined()) return "formula";
   return definition().kind == OpKind::Composite ? "composed" : "missing";
 }
 

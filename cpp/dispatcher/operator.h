@@ -2,17 +2,13 @@
 // dispatcher/operator.h: everything known about one op, in one record.
 #pragma once
 
-#include <array>
 #include <atomic>
-#include <span>
 #include <string>
 #include <typeinfo>
 
-#include "dispatcher/schema.h"
+#include "dispatcher/gradient.h"
 
 namespace pkg {
-
-class Operator;
 
 /// Arguments and results of a boxed call; lives on the caller's stack.
 struct Stack {
@@ -22,9 +18,6 @@ struct Stack {
 
   void push(Value value) { results[size_t(n_results++)] = std::move(value); }
 };
-
-/// Parameters of one op.
-inline constexpr size_t kMaxParameters = 16;
 
 /// The dtypes that an op or a kernel takes: of the tensor parameters together, which is
 /// their common dtype, and of those that stand alone, such as an index.
@@ -58,43 +51,6 @@ struct Kernel {
   Boxed rows = nullptr;            ///< the boxed entry for row-major arguments
   const Domain* domain = nullptr;  ///< of a kernel that takes less than the op
   const char* where = "";          ///< "file:line" of the registration
-};
-
-/// The gradient formula of an op and what it needs to have saved.
-struct GradContext {
-  std::span<const Tensor> grads;    ///< one per result; undefined when not needed
-  std::span<const Value> args;      ///< as called; tensors that were not saved are None
-  std::span<const Tensor> results;  ///< those that were saved, else undefined
-  std::span<const Spec> specs;      ///< shape and dtype of each argument (tensors)
-  uint64_t needs_mask = 0;          ///< of the slots that want a gradient
-  const Operator* op = nullptr;     ///< whose gradient this is
-
-  const Tensor& grad(size_t i = 0) const { return grads[i]; }
-  /// Whether the tensor in slot i (of the arguments, lists expanded) wants a gradient.
-  bool needs(size_t i) const { return needs_mask & needs_bit(i); }
-  /// Slots from 63 on share a bit: one that needs nothing may be computed in vain.
-  static uint64_t needs_bit(size_t i) { return uint64_t{1} << std::min<size_t>(i, 63); }
-  const Tensor& input(size_t i) const { return Unbox<Tensor>::from(args[i]); }
-  const Tensor& result(size_t i = 0) const { return results[i]; }
-  const Shape& shape(size_t i) const { return specs[i].sizes; }
-  template <class T>
-  decltype(auto) arg(size_t i) const {
-    return Unbox<T>::from(args[i]);
-  }
-};
-
-struct Gradient {
-  /// Gradients of the tensor arguments in order (a list argument counts each tensor);
-  /// undefined where there is none.
-  using Formula = TensorList (*)(const GradContext&);
-  Formula formula = nullptr;
-  // Masks of arguments: i is kept if one of those in saved_for[i] wants a gradient, result
-  // i if one of those in results_for[i] does.
-  std::array<uint64_t, kMaxParameters> saved_for{};
-  std::array<uint64_t, 3> results_for{};
-  /// A gradient that the formula made without a graph gives zeros when differentiated
-  /// again, as PyTorch's of this op does, and not the error of a constant.
-  bool second_is_zero = false;
 };
 
 enum class OpKind : uint8_t {

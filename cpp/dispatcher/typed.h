@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "dispatcher/cpp_signature.h"
 #include "dispatcher/dispatcher.h"
 #include "dispatcher/domain.h"
 #include "tensor/layout.h"
@@ -261,8 +262,8 @@ struct Adapter {
 
 }  // namespace detail
 
-/// A callable handle of an op, typed by its C++ signature and resolved by name at its
-/// first call.  Trailing arguments left out take the schema's defaults.
+/// A callable handle of an op, typed by its C++ signature; found by name, and compared with
+/// the record, at its first call.  Trailing arguments left out take the schema's defaults.
 template <class Signature>
 class Op;
 
@@ -297,8 +298,10 @@ class Op<R(A...)> {
   }
   [[gnu::noinline, gnu::cold]] const Operator& resolve() const {
     const Operator& op = Dispatcher::get().find(name_, ns_);
-    PKG_CHECK(op.schema.arguments.size() == sizeof...(A), InternalError, "[Op] the C++ "
-              "handle has ", sizeof...(A), " parameters, but the op is ", op.schema.str());
+    using Return = detail::ReturnType<R>;
+    static_assert(Return::count > 0, "a handle returns what ops return: Tensor, ...");
+    detail::check_handle(op, {detail::Parameters<std::tuple<A...>>::types(), Return::name,
+                              Return::count, Return::list});
     op_.store(&op, std::memory_order_release);
     return op;
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// ops/functions.h: the elementwise, creation and shape ops as typed C++ callables.
-// One line an op; arguments left out take the defaults of the schema.
+// ops/functions.h: ops as typed C++ callables, for formulas, composites and programs.  Each
+// handle stands here and nowhere else, and is compared with the record at its first call;
+// arguments left out take the defaults of the schema.  Ops whose names begin with _ are
+// passes over memory that formulas use.
 #pragma once
 
 #include "dispatcher/typed.h"
@@ -9,63 +11,127 @@ namespace pkg::ops {
 
 using UnaryOp = Op<Tensor(const Tensor&)>;
 using BinaryOp = Op<Tensor(const Tensor&, const Tensor&)>;
+using TernaryOp = Op<Tensor(const Tensor&, const Tensor&, const Tensor&)>;
+using Dims = std::optional<Shape>;
+using MaybeInt = std::optional<int64_t>;
+using MaybeDType = std::optional<DType>;
+using MaybeDevice = std::optional<Device>;
+using Two = std::tuple<Tensor, Tensor>;
+using Three = std::tuple<Tensor, Tensor, Tensor>;
 
-// Arithmetic (arithmetic.cc)
-inline const Op<Tensor(const Tensor&, const Tensor&, const Scalar&)> add{"add"};
-inline const Op<Tensor(const Tensor&, const Tensor&, const Scalar&)> add_{"add_"};
-inline const Op<Tensor(const Tensor&, const Tensor&, const Scalar&)> sub{"sub"};
-inline const BinaryOp mul{"mul"};
-inline const BinaryOp div{"div"};
-inline const BinaryOp pow{"pow"};
-inline const BinaryOp maximum{"maximum"};
-inline const BinaryOp minimum{"minimum"};
+// Pointwise (cpp/ops/pointwise)
+inline const Op<Tensor(const Tensor&, const Tensor&, const Scalar&)> add{"add"},
+    add_{"add_"}, sub{"sub"};
+inline const BinaryOp mul{"mul"}, div{"div"}, div_{"div_"},
+    floor_divide{"floor_divide"}, floor_divide_{"floor_divide_"}, pow{"pow"},
+    maximum{"maximum"}, minimum{"minimum"}, xlogy{"xlogy"},
+    trunc_divide{"_trunc_divide"}, trunc_divide_{"_trunc_divide_"};
+inline const BinaryOp eq{"eq"}, ne{"ne"}, lt{"lt"}, le{"le"}, gt{"gt"}, ge{"ge"},
+    logical_and{"logical_and"}, logical_or{"logical_or"}, bitwise_and{"bitwise_and"},
+    bitwise_or{"bitwise_or"}, bitwise_xor{"bitwise_xor"}, same{"_same"};
+inline const UnaryOp logical_not{"logical_not"}, bitwise_not{"bitwise_not"},
+    isnan{"isnan"}, isinf{"isinf"}, isfinite{"isfinite"};
+inline const TernaryOp where{"where"}, clamp{"clamp"}, masked_fill{"masked_fill"},
+    lerp_{"lerp_"};
+inline const UnaryOp neg{"neg"}, abs{"abs"}, sign{"sign"}, exp{"exp"}, log{"log"},
+    sqrt{"sqrt"}, rsqrt{"rsqrt"}, sin{"sin"}, cos{"cos"}, sinh{"sinh"}, cosh{"cosh"},
+    tanh{"tanh"}, sigmoid{"sigmoid"}, erf{"erf"}, trunc{"trunc"}, relu{"relu"},
+    logsigmoid{"logsigmoid"};
+inline const Op<Tensor(const Tensor&, const Scalar&, const Scalar&)>
+    softplus{"softplus"}, hardtanh{"hardtanh"};
+inline const Op<Tensor(const Tensor&, const Scalar&, const Scalar&, const Scalar&)>
+    elu{"elu"};
+inline const BinaryOp tanh_backward{"_tanh_backward"},
+    sigmoid_backward{"_sigmoid_backward"}, relu_backward{"_relu_backward"},
+    silu_backward{"_silu_backward"}, gelu_backward{"_gelu_backward"},
+    gelu_tanh_backward{"_gelu_tanh_backward"}, prelu_pointwise{"_prelu"};
+inline const UnaryOp second_is_zero{"_second_is_zero"};
 
-// Comparison (comparison.cc)
-inline const BinaryOp eq{"eq"};
-inline const BinaryOp ne{"ne"};
-inline const BinaryOp lt{"lt"};
-inline const BinaryOp le{"le"};
-inline const BinaryOp gt{"gt"};
-inline const BinaryOp ge{"ge"};
-inline const Op<Tensor(const Tensor&, const Tensor&, const Tensor&)> where{"where"};
+// Reductions (cpp/ops/reduce)
+inline const Op<Tensor(const Tensor&, const Dims&, bool, MaybeDType)> sum{"sum"},
+    mean{"mean"};
+inline const Op<Tensor(const Tensor&, const Dims&, bool)> amax{"amax"}, amin{"amin"},
+    any{"any"}, all{"all"};
+inline const Op<Tensor(const Tensor&, MaybeInt, bool)> argmax{"argmax"},
+    argmin{"argmin"};
+inline const Op<Tensor(const Tensor&, int64_t, MaybeDType)> cumsum{"cumsum"},
+    cumprod{"cumprod"};
+inline const Op<Tensor(const Tensor&, const Tensor&, int64_t)>
+    linear_scan{"_linear_scan"};
 
-// Unary math (unary.cc)
-inline const UnaryOp neg{"neg"};
-inline const UnaryOp abs{"abs"};
-inline const UnaryOp sign{"sign"};
-inline const UnaryOp exp{"exp"};
-inline const UnaryOp log{"log"};
-inline const UnaryOp sqrt{"sqrt"};
-inline const UnaryOp sin{"sin"};
-inline const UnaryOp cos{"cos"};
-inline const UnaryOp tanh{"tanh"};
-inline const UnaryOp sigmoid{"sigmoid"};
-inline const UnaryOp relu{"relu"};
-inline const UnaryOp erf{"erf"};
-
-// Creation (creation.cc)
-inline const Op<Tensor(const Tensor&, const Scalar&, std::optional<DType>,
-                       std::optional<Device>, bool)>
+// Creation and random numbers (cpp/ops/create, cpp/ops/random)
+inline const Op<Tensor(const Tensor&, const Scalar&, MaybeDType, MaybeDevice, bool)>
     full_like{"full_like"};
-inline const UnaryOp clone{"clone"};
+inline const Op<Tensor(const Shape&, const Scalar&, MaybeDType, MaybeDevice, bool)>
+    full{"full"};
+inline const UnaryOp clone{"clone"}, row_major_copy{"_row_major_copy"};
 inline const Op<Tensor(const Tensor&, const Tensor&)> copy_{"copy_"};
 inline const Op<Tensor(const Tensor&, DType)> to_dtype{"to_dtype"};
-inline const Op<Tensor(const Tensor&, std::optional<Device>, std::optional<DType>, bool, bool)>
+inline const Op<Tensor(const Tensor&, MaybeDevice, MaybeDType, bool, bool)>
     to_device{"to.device"};
+inline const Op<Tensor(const Tensor&, double, double)> uniform_{"uniform_"},
+    normal_{"normal_"};
 
-// Shape (shape_ops.cc)
-inline const Op<Tensor(const Tensor&, const Shape&)> reshape{"reshape"};
-inline const Op<Tensor(const Tensor&, const Shape&)> expand{"expand"};
-inline const Op<Tensor(const Tensor&, const Shape&)> permute{"permute"};
-inline const Op<Tensor(const Tensor&, int64_t, int64_t)> transpose{"transpose"};
-inline const Op<Tensor(const Tensor&, int64_t)> unsqueeze{"unsqueeze"};
-inline const Op<Tensor(const Tensor&, int64_t, int64_t)> select{"select"};
-inline const Op<Tensor(const Tensor&, int64_t, std::optional<int64_t>,
-                       std::optional<int64_t>, int64_t)>
+// Shape (cpp/ops/shape)
+inline const Op<Tensor(const Tensor&, const Shape&)> reshape{"reshape"}, view{"view"},
+    expand{"expand"}, permute{"permute"}, flip{"flip"}, repeat{"repeat"};
+inline const Op<Tensor(const Tensor&, const Shape&, const Shape&)> movedim{"movedim"},
+    roll{"roll"};
+inline const Op<Tensor(const Tensor&, int64_t, int64_t)> transpose{"transpose"},
+    select{"select"};
+inline const Op<Tensor(const Tensor&, int64_t)> unsqueeze{"unsqueeze"}, tril{"tril"},
+    triu{"triu"};
+inline const Op<Tensor(const Tensor&, int64_t, MaybeInt, MaybeInt, int64_t)>
     slice{"slice"};
-inline const UnaryOp contiguous{"contiguous"};
-inline const Op<Tensor(const Tensor&, const std::optional<Shape>&, bool,
-                       std::optional<DType>)>
-    sum{"sum"};
+inline const Op<Tensor(const Tensor&, const Shape&, int64_t, MaybeInt, MaybeInt,
+                       int64_t)> slice_backward{"_slice_backward"};
+inline const Op<Tensor(const Tensor&, int64_t, int64_t, int64_t)> diagonal{"diagonal"},
+    diag_embed{"diag_embed"};
+inline const Op<Tensor(const Tensor&, const Shape&, const Scalar&)>
+    constant_pad_nd{"constant_pad_nd"};
+inline const Op<Tensor(const TensorList&, int64_t)> cat{"cat"};
+inline const Op<TensorList(const Tensor&, int64_t, int64_t)> chunk{"chunk"};
+inline const UnaryOp contiguous{"contiguous"}, repeated_places{"_repeated_places"};
+inline const Op<Tensor(const Tensor&, const Shape&, const Shape&, int64_t, const Dims&)>
+    strided_view{"_strided_view"};
+inline const Op<Tensor(const Tensor&, const Tensor&, const Shape&, const Shape&,
+                       int64_t, const Dims&)> strided_scatter{"_strided_scatter"};
+
+// Indexing and sorting (cpp/ops/index)
+inline const Op<Tensor(const Tensor&, const TensorList&)> index_front{"_index"};
+inline const Op<Tensor(const Tensor&, int64_t, const Tensor&)> gather{"gather"},
+    index_select{"index_select"};
+inline const Op<Tensor(const Tensor&, const Tensor&)> take{"take"};
+inline const UnaryOp nonzero{"nonzero"};
+inline const Op<Tensor(const Tensor&, int64_t)> one_hot{"one_hot"};
+inline const Op<Tensor(const Tensor&, const Tensor&, bool)> search{"_search"};
+inline const Op<Two(const Tensor&, int64_t, bool, bool)> sort{"sort"};
+
+// Linear algebra (cpp/ops/linalg)
+inline const BinaryOp mm{"mm"}, bmm{"bmm"}, mv{"mv"}, matmul{"matmul"};
+
+// Networks (cpp/ops/nn)
+inline const Op<Tensor(const Tensor&, const Tensor&, const Tensor&, const Shape&, const
+                       Shape&, const Shape&, int64_t)> conv2d{"conv2d"},
+    conv2d_forward{"_conv2d"};
+inline const Op<Tensor(const Tensor&, const Tensor&, const Shape&, const Shape&, const
+                       Shape&, const Shape&, int64_t)>
+    conv2d_input_grad{"_conv2d_input_grad"}, conv2d_weight_grad{"_conv2d_weight_grad"};
+inline const Op<Two(const Tensor&, const Shape&, const Shape&, const Shape&)>
+    max_pool2d_places{"_max_pool2d"};
+inline const UnaryOp softmax_rows{"_softmax"}, log_softmax_rows{"_log_softmax"};
+inline const Op<Three(const Tensor&, int64_t, const Tensor&, const Tensor&, double,
+                      bool)> normalise_rows{"_layer_norm"};
+inline const Op<Three(const Tensor&, const Tensor&, const Tensor&, const Tensor&, const
+                      Tensor&, int64_t, bool)>
+    normalise_rows_backward{"_layer_norm_backward"};
+inline const Op<Tensor(const Tensor&, const Tensor&, int64_t, const std::string&)>
+    cross_entropy_rows{"_cross_entropy"};
+inline const Op<Tensor(const Tensor&, const Tensor&, const Tensor&, int64_t, const
+                       std::string&)> cross_entropy_backward{"_cross_entropy_backward"},
+    nll_loss{"nll_loss"};
+inline const BinaryOp element_entropy{"_binary_cross_entropy"};
+inline const Op<Tensor(const Tensor&, const Tensor&, double)> smooth_l1{"_smooth_l1"},
+    huber{"_huber"};
 
 }  // namespace pkg::ops

@@ -5,7 +5,7 @@
 
 #include "base/checked.h"
 #include "dispatcher/library.h"
-#include "ops/functions.h"
+#include "ops/operators.h"
 #include "tensor/promotion.h"
 #include "tensor/strided_loop.h"
 

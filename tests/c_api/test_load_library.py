@@ -263,7 +263,7 @@ for call in (lambda: zero_out(x.detach()), lambda: pkg.no_grad()(zero_out)(x)):
         assert str(err) == "[zero_out] expected int32.", err
 """,
     )
-    assert "[zero_out] has no gradient formula" in out and ".grad(" in out
+    assert "[zero_out] has no gradient formula" in out and ".derivative(" in out
     assert "would be lost" in out and "zero_out.cc" in out
 
 

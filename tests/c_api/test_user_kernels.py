@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 CPP = """
-#include "dispatcher/library.h"
+#include "ops/op.h"
 using pkg::Tensor;
 PKG_LIBRARY(mine, m) {
   // Row-major floats, as a newcomer writes it.
@@ -50,6 +50,32 @@ PKG_LIBRARY(mine, m) {
         });
       })
       .in_place();
+  // A formula that takes a shape, a dtype, numbers and a second result.
+  m.def("stretch(Tensor self, int n, Scalar factor, int[]? unused=None) "
+        "-> (Tensor all, Tensor factors)")
+      .dtypes(pkg::kFloatDTypes)
+      .shape([](const Tensor& self, int64_t n, const pkg::Scalar&,
+                const std::optional<pkg::Shape>&) {
+        pkg::Shape sizes = self.sizes();
+        sizes.insert(0, n);
+        return std::array<pkg::Spec, 2>{pkg::Spec{sizes, self.dtype(), self.device()},
+                                        pkg::Spec{{}, self.dtype(), self.device()}};
+      })
+      .cpu([](Tensor& all, Tensor& factors, const Tensor& self, int64_t,
+              const pkg::Scalar& factor, const std::optional<pkg::Shape>&) {
+        pkg::copy_into(factors, Tensor(factor));
+        pkg::copy_into(all, self * factor);
+      })
+      .derivative("self", "self.shape self.dtype n factor unused result1",
+                  [](const Tensor& grad, const pkg::Shape& shape, pkg::DType dtype,
+                     int64_t n, const pkg::Scalar& factor,
+                     const std::optional<pkg::Shape>& unused, const Tensor& factors) {
+                    if (unused || n < 1) throw pkg::ValueError("stretch");
+                    if (!(pkg::item(factors) == factor)) throw pkg::ValueError("other");
+                    const pkg::ops::Dims front(pkg::Shape{0});
+                    const Tensor sum = pkg::ops::sum(grad, front, false, dtype);
+                    return pkg::ops::reshape(sum * factor, shape);
+                  });
   m.def("product(Tensor a, Tensor b) -> Tensor")
       .dtypes(pkg::DTypeSet{pkg::DType::Float32, pkg::DType::Float64})
       .shape([](const Tensor& a, const Tensor&) { return a.spec(); })
@@ -251,6 +277,23 @@ assert mine.unchecked(pkg.ones(2))[0].item() == 1
     )
 
 
+def test_a_formula_takes_what_it_names(folder: Path) -> None:
+    """Shape and dtype of an argument, numbers, an optional list, a second result."""
+    run(
+        folder,
+        """
+for dtype in (pkg.float32, pkg.float64):
+    x = pkg.ones(2, 3, dtype=dtype, requires_grad=True)
+    everything, factor = mine.stretch(x, 4, 2.5)
+    (everything * pkg.arange(4).reshape(4, 1, 1)).sum().backward()
+    assert x.grad.dtype == x.dtype and (x.grad == 15).all(), x.grad
+    everything, _ = mine.stretch(x, 1, 2.5)
+    (g,) = pkg.autograd.grad(everything, x, pkg.ones(1, 2, 3, dtype=dtype))
+    assert (g == 2.5).all() and g.shape == (2, 3)
+""",
+    )
+
+
 def test_results_share_no_memory_with_arguments(folder: Path) -> None:
     """In-place forms and written arguments, dense and as views."""
     run(
@@ -389,6 +432,34 @@ UNFIT = {
         '.grad("y", [](const GradContext&) { return TensorList{}; })',
         ".grad of f(Tensor x, float a, int[]? dims=None) -> Tensor at unfit.cc:3: "
         "expected names of parameters or 'result', got 'y'.",
+    ),
+    "derivative of a number": (
+        '.derivative("a", "x", [](auto& grad, auto&) { return grad; })',
+        ".derivative of f(Tensor x, float a, int[]? dims=None) -> Tensor at "
+        "unfit.cc:3: "
+        "expected the name of a Tensor parameter, got 'a'.",
+    ),
+    "derivative of a name": (
+        '.derivative("x", "x.size", [](auto& grad, auto&) { return grad; })',
+        "expected names of parameters, 'self.shape', 'self.dtype', 'result' or "
+        "'grad1', got 'x.size'.",
+    ),
+    "derivative with a result too many": (
+        '.derivative("x", "result1", [](auto& grad, auto&) { return grad; })',
+        "got 'result1'.",
+    ),
+    "derivative with a type": (
+        '.derivative("x", "a", [](const Tensor& grad, int64_t) { return grad; })',
+        "the parameter for 'a' has another type, int64_t.",
+    ),
+    "derivative with too few": (
+        '.derivative("x", "x a", [](auto& grad, auto&) { return grad; })',
+        "the formula has no parameter for 'a'.",
+    ),
+    "derivative with too many": (
+        '.derivative("x", "x", [](auto& grad, auto&, auto&) { return grad; })',
+        "the formula has 3 parameters, but takes the gradient and 1 named "
+        "values.",
     ),
     "dtypes": (
         '.dtypes("a", DType::Float32)',

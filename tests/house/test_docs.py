@@ -235,7 +235,7 @@ def check_row(library: str) -> None:
 
 def test_wrong_gradient_would_be_found(tmp_path: Path) -> None:
     """The check of the row is one that can fail."""
-    library = compile_in_project(tmp_path, "mul(root, mul(root, root))", "root")
+    library = compile_in_project(tmp_path, "x * x, 1.5", "x * x, 0.5")
     with pytest.raises(AssertionError, match="Not equal to tolerance"):
         run_child("row", library, cwd=tmp_path)
 

@@ -12,12 +12,6 @@ Tensor with_requires_grad(Tensor tensor, bool requires_grad) {
 
 namespace {
 
-const Op<Tensor(const Shape&, const Scalar&, std::optional<DType>, std::optional<Device>,
-                bool)>
-    full_op{"full"};
-
-const UnaryOp row_major_copy{"_row_major_copy"};
-
 void fill(const Tensor& tensor, const Scalar& value) {
   visit_dtype(tensor.dtype(), [&]<class T>(TypeTag<T>) {
     const T v = value.to<T>();
@@ -40,7 +34,7 @@ Tensor filled(const Tensor& tensor, const Scalar& value, bool requires_grad) {
   return with_requires_grad(tensor, requires_grad);
 }
 
-Tensor full(const Shape& size, const Scalar& value, std::optional<DType> dtype,
+Tensor full_fn(const Shape& size, const Scalar& value, std::optional<DType> dtype,
             std::optional<Device> device, bool requires_grad) {
   const DType type = dtype.value_or(value.dtype());
   check_fits("full", value, type);
@@ -48,11 +42,11 @@ Tensor full(const Shape& size, const Scalar& value, std::optional<DType> dtype,
 }
 Tensor zeros(const Shape& size, std::optional<DType> dtype, std::optional<Device> device,
              bool requires_grad) {
-  return full(size, 0, dtype.value_or(default_dtype()), device, requires_grad);
+  return full_fn(size, 0, dtype.value_or(default_dtype()), device, requires_grad);
 }
 Tensor ones(const Shape& size, std::optional<DType> dtype, std::optional<Device> device,
             bool requires_grad) {
-  return full(size, 1, dtype.value_or(default_dtype()), device, requires_grad);
+  return full_fn(size, 1, dtype.value_or(default_dtype()), device, requires_grad);
 }
 Tensor empty_op(const Shape& size, std::optional<DType> dtype,
                 std::optional<Device> device, bool requires_grad) {
@@ -94,7 +88,9 @@ constexpr const char* kOptions =
 
 PKG_LIBRARY_FRAGMENT(pkg, m) {
   const auto def = [&](const std::string& head) { return m.def(head + kOptions); };
-  def("full(int[] size, Scalar fill_value, ").doc("Tensor filled with one value.").composite(full);
+  def("full(int[] size, Scalar fill_value, ")
+      .doc("Tensor filled with one value.")
+      .composite(full_fn);
   def("zeros(int[] size, ").doc("Tensor of zeros.").composite(zeros);
   def("ones(int[] size, ").doc("Tensor of ones.").composite(ones);
   def("empty(int[] size, ").doc("Tensor of unspecified values.").composite(empty_op);
@@ -131,19 +127,19 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   def_new("new_full", "Scalar fill_value, ", "full with the dtype of self.")
       .composite([](const Tensor& self, const Shape& size, const Scalar& value,
                     std::optional<DType> dtype, std::optional<Device> device, bool grad) {
-        return full(size, value, dtype.value_or(self.dtype()),
+        return full_fn(size, value, dtype.value_or(self.dtype()),
                     device.value_or(self.device()), grad);
       });
   def_new("new_zeros", "", "zeros with the dtype of self.")
       .composite([](const Tensor& self, const Shape& size, std::optional<DType> dtype,
                     std::optional<Device> device, bool grad) {
-        return full(size, 0, dtype.value_or(self.dtype()),
+        return full_fn(size, 0, dtype.value_or(self.dtype()),
                     device.value_or(self.device()), grad);
       });
   def_new("new_ones", "", "ones with the dtype of self.")
       .composite([](const Tensor& self, const Shape& size, std::optional<DType> dtype,
                     std::optional<Device> device, bool grad) {
-        return full(size, 1, dtype.value_or(self.dtype()),
+        return full_fn(size, 1, dtype.value_or(self.dtype()),
                     device.value_or(self.device()), grad);
       });
   def_new("new_empty", "", "empty with the dtype of self.")

@@ -6,9 +6,6 @@
 namespace pkg::ops {
 namespace {
 
-const Op<Tensor(const Tensor&, const std::optional<Shape>&, bool)> amax{"amax"}, amin{"amin"};
-const Op<Tensor(const Tensor&, const Tensor&, bool)> search{"_search"};
-
 Tensor bincount(const Tensor& self, const Tensor& weights, int64_t minlength) {
   PKG_CHECK(self.ndim() == 1, RuntimeError, "[bincount] only supports 1-d non-negative "
             "integral inputs, got shape ", self.sizes(), " of ", self.dtype());
@@ -43,7 +40,7 @@ Tensor bincount(const Tensor& self, const Tensor& weights, int64_t minlength) {
   return out;
 }
 
-Tensor one_hot(const Tensor& self, int64_t num_classes) {
+Tensor one_hot_fn(const Tensor& self, int64_t num_classes) {
   PKG_CHECK(self.numel() > 0 || num_classes > 0, RuntimeError,
             "[one_hot] Can not infer total number of classes from empty tensor.");
   int64_t classes = num_classes;
@@ -98,7 +95,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("one_hot(Tensor self, int num_classes=-1) -> Tensor")
       .doc("Integers as rows of 0 with a single 1, as int64; -1: the largest plus one.")
       .dtypes("self", kIntegerDTypes)
-      .composite(one_hot);
+      .composite(one_hot_fn);
   m.def("_search(Tensor sorted_sequence, Tensor values, bool right) -> Tensor")
       .doc("Where values belong in a sorted vector: before equals, or after (right).")
       .non_differentiable()

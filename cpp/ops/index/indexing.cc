@@ -9,12 +9,10 @@
 namespace pkg::ops {
 namespace {
 
-const Op<Tensor(const Tensor&, const TensorList&)> index_front{"_index"};
 const Op<Tensor(const Tensor&, const TensorList&, const Tensor&, bool)> put_front{
     "_index_put"};
 const Op<Tensor(const Tensor&, const TensorList&, const Tensor&, bool)> put_front_{
     "_index_put_"};
-const UnaryOp nonzero{"nonzero"};
 
 Shape index_shape(const TensorList& indices) {
   Shape shape;

@@ -9,9 +9,7 @@ namespace {
 
 constexpr DTypeSet kIndexDTypes{DType::Int32, DType::Int64};
 using Scatter = Op<Tensor(const Tensor&, int64_t, const Tensor&, const Tensor&)>;
-const Op<Tensor(const Tensor&, int64_t, const Tensor&)> gather{"gather"};
 const Scatter scatter_add{"scatter_add"}, scatter{"_scatter"}, scatter_{"_scatter_"};
-const Op<Tensor(const Tensor&, const Shape&, const Scalar&)> pad{"constant_pad_nd"};
 
 // Here a tensor of no dimension is like a vector of its element.
 int64_t dims_of(const Tensor& t) { return std::max<int64_t>(t.ndim(), 1); }
@@ -64,7 +62,7 @@ Tensor src_gradient(const GradContext& g) {
     padding.push_back(0);
     padding.push_back(want[d] - part.sizes()[d]);
   }
-  return pad(part, padding, 0);
+  return constant_pad_nd(part, padding, 0);
 }
 
 PKG_LIBRARY_FRAGMENT(pkg, m) {

@@ -5,14 +5,8 @@
 namespace pkg::ops {
 namespace {
 
-using Pair = std::tuple<Tensor, Tensor>;
-const Op<Pair(const Tensor&, int64_t, bool, bool)> sort{"sort"};
 const Op<Tensor(const Tensor&, int64_t, const Tensor&, const Tensor&)> scatter_add{
     "scatter_add"};
-const Op<Tensor(const Tensor&, int64_t, const Tensor&)> gather{"gather"};
-const Op<Tensor(const Tensor&, const Tensor&, int64_t)> linear_scan{"_linear_scan"};
-const Op<Tensor(const Tensor&, const Shape&, const Shape&)> roll{"roll"};
-const Op<Tensor(const Tensor&, std::optional<int64_t>, bool)> argmax{"argmax"};
 
 std::array<Spec, 2> values_and_indices(const Tensor& self, const Shape& sizes) {
   return {Spec{sizes, self.dtype(), self.device()},
@@ -26,7 +20,7 @@ TensorList order_gradient(const GradContext& g) {
   return {scatter_add(zeros, g.arg<int64_t>(at), g.result(1), g.grad())};
 }
 
-Pair mode(const Tensor& self, int64_t dim, bool keepdim) {
+Two mode(const Tensor& self, int64_t dim, bool keepdim) {
   const auto [values, places] = sort(self, dim, false, true);
   if (self.ndim() == 0) return {values, places};
   const int64_t d = wrap_dim("mode", dim, self.ndim());
@@ -79,11 +73,11 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
                   "[kthvalue] selected number k out of range for dimension ", dim, ": k is ",
                   k, ", the size is ", n, ".");
         const auto [values, indices] = sort(self, dim, false, true);
-        if (self.ndim() == 0) return Pair{values, indices};
+        if (self.ndim() == 0) return Two{values, indices};
         const Tensor value = select(values, dim, k - 1), index = select(indices, dim, k - 1);
-        if (!keepdim) return Pair{value, index};
+        if (!keepdim) return Two{value, index};
         const int64_t d = wrap_dim("kthvalue", dim, self.ndim());
-        return Pair{unsqueeze(value, d), unsqueeze(index, d)};
+        return Two{unsqueeze(value, d), unsqueeze(index, d)};
       });
   m.def("mode(Tensor self, int dim=-1, bool keepdim=False) "
         "-> (Tensor values, Tensor indices)")

@@ -7,9 +7,6 @@
 namespace pkg::ops {
 namespace {
 
-const BinaryOp bmm{"bmm"};
-const Op<Tensor(const Tensor&, int64_t, int64_t, int64_t)> diagonal{"diagonal"};
-
 // A subscript: letters count from 0, the dimensions that "..." stands for from kDots.
 using Labels = std::vector<int>;
 constexpr int kDots = 52, kMaxLabels = kDots + 64;

@@ -5,8 +5,6 @@
 namespace pkg::ops {
 namespace {
 
-const BinaryOp mm{"mm"};
-const BinaryOp bmm{"bmm"};
 constexpr double kFlopsPerNanosecond = 100;  // of one core, for the scheduler's estimate
 
 void check_product(const Tensor& a, const Tensor& b, bool fits) {
@@ -43,13 +41,13 @@ Tensor as_batch(const Tensor& x, const Shape& batch) {
   return reshape(expand(x, sizes), Shape{batch.numel(), rows, columns});
 }
 
-Tensor matmul(const Tensor& a, const Tensor& b) {
+Tensor matmul_fn(const Tensor& a, const Tensor& b) {
   PKG_CHECK(a.ndim() > 0 && b.ndim() > 0, RuntimeError, "[matmul] both arguments to matmul need to "
             "be at least 1D, but they are ", a.ndim(), "D and ", b.ndim(), "D");
   if (a.ndim() == 1 || b.ndim() == 1) {  // a missing dimension of size 1, dropped again
     const Tensor x = a.ndim() == 1 ? unsqueeze(a, 0) : a;
     const Tensor y = b.ndim() == 1 ? unsqueeze(b, 1) : b;
-    const Tensor product = matmul(x, y);
+    const Tensor product = matmul_fn(x, y);
     Shape sizes = product.sizes();
     if (b.ndim() == 1) sizes.erase(sizes.size() - 1);
     if (a.ndim() == 1) sizes.erase(sizes.size() - (b.ndim() == 1 ? 1 : 2));
@@ -131,7 +129,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       });
   m.def("matmul(Tensor self, Tensor other) -> Tensor")
       .doc("Matrix product; 1-d operands are vectors, leading dimensions broadcast.")
-      .composite(matmul);
+      .composite(matmul_fn);
   m.def("mm(Tensor self, Tensor mat2) -> Tensor")
       .doc("Product of two matrices: (n, k) times (k, m).")
       .dtypes(kNumberDTypes)

@@ -6,9 +6,6 @@
 namespace pkg::ops {
 namespace {
 
-const BinaryOp bmm{"bmm"}, matmul{"matmul"}, mv{"mv"};
-const Op<Tensor(const Tensor&, const Shape&, const Shape&)> movedim{"movedim"};
-
 void check_ndim(const char* op, const char* name, const Tensor& t, int64_t ndim) {
   PKG_CHECK(t.ndim() == ndim, RuntimeError, "[", op, "] expected ", name, " to have ", ndim,
             " dimension(s), got shape ", t.sizes());

@@ -6,17 +6,11 @@
 namespace pkg::ops {
 namespace {
 
-const Op<Tensor(const Tensor&, const Tensor&, const Tensor&)> clamp{"clamp"};
-const Op<Tensor(const Tensor&, int64_t, const Tensor&)> gather{"gather"};
-const Op<Tensor(const Tensor&, const TensorList&)> index{"_index"};
-
-const UnaryOp second_is_zero{"_second_is_zero"};
-
 // Not relu, whose slope at 0 is 0: PyTorch's losses take 1 there.
 Tensor positive_part(const Tensor& x) { return clamp(x, Tensor(0), Tensor()); }
 
 // input (N, C, ...) or (C,), target the same without C.
-Tensor nll_loss(const Tensor& input, const Tensor& given, const Tensor& weight,
+Tensor nll_loss_fn(const Tensor& input, const Tensor& given, const Tensor& weight,
                 int64_t ignore_index, const std::string& reduction) {
   const Tensor target = given.dtype() == DType::UInt8 ? to_dtype(given, DType::Int64) : given;
   check_reduction(reduction);
@@ -36,7 +30,7 @@ Tensor nll_loss(const Tensor& input, const Tensor& given, const Tensor& weight,
   const Tensor picked = gather(second_is_zero(input), at, unsqueeze(classes, at));
   // Each element's weight: its class's, and none where it is ignored.
   const Tensor kept = to_dtype(eq(ignored, Tensor(false)), input.dtype());
-  const Tensor scale = weight.defined() ? mul(index(weight, TensorList{classes}), kept)
+  const Tensor scale = weight.defined() ? mul(index_front(weight, TensorList{classes}), kept)
                                         : kept;
   // where, not a product with 0: an ignored -inf must not make NaN.
   const Tensor loss =
@@ -51,7 +45,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("Minus the log-probability input (N, C, ...) at the class numbers target "
            "(N, ...); the mean is weighted.")
       .dtypes("target", kIntegerDTypes)
-      .composite(nll_loss);
+      .composite(nll_loss_fn);
   m.def("hinge_embedding_loss(Tensor input, Tensor target, *, float margin=1.0, "
         "str reduction='mean') -> Tensor")
       .doc("input where target is 1, max(0, margin - input) where it is -1.")

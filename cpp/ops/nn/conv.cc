@@ -7,20 +7,6 @@
 namespace pkg::ops {
 namespace {
 
-using Dims = std::optional<Shape>;
-const Op<Tensor(const Tensor&, const Tensor&, const Tensor&, const Shape&, const Shape&,
-                const Shape&, int64_t)>
-    forward{"_conv2d"};
-const Op<Tensor(const Tensor&, const Tensor&, const Shape&, const Shape&, const Shape&,
-                const Shape&, int64_t)>
-    input_grad{"_conv2d_input_grad"};
-const Op<Tensor(const Tensor&, const Tensor&, const Shape&, const Shape&, const Shape&,
-                const Shape&, int64_t)>
-    weight_grad{"_conv2d_weight_grad"};
-const Op<Tensor(const Tensor&, const Shape&, const Scalar&)> pad{"constant_pad_nd"};
-const Op<Tensor(const TensorList&, int64_t)> cat{"cat"};
-const BinaryOp matmul{"matmul"};
-
 void check_types(const Tensor& a, const Tensor& b) {
   PKG_CHECK(a.dtype() == b.dtype(), RuntimeError,
             "[conv2d] Input type (", a.dtype(), ") and weight type (", b.dtype(),
@@ -88,7 +74,7 @@ Tensor whole_conv(const Tensor& input, const Tensor& weight, const Tensor& bias,
       forward_shape(input, weight, bias, stride, padding, dilation, groups);
   const int64_t h = out_sizes[2], w = out_sizes[3];
   const int64_t channels = weight.size(1), each = weight.size(0) / groups;
-  const Tensor x = pad(input, Shape{padding[1], padding[1], padding[0], padding[0]}, 0);
+  const Tensor x = constant_pad_nd(input, Shape{padding[1], padding[1], padding[0], padding[0]}, 0);
   const auto part = [](const Tensor& t, int64_t dim, int64_t from, int64_t count,
                        int64_t step) {
     return slice(t, dim, from, from + (count - 1) * step + 1, step);
@@ -135,11 +121,11 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         const auto groups = g.arg<int64_t>(6);
         TensorList grads(3);
         if (g.needs(0)) {
-          grads[0] = input_grad(g.grad(), g.input(1), g.shape(0), stride, padding, dilation,
+          grads[0] = conv2d_input_grad(g.grad(), g.input(1), g.shape(0), stride, padding, dilation,
                                 groups);
         }
         if (g.needs(1)) {
-          grads[1] = weight_grad(g.grad(), g.input(0), g.shape(1), stride, padding,
+          grads[1] = conv2d_weight_grad(g.grad(), g.input(0), g.shape(1), stride, padding,
                                  dilation, groups);
         }
         if (g.needs(2)) grads[2] = sum(g.grad(), Dims(Shape{0, 2, 3}));
@@ -167,11 +153,11 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         const auto groups = g.arg<int64_t>(6);
         TensorList grads(2);
         if (g.needs(0)) {
-          grads[0] = forward(g.grad(), g.input(1), Tensor(), stride, padding, dilation,
+          grads[0] = conv2d_forward(g.grad(), g.input(1), Tensor(), stride, padding, dilation,
                              groups);
         }
         if (g.needs(1)) {
-          grads[1] = weight_grad(g.input(0), g.grad(), g.shape(1), stride, padding,
+          grads[1] = conv2d_weight_grad(g.input(0), g.grad(), g.shape(1), stride, padding,
                                  dilation, groups);
         }
         return grads;
@@ -197,11 +183,11 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         const auto groups = g.arg<int64_t>(6);
         TensorList grads(2);
         if (g.needs(0)) {
-          grads[0] = forward(g.input(1), g.grad(), Tensor(), stride, padding, dilation,
+          grads[0] = conv2d_forward(g.input(1), g.grad(), Tensor(), stride, padding, dilation,
                              groups);
         }
         if (g.needs(1)) {
-          grads[1] = input_grad(g.input(0), g.grad(), g.shape(1), stride, padding, dilation,
+          grads[1] = conv2d_input_grad(g.input(0), g.grad(), g.shape(1), stride, padding, dilation,
                                 groups);
         }
         return grads;
@@ -215,7 +201,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
                     int64_t groups) {
         const auto conv = [&](const Tensor& x) {
           return is_floating(x.dtype())
-                     ? forward(x, weight, bias, stride, padding, dilation, groups)
+                     ? conv2d_forward(x, weight, bias, stride, padding, dilation, groups)
                      : whole_conv(x, weight, bias, stride, padding, dilation, groups);
         };
         return input.ndim() == 3 ? select(conv(unsqueeze(input, 0)), 0, 0) : conv(input);

@@ -9,15 +9,6 @@
 namespace pkg::ops {
 namespace {
 
-using Dims = std::optional<Shape>;
-using Three = std::tuple<Tensor, Tensor, Tensor>;
-const Op<Three(const Tensor&, int64_t, const Tensor&, const Tensor&, double, bool)>
-    normalise{"_layer_norm"};
-const Op<Three(const Tensor&, const Tensor&, const Tensor&, const Tensor&, const Tensor&,
-               int64_t, bool)>
-    normalise_backward{"_layer_norm_backward"};
-const UnaryOp rsqrt{"rsqrt"};
-
 // One number a row, of `length` elements.
 Spec row_spec(const Tensor& self, int64_t length) {
   PKG_CHECK(length >= 0 && (length ? self.numel() % length == 0 : self.numel() == 0),
@@ -63,7 +54,7 @@ TensorList gradient(const GradContext& g) {
             "[_layer_norm] mean and scale have no gradient of their own.");
   if (!g.grad().defined()) return {};
   if (grad_enabled()) return plain_gradient(g);
-  const auto [x, w, b] = normalise_backward(g.grad(), g.input(0), g.result(1), g.result(2),
+  const auto [x, w, b] = normalise_rows_backward(g.grad(), g.input(0), g.result(1), g.result(2),
                                             g.input(2), g.arg<int64_t>(1), g.arg<bool>(5));
   return {g.needs(0) ? x : Tensor(), g.needs(2) ? reshape(w, g.shape(2)) : Tensor(),
           g.needs(3) ? reshape(b, g.shape(3)) : Tensor()};
@@ -82,7 +73,7 @@ Tensor layer_norm(const char* op, const Tensor& x, const Shape& normalized,
               ", got ", t->sizes());
   }
   const Tensor input = is_floating(x.dtype()) ? x : to_dtype(x, default_dtype());
-  return std::get<0>(normalise(input, normalized.numel(), weight, bias, eps, centred));
+  return std::get<0>(normalise_rows(input, normalized.numel(), weight, bias, eps, centred));
 }
 
 PKG_LIBRARY_FRAGMENT(pkg, m) {

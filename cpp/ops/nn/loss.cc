@@ -6,16 +6,8 @@
 namespace pkg::ops {
 namespace {
 
-using Dims = std::optional<Shape>;
-const Op<Tensor(const Tensor&, const Tensor&, int64_t, const std::string&)>
-    cross_entropy_rows{"_cross_entropy"};
-const Op<Tensor(const Tensor&, const Tensor&, const Tensor&, int64_t, const std::string&)>
-    cross_entropy_backward{"_cross_entropy_backward"};
-const Op<Tensor(const Tensor&, const Tensor&, const Tensor&, int64_t, const std::string&)>
-    nll_loss{"nll_loss"};
 using Softmax = Op<Tensor(const Tensor&, int64_t, std::optional<DType>)>;
 const Softmax softmax{"softmax"}, log_softmax{"log_softmax"};
-const Op<Tensor(const Tensor&, int64_t)> one_hot{"one_hot"};
 
 Spec rows_rule(const Tensor& input, const Tensor& target, int64_t,
                const std::string& reduction) {

@@ -6,9 +6,6 @@
 namespace pkg::ops {
 namespace {
 
-using Dims = std::optional<Shape>;
-using Two = std::tuple<Tensor, Tensor>;
-const Op<Two(const Tensor&, const Shape&, const Shape&, const Shape&)> pool{"_max_pool2d"};
 const Op<Tensor(const Tensor&, const Tensor&, const Shape&)> pool_backward{
     "_max_pool2d_backward"};
 const Op<Tensor(const Tensor&, int64_t, const Tensor&, const Tensor&)> scatter_add{
@@ -88,8 +85,9 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .composite([](const Tensor& self, const Shape& kernel, const Dims& stride,
                     const Shape& padding) {
         const Shape step = stride.value_or(kernel);
-        if (self.ndim() != 3) return std::get<0>(pool(self, kernel, step, padding));
-        return select(std::get<0>(pool(unsqueeze(self, 0), kernel, step, padding)), 0, 0);
+        if (self.ndim() != 3) return std::get<0>(max_pool2d_places(self, kernel, step, padding));
+        const Tensor batch = unsqueeze(self, 0);
+        return select(std::get<0>(max_pool2d_places(batch, kernel, step, padding)), 0, 0);
       });
 }
 

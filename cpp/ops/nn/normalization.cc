@@ -8,9 +8,6 @@
 namespace pkg::ops {
 namespace {
 
-const UnaryOp rsqrt{"rsqrt"}, second_is_zero{"_second_is_zero"};
-const Op<Tensor(const Tensor&, const Tensor&, const Tensor&)> lerp_{"lerp_"};
-
 struct Moments {
   Tensor mean, variance;  // of the dims given, which keep size 1
 };

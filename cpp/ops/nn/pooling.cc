@@ -7,19 +7,8 @@
 namespace pkg::ops {
 namespace {
 
-using Dims = std::optional<Shape>;
-const UnaryOp second_is_zero{"_second_is_zero"};
-const Op<Tensor(const TensorList&, int64_t)> cat{"cat"};
-const Op<Tensor(const Tensor&, const Shape&, const Scalar&)> pad{"constant_pad_nd"};
-const Op<Tensor(const Tensor&, const Dims&, bool, std::optional<DType>)> mean{"mean"};
-const Op<Tensor(const Tensor&, int64_t, const Tensor&)> index_select{"index_select"};
-const Op<Tensor(const Tensor&, const Tensor&, const Tensor&, const Shape&, const Shape&,
-                const Shape&, int64_t)>
-    conv2d{"conv2d"};
 const Op<Tensor(const Tensor&, const Shape&, const Dims&, const Shape&)> max_pool2d{
     "max_pool2d"};
-
-const BinaryOp trunc_divide{"_trunc_divide"};
 
 // f of a batch: what is one sample gets and loses the dimension.
 template <class F>
@@ -72,7 +61,7 @@ Tensor avg_pool(const char* op, const Tensor& self, const Shape& kernel, const D
     border.push_back(padding[i]);
   }
   const auto summed = [&](Tensor x) {
-    if (padded) x = pad(x, border, 0);
+    if (padded) x = constant_pad_nd(x, border, 0);
     for (size_t i = 0; i < n; ++i) {
       x = window_sum(x, int64_t(i) - int64_t(n), kernel[i], step[i]);
     }

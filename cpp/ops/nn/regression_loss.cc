@@ -10,14 +10,6 @@
 namespace pkg::ops {
 namespace {
 
-const UnaryOp logsigmoid{"logsigmoid"};
-const BinaryOp xlogy{"xlogy"};
-const BinaryOp element_entropy{"_binary_cross_entropy"};
-const BinaryOp logical_and{"logical_and"};
-const Op<Tensor(const Tensor&, const Tensor&, const Tensor&)> clamp{"clamp"};
-const Op<Tensor(const Tensor&, const Tensor&, double)> smooth_l1{"_smooth_l1"};
-const Op<Tensor(const Tensor&, const Tensor&, double)> huber{"_huber"};
-
 Spec floating_pair(const char* op, const Tensor& input, const Tensor& target) {
   return broadcast_spec(op, input, target, to_floating(result_type(input, target)));
 }

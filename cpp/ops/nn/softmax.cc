@@ -6,9 +6,6 @@
 namespace pkg::ops {
 namespace {
 
-using Dims = std::optional<Shape>;
-const UnaryOp softmax_rows{"_softmax"};
-const UnaryOp log_softmax_rows{"_log_softmax"};
 const Op<Tensor(const Tensor&, const Tensor&, bool)> softmax_backward{
     "_softmax_backward"};
 

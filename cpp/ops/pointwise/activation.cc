@@ -15,17 +15,6 @@ constexpr double kGeluCubic = 0.044715;  // Hendrycks & Gimpel 2016
 constexpr double kSeluAlpha = 1.6732632423543772848;  // Klambauer et al. 2017
 constexpr double kSeluScale = 1.0507009873554804934;
 
-const BinaryOp relu_backward{"_relu_backward"};
-const BinaryOp silu_backward{"_silu_backward"};
-const BinaryOp gelu_backward{"_gelu_backward"};
-const BinaryOp gelu_tanh_backward{"_gelu_tanh_backward"};
-const Op<Tensor(const Tensor&, const Scalar&, const Scalar&)> softplus_op{"softplus"};
-const BinaryOp logical_and_op{"logical_and"}, logical_or_op{"logical_or"};
-const BinaryOp prelu_op{"_prelu"};
-const Op<Tensor(const Tensor&, const Scalar&, const Scalar&, const Scalar&)> elu_op{"elu"};
-const Op<Tensor(const Tensor&, const Scalar&, const Scalar&)> hardtanh_op{"hardtanh"};
-const Op<TensorList(const Tensor&, int64_t, int64_t)> chunk_op{"chunk"};
-
 template <class F>
 void run_float(Tensor& out, const Tensor& self, F f) {
   run_unary(out, self, to_floating(self.dtype()), kFloatType, f);
@@ -137,7 +126,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       });
   m.def("relu6(Tensor self) -> Tensor")
       .doc("min(max(self, 0), 6).")
-      .composite([](const Tensor& self) { return hardtanh_op(self, 0, 6); });
+      .composite([](const Tensor& self) { return hardtanh(self, 0, 6); });
   m.def("hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor")
       .doc("self limited to [min_val, max_val], a NaN there wins; no gradient at the "
            "limits.")
@@ -157,7 +146,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .grad("self",
             [](const GradContext& g) -> TensorList {  // NaN is beyond no limit
               const Tensor x = as_computed(g.input(0));
-              const Tensor cut = logical_or_op(le(x, Tensor(g.arg<Scalar>(1))),
+              const Tensor cut = logical_or(le(x, Tensor(g.arg<Scalar>(1))),
                                                ge(x, Tensor(g.arg<Scalar>(2))));
               return {where(cut, Tensor(0), g.grad())};
             })
@@ -191,7 +180,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
           sizes = Shape(size_t(self.ndim()), 1);
           sizes[1] = weight.size(0);
         }
-        return prelu_op(self, reshape(weight, sizes));
+        return prelu_pointwise(self, reshape(weight, sizes));
       });
   binary_any(m.def("_prelu(Tensor self, Tensor weight) -> Tensor"),
              [](auto x, auto w) { return x > decltype(x)(0) ? x : x * w; })
@@ -226,14 +215,14 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("selu(Tensor self) -> Tensor")
       .doc("elu scaled so that deep networks keep zero mean and unit variance.")
       .composite([](const Tensor& self) {
-        return elu_op(self, kSeluAlpha, kSeluScale, 1);
+        return elu(self, kSeluAlpha, kSeluScale, 1);
       });
   m.def("celu(Tensor self, Scalar alpha=1.0) -> Tensor")
       .doc("max(0, self) + min(0, alpha * (exp(self / alpha) - 1)).")
       .composite([](const Tensor& self, const Scalar& alpha) {
         PKG_CHECK(alpha.to<double>() != 0, RuntimeError,
                   "[celu] expected a non-zero alpha, got ", alpha, ".");
-        return elu_op(self, alpha, 1, 1 / alpha.to<double>());
+        return elu(self, alpha, 1, 1 / alpha.to<double>());
       });
   unary_float(m.def("silu(Tensor self) -> Tensor"),
               [](auto x) { return x * vec::sigmoid(x); })
@@ -259,7 +248,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .grad("self",
             [](const GradContext& g) -> TensorList {
               const Tensor& x = g.input(0);
-              const Tensor t = tanh(softplus_op(x));
+              const Tensor t = tanh(softplus(x));
               const Tensor curved =
                   mul(mul(x, sigmoid(x)), sub(Tensor(1), mul(t, t)));
               return {mul(g.grad(), add(t, curved))};
@@ -343,7 +332,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .grad("self",
             [](const GradContext& g) -> TensorList {
               const Tensor &x = g.input(0), slope = mul(g.grad(), Tensor(1.0 / 6));
-              const Tensor inside = logical_and_op(gt(x, Tensor(-3)), lt(x, Tensor(3)));
+              const Tensor inside = logical_and(gt(x, Tensor(-3)), lt(x, Tensor(3)));
               return {where(inside, slope, Tensor(0))};
             })
       .second_is_zero()
@@ -388,7 +377,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         PKG_CHECK(self.ndim() > 0 && self.size(dim) % 2 == 0, RuntimeError,
                   "[glu] expected dim ", dim, " to have an even size, got shape ",
                   self.sizes(), ".");
-        const TensorList halves = chunk_op(self, 2, dim);
+        const TensorList halves = chunk(self, 2, dim);
         return mul(halves[0], sigmoid(halves[1]));
       });
 }

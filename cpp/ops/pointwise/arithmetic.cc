@@ -48,19 +48,11 @@ void add_kernel(Tensor& out, const Tensor& a, const Tensor& b, const Scalar& alp
   });
 }
 
-Tensor scaled(const Tensor& grad, const Scalar& alpha) {
-  return alpha == Scalar(1) ? grad : mul(grad, Tensor(alpha));
-}
-
 template <int Sign>
-TensorList add_gradient(const GradContext& g) {
-  const Scalar& alpha = g.arg<Scalar>(2);
-  Tensor other;
-  if (g.needs(1)) {
-    other = sum_to(scaled(Sign > 0 ? g.grad() : neg(g.grad()), alpha), g.shape(1));
-  }
-  return {g.needs(0) ? sum_to(g.grad(), g.shape(0)) : Tensor(), other};
-}
+constexpr auto scaled = [](const Tensor& grad, const Scalar& alpha) {
+  const Tensor g = Sign > 0 ? grad : -grad;
+  return alpha == Scalar(1) ? g : g * alpha;
+};
 
 struct Power {
   template <class T>
@@ -97,16 +89,10 @@ Spec power_rule(const Tensor& a, const Tensor& b) {
   return broadcast_spec("pow", a, b, dtype);
 }
 
-// The gradient of the operand that wins, half of it at a tie; NaN wins over all, and of
-// it both get the whole.
-TensorList extreme_gradient(const GradContext& g, const BinaryOp& loses_to) {
-  const Tensor &a = g.input(0), &b = g.input(1);
-  const Tensor shared = where(eq(a, b), mul(g.grad(), Tensor(0.5)), g.grad());
-  const auto part = [&](size_t i, const Tensor& self, const Tensor& other) {
-    if (!g.needs(i)) return Tensor();
-    return sum_to(where(loses_to(self, other), Tensor(0), shared), g.shape(i));
-  };
-  return {part(0, a, b), part(1, b, a)};
+// What the larger of the two gets, half of it at a tie; NaN wins over all, and of it both
+// get the whole.
+Tensor shared(const Tensor& g, const Tensor& a, const Tensor& b) {
+  return where(eq(a, b), g * 0.5, g);
 }
 
 PKG_LIBRARY_FRAGMENT(pkg, m) {
@@ -115,23 +101,22 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .pointwise()
       .shape(add_rule)
       .cpu(add_kernel<1>)
-      .grad("", add_gradient<1>)
+      .derivative("self", "", [](auto& g) { return g; })
+      .derivative("other", "alpha", scaled<1>)
       .in_place();
   m.def("sub(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor")
       .doc("self - alpha * other.  Broadcasts and promotes; gradient to both.")
       .pointwise()
       .shape(sub_rule)
       .cpu(add_kernel<-1>)
-      .grad("", add_gradient<-1>)
+      .derivative("self", "", [](auto& g) { return g; })
+      .derivative("other", "alpha", scaled<-1>)
       .in_place();
   binary_any(m.def("mul(Tensor self, Tensor other) -> Tensor"),
              [](auto x, auto y) { return wraps(x) * wraps(y); })
       .doc("self * other.  Broadcasts and promotes; gradient to both.")
-      .grad("self?other other?self",
-            [](const GradContext& g) -> TensorList {
-              return {g.needs(0) ? sum_to(mul(g.grad(), g.input(1)), g.shape(0)) : Tensor(),
-                      g.needs(1) ? sum_to(mul(g.grad(), g.input(0)), g.shape(1)) : Tensor()};
-            })
+      .derivative("self", "other", [](auto& g, auto& other) { return g * other; })
+      .derivative("other", "self", [](auto& g, auto& self) { return g * self; })
       .in_place();
   m.def("pow(Tensor self, Tensor exponent) -> Tensor")
       .pointwise()
@@ -141,35 +126,37 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         run_binary(out, a, b, result_type(a, b), kNumberType, Power{});
       })
       .doc("self ** exponent.")
-      .grad("self exponent result?exponent",
-            [](const GradContext& g) -> TensorList {
-              Tensor base, power;
-              const Tensor x = as_gradient(g.input(0), g.grad());
-              const Tensor e = as_gradient(g.input(1), g.grad());
-              if (g.needs(0)) {
-                // x^0 has slope 0, also at x = 0, where 0 * x^-1 would be NaN.
-                const Tensor less = where(eq(e, Tensor(0)), Tensor(0), sub(e, Tensor(1)));
-                base = sum_to(mul(g.grad(), mul(e, pow(x, less))), g.shape(0));
-              }
-              if (g.needs(1)) {
-                // 0^e is flat for e >= 0; log(0) would make it NaN.
-                const Tensor flat = mul(eq(x, Tensor(0)), ge(e, Tensor(0)));
-                const Tensor safe = where(flat, Tensor(1), x);
-                power = sum_to(mul(g.grad(), mul(g.result(), log(safe))), g.shape(1));
-              }
-              return {base, power};
-            })
+      .derivative("self", "self exponent", [](auto& g, auto& self, auto& exponent) {
+        const Tensor x = as_gradient(self, g), e = as_gradient(exponent, g);
+        // x^0 has slope 0, also at x = 0, where 0 * x^-1 would be NaN.
+        return g * (e * pow(x, where(eq(e, 0), 0, e - 1)));
+      })
+      .derivative("exponent", "self exponent result",
+                  [](auto& g, auto& self, auto& exponent, auto& result) {
+                    const Tensor x = as_gradient(self, g), e = as_gradient(exponent, g);
+                    // 0^e is flat for e >= 0; log(0) would make it NaN.
+                    const Tensor flat = eq(x, 0) * (e >= 0);
+                    return g * (result * log(where(flat, 1, x)));
+                  })
       .in_place();
   binary_any(m.def("maximum(Tensor self, Tensor other) -> Tensor"),
              [](auto x, auto y) { return x < y || y != y ? y : x; })
       .doc("Larger of the two; NaN wins.  At a tie both get half the gradient.")
-      .grad("self other",
-            [](const GradContext& g) { return extreme_gradient(g, lt); });
+      .derivative("self", "self other", [](auto& g, auto& a, auto& b) {
+        return where(a < b, 0, shared(g, a, b));
+      })
+      .derivative("other", "self other", [](auto& g, auto& a, auto& b) {
+        return where(b < a, 0, shared(g, a, b));
+      });
   binary_any(m.def("minimum(Tensor self, Tensor other) -> Tensor"),
              [](auto x, auto y) { return x > y || y != y ? y : x; })
       .doc("Smaller of the two; NaN wins.  At a tie both get half the gradient.")
-      .grad("self other",
-            [](const GradContext& g) { return extreme_gradient(g, gt); });
+      .derivative("self", "self other", [](auto& g, auto& a, auto& b) {
+        return where(a > b, 0, shared(g, a, b));
+      })
+      .derivative("other", "self other", [](auto& g, auto& a, auto& b) {
+        return where(b > a, 0, shared(g, a, b));
+      });
 }
 
 }  // namespace

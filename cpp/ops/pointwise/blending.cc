@@ -10,8 +10,6 @@ namespace {
 
 using Clamping = Op<Tensor(const Tensor&, const Tensor&, const Tensor&)>;
 const Clamping clamp{"clamp"}, clamp_in_place{"clamp_"};
-const UnaryOp isfinite_op{"isfinite"};
-const BinaryOp logical_and{"logical_and"}, logical_or{"logical_or"};
 
 Spec blend_spec(const char* op, const Tensor& a, const Tensor& b, const Tensor& c,
                 DType dtype) {
@@ -174,7 +172,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       })
       .grad("self",
             [](const GradContext& g) -> TensorList {
-              return {mul(g.grad(), isfinite_op(g.input(0)))};
+              return {mul(g.grad(), isfinite(g.input(0)))};
             })
       .in_place();
   m.def("lerp(Tensor self, Tensor end, Tensor weight) -> Tensor")
@@ -196,19 +194,11 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
                       return std::abs(w) < T(0.5) ? a + w * apart : b - apart * (T(1) - w);
                     });
       })
-      .grad("self?weight end?weight weight",
-            [](const GradContext& g) -> TensorList {
-              const Tensor w = as_gradient(g.input(2), g.grad());
-              Tensor self, end, weight;
-              if (g.needs(0)) self = sum_to(mul(g.grad(), sub(Tensor(1), w)), g.shape(0));
-              if (g.needs(1)) end = sum_to(mul(g.grad(), w), g.shape(1));
-              if (g.needs(2)) {
-                const Tensor a = as_gradient(g.input(0), g.grad());
-                const Tensor b = as_gradient(g.input(1), g.grad());
-                weight = sum_to(mul(g.grad(), sub(b, a)), g.shape(2));
-              }
-              return {self, end, weight};
-            })
+      .derivative("self", "weight", [](auto& g, auto& w) { return g * (1 - as_gradient(w, g)); })
+      .derivative("end", "weight", [](auto& g, auto& w) { return g * as_gradient(w, g); })
+      .derivative("weight", "self end", [](auto& g, auto& a, auto& b) {
+        return g * (as_gradient(b, g) - as_gradient(a, g));
+      })
       .in_place();
   m.def("addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) "
         "-> Tensor")
@@ -222,14 +212,11 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         run_scaled(out, self, a, b, value,
                    [](auto x, auto v, auto p, auto q) { return x + v * p * q; });
       })
-      .grad("tensor1 tensor2",
-            [](const GradContext& g) -> TensorList {
-              const Tensor scaled = mul(g.grad(), Tensor(g.arg<Scalar>(3)));
-              Tensor a, b;
-              if (g.needs(1)) a = sum_to(mul(scaled, g.input(2)), g.shape(1));
-              if (g.needs(2)) b = sum_to(mul(scaled, g.input(1)), g.shape(2));
-              return {g.needs(0) ? sum_to(g.grad(), g.shape(0)) : Tensor(), a, b};
-            })
+      .derivative("self", "", [](auto& g) { return g; })
+      .derivative("tensor1", "tensor2 value",
+                  [](const Tensor& g, const Tensor& b, const Scalar& v) { return g * v * b; })
+      .derivative("tensor2", "tensor1 value",
+                  [](const Tensor& g, const Tensor& a, const Scalar& v) { return g * v * a; })
       .in_place();
   m.def("addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) "
         "-> Tensor")
@@ -244,20 +231,14 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         run_ternary(out, self, a, b, result_type({&self, &a, &b}), kFloatType,
                     [=](auto x, auto p, auto q) { return x + decltype(x)(factor) * p / q; });
       })
-      .grad("tensor1 tensor2",
-            [](const GradContext& g) -> TensorList {
-              const Tensor value(g.arg<Scalar>(3));
-              Tensor a, b;
-              if (g.needs(1)) {
-                a = sum_to(div(mul(g.grad(), value), g.input(2)), g.shape(1));
-              }
-              if (g.needs(2)) {  // value first: 0 times an infinite quotient is NaN
-                const Tensor x = as_gradient(g.input(1), g.grad());
-                const Tensor slope = div(div(mul(x, value), g.input(2)), g.input(2));
-                b = sum_to(neg(mul(g.grad(), slope)), g.shape(2));
-              }
-              return {g.needs(0) ? sum_to(g.grad(), g.shape(0)) : Tensor(), a, b};
-            })
+      .derivative("self", "", [](auto& g) { return g; })
+      .derivative("tensor1", "tensor2 value",
+                  [](const Tensor& g, const Tensor& b, const Scalar& v) { return g * v / b; })
+      .derivative("tensor2", "tensor1 tensor2 value",
+                  [](const Tensor& g, const Tensor& a, const Tensor& b, const Scalar& v) {
+                    // value first: 0 times an infinite quotient is NaN
+                    return -(g * (as_gradient(a, g) * v / b / b));
+                  })
       .in_place();
 }
 

@@ -7,12 +7,6 @@ namespace {
 
 using Isclose = Op<Tensor(const Tensor&, const Tensor&, double, double, bool)>;
 const Isclose isclose_op{"isclose"};
-const UnaryOp isfinite{"isfinite"};
-const BinaryOp logical_and{"logical_and"}, logical_or{"logical_or"}, same{"_same"};
-const Op<Tensor(const Tensor&, const std::optional<Shape>&, bool)> all{"all"};
-const Op<std::tuple<Tensor, Tensor>(const Tensor&, int64_t, bool, bool)> sort{"sort"};
-const Op<Tensor(const Tensor&, const Tensor&, bool)> search{"_search"};
-const Op<Tensor(const Tensor&, const Tensor&)> take{"take"};
 
 bool truth(const Tensor& t) { return item(t).to<bool>(); }
 bool all_true(const Tensor& t) { return truth(all(t, std::optional<Shape>(), false)); }

@@ -106,15 +106,11 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
                        });
         });
       })
-      .grad("condition", [](const GradContext& g) -> TensorList {
-        const Tensor zero = Tensor(0.0);
-        return {Tensor(), sum_to(where(g.input(0), g.grad(), zero), g.shape(1)),
-                sum_to(where(g.input(0), zero, g.grad()), g.shape(2))};
-      });
+      .derivative("self", "condition", [](auto& g, auto& c) { return where(c, g, 0.0); })
+      .derivative("other", "condition", [](auto& g, auto& c) { return where(c, 0.0, g); });
   m.def("where.places(Tensor condition) -> Tensor[]")
       .doc("Index tensors of the elements that are true, one for each dimension.")
       .composite([](const Tensor& condition) {
-        const UnaryOp nonzero{"nonzero"};
         const Tensor places =
             nonzero(condition.ndim() ? condition : reshape(condition, Shape{1}));
         TensorList columns;

@@ -8,10 +8,6 @@
 namespace pkg::ops {
 namespace {
 
-const BinaryOp floor_divide_op{"floor_divide"}, trunc_divide{"_trunc_divide"},
-    div_in_place{"div_"}, floor_divide_in_place{"floor_divide_"},
-    trunc_divide_in_place{"_trunc_divide_"};
-
 struct FloorDivide {
   static constexpr const char* kName = "floor_divide";
   template <class T>
@@ -103,20 +99,7 @@ void checked_division(Tensor& out, const Tensor& a, const Tensor& b) {
 }
 
 // Whole numbers stand still between their steps; as rounding.cc.
-TensorList no_slope(const GradContext& g) {
-  return {g.needs(0) ? sum_to(full_like(g.grad(), 0), g.shape(0)) : Tensor(),
-          g.needs(1) ? sum_to(full_like(g.grad(), 0), g.shape(1)) : Tensor()};
-}
-
-// a - q * b for the whole number q: slope 1 in a, -q in b.
-TensorList remainder_gradient(const GradContext& g, const BinaryOp& quotient) {
-  Tensor other;
-  if (g.needs(1)) {
-    const Tensor whole = quotient(g.input(0), g.input(1));
-    other = sum_to(neg(mul(g.grad(), whole)), g.shape(1));
-  }
-  return {g.needs(0) ? sum_to(g.grad(), g.shape(0)) : Tensor(), other};
-}
+constexpr auto no_slope = [](const Tensor& g) { return full_like(g, 0); };
 
 bool floors(const std::string& mode) {
   PKG_CHECK(mode == "floor" || mode == "trunc", RuntimeError, "[div] expected "
@@ -134,29 +117,22 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
                    [](auto x, auto y) { return x / y; }, Numbers::Kept);
       })
       // The quotient itself is not kept: it may be written in place afterwards.
-      .grad("self?other other",
-            [](const GradContext& g) -> TensorList {
-              const Tensor self = div(g.grad(), g.input(1));
-              TensorList grads(2);
-              if (g.needs(0)) grads[0] = sum_to(self, g.shape(0));
-              if (g.needs(1)) {
-                const Tensor quotient = div(g.input(0), g.input(1));
-                grads[1] = sum_to(neg(mul(self, quotient)), g.shape(1));
-              }
-              return grads;
-            })
+      .derivative("self", "other", [](auto& g, auto& other) { return g / other; })
+      .derivative("other", "self other", [](auto& g, auto& self, auto& other) {
+        return -(g / other * (self / other));
+      })
       .in_place();
   m.def("div.rounded(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor")
       .doc("Quotient rounded by 'floor' or 'trunc'; None is true division.")
       .composite([](const Tensor& a, const Tensor& b, std::optional<std::string> mode) {
-        return (!mode ? div : floors(*mode) ? floor_divide_op : trunc_divide)(a, b);
+        return (!mode ? div : floors(*mode) ? floor_divide : trunc_divide)(a, b);
       });
   m.def("div_.rounded(Tensor(a!) self, Tensor other, *, str? rounding_mode) -> Tensor(a!)")
       .doc("In-place form of div with a rounding mode.")
       .composite([](const Tensor& a, const Tensor& b, std::optional<std::string> mode) {
-        return (!mode           ? div_in_place
-                : floors(*mode) ? floor_divide_in_place
-                                : trunc_divide_in_place)(a, b);
+        return (!mode           ? div_
+                : floors(*mode) ? floor_divide_
+                                : trunc_divide_)(a, b);
       });
   m.def("floor_divide(Tensor self, Tensor other) -> Tensor")
       .doc("Quotient rounded towards minus infinity.")
@@ -164,7 +140,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .dtypes(kNumberDTypes)
       .shape(same_type_rule)
       .cpu(checked_division<FloorDivide>)
-      .grad("", no_slope)
+      .derivative("self", "", no_slope)
+      .derivative("other", "", no_slope)
       .in_place();
   m.def("_trunc_divide(Tensor self, Tensor other) -> Tensor")
       .doc("Quotient rounded towards zero.")
@@ -172,7 +149,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .dtypes(kNumberDTypes)
       .shape(same_type_rule)
       .cpu(checked_division<TruncDivide>)
-      .grad("", no_slope)
+      .derivative("self", "", no_slope)
+      .derivative("other", "", no_slope)
       .in_place();
   m.def("remainder(Tensor self, Tensor other) -> Tensor")
       .doc("Remainder with the divisor's sign, as Python's %.")
@@ -180,8 +158,10 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .dtypes(kNumberDTypes)
       .shape(same_type_rule)
       .cpu(checked_division<Remainder>)
-      .grad("self other",
-            [](const GradContext& g) { return remainder_gradient(g, floor_divide_op); })
+      .derivative("self", "", [](auto& g) { return g; })
+      .derivative("other", "self other", [](auto& g, auto& self, auto& other) {
+        return -(g * floor_divide(self, other));
+      })
       .in_place();
   m.def("fmod(Tensor self, Tensor other) -> Tensor")
       .doc("Remainder with the dividend's sign, as in C.")
@@ -189,8 +169,10 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .dtypes(kNumberDTypes)
       .shape(same_type_rule)
       .cpu(checked_division<Fmod>)
-      .grad("self other",
-            [](const GradContext& g) { return remainder_gradient(g, trunc_divide); })
+      .derivative("self", "", [](auto& g) { return g; })
+      .derivative("other", "self other", [](auto& g, auto& self, auto& other) {
+        return -(g * trunc_divide(self, other));
+      })
       .in_place();
 }
 

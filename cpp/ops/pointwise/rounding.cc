@@ -8,9 +8,7 @@
 namespace pkg::ops {
 namespace {
 
-const UnaryOp trunc_op{"trunc"};
-
-TensorList no_slope(const GradContext& g) { return {full_like(g.grad(), 0)}; }
+constexpr auto no_slope = [](const Tensor& g) { return full_like(g, 0); };
 
 // Stanza of a step function, which leaves integers and bools as they are.
 template <class F>
@@ -21,7 +19,7 @@ void def_step(Library& m, const char* name, const char* doc, F) {
               else return x;
             })
       .doc(doc)
-      .grad("", no_slope)
+      .derivative("self", "", no_slope)
       .in_place();
 }
 
@@ -59,13 +57,13 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .pointwise()
       .shape(round_rule)
       .cpu(round_kernel, kStrided)
-      .grad("", no_slope)
+      .derivative("self", "", no_slope)
       .in_place();
   m.def("fix(Tensor self) -> Tensor").doc("trunc by another name.").composite(
-      [](const Tensor& self) { return trunc_op(self); });
+      [](const Tensor& self) { return trunc(self); });
   m.def("frac(Tensor self) -> Tensor")
       .doc("self - trunc(self): the part after the point, with self's sign.")
-      .composite([](const Tensor& self) { return sub(self, trunc_op(self)); });
+      .composite([](const Tensor& self) { return self - trunc(self); });
 }
 
 }  // namespace

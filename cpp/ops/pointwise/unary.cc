@@ -7,9 +7,6 @@
 namespace pkg::ops {
 namespace {
 
-const BinaryOp tanh_backward{"_tanh_backward"};
-const BinaryOp sigmoid_backward{"_sigmoid_backward"};
-
 constexpr double kTwoOverSqrtPi = 1.12837916709551257390;
 constexpr double kLn2 = 0.69314718055994530942, kLn10 = 2.30258509299404568402;
 
@@ -22,7 +19,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         return same_shape(self);
       })
       .doc("-self.")
-      .grad("", [](const GradContext& g) -> TensorList { return {neg(g.grad())}; })
+      .derivative("self", "", [](auto& g) { return -g; })
       .in_place();
   unary_any(m.def("abs(Tensor self) -> Tensor"),
             [](auto x) {
@@ -31,10 +28,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
               else return decltype(x)(x < 0 ? -wraps(x) : wraps(x));
             })
       .doc("Absolute value; the gradient at zero is zero.")
-      .grad("self",
-            [](const GradContext& g) -> TensorList {
-              return {mul(g.grad(), sign(g.input(0)))};
-            })
+      .derivative("self", "self", [](auto& g, auto& x) { return g * sign(x); })
       .in_place();
   unary_any(m.def("sign(Tensor self) -> Tensor"),
             [](auto x) {
@@ -44,10 +38,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
               else return T(T(x > 0) - T(x < 0));
             })
       .doc("-1, 0 or 1; no gradient flows.")
-      .grad("",
-            [](const GradContext& g) -> TensorList {
-              return {mul(g.grad(), Tensor(0.0))};
-            })
+      .derivative("self", "", [](auto& g) { return g * 0.0; })
       .in_place();
   unary_any(m.def("square(Tensor self) -> Tensor"),
             [](auto x) { return wraps(x) * wraps(x); })
@@ -57,108 +48,70 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         return spec;
       })
       .doc("self * self.")
-      .grad("self",
-            [](const GradContext& g) -> TensorList {
-              return {mul(g.grad(), mul(g.input(0), Tensor(2)))};
-            })
+      .derivative("self", "self", [](auto& g, auto& x) { return g * (x * 2); })
       .in_place();
   unary_float(m.def("exp(Tensor self) -> Tensor"), [](auto x) { return vec::exp(x); })
       .doc("e raised to self; within 2 ulp.")
-      .grad("result", [](const GradContext& g) -> TensorList {
-        return {mul(g.grad(), g.result())};
-      })
+      .derivative("self", "result", [](auto& g, auto& y) { return g * y; })
       .in_place();
   unary_float(m.def("exp2(Tensor self) -> Tensor"),
               [](auto x) { return std::exp2(x); })
       .doc("2 raised to self.")
-      .grad("result",
-            [](const GradContext& g) -> TensorList {
-              return {mul(g.grad(), mul(g.result(), Tensor(kLn2)))};
-            })
+      .derivative("self", "result", [](auto& g, auto& y) { return g * (y * kLn2); })
       .in_place();
   unary_float(m.def("expm1(Tensor self) -> Tensor"),
               [](auto x) { return std::expm1(x); })
       .doc("exp(self) - 1, exact near zero.")
-      .grad("result",
-            [](const GradContext& g) -> TensorList {
-              return {mul(g.grad(), add(g.result(), Tensor(1)))};
-            })
+      .derivative("self", "result", [](auto& g, auto& y) { return g * (y + 1); })
       .in_place();
   unary_float(m.def("log(Tensor self) -> Tensor"), [](auto x) { return vec::log(x); })
       .doc("Natural logarithm; within 2 ulp.")
-      .grad("self",
-            [](const GradContext& g) -> TensorList {
-              return {div(g.grad(), g.input(0))};
-            })
+      .derivative("self", "self", [](auto& g, auto& x) { return g / x; })
       .in_place();
   unary_float(m.def("log2(Tensor self) -> Tensor"),
               [](auto x) { return std::log2(x); })
       .doc("Logarithm to base 2.")
-      .grad("self",
-            [](const GradContext& g) -> TensorList {
-              return {div(g.grad(), mul(g.input(0), Tensor(kLn2)))};
-            })
+      .derivative("self", "self", [](auto& g, auto& x) { return g / (x * kLn2); })
       .in_place();
   unary_float(m.def("log10(Tensor self) -> Tensor"),
               [](auto x) { return std::log10(x); })
       .doc("Logarithm to base 10.")
-      .grad("self",
-            [](const GradContext& g) -> TensorList {
-              return {div(g.grad(), mul(g.input(0), Tensor(kLn10)))};
-            })
+      .derivative("self", "self", [](auto& g, auto& x) { return g / (x * kLn10); })
       .in_place();
   unary_float(m.def("log1p(Tensor self) -> Tensor"),
               [](auto x) { return std::log1p(x); })
       .doc("log(1 + self), exact near zero.")
-      .grad("self",
-            [](const GradContext& g) -> TensorList {
-              return {div(g.grad(), add(g.input(0), Tensor(1)))};
-            })
+      .derivative("self", "self", [](auto& g, auto& x) { return g / (x + 1); })
       .in_place();
   unary_float(m.def("sqrt(Tensor self) -> Tensor"), [](auto x) { return std::sqrt(x); })
       .doc("Square root.")
-      .grad("result", [](const GradContext& g) -> TensorList {
-        return {div(g.grad(), mul(g.result(), Tensor(2)))};
-      })
+      .derivative("self", "result", [](auto& g, auto& y) { return g / (y * 2); })
       .in_place();
   unary_float(m.def("rsqrt(Tensor self) -> Tensor"),
               [](auto x) { return decltype(x)(1) / std::sqrt(x); })
       .doc("1 / sqrt(self).")
-      .grad("result",
-            [](const GradContext& g) -> TensorList {
-              const Tensor cube = mul(g.result(), mul(g.result(), g.result()));
-              return {mul(g.grad(), mul(cube, Tensor(-0.5)))};
-            })
+      .derivative("self", "result", [](auto& g, auto& y) {
+        return g * (y * (y * y) * -0.5);
+      })
       .in_place();
   unary_float(m.def("reciprocal(Tensor self) -> Tensor"),
               [](auto x) { return decltype(x)(1) / x; })
       .doc("1 / self.")
-      .grad("result",
-            [](const GradContext& g) -> TensorList {
-              return {neg(mul(g.grad(), mul(g.result(), g.result())))};
-            })
+      .derivative("self", "result", [](auto& g, auto& y) { return -(g * (y * y)); })
       .in_place();
   unary_float(m.def("sin(Tensor self) -> Tensor"), [](auto x) { return std::sin(x); })
       .doc("Sine of radians.")
-      .grad("self",
-            [](const GradContext& g) -> TensorList {
-              return {mul(g.grad(), cos(g.input(0)))};
-            })
+      .derivative("self", "self", [](auto& g, auto& x) { return g * cos(x); })
       .in_place();
   unary_float(m.def("cos(Tensor self) -> Tensor"), [](auto x) { return std::cos(x); })
       .doc("Cosine of radians.")
-      .grad("self",
-            [](const GradContext& g) -> TensorList {
-              return {neg(mul(g.grad(), sin(g.input(0))))};
-            })
+      .derivative("self", "self", [](auto& g, auto& x) { return -(g * sin(x)); })
       .in_place();
   unary_float(m.def("tanh(Tensor self) -> Tensor"), [](auto x) { return vec::tanh(x); })
       .doc("Hyperbolic tangent.")
-      .grad("result",
-            [](const GradContext& g) -> TensorList {
-              if (!grad_enabled()) return {tanh_backward(g.grad(), g.result())};
-              return {mul(g.grad(), sub(Tensor(1), mul(g.result(), g.result())))};
-            })
+      .derivative("self", "result", [](auto& g, auto& y) {
+        return grad_enabled() ? g * (1 - y * y) : tanh_backward(g, y);
+      })
       .in_place();
   gradient_pass(m.def("_tanh_backward(Tensor grad, Tensor result) -> Tensor"),
                 [](auto g, auto y) { return g * (1 - y * y); })
@@ -166,30 +119,24 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   unary_float(m.def("sigmoid(Tensor self) -> Tensor"),
               [](auto x) { return vec::sigmoid(x); })
       .doc("1 / (1 + exp(-self)).")
-      .grad("result",
-            [](const GradContext& g) -> TensorList {
-              if (!grad_enabled()) return {sigmoid_backward(g.grad(), g.result())};
-              return {mul(g.grad(), mul(g.result(), sub(Tensor(1), g.result())))};
-            })
+      .derivative("self", "result", [](auto& g, auto& y) {
+        return grad_enabled() ? g * (y * (1 - y)) : sigmoid_backward(g, y);
+      })
       .in_place();
   gradient_pass(m.def("_sigmoid_backward(Tensor grad, Tensor result) -> Tensor"),
                 [](auto g, auto y) { return g * y * (1 - y); })
       .doc("Gradient of sigmoid.");
   unary_float(m.def("erf(Tensor self) -> Tensor"), [](auto x) { return vec::erf(x); })
       .doc("Error function.")
-      .grad("self",
-            [](const GradContext& g) -> TensorList {
-              const Tensor density = exp(neg(mul(g.input(0), g.input(0))));
-              return {mul(g.grad(), mul(density, Tensor(kTwoOverSqrtPi)))};
-            })
+      .derivative("self", "self", [](auto& g, auto& x) {
+        return g * (exp(-(x * x)) * kTwoOverSqrtPi);
+      })
       .in_place();
   unary_float(m.def("erfc(Tensor self) -> Tensor"), [](auto x) { return std::erfc(x); })
       .doc("1 - erf(self), exact for large self.")
-      .grad("self",
-            [](const GradContext& g) -> TensorList {
-              const Tensor density = exp(neg(mul(g.input(0), g.input(0))));
-              return {mul(g.grad(), mul(density, Tensor(-kTwoOverSqrtPi)))};
-            })
+      .derivative("self", "self", [](auto& g, auto& x) {
+        return g * (exp(-(x * x)) * -kTwoOverSqrtPi);
+      })
       .in_place();
   unary_bool(m.def("isnan(Tensor self) -> Tensor"), [](auto x) { return x != x; })
       .doc("True where self is not a number.");

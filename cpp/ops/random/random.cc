@@ -11,8 +11,6 @@
 namespace pkg::ops {
 namespace {
 
-const Op<Tensor(const Tensor&, double, double)> uniform_{"uniform_"}, normal_{"normal_"};
-
 // out[i] = f(words of element i); two 32-bit words make one number.
 template <class F>
 void fill_random(Tensor& out, F f) {

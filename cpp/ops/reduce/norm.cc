@@ -9,17 +9,13 @@
 namespace pkg::ops {
 namespace {
 
-using MaybeType = std::optional<DType>;
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-const Op<Tensor(const Tensor&, const Scalar&, const Dims&, bool, MaybeType)> vector_norm{
+const Op<Tensor(const Tensor&, const Scalar&, const Dims&, bool, MaybeDType)> vector_norm{
     "linalg_vector_norm"};
-const Op<Tensor(const Tensor&, const Tensor&, const Tensor&)> clamp{"clamp"};
-const BinaryOp same{"_same"};
-const UnaryOp second_is_zero{"_second_is_zero"};
 
 Spec vector_norm_rule(const Tensor& self, const Scalar& ord, const Dims& dim, bool keepdim,
-                      MaybeType dtype) {
+                      MaybeDType dtype) {
   const DType type = dtype.value_or(self.dtype());
   PKG_CHECK(is_floating(self.dtype()) && is_floating(type), RuntimeError,
             "[linalg_vector_norm] Expected a floating point tensor as input. Got ",
@@ -50,7 +46,7 @@ TensorList vector_norm_gradient(const GradContext& g) {
   if (p == 1) return {mul(grad, sign(x))};
   if (std::isinf(p)) {  // equal elements share
     const Tensor at = to_dtype(same(abs(x), norm), x.dtype());
-    const Tensor ties = sum(at, dim, true, MaybeType());
+    const Tensor ties = sum(at, dim, true, MaybeDType());
     const Tensor part = mul(at, div(grad, ties));
     return {mul(where(ne(x, x), Tensor(0), sign(x)), part)};  // as PyTorch: none to NaN
   }
@@ -81,23 +77,23 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         "DType? dtype=None) -> Tensor")
       .doc("Vector norm over dim (all by default) of any order p.")
       .composite([](const Tensor& self, const Scalar& p, const Dims& dim, bool keepdim,
-                    MaybeType dtype) { return vector_norm(self, p, dim, keepdim, dtype); });
+                    MaybeDType dtype) { return vector_norm(self, p, dim, keepdim, dtype); });
   m.def("norm.named(Tensor self, str p, int[]? dim=None, bool keepdim=False, *, "
         "DType? dtype=None) -> Tensor")
       .doc("The norm of this name: 'fro', the square root of the sum of squares.")
       .composite([](const Tensor& self, const std::string& p, const Dims& dim, bool keepdim,
-                    MaybeType dtype) {
+                    MaybeDType dtype) {
         return vector_norm(self, order_named(p), dim, keepdim, dtype);
       });
   m.def("dist(Tensor self, Tensor other, Scalar p=2) -> Tensor")
       .doc("Norm of self - other.")
       .composite([](const Tensor& self, const Tensor& other, const Scalar& p) {
-        return vector_norm(sub(self, other), p, Dims(), false, MaybeType());
+        return vector_norm(sub(self, other), p, Dims(), false, MaybeDType());
       });
   m.def("normalize(Tensor input, Scalar p=2.0, int[] dim=1, float eps=1e-12) -> Tensor")
       .doc("input / max(norm over dim, eps).")
       .composite([](const Tensor& input, const Scalar& p, const Shape& dim, double eps) {
-        const Tensor size = vector_norm(input, p, Dims(dim), true, MaybeType());
+        const Tensor size = vector_norm(input, p, Dims(dim), true, MaybeDType());
         return div(input, clamp(size, Tensor(eps), Tensor()));
       });
   m.def("cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor")
@@ -112,10 +108,10 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         const auto unit = [&](const Tensor& given) {
           const Tensor x = expand(given.dtype() == dtype ? given : to_dtype(given, dtype),
                                   shape);
-          const Tensor size = vector_norm(x, 2, over, true, MaybeType());
+          const Tensor size = vector_norm(x, 2, over, true, MaybeDType());
           return div(x, clamp(size, Tensor(eps), Tensor()));
         };
-        return sum(mul(unit(x1), unit(x2)), over, false, MaybeType());
+        return sum(mul(unit(x1), unit(x2)), over, false, MaybeDType());
       });
 }
 

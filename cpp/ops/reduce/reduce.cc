@@ -8,13 +8,6 @@
 namespace pkg::ops {
 namespace {
 
-const Op<Tensor(const Tensor&, const Dims&, bool)> amax_op{"amax"}, amin_op{"amin"};
-const Op<Tensor(const Tensor&, std::optional<int64_t>, bool)> argmax_op{"argmax"},
-    argmin_op{"argmin"};
-const Op<Tensor(const Tensor&, int64_t, const Tensor&)> gather_op{"gather"};
-
-const BinaryOp same{"_same"};
-
 // Elements equal to the extreme share its gradient.
 TensorList extreme_gradient(const GradContext& g) {
   const auto& dim = g.arg<Dims>(1);
@@ -32,8 +25,7 @@ Spec arg_rule(const Tensor& self, std::optional<int64_t> dim, bool keepdim) {
   return {reduced_shape("argmax", self, dims, keepdim), DType::Int64, self.device()};
 }
 
-using Pair = std::tuple<Tensor, Tensor>;
-Pair along(const char* op,
+Two along(const char* op,
            const Op<Tensor(const Tensor&, std::optional<int64_t>, bool)>& arg,
            const Tensor& self, int64_t dim, bool keepdim) {
   dim = wrap_dim(op, dim, self.ndim());
@@ -41,7 +33,7 @@ Pair along(const char* op,
             "] Expected reduction dim ", dim, " to have non-zero size, got shape ",
             self.sizes());
   const Tensor index = arg(self, std::optional<int64_t>(dim), true);
-  const Tensor value = gather_op(self, dim, index);
+  const Tensor value = gather(self, dim, index);
   if (keepdim || self.ndim() == 0) return {value, index};
   const Shape sizes = reduced_shape(op, self, Dims(Shape{dim}), false);
   return {reshape(value, sizes), reshape(index, sizes)};
@@ -100,11 +92,11 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         .non_differentiable();
   }
   m.def("max(Tensor self) -> Tensor").doc("Largest element.").composite(
-      [](const Tensor& self) { return amax_op(self, Dims(), false); });
+      [](const Tensor& self) { return amax(self, Dims(), false); });
   m.def("max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)")
       .doc("Largest elements over dim, and where they stand.")
       .composite([](const Tensor& self, int64_t dim, bool keepdim) {
-        return along("max", argmax_op, self, dim, keepdim);
+        return along("max", argmax, self, dim, keepdim);
       });
   m.def("max.other(Tensor self, Tensor other) -> Tensor")
       .doc("maximum: the larger of the two, elementwise.")
@@ -112,11 +104,11 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         return maximum(self, other);
       });
   m.def("min(Tensor self) -> Tensor").doc("Smallest element.").composite(
-      [](const Tensor& self) { return amin_op(self, Dims(), false); });
+      [](const Tensor& self) { return amin(self, Dims(), false); });
   m.def("min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)")
       .doc("Smallest elements over dim, and where they stand.")
       .composite([](const Tensor& self, int64_t dim, bool keepdim) {
-        return along("min", argmin_op, self, dim, keepdim);
+        return along("min", argmin, self, dim, keepdim);
       });
   m.def("min.other(Tensor self, Tensor other) -> Tensor")
       .doc("minimum: the smaller of the two, elementwise.")
@@ -128,7 +120,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("Smallest and largest element over dim (all by default).")
       .composite([](const Tensor& self, std::optional<int64_t> dim, bool keepdim) {
         const Dims dims = dim ? Dims(Shape{*dim}) : Dims();
-        return Pair{amin_op(self, dims, keepdim), amax_op(self, dims, keepdim)};
+        return Two{amin(self, dims, keepdim), amax(self, dims, keepdim)};
       });
   m.def("count_nonzero(Tensor self, int[]? dim=None) -> Tensor")
       .doc("How many elements over dim are not zero, as int64.")

@@ -6,8 +6,6 @@
 
 namespace pkg::ops {
 
-using Dims = std::optional<Shape>;
-
 /// Shape of the result; dims absent or empty: all of them.
 inline Shape reduced_shape(const char* op, const Tensor& self, const Dims& dim, bool keepdim) {
   const Shape dims = wrap_dims(op, dim.value_or(Shape()), self.ndim());

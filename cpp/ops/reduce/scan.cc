@@ -12,16 +12,10 @@
 namespace pkg::ops {
 namespace {
 
-using MaybeType = std::optional<DType>;
-using Pair = std::tuple<Tensor, Tensor>;
-const Op<Tensor(const Tensor&, int64_t, MaybeType)> cumsum{"cumsum"}, cumprod{"cumprod"};
-const Op<Tensor(const Tensor&, const Tensor&, int64_t)> linear_scan{"_linear_scan"};
-const Op<Tensor(const Tensor&, const Shape&)> flip{"flip"};
-const Op<Tensor(const TensorList&, int64_t)> cat{"cat"};
 const Op<Tensor(const Tensor&, int64_t, const Tensor&, const Tensor&)> scatter_add{
     "scatter_add"};
 
-Spec scan_rule(const Tensor& self, int64_t dim, MaybeType dtype) {
+Spec scan_rule(const Tensor& self, int64_t dim, MaybeDType dtype) {
   wrap_dim("cumsum", dim, self.ndim());
   return {self.sizes(), sum_dtype("cumsum", self, dtype), self.device()};
 }
@@ -42,7 +36,7 @@ Tensor reverse_linear_scan(const Tensor& a, const Tensor& b, int64_t dim) {
 }
 // Products of all elements before each one.
 Tensor product_before(const Tensor& x, int64_t dim) {
-  return shifted(cumprod(x, dim, MaybeType()), dim, 1, true);
+  return shifted(cumprod(x, dim, MaybeDType()), dim, 1, true);
 }
 
 TensorList cumprod_gradient(const GradContext& g) {
@@ -86,7 +80,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .shape(scan_rule)
       .grad("", [](const GradContext& g) -> TensorList {
         const int64_t dim = g.arg<int64_t>(1);
-        return {reversed(cumsum(reversed(g.grad(), dim), dim, MaybeType()), dim)};
+        return {reversed(cumsum(reversed(g.grad(), dim), dim, MaybeDType()), dim)};
       });
   m.def("cumprod(Tensor self, int dim, *, DType? dtype=None) -> Tensor")
       .doc("Product of all elements up to each one along dim; integers become int64.")
@@ -107,7 +101,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         "-> Tensor")
       .doc("Product over dim (all by default); integers are multiplied in int64.")
       .shape([](const Tensor& self, std::optional<int64_t> dim, bool keepdim,
-                MaybeType dtype) {
+                MaybeDType dtype) {
         Spec spec{{}, sum_dtype("prod", self, dtype), self.device()};
         if (!dim) {
           if (keepdim) spec.sizes = Shape(size_t(self.ndim()), 1);

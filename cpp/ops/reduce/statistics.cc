@@ -9,15 +9,6 @@
 namespace pkg::ops {
 namespace {
 
-using MaybeInt = std::optional<int64_t>;
-using Pair = std::tuple<Tensor, Tensor>;
-const Op<Tensor(const Tensor&, const Dims&, bool, std::optional<DType>)> mean{"mean"};
-const Op<Tensor(const Tensor&, const Dims&, bool)> amax{"amax"};
-const Op<Pair(const Tensor&, int64_t, bool, bool)> sort{"sort"};
-const Op<Tensor(const Tensor&, const Tensor&, const Tensor&)> masked_fill{"masked_fill"};
-const UnaryOp isinf{"isinf"};
-const Op<Tensor(const Tensor&, std::optional<int64_t>, bool)> argmax{"argmax"};
-
 // Two passes: the textbook one-pass formula loses all digits far from zero.
 Tensor var(const Tensor& self, const Dims& dim, int64_t correction, bool keepdim) {
   PKG_CHECK(is_floating(self.dtype()), RuntimeError,
@@ -63,7 +54,7 @@ void def_spread(Library& m, const char* name, const char* doc) {
                   "bool keepdim=False) -> (Tensor, Tensor)"))
       .doc("The same together with the mean.")
       .composite([](const Tensor& self, const Dims& dim, int64_t correction, bool keepdim) {
-        return Pair{spread(self, dim, correction, keepdim),
+        return Two{spread(self, dim, correction, keepdim),
                     mean(self, dim, keepdim, std::optional<DType>())};
       });
 }
@@ -85,7 +76,7 @@ Tensor logsumexp(const Tensor& self, const Dims& dim, bool keepdim) {
 }
 
 // Lower of the two middle values; NaN, which sorts last, wins.
-Pair median(const Tensor& self, int64_t dim, bool keepdim) {
+Two median(const Tensor& self, int64_t dim, bool keepdim) {
   const auto at = size_t(wrap_dim("median", dim, self.ndim()));
   const int64_t n = self.ndim() ? self.sizes()[at] : 1;
   PKG_CHECK(n > 0, IndexError, "[median] Expected reduction over at least one element, "

@@ -5,11 +5,8 @@
 namespace pkg::ops {
 namespace {
 
-const Op<Tensor(const Tensor&, int64_t, int64_t, int64_t)> diagonal_op{"diagonal"},
-    diag_embed{"diag_embed"};
 const Op<Tensor(const Tensor&, const Shape&, int64_t, int64_t, int64_t)> diagonal_backward{
     "_diagonal_backward"};
-const Op<Tensor(const Tensor&, int64_t)> tril_op{"tril"}, triu_op{"triu"};
 
 // The two dimensions of the matrices, checked.
 std::pair<size_t, size_t> matrix_dims(const char* op, int64_t ndim, int64_t dim1,
@@ -36,7 +33,7 @@ Shape diagonal_shape(const Shape& sizes, int64_t offset, int64_t dim1, int64_t d
   return with_diagonal(sizes, a, b, diagonal_length(sizes[a], sizes[b], offset));
 }
 
-Tensor diagonal(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) {
+Tensor diagonal_fn(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) {
   const auto [a, b] = matrix_dims("diagonal", self.ndim(), dim1, dim2);
   const Shape &sizes = self.sizes(), &strides = self.strides();
   const int64_t length = diagonal_length(sizes[a], sizes[b], offset);
@@ -90,7 +87,7 @@ Spec triangle_rule(const Tensor& self, int64_t) {
 PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("diagonal(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor")
       .doc("The diagonal of the matrices in dim1 and dim2, as the last dimension.")
-      .view(diagonal)
+      .view(diagonal_fn)
       .grad("", [](const GradContext& g) -> TensorList {
         return {diagonal_backward(g.grad(), g.shape(0), g.arg<int64_t>(1),
                                   g.arg<int64_t>(2), g.arg<int64_t>(3))};
@@ -106,10 +103,10 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .cpu([](Tensor& out, const Tensor& grad, const Shape&, int64_t offset, int64_t dim1,
               int64_t dim2) {
         fill_zero(out);
-        copy_into(diagonal(out, offset, dim1, dim2), grad);
+        copy_into(diagonal_fn(out, offset, dim1, dim2), grad);
       })
       .grad("", [](const GradContext& g) -> TensorList {
-        return {diagonal_op(g.grad(), g.arg<int64_t>(2), g.arg<int64_t>(3),
+        return {diagonal(g.grad(), g.arg<int64_t>(2), g.arg<int64_t>(3),
                             g.arg<int64_t>(4))};
       });
   m.def("diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor")
@@ -118,10 +115,10 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .cpu([](Tensor& out, const Tensor& self, int64_t offset, int64_t dim1,
               int64_t dim2) {
         fill_zero(out);
-        copy_into(diagonal(out, offset, dim1, dim2), self);
+        copy_into(diagonal_fn(out, offset, dim1, dim2), self);
       })
       .grad("", [](const GradContext& g) -> TensorList {
-        return {diagonal_op(g.grad(), g.arg<int64_t>(1), g.arg<int64_t>(2),
+        return {diagonal(g.grad(), g.arg<int64_t>(1), g.arg<int64_t>(2),
                             g.arg<int64_t>(3))};
       });
   m.def("diag(Tensor self, int diagonal=0) -> Tensor")
@@ -130,14 +127,14 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         PKG_CHECK(self.ndim() == 1 || self.ndim() == 2, RuntimeError, "[diag] Supports 1D "
                   "or 2D tensors. Got ", self.ndim(), "D");
         return self.ndim() == 1 ? diag_embed(self, k, 0, 1)
-                                : clone(diagonal_op(self, k, 0, 1));
+                                : clone(diagonal(self, k, 0, 1));
       });
   m.def("trace(Tensor self) -> Tensor")
       .doc("Sum of a matrix's diagonal.")
       .composite([](const Tensor& self) {
         PKG_CHECK(self.ndim() == 2, RuntimeError, "[trace] expected a matrix, but got "
                   "tensor with dim ", self.ndim());
-        return sum(diagonal_op(self, 0, 0, 1));
+        return sum(diagonal(self, 0, 0, 1));
       });
   m.def("tril(Tensor self, int diagonal=0) -> Tensor")
       .doc("The lower triangle of matrices, from the diagonal given; zero above.")
@@ -145,7 +142,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .cpu(triangle_kernel<true>)
       .grad("",
             [](const GradContext& g) -> TensorList {
-              return {tril_op(g.grad(), g.arg<int64_t>(1))};
+              return {tril(g.grad(), g.arg<int64_t>(1))};
             })
       .in_place();
   m.def("triu(Tensor self, int diagonal=0) -> Tensor")
@@ -154,7 +151,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .cpu(triangle_kernel<false>)
       .grad("",
             [](const GradContext& g) -> TensorList {
-              return {triu_op(g.grad(), g.arg<int64_t>(1))};
+              return {triu(g.grad(), g.arg<int64_t>(1))};
             })
       .in_place();
 }

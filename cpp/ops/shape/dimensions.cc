@@ -5,10 +5,7 @@
 namespace pkg::ops {
 namespace {
 
-const Op<Tensor(const Tensor&, const Shape&)> view{"view"};
-const Op<Tensor(const Tensor&, int64_t, int64_t)> transpose_op{"transpose"};
-
-Tensor movedim(const Tensor& self, const Shape& source, const Shape& destination) {
+Tensor movedim_fn(const Tensor& self, const Shape& source, const Shape& destination) {
   PKG_CHECK(source.size() == destination.size(), RuntimeError, "[movedim] Invalid source or "
             "destination dims: source (", source, " dims) should contain the same number "
             "of dims as destination (", destination, " dims)");
@@ -72,13 +69,13 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   for (const char* name : {"movedim", "moveaxis"}) {
     m.def(str(name, "(Tensor self, int[] source, int[] destination) -> Tensor"))
         .doc("Dimensions moved to other places, the others in their order.")
-        .composite(movedim);
+        .composite(movedim_fn);
   }
   for (const char* name : {"swapaxes", "swapdims"}) {
     m.def(str(name, "(Tensor self, int dim0, int dim1) -> Tensor"))
         .doc("transpose by another name.")
         .composite([](const Tensor& self, int64_t dim0, int64_t dim1) {
-          return transpose_op(self, dim0, dim1);
+          return transpose(self, dim0, dim1);
         });
   }
   m.def("narrow(Tensor self, int dim, int start, int length) -> Tensor")

@@ -5,8 +5,6 @@
 namespace pkg::ops {
 namespace {
 
-const Op<Tensor(const TensorList&, int64_t)> cat_op{"cat"};
-
 // An empty vector joins anything, as it always could in PyTorch.
 bool is_nothing(const Tensor& t) { return t.ndim() == 1 && t.size(0) == 0; }
 
@@ -138,19 +136,19 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
     m.def(str(name, "(Tensor[] tensors, int dim=0) -> Tensor"))
         .doc("cat by another name.")
         .composite([](const TensorList& tensors, int64_t dim) {
-          return cat_op(tensors, dim);
+          return cat(tensors, dim);
         });
   }
   m.def("hstack(Tensor[] tensors) -> Tensor")
       .doc("Joined along dimension 1; vectors along their only one.")
       .composite([](const TensorList& tensors) {
         const TensorList raised = at_least(tensors, 1);
-        return cat_op(raised, raised.empty() || raised[0].ndim() == 1 ? 0 : 1);
+        return cat(raised, raised.empty() || raised[0].ndim() == 1 ? 0 : 1);
       });
   m.def("vstack(Tensor[] tensors) -> Tensor")
       .doc("Joined along dimension 0; vectors become rows.")
       .composite([](const TensorList& tensors) {
-        return cat_op(at_least(tensors, 2), 0);
+        return cat(at_least(tensors, 2), 0);
       });
   m.def("stack(Tensor[] tensors, int dim=0) -> Tensor")
       .doc("Tensors side by side along a new dimension.")
@@ -164,7 +162,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
                     t.sizes());
           raised.push_back(unsqueeze(t, dim));
         }
-        return cat_op(raised, wrap_dim("stack", dim, tensors[0].ndim() + 1));
+        return cat(raised, wrap_dim("stack", dim, tensors[0].ndim() + 1));
       });
   m.def("split(Tensor self, int split_size, int dim=0) -> Tensor[]")
       .doc("Views of split_size along dim; the last may be smaller.")

@@ -7,12 +7,6 @@
 namespace pkg::ops {
 namespace {
 
-const Op<Tensor(const Tensor&, const Shape&)> flip_op{"flip"}, repeat_op{"repeat"};
-const Op<Tensor(const TensorList&, int64_t)> cat{"cat"};
-const Op<Tensor(const Tensor&, const Shape&, const Scalar&)> pad_op{"constant_pad_nd"};
-const Op<Tensor(const Tensor&, int64_t, const Tensor&)> index_select{"index_select"};
-const UnaryOp repeated_places{"_repeated_places"};
-
 Shape flip_dims(const Tensor& self, const Shape& dims) {
   return dims.empty() ? Shape() : wrap_dims("flip", dims, self.ndim());
 }
@@ -23,7 +17,7 @@ Tensor owned(const Tensor& result, const Tensor& self) {
 }
 
 // Every element repeats[d] times along d, by views of size 1 expanded.
-Tensor repeat(const Tensor& self, const Shape& repeats) {
+Tensor repeat_fn(const Tensor& self, const Shape& repeats) {
   const size_t n = repeats.size(), ndim = self.sizes().size();
   PKG_CHECK(n >= ndim, RuntimeError, "[repeat] Number of dimensions of repeat dims can not "
             "be smaller than number of dimensions of tensor, got ", repeats, " for ",
@@ -67,7 +61,7 @@ Tensor roll_one(const Tensor& x, int64_t shift, int64_t dim) {
   if (cut == 0) return x;
   return cat(TensorList{slice(x, dim, cut, n, 1), slice(x, dim, 0, cut, 1)}, dim);
 }
-Tensor roll(const Tensor& self, const Shape& shifts, const Shape& dims) {
+Tensor roll_fn(const Tensor& self, const Shape& shifts, const Shape& dims) {
   if (dims.empty()) {
     PKG_CHECK(shifts.size() == 1, RuntimeError, "[roll] expected one shift without dims, "
               "got ", shifts);
@@ -86,9 +80,9 @@ Tensor rot90(const Tensor& self, int64_t k, const Shape& dims) {
             "of a tensor with at least two, got dims ", dims, " of shape ", self.sizes());
   const Shape plane = wrap_dims("rot90", dims, self.ndim());
   switch ((k % 4 + 4) % 4) {
-    case 1: return transpose(flip_op(self, Shape{plane[1]}), plane[0], plane[1]);
-    case 2: return flip_op(self, plane);
-    case 3: return flip_op(transpose(self, plane[0], plane[1]), Shape{plane[1]});
+    case 1: return transpose(flip(self, Shape{plane[1]}), plane[0], plane[1]);
+    case 2: return flip(self, plane);
+    case 3: return flip(transpose(self, plane[0], plane[1]), Shape{plane[1]});
     default: return owned(contiguous(self), self);
   }
 }
@@ -149,21 +143,21 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         copy_into(out, alias(self, self.sizes(), strides, offset));
       })
       .grad("", [](const GradContext& g) -> TensorList {
-        return {flip_op(g.grad(), g.arg<Shape>(1))};
+        return {flip(g.grad(), g.arg<Shape>(1))};
       });
   m.def("fliplr(Tensor self) -> Tensor")
       .doc("Dimension 1 reversed.")
       .composite([](const Tensor& self) {
         PKG_CHECK(self.ndim() >= 2, RuntimeError, "[fliplr] Input must be >= 2-d, got shape ",
                   self.sizes());
-        return flip_op(self, Shape{1});
+        return flip(self, Shape{1});
       });
   m.def("flipud(Tensor self) -> Tensor")
       .doc("Dimension 0 reversed.")
       .composite([](const Tensor& self) {
         PKG_CHECK(self.ndim() >= 1, RuntimeError, "[flipud] Input must be >= 1-d, got a 0-d "
                   "tensor");
-        return flip_op(self, Shape{0});
+        return flip(self, Shape{0});
       });
   m.def("rot90(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor")
       .doc("Turned k times by 90 degrees in the plane of dims, from the first to the second.")
@@ -171,16 +165,16 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("roll(Tensor self, int[] shifts, int[] dims=[]) -> Tensor")
       .doc("Elements moved along dims, those at the end coming in at the start; without "
            "dims the flattened tensor.")
-      .composite(roll);
+      .composite(roll_fn);
   m.def("repeat(Tensor self, int[] repeats) -> Tensor")
       .doc("The tensor side by side repeats[d] times along each dimension.")
-      .composite(repeat);
+      .composite(repeat_fn);
   m.def("tile(Tensor self, int[] dims) -> Tensor")
       .doc("repeat with ones in front of dims where it is too short.")
       .composite([](const Tensor& self, const Shape& dims) {
         Shape repeats = dims;
         while (repeats.size() < self.sizes().size()) repeats.insert(0, 1);
-        return repeat_op(self, repeats);
+        return repeat(self, repeats);
       });
   m.def("repeat_interleave(Tensor self, int repeats, int? dim=None) -> Tensor")
       .doc("Each element repeated, next to itself; without dim the flattened tensor.")
@@ -225,7 +219,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .grad("", [](const GradContext& g) -> TensorList {
         Shape back = g.arg<Shape>(1);
         for (int64_t& n : back) n = -n;
-        return {pad_op(g.grad(), back, 0)};
+        return {constant_pad_nd(g.grad(), back, 0)};
       });
   m.def("pad(Tensor input, int[] pad, str mode='constant', Scalar? value=None) -> Tensor")
       .doc("constant_pad_nd; other modes are not available.")
@@ -233,7 +227,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
                     const std::optional<Scalar>& value) {
         PKG_CHECK(mode == "constant", NotImplementedError, "[pad] expected mode "
                   "'constant', got '", mode, "'.");
-        return pad_op(input, pad, value.value_or(Scalar(0)));
+        return constant_pad_nd(input, pad, value.value_or(Scalar(0)));
       });
 }
 

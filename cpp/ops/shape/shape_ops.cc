@@ -6,13 +6,10 @@
 namespace pkg::ops {
 namespace {
 
-using MaybeInt = std::optional<int64_t>;
 // Gradients of views that leave elements out.  They are ops, not writes into a view, so
 // that they can be differentiated again.
 const Op<Tensor(const Tensor&, const Shape&, int64_t, int64_t)> select_backward{
     "_select_backward"};
-const Op<Tensor(const Tensor&, const Shape&, int64_t, MaybeInt, MaybeInt, int64_t)>
-    slice_backward{"_slice_backward"};
 
 // -1 once stands for what is left over.
 Shape infer_size(const char* op, const Shape& wanted, int64_t numel) {
@@ -67,7 +64,7 @@ std::optional<Shape> view_strides(const Tensor& t, const Shape& sizes) {
   return strides;
 }
 
-Tensor view(const Tensor& self, const Shape& size) {
+Tensor view_fn(const Tensor& self, const Shape& size) {
   Shape sizes = infer_size("view", size, self.numel());
   auto strides = view_strides(self, sizes);
   PKG_CHECK(strides, RuntimeError,
@@ -75,12 +72,11 @@ Tensor view(const Tensor& self, const Shape& size) {
             self.sizes(), " and stride ", self.strides(), ". Use .reshape(...) instead.");
   return alias(self, sizes, *strides, self.offset());
 }
-const Op<Tensor(const Tensor&, const Shape&)> view_op{"view"};
 
 Tensor reshape_fn(const Tensor& self, const Shape& shape) {
   const Shape sizes = infer_size("reshape", shape, self.numel());
-  if (view_strides(self, sizes)) return view_op(self, sizes);
-  return view_op(contiguous(self), sizes);
+  if (view_strides(self, sizes)) return view(self, sizes);
+  return view(contiguous(self), sizes);
 }
 
 Tensor permute_fn(const Tensor& self, const Shape& dims) {
@@ -216,7 +212,7 @@ Tensor slice_fn(const Tensor& self, int64_t dim, MaybeInt start, MaybeInt end,
 PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("view(Tensor self, int[] size) -> Tensor")
       .doc("Same memory with another shape; RuntimeError where strides forbid it.")
-      .view(view)
+      .view(view_fn)
       .grad("", reshape_gradient);
   m.def("reshape(Tensor self, int[] shape) -> Tensor")
       .doc("Another shape: a view where possible, else a copy.")

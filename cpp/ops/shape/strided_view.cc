@@ -6,13 +6,7 @@
 namespace pkg::ops {
 namespace {
 
-using Layout = std::optional<Shape>;  // strides; none: row-major
-
-const Op<Tensor(const Tensor&, const Shape&, const Shape&, int64_t, const Layout&)>
-    strided_view{"_strided_view"};
-const Op<Tensor(const Tensor&, const Tensor&, const Shape&, const Shape&, int64_t,
-                const Layout&)>
-    strided_scatter{"_strided_scatter"};
+using Layout = Dims;  // strides; none: row-major
 
 // Where gradients are put that offsets and strides shall mean something in.
 int64_t room_of(const Shape& sizes, const Layout& layout) {
