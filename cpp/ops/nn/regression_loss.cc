@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/number_fits.h"
+#include "base/vecmath.h"
 #include "ops/loops.h"
 #include "ops/nn/loss_reduction.h"
 
@@ -136,7 +137,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .cpu([](Tensor& out, const Tensor& self, const Tensor& other) {
         run_binary(out, self, other, to_floating(result_type(self, other)), kFloatType,
                    [](auto x, auto y) {
-                     return y != y ? y : x == 0 ? decltype(x)(0) : x * std::log(y);
+                     const auto product = x * vec::log(y);
+                     return y != y ? y : x == 0 ? decltype(x)(0) : product;
                    });
       })
       .grad("self other", xlogy_gradient);

@@ -19,10 +19,6 @@ template <class F>
 void run_float(Tensor& out, const Tensor& self, F f) {
   run_unary(out, self, to_floating(self.dtype()), kFloatType, f);
 }
-template <class T>
-T softplus_of(T x) {  // log(1 + e^x) without overflow
-  return std::max(x, T(0)) + std::log1p(vec::exp(-std::abs(x)));
-}
 
 bool tanh_form(const std::string& approximate) {
   PKG_CHECK(approximate == "none" || approximate == "tanh", RuntimeError,
@@ -158,7 +154,10 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .shape(leaky_relu_rule)
       .cpu([](Tensor& out, const Tensor& self, const Scalar& negative_slope) {
         const double slope = negative_slope.to<double>();
-        run_float(out, self, [=](auto x) { return x > 0 ? x : x * decltype(x)(slope); });
+        run_float(out, self, [=](auto x) {
+          const auto slanted = x * decltype(x)(slope);
+          return x > 0 ? x : slanted;
+        });
       })
       .grad("self",
             [](const GradContext& g) -> TensorList {
@@ -207,7 +206,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         const double s = scale.to<double>(), inside = input_scale.to<double>();
         run_float(out, self, [=](auto x) {
           using T = decltype(x);
-          return x < 0 ? T(a) * std::expm1(x * T(inside)) : T(s) * x;
+          const T curved = T(a) * vec::expm1(x * T(inside)), straight = T(s) * x;
+          return x < 0 ? curved : straight;
         });
       })
       .grad("self", elu_gradient)
@@ -225,7 +225,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         return elu(self, alpha, 1, 1 / alpha.to<double>());
       });
   unary_float(m.def("silu(Tensor self) -> Tensor"),
-              [](auto x) { return x * vec::sigmoid(x); })
+              [](auto x) { return x / (1 + vec::exp(-x)); })
       .doc("self * sigmoid(self).")
       .grad("self",
             [](const GradContext& g) -> TensorList {
@@ -243,7 +243,12 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
                 })
       .doc("Gradient of silu.");
   unary_float(m.def("mish(Tensor self) -> Tensor"),
-              [](auto x) { return x * vec::tanh(softplus_of(x)); })
+              [](auto x) {
+                using T = decltype(x);
+                // tanh(log(1 + e)) is n / (n + 2) of n = e (e + 2); 1 from 25 on.
+                const T e = vec::exp(x > T(25) ? T(25) : x), n = e * (e + T(2));
+                return x * (n / (n + T(2)));
+              })
       .doc("self * tanh(softplus(self)).")
       .grad("self",
             [](const GradContext& g) -> TensorList {
@@ -270,10 +275,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
             return T(0.5) * x * (T(1) + vec::tanh(inner));
           });
         }
-        run_float(out, self, [](auto x) {
-          using T = decltype(x);
-          return T(0.5) * x * (T(1) + vec::erf(x * T(kSqrtHalf)));
-        });
+        run_float(out, self, [](auto x) { return x * vec::Normal(x).probability; });
       })
       .grad("self", [](const GradContext& g) -> TensorList {
         const Tensor& x = g.input(0);
@@ -285,9 +287,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       });
   gradient_pass(m.def("_gelu_backward(Tensor grad, Tensor self) -> Tensor"),
                 [](auto g, auto x) {
-                  using T = decltype(x);
-                  const T cdf = T(0.5) * (1 + vec::erf(x * T(kSqrtHalf)));
-                  return g * (cdf + x * T(kInvSqrt2Pi) * vec::exp(T(-0.5) * x * x));
+                  const vec::Normal normal(x);
+                  return g * (normal.probability + x * normal.density);
                 })
       .doc("Gradient of gelu.");
   gradient_pass(m.def("_gelu_tanh_backward(Tensor grad, Tensor self) -> Tensor"),
@@ -308,7 +309,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         const double b = beta.to<double>(), limit = threshold.to<double>();
         run_float(out, self, [=](auto x) {
           using T = decltype(x);
-          return x * T(b) > T(limit) ? x : softplus_of(x * T(b)) / T(b);
+          const T scaled = x * T(b), most = T(limit), curved = vec::softplus(scaled) / T(b);
+          return scaled > most ? x : curved;
         });
       })
       .grad("self", [](const GradContext& g) -> TensorList {
@@ -318,7 +320,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         return {where(beyond, g.grad(), mul(g.grad(), sigmoid(x)))};
       });
   unary_float(m.def("logsigmoid(Tensor self) -> Tensor"),
-              [](auto x) { return -softplus_of(-x); })
+              [](auto x) { return -vec::softplus(-x); })
       .doc("log(sigmoid(self)), stable for large negative values.")
       .grad("self", [](const GradContext& g) -> TensorList {
         return {mul(g.grad(), sigmoid(neg(g.input(0))))};
@@ -363,7 +365,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         const Limit limit(threshold, self.dtype()), other(value, self.dtype());
         run_unary(out, self, self.dtype(), kNumberType, [=](auto x) -> decltype(x) {
           using T = decltype(x);
-          return x <= limit.as<T>() ? other.as<T>() : x;
+          const T most = limit.as<T>(), instead = other.as<T>();
+          return x <= most ? instead : x;
         });
       })
       .grad("self", [](const GradContext& g) -> TensorList {

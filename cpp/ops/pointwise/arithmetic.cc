@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ops/pointwise/arithmetic.cc: sums, products, powers and extremes of two tensors, with
-// broadcasting and type promotion.  Quotients are in division.cc.
+// ops/pointwise/arithmetic.cc: sums, products and extremes of two tensors, with
+// broadcasting and type promotion.  Relatives: division.cc, power.cc.
 #include "base/number_fits.h"
-#include "base/vecmath.h"
 #include "ops/loops.h"
 
 namespace pkg::ops {
@@ -54,41 +53,6 @@ constexpr auto scaled = [](const Tensor& grad, const Scalar& alpha) {
   return alpha == Scalar(1) ? g : g * alpha;
 };
 
-struct Power {
-  template <class T>
-  T operator()(T x, T y) const {
-    if constexpr (std::is_floating_point_v<T>) {
-      return y == T(2) ? x * x : std::pow(x, y);
-    } else {
-      if (y < 0) {  // 1 / x^-y, rounded towards zero
-        if constexpr (std::is_signed_v<T>) {
-          if (x == -1) return y % 2 ? T(-1) : T(1);
-        }
-        return x == 1 ? T(1) : T(0);
-      }
-      T result = 1;
-      for (auto n = uint64_t(y); n; n >>= 1) {
-        if (n & 1) result = T(wraps(result) * wraps(x));
-        x = T(wraps(x) * wraps(x));
-      }
-      return result;
-    }
-  }
-};
-
-Spec power_rule(const Tensor& a, const Tensor& b) {
-  const DType dtype = result_type(a, b);
-  // A negative number would make every result 0; of a tensor some may be none.
-  PKG_CHECK(is_floating(dtype) || !b.impl()->wrapped_number ||
-                item(b).to<int64_t>() >= 0,
-            RuntimeError, "[pow] Integers to negative integer powers are not allowed.");
-  // As PyTorch: float32 is raised to a double's power.
-  if (b.impl()->wrapped_number && (is_integral(dtype) || is_reduced(dtype))) {
-    check_fits("pow", item(b), dtype, "exponent");
-  }
-  return broadcast_spec("pow", a, b, dtype);
-}
-
 // What the larger of the two gets, half of it at a tie; NaN wins over all, and of it both
 // get the whole.
 Tensor shared(const Tensor& g, const Tensor& a, const Tensor& b) {
@@ -117,27 +81,6 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("self * other.  Broadcasts and promotes; gradient to both.")
       .derivative("self", "other", [](auto& g, auto& other) { return g * other; })
       .derivative("other", "self", [](auto& g, auto& self) { return g * self; })
-      .in_place();
-  m.def("pow(Tensor self, Tensor exponent) -> Tensor")
-      .pointwise()
-      .dtypes(kNumberDTypes)
-      .shape(power_rule)
-      .cpu([](Tensor& out, const Tensor& a, const Tensor& b) {
-        run_binary(out, a, b, result_type(a, b), kNumberType, Power{});
-      })
-      .doc("self ** exponent.")
-      .derivative("self", "self exponent", [](auto& g, auto& self, auto& exponent) {
-        const Tensor x = as_gradient(self, g), e = as_gradient(exponent, g);
-        // x^0 has slope 0, also at x = 0, where 0 * x^-1 would be NaN.
-        return g * (e * pow(x, where(eq(e, 0), 0, e - 1)));
-      })
-      .derivative("exponent", "self exponent result",
-                  [](auto& g, auto& self, auto& exponent, auto& result) {
-                    const Tensor x = as_gradient(self, g), e = as_gradient(exponent, g);
-                    // 0^e is flat for e >= 0; log(0) would make it NaN.
-                    const Tensor flat = eq(x, 0) * (e >= 0);
-                    return g * (result * log(where(flat, 1, x)));
-                  })
       .in_place();
   binary_any(m.def("maximum(Tensor self, Tensor other) -> Tensor"),
              [](auto x, auto y) { return x < y || y != y ? y : x; })

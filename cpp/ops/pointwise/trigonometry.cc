@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ops/pointwise/trigonometry.cc: circular and hyperbolic functions, their inverses, angles.
 // sin, cos and tanh are in unary.cc.
-#include <cmath>
-
+#include "base/vecmath.h"
 #include "ops/loops.h"
 
 namespace pkg::ops {
@@ -32,46 +31,46 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("Tangent of radians.")
       .derivative("self", "result", [](auto& g, auto& y) { return g * (y * y + 1); })
       .in_place();
-  unary_float(m.def("asin(Tensor self) -> Tensor"), [](auto x) { return std::asin(x); })
-      .doc("Angle in [-pi/2, pi/2] with this sine; NaN outside [-1, 1].")
+  unary_float(m.def("asin(Tensor self) -> Tensor"), [](auto x) { return vec::asin(x); })
+      .doc("Angle in [-pi/2, pi/2] with this sine, within 2 ulp; NaN outside [-1, 1].")
       .derivative("self", "self", [](auto& g, auto& x) { return g * rsqrt(1 - x * x); })
       .in_place();
-  unary_float(m.def("acos(Tensor self) -> Tensor"), [](auto x) { return std::acos(x); })
-      .doc("Angle in [0, pi] with this cosine; NaN outside [-1, 1].")
+  unary_float(m.def("acos(Tensor self) -> Tensor"), [](auto x) { return vec::acos(x); })
+      .doc("Angle in [0, pi] with this cosine, within 2 ulp; NaN outside [-1, 1].")
       .derivative("self", "self", [](auto& g, auto& x) {
         return -(g * rsqrt(1 - x * x));
       })
       .in_place();
-  unary_float(m.def("atan(Tensor self) -> Tensor"), [](auto x) { return std::atan(x); })
-      .doc("Angle in (-pi/2, pi/2) with this tangent.")
+  unary_float(m.def("atan(Tensor self) -> Tensor"), [](auto x) { return vec::atan(x); })
+      .doc("Angle in (-pi/2, pi/2) with this tangent; within 2 ulp.")
       .derivative("self", "self", [](auto& g, auto& x) { return g / (x * x + 1); })
       .in_place();
-  unary_float(m.def("sinh(Tensor self) -> Tensor"), [](auto x) { return std::sinh(x); })
-      .doc("Hyperbolic sine.")
+  unary_float(m.def("sinh(Tensor self) -> Tensor"), [](auto x) { return vec::sinh(x); })
+      .doc("Hyperbolic sine; within 2 ulp.")
       .derivative("self", "self", [](auto& g, auto& x) { return g * cosh(x); })
       .in_place();
-  unary_float(m.def("cosh(Tensor self) -> Tensor"), [](auto x) { return std::cosh(x); })
-      .doc("Hyperbolic cosine.")
+  unary_float(m.def("cosh(Tensor self) -> Tensor"), [](auto x) { return vec::cosh(x); })
+      .doc("Hyperbolic cosine; within 2 ulp.")
       .derivative("self", "self", [](auto& g, auto& x) { return g * sinh(x); })
       .in_place();
   unary_float(m.def("asinh(Tensor self) -> Tensor"),
-              [](auto x) { return std::asinh(x); })
-      .doc("Inverse of sinh.")
+              [](auto x) { return vec::asinh(x); })
+      .doc("Inverse of sinh; within 3 ulp.")
       .derivative("self", "self", [](auto& g, auto& x) { return g * rsqrt(x * x + 1); })
       .in_place();
   unary_float(m.def("acosh(Tensor self) -> Tensor"),
-              [](auto x) { return std::acosh(x); })
-      .doc("Inverse of cosh; NaN below 1.")
+              [](auto x) { return vec::acosh(x); })
+      .doc("Inverse of cosh, within 3 ulp; NaN below 1.")
       .derivative("self", "self", [](auto& g, auto& x) { return g * rsqrt(x * x - 1); })
       .in_place();
   unary_float(m.def("atanh(Tensor self) -> Tensor"),
-              [](auto x) { return std::atanh(x); })
-      .doc("Inverse of tanh; NaN outside [-1, 1].")
+              [](auto x) { return vec::atanh(x); })
+      .doc("Inverse of tanh, within 3 ulp; NaN outside [-1, 1].")
       .derivative("self", "self", [](auto& g, auto& x) { return g / (1 - x * x); })
       .in_place();
   binary_float(m.def("atan2(Tensor self, Tensor other) -> Tensor"),
-               [](auto y, auto x) { return std::atan2(y, x); })
-      .doc("Angle of the point (other, self) in (-pi, pi].")
+               [](auto y, auto x) { return vec::atan2(y, x); })
+      .doc("Angle of the point (other, self) in [-pi, pi]; within 2 ulp.")
       .derivative("self", "self other", [](auto& g, auto& y, auto& x) {
         return over_square(g, x, y) * x;
       })
@@ -80,8 +79,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       })
       .in_place();
   binary_float(m.def("hypot(Tensor self, Tensor other) -> Tensor"),
-               [](auto x, auto y) { return std::hypot(x, y); })
-      .doc("sqrt(self^2 + other^2) without overflow.")
+               [](auto x, auto y) { return vec::hypot(x, y); })
+      .doc("sqrt(self^2 + other^2) without overflow; within 2 ulp.")
       // The quotient first: it is at most 1.
       .derivative("self", "self result", [](auto& g, auto& x, auto& r) { return g * (x / r); })
       .derivative("other", "other result", [](auto& g, auto& y, auto& r) { return g * (y / r); })

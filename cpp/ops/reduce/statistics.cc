@@ -2,6 +2,7 @@
 // ops/reduce/statistics.cc: spread, middle and log-sum-exp over dimensions, from other ops.
 #include <limits>
 
+#include "base/vecmath.h"
 #include "ops/loops.h"
 #include "ops/reduce/mean.h"
 #include "ops/reduce/reduced_dims.h"
@@ -113,8 +114,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         run_binary(out, a, b, to_floating(result_type(a, b)), kFloatType,
                    [](auto x, auto y) {
                      const auto top = x < y || y != y ? y : x;
-                     if (x == y && std::isinf(x)) return top;  // inf - inf
-                     return top + std::log1p(std::exp(-std::abs(x - y)));
+                     const decltype(x) apart = x == y ? 0 : std::abs(x - y);  // inf - inf
+                     return top + vec::log1p_unit(vec::exp(-apart));
                    });
       })
       .grad("self other", [](const GradContext& g) -> TensorList {

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// base/vecmath/error_function.h: erf and erfc.
+//
+// erfc(x) = e^(-x^2) g(q) / (1 + 2 x) with q = (x - k) / (x + k), where g is smooth over all
+// x >= 0 (Schonfelder 1978; Shepherd and Laframboise 1981).  Minimax coefficients by Remez.
+#pragma once
+
+#include "base/vecmath/exponential.h"
+
+namespace pkg::vec {
+
+namespace detail {
+/// erfc(a) for 0 <= a.
+template <class T>
+inline T erfc_positive(T a) {
+  a = a > of<T>(10.5f, 28.0) ? of<T>(10.5f, 28.0) : a;
+  constexpr T k = of<T>(2.0f, 4.0);
+  const T q = (a - k) / (a + k);
+  T g;
+  if constexpr (is_float<T>) {
+    g = poly(q, 1.2769783934731951065, -0.092763980823259437221, -0.16603143553592555522,
+             0.16405534679357086302, -0.054204293753061381893, -0.0080598751574002601102,
+             0.0086316648961496829273, 0.0013135170128719550235,
+             -0.0012299098107586452615, -0.00040056545565819682405);
+  } else {
+    g = poly(q, 1.2329951186255525088, -0.13962111684056285769, 0.015379652102620138568,
+             0.0680970542547335516, -0.10103906603632352556, 0.093732834996914496092,
+             -0.066330365812039047129, 0.037167515560700991608,
+             -0.016197734054721629272, 0.0050319697706156529465,
+             -0.00075777336141111748203, -0.00019925557956312459937,
+             0.00015062229008024404553, -0.000024402953849036503616,
+             -0.000011224821277420447272, 5.7174986117899973526e-6,
+             3.012730405062382045e-7, -8.3476635136005057685e-7,
+             6.2888353301419258836e-8, 1.1516056178447230756e-7,
+             -7.841942044003281884e-9, -1.3650097456782969415e-8,
+             -1.8002174734107292505e-9);
+  }
+  // The square in two parts, of which the first is exact.
+  const T high = top(a), rest = (a - high) * (a + high);
+  const ExpParts<T> parts(-(high * high));
+  const T r = parts.r - rest, size = g / (T(1) + T(2) * a);
+  return scaled(size + size * (r + exp_tail(r)), parts.n.integer());
+}
+/// erf(x) for |x| < 1.
+template <class T>
+inline T erf_small(T x) {
+  const T z = x * x;
+  if constexpr (is_float<T>) {
+    return x * poly(z, 1.1283791283875545525, -0.37612354469260124935,
+                    0.1128039976785571988, -0.026717319005941116598,
+                    0.0049242824935813183654, -0.00056578792029448810936);
+  } else {
+    return x * poly(z, 1.1283791670955125738, -0.37612638903183748128,
+                    0.11283791670954881896, -0.026866170645077358214,
+                    0.0052239776248231114805, -0.000854832698110414177,
+                    0.00012055331120690004117, -0.000014925595464981219815,
+                    1.646100335914149505e-6, -1.6350340026060892279e-7,
+                    1.4659938324675564824e-8, -1.1373400898071481766e-9,
+                    5.9579811662185606776e-11);
+  }
+}
+}  // namespace detail
+
+/// Within 2 ulp.
+template <class T>
+inline T erf(T x) {
+  const T size = std::abs(x);
+  const T large = std::copysign(T(1) - detail::erfc_positive(size), x);
+  return size < T(1) ? detail::erf_small(x) : large;
+}
+/// Within 3 ulp.
+template <class T>
+inline T erfc(T x) {
+  const T size = std::abs(x), tail = detail::erfc_positive(size);
+  const T large = x < T(0) ? T(2) - tail : tail;
+  return size < T(0.5) ? T(1) - detail::erf_small(x) : large;
+}
+
+/// The normal distribution: the probability of at most x, and its density.
+template <class T>
+struct Normal {
+  explicit Normal(T x) {
+    const T a = std::abs(x), half = T(0.5) * x * x;
+    T tail, e;
+    if constexpr (is_float<T>) {  // within 4e-8, as Hastings 1955 with one term more
+      const detail::ExpParts<float> parts(half > 87.0f ? -87.0f : -half);
+      e = pow2<float>(parts.n.integer()) * (1.0f + (parts.r + detail::exp_tail(parts.r)));
+      e = half > 87.0f ? 0.0f : e;
+      const float t = 1.0f / (1.0f + 0.4f * a);
+      tail = e * t * poly(t, 0.157113597104, 0.186027715444, 0.020135455869, 0.330800977447,
+                          -0.249047793153, 0.0549700720387);
+    } else {
+      e = exp(-half);
+      tail = T(0.5) * detail::erfc_positive(a * T(0.70710678118654752440));
+    }
+    density = T(0.39894228040143267794) * e;
+    probability = x < T(0) ? tail : T(1) - tail;
+  }
+  T probability, density;
+};
+
+}  // namespace pkg::vec

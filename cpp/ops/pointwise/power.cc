@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// ops/pointwise/power.cc: powers, with broadcasting and type promotion.
+#include <cmath>
+
+#include "base/number_fits.h"
+#include "base/vecmath.h"
+#include "ops/loops.h"
+
+namespace pkg::ops {
+namespace {
+
+struct Power {
+  template <class T>
+  T operator()(T x, T y) const {
+    if constexpr (std::is_floating_point_v<T>) {
+      return vec::pow(x, y);
+    } else {
+      if (y < 0) {  // 1 / x^-y, rounded towards zero
+        if constexpr (std::is_signed_v<T>) {
+          if (x == -1) return y % 2 ? T(-1) : T(1);
+        }
+        return x == 1 ? T(1) : T(0);
+      }
+      T result = 1;
+      for (auto n = uint64_t(y); n; n >>= 1) {
+        if (n & 1) result = T(wraps(result) * wraps(x));
+        x = T(wraps(x) * wraps(x));
+      }
+      return result;
+    }
+  }
+};
+
+Spec power_rule(const Tensor& a, const Tensor& b) {
+  const DType dtype = result_type(a, b);
+  // A negative number would make every result 0; of a tensor some may be none.
+  PKG_CHECK(is_floating(dtype) || !b.impl()->wrapped_number ||
+                item(b).to<int64_t>() >= 0,
+            RuntimeError, "[pow] Integers to negative integer powers are not allowed.");
+  // As PyTorch: float32 is raised to a double's power.
+  if (b.impl()->wrapped_number && (is_integral(dtype) || is_reduced(dtype))) {
+    check_fits("pow", item(b), dtype, "exponent");
+  }
+  return broadcast_spec("pow", a, b, dtype);
+}
+
+double number_of(const Tensor& tensor) {  // item() would wait: for itself, in place
+  return visit_dtype(tensor.dtype(), [&]<class T>(TypeTag<T>) {
+    if constexpr (is_reduced(dtype_of<T>)) return double(float(*tensor.data<T>()));
+    else return double(*tensor.data<T>());
+  });
+}
+void power_kernel(Tensor& out, const Tensor& a, const Tensor& b) {
+  const DType dtype = result_type(a, b);
+  const double number = b.ndim() == 0 ? number_of(b) : 0;
+  const auto run = [&](auto f) { run_unary(out, a, dtype, kNumberType, f); };
+  const auto run_floating = [&](auto f) { run_unary(out, a, dtype, kFloatType, f); };
+  if (number == 2) {
+    return run([](auto x) -> decltype(x) { return decltype(x)(wraps(x) * wraps(x)); });
+  }
+  if (number == 3) {
+    return run([](auto x) -> decltype(x) {
+      return decltype(x)(wraps(x) * wraps(x) * wraps(x));
+    });
+  }
+  if (is_floating(dtype)) {
+    if (number == 0.5) return run_floating([](auto x) { return std::sqrt(x); });
+    if (number == -0.5) {
+      return run_floating([](auto x) { return decltype(x)(1) / std::sqrt(x); });
+    }
+    if (number == -1) return run_floating([](auto x) { return decltype(x)(1) / x; });
+    if (number == -2) return run_floating([](auto x) { return decltype(x)(1) / (x * x); });
+  }
+  run_binary(out, a, b, dtype, kNumberType, Power{});
+}
+
+PKG_LIBRARY_FRAGMENT(pkg, m) {
+  m.def("pow(Tensor self, Tensor exponent) -> Tensor")
+      .pointwise()
+      .dtypes(kNumberDTypes)
+      .shape(power_rule)
+      .cpu(power_kernel)
+      .doc("self ** exponent, within 2 ulp; by 0.5 as sqrt.")
+      .derivative("self", "self exponent", [](auto& g, auto& self, auto& exponent) {
+        const Tensor x = as_gradient(self, g), e = as_gradient(exponent, g);
+        // x^0 has slope 0, also at x = 0, where 0 * x^-1 would be NaN.
+        return g * (e * pow(x, where(eq(e, 0), 0, e - 1)));
+      })
+      .derivative("exponent", "self exponent result",
+                  [](auto& g, auto& self, auto& exponent, auto& result) {
+                    const Tensor x = as_gradient(self, g), e = as_gradient(exponent, g);
+                    // 0^e is flat for e >= 0; log(0) would make it NaN.
+                    const Tensor flat = eq(x, 0) * (e >= 0);
+                    return g * (result * log(where(flat, 1, x)));
+                  })
+      .in_place();
+}
+
+}  // namespace
+}  // namespace pkg::ops
