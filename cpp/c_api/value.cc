@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "c_api/boundary.h"
+#include "dispatcher/match.h"
 
 namespace pkg::c {
 namespace {
@@ -150,48 +151,46 @@ bool parse(const Operator& op, const Argument& argument, const pkg_value& value,
   return false;
 }
 
-// The texts are those of a call from Python (swig/python/py_operator.cc).
-size_t parameter_of(const Operator& op, std::span<const pkg_arg> given, size_t i) {
-  const auto& params = op.schema.arguments;
-  if (!given[i].name) {
-    const auto positional = [](const pkg_arg& arg) { return !arg.name; };
-    PKG_CHECK(i < params.size() && !params[i].keyword_only, TypeError, op.schema.name,
-              "() takes ", i, " positional arguments but ",
-              std::count_if(given.begin(), given.end(), positional), " were given");
-    return i;
+// A call from C: positional arguments, then named ones.
+struct Call {
+  using Item = const pkg_value*;
+  static constexpr bool kSpreads = false;
+
+  std::span<const pkg_arg> given;
+  size_t n_positional = 0;
+
+  explicit Call(const Operator& op, std::span<const pkg_arg> args) : given(args) {
+    while (n_positional < given.size() && !given[n_positional].name) ++n_positional;
+    for (size_t i = n_positional; i < given.size(); ++i) {
+      PKG_CHECK(given[i].name, TypeError, op.schema.name,
+                "(): a positional argument follows the named '", given[i - 1].name, "'.");
+    }
   }
-  const int index = op.schema.index_of(given[i].name);
-  PKG_CHECK(index >= 0, TypeError, op.schema.name,
-            "() got an unexpected keyword argument '", given[i].name, "'");
-  return size_t(index);
-}
+  size_t positional() const { return n_positional; }
+  size_t named() const { return given.size() - n_positional; }
+  Item positional(size_t i) const { return &given[i].value; }
+  Item named(size_t k) const { return &given[n_positional + k].value; }
+  std::string_view name(size_t k) const { return given[n_positional + k].name; }
+  static std::string_view alias(std::string_view name) { return name; }
+  static bool ignores(size_t) { return false; }
+  static bool parse(const Operator& op, const Argument& param, Item value, Value* out) {
+    return c::parse(op, param, *value, out);
+  }
+  static std::string type_of(Item value) { return kind_name(value->kind); }
+  static bool is_list(Item) { return false; }  // parse() says which item is wrong
+  template <class F>
+  static bool each(Item, F) {
+    return true;
+  }
+};
 
 }  // namespace
 
 void bind_arguments(const Operator& op, std::span<const pkg_arg> given,
                     std::span<Value> out) {
-  const auto& params = op.schema.arguments;
-  uint64_t seen = 0;
-  bool named = false;
-  for (size_t i = 0; i < given.size(); ++i) {
-    PKG_CHECK(given[i].name || !named, TypeError, op.schema.name,
-              "(): a positional argument follows the named '", given[i - 1].name, "'.");
-    named |= given[i].name != nullptr;
-    const size_t at = parameter_of(op, given, i);
-    const Argument& param = params[at];
-    PKG_CHECK(!(seen >> at & 1), TypeError, op.schema.name,
-              "() got multiple values for argument '", param.name, "'");
-    seen |= uint64_t{1} << at;
-    if (!parse(op, param, given[i].value, &out[at])) {
-      refuse(op, param, kind_name(given[i].value.kind));
-    }
-  }
-  for (size_t i = 0; i < params.size(); ++i) {
-    if (seen >> i & 1) continue;
-    PKG_CHECK(params[i].has_default, TypeError, op.schema.name,
-              "() missing required argument: '", params[i].name, "' (pos ", i + 1, ")");
-    out[i] = params[i].default_value;
-  }
+  const Call call(op, given);
+  Match match(op, call, out.data());
+  if (!match.run()) throw TypeError(match.why());
 }
 
 namespace {

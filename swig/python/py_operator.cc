@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// swig/python/py_operator.cc: the Operator type: vectorcall, schema-driven parsing.
+// swig/python/py_operator.cc: the Operator type: vectorcalls, matched by schemas.
 //
 // One object per op name serves as function (pkg.add) and, being a method descriptor,
 // as Tensor method (x.add) without a bound-method object per call.
@@ -10,6 +10,7 @@
 #include <array>
 
 #include "convert.h"
+#include "dispatcher/match.h"
 #include "dispatcher/signature.h"
 #include "py_results.h"
 
@@ -28,154 +29,66 @@ const std::vector<const Operator*>& overloads_of(PyObject* self) {
   return *reinterpret_cast<PyOperator*>(self)->overloads;
 }
 
-// NumPy's words for PyTorch's parameters.
-std::string_view alias_of(std::string_view keyword) {
-  if (keyword == "axis") return "dim";
-  if (keyword == "keepdims") return "keepdim";
-  if (keyword == "ddof") return "correction";
-  if (keyword == "input") return "self";
-  return keyword;
-}
-
+// A call by CPython's vectorcall convention.
 struct Call {
+  using Item = PyObject*;
+  static constexpr bool kSpreads = true;
+
   PyObject* const* args;
   Py_ssize_t n_args;
   PyObject* keywords;  // tuple of names, or null; values follow args
   bool strict;         // a tensor is no number
 
-  Py_ssize_t n_keywords() const { return keywords ? PyTuple_GET_SIZE(keywords) : 0; }
-  bool parse(const pkg::Argument& param, PyObject* object, Value* out) const {
+  size_t positional() const { return size_t(n_args); }
+  size_t named() const { return keywords ? size_t(PyTuple_GET_SIZE(keywords)) : 0; }
+  PyObject* positional(size_t i) const { return args[i]; }
+  PyObject* named(size_t k) const { return args[size_t(n_args) + k]; }
+  std::string_view name(size_t k) const {
+    Py_ssize_t size;
+    const char* text = PyUnicode_AsUTF8AndSize(PyTuple_GET_ITEM(keywords, k), &size);
+    if (!text) throw_python_error();
+    return {text, size_t(size)};
+  }
+  static std::string_view alias(std::string_view name) { return numpys_alias(name); }
+  bool ignores(size_t k) const {
+    return named(k) == Py_None && is_numpys_default(*this, name(k));
+  }
+  // An int too big for any dtype gets the name of the parameter.
+  bool parse(const Operator& op, const pkg::Argument& param, PyObject* object,
+             Value* out) const {
     if (strict && param.type != ArgType::Tensor && is_tensor(object)) return false;
-    return parse_value(param, object, out);
+    try {
+      return parse_value(param, object, out);
+    } catch (const IntTooBig& error) {
+      throw error.named(op.schema.name, param.name);
+    }
+  }
+  static std::string type_of(PyObject* object) { return Py_TYPE(object)->tp_name; }
+  static bool is_tensor(PyObject* object) { return python::is_tensor(object); }
+  static bool is_list(PyObject* object) {
+    return PyList_Check(object) || PyTuple_Check(object);
+  }
+  template <class F>
+  static bool each(PyObject* list, F f) {
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list); ++i) {  // it may change
+      const PyRef entry = PyRef::borrow(PySequence_Fast_GET_ITEM(list, i));
+      if (!f(entry.get())) return false;
+    }
+    return true;
+  }
+  struct Rest {
+    PyRef tuple;
+    operator PyObject*() const { return tuple.get(); }
+  };
+  Rest rest(size_t i) const {
+    Rest rest{PyRef(checked(PyTuple_New(n_args - Py_ssize_t(i))))};
+    for (auto k = Py_ssize_t(i); k < n_args; ++k) {
+      Py_INCREF(args[k]);
+      PyTuple_SET_ITEM(rest.tuple.get(), k - Py_ssize_t(i), args[k]);
+    }
+    return rest;
   }
 };
-
-// Why `object` is no `param`: of a list, which item is wrong.
-[[gnu::cold]] std::string refusal(const Operator& op, const pkg::Argument& param,
-                                  PyObject* object) {
-  const std::string& function = op.schema.name;
-  const std::string got = Py_TYPE(object)->tp_name;
-  if (!param.list || !(PyList_Check(object) || PyTuple_Check(object))) {
-    return wrong_argument(function, param.name, param.expected(), got);
-  }
-  const pkg::Argument item = param.item();
-  Py_ssize_t i = 0;
-  for (; i < PySequence_Fast_GET_SIZE(object); ++i) {  // it may change meanwhile
-    const PyRef entry = PyRef::borrow(PySequence_Fast_GET_ITEM(object, i));
-    Value value;
-    if (parse_value(item, entry.get(), &value)) continue;
-    return wrong_argument(function, str(param.name, '[', i, ']'), item.expected(),
-                          Py_TYPE(entry.get())->tp_name);
-  }
-  return wrong_argument(function, param.name, param.expected(), str("a ", got, " of ", i));
-}
-
-// What NumPy's functions pass of themselves: out=None, and with it axis=None, dtype=None.
-bool is_numpys_default(const Call& call, std::string_view keyword, PyObject* value) {
-  if (value != Py_None) return false;
-  if (keyword == "out") return true;
-  if (keyword != "axis" && keyword != "dtype") return false;
-  for (Py_ssize_t k = 0; k < call.n_keywords(); ++k) {
-    PyObject* other = PyTuple_GET_ITEM(call.keywords, k);
-    if (PyUnicode_CompareWithASCIIString(other, "out") == 0) return true;
-  }
-  return false;
-}
-
-// call.parse(), whose int too big for any dtype gets the name of the parameter.
-bool parse_named(const Operator& op, const Call& call, const pkg::Argument& param,
-                 PyObject* object, Value* out) {
-  try {
-    return call.parse(param, object, out);
-  } catch (const IntTooBig& error) {
-    throw error.named(op.schema.name, param.name);
-  }
-}
-
-// Matches one schema; on failure says why (an empty message costs nothing when the
-// first overload fits, which is the usual case).
-bool match(const Operator& op, const Call& call, Value* out, std::string* why) {
-  const auto& params = op.schema.arguments;
-  const std::string& name = op.schema.name;
-  std::array<bool, kMaxParameters> given{};
-  size_t at = 0;
-  for (Py_ssize_t i = 0; i < call.n_args; ++i, ++at) {
-    if (at >= params.size() || params[at].keyword_only) {
-      *why = str(name, "() takes ", at, " positional arguments but ", call.n_args,
-                 " were given");
-      return false;
-    }
-    const pkg::Argument& param = params[at];
-    given[at] = true;
-    // x.reshape(2, 3), einsum("ij,jk", a, b): the remaining arguments are the list.
-    const bool last = at + 1 >= params.size() || params[at + 1].keyword_only;
-    const bool tensors = param.list && param.type == ArgType::Tensor && last &&
-                         is_tensor(call.args[i]);
-    if (tensors || parse_named(op, call, param, call.args[i], &out[at])) {
-      const bool ints = param.list && param.type == ArgType::Int;
-      if (!tensors && !(ints && last && i + 1 < call.n_args)) continue;
-      const PyRef owner(checked(PyTuple_New(call.n_args - i)));
-      PyObject* rest = owner.get();
-      for (Py_ssize_t k = i; k < call.n_args; ++k) {
-        Py_INCREF(call.args[k]);
-        PyTuple_SET_ITEM(rest, k - i, call.args[k]);
-      }
-      if (parse_named(op, call, param, rest, &out[at])) break;
-      *why = refusal(op, param, rest);
-    } else {
-      *why = refusal(op, param, call.args[i]);
-    }
-    return false;
-  }
-  for (Py_ssize_t k = 0; k < call.n_keywords(); ++k) {
-    const char* keyword = PyUnicode_AsUTF8(PyTuple_GET_ITEM(call.keywords, k));
-    if (!keyword) throw_python_error();
-    int index = op.schema.index_of(keyword);
-    if (index < 0) index = op.schema.index_of(alias_of(keyword));
-    PyObject* value = call.args[call.n_args + k];
-    if (index < 0 && is_numpys_default(call, keyword, value)) continue;
-    if (index < 0 || given[size_t(index)]) {
-      *why = str(name, index < 0 ? "() got an unexpected keyword argument '"
-                                 : "() got multiple values for argument '",
-                 keyword, "'");
-      return false;
-    }
-    given[size_t(index)] = true;
-    const pkg::Argument& param = params[size_t(index)];
-    if (!parse_named(op, call, param, value, &out[index])) {
-      *why = refusal(op, param, value);
-      return false;
-    }
-  }
-  for (size_t i = 0; i < params.size(); ++i) {
-    if (given[i]) continue;
-    if (!params[i].has_default) {
-      *why = str(name, "() missing required argument: '", params[i].name, "' (pos ",
-                 i + 1, ")");
-      return false;
-    }
-    out[i] = params[i].default_value;
-  }
-  return true;
-}
-
-[[noreturn]] void no_match(PyObject* self, const Call& call, const std::string& why) {
-  const auto& overloads = overloads_of(self);
-  if (overloads.size() == 1) throw TypeError(why);
-  std::string got, expected;
-  for (Py_ssize_t i = 0; i < call.n_args; ++i) {
-    got += str(i ? ", " : "", Py_TYPE(call.args[i])->tp_name);
-  }
-  for (Py_ssize_t k = 0; k < call.n_keywords(); ++k) {
-    got += str(got.empty() ? "" : ", ",
-               PyUnicode_AsUTF8(PyTuple_GET_ITEM(call.keywords, k)), "=",
-               Py_TYPE(call.args[call.n_args + k])->tp_name);
-  }
-  for (const Operator* op : overloads) expected += "\n * " + op->schema.str();
-  detail::raise<TypeError>(overloads[0]->schema.name,
-                           "() received an invalid combination of arguments - got (", got,
-                           "), but expected one of:", expected);
-}
 
 PyObject* operator_call(PyObject* self, PyObject* const* args, size_t nargsf,
                         PyObject* keywords) {
@@ -189,12 +102,16 @@ PyObject* operator_call(PyObject* self, PyObject* const* args, size_t nargsf,
       for (const Operator* op : overloads) {
         const size_t n = op->schema.arguments.size();
         std::array<Value, kMaxParameters> values;
-        if (!match(*op, call, values.data(), &why)) continue;
+        Match match(*op, call, values.data());
+        if (!match.run()) {
+          why = match.why();
+          continue;
+        }
         Stack stack{std::span<Value>(values.data(), n), {}, 0};
         Dispatcher::get().call_boxed(*op, stack);
         return wrap_results(*op, stack);
       }
-      if (!call.strict) no_match(self, call, why);
+      if (!call.strict) no_match(overloads, call, why);
       call.strict = false;
     }
   });

@@ -59,14 +59,19 @@ class OpObject {
     std::string why;
     // Of several overloads those come first that take every tensor as a tensor.
     for (bool strict = overloads_.size() > 1;; strict = false) {
+      const Call call(args, kwargs, strict);
       for (const Operator* op : overloads_) {
-        auto values = parse_arguments(*op, args, kwargs, strict, &why);
-        if (!values) continue;
-        Stack stack{std::span<Value>(*values), {}, 0};
+        std::vector<Value> values(op->schema.arguments.size());
+        Match match(*op, call, values.data());
+        if (!match.run()) {
+          why = match.why();
+          continue;
+        }
+        Stack stack{std::span<Value>(values), {}, 0};
         Dispatcher::get().call_boxed(*op, stack);
         return results_of(*op, stack);
       }
-      if (!strict) no_match(overloads_, args, kwargs, why);
+      if (!strict) no_match(overloads_, call, why);
     }
   }
 
