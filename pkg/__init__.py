@@ -72,7 +72,7 @@ _LAZY = """
     cuda data datasets linalg models nn optim serialization sysconfig utils
 """.split()
 _LAZY_NAMES = {
-    "functional": "as_tensor bernoulli is_floating_point is_tensor multinomial "
+    "functional": "as_tensor is_floating_point is_tensor multinomial "
     "nonzero normal numel ravel tensordot unique",
     "generator": "Generator default_generator",
     "printing": "set_printoptions",

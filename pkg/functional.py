@@ -16,7 +16,6 @@ from .tensor import Tensor
 
 __all__ = [
     "as_tensor",
-    "bernoulli",
     "is_floating_point",
     "is_tensor",
     "multinomial",
@@ -98,25 +97,6 @@ def normal(
         raise RuntimeError("[normal] expected std >= 0 for every element.")
     shape, dtype = ops.add(mean, std).shape, given[0].dtype
     return (ops.randn(shape, dtype=dtype) * std + mean).to(dtype)
-
-
-def bernoulli(input: Tensor) -> Tensor:
-    """1 with the probability that each element of ``input`` is, else 0.
-
-    Same shape and dtype, without gradient.  RuntimeError unless floating and within
-    [0, 1].
-    """
-    if not input.is_floating_point():
-        raise RuntimeError(
-            f"[bernoulli] expected probabilities, got dtype {input.dtype!r}."
-        )
-    chances = input.detach()
-    if not bool(((chances >= 0) & (chances <= 1)).all()):
-        raise RuntimeError("[bernoulli] expected 0 <= p <= 1 for every element.")
-    # The type of the draw: float16 would round the largest up to 1.
-    drawn = ops.rand_like(chances, dtype="float64")
-    drawn_ones: Tensor = drawn < chances.to("float64")
-    return drawn_ones.to(input.dtype)
 
 
 def multinomial(

@@ -206,12 +206,6 @@ class Tensor(_Base):
 
         return unique(self, sorted, return_inverse, return_counts, dim)
 
-    def bernoulli(self) -> Tensor:
-        """1 with the probability that each element is, else 0: ``pkg.bernoulli``."""
-        from .functional import bernoulli
-
-        return bernoulli(self)
-
     def multinomial(self, num_samples: int, replacement: bool = False) -> Tensor:
         """Indices drawn with these weights: see ``pkg.multinomial``."""
         from .functional import multinomial

@@ -10,7 +10,9 @@ from functools import lru_cache
 from typing import Any
 
 #: Ops whose numbers are drawn, or not set at all: only shape and dtype are compared.
-RANDOM = re.compile(r"_?(rand|normal|uniform|dropout|empty|new_empty)")
+RANDOM = re.compile(
+    r"_?(rand|normal|uniform|dropout|bernoulli|integers|permutation|empty|new_empty)"
+)
 RANDOM_EXCEPT = ("normalize",)
 
 

@@ -16,7 +16,7 @@ DIFFERENTIABLE = [case for case in CASES if case.differentiable]
 ELSEWHERE = {
     "empty, empty_like, new_empty": "values are unspecified: shapes are tested below",
     "rand, randn, randint, randperm, normal, uniform, dropout": "test_layers.py, seeds",
-    "rand_like, randn_like, randint_like": "test_sampling.py",
+    "rand_like, randn_like, randint_like, bernoulli": "test_sampling.py",
     "index_put_": "index_put has the row; it is defined with this one",
 }
 

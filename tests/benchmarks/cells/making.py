@@ -22,13 +22,16 @@ def _optimizer(op: str, how: str, ops: str) -> object:
 
 
 RECIPES = [
-    recipe(NEW, "zeros ones", f"T.{{op}}(({{R}}, {{C}}), {MADE})", dtypes=ALL,
-           numpy="np.{np}(({R}, {C}), '{d}')"),
+    # NumPy's zeros() touches no memory: the first use pays.
+    recipe(NEW, "zeros", f"T.zeros(({{R}}, {{C}}), {MADE})", dtypes=ALL),
+    recipe(NEW, "ones", f"T.ones(({{R}}, {{C}}), {MADE})", dtypes=ALL,
+           numpy="np.ones(({R}, {C}), '{d}')"),
     recipe(NEW, "empty", f"T.empty(({{R}}, {{C}}), {MADE})", dtypes=TEXT, **SAME),
     recipe(NEW, "full", f"T.full(({{R}}, {{C}}), 1, {MADE})", dtypes=ALL,
            numpy="np.full(({R}, {C}), 1, '{d}')"),
-    recipe(NEW, "zeros_like ones_like", "T.{op}(x)", "x:RC", dtypes=ALL,
-           numpy="np.{np}(x)"),
+    recipe(NEW, "zeros_like", "T.zeros_like(x)", "x:RC", dtypes=ALL),
+    recipe(NEW, "ones_like", "T.ones_like(x)", "x:RC", dtypes=ALL,
+           numpy="np.ones_like(x)"),
     recipe(NEW, "empty_like", "T.empty_like(x)", "x:RC", dtypes=TEXT, **SAME),
     recipe(NEW, "full_like", "T.full_like(x, 1)", "x:RC", dtypes=ALL,
            numpy="np.full_like(x, 1)"),
@@ -63,10 +66,7 @@ RECIPES = [
     recipe(RANDOM, "uniform_ normal_", "x.{op}()", "x:RC", writes=True,
            layouts=("transposed", "stepped"), **SAME),
     recipe(RANDOM, "dropout", "F.dropout(x, 0.3)", "x:RC", grads="x", **SAME),
-    recipe(RANDOM, "python.bernoulli", "T.bernoulli(x)", "x:RC:unit", dtypes=FLOATS[:2],
-           **SAME),
-    recipe(RANDOM, "python.bernoulli", "x.bernoulli_(0.3)", "x:RC", dtypes=FLOATS[:2],
-           writes=True, layouts=(), **SAME),
+    recipe(RANDOM, "bernoulli", "T.bernoulli(x)", "x:RC:unit", **SAME),
     recipe(RANDOM, "python.multinomial", "T.multinomial(x, 10, replacement=True)",
            "x:RC:unit", dims="R=4/64/256 C=50/1000/10000", dtypes=FLOATS[:2], **SAME),
     recipe(RANDOM, "python.multinomial", "T.multinomial(x, 10)", "x:RC:unit",

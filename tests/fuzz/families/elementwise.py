@@ -117,6 +117,15 @@ def _floating(c: Chooser, s: Schema) -> Given:
     return given
 
 
+@family("_dropout bernoulli _integers _permutation")
+def _random(c: Chooser, s: Schema) -> Given:
+    kind = "int64" if s.base == "_permutation" else c.floating()
+    fill = "unit" if s.base == "bernoulli" else None
+    given: Given = {"self": c.tensor(c.shape(), kind, fill)}
+    ranges = {"p": c.one(0.0, 0.5, 0.9), "low": c.one(0, -5), "high": c.one(1, 100)}
+    return given | {name: n for name, n in ranges.items() if s.param(name)}
+
+
 # --- Reductions and what goes along a dimension --------------------------------------
 
 
