@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernels/cpu/linalg/linalg.cc: matrix products, batched or not.  A transposed operand is passed to
-// BLAS as such; only other layouts are copied.
-#include "base/checked.h"
+// kernels/cpu/linalg/linalg.cc: matrix products, batched or not, by our own loops or OpenBLAS's.
+// Transposed operands are taken as such; only other layouts are copied.
 #include "dispatcher/library.h"
 #include "kernels/cpu/linalg/blas.h"
+#include "kernels/cpu/linalg/gemm.h"
 #include "scheduler/parallel.h"
-#include "scheduler/stop_point.h"
 #include "tensor/strided_loop.h"
 
 namespace pkg {
@@ -46,81 +45,88 @@ struct Product {
   int64_t batches, m, n, k;
 };
 
-// Integer products have no BLAS; the i-l-j order writes rows.
-template <class T>
-void plain_product(const Product& p, const Matrices& a, const Matrices& b, const T* x,
-                   const T* y, T* to) {
-  const int64_t xr = a.transposed ? 1 : a.leading, xc = a.transposed ? a.leading : 1;
-  const int64_t yr = b.transposed ? 1 : b.leading, yc = b.transposed ? b.leading : 1;
-  with_isa([=] {
-    StopCounter stop;
-    for (int64_t i = 0; i < p.m; ++i) {
-      for (int64_t l = 0; l < p.k; ++l) {
-        stop(p.n);
-        const T factor = x[i * xr + l * xc];
-        for (int64_t j = 0; j < p.n; ++j) {
-          T& sum = to[i * p.n + j];
-          sum = T(wraps(sum) + wraps(factor) * wraps(y[l * yr + j * yc]));
-        }
-      }
-    }
-  });
+template <class S>
+gemm::Strided<S> strided(const Matrices& m, int64_t at) {
+  const int64_t row = m.transposed ? 1 : m.leading, column = m.transposed ? m.leading : 1;
+  return {m.tensor.data<S>() + at * m.step, row, column};
 }
 
-// to = a @ b of each batch, or to += a @ b.
-template <class T>
-void multiply(const Product& p, const Matrices& a, const Matrices& b, T* to, bool add) {
-  if (p.batches * p.m * p.n == 0) return;
-  const T *xs = a.tensor.data<T>(), *ys = b.tensor.data<T>();
-  if (!add && (p.k == 0 || !std::is_floating_point_v<T>)) {
-    std::fill_n(to, p.batches * p.m * p.n, T(0));
+// Runs f(type computed in, type of the elements, result of that type): 16-bit floats are
+// computed as float, integers modulo 2^32 or 2^64.
+template <class F>
+void computed(Tensor& out, F f) {
+  const DType dtype = out.dtype();
+  const bool small = is_reduced(dtype) || dtype == DType::Int8 || dtype == DType::UInt8;
+  if (!small) {
+    switch (dtype) {
+      case DType::Float32: return f(TypeTag<float>{}, TypeTag<float>{}, out.data<float>());
+      case DType::Float64: return f(TypeTag<double>{}, TypeTag<double>{}, out.data<double>());
+      case DType::Int32:
+        return f(TypeTag<uint32_t>{}, TypeTag<int32_t>{},
+                 reinterpret_cast<uint32_t*>(out.data<int32_t>()));
+      case DType::Int64:
+        return f(TypeTag<uint64_t>{}, TypeTag<int64_t>{},
+                 reinterpret_cast<uint64_t*>(out.data<int64_t>()));
+      default: detail::unsupported_dtype("matmul", dtype);
+    }
   }
-  if (p.k == 0) return;
+  Tensor wide = empty(out.sizes(), is_reduced(dtype) ? DType::Float32 : DType::Int32);
+  const auto whole = [&] { return reinterpret_cast<uint32_t*>(wide.data<int32_t>()); };
+  switch (dtype) {
+    case DType::Float16: f(TypeTag<float>{}, TypeTag<Half>{}, wide.data<float>()); break;
+    case DType::BFloat16: f(TypeTag<float>{}, TypeTag<BFloat16>{}, wide.data<float>()); break;
+    case DType::Int8: f(TypeTag<uint32_t>{}, TypeTag<int8_t>{}, whole()); break;
+    default: f(TypeTag<uint32_t>{}, TypeTag<uint8_t>{}, whole());
+  }
+  copy_into(out, wide);
+}
+
+// to = start + a @ b of each batch; `start` is for all batches.
+template <class T, class S>
+void multiply(const Product& p, const Matrices& a, const Matrices& b, gemm::Start<T> start,
+              T* to) {
+  if (p.batches * p.m * p.n == 0) return;
+  if (p.k == 0) {
+    for (int64_t i = 0; i < p.batches * p.m; ++i) {
+      if (start.data) std::copy_n(start.data + i % p.m * start.row_step, p.n, to + i * p.n);
+      else std::fill_n(to + i * p.n, p.n, T(0));
+    }
+    return;
+  }
   const auto run = [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      const T *x = xs + i * a.step, *y = ys + i * b.step;
       T* out = to + i * p.m * p.n;
-      if constexpr (std::is_floating_point_v<T>) {
-        blas::gemm(a.transposed, b.transposed, p.m, p.n, p.k, x, a.leading, y, b.leading,
-                   out, p.n, T(add ? 1 : 0));
-      } else {
-        plain_product(p, a, b, x, y, out);
+      if constexpr (std::is_floating_point_v<S>) {
+        if (!gemm::best_here()) {
+          for (int64_t r = 0; start.data && r < p.m; ++r) {
+            std::copy_n(start.data + r * start.row_step, p.n, out + r * p.n);
+          }
+          blas::gemm(a.transposed, b.transposed, p.m, p.n, p.k, a.tensor.data<T>() + i * a.step,
+                     a.leading, b.tensor.data<T>() + i * b.step, b.leading, out, p.n,
+                     T(start.data ? 1 : 0));
+          continue;
+        }
       }
+      gemm::multiply<T, S>(strided<S>(a, i), strided<S>(b, i), p.m, p.n, p.k, start, out, p.n);
     }
   };
   // Small products are shared out whole; gemm itself cuts a large one.
   const double work = double(p.m) * double(p.n) * double(p.k);
   if (p.batches == 1 || work > 2e6) return run(0, p.batches);
-  parallel_for(0, p.batches, int64_t(std::max(1.0, 1e5 / work)), run);
-}
-
-// Runs f<T>(to) for the type computed in: 16-bit floats go through float32.
-template <class F>
-void computed(Tensor& out, F f) {
-  if (is_reduced(out.dtype())) {
-    Tensor wide = empty(out.sizes(), DType::Float32);
-    f(TypeTag<float>{}, wide);
-    return copy_into(out, wide);
-  }
-  visit_compute("matmul", out.dtype(), [&]<class T>(TypeTag<T> tag) {
-    if constexpr (std::is_same_v<T, bool>) detail::unsupported_dtype("matmul", DType::Bool);
-    else f(tag, out);
-  });
+  parallel_for(0, p.batches, int64_t(std::max(1.0, 5e5 / work)), run);
 }
 
 void bmm_kernel(Tensor& out, const Tensor& a, const Tensor& b) {
-  computed(out, [&]<class T>(TypeTag<T>, Tensor& to) {
-    multiply({a.sizes()[0], a.sizes()[1], b.sizes()[2], a.sizes()[2]},
-             as_matrices(as_dtype(a, to.dtype())), as_matrices(as_dtype(b, to.dtype())),
-             to.data<T>(), false);
+  computed(out, [&]<class T, class S>(TypeTag<T>, TypeTag<S>, T* to) {
+    multiply<T, S>({a.sizes()[0], a.sizes()[1], b.sizes()[2], a.sizes()[2]}, as_matrices(a),
+                   as_matrices(b), {}, to);
   });
 }
 
 void mm_kernel(Tensor& out, const Tensor& a, const Tensor& b) {
-  computed(out, [&]<class T>(TypeTag<T>, Tensor& to) {
-    multiply({1, a.sizes()[0], b.sizes()[1], a.sizes()[1]},
-             as_matrices(as_dtype(a, to.dtype())), as_matrices(as_dtype(b, to.dtype())),
-             to.data<T>(), false);
+  computed(out, [&]<class T, class S>(TypeTag<T>, TypeTag<S>, T* to) {
+    multiply<T, S>({1, a.sizes()[0], b.sizes()[1], a.sizes()[1]}, as_matrices(a), as_matrices(b),
+                   {}, to);
   });
 }
 
@@ -128,18 +134,19 @@ void linear_kernel(Tensor& out, const Tensor& input, const Tensor& weight,
                    const Tensor& bias) {
   const int64_t n = weight.ndim() == 2 ? weight.sizes()[0] : 1;
   const int64_t m = n ? out.numel() / n : 0;
-  computed(out, [&]<class T>(TypeTag<T>, Tensor& to) {
-    if (bias.defined()) {  // the product is added to rows of biases
-      const Tensor dense = as_contiguous(as_dtype(bias, to.dtype()));
-      const T* b = dense.data<T>();
-      T* y = to.data<T>();
-      if (bias.numel() != n) std::fill_n(y, m * n, b[0]);
-      else for (int64_t i = 0; i < m; ++i) std::copy_n(b, n, y + i * n);
+  computed(out, [&]<class T, class S>(TypeTag<T>, TypeTag<S>, T* to) {
+    // The sums begin with the biases: one row for all.
+    std::vector<T, PoolAllocator<T>> row;
+    if (bias.defined()) {
+      const Tensor dense = as_contiguous(bias);
+      const S* b = dense.data<S>();
+      row.resize(size_t(n));
+      for (int64_t j = 0; j < n; ++j) row[size_t(j)] = T(b[bias.numel() == n ? j : 0]);
     }
-    Matrices w = as_rows(as_dtype(weight, to.dtype()));
+    Matrices w = as_rows(weight);
     w.transposed = !w.transposed;
-    multiply({1, m, n, input.sizes().back()}, as_rows(as_dtype(input, to.dtype())), w,
-             to.data<T>(), bias.defined());
+    multiply<T, S>({1, m, n, input.sizes().back()}, as_rows(input), w,
+                   {row.empty() ? nullptr : row.data(), 0}, to);
   });
 }
 

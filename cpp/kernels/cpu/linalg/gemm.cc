@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernels/cpu/linalg/gemm.cc: blocks of a product, and its share of each thread.
+#include "kernels/cpu/linalg/gemm.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/half.h"
+#include "kernels/cpu/linalg/tiles.h"
+#include "scheduler/parallel.h"
+#include "scheduler/scheduler.h"
+#include "scheduler/stop_point.h"
+#include "tensor/allocator.h"
+
+namespace pkg::gemm {
+namespace {
+
+// Products below which a second thread does not pay, and rows of b that lie in the
+// first-level cache as they are.
+constexpr double kWorth = 2e6;
+constexpr int64_t kNear = 32768;
+
+// Memory of one call, not initialised.
+template <class T>
+class Scratch {
+ public:
+  explicit Scratch(int64_t n)
+      : bytes_(size_t(n) * sizeof(T)), data_(static_cast<T*>(allocate(bytes_))) {}
+  ~Scratch() { deallocate(data_, bytes_); }
+  Scratch(const Scratch&) = delete;
+  T* data() const { return data_; }
+
+ private:
+  size_t bytes_;
+  T* data_;
+};
+
+template <class T, class S>
+void product(Strided<S> a, Strided<S> b, int64_t m, int64_t n, int64_t k, Start<T> start, T* c,
+             int64_t row_step) {
+  const int64_t width = strip_columns<T>(), height = panel_rows();
+  const int64_t blocks = (k + kDepth - 1) / kDepth, deepest = (k + blocks - 1) / blocks;
+  // Rows of b that are read a few times only, or are near, need no packing.
+  const bool in_place =
+      std::is_same_v<T, S> && b.column_step == 1 &&
+      (m <= 2 * height || deepest * b.row_step * int64_t(sizeof(T)) <= kNear);
+  const int64_t whole = in_place ? n / width * width : 0;
+  constexpr int64_t block_columns = kBlockBytes / sizeof(T);
+  const int64_t most = in_place ? width : std::min(block_columns, n + width - 1);
+  const Scratch<T> rows(height * kRowStep), columns(most * deepest);
+  int64_t places[kDepth], packed_places[kDepth];
+  for (int64_t p = 0; p < deepest; ++p) {
+    places[p] = p * b.row_step;
+    packed_places[p] = p * width;
+  }
+  Strip<T> strips[kMostStrips];
+  for (int64_t j = 0; j < n; j += block_columns) {
+    const int64_t count = std::min(block_columns, n - j);
+    for (int64_t block = 0; block < blocks; ++block) {
+      const int64_t p = k * block / blocks, depth = k * (block + 1) / blocks - p;
+      const Start<T> from = block ? Start<T>{c, row_step} : start;
+      T* packed = columns.data();
+      for (int64_t s = 0; s < count; s += width) {
+        if constexpr (std::is_same_v<T, S>) {
+          if (j + s < whole) {
+            strips[s / width] = {b.at(p, j + s).data, places};
+            continue;
+          }
+        }
+        pack(b.at(p, j + s), depth, std::min(width, count - s), width, packed, width);
+        strips[s / width] = {packed, packed_places};
+        packed += depth * width;
+      }
+      for (int64_t i = 0; i < m; i += height) {
+        const int64_t some = std::min(height, m - i);
+        pack(a.at(i, p), some, depth, depth, rows.data(), kRowStep);
+        for (int64_t r = some; r < height; ++r) {
+          std::fill_n(rows.data() + r * kRowStep, depth, T(0));
+        }
+        multiply_panel<T>(rows.data(), some, count, depth, strips, from.at(i, j),
+                          c + i * row_step + j, row_step);
+      }
+      stop_point();
+    }
+  }
+}
+
+}  // namespace
+
+template <class T, class S>
+void multiply(Strided<S> a, Strided<S> b, int64_t m, int64_t n, int64_t k, Start<T> start, T* c,
+              int64_t row_step) {
+  if (n == 1) {
+    return multiply_vector(a, m, k, b.data, b.row_step, start.data, start.row_step, c, row_step);
+  }
+  if (m == 1) {
+    return multiply_vector(b.transposed(), n, k, a.data, a.column_step, start.data, 1, c, 1);
+  }
+  const int threads = num_threads();
+  const double work = double(m) * double(n) * double(k);
+  if (threads == 1 || work < kWorth || in_parallel_region()) {
+    return product(a, b, m, n, k, start, c, row_step);
+  }
+  // Strips of the longer side, one per thread: each strip reads the other operand once.
+  const bool by_rows = m >= n;
+  const int64_t size = by_rows ? m : n, unit = by_rows ? panel_rows() : strip_columns<T>();
+  const int64_t strip = ((size + threads - 1) / threads + unit - 1) / unit * unit;
+  parallel_for(0, (size + strip - 1) / strip, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t at = i * strip, count = std::min(strip, size - at);
+      if (by_rows) {
+        product(a.at(at, 0), b, count, n, k, start.at(at, 0), c + at * row_step, row_step);
+      } else {
+        product(a, b.at(0, at), m, count, k, start.at(0, at), c + at, row_step);
+      }
+    }
+  });
+}
+
+#define PKG_MULTIPLY(T, S)                                                                \
+  template void multiply(Strided<S>, Strided<S>, int64_t, int64_t, int64_t, Start<T>, T*, \
+                         int64_t);
+PKG_FORALL_PRODUCT_TYPES(PKG_MULTIPLY)
+#undef PKG_MULTIPLY
+
+}  // namespace pkg::gemm

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernels/cpu/linalg/gemv.cc: matrix times vector, at the speed of reading the matrix.
+#include <algorithm>
+#include <vector>
+
+#include "base/half.h"
+#include "base/isa.h"
+#include "kernels/cpu/linalg/gemm.h"
+#include "scheduler/parallel.h"
+#include "tensor/small_vector.h"
+
+namespace pkg::gemm {
+namespace {
+
+constexpr int64_t kVectors = 4;  // of sums of a row
+constexpr int64_t kElements = 1 << 17;  // of the matrix, below which a thread does not pay
+constexpr int64_t kBlock = 1024;     // sums of columns, in the first-level cache
+
+// Sum of products of dense vectors.
+template <class T, class S>
+inline T dot(const S* __restrict a, const T* __restrict x, int64_t n) {
+  constexpr int64_t kLanes = 64 / sizeof(T), kStep = kVectors * kLanes;
+  T lanes[kVectors][kLanes];
+#pragma GCC unroll 4
+  for (int64_t v = 0; v < kVectors; ++v) {
+    for (int64_t l = 0; l < kLanes; ++l) lanes[v][l] = 0;
+  }
+  int64_t i = 0;
+  for (; i + kStep <= n; i += kStep) {
+#pragma GCC unroll 4
+    for (int64_t v = 0; v < kVectors; ++v) {
+#pragma omp simd
+      for (int64_t l = 0; l < kLanes; ++l) {
+        lanes[v][l] += T(a[i + v * kLanes + l]) * x[i + v * kLanes + l];
+      }
+    }
+  }
+  T sums[kLanes];
+  for (int64_t l = 0; l < kLanes; ++l) {
+    sums[l] = (lanes[0][l] + lanes[1][l]) + (lanes[2][l] + lanes[3][l]);
+  }
+  for (; i + kLanes <= n; i += kLanes) {
+#pragma omp simd
+    for (int64_t l = 0; l < kLanes; ++l) sums[l] += T(a[i + l]) * x[i + l];
+  }
+  T total = 0;
+  for (; i < n; ++i) total += T(a[i]) * x[i];
+  for (int64_t half = kLanes / 2; half > 0; half /= 2) {
+    for (int64_t l = 0; l < half; ++l) sums[l] += sums[l + half];
+  }
+  return total + sums[0];
+}
+
+// sums[j] += x[0] * a(0, j) + ... + x[3] * a(3, j), rows `step` apart.
+template <class T, class S>
+inline void add_four(const S* __restrict a, int64_t step, const T* x, int64_t n,
+                     T* __restrict sums) {
+  const S *b = a + step, *c = b + step, *d = c + step;
+  const T p = x[0], q = x[1], r = x[2], s = x[3];
+#pragma omp simd
+  for (int64_t j = 0; j < n; ++j) {
+    sums[j] += p * T(a[j]) + q * T(b[j]) + r * T(c[j]) + s * T(d[j]);
+  }
+}
+
+// `count` elements of matrix @ x whose columns lie dense: sums of scaled columns.
+template <class T, class S>
+inline void by_columns(Strided<S> matrix, int64_t count, int64_t columns, const T* x, T* sums) {
+  for (int64_t j = 0; j < count; ++j) sums[j] = 0;
+  int64_t p = 0;
+  const S* at = matrix.data;
+  for (; p + 4 <= columns; p += 4, at += 4 * matrix.column_step) {
+    add_four(at, matrix.column_step, x + p, count, sums);
+  }
+  for (; p < columns; ++p, at += matrix.column_step) {
+    const T factor = x[p];
+#pragma omp simd
+    for (int64_t j = 0; j < count; ++j) sums[j] += factor * T(at[j]);
+  }
+}
+
+}  // namespace
+
+template <class T, class S>
+void multiply_vector(Strided<S> matrix, int64_t rows, int64_t columns, const S* x_in,
+                     int64_t x_step, const T* start, int64_t start_step, T* y, int64_t y_step) {
+  std::vector<T, PoolAllocator<T>> dense;
+  const T* x;
+  if constexpr (std::is_same_v<T, S>) x = x_step == 1 ? x_in : nullptr;
+  else x = nullptr;
+  if (!x) {
+    dense.resize(size_t(columns));
+    with_isa([&, to = dense.data()] {
+      for (int64_t i = 0; i < columns; ++i) to[i] = T(x_in[i * x_step]);
+    });
+    x = dense.data();
+  }
+  const int64_t grain = std::max<int64_t>(1, kElements / std::max<int64_t>(1, columns));
+  const auto put = [=](int64_t i, T sum) {
+    y[i * y_step] = start ? start[i * start_step] + sum : sum;
+  };
+  if (matrix.row_step == 1 && matrix.column_step != 1) {
+    const int64_t blocks = (rows + kBlock - 1) / kBlock;
+    parallel_for(0, blocks, (grain + kBlock - 1) / kBlock, [=](int64_t begin, int64_t end) {
+      with_isa([=] {
+        T sums[kBlock];
+        for (int64_t i = begin * kBlock; i < std::min(end * kBlock, rows); i += kBlock) {
+          const int64_t count = std::min(kBlock, rows - i);
+          by_columns(matrix.at(i, 0), count, columns, x, sums);
+          for (int64_t j = 0; j < count; ++j) put(i + j, sums[j]);
+        }
+      });
+    });
+    return;
+  }
+  parallel_for(0, rows, grain, [=](int64_t begin, int64_t end) {
+    with_isa([=] {
+      for (int64_t i = begin; i < end; ++i) {
+        const S* row = matrix.data + i * matrix.row_step;
+        if (matrix.column_step == 1) {
+          put(i, dot(row, x, columns));
+        } else {
+          T sum = 0;
+          for (int64_t p = 0; p < columns; ++p) sum += T(row[p * matrix.column_step]) * x[p];
+          put(i, sum);
+        }
+      }
+    });
+  });
+}
+
+#define PKG_MULTIPLY_VECTOR(T, S)                                                       \
+  template void multiply_vector(Strided<S>, int64_t, int64_t, const S*, int64_t, const T*, \
+                                int64_t, T*, int64_t);
+PKG_FORALL_PRODUCT_TYPES(PKG_MULTIPLY_VECTOR)
+#undef PKG_MULTIPLY_VECTOR
+
+}  // namespace pkg::gemm

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernels/cpu/linalg/tiles.cc: tiles of sums in registers, for each instruction set's number of
+// them, as plain loops over constants.
+#include "kernels/cpu/linalg/tiles.h"
+
+#include <algorithm>
+#include <type_traits>
+
+#include "base/half.h"
+#include "base/isa.h"
+
+namespace pkg::gemm {
+namespace {
+
+// Rows of a tile, of smaller ones for what is left, and bytes of its rows: two vectors.
+struct V4 { static constexpr int rows = 14, some = 8, few = 4, bytes = 128; };
+struct V3 { static constexpr int rows = 6, some = 4, few = 2, bytes = 64; };
+struct Baseline { static constexpr int rows = 4, some = 4, few = 2, bytes = 32; };
+
+// c = start + a @ b for R x W elements.
+template <int R, int W, class T>
+inline void tile(int64_t depth, const T* __restrict a, Strip<T> b, Start<T> start, T* c,
+                 int64_t row_step) {
+  T sum[R][W];
+#pragma GCC unroll 16
+  for (int i = 0; i < R; ++i) {
+    for (int j = 0; j < W; ++j) sum[i][j] = 0;
+  }
+  for (int64_t p = 0; p < depth; ++p) {
+    const T* __restrict row = b.data + b.places[p];
+#pragma GCC unroll 16
+    for (int i = 0; i < R; ++i) {
+#pragma omp simd
+      for (int j = 0; j < W; ++j) sum[i][j] += a[i * kRowStep + p] * row[j];
+    }
+  }
+  if (start.data) {
+#pragma GCC unroll 16
+    for (int i = 0; i < R; ++i) {
+#pragma omp simd
+      for (int j = 0; j < W; ++j) {
+        c[i * row_step + j] = start.data[i * start.row_step + j] + sum[i][j];
+      }
+    }
+  } else {
+#pragma GCC unroll 16
+    for (int i = 0; i < R; ++i) {
+#pragma omp simd
+      for (int j = 0; j < W; ++j) c[i * row_step + j] = sum[i][j];
+    }
+  }
+}
+
+// The same for its first m rows and n columns.
+template <int R, int W, class T>
+inline void tile_part(int64_t m, int64_t n, int64_t depth, const T* a, Strip<T> b,
+                      Start<T> start, T* c, int64_t row_step) {
+  if (m == R && n == W) return tile<R, W>(depth, a, b, start, c, row_step);
+  T whole[R * W];
+  tile<R, W, T>(depth, a, b, {}, whole, W);
+  for (int64_t i = 0; i < m; ++i) {
+    for (int64_t j = 0; j < n; ++j) {
+      const T sum = whole[i * W + j];
+      c[i * row_step + j] = start.data ? start.data[i * start.row_step + j] + sum : sum;
+    }
+  }
+}
+
+// All strips times one panel, by tiles of R rows, narrow ones at the end.
+template <int R, int W, class T>
+inline void panel(const T* packed, int64_t rows, int64_t n, int64_t depth,
+                  const Strip<T>* strips, Start<T> start, T* c, int64_t row_step) {
+  for (int64_t j = 0; j < n; j += W) {
+    const int64_t columns = std::min<int64_t>(W, n - j);
+    const Strip<T> b = strips[j / W];
+    if (columns > W / 2) {
+      tile_part<R, W>(rows, columns, depth, packed, b, start.at(0, j), c + j, row_step);
+    } else {
+      tile_part<R, W / 2>(rows, columns, depth, packed, b, start.at(0, j), c + j, row_step);
+    }
+  }
+}
+
+// Runs f(level) compiled for the level in use.
+template <class F>
+inline decltype(auto) with_level(F f) {
+#ifdef PKG_TARGET_V3
+  if (isa() == Isa::V4) {
+    auto run = [&] { f(V4()); };
+    return detail::run_v4(run);
+  }
+  if (isa() == Isa::V3) {
+    auto run = [&] { f(V3()); };
+    return detail::run_v3(run);
+  }
+#endif
+  auto run = [&] { f(Baseline()); };
+  return detail::run_baseline(run);
+}
+
+// Four columns of memory, each dense, become four elements in each row.
+template <class T>
+inline void transpose_four(const T* from, int64_t from_step, int64_t rows, T* to, int64_t step) {
+  typedef T Four __attribute__((vector_size(4 * sizeof(T)), aligned(sizeof(T)), may_alias));
+  const auto four = [=](int64_t column, int64_t r) {
+    return reinterpret_cast<const Four*>(from + column * from_step + r);
+  };
+  int64_t r = 0;
+  for (; r + 4 <= rows; r += 4) {
+    const Four a = *four(0, r), b = *four(1, r), c = *four(2, r), d = *four(3, r);
+    const Four ab = __builtin_shufflevector(a, b, 0, 4, 1, 5),
+               cd = __builtin_shufflevector(c, d, 0, 4, 1, 5),
+               ab2 = __builtin_shufflevector(a, b, 2, 6, 3, 7),
+               cd2 = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+    T* out = to + r * step;
+    *reinterpret_cast<Four*>(out) = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
+    *reinterpret_cast<Four*>(out + step) = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+    *reinterpret_cast<Four*>(out + 2 * step) = __builtin_shufflevector(ab2, cd2, 0, 1, 4, 5);
+    *reinterpret_cast<Four*>(out + 3 * step) = __builtin_shufflevector(ab2, cd2, 2, 3, 6, 7);
+  }
+  for (; r < rows; ++r) {
+    for (int64_t i = 0; i < 4; ++i) to[r * step + i] = from[i * from_step + r];
+  }
+}
+
+template <class T, class S>
+inline void pack_here(Strided<S> from, int64_t rows, int64_t columns, int64_t width,
+                      T* __restrict to, int64_t step) {
+  int64_t c = 0;
+  if (from.column_step == 1) {
+    for (int64_t r = 0; r < rows; ++r) {
+      const S* __restrict row = from.data + r * from.row_step;
+      for (int64_t i = 0; i < columns; ++i) to[r * step + i] = T(row[i]);
+    }
+    c = columns;
+  } else if (from.row_step == 1) {
+    for (; c + 4 <= columns; c += 4) {
+      const S* at = from.data + c * from.column_step;
+      if constexpr (std::is_same_v<T, S>) {
+        transpose_four(at, from.column_step, rows, to + c, step);
+      } else {
+        T converted[4][kDepth];
+        for (int64_t i = 0; i < 4; ++i) {
+          for (int64_t r = 0; r < rows; ++r) converted[i][r] = T(at[i * from.column_step + r]);
+        }
+        transpose_four(converted[0], kDepth, rows, to + c, step);
+      }
+    }
+  }
+  for (; c < columns; ++c) {
+    const S* at = from.data + c * from.column_step;
+    for (int64_t r = 0; r < rows; ++r) to[r * step + c] = T(at[r * from.row_step]);
+  }
+  if (columns == width) return;
+  for (int64_t r = 0; r < rows; ++r) {
+    for (c = columns; c < width; ++c) to[r * step + c] = T(0);
+  }
+}
+
+}  // namespace
+
+bool best_here() { return isa() == Isa::V4; }
+
+int64_t panel_rows() {
+  return isa() == Isa::V4 ? V4::rows : isa() == Isa::V3 ? V3::rows : Baseline::rows;
+}
+
+template <class T>
+int64_t strip_columns() {
+  const int bytes = isa() == Isa::V4 ? V4::bytes : isa() == Isa::V3 ? V3::bytes : Baseline::bytes;
+  return bytes / int64_t(sizeof(T));
+}
+
+template <class T>
+void multiply_panel(const T* packed, int64_t rows, int64_t n, int64_t depth,
+                    const Strip<T>* strips, Start<T> start, T* c, int64_t row_step) {
+  with_level([&](auto level) {
+    using Level = decltype(level);
+    constexpr int W = Level::bytes / sizeof(T);
+    if (rows > Level::some) {
+      panel<Level::rows, W>(packed, rows, n, depth, strips, start, c, row_step);
+    } else if (rows > Level::few) {
+      panel<Level::some, W>(packed, rows, n, depth, strips, start, c, row_step);
+    } else {
+      panel<Level::few, W>(packed, rows, n, depth, strips, start, c, row_step);
+    }
+  });
+}
+
+template <class T, class S>
+void pack(Strided<S> from, int64_t rows, int64_t columns, int64_t width, T* to, int64_t step) {
+  with_isa([=] { pack_here(from, rows, columns, width, to, step); });
+}
+
+#define PKG_PANEL(T)                                                                    \
+  template int64_t strip_columns<T>();                                                  \
+  template void multiply_panel(const T*, int64_t, int64_t, int64_t, const Strip<T>*, Start<T>, \
+                               T*, int64_t);
+PKG_PANEL(float)
+PKG_PANEL(double)
+PKG_PANEL(uint32_t)
+PKG_PANEL(uint64_t)
+#undef PKG_PANEL
+#define PKG_PACK(T, S) \
+  template void pack(Strided<S>, int64_t, int64_t, int64_t, T*, int64_t);
+PKG_FORALL_PRODUCT_TYPES(PKG_PACK)
+#undef PKG_PACK
+
+}  // namespace pkg::gemm

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernels/cpu/nn/conv_sums.h: planes of weighted sums over taps, from tiles of the source.
+#pragma once
+
+#include "kernels/cpu/nn/conv_tile.h"
+
+namespace pkg::conv {
+
+inline constexpr double kSumsWorth = 3e5;  // multiply-adds that are worth a chunk of their own
+
+// Sums over some taps, to outputs `first_y`, `first_x` and every step-th from there.
+template <class T>
+struct Part {
+  std::vector<Tap> taps;
+  const T* weight;  // rows x (channels * taps), for each group
+  int64_t first_y, first_x;
+  Tensor packed;  // the same in panels
+};
+
+// What is computed for each sample: `rows` planes of h x w for each group.
+template <class T>
+struct Correlation {
+  Source source;
+  std::vector<Part<T>> parts;
+  int64_t groups, rows, h, w, step_y, step_x;
+  const T* bias;
+
+  int64_t depth(const Part<T>& part) const {
+    return source.channels * int64_t(part.taps.size());
+  }
+  // In units of gemm::kRowStep: a panel's rows, for each block of its depth.
+  int64_t panels() const { return (rows + gemm::panel_rows() - 1) / gemm::panel_rows(); }
+  int64_t blocks(const Part<T>& part) const {
+    return (depth(part) + gemm::kDepth - 1) / gemm::kDepth;
+  }
+  const T* packed(const Part<T>& part, int64_t group, int64_t row, int64_t block) const {
+    const int64_t panel = group * panels() + row / gemm::panel_rows();
+    return part.packed.template data<T>() +
+           (panel * blocks(part) + block) * gemm::panel_rows() * gemm::kRowStep;
+  }
+  void pack() {
+    for (Part<T>& part : parts) {
+      const int64_t height = gemm::panel_rows(), k = depth(part);
+      part.packed =
+          empty(Shape{groups * panels() * blocks(part) * height * gemm::kRowStep}, dtype_of<T>);
+      parallel_for(0, groups * panels(), 1 + kGrain / (1 + k * height), [&](int64_t begin,
+                                                                            int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          const int64_t group = i / panels(), row = i % panels() * height;
+          for (int64_t block = 0; block < blocks(part); ++block) {
+            const int64_t p = k * block / blocks(part);
+            const int64_t terms = k * (block + 1) / blocks(part) - p;
+            T* to = const_cast<T*>(packed(part, group, row, block));
+            const int64_t some = std::min(height, rows - row);
+            gemm::pack(gemm::Strided<T>{part.weight + (group * rows + row) * k + p, k, 1}, some,
+                       terms, terms, to, gemm::kRowStep);
+            for (int64_t r = some; r < height; ++r) {
+              std::fill_n(to + r * gemm::kRowStep, terms, T(0));
+            }
+          }
+        }
+      });
+    }
+  }
+};
+
+// sums[i] of `count` outputs, for one row of weights: too few for the tiles of products.
+template <class T>
+void sum_of_taps(const T* weight, int64_t depth, const T* tile, const int64_t* places,
+                 int64_t count, T* sums) {
+  constexpr int64_t kVectors = 4, kLanes = 64 / sizeof(T);
+  with_isa([=] {
+    // Beyond `count` there is room for whole steps, in the tile and in the sums.
+    for (int64_t i = 0; i < count; i += kVectors * kLanes) {
+      T lanes[kVectors][kLanes];
+#pragma GCC unroll 4
+      for (int64_t v = 0; v < kVectors; ++v) {
+        for (int64_t l = 0; l < kLanes; ++l) lanes[v][l] = 0;
+      }
+      for (int64_t p = 0; p < depth; ++p) {
+        const T* __restrict at = tile + places[p] + i;
+        const T factor = weight[p];
+#pragma GCC unroll 4
+        for (int64_t v = 0; v < kVectors; ++v) {
+#pragma omp simd
+          for (int64_t l = 0; l < kLanes; ++l) lanes[v][l] += factor * at[v * kLanes + l];
+        }
+      }
+#pragma GCC unroll 4
+      for (int64_t v = 0; v < kVectors; ++v) {
+#pragma omp simd
+        for (int64_t l = 0; l < kLanes; ++l) sums[i + v * kLanes + l] = lanes[v][l];
+      }
+    }
+  });
+}
+
+template <class T>
+class SumWorker {
+ public:
+  SumWorker(const Correlation<T>& c, int64_t most_rows)
+      : c_(c), step_(most_rows * c.source.width() + 64),
+        tile_(c.source, most_rows, c.source.channels),
+        sums_(empty(Shape{gemm::panel_rows() * step_}, dtype_of<T>)) {}
+
+  // Planes first..last of a group, outputs from row `row` on.
+  void run(const T* source, T* out, int64_t group, int64_t first, int64_t last, int64_t row,
+           int64_t rows) {
+    const Source& s = c_.source;
+    tile_.load(source + group * s.channels * s.h * s.w, s.channels, row, rows);
+    const int64_t count = (rows - 1) * s.width() + s.grid_w, panel = gemm::panel_rows();
+    for (const Part<T>& part : c_.parts) {
+      const int64_t depth = c_.depth(part);
+      tile_.places(part.taps, s.channels, places_);
+      const T* weight = part.weight + group * c_.rows * depth;
+      const int64_t some = c_.rows == 1 ? 1 : panel;
+      for (int64_t i = first; i < last; i += some) {
+        const int64_t height = std::min(some, last - i);
+        if (some == 1 || depth == 0) {
+          for (int64_t r = 0; r < height; ++r) {
+            sum_of_taps(weight + (i + r) * depth, depth, tile_.data(), places_.data(), count,
+                        sums_.data<T>() + r * step_);
+          }
+        } else {
+          products(part, group, i, height, count);
+        }
+        for (int64_t r = 0; r < height; ++r) {
+          const int64_t plane = group * c_.rows + i + r;
+          put(part, r, out + plane * c_.h * c_.w, row, rows, c_.bias ? c_.bias[plane] : T(0));
+        }
+      }
+    }
+  }
+
+ private:
+  // The sums of a panel.
+  void products(const Part<T>& part, int64_t group, int64_t row, int64_t height,
+                int64_t count) {
+    const int64_t width = gemm::strip_columns<T>(), depth = c_.depth(part);
+    const int64_t blocks = c_.blocks(part);
+    T* sums = sums_.data<T>();
+    strips_.resize(size_t((count + width - 1) / width));
+    for (int64_t block = 0; block < blocks; ++block) {
+      const int64_t p = depth * block / blocks, terms = depth * (block + 1) / blocks - p;
+      for (size_t s = 0; s < strips_.size(); ++s) {
+        strips_[s] = {tile_.data() + int64_t(s) * width, places_.data() + p};
+      }
+      gemm::multiply_panel<T>(c_.packed(part, group, row, block), height, count, terms,
+                              strips_.data(), {block ? sums : nullptr, step_}, sums, step_);
+    }
+  }
+  // The sums of one plane, without those that nobody wants, to the result.
+  void put(const Part<T>& part, int64_t r, T* plane, int64_t row, int64_t rows, T bias) {
+    const T* sums = sums_.data<T>() + r * step_;
+    const int64_t width = c_.source.width();
+    const int64_t columns = (c_.w - part.first_x + c_.step_x - 1) / c_.step_x;
+    with_isa([&, this] {
+      for (int64_t t = 0; t < rows; ++t) {
+        const int64_t y = (row + t) * c_.step_y + part.first_y;
+        if (y >= c_.h) break;
+        T* to = plane + y * c_.w + part.first_x;
+        const T* from = sums + t * width;
+        if (c_.step_x == 1) {
+          for (int64_t x = 0; x < columns; ++x) to[x] = from[x] + bias;
+        } else {
+          for (int64_t x = 0; x < columns; ++x) to[x * c_.step_x] = from[x] + bias;
+        }
+      }
+    });
+  }
+
+  const Correlation<T>& c_;
+  const int64_t step_;
+  Tile<T> tile_;
+  Tensor sums_;
+  std::vector<int64_t> places_;
+  std::vector<gemm::Strip<T>> strips_;
+};
+
+// All samples, cut into groups, tiles and, where those are few, into planes of the result:
+// sums have the same bits however they are cut.
+template <class T>
+void run(Correlation<T>& c, int64_t n, const T* source, T* out) {
+  if (c.rows > 1) c.pack();
+  const Source& s = c.source;
+  const int64_t rows = rows_per_tile(s), tiles = (s.grid_h + rows - 1) / rows;
+  const int64_t panels = (c.rows + gemm::panel_rows() - 1) / gemm::panel_rows();
+  const int64_t wanted = 2 * num_threads();
+  const int64_t cuts = num_threads() == 1 || n * tiles * c.groups >= wanted
+                           ? 1 : std::min(panels, wanted);
+  double depth = 0;
+  for (const auto& part : c.parts) depth += double(c.depth(part));
+  const double work = depth * double(c.rows * rows * s.width()) / double(cuts);
+  const int64_t grain = int64_t(std::clamp(kSumsWorth / work, 1.0, 1e6));
+  parallel_for(0, n * tiles * c.groups * cuts, grain, [&](int64_t begin, int64_t end) {
+    SumWorker<T> worker(c, rows);
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t cut = i % cuts, group = i / cuts % c.groups,
+                    tile = i / cuts / c.groups % tiles, sample = i / cuts / c.groups / tiles;
+      const auto bound = [&](int64_t k) {
+        return std::min(c.rows, panels * k / cuts * gemm::panel_rows());
+      };
+      worker.run(source + sample * c.groups * s.channels * s.h * s.w,
+                 out + sample * c.groups * c.rows * c.h * c.w, group, bound(cut),
+                 bound(cut + 1), tile * rows, std::min(rows, s.grid_h - tile * rows));
+      stop_point();
+    }
+  });
+}
+
+}  // namespace pkg::conv

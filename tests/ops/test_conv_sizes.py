@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Convolution and its gradients around the limits of tiles, against float64 sums."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import pkg
+from pkg._binding import core
+
+# Panels have 14, 6 or 4 maps, strips up to 32 outputs, blocks 256 products (28 channels
+# of 3x3 are less, 29 more), tiles 1024 outputs.
+CASES = [  # image (N, C, H, W), maps, kernel, options
+    ((1, 1, 5, 5), 1, (1, 1), {}),
+    ((2, 3, 6, 15), 13, (3, 3), {"padding": 1}),
+    ((2, 28, 4, 16), 14, (3, 3), {"padding": 1}),
+    ((3, 29, 5, 17), 15, (3, 3), {"padding": 1}),
+    ((1, 2, 9, 31), 29, (2, 3), {"padding": (0, 1)}),
+    ((1, 60, 3, 33), 5, (3, 3), {"padding": 1}),
+    ((2, 2, 41, 40), 3, (3, 3), {"padding": 1}),
+    ((1, 1, 3, 1100), 2, (3, 5), {"padding": (1, 2)}),
+    ((1, 300, 2, 7), 2, (1, 1), {}),
+    ((2, 3, 20, 21), 8, (7, 7), {"stride": 2, "padding": 3}),
+    ((2, 5, 11, 10), 6, (3, 2), {"stride": (3, 2), "padding": 1}),
+    ((1, 3, 9, 9), 4, (1, 1), {"stride": 2}),
+    ((1, 3, 9, 12), 4, (2, 2), {"stride": (4, 5)}),
+    ((1, 3, 13, 12), 4, (3, 3), {"stride": 2, "dilation": (2, 3), "padding": 2}),
+    ((2, 4, 8, 9), 6, (3, 3), {"groups": 2, "padding": 2}),
+    ((2, 5, 9, 65), 5, (3, 3), {"groups": 5, "padding": 1}),
+    ((1, 5, 9, 16), 10, (3, 3), {"groups": 5, "stride": 2, "padding": 1}),
+    ((1, 1, 300, 3), 1, (5, 2), {"padding": (4, 0)}),
+    ((1, 2, 1, 70), 17, (1, 9), {"padding": (0, 4), "dilation": (1, 2)}),
+]
+
+
+@pytest.fixture(params=["baseline", "v3", "v4"])
+def level(request):
+    before = core.isa_name()
+    try:
+        core.set_isa(request.param)
+    except ValueError:
+        pytest.skip(f"this CPU has no {request.param}")
+    yield request.param
+    core.set_isa(before)
+
+
+def pair(value):
+    return value if isinstance(value, tuple) else (value, value)
+
+
+def reference(x, w, g, stride=1, padding=0, dilation=1, groups=1):
+    """Result and both gradients, one place of the kernel after the other."""
+    (sh, sw), (ph, pw), (dh, dw) = pair(stride), pair(padding), pair(dilation)
+    padded = np.pad(x, ((0, 0), (0, 0), (ph, ph), (pw, pw)))
+    o, c, kh, kw = w.shape
+    each = o // groups
+    out, dx, dweight = np.zeros_like(g), np.zeros_like(padded), np.zeros_like(w)
+    for group, i, j in itertools.product(range(groups), range(kh), range(kw)):
+        maps = slice(group * each, group * each + each)
+        seen = (
+            slice(None),
+            slice(group * c, group * c + c),
+            slice(i * dh, i * dh + (g.shape[2] - 1) * sh + 1, sh),
+            slice(j * dw, j * dw + (g.shape[3] - 1) * sw + 1, sw),
+        )
+        at = w[maps, :, i, j]
+        out[:, maps] += np.einsum("oc,nchw->nohw", at, padded[seen])
+        dx[seen] += np.einsum("oc,nohw->nchw", at, g[:, maps])
+        dweight[maps, :, i, j] = np.einsum("nohw,nchw->oc", g[:, maps], padded[seen])
+    return out, dx[:, :, ph : ph + x.shape[2], pw : pw + x.shape[3]], dweight
+
+
+def case(image, maps, kernel, options, dtype):
+    """Small whole numbers, whose sums are exact."""
+    rng = np.random.default_rng(0)
+    shape = (maps, image[1] // options.get("groups", 1), *kernel)
+    x, w = (rng.integers(-2, 3, s).astype(dtype) for s in (image, shape))
+    inputs = [pkg.tensor(a, requires_grad=True) for a in (x, w)]
+    out = pkg.conv2d(*inputs, None, **options)
+    g = rng.integers(-2, 3, tuple(out.shape)).astype(dtype)
+    out.backward(pkg.tensor(g))
+    return (x, w, g), (out.detach(), inputs[0].grad, inputs[1].grad)
+
+
+@pytest.mark.parametrize(("image", "maps", "kernel", "options"), CASES)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_values_and_gradients(image, maps, kernel, options, dtype, level):
+    given, got = case(image, maps, kernel, options, dtype)
+    for a, b in zip(got, reference(*(a.astype("float64") for a in given), **options)):
+        np.testing.assert_array_equal(a.numpy(), b)
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+@pytest.mark.parametrize(("image", "maps", "kernel", "options"), CASES[1::2])
+def test_threads_change_no_bit(image, maps, kernel, options, threads):
+    rng = np.random.default_rng(1)
+    shape = (maps, image[1] // options.get("groups", 1), *kernel)
+    arrays = [rng.standard_normal(s).astype("float32") for s in (image, shape)]
+    results, before = [], pkg.get_num_threads()
+    try:
+        for n in (1, threads):
+            pkg.set_num_threads(n)
+            inputs = [pkg.tensor(a, requires_grad=True) for a in arrays]
+            out = pkg.conv2d(*inputs, None, **options)
+            (out * out).sum().backward()
+            results.append(
+                [t.numpy() for t in (out.detach(), *(i.grad for i in inputs))]
+            )
+    finally:
+        pkg.set_num_threads(before)
+    for a, b in zip(*results):
+        assert (a == b).all()
+
+
+def test_what_is_not_seen_spreads_nowhere():
+    """Sums beyond the end of a row are nobody's, also where the image is not finite."""
+    x = np.ones((1, 2, 6, 20), "float32")
+    x[0, 0, 2, 19], x[0, 1, 5, 0] = np.nan, np.inf
+    w = np.ones((3, 2, 3, 3), "float32")
+    inputs = [pkg.tensor(a, requires_grad=True) for a in (x, w)]
+    out = pkg.conv2d(*inputs, None)
+    bad = ~np.isfinite(out.detach().numpy()[0, 0])
+    want = np.zeros((4, 18), bool)
+    want[0:3, 17] = want[3, 0] = True
+    assert (bad == want).all()
+    g = np.ones(out.shape, "float32")
+    out.backward(pkg.tensor(g))
+    assert np.isfinite(inputs[0].grad.numpy()).all()
+    finite = np.isfinite(inputs[1].grad.numpy()[0])
+    assert finite[0].tolist() == [[True, True, False]] * 3
+    assert finite[1].tolist() == [[True] * 3] * 2 + [[False, True, True]]
