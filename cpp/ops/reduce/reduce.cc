@@ -124,9 +124,11 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       });
   m.def("count_nonzero(Tensor self, int[]? dim=None) -> Tensor")
       .doc("How many elements over dim are not zero, as int64.")
-      .composite([](const Tensor& self, const Dims& dim) {
-        return sum(ne(self, Tensor(0)), dim, false);
-      });
+      .shape([](const Tensor& self, const Dims& dim) {
+        return Spec{reduced_shape("count_nonzero", self, dim, false), DType::Int64,
+                    self.device()};
+      })
+      .non_differentiable();
 }
 
 }  // namespace

@@ -1,81 +1,73 @@
 // SPDX-License-Identifier: Apache-2.0
 // kernels/cpu/reduce/norm.cc: vector norms, accumulated in double.
 #include <cmath>
-#include <limits>
 
 #include "dispatcher/library.h"
-#include "kernels/cpu/reduce/reduce_layout.h"
+#include "kernels/cpu/reduce/extreme.h"
+#include "kernels/cpu/reduce/numbers.h"
 
 namespace pkg {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
+enum class Power { Zero, One, Two, Any };
 
-// Sum of f(|x|): eight independent lanes keep the adder busy.
-template <class T, class F>
-double lane_sum(const T* x, int64_t n, int64_t step, F f) {
-  constexpr int kLanes = 8;
-  double lanes[kLanes] = {};
-  int64_t i = 0;
-  if (step == 1) {
-    for (; i + kLanes <= n; i += kLanes) {
-      for (int k = 0; k < kLanes; ++k) lanes[k] += f(std::abs(double(x[i + k])));
-    }
+// Sums of powers of sizes.
+template <Power power, class T>
+struct PowerSum {
+  using In = T;
+  using Local = double;
+  using State = double;
+  static constexpr State start = 0;
+  static Local identity() { return 0; }
+  static Local load(In x, double p) {
+    const double v = x;
+    if constexpr (power == Power::Zero) return v != 0;
+    else if constexpr (power == Power::One) return std::abs(v);
+    else if constexpr (power == Power::Two) return v * v;
+    else return std::pow(std::abs(v), p);
   }
-  for (; i < n; ++i) lanes[i % kLanes] += f(std::abs(double(x[i * step])));
-  double total = 0;
-  for (double lane : lanes) total += lane;
-  return total;
-}
-
-// NaN, once met, stays.
-template <bool Max, class T>
-double extreme(const T* x, int64_t n, int64_t step) {
-  double best = Max ? 0 : kInf;
-  for (int64_t i = 0; i < n; ++i) {
-    const double size = std::abs(double(x[i * step]));
-    if ((Max ? size > best : size < best) || size != size) best = size;
-    if (best != best) break;
+  static Local combine(Local a, Local b) { return a + b; }
+  static constexpr int64_t kRun = 1024;
+  static Local run(const In* x, int64_t n, double p) {
+    return sum_of<Local>(n, [=](int64_t i) { return load(x[i], p); });
   }
-  return best;
-}
-
-template <class T>
-double norm_of(const T* x, int64_t n, int64_t step, double ord) {
-  // Of one element |x|, whose power may overflow, whatever the order.
-  if (n == 1 && ord != 0) return std::abs(double(*x));
-  if (ord == kInf) return extreme<true>(x, n, step);
-  if (ord == -kInf) return extreme<false>(x, n, step);
-  double total = 0;
-  with_isa([&] {
-    if (ord == 2) total = lane_sum(x, n, step, [](double v) { return v * v; });
-    else if (ord == 1) total = lane_sum(x, n, step, [](double v) { return v; });
-    else if (ord == 0) total = lane_sum(x, n, step, [](double v) { return double(v != 0); });
-  });
-  if (ord == 0 || ord == 1) return total;
-  if (ord == 2) return std::sqrt(total);
-  return std::pow(lane_sum(x, n, step, [=](double v) { return std::pow(v, ord); }),
-                  1 / ord);
-}
+  static void absorb(State& state, Local x) { state += x; }
+  static void merge(State& state, State later) { state += later; }
+};
 
 void vector_norm_kernel(Tensor& out, const Tensor& self, const Scalar& ord,
                         const Dims& dim, bool, std::optional<DType>) {
-  const DType type = is_reduced(out.dtype()) ? DType::Float32 : out.dtype();
-  const Layout in = lay_out(as_dtype(self, type), dim);
-  Tensor to = out.dtype() == type ? out : empty(out.sizes(), type);
   const double p = ord.to<double>();
-  visit_floating("linalg_vector_norm", type, [&]<class T>(TypeTag<T>) {
-    const T* x = in.data.data<T>();
-    T* result = to.data<T>();
-    const int64_t step = in.columns ? in.outer : 1, next = in.columns ? 1 : in.reduced;
-    const int64_t grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, in.reduced));
-    parallel_for(0, in.outer, grain, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        result[i] = T(norm_of(x + i * next, in.reduced, step, p));
-      }
-    });
+  const int64_t each = out.numel() ? self.numel() / out.numel() : 0;
+  visit_floating("linalg_vector_norm",
+                 out.dtype() == DType::Float64 ? DType::Float64 : DType::Float32,
+                 [&]<class T>(TypeTag<T>) {
+    const auto reduce = [&]<class F>(TypeTag<F>, auto root) {
+      const Fold fold = FoldLoops<F>::fold(dtype_of<T>, p);
+      run_fold(self, dim, fold, {&out}, [&](const void* from, void* const* to, int64_t n) {
+        auto* states = static_cast<const typename F::State*>(from);
+        for (int64_t i = 0; i < n; ++i) {
+          const double norm = root(double(states[i]));
+          write_numbers(&norm, static_cast<char*>(to[0]) + i * itemsize(out.dtype()),
+                        out.dtype(), 1);
+        }
+      });
+    };
+    const auto same = [](double total) { return total; };
+    // Of one element |x|, whose power may overflow, whatever the order.
+    if ((each == 1 && p != 0) || (std::isinf(p) && p > 0)) {
+      return reduce(TypeTag<Extreme<true, T, true>>(), same);
+    }
+    if (std::isinf(p)) return reduce(TypeTag<Extreme<false, T, true>>(), same);
+    if (p == 0) return reduce(TypeTag<PowerSum<Power::Zero, T>>(), same);
+    if (p == 1) return reduce(TypeTag<PowerSum<Power::One, T>>(), same);
+    if (p == 2) {
+      return reduce(TypeTag<PowerSum<Power::Two, T>>(),
+                    [](double s) { return std::sqrt(s); });
+    }
+    reduce(TypeTag<PowerSum<Power::Any, T>>(),
+           [=](double s) { return std::pow(s, 1 / p); });
   });
-  if (!to.is_same(out)) copy_into(out, to);
 }
 
 PKG_LIBRARY_IMPL(pkg, CPU, m) { m.impl("linalg_vector_norm", vector_norm_kernel); }

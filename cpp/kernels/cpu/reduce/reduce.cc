@@ -1,110 +1,150 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernels/cpu/reduce/reduce.cc: sums, products and logic over dimensions.
-#include "base/checked.h"
+// kernels/cpu/reduce/reduce.cc: sums, products and counts over dimensions.
+#include <cstring>
+
 #include "dispatcher/library.h"
-#include "kernels/cpu/reduce/reduce_layout.h"
-#include "kernels/cpu/rows.h"
+#include "kernels/cpu/reduce/fold_loops.h"
+#include "kernels/cpu/reduce/numbers.h"
 
 namespace pkg {
 namespace {
 
-// Blocks keep the error of float small.
-template <class Acc, class T>
-Acc sum_row(const T* x, int64_t n) {
-  using Wide = decltype(wraps(Acc()));
-  constexpr int64_t block = 1024;
-  Wide total = 0;
-  for (int64_t at = 0; at < n; at += block) {
-    total += row_sum<Wide>(std::min(block, n - at),
-                           [x = x + at](int64_t i) { return Wide(Acc(x[i])); });
+template <class T>
+struct Sum {
+  using In = T;
+  using Local = std::conditional_t<std::is_floating_point_v<T>, T, uint64_t>;
+  using State = std::conditional_t<std::is_floating_point_v<T>, double, uint64_t>;
+  static constexpr State start = 0;
+  static Local identity() { return 0; }
+  static Local load(In x, double) { return Local(x); }
+  static Local combine(Local a, Local b) { return a + b; }
+  static constexpr int64_t kRun = 2048;
+  static Local run(const In* x, int64_t n, double) {
+    return sum_of<Local>(n, [=](int64_t i) { return Local(x[i]); });
   }
-  return Acc(total);
-}
+  static void absorb(State& state, Local x) { state += State(x); }
+  static void merge(State& state, State later) { state += later; }
+};
 
 template <class T>
-using Sum = std::conditional_t<std::is_floating_point_v<T>, T, int64_t>;
+struct Product {
+  using In = T;
+  using Local = std::conditional_t<std::is_floating_point_v<T>, double, uint64_t>;
+  using State = Local;
+  static constexpr State start = 1;
+  static Local identity() { return 1; }
+  static Local load(In x, double) { return Local(x); }
+  static Local combine(Local a, Local b) { return a * b; }
+  static constexpr int64_t kRun = 4096;
+  static Local run(const In* x, int64_t n, double) {
+    return product_of<Local>(n, [=](int64_t i) { return Local(x[i]); });
+  }
+  static void absorb(State& state, Local x) { state *= x; }
+  static void merge(State& state, State later) { state *= later; }
+};
 
-template <class T>
-void sum_all(const Layout& in, Sum<T>* out) {
-  const T* x = in.data.data<T>();
-  const int64_t grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, in.reduced));
-  if (!in.columns) {
-    // One long row is cut into fixed blocks, so that all threads help.
-    constexpr int64_t block = 1 << 16;
-    if (in.outer == 1 && in.reduced > block) {
-      std::vector<Sum<T>> parts(size_t((in.reduced + block - 1) / block));
-      parallel_for(0, int64_t(parts.size()), 1, [&](int64_t begin, int64_t end) {
-        with_isa([&] {
-          for (int64_t i = begin; i < end; ++i) {
-            parts[size_t(i)] = sum_row<Sum<T>>(
-                x + i * block, std::min(block, in.reduced - i * block));
-          }
-        });
-      });
-      *out = sum_row<Sum<T>>(parts.data(), int64_t(parts.size()));
-      return;
+// How many elements have any of the bits `mask`: are not zero.
+template <class T, T mask>
+struct NonZero {
+  using In = T;
+  using Local = T;  // enough for the elements of a block
+  using State = int64_t;
+  static constexpr State start = 0;
+  static Local identity() { return 0; }
+  static Local load(In x, double) { return (x & mask) != 0; }
+  static Local combine(Local a, Local b) { return Local(a + b); }
+  static constexpr int64_t kRun = 8192;
+  static int64_t run(const In* x, int64_t n, double) {
+    int64_t total = 0;
+    constexpr int64_t some = 128;  // a byte can count them
+    for (int64_t at = 0; at < n; at += some) {
+      const int64_t end = std::min(n, at + some);
+      Local count = 0;
+#pragma omp simd reduction(+ : count)
+      for (int64_t i = at; i < end; ++i) count += (x[i] & mask) != 0;
+      total += int64_t(count);
     }
-    parallel_for(0, in.outer, grain, [&](int64_t begin, int64_t end) {
-      with_isa([&] {
-        for (int64_t i = begin; i < end; ++i) {
-          out[i] = sum_row<Sum<T>>(x + i * in.reduced, in.reduced);
-        }
-      });
-    });
-    return;
+    return total;
   }
-  parallel_for(0, in.outer, std::max<int64_t>(grain, 64), [&](int64_t begin, int64_t end) {
-    with_isa([&] {
-      std::fill(out + begin, out + end, Sum<T>(0));
-      for (int64_t r = 0; r < in.reduced; ++r) {
-        const T* row = x + r * in.outer;
-        for (int64_t i = begin; i < end; ++i) {
-          out[i] = Sum<T>(wraps(out[i]) + wraps(Sum<T>(row[i])));
-        }
-      }
-    });
-  });
+  static void absorb(State& state, int64_t x) { state += x; }
+  static void merge(State& state, State later) { state += later; }
+};
+
+// What sums and products are computed in.
+Fold float_or_int(DType type, const Fold& of_float, const Fold& of_double,
+                  const Fold& of_int) {
+  if (type == DType::Float64) return of_double;
+  return is_floating(type) ? of_float : of_int;
 }
 
 void sum_kernel(Tensor& out, const Tensor& self, const Dims& dim, bool,
-                std::optional<DType> dtype) {
-  DType type = dtype.value_or(self.dtype());
-  if (is_reduced(type)) type = DType::Float32;
-  const Layout in = lay_out(as_dtype(self, type), dim);
-  visit_compute("sum", type, [&]<class T>(TypeTag<T>) {
-    const bool direct = out.dtype() == dtype_of<Sum<T>>;
-    Tensor to = direct ? out : empty(out.sizes(), dtype_of<Sum<T>>);
-    sum_all<T>(in, to.data<Sum<T>>());
-    if (!direct) copy_into(out, to);
+                std::optional<DType>) {
+  const Tensor in = summands(self, out.dtype());
+  const bool floating = is_floating(out.dtype());
+  const Fold fold = float_or_int(floating ? out.dtype() : DType::Int64,
+                                 FoldLoops<Sum<float>>::fold(DType::Float32),
+                                 FoldLoops<Sum<double>>::fold(DType::Float64),
+                                 FoldLoops<Sum<int64_t>>::fold(DType::Int64));
+  run_fold(in, dim, fold, {&out}, [&](const void* states, void* const* to, int64_t n) {
+    if (floating) write_numbers(static_cast<const double*>(states), to[0], out.dtype(), n);
+    else write_numbers(static_cast<const int64_t*>(states), to[0], out.dtype(), n);
   });
 }
 
 void prod_kernel(Tensor& out, const Tensor& self, std::optional<int64_t> dim, bool,
                  std::optional<DType>) {
-  const DType type = is_reduced(out.dtype()) ? DType::Float32 : out.dtype();
-  const Layout in = lay_out(as_dtype(self, type), dim ? Dims(Shape{*dim}) : Dims());
-  Tensor to = out.dtype() == type ? out : empty(out.sizes(), type);
-  visit_compute("prod", type, [&]<class T>(TypeTag<T>) {
-    using Acc = std::conditional_t<std::is_floating_point_v<T>, double, uint64_t>;
-    T* result = to.data<T>();
-    fold<T>(in, [] { return Acc(1); }, [](Acc& acc, int64_t, T x) { acc *= Acc(x); },
-            [&](int64_t i, Acc acc) { result[i] = T(acc); });
+  const Tensor in = summands(self, out.dtype());
+  const bool floating = is_floating(out.dtype());
+  const Fold fold = float_or_int(floating ? out.dtype() : DType::Int64,
+                                 FoldLoops<Product<float>>::fold(DType::Float32),
+                                 FoldLoops<Product<double>>::fold(DType::Float64),
+                                 FoldLoops<Product<int64_t>>::fold(DType::Int64));
+  run_fold(in, dim ? Dims(Shape{*dim}) : Dims(), fold, {&out},
+           [&](const void* states, void* const* to, int64_t n) {
+    if (floating) write_numbers(static_cast<const double*>(states), to[0], out.dtype(), n);
+    else write_numbers(static_cast<const int64_t*>(states), to[0], out.dtype(), n);
   });
-  if (!to.is_same(out)) copy_into(out, to);
+}
+
+// Of the bits as they are; those of a float but the sign.
+template <class T>
+Fold count_bits(DType type) {
+  constexpr T all = T(-1);
+  if (is_floating(type)) return FoldLoops<NonZero<T, T(all >> 1)>>::fold(type);
+  return FoldLoops<NonZero<T, all>>::fold(type);
+}
+Fold count_fold(DType type) {
+  switch (itemsize(type)) {
+    case 1: return FoldLoops<NonZero<uint8_t, 0xff>>::fold(type);
+    case 2: return FoldLoops<NonZero<uint16_t, 0x7fff>>::fold(type);
+    case 4: return count_bits<uint32_t>(type);
+    default: return count_bits<uint64_t>(type);
+  }
+}
+
+void count_nonzero_kernel(Tensor& out, const Tensor& self, const Dims& dim) {
+  run_fold(self, dim, count_fold(self.dtype()), {&out},
+           [](const void* states, void* const* to, int64_t n) {
+             std::memcpy(to[0], states, size_t(n) * sizeof(int64_t));
+           });
 }
 
 template <bool All>
 void logic_kernel(Tensor& out, const Tensor& self, const Dims& dim, bool) {
-  const Layout in = lay_out(as_dtype(self, DType::Bool), dim);
-  bool* result = out.data<bool>();
-  fold<bool>(in, [] { return All; },
-             [](bool& acc, int64_t, bool x) { acc = All ? acc && x : acc || x; },
-             [&](int64_t i, bool acc) { result[i] = acc; });
+  const int64_t whole = All && out.numel() ? self.numel() / out.numel() : 1;
+  run_fold(self, dim, count_fold(self.dtype()), {&out},
+           [=](const void* states, void* const* to, int64_t n) {
+             auto* counts = static_cast<const int64_t*>(states);
+             for (int64_t i = 0; i < n; ++i) {
+               static_cast<bool*>(to[0])[i] = counts[i] >= whole;
+             }
+           });
 }
 
 PKG_LIBRARY_IMPL(pkg, CPU, m) {
   m.impl("sum", sum_kernel);
   m.impl("prod", prod_kernel);
+  m.impl("count_nonzero", count_nonzero_kernel);
   m.impl("all", logic_kernel<true>);
   m.impl("any", logic_kernel<false>);
 }

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernels/cpu/reduce/fold.cc: sorts dimensions by their strides, cuts the results into
+// tiles and long reductions into parts, and walks them.
+//
+// Note [Rows and columns]
+// The dimension with the smallest stride is either reduced, then the rectangles are rows to
+// be reduced each, or it is kept, then they are columns, and neighbours go through the
+// vector units side by side.  Elements that are apart, or of another type, are brought
+// into a rectangle in the first-level cache first.
+#include "kernels/cpu/reduce/fold.h"
+
+#include <array>
+#include <vector>
+
+#include "kernels/cpu/reduce/stage.h"
+#include "scheduler/parallel.h"
+#include "scheduler/stop_point.h"
+#include "tensor/small_vector.h"
+
+namespace pkg {
+namespace {
+
+constexpr int64_t kTileElements = 4096, kTileRows = 256, kTileColumns = 1024;
+constexpr int64_t kPart = 1 << 16;  // elements, of a reduction that is cut
+constexpr int64_t kFewTiles = 8, kMostParts = 64;
+constexpr int64_t kFewElements = 512;  // of a rectangle: going there costs as much
+constexpr int64_t kNarrow = 16;  // columns that are too few for vectors
+
+struct Dim {
+  int64_t size, in, out;  // strides in elements; out is 0 where reduced
+  // Repeated elements are no neighbours.
+  int64_t distance() const { return in ? in : INT64_MAX; }
+};
+using DimList = SmallVector<Dim, 6>;
+const Dim& last(const DimList& dims) { return dims[dims.size() - 1]; }
+
+// The smallest stride last, dimensions that lie behind each other as one.
+void simplify(DimList& dims) {
+  for (size_t i = 1; i < dims.size(); ++i) {
+    for (size_t k = i; k > 0 && dims[k - 1].distance() < dims[k].distance(); --k) {
+      std::swap(dims[k - 1], dims[k]);
+    }
+  }
+  DimList merged;
+  for (const Dim& dim : dims) {
+    if (!merged.empty() && merged.back().in == dim.in * dim.size &&
+        merged.back().out == dim.out * dim.size) {
+      merged.back() = {merged.back().size * dim.size, dim.in, dim.out};
+    } else {
+      merged.push_back(dim);
+    }
+  }
+  dims.clear();
+  for (const Dim& dim : merged) dims.push_back(dim);
+  if (dims.empty()) dims.push_back({1, 0, 0});
+}
+
+// The places of `dims` but the last, as one number that counts them.
+struct Places {
+  const DimList& dims;
+  int64_t count = 1;
+  explicit Places(const DimList& list) : dims(list) {
+    for (size_t d = 0; d + 1 < dims.size(); ++d) count *= dims[d].size;
+  }
+  // Element offsets of place i.
+  void at(int64_t i, int64_t& in, int64_t& out) const {
+    for (size_t d = dims.size() - 1; d-- > 0;) {
+      const int64_t index = i % dims[d].size;
+      i /= dims[d].size;
+      in += index * dims[d].in;
+      out += index * dims[d].out;
+    }
+  }
+};
+
+class Walk {
+ public:
+  Walk(const Tensor& self, const Dims& dim, const Fold& fold,
+       std::initializer_list<const Tensor*> outs, Finish finish)
+      : fold_(fold), finish_(finish), stage_(self.dtype(), fold.type) {
+    for (const Tensor* out : outs) outs_[n_outs_++] = out;
+    const Shape dims = wrap_dims("reduce", dim.value_or(Shape()), self.ndim());
+    int64_t out = 1;
+    for (int64_t d = self.ndim(); d-- > 0;) {
+      const int64_t size = self.sizes()[size_t(d)], in = self.strides()[size_t(d)];
+      const bool gone = std::find(dims.begin(), dims.end(), d) != dims.end();
+      (gone ? reduced_count_ : kept_count_) *= size;
+      if (size != 1) (gone ? reduced_ : kept_).push_back({size, in, gone ? 0 : out});
+      if (!gone) out *= size;
+    }
+    x_ = static_cast<const char*>(self.data());
+    itemsize_ = itemsize(self.dtype());
+  }
+
+  void run() {
+    if (kept_count_ == 0) return;
+    if (reduced_count_ == 0) return nothing();
+    simplify(kept_);
+    simplify(reduced_);
+    columns_ = last(kept_).distance() < last(reduced_).distance();
+    const Dim& unit = columns_ ? last(kept_) : last(reduced_);
+    staged_ = !stage_.none() || (unit.in != 1 && unit.size > 1) ||
+              (columns_ && unit.size < kNarrow && last(reduced_).in != unit.size);
+    if (columns_) {
+      width_ = std::min(unit.size, staged_ ? kTileColumns / 2 : kTileColumns);
+    } else {
+      width_ = std::clamp<int64_t>(kTileElements / unit.size, 1, kTileRows);
+      width_ = std::min(width_, last(kept_).size);
+    }
+    gathers_ = !columns_ && reduced_.size() > 1 && width_ * unit.size < kFewElements;
+    const Places outer(kept_);
+    across_ = (last(kept_).size + width_ - 1) / width_;
+    const int64_t tiles = outer.count * across_;
+    const int64_t total = kept_count_ * reduced_count_;
+    int64_t parts = 1;
+    if (tiles < kFewTiles) {
+      parts = std::clamp<int64_t>(total / tiles / kPart, 1, kMostParts);
+      split_outer_ = gathers_ || Places(reduced_).count >= parts;
+      if (gathers_) parts = std::min(parts, Places(reduced_).count);
+      if (!split_outer_) parts = std::min(parts, last(reduced_).size);
+    }
+    const int64_t each = total / (tiles * parts) + 1;
+    const int64_t grain = std::max<int64_t>(1, kGrain / each);
+    if (parts == 1) {
+      parallel_for(0, tiles, grain, [&](int64_t begin, int64_t end) {
+        States states(width_ * fold_.state);
+        for (int64_t tile = begin; tile < end; ++tile) {
+          reduce(tile, 0, 1, states.data());
+          finish(tile, states.data());
+        }
+      });
+      return;
+    }
+    const int64_t bytes = width_ * fold_.state;
+    States states(tiles * parts * bytes);
+    parallel_for(0, tiles * parts, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        reduce(i / parts, i % parts, parts, states.data() + i * bytes);
+      }
+    });
+    for (int64_t tile = 0; tile < tiles; ++tile) {
+      char* first = states.data() + tile * parts * bytes;
+      for (int64_t part = 1; part < parts; ++part) {
+        fold_.merge(first, first + part * bytes, size_of(tile));
+      }
+      finish(tile, first);
+    }
+  }
+
+ private:
+  // States of a tile: on the stack where they are few.
+  class States {
+   public:
+    explicit States(int64_t bytes) {
+      if (bytes > int64_t(sizeof(few_))) many_.resize(size_t(bytes));
+    }
+    char* data() { return many_.empty() ? few_ : many_.data(); }
+
+   private:
+    alignas(kAlignment) char few_[1024];
+    std::vector<char, PoolAllocator<char>> many_;
+  };
+
+  int64_t size_of(int64_t tile) const {
+    return std::min(width_, last(kept_).size - tile % across_ * width_);
+  }
+  // Where a tile begins, in elements of the input and of the result.
+  void origin(int64_t tile, int64_t& in, int64_t& out) const {
+    Places(kept_).at(tile / across_, in, out);
+    in += tile % across_ * width_ * last(kept_).in;
+    out += tile % across_ * width_ * last(kept_).out;
+  }
+
+  void nothing() {
+    width_ = std::min(kept_count_, kTileColumns);
+    kept_.clear();
+    kept_.push_back({kept_count_, 0, 1});
+    across_ = (kept_count_ + width_ - 1) / width_;
+    States states(width_ * fold_.state);
+    for (int64_t tile = 0; tile < across_; ++tile) {
+      fold_.start(states.data(), size_of(tile));
+      finish(tile, states.data());
+    }
+  }
+
+  void reduce(int64_t tile, int64_t part, int64_t parts, void* states) const {
+    const int64_t n = size_of(tile);
+    fold_.start(states, n);
+    int64_t base = 0, unused = 0;
+    origin(tile, base, unused);
+    const Places others(reduced_);
+    const Dim &kept = last(kept_), &gone = last(reduced_);
+    int64_t begin = 0, end = others.count, from = 0, to = gone.size;
+    if (split_outer_) {
+      begin = others.count * part / parts;
+      end = others.count * (part + 1) / parts;
+    } else {
+      from = gone.size / parts * part + std::min(part, gone.size % parts);
+      to = from + gone.size / parts + (part < gone.size % parts ? 1 : 0);
+    }
+    StopCounter stop;
+    if (gathers_) return gathered(base, begin, end, n, states);
+    for (int64_t i = begin; i < end; ++i) {
+      int64_t in = base;
+      others.at(i, in, unused);
+      const char* x = x_ + (in + from * gone.in) * itemsize_;
+      if (columns_) rectangle(x, gone.in, to - from, kept.in, n, from, states);
+      else rectangle(x, kept.in, n, gone.in, to - from, from, states);
+      if (i + 1 < end) stop(n * (to - from));
+    }
+  }
+
+  // Few short rows, often: all that go to one state are a rectangle of their own.
+  void gathered(int64_t base, int64_t begin, int64_t end, int64_t n, void* to) const {
+    const Places others(reduced_);
+    const Dim &kept = last(kept_), &gone = last(reduced_);
+    const Dim& next = reduced_[reduced_.size() - 2];
+    States states(kTileRows * fold_.state);
+    StopCounter stop;
+    for (int64_t i = begin; i < end;) {
+      const int64_t rows = std::min({next.size - i % next.size, end - i, kTileRows});
+      int64_t in = base, unused = 0;
+      others.at(i, in, unused);
+      for (int64_t k = 0; k < n; ++k) {
+        fold_.start(states.data(), rows);
+        rectangle(x_ + (in + k * kept.in) * itemsize_, next.in, rows, gone.in, gone.size, 0,
+                  states.data());
+        for (int64_t row = 0; row < rows; ++row) {
+          fold_.merge(static_cast<char*>(to) + k * fold_.state,
+                      states.data() + row * fold_.state, 1);
+        }
+      }
+      i += rows;
+      stop(n * rows * gone.size);
+    }
+  }
+
+  // One rectangle, which is brought to rows of neighbours where it is none yet.
+  void rectangle(const char* x, int64_t row_step, int64_t rows, int64_t step, int64_t n,
+                 int64_t first, void* states) const {
+    const auto fold = [&](const void* at, int64_t stride, int64_t count, int64_t length,
+                          int64_t place, int64_t state) {
+      const Block block{at, stride, count, length, place, fold_.parameter};
+      (columns_ ? fold_.columns : fold_.rows)(
+          block, static_cast<char*>(states) + state * fold_.state);
+    };
+    if (!staged_) return fold(x, row_step, rows, n, first, 0);
+    alignas(kAlignment) char buffer[Stage::kBytes];
+    const int64_t room = Stage::kBytes / itemsize(fold_.type);
+    const int64_t length = std::min(n, room), count = std::max<int64_t>(1, room / length);
+    for (int64_t row = 0; row < rows; row += count) {
+      const int64_t some = std::min(count, rows - row);
+      for (int64_t at = 0; at < n; at += length) {
+        const int64_t m = std::min(length, n - at);
+        stage_.bring(x + (row * row_step + at * step) * itemsize_, row_step, some, step, m,
+                     buffer);
+        fold(buffer, m, some, m, first + (columns_ ? row : at), columns_ ? at : row);
+      }
+    }
+  }
+
+  void finish(int64_t tile, const void* states) const {
+    const int64_t n = size_of(tile);
+    int64_t unused = 0, at = 0;
+    origin(tile, unused, at);
+    const int64_t step = last(kept_).out;
+    alignas(kAlignment) char dense[2][kTileColumns * 8];
+    void* to[2] = {};
+    for (size_t k = 0; k < n_outs_; ++k) {
+      to[k] = step == 1 || n == 1
+                  ? static_cast<char*>(outs_[k]->data()) + at * itemsize(outs_[k]->dtype())
+                  : dense[k];
+    }
+    finish_(states, to, n);
+    if (step == 1 || n == 1) return;
+    for (size_t k = 0; k < n_outs_; ++k) {
+      const int64_t size = itemsize(outs_[k]->dtype());
+      Stage::scatter(static_cast<char*>(outs_[k]->data()) + at * size, step, dense[k], size,
+                     n);
+    }
+  }
+
+  const Fold& fold_;
+  const Finish finish_;
+  const Stage stage_;
+  std::array<const Tensor*, 2> outs_{};
+  size_t n_outs_ = 0;
+  DimList kept_, reduced_;
+  int64_t kept_count_ = 1, reduced_count_ = 1;
+  const char* x_;
+  int64_t itemsize_;
+  bool columns_ = false, staged_ = false, split_outer_ = false, gathers_ = false;
+  int64_t width_ = 1, across_ = 1;
+};
+
+}  // namespace
+
+void run_fold(const Tensor& self, const Dims& dim, const Fold& fold,
+              std::initializer_list<const Tensor*> outs, Finish finish) {
+  Walk(self, dim, fold, outs, finish).run();
+}
+
+}  // namespace pkg

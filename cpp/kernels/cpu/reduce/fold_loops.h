@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernels/cpu/reduce/fold_loops.h: the loops of reductions that combine elements in any
+// order, made from a formula F:
+//   In, Local, State       element, what a block is combined in, what lives longer
+//   State start            of no elements
+//   Local identity()       of combine
+//   Local load(In, p)      of an element; p is the parameter of the reduction
+//   Local combine(Local, Local)
+//   absorb(State&, Local)  what a block came to
+//   merge(State&, State)
+//   run(In*, n, p)         at most kRun elements that lie side by side, to be absorbed
+#pragma once
+
+#include <algorithm>
+
+#include "base/isa.h"
+#include "kernels/cpu/reduce/fold.h"
+
+namespace pkg {
+
+/// Sum of f(i) for i below n, in as many lanes as there are, twice: the second
+/// addition does not wait for the first.
+template <class T, class F>
+inline T sum_of(int64_t n, F f) {
+  T a = 0, b = 0;
+  const int64_t half = n / 2;
+#pragma omp simd reduction(+ : a, b)
+  for (int64_t i = 0; i < half; ++i) {
+    a += f(i);
+    b += f(i + half);
+  }
+  return a + b + (n % 2 ? f(n - 1) : T(0));
+}
+template <class T, class F>
+inline T product_of(int64_t n, F f) {
+  T a = 1, b = 1;
+  const int64_t half = n / 2;
+#pragma omp simd reduction(* : a, b)
+  for (int64_t i = 0; i < half; ++i) {
+    a *= f(i);
+    b *= f(i + half);
+  }
+  return a * b * (n % 2 ? f(n - 1) : T(1));
+}
+
+template <class F>
+struct FoldLoops {
+  using In = typename F::In;
+  using Local = typename F::Local;
+  using State = typename F::State;
+
+  static constexpr int64_t kDepth = 64;  // elements combined before they are absorbed
+  static constexpr int64_t kShort = 33;  // a row that is not worth vectors
+  static constexpr int64_t kWide = 1024, kNarrow = 64;  // columns
+
+  static void start(void* states, int64_t n) {
+    std::fill_n(static_cast<State*>(states), n, F::start);
+  }
+  static void merge(void* states, const void* later, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) {
+      F::merge(static_cast<State*>(states)[i], static_cast<const State*>(later)[i]);
+    }
+  }
+
+  static void rows(const Block& block, void* to) {
+    auto* states = static_cast<State*>(to);
+    auto* x = static_cast<const In*>(block.x);
+    with_isa([=, b = block] {
+      if (b.n < kShort) {
+        for (int64_t i = 0; i < b.rows; ++i) {
+          const In* row = x + i * b.stride;
+          Local total = F::load(row[0], b.parameter);
+          for (int64_t k = 1; k < b.n; ++k) {
+            total = F::combine(total, F::load(row[k], b.parameter));
+          }
+          F::absorb(states[i], total);
+        }
+        return;
+      }
+      for (int64_t i = 0; i < b.rows; ++i) {
+        for (int64_t at = 0; at < b.n; at += F::kRun) {
+          const int64_t n = std::min(F::kRun, b.n - at);
+          F::absorb(states[i], F::run(x + i * b.stride + at, n, b.parameter));
+        }
+      }
+    });
+  }
+
+  static void columns(const Block& block, void* to) {
+    auto* states = static_cast<State*>(to);
+    with_isa([=, b = block]() mutable {
+      // Few columns that lie behind each other: several rows side by side are as many.
+      if (b.stride == b.n && b.n < kNarrow) {
+        const int64_t copies = std::min(b.rows, kWide / 2 / b.n);
+        const int64_t rows = b.rows / copies;
+        if (copies > 1) {
+          strip(b, rows, b.n * copies, states);
+          b.x = static_cast<const In*>(b.x) + rows * copies * b.n;
+          b.rows -= rows * copies;
+        }
+      }
+      if (b.rows) strip(b, b.rows, b.n, states);
+    });
+  }
+
+  static constexpr Fold fold(DType type, double parameter = 0) {
+    return {type, int64_t(sizeof(State)), start, rows, columns, merge, parameter};
+  }
+
+ private:
+  static void take(Local& total, In x, double p) {
+    total = F::combine(total, F::load(x, p));
+  }
+
+  // `wide` columns, column j being one of result j % n.
+  static void strip(const Block& b, int64_t rows, int64_t wide, State* states) {
+    Local local[kWide];
+    const int64_t step = wide == b.n ? b.stride : wide;
+    const double p = b.parameter;
+    auto* x = static_cast<const In*>(b.x);
+    for (int64_t row = 0; row < rows; row += kDepth) {
+      const int64_t end = std::min(rows, row + kDepth);
+      for (int64_t j = 0; j < wide; ++j) local[j] = F::identity();
+      int64_t r = row;
+      for (; r + 4 <= end; r += 4) {
+        const In *x0 = x + r * step, *x1 = x0 + step, *x2 = x1 + step, *x3 = x2 + step;
+        for (int64_t j = 0; j < wide; ++j) {
+          const Local a = F::combine(F::load(x0[j], p), F::load(x1[j], p));
+          const Local c = F::combine(F::load(x2[j], p), F::load(x3[j], p));
+          local[j] = F::combine(local[j], F::combine(a, c));
+        }
+      }
+      for (; r < end; ++r) {
+        const In* x0 = x + r * step;
+        for (int64_t j = 0; j < wide; ++j) take(local[j], x0[j], p);
+      }
+      for (int64_t at = 0; at < wide; at += b.n) {
+        for (int64_t j = 0; j < b.n; ++j) F::absorb(states[j], local[at + j]);
+      }
+    }
+  }
+};
+
+}  // namespace pkg

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernels/cpu/reduce/place.cc: where the largest and smallest elements are: the first of
+// equals, the first NaN if there is one.
+#include "dispatcher/library.h"
+#include "kernels/cpu/reduce/extreme.h"
+#include "kernels/cpu/reduce/numbers.h"
+
+namespace pkg {
+namespace {
+
+template <bool Max, class T>
+struct PlaceLoops {
+  struct State {
+    T value;
+    int64_t at;  // -1 where nothing was seen
+  };
+  // As wide as an element, so that both are compared and chosen in the same lanes.
+  using Index = std::conditional_t<
+      sizeof(T) == 1, int8_t, std::conditional_t<sizeof(T) == 4, int32_t, int64_t>>;
+  static constexpr int64_t kDepth = 64, kWide = 1024, kNarrow = 64, kShort = 12;
+  static constexpr int64_t kRun = 2048;
+
+  static bool beats(T x, T best) {
+    return (Max ? x > best : x < best) | ((x != x) & (best == best));
+  }
+  static void absorb(State& state, T value, int64_t at) {
+    const bool same =
+        value == state.value || (value != value && state.value != state.value);
+    if (state.at < 0 || beats(value, state.value) || (same && at < state.at)) {
+      state = {value, at};
+    }
+  }
+
+  static void start(void* states, int64_t n) {
+    std::fill_n(static_cast<State*>(states), n, State{T(), -1});
+  }
+  static void merge(void* states, const void* later, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) {
+      const State& other = static_cast<const State*>(later)[i];
+      if (other.at >= 0) absorb(static_cast<State*>(states)[i], other.value, other.at);
+    }
+  }
+
+  // The first place of `value` or, where that is NaN, of NaN.
+  static int64_t find(const T* x, int64_t n, T value) {
+    constexpr int64_t some = 64;
+    int64_t at = 0;
+    for (; at + some <= n; at += some) {
+      int found = 0;
+      for (int64_t i = 0; i < some; ++i) {
+        found |= (x[at + i] == value) | ((x[at + i] != x[at + i]) & (value != value));
+      }
+      if (found) break;
+    }
+    while (!(x[at] == value || (x[at] != x[at] && value != value))) ++at;
+    return at;
+  }
+
+  static void rows(const Block& block, void* to) {
+    auto* states = static_cast<State*>(to);
+    auto* x = static_cast<const T*>(block.x);
+    with_isa([=, b = block] {
+      for (int64_t i = 0; i < b.rows; ++i) {
+        const T* row = x + i * b.stride;
+        if (b.n < kShort) {
+          T best = row[0];
+          int64_t at = 0;
+          for (int64_t k = 1; k < b.n; ++k) {
+            const bool better = beats(row[k], best);
+            best = better ? row[k] : best;
+            at = better ? k : at;
+          }
+          absorb(states[i], best, b.first + at);
+          continue;
+        }
+        for (int64_t at = 0; at < b.n; at += kRun) {
+          const int64_t n = std::min(kRun, b.n - at);
+          const T best = Extreme<Max, T>::run(row + at, n, 0);
+          if (states[i].at < 0 || beats(best, states[i].value)) {
+            states[i] = {best, b.first + at + find(row + at, n, best)};
+          }
+        }
+      }
+    });
+  }
+
+  static void columns(const Block& block, void* to) {
+    auto* states = static_cast<State*>(to);
+    with_isa([=, b = block]() mutable {
+      // See FoldLoops::columns.
+      if (b.stride == b.n && b.n < kNarrow) {
+        const int64_t copies = std::min(b.rows, kWide / 2 / b.n);
+        const int64_t rows = b.rows / copies;
+        if (copies > 1) {
+          strip(b, rows, copies, states);
+          b.x = static_cast<const T*>(b.x) + rows * copies * b.n;
+          b.first += rows * copies;
+          b.rows -= rows * copies;
+        }
+      }
+      if (b.rows) strip(b, b.rows, 1, states);
+    });
+  }
+
+  static constexpr Fold fold() {
+    return {dtype_of<T>, int64_t(sizeof(State)), start, rows, columns, merge};
+  }
+
+ private:
+  static void strip(const Block& b, int64_t rows, int64_t copies, State* states) {
+    T best[kWide];
+    Index where[kWide];
+    const int64_t wide = b.n * copies, step = copies == 1 ? b.stride : wide;
+    auto* x = static_cast<const T*>(b.x);
+    for (int64_t row = 0; row < rows; row += kDepth) {
+      const int64_t depth = std::min(kDepth, rows - row);
+      std::copy_n(x + row * step, wide, best);
+      std::fill_n(where, wide, Index(0));
+      for (int64_t r = 1; r < depth; ++r) {
+        const T* next = x + (row + r) * step;
+        for (int64_t j = 0; j < wide; ++j) {
+          const bool better = beats(next[j], best[j]);
+          best[j] = better ? next[j] : best[j];
+          where[j] = better ? Index(r) : where[j];
+        }
+      }
+      for (int64_t c = 0; c < copies; ++c) {
+        for (int64_t j = 0; j < b.n; ++j) {
+          const int64_t k = c * b.n + j;
+          absorb(states[j], best[k], b.first + (row + where[k]) * copies + c);
+        }
+      }
+    }
+  }
+};
+
+template <bool Max>
+void arg_kernel(Tensor& out, const Tensor& self, std::optional<int64_t> dim, bool) {
+  // Places in the whole tensor count row by row.
+  const Tensor in = dim ? self : as_contiguous(self);
+  const auto run = [&]<class T>(TypeTag<T>) {
+    using Loops = PlaceLoops<Max, T>;
+    const Fold fold = Loops::fold();
+    run_fold(in, dim ? Dims(Shape{*dim}) : Dims(), fold, {&out},
+             [](const void* states, void* const* to, int64_t n) {
+               for (int64_t i = 0; i < n; ++i) {
+                 static_cast<int64_t*>(to[0])[i] =
+                     static_cast<const typename Loops::State*>(states)[i].at;
+               }
+             });
+  };
+  visit_compute("argmax", is_reduced(self.dtype()) ? DType::Float32 : self.dtype(),
+                [&]<class T>(TypeTag<T> tag) {
+    if constexpr (std::is_same_v<T, bool>) run(TypeTag<uint8_t>());
+    else run(tag);
+  });
+}
+
+PKG_LIBRARY_IMPL(pkg, CPU, m) {
+  m.impl("argmax", arg_kernel<true>);
+  m.impl("argmin", arg_kernel<false>);
+}
+
+}  // namespace
+}  // namespace pkg

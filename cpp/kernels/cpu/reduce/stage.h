@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernels/cpu/reduce/stage.h: brings a rectangle of elements, whatever their strides and
+// type, to dense rows of the type that is computed in.
+#pragma once
+
+#include <cstdint>
+
+#include "base/dtype.h"
+
+namespace pkg {
+
+class Stage {
+ public:
+  static constexpr int64_t kBytes = 32768;  // with what is read it stays in the first cache
+
+  Stage(DType from, DType to);
+  /// Whether the types are the same.
+  bool none() const { return !convert_; }
+  /// `rows` rows of n elements, `row_step` and `step` elements apart, dense to `out`.
+  void bring(const char* x, int64_t row_step, int64_t rows, int64_t step, int64_t n,
+             char* out) const;
+  /// n dense elements of `itemsize` bytes to places `step` elements apart.
+  static void scatter(char* to, int64_t step, const char* from, int64_t itemsize,
+                      int64_t n);
+
+ private:
+  void (*convert_)(const char* from, char* to, int64_t n) = nullptr;
+  int64_t from_, to_;  // bytes of an element
+};
+
+}  // namespace pkg

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reductions of every layout around the limits of their blocks, against NumPy."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import pkg
+from pkg import Tensor
+
+DTYPES = [
+    "float32",
+    "float64",
+    "float16",
+    "bfloat16",
+    "int64",
+    "int32",
+    "uint8",
+    "int8",
+    "bool",
+]
+FLOATS = DTYPES[:4]
+# Rows and columns: short rows, lanes, blocks, tiles, parts, each with a neighbour.
+LENGTHS = [1, 2, 11, 12, 15, 16, 17, 63, 64, 65, 127, 128, 129, 1023, 1025, 2049, 4097]
+RELATIVE = {"float32": 2e-6, "float64": 1e-13, "float16": 2e-3, "bfloat16": 1.6e-2}
+
+
+def values(dtype: str, shape: tuple[int, ...], seed: int = 0) -> Tensor:
+    rng = np.random.default_rng(seed)
+    if dtype in FLOATS:
+        # Of one sign, so that a relative bound holds; exact in 16 bits.
+        x = pkg.tensor(rng.integers(1, 9, shape) / 8.0)
+    else:
+        x = pkg.tensor(rng.integers(0, 2 if dtype == "bool" else 7, shape))
+    return x.to(getattr(pkg, dtype))
+
+
+def layouts(x: Tensor):
+    """The same values as they may lie in memory."""
+    n = x.ndim
+    turned = tuple(reversed(range(n)))
+    yield "dense", x
+    yield "transposed", x.permute(*turned).contiguous().permute(*turned)
+    yield "sliced", pkg.cat([x, x], n - 1)[..., : x.shape[-1]]
+    yield "stepped", pkg.stack([x, x], n).select(n, 1)
+    if n > 2:
+        yield (
+            "permuted",
+            x.permute(*range(1, n), 0).contiguous().permute(n - 1, *range(n - 1)),
+        )
+        yield "expanded", x[:1].expand(*x.shape)
+
+
+def check(name, result, expected, dtype="float64"):
+    result = (
+        result.to(pkg.float64).numpy() if result.dtype != pkg.bool else result.numpy()
+    )
+    assert result.shape == np.shape(expected), name
+    bound = RELATIVE.get(dtype, 0)
+    np.testing.assert_allclose(result, expected, rtol=bound, err_msg=name)
+
+
+def wide(x: Tensor) -> np.ndarray:
+    return x.to(pkg.float64).numpy()
+
+
+def counted(x: Tensor) -> np.ndarray:
+    return x.to(pkg.int64).numpy() if str(x.dtype)[4:] not in FLOATS else wide(x)
+
+
+SUMS = ["sum", "amax", "amin", "any", "all", "count_nonzero"]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", SUMS)
+def test_lengths(name, dtype):
+    for n in LENGTHS:
+        for shape in [(3, n), (n, 3), (n, 17), (2, n, 2)]:
+            for layout, x in layouts(values(dtype, shape, n)):
+                a = counted(x)
+                for dim in range(len(shape)):
+                    expected = getattr(np, name)(a, axis=dim)
+                    where = f"{name} {dtype} {shape} {layout} dim={dim}"
+                    check(where, getattr(x, name)(dim), expected, dtype)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", ["sum", "amax", "count_nonzero"])
+def test_several_dimensions(name, dtype):
+    shape = (5, 6, 7, 9)
+    for layout, x in layouts(values(dtype, shape)):
+        a = counted(x)
+        for count in (2, 3, 4):
+            for dims in itertools.combinations(range(4), count):
+                where = f"{name} {dtype} {layout} {dims}"
+                expected = getattr(np, name)(a, axis=dims)
+                check(where, getattr(x, name)(dims), expected, dtype)
+        check(
+            f"{name} {dtype} {layout}", getattr(x, name)(), getattr(np, name)(a), dtype
+        )
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int64", "uint8"])
+@pytest.mark.parametrize("shape", [(300001,), (3, 100003), (100003, 3), (70001, 2, 2)])
+def test_long_reductions_are_cut(dtype, shape):
+    for layout, x in layouts(values(dtype, shape)):
+        a = counted(x)
+        for dim in [None, *range(len(shape))]:
+            axis = () if dim is None else (dim,)
+            where = f"{dtype} {shape} {layout} {dim}"
+            total = a.sum(dim)
+            if dtype != "float16" or np.max(total) < 60000:
+                check(where, x.sum(*axis), total, dtype)
+            check(where, x.amin(*axis), a.min(dim), dtype)
+            check(where, x.argmax(*axis), a.argmax(dim))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_places_are_the_first(dtype):
+    for n in LENGTHS:
+        for shape in [(3, n), (n, 3), (n, 20), (2, n, 2)]:
+            for layout, x in layouts(values(dtype, shape, n)):
+                a = counted(x)
+                for dim in range(len(shape)):
+                    where = f"{dtype} {shape} {layout} dim={dim}"
+                    check(where, x.argmax(dim), a.argmax(dim))
+                    check(where, x.argmin(dim), a.argmin(dim))
+                check(where, x.argmax(), a.argmax())
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+def test_nan_wins_wherever_it_is(dtype):
+    for n in [1, 5, 16, 40, 129, 2100]:
+        for at in {0, n // 2, n - 1}:
+            for shape, dim in [((2, n), 1), ((n, 2), 0), ((n, 70), 0)]:
+                a = np.ones(shape)
+                index = [0, 0]
+                index[dim] = at
+                a[tuple(index)] = np.nan
+                x = pkg.tensor(a).to(getattr(pkg, dtype))
+                where = f"{shape} {at}"
+                check(where, x.amax(dim), a.max(dim))
+                check(where, x.amin(dim), a.min(dim))
+                check(where, x.argmax(dim), np.argmax(np.isnan(a), dim))
+                assert bool(x.sum(dim)[0].isnan()) and not bool(x.sum(dim)[1].isnan())
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_products(dtype):
+    for n in [1, 2, 11, 12, 31, 33, 65, 130, 1025]:
+        for shape in [(3, n), (n, 3), (n, 17)]:
+            rng = np.random.default_rng(n)
+            signs = pkg.tensor(rng.integers(0, 2, shape) * 2 - 1).to(
+                getattr(pkg, dtype)
+            )
+            for layout, x in layouts(signs):
+                a = counted(x)
+                for dim in (0, 1, None):
+                    axis = () if dim is None else (dim,)
+                    with np.errstate(over="ignore"):
+                        expected = np.prod(a, axis=dim)
+                    where = f"{dtype} {shape} {layout} {dim}"
+                    result = x.prod(*axis)
+                    result = wide(result) if dtype in FLOATS else result.numpy()
+                    np.testing.assert_array_equal(result, expected, err_msg=where)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("order", [0, 1, 2, 3, -1, float("inf"), float("-inf")])
+def test_norms(dtype, order):
+    for n in [1, 2, 13, 17, 65, 1025, 3000]:
+        for shape in [(3, n), (n, 3), (n, 17)]:
+            for layout, x in layouts(values(dtype, shape, n)):
+                a = wide(x)
+                for dim in (0, 1):
+                    expected = np.linalg.norm(a, order, dim)
+                    where = f"{dtype} {shape} {layout} {dim}"
+                    check(where, pkg.norm(x, order, dim), expected, dtype)
+
+
+def test_a_sum_keeps_its_digits():
+    """Far better than one running total, for rows and columns alike."""
+    x = np.full(3_000_000, 0.1, np.float32)
+    exact = np.float64(np.float32(0.1)) * len(x)
+    for shape, dim in [((len(x),), 0), ((len(x), 1), 0), ((len(x) // 10, 10), 0)]:
+        total = pkg.tensor(x).reshape(*shape).sum(dim).numpy()
+        np.testing.assert_allclose(total, exact / max(1, total.size), rtol=1e-6)
