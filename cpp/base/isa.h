@@ -51,12 +51,14 @@ template <class F>
 
 }  // namespace detail
 
-/// Runs `f()` compiled for the instruction set in use.
-template <class F>
+/// Runs `f()` compiled for the instruction set in use, or the level `most` below it.
+template <Isa most = Isa::V4, class F>
 inline void with_isa(F&& f) {
 #ifdef PKG_TARGET_V3
-  if (detail::g_isa == int(Isa::V4)) return detail::run_v4(f);
-  if (detail::g_isa == int(Isa::V3)) return detail::run_v3(f);
+  if constexpr (most == Isa::V4) {
+    if (detail::g_isa == int(Isa::V4)) return detail::run_v4(f);
+  }
+  if (detail::g_isa >= int(Isa::V3)) return detail::run_v3(f);
 #endif
   detail::run_baseline(f);
 }

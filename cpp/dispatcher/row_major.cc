@@ -7,7 +7,7 @@
 #include "dispatcher/domain.h"
 #include "dispatcher/library.h"
 #include "tensor/promotion.h"
-#include "tensor/strided_loop.h"
+#include "tensor/copy.h"
 
 namespace pkg::detail {
 namespace {

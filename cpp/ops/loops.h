@@ -3,8 +3,13 @@
 // files only.
 #pragma once
 
+#include <algorithm>
+#include <concepts>
+#include <utility>
+
+#include "base/isa.h"
 #include "ops/op.h"
-#include "tensor/layout.h"
+#include "tensor/staging.h"
 
 namespace pkg::ops {
 
@@ -12,63 +17,67 @@ namespace pkg::ops {
 /// with, so that 0.1 equals a tensor of 0.1.  As PyTorch does: factors do not.
 enum class Numbers : bool { Rounded, Kept };
 
-/// An operand as the loops want it: the tensor itself, or a copy where the dtype differs
-/// or `out` overlaps its memory in another order (x.add_(x.t()) reads the old values).
-class Operand {
- public:
-  Operand(const Tensor& out, const Tensor& tensor, DType common,
-          Numbers numbers = Numbers::Kept)
-      : tensor_(&tensor) {
-    const DType dtype = compute_type(common);
-    const bool rounds = numbers == Numbers::Rounded && is_reduced(common) &&
-                        tensor.dtype() != common;
-    if (rounds || tensor.dtype() != dtype) {
-      copy_ = as_dtype(rounds ? as_dtype(tensor, common) : tensor, dtype);
-      tensor_ = &copy_;
-    } else if (tensor.impl() != out.impl() &&
-               tensor.impl()->storage == out.impl()->storage &&
-               (tensor.offset() != out.offset() || tensor.strides() != out.strides())) {
-      copy_ = empty(tensor.spec());
-      copy_into(copy_, tensor);
-      tensor_ = &copy_;
+/// A formula with a range: f(x...) is right where F::fits(x...) says so, f.rest(x...), which
+/// is slow, everywhere.
+template <class F, class... In>
+concept Ranged = requires(const F f, In... x) {
+  { F::fits(x...) } -> std::same_as<bool>;
+  f.rest(x...);
+};
+
+/// The loop of a formula.  An operand lies where the result does or apart from it, which the
+/// compiler does not know, least of all of bytes.
+template <class F, class Out, class... In>
+inline void apply(const F f, Out* out, int64_t n, const In*... in) {
+  if constexpr (Ranged<F, In...>) {
+    constexpr int64_t kChunk = 256;
+    for (int64_t begin = 0; begin < n; begin += kChunk) {
+      const int64_t end = std::min(n, begin + kChunk);
+      int all = 1;
+      for (int64_t i = begin; i < end; ++i) all &= int(F::fits(in[i]...));
+      if (all) {
+#pragma GCC ivdep
+        for (int64_t i = begin; i < end; ++i) out[i] = f(in[i]...);
+      } else {
+        for (int64_t i = begin; i < end; ++i) {
+          out[i] = F::fits(in[i]...) ? f(in[i]...) : f.rest(in[i]...);
+        }
+      }
     }
+  } else {
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) out[i] = f(in[i]...);
   }
-  const Tensor* get() const { return tensor_; }
+}
 
- private:
-  const Tensor* tensor_;
-  Tensor copy_;
-};
+/// A formula as a block function: tensor/staging.h.  Out and In are what it gives and takes.
+template <class F, class Out, class... In>
+void block(const void* formula, char* const* data, int64_t n) {
+  with_isa([=] {
+    [=]<size_t... k>(std::index_sequence<k...>) {
+      apply(*static_cast<const F*>(formula), reinterpret_cast<Out*>(data[0]), n,
+            reinterpret_cast<const In*>(data[k + 1])...);
+    }(std::index_sequence_for<In...>());
+  });
+}
 
-/// Where the loops write: `out` itself, or memory of the computed dtype that is
-/// converted at the end.
-class Target {
- public:
-  Target(Tensor& out, DType dtype) : out_(out) {
-    if (out.dtype() != dtype) copy_ = empty_as(out, dtype, out.device());
-  }
-  const Tensor* get() const { return copy_.defined() ? &copy_ : &out_; }
-  void finish() {
-    if (copy_.defined()) copy_into(out_, copy_);
-  }
-
- private:
-  Tensor& out_;
-  Tensor copy_;
-};
+/// Adds an operand of an op whose common dtype is `common`.
+inline void add_operand(Pointwise& kernel, const Tensor& tensor, DType common, DType type,
+                        Numbers numbers) {
+  const bool rounds = numbers == Numbers::Rounded && is_reduced(common) &&
+                      tensor.dtype() != common;
+  kernel.add(tensor, type, rounds ? common : type);
+}
 
 /// Runs `f` on every element: result type C -> Out, where C is `dtype`.
 template <class Visit, class F>
 void run_unary(Tensor& out, const Tensor& self, DType dtype, Visit visit, F f) {
-  const Operand a(out, self, dtype);
   visit(compute_type(dtype), [&]<class T>(TypeTag<T>) {
     using Out = decltype(f(T{}));
-    Target to(out, dtype_of<Out>);
-    strided_loop(out.sizes(), {to.get(), a.get()},
-                 [f](char* const* data, const int64_t* strides, int64_t n) {
-                   unary_loop<Out, T>(data, strides, n, f);
-                 });
-    to.finish();
+    Pointwise kernel{block<F, Out, T>, &f};
+    kernel.add(out, dtype_of<Out>);
+    kernel.add(self, dtype_of<T>);
+    run_pointwise(kernel);
   });
 }
 
@@ -76,16 +85,14 @@ template <class Visit, class F>
 void run_binary(Tensor& out, const Tensor& self, const Tensor& other, DType dtype,
                 Visit visit, F f, Numbers numbers = Numbers::Rounded) {
   const auto kept = [&](bool number) { return number ? numbers : Numbers::Rounded; };
-  const Operand a(out, self, dtype, kept(self.impl()->wrapped_number));
-  const Operand b(out, other, dtype, kept(other.ndim() == 0));
   visit(compute_type(dtype), [&]<class T>(TypeTag<T>) {
     using Out = decltype(f(T{}, T{}));
-    Target to(out, dtype_of<Out>);
-    strided_loop(out.sizes(), {to.get(), a.get(), b.get()},
-                 [f](char* const* data, const int64_t* strides, int64_t n) {
-                   binary_loop<Out, T>(data, strides, n, f);
-                 });
-    to.finish();
+    constexpr DType type = dtype_of<T>;
+    Pointwise kernel{block<F, Out, T, T>, &f};
+    kernel.add(out, dtype_of<Out>);
+    add_operand(kernel, self, dtype, type, kept(self.impl()->wrapped_number));
+    add_operand(kernel, other, dtype, type, kept(other.ndim() == 0));
+    run_pointwise(kernel);
   });
 }
 
@@ -93,20 +100,26 @@ template <class Visit, class F>
 void run_ternary(Tensor& out, const Tensor& self, const Tensor& second,
                  const Tensor& third, DType dtype, Visit visit, F f,
                  Numbers numbers = Numbers::Kept) {
-  const Operand a(out, self, dtype), b(out, second, dtype, numbers);
-  const Operand c(out, third, dtype, numbers);
   visit(compute_type(dtype), [&]<class T>(TypeTag<T>) {
-    Target to(out, dtype_of<T>);
-    strided_loop(out.sizes(), {to.get(), a.get(), b.get(), c.get()},
-                 [f](char* const* data, const int64_t* strides, int64_t n) {
-                   ternary_loop<T>(data, strides, n, f);
-                 });
-    to.finish();
+    constexpr DType type = dtype_of<T>;
+    Pointwise kernel{block<F, decltype(f(T{}, T{}, T{})), T, T, T>, &f};
+    kernel.add(out, type);
+    kernel.add(self, type);
+    add_operand(kernel, second, dtype, type, numbers);
+    add_operand(kernel, third, dtype, type, numbers);
+    run_pointwise(kernel);
   });
 }
 
 inline constexpr auto kAnyType = [](DType dtype, auto&& f) {
   visit_compute("elementwise", dtype, f);
+};
+/// For formulas to which bools are the numbers 0 and 1.
+inline constexpr auto kOrderedType = [](DType dtype, auto&& f) {
+  visit_compute("elementwise", dtype, [&]<class T>(TypeTag<T> tag) {
+    if constexpr (std::is_same_v<T, bool>) f(TypeTag<uint8_t>{});
+    else f(tag);
+  });
 };
 inline constexpr auto kNumberType = [](DType dtype, auto&& f) {
   visit_compute("arithmetic", dtype, [&]<class T>(TypeTag<T> tag) {
@@ -141,7 +154,7 @@ template <class F>
 OpBuilder unary_bool(OpBuilder op, F) {
   op.pointwise().non_differentiable().shape(bool_shape).cpu(
       [](Tensor& out, const Tensor& self) {
-        run_unary(out, self, self.dtype(), kAnyType,
+        run_unary(out, self, self.dtype(), kOrderedType,
                   [](auto x) -> bool { return F{}(x); });
       }, kStrided);
   return op;
@@ -187,7 +200,7 @@ OpBuilder binary_bool(OpBuilder op, F) {
         return broadcast_spec("elementwise", a, b, DType::Bool);
       })
       .cpu([](Tensor& out, const Tensor& a, const Tensor& b) {
-        run_binary(out, a, b, result_type(a, b), kAnyType,
+        run_binary(out, a, b, result_type(a, b), kOrderedType,
                    [](auto x, auto y) -> bool { return F{}(x, y); });
       }, kStrided);
   return op;

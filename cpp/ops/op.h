@@ -6,8 +6,8 @@
 #include "base/checked.h"
 #include "dispatcher/library.h"
 #include "ops/operators.h"
+#include "tensor/copy.h"
 #include "tensor/promotion.h"
-#include "tensor/strided_loop.h"
 
 namespace pkg::ops {
 

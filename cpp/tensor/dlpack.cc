@@ -8,7 +8,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "tensor/exported.h"
-#include "tensor/strided_loop.h"
+#include "tensor/copy.h"
 
 namespace pkg::dlpack {
 namespace {

@@ -3,7 +3,7 @@
 #include "tensor/nested_numbers.h"
 
 #include "base/number_fits.h"
-#include "tensor/strided_loop.h"
+#include "tensor/copy.h"
 
 namespace pkg {
 

@@ -6,7 +6,7 @@
 #include "py_tensor.h"
 #include "py_type.h"
 #include "tensor/exported.h"
-#include "tensor/strided_loop.h"
+#include "tensor/copy.h"
 
 namespace pkg::python {
 namespace {

@@ -8,7 +8,7 @@
 #include "py_type.h"
 #include "tensor/layout.h"
 #include "tensor/nested_numbers.h"
-#include "tensor/strided_loop.h"
+#include "tensor/copy.h"
 
 namespace pkg::python {
 namespace {

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "py_tensor.h"
-#include "tensor/strided_loop.h"
+#include "tensor/copy.h"
 
 namespace pkg::python {
 

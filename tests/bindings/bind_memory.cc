@@ -7,7 +7,7 @@
 #include "bind.h"
 #include "kept.h"
 #include "tensor/exported.h"
-#include "tensor/strided_loop.h"
+#include "tensor/copy.h"
 
 namespace pkg::pybind {
 namespace {

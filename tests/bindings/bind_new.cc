@@ -5,7 +5,7 @@
 #include "ops/functions.h"
 #include "tensor/layout.h"
 #include "tensor/nested_numbers.h"
-#include "tensor/strided_loop.h"
+#include "tensor/copy.h"
 
 namespace pkg::pybind {
 namespace {

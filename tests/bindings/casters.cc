@@ -4,7 +4,7 @@
 
 #include "kept.h"
 #include "memory.h"
-#include "tensor/strided_loop.h"
+#include "tensor/copy.h"
 #include "tensors.h"
 
 namespace pkg::pybind {

@@ -2,6 +2,8 @@
 // ops/create/creation.cc: new tensors, copies and conversions.  Number sequences: sequences.cc.
 #include "base/number_fits.h"
 #include "ops/op.h"
+#include "scheduler/parallel.h"
+#include "tensor/gather.h"
 
 namespace pkg::ops {
 
@@ -13,19 +15,15 @@ Tensor with_requires_grad(Tensor tensor, bool requires_grad) {
 namespace {
 
 void fill(const Tensor& tensor, const Scalar& value) {
+  if (!tensor.is_contiguous()) return copy_into(tensor, Tensor(value));
+  alignas(8) char element[8];
   visit_dtype(tensor.dtype(), [&]<class T>(TypeTag<T>) {
-    const T v = value.to<T>();
-    strided_loop(tensor.sizes(), {&tensor},
-                 [v](char* const* data, const int64_t* strides, int64_t n) {
-                   auto* out = reinterpret_cast<T*>(data[0]);
-                   if (strides[0] == sizeof(T)) {
-                     std::fill_n(out, n, v);
-                     return;
-                   }
-                   for (int64_t i = 0; i < n; ++i) {
-                     *reinterpret_cast<T*>(data[0] + i * strides[0]) = v;
-                   }
-                 });
+    *reinterpret_cast<T*>(element) = value.to<T>();
+  });
+  const int64_t size = itemsize(tensor.dtype());
+  auto* data = static_cast<char*>(tensor.data());
+  parallel_for(0, tensor.numel(), kGrain, [&](int64_t begin, int64_t end) {
+    moves_of(size).repeat(data + begin * size, element, end - begin);
   });
 }
 
@@ -220,11 +218,6 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         return self.spec();
       })
       .cpu([](Tensor& out, const Tensor&, const Tensor& src) {
-        if (src.impl()->storage == out.impl()->storage) {
-          Tensor old = empty(src.spec());  // overlapping views: read before writing
-          copy_into(old, src);
-          return copy_into(out, old);
-        }
         copy_into(out, src);
       })
       .grad("",

@@ -3,6 +3,7 @@
 // (scatter), or chosen by a mask.
 #include "base/number_fits.h"
 #include "ops/op.h"
+#include "ops/pointwise/choice.h"
 
 namespace pkg::ops {
 namespace {
@@ -160,19 +161,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       })
       .cpu([](Tensor& out, const Tensor& self, const Tensor& mask, const Tensor& value) {
         check_fits("masked_fill", item(value), out.dtype());
-        const Tensor fill = as_dtype(value, out.dtype());
-        visit_dtype(out.dtype(), [&]<class T>(TypeTag<T>) {
-          const T v = *fill.data<T>();
-          strided_loop(out.sizes(), {&out, &self, &mask},
-                       [v](char* const* data, const int64_t* strides, int64_t n) {
-                         for (int64_t i = 0; i < n; ++i) {
-                           const bool set = *(data[2] + i * strides[2]);
-                           *reinterpret_cast<T*>(data[0] + i * strides[0]) =
-                               set ? v
-                                   : *reinterpret_cast<const T*>(data[1] + i * strides[1]);
-                         }
-                       });
-        });
+        choose(out, mask, value, self);
       })
       .grad("mask",
             [](const GradContext& g) -> TensorList {

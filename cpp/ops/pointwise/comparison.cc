@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ops/pointwise/comparison.cc: comparisons, logic and the choice between two tensors.
+// ops/pointwise/comparison.cc: comparisons and logic of two tensors, and bits.
 #include "base/number_fits.h"
 #include "ops/loops.h"
 
@@ -26,14 +26,6 @@ OpBuilder bitwise(OpBuilder op, F) {
       })
       .non_differentiable()
       .in_place();
-}
-
-Spec where_rule(const Tensor& condition, const Tensor& a, const Tensor& b) {
-  Spec spec = broadcast_spec("where", a, b, result_type(a, b));
-  spec.sizes = broadcast_shapes("where", spec.sizes, condition.sizes());
-  if (a.impl()->wrapped_number) check_written("where", item(a), spec.dtype, "self");
-  if (b.impl()->wrapped_number) check_written("where", item(b), spec.dtype, "other");
-  return spec;
 }
 
 // Whether n is a shift that C++ defines for x.
@@ -65,10 +57,10 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
               [](auto x, auto y) { return x >= y; })
       .doc("self >= other, elementwise.");
   binary_bool(m.def("logical_and(Tensor self, Tensor other) -> Tensor"),
-              [](auto x, auto y) { return bool(x) && bool(y); })
+              [](auto x, auto y) { return bool(x) & bool(y); })
       .doc("True where both are non-zero.");
   binary_bool(m.def("logical_or(Tensor self, Tensor other) -> Tensor"),
-              [](auto x, auto y) { return bool(x) || bool(y); })
+              [](auto x, auto y) { return bool(x) | bool(y); })
       .doc("True where one is non-zero.");
   binary_bool(m.def("logical_xor(Tensor self, Tensor other) -> Tensor"),
               [](auto x, auto y) { return bool(x) != bool(y); })
@@ -85,40 +77,6 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   bitwise(m.def("bitwise_xor(Tensor self, Tensor other) -> Tensor"),
           [](auto x, auto y) { return x ^ y; })
       .doc("Bitwise exclusive or of integers or bools.");
-  m.def("where(Tensor condition, Tensor self, Tensor other) -> Tensor")
-      .doc("self where condition is true, else other.")
-      .pointwise()
-      .shape(where_rule)
-      .cpu([](Tensor& out, const Tensor& condition, const Tensor& self,
-              const Tensor& other) {
-        const Tensor mask = as_dtype(condition, DType::Bool);
-        const Tensor a = as_dtype(self, out.dtype()), b = as_dtype(other, out.dtype());
-        visit_dtype(out.dtype(), [&]<class T>(TypeTag<T>) {
-          strided_loop(out.sizes(), {&out, &mask, &a, &b},
-                       [](char* const* data, const int64_t* strides, int64_t n) {
-                         for (int64_t i = 0; i < n; ++i) {
-                           const bool first = *(data[1] + i * strides[1]);
-                           const char* from = first ? data[2] + i * strides[2]
-                                                    : data[3] + i * strides[3];
-                           *reinterpret_cast<T*>(data[0] + i * strides[0]) =
-                               *reinterpret_cast<const T*>(from);
-                         }
-                       });
-        });
-      })
-      .derivative("self", "condition", [](auto& g, auto& c) { return where(c, g, 0.0); })
-      .derivative("other", "condition", [](auto& g, auto& c) { return where(c, 0.0, g); });
-  m.def("where.places(Tensor condition) -> Tensor[]")
-      .doc("Index tensors of the elements that are true, one for each dimension.")
-      .composite([](const Tensor& condition) {
-        const Tensor places =
-            nonzero(condition.ndim() ? condition : reshape(condition, Shape{1}));
-        TensorList columns;
-        for (int64_t d = 0; d < places.size(1); ++d) {
-          columns.push_back(select(places, 1, d));
-        }
-        return columns;
-      });
   bitwise(m.def("bitwise_left_shift(Tensor self, Tensor other) -> Tensor"),
           [](auto x, auto n) { return shifts(x, n) ? uint64_t(x) << n : uint64_t(0); })
       .doc("self * 2^other of integers; 0 when every bit is shifted out.")

@@ -5,7 +5,7 @@
 #include "kernels/cpu/linalg/blas.h"
 #include "kernels/cpu/linalg/gemm.h"
 #include "scheduler/parallel.h"
-#include "tensor/strided_loop.h"
+#include "tensor/copy.h"
 
 namespace pkg {
 namespace {

@@ -7,7 +7,7 @@
 #include "dispatcher/library.h"
 #include "scheduler/parallel.h"
 #include "tensor/layout.h"
-#include "tensor/strided_loop.h"
+#include "tensor/copy.h"
 
 namespace pkg {
 namespace {

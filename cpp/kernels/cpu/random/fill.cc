@@ -11,7 +11,7 @@
 #include "kernels/cpu/random/transforms.h"
 #include "scheduler/parallel.h"
 #include "tensor/generator.h"
-#include "tensor/strided_loop.h"
+#include "tensor/copy.h"
 
 namespace pkg {
 namespace {

@@ -2,7 +2,7 @@
 // kernels/cpu/reduce/numbers.h: what sums take and give.
 #pragma once
 
-#include "tensor/strided_loop.h"
+#include "tensor/copy.h"
 
 namespace pkg {
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // kernels/cpu/reduce/scan.cc: running reductions along one dimension.  The tensor is seen as
 // (outer, n, inner); rows of `inner` elements are combined at once.
+#include "base/isa.h"
 #include "dispatcher/library.h"
 #include "scheduler/parallel.h"
 #include "scheduler/stop_point.h"
-#include "tensor/strided_loop.h"
+#include "tensor/copy.h"
 
 namespace pkg {
 namespace {

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// tensor/gather.cc: moves of elements, for each size.
+//
+// Note [Squares]
+// A transposed tensor is brought in squares of 8 x 8 elements, so that each line of cache
+// that is read or written is used whole.  A square is turned by three perfect shuffles of
+// its 64 elements (Stone, "Parallel Processing with the Perfect Shuffle", 1971): one
+// rotates the six bits of an element's number by one, so that three of them exchange the
+// bits of row and column.  A shuffle is a loop that the compiler makes of vector
+// instructions.
+#include "tensor/gather.h"
+
+#include <algorithm>
+#include <type_traits>
+
+#include "base/isa.h"
+
+namespace pkg {
+namespace {
+
+template <class T>
+void gather(char* to, const char* from, int64_t stride, int64_t n) {
+  const auto loop = [=](auto step) {
+    auto* out = reinterpret_cast<T*>(to);
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) {
+      out[i] = *reinterpret_cast<const T*>(from + i * step);
+    }
+  };
+  // Of every other one the compiler reads whole vectors, and drops half of each.
+  constexpr std::integral_constant<int64_t, 2 * int64_t(sizeof(T))> other;
+  if (stride == other) with_isa<Isa::V3>([&] { loop(other); });
+  else with_isa<Isa::V3>([&] { loop(stride); });
+}
+
+template <class T>
+void scatter(char* to, int64_t stride, const char* from, int64_t n) {
+  auto* in = reinterpret_cast<const T*>(from);
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) *reinterpret_cast<T*>(to + i * stride) = in[i];
+}
+
+template <class T>
+void gather_at(char* to, const char* from, const int64_t* places, int64_t n) {
+  auto* out = reinterpret_cast<T*>(to);
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) {
+    out[i] = *reinterpret_cast<const T*>(from + places[i]);
+  }
+}
+
+template <class T>
+void scatter_at(char* to, const int64_t* places, const char* from, int64_t n) {
+  auto* in = reinterpret_cast<const T*>(from);
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) *reinterpret_cast<T*>(to + places[i]) = in[i];
+}
+
+template <class T>
+void repeat(char* to, const char* element, int64_t n) {
+  const T value = *reinterpret_cast<const T*>(element);
+  with_isa([=] {
+    auto* out = reinterpret_cast<T*>(to);
+    for (int64_t i = 0; i < n; ++i) out[i] = value;
+  });
+}
+
+// out[2i], out[2i + 1] = low[i], high[i].
+template <int N, class T>
+inline void shuffle(T* out, const T* low, const T* high) {
+#pragma GCC ivdep
+  for (int i = 0; i < N; ++i) {
+    out[2 * i] = low[i];
+    out[2 * i + 1] = high[i];
+  }
+}
+
+// See Note [Squares].
+template <class T>
+inline void turn_square(char* to, int64_t to_row, const char* from, int64_t from_column) {
+  constexpr int N = 8;
+  T first[N * N], second[N * N];
+  for (int r = 0; r < N / 2; ++r) {
+    shuffle<N>(first + 2 * N * r, reinterpret_cast<const T*>(from + r * from_column),
+               reinterpret_cast<const T*>(from + (r + N / 2) * from_column));
+  }
+  for (int r = 0; r < N / 2; ++r) {
+    shuffle<N>(second + 2 * N * r, first + N * r, first + N * (r + N / 2));
+  }
+  for (int r = 0; r < N / 2; ++r) {
+    const T *low = second + N * r, *high = second + N * (r + N / 2);
+    shuffle<N / 2>(reinterpret_cast<T*>(to + 2 * r * to_row), low, high);
+    shuffle<N / 2>(reinterpret_cast<T*>(to + (2 * r + 1) * to_row), low + N / 2,
+                   high + N / 2);
+  }
+}
+
+template <class T>
+inline void transpose_singly(char* to, int64_t to_row, const char* from,
+                             int64_t from_column, int64_t from_row, int64_t rows,
+                             int64_t columns) {
+  for (int64_t c = 0; c < columns; ++c) {
+#pragma GCC ivdep
+    for (int64_t r = 0; r < rows; ++r) {
+      *reinterpret_cast<T*>(to + r * to_row + c * int64_t(sizeof(T))) =
+          *reinterpret_cast<const T*>(from + c * from_column + r * from_row);
+    }
+  }
+}
+
+template <class T>
+void transpose(char* to, int64_t to_row, const char* from, int64_t from_column,
+               int64_t from_row, int64_t rows, int64_t columns) {
+  constexpr int64_t size = sizeof(T);
+  int64_t r = 0;
+  if (from_row == size && columns >= 8) {
+    // Vectors of the next level are too wide for rows of 8.
+    with_isa<Isa::V3>([&] {
+      for (; r + 8 <= rows; r += 8) {
+        int64_t c = 0;
+        for (; c + 8 <= columns; c += 8) {
+          turn_square<T>(to + r * to_row + c * size, to_row,
+                         from + c * from_column + r * size, from_column);
+        }
+        transpose_singly<T>(to + r * to_row + c * size, to_row,
+                            from + c * from_column + r * size, from_column, size, 8,
+                            columns - c);
+      }
+    });
+  }
+  transpose_singly<T>(to + r * to_row, to_row, from + r * from_row, from_column, from_row,
+                      rows - r, columns);
+}
+
+template <class T>
+constexpr Moves kMoves{gather<T>,     scatter<T>, gather_at<T>,
+                       scatter_at<T>, repeat<T>,  transpose<T>};
+
+}  // namespace
+
+const Moves& moves_of(int64_t itemsize) {
+  switch (itemsize) {
+    case 1: return kMoves<uint8_t>;
+    case 2: return kMoves<uint16_t>;
+    case 4: return kMoves<uint32_t>;
+    default: return kMoves<uint64_t>;
+  }
+}
+
+}  // namespace pkg

@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: Apache-2.0
+// tensor/staging.cc: how tensors are cut into blocks, and what becomes of each block.
+//
+// Note [Three ways to cut]
+// Rows: the innermost dimension is long, and every row is cut into blocks.
+// Lists: it is short, so that a block holds many rows.  An operand that does not lie dense
+// over all of them is gathered by a list of places, which is the same for every block.
+// Tiles: an operand lies the other way round (transposed).  Of it some rows are brought at
+// once, so that each line of cache is read once; all else is as with rows.
+#include "tensor/staging.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "scheduler/parallel.h"
+#include "tensor/copy.h"
+#include "tensor/gather.h"
+
+namespace pkg {
+namespace {
+
+constexpr int64_t kBlockBytes = 4096;    // of a buffer
+constexpr int64_t kListed = 1024;        // elements of a block by lists
+constexpr int64_t kShortRow = 64;        // below which a list pays
+constexpr int64_t kRowOfCell = 8192;     // elements of a row, for one thread
+constexpr int64_t kGrainStaged = grain_for(0.2);
+constexpr int64_t kTileColumns = 128;
+constexpr int64_t kTileBytes = 128;      // of a column
+
+enum class How : uint8_t {
+  InPlace,
+  Constant,  // one block serves for all
+  Repeated,  // one element for each row
+  Dense,     // to be converted
+  Strided,
+  Listed,
+};
+
+struct Plan {
+  struct Operand {
+    How how = How::InPlace;
+    bool tiled = false;
+    int64_t size = 0;   // bytes of an element of the tensor
+    int64_t width = 0;  // and of the block's
+    int64_t step = 0;   // bytes from one element of a row to the next
+    const int64_t* places = nullptr;
+    Conversion conversion;
+  };
+  BlockFunction block = nullptr;
+  const void* formula = nullptr;
+  size_t count = 0;
+  bool staged = false;               // not everything is in place
+  int64_t most = kBlockBytes;        // elements of a block
+  int64_t longest = 0;               // row
+  std::array<Operand, kMaxOperands> operands;
+  std::array<char*, kMaxOperands> data{};
+
+  explicit Plan(const Pointwise& kernel);
+  void set(size_t k, How how, int64_t step) {
+    Operand& o = operands[k];
+    o.how = how;
+    o.step = step;
+    staged |= how != How::InPlace;
+  }
+  // For rows: k steps from one element to the next, and may be the same in all of them.
+  void set_row(size_t k, int64_t step, bool same);
+};
+
+Plan::Plan(const Pointwise& kernel)
+    : block(kernel.block), formula(kernel.formula), count(kernel.count) {
+  int64_t widest = 1;
+  for (size_t k = 0; k < count; ++k) {
+    const Part& part = kernel.parts[k];
+    const DType own = part.tensor->dtype();
+    Operand& o = operands[k];
+    o.size = itemsize(own);
+    o.width = itemsize(part.type);
+    if (k == 0) o.conversion = Conversion(part.type, own, own);
+    else if (own != part.type || own != part.via) {
+      o.conversion = Conversion(own, part.type, part.via);
+    }
+    widest = std::max({widest, o.size, o.width});
+    for (int c = 0; c < o.conversion.count; ++c) {
+      widest = std::max(widest, itemsize(o.conversion.steps[size_t(c)].to));
+    }
+    data[k] = static_cast<char*>(part.tensor->data());
+  }
+  most = kBlockBytes / widest;
+}
+
+void Plan::set_row(size_t k, int64_t step, bool same) {
+  const Operand& o = operands[k];
+  const bool dense = step == o.size;
+  if (k > 0 && same) return set(k, How::Constant, 0);
+  if (k > 0 && step == 0) return set(k, How::Repeated, 0);
+  set(k, !dense ? How::Strided : o.conversion.count ? How::Dense : How::InPlace, step);
+}
+
+// The buffers of one thread, and what is done to a block.
+class Blocks {
+ public:
+  explicit Blocks(const Plan& plan) : plan_(plan) {
+    if (!plan.staged) return;
+    for (size_t k = 1; k < plan.count; ++k) {
+      if (plan.operands[k].how == How::Constant) {
+        bring(k, plan.data[k], std::min(plan.most, plan.longest), buffer(k));
+      }
+    }
+  }
+
+  // n elements of one row, or one block by lists.
+  void row(char* const* data, int64_t n) {
+    if (!plan_.block) return copy(data, n);
+    if (!plan_.staged) return plan_.block(plan_.formula, data, n);
+    repeat(data, n);
+    char* at[kMaxOperands];
+    for (int64_t i = 0; i < n; i += plan_.most) {
+      const int64_t m = std::min(plan_.most, n - i);
+      for (size_t k = 1; k < plan_.count; ++k) at[k] = operand(k, data[k], i, m);
+      char* const to = data[0] + i * plan_.operands[0].step;
+      const bool in_place = plan_.operands[0].how == How::InPlace;
+      at[0] = in_place ? to : buffer(0);
+      plan_.block(plan_.formula, at, m);
+      if (!in_place) send(to, at[0], m);
+    }
+  }
+
+ private:
+  char* buffer(size_t k) { return buffers_[k]; }
+
+  void repeat(char* const* data, int64_t n) {
+    for (size_t k = 1; k < plan_.count; ++k) {
+      if (plan_.operands[k].how == How::Repeated) {
+        bring(k, data[k], std::min(plan_.most, n), buffer(k));
+      }
+    }
+  }
+
+  // m elements from the i-th of a row on, as the block function takes them.
+  char* operand(size_t k, char* row, int64_t i, int64_t m) {
+    const Plan::Operand& o = plan_.operands[k];
+    if (o.how == How::InPlace) return row + i * o.step;
+    if (o.how > How::Repeated) bring(k, row + i * o.step, m, buffer(k));
+    return buffer(k);
+  }
+
+  void bring(size_t k, const char* from, int64_t n, char* to) {
+    const Plan::Operand& o = plan_.operands[k];
+    const Moves& moves = moves_of(o.size);
+    char* const scratch[] = {scratch_[0], scratch_[1]};
+    const bool converts = o.conversion.count > 0;
+    char* const raw = converts ? scratch[0] : to;
+    if (o.places) {
+      moves.gather_at(raw, from, o.places, n);
+    } else if (o.step == 0) {
+      if (!converts) return moves.repeat(to, from, n);
+      alignas(8) char one[8];
+      o.conversion.run(one, from, 1, scratch);
+      return moves_of(o.width).repeat(to, one, n);
+    } else if (o.step != o.size) {
+      moves.gather(raw, from, o.step, n);
+    } else if (converts) {
+      return o.conversion.run(to, from, n, scratch);
+    } else {
+      std::memcpy(to, from, size_t(n * o.size));
+    }
+    if (converts) o.conversion.run(to, scratch[0], n, scratch);
+  }
+
+  void send(char* to, const char* from, int64_t n) {
+    const Plan::Operand& o = plan_.operands[0];
+    char* const scratch[] = {scratch_[0], scratch_[1]};
+    if (o.how == How::Dense) return o.conversion.run(to, from, n, scratch);
+    if (o.conversion.count) {
+      o.conversion.run(send_, from, n, scratch);
+      from = send_;
+    }
+    const Moves& moves = moves_of(o.size);
+    if (o.places) moves.scatter_at(to, o.places, from, n);
+    else moves.scatter(to, o.step, from, n);
+  }
+
+  // What has the same bits goes from place to place.
+  void copy(char* const* data, int64_t n) {
+    const Plan::Operand &out = plan_.operands[0], &in = plan_.operands[1];
+    if (out.how == How::InPlace && in.how == How::InPlace) {
+      std::memmove(data[0], data[1], size_t(n * out.size));
+    } else if (out.how == How::InPlace) {
+      bring(1, data[1], n, data[0]);
+    } else if (in.how == How::InPlace) {
+      send(data[0], data[1], n);
+    } else {
+      repeat(data, n);
+      for (int64_t i = 0; i < n; i += plan_.most) {
+        const int64_t m = std::min(plan_.most, n - i);
+        send(data[0] + i * out.step, operand(1, data[1], i, m), m);
+      }
+    }
+  }
+
+  const Plan& plan_;
+  alignas(64) char buffers_[kMaxOperands][kBlockBytes];
+  alignas(64) char scratch_[2][kBlockBytes];
+  alignas(64) char send_[kBlockBytes];
+};
+
+void run_flat(const Plan& plan, int64_t n) {
+  parallel_for(0, n, kGrainStaged, [&](int64_t begin, int64_t end) {
+    std::array<char*, kMaxOperands> data = plan.data;
+    for (size_t k = 0; k < plan.count; ++k) data[k] += begin * plan.operands[k].step;
+    Blocks(plan).row(data.data(), end - begin);
+  });
+}
+
+template <class F>
+void for_cells(const Cells& cells, F f) {
+  const int64_t grain = std::max<int64_t>(1, kGrainStaged / cells.elements());
+  parallel_for(0, cells.count(), grain, f);
+}
+
+// Steps of a cell: one element of each dimension but those that are set then.
+Shape single_steps(const Walk& walk) { return Shape(walk.sizes.size(), 1); }
+
+bool same_from(const Walk& walk, size_t k, size_t d) {
+  const Shape& strides = walk.strides[k];
+  return std::all_of(strides.begin() + d, strides.end(), [](int64_t s) { return s == 0; });
+}
+
+void run_rows(Plan& plan, const Walk& walk) {
+  for (size_t k = 0; k < plan.count; ++k) {
+    plan.set_row(k, walk.strides[k][0], same_from(walk, k, 0));
+  }
+  plan.longest = walk.sizes[0];
+  if (walk.sizes.size() == 1) return run_flat(plan, walk.sizes[0]);
+  Shape step = single_steps(walk);
+  step[0] = std::min(walk.sizes[0], kRowOfCell);
+  const Cells cells(walk, std::move(step));
+  for_cells(cells, [&](int64_t begin, int64_t end) {
+    Blocks blocks(plan);
+    cells.visit(begin, end, [&](char* const* data, const Cells::Cursor& cell) {
+      blocks.row(data, cell.size(0));
+    });
+  });
+}
+
+// The dimension along which an operand that lies the other way round is dense; 0: none.
+size_t turned_dim(const Walk& walk, size_t k) {
+  const Shape& strides = walk.strides[k];
+  size_t best = 0;
+  for (size_t d = 1; d < strides.size(); ++d) {
+    if (strides[d] > 0 && strides[d] < strides[best]) best = d;
+  }
+  return best;
+}
+
+// The buffers of one thread for what lies the other way round.
+class Tiles {
+ public:
+  Tiles(const Plan& plan, const Walk& walk, size_t across)
+      : plan_(plan), walk_(walk), across_(across), blocks_(plan) {
+    straight_ = !plan.block && plan.operands[0].how == How::InPlace;
+  }
+
+  void cell(char* const* data, int64_t rows, int64_t columns) {
+    std::array<char*, kMaxOperands> at;
+    std::array<int64_t, kMaxOperands> down{};
+    for (size_t k = 0; k < plan_.count; ++k) {
+      at[k] = data[k];
+      down[k] = walk_.strides[k][across_];
+      if (!plan_.operands[k].tiled) continue;
+      const int64_t size = plan_.operands[k].size;
+      char* const to = straight_ ? data[0] : tiles_[k - 1];
+      const int64_t row = straight_ ? down[0] : columns * size;
+      moves_of(size).transpose(to, row, data[k], walk_.strides[k][0], down[k], rows, columns);
+      at[k] = to;
+      down[k] = row;
+    }
+    if (straight_) return;
+    for (int64_t r = 0; r < rows; ++r) {
+      blocks_.row(at.data(), columns);
+      for (size_t k = 0; k < plan_.count; ++k) at[k] += down[k];
+    }
+  }
+
+ private:
+  const Plan& plan_;
+  const Walk& walk_;
+  const size_t across_;
+  bool straight_;  // into the result, nothing else being done
+  Blocks blocks_;
+  alignas(64) char tiles_[kMaxOperands - 1][kTileColumns * kTileBytes];
+};
+
+void run_tiles(Plan& plan, const Walk& walk, size_t across) {
+  int64_t widest = 1;
+  for (size_t k = 0; k < plan.count; ++k) {
+    Plan::Operand& o = plan.operands[k];
+    o.tiled = k > 0 && turned_dim(walk, k) == across;
+    plan.set_row(k, o.tiled ? o.size : walk.strides[k][0], same_from(walk, k, 0));
+    if (o.tiled) widest = std::max(widest, o.size);
+  }
+  plan.longest = kTileColumns;
+  Shape step = single_steps(walk);
+  step[0] = std::min(walk.sizes[0], kTileColumns);
+  step[across] = std::min(walk.sizes[across], kTileBytes / widest);
+  const Cells cells(walk, std::move(step));
+  for_cells(cells, [&](int64_t begin, int64_t end) {
+    Tiles tiles(plan, walk, across);
+    cells.visit(begin, end, [&](char* const* data, const Cells::Cursor& cell) {
+      tiles.cell(data, cell.size(across), cell.size(0));
+    });
+  });
+}
+
+// How many elements of the dimensions below `dims`, and how many of that one, make a block.
+struct Cut {
+  size_t dims = 0;
+  int64_t inside = 1, times = 1;
+};
+Cut cut_block(const Walk& walk, int64_t most) {
+  Cut cut;
+  for (; cut.dims < walk.sizes.size(); ++cut.dims) {
+    const int64_t size = walk.sizes[cut.dims];
+    if (cut.inside > most / size) {
+      cut.times = most / cut.inside;
+      break;
+    }
+    cut.inside *= size;
+  }
+  return cut;
+}
+
+// Whether the elements of a block lie dense.
+bool dense_in(const Cut& cut, const Walk& walk, size_t k, int64_t size) {
+  const Shape& strides = walk.strides[k];
+  for (size_t d = 0; d < cut.dims; ++d) {
+    if (strides[d] != size) return false;
+    size *= walk.sizes[d];
+  }
+  return cut.times == 1 || strides[cut.dims] == size;
+}
+
+void list_places(const Cut& cut, const Walk& walk, size_t k, int64_t* places) {
+  places[0] = 0;
+  int64_t n = 1;
+  const auto repeat = [&](int64_t times, int64_t stride) {
+    for (int64_t t = 1; t < times; ++t) {
+      for (int64_t i = 0; i < n; ++i) places[t * n + i] = places[i] + t * stride;
+    }
+    n *= times;
+  };
+  for (size_t d = 0; d < cut.dims; ++d) repeat(walk.sizes[d], walk.strides[k][d]);
+  if (cut.times > 1) repeat(cut.times, walk.strides[k][cut.dims]);
+}
+
+void run_lists(Plan& plan, const Walk& walk, const Cut& cut) {
+  int64_t places[kMaxOperands][kListed];
+  for (size_t k = 0; k < plan.count; ++k) {
+    Plan::Operand& o = plan.operands[k];
+    const bool same = k > 0 && same_from(walk, k, cut.dims);
+    if (dense_in(cut, walk, k, o.size)) {
+      plan.set(k, o.conversion.count ? How::Dense : How::InPlace, o.size);
+      continue;
+    }
+    plan.set(k, same ? How::Constant : How::Listed, 0);
+    if (same && same_from(walk, k, 0)) continue;
+    list_places(cut, walk, k, places[k]);
+    o.places = places[k];
+  }
+  plan.longest = cut.inside * cut.times;
+  Shape step = single_steps(walk);
+  for (size_t d = 0; d < cut.dims; ++d) step[d] = walk.sizes[d];
+  if (cut.dims < step.size()) step[cut.dims] = cut.times;
+  const Cells cells(walk, std::move(step));
+  for_cells(cells, [&](int64_t begin, int64_t end) {
+    Blocks blocks(plan);
+    cells.visit(begin, end, [&](char* const* data, const Cells::Cursor& cell) {
+      const int64_t times = cut.dims < walk.sizes.size() ? cell.size(cut.dims) : 1;
+      blocks.row(data, cut.inside * times);
+    });
+  });
+}
+
+// Whether blocks of several rows are better than rows: they are short, or no operand has
+// to be gathered for that.
+bool by_lists(const Plan& plan, const Walk& walk, const Cut& cut) {
+  if (cut.inside * cut.times <= walk.sizes[0]) return false;
+  if (walk.sizes[0] < kShortRow) return true;
+  for (size_t k = 0; k < plan.count; ++k) {
+    const bool same = k > 0 && same_from(walk, k, cut.dims);
+    if (!same && !dense_in(cut, walk, k, plan.operands[k].size)) return false;
+  }
+  return true;
+}
+
+[[gnu::noinline]] void run_staged(const Pointwise& kernel) {
+  Plan plan(kernel);
+  std::array<const Tensor*, kMaxOperands> tensors;
+  for (size_t k = 0; k < kernel.count; ++k) tensors[k] = kernel.parts[k].tensor;
+  const Walk walk({tensors.data(), kernel.count});
+  if (walk.sizes.size() > 1) {
+    for (size_t k = 1; walk.sizes[0] >= kShortRow && k < kernel.count; ++k) {
+      if (const size_t across = turned_dim(walk, k)) return run_tiles(plan, walk, across);
+    }
+    const Cut cut = cut_block(walk, std::min(plan.most, kListed));
+    if (by_lists(plan, walk, cut)) return run_lists(plan, walk, cut);
+  }
+  run_rows(plan, walk);
+}
+
+// Whether an operand is elements of the result at other places.
+bool crosses(const Tensor& operand, const Tensor& out) {
+  if (operand.impl() == out.impl() || operand.impl()->storage != out.impl()->storage) {
+    return false;
+  }
+  return operand.offset() != out.offset() || operand.dtype() != out.dtype() ||
+         operand.sizes() != out.sizes() || operand.strides() != out.strides();
+}
+
+}  // namespace
+
+void run_pointwise(const Pointwise& kernel) {
+  const Tensor& out = *kernel.parts[0].tensor;
+  const int64_t n = out.numel();
+  if (n == 0) return;
+  // Most calls: everything dense and of the block's types.
+  std::array<char*, kMaxOperands> data{};
+  bool flat = true, crossed = false;
+  for (size_t k = 0; k < kernel.count; ++k) {
+    const Part& part = kernel.parts[k];
+    const Tensor& t = *part.tensor;
+    crossed |= k > 0 && crosses(t, out);
+    flat = flat && t.dtype() == part.type && part.via == part.type && t.is_contiguous() &&
+           t.sizes() == out.sizes();
+    data[k] = static_cast<char*>(t.data());
+  }
+  if (__builtin_expect(crossed, 0)) {
+    std::array<Tensor, kMaxOperands> copies;
+    Pointwise apart = kernel;
+    for (size_t k = 1; k < kernel.count; ++k) {
+      const Tensor& t = *kernel.parts[k].tensor;
+      if (!crosses(t, out)) continue;
+      copies[k] = empty(t.spec());
+      copy_into(copies[k], t);
+      apart.parts[k].tensor = &copies[k];
+    }
+    return run_staged(apart);
+  }
+  if (!flat) return run_staged(kernel);
+  if (n <= kGrain && kernel.block) return kernel.block(kernel.formula, data.data(), n);
+  parallel_for(0, n, kGrain, [&](int64_t begin, int64_t end) {
+    char* at[kMaxOperands];
+    for (size_t k = 0; k < kernel.count; ++k) {
+      at[k] = data[k] + begin * itemsize(kernel.parts[k].type);
+    }
+    if (kernel.block) kernel.block(kernel.formula, at, end - begin);
+    else std::memmove(at[0], at[1], size_t((end - begin) * itemsize(kernel.parts[0].type)));
+  });
+}
+
+}  // namespace pkg

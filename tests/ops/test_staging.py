@@ -1,0 +1,346 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Blocks and staging (cpp/tensor/staging.cc): every way to lie, against NumPy.
+
+Sizes stand around the limits of the code: vectors, squares of 8, rows of 64 that are
+cut another way, tiles of 128 columns, blocks of 1,024 elements, cells of 8,192.
+"""
+
+import numpy as np
+import pytest
+
+import pkg
+from pkg._binding import core
+
+FLOATS = ["float16", "float32", "float64"]
+DTYPES = ["bool", "uint8", "int8", "int32", "int64", *FLOATS]
+LENGTHS = [0, 1, 15, 16, 17, 511, 512, 513, 1023, 1024, 1025, 3100, 8193, 40001]
+# (rows, columns), (planes, rows, columns), ...
+SHAPES = [
+    (1, 1),
+    (2, 2),
+    (3, 70),
+    (70, 3),
+    (7, 9),
+    (300, 7),
+    (8, 64),
+    (63, 65),
+    (130, 129),
+    (257, 136),
+    (2, 9000),
+    (9000, 2),
+    (5, 64, 66),
+    (4, 3, 100),
+    (2, 3, 5, 7),
+    (3, 2, 3, 2, 3, 2, 3),
+]
+
+
+def numbers(rng: np.random.Generator, shape: tuple, dtype: str) -> np.ndarray:
+    if dtype == "bool":
+        return rng.integers(0, 2, shape).astype(bool)
+    if dtype in FLOATS:
+        return (rng.integers(-300, 300, shape) / 4).astype(dtype)
+    low = 0 if dtype == "uint8" else -100
+    return rng.integers(low, 100, shape).astype(dtype)
+
+
+def dense(rng, shape, dtype):
+    x = numbers(rng, shape, dtype)
+    return pkg.tensor(x), x
+
+
+def turned(rng, shape, dtype):
+    """All dimensions the other way round in memory."""
+    t, x = dense(rng, shape[::-1], dtype)
+    dims = tuple(range(len(shape)))[::-1]
+    return t.permute(*dims), x.transpose(dims)
+
+
+def swapped(rng, shape, dtype):
+    """The last two dimensions the other way round."""
+    t, x = dense(rng, (*shape[:-2], shape[-1], shape[-2]), dtype)
+    return t.transpose(-1, -2), x.swapaxes(-1, -2)
+
+
+def every_other(rng, shape, dtype):
+    t, x = dense(rng, (*shape[:-1], 2 * shape[-1]), dtype)
+    return t[..., ::2], x[..., ::2]
+
+
+def every_third(rng, shape, dtype):
+    t, x = dense(rng, (*shape[:-1], 3 * shape[-1]), dtype)
+    return t[..., 1::3], x[..., 1::3]
+
+
+def part(rng, shape, dtype):
+    """Rows with gaps between them."""
+    t, x = dense(rng, (*shape[:-1], shape[-1] + 3), dtype)
+    return t[..., 2:-1], x[..., 2:-1]
+
+
+def row(rng, shape, dtype):
+    return dense(rng, shape[-1:], dtype)
+
+
+def column(rng, shape, dtype):
+    return dense(rng, (*shape[:-1], 1), dtype)
+
+
+def plane(rng, shape, dtype):
+    """Repeated in the middle."""
+    return dense(rng, (shape[0], *[1] * (len(shape) - 2), shape[-1]), dtype)
+
+
+def number(rng, shape, dtype):
+    return dense(rng, (), dtype)
+
+
+LAYOUTS = [
+    dense,
+    turned,
+    swapped,
+    every_other,
+    every_third,
+    part,
+    row,
+    column,
+    plane,
+    number,
+]
+
+
+def check(got: pkg.Tensor, want: np.ndarray) -> None:
+    assert tuple(got.shape) == want.shape
+    np.testing.assert_array_equal(got.numpy(), want.astype(got.numpy().dtype))
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("layout", LAYOUTS, ids=lambda f: f.__name__)
+def test_one_operand(layout, shape):
+    rng = np.random.default_rng(1)
+    for dtype in DTYPES:
+        t, x = layout(rng, shape, dtype)
+        check(t.contiguous(), x)
+        check(t.clone(), x)
+        check(pkg.abs(t), np.abs(x))
+        check(pkg.logical_not(t), np.logical_not(x))
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("second", LAYOUTS, ids=lambda f: f.__name__)
+def test_two_operands(second, shape):
+    rng = np.random.default_rng(2)
+    for first in (dense, swapped, part, every_other):
+        for one, other in [
+            ("float32", "float32"),
+            ("float16", "float16"),
+            ("int64", "uint8"),
+            ("float32", "int8"),
+            ("uint8", "uint8"),
+            ("bool", "bool"),
+            ("float64", "bool"),
+        ]:
+            a, x = first(rng, shape, one)
+            b, y = second(rng, shape, other)
+            wide = np.result_type(x, y)
+            if y.ndim == 0 and second is number:
+                wide = x.dtype
+            check(pkg.maximum(a, b), np.maximum(x.astype(wide), y.astype(wide)))
+            check(pkg.maximum(b, a), np.maximum(y.astype(wide), x.astype(wide)))
+            check(a == b, x == y)
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("layout", LAYOUTS, ids=lambda f: f.__name__)
+def test_three_operands(layout, shape):
+    rng = np.random.default_rng(3)
+    for dtype in ("float32", "float16", "uint8", "int64"):
+        for others in ((dense, layout), (layout, dense), (layout, swapped)):
+            mask, m = others[0](rng, shape, "bool")
+            a, x = others[1](rng, shape, dtype)
+            b, y = layout(rng, shape, dtype)
+            want = np.broadcast_to(np.where(m, x, y), np.broadcast(m, x, y).shape)
+            check(pkg.where(mask, a, b), want)
+            if dtype != "uint8":
+                c, z = dense(rng, shape, dtype)
+                one = np.minimum(np.maximum(z, x), y)
+                check(pkg.clamp(c, a, b), one)
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("layout", LAYOUTS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("written", [dense, swapped, every_other, part])
+def test_in_place(written, layout, shape):
+    rng = np.random.default_rng(4)
+    for one, other in [
+        ("float32", "float32"),
+        ("float16", "float16"),
+        ("float16", "float32"),
+        ("float32", "int32"),
+        ("uint8", "uint8"),
+        ("int64", "int8"),
+        ("bool", "bool"),
+    ]:
+        a, x = written(rng, shape, one)
+        b, y = layout(rng, shape, other)
+        x = x.copy()
+        if one == "bool":
+            x |= y
+            check(a.bitwise_or_(b), x)
+            continue
+        with np.errstate(over="ignore"):
+            if one == "float16" and other == "float32" and y.ndim:
+                want = (x.astype("float32") + y).astype("float16")
+            else:
+                want = x + y.astype(x.dtype)
+        check(a.add_(b), want)
+        a, x = written(rng, shape, one)
+        check(a.copy_(b), np.broadcast_to(y, x.shape).astype(x.dtype))
+
+
+@pytest.mark.parametrize("n", LENGTHS)
+def test_lengths(n):
+    rng = np.random.default_rng(n)
+    for dtype in DTYPES:
+        a, x = dense(rng, (n,), dtype)
+        b, y = every_other(rng, (n,), dtype)
+        check(pkg.maximum(a, b), np.maximum(x, y))
+        check(pkg.minimum(b, a), np.minimum(x, y))
+        check(a == a[:1] if n else a == a, x == x[:1] if n else x == x)
+        out = pkg.zeros(n, 3, dtype=getattr(pkg, dtype))
+        out[:, 1].copy_(a)
+        check(out[:, 1], x)
+        check(out[:, 2], np.zeros_like(x))
+        out[:, 1].fill_(1)
+        check(out[:, 1], np.ones_like(x))
+        check(out[:, 0], np.zeros_like(x))
+
+
+@pytest.fixture(params=["baseline", "v3", "v4"])
+def level(request):
+    before = core.isa_name()
+    try:
+        core.set_isa(request.param)
+    except ValueError:
+        pytest.skip("not on this CPU")
+    yield
+    core.set_isa(before)
+
+
+def values_for(source: str, target: str) -> np.ndarray:
+    """Numbers that both NumPy and C++ convert to the target, and have to."""
+    if source == "bool":
+        return np.array([True, False])
+    if source in FLOATS:
+        x = [0.0, -0.0, 0.4, 0.5, 0.9, 1.0, 1.5, 2.5, 100.25]
+        if target != "uint8":
+            x += [-0.9, -1.5, -100.75]
+        if target in FLOATS or target == "bool":
+            x += [np.nan, np.inf, -np.inf, 1e-7, -1e-8, 6e-5, 65504.0, 1e6, 1e39, 3e-42]
+        if target in ("int32", "int64"):
+            x += [32000.0, -31999.5]
+        if target == "int64" and source != "float16":
+            x += [2.0**40, -(2.0**40)]
+    else:
+        info = np.iinfo(source)
+        x = [0, 1, 2, 77, 127, 128, 255, 256, 65535, 2**24 + 1, 2**31 - 1, -1, -128]
+        x += [info.min, info.max]
+        x = [v for v in x if info.min <= v <= info.max]
+    with np.errstate(over="ignore"):
+        return np.array(x, source)
+
+
+@pytest.mark.parametrize("source", DTYPES)
+@pytest.mark.parametrize("target", DTYPES)
+@pytest.mark.usefixtures("level")
+def test_conversions(source, target):
+    few = values_for(source, target)
+    for n in (0, 1, 7, 16, 33, 1024, 1025, 5000):
+        x = np.resize(few, n)
+        with np.errstate(over="ignore"):
+            middle = x.astype("float32") if target == "float16" else x
+            want = middle.astype(target)
+        t = pkg.tensor(x)
+        to = getattr(pkg, target)
+        check(t.to(to), want)
+        wide = pkg.tensor(np.repeat(x, 3))
+        check(wide[::3].to(to), want)
+        out = pkg.zeros(2 * n, dtype=to)
+        out[::2].copy_(t)
+        check(out[::2], want)
+        assert not out[1::2].to(pkg.bool).any()
+
+
+@pytest.mark.parametrize("target", DTYPES)
+def test_conversions_with_bfloat16(target):
+    few = values_for("float32", target)
+    for n in (1, 17, 1025):
+        x = np.resize(few, n)
+        rounded = pkg.tensor(x).to(pkg.bfloat16)
+        exact = rounded.to(pkg.float32).numpy()
+        # The bits are those of the upper half.
+        assert not (exact.view("uint32") & 0xFFFF).any()
+        with np.errstate(over="ignore", invalid="ignore"):
+            check(rounded.to(getattr(pkg, target)), exact.astype(target))
+            back = pkg.tensor(exact.astype(target)).to(pkg.bfloat16)
+            through = pkg.tensor(exact.astype(target).astype("float32"))
+            check(back.float(), through.bfloat16().float().numpy())
+
+
+def test_every_half():
+    bits = np.arange(65536, dtype="uint16")
+    x = bits.view("float16")
+    check(pkg.tensor(x).float(), x.astype("float32"))
+    rng = np.random.default_rng(0)
+    some = rng.integers(0, 2**32, 200_000, dtype="uint32").view("float32")
+    near = rng.standard_normal(200_000) * 2.0 ** rng.integers(-26, 17, 200_000)
+    half = x[np.isfinite(x)].astype("float64")
+    ties = ((np.sort(half)[1:] + np.sort(half)[:-1]) / 2).astype("float32")
+    for y in (some, near.astype("float32"), ties):
+        with np.errstate(over="ignore", invalid="ignore"):
+            check(pkg.tensor(y).half(), y.astype("float16"))
+
+
+@pytest.mark.usefixtures("level")
+def test_out_of_range_is_the_same_on_every_level():
+    x = np.array([np.nan, np.inf, -np.inf, 1e30, -1e30, 3e9, -3e9, 300.0, -1.0] * 20)
+    for source in ("float32", "float64"):
+        t = pkg.tensor(x.astype(source))
+        for target in ("uint8", "int8", "int32"):
+            to = getattr(pkg, target)
+            through = t.to(pkg.int64).to(to)
+            check(t.to(to), through.numpy())
+
+
+def test_operands_that_cross_the_result():
+    for dtype in DTYPES[1:]:
+        x = numbers(np.random.default_rng(5), (200, 200), dtype)
+        t = pkg.tensor(x)
+        check(t.add_(t.t()), x + x.T)
+        t, y = pkg.tensor(x), x.copy()
+        y[1:] += x[:-1]
+        t[1:].add_(t[:-1])
+        check(t, y)
+        t, y = pkg.tensor(x), x.copy()
+        y += x[:1]
+        check(t.add_(t[:1]), y)
+        t, y = pkg.tensor(x), x.copy()
+        t[:, 1:].copy_(t[:, :-1])
+        y[:, 1:] = x[:, :-1]
+        check(t, y)
+        t, y = pkg.tensor(x).view(-1), x.copy().reshape(-1)
+        check(t.add_(t[:1]), y + y[0])
+        t = pkg.tensor(x)
+        check(t.add_(t), x + x)
+        check(pkg.tensor(x).t().add_(pkg.tensor(x)), x.T + x)
+
+
+def test_many_dimensions():
+    shape = (2,) * 12
+    rng = np.random.default_rng(6)
+    for dtype in ("float32", "float16", "uint8"):
+        a, x = dense(rng, shape, dtype)
+        b, y = turned(rng, shape, dtype)
+        check(pkg.maximum(a, b), np.maximum(x, y))
+        check(b.contiguous(), y)
+        check(a[:, 0, :, :1].contiguous(), x[:, 0, :, :1])
