@@ -149,6 +149,24 @@ OpBuilder unary_any(OpBuilder op, F) {
   }, kStrided);
   return op;
 }
+/// The same of one that changes the sign alone: of 16-bit floats by their bits, the sign
+/// being the uppermost.
+template <class F, class Bits>
+OpBuilder unary_sign(OpBuilder op, F, Bits) {
+  op.pointwise().shape(same_shape).cpu([](Tensor& out, const Tensor& self) {
+    const DType dtype = self.dtype();
+    if (!is_reduced(dtype) || out.dtype() != dtype) {
+      return run_unary(out, self, dtype, kAnyType,
+                       [](auto x) -> decltype(x) { return decltype(x)(F{}(x)); });
+    }
+    const Bits formula;
+    Pointwise kernel{block<Bits, uint16_t, uint16_t>, &formula};
+    kernel.add(out, dtype);
+    kernel.add(self, dtype);
+    run_pointwise(kernel);
+  }, kStrided);
+  return op;
+}
 /// Stanza of a predicate: bool result.
 template <class F>
 OpBuilder unary_bool(OpBuilder op, F) {

@@ -58,10 +58,11 @@ void scatter_at(char* to, const int64_t* places, const char* from, int64_t n) {
 
 template <class T>
 void repeat(char* to, const char* element, int64_t n) {
-  const T value = *reinterpret_cast<const T*>(element);
   with_isa([=] {
+    const T value = *reinterpret_cast<const T*>(element);
     auto* out = reinterpret_cast<T*>(to);
-    for (int64_t i = 0; i < n; ++i) out[i] = value;
+#pragma GCC ivdep
+    for (int64_t i = 0, past = n; i < past; ++i) out[i] = value;
   });
 }
 

@@ -344,3 +344,32 @@ def test_many_dimensions():
         check(pkg.maximum(a, b), np.maximum(x, y))
         check(b.contiguous(), y)
         check(a[:, 0, :, :1].contiguous(), x[:, 0, :, :1])
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int32", "int64"])
+def test_shifts_by_any_number(dtype):
+    info = np.iinfo(dtype)
+    some = [0, 1, 7, 8, 31, 32, 63, 64, 100, -1, -8, info.min, info.max]
+    by = [n for n in some if info.min <= n <= info.max]
+    values = [v for v in [0, 1, 3, 100, -1, -100, info.min, info.max] if v >= info.min]
+    pairs = [(v, n) for v in values for n in by] * 5
+    a = pkg.tensor(np.array([v for v, _ in pairs], dtype))
+    n = pkg.tensor(np.array([n for _, n in pairs], dtype))
+    bits = 2**info.bits - 1
+    left = [(v << n) & bits if 0 <= n < info.bits else 0 for v, n in pairs]
+    right = [v >> n if 0 <= n < info.bits else -(v < 0) for v, n in pairs]
+    assert (a << n).tolist() == np.array(left, "uint64").astype(dtype).tolist()
+    assert (a >> n).tolist() == right
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_the_sign_of_halves(dtype):
+    to = getattr(pkg, dtype)
+    for n in (1, 31, 1025):
+        x = np.resize([0.0, -0.0, 1.5, -2.0, np.inf, -np.inf, np.nan, 6e-8], n)
+        t = pkg.tensor(x.astype("float32")).to(to)
+        for got, want in ((-t, -x), (abs(t), np.abs(x)), (t.clone().neg_(), -x)):
+            assert got.dtype == to
+            back = got.float().numpy()
+            np.testing.assert_array_equal(np.signbit(back), np.signbit(want))
+            np.testing.assert_array_equal(np.abs(back), t.float().abs().numpy())

@@ -28,11 +28,25 @@ OpBuilder bitwise(OpBuilder op, F) {
       .in_place();
 }
 
-// Whether n is a shift that C++ defines for x.
-template <class T>
-bool shifts(T, T n) {
-  return n >= T(0) && uint64_t(n) < 8 * sizeof(T);
-}
+// Shifts by any number, of which C++ defines those by less than all bits.
+struct LeftShift {
+  template <class T>
+  T operator()(T x, T n) const {
+    if constexpr (std::is_same_v<T, bool>) return x;  // which the record keeps out
+    constexpr uint64_t bits = 8 * sizeof(T);
+    const T shifted = T(wraps(x) << (wraps(n) % bits));
+    return uint64_t(wraps(n)) < bits ? shifted : T(0);
+  }
+};
+struct RightShift {
+  template <class T>
+  T operator()(T x, T n) const {
+    if constexpr (std::is_same_v<T, bool>) return x;
+    constexpr uint64_t bits = 8 * sizeof(T);
+    const T shifted = T(x >> (wraps(n) % bits)), sign = x < T(0) ? T(-1) : T(0);
+    return uint64_t(wraps(n)) < bits ? shifted : sign;
+  }
+};
 
 PKG_LIBRARY_FRAGMENT(pkg, m) {
   binary_bool(m.def("eq(Tensor self, Tensor other) -> Tensor"),
@@ -78,11 +92,11 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
           [](auto x, auto y) { return x ^ y; })
       .doc("Bitwise exclusive or of integers or bools.");
   bitwise(m.def("bitwise_left_shift(Tensor self, Tensor other) -> Tensor"),
-          [](auto x, auto n) { return shifts(x, n) ? uint64_t(x) << n : uint64_t(0); })
+          LeftShift{})
       .doc("self * 2^other of integers; 0 when every bit is shifted out.")
       .dtypes(kIntegerDTypes);
   bitwise(m.def("bitwise_right_shift(Tensor self, Tensor other) -> Tensor"),
-          [](auto x, auto n) { return shifts(x, n) ? int64_t(x) >> n : int64_t(x) >> 63; })
+          RightShift{})
       .doc("self / 2^other of integers, rounded down.")
       .dtypes(kIntegerDTypes);
   m.def("bitwise_not(Tensor self) -> Tensor")

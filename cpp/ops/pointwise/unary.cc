@@ -11,7 +11,8 @@ constexpr double kTwoOverSqrtPi = 1.12837916709551257390;
 constexpr double kLn2 = 0.69314718055994530942, kLn10 = 2.30258509299404568402;
 
 PKG_LIBRARY_FRAGMENT(pkg, m) {
-  unary_any(m.def("neg(Tensor self) -> Tensor"), [](auto x) { return -wraps(x); })
+  unary_sign(m.def("neg(Tensor self) -> Tensor"), [](auto x) { return -wraps(x); },
+             [](uint16_t bits) { return uint16_t(bits ^ 0x8000); })
       .shape([](const Tensor& self) {
         PKG_CHECK(self.dtype() != DType::Bool, RuntimeError, "[neg] Negation, the `-` "
                   "operator, on a bool tensor is not supported. To invert a mask, use the "
@@ -21,12 +22,13 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("-self.")
       .derivative("self", "", [](auto& g) { return -g; })
       .in_place();
-  unary_any(m.def("abs(Tensor self) -> Tensor"),
-            [](auto x) {
-              if constexpr (std::is_floating_point_v<decltype(x)>) return std::abs(x);
-              else if constexpr (std::is_unsigned_v<decltype(x)>) return x;
-              else return decltype(x)(x < 0 ? -wraps(x) : wraps(x));
-            })
+  unary_sign(m.def("abs(Tensor self) -> Tensor"),
+             [](auto x) {
+               if constexpr (std::is_floating_point_v<decltype(x)>) return std::abs(x);
+               else if constexpr (std::is_unsigned_v<decltype(x)>) return x;
+               else return decltype(x)(x < 0 ? -wraps(x) : wraps(x));
+             },
+             [](uint16_t bits) { return uint16_t(bits & 0x7fff); })
       .doc("Absolute value; the gradient at zero is zero.")
       .derivative("self", "self", [](auto& g, auto& x) { return g * sign(x); })
       .in_place();
