@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes support/ importable; names the binding under test; counts what lives."""
+"""Makes support/ importable, orders the tests, counts what lives, names the binding."""
 
 import contextlib
 import gc
+import os
 import sys
 from pathlib import Path
 
@@ -13,6 +14,50 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE / "support")]
 pytest.register_assert_rewrite("op_values", "gradients")
 
+import turns  # noqa: E402
+
+# With several processes (-n): this one first, since it takes as long as all others, and
+# last those that wait for what it builds.
+FIRST = "binding/test_bindings.py"
+LAST = ("binding/test_binding_contract.py", "binding/test_symbols.py")
+
+
+def pytest_configure(config):
+    """For all processes of this run, and those that they start."""
+    folder = turns.begin()
+    if folder:
+        config.add_cleanup(folder.cleanup)
+        config.add_cleanup(lambda: os.environ.pop("PKG_TEST_TURNS"))
+
+
+def pytest_collection_modifyitems(items):
+    """Files keep their order but for these."""
+    items.sort(
+        key=lambda item: (
+            not item.path.as_posix().endswith(FIRST),
+            item.path.as_posix().endswith(LAST),
+        )
+    )
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Of a file, all tests run in one process, which has its fixtures once."""
+    from xdist.scheduler import LoadFileScheduling
+
+    config.option.loadscopereorder = False  # in the order of above
+    return LoadFileScheduling(config, log)
+
+
+@pytest.fixture(autouse=True)
+def turn(request):
+    """See support/turns.py.  A test that runs the suite takes none: its tests do."""
+    if request.node.get_closest_marker("suite"):
+        yield
+        return
+    with turns.turn(alone=request.node.get_closest_marker("alone") is not None):
+        yield
+
 
 def pytest_report_header():
     """Which extension the Python layer runs on; test_bindings.py reads it."""
@@ -22,7 +67,7 @@ def pytest_report_header():
 
 
 @pytest.fixture(autouse=True)
-def nothing_is_left():
+def nothing_is_left(turn):
     """No tensor and no graph node of a test outlives it, on either binding.
 
     Events and streams may: the value of a fixture, the last event of a stream.  That

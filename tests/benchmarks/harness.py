@@ -41,7 +41,7 @@ def variant():
     def loaded():
         return [n for n in sys.modules if n == "pkg" or n.startswith("pkg.")]
 
-    environment = {"PKG_BINDING": "pybind11", "PKG_BINDING_PATH": str(build())}
+    environment = {"PKG_BINDING": "pybind11", "PKG_BINDING_PATH": str(build("-O3"))}
     ours = {name: sys.modules.pop(name) for name in loaded()}
     os.environ.update(environment)
     try:

@@ -22,6 +22,8 @@ EXCLUDED = {
     "house/test_build.py": "builds and installs the SWIG binding; imports no other",
     "cpp/test_cpp.py": "C++ programs over libpkg_core.so; no Python binding takes part",
     "house/test_house.py": "about the sources and the core's records of ops",
+    "house/test_benchmarks.py": "starts programs, which choose the binding themselves",
+    "python/test_typing.py": "mypy reads the sources and the stub, and imports nothing",
 }
 
 pytestmark = pytest.mark.skipif(
@@ -34,11 +36,16 @@ def test_excluded_files_exist():
     assert [name for name in EXCLUDED if not (ROOT / "tests" / name).exists()] == []
 
 
+@pytest.mark.suite
 def test_suite_passes_on_pybind11(request):
-    """Same tests, same marker expression as this run."""
+    """Same tests, same marker expression as this run; half of the processors, as the
+    others run this suite meanwhile."""
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "tests"]
     command += [f"--ignore=tests/{name}" for name in EXCLUDED]
     command += ["-m", request.config.getoption("markexpr") or ""]
+    processes = len(os.sched_getaffinity(0)) // 2
+    if processes > 1 and "PYTEST_XDIST_WORKER" in os.environ:
+        command += ["-n", str(processes)]
     done = subprocess.run(
         command,
         cwd=ROOT,

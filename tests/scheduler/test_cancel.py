@@ -206,6 +206,7 @@ OPERANDS = """
 """
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 def test_ctrl_c_ends_a_kernel(kernel):
     code = f"""{SETUP}{OPERANDS}

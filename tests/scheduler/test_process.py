@@ -196,6 +196,7 @@ def test_exit_under_daemon_threads(work):
         assert seconds < 8
 
 
+@pytest.mark.alone
 def test_an_error_nobody_saw_does_not_change_the_exit():
     code = """
         import pkg
@@ -400,6 +401,7 @@ def interrupt_child(code, line, pause):
     return child.returncode, err, time.monotonic() - begin
 
 
+@pytest.mark.alone
 def test_ctrl_c_without_a_handler_ends_the_process():
     code = """
         from pkg.scheduler import ManualEvent
@@ -411,6 +413,7 @@ def test_ctrl_c_without_a_handler_ends_the_process():
     assert err.rstrip().endswith("KeyboardInterrupt")
 
 
+@pytest.mark.alone
 def test_ctrl_c_ends_the_wait_at_exit():
     """For the job that runs then; there is no second wait behind it."""
     code = """

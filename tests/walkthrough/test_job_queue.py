@@ -186,6 +186,7 @@ def test_w45_no_thread_to_be_had_is_no_crash():
     assert out == "can't start new thread\n[0, 1, 2]\n0 0\n"
 
 
+@pytest.mark.alone
 def test_w47_flush_does_not_wait_for_later_jobs():
     jobs = queue.JobQueue(ordered=False)
     stop = threading.Event()

@@ -12,6 +12,7 @@ from pkg.walkthrough import myops
 from pkg.walkthrough.overload_ops import queue
 
 
+@pytest.mark.alone
 def test_add_returns_at_once_and_the_work_runs_side_by_side():
     begin = time.perf_counter()
     assert [myops.add(i, i * 10) for i in range(4)] == [0, 1, 2, 3]

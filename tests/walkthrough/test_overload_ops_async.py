@@ -18,6 +18,7 @@ from pkg.walkthrough.overload_ops import queue
 core = pkg._binding.core
 
 
+@pytest.mark.alone
 def test_operators_return_at_once(later):
     a, b = later.Scalar(1.5), later.Scalar(2.0)
     begin = time.perf_counter()
@@ -109,6 +110,7 @@ def test_w27_a_long_sum_needs_no_thread_per_term(later):
         later.set_delay(40)
 
 
+@pytest.mark.alone
 def test_w28_dropping_a_pending_result_does_not_wait(later):
     a = later.Scalar(1)
     begin = time.perf_counter()
