@@ -41,10 +41,19 @@ inline const Op<Tensor(const Tensor&, const Scalar&, const Scalar&)>
     softplus{"softplus"}, hardtanh{"hardtanh"};
 inline const Op<Tensor(const Tensor&, const Scalar&, const Scalar&, const Scalar&)>
     elu{"elu"};
+inline const Op<Tensor(const Tensor&, const Tensor&, const Scalar&)>
+    leaky_relu_backward{"_leaky_relu_backward"}, threshold_backward{"_threshold_backward"};
+inline const Op<Tensor(const Tensor&, const Tensor&, const Scalar&, const Scalar&)>
+    softplus_backward{"_softplus_backward"}, hardtanh_backward{"_hardtanh_backward"};
+inline const Op<Tensor(const Tensor&, const Tensor&, const Scalar&, const Scalar&,
+                       const Scalar&)> elu_backward{"_elu_backward"};
 inline const BinaryOp tanh_backward{"_tanh_backward"},
     sigmoid_backward{"_sigmoid_backward"}, relu_backward{"_relu_backward"},
     silu_backward{"_silu_backward"}, gelu_backward{"_gelu_backward"},
-    gelu_tanh_backward{"_gelu_tanh_backward"}, prelu_pointwise{"_prelu"};
+    gelu_tanh_backward{"_gelu_tanh_backward"}, mish_backward{"_mish_backward"},
+    logsigmoid_backward{"_logsigmoid_backward"}, hardswish_backward{"_hardswish_backward"},
+    hardsigmoid_backward{"_hardsigmoid_backward"},
+    prelu_weight_backward{"_prelu_weight_backward"}, prelu_pointwise{"_prelu"};
 inline const UnaryOp second_is_zero{"_second_is_zero"};
 
 // Reductions (cpp/ops/reduce)

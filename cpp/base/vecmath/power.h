@@ -16,13 +16,13 @@ struct PowerParts {
   double high, low;
 };
 inline PowerParts power_parts(float x, float y) {
-  const LogParts<double> parts(x);
-  const double s = parts.f / (2.0 + parts.f), z = s * s;
+  const LogParts<float> parts(x);
+  const double f = parts.f, s = f / (2.0 + f), z = s * s;
   const double tail = poly(z, 0.66666666670519795737, 0.39999997053668256387,
                            0.28571979684278511906, 0.22180980009249705255,
                            0.19521623227446461106);
-  const double log = parts.n + (2.0 * s + s * z * tail) * 1.4426950408889634074;
-  return {limited(double(y) * log, -1100.0, 1100.0), 0.0};
+  const double log = double(parts.n) + (2.0 * s + s * z * tail) * 1.4426950408889634074;
+  return {limited(double(y) * log, -200.0, 200.0), 0.0};
 }
 inline PowerParts power_parts(double x, double y) {
   // ln(1 + f) = 2 s + s z (2/3 + ...), s = f / (2 + f), z = s^2: all but the last terms as
@@ -76,15 +76,15 @@ inline T pow(T x, T y) {
   const detail::PowerParts e = detail::power_parts(a, y);
   const Rounded<double> n(e.high + e.low);
   const double r = ((e.high - n.value) + e.low) * detail::kLn2;
-  double p;
+  T result;
   if constexpr (is_float<T>) {
-    p = 1.0 + r * (1.0 + r * poly(r, 0.50000000266955163702, 0.16666576882628691036,
-                                  0.041666376746823309885, 0.0083631968692029335051,
-                                  0.0013941012414227267899));
+    const double p = poly(r, 1.0, 1.0, 0.50000000266955163702, 0.16666576882628691036,
+                          0.041666376746823309885, 0.0083631968692029335051,
+                          0.0013941012414227267899);
+    result = float(p * pow2<double>(n.integer()));
   } else {
-    p = 1.0 + (r + detail::exp_tail(r));
+    result = scaled(1.0 + (r + detail::exp_tail(r)), n.integer());
   }
-  T result = T(scaled(p, n.integer()));
   // Choices between numbers, not of truths: those of float and of double do not mix.
   const T end = (a > T(1) ? y : -y) > T(0) ? kInf<T> : T(0);
   result = a == T(0) || a == kInf<T> || size == kInf<T> ? end : result;

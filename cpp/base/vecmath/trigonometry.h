@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/vecmath/trigonometry.h: sin, cos, tan up to kQuarterLimit, and the inverse functions.
+// base/vecmath/trigonometry.h: sin, cos and tan of angles up to 10^6, others by <cmath>, and
+// the inverse functions.
 //
 // Angles are reduced to [-pi/4, pi/4] with pi/2 in parts whose multiples are exact (Cody and
 // Waite 1980).  Those of float are computed in double, where two parts are enough.
@@ -8,13 +9,6 @@
 #include "base/vecmath/bits.h"
 
 namespace pkg::vec {
-
-/// sin, cos and tan are right up to here, and of infinity and NaN; use <cmath> beyond.
-inline constexpr double kQuarterLimit = 1e6;
-template <class T>
-inline bool in_quarter_range(T x) {
-  return !(std::abs(x) > T(kQuarterLimit));
-}
 
 namespace detail {
 
@@ -156,7 +150,7 @@ inline constexpr T kHalfPiRest = of<T>(-4.3711390002e-8f, 6.12323399573676588613
 
 }  // namespace detail
 
-/// Within 1 ulp in_quarter_range.
+/// Within 1 ulp up to 10^6.
 template <class T>
 inline T sin(T x) {
   return x == T(0) ? x : detail::sine_of(x, 0);  // with the sign of 0
@@ -165,7 +159,7 @@ template <class T>
 inline T cos(T x) {
   return detail::sine_of(x, 1);
 }
-/// Within 2 ulp in_quarter_range.
+/// Within 2 ulp up to 10^6.
 template <class T>
 inline T tan(T x) {
   const detail::Quarter<T> quarter(x);
@@ -174,6 +168,25 @@ inline T tan(T x) {
   const T result = T((odd ? -cosine : sine) / (odd ? sine : cosine));
   return x == T(0) ? x : result;
 }
+/// The three as formulas with a range (ops/loops.h).
+struct SmallAngle {
+  template <class T>
+  static bool fits(T x) {
+    return std::abs(x) <= T(1e6);
+  }
+};
+struct Sine : SmallAngle {
+  auto operator()(auto x) const { return vec::sin(x); }
+  auto rest(auto x) const { return std::sin(x); }
+};
+struct Cosine : SmallAngle {
+  auto operator()(auto x) const { return vec::cos(x); }
+  auto rest(auto x) const { return std::cos(x); }
+};
+struct Tangent : SmallAngle {
+  auto operator()(auto x) const { return vec::tan(x); }
+  auto rest(auto x) const { return std::tan(x); }
+};
 /// Within 2 ulp.
 template <class T>
 inline T atan(T x) {

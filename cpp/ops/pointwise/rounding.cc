@@ -61,9 +61,14 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .in_place();
   m.def("fix(Tensor self) -> Tensor").doc("trunc by another name.").composite(
       [](const Tensor& self) { return trunc(self); });
-  m.def("frac(Tensor self) -> Tensor")
+  unary_any(m.def("frac(Tensor self) -> Tensor"),
+            [](auto x) {
+              if constexpr (std::is_floating_point_v<decltype(x)>) return x - std::trunc(x);
+              else return decltype(x)(0);
+            })
+      .dtypes(kNumberDTypes)
       .doc("self - trunc(self): the part after the point, with self's sign.")
-      .composite([](const Tensor& self) { return self - trunc(self); });
+      .derivative("self", "", [](auto& g) { return g; });
 }
 
 }  // namespace

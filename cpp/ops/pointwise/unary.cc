@@ -96,12 +96,12 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("1 / self.")
       .derivative("self", "result", [](auto& g, auto& y) { return -(g * (y * y)); })
       .in_place();
-  unary_float(m.def("sin(Tensor self) -> Tensor"), [](auto x) { return std::sin(x); })
-      .doc("Sine of radians.")
+  unary_float(m.def("sin(Tensor self) -> Tensor"), vec::Sine())
+      .doc("Sine of radians; within 1 ulp.")
       .derivative("self", "self", [](auto& g, auto& x) { return g * cos(x); })
       .in_place();
-  unary_float(m.def("cos(Tensor self) -> Tensor"), [](auto x) { return std::cos(x); })
-      .doc("Cosine of radians.")
+  unary_float(m.def("cos(Tensor self) -> Tensor"), vec::Cosine())
+      .doc("Cosine of radians; within 1 ulp.")
       .derivative("self", "self", [](auto& g, auto& x) { return -(g * sin(x)); })
       .in_place();
   unary_float(m.def("tanh(Tensor self) -> Tensor"), [](auto x) { return vec::tanh(x); })
