@@ -3,9 +3,7 @@
 #include "tensor/walk.h"
 
 namespace pkg {
-namespace {
 
-// The last guard before memory: whatever a shape rule forgot ends here.
 void check_broadcasts(const Shape& operand, const Shape& sizes) {
   bool fits = operand.size() <= sizes.size();
   for (size_t d = 0; fits && d < operand.size(); ++d) {
@@ -15,6 +13,8 @@ void check_broadcasts(const Shape& operand, const Shape& sizes) {
   PKG_CHECK(fits, RuntimeError, "[op] expected a tensor that broadcasts to the shape ", sizes,
             ", got one of ", operand, ".");
 }
+
+namespace {
 
 // The dimensions of what is written, innermost first, so that memory is walked as it lies.
 Shape walk_order(const Tensor& out) {

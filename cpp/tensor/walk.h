@@ -12,6 +12,10 @@ namespace pkg {
 /// Operands of one walk, with what is written.
 inline constexpr size_t kMaxOperands = 4;
 
+/// RuntimeError unless `operand` broadcasts to `sizes`: the last guard before memory, where
+/// whatever a shape rule forgot ends.
+void check_broadcasts(const Shape& operand, const Shape& sizes);
+
 /// The dimensions that tensors of one shape have in common, innermost first and in the
 /// order in which the first of them lies in memory.  Dimensions that lie behind each other
 /// in every tensor are one; those of size 1 are none.  There is at least one.

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// tensor/blocks.h: what becomes of each operand of a block.  For staging.cc alone.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "tensor/gather.h"
+#include "tensor/staging.h"
+
+namespace pkg::staging {
+
+inline constexpr int64_t kBlockBytes = 8192;  // of a buffer
+
+enum class How : uint8_t {
+  InPlace,
+  Constant,  // one block serves for all
+  Repeated,  // one element for each row
+  Dense,     // to be converted
+  Strided,
+  Listed,
+};
+
+struct Plan {
+  struct Operand {
+    How how = How::InPlace;
+    bool tiled = false;
+    int64_t size = 0;   // bytes of an element of the tensor
+    int64_t width = 0;  // and of the block's
+    int64_t step = 0;   // bytes from one element of a row to the next
+    const int64_t* places = nullptr;
+    Conversion conversion;
+  };
+  BlockFunction block = nullptr;
+  const void* formula = nullptr;
+  size_t count = 0;
+  bool staged = false;               // not everything is in place
+  int64_t most = kBlockBytes;        // elements of a block
+  int64_t longest = 0;               // row
+  std::array<Operand, kMaxOperands> operands;
+  std::array<char*, kMaxOperands> data{};
+
+  explicit Plan(const Pointwise& kernel);
+  void set(size_t k, How how, int64_t step) {
+    Operand& o = operands[k];
+    o.how = how;
+    o.step = step;
+    staged |= how != How::InPlace;
+  }
+  // For rows: k steps from one element to the next, and may be the same in all of them.
+  void set_row(size_t k, int64_t step, bool same);
+};
+
+inline Plan::Plan(const Pointwise& kernel)
+    : block(kernel.block), formula(kernel.formula), count(kernel.count) {
+  int64_t widest = 1;
+  for (size_t k = 0; k < count; ++k) {
+    const Part& part = kernel.parts[k];
+    const DType own = part.tensor->dtype();
+    Operand& o = operands[k];
+    o.size = itemsize(own);
+    o.width = itemsize(part.type);
+    if (k == 0) o.conversion = Conversion(part.type, own, own);
+    else if (own != part.type || own != part.via) {
+      o.conversion = Conversion(own, part.type, part.via);
+    }
+    widest = std::max({widest, o.size, o.width});
+    for (int c = 0; c < o.conversion.count; ++c) {
+      widest = std::max(widest, itemsize(o.conversion.steps[size_t(c)].to));
+    }
+    data[k] = static_cast<char*>(part.tensor->data());
+  }
+  most = kBlockBytes / widest;
+}
+
+inline void Plan::set_row(size_t k, int64_t step, bool same) {
+  const Operand& o = operands[k];
+  const bool dense = step == o.size;
+  if (k > 0 && same) return set(k, How::Constant, 0);
+  if (k > 0 && step == 0) return set(k, How::Repeated, 0);
+  set(k, !dense ? How::Strided : o.conversion.count ? How::Dense : How::InPlace, step);
+}
+
+// The buffers of one thread, and what is done to a block.
+class Blocks {
+ public:
+  explicit Blocks(const Plan& plan) : plan_(plan) {
+    if (!plan.staged) return;
+    for (size_t k = 1; k < plan.count; ++k) {
+      if (plan.operands[k].how == How::Constant) {
+        bring(k, plan.data[k], std::min(plan.most, plan.longest), buffer(k));
+      }
+    }
+  }
+
+  // n elements of one row, or one block by lists.
+  void row(char* const* data, int64_t n) {
+    if (!plan_.block) return copy(data, n);
+    if (!plan_.staged) return plan_.block(plan_.formula, data, n);
+    repeat(data, n);
+    char* at[kMaxOperands];
+    for (int64_t i = 0; i < n; i += plan_.most) {
+      const int64_t m = std::min(plan_.most, n - i);
+      for (size_t k = 1; k < plan_.count; ++k) at[k] = operand(k, data[k], i, m);
+      char* const to = data[0] + i * plan_.operands[0].step;
+      const bool in_place = plan_.operands[0].how == How::InPlace;
+      at[0] = in_place ? to : buffer(0);
+      plan_.block(plan_.formula, at, m);
+      if (!in_place) send(to, at[0], m);
+    }
+  }
+
+ private:
+  char* buffer(size_t k) { return buffers_[k]; }
+
+  void repeat(char* const* data, int64_t n) {
+    for (size_t k = 1; k < plan_.count; ++k) {
+      if (plan_.operands[k].how == How::Repeated) {
+        bring(k, data[k], std::min(plan_.most, n), buffer(k));
+      }
+    }
+  }
+
+  // m elements from the i-th of a row on, as the block function takes them.
+  char* operand(size_t k, char* row, int64_t i, int64_t m) {
+    const Plan::Operand& o = plan_.operands[k];
+    if (o.how == How::InPlace) return row + i * o.step;
+    if (o.how > How::Repeated) bring(k, row + i * o.step, m, buffer(k));
+    return buffer(k);
+  }
+
+  void bring(size_t k, const char* from, int64_t n, char* to) {
+    const Plan::Operand& o = plan_.operands[k];
+    const Moves& moves = moves_of(o.size);
+    char* const scratch[] = {scratch_[0], scratch_[1]};
+    const bool converts = o.conversion.count > 0;
+    char* const raw = converts ? scratch[0] : to;
+    if (o.places) {
+      moves.gather_at(raw, from, o.places, n);
+    } else if (o.step == 0) {
+      if (!converts) return moves.repeat(to, from, n);
+      alignas(8) char one[8];
+      o.conversion.run(one, from, 1, scratch);
+      return moves_of(o.width).repeat(to, one, n);
+    } else if (o.step != o.size) {
+      moves.gather(raw, from, o.step, n);
+    } else if (converts) {
+      return o.conversion.run(to, from, n, scratch);
+    } else {
+      std::memcpy(to, from, size_t(n * o.size));
+    }
+    if (converts) o.conversion.run(to, scratch[0], n, scratch);
+  }
+
+  void send(char* to, const char* from, int64_t n) {
+    const Plan::Operand& o = plan_.operands[0];
+    char* const scratch[] = {scratch_[0], scratch_[1]};
+    if (o.how == How::Dense) return o.conversion.run(to, from, n, scratch);
+    if (o.conversion.count) {
+      o.conversion.run(send_, from, n, scratch);
+      from = send_;
+    }
+    const Moves& moves = moves_of(o.size);
+    if (o.places) moves.scatter_at(to, o.places, from, n);
+    else moves.scatter(to, o.step, from, n);
+  }
+
+  // What has the same bits goes from place to place.
+  void copy(char* const* data, int64_t n) {
+    const Plan::Operand &out = plan_.operands[0], &in = plan_.operands[1];
+    if (out.how == How::InPlace && in.how == How::InPlace) {
+      std::memmove(data[0], data[1], size_t(n * out.size));
+    } else if (out.how == How::InPlace) {
+      bring(1, data[1], n, data[0]);
+    } else if (in.how == How::InPlace) {
+      send(data[0], data[1], n);
+    } else {
+      repeat(data, n);
+      for (int64_t i = 0; i < n; i += plan_.most) {
+        const int64_t m = std::min(plan_.most, n - i);
+        send(data[0] + i * out.step, operand(1, data[1], i, m), m);
+      }
+    }
+  }
+
+  const Plan& plan_;
+  alignas(64) char buffers_[kMaxOperands][kBlockBytes];
+  alignas(64) char scratch_[2][kBlockBytes];
+  alignas(64) char send_[kBlockBytes];
+};
+
+/// What blocks would be too much for: a few elements, of any layout.
+inline constexpr int64_t kTiny = 128;
+void run_tiny(const Pointwise& kernel, int64_t n);
+
+}  // namespace pkg::staging
