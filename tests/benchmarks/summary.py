@@ -2,8 +2,9 @@
 """Every benchmark, one table: ``python tests/benchmarks/summary.py [--quick]``.
 
 Each file runs in a process of its own.  Rows end with * where a target is missed.  With
-``--write README.md`` the rows of SHOWN also replace the table of that page; ``--json``
-keeps all rows, and ``--from FILE`` takes them from there instead of measuring.
+``--write README.md docs/measured.md`` the rows of SHOWN also replace the table of a
+page, or those of TEN where its mark says so; ``--json`` keeps all rows, and ``--from
+FILE`` takes them from there instead of measuring.
 """
 
 import argparse
@@ -22,7 +23,7 @@ from harness import HEADER, line
 
 HERE = Path(__file__).parent
 SUBJECTS = ("imports", "eager", "training", "matmul", "elementwise")
-# The rows of the README: from each subject what a user feels first.
+# The rows of a page: from each subject what a user feels first.
 SHOWN = (
     r"import",
     r"a \+ b, 2x2",
@@ -33,7 +34,20 @@ SHOWN = (
     r"matmul (64|512|2048), [1-9]\d* thread.*",
     r"(add|exp|gelu|sum|softmax|layer_norm) (1,000|100,000), 1 thread.*",
 )
-PLACE = re.compile(r"<!-- measured -->\n.*?<!-- end -->", re.DOTALL)
+# Work and peer of the rows of the README.
+TEN = (
+    "import, numpy",
+    "a + b, 2x2, torch",
+    "a + b, 2x2, numpy",
+    "200-op chain 8x8 fwd+bwd, per op, torch",
+    "digits MLP step, 1 thread(s), torch",
+    "digits CNN step, 2 thread(s), torch",
+    "transformer layer, 2 thread(s), torch",
+    "matmul 512, 2 thread(s), numpy",
+    "sum 100,000, 1 thread(s), torch",
+    "gelu 100,000, 1 thread(s), torch",
+)
+PLACE = re.compile(r"(<!-- measured(: ten)? -->\n).*?(?=<!-- end -->)", re.DOTALL)
 
 
 def measure(quick):
@@ -75,11 +89,13 @@ def shown_time(microseconds):
     return f"{microseconds / 1e6:.3g} s"
 
 
-def markdown(rows, where):
-    """The table of a page: the rows of SHOWN."""
+def markdown(rows, where, ten):
+    """The table of a page: the rows of TEN or of SHOWN."""
     lines = [f"\n{where}\n", "| work | ours | peer | | ratio | target |"]
     lines.append("|---|---:|---:|---|---:|---:|")
     for row in rows:
+        if ten and f"{row['work']}, {row['peer']}" not in TEN:
+            continue
         if not any(re.fullmatch(pattern, row["work"]) for pattern in SHOWN):
             continue
         ours = shown_time(row["ours_us"])
@@ -95,10 +111,12 @@ def markdown(rows, where):
     return "\n".join([*lines, "", "Bold: the target is missed.", "", ""])
 
 
-def write(page, text):
+def write(page, rows, where):
     """Puts the table into the page, between its marks."""
-    marked = f"<!-- measured -->\n{text}<!-- end -->"
-    content, count = PLACE.subn(lambda _: marked, page.read_text(encoding="utf-8"))
+    content, count = PLACE.subn(
+        lambda found: found[1] + markdown(rows, where, bool(found[2])),
+        page.read_text(encoding="utf-8"),
+    )
     assert count == 1, f"{page}: expected one <!-- measured --> ... <!-- end -->"
     page.write_text(content, encoding="utf-8")
 
@@ -107,7 +125,8 @@ def main():
     """Runs the subjects in turn; a failing one is named and makes the exit code 1."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="few and short repeats")
-    parser.add_argument("--write", type=Path, metavar="PAGE", help="and put them there")
+    parser.add_argument("--write", type=Path, metavar="PAGE", nargs="+", default=[],
+                        help="and put them there")  # fmt: skip
     parser.add_argument("--json", type=Path, metavar="FILE", help="and keep the rows")
     parser.add_argument("--from", type=Path, metavar="FILE", dest="source",
                         help="rows that --json kept")  # fmt: skip
@@ -128,8 +147,8 @@ def main():
         sys.exit(f"failed: {', '.join(failed)}")
     if options.json:
         options.json.write_text(json.dumps({"machine": where, "rows": rows}, indent=1))
-    if options.write:
-        write(options.write, markdown(rows, where))
+    for page in options.write:
+        write(page, rows, where)
 
 
 if __name__ == "__main__":

@@ -119,15 +119,6 @@ def test_the_published_page_is_of_this_program() -> None:
     )  # it was written with every tool at hand
 
 
-def test_the_readme_claims_what_the_page_shows() -> None:
-    """One table, written by one command to two places."""
-    page = (ROOT / "docs" / "bindings.md").read_text(encoding="utf-8")
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    claim = readme.split("<!-- bindings -->\n", 1)[1].split("<!-- end -->", 1)[0]
-    assert claim.strip().count("\n| `") >= 14
-    assert f"median of the rounds.\n{claim}" in page
-
-
 def test_the_summary_writes_its_table(tmp_path: Path) -> None:
     """Rows that were kept come back as the table of a page, misses marked."""
     rows = [
@@ -141,10 +132,12 @@ def test_the_summary_writes_its_table(tmp_path: Path) -> None:
          "ratio": None, "target": None},
     ]  # fmt: skip
     kept, page = tmp_path / "rows.json", tmp_path / "page.md"
+    ten = tmp_path / "ten.md"
     kept.write_text(json.dumps({"machine": "here", "rows": rows}))
     page.write_text("before\n<!-- measured -->\nold\n<!-- end -->\nafter\n")
+    ten.write_text("<!-- measured: ten -->\nold\n<!-- end -->\n")
     program = ROOT / "tests" / "benchmarks" / "summary.py"
-    command = [sys.executable, program, "--from", kept, "--write", page]
+    command = [sys.executable, program, "--from", kept, "--write", page, ten]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "2 of 3 targets reached" in done.stdout
@@ -165,3 +158,14 @@ def test_the_summary_writes_its_table(tmp_path: Path) -> None:
         "<!-- end -->",
         "after",
     ]
+    rows = [line for line in ten.read_text().splitlines() if line.startswith("| ")]
+    assert [row.split(" | ")[0] for row in rows] == ["| work", "| a + b, 2x2"]
+
+
+def test_the_readme_has_ten_rows_of_the_page() -> None:
+    """Written by one command, from one run."""
+    page = (ROOT / "docs" / "measured.md").read_text(encoding="utf-8")
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    marked = readme.split("<!-- measured: ten -->\n", 1)[1].split("<!-- end -->", 1)[0]
+    rows = [line for line in marked.splitlines() if line.startswith("| ")]
+    assert len(rows) == 11 and set(rows) <= set(page.splitlines())

@@ -17,7 +17,6 @@ import importlib
 import json
 import os
 import platform
-import re
 import shutil
 import statistics
 import subprocess
@@ -26,12 +25,10 @@ from pathlib import Path
 
 from calls import ratio, time_calls
 from probes import PROBES, WRONG, ask, ask_all
-from report import measured_targets, page, targets_table
+from report import measured_targets, page
 from variants import CXX, FLAGS, ROOT, Missing, Variant, all_variants, cpu_seconds
 
 PAGE = ROOT / "docs" / "bindings.md"
-README = ROOT / "README.md"
-CLAIM = re.compile(r"(?<=<!-- bindings -->\n).*?(?=<!-- end -->)", re.DOTALL)
 
 
 def build(variant: Variant, folder: Path, times: int) -> dict:
@@ -138,8 +135,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="few, short rounds")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the data")
-    pages = f"write {PAGE.name}, and its table to {README.name}"
-    parser.add_argument("--write", action="store_true", help=pages)
+    parser.add_argument("--write", action="store_true", help=f"write {PAGE.name}")
     names = [v.name for v in all_variants()]
     parser.add_argument("--only", nargs="+", choices=names, default=[])
     arguments = parser.parse_args()
@@ -151,11 +147,6 @@ def main() -> int:
         arguments.json.write_text(json.dumps(data, indent=1), encoding="utf-8")
     if arguments.write:
         PAGE.write_text(page(data), encoding="utf-8")
-        # The same table, and so the same numbers, is the claim of the README.
-        claim = f"\n{targets_table(data)}\n"
-        text, count = CLAIM.subn(lambda _: claim, README.read_text(encoding="utf-8"))
-        assert count == 1, "README.md: expected one <!-- bindings --> ... <!-- end -->"
-        README.write_text(text, encoding="utf-8")
     else:
         sys.stdout.reconfigure(encoding="utf-8")
         print(page(data))
