@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <new>
 
+#include "base/thread_local.h"
 #include "scheduler/spin.h"
 
 namespace pkg::detail {
@@ -15,7 +16,7 @@ class BlockCache {
  public:
   static void* take() {
     if (kBypass) return ::operator new(kSize);
-    Local& local = t_local;
+    List& local = t_local;
     if (!local.head) refill(local);
     if (Block* block = local.head) {
       local.head = block->next;
@@ -27,7 +28,8 @@ class BlockCache {
 
   static void give(void* memory) noexcept {
     if (kBypass || t_gone) return ::operator delete(memory);
-    Local& local = t_local;
+    List& local = t_local;
+    if (!local.head) note_thread();
     local.head = ::new (memory) Block{local.head};
     if (++local.count >= 2 * kBatch) spill(local, kBatch);
   }
@@ -42,40 +44,42 @@ class BlockCache {
   static constexpr bool kBypass = false;
 #endif
   static constexpr int kBatch = 64;
-  static constexpr int kSharedBatches = 64;  // what is beyond goes back to the system
+  static constexpr int kSharedBatches = 256;  // what is beyond goes back to the system
 
   struct Block {
     Block* next;
   };
-  struct Local {
+  struct List {
     Block* head = nullptr;
     int count = 0;
-    ~Local() {
-      t_gone = true;
-      while (count > 0) spill(*this, count < kBatch ? count : kBatch);
-    }
   };
-  struct Batch {
-    Block* head;
-    int count;
+  struct AtEnd {
+    ~AtEnd() {
+      t_gone = true;
+      while (t_local.count > 0) spill(t_local, t_local.count < kBatch ? t_local.count : kBatch);
+    }
   };
   struct Shared {
     SpinLock lock;
     int size = 0;
-    Batch batches[kSharedBatches];
+    List batches[kSharedBatches];
   };
 
-  static void refill(Local& local) {
+  [[gnu::noinline]] static void note_thread() {
+    static thread_local AtEnd at_end;
+    (void)at_end;
+  }
+
+  [[gnu::noinline]] static void refill(List& local) {
+    note_thread();
     shared_.lock.lock();
     if (shared_.size > 0) {
-      const Batch batch = shared_.batches[--shared_.size];
-      local.head = batch.head;
-      local.count = batch.count;
+      local = shared_.batches[--shared_.size];
     }
     shared_.lock.unlock();
   }
 
-  static void spill(Local& local, int n) noexcept {
+  [[gnu::noinline]] static void spill(List& local, int n) noexcept {
     Block* first = local.head;
     Block* last = first;
     for (int i = 1; i < n; ++i) last = last->next;
@@ -94,8 +98,9 @@ class BlockCache {
   }
 
   static inline constinit Shared shared_{};
-  static inline thread_local Local t_local;
-  static inline thread_local bool t_gone = false;  // the thread is past its destructors
+  PKG_FAST_TLS static inline thread_local constinit List t_local{};
+  // The thread is past its destructors.
+  PKG_FAST_TLS static inline thread_local constinit bool t_gone = false;
 };
 
 }  // namespace pkg::detail

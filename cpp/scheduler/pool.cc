@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "base/thread_local.h"
 #include "scheduler/cpu_count.h"
 #include "scheduler/event.h"
 #include "scheduler/hooks.h"
@@ -29,7 +30,7 @@ namespace {
 constexpr int kSearchMicroseconds = 100;
 constexpr unsigned kGlobalEvery = 8;  // or a chain of tasks would starve the others
 
-thread_local void* t_worker = nullptr;  // Pool::Worker*, private there
+PKG_FAST_TLS thread_local constinit void* t_worker = nullptr;  // Pool::Worker*, private there
 thread_local bool t_sweeping = false;
 std::atomic<void (*)() noexcept> g_before_sleep{nullptr};
 
@@ -62,8 +63,9 @@ void Pool::push_all(RunList list, bool at_end) {
   if (worker && worker->pool != this) worker = nullptr;
   if (at_end && worker && !worker->first) worker->first = list.pop();
   int pushed = 0;
+  RunQueue& queue = worker ? local_[worker->slot] : global_;
   while (Runnable* item = list.pop()) {
-    (worker ? local_[worker->slot] : global_).push(item);
+    queue.push(item);
     ++pushed;
   }
   if (pushed) announce(pushed);
@@ -178,17 +180,28 @@ void Pool::loop(int slot) {
 
 Runnable* Pool::find(Worker& self) {
   if (++self.turn % kGlobalEvery == 0) {
-    if (self.first) global_.push(std::exchange(self.first, nullptr));
+    if (self.first) local_[self.slot].push(std::exchange(self.first, nullptr));
     if (Runnable* item = global_.pop()) return item;
   }
   if (self.first) return std::exchange(self.first, nullptr);
   if (Runnable* item = local_[self.slot].pop()) return item;
-  if (Runnable* item = global_.pop()) return item;
+  if (Runnable* item = take_several(self)) return item;
   const int slots = slots_used_.load(std::memory_order_relaxed);
   for (int i = 1; i < slots; ++i) {
     if (Runnable* item = local_[(self.slot + i) % slots].pop()) return item;
   }
   return nullptr;
+}
+
+// Its part of what waits, so that workers seldom meet at this lock, nor who submits; what
+// it does not begin with others may steal.
+Runnable* Pool::take_several(Worker& self) {
+  constexpr int64_t kMost = 32;
+  if (global_.empty()) return nullptr;
+  RunList part = global_.pop(std::min(kMost, global_.size() / std::max(1, size())));
+  Runnable* first = part.pop();
+  if (!part.empty()) local_[self.slot].push(part);
+  return first;
 }
 
 Runnable* Pool::search(Worker& self) {

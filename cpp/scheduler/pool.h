@@ -62,15 +62,32 @@ class alignas(64) RunQueue {
     list_.push(item);
     size_.store(size_.load(std::memory_order_relaxed) + 1);  // seq_cst: Note [Waking]
   }
-  Runnable* pop() {
-    if (empty()) return nullptr;
+  void push(RunList several) {
     std::lock_guard lock(mutex_);
-    Runnable* item = list_.pop();
-    if (item) {
-      size_.store(size_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+    int64_t more = 0;
+    while (Runnable* item = several.pop()) {
+      list_.push(item);
+      ++more;
     }
-    return item;
+    size_.store(size_.load(std::memory_order_relaxed) + more);
   }
+  Runnable* pop() { return pop(1).head; }
+  /// At most `n`, at least one if there is one.
+  RunList pop(int64_t n) {
+    RunList taken;
+    if (empty()) return taken;
+    std::lock_guard lock(mutex_);
+    int64_t less = 0;
+    do {
+      Runnable* item = list_.pop();
+      if (!item) break;
+      taken.push(item);
+      ++less;
+    } while (less < n);
+    size_.store(size_.load(std::memory_order_relaxed) - less, std::memory_order_relaxed);
+    return taken;
+  }
+  int64_t size() const { return size_.load(std::memory_order_relaxed); }
   bool empty() const { return size_.load() == 0; }
 
  private:
@@ -136,6 +153,7 @@ class Pool {
 
   void loop(int slot);
   Runnable* find(Worker& self);
+  Runnable* take_several(Worker& self);
   Runnable* search(Worker& self);
   void stop_searching();
   void sleep();

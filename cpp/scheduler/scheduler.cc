@@ -26,12 +26,7 @@ bool async_from_environment() {
   return value != "0" && value != "off" && value != "false";
 }
 
-std::atomic<bool>& async_flag() {
-  static constinit std::atomic<bool> flag{true};
-  static const bool initialised = (flag.store(async_from_environment()), true);
-  (void)initialised;
-  return flag;
-}
+std::atomic<bool> g_async{async_from_environment()};
 
 }  // namespace
 
@@ -55,7 +50,7 @@ Ref<Event> submit(UniqueFunction fn, std::span<const Ref<Event>> deps,
   Ref<Stream> stream =
       options.stream ? Ref<Stream>::share(options.stream) : current_stream();
   auto* task = new Task(std::move(fn), options.name, std::move(site), stream);
-  Ref<Event> event = Ref<Task>::adopt(task);
+  Ref<Event> event = Ref<Task>::adopt(task);  // the other reference is "in flight"
   Released released;
   if (stream) {
     const Stream::Order order = stream->append(event);
@@ -137,9 +132,9 @@ int64_t pending_tasks() {
   return ledger.submitted() - finished;
 }
 
-bool async_enabled() noexcept { return async_flag().load(std::memory_order_relaxed); }
+bool async_enabled() noexcept { return g_async.load(std::memory_order_relaxed); }
 
-void set_async(bool enabled) noexcept { async_flag().store(enabled); }
+void set_async(bool enabled) noexcept { g_async.store(enabled); }
 
 bool on_worker() noexcept { return detail::Pool::on_worker(); }
 

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "base/error.h"
+#include "base/thread_local.h"
 #include "scheduler/hooks.h"
 #include "scheduler/loop.h"
 #include "scheduler/spin.h"
@@ -15,7 +16,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-thread_local constinit detail::StopScope t_scope;
+PKG_FAST_TLS thread_local constinit detail::StopScope t_scope;
 // When somebody outside was last asked, or told.
 thread_local constinit Clock::time_point t_asked{};
 

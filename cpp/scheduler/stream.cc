@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "base/thread_local.h"
 #include "scheduler/runtime.h"
@@ -11,12 +12,11 @@
 namespace pkg {
 namespace {
 
-// Null again after the thread's destructors: static destructors may still submit.
+// Owned.  Null again after the thread's destructors: static destructors may still submit.
+PKG_FAST_TLS thread_local constinit Stream* t_current = nullptr;
 struct Current {
-  ~Current() { stream = nullptr; }
-  Ref<Stream> stream;
+  ~Current() { Ref<Stream>::adopt(std::exchange(t_current, nullptr)); }
 };
-thread_local Current t_current;
 
 }  // namespace
 
@@ -82,8 +82,17 @@ bool Stream::query() const {
                      [](const auto& event) { return event->settled(); });
 }
 
-Ref<Stream> current_stream() { return t_current.stream; }
+Ref<Stream> current_stream() { return Ref<Stream>::share(t_current); }
 
-void set_current_stream(Ref<Stream> stream) { t_current.stream = std::move(stream); }
+void set_current_stream(Ref<Stream> stream) {
+  if (stream) {
+    static thread_local Current current;
+    (void)current;
+  }
+  // What was there dies when it is no longer current.
+  stream = Ref<Stream>::adopt(std::exchange(t_current, stream.detach()));
+}
+
+bool detail::has_current_stream() noexcept { return t_current != nullptr; }
 
 }  // namespace pkg

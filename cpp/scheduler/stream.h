@@ -56,6 +56,9 @@ class Stream final : public Intrusive {
 /// The stream that this thread submits to; null: no order besides dependencies.
 Ref<Stream> current_stream();
 void set_current_stream(Ref<Stream> stream);
+namespace detail {
+bool has_current_stream() noexcept;
+}
 
 /// Makes `stream` current on this thread while it lives.
 class StreamGuard {

@@ -6,18 +6,20 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 #include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "base/thread_local.h"
 #include "scheduler/block_cache.h"
 #include "scheduler/runtime.h"
 
 namespace pkg::detail {
 namespace {
 
-thread_local RunningTask* t_running = nullptr;
+PKG_FAST_TLS thread_local constinit RunningTask* t_running = nullptr;
 
 // The language runtime ends a thread of ours by force when it is finalised under it.
 // Unwinding through a noexcept worker would abort the process, so stay here instead.
@@ -53,14 +55,22 @@ static Ref<Failure> lost_failure(const char* name, const std::string& call_site)
       name, call_site);
 }
 
-Task::Task(UniqueFunction fn, const char* name, std::string call_site,
+Task::Task(UniqueFunction&& fn, const char* name, std::string call_site,
            Ref<Stream> stream)
     : Event(name, std::move(call_site)),
-      fn_(std::move(fn)),
       stream_(std::move(stream)),
+      fn_(std::move(fn)),
       has_body_(fn_),
       epoch_(runtime().ledger.enter()),
-      cancel_round_(runtime().cancel_round.load(std::memory_order_relaxed)) {}
+      cancel_round_(runtime().cancel_round.load(std::memory_order_relaxed)) {
+  retain();
+}
+
+Task::~Task() {
+  if (!links_in_use_) return;
+  if (links_in_use_ == inline_links_.data()) inline_links_.~array();
+  else more_links_.~unique_ptr();
+}
 
 bool Task::stale() const noexcept {
   return cancel_round_.load(std::memory_order_relaxed) !=
@@ -81,12 +91,27 @@ void Task::operator delete(void* memory) noexcept {
 void Task::launch(std::span<const Ref<Event>> deps, std::span<const Ref<Event>> after,
                   const Ref<Event>& tail, std::span<const Ref<Event>> waits,
                   Released& released) {
+  const auto there = [](const Ref<Event>& event) { return bool(event); };
+  if (!tail && waits.empty() && !std::ranges::any_of(deps, there) &&
+      !std::ranges::any_of(after, there)) {
+    state_.store(has_body_ ? State::kQueued : State::kDropped, std::memory_order_relaxed);
+    (has_body_ ? released.runnable : released.settled).push(this);
+  } else {
+    wait_for_all(deps, after, tail, waits, released);
+  }
+}
+
+void Task::wait_for_all(std::span<const Ref<Event>> deps,
+                        std::span<const Ref<Event>> after, const Ref<Event>& tail,
+                        std::span<const Ref<Event>> waits, Released& released) {
   const auto most = deps.size() + after.size() + waits.size() + 1;
   if (most > kInlineLinks) {
-    more_links_ = std::make_unique<Link[]>(most);
+    new (&more_links_) std::unique_ptr<Link[]>(new Link[most]);
     links_in_use_ = more_links_.get();
+  } else {
+    new (&inline_links_) std::array<Link, kInlineLinks>;
+    links_in_use_ = inline_links_.data();
   }
-  retain();  // in flight
   const auto waits_for = [](const Ref<Event>& event) { return event && !event->settled(); };
   if (std::ranges::any_of(deps, waits_for) || std::ranges::any_of(after, waits_for) ||
       std::ranges::any_of(waits, waits_for) || waits_for(tail)) {
@@ -189,7 +214,9 @@ void Task::fail(bool stopped) {
 void Task::execute(bool at_end) noexcept {
   {
     RunningTask here(this);
-    StreamGuard no_stream(nullptr);  // what it submits does not queue up behind itself
+    // What it submits does not queue up behind itself.
+    std::optional<StreamGuard> no_stream;
+    if (has_current_stream()) no_stream.emplace(nullptr);
     try {
       fn_();
     } catch (const abi::__forced_unwind&) {

@@ -82,7 +82,8 @@ struct WaitsInTasks {
 
 class Task final : public Event, public Runnable {
  public:
-  Task(UniqueFunction fn, const char* name, std::string call_site, Ref<Stream> stream);
+  /// With two references: one for whoever submits it, one for "in flight".
+  Task(UniqueFunction&& fn, const char* name, std::string call_site, Ref<Stream> stream);
 
   /// Call once: hangs the task into its dependencies and launches it.
   void launch(std::span<const Ref<Event>> deps, std::span<const Ref<Event>> after,
@@ -122,6 +123,10 @@ class Task final : public Event, public Runnable {
   enum class State : uint8_t { kWaiting, kQueued, kRunning, kDropped };
 
   void attach(const Ref<Event>& event, bool data, Ref<Failure>& cancelled);
+  ~Task() override;
+  void wait_for_all(std::span<const Ref<Event>> deps, std::span<const Ref<Event>> after,
+                    const Ref<Event>& tail, std::span<const Ref<Event>> waits,
+                    Released& released);
   void on_ready(Released& released);
   void finish_early(Released& released) noexcept;
   void settle(Released& released) noexcept;
@@ -131,14 +136,11 @@ class Task final : public Event, public Runnable {
   void execute(bool at_end) noexcept;
   void complete(Released& released) noexcept;
 
-  static constexpr int kInlineLinks = 4;
-  UniqueFunction fn_;
+  static constexpr int kInlineLinks = 2;
   Ref<Stream> stream_;
-  std::array<Link, kInlineLinks> inline_links_;
-  std::unique_ptr<Link[]> more_links_;
-  Link* links_in_use_ = inline_links_.data();
-  int link_count_ = 0;
+  UniqueFunction fn_;
   int ready_count_ = 0;  // dependencies that were done at launch
+  int link_count_ = 0;
   std::atomic<int> remaining_{0};
   std::atomic<State> state_{State::kWaiting};
   std::atomic<bool> cancel_asked_{false};
@@ -151,8 +153,14 @@ class Task final : public Event, public Runnable {
   uint8_t epoch_;
   uint8_t roster_shard_ = 0;
   std::atomic<uint32_t> cancel_round_;  // of the runtime, when it was submitted
-  Task* roster_before_ = nullptr;       // these two under the lock of the shard
-  Task* roster_after_ = nullptr;
+  // From here on of tasks with dependencies; links are made as they are used.
+  Task* roster_before_;  // these two under the lock of the shard
+  Task* roster_after_;
+  Link* links_in_use_ = nullptr;
+  union {
+    std::array<Link, kInlineLinks> inline_links_;
+    std::unique_ptr<Link[]> more_links_;
+  };
 };
 
 /// Finishes the cancelled and settled tasks, which may add more, queues the runnable ones

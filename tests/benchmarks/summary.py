@@ -22,7 +22,9 @@ from pathlib import Path
 from harness import HEADER, line
 
 HERE = Path(__file__).parent
-SUBJECTS = ("imports", "eager", "training", "matmul", "elementwise")
+SUBJECTS = (
+    "imports", "eager", "training", "matmul", "elementwise", "tasks", "graphs",
+)  # fmt: skip
 # The rows of a page: from each subject what a user feels first.
 SHOWN = (
     r"import",
