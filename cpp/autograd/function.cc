@@ -73,7 +73,7 @@ class RecordedFunction final : public FunctionNode {
 
   std::string name() const override { return name_ + "Backward"; }
   size_t n_outputs() const override { return outputs_.size(); }
-  const Spec* input_spec(size_t edge) const override { return &inputs_[edge]; }
+  std::optional<Spec> input_spec(size_t edge) const override { return inputs_[edge]; }
 
   TensorList apply(TensorList grads) override {
     if (!reading_.begin([this] { clear(); })) raise_released();

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <atomic>
+#include <optional>
 #include <string>
 
 #include "autograd/hooks.h"
@@ -48,7 +49,7 @@ class Node : public Intrusive, public PoolAllocated {
   /// Number of outputs, which is the number of gradients apply() gets.
   virtual size_t n_outputs() const { return 1; }
   /// Shapes and dtypes of the inputs, one an edge, where the node knows them.
-  virtual const Spec* input_spec(size_t) const { return nullptr; }
+  virtual std::optional<Spec> input_spec(size_t) const { return std::nullopt; }
 
   const EdgeList& edges() const { return edges_; }
   /// Grows with every node: inputs always have smaller numbers than their consumers.

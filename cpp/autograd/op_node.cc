@@ -61,7 +61,7 @@ class ZeroSecond final : public Node {
     for (const Edge& edge : edges) edges_.push_back(edge);
   }
   std::string name() const override { return name_; }
-  const Spec* input_spec(size_t edge) const override { return &specs_[edge]; }
+  std::optional<Spec> input_spec(size_t edge) const override { return specs_[edge]; }
   // Its outputs are the gradients of all inputs, each with a shape of its own.
   size_t n_outputs() const override { return edges_.size(); }
   TensorList apply(TensorList) override {
@@ -81,50 +81,94 @@ class ZeroSecond final : public Node {
 }  // namespace
 
 OpNode::OpNode(const Operator& op, std::span<const Value> args) : op_(op) {
+  static_assert(sizeof(OpNode) <= 256, "a graph has millions of them");
   const Gradient& gradient = op.definition().gradient;
   const Tensor* written = op.in_place() ? std::get_if<Tensor>(&args[0]) : nullptr;
-  args_.reserve(uint32_t(args.size()));
+  uint32_t tensors = 0;
   for (size_t i = 0; i < args.size(); ++i) {
+    if (op.schema.arguments[i].type != ArgType::Tensor) continue;
+    const auto* list = std::get_if<TensorList>(&args[i]);
+    tensors += list ? uint32_t(list->size()) : 1;
     for_each_tensor(args[i], [&](const Tensor& tensor) {
-      if (tensor.requires_grad()) wanting_ |= uint64_t{1} << i;
+      if (tensor.requires_grad()) wanting_ |= uint16_t(1u << i);
     });
   }
+  edges_.reserve(tensors);
   for (size_t i = 0; i < args.size(); ++i) {
     const Value& value = args[i];
-    const bool tensors = op.schema.arguments[i].type == ArgType::Tensor;
-    if (!tensors) {  // plain values cost nothing to keep
-      specs_.emplace_back();
-      args_.push_back(value);
+    if (op.schema.arguments[i].type != ArgType::Tensor) {
+      if (!call_.add_value(value)) keep_other(i, value);
       continue;
     }
-    if (auto* list = std::get_if<TensorList>(&value)) {
-      for (const Tensor& tensor : *list) add_tensor(tensor);
-    } else {
-      add_tensor(Unbox<Tensor>::from(value));
-    }
-    if (i >= gradient.saved_for.size() || !(gradient.saved_for[i] & wanting_)) {
-      args_.emplace_back();
+    const bool saves = i < gradient.saved_for.size() && gradient.saved_for[i] & wanting_;
+    if (const auto* list = std::get_if<TensorList>(&value)) {
+      for (const Tensor& tensor : *list) keep_tensor(tensor);
+      if (saves) keep_other(i, value);
       continue;
     }
-    const Tensor* tensor = std::get_if<Tensor>(&value);
-    if (written && tensor) args_.push_back(saved_argument(*tensor, *written));
-    else args_.push_back(value);
-    for_each_tensor(args_.back(), [this](const Tensor& saved) {
-      versions_.push_back(saved.version());
-      keeps_ = true;
-    });
+    const Tensor& tensor = Unbox<Tensor>::from(value);
+    keep_tensor(tensor);
+    if (!saves || !tensor.defined()) continue;
+    save(written ? saved_argument(tensor, *written) : tensor, i, false);
   }
 }
 
-void OpNode::add_tensor(const Tensor& tensor) {
-  const uint32_t slot = specs_.size();
-  if (tensor.defined() && tensor.requires_grad()) {
-    needs_mask_ |= GradContext::needs_bit(slot);
-  }
-  slots_.push_back(slot);
+void OpNode::keep_tensor(const Tensor& tensor) {
   edges_.push_back(gradient_edge(tensor));
-  if (tensor.defined()) specs_.emplace_back(tensor.spec());
-  else specs_.emplace_back();
+  call_.add_tensor(tensor);
+}
+
+void OpNode::keep_other(size_t place, const Value& value) {
+  std::unique_ptr<Other>* end = &others_;
+  while (*end) end = &(*end)->next;
+  *end = std::make_unique<Other>();
+  Other& other = **end;
+  other.value = value;
+  other.place = place;
+  for_each_tensor(value, [&](const Tensor& tensor) {
+    other.versions.push_back(tensor.version());
+    keeps_ = true;
+  });
+}
+
+void OpNode::save(const Tensor& tensor, size_t place, bool result) {
+  saved_.push_back({tensor, tensor.version(), uint16_t(place), result});
+  keeps_ = true;
+}
+
+// What the formula gets to see.
+struct OpNode::Call {
+  SmallVector<Value, 4> args;
+  SmallVector<Spec, 4> specs;      // one a slot
+  SmallVector<uint32_t, 4> slots;  // of each edge
+  SmallVector<Tensor, 2> results;
+};
+
+void OpNode::recall(Call& call) const {
+  const auto& arguments = op_.schema.arguments;
+  for (size_t i = 0; i < arguments.size(); ++i) call.args.emplace_back();
+  size_t place = 0;
+  call_.for_each([&](CallWords::Entry entry) {
+    if (!entry.tensor) {
+      // The argument that this slot is: those before it that are tensors have none here.
+      while (arguments[place].type == ArgType::Tensor) ++place;
+      call.args[place++] = std::move(entry.value);
+    } else {
+      call.slots.push_back(call.specs.size());
+    }
+    call.specs.push_back(std::move(entry.spec));
+  });
+  for (const Saved& saved : saved_) {
+    if (!saved.result) {
+      call.args[saved.place] = saved.tensor;
+      continue;
+    }
+    while (call.results.size() < saved.place) call.results.emplace_back();
+    call.results.push_back(saved.tensor);
+  }
+  for (const Other* other = others_.get(); other; other = other->next.get()) {
+    call.args[other->place] = other->value;
+  }
 }
 
 std::string OpNode::name() const {
@@ -146,10 +190,7 @@ void OpNode::set_results(const Stack& stack) {
     for_each_tensor(stack.results[size_t(i)], [&](const Tensor& tensor) {
       if (keep) {
         // Without history: the result owns this node, not the other way round.
-        while (results_.size() < number) results_.emplace_back();
-        results_.push_back(share(tensor));
-        versions_.push_back(tensor.version());
-        keeps_ = true;
+        save(share(tensor), number, true);
       }
       if (is_floating(tensor.dtype())) set_history(tensor, self, number);
       ++number;
@@ -159,19 +200,16 @@ void OpNode::set_results(const Stack& stack) {
 }
 
 void OpNode::check_versions() const {
-  size_t next = 0;
-  for (const Value& value : args_) {
-    for_each_tensor(value, [&](const Tensor& saved) {
-      const uint32_t expected = versions_[next++];
-      if (saved.version() != expected) raise_changed(saved, expected);
-    });
+  for (const Saved& saved : saved_) {
+    if (saved.tensor.version() == saved.version) continue;
+    raise_changed(saved.tensor, saved.version, saved.result ? saved.place : -1);
   }
-  for (size_t i = 0; i < results_.size(); ++i) {
-    if (!results_[i].defined()) continue;
-    const uint32_t expected = versions_[next++];
-    if (results_[i].version() != expected) {
-      raise_changed(results_[i], expected, int64_t(i));
-    }
+  for (const Other* other = others_.get(); other; other = other->next.get()) {
+    size_t next = 0;
+    for_each_tensor(other->value, [&](const Tensor& tensor) {
+      const uint32_t expected = other->versions[next++];
+      if (tensor.version() != expected) raise_changed(tensor, expected);
+    });
   }
 }
 
@@ -199,26 +237,24 @@ TensorList OpNode::apply_and_release(TensorList grads) {
 }
 
 // For double backward, which goes through the results' own history.
-TensorList OpNode::historic_results() {
-  TensorList historic;
-  for (const Tensor& result : results_) {
-    const auto number = uint32_t(historic.size());
-    historic.push_back(result.defined() ? share(result) : result);
-    if (!result.defined() || !is_floating(result.dtype())) continue;
-    set_history(historic.back(), Ref<Node>::share(this), number);
+void OpNode::give_history(std::span<Tensor> results) {
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (!results[i].defined()) continue;
+    results[i] = share(results[i]);
+    if (!is_floating(results[i].dtype())) continue;
+    set_history(results[i], Ref<Node>::share(this), uint32_t(i));
   }
-  return historic;
 }
 
 // See Gradient::second_is_zero.
-void OpNode::add_zero_second(TensorList& grads) {
+void OpNode::add_zero_second(TensorList& grads, const Call& call) {
   Ref<Node> node;
   for (size_t i = 0; i < grads.size(); ++i) {
     Tensor& grad = grads[i];
     if (!grad.defined() || grad.requires_grad()) continue;
     if (!node) {
       std::vector<Spec> specs;
-      for (const uint32_t slot : slots_) specs.push_back(specs_[slot]);
+      for (const uint32_t slot : call.slots) specs.push_back(call.specs[slot]);
       node = Ref<ZeroSecond>::make(name() + "Backward", edges_, std::move(specs));
     }
     grad = share(grad);  // it may be the user's
@@ -228,17 +264,18 @@ void OpNode::add_zero_second(TensorList& grads) {
 
 TensorList OpNode::run(TensorList& grads) {
   check_versions();
-  TensorList historic;
-  std::span<const Tensor> results(results_.data(), results_.size());
-  if (grad_enabled()) {
-    historic = historic_results();
-    results = historic;
+  Call call;
+  recall(call);
+  if (grad_enabled()) give_history({call.results.data(), call.results.size()});
+  uint64_t needs_mask = 0;
+  for (size_t i = 0; i < edges_.size(); ++i) {
+    if (edges_[i].node) needs_mask |= GradContext::needs_bit(call.slots[i]);
   }
   GradContext context{grads,
-                      {args_.data(), args_.size()},
-                      results,
-                      {specs_.data(), specs_.size()},
-                      needs_mask_,
+                      {call.args.data(), call.args.size()},
+                      {call.results.data(), call.results.size()},
+                      {call.specs.data(), call.specs.size()},
+                      needs_mask,
                       &op_.definition()};
   TensorList out = gradients(context);
   PKG_CHECK(out.size() <= edges_.size(), RuntimeError, name(),
@@ -250,13 +287,15 @@ TensorList OpNode::run(TensorList& grads) {
       out[i] = Tensor();
       continue;
     }
-    const Spec& want = specs_[slots_[i]];
+    const Spec& want = call.specs[call.slots[i]];
     PKG_CHECK(out[i].sizes() == want.sizes, RuntimeError, name(),
               " returned an invalid gradient at index ", i, " - got ", out[i].sizes(),
               " but expected shape compatible with ", want.sizes);
     if (out[i].dtype() != want.dtype) out[i] = ops::to_dtype(out[i], want.dtype);
   }
-  if (op_.definition().gradient.second_is_zero && grad_enabled()) add_zero_second(out);
+  if (op_.definition().gradient.second_is_zero && grad_enabled()) {
+    add_zero_second(out, call);
+  }
   return out;
 }
 
@@ -265,9 +304,8 @@ void OpNode::release_saved() {
 }
 
 void OpNode::clear() {
-  args_.clear();
-  results_.clear();
-  versions_.clear();
+  saved_.clear();
+  others_.reset();
 }
 
 void OpNode::for_each_saved(
@@ -275,12 +313,14 @@ void OpNode::for_each_saved(
   const auto clear = [this] { const_cast<OpNode*>(this)->clear(); };
   if (!reading_.begin(clear)) return;
   const EndReading end(reading_, clear);
-  for (size_t i = 0; i < args_.size(); ++i) {
-    for_each_tensor(args_[i], [&](const Tensor& tensor) {
+  Call call;
+  recall(call);
+  for (size_t i = 0; i < call.args.size(); ++i) {
+    for_each_tensor(call.args[i], [&](const Tensor& tensor) {
       f(op_.schema.arguments[i].name, tensor);
     });
   }
-  for (const Tensor& result : results_) {
+  for (const Tensor& result : call.results) {
     if (result.defined()) f("result", result);
   }
 }

@@ -3,6 +3,10 @@
 // of its record.
 #pragma once
 
+#include <memory>
+#include <vector>
+
+#include "autograd/call_words.h"
 #include "autograd/node.h"
 #include "autograd/reading.h"
 #include "dispatcher/operator.h"
@@ -21,7 +25,9 @@ class OpNode final : public Node {
   void for_each_saved(
       FunctionRef<void(const std::string& name, const Tensor&)> f) const override;
   size_t n_outputs() const override { return n_outputs_; }
-  const Spec* input_spec(size_t edge) const override { return &specs_[slots_[edge]]; }
+  std::optional<Spec> input_spec(size_t edge) const override {
+    return call_.spec_of_tensor(edge);
+  }
 
   /// Saves results (if asked for) and makes this their history.
   void set_results(const Stack& stack);
@@ -32,22 +38,38 @@ class OpNode final : public Node {
   void begin_reading();
   void clear();
   TensorList run(TensorList& grads);
-  void add_tensor(const Tensor& tensor);
+  void keep_tensor(const Tensor& tensor);
+  void keep_other(size_t place, const Value& value);
+  void save(const Tensor& tensor, size_t place, bool result);
+  struct Call;
+  void recall(Call& call) const;
   void check_versions() const;
-  TensorList historic_results();
-  void add_zero_second(TensorList& grads);
+  void give_history(std::span<Tensor> results);
+  void add_zero_second(TensorList& grads, const Call& call);
+
+  struct Saved {
+    Tensor tensor;
+    uint32_t version;
+    uint16_t place;  // of the argument, or the number of the result
+    bool result;
+  };
+  // What has no short form: lists of tensors that were saved, strings and the like.
+  struct Other : PoolAllocated {
+    Value value;
+    size_t place = 0;
+    std::vector<uint32_t, PoolAllocator<uint32_t>> versions;  // of the tensors of a list
+    std::unique_ptr<Other> next;
+  };
 
   const Operator& op_;
-  SmallVector<Value, 3> args_;
-  SmallVector<Tensor, 1> results_;   // by number; undefined where not asked for
-  SmallVector<Spec, 3> specs_;       // one a slot: arguments, lists expanded
-  SmallVector<uint32_t, 4> slots_;   // slot of each edge
-  SmallVector<uint32_t, 2> versions_;  // of what is in args_ and results_, in that order
-  uint64_t wanting_ = 0;     // arguments that want a gradient
-  uint64_t needs_mask_ = 0;  // the same by slot, for GradContext
+  SmallVector<Saved, 2> saved_;  // arguments, then results, each in their order
+  CallWords call_;               // the rest
+  std::unique_ptr<Other> others_;
   uint32_t n_outputs_ = 1;
+  mutable Reading reading_;  // of saved_ and others_
+  uint16_t wanting_ = 0;     // arguments that want a gradient
   bool keeps_ = false;       // saved a tensor: only then is there anything to release
-  mutable Reading reading_;  // of what is saved: args_, results_, versions_
+  static_assert(kMaxParameters <= 16);
 };
 
 }  // namespace pkg

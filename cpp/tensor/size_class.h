@@ -30,7 +30,7 @@ inline SizeClass class_of(size_t nbytes) {
           (size_t{1} << top) + part * step};
 }
 
-inline int64_t class_bytes(int index) {
+constexpr int64_t class_bytes(int index) {
   if (index < kSmallClasses) return (index + 1) * 64;
   const int rest = index - kSmallClasses;
   return (int64_t{1} << (rest / 4 + 10)) +

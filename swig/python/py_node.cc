@@ -91,7 +91,7 @@ PyObject* input_shapes(PyObject* self, void*) {
     const Node& node = *node_of(self);
     PyRef tuple(checked(PyTuple_New(Py_ssize_t(node.edges().size()))));
     for (size_t i = 0; i < node.edges().size(); ++i) {
-      const Spec* spec = node.input_spec(i);
+      const std::optional<Spec> spec = node.input_spec(i);
       PyTuple_SET_ITEM(tuple.get(), Py_ssize_t(i),
                        spec ? wrap_shape(spec->sizes) : new_ref(Py_None));
     }

@@ -32,7 +32,7 @@ std::optional<std::string> op_name(Node& self) {
 py::tuple input_shapes(const Node& self) {
   py::tuple shapes(self.edges().size());
   for (size_t i = 0; i < shapes.size(); ++i) {
-    const Spec* spec = self.input_spec(i);
+    const std::optional<Spec> spec = self.input_spec(i);
     shapes[i] = spec ? py::cast(spec->sizes) : py::none();
   }
   return shapes;

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// autograd/call_words.h: the arguments of a recorded call in short form.  For nodes.
+//
+// There are as many nodes as calls, and a graph lives until backward.  So a node keeps
+// what is no saved tensor as a row of words: numbers, shapes, and the sizes and dtypes of
+// the tensors, those of equal sizes once.
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "dispatcher/value.h"
+
+namespace pkg {
+
+/// One entry a slot: an argument, or one tensor of an argument that is a list of them.
+class CallWords {
+ public:
+  void add_tensor(const Tensor& tensor);
+  /// False for what has no short form; its slot is then empty.
+  bool add_value(const Value& value);
+
+  struct Entry {
+    bool tensor;  // then `spec`, else `value`
+    Spec spec;
+    Value value;
+  };
+  /// Calls f(entry) for every slot.
+  template <class F>
+  void for_each(F f) const {
+    size_t sizes_at = 0;
+    for (size_t at = 0; at < words_.size();) f(read(at, sizes_at));
+  }
+  /// Of the tensor that is number `i` among the tensors; none of an undefined one.
+  std::optional<Spec> spec_of_tensor(size_t i) const;
+
+ private:
+  enum class Kind : uint8_t {
+    Nothing,
+    Undefined,  // no tensor
+    Tensor,     // its sizes follow
+    Alike,      // a tensor with the sizes of the one before
+    Bool,       // the number follows
+    Int,
+    Float,
+    Shape,      // its entries follow
+    DType,
+    Device,
+  };
+  void add(Kind kind, DType dtype = {}, Device device = {}, size_t count = 0);
+  void add_shape(const Shape& shape);
+  Entry read(size_t& at, size_t& sizes_at) const;
+
+  SmallVector<uint64_t, 7> words_;
+  uint32_t sizes_at_ = 0;  // of the last tensor with sizes of its own, + 1; 0: none
+};
+
+}  // namespace pkg
