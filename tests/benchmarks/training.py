@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One training step of three small networks: ``python tests/benchmarks/training.py``.
+"""One training step of eight networks: ``python tests/benchmarks/training.py``.
 
 The digits MLP is also compared with a step written by hand in NumPy and with JAX jit.
 """
 
 import numpy as np
 from harness import all_threads, peer, run, set_threads
+from networks import NETWORKS, finished
 
 import pkg
 
@@ -16,11 +17,6 @@ Y = RNG.integers(0, 10, size=64)
 W1 = (RNG.normal(size=(128, 64)) / 8).astype(np.float32)
 W2 = (RNG.normal(size=(10, 128)) / 11).astype(np.float32)
 LR, MOMENTUM = 0.05, 0.9
-
-
-def finished(module):
-    """What waits for pending work: PyTorch has none on the CPU."""
-    return module.synchronize if module is pkg else (lambda: None)
 
 
 def mlp(module):
@@ -154,6 +150,13 @@ def transformer(module):
     return step
 
 
+def compare_losses(network):
+    """The same weights and data give the same losses for some steps."""
+    ours, theirs = network(pkg), network(torch)
+    for _ in range(3):
+        np.testing.assert_allclose(float(ours()), float(theirs()), rtol=2e-3)
+
+
 def main(table):
     """Results of the three MLPs are compared before they are timed."""
     set_threads(all_threads())
@@ -171,7 +174,13 @@ def main(table):
                       {"torch": torch and cnn(torch)}, {"torch": 0.5})  # fmt: skip
         table.compare(f"transformer layer, {threads} thread(s)", transformer(pkg),
                       {"torch": torch and transformer(torch)},
-                      {"torch": 0.7})  # fmt: skip
+                      {"torch": 0.85})  # fmt: skip
+        for name, network, one, several in NETWORKS:
+            if torch and threads == 1:
+                compare_losses(network)
+            table.compare(f"{name}, {threads} thread(s)", network(pkg),
+                          {"torch": torch and network(torch)},
+                          {"torch": one if threads == 1 else several})  # fmt: skip
 
 
 if __name__ == "__main__":
