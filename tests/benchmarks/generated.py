@@ -14,10 +14,12 @@ import random
 import resource
 import sys
 import time
+import warnings
 from collections import Counter
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+TESTS = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(TESTS), str(TESTS / "support")]
 
 from cells import cover, report, timing  # noqa: E402
 from harness import peer, set_threads  # noqa: E402
@@ -163,6 +165,7 @@ def main():
         sys.exit("[generated] expected PyTorch to compare with, it is not installed")
     limit = int(options.memory * 1e9)
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    warnings.simplefilter("ignore")  # of slow paths, and of numbers out of range
     start = time.perf_counter()
     run = Run(torch, options)
     run.sample(cells, options.cells, options.seed, threads)

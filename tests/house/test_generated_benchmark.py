@@ -38,6 +38,16 @@ def test_every_public_op_has_cells_or_a_reason_to_have_none() -> None:
     assert not timed & set(cover().reasons())
 
 
+def test_a_row_of_the_table_is_enough() -> None:
+    """A new elementwise op gets its cells from the row that it must have anyway."""
+    from op_table import Row
+
+    made = cover().derived(Row("new_op", abs, 2))
+    cells = list(cover().cells_of(made, "new_op", (1,)))
+    assert {c.call.split("(")[0] for c in cells} == {"T.new_op", "T.autograd.grad"}
+    assert len({c.layout for c in cells}) > 5
+
+
 def test_cells_differ_in_all_that_is_promised() -> None:
     """All sizes, dtypes, layouts, passes and threads of one op, no name twice."""
     cells = cover().population((1, 2))["add"]

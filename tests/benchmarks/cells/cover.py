@@ -7,9 +7,10 @@ from collections import defaultdict
 from functools import lru_cache
 
 from fuzz.schema import schemas
+from op_table import ELEMENTWISE, Row
 
 from . import layers, making, moving, picking, pointwise, products, reducing
-from .recipe import Cell, Recipe, cells_of
+from .recipe import FLOATS, INTS, Cell, Recipe, cells_of, recipe
 
 FAMILIES = (pointwise, reducing, moving, picking, products, layers, making)
 
@@ -21,8 +22,21 @@ WITHOUT = {
 }
 
 
+@lru_cache(None)
 def recipes() -> list[Recipe]:
-    return [made for family in FAMILIES for made in family.RECIPES]
+    """Those of the families, and one for each other row of elementwise ops."""
+    found = [made for family in FAMILIES for made in family.RECIPES]
+    named = {op for made in found for op in made.ops}
+    return found + [derived(row) for row in ELEMENTWISE if row.name not in named]
+
+
+def derived(row: Row) -> Recipe:
+    """What a new elementwise op gets by its row alone."""
+    names = ("x", "y")[: row.arity]
+    dtypes = FLOATS if "float32" in row.dtypes else INTS
+    args = " ".join(f"{name}:RC:near" for name in names)
+    return recipe("pointwise", row.name, f"T.{{op}}({', '.join(names)})", args,
+                  dtypes=dtypes, grads=" ".join(names), broadcasts=True)  # fmt: skip
 
 
 @lru_cache(None)

@@ -8,8 +8,9 @@ make the same tensor in either (world.py).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 FLOATS = ("float32", "float64", "float16", "bfloat16")
 INTS = ("int64", "int32", "uint8")
@@ -215,10 +216,19 @@ def shown_sizes(made: Recipe, sizes: dict[str, int]) -> str:
     return ", ".join(shapes)
 
 
-def cells_of(made: Recipe, op: str, threads: tuple[int, ...]) -> Iterator[Cell]:
+def used_by(made: Recipe, call: str) -> Recipe:
+    """The recipe with the tensors only that one of its calls takes."""
+    found = set(re.findall(r"\w+", call + made.setup))
+    args = tuple(arg for arg in made.args if arg.name in found)
+    grads = tuple(name for name in made.grads if name in found)
+    return replace(made, args=args, grads=grads)
+
+
+def cells_of(whole: Recipe, op: str, threads: tuple[int, ...]) -> Iterator[Cell]:
     """Every cell of one op of a recipe."""
     function = op.split(".")[0]
-    for call in made.calls:
+    for call in whole.calls:
+        made = used_by(whole, call)
         for dims in made.dims:
             for size, sizes in sizes_of(dims).items():
                 words = {"op": function, "base": function.rstrip("_"), **sizes}
