@@ -47,7 +47,7 @@ TensorList gradients(const GradContext& context) {
     if (!context.needs(d.argument)) continue;
     if (grads.size() <= d.tensor) grads.resize(d.tensor + size_t{1});
     Tensor& grad = grads[d.tensor];
-    grad = d.evaluate(context, d.inputs.data());
+    grad = d.evaluate(context, d);
     if (op.pointwise && grad.defined()) grad = ops::sum_to(grad, context.shape(d.argument));
   }
   return grads;

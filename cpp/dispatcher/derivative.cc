@@ -65,7 +65,7 @@ bool read_name(const Schema& schema, std::string_view name, Named& named) {
 }  // namespace
 
 OpBuilder& OpBuilder::derivative(std::string_view argument, std::string_view inputs,
-                                 Derivative::Evaluate evaluate,
+                                 const void* formula, Derivative::Evaluate evaluate,
                                  std::span<const detail::CppType> types) {
   const Schema& schema = op_.schema;
   const auto refuse = [&](const auto&... text) {
@@ -80,6 +80,7 @@ OpBuilder& OpBuilder::derivative(std::string_view argument, std::string_view inp
   }
   made.argument = uint8_t(index);
   made.evaluate = evaluate;
+  made.formula = formula;
   for (int i = 0; i <= index; ++i) {
     const Argument& parameter = schema.arguments[size_t(i)];
     if (parameter.type == ArgType::Tensor && parameter.list) {

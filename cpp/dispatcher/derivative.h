@@ -3,7 +3,7 @@
 // for OpBuilder::derivative.
 #pragma once
 
-#include "dispatcher/cpp_signature.h"
+#include "dispatcher/typed.h"
 
 namespace pkg::detail {
 
@@ -26,57 +26,67 @@ decltype(auto) grad_input(const GradContext& g, GradInput input) {
   }
 }
 
+// Calls `formula` with the gradient and what the derivative names.
 template <class... A>
-struct DerivativeOf {
+struct Named {
   template <class F, size_t... I>
-  static Tensor call(const GradContext& g, const GradInput* inputs,
+  static Tensor call(const F& formula, const GradContext& g, const Derivative& d,
                      std::index_sequence<I...>) {
-    return F{}(g.grad(), grad_input<A>(g, inputs[I])...);
+    return formula(g.grad(), grad_input<A>(g, d.inputs[I])...);
   }
   template <class F>
-  static Tensor evaluate(const GradContext& g, const GradInput* inputs) {
-    return call<F>(g, inputs, std::index_sequence_for<A...>());
+  static Tensor call(const F& formula, const GradContext& g, const Derivative& d) {
+    return call(formula, g, d, std::index_sequence_for<A...>());
   }
   static std::span<const CppType> inputs() { return Parameters<std::tuple<A...>>::types(); }
 };
 
-// The formula of a lambda: its parameters have types, or are `auto&` and all tensors.
-template <class F>
-concept HasTypedParameters = requires { &F::operator(); };
-
-template <class F>
-struct DerivativeTraits;
-template <class F, class Call>
-struct TypedDerivative;
+// What a lambda takes: its parameters have types, or are `auto&` and all tensors.
+template <class Call>
+struct TypesOf;
 template <class F, class R, class Grad, class... A>
-struct TypedDerivative<F, R (F::*)(Grad, A...) const> : DerivativeOf<A...> {
-  static Tensor evaluate(const GradContext& g, const GradInput* inputs) {
-    return DerivativeOf<A...>::template evaluate<F>(g, inputs);
-  }
+struct TypesOf<R (F::*)(Grad, A...) const> {
+  using type = Named<A...>;
 };
-template <HasTypedParameters F>
-struct DerivativeTraits<F> : TypedDerivative<F, decltype(&F::operator())> {};
-
 using AnyTensor = const Tensor&;
 template <class F, class... A>
-struct TensorDerivative {
-  static constexpr auto find() {
+constexpr auto named_by() {
+  if constexpr (requires { &F::operator(); }) {
+    return typename TypesOf<decltype(&F::operator())>::type();
+  } else {
     static_assert(sizeof...(A) < 6,
                   "expected a lambda that captures nothing: its first parameter is the "
                   "gradient, the others are what .derivative names, all `auto&` for "
                   "tensors or each with its type");
-    if constexpr (std::is_invocable_v<F, AnyTensor, A...>) return DerivativeOf<A...>();
-    else return TensorDerivative<F, A..., AnyTensor>::find();
+    if constexpr (std::is_invocable_v<F, AnyTensor, A...>) return Named<A...>();
+    else return named_by<F, A..., AnyTensor>();
+  }
+}
+
+template <class F>
+struct DerivativeTraits : decltype(named_by<F>()) {
+  static_assert(std::is_empty_v<F>, "expected a lambda that captures nothing");
+  static const void* address(const F&) { return nullptr; }
+  static Tensor evaluate(const GradContext& g, const Derivative& d) {
+    return DerivativeTraits::call(F{}, g, d);
   }
 };
-template <class F>
-  requires(!HasTypedParameters<F>)
-struct DerivativeTraits<F> {
-  using Found = decltype(TensorDerivative<F>::find());
-  static Tensor evaluate(const GradContext& g, const GradInput* inputs) {
-    return Found::template evaluate<F>(g, inputs);
+template <class Grad, class... A>
+struct DerivativeTraits<Op<Tensor(Grad, A...)>> : Named<A...> {
+  using F = Op<Tensor(Grad, A...)>;
+  static const void* address(const F& handle) { return &handle; }
+  static const void* address(F&&) = delete;
+  static Tensor evaluate(const GradContext& g, const Derivative& d) {
+    return DerivativeTraits::call(*static_cast<const F*>(d.formula), g, d);
   }
-  static std::span<const CppType> inputs() { return Found::inputs(); }
+};
+template <class Grad, class... A>
+struct DerivativeTraits<Tensor (*)(Grad, A...)> : Named<A...> {
+  using F = Tensor (*)(Grad, A...);
+  static const void* address(F function) { return reinterpret_cast<const void*>(function); }
+  static Tensor evaluate(const GradContext& g, const Derivative& d) {
+    return DerivativeTraits::call(reinterpret_cast<F>(const_cast<void*>(d.formula)), g, d);
+  }
 };
 
 }  // namespace pkg::detail

@@ -48,10 +48,11 @@ struct GradInput {
 
 /// The gradient of one argument, as a function of what it names.
 struct Derivative {
-  using Evaluate = Tensor (*)(const GradContext&, const GradInput* inputs);
+  using Evaluate = Tensor (*)(const GradContext&, const Derivative&);
   uint8_t argument = 0;  ///< index in the schema
   uint8_t tensor = 0;    ///< which of the Tensor parameters that is
   Evaluate evaluate = nullptr;
+  const void* formula = nullptr;  ///< what evaluate calls: a handle, a function
   std::array<GradInput, kMaxParameters> inputs{};
 };
 

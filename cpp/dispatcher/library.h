@@ -105,11 +105,17 @@ class OpBuilder {
   /// broadcast the argument, the sum over the repetitions follows by itself.
   ///
   ///   .derivative("self", "other", [](auto& grad, auto& other) { return grad * other; })
+  ///
+  /// The formula may be a handle, too, or a function.
   template <class F>
-  OpBuilder& derivative(std::string_view argument, std::string_view inputs, F) {
-    static_assert(std::is_empty_v<F>, "expected a lambda that captures nothing");
+  OpBuilder& derivative(std::string_view argument, std::string_view inputs, const F& formula) {
     using T = detail::DerivativeTraits<F>;
-    return derivative(argument, inputs, &T::evaluate, T::inputs());
+    return derivative(argument, inputs, T::address(formula), &T::evaluate, T::inputs());
+  }
+  template <class F>
+  OpBuilder& derivative(std::string_view argument, std::string_view inputs, F* formula) {
+    using T = detail::DerivativeTraits<F*>;
+    return derivative(argument, inputs, T::address(formula), &T::evaluate, T::inputs());
   }
   /// The gradients of all arguments by one formula, and what it needs saved, by name:
   /// "self result" always, "self?other" only when `other` wants a gradient.  For gradients
@@ -204,7 +210,7 @@ class OpBuilder {
     detail::check_signature(op_, stage, origin_.where, given, same_as_rule);
   }
   OpBuilder& derivative(std::string_view argument, std::string_view inputs,
-                        Derivative::Evaluate evaluate,
+                        const void* formula, Derivative::Evaluate evaluate,
                         std::span<const detail::CppType> types);
   void set_kind(OpKind kind) { op_.kind = kind; }
   void skip(DispatchKey key) {

@@ -151,7 +151,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .shape(same_shape)
       .keeps_order()
       .cpu([](Tensor& out, const Tensor& self) { copy_into(out, self); })
-      .grad("", [](const GradContext& g) -> TensorList { return {g.grad()}; });
+      .derivative("self", "", [](auto& g) { return g; });
   m.def("contiguous(Tensor self) -> Tensor")
       .doc("The tensor itself when row-major, else a row-major copy.")
       .composite([](const Tensor& self) {
@@ -161,7 +161,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("A row-major copy.")
       .shape(same_shape)
       .cpu([](Tensor& out, const Tensor& self) { copy_into(out, self); })
-      .grad("", [](const GradContext& g) -> TensorList { return {g.grad()}; });
+      .derivative("self", "", [](auto& g) { return g; });
   m.def("to_dtype(Tensor self, DType dtype) -> Tensor")
       .doc("Values converted to another element type.")
       .shape([](const Tensor& self, DType dtype) {
@@ -169,9 +169,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       })
       .keeps_order()
       .cpu([](Tensor& out, const Tensor& self, DType) { copy_into(out, self); })
-      .grad("", [](const GradContext& g) -> TensorList {
-        return {to_dtype(g.grad(), g.specs[0].dtype)};
-      });
+      .derivative("self", "self.dtype", to_dtype);
   // non_blocking has no effect: with one device nothing waits for a copy.
   constexpr const char* kHow = "bool non_blocking=False, bool copy=False) -> Tensor";
   m.def(str("to(Tensor self, DType dtype, ", kHow))
@@ -220,12 +218,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .cpu([](Tensor& out, const Tensor&, const Tensor& src) {
         copy_into(out, src);
       })
-      .grad("",
-            [](const GradContext& g) -> TensorList {
-              Tensor src;
-              if (g.needs(1)) src = sum_to(g.grad(), g.shape(1));
-              return {g.needs(0) ? full_like(g.grad(), 0) : Tensor(), src};
-            })
+      .derivative("self", "", [](auto& g) { return full_like(g, 0); })
+      .derivative("src", "src.shape", sum_to)
       .in_place();
   m.def("fill(Tensor self, Scalar value) -> Tensor")
       .doc("One value everywhere.")
@@ -235,14 +229,14 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       })
       .cpu([](Tensor& out, const Tensor&, const Scalar& value) { fill(out, value); })
       .writes_one_value()
-      .grad("", [](const GradContext& g) -> TensorList { return {full_like(g.grad(), 0)}; })
+      .derivative("self", "", [](auto& g) { return full_like(g, 0); })
       .in_place();
   m.def("zero(Tensor self) -> Tensor")
       .doc("Zero everywhere.")
       .shape(same_shape)
       .cpu([](Tensor& out, const Tensor&) { fill(out, 0); })
       .writes_one_value()
-      .grad("", [](const GradContext& g) -> TensorList { return {full_like(g.grad(), 0)}; })
+      .derivative("self", "", [](auto& g) { return full_like(g, 0); })
       .in_place();
 }
 

@@ -74,10 +74,10 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         check_index("gather", self, dim, index);
         return Spec{index.sizes(), self.dtype(), self.device()};
       })
-      .grad("index", [](const GradContext& g) -> TensorList {
-        return {scatter_add(zeros_of(g.shape(0), g.grad()), g.arg<int64_t>(1), g.input(2),
-                            g.grad())};
-      });
+      .derivative("self", "self.shape dim index",
+                  [](const Tensor& g, const Shape& sizes, int64_t dim, const Tensor& index) {
+                    return scatter_add(zeros_of(sizes, g), dim, index, g);
+                  });
   m.def("take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor")
       .doc("gather with broadcasting apart from dim; without dim from the flattened "
            "tensor.")
@@ -163,15 +163,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         check_fits("masked_fill", item(value), out.dtype());
         choose(out, mask, value, self);
       })
-      .grad("mask",
-            [](const GradContext& g) -> TensorList {
-              const Tensor &mask = g.input(1), zero(0);
-              return {g.needs(0) ? sum_to(where(mask, zero, g.grad()), g.shape(0))
-                                 : Tensor(),
-                      Tensor(),
-                      g.needs(2) ? sum_to(where(mask, g.grad(), zero), g.shape(2))
-                                 : Tensor()};
-            })
+      .derivative("self", "mask", [](auto& g, auto& mask) { return where(mask, 0, g); })
+      .derivative("value", "mask", [](auto& g, auto& mask) { return where(mask, g, 0); })
       .in_place();
 }
 

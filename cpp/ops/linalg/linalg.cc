@@ -121,12 +121,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .dtypes(kNumberDTypes)
       .shape(bmm_rule)
       .cost(product_cost)
-      .grad("self?mat2 mat2?self", [](const GradContext& g) -> TensorList {
-        Tensor a, b;
-        if (g.needs(0)) a = bmm(g.grad(), transpose(g.input(1), 1, 2));
-        if (g.needs(1)) b = bmm(transpose(g.input(0), 1, 2), g.grad());
-        return {a, b};
-      });
+      .derivative("self", "mat2", [](auto& g, auto& b) { return bmm(g, transpose(b, 1, 2)); })
+      .derivative("mat2", "self", [](auto& g, auto& a) { return bmm(transpose(a, 1, 2), g); });
   m.def("matmul(Tensor self, Tensor other) -> Tensor")
       .doc("Matrix product; 1-d operands are vectors, leading dimensions broadcast.")
       .composite(matmul_fn);
@@ -135,12 +131,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .dtypes(kNumberDTypes)
       .shape(mm_rule)
       .cost(product_cost)
-      .grad("self?mat2 mat2?self", [](const GradContext& g) -> TensorList {
-        Tensor a, b;
-        if (g.needs(0)) a = mm(g.grad(), transpose(g.input(1), 0, 1));
-        if (g.needs(1)) b = mm(transpose(g.input(0), 0, 1), g.grad());
-        return {a, b};
-      });
+      .derivative("self", "mat2", [](auto& g, auto& b) { return mm(g, transpose(b, 0, 1)); })
+      .derivative("mat2", "self", [](auto& g, auto& a) { return mm(transpose(a, 0, 1), g); });
   m.def("linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor")
       .doc("input @ weight.T + bias: input (..., in), weight (out, in) or (in,), bias "
            "(out,).")

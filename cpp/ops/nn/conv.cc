@@ -99,6 +99,11 @@ Tensor whole_conv(const Tensor& input, const Tensor& weight, const Tensor& bias,
   return bias.defined() ? add(out, reshape(bias, Shape{weight.size(0), 1, 1})) : out;
 }
 
+Tensor without_bias(const Tensor& input, const Tensor& weight, const Shape& stride,
+                    const Shape& padding, const Shape& dilation, int64_t groups) {
+  return conv2d_forward(input, weight, Tensor(), stride, padding, dilation, groups);
+}
+
 PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("_conv2d(Tensor input, Tensor weight, Tensor? bias, int[2] stride, "
         "int[2] padding, int[2] dilation, int groups) -> Tensor")
@@ -115,22 +120,11 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .cost([](const Value* args, const Spec* specs) {
         return cost(specs[0].sizes, std::get<Tensor>(args[1]).sizes());
       })
-      .grad("input?weight weight?input", [](const GradContext& g) -> TensorList {
-        const auto &stride = g.arg<Shape>(3), &padding = g.arg<Shape>(4),
-                   &dilation = g.arg<Shape>(5);
-        const auto groups = g.arg<int64_t>(6);
-        TensorList grads(3);
-        if (g.needs(0)) {
-          grads[0] = conv2d_input_grad(g.grad(), g.input(1), g.shape(0), stride, padding, dilation,
-                                groups);
-        }
-        if (g.needs(1)) {
-          grads[1] = conv2d_weight_grad(g.grad(), g.input(0), g.shape(1), stride, padding,
-                                 dilation, groups);
-        }
-        if (g.needs(2)) grads[2] = sum(g.grad(), Dims(Shape{0, 2, 3}));
-        return grads;
-      })
+      .derivative("input", "weight input.shape stride padding dilation groups",
+                  conv2d_input_grad)
+      .derivative("weight", "input weight.shape stride padding dilation groups",
+                  conv2d_weight_grad)
+      .derivative("bias", "", [](auto& g) { return sum(g, Dims(Shape{0, 2, 3})); })
       .second_is_zero();
   m.def("_conv2d_input_grad(Tensor grad, Tensor weight, int[] sizes, int[2] stride, "
         "int[2] padding, int[2] dilation, int groups) -> Tensor")
@@ -147,21 +141,12 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .cost([](const Value* args, const Spec*) {
         return cost(std::get<Tensor>(args[0]).sizes(), std::get<Tensor>(args[1]).sizes());
       })
-      .grad("grad?weight weight?grad", [](const GradContext& g) -> TensorList {
-        const auto &stride = g.arg<Shape>(3), &padding = g.arg<Shape>(4),
-                   &dilation = g.arg<Shape>(5);
-        const auto groups = g.arg<int64_t>(6);
-        TensorList grads(2);
-        if (g.needs(0)) {
-          grads[0] = conv2d_forward(g.grad(), g.input(1), Tensor(), stride, padding, dilation,
-                             groups);
-        }
-        if (g.needs(1)) {
-          grads[1] = conv2d_weight_grad(g.input(0), g.grad(), g.shape(1), stride, padding,
-                                 dilation, groups);
-        }
-        return grads;
-      });
+      .derivative("grad", "weight stride padding dilation groups", without_bias)
+      .derivative("weight", "grad weight.shape stride padding dilation groups",
+                  [](const Tensor& g, const Tensor& grad, const Shape& sizes, const Shape& stride,
+                     const Shape& padding, const Shape& dilation, int64_t groups) {
+                    return conv2d_weight_grad(grad, g, sizes, stride, padding, dilation, groups);
+                  });
   m.def("_conv2d_weight_grad(Tensor grad, Tensor input, int[] sizes, int[2] stride, "
         "int[2] padding, int[2] dilation, int groups) -> Tensor")
       .doc("Gradient of _conv2d for its weight of these sizes.")
@@ -177,21 +162,16 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .cost([](const Value* args, const Spec* specs) {
         return cost(std::get<Tensor>(args[0]).sizes(), specs[0].sizes);
       })
-      .grad("grad?input input?grad", [](const GradContext& g) -> TensorList {
-        const auto &stride = g.arg<Shape>(3), &padding = g.arg<Shape>(4),
-                   &dilation = g.arg<Shape>(5);
-        const auto groups = g.arg<int64_t>(6);
-        TensorList grads(2);
-        if (g.needs(0)) {
-          grads[0] = conv2d_forward(g.input(1), g.grad(), Tensor(), stride, padding, dilation,
-                             groups);
-        }
-        if (g.needs(1)) {
-          grads[1] = conv2d_input_grad(g.input(0), g.grad(), g.shape(1), stride, padding, dilation,
-                                groups);
-        }
-        return grads;
-      });
+      .derivative("grad", "input stride padding dilation groups",
+                  [](const Tensor& g, const Tensor& input, const Shape& stride,
+                     const Shape& padding, const Shape& dilation, int64_t groups) {
+                    return without_bias(input, g, stride, padding, dilation, groups);
+                  })
+      .derivative("input", "grad input.shape stride padding dilation groups",
+                  [](const Tensor& g, const Tensor& grad, const Shape& sizes, const Shape& stride,
+                     const Shape& padding, const Shape& dilation, int64_t groups) {
+                    return conv2d_input_grad(grad, g, sizes, stride, padding, dilation, groups);
+                  });
   m.def("conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, "
         "int[2] padding=0, int[2] dilation=1, int groups=1) -> Tensor")
       .doc("2-D cross-correlation of (N, C, H, W) or (C, H, W) with (O, C / groups, kH, "

@@ -54,14 +54,13 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
                double(std::min(kernel[0], plane[2])) * double(std::min(kernel[1], plane[3]));
       })
       .shape(rule)
-      .grad("result1", [](const GradContext& g) -> TensorList {
-        const Shape& sizes = g.shape(0);
-        const Tensor& places = g.result(1);
-        if (!grad_enabled()) return {pool_backward(g.grad(), places, sizes)};
-        const Shape planes{sizes[0], sizes[1], sizes[2] * sizes[3]};
-        const Tensor zeros = zeros_of(planes, g.grad());
-        return {reshape(scatter_add(zeros, 2, flat(places), flat(g.grad())), sizes)};
-      })
+      .derivative("self", "self.shape result1",
+                  [](const Tensor& g, const Shape& sizes, const Tensor& places) {
+                    if (!grad_enabled()) return pool_backward(g, places, sizes);
+                    const Shape planes{sizes[0], sizes[1], sizes[2] * sizes[3]};
+                    const Tensor zeros = zeros_of(planes, g);
+                    return reshape(scatter_add(zeros, 2, flat(places), flat(g)), sizes);
+                  })
       .second_is_zero();
   m.def("_max_pool2d_backward(Tensor grad, Tensor places, int[] sizes) -> Tensor")
       .doc("Gradient of _max_pool2d for its input of these sizes, in one pass.")

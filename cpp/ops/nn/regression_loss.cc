@@ -16,58 +16,19 @@ Spec floating_pair(const char* op, const Tensor& input, const Tensor& target) {
 }
 
 // Chosen by the distance, so that an infinite one has slope 1 and not inf / inf.
-TensorList smooth_l1_gradient(const GradContext& g) {
-  const double beta = g.arg<double>(2);
-  const Tensor apart =
-      sub(as_gradient(g.input(0), g.grad()), as_gradient(g.input(1), g.grad()));
-  const Tensor curved = mul(g.grad(), div(apart, Tensor(beta)));
+Tensor smooth_l1_slope(const Tensor& g, const Tensor& input, const Tensor& target,
+                       double beta) {
+  const Tensor apart = as_gradient(input, g) - as_gradient(target, g);
   const Tensor far = as_computed(apart);
-  const Tensor slope = where(le(far, Tensor(-beta)), neg(g.grad()),
-                             where(ge(far, Tensor(beta)), g.grad(), curved));
-  return {g.needs(0) ? sum_to(slope, g.shape(0)) : Tensor(),
-          g.needs(1) ? sum_to(neg(slope), g.shape(1)) : Tensor()};
+  return where(far <= -beta, -g, where(far >= beta, g, g * (apart / beta)));
 }
 
 // The distance, bent at delta; a delta beyond the dtype bends nothing.
-TensorList huber_gradient(const GradContext& g) {
-  const double delta = g.arg<double>(2);
-  const double bend = fits(delta, g.grad().dtype()) ? delta : HUGE_VAL;
-  const Tensor apart =
-      sub(as_gradient(g.input(0), g.grad()), as_gradient(g.input(1), g.grad()));
+Tensor huber_slope(const Tensor& g, const Tensor& input, const Tensor& target, double delta) {
+  const double bend = fits(delta, g.dtype()) ? delta : HUGE_VAL;
+  const Tensor apart = as_gradient(input, g) - as_gradient(target, g);
   const Tensor far = as_computed(apart);
-  const Tensor bent = where(le(far, Tensor(-bend)), Tensor(-bend),
-                            where(ge(far, Tensor(bend)), Tensor(bend), apart));
-  const Tensor slope = mul(g.grad(), bent);
-  return {g.needs(0) ? sum_to(slope, g.shape(0)) : Tensor(),
-          g.needs(1) ? sum_to(neg(slope), g.shape(1)) : Tensor()};
-}
-
-TensorList xlogy_gradient(const GradContext& g) {
-  const Tensor x = as_gradient(g.input(0), g.grad()), y = as_gradient(g.input(1), g.grad());
-  const Tensor zero(0);
-  Tensor self, other;
-  if (g.needs(0)) {
-    const Tensor none = logical_and(eq(x, zero), le(y, zero));
-    self = sum_to(where(none, zero, xlogy(g.grad(), y)), g.shape(0));
-  }
-  if (g.needs(1)) other = sum_to(div(mul(g.grad(), x), y), g.shape(1));
-  return {self, other};
-}
-
-// (input - target) / (input (1 - input)), with PyTorch's bound for the poles at 0 and 1;
-// the gradient of target has none.
-TensorList entropy_gradient(const GradContext& g) {
-  const Tensor &x = g.input(0), &target = g.input(1);
-  const Tensor rest = sub(Tensor(1), x);
-  Tensor to_input, to_target;
-  if (g.needs(0)) {
-    const Tensor width = clamp(mul(x, rest), Tensor(1e-12), Tensor());
-    to_input = sum_to(div(mul(g.grad(), sub(x, target)), width), g.shape(0));
-  }
-  if (g.needs(1)) {
-    to_target = sum_to(mul(g.grad(), sub(log(rest), log(x))), g.shape(1));
-  }
-  return {to_input, to_target};
+  return g * where(far <= -bend, -bend, where(far >= bend, bend, apart));
 }
 
 PKG_LIBRARY_FRAGMENT(pkg, m) {
@@ -103,7 +64,11 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
                                              : distance - T(0.5) * width;
                    });
       })
-      .grad("input target", smooth_l1_gradient);
+      .derivative("input", "input target beta", smooth_l1_slope)
+      .derivative("target", "input target beta",
+                  [](const Tensor& g, const Tensor& x, const Tensor& target, double beta) {
+                    return -smooth_l1_slope(g, x, target, beta);
+                  });
   m.def("huber_loss(Tensor input, Tensor target, *, str reduction='mean', "
         "float delta=1.0) -> Tensor")
       .doc("smooth_l1_loss times delta, which may be infinite: half the square.")
@@ -127,7 +92,11 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
                                             : bend * (distance - T(0.5) * bend);
                    });
       })
-      .grad("input target", huber_gradient);
+      .derivative("input", "input target delta", huber_slope)
+      .derivative("target", "input target delta",
+                  [](const Tensor& g, const Tensor& x, const Tensor& target, double delta) {
+                    return -huber_slope(g, x, target, delta);
+                  });
   m.def("xlogy(Tensor self, Tensor other) -> Tensor")
       .doc("self * log(other), and 0 where self is 0, unless other is NaN.")
       .pointwise()
@@ -141,7 +110,13 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
                      return y != y ? y : x == 0 ? decltype(x)(0) : product;
                    });
       })
-      .grad("self other", xlogy_gradient);
+      .derivative("self", "self other", [](auto& g, auto& self, auto& other) {
+        const Tensor x = as_gradient(self, g), y = as_gradient(other, g);
+        return where(eq(x, 0) & (y <= 0), 0, xlogy(g, y));
+      })
+      .derivative("other", "self other", [](auto& g, auto& self, auto& other) {
+        return g * as_gradient(self, g) / as_gradient(other, g);
+      });
   m.def("_binary_cross_entropy(Tensor input, Tensor target) -> Tensor")
       .doc("binary_cross_entropy of each element.")
       .pointwise()
@@ -159,7 +134,11 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
                      return (t - 1) * cut(std::log1p(-x)) - t * cut(std::log(x));
                    });
       })
-      .grad("input target", entropy_gradient);
+      // With PyTorch's bound for the poles at 0 and 1; the gradient of target has none.
+      .derivative("input", "input target", [](auto& g, auto& x, auto& target) {
+        return g * (x - target) / clamp(x * (1 - x), 1e-12, Tensor());
+      })
+      .derivative("target", "input", [](auto& g, auto& x) { return g * (log(1 - x) - log(x)); });
   m.def("binary_cross_entropy(Tensor input, Tensor target, Tensor? weight=None, *, "
         "str reduction='mean') -> Tensor")
       .doc("-target log(input) - (1 - target) log(1 - input), each log at least -100.")

@@ -27,19 +27,15 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("softmax over the last dimension.")
       .shape(float_shape)
       .element_cost(1.5)
-      .grad("result", [](const GradContext& g) -> TensorList {
-        const Tensor& y = g.result();
-        if (!grad_enabled()) return {softmax_backward(g.grad(), y, false)};
-        return {mul(y, sub(g.grad(), row_sum(mul(g.grad(), y))))};
+      .derivative("self", "result", [](auto& g, auto& y) {
+        return grad_enabled() ? y * (g - row_sum(g * y)) : softmax_backward(g, y, false);
       });
   m.def("_log_softmax(Tensor self) -> Tensor")
       .doc("log_softmax over the last dimension.")
       .shape(float_shape)
       .element_cost(1.5)
-      .grad("result", [](const GradContext& g) -> TensorList {
-        const Tensor& y = g.result();
-        if (!grad_enabled()) return {softmax_backward(g.grad(), y, true)};
-        return {sub(g.grad(), mul(exp(y), row_sum(g.grad())))};
+      .derivative("self", "result", [](auto& g, auto& y) {
+        return grad_enabled() ? g - exp(y) * row_sum(g) : softmax_backward(g, y, true);
       });
   m.def("_softmax_backward(Tensor grad, Tensor result, bool logarithm) -> Tensor")
       .doc("Gradient of _softmax or _log_softmax from its result, in one pass.")

@@ -59,29 +59,6 @@ void clamp_kernel(Tensor& out, const Tensor& self, const Tensor& min, const Tens
 }
 // At a limit the gradient belongs to self, where the limits cross to max; NaN in self or
 // in a limit is within no limits and beyond none, so that nobody gets it.
-TensorList clamp_gradient(const GradContext& g) {
-  const Tensor &x = g.input(0), &min = g.input(1), &max = g.input(2);
-  const auto part = [&](size_t i, const Tensor& takes) {
-    return sum_to(where(takes, g.grad(), Tensor(0)), g.shape(i));
-  };
-  Tensor self, to_min, to_max;
-  if (g.needs(0)) {
-    const Tensor above = min.defined() ? ge(x, min) : Tensor();
-    const Tensor below = max.defined() ? le(x, max) : Tensor();
-    const bool both = above.defined() && below.defined();
-    self = part(0, both ? logical_and(above, below) : above.defined() ? above : below);
-  }
-  if (g.needs(1)) {
-    const Tensor below = lt(x, min);
-    to_min = part(1, max.defined() ? logical_and(below, lt(min, max)) : below);
-  }
-  if (g.needs(2)) {
-    const Tensor above = gt(x, max);
-    to_max = part(2, min.defined() ? logical_or(above, lt(max, min)) : above);
-  }
-  return {self, to_min, to_max};
-}
-
 Spec promoted_blend(const char* op, const Tensor& a, const Tensor& b, const Tensor& c) {
   return blend_spec(op, a, b, c, result_type({&a, &b, &c}));
 }
@@ -106,13 +83,28 @@ void run_scaled(Tensor& out, const Tensor& self, const Tensor& tensor1,
               });
 }
 
+Tensor clamp_inside(const Tensor& g, const Tensor& x, const Tensor& min, const Tensor& max) {
+  const Tensor above = min.defined() ? x >= min : Tensor();
+  const Tensor below = max.defined() ? x <= max : Tensor();
+  const bool both = above.defined() && below.defined();
+  return where(both ? above & below : above.defined() ? above : below, g, 0);
+}
+
 PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("clamp(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor")
       .doc("self limited to [min, max]; either may be a number, a tensor or None.")
       .pointwise()
       .shape(clamp_rule)
       .cpu(clamp_kernel)
-      .grad("self min max", clamp_gradient)
+      .derivative("self", "self min max", clamp_inside)
+      .derivative("min", "self min max", [](auto& g, auto& x, auto& min, auto& max) {
+        const Tensor below = x < min;
+        return where(max.defined() ? below & (min < max) : below, g, 0);
+      })
+      .derivative("max", "self min max", [](auto& g, auto& x, auto& min, auto& max) {
+        const Tensor above = x > max;
+        return where(min.defined() ? above | (max < min) : above, g, 0);
+      })
       .in_place();
   m.def("clip(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor")
       .doc("clamp by NumPy's name.")
@@ -170,10 +162,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
           }
         });
       })
-      .grad("self",
-            [](const GradContext& g) -> TensorList {
-              return {mul(g.grad(), isfinite(g.input(0)))};
-            })
+      .derivative("self", "self", [](auto& g, auto& x) { return g * isfinite(x); })
       .in_place();
   m.def("lerp(Tensor self, Tensor end, Tensor weight) -> Tensor")
       .doc("self + weight * (end - self); exact at weight 0 and 1.")

@@ -118,15 +118,12 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
                      return top + vec::log1p_unit(vec::exp(-apart));
                    });
       })
-      .grad("self other", [](const GradContext& g) -> TensorList {
-        // Not a sigmoid, which knows no difference of infinities.
-        const auto part = [&](size_t i) {
-          if (!g.needs(i)) return Tensor();
-          const Tensor apart =
-              sub(as_gradient(g.input(1 - i), g.grad()), as_gradient(g.input(i), g.grad()));
-          return sum_to(div(g.grad(), add(exp(apart), Tensor(1))), g.shape(i));
-        };
-        return {part(0), part(1)};
+      // Not a sigmoid, which knows no difference of infinities.
+      .derivative("self", "self other", [](auto& g, auto& a, auto& b) {
+        return g / (exp(as_gradient(b, g) - as_gradient(a, g)) + 1);
+      })
+      .derivative("other", "self other", [](auto& g, auto& a, auto& b) {
+        return g / (exp(as_gradient(a, g) - as_gradient(b, g)) + 1);
       });
   m.def("median(Tensor self) -> Tensor")
       .doc("The lower middle value of all elements.")

@@ -88,10 +88,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("diagonal(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor")
       .doc("The diagonal of the matrices in dim1 and dim2, as the last dimension.")
       .view(diagonal_fn)
-      .grad("", [](const GradContext& g) -> TensorList {
-        return {diagonal_backward(g.grad(), g.shape(0), g.arg<int64_t>(1),
-                                  g.arg<int64_t>(2), g.arg<int64_t>(3))};
-      });
+      .derivative("self", "self.shape offset dim1 dim2", diagonal_backward);
   m.def("_diagonal_backward(Tensor grad, int[] sizes, int offset, int dim1, int dim2) "
         "-> Tensor")
       .doc("Zeros of these sizes with grad on a diagonal.")
@@ -105,10 +102,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         fill_zero(out);
         copy_into(diagonal_fn(out, offset, dim1, dim2), grad);
       })
-      .grad("", [](const GradContext& g) -> TensorList {
-        return {diagonal(g.grad(), g.arg<int64_t>(2), g.arg<int64_t>(3),
-                            g.arg<int64_t>(4))};
-      });
+      .derivative("grad", "offset dim1 dim2", diagonal);
   m.def("diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor")
       .doc("Matrices with the last dimension of self on their diagonal, else zero.")
       .shape(embed_rule)
@@ -117,10 +111,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         fill_zero(out);
         copy_into(diagonal_fn(out, offset, dim1, dim2), self);
       })
-      .grad("", [](const GradContext& g) -> TensorList {
-        return {diagonal(g.grad(), g.arg<int64_t>(1), g.arg<int64_t>(2),
-                            g.arg<int64_t>(3))};
-      });
+      .derivative("self", "offset dim1 dim2", diagonal);
   m.def("diag(Tensor self, int diagonal=0) -> Tensor")
       .doc("A vector as the diagonal of a matrix; of a matrix, its diagonal (a copy).")
       .composite([](const Tensor& self, int64_t k) {
@@ -140,19 +131,13 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("The lower triangle of matrices, from the diagonal given; zero above.")
       .shape(triangle_rule)
       .cpu(triangle_kernel<true>)
-      .grad("",
-            [](const GradContext& g) -> TensorList {
-              return {tril(g.grad(), g.arg<int64_t>(1))};
-            })
+      .derivative("self", "diagonal", tril)
       .in_place();
   m.def("triu(Tensor self, int diagonal=0) -> Tensor")
       .doc("The upper triangle of matrices, from the diagonal given; zero below.")
       .shape(triangle_rule)
       .cpu(triangle_kernel<false>)
-      .grad("",
-            [](const GradContext& g) -> TensorList {
-              return {triu(g.grad(), g.arg<int64_t>(1))};
-            })
+      .derivative("self", "diagonal", triu)
       .in_place();
 }
 

@@ -64,7 +64,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .view([](const Tensor& self) {
         return alias(self, self.sizes(), self.strides(), self.offset());
       })
-      .grad("", [](const GradContext& g) -> TensorList { return {g.grad()}; })
+      .derivative("self", "", [](auto& g) { return g; })
       .second_is_zero();
   for (const char* name : {"movedim", "moveaxis"}) {
     m.def(str(name, "(Tensor self, int[] source, int[] destination) -> Tensor"))

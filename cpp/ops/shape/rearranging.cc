@@ -142,9 +142,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         }
         copy_into(out, alias(self, self.sizes(), strides, offset));
       })
-      .grad("", [](const GradContext& g) -> TensorList {
-        return {flip(g.grad(), g.arg<Shape>(1))};
-      });
+      .derivative("self", "dims", flip);
   m.def("fliplr(Tensor self) -> Tensor")
       .doc("Dimension 1 reversed.")
       .composite([](const Tensor& self) {
@@ -216,10 +214,10 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         return pad_rule(self, pad, value);
       })
       .cpu(pad_kernel)
-      .grad("", [](const GradContext& g) -> TensorList {
-        Shape back = g.arg<Shape>(1);
+      .derivative("self", "pad", [](const Tensor& g, const Shape& pad) {
+        Shape back = pad;
         for (int64_t& n : back) n = -n;
-        return {constant_pad_nd(g.grad(), back, 0)};
+        return constant_pad_nd(g, back, 0);
       });
   m.def("pad(Tensor input, int[] pad, str mode='constant', Scalar? value=None) -> Tensor")
       .doc("constant_pad_nd; other modes are not available.")

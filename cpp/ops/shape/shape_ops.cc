@@ -90,13 +90,12 @@ Tensor permute_fn(const Tensor& self, const Shape& dims) {
   }
   return alias(self, sizes, strides, self.offset());
 }
-TensorList permute_gradient(const GradContext& g) {
-  const Shape& dims = g.arg<Shape>(1);
+Tensor permute_back(const Tensor& g, const Shape& dims) {
   Shape inverse(dims.size(), 0);
   for (size_t i = 0; i < dims.size(); ++i) {
     inverse[size_t(wrap_dim("permute", dims[i], int64_t(dims.size())))] = int64_t(i);
   }
-  return {permute(g.grad(), inverse)};
+  return permute(g, inverse);
 }
 
 Tensor transpose_fn(const Tensor& self, int64_t dim0, int64_t dim1) {
@@ -149,9 +148,6 @@ Tensor squeeze_dims(const Tensor& self, const Shape& dims) {
     strides.push_back(self.strides()[d]);
   }
   return alias(self, sizes, strides, self.offset());
-}
-TensorList reshape_gradient(const GradContext& g) {
-  return {reshape(g.grad(), g.shape(0))};
 }
 
 // The dimension that select() takes away and the index in it, checked and not negative.
@@ -213,7 +209,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("view(Tensor self, int[] size) -> Tensor")
       .doc("Same memory with another shape; RuntimeError where strides forbid it.")
       .view(view_fn)
-      .grad("", reshape_gradient);
+      .derivative("self", "self.shape", reshape);
   m.def("reshape(Tensor self, int[] shape) -> Tensor")
       .doc("Another shape: a view where possible, else a copy.")
       .composite(reshape_fn);
@@ -237,13 +233,11 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("permute(Tensor self, int[] dims) -> Tensor")
       .doc("Dimensions in another order.")
       .view(permute_fn)
-      .grad("", permute_gradient);
+      .derivative("self", "dims", permute_back);
   m.def("transpose(Tensor self, int dim0, int dim1) -> Tensor")
       .doc("Two dimensions exchanged.")
       .view(transpose_fn)
-      .grad("", [](const GradContext& g) -> TensorList {
-        return {transpose(g.grad(), g.arg<int64_t>(1), g.arg<int64_t>(2))};
-      });
+      .derivative("self", "dim0 dim1", transpose);
   m.def("t(Tensor self) -> Tensor")
       .doc("Transpose of a matrix; 0-d and 1-d tensors come back as they are.")
       .composite([](const Tensor& self) {
@@ -254,39 +248,34 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("expand(Tensor self, int[] size) -> Tensor")
       .doc("Repeats dimensions of size 1 without copying; -1 keeps a size.")
       .view(expand_fn)
-      .grad("", [](const GradContext& g) -> TensorList {
-        return {sum_to(g.grad(), g.shape(0))};
-      });
+      .derivative("self", "self.shape", sum_to);
   m.def("unsqueeze(Tensor self, int dim) -> Tensor")
       .doc("A new dimension of size 1 at dim.")
       .view(unsqueeze_fn)
-      .grad("", reshape_gradient);
+      .derivative("self", "self.shape", reshape);
   m.def("squeeze(Tensor self) -> Tensor")
       .doc("Without its dimensions of size 1.")
       .view([](const Tensor& self) {
         return squeeze_dims(self, wrap_dims("squeeze", {}, self.ndim()));
       })
-      .grad("", reshape_gradient);
+      .derivative("self", "self.shape", reshape);
   m.def("squeeze.dim(Tensor self, int dim) -> Tensor")
       .doc("Without dimension dim, where its size is 1.")
       .view([](const Tensor& self, int64_t dim) {
         return squeeze_dims(self, Shape{wrap_dim("squeeze", dim, self.ndim())});
       })
-      .grad("", reshape_gradient);
+      .derivative("self", "self.shape", reshape);
   m.def("squeeze.dims(Tensor self, int[] dim) -> Tensor")
       .doc("Without those of these dimensions whose size is 1.")
       .view([](const Tensor& self, const Shape& dim) {
         return squeeze_dims(self, dim.empty() ? Shape()
                                               : wrap_dims("squeeze", dim, self.ndim()));
       })
-      .grad("", reshape_gradient);
+      .derivative("self", "self.shape", reshape);
   m.def("select(Tensor self, int dim, int index) -> Tensor")
       .doc("The slice at one index; dim disappears.")
       .view(select_fn)
-      .grad("", [](const GradContext& g) -> TensorList {
-        return {select_backward(g.grad(), g.shape(0), g.arg<int64_t>(1),
-                                g.arg<int64_t>(2))};
-      });
+      .derivative("self", "self.shape dim index", select_backward);
   m.def("_select_backward(Tensor grad, int[] sizes, int dim, int index) -> Tensor")
       .doc("Zeros of these sizes with grad at one index of dim.")
       .shape([](const Tensor& grad, const Shape& sizes, int64_t dim, int64_t index) {
@@ -299,18 +288,12 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         copy_into(out, Tensor(0));
         copy_into(select_fn(out, dim, index), grad);
       })
-      .grad("", [](const GradContext& g) -> TensorList {
-        return {select(g.grad(), g.arg<int64_t>(2), g.arg<int64_t>(3))};
-      });
+      .derivative("grad", "dim index", select);
   m.def("slice(Tensor self, int dim=0, int? start=None, int? end=None, int step=1) "
         "-> Tensor")
       .doc("self[start:end:step] along dim.")
       .view(slice_fn)
-      .grad("", [](const GradContext& g) -> TensorList {
-        return {slice_backward(g.grad(), g.shape(0), g.arg<int64_t>(1),
-                               g.arg<MaybeInt>(2), g.arg<MaybeInt>(3),
-                               g.arg<int64_t>(4))};
-      });
+      .derivative("self", "self.shape dim start end step", slice_backward);
   m.def("_slice_backward(Tensor grad, int[] sizes, int dim, int? start, int? end, "
         "int step) -> Tensor")
       .doc("Zeros of these sizes with grad in the slice.")
@@ -327,10 +310,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         copy_into(out, Tensor(0));
         copy_into(slice_fn(out, dim, start, end, step), grad);
       })
-      .grad("", [](const GradContext& g) -> TensorList {
-        return {slice(g.grad(), g.arg<int64_t>(2), g.arg<MaybeInt>(3),
-                      g.arg<MaybeInt>(4), g.arg<int64_t>(5))};
-      });
+      .derivative("grad", "dim start end step", slice);
 }
 
 }  // namespace

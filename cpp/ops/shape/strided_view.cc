@@ -45,13 +45,13 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         check_inside(held - self.offset(), size, stride, offset);
         return alias(self, size, stride, self.offset() + offset);
       })
-      .grad("", [](const GradContext& g) -> TensorList {
-        Shape size = g.arg<Shape>(1);
-        const Shape& stride = g.arg<Shape>(2);
-        const Tensor part = without_repeats(g.grad(), size, stride);
-        return {strided_scatter(zeros_of(g.shape(0), g.grad()), part, size, stride,
-                                g.arg<int64_t>(3), g.arg<Layout>(4))};
-      });
+      .derivative("self", "self.shape size stride offset layout",
+                  [](const Tensor& g, const Shape& sizes, const Shape& size,
+                     const Shape& stride, int64_t offset, const Layout& layout) {
+                    Shape kept = size;
+                    const Tensor part = without_repeats(g, kept, stride);
+                    return strided_scatter(zeros_of(sizes, g), part, kept, stride, offset, layout);
+                  });
   // Offsets and strides mean the memory of the tensor that was written, whatever self, a
   // gradient of it, is laid out like; autograd only records it for tensors that own theirs.
   m.def("_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, int offset, "
@@ -78,20 +78,16 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         copy_into(alias(memory, size, stride, offset), src);
         copy_into(out, inside);
       })
-      .grad("", [](const GradContext& g) -> TensorList {
-        const Shape &size = g.arg<Shape>(2), &stride = g.arg<Shape>(3);
-        const int64_t offset = g.arg<int64_t>(4);
-        const Layout& layout = g.arg<Layout>(5);
-        Tensor self, src;
-        if (g.needs(0)) {
-          const Tensor none = zeros_of(g.shape(1), g.grad());
-          self = strided_scatter(g.grad(), none, size, stride, offset, layout);
-        }
-        if (g.needs(1)) {
-          src = strided_view(memory_of(g.grad(), layout), size, stride, offset, Layout());
-        }
-        return {self, src};
-      });
+      .derivative("self", "src.shape size stride offset layout",
+                  [](const Tensor& g, const Shape& part, const Shape& size,
+                     const Shape& stride, int64_t offset, const Layout& layout) {
+                    return strided_scatter(g, zeros_of(part, g), size, stride, offset, layout);
+                  })
+      .derivative("src", "size stride offset layout",
+                  [](const Tensor& g, const Shape& size, const Shape& stride, int64_t offset,
+                     const Layout& layout) {
+                    return strided_view(memory_of(g, layout), size, stride, offset, Layout());
+                  });
 }
 
 }  // namespace
