@@ -24,17 +24,35 @@ PyObject* method(PyObject* self, PyObject*) {
 PyObject* boolean(bool value) { return PyBool_FromLong(value); }
 PyObject* integer(int64_t value) { return PyLong_FromLongLong(value); }
 
-PyObject* nested_list(const Tensor& tensor) {
-  if (tensor.ndim() == 0) return wrap_scalar(item(tensor));
-  PyRef list(checked(PyList_New(tensor.sizes()[0])));
-  for (int64_t i = 0; i < tensor.sizes()[0]; ++i) {
-    Shape sizes = tensor.sizes(), strides = tensor.strides();
-    const int64_t offset = tensor.offset() + i * strides[0];
-    sizes.erase(0);
-    strides.erase(0);
-    PyList_SET_ITEM(list.get(), i, nested_list(alias(tensor, sizes, strides, offset)));
+template <class T>
+PyObject* number_of(T value) {
+  if constexpr (std::is_same_v<T, bool>) return PyBool_FromLong(value);
+  else if constexpr (std::is_integral_v<T>) return PyLong_FromLongLong(value);
+  else return PyFloat_FromDouble(double(value));
+}
+
+// The values of dimension d and those behind it, `data` the first.
+PyObject* nested_list(const Tensor& tensor, size_t d, const char* data) {
+  const int64_t n = tensor.sizes()[d];
+  const int64_t step = tensor.strides()[d] * itemsize(tensor.dtype());
+  PyRef list(checked(PyList_New(n)));
+  if (d + 1 < tensor.sizes().size()) {
+    for (int64_t i = 0; i < n; ++i, data += step) {
+      PyList_SET_ITEM(list.get(), i, nested_list(tensor, d + 1, data));
+    }
+  } else {
+    visit_dtype(tensor.dtype(), [&]<class T>(TypeTag<T>) {
+      for (int64_t i = 0; i < n; ++i, data += step) {
+        const T value = *reinterpret_cast<const T*>(data);
+        PyList_SET_ITEM(list.get(), i, checked(number_of(value)));
+      }
+    });
   }
   return list.release();
+}
+PyObject* nested_list(const Tensor& tensor) {
+  if (tensor.ndim() == 0) return wrap_scalar(item(tensor));
+  return nested_list(tensor, 0, static_cast<const char*>(tensor.data()));
 }
 
 PyObject* detach(const Tensor& tensor) {

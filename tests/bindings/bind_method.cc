@@ -7,17 +7,29 @@
 namespace pkg::pybind {
 namespace {
 
+// The values of dimension d and those behind it, `data` the first.
+py::list nested_list(const Tensor& tensor, size_t d, const char* data) {
+  const int64_t n = tensor.sizes()[d];
+  const int64_t step = tensor.strides()[d] * itemsize(tensor.dtype());
+  py::list list(static_cast<size_t>(n));
+  if (d + 1 < tensor.sizes().size()) {
+    for (int64_t i = 0; i < n; ++i, data += step) {
+      list[size_t(i)] = nested_list(tensor, d + 1, data);
+    }
+    return list;
+  }
+  visit_dtype(tensor.dtype(), [&]<class T>(TypeTag<T>) {
+    for (int64_t i = 0; i < n; ++i, data += step) {
+      const T value = *reinterpret_cast<const T*>(data);
+      if constexpr (std::is_integral_v<T>) list[size_t(i)] = value;
+      else list[size_t(i)] = double(value);
+    }
+  });
+  return list;
+}
 py::object nested_list(const Tensor& tensor) {
   if (tensor.ndim() == 0) return from_scalar(item(tensor));
-  py::list list(size_t(tensor.sizes()[0]));
-  for (size_t i = 0; i < list.size(); ++i) {
-    Shape sizes = tensor.sizes(), strides = tensor.strides();
-    const int64_t offset = tensor.offset() + int64_t(i) * strides[0];
-    sizes.erase(0);
-    strides.erase(0);
-    list[i] = nested_list(alias(tensor, sizes, strides, offset));
-  }
-  return list;
+  return nested_list(tensor, 0, static_cast<const char*>(tensor.data()));
 }
 
 Tensor requires_grad_(const Tensor& self, const py::object& wanted) {

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernels/cpu/index/sorting.cc: sort and topk.  Each line along dim is copied out, ordered
-// and copied back; equal values keep their order, so results never depend on threads.
+// kernels/cpu/index/sorting.cc: sort and topk.  Each line along dim becomes keys, unsigned
+// integers in the order that is wanted; equal values keep their order, so results never
+// depend on threads.
+//
+// Note [Ways to sort]
+// Short lines: each element's rank is the number of those before it, counted without a
+// branch, all elements at once.  Longer ones: radix sort from the last byte on, which passes
+// over bytes that all keys share.  A few of many: those below a limit are collected, and the
+// limit is lowered to the last of the best whenever there are twice as many.
 #include <algorithm>
-#include <bit>
-#include <numeric>
 
 #include "dispatcher/library.h"
+#include "kernels/cpu/index/order_keys.h"
+#include "kernels/cpu/index/runs.h"
 #include "scheduler/parallel.h"
 #include "scheduler/stop_point.h"
 #include "tensor/copy.h"
@@ -13,7 +20,7 @@
 namespace pkg {
 namespace {
 
-// Lines along one dimension of a dense tensor: where each starts, and its step.
+// Lines along one dimension of a tensor without gaps: where each starts, and its step.
 struct Lines {
   int64_t n = 1, step = 1, count = 1;
 
@@ -28,109 +35,207 @@ struct Lines {
   int64_t start(int64_t line) const { return line / step * step * n + line % step; }
 };
 
-// Strict order, NaN being the largest.
-template <class T>
-bool before(T a, T b, bool descending) {
-  if constexpr (std::is_floating_point_v<T>) {
-    if (a != a || b != b) return descending ? a != a && b == b : a == a && b != b;
+template <class Key>
+struct Item {
+  Key key;
+  std::conditional_t<sizeof(Key) == 8, uint64_t, uint32_t> at;
+
+  friend bool operator<(const Item& a, const Item& b) {
+    return a.key < b.key || (a.key == b.key && a.at < b.at);
   }
-  return descending ? b < a : a < b;
-}
+};
 
-constexpr int64_t kBlock = 1 << 16;  // what is sorted without a stop point
+constexpr int64_t kShortLine = 64;
+constexpr int64_t kPiece = 1 << 17;  // elements between stop points
 
-// std::sort with stop points; `sooner` is a strict order of items that all differ.
-template <class Item, class F>
-void sort_items(Item* first, Item* last, F sooner) {
-  int depth = 2 * int(std::bit_width(size_t(last - first)));
-  StopCounter stop;
-  while (last - first > kBlock && depth-- > 0) {
-    // The middle one of three is neither the first nor the last in order: both parts have
-    // something in them.
-    Item a = *first, b = first[(last - first) / 2], c = last[-1];
-    if (sooner(b, a)) std::swap(a, b);
-    if (sooner(c, b)) b = sooner(c, a) ? a : c;
-    Item* const middle = std::partition(first, last, [&](const Item& item) {
-      stop(1);
-      return sooner(item, b);
-    });
-    stop_point();
-    if (middle - first < last - middle) {
-      sort_items(first, middle, sooner);
-      first = middle;
-    } else {
-      sort_items(middle, last, sooner);
-      last = middle;
+// Memory for n of T.
+template <class T>
+struct Room {
+  explicit Room(int64_t n) : tensor(empty(Shape{n * int64_t(sizeof(T))}, DType::UInt8)) {}
+  T* data() const { return static_cast<T*>(tensor.data()); }
+  Tensor tensor;
+};
+
+// ranks[i]: how many of n keys, at most `most`, come before key i.
+template <int64_t most, class Key>
+[[gnu::always_inline]] inline void rank_keys(const Key* keys, int64_t n, Key* ranks) {
+  Key padded[most], rank[most] = {}, place[most];
+  for (int64_t i = 0; i < most; ++i) {
+    padded[i] = i < n ? keys[i] : Key(0);
+    place[i] = Key(i);
+  }
+  for (int64_t j = 0; j < n; ++j) {
+    const Key key = keys[j];
+    const auto at = Key(j);
+    for (int64_t i = 0; i < most; ++i) {
+      const auto before = Key(key < padded[i]), equal = Key(key == padded[i]);
+      rank[i] = Key(rank[i] + before + (equal & Key(at < place[i])));
     }
   }
-  std::sort(first, last, sooner);
+  for (int64_t i = 0; i < n; ++i) ranks[i] = rank[i];
+}
+template <class Key>
+void short_ranks(const Key* keys, int64_t n, Key* ranks) {
+  with_isa([=] {
+    if (n <= 16) rank_keys<16>(keys, n, ranks);
+    else if (n <= 32) rank_keys<32>(keys, n, ranks);
+    else rank_keys<kShortLine>(keys, n, ranks);
+  });
 }
 
-// The first k of n items in order, in items[0, k); item(i) makes one.
-template <class Item, class Make, class F>
-void first_items(std::vector<Item>& items, int64_t n, int64_t k, Make item, F sooner) {
-  if (k * 4 >= n) {
-    items.resize(size_t(n));
-    for (int64_t i = 0; i < n; ++i) items[size_t(i)] = item(i);
-    return sort_items(items.data(), items.data() + n, sooner);
+template <class F>
+void in_pieces(int64_t n, F f) {
+  for (int64_t i = 0; i < n; i += kPiece) {
+    if (i) stop_point();
+    f(i, std::min(n, i + kPiece));
   }
-  // In blocks behind the best so far.
-  const int64_t block = std::min(n - k, std::max(kBlock, 4 * k));
-  items.resize(size_t(k + block));
-  for (int64_t i = 0; i < k; ++i) items[size_t(i)] = item(i);
-  for (int64_t at = k; at < n; at += block) {
-    if (at > k) stop_point();
-    const int64_t count = std::min(block, n - at);
-    for (int64_t i = 0; i < count; ++i) items[size_t(k + i)] = item(at + i);
-    std::partial_sort(items.begin(), items.begin() + k, items.begin() + k + count, sooner);
+}
+
+// Items of the keys in order, in one of the two rooms.
+template <class Key>
+Item<Key>* radix_sort(const Key* keys, int64_t n, Item<Key>* items, Item<Key>* other) {
+  constexpr int kPasses = sizeof(Key);
+  uint64_t counts[kPasses][256] = {};
+  in_pieces(n, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      for (int p = 0; p < kPasses; ++p) ++counts[p][keys[i] >> (8 * p) & 255];
+    }
+  });
+  bool made = false;  // items of the keys
+  for (int p = 0; p < kPasses; ++p) {
+    uint64_t* count = counts[p];
+    if (count[keys[0] >> (8 * p) & 255] == uint64_t(n)) continue;
+    uint64_t sum = 0;
+    for (int d = 0; d < 256; ++d) sum += std::exchange(count[d], sum);
+    in_pieces(n, [&](int64_t begin, int64_t end) {
+      Item<Key>* to = made ? other : items;
+      for (int64_t i = begin; i < end; ++i) {
+        const Item<Key> item =
+            made ? items[i] : Item<Key>{keys[i], decltype(Item<Key>::at)(i)};
+        to[count[item.key >> (8 * p) & 255]++] = item;
+      }
+    });
+    if (made) std::swap(items, other);
+    made = true;
   }
+  if (!made) {
+    for (int64_t i = 0; i < n; ++i) items[i] = {keys[i], decltype(Item<Key>::at)(i)};
+  }
+  return items;
+}
+
+// The first k of many in order, in `best`, which has room for best_room(k).  Keys are looked
+// at a few together, most of which are no better than the limit.
+constexpr int64_t kBlock = 512, kFew = 16;
+int64_t best_room(int64_t k) { return 2 * k + 3 * kFew; }
+template <class Key>
+void select_first(const Key* x, int64_t step, int64_t n, int64_t k, const KeyMap& map,
+                  Item<Key>* best) {
+  const int64_t most = 2 * k + kFew;
+  int64_t count = 0;
+  bool limited = false;
+  Key limit = 0, keys[kBlock], least[kBlock / kFew];
+  const auto keep_best = [&] {
+    std::nth_element(best, best + k - 1, best + count);
+    count = k;
+    limit = best[k - 1].key;
+    limited = true;
+  };
+  StopCounter stop;
+  for (int64_t first = 0; first < n; first += kBlock) {
+    const int64_t block = std::min(kBlock, n - first);
+    map.to_keys(x + first * step, step, block, keys);
+    for (int64_t i = block; i < kBlock; ++i) keys[i] = Key(~Key(0));
+    with_isa([&keys, &least] {
+      for (int64_t f = 0; f < kBlock / kFew; ++f) {
+        Key l = keys[f * kFew];
+        for (int64_t i = 1; i < kFew; ++i) l = std::min(l, keys[f * kFew + i]);
+        least[f] = l;
+      }
+    });
+    for (int64_t from = 0; from < block; from += kFew) {
+      if (limited && least[from / kFew] >= limit) continue;
+      for (int64_t i = from; i < std::min(from + kFew, block); ++i) {
+        best[count] = {keys[i], decltype(Item<Key>::at)(first + i)};
+        count += !limited || keys[i] < limit;
+      }
+      if (count >= most) keep_best();
+    }
+    stop(block);
+  }
+  if (count > k) keep_best();
+  std::sort(best, best + k);
 }
 
 // The first k of each line in order.
+template <class Key>
 void order_lines(Tensor& values, Tensor& indices, const Tensor& self, int64_t dim,
-                 int64_t k, bool descending) {
-  const DType type = is_reduced(self.dtype()) ? DType::Float32 : self.dtype();
-  const Tensor in = as_contiguous(as_dtype(self, type));
-  Tensor to = values.dtype() == type ? values : empty(values.sizes(), type);
-  const int64_t d = wrap_dim("sort", dim, self.ndim());
-  const Lines from(self, d), into(values, d);
+                 int64_t k, const KeyMap& map) {
+  const Lines from(self, dim), into(values, dim);
+  const int64_t n = from.n;
+  if (k == 0 || from.count == 0) return;
+  const Key* x = static_cast<const Key*>(self.data());
+  Key* y = static_cast<Key*>(values.data());
   int64_t* where = indices.data<int64_t>();
-  visit_compute("sort", type, [&]<class T>(TypeTag<T>) {
-    struct Item {
-      T value;
-      int64_t at;
-    };
-    const T* x = in.data<T>();
-    T* y = to.data<T>();
-    const auto sooner = [descending](const Item& a, const Item& b) {
-      return before(a.value, b.value, descending) ||
-             (!before(b.value, a.value, descending) && a.at < b.at);
-    };
-    const int64_t grain = std::max<int64_t>(1, kGrain / 16 / std::max<int64_t>(1, from.n));
-    parallel_for(0, into.count, grain, [&](int64_t begin, int64_t end) {
-      std::vector<Item> items;
-      for (int64_t line = begin; line < end; ++line) {
-        const int64_t start = from.start(line), out = into.start(line);
-        first_items(items, from.n, k,
-                    [&](int64_t i) { return Item{x[start + i * from.step], i}; }, sooner);
-        for (int64_t i = 0; i < k; ++i) {
-          y[out + i * into.step] = items[size_t(i)].value;
-          where[out + i * into.step] = items[size_t(i)].at;
+  const bool is_short = n <= kShortLine, few = !is_short && k < n / 8;
+  const int64_t grain = std::max<int64_t>(1, kGrain / 16 / std::max<int64_t>(1, n));
+  parallel_for(0, from.count, grain, [&](int64_t begin, int64_t end) {
+    const Room<Key> keys(few ? 0 : n);
+    const Room<Item<Key>> items(is_short ? 0 : few ? best_room(k) : n);
+    const Room<Item<Key>> other(is_short || few ? 0 : n);
+    Key ranks[kShortLine];
+    for (int64_t line = begin; line < end; ++line) {
+      const Key* in = x + from.start(line);
+      const int64_t start = into.start(line);
+      const auto put = [&](int64_t i, Key value, uint64_t at) {
+        y[start + i * into.step] = value;
+        where[start + i * into.step] = int64_t(at);
+      };
+      if (is_short) {
+        map.to_keys(in, from.step, n, keys.data());
+        short_ranks(keys.data(), n, ranks);
+        for (int64_t i = 0; i < n; ++i) {
+          if (int64_t(ranks[i]) < k) put(int64_t(ranks[i]), in[i * from.step], uint64_t(i));
         }
+        continue;
       }
-    });
+      const Item<Key>* sorted = items.data();
+      bool exact = false;
+      if (few) {
+        select_first(in, from.step, n, k, map, items.data());
+      } else {
+        exact = map.to_keys(in, from.step, n, keys.data());
+        sorted = radix_sort(keys.data(), n, items.data(), other.data());
+      }
+      for (int64_t i = 0; i < k; ++i) {
+        const auto at = sorted[i].at;
+        put(i, exact ? map.from_key(sorted[i].key) : in[int64_t(at) * from.step], at);
+      }
+    }
   });
-  if (!to.is_same(values)) copy_into(values, to);
+}
+
+void order(Tensor& values, Tensor& indices, const Tensor& self, int64_t dim, int64_t k,
+           bool descending) {
+  const Tensor in = as_contiguous(self);
+  const int64_t d = wrap_dim("sort", dim, self.ndim());
+  const KeyMap map(self.dtype(), descending);
+  visit_size(itemsize(self.dtype()), [&]<class Key>(TypeTag<Key>) {
+    PKG_CHECK(sizeof(Key) == 8 || Lines(self, d).n <= int64_t{UINT32_MAX}, RuntimeError,
+              "[sort] expected lines of fewer than 2**32 elements of this dtype, got shape ",
+              self.sizes(), ".");
+    order_lines<Key>(values, indices, in, d, k, map);
+  });
 }
 
 void sort_kernel(Tensor& values, Tensor& indices, const Tensor& self, int64_t dim,
                  bool descending, bool) {
   const int64_t n = self.ndim() ? self.size(dim) : 1;
-  order_lines(values, indices, self, dim, n, descending);
+  order(values, indices, self, dim, n, descending);
 }
 void topk_kernel(Tensor& values, Tensor& indices, const Tensor& self, int64_t k,
                  int64_t dim, bool largest, bool) {
-  order_lines(values, indices, self, dim, self.ndim() ? k : 1, largest);
+  order(values, indices, self, dim, self.ndim() ? k : 1, largest);
 }
 
 PKG_LIBRARY_IMPL(pkg, CPU, m) {

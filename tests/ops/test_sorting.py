@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""sort and topk for every dtype, length and layout, against NumPy's stable sort.
+
+Lengths lie around the limits of the ways to sort: ranks of 16, 32 and 64 elements, radix
+sort, selection in blocks of 512.
+"""
+
+import numpy as np
+import pytest
+
+import pkg
+
+RNG = np.random.default_rng(5)
+DTYPES = ["float64", "float32", "float16", "int64", "int32", "int8", "uint8", "bool"]
+LENGTHS = [0, 1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65, 255, 511, 513, 1_025, 5_000]
+EXTREMES = [np.nan, -np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-7, -1e-7]
+
+
+def numbers(shape, dtype, kind):
+    if dtype == "bool":
+        return RNG.integers(0, 2, shape).astype(bool)
+    if np.dtype(dtype).kind in "iu":
+        limits = np.iinfo(dtype)
+        few = np.array([limits.min, limits.max, 0, 1, 7, limits.max - 1], dtype)
+        if kind == "few":
+            return RNG.choice(few, shape)
+        return RNG.integers(limits.min, limits.max, shape, dtype, endpoint=True)
+    x = RNG.standard_normal(shape)
+    if kind == "few":
+        x = RNG.choice(np.array([*EXTREMES, 1.0, -1.0, 3.0]), shape)
+    return x.astype(dtype)
+
+
+def stable_order(x, axis, descending):
+    """Places in order; NaN is the largest, also from the top."""
+    if not descending:
+        return np.argsort(x, axis, kind="stable")
+    backwards = np.flip(np.argsort(np.flip(x, axis), axis, kind="stable"), axis)
+    return x.shape[axis] - 1 - backwards
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("kind", ["any", "few"])
+@pytest.mark.parametrize("descending", [False, True])
+def test_sort(dtype, kind, descending):
+    for n in LENGTHS:
+        for shape, axis in [((n,), 0), ((3, n), 1), ((n, 3), 0), ((2, n, 2), 1)]:
+            x = numbers(shape, dtype, kind)
+            places = stable_order(x, axis, descending)
+            found = pkg.tensor(x).sort(axis, descending)
+            np.testing.assert_array_equal(found.indices, places)
+            values = np.take_along_axis(x, places, axis)
+            assert found.values.numpy().tobytes() == values.tobytes()
+            turned = pkg.tensor(np.ascontiguousarray(x.T)).permute(
+                *range(x.ndim)[::-1]
+            )
+            np.testing.assert_array_equal(turned.argsort(axis, descending), places)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("kind", ["any", "few"])
+@pytest.mark.parametrize("largest", [False, True])
+def test_topk(dtype, kind, largest):
+    for n in LENGTHS:
+        for k in {0, min(n, 1), n // 20, n // 9, n // 2, n}:
+            for shape, axis in [((n,), 0), ((3, n), 1), ((n, 3), 0)]:
+                x = numbers(shape, dtype, kind)
+                places = stable_order(x, axis, largest).take(range(k), axis)
+                found = pkg.tensor(x).topk(k, axis, largest)
+                np.testing.assert_array_equal(found.indices, places)
+                values = np.take_along_axis(x, places, axis)
+                assert found.values.numpy().tobytes() == values.tobytes()
+
+
+def test_bfloat16_is_sorted_as_its_numbers():
+    x = pkg.tensor(numbers((300,), "float32", "any")).to("bfloat16")
+    for n in (10, 300):
+        expected = x[:n].to("float32").sort()
+        found = x[:n].sort()
+        np.testing.assert_array_equal(found.indices, expected.indices)
+        np.testing.assert_array_equal(found.values.to("float32"), expected.values)
+
+
+@pytest.mark.parametrize("case", ["up", "down", "equal", "two", "last byte"])
+@pytest.mark.parametrize("dtype", ["float32", "int64", "uint8"])
+def test_orders_that_are_there_already(case, dtype):
+    n = 200_000
+    x = {
+        "up": np.arange(n) // 1_000,
+        "down": -np.arange(n) // 1_000,
+        "equal": np.full(n, 3),
+        "two": np.arange(n) % 2,
+        "last byte": np.arange(n) % 7 + 2**20,
+    }[case].astype(dtype)
+    for descending in (False, True):
+        found = pkg.tensor(x).sort(0, descending)
+        places = stable_order(x, 0, descending)
+        np.testing.assert_array_equal(found.indices, places)
+        np.testing.assert_array_equal(found.values, x[places])
+    found = pkg.tensor(x).topk(100)
+    np.testing.assert_array_equal(found.indices, stable_order(x, 0, True)[:100])
