@@ -46,6 +46,7 @@ INDEXED = {
     "index_fill_": lambda f, x, i, v: f(x, 0, i[: len(i) // 2], 3),
     "index_put_": lambda f, x, i, v: f(x, [i], v),
     "_index_put_": lambda f, x, i, v: f(x, [i], v),
+    "_slices_put_": lambda f, x, i, v: f(x, 0, i, v),
     "scatter_": lambda f, x, i, v: f(x, 0, i, v),
     "_scatter_": lambda f, x, i, v: f(x, 0, i, v),
     "scatter_add_": lambda f, x, i, v: f(x, 0, i, v),

@@ -4,6 +4,7 @@
 // index() moves the indexed dimensions to the front (a view), turns masks into index
 // tensors, and calls _index; index_put_() likewise with _index_put.
 #include "base/number_fits.h"
+#include "ops/index/slices.h"
 #include "ops/op.h"
 
 namespace pkg::ops {
@@ -45,17 +46,12 @@ Spec index_rule(const Tensor& self, const TensorList& indices) {
 
 // Indices without masks, and self with the indexed dimensions in front.
 struct Front {
+  Tensor whole;  // self as it was
   Tensor self;
   TensorList indices;
   Shape order;  // permutation that was applied
   int64_t back_to = 0;  // where the broadcast index dimensions belong in the result
 };
-
-// Of an index into a meta tensor the shape is all that counts.
-Tensor beside(const Tensor& self, const Tensor& index) {
-  if (!self.is_meta() || index.is_meta()) return index;
-  return empty(index.sizes(), index.dtype(), self.device());
-}
 
 Front to_front(Tensor self, const TensorList& given) {
   TensorList expanded;  // one entry per dimension of self; undefined: not indexed
@@ -100,8 +96,25 @@ Front to_front(Tensor self, const TensorList& given) {
   for (int64_t d : rest) front.order.push_back(d);
   bool moved = false;
   for (size_t d = 0; d < front.order.size(); ++d) moved |= front.order[d] != int64_t(d);
+  front.whole = self;
   front.self = moved ? permute(self, front.order) : self;
   return front;
+}
+
+// A vector of indices of one inner dimension names slices of it.
+bool names_slices(const Front& front) {
+  return front.back_to > 0 && front.indices.size() == 1 && front.indices[0].ndim() == 1;
+}
+Tensor for_slices(const Front& front, const Tensor& values) {
+  if (values.ndim() == 0) return values;
+  index_shape(front.indices);
+  Shape want = front.whole.sizes();
+  want[size_t(front.back_to)] = front.indices[0].numel();
+  // What does not broadcast is refused by the op.
+  if (values.sizes() == want || broadcast_shapes("index_put", values.sizes(), want) != want) {
+    return values;
+  }
+  return expand(values, want);
 }
 
 // Moves `count` leading dimensions to stand at `at`, or back.
@@ -124,6 +137,7 @@ Tensor index(const Tensor& self, const TensorList& indices) {
   const Front front = to_front(self, indices);
   if (front.indices.empty()) return self;
   const auto count = int64_t(index_shape(front.indices).size());
+  if (names_slices(front)) return slices_of(front.whole, front.back_to, front.indices[0]);
   return move_front(index_front(front.self, front.indices), count, front.back_to, false);
 }
 
@@ -140,48 +154,25 @@ Tensor front_layout(const Front& front, const Tensor& values) {
 Tensor index_put_(const Tensor& self, const TensorList& indices, const Tensor& values,
                   bool accumulate) {
   const Front front = to_front(self, indices);
+  if (names_slices(front)) {
+    slices_put_(front.whole, front.back_to, front.indices[0], for_slices(front, values),
+                accumulate);
+    return self;
+  }
   const Tensor source = front_layout(front, values);
   put_front_(front.self, front.indices, source, accumulate);
   return self;
 }
 
-// A tensor of no dimension as a vector of its element.
-Tensor vector(const Tensor& t) { return t.ndim() == 0 ? reshape(t, Shape{1}) : t; }
-
-// The indices that name slices of dim.
-TensorList slices(const char* op, const Tensor& self, int64_t dim, const Tensor& i) {
-  PKG_CHECK(i.ndim() <= 1, IndexError, "[", op, "] Index is supposed to be a vector of "
-            "slices of a dimension, got index ", i.sizes(), " for ", self.sizes());
-  PKG_CHECK(is_integral(i.dtype()), RuntimeError, "[", op, "] Expected an integer dtype for "
-            "index, got ", i.dtype());
-  TensorList indices(size_t(wrap_dim(op, dim, self.ndim())));
-  indices.push_back(vector(i));
-  return indices;
-}
-// What is written to the slices: one of self's for each index, nothing broadcasts.
-Tensor source_of(const char* op, const Tensor& self, int64_t dim, const Tensor& i,
-                 const Tensor& source) {
-  const Tensor slices = self.ndim() == 0 ? vector(source) : source;
-  Shape want = vector(self).sizes();
-  want[size_t(wrap_dim(op, dim, self.ndim()))] = i.numel();
-  PKG_CHECK(slices.sizes() == want, RuntimeError, "[", op, "] source tensor shape must match "
-            "self tensor shape, excluding the specified dimension, which has one slice for "
-            "each index: expected ", want, ", got ", source.sizes());
-  return slices;
-}
-// alpha * t in the dtype of the tensor written to, which alpha is converted to first: for
-// integers it loses its fraction, for bools it is one.
-Tensor scaled(const Tensor& t, const Scalar& alpha, DType dtype) {
-  if (alpha == Scalar(1)) return t;
-  check_factor("index_add", alpha, dtype, "alpha");
-  if (dtype == DType::Bool) return alpha.to<bool>() ? t : mul(t, Tensor(false));
-  if (!alpha.is_float() || !is_integral(dtype)) return mul(t, Tensor(alpha));
-  return mul(t, Tensor(Scalar(alpha.to<int64_t>())));
-}
 // index_put_ on a copy, recorded by autograd as one op.
 Tensor put(const Tensor& self, const TensorList& indices, const Tensor& values,
            bool accumulate) {
   const Front front = to_front(self, indices);
+  if (names_slices(front)) {
+    return reshape(slices_put(front.whole, front.back_to, front.indices[0],
+                              for_slices(front, values), accumulate),
+                   self.sizes());
+  }
   const Tensor source = front_layout(front, values);
   const Tensor result = put_front(front.self, front.indices, source, accumulate);
   Shape inverse(front.order.size(), 0);
@@ -191,39 +182,6 @@ Tensor put(const Tensor& self, const TensorList& indices, const Tensor& values,
   if (front.self.is_same(self)) return result;
   return contiguous(reshape(permute(result, inverse), self.sizes()));
 }
-// Writes values to slices of self, or of the vector that stands for a 0-d self: a copy of
-// it, or in place.
-Tensor write_slices(const Tensor& self, const TensorList& at, const Tensor& values,
-                    bool accumulate, bool in_place) {
-  const Tensor target = vector(self);
-  if (in_place) {
-    index_put_(target, at, values, accumulate);
-    return self;
-  }
-  const Tensor result = put(target, at, values, accumulate);
-  return self.ndim() == 0 ? reshape(result, Shape()) : result;
-}
-template <bool InPlace>
-Tensor index_add(const Tensor& self, int64_t dim, const Tensor& i, const Tensor& source,
-                 const Scalar& alpha) {
-  const TensorList at = slices("index_add", self, dim, i);
-  return write_slices(self, at,
-                      scaled(source_of("index_add", self, dim, i, source), alpha, self.dtype()),
-                      true, InPlace);
-}
-template <bool InPlace>
-Tensor index_copy(const Tensor& self, int64_t dim, const Tensor& i, const Tensor& source) {
-  const TensorList at = slices("index_copy", self, dim, i);
-  // A 0-d source is a slice of a vector.
-  const Tensor& given = self.ndim() == 1 ? vector(source) : source;
-  return write_slices(self, at, source_of("index_copy", self, dim, i, given), false, InPlace);
-}
-template <bool InPlace>
-Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& i, const Scalar& value) {
-  check_fits("index_fill", value, self.dtype());
-  return write_slices(self, slices("index_fill", self, dim, i), Tensor(value), false, InPlace);
-}
-
 Spec put_rule(const Tensor& self, const TensorList& indices, const Tensor& values, bool) {
   const Shape want = index_rule(self, indices).sizes;
   PKG_CHECK(broadcast_shapes("index_put", want, values.sizes()) == want, RuntimeError,
@@ -272,16 +230,6 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         "bool accumulate=False) -> Tensor")
       .doc("self[indices] = values, or += with accumulate.")
       .composite(index_put_);
-  m.def("index_select(Tensor self, int dim, Tensor index) -> Tensor")
-      .doc("The slices of dim that a 1-d index names.")
-      .dtypes("index", kIntegerDTypes)
-      .composite([](const Tensor& self, int64_t dim, const Tensor& i) {
-        const TensorList at = slices("index_select", self, dim, i);
-        if (self.ndim() > 0) return index(self, at);
-        PKG_CHECK(i.numel() == 1, RuntimeError, "[index_select] Index to a 0-d tensor can "
-                  "have only 1 value, got ", i.numel());
-        return reshape(index(vector(self), at), Shape());
-      });
   m.def("nonzero(Tensor self) -> Tensor")
       .doc("Indices of the non-zero elements, one row each; waits for self.")
       .non_differentiable();
@@ -293,33 +241,6 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         if (sizes.empty()) sizes.push_back(1);
         return index(expand(self, sizes), {expand(mask, sizes)});
       });
-  m.def("index_add(Tensor self, int dim, Tensor index, Tensor source, *, "
-        "Scalar alpha=1) -> Tensor")
-      .doc("self with alpha * source[i] added to slice index[i] of dim.")
-      .dtypes("index", kIntegerDTypes)
-      .composite(index_add<false>);
-  m.def("index_add_(Tensor(a!) self, int dim, Tensor index, Tensor source, *, "
-        "Scalar alpha=1) -> Tensor(a!)")
-      .doc("In-place form of index_add.")
-      .dtypes("index", kIntegerDTypes)
-      .composite(index_add<true>);
-  m.def("index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor")
-      .doc("self with source[i] written to slice index[i] of dim.")
-      .dtypes("index", kIntegerDTypes)
-      .composite(index_copy<false>);
-  m.def("index_copy_(Tensor(a!) self, int dim, Tensor index, Tensor source) "
-        "-> Tensor(a!)")
-      .doc("In-place form of index_copy.")
-      .dtypes("index", kIntegerDTypes)
-      .composite(index_copy<true>);
-  m.def("index_fill(Tensor self, int dim, Tensor index, Scalar value) -> Tensor")
-      .doc("self with one value in the slices of dim that index names.")
-      .dtypes("index", kIntegerDTypes)
-      .composite(index_fill<false>);
-  m.def("index_fill_(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)")
-      .doc("In-place form of index_fill.")
-      .dtypes("index", kIntegerDTypes)
-      .composite(index_fill<true>);
   m.def("index_put(Tensor self, Tensor?[] indices, Tensor values, "
         "bool accumulate=False) -> Tensor")
       .doc("A copy of self with values written (or added) at self[indices].")

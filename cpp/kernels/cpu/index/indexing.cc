@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernels/cpu/index/indexing.cc: gathering and scattering rows.  Every index is checked
-// before it is used; scattering is serial, so that repeats add in order.
-#include <cstring>
+// kernels/cpu/index/indexing.cc: rows that indices of the leading dimensions name.  Every
+// index is checked before it is used; writing is serial, so that repeats add in order.
+#include <bit>
 
-#include "base/checked.h"
 #include "dispatcher/library.h"
+#include "kernels/cpu/index/runs.h"
+#include "kernels/cpu/index/sums.h"
 #include "scheduler/parallel.h"
 #include "scheduler/stop_point.h"
 #include "tensor/layout.h"
@@ -13,25 +14,83 @@
 namespace pkg {
 namespace {
 
-// Where in self's memory the row (of the dimensions that are not indexed) begins that
-// each index position names; in elements.
-using Places = std::vector<int64_t, PoolAllocator<int64_t>>;
-Places row_places(const Tensor& self, const TensorList& indices, const Shape& shape) {
-  Places places(size_t(shape.numel()), 0);
-  for (size_t d = 0; d < indices.size(); ++d) {
-    Tensor index = empty(shape, DType::Int64);
-    copy_into(index, indices[d]);
-    const int64_t* values = index.data<int64_t>();
-    const int64_t size = self.sizes()[d], stride = self.strides()[d];
-    for (size_t i = 0; i < places.size(); ++i) {
-      const int64_t v = values[i];
-      PKG_CHECK(v >= -size && v < size, IndexError, "index ", v,
-                " is out of bounds for dimension ", d, " with size ", size);
-      places[i] += (v < 0 ? v + size : v) * stride;
+// Where in memory the rows begin that index positions name: rows of the dimensions that are
+// not indexed, in bytes from the first element.
+class Places {
+ public:
+  // `shape` is that of the indices together.
+  Places(const Tensor& self, const TensorList& indices, const Shape& shape)
+      : count_(shape.numel()) {
+    for (size_t d = 0; d < indices.size(); ++d) {
+      Tensor index = indices[d];
+      if (index.dtype() != DType::Int64 || index.sizes() != shape || !index.is_contiguous()) {
+        index = empty(shape, DType::Int64);
+        copy_into(index, indices[d]);
+      }
+      axes_.push_back({index, index.data<int64_t>(), self.sizes()[d],
+                       self.strides()[d] * itemsize(self.dtype())});
     }
   }
-  return places;
-}
+  int64_t count() const { return count_; }
+
+  // IndexError unless positions [begin, end) name rows of self.
+  void check(int64_t begin, int64_t end) const {
+    for (size_t d = 0; d < axes_.size(); ++d) {
+      const Axis& axis = axes_[d];
+      int64_t least = 0, most = -1;
+      with_isa([&, begin, end] {
+        int64_t low = 0, high = -1;
+        for (int64_t i = begin; i < end; ++i) {
+          low = std::min(low, axis.values[i]);
+          high = std::max(high, axis.values[i]);
+        }
+        least = low;
+        most = high;
+      });
+      if (least >= -axis.size && most < axis.size) continue;
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t v = axis.values[i];
+        PKG_CHECK(v >= -axis.size && v < axis.size, IndexError, "index ", v,
+                  " is out of bounds for dimension ", d, " with size ", axis.size);
+      }
+    }
+  }
+  // Those of [begin, end), which was checked.
+  void read(int64_t begin, int64_t end, int64_t* places) const {
+    const int64_t n = end - begin;
+    if (axes_.empty()) std::fill_n(places, n, 0);
+    for (size_t d = 0; d < axes_.size(); ++d) {
+      const int64_t* values = axes_[d].values + begin;
+      with_isa([=, size = axes_[d].size, step = axes_[d].step] {
+        for (int64_t i = 0; i < n; ++i) {
+          const int64_t v = values[i], place = (v + (v < 0 ? size : 0)) * step;
+          places[i] = d ? places[i] + place : place;
+        }
+      });
+    }
+  }
+  // Calls f(begin, places, n) for blocks of [begin, end).
+  template <class F>
+  void for_blocks(int64_t begin, int64_t end, bool checks, F f) const {
+    int64_t places[kBlock];
+    for (; begin < end; begin += kBlock) {
+      const int64_t past = std::min(end, begin + kBlock);
+      if (checks) check(begin, past);
+      read(begin, past, places);
+      f(begin, places, past - begin);
+    }
+  }
+
+ private:
+  static constexpr int64_t kBlock = 512;
+  struct Axis {
+    Tensor index;
+    const int64_t* values;
+    int64_t size, step;
+  };
+  SmallVector<Axis, 2> axes_;
+  int64_t count_;
+};
 
 Shape leading(const Shape& sizes, size_t drop) {
   return Shape(sizes.data(), sizes.size() - drop);
@@ -43,8 +102,8 @@ constexpr int64_t kLeastRun = 64;
 // A row of self in memory: runs of elements that lie side by side.
 struct Row {
   int64_t numel;
-  int64_t run;    // elements in each run
-  Places starts;  // from the row's first element to each run; empty: it is one run
+  int64_t run;  // elements in each run
+  std::vector<int64_t, PoolAllocator<int64_t>> starts;  // bytes to each; empty: it is one
 };
 Row row_of(const Tensor& self, size_t n_indices) {
   const Shape &sizes = self.sizes(), &strides = self.strides();
@@ -54,64 +113,119 @@ Row row_of(const Tensor& self, size_t n_indices) {
     row.run = row.numel;
     return row;
   }
+  const int64_t size = itemsize(self.dtype());
   size_t outer = sizes.size();
   while (outer > n_indices && (sizes[outer - 1] == 1 || strides[outer - 1] == row.run)) {
     row.run *= sizes[--outer];
   }
   if (outer == n_indices) return row;
-  if (row.run * itemsize(self.dtype()) < kLeastRun) {
+  if (row.run * size < kLeastRun) {
     row.run = 1;
     outer = sizes.size();
   }
   row.starts.assign(1, 0);
   for (size_t d = n_indices; d < outer; ++d) {
-    Places longer;
+    decltype(row.starts) longer;
     longer.reserve(row.starts.size() * size_t(sizes[d]));
     for (const int64_t start : row.starts) {
-      for (int64_t i = 0; i < sizes[d]; ++i) longer.push_back(start + i * strides[d]);
+      for (int64_t i = 0; i < sizes[d]; ++i) longer.push_back(start + i * strides[d] * size);
     }
     row.starts = std::move(longer);
   }
   return row;
 }
 
+// Rows of one run, side by side in `to`.
+void copy_rows(char* to, const char* from, const int64_t* places, int64_t n, int64_t bytes) {
+  if (bytes > kLongRun) {
+    for (int64_t i = 0; i < n; ++i) {
+      std::memcpy(to + i * bytes, from + places[i], size_t(bytes));
+    }
+  } else if (std::has_single_bit(uint64_t(bytes)) && bytes <= 8) {
+    visit_size(bytes, [=]<class T>(TypeTag<T>) {
+      auto* out = reinterpret_cast<T*>(to);
+      for (int64_t i = 0; i < n; ++i) {
+        out[i] = *reinterpret_cast<const T*>(from + places[i]);
+      }
+    });
+  } else {
+    with_isa([=] {
+      for (int64_t i = 0; i < n; ++i) copy_run(to + i * bytes, from + places[i], bytes);
+    });
+  }
+}
+
 void index_kernel(Tensor& out, const Tensor& self, const TensorList& indices) {
   // Where rows are read several times, it pays to have each in one piece.
   const Tensor source = out.numel() > self.numel() ? as_contiguous(self) : self;
   const size_t rest = self.sizes().size() - indices.size();
-  const Places places = row_places(source, indices, leading(out.sizes(), rest));
-  if (places.empty() || out.numel() == 0) return;
+  const Places places(source, indices, leading(out.sizes(), rest));
+  const int64_t n = places.count();
+  if (out.numel() == 0) return places.check(0, n);
   const Row row = row_of(source, indices.size());
   const int64_t size = itemsize(out.dtype()), row_bytes = row.numel * size;
-  const auto over_rows = [&](auto copy_row) {
-    parallel_for(0, int64_t(places.size()), std::max<int64_t>(1, kGrain / row_bytes),
-                 [&](int64_t begin, int64_t end) {
-                   for (int64_t i = begin; i < end; ++i) copy_row(i, places[size_t(i)]);
-                 });
-  };
-  const auto* bytes = static_cast<const char*>(source.data());
-  auto* out_bytes = static_cast<char*>(out.data());
+  const auto* from = static_cast<const char*>(source.data());
+  auto* to = static_cast<char*>(out.data());
   const int64_t* starts = row.starts.data();
   const auto n_runs = int64_t(row.starts.size());
-  if (n_runs == 0) {
-    return over_rows([=](int64_t i, int64_t place) {
-      std::memcpy(out_bytes + i * row_bytes, bytes + place * size, size_t(row_bytes));
-    });
-  }
-  if (row.run > 1) {
-    return over_rows([=, run_bytes = row.run * size](int64_t i, int64_t place) {
-      char* to = out_bytes + i * row_bytes;
-      for (int64_t j = 0; j < n_runs; ++j, to += run_bytes) {
-        std::memcpy(to, bytes + (place + starts[j]) * size, size_t(run_bytes));
+  const auto copy_block = [&](int64_t begin, const int64_t* at, int64_t count) {
+    char* rows = to + begin * row_bytes;
+    if (n_runs == 0) return copy_rows(rows, from, at, count, row_bytes);
+    const int64_t run_bytes = row.run * size;
+    for (int64_t i = 0; i < count; ++i, rows += row_bytes) {
+      if (row.run > 1) {
+        for (int64_t j = 0; j < n_runs; ++j) {
+          std::memcpy(rows + j * run_bytes, from + at[i] + starts[j], size_t(run_bytes));
+        }
+      } else {
+        copy_rows(rows, from + at[i], starts, n_runs, size);
       }
+    }
+  };
+  parallel_for(0, n, std::max<int64_t>(1, kGrain / row_bytes), [&](int64_t begin, int64_t end) {
+    places.for_blocks(begin, end, true, copy_block);
+  });
+}
+
+// Of what shares memory with `out` a copy: all is read before anything is written.
+TensorList apart(TensorList indices, const Tensor& out) {
+  for (Tensor& index : indices) {
+    if (index.impl()->storage != out.impl()->storage) continue;
+    const Tensor copy = empty(index.spec());
+    copy_into(copy, index);
+    index = copy;
+  }
+  return indices;
+}
+
+// Calls put(slot, n) for every run of the rows at the places, in order.
+template <class Put>
+void for_runs(const Places& places, const Row& row, char* to, Put put) {
+  StopCounter stop;
+  places.for_blocks(0, places.count(), false,
+                    [&](int64_t, const int64_t* at, int64_t count) {
+    for (int64_t i = 0; i < count; ++i) {
+      if (row.starts.empty()) put(to + at[i], row.run);
+      else for (const int64_t start : row.starts) put(to + at[i] + start, row.run);
+    }
+    stop(count * row.numel);
+  });
+}
+
+void put_rows(const Places& places, const Row& row, char* to, const char* from,
+              int64_t itemsize) {
+  const int64_t bytes = row.run * itemsize;
+  if (bytes <= 8 && bytes == itemsize) {
+    return visit_size(bytes, [&]<class T>(TypeTag<T>) {
+      for_runs(places, row, to, [&](char* slot, int64_t) {
+        std::memcpy(slot, from, sizeof(T));
+        from += sizeof(T);
+      });
     });
   }
-  visit_dtype(self.dtype(), [&]<class T>(TypeTag<T>) {
-    const T* from = source.data<T>();
-    T* to = out.data<T>();
-    over_rows([=](int64_t i, int64_t place) {
-      for (int64_t j = 0; j < n_runs; ++j) to[i * n_runs + j] = from[place + starts[j]];
-    });
+  for_runs(places, row, to, [&](char* slot, int64_t) {
+    std::memcpy(slot, from, size_t(bytes));
+    from += bytes;
   });
 }
 
@@ -121,37 +235,36 @@ void index_put_kernel(Tensor& out, const Tensor& self, const TensorList& indices
   for (const Tensor& index : indices) {
     shape = broadcast_shapes("index_put", shape, index.sizes());
   }
-  // All is read before anything is written.
-  const Places places = row_places(out, indices, shape);
+  const Places places(out, apart(indices, out), shape);
+  places.check(0, places.count());
   for (size_t d = indices.size(); d < self.sizes().size(); ++d) {
     shape.push_back(self.sizes()[d]);
   }
-  Tensor source = empty(shape, self.dtype());
-  copy_into(source, values);
+  Tensor source = values;
+  if (values.dtype() != self.dtype() || values.sizes() != shape || !values.is_contiguous() ||
+      values.impl()->storage == out.impl()->storage) {
+    source = empty(shape, self.dtype());
+    copy_into(source, values);
+  }
   if (!out.is_same(self)) copy_into(out, self);
   if (source.numel() == 0) return;
   const Row row = row_of(out, indices.size());
-  visit_dtype(self.dtype(), [&]<class T>(TypeTag<T>) {
-    T* to = out.data<T>();
-    const T* from = source.data<T>();
-    const auto put = [&](T& slot, T value) {
-      if constexpr (std::is_same_v<T, bool>) {
-        slot = accumulate ? (slot || value) : value;
+  auto* to = static_cast<char*>(out.data());
+  const auto* from = static_cast<const char*>(source.data());
+  if (!accumulate) return put_rows(places, row, to, from, itemsize(out.dtype()));
+  visit_sums(out.dtype(), [&]<class T>(TypeTag<T>) {
+    const auto* next = reinterpret_cast<const T*>(from);
+    for_runs(places, row, to, [&](char* slots, int64_t n) {
+      auto* slot = reinterpret_cast<T*>(slots);
+      if (n < 16) {
+        for (int64_t j = 0; j < n; ++j) slot[j] = sum_of(slot[j], next[j]);
       } else {
-        slot = accumulate ? T(wraps(slot) + wraps(value)) : value;
+        with_isa([slot, x = next, n] {
+          for (int64_t j = 0; j < n; ++j) slot[j] = sum_of(slot[j], x[j]);
+        });
       }
-    };
-    const bool copied = !accumulate && row.run * int64_t(sizeof(T)) >= kLeastRun;
-    const auto put_run = [&](T* slots) {
-      if (copied) std::memcpy(slots, from, size_t(row.run) * sizeof(T));
-      else for (int64_t j = 0; j < row.run; ++j) put(slots[j], from[j]);
-      from += row.run;
-    };
-    for (const int64_t place : places) {
-      if (row.starts.empty()) put_run(to + place);
-      else if (row.run > 1) for (const int64_t at : row.starts) put_run(to + place + at);
-      else for (const int64_t at : row.starts) put(to[place + at], *from++);
-    }
+      next += n;
+    });
   });
 }
 
@@ -176,87 +289,10 @@ Tensor nonzero_kernel(const Tensor& self) {
   return out;
 }
 
-// Calls f(place) for every element of index, `place` being the element's coordinates
-// with the one along dim replaced by the index.  Tensors of no dimension go with vectors:
-// `own` is then the element's place in the index.
-template <class F>
-void for_each_place(const Tensor& self, int64_t dim, const Tensor& index, F f) {
-  const Tensor dense = as_contiguous(as_dtype(index, DType::Int64));
-  const int64_t* values = dense.data<int64_t>();
-  const int64_t at_dim = wrap_dim("gather", dim, self.ndim());
-  const int64_t size = self.ndim() ? self.sizes()[size_t(at_dim)] : 1;
-  Shape place(self.sizes().size(), 0);
-  StopCounter stop;
-  for (int64_t i = 0; i < dense.numel(); ++i) {
-    stop(1);
-    PKG_CHECK(values[i] >= 0 && values[i] < size, IndexError, "index ", values[i],
-              " is out of bounds for dimension ", at_dim, " with size ", size);
-    int64_t rest = i;
-    for (int64_t d = std::min(dense.ndim(), self.ndim()) - 1; d >= 0; --d) {
-      place[size_t(d)] = rest % dense.sizes()[size_t(d)];
-      rest /= dense.sizes()[size_t(d)];
-    }
-    const int64_t own = place.empty() ? i : place[size_t(at_dim)];
-    if (!place.empty()) place[size_t(at_dim)] = values[i];
-    f(i, place, own);
-  }
-}
-int64_t offset_of(const Tensor& t, const Shape& place) {
-  int64_t offset = 0;
-  for (size_t d = 0; d < place.size(); ++d) offset += place[d] * t.strides()[d];
-  return offset;
-}
-
-void gather_kernel(Tensor& out, const Tensor& self, int64_t dim, const Tensor& index) {
-  visit_dtype(self.dtype(), [&]<class T>(TypeTag<T>) {
-    const T* from = self.data<T>();
-    T* to = out.data<T>();
-    for_each_place(self, dim, index, [&](int64_t i, const Shape& place, int64_t) {
-      to[i] = from[offset_of(self, place)];
-    });
-  });
-}
-
-// A copy of what shares memory with `out`: it is read before anything is written.
-Tensor apart(const Tensor& t, const Tensor& out) {
-  if (t.impl()->storage != out.impl()->storage) return t;
-  const Tensor copy = empty(t.spec());
-  copy_into(copy, t);
-  return copy;
-}
-
-// Writes or adds src, which may be larger than index, or one number for all.
-template <bool Add>
-void scatter_kernel(Tensor& out, const Tensor& self, int64_t dim, const Tensor& index,
-                    const Tensor& src) {
-  const Tensor source = apart(as_dtype(src, out.dtype()), out);
-  const Tensor places = apart(index, out);
-  if (!out.is_same(self)) copy_into(out, self);
-  const auto at_dim = size_t(wrap_dim("scatter", dim, self.ndim()));
-  const bool number = source.ndim() == 0;
-  visit_dtype(out.dtype(), [&]<class T>(TypeTag<T>) {
-    const T* from = source.data<T>();
-    T* to = out.data<T>();
-    for_each_place(self, dim, places, [&](int64_t, Shape place, int64_t own) {
-      T& slot = to[offset_of(out, place)];
-      if (!place.empty()) place[at_dim] = own;
-      const T value = number        ? *from
-                      : place.empty() ? from[own * source.strides()[0]]
-                                      : from[offset_of(source, place)];
-      if constexpr (!Add) slot = value;
-      else if constexpr (std::is_same_v<T, bool>) slot = slot || value;
-      else slot = T(wraps(slot) + wraps(value));
-    });
-  });
-}
-
 PKG_LIBRARY_IMPL(pkg, CPU, m) {
   m.impl("_index", index_kernel);
   m.impl("_index_put", index_put_kernel);
   m.impl("nonzero", nonzero_kernel);
-  m.impl("gather", gather_kernel);
-  m.impl("scatter_add", scatter_kernel<true>);
-  m.impl("_scatter", scatter_kernel<false>);
 }
 
 }  // namespace

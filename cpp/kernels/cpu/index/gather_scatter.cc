@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernels/cpu/index/gather_scatter.cc: gather, scatter, and slices of a dimension that an
+// index names.
+#include <cstring>
+
+#include "dispatcher/library.h"
+#include "kernels/cpu/index/index_walk.h"
+#include "kernels/cpu/index/runs.h"
+#include "kernels/cpu/index/sums.h"
+#include "tensor/strided_loop.h"
+
+namespace pkg {
+namespace {
+
+// The rows of both take their steps by value: bytes that are written may be anything, also
+// what a closure holds.  A branch that is never taken costs less than a look at the indices
+// before.
+struct Steps {
+  int64_t index, table, other;  // in a row
+  int64_t dim;                  // of the table
+  uint64_t size;                // of it there; negative indices are larger
+  explicit Steps(const IndexWalk& walk)
+      : index(walk.inner.index), table(walk.inner.table), other(walk.inner.other),
+        dim(walk.step), size(uint64_t(walk.size)) {}
+};
+
+template <class T>
+int64_t gather_row(T* to, const T* from, const int64_t* index, const Steps s, int64_t n) {
+  const auto run = [=](int64_t by, int64_t apart) {
+    for (int64_t j = 0; j < n; ++j) {
+      const int64_t at = index[j * by];
+      if (uint64_t(at) >= s.size) [[unlikely]] return j;
+      to[j * apart] = from[at * s.dim + j * s.table];
+    }
+    return n;
+  };
+  if (s.index == 1 && s.other == 1) return run(1, 1);
+  if (s.index != 0) return run(s.index, s.other);
+  if (uint64_t(*index) >= s.size) return 0;
+  from += *index * s.dim;
+  if (s.table == 1 && s.other == 1) std::memcpy(to, from, size_t(n) * sizeof(T));
+  else for (int64_t j = 0; j < n; ++j) to[j * s.other] = from[j * s.table];
+  return n;
+}
+
+void gather_along(Tensor& out, const Tensor& self, int64_t dim, const Tensor& index) {
+  if (index.numel() == 0) return;
+  const IndexWalk walk = walk_of(self, index, out, dim, true);
+  const Steps steps(walk);
+  const int64_t* values = index.data<int64_t>();
+  visit_size(itemsize(self.dtype()), [&]<class T>(TypeTag<T>) {
+    const auto* from = static_cast<const T*>(self.data());
+    auto* to = static_cast<T*>(out.data());
+    for_rows(walk, index, [&](int64_t i, int64_t table, int64_t other, int64_t n) {
+      return gather_row(to + other, from + table, values + i, steps, n);
+    });
+  });
+}
+
+template <class T, class Put>
+int64_t scatter_row(T* to, const T* from, const int64_t* index, const Steps s, int64_t n,
+                    Put put) {
+  const auto run = [=](int64_t by, int64_t apart) {
+    for (int64_t j = 0; j < n; ++j) {
+      const int64_t at = index[j * by];
+      if (uint64_t(at) >= s.size) [[unlikely]] return j;
+      T& slot = to[at * s.dim + j * s.table];
+      slot = put(slot, from[j * apart]);
+    }
+    return n;
+  };
+  if (s.index == 1 && s.other == 1) return run(1, 1);
+  if (s.index != 0) return run(s.index, s.other);
+  if (uint64_t(*index) >= s.size) return 0;
+  to += *index * s.dim;
+  if (s.table == 1 && s.other == 1) {
+    with_isa([=] {
+      for (int64_t j = 0; j < n; ++j) to[j] = put(to[j], from[j]);
+    });
+  } else {
+    for (int64_t j = 0; j < n; ++j) to[j * s.table] = put(to[j * s.table], from[j * s.other]);
+  }
+  return n;
+}
+
+template <class T, class Put>
+void scatter_rows(const IndexWalk& walk, void* to, const void* from, const Tensor& index,
+                  Put put) {
+  const Steps steps(walk);
+  const int64_t* values = index.data<int64_t>();
+  for_rows(walk, index, [&](int64_t i, int64_t table, int64_t other, int64_t n) {
+    return scatter_row(static_cast<T*>(to) + table, static_cast<const T*>(from) + other,
+                       values + i, steps, n, put);
+  });
+}
+
+// A copy of what shares memory with `out`: it is read before anything is written.
+Tensor apart_from(const Tensor& t, const Tensor& out) {
+  if (t.impl()->storage != out.impl()->storage) return t;
+  const Tensor copy = empty(t.spec());
+  copy_into(copy, t);
+  return copy;
+}
+
+template <class T, class Put>
+void scatter_row(T* to, const T* from, const int64_t* index, const IndexWalk::Axis inner,
+                 const int64_t step, const int64_t n, Put put) {
+  const int64_t by = inner.index, along = inner.table, apart = inner.other;
+  const auto run = [=](int64_t by_, int64_t along_, int64_t apart_) {
+    for (int64_t j = 0; j < n; ++j) {
+      T& slot = to[index[j * by_] * step + j * along_];
+      slot = put(slot, from[j * apart_]);
+    }
+  };
+  if (by == 0) {
+    T* slots = to + *index * step;
+    if (along == 1 && apart == 1) {
+      return with_isa([=] {
+        for (int64_t j = 0; j < n; ++j) slots[j] = put(slots[j], from[j]);
+      });
+    }
+    for (int64_t j = 0; j < n; ++j) slots[j * along] = put(slots[j * along], from[j * apart]);
+  } else if (by == 1 && apart == 1) {
+    run(1, along, 1);
+  } else {
+    run(by, along, apart);
+  }
+}
+
+template <class T, class Put>
+void scatter_rows(IndexWalk& walk, void* to, const void* from, const Tensor& index, Put put) {
+  const int64_t* values = index.data<int64_t>();
+  for_rows(walk, index, [&](int64_t i, int64_t table, int64_t other, int64_t n) {
+    scatter_row(static_cast<T*>(to) + table, static_cast<const T*>(from) + other, values + i,
+                walk.inner, walk.step, n, put);
+  });
+}
+
+// Writes or adds src, which may be larger than index, or one number for all.
+void scatter_along(Tensor& out, const Tensor& self, int64_t dim, const Tensor& index,
+                   const Tensor& src, bool add) {
+  const Tensor source = apart_from(as_dtype(src, out.dtype()), out);
+  const Tensor places = apart_from(index, out);
+  if (!out.is_same(self)) copy_into(out, self);
+  if (places.numel() == 0) return;
+  const IndexWalk walk = walk_of(out, places, source, dim, false);
+  void* to = out.data();
+  if (!add) {
+    return visit_size(itemsize(out.dtype()), [&]<class T>(TypeTag<T>) {
+      scatter_rows<T>(walk, to, source.data(), places, [](T, T value) { return value; });
+    });
+  }
+  visit_sums(out.dtype(), [&]<class T>(TypeTag<T>) {
+    scatter_rows<T>(walk, to, source.data(), places, [](T a, T b) { return sum_of(a, b); });
+  });
+}
+
+void gather_kernel(Tensor& out, const Tensor& self, int64_t dim, const Tensor& index) {
+  gather_along(out, self, wrap_dim("gather", dim, self.ndim()), as_index(index));
+}
+template <bool add>
+void scatter_kernel(Tensor& out, const Tensor& self, int64_t dim, const Tensor& index,
+                    const Tensor& src) {
+  scatter_along(out, self, wrap_dim("scatter", dim, self.ndim()), as_index(index), src, add);
+}
+
+// The vector `index`, checked and counted from the start, as an index of whole slices.
+Tensor slices_index(const Tensor& self, int64_t dim, const Tensor& index) {
+  const Tensor given = as_contiguous(as_dtype(index, DType::Int64));
+  const int64_t n = given.numel(), size = self.size(dim);
+  Tensor counted = empty(given.sizes(), DType::Int64);
+  const int64_t* from = given.data<int64_t>();
+  int64_t* to = counted.data<int64_t>();
+  for (int64_t i = 0; i < n; ++i) {
+    PKG_CHECK(from[i] >= -size && from[i] < size, IndexError, "index ", from[i],
+              " is out of bounds for dimension ", dim, " with size ", size);
+    to[i] = from[i] < 0 ? from[i] + size : from[i];
+  }
+  Shape sizes = self.sizes(), strides(self.sizes().size(), 0);
+  sizes[size_t(dim)] = n;
+  strides[size_t(dim)] = 1;
+  return alias(counted, sizes, strides, 0);
+}
+void slices_kernel(Tensor& out, const Tensor& self, int64_t dim, const Tensor& index) {
+  const int64_t d = wrap_dim("_slices", dim, self.ndim());
+  gather_along(out, self, d, slices_index(self, d, index));
+}
+void slices_put_kernel(Tensor& out, const Tensor& self, int64_t dim, const Tensor& index,
+                       const Tensor& source, bool accumulate) {
+  const int64_t d = wrap_dim("_slices_put", dim, self.ndim());
+  scatter_along(out, self, d, slices_index(self, d, index), source, accumulate);
+}
+
+PKG_LIBRARY_IMPL(pkg, CPU, m) {
+  m.impl("gather", gather_kernel);
+  m.impl("scatter_add", scatter_kernel<true>);
+  m.impl("_scatter", scatter_kernel<false>);
+  m.impl("_slices", slices_kernel);
+  m.impl("_slices_put", slices_put_kernel);
+}
+
+}  // namespace
+}  // namespace pkg

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernels/cpu/index/index_walk.h: how gather, scatter and their like go through an index.
+//
+// Note [Walk of an index]
+// All of them go through the elements of an index: `table` is what the index points into
+// (self of gather, the result of scatter) and `other` lies as the index does (the result of
+// gather, src of scatter).  Elements that meet in one slot of the table differ along dim
+// alone, so whatever splits the other dimensions keeps their order and may run at once: the
+// result is the same for any number of threads.  An index of slices repeats its values along
+// all other dimensions (strides of 0), so that whole runs are moved.
+#pragma once
+
+#include <vector>
+
+#include "base/function_ref.h"
+#include "tensor/tensor.h"
+
+namespace pkg {
+
+struct IndexWalk {
+  struct Axis {
+    int64_t size = 1, index = 0, table = 0, other = 0;  // steps in elements
+  };
+  std::vector<Axis> outer;  // dimensions whose elements share no slot
+  Axis along;               // dim, unless it is the innermost
+  Axis inner;
+  int64_t size = 1, step = 0;  // of the table along dim
+  int64_t dim = 0;             // for errors
+  // Tasks: the outer dimensions, in each the parts of inner, in each those of along.
+  int64_t count = 1, block = 1, blocks = 1, part = 1, parts = 1;
+};
+
+/// The walk along `dim`; tensors of no dimension are like vectors of their element, and a
+/// number as `other` repeats.  any_order: elements that meet in one slot need not keep
+/// theirs.
+IndexWalk walk_of(const Tensor& table, const Tensor& index, const Tensor& other, int64_t dim,
+                  bool any_order);
+
+/// A part of the innermost dimension: offsets of its first element, in elements, and count.
+/// Gives how many elements were done: up to the first index that is not in the table.
+using IndexRow = FunctionRef<int64_t(int64_t index, int64_t table, int64_t other, int64_t n)>;
+
+/// Calls `row` until every element of the index, of int64, had its turn.  IndexError where
+/// one was not in the table.
+void for_rows(const IndexWalk& walk, const Tensor& index, IndexRow row);
+
+/// The index in int64; what repeats its values goes on repeating them.
+Tensor as_index(const Tensor& index);
+
+}  // namespace pkg
