@@ -77,9 +77,10 @@ def _gathers(c: Chooser, s: Schema) -> Given:
     return given
 
 
-@family("index_select index_add index_copy index_fill")
+@family("index_select index_add index_copy index_fill _slices _slices_put")
 def _indexed(c: Chooser, s: Schema) -> Given:
-    shape = tuple(max(n, 1) for n in c.shape())
+    least = 1 if s.name.startswith("_") else 0
+    shape = tuple(max(n, 1) for n in c.shape(least))
     dim, kind = c.dim(len(shape)), c.dtype
     n = c.sized(0) if shape else 1
     own = c.tensor(shape, kind)
