@@ -7,7 +7,7 @@
 #include "kernels/cpu/index/index_walk.h"
 #include "kernels/cpu/index/runs.h"
 #include "kernels/cpu/index/sums.h"
-#include "tensor/strided_loop.h"
+#include "tensor/copy.h"
 
 namespace pkg {
 namespace {
@@ -74,9 +74,7 @@ int64_t scatter_row(T* to, const T* from, const int64_t* index, const Steps s, i
   if (uint64_t(*index) >= s.size) return 0;
   to += *index * s.dim;
   if (s.table == 1 && s.other == 1) {
-    with_isa([=] {
-      for (int64_t j = 0; j < n; ++j) to[j] = put(to[j], from[j]);
-    });
+    put_run(to, from, n, put);
   } else {
     for (int64_t j = 0; j < n; ++j) to[j * s.table] = put(to[j * s.table], from[j * s.other]);
   }

@@ -4,7 +4,7 @@
 
 #include "scheduler/parallel.h"
 #include "scheduler/stop_point.h"
-#include "tensor/strided_loop.h"
+#include "tensor/copy.h"
 
 namespace pkg {
 namespace {

@@ -58,13 +58,15 @@ class Places {
   // Those of [begin, end), which was checked.
   void read(int64_t begin, int64_t end, int64_t* places) const {
     const int64_t n = end - begin;
-    if (axes_.empty()) std::fill_n(places, n, 0);
+    std::fill_n(places, n, 0);
     for (size_t d = 0; d < axes_.size(); ++d) {
       const int64_t* values = axes_[d].values + begin;
-      with_isa([=, size = axes_[d].size, step = axes_[d].step] {
-        for (int64_t i = 0; i < n; ++i) {
-          const int64_t v = values[i], place = (v + (v < 0 ? size : 0)) * step;
-          places[i] = d ? places[i] + place : place;
+      with_isa([&axis = axes_[d], values, places, n] {
+        const int64_t size = axis.size, step = axis.step, count = n;
+        const int64_t* x = values;
+        int64_t* __restrict to = places;
+        for (int64_t i = 0; i < count; ++i) {
+          to[i] += (x[i] + (x[i] < 0 ? size : 0)) * step;
         }
       });
     }
@@ -259,40 +261,16 @@ void index_put_kernel(Tensor& out, const Tensor& self, const TensorList& indices
       if (n < 16) {
         for (int64_t j = 0; j < n; ++j) slot[j] = sum_of(slot[j], next[j]);
       } else {
-        with_isa([slot, x = next, n] {
-          for (int64_t j = 0; j < n; ++j) slot[j] = sum_of(slot[j], x[j]);
-        });
+        put_run(slot, next, n, [](T a, T b) { return sum_of(a, b); });
       }
       next += n;
     });
   });
 }
 
-Tensor nonzero_kernel(const Tensor& self) {
-  const Tensor mask = as_contiguous(as_dtype(self, DType::Bool));
-  const bool* set = mask.data<bool>();
-  int64_t count = 0;
-  for (int64_t i = 0; i < mask.numel(); ++i) count += set[i];
-  Tensor out = empty(Shape{count, self.ndim()}, DType::Int64);
-  int64_t* at = out.data<int64_t>();
-  StopCounter stop;
-  for (int64_t i = 0; i < mask.numel(); ++i) {
-    if (!set[i]) continue;
-    stop(1);
-    int64_t rest = i;
-    for (int64_t d = self.ndim() - 1; d >= 0; --d) {
-      at[d] = rest % self.sizes()[size_t(d)];
-      rest /= self.sizes()[size_t(d)];
-    }
-    at += self.ndim();
-  }
-  return out;
-}
-
 PKG_LIBRARY_IMPL(pkg, CPU, m) {
   m.impl("_index", index_kernel);
   m.impl("_index_put", index_put_kernel);
-  m.impl("nonzero", nonzero_kernel);
 }
 
 }  // namespace

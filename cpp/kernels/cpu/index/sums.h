@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/dtype.h"
+#include "base/isa.h"
 
 namespace pkg {
 
@@ -28,6 +29,18 @@ void visit_sums(DType dtype, F&& f) {
     case DType::Float32: return f(TypeTag<float>{});
     case DType::Float64: return f(TypeTag<double>{});
   }
+}
+
+/// to[i] = put(to[i], from[i]) of runs that do not overlap.  What is captured is copied
+/// first: what is written, if of bytes, may be anything else.
+template <class T, class Put>
+void put_run(T* to, const T* from, int64_t n, Put put) {
+  with_isa([to, from, n, put] {
+    T* __restrict y = to;
+    const T* __restrict x = from;
+    const int64_t count = n;
+    for (int64_t i = 0; i < count; ++i) y[i] = put(y[i], x[i]);
+  });
 }
 
 }  // namespace pkg
