@@ -1,14 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
 // ops/shape/rearranging.cc: repetition, reversal, rotation and padding: results with memory of
 // their own that hold the input's elements in other places.
+#include <cstring>
+
+#include "base/isa.h"
 #include "base/number_fits.h"
 #include "ops/op.h"
+#include "scheduler/parallel.h"
 
 namespace pkg::ops {
 namespace {
 
 Shape flip_dims(const Tensor& self, const Shape& dims) {
   return dims.empty() ? Shape() : wrap_dims("flip", dims, self.ndim());
+}
+
+// What is captured is copied first: bytes that are written may be anything else.
+template <class T>
+void reverse_run(T* to, const T* from, int64_t n) {
+  with_isa([to, from, n] {
+    T* __restrict y = to;
+    const T* __restrict x = from;
+    const int64_t count = n;
+    for (int64_t i = 0; i < count; ++i) y[i] = x[count - 1 - i];
+  });
+}
+// Rows of the last dimension that is reversed, or of all behind it, in row-major memory.
+template <class T>
+void flip_rows(const Tensor& out, const Tensor& self, const Shape& reversed, size_t outer,
+               int64_t n, bool backwards) {
+  const auto* from = static_cast<const T*>(self.data());
+  auto* to = static_cast<T*>(out.data());
+  parallel_for(0, self.numel() / n, std::max<int64_t>(1, kGrain / n),
+               [&, from, to](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      int64_t rest = row, source = 0, step = 1;
+      for (size_t d = outer; d-- > 0;) {
+        const int64_t size = self.sizes()[d], i = rest % size;
+        rest /= size;
+        source += (reversed[d] ? size - 1 - i : i) * step;
+        step *= size;
+      }
+      const T* x = from + source * n;
+      T* y = to + row * n;
+      if (backwards) reverse_run(y, x, n);
+      else std::memcpy(y, x, size_t(n) * sizeof(T));
+    }
+  });
+}
+void flip_dense(const Tensor& out, const Tensor& self, const Shape& dims) {
+  Shape reversed(self.sizes().size(), 0);
+  for (int64_t d : flip_dims(self, dims)) reversed[size_t(d)] = 1;
+  size_t outer = self.sizes().size();
+  int64_t n = 1;
+  bool backwards = false;
+  // Neighbours that are all reversed, or all not, are one.
+  if (outer > 0) {
+    backwards = reversed[outer - 1] != 0;
+    while (outer > 0 && (self.sizes()[outer - 1] == 1 || (reversed[outer - 1] != 0) == backwards)) {
+      n *= self.sizes()[--outer];
+    }
+  }
+  switch (itemsize(self.dtype())) {
+    case 1: return flip_rows<uint8_t>(out, self, reversed, outer, n, backwards);
+    case 2: return flip_rows<uint16_t>(out, self, reversed, outer, n, backwards);
+    case 4: return flip_rows<uint32_t>(out, self, reversed, outer, n, backwards);
+    default: return flip_rows<uint64_t>(out, self, reversed, outer, n, backwards);
+  }
 }
 
 // A result never shares memory with self.
@@ -134,6 +192,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .keeps_order()
       .cpu([](Tensor& out, const Tensor& self, const Shape& dims) {
         if (self.numel() == 0) return;
+        if (self.is_contiguous() && out.is_contiguous()) return flip_dense(out, self, dims);
         Shape strides = self.strides();
         int64_t offset = self.offset();
         for (int64_t d : flip_dims(self, dims)) {
