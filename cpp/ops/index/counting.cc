@@ -6,6 +6,8 @@
 namespace pkg::ops {
 namespace {
 
+const Op<Tensor(const Tensor&, int64_t, const Tensor&, const Tensor&)> scatter{"_scatter"};
+
 Tensor bincount(const Tensor& self, const Tensor& weights, int64_t minlength) {
   PKG_CHECK(self.ndim() == 1, RuntimeError, "[bincount] only supports 1-d non-negative "
             "integral inputs, got shape ", self.sizes(), " of ", self.dtype());
@@ -55,11 +57,10 @@ Tensor one_hot_fn(const Tensor& self, int64_t num_classes) {
   }
   PKG_CHECK(classes > 0, RuntimeError, "[one_hot] expected num_classes > 0, got ",
             num_classes);
-  Tensor numbers = empty(Shape{classes}, DType::Int64, self.device());
-  if (!self.is_meta()) {
-    for (int64_t i = 0; i < classes; ++i) numbers.data<int64_t>()[i] = i;
-  }
-  return to_dtype(eq(unsqueeze(self, -1), numbers), DType::Int64);
+  Shape sizes = self.sizes();
+  sizes.push_back(classes);
+  const Tensor rows = zeros_of(sizes, empty(Shape(), DType::Int64, self.device()));
+  return scatter(rows, -1, unsqueeze(to_dtype(self, DType::Int64), -1), Tensor(1));
 }
 
 Spec search_rule(const Tensor& sorted, const Tensor& values, bool) {
