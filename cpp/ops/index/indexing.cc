@@ -15,6 +15,8 @@ const Op<Tensor(const Tensor&, const TensorList&, const Tensor&, bool)> put_fron
 const Op<Tensor(const Tensor&, const TensorList&, const Tensor&, bool)> put_front_{
     "_index_put_"};
 
+const TernaryOp masked_fill_{"masked_fill_"};
+
 Shape index_shape(const TensorList& indices) {
   Shape shape;
   for (const Tensor& index : indices) {
@@ -151,8 +153,24 @@ Tensor front_layout(const Front& front, const Tensor& values) {
   return move_front(expand(values, shape), count, front.back_to, true);
 }
 
+// The mask of self[mask] = number, to which that is masked_fill_; undefined if it is not.
+Tensor mask_of_fill(const Tensor& self, const TensorList& indices, const Tensor& values) {
+  if (indices.size() != 1 || !values.impl()->wrapped_number || !indices[0].defined()) return {};
+  Tensor mask = indices[0];
+  const auto n = size_t(mask.ndim());
+  if (mask.dtype() != DType::Bool || n == 0 || n > self.sizes().size() ||
+      mask.is_meta() != self.is_meta() || Shape(self.sizes().data(), n) != mask.sizes() ||
+      !fits(item(values), self.dtype())) {
+    return {};
+  }
+  while (mask.ndim() < self.ndim()) mask = unsqueeze(mask, -1);
+  return mask;
+}
+
 Tensor index_put_(const Tensor& self, const TensorList& indices, const Tensor& values,
                   bool accumulate) {
+  const Tensor mask = accumulate ? Tensor() : mask_of_fill(self, indices, values);
+  if (mask.defined()) return masked_fill_(self, mask, values);
   const Front front = to_front(self, indices);
   if (names_slices(front)) {
     slices_put_(front.whole, front.back_to, front.indices[0], for_slices(front, values),
