@@ -4,29 +4,43 @@
 // PyTorch's rules of dtypes: start, end and step are converted to the dtype first, so that
 // integers lose their fractions before anything is computed.
 #include <cmath>
+#include <cstring>
 
+#include "base/isa.h"
 #include "base/number_fits.h"
 #include "ops/op.h"
-#include "scheduler/stop_point.h"
+#include "scheduler/parallel.h"
+#include "tensor/convert.h"
 
 namespace pkg::ops {
 namespace {
 
-// Element i is f(i).
+// Element i is f(i), int64 or double, in the way to the dtype that a number takes.
 template <class F>
 Tensor sequence(int64_t count, DType dtype, std::optional<Device> device,
                 bool requires_grad, F f) {
-  Tensor tensor = empty(Shape{count}, dtype, device.value_or(Device{}));
-  if (!tensor.is_meta()) {
-    visit_dtype(dtype, [&]<class T>(TypeTag<T>) {
-      T* out = tensor.data<T>();
-      StopCounter stop;
-      for (int64_t i = 0; i < count; ++i) {
-        out[i] = Scalar(f(i)).template to<T>();
-        stop(1);
-      }
-    });
-  }
+  using Number = decltype(f(int64_t{}));
+  constexpr int64_t kBlock = 1024;
+  const Tensor tensor = empty(Shape{count}, dtype, device.value_or(Device{}));
+  if (tensor.is_meta()) return with_requires_grad(tensor, requires_grad);
+  const Conversion path(dtype_of<Number>, dtype, dtype);
+  auto* out = static_cast<char*>(tensor.data());
+  parallel_for(0, count, kGrain, [&](int64_t begin, int64_t end) {
+    Number numbers[kBlock];
+    alignas(8) char room[8 * kBlock];
+    char* const scratch[] = {reinterpret_cast<char*>(numbers), room};
+    for (int64_t from = begin; from < end; from += kBlock) {
+      const int64_t n = std::min(kBlock, end - from);
+      with_isa([&f, &numbers, from, n] {
+        const F number = f;  // copies, which what is written cannot change
+        const int64_t first = from, count = n;
+        for (int64_t i = 0; i < count; ++i) numbers[i] = number(first + i);
+      });
+      char* to = out + from * itemsize(dtype);
+      if (path.count) path.run(to, scratch[0], n, scratch);
+      else std::memcpy(to, numbers, size_t(n) * sizeof(Number));
+    }
+  });
   return with_requires_grad(tensor, requires_grad);
 }
 
