@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """sort and topk for every dtype, length and layout, against NumPy's stable sort.
 
-Lengths lie around the limits of the ways to sort: ranks of 16, 32 and 64 elements, radix
-sort, selection in blocks of 512.
+Lengths lie around the limits of the ways to sort: ranks of 16, 32 and 64 elements,
+radix sort, selection in blocks of 512.
 """
 
 import numpy as np
