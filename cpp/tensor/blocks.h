@@ -171,6 +171,8 @@ class Blocks {
     const Plan::Operand &out = plan_.operands[0], &in = plan_.operands[1];
     if (out.how == How::InPlace && in.how == How::InPlace) {
       std::memmove(data[0], data[1], size_t(n * out.size));
+    } else if (out.how == How::InPlace && in.how == How::Constant && in.places) {
+      std::memcpy(data[0], buffer(1), size_t(n * out.size));
     } else if (out.how == How::InPlace) {
       bring(1, data[1], n, data[0]);
     } else if (in.how == How::InPlace) {

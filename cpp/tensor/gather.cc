@@ -22,15 +22,17 @@ template <class T>
 void gather(char* to, const char* from, int64_t stride, int64_t n) {
   const auto loop = [=](auto step) {
     auto* out = reinterpret_cast<T*>(to);
+    const char* const first = from;  // out may be bytes, which might be these variables
+    const int64_t past = n;
 #pragma GCC ivdep
-    for (int64_t i = 0; i < n; ++i) {
-      out[i] = *reinterpret_cast<const T*>(from + i * step);
+    for (int64_t i = 0; i < past; ++i) {
+      out[i] = *reinterpret_cast<const T*>(first + i * step);
     }
   };
   // Of every other one the compiler reads whole vectors, and drops half of each.
   constexpr std::integral_constant<int64_t, 2 * int64_t(sizeof(T))> other;
-  if (stride == other) with_isa<Isa::V3>([&] { loop(other); });
-  else with_isa<Isa::V3>([&] { loop(stride); });
+  if (stride == other) with_isa<Isa::V3>([=] { loop(other); });
+  else with_isa<Isa::V3>([=] { loop(stride); });
 }
 
 template <class T>
