@@ -4,6 +4,7 @@
 #include "ops/op.h"
 #include "scheduler/parallel.h"
 #include "tensor/gather.h"
+#include "tensor/layout.h"
 
 namespace pkg::ops {
 
@@ -15,7 +16,7 @@ Tensor with_requires_grad(Tensor tensor, bool requires_grad) {
 namespace {
 
 void fill(const Tensor& tensor, const Scalar& value) {
-  if (!tensor.is_contiguous()) return copy_into(tensor, Tensor(value));
+  if (!is_dense(tensor)) return copy_into(tensor, Tensor(value));
   alignas(8) char element[8];
   visit_dtype(tensor.dtype(), [&]<class T>(TypeTag<T>) {
     *reinterpret_cast<T*>(element) = value.to<T>();
