@@ -17,7 +17,7 @@ namespace {
 
 // Products below which a second thread does not pay, and rows of b that lie in the
 // first-level cache as they are.
-constexpr double kWorth = 2e6;
+constexpr double kWorth = 6e5;
 constexpr int64_t kNear = 32768;
 
 // Memory of one call, not initialised.
@@ -25,8 +25,10 @@ template <class T>
 class Scratch {
  public:
   explicit Scratch(int64_t n)
-      : bytes_(size_t(n) * sizeof(T)), data_(static_cast<T*>(allocate(bytes_))) {}
-  ~Scratch() { deallocate(data_, bytes_); }
+      : bytes_(size_t(n) * sizeof(T)), data_(n ? static_cast<T*>(allocate(bytes_)) : nullptr) {}
+  ~Scratch() {
+    if (data_) deallocate(data_, bytes_);
+  }
   Scratch(const Scratch&) = delete;
   T* data() const { return data_; }
 
@@ -38,16 +40,18 @@ class Scratch {
 template <class T, class S>
 void product(Strided<S> a, Strided<S> b, int64_t m, int64_t n, int64_t k, Start<T> start, T* c,
              int64_t row_step) {
-  const int64_t width = strip_columns<T>(), height = panel_rows();
+  const int64_t width = strip_columns<T>(), height = panel_rows(m);
   const int64_t blocks = (k + kDepth - 1) / kDepth, deepest = (k + blocks - 1) / blocks;
   // Rows of b that are read a few times only, or are near, need no packing.
   const bool in_place =
       std::is_same_v<T, S> && b.column_step == 1 &&
       (m <= 2 * height || deepest * b.row_step * int64_t(sizeof(T)) <= kNear);
-  const int64_t whole = in_place ? n / width * width : 0;
+  const int64_t half = n % width == width / 2 ? width / 2 : 0;  // a narrow tile's width
+  const int64_t whole = in_place ? n / width * width + half : 0;
   constexpr int64_t block_columns = kBlockBytes / sizeof(T);
   const int64_t most = in_place ? width : std::min(block_columns, n + width - 1);
-  const Scratch<T> rows(height * kRowStep), columns(most * deepest);
+  const Scratch<T> columns(whole == n ? 0 : most * deepest);
+  T rows[kMostRows * kRowStep];  // those beyond the last one stay as they are: nobody's
   int64_t places[kDepth], packed_places[kDepth];
   for (int64_t p = 0; p < deepest; ++p) {
     places[p] = p * b.row_step;
@@ -73,11 +77,8 @@ void product(Strided<S> a, Strided<S> b, int64_t m, int64_t n, int64_t k, Start<
       }
       for (int64_t i = 0; i < m; i += height) {
         const int64_t some = std::min(height, m - i);
-        pack(a.at(i, p), some, depth, depth, rows.data(), kRowStep);
-        for (int64_t r = some; r < height; ++r) {
-          std::fill_n(rows.data() + r * kRowStep, depth, T(0));
-        }
-        multiply_panel<T>(rows.data(), some, count, depth, strips, from.at(i, j),
+        pack(a.at(i, p), some, depth, depth, rows, kRowStep);
+        multiply_panel<T>(rows, some, count, depth, strips, from.at(i, j),
                           c + i * row_step + j, row_step);
       }
       stop_point();
@@ -103,7 +104,7 @@ void multiply(Strided<S> a, Strided<S> b, int64_t m, int64_t n, int64_t k, Start
   }
   // Strips of the longer side, one per thread: each strip reads the other operand once.
   const bool by_rows = m >= n;
-  const int64_t size = by_rows ? m : n, unit = by_rows ? panel_rows() : strip_columns<T>();
+  const int64_t size = by_rows ? m : n, unit = by_rows ? panel_rows(m) : strip_columns<T>();
   const int64_t strip = ((size + threads - 1) / threads + unit - 1) / unit * unit;
   parallel_for(0, (size + strip - 1) / strip, 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {

@@ -5,7 +5,7 @@
 
 #include "base/half.h"
 #include "base/isa.h"
-#include "kernels/cpu/linalg/gemm.h"
+#include "kernels/cpu/linalg/tiles.h"
 #include "scheduler/parallel.h"
 #include "tensor/small_vector.h"
 
@@ -129,6 +129,15 @@ void multiply_vector(Strided<S> matrix, int64_t rows, int64_t columns, const S* 
   });
 }
 
+template <class T>
+void add_dots(const T* packed, int64_t rows, int64_t depth, const T* x, T* sums) {
+  with_isa([=] {
+    for (int64_t i = 0; i < rows; ++i) sums[i] += dot(packed + i * kRowStep, x, depth);
+  });
+}
+
+template void add_dots(const float*, int64_t, int64_t, const float*, float*);
+template void add_dots(const double*, int64_t, int64_t, const double*, double*);
 #define PKG_MULTIPLY_VECTOR(T, S)                                                       \
   template void multiply_vector(Strided<S>, int64_t, int64_t, const S*, int64_t, const T*, \
                                 int64_t, T*, int64_t);

@@ -161,8 +161,27 @@ inline void pack_here(Strided<S> from, int64_t rows, int64_t columns, int64_t wi
 
 bool best_here() { return isa() == Isa::V4; }
 
-int64_t panel_rows() {
-  return isa() == Isa::V4 ? V4::rows : isa() == Isa::V3 ? V3::rows : Baseline::rows;
+namespace {
+
+// Panels of the highest tile, or of the next one where fewer rows are computed in vain.
+template <class Level>
+int64_t best_height(int64_t rows) {
+  const auto computed = [=](int64_t height) {
+    const int64_t left = rows % height;
+    return rows - left + (left == 0              ? 0
+                          : left <= Level::few   ? Level::few
+                          : left <= Level::some  ? Level::some
+                                                 : Level::rows);
+  };
+  return computed(Level::some) < computed(Level::rows) ? Level::some : Level::rows;
+}
+
+}  // namespace
+
+int64_t panel_rows(int64_t rows) {
+  return isa() == Isa::V4   ? best_height<V4>(rows)
+         : isa() == Isa::V3 ? best_height<V3>(rows)
+                            : best_height<Baseline>(rows);
 }
 
 template <class T>

@@ -29,18 +29,19 @@ struct Correlation {
     return source.channels * int64_t(part.taps.size());
   }
   // In units of gemm::kRowStep: a panel's rows, for each block of its depth.
-  int64_t panels() const { return (rows + gemm::panel_rows() - 1) / gemm::panel_rows(); }
+  int64_t height() const { return gemm::panel_rows(rows); }
+  int64_t panels() const { return (rows + height() - 1) / height(); }
   int64_t blocks(const Part<T>& part) const {
     return (depth(part) + gemm::kDepth - 1) / gemm::kDepth;
   }
   const T* packed(const Part<T>& part, int64_t group, int64_t row, int64_t block) const {
-    const int64_t panel = group * panels() + row / gemm::panel_rows();
+    const int64_t panel = group * panels() + row / height();
     return part.packed.template data<T>() +
-           (panel * blocks(part) + block) * gemm::panel_rows() * gemm::kRowStep;
+           (panel * blocks(part) + block) * height() * gemm::kRowStep;
   }
   void pack() {
     for (Part<T>& part : parts) {
-      const int64_t height = gemm::panel_rows(), k = depth(part);
+      const int64_t height = this->height(), k = depth(part);
       part.packed =
           empty(Shape{groups * panels() * blocks(part) * height * gemm::kRowStep}, dtype_of<T>);
       parallel_for(0, groups * panels(), 1 + kGrain / (1 + k * height), [&](int64_t begin,
@@ -54,9 +55,6 @@ struct Correlation {
             const int64_t some = std::min(height, rows - row);
             gemm::pack(gemm::Strided<T>{part.weight + (group * rows + row) * k + p, k, 1}, some,
                        terms, terms, to, gemm::kRowStep);
-            for (int64_t r = some; r < height; ++r) {
-              std::fill_n(to + r * gemm::kRowStep, terms, T(0));
-            }
           }
         }
       });
@@ -101,14 +99,14 @@ class SumWorker {
   SumWorker(const Correlation<T>& c, int64_t most_rows)
       : c_(c), step_(most_rows * c.source.width() + 64),
         tile_(c.source, most_rows, c.source.channels),
-        sums_(empty(Shape{gemm::panel_rows() * step_}, dtype_of<T>)) {}
+        sums_(empty(Shape{c.height() * step_}, dtype_of<T>)) {}
 
   // Planes first..last of a group, outputs from row `row` on.
   void run(const T* source, T* out, int64_t group, int64_t first, int64_t last, int64_t row,
            int64_t rows) {
     const Source& s = c_.source;
     tile_.load(source + group * s.channels * s.h * s.w, s.channels, row, rows);
-    const int64_t count = (rows - 1) * s.width() + s.grid_w, panel = gemm::panel_rows();
+    const int64_t count = (rows - 1) * s.width() + s.grid_w, panel = c_.height();
     for (const Part<T>& part : c_.parts) {
       const int64_t depth = c_.depth(part);
       tile_.places(part.taps, s.channels, places_);
@@ -184,7 +182,7 @@ void run(Correlation<T>& c, int64_t n, const T* source, T* out) {
   if (c.rows > 1) c.pack();
   const Source& s = c.source;
   const int64_t rows = rows_per_tile(s), tiles = (s.grid_h + rows - 1) / rows;
-  const int64_t panels = (c.rows + gemm::panel_rows() - 1) / gemm::panel_rows();
+  const int64_t panels = c.panels();
   const int64_t wanted = 2 * num_threads();
   const int64_t cuts = num_threads() == 1 || n * tiles * c.groups >= wanted
                            ? 1 : std::min(panels, wanted);
@@ -198,7 +196,7 @@ void run(Correlation<T>& c, int64_t n, const T* source, T* out) {
       const int64_t cut = i % cuts, group = i / cuts % c.groups,
                     tile = i / cuts / c.groups % tiles, sample = i / cuts / c.groups / tiles;
       const auto bound = [&](int64_t k) {
-        return std::min(c.rows, panels * k / cuts * gemm::panel_rows());
+        return std::min(c.rows, panels * k / cuts * c.height());
       };
       worker.run(source + sample * c.groups * s.channels * s.h * s.w,
                  out + sample * c.groups * c.rows * c.h * c.w, group, bound(cut),

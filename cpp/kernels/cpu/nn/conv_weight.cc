@@ -17,20 +17,19 @@ constexpr int64_t kBlocks = 8, kBlockElements = 1 << 22;
 template <class T>
 class Worker {
  public:
-  Worker(const Geometry& g, const Source& s, int64_t most_rows, int64_t channels)
-      : g_(g), s_(s), channels_(channels), tile_(s, most_rows, channels),
-        packed_(empty(Shape{gemm::panel_rows() * gemm::kRowStep}, dtype_of<T>)),
+  Worker(const Geometry& g, const Source& s, int64_t most_rows, int64_t most_channels)
+      : g_(g), s_(s), tile_(s, most_rows, most_channels),
+        packed_(empty(Shape{gemm::kMostRows * gemm::kRowStep}, dtype_of<T>)),
         width_(gemm::strip_columns<T>()), strips_(size_t((g.group_o + width_ - 1) / width_)),
         columns_(empty(Shape{int64_t(strips_.size()) * width_ * gemm::kDepth}, dtype_of<T>)) {
     for (int64_t p = 0; p < gemm::kDepth; ++p) in_strip_[p] = p * width_;
-    std::fill_n(packed_.data<T>(), packed_.numel(), T(0));
   }
 
   // Adds the part of some rows of outputs of a sample, for some channels of a group: `image` are
   // their planes, `maps` those of the gradient.
-  void add(const T* image, const T* maps, int64_t row, int64_t rows, T* sums) {
-    tile_.load(image, channels_, row, rows);
-    tile_.places(s_.taps, channels_, places_);
+  void add(const T* image, int64_t channels, const T* maps, int64_t row, int64_t rows, T* sums) {
+    tile_.load(image, channels, row, rows);
+    tile_.places(s_.taps, channels, places_);
     // As many rows as a panel is deep, or parts of one.
     const int64_t step = std::max<int64_t>(1, gemm::kDepth / s_.grid_w);
     const int64_t piece = std::min(s_.grid_w, gemm::kDepth);
@@ -45,8 +44,17 @@ class Worker {
  private:
   // Of `rows` x `columns` outputs; the first is `first` in the tile's planes.
   void add_outputs(const T* maps, int64_t first, int64_t rows, int64_t columns, T* sums) {
-    const int64_t depth = rows * columns, panel = gemm::panel_rows(), o = g_.group_o;
+    const int64_t depth = rows * columns, o = g_.group_o;
+    const int64_t panel = gemm::panel_rows(int64_t(places_.size()));
     T *packed = packed_.data<T>(), *strip = columns_.data<T>();
+    if (o == 1) {  // a column of products
+      for (int64_t i = 0; i < int64_t(places_.size()); i += panel) {
+        const int64_t height = std::min(panel, int64_t(places_.size()) - i);
+        take(i, height, first, rows, columns, packed);
+        gemm::add_dots<T>(packed, height, depth, maps, sums + i);
+      }
+      return;
+    }
     for (size_t s = 0; s < strips_.size(); ++s, strip += depth * width_) {
       const int64_t at = int64_t(s) * width_;
       gemm::pack(gemm::Strided<T>{maps + at * g_.oh * g_.ow, 1, g_.oh * g_.ow}, depth,
@@ -88,7 +96,6 @@ class Worker {
 
   const Geometry& g_;
   const Source& s_;
-  const int64_t channels_;
   Tile<T> tile_;
   Tensor packed_;
   const int64_t width_;
@@ -121,12 +128,11 @@ void weight_grad_kernel(Tensor& out, const Tensor& grad, const Tensor& input, co
                              ? 1 : std::min(g.group_c, wanted);
     const Tensor parts = empty(Shape{blocks * size}, dtype_of<T>);
     parallel_for(0, blocks * groups * cuts, 1, [&](int64_t begin, int64_t end) {
+      Worker<T> worker(g, s, rows, (g.group_c + cuts - 1) / cuts);
       for (int64_t i = begin; i < end; ++i) {
         const int64_t cut = i % cuts, group = i / cuts % groups, block = i / cuts / groups;
         const int64_t channel = g.group_c * cut / cuts;
         const int64_t channels = g.group_c * (cut + 1) / cuts - channel;
-        if (channels == 0) continue;
-        Worker<T> worker(g, s, rows, channels);
         T* sums = parts.data<T>() + block * size +
                   (group * g.patch + channel * kernel) * g.group_o;
         std::fill_n(sums, channels * kernel * g.group_o, T(0));
@@ -135,8 +141,8 @@ void weight_grad_kernel(Tensor& out, const Tensor& grad, const Tensor& input, co
           const int64_t plane = sample * g.c + group * g.group_c + channel;
           const int64_t map = sample * g.o + group * g.group_o;
           for (int64_t row = 0; row < g.oh; row += rows) {
-            worker.add(x_in.data() + plane * g.h * g.w, g_in.data() + map * g.oh * g.ow, row,
-                       std::min(rows, g.oh - row), sums);
+            worker.add(x_in.data() + plane * g.h * g.w, channels,
+                       g_in.data() + map * g.oh * g.ow, row, std::min(rows, g.oh - row), sums);
             stop_point();
           }
         }
