@@ -128,6 +128,13 @@ inline const Op<Tensor(const Tensor&, const Tensor&, const Shape&, const Shape&,
     conv2d_input_grad{"_conv2d_input_grad"}, conv2d_weight_grad{"_conv2d_weight_grad"};
 inline const Op<Two(const Tensor&, const Shape&, const Shape&, const Shape&)>
     max_pool2d_places{"_max_pool2d"};
+inline const Op<Tensor(const Tensor&, const Shape&, const Shape&, const Shape&, bool)>
+    avg_pool2d_windows{"_avg_pool2d"};
+inline const Op<Tensor(const Tensor&, const Shape&, const Shape&, const Shape&, const
+                       Shape&, bool)> avg_pool2d_backward{"_avg_pool2d_backward"};
+inline const Op<Tensor(const Tensor&, const Shape&)>
+    adaptive_avg_pool2d_windows{"_adaptive_avg_pool2d"},
+    adaptive_avg_pool2d_backward{"_adaptive_avg_pool2d_backward"};
 inline const UnaryOp softmax_rows{"_softmax"}, log_softmax_rows{"_log_softmax"};
 inline const Op<Three(const Tensor&, int64_t, const Tensor&, const Tensor&, double,
                       bool)> normalise_rows{"_layer_norm"};

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ops/nn/pooling.cc: averages over windows, and 1-d forms of 2-d layers, from other ops.
+// ops/nn/pooling.cc: average pooling as users call it, and 1-d forms of 2-d layers.
 #include "ops/op.h"
-#include "ops/reduce/mean.h"
 #include "scheduler/hooks.h"
 
 namespace pkg::ops {
@@ -31,20 +30,13 @@ Tensor window_sum(const Tensor& x, int64_t dim, int64_t kernel, int64_t stride) 
 // Average pooling of the last kernel.size() dimensions.
 Tensor avg_pool(const char* op, const Tensor& self, const Shape& kernel, const Dims& stride,
                 const Shape& padding, bool count_include_pad) {
-  if (is_reduced(self.dtype())) {
-    return in_full_precision(self, [&](const Tensor& wide) {
-      return avg_pool(op, wide, kernel, stride, padding, count_include_pad);
-    });
-  }
   const size_t n = kernel.size();
   const Shape step = stride.value_or(kernel);
   PKG_CHECK(self.ndim() == int64_t(n) + 1 || self.ndim() == int64_t(n) + 2, RuntimeError,
             "[", op, "] expected a ", n + 1, "-d or ", n + 2, "-d tensor, got shape ",
             self.sizes());
-  const bool whole = self.dtype() == DType::Int64;  // rounded towards zero
-  PKG_CHECK(whole || is_floating(self.dtype()), NotImplementedError, "[", op,
-            "] is not implemented for ", self.dtype(), ".");
-  const BinaryOp& divide = whole ? trunc_divide : div;
+  PKG_CHECK(self.dtype() == DType::Int64 || is_floating(self.dtype()), NotImplementedError,
+            "[", op, "] is not implemented for ", self.dtype(), ".");
   Shape border;
   bool padded = false;
   for (size_t i = n; i-- > 0;) {
@@ -60,7 +52,14 @@ Tensor avg_pool(const char* op, const Tensor& self, const Shape& kernel, const D
     border.push_back(padding[i]);
     border.push_back(padding[i]);
   }
-  const auto summed = [&](Tensor x) {
+  if (is_floating(self.dtype())) {
+    if (n == 2) return avg_pool2d_windows(self, kernel, step, padding, count_include_pad);
+    const Tensor flat =
+        avg_pool2d_windows(unsqueeze(self, -2), Shape{1, kernel[0]}, Shape{1, step[0]},
+                           Shape{0, padding[0]}, count_include_pad);
+    return select(flat, -2, 0);
+  }
+  const auto summed = [&](Tensor x) {  // integers: rounded towards zero
     if (padded) x = constant_pad_nd(x, border, 0);
     for (size_t i = 0; i < n; ++i) {
       x = window_sum(x, int64_t(i) - int64_t(n), kernel[i], step[i]);
@@ -70,52 +69,18 @@ Tensor avg_pool(const char* op, const Tensor& self, const Shape& kernel, const D
   if (padded && !count_include_pad) {
     const Shape inner(self.sizes().end() - int64_t(n), n);
     const Tensor ones = full_like(empty(inner, self.dtype(), self.device()), 1);
-    return divide(summed(second_is_zero(self)), summed(ones));
+    return trunc_divide(summed(self), summed(ones));
   }
-  const int64_t n_window = kernel.numel();
-  const Tensor total = summed(second_is_zero(self));
-  return divide(total, whole ? Tensor(n_window) : Tensor(double(n_window)));
+  return trunc_divide(summed(self), Tensor(kernel.numel()));
 }
 
-// Window i of `out` over n elements: from floor(i n / out) to ceil((i + 1) n / out).
-std::pair<int64_t, int64_t> window(int64_t i, int64_t n, int64_t out) {
-  const auto at = __int128(i) * n;
-  return {int64_t(at / out), int64_t((at + n + out - 1) / out)};
-}
-
-// More windows than elements: each holds one or two, which are picked all at once.
-Tensor stretched(const Tensor& x, int64_t dim, int64_t out) {
-  PKG_CHECK(is_floating(x.dtype()), RuntimeError,
-            "[adaptive_avg_pool] expected a floating tensor, got ", x.dtype());
-  Shape sizes = x.sizes();
-  sizes[size_t(wrap_dim("adaptive_avg_pool", dim, x.ndim()))] = out;
-  empty(sizes, x.dtype(), x.device());  // raises before work is spent
-  Tensor first = empty(Shape{out}, DType::Int64), last = empty(Shape{out}, DType::Int64);
-  for (int64_t i = 0; i < out; ++i) {
-    const auto [from, to] = window(i, x.size(dim), out);
-    first.data<int64_t>()[i] = from;
-    last.data<int64_t>()[i] = to - 1;
-  }
-  const Tensor half(0.5);
-  return add(mul(index_select(x, dim, first), half), mul(index_select(x, dim, last), half));
-}
-
-void check_adaptive(const Shape& out) {
+void check_adaptive(const Tensor& self, const Shape& out) {
   for (int64_t size : out) {
     PKG_CHECK(size > 0, RuntimeError,
               "[adaptive_avg_pool] expected output sizes greater than zero, got ", out);
   }
-}
-Tensor adaptive_avg(const Tensor& x, int64_t dim, int64_t out) {
-  const int64_t n = x.size(dim);
-  if (out > n && n > 0) return stretched(x, dim, out);
-  const Dims over = Shape{dim};
-  TensorList parts = list_of(out);
-  for (int64_t i = 0; i < out; ++i) {
-    const auto [from, to] = window(i, n, out);
-    parts.push_back(mean(slice(x, dim, from, to, 1), over, true, std::optional<DType>()));
-  }
-  return out == 1 ? parts[0] : cat(parts, dim);
+  PKG_CHECK(is_floating(self.dtype()), RuntimeError,
+            "[adaptive_avg_pool] expected a floating tensor, got ", self.dtype());
 }
 
 PKG_LIBRARY_FRAGMENT(pkg, m) {
@@ -142,16 +107,17 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .composite([](const Tensor& self, const Shape& size) {
         PKG_CHECK(self.ndim() == 3 || self.ndim() == 4, RuntimeError,
                   "[adaptive_avg_pool2d] Expected 3D or 4D tensor, but got ", self.sizes());
-        check_adaptive(size);
-        return adaptive_avg(adaptive_avg(self, -2, size[0]), -1, size[1]);
+        check_adaptive(self, size);
+        return adaptive_avg_pool2d_windows(self, size);
       });
   m.def("adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor")
       .doc("Means over windows that divide the last dimension into output_size.")
       .composite([](const Tensor& self, const Shape& size) {
         PKG_CHECK(self.ndim() == 2 || self.ndim() == 3, RuntimeError,
                   "[adaptive_avg_pool1d] Expected 2D or 3D tensor, but got ", self.sizes());
-        check_adaptive(size);
-        return adaptive_avg(second_is_zero(self), -1, size[0]);
+        check_adaptive(self, size);
+        const Tensor rows = unsqueeze(second_is_zero(self), -2);
+        return select(adaptive_avg_pool2d_windows(rows, Shape{1, size[0]}), -2, 0);
       });
   m.def("max_pool1d(Tensor self, int[1] kernel_size, int[1]? stride=None, "
         "int[1] padding=0) -> Tensor")

@@ -20,7 +20,7 @@ def _spatial(c: Chooser, s: Schema) -> int:
     return 1 if s.base.endswith("1d") else 2
 
 
-@family("max_pool1d max_pool2d avg_pool1d avg_pool2d _max_pool2d")
+@family("max_pool1d max_pool2d avg_pool1d avg_pool2d _max_pool2d _avg_pool2d")
 def _pools(c: Chooser, s: Schema) -> Given:
     n = _spatial(c, s)
     sizes = [c.one(1, 3, 4, 5, 7) for _ in range(n)]
@@ -39,7 +39,7 @@ def _pools(c: Chooser, s: Schema) -> Given:
     return given
 
 
-@family("adaptive_avg_pool1d adaptive_avg_pool2d")
+@family("adaptive_avg_pool1d adaptive_avg_pool2d _adaptive_avg_pool2d")
 def _adaptive(c: Chooser, s: Schema) -> Given:
     n = _spatial(c, s)
     shape = (
@@ -48,6 +48,19 @@ def _adaptive(c: Chooser, s: Schema) -> Given:
     )
     size = [c.one(1, 2, 3, 5) for _ in range(n)]
     return {"self": c.floats(shape), "output_size": size if c.chance(0.8) else size[0]}
+
+
+@family("_avg_pool2d_backward _adaptive_avg_pool2d_backward")
+def _pool_gradients(c: Chooser, s: Schema) -> Given:
+    sizes = [c.one(1, 2, 3) for _ in range(c.one(1, 2))]
+    sizes += [c.one(1, 3, 4, 7), c.sized()]
+    windows = [_window(c, size) for size in sizes[-2:]]
+    names = ("kernel_size", "stride", "padding")
+    given: Given = dict(zip(names, (list(w) for w in zip(*windows))))
+    out = [(n + 2 * p - k) // step + 1 for n, (k, step, p) in zip(sizes[-2:], windows)]
+    if s.name.startswith("_adaptive"):
+        given, out = {}, [c.one(1, 2, 3, 5) for _ in range(2)]
+    return {"grad": c.floats((*sizes[:-2], *out)), "sizes": sizes, **given}
 
 
 @family("conv1d conv2d _conv2d")

@@ -8,95 +8,119 @@ namespace {
 
 // The part of a window that lies on the line, of n elements.
 struct Part {
-  int64_t from, last;
+  int64_t from, end;
 
   Part(int64_t index, int64_t n, int64_t kernel, int64_t stride, int64_t padding) {
     const int64_t start = index * stride - padding;
     from = std::max<int64_t>(start, 0);
-    last = std::min(start + (kernel - 1), n - 1);
+    end = start + std::min(kernel, n - start);
   }
 };
 
-// Where the elements of some windows lie in their plane: element d of window k at
-// places[d * kLanes + k].  Windows are computed with a lane for each; the same places
-// serve all planes.
-struct Windows {
-  static constexpr int64_t kLanes = 64;
-  int64_t count = 0;
-  std::vector<int32_t, PoolAllocator<int32_t>> places;
-
-  // `count` windows of an output `ow` wide, beginning at its element `first`.  A window
-  // cut by the edge has its last elements more than once.
-  void take(int64_t first, int64_t count_in, int64_t h, int64_t w, int64_t ow,
-            const Shape& kernel, const Shape& stride, const Shape& padding) {
-    count = count_in;
-    const int64_t rows = std::min(kernel[0], h), columns = std::min(kernel[1], w);
-    places.resize(size_t(rows * columns * kLanes));
-    for (int64_t k = 0; k < count; ++k) {
-      const Part y((first + k) / ow, h, kernel[0], stride[0], padding[0]);
-      const Part x((first + k) % ow, w, kernel[1], stride[1], padding[1]);
-      int32_t* place = places.data() + k;
-      for (int64_t i = 0; i < rows; ++i) {
-        const int64_t row = std::min(y.from + i, y.last) * w;
-        for (int64_t j = 0; j < columns; ++j, place += kLanes) {
-          *place = int32_t(row + std::min(x.from + j, x.last));
-        }
+// The maxima of N windows, S (0: stride) columns apart, and where they are: the first of
+// equal ones, and the last NaN if there is one, as in PyTorch.  The first window begins at
+// element `first` of the plane and has some rows of `columns` elements, w apart.
+template <int N, int S, class T>
+inline void maxima(const T* plane, int64_t first, int64_t rows, int64_t columns, int64_t w,
+                   int64_t stride, T* values, int64_t* where) {
+  const int64_t step = S ? S : stride;
+  T best[N];
+  int32_t place[N];
+#pragma omp simd
+  for (int k = 0; k < N; ++k) {
+    best[k] = plane[first + k * step];
+    place[k] = int32_t(first + k * step);
+  }
+  for (int64_t i = 0; i < rows; ++i) {
+    for (int64_t j = i == 0; j < columns; ++j) {
+      const auto at = int32_t(first + i * w + j);
+      const T* __restrict from = plane + at;
+#pragma omp simd
+      for (int k = 0; k < N; ++k) {
+        const T value = from[k * step];
+        const bool better = (value > best[k]) | (value != value);
+        best[k] = better ? value : best[k];
+        place[k] = better ? at + k * int32_t(step) : place[k];
       }
     }
   }
+#pragma omp simd
+  for (int k = 0; k < N; ++k) values[k] = best[k];
+#pragma omp simd
+  for (int k = 0; k < N; ++k) where[k] = place[k];
+}
 
-  // The maxima in one plane and where they are: the first of equal ones, and the last NaN
-  // if there is one, as in PyTorch.
-  template <class T>
-  inline void maxima(const T* plane, T* values, int64_t* where) const {
-    T best[kLanes];
-    int32_t best_place[kLanes];
-    const int32_t* place = places.data();
-    for (int64_t k = 0; k < count; ++k) {
-      best[k] = plane[place[k]];
-      best_place[k] = place[k];
-    }
-    const int32_t* const end = place + places.size();
-    for (place += kLanes; place != end; place += kLanes) {
-      for (int64_t k = 0; k < count; ++k) {
-        const T value = plane[place[k]];
-        const bool better = (value > best[k]) | (value != value);
-        best[k] = better ? value : best[k];
-        best_place[k] = better ? place[k] : best_place[k];
+struct Pool {
+  int64_t h, w, oh, ow;
+  Shape kernel, stride, padding;
+  int64_t inner_from, inner_end;  // columns whose windows are whole
+
+  Pool(const Shape& in, const Shape& out, const Shape& kernel_in, const Shape& stride_in,
+       const Shape& padding_in)
+      : h(in[2]), w(in[3]), oh(out[2]), ow(out[3]), kernel(kernel_in), stride(stride_in),
+        padding(padding_in) {
+    inner_from = std::min(ow, (padding[1] + stride[1] - 1) / stride[1]);
+    const int64_t last = w + padding[1] - kernel[1];  // where the last whole one begins
+    inner_end = std::clamp(last < 0 ? 0 : last / stride[1] + 1, inner_from, ow);
+  }
+  // The row y of results.
+  template <int S, class T>
+  inline void row(const T* plane, int64_t y, T* values, int64_t* where) const {
+    const Part part(y, h, kernel[0], stride[0], padding[0]);
+    const int64_t rows = part.end - part.from, line = part.from * w;
+    const auto one = [&](int64_t x) {
+      const Part across(x, w, kernel[1], stride[1], padding[1]);
+      maxima<1, 1>(plane, line + across.from, rows, across.end - across.from, w, 1, values + x,
+                   where + x);
+    };
+    for (int64_t x = 0; x < inner_from; ++x) one(x);
+    // Blocks of constant size, the last one overlapping the one before.
+    const auto blocks = [&]<int N>(std::integral_constant<int, N>) {
+      for (int64_t x = inner_from;; x = std::min(x + N, inner_end - N)) {
+        maxima<N, S>(plane, line + x * stride[1] - padding[1], rows, kernel[1], w, stride[1],
+                     values + x, where + x);
+        if (x + N >= inner_end) break;
       }
-    }
-    for (int64_t k = 0; k < count; ++k) {
-      values[k] = best[k];
-      where[k] = best_place[k];
-    }
+    };
+    const int64_t inner = inner_end - inner_from;
+    if (inner >= 16) blocks(std::integral_constant<int, 16>());
+    else if (inner >= 8) blocks(std::integral_constant<int, 8>());
+    else if (inner >= 4) blocks(std::integral_constant<int, 4>());
+    else for (int64_t x = inner_from; x < inner_end; ++x) one(x);
+    for (int64_t x = inner_end; x < ow; ++x) one(x);
   }
 };
 
 void forward_kernel(Tensor& out, Tensor& places, const Tensor& self, const Shape& kernel,
                     const Shape& stride, const Shape& padding) {
   const DType type = is_reduced(self.dtype()) ? DType::Float32 : self.dtype();
+  if (out.numel() == 0) return;
   visit_compute("max_pool2d", type, [&]<class T>(TypeTag<T>) {
     const Rows<T> in(self);
     const RowsOut<T> to(out);
+    const Pool pool(self.sizes(), out.sizes(), kernel, stride, padding);
     const T* xs = in.data();
     T* ys = to.data();
     int64_t* at = places.data<int64_t>();
-    const int64_t h = self.sizes()[2], w = self.sizes()[3];
-    const int64_t ow = out.sizes()[3], windows = out.sizes()[2] * ow;
+    const int64_t windows = pool.oh * pool.ow, plane = pool.h * pool.w;
     const int64_t planes = self.sizes()[0] * self.sizes()[1];
-    const int64_t window = std::min(kernel[0], h) * std::min(kernel[1], w);
+    const int64_t window = std::min(kernel[0], pool.h) * std::min(kernel[1], pool.w);
     const int64_t grain = kGrain / std::max<int64_t>(1, windows) / window;
     parallel_for(0, planes, std::max<int64_t>(1, grain), [&](int64_t begin, int64_t end) {
-      Windows some;
-      for (int64_t first = 0; first < windows; first += Windows::kLanes) {
-        some.take(first, std::min(windows - first, Windows::kLanes), h, w, ow, kernel,
-                  stride, padding);
-        with_isa([&] {
-          for (int64_t plane = begin; plane < end; ++plane) {
-            const int64_t out_at = plane * windows + first;
-            some.maxima(xs + plane * h * w, ys + out_at, at + out_at);
-          }
-        });
+      StopCounter stop;
+      for (int64_t i = begin; i < end; ++i) {
+        const auto rows = [&]<int S>(std::integral_constant<int, S>) {
+          with_isa([&] {
+            for (int64_t y = 0; y < pool.oh; ++y) {
+              const int64_t o = i * windows + y * pool.ow;
+              pool.row<S>(xs + i * plane, y, ys + o, at + o);
+            }
+          });
+        };
+        stop(windows * window);
+        if (stride[1] == 1) rows(std::integral_constant<int, 1>());
+        else if (stride[1] == 2) rows(std::integral_constant<int, 2>());
+        else rows(std::integral_constant<int, 0>());
       }
     });
   });

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernels/cpu/nn/avg_pool.cc: means of windows, and the way of gradients back: rows of a
+// window are added up for the whole width first, then the columns.
+#include "dispatcher/library.h"
+#include "kernels/cpu/rows.h"
+
+namespace pkg {
+namespace {
+
+// Windows along one dimension of n elements: their parts that lie on it, and what is
+// divided by.
+struct Windows {
+  struct Window {
+    int64_t from, end;
+    double divisor;
+  };
+  std::vector<Window> all;
+  int64_t step = 0, length = 0;  // of the windows inner_from..inner_end, which are whole
+  int64_t inner_from = 0, inner_end = 0;
+
+  // Of `kernel` elements, every `stride` of them.
+  Windows(int64_t n, int64_t out, int64_t kernel, int64_t stride, int64_t padding, bool whole)
+      : step(stride), length(kernel) {
+    all.reserve(size_t(out));
+    for (int64_t i = 0; i < out; ++i) {
+      const int64_t start = i * stride - padding;
+      const int64_t from = std::max<int64_t>(start, 0), end = std::min(start + kernel, n);
+      all.push_back({from, end, double(whole ? kernel : end - from)});
+      if (start < 0) inner_from = i + 1;
+      else if (start + kernel <= n) inner_end = i + 1;
+    }
+    inner_end = std::max(inner_end, inner_from);
+  }
+  // As many as wanted, which divide the elements evenly.
+  Windows(int64_t n, int64_t out) {
+    all.reserve(size_t(out));
+    for (int64_t i = 0; i < out; ++i) {
+      const auto at = __int128(i) * n;
+      const auto from = int64_t(at / out), end = int64_t((at + n + out - 1) / out);
+      all.push_back({from, end, double(end - from)});
+    }
+  }
+  int64_t count() const { return int64_t(all.size()); }
+};
+
+// Sums of whole windows of a line, S (0: step) apart.
+template <int64_t S, class T>
+inline void sums_of_line(const T* __restrict line, const Windows& x, T* __restrict to) {
+  const int64_t step = S ? S : x.step, n = x.inner_end - x.inner_from;
+  const T* at = line + x.all[size_t(x.inner_from)].from;
+  for (int64_t i = 0; i < n; ++i) to[i] = at[i * step];
+  for (int64_t j = 1; j < x.length; ++j) {
+    for (int64_t i = 0; i < n; ++i) to[i] += at[i * step + j];
+  }
+}
+
+template <class T>
+inline T sum_of(const T* at, int64_t n) {
+  if (n >= 16) return row_sum<T>(n, [=](int64_t i) { return at[i]; });
+  T sum = 0;
+  for (int64_t i = 0; i < n; ++i) sum += at[i];
+  return sum;
+}
+
+// One row of results of a plane.
+template <class T>
+inline void mean_row(const T* plane, int64_t w, const Windows::Window& y, const Windows& x,
+                     T* line, T* to) {
+  const T* sums = plane + y.from * w;
+  if (x.count() == 1 && x.all[0].end - x.all[0].from == w) {  // whole rows lie together
+    *to = sum_of(sums, (y.end - y.from) * w) / T(y.divisor * x.all[0].divisor);
+    return;
+  }
+  if (y.end - y.from != 1) {
+    std::fill_n(line, w, T(0));
+    for (int64_t i = y.from; i < y.end; ++i) {
+      const T* __restrict row = plane + i * w;
+      for (int64_t j = 0; j < w; ++j) line[j] += row[j];
+    }
+    sums = line;
+  }
+  const auto one = [&](int64_t i) {
+    const auto& window = x.all[size_t(i)];
+    to[i] = sum_of(sums + window.from, window.end - window.from) / T(y.divisor * window.divisor);
+  };
+  for (int64_t i = 0; i < x.inner_from; ++i) one(i);
+  if (x.inner_end > x.inner_from) {
+    T* inner = to + x.inner_from;
+    if (x.step == 1) sums_of_line<1>(sums, x, inner);
+    else if (x.step == 2) sums_of_line<2>(sums, x, inner);
+    else sums_of_line<0>(sums, x, inner);
+    const T divisor = T(y.divisor * x.all[size_t(x.inner_from)].divisor);
+    for (int64_t i = 0; i < x.inner_end - x.inner_from; ++i) inner[i] /= divisor;
+  }
+  for (int64_t i = x.inner_end; i < x.count(); ++i) one(i);
+}
+
+// The gradient of one row of results, added to that of the plane.
+template <class T>
+inline void spread_row(const T* grad, const Windows::Window& y, const Windows& x, int64_t w,
+                       T* line, T* plane) {
+  std::fill_n(line, w, T(0));
+  for (int64_t i = 0; i < x.count(); ++i) {
+    const auto& window = x.all[size_t(i)];
+    const T part = grad[i] / T(y.divisor * window.divisor);
+    for (int64_t j = window.from; j < window.end; ++j) line[j] += part;
+  }
+  for (int64_t i = y.from; i < y.end; ++i) {
+    T* __restrict row = plane + i * w;
+    for (int64_t j = 0; j < w; ++j) row[j] += line[j];
+  }
+}
+
+// Runs f(plane of the image, plane of the results, line) for all planes.
+template <class T, class F>
+void for_planes(const Shape& image, const Shape& result, F f) {
+  const size_t last = image.size() - 1;
+  const int64_t w = image[last], plane = image[last - 1] * w;
+  const int64_t outs = result[last - 1] * result[last];
+  const int64_t work = std::max<int64_t>(1, plane + outs);
+  int64_t planes = 1;
+  for (size_t d = 0; d + 1 < last; ++d) planes *= image[d];
+  parallel_for(0, planes, std::max<int64_t>(1, kGrain / work), [&](int64_t begin, int64_t end) {
+    std::vector<T, PoolAllocator<T>> line(size_t(std::max<int64_t>(1, w)));
+    StopCounter stop;
+    for (int64_t i = begin; i < end; ++i) {
+      stop(work);
+      f(i * plane, i * outs, line.data());
+    }
+  });
+}
+
+void means(Tensor& out, const Tensor& self, const Windows& y, const Windows& x) {
+  with_compute_type("avg_pool2d", out.dtype(), [&]<class T>(TypeTag<T>) {
+    const Rows<T> in(self);
+    const RowsOut<T> to(out);
+    const int64_t w = self.sizes().back();
+    for_planes<T>(self.sizes(), out.sizes(), [&](int64_t from, int64_t at, T* line) {
+      with_isa([&] {
+        for (int64_t i = 0; i < y.count(); ++i) {
+          mean_row(in.data() + from, w, y.all[size_t(i)], x, line,
+                   to.data() + at + i * x.count());
+        }
+      });
+    });
+  });
+}
+
+void spread(Tensor& out, const Tensor& grad, const Windows& y, const Windows& x) {
+  with_compute_type("avg_pool2d", out.dtype(), [&]<class T>(TypeTag<T>) {
+    const Rows<T> in(grad);
+    const RowsOut<T> to(out);
+    const int64_t w = out.sizes().back(), plane = out.sizes()[out.sizes().size() - 2] * w;
+    for_planes<T>(out.sizes(), grad.sizes(), [&](int64_t at, int64_t from, T* line) {
+      with_isa([&] {
+        std::fill_n(to.data() + at, plane, T(0));
+        for (int64_t i = 0; i < y.count(); ++i) {
+          spread_row(in.data() + from + i * x.count(), y.all[size_t(i)], x, w, line,
+                     to.data() + at);
+        }
+      });
+    });
+  });
+}
+
+// Windows of the last two dimensions, d = 0 or 1.
+Windows fixed(const Tensor& image, const Tensor& result, size_t d, const Shape& kernel,
+              const Shape& stride, const Shape& padding, bool whole) {
+  return {image.sizes()[image.sizes().size() - 2 + d],
+          result.sizes()[result.sizes().size() - 2 + d], kernel[d], stride[d], padding[d], whole};
+}
+Windows even(const Tensor& image, const Tensor& result, size_t d) {
+  return {image.sizes()[image.sizes().size() - 2 + d],
+          result.sizes()[result.sizes().size() - 2 + d]};
+}
+
+PKG_LIBRARY_IMPL(pkg, CPU, m) {
+  m.impl("_avg_pool2d", [](Tensor& out, const Tensor& self, const Shape& kernel,
+                           const Shape& stride, const Shape& padding, bool whole) {
+    if (out.numel() == 0) return;
+    means(out, self, fixed(self, out, 0, kernel, stride, padding, whole),
+          fixed(self, out, 1, kernel, stride, padding, whole));
+  });
+  m.impl("_avg_pool2d_backward",
+         [](Tensor& out, const Tensor& grad, const Shape&, const Shape& kernel,
+            const Shape& stride, const Shape& padding, bool whole) {
+           if (out.numel() == 0) return;
+           spread(out, grad, fixed(out, grad, 0, kernel, stride, padding, whole),
+                  fixed(out, grad, 1, kernel, stride, padding, whole));
+         });
+  m.impl("_adaptive_avg_pool2d", [](Tensor& out, const Tensor& self, const Shape&) {
+    if (out.numel() == 0) return;
+    means(out, self, even(self, out, 0), even(self, out, 1));
+  });
+  m.impl("_adaptive_avg_pool2d_backward", [](Tensor& out, const Tensor& grad, const Shape&) {
+    if (out.numel() == 0) return;
+    spread(out, grad, even(out, grad, 0), even(out, grad, 1));
+  });
+}
+
+}  // namespace
+}  // namespace pkg
