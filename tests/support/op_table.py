@@ -168,7 +168,7 @@ _LEFT_OUT = {
         "kl_div: int32 int8 uint8"
     ),
     "differences and negative limits wrap in unsigned types, as in PyTorch": (
-        "clamp-numbers: uint8; clip: uint8; hardtanh: uint8; batch_norm: uint8; "
+        "clamp-numbers: uint8; clip: uint8; hardtanh: uint8; "
         "l1_loss: uint8; nll_loss: uint8; "
         "nll_loss-weights: uint8; margin_ranking_loss: uint8; kl_div-log target: uint8"
     ),

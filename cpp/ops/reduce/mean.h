@@ -7,6 +7,11 @@
 
 namespace pkg::ops {
 
+/// The tensor itself where it has the dtype: to_dtype always copies.
+inline Tensor in_dtype(const Tensor& x, DType dtype) {
+  return x.dtype() == dtype ? x : to_dtype(x, dtype);
+}
+
 /// The sum over dim (all by default) divided by `n`, in `dtype` or that of x.
 inline Tensor sum_over(double n, const Tensor& x, const std::optional<Shape>& dim = {},
                        bool keepdim = false, std::optional<DType> dtype = {}) {

@@ -10,16 +10,22 @@
 namespace pkg::ops {
 namespace {
 
-// Two passes: the textbook one-pass formula loses all digits far from zero.
+const Op<Tensor(const Tensor&, const Dims&, double, bool)> divided_spread{"_var"};
+
 Tensor var(const Tensor& self, const Dims& dim, int64_t correction, bool keepdim) {
   PKG_CHECK(is_floating(self.dtype()), RuntimeError,
             "[var] std and var only support floating point dtypes, got ", self.dtype());
   const auto n = double(reduced_count("var", self.sizes(), dim));
-  return in_full_precision(self, [&](const Tensor& x) {
-    const Tensor centred = sub(x, mean(x, dim, true, std::optional<DType>()));
-    const double freedom = std::max(0.0, n - double(correction));
-    return sum_over(freedom, mul(centred, centred), dim, keepdim);
-  });
+  return divided_spread(self, dim, std::max(0.0, n - double(correction)), keepdim);
+}
+TensorList var_gradient(const GradContext& g) {
+  const auto& dim = g.arg<Dims>(1);
+  const Tensor x = in_dtype(g.input(0), compute_type(g.input(0).dtype()));
+  const Tensor grad =
+      in_dtype(restore_dims(g.grad(), g.shape(0), dim, g.arg<bool>(3)), x.dtype());
+  const Tensor centred = sub(x, mean(x, dim, true, std::optional<DType>()));
+  const Tensor slope = mul(centred, mul(grad, Tensor(2 / g.arg<double>(2))));
+  return {in_dtype(slope, g.specs[0].dtype)};
 }
 // The gradient of a zero deviation is zero, not infinite.
 Tensor root(const Tensor& variance) {
@@ -31,32 +37,32 @@ Tensor deviation(const Tensor& self, const Dims& dim, int64_t correction, bool k
   return root(var(self, dim, correction, keepdim));
 }
 
-using Spread = Tensor (*)(const Tensor&, const Dims&, int64_t, bool);
-template <Spread spread>
+using SpreadOp = Tensor (*)(const Tensor&, const Dims&, int64_t, bool);
+template <SpreadOp of>
 void def_spread(Library& m, const char* name, const char* doc) {
   m.def(str(name, "(Tensor self, int[]? dim=None, *, int correction=1, "
                   "bool keepdim=False) -> Tensor"))
       .doc(doc)
       .composite([](const Tensor& self, const Dims& dim, int64_t correction, bool keepdim) {
-        return spread(self, dim, correction, keepdim);
+        return of(self, dim, correction, keepdim);
       });
   m.def(str(name, ".unbiased(Tensor self, bool unbiased) -> Tensor"))
       .doc("Of all elements, with correction 1 (unbiased) or 0.")
       .composite([](const Tensor& self, bool unbiased) {
-        return spread(self, Dims(), unbiased, false);
+        return of(self, Dims(), unbiased, false);
       });
   m.def(str(name, ".dim_unbiased(Tensor self, int[]? dim, bool unbiased, "
                   "bool keepdim=False) -> Tensor"))
       .doc("Over dim, with correction 1 (unbiased) or 0.")
       .composite([](const Tensor& self, const Dims& dim, bool unbiased, bool keepdim) {
-        return spread(self, dim, unbiased, keepdim);
+        return of(self, dim, unbiased, keepdim);
       });
   m.def(str(name, "_mean(Tensor self, int[]? dim=None, *, int correction=1, "
                   "bool keepdim=False) -> (Tensor, Tensor)"))
       .doc("The same together with the mean.")
       .composite([](const Tensor& self, const Dims& dim, int64_t correction, bool keepdim) {
-        return Two{spread(self, dim, correction, keepdim),
-                    mean(self, dim, keepdim, std::optional<DType>())};
+        return Two{of(self, dim, correction, keepdim),
+                   mean(self, dim, keepdim, std::optional<DType>())};
       });
 }
 
@@ -97,6 +103,13 @@ Two median(const Tensor& self, int64_t dim, bool keepdim) {
 }
 
 PKG_LIBRARY_FRAGMENT(pkg, m) {
+  m.def("_var(Tensor self, int[]? dim, float freedom, bool keepdim) -> Tensor")
+      .doc("Sum of squared distances from the mean over dim, divided by freedom.")
+      .dtypes("self", kFloatDTypes)
+      .shape([](const Tensor& self, const Dims& dim, double, bool keepdim) {
+        return Spec{reduced_shape("var", self, dim, keepdim), self.dtype(), self.device()};
+      })
+      .grad("self", var_gradient);
   def_spread<var>(m, "var", "Variance over dim, divided by n - correction.");
   def_spread<deviation>(m, "std", "Standard deviation over dim.");
   m.def("logsumexp(Tensor self, int[] dim, bool keepdim=False) -> Tensor")

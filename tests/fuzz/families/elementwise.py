@@ -101,7 +101,7 @@ def _glu(c: Chooser, s: Schema) -> Given:
     "dropout normal uniform normal_ uniform_ softmax log_softmax mean var std var_mean "
     "std_mean linalg_vector_norm norm norm.named normalize leaky_relu _softmax "
     "_log_softmax nan_to_num logsumexp var.unbiased std.unbiased var.dim_unbiased "
-    "std.dim_unbiased ceil floor trunc"
+    "std.dim_unbiased _var ceil floor trunc"
 )
 def _floating(c: Chooser, s: Schema) -> Given:
     kind = c.floating() if c.chance(0.9) else None

@@ -123,6 +123,16 @@ def _layer_norm_parts(c: Chooser, s: Schema) -> Given:
     return {**{n: v for n, v in made.items() if s.param(n)}, "length": length}
 
 
+@family("_batch_norm _batch_norm_backward _channel_affine _channel_sums")
+def _channel_parts(c: Chooser, s: Schema) -> Given:
+    shape, kind = c.shape(2, 5), c.floating()
+    made = {n: c.tensor(shape, kind) for n in ("self", "grad")}
+    made |= {n: c.tensor((shape[1],), kind, "positive") for n in ("mean", "variance")}
+    for name in ("weight", "bias", "scale", "shift", "centre"):
+        made[name] = c.one(None, c.tensor((shape[1],), kind))
+    return {n: v for n, v in made.items() if s.param(n)}
+
+
 @family("batch_norm instance_norm group_norm")
 def _norms(c: Chooser, s: Schema) -> Given:
     low = 2 if s.name != "instance_norm" else 3

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "dispatcher/library.h"
+#include "kernels/cpu/reduce/fold_loops.h"
 #include "kernels/cpu/rows.h"
 
 namespace pkg {
@@ -29,8 +30,8 @@ void layer_norm_kernel(Tensor& out, Tensor& mean, Tensor& scale, const Tensor& s
     for_rows(rows, [=, n = rows.length](int64_t row) {
       const T* x = xs + row * n;
       T* y = ys + row * n;
-      const T m = centred ? row_sum<T>(n, [x](int64_t i) { return x[i]; }) / T(n) : T(0);
-      const T square = row_sum<T>(n, [x, m](int64_t i) { return (x[i] - m) * (x[i] - m); });
+      const T m = centred ? sum_of<T>(n, [x](int64_t i) { return x[i]; }) / T(n) : T(0);
+      const T square = sum_of<T>(n, [x, m](int64_t i) { return (x[i] - m) * (x[i] - m); });
       const T s = 1 / std::sqrt(square / T(n) + T(eps));
       means[row] = m;
       scales[row] = s;
@@ -77,9 +78,9 @@ void layer_norm_backward_kernel(Tensor& grad_x, Tensor& grad_w, Tensor& grad_b,
             T* dx = dxs + row * n;
             for (int64_t i = 0; i < n; ++i) dx[i] = w ? g[i] * w[i] : g[i];
             const T flat =
-                centred ? row_sum<T>(n, [dx](int64_t i) { return dx[i]; }) / T(n) : T(0);
+                centred ? sum_of<T>(n, [dx](int64_t i) { return dx[i]; }) / T(n) : T(0);
             const T slope =
-                row_sum<T>(n, [=](int64_t i) { return dx[i] * (x[i] - m); }) * s / T(n);
+                sum_of<T>(n, [=](int64_t i) { return dx[i] * (x[i] - m); }) * s / T(n);
             for (int64_t i = 0; i < n; ++i) {
               const T h = (x[i] - m) * s;
               dx[i] = s * (dx[i] - flat - h * slope);

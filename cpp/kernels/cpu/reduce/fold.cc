@@ -108,9 +108,8 @@ class Walk {
       width_ = std::min(width_, last(kept_).size);
     }
     gathers_ = !columns_ && reduced_.size() > 1 && width_ * unit.size < kFewElements;
-    const Places outer(kept_);
     across_ = (last(kept_).size + width_ - 1) / width_;
-    const int64_t tiles = outer.count * across_;
+    const int64_t tiles = Places(kept_).count * across_;
     const int64_t total = kept_count_ * reduced_count_;
     int64_t parts = 1;
     if (tiles < kFewTiles) {
@@ -119,8 +118,7 @@ class Walk {
       if (gathers_) parts = std::min(parts, Places(reduced_).count);
       if (!split_outer_) parts = std::min(parts, last(reduced_).size);
     }
-    const int64_t each = total / (tiles * parts) + 1;
-    const int64_t grain = std::max<int64_t>(1, kGrain / each);
+    const int64_t grain = std::max<int64_t>(1, kGrain / (total / (tiles * parts) + 1));
     if (parts == 1) {
       parallel_for(0, tiles, grain, [&](int64_t begin, int64_t end) {
         States states(width_ * fold_.state);
@@ -240,9 +238,9 @@ class Walk {
                  int64_t first, void* states) const {
     const auto fold = [&](const void* at, int64_t stride, int64_t count, int64_t length,
                           int64_t place, int64_t state) {
-      const Block block{at, stride, count, length, place, fold_.parameter};
+      char* to = static_cast<char*>(states) + state * fold_.state;
       (columns_ ? fold_.columns : fold_.rows)(
-          block, static_cast<char*>(states) + state * fold_.state);
+          {at, stride, count, length, place, fold_.parameter}, to);
     };
     if (!staged_) return fold(x, row_step, rows, n, first, 0);
     alignas(kAlignment) char buffer[Stage::kBytes];
@@ -275,8 +273,8 @@ class Walk {
     if (step == 1 || n == 1) return;
     for (size_t k = 0; k < n_outs_; ++k) {
       const int64_t size = itemsize(outs_[k]->dtype());
-      Stage::scatter(static_cast<char*>(outs_[k]->data()) + at * size, step, dense[k], size,
-                     n);
+      char* place = static_cast<char*>(outs_[k]->data()) + at * size;
+      Stage::scatter(place, step, dense[k], size, n);
     }
   }
 
@@ -292,7 +290,6 @@ class Walk {
   bool columns_ = false, staged_ = false, split_outer_ = false, gathers_ = false;
   int64_t width_ = 1, across_ = 1;
 };
-
 }  // namespace
 
 void run_fold(const Tensor& self, const Dims& dim, const Fold& fold,

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "base/dtype.h"
+#include "tensor/convert.h"
 
 namespace pkg {
 
@@ -13,9 +13,10 @@ class Stage {
  public:
   static constexpr int64_t kBytes = 32768;  // with what is read it stays in the first cache
 
-  Stage(DType from, DType to);
+  Stage(DType from, DType to)
+      : convert_(from, to, to), from_(itemsize(from)), to_(itemsize(to)) {}
   /// Whether the types are the same.
-  bool none() const { return !convert_; }
+  bool none() const { return convert_.count == 0; }
   /// `rows` rows of n elements, `row_step` and `step` elements apart, dense to `out`.
   void bring(const char* x, int64_t row_step, int64_t rows, int64_t step, int64_t n,
              char* out) const;
@@ -24,7 +25,9 @@ class Stage {
                       int64_t n);
 
  private:
-  void (*convert_)(const char* from, char* to, int64_t n) = nullptr;
+  void convert(const char* from, char* to, int64_t n) const;
+
+  Conversion convert_;
   int64_t from_, to_;  // bytes of an element
 };
 

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernels/cpu/nn/batch_norm.cc: normalisation of channels and its gradient.  A tensor is
+// (samples, channels, places): with many places a channel is dense planes, with few of them
+// neighbouring channels are computed side by side, as columns.
+#include <cmath>
+#include <vector>
+
+#include "dispatcher/library.h"
+#include "kernels/cpu/reduce/spread.h"
+#include "kernels/cpu/rows.h"
+
+namespace pkg {
+namespace {
+
+constexpr int64_t kFewPlaces = 16, kColumns = 256, kRun = 2048;
+template <class T>
+using Numbers = std::vector<T, PoolAllocator<T>>;
+
+struct Planes {
+  int64_t samples, channels, places;
+  explicit Planes(const Tensor& x)
+      : samples(x.size(0)), channels(x.size(1)), places(x.numel() ? 1 : 0) {
+    for (int64_t d = 2; d < x.ndim(); ++d) places *= x.size(d);
+  }
+  int64_t row() const { return channels * places; }
+  int64_t each() const { return samples * places; }
+  bool side_by_side() const { return places < kFewPlaces; }
+};
+
+template <class T>
+std::optional<Rows<T>> optional_rows(const Tensor& tensor) {
+  if (!tensor.defined()) return std::nullopt;
+  return Rows<T>(tensor);
+}
+
+// Calls f(first element, count, channel, distance): the channels of the elements are one
+// where the distance is 0, else each stands `places` times.
+template <class F>
+void for_planes(const Planes& shape, F f) {
+  if (shape.samples * shape.row() == 0) return;
+  if (shape.side_by_side()) {
+    const int64_t grain = std::max<int64_t>(1, kGrain / shape.row());
+    parallel_for(0, shape.samples, grain, [&](int64_t begin, int64_t end) {
+      with_isa([&] {
+        for (int64_t i = begin; i < end; ++i) f(i * shape.row(), shape.row(), 0);
+      });
+    });
+    return;
+  }
+  const int64_t grain = std::max<int64_t>(1, kGrain / shape.places);
+  parallel_for(0, shape.samples * shape.channels, grain, [&](int64_t begin, int64_t end) {
+    with_isa([&] {
+      for (int64_t i = begin; i < end; ++i) {
+        f(i * shape.places, shape.places, i % shape.channels);
+      }
+    });
+  });
+}
+
+// One number a channel as for_planes wants them: one for each column, or for each plane.
+template <class T, class F>
+Numbers<T> spread_out(const Planes& shape, F of_channel) {
+  const int64_t repeat = shape.side_by_side() ? shape.places : 1;
+  Numbers<T> out(size_t(shape.channels * repeat));
+  for (int64_t c = 0; c < shape.channels; ++c) {
+    std::fill_n(out.data() + c * repeat, repeat, of_channel(c));
+  }
+  return out;
+}
+
+// y = (x - centre) * scale + shift of the channel.
+template <class T, class F, class G, class H>
+void affine(const Planes& shape, const T* x, T* y, F centre, G scale, H shift) {
+  const auto ms = spread_out<T>(shape, centre), as = spread_out<T>(shape, scale),
+             bs = spread_out<T>(shape, shift);
+  const T *m = ms.data(), *a = as.data(), *b = bs.data();
+  for_planes(shape, [=, columns = shape.side_by_side()](int64_t at, int64_t n,
+                                                        int64_t channel) {
+    if (columns) {
+      for (int64_t i = 0; i < n; ++i) y[at + i] = (x[at + i] - m[i]) * a[i] + b[i];
+    } else {
+      const T p = m[channel], q = a[channel], r = b[channel];
+      for (int64_t i = 0; i < n; ++i) y[at + i] = (x[at + i] - p) * q + r;
+    }
+  });
+}
+
+void channel_affine_kernel(Tensor& out, const Tensor& self, const Tensor& scale,
+                           const Tensor& shift, const Tensor& centre) {
+  with_compute_type("batch_norm", out.dtype(), [&]<class T>(TypeTag<T>) {
+    const Rows<T> in(self);
+    const auto a = optional_rows<T>(scale), b = optional_rows<T>(shift),
+               m = optional_rows<T>(centre);
+    const RowsOut<T> to(out);
+    affine(Planes(self), in.data(), to.data(),
+           [&](int64_t c) { return m ? m->data()[c] : T(0); },
+           [&](int64_t c) { return a ? a->data()[c] : T(1); },
+           [&](int64_t c) { return b ? b->data()[c] : T(0); });
+  });
+}
+
+void batch_norm_kernel(Tensor& out, Tensor& mean, Tensor& variance, const Tensor& self,
+                       const Tensor& weight, const Tensor& bias, double eps) {
+  Shape dims{0};
+  for (int64_t d = 2; d < self.ndim(); ++d) dims.push_back(d);
+  with_compute_type("batch_norm", out.dtype(), [&]<class T>(TypeTag<T>) {
+    const Planes shape(self);
+    const Rows<T> in(self);
+    const auto w_in = optional_rows<T>(weight), b_in = optional_rows<T>(bias);
+    const RowsOut<T> to(out), mean_to(mean), variance_to(variance);
+    const int64_t channels = shape.channels;
+    const Tensor stats = empty(Shape{2, channels}, DType::Float64);
+    const Tensor means = alias(stats, Shape{channels}, Shape{1}, 0);
+    const Tensor squares = alias(stats, Shape{channels}, Shape{1}, channels);
+    run_fold(self, Dims(dims), spread_fold(self.dtype()), {&means, &squares},
+             [](const void* states, void* const* into, int64_t n) {
+               for (int64_t i = 0; i < n; ++i) {
+                 const auto& state = static_cast<const SpreadState*>(states)[i];
+                 static_cast<double*>(into[0])[i] = state.mean;
+                 static_cast<double*>(into[1])[i] = state.squares;
+               }
+             });
+    const double *m = means.data<double>(), *s = squares.data<double>();
+    const double n = double(shape.each());
+    for (int64_t c = 0; c < channels; ++c) {
+      mean_to.data()[c] = T(m[c]);
+      variance_to.data()[c] = T(s[c] / n);
+    }
+    affine(shape, in.data(), to.data(), [=](int64_t c) { return T(m[c]); },
+           [&](int64_t c) {
+             return T((w_in ? double(w_in->data()[c]) : 1.0) / std::sqrt(s[c] / n + eps));
+           },
+           [&](int64_t c) { return b_in ? b_in->data()[c] : T(0); });
+  });
+}
+
+// Of each channel the sums of g and of g * (x - mean).
+template <class T>
+void gradient_sums(const Planes& shape, const T* g, const T* x, const T* mean, double* sums,
+                   double* dots) {
+  const int64_t row = shape.row(), places = shape.places;
+  if (!shape.side_by_side()) {
+    const int64_t grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, shape.each()));
+    parallel_for(0, shape.channels, grain, [=](int64_t begin, int64_t end) {
+      with_isa([=] {
+        for (int64_t c = begin; c < end; ++c) {
+          double sum = 0, dot = 0;
+          for (int64_t i = 0; i < shape.samples; ++i) {
+            for (int64_t at = 0; at < places; at += kRun) {
+              const T *u = g + i * row + c * places + at, *v = x + (u - g);
+              const T m = mean[c];
+              const int64_t n = std::min(kRun, places - at);
+              sum += sum_of<T>(n, [=](int64_t k) { return u[k]; });
+              dot += sum_of<T>(n, [=](int64_t k) { return u[k] * (v[k] - m); });
+            }
+          }
+          sums[c] = sum;
+          dots[c] = dot;
+        }
+      });
+    });
+    return;
+  }
+  const auto centre = spread_out<T>(shape, [=](int64_t c) { return mean[c]; });
+  Numbers<double> totals(size_t(2 * row));
+  double* total = totals.data();
+  const T* middle = centre.data();
+  const int64_t tiles = (row + kColumns - 1) / kColumns;
+  const int64_t each = std::max<int64_t>(1, kColumns * shape.samples);
+  const int64_t grain = std::max<int64_t>(1, kGrain / each);
+  parallel_for(0, tiles, grain, [=](int64_t begin, int64_t end) {
+    with_isa([=] {
+      for (int64_t tile = begin; tile < end; ++tile) {
+        const int64_t at = tile * kColumns, n = std::min(kColumns, row - at);
+        double *sum = total + at, *dot = total + row + at;
+        std::fill_n(sum, n, 0.0);
+        std::fill_n(dot, n, 0.0);
+        T s[kColumns], d[kColumns];
+        for (int64_t from = 0; from < shape.samples; from += 64) {
+          std::fill_n(s, n, T(0));
+          std::fill_n(d, n, T(0));
+          for (int64_t i = from; i < std::min(from + 64, shape.samples); ++i) {
+            const T *u = g + i * row + at, *v = x + i * row + at;
+            for (int64_t k = 0; k < n; ++k) {
+              s[k] += u[k];
+              d[k] += u[k] * (v[k] - middle[at + k]);
+            }
+          }
+          for (int64_t k = 0; k < n; ++k) {
+            sum[k] += double(s[k]);
+            dot[k] += double(d[k]);
+          }
+        }
+      }
+    });
+  });
+  for (int64_t c = 0; c < shape.channels; ++c) {
+    sums[c] = dots[c] = 0;
+    for (int64_t k = c * places; k < (c + 1) * places; ++k) {
+      sums[c] += total[k];
+      dots[c] += total[row + k];
+    }
+  }
+}
+
+void channel_sums_kernel(Tensor& dots, Tensor& sums, const Tensor& grad, const Tensor& self,
+                         const Tensor& centre) {
+  with_compute_type("batch_norm", dots.dtype(), [&]<class T>(TypeTag<T>) {
+    const Planes shape(self);
+    const Rows<T> g(grad), x(self);
+    const auto m = optional_rows<T>(centre);
+    const RowsOut<T> dots_to(dots), sums_to(sums);
+    const Numbers<T> zeros(size_t(shape.channels), T(0));
+    Numbers<double> both(size_t(2 * shape.channels));
+    double *sum = both.data(), *dot = sum + shape.channels;
+    gradient_sums(shape, g.data(), x.data(), m ? m->data() : zeros.data(), sum, dot);
+    for (int64_t c = 0; c < shape.channels; ++c) {
+      sums_to.data()[c] = T(sum[c]);
+      dots_to.data()[c] = T(dot[c]);
+    }
+  });
+}
+
+// With h = (x - mean) * s, s = 1 / sqrt(variance + eps):
+// dx = w * s * (g - average(g) - h * average(g * h)); dw = sum(g * h), db = sum(g).
+void batch_norm_backward_kernel(Tensor& grad_x, Tensor& grad_w, Tensor& grad_b,
+                                const Tensor& grad, const Tensor& self,
+                                const Tensor& mean, const Tensor& variance,
+                                const Tensor& weight, double eps) {
+  with_compute_type("batch_norm", grad_x.dtype(), [&]<class T>(TypeTag<T>) {
+    const Planes shape(self);
+    const Rows<T> g_in(grad), x_in(self), mean_in(mean), variance_in(variance);
+    const auto w_in = optional_rows<T>(weight);
+    const RowsOut<T> x_to(grad_x), w_to(grad_w), b_to(grad_b);
+    const int64_t channels = shape.channels;
+    Numbers<double> sums(size_t(2 * channels));
+    double *sum = sums.data(), *dot = sum + channels;
+    const T* means = mean_in.data();
+    gradient_sums(shape, g_in.data(), x_in.data(), means, sum, dot);
+    // dx = g * a + x * b + c
+    Numbers<T> factors(size_t(3 * channels));
+    T *a = factors.data(), *b = a + channels, *c = b + channels;
+    const double n = double(shape.each());
+    for (int64_t i = 0; i < channels; ++i) {
+      const double s = 1 / std::sqrt(double(variance_in.data()[i]) + eps);
+      const double outer = (w_in ? double(w_in->data()[i]) : 1.0) * s;
+      w_to.data()[i] = T(n ? dot[i] * s : 0.0);  // there is no variance of nothing
+      b_to.data()[i] = T(sum[i]);
+      a[i] = T(outer);
+      b[i] = T(-outer * s * s * dot[i] / n);
+      c[i] = T(-outer * sum[i] / n);
+    }
+    const auto of = [&](const T* numbers) {
+      return spread_out<T>(shape, [=](int64_t i) { return numbers[i]; });
+    };
+    const auto as = of(a), bs = of(b), cs = of(c), ms = of(means);
+    const T *g = g_in.data(), *x = x_in.data();
+    T* dx = x_to.data();
+    for_planes(shape, [&, columns = shape.side_by_side()](int64_t at, int64_t count,
+                                                          int64_t channel) {
+      const T *u = g + at, *v = x + at;
+      T* y = dx + at;
+      if (columns) {
+        const T *p = as.data(), *q = bs.data(), *r = cs.data(), *m = ms.data();
+        for (int64_t i = 0; i < count; ++i) {
+          y[i] = u[i] * p[i] + (v[i] - m[i]) * q[i] + r[i];
+        }
+      } else {
+        const T p = as[size_t(channel)], q = bs[size_t(channel)], r = cs[size_t(channel)],
+                m = ms[size_t(channel)];
+        for (int64_t i = 0; i < count; ++i) y[i] = u[i] * p + (v[i] - m) * q + r;
+      }
+    });
+  });
+}
+
+PKG_LIBRARY_IMPL(pkg, CPU, m) {
+  m.impl("_channel_affine", channel_affine_kernel);
+  m.impl("_channel_sums", channel_sums_kernel);
+  m.impl("_batch_norm", batch_norm_kernel);
+  m.impl("_batch_norm_backward", batch_norm_backward_kernel);
+}
+
+}  // namespace
+}  // namespace pkg

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernels/cpu/reduce/spread.cc: the variance over dimensions.
+#include "kernels/cpu/reduce/spread.h"
+
+#include "dispatcher/library.h"
+#include "kernels/cpu/reduce/numbers.h"
+
+namespace pkg {
+
+Fold spread_fold(DType dtype) {
+  return dtype == DType::Float64 ? SpreadLoops<double>::fold() : SpreadLoops<float>::fold();
+}
+
+namespace {
+
+void var_kernel(Tensor& out, const Tensor& self, const Dims& dim, double freedom, bool) {
+  const Fold fold = spread_fold(self.dtype());
+  run_fold(self, dim, fold, {&out}, [&](const void* states, void* const* to, int64_t n) {
+    auto* from = static_cast<const SpreadState*>(states);
+    const int64_t size = itemsize(out.dtype());
+    for (int64_t i = 0; i < n; ++i) {
+      const double variance = from[i].squares / freedom;
+      write_numbers(&variance, static_cast<char*>(to[0]) + i * size, out.dtype(), 1);
+    }
+  });
+}
+
+PKG_LIBRARY_IMPL(pkg, CPU, m) { m.impl("_var", var_kernel); }
+
+}  // namespace
+}  // namespace pkg

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernels/cpu/reduce/spread.h: mean and sum of squared distances from it, in one walk: each
+// block in two passes over the cache, blocks joined as Chan, Golub and LeVeque (1983) do.
+#pragma once
+
+#include "kernels/cpu/reduce/fold_loops.h"
+
+namespace pkg {
+
+struct SpreadState {
+  double count, mean, squares;
+};
+
+template <class T>
+struct SpreadLoops {
+  using State = SpreadState;
+  static constexpr int64_t kRun = 1024, kDepth = 32, kWide = 1024, kNarrow = 64;
+
+  static void absorb(State& state, const State& part) {
+    if (state.count == 0) {
+      state = part;
+    } else if (part.count > 0) {
+      const double total = state.count + part.count, apart = part.mean - state.mean;
+      state.squares += part.squares + apart * apart * (state.count * part.count / total);
+      state.mean += apart * (part.count / total);
+      state.count = total;
+    }
+  }
+  static void start(void* states, int64_t n) {
+    std::fill_n(static_cast<State*>(states), n, State{0, 0, 0});
+  }
+  static void merge(void* states, const void* later, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) {
+      absorb(static_cast<State*>(states)[i], static_cast<const State*>(later)[i]);
+    }
+  }
+
+  static void rows(const Block& block, void* to) {
+    auto* states = static_cast<State*>(to);
+    auto* x = static_cast<const T*>(block.x);
+    with_isa([=, b = block] {
+      for (int64_t i = 0; i < b.rows; ++i) {
+        for (int64_t at = 0; at < b.n; at += kRun) {
+          const T* run = x + i * b.stride + at;
+          const int64_t n = std::min(kRun, b.n - at);
+          const double mean =
+              sum_of<double>(n, [=](int64_t k) { return double(run[k]); }) / double(n);
+          const double squares = sum_of<double>(n, [=](int64_t k) {
+            const double apart = double(run[k]) - mean;
+            return apart * apart;
+          });
+          absorb(states[i], {double(n), mean, squares});
+        }
+      }
+    });
+  }
+
+  static void columns(const Block& block, void* to) {
+    auto* states = static_cast<State*>(to);
+    with_isa([=, b = block]() mutable {
+      // See FoldLoops::columns.
+      if (b.stride == b.n && b.n < kNarrow) {
+        const int64_t copies = std::min(b.rows, kWide / 2 / b.n);
+        const int64_t rows = b.rows / copies;
+        if (copies > 1) {
+          strip(b, rows, b.n * copies, states);
+          b.x = static_cast<const T*>(b.x) + rows * copies * b.n;
+          b.rows -= rows * copies;
+        }
+      }
+      if (b.rows) strip(b, b.rows, b.n, states);
+    });
+  }
+
+  static constexpr Fold fold() {
+    return {dtype_of<T>, int64_t(sizeof(State)), start, rows, columns, merge};
+  }
+
+ private:
+  static void strip(const Block& b, int64_t rows, int64_t wide, State* states) {
+    double mean[kWide], squares[kWide];
+    const int64_t step = wide == b.n ? b.stride : wide;
+    auto* x = static_cast<const T*>(b.x);
+    for (int64_t row = 0; row < rows; row += kDepth) {
+      const int64_t depth = std::min(kDepth, rows - row);
+      for (int64_t j = 0; j < wide; ++j) mean[j] = squares[j] = 0;
+      for (int64_t r = row; r < row + depth; ++r) {
+        const T* at = x + r * step;
+        for (int64_t j = 0; j < wide; ++j) mean[j] += double(at[j]);
+      }
+      for (int64_t j = 0; j < wide; ++j) mean[j] /= double(depth);
+      for (int64_t r = row; r < row + depth; ++r) {
+        const T* at = x + r * step;
+        for (int64_t j = 0; j < wide; ++j) {
+          const double apart = double(at[j]) - mean[j];
+          squares[j] += apart * apart;
+        }
+      }
+      for (int64_t at = 0; at < wide; at += b.n) {
+        for (int64_t j = 0; j < b.n; ++j) {
+          absorb(states[j], {double(depth), mean[at + j], squares[at + j]});
+        }
+      }
+    }
+  }
+};
+
+/// The fold for elements of this floating dtype.
+Fold spread_fold(DType dtype);
+
+}  // namespace pkg
