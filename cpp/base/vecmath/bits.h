@@ -48,14 +48,22 @@ constexpr T of(float for_float, double for_double) {
   else return for_double;
 }
 
-/// c0 + c1 x + c2 x^2 + ..., by Horner.
+/// c0 + c1 x + c2 x^2 + ..., by Horner over pairs: half as long a chain.
 template <class T>
-inline T poly(T, double c) {
+inline T pairs(T, T, double c) {
   return T(c);
 }
+template <class T>
+inline T pairs(T x, T, double c, double d) {
+  return T(c) + x * T(d);
+}
 template <class T, class... More>
-inline T poly(T x, double c, More... more) {
-  return T(c) + x * poly(x, more...);
+inline T pairs(T x, T square, double c, double d, More... more) {
+  return (T(c) + x * T(d)) + square * pairs(x, square, more...);
+}
+template <class T, class... C>
+inline T poly(T x, C... c) {
+  return pairs(x, x * x, c...);
 }
 
 /// 2^n for n in the normal range.

@@ -115,12 +115,12 @@ inline T log_base(T x, T scale_high, T scale_low, T step_high, T step_low) {
 
 }  // namespace detail
 
-/// Within 1 ulp.
+/// Within 2 ulp.
 template <class T>
 inline T exp(T x) {
   return detail::exp_scaled(limited(x, detail::kExpLow<T>, detail::kExpHigh<T>), 0);
 }
-/// 2^x, within 1 ulp.
+/// 2^x, within 2 ulp.
 template <class T>
 inline T exp2(T x) {
   x = limited(x, of<T>(-151.0f, -1076.0), of<T>(129.0f, 1025.0));
@@ -128,7 +128,7 @@ inline T exp2(T x) {
   const T r = (x - n.value) * T(0.69314718055994530942);
   return scaled(T(1) + (r + detail::exp_tail(r)), n.integer());
 }
-/// e^x - 1, within 1 ulp.
+/// e^x - 1, within 2 ulp.
 template <class T>
 inline T expm1(T x) {
   const detail::ExpParts<T> parts(limited(x, of<T>(-20.0f, -40.0), detail::kExpHigh<T>));

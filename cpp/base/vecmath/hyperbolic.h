@@ -60,7 +60,7 @@ inline T log1p_or_double(T x, T a, T huge) {
 }
 }  // namespace detail
 
-/// Within 3 ulp.
+/// The inverse functions: within 3 ulp.
 template <class T>
 inline T asinh(T x) {
   const T a = std::abs(x), square = a * a;

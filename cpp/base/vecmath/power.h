@@ -11,10 +11,14 @@ namespace pkg::vec {
 
 namespace detail {
 
-/// y log2(x) = high + low, for x > 0.
+/// y log2(x) = high + low, for x >= 0; NaN where that is 0 times infinity.
 struct PowerParts {
   double high, low;
 };
+inline double with_ends(double x, double log) {
+  log = x == 0.0 ? -kInf<double> : log;
+  return x == kInf<double> ? x : log;
+}
 inline PowerParts power_parts(float x, float y) {
   const LogParts<float> parts(x);
   const double f = parts.f, s = f / (2.0 + f), z = s * s;
@@ -22,7 +26,7 @@ inline PowerParts power_parts(float x, float y) {
                            0.28571979684278511906, 0.22180980009249705255,
                            0.19521623227446461106);
   const double log = double(parts.n) + (2.0 * s + s * z * tail) * 1.4426950408889634074;
-  return {limited(double(y) * log, -200.0, 200.0), 0.0};
+  return {limited(double(y) * with_ends(x, log), -200.0, 200.0), 0.0};
 }
 inline PowerParts power_parts(double x, double y) {
   // ln(1 + f) = 2 s + s z (2/3 + ...), s = f / (2 + f), z = s^2: all but the last terms as
@@ -54,7 +58,8 @@ inline PowerParts power_parts(double x, double y) {
       ln_top * scale_low + ((ln - ln_top) + ln_low) * 1.4426950408889634074;
   const double log = parts.n + part, log_top = top(log);
   const double log_low = (((parts.n - log) + part) + part_low) + (log - log_top);
-  const double y_top = top(y), product = y_top * log_top, rough = y * log;
+  const double y_top = top(y), product = y_top * log_top;
+  const double rough = y * with_ends(x, log);
   const double low = y_top * log_low + (y - y_top) * (log_top + log_low);
   const bool far = std::abs(rough) > 1100.0;  // also where a part of y is not finite
   const double limit = std::copysign(1100.0, rough);
@@ -86,16 +91,14 @@ inline T pow(T x, T y) {
     result = scaled(1.0 + (r + detail::exp_tail(r)), n.integer());
   }
   // Choices between numbers, not of truths: those of float and of double do not mix.
-  const T end = (a > T(1) ? y : -y) > T(0) ? kInf<T> : T(0);
-  result = a == T(0) || a == kInf<T> || size == kInf<T> ? end : result;
   result = a == T(1) ? T(1) : result;
   const T whole = detail::nearest_integer(size), half = T(0.5) * size;
   const T even = detail::nearest_integer(half) == half ? T(1) : T(-1);
   const T real = a < kInf<T> ? kNan<T> : result;  // (-x)^0.5, but for infinite x
   const T of_negative = whole == size ? result * even : x < T(0) ? real : result;
   result = std::copysign(T(1), x) < T(0) ? of_negative : result;
-  result = x != x ? x : y != y ? y : result;
-  return y == T(0) ? T(1) : x == T(1) ? T(1) : result;
+  result = x != x ? x : result;
+  return y == T(0) ? T(1) : result;
 }
 
 /// sqrt(x^2 + y^2) without overflow, within 1 ulp.
