@@ -52,9 +52,11 @@ double number_of(const Tensor& tensor) {  // item() would wait: for itself, in p
 }
 void power_kernel(Tensor& out, const Tensor& a, const Tensor& b) {
   const DType dtype = result_type(a, b);
-  const double number = b.ndim() == 0 ? number_of(b) : 0;
+  const double number = b.ndim() == 0 ? number_of(b) : vec::kNan<double>;
   const auto run = [&](auto f) { run_unary(out, a, dtype, kNumberType, f); };
   const auto run_floating = [&](auto f) { run_unary(out, a, dtype, kFloatType, f); };
+  if (number == 0) return run([](auto x) { return decltype(x)(1); });
+  if (number == 1) return run([](auto x) { return x; });
   if (number == 2) {
     return run([](auto x) -> decltype(x) { return decltype(x)(wraps(x) * wraps(x)); });
   }
