@@ -118,6 +118,9 @@ def multinomial(
         raise RuntimeError(
             f"[multinomial] expected num_samples > 0, got {num_samples}."
         )
+    if replacement:
+        drawn: Tensor = ops._choices(input.detach(), num_samples)
+        return drawn
     weights = input.detach().to("float64")
     total = weights.sum(-1, keepdim=True)
     if not bool(((weights >= 0).all(-1, keepdim=True) & (total > 0)).all()) or not bool(
@@ -126,9 +129,6 @@ def multinomial(
         raise RuntimeError(
             "[multinomial] expected finite weights of 0 or more, not all 0 in a row."
         )
-    if replacement:
-        rows = [_draw(row, num_samples) for row in weights.reshape(-1, input.shape[-1])]
-        return ops.stack(rows).reshape(*input.shape[:-1], num_samples)
     available = int((weights > 0).sum(-1).min())
     if num_samples > available:
         raise RuntimeError(
@@ -140,13 +140,6 @@ def multinomial(
     arrivals = arrivals.masked_fill(weights == 0, float("inf"))
     indices: Tensor = arrivals.topk(num_samples, dim=-1, largest=False).indices
     return indices
-
-
-def _draw(weights: Tensor, count: int) -> Tensor:
-    ends = weights.cumsum(0)
-    # Times the last end, not the sum, which may be rounded another way.
-    places = ops.rand(count, dtype="float64") * ends[-1]
-    return ops.searchsorted(ends, places, right=True)
 
 
 def _check_dim(op: str, input: Tensor, dim: Any) -> None:

@@ -11,7 +11,8 @@ from typing import Any
 
 #: Ops whose numbers are drawn, or not set at all: only shape and dtype are compared.
 RANDOM = re.compile(
-    r"_?(rand|normal|uniform|dropout|bernoulli|integers|permutation|empty|new_empty)"
+    r"_?(rand|normal|uniform|dropout|bernoulli|integers|permutation|choices|empty"
+    r"|new_empty)"
 )
 RANDOM_EXCEPT = ("normalize",)
 

@@ -24,7 +24,7 @@ NEEDS_VALUES = (
     "out of range", "out of bounds", "division by zero", "num_classes", "non-negative",
     "negative", "loss", "must be", "without overflow", "increas",
     "should be between", "more than one element", "not compatible", "expected places",
-    "0 <= p <= 1 for every element",
+    "0 <= p <= 1 for every element", "not all 0 in a row",
 )  # fmt: skip
 
 

@@ -193,6 +193,18 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       })
       .non_differentiable()
       .in_program_order();
+  m.def("_choices(Tensor self, int count) -> Tensor")
+      .doc("`count` indices of each row, drawn again and again with the chances it gives.")
+      .dtypes(kFloatDTypes)
+      .shape([](const Tensor& self, int64_t count) {
+        PKG_CHECK(self.ndim() > 0 && self.sizes().back() > 0 && count >= 0, RuntimeError,
+                  "[multinomial] expected finite weights of 0 or more, not all 0 in a row.");
+        Shape sizes = self.sizes();
+        sizes.back() = count;
+        return Spec{sizes, DType::Int64, self.device()};
+      })
+      .non_differentiable()
+      .in_program_order();
   m.def("dropout(Tensor input, float p=0.5, bool train=True) -> Tensor")
       .doc("Zero with probability p, the rest scaled by 1 / (1 - p); itself unless train.")
       .composite(dropout);

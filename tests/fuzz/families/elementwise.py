@@ -117,6 +117,13 @@ def _floating(c: Chooser, s: Schema) -> Given:
     return given
 
 
+@family("_choices")
+def _choices(c: Chooser, s: Schema) -> Given:
+    shape = tuple(max(n, 1) for n in c.shape(1))
+    weights = c.tensor(shape, c.floating(), "positive")
+    return {"self": weights, "count": c.one(0, 1, 5, 40)}
+
+
 @family("_dropout bernoulli _integers _permutation")
 def _random(c: Chooser, s: Schema) -> Given:
     kind = "int64" if s.base == "_permutation" else c.floating()

@@ -19,7 +19,7 @@
 namespace pkg {
 namespace {
 
-constexpr int64_t kInCache = 1 << 13;  // numbers of a bucket
+constexpr int64_t kInCache = 1 << 16;  // numbers of a bucket
 constexpr int64_t kChunk = 1 << 16;    // numbers that draw their buckets together
 constexpr int kMostBits = 10;
 
