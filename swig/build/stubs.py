@@ -104,6 +104,7 @@ _bool = bool  # the module's own `bool` is a dtype
 SUBCLASSABLE = 1 << 10  # Py_TPFLAGS_BASETYPE
 # Of every class these are the language's.
 LANGUAGE = {"__doc__", "__module__", "__new__", "__weakref__", "__dict__", "__init__"}
+LANGUAGE |= {"__slotnames__"}  # which pickling adds
 LANGUAGE |= {"__text_signature__", "__vectorcalloffset__", "__weaklistoffset__"}
 LANGUAGE |= {"__reduce__", "__getattribute__", "__hash__", "__repr__", "__str__"}
 

@@ -90,7 +90,7 @@ def test_info_names_version_build_machine_and_kernels():
     assert facts["C++11 ABI"] == str(bool(pkg.__cxx11_abi_flag__))
     assert facts["instruction set"] in ("baseline", "v3", "v4")
     assert int(facts["threads"]) >= 1
-    assert facts["BLAS"].startswith("OpenBLAS")
+    assert facts["BLAS"].startswith(("OpenBLAS", "none needed"))
     for key in ("CPU", "Meta", "Autograd"):
         assert int(facts[f"overloads with {key}"]) > 50
 

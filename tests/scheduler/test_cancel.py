@@ -199,7 +199,7 @@ SETUP = """
 OPERANDS = """
     normal = pkg.randn(20_000_000)
     square = pkg.ones(7000, 7000)
-    ints = pkg.ones(2000, 2000, dtype=pkg.int64)
+    ints = pkg.ones(5000, 5000, dtype=pkg.int64)
     images, weight = pkg.ones(64, 64, 112, 112), pkg.ones(128, 64, 3, 3)
     leaf = weight.detach().requires_grad_()
     few = images[:8]
@@ -232,7 +232,7 @@ def test_a_random_fill_that_ctrl_c_ends_leaves_numbers():
     code = f"""{SETUP}
     kept = pkg.zeros(100_000_000)
     part, rest = kept[:99_000_000], kept[99_000_000:]
-    signal.setitimer(signal.ITIMER_REAL, 0.1)
+    signal.setitimer(signal.ITIMER_REAL, 0.02)
     try:
         part.normal_()
     except KeyboardInterrupt:

@@ -125,8 +125,14 @@ def _steps(c: Chooser, s: Schema) -> Given:
 
 
 @family("_relu_backward _sigmoid_backward _tanh_backward _silu_backward _gelu_backward "
-        "_gelu_tanh_backward _softmax_backward")  # fmt: skip
+        "_gelu_tanh_backward _softmax_backward _mish_backward _logsigmoid_backward "
+        "_prelu_weight_backward _hardsigmoid_backward _hardswish_backward "
+        "_elu_backward _softplus_backward _hardtanh_backward _leaky_relu_backward "
+        "_threshold_backward")  # fmt: skip
 def _backwards(c: Chooser, s: Schema) -> Given:
     shape, kind = c.shape(), c.floating()
-    pair: dict[str, Data] = {p.name: c.tensor(shape, kind) for p in s.params[:2]}
-    return {**pair}
+    given: Given = {p.name: c.tensor(shape, kind) for p in s.params[:2]}
+    for param in s.params[2:]:
+        if param.type == "Scalar":
+            given[param.name] = c.one(0.5, 1, 2.0, 20)
+    return given
