@@ -6,6 +6,7 @@
 
 #include "autograd/reading.h"
 #include "autograd/views.h"
+#include "dispatcher/checks.h"
 #include "dispatcher/dispatcher.h"
 #include "ops/op.h"
 #include "ops/functions.h"

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "autograd/leaf.h"
+#include "dispatcher/checks.h"
 #include "dispatcher/dispatcher.h"
 #include "ops/functions.h"
 #include "tensor/layout.h"

@@ -4,6 +4,28 @@
 
 namespace pkg {
 
+Error::~Error() = default;
+
+void Error::append(const std::string& text) { message_ += text; }
+
+#define PKG_ERROR(Name)    \
+  Name::~Name() = default; \
+  template void detail::raise_text<Name>(std::initializer_list<TextPart>)
+PKG_ERROR(ValueError);
+PKG_ERROR(TypeError);
+PKG_ERROR(IndexError);
+PKG_ERROR(KeyError);
+PKG_ERROR(LookupError);
+PKG_ERROR(RuntimeError);
+PKG_ERROR(NotImplementedError);
+PKG_ERROR(OverflowError);
+PKG_ERROR(BufferError);
+PKG_ERROR(ImportError);
+PKG_ERROR(OutOfMemoryError);
+PKG_ERROR(CancelledError);
+PKG_ERROR(InternalError);
+#undef PKG_ERROR
+
 void Error::rename(const std::string& op) {
   if (settled_) return;
   // Python's class for it, which ours lack, may stand before.

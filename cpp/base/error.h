@@ -7,21 +7,28 @@
 #pragma once
 
 #include <exception>
-#include <sstream>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "base/text.h"
+
 namespace pkg {
 
+// Exceptions have one type in the process, whatever the flags of who throws or catches.
+#define PKG_EXCEPTION [[gnu::visibility("default")]]
+
 /// Root of all errors thrown on purpose.
-class Error : public std::exception {
+class PKG_EXCEPTION Error : public std::exception {
  public:
   explicit Error(std::string message) : message_(std::move(message)) {}
+  Error(const Error&) = default;
+  ~Error() override;  // in error.cc, as those below: not in every file that throws one
   const char* what() const noexcept override { return message_.c_str(); }
   const std::string& message() const noexcept { return message_; }
   /// Says more about where it happened, on its way to the caller.
-  virtual void append(const std::string& text) { message_ += text; }
+  virtual void append(const std::string& text);
   /// Puts this op's name in the place of "[op]": a formula may serve several ops.
   void rename(const std::string& op);
   /// The same where no op that a user knows is named yet: the text begins with "[op]"
@@ -36,11 +43,25 @@ class Error : public std::exception {
   bool settled_ = false;
 };
 
-#define PKG_DEFINE_ERROR(Name)   \
-  class Name : public Error {    \
-   public:                       \
-    using Error::Error;          \
-  }
+namespace detail {
+// Out of line and cold, so that a check costs its caller one compare and one jump.
+template <class E>
+[[noreturn, gnu::noinline, gnu::cold]] void raise_text(std::initializer_list<TextPart> parts) {
+  throw E(join(parts));
+}
+}  // namespace detail
+
+#define PKG_DEFINE_ERROR(Name)                                              \
+  class PKG_EXCEPTION Name : public Error {                                 \
+   public:                                                                  \
+    using Error::Error;                                                     \
+    Name(const Name&) = default;                                            \
+    ~Name() override;                                                       \
+  };                                                                        \
+  namespace detail {                                                        \
+  extern template void raise_text<Name>(std::initializer_list<TextPart>);   \
+  }                                                                         \
+  static_assert(true)
 
 PKG_DEFINE_ERROR(ValueError);
 PKG_DEFINE_ERROR(TypeError);
@@ -60,15 +81,6 @@ PKG_DEFINE_ERROR(InternalError);
 
 #undef PKG_DEFINE_ERROR
 
-/// Joins the parts as text: str("got ", 3) == "got 3".
-template <class... Parts>
-std::string str(const Parts&... parts) {
-  std::ostringstream out;
-  out << std::boolalpha;
-  (out << ... << parts);
-  return out.str();
-}
-
 /// The one text for an argument of the wrong type:
 /// "[scale] expected a number for 'factor', got str".
 std::string wrong_argument(std::string_view function, std::string_view parameter,
@@ -76,10 +88,9 @@ std::string wrong_argument(std::string_view function, std::string_view parameter
 
 namespace detail {
 
-// Out of line and cold, so that a check costs its caller one compare and one jump.
 template <class E, class... Parts>
-[[noreturn, gnu::noinline, gnu::cold]] void raise(const Parts&... parts) {
-  throw E(str(parts...));
+[[noreturn]] void raise(const Parts&... parts) {
+  raise_text<E>({parts...});
 }
 
 [[noreturn]] void assert_failed(const char* condition, const char* file, int line);
@@ -88,10 +99,10 @@ template <class E, class... Parts>
 }  // namespace pkg
 
 /// Throws `pkg::ErrorClass` with the joined message unless `condition` holds.
-#define PKG_CHECK(condition, ErrorClass, ...)                 \
-  do {                                                        \
-    if (__builtin_expect(!(condition), 0))                    \
-      ::pkg::detail::raise<::pkg::ErrorClass>(__VA_ARGS__);   \
+#define PKG_CHECK(condition, ErrorClass, ...)                       \
+  do {                                                              \
+    if (__builtin_expect(!(condition), 0))                          \
+      ::pkg::detail::raise_text<::pkg::ErrorClass>({__VA_ARGS__});  \
   } while (0)
 
 /// Throws InternalError unless `condition` holds: the fault is in this library.

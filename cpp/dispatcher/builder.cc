@@ -10,9 +10,40 @@ OpBuilder& OpBuilder::kernel(DispatchKey key, Kernel kernel) {
   return *this;
 }
 
-OpBuilder& OpBuilder::add(DispatchKey key, Kernel made, MemoryOrder order) {
+OpBuilder& OpBuilder::doc(const char* text) {
+  op_.doc = text;
+  return *this;
+}
+
+OpBuilder& OpBuilder::of_kind(OpKind kind) {
+  op_.kind = kind;
+  Kernel none;
+  none.fallthrough = true;
+  if (kind == OpKind::Composite) kernel(DispatchKey::Autograd, none);
+  return kernel(DispatchKey::Async, none);
+}
+
+OpBuilder& OpBuilder::add_rule(const detail::Signature& given, const std::type_info& args,
+                               void* rule, void (*boxed)(void*, const Value*, Spec*)) {
+  detail::check_signature(op_, ".shape", origin_.where, given, true);
+  op_.kind = OpKind::Structured;
+  op_.shape = rule;
+  op_.shape_boxed = boxed;
+  op_.signature = &args;
+  Kernel meta;
+  meta.boxed = &detail::run_structured;
+  return kernel(DispatchKey::Meta, meta);
+}
+
+// Chooses the entry by the order.
+OpBuilder& OpBuilder::add_kernel(const char* stage, const detail::Signature& given,
+                                 const std::type_info* args, DispatchKey key,
+                                 const Kernel& function, MemoryOrder order) {
+  const bool as_rule = !args || (op_.signature && *op_.signature == *args);
+  detail::check_signature(op_, stage, origin_.where, given, as_rule);
   const bool rows = order == kRowMajor || (order == MemoryOrder::Default && origin_.outside);
-  if (!rows || key != DispatchKey::CPU) return kernel(key, made);
+  if (!rows || key != DispatchKey::CPU) return kernel(key, function);
+  Kernel made = function;
   made.strided = made.converts = false;
   made.unboxed = nullptr;
   made.rows = made.boxed;
@@ -89,5 +120,14 @@ OpBuilder& OpBuilder::in_place() {
   }
   return *this;
 }
+
+#define PKG_COMPILED_HERE(R, ...)                                                    \
+  template OpBuilder& OpBuilder::add_rule<Spec, __VA_ARGS__>(Spec (*)(__VA_ARGS__)); \
+  template OpBuilder& OpBuilder::add_kernel<R, __VA_ARGS__>(                         \
+      const char*, DispatchKey, R (*)(__VA_ARGS__), MemoryOrder);                    \
+  template OpBuilder& OpBuilder::add_kernel<void, R&, __VA_ARGS__>(                  \
+      const char*, DispatchKey, void (*)(R&, __VA_ARGS__), MemoryOrder);
+PKG_USUAL_SIGNATURES(PKG_COMPILED_HERE)
+#undef PKG_COMPILED_HERE
 
 }  // namespace pkg

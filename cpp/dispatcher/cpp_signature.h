@@ -12,7 +12,7 @@
 namespace pkg::detail {
 
 template <class R, class... A>
-struct Adapter;  // dispatcher/typed.h
+struct Adapter;  // dispatcher/adapter.h
 
 // What a C++ type stands for in schemas, and how it is written.
 template <class T>
@@ -110,14 +110,6 @@ concept PlainFunction = requires(F f) { +f; } &&
                         std::is_pointer_v<decltype(+std::declval<F>())> &&
                         std::is_function_v<std::remove_pointer_t<decltype(+std::declval<F>())>>;
 
-template <class F>
-struct FunctionTraits : FunctionTraits<decltype(+std::declval<F>())> {};
-template <class R, class... A>
-struct FunctionTraits<R (*)(A...)> {
-  using Return = R;
-  using Args = std::tuple<A...>;
-};
-
 // Splits void(Tensor&, Tensor&, A...) into its result count and A...
 template <int N, class... A>
 struct StripOutputs {
@@ -126,11 +118,6 @@ struct StripOutputs {
 };
 template <int N, class... A>
 struct StripOutputs<N, Tensor&, A...> : StripOutputs<N + 1, A...> {};
-template <class Args>
-struct ComputeTraits;
-template <class... A>
-struct ComputeTraits<std::tuple<A...>> : StripOutputs<0, A...> {};
-
 template <int N>
 struct ResultsOf;
 template <>
@@ -195,9 +182,9 @@ constexpr bool check_return() {
                 "the result, Tensor& out");
   return ok;
 }
-template <class Args>
+template <class Stripped>
 constexpr bool check_outputs() {
-  constexpr int count = ComputeTraits<Args>::count;
+  constexpr int count = Stripped::count;
   static_assert(count >= 1 && count <= 3,
                 "a kernel that returns nothing writes one to three results, which come "
                 "first: void(Tensor& out, const Tensor& self, ...)");

@@ -14,9 +14,9 @@
 
 #include <string_view>
 
+#include "dispatcher/adapter.h"
 #include "dispatcher/derivative.h"
 #include "dispatcher/row_major.h"
-#include "dispatcher/typed.h"
 
 namespace pkg {
 
@@ -38,10 +38,7 @@ class OpBuilder {
  public:
   explicit OpBuilder(Operator& op, Origin origin = {}) : op_(op), origin_(origin) {}
 
-  OpBuilder& doc(const char* text) {
-    op_.doc = text;
-    return *this;
-  }
+  OpBuilder& doc(const char* text);
   /// The dtypes that the op takes: of its tensor arguments together, which is their
   /// common dtype.  Others are an error that comes before anything else happens.
   OpBuilder& dtypes(DTypeSet common);
@@ -50,26 +47,7 @@ class OpBuilder {
   /// The shape rule `Spec(Args...)` (or array<Spec, N>); makes the op structured.
   template <class F>
   OpBuilder& shape(F rule) {
-    if constexpr (detail::check_function<F>()) {
-      using T = detail::FunctionTraits<F>;
-      using S = typename T::Return;
-      if constexpr (detail::check_parameters<typename T::Args>() &&
-                    detail::check_return<S, true>()) {
-        using P = detail::Parameters<typename T::Args>;
-        constexpr int n = detail::ReturnType<S>::count;
-        using R = typename detail::ResultsOf<n>::type;
-        using A = typename P::template AdapterFor<R>;
-        check(".shape", {P::types(), detail::ReturnType<S>::name, n, false}, true);
-        op_.kind = OpKind::Structured;
-        op_.shape = reinterpret_cast<void*>(+rule);
-        op_.shape_boxed = &A::shape_boxed;
-        op_.signature = &typeid(typename T::Args);
-        Kernel meta;
-        meta.boxed = &A::template boxed<&A::meta>;
-        meta.unboxed = reinterpret_cast<void*>(&A::meta);
-        return kernel(DispatchKey::Meta, meta);
-      }
-    }
+    if constexpr (detail::check_function<F>()) return add_rule(+rule);
     return *this;
   }
   /// A kernel: `void(Tensor& out, Args...)` beside a shape rule, else `R(Args...)`.
@@ -84,18 +62,15 @@ class OpBuilder {
   /// Written with other ops: gradients, scheduling and devices come from those.
   template <class F>
   OpBuilder& composite(F function) {
-    set_kind(OpKind::Composite);
-    skip(DispatchKey::Autograd);
-    skip(DispatchKey::Async);
-    return add(".composite", DispatchKey::CPU, function, kStrided)
+    return of_kind(OpKind::Composite)
+        .add(".composite", DispatchKey::CPU, function, kStrided)
         .add(".composite", DispatchKey::Meta, function, kStrided);
   }
   /// Shares the input's storage; touches shape and strides only.
   template <class F>
   OpBuilder& view(F function) {
-    set_kind(OpKind::View);
-    skip(DispatchKey::Async);
-    return add(".view", DispatchKey::CPU, function, kStrided)
+    return of_kind(OpKind::View)
+        .add(".view", DispatchKey::CPU, function, kStrided)
         .add(".view", DispatchKey::Meta, function, kStrided);
   }
   /// The gradient of one argument: a function of the gradient of the result and of what
@@ -172,56 +147,83 @@ class OpBuilder {
  private:
   template <class F>
   OpBuilder& add(const char* stage, DispatchKey key, F function, MemoryOrder order) {
-    if constexpr (detail::check_function<F>()) {
-      using T = detail::FunctionTraits<F>;
-      Kernel made;
-      made.function = reinterpret_cast<void*>(+function);
-      if constexpr (std::is_void_v<typename T::Return>) {
-        using C = detail::ComputeTraits<typename T::Args>;
-        using Args = typename C::Args;
-        if constexpr (detail::check_outputs<typename T::Args>() &&
-                      detail::check_parameters<Args>()) {
-          using P = detail::Parameters<Args>;
-          using A = typename P::template AdapterFor<typename detail::ResultsOf<C::count>::type>;
-          check(stage, {P::types(), "void", C::count, false},
-                op_.signature && *op_.signature == typeid(Args));
-          made.boxed = &A::template boxed<&A::structured>;
-          made.unboxed = reinterpret_cast<void*>(&A::structured);
-          made.compute = &A::compute;
-          return add(key, made, order);
-        }
-      } else if constexpr (detail::check_parameters<typename T::Args>() &&
-                           detail::check_return<typename T::Return, false>()) {
-        using R = detail::ReturnType<typename T::Return>;
-        using P = detail::Parameters<typename T::Args>;
-        using A = typename P::template AdapterFor<typename T::Return>;
-        check(stage, {P::types(), R::name, R::count, R::list}, true);
-        made.boxed = &A::template boxed<&A::plain>;
-        made.unboxed = reinterpret_cast<void*>(&A::plain);
-        return add(key, made, order);
-      }
-    }
+    if constexpr (detail::check_function<F>()) return add_kernel(stage, key, +function, order);
     return *this;
   }
-  // Chooses the entry by the order.
-  OpBuilder& add(DispatchKey key, Kernel kernel, MemoryOrder order);
+  // For each signature, not for each function.
+  template <class S, class... A>
+  OpBuilder& add_rule(S (*rule)(A...));
+  template <class R, class... A>
+  OpBuilder& add_kernel(const char* stage, DispatchKey key, R (*function)(A...),
+                        MemoryOrder order);
+  // The same, typed no more.
+  OpBuilder& add_rule(const detail::Signature& given, const std::type_info& args, void* rule,
+                      void (*boxed)(void*, const Value*, Spec*));
+  OpBuilder& add_kernel(const char* stage, const detail::Signature& given,
+                        const std::type_info* args, DispatchKey key, const Kernel& made,
+                        MemoryOrder order);
+  // Neither is scheduled; what composites call is recorded by itself.
+  OpBuilder& of_kind(OpKind kind);
   static const char* stage_of(DispatchKey key);
-  void check(const char* stage, const detail::Signature& given, bool same_as_rule) const {
-    detail::check_signature(op_, stage, origin_.where, given, same_as_rule);
-  }
   OpBuilder& derivative(std::string_view argument, std::string_view inputs,
                         const void* formula, Derivative::Evaluate evaluate,
                         std::span<const detail::CppType> types);
-  void set_kind(OpKind kind) { op_.kind = kind; }
-  void skip(DispatchKey key) {
-    Kernel none;
-    none.fallthrough = true;
-    kernel(key, none);
-  }
   Operator& op_;
   Origin origin_;
   bool order_is_said_ = false;
 };
+
+template <class S, class... A>
+OpBuilder& OpBuilder::add_rule(S (*rule)(A...)) {
+  using Args = std::tuple<A...>;
+  if constexpr (detail::check_parameters<Args>() && detail::check_return<S, true>()) {
+    constexpr int n = detail::ReturnType<S>::count;
+    using Adapter = detail::Adapter<typename detail::ResultsOf<n>::type, A...>;
+    return add_rule({detail::Parameters<Args>::types(), detail::ReturnType<S>::name, n, false},
+                    typeid(Args), reinterpret_cast<void*>(rule), &Adapter::shape_boxed);
+  }
+  return *this;
+}
+
+template <class R, class... A>
+OpBuilder& OpBuilder::add_kernel(const char* stage, DispatchKey key, R (*function)(A...),
+                                 MemoryOrder order) {
+  Kernel made;
+  made.function = reinterpret_cast<void*>(function);
+  if constexpr (std::is_void_v<R>) {
+    using C = detail::StripOutputs<0, A...>;
+    using Args = typename C::Args;
+    if constexpr (detail::check_outputs<C>() && detail::check_parameters<Args>()) {
+      using P = detail::Parameters<Args>;
+      using Adapter = typename P::template AdapterFor<typename detail::ResultsOf<C::count>::type>;
+      made.boxed = &Adapter::boxed_structured;
+      made.unboxed = reinterpret_cast<void*>(&Adapter::structured);
+      made.compute = &Adapter::compute;
+      return add_kernel(stage, {P::types(), "void", C::count, false}, &typeid(Args), key, made,
+                        order);
+    }
+  } else if constexpr (detail::check_parameters<std::tuple<A...>>() &&
+                       detail::check_return<R, false>()) {
+    using T = detail::ReturnType<R>;
+    using Adapter = detail::Adapter<R, A...>;
+    made.boxed = &Adapter::boxed_plain;
+    made.unboxed = reinterpret_cast<void*>(&Adapter::plain);
+    return add_kernel(stage,
+                      {detail::Parameters<std::tuple<A...>>::types(), T::name, T::count, T::list},
+                      nullptr, key, made, order);
+  }
+  return *this;
+}
+
+// Those of PKG_USUAL_SIGNATURES are compiled once, in builder.cc.
+#define PKG_COMPILED_ELSEWHERE(R, ...)                                                      \
+  extern template OpBuilder& OpBuilder::add_rule<Spec, __VA_ARGS__>(Spec (*)(__VA_ARGS__)); \
+  extern template OpBuilder& OpBuilder::add_kernel<R, __VA_ARGS__>(                         \
+      const char*, DispatchKey, R (*)(__VA_ARGS__), MemoryOrder);                           \
+  extern template OpBuilder& OpBuilder::add_kernel<void, R&, __VA_ARGS__>(                  \
+      const char*, DispatchKey, void (*)(R&, __VA_ARGS__), MemoryOrder);
+PKG_USUAL_SIGNATURES(PKG_COMPILED_ELSEWHERE)
+#undef PKG_COMPILED_ELSEWHERE
 
 /// The `m` of a registration block.
 class Library {
