@@ -47,12 +47,14 @@ class BuildExt(build_ext):
     user_options = [
         *build_ext.user_options,
         ("core-only", None, "build pkg/lib/ only: no SWIG, no Python extension"),
+        ("timings", None, "print what each folder cost in seconds of CPU"),
     ]
-    boolean_options = [*build_ext.boolean_options, "core-only"]
+    boolean_options = [*build_ext.boolean_options, "core-only", "timings"]
 
     def initialize_options(self) -> None:
         super().initialize_options()
         self.core_only = False
+        self.timings = False
         self._mapping: dict[str, str] = {}
 
     def run(self) -> None:
@@ -73,7 +75,11 @@ class BuildExt(build_ext):
                 self._build(runner)
         except BuildError as err:
             raise CompileError(str(err)) from None
-        print(f"{runner.summary()} ({time.monotonic() - began:.1f} s)")
+        if self.timings:
+            print(runner.timings())
+        cpu = sum(runner.cpu_seconds.values())
+        waited = time.monotonic() - began
+        print(f"{runner.summary()} ({cpu:.0f} s of CPU, waited {waited:.1f} s)")
 
     def _build(self, runner: Runner) -> None:
         config = Config.from_environment(ROOT)

@@ -32,6 +32,7 @@ class Step:
     inputs: list[Path] = field(default_factory=list)
     depfile: Path | None = None
     identity: str = ""  # what the command line does not show, such as a tool's version
+    environment: dict[str, str] = field(default_factory=dict)  # added to ours
 
     @property
     def record(self) -> Path:
@@ -55,6 +56,7 @@ class Runner:
         self.verbose = verbose
         self.done: dict[str, int] = {}
         self.total = 0
+        self.cpu_seconds: dict[str, float] = {}  # of the steps that ran, by label
         self._mtimes: dict[str, int] = {}
 
     def run(self, steps: list[Step]) -> None:
@@ -63,7 +65,7 @@ class Runner:
         self.total += len(steps)
         stale = [(s, why) for s in steps if (why := self.why_stale(s))]
         # The largest first: the last ones to finish are then short.
-        stale.sort(key=lambda item: -_size(item[0].inputs))
+        stale.sort(key=lambda item: -_size(item[0].inputs[:1]))
         with ThreadPoolExecutor(self.jobs) as pool:
             futures = [pool.submit(self._make, step, why) for step, why in stale]
             try:
@@ -101,25 +103,32 @@ class Runner:
         done = ", ".join(f"{verb} {n}" for verb, n in sorted(self.done.items()))
         return f"{done or 'nothing to do'} of {self.total} steps"
 
+    def timings(self) -> str:
+        """CPU seconds of the steps that ran: a table of folders, the ten dearest."""
+        folders: dict[str, list[float]] = {}
+        for label, seconds in self.cpu_seconds.items():
+            folder = "/".join(Path(label).parts[:-1][:3]) or "other"
+            folders.setdefault(folder, []).append(seconds)
+        rows = [
+            f"{name:28}{len(all_):6}{sum(all_):9.1f}"
+            for name, all_ in sorted(folders.items(), key=lambda row: -sum(row[1]))
+        ]
+        dearest = sorted(self.cpu_seconds.items(), key=lambda row: -row[1])[:10]
+        rows += ["", *(f"{label:34}{seconds:9.1f}" for label, seconds in dearest)]
+        return "\n".join([f"{'folder':28}{'steps':>6}{'CPU s':>9}", *rows])
+
     def _make(self, step: Step, why: str) -> None:
         step.output.parent.mkdir(parents=True, exist_ok=True)
         step.record.unlink(missing_ok=True)
         if self.verbose:
             print(f"  [{why}] {' '.join(step.command)}", flush=True)
         began = time.time_ns()
-        result = subprocess.run(
-            step.command,
-            cwd=self.root,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-        )
-        if result.returncode != 0:
+        status, text, self.cpu_seconds[step.label] = self._execute(step)
+        if status != 0:
             step.output.unlink(missing_ok=True)
             raise BuildError(
-                f"{step.label}: the command failed ({result.returncode})\n"
-                f"  {' '.join(step.command)}\n{result.stdout}"
+                f"{step.label}: the command failed ({status})\n"
+                f"  {' '.join(step.command)}\n{text}"
             )
         # The output is as old as the moment its inputs began to be read, so that a file
         # saved while it was compiled counts as newer.
@@ -127,9 +136,25 @@ class Runner:
         step.record.write_text(self._identity(step), encoding="utf-8")
         seconds = (time.time_ns() - began) / 1e9
         print(f"{step.verb} {step.label} ({seconds:.1f} s)", flush=True)
-        if result.stdout.strip():
-            print(result.stdout.rstrip(), flush=True)
+        if text.strip():
+            print(text.rstrip(), flush=True)
         self.done[step.verb] = self.done.get(step.verb, 0) + 1
+
+    def _execute(self, step: Step) -> tuple[int, str, float]:
+        """Exit status, output and CPU seconds of the command and what it started."""
+        with subprocess.Popen(
+            step.command,
+            cwd=self.root,
+            env={**os.environ, **step.environment},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+        ) as process:
+            text = process.stdout.read()
+            _, status, used = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+        return process.returncode, text, used.ru_utime + used.ru_stime
 
     def _identity(self, step: Step) -> str:
         tool = os.path.basename(step.command[0])

@@ -8,12 +8,13 @@ extension beside lib/, so that it can be loaded from there too.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sys
 import sysconfig
 from pathlib import Path
 
-from incremental import BuildError, Runner, Step
+from incremental import BuildError, Runner, Step, parse_depfile
 from toolchain import Config, find_swig, git_version
 
 # Without -nogil, which tells a free-threaded interpreter that no lock is needed: see
@@ -26,6 +27,20 @@ SWIG_OPTIONS = (
 GENERATED_FLAGS = ["-w"]
 # Type stubs, and the programs of this folder that ask them of the extension.
 STUBS = {"_pywrap_core.pyi": "stubs.py", "_op_types.pyi": "op_stubs.py"}
+# Headers that are read once for many files.  The core's are for the layers that may
+# include all of them (tests/house/test_house.py), so that no file compiles by chance.
+PRECOMPILED = {
+    "core": ["dispatcher/library.h"],
+    "binding": [
+        "python/py_tensor.h",
+        "dispatcher/dispatcher.h",
+        "scheduler/scheduler.h",
+    ],
+}
+# GCC's bug 105651 (of "text" + string, as -Wrestrict is) comes through where standard
+# headers are precompiled.
+PRECOMPILED_FLAGS = ["-Winvalid-pch", "-Wno-stringop-overflow", "-Wno-array-bounds"]
+PRECOMPILED_LAYERS = {"dispatcher", "ops", "kernels", "autograd", "c_api"}
 EXTENSION = f"_pywrap_core{sysconfig.get_config_var('EXT_SUFFIX')}"
 
 
@@ -43,6 +58,7 @@ class Products:
         """Brings everything up to date; file names below pkg/ to the files made."""
         core = self.folder / "lib" / "libpkg_core.so"
         cpp = [s for s in self._sources("cpp") if "tests" not in s.parts]
+        self._precompile(["core"] if core_only else list(PRECOMPILED))
         core_objects = [self._compile_core(s) for s in cpp]
         binding_objects = []
         if not core_only:
@@ -126,29 +142,79 @@ class Products:
         # Default visibility: exception classes, registries and templates' statics must
         # be one in the whole process, whichever library throws or registers.
         flags = self._build_info() if source.name == "build_info.cc" else []
-        return self._compile(source, "obj", ["-DPKG_BUILDS_CORE", *flags])
+        headers = "core" if source.parts[1] in PRECOMPILED_LAYERS else ""
+        return self._compile(source, "obj", [*self._flags("core"), *flags], headers)
 
     def _compile_binding(self, source: Path, extra: list[str] | None = None) -> Step:
-        python = sysconfig.get_path("include")
-        flags = ["-fvisibility=hidden", "-Iswig", "-isystem", python, *(extra or [])]
-        return self._compile(source, f"obj/{EXTENSION}", flags)
+        flags = [*self._flags("binding"), *(extra or [])]
+        # SWIG's output begins with definitions that headers look at.
+        headers = "" if extra else "binding"
+        return self._compile(source, f"obj/{EXTENSION}", flags, headers)
 
-    def _compile(self, source: Path, folder: str, flags: list[str]) -> Step:
+    def _flags(self, part: str) -> list[str]:
+        if part == "core":
+            return ["-DPKG_BUILDS_CORE"]
+        python = sysconfig.get_path("include")
+        return ["-fvisibility=hidden", "-Iswig", "-isystem", python]
+
+    def _compile(
+        self, source: Path, folder: str, flags: list[str], headers: str = ""
+    ) -> Step:
         label = source.name if source.is_absolute() else source.as_posix()
+        inputs = [source]
+        if headers and self.config.precompiles:
+            header = self.folder / "pch" / f"{headers}.h"
+            flags = [*flags, "-include", str(header), *PRECOMPILED_FLAGS]
+            inputs.append(header.with_suffix(".h.gch"))  # the depfile does not have it
         output = self.folder / folder / f"{label}.o"
+        return self._step("compiled", label, inputs, output, flags)
+
+    def _step(
+        self, verb: str, label: str, inputs: list[Path], output: Path, flags: list[str]
+    ) -> Step:
         depfile = output.with_suffix(".d")
         return Step(
-            verb="compiled",
+            verb=verb,
             label=label,
             command=[
                 *[*self.config.cxx, *self.config.compile_flags, *flags, "-Icpp"],
-                *["-MMD", "-MF", str(depfile), "-c", str(source), "-o", str(output)],
+                *["-MMD", "-MF", str(depfile), "-c", str(inputs[0]), "-o", str(output)],
             ],
             output=output,
-            inputs=[source],
+            inputs=inputs,
             depfile=depfile,
             identity=self.config.version,
         )
+
+    def _precompile(self, names: list[str]) -> None:
+        """Makes pch/NAME.h and what the compiler makes of it."""
+        if not self.config.precompiles:
+            return
+        steps = []
+        for name in names:
+            header = self.folder / "pch" / f"{name}.h"
+            text = "".join(f'#include "{file}"\n' for file in PRECOMPILED[name])
+            if not header.exists() or header.read_text(encoding="utf-8") != text:
+                header.parent.mkdir(parents=True, exist_ok=True)
+                header.write_text(text, encoding="utf-8")
+            output = header.with_suffix(".h.gch")
+            flags = [*self._flags(name), "-x", "c++-header"]
+            step = self._step("precompiled", f"{name}.h", [header], output, flags)
+            step.environment["CCACHE_DISABLE"] = "1"  # it is large, and soon made
+            steps.append(step)
+        self.runner.run(steps)
+        for step in steps:
+            self._write_sum(step)
+
+    def _write_sum(self, step: Step) -> None:
+        """What ccache takes in place of a precompiled header, which is never made twice
+        the same: a digest of its command and of the files that it was made from."""
+        digest = hashlib.sha256(step.record.read_bytes())
+        for name in parse_depfile(step.depfile.read_text(encoding="utf-8")):
+            digest.update((self.root / name).read_bytes())
+        path = step.output.with_name(step.output.name + ".sum")
+        if not path.exists() or path.read_text() != digest.hexdigest():
+            path.write_text(digest.hexdigest())
 
     def _build_info(self) -> list[str]:
         """What cpp/base/build_info.cc tells about the build, for that file only."""

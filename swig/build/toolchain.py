@@ -2,7 +2,8 @@
 """Which compiler, flags and outside tools the build uses.
 
 Called by setup.py.  The environment chooses: CXX, CXXFLAGS and LDFLAGS as everywhere;
-PKG_DEBUG=1 (-O1 -g); PKG_SANITIZE=address,undefined or thread; PKG_WERROR=0 or 1.
+PKG_DEBUG=1 (-O1 -g); PKG_SANITIZE=address,undefined or thread; PKG_WERROR=0 or 1;
+PKG_PCH=0 (no precompiled headers).
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ class Config:
     compile_flags: list[str]
     link_flags: list[str]
     sanitizers: list[str]
+    precompiles: bool  # headers, which takes a third off a build from clean
 
     @classmethod
     def from_environment(cls, root: Path) -> Config:
@@ -70,11 +72,21 @@ class Config:
         released = (root / "PKG-INFO").exists()
         strict = env.get("PKG_WERROR", "0" if released else "1") not in ("", "0")
         cxx = shlex.split(env.get("CXX", "g++"))
+        version = _compiler_version(cxx)
+        # Not in builds for debugging, which so find a source that leans on a header
+        # without including it.
+        precompiles = env.get("PKG_PCH", "1") not in ("", "0")
+        precompiles &= not debug and not sanitizers and "clang" not in version
+        if precompiles and Path(cxx[0]).name == "ccache":
+            # Else it takes no file that uses them, or takes it as new in each tree:
+            # Products writes the digests that stand for them.
+            env.setdefault("CCACHE_SLOPPINESS", "pch_defines,time_macros")
+            env.setdefault("CCACHE_PCH_EXTSUM", "1")
         parts = (["debug"] if debug else []) + sanitizers
         return cls(
             name="-".join(parts) or "release",
             cxx=cxx,
-            version=_compiler_version(cxx),
+            version=version,
             compile_flags=[
                 *COMMON_FLAGS,
                 *optimise,
@@ -85,6 +97,7 @@ class Config:
             ],
             link_flags=[*checks, "-pthread", *shlex.split(env.get("LDFLAGS", ""))],
             sanitizers=sanitizers,
+            precompiles=precompiles,
         )
 
 

@@ -46,7 +46,7 @@ PyObject* sequence_nr(PyObject* self, PyObject*) {
   return PyLong_FromUnsignedLongLong(node_of(self)->sequence());
 }
 PyObject* node_repr(PyObject* self) {
-  return guarded([&] { return text("<" + node_of(self)->name() + ">"); });
+  return guarded([&] { return text(str("<", node_of(self)->name(), ">")); });
 }
 // The objects come and go; the node they show is what is compared.
 Py_hash_t node_hash(PyObject* self) {

@@ -60,7 +60,7 @@ class Toy:
         (root / "two.cc").write_text("int g() { return 2; }\n")
 
     def build(self) -> str:
-        runner = Runner(self.root, self.root / "build", jobs=2)
+        self.runner = runner = Runner(self.root, self.root / "build", jobs=2)
         runner.run([self.step(name) for name in ("one", "two")])
         return runner.summary()
 
@@ -110,6 +110,15 @@ def test_a_file_saved_while_it_compiles_is_compiled_again(toy: Toy) -> None:
     begun = output.stat().st_mtime_ns
     os.utime(toy.root / "two.cc", ns=(begun + 1, begun + 1))
     assert toy.build() == "compiled 1 of 2 steps"
+
+
+def test_timings_tell_what_the_compiler_took(toy: Toy) -> None:
+    """Of the steps that ran: the compiler proper is a child of g++."""
+    (toy.root / "two.cc").touch()
+    toy.build()
+    assert list(toy.runner.cpu_seconds) == ["two"]
+    assert toy.runner.cpu_seconds["two"] > 0.003
+    assert re.search(r"^other +1 +\d", toy.runner.timings(), re.M)
 
 
 def test_a_failure_shows_the_command_and_is_tried_again(toy: Toy) -> None:

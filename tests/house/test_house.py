@@ -18,6 +18,8 @@ from paths import ROOT, SUPPORT, TESTS
 from pkg._binding import core
 
 CPP = ROOT / "cpp"
+sys.path.insert(0, str(ROOT / "swig" / "build"))
+from products import PRECOMPILED, PRECOMPILED_LAYERS  # noqa: E402
 
 # What each layer may include besides itself; docs/architecture.md draws the picture.
 # A layer whose folder is not there yet is allowed, one that is not listed is an error.
@@ -76,6 +78,23 @@ def test_wrong_arrows_would_be_found() -> None:
     assert wrong_include("ops", '"', "loops.h")
     assert not wrong_include("ops", '"', "dispatcher/library.h")
     assert not wrong_include("base", "<", "vector")
+
+
+def test_precompiled_headers_show_no_layer_what_it_may_not_know() -> None:
+    """They are there without an #include, for the layers that products.py names."""
+    todo = [f"cpp/{name}" for name in PRECOMPILED["core"]]
+    seen: set[str] = set()
+    while todo:
+        path = todo.pop()
+        if path in seen:
+            continue
+        seen.add(path)
+        text = (ROOT / path).read_text(encoding="utf-8")
+        todo += [f"cpp/{name}" for how, name in INCLUDE.findall(text) if how == '"']
+    assert len(seen) > 20
+    for layer in PRECOMPILED_LAYERS:
+        shown = {path.split("/")[1] for path in seen} - {layer}
+        assert shown <= set(MAY_INCLUDE[layer]), f"{layer} sees {shown}"
 
 
 def test_every_header_compiles_alone(tmp_path: Path) -> None:
