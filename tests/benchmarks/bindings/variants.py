@@ -88,7 +88,8 @@ class OurSwig(Variant):
         run(program, *options, *include, *where, HERE / "toy_ours.i")
         run(sys.executable, ROOT / "swig/build/fastcall.py", generated, wrapper)
         # What the wrapper uses of the package: the table of errors.
-        errors = [ROOT / "swig/python/py_error.cc", ROOT / "cpp/base/error.cc"]
+        errors = [ROOT / "swig/python/py_error.cc"]
+        errors += [ROOT / "cpp/base" / name for name in ("error.cc", "text.cc")]
         self.compile(wrapper, *errors, flags=[*include, f"-I{ROOT}/swig/python"])
 
 

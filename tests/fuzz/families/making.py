@@ -8,7 +8,7 @@ from typing import Any
 from fuzz.choose import OMIT, Chooser
 from fuzz.families.registry import Given, family
 from fuzz.schema import Schema
-from fuzz.values import DTYPES, Data, DType
+from fuzz.values import DTYPES, DType
 
 # --- Making --------------------------------------------------------------------------
 
