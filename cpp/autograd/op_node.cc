@@ -38,6 +38,21 @@ Tensor saved_argument(const Tensor& tensor, const Tensor& written) {
   return with_history_of(tensor, share(tensor));
 }
 
+// Whether the results that a formula takes gradients of have some: of several results all
+// or none, as a formula cannot know.
+bool has_gradients(const GradContext& context, const Derivative& d) {
+  int taken = 1, there = context.grad().defined();
+  for (const GradInput& input : d.inputs) {
+    if (input.kind != GradInput::Grad) continue;
+    ++taken;
+    there += context.grad(input.index).defined();
+  }
+  PKG_CHECK(there == 0 || there == taken, NotImplementedError, "[", context.op->schema.name,
+            "] expected gradients of all results that its .derivative takes, got ", there,
+            " of ", taken, ". Hint: .grad(...) can tell which are defined.");
+  return there > 0;
+}
+
 // What the record's formulas give, in the order of the tensor arguments.
 TensorList gradients(const GradContext& context) {
   const Operator& op = *context.op;
@@ -46,6 +61,7 @@ TensorList gradients(const GradContext& context) {
   for (const Derivative& d : op.gradient.derivatives) {
     if (!context.needs(d.argument)) continue;
     if (grads.size() <= d.tensor) grads.resize(d.tensor + size_t{1});
+    if (!has_gradients(context, d)) continue;
     Tensor& grad = grads[d.tensor];
     grad = d.evaluate(context, d);
     if (op.pointwise && grad.defined()) grad = ops::sum_to(grad, context.shape(d.argument));

@@ -46,6 +46,10 @@ bool read_name(const Schema& schema, std::string_view name, Named& named) {
     named.optional = argument.optional && argument.type != ArgType::Tensor;
     if (dot == name.npos) return true;
     if (argument.type != ArgType::Tensor || argument.list) return false;
+    for (int i = 0; i < index; ++i) {  // of a list every tensor has a shape of its own
+      const Argument& before = schema.arguments[size_t(i)];
+      if (before.type == ArgType::Tensor && before.list) return false;
+    }
     const bool shape = name.substr(dot) == ".shape";
     named.input.kind = shape ? GradInput::ShapeOf : GradInput::DTypeOf;
     named.type = shape ? ArgType::Int : ArgType::DType;
@@ -78,6 +82,10 @@ OpBuilder& OpBuilder::derivative(std::string_view argument, std::string_view inp
   if (index < 0 || schema.arguments[size_t(index)].type != ArgType::Tensor) {
     refuse("expected the name of a Tensor parameter, got '", argument, "'.");
   }
+  for (const Derivative& other : gradient.derivatives) {
+    if (other.argument == index) refuse("'", argument, "' has a gradient already.");
+  }
+  if (gradient.formula) refuse("the op has a formula for all arguments, .grad(...), already.");
   made.argument = uint8_t(index);
   made.evaluate = evaluate;
   made.formula = formula;

@@ -87,6 +87,8 @@ class OpBuilder {
     using T = detail::DerivativeTraits<F>;
     return derivative(argument, inputs, T::address(formula), &T::evaluate, T::inputs());
   }
+  template <class S>
+  OpBuilder& derivative(std::string_view, std::string_view, const Op<S>&& dies) = delete;
   template <class F>
   OpBuilder& derivative(std::string_view argument, std::string_view inputs, F* formula) {
     using T = detail::DerivativeTraits<F*>;

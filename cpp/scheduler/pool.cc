@@ -200,7 +200,10 @@ Runnable* Pool::take_several(Worker& self) {
   if (global_.empty()) return nullptr;
   RunList part = global_.pop(std::min(kMost, global_.size() / std::max(1, size())));
   Runnable* first = part.pop();
-  if (!part.empty()) local_[self.slot].push(part);
+  if (!part.empty()) {
+    local_[self.slot].push(part);
+    notify(1);  // who looked meanwhile saw it nowhere
+  }
   return first;
 }
 

@@ -227,6 +227,7 @@ void Task::execute(bool at_end) noexcept {
     } catch (...) {
       fail(here.stopped);
     }
+    if (!no_stream && has_current_stream()) set_current_stream(nullptr);  // left open
   }
   Released released;
   complete(released);

@@ -52,7 +52,11 @@ PyObject* nested_list(const Tensor& tensor, size_t d, const char* data) {
 }
 PyObject* nested_list(const Tensor& tensor) {
   if (tensor.ndim() == 0) return wrap_scalar(item(tensor));
-  return nested_list(tensor, 0, static_cast<const char*>(tensor.data()));
+  PKG_CHECK(!tensor.is_meta() || tensor.numel() == 0, RuntimeError,
+            "[tolist] a meta tensor has a shape but no values.");
+  // Another object: what runs while objects are made may give the tensor other memory.
+  const Tensor held = share(tensor);
+  return nested_list(held, 0, static_cast<const char*>(held.data()));
 }
 
 PyObject* detach(const Tensor& tensor) {

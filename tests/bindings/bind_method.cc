@@ -29,7 +29,10 @@ py::list nested_list(const Tensor& tensor, size_t d, const char* data) {
 }
 py::object nested_list(const Tensor& tensor) {
   if (tensor.ndim() == 0) return from_scalar(item(tensor));
-  return nested_list(tensor, 0, static_cast<const char*>(tensor.data()));
+  PKG_CHECK(!tensor.is_meta() || tensor.numel() == 0, RuntimeError,
+            "[tolist] a meta tensor has a shape but no values.");
+  const Tensor held = share(tensor);
+  return nested_list(held, 0, static_cast<const char*>(held.data()));
 }
 
 Tensor requires_grad_(const Tensor& self, const py::object& wanted) {

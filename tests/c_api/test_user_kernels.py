@@ -461,6 +461,11 @@ UNFIT = {
         "the formula has 3 parameters, but takes the gradient and 1 named "
         "values.",
     ),
+    "two derivatives": (
+        '.derivative("x", "", [](auto& grad) { return grad; })'
+        '.derivative("x", "", [](auto& grad) { return grad; })',
+        "'x' has a gradient already.",
+    ),
     "dtypes": (
         '.dtypes("a", DType::Float32)',
         ".dtypes of f(Tensor x, float a, int[]? dims=None) -> Tensor at unfit.cc:3: "

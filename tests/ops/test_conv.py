@@ -217,3 +217,9 @@ def test_averages_of_integers_are_rounded_towards_zero():
     for dtype in (pkg.bool, pkg.uint8, pkg.int8, pkg.int32):
         with pytest.raises(NotImplementedError, match="is not implemented for"):
             pkg.avg_pool2d(x.to(dtype), 2)
+
+
+def test_images_without_rows_have_an_empty_gradient():
+    x = pkg.zeros(1, 1, 0, 3, requires_grad=True)
+    pkg.conv2d(x, pkg.ones(1, 1, 3, 3), None, 1, 2).sum().backward()
+    assert x.grad.shape == (1, 1, 0, 3)

@@ -330,3 +330,16 @@ def test_choices_of_any_layout_and_threads(restored):
                 drawn = pkg.multinomial(given, 100, replacement=True).tolist()
                 first = first or drawn
                 assert drawn == first, (level, threads)
+
+
+@pytest.mark.parametrize(
+    "low, high", [(100, 101), (1, 1.5), (-2, -1), (0.3, 0.7), (-1, 0)]
+)
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
+def test_the_upper_end_is_never_drawn(dtype, low, high):
+    """Not by rounding to 16 bits either."""
+    drawn = pkg.empty(200_000, dtype=getattr(pkg, dtype)).uniform_(low, high)
+    end = pkg.tensor(high, dtype=drawn.dtype).item()
+    assert drawn.max().item() < max(end, high) and drawn.min().item() >= min(
+        low, pkg.tensor(low, dtype=drawn.dtype).item()
+    )

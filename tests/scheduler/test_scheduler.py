@@ -736,3 +736,14 @@ def test_pkg_async_0_runs_on_the_caller():
     """
     status, out, err, _ = run_child(code, PKG_ASYNC="0")
     assert (status, out, err) == (0, "fine\n", "")
+
+
+def test_a_stream_left_open_in_a_task_ends_with_it():
+    stream = scheduler.Stream()
+    before = scheduler.current_stream()
+    for enabled in (False, True):
+        scheduler.set_async(enabled)
+        scheduler.submit(lambda: scheduler.stream(stream).__enter__()).wait()
+        assert scheduler.current_stream() == before
+        seen = scheduler.submit(scheduler.current_stream).result()
+        assert seen is None or seen == before

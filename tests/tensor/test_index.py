@@ -149,3 +149,13 @@ def test_what_is_no_key():
         with pytest.raises(RuntimeError):
             x[key] = pkg.ones(shape)
     assert x.tolist() == EYE.tolist()
+
+
+def test_bools_of_others_may_be_any_byte():
+    """NumPy's views of bytes as bools; what is set is counted once."""
+    for values in ([0, 2, 255, 1, 0], [255] * 3000, [0] * 7):
+        array = np.array(values, np.uint8).view(np.bool_)
+        mask = pkg.from_numpy(array)
+        places = np.flatnonzero(np.array(values))
+        assert mask.nonzero().reshape(-1).tolist() == places.tolist()
+        assert pkg.arange(len(values))[mask].tolist() == places.tolist()

@@ -324,3 +324,29 @@ def test_grad_mode_guards_nest_and_decorate():
         assert not pkg.is_grad_enabled()
     assert pkg.is_grad_enabled()
     assert pkg.no_grad()(pkg.is_grad_enabled)() is False
+
+
+def test_tolist_of_meta_tensors_is_an_error():
+    with pytest.raises(RuntimeError, match="meta tensor has a shape but no values"):
+        pkg.empty(2, 3, device="meta").tolist()
+    assert pkg.empty(2, 0, device="meta").tolist() == [[], []]
+
+
+def test_tolist_reads_the_memory_that_the_tensor_had():
+    """A finaliser that runs meanwhile gives it another."""
+    x = pkg.zeros(300, 300)
+
+    class Changes:
+        def __del__(self):
+            x.data = pkg.full((1,), 7.0)
+
+    knot = Changes()
+    knot.itself = knot
+    del knot
+    before = gc.get_threshold()
+    gc.set_threshold(60, 1000, 1000)
+    try:
+        rows = x.tolist()
+    finally:
+        gc.set_threshold(*before)
+    assert rows == [[0.0] * 300] * 300

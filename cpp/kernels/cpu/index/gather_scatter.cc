@@ -100,40 +100,6 @@ Tensor apart_from(const Tensor& t, const Tensor& out) {
   return copy;
 }
 
-template <class T, class Put>
-void scatter_row(T* to, const T* from, const int64_t* index, const IndexWalk::Axis inner,
-                 const int64_t step, const int64_t n, Put put) {
-  const int64_t by = inner.index, along = inner.table, apart = inner.other;
-  const auto run = [=](int64_t by_, int64_t along_, int64_t apart_) {
-    for (int64_t j = 0; j < n; ++j) {
-      T& slot = to[index[j * by_] * step + j * along_];
-      slot = put(slot, from[j * apart_]);
-    }
-  };
-  if (by == 0) {
-    T* slots = to + *index * step;
-    if (along == 1 && apart == 1) {
-      return with_isa([=] {
-        for (int64_t j = 0; j < n; ++j) slots[j] = put(slots[j], from[j]);
-      });
-    }
-    for (int64_t j = 0; j < n; ++j) slots[j * along] = put(slots[j * along], from[j * apart]);
-  } else if (by == 1 && apart == 1) {
-    run(1, along, 1);
-  } else {
-    run(by, along, apart);
-  }
-}
-
-template <class T, class Put>
-void scatter_rows(IndexWalk& walk, void* to, const void* from, const Tensor& index, Put put) {
-  const int64_t* values = index.data<int64_t>();
-  for_rows(walk, index, [&](int64_t i, int64_t table, int64_t other, int64_t n) {
-    scatter_row(static_cast<T*>(to) + table, static_cast<const T*>(from) + other, values + i,
-                walk.inner, walk.step, n, put);
-  });
-}
-
 // Writes or adds src, which may be larger than index, or one number for all.
 void scatter_along(Tensor& out, const Tensor& self, int64_t dim, const Tensor& index,
                    const Tensor& src, bool add) {

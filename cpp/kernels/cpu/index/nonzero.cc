@@ -11,23 +11,24 @@ namespace {
 constexpr int64_t kBlock = 1024;
 
 // Places of what is set among n <= kBlock, which need not guess what comes next.
-int64_t find_set(const bool* set, int64_t n, int64_t* places) {
+// Bools of others may be any byte.
+int64_t find_set(const uint8_t* set, int64_t n, int64_t* places) {
   int64_t count = 0;
   for (int64_t i = 0; i < n; ++i) {
     places[count] = i;
-    count += set[i];
+    count += set[i] != 0;
   }
   return count;
 }
 
 Tensor nonzero_kernel(const Tensor& self) {
   const Tensor mask = as_contiguous(as_dtype(self, DType::Bool));
-  const bool* set = mask.data<bool>();
+  const auto* set = reinterpret_cast<const uint8_t*>(mask.data<bool>());
   const int64_t numel = mask.numel(), ndim = self.ndim();
   int64_t total = 0;
   with_isa([&total, set, numel] {
     int64_t count = 0;
-    for (int64_t i = 0; i < numel; ++i) count += set[i];
+    for (int64_t i = 0; i < numel; ++i) count += set[i] != 0;
     total = count;
   });
   Tensor out = empty(Shape{total, ndim}, DType::Int64);

@@ -68,7 +68,7 @@ void input_grad_kernel(Tensor& out, const Tensor& grad, const Tensor& weight, co
   with_compute_type("conv2d", out.dtype(), [&]<class T>(TypeTag<T>) {
     const Rows<T> g_in(grad), w_in(weight);
     const RowsOut<T> to(out);
-    if (g.empty()) {
+    if (g.empty() || out.numel() == 0) {
       std::fill_n(to.data(), out.numel(), T(0));
       return;
     }

@@ -83,17 +83,32 @@ inline void units(const Words& words, Computed<T>* out) {
 template <class T>
 inline constexpr int kUnits = std::is_same_v<T, double> ? 2 * kLanes : 4 * kLanes;
 
+// The largest number of T below `end`, or `low` where that is larger.
+template <class T, class C>
+T last_below(C end, C low) {
+  if constexpr (std::is_same_v<T, C>) return low;
+  else {
+    T last(end);
+    if (C(last) >= end) {
+      if ((last.bits & 0x7fff) == 0) last.bits = 0x8001;
+      else last.bits = uint16_t(last.bits + (last.bits & 0x8000 ? 1 : -1));
+    }
+    return C(last) > low ? last : T(low);
+  }
+}
+
 void uniform_kernel(Tensor& out, const Tensor&, double from, double to) {
   visit_stored(out.dtype(), [&]<class T>(TypeTag<T>) {
     using C = Computed<T>;
     const C low = C(from), high = C(to), span = C(to - from);
+    const T last = last_below<T>(high, low);
     fill<T, kUnits<T>>(out, std::is_same_v<T, double> ? Draw::Wide : Draw::Uniform,
                        [=](const Words& words, T* numbers) {
                          C u[kUnits<T>];
                          units<T>(words, u);
                          for (int i = 0; i < kUnits<T>; ++i) {
-                           const C x = low + span * u[i];
-                           numbers[i] = T(x < high ? x : low);  // rounded up to the end
+                           const T x = T(low + span * u[i]);
+                           numbers[i] = C(x) < high ? x : last;  // rounded up to the end
                          }
                        });
   });
