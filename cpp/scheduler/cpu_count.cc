@@ -49,6 +49,8 @@ int available_cpus() {
   return std::max(1, static_cast<int>(std::min<double>(affinity_cpus(), quota)));
 }
 
+const bool g_several_cpus = available_cpus() > 1;
+
 int default_num_threads() {
   constexpr int kMax = detail::Pool::kMaxThreads;
   const char* text = std::getenv("PKG_NUM_THREADS");

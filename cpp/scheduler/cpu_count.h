@@ -7,6 +7,9 @@ namespace pkg {
 
 /// CPUs in the affinity mask, limited by the cgroup quota; at least 1.
 int available_cpus();
+/// Whether there were several when the library was loaded.  Not a static of a function: a
+/// fork while another thread makes it would leave its guard held in the child for ever.
+extern const bool g_several_cpus;
 
 /// PKG_NUM_THREADS, or available_cpus().
 int default_num_threads();

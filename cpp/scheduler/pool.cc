@@ -208,8 +208,7 @@ Runnable* Pool::take_several(Worker& self) {
 }
 
 Runnable* Pool::search(Worker& self) {
-  static const bool spin = available_cpus() > 1;
-  if (!spin) return find(self);
+  if (!g_several_cpus) return find(self);
   Runnable* item = nullptr;
   spin_until([&] { return (item = find(self)) || stopped(); }, kSearchMicroseconds);
   return item;

@@ -45,8 +45,7 @@ Parking::Shard& Parking::shard(const void* key) {
 
 bool Parking::wait(const void* key, std::atomic<uint32_t>& waiters,
                    FunctionRef<bool()> ready, double seconds) {
-  static const bool spin = available_cpus() > 1;
-  if (spin ? spin_until(ready, kSpinMicroseconds) : ready()) return true;
+  if (g_several_cpus ? spin_until(ready, kSpinMicroseconds) : ready()) return true;
   if (seconds == 0) return false;
   const auto deadline = deadline_after(seconds);
   Shard& place = shard(key);
