@@ -7,6 +7,7 @@ What must be equal beyond the suite is compared by test_binding_contract.py.
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 
@@ -25,6 +26,9 @@ EXCLUDED = {
     "house/test_benchmarks.py": "starts programs, which choose the binding themselves",
     "python/test_typing.py": "mypy reads the sources and the stub, and imports nothing",
 }
+
+# The names of tests that failed: what they print may fill the end of the output.
+FAILED = re.compile("FAILED |ERROR ")
 
 pytestmark = pytest.mark.skipif(
     bool(os.environ.get("PKG_BINDING")), reason="PKG_BINDING already chose a binding"
@@ -55,5 +59,6 @@ def test_suite_passes_on_pybind11(request):
         text=True,
         timeout=5400,
     )
-    assert done.returncode == 0, done.stdout[-6000:]
+    failed = [line[:300] for line in done.stdout.splitlines() if FAILED.match(line)]
+    assert done.returncode == 0, "\n".join([*failed, done.stdout[-6000:]])
     assert "binding: _pybind_core" in done.stdout, done.stdout[:2000]

@@ -83,6 +83,8 @@ def test_generic_dataclass_and_abc_on_subclasses(name):
 
     @dataclasses.dataclass(init=False, eq=False, repr=False)
     class Data(cls):
+        """Has a docstring: for want of one, dataclass asks pybind11 for a signature."""
+
         label: str = "none"
 
     data = make(Data)

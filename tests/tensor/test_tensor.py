@@ -340,13 +340,15 @@ def test_tolist_reads_the_memory_that_the_tensor_had():
         def __del__(self):
             x.data = pkg.full((1,), 7.0)
 
+    before = gc.get_threshold()
+    gc.collect()
     knot = Changes()
     knot.itself = knot
     del knot
-    before = gc.get_threshold()
-    gc.set_threshold(60, 1000, 1000)
+    gc.set_threshold(100, 1000, 1000)  # reached by the rows, not by the call
     try:
         rows = x.tolist()
     finally:
         gc.set_threshold(*before)
+    assert x.tolist() == [7.0]
     assert rows == [[0.0] * 300] * 300

@@ -62,10 +62,11 @@ def event():
 
 
 def tensor():
-    """A product that is not done for a while, and an element of it."""
-    x = pkg.ones(800, 800)
-    for _ in range(3):
-        x = x @ x * 0.001
+    """A tensor that is not done for a while, and an element of it."""
+    stream = core.Stream()
+    with stream:
+        probe.probe_submit_sleep(SECONDS)
+        x = pkg.ones(400, 400) @ pkg.ones(400, 400)  # too large for the caller
     return x, x[0, 0]
 
 
