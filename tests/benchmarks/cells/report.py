@@ -6,7 +6,11 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 
+from .behind import reason
+
 LIMITS = (1.0, 1.2, 2.0)
+#: A ratio above this is named with its reason (behind.py).
+NAMED = 1.2
 GROUPS = ("family", "size", "dtype", "layout", "pass", "threads")
 
 
@@ -82,6 +86,22 @@ def show(kept, options):
         options.page.write_text(page(kept, options.worst), encoding="utf-8")
 
 
+def named(rows):
+    """The cells that are behind PyTorch or NumPy, each with its reason."""
+    behind = [(r["ratio"], "PyTorch", r) for r in rows if r["ratio"] > NAMED]
+    behind += [(x, "NumPy", r) for x, r in numpy_ratios(rows) if x > NAMED]
+    if not behind:
+        yield f"No cell is above {NAMED} of PyTorch or NumPy."
+        return
+    yield f"## Every cell above {NAMED}, with its reason"
+    yield ""
+    yield "| ratio | to | cell | reason |"
+    yield "|---:|---|---|---|"
+    for ratio, peer, row in sorted(behind, key=lambda b: (b[1], -b[0])):
+        name = row["name"].replace("|", "·")
+        yield f"| {ratio:.2f} | {peer} | {name} | {reason(row, peer)} |"
+
+
 def page(kept, worst):
     """The page as Markdown."""
     rows = kept["rows"]
@@ -117,6 +137,7 @@ def page(kept, worst):
         text.append(
             f"| {r['ratio']:.2f} | {r['ours_us']:.1f} | {r['torch_us']:.1f} | {name} |"
         )
+    text += ["", *named(rows)]
     refused = defaultdict(set)
     for r in kept["refused"]:
         if r["what"].startswith("refused"):
