@@ -65,7 +65,8 @@ inline const Op<Tensor(const Tensor&, MaybeInt, bool)> argmax{"argmax"},
     argmin{"argmin"};
 inline const Op<Tensor(const Tensor&, int64_t, MaybeDType)> cumsum{"cumsum"},
     cumprod{"cumprod"};
-inline const Op<Tensor(const Tensor&, const Tensor&, int64_t)>
+inline const Op<Tensor(const Tensor&, int64_t)> reverse_cumsum{"_reverse_cumsum"};
+inline const Op<Tensor(const Tensor&, const Tensor&, int64_t, bool)>
     linear_scan{"_linear_scan"};
 
 // Creation and random numbers (cpp/ops/create, cpp/ops/random)

@@ -29,7 +29,7 @@ Two mode(const Tensor& self, int64_t dim, bool keepdim) {
   // How many equals stand in a row up to each place; the first of all is not compared.
   const Tensor before = roll(values, Shape{1}, Shape{d});
   const Tensor same = to_dtype(eq(values, before), DType::Float64);
-  const Tensor equals = linear_scan(same, full_like(same, 1), d);
+  const Tensor equals = linear_scan(same, full_like(same, 1), d, false);
   const Tensor index = gather(places, d, argmax(equals, d, true));
   const Tensor value = gather(self, d, index);
   if (keepdim) return {value, index};

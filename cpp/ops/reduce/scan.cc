@@ -3,8 +3,8 @@
 // gradient is made of running products.
 //
 // Gradients of products never divide: with zeros that would be 0 / 0.  They use
-// y[i] = b[i] + a[i] * y[i - 1] (_linear_scan), whose own gradient is a _linear_scan
-// again, so every order exists.
+// y[i] = b[i] + a[i] * y[i - 1] (_linear_scan), whose own gradient is the same scan from
+// the other end, so every order exists.
 #include "ops/op.h"
 #include "ops/reduce/sum_dtype.h"
 #include "scheduler/hooks.h"
@@ -31,9 +31,6 @@ Tensor shifted(const Tensor& x, int64_t dim, double value, bool towards_end) {
 }
 Tensor reversed(const Tensor& x, int64_t dim) { return flip(x, Shape{dim}); }
 
-Tensor reverse_linear_scan(const Tensor& a, const Tensor& b, int64_t dim) {
-  return reversed(linear_scan(reversed(a, dim), reversed(b, dim), dim), dim);
-}
 // Products of all elements before each one.
 Tensor product_before(const Tensor& x, int64_t dim) {
   return shifted(cumprod(x, dim, MaybeDType()), dim, 1, true);
@@ -41,16 +38,19 @@ Tensor product_before(const Tensor& x, int64_t dim) {
 
 TensorList cumprod_gradient(const GradContext& g) {
   const int64_t dim = g.arg<int64_t>(1);
-  const Tensor x = to_dtype(g.input(0), g.grad().dtype());
   // tail[i] = grad[i] + x[i + 1] * tail[i + 1]
-  const Tensor tail = reverse_linear_scan(shifted(x, dim, 0, false), g.grad(), dim);
-  return {mul(product_before(x, dim), tail)};
+  const Tensor x = to_dtype(g.input(0), g.grad().dtype());
+  const Tensor tail = linear_scan(x, g.grad(), dim, true);
+  return {mul(shifted(g.result(), dim, 1, true), tail)};
 }
 TensorList linear_scan_gradient(const GradContext& g) {
   const int64_t dim = g.arg<int64_t>(2);
-  const Tensor tail =
-      reverse_linear_scan(shifted(g.input(0), dim, 0, false), g.grad(), dim);
-  return {mul(tail, shifted(g.result(), dim, 0, true)), tail};
+  const bool reverse = g.arg<bool>(3);
+  const Tensor tail = linear_scan(g.input(0), g.grad(), dim, !reverse);
+  // Each factor multiplied the result of the place before, or went to it.
+  const Tensor slope = reverse ? mul(shifted(tail, dim, 0, true), g.result())
+                               : mul(tail, shifted(g.result(), dim, 0, true));
+  return {slope, tail};
 }
 
 // The product of the others, for each element: those before times those after.
@@ -79,17 +79,27 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("Sum of all elements up to each one along dim; integers become int64.")
       .shape(scan_rule)
       .grad("", [](const GradContext& g) -> TensorList {
-        const int64_t dim = g.arg<int64_t>(1);
-        return {reversed(cumsum(reversed(g.grad(), dim), dim, MaybeDType()), dim)};
+        return {reverse_cumsum(g.grad(), g.arg<int64_t>(1))};
+      });
+  m.def("_reverse_cumsum(Tensor self, int dim) -> Tensor")
+      .doc("Sum of all elements from each one on along dim, in the dtype of self.")
+      .dtypes(kFloatDTypes)
+      .shape([](const Tensor& self, int64_t dim) {
+        wrap_dim("_reverse_cumsum", dim, self.ndim());
+        return self.spec();
+      })
+      .derivative("self", "dim", [](const Tensor& g, int64_t dim) {
+        return cumsum(g, dim, MaybeDType());
       });
   m.def("cumprod(Tensor self, int dim, *, DType? dtype=None) -> Tensor")
       .doc("Product of all elements up to each one along dim; integers become int64.")
       .shape(scan_rule)
-      .grad("self", cumprod_gradient);
-  m.def("_linear_scan(Tensor a, Tensor b, int dim) -> Tensor")
-      .doc("y[i] = b[i] + a[i] * y[i - 1] along dim, y[-1] being zero.")
+      .grad("self result", cumprod_gradient);
+  m.def("_linear_scan(Tensor a, Tensor b, int dim, bool reverse=False) -> Tensor")
+      .doc("y[i] = b[i] + a[i] * y[i - 1] along dim, y[-1] being zero; in reverse "
+           "y[i] = b[i] + a[i + 1] * y[i + 1].")
       .dtypes(kFloatDTypes)
-      .shape([](const Tensor& a, const Tensor& b, int64_t dim) {
+      .shape([](const Tensor& a, const Tensor& b, int64_t dim, bool) {
         PKG_CHECK(a.sizes() == b.sizes() && a.dtype() == b.dtype(), RuntimeError,
                   "[_linear_scan] expected a and b alike, got ", a.sizes(), " of ",
                   a.dtype(), " and ", b.sizes(), " of ", b.dtype(), ".");

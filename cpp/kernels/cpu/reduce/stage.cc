@@ -31,6 +31,7 @@ void Stage::bring(const char* x, int64_t row_step, int64_t rows, int64_t step, i
     else moves_of(from_).gather(to, from, step * from_, count);
   };
   if (!none() && step == 1 && row_step == n) return convert(x, out, rows * n);
+  if (row_step == 1 && rows > 1 && step > 1) return turn(x, rows, step, n, out);
   alignas(64) char some[kRoom * 8];
   for (int64_t row = 0; row < rows; ++row) {
     const char* from = x + row * row_step * from_;
@@ -44,6 +45,25 @@ void Stage::bring(const char* x, int64_t row_step, int64_t rows, int64_t step, i
         const int64_t m = std::min(kRoom, n - at);
         gather(some, from + at * step * from_, m);
         convert(some, to + at * to_, m);
+      }
+    }
+  }
+}
+
+// Elements of a column lie side by side.
+void Stage::turn(const char* x, int64_t rows, int64_t step, int64_t n, char* out) const {
+  const Moves& moves = moves_of(from_);
+  const int64_t next = step * from_;
+  if (none()) return moves.transpose(out, n * from_, x, next, from_, rows, n);
+  constexpr int64_t kRows = 8, kColumns = kRoom / kRows;
+  alignas(64) char some[kRoom * 8];
+  for (int64_t row = 0; row < rows; row += kRows) {
+    const int64_t r = std::min(kRows, rows - row);
+    for (int64_t at = 0; at < n; at += kColumns) {
+      const int64_t m = std::min(kColumns, n - at);
+      moves.transpose(some, m * from_, x + row * from_ + at * next, next, from_, r, m);
+      for (int64_t k = 0; k < r; ++k) {
+        convert(some + k * m * from_, out + ((row + k) * n + at) * to_, m);
       }
     }
   }

@@ -26,6 +26,7 @@ class Stage {
 
  private:
   void convert(const char* from, char* to, int64_t n) const;
+  void turn(const char* x, int64_t rows, int64_t step, int64_t n, char* out) const;
 
   Conversion convert_;
   int64_t from_, to_;  // bytes of an element

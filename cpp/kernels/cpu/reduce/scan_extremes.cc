@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernels/cpu/reduce/scan_extremes.cc: the extreme value so far and its place.
+#include "base/isa.h"
+#include "dispatcher/library.h"
+#include "kernels/cpu/reduce/scan_tiles.h"
+
+namespace pkg {
+namespace {
+
+template <size_t size>
+struct MaskOf {
+  using type = std::conditional_t<
+      size == 1, uint8_t,
+      std::conditional_t<size == 2, uint16_t,
+                         std::conditional_t<size == 4, uint32_t, uint64_t>>>;
+};
+
+// The latest of equals wins, and every NaN.
+template <class T, bool Max>
+struct Extreme {
+  static bool wins(T x, T best) { return x != x || (Max ? x >= best : x <= best); }
+
+  static void columns(const ScanTile& t) {
+    using Mask = typename MaskOf<sizeof(T)>::type;
+    T* __restrict best = static_cast<T*>(t.state);
+    int64_t* __restrict place = static_cast<int64_t*>(t.state) + kScanLines;
+    alignas(64) Mask won[kScanLines];
+    auto* x = static_cast<const T*>(t.x[0]);
+    auto* y = static_cast<T*>(t.y[0]);
+    auto* where = static_cast<int64_t*>(t.y[1]);
+    int64_t at = t.first;
+    for (int64_t i = 0; i < t.places; ++i, at += t.next) {
+      if (i == 0 && t.begins) {
+        std::copy_n(x, t.lines, best);
+        std::fill_n(place, t.lines, at);
+      }
+#pragma omp simd
+      for (int64_t j = 0; j < t.lines; ++j) {
+        const T value = x[j], old = best[j];
+        const bool w = wins(value, old);
+        won[j] = w;
+        y[j] = best[j] = w ? value : old;
+      }
+#pragma omp simd
+      for (int64_t j = 0; j < t.lines; ++j) {
+        where[j] = place[j] = won[j] ? at : place[j];
+      }
+      x += t.x_place[0];
+      y += t.y_place[0];
+      where += t.y_place[1];
+    }
+  }
+
+  static void run(const ScanTile& tile) {
+    if (tile.side_by_side) return with_isa([t = tile] { columns(t); });
+    const ScanTile& t = tile;
+    T* bests = static_cast<T*>(t.state);
+    int64_t* places = static_cast<int64_t*>(t.state) + kScanLines;
+    const int64_t dx = t.x_place[0], dy = t.y_place[0], dw = t.y_place[1];
+    for (int64_t j = 0; j < t.lines; ++j) {
+      auto* x = static_cast<const T*>(t.x[0]) + j * t.x_line[0];
+      auto* y = static_cast<T*>(t.y[0]) + j * t.y_line[0];
+      auto* where = static_cast<int64_t*>(t.y[1]) + j * t.y_line[1];
+      T best = t.begins ? x[0] : bests[j];
+      int64_t place = t.begins ? t.first : places[j];
+      for (int64_t i = 0; i < t.places; ++i) {
+        // With a jump, which is rarely taken: what is chosen would be waited for.
+        if (__builtin_expect(wins(x[i * dx], best), 0)) {
+          best = x[i * dx];
+          place = t.first + i * t.next;
+        }
+        y[i * dy] = best;
+        where[i * dw] = place;
+      }
+      bests[j] = best;
+      places[j] = place;
+    }
+  }
+};
+
+template <bool Max>
+void cumulative_extreme(Tensor& values, Tensor& indices, const Tensor& self, int64_t dim) {
+  const DType type = is_reduced(self.dtype()) ? DType::Float32 : self.dtype();
+  visit_compute("cummax", type, [&]<class T>(TypeTag<T>) {
+    run_scan(type, dim, false, {&self}, {&values, &indices}, Extreme<T, Max>::run);
+  });
+}
+
+PKG_LIBRARY_IMPL(pkg, CPU, m) {
+  m.impl("cummax", cumulative_extreme<true>);
+  m.impl("cummin", cumulative_extreme<false>);
+}
+
+}  // namespace
+}  // namespace pkg

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernels/cpu/reduce/scan_tiles.cc: tiles of tensors for running reductions.
+#include "kernels/cpu/reduce/scan_tiles.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "kernels/cpu/reduce/stage.h"
+#include "scheduler/parallel.h"
+#include "scheduler/stop_point.h"
+#include "tensor/copy.h"
+#include "tensor/gather.h"
+
+namespace pkg {
+namespace {
+
+constexpr int64_t kTile = 2048;           // elements of a tile that goes through a buffer
+constexpr int64_t kWhole = 1 << 20;       // of one that does not, between stop points
+constexpr int64_t kShort = 64;            // places of lines that are turned to lie side by side
+constexpr int64_t kFewLines = 16;         // that are not worth vectors
+constexpr int64_t kWritten = 512;         // places, each in a cache line of its own
+constexpr int64_t kStripe = 128;          // lines of a tile that is read across
+
+// Places and lines of a tensor; the lines are numbered outer * inner.
+struct Extent {
+  int64_t outer = 1, n = 1, inner = 1;
+};
+
+// An operand or a result: the elements from one place and one line to the next.
+struct Part {
+  Tensor tensor;
+  Stage stage;    // between its type and the one that is computed in
+  int64_t size;   // bytes of an element in memory
+  int64_t width;  // and in a tile
+  int64_t outer = 0, place = 0, line = 0;
+
+  char* at(int64_t o, int64_t i, int64_t j) const {
+    return static_cast<char*>(tensor.data()) + (o * outer + i * place + j * line) * size;
+  }
+};
+
+// The step between neighbours of the dimensions [begin, end) seen as one; none if that is
+// not a constant.
+std::optional<int64_t> one_step(const Tensor& t, int64_t begin, int64_t end) {
+  std::optional<int64_t> step;
+  int64_t size = 1;
+  for (int64_t d = end; d-- > begin;) {
+    const int64_t here = t.sizes()[size_t(d)], stride = t.strides()[size_t(d)];
+    if (here == 1) continue;
+    if (!step) step = stride;
+    else if (stride != *step * size) return {};
+    size *= here;
+  }
+  return step.value_or(0);
+}
+
+Part part_of(const Tensor& given, DType from, DType to, int64_t width, int64_t dim) {
+  Part part{given, Stage(from, to), itemsize(given.dtype()), width};
+  const int64_t n = given.ndim();
+  auto outer = one_step(given, 0, dim), inner = one_step(given, dim + 1, n);
+  if (!outer || !inner) {
+    part.tensor = as_contiguous(given);
+    outer = one_step(part.tensor, 0, dim);
+    inner = one_step(part.tensor, dim + 1, n);
+  }
+  part.outer = *outer;
+  part.line = *inner;
+  part.place = n == 0 ? 0 : part.tensor.strides()[size_t(dim)];
+  return part;
+}
+
+class Tiles {
+ public:
+  Tiles(DType type, int64_t dim, bool reverse, std::initializer_list<const Tensor*> in,
+        std::initializer_list<const Tensor*> out,
+        ScanLoop loop)
+      : reverse_(reverse), loop_(loop) {
+    const Tensor& first = **in.begin();
+    const int64_t at = wrap_dim("scan", dim, first.ndim());
+    for (int64_t d = 0; d < first.ndim(); ++d) {
+      const int64_t size = first.sizes()[size_t(d)];
+      (d < at ? extent_.outer : d == at ? extent_.n : extent_.inner) *= size;
+    }
+    for (const Tensor* t : in) {
+      in_[n_in_++] = part_of(*t, t->dtype(), type, itemsize(type), at);
+    }
+    for (const Tensor* t : out) {
+      const DType own = n_out_ == 0 ? type : DType::Int64;
+      out_[n_out_++] = part_of(*t, own, t->dtype(), itemsize(own), at);
+    }
+    if (extent_.inner == 1) turn();
+    const int64_t inner = extent_.inner;
+    alone_ = extent_.outer * inner < kScanChains;
+    side_by_side_ = inner >= kFewLines && (out_[0]->line == 1 || extent_.n <= kShort);
+    // What is read along the lines and written across them needs no turning as long as
+    // the written cache lines stay in the first level.
+    if (in_[0]->place == 1 && in_[0]->stage.none() && extent_.n <= kWritten) {
+      side_by_side_ = false;
+    }
+    for (size_t k = 0; k < n_in_; ++k) staged_ |= staged(*in_[k]);
+    for (size_t k = 0; k < n_out_; ++k) staged_ |= staged(*out_[k]);
+    most_ = !side_by_side_ ? (alone_ ? 1 : kScanChains) : kScanLines;
+    if (side_by_side_ && out_[0]->line != 1) most_ = std::max(kFewLines, kTile / extent_.n);
+    else if (side_by_side_ && across()) most_ = kStripe;
+  }
+
+  void run() const {
+    const int64_t lines = extent_.outer * extent_.inner;
+    if (extent_.n == 0) return;
+    const int64_t least = side_by_side_ ? 64 : kScanChains;
+    const int64_t grain = std::max(least, kGrain / extent_.n);
+    parallel_for(0, lines, grain, [&](int64_t begin, int64_t end) {
+      alignas(64) char state[kScanLines * 16];
+      StopCounter stop;
+      while (begin < end) {
+        const int64_t o = begin / extent_.inner, j = begin % extent_.inner;
+        const int64_t some = std::min({end - begin, extent_.inner - j, most_});
+        scan_lines(o, j, some, state, stop);
+        begin += some;
+      }
+    });
+  }
+
+ private:
+  // Neither lines nor places need to be the inner ones: lines without a dimension behind
+  // them are seen as if they were.
+  void turn() {
+    std::swap(extent_.outer, extent_.inner);
+    for (auto* parts : {&in_, &out_}) {
+      for (auto& part : *parts) {
+        if (part) std::swap(part->outer, part->line);
+      }
+    }
+  }
+  bool across() const {
+    return std::any_of(in_.begin(), in_.begin() + n_in_,
+                       [](const auto& part) { return part->line != 1; });
+  }
+  bool staged(const Part& part) const {
+    return !part.stage.none() || (side_by_side_ && part.line != 1);
+  }
+
+  void scan_lines(int64_t o, int64_t j, int64_t lines, void* state,
+                  StopCounter& stop) const {
+    const int64_t room = std::max<int64_t>(1, (staged_ ? kTile : kWhole) / lines);
+    alignas(64) char buffers[4][kTile * 8];
+    ScanTile tile;
+    tile.lines = lines;
+    tile.state = state;
+    tile.next = reverse_ ? -1 : 1;
+    tile.side_by_side = side_by_side_;
+    tile.alone = alone_;
+    for (int64_t done = 0; done < extent_.n; done += room) {
+      const int64_t places = std::min(room, extent_.n - done);
+      const int64_t at = reverse_ ? extent_.n - done - places : done;
+      tile.begins = done == 0;
+      tile.places = places;
+      tile.first = reverse_ ? at + places - 1 : at;
+      for (size_t k = 0; k < n_in_; ++k) {
+        const Part& part = *in_[k];
+        char* x = part.at(o, at, j);
+        if (staged(part)) x = bring(part, x, places, lines, buffers[k]);
+        steps(part, places, lines, tile.x_place[k], tile.x_line[k]);
+        tile.x[k] = start(x, places, part.width, tile.x_place[k]);
+      }
+      for (size_t k = 0; k < n_out_; ++k) {
+        const Part& part = *out_[k];
+        char* y = staged(part) ? buffers[2 + k] : part.at(o, at, j);
+        steps(part, places, lines, tile.y_place[k], tile.y_line[k]);
+        tile.y[k] = start(y, places, part.width, tile.y_place[k]);
+      }
+      loop_(tile);
+      for (size_t k = 0; k < n_out_; ++k) {
+        const Part& part = *out_[k];
+        if (staged(part)) send(part, buffers[2 + k], places, lines, part.at(o, at, j));
+      }
+      stop(places * lines);
+    }
+  }
+
+  // Of a tile, in elements: buffers are dense.
+  void steps(const Part& part, int64_t places, int64_t lines, int64_t& place,
+             int64_t& line) const {
+    const bool buffer = staged(part);
+    place = !buffer ? part.place : side_by_side_ ? lines : 1;
+    line = !buffer ? part.line : side_by_side_ ? 1 : places;
+  }
+  // Where the walk begins; its steps may lead towards the start.
+  char* start(char* x, int64_t places, int64_t width, int64_t& place) const {
+    if (!reverse_) return x;
+    x += (places - 1) * place * width;
+    place = -place;
+    return x;
+  }
+
+  char* bring(const Part& part, const char* x, int64_t places, int64_t lines,
+              char* to) const {
+    if (side_by_side_) part.stage.bring(x, part.place, places, part.line, lines, to);
+    else part.stage.bring(x, part.line, lines, part.place, places, to);
+    return to;
+  }
+
+  void send(const Part& part, const char* from, int64_t places, int64_t lines,
+            char* to) const {
+    const int64_t size = part.size;
+    const int64_t rows = side_by_side_ ? places : lines;
+    const int64_t n = side_by_side_ ? lines : places;
+    const int64_t row = side_by_side_ ? part.place : part.line;
+    const int64_t step = side_by_side_ ? part.line : part.place;
+    if (step == 1) {
+      for (int64_t r = 0; r < rows; ++r) {
+        part.stage.bring(from + r * n * part.width, 0, 1, 1, n, to + r * row * size);
+      }
+      return;
+    }
+    alignas(64) char own[kTile * 8];
+    if (!part.stage.none()) {
+      part.stage.bring(from, n, rows, 1, n, own);
+      from = own;
+    }
+    const Moves& moves = moves_of(size);
+    if (row == 1) {
+      moves.transpose(to, step * size, from, n * size, size, n, rows);
+    } else {
+      for (int64_t r = 0; r < rows; ++r) {
+        moves.scatter(to + r * row * size, step * size, from + r * n * size, n);
+      }
+    }
+  }
+
+  bool reverse_, side_by_side_ = false, alone_ = false, staged_ = false;
+  ScanLoop loop_;
+  Extent extent_;
+  int64_t most_ = 1;  // lines of a tile
+  size_t n_in_ = 0, n_out_ = 0;
+  std::array<std::optional<Part>, 2> in_, out_;
+};
+
+}  // namespace
+
+void run_scan(DType type, int64_t dim, bool reverse,
+              std::initializer_list<const Tensor*> in,
+              std::initializer_list<const Tensor*> out,
+              ScanLoop loop) {
+  Tiles(type, dim, reverse, in, out, loop).run();
+}
+
+}  // namespace pkg
