@@ -12,6 +12,7 @@
 
 #include <array>
 #include <atomic>
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -27,7 +28,7 @@ namespace pkg::detail {
 class Loop final : public Intrusive {
  public:
   using Body = FunctionRef<void(int64_t, int64_t)>;
-  /// Thrown by stop points of helpers when another chunk has failed; it is no error.
+  /// Thrown by stop points of helpers when an earlier chunk has failed; it is no error.
   struct Abandoned {};
 
   /// In chunks of `size`, the last one may be smaller, which are run in pieces.
@@ -41,7 +42,11 @@ class Loop final : public Intrusive {
   /// Taken out, so that a late helper does not destroy what the caller still reads.
   std::exception_ptr take_error() { return std::move(error_); }
 
-  bool failed() const { return failed_.load(std::memory_order_relaxed); }
+  /// Whether the chunk need not be run: an earlier one has failed, or all shall stop.  Those
+  /// before the one that failed are run, as one of them may fail too.
+  bool in_vain(int64_t chunk) const {
+    return chunk > first_failed_.load(std::memory_order_relaxed);
+  }
   /// The caller may sleep; it has to ask whether all shall stop.
   void wake_caller() noexcept;
 
@@ -62,7 +67,7 @@ class Loop final : public Intrusive {
   int64_t take(Share& share, bool from_end) noexcept;  // negative: nothing left
   int64_t run_all(int own) noexcept;                   // how many
   void run(int64_t chunk) noexcept;
-  void fail(int64_t chunk) noexcept;
+  void fail(int64_t chunk) noexcept;  // with the exception being handled
   bool finished() const { return done_.load(std::memory_order_acquire) == chunks_; }
 
   const int64_t begin_, end_, size_, piece_, chunks_;
@@ -73,10 +78,10 @@ class Loop final : public Intrusive {
   std::atomic<int> joined_{0};
   std::atomic<int64_t> done_{0};
   std::atomic<uint32_t> wakes_{0};  // what the caller sleeps on
-  std::atomic<bool> failed_{false};
+  static constexpr int64_t kAll = -1;  // "failed" when all shall stop
+  std::atomic<int64_t> first_failed_{INT64_MAX};
   std::mutex mutex_;
-  std::exception_ptr error_;
-  int64_t error_chunk_ = 0;
+  std::exception_ptr error_;  // of first_failed_
   std::array<Helper, kShares - 1> few_;
   std::unique_ptr<Helper[]> many_;
 };

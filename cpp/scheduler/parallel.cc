@@ -169,7 +169,7 @@ int64_t Loop::run_all(int own) noexcept {
   for (int i = 0; i < n_shares_; ++i) {
     Share& share = shares_[size_t((own + i) % n_shares_)];
     for (int64_t chunk; (chunk = take(share, i > 0)) >= 0; ++ran) {
-      if (!failed()) run(chunk);
+      if (!in_vain(chunk)) run(chunk);
     }
   }
   return ran;
@@ -178,22 +178,23 @@ int64_t Loop::run_all(int own) noexcept {
 void Loop::run(int64_t chunk) noexcept {
   const int64_t from = begin_ + chunk * size_;
   const int64_t to = chunk + 1 == chunks_ ? end_ : from + size_;
+  StopScope& scope = stop_scope();
+  scope.chunk = chunk;
+  scope.stopped = false;
   try {
     if (chunk != 0) stop_point();
     run_in_pieces(from, to, piece_, body_);
   } catch (const Abandoned&) {
   } catch (...) {
-    fail(chunk);
+    fail(scope.stopped ? kAll : chunk);
   }
 }
 
 void Loop::fail(int64_t chunk) noexcept {
   std::lock_guard lock(mutex_);
-  if (!error_ || chunk < error_chunk_) {
-    error_ = std::current_exception();
-    error_chunk_ = chunk;
-  }
-  failed_.store(true, std::memory_order_relaxed);
+  if (chunk >= first_failed_.load(std::memory_order_relaxed)) return;
+  first_failed_.store(chunk, std::memory_order_relaxed);
+  error_ = std::current_exception();
 }
 
 void Loop::wake_caller() noexcept {
@@ -208,11 +209,11 @@ void Loop::wait_for_chunks() noexcept {
     const uint32_t seen = wakes_.load(std::memory_order_acquire);
     if (finished()) return;
     wakes_.wait(seen, std::memory_order_acquire);
-    if (failed()) continue;
+    if (in_vain(0)) continue;
     try {
       stop_point();
     } catch (...) {
-      fail(-1);
+      fail(kAll);
     }
   }
 }

@@ -34,17 +34,22 @@ detail::StopScope& detail::stop_scope() noexcept { return t_scope; }
 void stop_point() {
   if (t_scope.forbidden != 0) return;
   if (detail::Loop* loop = t_scope.helped) {  // its caller asks for all
-    if (loop->failed()) throw detail::Loop::Abandoned();
+    if (loop->in_vain(t_scope.chunk)) throw detail::Loop::Abandoned();
     if (time_to_ask()) loop->wake_caller();
     return;
   }
   detail::RunningTask* running = detail::running_task();
   if (running && running->task->cancel_requested()) {
-    running->stopped = true;
+    running->stopped = t_scope.stopped = true;
     detail::raise<CancelledError>("[", running->task->Event::name(), "] was cancelled");
   }
   if (detail::Pool::on_worker() || !time_to_ask()) return;
-  check_interrupt();
+  try {
+    check_interrupt();
+  } catch (...) {
+    t_scope.stopped = true;
+    throw;
+  }
 }
 
 NoStop::NoStop() noexcept { ++t_scope.forbidden; }

@@ -173,6 +173,8 @@ class Loop;
 struct StopScope {
   int forbidden = 0;       // how many NoStop live
   Loop* helped = nullptr;  // the loop whose chunks this thread runs for another
+  int64_t chunk = 0;       // the one it runs
+  bool stopped = false;    // a stop point has thrown in it, for all chunks
 };
 StopScope& stop_scope() noexcept;  // of this thread
 

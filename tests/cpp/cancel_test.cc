@@ -264,15 +264,22 @@ TEST(a_task_that_runs_inside_of_a_wait_has_stop_points_of_its_own) {
   }
 }
 
-TEST(errors_of_chunks_are_not_hidden_by_those_who_give_up) {
-  Threads four(4);
-  for (int round = 0; round < 200 / kSlow; ++round) {
-    CHECK_THROWS(parallel_for(0, 64, 1,
-                              [&](int64_t begin, int64_t) {
-                                if (begin >= 9) throw ValueError(str("chunk ", begin));
-                                for (int i = 0; i < 50; ++i) stop_point();
-                              }),
-                 ValueError, "chunk ");
+TEST(the_error_of_a_loop_is_that_of_its_first_failing_chunk) {
+  for (int threads : {2, 4}) {
+    Threads some(threads);
+    for (int round = 0; round < 1000 / kSlow; ++round) {
+      // Chunks of one element; the later one of two that fail often does first.
+      const int64_t n = threads * 8, first = 1 + round % (n - 1);
+      const std::string expected = str("chunk ", first, "!");
+      std::atomic<int64_t> before{0};
+      const auto body = [&](int64_t begin, int64_t) {
+        if (begin >= first) throw ValueError(str("chunk ", begin, "!"));
+        for (int i = 0; i < 50; ++i) stop_point();
+        ++before;
+      };
+      CHECK_THROWS(parallel_for(0, n, 1, body), ValueError, expected.c_str());
+      CHECK(before == first);
+    }
   }
 }
 
