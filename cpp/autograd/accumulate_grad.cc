@@ -2,9 +2,12 @@
 // autograd/accumulate_grad.cc: leaves and their gradients.
 #include "autograd/accumulate_grad.h"
 
+#include <mutex>
+
 #include "autograd/views.h"
 #include "dispatcher/dispatcher.h"
 #include "ops/functions.h"
+#include "scheduler/fork_locks.h"
 #include "tensor/layout.h"
 
 namespace pkg {
@@ -60,7 +63,7 @@ Edge gradient_edge(const Tensor& tensor) {
     return {grad_fn(tensor), meta.output_nr};
   }
   // The leaf knows its node without owning it, since the node owns the leaf.
-  SpinGuard guard(meta.lock);
+  std::lock_guard guard(detail::object_lock(&meta));
   if (meta.accumulator && meta.accumulator->try_retain()) {
     return {Ref<Node>::adopt(static_cast<Node*>(meta.accumulator)), 0};
   }
@@ -71,7 +74,7 @@ Edge gradient_edge(const Tensor& tensor) {
 
 AccumulateGrad::~AccumulateGrad() {
   AutogradMeta& meta = *variable.autograd();
-  SpinGuard guard(meta.lock);
+  std::lock_guard guard(detail::object_lock(&meta));
   if (meta.accumulator == this) meta.accumulator = nullptr;
 }
 

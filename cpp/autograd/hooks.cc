@@ -7,20 +7,27 @@
 #include "autograd/accumulate_grad.h"
 #include "autograd/views.h"
 #include "ops/functions.h"
+#include "scheduler/fork_locks.h"
 
 namespace pkg {
+
+namespace {
+constinit std::mutex g_making, g_asking;
+const detail::HeldOverFork g_held[] = {{detail::ForkLock::LeafHooks, g_making},
+                                       {detail::ForkLock::RetainGrad, g_asking}};
+}  // namespace
 
 HookList::~HookList() = default;
 
 int64_t HookList::add(HookKind kind, uint32_t output_nr, HookFunction function) {
-  std::lock_guard lock(mutex_);
+  std::lock_guard lock(detail::object_lock(this));
   hooks_.push_back({next_id_, kind, output_nr, std::move(function)});
   return next_id_++;
 }
 
 bool HookList::remove(int64_t id) {
   HookFunction dying;  // destroyed outside of the lock: it may run the user's code
-  std::lock_guard lock(mutex_);
+  std::lock_guard lock(detail::object_lock(this));
   const auto found = std::find_if(hooks_.begin(), hooks_.end(),
                                   [id](const Hook& hook) { return hook.id == id; });
   if (found == hooks_.end()) return false;
@@ -30,7 +37,7 @@ bool HookList::remove(int64_t id) {
 }
 
 std::vector<HookList::Hook> HookList::of_kind(HookKind kind) const {
-  std::lock_guard lock(mutex_);
+  std::lock_guard lock(detail::object_lock(this));
   std::vector<Hook> chosen;
   for (const Hook& hook : hooks_) {
     if (hook.kind == kind) chosen.push_back(hook);
@@ -69,9 +76,8 @@ void HookList::run_accumulated(const Tensor& leaf) const {
 }
 
 HookList& leaf_hooks(const Tensor& leaf) {
-  static std::mutex making;
   AutogradMeta& meta = leaf.make_autograd();
-  std::lock_guard lock(making);
+  std::lock_guard lock(g_making);
   if (!meta.hooks) meta.hooks = Ref<HookList>::make();
   return static_cast<HookList&>(*meta.hooks);
 }
@@ -128,13 +134,13 @@ void retain_grad(const Tensor& tensor) {
   PKG_CHECK(requires_grad(tensor), RuntimeError,
             "can't retain_grad on Tensor that has requires_grad=False");
   AutogradMeta& meta = tensor.make_autograd();
-  static std::mutex asking;  // threads of backward(inputs=) ask for the same tensor
-  std::lock_guard lock(asking);
+  // Threads of backward(inputs=) ask for the same tensor.
+  std::lock_guard lock(g_asking);
   if (!meta.grad_fn || meta.retained) return;
   const auto slot = Ref<GradSlot>::make();
   const auto [list, output_nr] = hooks_of(tensor);
   retain_from(*list, output_nr, slot);
-  SpinGuard guard(meta.lock);
+  std::lock_guard guard(detail::object_lock(&meta));
   meta.retained = slot;
 }
 

@@ -52,8 +52,7 @@ class HookList final : public Intrusive {
   };
   std::vector<Hook> of_kind(HookKind kind) const;
 
-  mutable std::mutex mutex_;
-  std::vector<Hook> hooks_;
+  std::vector<Hook> hooks_;  // under our object_lock()
   int64_t next_id_ = 0;
 };
 

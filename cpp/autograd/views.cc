@@ -9,6 +9,7 @@
 #include "dispatcher/checks.h"
 #include "dispatcher/dispatcher.h"
 #include "ops/functions.h"
+#include "scheduler/fork_locks.h"
 #include "tensor/layout.h"
 
 namespace pkg {
@@ -65,6 +66,9 @@ bool is_fresh(const Tensor& view) {
                      view.version();
 }
 
+constinit std::mutex g_renewing;
+const detail::HeldOverFork g_held{detail::ForkLock::RenewHistory, g_renewing};
+
 // A new history where it is not: the base's, or none where that went with detach_().
 void renew(const Tensor& view) {
   if (is_fresh(view)) return;
@@ -75,11 +79,10 @@ void renew(const Tensor& view) {
   if (view.is_leaf() && (base.is_leaf() || !base.requires_grad())) return;
   const Ref<Node> made = base.requires_grad() ? part_of_base(view) : Ref<Node>();
   // Passes of several threads may ask for one view.  What dies does so after the lock.
-  static std::mutex renewing;
   Ref<Node> before;
   const AutogradMeta* meta = view.autograd();
   const Ref<TensorImpl> gradient = meta ? meta->grad.get() : Ref<TensorImpl>();
-  std::lock_guard lock(renewing);
+  std::lock_guard lock(g_renewing);
   if (is_fresh(view)) return;
   before = grad_fn(view);
   if (made) set_history(view, made, 0);

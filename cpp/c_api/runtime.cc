@@ -7,14 +7,17 @@
 using namespace pkg;
 using pkg::c::guarded;
 
+namespace {
+const std::string* const g_version = new std::string(version());
+}  // namespace
+
 extern "C" {
 
 int32_t pkg_abi(void) {
   return PKG_C_ABI;
 }
 const char* pkg_version(void) {
-  static const std::string* text = new std::string(version());
-  return text->c_str();
+  return g_version->c_str();
 }
 
 int32_t pkg_num_threads(void) {

@@ -13,6 +13,7 @@
 
 #include "dispatcher/library.h"
 #include "dispatcher/row_major.h"
+#include "scheduler/fork_locks.h"
 #include "scheduler/hooks.h"
 #include "scheduler/parallel.h"
 #include "scheduler/scheduler.h"
@@ -36,10 +37,8 @@ constexpr int64_t kMaxBytesInFlight = int64_t{256} << 20;
 
 // Dependencies of a call must be read, and its own event entered, in one step: two
 // threads would otherwise wait for each other.
-std::mutex& ordering() {
-  static std::mutex* mutex = new std::mutex;
-  return *mutex;
-}
+constinit std::mutex g_ordering;
+const detail::HeldOverFork g_held{detail::ForkLock::AsyncOrder, g_ordering};
 
 /// Calls f(tensor, written) for every tensor argument.
 template <class F>
@@ -159,7 +158,7 @@ void submit_work(const Operator& op, const Kernel& kernel, Stack& stack,
   std::vector<Ref<Event>> data, order;
   Ref<Event> event;
   {
-    std::lock_guard lock(ordering());
+    std::lock_guard lock(g_ordering);
     for_each_argument(op, stack.args, [&](const Tensor& tensor, bool written) {
       tensor.storage().collect_dependencies(data, written ? &order : nullptr);
     });

@@ -7,9 +7,9 @@
 #include <functional>
 #include <map>
 #include <mutex>
-#include <shared_mutex>
 
 #include "dispatcher/library.h"
+#include "scheduler/fork_locks.h"
 
 namespace pkg {
 
@@ -34,8 +34,12 @@ KeySet keys_of(std::span<const Value> args) {
   return (keys & kBackendKeys).empty() ? keys | DispatchKey::CPU : keys;
 }
 
+namespace {
+constinit std::mutex g_registry;  // guards State
+const detail::HeldOverFork g_held{detail::ForkLock::Registry, g_registry};
+}  // namespace
+
 struct Dispatcher::State {
-  mutable std::shared_mutex mutex;
   std::deque<Operator> operators;                             // stable addresses
   std::map<std::string, Operator*, std::less<>> by_name;      // "ns::add.Tensor"
   std::map<std::string, const char*, std::less<>> libraries;  // namespace -> where
@@ -76,7 +80,7 @@ std::string qualify(std::string_view name, std::string_view ns) {
 
 const Operator* Dispatcher::find_or_null(std::string_view name,
                                          std::string_view ns) const {
-  std::shared_lock lock(state_->mutex);
+  std::lock_guard lock(g_registry);
   const auto found = state_->by_name.find(qualify(name, ns));
   return found == state_->by_name.end() ? nullptr : found->second;
 }
@@ -86,7 +90,7 @@ const Operator& Dispatcher::find(std::string_view name, std::string_view ns) con
   const std::string key = qualify(name, ns);
   const std::string plain = key.substr(0, key.find('.'));
   std::string found;
-  std::shared_lock lock(state_->mutex);
+  std::lock_guard lock(g_registry);
   for (const Operator& op : state_->operators) {
     if (op.ns + "::" + op.schema.name != plain || !state_->visible(op)) continue;
     found += (found.empty() ? "" : ", ") +
@@ -106,7 +110,7 @@ Operator& Dispatcher::find_mutable(std::string_view name, std::string_view ns) {
 }
 
 std::vector<const Operator*> Dispatcher::all() const {
-  std::shared_lock lock(state_->mutex);
+  std::lock_guard lock(g_registry);
   std::vector<const Operator*> ops;
   for (const auto& [name, op] : state_->by_name) ops.push_back(op);
   return ops;
@@ -114,7 +118,7 @@ std::vector<const Operator*> Dispatcher::all() const {
 
 std::vector<const Operator*> Dispatcher::overloads(std::string_view name,
                                                    std::string_view ns) const {
-  std::shared_lock lock(state_->mutex);
+  std::lock_guard lock(g_registry);
   std::vector<const Operator*> ops;
   for (const Operator& op : state_->operators) {
     if (op.ns == ns && op.schema.name == name && state_->visible(op)) ops.push_back(&op);
@@ -132,7 +136,7 @@ Operator& Dispatcher::define(std::string ns, Schema schema, const char* where) {
   PKG_CHECK(schema.arguments.size() <= kMaxParameters, ValueError, "[define] ",
             schema.full_name(), ": expected at most ", kMaxParameters, " parameters, got ",
             schema.arguments.size(), ".");
-  std::unique_lock lock(state_->mutex);
+  std::lock_guard lock(g_registry);
   const std::string key = ns + "::" + schema.full_name();
   const auto found = state_->by_name.find(key);
   PKG_CHECK(found == state_->by_name.end(), RuntimeError, "[define] ", key,
@@ -147,7 +151,7 @@ Operator& Dispatcher::define(std::string ns, Schema schema, const char* where) {
 }
 
 void Dispatcher::set_kernel(Operator& op, DispatchKey key, Kernel kernel) {
-  std::unique_lock lock(state_->mutex);
+  std::lock_guard lock(g_registry);
   const Kernel* made = &state_->kernels.emplace_back(kernel);
   state_->set_kernel(op, key, made);
   // An in-place form runs its base's kernels.
@@ -157,12 +161,12 @@ void Dispatcher::set_kernel(Operator& op, DispatchKey key, Kernel kernel) {
 }
 
 void Dispatcher::refresh(Operator& op) {
-  std::unique_lock lock(state_->mutex);
+  std::lock_guard lock(g_registry);
   op.refresh(state_->fallbacks);
 }
 
 void Dispatcher::set_fallback(DispatchKey key, Kernel kernel) {
-  std::unique_lock lock(state_->mutex);
+  std::lock_guard lock(g_registry);
   const Kernel*& slot = state_->fallbacks[size_t(key)];
   PKG_CHECK(!slot, RuntimeError, "[fallback] key ", name_of(key),
             " already has a fallback, registered at ", slot->where,
@@ -179,7 +183,7 @@ void Dispatcher::set_fallback(DispatchKey key, Kernel kernel) {
 }
 
 void Dispatcher::claim_namespace(std::string_view ns, const char* where) {
-  std::unique_lock lock(state_->mutex);
+  std::lock_guard lock(g_registry);
   const auto [entry, fresh] = state_->libraries.emplace(ns, where);
   PKG_CHECK(fresh, RuntimeError,
             "Only a single PKG_LIBRARY can be used to register the namespace ", ns,
@@ -191,12 +195,12 @@ void Dispatcher::claim_namespace(std::string_view ns, const char* where) {
 }
 
 void Dispatcher::begin_registration() {
-  std::unique_lock lock(state_->mutex);
+  std::lock_guard lock(g_registry);
   state_->undo.clear();
 }
 
 void Dispatcher::end_registration(bool keep) {
-  std::unique_lock lock(state_->mutex);
+  std::lock_guard lock(g_registry);
   if (keep) state_->undo.clear();
   while (!state_->undo.empty()) {
     state_->undo.back()();

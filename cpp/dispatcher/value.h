@@ -24,11 +24,11 @@ template <class T>
 struct Unbox {  // Tensor, TensorList, Scalar, Shape, string, DType, Device, doubles
   static const T& from(const Value& value) { return std::get<T>(value); }
 };
+inline constinit const Tensor kNoTensor;
 template <>
 struct Unbox<Tensor> {  // also Tensor?: None is an undefined tensor
   static const Tensor& from(const Value& value) {
-    static const Tensor undefined;
-    return is_none(value) ? undefined : std::get<Tensor>(value);
+    return is_none(value) ? kNoTensor : std::get<Tensor>(value);
   }
 };
 template <>

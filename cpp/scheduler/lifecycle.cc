@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "scheduler/block_cache.h"
 #include "scheduler/cpu_count.h"
+#include "scheduler/fork_locks.h"
 #include "scheduler/hooks.h"
 #include "scheduler/runtime.h"
 
@@ -28,8 +29,13 @@ constinit std::atomic<bool> g_waited_enough{false};
 
 constinit std::atomic<Runtime*> g_runtime{nullptr};
 constinit std::atomic<uint32_t> g_generation{0};
+constinit std::array<std::span<std::mutex>, kForkLocks> g_fork_locks;
 constinit std::mutex g_making;
 constinit std::array<std::mutex, 16> g_stream_locks;
+constinit std::array<std::mutex, 64> g_object_locks;
+const HeldOverFork g_held[] = {{ForkLock::Runtime, g_making},
+                               {ForkLock::Streams, g_stream_locks},
+                               {ForkLock::Objects, g_object_locks}};
 
 SpinLock& task_memory_lock() { return BlockCache<sizeof(Task)>::shared_lock(); }
 
@@ -46,15 +52,17 @@ void wait_idle_before_fork() {
 
 void before_fork() {
   wait_idle_before_fork();
-  g_making.lock();
-  for (auto& lock : g_stream_locks) lock.lock();
-  task_memory_lock().lock();
+  for (const auto& locks : g_fork_locks) {
+    for (std::mutex& lock : locks) lock.lock();
+  }
+  task_memory_lock().lock();  // the innermost of all
 }
 
 void unlock_after_fork() {
   task_memory_lock().unlock();
-  for (auto& lock : g_stream_locks) lock.unlock();
-  g_making.unlock();
+  for (const auto& locks : g_fork_locks) {
+    for (std::mutex& lock : locks) lock.unlock();
+  }
 }
 
 void after_fork_in_child() {
@@ -75,11 +83,14 @@ void at_exit() {
   rt->pool.stop(Pool::Stop::kFreeze, Clock::now() + wait);
 }
 
+// While the library is loaded: also who never had a task has locks.
+[[maybe_unused]] const int g_registered =
+    pthread_atfork(before_fork, unlock_after_fork, after_fork_in_child);
+
 Runtime& make_runtime() {
   std::lock_guard lock(g_making);
   if (Runtime* made = g_runtime.load()) return *made;
   auto* made = new Runtime(default_num_threads(), nullptr);
-  pthread_atfork(before_fork, unlock_after_fork, after_fork_in_child);
   std::atexit(at_exit);
   g_runtime.store(made, std::memory_order_release);
   return *made;
@@ -103,6 +114,15 @@ uint32_t fork_generation() noexcept {
 std::mutex& stream_lock(const void* stream) noexcept {
   return g_stream_locks[(reinterpret_cast<uintptr_t>(stream) >> 6) %
                         g_stream_locks.size()];
+}
+
+std::mutex& object_lock(const void* object) noexcept {
+  return g_object_locks[(reinterpret_cast<uintptr_t>(object) >> 6) %
+                        g_object_locks.size()];
+}
+
+HeldOverFork::HeldOverFork(ForkLock order, std::span<std::mutex> locks) noexcept {
+  g_fork_locks[size_t(order)] = locks;
 }
 
 }  // namespace detail

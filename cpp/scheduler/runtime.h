@@ -5,8 +5,8 @@
 // Note [One runtime per process]
 // A Runtime is made on first use and never destroyed, so that threads which still run
 // during exit find it intact.  After fork() the child makes a new one: the threads of
-// the old are gone, its locks may be held by nobody.  Unfinished events of the parent
-// are `lost` in the child: waiting for them is an error, not a hang.
+// the old are gone, its locks may be held by nobody (fork_locks.h).  Unfinished events of
+// the parent are `lost` in the child: waiting for them is an error, not a hang.
 //
 // Note [Nothing dies under a lock]
 // An error or a task may own objects of the embedding language, whose destruction takes
@@ -132,7 +132,7 @@ Runtime& runtime();
 /// The same, or null before first use.
 Runtime* runtime_if_made() noexcept;
 
-/// Locks that fork() takes, so that the child finds what they guard consistent.
+/// What orders the tasks of a stream (Note [Locks and fork] in fork_locks.h).
 std::mutex& stream_lock(const void* stream) noexcept;
 
 }  // namespace pkg::detail

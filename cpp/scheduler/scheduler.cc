@@ -106,11 +106,13 @@ bool cancel_requested() noexcept {
 }
 
 Ref<Event> ready_event() {
-  static ManualEvent* const event = [] {
-    auto* made = new ManualEvent("ready");
+  static constinit std::atomic<ManualEvent*> first{nullptr};
+  ManualEvent* event = first.load(std::memory_order_acquire);
+  if (!event) {
+    auto made = Ref<ManualEvent>::make("ready");
     made->set();
-    return made;
-  }();
+    if (first.compare_exchange_strong(event, made.get())) event = made.detach();
+  }
   return Ref<Event>::share(event);
 }
 

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/thread_local.h"
 #include "scheduler/event.h"
+#include "scheduler/fork_locks.h"
 #include "scheduler/pool.h"
 #include "scheduler/scheduler.h"
 #include "tensor/block_pool.h"
@@ -60,26 +61,21 @@ struct ThreadClass {
 struct ThreadCache {
   ThreadClass classes[kClasses];
   ThreadCache* next = nullptr;
-  bool in_use = true;  // by a living thread; guarded by the mutex of Caches
+  bool in_use = true;  // by a living thread; guarded by g_caches_lock
   int64_t worker_of = -1;  // the process (its fork generation) whose pool it works for
   std::atomic<bool> wanted{false};  // its thread shall give it to the system
 };
 
 // Every cache ever made, in use or not.  Leaked on purpose: tensors may die during static
 // destruction.
-struct Caches {
-  std::mutex mutex;
-  ThreadCache* first = nullptr;
-};
-Caches& caches() {
-  static Caches* instance = new Caches;
-  return *instance;
-}
+constinit ThreadCache* g_first = nullptr;
+constinit std::mutex g_caches_lock;
+const detail::HeldOverFork g_held{detail::ForkLock::ThreadCaches, g_caches_lock};
 
 int64_t cached_by_threads() {
-  std::lock_guard lock(caches().mutex);
+  std::lock_guard lock(g_caches_lock);
   int64_t bytes = 0;
-  for (const ThreadCache* cache = caches().first; cache; cache = cache->next) {
+  for (const ThreadCache* cache = g_first; cache; cache = cache->next) {
     for (int i = 0; i < kClasses; ++i) {
       const ThreadClass& cls = cache->classes[i];
       bytes += class_bytes(i) * int64_t(cls.count.load(std::memory_order_relaxed) +
@@ -110,13 +106,13 @@ thread_local constinit bool t_gone = false;
 struct CacheOwner {
   ThreadCache* cache;
   CacheOwner() {
-    std::lock_guard lock(caches().mutex);
-    cache = caches().first;
+    std::lock_guard lock(g_caches_lock);
+    cache = g_first;
     while (cache && cache->in_use) cache = cache->next;
     if (!cache) {
       cache = new ThreadCache;
-      cache->next = caches().first;
-      caches().first = cache;
+      cache->next = g_first;
+      g_first = cache;
     }
     cache->in_use = true;
     cache->worker_of = on_worker() ? int64_t{detail::fork_generation()} : -1;
@@ -128,7 +124,7 @@ struct CacheOwner {
     for (int index = 0; index < kClasses; ++index) {
       give_all(index, cache->classes[index]);
     }
-    std::lock_guard lock(caches().mutex);
+    std::lock_guard lock(g_caches_lock);
     cache->in_use = false;
   }
 };
@@ -227,8 +223,8 @@ namespace {
 void want_thread_caches() {
   const auto mark = [](bool only_look) {
     bool workers = false;
-    std::lock_guard lock(caches().mutex);
-    for (ThreadCache* cache = caches().first; cache; cache = cache->next) {
+    std::lock_guard lock(g_caches_lock);
+    for (ThreadCache* cache = g_first; cache; cache = cache->next) {
       if (!cache->in_use) continue;
       if (!only_look) cache->wanted.store(true, std::memory_order_relaxed);
       workers |= cache->worker_of == int64_t{detail::fork_generation()} &&

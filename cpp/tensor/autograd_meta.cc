@@ -2,8 +2,10 @@
 // tensor/autograd_meta.cc: what needs to know what a TensorImpl is.
 #include "tensor/autograd_meta.h"
 
+#include <mutex>
 #include <utility>
 
+#include "scheduler/fork_locks.h"
 #include "tensor/tensor.h"
 
 namespace pkg {
@@ -11,18 +13,23 @@ namespace pkg {
 AutogradMeta::~AutogradMeta() = default;
 GradSlot::~GradSlot() = default;
 
+GradCell& AutogradMeta::grad_cell() {
+  std::lock_guard lock(detail::object_lock(this));
+  return retained ? retained->grad : grad;
+}
+
 Ref<TensorImpl> GradCell::get() const {
-  SpinGuard guard(lock_);
+  std::lock_guard lock(detail::object_lock(this));
   return value_;
 }
 
 Ref<TensorImpl> GradCell::exchange(Ref<TensorImpl> with) {
-  SpinGuard guard(lock_);
+  std::lock_guard lock(detail::object_lock(this));
   return std::exchange(value_, std::move(with));
 }
 
 bool GradCell::fill(const Ref<TensorImpl>& with) {
-  SpinGuard guard(lock_);
+  std::lock_guard lock(detail::object_lock(this));
   if (value_) return false;
   value_ = with;
   return true;

@@ -3,7 +3,6 @@
 // stores it; autograd/ gives it meaning.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 
 #include "base/intrusive.h"
@@ -12,21 +11,6 @@
 namespace pkg {
 
 class TensorImpl;
-
-/// Held for the exchange of a few pointers.
-class SpinGuard {
- public:
-  explicit SpinGuard(std::atomic_flag& flag) : flag_(flag) {
-    while (flag_.test_and_set(std::memory_order_acquire)) {
-    }
-  }
-  ~SpinGuard() { flag_.clear(std::memory_order_release); }
-  SpinGuard(const SpinGuard&) = delete;
-  SpinGuard& operator=(const SpinGuard&) = delete;
-
- private:
-  std::atomic_flag& flag_;
-};
 
 /// A gradient that passes of several threads add to while others read it.
 class GradCell {
@@ -38,8 +22,7 @@ class GradCell {
   bool fill(const Ref<TensorImpl>& with);
 
  private:
-  mutable std::atomic_flag lock_ = ATOMIC_FLAG_INIT;
-  Ref<TensorImpl> value_;
+  Ref<TensorImpl> value_;  // under its object_lock()
 };
 
 /// Where retain_grad() puts a gradient: shared with the graph, which must not own the
@@ -61,15 +44,11 @@ struct AutogradMeta : PoolAllocated {
   Ref<Intrusive> hooks;    ///< autograd::HookList of a leaf
 
   // The AccumulateGrad node of a leaf, not owned: the node owns the tensor.  Guarded
-  // by `lock`, since the node may be dying while another graph asks for it; so is
-  // `retained`, which passes of several threads may be the first to ask for.
-  std::atomic_flag lock = ATOMIC_FLAG_INIT;
+  // by our object_lock(), since the node may be dying while another graph asks for it; so
+  // is `retained`, which passes of several threads may be the first to ask for.
   Intrusive* accumulator = nullptr;
 
-  GradCell& grad_cell() {
-    SpinGuard guard(lock);
-    return retained ? retained->grad : grad;
-  }
+  GradCell& grad_cell();
   ~AutogradMeta();
 };
 

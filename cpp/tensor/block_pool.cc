@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "scheduler/fork_locks.h"
 #include "scheduler/parallel.h"
 #include "scheduler/scheduler.h"
 #include "tensor/allocator.h"
@@ -48,7 +49,6 @@ struct Slab {
 };
 
 struct SharedClass {
-  std::mutex mutex;
   FreeBlock* batches = nullptr;
   std::vector<Slab> slabs;  // the last one is being cut
   char *fresh = nullptr, *fresh_end = nullptr;
@@ -58,11 +58,18 @@ struct Shared : PoolTotals {
   SharedClass classes[kClasses];
 };
 
-// Leaked on purpose: tensors may die during static destruction.
-Shared& shared() {
-  static Shared* instance = new Shared;
-  return *instance;
-}
+// There before any code runs, and never destroyed: tensors may die during static
+// destruction.
+union Lasting {
+  constexpr Lasting() : value() {}
+  ~Lasting() {}
+  Shared value;
+};
+constinit Lasting g_shared;
+Shared& shared() { return g_shared.value; }
+
+constinit std::array<std::mutex, kClasses> g_locks;  // of the classes
+const HeldOverFork g_held{ForkLock::BlockPool, g_locks};
 
 // Called where memory moves in bulk, so the peak is exact for large blocks and late by
 // at most the threads' caches for small ones.
@@ -165,12 +172,13 @@ FreeBlock* cut(SharedClass& cls, size_t bytes, uint32_t n) {
   return first;
 }
 
-void add_slab(SharedClass& cls, size_t block) {
+void add_slab(SharedClass& cls, int index) {
   // Without the lock: where memory is short this empties the cache.
+  const auto block = size_t(class_bytes(index));
   auto* base = static_cast<char*>(from_system(kSlabBytes, block));
   const size_t used = kSlabBytes / block * block;
   shared().system_bytes.fetch_sub(int64_t(kSlabBytes - used), std::memory_order_relaxed);
-  std::lock_guard lock(cls.mutex);
+  std::lock_guard lock(g_locks[size_t(index)]);
   // Another thread may have come with one meanwhile: what is left of it is a batch.
   while (FreeBlock* rest = cut(cls, block, kMostInBatch)) {
     shared().bytes_cached.fetch_add(int64_t(rest->count * block));
@@ -260,7 +268,7 @@ void give_shared(int index, FreeBlock* list, uint32_t count) noexcept {
   ASAN_UNPOISON_MEMORY_REGION(list, sizeof(FreeBlock));
   list->count = count;
   SharedClass& cls = shared().classes[index];
-  std::lock_guard lock(cls.mutex);
+  std::lock_guard lock(g_locks[size_t(index)]);
   list->next_batch = cls.batches;
   cls.batches = list;
   ASAN_POISON_MEMORY_REGION(list, sizeof(FreeBlock));
@@ -271,7 +279,7 @@ FreeBlock* take_shared(const SizeClass& cls, uint32_t most, size_t asked) {
   SharedClass& pool = shared().classes[cls.index];
   for (;;) {
     {
-      std::lock_guard lock(pool.mutex);
+      std::lock_guard lock(g_locks[size_t(cls.index)]);
       FreeBlock* list = take_batch(pool, cls.index);
       if (!list && is_cut(cls.index)) list = cut(pool, cls.bytes, std::min(kMostCut, most));
       if (list && most == 1 && list->count > 1) {
@@ -287,7 +295,7 @@ FreeBlock* take_shared(const SizeClass& cls, uint32_t most, size_t asked) {
       if (list) return list;
     }
     if (is_cut(cls.index)) {
-      add_slab(pool, cls.bytes);
+      add_slab(pool, cls.index);
       continue;
     }
     FreeBlock* alone = nullptr;
@@ -300,7 +308,7 @@ FreeBlock* take_shared(const SizeClass& cls, uint32_t most, size_t asked) {
 
 void empty_class(int index) noexcept {
   SharedClass& cls = shared().classes[index];
-  std::lock_guard lock(cls.mutex);
+  std::lock_guard lock(g_locks[size_t(index)]);
   if (is_cut(index)) return give_slabs(cls, index);
   while (FreeBlock* block = take_batch(cls, index)) {
     while (block) give_system(index, unlink(block));

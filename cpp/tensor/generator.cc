@@ -5,10 +5,13 @@
 #include <mutex>
 #include <random>
 
+#include "scheduler/fork_locks.h"
+
 namespace pkg {
 namespace {
 
-std::mutex g_mutex;
+constinit std::mutex g_mutex;
+const detail::HeldOverFork g_held{detail::ForkLock::Random, g_mutex};
 RandomStream g_stream{std::random_device{}(), 0};
 
 }  // namespace

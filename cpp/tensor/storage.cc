@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 #include <new>
 #include <utility>
 
 #include "base/error.h"
+#include "scheduler/fork_locks.h"
 #include "tensor/allocator.h"
 
 namespace pkg {
@@ -120,7 +122,7 @@ bool Storage::readable() {
   Pending* p = pending_.load(std::memory_order_acquire);
   if (!p) return true;
   Sweep sweep;
-  std::lock_guard lock(p->mutex);
+  std::lock_guard lock(detail::object_lock(this));
   settle_locked();
   return !p->writer;
 }
@@ -128,7 +130,7 @@ bool Storage::readable() {
 bool Storage::settled() {
   Pending* p = pending_.load(std::memory_order_acquire);
   if (!p) return true;
-  std::lock_guard lock(p->mutex);
+  std::lock_guard lock(detail::object_lock(this));
   return !p->writer || p->writer->done();
 }
 
@@ -136,7 +138,7 @@ bool Storage::writable() {
   Pending* p = pending_.load(std::memory_order_acquire);
   if (!p) return true;
   Sweep sweep;
-  std::lock_guard lock(p->mutex);
+  std::lock_guard lock(detail::object_lock(this));
   settle_locked();
   return !p->writer && p->readers.empty();
 }
@@ -147,7 +149,7 @@ void Storage::wait_readable() {
   Ref<Event> writer;
   {
     Sweep sweep;
-    std::lock_guard lock(p->mutex);
+    std::lock_guard lock(detail::object_lock(this));
     settle_locked();
     writer = p->writer;
   }
@@ -171,7 +173,7 @@ void Storage::wait_writable() {
   std::vector<Ref<Event>> readers;
   {
     Sweep sweep;
-    std::lock_guard lock(p->mutex);
+    std::lock_guard lock(detail::object_lock(this));
     settle_locked();
     readers = p->readers;
   }
@@ -185,7 +187,7 @@ void Storage::collect_dependencies(std::vector<Ref<Event>>& data,
                                    std::vector<Ref<Event>>* order) {
   Pending* p = pending_.load(std::memory_order_acquire);
   if (!p) return;
-  std::lock_guard lock(p->mutex);
+  std::lock_guard lock(detail::object_lock(this));
   // What has finished does no harm here, and would die under the caller's lock.
   if (p->writer) data.push_back(p->writer);
   if (order) order->insert(order->end(), p->readers.begin(), p->readers.end());
@@ -193,7 +195,7 @@ void Storage::collect_dependencies(std::vector<Ref<Event>>& data,
 
 void Storage::add_reader(const Ref<Event>& event) {
   Pending& p = pending();
-  std::lock_guard lock(p.mutex);
+  std::lock_guard lock(detail::object_lock(this));
   p.readers.push_back(event);
   keys_.fetch_or(kAsyncBit, std::memory_order_release);
 }
@@ -202,7 +204,7 @@ void Storage::set_writer(const Ref<Event>& event) {
   Pending& p = pending();
   Ref<Event> writer = event;  // the one before dies after the lock, and so do the readers
   std::vector<Ref<Event>> readers;
-  std::lock_guard lock(p.mutex);
+  std::lock_guard lock(detail::object_lock(this));
   std::swap(p.writer, writer);
   p.readers.swap(readers);
   keys_.fetch_or(kAsyncBit, std::memory_order_release);

@@ -9,7 +9,6 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -89,9 +88,8 @@ class Storage final : public Intrusive {
   static constexpr uint32_t kExposed = uint32_t{1} << 31;
   std::atomic<uint32_t> exports_{0};      // how many, and perhaps kExposed
 
-  // Rarely needed parts, made on first use.
+  // Rarely needed parts, made on first use; under the object_lock() of the storage.
   struct Pending {
-    std::mutex mutex;
     Ref<Event> writer;
     std::vector<Ref<Event>> readers;
   };

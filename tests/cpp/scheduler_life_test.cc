@@ -9,14 +9,20 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <string>
 #include <thread>
+#include <vector>
 
+#include "autograd/engine.h"
+#include "autograd/hooks.h"
 #include "base/error.h"
+#include "ops/functions.h"
 #include "scheduler/parallel.h"
 #include "scheduler/stream.h"
 #include "scheduler_helpers.h"
+#include "tensor/generator.h"
 
 namespace {
 
@@ -97,6 +103,63 @@ TEST(fork_with_unfinished_work_is_an_error_in_the_child_not_a_hang) {
   CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
   gate.set();
   pending->wait();
+}
+
+// Each on two threads, which hold its locks most of the time, while a third forks.
+TEST(fork_while_other_threads_hold_locks) {
+  const Tensor big = empty(Shape{300, 300}, DType::Float32);
+  const Tensor leaf = empty(Shape{3}, DType::Float32);
+  set_requires_grad(leaf, true);
+  const Tensor result = ops::mul(leaf, leaf);
+  const std::function<void()> works[] = {
+      [] {
+        void* large = allocate(1 << 20);
+        deallocate(large, 1 << 20);
+        std::vector<void*> small(600);
+        for (void*& block : small) block = allocate(64);
+        for (void* block : small) deallocate(block, 64);
+      },
+      [] { std::thread([] { deallocate(allocate(64), 64); }).join(); },
+      [] { reserve_random(1); },
+      [] { Dispatcher::get().find("add"); },
+      [&] {
+        big.storage().add_reader(ready_event());
+        big.storage().writable();
+      },
+      [&] { leaf.grad(); },
+      [&] {
+        register_hook(leaf, [](const Tensor& grad) { return grad; }).remove();
+        retain_grad(result);
+      },
+      [&] { backward({ops::mul(leaf, leaf)}, {leaf}); },
+      [&] { (void)ops::mm(big, big); },
+  };
+  for (const auto& work : works) {
+    work();
+    std::atomic<bool> stop{false};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 2; ++i) {
+      threads.emplace_back([&] {
+        while (!stop) work();
+      });
+    }
+    int bad = 0;
+    for (int i = 0; i < 300 / kSlow && bad == 0; ++i) {
+      quiesce(0);  // or fork would wait for them
+      const pid_t child = fork();
+      if (child == 0) {
+        alarm(10);
+        work();
+        _exit(0);
+      }
+      int status = -1;
+      waitpid(child, &status, 0);
+      bad += status != 0;
+    }
+    stop = true;
+    for (std::thread& thread : threads) thread.join();
+    if (bad) check::fail(__FILE__, int(&work - works), "the child of a fork hung");
+  }
 }
 
 CHILD(shutdown_drains) {
