@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/checked.h: integer arithmetic that raises where it would overflow, and such that
-// wraps.
+// base/checked.h: integer arithmetic that raises where it would overflow, and arithmetic
+// that wraps around.
 //
 // Checked is for whatever is computed from numbers of the caller: sizes, strides, offsets,
 // counts, paddings.  One in each product or sum makes the whole of a formula checked:
@@ -15,8 +15,8 @@
 namespace pkg {
 namespace detail {
 
-/// RuntimeError "[op] expected ..., got a sign b"; who knows the op puts in its name
-/// (Error::claim).
+/// RuntimeError "[op] expected ..., got a sign b"; a caller that knows the op puts its name
+/// in (Error::claim).
 [[noreturn, gnu::cold]] void arithmetic_failed(const char* sign, int64_t a, int64_t b);
 
 }  // namespace detail
@@ -73,7 +73,7 @@ class Checked {
   Checked& operator-=(Checked other) { return *this = *this - other; }
   Checked& operator*=(Checked other) { return *this = *this * other; }
 
-  // With a bare number; it would otherwise be as near to the operators of int64.
+  // With a bare number on one side; without these, int64's own operators fit as well.
 #define PKG_MIXED(sign)                                          \
   template <std::integral T>                                     \
   friend Checked operator sign(Checked a, T b) {                 \

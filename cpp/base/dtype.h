@@ -61,9 +61,8 @@ const char* typestr_of(DType dtype);
 /// Reverse of name_of; also accepts PyTorch's aliases float, double, half, int, long.
 std::optional<DType> dtype_from_name(std::string_view name);
 
-/// Smallest type that holds both, by PyTorch's lattice (uint8 with int8 gives no
-/// common 8-bit type, so int32 is not reached through it: the result is int16 there,
-/// which we do not have; we give int32).
+/// Smallest type that holds both, as in PyTorch but for uint8 with int8: PyTorch gives
+/// int16, which we do not have, so the result is int32.
 DType promote(DType a, DType b);
 
 /// float32 unless set_default_dtype chose another floating type.
@@ -103,11 +102,11 @@ inline constexpr DTypeSet kIntegerDTypes{DType::UInt8, DType::Int8, DType::Int32
 inline constexpr DTypeSet kFloatDTypes{DType::Float16, DType::BFloat16, DType::Float32,
                                        DType::Float64};
 inline constexpr DTypeSet kIntegerOrBoolDTypes = kIntegerDTypes | DType::Bool;
-/// What arithmetic takes that bools are too little for.
+/// For arithmetic that is not defined on bools.
 inline constexpr DTypeSet kNumberDTypes = kIntegerDTypes | kFloatDTypes;
 inline constexpr DTypeSet kAllDTypes = kNumberDTypes | DType::Bool;
 
-// Types that are none of ours fail here, with one line.
+// A type that is no element type fails here, with one line of error.
 template <class T>
 struct DTypeOf {
   static_assert(!sizeof(T),

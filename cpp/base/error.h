@@ -24,18 +24,18 @@ class PKG_EXCEPTION Error : public std::exception {
  public:
   explicit Error(std::string message) : message_(std::move(message)) {}
   Error(const Error&) = default;
-  ~Error() override;  // in error.cc, as those below: not in every file that throws one
+  ~Error() override;  // this and the ones below are in error.cc: compiled once
   const char* what() const noexcept override { return message_.c_str(); }
   const std::string& message() const noexcept { return message_; }
-  /// Says more about where it happened, on its way to the caller.
+  /// Adds where it happened, while the error is on its way to the caller.
   virtual void append(const std::string& text);
-  /// Puts this op's name in the place of "[op]": a formula may serve several ops.
+  /// Puts this op's name in the place of "[op]": one formula may serve several ops.
   void rename(const std::string& op);
-  /// The same where no op that a user knows is named yet: the text begins with "[op]"
-  /// itself, a function below all ops, "[empty]" or "[allocate]", or a private op, "[_...".
+  /// The same for a text that names no public op yet: one that begins with "[op]" itself,
+  /// with a function below all ops ("[empty]", "[allocate]") or a private op ("[_...").
   void claim(std::string_view op);
-  /// From now on it is called what it is called: every wait for the work that failed
-  /// throws this object, on several threads at once.
+  /// Its text is final from now on: every wait for the failed work throws this same
+  /// object, perhaps on several threads at once.
   void settle() noexcept { settled_ = true; }
 
  private:

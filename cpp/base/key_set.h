@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/key_set.h: dispatch keys, the stairs every call walks down, and sets of them.
+// base/key_set.h: dispatch keys, the layers that a call goes through, and sets of them.
 #pragma once
 
 #include <bit>
@@ -10,8 +10,8 @@
 
 namespace pkg {
 
-/// One stair.  A call goes to the highest key of its set that has a kernel; each layer
-/// does its work and redispatches to the keys below it.
+/// One layer of a call.  A call goes to the highest key of its set that has a kernel; each
+/// layer does its work and redispatches to the keys below it.
 enum class DispatchKey : uint8_t {
   CPU,       ///< the kernel on this machine's processor
   Meta,      ///< shapes and dtypes without data

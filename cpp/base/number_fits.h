@@ -56,13 +56,13 @@ inline void check_fits(const char* op, const Scalar& value, DType dtype,
             dtype, " without overflow (", name, "=", value, ").");
 }
 
-/// The same for a number that is written or chosen: in halves it may become infinite.
+/// The same for a number that is written or chosen: a 16-bit float may become infinite.
 inline void check_written(const char* op, const Scalar& value, DType dtype,
                           const char* name) {
   if (!is_reduced(dtype)) check_fits(op, value, dtype, name);
 }
 
-/// The same for a factor or a threshold, which halves meet in float32.
+/// The same for a factor or a threshold: beside 16-bit floats it is used in float32.
 inline void check_factor(const char* op, const Scalar& value, DType dtype,
                          const char* name) {
   check_fits(op, value, is_reduced(dtype) ? DType::Float32 : dtype, name);

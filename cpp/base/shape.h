@@ -32,7 +32,7 @@ class Shape {
     std::fill_n(data(), count, value);
   }
   Shape(const Shape& other) : size_(other.size_), capacity_(kInline) {
-    // Not its size decides: a long one that became short is still on the heap.
+    // Not decided by its size: a long one that became short is still on the heap.
     if (__builtin_expect(other.on_heap(), 0)) copy_from_heap(other);
     else copy_inline(other);
   }
@@ -96,8 +96,9 @@ class Shape {
   }
   void clear() { size_ = 0; }
 
-  /// Product of the entries; 1 when empty.  RuntimeError where that of the entries other
-  /// than 0 overflows: every tensor has been here, so that no part of its sizes does.
+  /// Product of the entries; 1 when empty.  RuntimeError where the product of the entries
+  /// other than 0 overflows.  The sizes of every tensor have passed this check, so the
+  /// product of some of them does not overflow either.
   int64_t numel() const {
     int64_t n = 1;
     bool overflow = false;
@@ -119,8 +120,8 @@ class Shape {
   void grow(size_t count);
   void copy_from_heap(const Shape& other);
   int64_t careful_numel() const;
-  // Most shapes have at most two dimensions.  The lengths are constants, as the compiler
-  // makes of a loop a call of memmove.
+  // Most shapes have at most two dimensions.  The lengths are constants, because the
+  // compiler makes a call of memmove out of a loop.
   void copy_inline(const Shape& other) noexcept {
     if (size_ <= 2) std::memcpy(inline_, other.inline_, 2 * sizeof(int64_t));
     else std::memcpy(inline_, other.inline_, sizeof(inline_));
@@ -156,8 +157,8 @@ int64_t wrap_dim(const char* op, int64_t dim, int64_t ndim);
 /// Wraps each of `dims`, refuses repeats; an empty list means every dimension.
 Shape wrap_dims(const char* op, const Shape& dims, int64_t ndim);
 
-/// Common shape of two operands under NumPy's broadcasting; ValueError-like
-/// RuntimeError naming both sizes and the dimension otherwise.
+/// Common shape of two operands under NumPy's broadcasting; RuntimeError that
+/// names both sizes and the dimension otherwise.
 Shape broadcast_shapes(const char* op, const Shape& a, const Shape& b);
 
 }  // namespace pkg

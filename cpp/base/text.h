@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/text.h: texts joined of parts of any type.
+// base/text.h: texts joined from parts of any type.
 //
-// A check that cannot fail costs its caller a few bytes: the parts are noted where they
-// are, and one function for all prints them.
+// A check that does not fail costs its caller a few bytes of code: it only notes where the
+// parts are, and one function for all checks prints them.
 #pragma once
 
 #include <cstddef>

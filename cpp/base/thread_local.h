@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/thread_local.h: variables of a thread on the hottest paths, and counters that
+// base/thread_local.h: thread-local variables for the hottest paths, and counters that
 // threads raise without touching shared memory.
 #pragma once
 

@@ -9,7 +9,8 @@
 
 namespace pkg::detail {
 
-/// RuntimeError if `name` shall write, recorded, to a leaf that collects gradients.
+/// RuntimeError if op `name` is about to write to a leaf that collects gradients, while
+/// autograd records.
 void check_no_leaf_written(std::string_view name, const Tensor& self);
 /// The same for a view that does not know the history of the tensor it shows.
 void check_no_bare_view_written(std::string_view name, const Tensor& self);

@@ -21,13 +21,13 @@ struct GradContext {
   std::span<const Value> args;      ///< as called; tensors that were not saved are None
   std::span<const Tensor> results;  ///< those that were saved, else undefined
   std::span<const Spec> specs;      ///< shape and dtype of each argument (tensors)
-  uint64_t needs_mask = 0;          ///< of the slots that want a gradient
+  uint64_t needs_mask = 0;          ///< which slots want a gradient
   const Operator* op = nullptr;     ///< whose gradient this is
 
   const Tensor& grad(size_t i = 0) const { return grads[i]; }
   /// Whether the tensor in slot i (of the arguments, lists expanded) wants a gradient.
   bool needs(size_t i) const { return needs_mask & needs_bit(i); }
-  /// Slots from 63 on share a bit: one that needs nothing may be computed in vain.
+  /// Slots from 63 on share a bit, so a gradient that nobody needs may be computed.
   static uint64_t needs_bit(size_t i) { return uint64_t{1} << std::min<size_t>(i, 63); }
   const Tensor& input(size_t i) const { return Unbox<Tensor>::from(args[i]); }
   const Tensor& result(size_t i = 0) const { return results[i]; }

@@ -158,13 +158,13 @@ class OpBuilder {
   template <class R, class... A>
   OpBuilder& add_kernel(const char* stage, DispatchKey key, R (*function)(A...),
                         MemoryOrder order);
-  // The same, typed no more.
+  // The same without types.
   OpBuilder& add_rule(const detail::Signature& given, const std::type_info& args, void* rule,
                       void (*boxed)(void*, const Value*, Spec*));
   OpBuilder& add_kernel(const char* stage, const detail::Signature& given,
                         const std::type_info* args, DispatchKey key, const Kernel& made,
                         MemoryOrder order);
-  // Neither is scheduled; what composites call is recorded by itself.
+  // Composite or view: it is not scheduled itself; the ops that it calls may be.
   OpBuilder& of_kind(OpKind kind);
   static const char* stage_of(DispatchKey key);
   OpBuilder& derivative(std::string_view argument, std::string_view inputs,

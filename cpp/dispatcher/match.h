@@ -155,7 +155,7 @@ template <class Call>
                       "), but expected one of:", expected));
 }
 
-/// NumPy's words for PyTorch's parameters, which Python programs use.
+/// NumPy's names of parameters, which Python programs use as well as PyTorch's.
 inline std::string_view numpys_alias(std::string_view name) {
   if (name == "axis") return "dim";
   if (name == "keepdims") return "keepdim";
@@ -163,8 +163,8 @@ inline std::string_view numpys_alias(std::string_view name) {
   if (name == "input") return "self";
   return name;
 }
-/// Whether None for `name` is what NumPy's functions pass of themselves: out=None, and with
-/// it axis=None, dtype=None.
+/// Whether None for `name` is one that NumPy's functions always pass: out=None, and beside
+/// it axis=None and dtype=None.
 template <class Call>
 bool is_numpys_default(const Call& call, std::string_view name) {
   if (name == "out") return true;

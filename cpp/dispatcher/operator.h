@@ -41,8 +41,8 @@ struct Kernel {
   /// Structured kernels only: run `function` on boxed arguments into given results.
   void (*compute)(void* function, const Value* args, Tensor* results) = nullptr;
   bool fallthrough = false;
-  /// It takes tensors as they lie in memory.  Otherwise they are brought into row-major
-  /// order first, by dispatcher/row_major.h, whose entry `boxed` is then.
+  /// It takes tensors as they lie in memory.  Otherwise `boxed` is the entry of
+  /// dispatcher/row_major.h, which brings them into row-major order first.
   bool strided = true;
   /// It converts tensors of several dtypes and bare numbers itself, and finds out where its
   /// results lie, as loops over strides do.  Otherwise it gets one dtype, and row-major
@@ -75,7 +75,7 @@ class Operator {
   bool pointwise = false;
   bool keeps_order = false;        ///< results lie in memory as operands do: tensor/layout.h
   bool in_program_order = false;   ///< never scheduled: it draws from a common stream
-  bool writes_one_value = false;   ///< so that it may write one place several times
+  bool writes_one_value = false;   ///< so the elements that it writes may share memory
   const Operator* base = nullptr;  ///< of an in-place op: the op it is a form of
 
   // Structured ops: the shape rule, typed `Spec (*)(Args...)` and boxed.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// dispatcher/row_major.h: calls of kernels that take row-major tensors, which kernels
-// from outside the core do unless they say otherwise.
+// dispatcher/row_major.h: calls of kernels that take row-major tensors.  Kernels from
+// outside the core do, unless they say otherwise.
 #pragma once
 
 #include "dispatcher/dispatcher.h"

@@ -19,7 +19,7 @@ using Value = std::variant<std::monostate, Tensor, TensorList, Scalar, Shape,
 inline bool is_none(const Value& value) { return value.index() == 0; }
 
 /// Unbox<T>: from a Value to a parameter of type T, and back.  A wrong alternative is
-/// our own fault: the schema was checked before.
+/// a fault of this library: the schema was checked before.
 template <class T>
 struct Unbox {  // Tensor, TensorList, Scalar, Shape, string, DType, Device, doubles
   static const T& from(const Value& value) { return std::get<T>(value); }

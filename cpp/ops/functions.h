@@ -21,18 +21,26 @@ using Three = std::tuple<Tensor, Tensor, Tensor>;
 
 // Pointwise (cpp/ops/pointwise)
 inline const Op<Tensor(const Tensor&, const Tensor&, const Scalar&)> add{"add"},
-    add_{"add_"}, sub{"sub"};
-inline const BinaryOp mul{"mul"}, div{"div"}, div_{"div_"},
-    floor_divide{"floor_divide"}, floor_divide_{"floor_divide_"}, pow{"pow"},
-    maximum{"maximum"}, minimum{"minimum"}, xlogy{"xlogy"},
-    trunc_divide{"_trunc_divide"}, trunc_divide_{"_trunc_divide_"};
+    add_{"add_"}, sub{"sub"}, sub_{"sub_"};
+inline const BinaryOp mul{"mul"}, mul_{"mul_"}, div{"div"}, div_{"div_"},
+    floor_divide{"floor_divide"}, floor_divide_{"floor_divide_"},
+    trunc_divide{"_trunc_divide"}, trunc_divide_{"_trunc_divide_"},
+    remainder{"remainder"}, remainder_{"remainder_"}, pow{"pow"}, pow_{"pow_"},
+    maximum{"maximum"}, minimum{"minimum"}, xlogy{"xlogy"};
 inline const BinaryOp eq{"eq"}, ne{"ne"}, lt{"lt"}, le{"le"}, gt{"gt"}, ge{"ge"},
-    logical_and{"logical_and"}, logical_or{"logical_or"}, bitwise_and{"bitwise_and"},
-    bitwise_or{"bitwise_or"}, bitwise_xor{"bitwise_xor"}, same{"_same"};
-inline const UnaryOp logical_not{"logical_not"}, bitwise_not{"bitwise_not"},
-    isnan{"isnan"}, isinf{"isinf"}, isfinite{"isfinite"};
-inline const TernaryOp where{"where"}, clamp{"clamp"}, masked_fill{"masked_fill"},
-    lerp_{"lerp_"};
+    same{"_same"}, logical_and{"logical_and"}, logical_or{"logical_or"};
+inline const BinaryOp bitwise_and{"bitwise_and"}, bitwise_and_{"bitwise_and_"},
+    bitwise_or{"bitwise_or"}, bitwise_or_{"bitwise_or_"}, bitwise_xor{"bitwise_xor"},
+    bitwise_xor_{"bitwise_xor_"}, bitwise_left_shift{"bitwise_left_shift"},
+    bitwise_left_shift_{"bitwise_left_shift_"},
+    bitwise_right_shift{"bitwise_right_shift"},
+    bitwise_right_shift_{"bitwise_right_shift_"};
+inline const Op<Tensor(const Tensor&, const Tensor&, double, double, bool)>
+    isclose{"isclose"};
+inline const UnaryOp bitwise_not{"bitwise_not"}, isnan{"isnan"}, isinf{"isinf"},
+    isfinite{"isfinite"};
+inline const TernaryOp where{"where"}, clamp{"clamp"}, clamp_{"clamp_"},
+    masked_fill{"masked_fill"}, masked_fill_{"masked_fill_"}, lerp_{"lerp_"};
 inline const UnaryOp neg{"neg"}, abs{"abs"}, sign{"sign"}, exp{"exp"}, log{"log"},
     sqrt{"sqrt"}, rsqrt{"rsqrt"}, sin{"sin"}, cos{"cos"}, sinh{"sinh"}, cosh{"cosh"},
     tanh{"tanh"}, sigmoid{"sigmoid"}, erf{"erf"}, trunc{"trunc"}, relu{"relu"},
@@ -61,6 +69,10 @@ inline const Op<Tensor(const Tensor&, const Dims&, bool, MaybeDType)> sum{"sum"}
     mean{"mean"};
 inline const Op<Tensor(const Tensor&, const Dims&, bool)> amax{"amax"}, amin{"amin"},
     any{"any"}, all{"all"};
+inline const Op<Tensor(const Tensor&, const Dims&, double, bool)>
+    divided_spread{"_var"};
+inline const Op<Tensor(const Tensor&, const Scalar&, const Dims&, bool, MaybeDType)>
+    vector_norm{"linalg_vector_norm"};
 inline const Op<Tensor(const Tensor&, MaybeInt, bool)> argmax{"argmax"},
     argmin{"argmin"};
 inline const Op<Tensor(const Tensor&, int64_t, MaybeDType)> cumsum{"cumsum"},
@@ -72,8 +84,6 @@ inline const Op<Tensor(const Tensor&, const Tensor&, int64_t, bool)>
 // Creation and random numbers (cpp/ops/create, cpp/ops/random)
 inline const Op<Tensor(const Tensor&, const Scalar&, MaybeDType, MaybeDevice, bool)>
     full_like{"full_like"};
-inline const Op<Tensor(const Shape&, const Scalar&, MaybeDType, MaybeDevice, bool)>
-    full{"full"};
 inline const UnaryOp clone{"clone"}, row_major_copy{"_row_major_copy"};
 inline const Op<Tensor(const Tensor&, const Tensor&)> copy_{"copy_"};
 inline const Op<Tensor(const Tensor&, DType)> to_dtype{"to_dtype"};
@@ -81,6 +91,9 @@ inline const Op<Tensor(const Tensor&, MaybeDevice, MaybeDType, bool, bool)>
     to_device{"to.device"};
 inline const Op<Tensor(const Tensor&, double, double)> uniform_{"uniform_"},
     normal_{"normal_"};
+inline const Op<Tensor(const Tensor&, int64_t, int64_t)> integers_{"_integers_"};
+inline const UnaryOp permutation_{"_permutation_"};
+inline const Op<Tensor(const Tensor&, double, int64_t, int64_t)> dropout_at{"_dropout"};
 
 // Shape (cpp/ops/shape)
 inline const Op<Tensor(const Tensor&, const Shape&)> reshape{"reshape"}, view{"view"},
@@ -89,6 +102,8 @@ inline const Op<Tensor(const Tensor&, const Shape&, const Shape&)> movedim{"move
     roll{"roll"};
 inline const Op<Tensor(const Tensor&, int64_t, int64_t)> transpose{"transpose"},
     select{"select"};
+inline const Op<Tensor(const Tensor&, const Shape&, int64_t, int64_t)>
+    select_backward{"_select_backward"};
 inline const Op<Tensor(const Tensor&, int64_t)> unsqueeze{"unsqueeze"}, tril{"tril"},
     triu{"triu"};
 inline const Op<Tensor(const Tensor&, int64_t, MaybeInt, MaybeInt, int64_t)>
@@ -97,6 +112,8 @@ inline const Op<Tensor(const Tensor&, const Shape&, int64_t, MaybeInt, MaybeInt,
                        int64_t)> slice_backward{"_slice_backward"};
 inline const Op<Tensor(const Tensor&, int64_t, int64_t, int64_t)> diagonal{"diagonal"},
     diag_embed{"diag_embed"};
+inline const Op<Tensor(const Tensor&, const Shape&, int64_t, int64_t, int64_t)>
+    diagonal_backward{"_diagonal_backward"};
 inline const Op<Tensor(const Tensor&, const Shape&, const Scalar&)>
     constant_pad_nd{"constant_pad_nd"};
 inline const Op<Tensor(const TensorList&, int64_t)> cat{"cat"};
@@ -108,9 +125,17 @@ inline const Op<Tensor(const Tensor&, const Tensor&, const Shape&, const Shape&,
                        int64_t, const Dims&)> strided_scatter{"_strided_scatter"};
 
 // Indexing and sorting (cpp/ops/index)
-inline const Op<Tensor(const Tensor&, const TensorList&)> index_front{"_index"};
+inline const Op<Tensor(const Tensor&, const TensorList&)> index{"index"},
+    index_front{"_index"};
+inline const Op<Tensor(const Tensor&, const TensorList&, const Tensor&, bool)>
+    index_put_{"index_put_"}, put_front{"_index_put"}, put_front_{"_index_put_"};
+inline const Op<Tensor(const Tensor&, int64_t, const Tensor&)> slices_of{"_slices"};
+inline const Op<Tensor(const Tensor&, int64_t, const Tensor&, const Tensor&, bool)>
+    slices_put{"_slices_put"}, slices_put_{"_slices_put_"};
 inline const Op<Tensor(const Tensor&, int64_t, const Tensor&)> gather{"gather"},
     index_select{"index_select"};
+inline const Op<Tensor(const Tensor&, int64_t, const Tensor&, const Tensor&)>
+    scatter{"_scatter"}, scatter_{"_scatter_"}, scatter_add{"scatter_add"};
 inline const Op<Tensor(const Tensor&, const Tensor&)> take{"take"};
 inline const UnaryOp nonzero{"nonzero"};
 inline const Op<Tensor(const Tensor&, int64_t)> one_hot{"one_hot"};
@@ -127,8 +152,12 @@ inline const Op<Tensor(const Tensor&, const Tensor&, const Tensor&, const Shape&
 inline const Op<Tensor(const Tensor&, const Tensor&, const Shape&, const Shape&, const
                        Shape&, const Shape&, int64_t)>
     conv2d_input_grad{"_conv2d_input_grad"}, conv2d_weight_grad{"_conv2d_weight_grad"};
+inline const Op<Tensor(const Tensor&, const Shape&, const Dims&, const Shape&)>
+    max_pool2d{"max_pool2d"};
 inline const Op<Two(const Tensor&, const Shape&, const Shape&, const Shape&)>
     max_pool2d_places{"_max_pool2d"};
+inline const Op<Tensor(const Tensor&, const Tensor&, const Shape&)>
+    max_pool2d_backward{"_max_pool2d_backward"};
 inline const Op<Tensor(const Tensor&, const Shape&, const Shape&, const Shape&, bool)>
     avg_pool2d_windows{"_avg_pool2d"};
 inline const Op<Tensor(const Tensor&, const Shape&, const Shape&, const Shape&, const
@@ -136,7 +165,20 @@ inline const Op<Tensor(const Tensor&, const Shape&, const Shape&, const Shape&, 
 inline const Op<Tensor(const Tensor&, const Shape&)>
     adaptive_avg_pool2d_windows{"_adaptive_avg_pool2d"},
     adaptive_avg_pool2d_backward{"_adaptive_avg_pool2d_backward"};
+inline const Op<Tensor(const Tensor&, int64_t, MaybeDType)> softmax{"softmax"},
+    log_softmax{"log_softmax"};
 inline const UnaryOp softmax_rows{"_softmax"}, log_softmax_rows{"_log_softmax"};
+inline const Op<Tensor(const Tensor&, const Tensor&, bool)>
+    softmax_backward{"_softmax_backward"};
+inline const Op<Tensor(const Tensor&, const Tensor&, const Tensor&, const Tensor&)>
+    channel_affine{"_channel_affine"};
+inline const Op<Two(const Tensor&, const Tensor&, const Tensor&)>
+    channel_sums{"_channel_sums"};
+inline const Op<Three(const Tensor&, const Tensor&, const Tensor&, double)>
+    normalise_channels{"_batch_norm"};
+inline const Op<Three(const Tensor&, const Tensor&, const Tensor&, const Tensor&,
+                      const Tensor&, double)>
+    normalise_channels_backward{"_batch_norm_backward"};
 inline const Op<Three(const Tensor&, int64_t, const Tensor&, const Tensor&, double,
                       bool)> normalise_rows{"_layer_norm"};
 inline const Op<Three(const Tensor&, const Tensor&, const Tensor&, const Tensor&, const

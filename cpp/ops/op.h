@@ -33,14 +33,14 @@ inline DType compute_type(DType dtype) {
 /// Gradient of a broadcast operand: summed back to its shape.
 Tensor sum_to(const Tensor& grad, const Shape& shape);
 
-/// For the ops that autograd alone calls, and anybody may: RuntimeError unless `grad` is a
-/// floating tensor of this shape.
+/// For ops that are meant for autograd, but that anybody can call: RuntimeError unless
+/// `grad` is a floating tensor of this shape.
 void check_gradient(const Tensor& grad, const Shape& sizes);
 /// The same for a `tensor` of any dtype, `name` in the error.
 void check_shape(const char* name, const Tensor& tensor, const Shape& sizes);
 
 /// An empty list with room for `count` tensors; OutOfMemoryError where there is none, so
-/// that a count of the caller's is refused before work is spent on it.
+/// that a count too large is refused before work is spent on it.
 TensorList list_of(int64_t count);
 
 /// Zeros of this shape, with dtype and device of `like`.

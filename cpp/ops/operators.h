@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ops/operators.h: C++ operators on tensors, so that formulas read as mathematics.  They
-// call the ops, with broadcasting, promotion and gradients.  == and != are not among them:
-// eq() and ne() say that a tensor comes out.
+// call the ops, with broadcasting, promotion and gradients.  There are no == and !=: eq()
+// and ne() make clear that the result is a tensor.
 #pragma once
 
 #include "ops/functions.h"

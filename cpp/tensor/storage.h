@@ -50,7 +50,7 @@ class Storage final : public Intrusive {
   bool exported() const { return exports_.load(std::memory_order_acquire) > 0; }
   void add_export() { exports_.fetch_add(1, std::memory_order_acq_rel); }
   void drop_export() { exports_.fetch_sub(1, std::memory_order_acq_rel); }
-  /// Exported for good: somebody has an address and will not say when he is done.
+  /// Exported for good: somebody has an address and will not say when it is no longer used.
   void expose() { exports_.fetch_or(kExposed, std::memory_order_acq_rel); }
 
   /// Blocks until the last write is done; rethrows its error.

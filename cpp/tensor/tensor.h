@@ -22,8 +22,8 @@
 
 namespace pkg {
 
-/// How often values were written, where that is not counted by the storage: of a tensor
-/// that shares memory, but not this number, with others.
+/// How often values were written, for a tensor that shares memory with others but not
+/// this count.  For all others the storage counts.
 struct VersionCounter final : Intrusive, PoolAllocated {
   explicit VersionCounter(uint32_t start) : value(start) {}
   std::atomic<uint32_t> value;
@@ -99,11 +99,12 @@ class Tensor {
   bool is_contiguous() const { return impl_->contiguous; }
   Spec spec() const { return {sizes(), dtype(), device()}; }
 
-  /// Key set of a call with this tensor: what it is, and what its memory is up to.
+  /// Key set of a call with this tensor: its own keys, and those of its memory, which may
+  /// still be written.
   KeySet keys() const { return impl_->keys | impl_->storage->dynamic_keys(); }
 
-  /// First element; TypeError if T is not the element type, which data<void>() leaves
-  /// open.  Does not wait: kernels run when their inputs are ready.
+  /// Address of the first element; TypeError if T is not the element type (data<void>()
+  /// takes any).  Does not wait: kernels run when their inputs are ready.
   template <class T = void>
   T* data() const {
     if constexpr (!std::is_void_v<T>) {
@@ -122,8 +123,8 @@ class Tensor {
   /// Whether wait() would not block.
   bool is_ready() const { return impl_->storage->settled(); }
 
-  /// Times written, by itself and by those that share the counter: its views, and what
-  /// detach() gives.
+  /// How often it was written, itself or through the tensors that share the count: its
+  /// views, and what detach() gives.
   uint32_t version() const {
     if (const VersionCounter* own = impl_->own_version.get()) {
       return own->value.load(std::memory_order_relaxed);
@@ -174,11 +175,11 @@ inline Tensor empty(const Spec& spec) {
   return empty(spec.sizes, spec.dtype, spec.device);
 }
 /// View of the same storage with another geometry, without gradient history yet.
-/// `offset` is absolute, in elements.  The caller vouches that it stays inside
-/// (check_inside); RuntimeError for a number of elements that overflows.
+/// `offset` is absolute, in elements.  The caller makes sure that it stays inside
+/// the memory (check_inside); RuntimeError for a number of elements that overflows.
 Tensor alias(const Tensor& base, Shape sizes, Shape strides, int64_t offset);
-/// Elements from the first to behind the last one; 0 without elements.  ValueError for a
-/// negative size or stride.
+/// Room in memory, in elements, from the first to the end of the last one; 0 without
+/// elements.  ValueError for a negative size or stride.
 int64_t extent(const Shape& sizes, const Shape& strides);
 /// RuntimeError unless every element of such a view lies in memory of `room` elements.
 void check_inside(int64_t room, const Shape& sizes, const Shape& strides, int64_t offset);
@@ -192,7 +193,7 @@ Tensor share_uncounted(const Tensor& tensor);
 /// without gradients where `tensor` collects them.
 void set_data(const Tensor& tensor, const Tensor& source);
 /// Tensor over foreign memory, `data` its first element and no stride negative; `release`
-/// runs when the last tensor over it dies.  When this raises it has not run.
+/// runs when the last tensor over it dies.  When from_blob raises, it has not run.
 Tensor from_blob(void* data, const Shape& sizes, const Shape& strides, DType dtype,
                  std::function<void()> release);
 /// Starts or stops collecting gradients in `tensor`.  RuntimeError for a dtype that has

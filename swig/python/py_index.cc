@@ -6,10 +6,6 @@
 namespace pkg::python {
 namespace {
 
-const Op<Tensor(const Tensor&, const TensorList&)> index_op{"index"};
-const Op<Tensor(const Tensor&, const TensorList&, const Tensor&, bool)> index_put_{
-    "index_put_"};
-
 bool is_sequence(PyObject* key) { return PyList_Check(key) || PyTuple_Check(key); }
 
 // The basic part of a key applied as views; advanced indices are left in `indices`,
@@ -157,7 +153,7 @@ Tensor without_leading_ones(Tensor value) {
 PyObject* tensor_getitem(PyObject* self, PyObject* key) {
   return guarded([&] {
     const Indexed at = apply(unwrap(self), key);
-    if (at.advanced) return wrap(index_op(at.view, at.indices));
+    if (at.advanced) return wrap(ops::index(at.view, at.indices));
     // x[:] is a new tensor over the same memory, never x itself.
     if (at.view.is_same(unwrap(self))) {
       return wrap(ops::expand(at.view, at.view.sizes()));
@@ -181,7 +177,7 @@ int tensor_setitem(PyObject* self, PyObject* key, PyObject* value) {
     if (at.advanced || source.ndim() > at.view.ndim()) {
       source = without_leading_ones(source);
     }
-    if (at.advanced) index_put_(at.view, at.indices, source, false);
+    if (at.advanced) ops::index_put_(at.view, at.indices, source, false);
     else ops::copy_(at.view, source);
     Py_RETURN_NONE;
   });

@@ -7,18 +7,6 @@
 namespace pkg::python {
 namespace {
 
-const Op<Tensor(const Tensor&, const Tensor&)> floor_divide{"floor_divide"},
-    remainder{"remainder"}, bitwise_and{"bitwise_and"}, bitwise_or{"bitwise_or"},
-    bitwise_xor{"bitwise_xor"}, left_shift{"bitwise_left_shift"},
-    right_shift{"bitwise_right_shift"}, matmul{"matmul"};
-const Op<Tensor(const Tensor&, const Tensor&)> mul_{"mul_"}, div_{"div_"}, pow_{"pow_"},
-    floor_divide_{"floor_divide_"}, remainder_{"remainder_"},
-    bitwise_and_{"bitwise_and_"}, bitwise_or_{"bitwise_or_"},
-    bitwise_xor_{"bitwise_xor_"}, left_shift_{"bitwise_left_shift_"},
-    right_shift_{"bitwise_right_shift_"};
-const Op<Tensor(const Tensor&, const Tensor&, const Scalar&)> sub_{"sub_"};
-const Op<Tensor(const Tensor&)> bitwise_not{"bitwise_not"};
-
 // Tensor and tensor first; a number takes the dtype of the tensor beside it.
 bool parse_pair(PyObject* a, PyObject* b, TensorArg& x, TensorArg& y) {
   if (is_tensor(a)) return x.parse(a) && y.parse_beside(b, *x);
@@ -74,7 +62,7 @@ PyObject* power(PyObject* a, PyObject* b, PyObject* modulus) {
   return binary<ops::pow>(a, b);
 }
 PyObject* in_place_power(PyObject* a, PyObject* b, PyObject*) {
-  return in_place<pow_>(a, b);
+  return in_place<ops::pow_>(a, b);
 }
 PyObject* positive(PyObject* a) {
   Py_INCREF(a);
@@ -85,7 +73,7 @@ PyObject* invert(PyObject* a) {
     PKG_CHECK(!is_floating(unwrap(a).dtype()), TypeError,
               "~ (operator.invert) is only implemented on integer and Boolean-type "
               "tensors, got ", unwrap(a).dtype());
-    return wrap(bitwise_not(unwrap(a)));
+    return wrap(ops::bitwise_not(unwrap(a)));
   });
 }
 
@@ -139,27 +127,27 @@ PyType_Slot g_number_slots[] = {
     PKG_SLOT(nb_subtract, binary<ops::sub>),
     PKG_SLOT(nb_multiply, binary<ops::mul>),
     PKG_SLOT(nb_true_divide, binary<ops::div>),
-    PKG_SLOT(nb_floor_divide, binary<floor_divide>),
-    PKG_SLOT(nb_remainder, binary<remainder>),
+    PKG_SLOT(nb_floor_divide, binary<ops::floor_divide>),
+    PKG_SLOT(nb_remainder, binary<ops::remainder>),
     PKG_SLOT(nb_power, power),
-    PKG_SLOT(nb_matrix_multiply, binary<matmul>),
-    PKG_SLOT(nb_and, binary<bitwise_and>),
-    PKG_SLOT(nb_or, binary<bitwise_or>),
-    PKG_SLOT(nb_xor, binary<bitwise_xor>),
-    PKG_SLOT(nb_lshift, binary<left_shift>),
-    PKG_SLOT(nb_rshift, binary<right_shift>),
+    PKG_SLOT(nb_matrix_multiply, binary<ops::matmul>),
+    PKG_SLOT(nb_and, binary<ops::bitwise_and>),
+    PKG_SLOT(nb_or, binary<ops::bitwise_or>),
+    PKG_SLOT(nb_xor, binary<ops::bitwise_xor>),
+    PKG_SLOT(nb_lshift, binary<ops::bitwise_left_shift>),
+    PKG_SLOT(nb_rshift, binary<ops::bitwise_right_shift>),
     PKG_SLOT(nb_inplace_add, in_place_add),
-    PKG_SLOT(nb_inplace_subtract, in_place<sub_>),
-    PKG_SLOT(nb_inplace_multiply, in_place<mul_>),
-    PKG_SLOT(nb_inplace_true_divide, in_place<div_>),
-    PKG_SLOT(nb_inplace_floor_divide, in_place<floor_divide_>),
-    PKG_SLOT(nb_inplace_remainder, in_place<remainder_>),
+    PKG_SLOT(nb_inplace_subtract, in_place<ops::sub_>),
+    PKG_SLOT(nb_inplace_multiply, in_place<ops::mul_>),
+    PKG_SLOT(nb_inplace_true_divide, in_place<ops::div_>),
+    PKG_SLOT(nb_inplace_floor_divide, in_place<ops::floor_divide_>),
+    PKG_SLOT(nb_inplace_remainder, in_place<ops::remainder_>),
     PKG_SLOT(nb_inplace_power, in_place_power),
-    PKG_SLOT(nb_inplace_and, in_place<bitwise_and_>),
-    PKG_SLOT(nb_inplace_or, in_place<bitwise_or_>),
-    PKG_SLOT(nb_inplace_xor, in_place<bitwise_xor_>),
-    PKG_SLOT(nb_inplace_lshift, in_place<left_shift_>),
-    PKG_SLOT(nb_inplace_rshift, in_place<right_shift_>),
+    PKG_SLOT(nb_inplace_and, in_place<ops::bitwise_and_>),
+    PKG_SLOT(nb_inplace_or, in_place<ops::bitwise_or_>),
+    PKG_SLOT(nb_inplace_xor, in_place<ops::bitwise_xor_>),
+    PKG_SLOT(nb_inplace_lshift, in_place<ops::bitwise_left_shift_>),
+    PKG_SLOT(nb_inplace_rshift, in_place<ops::bitwise_right_shift_>),
     PKG_SLOT(nb_negative, unary<ops::neg>),
     PKG_SLOT(nb_positive, positive),
     PKG_SLOT(nb_absolute, unary<ops::abs>),

@@ -7,10 +7,6 @@
 namespace pkg::pybind {
 namespace {
 
-const Op<Tensor(const Tensor&, const TensorList&)> gather_at{"index"};
-const Op<Tensor(const Tensor&, const TensorList&, const Tensor&, bool)> put_at{
-    "index_put_"};
-
 /// One integer: it selects, as an int does, and its dimension is gone.
 bool is_number(const Tensor& index) {
   return index.ndim() == 0 && index.dtype() != DType::Bool && !is_floating(index.dtype());
@@ -90,14 +86,14 @@ class Indexing {
   }
 
   Tensor get(const Tensor& self) const {
-    if (advanced_) return gather_at(view_, indices_);
+    if (advanced_) return ops::index(view_, indices_);
     // x[:] is a new tensor over the same memory, never x itself.
     return view_.is_same(self) ? ops::expand(view_, view_.sizes()) : view_;
   }
   void put(const Tensor& value) const {
     const bool excess = advanced_ || value.ndim() > view_.ndim();
     const Tensor source = excess ? without_leading_ones(value) : value;
-    if (advanced_) put_at(view_, indices_, source, false);
+    if (advanced_) ops::index_put_(view_, indices_, source, false);
     else ops::copy_(view_, source);
   }
 

@@ -7,18 +7,6 @@
 namespace pkg::pybind {
 namespace {
 
-const Op<Tensor(const Tensor&, const Tensor&)> floor_divide{"floor_divide"},
-    remainder{"remainder"}, bitwise_and{"bitwise_and"}, bitwise_or{"bitwise_or"},
-    bitwise_xor{"bitwise_xor"}, left_shift{"bitwise_left_shift"},
-    right_shift{"bitwise_right_shift"}, matmul{"matmul"};
-const Op<Tensor(const Tensor&, const Tensor&)> mul_{"mul_"}, div_{"div_"}, pow_{"pow_"},
-    floor_divide_{"floor_divide_"}, remainder_{"remainder_"},
-    bitwise_and_{"bitwise_and_"}, bitwise_or_{"bitwise_or_"},
-    bitwise_xor_{"bitwise_xor_"}, left_shift_{"bitwise_left_shift_"},
-    right_shift_{"bitwise_right_shift_"};
-const Op<Tensor(const Tensor&, const Tensor&, const Scalar&)> sub_{"sub_"};
-const Op<Tensor(const Tensor&)> bitwise_not{"bitwise_not"};
-
 /// "__add__" and, if wanted, "__radd__".
 template <auto& op>
 void binary(TensorClass& cls, const char* name, const char* reflected = nullptr) {
@@ -37,7 +25,7 @@ Tensor invert(const Tensor& x) {
   PKG_CHECK(!is_floating(x.dtype()), TypeError,
             "~ (operator.invert) is only implemented on integer and Boolean-type "
             "tensors, got ", x.dtype());
-  return bitwise_not(x);
+  return ops::bitwise_not(x);
 }
 
 bool truth(const Tensor& x) {
@@ -65,29 +53,29 @@ void bind_number(TensorClass& cls) {
   binary<ops::sub>(cls, "__sub__", "__rsub__");
   binary<ops::mul>(cls, "__mul__", "__rmul__");
   binary<ops::div>(cls, "__truediv__", "__rtruediv__");
-  binary<floor_divide>(cls, "__floordiv__", "__rfloordiv__");
-  binary<remainder>(cls, "__mod__", "__rmod__");
+  binary<ops::floor_divide>(cls, "__floordiv__", "__rfloordiv__");
+  binary<ops::remainder>(cls, "__mod__", "__rmod__");
   binary<ops::pow>(cls, "__pow__", "__rpow__");
-  binary<matmul>(cls, "__matmul__", "__rmatmul__");
-  binary<bitwise_and>(cls, "__and__", "__rand__");
-  binary<bitwise_or>(cls, "__or__", "__ror__");
-  binary<bitwise_xor>(cls, "__xor__", "__rxor__");
-  binary<left_shift>(cls, "__lshift__", "__rlshift__");
-  binary<right_shift>(cls, "__rshift__", "__rrshift__");
+  binary<ops::matmul>(cls, "__matmul__", "__rmatmul__");
+  binary<ops::bitwise_and>(cls, "__and__", "__rand__");
+  binary<ops::bitwise_or>(cls, "__or__", "__ror__");
+  binary<ops::bitwise_xor>(cls, "__xor__", "__rxor__");
+  binary<ops::bitwise_left_shift>(cls, "__lshift__", "__rlshift__");
+  binary<ops::bitwise_right_shift>(cls, "__rshift__", "__rrshift__");
 
   // Written in place: the result is the left operand, so the same Python object.
   binary<ops::add_>(cls, "__iadd__");
-  binary<sub_>(cls, "__isub__");
-  binary<mul_>(cls, "__imul__");
-  binary<div_>(cls, "__itruediv__");
-  binary<floor_divide_>(cls, "__ifloordiv__");
-  binary<remainder_>(cls, "__imod__");
-  binary<pow_>(cls, "__ipow__");
-  binary<bitwise_and_>(cls, "__iand__");
-  binary<bitwise_or_>(cls, "__ior__");
-  binary<bitwise_xor_>(cls, "__ixor__");
-  binary<left_shift_>(cls, "__ilshift__");
-  binary<right_shift_>(cls, "__irshift__");
+  binary<ops::sub_>(cls, "__isub__");
+  binary<ops::mul_>(cls, "__imul__");
+  binary<ops::div_>(cls, "__itruediv__");
+  binary<ops::floor_divide_>(cls, "__ifloordiv__");
+  binary<ops::remainder_>(cls, "__imod__");
+  binary<ops::pow_>(cls, "__ipow__");
+  binary<ops::bitwise_and_>(cls, "__iand__");
+  binary<ops::bitwise_or_>(cls, "__ior__");
+  binary<ops::bitwise_xor_>(cls, "__ixor__");
+  binary<ops::bitwise_left_shift_>(cls, "__ilshift__");
+  binary<ops::bitwise_right_shift_>(cls, "__irshift__");
 
   binary<ops::eq>(cls, "__eq__");
   binary<ops::ne>(cls, "__ne__");

@@ -10,8 +10,6 @@ using namespace pkg;
 
 namespace {
 
-const Op<Tensor(const Tensor&, const Tensor&)> matmul{"matmul"};
-
 Tensor leaf(std::initializer_list<float> values, Shape sizes) {
   Tensor t = empty(sizes, DType::Float32);
   std::copy(values.begin(), values.end(), t.data<float>());
@@ -23,7 +21,7 @@ Tensor leaf(std::initializer_list<float> values, Shape sizes) {
 
 TEST(two_matrices_are_multiplied_and_differentiated) {
   const Tensor a = leaf({1, 2, 3, 4}, Shape{2, 2}), b = leaf({5, 6, 7, 8}, Shape{2, 2});
-  const Tensor c = matmul(a, b);
+  const Tensor c = ops::matmul(a, b);
   CHECK(c.data<float>()[0] == 19 && c.data<float>()[3] == 50);
   backward({ops::sum(c)}, {});
   CHECK(a.grad().data<float>()[0] == 11 && a.grad().data<float>()[1] == 15);

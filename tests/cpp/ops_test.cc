@@ -170,19 +170,17 @@ TEST(elementary_functions_take_numbers_of_any_bits) {
 }
 
 TEST(advanced_indexing_reads_and_writes) {
-  const Op<Tensor(const Tensor&, const TensorList&)> index{"index"};
-  const Op<Tensor(const Tensor&, const TensorList&, const Tensor&, bool)> put{"index_put_"};
   Tensor m = ops::reshape(range(12), Shape{3, 4});
   const Tensor rows = ops::to_dtype(range(2), DType::Int64);
-  const Tensor picked = index(m, TensorList{rows, rows});
+  const Tensor picked = ops::index(m, TensorList{rows, rows});
   CHECK(picked.sizes() == (Shape{2}) && picked.data<float>()[1] == 5.0f);
-  const Tensor columns = index(m, TensorList{Tensor(), rows});
+  const Tensor columns = ops::index(m, TensorList{Tensor(), rows});
   CHECK(columns.sizes() == (Shape{3, 2}));
   CHECK(ops::contiguous(columns).data<float>()[3] == 5.0f);
-  const Tensor masked = index(m, TensorList{ops::gt(m, Tensor(9))});
+  const Tensor masked = ops::index(m, TensorList{ops::gt(m, Tensor(9))});
   CHECK(masked.sizes() == (Shape{2}) && masked.data<float>()[0] == 10.0f);
-  put(m, TensorList{Tensor(), rows}, Tensor(-1.0), false);
+  ops::index_put_(m, TensorList{Tensor(), rows}, Tensor(-1.0), false);
   CHECK(m.data<float>()[1] == -1.0f && m.data<float>()[2] == 2.0f);
-  CHECK_THROWS(index(m, TensorList{Tensor(int64_t{7})}), IndexError,
+  CHECK_THROWS(ops::index(m, TensorList{Tensor(int64_t{7})}), IndexError,
                "index 7 is out of bounds for dimension 0 with size 3");
 }

@@ -6,8 +6,6 @@
 namespace pkg::ops {
 namespace {
 
-const Op<Tensor(const Tensor&, int64_t, const Tensor&, const Tensor&)> scatter{"_scatter"};
-
 Tensor bincount(const Tensor& self, const Tensor& weights, int64_t minlength) {
   PKG_CHECK(self.ndim() == 1, RuntimeError, "[bincount] only supports 1-d non-negative "
             "integral inputs, got shape ", self.sizes(), " of ", self.dtype());

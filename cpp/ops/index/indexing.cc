@@ -10,13 +10,6 @@
 namespace pkg::ops {
 namespace {
 
-const Op<Tensor(const Tensor&, const TensorList&, const Tensor&, bool)> put_front{
-    "_index_put"};
-const Op<Tensor(const Tensor&, const TensorList&, const Tensor&, bool)> put_front_{
-    "_index_put_"};
-
-const TernaryOp masked_fill_{"masked_fill_"};
-
 Shape index_shape(const TensorList& indices) {
   Shape shape;
   for (const Tensor& index : indices) {

@@ -9,8 +9,6 @@ namespace pkg::ops {
 namespace {
 
 constexpr DTypeSet kIndexDTypes{DType::Int32, DType::Int64};
-using Scatter = Op<Tensor(const Tensor&, int64_t, const Tensor&, const Tensor&)>;
-const Scatter scatter_add{"scatter_add"}, scatter{"_scatter"}, scatter_{"_scatter_"};
 
 // Here a tensor of no dimension is like a vector of its element.
 int64_t dims_of(const Tensor& t) { return std::max<int64_t>(t.ndim(), 1); }

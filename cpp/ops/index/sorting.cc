@@ -5,9 +5,6 @@
 namespace pkg::ops {
 namespace {
 
-const Op<Tensor(const Tensor&, int64_t, const Tensor&, const Tensor&)> scatter_add{
-    "scatter_add"};
-
 std::array<Spec, 2> values_and_indices(const Tensor& self, const Shape& sizes) {
   return {Spec{sizes, self.dtype(), self.device()},
           Spec{sizes, DType::Int64, self.device()}};

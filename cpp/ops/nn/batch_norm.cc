@@ -7,17 +7,6 @@
 namespace pkg::ops {
 namespace {
 
-using Three = std::tuple<Tensor, Tensor, Tensor>;
-const Op<Tensor(const Tensor&, const Tensor&, const Tensor&, const Tensor&)> channel_affine{
-    "_channel_affine"};
-const Op<std::tuple<Tensor, Tensor>(const Tensor&, const Tensor&, const Tensor&)>
-    channel_sums{"_channel_sums"};
-const Op<Three(const Tensor&, const Tensor&, const Tensor&, double)> normalise{
-    "_batch_norm"};
-const Op<Three(const Tensor&, const Tensor&, const Tensor&, const Tensor&, const Tensor&,
-               double)>
-    normalise_backward{"_batch_norm_backward"};
-
 // All dimensions but the channels'.
 Dims over(const Shape& sizes) {
   Shape dims{0};
@@ -90,8 +79,8 @@ TensorList gradient(const GradContext& g) {
             "[_batch_norm] mean and variance have no gradient of their own.");
   if (!g.grad().defined()) return {};
   if (grad_enabled()) return plain_gradient(g);
-  const auto [x, w, b] = normalise_backward(g.grad(), g.input(0), g.result(1), g.result(2),
-                                            g.input(1), g.arg<double>(3));
+  const auto [x, w, b] = normalise_channels_backward(
+      g.grad(), g.input(0), g.result(1), g.result(2), g.input(1), g.arg<double>(3));
   return {g.needs(0) ? x : Tensor(), g.needs(1) ? in_dtype(w, g.specs[1].dtype) : Tensor(),
           g.needs(2) ? in_dtype(b, g.specs[2].dtype) : Tensor()};
 }
@@ -147,7 +136,7 @@ Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& run
     check_channels("running_var", running_var, x);
   }
   const auto [y, mean, variance] =
-      normalise(promoted(x, {&weight, &bias}), weight, bias, eps);
+      normalise_channels(promoted(x, {&weight, &bias}), weight, bias, eps);
   if (n > 0) {
     ExcludeKeys off(DispatchKey::Autograd);
     if (running_mean.defined()) lerp_(running_mean, mean, Tensor(momentum));

@@ -6,9 +6,6 @@
 namespace pkg::ops {
 namespace {
 
-using Softmax = Op<Tensor(const Tensor&, int64_t, std::optional<DType>)>;
-const Softmax softmax{"softmax"}, log_softmax{"log_softmax"};
-
 Spec rows_rule(const Tensor& input, const Tensor& target, int64_t,
                const std::string& reduction) {
   PKG_CHECK(input.ndim() == 2 && target.ndim() == 1 && input.size(0) == target.size(0),

@@ -6,11 +6,6 @@
 namespace pkg::ops {
 namespace {
 
-const Op<Tensor(const Tensor&, const Tensor&, const Shape&)> pool_backward{
-    "_max_pool2d_backward"};
-const Op<Tensor(const Tensor&, int64_t, const Tensor&, const Tensor&)> scatter_add{
-    "scatter_add"};
-
 std::array<Spec, 2> rule(const Tensor& self, const Shape& kernel, const Shape& stride,
                          const Shape& padding) {
   PKG_CHECK(self.ndim() == 4, RuntimeError, "[max_pool2d] expected (N, C, H, W) or "
@@ -56,7 +51,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .shape(rule)
       .derivative("self", "self.shape result1",
                   [](const Tensor& g, const Shape& sizes, const Tensor& places) {
-                    if (!grad_enabled()) return pool_backward(g, places, sizes);
+                    if (!grad_enabled()) return max_pool2d_backward(g, places, sizes);
                     const Shape planes{sizes[0], sizes[1], sizes[2] * sizes[3]};
                     const Tensor zeros = zeros_of(planes, g);
                     return reshape(scatter_add(zeros, 2, flat(places), flat(g)), sizes);

@@ -8,9 +8,6 @@
 namespace pkg::ops {
 namespace {
 
-const Op<Tensor(const Tensor&, const Tensor&, const Tensor&, const Tensor&)> channel_affine{
-    "_channel_affine"};
-
 void check_channels(const char* name, const Tensor& v, const Tensor& x) {
   PKG_CHECK(!v.defined() || v.sizes() == Shape{x.size(1)}, RuntimeError, "[group_norm] "
             "expected one value for each of the ", x.size(1), " channels of ", x.sizes(),

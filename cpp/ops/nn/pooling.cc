@@ -6,9 +6,6 @@
 namespace pkg::ops {
 namespace {
 
-const Op<Tensor(const Tensor&, const Shape&, const Dims&, const Shape&)> max_pool2d{
-    "max_pool2d"};
-
 // f of a batch: what is one sample gets and loses the dimension.
 template <class F>
 Tensor of_batch(const Tensor& self, F f) {

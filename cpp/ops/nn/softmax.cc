@@ -6,9 +6,6 @@
 namespace pkg::ops {
 namespace {
 
-const Op<Tensor(const Tensor&, const Tensor&, bool)> softmax_backward{
-    "_softmax_backward"};
-
 Tensor row_sum(const Tensor& x) { return sum(x, Dims(Shape{-1}), true); }
 
 Tensor along(const UnaryOp& rows, const char* name, const Tensor& self, int64_t dim,

@@ -8,9 +8,6 @@
 namespace pkg::ops {
 namespace {
 
-using Clamping = Op<Tensor(const Tensor&, const Tensor&, const Tensor&)>;
-const Clamping clamp{"clamp"}, clamp_in_place{"clamp_"};
-
 Spec blend_spec(const char* op, const Tensor& a, const Tensor& b, const Tensor& c,
                 DType dtype) {
   Spec spec = broadcast_spec(op, a, b, dtype);
@@ -114,7 +111,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("clip_(Tensor(a!) self, Tensor? min=None, Tensor? max=None) -> Tensor(a!)")
       .doc("clamp_ by NumPy's name.")
       .composite([](const Tensor& self, const Tensor& min, const Tensor& max) {
-        return clamp_in_place(self, min, max);
+        return clamp_(self, min, max);
       });
   m.def("clamp_min(Tensor self, Tensor min) -> Tensor")
       .doc("self, but not below min.")
@@ -124,7 +121,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("clamp_min_(Tensor(a!) self, Tensor min) -> Tensor(a!)")
       .doc("In-place form of clamp_min.")
       .composite([](const Tensor& self, const Tensor& min) {
-        return clamp_in_place(self, min, Tensor());
+        return clamp_(self, min, Tensor());
       });
   m.def("clamp_max(Tensor self, Tensor max) -> Tensor")
       .doc("self, but not above max.")
@@ -134,7 +131,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("clamp_max_(Tensor(a!) self, Tensor max) -> Tensor(a!)")
       .doc("In-place form of clamp_max.")
       .composite([](const Tensor& self, const Tensor& max) {
-        return clamp_in_place(self, Tensor(), max);
+        return clamp_(self, Tensor(), max);
       });
   m.def("nan_to_num(Tensor self, float? nan=None, float? posinf=None, "
         "float? neginf=None) -> Tensor")

@@ -5,9 +5,6 @@
 namespace pkg::ops {
 namespace {
 
-using Isclose = Op<Tensor(const Tensor&, const Tensor&, double, double, bool)>;
-const Isclose isclose_op{"isclose"};
-
 bool truth(const Tensor& t) { return item(t).to<bool>(); }
 bool all_true(const Tensor& t) { return truth(all(t, std::optional<Shape>(), false)); }
 
@@ -51,7 +48,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("Whether isclose holds everywhere; waits for the values.")
       .composite([](const Tensor& self, const Tensor& other, double rtol, double atol,
                     bool equal_nan) {
-        return all_true(isclose_op(self, other, rtol, atol, equal_nan));
+        return all_true(ops::isclose(self, other, rtol, atol, equal_nan));
       });
   m.def("equal(Tensor self, Tensor other) -> bool")
       .doc("Whether shapes and all values agree; waits for the values.")

@@ -10,10 +10,6 @@
 namespace pkg::ops {
 namespace {
 
-const Op<Tensor(const Tensor&, int64_t, int64_t)> integers_{"_integers_"};
-const Op<Tensor(const Tensor&)> permutation_{"_permutation_"};
-const Op<Tensor(const Tensor&, double, int64_t, int64_t)> dropout_at{"_dropout"};
-
 Spec uniform_rule(const Tensor& self, double from, double to) {
   const auto within = [&](const char* what, double limit) {
     PKG_CHECK(std::isfinite(limit) && fits(Scalar(limit), self.dtype()), RuntimeError,

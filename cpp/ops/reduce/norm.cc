@@ -11,9 +11,6 @@ namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-const Op<Tensor(const Tensor&, const Scalar&, const Dims&, bool, MaybeDType)> vector_norm{
-    "linalg_vector_norm"};
-
 Spec vector_norm_rule(const Tensor& self, const Scalar& ord, const Dims& dim, bool keepdim,
                       MaybeDType dtype) {
   const DType type = dtype.value_or(self.dtype());

@@ -12,9 +12,6 @@
 namespace pkg::ops {
 namespace {
 
-const Op<Tensor(const Tensor&, int64_t, const Tensor&, const Tensor&)> scatter_add{
-    "scatter_add"};
-
 Spec scan_rule(const Tensor& self, int64_t dim, MaybeDType dtype) {
   wrap_dim("cumsum", dim, self.ndim());
   return {self.sizes(), sum_dtype("cumsum", self, dtype), self.device()};

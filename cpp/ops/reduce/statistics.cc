@@ -10,8 +10,6 @@
 namespace pkg::ops {
 namespace {
 
-const Op<Tensor(const Tensor&, const Dims&, double, bool)> divided_spread{"_var"};
-
 Tensor var(const Tensor& self, const Dims& dim, int64_t correction, bool keepdim) {
   PKG_CHECK(is_floating(self.dtype()), RuntimeError,
             "[var] std and var only support floating point dtypes, got ", self.dtype());

@@ -8,9 +8,6 @@
 namespace pkg::ops {
 namespace {
 
-const Op<Tensor(const Tensor&, const Shape&, int64_t, int64_t, int64_t)> diagonal_backward{
-    "_diagonal_backward"};
-
 // The two dimensions of the matrices, checked.
 std::pair<size_t, size_t> matrix_dims(const char* op, int64_t ndim, int64_t dim1,
                                       int64_t dim2) {

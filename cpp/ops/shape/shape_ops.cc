@@ -6,11 +6,6 @@
 namespace pkg::ops {
 namespace {
 
-// Gradients of views that leave elements out.  They are ops, not writes into a view, so
-// that they can be differentiated again.
-const Op<Tensor(const Tensor&, const Shape&, int64_t, int64_t)> select_backward{
-    "_select_backward"};
-
 // -1 once stands for what is left over.
 Shape infer_size(const char* op, const Shape& wanted, int64_t numel) {
   Shape sizes = wanted, given;
@@ -276,6 +271,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("The slice at one index; dim disappears.")
       .view(select_fn)
       .derivative("self", "self.shape dim index", select_backward);
+  // Gradients of views that leave elements out.  They are ops, not writes into a view, so
+  // that they can be differentiated again.
   m.def("_select_backward(Tensor grad, int[] sizes, int dim, int index) -> Tensor")
       .doc("Zeros of these sizes with grad at one index of dim.")
       .shape([](const Tensor& grad, const Shape& sizes, int64_t dim, int64_t index) {

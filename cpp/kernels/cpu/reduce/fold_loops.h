@@ -43,6 +43,27 @@ inline T product_of(int64_t n, F f) {
   return a * b * (n % 2 ? f(n - 1) : T(1));
 }
 
+inline constexpr int64_t kMostColumns = 1024;  // of a strip
+
+/// strip(block, rows, wide) for all rows of a block.  A strip is `wide` columns, column j
+/// being one of result j % n: where few columns lie behind each other, several rows side by
+/// side are as good as more columns.
+template <class In, class Strip>
+inline void in_strips(Block b, Strip strip) {
+  constexpr int64_t kFew = 64;
+  if (b.stride == b.n && b.n < kFew) {
+    const int64_t copies = std::min(b.rows, kMostColumns / 2 / b.n);
+    const int64_t rows = b.rows / copies;
+    if (copies > 1) {
+      strip(b, rows, b.n * copies);
+      b.x = static_cast<const In*>(b.x) + rows * copies * b.n;
+      b.first += rows * copies;
+      b.rows -= rows * copies;
+    }
+  }
+  if (b.rows) strip(b, b.rows, b.n);
+}
+
 template <class F>
 struct FoldLoops {
   using In = typename F::In;
@@ -51,7 +72,6 @@ struct FoldLoops {
 
   static constexpr int64_t kDepth = 64;  // elements combined before they are absorbed
   static constexpr int64_t kShort = 33;  // a row that is not worth vectors
-  static constexpr int64_t kWide = 1024, kNarrow = 64;  // columns
 
   static void start(void* states, int64_t n) {
     std::fill_n(static_cast<State*>(states), n, F::start);
@@ -88,18 +108,10 @@ struct FoldLoops {
 
   static void columns(const Block& block, void* to) {
     auto* states = static_cast<State*>(to);
-    with_isa([=, b = block]() mutable {
-      // Few columns that lie behind each other: several rows side by side are as many.
-      if (b.stride == b.n && b.n < kNarrow) {
-        const int64_t copies = std::min(b.rows, kWide / 2 / b.n);
-        const int64_t rows = b.rows / copies;
-        if (copies > 1) {
-          strip(b, rows, b.n * copies, states);
-          b.x = static_cast<const In*>(b.x) + rows * copies * b.n;
-          b.rows -= rows * copies;
-        }
-      }
-      if (b.rows) strip(b, b.rows, b.n, states);
+    with_isa([=, b = block] {
+      in_strips<In>(b, [=](const Block& part, int64_t rows, int64_t wide) {
+        strip(part, rows, wide, states);
+      });
     });
   }
 
@@ -112,9 +124,8 @@ struct FoldLoops {
     total = F::combine(total, F::load(x, p));
   }
 
-  // `wide` columns, column j being one of result j % n.
   static void strip(const Block& b, int64_t rows, int64_t wide, State* states) {
-    Local local[kWide];
+    Local local[kMostColumns];
     const int64_t step = wide == b.n ? b.stride : wide;
     const double p = b.parameter;
     auto* x = static_cast<const In*>(b.x);

@@ -17,7 +17,7 @@ struct PlaceLoops {
   // As wide as an element, so that both are compared and chosen in the same lanes.
   using Index = std::conditional_t<
       sizeof(T) == 1, int8_t, std::conditional_t<sizeof(T) == 4, int32_t, int64_t>>;
-  static constexpr int64_t kDepth = 64, kWide = 1024, kNarrow = 64, kShort = 12;
+  static constexpr int64_t kDepth = 64, kShort = 12;
   static constexpr int64_t kRun = 2048;
 
   static bool beats(T x, T best) {
@@ -86,19 +86,10 @@ struct PlaceLoops {
 
   static void columns(const Block& block, void* to) {
     auto* states = static_cast<State*>(to);
-    with_isa([=, b = block]() mutable {
-      // See FoldLoops::columns.
-      if (b.stride == b.n && b.n < kNarrow) {
-        const int64_t copies = std::min(b.rows, kWide / 2 / b.n);
-        const int64_t rows = b.rows / copies;
-        if (copies > 1) {
-          strip(b, rows, copies, states);
-          b.x = static_cast<const T*>(b.x) + rows * copies * b.n;
-          b.first += rows * copies;
-          b.rows -= rows * copies;
-        }
-      }
-      if (b.rows) strip(b, b.rows, 1, states);
+    with_isa([=, b = block] {
+      in_strips<T>(b, [=](const Block& part, int64_t rows, int64_t wide) {
+        strip(part, rows, wide, states);
+      });
     });
   }
 
@@ -107,10 +98,10 @@ struct PlaceLoops {
   }
 
  private:
-  static void strip(const Block& b, int64_t rows, int64_t copies, State* states) {
-    T best[kWide];
-    Index where[kWide];
-    const int64_t wide = b.n * copies, step = copies == 1 ? b.stride : wide;
+  static void strip(const Block& b, int64_t rows, int64_t wide, State* states) {
+    T best[kMostColumns];
+    Index where[kMostColumns];
+    const int64_t copies = wide / b.n, step = copies == 1 ? b.stride : wide;
     auto* x = static_cast<const T*>(b.x);
     for (int64_t row = 0; row < rows; row += kDepth) {
       const int64_t depth = std::min(kDepth, rows - row);

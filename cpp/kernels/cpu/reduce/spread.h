@@ -14,7 +14,7 @@ struct SpreadState {
 template <class T>
 struct SpreadLoops {
   using State = SpreadState;
-  static constexpr int64_t kRun = 1024, kDepth = 32, kWide = 1024, kNarrow = 64;
+  static constexpr int64_t kRun = 1024, kDepth = 32;
 
   static void absorb(State& state, const State& part) {
     if (state.count == 0) {
@@ -57,18 +57,10 @@ struct SpreadLoops {
 
   static void columns(const Block& block, void* to) {
     auto* states = static_cast<State*>(to);
-    with_isa([=, b = block]() mutable {
-      // See FoldLoops::columns.
-      if (b.stride == b.n && b.n < kNarrow) {
-        const int64_t copies = std::min(b.rows, kWide / 2 / b.n);
-        const int64_t rows = b.rows / copies;
-        if (copies > 1) {
-          strip(b, rows, b.n * copies, states);
-          b.x = static_cast<const T*>(b.x) + rows * copies * b.n;
-          b.rows -= rows * copies;
-        }
-      }
-      if (b.rows) strip(b, b.rows, b.n, states);
+    with_isa([=, b = block] {
+      in_strips<T>(b, [=](const Block& part, int64_t rows, int64_t wide) {
+        strip(part, rows, wide, states);
+      });
     });
   }
 
@@ -78,7 +70,7 @@ struct SpreadLoops {
 
  private:
   static void strip(const Block& b, int64_t rows, int64_t wide, State* states) {
-    double mean[kWide], squares[kWide];
+    double mean[kMostColumns], squares[kMostColumns];
     const int64_t step = wide == b.n ? b.stride : wide;
     auto* x = static_cast<const T*>(b.x);
     for (int64_t row = 0; row < rows; row += kDepth) {
