@@ -12,9 +12,10 @@ from pkg._binding import core
 
 HANDLES = ROOT / "cpp" / "ops" / "functions.h"
 HANDLE = re.compile(r'(\w+)\{"([\w.]+)"\}')
-# What the text of a handle looks like wherever it stands: a variable of type Op<...>, or
-# of a name for such a type.
-DECLARED = r"^\s*(?:inline |static )*const\s+(?:\w+::)*(?:Op\s*<.*?>|\w+)\s+(\w+)\s*\{\s*\""
+# A handle wherever it stands: a variable of type Op<...>, or of a name for such a type.
+DECLARED = (
+    r"^\s*(?:inline |static )*const\s+(?:\w+::)*(?:Op\s*<.*?>|\w+)\s+(\w+)\s*\{\s*\""
+)
 ALIAS = re.compile(r"using\s+(\w+)\s*=\s*(?:\w+::)*Op\s*<")
 
 

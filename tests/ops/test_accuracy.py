@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import pkg
+from levels import at_level
 from pkg._binding import core
 
-LEVELS = ("baseline", "v3", "v4")
 LONG = np.finfo(np.longdouble).eps < np.finfo("float64").eps
 RNG = np.random.default_rng(11)
 
@@ -108,18 +108,6 @@ def check(name, got, exact, inputs, slack):
         raise AssertionError(f"{name} beyond {bound} ulp at {(~right).sum()}: {rows}")
 
 
-@pytest.fixture(params=LEVELS)
-def level(request):
-    """All loops in this test run on this instruction set."""
-    before = core.isa_name()
-    try:
-        core.set_isa(request.param)
-    except ValueError:
-        pytest.skip(f"this CPU has no {request.param}")
-    yield request.param
-    core.set_isa(before)
-
-
 def of_halves(dtype):
     """All numbers of a 16-bit type, as float32."""
     words = np.arange(2**16, dtype="uint32")
@@ -171,13 +159,11 @@ def test_halves_are_float32_rounded(name):
 def test_levels_differ_by_the_bound_at_most(dtype, level):
     """Where one level contracts a * b + c to one rounding, another does not."""
     x = sweep(dtype, ANGLES, 1000)
-    before = core.isa_name()
     for name in UNARY:
         f = getattr(pkg, name)
         got = f(pkg.tensor(x)).numpy()
-        core.set_isa("baseline")
-        base = f(pkg.tensor(x)).numpy()
-        core.set_isa(before)
+        with at_level("baseline"):
+            base = f(pkg.tensor(x)).numpy()
         np.testing.assert_array_equal(np.isnan(got), np.isnan(base))
         both = np.isfinite(got) & np.isfinite(base)
         apart = np.abs(got[both] - base[both])

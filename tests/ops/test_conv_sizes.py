@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import pkg
-from pkg._binding import core
 
 # Panels have 14, 6 or 4 maps, strips up to 32 outputs, blocks 256 products (28 channels
 # of 3x3 are less, 29 more), tiles 1024 outputs.
@@ -34,17 +33,6 @@ CASES = [  # image (N, C, H, W), maps, kernel, options
     ((1, 1, 300, 3), 1, (5, 2), {"padding": (4, 0)}),
     ((1, 2, 1, 70), 17, (1, 9), {"padding": (0, 4), "dilation": (1, 2)}),
 ]
-
-
-@pytest.fixture(params=["baseline", "v3", "v4"])
-def level(request):
-    before = core.isa_name()
-    try:
-        core.set_isa(request.param)
-    except ValueError:
-        pytest.skip(f"this CPU has no {request.param}")
-    yield request.param
-    core.set_isa(before)
 
 
 def pair(value):

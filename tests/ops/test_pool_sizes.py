@@ -10,7 +10,6 @@ import pytest
 
 import pkg
 import pkg.nn.functional as F
-from pkg._binding import core
 
 # Results are made 16, 8 or 4 at a time, the last block overlapping the one before.
 WIDTHS = (1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 50)
@@ -18,17 +17,6 @@ WINDOWS = [  # kernel, stride, padding
     (1, 1, 0), (2, 2, 0), (2, 1, 1), (3, 1, 1),
     (3, 2, 1), (3, 3, 0), (4, 3, 2), (5, 7, 0),
 ]  # fmt: skip
-
-
-@pytest.fixture(params=["baseline", "v3", "v4"])
-def level(request):
-    before = core.isa_name()
-    try:
-        core.set_isa(request.param)
-    except ValueError:
-        pytest.skip(f"this CPU has no {request.param}")
-    yield request.param
-    core.set_isa(before)
 
 
 def fixed(n, kernel, stride, padding):

@@ -26,17 +26,6 @@ COLUMNS = (1, 2, 15, 16, 17, 31, 32, 33, 63, 65, 511, 513, 1025)
 TERMS = (0, 1, 3, 64, 255, 256, 257, 300, 512, 769)
 
 
-@pytest.fixture(params=["baseline", "v3", "v4"])
-def level(request):
-    before = core.isa_name()
-    try:
-        core.set_isa(request.param)
-    except ValueError:
-        pytest.skip(f"this CPU has no {request.param}")
-    yield request.param
-    core.set_isa(before)
-
-
 def sizes(count):
     """Some of all combinations, every size among them."""
     rng = np.random.default_rng(0)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import pkg
-from pkg._binding import core
+from levels import every_level
 
 FLOATS = ("float16", "bfloat16", "float32", "float64")
 DIGITS = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}
@@ -105,26 +105,16 @@ DRAWS = {
 
 @pytest.fixture
 def restored():
-    threads, level = pkg.get_num_threads(), core.isa_name()
+    threads = pkg.get_num_threads()
     yield
     pkg.set_num_threads(threads)
-    core.set_isa(level)
-
-
-def levels():
-    for level in ("baseline", "v3", "v4"):
-        try:
-            core.set_isa(level)
-        except ValueError:
-            return
-        yield level
 
 
 @pytest.mark.parametrize("draw", [*DRAWS, "randperm"])
 def test_numbers_are_the_same_for_any_threads_and_instruction_set(draw, restored):
     make = DRAWS.get(draw, pkg.randperm)
     first = {}
-    for level in levels():
+    for level in every_level():
         for threads in (1, 2, 3):
             pkg.set_num_threads(threads)
             for n in (65, 70_001, 140_000):
@@ -322,7 +312,7 @@ def test_choices_follow_the_weights(n, dtype):
 def test_choices_of_any_layout_and_threads(restored):
     weights = pkg.rand(300, 70) + 0.1
     first = None
-    for level in levels():
+    for level in every_level():
         for threads in (1, 2, 3):
             pkg.set_num_threads(threads)
             for given in (weights, weights.t().contiguous().t()):

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import pkg
-from pkg._binding import core
 
 FLOATS = ["float16", "float32", "float64"]
 DTYPES = ["bool", "uint8", "int8", "int32", "int64", *FLOATS]
@@ -214,17 +213,6 @@ def test_lengths(n):
         out[:, 1].fill_(1)
         check(out[:, 1], np.ones_like(x))
         check(out[:, 0], np.zeros_like(x))
-
-
-@pytest.fixture(params=["baseline", "v3", "v4"])
-def level(request):
-    before = core.isa_name()
-    try:
-        core.set_isa(request.param)
-    except ValueError:
-        pytest.skip("not on this CPU")
-    yield
-    core.set_isa(before)
 
 
 def values_for(source: str, target: str) -> np.ndarray:
