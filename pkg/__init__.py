@@ -30,15 +30,18 @@ from .autograd import (
     no_grad as no_grad,
     set_grad_enabled as set_grad_enabled,
 )
-from .exchange import asarray as asarray, from_dlpack as from_dlpack
+from .dlpack import from_dlpack as from_dlpack
+from .exchange import asarray as asarray
+from .generator import Generator as Generator
 from .random import (
+    default_generator as default_generator,
     get_rng_state as get_rng_state,
     initial_seed as initial_seed,
     manual_seed as manual_seed,
     seed as seed,
     set_rng_state as set_rng_state,
 )
-from .tensor import Tensor as Tensor
+from .tensor import Tensor as Tensor, above as _above
 
 tensor = _core.tensor
 from_numpy = _core.from_numpy
@@ -74,11 +77,20 @@ _LAZY = """
 _LAZY_NAMES = {
     "functional": "as_tensor is_floating_point is_tensor multinomial "
     "nonzero normal numel ravel tensordot unique",
-    "generator": "Generator default_generator",
     "printing": "set_printoptions",
     "serialization": "load save",
     "type_info": "can_cast finfo get_default_dtype iinfo promote_types result_type "
     "set_default_dtype",
+}
+# What methods of Tensor call in modules above pkg/tensor.py.
+_OF_METHODS = {
+    "apply_function": "numpy_functions",
+    "apply_ufunc": "numpy_functions",
+    "backward": "autograd",
+    "multinomial": "functional",
+    "nonzero": "functional",
+    "tensor_text": "printing",
+    "unique": "functional",
 }
 
 
@@ -98,13 +110,15 @@ if _typing.TYPE_CHECKING:
     )
     from ._op_types import *  # noqa: F403
     from .functional import *  # noqa: F403
-    from .generator import (
-        Generator as Generator,
-        default_generator as default_generator,
-    )
     from .printing import set_printoptions as set_printoptions
     from .serialization import load as load, save as save
     from .type_info import *  # noqa: F403
+
+
+def _load_of(module: str, name: str) -> _typing.Any:
+    import importlib
+
+    return getattr(importlib.import_module(f"{__name__}.{module}"), name)
 
 
 def _load_late(name: str) -> _typing.Any:
@@ -115,8 +129,7 @@ def _load_late(name: str) -> _typing.Any:
         return importlib.import_module(f"{__name__}.{name}")
     for module, names in _LAZY_NAMES.items():
         if name in names.split():
-            value = getattr(importlib.import_module(f"{__name__}.{module}"), name)
-            globals()[name] = value
+            value = globals()[name] = _load_of(module, name)
             return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
@@ -130,6 +143,7 @@ def __dir__() -> list[str]:
 if not _typing.TYPE_CHECKING:  # to a checker, a name that is not there is a mistake
     __getattr__ = _load_late
 
+_above.load = lambda name: _load_of(_OF_METHODS[name], name)
 _atexit.register(_core.shutdown)
 if hasattr(_os, "register_at_fork"):
     _os.register_at_fork(before=_core._before_fork)

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from .dlpack import from_dlpack
+
 __all__ = ["is_array", "plain_array", "refuse_masked"]
 
 _DTYPES = "bool uint8 int8 int32 int64 float16 float32 float64".split()
@@ -30,7 +32,7 @@ def plain_array(obj: Any, copy: bool | None = None) -> Any:
     """
     refuse_masked(obj)
     if not is_array(obj) and hasattr(obj, "__dlpack__"):
-        return _by_dlpack(obj)
+        return from_dlpack(obj)
     import numpy
 
     try:
@@ -38,7 +40,7 @@ def plain_array(obj: Any, copy: bool | None = None) -> Any:
     except TypeError:
         if not hasattr(obj, "__dlpack__"):
             raise
-        return _by_dlpack(obj)
+        return from_dlpack(obj)
     _refuse_missing(obj, array)
     plain = _of_objects(array) if array.dtype == object else array
     if plain.dtype.newbyteorder("=").name not in _DTYPES:
@@ -64,12 +66,6 @@ def refuse_masked(obj: Any) -> None:
             f"[tensor] expected an array without masked elements, got {mask.sum()} of "
             f"{obj.size} masked. Use array.filled(value) or array.compressed()."
         )
-
-
-def _by_dlpack(obj: Any) -> Any:
-    from .exchange import from_dlpack
-
-    return from_dlpack(obj)
 
 
 def _refuse_missing(obj: Any, array: Any) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory of other libraries as tensors: DLPack, buffers, arrays.
+"""asarray(): whatever holds numbers as a tensor, over the same memory where it can be.
 
 The way back is in Tensor: ``numpy()``, ``__array__``, ``__dlpack__``.
 """
@@ -10,44 +10,10 @@ from typing import Any
 
 from ._binding import core
 from .arrays import is_array, plain_array
+from .dlpack import check_device, from_dlpack
 from .tensor import Tensor
 
-__all__ = ["asarray", "from_dlpack"]
-
-_CPU = 1  # DLPack's number
-
-
-def from_dlpack(
-    ext_tensor: Any, *, device: Any = None, copy: bool | None = None
-) -> Tensor:
-    """Tensor over the memory of another library's array; both see writes.
-
-    ext_tensor: an object with ``__dlpack__`` (of NumPy, PyTorch, JAX, CuPy, another
-    binding of pkg ...), or a DLPack capsule, which can be used once.
-    device: None or "cpu".
-    copy: True for memory of its own, False never to copy.  None shares, except memory
-    that its owner marks as read-only (JAX's arrays), since a tensor can be written to,
-    and memory that is not aligned to its elements.
-
-    TypeError for an element type that no dtype is for; BufferError for memory that is
-    not the CPU's, or that is read-only or not aligned with copy=False; ValueError for
-    negative strides.
-    """
-    _check_device("from_dlpack", device)
-    if not hasattr(ext_tensor, "__dlpack__"):
-        return core._from_dlpack(ext_tensor, copy)
-    kind, index = ext_tensor.__dlpack_device__()
-    if kind != _CPU:
-        raise BufferError(
-            "[from_dlpack] expected memory of the CPU (device type 1), got device type "
-            f"{int(kind)}. Copy it to the CPU first."
-        )
-    options = {} if copy is None else {"copy": copy}
-    try:
-        capsule = ext_tensor.__dlpack__(max_version=(1, 0), **options)
-    except TypeError:  # a producer from before DLPack 1.0
-        capsule = ext_tensor.__dlpack__()
-    return core._from_dlpack(capsule, copy)
+__all__ = ["asarray"]
 
 
 def asarray(
@@ -72,7 +38,7 @@ def asarray(
     TypeError for an object that holds no numbers or numbers of another type, ValueError
     where numbers are missing or masked.
     """
-    _check_device("asarray", device)
+    check_device("asarray", device)
     found = _shared(obj, copy)
     if found is None:
         if copy is False:
@@ -125,8 +91,3 @@ def _converted(tensor: Tensor, dtype: Any, copy: bool | None) -> Tensor:
         )
     converted: Tensor = tensor.to_dtype(wanted)
     return converted
-
-
-def _check_device(function: str, device: Any) -> None:
-    if device is not None and core.device(device).type != "cpu":
-        raise ValueError(f"[{function}] expected device None or 'cpu', got {device!r}.")

@@ -8,16 +8,31 @@ one always.
 
 from __future__ import annotations
 
-import random
+import operator
+import os
 from collections.abc import Iterator
 from typing import Any
 
-from . import ops, random as library
 from ._binding import core
 
-__all__ = ["Generator", "default_generator", "stream"]
+__all__ = ["Generator", "checked_seed"]
 
-_CHUNK = 1 << 16  # numbers that are held at a time
+
+def checked_seed(seed: Any) -> int:
+    """The seed modulo 2**64; its errors are those of ``manual_seed``."""
+    whole = isinstance(seed, float) and seed.is_integer()
+    try:
+        number = int(seed) if whole else operator.index(seed)
+    except TypeError:
+        kind = type(seed).__name__
+        raise TypeError(
+            f"[manual_seed] expected an int for 'seed', got {kind}"
+        ) from None
+    if not -(2**63) <= number < 2**64:
+        raise OverflowError(
+            f"[manual_seed] expected an int of 64 bits for 'seed', got {number}"
+        )
+    return number % 2**64
 
 
 class Generator:
@@ -27,12 +42,14 @@ class Generator:
         """Start at an unpredictable seed; the only device is "cpu"."""
         if str(device) != "cpu":
             raise RuntimeError(f"[Generator] expected device 'cpu', got {device!r}.")
+        import random  # here: it takes a while, and most programs have no Generator
+
         self._random = random.Random()
         self.seed()
 
     def manual_seed(self, seed: int) -> Generator:
         """Restart the stream of ``seed``, as ``pkg.manual_seed``; return self."""
-        self._seed = library.checked_seed(seed)
+        self._seed = checked_seed(seed)
         self._random.seed(self._seed)
         return self
 
@@ -43,7 +60,7 @@ class Generator:
 
     def seed(self) -> int:
         """Restart at an unpredictable seed and return it."""
-        fresh = random.SystemRandom().getrandbits(63)
+        fresh = int.from_bytes(os.urandom(8), "little") >> 1
         self.manual_seed(fresh)
         return fresh
 
@@ -73,56 +90,3 @@ class Generator:
     def uniform(self, count: int) -> Iterator[float]:
         """Yield ``count`` numbers in [0, 1)."""
         return (self._random.random() for _ in range(count))
-
-
-class _Default(Generator):
-    # The library's stream, behind the same methods.
-
-    def __init__(self) -> None:
-        pass
-
-    def __reduce__(self) -> str:
-        # Copies and pickles give this module's object of that name.
-        return "default_generator"
-
-    def manual_seed(self, seed: int) -> Generator:
-        return library.manual_seed(seed)
-
-    def initial_seed(self) -> int:
-        return library.initial_seed()
-
-    def get_state(self) -> Any:
-        return library.get_rng_state()
-
-    def set_state(self, state: Any) -> None:
-        library.set_rng_state(state)
-
-    def permutation(self, n: int) -> list[int]:
-        order: list[int] = ops.randperm(n).tolist()
-        return order
-
-    # The stream has a number per element: chunks give what one draw would give.
-
-    def integers(self, high: int, count: int) -> Iterator[int]:
-        for start in range(0, count, _CHUNK):
-            size = min(_CHUNK, count - start)
-            yield from ops.randint(0, high, [size]).tolist()
-
-    def uniform(self, count: int) -> Iterator[float]:
-        for start in range(0, count, _CHUNK):
-            yield from ops.rand([min(_CHUNK, count - start)]).tolist()
-
-
-default_generator: Generator = _Default()
-
-
-def stream(generator: Generator | None) -> Generator:
-    """Return the generator, or the library's for None; TypeError for anything else."""
-    if generator is None:
-        return default_generator
-    if not isinstance(generator, Generator):
-        raise TypeError(
-            "expected a pkg.Generator or None as generator, got "
-            f"{type(generator).__name__}"
-        )
-    return generator

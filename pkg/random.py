@@ -7,42 +7,28 @@ neither on the number of threads nor on how work is scheduled.
 
 from __future__ import annotations
 
-import operator
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from . import ops
 from ._binding import core
+from .generator import Generator, checked_seed
 from .tensor import Tensor
 
-if TYPE_CHECKING:
-    from .generator import Generator
-
 __all__ = [
+    "default_generator",
     "fork_rng",
     "get_rng_state",
     "initial_seed",
     "manual_seed",
     "seed",
     "set_rng_state",
+    "stream",
 ]
 
-
-def checked_seed(seed: Any) -> int:
-    """The seed modulo 2**64; its errors are those of ``manual_seed``."""
-    whole = isinstance(seed, float) and seed.is_integer()
-    try:
-        number = int(seed) if whole else operator.index(seed)
-    except TypeError:
-        kind = type(seed).__name__
-        raise TypeError(
-            f"[manual_seed] expected an int for 'seed', got {kind}"
-        ) from None
-    if not -(2**63) <= number < 2**64:
-        raise OverflowError(
-            f"[manual_seed] expected an int of 64 bits for 'seed', got {number}"
-        )
-    return number % 2**64
+_CHUNK = 1 << 16  # numbers that are held at a time
 
 
 def _signed(bits: int) -> int:
@@ -57,8 +43,6 @@ def manual_seed(seed: int) -> Generator:
     OverflowError below -2**63 and from 2**64 on.
     """
     core.manual_seed(_signed(checked_seed(seed)))
-    from .generator import default_generator
-
     return default_generator
 
 
@@ -69,8 +53,6 @@ def initial_seed() -> int:
 
 def seed() -> int:
     """Restart the stream from a seed of the system, which is returned."""
-    import os
-
     fresh = int.from_bytes(os.urandom(7), "little")
     manual_seed(fresh)
     return fresh
@@ -100,3 +82,56 @@ def fork_rng() -> Iterator[None]:
         yield
     finally:
         set_rng_state(state)
+
+
+class _Default(Generator):
+    # The library's stream, behind the same methods.
+
+    def __init__(self) -> None:
+        pass
+
+    def __reduce__(self) -> str:
+        # Copies and pickles give this module's object of that name.
+        return "default_generator"
+
+    def manual_seed(self, seed: int) -> Generator:
+        return manual_seed(seed)
+
+    def initial_seed(self) -> int:
+        return initial_seed()
+
+    def get_state(self) -> Any:
+        return get_rng_state()
+
+    def set_state(self, state: Any) -> None:
+        set_rng_state(state)
+
+    def permutation(self, n: int) -> list[int]:
+        order: list[int] = ops.randperm(n).tolist()
+        return order
+
+    # The stream has a number per element: chunks give what one draw would give.
+
+    def integers(self, high: int, count: int) -> Iterator[int]:
+        for start in range(0, count, _CHUNK):
+            size = min(_CHUNK, count - start)
+            yield from ops.randint(0, high, [size]).tolist()
+
+    def uniform(self, count: int) -> Iterator[float]:
+        for start in range(0, count, _CHUNK):
+            yield from ops.rand([min(_CHUNK, count - start)]).tolist()
+
+
+default_generator: Generator = _Default()
+
+
+def stream(generator: Generator | None) -> Generator:
+    """Return the generator, or the library's for None; TypeError for anything else."""
+    if generator is None:
+        return default_generator
+    if not isinstance(generator, Generator):
+        raise TypeError(
+            "expected a pkg.Generator or None as generator, got "
+            f"{type(generator).__name__}"
+        )
+    return generator

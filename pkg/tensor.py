@@ -22,6 +22,23 @@ else:
 _Class = TypeVar("_Class", bound="Tensor")
 
 
+class _Above(dict[str, Any]):
+    """Functions of modules above this one, by name; each is loaded at its first use.
+
+    This module imports none of them: ``pkg/__init__.py`` sets ``load``.
+    """
+
+    load: Callable[[str], Any]
+
+    def __missing__(self, name: str) -> Any:
+        """Finds the function, which stays here."""
+        self[name] = function = self.load(name)
+        return function
+
+
+above = _Above()
+
+
 class Tensor(_Base):
     """An array of numbers of one dtype, with an optional gradient.
 
@@ -53,9 +70,8 @@ class Tensor(_Base):
 
     def __repr__(self) -> str:
         """Values, dtype and history, as PyTorch prints them."""
-        from .printing import tensor_text
-
-        return tensor_text(self)
+        text: str = above["tensor_text"](self)
+        return text
 
     def __iter__(self) -> Iterator[Tensor]:
         """The slices along the first dimension."""
@@ -91,9 +107,9 @@ class Tensor(_Base):
         The parameters are those of ``pkg.autograd.backward``.
         """
         if inputs is not None:
-            from .autograd import backward
-
-            return backward(self, gradient, retain_graph, create_graph, inputs)
+            options = (gradient, retain_graph, create_graph, inputs)
+            above["backward"](self, *options)
+            return
         keep = create_graph if retain_graph is None else retain_graph
         core._backward((self,), (gradient,), keep, create_graph, ())
 
@@ -173,9 +189,7 @@ class Tensor(_Base):
 
     def nonzero(self, *, as_tuple: bool = False) -> Any:
         """Where the elements are that are not 0: see ``pkg.nonzero``."""
-        from .functional import nonzero
-
-        return nonzero(self, as_tuple=as_tuple)
+        return above["nonzero"](self, as_tuple=as_tuple)
 
     def nelement(self) -> int:
         """Number of elements: ``numel()``."""
@@ -202,15 +216,12 @@ class Tensor(_Base):
         dim: int | None = None,
     ) -> Any:
         """The different values, or slices along ``dim``: see ``pkg.unique``."""
-        from .functional import unique
-
-        return unique(self, sorted, return_inverse, return_counts, dim)
+        return above["unique"](self, sorted, return_inverse, return_counts, dim)
 
     def multinomial(self, num_samples: int, replacement: bool = False) -> Tensor:
         """Indices drawn with these weights: see ``pkg.multinomial``."""
-        from .functional import multinomial
-
-        return multinomial(self, num_samples, replacement)
+        drawn: Tensor = above["multinomial"](self, num_samples, replacement)
+        return drawn
 
     def new_tensor(
         self,
@@ -260,15 +271,11 @@ class Tensor(_Base):
         self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any
     ) -> Any:
         """NumPy's operators and ufuncs: the op of that name, see numpy_functions.py."""
-        from .numpy_functions import apply_ufunc
-
-        return apply_ufunc(self, ufunc, method, *inputs, **kwargs)
+        return above["apply_ufunc"](self, ufunc, method, *inputs, **kwargs)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         """NumPy's other functions: reductions are ops, the rest gets the values."""
-        from .numpy_functions import apply_function
-
-        return apply_function(self, func, types, args, kwargs)
+        return above["apply_function"](self, func, types, args, kwargs)
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         """Pickles values, dtype, requires_grad and attributes; not the graph."""

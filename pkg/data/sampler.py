@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Any, Generic, TypeVar
 
-from ..generator import Generator, stream
+from ..generator import Generator
+from ..random import stream
 
 __all__ = [
     "BatchSampler",

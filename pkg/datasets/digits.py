@@ -6,6 +6,7 @@ from __future__ import annotations
 import gzip
 import os
 
+from .._binding import core
 from ..data import TensorDataset
 
 __all__ = ["digits"]
@@ -22,8 +23,6 @@ def digits(train: bool = True) -> TensorDataset:
     """
     import numpy
 
-    from .. import from_numpy
-
     with gzip.open(_FILE, "rt") as file:
         rows = numpy.loadtxt(file, delimiter=",", dtype=numpy.uint8)
     # RandomState, unlike default_rng, promises the same stream in every version.
@@ -33,5 +32,6 @@ def digits(train: bool = True) -> TensorDataset:
     labels = rows[:, 64].astype(numpy.int64)
     # clone(): memory that NumPy can see would keep ops from running in the background.
     return TensorDataset(
-        from_numpy(images.reshape(-1, 1, 8, 8)).clone(), from_numpy(labels).clone()
+        core.from_numpy(images.reshape(-1, 1, 8, 8)).clone(),
+        core.from_numpy(labels).clone(),
     )

@@ -147,7 +147,7 @@ def test_samplers_yield_what_they_promise():
 @pytest.mark.parametrize("own", [False, True])
 def test_draws_with_replacement_are_made_on_the_way(own, monkeypatch):
     """Of ten thousand million, only what is taken; in chunks, with the same numbers."""
-    monkeypatch.setattr("pkg.generator._CHUNK", 8)
+    monkeypatch.setattr("pkg.random._CHUNK", 8)
 
     def drawn(count, make):
         g = data.Generator() if own else None
