@@ -17,7 +17,7 @@ namespace {
 constexpr int64_t kTile = 2048;           // elements of a tile that goes through a buffer
 constexpr int64_t kWhole = 1 << 20;       // of one that does not, between stop points
 constexpr int64_t kShort = 64;            // places of lines that are turned to lie side by side
-constexpr int64_t kFewLines = 16;         // that are not worth vectors
+constexpr int64_t kFewLines = 8;          // that are not worth vectors
 constexpr int64_t kWritten = 512;         // places, each in a cache line of its own
 constexpr int64_t kStripe = 128;          // lines of a tile that is read across
 
@@ -94,9 +94,8 @@ class Tiles {
     side_by_side_ = inner >= kFewLines && (out_[0]->line == 1 || extent_.n <= kShort);
     // What is read along the lines and written across them needs no turning as long as
     // the written cache lines stay in the first level.
-    if (in_[0]->place == 1 && in_[0]->stage.none() && extent_.n <= kWritten) {
-      side_by_side_ = false;
-    }
+    const bool turned = in_[0]->place == 1 && out_[0]->line == 1;
+    if (turned && in_[0]->stage.none() && extent_.n <= kWritten) side_by_side_ = false;
     for (size_t k = 0; k < n_in_; ++k) staged_ |= staged(*in_[k]);
     for (size_t k = 0; k < n_out_; ++k) staged_ |= staged(*out_[k]);
     most_ = !side_by_side_ ? (alone_ ? 1 : kScanChains) : kScanLines;
