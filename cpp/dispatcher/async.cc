@@ -26,6 +26,10 @@ namespace {
 /// handing it over and waiting for it costs some 20 us, and its result is written to
 /// memory that is in nobody's cache while the one before still waits to be read.
 constexpr double kTaskNanoseconds = 500e3;
+/// The same of ops that do little more than go over memory once, whose cost is said by the
+/// element: results in other memory each time, some of them in flight, would take twice as
+/// long as one that the next call finds in cache.
+constexpr double kPassNanoseconds = 4e6;
 /// From here on other threads of Python may run meanwhile.
 constexpr double kLongNanoseconds = 200e3;
 
@@ -200,7 +204,8 @@ void async_fallback(const Operator& op, const Kernel&, KeySet keys, Stack& stack
     ready = (written ? storage.writable() : storage.readable()) && ready;  // asks all
     private_memory = private_memory && !storage.exported();
   });
-  const bool worth = (!ready || cost >= kTaskNanoseconds) && !definition.in_program_order;
+  const double least = definition.cost ? kTaskNanoseconds : kPassNanoseconds;
+  const bool worth = (!ready || cost >= least) && !definition.in_program_order;
   if (!worth || !private_memory || !async_enabled() || in_parallel_region()) {
     return wait_and_run(op, stack, cost,
                         [&] { detail::run_checked(op, kernel, stack, specs); });

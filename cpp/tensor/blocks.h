@@ -12,6 +12,9 @@
 namespace pkg::staging {
 
 inline constexpr int64_t kBlockBytes = 8192;  // of a buffer
+// What lies apart is many lines of cache for few elements, which come from memory while
+// the block before is computed: a large block would wait for them.
+inline constexpr int64_t kApartBytes = 2048;
 
 enum class How : uint8_t {
   InPlace,
@@ -36,6 +39,7 @@ struct Plan {
   const void* formula = nullptr;
   size_t count = 0;
   bool staged = false;               // not everything is in place
+  int64_t widest = 1;                // bytes of an element, on any way
   int64_t most = kBlockBytes;        // elements of a block
   int64_t longest = 0;               // row
   std::array<Operand, kMaxOperands> operands;
@@ -47,6 +51,7 @@ struct Plan {
     o.how = how;
     o.step = step;
     staged |= how != How::InPlace;
+    if (how == How::Strided) most = std::min(most, kApartBytes / widest);
   }
   // For rows: k steps from one element to the next, and may be the same in all of them.
   void set_row(size_t k, int64_t step, bool same);
@@ -54,7 +59,6 @@ struct Plan {
 
 inline Plan::Plan(const Pointwise& kernel)
     : block(kernel.block), formula(kernel.formula), count(kernel.count) {
-  int64_t widest = 1;
   for (size_t k = 0; k < count; ++k) {
     const Part& part = kernel.parts[k];
     const DType own = part.tensor->dtype();
@@ -102,7 +106,11 @@ class Blocks {
     char* at[kMaxOperands];
     for (int64_t i = 0; i < n; i += plan_.most) {
       const int64_t m = std::min(plan_.most, n - i);
-      for (size_t k = 1; k < plan_.count; ++k) at[k] = operand(k, data[k], i, m);
+      const int64_t later = std::min(m, n - i - m);
+      for (size_t k = 1; k < plan_.count; ++k) {
+        at[k] = operand(k, data[k], i, m);
+        fetch(plan_.operands[k], data[k] + (i + m) * plan_.operands[k].step, later);
+      }
       char* const to = data[0] + i * plan_.operands[0].step;
       const bool in_place = plan_.operands[0].how == How::InPlace;
       at[0] = in_place ? to : buffer(0);
@@ -112,6 +120,13 @@ class Blocks {
   }
 
  private:
+  // Asks for the elements of the next block, which come while this one is computed.
+  static void fetch(const Plan::Operand& o, const char* at, int64_t n) {
+    if (o.how != How::Strided) return;
+    const int64_t step = std::max<int64_t>(1, 64 / std::max<int64_t>(1, std::abs(o.step)));
+    for (int64_t i = 0; i < n; i += step) __builtin_prefetch(at + i * o.step);
+  }
+
   char* buffer(size_t k) { return buffers_[k]; }
 
   void repeat(char* const* data, int64_t n) {

@@ -105,9 +105,14 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .dtypes(kIntegerOrBoolDTypes)
       .shape(same_shape)
       .cpu([](Tensor& out, const Tensor& self) {
+        if (self.dtype() == DType::Bool) {  // as bytes, or the loop is none of vectors
+          const auto bytes = [](DType, auto&& f) { f(TypeTag<uint8_t>{}); };
+          return run_unary(out, self, DType::UInt8, bytes,
+                           [](uint8_t x) -> bool { return x == 0; });
+        }
         run_unary(out, self, self.dtype(), kBitsType, [](auto x) -> decltype(x) {
           using T = decltype(x);
-          if constexpr (std::is_same_v<T, bool>) return !x;
+          if constexpr (std::is_same_v<T, bool>) return x;
           else return T(~x);
         });
       })

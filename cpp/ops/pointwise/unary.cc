@@ -10,6 +10,42 @@ namespace {
 constexpr double kTwoOverSqrtPi = 1.12837916709551257390;
 constexpr double kLn2 = 0.69314718055994530942, kLn10 = 2.30258509299404568402;
 
+// The bits of a float without its sign, as a number, beside those of infinity: what is
+// larger is NaN.
+template <class Bits, class F>
+void run_size_bits(Tensor& out, const Tensor& self, Bits infinity, F f) {
+  constexpr Bits sizes = Bits(Bits(~Bits(0)) >> 1);
+  const auto formula = [=](Bits x) -> bool { return f(Bits(x & sizes), infinity); };
+  Pointwise kernel{block<decltype(formula), bool, Bits>, &formula};
+  kernel.add(out, DType::Bool);
+  kernel.add(self, self.dtype());
+  run_pointwise(kernel);
+}
+
+// Stanza of a predicate of what kind of number it is; all integers are like 0.
+template <class F>
+void def_kind_of_number(Library& m, const char* name, const char* doc, F) {
+  m.def(str(name, "(Tensor self) -> Tensor"))
+      .doc(doc)
+      .pointwise()
+      .non_differentiable()
+      .shape(bool_shape)
+      .cpu([](Tensor& out, const Tensor& self) {
+        const F f;
+        switch (self.dtype()) {
+          case DType::Float16: return run_size_bits(out, self, uint16_t{0x7c00}, f);
+          case DType::BFloat16: return run_size_bits(out, self, uint16_t{0x7f80}, f);
+          case DType::Float32: return run_size_bits(out, self, 0x7f800000u, f);
+          case DType::Float64: return run_size_bits(out, self, 0x7ffull << 52, f);
+          default: break;
+        }
+        const auto of_integers = [=]() -> bool { return f(0, 1); };
+        Pointwise kernel{block<decltype(of_integers), bool>, &of_integers};
+        kernel.add(out, DType::Bool);
+        run_pointwise(kernel);
+      }, kStrided);
+}
+
 PKG_LIBRARY_FRAGMENT(pkg, m) {
   unary_sign(m.def("neg(Tensor self) -> Tensor"), [](auto x) { return -wraps(x); },
              [](uint16_t bits) { return uint16_t(bits ^ 0x8000); })
@@ -135,23 +171,12 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         return g * (exp(-(x * x)) * -kTwoOverSqrtPi);
       })
       .in_place();
-  unary_bool(m.def("isnan(Tensor self) -> Tensor"), [](auto x) { return x != x; })
-      .doc("True where self is not a number.");
-  unary_bool(m.def("isinf(Tensor self) -> Tensor"),
-             [](auto x) {
-               if constexpr (std::is_floating_point_v<decltype(x)>) return std::isinf(x);
-               else return false;
-             })
-      .doc("True where self is infinite.");
-  unary_bool(m.def("isfinite(Tensor self) -> Tensor"),
-             [](auto x) {
-               if constexpr (std::is_floating_point_v<decltype(x)>) {
-                 return std::isfinite(x);
-               } else {
-                 return true;
-               }
-             })
-      .doc("True where self is a finite number.");
+  def_kind_of_number(m, "isnan", "True where self is not a number.",
+                           [](auto size, auto infinity) { return size > infinity; });
+  def_kind_of_number(m, "isinf", "True where self is infinite.",
+                           [](auto size, auto infinity) { return size == infinity; });
+  def_kind_of_number(m, "isfinite", "True where self is a finite number.",
+                            [](auto size, auto infinity) { return size < infinity; });
 }
 
 }  // namespace
