@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ops/nn/loss.cc: cross-entropy and squared error.
+// ops/nn/loss.cc: cross-entropy.
 #include "ops/op.h"
 #include "ops/nn/loss_reduction.h"
 
@@ -165,15 +165,6 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("-log softmax(input)[target]: input (N, C, ...) of scores, target (N, ...) of "
            "classes or (N, C, ...) of probabilities; the mean is weighted.")
       .composite(cross_entropy);
-  m.def("mse_loss(Tensor input, Tensor target, *, str reduction='mean') -> Tensor")
-      .doc("Squared difference, averaged by default.")
-      .composite([](const Tensor& input, const Tensor& target, const std::string& reduction) {
-        const auto number = [&](const Tensor& t) {  // bools have no difference
-          return t.dtype() == DType::Bool ? to_dtype(t, result_type(input, target)) : t;
-        };
-        const Tensor d = sub(number(input), number(target));
-        return reduce_loss(mul(d, d), reduction);
-      });
 }
 
 }  // namespace

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// ops/nn/regression_loss.cc: losses between tensors of one shape, from other ops.
-// mse_loss and cross_entropy are in loss.cc.
+// ops/nn/regression_loss.cc: losses of probabilities and scores, element by element.  Those
+// of distances are in distance_loss.cc, cross_entropy is in loss.cc.
 #include <cmath>
 
-#include "base/number_fits.h"
 #include "base/vecmath.h"
 #include "ops/loops.h"
 #include "ops/nn/loss_reduction.h"
@@ -15,88 +14,7 @@ Spec floating_pair(const char* op, const Tensor& input, const Tensor& target) {
   return broadcast_spec(op, input, target, to_floating(result_type(input, target)));
 }
 
-// Chosen by the distance, so that an infinite one has slope 1 and not inf / inf.
-Tensor smooth_l1_slope(const Tensor& g, const Tensor& input, const Tensor& target,
-                       double beta) {
-  const Tensor apart = as_gradient(input, g) - as_gradient(target, g);
-  const Tensor far = as_computed(apart);
-  return where(far <= -beta, -g, where(far >= beta, g, g * (apart / beta)));
-}
-
-// The distance, bent at delta; a delta beyond the dtype bends nothing.
-Tensor huber_slope(const Tensor& g, const Tensor& input, const Tensor& target, double delta) {
-  const double bend = fits(delta, g.dtype()) ? delta : HUGE_VAL;
-  const Tensor apart = as_gradient(input, g) - as_gradient(target, g);
-  const Tensor far = as_computed(apart);
-  return g * where(far <= -bend, -bend, where(far >= bend, bend, apart));
-}
-
 PKG_LIBRARY_FRAGMENT(pkg, m) {
-  m.def("l1_loss(Tensor input, Tensor target, *, str reduction='mean') -> Tensor")
-      .doc("|input - target|, averaged by default.")
-      .composite([](const Tensor& input, const Tensor& target,
-                    const std::string& reduction) {
-        return reduce_loss(abs(sub(input, target)), reduction);
-      });
-  m.def("smooth_l1_loss(Tensor input, Tensor target, *, str reduction='mean', "
-        "float beta=1.0) -> Tensor")
-      .doc("A parabola up to a distance of beta, |input - target| - beta / 2 beyond.")
-      .composite([](const Tensor& input, const Tensor& target,
-                    const std::string& reduction, double beta) {
-        PKG_CHECK(beta >= 0, RuntimeError, "[smooth_l1_loss] expected beta >= 0, got ",
-                  beta);
-        return reduce_loss(beta == 0 ? abs(sub(input, target))
-                                     : smooth_l1(input, target, beta),
-                           reduction);
-      });
-  m.def("_smooth_l1(Tensor input, Tensor target, float beta) -> Tensor")
-      .doc("smooth_l1_loss of each element; beta is not zero.")
-      .pointwise()
-      .shape([](const Tensor& input, const Tensor& target, double) {
-        return floating_pair("smooth_l1_loss", input, target);
-      })
-      .cpu([](Tensor& out, const Tensor& input, const Tensor& target, double beta) {
-        run_binary(out, input, target, to_floating(result_type(input, target)), kFloatType,
-                   [beta](auto x, auto y) {
-                     using T = decltype(x);
-                     const T distance = std::abs(x - y), width = T(beta);
-                     return distance < width ? T(0.5) * distance * distance / width
-                                             : distance - T(0.5) * width;
-                   });
-      })
-      .derivative("input", "input target beta", smooth_l1_slope)
-      .derivative("target", "input target beta",
-                  [](const Tensor& g, const Tensor& x, const Tensor& target, double beta) {
-                    return -smooth_l1_slope(g, x, target, beta);
-                  });
-  m.def("huber_loss(Tensor input, Tensor target, *, str reduction='mean', "
-        "float delta=1.0) -> Tensor")
-      .doc("smooth_l1_loss times delta, which may be infinite: half the square.")
-      .composite([](const Tensor& input, const Tensor& target,
-                    const std::string& reduction, double delta) {
-        PKG_CHECK(delta > 0, RuntimeError, "[huber_loss] expected delta > 0, got ", delta);
-        return reduce_loss(huber(input, target, delta), reduction);
-      });
-  m.def("_huber(Tensor input, Tensor target, float delta) -> Tensor")
-      .doc("huber_loss of each element.")
-      .pointwise()
-      .shape([](const Tensor& input, const Tensor& target, double) {
-        return floating_pair("huber_loss", input, target);
-      })
-      .cpu([](Tensor& out, const Tensor& input, const Tensor& target, double delta) {
-        run_binary(out, input, target, to_floating(result_type(input, target)), kFloatType,
-                   [delta](auto x, auto y) {
-                     using T = decltype(x);
-                     const T distance = std::abs(x - y), bend = T(delta);
-                     return distance < bend ? T(0.5) * distance * distance
-                                            : bend * (distance - T(0.5) * bend);
-                   });
-      })
-      .derivative("input", "input target delta", huber_slope)
-      .derivative("target", "input target delta",
-                  [](const Tensor& g, const Tensor& x, const Tensor& target, double delta) {
-                    return -huber_slope(g, x, target, delta);
-                  });
   m.def("xlogy(Tensor self, Tensor other) -> Tensor")
       .doc("self * log(other), and 0 where self is 0, unless other is NaN.")
       .pointwise()

@@ -128,11 +128,13 @@ def _steps(c: Chooser, s: Schema) -> Given:
         "_gelu_tanh_backward _softmax_backward _mish_backward _logsigmoid_backward "
         "_prelu_weight_backward _hardsigmoid_backward _hardswish_backward "
         "_elu_backward _softplus_backward _hardtanh_backward _leaky_relu_backward "
-        "_threshold_backward")  # fmt: skip
+        "_threshold_backward _squared_distance_backward _smooth_l1_backward "
+        "_huber_backward")  # fmt: skip
 def _backwards(c: Chooser, s: Schema) -> Given:
     shape, kind = c.shape(), c.floating()
-    given: Given = {p.name: c.tensor(shape, kind) for p in s.params[:2]}
-    for param in s.params[2:]:
-        if param.type == "Scalar":
+    tensors = [p for p in s.params if p.type == "Tensor"]
+    given: Given = {p.name: c.tensor(shape, kind) for p in tensors}
+    for param in s.params[len(tensors):]:
+        if param.type in ("Scalar", "float"):
             given[param.name] = c.one(0.5, 1, 2.0, 20)
     return given
