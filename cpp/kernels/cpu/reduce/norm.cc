@@ -9,7 +9,7 @@
 namespace pkg {
 namespace {
 
-enum class Power { Zero, One, Two, Any };
+enum class Power { Zero, One, Two, Three, Any };
 
 // Sums of powers of sizes.
 template <Power power, class T>
@@ -24,6 +24,7 @@ struct PowerSum {
     if constexpr (power == Power::Zero) return v != 0;
     else if constexpr (power == Power::One) return std::abs(v);
     else if constexpr (power == Power::Two) return v * v;
+    else if constexpr (power == Power::Three) return std::abs(v) * v * v;
     else return std::pow(std::abs(v), p);
   }
   static Local combine(Local a, Local b) { return a + b; }
@@ -64,6 +65,10 @@ void vector_norm_kernel(Tensor& out, const Tensor& self, const Scalar& ord,
     if (p == 2) {
       return reduce(TypeTag<PowerSum<Power::Two, T>>(),
                     [](double s) { return std::sqrt(s); });
+    }
+    if (p == 3) {
+      return reduce(TypeTag<PowerSum<Power::Three, T>>(),
+                    [](double s) { return std::cbrt(s); });
     }
     reduce(TypeTag<PowerSum<Power::Any, T>>(),
            [=](double s) { return std::pow(s, 1 / p); });
