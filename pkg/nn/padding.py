@@ -59,34 +59,42 @@ def _pad_one(input: Tensor, dim: int, before: int, after: int, mode: str) -> Ten
         input = ops.narrow(input, dim, max(-before, 0), max(kept, 0))
         before, after = max(before, 0), max(after, 0)
     size = input.shape[dim]
-    most, place = _MODES[mode]
+    most, border = _MODES[mode]
     if max(before, after) > most(size) or size + before + after < 0:
         raise RuntimeError(
             f"[pad] expected borders that mode {mode!r} can fill, got "
             f"({before}, {after}) for a dimension of size {size}."
         )
-    # Where along `dim` each element of the result comes from.
-    indices = place(ops.arange(-before, size + after), size)
-    return ops.index_select(input, dim, indices)
+    left, right = max(before, 0), max(after, 0)
+    parts = [
+        border(input, dim, size, count, at_end)
+        for count, at_end in ((left, False), (right, True))
+        if count
+    ]
+    parts.insert(1 if left else 0, input)
+    padded = ops.cat(parts, dim)
+    if left == before and right == after:
+        return padded
+    return ops.narrow(padded, dim, left - before, size + before + after).contiguous()
 
 
-def _mirrored(places: Tensor, size: int) -> Tensor:
-    last = size - 1
-    mirrored: Tensor = last - (last - places.abs()).abs()
-    return mirrored
+def _mirrored(x: Tensor, dim: int, size: int, count: int, at_end: bool) -> Tensor:
+    return ops.flip(ops.narrow(x, dim, size - 1 - count if at_end else 1, count), dim)
 
 
-def _nearest(places: Tensor, size: int) -> Tensor:
-    nearest: Tensor = places.clamp(0, size - 1)
-    return nearest
+def _nearest(x: Tensor, dim: int, size: int, count: int, at_end: bool) -> Tensor:
+    shape = list(x.shape)
+    shape[dim] = count
+    return ops.narrow(x, dim, size - 1 if at_end else 0, 1).expand(shape)
 
 
-def _around(places: Tensor, size: int) -> Tensor:
-    return places % size
+def _around(x: Tensor, dim: int, size: int, count: int, at_end: bool) -> Tensor:
+    return ops.narrow(x, dim, 0 if at_end else size - count, count)
 
 
-# The widest border of a dimension, and where its elements come from.
-_MODES: dict[str, tuple[Callable[[int], float], Callable[[Tensor, int], Tensor]]] = {
+_Border = Callable[[Tensor, int, int, int, bool], Tensor]
+# The widest border of a dimension, and what makes one of so many elements.
+_MODES: dict[str, tuple[Callable[[int], float], _Border]] = {
     "reflect": (lambda size: size - 1, _mirrored),
     "replicate": (lambda size: float("inf") if size else 0, _nearest),
     "circular": (lambda size: size, _around),
