@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Streams: an order of work, and the current one of a thread."""
+
+import threading
+
+import pytest
+
+from child import DEADLINE
+from pkg import scheduler
+from pkg.scheduler import Stream, submit
+from tasks import fail_here
+
+
+def in_thread(function):
+    """Runs function on a thread of its own, with a deadline."""
+    results = []
+    thread = threading.Thread(target=lambda: results.append(function()), daemon=True)
+    thread.start()
+    thread.join(DEADLINE)
+    assert not thread.is_alive(), "deadlock"
+    return results[0]
+
+
+def test_a_stream_runs_in_order():
+    stream = Stream()
+    order = []
+    for i in range(1000):
+        stream.submit(lambda i=i: order.append(i))
+    stream.synchronize()
+    assert order == list(range(1000))
+    assert stream.query()
+
+
+def test_streams_run_beside_each_other():
+    gate = threading.Event()
+    slow, fast = Stream(), Stream()
+    blocked = slow.submit(lambda: gate.wait(DEADLINE))
+    assert fast.submit(lambda: 1).result(5) == 1
+    assert not slow.query()
+    gate.set()
+    assert blocked.result(DEADLINE) is True
+
+
+def test_record_and_wait_event_order_two_streams():
+    one, two = Stream(), Stream()
+    gate = threading.Event()
+    order = []
+    one.submit(lambda: (gate.wait(DEADLINE), order.append("one")))
+    event = one.record_event()
+    two.wait_event(event)
+    last = two.submit(lambda: order.append("two"))
+    assert not event.done()
+    gate.set()
+    last.wait(DEADLINE)
+    assert order == ["one", "two"]
+    two.submit(fail_here)
+    three = Stream()
+    three.wait_stream(two)
+    assert three.submit(lambda: 1).result(DEADLINE) == 1  # order only, no error
+    with pytest.raises(KeyError):
+        two.synchronize()
+    two.synchronize()
+
+
+def test_a_failure_does_not_stop_a_stream():
+    stream = Stream()
+    bad = stream.submit(fail_here)
+    good = stream.submit(lambda: 1)
+    poisoned = stream.submit(lambda: 2, bad)
+    assert good.result(DEADLINE) == 1
+    with pytest.raises(KeyError):
+        poisoned.result(DEADLINE)
+
+
+def test_current_stream_belongs_to_the_thread_and_nests():
+    one, two = Stream(), Stream()
+    assert scheduler.current_stream() is None
+    with one as entered:
+        assert entered is one
+        assert scheduler.current_stream() == one
+        with scheduler.stream(two), scheduler.stream(None):
+            assert scheduler.current_stream() == two
+            assert in_thread(scheduler.current_stream) is None
+        assert scheduler.current_stream() == one
+        assert submit(scheduler.current_stream).result(DEADLINE) is None
+    assert scheduler.current_stream() is None
+    assert one != two
+    assert len({one, two, one}) == 2
+
+
+def test_submit_uses_the_current_stream():
+    order = []
+    gate = threading.Event()
+    with Stream() as stream:
+        submit(lambda: (gate.wait(DEADLINE), order.append(1)))
+        last = submit(lambda: order.append(2))
+        assert not stream.query()
+    gate.set()
+    last.wait(DEADLINE)
+    assert order == [1, 2]
+
+
+def test_leaving_without_entering_is_an_error():
+    with pytest.raises(RuntimeError, match="did not enter"):
+        Stream().__exit__(None, None, None)
+
+
+def test_a_stream_left_open_in_a_task_ends_with_it():
+    stream = scheduler.Stream()
+    before = scheduler.current_stream()
+    for enabled in (False, True):
+        scheduler.set_async(enabled)
+        scheduler.submit(lambda: scheduler.stream(stream).__enter__()).wait()
+        assert scheduler.current_stream() == before
+        seen = scheduler.submit(scheduler.current_stream).result()
+        assert seen is None or seen == before
