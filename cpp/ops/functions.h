@@ -70,7 +70,7 @@ inline const Op<Tensor(const Tensor&, const Dims&, bool, MaybeDType)> sum{"sum"}
 inline const Op<Tensor(const Tensor&, const Dims&, bool)> amax{"amax"}, amin{"amin"},
     any{"any"}, all{"all"};
 inline const Op<Tensor(const Tensor&, const Dims&, double, bool)>
-    divided_spread{"_var"};
+    divided_spread{"_var"}, divided_spread_root{"_std"};
 inline const Op<Tensor(const Tensor&, const Scalar&, const Dims&, bool, MaybeDType)>
     vector_norm{"linalg_vector_norm"};
 inline const Op<Tensor(const Tensor&, MaybeInt, bool)> argmax{"argmax"},

@@ -45,6 +45,28 @@ def test_variances(dtype):
                     close(x.std(dim, correction=0), a.std(dim), dtype)
 
 
+RANGE = {"float32": 1e37, "float64": 1e150, "float16": 1e4, "bfloat16": 1e37}
+
+
+@pytest.mark.parametrize("dtype", list(BOUND))
+def test_deviations_whose_squares_are_out_of_range(dtype):
+    """Also those that a variance of this dtype could not tell from zero."""
+    tiny = 1e-150 if dtype == "float64" else 1e-30 if dtype != "float16" else 1e-3
+    for scale in (RANGE[dtype], tiny):
+        for shape, dim in [((5,), None), ((3, 40), 1), ((40, 3), 0), ((2, 70, 3), 1)]:
+            x = numbers(shape, dtype) * scale
+            x.requires_grad_()
+            result = x.std(dim)
+            a = wide(x) / scale
+            expected = a.std(dim, ddof=1)
+            np.testing.assert_allclose(wide(result) / scale, expected, BOUND[dtype])
+            result.sum().backward()
+            apart = a - a.mean(dim, keepdims=True)
+            n = a.size if dim is None else a.shape[dim]
+            slope = apart / ((n - 1) * a.std(dim, ddof=1, keepdims=True))
+            close(x.grad, slope, dtype)
+
+
 def test_variance_far_from_zero():
     a = np.float32(10000) + np.random.default_rng(0).standard_normal(300_000).astype(
         "f4"
@@ -56,6 +78,9 @@ def test_variance_far_from_zero():
 
 
 def test_variance_of_special_values():
+    for correction in (-2, 0, 1, 5):
+        for spread in (pkg.zeros(0).var, pkg.zeros(0, 3).std):
+            assert spread(0, correction=correction).isnan().all().item()
     assert np.isnan(pkg.tensor([1.0, np.inf]).var().item())
     assert np.isnan(pkg.tensor([1.0]).var().item())
     assert np.isnan(pkg.zeros(0).var().item())

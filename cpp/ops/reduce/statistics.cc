@@ -10,29 +10,49 @@
 namespace pkg::ops {
 namespace {
 
-Tensor var(const Tensor& self, const Dims& dim, int64_t correction, bool keepdim) {
+using DividedSpread = Op<Tensor(const Tensor&, const Dims&, double, bool)>;
+
+Tensor spread(const DividedSpread& of, const Tensor& self, const Dims& dim,
+              int64_t correction, bool keepdim) {
   PKG_CHECK(is_floating(self.dtype()), RuntimeError,
             "[var] std and var only support floating point dtypes, got ", self.dtype());
   const auto n = double(reduced_count("var", self.sizes(), dim));
-  return divided_spread(self, dim, std::max(0.0, n - double(correction)), keepdim);
+  // Of nothing there is none, whatever the correction.
+  const double freedom = n == 0 ? 0 : std::max(0.0, n - double(correction));
+  return of(self, dim, freedom, keepdim);
 }
-TensorList var_gradient(const GradContext& g) {
-  const auto& dim = g.arg<Dims>(1);
-  const Tensor x = in_dtype(g.input(0), compute_type(g.input(0).dtype()));
-  const Tensor grad =
-      in_dtype(restore_dims(g.grad(), g.shape(0), dim, g.arg<bool>(3)), x.dtype());
-  const Tensor centred = sub(x, mean(x, dim, true, std::optional<DType>()));
-  const Tensor slope = mul(centred, mul(grad, Tensor(2 / g.arg<double>(2))));
-  return {in_dtype(slope, g.specs[0].dtype)};
-}
-// The gradient of a zero deviation is zero, not infinite.
-Tensor root(const Tensor& variance) {
-  if (!variance.requires_grad()) return sqrt(variance);
-  const Tensor flat = eq(variance, Tensor(0));
-  return masked_fill(sqrt(masked_fill(variance, flat, Tensor(1))), flat, Tensor(0));
+
+Tensor var(const Tensor& self, const Dims& dim, int64_t correction, bool keepdim) {
+  return spread(divided_spread, self, dim, correction, keepdim);
 }
 Tensor deviation(const Tensor& self, const Dims& dim, int64_t correction, bool keepdim) {
-  return root(var(self, dim, correction, keepdim));
+  return spread(divided_spread_root, self, dim, correction, keepdim);
+}
+
+// `scale` of the gradient of the result: what the distances from the mean are scaled by.
+template <class Scale>
+TensorList spread_gradient(const GradContext& g, Scale scale) {
+  const auto& dim = g.arg<Dims>(1);
+  const Tensor x = in_dtype(g.input(0), compute_type(g.input(0).dtype()));
+  const auto restored = [&](const Tensor& tensor) {
+    return in_dtype(restore_dims(tensor, g.shape(0), dim, g.arg<bool>(3)), x.dtype());
+  };
+  const Tensor centred = sub(x, mean(x, dim, true, std::optional<DType>()));
+  const Tensor slope = mul(centred, scale(restored(g.grad()), restored));
+  return {in_dtype(slope, g.specs[0].dtype)};
+}
+TensorList var_gradient(const GradContext& g) {
+  return spread_gradient(g, [&](const Tensor& grad, const auto&) {
+    return mul(grad, Tensor(2 / g.arg<double>(2)));
+  });
+}
+// Of a deviation of zero it is zero, not infinite.
+TensorList std_gradient(const GradContext& g) {
+  return spread_gradient(g, [&](const Tensor& grad, const auto& restored) {
+    const Tensor root = restored(g.result()), flat = eq(root, Tensor(0));
+    const Tensor divided = div(grad, Tensor(g.arg<double>(2)));
+    return masked_fill(div(divided, masked_fill(root, flat, Tensor(1))), flat, Tensor(0));
+  });
 }
 
 using SpreadOp = Tensor (*)(const Tensor&, const Dims&, int64_t, bool);
@@ -101,13 +121,19 @@ Two median(const Tensor& self, int64_t dim, bool keepdim) {
 }
 
 PKG_LIBRARY_FRAGMENT(pkg, m) {
+  const auto rule = [](const Tensor& self, const Dims& dim, double, bool keepdim) {
+    return Spec{reduced_shape("var", self, dim, keepdim), self.dtype(), self.device()};
+  };
   m.def("_var(Tensor self, int[]? dim, float freedom, bool keepdim) -> Tensor")
       .doc("Sum of squared distances from the mean over dim, divided by freedom.")
       .dtypes("self", kFloatDTypes)
-      .shape([](const Tensor& self, const Dims& dim, double, bool keepdim) {
-        return Spec{reduced_shape("var", self, dim, keepdim), self.dtype(), self.device()};
-      })
+      .shape(rule)
       .grad("self", var_gradient);
+  m.def("_std(Tensor self, int[]? dim, float freedom, bool keepdim) -> Tensor")
+      .doc("The root of _var, which may itself be out of the dtype's range.")
+      .dtypes("self", kFloatDTypes)
+      .shape(rule)
+      .grad("self result", std_gradient);
   def_spread<var>(m, "var", "Variance over dim, divided by n - correction.");
   def_spread<deviation>(m, "std", "Standard deviation over dim.");
   m.def("logsumexp(Tensor self, int[] dim, bool keepdim=False) -> Tensor")
