@@ -24,7 +24,8 @@ def is_array(obj: Any) -> bool:
 
 
 def plain_array(obj: Any, copy: bool | None = None) -> Any:
-    """NumPy's array of it: a dtype of ours, native, aligned, without negative strides.
+    """NumPy's array of it: a dtype of ours, native, aligned, without negative strides,
+    of bools whose bytes are 0 and 1.
 
     A Tensor where only DLPack has the values, such as PyTorch's bfloat16.  The memory
     is shared where it can be; ValueError with copy=False where it cannot.
@@ -53,6 +54,8 @@ def plain_array(obj: Any, copy: bool | None = None) -> Any:
     odd = any(step < 0 or step % plain.itemsize for step in plain.strides)
     if odd or not plain.flags.aligned:
         plain = plain.copy()
+    if plain.dtype == bool and (plain.view("uint8") > 1).any():
+        plain = plain.view("uint8") != 0
     if copy is False and not numpy.may_share_memory(plain, numpy.asarray(obj)):
         raise ValueError(f"can't alias {type(obj).__name__} into a tensor.")
     return plain

@@ -2,6 +2,7 @@
 // tensor/copy.cc: a copy is a pointwise kernel whose block function converts, or none.
 #include "tensor/copy.h"
 
+#include "base/isa.h"
 #include "tensor/layout.h"
 #include "tensor/staging.h"
 
@@ -29,6 +30,19 @@ Tensor as_dtype(const Tensor& tensor, DType dtype) {
   Tensor copy = empty_as(tensor, dtype, tensor.device());
   copy_into(copy, tensor);
   return copy;
+}
+
+bool are_plain_bools(const Tensor& bools) {
+  const Tensor row = as_contiguous(bools);
+  const auto* bytes = static_cast<const uint8_t*>(row.data());
+  const int64_t n = row.numel();
+  uint8_t any = 0;
+  with_isa([&any, bytes, n] {
+    uint8_t bits = 0;
+    for (int64_t i = 0; i < n; ++i) bits |= bytes[i];
+    any = bits;
+  });
+  return any <= 1;
 }
 
 }  // namespace pkg

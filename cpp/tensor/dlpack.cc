@@ -134,16 +134,23 @@ Tensor from_dlpack(Managed* managed, std::optional<bool> copy) {
   const auto [sizes, strides] = geometry(array);
   char* data = static_cast<char*>(array.data) + array.byte_offset;
   const bool aligned = sizes.numel() == 0 || uintptr_t(data) % uintptr_t(itemsize(*dtype)) == 0;
-  if (copy.value_or(is_read_only(*managed) || !aligned) && (!is_copy(*managed) || !aligned)) {
+  const Tensor bytes = dtype == DType::Bool
+                           ? from_blob(data, sizes, strides, DType::UInt8, [] {})
+                           : Tensor();
+  const bool plain = !bytes.defined() || are_plain_bools(bytes), as_is = aligned && plain;
+  if (copy.value_or(is_read_only(*managed) || !as_is) && (!is_copy(*managed) || !as_is)) {
     const Tensor result =
-        aligned ? copy_of(from_blob(data, sizes, strides, *dtype, [] {}))
-                : copy_of_bytes(data, sizes, strides, *dtype);
+        !plain    ? as_dtype(bytes, DType::Bool)
+        : aligned ? copy_of(from_blob(data, sizes, strides, *dtype, [] {}))
+                  : copy_of_bytes(data, sizes, strides, *dtype);
     discard(managed);
     return result;
   }
   PKG_CHECK(aligned, BufferError, "[from_dlpack] expected memory of ", *dtype,
             " at a multiple of ", itemsize(*dtype), " bytes. Let it be copied: copy=None or "
             "copy=True.");
+  PKG_CHECK(plain, BufferError, "[from_dlpack] expected bytes 0 and 1 in an array of bools, "
+            "got others. Let it be copied: copy=None or copy=True.");
   PKG_CHECK(!is_read_only(*managed), BufferError,
             "[from_dlpack] the memory is read-only and a Tensor can be written to. Let "
             "it be copied: copy=None or copy=True.");

@@ -124,14 +124,16 @@ Tensor over_buffer(PyObject* object, bool* read_only) {
                              "'. Supported are bool, uint8, int8, int32, int64, float16, "
                              "float32 and float64.");
   }
+  Tensor tensor;
   try {
-    Tensor tensor = from_blob(view->buf, sizes, strides, *dtype, release);
+    tensor = from_blob(view->buf, sizes, strides, *dtype, release);
     view.release();  // freed by `release`
-    return tensor;
   } catch (...) {
     call_python(PyBuffer_Release, view.get());
     throw;
   }
+  PKG_CHECK(dtype != DType::Bool || are_plain_bools(tensor), ValueError, kOddBools);
+  return tensor;
 }
 
 namespace {

@@ -124,6 +124,7 @@ Tensor borrow_buffer(const py::buffer& array) {
   };
   Tensor tensor = from_blob(info->ptr, sizes, strides, *dtype, release);
   info.release();  // deleted by `release`
+  PKG_CHECK(dtype != DType::Bool || are_plain_bools(tensor), ValueError, kOddBools);
   return tensor;
 }
 
