@@ -185,3 +185,25 @@ def test_huber_loss_of_a_delta_beyond_the_dtype_is_half_the_square():
         loss = F.huber_loss(x, y, reduction="none", delta=delta)
         loss.sum().backward()
         assert loss.tolist() == [0, 0.5, 4.5] and x.grad.tolist() == [0, -1, 3]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+def test_both_gradients_of_cross_entropy_agree(dtype, reduction):
+    """That which can be differentiated again counts targets that float16 cannot."""
+    rng = np.random.default_rng(1)
+    for rows, classes, ignored in [(70_000, 2, 0), (2049, 3, 40), (5, 4, 5), (3, 0, 3)]:
+        x = pkg.tensor(rng.standard_normal((rows, classes))).to(getattr(pkg, dtype))
+        x.requires_grad_()
+        target = np.full(rows, -100)
+        target[ignored:] = rng.integers(0, max(classes, 1), rows - ignored)
+        y = F.cross_entropy(x, pkg.tensor(target), reduction=reduction)
+        g = pkg.ones(y.shape, dtype=x.dtype)
+        (once,) = pkg.autograd.grad(y, x, g, retain_graph=True)
+        (again,) = pkg.autograd.grad(y, x, g, create_graph=True)
+        np.testing.assert_array_equal(np.isfinite(again.double().detach()), True)
+        got, want = (t.detach().double().numpy() for t in (again, once))
+        np.testing.assert_allclose(got, want, rtol=2e-2 if x.itemsize == 2 else 1e-5)
+        (second,) = pkg.autograd.grad((again * again).sum(), x)
+        assert second.isfinite().all().item()
+        assert not second[:ignored].any().item()

@@ -2,6 +2,7 @@
 // ops/nn/loss.cc: cross-entropy.
 #include "ops/op.h"
 #include "ops/nn/loss_reduction.h"
+#include "ops/reduce/mean.h"
 
 namespace pkg::ops {
 namespace {
@@ -23,14 +24,20 @@ Tensor rows_gradient(const GradContext& g) {
   if (!grad_enabled()) {
     return cross_entropy_backward(g.grad(), input, target, ignore, reduction);
   }
+  // As the one pass, in a type that can count the targets.
+  const DType type = compute_type(input.dtype());
   const Tensor ignored = eq(target, Tensor(ignore));
-  const Tensor classes = where(ignored, Tensor(0), target);
-  const Tensor hot = to_dtype(one_hot(classes, input.size(1)), input.dtype());
-  Tensor scale = where(ignored, Tensor(0), g.grad());
+  Tensor scale = where(ignored, Tensor(0), in_dtype(g.grad(), type));
   if (reduction == "mean") {
-    scale = div(scale, to_dtype(sum(ne(target, Tensor(ignore))), input.dtype()));
+    const Tensor count = sum(ne(target, Tensor(ignore)));
+    scale = div(scale, to_dtype(masked_fill(count, eq(count, Tensor(0)), Tensor(1)), type));
   }
-  return mul(unsqueeze(scale, 1), sub(softmax(input, 1, std::nullopt), hot));
+  Tensor apart = softmax(in_dtype(input, type), 1, std::nullopt);
+  if (input.size(1) > 0) {
+    const Tensor classes = where(ignored, Tensor(0), target);
+    apart = sub(apart, to_dtype(one_hot(classes, input.size(1)), type));
+  }
+  return in_dtype(mul(unsqueeze(scale, 1), apart), input.dtype());
 }
 
 // (N, C, d1, ...) as (N * d1 * ..., C), with the classes last.
