@@ -209,7 +209,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("self[indices[0], indices[1], ...] on the leading dimensions.")
       .shape(index_rule)
       .grad("indices", [](const GradContext& g) -> TensorList {
-        const Tensor zeros = zeros_of(g.shape(0), g.grad());
+        const Tensor zeros = zeros_to_add_to(g.shape(0), g.grad());
         const auto& indices = g.arg<TensorList>(1);
         TensorList grads{put_front(zeros, indices, g.grad(), true)};
         grads.resize(1 + indices.size());

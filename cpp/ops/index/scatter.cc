@@ -2,6 +2,7 @@
 // ops/index/scatter.cc: elements chosen one by one along a dimension (gather), written there
 // (scatter), or chosen by a mask.
 #include "base/number_fits.h"
+#include "ops/index/slices.h"
 #include "ops/op.h"
 #include "ops/pointwise/choice.h"
 
@@ -74,7 +75,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       })
       .derivative("self", "self.shape dim index",
                   [](const Tensor& g, const Shape& sizes, int64_t dim, const Tensor& index) {
-                    return scatter_add(zeros_of(sizes, g), dim, index, g);
+                    return scatter_add(zeros_to_add_to(sizes, g), dim, index, g);
                   });
   m.def("take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor")
       .doc("gather with broadcasting apart from dim; without dim from the flattened "

@@ -100,8 +100,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         return Spec{slices_shape(self, dim, index), self.dtype(), self.device()};
       })
       .grad("index", [](const GradContext& g) -> TensorList {
-        return {slices_put(zeros_of(g.shape(0), g.grad()), g.arg<int64_t>(1), g.input(2),
-                           g.grad(), true)};
+        return {slices_put(zeros_to_add_to(g.shape(0), g.grad()), g.arg<int64_t>(1),
+                           g.input(2), g.grad(), true)};
       });
   m.def("_slices_put(Tensor self, int dim, Tensor index, Tensor source, "
         "bool accumulate=False) -> Tensor")

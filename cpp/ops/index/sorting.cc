@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ops/index/sorting.cc: order along a dimension.  NaN counts as the largest number.
+#include "ops/index/slices.h"
 #include "ops/op.h"
 
 namespace pkg::ops {
@@ -13,7 +14,7 @@ std::array<Spec, 2> values_and_indices(const Tensor& self, const Shape& sizes) {
 // Back to where the values came from; `dim` is the argument at place `at`.
 template <size_t at>
 TensorList order_gradient(const GradContext& g) {
-  const Tensor zeros = zeros_of(g.shape(0), g.grad());
+  const Tensor zeros = zeros_to_add_to(g.shape(0), g.grad());
   return {scatter_add(zeros, g.arg<int64_t>(at), g.result(1), g.grad())};
 }
 

@@ -7,7 +7,6 @@
 #include "kernels/cpu/index/index_walk.h"
 #include "kernels/cpu/index/runs.h"
 #include "kernels/cpu/index/sums.h"
-#include "tensor/copy.h"
 
 namespace pkg {
 namespace {
@@ -57,8 +56,8 @@ void gather_along(Tensor& out, const Tensor& self, int64_t dim, const Tensor& in
   });
 }
 
-template <class T, class Put>
-int64_t scatter_row(T* to, const T* from, const int64_t* index, const Steps s, int64_t n,
+template <class T, class S, class Put>
+int64_t scatter_row(T* to, const S* from, const int64_t* index, const Steps s, int64_t n,
                     Put put) {
   const auto run = [=](int64_t by, int64_t apart) {
     for (int64_t j = 0; j < n; ++j) {
@@ -75,21 +74,67 @@ int64_t scatter_row(T* to, const T* from, const int64_t* index, const Steps s, i
   to += *index * s.dim;
   if (s.table == 1 && s.other == 1) {
     put_run(to, from, n, put);
+  } else if (s.table == 1 && s.other == 0) {
+    put_run<true>(to, from, n, put);
   } else {
     for (int64_t j = 0; j < n; ++j) to[j * s.table] = put(to[j * s.table], from[j * s.other]);
   }
   return n;
 }
 
-template <class T, class Put>
+template <class T, class S, class Put>
 void scatter_rows(const IndexWalk& walk, void* to, const void* from, const Tensor& index,
                   Put put) {
   const Steps steps(walk);
   const int64_t* values = index.data<int64_t>();
   for_rows(walk, index, [&](int64_t i, int64_t table, int64_t other, int64_t n) {
-    return scatter_row(static_cast<T*>(to) + table, static_cast<const T*>(from) + other,
+    return scatter_row(static_cast<T*>(to) + table, static_cast<const S*>(from) + other,
                        values + i, steps, n, put);
   });
+}
+
+// Copies the slots that an index names between tables that lie alike.
+template <class T, class S>
+void copy_slots(const IndexWalk& walk, void* to, const void* from, const Tensor& index) {
+  const Steps steps(walk);
+  const int64_t* values = index.data<int64_t>();
+  for_rows(walk, index, [&](int64_t i, int64_t table, int64_t, int64_t n) {
+    T* y = static_cast<T*>(to) + table;
+    const S* x = static_cast<const S*>(from) + table;
+    const auto slot_of = [&](int64_t j) { return values[i + j * steps.index]; };
+    if (steps.index == 0 && steps.table == 1) {
+      if (uint64_t(slot_of(0)) >= steps.size) return int64_t{0};
+      const int64_t at = slot_of(0) * steps.dim;
+      put_run(y + at, x + at, n, [](T, S value) { return T(float(value)); });
+      return n;
+    }
+    for (int64_t j = 0; j < n; ++j) {
+      if (uint64_t(slot_of(j)) >= steps.size) return j;
+      const int64_t at = slot_of(j) * steps.dim + j * steps.table;
+      y[at] = T(float(x[at]));
+    }
+    return n;
+  });
+}
+
+// Adds to a table of halves without gaps, see Note [Sums of halves].  Where few slots are
+// named, the others are not touched.
+template <class T>
+void add_halves(const Tensor& out, const IndexWalk& walk, const Tensor& index,
+                const Tensor& source) {
+  const Tensor sums = empty_as(out, DType::Float32, out.device());
+  const bool most = 2 * index.numel() >= out.numel();
+  if (most) copy_into(sums, out);
+  else copy_slots<float, T>(walk, sums.data(), out.data(), index);
+  if (walk.inner.index == 0) {  // runs, which are converted as they are added
+    scatter_rows<float, T>(walk, sums.data(), source.data(), index,
+                           [](float sum, T value) { return sum + float(value); });
+  } else {
+    scatter_rows<float, float>(walk, sums.data(), as_dtype(source, DType::Float32).data(),
+                               index, [](float sum, float value) { return sum + value; });
+  }
+  if (most) copy_into(out, sums);
+  else copy_slots<T, float>(walk, out.data(), sums.data(), index);
 }
 
 // A copy of what shares memory with `out`: it is read before anything is written.
@@ -103,21 +148,34 @@ Tensor apart_from(const Tensor& t, const Tensor& out) {
 // Writes or adds src, which may be larger than index, or one number for all.
 void scatter_along(Tensor& out, const Tensor& self, int64_t dim, const Tensor& index,
                    const Tensor& src, bool add) {
-  const Tensor source = apart_from(as_dtype(src, out.dtype()), out);
+  Tensor source = apart_from(as_dtype(src, out.dtype()), out);
   const Tensor places = apart_from(index, out);
   if (!out.is_same(self)) copy_into(out, self);
   if (places.numel() == 0) return;
-  const IndexWalk walk = walk_of(out, places, source, dim, false);
+  if (add && is_reduced(out.dtype()) && source.ndim() > 0) source = as_contiguous(source);
+  write_dense(out, add, [&](const Tensor& table) {
+    write_slots(table, walk_of(table, places, source, dim, false), places, source, add);
+  });
+}
+
+}  // namespace
+
+void write_slots(const Tensor& out, const IndexWalk& walk, const Tensor& index,
+                 const Tensor& source, bool add) {
   void* to = out.data();
   if (!add) {
     return visit_size(itemsize(out.dtype()), [&]<class T>(TypeTag<T>) {
-      scatter_rows<T>(walk, to, source.data(), places, [](T, T value) { return value; });
+      scatter_rows<T, T>(walk, to, source.data(), index, [](T, T value) { return value; });
     });
   }
+  if (out.dtype() == DType::Float16) return add_halves<Half>(out, walk, index, source);
+  if (out.dtype() == DType::BFloat16) return add_halves<BFloat16>(out, walk, index, source);
   visit_sums(out.dtype(), [&]<class T>(TypeTag<T>) {
-    scatter_rows<T>(walk, to, source.data(), places, [](T a, T b) { return sum_of(a, b); });
+    scatter_rows<T, T>(walk, to, source.data(), index, [](T a, T b) { return sum_of(a, b); });
   });
 }
+
+namespace {
 
 void gather_kernel(Tensor& out, const Tensor& self, int64_t dim, const Tensor& index) {
   gather_along(out, self, wrap_dim("gather", dim, self.ndim()), as_index(index));

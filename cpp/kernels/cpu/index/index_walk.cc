@@ -3,8 +3,8 @@
 #include "kernels/cpu/index/index_walk.h"
 
 #include "scheduler/parallel.h"
+#include "scheduler/scheduler.h"
 #include "scheduler/stop_point.h"
-#include "tensor/copy.h"
 
 namespace pkg {
 namespace {
@@ -12,6 +12,7 @@ namespace {
 using Axis = IndexWalk::Axis;
 
 constexpr int64_t kTable = 1 << 18;  // bytes of a table that stay in a second-level cache
+constexpr int64_t kLeastRun = 64;  // bytes of a run for which to look at its index again
 constexpr int64_t kLeastPart = 1024;  // elements of one row that are worth a task
 constexpr int64_t kMostAtOnce = 1 << 20;  // elements between stop points
 
@@ -37,11 +38,16 @@ bool merges(const Axis& outer, const Axis& inner) {
 // cache; and several parts can run at once.
 void split(IndexWalk& walk, bool along_inner, bool any_order, int64_t itemsize) {
   const int64_t n = walk.inner.size;
+  const bool runs = walk.along.size > 1 && walk.inner.index == 0;
   walk.block = n;
-  if (walk.along.size > 1 && walk.inner.index != 0) {
+  if (walk.along.size > 1 && !runs) {
     walk.block = std::max<int64_t>(kTable / itemsize / std::max<int64_t>(walk.size, 1), 32);
   }
-  if (walk.count < 8 && (!along_inner || any_order)) {
+  const bool long_runs = runs && n * itemsize >= kLeastRun && walk.along.size >= 8;
+  if (long_runs) {
+    const bool split = !any_order && walk.count < 8;
+    if (split && walk.count * walk.along.size * n > kGrain) walk.owners = num_threads();
+  } else if (walk.count < 8 && (!along_inner || any_order)) {
     walk.block = std::min(walk.block, std::max<int64_t>(n / 8, along_inner ? kLeastPart : 32));
   }
   walk.block = std::min(walk.block, n);
@@ -105,6 +111,12 @@ void run_task(const IndexWalk& walk, const int64_t* index, int64_t task, StopCou
     at.table += i * axis.table;
     at.other += i * axis.other;
   };
+  // A slot that is not in the table is the last owner's, who finds that out.
+  const int64_t owner = task % walk.owners;
+  task /= walk.owners;
+  const uint64_t share = uint64_t(walk.size) / uint64_t(walk.owners) + 1;
+  const uint64_t first_slot = uint64_t(owner) * share;
+  const uint64_t last = owner + 1 < walk.owners ? share - 1 : UINT64_MAX - first_slot;
   const int64_t from = task % walk.parts * walk.part;
   task /= walk.parts;
   int64_t first = task % walk.blocks * walk.block;
@@ -120,13 +132,16 @@ void run_task(const IndexWalk& walk, const int64_t* index, int64_t task, StopCou
     Axis start = at;
     const int64_t to = std::min(walk.along.size, from + walk.part);
     for (int64_t a = from; a < to; ++a) {
-      const int64_t done = row(start.index, start.table, start.other, n);
-      PKG_CHECK(done == n, IndexError, "index ", index[start.index + done * walk.inner.index],
-                " is out of bounds for dimension ", walk.dim, " with size ", walk.size);
+      if (walk.owners == 1 || uint64_t(index[start.index]) - first_slot <= last) {
+        const int64_t done = row(start.index, start.table, start.other, n);
+        PKG_CHECK(done == n, IndexError, "index ",
+                  index[start.index + done * walk.inner.index],
+                  " is out of bounds for dimension ", walk.dim, " with size ", walk.size);
+        stop(n);
+      }
       start.index += walk.along.index;
       start.table += walk.along.table;
       start.other += walk.along.other;
-      stop(n);
     }
   }
 }
@@ -136,7 +151,7 @@ void run_task(const IndexWalk& walk, const int64_t* index, int64_t task, StopCou
 void for_rows(const IndexWalk& walk, const Tensor& index, IndexRow row) {
   if (index.numel() == 0) return;
   const int64_t* values = index.data<int64_t>();
-  const int64_t tasks = walk.count * walk.blocks * walk.parts;
+  const int64_t tasks = walk.count * walk.blocks * walk.parts * walk.owners;
   const int64_t grain = std::max<int64_t>(1, kGrain / 4 * tasks / index.numel());
   parallel_for(0, tasks, grain, [&](int64_t begin, int64_t end) {
     StopCounter stop;

@@ -7,13 +7,16 @@
 // gather, src of scatter).  Elements that meet in one slot of the table differ along dim
 // alone, so whatever splits the other dimensions keeps their order and may run at once: the
 // result is the same for any number of threads.  An index of slices repeats its values along
-// all other dimensions (strides of 0), so that whole runs are moved.
+// all other dimensions (strides of 0), so that whole runs are moved.  Where such runs are
+// written, tasks share the slots out among them: each goes through the whole index and
+// writes the runs of its own slots, so that no run is cut and the order in a slot is kept.
 #pragma once
 
 #include <vector>
 
 #include "base/function_ref.h"
-#include "tensor/tensor.h"
+#include "tensor/copy.h"
+#include "tensor/layout.h"
 
 namespace pkg {
 
@@ -28,6 +31,7 @@ struct IndexWalk {
   int64_t dim = 0;             // for errors
   // Tasks: the outer dimensions, in each the parts of inner, in each those of along.
   int64_t count = 1, block = 1, blocks = 1, part = 1, parts = 1;
+  int64_t owners = 1;  // tasks that share the slots; 1: all slots are anybody's
 };
 
 /// The walk along `dim`; tensors of no dimension are like vectors of their element, and a
@@ -43,6 +47,20 @@ using IndexRow = FunctionRef<int64_t(int64_t index, int64_t table, int64_t other
 /// Calls `row` until every element of the index, of int64, had its turn.  IndexError where
 /// one was not in the table.
 void for_rows(const IndexWalk& walk, const Tensor& index, IndexRow row);
+
+/// Writes or adds `source`, of the table's dtype, to the slots of `out` that the index names,
+/// which was walked as `other`.  A source of halves has no gaps, nor has a table of halves
+/// that is added to (write_dense).
+void write_slots(const Tensor& out, const IndexWalk& walk, const Tensor& index,
+                 const Tensor& source, bool add);
+/// Calls write(out), or write(a copy without gaps) where write_slots() needs that.
+template <class F>
+void write_dense(const Tensor& out, bool add, F write) {
+  if (!add || !is_reduced(out.dtype()) || is_dense(out)) return write(out);
+  const Tensor dense = as_contiguous(out);
+  write(dense);
+  copy_into(out, dense);
+}
 
 /// The index in int64; what repeats its values goes on repeating them.
 Tensor as_index(const Tensor& index);

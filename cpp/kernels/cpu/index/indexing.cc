@@ -1,25 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // kernels/cpu/index/indexing.cc: rows that indices of the leading dimensions name.  Every
-// index is checked before it is used; writing is serial, so that repeats add in order.
+// index is checked before it is used.
 #include <bit>
 
 #include "dispatcher/library.h"
+#include "kernels/cpu/index/index_walk.h"
 #include "kernels/cpu/index/runs.h"
-#include "kernels/cpu/index/sums.h"
 #include "scheduler/parallel.h"
-#include "scheduler/stop_point.h"
-#include "tensor/layout.h"
-#include "tensor/copy.h"
 
 namespace pkg {
 namespace {
 
 // Where in memory the rows begin that index positions name: rows of the dimensions that are
-// not indexed, in bytes from the first element.
+// not indexed, from the first element.
 class Places {
  public:
-  // `shape` is that of the indices together.
-  Places(const Tensor& self, const TensorList& indices, const Shape& shape)
+  // `shape` is that of the indices together; places are in elements or, with their size as
+  // `unit`, in bytes.
+  Places(const Tensor& self, const TensorList& indices, const Shape& shape, int64_t unit)
       : count_(shape.numel()) {
     for (size_t d = 0; d < indices.size(); ++d) {
       Tensor index = indices[d];
@@ -28,7 +26,7 @@ class Places {
         copy_into(index, indices[d]);
       }
       axes_.push_back({index, index.data<int64_t>(), self.sizes()[d],
-                       self.strides()[d] * itemsize(self.dtype())});
+                       self.strides()[d] * unit});
     }
   }
   int64_t count() const { return count_; }
@@ -161,7 +159,7 @@ void index_kernel(Tensor& out, const Tensor& self, const TensorList& indices) {
   // Where rows are read several times, it pays to have each in one piece.
   const Tensor source = out.numel() > self.numel() ? as_contiguous(self) : self;
   const size_t rest = self.sizes().size() - indices.size();
-  const Places places(source, indices, leading(out.sizes(), rest));
+  const Places places(source, indices, leading(out.sizes(), rest), itemsize(source.dtype()));
   const int64_t n = places.count();
   if (out.numel() == 0) return places.check(0, n);
   const Row row = row_of(source, indices.size());
@@ -200,35 +198,28 @@ TensorList apart(TensorList indices, const Tensor& out) {
   return indices;
 }
 
-// Calls put(slot, n) for every run of the rows at the places, in order.
-template <class Put>
-void for_runs(const Places& places, const Row& row, char* to, Put put) {
-  StopCounter stop;
-  places.for_blocks(0, places.count(), false,
-                    [&](int64_t, const int64_t* at, int64_t count) {
-    for (int64_t i = 0; i < count; ++i) {
-      if (row.starts.empty()) put(to + at[i], row.run);
-      else for (const int64_t start : row.starts) put(to + at[i] + start, row.run);
-    }
-    stop(count * row.numel);
-  });
-}
-
-void put_rows(const Places& places, const Row& row, char* to, const char* from,
-              int64_t itemsize) {
-  const int64_t bytes = row.run * itemsize;
-  if (bytes <= 8 && bytes == itemsize) {
-    return visit_size(bytes, [&]<class T>(TypeTag<T>) {
-      for_runs(places, row, to, [&](char* slot, int64_t) {
-        std::memcpy(slot, from, sizeof(T));
-        from += sizeof(T);
-      });
-    });
+// Rows of `source` written or added to those of `out` that begin at the places: slots of a
+// table whose steps are elements.
+void put_rows(const Tensor& out, const Places& places, size_t n_indices,
+              const Tensor& source, bool accumulate) {
+  const int64_t n = places.count();
+  const Tensor at = empty(Shape{n}, DType::Int64);
+  places.read(0, n, at.data<int64_t>());
+  Shape table{1}, steps{1}, sizes{n}, repeats{1};
+  int64_t span = 1;
+  for (size_t d = 0; d < out.sizes().size(); ++d) {
+    span += (out.sizes()[d] - 1) * out.strides()[d];
+    if (d < n_indices) continue;
+    table.push_back(out.sizes()[d]);
+    steps.push_back(out.strides()[d]);
+    sizes.push_back(out.sizes()[d]);
+    repeats.push_back(0);
   }
-  for_runs(places, row, to, [&](char* slot, int64_t) {
-    std::memcpy(slot, from, size_t(bytes));
-    from += bytes;
-  });
+  const Tensor index = alias(at, sizes, repeats, 0);
+  const Tensor rows = alias(source, sizes, contiguous_strides(sizes), source.offset());
+  IndexWalk walk = walk_of(alias(out, table, steps, out.offset()), index, rows, 0, false);
+  walk.size = span;
+  write_slots(out, walk, index, rows, accumulate);
 }
 
 void index_put_kernel(Tensor& out, const Tensor& self, const TensorList& indices,
@@ -237,34 +228,22 @@ void index_put_kernel(Tensor& out, const Tensor& self, const TensorList& indices
   for (const Tensor& index : indices) {
     shape = broadcast_shapes("index_put", shape, index.sizes());
   }
-  const Places places(out, apart(indices, out), shape);
-  places.check(0, places.count());
+  Shape sizes = shape;
   for (size_t d = indices.size(); d < self.sizes().size(); ++d) {
-    shape.push_back(self.sizes()[d]);
+    sizes.push_back(self.sizes()[d]);
   }
+  const TensorList kept = apart(indices, out);
+  Places(out, kept, shape, 1).check(0, shape.numel());
   Tensor source = values;
-  if (values.dtype() != self.dtype() || values.sizes() != shape || !values.is_contiguous() ||
+  if (values.dtype() != self.dtype() || values.sizes() != sizes || !values.is_contiguous() ||
       values.impl()->storage == out.impl()->storage) {
-    source = empty(shape, self.dtype());
+    source = empty(sizes, self.dtype());
     copy_into(source, values);
   }
   if (!out.is_same(self)) copy_into(out, self);
   if (source.numel() == 0) return;
-  const Row row = row_of(out, indices.size());
-  auto* to = static_cast<char*>(out.data());
-  const auto* from = static_cast<const char*>(source.data());
-  if (!accumulate) return put_rows(places, row, to, from, itemsize(out.dtype()));
-  visit_sums(out.dtype(), [&]<class T>(TypeTag<T>) {
-    const auto* next = reinterpret_cast<const T*>(from);
-    for_runs(places, row, to, [&](char* slots, int64_t n) {
-      auto* slot = reinterpret_cast<T*>(slots);
-      if (n < 16) {
-        for (int64_t j = 0; j < n; ++j) slot[j] = sum_of(slot[j], next[j]);
-      } else {
-        put_run(slot, next, n, [](T a, T b) { return sum_of(a, b); });
-      }
-      next += n;
-    });
+  write_dense(out, accumulate, [&](const Tensor& table) {
+    put_rows(table, Places(table, kept, shape, 1), indices.size(), source, accumulate);
   });
 }
 
