@@ -100,6 +100,7 @@ inline const Op<Tensor(const Tensor&, const Shape&)> reshape{"reshape"}, view{"v
     expand{"expand"}, permute{"permute"}, flip{"flip"}, repeat{"repeat"};
 inline const Op<Tensor(const Tensor&, const Shape&, const Shape&)> movedim{"movedim"},
     roll{"roll"};
+inline const Op<Tensor(const Tensor&, const Shape&, const Shape&)> rolled{"_roll"};
 inline const Op<Tensor(const Tensor&, int64_t, int64_t)> transpose{"transpose"},
     select{"select"};
 inline const Op<Tensor(const Tensor&, const Shape&, int64_t, int64_t)>
@@ -138,7 +139,9 @@ inline const Op<Tensor(const Tensor&, int64_t, const Tensor&, const Tensor&)>
     scatter{"_scatter"}, scatter_{"_scatter_"}, scatter_add{"scatter_add"};
 inline const Op<Tensor(const Tensor&, const Tensor&)> take{"take"};
 inline const UnaryOp nonzero{"nonzero"};
-inline const Op<Tensor(const Tensor&, int64_t)> one_hot{"one_hot"};
+inline const Op<Tensor(const Tensor&, int64_t)> one_hot{"one_hot"},
+    one_hot_rows{"_one_hot"};
+inline const BinaryOp among{"_among"};
 inline const Op<Tensor(const Tensor&, const Tensor&, bool)> search{"_search"};
 inline const Op<Two(const Tensor&, int64_t, bool, bool)> sort{"sort"};
 
@@ -190,7 +193,12 @@ inline const Op<Tensor(const Tensor&, const Tensor&, const Tensor&, int64_t, con
                        std::string&)> cross_entropy_backward{"_cross_entropy_backward"},
     nll_loss{"nll_loss"};
 inline const BinaryOp element_entropy{"_binary_cross_entropy"};
+inline const BinaryOp squared_distance{"_squared_distance"};
+inline const Op<Tensor(const Tensor&, const Tensor&, const Tensor&)>
+    squared_distance_backward{"_squared_distance_backward"};
 inline const Op<Tensor(const Tensor&, const Tensor&, double)> smooth_l1{"_smooth_l1"},
     huber{"_huber"};
+inline const Op<Tensor(const Tensor&, const Tensor&, const Tensor&, double)>
+    smooth_l1_backward{"_smooth_l1_backward"}, huber_backward{"_huber_backward"};
 
 }  // namespace pkg::ops

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """sort and topk for every dtype, length and layout, against NumPy's stable sort.
 
-Lengths lie around the limits of the ways to sort: ranks of 16, 32 and 64 elements,
+Lengths lie around the limits of the ways to sort: ranks of 8, 16, 32 and 64 elements,
 radix sort, selection in blocks of 512.
 """
 
@@ -12,7 +12,10 @@ import pkg
 
 RNG = np.random.default_rng(5)
 DTYPES = ["float64", "float32", "float16", "int64", "int32", "int8", "uint8", "bool"]
-LENGTHS = [0, 1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65, 255, 511, 513, 1_025, 5_000]
+LENGTHS = [
+    0, 1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33,
+    63, 64, 65, 255, 511, 513, 1_025, 5_000,
+]
 EXTREMES = [np.nan, -np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-7, -1e-7]
 
 
@@ -99,3 +102,15 @@ def test_orders_that_are_there_already(case, dtype):
         np.testing.assert_array_equal(found.values, x[places])
     found = pkg.tensor(x).topk(100)
     np.testing.assert_array_equal(found.indices, stable_order(x, 0, True)[:100])
+
+
+@pytest.mark.parametrize("n", [1, 2, 70, 900])
+def test_lines_of_one_element_repeated(n):
+    x = pkg.tensor([[3.0], [float("nan")], [-0.0]]).expand(3, n)
+    for t, dim in ((x, 1), (x.t(), 0)):
+        for descending in (False, True):
+            found = t.sort(dim, descending)
+            np.testing.assert_array_equal(found.values, t)
+            np.testing.assert_array_equal(found.indices, np.indices(t.shape)[dim])
+        best = t.topk((n + 1) // 2, dim)
+        np.testing.assert_array_equal(best.values, t.narrow(dim, 0, (n + 1) // 2))

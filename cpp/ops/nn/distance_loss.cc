@@ -69,10 +69,6 @@ struct Huber {
 };
 
 using Gradient = Op<Tensor(const Tensor&, const Tensor&, const Tensor&, double)>;
-const Gradient smooth_l1_backward{"_smooth_l1_backward"}, huber_backward{"_huber_backward"};
-const BinaryOp squared_distance{"_squared_distance"};
-const Op<Tensor(const Tensor&, const Tensor&, const Tensor&)> squared_distance_backward{
-    "_squared_distance_backward"};
 
 // The gradient to input; that to target is the negative.
 template <class Loss, const Gradient& backward, int Sign>

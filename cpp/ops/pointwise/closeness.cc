@@ -24,20 +24,6 @@ Tensor isclose(const Tensor& self, const Tensor& other, double rtol, double atol
   return logical_or(close, logical_and(isfinite(distance), le(distance, allowed)));
 }
 
-// Whether the first of the sorted tests that is not below an element equals it.
-Tensor isin(const Tensor& elements, const Tensor& tests) {
-  if (tests.ndim() == 0) return eq(elements, tests);
-  const int64_t count = tests.numel();
-  if (count == 0 && tests.device() == elements.device()) {
-    return full_like(elements, 0, DType::Bool, elements.device(), false);
-  }
-  const Tensor line = to_dtype(reshape(tests, Shape{count}), result_type(elements, tests));
-  if (count == 1) return reshape(eq(elements, line), elements.sizes());
-  const Tensor sorted = std::get<0>(sort(line, 0, false, false));
-  const Tensor at = minimum(search(sorted, elements, false), Tensor(count - 1));
-  return eq(elements, take(sorted, at));
-}
-
 PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, "
         "bool equal_nan=False) -> Tensor")
@@ -57,9 +43,6 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
                   "tensor has a shape but no values.");
         return self.sizes() == other.sizes() && all_true(eq(self, other));
       });
-  m.def("isin(Tensor elements, Tensor test_elements) -> Tensor")
-      .doc("True where an element is among test_elements.")
-      .composite(isin);
 }
 
 }  // namespace

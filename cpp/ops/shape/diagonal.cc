@@ -80,28 +80,50 @@ void dense_triangle(Tensor& out, const Tensor& self, int64_t k) {
   });
 }
 
+// Zero on one side of a diagonal, whatever the strides are: along lines of the dimension
+// whose elements are closer together.
+template <bool Lower, class T>
+void clear_side(const Tensor& out, int64_t k) {
+  const size_t ndim = out.sizes().size();
+  const Shape &sizes = out.sizes(), &strides = out.strides();
+  const bool columns_apart = std::abs(strides[ndim - 1]) > std::abs(strides[ndim - 2]);
+  const size_t across = columns_apart ? ndim - 1 : ndim - 2;
+  const size_t along = columns_apart ? ndim - 2 : ndim - 1;
+  const int64_t lines = sizes[across], n = sizes[along], step = strides[along];
+  const bool behind = Lower != columns_apart;  // what is cleared is a line's end
+  T* const data = static_cast<T*>(out.data());
+  parallel_for(0, out.numel() / n, std::max<int64_t>(1, kGrain / n),
+               [=, &sizes, &strides](int64_t begin, int64_t end) {
+    for (int64_t line = begin; line < end; ++line) {
+      const int64_t i = line % lines;
+      T* x = data + i * strides[across];
+      int64_t rest = line / lines;
+      for (size_t d = ndim - 2; d-- > 0; rest /= sizes[d]) {
+        x += rest % sizes[d] * strides[d];
+      }
+      const int64_t edge = columns_apart ? i - k + (Lower ? 0 : 1) : i + k + (Lower ? 1 : 0);
+      const int64_t cut = std::clamp<int64_t>(edge, 0, n);
+      const int64_t from = behind ? cut : 0, past = behind ? n : cut;
+      if (step == 1) std::fill(x + from, x + past, T(0));
+      else for (int64_t j = from; j < past; ++j) x[j * step] = T(0);
+    }
+  });
+}
+
 // Zero on one side of a diagonal of the last two dimensions.
 template <bool Lower>
 void triangle_kernel(Tensor& out, const Tensor& self, int64_t k) {
   if (out.numel() == 0) return;
+  k = std::clamp(k, -out.size(-2) - 1, out.size(-1) + 1);  // farther away nothing changes
   if (out.is_contiguous() && self.is_contiguous()) {
-    k = std::clamp(k, -out.size(-2) - 1, out.size(-1) + 1);
     return dense_triangle<Lower>(out, self, k);
   }
   if (!out.is_same(self)) copy_into(out, self);
-  const int64_t rows = out.size(-2), columns = out.size(-1);
-  k = std::clamp(k, -rows - 1, columns + 1);  // farther away nothing changes
-  Shape sizes = out.sizes();
-  const size_t row_dim = sizes.size() - 2;
-  sizes.erase(row_dim);
-  Shape strides = out.strides();
-  const int64_t row_step = strides[row_dim], column_step = strides.back();
-  strides.erase(row_dim);
-  for (int64_t i = 0; i < rows; ++i) {
-    const int64_t edge = std::clamp<int64_t>(i + k + (Lower ? 1 : 0), 0, columns);
-    const int64_t from = Lower ? edge : 0;
-    sizes.back() = Lower ? columns - edge : edge;
-    fill_zero(alias(out, sizes, strides, out.offset() + i * row_step + from * column_step));
+  switch (itemsize(out.dtype())) {
+    case 1: return clear_side<Lower, uint8_t>(out, k);
+    case 2: return clear_side<Lower, uint16_t>(out, k);
+    case 4: return clear_side<Lower, uint32_t>(out, k);
+    default: return clear_side<Lower, uint64_t>(out, k);
   }
 }
 Spec triangle_rule(const Tensor& self, int64_t) {

@@ -34,18 +34,6 @@ Spec cat_rule(const TensorList& tensors, int64_t dim) {
   return spec;
 }
 
-void cat_kernel(Tensor& out, const TensorList& tensors, int64_t dim) {
-  const auto d = size_t(wrap_dim("cat", dim, out.ndim()));
-  int64_t at = 0;
-  for (const Tensor& t : tensors) {
-    if (is_nothing(t)) continue;
-    const Tensor part =
-        alias(out, t.sizes(), out.strides(), out.offset() + at * out.strides()[d]);
-    copy_into(part, t);
-    at += t.sizes()[d];
-  }
-}
-
 TensorList cat_gradient(const GradContext& g) {
   // The list was not saved; its sizes along dim are those of the specs.
   const auto d = wrap_dim("cat", g.arg<int64_t>(1), g.grad().ndim());
@@ -130,7 +118,6 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("cat(Tensor[] tensors, int dim=0) -> Tensor")
       .doc("Tensors one after the other along an existing dimension.")
       .shape(cat_rule)
-      .cpu(cat_kernel)
       .grad("", cat_gradient);
   for (const char* name : {"concat", "concatenate"}) {
     m.def(str(name, "(Tensor[] tensors, int dim=0) -> Tensor"))

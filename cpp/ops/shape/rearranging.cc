@@ -1,73 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// ops/shape/rearranging.cc: repetition, reversal, rotation and padding: results with memory of
-// their own that hold the input's elements in other places.
-#include <cstring>
-
-#include "base/isa.h"
+// ops/shape/rearranging.cc: repetition and padding: results with memory of their own that hold
+// the input's elements in other places.  Reversal and rotation: flipping.cc.
 #include "base/number_fits.h"
 #include "ops/op.h"
-#include "scheduler/parallel.h"
 
 namespace pkg::ops {
 namespace {
-
-Shape flip_dims(const Tensor& self, const Shape& dims) {
-  return dims.empty() ? Shape() : wrap_dims("flip", dims, self.ndim());
-}
-
-// What is captured is copied first: bytes that are written may be anything else.
-template <class T>
-void reverse_run(T* to, const T* from, int64_t n) {
-  with_isa([to, from, n] {
-    T* __restrict y = to;
-    const T* __restrict x = from;
-    const int64_t count = n;
-    for (int64_t i = 0; i < count; ++i) y[i] = x[count - 1 - i];
-  });
-}
-// Rows of the last dimension that is reversed, or of all behind it, in row-major memory.
-template <class T>
-void flip_rows(const Tensor& out, const Tensor& self, const Shape& reversed, size_t outer,
-               int64_t n, bool backwards) {
-  const auto* from = static_cast<const T*>(self.data());
-  auto* to = static_cast<T*>(out.data());
-  parallel_for(0, self.numel() / n, std::max<int64_t>(1, kGrain / n),
-               [&, from, to](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) {
-      int64_t rest = row, source = 0, step = 1;
-      for (size_t d = outer; d-- > 0;) {
-        const int64_t size = self.sizes()[d], i = rest % size;
-        rest /= size;
-        source += (reversed[d] ? size - 1 - i : i) * step;
-        step *= size;
-      }
-      const T* x = from + source * n;
-      T* y = to + row * n;
-      if (backwards) reverse_run(y, x, n);
-      else std::memcpy(y, x, size_t(n) * sizeof(T));
-    }
-  });
-}
-void flip_dense(const Tensor& out, const Tensor& self, const Shape& dims) {
-  Shape reversed(self.sizes().size(), 0);
-  for (int64_t d : flip_dims(self, dims)) reversed[size_t(d)] = 1;
-  size_t outer = self.sizes().size();
-  int64_t n = 1;
-  bool backwards = false;
-  // Neighbours that are all reversed, or all not, are one.
-  if (outer > 0) {
-    backwards = reversed[outer - 1] != 0;
-    while (outer > 0 && (self.sizes()[outer - 1] == 1 || (reversed[outer - 1] != 0) == backwards)) {
-      n *= self.sizes()[--outer];
-    }
-  }
-  switch (itemsize(self.dtype())) {
-    case 1: return flip_rows<uint8_t>(out, self, reversed, outer, n, backwards);
-    case 2: return flip_rows<uint16_t>(out, self, reversed, outer, n, backwards);
-    case 4: return flip_rows<uint32_t>(out, self, reversed, outer, n, backwards);
-    default: return flip_rows<uint64_t>(out, self, reversed, outer, n, backwards);
-  }
-}
 
 // A result never shares memory with self.
 Tensor owned(const Tensor& result, const Tensor& self) {
@@ -110,41 +48,6 @@ Tensor repeat_each(const Tensor& self, int64_t repeats, std::optional<int64_t> d
   return owned(reshape(expand(raised, wide), joined), self);
 }
 
-Tensor roll_one(const Tensor& x, int64_t shift, int64_t dim) {
-  PKG_CHECK(x.ndim() > 0, IndexError, "[roll] Dimension specified as ", dim,
-            " but tensor has no dimensions");
-  const int64_t n = x.size(dim);
-  if (n <= 1) return x;
-  const int64_t cut = (n - shift % n) % n;
-  if (cut == 0) return x;
-  return cat(TensorList{slice(x, dim, cut, n, 1), slice(x, dim, 0, cut, 1)}, dim);
-}
-Tensor roll_fn(const Tensor& self, const Shape& shifts, const Shape& dims) {
-  if (dims.empty()) {
-    PKG_CHECK(shifts.size() == 1, RuntimeError, "[roll] expected one shift without dims, "
-              "got ", shifts);
-    const Tensor flat = reshape(self, Shape{self.numel()});
-    return owned(reshape(roll_one(flat, shifts[0], 0), self.sizes()), self);
-  }
-  PKG_CHECK(shifts.size() == dims.size(), RuntimeError, "[roll] shifts and dimensions must "
-            "align. shifts: ", shifts, ", dims: ", dims);
-  Tensor x = self;
-  for (size_t i = 0; i < dims.size(); ++i) x = roll_one(x, shifts[i], dims[i]);
-  return owned(x, self);
-}
-
-Tensor rot90(const Tensor& self, int64_t k, const Shape& dims) {
-  PKG_CHECK(dims.size() == 2 && self.ndim() >= 2, RuntimeError, "[rot90] expected two dims "
-            "of a tensor with at least two, got dims ", dims, " of shape ", self.sizes());
-  const Shape plane = wrap_dims("rot90", dims, self.ndim());
-  switch ((k % 4 + 4) % 4) {
-    case 1: return transpose(flip(self, Shape{plane[1]}), plane[0], plane[1]);
-    case 2: return flip(self, plane);
-    case 3: return flip(transpose(self, plane[0], plane[1]), Shape{plane[1]});
-    default: return owned(contiguous(self), self);
-  }
-}
-
 // pad holds (before, after) of the last dimension, then of the one before it, and so on;
 // a negative number cuts off.
 Spec pad_rule(const Tensor& self, const Shape& pad, const Scalar&) {
@@ -183,46 +86,6 @@ void pad_kernel(Tensor& out, const Tensor& self, const Shape& pad, const Scalar&
 }
 
 PKG_LIBRARY_FRAGMENT(pkg, m) {
-  m.def("flip(Tensor self, int[] dims) -> Tensor")
-      .doc("The order along dims reversed.")
-      .shape([](const Tensor& self, const Shape& dims) {
-        flip_dims(self, dims);
-        return self.spec();
-      })
-      .keeps_order()
-      .cpu([](Tensor& out, const Tensor& self, const Shape& dims) {
-        if (self.numel() == 0) return;
-        if (self.is_contiguous() && out.is_contiguous()) return flip_dense(out, self, dims);
-        Shape strides = self.strides();
-        int64_t offset = self.offset();
-        for (int64_t d : flip_dims(self, dims)) {
-          offset += (self.sizes()[size_t(d)] - 1) * strides[size_t(d)];
-          strides[size_t(d)] *= -1;
-        }
-        copy_into(out, alias(self, self.sizes(), strides, offset));
-      })
-      .derivative("self", "dims", flip);
-  m.def("fliplr(Tensor self) -> Tensor")
-      .doc("Dimension 1 reversed.")
-      .composite([](const Tensor& self) {
-        PKG_CHECK(self.ndim() >= 2, RuntimeError, "[fliplr] Input must be >= 2-d, got shape ",
-                  self.sizes());
-        return flip(self, Shape{1});
-      });
-  m.def("flipud(Tensor self) -> Tensor")
-      .doc("Dimension 0 reversed.")
-      .composite([](const Tensor& self) {
-        PKG_CHECK(self.ndim() >= 1, RuntimeError, "[flipud] Input must be >= 1-d, got a 0-d "
-                  "tensor");
-        return flip(self, Shape{0});
-      });
-  m.def("rot90(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor")
-      .doc("Turned k times by 90 degrees in the plane of dims, from the first to the second.")
-      .composite(rot90);
-  m.def("roll(Tensor self, int[] shifts, int[] dims=[]) -> Tensor")
-      .doc("Elements moved along dims, those at the end coming in at the start; without "
-           "dims the flattened tensor.")
-      .composite(roll_fn);
   m.def("repeat(Tensor self, int[] repeats) -> Tensor")
       .doc("The tensor side by side repeats[d] times along each dimension.")
       .composite(repeat_fn);

@@ -74,12 +74,16 @@ template <int64_t most, class Key>
   }
   for (int64_t i = 0; i < n; ++i) ranks[i] = rank[i];
 }
+// Of several lines that lie behind each other.
 template <class Key>
-void short_ranks(const Key* keys, int64_t n, Key* ranks) {
+void short_ranks(const Key* keys, int64_t n, int64_t lines, Key* ranks) {
   with_isa([=] {
-    if (n <= 16) rank_keys<16>(keys, n, ranks);
-    else if (n <= 32) rank_keys<32>(keys, n, ranks);
-    else rank_keys<kShortLine>(keys, n, ranks);
+    for (int64_t at = 0; at < n * lines; at += n) {
+      if (n <= 8) rank_keys<8>(keys + at, n, ranks + at);
+      else if (n <= 16) rank_keys<16>(keys + at, n, ranks + at);
+      else if (n <= 32) rank_keys<32>(keys + at, n, ranks + at);
+      else rank_keys<kShortLine>(keys + at, n, ranks + at);
+    }
   });
 }
 
@@ -167,6 +171,36 @@ void select_first(const Key* x, int64_t step, int64_t n, int64_t k, const KeyMap
   std::sort(best, best + k);
 }
 
+// The same of lines of few elements, a block of lines at a time.
+template <class Key>
+void order_short(const Lines& from, const Lines& into, const Key* x, Key* y, int64_t* where,
+                 int64_t k, const KeyMap& map, int64_t begin, int64_t end) {
+  constexpr int64_t kRoom = 16 * kShortLine;
+  Key keys[kRoom], ranks[kRoom];
+  const int64_t n = from.n, most = kRoom / n;
+  for (int64_t line = begin; line < end; line += most) {
+    const int64_t lines = std::min(most, end - line);
+    if (from.step == 1) {
+      map.to_keys(x + from.start(line), 1, n * lines, keys);
+    } else {
+      for (int64_t l = 0; l < lines; ++l) {
+        map.to_keys(x + from.start(line + l), from.step, n, keys + l * n);
+      }
+    }
+    short_ranks(keys, n, lines, ranks);
+    for (int64_t l = 0; l < lines; ++l) {
+      const Key* in = x + from.start(line + l);
+      const int64_t start = into.start(line + l);
+      for (int64_t i = 0; i < n; ++i) {
+        const auto rank = int64_t(ranks[l * n + i]);
+        if (rank >= k) continue;
+        y[start + rank * into.step] = in[i * from.step];
+        where[start + rank * into.step] = i;
+      }
+    }
+  }
+}
+
 // The first k of each line in order.
 template <class Key>
 void order_lines(Tensor& values, Tensor& indices, const Tensor& self, int64_t dim,
@@ -180,10 +214,10 @@ void order_lines(Tensor& values, Tensor& indices, const Tensor& self, int64_t di
   const bool is_short = n <= kShortLine, few = !is_short && k < n / 8;
   const int64_t grain = std::max<int64_t>(1, kGrain / 16 / std::max<int64_t>(1, n));
   parallel_for(0, from.count, grain, [&](int64_t begin, int64_t end) {
+    if (is_short) return order_short(from, into, x, y, where, k, map, begin, end);
     const Room<Key> keys(few ? 0 : n);
-    const Room<Item<Key>> items(is_short ? 0 : few ? best_room(k) : n);
-    const Room<Item<Key>> other(is_short || few ? 0 : n);
-    Key ranks[kShortLine];
+    const Room<Item<Key>> items(few ? best_room(k) : n);
+    const Room<Item<Key>> other(few ? 0 : n);
     for (int64_t line = begin; line < end; ++line) {
       const Key* in = x + from.start(line);
       const int64_t start = into.start(line);
@@ -191,14 +225,6 @@ void order_lines(Tensor& values, Tensor& indices, const Tensor& self, int64_t di
         y[start + i * into.step] = value;
         where[start + i * into.step] = int64_t(at);
       };
-      if (is_short) {
-        map.to_keys(in, from.step, n, keys.data());
-        short_ranks(keys.data(), n, ranks);
-        for (int64_t i = 0; i < n; ++i) {
-          if (int64_t(ranks[i]) < k) put(int64_t(ranks[i]), in[i * from.step], uint64_t(i));
-        }
-        continue;
-      }
       const Item<Key>* sorted = items.data();
       bool exact = false;
       if (few) {
@@ -215,10 +241,24 @@ void order_lines(Tensor& values, Tensor& indices, const Tensor& self, int64_t di
   });
 }
 
+// The first k of lines whose elements are all one, repeated.
+void order_repeated(Tensor& values, Tensor& indices, const Tensor& self, size_t d,
+                    int64_t k) {
+  Shape strides = self.strides();
+  copy_into(values, alias(self, values.sizes(), strides, self.offset()));
+  const Tensor places = empty(Shape{k}, DType::Int64);
+  for (int64_t i = 0; i < k; ++i) places.data<int64_t>()[i] = i;
+  for (size_t i = 0; i < strides.size(); ++i) strides[i] = i == d ? 1 : 0;
+  copy_into(indices, alias(places, values.sizes(), strides, 0));
+}
+
 void order(Tensor& values, Tensor& indices, const Tensor& self, int64_t dim, int64_t k,
            bool descending) {
-  const Tensor in = as_contiguous(self);
   const int64_t d = wrap_dim("sort", dim, self.ndim());
+  if (self.ndim() > 0 && self.strides()[size_t(d)] == 0 && values.numel() > 0) {
+    return order_repeated(values, indices, self, size_t(d), k);
+  }
+  const Tensor in = as_contiguous(self);
   const KeyMap map(self.dtype(), descending);
   visit_size(itemsize(self.dtype()), [&]<class Key>(TypeTag<Key>) {
     PKG_CHECK(sizeof(Key) == 8 || Lines(self, d).n <= int64_t{UINT32_MAX}, RuntimeError,

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernels/cpu/index/joining.cc: cat.
+#include "dispatcher/library.h"
+#include "kernels/cpu/index/runs.h"
+#include "scheduler/parallel.h"
+#include "tensor/copy.h"
+
+namespace pkg {
+namespace {
+
+constexpr int64_t kBytes = 4 * kGrain;  // that are worth a task
+
+// The runs of which a row of the result is made, one of each tensor: all are row-major and
+// of its dtype.
+struct Run {
+  const char* from;
+  int64_t bytes;
+};
+using Runs = SmallVector<Run, 8>;
+
+// Runs [begin, end) of all, counted through the rows.
+[[gnu::always_inline]] inline void copy_runs(char* to, const Run* runs, int64_t n_runs,
+                                             int64_t begin, int64_t end) {
+  int64_t row = begin / n_runs, next = begin % n_runs;
+  for (int64_t i = begin; i < end; ++i) {
+    const int64_t bytes = runs[next].bytes;
+    const char* from = runs[next].from + row * bytes;
+    if (bytes > kLongRun) std::memcpy(to, from, size_t(bytes));
+    else copy_run(to, from, bytes);
+    to += bytes;
+    if (++next == n_runs) {
+      next = 0;
+      ++row;
+    }
+  }
+}
+
+// Whether the tensors were joined row by row.
+bool join_rows(const Tensor& out, const TensorList& tensors, int64_t rows) {
+  Runs runs;
+  int64_t row = 0;
+  for (const Tensor& t : tensors) {
+    if (t.numel() == 0) continue;
+    if (t.dtype() != out.dtype() || !t.is_contiguous()) return false;
+    const int64_t bytes = t.numel() / rows * itemsize(out.dtype());
+    runs.push_back({static_cast<const char*>(t.data()), bytes});
+    row += bytes;
+  }
+  const auto n = int64_t(runs.size());
+  if (n == 0) return true;
+  if (row / n > kBytes && rows * n < 16) return false;  // to be split inside of runs
+  auto* const to = static_cast<char*>(out.data());
+  const int64_t grain = std::max<int64_t>(1, kBytes * n / row);
+  parallel_for(0, rows * n, grain, [&, to, row, n](int64_t begin, int64_t end) {
+    char* at = to + begin / n * row;
+    for (int64_t i = 0; i < begin % n; ++i) at += runs[size_t(i)].bytes;
+    with_isa([at, begin, end, n, list = &runs[0]] { copy_runs(at, list, n, begin, end); });
+  });
+  return true;
+}
+
+void cat_kernel(Tensor& out, const TensorList& tensors, int64_t dim) {
+  if (out.numel() == 0) return;
+  const auto d = size_t(wrap_dim("cat", dim, out.ndim()));
+  int64_t rows = 1;
+  for (size_t i = 0; i < d; ++i) rows *= out.sizes()[i];
+  if (out.is_contiguous() && join_rows(out, tensors, rows)) return;
+  int64_t at = 0;
+  for (const Tensor& t : tensors) {
+    if (t.numel() == 0) continue;
+    copy_into(alias(out, t.sizes(), out.strides(), out.offset() + at * out.strides()[d]), t);
+    at += t.sizes()[d];
+  }
+}
+
+PKG_LIBRARY_IMPL(pkg, CPU, m) { m.impl("cat", cat_kernel); }
+
+}  // namespace
+}  // namespace pkg
