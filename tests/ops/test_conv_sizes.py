@@ -10,8 +10,10 @@ import pytest
 
 import pkg
 
-# Panels have 14, 6 or 4 maps, strips up to 32 outputs, blocks 256 products (28 channels
-# of 3x3 are less, 29 more), tiles 1024 outputs.
+# Winograd's tiles (3x3) need 16 channels and maps, and 512 pairs of them; they sum
+# blocks of 64 channels.  Of plain sums panels have 14, 6 or 4 maps, strips up to 32
+# outputs, blocks 256 products (28 channels of 3x3 are less, 29 more), tiles 1024
+# outputs.
 CASES = [  # image (N, C, H, W), maps, kernel, options
     ((1, 1, 5, 5), 1, (1, 1), {}),
     ((2, 3, 6, 15), 13, (3, 3), {"padding": 1}),
@@ -19,6 +21,16 @@ CASES = [  # image (N, C, H, W), maps, kernel, options
     ((3, 29, 5, 17), 15, (3, 3), {"padding": 1}),
     ((1, 2, 9, 31), 29, (2, 3), {"padding": (0, 1)}),
     ((1, 60, 3, 33), 5, (3, 3), {"padding": 1}),
+    ((2, 16, 9, 11), 32, (3, 3), {}),
+    ((2, 17, 8, 10), 33, (3, 3), {"padding": 2}),
+    ((1, 32, 15, 9), 16, (3, 3), {"padding": (3, 1)}),
+    ((9, 31, 4, 4), 17, (3, 3), {"padding": 1}),
+    ((17, 16, 3, 3), 40, (3, 3), {"padding": 1}),
+    ((40, 33, 3, 3), 16, (3, 3), {}),
+    ((1, 257, 8, 16), 29, (3, 3), {"padding": 1}),
+    ((1, 19, 3, 700), 27, (3, 3), {"padding": (1, 0)}),
+    ((2, 64, 14, 15), 34, (3, 3), {"padding": 1, "groups": 2}),
+    ((3, 16, 33, 34), 35, (3, 3), {"padding": (0, 1)}),
     ((2, 2, 41, 40), 3, (3, 3), {"padding": 1}),
     ((1, 1, 3, 1100), 2, (3, 5), {"padding": (1, 2)}),
     ((1, 300, 2, 7), 2, (1, 1), {}),
@@ -28,6 +40,9 @@ CASES = [  # image (N, C, H, W), maps, kernel, options
     ((1, 3, 9, 12), 4, (2, 2), {"stride": (4, 5)}),
     ((1, 3, 13, 12), 4, (3, 3), {"stride": 2, "dilation": (2, 3), "padding": 2}),
     ((2, 4, 8, 9), 6, (3, 3), {"groups": 2, "padding": 2}),
+    ((2, 3, 31, 40), 4, (3, 2), {"stride": (14, 19), "padding": (1, 0)}),
+    ((1, 2, 5, 6), 2, (2, 2), {"stride": (300, 4), "padding": (0, 1)}),
+    ((1, 3, 12, 12), 2, (3, 3), {"stride": 4, "dilation": 4, "padding": 4}),
     ((2, 5, 9, 65), 5, (3, 3), {"groups": 5, "padding": 1}),
     ((1, 5, 9, 16), 10, (3, 3), {"groups": 5, "stride": 2, "padding": 1}),
     ((1, 1, 300, 3), 1, (5, 2), {"padding": (4, 0)}),
@@ -101,6 +116,51 @@ def test_threads_change_no_bit(image, maps, kernel, options, threads):
         pkg.set_num_threads(before)
     for a, b in zip(*results):
         assert (a == b).all()
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan, 3e38])
+@pytest.mark.parametrize("place", ["x", "w", "g"])
+def test_what_is_not_finite_comes_out_as_from_plain_sums(place, value, level):
+    """Differences of infinities, and of what overflows, may not be seen in a result."""
+    rng = np.random.default_rng(2)
+    arrays = {
+        "x": np.abs(rng.standard_normal((1, 24, 12, 13))).astype("float32"),
+        "w": np.abs(rng.standard_normal((24, 24, 3, 3))).astype("float32") * 0.01,
+        "g": np.abs(rng.standard_normal((1, 24, 12, 13))).astype("float32") * 0.01,
+    }
+    arrays[place][0, 3, 1, 2] = value  # seen from the inner outputs
+    inputs = [pkg.tensor(arrays[k], requires_grad=True) for k in "xw"]
+    out = pkg.conv2d(*inputs, None, padding=1)
+    out.backward(pkg.tensor(arrays["g"]))
+    inner = np.s_[..., 1:-1, 1:-1]  # outside of it weights may meet zeros
+    got = [out.detach().numpy()[inner], inputs[0].grad.numpy()[inner]]
+    got.append(inputs[1].grad.numpy())
+    with np.errstate(all="ignore"):
+        wide = [arrays[k].astype("float64") for k in "xwg"]
+        want = [a.astype("float32") for a in reference(*wide, padding=1)]
+        for a, b in zip(got, (want[0][inner], want[1][inner], want[2])):
+            assert (np.isfinite(a) == np.isfinite(b)).all()
+            np.testing.assert_array_equal(a[~np.isfinite(b)], b[~np.isfinite(b)])
+            close = 3e-6 * np.abs(b[np.isfinite(b)]).max()
+            assert (np.abs(a - b)[np.isfinite(b)] <= close).all()
+
+
+@pytest.mark.parametrize("shape", [(2, 32, 30, 30), (4, 128, 8, 8), (2, 64, 17, 19)])
+def test_errors_of_winograd_are_those_of_sums(shape):
+    """Against float64; plain float32 sums of so many terms err as much."""
+    rng = np.random.default_rng(3)
+    c = shape[1]
+    x, g = (rng.standard_normal(shape).astype("float32") for _ in range(2))
+    w = rng.standard_normal((c, c, 3, 3)).astype("float32")
+    results = []
+    for dtype in ("float32", "float64"):
+        inputs = [pkg.tensor(a.astype(dtype), requires_grad=True) for a in (x, w)]
+        out = pkg.conv2d(*inputs, None, padding=1)
+        out.backward(pkg.tensor(g.astype(dtype)))
+        results.append([t.numpy() for t in (out.detach(), *(i.grad for i in inputs))])
+    for a, b in zip(*results):
+        assert np.abs(a - b).max() < 2e-6 * np.abs(b).max()
+        assert ((a - b) ** 2).mean() < (5e-7) ** 2 * (b**2).mean()
 
 
 def test_what_is_not_seen_spreads_nowhere():

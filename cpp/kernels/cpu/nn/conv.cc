@@ -3,6 +3,7 @@
 // convolution of the maps: with a stride, one for each phase of the image.
 #include "dispatcher/library.h"
 #include "kernels/cpu/nn/conv_sums.h"
+#include "kernels/cpu/nn/winograd.h"
 
 namespace pkg {
 namespace {
@@ -27,6 +28,12 @@ void forward_kernel(Tensor& out, const Tensor& input, const Tensor& weight,
       }
       return;
     }
+    if (g.three_by_three()) {
+      const conv::Winograd<T> fast{g.n, groups, g.group_o, g.group_c, g.oh, g.ow, g.h, g.w,
+                                   g.ph, g.pw, x_in.data(), w_in.data(),
+                                   g.group_o * g.patch, g.patch, 9, false, b, to.data()};
+      if (fast.pays() && fast.run()) return;
+    }
     Correlation<T> c{g.source(), {}, groups, g.group_o, g.oh, g.ow, 1, 1, b};
     c.parts.push_back({c.source.taps, w_in.data(), 0, 0, {}});
     conv::run(c, g.n, x_in.data(), to.data());
@@ -41,15 +48,32 @@ struct Seen {
   int64_t first_y, first_x;
 };
 
+// Where the places of a kernel's side first meet the images, each once.
+std::vector<int64_t> first_seen(int64_t places, int64_t dilation, int64_t pad, int64_t step,
+                                int64_t size) {
+  std::vector<int64_t> all;
+  for (int64_t i = 0; i < places; ++i) {
+    const int64_t at = ((i * dilation - pad) % step + step) % step;
+    if (at < size) all.push_back(at);
+  }
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
+
+// For each phase of the images of which anything was seen: with a large stride few are.
 std::vector<Seen> seen_by(const Geometry& g) {
   std::vector<Seen> all;
-  for (int64_t y = 0; y < std::min(g.sh, g.h); ++y) {
-    for (int64_t x = 0; x < std::min(g.sw, g.w); ++x) {
+  const auto columns = first_seen(g.kw, g.dw, g.pw, g.sw, g.w);
+  for (int64_t y : first_seen(g.kh, g.dh, g.ph, g.sh, g.h)) {
+    for (int64_t x : columns) {
       Seen seen{{}, {}, y, x};
       for (int64_t i = 0; i < g.kh; ++i) {
+        const int64_t dy = y + g.ph - i * g.dh;
+        if (dy % g.sh != 0) continue;
         for (int64_t j = 0; j < g.kw; ++j) {
-          const int64_t dy = y + g.ph - i * g.dh, dx = x + g.pw - j * g.dw;
-          if (dy % g.sh != 0 || dx % g.sw != 0) continue;
+          const int64_t dx = x + g.pw - j * g.dw;
+          if (dx % g.sw != 0) continue;
           seen.taps.push_back({0, 0, dy / g.sh, dx / g.sw});
           seen.places.push_back(i * g.kw + j);
         }
@@ -72,7 +96,19 @@ void input_grad_kernel(Tensor& out, const Tensor& grad, const Tensor& weight, co
       std::fill_n(to.data(), out.numel(), T(0));
       return;
     }
+    if (g.three_by_three()) {
+      const conv::Winograd<T> fast{g.n, groups, g.group_c, g.group_o, g.h, g.w, g.oh, g.ow,
+                                   2 - g.ph, 2 - g.pw, g_in.data(), w_in.data(),
+                                   g.group_o * g.patch, 9, g.patch, true, nullptr, to.data()};
+      if (fast.pays() && fast.run()) return;
+    }
     std::vector<Seen> all = seen_by(g);
+    if (int64_t(all.size()) < std::min(g.sh, g.h) * std::min(g.sw, g.w)) {
+      T* zeros = to.data();
+      parallel_for(0, out.numel(), kGrain, [=](int64_t begin, int64_t end) {
+        std::fill(zeros + begin, zeros + end, T(0));
+      });
+    }
     Source s{g.group_o, g.oh, g.ow, 1, 1, 0, 0, (g.h + g.sh - 1) / g.sh,
              (g.w + g.sw - 1) / g.sw, {}};
     for (const Seen& seen : all) {

@@ -139,6 +139,10 @@ struct Geometry {
         patch(group_c * kh * kw) {}
 
   bool empty() const { return n * o * oh * ow * patch == 0; }
+  /// What winograd.h is for.
+  bool three_by_three() const {
+    return kh == 3 && kw == 3 && sh == 1 && sw == 1 && dh == 1 && dw == 1;
+  }
   /// How the maps read the images.
   Source source() const {
     Source s{group_c, h, w, sh, sw, -ph, -pw, oh, ow, {}};

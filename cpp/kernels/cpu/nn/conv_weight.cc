@@ -4,7 +4,7 @@
 // Patches times the gradient of the maps, summed over outputs and samples: a matrix
 // (C / groups * kH * kW, O / groups), the weight's transposed.
 #include "dispatcher/library.h"
-#include "kernels/cpu/nn/conv_tile.h"
+#include "kernels/cpu/nn/winograd.h"
 
 namespace pkg {
 namespace {
@@ -116,6 +116,10 @@ void weight_grad_kernel(Tensor& out, const Tensor& grad, const Tensor& input, co
     const int64_t size = out.numel(), kernel = g.kh * g.kw;
     if (g.empty()) {
       std::fill_n(to.data(), size, T(0));
+      return;
+    }
+    if (conv::winograd_weight_pays(g) &&
+        conv::winograd_weight_grad(g, x_in.data(), g_in.data(), to.data())) {
       return;
     }
     const Source s = g.source();
