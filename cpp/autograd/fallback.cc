@@ -15,7 +15,7 @@ bool any_requires_grad(std::span<const Value> args) {
   return any;
 }
 
-// Integers have no gradient, whatever is written to them.
+// Integers never have a gradient, even when a float with one is written to them.
 bool writes_integers(const Operator& op, const Stack& stack) {
   return op.in_place() && !is_floating(std::get<Tensor>(stack.args[0]).dtype());
 }
@@ -42,7 +42,7 @@ void autograd_fallback(const Operator& op, const Kernel&, KeySet keys, Stack& st
   check_recordable(op.schema.name, self);
   auto node = Ref<OpNode>::make(op, stack.args);
   dispatcher.redispatch_boxed(op, below, stack);
-  record_in_place(self, std::move(node), stack);
+  record_in_place(self, node, stack);
 }
 
 PKG_LIBRARY_IMPL(_, Autograd, m) { m.fallback(autograd_fallback); }

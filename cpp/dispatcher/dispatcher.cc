@@ -112,6 +112,7 @@ Operator& Dispatcher::find_mutable(std::string_view name, std::string_view ns) {
 std::vector<const Operator*> Dispatcher::all() const {
   std::lock_guard lock(g_registry);
   std::vector<const Operator*> ops;
+  ops.reserve(state_->by_name.size());
   for (const auto& [name, op] : state_->by_name) ops.push_back(op);
   return ops;
 }
