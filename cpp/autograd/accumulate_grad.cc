@@ -80,7 +80,7 @@ AccumulateGrad::~AccumulateGrad() {
 
 TensorList AccumulateGrad::apply(TensorList grads) {
   Tensor& grad = grads[0];
-  // It was told to stop collecting since the graph was recorded.
+  // requires_grad was switched off after the graph was recorded.
   if (!grad.defined() || !variable.requires_grad()) return {};
   PKG_CHECK(grad.sizes() == variable.sizes(), RuntimeError,
             "[backward] a gradient of shape ", grad.sizes(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// autograd/accumulate_grad.h: the end of every path: adds to the .grad of a leaf.
+// autograd/accumulate_grad.h: the end of every path: it adds to the .grad of a leaf.
 #pragma once
 
 #include "autograd/node.h"

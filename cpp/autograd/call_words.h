@@ -2,8 +2,8 @@
 // autograd/call_words.h: the arguments of a recorded call in short form.  For nodes.
 //
 // There are as many nodes as calls, and a graph lives until backward.  So a node keeps
-// what is no saved tensor as a row of words: numbers, shapes, and the sizes and dtypes of
-// the tensors, those of equal sizes once.
+// everything but the saved tensors as an array of words: numbers, shapes, and the sizes and
+// dtypes of the tensors.  Sizes that repeat are kept once.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@
 
 namespace pkg {
 
-/// One entry a slot: an argument, or one tensor of an argument that is a list of them.
+/// One entry for each slot: an argument, or one tensor of an argument that is a list.
 class CallWords {
  public:
   void add_tensor(const Tensor& tensor);
@@ -31,7 +31,7 @@ class CallWords {
     size_t sizes_at = 0;
     for (size_t at = 0; at < words_.size();) f(read(at, sizes_at));
   }
-  /// Of the tensor that is number `i` among the tensors; none of an undefined one.
+  /// Of the tensor with number `i` among the tensors; none for an undefined one.
   std::optional<Spec> spec_of_tensor(size_t i) const;
 
  private:

@@ -22,8 +22,8 @@ namespace {
 
 std::atomic<bool> g_detect_anomaly{false};
 
-// A pass looks for Ctrl-C after so many elements of gradients, that is, at least every few
-// milliseconds.  A node counts as much as a thousand of them, however small its tensors.
+// A pass checks for Ctrl-C each time it has computed this many elements of gradients, so at
+// least every few milliseconds.  A node counts as at least a thousand elements.
 constexpr int64_t kNodeWork = 1 << 10, kWorkUnasked = 1 << 20;
 
 bool has_nan(const Tensor& tensor) {
@@ -75,7 +75,7 @@ class Pass {
   }
 
   void run(TensorList& captured) {
-    int64_t work = 0;  // done since Ctrl-C was looked for
+    int64_t work = 0;  // elements since the last check for Ctrl-C
     while (!pending_.empty()) {
       auto [node, grads] = pending_.take_latest();
       work += kNodeWork;
@@ -140,7 +140,7 @@ class Pass {
   bool single_ = false;  // one output, perhaps one that leads to none of the wanted
 };
 
-// Grad mode is on in the pass exactly when the gradients shall be differentiable.
+// Grad mode is on during the pass if the gradients are to be differentiable.
 class GradMode {
  public:
   explicit GradMode(bool enabled) : saved_(set_grad_enabled(enabled)) {}

@@ -199,7 +199,7 @@ Ref<Node> record_function(std::string name, const TensorList& inputs,
                                          std::move(backward), std::move(options));
     }
   }
-  // The node has the history from before; whoever else shows this memory looks again,
+  // The node has the history from before; other tensors over this memory check again,
   // also when the write itself did not count.
   for (const Tensor& tensor : written) tensor.bump_version();
   if (node) node->become_history(inputs, outputs);

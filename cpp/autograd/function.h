@@ -39,8 +39,8 @@ struct FunctionOptions {
 /// Makes `backward` the history of `outputs` (undefined ones have none) and returns its
 /// node; null when grad mode is off or no input needs a gradient.  An output that is one
 /// of the inputs was changed in place, which counts as a write whatever is returned;
-/// RuntimeError for what no recorded op may write.  Any other output is no view from now
-/// on: give no view of an input.
+/// RuntimeError for what no recorded op may write.  Any other output is not a view
+/// afterwards, so do not give a view of an input.
 Ref<Node> record_function(std::string name, const TensorList& inputs,
                           const TensorList& outputs, BackwardFunction backward,
                           FunctionOptions options = {});

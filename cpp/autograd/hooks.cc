@@ -26,7 +26,7 @@ int64_t HookList::add(HookKind kind, uint32_t output_nr, HookFunction function) 
 }
 
 bool HookList::remove(int64_t id) {
-  HookFunction dying;  // destroyed outside of the lock: it may run the user's code
+  HookFunction dying;  // destroyed after the lock: that may run the user's code
   std::lock_guard lock(detail::object_lock(this));
   const auto found = std::find_if(hooks_.begin(), hooks_.end(),
                                   [id](const Hook& hook) { return hook.id == id; });

@@ -26,7 +26,7 @@ enum class HookKind : uint8_t {
 using HookFunction = std::function<void(TensorList& grads, const TensorList& other)>;
 
 /// The hooks of one node, or of one leaf.  Threads may add and remove at any time; a
-/// pass that has begun to run them goes on with what it saw.
+/// pass that has begun to run them uses the list that it found.
 class HookList final : public Intrusive {
  public:
   /// Returns the number by which to remove it.
@@ -75,8 +75,8 @@ HookHandle register_accumulated_hook(const Tensor& leaf,
                                      std::function<void(const Tensor&)> hook);
 /// Keeps the gradient of a tensor that is no leaf in its .grad.
 void retain_grad(const Tensor& tensor);
-/// What retain_grad() asked for is from now on done where the gradient of output
-/// `output_nr` of `node` arrives, and not where it did: the tensor was changed in place.
+/// Moves what retain_grad() asked for to where the gradient of output `output_nr` of
+/// `node` arrives: the tensor was changed in place and has a new history.
 void move_retained(AutogradMeta& meta, Node& node, uint32_t output_nr);
 
 }  // namespace pkg

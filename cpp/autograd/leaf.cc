@@ -7,7 +7,7 @@ namespace pkg {
 void detach_in_place(const Tensor& tensor) {
   PKG_CHECK(!tensor.is_view(), RuntimeError,
             "Can't detach views in-place. Use detach() instead.");
-  // Views that show a write since they were made are now views of a leaf.
+  // Views that were written since they were made are now views of a leaf.
   if (tensor.storage().use_count() > 1) tensor.storage().note_rebased_views();
   forget_history(tensor);
 }

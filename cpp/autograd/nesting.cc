@@ -32,7 +32,7 @@ void run_on_fresh_stack(FunctionRef<void()> pass) {
     done->set();
   });
   try {
-    done->wait();  // and not join(): a worker that waits is replaced
+    done->wait();  // not join(): while a worker waits here, another takes its place
   } catch (...) {
     interrupt = std::current_exception();
   }

@@ -83,7 +83,7 @@ void set_history(const Tensor& tensor, Ref<Node> node, uint32_t output_nr) {
   meta.grad_fn = std::move(node);
   meta.output_nr = output_nr;
   tensor.impl()->keys |= DispatchKey::Autograd;
-  // Last: who reads it on another thread finds the rest.
+  // Last: another thread that sees it must find the rest written.
   std::atomic_ref(meta.version).store(tensor.version(), std::memory_order_release);
 }
 

@@ -2,7 +2,7 @@
 // autograd/node.h: one recorded operation, and the edges to those before it.
 //
 // The graph is implicit: a tensor holds the node that made it, a node holds edges to the
-// nodes of its inputs.  Nothing here recurses, however long the chain.
+// nodes of its inputs.  Nothing here recurses, so a chain may have any length.
 #pragma once
 
 #include <atomic>
@@ -48,7 +48,7 @@ class Node : public Intrusive, public PoolAllocated {
       FunctionRef<void(const std::string& name, const Tensor& tensor)>) const {}
   /// Number of outputs, which is the number of gradients apply() gets.
   virtual size_t n_outputs() const { return 1; }
-  /// Shapes and dtypes of the inputs, one an edge, where the node knows them.
+  /// Shapes and dtypes of the inputs, one for each edge, where the node knows them.
   virtual std::optional<Spec> input_spec(size_t) const { return std::nullopt; }
 
   const EdgeList& edges() const { return edges_; }
@@ -68,8 +68,8 @@ class Node : public Intrusive, public PoolAllocated {
   ~Node() override;
   /// For a node whose saved values are gone.
   [[noreturn]] void raise_released() const;
-  /// For a saved tensor whose memory was written since.  `output`: which of this node's
-  /// results it is; negative for any other tensor.
+  /// For a saved tensor whose memory was written since.  `output` is the number of the
+  /// result of this node that it is; negative for any other tensor.
   [[noreturn]] void raise_changed(const Tensor& saved, uint32_t expected,
                                   int64_t output = -1) const;
   // Destruction goes through a list of the thread instead of the stack.

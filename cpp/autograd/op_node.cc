@@ -10,7 +10,7 @@ namespace pkg {
 
 namespace {
 
-// `copy` with the history that `tensor` has now.
+// Gives `copy` the history that `tensor` has now.
 Tensor with_history_of(const Tensor& tensor, Tensor copy) {
   if (!tensor.requires_grad()) return copy;
   const Edge edge = gradient_edge(tensor);
@@ -38,8 +38,8 @@ Tensor saved_argument(const Tensor& tensor, const Tensor& written) {
   return with_history_of(tensor, share(tensor));
 }
 
-// Whether the results that a formula takes gradients of have some: of several results all
-// or none, as a formula cannot know.
+// Whether the results whose gradients a formula names have one.  It must be all or none:
+// a formula cannot check each of them.
 bool has_gradients(const GradContext& context, const Derivative& d) {
   int taken = 1, there = context.grad().defined();
   for (const GradInput& input : d.inputs) {
@@ -69,7 +69,7 @@ TensorList gradients(const GradContext& context) {
   return grads;
 }
 
-// What comes of differentiating a gradient again that depends on no input of the call.
+// What a second derivative gives for a gradient that depends on no input of the call.
 class ZeroSecond final : public Node {
  public:
   ZeroSecond(std::string name, const EdgeList& edges, std::vector<Spec> specs)
@@ -240,7 +240,7 @@ TensorList OpNode::apply(TensorList grads) {
 }
 
 TensorList OpNode::apply_and_release(TensorList grads) {
-  if (!keeps_) return run(grads);  // another pass may come, as in PyTorch
+  if (!keeps_) return run(grads);  // the graph may be used again, as in PyTorch
   begin_reading();
   try {
     TensorList result = run(grads);

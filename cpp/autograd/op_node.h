@@ -53,7 +53,7 @@ class OpNode final : public Node {
     uint16_t place;  // of the argument, or the number of the result
     bool result;
   };
-  // What has no short form: lists of tensors that were saved, strings and the like.
+  // Arguments without a short form: saved lists of tensors, strings and the like.
   struct Other : PoolAllocated {
     Value value;
     size_t place = 0;

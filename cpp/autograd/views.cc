@@ -29,12 +29,12 @@ class Recording {
 
 using Layout = std::optional<Shape>;  // strides; none: row-major
 
-// What the offsets of views mean.
+// The layout that offsets of views refer to.
 Layout layout_of(const Tensor& base) {
   return base.is_contiguous() ? Layout() : Layout(base.strides());
 }
 
-// A place that is two elements of the base has no one gradient.
+// A place in memory that is two elements of the base has no single gradient.
 void check_layout(const Tensor& base) {
   if (base.is_contiguous()) return;
   PKG_CHECK(!may_overlap(base.sizes(), base.strides()), NotImplementedError,
@@ -69,7 +69,7 @@ bool is_fresh(const Tensor& view) {
 constinit std::mutex g_renewing;
 const detail::HeldOverFork g_held{detail::ForkLock::RenewHistory, g_renewing};
 
-// A new history where it is not: the base's, or none where that went with detach_().
+// Otherwise it gets a new one: the base's, or none where detach_() took that away.
 void renew(const Tensor& view) {
   if (is_fresh(view)) return;
   if (!shows_its_base(view)) return;  // it keeps the history of what it showed
@@ -78,7 +78,7 @@ void renew(const Tensor& view) {
   if (may_overlap(base.sizes(), base.strides())) return;
   if (view.is_leaf() && (base.is_leaf() || !base.requires_grad())) return;
   const Ref<Node> made = base.requires_grad() ? part_of_base(view) : Ref<Node>();
-  // Passes of several threads may ask for one view.  What dies does so after the lock.
+  // Several threads may ask for one view.  What is replaced is destroyed after the lock.
   Ref<Node> before;
   const AutogradMeta* meta = view.autograd();
   const Ref<TensorImpl> gradient = meta ? meta->grad.get() : Ref<TensorImpl>();
@@ -89,21 +89,21 @@ void renew(const Tensor& view) {
   else forget_history(view);
 }
 
-// Other tensors over this memory must look again where they come from.
+// Other tensors over this memory have to check their history again.
 void note_written(const Tensor& self) {
   if (self.is_view() || self.storage().use_count() > 1) {
     self.storage().note_rebased_views();
   }
 }
 
-// The base of a view that was written: what it was, with `part`, which has the history of
-// the write, in that place.
+// Records on the base of a written view: the base as it was, with `part` in place of the
+// view.  `part` has the history of the write.
 void replace_in_base(const Tensor& view, const Tensor& part) {
   const Tensor base(view.impl()->base);
   const Value args[] = {base, part, view.sizes(), view.strides(),
                         Scalar(view.offset() - base.offset()), box(layout_of(base))};
   set_history(base, Ref<OpNode>::make(ops::strided_scatter.record(), args), 0);
-  // Whatever its version: what a Function wrote, it wrote before.
+  // Whatever its version is: a Function has written already.
   set_history(view, part_of_base(view), 0);
 }
 
@@ -141,7 +141,7 @@ void check_recordable(std::string_view name, const Tensor& self) {
   check_layout(Tensor(self.impl()->base));
 }
 
-void record_in_place(const Tensor& self, Ref<OpNode> node, const Stack& stack) {
+void record_in_place(const Tensor& self, const Ref<OpNode>& node, const Stack& stack) {
   note_written(self);
   if (!self.is_view()) return node->set_results(stack);
   const Tensor part = share(self);

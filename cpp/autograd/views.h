@@ -20,7 +20,7 @@ bool requires_grad(const Tensor& tensor);
 
 /// Makes the history of an op that has written to its first argument.  `node` recorded
 /// the call, with the values and history from before; `stack` holds the results.
-void record_in_place(const Tensor& self, Ref<OpNode> node, const Stack& stack);
+void record_in_place(const Tensor& self, const Ref<OpNode>& node, const Stack& stack);
 
 /// Makes output `output_nr` of `node` the history of `self`, which it has written and
 /// whose version says so: of a view, through its base.

@@ -28,7 +28,7 @@ PKG_ERROR(InternalError);
 
 void Error::rename(const std::string& op) {
   if (settled_) return;
-  // Python's class for it, which ours lack, may stand before.
+  // The name of a Python exception class, which our errors lack, may come first.
   constexpr std::string_view kDivision = "ZeroDivisionError: ";
   const size_t begin = message_.starts_with(kDivision) ? kDivision.size() : 0;
   const size_t end = message_.find(']');

@@ -22,15 +22,15 @@
 namespace pkg {
 namespace {
 
-/// Below this a kernel runs on the caller, who has help of the workers (parallel_for):
-/// handing it over and waiting for it costs some 20 us, and its result is written to
-/// memory that is in nobody's cache while the one before still waits to be read.
+/// Below this cost a kernel runs on the caller, with the help of the workers
+/// (parallel_for).  Handing it over and waiting for it costs some 20 us, and its result is
+/// then written to memory that is in no cache.
 constexpr double kTaskNanoseconds = 500e3;
 /// The same of ops that do little more than go over memory once, whose cost is said by the
 /// element: results in other memory each time, some of them in flight, would take twice as
 /// long as one that the next call finds in cache.
 constexpr double kPassNanoseconds = 4e6;
-/// From here on other threads of Python may run meanwhile.
+/// From this cost on, other Python threads may run while the kernel does.
 constexpr double kLongNanoseconds = 200e3;
 
 // What one thread may have in flight, so that a loop that never reads its results does
@@ -39,8 +39,8 @@ constexpr size_t kMaxInFlight = 256;
 // A hundred milliseconds of work, and little more memory than that work needs anyway.
 constexpr int64_t kMaxBytesInFlight = int64_t{256} << 20;
 
-// Dependencies of a call must be read, and its own event entered, in one step: two
-// threads would otherwise wait for each other.
+// A call must read its dependencies and enter its own event in one step: otherwise two
+// threads could wait for each other.
 constinit std::mutex g_ordering;
 const detail::HeldOverFork g_held{detail::ForkLock::AsyncOrder, g_ordering};
 
@@ -53,7 +53,7 @@ void for_each_argument(const Operator& op, std::span<const Value> args, F f) {
   }
 }
 
-/// Nanoseconds of one core, roughly.
+/// Roughly how many nanoseconds it takes one core.
 double estimate(const Operator& op, std::span<const Value> args, const Spec* specs) {
   if (op.cost && specs) return op.cost(args.data(), specs);
   int64_t elements = specs ? specs[0].sizes.numel() : 0;
@@ -78,8 +78,8 @@ Value bare(const Value& value) {
   return value;
 }
 
-/// Whether the kernel may be stopped half way.  What an op writes to is seen by others; but
-/// a random fill is long, and where it stops it leaves numbers, old ones and new ones.
+/// Whether the kernel may be stopped half way.  Not when it writes to a tensor that others
+/// see; a random fill may, as it takes long and leaves numbers wherever it stops.
 bool stoppable(const Operator& op) {
   const auto& arguments = op.schema.arguments;
   return op.definition().in_program_order ||
@@ -105,7 +105,7 @@ struct Work {
   }
 };
 
-/// The thread's submitted work; waits for the oldest when it is too much.
+/// The work that this thread has submitted; waits for the oldest when it is too much.
 class InFlight {
  public:
   void add(Ref<Event> event, int64_t bytes) {
@@ -157,7 +157,7 @@ void submit_work(const Operator& op, const Kernel& kernel, Stack& stack,
     work.results[i] = share(results[i]);
     if (!op.in_place()) bytes += results[i].storage().nbytes();
   }
-  // Before the lock: foreign code may run there, and come back here.
+  // Before the lock: this may run other code, which may call ops again.
   std::string site = submission_site();
   std::vector<Ref<Event>> data, order;
   Ref<Event> event;

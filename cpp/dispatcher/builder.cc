@@ -35,7 +35,7 @@ OpBuilder& OpBuilder::add_rule(const detail::Signature& given, const std::type_i
   return kernel(DispatchKey::Meta, meta);
 }
 
-// Chooses the entry by the order.
+// Chooses the entry by the memory order.
 OpBuilder& OpBuilder::add_kernel(const char* stage, const detail::Signature& given,
                                  const std::type_info* args, DispatchKey key,
                                  const Kernel& function, MemoryOrder order) {

@@ -22,7 +22,7 @@ void check_no_bare_view_written(std::string_view name, const Tensor& self) {
             "]). Make the view again, or write under no_grad().");
 }
 
-// Refuses writes that Autograd does not get to see.
+// Refuses writes that would bypass autograd.
 static void check_unrecorded(const Operator& op, const Tensor& self) {
   if (op.definition().non_differentiable && self.requires_grad()) {
     check_no_leaf_written(op.schema.name, self);
@@ -55,7 +55,7 @@ void check_in_place(const Operator& op, const Tensor& self, const Spec& spec) {
   if (!op.definition().writes_one_value && self.numel() > 0) check_no_overlap(op, self);
 }
 
-// An index chooses, wherever it is: a parameter that stands alone, of integers.
+// An index, a parameter of integers outside the common dtype, may be on any device.
 static bool is_index(const Operator& op, size_t parameter) {
   const DTypeSet own = op.definition().domain.own[parameter];
   return own.has(DType::Int64) && !own.has(DType::Float32);
@@ -67,7 +67,7 @@ bool check_one_device(const Operator& op, std::span<const Value> args) {
     for_each_tensor(args[i], [&](const Tensor& tensor) {
       meta |= tensor.is_meta();
       if (tensor.is_meta()) return;
-      // What is written decides alone: into meta goes nothing.
+      // Only the written tensor counts: nothing is written into a meta tensor.
       if (op.in_place()) values |= i == 0;
       else values |= tensor.ndim() > 0 && !is_index(op, i);
     });

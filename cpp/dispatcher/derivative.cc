@@ -46,7 +46,7 @@ bool read_name(const Schema& schema, std::string_view name, Named& named) {
     named.optional = argument.optional && argument.type != ArgType::Tensor;
     if (dot == name.npos) return true;
     if (argument.type != ArgType::Tensor || argument.list) return false;
-    for (int i = 0; i < index; ++i) {  // of a list every tensor has a shape of its own
+    for (int i = 0; i < index; ++i) {  // in a list every tensor has its own shape
       const Argument& before = schema.arguments[size_t(i)];
       if (before.type == ArgType::Tensor && before.list) return false;
     }

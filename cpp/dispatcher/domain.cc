@@ -25,8 +25,8 @@ std::string hint(DTypeSet set) {
   return "";
 }
 
-// " (self=int64, other=float32)": the dtypes of those that decide together.  A number has
-// none of its own: a binding may have converted it.
+// " (self=int64, other=float32)": the dtypes of the arguments that count for the common
+// dtype.  Numbers are left out: a binding may have converted them.
 std::string given(const Operator& op, const Domain& domain, std::span<const TensorArg> args) {
   std::string text;
   for (size_t i = 0; i < args.size(); ++i) {
@@ -39,7 +39,7 @@ std::string given(const Operator& op, const Domain& domain, std::span<const Tens
   return text + ")";
 }
 
-// A kernel that reads memory as what was declared.
+// A kernel that reads memory as the dtypes that it declared.
 void check_one_dtype(const Operator& op, const Domain& domain, DType common,
                      std::span<const TensorArg> args) {
   for (size_t i = 0; i < args.size(); ++i) {

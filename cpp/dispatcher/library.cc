@@ -22,7 +22,7 @@ struct Block {
 };
 
 struct Pending {
-  // Whoever finds `any` set waits on `run_mutex` until the blocks have run: an op must
+  // Threads that find `any` set wait on `run_mutex` until the blocks have run: an op must
   // not look missing to one thread while another registers it.
   std::recursive_mutex run_mutex;  // a block calls the dispatcher itself
   bool running = false;
@@ -117,7 +117,7 @@ void load_library(const std::string& path) {
     detail::raise<ImportError>("[load_library] ", dlerror(),
                                ". Compile it with the flags of pkg.sysconfig.");
   }
-  // It stays open whatever comes: other threads may be inside its kernels.
+  // It stays open even after an error: other threads may be inside its kernels.
   const auto before = failed->find(handle);
   PKG_CHECK(before == failed->end(), RuntimeError, before->second,
             "\nThat was the first attempt: load a corrected library in a new process.");

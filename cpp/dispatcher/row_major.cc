@@ -51,8 +51,8 @@ bool overlap(const Tensor& a, const Tensor& b) {
   return false;
 }
 
-// Of two written arguments with elements in common each would lose what is written to the
-// other.  Parts of one storage that lie apart are fine.
+// Two written arguments may not have elements in common: each would lose what is written to
+// the other.  Separate parts of one storage are fine.
 void check_written_apart(const Operator& op, std::span<const Value> args) {
   std::vector<std::pair<const Tensor*, size_t>> written;
   for (size_t i = 0; i < args.size(); ++i) {
@@ -93,7 +93,7 @@ class Rows {
   void finish() const {
     for (const auto& [original, copy] : written_) copy_into(original, copy);
   }
-  /// What the caller knows a returned copy as.
+  /// The argument that a returned copy stands for.
   void restore(Value& result) const {
     if (auto* tensor = std::get_if<Tensor>(&result)) restore(*tensor);
     else if (auto* list = std::get_if<TensorList>(&result)) {

@@ -63,7 +63,7 @@ struct ThreadCache {
   ThreadCache* next = nullptr;
   bool in_use = true;  // by a living thread; guarded by g_caches_lock
   int64_t worker_of = -1;  // the process (its fork generation) whose pool it works for
-  std::atomic<bool> wanted{false};  // its thread shall give it to the system
+  std::atomic<bool> wanted{false};  // its thread should give it to the system
 };
 
 // Every cache ever made, in use or not.  Leaked on purpose: tensors may die during static
@@ -90,7 +90,7 @@ int64_t bytes_in_use() {
          cached_by_threads();
 }
 
-// All that a thread has of a class: to the shared pool.
+// Gives all that a thread has of a class to the shared pool.
 void give_all(int index, ThreadClass& cls) noexcept {
   if (cls.spare) give_shared(index, cls.spare, cls.spare_count.load());
   if (cls.head) give_shared(index, cls.head, cls.count.load());
@@ -129,7 +129,7 @@ struct CacheOwner {
   }
 };
 
-// Called where this thread is not in a hurry, and before a worker sleeps.
+// Called where a delay does not matter, and before a worker sleeps.
 void give_if_wanted() noexcept {
   ThreadCache* cache = t_cache;
   if (!cache || !cache->wanted.load(std::memory_order_relaxed)) return;

@@ -33,12 +33,12 @@ constexpr size_t kBatchBytes = 128 << 10, kMostInBatch = 512;
 // side by side.
 constexpr size_t kMaxCut = 4096, kSlabBytes = (64 << 10) - kAlignment;
 #ifdef __SANITIZE_ADDRESS__
-constexpr bool kCuts = false;  // each block comes from the system and is watched alone
+constexpr bool kCuts = false;  // each block is the system's, for the sanitizer
 #else
 constexpr bool kCuts = true;
 #endif
-// How long one who finds no memory waits for pending work, which may hold some, and how
-// often he looks meanwhile.
+// How long an allocation that fails waits for pending work, which may free memory, and how
+// often it tries meanwhile.
 constexpr auto kWait = std::chrono::seconds(10);
 constexpr double kStepSeconds = 0.1;
 
@@ -119,7 +119,7 @@ void* from_system(size_t bytes, size_t asked) {
     empty_cache();
     ptr = std::aligned_alloc(alignment, rounded);
   }
-  // Who allocates little may hold a lock that pending work wants.
+  // A small allocation may hold a lock that pending work wants.
   const bool may_wait = asked > kThreadMaxBlock && !on_worker() && !in_parallel_region();
   if (!ptr && may_wait && pending_tasks() > 0) {
     const auto deadline = std::chrono::steady_clock::now() + kWait;

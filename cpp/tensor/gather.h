@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tensor/gather.h: elements from and to places apart from each other.  Of the element type
-// only the size matters.
+// tensor/gather.h: elements copied from and to places that are apart from each other.  Only
+// the size of the element type matters.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tensor/nested_numbers.cc: see the header.
+// tensor/nested_numbers.cc: numbers of nested sequences; see the header.
 #include "tensor/nested_numbers.h"
 
 #include "base/number_fits.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// swig/python/py_hooks.h: Python's part in the scheduler: the GIL, Ctrl-C, call sites.
+// swig/python/py_hooks.h: what the scheduler asks of Python: the GIL, Ctrl-C, call sites.
 #pragma once
 
 namespace pkg::python {

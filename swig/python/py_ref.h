@@ -32,7 +32,7 @@ auto call_python(F&& function, Args... args) {
   }
 }
 
-/// Gives a reference back; null is none.  What dies with it may run Python code.
+/// Gives a reference back; null is allowed.  The object's destruction may run Python code.
 inline void drop(PyObject* object) {
   call_python([object] { Py_XDECREF(object); });
 }
@@ -107,8 +107,8 @@ class WorkerState {
   static void give_back() {
     if (!std::exchange(t_kept, false) || !interpreter_alive()) return;
     call_python(PyGILState_Ensure);
-    // What dies now may want the GIL itself, and so must not find the state in its last
-    // release; or it stores something new, though not for ever.
+    // What is destroyed now may want the GIL itself, so it must not find the state in its
+    // last release; or it stores something new, though not for ever.
     for (int i = 0; i < 3; ++i) {
       PyObject* locals = PyThreadState_GetDict();
       if (locals) call_python(PyDict_Clear, locals);

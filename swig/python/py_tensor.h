@@ -46,7 +46,7 @@ inline PyObject* checked(PyObject* object) {
 
 /// NumPy's letter for the kind of an object's dtype: 'f', 'c', 'M'; NUL when it has none.
 char dtype_kind(PyObject* object);
-/// An int that no dtype holds, before it is known whose it is.
+/// An int that no dtype holds, thrown before the op and the parameter are known.
 class IntTooBig : public OverflowError {
  public:
   /// Takes the number, and the place of Python's own error.
@@ -102,9 +102,9 @@ extern PyMethodDef g_dlpack_functions[];  // py_dlpack.cc, with the two above
 /// Tensor over the memory of a NumPy array, or of anything with a buffer; py_memory.cc.
 Tensor over_buffer(PyObject* object, bool* read_only = nullptr);
 /// Whether it says that it is an array: by a buffer, NumPy's protocols or DLPack.  Such
-/// are read as arrays before they are sequences or mappings of anything.
+/// objects are read as arrays even if they are sequences or mappings too.
 bool is_array(PyObject* object);
-/// Tensor over the values of such, which may be a copy that NumPy made.
+/// Tensor over the values of such an object; they may be a copy that NumPy made.
 Tensor over_array(PyObject* object);
 extern PyMethodDef g_memory_functions[];
 /// Copy of a number, nested sequences, an array or a tensor; py_new.cc.
