@@ -58,8 +58,7 @@ struct Runs {
   bool dense() const { return to_step == 1 && from_step >= -1 && from_step <= 1; }
 };
 
-// What is captured is copied first: bytes that are written may be anything else.  A call of
-// memcpy for each run would be slower, as runs begin anywhere.
+// What is captured is copied first: bytes that are written may be anything else.
 template <int64_t step, class T>
 void copy_run(T* to, const T* from, int64_t n) {
   with_isa([to, from, n] {
