@@ -128,6 +128,38 @@ def test_a_cut_changes_no_bit():
     assert ((a[17:64] @ b[:, 5:77]).numpy() == want[17:64, 5:77]).all()
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16"])
+def test_rows_times_a_vector_are_the_same_bits_alone(dtype, level):
+    """However many rows are taken together, and whatever lies between them."""
+    rng = np.random.default_rng(4)
+    for k in (1, 7, 16, 63, 64, 65, 200):
+        a = pkg.tensor(rng.standard_normal((11, k + 3))).to(getattr(pkg, dtype))[
+            :, 1:-2
+        ]
+        v = pkg.tensor(rng.standard_normal(k)).to(getattr(pkg, dtype))
+        want = (a @ v).tolist()
+        assert want == [(a[i : i + 1] @ v).item() for i in range(11)]
+        assert want[3:9] == (a[3:9] @ v).tolist()
+
+
+@pytest.mark.parametrize(
+    "batch, size", [(1, 160), (4, 160), (5, 160), (17, 64), (300, 16)]
+)
+def test_a_batch_is_its_products_for_any_number_of_threads(batch, size):
+    """Products are shared out whole or cut, as their number and size have it."""
+    rng = np.random.default_rng(5)
+    a = pkg.tensor(rng.integers(-4, 5, (batch, size, size)).astype("float32"))
+    b = pkg.tensor(rng.integers(-4, 5, (batch, size, size)).astype("float32"))
+    want = wide(a) @ wide(b)
+    before = pkg.get_num_threads()
+    try:
+        for threads in (1, 2, 3):
+            pkg.set_num_threads(threads)
+            np.testing.assert_array_equal(wide(a @ b), want)
+    finally:
+        pkg.set_num_threads(before)
+
+
 def test_integers_wrap(level):
     x = pkg.full((2, 3), 100, dtype=pkg.int8)
     assert (x @ x.t()).numpy().tolist() == [[48, 48], [48, 48]]

@@ -13,42 +13,68 @@ namespace pkg::gemm {
 namespace {
 
 constexpr int64_t kVectors = 4;  // of sums of a row
+constexpr int64_t kRows = 4;     // at a time
 constexpr int64_t kElements = 1 << 17;  // of the matrix, below which a thread does not pay
 constexpr int64_t kBlock = 1024;     // sums of columns, in the first-level cache
 
-// Sum of products of dense vectors.
-template <class T, class S>
-inline T dot(const S* __restrict a, const T* __restrict x, int64_t n) {
+// out[r] = row r of `a`, rows `step` apart, times x, for R rows: they share the elements of x
+// and wait for their last sums together.  Each is added up in the same order for every R.
+template <int R, class T, class S>
+inline void dots(const S* __restrict a, int64_t step, const T* __restrict x, int64_t n,
+                 T* out) {
   constexpr int64_t kLanes = 64 / sizeof(T), kStep = kVectors * kLanes;
-  T lanes[kVectors][kLanes];
+  T lanes[R][kStep], sums[R][kLanes];
 #pragma GCC unroll 4
-  for (int64_t v = 0; v < kVectors; ++v) {
-    for (int64_t l = 0; l < kLanes; ++l) lanes[v][l] = 0;
+  for (int r = 0; r < R; ++r) {
+    for (int64_t l = 0; l < kStep; ++l) lanes[r][l] = 0;
   }
   int64_t i = 0;
   for (; i + kStep <= n; i += kStep) {
 #pragma GCC unroll 4
-    for (int64_t v = 0; v < kVectors; ++v) {
+    for (int r = 0; r < R; ++r) {
 #pragma omp simd
-      for (int64_t l = 0; l < kLanes; ++l) {
-        lanes[v][l] += T(a[i + v * kLanes + l]) * x[i + v * kLanes + l];
-      }
+      for (int64_t l = 0; l < kStep; ++l) lanes[r][l] += T(a[r * step + i + l]) * x[i + l];
     }
   }
-  T sums[kLanes];
-  for (int64_t l = 0; l < kLanes; ++l) {
-    sums[l] = (lanes[0][l] + lanes[1][l]) + (lanes[2][l] + lanes[3][l]);
+#pragma GCC unroll 4
+  for (int r = 0; r < R; ++r) {
+#pragma omp simd
+    for (int64_t l = 0; l < kLanes; ++l) {
+      sums[r][l] = (lanes[r][l] + lanes[r][kLanes + l]) +
+                   (lanes[r][2 * kLanes + l] + lanes[r][3 * kLanes + l]);
+    }
   }
   for (; i + kLanes <= n; i += kLanes) {
+#pragma GCC unroll 4
+    for (int r = 0; r < R; ++r) {
 #pragma omp simd
-    for (int64_t l = 0; l < kLanes; ++l) sums[l] += T(a[i + l]) * x[i + l];
+      for (int64_t l = 0; l < kLanes; ++l) sums[r][l] += T(a[r * step + i + l]) * x[i + l];
+    }
   }
-  T total = 0;
-  for (; i < n; ++i) total += T(a[i]) * x[i];
-  for (int64_t half = kLanes / 2; half > 0; half /= 2) {
-    for (int64_t l = 0; l < half; ++l) sums[l] += sums[l + half];
+  for (int r = 0; r < R; ++r) {
+    T rest = 0, *s = sums[r];
+    for (int64_t p = i; p < n; ++p) rest += T(a[r * step + p]) * x[p];
+    for (int64_t half = kLanes / 2; half > 2; half /= 2) {
+#pragma omp simd
+      for (int64_t l = 0; l < half; ++l) s[l] += s[l + half];
+    }
+    out[r] = rest + ((s[0] + s[2]) + (s[1] + s[3]));
   }
-  return total + sums[0];
+}
+
+// f(r, row r times x) for each row.
+template <class T, class S, class F>
+inline void each_dot(const S* a, int64_t step, int64_t rows, const T* x, int64_t n, F f) {
+  T sums[kRows];
+  int64_t i = 0;
+  for (; i + kRows <= rows; i += kRows) {
+    dots<kRows>(a + i * step, step, x, n, sums);
+    for (int64_t r = 0; r < kRows; ++r) f(i + r, sums[r]);
+  }
+  for (; i < rows; ++i) {
+    dots<1>(a + i * step, step, x, n, sums);
+    f(i, sums[0]);
+  }
 }
 
 // sums[j] += x[0] * a(0, j) + ... + x[3] * a(3, j), rows `step` apart.
@@ -115,15 +141,16 @@ void multiply_vector(Strided<S> matrix, int64_t rows, int64_t columns, const S* 
   }
   parallel_for(0, rows, grain, [=](int64_t begin, int64_t end) {
     with_isa([=] {
-      for (int64_t i = begin; i < end; ++i) {
-        const S* row = matrix.data + i * matrix.row_step;
-        if (matrix.column_step == 1) {
-          put(i, dot(row, x, columns));
-        } else {
-          T sum = 0;
-          for (int64_t p = 0; p < columns; ++p) sum += T(row[p * matrix.column_step]) * x[p];
-          put(i, sum);
-        }
+      const S* row = matrix.at(begin, 0).data;
+      if (matrix.column_step == 1) {
+        each_dot(row, matrix.row_step, end - begin, x, columns,
+                 [=](int64_t r, T sum) { put(begin + r, sum); });
+        return;
+      }
+      for (int64_t i = begin; i < end; ++i, row += matrix.row_step) {
+        T sum = 0;
+        for (int64_t p = 0; p < columns; ++p) sum += T(row[p * matrix.column_step]) * x[p];
+        put(i, sum);
       }
     });
   });
@@ -132,7 +159,7 @@ void multiply_vector(Strided<S> matrix, int64_t rows, int64_t columns, const S* 
 template <class T>
 void add_dots(const T* packed, int64_t rows, int64_t depth, const T* x, T* sums) {
   with_isa([=] {
-    for (int64_t i = 0; i < rows; ++i) sums[i] += dot(packed + i * kRowStep, x, depth);
+    each_dot(packed, kRowStep, rows, x, depth, [=](int64_t r, T sum) { sums[r] += sum; });
   });
 }
 
