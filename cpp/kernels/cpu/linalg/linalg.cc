@@ -5,6 +5,7 @@
 #include "kernels/cpu/linalg/blas.h"
 #include "kernels/cpu/linalg/gemm.h"
 #include "scheduler/parallel.h"
+#include "scheduler/scheduler.h"
 #include "tensor/copy.h"
 
 namespace pkg {
@@ -110,9 +111,12 @@ void multiply(const Product& p, const Matrices& a, const Matrices& b, gemm::Star
       gemm::multiply<T, S>(strided<S>(a, i), strided<S>(b, i), p.m, p.n, p.k, start, out, p.n);
     }
   };
-  // Small products are shared out whole; gemm itself cuts a large one.
+  // Products are shared out whole: one that is cut packs an operand once for each thread, and
+  // all wait at its end.  gemm cuts large ones that would leave a thread without work.
   const double work = double(p.m) * double(p.n) * double(p.k);
-  if (p.batches == 1 || work > 2e6) return run(0, p.batches);
+  const int64_t threads = num_threads();
+  const bool even = p.batches % threads == 0 || p.batches >= 8 * threads;
+  if (p.batches == 1 || (work > 2e6 && !even)) return run(0, p.batches);
   parallel_for(0, p.batches, int64_t(std::max(1.0, 5e5 / work)), run);
 }
 
