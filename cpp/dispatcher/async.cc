@@ -23,8 +23,8 @@ namespace pkg {
 namespace {
 
 /// Below this cost a kernel runs on the caller, with the help of the workers
-/// (parallel_for).  Handing it over and waiting for it costs some 20 us, and its result is
-/// then written to memory that is in no cache.
+/// (parallel_for).  Handing it over and waiting for it costs some 20 us, its result is then
+/// written to memory that is in no cache, and all that follows has to queue up behind it.
 constexpr double kTaskNanoseconds = 500e3;
 /// The same of ops that do little more than go over memory once, whose cost is said by the
 /// element: results in other memory each time, some of them in flight, would take twice as
@@ -53,9 +53,13 @@ void for_each_argument(const Operator& op, std::span<const Value> args, F f) {
   }
 }
 
-/// Roughly how many nanoseconds it takes one core.
+/// Nanoseconds on the caller, roughly.  An op that states its cost computes, and the workers
+/// share that; others wait for memory, where help shortens little.
 double estimate(const Operator& op, std::span<const Value> args, const Spec* specs) {
-  if (op.cost && specs) return op.cost(args.data(), specs);
+  constexpr int kMostHelp = 4;  // counted on
+  if (op.cost && specs) {
+    return op.cost(args.data(), specs) / std::min(num_threads(), kMostHelp);
+  }
   int64_t elements = specs ? specs[0].sizes.numel() : 0;
   for (const Value& value : args) {
     for_each_tensor(value, [&](const Tensor& t) { elements = std::max(elements, t.numel()); });

@@ -121,9 +121,9 @@ def test_a_pending_write_that_is_cancelled_spoils_what_it_writes():
     holders = [submit(lambda event=event: hold(event)) for event in began]
     try:
         assert all(event.wait(DEADLINE) for event in began)
-        x = pkg.ones(400, 400)
-        y = x @ x / 400
-        z = pkg.ones(400, 400)
+        x = pkg.ones(700, 700)  # so long a product is handed over
+        y = x @ x / 700
+        z = pkg.ones(700, 700)
         z.add_(y)
         assert not y.is_ready() and scheduler.cancel_pending() > 0
         for spoilt in (y, z):

@@ -384,9 +384,9 @@ EXPORTS = {
 
 def pending_after(x):
     """Whether work in place on the tensor was left to run later."""
-    slow = pkg.ones(400, 400)
-    for _ in range(20):
-        slow = slow @ slow * 0.0025  # keeps the pool busy
+    slow = pkg.ones(700, 700)
+    for _ in range(5):
+        slow = slow @ slow / 700  # keeps the pool busy
     x.copy_(slow)
     return not x.is_ready()
 
@@ -395,7 +395,7 @@ def pending_after(x):
 @pytest.mark.parametrize("export", EXPORTS)
 def test_exported_memory_is_not_written_behind_the_users_back(export):
     """A call that writes it is done when it returns."""
-    x = pkg.zeros(400, 400)
+    x = pkg.zeros(700, 700)
     assert pending_after(x)
     x.wait()
     shown = EXPORTS[export](x)
