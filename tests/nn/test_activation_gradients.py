@@ -76,3 +76,33 @@ def test_of_no_elements():
         x = pkg.zeros(0, 3, requires_grad=True)
         (got,) = pkg.autograd.grad(function(x), x, pkg.zeros(0, 3))
         assert got.shape == (0, 3)
+
+
+KINKS = {  # where; the second derivative there, as PyTorch has it
+    "elu": (lambda x: F.elu(x, 0.7), 0.0),
+    "selu": (F.selu, 0.0),
+    "celu": (lambda x: F.celu(x, 1.5), 0.0),
+    "softplus": (lambda x: F.softplus(x, beta=2, threshold=3), 1.5),
+    "prelu": (lambda x: F.prelu(x, pkg.full((1,), 0.2, dtype=x.dtype)), 0.0),
+    "leaky_relu": (lambda x: F.leaky_relu(x, 0.2), 0.0),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", KINKS)
+def test_at_a_kink_nothing_curves(name, dtype):
+    function, place = KINKS[name]
+    x = pkg.tensor([place, -place], dtype=getattr(pkg, dtype), requires_grad=True)
+    (first,) = pkg.autograd.grad(function(x).sum(), x, create_graph=True)
+    (second,) = pkg.autograd.grad(first.sum() + 0 * x.sum(), x)
+    assert second[0].item() == 0 and second.isfinite().all().item()
+
+
+def test_at_zero_no_gradient_of_prelu_changes_with_the_other_argument():
+    x = pkg.tensor([0.0, -1.0, 2.0], requires_grad=True)
+    w = pkg.tensor([0.3], requires_grad=True)
+    of_x, of_w = pkg.autograd.grad(F.prelu(x, w).sum(), (x, w), create_graph=True)
+    np.testing.assert_allclose(of_x.tolist(), [0.3, 0.3, 1])
+    assert pkg.autograd.grad(of_w.sum(), x, retain_graph=True)[0].tolist() == [0, 1, 0]
+    mixed = [pkg.autograd.grad(one, w, retain_graph=True)[0].item() for one in of_x]
+    assert mixed == [0, 1, 0]

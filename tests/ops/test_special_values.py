@@ -424,3 +424,34 @@ def test_slopes_of_a_product_whose_parts_overflow(dtype):
     x.prod().backward()
     want = (1 / x).float().detach().numpy()
     np.testing.assert_allclose(x.grad.float().numpy(), want)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("exponent", [0.5, -0.5])
+def test_the_number_one_half_is_a_root_and_a_tensor_of_it_a_power(dtype, exponent):
+    values = np.array([-np.inf, -0.0, 0, 2, np.inf, np.nan, -1], dtype)
+    x = pkg.tensor(values)
+    with np.errstate(all="ignore"):
+        root = np.sqrt(values) if exponent > 0 else 1 / np.sqrt(values)
+        power = np.power(values, np.full_like(values, exponent))
+    np.testing.assert_array_equal((x**exponent).numpy(), root)
+    if exponent > 0:
+        x.requires_grad_()
+        (slope,) = pkg.autograd.grad((x**exponent).sum(), x)
+        with np.errstate(all="ignore"):
+            expected = 0.5 / root
+        np.testing.assert_allclose(slope.numpy(), expected, rtol=1e-3)
+        x = x.detach()
+    for shape in [(), (1,), values.shape]:
+        y = x ** pkg.full(shape, exponent, dtype=x.dtype)
+        np.testing.assert_allclose(y.numpy(), power, rtol=1e-3)
+        assert (np.signbit(y.numpy()) == np.signbit(power))[:-2].all()
+
+
+def test_the_slope_of_a_power_changes_with_the_exponent_at_zero_too():
+    x = pkg.tensor([0.5, 4.0, 0.0], dtype=pkg.float64, requires_grad=True)
+    e = pkg.zeros(3, dtype=pkg.float64, requires_grad=True)
+    (slope,) = pkg.autograd.grad(pkg.pow(x, e).sum(), x, create_graph=True)
+    assert slope.tolist() == [0, 0, 0]
+    (mixed,) = pkg.autograd.grad(slope.sum(), e)
+    assert mixed[:2].tolist() == [2, 0.25]  # of x ** (e - 1) * (1 + e * log(x))

@@ -34,8 +34,8 @@ Tensor gelu_tanh_slope(const Tensor& x) {
 // the default dtype's precision.
 Tensor elu_gradient(const Tensor& g, const Tensor& x, double alpha, double scale,
                     double inside) {
-  // minimum: exp(x) of the other branch may be infinite, and 0 * inf is NaN.
-  const Tensor curve = exp(minimum(x, 0) * inside);
+  // exp(x) of the other branch may be infinite, and 0 * inf is NaN; at 0 nothing curves.
+  const Tensor curve = exp(where(x < 0, x, 0) * inside);
   return where(x <= 0, g * curve * (alpha * scale * inside), g * scale);
 }
 Spec elu_rule(const Tensor& self, const Scalar& alpha, const Scalar& scale,
@@ -192,9 +192,11 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
                   [](const Tensor& g, const Tensor& x, const Scalar& beta,
                      const Scalar& threshold) {
                     if (!grad_enabled()) return softplus_backward(g, x, beta, threshold);
-                    const Tensor beyond =
-                        as_computed(x) * Tensor(beta) > Tensor(threshold);
-                    return where(beyond, g, g * sigmoid(x * Tensor(beta)));
+                    const Tensor scaled = as_computed(x) * Tensor(beta);
+                    const Tensor limit = Tensor(threshold), z = x * Tensor(beta);
+                    // From the threshold on nothing curves.
+                    const Tensor curved = sigmoid(where(scaled >= limit, share(z), z));
+                    return where(scaled > limit, g, g * curved);
                   });
   gradient_pass_by(m.def("_softplus_backward(Tensor grad, Tensor self, Scalar beta, "
                          "Scalar threshold) -> Tensor"),

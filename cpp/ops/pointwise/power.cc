@@ -66,8 +66,10 @@ void power_kernel(Tensor& out, const Tensor& a, const Tensor& b) {
     });
   }
   if (is_floating(dtype)) {
-    if (number == 0.5) return run_floating([](auto x) { return std::sqrt(x); });
-    if (number == -0.5) {
+    // The roots of -inf and -0 are others than these powers of theirs.
+    const bool root = b.impl()->wrapped_number;
+    if (root && number == 0.5) return run_floating([](auto x) { return std::sqrt(x); });
+    if (root && number == -0.5) {
       return run_floating([](auto x) { return decltype(x)(1) / std::sqrt(x); });
     }
     if (number == -1) return run_floating([](auto x) { return decltype(x)(1) / x; });
@@ -82,11 +84,17 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .dtypes(kNumberDTypes)
       .shape(power_rule)
       .cpu(power_kernel)
-      .doc("self ** exponent, within 2 ulp; by 0.5 as sqrt.")
+      .doc("self ** exponent, within 2 ulp; by the number 0.5 as sqrt.")
       .derivative("self", "self exponent", [](auto& g, auto& self, auto& exponent) {
         const Tensor x = as_gradient(self, g), e = as_gradient(exponent, g);
         // x^0 has slope 0, also at x = 0, where 0 * x^-1 would be NaN.
-        return g * (e * pow(x, where(eq(e, 0), 0, e - 1)));
+        if (grad_enabled() && e.requires_grad()) {  // it changes with e, by x^-1 there
+          const Tensor odd = eq(e, 0) * ~isfinite(1 / x);
+          return g * (e * pow(where(odd, 1, x), e - 1));
+        }
+        const Tensor less = where(eq(e, 0), 0, e - 1);
+        less.impl()->wrapped_number = exponent.impl()->wrapped_number;  // a root's is a root
+        return g * (e * pow(x, less));
       })
       .derivative("exponent", "self exponent result",
                   [](auto& g, auto& self, auto& exponent, auto& result) {

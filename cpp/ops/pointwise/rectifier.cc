@@ -142,10 +142,12 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("prelu with a weight that broadcasts to self.")
       // where, not a product with 0: of an infinite x that would be NaN.
       .derivative("self", "self weight", [](auto& g, auto& x, auto& weight) {
-        return where(x > 0, g, g * weight);
+        if (!grad_enabled()) return where(x > 0, g, g * weight);
+        return where(x > 0, g, g * where(eq(x, 0), share(weight), weight));  // see below
       })
+      // At 0 neither gradient changes with the other's argument.
       .derivative("weight", "self", [](auto& g, auto& x) {
-        return grad_enabled() ? where(x > 0, 0, g * x) : prelu_weight_backward(g, x);
+        return grad_enabled() ? where(x >= 0, 0, g * x) : prelu_weight_backward(g, x);
       });
   gradient_pass(m.def("_prelu_weight_backward(Tensor grad, Tensor self) -> Tensor"),
                 [](auto g, auto x) {
