@@ -129,14 +129,16 @@ def multinomial(
         raise RuntimeError(
             "[multinomial] expected finite weights of 0 or more, not all 0 in a row."
         )
-    available = int((weights > 0).sum(-1).min())
+    counts = (weights > 0).sum(-1)
+    available = int(counts.min()) if counts.numel() else num_samples
     if num_samples > available:
         raise RuntimeError(
             f"[multinomial] expected at most {available} samples, one for each weight "
             f"above 0, got num_samples={num_samples}. Or pass replacement=True."
         )
-    # Efraimidis & Spirakis 2006: the first arrivals of processes with these rates.
-    arrivals = -(-ops.rand_like(weights)).log1p() / weights
+    # Efraimidis & Spirakis 2006: the first arrivals of processes with these rates; their
+    # logarithms, as a rate may be so small that its arrival is out of range.
+    arrivals = (-(-ops.rand_like(weights)).log1p()).log() - weights.log()
     arrivals = arrivals.masked_fill(weights == 0, float("inf"))
     indices: Tensor = arrivals.topk(num_samples, dim=-1, largest=False).indices
     return indices

@@ -92,6 +92,17 @@ def test_multinomial_without_replacement():
         pkg.multinomial(weights[0], 4)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_multinomial_draws_the_smallest_weights_before_what_weighs_nothing(dtype):
+    tiny = np.nextafter(np.zeros((), dtype), np.ones((), dtype))
+    for weights in ([0, tiny, 0, tiny, 0], [0, 1, 0, tiny, 0], [0, tiny, 0, 1e30, 0]):
+        rows = pkg.tensor(np.array(weights, dtype)).expand(200, 5)
+        assert pkg.unique(pkg.multinomial(rows, 2)).tolist() == [1, 3]
+    assert tuple(pkg.multinomial(pkg.ones(0, 3), 2).shape) == (0, 2)
+    with pytest.raises(RuntimeError, match="not all 0 in a row"):
+        pkg.multinomial(pkg.tensor([[1.0, 1.0], [0.0, 0.0]]), 1)
+
+
 @pytest.mark.parametrize(
     "weights", [[0.0, 0.0], [1.0, -1.0], [float("inf"), 1.0], [float("nan"), 1.0]]
 )
