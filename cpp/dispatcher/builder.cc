@@ -76,6 +76,11 @@ OpBuilder& OpBuilder::dtypes(std::string_view parameter, DTypeSet own) {
 
 OpBuilder& OpBuilder::grad(std::string_view saves, Gradient::Formula formula) {
   Gradient& gradient = op_.gradient;
+  PKG_CHECK(!gradient.defined(), ValueError, "[register] .grad of ", op_.schema.str(), " at ",
+            origin_.where, ": the op has ",
+            gradient.formula ? "a formula for all arguments, .grad(...),"
+                             : "gradients of single arguments, .derivative(...),",
+            " already.");
   gradient.formula = formula;
   const auto argument = [this](std::string_view name) {
     const int index = op_.schema.index_of(name);

@@ -466,6 +466,21 @@ UNFIT = {
         '.derivative("x", "", [](auto& grad) { return grad; })',
         "'x' has a gradient already.",
     ),
+    "a formula after a derivative": (
+        '.derivative("x", "", [](auto& grad) { return grad; })'
+        '.grad("", [](const GradContext& g) { return TensorList{g.grad()}; })',
+        "the op has gradients of single arguments, .derivative(...), already.",
+    ),
+    "a derivative after a formula": (
+        '.grad("", [](const GradContext& g) { return TensorList{g.grad()}; })'
+        '.derivative("x", "", [](auto& grad) { return grad; })',
+        "the op has a formula for all arguments, .grad(...), already.",
+    ),
+    "two formulas": (
+        '.grad("", [](const GradContext& g) { return TensorList{g.grad()}; })'
+        '.grad("", [](const GradContext& g) { return TensorList{g.grad()}; })',
+        "the op has a formula for all arguments, .grad(...), already.",
+    ),
     "dtypes": (
         '.dtypes("a", DType::Float32)',
         ".dtypes of f(Tensor x, float a, int[]? dims=None) -> Tensor at unfit.cc:3: "
