@@ -98,6 +98,11 @@ class Runner:
                 return f"{name} changed"
         return ""
 
+    def changed_meanwhile(self, step: Step) -> bool:
+        """Whether what the step read was saved since it began."""
+        self._mtimes.clear()
+        return bool(self.why_stale(step))
+
     def summary(self) -> str:
         """Such as 'compiled 1, linked 2 of 54 steps'."""
         done = ", ".join(f"{verb} {n}" for verb, n in sorted(self.done.items()))

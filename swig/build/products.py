@@ -209,9 +209,14 @@ class Products:
     def _write_sum(self, step: Step) -> None:
         """What ccache takes in place of a precompiled header, which is never made twice
         the same: a digest of its command and of the files that it was made from."""
-        digest = hashlib.sha256(step.record.read_bytes())
-        for name in parse_depfile(step.depfile.read_text(encoding="utf-8")):
-            digest.update((self.root / name).read_bytes())
+        while True:
+            digest = hashlib.sha256(step.record.read_bytes())
+            for name in parse_depfile(step.depfile.read_text(encoding="utf-8")):
+                digest.update((self.root / name).read_bytes())
+            # A file saved meanwhile may be in the one as it was, in the other as it is.
+            if not self.runner.changed_meanwhile(step):
+                break
+            self.runner.run([step])
         path = step.output.with_name(step.output.name + ".sum")
         if not path.exists() or path.read_text() != digest.hexdigest():
             path.write_text(digest.hexdigest())

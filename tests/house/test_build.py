@@ -112,6 +112,14 @@ def test_a_file_saved_while_it_compiles_is_compiled_again(toy: Toy) -> None:
     assert toy.build() == "compiled 1 of 2 steps"
 
 
+def test_what_changed_while_a_step_ran_is_noticed_at_once(toy: Toy) -> None:
+    step = toy.step("one")
+    assert not toy.runner.changed_meanwhile(step)
+    begun = step.output.stat().st_mtime_ns
+    os.utime(toy.root / "used.h", ns=(begun + 1, begun + 1))
+    assert toy.runner.changed_meanwhile(step)
+
+
 def test_timings_tell_what_the_compiler_took(toy: Toy) -> None:
     """Of the steps that ran: the compiler proper is a child of g++."""
     (toy.root / "two.cc").touch()
