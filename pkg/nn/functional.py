@@ -297,9 +297,12 @@ def _max_pool(
     stride: Pair | None,
     padding: Pair,
 ) -> Tensor:
-    kernel = (kernel_size,) if isinstance(kernel_size, int) else kernel_size
-    border = (padding,) if isinstance(padding, int) else padding
-    if 2 * max(border) > min(kernel):
+    sides = ndim - 2
+    kernel, border = (
+        (given,) * sides if isinstance(given, int) else tuple(given) * (sides // len(given))
+        for given in (kernel_size, padding)
+    )
+    if any(2 * edge > size for edge, size in zip(border, kernel)):
         raise RuntimeError(
             f"[{op.__name__}] expected padding of at most half the kernel size, got "
             f"{padding} (kernel_size={kernel_size})."

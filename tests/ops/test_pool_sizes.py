@@ -132,6 +132,19 @@ def test_adaptive_avg_pool(dtype, level):
         np.testing.assert_allclose(dx, want, rtol=close, atol=20 * close)
 
 
+def test_each_side_of_a_window_has_a_border_of_its_own():
+    sides = [(k, p) for k in (1, 2, 3, 5, 7) for p in range(k // 2 + 1)]
+    a = np.random.default_rng(2).standard_normal((8, 9))
+    for (k0, p0), (k1, p1) in itertools.product(sides, sides):
+        edges = np.pad(a, ((p0, p0), (p1, p1)), constant_values=-np.inf)
+        views = np.lib.stride_tricks.sliding_window_view(edges, (k0, k1))
+        got = F.max_pool2d(pkg.tensor(a)[None], (k0, k1), 1, (p0, p1))
+        np.testing.assert_array_equal(got[0].numpy(), views.max((2, 3)))
+        for wrong in ((k0 // 2 + 1, p1), (p0, k1 // 2 + 1)):
+            with pytest.raises(RuntimeError, match="at most half"):
+                F.max_pool2d(pkg.tensor(a)[None], (k0, k1), 1, wrong)
+
+
 def test_second_gradients():
     x = pkg.tensor(np.random.default_rng(0).standard_normal((1, 2, 5, 6)))
     for f in (
