@@ -24,8 +24,8 @@ constexpr int64_t kListed = 1024;        // elements of a block by lists
 constexpr int64_t kShortRow = 64;        // below which a list pays
 constexpr int64_t kRowOfCell = 8192;     // elements of a row, for one thread
 constexpr int64_t kGrainStaged = grain_for(0.2);
-constexpr int64_t kTileColumns = 128;
-constexpr int64_t kTileBytes = 128;      // of a column
+constexpr int64_t kTileSize = 16384;     // bytes
+constexpr int64_t kTileColumns = 128, kNarrowColumns = 256;  // of two bytes and less
 
 void run_flat(const Plan& plan, int64_t n) {
   parallel_for(0, n, kGrainStaged, [&](int64_t begin, int64_t end) {
@@ -111,7 +111,7 @@ class Tiles {
   const size_t across_;
   bool straight_;  // into the result, nothing else being done
   Blocks blocks_;
-  alignas(64) char tiles_[kMaxOperands - 1][kTileColumns * kTileBytes];
+  alignas(64) char tiles_[kMaxOperands - 1][kTileSize];
 };
 
 void run_tiles(Plan& plan, const Walk& walk, size_t across) {
@@ -122,10 +122,12 @@ void run_tiles(Plan& plan, const Walk& walk, size_t across) {
     plan.set_row(k, o.tiled ? o.size : walk.strides[k][0], same_from(walk, k, 0));
     if (o.tiled) widest = std::max(widest, o.size);
   }
-  plan.longest = kTileColumns;
+  // What each row costs beside its elements weighs more with conversions.
+  const int64_t columns = widest <= 2 ? kNarrowColumns : kTileColumns;
+  plan.longest = columns;
   Shape step = single_steps(walk);
-  step[0] = std::min(walk.sizes[0], kTileColumns);
-  step[across] = std::min(walk.sizes[across], kTileBytes / widest);
+  step[0] = std::min(walk.sizes[0], columns);
+  step[across] = std::min(walk.sizes[across], kTileSize / columns / widest);
   const Cells cells(walk, std::move(step));
   for_cells(cells, [&](int64_t begin, int64_t end) {
     Tiles tiles(plan, walk, across);

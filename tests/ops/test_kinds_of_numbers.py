@@ -68,3 +68,17 @@ def test_stepped_operands_around_the_limits_of_a_block(dtype):
             assert (mine.to(pkg.float64).numpy() == wanted.astype("float64")).all()
             doubled = (mine[::step] + mine[::step]).to(pkg.float64).numpy()
             assert (doubled == (wanted[::step] * 2).astype("float64")).all()
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "bfloat16", "float16", "float32"])
+def test_transposed_operands_around_the_limits_of_a_tile(dtype):
+    """Tiles have 128 columns, or 256 where elements have two bytes or less."""
+    for rows, columns in ((63, 127), (65, 129), (33, 255), (31, 256), (70, 257)):
+        x = np.arange(rows * columns).reshape(columns, rows) % 97
+        y = np.arange(rows * columns).reshape(rows, columns) % 89
+        mine = pkg.tensor(x).to(getattr(pkg, dtype)).t()
+        other = pkg.tensor(y).to(getattr(pkg, dtype))
+        for made in (mine + other, other + mine):
+            assert (made.to(pkg.float64).numpy() == x.T + y).all()
+        assert (mine.contiguous().to(pkg.float64).numpy() == x.T).all()
+        assert (pkg.le(other, mine).numpy() == (y <= x.T)).all()
