@@ -24,8 +24,7 @@ constexpr int64_t kListed = 1024;        // elements of a block by lists
 constexpr int64_t kShortRow = 64;        // below which a list pays
 constexpr int64_t kRowOfCell = 8192;     // elements of a row, for one thread
 constexpr int64_t kGrainStaged = grain_for(0.2);
-constexpr int64_t kTileSize = 16384;     // bytes
-constexpr int64_t kTileColumns = 128, kNarrowColumns = 256;  // of two bytes and less
+constexpr int64_t kTileSize = 16384, kTileColumns = 128;  // bytes, elements
 
 void run_flat(const Plan& plan, int64_t n) {
   parallel_for(0, n, kGrainStaged, [&](int64_t begin, int64_t end) {
@@ -122,8 +121,8 @@ void run_tiles(Plan& plan, const Walk& walk, size_t across) {
     plan.set_row(k, o.tiled ? o.size : walk.strides[k][0], same_from(walk, k, 0));
     if (o.tiled) widest = std::max(widest, o.size);
   }
-  // What each row costs beside its elements weighs more with conversions.
-  const int64_t columns = widest <= 2 ? kNarrowColumns : kTileColumns;
+  // What a row costs beside its elements weighs more with conversions.
+  const int64_t columns = widest <= 2 ? 2 * kTileColumns : kTileColumns;
   plan.longest = columns;
   Shape step = single_steps(walk);
   step[0] = std::min(walk.sizes[0], columns);
