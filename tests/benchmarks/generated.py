@@ -66,7 +66,7 @@ class Run:
             self.note(cell, type(error).__name__, error)
             return False
         fastest = timing.measure(sides, cell.threads, self.options.thorough)
-        if fastest[0] > AGAIN * min(fastest[1:]):  # chance, or the machine's other work?
+        if fastest[0] > AGAIN * min(fastest[1:]):  # or did the machine do other work?
             more = timing.measure(sides, cell.threads, thorough=True)
             fastest = [min(pair) for pair in zip(fastest, more)]
         row = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bools of others whose bytes are not 0 and 1: copied as True, or refused, where shared."""
+"""Bools of others whose bytes are not 0 and 1: copied as True, or refused."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,8 @@ def odd_bools():
     for shape in [(1,), (5,), (3, 4), (17, 70), (2, 3, 1, 2, 1, 2, 3)]:
         for layout in LAYOUTS.values():
             numbers = layout(RNG.choice(np.array([0, 1, 2, 128, 255], np.uint8), shape))
-            numbers.flags.writeable and numbers.flat.__setitem__(0, 255)
+            if numbers.flags.writeable:
+                numbers.flat[0] = 255
             if (numbers > 1).any():
                 yield numbers.view(np.bool_), numbers != 0
 
@@ -50,11 +51,11 @@ def test_they_are_not_shared():
     for array, _ in odd_bools():
         if not array.flags.writeable or any(step < 0 for step in array.strides):
             continue
-        with pytest.raises(ValueError, match="expected bytes 0 and 1 in an array of bool"):
+        with pytest.raises(ValueError, match="expected bytes 0 and 1"):
             pkg.from_numpy(array)
         with pytest.raises(ValueError, match="can't alias ndarray"):
             pkg.asarray(array, copy=False)
-        with pytest.raises(BufferError, match="expected bytes 0 and 1 in an array of bool"):
+        with pytest.raises(BufferError, match="expected bytes 0 and 1"):
             pkg.from_dlpack(array, copy=False)
 
 
