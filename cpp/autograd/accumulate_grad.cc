@@ -59,9 +59,7 @@ void accumulate(const Tensor& variable, GradCell& cell, Tensor sum, bool in_plac
 Edge gradient_edge(const Tensor& tensor) {
   if (!tensor.defined() || !requires_grad(tensor)) return {};
   AutogradMeta& meta = tensor.make_autograd();
-  if (meta.grad_fn) {
-    return {grad_fn(tensor), meta.output_nr};
-  }
+  if (meta.grad_fn) { return {grad_fn(tensor), meta.output_nr}; }
   // The leaf knows its node without owning it, since the node owns the leaf.
   std::lock_guard guard(detail::object_lock(&meta));
   if (meta.accumulator && meta.accumulator->try_retain()) {
@@ -83,8 +81,8 @@ TensorList AccumulateGrad::apply(TensorList grads) {
   // requires_grad was switched off after the graph was recorded.
   if (!grad.defined() || !variable.requires_grad()) return {};
   PKG_CHECK(grad.sizes() == variable.sizes(), RuntimeError,
-            "[backward] a gradient of shape ", grad.sizes(),
-            " arrived at a leaf of shape ", variable.sizes(), ".");
+            "[backward] a gradient of shape ", grad.sizes(), " arrived at a leaf of shape ",
+            variable.sizes(), ".");
   if (grad.dtype() != variable.dtype()) grad = ops::to_dtype(grad, variable.dtype());
   AutogradMeta& meta = *variable.autograd();
   accumulate(variable, meta.grad, std::move(grad), /*in_place=*/!grad_enabled());

@@ -43,7 +43,7 @@ class CallWords {
     Bool,       // the number follows
     Int,
     Float,
-    Shape,      // its entries follow
+    Shape,  // its entries follow
     DType,
     Device,
   };

@@ -54,8 +54,8 @@ class Pass {
     Tensor& slot = pending_.gradients(edge.node)[edge.input_nr];
     if (!slot.defined()) {
       slot = std::move(grad);
-    } else if (!options_.create_graph && is_private(slot) &&
-               slot.dtype() == grad.dtype() && slot.sizes() == grad.sizes()) {
+    } else if (!options_.create_graph && is_private(slot) && slot.dtype() == grad.dtype() &&
+               slot.sizes() == grad.sizes()) {
       ops::add_(slot, grad);
     } else {
       slot = ops::add(slot, grad);
@@ -162,9 +162,11 @@ void seed(Pass& pass, const TensorList& outputs, const TensorList& grad_outputs)
                 output.sizes());
       grad = ops::full_like(output, 1);
     }
-    PKG_CHECK(grad.sizes() == output.sizes(), RuntimeError, "Mismatch in shape: "
-              "grad_output[", i, "] has a shape of ", grad.sizes(), " and output[", i,
-              "] has a shape of ", output.sizes());
+    PKG_CHECK(grad.sizes() == output.sizes(), RuntimeError,
+              "Mismatch in shape: "
+              "grad_output[",
+              i, "] has a shape of ", grad.sizes(), " and output[", i, "] has a shape of ",
+              output.sizes());
     pass.add(gradient_edge(output), grad);
   }
 }
@@ -185,8 +187,8 @@ std::vector<Edge> edges_of(const TensorList& inputs) {
 void set_detect_anomaly(bool enabled) { g_detect_anomaly = enabled; }
 bool detect_anomaly() { return g_detect_anomaly; }
 
-void backward(const TensorList& outputs, const TensorList& grad_outputs,
-              bool retain_graph, bool create_graph, const TensorList& inputs) {
+void backward(const TensorList& outputs, const TensorList& grad_outputs, bool retain_graph,
+              bool create_graph, const TensorList& inputs) {
   BlockingRegion without_gil;
   GradMode mode(create_graph);
   Pass pass({retain_graph || create_graph, create_graph, true});
@@ -217,7 +219,8 @@ TensorList grad(const TensorList& outputs, const TensorList& inputs,
   run_nested([&] { pass.run(result); });
   for (size_t i = 0; i < result.size(); ++i) {
     PKG_CHECK(allow_unused || result[i].defined(), RuntimeError,
-              "The differentiated Tensor at index ", i, " appears to not have been used "
+              "The differentiated Tensor at index ", i,
+              " appears to not have been used "
               "in the graph. Set allow_unused=True if this is the desired behavior.");
   }
   return result;

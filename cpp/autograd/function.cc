@@ -8,8 +8,8 @@
 #include "autograd/views.h"
 #include "dispatcher/checks.h"
 #include "dispatcher/dispatcher.h"
-#include "ops/op.h"
 #include "ops/functions.h"
+#include "ops/op.h"
 
 namespace pkg {
 namespace {
@@ -179,9 +179,7 @@ Ref<Node> record_function(std::string name, const TensorList& inputs,
                           const TensorList& outputs, BackwardFunction backward,
                           FunctionOptions options) {
   bool needed = false;
-  for (const Tensor& input : inputs) {
-    needed |= input.defined() && requires_grad(input);
-  }
+  for (const Tensor& input : inputs) { needed |= input.defined() && requires_grad(input); }
   TensorList written;
   for (const Tensor& output : outputs) {
     if (output.defined() && contains(inputs, output)) written.push_back(output);

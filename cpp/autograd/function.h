@@ -31,8 +31,8 @@ using BackwardFunction =
     std::function<TensorList(const TensorList& grads, FunctionNode& self)>;
 
 struct FunctionOptions {
-  bool materialize_grads = true;  ///< gradients nobody gave arrive as zeros
-  TensorList saved;               ///< inputs, outputs or others, kept for backward
+  bool materialize_grads = true;           ///< gradients nobody gave arrive as zeros
+  TensorList saved;                        ///< inputs, outputs or others, kept for backward
   std::vector<size_t> non_differentiable;  ///< outputs without history, by position
 };
 

@@ -93,16 +93,15 @@ std::pair<HookList*, uint32_t> hooks_of(const Tensor& tensor) {
 }
 
 void retain_from(HookList& list, uint32_t output_nr, const Ref<GradSlot>& slot) {
-  slot->hook = list.add(
-      HookKind::Retain, output_nr, [slot](TensorList& grads, const TensorList&) {
-        accumulate(grads[0], slot->grad, grads[0], /*in_place=*/false);
-      });
+  slot->hook = list.add(HookKind::Retain, output_nr,
+                        [slot](TensorList& grads, const TensorList&) {
+                          accumulate(grads[0], slot->grad, grads[0], /*in_place=*/false);
+                        });
 }
 
 }  // namespace
 
-HookHandle register_hook(const Tensor& tensor,
-                         std::function<Tensor(const Tensor&)> hook) {
+HookHandle register_hook(const Tensor& tensor, std::function<Tensor(const Tensor&)> hook) {
   PKG_CHECK(requires_grad(tensor), RuntimeError,
             "cannot register a hook on a tensor that doesn't require gradient");
   const auto [list, output_nr] = hooks_of(tensor);

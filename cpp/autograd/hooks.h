@@ -68,8 +68,7 @@ HookList& leaf_hooks(const Tensor& leaf);
 
 /// Calls `hook(gradient)` when the gradient of `tensor` is known; what it returns, if
 /// defined, replaces it.  RuntimeError when the tensor needs no gradient.
-HookHandle register_hook(const Tensor& tensor,
-                         std::function<Tensor(const Tensor&)> hook);
+HookHandle register_hook(const Tensor& tensor, std::function<Tensor(const Tensor&)> hook);
 /// Calls `hook(leaf)` after the leaf's .grad has grown.
 HookHandle register_accumulated_hook(const Tensor& leaf,
                                      std::function<void(const Tensor&)> hook);

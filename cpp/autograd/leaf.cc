@@ -28,10 +28,9 @@ void set_grad(const Tensor& tensor, const Tensor& grad) {
     if (tensor.autograd()) tensor.autograd()->grad_cell().exchange(nullptr);
     return;
   }
-  PKG_CHECK(grad.sizes() == tensor.sizes() && grad.dtype() == tensor.dtype(),
-            RuntimeError, "assigned grad has data of a different size or type: expected ",
-            tensor.sizes(), " ", tensor.dtype(), ", got ", grad.sizes(), " ",
-            grad.dtype());
+  PKG_CHECK(grad.sizes() == tensor.sizes() && grad.dtype() == tensor.dtype(), RuntimeError,
+            "assigned grad has data of a different size or type: expected ", tensor.sizes(),
+            " ", tensor.dtype(), ", got ", grad.sizes(), " ", grad.dtype());
   PKG_CHECK(!grad.is_same(tensor), RuntimeError, "can't assign Variable as its own grad");
   tensor.make_autograd().grad_cell().exchange(grad.ref());
 }

@@ -25,17 +25,13 @@ void run_on_fresh_stack(FunctionRef<void()> pass) {
     set_current_stream(stream);
     try {
       pass();
-    } catch (...) {
-      error = std::current_exception();
-    }
+    } catch (...) { error = std::current_exception(); }
     set_current_stream(nullptr);
     done->set();
   });
   try {
     done->wait();  // not join(): while a worker waits here, another takes its place
-  } catch (...) {
-    interrupt = std::current_exception();
-  }
+  } catch (...) { interrupt = std::current_exception(); }
   thread.join();
   if (interrupt) std::rethrow_exception(interrupt);
   if (error) std::rethrow_exception(error);

@@ -40,17 +40,20 @@ void Node::raise_changed(const Tensor& saved, uint32_t expected, int64_t output)
     made = str(", which is output ", saved.autograd()->output_nr, " of ", node->name(),
                ",");
   }
-  throw RuntimeError(str(
-      "one of the variables needed for gradient computation has been modified by an "
-      "inplace operation: [", saved.dtype(), " ", saved.sizes(), "]", made,
-      " is at version ", saved.version(), "; expected version ", expected,
-      " instead. It was saved by ", name(), ": clone it before modifying it."));
+  throw RuntimeError(
+      str("one of the variables needed for gradient computation has been modified by an "
+          "inplace operation: [",
+          saved.dtype(), " ", saved.sizes(), "]", made, " is at version ", saved.version(),
+          "; expected version ", expected, " instead. It was saved by ", name(),
+          ": clone it before modifying it."));
 }
 
 void Node::raise_released() const {
   throw RuntimeError(
       "Trying to backward through the graph a second time (or directly access saved tensors "
-      "after they have already been freed), at " + name() + ". Specify retain_graph=True if "
+      "after they have already been freed), at " +
+      name() +
+      ". Specify retain_graph=True if "
       "you need to backward through the graph a second time.");
 }
 

@@ -332,9 +332,8 @@ void OpNode::for_each_saved(
   Call call;
   recall(call);
   for (size_t i = 0; i < call.args.size(); ++i) {
-    for_each_tensor(call.args[i], [&](const Tensor& tensor) {
-      f(op_.schema.arguments[i].name, tensor);
-    });
+    for_each_tensor(call.args[i],
+                    [&](const Tensor& tensor) { f(op_.schema.arguments[i].name, tensor); });
   }
   for (const Tensor& result : call.results) {
     if (result.defined()) f("result", result);

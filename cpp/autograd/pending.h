@@ -101,9 +101,9 @@ class PendingNodes {
   }
 
   List<Entry> entries_;
-  List<uint32_t> free_;                        // unused places of entries_
-  List<std::pair<uint64_t, uint32_t>> heap_;   // sequence number, place
-  List<uint32_t> table_;                       // place + 1 by hash of the node; 0: none
+  List<uint32_t> free_;                       // unused places of entries_
+  List<std::pair<uint64_t, uint32_t>> heap_;  // sequence number, place
+  List<uint32_t> table_;                      // place + 1 by hash of the node; 0: none
 };
 
 }  // namespace pkg

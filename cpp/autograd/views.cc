@@ -39,7 +39,8 @@ void check_layout(const Tensor& base) {
   if (base.is_contiguous()) return;
   PKG_CHECK(!may_overlap(base.sizes(), base.strides()), NotImplementedError,
             "[backward] a tensor that repeats its elements (shape ", base.sizes(),
-            ", strides ", base.strides(), ") was changed through a view under autograd. "
+            ", strides ", base.strides(),
+            ") was changed through a view under autograd. "
             "clone() it first.");
 }
 
@@ -62,8 +63,8 @@ Ref<Node> part_of_base(const Tensor& view) {
 // Whether the history is of what the memory holds now.
 bool is_fresh(const Tensor& view) {
   AutogradMeta* meta = view.autograd();
-  return meta && std::atomic_ref(meta->version).load(std::memory_order_acquire) ==
-                     view.version();
+  return meta &&
+         std::atomic_ref(meta->version).load(std::memory_order_acquire) == view.version();
 }
 
 constinit std::mutex g_renewing;
@@ -100,8 +101,12 @@ void note_written(const Tensor& self) {
 // view.  `part` has the history of the write.
 void replace_in_base(const Tensor& view, const Tensor& part) {
   const Tensor base(view.impl()->base);
-  const Value args[] = {base, part, view.sizes(), view.strides(),
-                        Scalar(view.offset() - base.offset()), box(layout_of(base))};
+  const Value args[] = {base,
+                        part,
+                        view.sizes(),
+                        view.strides(),
+                        Scalar(view.offset() - base.offset()),
+                        box(layout_of(base))};
   set_history(base, Ref<OpNode>::make(ops::strided_scatter.record(), args), 0);
   // Whatever its version is: a Function has written already.
   set_history(view, part_of_base(view), 0);
@@ -127,14 +132,16 @@ void prepare_in_place(std::string_view name, const Tensor& self) {
     PKG_CHECK(!base.is_leaf() || !(base.requires_grad() || requires_grad(self)),
               RuntimeError,
               "a view of a leaf Variable that requires grad is being used in an in-place "
-              "operation ([", name, "]). Use no_grad() to change it outside the graph.");
+              "operation ([",
+              name, "]). Use no_grad() to change it outside the graph.");
     if (base.requires_grad()) renew(self);  // one made under no_grad has no history yet
   }
 }
 
 void check_recordable(std::string_view name, const Tensor& self) {
   if (!self.is_view()) return;
-  PKG_CHECK(shows_its_base(self), RuntimeError, "[", name, "] expected a view of what its "
+  PKG_CHECK(shows_its_base(self), RuntimeError, "[", name,
+            "] expected a view of what its "
             "base is now, got one from before `.data = ...` gave one of them other memory, "
             "so that the write has no place in the history of the base. Hint: make the "
             "view again, or write under no_grad().");

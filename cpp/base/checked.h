@@ -74,14 +74,14 @@ class Checked {
   Checked& operator*=(Checked other) { return *this = *this * other; }
 
   // With a bare number on one side; without these, int64's own operators fit as well.
-#define PKG_MIXED(sign)                                          \
-  template <std::integral T>                                     \
-  friend Checked operator sign(Checked a, T b) {                 \
-    return a sign Checked(int64_t(b));                           \
-  }                                                              \
-  template <std::integral T>                                     \
-  friend Checked operator sign(T a, Checked b) {                 \
-    return Checked(int64_t(a)) sign b;                           \
+#define PKG_MIXED(sign)                          \
+  template <std::integral T>                     \
+  friend Checked operator sign(Checked a, T b) { \
+    return a sign Checked(int64_t(b));           \
+  }                                              \
+  template <std::integral T>                     \
+  friend Checked operator sign(T a, Checked b) { \
+    return Checked(int64_t(a)) sign b;           \
   }
   PKG_MIXED(+)
   PKG_MIXED(-)

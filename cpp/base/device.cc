@@ -15,8 +15,6 @@ Device Device::parse(std::string_view text) {
                               "'. This build has no other device.");
 }
 
-std::ostream& operator<<(std::ostream& out, Device device) {
-  return out << device.str();
-}
+std::ostream& operator<<(std::ostream& out, Device device) { return out << device.str(); }
 
 }  // namespace pkg

@@ -10,8 +10,7 @@ namespace pkg {
 
 const char* name_of(DType dtype) {
 #define PKG_NAME(T, Name, py, np) \
-  case DType::Name:               \
-    return py;
+  case DType::Name: return py;
   switch (dtype) { PKG_FORALL_DTYPES(PKG_NAME) }
 #undef PKG_NAME
   return "?";
@@ -19,8 +18,7 @@ const char* name_of(DType dtype) {
 
 const char* typestr_of(DType dtype) {
 #define PKG_TYPESTR(T, Name, py, np) \
-  case DType::Name:                  \
-    return np;
+  case DType::Name: return np;
   switch (dtype) { PKG_FORALL_DTYPES(PKG_TYPESTR) }
 #undef PKG_TYPESTR
   return "";
@@ -57,9 +55,7 @@ void set_default_dtype(DType dtype) {
   g_default_dtype = dtype;
 }
 
-std::ostream& operator<<(std::ostream& out, DType dtype) {
-  return out << name_of(dtype);
-}
+std::ostream& operator<<(std::ostream& out, DType dtype) { return out << name_of(dtype); }
 
 std::string DTypeSet::str() const {
   if (*this == kAllDTypes) return "any";

@@ -29,15 +29,15 @@ enum class DType : uint8_t {
 inline constexpr int kNumDTypes = 9;
 
 // The one list of element types: F(C++ type, enumerator, Python name, NumPy typestr).
-#define PKG_FORALL_DTYPES(F)                  \
-  F(bool, Bool, "bool", "|b1")                \
-  F(uint8_t, UInt8, "uint8", "|u1")           \
-  F(int8_t, Int8, "int8", "|i1")              \
-  F(int32_t, Int32, "int32", "<i4")           \
-  F(int64_t, Int64, "int64", "<i8")           \
-  F(::pkg::Half, Float16, "float16", "<f2")   \
+#define PKG_FORALL_DTYPES(F)                   \
+  F(bool, Bool, "bool", "|b1")                 \
+  F(uint8_t, UInt8, "uint8", "|u1")            \
+  F(int8_t, Int8, "int8", "|i1")               \
+  F(int32_t, Int32, "int32", "<i4")            \
+  F(int64_t, Int64, "int64", "<i8")            \
+  F(::pkg::Half, Float16, "float16", "<f2")    \
   F(::pkg::BFloat16, BFloat16, "bfloat16", "") \
-  F(float, Float32, "float32", "<f4")         \
+  F(float, Float32, "float32", "<f4")          \
   F(double, Float64, "float64", "<f8")
 
 // Not inside itemsize(), whose every call would put them on the stack first.
@@ -115,9 +115,9 @@ struct DTypeOf {
                 "the bare address");
   static constexpr DType value = DType::Bool;
 };
-#define PKG_DEFINE_DTYPE_OF(T, Name, py, np) \
-  template <>                                \
-  struct DTypeOf<T> {                        \
+#define PKG_DEFINE_DTYPE_OF(T, Name, py, np)    \
+  template <>                                   \
+  struct DTypeOf<T> {                           \
     static constexpr DType value = DType::Name; \
   };
 PKG_FORALL_DTYPES(PKG_DEFINE_DTYPE_OF)
@@ -138,8 +138,7 @@ namespace detail {
 
 // The visitors below call f(TypeTag<T>{}) with the C++ type of `dtype`.
 #define PKG_VISIT_CASE(T, Name, py, np) \
-  case DType::Name:                     \
-    return f(TypeTag<T>{});
+  case DType::Name: return f(TypeTag<T>{});
 
 /// Every element type.
 template <class F>

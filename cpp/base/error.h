@@ -46,21 +46,22 @@ class PKG_EXCEPTION Error : public std::exception {
 namespace detail {
 // Out of line and cold, so that a check costs its caller one compare and one jump.
 template <class E>
-[[noreturn, gnu::noinline, gnu::cold]] void raise_text(std::initializer_list<TextPart> parts) {
+[[noreturn, gnu::noinline, gnu::cold]] void raise_text(
+    std::initializer_list<TextPart> parts) {
   throw E(join(parts));
 }
 }  // namespace detail
 
-#define PKG_DEFINE_ERROR(Name)                                              \
-  class PKG_EXCEPTION Name : public Error {                                 \
-   public:                                                                  \
-    using Error::Error;                                                     \
-    Name(const Name&) = default;                                            \
-    ~Name() override;                                                       \
-  };                                                                        \
-  namespace detail {                                                        \
-  extern template void raise_text<Name>(std::initializer_list<TextPart>);   \
-  }                                                                         \
+#define PKG_DEFINE_ERROR(Name)                                            \
+  class PKG_EXCEPTION Name : public Error {                               \
+   public:                                                                \
+    using Error::Error;                                                   \
+    Name(const Name&) = default;                                          \
+    ~Name() override;                                                     \
+  };                                                                      \
+  namespace detail {                                                      \
+  extern template void raise_text<Name>(std::initializer_list<TextPart>); \
+  }                                                                       \
   static_assert(true)
 
 PKG_DEFINE_ERROR(ValueError);
@@ -99,15 +100,15 @@ template <class E, class... Parts>
 }  // namespace pkg
 
 /// Throws `pkg::ErrorClass` with the joined message unless `condition` holds.
-#define PKG_CHECK(condition, ErrorClass, ...)                       \
-  do {                                                              \
-    if (__builtin_expect(!(condition), 0))                          \
-      ::pkg::detail::raise_text<::pkg::ErrorClass>({__VA_ARGS__});  \
+#define PKG_CHECK(condition, ErrorClass, ...)                      \
+  do {                                                             \
+    if (__builtin_expect(!(condition), 0))                         \
+      ::pkg::detail::raise_text<::pkg::ErrorClass>({__VA_ARGS__}); \
   } while (0)
 
 /// Throws InternalError unless `condition` holds: the fault is in this library.
-#define PKG_ASSERT(condition)                                           \
-  do {                                                                  \
-    if (__builtin_expect(!(condition), 0))                              \
-      ::pkg::detail::assert_failed(#condition, __FILE__, __LINE__);     \
+#define PKG_ASSERT(condition)                                       \
+  do {                                                              \
+    if (__builtin_expect(!(condition), 0))                          \
+      ::pkg::detail::assert_failed(#condition, __FILE__, __LINE__); \
   } while (0)

@@ -27,9 +27,7 @@ class FunctionRef<R(Args...)> {
           return static_cast<R>(target(std::forward<Args>(args)...));
         }) {}
 
-  R operator()(Args... args) const {
-    return call_(object_, std::forward<Args>(args)...);
-  }
+  R operator()(Args... args) const { return call_(object_, std::forward<Args>(args)...); }
 
  private:
   void* object_;

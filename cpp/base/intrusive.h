@@ -84,9 +84,7 @@ class Ref {
   T* operator->() const noexcept { return ptr_; }
   T& operator*() const noexcept { return *ptr_; }
   explicit operator bool() const noexcept { return ptr_ != nullptr; }
-  friend bool operator==(const Ref& a, const Ref& b) noexcept {
-    return a.ptr_ == b.ptr_;
-  }
+  friend bool operator==(const Ref& a, const Ref& b) noexcept { return a.ptr_ == b.ptr_; }
 
  private:
   T* ptr_ = nullptr;

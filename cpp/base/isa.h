@@ -26,10 +26,9 @@ void set_isa(Isa isa);
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define PKG_TARGET_V3 gnu::target("avx,avx2,fma,bmi,bmi2,f16c,lzcnt,popcnt,sse4.2")
-#define PKG_TARGET_V4                                                              \
-  gnu::target(                                                                     \
-      "avx,avx2,fma,bmi,bmi2,f16c,lzcnt,popcnt,sse4.2,avx512f,avx512bw,avx512cd," \
-      "avx512dq,avx512vl,prefer-vector-width=512")
+#define PKG_TARGET_V4                                                                     \
+  gnu::target("avx,avx2,fma,bmi,bmi2,f16c,lzcnt,popcnt,sse4.2,avx512f,avx512bw,avx512cd," \
+              "avx512dq,avx512vl,prefer-vector-width=512")
 #endif
 
 namespace detail {

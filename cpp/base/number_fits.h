@@ -52,8 +52,9 @@ inline bool fits(const Scalar& value, DType dtype) {
 /// hold.
 inline void check_fits(const char* op, const Scalar& value, DType dtype,
                        const char* name = "value") {
-  PKG_CHECK(fits(value, dtype), RuntimeError, "[", op, "] value cannot be converted to type ",
-            dtype, " without overflow (", name, "=", value, ").");
+  PKG_CHECK(fits(value, dtype), RuntimeError, "[", op,
+            "] value cannot be converted to type ", dtype, " without overflow (", name, "=",
+            value, ").");
 }
 
 /// The same for a number that is written or chosen: a 16-bit float may become infinite.

@@ -48,8 +48,8 @@ class Scalar {
   }
   /// Integer value; TypeError for a float, so that 2.5 is never cut silently.
   int64_t to_int(const char* what) const {
-    PKG_CHECK(kind_ != Kind::Float, TypeError, "[", what,
-              "] expected an integer, got ", float_, ".");
+    PKG_CHECK(kind_ != Kind::Float, TypeError, "[", what, "] expected an integer, got ",
+              float_, ".");
     return int_;
   }
   /// The dtype a bare Python number of this kind becomes.
@@ -59,8 +59,7 @@ class Scalar {
                                 : default_dtype();
   }
   friend bool operator==(const Scalar& a, const Scalar& b) {
-    return a.kind_ == b.kind_ &&
-           (a.is_float() ? a.float_ == b.float_ : a.int_ == b.int_);
+    return a.kind_ == b.kind_ && (a.is_float() ? a.float_ == b.float_ : a.int_ == b.int_);
   }
 
  private:

@@ -59,8 +59,10 @@ Shape contiguous_strides(const Shape& sizes) {
   bool overflow = false;
   for (size_t i = sizes.size(); i-- > 0;) {
     const int64_t size = out[i];
-    PKG_CHECK(!overflow, RuntimeError, "[op] expected a shape whose strides are below "
-              "2**63, got ", sizes, ".");
+    PKG_CHECK(!overflow, RuntimeError,
+              "[op] expected a shape whose strides are below "
+              "2**63, got ",
+              sizes, ".");
     out[i] = step;
     overflow = __builtin_mul_overflow(step, std::max<int64_t>(size, 1), &step);
   }
@@ -83,9 +85,8 @@ Shape wrap_dims(const char* op, const Shape& dims, int64_t ndim) {
   }
   for (int64_t dim : dims) {
     const int64_t d = wrap_dim(op, dim, ndim);
-    PKG_CHECK(std::find(result.begin(), result.end(), d) == result.end(), RuntimeError,
-              "[", op, "] dim ", d, " appears multiple times in the list of dims ",
-              dims);
+    PKG_CHECK(std::find(result.begin(), result.end(), d) == result.end(), RuntimeError, "[",
+              op, "] dim ", d, " appears multiple times in the list of dims ", dims);
     result.push_back(d);
   }
   if (ndim == 0) result.clear();
@@ -100,9 +101,9 @@ Shape broadcast_shapes(const char* op, const Shape& a, const Shape& b) {
   for (size_t i = 0; i < ndim; ++i) {
     const int64_t x = i + a.size() >= ndim ? a[i + a.size() - ndim] : 1;
     const int64_t y = i + b.size() >= ndim ? b[i + b.size() - ndim] : 1;
-    PKG_CHECK(x == y || x == 1 || y == 1, RuntimeError, "[", op,
-              "] The size of tensor a (", x, ") must match the size of tensor b (", y,
-              ") at non-singleton dimension ", i, " (shapes ", a, " and ", b, ")");
+    PKG_CHECK(x == y || x == 1 || y == 1, RuntimeError, "[", op, "] The size of tensor a (",
+              x, ") must match the size of tensor b (", y, ") at non-singleton dimension ",
+              i, " (shapes ", a, " and ", b, ")");
     result[i] = x == 1 ? y : x;
   }
   return result;

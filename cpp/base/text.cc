@@ -12,7 +12,9 @@ void TextPart::print_text(std::ostream& out, const TextPart& part) {
 void TextPart::print_bool(std::ostream& out, const TextPart& part) {
   out << (part.uint_ ? "true" : "false");
 }
-void TextPart::print_char(std::ostream& out, const TextPart& part) { out << char(part.int_); }
+void TextPart::print_char(std::ostream& out, const TextPart& part) {
+  out << char(part.int_);
+}
 void TextPart::print_int(std::ostream& out, const TextPart& part) { out << part.int_; }
 void TextPart::print_uint(std::ostream& out, const TextPart& part) { out << part.uint_; }
 void TextPart::print_double(std::ostream& out, const TextPart& part) { out << part.float_; }

@@ -33,8 +33,7 @@ LiveCounts& make_live_counts() {
   if (!counts) {
     counts = new LiveCounts;
     counts->next = g_all.load(std::memory_order_relaxed);
-    while (!g_all.compare_exchange_weak(counts->next, counts)) {
-    }
+    while (!g_all.compare_exchange_weak(counts->next, counts)) {}
   }
   t_owner.counts = counts;
   t_live_counts = counts;

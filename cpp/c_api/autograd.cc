@@ -39,8 +39,7 @@ bool pkg_tensor_requires_grad(const pkg_tensor* tensor) {
 
 bool pkg_tensor_set_requires_grad(pkg_tensor* tensor, bool wanted, pkg_status* status) {
   return guarded(status, false, [&] {
-    set_requires_grad(required("pkg_tensor_set_requires_grad", "tensor", tensor),
-                      wanted);
+    set_requires_grad(required("pkg_tensor_set_requires_grad", "tensor", tensor), wanted);
     return true;
   });
 }
@@ -68,15 +67,15 @@ bool pkg_backward(pkg_tensor* const* outputs, pkg_tensor* const* grad_outputs,
   });
 }
 
-bool pkg_grad(pkg_tensor* const* outputs, pkg_tensor* const* grad_outputs,
-              size_t n_outputs, pkg_tensor* const* inputs, size_t n_inputs,
-              bool retain_graph, bool create_graph, bool allow_unused,
-              pkg_tensor** grads, pkg_status* status) {
+bool pkg_grad(pkg_tensor* const* outputs, pkg_tensor* const* grad_outputs, size_t n_outputs,
+              pkg_tensor* const* inputs, size_t n_inputs, bool retain_graph,
+              bool create_graph, bool allow_unused, pkg_tensor** grads,
+              pkg_status* status) {
   return guarded(status, false, [&] {
     const char* me = "pkg_grad";
     const TensorList wanted = required_list(me, "inputs", inputs, n_inputs);
-    PKG_CHECK(grads || n_inputs == 0, TypeError, "[", me, "] expected room for ",
-              n_inputs, " gradients, got NULL (argument=grads).");
+    PKG_CHECK(grads || n_inputs == 0, TypeError, "[", me, "] expected room for ", n_inputs,
+              " gradients, got NULL (argument=grads).");
     TensorList found = grad(required_list(me, "outputs", outputs, n_outputs), wanted,
                             optional_list(grad_outputs, n_outputs), retain_graph,
                             create_graph, allow_unused);
@@ -85,11 +84,7 @@ bool pkg_grad(pkg_tensor* const* outputs, pkg_tensor* const* grad_outputs,
   });
 }
 
-bool pkg_grad_enabled(void) {
-  return grad_enabled();
-}
-bool pkg_set_grad_enabled(bool enabled) {
-  return set_grad_enabled(enabled);
-}
+bool pkg_grad_enabled(void) { return grad_enabled(); }
+bool pkg_set_grad_enabled(bool enabled) { return set_grad_enabled(enabled); }
 
 }  // extern "C"

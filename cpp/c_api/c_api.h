@@ -110,9 +110,8 @@ typedef struct pkg_tensor pkg_tensor;
 typedef void (*pkg_release_fn)(void* context);
 
 /* Uninitialised tensor. */
-PKG_C_API pkg_tensor* pkg_tensor_empty(const int64_t* sizes, int32_t ndim,
-                                       pkg_dtype dtype, pkg_device device,
-                                       pkg_status* status);
+PKG_C_API pkg_tensor* pkg_tensor_empty(const int64_t* sizes, int32_t ndim, pkg_dtype dtype,
+                                       pkg_device device, pkg_status* status);
 /* Tensor with a copy of row-major `data`. */
 PKG_C_API pkg_tensor* pkg_tensor_from_data(const void* data, const int64_t* sizes,
                                            int32_t ndim, pkg_dtype dtype,
@@ -270,8 +269,7 @@ typedef struct pkg_op_definition {
 } pkg_op_definition;
 
 /* Registers an op for the rest of the process; every binding sees it at once. */
-PKG_C_API const pkg_op* pkg_register_op(const char* ns,
-                                        const pkg_op_definition* definition,
+PKG_C_API const pkg_op* pkg_register_op(const char* ns, const pkg_op_definition* definition,
                                         pkg_status* status);
 /* Replaces the CPU kernel of an op that has a shape rule; the rule and the gradient
  * stay.  Of the definition, `compute`, `dtypes`, `strided` and `user_data` count. */

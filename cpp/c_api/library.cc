@@ -45,7 +45,7 @@ void load_library(const std::string& path) {
   std::lock_guard lock(mutex);
   PKG_CHECK(!loading, RuntimeError, "[load_library] ", path,
             ": a pkg_library_init() cannot load another library. Load that one first.");
-  pkg::load_library(path);                                      // and its PKG_LIBRARY blocks
+  pkg::load_library(path);  // and its PKG_LIBRARY blocks
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);  // open already
   PKG_ASSERT(library);
   const auto [entry, fresh] = outcomes->try_emplace(library);

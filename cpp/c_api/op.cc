@@ -13,7 +13,6 @@ const Operator& required(const char* function, const pkg_op* handle) {
 
 namespace {
 
-
 static_assert(std::tuple_size_v<decltype(Stack::results)> == PKG_MAX_RESULTS);
 
 // One overload alone answers to its bare name, too.
@@ -21,10 +20,9 @@ const Operator& find(std::string_view name) {
   const Dispatcher& dispatcher = Dispatcher::get();
   if (const Operator* op = dispatcher.find_or_null(name)) return *op;
   const size_t colons = name.find("::");
-  const auto overloads =
-      colons == name.npos
-          ? dispatcher.overloads(name)
-          : dispatcher.overloads(name.substr(colons + 2), name.substr(0, colons));
+  const auto overloads = colons == name.npos ? dispatcher.overloads(name)
+                                             : dispatcher.overloads(name.substr(colons + 2),
+                                                                    name.substr(0, colons));
   if (overloads.size() == 1) return *overloads[0];
   return dispatcher.find(name);  // says what is near
 }
@@ -77,8 +75,7 @@ size_t pkg_op_list(const pkg_op** ops, size_t capacity) {
 }
 
 size_t pkg_op_name(const pkg_op* op, char* text, size_t capacity) {
-  return text_of(op, text, capacity,
-                 [](const Operator& o) { return o.qualified_name(); });
+  return text_of(op, text, capacity, [](const Operator& o) { return o.qualified_name(); });
 }
 size_t pkg_op_schema(const pkg_op* op, char* text, size_t capacity) {
   return text_of(op, text, capacity, [](const Operator& o) { return o.schema.str(); });
@@ -107,10 +104,10 @@ pkg_tensor* pkg_op_call_tensor(const pkg_op* handle, const pkg_arg* args, size_t
   return guarded<pkg_tensor*>(status, nullptr, [&] {
     const Operator& op = required("pkg_op_call_tensor", handle);
     const auto& returns = op.schema.returns;
-    PKG_CHECK(
-        returns.size() == 1 && returns[0].type == ArgType::Tensor && !returns[0].list,
-        TypeError, "[pkg_op_call_tensor] expected an op that returns one Tensor, got ",
-        op.schema.str(), ". Hint: pkg_op_call().");
+    PKG_CHECK(returns.size() == 1 && returns[0].type == ArgType::Tensor && !returns[0].list,
+              TypeError,
+              "[pkg_op_call_tensor] expected an op that returns one Tensor, got ",
+              op.schema.str(), ". Hint: pkg_op_call().");
     BoxedCall call(op, args, n_args);
     return own(std::get<Tensor>(std::move(call.stack.results[0])));
   });

@@ -88,10 +88,8 @@ TensorList input_gradients(const GradContext& context) {
   size_t n_inputs = 0;  // all tensors are saved, so all can be counted
   for (size_t i = 0; i < context.args.size(); ++i) {
     const auto* list = std::get_if<TensorList>(&context.args[i]);
-    if (list)
-      n_inputs += list->size();
-    else
-      n_inputs += self.op->schema.arguments[i].type == ArgType::Tensor;
+    if (list) n_inputs += list->size();
+    else n_inputs += self.op->schema.arguments[i].type == ArgType::Tensor;
   }
   std::vector<pkg_tensor*> found(n_inputs);
   pkg_status status;
@@ -138,15 +136,18 @@ DTypeSet dtypes_of(std::string_view word, std::string_view text) {
   if (word == "any") return kAllDTypes;
   const std::optional<DType> dtype = dtype_from_name(word);
   PKG_CHECK(dtype, ValueError, "[pkg_register_op] expected names of dtypes in '", text,
-            "', got '", word, "'. Hint: \"float32\", \"float32 float64, index: int64\" or "
+            "', got '", word,
+            "'. Hint: \"float32\", \"float32 float64, index: int64\" or "
             "\"any\".");
   return *dtype;
 }
 
 // "float32 float64, index: int64"
 Domain parse_domain(const char* given, const Schema& schema) {
-  PKG_CHECK(given && *given, ValueError, "[pkg_register_op] expected the dtypes that "
-            "compute takes, got ", given ? "none" : "NULL", " (schema: ", schema.str(),
+  PKG_CHECK(given && *given, ValueError,
+            "[pkg_register_op] expected the dtypes that "
+            "compute takes, got ",
+            given ? "none" : "NULL", " (schema: ", schema.str(),
             "). Hint: \"float32\", or \"any\" if it looks at pkg_tensor_dtype() itself.");
   const std::string_view text = given;
   Domain domain;
@@ -247,8 +248,8 @@ bool pkg_register_kernel(const pkg_op* handle, const pkg_op_definition* definiti
     PKG_CHECK(definition && definition->compute, TypeError, "[", me,
               "] expected a definition with a compute callback, got NULL.");
     PKG_CHECK(op.shape_boxed && !op.in_place(), ValueError, "[", me,
-              "] expected an op with a shape rule of its own, got ",
-              op.qualified_name(), ".");
+              "] expected an op with a shape rule of its own, got ", op.qualified_name(),
+              ".");
     Domain domain = parse_domain(definition->dtypes, op.schema);
     Kernel kernel = kernel_of(new CallbackOp{&op, *definition, domain});
     kernel.where = me;

@@ -13,12 +13,8 @@ const std::string* const g_version = new std::string(version());
 
 extern "C" {
 
-int32_t pkg_abi(void) {
-  return PKG_C_ABI;
-}
-const char* pkg_version(void) {
-  return g_version->c_str();
-}
+int32_t pkg_abi(void) { return PKG_C_ABI; }
+const char* pkg_version(void) { return g_version->c_str(); }
 
 int32_t pkg_num_threads(void) {
   return guarded(nullptr, int32_t{-1}, [] { return int32_t(num_threads()); });
@@ -29,12 +25,8 @@ bool pkg_set_num_threads(int32_t n, pkg_status* status) {
     return true;
   });
 }
-bool pkg_async_enabled(void) {
-  return async_enabled();
-}
-void pkg_set_async(bool enabled) {
-  set_async(enabled);
-}
+bool pkg_async_enabled(void) { return async_enabled(); }
+void pkg_set_async(bool enabled) { set_async(enabled); }
 int64_t pkg_pending_tasks(void) {
   return guarded(nullptr, int64_t{-1}, [] { return pending_tasks(); });
 }

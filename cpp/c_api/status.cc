@@ -20,10 +20,8 @@ struct Row {
 
 template <class E>
 bool matches([[maybe_unused]] const Error& error) {
-  if constexpr (std::is_same_v<E, Error>)
-    return true;
-  else
-    return dynamic_cast<const E*>(&error) != nullptr;
+  if constexpr (std::is_same_v<E, Error>) return true;
+  else return dynamic_cast<const E*>(&error) != nullptr;
 }
 template <class E>
 void raise(const std::string& text) {
@@ -62,9 +60,7 @@ void store(pkg_status* status, pkg_code code, const char* text) noexcept {
   status->code = code;
   try {
     status->text = text ? text : "";
-  } catch (...) {
-    status->text.clear();
-  }
+  } catch (...) { status->text.clear(); }
 }
 
 // An error met in a wait: which work it comes from.
@@ -94,17 +90,15 @@ void record_exception(pkg_status* status) noexcept {
     store(status, PKG_INDEX_ERROR, error.what());
   } catch (const std::exception& error) {
     store(status, PKG_RUNTIME_ERROR, error.what());
-  } catch (...) {
-    store(status, PKG_RUNTIME_ERROR, "unknown C++ exception");
-  }
+  } catch (...) { store(status, PKG_RUNTIME_ERROR, "unknown C++ exception"); }
 }
 
 void throw_reported(const pkg_status& status) {
   if (status.code == PKG_OK) return;
   const Row* row = row_of(status.code);
   if (row) row->raise(status.text);
-  detail::raise<InternalError>("a callback reported the unknown code ",
-                               int(status.code), ": ", status.text);
+  detail::raise<InternalError>("a callback reported the unknown code ", int(status.code),
+                               ": ", status.text);
 }
 
 size_t copy_text(const std::string& from, char* text, size_t capacity) noexcept {
@@ -120,12 +114,8 @@ size_t copy_text(const std::string& from, char* text, size_t capacity) noexcept 
 
 extern "C" {
 
-pkg_status* pkg_status_new(void) {
-  return new (std::nothrow) pkg_status;
-}
-void pkg_status_delete(pkg_status* status) {
-  delete status;
-}
+pkg_status* pkg_status_new(void) { return new (std::nothrow) pkg_status; }
+void pkg_status_delete(pkg_status* status) { delete status; }
 pkg_code pkg_status_code(const pkg_status* status) {
   return status ? status->code : PKG_OK;
 }

@@ -11,8 +11,7 @@ namespace pkg::c {
 static_assert(PKG_BOOL == int(DType::Bool) && PKG_UINT8 == int(DType::UInt8) &&
               PKG_INT8 == int(DType::Int8) && PKG_INT32 == int(DType::Int32) &&
               PKG_INT64 == int(DType::Int64) && PKG_FLOAT16 == int(DType::Float16) &&
-              PKG_BFLOAT16 == int(DType::BFloat16) &&
-              PKG_FLOAT32 == int(DType::Float32) &&
+              PKG_BFLOAT16 == int(DType::BFloat16) && PKG_FLOAT32 == int(DType::Float32) &&
               PKG_FLOAT64 == int(DType::Float64) && kNumDTypes == 9);
 
 Tensor required(const char* function, const char* parameter, const pkg_tensor* handle) {
@@ -36,8 +35,8 @@ Device device_of_code(const char* function, int64_t code) {
 Shape shape_of(const char* function, const int64_t* sizes, int64_t ndim) {
   PKG_CHECK(ndim >= 0, ValueError, "[", function, "] expected ndim of at least 0, got ",
             ndim, ".");
-  PKG_CHECK(sizes || ndim == 0, TypeError, "[", function, "] expected an array of ",
-            ndim, " numbers, got NULL.");
+  PKG_CHECK(sizes || ndim == 0, TypeError, "[", function, "] expected an array of ", ndim,
+            " numbers, got NULL.");
   return Shape(sizes, size_t(ndim));
 }
 
@@ -56,9 +55,7 @@ KernelFrame::KernelFrame(std::span<const Value> args, std::span<const Tensor> re
     : args_(args), results_(results), outer_(t_frame) {
   t_frame = this;
 }
-KernelFrame::~KernelFrame() {
-  t_frame = outer_;
-}
+KernelFrame::~KernelFrame() { t_frame = outer_; }
 
 bool KernelFrame::covers(const Tensor& tensor) {
   bool found = false;
@@ -100,8 +97,8 @@ pkg_tensor* pkg_tensor_from_data(const void* data, const int64_t* sizes, int32_t
   return guarded<pkg_tensor*>(status, nullptr, [&] {
     const char* me = "pkg_tensor_from_data";
     Tensor made = empty(shape_of(me, sizes, ndim), dtype_of_code(me, dtype));
-    PKG_CHECK(data || made.numel() == 0, TypeError, "[", me, "] expected ",
-              made.numel(), " elements, got NULL (argument=data).");
+    PKG_CHECK(data || made.numel() == 0, TypeError, "[", me, "] expected ", made.numel(),
+              " elements, got NULL (argument=data).");
     const int64_t nbytes = made.numel() * itemsize(made.dtype());
     if (nbytes) std::memcpy(made.data(), data, size_t(nbytes));
     return own(std::move(made));
@@ -118,14 +115,13 @@ pkg_tensor* pkg_tensor_borrow(void* data, const int64_t* sizes, const int64_t* s
     const DType type = dtype_of_code(me, dtype);
     const Shape shape = shape_of(me, sizes, ndim);
     for (int64_t size : shape) {
-      PKG_CHECK(size >= 0, ValueError, "[", me, "] expected sizes of at least 0, got ", shape,
-                ".");
+      PKG_CHECK(size >= 0, ValueError, "[", me, "] expected sizes of at least 0, got ",
+                shape, ".");
     }
-    const Shape steps =
-        strides ? shape_of(me, strides, ndim) : contiguous_strides(shape);
+    const Shape steps = strides ? shape_of(me, strides, ndim) : contiguous_strides(shape);
     for (int64_t step : steps) {
-      PKG_CHECK(step >= 0, ValueError, "[", me,
-                "] expected strides of at least 0, got ", steps, ".");
+      PKG_CHECK(step >= 0, ValueError, "[", me, "] expected strides of at least 0, got ",
+                steps, ".");
     }
     PKG_CHECK(data || shape.numel() == 0, TypeError, "[", me,
               "] expected a buffer, got NULL (argument=data).");
@@ -226,8 +222,6 @@ bool pkg_tensor_is_ready(const pkg_tensor* handle) {
   return guarded(nullptr, false, [&] { return handle && borrow(handle).is_ready(); });
 }
 
-int64_t pkg_live_tensors(void) {
-  return live_count(Live::Tensors);
-}
+int64_t pkg_live_tensors(void) { return live_count(Live::Tensors); }
 
 }  // extern "C"

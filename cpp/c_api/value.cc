@@ -11,8 +11,8 @@ namespace {
 
 const char* kind_name(int32_t kind) {
   constexpr const char* names[] = {
-      "None", "Tensor", "list of Tensors", "bool",  "int",   "float",
-      "str",  "list of ints", "list of floats", "dtype", "device"};
+      "None", "Tensor",       "list of Tensors", "bool",  "int",   "float",
+      "str",  "list of ints", "list of floats",  "dtype", "device"};
   return kind >= 0 && kind < int32_t(std::size(names)) ? names[kind]
                                                        : "a value of unknown kind";
 }
@@ -37,8 +37,10 @@ bool is_integer(const pkg_value& value) {
 
 void check_array(const Operator& op, const Argument& argument, const void* array,
                  int64_t length) {
-  PKG_CHECK(length >= 0, ValueError, '[', op.schema.name, "] expected a length of 0 or "
-            "more for '", argument.name, "', got ", length);
+  PKG_CHECK(length >= 0, ValueError, '[', op.schema.name,
+            "] expected a length of 0 or "
+            "more for '",
+            argument.name, "', got ", length);
   if (!array && length) refuse(op, argument, str("a NULL array of length ", length));
 }
 
@@ -98,8 +100,7 @@ bool parse(const Operator& op, const Argument& argument, const pkg_value& value,
     return argument.optional;
   }
   if (argument.list) {
-    if (argument.type == ArgType::Tensor)
-      return parse_tensors(op, argument, value, out);
+    if (argument.type == ArgType::Tensor) return parse_tensors(op, argument, value, out);
     if (argument.type == ArgType::Float) return parse_floats(op, argument, value, out);
     return parse_ints(op, argument, value, out);
   }
@@ -212,10 +213,8 @@ struct ToC {
     value.kind = scalar.is_float()                     ? PKG_KIND_FLOAT
                  : scalar.kind() == Scalar::Kind::Bool ? PKG_KIND_BOOL
                                                        : PKG_KIND_INT;
-    if (scalar.is_float())
-      value.as.number = scalar.to<double>();
-    else
-      value.as.integer = scalar.to<int64_t>();
+    if (scalar.is_float()) value.as.number = scalar.to<double>();
+    else value.as.integer = scalar.to<int64_t>();
   }
   void operator()(const Shape& shape) {
     value.kind = PKG_KIND_INT_LIST;
@@ -272,26 +271,17 @@ pkg_value own_value(const Value& value) {
   pkg_value made = lend_value(value);
   const size_t n = size_t(made.length);
   switch (made.kind) {
-    case PKG_KIND_TENSOR:
-      pkg_tensor_retain(made.as.tensor);
-      break;
+    case PKG_KIND_TENSOR: pkg_tensor_retain(made.as.tensor); break;
     case PKG_KIND_TENSOR_LIST: {
       auto** handles = new pkg_tensor*[n];
       for (size_t i = 0; i < n; ++i) handles[i] = own(std::get<TensorList>(value)[i]);
       made.as.tensors = handles;
       break;
     }
-    case PKG_KIND_STRING:
-      made.as.string = copy_array(made.as.string, n + 1);
-      break;
-    case PKG_KIND_INT_LIST:
-      made.as.integers = copy_array(made.as.integers, n);
-      break;
-    case PKG_KIND_FLOAT_LIST:
-      made.as.numbers = copy_array(made.as.numbers, n);
-      break;
-    default:
-      break;
+    case PKG_KIND_STRING: made.as.string = copy_array(made.as.string, n + 1); break;
+    case PKG_KIND_INT_LIST: made.as.integers = copy_array(made.as.integers, n); break;
+    case PKG_KIND_FLOAT_LIST: made.as.numbers = copy_array(made.as.numbers, n); break;
+    default: break;
   }
   return made;
 }
@@ -301,25 +291,15 @@ pkg_value own_value(const Value& value) {
 extern "C" void pkg_value_clear(pkg_value* value) {
   if (!value) return;
   switch (value->kind) {
-    case PKG_KIND_TENSOR:
-      pkg_tensor_delete(value->as.tensor);
-      break;
+    case PKG_KIND_TENSOR: pkg_tensor_delete(value->as.tensor); break;
     case PKG_KIND_TENSOR_LIST:
-      for (int64_t i = 0; i < value->length; ++i)
-        pkg_tensor_delete(value->as.tensors[i]);
+      for (int64_t i = 0; i < value->length; ++i) pkg_tensor_delete(value->as.tensors[i]);
       delete[] value->as.tensors;
       break;
-    case PKG_KIND_STRING:
-      delete[] value->as.string;
-      break;
-    case PKG_KIND_INT_LIST:
-      delete[] value->as.integers;
-      break;
-    case PKG_KIND_FLOAT_LIST:
-      delete[] value->as.numbers;
-      break;
-    default:
-      break;
+    case PKG_KIND_STRING: delete[] value->as.string; break;
+    case PKG_KIND_INT_LIST: delete[] value->as.integers; break;
+    case PKG_KIND_FLOAT_LIST: delete[] value->as.numbers; break;
+    default: break;
   }
   *value = {};
 }

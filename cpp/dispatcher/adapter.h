@@ -32,7 +32,8 @@ struct Adapter {
     if constexpr (sizeof...(A) == 0 || !std::is_same_v<R, Tensor>) return false;
     else return std::is_same_v<Arg<0>, Tensor>;
   }();
-  static constexpr bool kTakesTensor = (std::is_same_v<std::remove_cvref_t<A>, Tensor> || ...);
+  static constexpr bool kTakesTensor = (std::is_same_v<std::remove_cvref_t<A>, Tensor> ||
+                                        ...);
 
   // Entries: they do all of a call; whatever fails, the error names the op that was
   // called, not the one that a composite calls or whose kernel it shares.
@@ -41,7 +42,8 @@ struct Adapter {
   static R plain(const Operator& op, const Kernel& kernel, KeySet, A... args);
   /// A structured kernel: shape rule, allocation, then the loops.
   static R structured(const Operator& op, const Kernel& kernel, KeySet, A... args);
-  static void boxed_plain(const Operator& op, const Kernel& kernel, KeySet keys, Stack& stack);
+  static void boxed_plain(const Operator& op, const Kernel& kernel, KeySet keys,
+                          Stack& stack);
   static void boxed_structured(const Operator& op, const Kernel& kernel, KeySet keys,
                                Stack& stack);
   // The rule alone and the loops alone, on boxed arguments.
@@ -65,13 +67,12 @@ R Adapter<R, A...>::plain(const Operator& op, const Kernel& kernel, KeySet, A...
   try {
     check(op, args...);
     return reinterpret_cast<R (*)(A...)>(kernel.function)(args...);
-  } catch (Error& error) {
-    rename_and_rethrow(op, error);
-  }
+  } catch (Error& error) { rename_and_rethrow(op, error); }
 }
 
 template <class R, class... A>
-R Adapter<R, A...>::structured(const Operator& op, const Kernel& kernel, KeySet, A... args) {
+R Adapter<R, A...>::structured(const Operator& op, const Kernel& kernel, KeySet,
+                               A... args) {
   try {
     check(op, args...);
     using S = typename Results<R>::Specs;
@@ -106,9 +107,7 @@ R Adapter<R, A...>::structured(const Operator& op, const Kernel& kernel, KeySet,
           result);
       return result;
     }
-  } catch (Error& error) {
-    rename_and_rethrow(op, error);
-  }
+  } catch (Error& error) { rename_and_rethrow(op, error); }
 }
 
 template <class R, class... A>
@@ -120,8 +119,8 @@ void Adapter<R, A...>::boxed_plain(const Operator& op, const Kernel& kernel, Key
 }
 
 template <class R, class... A>
-void Adapter<R, A...>::boxed_structured(const Operator& op, const Kernel& kernel, KeySet keys,
-                                        Stack& stack) {
+void Adapter<R, A...>::boxed_structured(const Operator& op, const Kernel& kernel,
+                                        KeySet keys, Stack& stack) {
   [&]<size_t... I>(std::index_sequence<I...>) {
     Results<R>::push(stack,
                      structured(op, kernel, keys, Unbox<Arg<I>>::from(stack.args[I])...));
@@ -141,8 +140,8 @@ template <class R, class... A>
 void Adapter<R, A...>::compute(void* function, const Value* args, Tensor* results) {
   [&]<size_t... I>(std::index_sequence<I...>) {
     if constexpr (std::is_same_v<R, Tensor>) {
-      reinterpret_cast<void (*)(Tensor&, A...)>(function)(
-          results[0], Unbox<Arg<I>>::from(args[I])...);
+      reinterpret_cast<void (*)(Tensor&, A...)>(function)(results[0],
+                                                          Unbox<Arg<I>>::from(args[I])...);
     } else {
       [&]<size_t... O>(std::index_sequence<O...>) {
         using Fn = void (*)(std::remove_cvref_t<decltype((O, *results))>&..., A...);

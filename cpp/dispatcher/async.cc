@@ -62,7 +62,8 @@ double estimate(const Operator& op, std::span<const Value> args, const Spec* spe
   }
   int64_t elements = specs ? specs[0].sizes.numel() : 0;
   for (const Value& value : args) {
-    for_each_tensor(value, [&](const Tensor& t) { elements = std::max(elements, t.numel()); });
+    for_each_tensor(value,
+                    [&](const Tensor& t) { elements = std::max(elements, t.numel()); });
   }
   return double(elements) * op.element_cost;
 }
@@ -115,9 +116,9 @@ class InFlight {
   void add(Ref<Event> event, int64_t bytes) {
     queue_.push_back({std::move(event), bytes});
     bytes_ += bytes;
-    while (queue_.size() > 1 && (queue_.front().event->done() ||
-                                 queue_.size() > kMaxInFlight ||
-                                 bytes_ > kMaxBytesInFlight)) {
+    while (queue_.size() > 1 &&
+           (queue_.front().event->done() || queue_.size() > kMaxInFlight ||
+            bytes_ > kMaxBytesInFlight)) {
       const Entry oldest = std::move(queue_.front());
       queue_.pop_front();
       bytes_ -= oldest.bytes;
@@ -170,10 +171,9 @@ void submit_work(const Operator& op, const Kernel& kernel, Stack& stack,
     for_each_argument(op, stack.args, [&](const Tensor& tensor, bool written) {
       tensor.storage().collect_dependencies(data, written ? &order : nullptr);
     });
-    event = submit(std::move(work), data,
-                   {.name = op.schema.name.c_str(),
-                    .call_site = std::move(site),
-                    .after = order});
+    event = submit(
+        std::move(work), data,
+        {.name = op.schema.name.c_str(), .call_site = std::move(site), .after = order});
     for_each_argument(op, stack.args, [&](const Tensor& tensor, bool written) {
       if (!written) tensor.storage().add_reader(event);
     });
@@ -193,9 +193,8 @@ void async_fallback(const Operator& op, const Kernel&, KeySet keys, Stack& stack
   const Kernel& kernel = op.kernel(DispatchKey::CPU);
   if (definition.kind != OpKind::Structured || !kernel.compute) {
     const double cost = estimate(definition, stack.args, nullptr);
-    return wait_and_run(op, stack, cost, [&] {
-      Dispatcher::get().redispatch_boxed(op, below, stack);
-    });
+    return wait_and_run(op, stack, cost,
+                        [&] { Dispatcher::get().redispatch_boxed(op, below, stack); });
   }
   std::array<Spec, 3> all;
   detail::convert_numbers(op, stack.args);

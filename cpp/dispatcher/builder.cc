@@ -41,7 +41,8 @@ OpBuilder& OpBuilder::add_kernel(const char* stage, const detail::Signature& giv
                                  const Kernel& function, MemoryOrder order) {
   const bool as_rule = !args || (op_.signature && *op_.signature == *args);
   detail::check_signature(op_, stage, origin_.where, given, as_rule);
-  const bool rows = order == kRowMajor || (order == MemoryOrder::Default && origin_.outside);
+  const bool rows = order == kRowMajor ||
+                    (order == MemoryOrder::Default && origin_.outside);
   if (!rows || key != DispatchKey::CPU) return kernel(key, function);
   Kernel made = function;
   made.strided = made.converts = false;
@@ -76,8 +77,8 @@ OpBuilder& OpBuilder::dtypes(std::string_view parameter, DTypeSet own) {
 
 OpBuilder& OpBuilder::grad(std::string_view saves, Gradient::Formula formula) {
   Gradient& gradient = op_.gradient;
-  PKG_CHECK(!gradient.defined(), ValueError, "[register] .grad of ", op_.schema.str(), " at ",
-            origin_.where, ": the op has ",
+  PKG_CHECK(!gradient.defined(), ValueError, "[register] .grad of ", op_.schema.str(),
+            " at ", origin_.where, ": the op has ",
             gradient.formula ? "a formula for all arguments, .grad(...),"
                              : "gradients of single arguments, .derivative(...),",
             " already.");

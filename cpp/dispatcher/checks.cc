@@ -18,8 +18,8 @@ void check_no_bare_view_written(std::string_view name, const Tensor& self) {
   if (self.requires_grad() || !self.is_view()) return;
   PKG_CHECK(!self.impl()->base->keys.has(DispatchKey::Autograd), RuntimeError,
             "A view was created in no_grad mode, or before its base required grad, and "
-            "is being modified inplace with grad mode enabled ([", name,
-            "]). Make the view again, or write under no_grad().");
+            "is being modified inplace with grad mode enabled ([",
+            name, "]). Make the view again, or write under no_grad().");
 }
 
 // Refuses writes that would bypass autograd.
@@ -27,7 +27,8 @@ static void check_unrecorded(const Operator& op, const Tensor& self) {
   if (op.definition().non_differentiable && self.requires_grad()) {
     check_no_leaf_written(op.schema.name, self);
     raise<NotImplementedError>(
-        "[", op.schema.name, "] is not differentiable, so the gradient of the tensor that "
+        "[", op.schema.name,
+        "] is not differentiable, so the gradient of the tensor that "
         "it writes to would be lost. Use the form that returns a new tensor, or detach().");
   }
   check_no_bare_view_written(op.schema.name, self);
@@ -36,9 +37,11 @@ static void check_unrecorded(const Operator& op, const Tensor& self) {
 void check_no_overlap(const Operator& op, const Tensor& written) {
   for (size_t i = 0; i < written.sizes().size(); ++i) {
     PKG_CHECK(written.strides()[i] != 0 || written.sizes()[i] < 2, RuntimeError, "[",
-              op.schema.name, "] unsupported operation: more than one element of the "
+              op.schema.name,
+              "] unsupported operation: more than one element of the "
               "written-to tensor refers to a single memory location (shape ",
-              written.sizes(), ", strides ", written.strides(), "). Please clone() the "
+              written.sizes(), ", strides ", written.strides(),
+              "). Please clone() the "
               "tensor before performing the operation.");
   }
 }

@@ -39,7 +39,8 @@ bool fits(const CppType& type, const Argument& argument) {
 
 bool fits(const Signature& given, const Schema& schema) {
   const size_t n = schema.arguments.size();
-  bool ok = given.parameters.size() == n && size_t(given.n_results) == schema.returns.size();
+  bool ok = given.parameters.size() == n &&
+            size_t(given.n_results) == schema.returns.size();
   for (size_t i = 0; ok && i < n; ++i) ok = fits(given.parameters[i], schema.arguments[i]);
   return ok && (schema.returns.empty() || given.list == schema.returns[0].list);
 }
@@ -107,16 +108,17 @@ void check_signature(const Operator& op, const char* stage, const char* where,
   const bool beside_rule = std::string_view(given.result) == "void";
   if (beside_rule && !op.shape) {
     detail::raise<ValueError>(
-        "[register] ", stage, " of ", schema.str(), " at ", where, ": a kernel that returns "
+        "[register] ", stage, " of ", schema.str(), " at ", where,
+        ": a kernel that returns "
         "nothing writes results that a shape rule described. Hint: put .shape(...) before ",
         stage, ", or return the results.");
   }
   if (fits(given, schema) && (!beside_rule || same_as_rule)) return;
   const bool rule = std::string_view(stage) == ".shape";
   const auto before = [&](size_t n) { return beside_rule ? outputs(n) : std::string(); };
-  const std::string expected =
-      of_schema(beside_rule ? "void" : results(rule ? "Spec" : "Tensor", schema),
-                before(schema.returns.size()), schema);
+  const std::string expected = of_schema(
+      beside_rule ? "void" : results(rule ? "Spec" : "Tensor", schema),
+      before(schema.returns.size()), schema);
   const std::string got = of_function(beside_rule ? "void" : spelled_result(given.result),
                                       before(size_t(given.n_results)), given.parameters);
   detail::raise<ValueError>("[register] ", stage, " of ", schema.str(), " at ", where,

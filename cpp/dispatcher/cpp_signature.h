@@ -57,8 +57,12 @@ struct CppType {
   template <class A>
   static constexpr CppType of() {
     using S = SchemaType<std::remove_cvref_t<A>>;
-    return {S::name, S::type, S::list, S::optional,
-            std::is_const_v<std::remove_reference_t<A>>, std::is_lvalue_reference_v<A>};
+    return {S::name,
+            S::type,
+            S::list,
+            S::optional,
+            std::is_const_v<std::remove_reference_t<A>>,
+            std::is_lvalue_reference_v<A>};
   }
 };
 
@@ -106,9 +110,9 @@ void check_signature(const Operator& op, const char* stage, const char* where,
 void check_handle(const Operator& op, const Signature& given);
 
 template <class F>
-concept PlainFunction = requires(F f) { +f; } &&
-                        std::is_pointer_v<decltype(+std::declval<F>())> &&
-                        std::is_function_v<std::remove_pointer_t<decltype(+std::declval<F>())>>;
+concept PlainFunction =
+    requires(F f) { +f; } && std::is_pointer_v<decltype(+std::declval<F>())> &&
+    std::is_function_v<std::remove_pointer_t<decltype(+std::declval<F>())>>;
 
 // Splits void(Tensor&, Tensor&, A...) into its result count and A...
 template <int N, class... A>
@@ -138,8 +142,9 @@ struct Parameters;
 template <class... A>
 struct Parameters<std::tuple<A...>> {
   static constexpr bool known = (SchemaType<std::remove_cvref_t<A>>::known && ...);
-  static constexpr bool written =
-      ((std::is_lvalue_reference_v<A> && !std::is_const_v<std::remove_reference_t<A>>) || ...);
+  static constexpr bool written = ((std::is_lvalue_reference_v<A> &&
+                                    !std::is_const_v<std::remove_reference_t<A>>) ||
+                                   ...);
   static std::span<const CppType> types() {
     static constexpr std::array<CppType, sizeof...(A)> all{CppType::of<A>()...};
     return all;
@@ -157,10 +162,11 @@ constexpr bool check_parameters() {
                 "(int), const Shape& (int[]), double (float), const std::vector<double>& "
                 "(float[]), bool, const std::string& (str), DType, Device, or "
                 "std::optional of one of these");
-  static_assert(!Parameters<Args>::written,
-                "a parameter is a reference to something not const: the results of a "
-                "kernel beside a shape rule come first, as Tensor& out; after them come the "
-                "arguments, as const Tensor&");
+  static_assert(
+      !Parameters<Args>::written,
+      "a parameter is a reference to something not const: the results of a "
+      "kernel beside a shape rule come first, as Tensor& out; after them come the "
+      "arguments, as const Tensor&");
   return Parameters<Args>::known && !Parameters<Args>::written;
 }
 template <class F>
@@ -175,7 +181,8 @@ constexpr bool check_return() {
   constexpr bool spec = std::is_same_v<Return, Spec> || std::is_same_v<Return, Specs2> ||
                         std::is_same_v<Return, Specs3>;
   constexpr bool ok = ReturnType<Return>::count > 0 && spec == Rule;
-  static_assert(ok || !Rule, "a shape rule returns Spec, or std::array<Spec, N> for N results");
+  static_assert(ok || !Rule,
+                "a shape rule returns Spec, or std::array<Spec, N> for N results");
   static_assert(ok || Rule,
                 "a kernel returns Tensor, TensorList, std::tuple<Tensor, Tensor>, Scalar, "
                 "bool, int64_t or double; or it returns nothing and its first parameter is "

@@ -56,8 +56,8 @@ bool read_name(const Schema& schema, std::string_view name, Named& named) {
     named.list = shape;
     return shape || name.substr(dot) == ".dtype";
   }
-  for (const auto& [word, kind] : {std::pair("result", GradInput::Result),
-                                   std::pair("grad", GradInput::Grad)}) {
+  for (const auto& [word, kind] :
+       {std::pair("result", GradInput::Result), std::pair("grad", GradInput::Grad)}) {
     const int number = number_of(name, word);
     if (number < 0 || size_t(number) >= n_results) continue;
     named.input = {kind, uint8_t(number)};
@@ -85,7 +85,8 @@ OpBuilder& OpBuilder::derivative(std::string_view argument, std::string_view inp
   for (const Derivative& other : gradient.derivatives) {
     if (other.argument == index) refuse("'", argument, "' has a gradient already.");
   }
-  if (gradient.formula) refuse("the op has a formula for all arguments, .grad(...), already.");
+  if (gradient.formula)
+    refuse("the op has a formula for all arguments, .grad(...), already.");
   made.argument = uint8_t(index);
   made.evaluate = evaluate;
   made.formula = formula;
@@ -105,10 +106,12 @@ OpBuilder& OpBuilder::derivative(std::string_view argument, std::string_view inp
     Named named;
     if (!read_name(schema, name, named)) {
       refuse("expected names of parameters, 'self.shape', 'self.dtype', 'result' or "
-             "'grad1', got '", name, "'.");
+             "'grad1', got '",
+             name, "'.");
     }
     if (n >= types.size()) {
-      refuse("the formula has no parameter for '", name, "'. Hint: it takes the gradient of "
+      refuse("the formula has no parameter for '", name,
+             "'. Hint: it takes the gradient of "
              "the result, then what is named, in this order.");
     }
     const detail::CppType& type = types[n];

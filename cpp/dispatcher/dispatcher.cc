@@ -78,8 +78,7 @@ std::string qualify(std::string_view name, std::string_view ns) {
 }
 }  // namespace
 
-const Operator* Dispatcher::find_or_null(std::string_view name,
-                                         std::string_view ns) const {
+const Operator* Dispatcher::find_or_null(std::string_view name, std::string_view ns) const {
   std::lock_guard lock(g_registry);
   const auto found = state_->by_name.find(qualify(name, ns));
   return found == state_->by_name.end() ? nullptr : found->second;
@@ -97,8 +96,7 @@ const Operator& Dispatcher::find(std::string_view name, std::string_view ns) con
              (op.schema.overload.empty() ? "(none)" : op.schema.overload);
   }
   if (found.empty()) {
-    detail::raise<LookupError>("No op registered: ", key, ". ",
-                               state_->by_name.size(),
+    detail::raise<LookupError>("No op registered: ", key, ". ", state_->by_name.size(),
                                " ops are registered; pkg.ops lists them.");
   }
   detail::raise<LookupError>("Could not find schema for ", key,
@@ -141,8 +139,8 @@ Operator& Dispatcher::define(std::string ns, Schema schema, const char* where) {
   const std::string key = ns + "::" + schema.full_name();
   const auto found = state_->by_name.find(key);
   PKG_CHECK(found == state_->by_name.end(), RuntimeError, "[define] ", key,
-            " is already registered at ", found->second->where,
-            "; registered again at ", where, ".");
+            " is already registered at ", found->second->where, "; registered again at ",
+            where, ".");
   Operator& op = state_->operators.emplace_back(std::move(ns), std::move(schema));
   op.where = where;
   op.refresh(state_->fallbacks);
@@ -191,8 +189,7 @@ void Dispatcher::claim_namespace(std::string_view ns, const char* where) {
             "; please put all of your definitions in a single PKG_LIBRARY block, or use "
             "PKG_LIBRARY_FRAGMENT. Previous registration at ",
             entry->second, "; latest at ", where, ".");
-  state_->undo.push_back(
-      [this, name = std::string(ns)] { state_->libraries.erase(name); });
+  state_->undo.push_back([this, name = std::string(ns)] { state_->libraries.erase(name); });
 }
 
 void Dispatcher::begin_registration() {

@@ -43,9 +43,7 @@ class ExcludeKeys {
   LocalKeys saved_;
 };
 
-inline bool grad_enabled() {
-  return !t_local_keys.excluded.has(DispatchKey::Autograd);
-}
+inline bool grad_enabled() { return !t_local_keys.excluded.has(DispatchKey::Autograd); }
 /// Switches recording on this thread; returns what it was.
 bool set_grad_enabled(bool enabled);
 

@@ -20,14 +20,16 @@ void for_each_tensor(const TensorArg& arg, F f) {
 
 std::string hint(DTypeSet set) {
   for (DType dtype : {DType::Float32, DType::Int64, DType::Bool, DType::Float64}) {
-    if (set.has(dtype)) return str(" Convert first, for example with .to(pkg.", dtype, ").");
+    if (set.has(dtype))
+      return str(" Convert first, for example with .to(pkg.", dtype, ").");
   }
   return "";
 }
 
 // " (self=int64, other=float32)": the dtypes of the arguments that count for the common
 // dtype.  Numbers are left out: a binding may have converted them.
-std::string given(const Operator& op, const Domain& domain, std::span<const TensorArg> args) {
+std::string given(const Operator& op, const Domain& domain,
+                  std::span<const TensorArg> args) {
   std::string text;
   for (size_t i = 0; i < args.size(); ++i) {
     if (!domain.own[i].empty()) continue;
@@ -46,8 +48,10 @@ void check_one_dtype(const Operator& op, const Domain& domain, DType common,
     if (!domain.own[i].empty()) continue;
     for_each_tensor(args[i], [&](const Tensor& tensor) {
       PKG_CHECK(tensor.dtype() == common || tensor.impl()->wrapped_number,
-                NotImplementedError, "[", op.schema.name, "] expected tensors of one dtype, "
-                "got several", given(op, domain, args), ".", hint(common));
+                NotImplementedError, "[", op.schema.name,
+                "] expected tensors of one dtype, "
+                "got several",
+                given(op, domain, args), ".", hint(common));
     });
   }
 }

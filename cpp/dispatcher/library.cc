@@ -27,7 +27,7 @@ struct Pending {
   std::recursive_mutex run_mutex;  // a block calls the dispatcher itself
   bool running = false;
   const char* where = "";  // of the block that runs, or ran last
-  std::mutex mutex;  // innermost: constructors of a library being opened take it
+  std::mutex mutex;        // innermost: constructors of a library being opened take it
   std::vector<Block> blocks;
   std::atomic<bool> any{false};
 };
@@ -122,23 +122,20 @@ void load_library(const std::string& path) {
   PKG_CHECK(before == failed->end(), RuntimeError, before->second,
             "\nThat was the first attempt: load a corrected library in a new process.");
   const auto fail = [&](const std::string& reason) {
-    const std::string message =
-        str("[load_library] ", path, ", block at ", pending().where, ": ", reason);
+    const std::string message = str("[load_library] ", path, ", block at ", pending().where,
+                                    ": ", reason);
     failed->emplace(handle, message);
     throw RuntimeError(message);
   };
   try {
     run_pending_registrations(dispatcher);
-  } catch (const std::exception& error) {
-    fail(error.what());
-  } catch (...) {
+  } catch (const std::exception& error) { fail(error.what()); } catch (...) {
     fail(str("it threw ", readable(abi::__cxa_current_exception_type()),
              ", which is no std::exception."));
   }
 }
 
-Library::Library(Kind kind, const char* ns, std::optional<DispatchKey> key,
-                 Origin origin)
+Library::Library(Kind kind, const char* ns, std::optional<DispatchKey> key, Origin origin)
     : kind_(kind), ns_(ns), key_(key), origin_(origin) {
   if (kind == Kind::Definition) Dispatcher::get().claim_namespace(ns, origin.where);
 }

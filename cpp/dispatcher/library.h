@@ -25,7 +25,8 @@ namespace pkg {
 /// they lie in memory, so the kernel looks at strides() and may write where it reads.
 /// The default is RowMajor for kernels from outside the core, Strided inside.
 enum class MemoryOrder : uint8_t { Default, RowMajor, Strided };
-inline constexpr MemoryOrder kRowMajor = MemoryOrder::RowMajor, kStrided = MemoryOrder::Strided;
+inline constexpr MemoryOrder kRowMajor = MemoryOrder::RowMajor,
+                             kStrided = MemoryOrder::Strided;
 
 /// Where a registration stands.
 struct Origin {
@@ -83,7 +84,8 @@ class OpBuilder {
   ///
   /// The formula may be a handle, too, or a function.
   template <class F>
-  OpBuilder& derivative(std::string_view argument, std::string_view inputs, const F& formula) {
+  OpBuilder& derivative(std::string_view argument, std::string_view inputs,
+                        const F& formula) {
     using T = detail::DerivativeTraits<F>;
     return derivative(argument, inputs, T::address(formula), &T::evaluate, T::inputs());
   }
@@ -149,7 +151,8 @@ class OpBuilder {
  private:
   template <class F>
   OpBuilder& add(const char* stage, DispatchKey key, F function, MemoryOrder order) {
-    if constexpr (detail::check_function<F>()) return add_kernel(stage, key, +function, order);
+    if constexpr (detail::check_function<F>())
+      return add_kernel(stage, key, +function, order);
     return *this;
   }
   // For each signature, not for each function.
@@ -159,8 +162,8 @@ class OpBuilder {
   OpBuilder& add_kernel(const char* stage, DispatchKey key, R (*function)(A...),
                         MemoryOrder order);
   // The same without types.
-  OpBuilder& add_rule(const detail::Signature& given, const std::type_info& args, void* rule,
-                      void (*boxed)(void*, const Value*, Spec*));
+  OpBuilder& add_rule(const detail::Signature& given, const std::type_info& args,
+                      void* rule, void (*boxed)(void*, const Value*, Spec*));
   OpBuilder& add_kernel(const char* stage, const detail::Signature& given,
                         const std::type_info* args, DispatchKey key, const Kernel& made,
                         MemoryOrder order);
@@ -181,8 +184,9 @@ OpBuilder& OpBuilder::add_rule(S (*rule)(A...)) {
   if constexpr (detail::check_parameters<Args>() && detail::check_return<S, true>()) {
     constexpr int n = detail::ReturnType<S>::count;
     using Adapter = detail::Adapter<typename detail::ResultsOf<n>::type, A...>;
-    return add_rule({detail::Parameters<Args>::types(), detail::ReturnType<S>::name, n, false},
-                    typeid(Args), reinterpret_cast<void*>(rule), &Adapter::shape_boxed);
+    return add_rule(
+        {detail::Parameters<Args>::types(), detail::ReturnType<S>::name, n, false},
+        typeid(Args), reinterpret_cast<void*>(rule), &Adapter::shape_boxed);
   }
   return *this;
 }
@@ -197,12 +201,13 @@ OpBuilder& OpBuilder::add_kernel(const char* stage, DispatchKey key, R (*functio
     using Args = typename C::Args;
     if constexpr (detail::check_outputs<C>() && detail::check_parameters<Args>()) {
       using P = detail::Parameters<Args>;
-      using Adapter = typename P::template AdapterFor<typename detail::ResultsOf<C::count>::type>;
+      using Adapter =
+          typename P::template AdapterFor<typename detail::ResultsOf<C::count>::type>;
       made.boxed = &Adapter::boxed_structured;
       made.unboxed = reinterpret_cast<void*>(&Adapter::structured);
       made.compute = &Adapter::compute;
-      return add_kernel(stage, {P::types(), "void", C::count, false}, &typeid(Args), key, made,
-                        order);
+      return add_kernel(stage, {P::types(), "void", C::count, false}, &typeid(Args), key,
+                        made, order);
     }
   } else if constexpr (detail::check_parameters<std::tuple<A...>>() &&
                        detail::check_return<R, false>()) {
@@ -210,19 +215,20 @@ OpBuilder& OpBuilder::add_kernel(const char* stage, DispatchKey key, R (*functio
     using Adapter = detail::Adapter<R, A...>;
     made.boxed = &Adapter::boxed_plain;
     made.unboxed = reinterpret_cast<void*>(&Adapter::plain);
-    return add_kernel(stage,
-                      {detail::Parameters<std::tuple<A...>>::types(), T::name, T::count, T::list},
-                      nullptr, key, made, order);
+    return add_kernel(
+        stage, {detail::Parameters<std::tuple<A...>>::types(), T::name, T::count, T::list},
+        nullptr, key, made, order);
   }
   return *this;
 }
 
 // Those of PKG_USUAL_SIGNATURES are compiled once, in builder.cc.
-#define PKG_COMPILED_ELSEWHERE(R, ...)                                                      \
-  extern template OpBuilder& OpBuilder::add_rule<Spec, __VA_ARGS__>(Spec (*)(__VA_ARGS__)); \
-  extern template OpBuilder& OpBuilder::add_kernel<R, __VA_ARGS__>(                         \
-      const char*, DispatchKey, R (*)(__VA_ARGS__), MemoryOrder);                           \
-  extern template OpBuilder& OpBuilder::add_kernel<void, R&, __VA_ARGS__>(                  \
+#define PKG_COMPILED_ELSEWHERE(R, ...)                                     \
+  extern template OpBuilder& OpBuilder::add_rule<Spec, __VA_ARGS__>(       \
+      Spec (*)(__VA_ARGS__));                                              \
+  extern template OpBuilder& OpBuilder::add_kernel<R, __VA_ARGS__>(        \
+      const char*, DispatchKey, R (*)(__VA_ARGS__), MemoryOrder);          \
+  extern template OpBuilder& OpBuilder::add_kernel<void, R&, __VA_ARGS__>( \
       const char*, DispatchKey, void (*)(R&, __VA_ARGS__), MemoryOrder);
 PKG_USUAL_SIGNATURES(PKG_COMPILED_ELSEWHERE)
 #undef PKG_COMPILED_ELSEWHERE
@@ -277,12 +283,12 @@ void load_library(const std::string& path);
 #else
 #define PKG_OUTSIDE_ true
 #endif
-#define PKG_BLOCK_(kind, ns, key, m, id)                                            \
-  static void PKG_CONCAT(pkg_block_, id)(::pkg::Library&);                          \
-  static const ::pkg::Registration PKG_CONCAT(pkg_registration_, id)(              \
-      ::pkg::Library::Kind::kind, #ns, key,                                         \
-      ::pkg::Origin{__FILE__ ":" PKG_STR(__LINE__), PKG_OUTSIDE_},                  \
-      &PKG_CONCAT(pkg_block_, id));                                                 \
+#define PKG_BLOCK_(kind, ns, key, m, id)                              \
+  static void PKG_CONCAT(pkg_block_, id)(::pkg::Library&);            \
+  static const ::pkg::Registration PKG_CONCAT(pkg_registration_, id)( \
+      ::pkg::Library::Kind::kind, #ns, key,                           \
+      ::pkg::Origin{__FILE__ ":" PKG_STR(__LINE__), PKG_OUTSIDE_},    \
+      &PKG_CONCAT(pkg_block_, id));                                   \
   static void PKG_CONCAT(pkg_block_, id)(::pkg::Library & m)
 
 /// The definitions of a namespace: once in the process.
@@ -290,5 +296,4 @@ void load_library(const std::string& path);
 /// More definitions for a namespace.
 #define PKG_LIBRARY_FRAGMENT(ns, m) PKG_BLOCK_(Fragment, ns, nullptr, m, __COUNTER__)
 /// Kernels for one dispatch key.
-#define PKG_LIBRARY_IMPL(ns, key, m) \
-  PKG_BLOCK_(Implementation, ns, #key, m, __COUNTER__)
+#define PKG_LIBRARY_IMPL(ns, key, m) PKG_BLOCK_(Implementation, ns, #key, m, __COUNTER__)

@@ -62,7 +62,8 @@ class Match {
   // x.reshape(2, 3), einsum("ij,jk", a, b): the remaining arguments are the list.
   bool is_written_out(size_t i) const {
     const Argument& param = params_[i];
-    if (!param.list || (i + 1 < params_.size() && !params_[i + 1].keyword_only)) return false;
+    if (!param.list || (i + 1 < params_.size() && !params_[i + 1].keyword_only))
+      return false;
     const Item item = call_.positional(i);
     if (param.type == ArgType::Tensor) return call_.is_tensor(item);
     return param.type == ArgType::Int && i + 1 < call_.positional() && !call_.is_list(item);
@@ -115,9 +116,11 @@ class Match {
       }
       return ++i, true;
     });
-    return all && tell(param.name, param.expected(), str("a ", call_.type_of(item), " of ", i));
+    return all &&
+           tell(param.name, param.expected(), str("a ", call_.type_of(item), " of ", i));
   }
-  bool tell(const std::string& parameter, const std::string& expected, const std::string& got) {
+  bool tell(const std::string& parameter, const std::string& expected,
+            const std::string& got) {
     why_ = wrong_argument(op_.schema.name, parameter, expected, got);
     return false;
   }

@@ -13,8 +13,8 @@ constexpr std::array<Kernel, kNumKeys> missing_kernels(std::index_sequence<Key..
     missing_kernel(op, DispatchKey(Key));
   }}...};
 }
-const std::array<Kernel, kNumKeys> kMissing =
-    missing_kernels(std::make_index_sequence<kNumKeys>());
+const std::array<Kernel, kNumKeys> kMissing = missing_kernels(
+    std::make_index_sequence<kNumKeys>());
 
 }  // namespace
 
@@ -50,7 +50,8 @@ const char* Operator::gradient_name() const {
 
 std::string Operator::help() const {
   std::string text = schema.str() + "\n\n" + doc;
-  if (definition().domain.declared) text += "\n\nTensors of these dtypes: " + dtypes() + ".";
+  if (definition().domain.declared)
+    text += "\n\nTensors of these dtypes: " + dtypes() + ".";
   return text;
 }
 
@@ -85,10 +86,10 @@ void missing_kernel(const Operator& op, DispatchKey key) {
       known += (known.empty() ? "" : ", ") + std::string(name_of(DispatchKey(k)));
     }
   }
-  throw NotImplementedError(
-      str("Could not run '", op.qualified_name(), "' with arguments from the '",
-          name_of(key), "' backend. It is only available for these backends: [", known,
-          "] (defined at ", op.where, ")."));
+  throw NotImplementedError(str("Could not run '", op.qualified_name(),
+                                "' with arguments from the '", name_of(key),
+                                "' backend. It is only available for these backends: [",
+                                known, "] (defined at ", op.where, ")."));
 }
 
 }  // namespace pkg

@@ -73,9 +73,9 @@ class Operator {
   Domain domain;
   bool non_differentiable = false;
   bool pointwise = false;
-  bool keeps_order = false;        ///< results lie in memory as operands do: tensor/layout.h
-  bool in_program_order = false;   ///< never scheduled: it draws from a common stream
-  bool writes_one_value = false;   ///< so the elements that it writes may share memory
+  bool keeps_order = false;       ///< results lie in memory as operands do: tensor/layout.h
+  bool in_program_order = false;  ///< never scheduled: it draws from a common stream
+  bool writes_one_value = false;  ///< so the elements that it writes may share memory
   const Operator* base = nullptr;  ///< of an in-place op: the op it is a form of
 
   // Structured ops: the shape rule, typed `Spec (*)(Args...)` and boxed.
@@ -110,9 +110,7 @@ class Operator {
     return *table_[size_t(key)].load(std::memory_order_acquire);
   }
   /// Keys at which this op has anything to do.
-  KeySet mask() const {
-    return KeySet::from_bits(mask_.load(std::memory_order_acquire));
-  }
+  KeySet mask() const { return KeySet::from_bits(mask_.load(std::memory_order_acquire)); }
   bool has_kernel(DispatchKey key) const { return own_[size_t(key)] != nullptr; }
 
   /// Called by the registry under its lock.  Returns the kernel replaced, or null.

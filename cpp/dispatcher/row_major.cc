@@ -6,8 +6,8 @@
 
 #include "dispatcher/domain.h"
 #include "dispatcher/library.h"
-#include "tensor/promotion.h"
 #include "tensor/copy.h"
+#include "tensor/promotion.h"
 
 namespace pkg::detail {
 namespace {

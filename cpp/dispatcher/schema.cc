@@ -88,7 +88,8 @@ class Parser {
     if (!found) {
       at_ = start;
       std::string names;
-      for (const TypeName& type : kTypes) names += str(names.empty() ? "" : ", ", type.text);
+      for (const TypeName& type : kTypes)
+        names += str(names.empty() ? "" : ", ", type.text);
       fail("a type (" + names + ")");
     }
     argument.type = found->type;
@@ -198,7 +199,9 @@ class Parser {
     return Scalar(whole);
   }
 
-  static bool word_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+  static bool word_char(char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+  }
 
   std::string identifier(const char* what) {
     skip();

@@ -17,14 +17,14 @@ enum class ArgType : uint8_t { Tensor, Scalar, Int, Float, Bool, Str, DType, Dev
 struct Argument {
   std::string name;
   ArgType type = ArgType::Tensor;
-  bool optional = false;      ///< T?: None is allowed
-  bool list = false;          ///< T[]
-  bool optional_item = false; ///< Tensor?[]
-  int64_t length = -1;        ///< int[2]: a single int is repeated; -1: any
+  bool optional = false;       ///< T?: None is allowed
+  bool list = false;           ///< T[]
+  bool optional_item = false;  ///< Tensor?[]
+  int64_t length = -1;         ///< int[2]: a single int is repeated; -1: any
   bool has_default = false;
   Value default_value;
   bool keyword_only = false;
-  bool written = false;       ///< Tensor(a!): the op writes to it
+  bool written = false;  ///< Tensor(a!): the op writes to it
 
   /// Type as the schema spells it: "int[2]?".
   std::string type_str() const;

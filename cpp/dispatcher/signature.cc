@@ -16,7 +16,8 @@ std::string default_text(const Argument& parameter) {
   }
   if (const auto* sizes = std::get_if<Shape>(&parameter.default_value)) {
     std::string list;
-    for (const int64_t size : *sizes) list += (list.empty() ? "" : ", ") + std::to_string(size);
+    for (const int64_t size : *sizes)
+      list += (list.empty() ? "" : ", ") + std::to_string(size);
     return "[" + list + "]";
   }
   return "None";
@@ -64,7 +65,9 @@ std::string signature_text(std::span<const Operator* const> overloads) {
   // Behind a default there is none without.
   bool optional = false;
   std::string text;
-  const auto put = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  const auto put = [&](const std::string& part) {
+    text += (text.empty() ? "" : ", ") + part;
+  };
   for (Merged& entry : positional) {
     optional = optional || !entry.asked_for || entry.count < overloads.size();
     if (optional) entry.count = 0;

@@ -85,19 +85,21 @@ R call(const Operator& op, A... args) {
 }
 
 // The signatures of most ops: their templates are compiled once, in typed.cc.
-#define PKG_USUAL_SIGNATURES(each)                                                       \
-  each(Tensor, const Tensor&) each(Tensor, const Tensor&, const Tensor&)                 \
-  each(Tensor, const Tensor&, const Tensor&, const Tensor&)                              \
-  each(Tensor, const Tensor&, const Tensor&, const Scalar&)                              \
-  each(Tensor, const Tensor&, const Scalar&) each(Tensor, const Tensor&, const Shape&)   \
-  each(Tensor, const Tensor&, int64_t) each(Tensor, const Tensor&, int64_t, int64_t)     \
-  each(Tensor, const Tensor&, DType)                                                     \
-  each(Tensor, const Tensor&, int64_t, std::optional<int64_t>, std::optional<int64_t>,   \
-       int64_t)                                                                          \
-  each(Tensor, const Tensor&, const std::optional<Shape>&, bool)                         \
-  each(Tensor, const Tensor&, const std::optional<Shape>&, bool, std::optional<DType>)   \
-  each(Tensor, const Tensor&, const Scalar&, std::optional<DType>,                       \
-       std::optional<Device>, bool)
+#define PKG_USUAL_SIGNATURES(each)                                                        \
+  each(Tensor, const Tensor&) each(Tensor, const Tensor&, const Tensor&) each(            \
+      Tensor, const Tensor&, const Tensor&, const Tensor&)                                \
+      each(Tensor, const Tensor&, const Tensor&, const Scalar&) each(                     \
+          Tensor, const Tensor&, const Scalar&) each(Tensor, const Tensor&, const Shape&) \
+          each(Tensor, const Tensor&, int64_t)                                            \
+              each(Tensor, const Tensor&, int64_t, int64_t)                               \
+                  each(Tensor, const Tensor&, DType)                                      \
+                      each(Tensor, const Tensor&, int64_t, std::optional<int64_t>,        \
+                           std::optional<int64_t>, int64_t)                               \
+                          each(Tensor, const Tensor&, const std::optional<Shape>&, bool)  \
+                              each(Tensor, const Tensor&, const std::optional<Shape>&,    \
+                                   bool, std::optional<DType>)                            \
+                                  each(Tensor, const Tensor&, const Scalar&,              \
+                                       std::optional<DType>, std::optional<Device>, bool)
 #define PKG_COMPILED_ELSEWHERE(R, ...) \
   extern template R call<R, __VA_ARGS__>(const Operator& op, __VA_ARGS__);
 PKG_USUAL_SIGNATURES(PKG_COMPILED_ELSEWHERE)
@@ -130,8 +132,7 @@ class Op;
 template <class R, class... A>
 class Op<R(A...)> : public OpHandle {
  public:
-  constexpr explicit Op(const char* name, const char* ns = "pkg")
-      : OpHandle(name, ns) {}
+  constexpr explicit Op(const char* name, const char* ns = "pkg") : OpHandle(name, ns) {}
 
   const Operator& record() const { return find(&signature); }
 

@@ -13,8 +13,8 @@
 namespace pkg {
 
 /// Boxed argument or result.  monostate is None.
-using Value = std::variant<std::monostate, Tensor, TensorList, Scalar, Shape,
-                           std::string, DType, Device, std::vector<double>>;
+using Value = std::variant<std::monostate, Tensor, TensorList, Scalar, Shape, std::string,
+                           DType, Device, std::vector<double>>;
 
 inline bool is_none(const Value& value) { return value.index() == 0; }
 

@@ -3,6 +3,8 @@
 // handle stands here and nowhere else, and is compared with the record at its first call;
 // arguments left out take the defaults of the schema.  Ops whose names begin with _ are
 // passes over memory that formulas use.
+//
+// clang-format off: this is a table.
 #pragma once
 
 #include "dispatcher/typed.h"

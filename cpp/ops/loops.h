@@ -97,9 +97,8 @@ void run_binary(Tensor& out, const Tensor& self, const Tensor& other, DType dtyp
 }
 
 template <class Visit, class F>
-void run_ternary(Tensor& out, const Tensor& self, const Tensor& second,
-                 const Tensor& third, DType dtype, Visit visit, F f,
-                 Numbers numbers = Numbers::Kept) {
+void run_ternary(Tensor& out, const Tensor& self, const Tensor& second, const Tensor& third,
+                 DType dtype, Visit visit, F f, Numbers numbers = Numbers::Kept) {
   visit(compute_type(dtype), [&]<class T>(TypeTag<T>) {
     constexpr DType type = dtype_of<T>;
     Pointwise kernel{block<F, decltype(f(T{}, T{}, T{})), T, T, T>, &f};
@@ -123,7 +122,8 @@ inline constexpr auto kOrderedType = [](DType dtype, auto&& f) {
 };
 inline constexpr auto kNumberType = [](DType dtype, auto&& f) {
   visit_compute("arithmetic", dtype, [&]<class T>(TypeTag<T> tag) {
-    if constexpr (std::is_same_v<T, bool>) detail::unsupported_dtype("arithmetic", DType::Bool);
+    if constexpr (std::is_same_v<T, bool>)
+      detail::unsupported_dtype("arithmetic", DType::Bool);
     else f(tag);
   });
 };
@@ -134,47 +134,62 @@ inline constexpr auto kFloatType = [](DType dtype, auto&& f) {
 /// Stanza of a floating function: integers are converted first.
 template <class F>
 OpBuilder unary_float(OpBuilder op, F) {
-  op.pointwise().shape(float_shape).cpu([](Tensor& out, const Tensor& self) {
-    run_unary(out, self, to_floating(self.dtype()), kFloatType, F{});
-  }, kStrided);
+  op.pointwise()
+      .shape(float_shape)
+      .cpu(
+          [](Tensor& out, const Tensor& self) {
+            run_unary(out, self, to_floating(self.dtype()), kFloatType, F{});
+          },
+          kStrided);
   return op;
 }
 /// Stanza of a function of any type that keeps the type.
 template <class F>
 OpBuilder unary_any(OpBuilder op, F) {
-  op.pointwise().shape(same_shape).cpu([](Tensor& out, const Tensor& self) {
-    run_unary(out, self, self.dtype(), kAnyType, [](auto x) -> decltype(x) {
-      return decltype(x)(F{}(x));
-    });
-  }, kStrided);
+  op.pointwise()
+      .shape(same_shape)
+      .cpu(
+          [](Tensor& out, const Tensor& self) {
+            run_unary(out, self, self.dtype(), kAnyType,
+                      [](auto x) -> decltype(x) { return decltype(x)(F{}(x)); });
+          },
+          kStrided);
   return op;
 }
 /// The same of one that changes the sign alone: of 16-bit floats by their bits, the sign
 /// being the uppermost.
 template <class F, class Bits>
 OpBuilder unary_sign(OpBuilder op, F, Bits) {
-  op.pointwise().shape(same_shape).cpu([](Tensor& out, const Tensor& self) {
-    const DType dtype = self.dtype();
-    if (!is_reduced(dtype) || out.dtype() != dtype) {
-      return run_unary(out, self, dtype, kAnyType,
-                       [](auto x) -> decltype(x) { return decltype(x)(F{}(x)); });
-    }
-    const Bits formula;
-    Pointwise kernel{block<Bits, uint16_t, uint16_t>, &formula};
-    kernel.add(out, dtype);
-    kernel.add(self, dtype);
-    run_pointwise(kernel);
-  }, kStrided);
+  op.pointwise()
+      .shape(same_shape)
+      .cpu(
+          [](Tensor& out, const Tensor& self) {
+            const DType dtype = self.dtype();
+            if (!is_reduced(dtype) || out.dtype() != dtype) {
+              return run_unary(out, self, dtype, kAnyType,
+                               [](auto x) -> decltype(x) { return decltype(x)(F{}(x)); });
+            }
+            const Bits formula;
+            Pointwise kernel{block<Bits, uint16_t, uint16_t>, &formula};
+            kernel.add(out, dtype);
+            kernel.add(self, dtype);
+            run_pointwise(kernel);
+          },
+          kStrided);
   return op;
 }
 /// Stanza of a predicate: bool result.
 template <class F>
 OpBuilder unary_bool(OpBuilder op, F) {
-  op.pointwise().non_differentiable().shape(bool_shape).cpu(
-      [](Tensor& out, const Tensor& self) {
-        run_unary(out, self, self.dtype(), kOrderedType,
-                  [](auto x) -> bool { return F{}(x); });
-      }, kStrided);
+  op.pointwise()
+      .non_differentiable()
+      .shape(bool_shape)
+      .cpu(
+          [](Tensor& out, const Tensor& self) {
+            run_unary(out, self, self.dtype(), kOrderedType,
+                      [](auto x) -> bool { return F{}(x); });
+          },
+          kStrided);
   return op;
 }
 /// Stanza of a function of two tensors of any common type: a product, or one for which
@@ -185,11 +200,14 @@ OpBuilder binary_any(OpBuilder op, F) {
       .shape([](const Tensor& a, const Tensor& b) {
         return broadcast_spec("elementwise", a, b, result_type(a, b));
       })
-      .cpu([](Tensor& out, const Tensor& a, const Tensor& b) {
-        run_binary(out, a, b, result_type(a, b), kAnyType,
-                   [](auto x, auto y) -> decltype(x) { return decltype(x)(F{}(x, y)); },
-                   Numbers::Kept);
-      }, kStrided);
+      .cpu(
+          [](Tensor& out, const Tensor& a, const Tensor& b) {
+            run_binary(
+                out, a, b, result_type(a, b), kAnyType,
+                [](auto x, auto y) -> decltype(x) { return decltype(x)(F{}(x, y)); },
+                Numbers::Kept);
+          },
+          kStrided);
   return op;
 }
 /// Stanza of a gradient in one pass: f(gradient, saved value), floating.  It is for the
@@ -203,10 +221,12 @@ OpBuilder gradient_pass(OpBuilder op, F) {
         check_gradient(grad, saved.sizes());
         return Spec{saved.sizes(), grad.dtype(), grad.device()};
       })
-      .cpu([](Tensor& out, const Tensor& grad, const Tensor& saved) {
-        run_binary(out, grad, saved, grad.dtype(), kFloatType,
-                   [](auto g, auto x) -> decltype(g) { return F{}(g, x); });
-      }, kStrided);
+      .cpu(
+          [](Tensor& out, const Tensor& grad, const Tensor& saved) {
+            run_binary(out, grad, saved, grad.dtype(), kFloatType,
+                       [](auto g, auto x) -> decltype(g) { return F{}(g, x); });
+          },
+          kStrided);
   return op;
 }
 /// Stanza of a comparison: bool result, no gradient.
@@ -217,10 +237,12 @@ OpBuilder binary_bool(OpBuilder op, F) {
       .shape([](const Tensor& a, const Tensor& b) {
         return broadcast_spec("elementwise", a, b, DType::Bool);
       })
-      .cpu([](Tensor& out, const Tensor& a, const Tensor& b) {
-        run_binary(out, a, b, result_type(a, b), kOrderedType,
-                   [](auto x, auto y) -> bool { return F{}(x, y); });
-      }, kStrided);
+      .cpu(
+          [](Tensor& out, const Tensor& a, const Tensor& b) {
+            run_binary(out, a, b, result_type(a, b), kOrderedType,
+                       [](auto x, auto y) -> bool { return F{}(x, y); });
+          },
+          kStrided);
   return op;
 }
 

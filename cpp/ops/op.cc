@@ -38,13 +38,13 @@ Tensor sum_to(const Tensor& grad, const Shape& shape) {
 }
 
 void check_shape(const char* name, const Tensor& tensor, const Shape& sizes) {
-  PKG_CHECK(tensor.sizes() == sizes, RuntimeError, "[op] expected ", name, " of shape ", sizes,
-            ", got ", tensor.sizes(), ".");
+  PKG_CHECK(tensor.sizes() == sizes, RuntimeError, "[op] expected ", name, " of shape ",
+            sizes, ", got ", tensor.sizes(), ".");
 }
 void check_gradient(const Tensor& grad, const Shape& sizes) {
   check_shape("a gradient", grad, sizes);
-  PKG_CHECK(is_floating(grad.dtype()), RuntimeError, "[op] expected a floating gradient, got ",
-            grad.dtype(), ".");
+  PKG_CHECK(is_floating(grad.dtype()), RuntimeError,
+            "[op] expected a floating gradient, got ", grad.dtype(), ".");
 }
 
 TensorList list_of(int64_t count) {
@@ -68,9 +68,7 @@ Spec same_shape(const Tensor& self) {
 Spec float_shape(const Tensor& self) {
   return {self.sizes(), to_floating(operand_type(self)), self.device()};
 }
-Spec bool_shape(const Tensor& self) {
-  return {self.sizes(), DType::Bool, self.device()};
-}
+Spec bool_shape(const Tensor& self) { return {self.sizes(), DType::Bool, self.device()}; }
 Spec broadcast_spec(const char* op, const Tensor& a, const Tensor& b, DType dtype) {
   return {broadcast_shapes(op, a.sizes(), b.sizes()), dtype,
           a.is_meta() ? a.device() : b.device()};

@@ -56,7 +56,8 @@ class BlockCache {
   struct AtEnd {
     ~AtEnd() {
       t_gone = true;
-      while (t_local.count > 0) spill(t_local, t_local.count < kBatch ? t_local.count : kBatch);
+      while (t_local.count > 0)
+        spill(t_local, t_local.count < kBatch ? t_local.count : kBatch);
     }
   };
   struct Shared {
@@ -73,9 +74,7 @@ class BlockCache {
   [[gnu::noinline]] static void refill(List& local) {
     note_thread();
     shared_.lock.lock();
-    if (shared_.size > 0) {
-      local = shared_.batches[--shared_.size];
-    }
+    if (shared_.size > 0) { local = shared_.batches[--shared_.size]; }
     shared_.lock.unlock();
   }
 

@@ -161,14 +161,11 @@ std::exception_ptr Event::error() const {
 }
 
 const std::exception_ptr* Event::error_held_alone() const noexcept {
-  const bool alone =
-      use_count() == 1 && done() && failure_ && failure_->use_count() == 1;
+  const bool alone = use_count() == 1 && done() && failure_ && failure_->use_count() == 1;
   return alone ? &failure_->error : nullptr;
 }
 
-std::string Event::name() const {
-  return done() && failure_ ? failure_->name : name_;
-}
+std::string Event::name() const { return done() && failure_ ? failure_->name : name_; }
 
 std::string Event::call_site() const {
   return done() && failure_ ? failure_->call_site : call_site_;

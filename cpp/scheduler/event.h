@@ -26,9 +26,7 @@ uint32_t fork_generation() noexcept;
 class Event : public Intrusive {
  public:
   /// Whether the work has finished, well or not.  Never blocks, never throws.
-  bool done() const noexcept {
-    return links_.load(std::memory_order_acquire) == kClosed();
-  }
+  bool done() const noexcept { return links_.load(std::memory_order_acquire) == kClosed(); }
 
   /// Blocks until the work has finished and rethrows its error.  The thread is inside a
   /// BlockingRegion meanwhile and polls the interrupt hook; what the hook throws ends
@@ -100,7 +98,7 @@ class Event : public Intrusive {
   bool block(double seconds);
 
   const uint32_t generation_;                  // of the process that submitted the work
-  std::atomic<uint32_t> waiters_{0};          // threads blocked on this event
+  std::atomic<uint32_t> waiters_{0};           // threads blocked on this event
   std::atomic<detail::Link*> links_{nullptr};  // who waits for us; kClosed when done
   // Who waits for our turn; open between close_early() and close_late() only.
   std::atomic<detail::Link*> late_links_{kClosed()};

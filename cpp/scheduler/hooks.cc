@@ -21,8 +21,7 @@ const Hooks& hooks() { return g_table.load(std::memory_order_acquire)->hooks; }
 
 void set_hooks(const Hooks& hooks) {
   auto* table = new Table{hooks, g_table.load(std::memory_order_acquire)};
-  while (!g_table.compare_exchange_weak(table->previous, table)) {
-  }
+  while (!g_table.compare_exchange_weak(table->previous, table)) {}
 }
 
 void worker_ends() noexcept {

@@ -13,10 +13,10 @@ namespace pkg {
 /// must cope with a thread that does not hold the language's lock (return null then):
 /// regions nest, and workers enter them too.
 struct Hooks {
-  void* (*enter_blocking)() = nullptr;      ///< gives up the interpreter lock
-  void (*leave_blocking)(void*) = nullptr;  ///< takes it back
-  void (*check_interrupt)() = nullptr;      ///< takes the lock itself; throws to stop
-  uint64_t (*mark_site)() = nullptr;        ///< the running code as a number, or 0
+  void* (*enter_blocking)() = nullptr;           ///< gives up the interpreter lock
+  void (*leave_blocking)(void*) = nullptr;       ///< takes it back
+  void (*check_interrupt)() = nullptr;           ///< takes the lock itself; throws to stop
+  uint64_t (*mark_site)() = nullptr;             ///< the running code as a number, or 0
   std::string (*site_text)(uint64_t) = nullptr;  ///< "file:line" of such a number
   void (*worker_ends)() = nullptr;  ///< on a worker, when all else of it is done
 };

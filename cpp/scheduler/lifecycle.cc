@@ -84,8 +84,8 @@ void at_exit() {
 }
 
 // While the library is loaded: also who never had a task has locks.
-[[maybe_unused]] const int g_registered =
-    pthread_atfork(before_fork, unlock_after_fork, after_fork_in_child);
+[[maybe_unused]] const int g_registered = pthread_atfork(before_fork, unlock_after_fork,
+                                                         after_fork_in_child);
 
 Runtime& make_runtime() {
   std::lock_guard lock(g_making);
@@ -103,22 +103,16 @@ Runtime& runtime() {
   return made ? *made : make_runtime();
 }
 
-Runtime* runtime_if_made() noexcept {
-  return g_runtime.load(std::memory_order_acquire);
-}
+Runtime* runtime_if_made() noexcept { return g_runtime.load(std::memory_order_acquire); }
 
-uint32_t fork_generation() noexcept {
-  return g_generation.load(std::memory_order_relaxed);
-}
+uint32_t fork_generation() noexcept { return g_generation.load(std::memory_order_relaxed); }
 
 std::mutex& stream_lock(const void* stream) noexcept {
-  return g_stream_locks[(reinterpret_cast<uintptr_t>(stream) >> 6) %
-                        g_stream_locks.size()];
+  return g_stream_locks[(reinterpret_cast<uintptr_t>(stream) >> 6) % g_stream_locks.size()];
 }
 
 std::mutex& object_lock(const void* object) noexcept {
-  return g_object_locks[(reinterpret_cast<uintptr_t>(object) >> 6) %
-                        g_object_locks.size()];
+  return g_object_locks[(reinterpret_cast<uintptr_t>(object) >> 6) % g_object_locks.size()];
 }
 
 HeldOverFork::HeldOverFork(ForkLock order, std::span<std::mutex> locks) noexcept {

@@ -77,7 +77,7 @@ class Loop final : public Intrusive {
   std::array<Share, kShares> shares_;
   std::atomic<int> joined_{0};
   std::atomic<int64_t> done_{0};
-  std::atomic<uint32_t> wakes_{0};  // what the caller sleeps on
+  std::atomic<uint32_t> wakes_{0};     // what the caller sleeps on
   static constexpr int64_t kAll = -1;  // "failed" when all shall stop
   std::atomic<int64_t> first_failed_{INT64_MAX};
   std::mutex mutex_;

@@ -19,7 +19,7 @@ namespace pkg {
 namespace {
 
 constexpr int64_t kChunksPerThread = 8;  // evens out chunks that take unequal time
-constexpr int64_t kPieceGrains = 64;      // of cheap work a millisecond or two
+constexpr int64_t kPieceGrains = 64;     // of cheap work a millisecond or two
 // Borders of chunks are where vectors of elements and cache lines begin, if there are
 // enough elements for that.
 constexpr int64_t kAligned = 64, kManyElements = 16 * kAligned;
@@ -101,8 +101,7 @@ bool in_parallel_region() noexcept { return t_inside; }
 
 namespace detail {
 
-Loop::Loop(int64_t begin, int64_t end, int64_t size, int64_t piece, int threads,
-           Body body)
+Loop::Loop(int64_t begin, int64_t end, int64_t size, int64_t piece, int threads, Body body)
     : begin_(begin),
       end_(end),
       size_(size),
@@ -147,9 +146,7 @@ void Loop::help() noexcept {
   if (done_.fetch_add(ran, std::memory_order_acq_rel) + ran == chunks_) wake_caller();
 }
 
-void Loop::work() noexcept {
-  done_.fetch_add(run_all(0), std::memory_order_acq_rel);
-}
+void Loop::work() noexcept { done_.fetch_add(run_all(0), std::memory_order_acq_rel); }
 
 int64_t Loop::take(Share& share, bool from_end) noexcept {
   uint64_t left = share.left.load(std::memory_order_relaxed);
@@ -185,9 +182,7 @@ void Loop::run(int64_t chunk) noexcept {
     if (chunk != 0) stop_point();
     run_in_pieces(from, to, piece_, body_);
   } catch (const Abandoned&) {
-  } catch (...) {
-    fail(scope.stopped ? kAll : chunk);
-  }
+  } catch (...) { fail(scope.stopped ? kAll : chunk); }
 }
 
 void Loop::fail(int64_t chunk) noexcept {
@@ -212,9 +207,7 @@ void Loop::wait_for_chunks() noexcept {
     if (in_vain(0)) continue;
     try {
       stop_point();
-    } catch (...) {
-      fail(kAll);
-    }
+    } catch (...) { fail(kAll); }
   }
 }
 

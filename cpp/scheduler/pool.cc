@@ -30,7 +30,7 @@ namespace {
 constexpr int kSearchMicroseconds = 100;
 constexpr unsigned kGlobalEvery = 8;  // or a chain of tasks would starve the others
 
-PKG_FAST_TLS thread_local constinit void* t_worker = nullptr;  // Pool::Worker*, private there
+PKG_FAST_TLS thread_local constinit void* t_worker = nullptr;  // a Pool::Worker
 thread_local bool t_sweeping = false;
 std::atomic<void (*)() noexcept> g_before_sleep{nullptr};
 

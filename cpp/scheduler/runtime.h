@@ -124,7 +124,7 @@ struct Runtime {
   std::atomic<int64_t> cancelled{0};
   std::atomic<int64_t> inline_runs{0};
   std::atomic<uint32_t> cancel_round{0};  // how often all that is pending was cancelled
-  std::atomic<bool> closing{false};  // shutdown began: submits run on the caller
+  std::atomic<bool> closing{false};       // shutdown began: submits run on the caller
 };
 
 /// The runtime of this process, made on first use.

@@ -19,10 +19,10 @@ class Stream;
 
 /// What accompanies a unit of work.
 struct TaskOptions {
-  const char* name = "task";   ///< the op, a string that lives as long as the process
+  const char* name = "task";  ///< the op, a string that lives as long as the process
   /// "file:line", perhaps ""; nothing: submission_site().
   std::optional<std::string> call_site = {};
-  Stream* stream = nullptr;    ///< null: the current stream of the thread, if any
+  Stream* stream = nullptr;  ///< null: the current stream of the thread, if any
   /// Order only: run after these, whether they went well or not.
   std::span<const Ref<Event>> after = {};
 };
@@ -39,8 +39,7 @@ Ref<Event> submit(UniqueFunction fn, std::span<const Ref<Event>> deps = {},
                   TaskOptions options = {});
 inline Ref<Event> submit(UniqueFunction fn, std::initializer_list<Ref<Event>> deps,
                          TaskOptions options = {}) {
-  return submit(std::move(fn), std::span(deps.begin(), deps.size()),
-                std::move(options));
+  return submit(std::move(fn), std::span(deps.begin(), deps.size()), std::move(options));
 }
 
 /// Cancels work that has not begun: it and what takes values from it are done at once, with
@@ -92,7 +91,7 @@ bool quiesce(double seconds = 5.0);
 bool wait_idle(double seconds);
 
 struct SchedulerStats {
-  int threads;          ///< workers alive
+  int threads;  ///< workers alive
   int64_t submitted;
   int64_t completed;    ///< finished well
   int64_t failed;       ///< with an error, own or inherited

@@ -49,14 +49,13 @@ Ref<Failure> cancelled_failure(const char* name, const std::string& call_site) {
 
 static Ref<Failure> lost_failure(const char* name, const std::string& call_site) {
   return Ref<Failure>::make(
-      std::make_exception_ptr(RuntimeError(str(
-          "[", name, "] was not finished when the process forked; it ends in the ",
-          "parent only."))),
+      std::make_exception_ptr(RuntimeError(
+          str("[", name, "] was not finished when the process forked; it ends in the ",
+              "parent only."))),
       name, call_site);
 }
 
-Task::Task(UniqueFunction&& fn, const char* name, std::string call_site,
-           Ref<Stream> stream)
+Task::Task(UniqueFunction&& fn, const char* name, std::string call_site, Ref<Stream> stream)
     : Event(name, std::move(call_site)),
       stream_(std::move(stream)),
       fn_(std::move(fn)),
@@ -101,9 +100,9 @@ void Task::launch(std::span<const Ref<Event>> deps, std::span<const Ref<Event>> 
   }
 }
 
-void Task::wait_for_all(std::span<const Ref<Event>> deps,
-                        std::span<const Ref<Event>> after, const Ref<Event>& tail,
-                        std::span<const Ref<Event>> waits, Released& released) {
+void Task::wait_for_all(std::span<const Ref<Event>> deps, std::span<const Ref<Event>> after,
+                        const Ref<Event>& tail, std::span<const Ref<Event>> waits,
+                        Released& released) {
   const auto most = deps.size() + after.size() + waits.size() + 1;
   if (most > kInlineLinks) {
     new (&more_links_) std::unique_ptr<Link[]>(new Link[most]);
@@ -151,8 +150,7 @@ void Task::attach(const Ref<Event>& event, bool data, Ref<Failure>& cancelled) {
   }
 }
 
-void Task::dependency_done(Link& link, const Ref<Failure>& failure,
-                           Released& released) {
+void Task::dependency_done(Link& link, const Ref<Failure>& failure, Released& released) {
   if (failure && link.data) {
     link.failure = failure;
     if (failure->cancelled) cancel_waiting(failure, released);
@@ -168,8 +166,7 @@ void Task::on_ready(Released& released) {
     links_in_use_[i].failure = nullptr;
   }
   const bool runs = has_body_ && !inherited;
-  const bool our_turn =
-      become(State::kWaiting, runs ? State::kQueued : State::kDropped);
+  const bool our_turn = become(State::kWaiting, runs ? State::kQueued : State::kDropped);
   if (our_turn && on_roster_ && generation_ == fork_generation()) {
     runtime().roster.leave(this);
   }
@@ -219,14 +216,10 @@ void Task::execute(bool at_end) noexcept {
     if (has_current_stream()) no_stream.emplace(nullptr);
     try {
       fn_();
-    } catch (const abi::__forced_unwind&) {
-      sleep_forever();
-    } catch (Error& error) {
+    } catch (const abi::__forced_unwind&) { sleep_forever(); } catch (Error& error) {
       error.settle();
       fail(here.stopped);
-    } catch (...) {
-      fail(here.stopped);
-    }
+    } catch (...) { fail(here.stopped); }
     if (!no_stream && has_current_stream()) set_current_stream(nullptr);  // left open
   }
   Released released;
@@ -331,9 +324,8 @@ WaitInTask::WaitInTask(const Event* event) : event_(event), inside_(running_task
   std::lock_guard lock(waits.mutex);
   for (const RunningTask* running = inside_; running; running = running->outer) {
     const Task& task = *running->task;
-    PKG_CHECK(&task != event, RuntimeError, "[wait] would deadlock: task '",
-              event->name(), "' waits for itself (submitted at '", event->call_site(),
-              "').");
+    PKG_CHECK(&task != event, RuntimeError, "[wait] would deadlock: task '", event->name(),
+              "' waits for itself (submitted at '", event->call_site(), "').");
     PKG_CHECK(!task.holds_up(event, waits), RuntimeError, "[wait] would deadlock: task '",
               task.name(), "' waits for task '", event->name(),
               "', which waits for it (submitted at '", task.call_site(), "' and '",

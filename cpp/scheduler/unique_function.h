@@ -56,9 +56,9 @@ class UniqueFunction {
   };
 
   template <class T>
-  static constexpr bool kFitsInline =
-      sizeof(T) <= kInlineSize && alignof(T) <= alignof(void*) &&
-      std::is_nothrow_move_constructible_v<T>;
+  static constexpr bool kFitsInline = sizeof(T) <= kInlineSize &&
+                                      alignof(T) <= alignof(void*) &&
+                                      std::is_nothrow_move_constructible_v<T>;
 
   template <class T>
   static void relocate(void* to, void* from) noexcept {
@@ -69,14 +69,12 @@ class UniqueFunction {
 
   template <class T>
   static constexpr Table kInlineTable = {
-      [](void* self) { (*static_cast<T*>(self))(); },
-      &relocate<T>,
+      [](void* self) { (*static_cast<T*>(self))(); }, &relocate<T>,
       [](void* self) noexcept { static_cast<T*>(self)->~T(); }};
 
   template <class T>
   static constexpr Table kHeapTable = {
-      [](void* self) { (**static_cast<T**>(self))(); },
-      &relocate<T*>,
+      [](void* self) { (**static_cast<T**>(self))(); }, &relocate<T*>,
       [](void* self) noexcept { delete *static_cast<T**>(self); }};
 
   void take(UniqueFunction& other) noexcept {

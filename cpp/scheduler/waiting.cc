@@ -18,9 +18,7 @@ constexpr std::size_t kMaxFailures = 256;
 
 class Counted {
  public:
-  explicit Counted(std::atomic<uint32_t>& count) : count_(count) {
-    count_.fetch_add(1);
-  }
+  explicit Counted(std::atomic<uint32_t>& count) : count_(count) { count_.fetch_add(1); }
   ~Counted() { count_.fetch_sub(1); }
   Counted(const Counted&) = delete;
 
@@ -172,9 +170,9 @@ Ref<Failure> FailureLog::take(const Stream* stream) {
 void FailureLog::forget(const Failure* failure) {
   std::vector<Ref<Failure>> seen;  // dies after the lock is given back
   std::lock_guard lock(mutex_);
-  const auto first_seen =
-      std::stable_partition(failures_.begin(), failures_.end(),
-                            [failure](const auto& f) { return f.get() != failure; });
+  const auto first_seen = std::stable_partition(
+      failures_.begin(), failures_.end(),
+      [failure](const auto& f) { return f.get() != failure; });
   std::move(first_seen, failures_.end(), std::back_inserter(seen));
   failures_.erase(first_seen, failures_.end());
   std::erase_if(of_streams_, [&](auto& entry) {

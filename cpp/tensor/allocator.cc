@@ -61,7 +61,7 @@ struct ThreadClass {
 struct ThreadCache {
   ThreadClass classes[kClasses];
   ThreadCache* next = nullptr;
-  bool in_use = true;  // by a living thread; guarded by g_caches_lock
+  bool in_use = true;      // by a living thread; guarded by g_caches_lock
   int64_t worker_of = -1;  // the process (its fork generation) whose pool it works for
   std::atomic<bool> wanted{false};  // its thread should give it to the system
 };
@@ -182,9 +182,8 @@ void* allocate(size_t nbytes) {
             nbytes, " bytes.");
   const SizeClass cls = class_of(nbytes);
   ThreadCache* cache = t_cache;
-  void* ptr = cache && cache->classes[cls.index].head
-                  ? cache->classes[cls.index].pop()
-                  : allocate_slowly(cls, nbytes);
+  void* ptr = cache && cache->classes[cls.index].head ? cache->classes[cls.index].pop()
+                                                      : allocate_slowly(cls, nbytes);
   ASAN_UNPOISON_MEMORY_REGION(ptr, nbytes);  // not the rest of the block
   return ptr;
 }

@@ -77,8 +77,7 @@ void note_peak() {
   const int64_t now = shared().system_bytes.load(std::memory_order_relaxed) -
                       shared().bytes_cached.load(std::memory_order_relaxed);
   int64_t peak = shared().peak.load(std::memory_order_relaxed);
-  while (now > peak && !shared().peak.compare_exchange_weak(peak, now)) {
-  }
+  while (now > peak && !shared().peak.compare_exchange_weak(peak, now)) {}
 }
 
 void give_system(int index, FreeBlock* block) noexcept {

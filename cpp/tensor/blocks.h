@@ -38,10 +38,10 @@ struct Plan {
   BlockFunction block = nullptr;
   const void* formula = nullptr;
   size_t count = 0;
-  bool staged = false;               // not everything is in place
-  int64_t widest = 1;                // bytes of an element, on any way
-  int64_t most = kBlockBytes;        // elements of a block
-  int64_t longest = 0;               // row
+  bool staged = false;         // not everything is in place
+  int64_t widest = 1;          // bytes of an element, on any way
+  int64_t most = kBlockBytes;  // elements of a block
+  int64_t longest = 0;         // row
   std::array<Operand, kMaxOperands> operands;
   std::array<char*, kMaxOperands> data{};
 

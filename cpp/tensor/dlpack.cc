@@ -7,8 +7,8 @@
 
 #include "base/checked.h"
 #include "base/error.h"
-#include "tensor/exported.h"
 #include "tensor/copy.h"
+#include "tensor/exported.h"
 
 namespace pkg::dlpack {
 namespace {
@@ -75,7 +75,8 @@ Tensor copy_of_bytes(char* data, Shape sizes, Shape strides, DType dtype) {
   sizes.push_back(step);
   strides.push_back(1);
   const Tensor from = from_blob(data, sizes, strides, DType::UInt8, [] {});
-  copy_into(from_blob(copy.data(), sizes, contiguous_strides(sizes), DType::UInt8, [] {}), from);
+  copy_into(from_blob(copy.data(), sizes, contiguous_strides(sizes), DType::UInt8, [] {}),
+            from);
   return copy;
 }
 
@@ -129,27 +130,31 @@ Tensor from_dlpack(Managed* managed, std::optional<bool> copy) {
   const auto dtype = dtype_of(array.type);
   PKG_CHECK(dtype, TypeError, "[from_dlpack] no dtype has DLPack's type code ",
             int(array.type.code), " with ", int(array.type.bits), " bits and ",
-            array.type.lanes, " lanes. Supported are bool, uint8, int8, int32, int64, "
+            array.type.lanes,
+            " lanes. Supported are bool, uint8, int8, int32, int64, "
             "float16, bfloat16, float32 and float64.");
   const auto [sizes, strides] = geometry(array);
   char* data = static_cast<char*>(array.data) + array.byte_offset;
-  const bool aligned = sizes.numel() == 0 || uintptr_t(data) % uintptr_t(itemsize(*dtype)) == 0;
+  const bool aligned = sizes.numel() == 0 ||
+                       uintptr_t(data) % uintptr_t(itemsize(*dtype)) == 0;
   const Tensor bytes = dtype == DType::Bool
                            ? from_blob(data, sizes, strides, DType::UInt8, [] {})
                            : Tensor();
   const bool plain = !bytes.defined() || are_plain_bools(bytes), as_is = aligned && plain;
   if (copy.value_or(is_read_only(*managed) || !as_is) && (!is_copy(*managed) || !as_is)) {
-    const Tensor result =
-        !plain    ? as_dtype(bytes, DType::Bool)
-        : aligned ? copy_of(from_blob(data, sizes, strides, *dtype, [] {}))
-                  : copy_of_bytes(data, sizes, strides, *dtype);
+    const Tensor result = !plain ? as_dtype(bytes, DType::Bool)
+                          : aligned
+                              ? copy_of(from_blob(data, sizes, strides, *dtype, [] {}))
+                              : copy_of_bytes(data, sizes, strides, *dtype);
     discard(managed);
     return result;
   }
   PKG_CHECK(aligned, BufferError, "[from_dlpack] expected memory of ", *dtype,
-            " at a multiple of ", itemsize(*dtype), " bytes. Let it be copied: copy=None or "
+            " at a multiple of ", itemsize(*dtype),
+            " bytes. Let it be copied: copy=None or "
             "copy=True.");
-  PKG_CHECK(plain, BufferError, "[from_dlpack] expected bytes 0 and 1 in an array of bools, "
+  PKG_CHECK(plain, BufferError,
+            "[from_dlpack] expected bytes 0 and 1 in an array of bools, "
             "got others. Let it be copied: copy=None or copy=True.");
   PKG_CHECK(!is_read_only(*managed), BufferError,
             "[from_dlpack] the memory is read-only and a Tensor can be written to. Let "

@@ -57,9 +57,8 @@ Order by_stride(const Shape& sizes, const Shape& strides) {
   for (size_t d = 0; d < sizes.size(); ++d) {
     if (sizes[d] > 1) order.push_back(int64_t(d));
   }
-  std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-    return strides[size_t(a)] < strides[size_t(b)];
-  });
+  std::sort(order.begin(), order.end(),
+            [&](int64_t a, int64_t b) { return strides[size_t(a)] < strides[size_t(b)]; });
   return order;
 }
 

@@ -5,9 +5,7 @@
 namespace pkg {
 namespace {
 
-int category(DType dtype) {
-  return dtype == DType::Bool ? 0 : is_floating(dtype) ? 2 : 1;
-}
+int category(DType dtype) { return dtype == DType::Bool ? 0 : is_floating(dtype) ? 2 : 1; }
 // 2: dimensioned, 1: 0-d, 0: Python number.
 int priority(const Tensor& t) {
   return t.impl()->wrapped_number ? 0 : t.ndim() == 0 ? 1 : 2;
@@ -26,8 +24,7 @@ DType result_type(const Tensor& a, const Tensor& b) {
   if (pa == pb) return promote(operand_type(a), operand_type(b));
   const Tensor& high = pa > pb ? a : b;
   const Tensor& low = pa > pb ? b : a;
-  return category(low.dtype()) > category(high.dtype()) ? operand_type(low)
-                                                        : high.dtype();
+  return category(low.dtype()) > category(high.dtype()) ? operand_type(low) : high.dtype();
 }
 
 void CommonDType::add(const Tensor& tensor) {

@@ -26,15 +26,13 @@ inline SizeClass class_of(size_t nbytes) {
   const int top = std::bit_width(nbytes - 1) - 1;  // 2^top < nbytes <= 2^(top+1)
   const size_t step = size_t{1} << (top - 2);
   const size_t part = (nbytes - (size_t{1} << top) + step - 1) / step;  // 1..4
-  return {kSmallClasses + 4 * (top - 10) + int(part) - 1,
-          (size_t{1} << top) + part * step};
+  return {kSmallClasses + 4 * (top - 10) + int(part) - 1, (size_t{1} << top) + part * step};
 }
 
 constexpr int64_t class_bytes(int index) {
   if (index < kSmallClasses) return (index + 1) * 64;
   const int rest = index - kSmallClasses;
-  return (int64_t{1} << (rest / 4 + 10)) +
-         (rest % 4 + 1) * (int64_t{1} << (rest / 4 + 8));
+  return (int64_t{1} << (rest / 4 + 10)) + (rest % 4 + 1) * (int64_t{1} << (rest / 4 + 8));
 }
 
 }  // namespace pkg::detail

@@ -20,9 +20,9 @@ namespace {
 
 using namespace staging;
 
-constexpr int64_t kListed = 1024;        // elements of a block by lists
-constexpr int64_t kShortRow = 64;        // below which a list pays
-constexpr int64_t kRowOfCell = 8192;     // elements of a row, for one thread
+constexpr int64_t kListed = 1024;     // elements of a block by lists
+constexpr int64_t kShortRow = 64;     // below which a list pays
+constexpr int64_t kRowOfCell = 8192;  // elements of a row, for one thread
 constexpr int64_t kGrainStaged = grain_for(0.2);
 constexpr int64_t kTileSize = 16384, kTileColumns = 128;  // bytes, elements
 
@@ -93,7 +93,8 @@ class Tiles {
       const int64_t size = plan_.operands[k].size;
       char* const to = straight_ ? data[0] : tiles_[k - 1];
       const int64_t row = straight_ ? down[0] : columns * size;
-      moves_of(size).transpose(to, row, data[k], walk_.strides[k][0], down[k], rows, columns);
+      moves_of(size).transpose(to, row, data[k], walk_.strides[k][0], down[k], rows,
+                               columns);
       at[k] = to;
       down[k] = row;
     }

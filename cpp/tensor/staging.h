@@ -17,8 +17,8 @@ namespace pkg {
 /// What takes part in a pointwise kernel.
 struct Part {
   const Tensor* tensor = nullptr;
-  DType type{};   ///< of the block function's elements
-  DType via{};    ///< to which an operand is rounded first; `type` if it is not
+  DType type{};  ///< of the block function's elements
+  DType via{};   ///< to which an operand is rounded first; `type` if it is not
 };
 
 struct Pointwise {

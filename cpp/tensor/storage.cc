@@ -68,8 +68,7 @@ Ref<Storage> Storage::make(int64_t nbytes) {
   return Ref<Storage>::adopt(storage);
 }
 
-Ref<Storage> Storage::borrow(void* data, int64_t nbytes,
-                             std::function<void()> release) {
+Ref<Storage> Storage::borrow(void* data, int64_t nbytes, std::function<void()> release) {
   auto* storage = new (allocate(kHeader)) Storage(data, nbytes, kHeader);
   storage->release_ = new std::function<void()>(std::move(release));
   storage->exports_ = 1;

@@ -67,8 +67,7 @@ class Storage final : public Intrusive {
   /// For the Async layer, which calls these under its ordering lock.
   /// Adds the pending write to `data` (its failure is passed on) and, for a call that
   /// writes, the pending reads to `order` (they only come first).
-  void collect_dependencies(std::vector<Ref<Event>>& data,
-                            std::vector<Ref<Event>>* order);
+  void collect_dependencies(std::vector<Ref<Event>>& data, std::vector<Ref<Event>>* order);
   void add_reader(const Ref<Event>& event);
   void set_writer(const Ref<Event>& event);
 
@@ -82,11 +81,11 @@ class Storage final : public Intrusive {
   int64_t nbytes_;
   size_t block_bytes_;  // size of header + inline payload
   bool owns_data_ = false;
-  std::atomic<uint16_t> keys_{0};         // static_keys_, and Async while work is pending
+  std::atomic<uint16_t> keys_{0};  // static_keys_, and Async while work is pending
   std::atomic<uint16_t> static_keys_{0};
   std::atomic<uint32_t> version_{0};
   static constexpr uint32_t kExposed = uint32_t{1} << 31;
-  std::atomic<uint32_t> exports_{0};      // how many, and perhaps kExposed
+  std::atomic<uint32_t> exports_{0};  // how many, and perhaps kExposed
 
   // Rarely needed parts, made on first use; under the object_lock() of the storage.
   struct Pending {

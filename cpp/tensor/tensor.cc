@@ -78,8 +78,7 @@ Tensor empty(const Shape& sizes, DType dtype, Device device) {
   const int64_t numel = checked_numel(sizes, dtype), nbytes = numel * itemsize(dtype);
   auto storage = device.type == DeviceType::CPU ? Storage::make(nbytes)
                                                 : Storage::meta(nbytes);
-  return Tensor(
-      Ref<TensorImpl>::make(std::move(storage), sizes, numel, dtype, device));
+  return Tensor(Ref<TensorImpl>::make(std::move(storage), sizes, numel, dtype, device));
 }
 
 Tensor alias(const Tensor& base, Shape sizes, Shape strides, int64_t offset) {
@@ -94,13 +93,17 @@ Tensor alias(const Tensor& base, Shape sizes, Shape strides, int64_t offset) {
 }
 
 int64_t extent(const Shape& sizes, const Shape& strides) {
-  PKG_CHECK(sizes.size() == strides.size(), RuntimeError, "[op] expected a stride for each "
-            "dimension, got the shape ", sizes, " and the strides ", strides, ".");
+  PKG_CHECK(sizes.size() == strides.size(), RuntimeError,
+            "[op] expected a stride for each "
+            "dimension, got the shape ",
+            sizes, " and the strides ", strides, ".");
   Checked last = 0;
   bool empty = false;
   for (size_t d = 0; d < sizes.size(); ++d) {
-    PKG_CHECK(sizes[d] >= 0 && strides[d] >= 0, ValueError, "[op] expected no negative size "
-              "or stride, got the shape ", sizes, " and the strides ", strides, ".");
+    PKG_CHECK(sizes[d] >= 0 && strides[d] >= 0, ValueError,
+              "[op] expected no negative size "
+              "or stride, got the shape ",
+              sizes, " and the strides ", strides, ".");
     if (sizes[d] > 1) last += (Checked(sizes[d]) - 1) * strides[d];
     empty |= sizes[d] == 0;
   }
@@ -110,8 +113,9 @@ int64_t extent(const Shape& sizes, const Shape& strides) {
 void check_inside(int64_t room, const Shape& sizes, const Shape& strides, int64_t offset) {
   const int64_t length = extent(sizes, strides);
   PKG_CHECK(length == 0 || (offset >= 0 && length <= room && offset <= room - length),
-            RuntimeError, "[op] expected a view inside of ", room, " elements, got the shape ",
-            sizes, " with strides ", strides, " from element ", offset, ".");
+            RuntimeError, "[op] expected a view inside of ", room,
+            " elements, got the shape ", sizes, " with strides ", strides, " from element ",
+            offset, ".");
 }
 
 Tensor share(const Tensor& tensor) {
@@ -131,11 +135,12 @@ Tensor share_uncounted(const Tensor& tensor) {
 
 void set_data(const Tensor& tensor, const Tensor& source) {
   PKG_CHECK(source.device() == tensor.device(), RuntimeError,
-            "[set_data] expected a tensor of the device '", tensor.device(), "', got one of '",
-            source.device(), "'.");
-  PKG_CHECK(!tensor.requires_grad() || is_floating(source.dtype()), RuntimeError,
-            "[set_data] expected a floating dtype for a tensor that requires gradients, got ",
-            source.dtype(), ".");
+            "[set_data] expected a tensor of the device '", tensor.device(),
+            "', got one of '", source.device(), "'.");
+  PKG_CHECK(
+      !tensor.requires_grad() || is_floating(source.dtype()), RuntimeError,
+      "[set_data] expected a floating dtype for a tensor that requires gradients, got ",
+      source.dtype(), ".");
   TensorImpl& impl = *tensor.impl();
   if (!impl.own_version) impl.own_version = Ref<VersionCounter>::make(tensor.version());
   impl.storage = source.impl()->storage;

@@ -34,15 +34,15 @@ struct VersionCounter final : Intrusive, PoolAllocated {
 
 class TensorImpl final : public Intrusive, public PoolAllocated {
  public:
-  TensorImpl(Ref<Storage> storage, Shape sizes, Shape strides, int64_t offset,
-             DType dtype, Device device);
+  TensorImpl(Ref<Storage> storage, Shape sizes, Shape strides, int64_t offset, DType dtype,
+             Device device);
   /// Row-major from offset 0, with `numel` the product of `sizes`.
   TensorImpl(Ref<Storage> storage, const Shape& sizes, int64_t numel, DType dtype,
              Device device);
 
   Ref<Storage> storage;
   Shape sizes;
-  Shape strides;      // in elements
+  Shape strides;       // in elements
   int64_t offset = 0;  // in elements
   int64_t numel = 1;
   KeySet keys;  // backend key, plus Autograd when gradients flow through it
@@ -171,9 +171,7 @@ using TensorList = std::vector<Tensor, PoolAllocator<Tensor>>;
 
 /// Uninitialised tensor of the given description.
 Tensor empty(const Shape& sizes, DType dtype, Device device = {});
-inline Tensor empty(const Spec& spec) {
-  return empty(spec.sizes, spec.dtype, spec.device);
-}
+inline Tensor empty(const Spec& spec) { return empty(spec.sizes, spec.dtype, spec.device); }
 /// View of the same storage with another geometry, without gradient history yet.
 /// `offset` is absolute, in elements.  The caller makes sure that it stays inside
 /// the memory (check_inside); RuntimeError for a number of elements that overflows.

@@ -44,7 +44,8 @@ void run_tiny(const Pointwise& kernel, int64_t n) {
     const bool dense = t.is_contiguous() && t.sizes() == out.sizes();
     const bool number = t.numel() == 1;
     const bool fits = own == part.type && own == part.via;
-    const Conversion conversion = fits ? Conversion() : Conversion(own, part.type, part.via);
+    const Conversion conversion = fits ? Conversion()
+                                       : Conversion(own, part.type, part.via);
     at[k] = buffers[k].bytes;
     if (!dense && !number) {
       check_broadcasts(t.sizes(), out.sizes());

@@ -10,8 +10,8 @@ void check_broadcasts(const Shape& operand, const Shape& sizes) {
     const int64_t size = operand[d];
     fits = size == 1 || size == sizes[d + sizes.size() - operand.size()];
   }
-  PKG_CHECK(fits, RuntimeError, "[op] expected a tensor that broadcasts to the shape ", sizes,
-            ", got one of ", operand, ".");
+  PKG_CHECK(fits, RuntimeError, "[op] expected a tensor that broadcasts to the shape ",
+            sizes, ", got one of ", operand, ".");
 }
 
 namespace {

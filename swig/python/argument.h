@@ -28,9 +28,7 @@ struct Argument {
   /// A sequence's item.
   Argument item(Py_ssize_t i) const { return {function, name, this, Part::Item, i}; }
   /// A mapping's value, and its key.
-  Argument value_of(PyObject* k) const {
-    return {function, name, this, Part::Value, 0, k};
-  }
+  Argument value_of(PyObject* k) const { return {function, name, this, Part::Value, 0, k}; }
   Argument key_of(PyObject* k) const { return {function, name, this, Part::Key, 0, k}; }
   /// What a callable returned.
   Argument result() const { return {function, name, this, Part::Result}; }

@@ -53,8 +53,7 @@ struct Convert<std::vector<T>> {
 template <>
 struct Convert<std::vector<std::byte>> {
   static std::string expected() { return "bytes"; }
-  static bool load(PyObject* object, std::vector<std::byte>& value,
-                   const Argument& where) {
+  static bool load(PyObject* object, std::vector<std::byte>& value, const Argument& where) {
     Py_buffer view;
     if (!PyObject_CheckBuffer(object)) return refuse(where, expected(), object);
     if (call_python(PyObject_GetBuffer, object, &view, PyBUF_SIMPLE) < 0) return false;
@@ -77,8 +76,8 @@ struct ConvertMap {
 
   static std::string expected() { return "a mapping"; }
   static bool load(PyObject* object, Map& value, const Argument& where) {
-    const bool mapping =
-        PyDict_Check(object) || call_python(PyObject_HasAttrString, object, "items");
+    const bool mapping = PyDict_Check(object) ||
+                         call_python(PyObject_HasAttrString, object, "items");
     if (!mapping) return refuse(where, expected(), object);
     PyRef items(call_python(PyMapping_Items, object));
     if (!items) return explain(where, expected(), object);

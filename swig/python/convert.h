@@ -86,9 +86,8 @@ struct Convert<Float> {
       if (!PyErr_ExceptionMatches(PyExc_OverflowError) || !PyLong_Check(object)) {
         return explain(where, expected(), object);
       }
-      PyErr_Format(PyExc_OverflowError, "[%s] expected %s for '%s', got %s",
-                   where.function, "a number below 1.8e308", where.text().c_str(),
-                   "a larger int");
+      PyErr_Format(PyExc_OverflowError, "[%s] expected %s for '%s', got %s", where.function,
+                   "a number below 1.8e308", where.text().c_str(), "a larger int");
       return false;
     }
     value = Float(wide);

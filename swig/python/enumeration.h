@@ -55,8 +55,7 @@ bool add_enum(PyObject* module, const char* name,
   }
   PyRef made(PyObject_CallMethod(library.get(), "IntEnum", "sO", name, values.get()));
   PyRef home(PyModule_GetNameObject(module));
-  if (!made || !home ||
-      PyObject_SetAttrString(made.get(), "__module__", home.get()) < 0 ||
+  if (!made || !home || PyObject_SetAttrString(made.get(), "__module__", home.get()) < 0 ||
       PyObject_SetAttrString(module, name, made.get()) < 0) {
     return false;
   }

@@ -41,14 +41,15 @@ struct Parameters {
   const bool too_many = given > p.total;
   const Py_ssize_t wanted = too_many ? p.total : p.required;
   PyErr_Format(PyExc_TypeError, "%s() takes %s %zd argument%s (%zd given)", p.function,
-               p.required == p.total ? "exactly" : too_many ? "at most" : "at least",
+               p.required == p.total ? "exactly"
+               : too_many            ? "at most"
+                                     : "at least",
                wanted, wanted == 1 ? "" : "s", given);
   return false;
 }
 
 /// The place of a parameter, p.total if there is none of this name.  Begins at `guess`.
-inline Py_ssize_t find_parameter(const Parameters& p, PyObject* name,
-                                 Py_ssize_t guess) {
+inline Py_ssize_t find_parameter(const Parameters& p, PyObject* name, Py_ssize_t guess) {
   // Callers nearly always pass the interned string itself.
   for (Py_ssize_t i = guess; i < p.total; ++i) {
     if (p.names[i].object() == name) return i;
@@ -70,8 +71,8 @@ inline bool take_keyword(const Parameters& p, PyObject* name, PyObject* value,
     return false;
   }
   if (slots[at]) {
-    PyErr_Format(PyExc_TypeError, "%s() got multiple values for argument '%U'",
-                 p.function, name);
+    PyErr_Format(PyExc_TypeError, "%s() got multiple values for argument '%U'", p.function,
+                 name);
     return false;
   }
   slots[at] = value;

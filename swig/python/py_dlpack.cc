@@ -25,8 +25,7 @@ struct Names<dlpack::Versioned> {
 
 template <class Managed>
 Managed* content(PyObject* capsule) {
-  return static_cast<Managed*>(
-      PyCapsule_GetPointer(capsule, Names<Managed>::fresh));
+  return static_cast<Managed*>(PyCapsule_GetPointer(capsule, Names<Managed>::fresh));
 }
 
 // A capsule that nobody took the memory from gives it back.
@@ -39,8 +38,7 @@ void drop_capsule(PyObject* capsule) {
 template <class Managed>
 PyObject* to_capsule(const Tensor& tensor, bool copy) {
   Managed* managed = dlpack::to_dlpack<Managed>(tensor, copy);
-  PyObject* capsule =
-      PyCapsule_New(managed, Names<Managed>::fresh, drop_capsule<Managed>);
+  PyObject* capsule = PyCapsule_New(managed, Names<Managed>::fresh, drop_capsule<Managed>);
   if (!capsule) dlpack::discard(managed);
   return checked(capsule);
 }
@@ -110,11 +108,11 @@ PyObject* tensor_dlpack(PyObject* self, PyObject* args, PyObject* keywords) {
   return guarded([&] {
     const Tensor& tensor = unwrap(self);
     check_stream(stream);
-    const bool on_cpu =
-        device == Py_None || int_pair("dl_device", device) == std::pair(int(dlpack::kCpu), 0);
+    const bool on_cpu = device == Py_None ||
+                        int_pair("dl_device", device) == std::pair(int(dlpack::kCpu), 0);
     PKG_CHECK(on_cpu, BufferError, "[__dlpack__] expected dl_device (1, 0), the CPU.");
-    const bool versioned =
-        version != Py_None && int_pair("max_version", version).first >= 1;
+    const bool versioned = version != Py_None &&
+                           int_pair("max_version", version).first >= 1;
     const bool wanted = optional_bool(copy).value_or(false);
     requires_grad(tensor);  // brings the history of a view up to date
     return versioned ? to_capsule<dlpack::Versioned>(tensor, wanted)

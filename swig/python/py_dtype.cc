@@ -13,12 +13,10 @@ namespace pkg::python {
 namespace {
 
 struct DTypeObject {
-  PyObject_HEAD
-  DType value;
+  PyObject_HEAD DType value;
 };
 struct DeviceObject {
-  PyObject_HEAD
-  Device value;
+  PyObject_HEAD Device value;
 };
 
 PyTypeObject* g_dtype_type = nullptr;
@@ -37,8 +35,8 @@ Device device_of_object(PyObject* self) {
 PyObject* dtype_new(PyTypeObject*, PyObject* args, PyObject* kwargs) {
   static const char* names[] = {"name", nullptr};
   PyObject* given;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O:dtype",
-                                   const_cast<char**>(names), &given)) {
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O:dtype", const_cast<char**>(names),
+                                   &given)) {
     return nullptr;
   }
   return guarded([&]() -> PyObject* {
@@ -67,8 +65,8 @@ PyObject* dtype_is_floating(PyObject* self, void*) {
   return PyBool_FromLong(is_floating(dtype_of_object(self)));
 }
 
-PyMethodDef dtype_methods[] = {
-    {"__reduce__", dtype_reduce, METH_NOARGS, nullptr}, {nullptr, nullptr, 0, nullptr}};
+PyMethodDef dtype_methods[] = {{"__reduce__", dtype_reduce, METH_NOARGS, nullptr},
+                               {nullptr, nullptr, 0, nullptr}};
 PyGetSetDef dtype_getsets[] = {
     {"name", dtype_name, nullptr, "Name, such as 'float32'.", nullptr},
     {"itemsize", dtype_itemsize, nullptr, "Bytes of one element.", nullptr},
@@ -87,8 +85,8 @@ PyType_Spec dtype_spec = {"pkg.dtype", sizeof(DTypeObject), 0, Py_TPFLAGS_DEFAUL
 PyObject* device_new(PyTypeObject*, PyObject* args, PyObject* kwargs) {
   static const char* names[] = {"type", nullptr};
   PyObject* given;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O:device",
-                                   const_cast<char**>(names), &given)) {
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O:device", const_cast<char**>(names),
+                                   &given)) {
     return nullptr;
   }
   return guarded([&]() -> PyObject* {
@@ -118,16 +116,16 @@ PyObject* device_compare(PyObject* self, PyObject* other, int op) {
   if (Py_TYPE(other) == g_device_type) {
     equal = device_of_object(self) == device_of_object(other);
   } else if (PyUnicode_Check(other)) {
-    equal = PyUnicode_CompareWithASCIIString(
-                other, device_of_object(self).str().c_str()) == 0;
+    equal = PyUnicode_CompareWithASCIIString(other, device_of_object(self).str().c_str()) ==
+            0;
   } else {
     return new_ref(Py_NotImplemented);
   }
   return PyBool_FromLong(equal == (op == Py_EQ));
 }
 
-PyMethodDef device_methods[] = {
-    {"__reduce__", device_reduce, METH_NOARGS, nullptr}, {nullptr, nullptr, 0, nullptr}};
+PyMethodDef device_methods[] = {{"__reduce__", device_reduce, METH_NOARGS, nullptr},
+                                {nullptr, nullptr, 0, nullptr}};
 PyGetSetDef device_getsets[] = {
     {"type", device_type, nullptr, "'cpu' or 'meta'.", nullptr},
     {"index", device_index, nullptr, "None: there is one of each.", nullptr},
@@ -140,7 +138,8 @@ PyType_Slot device_slots[] = {
     {Py_tp_richcompare, reinterpret_cast<void*>(device_compare)},
     {Py_tp_methods, device_methods},
     {Py_tp_getset, device_getsets},
-    {Py_tp_doc, const_cast<char*>("device(type)\n--\n\nWhere a tensor lives; equals its name.")},
+    {Py_tp_doc,
+     const_cast<char*>("device(type)\n--\n\nWhere a tensor lives; equals its name.")},
     {0, nullptr}};
 PyType_Spec device_spec = {"pkg.device", sizeof(DeviceObject), 0, Py_TPFLAGS_DEFAULT,
                            device_slots};
@@ -184,8 +183,7 @@ bool load_dtype(PyObject* object, DType& dtype) {
     PyErr_Clear();
     return false;
   }
-  const char* text = PyUnicode_Check(module.get()) ? PyUnicode_AsUTF8(module.get())
-                                                   : "";
+  const char* text = PyUnicode_Check(module.get()) ? PyUnicode_AsUTF8(module.get()) : "";
   if (!text || std::string_view(text).substr(0, 5) != "numpy") return false;
   const char* attribute = PyType_Check(object) ? "__name__" : "name";
   PyRef name(call_python(PyObject_GetAttrString, object, attribute));

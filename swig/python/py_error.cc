@@ -22,8 +22,10 @@ PyObject* class_of(const Error& error) {
     bool (*matches)(const Error&);
     PyObject* const* python;
   };
-#define PKG_ROW(Name, python) \
-  Row { [](const Error& e) { return dynamic_cast<const Name*>(&e) != nullptr; }, &python }
+#define PKG_ROW(Name, python)                                                        \
+  Row {                                                                              \
+    [](const Error& e) { return dynamic_cast<const Name*>(&e) != nullptr; }, &python \
+  }
   static const Row rows[] = {
       PKG_ROW(ValueError, PyExc_ValueError),
       PKG_ROW(TypeError, PyExc_TypeError),
@@ -116,8 +118,7 @@ int PyError::traverse(const std::exception_ptr& error, visitproc visit, void* ar
     Py_VISIT(held->type);
     Py_VISIT(held->value);
     Py_VISIT(held->traceback);
-  } catch (...) {
-  }
+  } catch (...) {}
   return 0;
 }
 
@@ -127,8 +128,7 @@ void PyError::clear(const std::exception_ptr& error) {
     std::rethrow_exception(error);
   } catch (const PyError& found) {
     if (found.held_.use_count() == 1) held = found.held_;
-  } catch (...) {
-  }
+  } catch (...) {}
   if (!held) return;
   for (PyObject** member : {&held->type, &held->value, &held->traceback}) {
     drop(std::exchange(*member, nullptr));
@@ -177,12 +177,10 @@ void init_errors(PyObject* module) {
     return type.release();
   };
   PyRef bases = check(PyTuple_Pack(2, PyExc_RuntimeError, PyExc_LookupError));
-  g_lookup_error = add("OpLookupError", "No op of this name is registered.",
-                       bases.get());
+  g_lookup_error = add("OpLookupError", "No op of this name is registered.", bases.get());
   g_out_of_memory = add("OutOfMemoryError", "Memory for a tensor could not be had.",
                         PyExc_MemoryError);
-  g_cancelled = add("CancelledError", "Work that was cancelled.",
-                    PyExc_RuntimeError);
+  g_cancelled = add("CancelledError", "Work that was cancelled.", PyExc_RuntimeError);
   g_internal = add("InternalError", "A fault in pkg itself: please report it.",
                    PyExc_RuntimeError);
 }

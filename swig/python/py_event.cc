@@ -79,8 +79,8 @@ void note_origin(const Event& event) noexcept {
   PyObject *type, *value, *traceback;
   PyErr_Fetch(&type, &value, &traceback);
   call_python(PyErr_NormalizeException, &type, &value, &traceback);
-  PyRef text(PyUnicode_FromFormat("[%s] submitted at %s", event.name().c_str(),
-                                  site.c_str()));
+  PyRef text(
+      PyUnicode_FromFormat("[%s] submitted at %s", event.name().c_str(), site.c_str()));
   PyRef notes(call_python(PyObject_GetAttrString, value, "__notes__"));
   PyErr_Clear();
   const bool told = notes && text &&
@@ -147,9 +147,7 @@ PyObject* event_result(PyObject* self, PyObject* args, PyObject* kwargs) {
   return with_origin(self, [&]() -> PyObject* {
     const PyEvent& event = as_event(self);
     const std::shared_ptr<Outcome> outcome = event.outcome;
-    if (!wait_for(event.event, seconds, true)) {
-      return raise_timeout(*event.event);
-    }
+    if (!wait_for(event.event, seconds, true)) { return raise_timeout(*event.event); }
     return new_ref(outcome && outcome->value ? outcome->value : Py_None);
   });
 }
@@ -158,16 +156,12 @@ PyObject* event_exception(PyObject* self, PyObject* args, PyObject* kwargs) {
   if (!parse_timeout(args, kwargs, "exception", &seconds)) return nullptr;
   return guarded([&]() -> PyObject* {
     const Ref<Event> event = as_event(self).event;
-    if (!wait_for(event, seconds, false)) {
-      return raise_timeout(*event);
-    }
+    if (!wait_for(event, seconds, false)) { return raise_timeout(*event); }
     const std::exception_ptr error = event->error();
     if (!error) Py_RETURN_NONE;
     try {
       std::rethrow_exception(error);
-    } catch (...) {
-      translate();
-    }
+    } catch (...) { translate(); }
     note_origin(*event);
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
@@ -208,22 +202,19 @@ PyObject* event_await(PyObject* self) {
   return call_python(PyObject_CallMethod, module.get(), "_await_event", "O", self);
 }
 PyObject* event_name(PyObject* self, void*) {
-  return guarded([&] {
-    return PyUnicode_FromString(as_event(self).event->name().c_str());
-  });
+  return guarded(
+      [&] { return PyUnicode_FromString(as_event(self).event->name().c_str()); });
 }
 PyObject* event_call_site(PyObject* self, void*) {
-  return guarded([&] {
-    return PyUnicode_FromString(as_event(self).event->call_site().c_str());
-  });
+  return guarded(
+      [&] { return PyUnicode_FromString(as_event(self).event->call_site().c_str()); });
 }
 PyObject* event_repr(PyObject* self) {
   return guarded([&] {
     const Event& event = *as_event(self).event;
     // error() would count as having seen the error; a name does not.
     return PyUnicode_FromFormat("<%s '%s' %s>", Py_TYPE(self)->tp_name,
-                                event.name().c_str(),
-                                event.done() ? "done" : "pending");
+                                event.name().c_str(), event.done() ? "done" : "pending");
   });
 }
 
@@ -237,8 +228,7 @@ PyMethodDef g_event_methods[] = {
     {"result", with_keywords(event_result), METH_VARARGS | METH_KEYWORDS,
      "result($self, timeout=None)\n--\n\nWaits and returns what the callable returned, or "
      "raises its exception.\nTimeoutError when it takes longer than `timeout` seconds."},
-    {"exception", with_keywords(event_exception),
-     METH_VARARGS | METH_KEYWORDS,
+    {"exception", with_keywords(event_exception), METH_VARARGS | METH_KEYWORDS,
      "exception($self, timeout=None)\n--\n\nWaits and returns the exception of the work, "
      "or None when it went well.\nTimeoutError when it takes longer than `timeout` "
      "seconds."},
@@ -251,8 +241,7 @@ PyMethodDef g_event_methods[] = {
      "finished: on the thread that finishes it, or now."},
     {nullptr, nullptr, 0, nullptr}};
 PyGetSetDef g_event_getset[] = {
-    {"name", event_name, nullptr, "Name of the work, or of the work that failed.",
-     nullptr},
+    {"name", event_name, nullptr, "Name of the work, or of the work that failed.", nullptr},
     {"call_site", event_call_site, nullptr,
      "'file:line' that submitted the work, or the work that failed.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
@@ -271,9 +260,9 @@ PyType_Slot g_event_slots[] = {
     {Py_tp_getset, g_event_getset},
     {Py_tp_members, g_event_members},
     {0, nullptr}};
-PyType_Spec g_event_spec = {
-    "pkg.scheduler.Event", sizeof(PyEvent), 0,
-    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, g_event_slots};
+PyType_Spec g_event_spec = {"pkg.scheduler.Event", sizeof(PyEvent), 0,
+                            Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
+                            g_event_slots};
 
 ManualEvent& as_manual(PyObject* self) {
   // Python lets people change the class of an object.

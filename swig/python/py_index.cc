@@ -60,8 +60,7 @@ PyObject* as_part(PyObject* part) {
 
 // The key as a tuple of None, ..., slices, ints and tensors.
 PyRef parts_of(PyObject* key) {
-  PyRef tuple(PyTuple_Check(key) ? (Py_INCREF(key), key)
-                                 : checked(PyTuple_Pack(1, key)));
+  PyRef tuple(PyTuple_Check(key) ? (Py_INCREF(key), key) : checked(PyTuple_Pack(1, key)));
   const Py_ssize_t n = PyTuple_GET_SIZE(tuple.get());
   bool ready = true;
   for (Py_ssize_t i = 0; i < n; ++i) {
@@ -93,9 +92,9 @@ std::optional<int64_t> bound(PyObject* value) {
 
 // One integer: it selects, as an int does, and its dimension is gone.
 bool is_number(PyObject* part) {
-  return !is_tensor(part) || (unwrap(part).ndim() == 0 &&
-                              unwrap(part).dtype() != DType::Bool &&
-                              !is_floating(unwrap(part).dtype()));
+  return !is_tensor(part) ||
+         (unwrap(part).ndim() == 0 && unwrap(part).dtype() != DType::Bool &&
+          !is_floating(unwrap(part).dtype()));
 }
 
 Indexed apply(const Tensor& self, PyObject* key) {
@@ -167,12 +166,8 @@ int tensor_setitem(PyObject* self, PyObject* key, PyObject* value) {
     PKG_CHECK(value, TypeError, "Tensor does not support deleting items");
     Tensor source;
     try {
-      if (!parse_tensor(value, &source)) {
-        source = tensor_from_data(value, std::nullopt);
-      }
-    } catch (const IntTooBig& error) {
-      throw error.named("__setitem__", "value");
-    }
+      if (!parse_tensor(value, &source)) { source = tensor_from_data(value, std::nullopt); }
+    } catch (const IntTooBig& error) { throw error.named("__setitem__", "value"); }
     const Indexed at = apply(unwrap(self), key);
     if (at.advanced || source.ndim() > at.view.ndim()) {
       source = without_leading_ones(source);

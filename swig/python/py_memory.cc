@@ -5,8 +5,8 @@
 #include "base/checked.h"
 #include "py_tensor.h"
 #include "py_type.h"
-#include "tensor/exported.h"
 #include "tensor/copy.h"
+#include "tensor/exported.h"
 
 namespace pkg::python {
 namespace {
@@ -33,15 +33,13 @@ std::optional<DType> dtype_of_format(const char* format, Py_ssize_t size) {
   }
 }
 const char* format_of(DType dtype) {
-  constexpr const char* formats[kNumDTypes] = {"?", "B", "b", "i", "q",
-                                               "e", "",  "f", "d"};
+  constexpr const char* formats[kNumDTypes] = {"?", "B", "b", "i", "q", "e", "", "f", "d"};
   return formats[int(dtype)];
 }
 
 // What numpy() hands out: keeps the tensor alive, and its storage marked as exported.
 struct PyExport {
-  PyObject_HEAD
-  ExportedTensor tensor;
+  PyObject_HEAD ExportedTensor tensor;
   Shape sizes, strides;  // Py_ssize_t is int64 here
 };
 static_assert(sizeof(Py_ssize_t) == sizeof(int64_t));
@@ -118,7 +116,8 @@ Tensor over_buffer(PyObject* object, bool* read_only) {
     std::string format = view->format ? view->format : "B";
     if (date) format = Py_TYPE(object)->tp_name;
     call_python(PyBuffer_Release, view.get());
-    PKG_CHECK(!negative, ValueError, "[from_numpy] at least one stride is negative; make "
+    PKG_CHECK(!negative, ValueError,
+              "[from_numpy] at least one stride is negative; make "
               "a copy with array.copy() first.");
     detail::raise<TypeError>("[from_numpy] cannot convert an array of format '", format,
                              "'. Supported are bool, uint8, int8, int32, int64, float16, "
@@ -212,8 +211,7 @@ Tensor over_array(PyObject* object) {
       return over_buffer(object);
     } catch (const ValueError&) {  // what pkg/arrays.py copies, or refuses in its words
     } catch (const TypeError&) {
-    } catch (const PyError&) {
-    }
+    } catch (const PyError&) {}
   }
   const PyRef plain = ask_arrays("plain_array", object);
   if (is_tensor(plain.get())) return unwrap(plain.get());

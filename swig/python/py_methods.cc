@@ -59,9 +59,7 @@ PyObject* nested_list(const Tensor& tensor) {
   return nested_list(held, 0, static_cast<const char*>(held.data()));
 }
 
-PyObject* detach(const Tensor& tensor) {
-  return wrap(share(tensor));
-}
+PyObject* detach(const Tensor& tensor) { return wrap(share(tensor)); }
 
 int put_requires_grad(PyObject* self, PyObject* value, void*) {
   if (!value) {
@@ -114,7 +112,8 @@ int64_t as_dim(const char* function, PyObject* dim) {
 bool parse_dim(PyObject* args, PyObject* keywords, const char* format, PyObject** dim) {
   static const char* names[] = {"dim", nullptr};
   *dim = Py_None;
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, format, const_cast<char**>(names), dim)) {
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, format, const_cast<char**>(names),
+                                   dim)) {
     return false;
   }
   if (*dim == Py_None) *dim = nullptr;
@@ -198,13 +197,13 @@ PyGetSetDef g_tensor_getset[] = {
      "Whether no differentiable op made it.", nullptr},
     {"grad_fn", PKG_GET(wrap_grad_fn(x)), nullptr, "The node that made it, or None.",
      nullptr},
-    {"retains_grad",
-     PKG_GET(boolean(x.autograd() && bool(x.autograd()->retained))), nullptr,
-     "Whether retain_grad() was called on it.", nullptr},
+    {"retains_grad", PKG_GET(boolean(x.autograd() && bool(x.autograd()->retained))),
+     nullptr, "Whether retain_grad() was called on it.", nullptr},
     {"_is_view", PKG_GET(boolean(x.is_view())), nullptr,
      "Whether it shows another tensor's memory.", nullptr},
     {"grad", PKG_GET(wrap(x.grad())), put_grad, "Accumulated gradient, or None.", nullptr},
-    {"data", PKG_GET(wrap(share_uncounted(x))), put_data, "The values without history.", nullptr},
+    {"data", PKG_GET(wrap(share_uncounted(x))), put_data, "The values without history.",
+     nullptr},
     {"T", PKG_GET(wrap(ops::transpose(x, 0, -1))), nullptr, "Transpose of a matrix.",
      nullptr},
     {"_version", PKG_GET(integer(x.version())), nullptr, "Times written.", nullptr},
@@ -230,8 +229,7 @@ PyMethodDef g_tensor_methods[] = {
     {"data_ptr", PKG_METHOD(PyLong_FromVoidPtr(exposed_data(x))), METH_NOARGS,
      "data_ptr($self)\n--\n\nAddress of the first element.  From now on no op runs on this "
      "memory after its call has returned."},
-    {"__dlpack__",
-     with_keywords(tensor_dlpack), METH_VARARGS | METH_KEYWORDS,
+    {"__dlpack__", with_keywords(tensor_dlpack), METH_VARARGS | METH_KEYWORDS,
      "__dlpack__($self, *, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\n"
      "DLPack capsule of the memory, for from_dlpack() of any library."},
     {"__dlpack_device__", tensor_dlpack_device, METH_NOARGS,

@@ -6,9 +6,9 @@
 #include "ops/functions.h"
 #include "py_tensor.h"
 #include "py_type.h"
+#include "tensor/copy.h"
 #include "tensor/layout.h"
 #include "tensor/nested_numbers.h"
-#include "tensor/copy.h"
 
 namespace pkg::python {
 namespace {
@@ -70,9 +70,8 @@ PyObject* tensor_fn(PyObject*, PyObject* args, PyObject* kwargs) {
   static const char* names[] = {"data", "dtype", "device", "requires_grad", nullptr};
   PyObject *data, *dtype = Py_None, *device = Py_None;
   int requires_grad = 0;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O$Op:tensor",
-                                   const_cast<char**>(names), &data, &dtype, &device,
-                                   &requires_grad)) {
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O$Op:tensor", const_cast<char**>(names),
+                                   &data, &dtype, &device, &requires_grad)) {
     return nullptr;
   }
   return guarded([&]() -> PyObject* {
@@ -85,9 +84,7 @@ PyObject* tensor_fn(PyObject*, PyObject* args, PyObject* kwargs) {
     Tensor tensor = [&] {
       try {
         return tensor_from_data(data, wanted);
-      } catch (const IntTooBig& error) {
-        throw error.named("tensor", "data");
-      }
+      } catch (const IntTooBig& error) { throw error.named("tensor", "data"); }
     }();
     if (device != Py_None) {
       Device there;
@@ -102,7 +99,8 @@ PyObject* tensor_fn(PyObject*, PyObject* args, PyObject* kwargs) {
 
 Tensor tensor_from_data(PyObject* data, std::optional<DType> dtype) {
   if (is_tensor(data) || is_array(data)) {
-    PKG_CHECK(!PyBytes_Check(data), TypeError, "[tensor] cannot convert bytes; use "
+    PKG_CHECK(!PyBytes_Check(data), TypeError,
+              "[tensor] cannot convert bytes; use "
               "from_numpy(numpy.frombuffer(...)).");
     const Tensor source = is_tensor(data) ? unwrap(data) : over_array(data);
     source.wait();

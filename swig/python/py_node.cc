@@ -11,12 +11,10 @@ namespace pkg::python {
 namespace {
 
 struct PyNode {
-  PyObject_HEAD
-  Ref<Node> node;
+  PyObject_HEAD Ref<Node> node;
 };
 struct PyHook {
-  PyObject_HEAD
-  HookHandle handle;
+  PyObject_HEAD HookHandle handle;
 };
 PyTypeObject* g_node_type = nullptr;
 PyTypeObject* g_hook_type = nullptr;
@@ -191,8 +189,8 @@ PyType_Slot g_node_slots[] = {
     {Py_tp_getset, g_node_getset},
     {Py_tp_doc, const_cast<char*>("One recorded operation; what tensor.grad_fn shows.")},
     {0, nullptr}};
-PyType_Spec g_node_spec = {"pkg._pywrap_core.Node", sizeof(PyNode), 0,
-                           Py_TPFLAGS_DEFAULT, g_node_slots};
+PyType_Spec g_node_spec = {"pkg._pywrap_core.Node", sizeof(PyNode), 0, Py_TPFLAGS_DEFAULT,
+                           g_node_slots};
 
 PyMethodDef g_hook_methods[] = {
     {"remove", remove, METH_NOARGS,
@@ -236,8 +234,8 @@ TensorList parse_tensors(const Argument& where, PyObject* sequence, bool or_none
   for (Py_ssize_t i = 0; i < n; ++i) {
     PyObject* entry = PySequence_Fast_GET_ITEM(sequence, i);
     const bool none = or_none && entry == Py_None;
-    expect(none || is_tensor(entry), where.item(i), or_none ? "a Tensor or None" : "a Tensor",
-           entry);
+    expect(none || is_tensor(entry), where.item(i),
+           or_none ? "a Tensor or None" : "a Tensor", entry);
     list.push_back(none ? Tensor() : unwrap(entry));
   }
   return list;

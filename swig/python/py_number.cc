@@ -25,9 +25,7 @@ PyObject* binary(PyObject* a, PyObject* b) {
     TensorArg x, y;
     try {
       if (!parse_pair(a, b, x, y)) Py_RETURN_NOTIMPLEMENTED;
-    } catch (const IntTooBig& error) {
-      raise_too_big<op>(error);
-    }
+    } catch (const IntTooBig& error) { raise_too_big<op>(error); }
     return wrap(op(*x, *y));
   });
 }
@@ -41,9 +39,7 @@ PyObject* in_place(PyObject* a, PyObject* b) {
     TensorArg y;
     try {
       if (!y.parse_beside(b, unwrap(a))) Py_RETURN_NOTIMPLEMENTED;
-    } catch (const IntTooBig& error) {
-      raise_too_big<op>(error);
-    }
+    } catch (const IntTooBig& error) { raise_too_big<op>(error); }
     return wrap(op(unwrap(a), *y));
   });
 }
@@ -72,7 +68,8 @@ PyObject* invert(PyObject* a) {
   return guarded([&] {
     PKG_CHECK(!is_floating(unwrap(a).dtype()), TypeError,
               "~ (operator.invert) is only implemented on integer and Boolean-type "
-              "tensors, got ", unwrap(a).dtype());
+              "tensors, got ",
+              unwrap(a).dtype());
     return wrap(ops::bitwise_not(unwrap(a)));
   });
 }
@@ -120,8 +117,7 @@ PyObject* as_index(PyObject* a) {
 
 }  // namespace
 
-#define PKG_SLOT(name, function) \
-  { Py_##name, reinterpret_cast<void*>(function) }
+#define PKG_SLOT(name, function) {Py_##name, reinterpret_cast<void*>(function)}
 PyType_Slot g_number_slots[] = {
     PKG_SLOT(nb_add, binary<ops::add>),
     PKG_SLOT(nb_subtract, binary<ops::sub>),

@@ -12,8 +12,8 @@ char dtype_kind(PyObject* object) {
   PyRef dtype(call_python(PyObject_GetAttrString, object, "dtype"));
   PyRef kind;
   if (dtype) kind = PyRef(call_python(PyObject_GetAttrString, dtype.get(), "kind"));
-  const char* text =
-      kind && PyUnicode_Check(kind.get()) ? PyUnicode_AsUTF8(kind.get()) : nullptr;
+  const char* text = kind && PyUnicode_Check(kind.get()) ? PyUnicode_AsUTF8(kind.get())
+                                                         : nullptr;
   PyErr_Clear();
   return text ? *text : '\0';
 }
@@ -35,7 +35,8 @@ constexpr char kWide[] = "an int of 64 bits";
 IntTooBig::IntTooBig(PyObject* number)
     : OverflowError(str("expected ", kWide, ", got ", text_of(number))),
       number_(text_of(number)) {}
-OverflowError IntTooBig::named(std::string_view function, std::string_view parameter) const {
+OverflowError IntTooBig::named(std::string_view function,
+                               std::string_view parameter) const {
   return OverflowError(wrong_argument(function, parameter, kWide, number_));
 }
 
@@ -75,7 +76,7 @@ bool parse_scalar(PyObject* object, Scalar* out) {
     }
     switch (dtype_kind(object)) {
       case '\0':  // no dtype
-      case 'c':  // no double holds a complex number or a date
+      case 'c':   // no double holds a complex number or a date
       case 'M':
       case 'm': return false;
       case 'b': *out = call_python(PyObject_IsTrue, object) == 1; return true;
@@ -116,8 +117,8 @@ bool TensorArg::parse_beside(PyObject* object, const Tensor& other) {
   }
   // A number of a higher kind than the tensor keeps its own dtype: ints + 2.5.  So does an
   // int that the tensor's dtype does not hold: what it becomes is the op's affair.
-  const bool higher =
-      number.is_float() ? !is_floating(other.dtype()) : other.dtype() == DType::Bool;
+  const bool higher = number.is_float() ? !is_floating(other.dtype())
+                                        : other.dtype() == DType::Bool;
   if (higher || !holds(other.dtype(), number)) {
     made_ = Tensor(number);
     return true;

@@ -18,8 +18,7 @@ namespace pkg::python {
 namespace {
 
 struct PyOperator {
-  PyObject_HEAD
-  vectorcallfunc vectorcall;
+  PyObject_HEAD vectorcallfunc vectorcall;
   std::vector<const Operator*>* overloads;
   PyObject* name;
 };
@@ -59,9 +58,7 @@ struct Call {
     if (strict && param.type != ArgType::Tensor && is_tensor(object)) return false;
     try {
       return parse_value(param, object, out);
-    } catch (const IntTooBig& error) {
-      throw error.named(op.schema.name, param.name);
-    }
+    } catch (const IntTooBig& error) { throw error.named(op.schema.name, param.name); }
   }
   static std::string type_of(PyObject* object) { return Py_TYPE(object)->tp_name; }
   static bool is_tensor(PyObject* object) { return python::is_tensor(object); }
@@ -189,11 +186,11 @@ PyObject* get_records(PyObject* self, void*) {
         PyRef key(checked(PyUnicode_FromString(name_of(DispatchKey(k)))));
         if (PyList_Append(keys.get(), key.get()) < 0) throw_python_error();
       }
-      PyRef record(checked(Py_BuildValue(
-          "{s:s,s:s,s:s,s:s,s:s,s:s,s:O}", "schema", op->schema.str().c_str(), "doc",
-          op->doc.c_str(), "dtypes", op->dtypes().c_str(), "kind", op->kind_name(),
-          "gradient", op->gradient_name(), "where", op->where, "dispatch_keys",
-          keys.get())));
+      PyRef record(checked(Py_BuildValue("{s:s,s:s,s:s,s:s,s:s,s:s,s:O}", "schema",
+                                         op->schema.str().c_str(), "doc", op->doc.c_str(),
+                                         "dtypes", op->dtypes().c_str(), "kind",
+                                         op->kind_name(), "gradient", op->gradient_name(),
+                                         "where", op->where, "dispatch_keys", keys.get())));
       if (PyList_Append(list.get(), record.get()) < 0) throw_python_error();
     }
     return list.release();
@@ -267,10 +264,10 @@ PyType_Slot g_slots[] = {
     {Py_tp_members, g_members},
     {Py_tp_getset, g_getset},
     {0, nullptr}};
-PyType_Spec g_spec = {"pkg._pywrap_core.Operator", sizeof(PyOperator), 0,
-                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL |
-                          Py_TPFLAGS_METHOD_DESCRIPTOR,
-                      g_slots};
+PyType_Spec g_spec = {
+    "pkg._pywrap_core.Operator", sizeof(PyOperator), 0,
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR,
+    g_slots};
 PyMethodDef g_functions[] = {
     {"operator_names", operator_names, METH_O,
      "operator_names(namespace, /)\n--\n\nNames of the registered ops, sorted."},

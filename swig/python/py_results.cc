@@ -29,8 +29,7 @@ PyTypeObject* make_class(const Operator& op) {
   const std::string name = "pkg.return_types." + op.schema.name;
   PyStructSequence_Desc description{name.c_str(), "Results of an op, by name.",
                                     fields.data(), int(op.schema.returns.size())};
-  PyRef type(checked(
-      reinterpret_cast<PyObject*>(PyStructSequence_NewType(&description))));
+  PyRef type(checked(reinterpret_cast<PyObject*>(PyStructSequence_NewType(&description))));
   auto* cls = reinterpret_cast<PyTypeObject*>(type.get());
   PyRef method(checked(PyDescr_NewMethod(cls, &g_reduce)));
   if (PyObject_SetAttrString(type.get(), "__reduce__", method.get()) < 0) {
@@ -53,8 +52,8 @@ PyObject* wrap_results(const Operator& op, const Stack& stack) {
   if (stack.n_results == 1) return wrap_value(stack.results[0]);
   const auto& returns = op.schema.returns;
   const bool named = !returns.empty() && !returns[0].name.empty();
-  PyRef tuple(checked(named ? PyStructSequence_New(class_of(op))
-                            : PyTuple_New(stack.n_results)));
+  PyRef tuple(
+      checked(named ? PyStructSequence_New(class_of(op)) : PyTuple_New(stack.n_results)));
   for (int i = 0; i < stack.n_results; ++i) {
     PyTuple_SET_ITEM(tuple.get(), i, wrap_value(stack.results[size_t(i)]));
   }

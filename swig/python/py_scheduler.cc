@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // swig/python/py_scheduler.cc: `submit` of Python callables and the scheduler's functions.
-#include "dispatcher/dispatcher.h"
 #include "py_scheduler.h"
+#include "dispatcher/dispatcher.h"
 #include "py_type.h"
 
 #include <cstring>
@@ -89,9 +89,8 @@ std::vector<Ref<Event>> events_of(PyObject* deps) {
 PyObject* submit_function(PyObject*, PyObject* args, PyObject* kwargs) {
   static const char* names[] = {"", "deps", "stream", nullptr};
   PyObject *callable, *deps = nullptr, *stream = Py_None;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$OO:submit",
-                                   const_cast<char**>(names), &callable, &deps,
-                                   &stream)) {
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$OO:submit", const_cast<char**>(names),
+                                   &callable, &deps, &stream)) {
     return nullptr;
   }
   return guarded([&] {
@@ -101,7 +100,8 @@ PyObject* submit_function(PyObject*, PyObject* args, PyObject* kwargs) {
   });
 }
 PyObject* cancel_function(PyObject*, PyObject* event) {
-  return guarded([&] { return PyBool_FromLong(cancel(event_of({"cancel", "event"}, event))); });
+  return guarded(
+      [&] { return PyBool_FromLong(cancel(event_of({"cancel", "event"}, event))); });
 }
 PyObject* cancel_requested_function(PyObject*, PyObject*) {
   return PyBool_FromLong(cancel_requested());
@@ -118,8 +118,7 @@ PyObject* stats_function(PyObject*, PyObject*) {
 }
 
 PyMethodDef g_functions[] = {
-    {"submit", with_keywords(submit_function),
-     METH_VARARGS | METH_KEYWORDS,
+    {"submit", with_keywords(submit_function), METH_VARARGS | METH_KEYWORDS,
      "submit(callable, /, *, deps=(), stream=None)\n--\n\nRuns callable() on a worker once "
      "all `deps` (an Event or a sequence of them) are done,\nand returns its Event at "
      "once. If one of them failed, callable is not run and the\nevent carries the same "

@@ -25,8 +25,7 @@ struct Outcome {
 };
 
 struct PyEvent {
-  PyObject_HEAD
-  PyObject* weakrefs;
+  PyObject_HEAD PyObject* weakrefs;
   Ref<Event> event;
   std::shared_ptr<Outcome> outcome;  // null: the work has no value
 };
@@ -42,8 +41,8 @@ const Ref<Stream>& stream_of(const Argument& where, PyObject* object);
 /// Submits callable() and returns its Python event; `stream` may be null.
 PyObject* submit_callable(PyObject* callable, PyObject* deps, Stream* stream);
 
-void add_event_types(PyObject* module);   // py_event.cc
-void add_stream_type(PyObject* module);   // py_stream.cc
+void add_event_types(PyObject* module);  // py_event.cc
+void add_stream_type(PyObject* module);  // py_stream.cc
 /// Adds Event, ManualEvent, Stream and the functions around them to the module.
 int add_scheduler(PyObject* module);
 

@@ -12,8 +12,7 @@ namespace pkg::python {
 namespace {
 
 struct PyStream {
-  PyObject_HEAD
-  PyObject* weakrefs;
+  PyObject_HEAD PyObject* weakrefs;
   Ref<Stream> stream;
 };
 PyTypeObject* g_stream_type = nullptr;

@@ -79,9 +79,8 @@ PKG_ENTRY(_retain_grad, "void pkg::retain_grad(pkg::Tensor const&)", "kept", "va
 PKG_ENTRY(_record_function,
           "PyObject* pkg::python::record_function_fn(PyObject*, PyObject*)", "kept",
           "shared");
-PKG_ENTRY(_saved_tensors,
-          "PyObject* pkg::python::saved_tensors_fn(PyObject*, PyObject*)", "kept",
-          "shared");
+PKG_ENTRY(_saved_tensors, "PyObject* pkg::python::saved_tensors_fn(PyObject*, PyObject*)",
+          "kept", "shared");
 PKG_ENTRY(live_nodes, "PyObject* pkg::python::live_nodes(PyObject*, PyObject*)", "kept",
           "value");
 PKG_ENTRY(submit,
@@ -90,10 +89,9 @@ PKG_ENTRY(submit,
 PKG_ENTRY(cancel, "bool pkg::cancel(pkg::Ref<pkg::Event> const&)", "kept", "value");
 PKG_ENTRY(cancel_requested, "bool pkg::cancel_requested()", "kept", "value");
 PKG_ENTRY(scheduler_stats, "pkg::SchedulerStats pkg::scheduler_stats()", "kept", "value");
-PKG_ENTRY(current_stream, "pkg::Ref<pkg::Stream> pkg::current_stream()", "kept",
-          "shared");
-PKG_ENTRY(_before_fork, "PyObject* pkg::python::before_fork(PyObject*, PyObject*)",
-          "waits", "none");
+PKG_ENTRY(current_stream, "pkg::Ref<pkg::Stream> pkg::current_stream()", "kept", "shared");
+PKG_ENTRY(_before_fork, "PyObject* pkg::python::before_fork(PyObject*, PyObject*)", "waits",
+          "none");
 PKG_ENTRY(_symbols, "PyObject* pkg::python::symbols(PyObject*, PyObject*)", "kept",
           "value");
 

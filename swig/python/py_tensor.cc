@@ -214,8 +214,7 @@ int add_tensor_type(PyObject* module) {
   if (PyModule_AddFunctions(module, g_memory_functions) < 0) return -1;
   if (PyModule_AddFunctions(module, g_dlpack_functions) < 0) return -1;
   Py_INCREF(g_tensor_base);
-  return PyModule_AddObject(module, "Tensor",
-                            reinterpret_cast<PyObject*>(g_tensor_base));
+  return PyModule_AddObject(module, "Tensor", reinterpret_cast<PyObject*>(g_tensor_base));
 }
 
 }  // namespace pkg::python

@@ -10,8 +10,7 @@ namespace pkg::python {
 
 /// A Python tensor is a reference to a C++ one and nothing else.
 struct PyTensor {
-  PyObject_HEAD
-  PyObject* weakrefs;
+  PyObject_HEAD PyObject* weakrefs;
   Tensor tensor;
 };
 
@@ -90,10 +89,10 @@ class TensorArg {
 int add_tensor_type(PyObject* module);
 
 // Slots and methods, one table per file.
-extern PyType_Slot g_number_slots[];   // py_number.cc, ended by {0, nullptr}
+extern PyType_Slot g_number_slots[];    // py_number.cc, ended by {0, nullptr}
 extern PyMethodDef g_tensor_methods[];  // py_methods.cc
 extern PyGetSetDef g_tensor_getset[];   // py_methods.cc
-PyObject* tensor_getitem(PyObject* self, PyObject* key);            // py_index.cc
+PyObject* tensor_getitem(PyObject* self, PyObject* key);             // py_index.cc
 int tensor_setitem(PyObject* self, PyObject* key, PyObject* value);  // py_index.cc
 PyObject* tensor_dlpack(PyObject* self, PyObject* args, PyObject* keywords);
 PyObject* tensor_dlpack_device(PyObject* self, PyObject* none);

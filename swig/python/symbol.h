@@ -15,8 +15,9 @@ struct Symbol {
 };
 
 /// An entry; `variable` is a name that is free where the macro stands.
-#define PKG_SYMBOL(variable, ...)                                   \
-  [[gnu::used, gnu::section("pkg_symbols")]] static constexpr       \
-      pkg::python::Symbol variable = {__VA_ARGS__}
+#define PKG_SYMBOL(variable, ...)                                                   \
+  [[gnu::used,                                                                      \
+    gnu::section("pkg_symbols")]] static constexpr pkg::python::Symbol variable = { \
+      __VA_ARGS__}
 
 }  // namespace pkg::python

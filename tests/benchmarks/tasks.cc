@@ -139,8 +139,8 @@ template <class F>
 void row(const char* name, double seconds, int64_t tasks, F run) {
   const auto begin = Clock::now();
   double best = 1e30;
-  for (int turn = 0; turn < 3 || Clock::now() - begin < std::chrono::duration<double>(seconds);
-       ++turn) {
+  for (int turn = 0;
+       turn < 3 || Clock::now() - begin < std::chrono::duration<double>(seconds); ++turn) {
     g_done = 0;
     const auto start = Clock::now();
     run();

@@ -12,8 +12,8 @@
 namespace pkg::pybind {
 namespace {
 
-void run_backward(const py::object& tensors, const py::object& gradients,
-                  bool retain_graph, bool create_graph, const py::object& inputs) {
+void run_backward(const py::object& tensors, const py::object& gradients, bool retain_graph,
+                  bool create_graph, const py::object& inputs) {
   const TensorList outputs = parse_tensors("backward", "tensors", tensors, false);
   const TensorList grads = parse_tensors("backward", "gradients", gradients);
   const TensorList wanted = parse_tensors("backward", "inputs", inputs, false);
@@ -100,45 +100,50 @@ TensorList saved_by(const py::object& node) {
 void bind_autograd(py::module_& m) {
   bind_node(m);
   m.def("_backward", &run_backward, py::arg("tensors"), py::arg("gradients"),
-        py::arg("retain_graph"), py::arg("create_graph"), py::arg("inputs"),
-        py::pos_only(),
+        py::arg("retain_graph"), py::arg("create_graph"), py::arg("inputs"), py::pos_only(),
         "_backward(tensors, gradients, retain_graph, create_graph, inputs, /)\n--\n\n"
         "Runs the engine; no inputs: all leaves.");
-  m.def("_grad", &run_grad, py::arg("outputs"), py::arg("inputs"),
-        py::arg("grad_outputs"), py::arg("retain_graph"), py::arg("create_graph"),
-        py::arg("allow_unused"), py::pos_only(),
+  m.def("_grad", &run_grad, py::arg("outputs"), py::arg("inputs"), py::arg("grad_outputs"),
+        py::arg("retain_graph"), py::arg("create_graph"), py::arg("allow_unused"),
+        py::pos_only(),
         "_grad(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused, /)"
         "\n--\n\nGradients without accumulating.");
-  m.def("_register_hook", &register_tensor_hook, py::arg("tensor"), py::arg("hook"),
+  m.def(
+      "_register_hook", &register_tensor_hook, py::arg("tensor"), py::arg("hook"),
+      py::pos_only(),
+      "_register_hook(tensor, hook, /)\n--\n\nHandle of a hook on the tensor's gradient.");
+  m.def("_register_accumulated_hook", &register_leaf_hook, py::arg("leaf"), py::arg("hook"),
         py::pos_only(),
-        "_register_hook(tensor, hook, /)\n--\n\nHandle of a hook on the tensor's gradient.");
-  m.def("_register_accumulated_hook", &register_leaf_hook, py::arg("leaf"),
-        py::arg("hook"), py::pos_only(),
         "_register_accumulated_hook(leaf, hook, /)\n--\n\n"
         "Handle of a hook after accumulation.");
-  m.def("_retain_grad",
-        [](const py::object& tensor) { retain_grad(tensor_for("retain_grad", tensor)); },
-        py::arg("tensor"), py::pos_only(),
-        "_retain_grad(tensor, /)\n--\n\nKeeps the gradient of a tensor that is no leaf.");
-  m.def("_record_function", &record, py::arg("name"), py::arg("inputs"),
-        py::arg("outputs"), py::arg("backward"), py::arg("materialize_grads"),
-        py::arg("saved"), py::pos_only(),
-        "_record_function(name, inputs, outputs, backward, materialize_grads, saved, /)\n--\n\n"
-        "Makes backward(node, grads) the history of the outputs; its Node, or None.");
+  m.def(
+      "_retain_grad",
+      [](const py::object& tensor) { retain_grad(tensor_for("retain_grad", tensor)); },
+      py::arg("tensor"), py::pos_only(),
+      "_retain_grad(tensor, /)\n--\n\nKeeps the gradient of a tensor that is no leaf.");
+  m.def(
+      "_record_function", &record, py::arg("name"), py::arg("inputs"), py::arg("outputs"),
+      py::arg("backward"), py::arg("materialize_grads"), py::arg("saved"), py::pos_only(),
+      "_record_function(name, inputs, outputs, backward, materialize_grads, saved, /)\n--\n\n"
+      "Makes backward(node, grads) the history of the outputs; its Node, or None.");
   m.def("_saved_tensors", &saved_by, py::arg("node"), py::pos_only(),
         "_saved_tensors(node, /)\n--\n\nWhat was saved, for the backward that runs.");
-  m.def("live_nodes", [] { return live_count(Live::Nodes); },
-        "live_nodes()\n--\n\nGraph nodes alive, for leak tests.");
+  m.def(
+      "live_nodes", [] { return live_count(Live::Nodes); },
+      "live_nodes()\n--\n\nGraph nodes alive, for leak tests.");
   m.def("is_grad_enabled", &grad_enabled,
         "is_grad_enabled()\n--\n\nWhether operations are recorded on this thread.");
-  m.def("set_grad_enabled", &set_grad_enabled, py::arg("enabled"),
-        "set_grad_enabled(enabled)\n--\n\nSwitches recording on this thread; returns what it "
-        "was.");
-  m.def("detect_anomaly", &detect_anomaly,
-        "detect_anomaly()\n--\n\nWhether every backward pass checks the gradients for NaN.");
-  m.def("set_detect_anomaly", &set_detect_anomaly, py::arg("enabled"),
-        "set_detect_anomaly(enabled)\n--\n\nMakes every backward pass check for NaN and name the "
-        "call that made it, or not.");
+  m.def(
+      "set_grad_enabled", &set_grad_enabled, py::arg("enabled"),
+      "set_grad_enabled(enabled)\n--\n\nSwitches recording on this thread; returns what it "
+      "was.");
+  m.def(
+      "detect_anomaly", &detect_anomaly,
+      "detect_anomaly()\n--\n\nWhether every backward pass checks the gradients for NaN.");
+  m.def(
+      "set_detect_anomaly", &set_detect_anomaly, py::arg("enabled"),
+      "set_detect_anomaly(enabled)\n--\n\nMakes every backward pass check for NaN and name the "
+      "call that made it, or not.");
 }
 
 }  // namespace pkg::pybind

@@ -28,9 +28,7 @@ std::optional<Device> as_device(py::handle object) {
   return Device::parse(object.cast<std::string>());
 }
 
-py::object from_device(Device device) {
-  return py::cast(g_devices[size_t(device.type)]);
-}
+py::object from_device(Device device) { return py::cast(g_devices[size_t(device.type)]); }
 
 void bind_device(py::module_& m) {
   py::class_<DeviceObject, Shared> cls(
@@ -52,7 +50,8 @@ void bind_device(py::module_& m) {
              return "device(type='" + self.value.str() + "')";
            })
       .def("__str__", name)
-      .def("__hash__", [=](const DeviceObject& self) { return py::hash(py::str(name(self))); })
+      .def("__hash__",
+           [=](const DeviceObject& self) { return py::hash(py::str(name(self))); })
       .def("__eq__", is_same, py::is_operator())
       .def("__eq__", is_named, py::is_operator())
       .def("__reduce__",

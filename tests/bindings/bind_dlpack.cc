@@ -17,8 +17,8 @@ constexpr bool kVersioned = std::is_same_v<Managed, Versioned>;
 template <class Managed>
 constexpr const char* kFresh = kVersioned<Managed> ? "dltensor_versioned" : "dltensor";
 template <class Managed>
-constexpr const char* kUsed =
-    kVersioned<Managed> ? "used_dltensor_versioned" : "used_dltensor";
+constexpr const char* kUsed = kVersioned<Managed> ? "used_dltensor_versioned"
+                                                  : "used_dltensor";
 
 // A capsule that nobody took the memory from gives it back.  It is being destroyed, so no
 // py::capsule may hold it.
@@ -78,10 +78,11 @@ py::capsule dlpack_capsule(const Tensor& tensor, const py::object& stream,
                            const py::object& max_version, const py::object& dl_device,
                            const py::object& copy) {
   check_stream(stream);
-  PKG_CHECK(dl_device.is_none() || int_pair("dl_device", dl_device) == Pair(dlpack::kCpu, 0),
-            BufferError, "[__dlpack__] expected dl_device (1, 0), the CPU.");
-  const bool versioned =
-      !max_version.is_none() && int_pair("max_version", max_version).first >= 1;
+  PKG_CHECK(
+      dl_device.is_none() || int_pair("dl_device", dl_device) == Pair(dlpack::kCpu, 0),
+      BufferError, "[__dlpack__] expected dl_device (1, 0), the CPU.");
+  const bool versioned = !max_version.is_none() &&
+                         int_pair("max_version", max_version).first >= 1;
   const bool copied = bool(py::bool_(copy));
   requires_grad(tensor);  // brings the history of a view up to date
   return versioned ? to_capsule<Versioned>(tensor, copied)

@@ -36,12 +36,11 @@ std::optional<DType> from_numpy_type(py::handle object) {
 Shared find(py::handle, py::handle given) {
   const auto dtype = as_dtype(given);
   if (!dtype && !py::isinstance<py::str>(given)) {
-    throw TypeError(str("[dtype] expected a dtype or its name for 'name', got ",
-                        type_name(given)));
+    throw TypeError(
+        str("[dtype] expected a dtype or its name for 'name', got ", type_name(given)));
   }
   if (!dtype) {
-    throw TypeError("dtype(): " + std::string(py::repr(given)) +
-                    " names no element type");
+    throw TypeError("dtype(): " + std::string(py::repr(given)) + " names no element type");
   }
   return g_dtypes[size_t(*dtype)];
 }
@@ -59,19 +58,15 @@ std::optional<DType> as_dtype(py::handle object) {
   return from_numpy_type(object);
 }
 
-py::object from_dtype(DType dtype) {
-  return py::cast(g_dtypes[size_t(dtype)]);
-}
+py::object from_dtype(DType dtype) { return py::cast(g_dtypes[size_t(dtype)]); }
 
 void bind_dtype(py::module_& m) {
-  py::class_<DTypeObject, Shared> cls(public_scope(), "dtype", py::is_final(), 
-      "dtype(name)\n--\n\nElement type of a tensor.");
+  py::class_<DTypeObject, Shared> cls(public_scope(), "dtype", py::is_final(),
+                                      "dtype(name)\n--\n\nElement type of a tensor.");
   m.attr("dtype") = cls;
   cls.def_static("__new__", &find, py::arg("cls"), py::arg("name"))
       // The object that __new__ found is complete, so pybind11 does not run this.
-      .def(py::init([](const py::args&, const py::kwargs&) -> Shared {
-        return nullptr;
-      }))
+      .def(py::init([](const py::args&, const py::kwargs&) -> Shared { return nullptr; }))
       .def("__repr__",
            [](const DTypeObject& self) { return str("pkg.", name_of(self.value)); })
       .def("__reduce__",

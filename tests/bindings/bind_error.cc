@@ -68,9 +68,7 @@ void translate(std::exception_ptr thrown) {
 void throw_as_python() {
   try {
     throw;
-  } catch (const py::error_already_set&) {
-    throw;
-  } catch (...) {
+  } catch (const py::error_already_set&) { throw; } catch (...) {
     py::detail::try_translate_exceptions();
     throw py::error_already_set();
   }
@@ -83,11 +81,10 @@ void bind_error(py::module_& m) {
     m.attr(name) = type;
     return type.release();
   };
-  g_classes.lookup = add("OpLookupError", "No op of this name is registered.",
-                         py::make_tuple(py::handle(PyExc_RuntimeError),
-                                        py::handle(PyExc_LookupError)));
-  g_classes.out_of_memory = add("OutOfMemoryError",
-                                "Memory for a tensor could not be had.",
+  g_classes.lookup = add(
+      "OpLookupError", "No op of this name is registered.",
+      py::make_tuple(py::handle(PyExc_RuntimeError), py::handle(PyExc_LookupError)));
+  g_classes.out_of_memory = add("OutOfMemoryError", "Memory for a tensor could not be had.",
                                 PyExc_MemoryError);
   g_classes.cancelled = add("CancelledError", "Work that was cancelled.",
                             PyExc_RuntimeError);

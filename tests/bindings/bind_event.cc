@@ -37,9 +37,7 @@ py::object exception_of(const Event& event) {
   try {
     try {
       std::rethrow_exception(error);
-    } catch (...) {
-      throw_as_python();
-    }
+    } catch (...) { throw_as_python(); }
   } catch (py::error_already_set& thrown) {
     const py::object value = thrown.value();
     if (thrown.trace()) value.attr("__traceback__") = thrown.trace();
@@ -97,9 +95,7 @@ void when_done(const EventObject& self, const py::object& callable) {
     const py::error_scope on_its_way;  // an event may die while an error is
     try {
       call(*held);
-    } catch (py::error_already_set& error) {
-      error.discard_as_unraisable(*held);
-    }
+    } catch (py::error_already_set& error) { error.discard_as_unraisable(*held); }
   });
 }
 
@@ -117,8 +113,7 @@ void set_error(const ManualEventObject& self, const py::object& error) {
 
 }  // namespace
 
-Ref<Event> event_of(const char* function, const std::string& parameter,
-                    py::handle object) {
+Ref<Event> event_of(const char* function, const std::string& parameter, py::handle object) {
   expect(py::isinstance<EventObject>(object), function, parameter, "an Event", object);
   return object.cast<EventObject&>().event;
 }
@@ -137,8 +132,9 @@ void bind_event(py::module_& m) {
     return str("<", type_name(self), " '", event.name(), "' ",
                event.done() ? "done" : "pending", ">");
   });
-  cls.def("done", [](const EventObject& self) { return self.event->done(); },
-          "done(self)\n--\n\nWhether the work has finished, well or not. Never blocks.");
+  cls.def(
+      "done", [](const EventObject& self) { return self.event->done(); },
+      "done(self)\n--\n\nWhether the work has finished, well or not. Never blocks.");
   cls.def("wait", &wait, py::arg("timeout") = py::none(),
           "wait(self, timeout=None)\n--\n\nWaits until the work has finished and raises "
           "its exception, the original with its\ntraceback. Returns False when `timeout` "
@@ -151,20 +147,24 @@ void bind_event(py::module_& m) {
           "exception(self, timeout=None)\n--\n\nWaits and returns the exception of the "
           "work, or None when it went well.\nTimeoutError when it takes longer than "
           "`timeout` seconds.");
-  cls.def("cancel", [](const EventObject& self) { return cancel(self.event); },
-          "cancel(self)\n--\n\nCancels work that has not begun: it and what depends on it "
-          "are done at once, with\nCancelledError. Returns whether this call prevented it. "
-          "Work that has begun is asked to\nstop: ops do soon, callables see "
-          "cancel_requested().");
+  cls.def(
+      "cancel", [](const EventObject& self) { return cancel(self.event); },
+      "cancel(self)\n--\n\nCancels work that has not begun: it and what depends on it "
+      "are done at once, with\nCancelledError. Returns whether this call prevented it. "
+      "Work that has begun is asked to\nstop: ops do soon, callables see "
+      "cancel_requested().");
   cls.def("_when_done", &when_done, py::arg("callable"), py::pos_only(),
           "_when_done(self, callable, /)\n--\n\nCalls callable() once when the work has "
           "finished: on the thread that finishes it, or now.");
-  cls.def("__await__", [](const py::object& self) {
-    return py::module_::import("pkg.scheduler").attr("_await_event")(self);
-  }, "Return an iterator to be used in await expression.");
-  cls.def_property_readonly("name",
-                            [](const EventObject& self) { return self.event->name(); },
-                            "Name of the work, or of the work that failed.");
+  cls.def(
+      "__await__",
+      [](const py::object& self) {
+        return py::module_::import("pkg.scheduler").attr("_await_event")(self);
+      },
+      "Return an iterator to be used in await expression.");
+  cls.def_property_readonly(
+      "name", [](const EventObject& self) { return self.event->name(); },
+      "Name of the work, or of the work that failed.");
   cls.def_property_readonly(
       "call_site", [](const EventObject& self) { return self.event->call_site(); },
       "'file:line' that submitted the work, or the work that failed.");

@@ -59,9 +59,10 @@ void before_fork() {
 }  // namespace
 
 void bind_fork(py::module_& m) {
-  m.def("_before_fork", &before_fork,
-        "_before_fork()\n--\n\nWaits until nothing runs, for at most 5 s; what Ctrl-C raises "
-        "comes after the fork.");
+  m.def(
+      "_before_fork", &before_fork,
+      "_before_fork()\n--\n\nWaits until nothing runs, for at most 5 s; what Ctrl-C raises "
+      "comes after the fork.");
 }
 
 }  // namespace pkg::pybind

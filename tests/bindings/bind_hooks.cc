@@ -16,9 +16,7 @@ void* enter_blocking() {
   return new WithoutGil;
 }
 
-void leave_blocking(void* released) {
-  delete static_cast<WithoutGil*>(released);
-}
+void leave_blocking(void* released) { delete static_cast<WithoutGil*>(released); }
 
 void check_interrupt() {
   if (!interpreter_alive()) return;

@@ -26,8 +26,8 @@ struct Place {
 
 [[noreturn]] void refuse_part(py::handle part, const std::string& why) {
   throw IndexError(str("[index] expected ints, slices, ..., None, or Tensors, arrays or "
-                       "lists of ints or bools as indices, got ", type_name(part), ": ",
-                       why));
+                       "lists of ints or bools as indices, got ",
+                       type_name(part), ": ", why));
 }
 
 Tensor index_from(py::handle part) {
@@ -64,8 +64,8 @@ Place place_of(py::handle part) {
 class Indexing {
  public:
   Indexing(const Tensor& self, const py::object& key) : view_(self) {
-    const py::tuple parts =
-        py::isinstance<py::tuple>(key) ? py::tuple(key) : py::make_tuple(key);
+    const py::tuple parts = py::isinstance<py::tuple>(key) ? py::tuple(key)
+                                                           : py::make_tuple(key);
     std::vector<Place> places(parts.size());
     int64_t used = 0;
     for (size_t i = 0; i < parts.size(); ++i) {
@@ -74,8 +74,8 @@ class Indexing {
       const Tensor& index = places[i].index;
       used += index.defined() && index.dtype() == DType::Bool ? index.ndim() : 1;
     }
-    PKG_CHECK(used <= self.ndim(), IndexError,
-              "too many indices for tensor of dimension ", self.ndim());
+    PKG_CHECK(used <= self.ndim(), IndexError, "too many indices for tensor of dimension ",
+              self.ndim());
     for (size_t i = 0; i < parts.size(); ++i) {
       if (py::isinstance<py::ellipsis>(parts[i])) keep(self.ndim() - used);
       else if (parts[i].is_none()) insert_dim();
@@ -100,8 +100,10 @@ class Indexing {
  private:
   static int64_t bound(py::handle part) {
     const auto index = as_int(part);
-    if (!index) throw py::type_error(str("'", type_name(part), "' object cannot be "
-                                         "interpreted as an integer"));
+    if (!index)
+      throw py::type_error(str("'", type_name(part),
+                               "' object cannot be "
+                               "interpreted as an integer"));
     return *index;
   }
   static std::optional<int64_t> optional_bound(const py::object& part) {
@@ -148,9 +150,8 @@ void bind_index(TensorClass& cls) {
     PKG_CHECK(x.ndim() > 0, TypeError, "len() of a 0-d tensor");
     return x.sizes()[0];
   });
-  cls.def("__getitem__", [](const Tensor& x, const py::object& key) {
-    return Indexing(x, key).get(x);
-  });
+  cls.def("__getitem__",
+          [](const Tensor& x, const py::object& key) { return Indexing(x, key).get(x); });
   cls.def("__setitem__",
           [](const Tensor& x, const py::object& key, const py::object& value) {
             const Tensor source = [&] {

@@ -6,8 +6,8 @@
 
 #include "bind.h"
 #include "kept.h"
-#include "tensor/exported.h"
 #include "tensor/copy.h"
+#include "tensor/exported.h"
 
 namespace pkg::pybind {
 namespace {
@@ -37,8 +37,7 @@ std::optional<DType> dtype_of(const py::buffer_info& info) {
 }
 
 const char* format_of(DType dtype) {
-  constexpr const char* formats[kNumDTypes] = {"?", "B", "b", "i", "q",
-                                               "e", "",  "f", "d"};
+  constexpr const char* formats[kNumDTypes] = {"?", "B", "b", "i", "q", "e", "", "f", "d"};
   return formats[int(dtype)];
 }
 
@@ -53,8 +52,12 @@ class TensorMemory {
     std::vector<py::ssize_t> strides(tensor_->strides().begin(), tensor_->strides().end());
     // Of an empty tensor they may wrap: they lead nowhere.
     for (py::ssize_t& stride : strides) stride = py::ssize_t(size_t(stride) * size_t(step));
-    return {tensor_->data(), step, format_of(tensor_->dtype()), py::ssize_t(sizes.size()),
-            std::move(sizes), std::move(strides)};
+    return {tensor_->data(),
+            step,
+            format_of(tensor_->dtype()),
+            py::ssize_t(sizes.size()),
+            std::move(sizes),
+            std::move(strides)};
   }
 
  private:
@@ -63,7 +66,8 @@ class TensorMemory {
 
 std::unique_ptr<TensorMemory> memory_of(const py::object& object) {
   const auto tensor = as_tensor(object);
-  PKG_CHECK(tensor, TypeError, "[_memory] expected a Tensor for 'tensor', got ", type_name(object));
+  PKG_CHECK(tensor, TypeError, "[_memory] expected a Tensor for 'tensor', got ",
+            type_name(object));
   PKG_CHECK(!tensor->is_meta(), TypeError, "a meta tensor has no memory to show");
   PKG_CHECK(tensor->dtype() != DType::BFloat16, TypeError,
             "NumPy has no bfloat16: convert with .float() first");
@@ -144,8 +148,7 @@ Tensor over_array(py::handle object) {
       return borrow_buffer(py::reinterpret_borrow<py::buffer>(object));
     } catch (const ValueError&) {  // what pkg/arrays.py copies, or refuses in its words
     } catch (const TypeError&) {
-    } catch (const py::error_already_set&) {
-    }
+    } catch (const py::error_already_set&) {}
   }
   const py::object plain = ask_arrays("plain_array", object);
   if (const auto tensor = as_tensor(plain)) return *tensor;
@@ -154,7 +157,7 @@ Tensor over_array(py::handle object) {
 
 void bind_memory(py::module_& m) {
   py::class_<TensorMemory> cls(py::handle(), "TensorMemory", py::is_final(),
-                                 py::buffer_protocol());
+                               py::buffer_protocol());
   cls.attr("__module__") = m.attr("__name__");
   cls.def_buffer(&TensorMemory::buffer);
   m.def("_memory", &memory_of, py::arg("tensor"), py::pos_only(),

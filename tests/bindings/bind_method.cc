@@ -49,43 +49,59 @@ py::object stride(const Tensor& self, std::optional<int64_t> dim) {
 }  // namespace
 
 void bind_method(TensorClass& cls) {
-  cls.def("item", [](const Tensor& x) { return item(x); },
-          "item(self)\n--\n\nThe value of a one-element tensor as a Python number.");
-  cls.def("tolist", [](const Tensor& x) { return nested_list(x.wait()); },
-          "tolist(self)\n--\n\nThe values as nested lists.");
-  cls.def("wait", [](const Tensor& x) { return x.wait(); },
-          "wait(self)\n--\n\nBlocks until the values are there; raises their error.");
-  cls.def("is_ready", [](const Tensor& x) { return x.is_ready(); },
-          "is_ready(self)\n--\n\nWhether reading would not block.");
-  cls.def("numel", [](const Tensor& x) { return x.numel(); },
-          "numel(self)\n--\n\nNumber of elements.");
-  cls.def("storage_offset", [](const Tensor& x) { return x.offset(); },
-          "storage_offset(self)\n--\n\nElements of the memory before the first one.");
-  cls.def("dim", [](const Tensor& x) { return x.ndim(); },
-          "dim(self)\n--\n\nNumber of dimensions.");
-  cls.def("element_size", [](const Tensor& x) { return itemsize(x.dtype()); },
-          "element_size(self)\n--\n\nBytes of one element.");
-  cls.def("data_ptr",
-          [](const Tensor& x) { return reinterpret_cast<uintptr_t>(exposed_data(x)); },
-          "data_ptr(self)\n--\n\nAddress of the first element.  From now on no op runs "
-          "on this memory after its call has returned.");
-  cls.def("is_contiguous", [](const Tensor& x) { return x.is_contiguous(); },
-          "is_contiguous(self)\n--\n\nWhether the layout is row-major without gaps.");
-  cls.def("is_floating_point", [](const Tensor& x) { return is_floating(x.dtype()); },
-          "is_floating_point(self)\n--\n\nWhether the dtype is floating.");
-  cls.def("_storage_id",
-          [](const Tensor& x) { return reinterpret_cast<uintptr_t>(&x.storage()); },
-          "_storage_id(self)\n--\n\nThe same number for tensors that share memory.");
-  cls.def("_storage_nbytes", [](const Tensor& x) { return x.storage().nbytes(); },
-          "_storage_nbytes(self)\n--\n\nBytes of the memory that it shows a part of.");
-  cls.def("_share", [](const Tensor& x) { return share(x); },
-          "_share(self)\n--\n\nAnother tensor over the same memory, unknown to "
-          "autograd.");
-  cls.def("detach", [](const Tensor& x) { return share(x); },
-          "detach(self)\n--\n\nThe same values outside the graph.");
-  cls.def("detach_", [](const Tensor& x) { return detach_in_place(x), x; },
-          "detach_(self)\n--\n\nForgets its history and requires_grad; returns self.  "
-          "RuntimeError for a view.");
+  cls.def(
+      "item", [](const Tensor& x) { return item(x); },
+      "item(self)\n--\n\nThe value of a one-element tensor as a Python number.");
+  cls.def(
+      "tolist", [](const Tensor& x) { return nested_list(x.wait()); },
+      "tolist(self)\n--\n\nThe values as nested lists.");
+  cls.def(
+      "wait", [](const Tensor& x) { return x.wait(); },
+      "wait(self)\n--\n\nBlocks until the values are there; raises their error.");
+  cls.def(
+      "is_ready", [](const Tensor& x) { return x.is_ready(); },
+      "is_ready(self)\n--\n\nWhether reading would not block.");
+  cls.def(
+      "numel", [](const Tensor& x) { return x.numel(); },
+      "numel(self)\n--\n\nNumber of elements.");
+  cls.def(
+      "storage_offset", [](const Tensor& x) { return x.offset(); },
+      "storage_offset(self)\n--\n\nElements of the memory before the first one.");
+  cls.def(
+      "dim", [](const Tensor& x) { return x.ndim(); },
+      "dim(self)\n--\n\nNumber of dimensions.");
+  cls.def(
+      "element_size", [](const Tensor& x) { return itemsize(x.dtype()); },
+      "element_size(self)\n--\n\nBytes of one element.");
+  cls.def(
+      "data_ptr",
+      [](const Tensor& x) { return reinterpret_cast<uintptr_t>(exposed_data(x)); },
+      "data_ptr(self)\n--\n\nAddress of the first element.  From now on no op runs "
+      "on this memory after its call has returned.");
+  cls.def(
+      "is_contiguous", [](const Tensor& x) { return x.is_contiguous(); },
+      "is_contiguous(self)\n--\n\nWhether the layout is row-major without gaps.");
+  cls.def(
+      "is_floating_point", [](const Tensor& x) { return is_floating(x.dtype()); },
+      "is_floating_point(self)\n--\n\nWhether the dtype is floating.");
+  cls.def(
+      "_storage_id",
+      [](const Tensor& x) { return reinterpret_cast<uintptr_t>(&x.storage()); },
+      "_storage_id(self)\n--\n\nThe same number for tensors that share memory.");
+  cls.def(
+      "_storage_nbytes", [](const Tensor& x) { return x.storage().nbytes(); },
+      "_storage_nbytes(self)\n--\n\nBytes of the memory that it shows a part of.");
+  cls.def(
+      "_share", [](const Tensor& x) { return share(x); },
+      "_share(self)\n--\n\nAnother tensor over the same memory, unknown to "
+      "autograd.");
+  cls.def(
+      "detach", [](const Tensor& x) { return share(x); },
+      "detach(self)\n--\n\nThe same values outside the graph.");
+  cls.def(
+      "detach_", [](const Tensor& x) { return detach_in_place(x), x; },
+      "detach_(self)\n--\n\nForgets its history and requires_grad; returns self.  "
+      "RuntimeError for a view.");
   cls.def("requires_grad_", &requires_grad_, py::arg("requires_grad") = true,
           "requires_grad_(self, requires_grad=True)\n--\n\n"
           "Sets requires_grad; returns self.");

@@ -3,9 +3,9 @@
 #include "bind.h"
 #include "memory.h"
 #include "ops/functions.h"
+#include "tensor/copy.h"
 #include "tensor/layout.h"
 #include "tensor/nested_numbers.h"
-#include "tensor/copy.h"
 
 namespace pkg::pybind {
 namespace {
@@ -13,8 +13,8 @@ namespace {
 /// Gives the numbers of `data`, which is inside of `depth` sequences.
 void collect(py::handle data, size_t depth, NestedNumbers& numbers) {
   const auto tensor = as_tensor(data);
-  const bool is_sequence =
-      !tensor && py::isinstance<py::sequence>(data) && !py::isinstance<py::str>(data);
+  const bool is_sequence = !tensor && py::isinstance<py::sequence>(data) &&
+                           !py::isinstance<py::str>(data);
   // What pandas has goes by labels as a sequence, or by columns.
   const bool array = !tensor && !py::isinstance<py::bytes>(data) && is_array(data);
   if (array && (is_sequence || !as_scalar(data))) {
@@ -31,9 +31,10 @@ void collect(py::handle data, size_t depth, NestedNumbers& numbers) {
     return numbers.add(depth, item(*tensor), tensor->dtype());
   }
   const auto number = as_scalar(data);
-  PKG_CHECK(number, TypeError, "[tensor] expected numbers or nested sequences of them, got ",
-            type_name(data));
-  const auto dtype = py::hasattr(data, "dtype") ? as_dtype(data.attr("dtype")) : std::nullopt;
+  PKG_CHECK(number, TypeError,
+            "[tensor] expected numbers or nested sequences of them, got ", type_name(data));
+  const auto dtype = py::hasattr(data, "dtype") ? as_dtype(data.attr("dtype"))
+                                                : std::nullopt;
   numbers.add(depth, *number, dtype.value_or(number->dtype()));
 }
 
@@ -47,9 +48,7 @@ Tensor tensor(const py::object& data, const py::object& dtype, const py::object&
   Tensor result = [&] {
     try {
       return tensor_from_data(data, wanted);
-    } catch (const IntTooBig& error) {
-      throw error.named("tensor", "data");
-    }
+    } catch (const IntTooBig& error) { throw error.named("tensor", "data"); }
   }();
   if (!device.is_none()) {
     const auto there = as_device(device);
@@ -69,8 +68,7 @@ Tensor tensor_from_data(py::handle data, std::optional<DType> dtype) {
               "[tensor] cannot convert bytes; use from_numpy(numpy.frombuffer(...)).");
     const Tensor source = given ? *given : over_array(data);
     source.wait();
-    const Tensor copy =
-        empty_as(source, dtype.value_or(source.dtype()), source.device());
+    const Tensor copy = empty_as(source, dtype.value_or(source.dtype()), source.device());
     if (!source.is_meta()) copy_into(copy, source);
     return copy;
   }

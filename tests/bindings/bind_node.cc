@@ -65,8 +65,8 @@ HookHandle add_hook(Node& self, const py::object& callable, HookKind kind) {
   const int64_t id = list.add(
       kind, 0, [hook = keep(callable), kind](TensorList& grads, const TensorList& other) {
         WithGil gil;
-        replace(grads, kind == HookKind::Post ? call(*hook, grads, other)
-                                              : call(*hook, grads));
+        replace(grads,
+                kind == HookKind::Post ? call(*hook, grads, other) : call(*hook, grads));
       });
   return {Ref<HookList>::share(&list), id};
 }
@@ -80,26 +80,27 @@ void bind_node(py::module_& m) {
   cls.def("name", &Node::name, "name(self)\n--\n\nName of the operation.");
   cls.def("_sequence_nr", &Node::sequence,
           "_sequence_nr(self)\n--\n\nGrows with every node.");
-  cls.def("register_hook",
-          [](Node& self, const py::object& hook) {
-            return add_hook(self, hook, HookKind::Post);
-          },
-          py::arg("hook"), py::pos_only(),
-          "register_hook(self, hook, /)\n--\n\n"
-          "Calls hook(grad_inputs, grad_outputs) after the node has run; a tuple that it "
-          "returns replaces grad_inputs. The handle's remove() undoes it.");
-  cls.def("register_prehook",
-          [](Node& self, const py::object& hook) {
-            return add_hook(self, hook, HookKind::Pre);
-          },
-          py::arg("hook"), py::pos_only(),
-          "register_prehook(self, hook, /)\n--\n\n"
-          "Calls hook(grad_outputs) before the node runs; a tuple that it returns "
-          "replaces them. The handle's remove() undoes it.");
+  cls.def(
+      "register_hook",
+      [](Node& self, const py::object& hook) {
+        return add_hook(self, hook, HookKind::Post);
+      },
+      py::arg("hook"), py::pos_only(),
+      "register_hook(self, hook, /)\n--\n\n"
+      "Calls hook(grad_inputs, grad_outputs) after the node has run; a tuple that it "
+      "returns replaces grad_inputs. The handle's remove() undoes it.");
+  cls.def(
+      "register_prehook",
+      [](Node& self, const py::object& hook) {
+        return add_hook(self, hook, HookKind::Pre);
+      },
+      py::arg("hook"), py::pos_only(),
+      "register_prehook(self, hook, /)\n--\n\n"
+      "Calls hook(grad_outputs) before the node runs; a tuple that it returns "
+      "replaces them. The handle's remove() undoes it.");
   cls.def_property_readonly("next_functions", &next_functions,
                             "(node, input number) per input.");
-  cls.def_property_readonly("variable", &variable,
-                            "The leaf of an AccumulateGrad node.");
+  cls.def_property_readonly("variable", &variable, "The leaf of an AccumulateGrad node.");
   cls.def_property_readonly("call_site", &Node::call_site,
                             "'file:line' of the call that was recorded; '' when "
                             "unknown.");
@@ -115,11 +116,12 @@ void bind_node(py::module_& m) {
   handle.def("remove", remove,
              "remove(self)\n--\n\nThe hook is not called any more; a second call does "
              "nothing.");
-  handle.def("__enter__", [](const py::object& self) { return self; },
-             "__enter__(self)\n--\n\nThe handle itself.");
-  handle.def("__exit__",
-             [=](const HookHandle& self, const py::args&) { remove(self); },
-             "__exit__(self, *exc)\n--\n\nRemoves the hook.");
+  handle.def(
+      "__enter__", [](const py::object& self) { return self; },
+      "__enter__(self)\n--\n\nThe handle itself.");
+  handle.def(
+      "__exit__", [=](const HookHandle& self, const py::args&) { remove(self); },
+      "__exit__(self, *exc)\n--\n\nRemoves the hook.");
 }
 
 }  // namespace pkg::pybind

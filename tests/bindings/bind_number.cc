@@ -13,18 +13,20 @@ void binary(TensorClass& cls, const char* name, const char* reflected = nullptr)
   const auto operand = [](const TensorLike& given) -> const Tensor& {
     return given.operand(op.record().schema.name);
   };
-  cls.def(name, [=](const Tensor& a, const TensorLike& b) { return op(a, operand(b)); },
-          py::is_operator());
+  cls.def(
+      name, [=](const Tensor& a, const TensorLike& b) { return op(a, operand(b)); },
+      py::is_operator());
   if (!reflected) return;
-  cls.def(reflected,
-          [=](const Tensor& b, const TensorLike& a) { return op(operand(a), b); },
-          py::is_operator());
+  cls.def(
+      reflected, [=](const Tensor& b, const TensorLike& a) { return op(operand(a), b); },
+      py::is_operator());
 }
 
 Tensor invert(const Tensor& x) {
   PKG_CHECK(!is_floating(x.dtype()), TypeError,
             "~ (operator.invert) is only implemented on integer and Boolean-type "
-            "tensors, got ", x.dtype());
+            "tensors, got ",
+            x.dtype());
   return ops::bitwise_not(x);
 }
 

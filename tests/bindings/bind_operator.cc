@@ -105,10 +105,9 @@ class OpObject {
         if (op->has_kernel(DispatchKey(k))) keys.append(name_of(DispatchKey(k)));
       }
       list.append(py::dict("schema"_a = op->schema.str(), "doc"_a = op->doc,
-                           "dtypes"_a = op->dtypes(),
-                           "kind"_a = op->kind_name(),
-                           "gradient"_a = op->gradient_name(),
-                           "where"_a = op->where, "dispatch_keys"_a = keys));
+                           "dtypes"_a = op->dtypes(), "kind"_a = op->kind_name(),
+                           "gradient"_a = op->gradient_name(), "where"_a = op->where,
+                           "dispatch_keys"_a = keys));
     }
     return list;
   }
@@ -121,8 +120,7 @@ class OpObject {
 };
 
 /// x.add is add with x in front.
-py::object bind_to(const py::object& self, const py::object& instance,
-                   const py::object&) {
+py::object bind_to(const py::object& self, const py::object& instance, const py::object&) {
   if (instance.is_none()) return self;
   return py::reinterpret_steal<py::object>(PyMethod_New(self.ptr(), instance.ptr()));
 }
@@ -131,7 +129,8 @@ py::object bind_to(const py::object& self, const py::object& instance,
 std::string special_attribute(const OpObject& self, const std::string& name) {
   if (name == "__name__") return self.name();
   if (name == "__text_signature__") return self.text_signature();
-  throw py::attribute_error("'_pybind_core.Operator' object has no attribute '" + name + "'");
+  throw py::attribute_error("'_pybind_core.Operator' object has no attribute '" + name +
+                            "'");
 }
 
 std::vector<std::string> operator_names(const std::string& ns) {

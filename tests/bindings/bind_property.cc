@@ -36,34 +36,45 @@ void bind_property(TensorClass& cls) {
   };
   get("shape", [](const Tensor& x) { return x.sizes(); }, "Sizes of the dimensions.");
   get("dtype", [](const Tensor& x) { return x.dtype(); }, "Element type.");
-  get("device", [](const Tensor& x) { return x.device(); },
+  get(
+      "device", [](const Tensor& x) { return x.device(); },
       "Where it lives: 'cpu' or 'meta'.");
   get("ndim", [](const Tensor& x) { return x.ndim(); }, "Number of dimensions.");
-  get("itemsize", [](const Tensor& x) { return itemsize(x.dtype()); },
+  get(
+      "itemsize", [](const Tensor& x) { return itemsize(x.dtype()); },
       "Bytes of one element.");
-  get("nbytes", [](const Tensor& x) { return x.numel() * itemsize(x.dtype()); },
+  get(
+      "nbytes", [](const Tensor& x) { return x.numel() * itemsize(x.dtype()); },
       "Bytes of all elements.");
-  get("is_leaf", [](const Tensor& x) { return requires_grad(x), x.is_leaf(); },
+  get(
+      "is_leaf", [](const Tensor& x) { return requires_grad(x), x.is_leaf(); },
       "Whether no differentiable op made it.");
-  get("grad_fn", [](const Tensor& x) { return requires_grad(x), Held<Node>(grad_fn(x)); },
+  get(
+      "grad_fn", [](const Tensor& x) { return requires_grad(x), Held<Node>(grad_fn(x)); },
       "The node that made it, or None.");
-  get("retains_grad",
+  get(
+      "retains_grad",
       [](const Tensor& x) { return x.autograd() && bool(x.autograd()->retained); },
       "Whether retain_grad() was called on it.");
-  get("_is_view", [](const Tensor& x) { return x.is_view(); },
+  get(
+      "_is_view", [](const Tensor& x) { return x.is_view(); },
       "Whether it shows another tensor's memory.");
-  get("T", [](const Tensor& x) { return ops::transpose(x, 0, -1); },
+  get(
+      "T", [](const Tensor& x) { return ops::transpose(x, 0, -1); },
       "Transpose of a matrix.");
   get("_version", [](const Tensor& x) { return x.version(); }, "Times written.");
-  cls.def_property("requires_grad", [](const Tensor& x) { return requires_grad(x); },
-                   &put_requires_grad, "Whether gradients are computed for it.");
-  cls.def_property("data", [](const Tensor& x) { return share_uncounted(x); }, &put_data,
-                   "The values without history.");
+  cls.def_property(
+      "requires_grad", [](const Tensor& x) { return requires_grad(x); }, &put_requires_grad,
+      "Whether gradients are computed for it.");
+  cls.def_property(
+      "data", [](const Tensor& x) { return share_uncounted(x); }, &put_data,
+      "The values without history.");
   // `del x.grad` is allowed, which def_property() has no parameter for.
   const py::cpp_function deleter([](const Tensor& x) { put_grad(x, py::none()); },
                                  py::is_method(cls));
-  cls.def_property("grad", [](const Tensor& x) { return x.grad(); }, &put_grad,
-                   "Accumulated gradient, or None.");
+  cls.def_property(
+      "grad", [](const Tensor& x) { return x.grad(); }, &put_grad,
+      "Accumulated gradient, or None.");
   cls.attr("grad") = cls.attr("grad").attr("deleter")(deleter);
 }
 

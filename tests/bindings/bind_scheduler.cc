@@ -31,13 +31,14 @@ void bind_scheduler(py::module_& m) {
   m.def("scheduler_stats", &stats,
         "scheduler_stats()\n--\n\nDict: threads alive; tasks submitted, completed, "
         "failed, cancelled, inline_runs.");
-  m.def("num_threads", &num_threads,
-        "num_threads()\n--\n\nSize of the worker pool.");
-  m.def("set_num_threads", &set_num_threads, py::arg("n"),
-        "set_num_threads(n)\n--\n\nChanges the size of the worker pool; ValueError below 1.");
-  m.def("synchronize", &synchronize, without_gil,
-        "synchronize()\n--\n\nWaits for all work submitted so far; raises the first error that "
-        "nobody has seen.");
+  m.def("num_threads", &num_threads, "num_threads()\n--\n\nSize of the worker pool.");
+  m.def(
+      "set_num_threads", &set_num_threads, py::arg("n"),
+      "set_num_threads(n)\n--\n\nChanges the size of the worker pool; ValueError below 1.");
+  m.def(
+      "synchronize", &synchronize, without_gil,
+      "synchronize()\n--\n\nWaits for all work submitted so far; raises the first error that "
+      "nobody has seen.");
   m.def("pending_tasks", &pending_tasks,
         "pending_tasks()\n--\n\nNumber of tasks submitted and not finished.");
   m.def("cancel_pending", &cancel_pending,
@@ -45,14 +46,17 @@ void bind_scheduler(py::module_& m) {
         "beginning.");
   m.def("async_enabled", &async_enabled,
         "async_enabled()\n--\n\nWhether work is scheduled, or run by who submits it.");
-  m.def("set_async", &set_async, py::arg("enabled"),
-        "set_async(enabled)\n--\n\nSchedules work (True) or runs it on who submits it (False).");
-  m.def("shutdown", &shutdown, py::arg("seconds") = 10.0, without_gil,
-        "shutdown(seconds=10.0)\n--\n\nFinishes the pending work for at most so long, then ends "
-        "the workers; whether all was done.");
-  m.def("quiesce", &quiesce, py::arg("seconds") = 5.0, without_gil,
-        "quiesce(seconds=5.0)\n--\n\nWaits for at most so long until nothing runs; whether that "
-        "was reached.");
+  m.def(
+      "set_async", &set_async, py::arg("enabled"),
+      "set_async(enabled)\n--\n\nSchedules work (True) or runs it on who submits it (False).");
+  m.def(
+      "shutdown", &shutdown, py::arg("seconds") = 10.0, without_gil,
+      "shutdown(seconds=10.0)\n--\n\nFinishes the pending work for at most so long, then ends "
+      "the workers; whether all was done.");
+  m.def(
+      "quiesce", &quiesce, py::arg("seconds") = 5.0, without_gil,
+      "quiesce(seconds=5.0)\n--\n\nWaits for at most so long until nothing runs; whether that "
+      "was reached.");
 }
 
 }  // namespace pkg::pybind

@@ -24,8 +24,7 @@ Held<Stream> stream_of(const char* function, const char* parameter,
 }
 
 EventObject submit_to(Stream* stream, const py::args& args) {
-  PKG_CHECK(!args.empty(), TypeError,
-            "submit() missing 1 required argument: 'callable'");
+  PKG_CHECK(!args.empty(), TypeError, "submit() missing 1 required argument: 'callable'");
   return submit_callable(args[0], args[py::slice(1, std::nullopt, 1)], stream);
 }
 
@@ -75,8 +74,7 @@ void bind_stream(py::module_& m) {
           "submit(self, callable, /, *deps)\n--\n\nRuns callable() on a worker after all "
           "earlier work of this stream and after `deps`.\nReturns its Event. A failure of "
           "earlier work does not stop it, one of `deps` does.");
-  cls.def("synchronize", &Stream::synchronize,
-          py::call_guard<WithoutGil>(),
+  cls.def("synchronize", &Stream::synchronize, py::call_guard<WithoutGil>(),
           "synchronize(self)\n--\n\nWaits for the work submitted so far; raises the first "
           "error that nobody has seen.");
   cls.def("query", &Stream::query,
@@ -105,9 +103,10 @@ void bind_stream(py::module_& m) {
         "Event at once. If one of them failed, callable is not run and the\nevent carries "
         "the same exception. `stream`: also after its earlier work; None means\nthe "
         "current stream of this thread, if any. TypeError for anything but a callable.");
-  m.def("current_stream", [] { return Held<Stream>(current_stream()); },
-        "current_stream()\n--\n\nThe stream this thread submits to, or None: no order "
-        "besides dependencies.");
+  m.def(
+      "current_stream", [] { return Held<Stream>(current_stream()); },
+      "current_stream()\n--\n\nThe stream this thread submits to, or None: no order "
+      "besides dependencies.");
 }
 
 }  // namespace pkg::pybind

@@ -60,15 +60,15 @@ py::object from_tensor(const Tensor& tensor) {
 
 void bind_tensor(py::module_& m) {
   TensorClass cls(m, "Tensor", "Tensor of the C++ core; use pkg.Tensor.");
-  g_result_type =
-      new py::detail::type_info(*py::detail::get_type_info(typeid(TensorImpl)));
+  g_result_type = new py::detail::type_info(*py::detail::get_type_info(typeid(TensorImpl)));
   cls.def(py::init([](const py::args&, const py::kwargs&) -> Held<TensorImpl> {
     throw TypeError("Tensor(): make tensors with pkg.tensor(...).");
   }));
   cls.attr("_binding") = m.attr("__name__");
-  cls.def_static("_make_subclass", &make_subclass, py::arg("cls"), py::arg("data"),
-                 py::arg("requires_grad") = false,
-                 "_make_subclass(cls, data, requires_grad=False, /)\n--\n\nFor subclasses.");
+  cls.def_static(
+      "_make_subclass", &make_subclass, py::arg("cls"), py::arg("data"),
+      py::arg("requires_grad") = false,
+      "_make_subclass(cls, data, requires_grad=False, /)\n--\n\nFor subclasses.");
   bind_property(cls);
   bind_method(cls);
   bind_number(cls);

@@ -38,8 +38,7 @@ std::optional<py::int_> index_of(py::handle object) {
 
 /// Numbers that are not Python's own: NumPy's scalars above all.
 std::optional<Scalar> as_foreign_scalar(py::handle object) {
-  if (!py::hasattr(py::type::handle_of(object), "__float__") ||
-      !is_dimensionless(object)) {
+  if (!py::hasattr(py::type::handle_of(object), "__float__") || !is_dimensionless(object)) {
     return std::nullopt;
   }
   if (const auto index = index_of(object)) return Scalar(int_value(*index));
@@ -49,15 +48,13 @@ std::optional<Scalar> as_foreign_scalar(py::handle object) {
   try {
     if (kind == 'b') return Scalar(bool(py::bool_(number)));
     return Scalar(double(py::float_(number)));
-  } catch (const py::error_already_set&) {
-    return std::nullopt;
-  }
+  } catch (const py::error_already_set&) { return std::nullopt; }
 }
 
 /// TypeError for the tensor of another binding that is loaded beside this one.
 void refuse_foreign(py::handle object) {
-  const py::object binding =
-      py::getattr(py::type::handle_of(object), "_binding", py::none());
+  const py::object binding = py::getattr(py::type::handle_of(object), "_binding",
+                                         py::none());
   PKG_CHECK(!py::isinstance<py::str>(binding), TypeError,
             "expected a Tensor of the binding _pybind_core, got one of ",
             std::string(py::str(binding)),
@@ -69,7 +66,8 @@ void refuse_foreign(py::handle object) {
 IntTooBig::IntTooBig(py::handle number)
     : OverflowError(str("expected ", kWide, ", got ", text_of(number))),
       number_(text_of(number)) {}
-OverflowError IntTooBig::named(std::string_view function, std::string_view parameter) const {
+OverflowError IntTooBig::named(std::string_view function,
+                               std::string_view parameter) const {
   return OverflowError(wrong_argument(function, parameter, kWide, number_));
 }
 
@@ -142,8 +140,8 @@ std::optional<Tensor> as_tensor_like(py::handle object) {
 
 TensorList parse_tensors(const char* function, const char* parameter, py::handle sequence,
                          bool or_none) {
-  expect(py::isinstance<py::tuple>(sequence) || py::isinstance<py::list>(sequence), function,
-         parameter, "a tuple of Tensors", sequence);
+  expect(py::isinstance<py::tuple>(sequence) || py::isinstance<py::list>(sequence),
+         function, parameter, "a tuple of Tensors", sequence);
   TensorList list;
   for (py::handle entry : sequence) {
     const auto tensor = or_none && entry.is_none() ? Tensor() : as_tensor(entry);

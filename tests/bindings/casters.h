@@ -99,18 +99,18 @@ PYBIND11_DECLARE_HOLDER_TYPE(T, pkg::pybind::Held<T>, true)
 namespace pybind11::detail {
 
 /// A caster made of one function per direction.
-#define PKG_CASTER(Type, text, from_python, to_python)                       \
-  template <>                                                                \
-  struct type_caster<Type> {                                                 \
-    PYBIND11_TYPE_CASTER(Type, const_name(text));                            \
-    bool load(handle source, bool) {                                         \
-      auto loaded = from_python(source);                                     \
-      if (loaded) value = std::move(*loaded);                                \
-      return loaded.has_value();                                             \
-    }                                                                        \
-    static handle cast(const Type& source, return_value_policy, handle) {    \
-      return to_python(source).release();                                    \
-    }                                                                        \
+#define PKG_CASTER(Type, text, from_python, to_python)                    \
+  template <>                                                             \
+  struct type_caster<Type> {                                              \
+    PYBIND11_TYPE_CASTER(Type, const_name(text));                         \
+    bool load(handle source, bool) {                                      \
+      auto loaded = from_python(source);                                  \
+      if (loaded) value = std::move(*loaded);                             \
+      return loaded.has_value();                                          \
+    }                                                                     \
+    static handle cast(const Type& source, return_value_policy, handle) { \
+      return to_python(source).release();                                 \
+    }                                                                     \
   }
 PKG_CASTER(pkg::Tensor, "Tensor", pkg::pybind::as_tensor, pkg::pybind::from_tensor);
 PKG_CASTER(pkg::Scalar, "Number", pkg::pybind::as_scalar, pkg::pybind::from_scalar);

@@ -20,8 +20,7 @@ struct ManualEventObject : EventObject {
 };
 
 /// The event inside; TypeError for another object.
-Ref<Event> event_of(const char* function, const std::string& parameter,
-                    py::handle object);
+Ref<Event> event_of(const char* function, const std::string& parameter, py::handle object);
 /// Those of None, an Event or a sequence of events.
 std::vector<Ref<Event>> events_of(py::handle deps);
 

@@ -55,8 +55,7 @@ std::optional<Value> parse_list(const Argument& argument, py::handle object) {
       return parse_items<TensorList>(object, [&](py::handle item) {
         return item.is_none() && argument.optional_item ? Tensor() : as_tensor(item);
       });
-    case ArgType::Float:
-      return parse_items<std::vector<double>>(object, as_double);
+    case ArgType::Float: return parse_items<std::vector<double>>(object, as_double);
     default: return parse_ints(argument, object);
   }
 }
@@ -111,9 +110,7 @@ bool Call::parse(const Operator& op, const Argument& param, py::handle object,
     auto value = parse_value(param, object);
     if (value) *out = std::move(*value);
     return value.has_value();
-  } catch (const IntTooBig& error) {
-    throw error.named(op.schema.name, param.name);
-  }
+  } catch (const IntTooBig& error) { throw error.named(op.schema.name, param.name); }
 }
 
 bool Call::is_tensor(py::handle object) { return as_tensor(object).has_value(); }

@@ -28,7 +28,8 @@ class Call {
     return named(k).is_none() && is_numpys_default(*this, name(k));
   }
   /// An int too big for any dtype gets the name of the parameter.
-  bool parse(const Operator& op, const Argument& param, py::handle object, Value* out) const;
+  bool parse(const Operator& op, const Argument& param, py::handle object,
+             Value* out) const;
   static std::string type_of(py::handle object) { return type_name(object); }
   static bool is_tensor(py::handle object);
   static bool is_list(py::handle object);

@@ -17,9 +17,8 @@ const char* lasting_name(const py::object& callable) {
   static auto* names = new std::set<std::string>;
   static std::mutex mutex;
   const py::object qualname = py::getattr(callable, "__qualname__", py::none());
-  const std::string text = py::isinstance<py::str>(qualname)
-                               ? qualname.cast<std::string>()
-                               : type_name(callable);
+  const std::string text = py::isinstance<py::str>(qualname) ? qualname.cast<std::string>()
+                                                             : type_name(callable);
   std::lock_guard lock(mutex);
   if (names->size() >= kMostNames && !names->count(text)) return "python";
   return names->insert(text).first->c_str();
@@ -51,9 +50,9 @@ EventObject submit_callable(const py::object& callable, py::handle deps, Stream*
     const py::object task = *std::exchange(function, nullptr);
     *outcome = call(task);
   };
-  return {submit(std::move(work), events, {.name = lasting_name(callable),
-                                           .stream = stream}),
-          outcome};
+  return {
+      submit(std::move(work), events, {.name = lasting_name(callable), .stream = stream}),
+      outcome};
 }
 
 }  // namespace pkg::pybind

@@ -10,8 +10,6 @@ namespace pkg::pybind {
 TensorList parse_tensors(const char* function, const char* parameter, py::handle sequence,
                          bool or_none = true);
 
-inline bool is_callable(py::handle object) {
-  return py::isinstance<py::function>(object);
-}
+inline bool is_callable(py::handle object) { return py::isinstance<py::function>(object); }
 
 }  // namespace pkg::pybind

@@ -54,7 +54,8 @@ inline Doubles doubled(const Doubles& values) {
 inline Table transposed(const Table& rows) {
   Table result(rows.empty() ? 0 : rows[0].size());
   for (const Doubles& row : rows) {
-    if (row.size() != result.size()) throw std::invalid_argument("[transposed] ragged rows");
+    if (row.size() != result.size())
+      throw std::invalid_argument("[transposed] ragged rows");
     for (size_t i = 0; i < row.size(); ++i) result[i].push_back(row[i]);
   }
   return result;
@@ -74,7 +75,8 @@ inline int64_t count_words(const Groups& groups) {
   for (const auto& [length, words] : groups) n += int64_t(words.size());
   return n;
 }
-inline std::pair<std::string, int64_t> swapped(const std::pair<int64_t, std::string>& pair) {
+inline std::pair<std::string, int64_t> swapped(
+    const std::pair<int64_t, std::string>& pair) {
   return {pair.second, pair.first};
 }
 inline std::tuple<bool, double, std::string> rotated(
@@ -89,7 +91,9 @@ inline std::optional<double> half_of(std::optional<double> value) {
 
 enum class Color : uint8_t { Red = 1, Green = 2, Blue = 4 };
 inline Color next_color(Color color) {
-  return color == Color::Red ? Color::Green : color == Color::Green ? Color::Blue : Color::Red;
+  return color == Color::Red     ? Color::Green
+         : color == Color::Green ? Color::Blue
+                                 : Color::Red;
 }
 /// A value that no member has: an error.
 inline Color no_color() { return Color(9); }
@@ -107,9 +111,7 @@ inline double sum_on_threads(const std::function<double(int64_t)>& f, int64_t n)
     threads.emplace_back([&, i] {
       try {
         results[i] = f(int64_t(i));
-      } catch (...) {
-        errors[i] = std::current_exception();
-      }
+      } catch (...) { errors[i] = std::current_exception(); }
     });
   }
   for (std::thread& thread : threads) thread.join();

@@ -75,8 +75,7 @@ void bind_enums(py::module_& m) {
 void bind_callables(py::module_& m) {
   using Released = py::call_guard<py::gil_scoped_release>;
   m.def("call", &border::call, py::arg("f"), py::arg("x"));
-  m.def("sum_on_threads", &border::sum_on_threads, py::arg("f"), py::arg("n"),
-        Released());
+  m.def("sum_on_threads", &border::sum_on_threads, py::arg("f"), py::arg("n"), Released());
   m.def("listen", &border::listen, py::arg("listener"));
   m.def("tell", &border::tell, py::arg("text"));
   m.def("forget", &border::forget, Released());
@@ -86,8 +85,7 @@ void bind_handles(py::module_& m) {
   using border::Account;
   using border::Node;
   py::class_<Account>(m, "Account")
-      .def(py::init<const std::string&, double>(), py::arg("owner"),
-           py::arg("balance") = 0)
+      .def(py::init<const std::string&, double>(), py::arg("owner"), py::arg("balance") = 0)
       .def("owner", &Account::owner)
       .def("balance", &Account::balance)
       .def("deposit", &Account::deposit, py::arg("amount"))

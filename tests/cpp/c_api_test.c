@@ -127,9 +127,7 @@ static void wrong_descriptions_are_refused(void) {
   pkg_tensor_delete(meta);
 }
 
-static void count_release(void* context) {
-  ++*(int*)context;
-}
+static void count_release(void* context) { ++*(int*)context; }
 
 static void borrowed_memory_is_shared_and_given_back_once(void) {
   double buffer[] = {1, 2, 3, 4, 5, 6};
@@ -155,8 +153,8 @@ static void borrowed_memory_is_shared_and_given_back_once(void) {
   CHECK(!pkg_tensor_borrow(buffer, sizes, backwards, 1, PKG_FLOAT64, count_release,
                            &released, status));
   CHECK_ERROR(PKG_VALUE_ERROR, "strides of at least 0, got (-1,)");
-  CHECK(!pkg_tensor_borrow((char*)buffer + 1, sizes, NULL, 1, PKG_FLOAT64,
-                           count_release, &released, status));
+  CHECK(!pkg_tensor_borrow((char*)buffer + 1, sizes, NULL, 1, PKG_FLOAT64, count_release,
+                           &released, status));
   CHECK_ERROR(PKG_VALUE_ERROR, "aligned to 8 bytes");
   CHECK(released == 1);
 }
@@ -445,10 +443,9 @@ static void pairs(void* user_data, const pkg_value* args, int32_t n_args,
 static void a_rule_of_our_own_gives_two_results(void) {
   static int wanted = 1;
   pkg_op_definition definition = {
-      .schema =
-          "pairs(Tensor self, float scale=0.5, int sign=-1, str which='both', "
-          "int[] extra=[1, 2], Tensor? weight=None, float[]? offsets=None) "
-          "-> (Tensor, Tensor)",
+      .schema = "pairs(Tensor self, float scale=0.5, int sign=-1, str which='both', "
+                "int[] extra=[1, 2], Tensor? weight=None, float[]? offsets=None) "
+                "-> (Tensor, Tensor)",
       .shape = pairs_shape,
       .compute = pairs,
       .dtypes = "float32, weight: any",
@@ -466,7 +463,8 @@ static void a_rule_of_our_own_gives_two_results(void) {
   pkg_value_clear(&results[1]);
 
   const double offsets[] = {0.5, -1.5};
-  const pkg_arg moved[] = {pkg_arg_tensor("self", x), pkg_arg_floats("offsets", offsets, 2)};
+  const pkg_arg moved[] = {pkg_arg_tensor("self", x),
+                           pkg_arg_floats("offsets", offsets, 2)};
   CHECK(pkg_op_call(op, moved, 2, results, status) == 2);
   CHECK(at(results[0].as.tensor, 0) == 2 && at(results[0].as.tensor, 1) == 2.5);
   pkg_value_clear(&results[0]);
@@ -524,9 +522,8 @@ static void wrong_definitions_are_refused(void) {
       {"other: float32", "expected a parameter of f(Tensor self) -> Tensor before ':'"},
   };
   for (size_t i = 0; i < COUNT(domains); ++i) {
-    const pkg_op_definition definition = {.schema = "f(Tensor self) -> Tensor",
-                                          .compute = cube,
-                                          .dtypes = domains[i].dtypes};
+    const pkg_op_definition definition = {
+        .schema = "f(Tensor self) -> Tensor", .compute = cube, .dtypes = domains[i].dtypes};
     CHECK(!pkg_register_op("ctest", &definition, status));
     CHECK_ERROR(PKG_VALUE_ERROR, domains[i].text);
   }

@@ -20,7 +20,7 @@ std::vector<CallWords::Entry> entries(const CallWords& words) {
 
 TEST(values_come_back_as_they_were) {
   const std::vector<Value> values = {
-      Scalar(true),  Scalar(int64_t{-3}),        Scalar(0.1), Shape{2, -1, 7}, Shape{},
+      Scalar(true),   Scalar(int64_t{-3}),      Scalar(0.1), Shape{2, -1, 7}, Shape{},
       DType::Float16, Device{DeviceType::Meta}, Value()};
   CallWords words;
   for (const Value& value : values) CHECK(words.add_value(value));
@@ -52,10 +52,10 @@ TEST(tensors_of_equal_sizes_share_them) {
   CallWords words;
   const Shape long_sizes{1, 2, 3, 4, 5, 6, 7};
   const std::vector<Spec> specs = {
-      {Shape{2, 3}, DType::Float32, {}},   {Shape{2, 3}, DType::Int64, {}},
-      {Shape{}, DType::Float64, {}},       {Shape{}, DType::Bool, {}},
-      {Shape{3, 2}, DType::Float32, {}},   {long_sizes, DType::Float32, {}},
-      {long_sizes, DType::BFloat16, {}},   {Shape{0}, DType::UInt8, {}}};
+      {Shape{2, 3}, DType::Float32, {}}, {Shape{2, 3}, DType::Int64, {}},
+      {Shape{}, DType::Float64, {}},     {Shape{}, DType::Bool, {}},
+      {Shape{3, 2}, DType::Float32, {}}, {long_sizes, DType::Float32, {}},
+      {long_sizes, DType::BFloat16, {}}, {Shape{0}, DType::UInt8, {}}};
   for (const Spec& spec : specs) {
     words.add_tensor(empty(spec));
     words.add_value(Scalar(int64_t{1}));

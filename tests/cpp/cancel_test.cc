@@ -26,9 +26,7 @@ bool is_cancelled(const Ref<Event>& event) {
   if (!event->wait_for(20)) return false;
   try {
     event->wait();
-  } catch (const CancelledError&) {
-    return true;
-  } catch (...) {
+  } catch (const CancelledError&) { return true; } catch (...) {
   }
   return false;
 }
@@ -78,7 +76,8 @@ TEST(what_is_cancelled_keeps_its_place_in_the_order) {
   auto third = stream->submit([&] { kept = kept && first_done; });
   CHECK(cancel(cancelled) && cancelled->done() && !cancelled->settled());
   auto fourth = stream->submit([&] { kept = kept && first_done; });
-  auto after_it = submit([&] { kept = kept && first_done; }, {}, {.after = {&cancelled, 1}});
+  auto after_it = submit([&] { kept = kept && first_done; }, {},
+                         {.after = {&cancelled, 1}});
   other->wait(cancelled);
   auto elsewhere = other->submit([&] { kept = kept && first_done; });
   auto last = stream->submit([] {});
@@ -122,7 +121,7 @@ TEST(cancel_pending_leaves_nothing_to_begin) {
   Gate gate;
   std::vector<Ref<Event>> events;
   for (int i = 0; i < 100; ++i) {
-    events.push_back(stream->submit([&] { ++ran; }));           // order alone
+    events.push_back(stream->submit([&] { ++ran; }));  // order alone
     events.push_back(submit([&] { ++ran; }, {gate.event}));
     events.push_back(submit([&] { ++ran; }, {events.back()}));
   }

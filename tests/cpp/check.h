@@ -21,8 +21,7 @@ struct Register {
   Register(const char* name, void (*run)()) { tests.push_back({name, run}); }
 };
 
-inline void fail(const char* file, int line, const char* what,
-                 const char* detail = "") {
+inline void fail(const char* file, int line, const char* what, const char* detail = "") {
   std::printf("  %s:%d: %s %s\n", file, line, what, detail);
   failed = true;
 }
@@ -62,26 +61,26 @@ inline int run_all(int argc, char** argv) {
 
 }  // namespace check
 
-#define TEST(name)                                              \
-  static void test_##name();                                    \
+#define TEST(name)                                                  \
+  static void test_##name();                                        \
   static const check::Register register_##name(#name, test_##name); \
   static void test_##name()
 
-#define CHECK(condition)                                            \
-  do {                                                              \
-    if (!(condition)) check::fail(__FILE__, __LINE__, #condition);  \
+#define CHECK(condition)                                           \
+  do {                                                             \
+    if (!(condition)) check::fail(__FILE__, __LINE__, #condition); \
   } while (0)
 
 /// `expression` throws `Type`, whose what() contains `text`.
-#define CHECK_THROWS(expression, Type, text)                                         \
-  do {                                                                               \
-    try {                                                                            \
-      expression;                                                                    \
-      check::fail(__FILE__, __LINE__, #expression, "did not throw");                 \
-    } catch (const Type& error) {                                                    \
-      if (!std::strstr(error.what(), text))                                          \
-        check::fail(__FILE__, __LINE__, #expression ": message is", error.what());   \
-    }                                                                                \
+#define CHECK_THROWS(expression, Type, text)                                       \
+  do {                                                                             \
+    try {                                                                          \
+      expression;                                                                  \
+      check::fail(__FILE__, __LINE__, #expression, "did not throw");               \
+    } catch (const Type& error) {                                                  \
+      if (!std::strstr(error.what(), text))                                        \
+        check::fail(__FILE__, __LINE__, #expression ": message is", error.what()); \
+    }                                                                              \
   } while (0)
 
 #ifndef CHECK_NO_MAIN

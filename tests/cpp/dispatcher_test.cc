@@ -71,8 +71,8 @@ TEST(the_registry_is_there_before_main_and_takes_later_blocks) {
 }
 
 TEST(one_namespace_has_one_definition_block) {
-  CHECK_THROWS(add_block(Kind::Definition, "test", nullptr, [](Library&) {}),
-               RuntimeError, "Only a single PKG_LIBRARY");
+  CHECK_THROWS(add_block(Kind::Definition, "test", nullptr, [](Library&) {}), RuntimeError,
+               "Only a single PKG_LIBRARY");
   add_block(Kind::Fragment, "test", nullptr,
             [](Library& m) { m.def("from_fragment(Tensor self) -> Tensor"); });
   CHECK(known("from_fragment"));
@@ -124,11 +124,11 @@ TEST(blocks_do_what_their_kind_allows) {
   CHECK_THROWS(add_block(Kind::Implementation, "test", "CPU",
                          [](Library& m) { m.def("f(Tensor self) -> Tensor"); }),
                RuntimeError, "[def] not allowed in a PKG_LIBRARY_IMPL block (at here:1)");
-  CHECK_THROWS(add_block(Kind::Fragment, "test", nullptr,
-                         [](Library& m) { m.fallback(profile); }),
-               RuntimeError, "[fallback] belongs in");
-  CHECK_THROWS(add_block(Kind::Implementation, "test", "Cuda", [](Library&) {}),
-               ValueError, "could not parse dispatch key: Cuda");
+  CHECK_THROWS(
+      add_block(Kind::Fragment, "test", nullptr, [](Library& m) { m.fallback(profile); }),
+      RuntimeError, "[fallback] belongs in");
+  CHECK_THROWS(add_block(Kind::Implementation, "test", "Cuda", [](Library&) {}), ValueError,
+               "could not parse dispatch key: Cuda");
   CHECK_THROWS(add_block(Kind::Implementation, "_", "Autograd",
                          [](Library& m) { m.fallback(profile); }),
                RuntimeError, "key Autograd already has a fallback");
@@ -140,7 +140,8 @@ TEST(functions_must_fit_the_schema) {
                            m.def("g(Tensor self, int n) -> Tensor")
                                .cpu([](const Tensor& self, double) { return self; });
                          }),
-               ValueError, "expected Tensor(const Tensor& self, int64_t n), got "
+               ValueError,
+               "expected Tensor(const Tensor& self, int64_t n), got "
                "Tensor(const Tensor&, double).");
   CHECK_THROWS(add_block(Kind::Fragment, "test", nullptr,
                          [](Library& m) {
@@ -148,7 +149,8 @@ TEST(functions_must_fit_the_schema) {
                                .shape([](const Tensor& self) { return self.spec(); })
                                .cpu([](Tensor&, const Tensor&, bool) {});
                          }),
-               ValueError, "expected void(Tensor& out, const Tensor& self), got "
+               ValueError,
+               "expected void(Tensor& out, const Tensor& self), got "
                "void(Tensor& out, const Tensor&, bool).");
   CHECK_THROWS(add_block(Kind::Fragment, "test", nullptr,
                          [](Library& m) {
@@ -331,9 +333,8 @@ TEST(handles_survive_replaced_kernels) {
   for (int i = 0; i < 100; ++i) {
     static int number;
     number = i;
-    add_block(Kind::Fragment, "test", nullptr, [](Library& m) {
-      m.def(str("beside", number, "(Tensor self) -> Tensor"));
-    });
+    add_block(Kind::Fragment, "test", nullptr,
+              [](Library& m) { m.def(str("beside", number, "(Tensor self) -> Tensor")); });
   }
   CHECK(&held.record() == record && first(held(x)) == 1);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/cpp/function_test.cc: functions with a backward in C++ (autograd/function.h); the
 // first is the example of docs/autograd.md, which test_docs.py compares.
-#include "autograd/engine.h"
 #include "autograd/function.h"
+#include "autograd/engine.h"
 #include "base/thread_local.h"
 #include "check.h"
 #include "dispatcher/dispatcher.h"
@@ -18,10 +18,13 @@ Tensor cube(const Tensor& x) {
   set_grad_enabled(before);
   FunctionOptions options;
   options.saved = {x};
-  record_function("Cube", {x}, {y}, [](const TensorList& grads, FunctionNode& self) {
-    const Tensor x = self.saved_tensors()[0];
-    return TensorList{ops::mul(grads[0], ops::mul(ops::mul(x, x), Tensor(3)))};
-  }, std::move(options));
+  record_function(
+      "Cube", {x}, {y},
+      [](const TensorList& grads, FunctionNode& self) {
+        const Tensor x = self.saved_tensors()[0];
+        return TensorList{ops::mul(grads[0], ops::mul(ops::mul(x, x), Tensor(3)))};
+      },
+      std::move(options));
   return y;
 }
 
@@ -40,12 +43,14 @@ TensorList exp_and_constant(const Tensor& x, int* wanted) {
   FunctionOptions options;
   options.saved = {y, Tensor()};
   options.non_differentiable = {1};
-  record_function("Exp", {x, constant}, {y, constant},
-                  [wanted](const TensorList& grads, FunctionNode& self) {
-    *wanted = self.needs_input_grad(0) + 2 * self.needs_input_grad(1);
-    CHECK(grads[1].sizes() == Shape{1} && grads[1].data<float>()[0] == 0);
-    return TensorList{ops::mul(grads[0], self.saved_tensors()[0]), Tensor()};
-  }, std::move(options));
+  record_function(
+      "Exp", {x, constant}, {y, constant},
+      [wanted](const TensorList& grads, FunctionNode& self) {
+        *wanted = self.needs_input_grad(0) + 2 * self.needs_input_grad(1);
+        CHECK(grads[1].sizes() == Shape{1} && grads[1].data<float>()[0] == 0);
+        return TensorList{ops::mul(grads[0], self.saved_tensors()[0]), Tensor()};
+      },
+      std::move(options));
   return {y, constant};
 }
 

@@ -26,7 +26,8 @@ bool near(T got, T want) {
   if (std::isnan(want)) return std::isnan(got);
   if (std::isinf(want) || want == T(0)) return got == want;
   const T least = std::numeric_limits<T>::min();
-  return std::abs(got - want) <= 8 * std::numeric_limits<T>::epsilon() * std::abs(want) + least;
+  return std::abs(got - want) <=
+         8 * std::numeric_limits<T>::epsilon() * std::abs(want) + least;
 }
 
 /// The functions of vecmath.h of numbers whose bits are multiples of `step`.

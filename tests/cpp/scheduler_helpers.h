@@ -44,6 +44,5 @@ inline std::vector<Ref<Event>> after(const Ref<Event>& event) { return {event}; 
 inline void forget_errors() {
   try {
     synchronize();
-  } catch (...) {
-  }
+  } catch (...) {}
 }

@@ -33,15 +33,15 @@ std::map<std::string, int (*)()>& children() {
 struct RegisterChild {
   RegisterChild(const char* name, int (*run)()) { children()[name] = run; }
 };
-#define CHILD(name)                                          \
-  int child_##name();                                        \
+#define CHILD(name)                                               \
+  int child_##name();                                             \
   const RegisterChild register_child_##name(#name, child_##name); \
   int child_##name()
 
 std::string g_program;
 int run_child(const std::string& name, const std::string& environment = "") {
-  const std::string command =
-      environment + " PKG_CHILD=" + name + " timeout 60 " + g_program;
+  const std::string command = environment + " PKG_CHILD=" + name + " timeout 60 " +
+                              g_program;
   const int status = std::system(command.c_str());
   return WIFEXITED(status) ? WEXITSTATUS(status) : 1000;
 }
@@ -86,14 +86,10 @@ TEST(fork_with_unfinished_work_is_an_error_in_the_child_not_a_hang) {
     int good = 0;
     try {
       pending->wait();
-    } catch (const RuntimeError&) {
-      ++good;
-    }
+    } catch (const RuntimeError&) { ++good; }
     try {
       submit([] {}, {pending})->wait();
-    } catch (const RuntimeError&) {
-      ++good;
-    }
+    } catch (const RuntimeError&) { ++good; }
     submit([&] { ++good; })->wait();
     _exit(good == 3 ? 0 : 1);
   }
@@ -193,8 +189,7 @@ CHILD(shutdown_is_bounded) {
   try {
     queued->wait();
     return 2;
-  } catch (const CancelledError&) {
-  }
+  } catch (const CancelledError&) {}
   go = true;
   running->wait();
   return shutdown(5) ? 0 : 3;
@@ -219,9 +214,7 @@ CHILD(async_off) {
   auto bad = submit([] { throw ValueError("kept"); });
   try {
     submit([] {}, {bad})->wait();
-  } catch (const ValueError&) {
-    return 0;
-  }
+  } catch (const ValueError&) { return 0; }
   return 3;
 }
 
@@ -256,8 +249,6 @@ extern "C" const char* __tsan_default_options() { return "die_after_fork=0"; }
 
 int main(int argc, char** argv) {
   g_program = argv[0];
-  if (const char* name = std::getenv("PKG_CHILD")) {
-    return children().at(name)();
-  }
+  if (const char* name = std::getenv("PKG_CHILD")) { return children().at(name)(); }
   return check::run_all(argc, argv);
 }

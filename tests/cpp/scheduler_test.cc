@@ -18,8 +18,7 @@
 
 TEST(task_runs_and_event_finishes) {
   int value = 0;
-  auto event =
-      submit([&] { value = 42; }, {}, {.name = "answer", .call_site = "a.py:1"});
+  auto event = submit([&] { value = 42; }, {}, {.name = "answer", .call_site = "a.py:1"});
   event->wait();
   CHECK(value == 42 && event->done() && !event->error());
   CHECK(event->name() == "answer" && event->call_site() == "a.py:1");
@@ -73,8 +72,7 @@ TEST(errors_keep_their_class_and_poison_dependants) {
   try {
     submit(nullptr, {foreign})->wait();
     CHECK(false);
-  } catch (const Foreign&) {
-  }
+  } catch (const Foreign&) {}
 }
 
 TEST(first_failed_dependency_in_order_wins) {
@@ -112,8 +110,8 @@ TEST(ten_thousand_random_graphs_equal_the_sequential_result) {
       for (int j : inputs) deps.push_back(events[j]);
       const auto pick = random() % 4;  // 3: no stream
       Stream* stream = pick < 3 ? streams[pick].get() : nullptr;
-      events.push_back(submit([&got, i, combine] { got[i] = combine(got); }, deps,
-                              {.stream = stream}));
+      events.push_back(
+          submit([&got, i, combine] { got[i] = combine(got); }, deps, {.stream = stream}));
     }
     for (const auto& event : events) event->wait();
     if (got != expected) {
@@ -202,9 +200,7 @@ TEST(cancelling_while_running_is_safe) {
     try {
       b->wait();
       CHECK(!stopped && ran == 3);
-    } catch (const CancelledError&) {
-      CHECK(stopped && ran == 0);
-    }
+    } catch (const CancelledError&) { CHECK(stopped && ran == 0); }
   }
   synchronize();
 }
@@ -212,13 +208,14 @@ TEST(cancelling_while_running_is_safe) {
 template <class... T>
 constexpr bool kStayWhereTheyAre =
     ((!std::is_copy_constructible_v<T> && !std::is_copy_assignable_v<T> &&
-      !std::is_move_constructible_v<T> && !std::is_move_assignable_v<T>)&&...);
+      !std::is_move_constructible_v<T> && !std::is_move_assignable_v<T>) &&
+     ...);
 
 TEST(what_has_an_identity_cannot_be_copied) {
-  static_assert(kStayWhereTheyAre<Event, ManualEvent, Stream, StreamGuard,
-                                  BlockingRegion, pkg::detail::Pool, pkg::detail::Task,
-                                  pkg::detail::Parking, pkg::detail::Ledger,
-                                  pkg::detail::Runtime>);
+  static_assert(
+      kStayWhereTheyAre<Event, ManualEvent, Stream, StreamGuard, BlockingRegion,
+                        pkg::detail::Pool, pkg::detail::Task, pkg::detail::Parking,
+                        pkg::detail::Ledger, pkg::detail::Runtime>);
   // A handle is something else: both mean the same stream.
   const auto stream = Ref<Stream>::make();
   const Ref<Stream> same = stream;

@@ -145,9 +145,8 @@ TEST(parallel_for_throws_and_nests) {
   std::atomic<int64_t> total{0};
   std::vector<Ref<Event>> tasks;
   for (int t = 0; t < 50; ++t) {
-    tasks.push_back(submit([&] {
-      parallel_for(0, 1000, 10, [&](int64_t b, int64_t e) { total += e - b; });
-    }));
+    tasks.push_back(submit(
+        [&] { parallel_for(0, 1000, 10, [&](int64_t b, int64_t e) { total += e - b; }); }));
   }
   submit(nullptr, tasks)->wait();
   CHECK(total == 50000);

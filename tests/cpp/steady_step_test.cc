@@ -106,8 +106,8 @@ struct Training {
   float step() {
     for (const Tensor& p : params) set_grad(p, Tensor());
     const Tensor h = ops::relu(linear(x, params[0], params[1]));
-    const Tensor loss =
-        cross_entropy(linear(h, params[2], params[3]), y, Tensor(), -100, 0.0, "mean");
+    const Tensor loss = cross_entropy(linear(h, params[2], params[3]), y, Tensor(), -100,
+                                      0.0, "mean");
     backward({loss}, {});
     TensorList grads;
     for (const Tensor& p : params) grads.push_back(p.grad());

@@ -180,7 +180,8 @@ TEST(what_lies_outside_of_the_memory_is_no_view) {
   check_inside(room, Shape{0}, Shape{INT64_MAX}, 0);
   check_inside(room, Shape{1}, Shape{INT64_MAX}, 5);
   for (int64_t offset : {int64_t{-1}, int64_t{1}, INT64_MAX, INT64_MIN}) {
-    CHECK_THROWS(check_inside(room, Shape{2, 3}, Shape{3, 1}, offset), RuntimeError, "inside");
+    CHECK_THROWS(check_inside(room, Shape{2, 3}, Shape{3, 1}, offset), RuntimeError,
+                 "inside");
   }
   CHECK_THROWS(check_inside(room, Shape{2}, Shape{6}, 0), RuntimeError, "inside");
   CHECK_THROWS(check_inside(room, Shape{3}, Shape{INT64_MAX}, 0), RuntimeError, "64 bits");
@@ -312,8 +313,7 @@ TEST(freed_memory_is_used_again_until_the_cache_is_emptied) {
 
 TEST(meta_tensors_have_no_memory) {
   const int64_t before = allocator_stats().bytes_in_use;
-  const Tensor x = empty(Shape{1 << 20, 1 << 10}, DType::Float64,
-                         Device{DeviceType::Meta});
+  const Tensor x = empty(Shape{1 << 20, 1 << 10}, DType::Float64, Device{DeviceType::Meta});
   CHECK(x.storage().data() == nullptr && x.storage().nbytes() == int64_t{1} << 33);
   CHECK(allocator_stats().bytes_in_use < before + 4096);
   CHECK_THROWS(item(alias(x, Shape{}, Shape{}, 0)), RuntimeError, "meta");

@@ -89,7 +89,8 @@ inline T top(T x) {
 /// The nearest integer, of numbers below 2^22 or 2^51: as a number and by its low bits.
 template <class T>
 struct Rounded {
-  explicit Rounded(T x) : shifted(x + Bits<T>::shifter), value(shifted - Bits<T>::shifter) {}
+  explicit Rounded(T x)
+      : shifted(x + Bits<T>::shifter), value(shifted - Bits<T>::shifter) {}
   typename Bits<T>::Int integer() const {
     using Word = typename Bits<T>::Word;
     return typename Bits<T>::Int(std::bit_cast<Word>(shifted) -

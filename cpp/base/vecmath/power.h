@@ -35,12 +35,12 @@ inline PowerParts power_parts(double x, double y) {
   const double f = parts.f, den = 2.0 + f, den_low = f - (den - 2.0);
   const double inverse = 1.0 / den, den_top = top(den);
   const double s = f * inverse, s_top = top(s);
-  const double s_low =
-      ((f - s_top * den_top) - s_top * ((den - den_top) + den_low)) * inverse;
+  const double s_low = ((f - s_top * den_top) - s_top * ((den - den_top) + den_low)) *
+                       inverse;
   const double z = s_top * s_top, z_low = s_low * (2.0 * s_top + s_low);  // z is exact
   const double square = z + z_low;
   const double last = square * poly(square, 0.40000000000000027418, 0.28571428571337589155,
-     0.22222222271465787211, 0.1818180819488605439,
+                                    0.22222222271465787211, 0.1818180819488605439,
                                     0.15385578245023976516, 0.13285853343558843428,
                                     0.12914795914455367152);
   const double third = 0.66666666666666662966, third_low = 3.7007434154171884681e-17;
@@ -54,8 +54,8 @@ inline PowerParts power_parts(double x, double y) {
   const double ln_low = s_top * g_low + s_low * (g_top + g_low);
   const double scale = 1.4426950216293334961, scale_low = 1.9259629911266174681e-8;
   const double part = ln_top * scale;
-  const double part_low =
-      ln_top * scale_low + ((ln - ln_top) + ln_low) * 1.4426950408889634074;
+  const double part_low = ln_top * scale_low +
+                          ((ln - ln_top) + ln_low) * 1.4426950408889634074;
   const double log = parts.n + part, log_top = top(log);
   const double log_low = (((parts.n - log) + part) + part_low) + (log - log_top);
   const double y_top = top(y), product = y_top * log_top;

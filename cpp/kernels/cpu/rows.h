@@ -56,8 +56,9 @@ class RowsOut {
 struct RowShape {
   int64_t count, length;
   explicit RowShape(const Tensor& tensor, int64_t length_in = -1)
-      : length(length_in >= 0 ? length_in
-                              : tensor.ndim() ? tensor.sizes().back() : 1) {
+      : length(length_in >= 0  ? length_in
+               : tensor.ndim() ? tensor.sizes().back()
+                               : 1) {
     count = length ? tensor.numel() / length : 0;
   }
 };
@@ -65,7 +66,8 @@ struct RowShape {
 /// Runs f(row number) for all rows, compiled for the instruction set in use.
 template <class F>
 void for_rows(const RowShape& rows, F f) {
-  const int64_t grain = std::max<int64_t>(1, kGrain / 4 / std::max<int64_t>(1, rows.length));
+  const int64_t grain = std::max<int64_t>(1,
+                                          kGrain / 4 / std::max<int64_t>(1, rows.length));
   parallel_for(0, rows.count, grain, [&](int64_t begin, int64_t end) {
     with_isa([&] {
       for (int64_t i = begin; i < end; ++i) f(i);

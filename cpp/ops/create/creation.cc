@@ -18,9 +18,8 @@ namespace {
 void fill(const Tensor& tensor, const Scalar& value) {
   if (!is_dense(tensor)) return copy_into(tensor, Tensor(value));
   alignas(8) char element[8];
-  visit_dtype(tensor.dtype(), [&]<class T>(TypeTag<T>) {
-    *reinterpret_cast<T*>(element) = value.to<T>();
-  });
+  visit_dtype(tensor.dtype(),
+              [&]<class T>(TypeTag<T>) { *reinterpret_cast<T*>(element) = value.to<T>(); });
   const int64_t size = itemsize(tensor.dtype());
   auto* data = static_cast<char*>(tensor.data());
   parallel_for(0, tensor.numel(), kGrain, [&](int64_t begin, int64_t end) {
@@ -34,7 +33,7 @@ Tensor filled(const Tensor& tensor, const Scalar& value, bool requires_grad) {
 }
 
 Tensor full_fn(const Shape& size, const Scalar& value, std::optional<DType> dtype,
-            std::optional<Device> device, bool requires_grad) {
+               std::optional<Device> device, bool requires_grad) {
   const DType type = dtype.value_or(value.dtype());
   check_fits("full", value, type);
   return filled(empty(size, type, device.value_or(Device{})), value, requires_grad);
@@ -47,10 +46,11 @@ Tensor ones(const Shape& size, std::optional<DType> dtype, std::optional<Device>
             bool requires_grad) {
   return full_fn(size, 1, dtype.value_or(default_dtype()), device, requires_grad);
 }
-Tensor empty_op(const Shape& size, std::optional<DType> dtype,
-                std::optional<Device> device, bool requires_grad) {
-  return with_requires_grad(empty(size, dtype.value_or(default_dtype()), device.value_or(Device{})),
-              requires_grad);
+Tensor empty_op(const Shape& size, std::optional<DType> dtype, std::optional<Device> device,
+                bool requires_grad) {
+  return with_requires_grad(
+      empty(size, dtype.value_or(default_dtype()), device.value_or(Device{})),
+      requires_grad);
 }
 
 Tensor eye(int64_t n, std::optional<int64_t> columns, std::optional<DType> dtype,
@@ -76,9 +76,10 @@ Tensor moved(const Tensor& self, Device device, DType dtype, bool copy) {
     if (self.dtype() != dtype) return to_dtype(self, dtype);
     return copy ? clone(self) : self;
   }
-  PKG_CHECK(!self.is_meta(), NotImplementedError, "[to] expected a tensor with values, got "
-            "one of the device 'meta' (device='", device, "'). empty_like(x, device='",
-            device, "') makes one of its shape.");
+  PKG_CHECK(!self.is_meta(), NotImplementedError,
+            "[to] expected a tensor with values, got "
+            "one of the device 'meta' (device='",
+            device, "'). empty_like(x, device='", device, "') makes one of its shape.");
   return empty_as(self, dtype, device);
 }
 
@@ -99,26 +100,25 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("Same shape and dtype, filled with one value.")
       .composite(like);
   const auto def_like = [&](const char* name, const char* doc) {
-    return m.def(str(name, "(Tensor self, *, DType? dtype=None, Device? device=None, "
-                           "bool requires_grad=False) -> Tensor"))
+    return m
+        .def(str(name, "(Tensor self, *, DType? dtype=None, Device? device=None, "
+                       "bool requires_grad=False) -> Tensor"))
         .doc(doc);
   };
   def_like("zeros_like", "Zeros of the same shape and dtype.")
-      .composite([](const Tensor& self, std::optional<DType> dtype,
-                    std::optional<Device> device, bool requires_grad) {
-        return like(self, 0, dtype, device, requires_grad);
-      });
+      .composite(
+          [](const Tensor& self, std::optional<DType> dtype, std::optional<Device> device,
+             bool requires_grad) { return like(self, 0, dtype, device, requires_grad); });
   def_like("ones_like", "Ones of the same shape and dtype.")
-      .composite([](const Tensor& self, std::optional<DType> dtype,
-                    std::optional<Device> device, bool requires_grad) {
-        return like(self, 1, dtype, device, requires_grad);
-      });
+      .composite(
+          [](const Tensor& self, std::optional<DType> dtype, std::optional<Device> device,
+             bool requires_grad) { return like(self, 1, dtype, device, requires_grad); });
   def_like("empty_like", "Unspecified values, same shape and dtype.")
       .composite([](const Tensor& self, std::optional<DType> dtype,
                     std::optional<Device> device, bool requires_grad) {
-        return with_requires_grad(empty_as(self, dtype.value_or(self.dtype()),
-                                           device.value_or(self.device())),
-                                  requires_grad);
+        return with_requires_grad(
+            empty_as(self, dtype.value_or(self.dtype()), device.value_or(self.device())),
+            requires_grad);
       });
   const auto def_new = [&](const char* name, const char* more, const char* doc) {
     return m.def(str(name, "(Tensor self, int[] size, ", more, kOptions)).doc(doc);
@@ -127,25 +127,25 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .composite([](const Tensor& self, const Shape& size, const Scalar& value,
                     std::optional<DType> dtype, std::optional<Device> device, bool grad) {
         return full_fn(size, value, dtype.value_or(self.dtype()),
-                    device.value_or(self.device()), grad);
+                       device.value_or(self.device()), grad);
       });
   def_new("new_zeros", "", "zeros with the dtype of self.")
       .composite([](const Tensor& self, const Shape& size, std::optional<DType> dtype,
                     std::optional<Device> device, bool grad) {
         return full_fn(size, 0, dtype.value_or(self.dtype()),
-                    device.value_or(self.device()), grad);
+                       device.value_or(self.device()), grad);
       });
   def_new("new_ones", "", "ones with the dtype of self.")
       .composite([](const Tensor& self, const Shape& size, std::optional<DType> dtype,
                     std::optional<Device> device, bool grad) {
         return full_fn(size, 1, dtype.value_or(self.dtype()),
-                    device.value_or(self.device()), grad);
+                       device.value_or(self.device()), grad);
       });
   def_new("new_empty", "", "empty with the dtype of self.")
       .composite([](const Tensor& self, const Shape& size, std::optional<DType> dtype,
                     std::optional<Device> device, bool grad) {
-        return empty_op(size, dtype.value_or(self.dtype()),
-                        device.value_or(self.device()), grad);
+        return empty_op(size, dtype.value_or(self.dtype()), device.value_or(self.device()),
+                        grad);
       });
   m.def("clone(Tensor self) -> Tensor")
       .doc("Copy with memory of its own, laid out as self.")
@@ -213,12 +213,11 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         const Shape sizes = broadcast_shapes("copy_", self.sizes(), src.sizes());
         PKG_CHECK(sizes == self.sizes(), RuntimeError, "[copy_] cannot broadcast ",
                   src.sizes(), " to ", self.sizes(), ".");
-        if (src.impl()->wrapped_number) check_written("copy_", item(src), self.dtype(), "src");
+        if (src.impl()->wrapped_number)
+          check_written("copy_", item(src), self.dtype(), "src");
         return self.spec();
       })
-      .cpu([](Tensor& out, const Tensor&, const Tensor& src) {
-        copy_into(out, src);
-      })
+      .cpu([](Tensor& out, const Tensor&, const Tensor& src) { copy_into(out, src); })
       .derivative("self", "", [](auto& g) { return full_like(g, 0); })
       .derivative("src", "src.shape", sum_to)
       .in_place();

@@ -73,8 +73,10 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step,
     count = std::max<int64_t>(distance / by + int64_t(distance % by != 0), 0);
   } else {
     const double numbers = std::ceil(span / s);
-    PKG_CHECK(numbers < 0x1p63, RuntimeError, "[arange] expected fewer than 2**63 numbers, "
-              "got start=", start, ", end=", end, ", step=", step, ".");
+    PKG_CHECK(numbers < 0x1p63, RuntimeError,
+              "[arange] expected fewer than 2**63 numbers, "
+              "got start=",
+              start, ", end=", end, ", step=", step, ".");
     count = int64_t(numbers);
   }
   if (is_integral(type)) {
@@ -92,13 +94,13 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step,
 // the last is exactly `end`.  A single number is `first`.
 template <class F>
 Tensor spaced(const char* op, const Scalar& start, const Scalar& end, int64_t steps,
-              std::optional<DType> dtype, std::optional<Device> device,
-              bool requires_grad, const Scalar& first, F f) {
+              std::optional<DType> dtype, std::optional<Device> device, bool requires_grad,
+              const Scalar& first, F f) {
   const DType type = dtype.value_or(default_dtype());
   PKG_CHECK(type != DType::Bool, NotImplementedError, "[", op,
             "] is not implemented for bool (dtype=pkg.bool).");
-  PKG_CHECK(steps >= 0, RuntimeError, "[", op, "] number of steps must be non-negative, got ",
-            steps, ".");
+  PKG_CHECK(steps >= 0, RuntimeError, "[", op,
+            "] number of steps must be non-negative, got ", steps, ".");
   // An end that is not among the numbers may be any; one number is f(start) itself.
   const auto converted = [&](const Scalar& number, const char* name) {
     check_fits(op, number, type, name);

@@ -31,8 +31,10 @@ Tensor isin(const Tensor& elements, const Tensor& tests) {
 }
 
 Spec search_rule(const Tensor& sorted, const Tensor& values, bool) {
-  PKG_CHECK(sorted.ndim() == 1, NotImplementedError, "[searchsorted] expected a 1-d sorted "
-            "sequence, got shape ", sorted.sizes());
+  PKG_CHECK(sorted.ndim() == 1, NotImplementedError,
+            "[searchsorted] expected a 1-d sorted "
+            "sequence, got shape ",
+            sorted.sizes());
   return {values.sizes(), DType::Int64, values.device()};
 }
 PKG_LIBRARY_FRAGMENT(pkg, m) {
@@ -63,8 +65,10 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("isin of a sorted vector of tests.")
       .non_differentiable()
       .shape([](const Tensor& elements, const Tensor& tests) {
-        PKG_CHECK(tests.ndim() == 1, RuntimeError, "[isin] expected a vector of tests, got "
-                  "shape ", tests.sizes());
+        PKG_CHECK(tests.ndim() == 1, RuntimeError,
+                  "[isin] expected a vector of tests, got "
+                  "shape ",
+                  tests.sizes());
         return Spec{elements.sizes(), DType::Bool, elements.device()};
       });
   m.def("isin(Tensor elements, Tensor test_elements) -> Tensor")

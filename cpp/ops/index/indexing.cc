@@ -15,14 +15,17 @@ Shape index_shape(const TensorList& indices) {
   for (const Tensor& index : indices) {
     PKG_CHECK(index.dtype() == DType::Int64 || index.dtype() == DType::Int32 ||
                   index.dtype() == DType::UInt8 || index.dtype() == DType::Int8,
-              IndexError, "[index] tensors used as indices must be integer or bool "
-              "tensors, got ", index.dtype());
+              IndexError,
+              "[index] tensors used as indices must be integer or bool "
+              "tensors, got ",
+              index.dtype());
     try {
       shape = broadcast_shapes("index", shape, index.sizes());
     } catch (const RuntimeError&) {
       detail::raise<IndexError>(
           "[index] shape mismatch: indexing tensors could not be broadcast together with "
-          "shapes ", shape, ", ", index.sizes());
+          "shapes ",
+          shape, ", ", index.sizes());
     }
   }
   return shape;
@@ -44,7 +47,7 @@ struct Front {
   Tensor whole;  // self as it was
   Tensor self;
   TensorList indices;
-  Shape order;  // permutation that was applied
+  Shape order;          // permutation that was applied
   int64_t back_to = 0;  // where the broadcast index dimensions belong in the result
 };
 
@@ -106,7 +109,8 @@ Tensor for_slices(const Front& front, const Tensor& values) {
   Shape want = front.whole.sizes();
   want[size_t(front.back_to)] = front.indices[0].numel();
   // What does not broadcast is refused by the op.
-  if (values.sizes() == want || broadcast_shapes("index_put", values.sizes(), want) != want) {
+  if (values.sizes() == want ||
+      broadcast_shapes("index_put", values.sizes(), want) != want) {
     return values;
   }
   return expand(values, want);
@@ -141,14 +145,14 @@ Tensor front_layout(const Front& front, const Tensor& values) {
   if (front.back_to == 0 || values.ndim() == 0) return values;
   const auto count = int64_t(index_shape(front.indices).size());
   Shape shape = index_rule(front.self, front.indices).sizes;
-  std::rotate(shape.begin(), shape.begin() + count,
-              shape.begin() + count + front.back_to);
+  std::rotate(shape.begin(), shape.begin() + count, shape.begin() + count + front.back_to);
   return move_front(expand(values, shape), count, front.back_to, true);
 }
 
 // The mask of self[mask] = number, to which that is masked_fill_; undefined if it is not.
 Tensor mask_of_fill(const Tensor& self, const TensorList& indices, const Tensor& values) {
-  if (indices.size() != 1 || !values.impl()->wrapped_number || !indices[0].defined()) return {};
+  if (indices.size() != 1 || !values.impl()->wrapped_number || !indices[0].defined())
+    return {};
   Tensor mask = indices[0];
   const auto n = size_t(mask.ndim());
   if (mask.dtype() != DType::Bool || n == 0 || n > self.sizes().size() ||
@@ -219,20 +223,21 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         "-> Tensor")
       .doc("self with values written (or added) at the indices of the leading dimensions.")
       .shape(put_rule)
-      .grad("indices accumulate", [](const GradContext& g) -> TensorList {
-        const auto& indices = g.arg<TensorList>(1);
-        Tensor self, values;
-        if (g.needs(0)) {
-          self = g.arg<bool>(3) ? g.grad()
-                                : put_front(g.grad(), indices, Tensor(0.0), false);
-        }
-        const size_t at = 1 + indices.size();
-        if (g.needs(at)) values = sum_to(index_front(g.grad(), indices), g.shape(at));
-        TensorList grads{self};
-        grads.resize(at);
-        grads.push_back(values);
-        return grads;
-      })
+      .grad("indices accumulate",
+            [](const GradContext& g) -> TensorList {
+              const auto& indices = g.arg<TensorList>(1);
+              Tensor self, values;
+              if (g.needs(0)) {
+                self = g.arg<bool>(3) ? g.grad()
+                                      : put_front(g.grad(), indices, Tensor(0.0), false);
+              }
+              const size_t at = 1 + indices.size();
+              if (g.needs(at)) values = sum_to(index_front(g.grad(), indices), g.shape(at));
+              TensorList grads{self};
+              grads.resize(at);
+              grads.push_back(values);
+              return grads;
+            })
       .in_place();
   m.def("index(Tensor self, Tensor?[] indices) -> Tensor")
       .doc("Advanced indexing with integer and bool tensors, as NumPy defines it.")
@@ -260,8 +265,10 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("The rows of weight that indices name.")
       .dtypes("indices", kIntegerDTypes)
       .composite([](const Tensor& weight, const Tensor& indices) {
-        PKG_CHECK(weight.ndim() == 2, RuntimeError, "[embedding] 'weight' must be 2-D, got "
-                  "shape ", weight.sizes());
+        PKG_CHECK(weight.ndim() == 2, RuntimeError,
+                  "[embedding] 'weight' must be 2-D, got "
+                  "shape ",
+                  weight.sizes());
         return index(weight, TensorList{indices});
       });
   m.def("take(Tensor self, Tensor index) -> Tensor")

@@ -20,24 +20,24 @@ int64_t size_of(const Tensor& t, int64_t d) { return t.ndim() == 0 ? 1 : t.size(
 void check_index(const char* op, const Tensor& self, int64_t dim, const Tensor& index) {
   const int64_t at = wrap_dim(op, dim, self.ndim());
   if (index.numel() == 0) return;
-  PKG_CHECK(dims_of(index) == dims_of(self), RuntimeError, "[", op, "] Index tensor must have "
-            "the same number of dimensions as input tensor (", index.ndim(), " and ",
-            self.ndim(), ")");
+  PKG_CHECK(dims_of(index) == dims_of(self), RuntimeError, "[", op,
+            "] Index tensor must have "
+            "the same number of dimensions as input tensor (",
+            index.ndim(), " and ", self.ndim(), ")");
   for (int64_t d = 0; d < self.ndim(); ++d) {
     PKG_CHECK(d == at || size_of(index, d) <= self.size(d), RuntimeError, "[", op,
-              "] Size does not match at dimension ", d, " expected index ",
-              index.sizes(), " to be no larger than self ", self.sizes(),
-              " apart from dimension ", at);
+              "] Size does not match at dimension ", d, " expected index ", index.sizes(),
+              " to be no larger than self ", self.sizes(), " apart from dimension ", at);
   }
 }
 
-Spec scatter_rule(const Tensor& self, int64_t dim, const Tensor& index,
-                  const Tensor& src) {
+Spec scatter_rule(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
   check_index("scatter", self, dim, index);
   const bool number = src.impl()->wrapped_number;
-  PKG_CHECK(number || src.dtype() == self.dtype(), RuntimeError, "[scatter] expected "
-            "self.dtype to be equal to src.dtype, got ", self.dtype(), " and ",
-            src.dtype());
+  PKG_CHECK(number || src.dtype() == self.dtype(), RuntimeError,
+            "[scatter] expected "
+            "self.dtype to be equal to src.dtype, got ",
+            self.dtype(), " and ", src.dtype());
   if (number) check_fits("scatter", item(src), self.dtype());
   const bool any = number || index.numel() == 0;
   bool smaller = any || dims_of(src) == dims_of(index);
@@ -73,10 +73,11 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         check_index("gather", self, dim, index);
         return Spec{index.sizes(), self.dtype(), self.device()};
       })
-      .derivative("self", "self.shape dim index",
-                  [](const Tensor& g, const Shape& sizes, int64_t dim, const Tensor& index) {
-                    return scatter_add(zeros_to_add_to(sizes, g), dim, index, g);
-                  });
+      .derivative(
+          "self", "self.shape dim index",
+          [](const Tensor& g, const Shape& sizes, int64_t dim, const Tensor& index) {
+            return scatter_add(zeros_to_add_to(sizes, g), dim, index, g);
+          });
   m.def("take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor")
       .doc("gather with broadcasting apart from dim; without dim from the flattened "
            "tensor.")
@@ -88,7 +89,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
           return gather(reshape(self, Shape{self.numel()}), 0,
                         reshape(counted(self.numel()), Shape{indices.numel()}));
         }
-        PKG_CHECK(self.ndim() == indices.ndim(), RuntimeError, "[take_along_dim] input and "
+        PKG_CHECK(self.ndim() == indices.ndim(), RuntimeError,
+                  "[take_along_dim] input and "
                   "indices should have the same number of dimensions, but got ",
                   self.ndim(), " and ", indices.ndim());
         PKG_CHECK(self.ndim() > 0, IndexError, "[take_along_dim] Dimension specified as ",
@@ -148,9 +150,10 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .keeps_order(false)  // as PyTorch's
       .dtypes("mask", DType::Bool)
       .shape([](const Tensor& self, const Tensor& mask, const Tensor& value) {
-        PKG_CHECK(value.ndim() == 0, RuntimeError, "[masked_fill] only supports a "
-                  "0-dimensional value tensor, but got tensor with ", value.ndim(),
-                  " dimension(s).");
+        PKG_CHECK(value.ndim() == 0, RuntimeError,
+                  "[masked_fill] only supports a "
+                  "0-dimensional value tensor, but got tensor with ",
+                  value.ndim(), " dimension(s).");
         Spec spec = self.spec();
         spec.sizes = broadcast_shapes("masked_fill", self.sizes(), mask.sizes());
         if (value.impl()->wrapped_number) {

@@ -13,10 +13,14 @@ Tensor vector(const Tensor& t) { return t.ndim() == 0 ? reshape(t, Shape{1}) : t
 
 // The vector of indices that name slices of dim.
 Tensor slices(const char* op, const Tensor& self, int64_t dim, const Tensor& i) {
-  PKG_CHECK(i.ndim() <= 1, IndexError, "[", op, "] Index is supposed to be a vector of "
-            "slices of a dimension, got index ", i.sizes(), " for ", self.sizes());
-  PKG_CHECK(is_integral(i.dtype()), RuntimeError, "[", op, "] Expected an integer dtype for "
-            "index, got ", i.dtype());
+  PKG_CHECK(i.ndim() <= 1, IndexError, "[", op,
+            "] Index is supposed to be a vector of "
+            "slices of a dimension, got index ",
+            i.sizes(), " for ", self.sizes());
+  PKG_CHECK(is_integral(i.dtype()), RuntimeError, "[", op,
+            "] Expected an integer dtype for "
+            "index, got ",
+            i.dtype());
   wrap_dim(op, dim, self.ndim());
   return beside(self, vector(i));
 }
@@ -26,9 +30,11 @@ Tensor source_of(const char* op, const Tensor& self, int64_t dim, const Tensor& 
   const Tensor slices = self.ndim() == 0 ? vector(source) : source;
   Shape want = vector(self).sizes();
   want[size_t(wrap_dim(op, dim, self.ndim()))] = i.numel();
-  PKG_CHECK(slices.sizes() == want, RuntimeError, "[", op, "] source tensor shape must match "
+  PKG_CHECK(slices.sizes() == want, RuntimeError, "[", op,
+            "] source tensor shape must match "
             "self tensor shape, excluding the specified dimension, which has one slice for "
-            "each index: expected ", want, ", got ", source.sizes());
+            "each index: expected ",
+            want, ", got ", source.sizes());
   return slices;
 }
 // alpha * t in the dtype of the tensor written to, which alpha is converted to first: for
@@ -79,14 +85,18 @@ Tensor select_slices(const Tensor& self, int64_t dim, const Tensor& i) {
     if (wrap_dim("index_select", dim, self.ndim()) > 0) return slices_of(self, dim, at);
     return index_front(self, TensorList{at});
   }
-  PKG_CHECK(i.numel() == 1, RuntimeError, "[index_select] Index to a 0-d tensor can "
-            "have only 1 value, got ", i.numel());
+  PKG_CHECK(i.numel() == 1, RuntimeError,
+            "[index_select] Index to a 0-d tensor can "
+            "have only 1 value, got ",
+            i.numel());
   return reshape(index_front(vector(self), TensorList{at}), Shape());
 }
 
 Shape slices_shape(const Tensor& self, int64_t dim, const Tensor& index) {
-  PKG_CHECK(self.ndim() > 0 && index.ndim() == 1, RuntimeError, "[index] expected a vector of "
-            "indices of a dimension, got shape ", index.sizes(), " for ", self.sizes());
+  PKG_CHECK(self.ndim() > 0 && index.ndim() == 1, RuntimeError,
+            "[index] expected a vector of "
+            "indices of a dimension, got shape ",
+            index.sizes(), " for ", self.sizes());
   Shape sizes = self.sizes();
   sizes[size_t(wrap_dim("index", dim, self.ndim()))] = index.numel();
   return sizes;
@@ -110,9 +120,11 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .shape([](const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source,
                 bool) {
         const Shape want = slices_shape(self, dim, index);
-        PKG_CHECK(source.ndim() == 0 || source.sizes() == want, RuntimeError, "[index_put] "
-                  "shape mismatch: value tensor of shape ", source.sizes(),
-                  " cannot be broadcast to indexing result of shape ", want);
+        PKG_CHECK(source.ndim() == 0 || source.sizes() == want, RuntimeError,
+                  "[index_put] "
+                  "shape mismatch: value tensor of shape ",
+                  source.sizes(), " cannot be broadcast to indexing result of shape ",
+                  want);
         if (source.impl()->wrapped_number) {
           check_written("index_put", item(source), self.dtype(), "values");
         }
@@ -123,8 +135,9 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
               const auto dim = g.arg<int64_t>(1);
               Tensor self, source;
               if (g.needs(0)) {
-                self = g.arg<bool>(4) ? g.grad()
-                                      : slices_put(g.grad(), dim, g.input(2), Tensor(0.0), false);
+                self = g.arg<bool>(4)
+                           ? g.grad()
+                           : slices_put(g.grad(), dim, g.input(2), Tensor(0.0), false);
               }
               if (g.needs(3)) {
                 source = sum_to(slices_of(g.grad(), dim, g.input(2)), g.shape(3));

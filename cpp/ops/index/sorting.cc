@@ -55,8 +55,10 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .shape([](const Tensor& self, int64_t k, int64_t dim, bool, bool) {
         const int64_t d = wrap_dim("topk", dim, self.ndim());
         const int64_t n = self.ndim() ? self.size(d) : 1;
-        PKG_CHECK(k >= 0 && k <= n, RuntimeError, "[topk] selected index k out of range: "
-                  "k is ", k, ", dim ", dim, " has size ", n, ".");
+        PKG_CHECK(k >= 0 && k <= n, RuntimeError,
+                  "[topk] selected index k out of range: "
+                  "k is ",
+                  k, ", dim ", dim, " has size ", n, ".");
         Shape sizes = self.sizes();
         if (self.ndim()) sizes[size_t(d)] = k;
         return values_and_indices(self, sizes);
@@ -68,11 +70,12 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .composite([](const Tensor& self, int64_t k, int64_t dim, bool keepdim) {
         const int64_t n = self.ndim() ? self.size(dim) : 1;
         PKG_CHECK(k >= 1 && k <= n, RuntimeError,
-                  "[kthvalue] selected number k out of range for dimension ", dim, ": k is ",
-                  k, ", the size is ", n, ".");
+                  "[kthvalue] selected number k out of range for dimension ", dim,
+                  ": k is ", k, ", the size is ", n, ".");
         const auto [values, indices] = sort(self, dim, false, true);
         if (self.ndim() == 0) return Two{values, indices};
-        const Tensor value = select(values, dim, k - 1), index = select(indices, dim, k - 1);
+        const Tensor value = select(values, dim, k - 1),
+                     index = select(indices, dim, k - 1);
         if (!keepdim) return Two{value, index};
         const int64_t d = wrap_dim("kthvalue", dim, self.ndim());
         return Two{unsqueeze(value, d), unsqueeze(index, d)};

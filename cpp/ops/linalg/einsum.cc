@@ -237,8 +237,7 @@ Tensor einsum(const std::string& text, const TensorList& tensors) {
   }
   for (int label : output) {
     PKG_CHECK(in_input[size_t(label)] && !in_output[size_t(label)], RuntimeError,
-              "[einsum] an output subscript of '", text,
-              "' occurs twice or in no operand");
+              "[einsum] an output subscript of '", text, "' occurs twice or in no operand");
     in_output[size_t(label)] = true;
   }
   Operand result = given[0];

@@ -7,10 +7,12 @@ namespace pkg::ops {
 namespace {
 
 void check_product(const Tensor& a, const Tensor& b, bool fits) {
-  PKG_CHECK(fits, RuntimeError, "[mm] mat1 and mat2 shapes cannot be multiplied (", a.size(-2),
-            "x", a.size(-1), " and ", b.size(-2), "x", b.size(-1), ")");
-  PKG_CHECK(a.dtype() == b.dtype(), RuntimeError, "[mm] expected mat1 and mat2 to have the "
-            "same dtype, but got: ", a.dtype(), " != ", b.dtype());
+  PKG_CHECK(fits, RuntimeError, "[mm] mat1 and mat2 shapes cannot be multiplied (",
+            a.size(-2), "x", a.size(-1), " and ", b.size(-2), "x", b.size(-1), ")");
+  PKG_CHECK(a.dtype() == b.dtype(), RuntimeError,
+            "[mm] expected mat1 and mat2 to have the "
+            "same dtype, but got: ",
+            a.dtype(), " != ", b.dtype());
 }
 // Of one core, in a nanosecond.  What is narrower than four bytes is computed as those.
 double products_per_nanosecond(DType dtype) {
@@ -46,8 +48,10 @@ Tensor as_batch(const Tensor& x, const Shape& batch) {
 }
 
 Tensor matmul_fn(const Tensor& a, const Tensor& b) {
-  PKG_CHECK(a.ndim() > 0 && b.ndim() > 0, RuntimeError, "[matmul] both arguments to matmul need to "
-            "be at least 1D, but they are ", a.ndim(), "D and ", b.ndim(), "D");
+  PKG_CHECK(a.ndim() > 0 && b.ndim() > 0, RuntimeError,
+            "[matmul] both arguments to matmul need to "
+            "be at least 1D, but they are ",
+            a.ndim(), "D and ", b.ndim(), "D");
   if (a.ndim() == 1 || b.ndim() == 1) {  // a missing dimension of size 1, dropped again
     const Tensor x = a.ndim() == 1 ? unsqueeze(a, 0) : a;
     const Tensor y = b.ndim() == 1 ? unsqueeze(b, 1) : b;
@@ -78,11 +82,14 @@ Tensor matmul_fn(const Tensor& a, const Tensor& b) {
 Spec linear_rule(const Tensor& input, const Tensor& weight, const Tensor& bias) {
   PKG_CHECK(input.ndim() > 0 && (weight.ndim() == 1 || weight.ndim() == 2) &&
                 input.size(-1) == weight.size(-1),
-            RuntimeError, "[linear] mat1 and mat2 shapes cannot be multiplied: expected "
-            "input (..., in) and weight (out, in) or (in,), got ", input.sizes(), " and ",
-            weight.sizes());
-  PKG_CHECK(input.dtype() == weight.dtype(), RuntimeError, "[linear] expected mat1 and mat2 to "
-            "have the same dtype, but got: ", input.dtype(), " != ", weight.dtype());
+            RuntimeError,
+            "[linear] mat1 and mat2 shapes cannot be multiplied: expected "
+            "input (..., in) and weight (out, in) or (in,), got ",
+            input.sizes(), " and ", weight.sizes());
+  PKG_CHECK(input.dtype() == weight.dtype(), RuntimeError,
+            "[linear] expected mat1 and mat2 to "
+            "have the same dtype, but got: ",
+            input.dtype(), " != ", weight.dtype());
   Shape sizes = input.sizes();
   if (weight.ndim() == 1) sizes.erase(sizes.size() - 1);
   else sizes.back() = weight.size(0);
@@ -125,8 +132,10 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .dtypes(kNumberDTypes)
       .shape(bmm_rule)
       .cost(product_cost)
-      .derivative("self", "mat2", [](auto& g, auto& b) { return bmm(g, transpose(b, 1, 2)); })
-      .derivative("mat2", "self", [](auto& g, auto& a) { return bmm(transpose(a, 1, 2), g); });
+      .derivative("self", "mat2",
+                  [](auto& g, auto& b) { return bmm(g, transpose(b, 1, 2)); })
+      .derivative("mat2", "self",
+                  [](auto& g, auto& a) { return bmm(transpose(a, 1, 2), g); });
   m.def("matmul(Tensor self, Tensor other) -> Tensor")
       .doc("Matrix product; 1-d operands are vectors, leading dimensions broadcast.")
       .composite(matmul_fn);
@@ -135,8 +144,10 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .dtypes(kNumberDTypes)
       .shape(mm_rule)
       .cost(product_cost)
-      .derivative("self", "mat2", [](auto& g, auto& b) { return mm(g, transpose(b, 0, 1)); })
-      .derivative("mat2", "self", [](auto& g, auto& a) { return mm(transpose(a, 0, 1), g); });
+      .derivative("self", "mat2",
+                  [](auto& g, auto& b) { return mm(g, transpose(b, 0, 1)); })
+      .derivative("mat2", "self",
+                  [](auto& g, auto& a) { return mm(transpose(a, 0, 1), g); });
   m.def("linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor")
       .doc("input @ weight.T + bias: input (..., in), weight (out, in) or (in,), bias "
            "(out,).")

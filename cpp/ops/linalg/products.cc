@@ -11,17 +11,20 @@ void check_ndim(const char* op, const char* name, const Tensor& t, int64_t ndim)
             " dimension(s), got shape ", t.sizes());
 }
 void check_same_dtype(const char* op, const Tensor& a, const Tensor& b) {
-  PKG_CHECK(a.dtype() == b.dtype(), RuntimeError, "[", op, "] expected both operands to "
-            "have the same dtype, but got ", a.dtype(), " and ", b.dtype());
+  PKG_CHECK(a.dtype() == b.dtype(), RuntimeError, "[", op,
+            "] expected both operands to "
+            "have the same dtype, but got ",
+            a.dtype(), " and ", b.dtype());
 }
 
 Tensor dot(const Tensor& a, const Tensor& b) {
   check_ndim("dot", "self", a, 1);
   check_ndim("dot", "tensor", b, 1);
   check_same_dtype("dot", a, b);
-  PKG_CHECK(a.size(0) == b.size(0), RuntimeError, "[dot] inconsistent tensor size, expected "
-            "tensors to have the same number of elements, but got ", a.size(0), " and ",
-            b.size(0), " elements respectively");
+  PKG_CHECK(a.size(0) == b.size(0), RuntimeError,
+            "[dot] inconsistent tensor size, expected "
+            "tensors to have the same number of elements, but got ",
+            a.size(0), " and ", b.size(0), " elements respectively");
   return matmul(a, b);
 }
 
@@ -54,9 +57,11 @@ Tensor tensordot(const Tensor& a, const Tensor& b, const Shape& dims_a,
   int64_t contracted = 1;
   Shape last, first, sizes;
   for (size_t i = 0; i < da.size(); ++i) {
-    PKG_CHECK(a.size(da[i]) == b.size(db[i]), RuntimeError, "[tensordot] contracted "
-              "dimensions need to match, but first has size ", a.size(da[i]), " in dim ",
-              da[i], " and second has size ", b.size(db[i]), " in dim ", db[i]);
+    PKG_CHECK(a.size(da[i]) == b.size(db[i]), RuntimeError,
+              "[tensordot] contracted "
+              "dimensions need to match, but first has size ",
+              a.size(da[i]), " in dim ", da[i], " and second has size ", b.size(db[i]),
+              " in dim ", db[i]);
     contracted *= a.size(da[i]);
     last.push_back(int64_t(i) - int64_t(da.size()));
     first.push_back(int64_t(i));
@@ -117,10 +122,9 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) "
         "-> Tensor")
       .doc("beta * self + alpha * mat @ vec.")
-      .composite([](const Tensor& self, const Tensor& a, const Tensor& v,
-                    const Scalar& beta, const Scalar& alpha) {
-        return blend("addmv", self, mv(a, v), beta, alpha);
-      });
+      .composite(
+          [](const Tensor& self, const Tensor& a, const Tensor& v, const Scalar& beta,
+             const Scalar& alpha) { return blend("addmv", self, mv(a, v), beta, alpha); });
   m.def("addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) "
         "-> Tensor")
       .doc("beta * self + alpha * outer(vec1, vec2).")
@@ -130,12 +134,13 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         check_ndim("addr", "vec2", b, 1);
         const DType dtype = result_type({&self, &a, &b});
         const auto number = [&](const Scalar& given, const char* name) {
-          PKG_CHECK(is_floating(dtype) || !given.is_float(), RuntimeError, "[addr] For "
-                    "integral input tensors, ", name, " must not be floating point, got ",
-                    given, ".");
-          PKG_CHECK(dtype == DType::Bool || given.kind() != Scalar::Kind::Bool, RuntimeError,
-                    "[addr] Boolean ", name, " only supported for Boolean results, got ",
-                    given, ".");
+          PKG_CHECK(is_floating(dtype) || !given.is_float(), RuntimeError,
+                    "[addr] For "
+                    "integral input tensors, ",
+                    name, " must not be floating point, got ", given, ".");
+          PKG_CHECK(dtype == DType::Bool || given.kind() != Scalar::Kind::Bool,
+                    RuntimeError, "[addr] Boolean ", name,
+                    " only supported for Boolean results, got ", given, ".");
         };
         number(beta, "beta");
         number(alpha, "alpha");
@@ -154,8 +159,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .composite([](const Tensor& self, const Tensor& a, const Tensor& b,
                     const Scalar& beta, const Scalar& alpha) {
         const Tensor products = bmm(a, b);
-        const Tensor product =
-            sum(products, std::optional<Shape>(Shape{0}), false, products.dtype());
+        const Tensor product = sum(products, std::optional<Shape>(Shape{0}), false,
+                                   products.dtype());
         return blend("addbmm", self, product, beta, alpha);
       });
   m.def("tensordot(Tensor self, Tensor other, int dims=2) -> Tensor")
@@ -163,7 +168,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .composite([](const Tensor& a, const Tensor& b, int64_t dims) {
         PKG_CHECK(dims >= 0 && dims <= std::min(a.ndim(), b.ndim()), RuntimeError,
                   "[tensordot] expected dims to be between 0 and the number of dimensions, "
-                  "got ", dims);
+                  "got ",
+                  dims);
         Shape from, to;
         for (int64_t d = 0; d < dims; ++d) {
           from.push_back(a.ndim() - dims + d);

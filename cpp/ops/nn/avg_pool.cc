@@ -32,8 +32,8 @@ void check_windows(const Shape& sizes, const Shape& kernel, const Shape& stride,
   check_planes(sizes);
   for (size_t d = 0; d < 2; ++d) {
     const int64_t size = sizes[sizes.size() - 2 + d] + 2 * Checked(padding[d]);
-    PKG_CHECK(kernel[d] > 0 && stride[d] > 0 && padding[d] >= 0 && padding[d] <= kernel[d] / 2 &&
-                  size >= kernel[d],
+    PKG_CHECK(kernel[d] > 0 && stride[d] > 0 && padding[d] >= 0 &&
+                  padding[d] <= kernel[d] / 2 && size >= kernel[d],
               RuntimeError, "[_avg_pool2d] expected windows that fit planes ", sizes,
               ", got kernel ", kernel, ", stride ", stride, ", padding ", padding, ".");
   }
@@ -57,10 +57,12 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         check_windows(self.sizes(), kernel, stride, padding);
         return {pooled(self.sizes(), kernel, stride, padding), self.dtype(), self.device()};
       })
-      .grad("", [](const GradContext& g) -> TensorList {
-        return {avg_pool2d_backward(g.grad(), g.shape(0), g.arg<Shape>(1), g.arg<Shape>(2),
-                                    g.arg<Shape>(3), g.arg<bool>(4))};
-      })
+      .grad(
+          "",
+          [](const GradContext& g) -> TensorList {
+            return {avg_pool2d_backward(g.grad(), g.shape(0), g.arg<Shape>(1),
+                                        g.arg<Shape>(2), g.arg<Shape>(3), g.arg<bool>(4))};
+          })
       .second_is_zero();
   m.def("_avg_pool2d_backward(Tensor grad, int[] sizes, int[2] kernel_size, int[2] stride, "
         "int[2] padding, bool count_include_pad) -> Tensor")
@@ -99,8 +101,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         return {sizes, grad.dtype(), grad.device()};
       })
       .grad("", [](const GradContext& g) -> TensorList {
-        return {adaptive_avg_pool2d_windows(g.grad(), Shape{g.shape(0)[g.shape(0).size() - 2],
-                                                            g.shape(0).back()})};
+        return {adaptive_avg_pool2d_windows(
+            g.grad(), Shape{g.shape(0)[g.shape(0).size() - 2], g.shape(0).back()})};
       });
 }
 

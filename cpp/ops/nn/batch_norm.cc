@@ -16,9 +16,11 @@ Dims over(const Shape& sizes) {
 void check_channels(const char* name, const Tensor& v, const Tensor& x) {
   PKG_CHECK(x.ndim() >= 2, RuntimeError,
             "[batch_norm] expected input (N, C, ...), got shape ", x.sizes());
-  PKG_CHECK(!v.defined() || v.sizes() == Shape{x.size(1)}, RuntimeError, "[batch_norm] "
-            "expected one value for each of the ", x.size(1), " channels of ", x.sizes(),
-            ", got shape ", v.sizes(), " (", name, ").");
+  PKG_CHECK(!v.defined() || v.sizes() == Shape{x.size(1)}, RuntimeError,
+            "[batch_norm] "
+            "expected one value for each of the ",
+            x.size(1), " channels of ", x.sizes(), ", got shape ", v.sizes(), " (", name,
+            ").");
 }
 Tensor per_channel(const Tensor& v, const Tensor& x) {
   Shape sizes(size_t(x.ndim()), 1);
@@ -61,11 +63,11 @@ TensorList plain_gradient(const GradContext& g) {
   const auto n = double(reduced_count("batch_norm", x.sizes(), dims));
   const auto average = [&](const Tensor& t) { return sum_over(n, t, dims, true); };
   const Tensor centred = sub(x, average(x));
-  const Tensor scale =
-      rsqrt(add(average(mul(centred, centred)), Tensor(g.arg<double>(3))));
+  const Tensor scale = rsqrt(add(average(mul(centred, centred)), Tensor(g.arg<double>(3))));
   const Tensor h = mul(centred, scale);
-  const Tensor d =
-      g.input(1).defined() ? mul(grad, per_channel(in_dtype(g.input(1), type), x)) : grad;
+  const Tensor d = g.input(1).defined()
+                       ? mul(grad, per_channel(in_dtype(g.input(1), type), x))
+                       : grad;
   TensorList grads(3);
   const Tensor rest = sub(sub(d, mul(h, average(mul(d, h)))), average(d));
   grads[0] = in_dtype(mul(scale, rest), g.specs[0].dtype);
@@ -90,8 +92,10 @@ void check_batch(const Tensor& x, bool training) {
   if (!training || x.ndim() < 2) return;
   Shape values = x.sizes();
   values[1] = 1;
-  PKG_CHECK(values.numel() != 1, ValueError, "Expected more than 1 value per channel when "
-            "training, got input size ", x.sizes());
+  PKG_CHECK(values.numel() != 1, ValueError,
+            "Expected more than 1 value per channel when "
+            "training, got input size ",
+            x.sizes());
 }
 
 // What 16-bit inputs meet is computed in float32; of others the dtypes promote.
@@ -110,7 +114,8 @@ Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& run
   PKG_CHECK(!(training ? eps <= 0 : eps < 0), ValueError, "[batch_norm] eps must be ",
             training ? "positive during training" : "non-negative", ", but got ", eps);
   PKG_CHECK(!training || x.numel() == 0 || running_mean.defined() == running_var.defined(),
-            ValueError, "[batch_norm] running_mean and running_var must either both be "
+            ValueError,
+            "[batch_norm] running_mean and running_var must either both be "
             "None or neither be None");
   check_batch(x, training);
   // Of no elements the channels are not asked for.
@@ -135,8 +140,8 @@ Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& run
     check_channels("running_mean", running_mean, x);
     check_channels("running_var", running_var, x);
   }
-  const auto [y, mean, variance] =
-      normalise_channels(promoted(x, {&weight, &bias}), weight, bias, eps);
+  const auto [y, mean, variance] = normalise_channels(promoted(x, {&weight, &bias}), weight,
+                                                      bias, eps);
   if (n > 0) {
     ExcludeKeys off(DispatchKey::Autograd);
     if (running_mean.defined()) lerp_(running_mean, mean, Tensor(momentum));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ops/nn/classification_loss.cc: losses of scores against class numbers or signs.
-#include "ops/op.h"
 #include "ops/nn/loss_reduction.h"
+#include "ops/op.h"
 
 namespace pkg::ops {
 namespace {
@@ -11,8 +11,9 @@ Tensor positive_part(const Tensor& x) { return clamp(x, Tensor(0), Tensor()); }
 
 // input (N, C, ...) or (C,), target the same without C.
 Tensor nll_loss_fn(const Tensor& input, const Tensor& given, const Tensor& weight,
-                int64_t ignore_index, const std::string& reduction) {
-  const Tensor target = given.dtype() == DType::UInt8 ? to_dtype(given, DType::Int64) : given;
+                   int64_t ignore_index, const std::string& reduction) {
+  const Tensor target = given.dtype() == DType::UInt8 ? to_dtype(given, DType::Int64)
+                                                      : given;
   check_reduction(reduction);
   const int64_t at = input.ndim() == 1 ? 0 : 1;
   PKG_CHECK(input.ndim() > 0, ValueError,
@@ -30,11 +31,12 @@ Tensor nll_loss_fn(const Tensor& input, const Tensor& given, const Tensor& weigh
   const Tensor picked = gather(second_is_zero(input), at, unsqueeze(classes, at));
   // Each element's weight: its class's, and none where it is ignored.
   const Tensor kept = to_dtype(eq(ignored, Tensor(false)), input.dtype());
-  const Tensor scale = weight.defined() ? mul(index_front(weight, TensorList{classes}), kept)
-                                        : kept;
+  const Tensor scale = weight.defined()
+                           ? mul(index_front(weight, TensorList{classes}), kept)
+                           : kept;
   // where, not a product with 0: an ignored -inf must not make NaN.
-  const Tensor loss =
-      where(ignored, Tensor(0), neg(mul(reshape(picked, target.sizes()), scale)));
+  const Tensor loss = where(ignored, Tensor(0),
+                            neg(mul(reshape(picked, target.sizes()), scale)));
   if (reduction == "none") return loss;
   return reduction == "sum" ? sum(loss) : div(sum(loss), sum(scale));
 }
@@ -62,9 +64,10 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("max(0, margin - target * (input1 - input2)), target being 1 or -1.")
       .composite([](const Tensor& a, const Tensor& b, const Tensor& target, double margin,
                     const std::string& reduction) {
-        PKG_CHECK(a.ndim() == b.ndim() && a.ndim() == target.ndim(), RuntimeError,
-                  "[margin_ranking_loss] All input tensors should have same dimension, got ",
-                  a.sizes(), ", ", b.sizes(), " and ", target.sizes(), ".");
+        PKG_CHECK(
+            a.ndim() == b.ndim() && a.ndim() == target.ndim(), RuntimeError,
+            "[margin_ranking_loss] All input tensors should have same dimension, got ",
+            a.sizes(), ", ", b.sizes(), " and ", target.sizes(), ".");
         // The copy, which nobody can change in place, is what backward needs.
         const Tensor gap = mul(clone(target), sub(a, b));
         return reduce_loss(positive_part(sub(Tensor(margin), gap)), reduction);

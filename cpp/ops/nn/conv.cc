@@ -8,8 +8,8 @@ namespace pkg::ops {
 namespace {
 
 void check_types(const Tensor& a, const Tensor& b) {
-  PKG_CHECK(a.dtype() == b.dtype(), RuntimeError,
-            "[conv2d] Input type (", a.dtype(), ") and weight type (", b.dtype(),
+  PKG_CHECK(a.dtype() == b.dtype(), RuntimeError, "[conv2d] Input type (", a.dtype(),
+            ") and weight type (", b.dtype(),
             ") should be the same floating or integer type");
 }
 void check_bias(const Tensor& bias, const Tensor& weight) {
@@ -23,26 +23,31 @@ void check_bias(const Tensor& bias, const Tensor& weight) {
 // The shape (N, O, OH, OW) of the maps that images of this shape and such a weight give.
 Shape map_shape(const Shape& image, const Shape& weight, const Shape& stride,
                 const Shape& padding, const Shape& dilation, int64_t groups) {
-  PKG_CHECK(image.size() == 4 && weight.size() == 4, RuntimeError, "[conv2d] expected "
+  PKG_CHECK(image.size() == 4 && weight.size() == 4, RuntimeError,
+            "[conv2d] expected "
             "input (N, C, H, W) or (C, H, W) and weight (O, C / groups, kH, kW), got ",
             image, " and ", weight);
   const int64_t channels = Checked(weight[1]) * groups;
   PKG_CHECK(groups > 0 && image[1] == channels && weight[0] % groups == 0, RuntimeError,
-            "[conv2d] Given groups=", groups, ", weight of size ", weight, ", expected input",
-            image, " to have ", channels, " channels, but got ", image[1], " channels");
+            "[conv2d] Given groups=", groups, ", weight of size ", weight,
+            ", expected input", image, " to have ", channels, " channels, but got ",
+            image[1], " channels");
   Shape maps{image[0], weight[0], 0, 0};
-  Checked padded = Checked(image[0]) * image[1];  // elements of the images with their borders
+  Checked padded = Checked(image[0]) * image[1];  // elements, borders included
   for (size_t d = 0; d < 2; ++d) {
     const int64_t kernel = weight[2 + d];
-    PKG_CHECK(stride[d] > 0 && dilation[d] > 0 && padding[d] >= 0 && kernel > 0, RuntimeError,
+    PKG_CHECK(stride[d] > 0 && dilation[d] > 0 && padding[d] >= 0 && kernel > 0,
+              RuntimeError,
               "[conv2d] kernel, stride and dilation must be positive and padding not "
-              "negative, got weight ", weight, ", stride ", stride, ", dilation ", dilation,
-              ", padding ", padding);
+              "negative, got weight ",
+              weight, ", stride ", stride, ", dilation ", dilation, ", padding ", padding);
     const int64_t span = Checked(dilation[d]) * (kernel - 1) + 1;
     const int64_t size = image[2 + d] + 2 * Checked(padding[d]);
-    PKG_CHECK(size >= span, RuntimeError, "[conv2d] Kernel size can't be greater than actual "
-              "input size: kernel ", weight, " with dilation ", dilation, ", input ", image,
-              " with padding ", padding);
+    PKG_CHECK(size >= span, RuntimeError,
+              "[conv2d] Kernel size can't be greater than actual "
+              "input size: kernel ",
+              weight, " with dilation ", dilation, ", input ", image, " with padding ",
+              padding);
     maps[2 + d] = (size - span) / stride[d] + 1;
     padded *= size;
   }
@@ -52,8 +57,8 @@ Shape map_shape(const Shape& image, const Shape& weight, const Shape& stride,
 Shape forward_shape(const Tensor& input, const Tensor& weight, const Tensor& bias,
                     const Shape& stride, const Shape& padding, const Shape& dilation,
                     int64_t groups) {
-  const Shape maps =
-      map_shape(input.sizes(), weight.sizes(), stride, padding, dilation, groups);
+  const Shape maps = map_shape(input.sizes(), weight.sizes(), stride, padding, dilation,
+                               groups);
   check_types(input, weight);
   check_bias(bias, weight);
   return maps;
@@ -70,11 +75,12 @@ double cost(const Shape& maps, const Shape& weight) {
 Tensor whole_conv(const Tensor& input, const Tensor& weight, const Tensor& bias,
                   const Shape& stride, const Shape& padding, const Shape& dilation,
                   int64_t groups) {
-  const Shape out_sizes =
-      forward_shape(input, weight, bias, stride, padding, dilation, groups);
+  const Shape out_sizes = forward_shape(input, weight, bias, stride, padding, dilation,
+                                        groups);
   const int64_t h = out_sizes[2], w = out_sizes[3];
   const int64_t channels = weight.size(1), each = weight.size(0) / groups;
-  const Tensor x = constant_pad_nd(input, Shape{padding[1], padding[1], padding[0], padding[0]}, 0);
+  const Tensor x = constant_pad_nd(
+      input, Shape{padding[1], padding[1], padding[0], padding[0]}, 0);
   const auto part = [](const Tensor& t, int64_t dim, int64_t from, int64_t count,
                        int64_t step) {
     return slice(t, dim, from, from + (count - 1) * step + 1, step);
@@ -112,7 +118,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .shape([](const Tensor& input, const Tensor& weight, const Tensor& bias,
                 const Shape& stride, const Shape& padding, const Shape& dilation,
                 int64_t groups) -> Spec {
-        const Shape maps = forward_shape(input, weight, bias, stride, padding, dilation, groups);
+        const Shape maps = forward_shape(input, weight, bias, stride, padding, dilation,
+                                         groups);
         PKG_CHECK(is_floating(input.dtype()), RuntimeError,
                   "[_conv2d] expected a floating dtype, got ", input.dtype());
         return {maps, input.dtype(), input.device()};
@@ -133,8 +140,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .shape([](const Tensor& grad, const Tensor& weight, const Shape& sizes,
                 const Shape& stride, const Shape& padding, const Shape& dilation,
                 int64_t groups) -> Spec {
-        check_gradient(grad, map_shape(sizes, weight.sizes(), stride, padding, dilation,
-                                       groups));
+        check_gradient(grad,
+                       map_shape(sizes, weight.sizes(), stride, padding, dilation, groups));
         check_types(grad, weight);
         return {sizes, grad.dtype(), grad.device()};
       })
@@ -142,11 +149,12 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         return cost(std::get<Tensor>(args[0]).sizes(), std::get<Tensor>(args[1]).sizes());
       })
       .derivative("grad", "weight stride padding dilation groups", without_bias)
-      .derivative("weight", "grad weight.shape stride padding dilation groups",
-                  [](const Tensor& g, const Tensor& grad, const Shape& sizes, const Shape& stride,
-                     const Shape& padding, const Shape& dilation, int64_t groups) {
-                    return conv2d_weight_grad(grad, g, sizes, stride, padding, dilation, groups);
-                  });
+      .derivative(
+          "weight", "grad weight.shape stride padding dilation groups",
+          [](const Tensor& g, const Tensor& grad, const Shape& sizes, const Shape& stride,
+             const Shape& padding, const Shape& dilation, int64_t groups) {
+            return conv2d_weight_grad(grad, g, sizes, stride, padding, dilation, groups);
+          });
   m.def("_conv2d_weight_grad(Tensor grad, Tensor input, int[] sizes, int[2] stride, "
         "int[2] padding, int[2] dilation, int groups) -> Tensor")
       .doc("Gradient of _conv2d for its weight of these sizes.")
@@ -154,8 +162,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .shape([](const Tensor& grad, const Tensor& input, const Shape& sizes,
                 const Shape& stride, const Shape& padding, const Shape& dilation,
                 int64_t groups) -> Spec {
-        check_gradient(grad, map_shape(input.sizes(), sizes, stride, padding, dilation,
-                                       groups));
+        check_gradient(grad,
+                       map_shape(input.sizes(), sizes, stride, padding, dilation, groups));
         check_types(grad, input);
         return {sizes, grad.dtype(), grad.device()};
       })
@@ -167,11 +175,12 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
                      const Shape& padding, const Shape& dilation, int64_t groups) {
                     return without_bias(input, g, stride, padding, dilation, groups);
                   })
-      .derivative("input", "grad input.shape stride padding dilation groups",
-                  [](const Tensor& g, const Tensor& grad, const Shape& sizes, const Shape& stride,
-                     const Shape& padding, const Shape& dilation, int64_t groups) {
-                    return conv2d_input_grad(grad, g, sizes, stride, padding, dilation, groups);
-                  });
+      .derivative(
+          "input", "grad input.shape stride padding dilation groups",
+          [](const Tensor& g, const Tensor& grad, const Shape& sizes, const Shape& stride,
+             const Shape& padding, const Shape& dilation, int64_t groups) {
+            return conv2d_input_grad(grad, g, sizes, stride, padding, dilation, groups);
+          });
   m.def("conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, "
         "int[2] padding=0, int[2] dilation=1, int groups=1) -> Tensor")
       .doc("2-D cross-correlation of (N, C, H, W) or (C, H, W) with (O, C / groups, kH, "

@@ -104,9 +104,11 @@ void def_distance(Library& m, const char* number) {
       .shape([](const Tensor& g, const Tensor& x, const Tensor& y, double) {
         return gradient_rule(g, x, y);
       })
-      .cpu([](Tensor& out, const Tensor& g, const Tensor& x, const Tensor& y, double p) {
-        run_gradient(out, g, x, y, [p](auto d) { return Loss::slope(d, p); });
-      }, kStrided);
+      .cpu(
+          [](Tensor& out, const Tensor& g, const Tensor& x, const Tensor& y, double p) {
+            run_gradient(out, g, x, y, [p](auto d) { return Loss::slope(d, p); });
+          },
+          kStrided);
 }
 
 Tensor squared_slope(const Tensor& g, const Tensor& x, const Tensor& y) {
@@ -125,24 +127,23 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       });
   m.def("mse_loss(Tensor input, Tensor target, *, str reduction='mean') -> Tensor")
       .doc("Squared difference, averaged by default.")
-      .composite([](const Tensor& input, const Tensor& target,
-                    const std::string& reduction) {
-        const DType common = result_type(input, target);
-        if (is_floating(common)) {
-          return reduce_loss(squared_distance(input, target), reduction);
-        }
-        const auto number = [&](const Tensor& t) {  // bools have no difference
-          return t.dtype() == DType::Bool ? to_dtype(t, common) : t;
-        };
-        const Tensor d = sub(number(input), number(target));
-        return reduce_loss(mul(d, d), reduction);
-      });
+      .composite(
+          [](const Tensor& input, const Tensor& target, const std::string& reduction) {
+            const DType common = result_type(input, target);
+            if (is_floating(common)) {
+              return reduce_loss(squared_distance(input, target), reduction);
+            }
+            const auto number = [&](const Tensor& t) {  // bools have no difference
+              return t.dtype() == DType::Bool ? to_dtype(t, common) : t;
+            };
+            const Tensor d = sub(number(input), number(target));
+            return reduce_loss(mul(d, d), reduction);
+          });
   m.def("_squared_distance(Tensor input, Tensor target) -> Tensor")
       .doc("(input - target) squared.")
       .pointwise()
-      .shape([](const Tensor& x, const Tensor& y) {
-        return floating_pair("mse_loss", x, y);
-      })
+      .shape(
+          [](const Tensor& x, const Tensor& y) { return floating_pair("mse_loss", x, y); })
       .cpu([](Tensor& out, const Tensor& x, const Tensor& y) {
         run_binary(out, x, y, to_floating(result_type(x, y)), kFloatType,
                    [](auto u, auto v) { return (u - v) * (u - v); });
@@ -156,26 +157,28 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .dtypes("grad", kFloatDTypes)
       .non_differentiable()
       .shape(gradient_rule)
-      .cpu([](Tensor& out, const Tensor& g, const Tensor& x, const Tensor& y) {
-        run_gradient(out, g, x, y, [](auto d) { return 2 * d; });
-      }, kStrided);
+      .cpu(
+          [](Tensor& out, const Tensor& g, const Tensor& x, const Tensor& y) {
+            run_gradient(out, g, x, y, [](auto d) { return 2 * d; });
+          },
+          kStrided);
   m.def("smooth_l1_loss(Tensor input, Tensor target, *, str reduction='mean', "
         "float beta=1.0) -> Tensor")
       .doc("A parabola up to a distance of beta, |input - target| - beta / 2 beyond.")
-      .composite([](const Tensor& input, const Tensor& target,
-                    const std::string& reduction, double beta) {
+      .composite([](const Tensor& input, const Tensor& target, const std::string& reduction,
+                    double beta) {
         PKG_CHECK(beta >= 0, RuntimeError, "[smooth_l1_loss] expected beta >= 0, got ",
                   beta);
         const bool floats = beta > 0 || is_floating(result_type(input, target));
-        return reduce_loss(floats ? smooth_l1(input, target, beta) : abs(sub(input, target)),
-                           reduction);
+        return reduce_loss(
+            floats ? smooth_l1(input, target, beta) : abs(sub(input, target)), reduction);
       });
   def_distance<SmoothL1, smooth_l1_backward>(m, "beta");
   m.def("huber_loss(Tensor input, Tensor target, *, str reduction='mean', "
         "float delta=1.0) -> Tensor")
       .doc("smooth_l1_loss times delta, which may be infinite: half the square.")
-      .composite([](const Tensor& input, const Tensor& target,
-                    const std::string& reduction, double delta) {
+      .composite([](const Tensor& input, const Tensor& target, const std::string& reduction,
+                    double delta) {
         PKG_CHECK(delta > 0, RuntimeError, "[huber_loss] expected delta > 0, got ", delta);
         return reduce_loss(huber(input, target, delta), reduction);
       });

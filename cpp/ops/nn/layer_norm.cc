@@ -12,13 +12,14 @@ namespace {
 // One number a row, of `length` elements.
 Spec row_spec(const Tensor& self, int64_t length) {
   PKG_CHECK(length >= 0 && (length ? self.numel() % length == 0 : self.numel() == 0),
-            RuntimeError, "[_layer_norm] expected rows of ", length, " elements, got shape ",
-            self.sizes(), ".");
+            RuntimeError, "[_layer_norm] expected rows of ", length,
+            " elements, got shape ", self.sizes(), ".");
   return {Shape{length ? self.numel() / length : 0}, self.dtype(), self.device()};
 }
 void check_count(const char* name, const Tensor& tensor, int64_t count) {
-  PKG_CHECK(!tensor.defined() || tensor.numel() == count, RuntimeError, "[_layer_norm] expected ",
-            count, " elements, got ", tensor.sizes(), " (", name, ").");
+  PKG_CHECK(!tensor.defined() || tensor.numel() == count, RuntimeError,
+            "[_layer_norm] expected ", count, " elements, got ", tensor.sizes(), " (", name,
+            ").");
 }
 
 Tensor average(const Tensor& rows) {
@@ -32,8 +33,7 @@ TensorList plain_gradient(const GradContext& g) {
   const Tensor x = reshape(g.input(0), rows), grad = reshape(g.grad(), rows);
   const bool centred = g.arg<bool>(5);
   const Tensor shifted = centred ? sub(x, average(x)) : x;
-  const Tensor scale =
-      rsqrt(add(average(mul(shifted, shifted)), Tensor(g.arg<double>(4))));
+  const Tensor scale = rsqrt(add(average(mul(shifted, shifted)), Tensor(g.arg<double>(4))));
   const Tensor h = mul(shifted, scale);
   Tensor d = grad;
   if (g.input(2).defined()) d = mul(grad, reshape(g.input(2), Shape{length}));
@@ -54,8 +54,9 @@ TensorList gradient(const GradContext& g) {
             "[_layer_norm] mean and scale have no gradient of their own.");
   if (!g.grad().defined()) return {};
   if (grad_enabled()) return plain_gradient(g);
-  const auto [x, w, b] = normalise_rows_backward(g.grad(), g.input(0), g.result(1), g.result(2),
-                                            g.input(2), g.arg<int64_t>(1), g.arg<bool>(5));
+  const auto [x, w, b] = normalise_rows_backward(g.grad(), g.input(0), g.result(1),
+                                                 g.result(2), g.input(2), g.arg<int64_t>(1),
+                                                 g.arg<bool>(5));
   return {g.needs(0) ? x : Tensor(), g.needs(2) ? reshape(w, g.shape(2)) : Tensor(),
           g.needs(3) ? reshape(b, g.shape(3)) : Tensor()};
 }
@@ -63,14 +64,15 @@ TensorList gradient(const GradContext& g) {
 Tensor layer_norm(const char* op, const Tensor& x, const Shape& normalized,
                   const Tensor& weight, const Tensor& bias, double eps, bool centred) {
   const size_t n = normalized.size(), ndim = x.sizes().size();
-  PKG_CHECK(n > 0 && n <= ndim && std::equal(normalized.begin(), normalized.end(),
-                                             x.sizes().end() - int64_t(n)),
-            RuntimeError, "[", op, "] Given normalized_shape=", normalized,
-            ", expected input to end with it, but got input of size ", x.sizes());
+  PKG_CHECK(
+      n > 0 && n <= ndim &&
+          std::equal(normalized.begin(), normalized.end(), x.sizes().end() - int64_t(n)),
+      RuntimeError, "[", op, "] Given normalized_shape=", normalized,
+      ", expected input to end with it, but got input of size ", x.sizes());
   for (const Tensor* t : {&weight, &bias}) {
     PKG_CHECK(!t->defined() || t->sizes() == normalized, RuntimeError, "[", op,
-              "] Expected weight and bias of the normalized_shape ", normalized,
-              ", got ", t->sizes());
+              "] Expected weight and bias of the normalized_shape ", normalized, ", got ",
+              t->sizes());
   }
   const Tensor input = is_floating(x.dtype()) ? x : to_dtype(x, default_dtype());
   return std::get<0>(normalise_rows(input, normalized.numel(), weight, bias, eps, centred));

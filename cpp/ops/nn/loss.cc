@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ops/nn/loss.cc: cross-entropy.
-#include "ops/op.h"
 #include "ops/nn/loss_reduction.h"
+#include "ops/op.h"
 #include "ops/reduce/mean.h"
 
 namespace pkg::ops {
@@ -48,8 +48,8 @@ Tensor as_rows(const Tensor& input) {
   for (int64_t d = 2; d < input.ndim(); ++d) order.push_back(d);
   order.push_back(1);
   const int64_t classes = input.size(1);
-  return reshape(permute(input, order), Shape{input.numel() / std::max<int64_t>(classes, 1),
-                                              classes});
+  return reshape(permute(input, order),
+                 Shape{input.numel() / std::max<int64_t>(classes, 1), classes});
 }
 
 Tensor class_loss(const Tensor& input, const Tensor& target, int64_t ignore,
@@ -116,11 +116,14 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target, const Tensor& we
   PKG_CHECK(input.ndim() > 0, ValueError,
             "[cross_entropy] expected input (N, C, ...) or (C,), got a 0-d tensor");
   if (is_floating(target.dtype())) {
-    PKG_CHECK(target.sizes() == input.sizes(), ValueError, "[cross_entropy] expected "
-              "probabilities in the shape of the input ", input.sizes(), ", got ",
-              target.sizes());
-    PKG_CHECK(ignore_index < 0, RuntimeError, "[cross_entropy] ignore_index is not supported "
-              "for targets that are probabilities, got ignore_index=", ignore_index, ".");
+    PKG_CHECK(target.sizes() == input.sizes(), ValueError,
+              "[cross_entropy] expected "
+              "probabilities in the shape of the input ",
+              input.sizes(), ", got ", target.sizes());
+    PKG_CHECK(ignore_index < 0, RuntimeError,
+              "[cross_entropy] ignore_index is not supported "
+              "for targets that are probabilities, got ignore_index=",
+              ignore_index, ".");
     const int64_t classes = input.size(input.ndim() == 1 ? 0 : 1);
     PKG_CHECK(!weight.defined() || weight.sizes() == Shape{classes}, RuntimeError,
               "[cross_entropy] weight tensor should be defined either for all ", classes,
@@ -135,8 +138,8 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target, const Tensor& we
   if (weight.defined() || label_smoothing > 0) {
     return smoothed_loss(input, target, weight, ignore_index, label_smoothing, reduction);
   }
-  const Tensor classes =
-      target.dtype() == DType::Int64 ? target : to_dtype(target, DType::Int64);
+  const Tensor classes = target.dtype() == DType::Int64 ? target
+                                                        : to_dtype(target, DType::Int64);
   return class_loss(input, classes, ignore_index, reduction);
 }
 

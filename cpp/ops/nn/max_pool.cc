@@ -8,24 +8,31 @@ namespace {
 
 std::array<Spec, 2> rule(const Tensor& self, const Shape& kernel, const Shape& stride,
                          const Shape& padding) {
-  PKG_CHECK(self.ndim() == 4, RuntimeError, "[max_pool2d] expected (N, C, H, W) or "
-            "(C, H, W), got ", self.sizes());
+  PKG_CHECK(self.ndim() == 4, RuntimeError,
+            "[max_pool2d] expected (N, C, H, W) or "
+            "(C, H, W), got ",
+            self.sizes());
   Shape sizes = self.sizes();
   PKG_CHECK(sizes[2] * sizes[3] <= std::numeric_limits<int32_t>::max(), NotImplementedError,
-            "[max_pool2d] Expected images of less than 2**31 elements, got ", sizes[2], " x ",
-            sizes[3], ".");
+            "[max_pool2d] Expected images of less than 2**31 elements, got ", sizes[2],
+            " x ", sizes[3], ".");
   for (size_t d = 0; d < 2; ++d) {
-    PKG_CHECK(kernel[d] > 0 && stride[d] > 0, RuntimeError, "[max_pool2d] kernel size and "
-              "stride must be greater than zero, got ", kernel, " and ", stride);
+    PKG_CHECK(kernel[d] > 0 && stride[d] > 0, RuntimeError,
+              "[max_pool2d] kernel size and "
+              "stride must be greater than zero, got ",
+              kernel, " and ", stride);
     PKG_CHECK(padding[d] >= 0 && padding[d] <= kernel[d] / 2, RuntimeError,
               "[max_pool2d] pad should be at most half of the kernel size, got padding ",
               padding, " and kernel ", kernel);
-    PKG_CHECK(sizes[2 + d] > 0, RuntimeError, "[max_pool2d] expected planes of at least one "
-              "element, got ", self.sizes());
+    PKG_CHECK(sizes[2 + d] > 0, RuntimeError,
+              "[max_pool2d] expected planes of at least one "
+              "element, got ",
+              self.sizes());
     const int64_t size = sizes[2 + d] + 2 * Checked(padding[d]);
-    PKG_CHECK(size >= kernel[d], RuntimeError, "[max_pool2d] Kernel size can't be greater "
-              "than actual input size: kernel ", kernel, ", input ", self.sizes(),
-              " with padding ", padding);
+    PKG_CHECK(size >= kernel[d], RuntimeError,
+              "[max_pool2d] Kernel size can't be greater "
+              "than actual input size: kernel ",
+              kernel, ", input ", self.sizes(), " with padding ", padding);
     sizes[2 + d] = (size - kernel[d]) / stride[d] + 1;
   }
   return {Spec{sizes, self.dtype(), self.device()},
@@ -46,7 +53,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         const Shape &plane = std::get<Tensor>(args[0]).sizes(),
                     kernel = Unbox<Shape>::from(args[1]);
         return 1.5 * double(specs[0].sizes.numel()) *
-               double(std::min(kernel[0], plane[2])) * double(std::min(kernel[1], plane[3]));
+               double(std::min(kernel[0], plane[2])) *
+               double(std::min(kernel[1], plane[3]));
       })
       .shape(rule)
       .derivative("self", "self.shape result1",
@@ -64,12 +72,15 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .shape([](const Tensor& grad, const Tensor& places, const Shape& sizes) {
         PKG_CHECK(sizes.size() == 4 && grad.ndim() == 4 && grad.sizes()[0] == sizes[0] &&
                       grad.sizes()[1] == sizes[1],
-                  RuntimeError, "[_max_pool2d_backward] expected a gradient of the samples and "
-                  "channels of sizes (N, C, H, W), got ", grad.sizes(), " and ", sizes, ".");
+                  RuntimeError,
+                  "[_max_pool2d_backward] expected a gradient of the samples and "
+                  "channels of sizes (N, C, H, W), got ",
+                  grad.sizes(), " and ", sizes, ".");
         check_gradient(grad, grad.sizes());
         check_shape("places", places, grad.sizes());
         PKG_CHECK(places.dtype() == DType::Int64, RuntimeError,
-                  "[_max_pool2d_backward] expected places of int64, got ", places.dtype(), ".");
+                  "[_max_pool2d_backward] expected places of int64, got ", places.dtype(),
+                  ".");
         return Spec{sizes, grad.dtype(), grad.device()};
       });
   m.def("max_pool2d(Tensor self, int[2] kernel_size, int[2]? stride=None, "
@@ -79,7 +90,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .composite([](const Tensor& self, const Shape& kernel, const Dims& stride,
                     const Shape& padding) {
         const Shape step = stride.value_or(kernel);
-        if (self.ndim() != 3) return std::get<0>(max_pool2d_places(self, kernel, step, padding));
+        if (self.ndim() != 3)
+          return std::get<0>(max_pool2d_places(self, kernel, step, padding));
         const Tensor batch = unsqueeze(self, 0);
         return select(std::get<0>(max_pool2d_places(batch, kernel, step, padding)), 0, 0);
       });

@@ -9,23 +9,27 @@ namespace pkg::ops {
 namespace {
 
 void check_channels(const char* name, const Tensor& v, const Tensor& x) {
-  PKG_CHECK(!v.defined() || v.sizes() == Shape{x.size(1)}, RuntimeError, "[group_norm] "
-            "expected one value for each of the ", x.size(1), " channels of ", x.sizes(),
-            ", got shape ", v.sizes(), " (", name, ").");
+  PKG_CHECK(!v.defined() || v.sizes() == Shape{x.size(1)}, RuntimeError,
+            "[group_norm] "
+            "expected one value for each of the ",
+            x.size(1), " channels of ", x.sizes(), ", got shape ", v.sizes(), " (", name,
+            ").");
 }
-Tensor group_norm(const Tensor& x, int64_t groups, const Tensor& weight,
-                  const Tensor& bias, double eps) {
+Tensor group_norm(const Tensor& x, int64_t groups, const Tensor& weight, const Tensor& bias,
+                  double eps) {
   PKG_CHECK(x.ndim() >= 2 && groups > 0 && x.size(1) % groups == 0, RuntimeError,
             "[group_norm] Expected number of channels in input to be divisible by "
-            "num_groups, but got input of shape ", x.sizes(), " and num_groups=", groups);
-  PKG_CHECK(x.numel() != groups, ValueError, "[group_norm] Expected more than 1 value per "
-            "group when training, got input size ", x.sizes(), " and num_groups=", groups);
+            "num_groups, but got input of shape ",
+            x.sizes(), " and num_groups=", groups);
+  PKG_CHECK(x.numel() != groups, ValueError,
+            "[group_norm] Expected more than 1 value per "
+            "group when training, got input size ",
+            x.sizes(), " and num_groups=", groups);
   check_channels("weight", weight, x);
   check_channels("bias", bias, x);
   if (is_reduced(x.dtype())) {
-    return in_full_precision(x, [&](const Tensor& wide) {
-      return group_norm(wide, groups, weight, bias, eps);
-    });
+    return in_full_precision(
+        x, [&](const Tensor& wide) { return group_norm(wide, groups, weight, bias, eps); });
   }
   if (!is_floating(x.dtype())) {
     return group_norm(in_dtype(x, default_dtype()), groups, weight, bias, eps);
@@ -54,8 +58,10 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
                   "[instance_norm] expected input (N, C, ...), got shape ", x.sizes());
         int64_t places = 1;
         for (int64_t d = 2; d < x.ndim(); ++d) places *= x.size(d);
-        PKG_CHECK(places != 1, ValueError, "[instance_norm] Expected more than 1 spatial "
-                  "element, got input size ", x.sizes());
+        PKG_CHECK(places != 1, ValueError,
+                  "[instance_norm] Expected more than 1 spatial "
+                  "element, got input size ",
+                  x.sizes());
         if (x.size(1) == 0) return clone(x);
         return group_norm(x, x.size(1), weight, bias, eps);
       });

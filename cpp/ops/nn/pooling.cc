@@ -37,23 +37,28 @@ Tensor avg_pool(const char* op, const Tensor& self, const Shape& kernel, const D
   Shape border;
   bool padded = false;
   for (size_t i = n; i-- > 0;) {
-    PKG_CHECK(kernel[i] > 0 && step[i] > 0, RuntimeError, "[", op, "] kernel size and stride "
-              "must be greater than zero, got ", kernel, " and ", step);
+    PKG_CHECK(kernel[i] > 0 && step[i] > 0, RuntimeError, "[", op,
+              "] kernel size and stride "
+              "must be greater than zero, got ",
+              kernel, " and ", step);
     PKG_CHECK(padding[i] >= 0 && padding[i] <= kernel[i] / 2, RuntimeError, "[", op,
               "] pad should be at most half of the kernel size, got padding ", padding,
               " and kernel ", kernel);
-    const int64_t size = self.sizes()[self.sizes().size() - n + i] + 2 * Checked(padding[i]);
-    PKG_CHECK(size >= kernel[i], RuntimeError, "[", op, "] Output size is too "
-              "small: kernel ", kernel, ", input ", self.sizes(), " with padding ", padding);
+    const int64_t size = self.sizes()[self.sizes().size() - n + i] +
+                         2 * Checked(padding[i]);
+    PKG_CHECK(size >= kernel[i], RuntimeError, "[", op,
+              "] Output size is too "
+              "small: kernel ",
+              kernel, ", input ", self.sizes(), " with padding ", padding);
     padded |= padding[i] > 0;
     border.push_back(padding[i]);
     border.push_back(padding[i]);
   }
   if (is_floating(self.dtype())) {
     if (n == 2) return avg_pool2d_windows(self, kernel, step, padding, count_include_pad);
-    const Tensor flat =
-        avg_pool2d_windows(unsqueeze(self, -2), Shape{1, kernel[0]}, Shape{1, step[0]},
-                           Shape{0, padding[0]}, count_include_pad);
+    const Tensor flat = avg_pool2d_windows(unsqueeze(self, -2), Shape{1, kernel[0]},
+                                           Shape{1, step[0]}, Shape{0, padding[0]},
+                                           count_include_pad);
     return select(flat, -2, 0);
   }
   const auto summed = [&](Tensor x) {  // integers: rounded towards zero
@@ -136,13 +141,15 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .composite([](const Tensor& self, const Tensor& weight, const Tensor& bias,
                     const Shape& stride, const Shape& padding, const Shape& dilation,
                     int64_t groups) {
-        PKG_CHECK((self.ndim() == 2 || self.ndim() == 3) && weight.ndim() == 3, RuntimeError,
-                  "[conv1d] expected input (N, C, L) or (C, L) and weight (O, C / groups, k), "
-                  "got ", self.sizes(), " and ", weight.sizes());
+        PKG_CHECK(
+            (self.ndim() == 2 || self.ndim() == 3) && weight.ndim() == 3, RuntimeError,
+            "[conv1d] expected input (N, C, L) or (C, L) and weight (O, C / groups, k), "
+            "got ",
+            self.sizes(), " and ", weight.sizes());
         return of_batch(self, [&](const Tensor& x) {
-          const Tensor out =
-              conv2d(unsqueeze(x, 2), unsqueeze(weight, 2), bias, Shape{1, stride[0]},
-                     Shape{0, padding[0]}, Shape{1, dilation[0]}, groups);
+          const Tensor out = conv2d(unsqueeze(x, 2), unsqueeze(weight, 2), bias,
+                                    Shape{1, stride[0]}, Shape{0, padding[0]},
+                                    Shape{1, dilation[0]}, groups);
           return select(out, 2, 0);
         });
       });

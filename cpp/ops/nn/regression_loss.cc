@@ -28,10 +28,11 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
                      return y != y ? y : x == 0 ? decltype(x)(0) : product;
                    });
       })
-      .derivative("self", "self other", [](auto& g, auto& self, auto& other) {
-        const Tensor x = as_gradient(self, g), y = as_gradient(other, g);
-        return where(eq(x, 0) & (y <= 0), 0, xlogy(g, y));
-      })
+      .derivative("self", "self other",
+                  [](auto& g, auto& self, auto& other) {
+                    const Tensor x = as_gradient(self, g), y = as_gradient(other, g);
+                    return where(eq(x, 0) & (y <= 0), 0, xlogy(g, y));
+                  })
       .derivative("other", "self other", [](auto& g, auto& self, auto& other) {
         return g * as_gradient(self, g) / as_gradient(other, g);
       });
@@ -48,23 +49,27 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
                      const auto cut = [](T y) { return y < T(-100) ? T(-100) : y; };
                      PKG_CHECK(x >= 0 && x <= 1 && t >= 0 && t <= 1, RuntimeError,
                                "[binary_cross_entropy] all elements of input and target "
-                               "should be between 0 and 1, got ", x, " and ", t, ".");
+                               "should be between 0 and 1, got ",
+                               x, " and ", t, ".");
                      return (t - 1) * cut(std::log1p(-x)) - t * cut(std::log(x));
                    });
       })
       // With PyTorch's bound for the poles at 0 and 1; the gradient of target has none.
-      .derivative("input", "input target", [](auto& g, auto& x, auto& target) {
-        return g * (x - target) / clamp(x * (1 - x), 1e-12, Tensor());
-      })
-      .derivative("target", "input", [](auto& g, auto& x) { return g * (log(1 - x) - log(x)); });
+      .derivative("input", "input target",
+                  [](auto& g, auto& x, auto& target) {
+                    return g * (x - target) / clamp(x * (1 - x), 1e-12, Tensor());
+                  })
+      .derivative("target", "input",
+                  [](auto& g, auto& x) { return g * (log(1 - x) - log(x)); });
   m.def("binary_cross_entropy(Tensor input, Tensor target, Tensor? weight=None, *, "
         "str reduction='mean') -> Tensor")
       .doc("-target log(input) - (1 - target) log(1 - input), each log at least -100.")
       .composite([](const Tensor& input, const Tensor& target, const Tensor& weight,
                     const std::string& reduction) {
-        PKG_CHECK(input.sizes() == target.sizes(), ValueError, "[binary_cross_entropy] "
-                  "expected target of the input's size ", input.sizes(), ", got ",
-                  target.sizes());
+        PKG_CHECK(input.sizes() == target.sizes(), ValueError,
+                  "[binary_cross_entropy] "
+                  "expected target of the input's size ",
+                  input.sizes(), ", got ", target.sizes());
         Tensor loss = element_entropy(input, target);
         if (weight.defined()) loss = mul(loss, weight);
         return reduce_loss(loss, reduction);
@@ -80,9 +85,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
                   ") must be the same as input size (", input.sizes(), ")");
         const Tensor one(1), negative = mul(sub(one, target), input);
         Tensor scale = one;
-        if (pos_weight.defined()) {
-          scale = add(mul(sub(pos_weight, one), target), one);
-        }
+        if (pos_weight.defined()) { scale = add(mul(sub(pos_weight, one), target), one); }
         Tensor loss = sub(negative, mul(scale, logsigmoid(input)));
         if (weight.defined()) loss = mul(loss, weight);
         return reduce_loss(loss, reduction);
@@ -91,11 +94,10 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         "bool log_target=False) -> Tensor")
       .doc("target * (log(target) - input), input being log-probabilities; 'batchmean' "
            "divides by the batch size.")
-      .composite([](const Tensor& input, const Tensor& target,
-                    const std::string& reduction, bool log_target) {
-        const Tensor loss = log_target
-                                ? mul(exp(target), sub(target, input))
-                                : sub(xlogy(target, target), mul(target, input));
+      .composite([](const Tensor& input, const Tensor& target, const std::string& reduction,
+                    bool log_target) {
+        const Tensor loss = log_target ? mul(exp(target), sub(target, input))
+                                       : sub(xlogy(target, target), mul(target, input));
         if (reduction != "batchmean") return reduce_loss(loss, reduction);
         const int64_t batch = input.ndim() ? input.size(0) : 1;
         return sum_over(double(batch), loss);

@@ -11,7 +11,7 @@ namespace {
 constexpr double kSqrtHalf = 0.70710678118654752440;
 constexpr double kInvSqrt2Pi = 0.39894228040143267794;
 constexpr double kSqrt2OverPi = 0.79788456080286535588;
-constexpr double kGeluCubic = 0.044715;  // Hendrycks & Gimpel 2016
+constexpr double kGeluCubic = 0.044715;               // Hendrycks & Gimpel 2016
 constexpr double kSeluAlpha = 1.6732632423543772848;  // Klambauer et al. 2017
 constexpr double kSeluScale = 1.0507009873554804934;
 
@@ -88,9 +88,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("Gradient of elu.");
   m.def("selu(Tensor self) -> Tensor")
       .doc("elu scaled so that deep networks keep zero mean and unit variance.")
-      .composite([](const Tensor& self) {
-        return elu(self, kSeluAlpha, kSeluScale, 1);
-      });
+      .composite([](const Tensor& self) { return elu(self, kSeluAlpha, kSeluScale, 1); });
   m.def("celu(Tensor self, Scalar alpha=1.0) -> Tensor")
       .doc("max(0, self) + min(0, alpha * (exp(self / alpha) - 1)).")
       .composite([](const Tensor& self, const Scalar& alpha) {
@@ -101,18 +99,18 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   unary_float(m.def("silu(Tensor self) -> Tensor"),
               [](auto x) { return x / (1 + vec::exp(-x)); })
       .doc("self * sigmoid(self).")
-      .derivative("self", "self", [](auto& g, auto& x) {
-        if (!grad_enabled()) return silu_backward(g, x);
-        const Tensor s = sigmoid(x);
-        return g * (s * (x * (1 - s) + 1));
-      })
+      .derivative("self", "self",
+                  [](auto& g, auto& x) {
+                    if (!grad_enabled()) return silu_backward(g, x);
+                    const Tensor s = sigmoid(x);
+                    return g * (s * (x * (1 - s) + 1));
+                  })
       .in_place();
-  gradient_pass(m.def("_silu_backward(Tensor grad, Tensor self) -> Tensor"),
-                [](auto g, auto x) {
-                  const auto s = vec::sigmoid(x);
-                  return g * s * (1 + x * (1 - s));
-                })
-      .doc("Gradient of silu.");
+  gradient_pass(m.def("_silu_backward(Tensor grad, Tensor self) -> Tensor"), [](auto g,
+                                                                                auto x) {
+    const auto s = vec::sigmoid(x);
+    return g * s * (1 + x * (1 - s));
+  }).doc("Gradient of silu.");
   unary_float(m.def("mish(Tensor self) -> Tensor"),
               [](auto x) {
                 using T = decltype(x);
@@ -121,21 +119,21 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
                 return x * (n / (n + T(2)));
               })
       .doc("self * tanh(softplus(self)).")
-      .derivative("self", "self", [](auto& g, auto& x) {
-        if (!grad_enabled()) return mish_backward(g, x);
-        const Tensor t = tanh(softplus(x, 1, 20));
-        return g * (t + x * sigmoid(x) * (1 - t * t));
-      })
+      .derivative("self", "self",
+                  [](auto& g, auto& x) {
+                    if (!grad_enabled()) return mish_backward(g, x);
+                    const Tensor t = tanh(softplus(x, 1, 20));
+                    return g * (t + x * sigmoid(x) * (1 - t * t));
+                  })
       .in_place();
-  gradient_pass(m.def("_mish_backward(Tensor grad, Tensor self) -> Tensor"),
-                [](auto g, auto x) {
-                  using T = decltype(x);
-                  // n / (n + 2) + x 4 e (1 + e) / (n + 2)^2, as above; 1 from 25 on.
-                  const T most = x > T(25) ? T(25) : x, e = vec::exp(most);
-                  const T n = e * (e + T(2)), r = T(1) / (n + T(2));
-                  return g * (r * (n + most * (T(4) * e * (T(1) + e) * r)));
-                })
-      .doc("Gradient of mish.");
+  gradient_pass(m.def("_mish_backward(Tensor grad, Tensor self) -> Tensor"), [](auto g,
+                                                                                auto x) {
+    using T = decltype(x);
+    // n / (n + 2) + x 4 e (1 + e) / (n + 2)^2, as above; 1 from 25 on.
+    const T most = x > T(25) ? T(25) : x, e = vec::exp(most);
+    const T n = e * (e + T(2)), r = T(1) / (n + T(2));
+    return g * (r * (n + most * (T(4) * e * (T(1) + e) * r)));
+  }).doc("Gradient of mish.");
   m.def("gelu(Tensor self, *, str approximate='none') -> Tensor")
       .doc("self * Phi(self), Phi the normal distribution (Hendrycks & Gimpel 2016); "
            "approximate='tanh' takes their cheaper formula.")
@@ -157,15 +155,15 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .derivative("self", "self approximate",
                   [](const Tensor& g, const Tensor& x, const std::string& approximate) {
                     const bool by_tanh = tanh_form(approximate);
-                    if (grad_enabled()) return g * (by_tanh ? gelu_tanh_slope : gelu_slope)(x);
+                    if (grad_enabled())
+                      return g * (by_tanh ? gelu_tanh_slope : gelu_slope)(x);
                     return (by_tanh ? gelu_tanh_backward : gelu_backward)(g, x);
                   });
-  gradient_pass(m.def("_gelu_backward(Tensor grad, Tensor self) -> Tensor"),
-                [](auto g, auto x) {
-                  const vec::Normal normal(x);
-                  return g * (normal.probability + x * normal.density);
-                })
-      .doc("Gradient of gelu.");
+  gradient_pass(m.def("_gelu_backward(Tensor grad, Tensor self) -> Tensor"), [](auto g,
+                                                                                auto x) {
+    const vec::Normal normal(x);
+    return g * (normal.probability + x * normal.density);
+  }).doc("Gradient of gelu.");
   gradient_pass(m.def("_gelu_tanh_backward(Tensor grad, Tensor self) -> Tensor"),
                 [](auto g, auto x) {
                   using T = decltype(x);

@@ -13,7 +13,8 @@ namespace {
             "point number (alpha=",
             alpha, ").");
   PKG_CHECK(alpha.kind() != Scalar::Kind::Bool || dtype == DType::Bool, RuntimeError,
-            "[add] Boolean alpha only supported for Boolean results, got alpha=", alpha, ".");
+            "[add] Boolean alpha only supported for Boolean results, got alpha=", alpha,
+            ".");
   check_factor("add", alpha, dtype, "alpha");
 }
 Spec add_rule(const Tensor& a, const Tensor& b, const Scalar& alpha) {
@@ -85,18 +86,18 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   binary_any(m.def("maximum(Tensor self, Tensor other) -> Tensor"),
              [](auto x, auto y) { return x < y || y != y ? y : x; })
       .doc("Larger of the two; NaN wins.  At a tie both get half the gradient.")
-      .derivative("self", "self other", [](auto& g, auto& a, auto& b) {
-        return where(a < b, 0, shared(g, a, b));
-      })
+      .derivative(
+          "self", "self other",
+          [](auto& g, auto& a, auto& b) { return where(a < b, 0, shared(g, a, b)); })
       .derivative("other", "self other", [](auto& g, auto& a, auto& b) {
         return where(b < a, 0, shared(g, a, b));
       });
   binary_any(m.def("minimum(Tensor self, Tensor other) -> Tensor"),
              [](auto x, auto y) { return x > y || y != y ? y : x; })
       .doc("Smaller of the two; NaN wins.  At a tie both get half the gradient.")
-      .derivative("self", "self other", [](auto& g, auto& a, auto& b) {
-        return where(a > b, 0, shared(g, a, b));
-      })
+      .derivative(
+          "self", "self other",
+          [](auto& g, auto& a, auto& b) { return where(a > b, 0, shared(g, a, b)); })
       .derivative("other", "self other", [](auto& g, auto& a, auto& b) {
         return where(b > a, 0, shared(g, a, b));
       });

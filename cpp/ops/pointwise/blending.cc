@@ -43,16 +43,17 @@ Spec clamp_rule(const Tensor& self, const Tensor& min, const Tensor& max) {
   };
   check(min, "min");
   check(max, "max");
-  return blend_spec("clamp", self, min.defined() ? min : self,
-                    max.defined() ? max : self, dtype);
+  return blend_spec("clamp", self, min.defined() ? min : self, max.defined() ? max : self,
+                    dtype);
 }
 void clamp_kernel(Tensor& out, const Tensor& self, const Tensor& min, const Tensor& max) {
   const DType dtype = clamp_type(self, min, max);
   if (!max.defined()) return run_binary(out, self, min, dtype, kAnyType, AtLeast{});
   if (!min.defined()) return run_binary(out, self, max, dtype, kAnyType, AtMost{});
-  run_ternary(out, self, min, max, dtype, kAnyType, [](auto x, auto low, auto high) {
-    return AtMost{}(AtLeast{}(x, low), high);
-  }, Numbers::Rounded);
+  run_ternary(
+      out, self, min, max, dtype, kAnyType,
+      [](auto x, auto low, auto high) { return AtMost{}(AtLeast{}(x, low), high); },
+      Numbers::Rounded);
 }
 // At a limit the gradient belongs to self, where the limits cross to max; NaN in self or
 // in a limit is within no limits and beyond none, so that nobody gets it.
@@ -80,7 +81,8 @@ void run_scaled(Tensor& out, const Tensor& self, const Tensor& tensor1,
               });
 }
 
-Tensor clamp_inside(const Tensor& g, const Tensor& x, const Tensor& min, const Tensor& max) {
+Tensor clamp_inside(const Tensor& g, const Tensor& x, const Tensor& min,
+                    const Tensor& max) {
   const Tensor above = min.defined() ? x >= min : Tensor();
   const Tensor below = max.defined() ? x <= max : Tensor();
   const bool both = above.defined() && below.defined();
@@ -94,14 +96,16 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .shape(clamp_rule)
       .cpu(clamp_kernel)
       .derivative("self", "self min max", clamp_inside)
-      .derivative("min", "self min max", [](auto& g, auto& x, auto& min, auto& max) {
-        const Tensor below = x < min;
-        return where(max.defined() ? below & (min < max) : below, g, 0);
-      })
-      .derivative("max", "self min max", [](auto& g, auto& x, auto& min, auto& max) {
-        const Tensor above = x > max;
-        return where(min.defined() ? above | (max < min) : above, g, 0);
-      })
+      .derivative("min", "self min max",
+                  [](auto& g, auto& x, auto& min, auto& max) {
+                    const Tensor below = x < min;
+                    return where(max.defined() ? below & (min < max) : below, g, 0);
+                  })
+      .derivative("max", "self min max",
+                  [](auto& g, auto& x, auto& min, auto& max) {
+                    const Tensor above = x > max;
+                    return where(min.defined() ? above | (max < min) : above, g, 0);
+                  })
       .in_place();
   m.def("clip(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor")
       .doc("clamp by NumPy's name.")
@@ -115,9 +119,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       });
   m.def("clamp_min(Tensor self, Tensor min) -> Tensor")
       .doc("self, but not below min.")
-      .composite([](const Tensor& self, const Tensor& min) {
-        return clamp(self, min, Tensor());
-      });
+      .composite(
+          [](const Tensor& self, const Tensor& min) { return clamp(self, min, Tensor()); });
   m.def("clamp_min_(Tensor(a!) self, Tensor min) -> Tensor(a!)")
       .doc("In-place form of clamp_min.")
       .composite([](const Tensor& self, const Tensor& min) {
@@ -125,9 +128,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       });
   m.def("clamp_max(Tensor self, Tensor max) -> Tensor")
       .doc("self, but not above max.")
-      .composite([](const Tensor& self, const Tensor& max) {
-        return clamp(self, Tensor(), max);
-      });
+      .composite(
+          [](const Tensor& self, const Tensor& max) { return clamp(self, Tensor(), max); });
   m.def("clamp_max_(Tensor(a!) self, Tensor max) -> Tensor(a!)")
       .doc("In-place form of clamp_max.")
       .composite([](const Tensor& self, const Tensor& max) {
@@ -180,46 +182,54 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
                       return std::abs(w) < T(0.5) ? a + w * apart : b - apart * (T(1) - w);
                     });
       })
-      .derivative("self", "weight", [](auto& g, auto& w) { return g * (1 - as_gradient(w, g)); })
+      .derivative("self", "weight",
+                  [](auto& g, auto& w) { return g * (1 - as_gradient(w, g)); })
       .derivative("end", "weight", [](auto& g, auto& w) { return g * as_gradient(w, g); })
-      .derivative("weight", "self end", [](auto& g, auto& a, auto& b) {
-        return g * (as_gradient(b, g) - as_gradient(a, g));
-      })
+      .derivative("weight", "self end",
+                  [](auto& g, auto& a, auto& b) {
+                    return g * (as_gradient(b, g) - as_gradient(a, g));
+                  })
       .in_place();
   m.def("addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) "
         "-> Tensor")
       .doc("self + value * tensor1 * tensor2; of integers, value without its fraction.")
       .pointwise()
       .dtypes(kNumberDTypes)
-      .shape([](const Tensor& self, const Tensor& a, const Tensor& b,
-                const Scalar& value) { return scaled_blend("addcmul", self, a, b, value); })
+      .shape([](const Tensor& self, const Tensor& a, const Tensor& b, const Scalar& value) {
+        return scaled_blend("addcmul", self, a, b, value);
+      })
       .cpu([](Tensor& out, const Tensor& self, const Tensor& a, const Tensor& b,
               const Scalar& value) {
         run_scaled(out, self, a, b, value,
                    [](auto x, auto v, auto p, auto q) { return x + v * p * q; });
       })
       .derivative("self", "", [](auto& g) { return g; })
-      .derivative("tensor1", "tensor2 value",
-                  [](const Tensor& g, const Tensor& b, const Scalar& v) { return g * v * b; })
-      .derivative("tensor2", "tensor1 value",
-                  [](const Tensor& g, const Tensor& a, const Scalar& v) { return g * v * a; })
+      .derivative(
+          "tensor1", "tensor2 value",
+          [](const Tensor& g, const Tensor& b, const Scalar& v) { return g * v * b; })
+      .derivative(
+          "tensor2", "tensor1 value",
+          [](const Tensor& g, const Tensor& a, const Scalar& v) { return g * v * a; })
       .in_place();
   m.def("addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) "
         "-> Tensor")
       .doc("self + value * tensor1 / tensor2 of floating tensors.")
       .pointwise()
       .dtypes(kFloatDTypes)
-      .shape([](const Tensor& self, const Tensor& a, const Tensor& b,
-                const Scalar& value) { return scaled_blend("addcdiv", self, a, b, value); })
+      .shape([](const Tensor& self, const Tensor& a, const Tensor& b, const Scalar& value) {
+        return scaled_blend("addcdiv", self, a, b, value);
+      })
       .cpu([](Tensor& out, const Tensor& self, const Tensor& a, const Tensor& b,
               const Scalar& value) {
         const double factor = value.to<double>();
-        run_ternary(out, self, a, b, result_type({&self, &a, &b}), kFloatType,
-                    [=](auto x, auto p, auto q) { return x + decltype(x)(factor) * p / q; });
+        run_ternary(
+            out, self, a, b, result_type({&self, &a, &b}), kFloatType,
+            [=](auto x, auto p, auto q) { return x + decltype(x)(factor) * p / q; });
       })
       .derivative("self", "", [](auto& g) { return g; })
-      .derivative("tensor1", "tensor2 value",
-                  [](const Tensor& g, const Tensor& b, const Scalar& v) { return g * v / b; })
+      .derivative(
+          "tensor1", "tensor2 value",
+          [](const Tensor& g, const Tensor& b, const Scalar& v) { return g * v / b; })
       .derivative("tensor2", "tensor1 tensor2 value",
                   [](const Tensor& g, const Tensor& a, const Tensor& b, const Scalar& v) {
                     // value first: 0 times an infinite quotient is NaN

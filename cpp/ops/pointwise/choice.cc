@@ -57,16 +57,14 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .pointwise()
       .shape(where_rule)
       .cpu([](Tensor& out, const Tensor& condition, const Tensor& self,
-              const Tensor& other) {
-        choose(out, condition, self, other);
-      })
+              const Tensor& other) { choose(out, condition, self, other); })
       .derivative("self", "condition", [](auto& g, auto& c) { return where(c, g, 0.0); })
       .derivative("other", "condition", [](auto& g, auto& c) { return where(c, 0.0, g); });
   m.def("where.places(Tensor condition) -> Tensor[]")
       .doc("Index tensors of the elements that are true, one for each dimension.")
       .composite([](const Tensor& condition) {
-        const Tensor places =
-            nonzero(condition.ndim() ? condition : reshape(condition, Shape{1}));
+        const Tensor places = nonzero(condition.ndim() ? condition
+                                                       : reshape(condition, Shape{1}));
         TensorList columns;
         for (int64_t d = 0; d < places.size(1); ++d) {
           columns.push_back(select(places, 1, d));

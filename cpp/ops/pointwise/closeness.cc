@@ -13,8 +13,10 @@ Tensor isclose(const Tensor& self, const Tensor& other, double rtol, double atol
                bool equal_nan) {
   PKG_CHECK(self.dtype() == other.dtype(), RuntimeError, "[isclose] ", self.dtype(),
             " did not match ", other.dtype());
-  PKG_CHECK(rtol >= 0 && atol >= 0, RuntimeError, "[isclose] rtol and atol must not be "
-            "negative, got ", rtol, " and ", atol);
+  PKG_CHECK(rtol >= 0 && atol >= 0, RuntimeError,
+            "[isclose] rtol and atol must not be "
+            "negative, got ",
+            rtol, " and ", atol);
   const Tensor close = (equal_nan ? same : eq)(self, other);
   // Integers are compared in double, where differences cannot wrap.
   const DType wide = is_floating(self.dtype()) ? self.dtype() : DType::Float64;
@@ -39,7 +41,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("equal(Tensor self, Tensor other) -> bool")
       .doc("Whether shapes and all values agree; waits for the values.")
       .composite([](const Tensor& self, const Tensor& other) {
-        PKG_CHECK(!self.is_meta() && !other.is_meta(), NotImplementedError, "[equal] a meta "
+        PKG_CHECK(!self.is_meta() && !other.is_meta(), NotImplementedError,
+                  "[equal] a meta "
                   "tensor has a shape but no values.");
         return self.sizes() == other.sizes() && all_true(eq(self, other));
       });

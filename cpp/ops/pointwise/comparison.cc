@@ -49,54 +49,54 @@ struct RightShift {
 };
 
 PKG_LIBRARY_FRAGMENT(pkg, m) {
-  binary_bool(m.def("eq(Tensor self, Tensor other) -> Tensor"),
-              [](auto x, auto y) { return x == y; })
-      .doc("self == other, elementwise.");
-  binary_bool(m.def("_same(Tensor self, Tensor other) -> Tensor"),
-              [](auto x, auto y) { return x == y || (x != x && y != y); })
-      .doc("eq, to which a NaN is like another.");
-  binary_bool(m.def("ne(Tensor self, Tensor other) -> Tensor"),
-              [](auto x, auto y) { return x != y; })
-      .doc("self != other, elementwise.");
-  binary_bool(m.def("lt(Tensor self, Tensor other) -> Tensor"),
-              [](auto x, auto y) { return x < y; })
-      .doc("self < other, elementwise.");
-  binary_bool(m.def("le(Tensor self, Tensor other) -> Tensor"),
-              [](auto x, auto y) { return x <= y; })
-      .doc("self <= other, elementwise.");
-  binary_bool(m.def("gt(Tensor self, Tensor other) -> Tensor"),
-              [](auto x, auto y) { return x > y; })
-      .doc("self > other, elementwise.");
-  binary_bool(m.def("ge(Tensor self, Tensor other) -> Tensor"),
-              [](auto x, auto y) { return x >= y; })
-      .doc("self >= other, elementwise.");
-  binary_bool(m.def("logical_and(Tensor self, Tensor other) -> Tensor"),
-              [](auto x, auto y) { return bool(x) & bool(y); })
-      .doc("True where both are non-zero.");
-  binary_bool(m.def("logical_or(Tensor self, Tensor other) -> Tensor"),
-              [](auto x, auto y) { return bool(x) | bool(y); })
-      .doc("True where one is non-zero.");
-  binary_bool(m.def("logical_xor(Tensor self, Tensor other) -> Tensor"),
-              [](auto x, auto y) { return bool(x) != bool(y); })
-      .doc("True where exactly one is non-zero.");
-  unary_bool(m.def("logical_not(Tensor self) -> Tensor"),
-             [](auto x) { return !bool(x); })
-      .doc("True where self is zero.");
-  bitwise(m.def("bitwise_and(Tensor self, Tensor other) -> Tensor"),
-          [](auto x, auto y) { return x & y; })
-      .doc("Bitwise and of integers or bools.");
-  bitwise(m.def("bitwise_or(Tensor self, Tensor other) -> Tensor"),
-          [](auto x, auto y) { return x | y; })
-      .doc("Bitwise or of integers or bools.");
-  bitwise(m.def("bitwise_xor(Tensor self, Tensor other) -> Tensor"),
-          [](auto x, auto y) { return x ^ y; })
-      .doc("Bitwise exclusive or of integers or bools.");
-  bitwise(m.def("bitwise_left_shift(Tensor self, Tensor other) -> Tensor"),
-          LeftShift{})
+  binary_bool(m.def("eq(Tensor self, Tensor other) -> Tensor"), [](auto x, auto y) {
+    return x == y;
+  }).doc("self == other, elementwise.");
+  binary_bool(m.def("_same(Tensor self, Tensor other) -> Tensor"), [](auto x, auto y) {
+    return x == y || (x != x && y != y);
+  }).doc("eq, to which a NaN is like another.");
+  binary_bool(m.def("ne(Tensor self, Tensor other) -> Tensor"), [](auto x, auto y) {
+    return x != y;
+  }).doc("self != other, elementwise.");
+  binary_bool(m.def("lt(Tensor self, Tensor other) -> Tensor"), [](auto x, auto y) {
+    return x < y;
+  }).doc("self < other, elementwise.");
+  binary_bool(m.def("le(Tensor self, Tensor other) -> Tensor"), [](auto x, auto y) {
+    return x <= y;
+  }).doc("self <= other, elementwise.");
+  binary_bool(m.def("gt(Tensor self, Tensor other) -> Tensor"), [](auto x, auto y) {
+    return x > y;
+  }).doc("self > other, elementwise.");
+  binary_bool(m.def("ge(Tensor self, Tensor other) -> Tensor"), [](auto x, auto y) {
+    return x >= y;
+  }).doc("self >= other, elementwise.");
+  binary_bool(m.def("logical_and(Tensor self, Tensor other) -> Tensor"), [](auto x,
+                                                                            auto y) {
+    return bool(x) & bool(y);
+  }).doc("True where both are non-zero.");
+  binary_bool(m.def("logical_or(Tensor self, Tensor other) -> Tensor"), [](auto x, auto y) {
+    return bool(x) | bool(y);
+  }).doc("True where one is non-zero.");
+  binary_bool(m.def("logical_xor(Tensor self, Tensor other) -> Tensor"), [](auto x,
+                                                                            auto y) {
+    return bool(x) != bool(y);
+  }).doc("True where exactly one is non-zero.");
+  unary_bool(m.def("logical_not(Tensor self) -> Tensor"), [](auto x) {
+    return !bool(x);
+  }).doc("True where self is zero.");
+  bitwise(m.def("bitwise_and(Tensor self, Tensor other) -> Tensor"), [](auto x, auto y) {
+    return x & y;
+  }).doc("Bitwise and of integers or bools.");
+  bitwise(m.def("bitwise_or(Tensor self, Tensor other) -> Tensor"), [](auto x, auto y) {
+    return x | y;
+  }).doc("Bitwise or of integers or bools.");
+  bitwise(m.def("bitwise_xor(Tensor self, Tensor other) -> Tensor"), [](auto x, auto y) {
+    return x ^ y;
+  }).doc("Bitwise exclusive or of integers or bools.");
+  bitwise(m.def("bitwise_left_shift(Tensor self, Tensor other) -> Tensor"), LeftShift{})
       .doc("self * 2^other of integers; 0 when every bit is shifted out.")
       .dtypes(kIntegerDTypes);
-  bitwise(m.def("bitwise_right_shift(Tensor self, Tensor other) -> Tensor"),
-          RightShift{})
+  bitwise(m.def("bitwise_right_shift(Tensor self, Tensor other) -> Tensor"), RightShift{})
       .doc("self / 2^other of integers, rounded down.")
       .dtypes(kIntegerDTypes);
   m.def("bitwise_not(Tensor self) -> Tensor")

@@ -41,8 +41,10 @@ void checked_division(Tensor& out, const Tensor& a, const Tensor& b) {
 constexpr auto no_slope = [](const Tensor& g) { return full_like(g, 0); };
 
 bool floors(const std::string& mode) {
-  PKG_CHECK(mode == "floor" || mode == "trunc", RuntimeError, "[div] expected "
-            "rounding_mode to be one of None, 'trunc', or 'floor', got '", mode, "'.");
+  PKG_CHECK(mode == "floor" || mode == "trunc", RuntimeError,
+            "[div] expected "
+            "rounding_mode to be one of None, 'trunc', or 'floor', got '",
+            mode, "'.");
   return mode == "floor";
 }
 
@@ -52,14 +54,15 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .pointwise()
       .shape(true_rule)
       .cpu([](Tensor& out, const Tensor& a, const Tensor& b) {
-        run_binary(out, a, b, to_floating(result_type(a, b)), kFloatType,
-                   [](auto x, auto y) { return x / y; }, Numbers::Kept);
+        run_binary(
+            out, a, b, to_floating(result_type(a, b)), kFloatType,
+            [](auto x, auto y) { return x / y; }, Numbers::Kept);
       })
       // The quotient itself is not kept: it may be written in place afterwards.
       .derivative("self", "other", [](auto& g, auto& other) { return g / other; })
-      .derivative("other", "self other", [](auto& g, auto& self, auto& other) {
-        return -(g / other * (self / other));
-      })
+      .derivative(
+          "other", "self other",
+          [](auto& g, auto& self, auto& other) { return -(g / other * (self / other)); })
       .in_place();
   m.def("div.rounded(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor")
       .doc("Quotient rounded by 'floor' or 'trunc'; None is true division.")
@@ -69,9 +72,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("div_.rounded(Tensor(a!) self, Tensor other, *, str? rounding_mode) -> Tensor(a!)")
       .doc("In-place form of div with a rounding mode.")
       .composite([](const Tensor& a, const Tensor& b, std::optional<std::string> mode) {
-        return (!mode           ? div_
-                : floors(*mode) ? floor_divide_
-                                : trunc_divide_)(a, b);
+        return (!mode ? div_ : floors(*mode) ? floor_divide_ : trunc_divide_)(a, b);
       });
   m.def("floor_divide(Tensor self, Tensor other) -> Tensor")
       .doc("Quotient rounded towards minus infinity.")
@@ -98,9 +99,9 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .shape(same_type_rule)
       .cpu(checked_division<Remainder>)
       .derivative("self", "", [](auto& g) { return g; })
-      .derivative("other", "self other", [](auto& g, auto& self, auto& other) {
-        return -(g * floor_divide(self, other));
-      })
+      .derivative(
+          "other", "self other",
+          [](auto& g, auto& self, auto& other) { return -(g * floor_divide(self, other)); })
       .in_place();
   m.def("fmod(Tensor self, Tensor other) -> Tensor")
       .doc("Remainder with the dividend's sign, as in C.")
@@ -109,9 +110,9 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .shape(same_type_rule)
       .cpu(checked_division<Fmod>)
       .derivative("self", "", [](auto& g) { return g; })
-      .derivative("other", "self other", [](auto& g, auto& self, auto& other) {
-        return -(g * trunc_divide(self, other));
-      })
+      .derivative(
+          "other", "self other",
+          [](auto& g, auto& self, auto& other) { return -(g * trunc_divide(self, other)); })
       .in_place();
 }
 

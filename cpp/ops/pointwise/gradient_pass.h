@@ -22,12 +22,14 @@ OpBuilder gradient_pass_by(OpBuilder op, R (Make::*)(Numbers...) const) {
         check_gradient(grad, saved.sizes());
         return Spec{saved.sizes(), grad.dtype(), grad.device()};
       })
-      .cpu([](Tensor& out, const Tensor& grad, const Tensor& saved,
-              const std::conditional_t<true, Scalar, Numbers>&... numbers) {
-        const auto f = Make{}(numbers.template to<double>()...);
-        run_binary(out, grad, saved, grad.dtype(), kFloatType,
-                   [f](auto g, auto x) -> decltype(g) { return f(g, x); });
-      }, kStrided);
+      .cpu(
+          [](Tensor& out, const Tensor& grad, const Tensor& saved,
+             const std::conditional_t<true, Scalar, Numbers>&... numbers) {
+            const auto f = Make{}(numbers.template to<double>()...);
+            run_binary(out, grad, saved, grad.dtype(), kFloatType,
+                       [f](auto g, auto x) -> decltype(g) { return f(g, x); });
+          },
+          kStrided);
   return op;
 }
 }  // namespace detail

@@ -34,8 +34,7 @@ struct Power {
 Spec power_rule(const Tensor& a, const Tensor& b) {
   const DType dtype = result_type(a, b);
   // A negative number would make every result 0; of a tensor some may be none.
-  PKG_CHECK(is_floating(dtype) || !b.impl()->wrapped_number ||
-                item(b).to<int64_t>() >= 0,
+  PKG_CHECK(is_floating(dtype) || !b.impl()->wrapped_number || item(b).to<int64_t>() >= 0,
             RuntimeError, "[pow] Integers to negative integer powers are not allowed.");
   // As PyTorch: float32 is raised to a double's power.
   if (b.impl()->wrapped_number && (is_integral(dtype) || is_reduced(dtype))) {
@@ -61,9 +60,8 @@ void power_kernel(Tensor& out, const Tensor& a, const Tensor& b) {
     return run([](auto x) -> decltype(x) { return decltype(x)(wraps(x) * wraps(x)); });
   }
   if (number == 3) {
-    return run([](auto x) -> decltype(x) {
-      return decltype(x)(wraps(x) * wraps(x) * wraps(x));
-    });
+    return run(
+        [](auto x) -> decltype(x) { return decltype(x)(wraps(x) * wraps(x) * wraps(x)); });
   }
   if (is_floating(dtype)) {
     // The roots of -inf and -0 are others than these powers of theirs.
@@ -85,17 +83,20 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .shape(power_rule)
       .cpu(power_kernel)
       .doc("self ** exponent, within 2 ulp; by the number 0.5 as sqrt.")
-      .derivative("self", "self exponent", [](auto& g, auto& self, auto& exponent) {
-        const Tensor x = as_gradient(self, g), e = as_gradient(exponent, g);
-        // x^0 has slope 0, also at x = 0, where 0 * x^-1 would be NaN.
-        if (grad_enabled() && e.requires_grad()) {  // it changes with e, by x^-1 there
-          const Tensor odd = eq(e, 0) * ~isfinite(1 / x);
-          return g * (e * pow(where(odd, 1, x), e - 1));
-        }
-        const Tensor less = where(eq(e, 0), 0, e - 1);
-        less.impl()->wrapped_number = exponent.impl()->wrapped_number;  // a root's is a root
-        return g * (e * pow(x, less));
-      })
+      .derivative(
+          "self", "self exponent",
+          [](auto& g, auto& self, auto& exponent) {
+            const Tensor x = as_gradient(self, g), e = as_gradient(exponent, g);
+            // x^0 has slope 0, also at x = 0, where 0 * x^-1 would be NaN.
+            if (grad_enabled() && e.requires_grad()) {  // it changes with e, by x^-1 there
+              const Tensor odd = eq(e, 0) * ~isfinite(1 / x);
+              return g * (e * pow(where(odd, 1, x), e - 1));
+            }
+            const Tensor less = where(eq(e, 0), 0, e - 1);
+            less.impl()->wrapped_number =
+                exponent.impl()->wrapped_number;  // a root's is a root
+            return g * (e * pow(x, less));
+          })
       .derivative("exponent", "self exponent result",
                   [](auto& g, auto& self, auto& exponent, auto& result) {
                     const Tensor x = as_gradient(self, g), e = as_gradient(exponent, g);

@@ -32,11 +32,14 @@ Spec leaky_relu_rule(const Tensor& self, const Scalar& negative_slope) {
 }
 Spec hardtanh_rule(const Tensor& self, const Scalar& min_val, const Scalar& max_val) {
   const double low = min_val.to<double>(), high = max_val.to<double>();
-  PKG_CHECK(!(low > high), ValueError, "[hardtanh] min_val cannot be greater than max_val, "
-            "got min_val=", min_val, " and max_val=", max_val, ".");
+  PKG_CHECK(!(low > high), ValueError,
+            "[hardtanh] min_val cannot be greater than max_val, "
+            "got min_val=",
+            min_val, " and max_val=", max_val, ".");
   PKG_CHECK(self.dtype() != DType::UInt8 || (low >= 0 && high >= 0), RuntimeError,
             "[hardtanh] cannot do hardtanh on an unsigned type with negative limits, got "
-            "min_val=", min_val, " and max_val=", max_val, ".");
+            "min_val=",
+            min_val, " and max_val=", max_val, ".");
   check_fits("hardtanh", min_val, self.dtype(), "min_val");
   check_fits("hardtanh", max_val, self.dtype(), "max_val");
   return self.spec();
@@ -77,13 +80,13 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
           return x < least || least != least ? least : x > most ? most : x;
         });
       })
-      .derivative("self", "self min_val max_val",
-                  [](const Tensor& g, const Tensor& self, const Scalar& low,
-                     const Scalar& high) {
-                    if (!grad_enabled()) return hardtanh_backward(g, self, low, high);
-                    const Tensor x = as_computed(self);  // NaN is beyond no limit
-                    return where((x <= Tensor(low)) | (x >= Tensor(high)), 0, g);
-                  })
+      .derivative(
+          "self", "self min_val max_val",
+          [](const Tensor& g, const Tensor& self, const Scalar& low, const Scalar& high) {
+            if (!grad_enabled()) return hardtanh_backward(g, self, low, high);
+            const Tensor x = as_computed(self);  // NaN is beyond no limit
+            return where((x <= Tensor(low)) | (x >= Tensor(high)), 0, g);
+          })
       .second_is_zero()
       .in_place();
   gradient_pass_by(m.def("_hardtanh_backward(Tensor grad, Tensor self, Scalar min_val, "
@@ -127,9 +130,10 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .composite([](const Tensor& self, const Tensor& weight) {
         const bool fits = weight.numel() == 1 || (weight.ndim() == 1 && self.ndim() >= 2 &&
                                                   weight.size(0) == self.size(1));
-        PKG_CHECK(fits && weight.ndim() <= 1, RuntimeError, "[prelu] expected weight to "
-                  "hold one value or one for each channel of self ", self.sizes(),
-                  ", got ", weight.sizes(), ".");
+        PKG_CHECK(fits && weight.ndim() <= 1, RuntimeError,
+                  "[prelu] expected weight to "
+                  "hold one value or one for each channel of self ",
+                  self.sizes(), ", got ", weight.sizes(), ".");
         Shape sizes;
         if (weight.numel() != 1) {
           sizes = Shape(size_t(self.ndim()), 1);
@@ -141,10 +145,12 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
              [](auto x, auto w) { return x > decltype(x)(0) ? x : x * w; })
       .doc("prelu with a weight that broadcasts to self.")
       // where, not a product with 0: of an infinite x that would be NaN.
-      .derivative("self", "self weight", [](auto& g, auto& x, auto& weight) {
-        if (!grad_enabled()) return where(x > 0, g, g * weight);
-        return where(x > 0, g, g * where(eq(x, 0), share(weight), weight));  // see below
-      })
+      .derivative("self", "self weight",
+                  [](auto& g, auto& x, auto& weight) {
+                    if (!grad_enabled()) return where(x > 0, g, g * weight);
+                    return where(x > 0, g,
+                                 g * where(eq(x, 0), share(weight), weight));  // see below
+                  })
       // At 0 neither gradient changes with the other's argument.
       .derivative("weight", "self", [](auto& g, auto& x) {
         return grad_enabled() ? where(x >= 0, 0, g * x) : prelu_weight_backward(g, x);
@@ -161,10 +167,11 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
                 return x < T(-3) ? T(0) : x > T(3) ? T(1) : (x + T(3)) / T(6);
               })
       .doc("relu6(self + 3) / 6.")
-      .derivative("self", "self", [](auto& g, auto& x) {
-        if (!grad_enabled()) return hardsigmoid_backward(g, x);
-        return where((x > -3) & (x < 3), g * (1.0 / 6), 0);
-      })
+      .derivative("self", "self",
+                  [](auto& g, auto& x) {
+                    if (!grad_enabled()) return hardsigmoid_backward(g, x);
+                    return where((x > -3) & (x < 3), g * (1.0 / 6), 0);
+                  })
       .second_is_zero()
       .in_place();
   gradient_pass(m.def("_hardsigmoid_backward(Tensor grad, Tensor self) -> Tensor"),

@@ -59,8 +59,9 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .cpu(round_kernel, kStrided)
       .derivative("self", "", no_slope)
       .in_place();
-  m.def("fix(Tensor self) -> Tensor").doc("trunc by another name.").composite(
-      [](const Tensor& self) { return trunc(self); });
+  m.def("fix(Tensor self) -> Tensor")
+      .doc("trunc by another name.")
+      .composite([](const Tensor& self) { return trunc(self); });
   unary_any(m.def("frac(Tensor self) -> Tensor"),
             [](auto x) {
               if constexpr (std::is_floating_point_v<decltype(x)>) return x - std::trunc(x);

@@ -37,9 +37,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .in_place();
   unary_float(m.def("acos(Tensor self) -> Tensor"), [](auto x) { return vec::acos(x); })
       .doc("Angle in [0, pi] with this cosine, within 2 ulp; NaN outside [-1, 1].")
-      .derivative("self", "self", [](auto& g, auto& x) {
-        return -(g * rsqrt(1 - x * x));
-      })
+      .derivative("self", "self", [](auto& g, auto& x) { return -(g * rsqrt(1 - x * x)); })
       .in_place();
   unary_float(m.def("atan(Tensor self) -> Tensor"), [](auto x) { return vec::atan(x); })
       .doc("Angle in (-pi/2, pi/2) with this tangent; within 2 ulp.")
@@ -53,48 +51,41 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("Hyperbolic cosine; within 2 ulp.")
       .derivative("self", "self", [](auto& g, auto& x) { return g * sinh(x); })
       .in_place();
-  unary_float(m.def("asinh(Tensor self) -> Tensor"),
-              [](auto x) { return vec::asinh(x); })
+  unary_float(m.def("asinh(Tensor self) -> Tensor"), [](auto x) { return vec::asinh(x); })
       .doc("Inverse of sinh; within 3 ulp.")
       .derivative("self", "self", [](auto& g, auto& x) { return g * rsqrt(x * x + 1); })
       .in_place();
-  unary_float(m.def("acosh(Tensor self) -> Tensor"),
-              [](auto x) { return vec::acosh(x); })
+  unary_float(m.def("acosh(Tensor self) -> Tensor"), [](auto x) { return vec::acosh(x); })
       .doc("Inverse of cosh, within 3 ulp; NaN below 1.")
       .derivative("self", "self", [](auto& g, auto& x) { return g * rsqrt(x * x - 1); })
       .in_place();
-  unary_float(m.def("atanh(Tensor self) -> Tensor"),
-              [](auto x) { return vec::atanh(x); })
+  unary_float(m.def("atanh(Tensor self) -> Tensor"), [](auto x) { return vec::atanh(x); })
       .doc("Inverse of tanh, within 3 ulp; NaN outside [-1, 1].")
       .derivative("self", "self", [](auto& g, auto& x) { return g / (1 - x * x); })
       .in_place();
   binary_float(m.def("atan2(Tensor self, Tensor other) -> Tensor"),
                [](auto y, auto x) { return vec::atan2(y, x); })
       .doc("Angle of the point (other, self) in [-pi, pi]; within 2 ulp.")
-      .derivative("self", "self other", [](auto& g, auto& y, auto& x) {
-        return over_square(g, x, y) * x;
-      })
-      .derivative("other", "self other", [](auto& g, auto& y, auto& x) {
-        return -(over_square(g, x, y) * y);
-      })
+      .derivative("self", "self other",
+                  [](auto& g, auto& y, auto& x) { return over_square(g, x, y) * x; })
+      .derivative("other", "self other",
+                  [](auto& g, auto& y, auto& x) { return -(over_square(g, x, y) * y); })
       .in_place();
   binary_float(m.def("hypot(Tensor self, Tensor other) -> Tensor"),
                [](auto x, auto y) { return vec::hypot(x, y); })
       .doc("sqrt(self^2 + other^2) without overflow; within 2 ulp.")
       // The quotient first: it is at most 1.
-      .derivative("self", "self result", [](auto& g, auto& x, auto& r) { return g * (x / r); })
-      .derivative("other", "other result", [](auto& g, auto& y, auto& r) { return g * (y / r); })
+      .derivative("self", "self result",
+                  [](auto& g, auto& x, auto& r) { return g * (x / r); })
+      .derivative("other", "other result",
+                  [](auto& g, auto& y, auto& r) { return g * (y / r); })
       .in_place();
   m.def("deg2rad(Tensor self) -> Tensor")
       .doc("Degrees as radians.")
-      .composite([](const Tensor& self) {
-        return self * 0.017453292519943295769;
-      });
+      .composite([](const Tensor& self) { return self * 0.017453292519943295769; });
   m.def("rad2deg(Tensor self) -> Tensor")
       .doc("Radians as degrees.")
-      .composite([](const Tensor& self) {
-        return self * 57.295779513082320877;
-      });
+      .composite([](const Tensor& self) { return self * 57.295779513082320877; });
 }
 
 }  // namespace

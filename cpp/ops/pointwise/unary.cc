@@ -30,27 +30,31 @@ void def_kind_of_number(Library& m, const char* name, const char* doc, F) {
       .pointwise()
       .non_differentiable()
       .shape(bool_shape)
-      .cpu([](Tensor& out, const Tensor& self) {
-        const F f;
-        switch (self.dtype()) {
-          case DType::Float16: return run_size_bits(out, self, uint16_t{0x7c00}, f);
-          case DType::BFloat16: return run_size_bits(out, self, uint16_t{0x7f80}, f);
-          case DType::Float32: return run_size_bits(out, self, 0x7f800000u, f);
-          case DType::Float64: return run_size_bits(out, self, 0x7ffull << 52, f);
-          default: break;
-        }
-        const auto of_integers = [=]() -> bool { return f(0, 1); };
-        Pointwise kernel{block<decltype(of_integers), bool>, &of_integers};
-        kernel.add(out, DType::Bool);
-        run_pointwise(kernel);
-      }, kStrided);
+      .cpu(
+          [](Tensor& out, const Tensor& self) {
+            const F f;
+            switch (self.dtype()) {
+              case DType::Float16: return run_size_bits(out, self, uint16_t{0x7c00}, f);
+              case DType::BFloat16: return run_size_bits(out, self, uint16_t{0x7f80}, f);
+              case DType::Float32: return run_size_bits(out, self, 0x7f800000u, f);
+              case DType::Float64: return run_size_bits(out, self, 0x7ffull << 52, f);
+              default: break;
+            }
+            const auto of_integers = [=]() -> bool { return f(0, 1); };
+            Pointwise kernel{block<decltype(of_integers), bool>, &of_integers};
+            kernel.add(out, DType::Bool);
+            run_pointwise(kernel);
+          },
+          kStrided);
 }
 
 PKG_LIBRARY_FRAGMENT(pkg, m) {
-  unary_sign(m.def("neg(Tensor self) -> Tensor"), [](auto x) { return -wraps(x); },
-             [](uint16_t bits) { return uint16_t(bits ^ 0x8000); })
+  unary_sign(
+      m.def("neg(Tensor self) -> Tensor"), [](auto x) { return -wraps(x); },
+      [](uint16_t bits) { return uint16_t(bits ^ 0x8000); })
       .shape([](const Tensor& self) {
-        PKG_CHECK(self.dtype() != DType::Bool, RuntimeError, "[neg] Negation, the `-` "
+        PKG_CHECK(self.dtype() != DType::Bool, RuntimeError,
+                  "[neg] Negation, the `-` "
                   "operator, on a bool tensor is not supported. To invert a mask, use the "
                   "`~` or logical_not.");
         return same_shape(self);
@@ -58,13 +62,14 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("-self.")
       .derivative("self", "", [](auto& g) { return -g; })
       .in_place();
-  unary_sign(m.def("abs(Tensor self) -> Tensor"),
-             [](auto x) {
-               if constexpr (std::is_floating_point_v<decltype(x)>) return std::abs(x);
-               else if constexpr (std::is_unsigned_v<decltype(x)>) return x;
-               else return decltype(x)(x < 0 ? -wraps(x) : wraps(x));
-             },
-             [](uint16_t bits) { return uint16_t(bits & 0x7fff); })
+  unary_sign(
+      m.def("abs(Tensor self) -> Tensor"),
+      [](auto x) {
+        if constexpr (std::is_floating_point_v<decltype(x)>) return std::abs(x);
+        else if constexpr (std::is_unsigned_v<decltype(x)>) return x;
+        else return decltype(x)(x < 0 ? -wraps(x) : wraps(x));
+      },
+      [](uint16_t bits) { return uint16_t(bits & 0x7fff); })
       .doc("Absolute value; the gradient at zero is zero.")
       .derivative("self", "self", [](auto& g, auto& x) { return g * sign(x); })
       .in_place();
@@ -123,9 +128,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   unary_float(m.def("rsqrt(Tensor self) -> Tensor"),
               [](auto x) { return decltype(x)(1) / std::sqrt(x); })
       .doc("1 / sqrt(self).")
-      .derivative("self", "result", [](auto& g, auto& y) {
-        return g * (y * (y * y) * -0.5);
-      })
+      .derivative("self", "result",
+                  [](auto& g, auto& y) { return g * (y * (y * y) * -0.5); })
       .in_place();
   unary_float(m.def("reciprocal(Tensor self) -> Tensor"),
               [](auto x) { return decltype(x)(1) / x; })
@@ -142,41 +146,42 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .in_place();
   unary_float(m.def("tanh(Tensor self) -> Tensor"), [](auto x) { return vec::tanh(x); })
       .doc("Hyperbolic tangent; within 3 ulp.")
-      .derivative("self", "result", [](auto& g, auto& y) {
-        return grad_enabled() ? g * (1 - y * y) : tanh_backward(g, y);
-      })
+      .derivative("self", "result",
+                  [](auto& g, auto& y) {
+                    return grad_enabled() ? g * (1 - y * y) : tanh_backward(g, y);
+                  })
       .in_place();
-  gradient_pass(m.def("_tanh_backward(Tensor grad, Tensor result) -> Tensor"),
-                [](auto g, auto y) { return g * (1 - y * y); })
-      .doc("Gradient of tanh.");
+  gradient_pass(m.def("_tanh_backward(Tensor grad, Tensor result) -> Tensor"), [](auto g,
+                                                                                  auto y) {
+    return g * (1 - y * y);
+  }).doc("Gradient of tanh.");
   unary_float(m.def("sigmoid(Tensor self) -> Tensor"),
               [](auto x) { return vec::sigmoid(x); })
       .doc("1 / (1 + exp(-self)); within 3 ulp.")
-      .derivative("self", "result", [](auto& g, auto& y) {
-        return grad_enabled() ? g * (y * (1 - y)) : sigmoid_backward(g, y);
-      })
+      .derivative("self", "result",
+                  [](auto& g, auto& y) {
+                    return grad_enabled() ? g * (y * (1 - y)) : sigmoid_backward(g, y);
+                  })
       .in_place();
   gradient_pass(m.def("_sigmoid_backward(Tensor grad, Tensor result) -> Tensor"),
                 [](auto g, auto y) { return g * y * (1 - y); })
       .doc("Gradient of sigmoid.");
   unary_float(m.def("erf(Tensor self) -> Tensor"), [](auto x) { return vec::erf(x); })
       .doc("Error function; within 3 ulp.")
-      .derivative("self", "self", [](auto& g, auto& x) {
-        return g * (exp(-(x * x)) * kTwoOverSqrtPi);
-      })
+      .derivative("self", "self",
+                  [](auto& g, auto& x) { return g * (exp(-(x * x)) * kTwoOverSqrtPi); })
       .in_place();
   unary_float(m.def("erfc(Tensor self) -> Tensor"), [](auto x) { return vec::erfc(x); })
       .doc("1 - erf(self), exact for large self; within 4 ulp.")
-      .derivative("self", "self", [](auto& g, auto& x) {
-        return g * (exp(-(x * x)) * -kTwoOverSqrtPi);
-      })
+      .derivative("self", "self",
+                  [](auto& g, auto& x) { return g * (exp(-(x * x)) * -kTwoOverSqrtPi); })
       .in_place();
   def_kind_of_number(m, "isnan", "True where self is not a number.",
-                           [](auto size, auto infinity) { return size > infinity; });
+                     [](auto size, auto infinity) { return size > infinity; });
   def_kind_of_number(m, "isinf", "True where self is infinite.",
-                           [](auto size, auto infinity) { return size == infinity; });
+                     [](auto size, auto infinity) { return size == infinity; });
   def_kind_of_number(m, "isfinite", "True where self is a finite number.",
-                            [](auto size, auto infinity) { return size < infinity; });
+                     [](auto size, auto infinity) { return size < infinity; });
 }
 
 }  // namespace

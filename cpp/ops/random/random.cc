@@ -13,8 +13,8 @@ namespace {
 Spec uniform_rule(const Tensor& self, double from, double to) {
   const auto within = [&](const char* what, double limit) {
     PKG_CHECK(std::isfinite(limit) && fits(Scalar(limit), self.dtype()), RuntimeError,
-              "[uniform_] ", what, " is out of bounds for ", self.dtype(), ", got from=", from,
-              " and to=", to);
+              "[uniform_] ", what, " is out of bounds for ", self.dtype(),
+              ", got from=", from, " and to=", to);
   };
   within("from", from);
   within("to", to);
@@ -32,15 +32,15 @@ Spec normal_rule(const Tensor& self, double, double std) {
 template <auto& fill>
 Tensor random_tensor(const Shape& size, std::optional<DType> dtype,
                      std::optional<Device> device, bool requires_grad) {
-  const Tensor made =
-      empty(size, dtype.value_or(default_dtype()), device.value_or(Device{}));
+  const Tensor made = empty(size, dtype.value_or(default_dtype()),
+                            device.value_or(Device{}));
   return with_requires_grad(fill(made, 0.0, 1.0), requires_grad);
 }
 template <auto& fill>
 Tensor random_like(const Tensor& self, std::optional<DType> dtype,
                    std::optional<Device> device, bool requires_grad) {
-  const Tensor made =
-      empty_as(self, dtype.value_or(self.dtype()), device.value_or(self.device()));
+  const Tensor made = empty_as(self, dtype.value_or(self.dtype()),
+                               device.value_or(self.device()));
   return with_requires_grad(fill(made, 0.0, 1.0), requires_grad);
 }
 
@@ -51,26 +51,27 @@ bool holds(DType dtype, int64_t number) {
 }
 Spec integers_rule(const Tensor& self, int64_t low, int64_t high) {
   const DType type = self.dtype();
-  PKG_CHECK(low < high, RuntimeError, "[randint] expects 'low' to be less than 'high', but "
-            "got ", low, " >= ", high);
+  PKG_CHECK(low < high, RuntimeError,
+            "[randint] expects 'low' to be less than 'high', but "
+            "got ",
+            low, " >= ", high);
   PKG_CHECK(holds(type, low), RuntimeError, "[randint] from is out of bounds for ", type,
             ", got ", low);
-  PKG_CHECK(holds(type, high - 1), RuntimeError, "[randint] to - 1 is out of bounds for ", type,
-            ", got ", high - 1);
+  PKG_CHECK(holds(type, high - 1), RuntimeError, "[randint] to - 1 is out of bounds for ",
+            type, ", got ", high - 1);
   return self.spec();
 }
 
 Tensor randint(int64_t low, int64_t high, const Shape& size, std::optional<DType> dtype,
                std::optional<Device> device, bool requires_grad) {
-  const Tensor made =
-      empty(size, dtype.value_or(DType::Int64), device.value_or(Device{}));
+  const Tensor made = empty(size, dtype.value_or(DType::Int64), device.value_or(Device{}));
   return with_requires_grad(integers_(made, low, high), requires_grad);
 }
 Tensor randint_like(const Tensor& self, int64_t low, int64_t high,
                     std::optional<DType> dtype, std::optional<Device> device,
                     bool requires_grad) {
-  const Tensor made =
-      empty_as(self, dtype.value_or(self.dtype()), device.value_or(self.device()));
+  const Tensor made = empty_as(self, dtype.value_or(self.dtype()),
+                               device.value_or(self.device()));
   return with_requires_grad(integers_(made, low, high), requires_grad);
 }
 
@@ -95,20 +96,23 @@ Tensor randperm(int64_t n, std::optional<DType> dtype, std::optional<Device> dev
   const DType type = dtype.value_or(DType::Int64);
   PKG_CHECK(n <= most_apart(type), RuntimeError, "[randperm] expected at most ",
             most_apart(type), " different numbers of ", type, ", got n=", n);
-  const Tensor made =
-      permutation_(empty(Shape{n}, DType::Int64, device.value_or(Device{})));
-  return with_requires_grad(type == DType::Int64 ? made : to_dtype(made, type), requires_grad);
+  const Tensor made = permutation_(
+      empty(Shape{n}, DType::Int64, device.value_or(Device{})));
+  return with_requires_grad(type == DType::Int64 ? made : to_dtype(made, type),
+                            requires_grad);
 }
 
 Tensor dropout(const Tensor& input, double p, bool train) {
-  PKG_CHECK(p >= 0 && p <= 1, ValueError, "dropout probability has to be between 0 "
-            "and 1, but got ", p);
+  PKG_CHECK(p >= 0 && p <= 1, ValueError,
+            "dropout probability has to be between 0 "
+            "and 1, but got ",
+            p);
   if (!train || p == 0) return input;
   if (p == 1) return mul(input, Tensor(0.0));
-  const Tensor given =
-      is_floating(input.dtype()) ? input : to_dtype(input, default_dtype());
-  const RandomStream stream =
-      input.is_meta() ? RandomStream{} : reserve_random(uint64_t(input.numel()));
+  const Tensor given = is_floating(input.dtype()) ? input
+                                                  : to_dtype(input, default_dtype());
+  const RandomStream stream = input.is_meta() ? RandomStream{}
+                                              : reserve_random(uint64_t(input.numel()));
   return dropout_at(given, p, int64_t(stream.seed), int64_t(stream.first));
 }
 
@@ -193,8 +197,9 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("`count` indices of each row, drawn again and again with the chances it gives.")
       .dtypes(kFloatDTypes)
       .shape([](const Tensor& self, int64_t count) {
-        PKG_CHECK(self.ndim() > 0 && self.sizes().back() > 0 && count >= 0, RuntimeError,
-                  "[multinomial] expected finite weights of 0 or more, not all 0 in a row.");
+        PKG_CHECK(
+            self.ndim() > 0 && self.sizes().back() > 0 && count >= 0, RuntimeError,
+            "[multinomial] expected finite weights of 0 or more, not all 0 in a row.");
         Shape sizes = self.sizes();
         sizes.back() = count;
         return Spec{sizes, DType::Int64, self.device()};

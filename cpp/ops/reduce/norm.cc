@@ -16,16 +16,22 @@ Spec vector_norm_rule(const Tensor& self, const Scalar& ord, const Dims& dim, bo
   const DType type = dtype.value_or(self.dtype());
   PKG_CHECK(is_floating(self.dtype()) && is_floating(type), RuntimeError,
             "[linalg_vector_norm] Expected a floating point tensor as input. Got ",
-            self.dtype(), " and dtype=", type, ". Convert first, for example with "
+            self.dtype(), " and dtype=", type,
+            ". Convert first, for example with "
             ".to(pkg.float32).");
-  PKG_CHECK(promote(self.dtype(), type) == type, RuntimeError, "[linalg_vector_norm] the "
-            "dtype of the input (", self.dtype(), ") should be convertible without narrowing "
-            "to the specified dtype (", type, ").");
+  PKG_CHECK(promote(self.dtype(), type) == type, RuntimeError,
+            "[linalg_vector_norm] the "
+            "dtype of the input (",
+            self.dtype(),
+            ") should be convertible without narrowing "
+            "to the specified dtype (",
+            type, ").");
   const double p = ord.to<double>();
-  PKG_CHECK((p >= 0 && p != kInf) ||
-                reduced_count("linalg_vector_norm", self.sizes(), dim) > 0, RuntimeError,
-            "[linalg_vector_norm] cannot compute the ", p, " norm on an empty tensor "
-            "because the operation does not have an identity");
+  PKG_CHECK(
+      (p >= 0 && p != kInf) || reduced_count("linalg_vector_norm", self.sizes(), dim) > 0,
+      RuntimeError, "[linalg_vector_norm] cannot compute the ", p,
+      " norm on an empty tensor "
+      "because the operation does not have an identity");
   return {reduced_shape("linalg_vector_norm", self, dim, keepdim), type, self.device()};
 }
 
@@ -58,8 +64,10 @@ TensorList vector_norm_gradient(const GradContext& g) {
 }
 
 double order_named(const std::string& p) {
-  PKG_CHECK(p == "fro", NotImplementedError, "[norm] expected p to be a number or 'fro', "
-            "got '", p, "'.");
+  PKG_CHECK(p == "fro", NotImplementedError,
+            "[norm] expected p to be a number or 'fro', "
+            "got '",
+            p, "'.");
   return 2;
 }
 
@@ -73,8 +81,9 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("norm(Tensor self, Scalar p=2, int[]? dim=None, bool keepdim=False, *, "
         "DType? dtype=None) -> Tensor")
       .doc("Vector norm over dim (all by default) of any order p.")
-      .composite([](const Tensor& self, const Scalar& p, const Dims& dim, bool keepdim,
-                    MaybeDType dtype) { return vector_norm(self, p, dim, keepdim, dtype); });
+      .composite(
+          [](const Tensor& self, const Scalar& p, const Dims& dim, bool keepdim,
+             MaybeDType dtype) { return vector_norm(self, p, dim, keepdim, dtype); });
   m.def("norm.named(Tensor self, str p, int[]? dim=None, bool keepdim=False, *, "
         "DType? dtype=None) -> Tensor")
       .doc("The norm of this name: 'fro', the square root of the sum of squares.")
@@ -100,8 +109,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         const Dims over = Shape{dim};
         // Of the dtypes alone: a 0-d operand counts as much as the other.
         const DType dtype = to_floating(promote(operand_type(x1), operand_type(x2)));
-        PKG_CHECK(eps >= 0, RuntimeError, "[cosine_similarity] expected eps >= 0, got ", eps,
-                  ".");
+        PKG_CHECK(eps >= 0, RuntimeError, "[cosine_similarity] expected eps >= 0, got ",
+                  eps, ".");
         const auto unit = [&](const Tensor& given) {
           const Tensor x = expand(given.dtype() == dtype ? given : to_dtype(given, dtype),
                                   shape);

@@ -26,8 +26,8 @@ Spec arg_rule(const Tensor& self, std::optional<int64_t> dim, bool keepdim) {
 }
 
 Two along(const char* op,
-           const Op<Tensor(const Tensor&, std::optional<int64_t>, bool)>& arg,
-           const Tensor& self, int64_t dim, bool keepdim) {
+          const Op<Tensor(const Tensor&, std::optional<int64_t>, bool)>& arg,
+          const Tensor& self, int64_t dim, bool keepdim) {
   dim = wrap_dim(op, dim, self.ndim());
   PKG_CHECK(self.ndim() == 0 || self.sizes()[size_t(dim)] > 0, IndexError, "[", op,
             "] Expected reduction dim ", dim, " to have non-zero size, got shape ",
@@ -45,12 +45,12 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("Sum over dim (all by default); integers are summed in int64.")
       .shape([](const Tensor& self, const Dims& dim, bool keepdim,
                 std::optional<DType> dtype) {
-        return Spec{reduced_shape("sum", self, dim, keepdim),
-                    sum_dtype("sum", self, dtype), self.device()};
+        return Spec{reduced_shape("sum", self, dim, keepdim), sum_dtype("sum", self, dtype),
+                    self.device()};
       })
       .grad("", [](const GradContext& g) -> TensorList {
-        const Tensor grad =
-            restore_dims(g.grad(), g.shape(0), g.arg<Dims>(1), g.arg<bool>(2));
+        const Tensor grad = restore_dims(g.grad(), g.shape(0), g.arg<Dims>(1),
+                                         g.arg<bool>(2));
         return {expand(grad, g.shape(0))};
       });
   m.def("mean(Tensor self, int[]? dim=None, bool keepdim=False, *, DType? dtype=None) "
@@ -59,8 +59,10 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .composite([](const Tensor& self, const Dims& dim, bool keepdim,
                     std::optional<DType> dtype) {
         const DType type = dtype.value_or(self.dtype());
-        PKG_CHECK(is_floating(type), RuntimeError, "[mean] could not infer output dtype. "
-                  "Input dtype must be a floating point dtype, got ", type);
+        PKG_CHECK(is_floating(type), RuntimeError,
+                  "[mean] could not infer output dtype. "
+                  "Input dtype must be a floating point dtype, got ",
+                  type);
         const auto n = double(reduced_count("mean", self.sizes(), dim));
         return sum_over(n, self, dim, keepdim, dtype);
       });
@@ -86,35 +88,36 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
     m.def(str(name, "(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor"))
         .doc("Whether all (or any) of the elements over dim are non-zero.")
         .shape([](const Tensor& self, const Dims& dim, bool keepdim) {
-          return Spec{reduced_shape("all", self, dim, keepdim), DType::Bool,
-                      self.device()};
+          return Spec{reduced_shape("all", self, dim, keepdim), DType::Bool, self.device()};
         })
         .non_differentiable();
   }
-  m.def("max(Tensor self) -> Tensor").doc("Largest element.").composite(
-      [](const Tensor& self) { return amax(self, Dims(), false); });
-  m.def("max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)")
+  m.def("max(Tensor self) -> Tensor")
+      .doc("Largest element.")
+      .composite([](const Tensor& self) { return amax(self, Dims(), false); });
+  m.def(
+       "max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)")
       .doc("Largest elements over dim, and where they stand.")
       .composite([](const Tensor& self, int64_t dim, bool keepdim) {
         return along("max", argmax, self, dim, keepdim);
       });
   m.def("max.other(Tensor self, Tensor other) -> Tensor")
       .doc("maximum: the larger of the two, elementwise.")
-      .composite([](const Tensor& self, const Tensor& other) {
-        return maximum(self, other);
-      });
-  m.def("min(Tensor self) -> Tensor").doc("Smallest element.").composite(
-      [](const Tensor& self) { return amin(self, Dims(), false); });
-  m.def("min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)")
+      .composite(
+          [](const Tensor& self, const Tensor& other) { return maximum(self, other); });
+  m.def("min(Tensor self) -> Tensor")
+      .doc("Smallest element.")
+      .composite([](const Tensor& self) { return amin(self, Dims(), false); });
+  m.def(
+       "min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)")
       .doc("Smallest elements over dim, and where they stand.")
       .composite([](const Tensor& self, int64_t dim, bool keepdim) {
         return along("min", argmin, self, dim, keepdim);
       });
   m.def("min.other(Tensor self, Tensor other) -> Tensor")
       .doc("minimum: the smaller of the two, elementwise.")
-      .composite([](const Tensor& self, const Tensor& other) {
-        return minimum(self, other);
-      });
+      .composite(
+          [](const Tensor& self, const Tensor& other) { return minimum(self, other); });
   m.def("aminmax(Tensor self, *, int? dim=None, bool keepdim=False) "
         "-> (Tensor min, Tensor max)")
       .doc("Smallest and largest element over dim (all by default).")

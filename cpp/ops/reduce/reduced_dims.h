@@ -7,7 +7,8 @@
 namespace pkg::ops {
 
 /// Shape of the result; dims absent or empty: all of them.
-inline Shape reduced_shape(const char* op, const Tensor& self, const Dims& dim, bool keepdim) {
+inline Shape reduced_shape(const char* op, const Tensor& self, const Dims& dim,
+                           bool keepdim) {
   const Shape dims = wrap_dims(op, dim.value_or(Shape()), self.ndim());
   Shape sizes;
   for (int64_t d = 0; d < self.ndim(); ++d) {
@@ -19,7 +20,8 @@ inline Shape reduced_shape(const char* op, const Tensor& self, const Dims& dim, 
 }
 
 /// Brings a reduced tensor back to the rank of what it was made from.
-inline Tensor restore_dims(const Tensor& t, const Shape& shape, const Dims& dim, bool keepdim) {
+inline Tensor restore_dims(const Tensor& t, const Shape& shape, const Dims& dim,
+                           bool keepdim) {
   if (keepdim) return t;
   Shape sizes = shape;
   for (int64_t d : wrap_dims("sum", dim.value_or(Shape()), int64_t(shape.size()))) {

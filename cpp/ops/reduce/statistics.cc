@@ -104,8 +104,10 @@ Tensor logsumexp(const Tensor& self, const Dims& dim, bool keepdim) {
 Two median(const Tensor& self, int64_t dim, bool keepdim) {
   const auto at = size_t(wrap_dim("median", dim, self.ndim()));
   const int64_t n = self.ndim() ? self.sizes()[at] : 1;
-  PKG_CHECK(n > 0, IndexError, "[median] Expected reduction over at least one element, "
-            "got shape ", self.sizes());
+  PKG_CHECK(n > 0, IndexError,
+            "[median] Expected reduction over at least one element, "
+            "got shape ",
+            self.sizes());
   const auto [values, indices] = sort(self, dim, false, true);
   if (self.ndim() == 0) return {values, indices};
   const Tensor middle = slice(values, dim, (n - 1) / 2, (n - 1) / 2 + 1, 1);
@@ -156,9 +158,10 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
                    });
       })
       // Not a sigmoid, which knows no difference of infinities.
-      .derivative("self", "self other", [](auto& g, auto& a, auto& b) {
-        return g / (exp(as_gradient(b, g) - as_gradient(a, g)) + 1);
-      })
+      .derivative("self", "self other",
+                  [](auto& g, auto& a, auto& b) {
+                    return g / (exp(as_gradient(b, g) - as_gradient(a, g)) + 1);
+                  })
       .derivative("other", "self other", [](auto& g, auto& a, auto& b) {
         return g / (exp(as_gradient(a, g) - as_gradient(b, g)) + 1);
       });

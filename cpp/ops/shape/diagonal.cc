@@ -12,9 +12,10 @@ namespace {
 std::pair<size_t, size_t> matrix_dims(const char* op, int64_t ndim, int64_t dim1,
                                       int64_t dim2) {
   const int64_t a = wrap_dim(op, dim1, ndim), b = wrap_dim(op, dim2, ndim);
-  PKG_CHECK(ndim >= 2 && a != b, RuntimeError, "[", op, "] expected two different "
-            "dimensions of a matrix, got dim1=", dim1, " and dim2=", dim2, " of ", ndim,
-            " dimensions.");
+  PKG_CHECK(ndim >= 2 && a != b, RuntimeError, "[", op,
+            "] expected two different "
+            "dimensions of a matrix, got dim1=",
+            dim1, " and dim2=", dim2, " of ", ndim, " dimensions.");
   return {size_t(a), size_t(b)};
 }
 
@@ -25,8 +26,8 @@ Shape with_diagonal(Shape sizes, size_t a, size_t b, int64_t last) {
   return sizes;
 }
 int64_t diagonal_length(int64_t rows, int64_t columns, int64_t offset) {
-  return std::max<int64_t>(0, offset >= 0 ? std::min(rows, columns - offset)
-                                          : std::min(rows + offset, columns));
+  return std::max<int64_t>(
+      0, offset >= 0 ? std::min(rows, columns - offset) : std::min(rows + offset, columns));
 }
 Shape diagonal_shape(const Shape& sizes, int64_t offset, int64_t dim1, int64_t dim2) {
   const auto [a, b] = matrix_dims("diagonal", int64_t(sizes.size()), dim1, dim2);
@@ -68,16 +69,19 @@ void dense_triangle(Tensor& out, const Tensor& self, int64_t k) {
   const bool copies = !out.is_same(self);
   parallel_for(0, out.numel() / columns, std::max<int64_t>(1, kGrain / columns),
                [=](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) {
-      const int64_t edge =
-          std::clamp<int64_t>(row % rows + k + (Lower ? 1 : 0), 0, columns) * size;
-      char* line = to + row * bytes;
-      const int64_t first = Lower ? 0 : edge, past = Lower ? edge : bytes;
-      if (copies) std::memcpy(line + first, from + row * bytes + first, size_t(past - first));
-      if (Lower) std::memset(line + edge, 0, size_t(bytes - edge));
-      else std::memset(line, 0, size_t(edge));
-    }
-  });
+                 for (int64_t row = begin; row < end; ++row) {
+                   const int64_t edge = std::clamp<int64_t>(
+                                            row % rows + k + (Lower ? 1 : 0), 0, columns) *
+                                        size;
+                   char* line = to + row * bytes;
+                   const int64_t first = Lower ? 0 : edge, past = Lower ? edge : bytes;
+                   if (copies)
+                     std::memcpy(line + first, from + row * bytes + first,
+                                 size_t(past - first));
+                   if (Lower) std::memset(line + edge, 0, size_t(bytes - edge));
+                   else std::memset(line, 0, size_t(edge));
+                 }
+               });
 }
 
 // Zero on one side of a diagonal, whatever the strides are: along lines of the dimension
@@ -94,20 +98,22 @@ void clear_side(const Tensor& out, int64_t k) {
   T* const data = static_cast<T*>(out.data());
   parallel_for(0, out.numel() / n, std::max<int64_t>(1, kGrain / n),
                [=, &sizes, &strides](int64_t begin, int64_t end) {
-    for (int64_t line = begin; line < end; ++line) {
-      const int64_t i = line % lines;
-      T* x = data + i * strides[across];
-      int64_t rest = line / lines;
-      for (size_t d = ndim - 2; d-- > 0; rest /= sizes[d]) {
-        x += rest % sizes[d] * strides[d];
-      }
-      const int64_t edge = columns_apart ? i - k + (Lower ? 0 : 1) : i + k + (Lower ? 1 : 0);
-      const int64_t cut = std::clamp<int64_t>(edge, 0, n);
-      const int64_t from = behind ? cut : 0, past = behind ? n : cut;
-      if (step == 1) std::fill(x + from, x + past, T(0));
-      else for (int64_t j = from; j < past; ++j) x[j * step] = T(0);
-    }
-  });
+                 for (int64_t line = begin; line < end; ++line) {
+                   const int64_t i = line % lines;
+                   T* x = data + i * strides[across];
+                   int64_t rest = line / lines;
+                   for (size_t d = ndim - 2; d-- > 0; rest /= sizes[d]) {
+                     x += rest % sizes[d] * strides[d];
+                   }
+                   const int64_t edge = columns_apart ? i - k + (Lower ? 0 : 1)
+                                                      : i + k + (Lower ? 1 : 0);
+                   const int64_t cut = std::clamp<int64_t>(edge, 0, n);
+                   const int64_t from = behind ? cut : 0, past = behind ? n : cut;
+                   if (step == 1) std::fill(x + from, x + past, T(0));
+                   else
+                     for (int64_t j = from; j < past; ++j) x[j * step] = T(0);
+                 }
+               });
 }
 
 // Zero on one side of a diagonal of the last two dimensions.
@@ -127,8 +133,10 @@ void triangle_kernel(Tensor& out, const Tensor& self, int64_t k) {
   }
 }
 Spec triangle_rule(const Tensor& self, int64_t) {
-  PKG_CHECK(self.ndim() >= 2, RuntimeError, "[tril] input tensor must have at least 2 "
-            "dimensions, got shape ", self.sizes());
+  PKG_CHECK(self.ndim() >= 2, RuntimeError,
+            "[tril] input tensor must have at least 2 "
+            "dimensions, got shape ",
+            self.sizes());
   return self.spec();
 }
 
@@ -154,8 +162,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor")
       .doc("Matrices with the last dimension of self on their diagonal, else zero.")
       .shape(embed_rule)
-      .cpu([](Tensor& out, const Tensor& self, int64_t offset, int64_t dim1,
-              int64_t dim2) {
+      .cpu([](Tensor& out, const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) {
         fill_zero(out);
         copy_into(diagonal_fn(out, offset, dim1, dim2), self);
       })
@@ -163,16 +170,20 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("diag(Tensor self, int diagonal=0) -> Tensor")
       .doc("A vector as the diagonal of a matrix; of a matrix, its diagonal (a copy).")
       .composite([](const Tensor& self, int64_t k) {
-        PKG_CHECK(self.ndim() == 1 || self.ndim() == 2, RuntimeError, "[diag] Supports 1D "
-                  "or 2D tensors. Got ", self.ndim(), "D");
+        PKG_CHECK(self.ndim() == 1 || self.ndim() == 2, RuntimeError,
+                  "[diag] Supports 1D "
+                  "or 2D tensors. Got ",
+                  self.ndim(), "D");
         return self.ndim() == 1 ? diag_embed(self, k, 0, 1)
                                 : clone(diagonal(self, k, 0, 1));
       });
   m.def("trace(Tensor self) -> Tensor")
       .doc("Sum of a matrix's diagonal.")
       .composite([](const Tensor& self) {
-        PKG_CHECK(self.ndim() == 2, RuntimeError, "[trace] expected a matrix, but got "
-                  "tensor with dim ", self.ndim());
+        PKG_CHECK(self.ndim() == 2, RuntimeError,
+                  "[trace] expected a matrix, but got "
+                  "tensor with dim ",
+                  self.ndim());
         return sum(diagonal(self, 0, 0, 1));
       });
   m.def("tril(Tensor self, int diagonal=0) -> Tensor")

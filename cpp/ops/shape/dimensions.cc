@@ -6,9 +6,13 @@ namespace pkg::ops {
 namespace {
 
 Tensor movedim_fn(const Tensor& self, const Shape& source, const Shape& destination) {
-  PKG_CHECK(source.size() == destination.size(), RuntimeError, "[movedim] Invalid source or "
-            "destination dims: source (", source, " dims) should contain the same number "
-            "of dims as destination (", destination, " dims)");
+  PKG_CHECK(source.size() == destination.size(), RuntimeError,
+            "[movedim] Invalid source or "
+            "destination dims: source (",
+            source,
+            " dims) should contain the same number "
+            "of dims as destination (",
+            destination, " dims)");
   if (source.empty()) return self;
   const Shape from = wrap_dims("movedim", source, self.ndim());
   const Shape to = wrap_dims("movedim", destination, self.ndim());
@@ -27,8 +31,8 @@ Tensor movedim_fn(const Tensor& self, const Shape& source, const Shape& destinat
 Tensor unflatten(const Tensor& self, int64_t dim, const Shape& sizes) {
   const auto d = size_t(wrap_dim("unflatten", dim, self.ndim()));
   PKG_CHECK(!sizes.empty() && self.ndim() > 0, RuntimeError,
-            "[unflatten] expected a dimension and non-empty sizes, got shape ", self.sizes(),
-            " and sizes ", sizes);
+            "[unflatten] expected a dimension and non-empty sizes, got shape ",
+            self.sizes(), " and sizes ", sizes);
   const int64_t whole = self.sizes()[d];
   Shape part = sizes, given;
   int64_t unknown = -1;
@@ -118,15 +122,19 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("meshgrid(Tensor[] tensors, *, str indexing='ij') -> Tensor[]")
       .doc("Grids of the coordinates of vectors; 'xy' exchanges the first two dimensions.")
       .composite([](const TensorList& tensors, const std::string& indexing) {
-        PKG_CHECK(indexing == "ij" || indexing == "xy", RuntimeError, "[meshgrid] expected "
-                  "indexing to be one of \"xy\" or \"ij\", but received: ", indexing);
+        PKG_CHECK(indexing == "ij" || indexing == "xy", RuntimeError,
+                  "[meshgrid] expected "
+                  "indexing to be one of \"xy\" or \"ij\", but received: ",
+                  indexing);
         PKG_CHECK(!tensors.empty(), RuntimeError,
                   "[meshgrid] expected a non-empty list of Tensors");
         TensorList raised;
         const size_t n = tensors.size();
         for (size_t i = 0; i < n; ++i) {
-          PKG_CHECK(tensors[i].ndim() <= 1, RuntimeError, "[meshgrid] Expected 0D or 1D "
-                    "tensors, got shape ", tensors[i].sizes());
+          PKG_CHECK(tensors[i].ndim() <= 1, RuntimeError,
+                    "[meshgrid] Expected 0D or 1D "
+                    "tensors, got shape ",
+                    tensors[i].sizes());
           Shape sizes(n, 1);
           const size_t at = indexing == "xy" && i < 2 && n >= 2 ? 1 - i : i;
           sizes[at] = tensors[i].numel();

@@ -65,8 +65,10 @@ void copy_run(T* to, const T* from, int64_t n) {
     T* __restrict y = to;
     const T* __restrict x = step < 0 ? from + 1 - n : from;
     const int64_t count = n;
-    if constexpr (step < 0) for (int64_t i = 0; i < count; ++i) y[i] = x[count - 1 - i];
-    else for (int64_t i = 0; i < count; ++i) y[i] = x[i * step];
+    if constexpr (step < 0)
+      for (int64_t i = 0; i < count; ++i) y[i] = x[count - 1 - i];
+    else
+      for (int64_t i = 0; i < count; ++i) y[i] = x[i * step];
   });
 }
 template <class T>
@@ -75,29 +77,29 @@ void copy_runs(T* to, const T* from, const Runs& runs) {
   const size_t outer = runs.sizes.size();
   parallel_for(0, runs.sizes.numel(), std::max<int64_t>(1, kGrain / n),
                [&, n](int64_t begin, int64_t end) {
-    Shape at(outer, 0);
-    T* y = to;
-    const T* x = from;
-    int64_t rest = begin;
-    for (size_t d = outer; d-- > 0; rest /= runs.sizes[d]) {
-      at[d] = rest % runs.sizes[d];
-      x += at[d] * runs.from[d];
-      y += at[d] * runs.to[d];
-    }
-    for (int64_t row = begin; row < end; ++row) {
-      if (runs.from_step == -1) copy_run<-1>(y, x, n);
-      else if (runs.from_step == 1) copy_run<1>(y, x, n);
-      else copy_run<0>(y, x, n);
-      for (size_t d = outer; d-- > 0;) {
-        x += runs.from[d];
-        y += runs.to[d];
-        if (++at[d] < runs.sizes[d]) break;
-        x -= runs.from[d] * runs.sizes[d];
-        y -= runs.to[d] * runs.sizes[d];
-        at[d] = 0;
-      }
-    }
-  });
+                 Shape at(outer, 0);
+                 T* y = to;
+                 const T* x = from;
+                 int64_t rest = begin;
+                 for (size_t d = outer; d-- > 0; rest /= runs.sizes[d]) {
+                   at[d] = rest % runs.sizes[d];
+                   x += at[d] * runs.from[d];
+                   y += at[d] * runs.to[d];
+                 }
+                 for (int64_t row = begin; row < end; ++row) {
+                   if (runs.from_step == -1) copy_run<-1>(y, x, n);
+                   else if (runs.from_step == 1) copy_run<1>(y, x, n);
+                   else copy_run<0>(y, x, n);
+                   for (size_t d = outer; d-- > 0;) {
+                     x += runs.from[d];
+                     y += runs.to[d];
+                     if (++at[d] < runs.sizes[d]) break;
+                     x -= runs.from[d] * runs.sizes[d];
+                     y -= runs.to[d] * runs.sizes[d];
+                     at[d] = 0;
+                   }
+                 }
+               });
 }
 // Copies elements that have a place of their own, run by run if they can be.
 void copy_view(const Tensor& out, const Tensor& view) {
@@ -141,13 +143,17 @@ void roll_parts(const Tensor& to, const Tensor& from, const Shape& steps, size_t
 
 Tensor roll_fn(const Tensor& self, const Shape& shifts, const Shape& dims) {
   if (dims.empty()) {
-    PKG_CHECK(shifts.size() == 1, RuntimeError, "[roll] expected one shift without dims, "
-              "got ", shifts);
+    PKG_CHECK(shifts.size() == 1, RuntimeError,
+              "[roll] expected one shift without dims, "
+              "got ",
+              shifts);
     const Tensor flat = reshape(self, Shape{self.numel()});
     return reshape(rolled(flat, shifts, Shape{0}), self.sizes());
   }
-  PKG_CHECK(shifts.size() == dims.size(), RuntimeError, "[roll] shifts and dimensions must "
-            "align. shifts: ", shifts, ", dims: ", dims);
+  PKG_CHECK(shifts.size() == dims.size(), RuntimeError,
+            "[roll] shifts and dimensions must "
+            "align. shifts: ",
+            shifts, ", dims: ", dims);
   PKG_CHECK(self.ndim() > 0, IndexError, "[roll] Dimension specified as ", dims[0],
             " but tensor has no dimensions");
   return rolled(self, shifts, dims);
@@ -155,8 +161,10 @@ Tensor roll_fn(const Tensor& self, const Shape& shifts, const Shape& dims) {
 
 // A result never shares memory with self.
 Tensor rot90(const Tensor& self, int64_t k, const Shape& dims) {
-  PKG_CHECK(dims.size() == 2 && self.ndim() >= 2, RuntimeError, "[rot90] expected two dims "
-            "of a tensor with at least two, got dims ", dims, " of shape ", self.sizes());
+  PKG_CHECK(dims.size() == 2 && self.ndim() >= 2, RuntimeError,
+            "[rot90] expected two dims "
+            "of a tensor with at least two, got dims ",
+            dims, " of shape ", self.sizes());
   const Shape plane = wrap_dims("rot90", dims, self.ndim());
   switch ((k % 4 + 4) % 4) {
     case 1: return transpose(flip(self, Shape{plane[1]}), plane[0], plane[1]);
@@ -181,25 +189,29 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("fliplr(Tensor self) -> Tensor")
       .doc("Dimension 1 reversed.")
       .composite([](const Tensor& self) {
-        PKG_CHECK(self.ndim() >= 2, RuntimeError, "[fliplr] Input must be >= 2-d, got shape ",
-                  self.sizes());
+        PKG_CHECK(self.ndim() >= 2, RuntimeError,
+                  "[fliplr] Input must be >= 2-d, got shape ", self.sizes());
         return flip(self, Shape{1});
       });
   m.def("flipud(Tensor self) -> Tensor")
       .doc("Dimension 0 reversed.")
       .composite([](const Tensor& self) {
-        PKG_CHECK(self.ndim() >= 1, RuntimeError, "[flipud] Input must be >= 1-d, got a 0-d "
+        PKG_CHECK(self.ndim() >= 1, RuntimeError,
+                  "[flipud] Input must be >= 1-d, got a 0-d "
                   "tensor");
         return flip(self, Shape{0});
       });
   m.def("rot90(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor")
-      .doc("Turned k times by 90 degrees in the plane of dims, from the first to the second.")
+      .doc(
+          "Turned k times by 90 degrees in the plane of dims, from the first to the second.")
       .composite(rot90);
   m.def("_roll(Tensor self, int[] shifts, int[] dims) -> Tensor")
       .doc("roll of named dimensions.")
       .shape([](const Tensor& self, const Shape& shifts, const Shape& dims) {
-        PKG_CHECK(shifts.size() == dims.size(), RuntimeError, "[roll] expected a shift for "
-                  "each dimension, got ", shifts, " for ", dims);
+        PKG_CHECK(shifts.size() == dims.size(), RuntimeError,
+                  "[roll] expected a shift for "
+                  "each dimension, got ",
+                  shifts, " for ", dims);
         roll_steps(self.sizes(), shifts, dims);
         return self.spec();
       })
@@ -207,16 +219,16 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         if (self.numel() == 0) return;
         roll_parts(out, self, roll_steps(self.sizes(), shifts, dims), 0);
       })
-      .derivative("self", "self.shape shifts dims",
-                  [](const Tensor& g, const Shape& sizes, const Shape& shifts,
-                     const Shape& dims) {
-                    Shape back = roll_steps(sizes, shifts, dims), all;
-                    for (size_t d = 0; d < back.size(); ++d) {
-                      back[d] = -back[d];
-                      all.push_back(int64_t(d));
-                    }
-                    return rolled(g, back, all);
-                  });
+      .derivative(
+          "self", "self.shape shifts dims",
+          [](const Tensor& g, const Shape& sizes, const Shape& shifts, const Shape& dims) {
+            Shape back = roll_steps(sizes, shifts, dims), all;
+            for (size_t d = 0; d < back.size(); ++d) {
+              back[d] = -back[d];
+              all.push_back(int64_t(d));
+            }
+            return rolled(g, back, all);
+          });
   m.def("roll(Tensor self, int[] shifts, int[] dims=[]) -> Tensor")
       .doc("Elements moved along dims, those at the end coming in at the start; without "
            "dims the flattened tensor.")

@@ -13,8 +13,9 @@ Spec cat_rule(const TensorList& tensors, int64_t dim) {
   size_t first = 0;
   while (first + 1 < tensors.size() && is_nothing(tensors[first])) ++first;
   Spec spec = tensors[first].spec();
-  PKG_CHECK(!spec.sizes.empty(), RuntimeError, "[cat] zero-dimensional tensor (at position ",
-            first, ") cannot be concatenated");
+  PKG_CHECK(!spec.sizes.empty(), RuntimeError,
+            "[cat] zero-dimensional tensor (at position ", first,
+            ") cannot be concatenated");
   const auto d = size_t(wrap_dim("cat", dim, int64_t(spec.sizes.size())));
   int64_t total = 0;
   for (size_t i = 0; i < tensors.size(); ++i) {
@@ -22,13 +23,15 @@ Spec cat_rule(const TensorList& tensors, int64_t dim) {
     if (is_nothing(tensors[i])) continue;
     Shape sizes = tensors[i].sizes();
     PKG_CHECK(sizes.size() == spec.sizes.size(), RuntimeError,
-              "[cat] Tensors must have same number of dimensions: got ",
-              spec.sizes.size(), " and ", sizes.size());
+              "[cat] Tensors must have same number of dimensions: got ", spec.sizes.size(),
+              " and ", sizes.size());
     total = Checked(total) + sizes[d];
     sizes[d] = spec.sizes[d];
-    PKG_CHECK(sizes == spec.sizes, RuntimeError, "[cat] Sizes of tensors must match "
-              "except in dimension ", d, ". Expected ", spec.sizes, " but got ",
-              tensors[i].sizes(), " for tensor number ", i, " in the list.");
+    PKG_CHECK(sizes == spec.sizes, RuntimeError,
+              "[cat] Sizes of tensors must match "
+              "except in dimension ",
+              d, ". Expected ", spec.sizes, " but got ", tensors[i].sizes(),
+              " for tensor number ", i, " in the list.");
   }
   spec.sizes[d] = total;
   return spec;
@@ -68,8 +71,10 @@ TensorList split_sizes(const Tensor& self, const Shape& sizes, int64_t dim) {
   TensorList parts;
   Checked at = 0;
   for (int64_t size : sizes) {
-    PKG_CHECK(size >= 0, RuntimeError, "[split] expects split_sizes to have only "
-              "non-negative entries, but got ", sizes);
+    PKG_CHECK(size >= 0, RuntimeError,
+              "[split] expects split_sizes to have only "
+              "non-negative entries, but got ",
+              sizes);
     parts.push_back(slice(self, dim, int64_t(at), int64_t(at + size), 1));
     at += size;
   }
@@ -122,9 +127,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   for (const char* name : {"concat", "concatenate"}) {
     m.def(str(name, "(Tensor[] tensors, int dim=0) -> Tensor"))
         .doc("cat by another name.")
-        .composite([](const TensorList& tensors, int64_t dim) {
-          return cat(tensors, dim);
-        });
+        .composite(
+            [](const TensorList& tensors, int64_t dim) { return cat(tensors, dim); });
   }
   m.def("hstack(Tensor[] tensors) -> Tensor")
       .doc("Joined along dimension 1; vectors along their only one.")
@@ -134,9 +138,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       });
   m.def("vstack(Tensor[] tensors) -> Tensor")
       .doc("Joined along dimension 0; vectors become rows.")
-      .composite([](const TensorList& tensors) {
-        return cat(at_least(tensors, 2), 0);
-      });
+      .composite([](const TensorList& tensors) { return cat(at_least(tensors, 2), 0); });
   m.def("stack(Tensor[] tensors, int dim=0) -> Tensor")
       .doc("Tensors side by side along a new dimension.")
       .composite([](const TensorList& tensors, int64_t dim) {
@@ -144,9 +146,10 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
                   "[stack] expected a non-empty list of Tensors");
         TensorList raised;
         for (const Tensor& t : tensors) {
-          PKG_CHECK(t.sizes() == tensors[0].sizes(), RuntimeError, "[stack] expects each "
-                    "tensor to be equal size, but got ", tensors[0].sizes(), " and ",
-                    t.sizes());
+          PKG_CHECK(t.sizes() == tensors[0].sizes(), RuntimeError,
+                    "[stack] expects each "
+                    "tensor to be equal size, but got ",
+                    tensors[0].sizes(), " and ", t.sizes());
           raised.push_back(unsqueeze(t, dim));
         }
         return cat(raised, wrap_dim("stack", dim, tensors[0].ndim() + 1));
@@ -167,9 +170,11 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         "-> Tensor[]")
       .doc("The same with sections (0-d) or indices (1-d) in a tensor; waits for it.")
       .composite([](const Tensor& self, const Tensor& given, int64_t dim) {
-        PKG_CHECK(given.ndim() <= 1 && is_integral(given.dtype()), RuntimeError,
-                  "[tensor_split] expected tensor_indices_or_sections to be integers, 0-d or "
-                  "1-d, got ", given.dtype(), " of shape ", given.sizes());
+        PKG_CHECK(
+            given.ndim() <= 1 && is_integral(given.dtype()), RuntimeError,
+            "[tensor_split] expected tensor_indices_or_sections to be integers, 0-d or "
+            "1-d, got ",
+            given.dtype(), " of shape ", given.sizes());
         if (given.ndim() == 0) return tensor_split(self, item(given).to<int64_t>(), dim);
         Shape indices;
         for (int64_t i = 0; i < given.size(0); ++i) {
@@ -180,8 +185,10 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("chunk(Tensor self, int chunks, int dim=0) -> Tensor[]")
       .doc("At most `chunks` views of equal size along dim.")
       .composite([](const Tensor& self, int64_t chunks, int64_t dim) {
-        PKG_CHECK(chunks > 0, RuntimeError, "[chunk] expects `chunks` to be greater than "
-                  "0, got: ", chunks);
+        PKG_CHECK(chunks > 0, RuntimeError,
+                  "[chunk] expects `chunks` to be greater than "
+                  "0, got: ",
+                  chunks);
         const int64_t n = self.size(dim);
         if (n == 0) return tensor_split(self, chunks, dim);  // nothing, in as many parts
         return split(self, (n - 1) / chunks + 1, dim);

@@ -15,9 +15,10 @@ Tensor owned(const Tensor& result, const Tensor& self) {
 // Every element repeats[d] times along d, by views of size 1 expanded.
 Tensor repeat_fn(const Tensor& self, const Shape& repeats) {
   const size_t n = repeats.size(), ndim = self.sizes().size();
-  PKG_CHECK(n >= ndim, RuntimeError, "[repeat] Number of dimensions of repeat dims can not "
-            "be smaller than number of dimensions of tensor, got ", repeats, " for ",
-            self.sizes());
+  PKG_CHECK(n >= ndim, RuntimeError,
+            "[repeat] Number of dimensions of repeat dims can not "
+            "be smaller than number of dimensions of tensor, got ",
+            repeats, " for ", self.sizes());
   Shape split, wide, joined;
   for (size_t d = 0; d < n; ++d) {
     const int64_t size = d < n - ndim ? 1 : self.sizes()[d - (n - ndim)];
@@ -34,8 +35,10 @@ Tensor repeat_fn(const Tensor& self, const Shape& repeats) {
 }
 
 Tensor repeat_each(const Tensor& self, int64_t repeats, std::optional<int64_t> dim) {
-  PKG_CHECK(repeats >= 0, RuntimeError, "[repeat_interleave] expected non-negative "
-            "repeats, got ", repeats);
+  PKG_CHECK(repeats >= 0, RuntimeError,
+            "[repeat_interleave] expected non-negative "
+            "repeats, got ",
+            repeats);
   const Tensor x = dim ? self : reshape(self, Shape{self.numel()});
   const int64_t d = wrap_dim("repeat_interleave", dim.value_or(0), x.ndim());
   const Tensor raised = unsqueeze(x.ndim() ? x : reshape(x, Shape{1}), d + 1);
@@ -53,15 +56,18 @@ Tensor repeat_each(const Tensor& self, int64_t repeats, std::optional<int64_t> d
 Spec pad_rule(const Tensor& self, const Shape& pad, const Scalar&) {
   PKG_CHECK(pad.size() % 2 == 0 && pad.size() / 2 <= self.sizes().size(), RuntimeError,
             "[pad] expected an even number of paddings, at most two for each dimension, "
-            "got ", pad, " for shape ", self.sizes());
+            "got ",
+            pad, " for shape ", self.sizes());
   Spec spec = self.spec();
   for (size_t i = 0; i < pad.size() / 2; ++i) {
     int64_t& size = spec.sizes[spec.sizes.size() - 1 - i];
     const int64_t kept = Checked(size) + std::min<int64_t>(pad[2 * i], 0) +
                          std::min<int64_t>(pad[2 * i + 1], 0);
     size = Checked(size) + pad[2 * i] + pad[2 * i + 1];
-    PKG_CHECK(kept >= 0, RuntimeError, "[pad] the padding ", pad, " leaves a negative size "
-              "of ", self.sizes());
+    PKG_CHECK(kept >= 0, RuntimeError, "[pad] the padding ", pad,
+              " leaves a negative size "
+              "of ",
+              self.sizes());
   }
   return spec;
 }
@@ -107,8 +113,10 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         }
         const Tensor x = dim ? self : reshape(self, Shape{self.numel()});
         PKG_CHECK(repeats.ndim() == 1 && repeats.size(0) == x.size(dim.value_or(0)),
-                  RuntimeError, "[repeat_interleave] repeats must have the same size as "
-                  "input along dim, got ", repeats.sizes(), " for ", x.sizes());
+                  RuntimeError,
+                  "[repeat_interleave] repeats must have the same size as "
+                  "input along dim, got ",
+                  repeats.sizes(), " for ", x.sizes());
         return index_select(x, dim.value_or(0), repeated_places(repeats));
       });
   m.def("_repeated_places(Tensor repeats) -> Tensor")
@@ -145,8 +153,10 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("constant_pad_nd; other modes are not available.")
       .composite([](const Tensor& input, const Shape& pad, const std::string& mode,
                     const std::optional<Scalar>& value) {
-        PKG_CHECK(mode == "constant", NotImplementedError, "[pad] expected mode "
-                  "'constant', got '", mode, "'.");
+        PKG_CHECK(mode == "constant", NotImplementedError,
+                  "[pad] expected mode "
+                  "'constant', got '",
+                  mode, "'.");
         return constant_pad_nd(input, pad, value.value_or(Scalar(0)));
       });
 }

@@ -12,12 +12,11 @@ Shape infer_size(const char* op, const Shape& wanted, int64_t numel) {
   int64_t unknown = -1;
   for (size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] == -1) {
-      PKG_CHECK(unknown < 0, RuntimeError, "[", op,
-                "] only one dimension can be inferred");
+      PKG_CHECK(unknown < 0, RuntimeError, "[", op, "] only one dimension can be inferred");
       unknown = int64_t(i);
     } else {
-      PKG_CHECK(sizes[i] >= 0, RuntimeError, "[", op,
-                "] invalid shape dimension ", sizes[i]);
+      PKG_CHECK(sizes[i] >= 0, RuntimeError, "[", op, "] invalid shape dimension ",
+                sizes[i]);
       given.push_back(sizes[i]);
     }
   }
@@ -37,9 +36,9 @@ std::optional<Shape> view_strides(const Tensor& t, const Shape& sizes) {
   if (t.numel() == 0) return contiguous_strides(sizes);
   Shape strides(sizes.size(), 0);
   int64_t next = int64_t(sizes.size()) - 1;
-  int64_t run = 1;       // elements of the dense run so far
-  int64_t filled = 1;    // elements of it given to new dimensions
-  int64_t step = 1;      // stride of the run's last element
+  int64_t run = 1;     // elements of the dense run so far
+  int64_t filled = 1;  // elements of it given to new dimensions
+  int64_t step = 1;    // stride of the run's last element
   const Shape &old_sizes = t.sizes(), &old_strides = t.strides();
   for (int64_t d = t.ndim() - 1; d >= 0; --d) {
     if (run == 1) step = old_strides[size_t(d)];
@@ -62,9 +61,9 @@ std::optional<Shape> view_strides(const Tensor& t, const Shape& sizes) {
 Tensor view_fn(const Tensor& self, const Shape& size) {
   Shape sizes = infer_size("view", size, self.numel());
   auto strides = view_strides(self, sizes);
-  PKG_CHECK(strides, RuntimeError,
-            "[view] size ", size, " is not compatible with the input's size ",
-            self.sizes(), " and stride ", self.strides(), ". Use .reshape(...) instead.");
+  PKG_CHECK(strides, RuntimeError, "[view] size ", size,
+            " is not compatible with the input's size ", self.sizes(), " and stride ",
+            self.strides(), ". Use .reshape(...) instead.");
   return alias(self, sizes, *strides, self.offset());
 }
 
@@ -105,20 +104,30 @@ Tensor transpose_fn(const Tensor& self, int64_t dim0, int64_t dim1) {
 }
 
 Tensor expand_fn(const Tensor& self, const Shape& size) {
-  PKG_CHECK(size.size() >= self.sizes().size(), RuntimeError, "[expand] the number of "
-            "sizes provided (", size.size(), ") must be greater or equal to the number "
-            "of dimensions in the tensor (", self.ndim(), ")");
+  PKG_CHECK(size.size() >= self.sizes().size(), RuntimeError,
+            "[expand] the number of "
+            "sizes provided (",
+            size.size(),
+            ") must be greater or equal to the number "
+            "of dimensions in the tensor (",
+            self.ndim(), ")");
   Shape sizes = size, strides(size.size(), 0);
   const size_t extra = size.size() - self.sizes().size();
   for (size_t d = 0; d < size.size(); ++d) {
     const int64_t have = d < extra ? 1 : self.sizes()[d - extra];
-    PKG_CHECK(sizes[d] != -1 || d >= extra, RuntimeError, "[expand] The expanded size of "
-              "the tensor (-1) isn't allowed in a leading, non-existing dimension ", d);
+    PKG_CHECK(sizes[d] != -1 || d >= extra, RuntimeError,
+              "[expand] The expanded size of "
+              "the tensor (-1) isn't allowed in a leading, non-existing dimension ",
+              d);
     if (sizes[d] == -1) sizes[d] = have;
-    PKG_CHECK(sizes[d] >= 0, RuntimeError, "[expand] expected sizes of at least 0, or -1 to "
-              "keep one, got ", size);
-    PKG_CHECK(sizes[d] == have || have == 1, RuntimeError, "[expand] the expanded size "
-              "of the tensor (", sizes[d], ") must match the existing size (", have,
+    PKG_CHECK(sizes[d] >= 0, RuntimeError,
+              "[expand] expected sizes of at least 0, or -1 to "
+              "keep one, got ",
+              size);
+    PKG_CHECK(sizes[d] == have || have == 1, RuntimeError,
+              "[expand] the expanded size "
+              "of the tensor (",
+              sizes[d], ") must match the existing size (", have,
               ") at non-singleton dimension ", d);
     if (d >= extra && sizes[d] == have) strides[d] = self.strides()[d - extra];
   }
@@ -236,8 +245,10 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("t(Tensor self) -> Tensor")
       .doc("Transpose of a matrix; 0-d and 1-d tensors come back as they are.")
       .composite([](const Tensor& self) {
-        PKG_CHECK(self.ndim() <= 2, RuntimeError, "[t] expects a tensor with <= 2 "
-                  "dimensions, but self is ", self.ndim(), "D");
+        PKG_CHECK(self.ndim() <= 2, RuntimeError,
+                  "[t] expects a tensor with <= 2 "
+                  "dimensions, but self is ",
+                  self.ndim(), "D");
         return self.ndim() < 2 ? self : transpose(self, 0, 1);
       });
   m.def("expand(Tensor self, int[] size) -> Tensor")
@@ -263,8 +274,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("squeeze.dims(Tensor self, int[] dim) -> Tensor")
       .doc("Without those of these dimensions whose size is 1.")
       .view([](const Tensor& self, const Shape& dim) {
-        return squeeze_dims(self, dim.empty() ? Shape()
-                                              : wrap_dims("squeeze", dim, self.ndim()));
+        return squeeze_dims(self,
+                            dim.empty() ? Shape() : wrap_dims("squeeze", dim, self.ndim()));
       })
       .derivative("self", "self.shape", reshape);
   m.def("select(Tensor self, int dim, int index) -> Tensor")

@@ -36,11 +36,12 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         "int[]? layout=None) -> Tensor")
       .doc("The elements of self's memory, from its first, at offset + index * stride. "
            "layout: the strides of a self that is not row-major.")
-      .view([](const Tensor& self, const Shape& size, const Shape& stride,
-               int64_t offset, const Layout& layout) {
-        PKG_CHECK(!layout || *layout == self.strides(), RuntimeError, "[_strided_view] "
-                  "expected the strides of self as layout, got ", *layout, " for ",
-                  self.strides(), ".");
+      .view([](const Tensor& self, const Shape& size, const Shape& stride, int64_t offset,
+               const Layout& layout) {
+        PKG_CHECK(!layout || *layout == self.strides(), RuntimeError,
+                  "[_strided_view] "
+                  "expected the strides of self as layout, got ",
+                  *layout, " for ", self.strides(), ".");
         const int64_t held = self.storage().nbytes() / itemsize(self.dtype());
         check_inside(held - self.offset(), size, stride, offset);
         return alias(self, size, stride, self.offset() + offset);
@@ -50,7 +51,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
                      const Shape& stride, int64_t offset, const Layout& layout) {
                     Shape kept = size;
                     const Tensor part = without_repeats(g, kept, stride);
-                    return strided_scatter(zeros_of(sizes, g), part, kept, stride, offset, layout);
+                    return strided_scatter(zeros_of(sizes, g), part, kept, stride, offset,
+                                           layout);
                   });
   // Offsets and strides mean the memory of the tensor that was written, whatever self, a
   // gradient of it, is laid out like; autograd only records it for tensors that own theirs.
@@ -61,9 +63,9 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .shape([](const Tensor& self, const Tensor& src, const Shape& size,
                 const Shape& stride, int64_t offset, const Layout& layout) {
         check_inside(room_of(self.sizes(), layout), size, stride, offset);
-        PKG_CHECK(broadcast_shapes("_strided_scatter", size, src.sizes()) == size, RuntimeError,
-                  "[_strided_scatter] expected src to broadcast to ", size, ", got ",
-                  src.sizes(), ".");
+        PKG_CHECK(broadcast_shapes("_strided_scatter", size, src.sizes()) == size,
+                  RuntimeError, "[_strided_scatter] expected src to broadcast to ", size,
+                  ", got ", src.sizes(), ".");
         return self.spec();
       })
       .cpu([](Tensor& out, const Tensor& self, const Tensor& src, const Shape& size,
@@ -81,12 +83,14 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .derivative("self", "src.shape size stride offset layout",
                   [](const Tensor& g, const Shape& part, const Shape& size,
                      const Shape& stride, int64_t offset, const Layout& layout) {
-                    return strided_scatter(g, zeros_of(part, g), size, stride, offset, layout);
+                    return strided_scatter(g, zeros_of(part, g), size, stride, offset,
+                                           layout);
                   })
       .derivative("src", "size stride offset layout",
-                  [](const Tensor& g, const Shape& size, const Shape& stride, int64_t offset,
-                     const Layout& layout) {
-                    return strided_view(memory_of(g, layout), size, stride, offset, Layout());
+                  [](const Tensor& g, const Shape& size, const Shape& stride,
+                     int64_t offset, const Layout& layout) {
+                    return strided_view(memory_of(g, layout), size, stride, offset,
+                                        Layout());
                   });
 }
 

@@ -22,16 +22,12 @@ int guarded(F&& f) {
   try {
     f();
     return 0;
-  } catch (const std::exception& error) {
-    t_error = error.what();
-  }
+  } catch (const std::exception& error) { t_error = error.what(); }
   return -1;
 }
 
 toy::Point* cpp(toy_point* p) { return reinterpret_cast<toy::Point*>(p); }
-const toy::Point* cpp(const toy_point* p) {
-  return reinterpret_cast<const toy::Point*>(p);
-}
+const toy::Point* cpp(const toy_point* p) { return reinterpret_cast<const toy::Point*>(p); }
 toy_point* c(toy::Point* p) { return reinterpret_cast<toy_point*>(p); }
 
 }  // namespace

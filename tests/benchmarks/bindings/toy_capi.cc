@@ -34,8 +34,7 @@ bool by_keyword(const Parameters& p, PyObject* const* args, Py_ssize_t nargs,
   for (Py_ssize_t k = 0; k < given; ++k) {
     PyObject* name = PyTuple_GET_ITEM(keywords, k);
     Py_ssize_t at = 0;
-    while (at < p.total &&
-           PyUnicode_CompareWithASCIIString(name, p.names[at]) != 0) {
+    while (at < p.total && PyUnicode_CompareWithASCIIString(name, p.names[at]) != 0) {
       ++at;
     }
     if (at == p.total) return refuse(p.function, "got an unexpected keyword", name);
@@ -51,8 +50,8 @@ bool by_keyword(const Parameters& p, PyObject* const* args, Py_ssize_t nargs,
   return true;
 }
 
-bool take(const Parameters& p, PyObject* const* args, Py_ssize_t nargs,
-          PyObject* keywords, PyObject** slots) {
+bool take(const Parameters& p, PyObject* const* args, Py_ssize_t nargs, PyObject* keywords,
+          PyObject** slots) {
   if (keywords || nargs != p.total) return by_keyword(p, args, nargs, keywords, slots);
   for (Py_ssize_t i = 0; i < nargs; ++i) slots[i] = args[i];
   return true;
@@ -129,9 +128,7 @@ PyObject* greet(FAST) {
   try {
     const std::string text = toy::greet(std::string(data, size_t(size)));
     return PyUnicode_FromStringAndSize(text.data(), Py_ssize_t(text.size()));
-  } catch (...) {
-    return translate();
-  }
+  } catch (...) { return translate(); }
 }
 
 PyObject* scaled(FAST) {
@@ -172,9 +169,7 @@ PyObject* divide(FAST) {
   if (!to_double(slots[0], a) || !to_double(slots[1], b)) return nullptr;
   try {
     return PyFloat_FromDouble(toy::divide(a, b));
-  } catch (...) {
-    return translate();
-  }
+  } catch (...) { return translate(); }
 }
 
 // Borrows: toy::apply does not keep its function.
@@ -206,16 +201,11 @@ PyObject* apply(FAST) {
   try {
     return PyFloat_FromDouble(
         toy::apply([callable](double v) { return call_python(callable, v); }, x));
-  } catch (...) {
-    return translate();
-  }
+  } catch (...) { return translate(); }
 }
 
-#define ROW(name, doc)                                                    \
-  {                                                                       \
-#name, (PyCFunction)(void (*)(void))name, METH_FASTCALL | METH_KEYWORDS, \
-        doc                                                               \
-  }
+#define ROW(name, doc) \
+  {#name, (PyCFunction)(void (*)(void))name, METH_FASTCALL | METH_KEYWORDS, doc}
 PyMethodDef functions[] = {
     ROW(add, "add(a, b)\n--\n\nSum of two numbers."),
     ROW(twice, "twice(n)\n--\n\n`n` times two."),
@@ -232,8 +222,7 @@ PyMethodDef functions[] = {
 // --- Point ---------------------------------------------------------------------------
 
 struct PyPoint {
-  PyObject_HEAD
-  toy::Point point;
+  PyObject_HEAD toy::Point point;
   PyObject* dict;
   PyObject* weak;
 };
@@ -245,8 +234,8 @@ bool is_point(PyObject* object) { return PyObject_TypeCheck(object, g_point); }
 PyObject* point_new(PyTypeObject* type, PyObject* args, PyObject* keywords) {
   static const char* const names[] = {"x", "y", nullptr};
   double x, y;
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, "dd:Point",
-                                   const_cast<char**>(names), &x, &y)) {
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "dd:Point", const_cast<char**>(names),
+                                   &x, &y)) {
     return nullptr;
   }
   PyObject* self = type->tp_alloc(type, 0);
@@ -273,11 +262,8 @@ void point_dealloc(PyObject* self) {
   Py_DECREF(type);
 }
 
-PyObject* norm2(PyObject* self, PyObject*) {
-  return PyFloat_FromDouble(cpp(self).norm2());
-}
-PyObject* dot(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
-              PyObject* keywords) {
+PyObject* norm2(PyObject* self, PyObject*) { return PyFloat_FromDouble(cpp(self).norm2()); }
+PyObject* dot(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* keywords) {
   static const char* const names[] = {"other"};
   PyObject* slots[1];
   if (!take({"dot", names, 1, 1}, args, nargs, keywords, slots)) return nullptr;
@@ -308,11 +294,11 @@ PyObject* richcompare(PyObject* a, PyObject* b, int op) {
   if ((op != Py_EQ && op != Py_NE) || !is_point(b)) Py_RETURN_NOTIMPLEMENTED;
   return PyBool_FromLong((cpp(a) == cpp(b)) == (op == Py_EQ));
 }
-template <double toy::Point::*Member>
+template <double toy::Point::* Member>
 PyObject* get(PyObject* self, void*) {
   return PyFloat_FromDouble(cpp(self).*Member);
 }
-template <double toy::Point::*Member>
+template <double toy::Point::* Member>
 int set(PyObject* self, PyObject* value, void*) {
   if (!value) {
     PyErr_SetString(PyExc_AttributeError, "cannot delete this attribute");
@@ -352,13 +338,18 @@ PyType_Slot slots[] = {
     {Py_tp_richcompare, (void*)richcompare},
     {0, nullptr},
 };
-PyType_Spec spec = {
-    "toy_capi.Point", sizeof(PyPoint), 0,
-    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots};
+PyType_Spec spec = {"toy_capi.Point", sizeof(PyPoint), 0,
+                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots};
 
-PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "toy_capi", nullptr, -1,     functions,
-    nullptr,               nullptr,    nullptr, nullptr};
+PyModuleDef definition = {PyModuleDef_HEAD_INIT,
+                          "toy_capi",
+                          nullptr,
+                          -1,
+                          functions,
+                          nullptr,
+                          nullptr,
+                          nullptr,
+                          nullptr};
 
 }  // namespace
 

@@ -25,9 +25,7 @@ namespace py = pybind11;
 
 namespace {
 
-void pretend_to_work(int ms) {
-  std::this_thread::sleep_for(std::chrono::milliseconds(ms));
-}
+void pretend_to_work(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
 
 // Step 2: a thread per call, a global table of futures.
 std::vector<std::future<double>> g_tasks;

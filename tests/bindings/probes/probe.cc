@@ -11,9 +11,8 @@
 
 /// Submits work that sleeps, so that what waits for the scheduler has to block.
 extern "C" [[gnu::visibility("default")]] void probe_submit_sleep(double seconds) {
-  pkg::submit([seconds] {
-    std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
-  });
+  pkg::submit(
+      [seconds] { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); });
 }
 
 namespace {
@@ -22,7 +21,9 @@ namespace {
 struct AtExit {
   ~AtExit() {
     using pkg::Live;
-    const auto count = [](Live kind) { return static_cast<long long>(pkg::live_count(kind)); };
+    const auto count = [](Live kind) {
+      return static_cast<long long>(pkg::live_count(kind));
+    };
     std::printf("live at exit: %lld tensors, %lld nodes, %lld events, %lld streams\n",
                 count(Live::Tensors), count(Live::Nodes), count(Live::Events),
                 count(Live::Streams));

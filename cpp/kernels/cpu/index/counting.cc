@@ -72,8 +72,10 @@ void add_weights(const T* x, const W* weight, int64_t n, W* sum) {
 }
 
 Tensor bincount_kernel(const Tensor& self, const Tensor& weights, int64_t minlength) {
-  PKG_CHECK(self.ndim() == 1, RuntimeError, "[bincount] only supports 1-d non-negative "
-            "integral inputs, got shape ", self.sizes(), " of ", self.dtype());
+  PKG_CHECK(self.ndim() == 1, RuntimeError,
+            "[bincount] only supports 1-d non-negative "
+            "integral inputs, got shape ",
+            self.sizes(), " of ", self.dtype());
   PKG_CHECK(minlength >= 0, RuntimeError, "[bincount] minlength should be >= 0, got ",
             minlength);
   PKG_CHECK(!weights.defined() || weights.sizes() == self.sizes(), RuntimeError,
@@ -91,13 +93,14 @@ Tensor bincount_kernel(const Tensor& self, const Tensor& weights, int64_t minlen
                 "[bincount] only supports non-negative inputs, got ", least);
       length = std::max<int64_t>(length, Checked(most) + 1);
     }
-    const DType dtype = !weights.defined()                     ? DType::Int64
+    const DType dtype = !weights.defined()                  ? DType::Int64
                         : weights.dtype() == DType::Float32 ? DType::Float32
-                                                               : DType::Float64;
+                                                            : DType::Float64;
     out = empty(Shape{length}, dtype);
     if (length > 0) std::memset(out.data(), 0, size_t(length * itemsize(dtype)));
     StopCounter stop;
-    const Tensor added = weights.defined() ? as_contiguous(as_dtype(weights, dtype)) : Tensor();
+    const Tensor added = weights.defined() ? as_contiguous(as_dtype(weights, dtype))
+                                           : Tensor();
     for (int64_t i = 0; i < n; i += kGrain * 8) {
       const int64_t part = std::min(kGrain * 8, n - i);
       if (dtype == DType::Int64) {
@@ -121,15 +124,18 @@ void one_hot_kernel(Tensor& out, const Tensor& self, int64_t classes) {
     const T* x = numbers.data<T>();
     const auto [least, most] = range_of(x, n);
     PKG_CHECK(least >= 0, RuntimeError, "[one_hot] Class values must be non-negative.");
-    PKG_CHECK(most < classes, RuntimeError, "[one_hot] Class values must be smaller than "
-              "num_classes (", classes, "), got ", most);
+    PKG_CHECK(most < classes, RuntimeError,
+              "[one_hot] Class values must be smaller than "
+              "num_classes (",
+              classes, "), got ", most);
     int64_t* to = out.data<int64_t>();
-    parallel_for(0, n, std::max<int64_t>(1, kGrain / classes), [=](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        std::fill_n(to + i * classes, classes, 0);
-        to[i * classes + int64_t(x[i])] = 1;
-      }
-    });
+    parallel_for(0, n, std::max<int64_t>(1, kGrain / classes),
+                 [=](int64_t begin, int64_t end) {
+                   for (int64_t i = begin; i < end; ++i) {
+                     std::fill_n(to + i * classes, classes, 0);
+                     to[i * classes + int64_t(x[i])] = 1;
+                   }
+                 });
   });
 }
 

@@ -19,8 +19,11 @@ struct Steps {
   int64_t dim;                  // of the table
   uint64_t size;                // of it there; negative indices are larger
   explicit Steps(const IndexWalk& walk)
-      : index(walk.inner.index), table(walk.inner.table), other(walk.inner.other),
-        dim(walk.step), size(uint64_t(walk.size)) {}
+      : index(walk.inner.index),
+        table(walk.inner.table),
+        other(walk.inner.other),
+        dim(walk.step),
+        size(uint64_t(walk.size)) {}
 };
 
 template <class T>
@@ -28,7 +31,8 @@ int64_t gather_row(T* to, const T* from, const int64_t* index, const Steps s, in
   const auto run = [=](int64_t by, int64_t apart) {
     for (int64_t j = 0; j < n; ++j) {
       const int64_t at = index[j * by];
-      if (uint64_t(at) >= s.size) [[unlikely]] return j;
+      if (uint64_t(at) >= s.size) [[unlikely]]
+        return j;
       to[j * apart] = from[at * s.dim + j * s.table];
     }
     return n;
@@ -38,7 +42,8 @@ int64_t gather_row(T* to, const T* from, const int64_t* index, const Steps s, in
   if (uint64_t(*index) >= s.size) return 0;
   from += *index * s.dim;
   if (s.table == 1 && s.other == 1) std::memcpy(to, from, size_t(n) * sizeof(T));
-  else for (int64_t j = 0; j < n; ++j) to[j * s.other] = from[j * s.table];
+  else
+    for (int64_t j = 0; j < n; ++j) to[j * s.other] = from[j * s.table];
   return n;
 }
 
@@ -62,7 +67,8 @@ int64_t scatter_row(T* to, const S* from, const int64_t* index, const Steps s, i
   const auto run = [=](int64_t by, int64_t apart) {
     for (int64_t j = 0; j < n; ++j) {
       const int64_t at = index[j * by];
-      if (uint64_t(at) >= s.size) [[unlikely]] return j;
+      if (uint64_t(at) >= s.size) [[unlikely]]
+        return j;
       T& slot = to[at * s.dim + j * s.table];
       slot = put(slot, from[j * apart]);
     }
@@ -77,7 +83,8 @@ int64_t scatter_row(T* to, const S* from, const int64_t* index, const Steps s, i
   } else if (s.table == 1 && s.other == 0) {
     put_run<true>(to, from, n, put);
   } else {
-    for (int64_t j = 0; j < n; ++j) to[j * s.table] = put(to[j * s.table], from[j * s.other]);
+    for (int64_t j = 0; j < n; ++j)
+      to[j * s.table] = put(to[j * s.table], from[j * s.other]);
   }
   return n;
 }
@@ -171,7 +178,8 @@ void write_slots(const Tensor& out, const IndexWalk& walk, const Tensor& index,
   if (out.dtype() == DType::Float16) return add_halves<Half>(out, walk, index, source);
   if (out.dtype() == DType::BFloat16) return add_halves<BFloat16>(out, walk, index, source);
   visit_sums(out.dtype(), [&]<class T>(TypeTag<T>) {
-    scatter_rows<T, T>(walk, to, source.data(), index, [](T a, T b) { return sum_of(a, b); });
+    scatter_rows<T, T>(walk, to, source.data(), index,
+                       [](T a, T b) { return sum_of(a, b); });
   });
 }
 
@@ -183,7 +191,8 @@ void gather_kernel(Tensor& out, const Tensor& self, int64_t dim, const Tensor& i
 template <bool add>
 void scatter_kernel(Tensor& out, const Tensor& self, int64_t dim, const Tensor& index,
                     const Tensor& src) {
-  scatter_along(out, self, wrap_dim("scatter", dim, self.ndim()), as_index(index), src, add);
+  scatter_along(out, self, wrap_dim("scatter", dim, self.ndim()), as_index(index), src,
+                add);
 }
 
 // The vector `index`, checked and counted from the start, as an index of whole slices.

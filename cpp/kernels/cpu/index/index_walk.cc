@@ -11,8 +11,8 @@ namespace {
 
 using Axis = IndexWalk::Axis;
 
-constexpr int64_t kTable = 1 << 18;  // bytes of a table that stay in a second-level cache
-constexpr int64_t kLeastRun = 64;  // bytes of a run for which to look at its index again
+constexpr int64_t kTable = 1 << 18;   // bytes of a table that stay in a second-level cache
+constexpr int64_t kLeastRun = 64;     // bytes of a run for which to look at its index again
 constexpr int64_t kLeastPart = 1024;  // elements of one row that are worth a task
 constexpr int64_t kMostAtOnce = 1 << 20;  // elements between stop points
 
@@ -30,8 +30,8 @@ int64_t step_of(const Tensor& t, size_t d) {
   return d < t.strides().size() ? t.strides()[d] : 0;
 }
 bool merges(const Axis& outer, const Axis& inner) {
-  return outer.index == inner.index * inner.size && outer.table == inner.table * inner.size &&
-         outer.other == inner.other * inner.size;
+  return outer.index == inner.index * inner.size &&
+         outer.table == inner.table * inner.size && outer.other == inner.other * inner.size;
 }
 
 // How the work is split.  A part of the rows needs a part of the table, which shall stay in
@@ -48,7 +48,8 @@ void split(IndexWalk& walk, bool along_inner, bool any_order, int64_t itemsize) 
     const bool split = !any_order && walk.count < 8;
     if (split && walk.count * walk.along.size * n > kGrain) walk.owners = num_threads();
   } else if (walk.count < 8 && (!along_inner || any_order)) {
-    walk.block = std::min(walk.block, std::max<int64_t>(n / 8, along_inner ? kLeastPart : 32));
+    walk.block = std::min(walk.block,
+                          std::max<int64_t>(n / 8, along_inner ? kLeastPart : 32));
   }
   walk.block = std::min(walk.block, n);
   walk.blocks = (n - 1) / walk.block + 1;
@@ -59,8 +60,8 @@ void split(IndexWalk& walk, bool along_inner, bool any_order, int64_t itemsize) 
 
 }  // namespace
 
-IndexWalk walk_of(const Tensor& table, const Tensor& index, const Tensor& other, int64_t dim,
-             bool any_order) {
+IndexWalk walk_of(const Tensor& table, const Tensor& index, const Tensor& other,
+                  int64_t dim, bool any_order) {
   IndexWalk walk;
   walk.dim = dim;
   walk.size = table.ndim() ? table.size(dim) : 1;

@@ -37,12 +37,13 @@ struct IndexWalk {
 /// The walk along `dim`; tensors of no dimension are like vectors of their element, and a
 /// number as `other` repeats.  any_order: elements that meet in one slot need not keep
 /// theirs.
-IndexWalk walk_of(const Tensor& table, const Tensor& index, const Tensor& other, int64_t dim,
-                  bool any_order);
+IndexWalk walk_of(const Tensor& table, const Tensor& index, const Tensor& other,
+                  int64_t dim, bool any_order);
 
 /// A part of the innermost dimension: offsets of its first element, in elements, and count.
 /// Gives how many elements were done: up to the first index that is not in the table.
-using IndexRow = FunctionRef<int64_t(int64_t index, int64_t table, int64_t other, int64_t n)>;
+using IndexRow =
+    FunctionRef<int64_t(int64_t index, int64_t table, int64_t other, int64_t n)>;
 
 /// Calls `row` until every element of the index, of int64, had its turn.  IndexError where
 /// one was not in the table.

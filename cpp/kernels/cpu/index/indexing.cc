@@ -21,12 +21,13 @@ class Places {
       : count_(shape.numel()) {
     for (size_t d = 0; d < indices.size(); ++d) {
       Tensor index = indices[d];
-      if (index.dtype() != DType::Int64 || index.sizes() != shape || !index.is_contiguous()) {
+      if (index.dtype() != DType::Int64 || index.sizes() != shape ||
+          !index.is_contiguous()) {
         index = empty(shape, DType::Int64);
         copy_into(index, indices[d]);
       }
-      axes_.push_back({index, index.data<int64_t>(), self.sizes()[d],
-                       self.strides()[d] * unit});
+      axes_.push_back(
+          {index, index.data<int64_t>(), self.sizes()[d], self.strides()[d] * unit});
     }
   }
   int64_t count() const { return count_; }
@@ -102,7 +103,7 @@ constexpr int64_t kLeastRun = 64;
 // A row of self in memory: runs of elements that lie side by side.
 struct Row {
   int64_t numel;
-  int64_t run;  // elements in each run
+  int64_t run;                                          // elements in each run
   std::vector<int64_t, PoolAllocator<int64_t>> starts;  // bytes to each; empty: it is one
 };
 Row row_of(const Tensor& self, size_t n_indices) {
@@ -128,7 +129,8 @@ Row row_of(const Tensor& self, size_t n_indices) {
     decltype(row.starts) longer;
     longer.reserve(row.starts.size() * size_t(sizes[d]));
     for (const int64_t start : row.starts) {
-      for (int64_t i = 0; i < sizes[d]; ++i) longer.push_back(start + i * strides[d] * size);
+      for (int64_t i = 0; i < sizes[d]; ++i)
+        longer.push_back(start + i * strides[d] * size);
     }
     row.starts = std::move(longer);
   }
@@ -136,7 +138,8 @@ Row row_of(const Tensor& self, size_t n_indices) {
 }
 
 // Rows of one run, side by side in `to`.
-void copy_rows(char* to, const char* from, const int64_t* places, int64_t n, int64_t bytes) {
+void copy_rows(char* to, const char* from, const int64_t* places, int64_t n,
+               int64_t bytes) {
   if (bytes > kLongRun) {
     for (int64_t i = 0; i < n; ++i) {
       std::memcpy(to + i * bytes, from + places[i], size_t(bytes));
@@ -159,7 +162,8 @@ void index_kernel(Tensor& out, const Tensor& self, const TensorList& indices) {
   // Where rows are read several times, it pays to have each in one piece.
   const Tensor source = out.numel() > self.numel() ? as_contiguous(self) : self;
   const size_t rest = self.sizes().size() - indices.size();
-  const Places places(source, indices, leading(out.sizes(), rest), itemsize(source.dtype()));
+  const Places places(source, indices, leading(out.sizes(), rest),
+                      itemsize(source.dtype()));
   const int64_t n = places.count();
   if (out.numel() == 0) return places.check(0, n);
   const Row row = row_of(source, indices.size());
@@ -182,9 +186,9 @@ void index_kernel(Tensor& out, const Tensor& self, const TensorList& indices) {
       }
     }
   };
-  parallel_for(0, n, std::max<int64_t>(1, kGrain / row_bytes), [&](int64_t begin, int64_t end) {
-    places.for_blocks(begin, end, true, copy_block);
-  });
+  parallel_for(
+      0, n, std::max<int64_t>(1, kGrain / row_bytes),
+      [&](int64_t begin, int64_t end) { places.for_blocks(begin, end, true, copy_block); });
 }
 
 // Of what shares memory with `out` a copy: all is read before anything is written.
@@ -235,8 +239,8 @@ void index_put_kernel(Tensor& out, const Tensor& self, const TensorList& indices
   const TensorList kept = apart(indices, out);
   Places(out, kept, shape, 1).check(0, shape.numel());
   Tensor source = values;
-  if (values.dtype() != self.dtype() || values.sizes() != sizes || !values.is_contiguous() ||
-      values.impl()->storage == out.impl()->storage) {
+  if (values.dtype() != self.dtype() || values.sizes() != sizes ||
+      !values.is_contiguous() || values.impl()->storage == out.impl()->storage) {
     source = empty(sizes, self.dtype());
     copy_into(source, values);
   }

@@ -68,7 +68,8 @@ void cat_kernel(Tensor& out, const TensorList& tensors, int64_t dim) {
   int64_t at = 0;
   for (const Tensor& t : tensors) {
     if (t.numel() == 0) continue;
-    copy_into(alias(out, t.sizes(), out.strides(), out.offset() + at * out.strides()[d]), t);
+    copy_into(alias(out, t.sizes(), out.strides(), out.offset() + at * out.strides()[d]),
+              t);
     at += t.sizes()[d];
   }
 }

@@ -30,7 +30,8 @@ template <bool equals, class T, class Place>
     }
     left -= half;
   }
-  if (n > 0) for (int64_t k = 0; k < kLanes; ++k) at[k] += below(line[at[k]], value[k]);
+  if (n > 0)
+    for (int64_t k = 0; k < kLanes; ++k) at[k] += below(line[at[k]], value[k]);
 }
 
 // Calls put(i, k places, how many of them) for the places of all values.
@@ -44,7 +45,8 @@ void search_all(const T* line, int64_t n, const T* values, int64_t count, Put pu
         const int64_t lanes = std::min(kLanes, end - i);
         for (int64_t k = 0; k < kLanes; ++k) value[k] = values[i + (k < lanes ? k : 0)];
         count_below<equals>(line, Place(n), value, at);
-        for (int64_t k = 0; k < kLanes; ++k) at[k] = value[k] != value[k] ? Place(n) : at[k];
+        for (int64_t k = 0; k < kLanes; ++k)
+          at[k] = value[k] != value[k] ? Place(n) : at[k];
         put(i, at, value, lanes);
       }
     });
@@ -62,9 +64,8 @@ void visit_both(const Tensor& sorted, const Tensor& values, F f) {
   const DType type = computed(sorted, values);
   const Tensor line = as_contiguous(as_dtype(sorted, type));
   const Tensor wanted = as_contiguous(as_dtype(values, type));
-  visit_compute("searchsorted", type, [&]<class T>(TypeTag<T>) {
-    f(line.data<T>(), wanted.data<T>());
-  });
+  visit_compute("searchsorted", type,
+                [&]<class T>(TypeTag<T>) { f(line.data<T>(), wanted.data<T>()); });
 }
 
 template <bool equals>
@@ -93,7 +94,8 @@ bool look_up(const T* tests, int64_t n, const T* x, int64_t count, bool* to) {
   } else {
     const auto least = uint64_t(int64_t(tests[0]));
     const uint64_t range = uint64_t(int64_t(tests[n - 1])) - least;
-    if (range > 1024 && (range > uint64_t(8 * n + count / 2) || range > 1 << 26)) return false;
+    if (range > 1024 && (range > uint64_t(8 * n + count / 2) || range > 1 << 26))
+      return false;
     const Tensor room = empty(Shape{int64_t(range) + 2}, DType::Bool);
     bool* table = room.data<bool>();
     std::fill_n(table, range + 2, false);  // the last stands for all that are beyond

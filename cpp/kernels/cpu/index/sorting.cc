@@ -114,8 +114,8 @@ Item<Key>* radix_sort(const Key* keys, int64_t n, Item<Key>* items, Item<Key>* o
     in_pieces(n, [&](int64_t begin, int64_t end) {
       Item<Key>* to = made ? other : items;
       for (int64_t i = begin; i < end; ++i) {
-        const Item<Key> item =
-            made ? items[i] : Item<Key>{keys[i], decltype(Item<Key>::at)(i)};
+        const Item<Key> item = made ? items[i]
+                                    : Item<Key>{keys[i], decltype(Item<Key>::at)(i)};
         to[count[item.key >> (8 * p) & 255]++] = item;
       }
     });
@@ -261,9 +261,10 @@ void order(Tensor& values, Tensor& indices, const Tensor& self, int64_t dim, int
   const Tensor in = as_contiguous(self);
   const KeyMap map(self.dtype(), descending);
   visit_size(itemsize(self.dtype()), [&]<class Key>(TypeTag<Key>) {
-    PKG_CHECK(sizeof(Key) == 8 || Lines(self, d).n <= int64_t{UINT32_MAX}, RuntimeError,
-              "[sort] expected lines of fewer than 2**32 elements of this dtype, got shape ",
-              self.sizes(), ".");
+    PKG_CHECK(
+        sizeof(Key) == 8 || Lines(self, d).n <= int64_t{UINT32_MAX}, RuntimeError,
+        "[sort] expected lines of fewer than 2**32 elements of this dtype, got shape ",
+        self.sizes(), ".");
     order_lines<Key>(values, indices, in, d, k, map);
   });
 }

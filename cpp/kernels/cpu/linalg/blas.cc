@@ -45,8 +45,7 @@ void* open_library(std::string& tried) {
     if (dladdr(reinterpret_cast<void*>(&open_library), &info) && info.dli_fname) {
       path = info.dli_fname;
       const size_t slash = path.rfind('/');
-      path = (slash == path.npos ? "" : path.substr(0, slash + 1)) +
-             "libscipy_openblas.so";
+      path = (slash == path.npos ? "" : path.substr(0, slash + 1)) + "libscipy_openblas.so";
     }
   }
   tried = path;
@@ -73,8 +72,8 @@ const Library& library() {
     }
     Library found{reinterpret_cast<Gemm<float>>(dlsym(handle, "scipy_cblas_sgemm")),
                   reinterpret_cast<Gemm<double>>(dlsym(handle, "scipy_cblas_dgemm"))};
-    PKG_CHECK(found.sgemm && found.dgemm, RuntimeError,
-              "[matmul] ", path, " has no scipy_cblas_sgemm.");
+    PKG_CHECK(found.sgemm && found.dgemm, RuntimeError, "[matmul] ", path,
+              " has no scipy_cblas_sgemm.");
     return found;
   }();
   return loaded;
@@ -87,10 +86,9 @@ void tiled(Gemm<T> run, bool ta, bool tb, int64_t m, int64_t n, int64_t k, const
   PKG_CHECK(m <= limit && n <= limit && k <= limit && lda <= limit && ldb <= limit,
             NotImplementedError, "[matmul] a dimension exceeds 2^31 - 1.");
   const auto call = [&](int64_t row, int64_t rows, int64_t column, int64_t columns) {
-    run(kRowMajor, ta ? kTrans : kNoTrans, tb ? kTrans : kNoTrans, int(rows),
-        int(columns), int(k), T(1), a + (ta ? row : row * lda), int(lda),
-        b + (tb ? column * ldb : column), int(ldb), beta, c + row * ldc + column,
-        int(ldc));
+    run(kRowMajor, ta ? kTrans : kNoTrans, tb ? kTrans : kNoTrans, int(rows), int(columns),
+        int(k), T(1), a + (ta ? row : row * lda), int(lda),
+        b + (tb ? column * ldb : column), int(ldb), beta, c + row * ldc + column, int(ldc));
   };
   // A call cannot be stopped, so a large part is several.
   const auto part = [&](int64_t row, int64_t rows, int64_t column, int64_t columns) {

@@ -25,7 +25,8 @@ template <class T>
 class Scratch {
  public:
   explicit Scratch(int64_t n)
-      : bytes_(size_t(n) * sizeof(T)), data_(n ? static_cast<T*>(allocate(bytes_)) : nullptr) {}
+      : bytes_(size_t(n) * sizeof(T)),
+        data_(n ? static_cast<T*>(allocate(bytes_)) : nullptr) {}
   ~Scratch() {
     if (data_) deallocate(data_, bytes_);
   }
@@ -38,14 +39,14 @@ class Scratch {
 };
 
 template <class T, class S>
-void product(Strided<S> a, Strided<S> b, int64_t m, int64_t n, int64_t k, Start<T> start, T* c,
-             int64_t row_step) {
+void product(Strided<S> a, Strided<S> b, int64_t m, int64_t n, int64_t k, Start<T> start,
+             T* c, int64_t row_step) {
   const int64_t width = strip_columns<T>(), height = panel_rows(m);
   const int64_t blocks = (k + kDepth - 1) / kDepth, deepest = (k + blocks - 1) / blocks;
   // Rows of b that are read a few times only, or are near, need no packing.
-  const bool in_place =
-      std::is_same_v<T, S> && b.column_step == 1 &&
-      (m <= 2 * height || deepest * b.row_step * int64_t(sizeof(T)) <= kNear);
+  const bool in_place = std::is_same_v<T, S> && b.column_step == 1 &&
+                        (m <= 2 * height ||
+                         deepest * b.row_step * int64_t(sizeof(T)) <= kNear);
   const int64_t half = n % width == width / 2 ? width / 2 : 0;  // a narrow tile's width
   const int64_t whole = in_place ? n / width * width + half : 0;
   constexpr int64_t block_columns = kBlockBytes / sizeof(T);
@@ -89,13 +90,15 @@ void product(Strided<S> a, Strided<S> b, int64_t m, int64_t n, int64_t k, Start<
 }  // namespace
 
 template <class T, class S>
-void multiply(Strided<S> a, Strided<S> b, int64_t m, int64_t n, int64_t k, Start<T> start, T* c,
-              int64_t row_step) {
+void multiply(Strided<S> a, Strided<S> b, int64_t m, int64_t n, int64_t k, Start<T> start,
+              T* c, int64_t row_step) {
   if (n == 1) {
-    return multiply_vector(a, m, k, b.data, b.row_step, start.data, start.row_step, c, row_step);
+    return multiply_vector(a, m, k, b.data, b.row_step, start.data, start.row_step, c,
+                           row_step);
   }
   if (m == 1) {
-    return multiply_vector(b.transposed(), n, k, a.data, a.column_step, start.data, 1, c, 1);
+    return multiply_vector(b.transposed(), n, k, a.data, a.column_step, start.data, 1, c,
+                           1);
   }
   const int threads = num_threads();
   const double work = double(m) * double(n) * double(k);

@@ -46,11 +46,14 @@ void multiply(Strided<S> a, Strided<S> b, int64_t m, int64_t n, int64_t k, Start
 /// elements of y are y_step apart and those of start start_step.
 template <class T, class S>
 void multiply_vector(Strided<S> matrix, int64_t rows, int64_t columns, const S* x,
-                     int64_t x_step, const T* start, int64_t start_step, T* y, int64_t y_step);
+                     int64_t x_step, const T* start, int64_t start_step, T* y,
+                     int64_t y_step);
 
 /// F(type computed in, type of the elements)
+// clang-format off: it would move the backslashes at every run.
 #define PKG_FORALL_PRODUCT_TYPES(F)                                                   \
   F(float, float) F(double, double) F(float, Half) F(float, BFloat16) F(uint64_t, int64_t) \
   F(uint32_t, int32_t) F(uint32_t, int8_t) F(uint32_t, uint8_t)
+// clang-format on
 
 }  // namespace pkg::gemm

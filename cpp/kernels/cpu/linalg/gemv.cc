@@ -12,10 +12,10 @@
 namespace pkg::gemm {
 namespace {
 
-constexpr int64_t kVectors = 4;  // of sums of a row
-constexpr int64_t kRows = 4;     // at a time
+constexpr int64_t kVectors = 4;         // of sums of a row
+constexpr int64_t kRows = 4;            // at a time
 constexpr int64_t kElements = 1 << 17;  // of the matrix, below which a thread does not pay
-constexpr int64_t kBlock = 1024;     // sums of columns, in the first-level cache
+constexpr int64_t kBlock = 1024;        // sums of columns, in the first-level cache
 
 // out[r] = row r of `a`, rows `step` apart, times x, for R rows: they share the elements of x
 // and wait for their last sums together.  Each is added up in the same order for every R.
@@ -91,7 +91,8 @@ inline void add_four(const S* __restrict a, int64_t step, const T* x, int64_t n,
 
 // `count` elements of matrix @ x whose columns lie dense: sums of scaled columns.
 template <class T, class S>
-inline void by_columns(Strided<S> matrix, int64_t count, int64_t columns, const T* x, T* sums) {
+inline void by_columns(Strided<S> matrix, int64_t count, int64_t columns, const T* x,
+                       T* sums) {
   for (int64_t j = 0; j < count; ++j) sums[j] = 0;
   int64_t p = 0;
   const S* at = matrix.data;
@@ -109,7 +110,8 @@ inline void by_columns(Strided<S> matrix, int64_t count, int64_t columns, const 
 
 template <class T, class S>
 void multiply_vector(Strided<S> matrix, int64_t rows, int64_t columns, const S* x_in,
-                     int64_t x_step, const T* start, int64_t start_step, T* y, int64_t y_step) {
+                     int64_t x_step, const T* start, int64_t start_step, T* y,
+                     int64_t y_step) {
   std::vector<T, PoolAllocator<T>> dense;
   const T* x;
   if constexpr (std::is_same_v<T, S>) x = x_step == 1 ? x_in : nullptr;
@@ -165,7 +167,7 @@ void add_dots(const T* packed, int64_t rows, int64_t depth, const T* x, T* sums)
 
 template void add_dots(const float*, int64_t, int64_t, const float*, float*);
 template void add_dots(const double*, int64_t, int64_t, const double*, double*);
-#define PKG_MULTIPLY_VECTOR(T, S)                                                       \
+#define PKG_MULTIPLY_VECTOR(T, S)                                                          \
   template void multiply_vector(Strided<S>, int64_t, int64_t, const S*, int64_t, const T*, \
                                 int64_t, T*, int64_t);
 PKG_FORALL_PRODUCT_TYPES(PKG_MULTIPLY_VECTOR)

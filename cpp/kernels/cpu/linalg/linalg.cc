@@ -61,7 +61,8 @@ void computed(Tensor& out, F f) {
   if (!small) {
     switch (dtype) {
       case DType::Float32: return f(TypeTag<float>{}, TypeTag<float>{}, out.data<float>());
-      case DType::Float64: return f(TypeTag<double>{}, TypeTag<double>{}, out.data<double>());
+      case DType::Float64:
+        return f(TypeTag<double>{}, TypeTag<double>{}, out.data<double>());
       case DType::Int32:
         return f(TypeTag<uint32_t>{}, TypeTag<int32_t>{},
                  reinterpret_cast<uint32_t*>(out.data<int32_t>()));
@@ -75,7 +76,9 @@ void computed(Tensor& out, F f) {
   const auto whole = [&] { return reinterpret_cast<uint32_t*>(wide.data<int32_t>()); };
   switch (dtype) {
     case DType::Float16: f(TypeTag<float>{}, TypeTag<Half>{}, wide.data<float>()); break;
-    case DType::BFloat16: f(TypeTag<float>{}, TypeTag<BFloat16>{}, wide.data<float>()); break;
+    case DType::BFloat16:
+      f(TypeTag<float>{}, TypeTag<BFloat16>{}, wide.data<float>());
+      break;
     case DType::Int8: f(TypeTag<uint32_t>{}, TypeTag<int8_t>{}, whole()); break;
     default: f(TypeTag<uint32_t>{}, TypeTag<uint8_t>{}, whole());
   }
@@ -102,13 +105,15 @@ void multiply(const Product& p, const Matrices& a, const Matrices& b, gemm::Star
           for (int64_t r = 0; start.data && r < p.m; ++r) {
             std::copy_n(start.data + r * start.row_step, p.n, out + r * p.n);
           }
-          blas::gemm(a.transposed, b.transposed, p.m, p.n, p.k, a.tensor.data<T>() + i * a.step,
-                     a.leading, b.tensor.data<T>() + i * b.step, b.leading, out, p.n,
+          blas::gemm(a.transposed, b.transposed, p.m, p.n, p.k,
+                     a.tensor.data<T>() + i * a.step, a.leading,
+                     b.tensor.data<T>() + i * b.step, b.leading, out, p.n,
                      T(start.data ? 1 : 0));
           continue;
         }
       }
-      gemm::multiply<T, S>(strided<S>(a, i), strided<S>(b, i), p.m, p.n, p.k, start, out, p.n);
+      gemm::multiply<T, S>(strided<S>(a, i), strided<S>(b, i), p.m, p.n, p.k, start, out,
+                           p.n);
     }
   };
   // Products are shared out whole: one that is cut packs an operand once for each thread, and
@@ -129,8 +134,8 @@ void bmm_kernel(Tensor& out, const Tensor& a, const Tensor& b) {
 
 void mm_kernel(Tensor& out, const Tensor& a, const Tensor& b) {
   computed(out, [&]<class T, class S>(TypeTag<T>, TypeTag<S>, T* to) {
-    multiply<T, S>({1, a.sizes()[0], b.sizes()[1], a.sizes()[1]}, as_matrices(a), as_matrices(b),
-                   {}, to);
+    multiply<T, S>({1, a.sizes()[0], b.sizes()[1], a.sizes()[1]}, as_matrices(a),
+                   as_matrices(b), {}, to);
   });
 }
 

@@ -13,9 +13,15 @@ namespace pkg::gemm {
 namespace {
 
 // Rows of a tile, of smaller ones for what is left, and bytes of its rows: two vectors.
-struct V4 { static constexpr int rows = 14, some = 8, few = 4, bytes = 128; };
-struct V3 { static constexpr int rows = 6, some = 4, few = 2, bytes = 64; };
-struct Baseline { static constexpr int rows = 4, some = 4, few = 2, bytes = 32; };
+struct V4 {
+  static constexpr int rows = 14, some = 8, few = 4, bytes = 128;
+};
+struct V3 {
+  static constexpr int rows = 6, some = 4, few = 2, bytes = 64;
+};
+struct Baseline {
+  static constexpr int rows = 4, some = 4, few = 2, bytes = 32;
+};
 
 // c = start + a @ b for R x W elements.
 template <int R, int W, class T>
@@ -100,7 +106,8 @@ inline decltype(auto) with_level(F f) {
 
 // Four columns of memory, each dense, become four elements in each row.
 template <class T>
-inline void transpose_four(const T* from, int64_t from_step, int64_t rows, T* to, int64_t step) {
+inline void transpose_four(const T* from, int64_t from_step, int64_t rows, T* to,
+                           int64_t step) {
   typedef T Four __attribute__((vector_size(4 * sizeof(T)), aligned(sizeof(T)), may_alias));
   const auto four = [=](int64_t column, int64_t r) {
     return reinterpret_cast<const Four*>(from + column * from_step + r);
@@ -115,8 +122,10 @@ inline void transpose_four(const T* from, int64_t from_step, int64_t rows, T* to
     T* out = to + r * step;
     *reinterpret_cast<Four*>(out) = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
     *reinterpret_cast<Four*>(out + step) = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
-    *reinterpret_cast<Four*>(out + 2 * step) = __builtin_shufflevector(ab2, cd2, 0, 1, 4, 5);
-    *reinterpret_cast<Four*>(out + 3 * step) = __builtin_shufflevector(ab2, cd2, 2, 3, 6, 7);
+    *reinterpret_cast<Four*>(out + 2 * step) = __builtin_shufflevector(ab2, cd2, 0, 1, 4,
+                                                                       5);
+    *reinterpret_cast<Four*>(out + 3 * step) = __builtin_shufflevector(ab2, cd2, 2, 3, 6,
+                                                                       7);
   }
   for (; r < rows; ++r) {
     for (int64_t i = 0; i < 4; ++i) to[r * step + i] = from[i * from_step + r];
@@ -141,7 +150,8 @@ inline void pack_here(Strided<S> from, int64_t rows, int64_t columns, int64_t wi
       } else {
         T converted[4][kDepth];
         for (int64_t i = 0; i < 4; ++i) {
-          for (int64_t r = 0; r < rows; ++r) converted[i][r] = T(at[i * from.column_step + r]);
+          for (int64_t r = 0; r < rows; ++r)
+            converted[i][r] = T(at[i * from.column_step + r]);
         }
         transpose_four(converted[0], kDepth, rows, to + c, step);
       }
@@ -168,10 +178,11 @@ template <class Level>
 int64_t best_height(int64_t rows) {
   const auto computed = [=](int64_t height) {
     const int64_t left = rows % height;
-    return rows - left + (left == 0              ? 0
-                          : left <= Level::few   ? Level::few
-                          : left <= Level::some  ? Level::some
-                                                 : Level::rows);
+    return rows - left +
+           (left == 0             ? 0
+            : left <= Level::few  ? Level::few
+            : left <= Level::some ? Level::some
+                                  : Level::rows);
   };
   return computed(Level::some) < computed(Level::rows) ? Level::some : Level::rows;
 }
@@ -186,7 +197,9 @@ int64_t panel_rows(int64_t rows) {
 
 template <class T>
 int64_t strip_columns() {
-  const int bytes = isa() == Isa::V4 ? V4::bytes : isa() == Isa::V3 ? V3::bytes : Baseline::bytes;
+  const int bytes = isa() == Isa::V4   ? V4::bytes
+                    : isa() == Isa::V3 ? V3::bytes
+                                       : Baseline::bytes;
   return bytes / int64_t(sizeof(T));
 }
 
@@ -207,14 +220,15 @@ void multiply_panel(const T* packed, int64_t rows, int64_t n, int64_t depth,
 }
 
 template <class T, class S>
-void pack(Strided<S> from, int64_t rows, int64_t columns, int64_t width, T* to, int64_t step) {
+void pack(Strided<S> from, int64_t rows, int64_t columns, int64_t width, T* to,
+          int64_t step) {
   with_isa([=] { pack_here(from, rows, columns, width, to, step); });
 }
 
-#define PKG_PANEL(T)                                                                    \
-  template int64_t strip_columns<T>();                                                  \
-  template void multiply_panel(const T*, int64_t, int64_t, int64_t, const Strip<T>*, Start<T>, \
-                               T*, int64_t);
+#define PKG_PANEL(T)                                                                 \
+  template int64_t strip_columns<T>();                                               \
+  template void multiply_panel(const T*, int64_t, int64_t, int64_t, const Strip<T>*, \
+                               Start<T>, T*, int64_t);
 PKG_PANEL(float)
 PKG_PANEL(double)
 PKG_PANEL(uint32_t)

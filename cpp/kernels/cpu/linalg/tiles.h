@@ -36,6 +36,7 @@ void add_dots(const T* packed, int64_t rows, int64_t depth, const T* x, T* sums)
 
 /// to[r * step + c] = from(r, c) as T; columns up to `width` are zero.
 template <class T, class S>
-void pack(Strided<S> from, int64_t rows, int64_t columns, int64_t width, T* to, int64_t step);
+void pack(Strided<S> from, int64_t rows, int64_t columns, int64_t width, T* to,
+          int64_t step);
 
 }  // namespace pkg::gemm

@@ -19,7 +19,8 @@ struct Windows {
   int64_t inner_from = 0, inner_end = 0;
 
   // Of `kernel` elements, every `stride` of them.
-  Windows(int64_t n, int64_t out, int64_t kernel, int64_t stride, int64_t padding, bool whole)
+  Windows(int64_t n, int64_t out, int64_t kernel, int64_t stride, int64_t padding,
+          bool whole)
       : step(stride), length(kernel) {
     all.reserve(size_t(out));
     for (int64_t i = 0; i < out; ++i) {
@@ -81,7 +82,8 @@ inline void mean_row(const T* plane, int64_t w, const Windows::Window& y, const 
   }
   const auto one = [&](int64_t i) {
     const auto& window = x.all[size_t(i)];
-    to[i] = sum_of(sums + window.from, window.end - window.from) / T(y.divisor * window.divisor);
+    to[i] = sum_of(sums + window.from, window.end - window.from) /
+            T(y.divisor * window.divisor);
   };
   for (int64_t i = 0; i < x.inner_from; ++i) one(i);
   if (x.inner_end > x.inner_from) {
@@ -120,14 +122,15 @@ void for_planes(const Shape& image, const Shape& result, F f) {
   const int64_t work = std::max<int64_t>(1, plane + outs);
   int64_t planes = 1;
   for (size_t d = 0; d + 1 < last; ++d) planes *= image[d];
-  parallel_for(0, planes, std::max<int64_t>(1, kGrain / work), [&](int64_t begin, int64_t end) {
-    std::vector<T, PoolAllocator<T>> line(size_t(std::max<int64_t>(1, w)));
-    StopCounter stop;
-    for (int64_t i = begin; i < end; ++i) {
-      stop(work);
-      f(i * plane, i * outs, line.data());
-    }
-  });
+  parallel_for(0, planes, std::max<int64_t>(1, kGrain / work),
+               [&](int64_t begin, int64_t end) {
+                 std::vector<T, PoolAllocator<T>> line(size_t(std::max<int64_t>(1, w)));
+                 StopCounter stop;
+                 for (int64_t i = begin; i < end; ++i) {
+                   stop(work);
+                   f(i * plane, i * outs, line.data());
+                 }
+               });
 }
 
 void means(Tensor& out, const Tensor& self, const Windows& y, const Windows& x) {
@@ -167,7 +170,11 @@ void spread(Tensor& out, const Tensor& grad, const Windows& y, const Windows& x)
 Windows fixed(const Tensor& image, const Tensor& result, size_t d, const Shape& kernel,
               const Shape& stride, const Shape& padding, bool whole) {
   return {image.sizes()[image.sizes().size() - 2 + d],
-          result.sizes()[result.sizes().size() - 2 + d], kernel[d], stride[d], padding[d], whole};
+          result.sizes()[result.sizes().size() - 2 + d],
+          kernel[d],
+          stride[d],
+          padding[d],
+          whole};
 }
 Windows even(const Tensor& image, const Tensor& result, size_t d) {
   return {image.sizes()[image.sizes().size() - 2 + d],
@@ -192,10 +199,11 @@ PKG_LIBRARY_IMPL(pkg, CPU, m) {
     if (out.numel() == 0) return;
     means(out, self, even(self, out, 0), even(self, out, 1));
   });
-  m.impl("_adaptive_avg_pool2d_backward", [](Tensor& out, const Tensor& grad, const Shape&) {
-    if (out.numel() == 0) return;
-    spread(out, grad, even(out, grad, 0), even(out, grad, 1));
-  });
+  m.impl("_adaptive_avg_pool2d_backward",
+         [](Tensor& out, const Tensor& grad, const Shape&) {
+           if (out.numel() == 0) return;
+           spread(out, grad, even(out, grad, 0), even(out, grad, 1));
+         });
 }
 
 }  // namespace

@@ -74,15 +74,16 @@ void affine(const Planes& shape, const T* x, T* y, F centre, G scale, H shift) {
   const auto ms = spread_out<T>(shape, centre), as = spread_out<T>(shape, scale),
              bs = spread_out<T>(shape, shift);
   const T *m = ms.data(), *a = as.data(), *b = bs.data();
-  for_planes(shape, [=, columns = shape.side_by_side()](int64_t at, int64_t n,
-                                                        int64_t channel) {
-    if (columns) {
-      for (int64_t i = 0; i < n; ++i) y[at + i] = (x[at + i] - m[i]) * a[i] + b[i];
-    } else {
-      const T p = m[channel], q = a[channel], r = b[channel];
-      for (int64_t i = 0; i < n; ++i) y[at + i] = (x[at + i] - p) * q + r;
-    }
-  });
+  for_planes(shape,
+             [=, columns = shape.side_by_side()](int64_t at, int64_t n, int64_t channel) {
+               if (columns) {
+                 for (int64_t i = 0; i < n; ++i)
+                   y[at + i] = (x[at + i] - m[i]) * a[i] + b[i];
+               } else {
+                 const T p = m[channel], q = a[channel], r = b[channel];
+                 for (int64_t i = 0; i < n; ++i) y[at + i] = (x[at + i] - p) * q + r;
+               }
+             });
 }
 
 void channel_affine_kernel(Tensor& out, const Tensor& self, const Tensor& scale,
@@ -92,10 +93,11 @@ void channel_affine_kernel(Tensor& out, const Tensor& self, const Tensor& scale,
     const auto a = optional_rows<T>(scale), b = optional_rows<T>(shift),
                m = optional_rows<T>(centre);
     const RowsOut<T> to(out);
-    affine(Planes(self), in.data(), to.data(),
-           [&](int64_t c) { return m ? m->data()[c] : T(0); },
-           [&](int64_t c) { return a ? a->data()[c] : T(1); },
-           [&](int64_t c) { return b ? b->data()[c] : T(0); });
+    affine(
+        Planes(self), in.data(), to.data(),
+        [&](int64_t c) { return m ? m->data()[c] : T(0); },
+        [&](int64_t c) { return a ? a->data()[c] : T(1); },
+        [&](int64_t c) { return b ? b->data()[c] : T(0); });
   });
 }
 
@@ -126,11 +128,12 @@ void batch_norm_kernel(Tensor& out, Tensor& mean, Tensor& variance, const Tensor
       mean_to.data()[c] = T(m[c]);
       variance_to.data()[c] = T(s[c] / n);
     }
-    affine(shape, in.data(), to.data(), [=](int64_t c) { return T(m[c]); },
-           [&](int64_t c) {
-             return T((w_in ? double(w_in->data()[c]) : 1.0) / std::sqrt(s[c] / n + eps));
-           },
-           [&](int64_t c) { return b_in ? b_in->data()[c] : T(0); });
+    affine(
+        shape, in.data(), to.data(), [=](int64_t c) { return T(m[c]); },
+        [&](int64_t c) {
+          return T((w_in ? double(w_in->data()[c]) : 1.0) / std::sqrt(s[c] / n + eps));
+        },
+        [&](int64_t c) { return b_in ? b_in->data()[c] : T(0); });
   });
 }
 
@@ -224,9 +227,8 @@ void channel_sums_kernel(Tensor& dots, Tensor& sums, const Tensor& grad, const T
 // With h = (x - mean) * s, s = 1 / sqrt(variance + eps):
 // dx = w * s * (g - average(g) - h * average(g * h)); dw = sum(g * h), db = sum(g).
 void batch_norm_backward_kernel(Tensor& grad_x, Tensor& grad_w, Tensor& grad_b,
-                                const Tensor& grad, const Tensor& self,
-                                const Tensor& mean, const Tensor& variance,
-                                const Tensor& weight, double eps) {
+                                const Tensor& grad, const Tensor& self, const Tensor& mean,
+                                const Tensor& variance, const Tensor& weight, double eps) {
   with_compute_type("batch_norm", grad_x.dtype(), [&]<class T>(TypeTag<T>) {
     const Planes shape(self);
     const Rows<T> g_in(grad), x_in(self), mean_in(mean), variance_in(variance);

@@ -29,9 +29,24 @@ void forward_kernel(Tensor& out, const Tensor& input, const Tensor& weight,
       return;
     }
     if (g.three_by_three()) {
-      const conv::Winograd<T> fast{g.n, groups, g.group_o, g.group_c, g.oh, g.ow, g.h, g.w,
-                                   g.ph, g.pw, x_in.data(), w_in.data(),
-                                   g.group_o * g.patch, g.patch, 9, false, b, to.data()};
+      const conv::Winograd<T> fast{g.n,
+                                   groups,
+                                   g.group_o,
+                                   g.group_c,
+                                   g.oh,
+                                   g.ow,
+                                   g.h,
+                                   g.w,
+                                   g.ph,
+                                   g.pw,
+                                   x_in.data(),
+                                   w_in.data(),
+                                   g.group_o * g.patch,
+                                   g.patch,
+                                   9,
+                                   false,
+                                   b,
+                                   to.data()};
       if (fast.pays() && fast.run()) return;
     }
     Correlation<T> c{g.source(), {}, groups, g.group_o, g.oh, g.ow, 1, 1, b};
@@ -97,9 +112,24 @@ void input_grad_kernel(Tensor& out, const Tensor& grad, const Tensor& weight, co
       return;
     }
     if (g.three_by_three()) {
-      const conv::Winograd<T> fast{g.n, groups, g.group_c, g.group_o, g.h, g.w, g.oh, g.ow,
-                                   2 - g.ph, 2 - g.pw, g_in.data(), w_in.data(),
-                                   g.group_o * g.patch, 9, g.patch, true, nullptr, to.data()};
+      const conv::Winograd<T> fast{g.n,
+                                   groups,
+                                   g.group_c,
+                                   g.group_o,
+                                   g.h,
+                                   g.w,
+                                   g.oh,
+                                   g.ow,
+                                   2 - g.ph,
+                                   2 - g.pw,
+                                   g_in.data(),
+                                   w_in.data(),
+                                   g.group_o * g.patch,
+                                   9,
+                                   g.patch,
+                                   true,
+                                   nullptr,
+                                   to.data()};
       if (fast.pays() && fast.run()) return;
     }
     std::vector<Seen> all = seen_by(g);
@@ -109,8 +139,9 @@ void input_grad_kernel(Tensor& out, const Tensor& grad, const Tensor& weight, co
         std::fill(zeros + begin, zeros + end, T(0));
       });
     }
-    Source s{g.group_o, g.oh, g.ow, 1, 1, 0, 0, (g.h + g.sh - 1) / g.sh,
-             (g.w + g.sw - 1) / g.sw, {}};
+    Source s{
+        g.group_o, g.oh, g.ow, 1, 1, 0, 0, (g.h + g.sh - 1) / g.sh, (g.w + g.sw - 1) / g.sw,
+        {}};
     for (const Seen& seen : all) {
       for (const Tap& tap : seen.taps) {
         s.origin_y = std::min(s.origin_y, tap.y);

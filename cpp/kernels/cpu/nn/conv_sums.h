@@ -6,7 +6,7 @@
 
 namespace pkg::conv {
 
-inline constexpr double kSumsWorth = 3e5;  // multiply-adds that are worth a chunk of their own
+inline constexpr double kSumsWorth = 3e5;  // multiply-adds that are worth a chunk
 
 // Sums over some taps, to outputs `first_y`, `first_x` and every step-th from there.
 template <class T>
@@ -42,22 +42,24 @@ struct Correlation {
   void pack() {
     for (Part<T>& part : parts) {
       const int64_t height = this->height(), k = depth(part);
-      part.packed =
-          empty(Shape{groups * panels() * blocks(part) * height * gemm::kRowStep}, dtype_of<T>);
-      parallel_for(0, groups * panels(), 1 + kGrain / (1 + k * height), [&](int64_t begin,
-                                                                            int64_t end) {
-        for (int64_t i = begin; i < end; ++i) {
-          const int64_t group = i / panels(), row = i % panels() * height;
-          for (int64_t block = 0; block < blocks(part); ++block) {
-            const int64_t p = k * block / blocks(part);
-            const int64_t terms = k * (block + 1) / blocks(part) - p;
-            T* to = const_cast<T*>(packed(part, group, row, block));
-            const int64_t some = std::min(height, rows - row);
-            gemm::pack(gemm::Strided<T>{part.weight + (group * rows + row) * k + p, k, 1}, some,
-                       terms, terms, to, gemm::kRowStep);
-          }
-        }
-      });
+      part.packed = empty(Shape{groups * panels() * blocks(part) * height * gemm::kRowStep},
+                          dtype_of<T>);
+      parallel_for(
+          0, groups * panels(), 1 + kGrain / (1 + k * height),
+          [&](int64_t begin, int64_t end) {
+            for (int64_t i = begin; i < end; ++i) {
+              const int64_t group = i / panels(), row = i % panels() * height;
+              for (int64_t block = 0; block < blocks(part); ++block) {
+                const int64_t p = k * block / blocks(part);
+                const int64_t terms = k * (block + 1) / blocks(part) - p;
+                T* to = const_cast<T*>(packed(part, group, row, block));
+                const int64_t some = std::min(height, rows - row);
+                gemm::pack(
+                    gemm::Strided<T>{part.weight + (group * rows + row) * k + p, k, 1},
+                    some, terms, terms, to, gemm::kRowStep);
+              }
+            }
+          });
     }
   }
 };
@@ -97,7 +99,8 @@ template <class T>
 class SumWorker {
  public:
   SumWorker(const Correlation<T>& c, int64_t most_rows)
-      : c_(c), step_(most_rows * c.source.width() + 64),
+      : c_(c),
+        step_(most_rows * c.source.width() + 64),
         tile_(c.source, most_rows, c.source.channels),
         sums_(empty(Shape{c.height() * step_}, dtype_of<T>)) {}
 
@@ -116,15 +119,16 @@ class SumWorker {
         const int64_t height = std::min(some, last - i);
         if (some == 1 || depth == 0) {
           for (int64_t r = 0; r < height; ++r) {
-            sum_of_taps(weight + (i + r) * depth, depth, tile_.data(), places_.data(), count,
-                        sums_.data<T>() + r * step_);
+            sum_of_taps(weight + (i + r) * depth, depth, tile_.data(), places_.data(),
+                        count, sums_.data<T>() + r * step_);
           }
         } else {
           products(part, group, i, height, count);
         }
         for (int64_t r = 0; r < height; ++r) {
           const int64_t plane = group * c_.rows + i + r;
-          put(part, r, out + plane * c_.h * c_.w, row, rows, c_.bias ? c_.bias[plane] : T(0));
+          put(part, r, out + plane * c_.h * c_.w, row, rows,
+              c_.bias ? c_.bias[plane] : T(0));
         }
       }
     }
@@ -185,7 +189,8 @@ void run(Correlation<T>& c, int64_t n, const T* source, T* out) {
   const int64_t panels = c.panels();
   const int64_t wanted = 2 * num_threads();
   const int64_t cuts = num_threads() == 1 || n * tiles * c.groups >= wanted
-                           ? 1 : std::min(panels, wanted);
+                           ? 1
+                           : std::min(panels, wanted);
   double depth = 0;
   for (const auto& part : c.parts) depth += double(c.depth(part));
   const double work = depth * double(c.rows * rows * s.width()) / double(cuts);
@@ -194,7 +199,8 @@ void run(Correlation<T>& c, int64_t n, const T* source, T* out) {
     SumWorker<T> worker(c, rows);
     for (int64_t i = begin; i < end; ++i) {
       const int64_t cut = i % cuts, group = i / cuts % c.groups,
-                    tile = i / cuts / c.groups % tiles, sample = i / cuts / c.groups / tiles;
+                    tile = i / cuts / c.groups % tiles,
+                    sample = i / cuts / c.groups / tiles;
       const auto bound = [&](int64_t k) {
         return std::min(c.rows, panels * k / cuts * c.height());
       };

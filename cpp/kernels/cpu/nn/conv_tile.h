@@ -58,7 +58,8 @@ template <class T>
 class Tile {
  public:
   Tile(const Source& source, int64_t most_rows, int64_t channels)
-      : s_(source), memory_(empty(Shape{channels * plane(most_rows) + kSlack}, dtype_of<T>)) {
+      : s_(source),
+        memory_(empty(Shape{channels * plane(most_rows) + kSlack}, dtype_of<T>)) {
     std::fill_n(memory_.data<T>() + channels * plane(most_rows), kSlack, T(0));
   }
   const T* data() const { return memory_.data<T>(); }
@@ -78,7 +79,8 @@ class Tile {
     });
   }
   /// Distances from data() to what the taps meet at the first output, for each channel.
-  void places(const std::vector<Tap>& taps, int64_t channels, std::vector<int64_t>& to) const {
+  void places(const std::vector<Tap>& taps, int64_t channels,
+              std::vector<int64_t>& to) const {
     to.clear();
     for (int64_t c = 0; c < channels; ++c) {
       for (const Tap& tap : taps) {
@@ -98,9 +100,11 @@ class Tile {
   T* load_plane(const T* plane, int64_t row, int64_t py, int64_t px, T* to) const {
     const int64_t width = s_.width(), x0 = px + s_.origin_x, step = s_.step_x;
     // Columns from..last of the tile are in the source.
-    const int64_t from = std::clamp<int64_t>(x0 < 0 ? (-x0 + step - 1) / step : 0, 0, width);
-    const int64_t last =
-        s_.w > x0 ? std::clamp<int64_t>((s_.w - x0 + step - 1) / step, from, width) : from;
+    const int64_t from = std::clamp<int64_t>(x0 < 0 ? (-x0 + step - 1) / step : 0, 0,
+                                             width);
+    const int64_t last = s_.w > x0 ? std::clamp<int64_t>((s_.w - x0 + step - 1) / step,
+                                                         from, width)
+                                   : from;
     for (int64_t r = 0; r < rows_ + s_.reach_y; ++r, to += width) {
       const int64_t y = (row + r) * s_.step_y + py + s_.origin_y;
       if (y < 0 || y >= s_.h) {
@@ -132,10 +136,24 @@ struct Geometry {
 
   Geometry(const Shape& image, const Shape& map, const Shape& weight, const Shape& stride,
            const Shape& padding, const Shape& dilation, int64_t groups_in)
-      : n(image[0]), c(image[1]), h(image[2]), w(image[3]), o(map[1]), oh(map[2]),
-        ow(map[3]), kh(weight[2]), kw(weight[3]), sh(stride[0]), sw(stride[1]),
-        ph(padding[0]), pw(padding[1]), dh(dilation[0]), dw(dilation[1]),
-        groups(groups_in), group_c(c / groups), group_o(o / groups),
+      : n(image[0]),
+        c(image[1]),
+        h(image[2]),
+        w(image[3]),
+        o(map[1]),
+        oh(map[2]),
+        ow(map[3]),
+        kh(weight[2]),
+        kw(weight[3]),
+        sh(stride[0]),
+        sw(stride[1]),
+        ph(padding[0]),
+        pw(padding[1]),
+        dh(dilation[0]),
+        dw(dilation[1]),
+        groups(groups_in),
+        group_c(c / groups),
+        group_o(o / groups),
         patch(group_c * kh * kw) {}
 
   bool empty() const { return n * o * oh * ow * patch == 0; }

@@ -18,16 +18,21 @@ template <class T>
 class Worker {
  public:
   Worker(const Geometry& g, const Source& s, int64_t most_rows, int64_t most_channels)
-      : g_(g), s_(s), tile_(s, most_rows, most_channels),
+      : g_(g),
+        s_(s),
+        tile_(s, most_rows, most_channels),
         packed_(empty(Shape{gemm::kMostRows * gemm::kRowStep}, dtype_of<T>)),
-        width_(gemm::strip_columns<T>()), strips_(size_t((g.group_o + width_ - 1) / width_)),
-        columns_(empty(Shape{int64_t(strips_.size()) * width_ * gemm::kDepth}, dtype_of<T>)) {
+        width_(gemm::strip_columns<T>()),
+        strips_(size_t((g.group_o + width_ - 1) / width_)),
+        columns_(
+            empty(Shape{int64_t(strips_.size()) * width_ * gemm::kDepth}, dtype_of<T>)) {
     for (int64_t p = 0; p < gemm::kDepth; ++p) in_strip_[p] = p * width_;
   }
 
   // Adds the part of some rows of outputs of a sample, for some channels of a group: `image` are
   // their planes, `maps` those of the gradient.
-  void add(const T* image, int64_t channels, const T* maps, int64_t row, int64_t rows, T* sums) {
+  void add(const T* image, int64_t channels, const T* maps, int64_t row, int64_t rows,
+           T* sums) {
     tile_.load(image, channels, row, rows);
     tile_.places(s_.taps, channels, places_);
     // As many rows as a panel is deep, or parts of one.
@@ -124,12 +129,13 @@ void weight_grad_kernel(Tensor& out, const Tensor& grad, const Tensor& input, co
     }
     const Source s = g.source();
     const int64_t rows = conv::rows_per_tile(s);
-    const int64_t blocks =
-        std::min(g.n, std::clamp<int64_t>(kBlockElements / size, 1, kBlocks));
+    const int64_t blocks = std::min(g.n,
+                                    std::clamp<int64_t>(kBlockElements / size, 1, kBlocks));
     // Few blocks are cut by channels too; that changes no bit.
     const int64_t wanted = 2 * num_threads();
     const int64_t cuts = num_threads() == 1 || blocks * groups >= wanted
-                             ? 1 : std::min(g.group_c, wanted);
+                             ? 1
+                             : std::min(g.group_c, wanted);
     const Tensor parts = empty(Shape{blocks * size}, dtype_of<T>);
     parallel_for(0, blocks * groups * cuts, 1, [&](int64_t begin, int64_t end) {
       Worker<T> worker(g, s, rows, (g.group_c + cuts - 1) / cuts);
@@ -146,7 +152,8 @@ void weight_grad_kernel(Tensor& out, const Tensor& grad, const Tensor& input, co
           const int64_t map = sample * g.o + group * g.group_o;
           for (int64_t row = 0; row < g.oh; row += rows) {
             worker.add(x_in.data() + plane * g.h * g.w, channels,
-                       g_in.data() + map * g.oh * g.ow, row, std::min(rows, g.oh - row), sums);
+                       g_in.data() + map * g.oh * g.ow, row, std::min(rows, g.oh - row),
+                       sums);
             stop_point();
           }
         }
@@ -163,17 +170,16 @@ void weight_grad_kernel(Tensor& out, const Tensor& grad, const Tensor& input, co
     });
     for (int64_t group = 0; group < groups; ++group) {  // and transposed
       const T* from = sums + group * g.patch * g.group_o;
-      parallel_for(0, g.group_o, 1 + kGrain / g.patch, [=, &g, &to](int64_t begin, int64_t end) {
-        gemm::pack(gemm::Strided<T>{from + begin, 1, g.group_o}, end - begin, g.patch, g.patch,
-                   to.data() + (group * g.group_o + begin) * g.patch, g.patch);
-      });
+      parallel_for(
+          0, g.group_o, 1 + kGrain / g.patch, [=, &g, &to](int64_t begin, int64_t end) {
+            gemm::pack(gemm::Strided<T>{from + begin, 1, g.group_o}, end - begin, g.patch,
+                       g.patch, to.data() + (group * g.group_o + begin) * g.patch, g.patch);
+          });
     }
   });
 }
 
-PKG_LIBRARY_IMPL(pkg, CPU, m) {
-  m.impl("_conv2d_weight_grad", weight_grad_kernel);
-}
+PKG_LIBRARY_IMPL(pkg, CPU, m) { m.impl("_conv2d_weight_grad", weight_grad_kernel); }
 
 }  // namespace
 }  // namespace pkg

@@ -17,8 +17,8 @@ std::optional<Rows<T>> optional_rows(const Tensor& tensor) {
 }
 
 void layer_norm_kernel(Tensor& out, Tensor& mean, Tensor& scale, const Tensor& self,
-                       int64_t length, const Tensor& weight, const Tensor& bias,
-                       double eps, bool centred) {
+                       int64_t length, const Tensor& weight, const Tensor& bias, double eps,
+                       bool centred) {
   with_compute_type("layer_norm", out.dtype(), [&]<class T>(TypeTag<T>) {
     const RowShape rows(self, length);
     const Rows<T> in(self);
@@ -49,9 +49,9 @@ void layer_norm_kernel(Tensor& out, Tensor& mean, Tensor& scale, const Tensor& s
 // With h = (x - mean) * scale and d = grad * weight:
 // dx = scale * (d - average(d) - h * average(d * h)); dw = sum(grad * h), db = sum(grad).
 void layer_norm_backward_kernel(Tensor& grad_x, Tensor& grad_w, Tensor& grad_b,
-                                const Tensor& grad, const Tensor& self,
-                                const Tensor& mean, const Tensor& scale,
-                                const Tensor& weight, int64_t, bool centred) {
+                                const Tensor& grad, const Tensor& self, const Tensor& mean,
+                                const Tensor& scale, const Tensor& weight, int64_t,
+                                bool centred) {
   with_compute_type("layer_norm", grad_x.dtype(), [&]<class T>(TypeTag<T>) {
     const RowShape rows(self, grad_w.numel());
     const int64_t n = rows.length;
@@ -77,10 +77,10 @@ void layer_norm_backward_kernel(Tensor& grad_x, Tensor& grad_w, Tensor& grad_b,
             const T m = means[row], s = scales[row];
             T* dx = dxs + row * n;
             for (int64_t i = 0; i < n; ++i) dx[i] = w ? g[i] * w[i] : g[i];
-            const T flat =
-                centred ? sum_of<T>(n, [dx](int64_t i) { return dx[i]; }) / T(n) : T(0);
-            const T slope =
-                sum_of<T>(n, [=](int64_t i) { return dx[i] * (x[i] - m); }) * s / T(n);
+            const T flat = centred ? sum_of<T>(n, [dx](int64_t i) { return dx[i]; }) / T(n)
+                                   : T(0);
+            const T slope = sum_of<T>(n, [=](int64_t i) { return dx[i] * (x[i] - m); }) *
+                            s / T(n);
             for (int64_t i = 0; i < n; ++i) {
               const T h = (x[i] - m) * s;
               dx[i] = s * (dx[i] - flat - h * slope);

@@ -57,7 +57,12 @@ struct Pool {
 
   Pool(const Shape& in, const Shape& out, const Shape& kernel_in, const Shape& stride_in,
        const Shape& padding_in)
-      : h(in[2]), w(in[3]), oh(out[2]), ow(out[3]), kernel(kernel_in), stride(stride_in),
+      : h(in[2]),
+        w(in[3]),
+        oh(out[2]),
+        ow(out[3]),
+        kernel(kernel_in),
+        stride(stride_in),
         padding(padding_in) {
     inner_from = std::min(ow, (padding[1] + stride[1] - 1) / stride[1]);
     const int64_t last = w + padding[1] - kernel[1];  // where the last whole one begins
@@ -70,15 +75,15 @@ struct Pool {
     const int64_t rows = part.end - part.from, line = part.from * w;
     const auto one = [&](int64_t x) {
       const Part across(x, w, kernel[1], stride[1], padding[1]);
-      maxima<1, 1>(plane, line + across.from, rows, across.end - across.from, w, 1, values + x,
-                   where + x);
+      maxima<1, 1>(plane, line + across.from, rows, across.end - across.from, w, 1,
+                   values + x, where + x);
     };
     for (int64_t x = 0; x < inner_from; ++x) one(x);
     // Blocks of constant size, the last one overlapping the one before.
     const auto blocks = [&]<int N>(std::integral_constant<int, N>) {
       for (int64_t x = inner_from;; x = std::min(x + N, inner_end - N)) {
-        maxima<N, S>(plane, line + x * stride[1] - padding[1], rows, kernel[1], w, stride[1],
-                     values + x, where + x);
+        maxima<N, S>(plane, line + x * stride[1] - padding[1], rows, kernel[1], w,
+                     stride[1], values + x, where + x);
         if (x + N >= inner_end) break;
       }
     };
@@ -86,7 +91,8 @@ struct Pool {
     if (inner >= 16) blocks(std::integral_constant<int, 16>());
     else if (inner >= 8) blocks(std::integral_constant<int, 8>());
     else if (inner >= 4) blocks(std::integral_constant<int, 4>());
-    else for (int64_t x = inner_from; x < inner_end; ++x) one(x);
+    else
+      for (int64_t x = inner_from; x < inner_end; ++x) one(x);
     for (int64_t x = inner_end; x < ow; ++x) one(x);
   }
 };
@@ -137,7 +143,8 @@ void backward_kernel(Tensor& out, const Tensor& grad, const Tensor& places,
     const int64_t* at = where.data();
     T* xs = to.data();
     const int64_t plane = sizes[2] * sizes[3], windows = grad.sizes()[2] * grad.sizes()[3];
-    parallel_for(0, sizes[0] * sizes[1], std::max<int64_t>(1, kGrain / std::max<int64_t>(1, plane)),
+    parallel_for(0, sizes[0] * sizes[1],
+                 std::max<int64_t>(1, kGrain / std::max<int64_t>(1, plane)),
                  [=](int64_t begin, int64_t end) {
                    std::fill(xs + begin * plane, xs + end * plane, T(0));
                    for (int64_t p = begin; p < end; ++p) {

@@ -6,17 +6,19 @@
 #include "base/isa.h"
 #include "dispatcher/library.h"
 #include "scheduler/parallel.h"
-#include "tensor/layout.h"
 #include "tensor/copy.h"
+#include "tensor/layout.h"
 
 namespace pkg {
 namespace {
 
 void check_same(const char* op, const char* what, const TensorList& params,
                 const TensorList& others) {
-  PKG_CHECK(params.size() == others.size(), ValueError, "[", op, "] expected one tensor "
-            "of ", what, " per parameter, got ", others.size(), " (parameters=",
-            params.size(), ").");
+  PKG_CHECK(params.size() == others.size(), ValueError, "[", op,
+            "] expected one tensor "
+            "of ",
+            what, " per parameter, got ", others.size(), " (parameters=", params.size(),
+            ").");
   for (size_t i = 0; i < params.size(); ++i) {
     const Tensor &a = params[i], &b = others[i];
     PKG_CHECK(a.sizes() == b.sizes() && a.dtype() == b.dtype(), RuntimeError, "[", op,
@@ -68,9 +70,8 @@ class Written {
 // Runs f(begin, end) over chunks of n elements, compiled for the instruction set in use.
 template <class F>
 void chunks(int64_t n, F f) {
-  parallel_for(0, n, kGrain, [&](int64_t begin, int64_t end) {
-    with_isa([&] { f(begin, end); });
-  });
+  parallel_for(0, n, kGrain,
+               [&](int64_t begin, int64_t end) { with_isa([&] { f(begin, end); }); });
 }
 
 struct SgdOptions {
@@ -104,8 +105,8 @@ void sgd_loop(T* __restrict param, const T* __restrict grad, T* __restrict momen
 }
 
 TensorList sgd_step(const TensorList& params, const TensorList& grads,
-                    const TensorList& momenta, double lr, double momentum,
-                    double dampening, double weight_decay, bool nesterov) {
+                    const TensorList& momenta, double lr, double momentum, double dampening,
+                    double weight_decay, bool nesterov) {
   check_same("_sgd_step_", "grads", params, grads);
   if (momentum != 0) check_same("_sgd_step_", "momenta", params, momenta);
   const SgdOptions options{lr, momentum, dampening, weight_decay, nesterov};
@@ -156,9 +157,9 @@ void adam_loop(T* __restrict param, const T* __restrict grad, T* __restrict mean
 }
 
 TensorList adam_step(const TensorList& params, const TensorList& grads,
-                     const TensorList& exp_avgs, const TensorList& exp_avg_sqs,
-                     double lr, double beta1, double beta2, double eps,
-                     double weight_decay, int64_t step, bool decoupled) {
+                     const TensorList& exp_avgs, const TensorList& exp_avg_sqs, double lr,
+                     double beta1, double beta2, double eps, double weight_decay,
+                     int64_t step, bool decoupled) {
   check_same("_adam_step_", "grads", params, grads);
   check_same("_adam_step_", "exp_avgs", params, exp_avgs);
   check_same("_adam_step_", "exp_avg_sqs", params, exp_avg_sqs);
@@ -167,7 +168,8 @@ TensorList adam_step(const TensorList& params, const TensorList& grads,
   for (size_t i = 0; i < params.size(); ++i) {
     const bool lie = in_step(params[i], grads[i], exp_avgs[i], exp_avg_sqs[i]);
     const Tensor grad = dense_of(grads[i].wait(), lie);
-    const Written param(params[i], lie), mean(exp_avgs[i], lie), square(exp_avg_sqs[i], lie);
+    const Written param(params[i], lie), mean(exp_avgs[i], lie),
+        square(exp_avg_sqs[i], lie);
     visit_floating("_adam_step_", grad.dtype(), [&]<class T>(TypeTag<T>) {
       adam_loop(param.data<T>(), grad.data<T>(), mean.data<T>(), square.data<T>(),
                 grad.numel(), options);

@@ -57,9 +57,7 @@ class ExpGroup {
   static constexpr int64_t kShortRow = 32;
 
   // A row of -inf alone has the total 0: its top must not make NaN of that.
-  static T finite(T top) {
-    return top == -std::numeric_limits<T>::infinity() ? T(0) : top;
-  }
+  static T finite(T top) { return top == -std::numeric_limits<T>::infinity() ? T(0) : top; }
 
   void turned(const T* x) {
     for (int64_t r = 0; r < count_; ++r) {

@@ -24,23 +24,25 @@ template <class T>
 class Kernels {
  public:
   explicit Kernels(const Winograd<T>& c)
-      : c_(c), blocks_((c.channels + kTerms - 1) / kTerms),
+      : c_(c),
+        blocks_((c.channels + kTerms - 1) / kTerms),
         memory_(empty(Shape{(c.groups * blocks_ * kPlaces * c.rows + gemm::kMostRows) *
-                            gemm::kRowStep}, dtype_of<T>)) {
+                            gemm::kRowStep},
+                      dtype_of<T>)) {
     T* to = memory_.data<T>();
-    parallel_for(0, c.groups * c.rows, 1 + kGrain / 16 / c.channels, [&](int64_t begin,
-                                                                       int64_t end) {
-      with_isa([&, this] {
-        for (int64_t i = begin; i < end; ++i) {
-          const int64_t group = i / c_.rows, row = i % c_.rows;
-          for (int64_t b = 0; b < blocks_; ++b) {
-            const T* from = c_.weight + group * c_.group_step + row * c_.row_step +
-                            first(b) * c_.channel_step;
-            put(from, first(b + 1) - first(b), to + at(group, b, 0, row));
-          }
-        }
-      });
-    });
+    parallel_for(0, c.groups * c.rows, 1 + kGrain / 16 / c.channels,
+                 [&](int64_t begin, int64_t end) {
+                   with_isa([&, this] {
+                     for (int64_t i = begin; i < end; ++i) {
+                       const int64_t group = i / c_.rows, row = i % c_.rows;
+                       for (int64_t b = 0; b < blocks_; ++b) {
+                         const T* from = c_.weight + group * c_.group_step +
+                                         row * c_.row_step + first(b) * c_.channel_step;
+                         put(from, first(b + 1) - first(b), to + at(group, b, 0, row));
+                       }
+                     }
+                   });
+                 });
   }
   int64_t blocks() const { return blocks_; }
   int64_t first(int64_t block) const { return c_.channels * block / blocks_; }
@@ -69,7 +71,8 @@ class Kernels {
       }
       // Beyond `channels` the rows have room.
 #pragma omp simd
-      for (int64_t l = 0; l < kLanes; ++l) kernel_to_places(&k[0][l], kLanes, to + c + l, place);
+      for (int64_t l = 0; l < kLanes; ++l)
+        kernel_to_places(&k[0][l], kLanes, to + c + l, place);
     }
   }
 
@@ -82,8 +85,12 @@ template <class T>
 class MapWorker {
  public:
   MapWorker(const Winograd<T>& c, const Kernels<T>& kernels, int64_t most)
-      : c_(c), kernels_(kernels), grid_(c.h, c.w), seen_(c.source_h, c.source_w, c.pad_y, c.pad_x),
-        step_(most + kLanes<T>), place_(c.channels * step_ + kLanes<T>),
+      : c_(c),
+        kernels_(kernels),
+        grid_(c.h, c.w),
+        seen_(c.source_h, c.source_w, c.pad_y, c.pad_x),
+        step_(most + kLanes<T>),
+        place_(c.channels * step_ + kLanes<T>),
         tiles_(empty(Shape{kPlaces * place_}, dtype_of<T>)),
         sums_(empty(Shape{kPlaces * gemm::kMostRows * kSums}, dtype_of<T>)) {
     for (int64_t p = 0; p < kTerms; ++p) places_[p] = p * step_;
@@ -191,7 +198,8 @@ class MapWorker {
 template <class T>
 bool Winograd<T>::pays() const {
   const TileGrid grid(h, w);
-  return winograd_pays(channels, rows, n * grid.high * grid.wide) && pad_y >= 0 && pad_x >= 0;
+  return winograd_pays(channels, rows, n * grid.high * grid.wide) && pad_y >= 0 &&
+         pad_x >= 0;
 }
 
 template <class T>
@@ -206,7 +214,8 @@ bool Winograd<T>::run() const {
   const int64_t blocks = (tiles + most - 1) / most;
   const int64_t panel = gemm::panel_rows(rows), panels = (rows + panel - 1) / panel;
   const int64_t cuts = blocks * groups >= wanted / 2
-                           ? 1 : std::min(panels, (wanted / 2 + blocks - 1) / blocks);
+                           ? 1
+                           : std::min(panels, (wanted / 2 + blocks - 1) / blocks);
   std::atomic<bool> finite = true;
   parallel_for(0, blocks * groups * cuts, 1, [&](int64_t begin, int64_t end) {
     MapWorker<T> worker(*this, kernels, most);
@@ -214,8 +223,11 @@ bool Winograd<T>::run() const {
       const int64_t cut = i % cuts, group = i / cuts % groups, block = i / cuts / groups;
       const int64_t first = strips * block / blocks * kSums;
       const int64_t last = std::min(tiles, strips * (block + 1) / blocks * kSums);
-      const auto bound = [&](int64_t k) { return std::min(rows, panels * k / cuts * panel); };
-      if (!worker.run(group, first, last - first, bound(cut), bound(cut + 1))) finite = false;
+      const auto bound = [&](int64_t k) {
+        return std::min(rows, panels * k / cuts * panel);
+      };
+      if (!worker.run(group, first, last - first, bound(cut), bound(cut + 1)))
+        finite = false;
       stop_point();
     }
   });

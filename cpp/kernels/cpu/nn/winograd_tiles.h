@@ -18,8 +18,8 @@ inline constexpr int64_t kLanes = 64 / sizeof(T);
 template <class T>
 int64_t tiles_at_once(int64_t channels) {
   constexpr int64_t kBytes = 3 << 17;
-  return std::clamp<int64_t>(kBytes / (kPlaces * channels * int64_t(sizeof(T))) / 32 * 32, 32,
-                             256);
+  return std::clamp<int64_t>(kBytes / (kPlaces * channels * int64_t(sizeof(T))) / 32 * 32,
+                             32, 256);
 }
 
 /// B^T d B of a tile whose four rows are given as its even and odd elements: place p's value
@@ -214,8 +214,8 @@ class SeenRows {
     const int64_t count = std::clamp<int64_t>(w_ - x, lead, 2 * pairs) - lead;
     if (y < 0 || y >= h_ || count == 0) return;
     const int64_t even = at + (lead + 1) / 2, odd = at + width_ + lead / 2;
-    lines_.push_back({plane + y * w_ + x + lead, count, lead % 2 ? odd : even,
-                      lead % 2 ? even : odd});
+    lines_.push_back(
+        {plane + y * w_ + x + lead, count, lead % 2 ? odd : even, lead % 2 ? even : odd});
   }
   static void split(const T* from, int64_t count, T* __restrict a, T* __restrict b) {
     int64_t i = 0;

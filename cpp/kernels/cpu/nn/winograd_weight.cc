@@ -19,7 +19,9 @@ template <class T>
 class WeightWorker {
  public:
   WeightWorker(const Geometry& g, int64_t most, int64_t most_channels)
-      : g_(g), grid_(g.oh, g.ow), seen_(g.h, g.w, g.ph, g.pw),
+      : g_(g),
+        grid_(g.oh, g.ow),
+        seen_(g.h, g.w, g.ph, g.pw),
         width_(gemm::strip_columns<T>()),
         place_((most_channels + gemm::kMostRows) * gemm::kRowStep),
         tiles_(empty(Shape{kPlaces * place_}, dtype_of<T>)),
@@ -40,7 +42,8 @@ class WeightWorker {
     for (int64_t p = 0; p < kPlaces; ++p) to[p] = tiles_.data<T>() + p * place_;
     with_isa([&, this] {
       for (int64_t c = 0; c < channels; ++c) {
-        seen_.load(images + (group * g_.group_c + channel + c) * plane, to, c * gemm::kRowStep);
+        seen_.load(images + (group * g_.group_c + channel + c) * plane, to,
+                   c * gemm::kRowStep);
       }
     });
     const int64_t panel = gemm::panel_rows(channels);
@@ -147,43 +150,47 @@ bool winograd_weight_grad(const Geometry& g, const T* images, const T* maps, T* 
   const int64_t most = std::min(kPieceTiles, tiles_at_once<T>(g.group_c));
   // Few blocks are cut by channels too; that changes no bit.
   const int64_t cuts = blocks * g.groups >= 2 * num_threads()
-                           ? 1 : std::min<int64_t>(g.group_c, num_threads());
+                           ? 1
+                           : std::min<int64_t>(g.group_c, num_threads());
   const Tensor parts = empty(Shape{blocks * g.groups * size}, dtype_of<T>);
   T* all = parts.data<T>();
   parallel_for(0, blocks * g.groups * cuts, 1, [&](int64_t begin, int64_t end) {
     WeightWorker<T> worker(g, most, (g.group_c + cuts - 1) / cuts);
     for (int64_t i = begin; i < end; ++i) {
-      const int64_t cut = i % cuts, group = i / cuts % g.groups, block = i / cuts / g.groups;
+      const int64_t cut = i % cuts, group = i / cuts % g.groups,
+                    block = i / cuts / g.groups;
       const int64_t channel = g.group_c * cut / cuts;
       const int64_t channels = g.group_c * (cut + 1) / cuts - channel;
       T* sums = all + (block * g.groups + group) * size;
       for (int64_t p = 0; p < kPlaces; ++p) {
-        std::fill_n(sums + (p * g.group_c + channel) * g.group_o, channels * g.group_o, T(0));
+        std::fill_n(sums + (p * g.group_c + channel) * g.group_o, channels * g.group_o,
+                    T(0));
       }
       const int64_t last = tiles * (block + 1) / blocks;
       for (int64_t first = tiles * block / blocks; first < last; first += most) {
-        worker.add(images, maps, first, std::min(most, last - first), group, channel, channels,
-                   sums);
+        worker.add(images, maps, first, std::min(most, last - first), group, channel,
+                   channels, sums);
         stop_point();
       }
     }
   });
-  parallel_for(0, blocks == 1 ? 0 : g.groups * size, kGrain / blocks, [=](int64_t begin,
-                                                                      int64_t end) {
-    with_isa([=] {
-      for (int64_t block = 1; block < blocks; ++block) {
-        const T* part = all + block * g.groups * size;
-        for (int64_t i = begin; i < end; ++i) all[i] += part[i];
-      }
-    });
-  });
+  parallel_for(0, blocks == 1 ? 0 : g.groups * size, kGrain / blocks,
+               [=](int64_t begin, int64_t end) {
+                 with_isa([=] {
+                   for (int64_t block = 1; block < blocks; ++block) {
+                     const T* part = all + block * g.groups * size;
+                     for (int64_t i = begin; i < end; ++i) all[i] += part[i];
+                   }
+                 });
+               });
   std::atomic<bool> finite = true;
   const int64_t grain = 1 + kGrain / kPlaces / 2 / g.group_o;
   for (int64_t group = 0; group < g.groups; ++group) {
     parallel_for(0, g.group_c, grain, [&](int64_t begin, int64_t end) {
       bool good = true;
       with_isa([&] {
-        good = put_kernels(g, all + group * size, begin, end, out + group * g.group_o * g.patch);
+        good = put_kernels(g, all + group * size, begin, end,
+                           out + group * g.group_o * g.patch);
       });
       if (!good) finite = false;
     });

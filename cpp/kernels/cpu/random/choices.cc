@@ -14,8 +14,8 @@
 #include "dispatcher/library.h"
 #include "kernels/cpu/random/transforms.h"
 #include "scheduler/parallel.h"
-#include "tensor/generator.h"
 #include "tensor/copy.h"
+#include "tensor/generator.h"
 
 namespace pkg {
 namespace {
@@ -90,7 +90,8 @@ void choices_kernel(Tensor& out, const Tensor& self, int64_t count) {
   visit_dtype(self.dtype(), [&]<class T>(TypeTag<T>) {
     if constexpr (!std::is_integral_v<T>) {
       const T* weights = given.data<T>();
-      const int64_t grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, n + 16 * count));
+      const int64_t grain = std::max<int64_t>(
+          1, kGrain / std::max<int64_t>(1, n + 16 * count));
       parallel_for(0, rows, grain, [&](int64_t begin, int64_t end) {
         std::vector<double> ends(size_t((n + kBlock - 1) / kBlock));
         std::vector<double> places(static_cast<size_t>(count));
@@ -106,8 +107,8 @@ void choices_kernel(Tensor& out, const Tensor& self, int64_t count) {
                 places.data(), [](const Words& words, double* numbers) {
                   for (int k = 0; k < 2; ++k) {
                     for (int i = 0; i < kLanes; ++i) {
-                      numbers[k * kLanes + i] =
-                          unit53(words.word[2 * k][i], words.word[2 * k + 1][i]);
+                      numbers[k * kLanes + i] = unit53(words.word[2 * k][i],
+                                                       words.word[2 * k + 1][i]);
                     }
                   }
                 });
@@ -123,9 +124,7 @@ void choices_kernel(Tensor& out, const Tensor& self, int64_t count) {
             "[multinomial] expected finite weights of 0 or more, not all 0 in a row.");
 }
 
-PKG_LIBRARY_IMPL(pkg, CPU, m) {
-  m.impl("_choices", choices_kernel);
-}
+PKG_LIBRARY_IMPL(pkg, CPU, m) { m.impl("_choices", choices_kernel); }
 
 }  // namespace
 }  // namespace pkg

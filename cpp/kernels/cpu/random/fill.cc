@@ -10,8 +10,8 @@
 #include "dispatcher/library.h"
 #include "kernels/cpu/random/transforms.h"
 #include "scheduler/parallel.h"
-#include "tensor/generator.h"
 #include "tensor/copy.h"
+#include "tensor/generator.h"
 
 namespace pkg {
 namespace {
@@ -203,14 +203,14 @@ void bernoulli_kernel(Tensor& out, const Tensor& chances) {
         }
       });
     });
-    PKG_CHECK(!wrong, RuntimeError,
-              "[bernoulli] expected 0 <= p <= 1 for every element.");
+    PKG_CHECK(!wrong, RuntimeError, "[bernoulli] expected 0 <= p <= 1 for every element.");
     dense.finish();
   });
 }
 
 // The mask is drawn again for the gradient: nothing is kept.
-void dropout_kernel(Tensor& out, const Tensor& self, double p, int64_t seed, int64_t first) {
+void dropout_kernel(Tensor& out, const Tensor& self, double p, int64_t seed,
+                    int64_t first) {
   const Tensor given = as_contiguous(self);
   visit_stored(out.dtype(), [&]<class T>(TypeTag<T>) {
     using C = Computed<T>;

@@ -45,7 +45,8 @@ void shuffle(const RandomStream& stream, uint64_t first, int64_t* numbers, int64
 
 // Numbers in the order of their buckets; returns where these end.  Chunks count first, so
 // that each knows where its numbers go, whoever runs it.
-std::vector<int64_t> scatter(const RandomStream& stream, int bits, int64_t* out, int64_t n) {
+std::vector<int64_t> scatter(const RandomStream& stream, int bits, int64_t* out,
+                             int64_t n) {
   const int64_t chunks = (n + kChunk - 1) / kChunk, buckets = int64_t{1} << bits;
   std::vector<uint16_t, PoolAllocator<uint16_t>> chosen(static_cast<size_t>(n));
   std::vector<int64_t> next(size_t(chunks * buckets)), ends(static_cast<size_t>(buckets));
@@ -54,15 +55,15 @@ std::vector<int64_t> scatter(const RandomStream& stream, int bits, int64_t* out,
       const int64_t begin = chunk * kChunk, end = std::min(begin + kChunk, n);
       uint16_t* mine = chosen.data() + begin;
       with_isa([=] {
-        fill_groups<4 * kLanes>(stream.seed, Draw::Bucket, stream.first + uint64_t(begin), 0,
-                                end - begin, mine, [=](const Words& words, uint16_t* to) {
-                                  for (int k = 0; k < 4; ++k) {
-                                    for (int i = 0; i < kLanes; ++i) {
-                                      to[k * kLanes + i] =
-                                          uint16_t(words.word[k][i] >> (32 - bits));
-                                    }
-                                  }
-                                });
+        fill_groups<4 * kLanes>(
+            stream.seed, Draw::Bucket, stream.first + uint64_t(begin), 0, end - begin, mine,
+            [=](const Words& words, uint16_t* to) {
+              for (int k = 0; k < 4; ++k) {
+                for (int i = 0; i < kLanes; ++i) {
+                  to[k * kLanes + i] = uint16_t(words.word[k][i] >> (32 - bits));
+                }
+              }
+            });
       });
       int64_t* counts = next.data() + chunk * buckets;
       for (int64_t i = 0; i < end - begin; ++i) ++counts[mine[i]];
@@ -105,9 +106,7 @@ void permutation_kernel(Tensor& out, const Tensor&) {
   });
 }
 
-PKG_LIBRARY_IMPL(pkg, CPU, m) {
-  m.impl("_permutation", permutation_kernel);
-}
+PKG_LIBRARY_IMPL(pkg, CPU, m) { m.impl("_permutation", permutation_kernel); }
 
 }  // namespace
 }  // namespace pkg

@@ -65,7 +65,7 @@ inline uint64_t below(uint64_t bits, uint64_t range) {
   if constexpr (narrow) {  // the range has 32 bits
     return ((bits >> 32) * range + ((bits & 0xffffffffu) * range >> 32)) >> 32;
   } else {
-    return uint64_t((unsigned __int128)(bits) * range >> 64);
+    return uint64_t((unsigned __int128)(bits)*range >> 64);
   }
 }
 
@@ -73,8 +73,8 @@ inline uint64_t below(uint64_t bits, uint64_t range) {
 /// first + end) of the stream, `numbers` being where its N numbers go: their place behind
 /// `out` (which is for element `first`), or memory of which only the wanted part is copied.
 template <int N, class T, class Make>
-inline void fill_groups(uint64_t seed, Draw draw, uint64_t first, int64_t begin, int64_t end,
-                        T* out, const Make& make) {
+inline void fill_groups(uint64_t seed, Draw draw, uint64_t first, int64_t begin,
+                        int64_t end, T* out, const Make& make) {
   Words words;
   int64_t i = begin;
   while (i < end) {

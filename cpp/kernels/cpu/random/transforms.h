@@ -56,8 +56,8 @@ inline T radius(T x) {
   constexpr Word bias = (std::is_same_v<T, float> ? 127 : 1023) + 1;
   constexpr Word half_root = std::bit_cast<Word>(T(0.70710678118654752440));
   const Word bits = std::bit_cast<Word>(x);
-  const int32_t e =
-      int32_t((bits - half_root + (bias << mantissa)) >> mantissa) - int32_t(bias);
+  const int32_t e = int32_t((bits - half_root + (bias << mantissa)) >> mantissa) -
+                    int32_t(bias);
   const T m = std::bit_cast<T>(Word(bits - (Word(Word(e)) << mantissa)));
   const T s = (m - T(1)) / (m + T(1));
   const T z = s * s;

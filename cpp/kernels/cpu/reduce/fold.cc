@@ -24,7 +24,7 @@ constexpr int64_t kTileElements = 4096, kTileRows = 256, kTileColumns = 1024;
 constexpr int64_t kPart = 1 << 16;  // elements, of a reduction that is cut
 constexpr int64_t kFewTiles = 8, kMostParts = 64;
 constexpr int64_t kFewElements = 512;  // of a rectangle: going there costs as much
-constexpr int64_t kNarrow = 16;  // columns that are too few for vectors
+constexpr int64_t kNarrow = 16;        // columns that are too few for vectors
 
 struct Dim {
   int64_t size, in, out;  // strides in elements; out is 0 where reduced
@@ -296,8 +296,9 @@ void run_fold(const Tensor& self, const Dims& dim, const Fold& fold,
               std::initializer_list<const Tensor*> outs, Finish finish) {
   // Only what repeats its elements is so large, and it would take hours.
   constexpr int64_t kMost = int64_t{1} << 45;
-  PKG_CHECK(self.numel() <= kMost, RuntimeError, "[op] expected at most 2**45 elements, got ",
-            self.numel(), " (self is of shape ", self.sizes(), ").");
+  PKG_CHECK(self.numel() <= kMost, RuntimeError,
+            "[op] expected at most 2**45 elements, got ", self.numel(),
+            " (self is of shape ", self.sizes(), ").");
   Walk(self, dim, fold, outs, finish).run();
 }
 

@@ -22,8 +22,8 @@ using Dims = std::optional<Shape>;
 struct Block {
   const void* x;
   int64_t stride, rows, n;
-  int64_t first;      // place of the first element along the reduced dimension
-  double parameter;   // of the reduction, such as the order of a norm
+  int64_t first;     // place of the first element along the reduced dimension
+  double parameter;  // of the reduction, such as the order of a norm
 };
 
 /// A reduction.  States are plain bytes.

@@ -36,43 +36,45 @@ struct PowerSum {
   static void merge(State& state, State later) { state += later; }
 };
 
-void vector_norm_kernel(Tensor& out, const Tensor& self, const Scalar& ord,
-                        const Dims& dim, bool, std::optional<DType>) {
+void vector_norm_kernel(Tensor& out, const Tensor& self, const Scalar& ord, const Dims& dim,
+                        bool, std::optional<DType>) {
   const double p = ord.to<double>();
   const int64_t each = out.numel() ? self.numel() / out.numel() : 0;
-  visit_floating("linalg_vector_norm",
-                 out.dtype() == DType::Float64 ? DType::Float64 : DType::Float32,
-                 [&]<class T>(TypeTag<T>) {
-    const auto reduce = [&]<class F>(TypeTag<F>, auto root) {
-      const Fold fold = FoldLoops<F>::fold(dtype_of<T>, p);
-      run_fold(self, dim, fold, {&out}, [&](const void* from, void* const* to, int64_t n) {
-        auto* states = static_cast<const typename F::State*>(from);
-        for (int64_t i = 0; i < n; ++i) {
-          const double norm = root(double(states[i]));
-          write_numbers(&norm, static_cast<char*>(to[0]) + i * itemsize(out.dtype()),
-                        out.dtype(), 1);
+  visit_floating(
+      "linalg_vector_norm", out.dtype() == DType::Float64 ? DType::Float64 : DType::Float32,
+      [&]<class T>(TypeTag<T>) {
+        const auto reduce = [&]<class F>(TypeTag<F>, auto root) {
+          const Fold fold = FoldLoops<F>::fold(dtype_of<T>, p);
+          run_fold(self, dim, fold, {&out},
+                   [&](const void* from, void* const* to, int64_t n) {
+                     auto* states = static_cast<const typename F::State*>(from);
+                     for (int64_t i = 0; i < n; ++i) {
+                       const double norm = root(double(states[i]));
+                       write_numbers(&norm,
+                                     static_cast<char*>(to[0]) + i * itemsize(out.dtype()),
+                                     out.dtype(), 1);
+                     }
+                   });
+        };
+        const auto same = [](double total) { return total; };
+        // Of one element |x|, whose power may overflow, whatever the order.
+        if ((each == 1 && p != 0) || (std::isinf(p) && p > 0)) {
+          return reduce(TypeTag<Extreme<true, T, true>>(), same);
         }
+        if (std::isinf(p)) return reduce(TypeTag<Extreme<false, T, true>>(), same);
+        if (p == 0) return reduce(TypeTag<PowerSum<Power::Zero, T>>(), same);
+        if (p == 1) return reduce(TypeTag<PowerSum<Power::One, T>>(), same);
+        if (p == 2) {
+          return reduce(TypeTag<PowerSum<Power::Two, T>>(),
+                        [](double s) { return std::sqrt(s); });
+        }
+        if (p == 3) {
+          return reduce(TypeTag<PowerSum<Power::Three, T>>(),
+                        [](double s) { return std::cbrt(s); });
+        }
+        reduce(TypeTag<PowerSum<Power::Any, T>>(),
+               [=](double s) { return std::pow(s, 1 / p); });
       });
-    };
-    const auto same = [](double total) { return total; };
-    // Of one element |x|, whose power may overflow, whatever the order.
-    if ((each == 1 && p != 0) || (std::isinf(p) && p > 0)) {
-      return reduce(TypeTag<Extreme<true, T, true>>(), same);
-    }
-    if (std::isinf(p)) return reduce(TypeTag<Extreme<false, T, true>>(), same);
-    if (p == 0) return reduce(TypeTag<PowerSum<Power::Zero, T>>(), same);
-    if (p == 1) return reduce(TypeTag<PowerSum<Power::One, T>>(), same);
-    if (p == 2) {
-      return reduce(TypeTag<PowerSum<Power::Two, T>>(),
-                    [](double s) { return std::sqrt(s); });
-    }
-    if (p == 3) {
-      return reduce(TypeTag<PowerSum<Power::Three, T>>(),
-                    [](double s) { return std::cbrt(s); });
-    }
-    reduce(TypeTag<PowerSum<Power::Any, T>>(),
-           [=](double s) { return std::pow(s, 1 / p); });
-  });
 }
 
 PKG_LIBRARY_IMPL(pkg, CPU, m) { m.impl("linalg_vector_norm", vector_norm_kernel); }

@@ -15,8 +15,8 @@ struct PlaceLoops {
     int64_t at;  // -1 where nothing was seen
   };
   // As wide as an element, so that both are compared and chosen in the same lanes.
-  using Index = std::conditional_t<
-      sizeof(T) == 1, int8_t, std::conditional_t<sizeof(T) == 4, int32_t, int64_t>>;
+  using Index = std::conditional_t<sizeof(T) == 1, int8_t,
+                                   std::conditional_t<sizeof(T) == 4, int32_t, int64_t>>;
   static constexpr int64_t kDepth = 64, kShort = 12;
   static constexpr int64_t kRun = 2048;
 
@@ -24,8 +24,8 @@ struct PlaceLoops {
     return (Max ? x > best : x < best) | ((x != x) & (best == best));
   }
   static void absorb(State& state, T value, int64_t at) {
-    const bool same =
-        value == state.value || (value != value && state.value != state.value);
+    const bool same = value == state.value ||
+                      (value != value && state.value != state.value);
     if (state.at < 0 || beats(value, state.value) || (same && at < state.at)) {
       state = {value, at};
     }
@@ -135,16 +135,16 @@ void arg_kernel(Tensor& out, const Tensor& self, std::optional<int64_t> dim, boo
     run_fold(in, dim ? Dims(Shape{*dim}) : Dims(), fold, {&out},
              [](const void* states, void* const* to, int64_t n) {
                for (int64_t i = 0; i < n; ++i) {
-                 static_cast<int64_t*>(to[0])[i] =
-                     static_cast<const typename Loops::State*>(states)[i].at;
+                 static_cast<int64_t*>(
+                     to[0])[i] = static_cast<const typename Loops::State*>(states)[i].at;
                }
              });
   };
   visit_compute("argmax", is_reduced(self.dtype()) ? DType::Float32 : self.dtype(),
                 [&]<class T>(TypeTag<T> tag) {
-    if constexpr (std::is_same_v<T, bool>) run(TypeTag<uint8_t>());
-    else run(tag);
-  });
+                  if constexpr (std::is_same_v<T, bool>) run(TypeTag<uint8_t>());
+                  else run(tag);
+                });
 }
 
 PKG_LIBRARY_IMPL(pkg, CPU, m) {

@@ -101,9 +101,10 @@ void prod_kernel(Tensor& out, const Tensor& self, std::optional<int64_t> dim, bo
                                  FoldLoops<Product<int64_t>>::fold(DType::Int64));
   run_fold(in, dim ? Dims(Shape{*dim}) : Dims(), fold, {&out},
            [&](const void* states, void* const* to, int64_t n) {
-    if (floating) write_numbers(static_cast<const double*>(states), to[0], out.dtype(), n);
-    else write_numbers(static_cast<const int64_t*>(states), to[0], out.dtype(), n);
-  });
+             if (floating)
+               write_numbers(static_cast<const double*>(states), to[0], out.dtype(), n);
+             else write_numbers(static_cast<const int64_t*>(states), to[0], out.dtype(), n);
+           });
 }
 
 // Of the bits as they are; those of a float but the sign.

@@ -112,7 +112,7 @@ struct Running {
       }
       for (int64_t j = 0; j < t.lines; ++j) {
         total[j] = t.alone && F::in_parts(W()) ? parts(lines[j], t.places, dx, dy)
-                                          : one(lines[j], t.places, dx, dy);
+                                               : one(lines[j], t.places, dx, dy);
       }
     });
   }
@@ -127,14 +127,18 @@ struct Sum {
   static constexpr bool in_parts(double) { return true; }
   static constexpr bool in_parts(int64_t) { return false; }
   double operator()(double a, double x) const { return a + x; }
-  int64_t operator()(int64_t a, int64_t x) const { return int64_t(uint64_t(a) + uint64_t(x)); }
+  int64_t operator()(int64_t a, int64_t x) const {
+    return int64_t(uint64_t(a) + uint64_t(x));
+  }
 };
 struct Product {
   static constexpr int first = 1;
   static constexpr bool waits(auto) { return true; }
   static constexpr bool in_parts(auto) { return false; }  // another order may overflow
   double operator()(double a, double x) const { return a * x; }
-  int64_t operator()(int64_t a, int64_t x) const { return int64_t(uint64_t(a) * uint64_t(x)); }
+  int64_t operator()(int64_t a, int64_t x) const {
+    return int64_t(uint64_t(a) * uint64_t(x));
+  }
 };
 
 template <class F>

@@ -14,12 +14,12 @@
 namespace pkg {
 namespace {
 
-constexpr int64_t kTile = 2048;           // elements of a tile that goes through a buffer
-constexpr int64_t kWhole = 1 << 20;       // of one that does not, between stop points
-constexpr int64_t kShort = 64;            // places of lines that are turned to lie side by side
-constexpr int64_t kFewLines = 8;          // that are not worth vectors
-constexpr int64_t kWritten = 512;         // places, each in a cache line of its own
-constexpr int64_t kStripe = 128;          // lines of a tile that is read across
+constexpr int64_t kTile = 2048;      // elements of a tile that goes through a buffer
+constexpr int64_t kWhole = 1 << 20;  // of one that does not, between stop points
+constexpr int64_t kShort = 64;       // places of lines that are turned to lie side by side
+constexpr int64_t kFewLines = 8;     // that are not worth vectors
+constexpr int64_t kWritten = 512;    // places, each in a cache line of its own
+constexpr int64_t kStripe = 128;     // lines of a tile that is read across
 
 // Places and lines of a tensor; the lines are numbered outer * inner.
 struct Extent {
@@ -72,8 +72,7 @@ Part part_of(const Tensor& given, DType from, DType to, int64_t width, int64_t d
 class Tiles {
  public:
   Tiles(DType type, int64_t dim, bool reverse, std::initializer_list<const Tensor*> in,
-        std::initializer_list<const Tensor*> out,
-        ScanLoop loop)
+        std::initializer_list<const Tensor*> out, ScanLoop loop)
       : reverse_(reverse), loop_(loop) {
     const Tensor& first = **in.begin();
     const int64_t at = wrap_dim("scan", dim, first.ndim());
@@ -239,8 +238,7 @@ class Tiles {
 
 void run_scan(DType type, int64_t dim, bool reverse,
               std::initializer_list<const Tensor*> in,
-              std::initializer_list<const Tensor*> out,
-              ScanLoop loop) {
+              std::initializer_list<const Tensor*> out, ScanLoop loop) {
   Tiles(type, dim, reverse, in, out, loop).run();
 }
 

@@ -42,7 +42,6 @@ using ScanLoop = void (*)(const ScanTile& tile);
 /// lines beside it, as threads share them out.
 void run_scan(DType type, int64_t dim, bool reverse,
               std::initializer_list<const Tensor*> in,
-              std::initializer_list<const Tensor*> out,
-              ScanLoop loop);
+              std::initializer_list<const Tensor*> out, ScanLoop loop);
 
 }  // namespace pkg

@@ -43,8 +43,8 @@ struct SpreadLoops {
         for (int64_t at = 0; at < b.n; at += kRun) {
           const T* run = x + i * b.stride + at;
           const int64_t n = std::min(kRun, b.n - at);
-          const double mean =
-              sum_of<double>(n, [=](int64_t k) { return double(run[k]); }) / double(n);
+          const double mean = sum_of<double>(n, [=](int64_t k) { return double(run[k]); }) /
+                              double(n);
           const double squares = sum_of<double>(n, [=](int64_t k) {
             const double apart = double(run[k]) - mean;
             return apart * apart;
