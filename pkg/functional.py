@@ -136,7 +136,7 @@ def multinomial(
             f"[multinomial] expected at most {available} samples, one for each weight "
             f"above 0, got num_samples={num_samples}. Or pass replacement=True."
         )
-    # Efraimidis & Spirakis 2006: the first arrivals of processes with these rates; their
+    # Efraimidis & Spirakis 2006: the first arrivals of processes with such rates. Their
     # logarithms, as a rate may be so small that its arrival is out of range.
     arrivals = (-(-ops.rand_like(weights)).log1p()).log() - weights.log()
     arrivals = arrivals.masked_fill(weights == 0, float("inf"))

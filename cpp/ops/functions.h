@@ -44,7 +44,7 @@ inline const UnaryOp bitwise_not{"bitwise_not"}, isnan{"isnan"}, isinf{"isinf"},
 inline const TernaryOp where{"where"}, clamp{"clamp"}, clamp_{"clamp_"},
     masked_fill{"masked_fill"}, masked_fill_{"masked_fill_"}, lerp_{"lerp_"};
 inline const UnaryOp neg{"neg"}, abs{"abs"}, sign{"sign"}, exp{"exp"}, log{"log"},
-    sqrt{"sqrt"}, rsqrt{"rsqrt"}, sin{"sin"}, cos{"cos"}, sinh{"sinh"}, cosh{"cosh"},
+    rsqrt{"rsqrt"}, sin{"sin"}, cos{"cos"}, sinh{"sinh"}, cosh{"cosh"},
     tanh{"tanh"}, sigmoid{"sigmoid"}, erf{"erf"}, trunc{"trunc"}, relu{"relu"},
     logsigmoid{"logsigmoid"};
 inline const Op<Tensor(const Tensor&, const Scalar&, const Scalar&)>

@@ -299,8 +299,8 @@ def _max_pool(
 ) -> Tensor:
     sides = ndim - 2
     kernel, border = (
-        (given,) * sides if isinstance(given, int) else tuple(given) * (sides // len(given))
-        for given in (kernel_size, padding)
+        (n,) * sides if isinstance(n, int) else tuple(n) * (sides // len(n))
+        for n in (kernel_size, padding)
     )
     if any(2 * edge > size for edge, size in zip(border, kernel)):
         raise RuntimeError(

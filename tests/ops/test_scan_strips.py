@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scans along dimensions before the last one, by strips of columns; norms of power 3."""
+"""Scans along dimensions before the last, shared among threads; norms of power 3."""
 
 import numpy as np
 import pytest

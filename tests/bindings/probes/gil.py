@@ -66,7 +66,7 @@ def tensor():
     stream = core.Stream()
     with stream:
         probe.probe_submit_sleep(SECONDS)
-        x = pkg.ones(400, 400) @ pkg.ones(400, 400)  # too large for the caller
+        x = pkg.ones(1000, 1000) @ pkg.ones(1000, 1000)  # too large for the caller
     return x, x[0, 0]
 
 

@@ -135,9 +135,11 @@ def _embedding(c: Chooser, s: Schema) -> Given:
     return {"weight": weight, "indices": c.index(c.shape(0, 4), n)}
 
 
-@family("one_hot")
+@family("one_hot _one_hot")
 def _one_hot(c: Chooser, s: Schema) -> Given:
     given: Given = {"self": c.index(c.shape(0, 6), 5, "int64")}
-    if c.chance(0.6):
+    if s.name == "_one_hot":
+        given["num_classes"] = c.one(5, 7)
+    elif c.chance(0.6):
         given["num_classes"] = c.one(5, 7, -1)
     return given
