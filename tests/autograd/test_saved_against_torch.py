@@ -63,9 +63,8 @@ def choices(case):
 
 
 #: Where pkg raises and PyTorch does not: docs/differences.md.
-#: cross_entropy keeps its input instead of the logarithms, l1_loss its inputs, not their
-#: difference; kron in PyTorch keeps views
-#: whose changes it does not notice.
+#: cross_entropy keeps its input instead of the logarithms, l1_loss its inputs and not
+#: their difference; kron in PyTorch keeps views whose changes it does not notice.
 KEPT_MORE = {
     *(("cross_entropy", "input"), ("l1_loss", "input")),
     *(("kron", "input"), ("take_along_dim", "input")),
