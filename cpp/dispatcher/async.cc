@@ -25,7 +25,7 @@ namespace {
 /// Below this cost a kernel runs on the caller, with the help of the workers
 /// (parallel_for).  Handing it over and waiting for it costs some 20 us, its result is then
 /// written to memory that is in no cache, and all that follows has to queue up behind it.
-constexpr double kTaskNanoseconds = 500e3;
+constexpr double kTaskNanoseconds = 1e6;
 /// The same of pointwise ops and copies, which go over memory once: results in other memory
 /// each time, some of them in flight, take twice as long as one that the next call finds in
 /// cache.

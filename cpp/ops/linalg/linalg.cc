@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ops/linalg/linalg.cc: matrix products: mm, bmm and linear have kernels, matmul chooses.
-#include "base/isa.h"
 #include "ops/op.h"
+#include "ops/product_cost.h"
 
 namespace pkg::ops {
 namespace {
@@ -13,11 +13,6 @@ void check_product(const Tensor& a, const Tensor& b, bool fits) {
             "[mm] expected mat1 and mat2 to have the "
             "same dtype, but got: ",
             a.dtype(), " != ", b.dtype());
-}
-// Of one core, in a nanosecond.  What is narrower than four bytes is computed as those.
-double products_per_nanosecond(DType dtype) {
-  const double of_floats = isa() == Isa::V4 ? 110 : isa() == Isa::V3 ? 50 : 15;
-  return itemsize(dtype) == 8 ? of_floats / 2 : of_floats;
 }
 double product_cost(const Value* args, const Spec* specs) {
   const double inner = double(std::get<Tensor>(args[0]).size(-1));

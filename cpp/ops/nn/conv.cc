@@ -3,6 +3,7 @@
 // ops _conv2d, _conv2d_input_grad and _conv2d_weight_grad are each other's gradients, so
 // that there are gradients of any order.  The loops are in kernels/cpu/nn/conv.cc.
 #include "ops/op.h"
+#include "ops/product_cost.h"
 
 namespace pkg::ops {
 namespace {
@@ -64,11 +65,13 @@ Shape forward_shape(const Tensor& input, const Tensor& weight, const Tensor& bia
   return maps;
 }
 
-// Multiply-adds, and the copy of each patch.
-double cost(const Shape& maps, const Shape& weight) {
+// Products, and reading each patch.
+double cost(const Shape& maps, const Shape& weight, const Value* args) {
   const double positions = double(maps.numel()) / double(std::max<int64_t>(1, maps[1]));
   const double patch = double(weight.numel()) / double(std::max<int64_t>(1, weight[0]));
-  return positions * patch * (0.02 * double(weight[0]) + 0.5);
+  const double products = double(weight[0]) /
+                          products_per_nanosecond(std::get<Tensor>(args[0]).dtype());
+  return positions * patch * (products + 0.05);
 }
 
 // Of integers, which need no speed: a product of matrices for each place in the kernel.
@@ -125,7 +128,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         return {maps, input.dtype(), input.device()};
       })
       .cost([](const Value* args, const Spec* specs) {
-        return cost(specs[0].sizes, std::get<Tensor>(args[1]).sizes());
+        return cost(specs[0].sizes, std::get<Tensor>(args[1]).sizes(), args);
       })
       .derivative("input", "weight input.shape stride padding dilation groups",
                   conv2d_input_grad)
@@ -146,7 +149,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         return {sizes, grad.dtype(), grad.device()};
       })
       .cost([](const Value* args, const Spec*) {
-        return cost(std::get<Tensor>(args[0]).sizes(), std::get<Tensor>(args[1]).sizes());
+        return cost(std::get<Tensor>(args[0]).sizes(), std::get<Tensor>(args[1]).sizes(),
+                    args);
       })
       .derivative("grad", "weight stride padding dilation groups", without_bias)
       .derivative(
@@ -168,7 +172,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         return {sizes, grad.dtype(), grad.device()};
       })
       .cost([](const Value* args, const Spec* specs) {
-        return cost(std::get<Tensor>(args[0]).sizes(), specs[0].sizes);
+        return cost(std::get<Tensor>(args[0]).sizes(), specs[0].sizes, args);
       })
       .derivative("grad", "input stride padding dilation groups",
                   [](const Tensor& g, const Tensor& input, const Shape& stride,
