@@ -70,15 +70,16 @@ inline T poly(T x, C... c) {
 template <class T>
 inline T pow2(typename Bits<T>::Int n) {
   using Word = typename Bits<T>::Word;
-  return std::bit_cast<T>(Word(Word(n + Bits<T>::bias) << Bits<T>::mantissa));
+  return std::bit_cast<T>(Word(Word(Word(n) + Word(Bits<T>::bias)) << Bits<T>::mantissa));
 }
 /// x * 2^n, also where 2^n or the result is not in the normal range.
 template <class T>
 inline T scaled(T x, typename Bits<T>::Int n) {
   using Int = typename Bits<T>::Int;
   using Word = typename Bits<T>::Word;
-  const Int half = Int(Word(n + 8192) >> 1) - 4096;  // a shift of words: AVX2 has one
-  return x * pow2<T>(half) * pow2<T>(n - half);
+  // Words, as n is anything where x is not finite; AVX2 has a shift of them.
+  const Int half = Int(Word(Word(n) + 8192) >> 1) - 4096;
+  return x * pow2<T>(half) * pow2<T>(Int(Word(n) - Word(half)));
 }
 /// The upper half of the digits.
 template <class T>
