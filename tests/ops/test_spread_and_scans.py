@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Variances, running sums and normalised channels around the limits of their blocks."""
+"""Variances, running sums, norms and channels, around the limits of their blocks."""
 
 import numpy as np
 import pytest
@@ -244,3 +244,14 @@ def test_group_norm(dtype):
             close(F.group_norm(x, groups), plain, dtype, 4)
             expected = reference(flat.reshape(shape), *zeros, wide(weight), wide(bias))
             close(F.group_norm(x, groups, weight, bias), expected, dtype, 8)
+
+
+def test_norm_of_the_third_power():
+    x = np.random.default_rng(2).standard_normal((30, 700)) * 1e60
+    for d in (0, 1, None):
+        wanted = (np.abs(x / 1e60) ** 3).sum(d) ** (1 / 3) * 1e60
+        mine = pkg.tensor(x).norm(3, d) if d is not None else pkg.tensor(x).norm(3)
+        assert np.allclose(mine.numpy(), wanted, rtol=1e-13)
+    assert pkg.tensor([-2.0, 0.0]).norm(3).item() == 2.0
+    assert np.isnan(pkg.tensor([1.0, float("nan")]).norm(3).item())
+    assert pkg.tensor([1.0, -float("inf")]).norm(3).item() == float("inf")
