@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ops/reduce/statistics.cc: spread, middle and log-sum-exp over dimensions, from other ops.
-#include <limits>
-
+// ops/reduce/statistics.cc: spread and log-sum-exp over dimensions, from other ops.
 #include "base/vecmath.h"
 #include "ops/loops.h"
 #include "ops/reduce/mean.h"
@@ -100,28 +98,6 @@ Tensor logsumexp(const Tensor& self, const Dims& dim, bool keepdim) {
   return add(total, keepdim ? top : reshape(top, total.sizes()));
 }
 
-// Lower of the two middle values; NaN, which sorts last, wins.
-Two median(const Tensor& self, int64_t dim, bool keepdim) {
-  const auto at = size_t(wrap_dim("median", dim, self.ndim()));
-  const int64_t n = self.ndim() ? self.sizes()[at] : 1;
-  PKG_CHECK(n > 0, IndexError,
-            "[median] Expected reduction over at least one element, "
-            "got shape ",
-            self.sizes());
-  const auto [values, indices] = sort(self, dim, false, true);
-  if (self.ndim() == 0) return {values, indices};
-  const Tensor middle = slice(values, dim, (n - 1) / 2, (n - 1) / 2 + 1, 1);
-  const Tensor last = slice(values, dim, n - 1, n, 1);
-  const Tensor is_nan = ne(last, last);
-  Tensor value = where(is_nan, last, middle);
-  const Tensor first_nan = argmax(self, std::optional<int64_t>(dim), true);
-  Tensor index = where(is_nan, first_nan,
-                       slice(indices, dim, (n - 1) / 2, (n - 1) / 2 + 1, 1));
-  if (keepdim) return {value, index};
-  const Shape sizes = reduced_shape("median", self, Dims(Shape{dim}), false);
-  return {reshape(value, sizes), reshape(index, sizes)};
-}
-
 PKG_LIBRARY_FRAGMENT(pkg, m) {
   const auto rule = [](const Tensor& self, const Dims& dim, double, bool keepdim) {
     return Spec{reduced_shape("var", self, dim, keepdim), self.dtype(), self.device()};
@@ -165,19 +141,6 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .derivative("other", "self other", [](auto& g, auto& a, auto& b) {
         return g / (exp(as_gradient(a, g) - as_gradient(b, g)) + 1);
       });
-  m.def("median(Tensor self) -> Tensor")
-      .doc("The lower middle value of all elements.")
-      .composite([](const Tensor& self) {
-        if (self.numel() == 0 && is_floating(self.dtype())) {
-          const Tensor middle = empty(Shape(), self.dtype(), self.device());
-          return full_like(middle, std::numeric_limits<double>::quiet_NaN());
-        }
-        return std::get<0>(median(reshape(self, Shape{self.numel()}), 0, false));
-      });
-  m.def("median.dim(Tensor self, int dim, bool keepdim=False) "
-        "-> (Tensor values, Tensor indices)")
-      .doc("The lower middle values over dim, and where they stand.")
-      .composite(median);
 }
 
 }  // namespace

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 #: (peer, op or a part of the cell's name): the reason; the first that fits counts.
 REASONS: dict[tuple[str, str], str] = {
-    ("PyTorch", "median"): "sorts whole lines; there is no kernel that selects",
-    ("PyTorch", "kthvalue"): "sorts whole lines; there is no kernel that selects",
     ("PyTorch", "pad"): "joins a border for each side; there is no kernel for all",
     ("PyTorch", "kron"): "a product of short rows that repeat, row by row",
 }

@@ -27,12 +27,11 @@ class KeyMap {
     }
   }
 
-  /// Keys of n elements `step` apart.  Whether from_key() gives every element back.
+  /// Keys of n elements.  Whether from_key() gives every element back.
   template <class Key>
-  bool to_keys(const Key* x, int64_t step, int64_t n, Key* keys) const {
+  bool to_keys(const Key* x, int64_t n, Key* keys) const {
     Key merged = 0;
-    if (step == 1) with_isa([&] { merged = map(x, Step<1>(), n, keys); });
-    else merged = map(x, step, n, keys);
+    with_isa([&] { merged = map(x, n, keys); });
     return merged == 0;
   }
   template <class Key>
@@ -48,22 +47,19 @@ class KeyMap {
   template <class Key>
   static constexpr Key kSign = Key(Key(1) << (8 * sizeof(Key) - 1));
 
-  template <int64_t step>
-  using Step = std::integral_constant<int64_t, step>;
-
   // Not 0 where a key stands for several patterns of bits: zeros, NaNs.
-  template <class Key, class By>
-  [[gnu::always_inline]] Key map(const Key* x, By step, int64_t n, Key* keys) const {
+  template <class Key>
+  [[gnu::always_inline]] Key map(const Key* x, int64_t n, Key* keys) const {
     const Key flip = descending_ ? Key(~Key(0)) : Key(0);
     if (kind_ != Kind::Float) {
       const auto mask = Key(flip ^ (kind_ == Kind::Signed ? kSign<Key> : Key(0)));
-      for (int64_t i = 0; i < n; ++i) keys[i] = Key(x[i * step] ^ mask);
+      for (int64_t i = 0; i < n; ++i) keys[i] = Key(x[i] ^ mask);
       return 0;
     }
     const auto infinity = Key(infinity_);
     Key merged = 0;
     for (int64_t i = 0; i < n; ++i) {
-      const Key bits = x[i * step];
+      const Key bits = x[i];
       const auto size = Key(bits & Key(~kSign<Key>));
       Key key = bits & kSign<Key> ? Key(~bits) : Key(bits | kSign<Key>);
       key = size > infinity ? Key(~Key(0)) : key;

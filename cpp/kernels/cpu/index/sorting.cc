@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "dispatcher/library.h"
+#include "kernels/cpu/index/lines.h"
 #include "kernels/cpu/index/order_keys.h"
 #include "kernels/cpu/index/runs.h"
 #include "scheduler/parallel.h"
@@ -19,21 +20,6 @@
 
 namespace pkg {
 namespace {
-
-// Lines along one dimension of a tensor without gaps: where each starts, and its step.
-struct Lines {
-  int64_t n = 1, step = 1, count = 1;
-
-  Lines(const Tensor& t, int64_t dim) {
-    const Shape strides = contiguous_strides(t.sizes());
-    if (t.ndim() > 0) {
-      n = t.sizes()[size_t(dim)];
-      step = strides[size_t(dim)];
-    }
-    count = n ? t.numel() / n : 0;
-  }
-  int64_t start(int64_t line) const { return line / step * step * n + line % step; }
-};
 
 template <class Key>
 struct Item {
@@ -47,14 +33,6 @@ struct Item {
 
 constexpr int64_t kShortLine = 64;
 constexpr int64_t kPiece = 1 << 17;  // elements between stop points
-
-// Memory for n of T.
-template <class T>
-struct Room {
-  explicit Room(int64_t n) : tensor(empty(Shape{n * int64_t(sizeof(T))}, DType::UInt8)) {}
-  T* data() const { return static_cast<T*>(tensor.data()); }
-  Tensor tensor;
-};
 
 // ranks[i]: how many of n keys, at most `most`, come before key i.
 template <int64_t most, class Key>
@@ -133,8 +111,7 @@ Item<Key>* radix_sort(const Key* keys, int64_t n, Item<Key>* items, Item<Key>* o
 constexpr int64_t kBlock = 512, kFew = 16;
 int64_t best_room(int64_t k) { return 2 * k + 3 * kFew; }
 template <class Key>
-void select_first(const Key* x, int64_t step, int64_t n, int64_t k, const KeyMap& map,
-                  Item<Key>* best) {
+void select_first(const Key* x, int64_t n, int64_t k, const KeyMap& map, Item<Key>* best) {
   const int64_t most = 2 * k + kFew;
   int64_t count = 0;
   bool limited = false;
@@ -148,7 +125,7 @@ void select_first(const Key* x, int64_t step, int64_t n, int64_t k, const KeyMap
   StopCounter stop;
   for (int64_t first = 0; first < n; first += kBlock) {
     const int64_t block = std::min(kBlock, n - first);
-    map.to_keys(x + first * step, step, block, keys);
+    map.to_keys(x + first, block, keys);
     for (int64_t i = block; i < kBlock; ++i) keys[i] = Key(~Key(0));
     with_isa([&keys, &least] {
       for (int64_t f = 0; f < kBlock / kFew; ++f) {
@@ -173,53 +150,47 @@ void select_first(const Key* x, int64_t step, int64_t n, int64_t k, const KeyMap
 
 // The same of lines of few elements, a block of lines at a time.
 template <class Key>
-void order_short(const Lines& from, const Lines& into, const Key* x, Key* y, int64_t* where,
+void order_short(int64_t n, const Lines& into, const Key* x, Key* y, int64_t* where,
                  int64_t k, const KeyMap& map, int64_t begin, int64_t end) {
   constexpr int64_t kRoom = 16 * kShortLine;
   Key keys[kRoom], ranks[kRoom];
-  const int64_t n = from.n, most = kRoom / n;
+  const int64_t most = kRoom / n;
   for (int64_t line = begin; line < end; line += most) {
     const int64_t lines = std::min(most, end - line);
-    if (from.step == 1) {
-      map.to_keys(x + from.start(line), 1, n * lines, keys);
-    } else {
-      for (int64_t l = 0; l < lines; ++l) {
-        map.to_keys(x + from.start(line + l), from.step, n, keys + l * n);
-      }
-    }
+    map.to_keys(x + line * n, n * lines, keys);
     short_ranks(keys, n, lines, ranks);
     for (int64_t l = 0; l < lines; ++l) {
-      const Key* in = x + from.start(line + l);
+      const Key* in = x + (line + l) * n;
       const int64_t start = into.start(line + l);
       for (int64_t i = 0; i < n; ++i) {
         const auto rank = int64_t(ranks[l * n + i]);
         if (rank >= k) continue;
-        y[start + rank * into.step] = in[i * from.step];
+        y[start + rank * into.step] = in[i];
         where[start + rank * into.step] = i;
       }
     }
   }
 }
 
-// The first k of each line in order.
+// The first k of each line in order; the lines lie one behind the other.
 template <class Key>
 void order_lines(Tensor& values, Tensor& indices, const Tensor& self, int64_t dim,
                  int64_t k, const KeyMap& map) {
-  const Lines from(self, dim), into(values, dim);
-  const int64_t n = from.n;
-  if (k == 0 || from.count == 0) return;
+  const Lines into(values, dim);
+  const int64_t n = self.ndim() ? self.sizes().back() : 1;
+  if (k == 0 || into.count == 0) return;
   const Key* x = static_cast<const Key*>(self.data());
   Key* y = static_cast<Key*>(values.data());
   int64_t* where = indices.data<int64_t>();
   const bool is_short = n <= kShortLine, few = !is_short && k < n / 8;
   const int64_t grain = std::max<int64_t>(1, kGrain / 16 / std::max<int64_t>(1, n));
-  parallel_for(0, from.count, grain, [&](int64_t begin, int64_t end) {
-    if (is_short) return order_short(from, into, x, y, where, k, map, begin, end);
+  parallel_for(0, into.count, grain, [&](int64_t begin, int64_t end) {
+    if (is_short) return order_short(n, into, x, y, where, k, map, begin, end);
     const Room<Key> keys(few ? 0 : n);
     const Room<Item<Key>> items(few ? best_room(k) : n);
     const Room<Item<Key>> other(few ? 0 : n);
     for (int64_t line = begin; line < end; ++line) {
-      const Key* in = x + from.start(line);
+      const Key* in = x + line * n;
       const int64_t start = into.start(line);
       const auto put = [&](int64_t i, Key value, uint64_t at) {
         y[start + i * into.step] = value;
@@ -228,14 +199,14 @@ void order_lines(Tensor& values, Tensor& indices, const Tensor& self, int64_t di
       const Item<Key>* sorted = items.data();
       bool exact = false;
       if (few) {
-        select_first(in, from.step, n, k, map, items.data());
+        select_first(in, n, k, map, items.data());
       } else {
-        exact = map.to_keys(in, from.step, n, keys.data());
+        exact = map.to_keys(in, n, keys.data());
         sorted = radix_sort(keys.data(), n, items.data(), other.data());
       }
       for (int64_t i = 0; i < k; ++i) {
         const auto at = sorted[i].at;
-        put(i, exact ? map.from_key(sorted[i].key) : in[int64_t(at) * from.step], at);
+        put(i, exact ? map.from_key(sorted[i].key) : in[at], at);
       }
     }
   });
@@ -252,13 +223,21 @@ void order_repeated(Tensor& values, Tensor& indices, const Tensor& self, size_t 
   copy_into(indices, alias(places, values.sizes(), strides, 0));
 }
 
-void order(Tensor& values, Tensor& indices, const Tensor& self, int64_t dim, int64_t k,
+void order(Tensor& values, Tensor& indices, const Tensor& self, int64_t d, int64_t k,
            bool descending) {
-  const int64_t d = wrap_dim("sort", dim, self.ndim());
   if (self.ndim() > 0 && self.strides()[size_t(d)] == 0 && values.numel() > 0) {
     return order_repeated(values, indices, self, size_t(d), k);
   }
-  const Tensor in = as_contiguous(self);
+  Shape once = sizes_once(self.sizes(), self.strides());
+  if (once != self.sizes() && values.numel() > 0) {  // lines that are one, repeated
+    const Tensor few = alias(self, once, self.strides(), self.offset());
+    once[size_t(d)] = k;
+    Tensor few_values = empty(once, values.dtype()), few_places = empty(once, DType::Int64);
+    order(few_values, few_places, few, d, k, descending);
+    repeat_into(values, few_values);
+    return repeat_into(indices, few_places);
+  }
+  const Tensor in = as_contiguous(with_dim_last(self, d));
   const KeyMap map(self.dtype(), descending);
   visit_size(itemsize(self.dtype()), [&]<class Key>(TypeTag<Key>) {
     PKG_CHECK(
@@ -272,11 +251,12 @@ void order(Tensor& values, Tensor& indices, const Tensor& self, int64_t dim, int
 void sort_kernel(Tensor& values, Tensor& indices, const Tensor& self, int64_t dim,
                  bool descending, bool) {
   const int64_t n = self.ndim() ? self.size(dim) : 1;
-  order(values, indices, self, dim, n, descending);
+  order(values, indices, self, wrap_dim("sort", dim, self.ndim()), n, descending);
 }
 void topk_kernel(Tensor& values, Tensor& indices, const Tensor& self, int64_t k,
                  int64_t dim, bool largest, bool) {
-  order(values, indices, self, dim, self.ndim() ? k : 1, largest);
+  const int64_t d = wrap_dim("sort", dim, self.ndim());
+  order(values, indices, self, d, self.ndim() ? k : 1, largest);
 }
 
 PKG_LIBRARY_IMPL(pkg, CPU, m) {

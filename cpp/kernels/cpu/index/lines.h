@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernels/cpu/index/lines.h: tensors as lines along one dimension, which are sorted or
+// searched one by one.
+#pragma once
+
+#include "tensor/copy.h"
+
+namespace pkg {
+
+/// Lines along one dimension of a tensor without gaps: where each starts, and its step.
+struct Lines {
+  int64_t n = 1, step = 1, count = 1;
+
+  Lines(const Tensor& t, int64_t dim) {
+    const Shape strides = contiguous_strides(t.sizes());
+    if (t.ndim() > 0) {
+      n = t.sizes()[size_t(dim)];
+      step = strides[size_t(dim)];
+    }
+    count = n ? t.numel() / n : 0;
+  }
+  int64_t start(int64_t line) const { return line / step * step * n + line % step; }
+};
+
+/// Memory for n of T.
+template <class T>
+struct Room {
+  explicit Room(int64_t n) : tensor(empty(Shape{n * int64_t(sizeof(T))}, DType::UInt8)) {}
+  T* data() const { return static_cast<T*>(tensor.data()); }
+  Tensor tensor;
+};
+
+/// The same memory with dim behind all others.
+inline Tensor with_dim_last(const Tensor& self, int64_t dim) {
+  if (dim + 1 >= self.ndim()) return self;
+  Shape sizes = self.sizes(), strides = self.strides();
+  for (Shape* shape : {&sizes, &strides}) {
+    shape->push_back((*shape)[size_t(dim)]);
+    shape->erase(size_t(dim));
+  }
+  return alias(self, sizes, strides, self.offset());
+}
+
+/// Of dimensions that repeat the same memory one of each.
+inline Shape sizes_once(Shape sizes, const Shape& strides) {
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (strides[i] == 0) sizes[i] = 1;
+  }
+  return sizes;
+}
+/// Fills `to` with `from`, repeating dimensions of size 1.
+inline void repeat_into(const Tensor& to, const Tensor& from) {
+  Shape strides = from.strides();
+  for (size_t i = 0; i < strides.size(); ++i) {
+    if (from.sizes()[i] != to.sizes()[i]) strides[i] = 0;
+  }
+  copy_into(to, alias(from, to.sizes(), strides, from.offset()));
+}
+
+}  // namespace pkg
