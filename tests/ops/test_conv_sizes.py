@@ -47,6 +47,20 @@ CASES = [  # image (N, C, H, W), maps, kernel, options
     ((1, 5, 9, 16), 10, (3, 3), {"groups": 5, "stride": 2, "padding": 1}),
     ((1, 1, 300, 3), 1, (5, 2), {"padding": (4, 0)}),
     ((1, 2, 1, 70), 17, (1, 9), {"padding": (0, 4), "dilation": (1, 2)}),
+    # Images that are their own tiles, or nearly; columns of the kernel with planes of
+    # their own; even and odd columns in turn; samples of small maps together.
+    ((2, 3, 8, 8), 5, (1, 1), {}),
+    ((1, 4, 64, 64), 15, (1, 1), {}),
+    ((2, 6, 5, 16), 7, (1, 1), {"groups": 1}),
+    ((2, 4, 4, 12), 9, (1, 1), {"padding": 1}),
+    ((3, 16, 16, 16), 17, (3, 3), {"stride": 2, "padding": 1}),
+    ((2, 4, 15, 33), 20, (3, 3), {"stride": 2, "padding": 1}),
+    ((2, 3, 14, 37), 18, (5, 5), {"stride": 2, "padding": (2, 1)}),
+    ((9, 8, 8, 8), 16, (3, 3), {"stride": 2, "padding": 1}),
+    ((70, 2, 2, 3), 3, (2, 2), {}),
+    ((5, 3, 7, 9), 30, (3, 3), {"stride": (1, 2)}),
+    ((5, 4, 9, 7), 30, (2, 4), {"stride": (2, 1), "padding": (0, 2)}),
+    ((2, 8, 18, 20), 32, (3, 3), {"stride": 2, "groups": 2}),
 ]
 
 
@@ -85,6 +99,9 @@ def case(image, maps, kernel, options, dtype):
     out = pkg.conv2d(*inputs, None, **options)
     g = rng.integers(-2, 3, tuple(out.shape)).astype(dtype)
     out.backward(pkg.tensor(g))
+    bias = pkg.arange(maps, dtype=out.dtype)
+    with_bias = pkg.conv2d(*(i.detach() for i in inputs), bias, **options)
+    assert (with_bias - bias.reshape(-1, 1, 1) == out.detach()).all()
     return (x, w, g), (out.detach(), inputs[0].grad, inputs[1].grad)
 
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "dispatcher/library.h"
+#include "kernels/cpu/nn/moments.h"
 #include "kernels/cpu/reduce/spread.h"
 #include "kernels/cpu/rows.h"
 
@@ -153,8 +154,12 @@ void gradient_sums(const Planes& shape, const T* g, const T* x, const T* mean, d
               const T *u = g + i * row + c * places + at, *v = x + (u - g);
               const T m = mean[c];
               const int64_t n = std::min(kRun, places - at);
-              sum += sum_of<T>(n, [=](int64_t k) { return u[k]; });
-              dot += sum_of<T>(n, [=](int64_t k) { return u[k] * (v[k] - m); });
+              T run_sum, run_dot;
+              sums_of<T>(
+                  n, [=](int64_t k) { return u[k]; },
+                  [=](int64_t k) { return u[k] * (v[k] - m); }, run_sum, run_dot);
+              sum += run_sum;
+              dot += run_dot;
             }
           }
           sums[c] = sum;

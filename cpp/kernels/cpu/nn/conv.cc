@@ -171,7 +171,7 @@ void input_grad_kernel(Tensor& out, const Tensor& grad, const Tensor& weight, co
       });
       at += g.c * row;
     }
-    c.source.measure();
+    c.source.measure(g.group_c);
     conv::run(c, g.n, g_in.data(), to.data());
   });
 }

@@ -2,6 +2,7 @@
 // kernels/cpu/nn/conv_sums.h: planes of weighted sums over taps, from tiles of the source.
 #pragma once
 
+#include "kernels/cpu/nn/conv_taps.h"
 #include "kernels/cpu/nn/conv_tile.h"
 
 namespace pkg::conv {
@@ -39,6 +40,22 @@ struct Correlation {
     return part.packed.template data<T>() +
            (panel * blocks(part) + block) * height() * gemm::kRowStep;
   }
+  // Whether a plane of a tile's sums is part of a plane of the result.
+  bool writes_in_place() const {
+    return parts.size() == 1 && step_y == 1 && step_x == 1 && source.reach_x == 0 &&
+           source.grid_w == w && depth(parts[0]) > 0;
+  }
+  // Whether the source is its own tile.  Strips of products are read to their ends.
+  bool reads_in_place(int64_t tile_rows) const {
+    const int64_t half = gemm::strip_columns<T>() / 2;
+    return rows > 1 && source.as_it_stands() && tile_rows * w % half == 0 &&
+           h * w % half == 0;
+  }
+  // Whether part p has the even columns of what part p + 1 has the odd ones of.
+  bool columns_in_turn(size_t p) const {
+    return step_x == 2 && !bias && p + 1 < parts.size() && parts[p].first_x == 0 &&
+           parts[p + 1].first_x == 1 && parts[p].first_y == parts[p + 1].first_y;
+  }
   void pack() {
     for (Part<T>& part : parts) {
       const int64_t height = this->height(), k = depth(part);
@@ -64,45 +81,14 @@ struct Correlation {
   }
 };
 
-// sums[i] of `count` outputs, for one row of weights: too few for the tiles of products.
-template <class T>
-void sum_of_taps(const T* weight, int64_t depth, const T* tile, const int64_t* places,
-                 int64_t count, T* sums) {
-  constexpr int64_t kVectors = 4, kLanes = 64 / sizeof(T);
-  with_isa([=] {
-    // Beyond `count` there is room for whole steps, in the tile and in the sums.
-    for (int64_t i = 0; i < count; i += kVectors * kLanes) {
-      T lanes[kVectors][kLanes];
-#pragma GCC unroll 4
-      for (int64_t v = 0; v < kVectors; ++v) {
-        for (int64_t l = 0; l < kLanes; ++l) lanes[v][l] = 0;
-      }
-      for (int64_t p = 0; p < depth; ++p) {
-        const T* __restrict at = tile + places[p] + i;
-        const T factor = weight[p];
-#pragma GCC unroll 4
-        for (int64_t v = 0; v < kVectors; ++v) {
-#pragma omp simd
-          for (int64_t l = 0; l < kLanes; ++l) lanes[v][l] += factor * at[v * kLanes + l];
-        }
-      }
-#pragma GCC unroll 4
-      for (int64_t v = 0; v < kVectors; ++v) {
-#pragma omp simd
-        for (int64_t l = 0; l < kLanes; ++l) sums[i + v * kLanes + l] = lanes[v][l];
-      }
-    }
-  });
-}
-
 template <class T>
 class SumWorker {
  public:
   SumWorker(const Correlation<T>& c, int64_t most_rows)
       : c_(c),
         step_(most_rows * c.source.width() + 64),
-        tile_(c.source, most_rows, c.source.channels),
-        sums_(empty(Shape{c.height() * step_}, dtype_of<T>)) {}
+        tile_(c.source, most_rows, c.source.channels, c.reads_in_place(most_rows)),
+        sums_(empty(Shape{2 * c.height() * step_}, dtype_of<T>)) {}
 
   // Planes first..last of a group, outputs from row `row` on.
   void run(const T* source, T* out, int64_t group, int64_t first, int64_t last, int64_t row,
@@ -110,62 +96,87 @@ class SumWorker {
     const Source& s = c_.source;
     tile_.load(source + group * s.channels * s.h * s.w, s.channels, row, rows);
     const int64_t count = (rows - 1) * s.width() + s.grid_w, panel = c_.height();
-    for (const Part<T>& part : c_.parts) {
-      const int64_t depth = c_.depth(part);
-      tile_.places(part.taps, s.channels, places_);
-      const T* weight = part.weight + group * c_.rows * depth;
-      const int64_t some = c_.rows == 1 ? 1 : panel;
+    const int64_t some = c_.rows == 1 ? 1 : panel;
+    for (size_t p = 0; p < c_.parts.size(); ++p) {
+      const bool pair = c_.columns_in_turn(p);
+      tile_.places(c_.parts[p].taps, s.channels, places_[0]);
+      if (pair) tile_.places(c_.parts[p + 1].taps, s.channels, places_[1]);
       for (int64_t i = first; i < last; i += some) {
         const int64_t height = std::min(some, last - i);
-        if (some == 1 || depth == 0) {
-          for (int64_t r = 0; r < height; ++r) {
-            sum_of_taps(weight + (i + r) * depth, depth, tile_.data(), places_.data(),
-                        count, sums_.data<T>() + r * step_);
+        const int64_t plane = (group * c_.rows + i) * c_.h * c_.w;
+        if (some > 1 && c_.writes_in_place()) {
+          T* to = out + plane + row * c_.w;
+          products(p, 0, group, i, height, count, to, c_.h * c_.w);
+          if (c_.bias) add_bias(c_.bias + group * c_.rows + i, height, count, to);
+          continue;
+        }
+        for (size_t k = 0; k <= size_t(pair); ++k) {
+          T* sums = sums_.data<T>() + int64_t(k) * c_.height() * step_;
+          const Part<T>& part = c_.parts[p + k];
+          const int64_t depth = c_.depth(part);
+          if (some > 1 && depth > 0) {
+            products(p + k, k, group, i, height, count, sums, step_);
+            continue;
           }
-        } else {
-          products(part, group, i, height, count);
+          for (int64_t r = 0; r < height; ++r) {
+            sum_of_taps(part.weight + (group * c_.rows + i + r) * depth, depth,
+                        tile_.data(), places_[k].data(), count, sums + r * step_);
+          }
         }
-        for (int64_t r = 0; r < height; ++r) {
-          const int64_t plane = group * c_.rows + i + r;
-          put(part, r, out + plane * c_.h * c_.w, row, rows,
-              c_.bias ? c_.bias[plane] : T(0));
-        }
+        put(c_.parts[p], pair, height, out + plane, row, rows,
+            c_.bias ? c_.bias + group * c_.rows + i : nullptr);
       }
+      if (pair) ++p;
     }
   }
 
  private:
   // The sums of a panel.
-  void products(const Part<T>& part, int64_t group, int64_t row, int64_t height,
-                int64_t count) {
+  void products(size_t p, size_t places, int64_t group, int64_t row, int64_t height,
+                int64_t count, T* sums, int64_t step) {
+    const Part<T>& part = c_.parts[p];
     const int64_t width = gemm::strip_columns<T>(), depth = c_.depth(part);
     const int64_t blocks = c_.blocks(part);
-    T* sums = sums_.data<T>();
     strips_.resize(size_t((count + width - 1) / width));
     for (int64_t block = 0; block < blocks; ++block) {
-      const int64_t p = depth * block / blocks, terms = depth * (block + 1) / blocks - p;
+      const int64_t at = depth * block / blocks, end = depth * (block + 1) / blocks;
       for (size_t s = 0; s < strips_.size(); ++s) {
-        strips_[s] = {tile_.data() + int64_t(s) * width, places_.data() + p};
+        strips_[s] = {tile_.data() + int64_t(s) * width, places_[places].data() + at};
       }
-      gemm::multiply_panel<T>(c_.packed(part, group, row, block), height, count, terms,
-                              strips_.data(), {block ? sums : nullptr, step_}, sums, step_);
+      gemm::multiply_panel<T>(c_.packed(part, group, row, block), height, count, end - at,
+                              strips_.data(), {block ? sums : nullptr, step}, sums, step);
     }
   }
-  // The sums of one plane, without those that nobody wants, to the result.
-  void put(const Part<T>& part, int64_t r, T* plane, int64_t row, int64_t rows, T bias) {
-    const T* sums = sums_.data<T>() + r * step_;
+  void add_bias(const T* bias, int64_t height, int64_t count, T* to) const {
+    with_isa([&, this] {
+      for (int64_t r = 0; r < height; ++r) {
+        T* __restrict line = to + r * c_.h * c_.w;
+        const T b = bias[r];
+        for (int64_t i = 0; i < count; ++i) line[i] += b;
+      }
+    });
+  }
+  // The sums of a panel, without those that nobody wants, to the result.  The parts of a
+  // pair have the even columns and the odd ones; a convolution with a bias has one part.
+  void put(const Part<T>& part, bool pair, int64_t height, T* out, int64_t row,
+           int64_t rows, const T* bias) {
     const int64_t width = c_.source.width();
     const int64_t columns = (c_.w - part.first_x + c_.step_x - 1) / c_.step_x;
     with_isa([&, this] {
-      for (int64_t t = 0; t < rows; ++t) {
-        const int64_t y = (row + t) * c_.step_y + part.first_y;
-        if (y >= c_.h) break;
-        T* to = plane + y * c_.w + part.first_x;
-        const T* from = sums + t * width;
-        if (c_.step_x == 1) {
-          for (int64_t x = 0; x < columns; ++x) to[x] = from[x] + bias;
-        } else {
-          for (int64_t x = 0; x < columns; ++x) to[x * c_.step_x] = from[x] + bias;
+      for (int64_t r = 0; r < height; ++r, out += c_.h * c_.w) {
+        const T* from = sums_.data<T>() + r * step_;
+        const T b = bias ? bias[r] : T(0);
+        for (int64_t t = 0; t < rows; ++t, from += width) {
+          const int64_t y = (row + t) * c_.step_y + part.first_y;
+          if (y >= c_.h) break;
+          T* to = out + y * c_.w + part.first_x;
+          if (pair) {
+            in_turn(from, from + c_.height() * step_, c_.w, to);
+          } else if (c_.step_x == 1) {
+            for (int64_t x = 0; x < columns; ++x) to[x] = from[x] + b;
+          } else {
+            for (int64_t x = 0; x < columns; ++x) to[x * c_.step_x] = from[x] + b;
+          }
         }
       }
     });
@@ -175,7 +186,7 @@ class SumWorker {
   const int64_t step_;
   Tile<T> tile_;
   Tensor sums_;
-  std::vector<int64_t> places_;
+  std::vector<int64_t> places_[2];
   std::vector<gemm::Strip<T>> strips_;
 };
 

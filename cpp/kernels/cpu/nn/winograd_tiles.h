@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernels/cpu/nn/conv_lines.h"
 #include "kernels/cpu/nn/winograd.h"
 
 namespace pkg::conv {
@@ -225,13 +226,6 @@ class SeenRows {
     for (; i + 4 <= count / 2; i += 4) split_some<4>(from + 2 * i, a + i, b + i);
     for (; i < count / 2; ++i) split_some<1>(from + 2 * i, a + i, b + i);
     if (count % 2) a[i] = from[2 * i];
-  }
-  template <int64_t n>
-  static void split_some(const T* __restrict from, T* __restrict a, T* __restrict b) {
-    for (int64_t i = 0; i < n; ++i) {
-      a[i] = from[2 * i];
-      b[i] = from[2 * i + 1];
-    }
   }
 
   const int64_t h_, w_, pad_y_, pad_x_;

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernels/cpu/nn/conv_lines.h: rows of pixels with a step of two, in vectors, for the inside
+// of with_isa().
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+namespace pkg::conv {
+
+template <int64_t n, class T>
+inline void split_some(const T* __restrict from, T* __restrict a, T* __restrict b) {
+  for (int64_t i = 0; i < n; ++i) {
+    a[i] = from[2 * i];
+    b[i] = from[2 * i + 1];
+  }
+}
+
+// Said as a permutation: of a loop that reads one half of what it could, the compiler makes
+// single loads.
+template <class T, size_t... i>
+inline void even_some(const T* from, T* to, std::index_sequence<i...>) {
+  typedef T Vector
+      __attribute__((vector_size(sizeof...(i) * sizeof(T)), aligned(sizeof(T)), may_alias));
+  const auto *a = reinterpret_cast<const Vector*>(from), *b = a + 1;
+  *reinterpret_cast<Vector*>(to) = __builtin_shufflevector(*a, *b, int(2 * i)...);
+}
+
+/// to[i] = from[2 * i]; nothing at or beyond `end` is read.
+template <class T>
+inline void every_second(const T* from, int64_t count, const T* end, T* to) {
+  constexpr int64_t kLanes = 64 / sizeof(T);
+  const auto blocks = [&]<int64_t n>(std::integral_constant<int64_t, n>) {
+    for (int64_t i = 0;; i = std::min(i + n, count - n)) {  // the last one overlaps
+      even_some(from + 2 * i, to + i, std::make_index_sequence<size_t(n)>());
+      if (i + n >= count) break;
+    }
+  };
+  // The last pair may end beyond the memory.
+  const bool within = from + 2 * count <= end;
+  if (within && count >= kLanes) blocks(std::integral_constant<int64_t, kLanes>());
+  else if (within && count >= 8) blocks(std::integral_constant<int64_t, 8>());
+  else if (within && count >= 4) blocks(std::integral_constant<int64_t, 4>());
+  else
+    for (int64_t i = 0; i < count; ++i) to[i] = from[2 * i];
+}
+
+/// to[i] = from[i], which do not overlap.
+template <class T>
+inline void copy_line(const T* from, int64_t count, T* to) {
+  constexpr int64_t kLanes = 64 / sizeof(T);
+  const auto blocks = [&]<int64_t n>(std::integral_constant<int64_t, n>) {
+    for (int64_t i = 0;; i = std::min(i + n, count - n)) {
+      std::memcpy(to + i, from + i, n * sizeof(T));
+      if (i + n >= count) break;
+    }
+  };
+  if (count >= kLanes) blocks(std::integral_constant<int64_t, kLanes>());
+  else if (count >= 8) blocks(std::integral_constant<int64_t, 8>());
+  else if (count >= 4) blocks(std::integral_constant<int64_t, 4>());
+  else
+    for (int64_t i = 0; i < count; ++i) to[i] = from[i];
+}
+
+template <int64_t n, class T>
+inline void join_some(const T* __restrict a, const T* __restrict b, T* __restrict to) {
+  for (int64_t i = 0; i < n; ++i) {
+    to[2 * i] = a[i];
+    to[2 * i + 1] = b[i];
+  }
+}
+
+/// `count` elements of a and b in turn.
+template <class T>
+inline void in_turn(const T* a, const T* b, int64_t count, T* to) {
+  constexpr int64_t kLanes = 64 / sizeof(T);
+  const int64_t pairs = count / 2;
+  int64_t i = 0;
+  for (; i + kLanes <= pairs; i += kLanes) join_some<kLanes>(a + i, b + i, to + 2 * i);
+  for (; i + 4 <= pairs; i += 4) join_some<4>(a + i, b + i, to + 2 * i);
+  for (; i < pairs; ++i) join_some<1>(a + i, b + i, to + 2 * i);
+  if (count % 2) to[2 * i] = a[i];
+}
+
+}  // namespace pkg::conv

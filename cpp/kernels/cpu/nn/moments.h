@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernels/cpu/nn/moments.h: sums over runs of memory for normalisation and its gradient.
+#pragma once
+
+#include <cstdint>
+
+namespace pkg {
+
+/// Sums of f(i) and g(i) for i below n in one walk, each in as many lanes as there are,
+/// twice: an addition does not wait for the one before.
+template <class T, class F, class G>
+inline void sums_of(int64_t n, F f, G g, T& of_f, T& of_g) {
+  T a = 0, b = 0, c = 0, d = 0;
+  const int64_t half = n / 2;
+#pragma omp simd reduction(+ : a, b, c, d)
+  for (int64_t i = 0; i < half; ++i) {
+    a += f(i);
+    b += f(i + half);
+    c += g(i);
+    d += g(i + half);
+  }
+  of_f = a + b + (n % 2 ? f(n - 1) : T(0));
+  of_g = c + d + (n % 2 ? g(n - 1) : T(0));
+}
+
+}  // namespace pkg
