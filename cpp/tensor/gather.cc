@@ -115,24 +115,21 @@ template <class T>
 void transpose(char* to, int64_t to_row, const char* from, int64_t from_column,
                int64_t from_row, int64_t rows, int64_t columns) {
   constexpr int64_t size = sizeof(T);
-  int64_t r = 0;
-  if (from_row == size && columns >= 8) {
-    // Vectors of the next level are too wide for rows of 8.
-    with_isa<Isa::V3>([&] {
-      for (; r + 8 <= rows; r += 8) {
-        int64_t c = 0;
-        for (; c + 8 <= columns; c += 8) {
-          turn_square<T>(to + r * to_row + c * size, to_row,
-                         from + c * from_column + r * size, from_column);
-        }
-        transpose_singly<T>(to + r * to_row + c * size, to_row,
-                            from + c * from_column + r * size, from_column, size, 8,
-                            columns - c);
-      }
-    });
+  if (from_row != size || columns < 8 || rows < 8) {
+    return transpose_singly<T>(to, to_row, from, from_column, from_row, rows, columns);
   }
-  transpose_singly<T>(to + r * to_row, to_row, from + r * from_row, from_column, from_row,
-                      rows - r, columns);
+  // Vectors of the next level are too wide for rows of 8.  The last squares begin where they
+  // end with the others: some elements are written twice.
+  with_isa<Isa::V3>([&] {
+    for (int64_t r = 0; r < rows; r += 8) {
+      const int64_t at = std::min(r, rows - 8);
+      for (int64_t c = 0; c < columns; c += 8) {
+        const int64_t column = std::min(c, columns - 8);
+        turn_square<T>(to + at * to_row + column * size, to_row,
+                       from + column * from_column + at * size, from_column);
+      }
+    }
+  });
 }
 
 template <class T>

@@ -25,6 +25,7 @@ constexpr int64_t kShortRow = 64;     // below which a list pays
 constexpr int64_t kRowOfCell = 8192;  // elements of a row, for one thread
 constexpr int64_t kGrainStaged = grain_for(0.2);
 constexpr int64_t kTileSize = 16384, kTileColumns = 128;  // bytes, elements
+constexpr int64_t kLeastTile = 256;                       // elements
 
 void run_flat(const Plan& plan, int64_t n) {
   parallel_for(0, n, kGrainStaged, [&](int64_t begin, int64_t end) {
@@ -218,6 +219,13 @@ bool by_lists(const Plan& plan, const Walk& walk, const Cut& cut) {
   return true;
 }
 
+// Whether rows are long enough for tiles; where elements are only moved, small squares are.
+bool pays_tiles(const Pointwise& kernel, const Walk& walk, size_t across) {
+  const int64_t columns = walk.sizes[0], rows = walk.sizes[across];
+  return columns >= kShortRow ||
+         (!kernel.block && columns >= 8 && rows >= 8 && columns * rows >= kLeastTile);
+}
+
 // Dense operands and numbers need no walk.
 bool run_with_numbers(Plan& plan, const Pointwise& kernel) {
   const Tensor& out = *kernel.parts[0].tensor;
@@ -239,8 +247,9 @@ bool run_with_numbers(Plan& plan, const Pointwise& kernel) {
   for (size_t k = 0; k < kernel.count; ++k) tensors[k] = kernel.parts[k].tensor;
   const Walk walk({tensors.data(), kernel.count});
   if (walk.sizes.size() > 1) {
-    for (size_t k = 1; walk.sizes[0] >= kShortRow && k < kernel.count; ++k) {
-      if (const size_t across = turned_dim(walk, k)) return run_tiles(plan, walk, across);
+    for (size_t k = 1; k < kernel.count; ++k) {
+      const size_t across = turned_dim(walk, k);
+      if (across && pays_tiles(kernel, walk, across)) return run_tiles(plan, walk, across);
     }
     const Cut cut = cut_block(walk, std::min(plan.most, kListed));
     if (by_lists(plan, walk, cut)) return run_lists(plan, walk, cut);

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import pkg
+from layouts import laid
 
 RNG = np.random.default_rng(11)
 
@@ -42,17 +43,6 @@ def cases():
                 yield shape, index, dim
 
 
-def laid(array, layout):
-    if layout == "transposed" and array.ndim > 1:
-        backwards = pkg.tensor(np.ascontiguousarray(array.T))
-        return backwards.permute(*range(array.ndim)[::-1])
-    if layout == "sliced":
-        wide = np.zeros((*array.shape[:-1], 2 * array.shape[-1]), array.dtype)
-        wide[..., ::2] = array
-        return pkg.tensor(wide)[..., ::2]
-    return pkg.tensor(array)
-
-
 def index_of(sizes, past, dim, layout):
     index = RNG.integers(0, past, sizes)
     if layout != "repeated index" or len(sizes) == 1:
@@ -73,9 +63,7 @@ def test_values(shape, sizes, dim, layout):
         src = RNG.integers(0, 9, sizes).astype(dtype)
         index, given = index_of(sizes, shape[dim], dim, layout)
         table, source = laid(x, layout), laid(src, layout)
-        part = tuple(
-            slice(None if d == dim else n) for d, n in enumerate(index.shape)
-        )
+        part = tuple(slice(None if d == dim else n) for d, n in enumerate(index.shape))
         gathered = np.take_along_axis(x[part], index, dim)
         np.testing.assert_array_equal(pkg.gather(table, dim, given), gathered)
         places = list(np.indices(sizes))

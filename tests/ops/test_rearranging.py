@@ -7,21 +7,11 @@ import numpy as np
 import pytest
 
 import pkg
+from layouts import laid
 
 RNG = np.random.default_rng(3)
 DTYPES = ["float64", "float32", "float16", "int32", "uint8", "bool"]
 SHAPES = [(1,), (17,), (40_000,), (5, 1), (1, 5), (300, 129), (3, 4, 65), (2, 3, 4, 5)]
-
-
-def laid(array, layout):
-    if layout == "transposed":
-        backwards = pkg.tensor(np.ascontiguousarray(array.T))
-        return backwards.permute(*range(array.ndim)[::-1])
-    if layout == "sliced":
-        wide = np.zeros((*array.shape[:-1], 2 * array.shape[-1]), array.dtype)
-        wide[..., ::2] = array
-        return pkg.tensor(wide)[..., ::2]
-    return pkg.tensor(array)
 
 
 @pytest.mark.parametrize("layout", ["dense", "transposed", "sliced"])
@@ -47,8 +37,21 @@ def test_flip_and_triangles(shape, dtype, layout):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("shape", [(0,), (1,), (1_023,), (1_024,), (1_025,), (70_000,),
-                                   (3, 0), (40, 1_030), (2, 3, 5), (2, 1, 3, 1_100)])
+@pytest.mark.parametrize(
+    "shape",
+    [
+        (0,),
+        (1,),
+        (1_023,),
+        (1_024,),
+        (1_025,),
+        (70_000,),
+        (3, 0),
+        (40, 1_030),
+        (2, 3, 5),
+        (2, 1, 3, 1_100),
+    ],
+)
 def test_nonzero_and_masks(shape, dtype):
     x = RNG.integers(0, 3, shape).astype(dtype)
     np.testing.assert_array_equal(pkg.tensor(x).nonzero(), np.argwhere(x))

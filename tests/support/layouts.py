@@ -10,6 +10,21 @@ import pkg
 SEEDS = range(150)
 
 
+def laid(array, layout):
+    """The array as a tensor: "dense", "transposed" (dimensions in memory backwards),
+    "sliced" (every other element) or "broadcast" (its first slice over and over)."""
+    if layout == "transposed":
+        backwards = pkg.tensor(np.ascontiguousarray(array.T))
+        return backwards.permute(*range(array.ndim)[::-1])
+    if layout == "sliced":
+        wide = np.zeros((*array.shape[:-1], 2 * array.shape[-1]), array.dtype)
+        wide[..., ::2] = array
+        return pkg.tensor(wide)[..., ::2]
+    if layout == "broadcast":
+        return pkg.tensor(array[:1]).expand(*array.shape)
+    return pkg.tensor(array)
+
+
 def strided(flat, shape, strides):
     """An array over the memory of another one of 8-byte elements."""
     return np.lib.stride_tricks.as_strided(flat, shape, [8 * s for s in strides])

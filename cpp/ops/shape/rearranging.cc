@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ops/shape/rearranging.cc: repetition and padding: results with memory of their own that hold
-// the input's elements in other places.  Reversal and rotation: flipping.cc.
-#include "base/number_fits.h"
+// ops/shape/rearranging.cc: repetition: results with memory of their own that hold the input's
+// elements several times.  Reversal and rotation: flipping.cc.
 #include "ops/op.h"
 
 namespace pkg::ops {
@@ -51,46 +50,6 @@ Tensor repeat_each(const Tensor& self, int64_t repeats, std::optional<int64_t> d
   return owned(reshape(expand(raised, wide), joined), self);
 }
 
-// pad holds (before, after) of the last dimension, then of the one before it, and so on;
-// a negative number cuts off.
-Spec pad_rule(const Tensor& self, const Shape& pad, const Scalar&) {
-  PKG_CHECK(pad.size() % 2 == 0 && pad.size() / 2 <= self.sizes().size(), RuntimeError,
-            "[pad] expected an even number of paddings, at most two for each dimension, "
-            "got ",
-            pad, " for shape ", self.sizes());
-  Spec spec = self.spec();
-  for (size_t i = 0; i < pad.size() / 2; ++i) {
-    int64_t& size = spec.sizes[spec.sizes.size() - 1 - i];
-    const int64_t kept = Checked(size) + std::min<int64_t>(pad[2 * i], 0) +
-                         std::min<int64_t>(pad[2 * i + 1], 0);
-    size = Checked(size) + pad[2 * i] + pad[2 * i + 1];
-    PKG_CHECK(kept >= 0, RuntimeError, "[pad] the padding ", pad,
-              " leaves a negative size "
-              "of ",
-              self.sizes());
-  }
-  return spec;
-}
-// What remains of t when `pad` with this sign is cut off.
-Tensor inside(const Tensor& t, const Shape& pad, int64_t sign) {
-  Shape sizes = t.sizes();
-  int64_t offset = t.offset();
-  for (size_t i = 0; i < pad.size() / 2; ++i) {
-    const size_t d = sizes.size() - 1 - i;
-    const int64_t before = std::max<int64_t>(0, sign * pad[2 * i]);
-    sizes[d] -= before + std::max<int64_t>(0, sign * pad[2 * i + 1]);
-    offset += before * t.strides()[d];
-  }
-  return alias(t, sizes, t.strides(), offset);
-}
-void pad_kernel(Tensor& out, const Tensor& self, const Shape& pad, const Scalar& value) {
-  copy_into(out, Tensor(value));
-  if (out.numel() > 0 && self.numel() > 0) {
-    const Tensor to = inside(out, pad, 1);
-    if (to.numel() > 0) copy_into(to, inside(self, pad, -1));
-  }
-}
-
 PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("repeat(Tensor self, int[] repeats) -> Tensor")
       .doc("The tensor side by side repeats[d] times along each dimension.")
@@ -135,29 +94,6 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         int64_t* at = out.data<int64_t>();
         for (int64_t i = 0; i < counts.numel(); ++i) at = std::fill_n(at, count[i], i);
         return out;
-      });
-  m.def("constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor")
-      .doc("A border of one value; pad is (before, after) from the last dimension on, "
-           "negative numbers cut off.")
-      .shape([](const Tensor& self, const Shape& pad, const Scalar& value) {
-        check_fits("pad", value, self.dtype());
-        return pad_rule(self, pad, value);
-      })
-      .cpu(pad_kernel)
-      .derivative("self", "pad", [](const Tensor& g, const Shape& pad) {
-        Shape back = pad;
-        for (int64_t& n : back) n = -n;
-        return constant_pad_nd(g, back, 0);
-      });
-  m.def("pad(Tensor input, int[] pad, str mode='constant', Scalar? value=None) -> Tensor")
-      .doc("constant_pad_nd; other modes are not available.")
-      .composite([](const Tensor& input, const Shape& pad, const std::string& mode,
-                    const std::optional<Scalar>& value) {
-        PKG_CHECK(mode == "constant", NotImplementedError,
-                  "[pad] expected mode "
-                  "'constant', got '",
-                  mode, "'.");
-        return constant_pad_nd(input, pad, value.value_or(Scalar(0)));
       });
 }
 

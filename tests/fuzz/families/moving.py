@@ -220,3 +220,15 @@ def _pads(c: Chooser, s: Schema) -> Given:
         given["mode"] = mode if mode != "constant" else OMIT
         given["value"] = c.scalar() if mode == "constant" and c.chance(0.5) else OMIT
     return given
+
+
+@family("_pad_backward")
+def _pad_backward(c: Chooser, s: Schema) -> Given:
+    sizes = [c.rng.randint(1, 5) for _ in range(c.rng.randint(2, 4))]
+    pairs = c.rng.randint(max(1, len(sizes) - 2), min(3, len(sizes) - 1))
+    padded, pad = list(sizes), []
+    for d in range(-1, -1 - pairs, -1):
+        pad += [c.rng.randint(0, sizes[d] - 1) for _ in "ab"]
+        padded[d] += sum(pad[-2:])
+    mode = c.one("reflect", "replicate", "circular")
+    return {"grad": c.floats(tuple(padded)), "sizes": sizes, "pad": pad, "mode": mode}
