@@ -81,15 +81,60 @@ Tensor tensordot(const Tensor& a, const Tensor& b, const Shape& dims_a,
   return reshape(matmul(left, right), sizes);
 }
 
+TensorList outer_gradient(const GradContext& g) {
+  const auto product = [&](const Tensor& grad, const Tensor& vector, size_t at) {
+    return to_dtype(mv(grad, to_dtype(vector, grad.dtype())), g.specs[at].dtype);
+  };
+  TensorList grads(2);
+  if (g.needs(0)) grads[0] = product(g.grad(), g.input(1), 0);
+  if (g.needs(1)) grads[1] = product(transpose(g.grad(), 0, 1), g.input(0), 1);
+  return grads;
+}
+
+// Of (..., m, n) and (..., p, q): the elements of a's rows as often as b's are long, times
+// b's rows as often as a's are, so that rows of n * q are multiplied.
+Tensor kron(const Tensor& a, const Tensor& b) {
+  const size_t n = size_t(std::max(a.ndim(), b.ndim()));
+  if (n == 0) return mul(a, b);
+  const auto size = [&](const Tensor& t, size_t d) {
+    const size_t missing = n - size_t(t.ndim());
+    return d < missing ? 1 : t.sizes()[d - missing];
+  };
+  Shape left, right, joined;
+  for (size_t d = 0; d + 1 < n; ++d) {
+    left.push_back(size(a, d));
+    left.push_back(1);
+    right.push_back(1);
+    right.push_back(size(b, d));
+    joined.push_back(Checked(size(a, d)) * size(b, d));
+  }
+  const int64_t columns = size(a, n - 1), repeats = size(b, n - 1);
+  const int64_t row = Checked(columns) * repeats;
+  joined.push_back(row);
+  const auto rows = [&](const Tensor& t, Shape sizes, int64_t outer, int64_t inner) {
+    sizes.push_back(outer);
+    sizes.push_back(inner);
+    const Tensor narrow = reshape(t, sizes);
+    sizes.resize(sizes.size() - 2);
+    Shape wide = sizes;
+    wide.push_back(columns);
+    wide.push_back(repeats);
+    sizes.push_back(row);
+    return reshape(expand(narrow, wide), sizes);
+  };
+  return reshape(mul(rows(a, left, columns, 1), rows(b, right, 1, repeats)), joined);
+}
+
 PKG_LIBRARY_FRAGMENT(pkg, m) {
   for (const char* name : {"outer", "ger"}) {
     m.def(str(name, "(Tensor self, Tensor vec2) -> Tensor"))
         .doc("self[i] * vec2[j] of two vectors.")
-        .composite([](const Tensor& a, const Tensor& b) {
+        .shape([](const Tensor& a, const Tensor& b) {
           check_ndim("outer", "self", a, 1);
           check_ndim("outer", "vec2", b, 1);
-          return mul(unsqueeze(a, 1), b);
-        });
+          return Spec{Shape{a.size(0), b.size(0)}, result_type(a, b), a.device()};
+        })
+        .grad("self vec2", outer_gradient);
   }
   m.def("dot(Tensor self, Tensor tensor) -> Tensor")
       .doc("Sum of the products of two vectors.")
@@ -183,22 +228,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .composite(tensordot);
   m.def("kron(Tensor self, Tensor other) -> Tensor")
       .doc("Kronecker product: other scaled by every element of self.")
-      .composite([](const Tensor& a, const Tensor& b) {
-        const size_t n = size_t(std::max(a.ndim(), b.ndim()));
-        Shape left, right, joined;
-        for (size_t d = 0; d < n; ++d) {
-          const auto size = [&](const Tensor& t) {
-            const size_t missing = n - t.sizes().size();
-            return d < missing ? 1 : t.sizes()[d - missing];
-          };
-          left.push_back(size(a));
-          left.push_back(1);
-          right.push_back(1);
-          right.push_back(size(b));
-          joined.push_back(Checked(size(a)) * size(b));
-        }
-        return reshape(mul(reshape(a, left), reshape(b, right)), joined);
-      });
+      .composite(kron);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@ from __future__ import annotations
 #: (peer, op or a part of the cell's name): the reason; the first that fits counts.
 REASONS: dict[tuple[str, str], str] = {
     ("PyTorch", "kron"): "a product of short rows that repeat, row by row",
+    ("PyTorch", "pad"): "joins a border for each side; there is no kernel for all",
 }
 
 

@@ -92,6 +92,11 @@ void product(Strided<S> a, Strided<S> b, int64_t m, int64_t n, int64_t k, Start<
 template <class T, class S>
 void multiply(Strided<S> a, Strided<S> b, int64_t m, int64_t n, int64_t k, Start<T> start,
               T* c, int64_t row_step) {
+  if (m == 1 && n == 1) {
+    const T sum = dot<T>(a.data, a.column_step, b.data, b.row_step, k);
+    *c = start.data ? *start.data + sum : sum;
+    return;
+  }
   if (n == 1) {
     return multiply_vector(a, m, k, b.data, b.row_step, start.data, start.row_step, c,
                            row_step);

@@ -49,6 +49,14 @@ void multiply_vector(Strided<S> matrix, int64_t rows, int64_t columns, const S* 
                      int64_t x_step, const T* start, int64_t start_step, T* y,
                      int64_t y_step);
 
+/// Terms of a vector's product that are added up by one thread; sums of more are those of
+/// parts.
+inline constexpr int64_t kPart = 1 << 17;
+
+/// The sum of the products of n elements of two vectors, `step` apart.
+template <class T, class S>
+T dot(const S* a, int64_t a_step, const S* b, int64_t b_step, int64_t n);
+
 /// F(type computed in, type of the elements)
 // clang-format off: it would move the backslashes at every run.
 #define PKG_FORALL_PRODUCT_TYPES(F)                                                   \

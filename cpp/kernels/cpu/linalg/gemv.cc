@@ -20,8 +20,8 @@ constexpr int64_t kBlock = 1024;        // sums of columns, in the first-level c
 // out[r] = row r of `a`, rows `step` apart, times x, for R rows: they share the elements of x
 // and wait for their last sums together.  Each is added up in the same order for every R.
 template <int R, class T, class S>
-inline void dots(const S* __restrict a, int64_t step, const T* __restrict x, int64_t n,
-                 T* out) {
+inline void dots_of_part(const S* __restrict a, int64_t step, const T* __restrict x,
+                         int64_t n, T* out) {
   constexpr int64_t kLanes = 64 / sizeof(T), kStep = kVectors * kLanes;
   T lanes[R][kStep], sums[R][kLanes];
 #pragma GCC unroll 4
@@ -59,6 +59,17 @@ inline void dots(const S* __restrict a, int64_t step, const T* __restrict x, int
       for (int64_t l = 0; l < half; ++l) s[l] += s[l + half];
     }
     out[r] = rest + ((s[0] + s[2]) + (s[1] + s[3]));
+  }
+}
+
+template <int R, class T, class S>
+inline void dots(const S* a, int64_t step, const T* x, int64_t n, T* out) {
+  if (n <= kPart) return dots_of_part<R>(a, step, x, n, out);
+  for (int r = 0; r < R; ++r) out[r] = 0;
+  for (int64_t at = 0; at < n; at += kPart) {
+    T part[R];
+    dots_of_part<R>(a + at, step, x + at, std::min(kPart, n - at), part);
+    for (int r = 0; r < R; ++r) out[r] += part[r];
   }
 }
 

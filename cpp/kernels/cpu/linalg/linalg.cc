@@ -33,6 +33,8 @@ Matrices as_matrices(const Tensor& t) {
   if (rs == 1 && (cs >= least_rows || columns == 1)) {
     return {t, true, columns == 1 ? least_rows : cs, step};
   }
+  if (columns == 1 && rs >= 1) return {t, false, rs, step};  // vectors with gaps
+  if (rows == 1 && cs >= 1) return {t, true, cs, step};
   return {as_contiguous(t), false, least_columns, rows * columns};
 }
 
