@@ -8,6 +8,7 @@
 
 #include "base/isa.h"
 #include "base/number_fits.h"
+#include "base/vecmath.h"
 #include "ops/op.h"
 #include "scheduler/parallel.h"
 #include "tensor/convert.h"
@@ -145,7 +146,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
                     bool requires_grad) {
         return spaced("logspace", start, end, steps, dtype, device, requires_grad,
                       std::pow(base, start.to<double>()),
-                      [=](double x) { return std::pow(base, x); });
+                      [=](double x) { return vec::pow(base, x); });
       });
 }
 

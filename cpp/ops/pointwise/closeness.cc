@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // ops/pointwise/closeness.cc: whether tensors agree, exactly or within a tolerance.
-#include "ops/op.h"
+#include <cmath>
+#include <limits>
+
+#include "ops/loops.h"
 
 namespace pkg::ops {
 namespace {
@@ -9,28 +12,50 @@ bool truth(const Tensor& t) { return item(t).to<bool>(); }
 bool all_true(const Tensor& t) { return truth(all(t, std::optional<Shape>(), false)); }
 
 // |a - b| <= atol + rtol * |b|, the same infinity, or NaN on both sides if that counts.
-Tensor isclose(const Tensor& self, const Tensor& other, double rtol, double atol,
-               bool equal_nan) {
-  PKG_CHECK(self.dtype() == other.dtype(), RuntimeError, "[isclose] ", self.dtype(),
-            " did not match ", other.dtype());
-  PKG_CHECK(rtol >= 0 && atol >= 0, RuntimeError,
-            "[isclose] rtol and atol must not be "
-            "negative, got ",
-            rtol, " and ", atol);
-  const Tensor close = (equal_nan ? same : eq)(self, other);
-  // Integers are compared in double, where differences cannot wrap.
-  const DType wide = is_floating(self.dtype()) ? self.dtype() : DType::Float64;
-  const Tensor a = to_dtype(self, wide), b = to_dtype(other, wide);
-  const Tensor allowed = add(mul(abs(b), Tensor(rtol)), Tensor(atol));
-  const Tensor distance = abs(sub(a, b));
-  return logical_or(close, logical_and(isfinite(distance), le(distance, allowed)));
+// Integers are compared in double, where differences cannot wrap.
+template <class T>
+struct Close {
+  using Wide = std::conditional_t<std::is_floating_point_v<T>, T, double>;
+  Wide rtol, atol;
+  bool equal_nan;
+
+  bool operator()(T x, T y) const {
+    const Wide a = Wide(x), b = Wide(y), distance = std::abs(a - b);
+    const bool both_nan = equal_nan & (a != a) & (b != b);
+    const bool near = (distance <= atol + rtol * std::abs(b)) &
+                      (distance < std::numeric_limits<Wide>::infinity());
+    return (x == y) | both_nan | near;
+  }
+};
+
+void isclose_kernel(Tensor& out, const Tensor& self, const Tensor& other, double rtol,
+                    double atol, bool equal_nan) {
+  kOrderedType(compute_type(self.dtype()), [&]<class T>(TypeTag<T>) {
+    using Wide = typename Close<T>::Wide;
+    const Close<T> close{Wide(rtol), Wide(atol), equal_nan};
+    Pointwise kernel{block<Close<T>, bool, T, T>, &close};
+    kernel.add(out, DType::Bool);
+    kernel.add(self, dtype_of<T>);
+    kernel.add(other, dtype_of<T>);
+    run_pointwise(kernel);
+  });
 }
 
 PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, "
         "bool equal_nan=False) -> Tensor")
       .doc("True where |self - other| <= atol + rtol * |other|.")
-      .composite(isclose);
+      .pointwise()
+      .non_differentiable()
+      .shape([](const Tensor& self, const Tensor& other, double rtol, double atol, bool) {
+        PKG_CHECK(self.dtype() == other.dtype(), RuntimeError, "[isclose] ", self.dtype(),
+                  " did not match ", other.dtype());
+        PKG_CHECK(rtol >= 0 && atol >= 0, RuntimeError,
+                  "[isclose] rtol and atol must not be negative, got ", rtol, " and ",
+                  atol);
+        return broadcast_spec("isclose", self, other, DType::Bool);
+      })
+      .cpu(isclose_kernel);
   m.def("allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, "
         "bool equal_nan=False) -> bool")
       .doc("Whether isclose holds everywhere; waits for the values.")

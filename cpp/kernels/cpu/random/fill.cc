@@ -97,11 +97,30 @@ T last_below(C end, C low) {
   }
 }
 
+// A multiple of 2^-digits in [0, 1) in 16 bits: a part of those of the float.
+template <class T>
+inline T exactly(float unit) {
+  const uint32_t bits = std::bit_cast<uint32_t>(unit);
+  T narrow;
+  if constexpr (std::is_same_v<T, BFloat16>) narrow.bits = uint16_t(bits >> 16);
+  else narrow.bits = bits ? uint16_t((bits >> 13) - (112u << 10)) : uint16_t(0);
+  return narrow;
+}
+
 void uniform_kernel(Tensor& out, const Tensor&, double from, double to) {
   visit_stored(out.dtype(), [&]<class T>(TypeTag<T>) {
     using C = Computed<T>;
     const C low = C(from), high = C(to), span = C(to - from);
     const T last = last_below<T>(high, low);
+    if constexpr (kIsNarrow<T>) {
+      if (low == C(0) && !std::signbit(low) && high == C(1)) {
+        return fill<T, kUnits<T>>(out, Draw::Uniform, [](const Words& words, T* numbers) {
+          C u[kUnits<T>];
+          units<T>(words, u);
+          for (int i = 0; i < kUnits<T>; ++i) numbers[i] = exactly<T>(u[i]);
+        });
+      }
+    }
     fill<T, kUnits<T>>(out, std::is_same_v<T, double> ? Draw::Wide : Draw::Uniform,
                        [=](const Words& words, T* numbers) {
                          C u[kUnits<T>];
