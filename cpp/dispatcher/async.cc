@@ -159,7 +159,8 @@ void submit_work(const Operator& op, const Kernel& kernel, Stack& stack,
   std::array<Tensor, 3> results = detail::make_results(op, kernel, stack.args, specs);
   int64_t bytes = 0;
   for (size_t i = 0; i < specs.size(); ++i) {
-    work.results[i] = share(results[i]);
+    // A kernel asks whether its result is an argument.
+    work.results[i] = op.in_place() ? std::get<Tensor>(work.args[0]) : share(results[i]);
     if (!op.in_place()) bytes += results[i].storage().nbytes();
   }
   // Before the lock: this may run other code, which may call ops again.
