@@ -2,6 +2,7 @@
 // ops/create/creation.cc: new tensors, copies and conversions.  Number sequences: sequences.cc.
 #include "base/number_fits.h"
 #include "ops/op.h"
+#include "ops/shape/shape_ops.h"
 #include "scheduler/parallel.h"
 #include "tensor/gather.h"
 #include "tensor/layout.h"
@@ -160,6 +161,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       });
   m.def("_row_major_copy(Tensor self) -> Tensor")
       .doc("A row-major copy.")
+      .element_cost(kMoveNanoseconds)
       .shape(same_shape)
       .cpu([](Tensor& out, const Tensor& self) { copy_into(out, self); })
       .derivative("self", "", [](auto& g) { return g; });

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "ops/op.h"
+#include "ops/shape/shape_ops.h"
 #include "scheduler/parallel.h"
 
 namespace pkg::ops {
@@ -148,6 +149,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("_diagonal_backward(Tensor grad, int[] sizes, int offset, int dim1, int dim2) "
         "-> Tensor")
       .doc("Zeros of these sizes with grad on a diagonal.")
+      .element_cost(kMoveNanoseconds)
       .shape([](const Tensor& grad, const Shape& sizes, int64_t offset, int64_t dim1,
                 int64_t dim2) {
         check_gradient(grad, diagonal_shape(sizes, offset, dim1, dim2));
@@ -161,6 +163,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .derivative("grad", "offset dim1 dim2", diagonal);
   m.def("diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor")
       .doc("Matrices with the last dimension of self on their diagonal, else zero.")
+      .element_cost(kMoveNanoseconds)
       .shape(embed_rule)
       .cpu([](Tensor& out, const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) {
         fill_zero(out);
@@ -188,12 +191,14 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       });
   m.def("tril(Tensor self, int diagonal=0) -> Tensor")
       .doc("The lower triangle of matrices, from the diagonal given; zero above.")
+      .element_cost(kMoveNanoseconds)
       .shape(triangle_rule)
       .cpu(triangle_kernel<true>)
       .derivative("self", "diagonal", tril)
       .in_place();
   m.def("triu(Tensor self, int diagonal=0) -> Tensor")
       .doc("The upper triangle of matrices, from the diagonal given; zero below.")
+      .element_cost(kMoveNanoseconds)
       .shape(triangle_rule)
       .cpu(triangle_kernel<false>)
       .derivative("self", "diagonal", triu)

@@ -2,6 +2,7 @@
 // ops/shape/flipping.cc: reversal and rotation: the input's elements in another order.
 #include "base/isa.h"
 #include "ops/op.h"
+#include "ops/shape/shape_ops.h"
 #include "scheduler/parallel.h"
 
 namespace pkg::ops {
@@ -207,6 +208,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .composite(rot90);
   m.def("_roll(Tensor self, int[] shifts, int[] dims) -> Tensor")
       .doc("roll of named dimensions.")
+      .element_cost(kMoveNanoseconds)
       .shape([](const Tensor& self, const Shape& shifts, const Shape& dims) {
         PKG_CHECK(shifts.size() == dims.size(), RuntimeError,
                   "[roll] expected a shift for "

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ops/shape/joining.cc: concatenation and its inverse.
 #include "ops/op.h"
+#include "ops/shape/shape_ops.h"
 
 namespace pkg::ops {
 namespace {
@@ -122,6 +123,7 @@ TensorList split_between(const Tensor& self, const Shape& indices, int64_t dim) 
 PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("cat(Tensor[] tensors, int dim=0) -> Tensor")
       .doc("Tensors one after the other along an existing dimension.")
+      .element_cost(kMoveNanoseconds)
       .shape(cat_rule)
       .grad("", cat_gradient);
   for (const char* name : {"concat", "concatenate"}) {

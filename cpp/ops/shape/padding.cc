@@ -2,6 +2,7 @@
 // ops/shape/padding.cc: borders around tensors.
 #include "base/number_fits.h"
 #include "ops/op.h"
+#include "ops/shape/shape_ops.h"
 
 namespace pkg::ops {
 namespace {
@@ -91,11 +92,13 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor")
       .doc("A border of one value; pad is (before, after) from the last dimension on, "
            "negative numbers cut off.")
+      .element_cost(kMoveNanoseconds)
       .shape(constant_rule)
       .derivative("self", "pad", without);
   m.def("pad(Tensor input, int[] pad, str mode='constant', Scalar? value=None) -> Tensor")
       .doc("A border of a value, or of the input's elements: pad is (before, after) from "
            "the last dimension on, mode 'constant', 'reflect', 'replicate' or 'circular'.")
+      .element_cost(kMoveNanoseconds)
       .shape(pad_rule)
       .derivative("input", "input.shape pad mode",
                   [](const Tensor& g, const Shape& sizes, const Shape& pad,

@@ -2,6 +2,7 @@
 // ops/shape/shape_ops.cc: the basic views, which share storage and touch shape and
 // strides only.  Views made of these: dimensions.cc.
 #include "ops/op.h"
+#include "ops/shape/shape_ops.h"
 
 namespace pkg::ops {
 namespace {
@@ -286,6 +287,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   // that they can be differentiated again.
   m.def("_select_backward(Tensor grad, int[] sizes, int dim, int index) -> Tensor")
       .doc("Zeros of these sizes with grad at one index of dim.")
+      .element_cost(kMoveNanoseconds)
       .shape([](const Tensor& grad, const Shape& sizes, int64_t dim, int64_t index) {
         Shape part = sizes;
         part.erase(Place(sizes, dim, index).dim);
@@ -305,6 +307,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("_slice_backward(Tensor grad, int[] sizes, int dim, int? start, int? end, "
         "int step) -> Tensor")
       .doc("Zeros of these sizes with grad in the slice.")
+      .element_cost(kMoveNanoseconds)
       .shape([](const Tensor& grad, const Shape& sizes, int64_t dim, MaybeInt start,
                 MaybeInt end, int64_t step) {
         const Range at(sizes, dim, start, end, step);
