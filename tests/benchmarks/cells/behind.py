@@ -4,10 +4,7 @@
 from __future__ import annotations
 
 #: (peer, op or a part of the cell's name): the reason; the first that fits counts.
-REASONS: dict[tuple[str, str], str] = {
-    ("PyTorch", "kron"): "a product of short rows that repeat, row by row",
-    ("PyTorch", "pad"): "joins a border for each side; there is no kernel for all",
-}
+REASONS: dict[tuple[str, str], str] = {}
 
 
 def reason(row: dict, peer: str) -> str:
