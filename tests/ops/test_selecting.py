@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""kthvalue and median for every dtype, length and layout, against a stable sort.
+"""kthvalue, median and mode for every dtype, length and layout, against a stable sort.
 
 Lengths lie around the limits of the ways to select: 8, 16 and 32 elements are compared
 with each other, up to 2,000 are counted until few are left, more until an eighth is.
@@ -120,6 +120,40 @@ def test_gradients():
     z = pkg.tensor([1.0, float("nan"), float("nan")], requires_grad=True)
     z.median().backward()
     assert z.grad.tolist() == [0, 0.5, 0.5]
+
+
+def mode_of(line):
+    """The last place of the smallest of the most frequent; each NaN is single."""
+    numbers, counts = np.unique(line[~np.isnan(line)], return_counts=True)
+    if not numbers.size:
+        return 0
+    return np.flatnonzero(line == numbers[counts.argmax()])[-1]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_modes(dtype, kind):
+    for n in (1, 2, 7, 8, 9, 16, 17, 31, 32, 33, 64, 65, 300, 5_000):
+        x = lines(kind, dtype, n, 3)
+        wanted = [mode_of(line) for line in x.to(pkg.float64).numpy()]
+        found = pkg.mode(x, 1)
+        assert found.indices.tolist() == wanted
+        assert pkg.mode(x.t().contiguous(), 0).indices.tolist() == wanted
+        picked = pkg.gather(x, 1, found.indices.unsqueeze(1)).squeeze(1)
+        np.testing.assert_array_equal(
+            found.values.to(pkg.float64), picked.to(pkg.float64)
+        )
+        alike = pkg.mode(x[:1].expand(4, n), 1)
+        assert alike.indices.tolist() == wanted[:1] * 4
+    none = pkg.full((2, 40), float("nan"))
+    assert pkg.mode(none, 1).indices.tolist() == [0, 0]
+    assert pkg.mode(none, 0, keepdim=True).indices.tolist() == [[0] * 40]
+
+
+def test_gradient_of_mode():
+    x = pkg.tensor([[3.0, 1.0, 3.0], [5.0, 6.0, 4.0]], requires_grad=True)
+    pkg.mode(x, 1).values.backward(pkg.tensor([10.0, 20.0]))
+    assert x.grad.tolist() == [[0, 0, 10], [0, 0, 20]]
 
 
 def test_sorting_repeated_lines():

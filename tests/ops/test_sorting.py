@@ -13,8 +13,26 @@ import pkg
 RNG = np.random.default_rng(5)
 DTYPES = ["float64", "float32", "float16", "int64", "int32", "int8", "uint8", "bool"]
 LENGTHS = [
-    0, 1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33,
-    63, 64, 65, 255, 511, 513, 1_025, 5_000,
+    0,
+    1,
+    2,
+    7,
+    8,
+    9,
+    15,
+    16,
+    17,
+    31,
+    32,
+    33,
+    63,
+    64,
+    65,
+    255,
+    511,
+    513,
+    1_025,
+    5_000,
 ]
 EXTREMES = [np.nan, -np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-7, -1e-7]
 
@@ -54,9 +72,7 @@ def test_sort(dtype, kind, descending):
             np.testing.assert_array_equal(found.indices, places)
             values = np.take_along_axis(x, places, axis)
             assert found.values.numpy().tobytes() == values.tobytes()
-            turned = pkg.tensor(np.ascontiguousarray(x.T)).permute(
-                *range(x.ndim)[::-1]
-            )
+            turned = pkg.tensor(np.ascontiguousarray(x.T)).permute(*range(x.ndim)[::-1])
             np.testing.assert_array_equal(turned.argsort(axis, descending), places)
 
 
@@ -114,3 +130,18 @@ def test_lines_of_one_element_repeated(n):
             np.testing.assert_array_equal(found.indices, np.indices(t.shape)[dim])
         best = t.topk((n + 1) // 2, dim)
         np.testing.assert_array_equal(best.values, t.narrow(dim, 0, (n + 1) // 2))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("kind", ["any", "few"])
+def test_a_few_of_many(dtype, kind):
+    """One in 32 and fewer are found by the least of groups of 16."""
+    for n in (65, 512, 513, 1_030, 5_000):
+        x = numbers((3, n), dtype, kind)
+        for k in {1, 2, n // 32 - 1, n // 32, n // 32 + 1}:
+            for largest in (False, True):
+                places = stable_order(x, 1, largest)[:, :k]
+                found = pkg.tensor(x).topk(k, 1, largest)
+                np.testing.assert_array_equal(found.indices, places)
+                values = np.take_along_axis(x, places, 1)
+                assert found.values.numpy().tobytes() == values.tobytes()

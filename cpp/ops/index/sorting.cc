@@ -35,22 +35,6 @@ void check_middle(bool is_there, const Tensor& self) {
             self.sizes());
 }
 
-Two mode(const Tensor& self, int64_t dim, bool keepdim) {
-  const auto [values, places] = sort(self, dim, false, true);
-  if (self.ndim() == 0) return {values, places};
-  const int64_t d = wrap_dim("mode", dim, self.ndim());
-  PKG_CHECK(self.size(d) > 0, IndexError, "[mode] expected values along dim ", dim,
-            ", got shape ", self.sizes(), ".");
-  // How many equals stand in a row up to each place; the first of all is not compared.
-  const Tensor before = roll(values, Shape{1}, Shape{d});
-  const Tensor same = to_dtype(eq(values, before), DType::Float64);
-  const Tensor equals = linear_scan(same, full_like(same, 1), d, false);
-  const Tensor index = gather(places, d, argmax(equals, d, true));
-  const Tensor value = gather(self, d, index);
-  if (keepdim) return {value, index};
-  return {select(value, d, 0), select(index, d, 0)};
-}
-
 PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("sort(Tensor self, int dim=-1, bool descending=False, bool stable=False) "
         "-> (Tensor values, Tensor indices)")
@@ -116,7 +100,15 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("mode(Tensor self, int dim=-1, bool keepdim=False) "
         "-> (Tensor values, Tensor indices)")
       .doc("The most frequent value along dim, the smallest of equals, and its last place.")
-      .composite(mode);
+      .shape([](const Tensor& self, int64_t dim, bool keepdim) {
+        const auto at = size_t(wrap_dim("mode", dim, self.ndim()));
+        PKG_CHECK(self.ndim() == 0 || self.sizes()[at] > 0, IndexError,
+                  "[mode] expected values along dim ", dim, ", got shape ", self.sizes(),
+                  ".");
+        return values_and_indices(self,
+                                  reduced_shape("mode", self, Dims(Shape{dim}), keepdim));
+      })
+      .grad("result1", picked_gradient<1>);
 }
 
 }  // namespace

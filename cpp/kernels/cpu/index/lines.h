@@ -57,4 +57,27 @@ inline void repeat_into(const Tensor& to, const Tensor& from) {
   copy_into(to, alias(from, to.sizes(), strides, from.offset()));
 }
 
+/// For what picks one element of each line along dim: calls f(values, places, lines, n) with
+/// lines of n elements one behind the other and results as they are wanted.  Lines that are
+/// one, repeated, are looked at once.
+template <class F>
+void one_of_each_line(const Tensor& values, const Tensor& places, const Tensor& self,
+                      int64_t dim, F f) {
+  if (values.numel() == 0) return;
+  const Tensor all = with_dim_last(self, dim);
+  Shape sizes = all.sizes(), once = sizes_once(sizes, all.strides());
+  const int64_t n = self.ndim() ? sizes.back() : 1;
+  if (self.ndim() > 0) once.back() = n;
+  const Tensor lines = as_contiguous(alias(all, once, all.strides(), all.offset()));
+  if (once == sizes) return f(values, places, lines, n);
+  once.erase(once.size() - 1);
+  sizes.erase(sizes.size() - 1);
+  const Tensor few_values = empty(once, values.dtype());
+  const Tensor few_places = empty(once, DType::Int64);
+  f(few_values, few_places, lines, n);
+  const Shape strides = contiguous_strides(sizes);
+  repeat_into(alias(values, sizes, strides, values.offset()), few_values);
+  repeat_into(alias(places, sizes, strides, places.offset()), few_places);
+}
+
 }  // namespace pkg

@@ -90,26 +90,12 @@ void select_lines(const Tensor& values, Tensor* places, const Tensor& lines, int
   });
 }
 
-// Along dim.  Lines that are one, repeated, are looked at once.
 void select_along(const Tensor& values, const Tensor& places, const Tensor& self,
                   int64_t dim, Wanted wanted) {
-  if (values.numel() == 0) return;
-  const Tensor all = with_dim_last(self, wrap_dim("kthvalue", dim, self.ndim()));
-  Shape sizes = all.sizes(), once = sizes_once(sizes, all.strides());
-  const int64_t n = self.ndim() ? sizes.back() : 1;
-  if (self.ndim() > 0) once.back() = n;
-  const Tensor lines = as_contiguous(alias(all, once, all.strides(), all.offset()));
-  if (once == sizes) {
-    Tensor to = places;
-    return select_lines(values, &to, lines, n, wanted);
-  }
-  once.erase(once.size() - 1);
-  sizes.erase(sizes.size() - 1);
-  const Tensor few_values = empty(once, values.dtype());
-  Tensor few_places = empty(once, DType::Int64);
-  select_lines(few_values, &few_places, lines, n, wanted);
-  repeat_into(alias(values, sizes, contiguous_strides(sizes), values.offset()), few_values);
-  repeat_into(alias(places, sizes, contiguous_strides(sizes), places.offset()), few_places);
+  one_of_each_line(values, places, self, wrap_dim("kthvalue", dim, self.ndim()),
+                   [&](const Tensor& to, Tensor at, const Tensor& lines, int64_t n) {
+                     select_lines(to, &at, lines, n, wanted);
+                   });
 }
 
 void kthvalue_kernel(Tensor& values, Tensor& places, const Tensor& self, int64_t k,

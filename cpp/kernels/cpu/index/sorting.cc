@@ -6,14 +6,16 @@
 // Note [Ways to sort]
 // Short lines: each element's rank is the number of those before it, counted without a
 // branch, all elements at once.  Longer ones: radix sort from the last byte on, which passes
-// over bytes that all keys share.  A few of many: those below a limit are collected, and the
-// limit is lowered to the last of the best whenever there are twice as many.
+// over bytes that all keys share; single bytes are counted.  A few of many: those up to a
+// limit are collected and sorted, a limit that the least of small groups give.
 #include <algorithm>
 
 #include "dispatcher/library.h"
 #include "kernels/cpu/index/lines.h"
 #include "kernels/cpu/index/order_keys.h"
 #include "kernels/cpu/index/runs.h"
+#include "kernels/cpu/index/select_key.h"
+#include "kernels/cpu/index/sort_keys.h"
 #include "scheduler/parallel.h"
 #include "scheduler/stop_point.h"
 #include "tensor/copy.h"
@@ -21,131 +23,45 @@
 namespace pkg {
 namespace {
 
+// The first k of n keys in order, k <= n / kGroup: the k-th of the least keys of groups is
+// a limit that k keys do not exceed, and fewer than k groups have keys below it.
+constexpr int64_t kGroup = 16, kBlock = 32 * kGroup;
+int64_t first_room(int64_t k) { return k * (kGroup + 1) + kGroup; }
+
 template <class Key>
-struct Item {
-  Key key;
-  std::conditional_t<sizeof(Key) == 8, uint64_t, uint32_t> at;
-
-  friend bool operator<(const Item& a, const Item& b) {
-    return a.key < b.key || (a.key == b.key && a.at < b.at);
-  }
-};
-
-constexpr int64_t kShortLine = 64;
-constexpr int64_t kPiece = 1 << 17;  // elements between stop points
-
-// ranks[i]: how many of n keys, at most `most`, come before key i.
-template <int64_t most, class Key>
-[[gnu::always_inline]] inline void rank_keys(const Key* keys, int64_t n, Key* ranks) {
-  Key padded[most], rank[most] = {}, place[most];
-  for (int64_t i = 0; i < most; ++i) {
-    padded[i] = i < n ? keys[i] : Key(0);
-    place[i] = Key(i);
-  }
-  for (int64_t j = 0; j < n; ++j) {
-    const Key key = keys[j];
-    const auto at = Key(j);
-    for (int64_t i = 0; i < most; ++i) {
-      const auto before = Key(key < padded[i]), equal = Key(key == padded[i]);
-      rank[i] = Key(rank[i] + before + (equal & Key(at < place[i])));
-    }
-  }
-  for (int64_t i = 0; i < n; ++i) ranks[i] = rank[i];
-}
-// Of several lines that lie behind each other.
-template <class Key>
-void short_ranks(const Key* keys, int64_t n, int64_t lines, Key* ranks) {
-  with_isa([=] {
-    for (int64_t at = 0; at < n * lines; at += n) {
-      if (n <= 8) rank_keys<8>(keys + at, n, ranks + at);
-      else if (n <= 16) rank_keys<16>(keys + at, n, ranks + at);
-      else if (n <= 32) rank_keys<32>(keys + at, n, ranks + at);
-      else rank_keys<kShortLine>(keys + at, n, ranks + at);
-    }
-  });
-}
-
-template <class F>
-void in_pieces(int64_t n, F f) {
-  for (int64_t i = 0; i < n; i += kPiece) {
-    if (i) stop_point();
-    f(i, std::min(n, i + kPiece));
-  }
-}
-
-// Items of the keys in order, in one of the two rooms.
-template <class Key>
-Item<Key>* radix_sort(const Key* keys, int64_t n, Item<Key>* items, Item<Key>* other) {
-  constexpr int kPasses = sizeof(Key);
-  uint64_t counts[kPasses][256] = {};
-  in_pieces(n, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      for (int p = 0; p < kPasses; ++p) ++counts[p][keys[i] >> (8 * p) & 255];
-    }
-  });
-  bool made = false;  // items of the keys
-  for (int p = 0; p < kPasses; ++p) {
-    uint64_t* count = counts[p];
-    if (count[keys[0] >> (8 * p) & 255] == uint64_t(n)) continue;
-    uint64_t sum = 0;
-    for (int d = 0; d < 256; ++d) sum += std::exchange(count[d], sum);
-    in_pieces(n, [&](int64_t begin, int64_t end) {
-      Item<Key>* to = made ? other : items;
-      for (int64_t i = begin; i < end; ++i) {
-        const Item<Key> item = made ? items[i]
-                                    : Item<Key>{keys[i], decltype(Item<Key>::at)(i)};
-        to[count[item.key >> (8 * p) & 255]++] = item;
-      }
-    });
-    if (made) std::swap(items, other);
-    made = true;
-  }
-  if (!made) {
-    for (int64_t i = 0; i < n; ++i) items[i] = {keys[i], decltype(Item<Key>::at)(i)};
-  }
-  return items;
-}
-
-// The first k of many in order, in `best`, which has room for best_room(k).  Keys are looked
-// at a few together, most of which are no better than the limit.
-constexpr int64_t kBlock = 512, kFew = 16;
-int64_t best_room(int64_t k) { return 2 * k + 3 * kFew; }
-template <class Key>
-void select_first(const Key* x, int64_t n, int64_t k, const KeyMap& map, Item<Key>* best) {
-  const int64_t most = 2 * k + kFew;
-  int64_t count = 0;
-  bool limited = false;
-  Key limit = 0, keys[kBlock], least[kBlock / kFew];
-  const auto keep_best = [&] {
-    std::nth_element(best, best + k - 1, best + count);
-    count = k;
-    limit = best[k - 1].key;
-    limited = true;
-  };
+void select_first(const Key* x, int64_t n, int64_t k, const KeyMap& map, Key* least,
+                  Key* room, Item<Key>* best) {
+  const int64_t groups = (n + kGroup - 1) / kGroup;
+  Key keys[kBlock];
   StopCounter stop;
   for (int64_t first = 0; first < n; first += kBlock) {
     const int64_t block = std::min(kBlock, n - first);
     map.to_keys(x + first, block, keys);
     for (int64_t i = block; i < kBlock; ++i) keys[i] = Key(~Key(0));
-    with_isa([&keys, &least] {
-      for (int64_t f = 0; f < kBlock / kFew; ++f) {
-        Key l = keys[f * kFew];
-        for (int64_t i = 1; i < kFew; ++i) l = std::min(l, keys[f * kFew + i]);
-        least[f] = l;
+    Key* to = least + first / kGroup;  // room for a whole block
+    with_isa([&keys, to] {
+      for (int64_t g = 0; g < kBlock / kGroup; ++g) {
+        Key l = keys[g * kGroup];
+        for (int64_t i = 1; i < kGroup; ++i) l = std::min(l, keys[g * kGroup + i]);
+        to[g] = l;
       }
     });
-    for (int64_t from = 0; from < block; from += kFew) {
-      if (limited && least[from / kFew] >= limit) continue;
-      for (int64_t i = from; i < std::min(from + kFew, block); ++i) {
-        best[count] = {keys[i], decltype(Item<Key>::at)(first + i)};
-        count += !limited || keys[i] < limit;
-      }
-      if (count >= most) keep_best();
-    }
     stop(block);
   }
-  if (count > k) keep_best();
-  std::sort(best, best + k);
+  const Key limit = select_rank(least, groups, k - 1, room).key;
+  int64_t count = 0, equals = 0;
+  for (int64_t g = 0; g < groups; ++g) {
+    if (least[g] > limit || (least[g] == limit && equals == k)) continue;
+    const int64_t first = g * kGroup, length = std::min(kGroup, n - first);
+    map.to_keys(x + first, length, keys);
+    for (int64_t i = 0; i < length; ++i) {
+      const bool equal = keys[i] == limit && equals < k;
+      best[count] = {keys[i], decltype(Item<Key>::at)(first + i)};
+      equals += equal;
+      count += equal || keys[i] < limit;
+    }
+  }
+  std::partial_sort(best, best + k, best + count);
 }
 
 // The same of lines of few elements, a block of lines at a time.
@@ -153,15 +69,30 @@ template <class Key>
 void order_short(int64_t n, const Lines& into, const Key* x, Key* y, int64_t* where,
                  int64_t k, const KeyMap& map, int64_t begin, int64_t end) {
   constexpr int64_t kRoom = 16 * kShortLine;
-  Key keys[kRoom], ranks[kRoom];
+  using Wide = std::conditional_t<sizeof(Key) == 1, uint16_t, Key>;  // bytes are slower
+  Key narrow[kRoom];
+  Wide wide[kRoom], ranks[kRoom];
   const int64_t most = kRoom / n;
   for (int64_t line = begin; line < end; line += most) {
     const int64_t lines = std::min(most, end - line);
-    map.to_keys(x + line * n, n * lines, keys);
-    short_ranks(keys, n, lines, ranks);
+    if constexpr (sizeof(Key) == 1) {
+      map.to_keys(x + line * n, n * lines, narrow);
+      std::copy_n(narrow, n * lines, wide);
+    } else {
+      map.to_keys(x + line * n, n * lines, wide);
+    }
+    short_ranks(wide, n, lines, ranks);
     for (int64_t l = 0; l < lines; ++l) {
       const Key* in = x + (line + l) * n;
       const int64_t start = into.start(line + l);
+      if (k == n && into.step == 1) {
+        for (int64_t i = 0; i < n; ++i) {
+          const auto rank = int64_t(ranks[l * n + i]);
+          y[start + rank] = in[i];
+          where[start + rank] = i;
+        }
+        continue;
+      }
       for (int64_t i = 0; i < n; ++i) {
         const auto rank = int64_t(ranks[l * n + i]);
         if (rank >= k) continue;
@@ -170,6 +101,25 @@ void order_short(int64_t n, const Lines& into, const Key* x, Key* y, int64_t* wh
       }
     }
   }
+}
+
+// All of n bytes in order: how many there are of each value says where each goes.
+inline void sort_bytes(const uint8_t* x, int64_t n, int64_t step, const KeyMap& map,
+                       uint8_t* keys, uint8_t* y, int64_t* where) {
+  int64_t next[256] = {}, sum = 0;
+  map.to_keys(x, n, keys);
+  with_stops(n, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) ++next[keys[i]];
+  });
+  for (int v = 0; v < 256; ++v) {
+    const int64_t count = std::exchange(next[v], sum);
+    const uint8_t value = map.from_key(uint8_t(v));
+    for (int64_t i = sum; i < sum + count; ++i) y[i * step] = value;
+    sum += count;
+  }
+  with_stops(n, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) where[next[keys[i]]++ * step] = i;
+  });
 }
 
 // The first k of each line in order; the lines lie one behind the other.
@@ -182,12 +132,13 @@ void order_lines(Tensor& values, Tensor& indices, const Tensor& self, int64_t di
   const Key* x = static_cast<const Key*>(self.data());
   Key* y = static_cast<Key*>(values.data());
   int64_t* where = indices.data<int64_t>();
-  const bool is_short = n <= kShortLine, few = !is_short && k < n / 8;
+  const bool is_short = n <= kShortLine, few = !is_short && k <= n / (2 * kGroup);
   const int64_t grain = std::max<int64_t>(1, kGrain / 16 / std::max<int64_t>(1, n));
   parallel_for(0, into.count, grain, [&](int64_t begin, int64_t end) {
     if (is_short) return order_short(n, into, x, y, where, k, map, begin, end);
-    const Room<Key> keys(few ? 0 : n);
-    const Room<Item<Key>> items(few ? best_room(k) : n);
+    const int64_t groups = (n + kBlock - 1) / kBlock * (kBlock / kGroup);
+    const Room<Key> keys(few ? 2 * groups + 1 : n);
+    const Room<Item<Key>> items(few ? first_room(k) : n);
     const Room<Item<Key>> other(few ? 0 : n);
     for (int64_t line = begin; line < end; ++line) {
       const Key* in = x + line * n;
@@ -196,10 +147,17 @@ void order_lines(Tensor& values, Tensor& indices, const Tensor& self, int64_t di
         y[start + i * into.step] = value;
         where[start + i * into.step] = int64_t(at);
       };
+      if constexpr (sizeof(Key) == 1) {
+        if (k == n) {
+          sort_bytes(in, n, into.step, map, keys.data(), y + start, where + start);
+          continue;
+        }
+      }
       const Item<Key>* sorted = items.data();
       bool exact = false;
       if (few) {
-        select_first(in, n, k, map, items.data());
+        Key* least = keys.data();
+        select_first(in, n, k, map, least, least + groups, items.data());
       } else {
         exact = map.to_keys(in, n, keys.data());
         sorted = radix_sort(keys.data(), n, items.data(), other.data());
