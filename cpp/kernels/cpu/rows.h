@@ -4,11 +4,14 @@
 
 #include <exception>
 #include <limits>
+#include <vector>
 
 #include "base/isa.h"
 #include "scheduler/parallel.h"
 #include "scheduler/stop_point.h"
+#include "tensor/convert.h"
 #include "tensor/copy.h"
+#include "tensor/small_vector.h"
 
 namespace pkg {
 
@@ -52,6 +55,75 @@ class RowsOut {
   Tensor to_;
 };
 
+/// Memory for n elements on the way, of one thread.
+template <class T>
+using RunBuffer = std::vector<T, PoolAllocator<T>>;
+
+/// The elements of a tensor in row-major order as runs of T: as they lie in memory, or
+/// converted into a buffer of the caller, where they stay in cache.
+template <class T>
+class Runs {
+ public:
+  explicit Runs(const Tensor& tensor)
+      : convert_(tensor.dtype(), dtype_of<T>, dtype_of<T>),
+        tensor_(as_contiguous(convert_.count > 1 ? as_dtype(tensor, dtype_of<T>) : tensor)),
+        size_(itemsize(tensor_.dtype())) {
+    if (convert_.count > 1) convert_ = {};
+  }
+  /// Elements that a buffer for runs of n must have.
+  int64_t room(int64_t n) const { return convert_.count ? n : 0; }
+  const T* run(int64_t from, int64_t n, T* buffer) const {
+    char* x = static_cast<char*>(tensor_.data()) + from * size_;
+    if (!convert_.count) return reinterpret_cast<const T*>(x);
+    char* const data[] = {reinterpret_cast<char*>(buffer), x};
+    convert_.steps[0].run(nullptr, data, n);
+    return buffer;
+  }
+
+ private:
+  Conversion convert_;
+  Tensor tensor_;
+  int64_t size_;
+};
+
+/// The same for a result: a run is written to memory or a buffer, and then put.
+template <class T>
+class RunsOut {
+ public:
+  explicit RunsOut(Tensor& out)
+      : convert_(dtype_of<T>, out.dtype(), out.dtype()),
+        out_(out),
+        to_(out.is_contiguous() && convert_.count <= 1
+                ? out
+                : empty(out.sizes(), convert_.count <= 1 ? out.dtype() : dtype_of<T>)),
+        size_(itemsize(to_.dtype())) {
+    if (convert_.count > 1) convert_ = {};
+  }
+  ~RunsOut() {
+    if (to_.is_same(out_) || std::uncaught_exceptions() > uncaught_) return;
+    const NoStop cannot_throw;
+    copy_into(out_, to_);
+  }
+  int64_t room(int64_t n) const { return convert_.count ? n : 0; }
+  T* run(int64_t from, T* buffer) const {
+    return convert_.count ? buffer : reinterpret_cast<T*>(at(from));
+  }
+  void put(int64_t from, int64_t n, T* buffer) const {
+    if (!convert_.count) return;
+    char* const data[] = {at(from), reinterpret_cast<char*>(buffer)};
+    convert_.steps[0].run(nullptr, data, n);
+  }
+
+ private:
+  char* at(int64_t from) const { return static_cast<char*>(to_.data()) + from * size_; }
+
+  const int uncaught_ = std::uncaught_exceptions();
+  Conversion convert_;
+  Tensor& out_;
+  Tensor to_;
+  int64_t size_;
+};
+
 /// Length of the last dimension (1 for a 0-d tensor), and how many rows there are.
 struct RowShape {
   int64_t count, length;
@@ -75,21 +147,27 @@ void for_rows(const RowShape& rows, F f) {
   });
 }
 
-/// The same for groups of rows of about kGroup elements, f(first row, how many): short
-/// rows are too short for vector instructions, a group is not.
+/// The same for groups of rows of about kGroup elements, f(first row, how many, mine): short
+/// rows are too short for vector instructions, a group is not.  `mine` is what make() gave
+/// the thread.
 inline constexpr int64_t kGroup = 1024;
-template <class F>
-void for_row_groups(const RowShape& rows, F f) {
+template <class M, class F>
+void for_row_groups(const RowShape& rows, M make, F f) {
   const int64_t size = std::max<int64_t>(1, kGroup / std::max<int64_t>(1, rows.length));
   const int64_t groups = (rows.count + size - 1) / size;
-  parallel_for(0, groups, std::max<int64_t>(1, kGrain / 4 / kGroup),
-               [&](int64_t begin, int64_t end) {
-                 with_isa([&] {
-                   for (int64_t i = begin; i < end; ++i) {
-                     f(i * size, std::min(size, rows.count - i * size));
-                   }
-                 });
-               });
+  const int64_t grain = kGrain / 4 / std::max(kGroup, rows.length);
+  parallel_for(0, groups, std::max<int64_t>(1, grain), [&](int64_t begin, int64_t end) {
+    auto mine = make();
+    with_isa([&] {
+      for (int64_t i = begin; i < end; ++i) {
+        f(i * size, std::min(size, rows.count - i * size), mine);
+      }
+    });
+  });
+}
+/// Elements of the longest group.
+inline int64_t group_room(const RowShape& rows) {
+  return std::min(rows.count * rows.length, std::max(kGroup, rows.length));
 }
 
 /// Sum of f(i) for i below n, in as many lanes as the instruction set has.

@@ -9,12 +9,32 @@
 namespace pkg::ops {
 namespace {
 
-// One number a row, of `length` elements.
+// One number a row, of `length` elements, more precise than 16 bits.
 Spec row_spec(const Tensor& self, int64_t length) {
   PKG_CHECK(length >= 0 && (length ? self.numel() % length == 0 : self.numel() == 0),
             RuntimeError, "[_layer_norm] expected rows of ", length,
             " elements, got shape ", self.sizes(), ".");
-  return {Shape{length ? self.numel() / length : 0}, self.dtype(), self.device()};
+  return {Shape{length ? self.numel() / length : 0}, compute_type(self.dtype()),
+          self.device()};
+}
+// Each channel of (N, C, ...) has its weight, not each element of a row: such weights are
+// (C, 1), and a row is a group of channels of one sample.
+bool for_channels(const Tensor& weight) { return weight.defined() && weight.ndim() == 2; }
+void check_weight(const char* name, const Tensor& weight, const Tensor& self,
+                  int64_t length) {
+  if (!for_channels(weight)) {
+    PKG_CHECK(!weight.defined() || weight.numel() == length, RuntimeError,
+              "[_layer_norm] expected ", length, " elements, got ", weight.sizes(), " (",
+              name, ").");
+    return;
+  }
+  const bool fits = self.ndim() >= 2 && weight.sizes() == Shape{self.size(1), 1};
+  const int64_t channels = fits ? self.size(1) : 1;
+  const int64_t sample = fits && self.size(0) ? self.numel() / self.size(0) : 0;
+  PKG_CHECK(fits && (self.numel() == 0 ||
+                     (length % (sample / channels) == 0 && sample % length == 0)),
+            RuntimeError, "[_layer_norm] expected (channels, 1) of ", self.sizes(),
+            ", got ", weight.sizes(), " (", name, ", length=", length, ").");
 }
 void check_count(const char* name, const Tensor& tensor, int64_t count) {
   PKG_CHECK(!tensor.defined() || tensor.numel() == count, RuntimeError,
@@ -35,12 +55,25 @@ TensorList plain_gradient(const GradContext& g) {
   const Tensor shifted = centred ? sub(x, average(x)) : x;
   const Tensor scale = rsqrt(add(average(mul(shifted, shifted)), Tensor(g.arg<double>(4))));
   const Tensor h = mul(shifted, scale);
+  const bool channels = for_channels(g.input(2));
+  Shape of_channel = g.shape(0);  // the weights where they are (C, 1)
+  if (channels) {
+    std::fill(of_channel.begin(), of_channel.end(), 1);
+    of_channel[1] = g.shape(0)[1];
+  }
   Tensor d = grad;
-  if (g.input(2).defined()) d = mul(grad, reshape(g.input(2), Shape{length}));
+  if (channels) {
+    d = reshape(mul(g.grad(), reshape(g.input(2), of_channel)), rows);
+  } else if (g.input(2).defined()) {
+    d = mul(grad, reshape(g.input(2), Shape{length}));
+  }
   Tensor rest = sub(d, mul(h, average(mul(d, h))));
   if (centred) rest = sub(rest, average(d));
   const auto over_rows = [&](const Tensor& t, size_t slot) {
-    return reshape(sum(t, Dims(Shape{0}), false), g.shape(slot));
+    if (!channels) return reshape(sum(t, Dims(Shape{0}), false), g.shape(slot));
+    Shape dims{0};
+    for (int64_t k = 2; k < int64_t(of_channel.size()); ++k) dims.push_back(k);
+    return reshape(sum(reshape(t, g.shape(0)), Dims(dims), false), g.shape(slot));
   };
   TensorList grads(3);
   grads[0] = reshape(mul(scale, rest), g.shape(0));
@@ -54,11 +87,20 @@ TensorList gradient(const GradContext& g) {
             "[_layer_norm] mean and scale have no gradient of their own.");
   if (!g.grad().defined()) return {};
   if (grad_enabled()) return plain_gradient(g);
-  const auto [x, w, b] = normalise_rows_backward(g.grad(), g.input(0), g.result(1),
-                                                 g.result(2), g.input(2), g.arg<int64_t>(1),
-                                                 g.arg<bool>(5));
-  return {g.needs(0) ? x : Tensor(), g.needs(2) ? reshape(w, g.shape(2)) : Tensor(),
-          g.needs(3) ? reshape(b, g.shape(3)) : Tensor()};
+  const auto length = g.arg<int64_t>(1);
+  const auto [x, w, b] = normalise_rows_backward(
+      g.grad(), g.input(0), g.result(1), g.result(2), g.input(2), length, g.arg<bool>(5));
+  TensorList grads(3);
+  if (g.needs(0)) grads[0] = x;
+  if (g.needs(2)) grads[1] = in_dtype(reshape(w, g.shape(2)), g.specs[2].dtype);
+  if (g.needs(3)) {
+    const Shape rows{length ? x.numel() / length : 0, length};
+    const Tensor sums = g.input(2).defined()
+                            ? b
+                            : sum(reshape(g.grad(), rows), Dims(Shape{0}), false);
+    grads[2] = in_dtype(reshape(sums, g.shape(3)), g.specs[3].dtype);
+  }
+  return grads;
 }
 
 Tensor layer_norm(const char* op, const Tensor& x, const Shape& normalized,
@@ -75,26 +117,37 @@ Tensor layer_norm(const char* op, const Tensor& x, const Shape& normalized,
               t->sizes());
   }
   const Tensor input = is_floating(x.dtype()) ? x : to_dtype(x, default_dtype());
-  return std::get<0>(normalise_rows(input, normalized.numel(), weight, bias, eps, centred));
+  const auto row = [](const Tensor& t) {
+    if (!t.defined()) return t;
+    const Tensor kept = t.requires_grad() && grad_enabled() ? second_is_zero(t) : t;
+    // Two dimensions would be the channels'.
+    return t.ndim() == 1 ? kept : reshape(kept, Shape{t.numel()});
+  };
+  return std::get<0>(
+      normalise_rows(input, normalized.numel(), row(weight), row(bias), eps, centred));
 }
 
 PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("_layer_norm(Tensor self, int length, Tensor? weight, Tensor? bias, float eps, "
         "bool centred) -> (Tensor, Tensor, Tensor)")
-      .doc("Rows of `length` elements normalised; also their means and 1 / deviations.")
+      .doc("Rows of `length` elements normalised; also their means and 1 / deviations.  "
+           "Weights of shape (C, 1) are those of the channels of (N, C, ...).")
       .dtypes("self", kFloatDTypes)
       .element_cost(1)
       .shape([](const Tensor& self, int64_t length, const Tensor& weight,
                 const Tensor& bias, double, bool) -> std::array<Spec, 3> {
-        check_count("weight", weight, length);
-        check_count("bias", bias, length);
+        check_weight("weight", weight, self, length);
+        check_weight("bias", bias, self, length);
+        PKG_CHECK(!bias.defined() || for_channels(bias) == for_channels(weight),
+                  RuntimeError, "[_layer_norm] expected weight and bias alike, got ",
+                  bias.sizes(), " (bias).");
         return {self.spec(), row_spec(self, length), row_spec(self, length)};
       })
-      .grad("self weight result1 result2", gradient)
-      .second_is_zero();
+      .grad("self weight result1 result2", gradient);
   m.def("_layer_norm_backward(Tensor grad, Tensor self, Tensor mean, Tensor scale, "
         "Tensor? weight, int length, bool centred) -> (Tensor, Tensor, Tensor)")
-      .doc("Gradients of _layer_norm for self, weight and bias in one pass.")
+      .doc(
+          "Gradients of _layer_norm for self and, if there is a weight, for it and the bias.")
       .dtypes("grad", kFloatDTypes)
       .dtypes("self", kFloatDTypes)
       .non_differentiable()
@@ -106,8 +159,9 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         const int64_t count = row_spec(self, length).sizes[0];
         check_count("mean", mean, count);
         check_count("scale", scale, count);
-        check_count("weight", weight, length);
-        const Spec row{Shape{length}, self.dtype(), self.device()};
+        check_weight("weight", weight, self, length);
+        const int64_t each = weight.defined() ? weight.numel() : 0;
+        const Spec row{Shape{each}, self.dtype(), self.device()};
         return {self.spec(), row, row};
       });
   m.def("layer_norm(Tensor self, int[] normalized_shape, Tensor? weight=None, "

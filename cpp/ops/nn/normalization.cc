@@ -27,22 +27,22 @@ Tensor group_norm(const Tensor& x, int64_t groups, const Tensor& weight, const T
             x.sizes(), " and num_groups=", groups);
   check_channels("weight", weight, x);
   check_channels("bias", bias, x);
-  if (is_reduced(x.dtype())) {
-    return in_full_precision(
-        x, [&](const Tensor& wide) { return group_norm(wide, groups, weight, bias, eps); });
+  DType common = to_floating(x.dtype());
+  for (const Tensor* t : {&weight, &bias}) {
+    if (t->defined() && !is_reduced(common)) common = promote(common, t->dtype());
   }
-  if (!is_floating(x.dtype())) {
-    return group_norm(in_dtype(x, default_dtype()), groups, weight, bias, eps);
+  if (common != x.dtype()) {
+    return group_norm(in_dtype(x, common), groups, weight, bias, eps);
   }
   int64_t size = x.size(1) / groups;  // of a group; -1 has no meaning without samples
   for (int64_t d = 2; d < x.ndim(); ++d) size *= x.size(d);
-  const Tensor flat = std::get<0>(normalise_rows(x, size, Tensor(), Tensor(), eps, true));
-  if (!weight.defined() && !bias.defined()) return flat;
-  DType common = flat.dtype();
-  for (const Tensor* t : {&weight, &bias}) {
-    if (t->defined()) common = promote(common, t->dtype());
-  }
-  return channel_affine(in_dtype(flat, common), weight, bias, Tensor());
+  // The bias alone needs weights beside it: those say that they are the channels'.
+  const Shape each{x.size(1), 1};
+  Tensor w, b;
+  if (weight.defined()) w = reshape(weight, each);
+  else if (bias.defined()) w = add(zeros_of(each, bias), Tensor(1.0));
+  if (bias.defined()) b = reshape(bias, each);
+  return std::get<0>(normalise_rows(x, size, w, b, eps, true));
 }
 
 PKG_LIBRARY_FRAGMENT(pkg, m) {

@@ -21,10 +21,4 @@ inline Tensor sum_over(double n, const Tensor& x, const std::optional<Shape>& di
   return to_dtype(div(wide, Tensor(n)), type);
 }
 
-/// f(x), computed in float32 where x has reduced precision.
-template <class F>
-Tensor in_full_precision(const Tensor& x, F f) {
-  return is_reduced(x.dtype()) ? to_dtype(f(to_dtype(x, DType::Float32)), x.dtype()) : f(x);
-}
-
 }  // namespace pkg::ops

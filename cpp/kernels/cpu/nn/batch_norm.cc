@@ -1,32 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernels/cpu/nn/batch_norm.cc: normalisation of channels and its gradient.  A tensor is
-// (samples, channels, places): with many places a channel is dense planes, with few of them
-// neighbouring channels are computed side by side, as columns.
+// kernels/cpu/nn/batch_norm.cc: normalisation of channels and its gradient.
 #include <cmath>
 #include <vector>
 
 #include "dispatcher/library.h"
 #include "kernels/cpu/nn/moments.h"
+#include "kernels/cpu/nn/planes.h"
 #include "kernels/cpu/reduce/spread.h"
-#include "kernels/cpu/rows.h"
 
 namespace pkg {
 namespace {
 
-constexpr int64_t kFewPlaces = 16, kColumns = 256, kRun = 2048;
-template <class T>
-using Numbers = std::vector<T, PoolAllocator<T>>;
-
-struct Planes {
-  int64_t samples, channels, places;
-  explicit Planes(const Tensor& x)
-      : samples(x.size(0)), channels(x.size(1)), places(x.numel() ? 1 : 0) {
-    for (int64_t d = 2; d < x.ndim(); ++d) places *= x.size(d);
-  }
-  int64_t row() const { return channels * places; }
-  int64_t each() const { return samples * places; }
-  bool side_by_side() const { return places < kFewPlaces; }
-};
+constexpr int64_t kColumns = 256;
 
 template <class T>
 std::optional<Rows<T>> optional_rows(const Tensor& tensor) {
@@ -34,69 +19,45 @@ std::optional<Rows<T>> optional_rows(const Tensor& tensor) {
   return Rows<T>(tensor);
 }
 
-// Calls f(first element, count, channel, distance): the channels of the elements are one
-// where the distance is 0, else each stands `places` times.
-template <class F>
-void for_planes(const Planes& shape, F f) {
-  if (shape.samples * shape.row() == 0) return;
-  if (shape.side_by_side()) {
-    const int64_t grain = std::max<int64_t>(1, kGrain / shape.row());
-    parallel_for(0, shape.samples, grain, [&](int64_t begin, int64_t end) {
-      with_isa([&] {
-        for (int64_t i = begin; i < end; ++i) f(i * shape.row(), shape.row(), 0);
-      });
-    });
-    return;
-  }
-  const int64_t grain = std::max<int64_t>(1, kGrain / shape.places);
-  parallel_for(0, shape.samples * shape.channels, grain, [&](int64_t begin, int64_t end) {
-    with_isa([&] {
-      for (int64_t i = begin; i < end; ++i) {
-        f(i * shape.places, shape.places, i % shape.channels);
-      }
-    });
-  });
-}
-
-// One number a channel as for_planes wants them: one for each column, or for each plane.
-template <class T, class F>
-Numbers<T> spread_out(const Planes& shape, F of_channel) {
-  const int64_t repeat = shape.side_by_side() ? shape.places : 1;
-  Numbers<T> out(size_t(shape.channels * repeat));
-  for (int64_t c = 0; c < shape.channels; ++c) {
-    std::fill_n(out.data() + c * repeat, repeat, of_channel(c));
-  }
-  return out;
-}
+// Buffers of one thread: gradients, inputs and the result.
+template <class T>
+struct Buffers {
+  RunBuffer<T> g, x, y;
+};
 
 // y = (x - centre) * scale + shift of the channel.
 template <class T, class F, class G, class H>
-void affine(const Planes& shape, const T* x, T* y, F centre, G scale, H shift) {
+void affine(const Planes& shape, const Runs<T>& in, const RunsOut<T>& to, F centre, G scale,
+            H shift) {
   const auto ms = spread_out<T>(shape, centre), as = spread_out<T>(shape, scale),
              bs = spread_out<T>(shape, shift);
-  const T *m = ms.data(), *a = as.data(), *b = bs.data();
-  for_planes(shape,
-             [=, columns = shape.side_by_side()](int64_t at, int64_t n, int64_t channel) {
-               if (columns) {
-                 for (int64_t i = 0; i < n; ++i)
-                   y[at + i] = (x[at + i] - m[i]) * a[i] + b[i];
-               } else {
-                 const T p = m[channel], q = a[channel], r = b[channel];
-                 for (int64_t i = 0; i < n; ++i) y[at + i] = (x[at + i] - p) * q + r;
-               }
-             });
+  const auto make = [&] {
+    return Buffers<T>{
+        {}, RunBuffer<T>(size_t(in.room(kRun))), RunBuffer<T>(size_t(to.room(kRun)))};
+  };
+  for_planes(shape, make, [&](int64_t at, int64_t n, int64_t channel, Buffers<T>& buffers) {
+    const T* x = in.run(at, n, buffers.x.data());
+    T* y = to.run(at, buffers.y.data());
+    const T *m = ms.data() + channel, *a = as.data() + channel, *b = bs.data() + channel;
+    if (shape.side_by_side()) {
+      for (int64_t i = 0; i < n; ++i) y[i] = (x[i] - m[i]) * a[i] + b[i];
+    } else {
+      const T p = *m, q = *a, r = *b;
+      for (int64_t i = 0; i < n; ++i) y[i] = (x[i] - p) * q + r;
+    }
+    to.put(at, n, buffers.y.data());
+  });
 }
 
 void channel_affine_kernel(Tensor& out, const Tensor& self, const Tensor& scale,
                            const Tensor& shift, const Tensor& centre) {
   with_compute_type("batch_norm", out.dtype(), [&]<class T>(TypeTag<T>) {
-    const Rows<T> in(self);
+    const Runs<T> in(self);
     const auto a = optional_rows<T>(scale), b = optional_rows<T>(shift),
                m = optional_rows<T>(centre);
-    const RowsOut<T> to(out);
-    affine(
-        Planes(self), in.data(), to.data(),
-        [&](int64_t c) { return m ? m->data()[c] : T(0); },
+    const RunsOut<T> to(out);
+    affine<T>(
+        Planes(self), in, to, [&](int64_t c) { return m ? m->data()[c] : T(0); },
         [&](int64_t c) { return a ? a->data()[c] : T(1); },
         [&](int64_t c) { return b ? b->data()[c] : T(0); });
   });
@@ -108,9 +69,10 @@ void batch_norm_kernel(Tensor& out, Tensor& mean, Tensor& variance, const Tensor
   for (int64_t d = 2; d < self.ndim(); ++d) dims.push_back(d);
   with_compute_type("batch_norm", out.dtype(), [&]<class T>(TypeTag<T>) {
     const Planes shape(self);
-    const Rows<T> in(self);
+    const Runs<T> in(self);
     const auto w_in = optional_rows<T>(weight), b_in = optional_rows<T>(bias);
-    const RowsOut<T> to(out), mean_to(mean), variance_to(variance);
+    const RunsOut<T> to(out);
+    const RowsOut<T> mean_to(mean), variance_to(variance);
     const int64_t channels = shape.channels;
     const Tensor stats = empty(Shape{2, channels}, DType::Float64);
     const Tensor means = alias(stats, Shape{channels}, Shape{1}, 0);
@@ -129,8 +91,8 @@ void batch_norm_kernel(Tensor& out, Tensor& mean, Tensor& variance, const Tensor
       mean_to.data()[c] = T(m[c]);
       variance_to.data()[c] = T(s[c] / n);
     }
-    affine(
-        shape, in.data(), to.data(), [=](int64_t c) { return T(m[c]); },
+    affine<T>(
+        shape, in, to, [=](int64_t c) { return T(m[c]); },
         [&](int64_t c) {
           return T((w_in ? double(w_in->data()[c]) : 1.0) / std::sqrt(s[c] / n + eps));
         },
@@ -140,20 +102,23 @@ void batch_norm_kernel(Tensor& out, Tensor& mean, Tensor& variance, const Tensor
 
 // Of each channel the sums of g and of g * (x - mean).
 template <class T>
-void gradient_sums(const Planes& shape, const T* g, const T* x, const T* mean, double* sums,
-                   double* dots) {
+void gradient_sums(const Planes& shape, const Runs<T>& g, const Runs<T>& x, const T* mean,
+                   double* sums, double* dots) {
   const int64_t row = shape.row(), places = shape.places;
   if (!shape.side_by_side()) {
     const int64_t grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, shape.each()));
-    parallel_for(0, shape.channels, grain, [=](int64_t begin, int64_t end) {
-      with_isa([=] {
+    parallel_for(0, shape.channels, grain, [&](int64_t begin, int64_t end) {
+      RunBuffer<T> g_buffer(size_t(g.room(kRun))), x_buffer(size_t(x.room(kRun)));
+      with_isa([&] {
         for (int64_t c = begin; c < end; ++c) {
           double sum = 0, dot = 0;
           for (int64_t i = 0; i < shape.samples; ++i) {
             for (int64_t at = 0; at < places; at += kRun) {
-              const T *u = g + i * row + c * places + at, *v = x + (u - g);
-              const T m = mean[c];
+              const int64_t from = i * row + c * places + at;
               const int64_t n = std::min(kRun, places - at);
+              const T *u = g.run(from, n, g_buffer.data()),
+                      *v = x.run(from, n, x_buffer.data());
+              const T m = mean[c];
               T run_sum, run_dot;
               sums_of<T>(
                   n, [=](int64_t k) { return u[k]; },
@@ -176,8 +141,9 @@ void gradient_sums(const Planes& shape, const T* g, const T* x, const T* mean, d
   const int64_t tiles = (row + kColumns - 1) / kColumns;
   const int64_t each = std::max<int64_t>(1, kColumns * shape.samples);
   const int64_t grain = std::max<int64_t>(1, kGrain / each);
-  parallel_for(0, tiles, grain, [=](int64_t begin, int64_t end) {
-    with_isa([=] {
+  parallel_for(0, tiles, grain, [&](int64_t begin, int64_t end) {
+    RunBuffer<T> g_buffer(size_t(g.room(kColumns))), x_buffer(size_t(x.room(kColumns)));
+    with_isa([&] {
       for (int64_t tile = begin; tile < end; ++tile) {
         const int64_t at = tile * kColumns, n = std::min(kColumns, row - at);
         double *sum = total + at, *dot = total + row + at;
@@ -188,7 +154,8 @@ void gradient_sums(const Planes& shape, const T* g, const T* x, const T* mean, d
           std::fill_n(s, n, T(0));
           std::fill_n(d, n, T(0));
           for (int64_t i = from; i < std::min(from + 64, shape.samples); ++i) {
-            const T *u = g + i * row + at, *v = x + i * row + at;
+            const T *u = g.run(i * row + at, n, g_buffer.data()),
+                    *v = x.run(i * row + at, n, x_buffer.data());
             for (int64_t k = 0; k < n; ++k) {
               s[k] += u[k];
               d[k] += u[k] * (v[k] - middle[at + k]);
@@ -215,13 +182,13 @@ void channel_sums_kernel(Tensor& dots, Tensor& sums, const Tensor& grad, const T
                          const Tensor& centre) {
   with_compute_type("batch_norm", dots.dtype(), [&]<class T>(TypeTag<T>) {
     const Planes shape(self);
-    const Rows<T> g(grad), x(self);
+    const Runs<T> g(grad), x(self);
     const auto m = optional_rows<T>(centre);
     const RowsOut<T> dots_to(dots), sums_to(sums);
     const Numbers<T> zeros(size_t(shape.channels), T(0));
     Numbers<double> both(size_t(2 * shape.channels));
     double *sum = both.data(), *dot = sum + shape.channels;
-    gradient_sums(shape, g.data(), x.data(), m ? m->data() : zeros.data(), sum, dot);
+    gradient_sums<T>(shape, g, x, m ? m->data() : zeros.data(), sum, dot);
     for (int64_t c = 0; c < shape.channels; ++c) {
       sums_to.data()[c] = T(sum[c]);
       dots_to.data()[c] = T(dot[c]);
@@ -236,14 +203,16 @@ void batch_norm_backward_kernel(Tensor& grad_x, Tensor& grad_w, Tensor& grad_b,
                                 const Tensor& variance, const Tensor& weight, double eps) {
   with_compute_type("batch_norm", grad_x.dtype(), [&]<class T>(TypeTag<T>) {
     const Planes shape(self);
-    const Rows<T> g_in(grad), x_in(self), mean_in(mean), variance_in(variance);
+    const Runs<T> g_in(grad), x_in(self);
+    const Rows<T> mean_in(mean), variance_in(variance);
     const auto w_in = optional_rows<T>(weight);
-    const RowsOut<T> x_to(grad_x), w_to(grad_w), b_to(grad_b);
+    const RunsOut<T> x_to(grad_x);
+    const RowsOut<T> w_to(grad_w), b_to(grad_b);
     const int64_t channels = shape.channels;
     Numbers<double> sums(size_t(2 * channels));
     double *sum = sums.data(), *dot = sum + channels;
     const T* means = mean_in.data();
-    gradient_sums(shape, g_in.data(), x_in.data(), means, sum, dot);
+    gradient_sums<T>(shape, g_in, x_in, means, sum, dot);
     // dx = g * a + x * b + c
     Numbers<T> factors(size_t(3 * channels));
     T *a = factors.data(), *b = a + channels, *c = b + channels;
@@ -261,23 +230,29 @@ void batch_norm_backward_kernel(Tensor& grad_x, Tensor& grad_w, Tensor& grad_b,
       return spread_out<T>(shape, [=](int64_t i) { return numbers[i]; });
     };
     const auto as = of(a), bs = of(b), cs = of(c), ms = of(means);
-    const T *g = g_in.data(), *x = x_in.data();
-    T* dx = x_to.data();
-    for_planes(shape, [&, columns = shape.side_by_side()](int64_t at, int64_t count,
-                                                          int64_t channel) {
-      const T *u = g + at, *v = x + at;
-      T* y = dx + at;
-      if (columns) {
-        const T *p = as.data(), *q = bs.data(), *r = cs.data(), *m = ms.data();
-        for (int64_t i = 0; i < count; ++i) {
-          y[i] = u[i] * p[i] + (v[i] - m[i]) * q[i] + r[i];
-        }
-      } else {
-        const T p = as[size_t(channel)], q = bs[size_t(channel)], r = cs[size_t(channel)],
-                m = ms[size_t(channel)];
-        for (int64_t i = 0; i < count; ++i) y[i] = u[i] * p + (v[i] - m) * q + r;
-      }
-    });
+    const auto make = [&] {
+      return Buffers<T>{RunBuffer<T>(size_t(g_in.room(kRun))),
+                        RunBuffer<T>(size_t(x_in.room(kRun))),
+                        RunBuffer<T>(size_t(x_to.room(kRun)))};
+    };
+    for_planes(shape, make,
+               [&](int64_t at, int64_t count, int64_t channel, Buffers<T>& buffers) {
+                 const T *u = g_in.run(at, count, buffers.g.data()),
+                         *v = x_in.run(at, count, buffers.x.data());
+                 T* y = x_to.run(at, buffers.y.data());
+                 const T *p = as.data() + channel, *q = bs.data() + channel,
+                         *r = cs.data() + channel, *m = ms.data() + channel;
+                 if (shape.side_by_side()) {
+                   for (int64_t i = 0; i < count; ++i) {
+                     y[i] = u[i] * p[i] + (v[i] - m[i]) * q[i] + r[i];
+                   }
+                 } else {
+                   const T k = *p, l = *q, d = *r, middle = *m;
+                   for (int64_t i = 0; i < count; ++i)
+                     y[i] = u[i] * k + (v[i] - middle) * l + d;
+                 }
+                 x_to.put(at, count, buffers.y.data());
+               });
   });
 }
 

@@ -1,19 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernels/cpu/nn/layer_norm.cc: normalisation of rows (layer_norm and rms_norm) and its
-// gradient, each in one pass over a row that stays in cache.
-#include <vector>
-
+// kernels/cpu/nn/layer_norm.cc: normalisation of rows (layer_norm, rms_norm, group_norm) and
+// its gradient: a walk for the moments of a row, a walk to write it.
+//
+// Each element of a row has its weight, or, where the weight is (C, 1), each channel of
+// (N, C, ...): then a row is a group of channels.
 #include "dispatcher/library.h"
-#include "kernels/cpu/reduce/fold_loops.h"
-#include "kernels/cpu/rows.h"
+#include "kernels/cpu/nn/moments.h"
+#include "kernels/cpu/nn/planes.h"
 
 namespace pkg {
 namespace {
 
+// Which weight an element has: the rows repeat after `period` elements, and each weight
+// counts for `places` of them, one after the other.
+struct Weights {
+  int64_t period, places, repeat = 1;
+  Weights(const Tensor& self, const RowShape& rows, const Tensor& weight)
+      : period(rows.length), places(1) {
+    if (!weight.defined() || weight.ndim() != 2 || rows.count == 0) return;
+    period = self.numel() / self.size(0);
+    places = period / self.size(1);
+    if (places < kFewPlaces) std::swap(repeat, places);
+  }
+  // The number of weights, of them one row has, and the first of a row.
+  int64_t count() const { return period / places; }
+  int64_t of_row(int64_t length) const { return length / places; }
+  int64_t first(int64_t row, int64_t length) const {
+    return row * length % period / places;
+  }
+  template <class T>
+  RunBuffer<T> spread(const Tensor& given, T otherwise) const {
+    RunBuffer<T> all(size_t(count()), otherwise);
+    if (!given.defined()) return all;
+    const Rows<T> in(given);
+    for (int64_t i = 0; i < count(); ++i) all[size_t(i)] = in.data()[i / repeat];
+    return all;
+  }
+};
+
 template <class T>
-std::optional<Rows<T>> optional_rows(const Tensor& tensor) {
-  if (!tensor.defined()) return std::nullopt;
-  return Rows<T>(tensor);
+Moments moments_of_row(const Runs<T>& in, int64_t from, int64_t n, bool centred,
+                       T* buffer) {
+  Moments all;
+  for (int64_t at = 0; at < n; at += kRun) {
+    const int64_t some = std::min(kRun, n - at);
+    all.add(moments(in.run(from + at, some, buffer), some, centred));
+  }
+  return all;
 }
 
 void layer_norm_kernel(Tensor& out, Tensor& mean, Tensor& scale, const Tensor& self,
@@ -21,85 +54,214 @@ void layer_norm_kernel(Tensor& out, Tensor& mean, Tensor& scale, const Tensor& s
                        bool centred) {
   with_compute_type("layer_norm", out.dtype(), [&]<class T>(TypeTag<T>) {
     const RowShape rows(self, length);
-    const Rows<T> in(self);
-    const auto w_in = optional_rows<T>(weight), b_in = optional_rows<T>(bias);
-    const RowsOut<T> to(out), mean_to(mean), scale_to(scale);
-    const T *xs = in.data(), *w = w_in ? w_in->data() : nullptr,
-            *b = b_in ? b_in->data() : nullptr;
-    T *ys = to.data(), *means = mean_to.data(), *scales = scale_to.data();
-    for_rows(rows, [=, n = rows.length](int64_t row) {
-      const T* x = xs + row * n;
-      T* y = ys + row * n;
-      const T m = centred ? sum_of<T>(n, [x](int64_t i) { return x[i]; }) / T(n) : T(0);
-      const T square = sum_of<T>(n, [x, m](int64_t i) { return (x[i] - m) * (x[i] - m); });
-      const T s = 1 / std::sqrt(square / T(n) + T(eps));
-      means[row] = m;
-      scales[row] = s;
-      if (w && b) {
-        for (int64_t i = 0; i < n; ++i) y[i] = (x[i] - m) * s * w[i] + b[i];
-      } else if (w) {
-        for (int64_t i = 0; i < n; ++i) y[i] = (x[i] - m) * s * w[i];
-      } else {
-        for (int64_t i = 0; i < n; ++i) y[i] = (x[i] - m) * s + (b ? b[i] : T(0));
+    const Weights weights(self, rows, weight);
+    const Runs<T> in(self);
+    const RunsOut<T> to(out);
+    const RowsOut<T> mean_to(mean), scale_to(scale);
+    const bool plain = !weight.defined() && !bias.defined();
+    const auto w_all = weights.spread(plain ? Tensor() : weight, T(1));
+    const auto b_all = weights.spread(bias, T(0));
+    const int64_t n = rows.length, places = weights.places;
+    const int64_t grain = std::max<int64_t>(1, kGrain / 4 / std::max<int64_t>(1, n));
+    parallel_for(0, rows.count, grain, [&](int64_t begin, int64_t end) {
+      RunBuffer<T> x_buffer(size_t(in.room(kRun))), y_buffer(size_t(to.room(kRun)));
+      StopCounter stop;
+      for (int64_t row = begin; row < end; ++row) {
+        stop(n);
+        with_isa([&] {
+          const Moments of = moments_of_row(in, row * n, n, centred, x_buffer.data());
+          const T m = T(of.mean), s = T(1 / std::sqrt(of.squares / double(n) + eps));
+          mean_to.data()[row] = m;
+          scale_to.data()[row] = s;
+          const int64_t first = weights.first(row, n);
+          const T *ws = w_all.data() + first, *bs = b_all.data() + first;
+          for (int64_t at = 0; at < n;) {
+            // To the end of a channel at most.
+            const int64_t left = places == 1 ? n - at : places - at % places;
+            const int64_t some = std::min(kRun, left);
+            const T* x = in.run(row * n + at, some, x_buffer.data());
+            T* y = to.run(row * n + at, y_buffer.data());
+            if (plain) {
+              for (int64_t i = 0; i < some; ++i) y[i] = (x[i] - m) * s;
+            } else if (places == 1) {
+              const T *w = ws + at, *b = bs + at;
+              for (int64_t i = 0; i < some; ++i) y[i] = (x[i] - m) * s * w[i] + b[i];
+            } else {
+              const T w = s * ws[at / places], b = bs[at / places];
+              for (int64_t i = 0; i < some; ++i) y[i] = (x[i] - m) * w + b;
+            }
+            to.put(row * n + at, some, y_buffer.data());
+            at += some;
+          }
+        });
       }
     });
   });
 }
 
+// Buffers of one thread: gradients, inputs and the result.
+template <class T>
+struct GradBuffers {
+  RunBuffer<T> g, x, y;
+  GradBuffers(const Runs<T>& grad, const Runs<T>& in, const RunsOut<T>& to)
+      : g(size_t(grad.room(kRun))), x(size_t(in.room(kRun))), y(size_t(to.room(kRun))) {}
+};
+
 // With h = (x - mean) * scale and d = grad * weight:
 // dx = scale * (d - average(d) - h * average(d * h)); dw = sum(grad * h), db = sum(grad).
+template <class T>
+struct Backward {
+  const Runs<T>&grad, &in;
+  const RunsOut<T>& to;
+  const Weights& weights;
+  const T *w, *means, *scales;
+  int64_t n;
+  bool centred;
+
+  // Where each element has its weight; dw and db of the elements grow.  Without weights
+  // dw is null.
+  void elements(int64_t row, GradBuffers<T>& b, T* dw, T* db) const {
+    const int64_t first = weights.first(row, n);
+    const T m = means[row], s = scales[row], *ws = w + first;
+    double sum = 0, dot = 0;
+    const auto runs = [&](auto f) {
+      for (int64_t at = 0; at < n; at += kRun) {
+        const int64_t some = std::min(kRun, n - at);
+        f(at, some, grad.run(row * n + at, some, b.g.data()),
+          in.run(row * n + at, some, b.x.data()));
+      }
+    };
+    runs([&](int64_t at, int64_t some, const T* g, const T* x) {
+      T run_sum, run_dot;
+      const T* v = ws + at;
+      sums_of<T>(
+          some, [=](int64_t i) { return g[i] * v[i]; },
+          [=](int64_t i) { return g[i] * v[i] * (x[i] - m); }, run_sum, run_dot);
+      sum += run_sum;
+      dot += run_dot;
+    });
+    const T flat = centred ? T(sum / double(n)) : T(0), slope = T(dot * s / double(n));
+    runs([&](int64_t at, int64_t some, const T* g, const T* x) {
+      const T* v = ws + at;
+      T* dx = to.run(row * n + at, b.y.data());
+      T *p = dw ? dw + first + at : nullptr, *q = dw ? db + first + at : nullptr;
+      if (!dw) {
+        for (int64_t i = 0; i < some; ++i) {
+          dx[i] = s * (g[i] - flat - (x[i] - m) * s * slope);
+        }
+      } else {
+#pragma omp simd
+        for (int64_t i = 0; i < some; ++i) {
+          const T h = (x[i] - m) * s;
+          p[i] += g[i] * h;
+          q[i] += g[i];
+          dx[i] = s * (g[i] * v[i] - flat - h * slope);
+        }
+      }
+      to.put(row * n + at, some, b.y.data());
+    });
+  }
+
+  // Where a channel has many places; its sums of this row are dw and db.
+  void channels(int64_t row, GradBuffers<T>& b, double* dw, double* db) const {
+    const int64_t first = weights.first(row, n), places = weights.places;
+    const T m = means[row], s = scales[row], *ws = w + first;
+    double sum = 0, dot = 0;
+    const auto runs = [&](auto f) {
+      for (int64_t at = 0; at < n;) {
+        const int64_t some = std::min(kRun, places - at % places);
+        f(at / places, at, some, grad.run(row * n + at, some, b.g.data()),
+          in.run(row * n + at, some, b.x.data()));
+        at += some;
+      }
+    };
+    runs([&](int64_t c, int64_t, int64_t some, const T* g, const T* x) {
+      T run_sum, run_dot;
+      sums_of<T>(
+          some, [=](int64_t i) { return g[i]; },
+          [=](int64_t i) { return g[i] * (x[i] - m); }, run_sum, run_dot);
+      db[c] += run_sum;
+      dw[c] += double(run_dot) * s;
+      sum += double(run_sum) * ws[c];
+      dot += double(run_dot) * ws[c];
+    });
+    const T flat = centred ? T(sum / double(n)) : T(0), slope = T(dot * s / double(n));
+    runs([&](int64_t c, int64_t at, int64_t some, const T* g, const T* x) {
+      T* dx = to.run(row * n + at, b.y.data());
+      const T p = s * ws[c], q = -s * s * slope, r = -s * flat;
+      for (int64_t i = 0; i < some; ++i) dx[i] = g[i] * p + (x[i] - m) * q + r;
+      to.put(row * n + at, some, b.y.data());
+    });
+  }
+};
+
 void layer_norm_backward_kernel(Tensor& grad_x, Tensor& grad_w, Tensor& grad_b,
                                 const Tensor& grad, const Tensor& self, const Tensor& mean,
-                                const Tensor& scale, const Tensor& weight, int64_t,
+                                const Tensor& scale, const Tensor& weight, int64_t length,
                                 bool centred) {
   with_compute_type("layer_norm", grad_x.dtype(), [&]<class T>(TypeTag<T>) {
-    const RowShape rows(self, grad_w.numel());
-    const int64_t n = rows.length;
-    const Rows<T> g_in(grad), x_in(self), mean_in(mean), scale_in(scale);
-    const auto w_in = optional_rows<T>(weight);
-    const RowsOut<T> x_to(grad_x), w_to(grad_w), b_to(grad_b);
-    const T *gs = g_in.data(), *xs = x_in.data(), *means = mean_in.data(),
-            *scales = scale_in.data(), *w = w_in ? w_in->data() : nullptr;
-    T* dxs = x_to.data();
+    const RowShape rows(self, length);
+    const Weights weights(self, rows, weight);
+    const Runs<T> g_in(grad), x_in(self);
+    const Rows<T> mean_in(mean), scale_in(scale);
+    const RunsOut<T> to(grad_x);
+    const RowsOut<T> w_to(grad_w), b_to(grad_b);
+    const auto w = weights.spread(weight, T(1));
+    const Backward<T> backward{
+        g_in,   x_in,   to, weights, w.data(), mean_in.data(), scale_in.data(),
+        length, centred};
+    const int64_t count = weights.count(), row_weights = weights.of_row(length);
+    const auto put = [&](const auto* dw, const auto* db, int64_t parts) {
+      for (int64_t i = 0; i < grad_w.numel(); ++i) {
+        double a = 0, b = 0;
+        for (int64_t part = 0; part < parts; ++part) {
+          for (int64_t k = 0; k < weights.repeat; ++k) {
+            a += double(dw[part * count + i * weights.repeat + k]);
+            b += double(db[part * count + i * weights.repeat + k]);
+          }
+        }
+        w_to.data()[i] = T(a);
+        b_to.data()[i] = T(b);
+      }
+    };
+    if (weights.places > 1) {
+      RunBuffer<double> sums(size_t(2 * rows.count * row_weights), 0.0);
+      double *dw = sums.data(), *db = dw + rows.count * row_weights;
+      const int64_t grain = std::max<int64_t>(1, kGrain / 4 / length);
+      parallel_for(0, rows.count, grain, [&](int64_t begin, int64_t end) {
+        GradBuffers<T> buffers(g_in, x_in, to);
+        StopCounter stop;
+        for (int64_t row = begin; row < end; ++row) {
+          stop(length);
+          with_isa([&] {
+            backward.channels(row, buffers, dw + row * row_weights, db + row * row_weights);
+          });
+        }
+      });
+      put(dw, db, rows.count * row_weights / count);
+      return;
+    }
     // Blocks of rows sum the weight's gradients apart; their number depends on the shape
     // alone, so that the result does not depend on the threads.
     const int64_t blocks = std::clamp<int64_t>(rows.count / 16, 1, 16);
-    std::vector<T, PoolAllocator<T>> sums(size_t(blocks * 2 * n));
+    const bool weighted = grad_w.numel() > 0;
+    RunBuffer<T> sums(size_t(weighted ? blocks * 2 * count : 0), T(0));
+    T *dw = sums.data(), *db = dw + blocks * count;
     parallel_for(0, blocks, 1, [&](int64_t begin, int64_t end) {
-      with_isa([&] {
-        for (int64_t block = begin; block < end; ++block) {
-          T *dw = sums.data() + block * 2 * n, *db = dw + n;
-          std::fill(dw, dw + 2 * n, T(0));
-          const int64_t from = rows.count * block / blocks;
-          const int64_t to = rows.count * (block + 1) / blocks;
-          for (int64_t row = from; row < to; ++row) {
-            const T *g = gs + row * n, *x = xs + row * n;
-            const T m = means[row], s = scales[row];
-            T* dx = dxs + row * n;
-            for (int64_t i = 0; i < n; ++i) dx[i] = w ? g[i] * w[i] : g[i];
-            const T flat = centred ? sum_of<T>(n, [dx](int64_t i) { return dx[i]; }) / T(n)
-                                   : T(0);
-            const T slope = sum_of<T>(n, [=](int64_t i) { return dx[i] * (x[i] - m); }) *
-                            s / T(n);
-            for (int64_t i = 0; i < n; ++i) {
-              const T h = (x[i] - m) * s;
-              dx[i] = s * (dx[i] - flat - h * slope);
-              dw[i] += g[i] * h;
-              db[i] += g[i];
-            }
-          }
+      GradBuffers<T> buffers(g_in, x_in, to);
+      StopCounter stop;
+      for (int64_t block = begin; block < end; ++block) {
+        for (int64_t row = rows.count * block / blocks;
+             row < rows.count * (block + 1) / blocks; ++row) {
+          stop(length);
+          with_isa([&] {
+            backward.elements(row, buffers, weighted ? dw + block * count : nullptr,
+                              db + block * count);
+          });
         }
-      });
-    });
-    std::copy_n(sums.data(), n, w_to.data());
-    std::copy_n(sums.data() + n, n, b_to.data());
-    for (int64_t block = 1; block < blocks; ++block) {
-      const T* part = sums.data() + block * 2 * n;
-      for (int64_t i = 0; i < n; ++i) {
-        w_to.data()[i] += part[i];
-        b_to.data()[i] += part[n + i];
       }
-    }
+    });
+    put(dw, db, blocks);
   });
 }
 

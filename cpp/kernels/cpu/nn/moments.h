@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "kernels/cpu/reduce/fold_loops.h"
+
 namespace pkg {
 
 /// Sums of f(i) and g(i) for i below n in one walk, each in as many lanes as there are,
@@ -21,6 +23,27 @@ inline void sums_of(int64_t n, F f, G g, T& of_f, T& of_g) {
   }
   of_f = a + b + (n % 2 ? f(n - 1) : T(0));
   of_g = c + d + (n % 2 ? g(n - 1) : T(0));
+}
+
+/// Mean and sum of squared distances from it, or from zero.
+struct Moments {
+  double count = 0, mean = 0, squares = 0;
+
+  /// Of both together, as Chan, Golub and LeVeque (1983) have it.
+  void add(const Moments& part) {
+    const double total = count + part.count, apart = part.mean - mean;
+    squares += part.squares + apart * apart * (count * (part.count / total));
+    mean += apart * (part.count / total);
+    count = total;
+  }
+};
+
+/// Of n elements in the first cache; about zero where they are not `centred`.
+template <class T>
+inline Moments moments(const T* x, int64_t n, bool centred) {
+  const T mean = centred ? sum_of<T>(n, [=](int64_t i) { return x[i]; }) / T(n) : T(0);
+  const T squares = sum_of<T>(n, [=](int64_t i) { return (x[i] - mean) * (x[i] - mean); });
+  return {double(n), double(mean), double(squares)};
 }
 
 }  // namespace pkg

@@ -107,16 +107,26 @@ class ExpGroup {
   T top_[kGroup], total_[kGroup], scratch_[kGroup];
 };
 
+// Buffers of one thread for the runs of its operands and its result.
+template <class T>
+struct Buffers {
+  RunBuffer<T> x, other, y;
+};
+
 void softmax_kernel(Tensor& out, const Tensor& self) {
   with_compute_type("softmax", out.dtype(), [&]<class T>(TypeTag<T>) {
     const RowShape rows(self);
-    const Rows<T> in(self);
-    const RowsOut<T> to(out);
-    const T* xs = in.data();
-    T* ys = to.data();
-    for_row_groups(rows, [=, n = rows.length](int64_t first, int64_t count) {
-      ExpGroup<T> group(xs + first * n, ys + first * n, count, n);
+    const Runs<T> in(self);
+    const RunsOut<T> to(out);
+    const int64_t n = rows.length, room = group_room(rows);
+    const auto make = [&] {
+      return Buffers<T>{RunBuffer<T>(in.room(room)), {}, RunBuffer<T>(to.room(room))};
+    };
+    for_row_groups(rows, make, [&](int64_t first, int64_t count, Buffers<T>& b) {
+      const T* x = in.run(first * n, count * n, b.x.data());
+      ExpGroup<T> group(x, to.run(first * n, b.y.data()), count, n);
       group.normalise([](int64_t) { return T(1); });
+      to.put(first * n, count * n, b.y.data());
     });
   });
 }
@@ -129,28 +139,40 @@ struct LogSumExp {
   T of(T x) const { return x - shift - rest; }  // log-softmax
 };
 
-// Runs f(row, LogSumExp) for all rows.
-template <class T, class F>
-void for_log_sum_exp(const RowShape& rows, const T* xs, F f) {
-  for_row_groups(rows, [=, n = rows.length](int64_t first, int64_t count) {
-    ExpGroup<T> group(xs + first * n, nullptr, count, n);
+// Runs f(row, its elements, LogSumExp, mine) for all rows, then done(first, count, mine) for
+// each group of them.
+template <class T, class M, class F, class G>
+void for_log_sum_exp(const RowShape& rows, const Runs<T>& in, M make, F f, G done) {
+  const int64_t n = rows.length;
+  for_row_groups(rows, make, [&](int64_t first, int64_t count, Buffers<T>& b) {
+    const T* x = in.run(first * n, count * n, b.x.data());
+    ExpGroup<T> group(x, nullptr, count, n);
     const T* logs = group.log_totals();
-    for (int64_t r = 0; r < count; ++r) f(first + r, LogSumExp<T>{group.top(r), logs[r]});
+    for (int64_t r = 0; r < count; ++r) {
+      f(first + r, x + r * n, LogSumExp<T>{group.top(r), logs[r]}, b.y.data() + r * n);
+    }
+    done(first, count, b);
   });
 }
 
 void log_softmax_kernel(Tensor& out, const Tensor& self) {
   with_compute_type("softmax", out.dtype(), [&]<class T>(TypeTag<T>) {
     const RowShape rows(self);
-    const Rows<T> in(self);
-    const RowsOut<T> to(out);
-    const T* xs = in.data();
-    T* ys = to.data();
-    for_log_sum_exp(rows, xs, [=, n = rows.length](int64_t row, LogSumExp<T> total) {
-      const T* x = xs + row * n;
-      T* y = ys + row * n;
-      for (int64_t i = 0; i < n; ++i) y[i] = total.of(x[i]);
-    });
+    const Runs<T> in(self);
+    const RunsOut<T> to(out);
+    const int64_t n = rows.length, room = group_room(rows);
+    const auto make = [&] {
+      return Buffers<T>{RunBuffer<T>(in.room(room)), {}, RunBuffer<T>(to.room(room))};
+    };
+    for_log_sum_exp<T>(
+        rows, in, make,
+        [&](int64_t row, const T* x, LogSumExp<T> total, T* buffer) {
+          T* y = to.run(row * n, buffer);
+          for (int64_t i = 0; i < n; ++i) y[i] = total.of(x[i]);
+        },
+        [&](int64_t first, int64_t count, Buffers<T>& b) {
+          to.put(first * n, count * n, b.y.data());
+        });
   });
 }
 
@@ -158,20 +180,29 @@ void softmax_backward_kernel(Tensor& out, const Tensor& grad, const Tensor& resu
                              bool logarithm) {
   with_compute_type("softmax", out.dtype(), [&]<class T>(TypeTag<T>) {
     const RowShape rows(result);
-    const Rows<T> g_in(grad), y_in(result);
-    const RowsOut<T> to(out);
-    const T *gs = g_in.data(), *ys = y_in.data();
-    T* xs = to.data();
-    for_rows(rows, [=, n = rows.length](int64_t row) {
-      const T *g = gs + row * n, *y = ys + row * n;
-      T* x = xs + row * n;
-      if (logarithm) {
-        const T total = row_sum<T>(n, [g](int64_t i) { return g[i]; });
-        for (int64_t i = 0; i < n; ++i) x[i] = g[i] - vec::exp(y[i]) * total;
-      } else {
-        const T total = row_sum<T>(n, [g, y](int64_t i) { return g[i] * y[i]; });
-        for (int64_t i = 0; i < n; ++i) x[i] = y[i] * (g[i] - total);
+    const Runs<T> g_in(grad), y_in(result);
+    const RunsOut<T> to(out);
+    const int64_t n = rows.length, room = group_room(rows);
+    const auto make = [&] {
+      return Buffers<T>{RunBuffer<T>(y_in.room(room)), RunBuffer<T>(g_in.room(room)),
+                        RunBuffer<T>(to.room(room))};
+    };
+    for_row_groups(rows, make, [&](int64_t first, int64_t count, Buffers<T>& b) {
+      const T* ys = y_in.run(first * n, count * n, b.x.data());
+      const T* gs = g_in.run(first * n, count * n, b.other.data());
+      T* xs = to.run(first * n, b.y.data());
+      for (int64_t r = 0; r < count; ++r) {
+        const T *g = gs + r * n, *y = ys + r * n;
+        T* x = xs + r * n;
+        if (logarithm) {
+          const T total = row_sum<T>(n, [g](int64_t i) { return g[i]; });
+          for (int64_t i = 0; i < n; ++i) x[i] = g[i] - vec::exp(y[i]) * total;
+        } else {
+          const T total = row_sum<T>(n, [g, y](int64_t i) { return g[i] * y[i]; });
+          for (int64_t i = 0; i < n; ++i) x[i] = y[i] * (g[i] - total);
+        }
       }
+      to.put(first * n, count * n, b.y.data());
     });
   });
 }
@@ -187,10 +218,9 @@ void cross_entropy_kernel(Tensor& out, const Tensor& input, const Tensor& target
                           int64_t ignore, const std::string& reduction) {
   with_compute_type("softmax", out.dtype(), [&]<class T>(TypeTag<T>) {
     const RowShape rows(input);
-    const Rows<T> in(input);
+    const Runs<T> in(input);
     const Rows<int64_t> classes(target);
     const RowsOut<T> to(out);
-    const T* xs = in.data();
     const int64_t* ts = classes.data();
     const int64_t count = target.numel();
     int64_t kept = 0;
@@ -202,9 +232,15 @@ void cross_entropy_kernel(Tensor& out, const Tensor& input, const Tensor& target
     const bool reduced = reduction != "none";
     std::vector<T, PoolAllocator<T>> parts(reduced ? size_t(count) : 0);
     T* losses = reduced ? parts.data() : to.data();
-    for_log_sum_exp(rows, xs, [=, n = rows.length](int64_t row, LogSumExp<T> total) {
-      losses[row] = ts[row] == ignore ? T(0) : -total.of(xs[row * n + ts[row]]);
-    });
+    const auto make = [&] {
+      return Buffers<T>{RunBuffer<T>(in.room(group_room(rows))), {}, {}};
+    };
+    for_log_sum_exp<T>(
+        rows, in, make,
+        [=](int64_t row, const T* x, LogSumExp<T> sums, T*) {
+          losses[row] = ts[row] == ignore ? T(0) : -sums.of(x[ts[row]]);
+        },
+        [](int64_t, int64_t, Buffers<T>&) {});
     if (!reduced) return;
     T total = 0;
     if (rows.length > 0) total = row_sum<T>(count, [=](int64_t i) { return losses[i]; });
@@ -217,29 +253,36 @@ void cross_entropy_backward_kernel(Tensor& out, const Tensor& grad, const Tensor
                                    const std::string& reduction) {
   with_compute_type("softmax", out.dtype(), [&]<class T>(TypeTag<T>) {
     const RowShape rows(input);
-    const Rows<T> in(input), g_in(grad);
+    const Runs<T> in(input);
+    const Rows<T> g_in(grad);
     const Rows<int64_t> classes(target);
-    const RowsOut<T> to(out);
-    const T *xs = in.data(), *gs = g_in.data();
+    const RunsOut<T> to(out);
+    const T* gs = g_in.data();
     const int64_t* ts = classes.data();
-    T* ys = to.data();
     T share = 1;  // of each row in the reduced loss
     if (reduction == "mean") {
       const int64_t kept = rows.count - std::count(ts, ts + rows.count, ignore);
       share = 1 / T(std::max<int64_t>(kept, 1));
     }
     const int64_t step = grad.ndim() ? 1 : 0;
-    for_row_groups(rows, [=, n = rows.length](int64_t first, int64_t count) {
-      ExpGroup<T> group(xs + first * n, ys + first * n, count, n);
+    const int64_t n = rows.length, room = group_room(rows);
+    const auto make = [&] {
+      return Buffers<T>{RunBuffer<T>(in.room(room)), {}, RunBuffer<T>(to.room(room))};
+    };
+    for_row_groups(rows, make, [&](int64_t first, int64_t count, Buffers<T>& b) {
+      T* ys = to.run(first * n, b.y.data());
+      const T* x = in.run(first * n, count * n, b.x.data());
+      ExpGroup<T> group(x, ys, count, n);
       group.normalise([=](int64_t r) { return gs[(first + r) * step] * share; });
       for (int64_t row = first; row < first + count; ++row) {
-        T* y = ys + row * n;
+        T* y = ys + (row - first) * n;
         if (ts[row] == ignore) {
           std::fill(y, y + n, T(0));
         } else {
           y[class_at(ts, row, n)] -= gs[row * step] * share;
         }
       }
+      to.put(first * n, count * n, b.y.data());
     });
   });
 }
