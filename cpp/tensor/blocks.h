@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <limits>
 
 #include "tensor/gather.h"
 #include "tensor/staging.h"
@@ -16,10 +17,13 @@ inline constexpr int64_t kBlockBytes = 8192;  // of a buffer
 // the block before is computed: a large block would wait for them.
 inline constexpr int64_t kApartBytes = 2048;
 
+inline constexpr int64_t kColumnRows = 256;  // at most, of a block of several rows
+
 enum class How : uint8_t {
   InPlace,
   Constant,  // one block serves for all
   Repeated,  // one element for each row
+  Columns,   // the same where a block is several rows
   Dense,     // to be converted
   Strided,
   Listed,
@@ -35,13 +39,14 @@ struct Plan {
     const int64_t* places = nullptr;
     Conversion conversion;
   };
-  BlockFunction block = nullptr;
+  BlockFunction block = nullptr, of_numbers = nullptr;
   const void* formula = nullptr;
   size_t count = 0;
   bool staged = false;         // not everything is in place
   int64_t widest = 1;          // bytes of an element, on any way
   int64_t most = kBlockBytes;  // elements of a block
   int64_t longest = 0;         // row
+  int64_t columns = 0;         // of each row, where a block is several
   std::array<Operand, kMaxOperands> operands;
   std::array<char*, kMaxOperands> data{};
 
@@ -55,10 +60,16 @@ struct Plan {
   }
   // For rows: k steps from one element to the next, and may be the same in all of them.
   void set_row(size_t k, int64_t step, bool same);
+  // When all are set for rows: whether operands behind the first are one element each.
+  void find_numbers();
+  bool by_numbers = false;
 };
 
 inline Plan::Plan(const Pointwise& kernel)
-    : block(kernel.block), formula(kernel.formula), count(kernel.count) {
+    : block(kernel.block),
+      of_numbers(kernel.of_numbers),
+      formula(kernel.formula),
+      count(kernel.count) {
   for (size_t k = 0; k < count; ++k) {
     const Part& part = kernel.parts[k];
     const DType own = part.tensor->dtype();
@@ -86,14 +97,31 @@ inline void Plan::set_row(size_t k, int64_t step, bool same) {
   set(k, !dense ? How::Strided : o.conversion.count ? How::Dense : How::InPlace, step);
 }
 
+inline void Plan::find_numbers() {
+  if (!of_numbers) return;
+  for (size_t k = 2; k < count; ++k) {
+    if (operands[k].how != How::Constant && operands[k].how != How::Repeated) return;
+    if (operands[k].step != 0) return;
+  }
+  by_numbers = true;
+  block = of_numbers;
+  const bool in_place = operands[0].how == How::InPlace && operands[1].how == How::InPlace;
+  if (in_place) most = std::numeric_limits<int64_t>::max() / 8;  // there are no buffers
+}
+
 // The buffers of one thread, and what is done to a block.
 class Blocks {
  public:
   explicit Blocks(const Plan& plan) : plan_(plan) {
     if (!plan.staged) return;
+    const int64_t n = plan.by_numbers ? 1 : std::min(plan.most, plan.longest);
     for (size_t k = 1; k < plan.count; ++k) {
-      if (plan.operands[k].how == How::Constant) {
-        bring(k, plan.data[k], std::min(plan.most, plan.longest), buffer(k));
+      const Plan::Operand& o = plan.operands[k];
+      if (o.how != How::Constant) continue;
+      const int64_t some = o.step && plan.columns ? plan.columns : n;
+      bring(k, plan.data[k], some, buffer(k));
+      for (int64_t i = some; i < n; i += some) {  // the other rows
+        std::memcpy(buffer(k) + i * o.width, buffer(k), size_t(some * o.width));
       }
     }
   }
@@ -132,7 +160,7 @@ class Blocks {
   void repeat(char* const* data, int64_t n) {
     for (size_t k = 1; k < plan_.count; ++k) {
       if (plan_.operands[k].how == How::Repeated) {
-        bring(k, data[k], std::min(plan_.most, n), buffer(k));
+        bring(k, data[k], plan_.by_numbers ? 1 : std::min(plan_.most, n), buffer(k));
       }
     }
   }
@@ -141,8 +169,16 @@ class Blocks {
   char* operand(size_t k, char* row, int64_t i, int64_t m) {
     const Plan::Operand& o = plan_.operands[k];
     if (o.how == How::InPlace) return row + i * o.step;
-    if (o.how > How::Repeated) bring(k, row + i * o.step, m, buffer(k));
+    if (o.how == How::Columns) bring_columns(k, row, m, buffer(k));
+    else if (o.how > How::Repeated) bring(k, row + i * o.step, m, buffer(k));
     return buffer(k);
+  }
+
+  void bring_columns(size_t k, const char* from, int64_t n, char* to) {
+    alignas(64) char values[kColumnRows * 8];
+    const int64_t rows = n / plan_.columns;
+    bring(k, from, rows, values);
+    moves_of(plan_.operands[k].width).repeat_each(to, values, rows, plan_.columns);
   }
 
   void bring(size_t k, const char* from, int64_t n, char* to) {
@@ -186,8 +222,11 @@ class Blocks {
     const Plan::Operand &out = plan_.operands[0], &in = plan_.operands[1];
     if (out.how == How::InPlace && in.how == How::InPlace) {
       std::memmove(data[0], data[1], size_t(n * out.size));
-    } else if (out.how == How::InPlace && in.how == How::Constant && in.places) {
+    } else if (out.how == How::InPlace && in.how == How::Constant &&
+               (in.places || plan_.columns)) {
       std::memcpy(data[0], buffer(1), size_t(n * out.size));
+    } else if (out.how == How::InPlace && in.how == How::Columns) {
+      bring_columns(1, data[1], n, data[0]);
     } else if (out.how == How::InPlace) {
       bring(1, data[1], n, data[0]);
     } else if (in.how == How::InPlace) {

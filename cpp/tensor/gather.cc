@@ -68,6 +68,26 @@ void repeat(char* to, const char* element, int64_t n) {
   });
 }
 
+template <class T>
+void repeat_each(char* to, const char* from, int64_t rows, int64_t columns) {
+  with_isa([=] {
+    auto* out = reinterpret_cast<T*>(to);
+    auto* in = reinterpret_cast<const T*>(from);
+    // Whole vectors, over what the next rows fill.
+    constexpr int64_t vector = 64 / int64_t(sizeof(T));
+    const int64_t n = columns, whole = (n + vector - 1) / vector * vector;
+    T* const end = out + rows * n;
+    for (; end - out >= whole; out += n, ++in) {
+      const T value = *in;
+      for (int64_t i = 0; i < whole; i += vector) {
+#pragma GCC ivdep
+        for (int64_t k = 0; k < vector; ++k) out[i + k] = value;
+      }
+    }
+    for (; out < end; out += n, ++in) std::fill_n(out, n, *in);
+  });
+}
+
 // out[2i], out[2i + 1] = low[i], high[i].
 template <int N, class T>
 inline void shuffle(T* out, const T* low, const T* high) {
@@ -133,8 +153,8 @@ void transpose(char* to, int64_t to_row, const char* from, int64_t from_column,
 }
 
 template <class T>
-constexpr Moves kMoves{gather<T>,     scatter<T>, gather_at<T>,
-                       scatter_at<T>, repeat<T>,  transpose<T>};
+constexpr Moves kMoves{gather<T>, scatter<T>,     gather_at<T>, scatter_at<T>,
+                       repeat<T>, repeat_each<T>, transpose<T>};
 
 }  // namespace
 

@@ -17,6 +17,8 @@ struct Moves {
   void (*scatter_at)(char* to, const int64_t* places, const char* from, int64_t n);
   /// One element n times.
   void (*repeat)(char* to, const char* element, int64_t n);
+  /// The first of `rows` dense elements `columns` times, and so on.
+  void (*repeat_each)(char* to, const char* from, int64_t rows, int64_t columns);
   /// `rows` dense rows of `columns` elements, `to_row` bytes apart.  Neighbours in a row
   /// come from places `from_column` bytes apart, those in a column from `from_row`.
   void (*transpose)(char* to, int64_t to_row, const char* from, int64_t from_column,

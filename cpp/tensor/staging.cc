@@ -1,29 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // tensor/staging.cc: how tensors are cut into blocks, and what becomes of each block.
 //
-// Note [Three ways to cut]
+// Note [Four ways to cut]
 // Rows: the innermost dimension is long, and every row is cut into blocks.
-// Lists: it is short, so that a block holds many rows.  An operand that does not lie dense
-// over all of them is gathered by a list of places, which is the same for every block.
+// Groups: a block holds several rows, over which operands lie as over one long row.  Of one
+// that repeats a row, or an element in each, the block is filled with its repetitions.
+// Lists: it holds many rows, which are short.  An operand that does not lie dense over all
+// of them is gathered by a list of places, which is the same for every block.
 // Tiles: an operand lies the other way round (transposed).  Of it some rows are brought at
 // once, so that each line of cache is read once; all else is as with rows.
 #include "tensor/staging.h"
 
 #include <utility>
 
-#include "scheduler/parallel.h"
-#include "tensor/blocks.h"
 #include "tensor/copy.h"
+#include "tensor/cutting.h"
 
 namespace pkg {
 namespace {
 
 using namespace staging;
 
-constexpr int64_t kListed = 1024;     // elements of a block by lists
-constexpr int64_t kShortRow = 64;     // below which a list pays
 constexpr int64_t kRowOfCell = 8192;  // elements of a row, for one thread
-constexpr int64_t kGrainStaged = grain_for(0.2);
 constexpr int64_t kTileSize = 16384, kTileColumns = 128;  // bytes, elements
 constexpr int64_t kLeastTile = 256;                       // elements
 
@@ -35,24 +33,11 @@ void run_flat(const Plan& plan, int64_t n) {
   });
 }
 
-template <class F>
-void for_cells(const Cells& cells, F f) {
-  const int64_t grain = std::max<int64_t>(1, kGrainStaged / cells.elements());
-  parallel_for(0, cells.count(), grain, f);
-}
-
-// Steps of a cell: one element of each dimension but those that are set then.
-Shape single_steps(const Walk& walk) { return Shape(walk.sizes.size(), 1); }
-
-bool same_from(const Walk& walk, size_t k, size_t d) {
-  const Shape& strides = walk.strides[k];
-  return std::all_of(strides.begin() + d, strides.end(), [](int64_t s) { return s == 0; });
-}
-
 void run_rows(Plan& plan, const Walk& walk) {
   for (size_t k = 0; k < plan.count; ++k) {
     plan.set_row(k, walk.strides[k][0], same_from(walk, k, 0));
   }
+  plan.find_numbers();
   plan.longest = walk.sizes[0];
   if (walk.sizes.size() == 1) return run_flat(plan, walk.sizes[0]);
   Shape step = single_steps(walk);
@@ -138,87 +123,6 @@ void run_tiles(Plan& plan, const Walk& walk, size_t across) {
   });
 }
 
-// How many elements of the dimensions below `dims`, and how many of that one, make a block.
-struct Cut {
-  size_t dims = 0;
-  int64_t inside = 1, times = 1;
-};
-Cut cut_block(const Walk& walk, int64_t most) {
-  Cut cut;
-  for (; cut.dims < walk.sizes.size(); ++cut.dims) {
-    const int64_t size = walk.sizes[cut.dims];
-    if (cut.inside > most / size) {
-      cut.times = most / cut.inside;
-      break;
-    }
-    cut.inside *= size;
-  }
-  return cut;
-}
-
-// Whether the elements of a block lie dense.
-bool dense_in(const Cut& cut, const Walk& walk, size_t k, int64_t size) {
-  const Shape& strides = walk.strides[k];
-  for (size_t d = 0; d < cut.dims; ++d) {
-    if (strides[d] != size) return false;
-    size *= walk.sizes[d];
-  }
-  return cut.times == 1 || strides[cut.dims] == size;
-}
-
-void list_places(const Cut& cut, const Walk& walk, size_t k, int64_t* places) {
-  places[0] = 0;
-  int64_t n = 1;
-  const auto repeat = [&](int64_t times, int64_t stride) {
-    for (int64_t t = 1; t < times; ++t) {
-      for (int64_t i = 0; i < n; ++i) places[t * n + i] = places[i] + t * stride;
-    }
-    n *= times;
-  };
-  for (size_t d = 0; d < cut.dims; ++d) repeat(walk.sizes[d], walk.strides[k][d]);
-  if (cut.times > 1) repeat(cut.times, walk.strides[k][cut.dims]);
-}
-
-void run_lists(Plan& plan, const Walk& walk, const Cut& cut) {
-  int64_t places[kMaxOperands][kListed];
-  for (size_t k = 0; k < plan.count; ++k) {
-    Plan::Operand& o = plan.operands[k];
-    const bool same = k > 0 && same_from(walk, k, cut.dims);
-    if (dense_in(cut, walk, k, o.size)) {
-      plan.set(k, o.conversion.count ? How::Dense : How::InPlace, o.size);
-      continue;
-    }
-    plan.set(k, same ? How::Constant : How::Listed, 0);
-    if (same && same_from(walk, k, 0)) continue;
-    list_places(cut, walk, k, places[k]);
-    o.places = places[k];
-  }
-  plan.longest = cut.inside * cut.times;
-  Shape step = single_steps(walk);
-  for (size_t d = 0; d < cut.dims; ++d) step[d] = walk.sizes[d];
-  if (cut.dims < step.size()) step[cut.dims] = cut.times;
-  const Cells cells(walk, std::move(step));
-  for_cells(cells, [&](int64_t begin, int64_t end) {
-    Blocks blocks(plan);
-    cells.visit(begin, end, [&](char* const* data, const Cells::Cursor& cell) {
-      const int64_t times = cut.dims < walk.sizes.size() ? cell.size(cut.dims) : 1;
-      blocks.row(data, cut.inside * times);
-    });
-  });
-}
-
-// Whether blocks of several rows are better than rows: they are short, or no operand has
-// to be gathered for that.
-bool by_lists(const Plan& plan, const Walk& walk, const Cut& cut) {
-  if (cut.inside * cut.times <= walk.sizes[0]) return false;
-  if (walk.sizes[0] < kShortRow) return true;
-  for (size_t k = 0; k < plan.count; ++k) {
-    const bool same = k > 0 && same_from(walk, k, cut.dims);
-    if (!same && !dense_in(cut, walk, k, plan.operands[k].size)) return false;
-  }
-  return true;
-}
-
 // Whether rows are long enough for tiles; where elements are only moved, small squares are.
 bool pays_tiles(const Pointwise& kernel, const Walk& walk, size_t across) {
   const int64_t columns = walk.sizes[0], rows = walk.sizes[across];
@@ -235,6 +139,7 @@ bool run_with_numbers(Plan& plan, const Pointwise& kernel) {
     if (!number && !(t.is_contiguous() && t.sizes() == out.sizes())) return false;
     plan.set_row(k, number ? 0 : plan.operands[k].size, number);
   }
+  plan.find_numbers();
   plan.longest = out.numel();
   run_flat(plan, plan.longest);
   return true;
@@ -251,8 +156,7 @@ bool run_with_numbers(Plan& plan, const Pointwise& kernel) {
       const size_t across = turned_dim(walk, k);
       if (across && pays_tiles(kernel, walk, across)) return run_tiles(plan, walk, across);
     }
-    const Cut cut = cut_block(walk, std::min(plan.most, kListed));
-    if (by_lists(plan, walk, cut)) return run_lists(plan, walk, cut);
+    if (run_several_rows(plan, walk)) return;
   }
   run_rows(plan, walk);
 }

@@ -24,6 +24,8 @@ struct Part {
 struct Pointwise {
   BlockFunction block;  ///< null: the elements themselves, which have the same bits
   const void* formula = nullptr;
+  /// If there is one: the same where each operand behind the first is one element alone.
+  BlockFunction of_numbers = nullptr;
   size_t count = 0;
   std::array<Part, kMaxOperands> parts{};  ///< the result first, to which all broadcast
 

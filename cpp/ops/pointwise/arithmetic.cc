@@ -84,7 +84,10 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .derivative("other", "self", [](auto& g, auto& self) { return g * self; })
       .in_place();
   binary_any(m.def("maximum(Tensor self, Tensor other) -> Tensor"),
-             [](auto x, auto y) { return x < y || y != y ? y : x; })
+             [](auto x, auto y) {
+               const auto larger = y > x ? y : x;
+               return y == y ? larger : y;
+             })
       .doc("Larger of the two; NaN wins.  At a tie both get half the gradient.")
       .derivative(
           "self", "self other",
@@ -93,7 +96,10 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         return where(b < a, 0, shared(g, a, b));
       });
   binary_any(m.def("minimum(Tensor self, Tensor other) -> Tensor"),
-             [](auto x, auto y) { return x > y || y != y ? y : x; })
+             [](auto x, auto y) {
+               const auto smaller = y < x ? y : x;
+               return y == y ? smaller : y;
+             })
       .doc("Smaller of the two; NaN wins.  At a tie both get half the gradient.")
       .derivative(
           "self", "self other",

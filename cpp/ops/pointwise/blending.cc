@@ -16,17 +16,20 @@ Spec blend_spec(const char* op, const Tensor& a, const Tensor& b, const Tensor& 
   return spec;
 }
 
-// NaN in any operand gives NaN; the upper limit wins where the two cross.
+// NaN in any operand gives NaN; the upper limit wins where the two cross.  Two choices of
+// one condition each, as in Extreme (kernels/cpu/reduce/extreme.h).
 struct AtLeast {
   template <class T>
   T operator()(T x, T low) const {
-    return x < low || low != low ? low : x;
+    const T larger = low > x ? low : x;
+    return low == low ? larger : low;
   }
 };
 struct AtMost {
   template <class T>
   T operator()(T x, T high) const {
-    return x > high || high != high ? high : x;
+    const T smaller = high < x ? high : x;
+    return high == high ? smaller : high;
   }
 };
 

@@ -73,7 +73,7 @@ void power_kernel(Tensor& out, const Tensor& a, const Tensor& b) {
     if (number == -1) return run_floating([](auto x) { return decltype(x)(1) / x; });
     if (number == -2) return run_floating([](auto x) { return decltype(x)(1) / (x * x); });
   }
-  run_binary(out, a, b, dtype, kNumberType, Power{});
+  run_binary(out, a, b, dtype, kNumberType, Long<Power>{});
 }
 
 PKG_LIBRARY_FRAGMENT(pkg, m) {

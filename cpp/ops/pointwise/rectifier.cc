@@ -161,11 +161,11 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
                   return x > 0 ? decltype(g)(0) : product;
                 })
       .doc("Gradient of the weight of prelu, before the sum.");
-  unary_float(m.def("hardsigmoid(Tensor self) -> Tensor"),
-              [](auto x) {
-                using T = decltype(x);
-                return x < T(-3) ? T(0) : x > T(3) ? T(1) : (x + T(3)) / T(6);
-              })
+  unary_root(m.def("hardsigmoid(Tensor self) -> Tensor"),
+             [](auto x) {
+               using T = decltype(x);
+               return x < T(-3) ? T(0) : x > T(3) ? T(1) : (x + T(3)) / T(6);
+             })
       .doc("relu6(self + 3) / 6.")
       .derivative("self", "self",
                   [](auto& g, auto& x) {
@@ -180,12 +180,12 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
                   return (x > -3) & (x < 3) ? part : decltype(g)(0);
                 })
       .doc("Gradient of hardsigmoid.");
-  unary_float(m.def("hardswish(Tensor self) -> Tensor"),
-              [](auto x) {
-                using T = decltype(x);
-                const T shifted = x + T(3);
-                return x * (shifted < T(0) ? T(0) : shifted > T(6) ? T(6) : shifted) / T(6);
-              })
+  unary_root(m.def("hardswish(Tensor self) -> Tensor"),
+             [](auto x) {
+               using T = decltype(x);
+               const T shifted = x + T(3);
+               return x * (shifted < T(0) ? T(0) : shifted > T(6) ? T(6) : shifted) / T(6);
+             })
       .doc("self * relu6(self + 3) / 6.")
       .derivative("self", "self", [](auto& g, auto& x) {
         if (!grad_enabled()) return hardswish_backward(g, x);

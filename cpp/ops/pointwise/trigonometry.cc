@@ -21,7 +21,7 @@ OpBuilder binary_float(OpBuilder op, F) {
         return broadcast_spec("elementwise", a, b, to_floating(result_type(a, b)));
       })
       .cpu([](Tensor& out, const Tensor& a, const Tensor& b) {
-        run_binary(out, a, b, to_floating(result_type(a, b)), kFloatType, F{});
+        run_binary(out, a, b, to_floating(result_type(a, b)), kFloatType, Long<F>{});
       });
   return op;
 }

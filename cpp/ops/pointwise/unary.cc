@@ -121,18 +121,18 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("log(1 + self), exact near zero; within 1 ulp.")
       .derivative("self", "self", [](auto& g, auto& x) { return g / (x + 1); })
       .in_place();
-  unary_float(m.def("sqrt(Tensor self) -> Tensor"), [](auto x) { return std::sqrt(x); })
+  unary_root(m.def("sqrt(Tensor self) -> Tensor"), [](auto x) { return std::sqrt(x); })
       .doc("Square root.")
       .derivative("self", "result", [](auto& g, auto& y) { return g / (y * 2); })
       .in_place();
-  unary_float(m.def("rsqrt(Tensor self) -> Tensor"),
-              [](auto x) { return decltype(x)(1) / std::sqrt(x); })
+  unary_root(m.def("rsqrt(Tensor self) -> Tensor"),
+             [](auto x) { return decltype(x)(1) / std::sqrt(x); })
       .doc("1 / sqrt(self).")
       .derivative("self", "result",
                   [](auto& g, auto& y) { return g * (y * (y * y) * -0.5); })
       .in_place();
-  unary_float(m.def("reciprocal(Tensor self) -> Tensor"),
-              [](auto x) { return decltype(x)(1) / x; })
+  unary_root(m.def("reciprocal(Tensor self) -> Tensor"),
+             [](auto x) { return decltype(x)(1) / x; })
       .doc("1 / self.")
       .derivative("self", "result", [](auto& g, auto& y) { return -(g * (y * y)); })
       .in_place();

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// ops/runs.h: a formula for one element, run over tensors.  For ops/loops.h.
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <utility>
+
+#include "base/isa.h"
+#include "ops/sixteens.h"
+#include "tensor/staging.h"
+
+namespace pkg::ops {
+
+/// The loop of a formula.  An operand lies where the result does or apart from it, which the
+/// compiler does not know, least of all of bytes.
+template <class F, class Out, class... In>
+inline void apply(const F f, Out* out, int64_t n, const In*... in) {
+  if constexpr (Ranged<F, In...>) {
+    constexpr int64_t kChunk = 256;
+    for (int64_t begin = 0; begin < n; begin += kChunk) {
+      const int64_t end = std::min(n, begin + kChunk);
+      int all = 1;
+      for (int64_t i = begin; i < end; ++i) all &= int(F::fits(in[i]...));
+      if (all) {
+#pragma GCC ivdep
+        for (int64_t i = begin; i < end; ++i) out[i] = f(in[i]...);
+      } else {
+        for (int64_t i = begin; i < end; ++i) {
+          out[i] = F::fits(in[i]...) ? f(in[i]...) : f.rest(in[i]...);
+        }
+      }
+    }
+  } else {
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) out[i] = f(in[i]...);
+  }
+}
+
+/// A formula as a block function: tensor/staging.h.  Out and In are what it gives and takes.
+template <class F, class Out, class... In>
+void block(const void* formula, char* const* data, int64_t n) {
+  with_isa([=] {
+    [=]<size_t... k>(std::index_sequence<k...>) {
+      apply(*static_cast<const F*>(formula), reinterpret_cast<Out*>(data[0]), n,
+            reinterpret_cast<const In*>(data[k + 1])...);
+    }(std::index_sequence_for<In...>());
+  });
+}
+
+/// The same of one operand and numbers of its type.
+template <class F, class Out, class T, size_t numbers>
+void block_of_numbers(const void* formula, char* const* data, int64_t n) {
+  with_isa([=] {
+    [=]<size_t... k>(std::index_sequence<k...>) {
+      const F f = *static_cast<const F*>(formula);
+      const T number[] = {*reinterpret_cast<const T*>(data[k + 2])...};
+      apply([=](T x) { return f(x, number[k]...); }, reinterpret_cast<Out*>(data[0]), n,
+            reinterpret_cast<const T*>(data[1]));
+    }(std::make_index_sequence<numbers>());
+  });
+}
+/// That, unless a formula is so long that it does not matter where its operands are.
+template <class F, class Out, class T, size_t numbers>
+constexpr BlockFunction if_short() {
+  if constexpr (requires { typename F::IsLong; }) return nullptr;
+  else return block_of_numbers<F, Out, T, numbers>;
+}
+
+/// Adds an operand of an op whose common dtype is `common`.
+inline void add_operand(Pointwise& kernel, const Tensor& tensor, DType common, DType type,
+                        Numbers numbers) {
+  kernel.add(tensor, type, rounds(tensor, common, numbers) ? common : type);
+}
+
+/// Runs `f` on every element: result type C -> Out, where C is `dtype`.
+template <class Visit, class F>
+void run_unary(Tensor& out, const Tensor& self, DType dtype, Visit visit, F f) {
+  visit(compute_type(dtype), [&]<class T>(TypeTag<T>) {
+    if constexpr (Short<F, T>) {
+      if (run_sixteens(out, dtype, f, self)) return;
+    }
+    using Out = decltype(f(T{}));
+    Pointwise kernel{block<F, Out, T>, &f};
+    kernel.add(out, dtype_of<Out>);
+    kernel.add(self, dtype_of<T>);
+    run_pointwise(kernel);
+  });
+}
+
+template <class Visit, class F>
+void run_binary(Tensor& out, const Tensor& self, const Tensor& other, DType dtype,
+                Visit visit, F f, Numbers numbers = Numbers::Rounded) {
+  const auto kept = [&](bool number) { return number ? numbers : Numbers::Rounded; };
+  visit(compute_type(dtype), [&]<class T>(TypeTag<T>) {
+    if constexpr (Short<F, T, T>) {
+      if (is_number(other, self, dtype)) {
+        const float number = number_of(other, dtype, numbers);
+        const auto bound = [f, number](auto x) { return f(x, number); };
+        if (run_sixteens(out, dtype, bound, self)) return;
+      } else if (run_sixteens(out, dtype, f, self, other)) {
+        return;
+      }
+    }
+    using Out = decltype(f(T{}, T{}));
+    constexpr DType type = dtype_of<T>;
+    Pointwise kernel{block<F, Out, T, T>, &f, if_short<F, Out, T, 1>()};
+    kernel.add(out, dtype_of<Out>);
+    add_operand(kernel, self, dtype, type, kept(self.impl()->wrapped_number));
+    add_operand(kernel, other, dtype, type, kept(other.ndim() == 0));
+    run_pointwise(kernel);
+  });
+}
+
+template <class Visit, class F>
+void run_ternary(Tensor& out, const Tensor& self, const Tensor& second, const Tensor& third,
+                 DType dtype, Visit visit, F f, Numbers numbers = Numbers::Kept) {
+  visit(compute_type(dtype), [&]<class T>(TypeTag<T>) {
+    if constexpr (Short<F, T, T, T>) {
+      if (is_number(third, self, dtype)) {
+        const float number = number_of(third, dtype, numbers);
+        if (is_number(second, self, dtype)) {
+          const float before = number_of(second, dtype, numbers);
+          const auto bound = [=](auto x) { return f(x, before, number); };
+          if (run_sixteens(out, dtype, bound, self)) return;
+        } else {
+          const auto bound = [=](auto x, auto y) { return f(x, y, number); };
+          if (run_sixteens(out, dtype, bound, self, second)) return;
+        }
+      } else if (run_sixteens(out, dtype, f, self, second, third)) {
+        return;
+      }
+    }
+    constexpr DType type = dtype_of<T>;
+    using Out = decltype(f(T{}, T{}, T{}));
+    Pointwise kernel{block<F, Out, T, T, T>, &f, if_short<F, Out, T, 2>()};
+    kernel.add(out, type);
+    kernel.add(self, type);
+    add_operand(kernel, second, dtype, type, numbers);
+    add_operand(kernel, third, dtype, type, numbers);
+    run_pointwise(kernel);
+  });
+}
+
+}  // namespace pkg::ops

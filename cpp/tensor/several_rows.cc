@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// tensor/several_rows.cc: blocks of more than one row; see Note [Four ways to cut].
+#include <utility>
+
+#include "tensor/cutting.h"
+
+namespace pkg::staging {
+namespace {
+
+constexpr int64_t kListed = 1024;    // elements of a block by lists
+constexpr int64_t kGroupedRow = 32;  // from which on a row is filled faster than gathered
+constexpr int64_t kLongRow = 4096;   // bytes, from which on a loop of its own pays
+
+// How many elements of the dimensions below `dims`, and how many of that one, make a block.
+struct Cut {
+  size_t dims = 0;
+  int64_t inside = 1, times = 1;
+};
+Cut cut_block(const Walk& walk, int64_t most) {
+  Cut cut;
+  for (; cut.dims < walk.sizes.size(); ++cut.dims) {
+    const int64_t size = walk.sizes[cut.dims];
+    if (cut.inside > most / size) {
+      cut.times = most / cut.inside;
+      break;
+    }
+    cut.inside *= size;
+  }
+  return cut;
+}
+
+// Whether the elements of a block lie dense.
+bool dense_in(const Cut& cut, const Walk& walk, size_t k, int64_t size) {
+  const Shape& strides = walk.strides[k];
+  for (size_t d = 0; d < cut.dims; ++d) {
+    if (strides[d] != size) return false;
+    size *= walk.sizes[d];
+  }
+  return cut.times == 1 || strides[cut.dims] == size;
+}
+
+void list_places(const Cut& cut, const Walk& walk, size_t k, int64_t* places) {
+  places[0] = 0;
+  int64_t n = 1;
+  const auto repeat = [&](int64_t times, int64_t stride) {
+    for (int64_t t = 1; t < times; ++t) {
+      for (int64_t i = 0; i < n; ++i) places[t * n + i] = places[i] + t * stride;
+    }
+    n *= times;
+  };
+  for (size_t d = 0; d < cut.dims; ++d) repeat(walk.sizes[d], walk.strides[k][d]);
+  if (cut.times > 1) repeat(cut.times, walk.strides[k][cut.dims]);
+}
+
+void run_lists(Plan& plan, const Walk& walk, const Cut& cut) {
+  int64_t places[kMaxOperands][kListed];
+  for (size_t k = 0; k < plan.count; ++k) {
+    Plan::Operand& o = plan.operands[k];
+    const bool same = k > 0 && same_from(walk, k, cut.dims);
+    if (dense_in(cut, walk, k, o.size)) {
+      plan.set(k, o.conversion.count ? How::Dense : How::InPlace, o.size);
+      continue;
+    }
+    plan.set(k, same ? How::Constant : How::Listed, 0);
+    if (same && same_from(walk, k, 0)) continue;
+    list_places(cut, walk, k, places[k]);
+    o.places = places[k];
+  }
+  plan.longest = cut.inside * cut.times;
+  Shape step = single_steps(walk);
+  for (size_t d = 0; d < cut.dims; ++d) step[d] = walk.sizes[d];
+  if (cut.dims < step.size()) step[cut.dims] = cut.times;
+  const Cells cells(walk, std::move(step));
+  for_cells(cells, [&](int64_t begin, int64_t end) {
+    Blocks blocks(plan);
+    cells.visit(begin, end, [&](char* const* data, const Cells::Cursor& cell) {
+      const int64_t times = cut.dims < walk.sizes.size() ? cell.size(cut.dims) : 1;
+      blocks.row(data, cut.inside * times);
+    });
+  });
+}
+
+// Whether lists are better than rows: they are short, or no operand has to be gathered for
+// that.
+bool by_lists(const Plan& plan, const Walk& walk, const Cut& cut) {
+  if (cut.inside * cut.times <= walk.sizes[0]) return false;
+  if (walk.sizes[0] < kShortRow) return true;
+  for (size_t k = 0; k < plan.count; ++k) {
+    const bool same = k > 0 && same_from(walk, k, cut.dims);
+    if (!same && !dense_in(cut, walk, k, plan.operands[k].size)) return false;
+  }
+  return true;
+}
+
+// Whether operand k lies over the rows of a group in one of the ways of Note [Four ways to
+// cut]: `step` from one element to the next, 0 where each row repeats one.
+bool groups(const Walk& walk, size_t k) {
+  const Shape& strides = walk.strides[k];
+  const bool one_row = strides[1] == walk.sizes[0] * strides[0];
+  return one_row || (k > 0 && (strides[0] == 0 || same_from(walk, k, 1)));
+}
+
+// How many rows a group has; 0 if there is none.
+int64_t rows_of_group(const Plan& plan, const Walk& walk) {
+  if (walk.sizes[0] < kGroupedRow) return 0;
+  // One element can be an operand of a row's own loop.
+  if (plan.of_numbers && walk.sizes[0] * plan.widest >= kLongRow) return 0;
+  int64_t most = plan.most;
+  for (size_t k = 0; k < plan.count; ++k) {
+    if (!groups(walk, k)) return 0;
+    const int64_t step = walk.strides[k][0];
+    const bool apart = step != 0 && step != plan.operands[k].size;
+    if (apart && !(k > 0 && same_from(walk, k, 1))) {
+      most = std::min(most, kApartBytes / plan.widest);
+    }
+  }
+  return std::min({most / walk.sizes[0], walk.sizes[1], kColumnRows});
+}
+
+void run_groups(Plan& plan, const Walk& walk, int64_t rows) {
+  plan.columns = walk.sizes[0];
+  plan.longest = plan.columns * rows;
+  for (size_t k = 0; k < plan.count; ++k) {
+    const int64_t step = walk.strides[k][0];
+    if (k > 0 && same_from(walk, k, 1)) plan.set(k, How::Constant, step);
+    else if (k > 0 && step == 0) plan.set(k, How::Columns, walk.strides[k][1]);
+    else plan.set_row(k, step, false);
+  }
+  Shape step = single_steps(walk);
+  step[0] = plan.columns;
+  step[1] = rows;
+  const Cells cells(walk, std::move(step));
+  for_cells(cells, [&](int64_t begin, int64_t end) {
+    Blocks blocks(plan);
+    cells.visit(begin, end, [&](char* const* data, const Cells::Cursor& cell) {
+      blocks.row(data, plan.columns * cell.size(1));
+    });
+  });
+}
+
+}  // namespace
+
+bool run_several_rows(Plan& plan, const Walk& walk) {
+  const int64_t rows = rows_of_group(plan, walk);
+  if (rows > 1) {
+    run_groups(plan, walk, rows);
+    return true;
+  }
+  const Cut cut = cut_block(walk, std::min(plan.most, kListed));
+  if (!by_lists(plan, walk, cut)) return false;
+  run_lists(plan, walk, cut);
+  return true;
+}
+
+}  // namespace pkg::staging
