@@ -34,6 +34,11 @@ class Intrusive {
   uint32_t use_count() const noexcept { return count_.load(std::memory_order_relaxed); }
 
  protected:
+  /// For who makes an object and hands out so many references at once.
+  explicit Intrusive(uint32_t references) noexcept : count_(references) {}
+  /// For who has a reference: whether nobody else has one, and what others did with theirs
+  /// is seen.  Nobody can come by one then, but through who asks or by try_retain().
+  bool sole_owner() const noexcept { return count_.load(std::memory_order_acquire) == 1; }
   virtual ~Intrusive() = default;
   virtual void dispose() noexcept { delete this; }
 

@@ -11,11 +11,11 @@
 
 namespace pkg::detail {
 
-template <std::size_t kSize>
+template <std::size_t kSize, std::size_t kAlign>
 class BlockCache {
  public:
   static void* take() {
-    if (kBypass) return ::operator new(kSize);
+    if (kBypass) return ::operator new(kSize, kAlignment);
     List& local = t_local;
     if (!local.head) refill(local);
     if (Block* block = local.head) {
@@ -23,11 +23,11 @@ class BlockCache {
       --local.count;
       return block;
     }
-    return ::operator new(kSize);
+    return ::operator new(kSize, kAlignment);
   }
 
   static void give(void* memory) noexcept {
-    if (kBypass || t_gone) return ::operator delete(memory);
+    if (kBypass || t_gone) return ::operator delete(memory, kAlignment);
     List& local = t_local;
     if (!local.head) note_thread();
     local.head = ::new (memory) Block{local.head};
@@ -43,6 +43,7 @@ class BlockCache {
 #else
   static constexpr bool kBypass = false;
 #endif
+  static constexpr std::align_val_t kAlignment{kAlign};
   static constexpr int kBatch = 64;
   static constexpr int kSharedBatches = 256;  // what is beyond goes back to the system
 
@@ -91,7 +92,7 @@ class BlockCache {
     shared_.lock.unlock();
     while (!kept && first) {
       Block* next = first->next;
-      ::operator delete(first);
+      ::operator delete(first, kAlignment);
       first = next;
     }
   }

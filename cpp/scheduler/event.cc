@@ -17,8 +17,9 @@ using detail::Failure;
 using detail::Link;
 using detail::Released;
 
-Event::Event(const char* name, std::string call_site) noexcept
-    : name_(name),
+Event::Event(const char* name, std::string call_site, uint32_t references) noexcept
+    : Intrusive(references),
+      name_(name),
       call_site_(std::move(call_site)),
       generation_(detail::fork_generation()) {
   count_live(Live::Events, 1);
@@ -68,10 +69,16 @@ void Event::serve(Link* link, Released& released) noexcept {
   }
 }
 
-void Event::close(Released& released) noexcept {
-  Link* links = links_.exchange(kClosed());
-  if (waiters_.load() != 0) detail::runtime().parking.wake(this);
-  serve(links, released);
+void Event::close(Released& released, bool unseen) noexcept {
+  Link* links;
+  if (unseen) {
+    links = links_.load(std::memory_order_relaxed);
+    links_.store(kClosed(), std::memory_order_relaxed);
+  } else {
+    links = links_.exchange(kClosed());
+    if (waiters_.load() != 0) detail::runtime().parking.wake(this);
+  }
+  if (links) serve(links, released);
 }
 
 void Event::close_early(Released& released) noexcept {

@@ -62,12 +62,13 @@ class Event : public Intrusive {
   std::string call_site() const;
 
  protected:
-  Event(const char* name, std::string call_site) noexcept;
+  Event(const char* name, std::string call_site, uint32_t references = 1) noexcept;
   ~Event() override;
 
   // Marks the event finished, wakes its waiters and collects what it set free.  The
-  // caller holds a reference.
-  void close(detail::Released& released) noexcept;
+  // caller holds a reference; `unseen`: the only one there is, so that nobody waits on a
+  // thread or comes to depend on it meanwhile.
+  void close(detail::Released& released, bool unseen = false) noexcept;
   // The same for work that was cancelled before its turn: what needs its values is cancelled
   // too, and nothing comes before close_late().
   void close_early(detail::Released& released) noexcept;

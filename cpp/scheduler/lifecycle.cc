@@ -16,6 +16,9 @@
 
 namespace pkg {
 namespace detail {
+
+constinit std::atomic<Runtime*> g_runtime{nullptr};
+
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -27,7 +30,6 @@ thread_local Clock::time_point t_quiesced{};
 // shutdown() has waited in vain, or Ctrl-C ended it: nobody waits again at exit.
 constinit std::atomic<bool> g_waited_enough{false};
 
-constinit std::atomic<Runtime*> g_runtime{nullptr};
 constinit std::atomic<uint32_t> g_generation{0};
 constinit std::array<std::span<std::mutex>, kForkLocks> g_fork_locks;
 constinit std::mutex g_making;
@@ -37,7 +39,9 @@ const HeldOverFork g_held[] = {{ForkLock::Runtime, g_making},
                                {ForkLock::Streams, g_stream_locks},
                                {ForkLock::Objects, g_object_locks}};
 
-SpinLock& task_memory_lock() { return BlockCache<sizeof(Task)>::shared_lock(); }
+SpinLock& task_memory_lock() {
+  return BlockCache<sizeof(Task), alignof(Task)>::shared_lock();
+}
 
 // Plain polling: inside fork() the interpreter lock may not be given up, and no hook
 // may run.  A fork from inside a task cannot wait for that task.
@@ -87,6 +91,8 @@ void at_exit() {
 [[maybe_unused]] const int g_registered = pthread_atfork(before_fork, unlock_after_fork,
                                                          after_fork_in_child);
 
+}  // namespace
+
 Runtime& make_runtime() {
   std::lock_guard lock(g_making);
   if (Runtime* made = g_runtime.load()) return *made;
@@ -95,15 +101,6 @@ Runtime& make_runtime() {
   g_runtime.store(made, std::memory_order_release);
   return *made;
 }
-
-}  // namespace
-
-Runtime& runtime() {
-  Runtime* made = g_runtime.load(std::memory_order_acquire);
-  return made ? *made : make_runtime();
-}
-
-Runtime* runtime_if_made() noexcept { return g_runtime.load(std::memory_order_acquire); }
 
 uint32_t fork_generation() noexcept { return g_generation.load(std::memory_order_relaxed); }
 

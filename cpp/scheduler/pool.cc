@@ -52,10 +52,20 @@ class SignalsBlocked {
 
 bool Pool::on_worker() noexcept { return t_worker != nullptr; }
 
-void Pool::push(Runnable* item) {
+bool Pool::queue(Runnable* item) {
   auto* worker = static_cast<Worker*>(t_worker);
-  (worker && worker->pool == this ? local_[worker->slot] : global_).push(item);
-  announce(1);
+  if (!worker || worker->pool != this) {
+    global_.push(item);
+    return true;
+  }
+  // The only worker takes it itself; when it waits or there shall be more, they look again.
+  const bool alone = size() == 1 && !stopped();
+  local_[worker->slot].push(item, !alone);
+  return !alone;
+}
+
+void Pool::push(Runnable* item) {
+  if (queue(item)) announce(1);
 }
 
 void Pool::push_all(RunList list, bool at_end) {
@@ -63,11 +73,7 @@ void Pool::push_all(RunList list, bool at_end) {
   if (worker && worker->pool != this) worker = nullptr;
   if (at_end && worker && !worker->first) worker->first = list.pop();
   int pushed = 0;
-  RunQueue& queue = worker ? local_[worker->slot] : global_;
-  while (Runnable* item = list.pop()) {
-    queue.push(item);
-    ++pushed;
-  }
+  while (Runnable* item = list.pop()) pushed += queue(item);
   if (pushed) announce(pushed);
 }
 
@@ -180,12 +186,12 @@ void Pool::loop(int slot) {
 
 Runnable* Pool::find(Worker& self) {
   if (++self.turn % kGlobalEvery == 0) {
-    if (self.first) local_[self.slot].push(std::exchange(self.first, nullptr));
+    if (self.first) queue(std::exchange(self.first, nullptr));
     if (Runnable* item = global_.pop()) return item;
   }
   if (self.first) return std::exchange(self.first, nullptr);
   if (Runnable* item = local_[self.slot].pop()) return item;
-  if (Runnable* item = take_several(self)) return item;
+  if (Runnable* item = take_several()) return item;
   const int slots = slots_used_.load(std::memory_order_relaxed);
   for (int i = 1; i < slots; ++i) {
     if (Runnable* item = local_[(self.slot + i) % slots].pop()) return item;
@@ -195,14 +201,15 @@ Runnable* Pool::find(Worker& self) {
 
 // Its part of what waits, so that workers seldom meet at this lock, nor who submits; what
 // it does not begin with others may steal.
-Runnable* Pool::take_several(Worker& self) {
+Runnable* Pool::take_several() {
   constexpr int64_t kMost = 32;
   if (global_.empty()) return nullptr;
   RunList part = global_.pop(std::min(kMost, global_.size() / std::max(1, size())));
   Runnable* first = part.pop();
   if (!part.empty()) {
-    local_[self.slot].push(part);
-    notify(1);  // who looked meanwhile saw it nowhere
+    bool others = false;
+    while (Runnable* item = part.pop()) others |= queue(item);
+    if (others) notify(1);  // who looked meanwhile saw it nowhere
   }
   return first;
 }

@@ -23,6 +23,7 @@
 #include <mutex>
 
 #include "scheduler/spin.h"
+#include "scheduler/work_ring.h"
 
 namespace pkg::detail {
 
@@ -54,22 +55,14 @@ struct RunList {
   }
 };
 
-/// A RunList behind a spin lock, with a count that can be read without it.
+/// What threads that are no workers have queued: a RunList behind a spin lock, with a count
+/// that can be read without it.
 class alignas(64) RunQueue {
  public:
   void push(Runnable* item) {
     std::lock_guard lock(mutex_);
     list_.push(item);
     size_.store(size_.load(std::memory_order_relaxed) + 1);  // seq_cst: Note [Waking]
-  }
-  void push(RunList several) {
-    std::lock_guard lock(mutex_);
-    int64_t more = 0;
-    while (Runnable* item = several.pop()) {
-      list_.push(item);
-      ++more;
-    }
-    size_.store(size_.load(std::memory_order_relaxed) + more);
   }
   Runnable* pop() { return pop(1).head; }
   /// At most `n`, at least one if there is one.
@@ -153,7 +146,7 @@ class Pool {
 
   void loop(int slot);
   Runnable* find(Worker& self);
-  Runnable* take_several(Worker& self);
+  Runnable* take_several();
   Runnable* search(Worker& self);
   void stop_searching();
   void sleep();
@@ -162,13 +155,14 @@ class Pool {
   bool has_work() const;
   bool crowded() const;  // more running workers than wanted
   bool too_many_search() const;
-  void announce(int n);  // work was pushed
-  void notify(int n);    // wake or start up to n workers
-  bool start_worker();   // under mutex_
-  void sweep();          // take the queues empty on this thread
+  bool queue(Runnable* item);  // whether others may have to hear of it
+  void announce(int n);        // work was pushed
+  void notify(int n);          // wake or start up to n workers
+  bool start_worker();         // under mutex_
+  void sweep();                // take the queues empty on this thread
 
   RunQueue global_;
-  std::array<RunQueue, kSlots> local_;  // of the workers; others may steal
+  std::array<WorkRing, kSlots> local_;  // of the workers; others may steal
   alignas(64) std::atomic<int> searching_{0};
   std::atomic<int> asleep_{0};
   std::atomic<int> live_{0};

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "base/function_ref.h"
+#include "scheduler/ledger.h"
 #include "scheduler/pool.h"
 #include "scheduler/spin.h"
 #include "scheduler/task.h"
@@ -45,34 +46,6 @@ class Parking {
   };
   Shard& shard(const void* key);
   std::array<Shard, 16> shards_;
-};
-
-/// Counts work in and out, in epochs, so that `wait_all` waits for what was submitted
-/// before it and not for what others keep submitting.
-class Ledger {
- public:
-  static constexpr int kEpochs = 16;
-
-  uint8_t enter();
-  void leave(uint8_t epoch, Parking& parking);
-  int64_t submitted() const;
-  int64_t finished() const;
-  bool wait_all(Parking& parking, double seconds);
-
- private:
-  struct Epoch {
-    alignas(64) std::atomic<int64_t> submitted{0};
-    alignas(64) std::atomic<int64_t> finished{0};
-    // Finished is read first: equality then held when submitted was read.
-    bool idle() const {
-      const int64_t out = finished.load();
-      return out == submitted.load();
-    }
-  };
-  std::array<Epoch, kEpochs> epochs_;
-  std::atomic<unsigned> current_{0};
-  alignas(64) std::atomic<uint32_t> waiters_{0};
-  std::mutex turn_;
 };
 
 /// The tasks that wait for others, for those who cancel all that is pending.  A thread
@@ -127,10 +100,18 @@ struct Runtime {
   std::atomic<bool> closing{false};       // shutdown began: submits run on the caller
 };
 
-/// The runtime of this process, made on first use.
-Runtime& runtime();
-/// The same, or null before first use.
-Runtime* runtime_if_made() noexcept;
+extern constinit std::atomic<Runtime*> g_runtime;
+Runtime& make_runtime();
+
+/// The runtime of this process, or null before first use.
+inline Runtime* runtime_if_made() noexcept {
+  return g_runtime.load(std::memory_order_acquire);
+}
+/// The same, made on first use.
+inline Runtime& runtime() {
+  Runtime* made = runtime_if_made();
+  return made ? *made : make_runtime();
+}
 
 /// What orders the tasks of a stream (Note [Locks and fork] in fork_locks.h).
 std::mutex& stream_lock(const void* stream) noexcept;

@@ -45,10 +45,12 @@ std::string submission_site() {
 Ref<Event> submit(UniqueFunction fn, std::span<const Ref<Event>> deps,
                   TaskOptions options) {
   Runtime& rt = runtime();
-  std::string site = options.call_site ? std::move(*options.call_site) : submission_site();
-  Ref<Stream> stream = options.stream ? Ref<Stream>::share(options.stream)
-                                      : current_stream();
-  auto* task = new Task(std::move(fn), options.name, std::move(site), stream);
+  Ref<Stream> stream;
+  if (options.stream) stream = Ref<Stream>::share(options.stream);
+  else if (detail::has_current_stream()) stream = current_stream();
+  auto* task = new Task(
+      std::move(fn), options.name,
+      options.call_site ? std::move(*options.call_site) : submission_site(), stream);
   Ref<Event> event = Ref<Task>::adopt(task);  // the other reference is "in flight"
   Released released;
   if (stream) {

@@ -56,14 +56,12 @@ static Ref<Failure> lost_failure(const char* name, const std::string& call_site)
 }
 
 Task::Task(UniqueFunction&& fn, const char* name, std::string call_site, Ref<Stream> stream)
-    : Event(name, std::move(call_site)),
+    : Event(name, std::move(call_site), 2),
       stream_(std::move(stream)),
-      fn_(std::move(fn)),
-      has_body_(fn_),
+      has_body_(fn),
       epoch_(runtime().ledger.enter()),
-      cancel_round_(runtime().cancel_round.load(std::memory_order_relaxed)) {
-  retain();
-}
+      cancel_round_(runtime().cancel_round.load(std::memory_order_relaxed)),
+      fn_(std::move(fn)) {}
 
 Task::~Task() {
   if (!links_in_use_) return;
@@ -80,11 +78,11 @@ void Task::spare() noexcept { cancel_round_.store(runtime().cancel_round.load())
 
 void* Task::operator new(std::size_t size) {
   PKG_ASSERT(size == sizeof(Task));
-  return BlockCache<sizeof(Task)>::take();
+  return BlockCache<sizeof(Task), alignof(Task)>::take();
 }
 
 void Task::operator delete(void* memory) noexcept {
-  BlockCache<sizeof(Task)>::give(memory);
+  BlockCache<sizeof(Task), alignof(Task)>::give(memory);
 }
 
 void Task::launch(std::span<const Ref<Event>> deps, std::span<const Ref<Event>> after,
@@ -156,7 +154,11 @@ void Task::dependency_done(Link& link, const Ref<Failure>& failure, Released& re
     if (failure->cancelled) cancel_waiting(failure, released);
     else inherits_.store(true, std::memory_order_relaxed);
   }
-  if (remaining_.fetch_sub(1, std::memory_order_acq_rel) == 1) on_ready(released);
+  // The last of them need not tell the others.
+  if (remaining_.load(std::memory_order_acquire) == 1 ||
+      remaining_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    on_ready(released);
+  }
 }
 
 void Task::on_ready(Released& released) {
@@ -190,8 +192,16 @@ void Task::cancel_waiting(const Ref<Failure>& failure, Released& released) noexc
 
 void Task::run(bool on_pool_stack) noexcept {
   if (stale()) finish_cancelled(stop_beginning());
-  else if (become(State::kQueued, State::kRunning)) execute(on_pool_stack);
-  release();
+  else if (begin()) execute(on_pool_stack);
+  if (sole_owner()) dispose();
+  else release();
+}
+
+bool Task::begin() noexcept {
+  if (!sole_owner()) return become(State::kQueued, State::kRunning);
+  if (state_.load(std::memory_order_relaxed) != State::kQueued) return false;
+  state_.store(State::kRunning, std::memory_order_relaxed);
+  return true;
 }
 
 bool Task::try_run_here() {
@@ -246,7 +256,7 @@ void Task::complete(Released& released) noexcept {
     if (ours) (failure_->cancelled ? rt.cancelled : rt.failed).fetch_add(1);
   }
   Ref<Stream> stream = std::move(stream_);
-  close(released);
+  close(released, sole_owner());
   unused.reset();
   // A failed task would keep its error, and that perhaps the stream.
   if (stream) stream->forget(this);

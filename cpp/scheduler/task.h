@@ -6,6 +6,8 @@
 // Waiting -> Queued -> Running, or Waiting -> Dropped, or Queued -> Dropped; whoever
 // makes the last transition finishes the event.  One reference stands for "in flight":
 // from submit until the task has finished, or, if it was queued, until it was popped.
+// Who pops a task of which there is no other reference has it alone: nobody can cancel it
+// or wait for it, so that its transitions need no atomic instruction.
 // A task that is poisoned while waiting finishes when all it waits for has finished: which
 // error it has shall not be a matter of luck.  A task that is cancelled while waiting, and
 // what takes values from it, is done at once.  It is settled only when all it waits for
@@ -80,7 +82,8 @@ struct WaitsInTasks {
   std::unordered_multimap<const Event*, const Task*> waiters;  // by what they wait for
 };
 
-class Task final : public Event, public Runnable {
+// The members that every task uses come first, in two cache lines.
+class alignas(64) Task final : public Event, public Runnable {
  public:
   /// With two references: one for whoever submits it, one for "in flight".
   Task(UniqueFunction&& fn, const char* name, std::string call_site, Ref<Stream> stream);
@@ -133,14 +136,12 @@ class Task final : public Event, public Runnable {
   bool become(State from, State to) noexcept {
     return state_.compare_exchange_strong(from, to, std::memory_order_acq_rel);
   }
+  bool begin() noexcept;  // Queued -> Running
   void execute(bool at_end) noexcept;
   void complete(Released& released) noexcept;
 
   static constexpr int kInlineLinks = 2;
   Ref<Stream> stream_;
-  UniqueFunction fn_;
-  int ready_count_ = 0;  // dependencies that were done at launch
-  int link_count_ = 0;
   std::atomic<int> remaining_{0};
   std::atomic<State> state_{State::kWaiting};
   std::atomic<bool> cancel_asked_{false};
@@ -153,6 +154,9 @@ class Task final : public Event, public Runnable {
   uint8_t epoch_;
   uint8_t roster_shard_ = 0;
   std::atomic<uint32_t> cancel_round_;  // of the runtime, when it was submitted
+  UniqueFunction fn_;
+  int ready_count_ = 0;  // dependencies that were done at launch
+  int link_count_ = 0;
   // From here on of tasks with dependencies; links are made as they are used.
   Task* roster_before_;  // these two under the lock of the shard
   Task* roster_after_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// scheduler/waiting.cc: where threads sleep, how work is counted, which errors are
-// still unseen (see runtime.h).
+// scheduler/waiting.cc: where threads sleep, which tasks wait, which errors are still
+// unseen (see runtime.h).
 #include <algorithm>
 #include <chrono>
 #include <iterator>
@@ -66,17 +66,6 @@ void Parking::wake(const void* key) {
   place.changed.notify_all();
 }
 
-uint8_t Ledger::enter() {
-  const unsigned epoch = current_.load(std::memory_order_acquire);
-  epochs_[epoch].submitted.fetch_add(1, std::memory_order_relaxed);
-  return static_cast<uint8_t>(epoch);
-}
-
-void Ledger::leave(uint8_t epoch, Parking& parking) {
-  epochs_[epoch].finished.fetch_add(1);
-  if (waiters_.load() != 0 && epochs_[epoch].idle()) parking.wake(this);
-}
-
 void Roster::enter(Task* task) {
   static std::atomic<unsigned> next{0};
   static thread_local const unsigned own = next.fetch_add(1);
@@ -106,46 +95,6 @@ std::vector<Ref<Task>> Roster::all() {
     }
   }
   return tasks;
-}
-
-int64_t Ledger::submitted() const {
-  int64_t total = 0;
-  for (const Epoch& epoch : epochs_) total += epoch.submitted.load();
-  return total;
-}
-
-int64_t Ledger::finished() const {
-  int64_t total = 0;
-  for (const Epoch& epoch : epochs_) total += epoch.finished.load();
-  return total;
-}
-
-bool Ledger::wait_all(Parking& parking, double seconds) {
-  unsigned newer = kEpochs;  // what is submitted from now on is counted there
-  {
-    std::lock_guard lock(turn_);
-    const unsigned next = (current_.load() + 1) % kEpochs;
-    // If it still holds work of its last round, we wait for newer work too: later than
-    // need be, but never too early.
-    if (epochs_[next].idle()) {
-      current_.store(next, std::memory_order_release);
-      newer = next;
-    }
-  }
-  const auto deadline = deadline_after(seconds);
-  for (unsigned i = 0; i < kEpochs; ++i) {
-    if (i == newer) continue;
-    double left = -1;
-    if (seconds >= 0) {
-      left = std::chrono::duration<double>(deadline - Clock::now()).count();
-      left = std::max(left, 0.0);
-    }
-    const Epoch& epoch = epochs_[i];
-    if (!parking.wait(this, waiters_, [&epoch] { return epoch.idle(); }, left)) {
-      return false;
-    }
-  }
-  return true;
 }
 
 void FailureLog::add(Ref<Failure> failure) {

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// scheduler/work_ring.h: what a worker has queued itself.  Internal.
+//
+// One thread pushes and any thread takes, oldest first, with one atomic instruction each.
+// The ring grows.  A thief may still read the smaller one that was replaced, so those are
+// kept; together they are smaller than the present one.  What a thief reads there is right
+// if `head_` is what it was, since its owner writes over nothing that is not taken.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+namespace pkg::detail {
+
+struct Runnable;
+
+class alignas(64) WorkRing {
+ public:
+  WorkRing() = default;
+  WorkRing(const WorkRing&) = delete;
+  ~WorkRing() {
+    for (Slots* slots = slots_.load(); slots;) {
+      delete std::exchange(slots, slots->smaller);
+    }
+  }
+
+  /// By the owner only.  With `fence`, what it reads afterwards is not older than the push.
+  void push(Runnable* item, bool fence) {
+    const uint64_t tail = tail_.load(std::memory_order_relaxed);
+    Slots* slots = slots_.load(std::memory_order_relaxed);
+    if (!slots || tail - head_.load(std::memory_order_acquire) > slots->mask) {
+      slots = grow(slots, tail);
+    }
+    slots->at(tail).store(item, std::memory_order_relaxed);
+    if (fence) tail_.store(tail + 1);
+    else tail_.store(tail + 1, std::memory_order_release);
+  }
+
+  /// By any thread; null when there is nothing.
+  Runnable* pop() {
+    uint64_t head = head_.load(std::memory_order_acquire);
+    for (;;) {
+      if (head == tail_.load(std::memory_order_acquire)) return nullptr;
+      Slots* slots = slots_.load(std::memory_order_acquire);
+      Runnable* item = slots->at(head).load(std::memory_order_relaxed);
+      if (head_.compare_exchange_weak(head, head + 1)) return item;
+    }
+  }
+
+  bool empty() const { return head_.load() == tail_.load(); }
+
+ private:
+  struct Slots {
+    uint64_t mask;
+    Slots* smaller;
+    std::unique_ptr<std::atomic<Runnable*>[]> items;
+    std::atomic<Runnable*>& at(uint64_t place) { return items[place & mask]; }
+  };
+  static constexpr uint64_t kFirstSize = 64;
+
+  [[gnu::noinline]] Slots* grow(Slots* before, uint64_t tail) {
+    const uint64_t size = before ? 2 * (before->mask + 1) : kFirstSize;
+    auto* slots = new Slots{size - 1, before, {}};
+    slots->items.reset(new std::atomic<Runnable*>[size]);
+    for (uint64_t at = head_.load(); before && at != tail; ++at) {
+      slots->at(at).store(before->at(at).load(std::memory_order_relaxed),
+                          std::memory_order_relaxed);
+    }
+    slots_.store(slots, std::memory_order_release);
+    return slots;
+  }
+
+  std::atomic<uint64_t> head_{0};
+  char own_line_[56];
+  std::atomic<uint64_t> tail_{0};
+  std::atomic<Slots*> slots_{nullptr};
+};
+
+}  // namespace pkg::detail
