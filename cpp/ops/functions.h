@@ -119,6 +119,10 @@ inline const Op<Tensor(const Tensor&, const Shape&, int64_t, int64_t, int64_t)>
     diagonal_backward{"_diagonal_backward"};
 inline const Op<Tensor(const Tensor&, const Shape&, const Scalar&)>
     constant_pad_nd{"constant_pad_nd"};
+inline const Op<Tensor(const Tensor&, const Shape&, const std::string&,
+                       const std::optional<Scalar>&)> pad{"pad"};
+inline const Op<Tensor(const Tensor&, const Shape&, const Shape&, const std::string&)>
+    pad_backward{"_pad_backward"};
 inline const Op<Tensor(const TensorList&, int64_t)> cat{"cat"};
 inline const Op<TensorList(const Tensor&, int64_t, int64_t)> chunk{"chunk"};
 inline const UnaryOp contiguous{"contiguous"}, repeated_places{"_repeated_places"};

@@ -42,7 +42,7 @@ def local_handles(text: str, aliases: set[str]) -> list[str]:
         words = set(re.findall(r"\w+", match.group(0).split("{")[0]))
         if "Op" in words or words & aliases:
             found.append(match.group(1))
-    return found
+    return found + re.findall(r"\bDispatcher::get\(\)\.find\(\s*\"(\w+)\"", text)
 
 
 def used_names(text: str) -> Counter[str]:
@@ -71,6 +71,7 @@ def test_a_local_handle_would_be_found() -> None:
         'static const pkg::Op<Tensor(const Tensor&)> twice{\n    "twice"};',
         'const UnaryOp twice{"twice"};',
         'const ops::UnaryOp twice{"twice"};',
+        'const Operator& op = Dispatcher::get().find("twice", "mine");',
     ):
         assert local_handles(text, {"UnaryOp"}) == ["twice"], text
     assert not local_handles('const Argument where{"submit", "deps"};', {"UnaryOp"})

@@ -69,20 +69,6 @@ Spec pad_rule(const Tensor& input, const Shape& pad, const std::string& mode,
   return {spec.sizes, input.dtype(), input.device()};
 }
 
-// Formulas of this file alone call these two, which is why they are no handles.
-Tensor with_border(const Tensor& self, const Shape& pad, const std::string& mode) {
-  static const Operator& op = Dispatcher::get().find("pad", "pkg");
-  using Value = std::optional<Scalar>;
-  return detail::call<Tensor, const Tensor&, const Shape&, const std::string&,
-                      const Value&>(op, self, pad, mode, Value());
-}
-Tensor pad_backward(const Tensor& grad, const Shape& sizes, const Shape& pad,
-                    const std::string& mode) {
-  static const Operator& op = Dispatcher::get().find("_pad_backward", "pkg");
-  return detail::call<Tensor, const Tensor&, const Shape&, const Shape&,
-                      const std::string&>(op, grad, sizes, pad, mode);
-}
-
 Tensor without(const Tensor& grad, Shape pad) {
   for (int64_t& n : pad) n = -n;
   return constant_pad_nd(grad, pad, 0);
@@ -113,7 +99,10 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         check_gradient(grad, border_rule(sizes, pad, mode).sizes);
         return Spec{sizes, grad.dtype(), grad.device()};
       })
-      .derivative("grad", "pad mode", with_border);
+      .derivative("grad", "pad mode",
+                  [](const Tensor& g, const Shape& pad, const std::string& mode) {
+                    return ops::pad(g, pad, mode, std::nullopt);
+                  });
 }
 
 }  // namespace
