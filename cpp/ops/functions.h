@@ -30,7 +30,7 @@ inline const BinaryOp mul{"mul"}, mul_{"mul_"}, div{"div"}, div_{"div_"},
     remainder{"remainder"}, remainder_{"remainder_"}, pow{"pow"}, pow_{"pow_"},
     maximum{"maximum"}, minimum{"minimum"}, xlogy{"xlogy"};
 inline const BinaryOp eq{"eq"}, ne{"ne"}, lt{"lt"}, le{"le"}, gt{"gt"}, ge{"ge"},
-    same{"_same"}, logical_and{"logical_and"}, logical_or{"logical_or"};
+    same{"_same"};
 inline const BinaryOp bitwise_and{"bitwise_and"}, bitwise_and_{"bitwise_and_"},
     bitwise_or{"bitwise_or"}, bitwise_or_{"bitwise_or_"}, bitwise_xor{"bitwise_xor"},
     bitwise_xor_{"bitwise_xor_"}, bitwise_left_shift{"bitwise_left_shift"},
@@ -100,8 +100,7 @@ inline const Op<Tensor(const Tensor&, double, int64_t, int64_t)> dropout_at{"_dr
 // Shape (cpp/ops/shape)
 inline const Op<Tensor(const Tensor&, const Shape&)> reshape{"reshape"}, view{"view"},
     expand{"expand"}, permute{"permute"}, flip{"flip"}, repeat{"repeat"};
-inline const Op<Tensor(const Tensor&, const Shape&, const Shape&)> movedim{"movedim"},
-    roll{"roll"};
+inline const Op<Tensor(const Tensor&, const Shape&, const Shape&)> movedim{"movedim"};
 inline const Op<Tensor(const Tensor&, const Shape&, const Shape&)> rolled{"_roll"};
 inline const Op<Tensor(const Tensor&, int64_t, int64_t)> transpose{"transpose"},
     select{"select"};

@@ -155,6 +155,7 @@ bool load_name(PyObject* text, DType& dtype) {
 }  // namespace
 
 PyObject* wrap_dtype(DType dtype) { return new_ref(g_dtypes[int(dtype)]); }
+bool is_dtype(PyObject* object) { return Py_TYPE(object) == g_dtype_type; }
 PyObject* wrap_device(Device device) { return new_ref(g_devices[int(device.type)]); }
 
 bool load_dtype(PyObject* object, DType& dtype) {

@@ -11,6 +11,7 @@ namespace pkg::python {
 
 /// New reference to the one object of this element type.
 PyObject* wrap_dtype(DType dtype);
+bool is_dtype(PyObject* object);
 PyObject* wrap_device(Device device);
 
 /// Reads pkg.float32, "float32", float, np.float32 or np.dtype("float32").  False when

@@ -19,6 +19,7 @@ const Tensor& unwrap(PyObject* object) {
 }
 
 void refuse_foreign(PyObject* object) {
+  if (is_dtype(object)) return;  // comes often, and to look for what is not there is slow
   auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
   PyRef binding(call_python(PyObject_GetAttrString, type, "_binding"));
   if (!binding || !PyUnicode_Check(binding.get())) {
