@@ -2,16 +2,17 @@
 // kernels/cpu/rows.h: kernels that work row by row along the last dimension.
 #pragma once
 
+#include <algorithm>
 #include <exception>
 #include <limits>
-#include <vector>
+#include <utility>
 
 #include "base/isa.h"
 #include "scheduler/parallel.h"
 #include "scheduler/stop_point.h"
+#include "tensor/allocator.h"
 #include "tensor/convert.h"
 #include "tensor/copy.h"
-#include "tensor/small_vector.h"
 
 namespace pkg {
 
@@ -55,9 +56,27 @@ class RowsOut {
   Tensor to_;
 };
 
-/// Memory for n elements on the way, of one thread.
+/// Memory for n elements on the way, of one thread; not initialised unless with a value.
 template <class T>
-using RunBuffer = std::vector<T, PoolAllocator<T>>;
+class RunBuffer {
+ public:
+  RunBuffer() = default;
+  explicit RunBuffer(int64_t n)
+      : bytes_(size_t(n) * sizeof(T)),
+        data_(n ? static_cast<T*>(allocate(bytes_)) : nullptr) {}
+  RunBuffer(int64_t n, T value) : RunBuffer(n) { std::fill_n(data_, n, value); }
+  RunBuffer(RunBuffer&& other) noexcept
+      : bytes_(other.bytes_), data_(std::exchange(other.data_, nullptr)) {}
+  ~RunBuffer() {
+    if (data_) deallocate(data_, bytes_);
+  }
+  T* data() const { return data_; }
+  T& operator[](int64_t i) const { return data_[i]; }
+
+ private:
+  size_t bytes_ = 0;
+  T* data_ = nullptr;
+};
 
 /// The elements of a tensor in row-major order as runs of T: as they lie in memory, or
 /// converted into a buffer of the caller, where they stay in cache.

@@ -2,7 +2,7 @@
 // kernels/cpu/nn/avg_pool.cc: means of windows, and the way of gradients back: rows of a
 // window are added up for the whole width first, then the columns.
 #include "dispatcher/library.h"
-#include "kernels/cpu/rows.h"
+#include "kernels/cpu/nn/image_planes.h"
 
 namespace pkg {
 namespace {
@@ -113,55 +113,97 @@ inline void spread_row(const T* grad, const Windows::Window& y, const Windows& x
   }
 }
 
-// Runs f(plane of the image, plane of the results, line) for all planes.
-template <class T, class F>
-void for_planes(const Shape& image, const Shape& result, F f) {
-  const size_t last = image.size() - 1;
-  const int64_t w = image[last], plane = image[last - 1] * w;
-  const int64_t outs = result[last - 1] * result[last];
-  const int64_t work = std::max<int64_t>(1, plane + outs);
-  int64_t planes = 1;
-  for (size_t d = 0; d + 1 < last; ++d) planes *= image[d];
-  parallel_for(0, planes, std::max<int64_t>(1, kGrain / work),
-               [&](int64_t begin, int64_t end) {
-                 std::vector<T, PoolAllocator<T>> line(size_t(std::max<int64_t>(1, w)));
-                 StopCounter stop;
-                 for (int64_t i = begin; i < end; ++i) {
-                   stop(work);
-                   f(i * plane, i * outs, line.data());
-                 }
-               });
+// What a thread has beside the tensors: a line of sums, planes of the image and of the
+// results, and the latter turned.
+template <class T>
+struct Buffers {
+  RunBuffer<T> line, image, result, turned;
+};
+
+// Runs f(number, make()) for all planes, of `work` elements each.
+template <class M, class F>
+void for_planes(int64_t planes, int64_t work, M make, F f) {
+  const int64_t grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, work));
+  parallel_for(0, planes, grain, [&](int64_t begin, int64_t end) {
+    auto mine = make();
+    StopCounter stop;
+    for (int64_t i = begin; i < end; ++i) {
+      stop(work);
+      with_isa([&] { f(i, mine); });
+    }
+  });
 }
 
-void means(Tensor& out, const Tensor& self, const Windows& y, const Windows& x) {
+// `turned`: the results of a plane are wanted column by column.
+void means_of_planes(Tensor& out, const Tensor& image, const Windows& y, const Windows& x,
+                     bool turned) {
   with_compute_type("avg_pool2d", out.dtype(), [&]<class T>(TypeTag<T>) {
-    const Rows<T> in(self);
-    const RowsOut<T> to(out);
-    const int64_t w = self.sizes().back();
-    for_planes<T>(self.sizes(), out.sizes(), [&](int64_t from, int64_t at, T* line) {
-      with_isa([&] {
-        for (int64_t i = 0; i < y.count(); ++i) {
-          mean_row(in.data() + from, w, y.all[size_t(i)], x, line,
-                   to.data() + at + i * x.count());
-        }
-      });
+    const ImagePlanes<T> in(image);
+    const RunsOut<T> to(out);
+    const int64_t h = image.size(-2), w = image.size(-1), outs = y.count() * x.count();
+    const auto make = [&] {
+      return Buffers<T>{RunBuffer<T>(w), RunBuffer<T>(in.room()),
+                        RunBuffer<T>(to.room(outs)), RunBuffer<T>(turned ? outs : 0)};
+    };
+    for_planes(out.numel() / outs, h * w + outs, make, [&](int64_t i, Buffers<T>& b) {
+      const T* plane = in.plane(i, b.image.data());
+      T* result = to.run(i * outs, b.result.data());
+      T* at = turned ? b.turned.data() : result;
+      for (int64_t k = 0; k < y.count(); ++k, at += x.count()) {
+        mean_row(plane, w, y.all[size_t(k)], x, b.line.data(), at);
+      }
+      for (int64_t k = 0; turned && k < outs; ++k) {
+        result[k] = b.turned[k % y.count() * x.count() + k / y.count()];
+      }
+      to.put(i * outs, outs, b.result.data());
     });
   });
 }
 
+// Images are read as they lie: one whose columns are dense with both dimensions exchanged,
+// lines whose neighbours lie side by side as the columns of one image.
+void means(Tensor& out, const Tensor& self, const Windows& y, const Windows& x) {
+  const size_t d = self.sizes().size() - 2;
+  Shape sizes = self.sizes(), steps = self.strides();
+  const auto dense = [&](size_t k) { return sizes[k] > 1 && steps[k] == 1; };
+  if (sizes[d + 1] == 1 || steps[d + 1] == 1) {
+    return means_of_planes(out, self, y, x, false);
+  }
+  if (dense(d)) {
+    std::swap(sizes[d], sizes[d + 1]);
+    std::swap(steps[d], steps[d + 1]);
+    return means_of_planes(out, alias(self, sizes, steps, self.offset()), x, y, true);
+  }
+  if (sizes[d] == 1 && y.count() == 1 && y.all[0].divisor == 1 && d > 0 && dense(d - 1)) {
+    sizes[d] = sizes[d + 1];
+    steps[d] = steps[d + 1];
+    std::swap(sizes[d - 1], sizes[d]);
+    std::swap(steps[d - 1], steps[d]);
+    const Tensor lines = alias(self, Shape(sizes.begin(), d + 1),
+                               Shape(steps.begin(), d + 1), self.offset());
+    const Windows each(sizes[d], sizes[d], 1, 1, 0, true);
+    return means_of_planes(out, lines, x, each, true);
+  }
+  means_of_planes(out, self, y, x, false);
+}
+
 void spread(Tensor& out, const Tensor& grad, const Windows& y, const Windows& x) {
   with_compute_type("avg_pool2d", out.dtype(), [&]<class T>(TypeTag<T>) {
-    const Rows<T> in(grad);
-    const RowsOut<T> to(out);
-    const int64_t w = out.sizes().back(), plane = out.sizes()[out.sizes().size() - 2] * w;
-    for_planes<T>(out.sizes(), grad.sizes(), [&](int64_t at, int64_t from, T* line) {
-      with_isa([&] {
-        std::fill_n(to.data() + at, plane, T(0));
-        for (int64_t i = 0; i < y.count(); ++i) {
-          spread_row(in.data() + from + i * x.count(), y.all[size_t(i)], x, w, line,
-                     to.data() + at);
-        }
-      });
+    const Runs<T> in(grad);
+    const RunsOut<T> to(out);
+    const int64_t w = out.size(-1), plane = out.size(-2) * w, outs = y.count() * x.count();
+    const auto make = [&] {
+      return Buffers<T>{
+          RunBuffer<T>(w), RunBuffer<T>(to.room(plane)), RunBuffer<T>(in.room(outs)), {}};
+    };
+    for_planes(out.numel() / plane, plane + outs, make, [&](int64_t i, Buffers<T>& b) {
+      T* image = to.run(i * plane, b.image.data());
+      const T* g = in.run(i * outs, outs, b.result.data());
+      std::fill_n(image, plane, T(0));
+      for (int64_t k = 0; k < y.count(); ++k, g += x.count()) {
+        spread_row(g, y.all[size_t(k)], x, w, b.line.data(), image);
+      }
+      to.put(i * plane, plane, b.image.data());
     });
   });
 }

@@ -32,8 +32,7 @@ void affine(const Planes& shape, const Runs<T>& in, const RunsOut<T>& to, F cent
   const auto ms = spread_out<T>(shape, centre), as = spread_out<T>(shape, scale),
              bs = spread_out<T>(shape, shift);
   const auto make = [&] {
-    return Buffers<T>{
-        {}, RunBuffer<T>(size_t(in.room(kRun))), RunBuffer<T>(size_t(to.room(kRun)))};
+    return Buffers<T>{{}, RunBuffer<T>(in.room(kRun)), RunBuffer<T>(to.room(kRun))};
   };
   for_planes(shape, make, [&](int64_t at, int64_t n, int64_t channel, Buffers<T>& buffers) {
     const T* x = in.run(at, n, buffers.x.data());
@@ -108,7 +107,7 @@ void gradient_sums(const Planes& shape, const Runs<T>& g, const Runs<T>& x, cons
   if (!shape.side_by_side()) {
     const int64_t grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, shape.each()));
     parallel_for(0, shape.channels, grain, [&](int64_t begin, int64_t end) {
-      RunBuffer<T> g_buffer(size_t(g.room(kRun))), x_buffer(size_t(x.room(kRun)));
+      RunBuffer<T> g_buffer(g.room(kRun)), x_buffer(x.room(kRun));
       with_isa([&] {
         for (int64_t c = begin; c < end; ++c) {
           double sum = 0, dot = 0;
@@ -142,7 +141,7 @@ void gradient_sums(const Planes& shape, const Runs<T>& g, const Runs<T>& x, cons
   const int64_t each = std::max<int64_t>(1, kColumns * shape.samples);
   const int64_t grain = std::max<int64_t>(1, kGrain / each);
   parallel_for(0, tiles, grain, [&](int64_t begin, int64_t end) {
-    RunBuffer<T> g_buffer(size_t(g.room(kColumns))), x_buffer(size_t(x.room(kColumns)));
+    RunBuffer<T> g_buffer(g.room(kColumns)), x_buffer(x.room(kColumns));
     with_isa([&] {
       for (int64_t tile = begin; tile < end; ++tile) {
         const int64_t at = tile * kColumns, n = std::min(kColumns, row - at);
@@ -231,9 +230,8 @@ void batch_norm_backward_kernel(Tensor& grad_x, Tensor& grad_w, Tensor& grad_b,
     };
     const auto as = of(a), bs = of(b), cs = of(c), ms = of(means);
     const auto make = [&] {
-      return Buffers<T>{RunBuffer<T>(size_t(g_in.room(kRun))),
-                        RunBuffer<T>(size_t(x_in.room(kRun))),
-                        RunBuffer<T>(size_t(x_to.room(kRun)))};
+      return Buffers<T>{RunBuffer<T>(g_in.room(kRun)), RunBuffer<T>(x_in.room(kRun)),
+                        RunBuffer<T>(x_to.room(kRun))};
     };
     for_planes(shape, make,
                [&](int64_t at, int64_t count, int64_t channel, Buffers<T>& buffers) {

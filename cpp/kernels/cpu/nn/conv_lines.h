@@ -19,14 +19,26 @@ inline void split_some(const T* __restrict from, T* __restrict a, T* __restrict 
   }
 }
 
-// Said as a permutation: of a loop that reads one half of what it could, the compiler makes
-// single loads.
-template <class T, size_t... i>
-inline void even_some(const T* from, T* to, std::index_sequence<i...>) {
-  typedef T Vector
+// The even elements of 2 * n, or the odd ones.  Said as a permutation: of a loop that reads
+// one half of what it could, the compiler makes single loads.
+template <int64_t first, class T, size_t... i>
+inline void permute(const T* from, T* to, std::index_sequence<i...>) {
+  using Bits = std::conditional_t<
+      sizeof(T) == 8, uint64_t,
+      std::conditional_t<sizeof(T) == 4, uint32_t,
+                         std::conditional_t<sizeof(T) == 2, uint16_t, uint8_t>>>;
+  typedef Bits Vector
       __attribute__((vector_size(sizeof...(i) * sizeof(T)), aligned(sizeof(T)), may_alias));
   const auto *a = reinterpret_cast<const Vector*>(from), *b = a + 1;
-  *reinterpret_cast<Vector*>(to) = __builtin_shufflevector(*a, *b, int(2 * i)...);
+  *reinterpret_cast<Vector*>(to) = __builtin_shufflevector(*a, *b, int(2 * i + first)...);
+}
+template <int64_t n, class T>
+inline void even_some(const T* from, T* to) {
+  permute<0>(from, to, std::make_index_sequence<size_t(n)>());
+}
+template <int64_t n, class T>
+inline void odd_some(const T* from, T* to) {
+  permute<1>(from, to, std::make_index_sequence<size_t(n)>());
 }
 
 /// to[i] = from[2 * i]; nothing at or beyond `end` is read.
@@ -35,7 +47,7 @@ inline void every_second(const T* from, int64_t count, const T* end, T* to) {
   constexpr int64_t kLanes = 64 / sizeof(T);
   const auto blocks = [&]<int64_t n>(std::integral_constant<int64_t, n>) {
     for (int64_t i = 0;; i = std::min(i + n, count - n)) {  // the last one overlaps
-      even_some(from + 2 * i, to + i, std::make_index_sequence<size_t(n)>());
+      even_some<n>(from + 2 * i, to + i);
       if (i + n >= count) break;
     }
   };

@@ -30,10 +30,10 @@ struct Weights {
   }
   template <class T>
   RunBuffer<T> spread(const Tensor& given, T otherwise) const {
-    RunBuffer<T> all(size_t(count()), otherwise);
+    RunBuffer<T> all(count(), otherwise);
     if (!given.defined()) return all;
     const Rows<T> in(given);
-    for (int64_t i = 0; i < count(); ++i) all[size_t(i)] = in.data()[i / repeat];
+    for (int64_t i = 0; i < count(); ++i) all[i] = in.data()[i / repeat];
     return all;
   }
 };
@@ -64,7 +64,7 @@ void layer_norm_kernel(Tensor& out, Tensor& mean, Tensor& scale, const Tensor& s
     const int64_t n = rows.length, places = weights.places;
     const int64_t grain = std::max<int64_t>(1, kGrain / 4 / std::max<int64_t>(1, n));
     parallel_for(0, rows.count, grain, [&](int64_t begin, int64_t end) {
-      RunBuffer<T> x_buffer(size_t(in.room(kRun))), y_buffer(size_t(to.room(kRun)));
+      RunBuffer<T> x_buffer(in.room(kRun)), y_buffer(to.room(kRun));
       StopCounter stop;
       for (int64_t row = begin; row < end; ++row) {
         stop(n);
@@ -104,7 +104,7 @@ template <class T>
 struct GradBuffers {
   RunBuffer<T> g, x, y;
   GradBuffers(const Runs<T>& grad, const Runs<T>& in, const RunsOut<T>& to)
-      : g(size_t(grad.room(kRun))), x(size_t(in.room(kRun))), y(size_t(to.room(kRun))) {}
+      : g(grad.room(kRun)), x(in.room(kRun)), y(to.room(kRun)) {}
 };
 
 // With h = (x - mean) * scale and d = grad * weight:
@@ -225,7 +225,7 @@ void layer_norm_backward_kernel(Tensor& grad_x, Tensor& grad_w, Tensor& grad_b,
       }
     };
     if (weights.places > 1) {
-      RunBuffer<double> sums(size_t(2 * rows.count * row_weights), 0.0);
+      RunBuffer<double> sums(2 * rows.count * row_weights, 0.0);
       double *dw = sums.data(), *db = dw + rows.count * row_weights;
       const int64_t grain = std::max<int64_t>(1, kGrain / 4 / length);
       parallel_for(0, rows.count, grain, [&](int64_t begin, int64_t end) {
@@ -245,7 +245,7 @@ void layer_norm_backward_kernel(Tensor& grad_x, Tensor& grad_w, Tensor& grad_b,
     // alone, so that the result does not depend on the threads.
     const int64_t blocks = std::clamp<int64_t>(rows.count / 16, 1, 16);
     const bool weighted = grad_w.numel() > 0;
-    RunBuffer<T> sums(size_t(weighted ? blocks * 2 * count : 0), T(0));
+    RunBuffer<T> sums(weighted ? blocks * 2 * count : 0, T(0));
     T *dw = sums.data(), *db = dw + blocks * count;
     parallel_for(0, blocks, 1, [&](int64_t begin, int64_t end) {
       GradBuffers<T> buffers(g_in, x_in, to);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // kernels/cpu/nn/max_pool.cc: maxima of windows and the way of gradients back.
 #include "dispatcher/library.h"
-#include "kernels/cpu/rows.h"
+#include "kernels/cpu/nn/conv_lines.h"
+#include "kernels/cpu/nn/image_planes.h"
 
 namespace pkg {
 namespace {
@@ -19,25 +20,35 @@ struct Part {
 
 // The maxima of N windows, S (0: stride) columns apart, and where they are: the first of
 // equal ones, and the last NaN if there is one, as in PyTorch.  The first window begins at
-// element `first` of the plane and has some rows of `columns` elements, w apart.
+// element `first` of the plane and has some rows of `columns` elements, w apart: of two at
+// least where S is 2.
 template <int N, int S, class T>
 inline void maxima(const T* plane, int64_t first, int64_t rows, int64_t columns, int64_t w,
                    int64_t stride, T* values, int64_t* where) {
   const int64_t step = S ? S : stride;
   T best[N];
   int32_t place[N];
-#pragma omp simd
-  for (int k = 0; k < N; ++k) {
-    best[k] = plane[first + k * step];
-    place[k] = int32_t(first + k * step);
+  if constexpr (S == 2 && N > 1) {
+    conv::even_some<N>(plane + first, best);
+  } else {
+    for (int k = 0; k < N; ++k) best[k] = plane[first + k * step];
   }
+#pragma omp simd
+  for (int k = 0; k < N; ++k) place[k] = int32_t(first + k * step);
   for (int64_t i = 0; i < rows; ++i) {
     for (int64_t j = i == 0; j < columns; ++j) {
       const auto at = int32_t(first + i * w + j);
       const T* __restrict from = plane + at;
+      T now[N];
+      if constexpr (S == 2 && N > 1) {  // nothing beyond the windows is read
+        if (j == 0) conv::even_some<N>(from, now);
+        else conv::odd_some<N>(from - 1, now);
+      } else {
+        for (int k = 0; k < N; ++k) now[k] = from[k * step];
+      }
 #pragma omp simd
       for (int k = 0; k < N; ++k) {
-        const T value = from[k * step];
+        const T value = now[k];
         const bool better = (value > best[k]) | (value != value);
         best[k] = better ? value : best[k];
         place[k] = better ? at + k * int32_t(step) : place[k];
@@ -102,31 +113,32 @@ void forward_kernel(Tensor& out, Tensor& places, const Tensor& self, const Shape
   const DType type = is_reduced(self.dtype()) ? DType::Float32 : self.dtype();
   if (out.numel() == 0) return;
   visit_compute("max_pool2d", type, [&]<class T>(TypeTag<T>) {
-    const Rows<T> in(self);
-    const RowsOut<T> to(out);
+    const ImagePlanes<T> in(self);
+    const RunsOut<T> to(out);
     const Pool pool(self.sizes(), out.sizes(), kernel, stride, padding);
-    const T* xs = in.data();
-    T* ys = to.data();
     int64_t* at = places.data<int64_t>();
-    const int64_t windows = pool.oh * pool.ow, plane = pool.h * pool.w;
+    const int64_t windows = pool.oh * pool.ow;
     const int64_t planes = self.sizes()[0] * self.sizes()[1];
     const int64_t window = std::min(kernel[0], pool.h) * std::min(kernel[1], pool.w);
     const int64_t grain = kGrain / std::max<int64_t>(1, windows) / window;
     parallel_for(0, planes, std::max<int64_t>(1, grain), [&](int64_t begin, int64_t end) {
+      RunBuffer<T> image(in.room()), result(to.room(windows));
       StopCounter stop;
       for (int64_t i = begin; i < end; ++i) {
+        const T* plane = in.plane(i, image.data());
+        T* values = to.run(i * windows, result.data());
         const auto rows = [&]<int S>(std::integral_constant<int, S>) {
           with_isa([&] {
             for (int64_t y = 0; y < pool.oh; ++y) {
-              const int64_t o = i * windows + y * pool.ow;
-              pool.row<S>(xs + i * plane, y, ys + o, at + o);
+              pool.row<S>(plane, y, values + y * pool.ow, at + i * windows + y * pool.ow);
             }
           });
         };
         stop(windows * window);
         if (stride[1] == 1) rows(std::integral_constant<int, 1>());
-        else if (stride[1] == 2) rows(std::integral_constant<int, 2>());
+        else if (stride[1] == 2 && kernel[1] > 1) rows(std::integral_constant<int, 2>());
         else rows(std::integral_constant<int, 0>());
+        to.put(i * windows, windows, result.data());
       }
     });
   });
@@ -136,24 +148,27 @@ void backward_kernel(Tensor& out, const Tensor& grad, const Tensor& places,
                      const Shape& sizes) {
   const DType type = is_reduced(grad.dtype()) ? DType::Float32 : grad.dtype();
   visit_compute("max_pool2d", type, [&]<class T>(TypeTag<T>) {
-    const Rows<T> in(grad);
+    const Runs<T> in(grad);
     const Rows<int64_t> where(places);
-    const RowsOut<T> to(out);
-    const T* gs = in.data();
+    const RunsOut<T> to(out);
     const int64_t* at = where.data();
-    T* xs = to.data();
     const int64_t plane = sizes[2] * sizes[3], windows = grad.sizes()[2] * grad.sizes()[3];
     parallel_for(0, sizes[0] * sizes[1],
                  std::max<int64_t>(1, kGrain / std::max<int64_t>(1, plane)),
-                 [=](int64_t begin, int64_t end) {
-                   std::fill(xs + begin * plane, xs + end * plane, T(0));
+                 [&](int64_t begin, int64_t end) {
+                   RunBuffer<T> image(to.room(plane)), given(in.room(windows));
                    for (int64_t p = begin; p < end; ++p) {
-                     for (int64_t i = p * windows; i < (p + 1) * windows; ++i) {
-                       PKG_CHECK(uint64_t(at[i]) < uint64_t(plane), IndexError,
+                     T* x = to.run(p * plane, image.data());
+                     const T* g = in.run(p * windows, windows, given.data());
+                     const int64_t* place = at + p * windows;
+                     std::fill_n(x, plane, T(0));
+                     for (int64_t i = 0; i < windows; ++i) {
+                       PKG_CHECK(uint64_t(place[i]) < uint64_t(plane), IndexError,
                                  "[_max_pool2d_backward] expected places from 0 to ",
-                                 plane - 1, ", got ", at[i], ".");
-                       xs[p * plane + at[i]] += gs[i];
+                                 plane - 1, ", got ", place[i], ".");
+                       x[place[i]] += g[i];
                      }
+                     to.put(p * plane, plane, image.data());
                    }
                  });
   });

@@ -4,8 +4,10 @@
 #pragma once
 
 #include <algorithm>
+#include <vector>
 
 #include "kernels/cpu/rows.h"
+#include "tensor/small_vector.h"
 
 namespace pkg {
 

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernels/cpu/nn/image_planes.h: planes of images (..., H, W), wherever they lie in memory.
+#pragma once
+
+#include "kernels/cpu/reduce/stage.h"
+#include "kernels/cpu/rows.h"
+
+namespace pkg {
+
+/// The last two dimensions of a tensor, plane by plane: as they lie, or brought into a
+/// buffer of the caller as dense rows of T.
+template <class T>
+class ImagePlanes {
+ public:
+  explicit ImagePlanes(Tensor tensor)
+      : tensor_(std::move(tensor)), stage_(tensor_.dtype(), dtype_of<T>) {
+    const size_t d = tensor_.sizes().size() - 2;
+    h_ = tensor_.sizes()[d];
+    w_ = tensor_.sizes()[d + 1];
+    step_ = w_ == 1 ? 1 : tensor_.strides()[d + 1];
+    row_step_ = h_ == 1 ? w_ : tensor_.strides()[d];
+    as_it_lies_ = stage_.none() && step_ == 1 && row_step_ == w_;
+  }
+  /// Elements that the buffer must have.
+  int64_t room() const { return as_it_lies_ ? 0 : h_ * w_; }
+  const T* plane(int64_t i, T* buffer) const {
+    int64_t at = 0;
+    for (size_t d = tensor_.sizes().size() - 2; d-- > 0;) {
+      at += i % tensor_.sizes()[d] * tensor_.strides()[d];
+      i /= tensor_.sizes()[d];
+    }
+    const char* x = static_cast<const char*>(tensor_.data()) +
+                    at * itemsize(tensor_.dtype());
+    if (as_it_lies_) return reinterpret_cast<const T*>(x);
+    stage_.bring(x, row_step_, h_, step_, w_, reinterpret_cast<char*>(buffer));
+    return buffer;
+  }
+
+ private:
+  Tensor tensor_;
+  Stage stage_;
+  int64_t h_, w_, step_, row_step_;
+  bool as_it_lies_;
+};
+
+}  // namespace pkg
