@@ -190,7 +190,7 @@ struct Call {
 void bind_arguments(const Operator& op, std::span<const pkg_arg> given,
                     std::span<Value> out) {
   const Call call(op, given);
-  Match match(op, call, out.data());
+  Match match(op, call, out.data(), true);
   if (!match.run()) throw TypeError(match.why());
 }
 

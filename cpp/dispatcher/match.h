@@ -31,8 +31,9 @@ class Match {
  public:
   using Item = typename Call::Item;
 
-  Match(const Operator& op, const Call& call, Value* out)
-      : op_(op), params_(op.schema.arguments), call_(call), out_(out) {}
+  /// tells: whether why() is asked for, which it is not of one overload of several.
+  Match(const Operator& op, const Call& call, Value* out, bool tells)
+      : op_(op), params_(op.schema.arguments), call_(call), out_(out), tells_(tells) {}
 
   /// Fills in the arguments, defaults too; false means why() says what does not fit.  An
   /// overload that fits costs no text.
@@ -104,6 +105,7 @@ class Match {
 
   // Why `item` is no `param`: of a list, which item is wrong.
   [[gnu::cold]] bool wrong(const Argument& param, Item item) {
+    if (!tells_) return false;
     if (!param.list || !call_.is_list(item)) {
       return tell(param.name, param.expected(), call_.type_of(item));
     }
@@ -126,7 +128,7 @@ class Match {
   }
   template <class... Parts>
   [[gnu::cold]] bool refuse(const Parts&... parts) {
-    why_ = str(op_.schema.name, parts...);
+    if (tells_) why_ = str(op_.schema.name, parts...);
     return false;
   }
   static uint32_t bit(size_t i) { return uint32_t{1} << i; }
@@ -135,6 +137,7 @@ class Match {
   const std::vector<Argument>& params_;
   const Call& call_;
   Value* out_;
+  const bool tells_;
   uint32_t given_ = 0;
   std::string why_;
 };

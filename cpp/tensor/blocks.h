@@ -231,6 +231,8 @@ class Blocks {
       bring(1, data[1], n, data[0]);
     } else if (in.how == How::InPlace) {
       send(data[0], data[1], n);
+    } else if (in.step == 0 && !in.places && !out.places) {
+      moves_of(out.size).spread(data[0], out.step, data[1], n);
     } else {
       repeat(data, n);
       for (int64_t i = 0; i < n; i += plan_.most) {

@@ -14,9 +14,19 @@
 #include <type_traits>
 
 #include "base/isa.h"
+#include "tensor/copy_run.h"
 
 namespace pkg {
 namespace {
+
+// Every other element backwards, from the last one on: only what is written may run so.
+template <class T>
+inline void gather_back(char* to, const char* from, int64_t n) {
+  auto* out = reinterpret_cast<T*>(to);
+  auto* in = reinterpret_cast<const T*>(from) - 2 * (n - 1);
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) out[n - 1 - i] = in[2 * i];
+}
 
 template <class T>
 void gather(char* to, const char* from, int64_t stride, int64_t n) {
@@ -32,14 +42,22 @@ void gather(char* to, const char* from, int64_t stride, int64_t n) {
   // Of every other one the compiler reads whole vectors, and drops half of each.
   constexpr std::integral_constant<int64_t, 2 * int64_t(sizeof(T))> other;
   if (stride == other) with_isa<Isa::V3>([=] { loop(other); });
+  else if (stride == -other) with_isa<Isa::V3>([=] { gather_back<T>(to, from, n); });
   else with_isa<Isa::V3>([=] { loop(stride); });
 }
 
 template <class T>
 void scatter(char* to, int64_t stride, const char* from, int64_t n) {
   auto* in = reinterpret_cast<const T*>(from);
-#pragma GCC ivdep
+#pragma GCC unroll 8
   for (int64_t i = 0; i < n; ++i) *reinterpret_cast<T*>(to + i * stride) = in[i];
+}
+
+template <class T>
+void spread(char* to, int64_t stride, const char* element, int64_t n) {
+  const T value = *reinterpret_cast<const T*>(element);
+#pragma GCC unroll 8
+  for (int64_t i = 0; i < n; ++i) *reinterpret_cast<T*>(to + i * stride) = value;
 }
 
 template <class T>
@@ -153,8 +171,8 @@ void transpose(char* to, int64_t to_row, const char* from, int64_t from_column,
 }
 
 template <class T>
-constexpr Moves kMoves{gather<T>, scatter<T>,     gather_at<T>, scatter_at<T>,
-                       repeat<T>, repeat_each<T>, transpose<T>};
+constexpr Moves kMoves{gather<T>, scatter<T>, gather_at<T>,   scatter_at<T>,
+                       repeat<T>, spread<T>,  repeat_each<T>, transpose<T>};
 
 }  // namespace
 
@@ -164,6 +182,20 @@ const Moves& moves_of(int64_t itemsize) {
     case 2: return kMoves<uint16_t>;
     case 4: return kMoves<uint32_t>;
     default: return kMoves<uint64_t>;
+  }
+}
+
+void copy_rows(char* to, int64_t to_step, const char* from, int64_t from_step,
+               int64_t bytes, int64_t n) {
+  if (bytes > kLongRun) {
+    for (int64_t i = 0; i < n; ++i) {
+      std::memmove(to + i * to_step, from + i * from_step, size_t(bytes));
+    }
+  } else {
+    with_isa([=] {
+      for (int64_t i = 0; i < n; ++i)
+        copy_run(to + i * to_step, from + i * from_step, bytes);
+    });
   }
 }
 

@@ -24,12 +24,28 @@ using namespace staging;
 constexpr int64_t kRowOfCell = 8192;  // elements of a row, for one thread
 constexpr int64_t kTileSize = 16384, kTileColumns = 128;  // bytes, elements
 constexpr int64_t kLeastTile = 256;                       // elements
+constexpr int64_t kCellBytes = 16384;                     // of rows that are only copied
 
 void run_flat(const Plan& plan, int64_t n) {
   parallel_for(0, n, kGrainStaged, [&](int64_t begin, int64_t end) {
     std::array<char*, kMaxOperands> data = plan.data;
     for (size_t k = 0; k < plan.count; ++k) data[k] += begin * plan.operands[k].step;
     Blocks(plan).row(data.data(), end - begin);
+  });
+}
+
+// Rows that are dense on both sides, several at once.
+void copy_runs(const Plan& plan, const Walk& walk) {
+  const int64_t bytes = walk.sizes[0] * plan.operands[0].size;
+  Shape step = single_steps(walk);
+  step[0] = walk.sizes[0];
+  step[1] = std::clamp<int64_t>(kCellBytes / bytes, 1, walk.sizes[1]);
+  const Cells cells(walk, std::move(step));
+  for_cells(cells, [&](int64_t begin, int64_t end) {
+    cells.visit(begin, end, [&](char* const* data, const Cells::Cursor& cell) {
+      copy_rows(data[0], walk.strides[0][1], data[1], walk.strides[1][1], bytes,
+                cell.size(1));
+    });
   });
 }
 
@@ -40,6 +56,9 @@ void run_rows(Plan& plan, const Walk& walk) {
   plan.find_numbers();
   plan.longest = walk.sizes[0];
   if (walk.sizes.size() == 1) return run_flat(plan, walk.sizes[0]);
+  if (!plan.staged && !plan.block && plan.longest <= kRowOfCell) {
+    return copy_runs(plan, walk);
+  }
   Shape step = single_steps(walk);
   step[0] = std::min(walk.sizes[0], kRowOfCell);
   const Cells cells(walk, std::move(step));

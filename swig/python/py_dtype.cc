@@ -8,6 +8,7 @@
 #include <string>
 
 #include "py_error.h"
+#include "py_tensor.h"
 
 namespace pkg::python {
 namespace {
@@ -155,8 +156,11 @@ bool load_name(PyObject* text, DType& dtype) {
 }  // namespace
 
 PyObject* wrap_dtype(DType dtype) { return new_ref(g_dtypes[int(dtype)]); }
-bool is_dtype(PyObject* object) { return Py_TYPE(object) == g_dtype_type; }
 PyObject* wrap_device(Device device) { return new_ref(g_devices[int(device.type)]); }
+
+bool is_dtype_or_device(PyObject* object) {
+  return Py_TYPE(object) == g_dtype_type || Py_TYPE(object) == g_device_type;
+}
 
 bool load_dtype(PyObject* object, DType& dtype) {
   if (Py_TYPE(object) == g_dtype_type) {
@@ -176,6 +180,7 @@ bool load_dtype(PyObject* object, DType& dtype) {
     dtype = DType::Bool;
     return true;
   }
+  if (Py_TYPE(object) == g_device_type || is_tensor(object)) return false;
   // NumPy: a scalar type such as np.float32 or an instance of np.dtype.
   PyObject* owner = PyType_Check(object) ? object
                                          : reinterpret_cast<PyObject*>(Py_TYPE(object));

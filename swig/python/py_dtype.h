@@ -11,9 +11,10 @@ namespace pkg::python {
 
 /// New reference to the one object of this element type.
 PyObject* wrap_dtype(DType dtype);
-bool is_dtype(PyObject* object);
 PyObject* wrap_device(Device device);
 
+/// Whether the object is one of these.
+bool is_dtype_or_device(PyObject* object);
 /// Reads pkg.float32, "float32", float, np.float32 or np.dtype("float32").  False when
 /// the object means no dtype; throws only what Python code of the object throws.
 bool load_dtype(PyObject* object, DType& dtype);

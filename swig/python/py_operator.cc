@@ -99,7 +99,7 @@ PyObject* operator_call(PyObject* self, PyObject* const* args, size_t nargsf,
       for (const Operator* op : overloads) {
         const size_t n = op->schema.arguments.size();
         std::array<Value, kMaxParameters> values;
-        Match match(*op, call, values.data());
+        Match match(*op, call, values.data(), overloads.size() == 1);
         if (!match.run()) {
           why = match.why();
           continue;

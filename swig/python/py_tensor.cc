@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // swig/python/py_tensor.cc: life of Python tensors: allocation, identity, destruction.
 #include "py_tensor.h"
+#include "py_dtype.h"
 
 #include <structmember.h>
 
@@ -19,7 +20,7 @@ const Tensor& unwrap(PyObject* object) {
 }
 
 void refuse_foreign(PyObject* object) {
-  if (is_dtype(object)) return;  // comes often, and to look for what is not there is slow
+  if (is_dtype_or_device(object)) return;  // without an error for the attribute
   auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
   PyRef binding(call_python(PyObject_GetAttrString, type, "_binding"));
   if (!binding || !PyUnicode_Check(binding.get())) {

@@ -62,7 +62,7 @@ class OpObject {
       const Call call(args, kwargs, strict);
       for (const Operator* op : overloads_) {
         std::vector<Value> values(op->schema.arguments.size());
-        Match match(*op, call, values.data());
+        Match match(*op, call, values.data(), overloads_.size() == 1);
         if (!match.run()) {
           why = match.why();
           continue;

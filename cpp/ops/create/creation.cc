@@ -3,8 +3,7 @@
 #include "base/number_fits.h"
 #include "ops/op.h"
 #include "ops/shape/shape_ops.h"
-#include "scheduler/parallel.h"
-#include "tensor/gather.h"
+#include "tensor/fill.h"
 #include "tensor/layout.h"
 
 namespace pkg::ops {
@@ -15,18 +14,6 @@ Tensor with_requires_grad(Tensor tensor, bool requires_grad) {
 }
 
 namespace {
-
-void fill(const Tensor& tensor, const Scalar& value) {
-  if (!is_dense(tensor)) return copy_into(tensor, Tensor(value));
-  alignas(8) char element[8];
-  visit_dtype(tensor.dtype(),
-              [&]<class T>(TypeTag<T>) { *reinterpret_cast<T*>(element) = value.to<T>(); });
-  const int64_t size = itemsize(tensor.dtype());
-  auto* data = static_cast<char*>(tensor.data());
-  parallel_for(0, tensor.numel(), kGrain, [&](int64_t begin, int64_t end) {
-    moves_of(size).repeat(data + begin * size, element, end - begin);
-  });
-}
 
 Tensor filled(const Tensor& tensor, const Scalar& value, bool requires_grad) {
   if (!tensor.is_meta()) fill(tensor, value);

@@ -5,6 +5,7 @@
 #include "ops/op.h"
 #include "ops/shape/shape_ops.h"
 #include "scheduler/parallel.h"
+#include "tensor/fill.h"
 
 namespace pkg::ops {
 namespace {
@@ -46,8 +47,6 @@ Tensor diagonal_fn(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim
   return alias(self, with_diagonal(sizes, a, b, length), with_diagonal(strides, a, b, step),
                start);
 }
-
-void fill_zero(const Tensor& t) { copy_into(t, Tensor(0)); }
 
 Spec embed_rule(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) {
   PKG_CHECK(self.ndim() > 0, RuntimeError, "[diag_embed] expected at least one dimension.");
@@ -157,7 +156,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       })
       .cpu([](Tensor& out, const Tensor& grad, const Shape&, int64_t offset, int64_t dim1,
               int64_t dim2) {
-        fill_zero(out);
+        fill(out, 0);
         copy_into(diagonal_fn(out, offset, dim1, dim2), grad);
       })
       .derivative("grad", "offset dim1 dim2", diagonal);
@@ -166,7 +165,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .element_cost(kMoveNanoseconds)
       .shape(embed_rule)
       .cpu([](Tensor& out, const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) {
-        fill_zero(out);
+        fill(out, 0);
         copy_into(diagonal_fn(out, offset, dim1, dim2), self);
       })
       .derivative("self", "offset dim1 dim2", diagonal);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // ops/shape/shape_ops.cc: the basic views, which share storage and touch shape and
 // strides only.  Views made of these: dimensions.cc.
-#include "ops/op.h"
 #include "ops/shape/shape_ops.h"
+#include "ops/op.h"
+#include "tensor/fill.h"
 
 namespace pkg::ops {
 namespace {
@@ -295,7 +296,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         return Spec{sizes, grad.dtype(), grad.device()};
       })
       .cpu([](Tensor& out, const Tensor& grad, const Shape&, int64_t dim, int64_t index) {
-        copy_into(out, Tensor(0));
+        fill(out, 0);
         copy_into(select_fn(out, dim, index), grad);
       })
       .derivative("grad", "dim index", select);
@@ -318,7 +319,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       })
       .cpu([](Tensor& out, const Tensor& grad, const Shape&, int64_t dim, MaybeInt start,
               MaybeInt end, int64_t step) {
-        copy_into(out, Tensor(0));
+        fill(out, 0);
         copy_into(slice_fn(out, dim, start, end, step), grad);
       })
       .derivative("grad", "dim start end step", slice);

@@ -21,13 +21,14 @@ class Places {
       : count_(shape.numel()) {
     for (size_t d = 0; d < indices.size(); ++d) {
       Tensor index = indices[d];
-      if (index.dtype() != DType::Int64 || index.sizes() != shape ||
-          !index.is_contiguous()) {
+      int64_t by = step_of(index);
+      if (index.dtype() != DType::Int64 || index.sizes() != shape || by == 0) {
         index = empty(shape, DType::Int64);
         copy_into(index, indices[d]);
+        by = 1;
       }
       axes_.push_back(
-          {index, index.data<int64_t>(), self.sizes()[d], self.strides()[d] * unit});
+          {index, index.data<int64_t>(), by, self.sizes()[d], self.strides()[d] * unit});
     }
   }
   int64_t count() const { return count_; }
@@ -39,16 +40,20 @@ class Places {
       int64_t least = 0, most = -1;
       with_isa([&, begin, end] {
         int64_t low = 0, high = -1;
-        for (int64_t i = begin; i < end; ++i) {
-          low = std::min(low, axis.values[i]);
-          high = std::max(high, axis.values[i]);
-        }
+        const auto look = [&](int64_t by) {
+          for (int64_t i = begin; i < end; ++i) {
+            low = std::min(low, axis.values[i * by]);
+            high = std::max(high, axis.values[i * by]);
+          }
+        };
+        if (axis.by == 1) look(1);
+        else look(axis.by);
         least = low;
         most = high;
       });
       if (least >= -axis.size && most < axis.size) continue;
       for (int64_t i = begin; i < end; ++i) {
-        const int64_t v = axis.values[i];
+        const int64_t v = axis.values[i * axis.by];
         PKG_CHECK(v >= -axis.size && v < axis.size, IndexError, "index ", v,
                   " is out of bounds for dimension ", d, " with size ", axis.size);
       }
@@ -59,14 +64,19 @@ class Places {
     const int64_t n = end - begin;
     std::fill_n(places, n, 0);
     for (size_t d = 0; d < axes_.size(); ++d) {
-      const int64_t* values = axes_[d].values + begin;
+      const int64_t* values = axes_[d].values + begin * axes_[d].by;
       with_isa([&axis = axes_[d], values, places, n] {
         const int64_t size = axis.size, step = axis.step, count = n;
         const int64_t* x = values;
         int64_t* __restrict to = places;
-        for (int64_t i = 0; i < count; ++i) {
-          to[i] += (x[i] + (x[i] < 0 ? size : 0)) * step;
-        }
+        const auto add = [=](int64_t by) {
+          for (int64_t i = 0; i < count; ++i) {
+            const int64_t v = x[i * by];
+            to[i] += (v + (v < 0 ? size : 0)) * step;
+          }
+        };
+        if (axis.by == 1) add(1);
+        else add(axis.by);
       });
     }
   }
@@ -87,8 +97,21 @@ class Places {
   struct Axis {
     Tensor index;
     const int64_t* values;
+    int64_t by;  // from one of them to the next
     int64_t size, step;
   };
+  // From each element to the next one in row-major order; 0 where that differs.
+  static int64_t step_of(const Tensor& index) {
+    int64_t by = 1, next = 0;
+    for (size_t d = index.sizes().size(); d-- > 0;) {
+      if (index.sizes()[d] == 1) continue;
+      if (next == 0) by = index.strides()[d];
+      else if (index.strides()[d] != next) return 0;
+      next = index.strides()[d] * index.sizes()[d];
+      if (next == 0) return 0;
+    }
+    return by;
+  }
   SmallVector<Axis, 2> axes_;
   int64_t count_;
 };

@@ -9,6 +9,7 @@ namespace pkg {
 namespace {
 
 constexpr int64_t kBytes = 4 * kGrain;  // that are worth a task
+constexpr int64_t kShortRun = 32;       // bytes
 
 // The runs of which a row of the result is made, one of each tensor: all are row-major and
 // of its dtype.
@@ -35,19 +36,55 @@ using Runs = SmallVector<Run, 8>;
   }
 }
 
+// The same of two tensors of which a run is one element: stack(-1).
+template <class T>
+void interleave(T* to, const T* first, const T* second, int64_t n) {
+  with_isa([=] {
+    const int64_t count = n;
+    T* __restrict y = to;
+    const T* __restrict a = first;
+    const T* __restrict b = second;
+    for (int64_t i = 0; i < count; ++i) {
+      y[2 * i] = a[i];
+      y[2 * i + 1] = b[i];
+    }
+  });
+}
+bool join_elements(const Tensor& out, const Runs& runs, int64_t rows) {
+  const int64_t size = itemsize(out.dtype());
+  if (runs.size() != 2 || runs[0].bytes != size || runs[1].bytes != size) return false;
+  visit_size(size, [&]<class T>(TypeTag<T>) {
+    auto* const to = static_cast<T*>(out.data());
+    const auto* first = reinterpret_cast<const T*>(runs[0].from);
+    const auto* second = reinterpret_cast<const T*>(runs[1].from);
+    parallel_for(0, rows, kGrain, [=](int64_t begin, int64_t end) {
+      interleave(to + 2 * begin, first + begin, second + begin, end - begin);
+    });
+  });
+  return true;
+}
+
 // Whether the tensors were joined row by row.
 bool join_rows(const Tensor& out, const TensorList& tensors, int64_t rows) {
   Runs runs;
+  TensorList copies;  // better than to place elements one by one
   int64_t row = 0;
-  for (const Tensor& t : tensors) {
-    if (t.numel() == 0) continue;
-    if (t.dtype() != out.dtype() || !t.is_contiguous()) return false;
+  for (const Tensor& given : tensors) {
+    if (given.numel() == 0) continue;
+    Tensor t = given;
+    if (t.dtype() != out.dtype()) return false;
     const int64_t bytes = t.numel() / rows * itemsize(out.dtype());
+    if (!t.is_contiguous()) {
+      if (bytes > kShortRun) return false;
+      t = as_contiguous(t);
+      copies.push_back(t);
+    }
     runs.push_back({static_cast<const char*>(t.data()), bytes});
     row += bytes;
   }
   const auto n = int64_t(runs.size());
   if (n == 0) return true;
+  if (join_elements(out, runs, rows)) return true;
   if (row / n > kBytes && rows * n < 16) return false;  // to be split inside of runs
   auto* const to = static_cast<char*>(out.data());
   const int64_t grain = std::max<int64_t>(1, kBytes * n / row);

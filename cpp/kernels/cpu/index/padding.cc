@@ -6,6 +6,7 @@
 #include "kernels/cpu/index/runs.h"
 #include "scheduler/parallel.h"
 #include "tensor/copy.h"
+#include "tensor/fill.h"
 
 namespace pkg {
 namespace {
@@ -154,7 +155,7 @@ void run_pad(Tensor& out, const Tensor& self, const PaddedDims& dims, const Scal
   const auto plain = [](const PaddedDim& d) { return d.is_plain(); };
   if (std::all_of(dims.begin(), dims.end(), plain)) return copy_into(out, self);
   if (out.numel() == 0) return;
-  if (self.numel() == 0) return copy_into(out, Tensor(value));
+  if (self.numel() == 0) return fill(out, value);
   const PaddedDim& last = dims.back();
   const int64_t rows = out.numel() / last.padded;
   // A copy of the whole is better with rows whose elements are far apart, and threads share
@@ -173,7 +174,7 @@ void run_pad(Tensor& out, const Tensor& self, const PaddedDims& dims, const Scal
     }
   }
   const Tensor number = empty(Shape(), out.dtype());
-  copy_into(number, Tensor(value));
+  fill(number, value);
   visit_size(itemsize(out.dtype()), [&]<class T>(TypeTag<T>) {
     Pad<T>(out, {from, !copied}, dims, *static_cast<const T*>(number.data())).run(rows);
   });
