@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <array>
 #include <concepts>
-#include <cstring>
 #include <utility>
 
 #include "ops/op.h"
@@ -73,10 +72,11 @@ inline void apply_sixteen(const F& f, Out* out, std::array<const H*, sizeof...(k
     for (int i = 0; i < kSixteen; ++i) y[i] = f(x[k][i]...);
     Sixteen<level>::narrow(out, y);
   } else {
-    Out y[kSixteen];
+    int32_t y[kSixteen];  // one size for all until the end, or there are no vectors
 #pragma omp simd
-    for (int i = 0; i < kSixteen; ++i) y[i] = f(x[k][i]...);
-    std::memcpy(out, y, sizeof(y));
+    for (int i = 0; i < kSixteen; ++i) y[i] = f(x[k][i]...) ? 1 : 0;
+    auto* const bytes = reinterpret_cast<uint8_t*>(out);
+    for (int i = 0; i < kSixteen; ++i) bytes[i] = uint8_t(y[i]);
   }
 }
 

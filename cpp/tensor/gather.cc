@@ -49,8 +49,15 @@ void gather(char* to, const char* from, int64_t stride, int64_t n) {
 template <class T>
 void scatter(char* to, int64_t stride, const char* from, int64_t n) {
   auto* in = reinterpret_cast<const T*>(from);
+  const auto loop = [=](auto step) {
+    char* at = to;
+#pragma GCC ivdep
 #pragma GCC unroll 8
-  for (int64_t i = 0; i < n; ++i) *reinterpret_cast<T*>(to + i * stride) = in[i];
+    for (int64_t i = 0; i < n; ++i, at += step) *reinterpret_cast<T*>(at) = in[i];
+  };
+  constexpr std::integral_constant<int64_t, 2 * int64_t(sizeof(T))> other;
+  if (stride == other) loop(other);
+  else loop(stride);
 }
 
 template <class T>

@@ -186,3 +186,35 @@ def test_a_sum_keeps_its_digits():
     for shape, dim in [((len(x),), 0), ((len(x), 1), 0), ((len(x) // 10, 10), 0)]:
         total = pkg.tensor(x).reshape(*shape).sum(dim).numpy()
         np.testing.assert_allclose(total, exact / max(1, total.size), rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int64", "uint8", "bool"])
+@pytest.mark.parametrize("shape", [(1, 7), (300, 1), (1, 1), (3, 1, 40)], ids=str)
+def test_extremes_of_what_repeats(shape, dtype):
+    rng = np.random.default_rng(5)
+    x = rng.integers(0, 2 if dtype == "bool" else 100, shape).astype(dtype)
+    if dtype.startswith("float"):
+        x.reshape(-1)[-1] = np.nan if len(shape) == 3 else -3
+    whole = tuple(9000 if n == 1 else n for n in shape)
+    want, got = np.broadcast_to(x, whole), pkg.tensor(x).expand(*whole)
+    for dim in [*range(len(shape)), None]:
+        for name in ("amax", "amin"):
+            np.testing.assert_array_equal(
+                getattr(pkg, name)(got, dim).numpy(), getattr(np, name)(want, dim)
+            )
+        if dtype == "bool":
+            continue
+        for name in ("argmax", "argmin"):
+            np.testing.assert_array_equal(
+                getattr(pkg, name)(got, dim).numpy(), getattr(np, name)(want, dim)
+            )
+        if dim is not None:
+            values, places = pkg.max(got, dim)
+            np.testing.assert_array_equal(values.numpy(), want.max(dim))
+            np.testing.assert_array_equal(places.numpy(), want.argmax(dim))
+    if dtype == "float32":
+        for p in (np.inf, -np.inf):
+            np.testing.assert_array_equal(
+                pkg.norm(got, p, 0).numpy(),
+                np.abs(want).max(0) if p > 0 else np.abs(want).min(0),
+            )

@@ -15,6 +15,7 @@ struct Extreme {
   using In = T;
   using Local = T;
   using State = T;
+  using RepeatsOnce = void;
   using Limits = std::numeric_limits<T>;
   static constexpr T lowest = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
   static constexpr T highest = Limits::has_infinity ? Limits::infinity() : Limits::max();

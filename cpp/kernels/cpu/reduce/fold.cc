@@ -82,8 +82,10 @@ class Walk {
     const Shape dims = wrap_dims("reduce", dim.value_or(Shape()), self.ndim());
     int64_t out = 1;
     for (int64_t d = self.ndim(); d-- > 0;) {
-      const int64_t size = self.sizes()[size_t(d)], in = self.strides()[size_t(d)];
+      int64_t size = self.sizes()[size_t(d)];
+      const int64_t in = self.strides()[size_t(d)];
       const bool gone = std::find(dims.begin(), dims.end(), d) != dims.end();
+      if (gone && in == 0 && fold.repeats_once) size = std::min<int64_t>(size, 1);
       (gone ? reduced_count_ : kept_count_) *= size;
       if (size != 1) (gone ? reduced_ : kept_).push_back({size, in, gone ? 0 : out});
       if (!gone) out *= size;

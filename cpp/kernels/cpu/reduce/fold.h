@@ -35,6 +35,7 @@ struct Fold {
   void (*columns)(const Block& block, void* states);  // state j takes in column j
   void (*merge)(void* states, const void* later, int64_t n);
   double parameter = 0;
+  bool repeats_once = false;  // an element that is seen again changes nothing
 };
 
 /// Writes n results; out[k] is where those of the k-th tensor go, dense.

@@ -9,6 +9,7 @@
 //   absorb(State&, Local)  what a block came to
 //   merge(State&, State)
 //   run(In*, n, p)         at most kRun elements that lie side by side, to be absorbed
+//   RepeatsOnce            a type, if combine(combine(a, b), b) is combine(a, b)
 #pragma once
 
 #include <algorithm>
@@ -64,6 +65,17 @@ inline void in_strips(Block b, Strip strip) {
   if (b.rows) strip(b, b.rows, b.n);
 }
 
+/// Fold::columns by strip(block, rows, wide, states).
+template <class In, class State, class Strip>
+inline void columns_by(const Block& block, void* to, Strip strip) {
+  auto* states = static_cast<State*>(to);
+  with_isa([=, b = block] {
+    in_strips<In>(b, [=](const Block& part, int64_t rows, int64_t wide) {
+      strip(part, rows, wide, states);
+    });
+  });
+}
+
 template <class F>
 struct FoldLoops {
   using In = typename F::In;
@@ -107,16 +119,12 @@ struct FoldLoops {
   }
 
   static void columns(const Block& block, void* to) {
-    auto* states = static_cast<State*>(to);
-    with_isa([=, b = block] {
-      in_strips<In>(b, [=](const Block& part, int64_t rows, int64_t wide) {
-        strip(part, rows, wide, states);
-      });
-    });
+    columns_by<In, State>(block, to, [](auto&&... of) { strip(of...); });
   }
 
   static constexpr Fold fold(DType type, double parameter = 0) {
-    return {type, int64_t(sizeof(State)), start, rows, columns, merge, parameter};
+    constexpr bool once = requires { typename F::RepeatsOnce; };
+    return {type, int64_t(sizeof(State)), start, rows, columns, merge, parameter, once};
   }
 
  private:

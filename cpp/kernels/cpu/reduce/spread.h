@@ -56,12 +56,7 @@ struct SpreadLoops {
   }
 
   static void columns(const Block& block, void* to) {
-    auto* states = static_cast<State*>(to);
-    with_isa([=, b = block] {
-      in_strips<T>(b, [=](const Block& part, int64_t rows, int64_t wide) {
-        strip(part, rows, wide, states);
-      });
-    });
+    columns_by<T, State>(block, to, [](auto&&... of) { strip(of...); });
   }
 
   static constexpr Fold fold() {
