@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // autograd/call_words.cc: writing and reading the words of a call.  An entry begins with
-// a word of its kind, dtype, device and how many words follow.
+// a word of its kind, dtype, device, place and how many words follow.
 #include "autograd/call_words.h"
 
 #include <bit>
 
 namespace pkg {
+namespace {
+
+uint64_t word_of(const Scalar& number) {
+  return number.is_float() ? std::bit_cast<uint64_t>(number.to<double>())
+                           : uint64_t(number.to<int64_t>());
+}
+
+}  // namespace
 
 void CallWords::add(Kind kind, DType dtype, Device device, size_t count) {
   words_.push_back(uint64_t(kind) | uint64_t(dtype) << 8 | uint64_t(device.type) << 16 |
@@ -29,6 +37,17 @@ void CallWords::add_tensor(const Tensor& tensor) {
   add_shape(sizes);
 }
 
+bool CallWords::add_number(const Tensor& tensor, size_t place) {
+  if (!tensor.impl()->wrapped_number || tensor.ndim() != 0 || tensor.requires_grad() ||
+      tensor.is_meta() || !tensor.is_ready()) {
+    return false;
+  }
+  add(Kind::Number, tensor.dtype(), tensor.device(), 1);
+  words_.back() |= uint64_t(place) << 24;
+  words_.push_back(word_of(item(tensor)));
+  return true;
+}
+
 bool CallWords::add_value(const Value& value) {
   if (const auto* number = std::get_if<Scalar>(&value)) {
     using enum Scalar::Kind;
@@ -36,8 +55,7 @@ bool CallWords::add_value(const Value& value) {
         : number->kind() == Int ? Kind::Int
                                 : Kind::Float,
         {}, {}, 1);
-    words_.push_back(number->is_float() ? std::bit_cast<uint64_t>(number->to<double>())
-                                        : uint64_t(number->to<int64_t>()));
+    words_.push_back(word_of(*number));
   } else if (const auto* shape = std::get_if<Shape>(&value)) {
     add(Kind::Shape, {}, {}, shape->size());
     add_shape(*shape);
@@ -50,6 +68,15 @@ bool CallWords::add_value(const Value& value) {
     return is_none(value);
   }
   return true;
+}
+
+Tensor CallWords::Entry::number() const {
+  Tensor made = empty(spec);
+  visit_dtype(spec.dtype, [&]<class T>(TypeTag<T>) {
+    *made.data<T>() = std::get<Scalar>(value).to<T>();
+  });
+  made.impl()->wrapped_number = true;
+  return made;
 }
 
 CallWords::Entry CallWords::read(size_t& at, size_t& sizes_at) const {
@@ -67,6 +94,13 @@ CallWords::Entry CallWords::read(size_t& at, size_t& sizes_at) const {
     case Kind::Undefined: return {true, {}, {}};
     case Kind::Tensor: sizes_at = here; [[fallthrough]];
     case Kind::Alike: return {true, {shape_at(sizes_at), dtype, device}, {}};
+    case Kind::Number: {
+      const uint64_t word = words_[here + 1];
+      const Scalar number = is_floating(dtype)     ? Scalar(std::bit_cast<double>(word))
+                            : dtype == DType::Bool ? Scalar(word != 0)
+                                                   : Scalar(int64_t(word));
+      return {true, {{}, dtype, device}, number, size_t(head >> 24 & 0xff)};
+    }
     case Kind::Bool: return {false, {}, Scalar(words_[here + 1] != 0)};
     case Kind::Int: return {false, {}, Scalar(int64_t(words_[here + 1]))};
     case Kind::Float: return {false, {}, Scalar(std::bit_cast<double>(words_[here + 1]))};

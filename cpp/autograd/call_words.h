@@ -17,13 +17,18 @@ namespace pkg {
 class CallWords {
  public:
   void add_tensor(const Tensor& tensor);
+  /// The same, with the value if it is a number that stood for argument `place`: a tensor
+  /// would take many times the memory.  False if it is no such number.
+  bool add_number(const Tensor& tensor, size_t place);
   /// False for what has no short form; its slot is then empty.
   bool add_value(const Value& value);
 
   struct Entry {
-    bool tensor;  // then `spec`, else `value`
+    bool tensor;  // then `spec`, else `value`; of a number both
     Spec spec;
     Value value;
+    size_t place = 0;       // of a number
+    Tensor number() const;  // as it was added
   };
   /// Calls f(entry) for every slot.
   template <class F>
@@ -40,6 +45,7 @@ class CallWords {
     Undefined,  // no tensor
     Tensor,     // its sizes follow
     Alike,      // a tensor with the sizes of the one before
+    Number,     // a 0-d tensor; its value follows
     Bool,       // the number follows
     Int,
     Float,

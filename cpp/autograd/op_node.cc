@@ -123,6 +123,11 @@ OpNode::OpNode(const Operator& op, std::span<const Value> args) : op_(op) {
       continue;
     }
     const Tensor& tensor = Unbox<Tensor>::from(value);
+    if (saves && tensor.defined() && call_.add_number(tensor, i)) {
+      edges_.push_back({});
+      keeps_ = true;  // as if it were a tensor: the graph may be used once
+      continue;
+    }
     keep_tensor(tensor);
     if (!saves || !tensor.defined()) continue;
     save(written ? saved_argument(tensor, *written) : tensor, i, false);
@@ -170,6 +175,7 @@ void OpNode::recall(Call& call) const {
       while (arguments[place].type == ArgType::Tensor) ++place;
       call.args[place++] = std::move(entry.value);
     } else {
+      if (!is_none(entry.value)) call.args[entry.place] = entry.number();
       call.slots.push_back(call.specs.size());
     }
     call.specs.push_back(std::move(entry.spec));

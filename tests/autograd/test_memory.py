@@ -20,7 +20,12 @@ KINDS = {
     "mm": (lambda x, w, xs: x @ w, RESULT + NODE),
     "reshape": (lambda x, w, xs: x.reshape(8), RESULT - 192 + NODE),
     "transpose": (lambda x, w, xs: x.t(), RESULT - 192 + NODE),
+    "mul by a number": (lambda x, w, xs: x * 0.5, RESULT + NODE),
+    "clamp": (lambda x, w, xs: x.clamp(0, 1), RESULT + NODE + 64),
+    "mean": (lambda x, w, xs: x.mean(), 1024),
+    "mse_loss": (lambda x, w, xs: pkg.nn.functional.mse_loss(x, xs[0]), 1280),
     "cat of ten": (lambda x, w, xs: pkg.cat(xs), 1408),
+    "stack of ten": (lambda x, w, xs: pkg.stack(xs), 1408),
 }
 
 

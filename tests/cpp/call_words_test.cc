@@ -48,6 +48,22 @@ TEST(what_has_no_short_form_leaves_its_slot_empty) {
   CHECK(std::get<Scalar>(all[2].value) == Scalar(2.0));
 }
 
+TEST(numbers_keep_their_dtype_their_value_and_their_place) {
+  CallWords words;
+  const std::vector<Scalar> numbers = {Scalar(true), Scalar(int64_t{-3}), Scalar(1e300)};
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    CHECK(words.add_number(Tensor(numbers[i]), 2 * i));
+  }
+  CHECK(!words.add_number(empty(Spec{Shape{}, DType::Float64, {}}), 1));  // not bare
+  const auto all = entries(words);
+  CHECK(all.size() == numbers.size());
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    CHECK(all[i].tensor && all[i].spec.sizes.empty() && all[i].place == 2 * i);
+    CHECK(all[i].spec.dtype == Tensor(numbers[i]).dtype());
+    CHECK(std::get<Scalar>(all[i].value) == numbers[i]);
+  }
+}
+
 TEST(tensors_of_equal_sizes_share_them) {
   CallWords words;
   const Shape long_sizes{1, 2, 3, 4, 5, 6, 7};

@@ -56,6 +56,28 @@ TensorList cat_gradient(const GradContext& g) {
   return grads;
 }
 
+Spec stack_rule(const TensorList& tensors, int64_t dim) {
+  PKG_CHECK(!tensors.empty(), RuntimeError, "[stack] expected a non-empty list of Tensors");
+  Spec spec = tensors[0].spec();
+  for (const Tensor& t : tensors) {
+    PKG_CHECK(t.sizes() == tensors[0].sizes(), RuntimeError,
+              "[stack] expects each tensor to be equal size, but got ", tensors[0].sizes(),
+              " and ", t.sizes());
+    spec.dtype = promote(spec.dtype, t.dtype());
+  }
+  const auto d = wrap_dim("stack", dim, tensors[0].ndim() + 1);
+  spec.sizes.insert(size_t(d), int64_t(tensors.size()));
+  return spec;
+}
+
+TensorList stack_gradient(const GradContext& g) {
+  TensorList grads;
+  for (size_t i = 0; i + 1 < g.specs.size(); ++i) {
+    grads.push_back(select(g.grad(), g.arg<int64_t>(1), int64_t(i)));
+  }
+  return grads;
+}
+
 TensorList split(const Tensor& self, int64_t size, int64_t dim) {
   PKG_CHECK(size > 0, RuntimeError, "[split] split_size must be positive, got ", size);
   const int64_t total = self.size(dim), count = total ? (total - 1) / size + 1 : 1;
@@ -143,19 +165,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .composite([](const TensorList& tensors) { return cat(at_least(tensors, 2), 0); });
   m.def("stack(Tensor[] tensors, int dim=0) -> Tensor")
       .doc("Tensors side by side along a new dimension.")
-      .composite([](const TensorList& tensors, int64_t dim) {
-        PKG_CHECK(!tensors.empty(), RuntimeError,
-                  "[stack] expected a non-empty list of Tensors");
-        TensorList raised;
-        for (const Tensor& t : tensors) {
-          PKG_CHECK(t.sizes() == tensors[0].sizes(), RuntimeError,
-                    "[stack] expects each "
-                    "tensor to be equal size, but got ",
-                    tensors[0].sizes(), " and ", t.sizes());
-          raised.push_back(unsqueeze(t, dim));
-        }
-        return cat(raised, wrap_dim("stack", dim, tensors[0].ndim() + 1));
-      });
+      .shape(stack_rule)
+      .grad("", stack_gradient);
   m.def("split(Tensor self, int split_size, int dim=0) -> Tensor[]")
       .doc("Views of split_size along dim; the last may be smaller.")
       .composite(split);

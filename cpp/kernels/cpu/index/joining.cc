@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernels/cpu/index/joining.cc: cat.
+// kernels/cpu/index/joining.cc: cat and stack.
 #include "dispatcher/library.h"
 #include "kernels/cpu/index/runs.h"
 #include "scheduler/parallel.h"
@@ -96,22 +96,34 @@ bool join_rows(const Tensor& out, const TensorList& tensors, int64_t rows) {
   return true;
 }
 
-void cat_kernel(Tensor& out, const TensorList& tensors, int64_t dim) {
+// Along dimension d, which the tensors have (cat) or not (stack).
+void join(Tensor& out, const TensorList& tensors, size_t d, bool theirs) {
   if (out.numel() == 0) return;
-  const auto d = size_t(wrap_dim("cat", dim, out.ndim()));
   int64_t rows = 1;
   for (size_t i = 0; i < d; ++i) rows *= out.sizes()[i];
   if (out.is_contiguous() && join_rows(out, tensors, rows)) return;
+  Shape strides = out.strides();
+  if (!theirs) strides.erase(d);
   int64_t at = 0;
   for (const Tensor& t : tensors) {
     if (t.numel() == 0) continue;
-    copy_into(alias(out, t.sizes(), out.strides(), out.offset() + at * out.strides()[d]),
-              t);
-    at += t.sizes()[d];
+    copy_into(alias(out, t.sizes(), strides, out.offset() + at * out.strides()[d]), t);
+    at += theirs ? t.sizes()[d] : 1;
   }
 }
 
-PKG_LIBRARY_IMPL(pkg, CPU, m) { m.impl("cat", cat_kernel); }
+void cat_kernel(Tensor& out, const TensorList& tensors, int64_t dim) {
+  join(out, tensors, size_t(wrap_dim("cat", dim, out.ndim())), true);
+}
+
+void stack_kernel(Tensor& out, const TensorList& tensors, int64_t dim) {
+  join(out, tensors, size_t(wrap_dim("stack", dim, out.ndim())), false);
+}
+
+PKG_LIBRARY_IMPL(pkg, CPU, m) {
+  m.impl("cat", cat_kernel);
+  m.impl("stack", stack_kernel);
+}
 
 }  // namespace
 }  // namespace pkg
