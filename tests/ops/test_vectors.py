@@ -152,3 +152,19 @@ def test_gradients_of_kron():
     np.testing.assert_allclose(
         y.grad, np.einsum("ipjq,ij->pq", blocks, wide(x.detach()))
     )
+
+
+@pytest.mark.parametrize("dtype", [*FLOATS, *INTEGERS])
+def test_products_of_one_term(dtype):
+    """A column times a row, with gaps and without, and added to."""
+    for m in (1, 2, 17, 300):
+        for n in (1, 2, 33, 40_000):
+            x, y = (RNG.integers(0, 9, (size, 2)) for size in (m, n))
+            a, b = (pkg.tensor(v).to(getattr(pkg, dtype)) for v in (x, y))
+            wanted = x[:, :1] * y[:, 0]
+            for row in (b[:, :1].t(), b[:, :1].t().contiguous()):
+                found = a[:, :1] @ row
+                assert np.array_equal(found.to(pkg.int64).numpy(), wanted)
+                one = pkg.ones(1, n).to(getattr(pkg, dtype))
+                found = pkg.addmm(one, a[:, :1], row)
+                assert np.array_equal(found.to(pkg.int64).numpy(), wanted + 1)

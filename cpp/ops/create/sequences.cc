@@ -4,7 +4,6 @@
 // PyTorch's rules of dtypes: start, end and step are converted to the dtype first, so that
 // integers lose their fractions before anything is computed.
 #include <cmath>
-#include <cstring>
 
 #include "base/isa.h"
 #include "base/number_fits.h"
@@ -32,14 +31,14 @@ Tensor sequence(int64_t count, DType dtype, std::optional<Device> device,
     char* const scratch[] = {reinterpret_cast<char*>(numbers), room};
     for (int64_t from = begin; from < end; from += kBlock) {
       const int64_t n = std::min(kBlock, end - from);
-      with_isa([&f, &numbers, from, n] {
+      char* to = out + from * itemsize(dtype);
+      Number* made = path.count ? numbers : reinterpret_cast<Number*>(to);
+      with_isa([&f, made, from, n] {
         const F number = f;  // copies, which what is written cannot change
         const int64_t first = from, count = n;
-        for (int64_t i = 0; i < count; ++i) numbers[i] = number(first + i);
+        for (int64_t i = 0; i < count; ++i) made[i] = number(first + i);
       });
-      char* to = out + from * itemsize(dtype);
       if (path.count) path.run(to, scratch[0], n, scratch);
-      else std::memcpy(to, numbers, size_t(n) * sizeof(Number));
     }
   });
   return with_requires_grad(tensor, requires_grad);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/half.h"
+#include "base/isa.h"
 #include "kernels/cpu/linalg/tiles.h"
 #include "scheduler/parallel.h"
 #include "scheduler/scheduler.h"
@@ -87,11 +88,46 @@ void product(Strided<S> a, Strided<S> b, int64_t m, int64_t n, int64_t k, Start<
   }
 }
 
+// One product for each element: rows of c are multiples of that of b.
+template <class T, class S>
+void outer(Strided<S> a, Strided<S> b, int64_t m, int64_t n, Start<T> start, T* c,
+           int64_t row_step) {
+  const auto row = [=](int64_t i, int64_t begin, int64_t end) {
+    with_isa([=] {
+      const T factor = T(a.data[i * a.row_step]);
+      const T* before = start.data ? start.data + i * start.row_step : nullptr;
+      const S* x = b.data;
+      const int64_t step = b.column_step;
+      T* to = c + i * row_step;
+      if (step == 1) {
+#pragma GCC ivdep
+        for (int64_t j = begin; j < end; ++j) to[j] = factor * T(x[j]);
+      } else {
+        for (int64_t j = begin; j < end; ++j) to[j] = factor * T(x[j * step]);
+      }
+      if (!before) return;
+#pragma GCC ivdep
+      for (int64_t j = begin; j < end; ++j) to[j] = before[j] + to[j];
+    });
+  };
+  if (m == 1) {
+    return parallel_for(0, n, kGrain,
+                        [=](int64_t begin, int64_t end) { row(0, begin, end); });
+  }
+  parallel_for(0, m, std::max<int64_t>(1, kGrain / n), [=](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) row(i, 0, n);
+  });
+}
+
 }  // namespace
 
 template <class T, class S>
 void multiply(Strided<S> a, Strided<S> b, int64_t m, int64_t n, int64_t k, Start<T> start,
               T* c, int64_t row_step) {
+  if (k == 1 && n > 1) return outer(a, b, m, n, start, c, row_step);
+  if (k == 1 && row_step == 1 && !start.data) {
+    return outer(b.transposed(), a.transposed(), 1, m, start, c, 1);
+  }
   if (m == 1 && n == 1) {
     const T sum = dot<T>(a.data, a.column_step, b.data, b.row_step, k);
     *c = start.data ? *start.data + sum : sum;
