@@ -99,7 +99,8 @@ struct Pool {
       }
     };
     const int64_t inner = inner_end - inner_from;
-    if (inner >= 16) blocks(std::integral_constant<int, 16>());
+    constexpr bool wide = sizeof(T) > 4;  // 8 of them are a vector
+    if (!wide && inner >= 16) blocks(std::integral_constant<int, 16>());
     else if (inner >= 8) blocks(std::integral_constant<int, 8>());
     else if (inner >= 4) blocks(std::integral_constant<int, 4>());
     else
