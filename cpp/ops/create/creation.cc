@@ -198,6 +198,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   cast.operator()<DType::Bool>("bool");
   m.def("copy(Tensor self, Tensor src) -> Tensor")
       .doc("src broadcast and converted to self's shape and dtype.")
+      .element_cost(kMoveNanoseconds)
       .shape([](const Tensor& self, const Tensor& src) {
         const Shape sizes = broadcast_shapes("copy_", self.sizes(), src.sizes());
         PKG_CHECK(sizes == self.sizes(), RuntimeError, "[copy_] cannot broadcast ",
@@ -212,6 +213,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .in_place();
   m.def("fill(Tensor self, Scalar value) -> Tensor")
       .doc("One value everywhere.")
+      .element_cost(kMoveNanoseconds)
       .shape([](const Tensor& self, const Scalar& value) {
         check_fits("fill", value, self.dtype());
         return self.spec();
@@ -222,6 +224,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .in_place();
   m.def("zero(Tensor self) -> Tensor")
       .doc("Zero everywhere.")
+      .element_cost(kMoveNanoseconds)
       .shape(same_shape)
       .cpu([](Tensor& out, const Tensor&) { fill(out, 0); })
       .writes_one_value()
