@@ -9,7 +9,7 @@ namespace {
 
 constexpr int64_t kListed = 1024;    // elements of a block by lists
 constexpr int64_t kGroupedRow = 32;  // from which on a row is filled faster than gathered
-constexpr int64_t kLongRow = 4096;   // bytes, from which on a loop of its own pays
+constexpr int64_t kLongRow = 2048;   // bytes, from which on a loop of its own pays
 
 // How many elements of the dimensions below `dims`, and how many of that one, make a block.
 struct Cut {

@@ -3,6 +3,10 @@
 
 from __future__ import annotations
 
+SAME_FORMULA = (
+    "float16 by the formula of float32, within its 3 ulp: a tenth is converting"
+)
+
 #: (peer, op or a part of the cell's name): the reason; the first that fits counts.
 REASONS: dict[tuple[str, str], str] = {}
 #: (peer, op, "family dtype" or part of a name): the reason; the first that fits counts
@@ -17,6 +21,17 @@ REASONS: dict[tuple[str, str], str] = {
     ("PyTorch", "cross_entropy"): "classes that do not lie last are gathered to lie so",
     ("PyTorch", "max_pool1d"): "places of the maxima, in fresh memory, are computed "
     "for a gradient that nobody may want",
+    ("NumPy", "T.tan(x)"): "sine and cosine in double, and their quotient",
+    ("NumPy", "T.pow(x, y)"): "within 2 ulp: the logarithm is a sum of two doubles",
+    **{
+        ("NumPy", f"T.{op}(x)"): SAME_FORMULA
+        for op in "asinh atanh atan log1p sin tanh expm1".split()
+    },
+    ("PyTorch", "grad(T.prod("): "products before and after each element, in double, "
+    "turned round twice; there is no kernel for the whole",
+    ("PyTorch", "T.cumsum(x, 1) | x 500000x8"): "short lines are turned into tiles "
+    "and back, 1.1 ns an element",
+    ("PyTorch", "T.cumprod(x, 1) | x 500000x8"): "short lines are turned into tiles "
     ("PyTorch", "median"): "sorts whole lines; there is no kernel that selects",
     ("PyTorch", "kthvalue"): "sorts whole lines; there is no kernel that selects",
     ("PyTorch", "pad"): "joins a border for each side; there is no kernel for all",

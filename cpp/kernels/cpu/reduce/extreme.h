@@ -3,6 +3,7 @@
 // the extreme.
 #pragma once
 
+#include <cmath>
 #include <limits>
 
 #include "kernels/cpu/reduce/fold_loops.h"
@@ -22,7 +23,7 @@ struct Extreme {
   static constexpr State start = Max ? (Abs ? T(0) : lowest) : highest;
   static T identity() { return start; }
   static T load(T x, double) {
-    if constexpr (Abs) return x < 0 ? -x : x == 0 ? T(0) : x;
+    if constexpr (Abs) return std::abs(x);
     else return x;
   }
   // Nothing beats NaN, and NaN beats what is a number.  Two choices, each of which is an
@@ -31,7 +32,7 @@ struct Extreme {
     const T larger = (Max ? best > x : best < x) ? best : x;
     return best == best ? larger : best;
   }
-  static constexpr int64_t kRun = 2048;
+  static constexpr int64_t kRun = 8192 / int64_t(sizeof(T));
   static T run(const T* x, int64_t n, double p) {
     T a = start, b = start;
     int nan = 0;
