@@ -7,8 +7,6 @@ SAME_FORMULA = (
     "float16 by the formula of float32, within its 3 ulp: a tenth is converting"
 )
 
-#: (peer, op or a part of the cell's name): the reason; the first that fits counts.
-REASONS: dict[tuple[str, str], str] = {}
 #: (peer, op, "family dtype" or part of a name): the reason; the first that fits counts
 REASONS: dict[tuple[str, str], str] = {
     ("PyTorch", "products bfloat16"): "PyTorch has oneDNN's avx512_core_bf16 kernels",
@@ -32,9 +30,7 @@ REASONS: dict[tuple[str, str], str] = {
     ("PyTorch", "T.cumsum(x, 1) | x 500000x8"): "short lines are turned into tiles "
     "and back, 1.1 ns an element",
     ("PyTorch", "T.cumprod(x, 1) | x 500000x8"): "short lines are turned into tiles "
-    ("PyTorch", "median"): "sorts whole lines; there is no kernel that selects",
-    ("PyTorch", "kthvalue"): "sorts whole lines; there is no kernel that selects",
-    ("PyTorch", "pad"): "joins a border for each side; there is no kernel for all",
+    "and back, 1.1 ns an element",
 }
 
 
