@@ -165,6 +165,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .composite([](const TensorList& tensors) { return cat(at_least(tensors, 2), 0); });
   m.def("stack(Tensor[] tensors, int dim=0) -> Tensor")
       .doc("Tensors side by side along a new dimension.")
+      .element_cost(kMoveNanoseconds)
       .shape(stack_rule)
       .grad("", stack_gradient);
   m.def("split(Tensor self, int split_size, int dim=0) -> Tensor[]")
