@@ -114,10 +114,10 @@ class Blocks {
  public:
   explicit Blocks(const Plan& plan) : plan_(plan) {
     if (!plan.staged) return;
-    const int64_t n = plan.by_numbers ? 1 : std::min(plan.most, plan.longest);
     for (size_t k = 1; k < plan.count; ++k) {
       const Plan::Operand& o = plan.operands[k];
       if (o.how != How::Constant) continue;
+      const int64_t n = copies(k, plan.longest);
       const int64_t some = o.step && plan.columns ? plan.columns : n;
       bring(k, plan.data[k], some, buffer(k));
       for (int64_t i = some; i < n; i += some) {  // the other rows
@@ -157,10 +157,15 @@ class Blocks {
 
   char* buffer(size_t k) { return buffers_[k]; }
 
+  // How many of an operand that repeats one element the block function reads.
+  int64_t copies(size_t k, int64_t n) const {
+    return plan_.by_numbers && k > 1 ? 1 : std::min(plan_.most, n);
+  }
+
   void repeat(char* const* data, int64_t n) {
     for (size_t k = 1; k < plan_.count; ++k) {
       if (plan_.operands[k].how == How::Repeated) {
-        bring(k, data[k], plan_.by_numbers ? 1 : std::min(plan_.most, n), buffer(k));
+        bring(k, data[k], copies(k, n), buffer(k));
       }
     }
   }

@@ -94,6 +94,12 @@ def number(rng, shape, dtype):
     return dense(rng, (), dtype)
 
 
+def repeated(rng, shape, dtype):
+    """One element everywhere, in the full shape."""
+    t, x = dense(rng, (1,) * len(shape), dtype)
+    return t.expand(*shape), np.broadcast_to(x, shape)
+
+
 LAYOUTS = [
     dense,
     turned,
@@ -105,6 +111,7 @@ LAYOUTS = [
     column,
     plane,
     number,
+    repeated,
 ]
 
 
@@ -129,7 +136,7 @@ def test_one_operand(layout, shape):
 @pytest.mark.parametrize("second", LAYOUTS, ids=lambda f: f.__name__)
 def test_two_operands(second, shape):
     rng = np.random.default_rng(2)
-    for first in (dense, swapped, part, every_other):
+    for first in (dense, swapped, part, every_other, repeated):
         for one, other in [
             ("float32", "float32"),
             ("float16", "float16"),
@@ -147,6 +154,20 @@ def test_two_operands(second, shape):
             check(pkg.maximum(a, b), np.maximum(x.astype(wide), y.astype(wide)))
             check(pkg.maximum(b, a), np.maximum(y.astype(wide), x.astype(wide)))
             check(a == b, x == y)
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("layout", LAYOUTS, ids=lambda f: f.__name__)
+def test_an_operand_and_numbers(layout, shape):
+    rng = np.random.default_rng(5)
+    for dtype in (*FLOATS, "int64", "uint8"):
+        t, x = layout(rng, shape, dtype)
+        two = x.dtype.type(2)
+        check(t * 2, x * two)
+        check(2 - t, two - x)
+        check(t >= 2, x >= two)
+        check(pkg.clamp(t, 1, 2), np.clip(x, 1, 2))
+        check(pkg.where(t > 2, t, 2), np.where(x > two, x, two))
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
