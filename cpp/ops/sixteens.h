@@ -35,7 +35,8 @@ template <class F>
 struct Long : F {
   using IsLong = void;
 };
-/// One of float32 that is worth its own loops of 16-bit floats.
+/// One of float32 that is worth its own loops of 16-bit floats.  It must not throw: nothing
+/// can be thrown out of such a loop.
 template <class F, class... In>
 concept Short = (std::same_as<In, float> && ...) && !Ranged<F, In...> &&
                 !requires { typename F::IsLong; };

@@ -54,14 +54,13 @@ bool Pool::on_worker() noexcept { return t_worker != nullptr; }
 
 bool Pool::queue(Runnable* item) {
   auto* worker = static_cast<Worker*>(t_worker);
-  if (!worker || worker->pool != this) {
+  // The only worker takes it itself; when it waits or there shall be more, they look again.
+  const bool alone = size() == 1 && !stopped();
+  if (!worker || worker->pool != this || !local_[worker->slot].push(item, !alone)) {
     global_.push(item);
     return true;
   }
-  // The only worker takes it itself; when it waits or there shall be more, they look again.
-  const bool alone = size() == 1 && !stopped();
-  local_[worker->slot].push(item, !alone);
-  return !alone;
+  return !alone || size() != 1;  // resize() may have looked before the push
 }
 
 void Pool::push(Runnable* item) {

@@ -192,7 +192,7 @@ void Task::cancel_waiting(const Ref<Failure>& failure, Released& released) noexc
 
 void Task::run(bool on_pool_stack) noexcept {
   if (stale()) finish_cancelled(stop_beginning());
-  else if (begin()) execute(on_pool_stack);
+  else if (begin()) execute(on_pool_stack, true);
   if (sole_owner()) dispose();
   else release();
 }
@@ -208,7 +208,7 @@ bool Task::try_run_here() {
   if (stale()) finish_cancelled(stop_beginning());
   if (done()) return true;
   if (!become(State::kQueued, State::kRunning)) return false;
-  execute(false);  // whoever pops it from the queue drops the reference
+  execute(false, false);  // whoever pops it from the queue drops the reference
   return true;
 }
 
@@ -218,7 +218,7 @@ void Task::fail(bool stopped) {
   if (!stopped) runtime().failures.add(failure_);
 }
 
-void Task::execute(bool at_end) noexcept {
+void Task::execute(bool at_end, bool popped) noexcept {
   {
     RunningTask here(this);
     // What it submits does not queue up behind itself.
@@ -233,13 +233,13 @@ void Task::execute(bool at_end) noexcept {
     if (!no_stream && has_current_stream()) set_current_stream(nullptr);  // left open
   }
   Released released;
-  complete(released);
+  complete(released, popped);
   finish_released(released, at_end);
 }
 
 // The captures die before anybody hears that the work is done: who waited may rely on
 // their memory being free.
-void Task::complete(Released& released) noexcept {
+void Task::complete(Released& released, bool popped) noexcept {
   // A body that will not run may hold the last reference to an event: dropped, that is
   // cancelled, and ours shall have told its error before.
   UniqueFunction unused = state_.load(std::memory_order_relaxed) == State::kDropped
@@ -256,7 +256,7 @@ void Task::complete(Released& released) noexcept {
     if (ours) (failure_->cancelled ? rt.cancelled : rt.failed).fetch_add(1);
   }
   Ref<Stream> stream = std::move(stream_);
-  close(released, sole_owner());
+  close(released, popped && sole_owner());
   unused.reset();
   // A failed task would keep its error, and that perhaps the stream.
   if (stream) stream->forget(this);
@@ -278,7 +278,7 @@ void Task::finish_early(Released& released) noexcept {
 }
 
 void Task::settle(Released& released) noexcept {
-  if (!done()) return complete(released);
+  if (!done()) return complete(released, true);
   Ref<Stream> stream = std::move(stream_);
   close_late(released);
   if (stream) stream->forget(this);
@@ -380,7 +380,7 @@ void Task::finish_cancelled(Stopped how) noexcept {
   failure_ = cancelled_failure(name_, call_site_);
   Released released;
   if (how == Stopped::kWaiting) finish_early(released);
-  else complete(released);
+  else complete(released, false);
   finish_released(released, false);
 }
 

@@ -137,8 +137,10 @@ class alignas(64) Task final : public Event, public Runnable {
     return state_.compare_exchange_strong(from, to, std::memory_order_acq_rel);
   }
   bool begin() noexcept;  // Queued -> Running
-  void execute(bool at_end) noexcept;
-  void complete(Released& released) noexcept;
+  // `popped`: the caller has the reference of "in flight".  Who has but one of his own may
+  // share it with other threads.
+  void execute(bool at_end, bool popped) noexcept;
+  void complete(Released& released, bool popped) noexcept;
 
   static constexpr int kInlineLinks = 2;
   Ref<Stream> stream_;

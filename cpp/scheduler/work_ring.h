@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <utility>
 
 namespace pkg::detail {
@@ -27,15 +28,18 @@ class alignas(64) WorkRing {
   }
 
   /// By the owner only.  With `fence`, what it reads afterwards is not older than the push.
-  void push(Runnable* item, bool fence) {
+  /// False when there is no memory to grow.
+  bool push(Runnable* item, bool fence) noexcept {
     const uint64_t tail = tail_.load(std::memory_order_relaxed);
     Slots* slots = slots_.load(std::memory_order_relaxed);
     if (!slots || tail - head_.load(std::memory_order_acquire) > slots->mask) {
       slots = grow(slots, tail);
+      if (!slots) return false;
     }
     slots->at(tail).store(item, std::memory_order_relaxed);
     if (fence) tail_.store(tail + 1);
     else tail_.store(tail + 1, std::memory_order_release);
+    return true;
   }
 
   /// By any thread; null when there is nothing.
@@ -60,10 +64,12 @@ class alignas(64) WorkRing {
   };
   static constexpr uint64_t kFirstSize = 64;
 
-  [[gnu::noinline]] Slots* grow(Slots* before, uint64_t tail) {
+  [[gnu::noinline]] Slots* grow(Slots* before, uint64_t tail) noexcept {
     const uint64_t size = before ? 2 * (before->mask + 1) : kFirstSize;
-    auto* slots = new Slots{size - 1, before, {}};
-    slots->items.reset(new std::atomic<Runnable*>[size]);
+    auto* slots = new (std::nothrow) Slots{size - 1, before, {}};
+    if (!slots) return nullptr;
+    slots->items.reset(new (std::nothrow) std::atomic<Runnable*>[size]);
+    if (!slots->items) return delete slots, nullptr;
     for (uint64_t at = head_.load(); before && at != tail; ++at) {
       slots->at(at).store(before->at(at).load(std::memory_order_relaxed),
                           std::memory_order_relaxed);

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import os
+import platform
 import re
 import shlex
 import subprocess
@@ -34,6 +35,8 @@ COMMON_FLAGS = [
     *LOOP_FLAGS,
     "-fno-semantic-interposition",
     "-pthread",
+    # GCC keeps pairs of int32 in MMX registers, which leaves those of x87 unusable.
+    *(["-mno-mmx"] if platform.machine() == "x86_64" else []),
 ]
 WARNINGS = ["-Wall", "-Wextra", "-Wno-restrict"]
 

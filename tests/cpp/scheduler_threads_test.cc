@@ -203,6 +203,52 @@ TEST(set_num_threads_at_any_time) {
   CHECK(scheduler_stats().threads <= 1);
 }
 
+// A worker that waits for a task runs it itself, while another takes it from the queue and
+// drops the queue's reference: what is left is one reference that two threads share.
+TEST(several_wait_through_one_reference) {
+  Threads two(2);
+  int late = 0;
+  for (int round = 0; round < 20; ++round) {
+    std::atomic<int> started = 0, phase = 0;
+    std::atomic<bool> begun = false, open = false;
+    std::atomic<double> end = 0;
+    Ref<Event> shared;
+    const auto until = [&](int wanted) {
+      while (phase < wanted) std::this_thread::yield();
+    };
+    const auto waiter = submit([&] {
+      ++started;
+      until(1);
+      shared->wait();
+    });
+    const auto taker = submit([&] {
+      ++started;
+      until(2);
+    });
+    while (started < 2) std::this_thread::yield();
+    const auto since = Clock::now();
+    shared = submit([&] {
+      begun = true;
+      while (!open) std::this_thread::yield();
+      end = seconds_since(since);
+    });
+    phase = 1;
+    while (!begun) std::this_thread::yield();
+    phase = 2;
+    taker->wait();
+    std::this_thread::sleep_for(2ms);
+    std::thread opener([&] {
+      std::this_thread::sleep_for(5ms);
+      open = true;
+    });
+    shared->wait();
+    late += seconds_since(since) - end > 0.01;
+    opener.join();
+    waiter->wait();
+  }
+  CHECK(late <= 5);  // without the wake-up all: a wait looks again after 40 ms
+}
+
 TEST(no_lost_wakeups) {
   forget_errors();
   // A lost wakeup shows as a wait of a poll interval (40 ms) or a hang.

@@ -157,3 +157,20 @@ def test_threads_change_no_bit():
         pkg.set_num_threads(before)
     for a, b in zip(*results):
         assert (a == b).all()
+
+
+@pytest.mark.parametrize("shape", [(1, 3, 3, 0), (0, 3, 2, 2), (3, 3, 2, 0), (2, 3, 0)])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_gradients_where_there_are_no_elements(shape, dtype):
+    """The weights' are zero, since no element has a share in them."""
+    dtype = getattr(pkg, dtype)
+    for norm in (pkg.group_norm, None):
+        x = pkg.zeros(shape, dtype=dtype).requires_grad_()
+        w = pkg.ones(3, dtype=dtype).requires_grad_()
+        if norm:
+            y = norm(x, 3, w)
+        else:
+            w = pkg.ones(shape[1:], dtype=dtype).requires_grad_()
+            y = pkg.layer_norm(x, shape[1:], w)
+        y.sum().backward()
+        assert x.grad.shape == shape and not w.grad.any()

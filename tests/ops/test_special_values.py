@@ -394,8 +394,10 @@ def test_numbers_of_activations_fit_the_dtype_of_the_tensor():
 
 @pytest.mark.parametrize("x, y", [(nan, 1), (2, 1), (-1, 1), (0.5, 2), (0.5, nan)])
 def test_probabilities_are_between_0_and_1(x, y):
-    with pytest.raises(RuntimeError, match="should be between 0 and 1"):
-        F.binary_cross_entropy(pkg.tensor([x]), pkg.tensor([y + 0.0])).item()
+    for dtype in (pkg.float64, pkg.float32, pkg.float16, pkg.bfloat16):
+        given = pkg.tensor([x], dtype=dtype), pkg.tensor([y + 0.0], dtype=dtype)
+        with pytest.raises(RuntimeError, match="should be between 0 and 1"):
+            F.binary_cross_entropy(*given).item()
 
 
 def test_limits_and_borders_fit_the_dtype():

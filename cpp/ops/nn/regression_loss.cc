@@ -43,8 +43,9 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         return floating_pair("binary_cross_entropy", input, target);
       })
       .cpu([](Tensor& out, const Tensor& input, const Tensor& target) {
+        // Long, since it may throw, which loops of 16-bit floats may not.
         run_binary(out, input, target, to_floating(result_type(input, target)), kFloatType,
-                   [](auto x, auto t) {
+                   Long{[](auto x, auto t) {
                      using T = decltype(x);
                      const auto cut = [](T y) { return y < T(-100) ? T(-100) : y; };
                      PKG_CHECK(x >= 0 && x <= 1 && t >= 0 && t <= 1, RuntimeError,
@@ -52,7 +53,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
                                "should be between 0 and 1, got ",
                                x, " and ", t, ".");
                      return (t - 1) * cut(std::log1p(-x)) - t * cut(std::log(x));
-                   });
+                   }});
       })
       // With PyTorch's bound for the poles at 0 and 1; the gradient of target has none.
       .derivative("input", "input target",

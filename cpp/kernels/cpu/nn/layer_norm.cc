@@ -7,6 +7,7 @@
 #include "dispatcher/library.h"
 #include "kernels/cpu/nn/moments.h"
 #include "kernels/cpu/nn/planes.h"
+#include "tensor/fill.h"
 
 namespace pkg {
 namespace {
@@ -199,6 +200,11 @@ void layer_norm_backward_kernel(Tensor& grad_x, Tensor& grad_w, Tensor& grad_b,
                                 const Tensor& grad, const Tensor& self, const Tensor& mean,
                                 const Tensor& scale, const Tensor& weight, int64_t length,
                                 bool centred) {
+  if (self.numel() == 0) {  // no element has a share in the weights' gradients
+    fill(grad_w, Scalar(0));
+    fill(grad_b, Scalar(0));
+    return;
+  }
   with_compute_type("layer_norm", grad_x.dtype(), [&]<class T>(TypeTag<T>) {
     const RowShape rows(self, length);
     const Weights weights(self, rows, weight);
