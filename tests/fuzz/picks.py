@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import operator
+
 import numpy as np
 
 from fuzz.conditions import given, readable
@@ -24,7 +26,7 @@ def same_picks(call: Call, which: int, got: np.ndarray, want: np.ndarray) -> boo
     own = named.get("self")
     if call.op == "topk" and named.get("sorted") is False:
         if which == 0 and got.ndim:
-            dim = named.get("dim", -1)
+            dim = operator.index(named.get("dim", -1))
             return np.array_equal(np.sort(got, dim), np.sort(want, dim), equal_nan=True)
     if PLACES.get(call.op) != which or not readable(own) or named.get("stable") is True:
         return False
@@ -34,6 +36,7 @@ def same_picks(call: Call, which: int, got: np.ndarray, want: np.ndarray) -> boo
     dim = named.get("dim", None if call.op in ("argmax", "argmin") else -1)
     if dim is None or array.ndim == 0:
         array, dim = array.reshape(-1), 0
+    dim = operator.index(dim)  # of any class of integers
     n = array.shape[dim]
     if got.size == 0 or (got < 0).any() or (got >= n).any():
         return False
