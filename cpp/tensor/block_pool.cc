@@ -120,7 +120,8 @@ void* from_system(size_t bytes, size_t asked) {
   }
   // A small allocation may hold a lock that pending work wants.
   const bool may_wait = asked > kThreadMaxBlock && !on_worker() && !in_parallel_region();
-  if (!ptr && may_wait && pending_tasks() > 0) {
+  if (!ptr && may_wait) {
+    // Once at least: what was pending a moment ago may have freed its memory since.
     const auto deadline = std::chrono::steady_clock::now() + kWait;
     bool idle = false;
     while (!ptr && !idle && could_fit(rounded, shared().system_bytes) &&
