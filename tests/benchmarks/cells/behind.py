@@ -16,7 +16,8 @@ REASONS: dict[tuple[str, str], str] = {
     "zeros, to which the places are added",
     ("PyTorch", "conv"): "16 bits are computed in float32, PyTorch's products of them "
     "take 0.4 of its time for float32; of one channel a third of the time is tiles",
-    ("PyTorch", "F.cross_entropy(x, t) | x 16x21"): "classes that do not lie last are gathered to lie so",
+    ("PyTorch", "F.cross_entropy(x, t) | x 16x21"): "classes that do not lie last are "
+    "gathered to lie so",
     ("PyTorch", "max_pool1d"): "places of the maxima, in fresh memory, are computed "
     "for a gradient that nobody may want",
     ("NumPy", "T.tan(x)"): "sine and cosine in double, and their quotient",
