@@ -60,10 +60,12 @@ void block_of_numbers(const void* formula, char* const* data, int64_t n) {
     }(std::make_index_sequence<numbers>());
   });
 }
-/// That, unless a formula is so long that it does not matter where its operands are.
+/// That, unless a formula is so long that it does not matter where its operands are, or has
+/// another one for some of them.
 template <class F, class Out, class T, size_t numbers>
 constexpr BlockFunction if_short() {
   if constexpr (requires { typename F::IsLong; }) return nullptr;
+  else if constexpr (Ranged<F, T, T> || Ranged<F, T, T, T>) return nullptr;
   else return block_of_numbers<F, Out, T, numbers>;
 }
 

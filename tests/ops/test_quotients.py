@@ -110,3 +110,28 @@ def test_floats(dtype, n):
             exact = np.floor_divide(x[ok].astype(narrow), y[ok].astype(narrow))
             with np.errstate(over="ignore"):
                 np.testing.assert_array_equal((a // b).numpy()[ok], exact.astype(dtype))
+
+
+@pytest.mark.parametrize("n", [7, 300, 5000])
+@pytest.mark.parametrize("dtype", ["uint8", "int64", "float16", "float32", "float64"])
+def test_a_number_divides_as_a_full_tensor_does(dtype, n):
+    """Those that the vectorised formula is not for, too: huge, zero, not a number."""
+    rng = np.random.default_rng(n)
+    if dtype.startswith("float"):
+        top = 1e4 if dtype == "float16" else 1e38
+        a = pkg.tensor(rng.standard_normal(n) * top ** rng.random(n))
+        a = a.to(getattr(pkg, dtype))
+        numbers = [2.1578966676264475, -0.1, 1e-3, math.inf, math.nan, 0.0]
+    else:
+        info = np.iinfo(dtype)
+        a = pkg.tensor(rng.integers(info.min, info.max, n, dtype, endpoint=True))
+        numbers = [y for y in limits(dtype) if y]
+        with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+            pkg.remainder(a, 0)
+    ops = [pkg.floor_divide, pkg.remainder, pkg.fmod]
+    ops += [lambda x, y: pkg.div(x, y, rounding_mode="trunc")]
+    for y in numbers:
+        number = pkg.tensor(y, dtype=a.dtype)
+        for op in ops:
+            want = op(a, number.expand(n).contiguous())
+            np.testing.assert_array_equal(op(a, number), want)
