@@ -20,7 +20,13 @@ WIDER = {"float32": "float64", "float16": "float64", "bfloat16": "float64"}
 def on_meta(call: Call) -> Call:
     """The same call with tensors on Meta."""
     changed = deepcopy(call)
+    types = {p.name: p.type for p in call.schema.params}
+    given = [*zip(types, changed.args), *changed.kwargs.items()]
+    # A tensor that is given for a number is read, which one on Meta cannot be.
+    kept = [id(value) for name, value in given if types.get(name) == "Scalar"]
     for data in changed.tensors():
+        if id(data) in kept:
+            continue
         if data.alias is not None:  # memory of its own
             if data.fill[0] == "same":
                 data.strides, data.offset = data.alias.strides, data.alias.offset

@@ -85,6 +85,14 @@ def test_isin_of_large_numbers_and_nan():
         np.testing.assert_array_equal(found, np.isin(x, some))
 
 
+@pytest.mark.parametrize("far", [2, 2**40, -(2**40), 2**63 - 1])
+def test_tests_that_are_not_sorted_write_nowhere(far):
+    """isin sorts them; the op under it trusts its caller, but not with memory."""
+    tests = pkg.tensor([0, far, 1])
+    found = pkg.ops._among(pkg.tensor([0, 1, 5, far]), tests)
+    assert found.tolist()[:3] == [True, True, False]
+
+
 def test_nan_stands_behind_every_number():
     nan = np.nan
     for line in ([1, 2, nan], [nan] * 3, [0, np.inf, nan, nan], [1, 2, 2]):

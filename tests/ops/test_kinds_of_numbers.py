@@ -82,3 +82,16 @@ def test_transposed_operands_around_the_limits_of_a_tile(dtype):
             assert (made.to(pkg.float64).numpy() == x.T + y).all()
         assert (mine.contiguous().to(pkg.float64).numpy() == x.T).all()
         assert (pkg.le(other, mine).numpy() == (y <= x.T)).all()
+
+
+def test_a_slope_of_integers_wraps_as_products_do():
+    x, least = pkg.tensor([-3, 3], dtype=pkg.int32), -(2**31)
+    weight = pkg.tensor([least], dtype=pkg.int32)
+    assert pkg.ops._prelu(x, weight).tolist() == [(x * weight).tolist()[0], 3]
+
+
+@pytest.mark.parametrize("sizes", [[1, -(2**63)], [-(2**63), 1], [-1, -1]])
+@pytest.mark.parametrize("offset", [-1, 0, 1, 2**63 - 1, -(2**63)])
+def test_a_diagonal_of_negative_sizes_is_refused(sizes, offset):
+    with pytest.raises(RuntimeError):
+        pkg.ops._diagonal_backward(pkg.ones(1), sizes, offset, 0, 1)

@@ -174,3 +174,19 @@ def test_gradients_where_there_are_no_elements(shape, dtype):
             y = pkg.layer_norm(x, shape[1:], w)
         y.sum().backward()
         assert x.grad.shape == shape and not w.grad.any()
+
+
+def test_no_sample_has_no_weights_to_read():
+    w, b = pkg.ones(2), pkg.ones(2).requires_grad_()
+    for weight, bias in ((w, b), (None, b), (w, None)):
+        x = pkg.zeros(0, 2, 10_000_000).requires_grad_()
+        out = F.group_norm(x, 1, weight, bias)
+        assert out.shape == x.shape
+        out.sum().backward()
+        assert x.grad.shape == x.shape
+    assert b.grad.tolist() == [0, 0]
+
+
+def test_rows_of_nothing_are_refused():
+    with pytest.raises(RuntimeError, match="rows of 0 elements"):
+        pkg.ops._layer_norm(pkg.ones(5, 2), 0, pkg.ones(2, 1), None, 1e-5, True)

@@ -216,6 +216,16 @@ def test_a_permutation_has_every_number_once(n):
     assert (np.sort(drawn(lambda: pkg.randperm(n))) == np.arange(n)).all()
 
 
+@pytest.mark.parametrize("shape", [(6, 8), (300, 400)])
+def test_a_permutation_of_a_view_leaves_what_is_beside(shape):
+    whole = pkg.full(shape, -1, dtype=pkg.int64)
+    part = whole[::3, 1::2]
+    pkg.ops._permutation_(part)
+    assert sorted(part.flatten().tolist()) == [*range(part.numel())]
+    part.fill_(-1)
+    assert (whole == -1).all()
+
+
 def test_all_orders_are_equally_likely():
     pkg.manual_seed(3)
     counts: dict[tuple[int, ...], int] = {}

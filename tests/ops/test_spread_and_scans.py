@@ -255,3 +255,14 @@ def test_norm_of_the_third_power():
     assert pkg.tensor([-2.0, 0.0]).norm(3).item() == 2.0
     assert np.isnan(pkg.tensor([1.0, float("nan")]).norm(3).item())
     assert pkg.tensor([1.0, -float("inf")]).norm(3).item() == float("inf")
+
+
+@pytest.mark.parametrize("place", [0, 1500, 4999])
+@pytest.mark.parametrize("number", [np.inf, -np.inf])
+def test_an_infinite_mean_is_infinite_in_every_layout(number, place):
+    x = np.ones((5000, 3))
+    x[place, 1] = number
+    t = pkg.tensor(x)
+    for laid in (t, t.t().contiguous().t(), pkg.stack([t, t], -1)[..., 0]):
+        _, mean, _ = pkg.ops._batch_norm(laid, None, None, 1e-5)
+        assert mean.tolist() == [1, number, 1]

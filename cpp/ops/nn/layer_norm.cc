@@ -136,12 +136,13 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .element_cost(1)
       .shape([](const Tensor& self, int64_t length, const Tensor& weight,
                 const Tensor& bias, double, bool) -> std::array<Spec, 3> {
+        const Spec row = row_spec(self, length);
         check_weight("weight", weight, self, length);
         check_weight("bias", bias, self, length);
         PKG_CHECK(!bias.defined() || for_channels(bias) == for_channels(weight),
                   RuntimeError, "[_layer_norm] expected weight and bias alike, got ",
                   bias.sizes(), " (bias).");
-        return {self.spec(), row_spec(self, length), row_spec(self, length)};
+        return {self.spec(), row, row};
       })
       .grad("self weight result1 result2", gradient);
   m.def("_layer_norm_backward(Tensor grad, Tensor self, Tensor mean, Tensor scale, "

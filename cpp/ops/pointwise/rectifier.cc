@@ -142,7 +142,10 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         return prelu_pointwise(self, reshape(weight, sizes));
       });
   binary_any(m.def("_prelu(Tensor self, Tensor weight) -> Tensor"),
-             [](auto x, auto w) { return x > decltype(x)(0) ? x : x * w; })
+             [](auto x, auto w) {
+               const auto product = decltype(x)(wraps(x) * wraps(w));
+               return x > decltype(x)(0) ? x : product;
+             })
       .doc("prelu with a weight that broadcasts to self.")
       // where, not a product with 0: of an infinite x that would be NaN.
       .derivative("self", "self weight",

@@ -27,9 +27,9 @@ Shape with_diagonal(Shape sizes, size_t a, size_t b, int64_t last) {
   sizes.push_back(last);
   return sizes;
 }
-int64_t diagonal_length(int64_t rows, int64_t columns, int64_t offset) {
-  return std::max<int64_t>(
-      0, offset >= 0 ? std::min(rows, columns - offset) : std::min(rows + offset, columns));
+int64_t diagonal_length(Checked rows, Checked columns, Checked offset) {
+  return std::max<int64_t>(0, offset >= 0 ? std::min<int64_t>(rows, columns - offset)
+                                          : std::min<int64_t>(rows + offset, columns));
 }
 Shape diagonal_shape(const Shape& sizes, int64_t offset, int64_t dim1, int64_t dim2) {
   const auto [a, b] = matrix_dims("diagonal", int64_t(sizes.size()), dim1, dim2);

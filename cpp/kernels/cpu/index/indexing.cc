@@ -168,10 +168,10 @@ void copy_rows(char* to, const char* from, const int64_t* places, int64_t n,
       std::memcpy(to + i * bytes, from + places[i], size_t(bytes));
     }
   } else if (std::has_single_bit(uint64_t(bytes)) && bytes <= 8) {
+    // Not as numbers of that size: two floats need not stand where a double may.
     visit_size(bytes, [=]<class T>(TypeTag<T>) {
-      auto* out = reinterpret_cast<T*>(to);
       for (int64_t i = 0; i < n; ++i) {
-        out[i] = *reinterpret_cast<const T*>(from + places[i]);
+        std::memcpy(to + i * int64_t(sizeof(T)), from + places[i], sizeof(T));
       }
     });
   } else {

@@ -98,12 +98,16 @@ bool look_up(const T* tests, int64_t n, const T* x, int64_t count, bool* to) {
       return false;
     const Tensor room = empty(Shape{int64_t(range) + 2}, DType::Bool);
     bool* table = room.data<bool>();
-    std::fill_n(table, range + 2, false);  // the last stands for all that are beyond
-    for (int64_t i = 0; i < n; ++i) table[uint64_t(int64_t(tests[i])) - least] = true;
+    std::fill_n(table, range + 2, false);
+    // The last place stands for all numbers beyond.  Tests that are not sorted, against the
+    // op's word, may be there.
+    const auto place = [=](T v) {
+      return std::min(uint64_t(int64_t(v)) - least, range + 1);
+    };
+    for (int64_t i = 0; i < n; ++i) table[place(tests[i])] = true;
+    table[range + 1] = false;
     parallel_for(0, count, kGrain, [=](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        to[i] = table[std::min(uint64_t(int64_t(x[i])) - least, range + 1)];
-      }
+      for (int64_t i = begin; i < end; ++i) to[i] = table[place(x[i])];
     });
     return true;
   }

@@ -79,7 +79,7 @@ void batch_norm_kernel(Tensor& out, Tensor& mean, Tensor& variance, const Tensor
     run_fold(self, Dims(dims), spread_fold(self.dtype()), {&means, &squares},
              [](const void* states, void* const* into, int64_t n) {
                for (int64_t i = 0; i < n; ++i) {
-                 const auto& state = static_cast<const SpreadState*>(states)[i];
+                 const auto& state = static_cast<const Moments*>(states)[i];
                  static_cast<double*>(into[0])[i] = state.mean;
                  static_cast<double*>(into[1])[i] = state.squares;
                }

@@ -53,6 +53,7 @@ Moments moments_of_row(const Runs<T>& in, int64_t from, int64_t n, bool centred,
 void layer_norm_kernel(Tensor& out, Tensor& mean, Tensor& scale, const Tensor& self,
                        int64_t length, const Tensor& weight, const Tensor& bias, double eps,
                        bool centred) {
+  if (self.numel() == 0) return;  // no row; and no sample that tells the count of weights
   with_compute_type("layer_norm", out.dtype(), [&]<class T>(TypeTag<T>) {
     const RowShape rows(self, length);
     const Weights weights(self, rows, weight);

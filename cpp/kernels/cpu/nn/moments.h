@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "kernels/cpu/reduce/fold_loops.h"
+#include "kernels/cpu/reduce/spread.h"
 
 namespace pkg {
 
@@ -24,19 +24,6 @@ inline void sums_of(int64_t n, F f, G g, T& of_f, T& of_g) {
   of_f = a + b + (n % 2 ? f(n - 1) : T(0));
   of_g = c + d + (n % 2 ? g(n - 1) : T(0));
 }
-
-/// Mean and sum of squared distances from it, or from zero.
-struct Moments {
-  double count = 0, mean = 0, squares = 0;
-
-  /// Of both together, as Chan, Golub and LeVeque (1983) have it.
-  void add(const Moments& part) {
-    const double total = count + part.count, apart = part.mean - mean;
-    squares += part.squares + apart * apart * (count * (part.count / total));
-    mean += apart * (part.count / total);
-    count = total;
-  }
-};
 
 /// Of n elements in the first cache; about zero where they are not `centred`.
 template <class T>

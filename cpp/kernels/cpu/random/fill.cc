@@ -9,6 +9,7 @@
 #include "base/isa.h"
 #include "dispatcher/library.h"
 #include "kernels/cpu/random/transforms.h"
+#include "kernels/cpu/rows.h"
 #include "scheduler/parallel.h"
 #include "tensor/copy.h"
 #include "tensor/generator.h"
@@ -30,37 +31,17 @@ void visit_stored(DType dtype, F f) {
   });
 }
 
-/// Dense memory for a result of any layout.
-class Dense {
- public:
-  explicit Dense(Tensor& out)
-      : out_(out), dense_(out.is_contiguous() ? out : empty(out.sizes(), out.dtype())) {}
-  template <class T>
-  T* data() const {
-    return dense_.data<T>();
-  }
-  /// Puts the values where they belong.
-  void finish() const {
-    if (!dense_.is_same(out_)) copy_into(out_, dense_);
-  }
-
- private:
-  Tensor& out_;
-  Tensor dense_;
-};
-
 /// Fills `out` with the next numbers of the stream; make(words, numbers) gives N of them.
 template <class T, int N, class Make>
 void fill(Tensor& out, Draw draw, const Make& make) {
-  const Dense dense(out);
-  T* numbers = dense.data<T>();
+  const RowsOut<T> dense(out);
+  T* numbers = dense.data();
   const RandomStream stream = reserve_random(uint64_t(out.numel()));
   parallel_for(0, out.numel(), kGrain, [=](int64_t begin, int64_t end) {
     with_isa([=] {
       fill_groups<N>(stream.seed, draw, stream.first, begin, end, numbers, make);
     });
   });
-  dense.finish();
 }
 
 /// [0, 1): from a word, or from 64 bits.
@@ -199,9 +180,9 @@ void bernoulli_kernel(Tensor& out, const Tensor& chances) {
   visit_stored(out.dtype(), [&]<class T>(TypeTag<T>) {
     using C = Computed<T>;
     constexpr int kBlock = 1024;
-    const Dense dense(out);
+    const RowsOut<T> dense(out);
     const T* p = given.data<T>();
-    T* to = dense.data<T>();
+    T* to = dense.data();
     const RandomStream stream = reserve_random(uint64_t(out.numel()));
     std::atomic<bool> wrong{false};
     parallel_for(0, out.numel(), kGrain, [&](int64_t begin, int64_t end) {
@@ -223,7 +204,6 @@ void bernoulli_kernel(Tensor& out, const Tensor& chances) {
       });
     });
     PKG_CHECK(!wrong, RuntimeError, "[bernoulli] expected 0 <= p <= 1 for every element.");
-    dense.finish();
   });
 }
 
@@ -234,9 +214,9 @@ void dropout_kernel(Tensor& out, const Tensor& self, double p, int64_t seed,
   visit_stored(out.dtype(), [&]<class T>(TypeTag<T>) {
     using C = Computed<T>;
     constexpr int kBlock = 1024;
-    const Dense dense(out);
+    const RowsOut<T> dense(out);
     const T* x = given.data<T>();
-    T* to = dense.data<T>();
+    T* to = dense.data();
     const auto dropped = uint32_t(std::min(p * 0x1p32, 0x1p32 - 1));
     const C scale = C(1 / (1 - p));
     parallel_for(0, out.numel(), kGrain, [=](int64_t begin, int64_t end) {
@@ -257,7 +237,6 @@ void dropout_kernel(Tensor& out, const Tensor& self, double p, int64_t seed,
         }
       });
     });
-    dense.finish();
   });
 }
 

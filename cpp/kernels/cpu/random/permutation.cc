@@ -11,6 +11,7 @@
 #include "base/isa.h"
 #include "dispatcher/library.h"
 #include "kernels/cpu/random/philox.h"
+#include "kernels/cpu/rows.h"
 #include "scheduler/parallel.h"
 #include "scheduler/stop_point.h"
 #include "tensor/generator.h"
@@ -89,7 +90,8 @@ std::vector<int64_t> scatter(const RandomStream& stream, int bits, int64_t* out,
 
 void permutation_kernel(Tensor& out, const Tensor&) {
   const int64_t n = out.numel();
-  int64_t* numbers = out.data<int64_t>();
+  const RowsOut<int64_t> dense(out);
+  int64_t* numbers = dense.data();
   const RandomStream stream = reserve_random(uint64_t(n));
   if (n <= kInCache) {
     std::iota(numbers, numbers + n, int64_t{0});

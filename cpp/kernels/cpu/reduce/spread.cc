@@ -19,7 +19,7 @@ template <bool Root>
 void spread_kernel(Tensor& out, const Tensor& self, const Dims& dim, double freedom, bool) {
   const Fold fold = spread_fold(self.dtype());
   run_fold(self, dim, fold, {&out}, [&](const void* states, void* const* to, int64_t n) {
-    auto* from = static_cast<const SpreadState*>(states);
+    auto* from = static_cast<const Moments*>(states);
     const int64_t size = itemsize(out.dtype());
     for (int64_t i = 0; i < n; ++i) {
       const double variance = from[i].squares / freedom;

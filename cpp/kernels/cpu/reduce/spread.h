@@ -3,35 +3,41 @@
 // block in two passes over the cache, blocks joined as Chan, Golub and LeVeque (1983) do.
 #pragma once
 
+#include <cmath>
+
 #include "kernels/cpu/reduce/fold_loops.h"
 
 namespace pkg {
 
-struct SpreadState {
-  double count, mean, squares;
+/// Count, mean and sum of squared distances from the mean (or from zero).
+struct Moments {
+  double count = 0, mean = 0, squares = 0;
+
+  /// Of both together.
+  void add(const Moments& part) {
+    if (count == 0) {
+      *this = part;
+    } else if (part.count > 0) {
+      const double total = count + part.count, apart = part.mean - mean;
+      squares += part.squares + apart * apart * (count * part.count / total);
+      // An infinite mean stays one, whatever it is joined with.
+      mean = std::isfinite(apart) ? mean + apart * (part.count / total) : mean + part.mean;
+      count = total;
+    }
+  }
 };
 
 template <class T>
 struct SpreadLoops {
-  using State = SpreadState;
+  using State = Moments;
   static constexpr int64_t kRun = 1024, kDepth = 32;
 
-  static void absorb(State& state, const State& part) {
-    if (state.count == 0) {
-      state = part;
-    } else if (part.count > 0) {
-      const double total = state.count + part.count, apart = part.mean - state.mean;
-      state.squares += part.squares + apart * apart * (state.count * part.count / total);
-      state.mean += apart * (part.count / total);
-      state.count = total;
-    }
-  }
   static void start(void* states, int64_t n) {
-    std::fill_n(static_cast<State*>(states), n, State{0, 0, 0});
+    std::fill_n(static_cast<State*>(states), n, State{});
   }
   static void merge(void* states, const void* later, int64_t n) {
     for (int64_t i = 0; i < n; ++i) {
-      absorb(static_cast<State*>(states)[i], static_cast<const State*>(later)[i]);
+      static_cast<State*>(states)[i].add(static_cast<const State*>(later)[i]);
     }
   }
 
@@ -49,7 +55,7 @@ struct SpreadLoops {
             const double apart = double(run[k]) - mean;
             return apart * apart;
           });
-          absorb(states[i], {double(n), mean, squares});
+          states[i].add({double(n), mean, squares});
         }
       }
     });
@@ -85,7 +91,7 @@ struct SpreadLoops {
       }
       for (int64_t at = 0; at < wide; at += b.n) {
         for (int64_t j = 0; j < b.n; ++j) {
-          absorb(states[j], {double(depth), mean[at + j], squares[at + j]});
+          states[j].add({double(depth), mean[at + j], squares[at + j]});
         }
       }
     }

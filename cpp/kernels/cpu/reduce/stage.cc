@@ -26,6 +26,7 @@ void Stage::convert(const char* from, char* to, int64_t n) const {
 
 void Stage::bring(const char* x, int64_t row_step, int64_t rows, int64_t step, int64_t n,
                   char* out) const {
+  if (n == 0) return;  // nothing may lie nowhere
   const auto gather = [&](char* to, const char* from, int64_t count) {
     if (step == 1) std::memcpy(to, from, size_t(count * from_));
     else moves_of(from_).gather(to, from, step * from_, count);
