@@ -13,13 +13,18 @@ namespace pkg::vec {
 namespace detail {
 
 inline constexpr double kLn2 = 0.69314718055994530942;
+/// The same in two parts; multiples of the first are exact.
+template <class T>
+inline constexpr T kLn2High = of<T>(0.693145752f, 0.693147180369123816490);
+template <class T>
+inline constexpr T kLn2Low = of<T>(1.42860677e-6f, 1.90821492927058770002e-10);
 
 /// x = n ln(2) + r + low, with |r| <= ln(2) / 2.
 template <class T>
 struct ExpParts {
   explicit ExpParts(T x) : n(x * T(1.4426950408889634074)) {
-    const T high = x - n.value * of<T>(0.693145752f, 0.693147180369123816490);
-    const T rest = n.value * of<T>(1.42860677e-6f, 1.90821492927058770002e-10);
+    const T high = x - n.value * kLn2High<T>;
+    const T rest = n.value * kLn2Low<T>;
     r = high - rest;
     low = (high - r) - rest;
   }
@@ -52,23 +57,29 @@ inline constexpr T kExpLow = of<T>(-104.0f, -746.0);
 template <class T>
 inline constexpr T kExpHigh = of<T>(89.0f, 710.0);
 
-/// x = 2^n (1 + f), for x > 0.
+/// x = 2^n (1 + f), for normal x > 0 that was multiplied by 2^shift.
 template <class T>
 struct LogParts {
-  explicit LogParts(T x) {
-    using Word = typename Bits<T>::Word;
+  using Word = typename Bits<T>::Word;
+  explicit LogParts(T x, Word shift = 0) {
     constexpr int mantissa = Bits<T>::mantissa;
-    const bool tiny = x < std::numeric_limits<T>::min();
-    const T normal = tiny ? x * pow2<T>(mantissa) : x;
-    const Word bits = std::bit_cast<Word>(normal);
-    const Word start = std::bit_cast<Word>(T(0.70710678118654752440));
-    // The bits of 2^mantissa + e are those of 2^mantissa with e added.
-    const Word base = std::bit_cast<Word>(pow2<T>(mantissa));
-    const Word biased = (bits - start + (Word(Bits<T>::bias) << mantissa)) >> mantissa;
-    const T whole = pow2<T>(mantissa) + T(Bits<T>::bias);
-    exponent = typename Bits<T>::Int(biased) - Bits<T>::bias;
-    n = (std::bit_cast<T>(Word(base | biased)) - whole) - (tiny ? T(mantissa) : T(0));
-    f = std::bit_cast<T>(Word(bits - (Word(exponent) << mantissa))) - T(1);
+    constexpr Word bias = Word(Bits<T>::bias), digits = (Word(1) << mantissa) - 1;
+    constexpr Word start = std::bit_cast<Word>(T(0.70710678118654752440));
+    const Word moved = std::bit_cast<Word>(x) - start + (bias << mantissa);
+    const Word biased = moved >> mantissa;
+    exponent = typename Bits<T>::Int(biased - bias);
+    // The bits of 1.5 * 2^mantissa + n are those of 1.5 * 2^mantissa with n added.
+    constexpr Word base = std::bit_cast<Word>(Bits<T>::shifter) - bias;
+    n = std::bit_cast<T>(Word(base + biased - shift)) - Bits<T>::shifter;
+    f = std::bit_cast<T>(Word((moved & digits) + start)) - T(1);
+  }
+  /// Also of subnormal x.
+  static LogParts of_any(T x) {
+    constexpr int mantissa = Bits<T>::mantissa;
+    constexpr Word one = std::bit_cast<Word>(T(1));
+    // One choice: with two of them a compiler would write all that follows twice.
+    const Word shift = x < std::numeric_limits<T>::min() ? Word(mantissa) : Word(0);
+    return LogParts(x * std::bit_cast<T>(Word(one + (shift << mantissa))), shift);
   }
   T n, f;
   typename Bits<T>::Int exponent;  // n, but for subnormal x
@@ -88,21 +99,21 @@ inline T atanh_tail(T z) {
 template <class T>
 inline T log_sum(T n, T f, T error) {
   const T s = f / (T(2) + f), z = s * s, half = T(0.5) * f * f;
-  const T rest = n * of<T>(1.42860677e-6f, 1.90821492927058770002e-10) + error;
+  const T rest = n * kLn2Low<T> + error;
   const T inner = half - (s * (half + z * atanh_tail(z)) + rest);
-  return n * of<T>(0.693145752f, 0.693147180369123816490) - (inner - f);
+  return n * kLn2High<T> - (inner - f);
 }
 /// `result` for positive numbers, and the logarithms of all others.
 template <class T>
 inline T log_special(T x, T result) {
-  result = x == kInf<T> ? x : result;
+  result = x < kInf<T> ? result : x;
   result = x == T(0) ? -kInf<T> : result;
-  return x < T(0) || x != x ? kNan<T> : result;
+  return x < T(0) ? kNan<T> : result;
 }
 /// A logarithm to base b: 1 / ln(b) and log_b(2), both in two parts.
 template <class T>
 inline T log_base(T x, T scale_high, T scale_low, T step_high, T step_low) {
-  const LogParts<T> parts(x);
+  const LogParts<T> parts = LogParts<T>::of_any(x);
   const T f = parts.f, s = f / (T(2) + f), z = s * s, half = T(0.5) * f * f;
   const T high = top(f - half);
   const T low = ((f - high) - half) + s * (half + z * atanh_tail(z));
@@ -141,7 +152,7 @@ inline T expm1(T x) {
 /// Within 1 ulp.
 template <class T>
 inline T log(T x) {
-  const detail::LogParts<T> parts(x);
+  const auto parts = detail::LogParts<T>::of_any(x);
   return detail::log_special(x, detail::log_sum(parts.n, parts.f, T(0)));
 }
 /// Within 1 ulp; exact for powers of 2.
@@ -170,7 +181,7 @@ inline T log1p(T x) {
   // lost / (1 + f) to a few digits is enough.
   const T error = near ? T(0) : lost * pow2<T>(-exponent) * (T(1) - f * (T(1) - f));
   const T result = detail::log_special(sum, detail::log_sum(parts.n, f, error));
-  return std::abs(x) < of<T>(1e-10f, 1e-20) ? x : result;
+  return std::copysign(result, x);  // of -0
 }
 /// log(1 + x) for x in [0, 1], within 2 ulp.
 template <class T>

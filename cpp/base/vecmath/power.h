@@ -20,7 +20,7 @@ inline double with_ends(double x, double log) {
   return x == kInf<double> ? x : log;
 }
 inline PowerParts power_parts(float x, float y) {
-  const LogParts<float> parts(x);
+  const auto parts = LogParts<float>::of_any(x);
   const double f = parts.f, s = f / (2.0 + f), z = s * s;
   const double tail = poly(z, 0.66666666670519795737, 0.39999997053668256387,
                            0.28571979684278511906, 0.22180980009249705255,
@@ -31,7 +31,7 @@ inline PowerParts power_parts(float x, float y) {
 inline PowerParts power_parts(double x, double y) {
   // ln(1 + f) = 2 s + s z (2/3 + ...), s = f / (2 + f), z = s^2: all but the last terms as
   // sums of two, whose products of upper halves are exact.
-  const LogParts<double> parts(x);
+  const auto parts = LogParts<double>::of_any(x);
   const double f = parts.f, den = 2.0 + f, den_low = f - (den - 2.0);
   const double inverse = 1.0 / den, den_top = top(den);
   const double s = f * inverse, s_top = top(s);

@@ -32,6 +32,13 @@ struct Quarter<float> {
     return 1.0 + z * poly(z, -0.5, 0.041666646806622910448, -0.0013887364475461901592,
                           0.000024438090518854071669);
   }
+  double tangent() const {
+    const double z = r * r;
+    return r + r * z *
+                   poly(z, 0.33333349747002749, 0.13332663414344799, 0.054059931415854486,
+                        0.021281983563099223, 0.010836659013206827, 8.8093387853556479e-5,
+                        0.0043771501030805267);
+  }
   Rounded<double> n;
   double r;
 };
@@ -162,9 +169,15 @@ inline T cos(T x) {
 template <class T>
 inline T tan(T x) {
   const detail::Quarter<T> quarter(x);
-  const double sine = quarter.sine(), cosine = quarter.cosine();
   const bool odd = uint64_t(quarter.n.integer()) & 1;
-  const T result = T((odd ? -cosine : sine) / (odd ? sine : cosine));
+  T result;
+  if constexpr (is_float<T>) {
+    const T near = T(quarter.tangent());
+    result = odd ? T(-1) / near : near;
+  } else {
+    const double sine = quarter.sine(), cosine = quarter.cosine();
+    result = (odd ? -cosine : sine) / (odd ? sine : cosine);
+  }
   return x == T(0) ? x : result;
 }
 /// The three as formulas with a range (ops/loops.h).
