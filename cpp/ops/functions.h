@@ -43,6 +43,8 @@ inline const UnaryOp bitwise_not{"bitwise_not"}, isnan{"isnan"}, isinf{"isinf"},
     isfinite{"isfinite"};
 inline const TernaryOp where{"where"}, clamp{"clamp"}, clamp_{"clamp_"},
     masked_fill{"masked_fill"}, masked_fill_{"masked_fill_"}, lerp_{"lerp_"};
+inline const Op<Tensor(const Tensor&, const Tensor&, const Tensor&, const Scalar&)>
+    addcmul{"addcmul"};
 inline const UnaryOp neg{"neg"}, abs{"abs"}, sign{"sign"}, exp{"exp"}, log{"log"},
     rsqrt{"rsqrt"}, sin{"sin"}, cos{"cos"}, sinh{"sinh"}, cosh{"cosh"},
     tanh{"tanh"}, sigmoid{"sigmoid"}, erf{"erf"}, trunc{"trunc"}, relu{"relu"},
@@ -64,6 +66,9 @@ inline const BinaryOp tanh_backward{"_tanh_backward"},
     logsigmoid_backward{"_logsigmoid_backward"}, hardswish_backward{"_hardswish_backward"},
     hardsigmoid_backward{"_hardsigmoid_backward"},
     prelu_weight_backward{"_prelu_weight_backward"}, prelu_pointwise{"_prelu"};
+inline const Op<Tensor(const Tensor&, int64_t)> gated_half{"_glu"};
+inline const Op<Tensor(const Tensor&, const Tensor&, int64_t)>
+    glu_backward{"_glu_backward"};
 inline const UnaryOp second_is_zero{"_second_is_zero"};
 
 // Reductions (cpp/ops/reduce)
@@ -82,6 +87,8 @@ inline const Op<Tensor(const Tensor&, int64_t, MaybeDType)> cumsum{"cumsum"},
 inline const Op<Tensor(const Tensor&, int64_t)> reverse_cumsum{"_reverse_cumsum"};
 inline const Op<Tensor(const Tensor&, const Tensor&, int64_t, bool)>
     linear_scan{"_linear_scan"};
+inline const Op<Tensor(const Tensor&, const Tensor&, int64_t)>
+    prod_backward{"_prod_backward"};
 
 // Creation and random numbers (cpp/ops/create, cpp/ops/random)
 inline const Op<Tensor(const Tensor&, const Scalar&, MaybeDType, MaybeDevice, bool)>
@@ -151,7 +158,7 @@ inline const Op<Tensor(const Tensor&, const Tensor&, bool)> search{"_search"};
 inline const Op<Two(const Tensor&, int64_t, bool, bool)> sort{"sort"};
 
 // Linear algebra (cpp/ops/linalg)
-inline const BinaryOp mm{"mm"}, bmm{"bmm"}, mv{"mv"}, matmul{"matmul"};
+inline const BinaryOp mm{"mm"}, bmm{"bmm"}, mv{"mv"}, outer{"outer"}, matmul{"matmul"};
 
 // Networks (cpp/ops/nn)
 inline const Op<Tensor(const Tensor&, const Tensor&, const Tensor&, const Shape&, const

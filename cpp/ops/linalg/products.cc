@@ -28,22 +28,61 @@ Tensor dot(const Tensor& a, const Tensor& b) {
   return matmul(a, b);
 }
 
-// beta * self + alpha * product.  beta = 0 ignores self, NaN and all; of integers beta and
-// alpha lose their fraction.
-Tensor blend(const char* op, const Tensor& self, const Tensor& product,
-             const Scalar& beta_given, const Scalar& alpha_given) {
-  const auto factor = [&](const Scalar& given, const char* name) {
-    check_factor(op, given, product.dtype(), name);
-    return is_floating(product.dtype()) || !given.is_float() ? given
-                                                             : Scalar(given.to<int64_t>());
+// beta * self + alpha * product, of factors that were checked.  beta = 0 ignores self, NaN
+// and all; of integers beta and alpha lose their fraction.
+struct Blend {
+  Scalar beta, alpha;
+
+  Blend(const char* op, const Scalar& b, const Scalar& a, DType dtype)
+      : beta(factor(op, b, dtype, "beta")), alpha(factor(op, a, dtype, "alpha")) {}
+
+  static Scalar factor(const char* op, const Scalar& given, DType dtype, const char* name) {
+    check_factor(op, given, dtype, name);
+    return is_floating(dtype) || !given.is_float() ? given : Scalar(given.to<int64_t>());
+  }
+  static void check(const char* op, const Tensor& self, const Shape& product) {
+    PKG_CHECK(broadcast_shapes(op, self.sizes(), product) == product, RuntimeError, "[", op,
+              "] self of shape ", self.sizes(),
+              " cannot be expanded to the product's shape ", product);
+  }
+  bool ignores_self() const { return beta.to<double>() == 0; }
+  Tensor scaled(const Tensor& self) const {
+    return beta == Scalar(1) ? self : mul(self, Tensor(beta));
+  }
+  Tensor operator()(const Tensor& self, const Tensor& product) const {
+    const Tensor term = alpha == Scalar(1) ? product : mul(product, Tensor(alpha));
+    return ignores_self() ? term : add(scaled(self), term);
+  }
+};
+Tensor blend(const char* op, const Tensor& self, const Tensor& product, const Scalar& beta,
+             const Scalar& alpha) {
+  const Blend of(op, beta, alpha, product.dtype());
+  Blend::check(op, self, product.sizes());
+  return of(self, product);
+}
+
+// Without a graph in one pass.  A gradient of the vectors is a product with a matrix, and
+// not a sum over terms.
+Tensor addr(const Tensor& self, const Tensor& a, const Tensor& b, const Scalar& beta,
+            const Scalar& alpha) {
+  check_ndim("addr", "vec1", a, 1);
+  check_ndim("addr", "vec2", b, 1);
+  const DType dtype = result_type({&self, &a, &b});
+  const auto number = [&](const Scalar& given, const char* name) {
+    PKG_CHECK(is_floating(dtype) || !given.is_float(), RuntimeError,
+              "[addr] For integral input tensors, ", name,
+              " must not be floating point, got ", given, ".");
+    PKG_CHECK(dtype == DType::Bool || given.kind() != Scalar::Kind::Bool, RuntimeError,
+              "[addr] Boolean ", name, " only supported for Boolean results, got ", given,
+              ".");
   };
-  const Scalar beta = factor(beta_given, "beta"), alpha = factor(alpha_given, "alpha");
-  const Shape sizes = broadcast_shapes(op, self.sizes(), product.sizes());
-  PKG_CHECK(sizes == product.sizes(), RuntimeError, "[", op, "] self of shape ",
-            self.sizes(), " cannot be expanded to the product's shape ", product.sizes());
-  const Tensor scaled = alpha == Scalar(1) ? product : mul(product, Tensor(alpha));
-  if (beta.to<double>() == 0) return scaled;
-  return add(beta == Scalar(1) ? self : mul(self, Tensor(beta)), scaled);
+  number(beta, "beta");
+  number(alpha, "alpha");
+  const Blend of("addr", beta, alpha, result_type(a, b));
+  Blend::check("addr", self, Shape{a.size(0), b.size(0)});
+  const bool recorded = grad_enabled() && (a.requires_grad() || b.requires_grad());
+  if (of.ignores_self() || recorded || !is_floating(dtype)) return of(self, outer(a, b));
+  return addcmul(of.scaled(self), unsqueeze(a, 1), b, of.alpha);
 }
 
 // Contracts dims_a[i] of a with dims_b[i] of b, as one matrix product.
@@ -173,24 +212,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) "
         "-> Tensor")
       .doc("beta * self + alpha * outer(vec1, vec2).")
-      .composite([](const Tensor& self, const Tensor& a, const Tensor& b,
-                    const Scalar& beta, const Scalar& alpha) {
-        check_ndim("addr", "vec1", a, 1);
-        check_ndim("addr", "vec2", b, 1);
-        const DType dtype = result_type({&self, &a, &b});
-        const auto number = [&](const Scalar& given, const char* name) {
-          PKG_CHECK(is_floating(dtype) || !given.is_float(), RuntimeError,
-                    "[addr] For "
-                    "integral input tensors, ",
-                    name, " must not be floating point, got ", given, ".");
-          PKG_CHECK(dtype == DType::Bool || given.kind() != Scalar::Kind::Bool,
-                    RuntimeError, "[addr] Boolean ", name,
-                    " only supported for Boolean results, got ", given, ".");
-        };
-        number(beta, "beta");
-        number(alpha, "alpha");
-        return blend("addr", self, mul(unsqueeze(a, 1), b), beta, alpha);
-      });
+      .composite(addr);
   m.def("baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, "
         "Scalar alpha=1) -> Tensor")
       .doc("beta * self + alpha * bmm(batch1, batch2).")

@@ -218,15 +218,6 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("softsign(Tensor self) -> Tensor")
       .doc("self / (1 + |self|).")
       .composite([](const Tensor& self) { return div(self, add(abs(self), Tensor(1))); });
-  m.def("glu(Tensor self, int dim=-1) -> Tensor")
-      .doc("First half of dim times the sigmoid of the second half.")
-      .composite([](const Tensor& self, int64_t dim) {
-        PKG_CHECK(self.ndim() > 0 && self.size(dim) % 2 == 0, RuntimeError,
-                  "[glu] expected dim ", dim, " to have an even size, got shape ",
-                  self.sizes(), ".");
-        const TensorList halves = chunk(self, 2, dim);
-        return mul(halves[0], sigmoid(halves[1]));
-      });
 }
 
 }  // namespace

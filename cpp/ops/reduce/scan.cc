@@ -51,19 +51,26 @@ TensorList linear_scan_gradient(const GradContext& g) {
 }
 
 // The product of the others, for each element: those before times those after.
+Tensor prod_formula(const Tensor& given, const Tensor& grad, int64_t dim) {
+  // In double: the product of a part may overflow where that of all does not.
+  const Tensor x = to_dtype(given, DType::Float64);
+  const Tensor after = reversed(product_before(reversed(x, dim), dim), dim);
+  const Tensor slope = mul(mul(product_before(x, dim), after), to_dtype(grad, x.dtype()));
+  return to_dtype(slope, grad.dtype());
+}
 TensorList prod_gradient(const GradContext& g) {
   const auto dim = g.arg<std::optional<int64_t>>(1);
-  // In double: the product of a part may overflow where that of all does not.
-  Tensor x = to_dtype(g.input(0), DType::Float64), grad = to_dtype(g.grad(), x.dtype());
+  Tensor x = g.input(0), grad = g.grad();
   if (!dim) {
     x = reshape(x, Shape{x.numel()});
+    grad = reshape(grad, Shape{1});
   } else if (!g.arg<bool>(2) && x.ndim() > 0) {
     grad = unsqueeze(grad, wrap_dim("prod", *dim, x.ndim()));
   }
   const int64_t d = dim.value_or(0);
-  const Tensor after = reversed(product_before(reversed(x, d), d), d);
-  const Tensor slope = mul(mul(product_before(x, d), after), grad);
-  return {reshape(to_dtype(slope, g.grad().dtype()), g.shape(0))};
+  const Tensor slope = grad_enabled() ? prod_formula(x, grad, d)
+                                      : prod_backward(grad, x, d);
+  return {reshape(slope, g.shape(0))};
 }
 
 TensorList extreme_gradient(const GradContext& g) {
@@ -123,6 +130,16 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         return spec;
       })
       .grad("self", prod_gradient);
+  m.def("_prod_backward(Tensor grad, Tensor self, int dim) -> Tensor")
+      .doc("grad times the product of all others along dim, for each element.")
+      .dtypes("grad", kFloatDTypes)
+      .shape([](const Tensor& grad, const Tensor& self, int64_t dim) {
+        Shape sizes = self.sizes();
+        if (self.ndim() > 0)
+          sizes[size_t(wrap_dim("_prod_backward", dim, self.ndim()))] = 1;
+        check_gradient(grad, sizes);
+        return Spec{self.sizes(), grad.dtype(), self.device()};
+      });
   for (const char* name : {"cummax", "cummin"}) {
     m.def(str(name, "(Tensor self, int dim) -> (Tensor values, Tensor indices)"))
         .doc("Extreme value so far along dim and where it stands, the latest of equals; "

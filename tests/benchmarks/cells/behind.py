@@ -11,7 +11,6 @@ SAME_FORMULA = (
 REASONS: dict[tuple[str, str], str] = {
     ("PyTorch", "products bfloat16"): "PyTorch has oneDNN's avx512_core_bf16 kernels",
     ("PyTorch", "randperm"): "a third draws Philox words, two fifths fill two buckets",
-    ("PyTorch", "glu"): "a composite: its gradient joins those of two halves",
     ("PyTorch", "nll_loss"): "a composite: half of its gradient's time fills "
     "zeros, to which the places are added",
     ("PyTorch", "conv"): "16 bits are computed in float32, PyTorch's products of them "
@@ -27,7 +26,7 @@ REASONS: dict[tuple[str, str], str] = {
         for op in "asinh atanh atan log1p sin tanh expm1".split()
     },
     ("PyTorch", "grad(T.prod("): "products before and after each element, in double, "
-    "turned round twice; there is no kernel for the whole",
+    "each waiting for the one before it; PyTorch divides where there is no zero",
     ("PyTorch", "T.cumsum(x, 1) | x 500000x8"): "short lines are turned into tiles "
     "and back, 1.1 ns an element",
     ("PyTorch", "T.cumprod(x, 1) | x 500000x8"): "short lines are turned into tiles "

@@ -88,11 +88,18 @@ def _prelu(c: Chooser, s: Schema) -> Given:
     return {"self": c.tensor(shape, kind), "weight": c.tensor(weight, kind)}
 
 
-@family("glu")
+@family("glu _glu _glu_backward")
 def _glu(c: Chooser, s: Schema) -> Given:
     shape = list(c.shape(1))
     dim = c.dim(len(shape))
     shape[dim] += shape[dim] % 2
+    if s.name == "_glu":
+        return {"self": c.floats(shape), "dim": dim}
+    if s.name == "_glu_backward":
+        half = [*shape]
+        half[dim] //= 2
+        kind = c.floating()
+        return {"grad": c.tensor(half, kind), "self": c.tensor(shape, kind), "dim": dim}
     return {"self": c.floats(shape), "dim": OMIT if shape[-1] % 2 == 0 else dim}
 
 
@@ -221,3 +228,11 @@ def _linear_scan(c: Chooser, s: Schema) -> Given:
     shape, kind = c.shape(1), c.floating()
     pair = {n: c.tensor(shape, kind) for n in "ab"}
     return {**pair, "dim": c.rng.randrange(len(shape))}
+
+
+@family("_prod_backward")
+def _prod_backward(c: Chooser, s: Schema) -> Given:
+    shape, kind = list(c.shape(1)), c.floating()
+    dim = c.rng.randrange(len(shape))
+    once = [1 if d == dim else n for d, n in enumerate(shape)]
+    return {"grad": c.tensor(once, kind), "self": c.tensor(shape, kind), "dim": dim}

@@ -38,14 +38,18 @@ inline T sum_of(int64_t n, F f) {
 }
 template <class T, class F>
 inline T product_of(int64_t n, F f) {
-  T a = 1, b = 1;
-  const int64_t half = n / 2;
-#pragma omp simd reduction(* : a, b)
-  for (int64_t i = 0; i < half; ++i) {
+  T a = 1, b = 1, c = 1, d = 1;
+  const int64_t part = n / 4;
+#pragma omp simd reduction(* : a, b, c, d)
+  for (int64_t i = 0; i < part; ++i) {
     a *= f(i);
-    b *= f(i + half);
+    b *= f(i + part);
+    c *= f(i + 2 * part);
+    d *= f(i + 3 * part);
   }
-  return a * b * (n % 2 ? f(n - 1) : T(1));
+  T product = (a * b) * (c * d);
+  for (int64_t i = 4 * part; i < n; ++i) product *= f(i);
+  return product;
 }
 
 inline constexpr int64_t kMostColumns = 1024;  // of a strip

@@ -5,69 +5,19 @@
 #include <algorithm>
 #include <optional>
 
-#include "kernels/cpu/reduce/stage.h"
+#include "kernels/cpu/reduce/line_part.h"
 #include "scheduler/parallel.h"
 #include "scheduler/stop_point.h"
-#include "tensor/copy.h"
-#include "tensor/gather.h"
 
 namespace pkg {
 namespace {
 
-constexpr int64_t kTile = 2048;      // elements of a tile that goes through a buffer
-constexpr int64_t kWhole = 1 << 20;  // of one that does not, between stop points
-constexpr int64_t kShort = 64;       // places of lines that are turned to lie side by side
-constexpr int64_t kFewLines = 8;     // that are not worth vectors
-constexpr int64_t kWritten = 512;    // places, each in a cache line of its own
-constexpr int64_t kStripe = 128;     // lines of a tile that is read across
-
-// Places and lines of a tensor; the lines are numbered outer * inner.
-struct Extent {
-  int64_t outer = 1, n = 1, inner = 1;
-};
-
-// An operand or a result: the elements from one place and one line to the next.
-struct Part {
-  Tensor tensor;
-  Stage stage;    // between its type and the one that is computed in
-  int64_t size;   // bytes of an element in memory
-  int64_t width;  // and in a tile
-  int64_t outer = 0, place = 0, line = 0;
-
-  char* at(int64_t o, int64_t i, int64_t j) const {
-    return static_cast<char*>(tensor.data()) + (o * outer + i * place + j * line) * size;
-  }
-};
-
-// The step between neighbours of the dimensions [begin, end) seen as one; none if that is
-// not a constant.
-std::optional<int64_t> one_step(const Tensor& t, int64_t begin, int64_t end) {
-  std::optional<int64_t> step;
-  int64_t size = 1;
-  for (int64_t d = end; d-- > begin;) {
-    const int64_t here = t.sizes()[size_t(d)], stride = t.strides()[size_t(d)];
-    if (here == 1) continue;
-    if (!step) step = stride;
-    else if (stride != *step * size) return {};
-    size *= here;
-  }
-  return step.value_or(0);
-}
-
-Part part_of(const Tensor& given, DType from, DType to, int64_t width, int64_t dim) {
-  Part part{given, Stage(from, to), itemsize(given.dtype()), width};
-  const int64_t n = given.ndim();
-  auto outer = one_step(given, 0, dim), inner = one_step(given, dim + 1, n);
-  if (!outer || !inner) {
-    part.tensor = as_contiguous(given);
-    outer = one_step(part.tensor, 0, dim);
-    inner = one_step(part.tensor, dim + 1, n);
-  }
-  part.outer = *outer;
-  part.line = *inner;
-  part.place = n == 0 ? 0 : part.tensor.strides()[size_t(dim)];
-  return part;
-}
+constexpr int64_t kTile = kLineRoom;  // elements of a tile that goes through a buffer
+constexpr int64_t kWhole = 1 << 20;   // of one that does not, between stop points
+constexpr int64_t kShort = 64;        // places of lines that are turned to lie side by side
+constexpr int64_t kFewLines = 8;      // that are not worth vectors
+constexpr int64_t kWritten = 512;     // places, each in a cache line of its own
+constexpr int64_t kStripe = 128;      // lines of a tile that is read across
 
 class Tiles {
  public:
@@ -76,16 +26,11 @@ class Tiles {
       : reverse_(reverse), loop_(loop) {
     const Tensor& first = **in.begin();
     const int64_t at = wrap_dim("scan", dim, first.ndim());
-    for (int64_t d = 0; d < first.ndim(); ++d) {
-      const int64_t size = first.sizes()[size_t(d)];
-      (d < at ? extent_.outer : d == at ? extent_.n : extent_.inner) *= size;
-    }
-    for (const Tensor* t : in) {
-      in_[n_in_++] = part_of(*t, t->dtype(), type, itemsize(type), at);
-    }
+    extent_ = LineExtent(first, at);
+    for (const Tensor* t : in) { in_[n_in_++].emplace(*t, at, t->dtype(), type); }
     for (const Tensor* t : out) {
       const DType own = n_out_ == 0 ? type : DType::Int64;
-      out_[n_out_++] = part_of(*t, own, t->dtype(), itemsize(own), at);
+      out_[n_out_++].emplace(*t, at, own, t->dtype());
     }
     if (extent_.inner == 1) turn();
     const int64_t inner = extent_.inner;
@@ -123,10 +68,10 @@ class Tiles {
   // Neither lines nor places need to be the inner ones: lines without a dimension behind
   // them are seen as if they were.
   void turn() {
-    std::swap(extent_.outer, extent_.inner);
+    extent_.turn();
     for (auto* parts : {&in_, &out_}) {
       for (auto& part : *parts) {
-        if (part) std::swap(part->outer, part->line);
+        if (part) part->turn();
       }
     }
   }
@@ -134,7 +79,7 @@ class Tiles {
     return std::any_of(in_.begin(), in_.begin() + n_in_,
                        [](const auto& part) { return part->line != 1; });
   }
-  bool staged(const Part& part) const {
+  bool staged(const LinePart& part) const {
     return !part.stage.none() || (side_by_side_ && part.line != 1);
   }
 
@@ -155,29 +100,30 @@ class Tiles {
       tile.places = places;
       tile.first = reverse_ ? at + places - 1 : at;
       for (size_t k = 0; k < n_in_; ++k) {
-        const Part& part = *in_[k];
+        const LinePart& part = *in_[k];
         char* x = part.at(o, at, j);
-        if (staged(part)) x = bring(part, x, places, lines, buffers[k]);
+        if (staged(part)) x = part.bring(x, places, lines, side_by_side_, buffers[k]);
         steps(part, places, lines, tile.x_place[k], tile.x_line[k]);
         tile.x[k] = start(x, places, part.width, tile.x_place[k]);
       }
       for (size_t k = 0; k < n_out_; ++k) {
-        const Part& part = *out_[k];
+        const LinePart& part = *out_[k];
         char* y = staged(part) ? buffers[2 + k] : part.at(o, at, j);
         steps(part, places, lines, tile.y_place[k], tile.y_line[k]);
         tile.y[k] = start(y, places, part.width, tile.y_place[k]);
       }
       loop_(tile);
       for (size_t k = 0; k < n_out_; ++k) {
-        const Part& part = *out_[k];
-        if (staged(part)) send(part, buffers[2 + k], places, lines, part.at(o, at, j));
+        const LinePart& part = *out_[k];
+        if (!staged(part)) continue;
+        part.send(buffers[2 + k], places, lines, side_by_side_, part.at(o, at, j));
       }
       stop(places * lines);
     }
   }
 
   // Of a tile, in elements: buffers are dense.
-  void steps(const Part& part, int64_t places, int64_t lines, int64_t& place,
+  void steps(const LinePart& part, int64_t places, int64_t lines, int64_t& place,
              int64_t& line) const {
     const bool buffer = staged(part);
     place = !buffer ? part.place : side_by_side_ ? lines : 1;
@@ -191,47 +137,12 @@ class Tiles {
     return x;
   }
 
-  char* bring(const Part& part, const char* x, int64_t places, int64_t lines,
-              char* to) const {
-    if (side_by_side_) part.stage.bring(x, part.place, places, part.line, lines, to);
-    else part.stage.bring(x, part.line, lines, part.place, places, to);
-    return to;
-  }
-
-  void send(const Part& part, const char* from, int64_t places, int64_t lines,
-            char* to) const {
-    const int64_t size = part.size;
-    const int64_t rows = side_by_side_ ? places : lines;
-    const int64_t n = side_by_side_ ? lines : places;
-    const int64_t row = side_by_side_ ? part.place : part.line;
-    const int64_t step = side_by_side_ ? part.line : part.place;
-    if (step == 1) {
-      for (int64_t r = 0; r < rows; ++r) {
-        part.stage.bring(from + r * n * part.width, 0, 1, 1, n, to + r * row * size);
-      }
-      return;
-    }
-    alignas(64) char own[kTile * 8];
-    if (!part.stage.none()) {
-      part.stage.bring(from, n, rows, 1, n, own);
-      from = own;
-    }
-    const Moves& moves = moves_of(size);
-    if (row == 1) {
-      moves.transpose(to, step * size, from, n * size, size, n, rows);
-    } else {
-      for (int64_t r = 0; r < rows; ++r) {
-        moves.scatter(to + r * row * size, step * size, from + r * n * size, n);
-      }
-    }
-  }
-
   bool reverse_, side_by_side_ = false, alone_ = false, staged_ = false;
   ScanLoop loop_;
-  Extent extent_;
+  LineExtent extent_;
   int64_t most_ = 1;  // lines of a tile
   size_t n_in_ = 0, n_out_ = 0;
-  std::array<std::optional<Part>, 2> in_, out_;
+  std::array<std::optional<LinePart>, 2> in_, out_;
 };
 
 }  // namespace
