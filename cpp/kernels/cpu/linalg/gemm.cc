@@ -39,53 +39,80 @@ class Scratch {
   T* data_;
 };
 
-template <class T, class S>
-void product(Strided<S> a, Strided<S> b, int64_t m, int64_t n, int64_t k, Start<T> start,
-             T* c, int64_t row_step) {
+template <class S, class P>
+void pack_rows_as(Strided<S> a, int64_t rows, int64_t terms, P* to) {
+  if constexpr (std::is_same_v<P, Pair>) pack_rows(a, rows, terms, to);
+  else pack(a, rows, terms, terms, to, kRowStep);
+}
+
+template <class S, class P>
+void pack_strip_as(Strided<S> b, int64_t terms, int64_t columns, int64_t width, P* to) {
+  if constexpr (std::is_same_v<P, Pair>) pack_strip(b, terms, columns, width, to);
+  else pack(b, terms, columns, width, to, width);
+}
+
+// P: what is packed, T or pairs of S.
+template <class T, class P, class S>
+void product_of(Strided<S> a, Strided<S> b, int64_t m, int64_t n, int64_t k, Start<T> start,
+                T* c, int64_t row_step) {
+  constexpr int64_t kTerms = kTermsOf<P>;
   const int64_t width = strip_columns<T>(), height = panel_rows(m);
-  const int64_t blocks = (k + kDepth - 1) / kDepth, deepest = (k + blocks - 1) / blocks;
+  const int64_t deep = (k + kTerms - 1) / kTerms;  // packed elements of a row
+  const int64_t blocks = (deep + kDepth - 1) / kDepth;
+  const int64_t deepest = (deep + blocks - 1) / blocks;
   // Rows of b that are read a few times only, or are near, need no packing.
-  const bool in_place = std::is_same_v<T, S> && b.column_step == 1 &&
+  const bool in_place = std::is_same_v<P, S> && b.column_step == 1 &&
                         (m <= 2 * height ||
                          deepest * b.row_step * int64_t(sizeof(T)) <= kNear);
   const int64_t half = n % width == width / 2 ? width / 2 : 0;  // a narrow tile's width
   const int64_t whole = in_place ? n / width * width + half : 0;
   constexpr int64_t block_columns = kBlockBytes / sizeof(T);
   const int64_t most = in_place ? width : std::min(block_columns, n + width - 1);
-  const Scratch<T> columns(whole == n ? 0 : most * deepest);
-  T rows[kMostRows * kRowStep];  // those beyond the last one stay as they are: nobody's
+  const Scratch<P> columns(whole == n ? 0 : most * deepest);
+  P rows[kMostRows * kRowStep];  // those beyond the last one stay as they are: nobody's
   int64_t places[kDepth], packed_places[kDepth];
   for (int64_t p = 0; p < deepest; ++p) {
     places[p] = p * b.row_step;
     packed_places[p] = p * width;
   }
-  Strip<T> strips[kMostStrips];
+  Strip<P> strips[kMostStrips];
   for (int64_t j = 0; j < n; j += block_columns) {
     const int64_t count = std::min(block_columns, n - j);
     for (int64_t block = 0; block < blocks; ++block) {
-      const int64_t p = k * block / blocks, depth = k * (block + 1) / blocks - p;
+      const int64_t first = deep * block / blocks;
+      const int64_t depth = deep * (block + 1) / blocks - first;
+      const int64_t p = first * kTerms, terms = std::min(depth * kTerms, k - p);
       const Start<T> from = block ? Start<T>{c, row_step} : start;
-      T* packed = columns.data();
+      P* packed = columns.data();
       for (int64_t s = 0; s < count; s += width) {
-        if constexpr (std::is_same_v<T, S>) {
+        if constexpr (std::is_same_v<P, S>) {
           if (j + s < whole) {
             strips[s / width] = {b.at(p, j + s).data, places};
             continue;
           }
         }
-        pack(b.at(p, j + s), depth, std::min(width, count - s), width, packed, width);
+        pack_strip_as(b.at(p, j + s), terms, std::min(width, count - s), width, packed);
         strips[s / width] = {packed, packed_places};
         packed += depth * width;
       }
       for (int64_t i = 0; i < m; i += height) {
         const int64_t some = std::min(height, m - i);
-        pack(a.at(i, p), some, depth, depth, rows, kRowStep);
-        multiply_panel<T>(rows, some, count, depth, strips, from.at(i, j),
-                          c + i * row_step + j, row_step);
+        pack_rows_as(a.at(i, p), some, terms, rows);
+        multiply_panel(rows, some, count, depth, strips, from.at(i, j),
+                       c + i * row_step + j, row_step);
       }
-      stop_point();
+      if (block + 1 < blocks || j + block_columns < n) stop_point();
     }
   }
+}
+
+template <class T, class S>
+void product(Strided<S> a, Strided<S> b, int64_t m, int64_t n, int64_t k, Start<T> start,
+             T* c, int64_t row_step) {
+  if constexpr (std::is_same_v<S, BFloat16>) {
+    if (has_pairs()) return product_of<T, Pair>(a, b, m, n, k, start, c, row_step);
+  }
+  product_of<T, T>(a, b, m, n, k, start, c, row_step);
 }
 
 // One product for each element: rows of c are multiples of that of b.

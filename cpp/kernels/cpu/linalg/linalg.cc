@@ -4,9 +4,8 @@
 #include "dispatcher/library.h"
 #include "kernels/cpu/linalg/blas.h"
 #include "kernels/cpu/linalg/gemm.h"
-#include "scheduler/parallel.h"
+#include "kernels/cpu/rows.h"
 #include "scheduler/scheduler.h"
-#include "tensor/copy.h"
 
 namespace pkg {
 namespace {
@@ -54,90 +53,100 @@ gemm::Strided<S> strided(const Matrices& m, int64_t at) {
   return {m.tensor.data<S>() + at * m.step, row, column};
 }
 
-// Runs f(type computed in, type of the elements, result of that type): 16-bit floats are
-// computed as float, integers modulo 2^32 or 2^64.
+// Runs f(type computed in, type of the elements): 16-bit floats are computed as float,
+// integers modulo 2^32 or 2^64.
 template <class F>
-void computed(Tensor& out, F f) {
-  const DType dtype = out.dtype();
-  const bool small = is_reduced(dtype) || dtype == DType::Int8 || dtype == DType::UInt8;
-  if (!small) {
-    switch (dtype) {
-      case DType::Float32: return f(TypeTag<float>{}, TypeTag<float>{}, out.data<float>());
-      case DType::Float64:
-        return f(TypeTag<double>{}, TypeTag<double>{}, out.data<double>());
-      case DType::Int32:
-        return f(TypeTag<uint32_t>{}, TypeTag<int32_t>{},
-                 reinterpret_cast<uint32_t*>(out.data<int32_t>()));
-      case DType::Int64:
-        return f(TypeTag<uint64_t>{}, TypeTag<int64_t>{},
-                 reinterpret_cast<uint64_t*>(out.data<int64_t>()));
-      default: detail::unsupported_dtype("matmul", dtype);
-    }
-  }
-  Tensor wide = empty(out.sizes(), is_reduced(dtype) ? DType::Float32 : DType::Int32);
-  const auto whole = [&] { return reinterpret_cast<uint32_t*>(wide.data<int32_t>()); };
+void computed(DType dtype, F f) {
   switch (dtype) {
-    case DType::Float16: f(TypeTag<float>{}, TypeTag<Half>{}, wide.data<float>()); break;
-    case DType::BFloat16:
-      f(TypeTag<float>{}, TypeTag<BFloat16>{}, wide.data<float>());
-      break;
-    case DType::Int8: f(TypeTag<uint32_t>{}, TypeTag<int8_t>{}, whole()); break;
-    default: f(TypeTag<uint32_t>{}, TypeTag<uint8_t>{}, whole());
+    case DType::Float32: return f(TypeTag<float>{}, TypeTag<float>{});
+    case DType::Float64: return f(TypeTag<double>{}, TypeTag<double>{});
+    case DType::Float16: return f(TypeTag<float>{}, TypeTag<Half>{});
+    case DType::BFloat16: return f(TypeTag<float>{}, TypeTag<BFloat16>{});
+    case DType::Int64: return f(TypeTag<uint64_t>{}, TypeTag<int64_t>{});
+    case DType::Int32: return f(TypeTag<uint32_t>{}, TypeTag<int32_t>{});
+    case DType::Int8: return f(TypeTag<uint32_t>{}, TypeTag<int8_t>{});
+    case DType::UInt8: return f(TypeTag<uint32_t>{}, TypeTag<uint8_t>{});
+    default: detail::unsupported_dtype("matmul", dtype);
   }
-  copy_into(out, wide);
 }
 
-// to = start + a @ b of each batch; `start` is for all batches.
+// to = start + a @ b of one product of a batch.
 template <class T, class S>
-void multiply(const Product& p, const Matrices& a, const Matrices& b, gemm::Start<T> start,
-              T* to) {
-  if (p.batches * p.m * p.n == 0) return;
+void multiply_one(const Product& p, const Matrices& a, const Matrices& b, int64_t i,
+                  gemm::Start<T> start, T* to) {
   if (p.k == 0) {
-    for (int64_t i = 0; i < p.batches * p.m; ++i) {
-      if (start.data) std::copy_n(start.data + i % p.m * start.row_step, p.n, to + i * p.n);
-      else std::fill_n(to + i * p.n, p.n, T(0));
+    for (int64_t r = 0; r < p.m; ++r) {
+      if (start.data) std::copy_n(start.data + r * start.row_step, p.n, to + r * p.n);
+      else std::fill_n(to + r * p.n, p.n, T(0));
     }
     return;
   }
-  const auto run = [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      T* out = to + i * p.m * p.n;
-      if constexpr (std::is_floating_point_v<S>) {
-        if (!gemm::best_here()) {
-          for (int64_t r = 0; start.data && r < p.m; ++r) {
-            std::copy_n(start.data + r * start.row_step, p.n, out + r * p.n);
-          }
-          blas::gemm(a.transposed, b.transposed, p.m, p.n, p.k,
-                     a.tensor.data<T>() + i * a.step, a.leading,
-                     b.tensor.data<T>() + i * b.step, b.leading, out, p.n,
-                     T(start.data ? 1 : 0));
-          continue;
-        }
+  if constexpr (std::is_floating_point_v<S>) {
+    if (!gemm::best_here()) {
+      for (int64_t r = 0; start.data && r < p.m; ++r) {
+        std::copy_n(start.data + r * start.row_step, p.n, to + r * p.n);
       }
-      gemm::multiply<T, S>(strided<S>(a, i), strided<S>(b, i), p.m, p.n, p.k, start, out,
-                           p.n);
+      return blas::gemm(a.transposed, b.transposed, p.m, p.n, p.k,
+                        a.tensor.data<T>() + i * a.step, a.leading,
+                        b.tensor.data<T>() + i * b.step, b.leading, to, p.n,
+                        T(start.data ? 1 : 0));
     }
-  };
+  }
+  gemm::multiply<T, S>(strided<S>(a, i), strided<S>(b, i), p.m, p.n, p.k, start, to, p.n);
+}
+
+// out = start + a @ b of each batch; `start` is for all batches.
+template <class T, class S>
+void multiply(const Product& p, const Matrices& a, const Matrices& b, gemm::Start<T> start,
+              Tensor& out) {
+  const int64_t size = p.m * p.n;
+  if (p.batches * size == 0) return;
+  // Sums of another type than the result's are converted while they are in cache.
+  constexpr bool kConverted = sizeof(T) != sizeof(S);
+  const DType wide = std::is_same_v<T, float> ? DType::Float32 : DType::Int32;
   // Products are shared out whole: one that is cut packs an operand once for each thread, and
   // all wait at its end.  gemm cuts large ones that would leave a thread without work.
   const double work = double(p.m) * double(p.n) * double(p.k);
   const int64_t threads = num_threads();
   const bool even = p.batches % threads == 0 || p.batches >= 8 * threads;
-  if (p.batches == 1 || (work > 2e6 && !even)) return run(0, p.batches);
-  parallel_for(0, p.batches, int64_t(std::max(1.0, 5e5 / work)), run);
+  if (p.batches == 1 || (work > 2e6 && !even)) {
+    const Tensor sums = kConverted ? empty(out.sizes(), wide) : out;
+    for (int64_t i = 0; i < p.batches; ++i) {
+      multiply_one<T, S>(p, a, b, i, start, static_cast<T*>(sums.data()) + i * size);
+      if (i) stop_point();
+    }
+    if (kConverted) copy_into(out, sums);
+    return;
+  }
+  const auto run = [&](int64_t begin, int64_t end) {
+    StopCounter stops;
+    char* to = static_cast<char*>(out.data()) + begin * size * int64_t(sizeof(S));
+    const RunBuffer<T> sums(kConverted ? size : 0);
+    for (int64_t i = begin; i < end; ++i, to += size * int64_t(sizeof(S))) {
+      if constexpr (kConverted) {
+        multiply_one<T, S>(p, a, b, i, start, sums.data());
+        Conversion(wide, out.dtype(), out.dtype())
+            .run(to, reinterpret_cast<char*>(sums.data()), size, nullptr);
+      } else {
+        multiply_one<T, S>(p, a, b, i, start, reinterpret_cast<T*>(to));
+      }
+      stops(size + int64_t(work / 16));
+    }
+  };
+  parallel_for(0, p.batches, int64_t(5e5 / std::clamp(work, 1.0, 5e5)), run);
 }
 
 void bmm_kernel(Tensor& out, const Tensor& a, const Tensor& b) {
-  computed(out, [&]<class T, class S>(TypeTag<T>, TypeTag<S>, T* to) {
+  computed(out.dtype(), [&]<class T, class S>(TypeTag<T>, TypeTag<S>) {
     multiply<T, S>({a.sizes()[0], a.sizes()[1], b.sizes()[2], a.sizes()[2]}, as_matrices(a),
-                   as_matrices(b), {}, to);
+                   as_matrices(b), {}, out);
   });
 }
 
 void mm_kernel(Tensor& out, const Tensor& a, const Tensor& b) {
-  computed(out, [&]<class T, class S>(TypeTag<T>, TypeTag<S>, T* to) {
+  computed(out.dtype(), [&]<class T, class S>(TypeTag<T>, TypeTag<S>) {
     multiply<T, S>({1, a.sizes()[0], b.sizes()[1], a.sizes()[1]}, as_matrices(a),
-                   as_matrices(b), {}, to);
+                   as_matrices(b), {}, out);
   });
 }
 
@@ -145,7 +154,7 @@ void linear_kernel(Tensor& out, const Tensor& input, const Tensor& weight,
                    const Tensor& bias) {
   const int64_t n = weight.ndim() == 2 ? weight.sizes()[0] : 1;
   const int64_t m = n ? out.numel() / n : 0;
-  computed(out, [&]<class T, class S>(TypeTag<T>, TypeTag<S>, T* to) {
+  computed(out.dtype(), [&]<class T, class S>(TypeTag<T>, TypeTag<S>) {
     // The sums begin with the biases: one row for all.
     std::vector<T, PoolAllocator<T>> row;
     if (bias.defined()) {
@@ -157,7 +166,7 @@ void linear_kernel(Tensor& out, const Tensor& input, const Tensor& weight,
     Matrices w = as_rows(weight);
     w.transposed = !w.transposed;
     multiply<T, S>({1, m, n, input.sizes().back()}, as_rows(input), w,
-                   {row.empty() ? nullptr : row.data(), 0}, to);
+                   {row.empty() ? nullptr : row.data(), 0}, out);
   });
 }
 

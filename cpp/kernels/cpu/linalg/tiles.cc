@@ -8,6 +8,8 @@
 
 #include "base/half.h"
 #include "base/isa.h"
+#include "kernels/cpu/linalg/pairs.h"
+#include "kernels/cpu/linalg/transpose_four.h"
 
 namespace pkg::gemm {
 namespace {
@@ -25,8 +27,8 @@ struct Baseline {
 
 // c = start + a @ b for R x W elements.
 template <int R, int W, class T>
-inline void tile(int64_t depth, const T* __restrict a, Strip<T> b, Start<T> start, T* c,
-                 int64_t row_step) {
+inline void multiply_tile(int64_t depth, const T* __restrict a, Strip<T> b, Start<T> start,
+                          T* c, int64_t row_step) {
   T sum[R][W];
 #pragma GCC unroll 16
   for (int i = 0; i < R; ++i) {
@@ -57,28 +59,44 @@ inline void tile(int64_t depth, const T* __restrict a, Strip<T> b, Start<T> star
   }
 }
 
-// The same for its first m rows and n columns.
-template <int R, int W, class T>
-inline void tile_part(int64_t m, int64_t n, int64_t depth, const T* a, Strip<T> b,
-                      Start<T> start, T* c, int64_t row_step) {
-  if (m == R && n == W) return tile<R, W>(depth, a, b, start, c, row_step);
-  T whole[R * W];
-  tile<R, W, T>(depth, a, b, {}, whole, W);
-  for (int64_t i = 0; i < m; ++i) {
-    for (int64_t j = 0; j < n; ++j) {
-      const T sum = whole[i * W + j];
-      c[i * row_step + j] = start.data ? start.data[i * start.row_step + j] + sum : sum;
+// to = start + sums, by fours: a call of memmove for each row would take longer.
+template <class T>
+inline void put_some(const T* sums, const T* start, int64_t n, T* to) {
+  int64_t j = 0;
+  for (; j + 4 <= n; j += 4) {
+    T four[4];
+#pragma omp simd
+    for (int l = 0; l < 4; ++l) four[l] = sums[j + l];
+    if (start) {
+#pragma omp simd
+      for (int l = 0; l < 4; ++l) four[l] = start[j + l] + four[l];
     }
+#pragma omp simd
+    for (int l = 0; l < 4; ++l) to[j + l] = four[l];
+  }
+  for (; j < n; ++j) to[j] = start ? start[j] + sums[j] : sums[j];
+}
+
+// multiply_tile for its first m rows and n columns.
+template <int R, int W, class T, class P>
+inline void tile_part(int64_t m, int64_t n, int64_t depth, const P* a, Strip<P> b,
+                      Start<T> start, T* c, int64_t row_step) {
+  if (m == R && n == W) return multiply_tile<R, W>(depth, a, b, start, c, row_step);
+  T whole[R * W];
+  multiply_tile<R, W>(depth, a, b, Start<T>(), whole, W);
+  for (int64_t i = 0; i < m; ++i) {
+    put_some(whole + i * W, start.data ? start.data + i * start.row_step : nullptr, n,
+             c + i * row_step);
   }
 }
 
 // All strips times one panel, by tiles of R rows, narrow ones at the end.
-template <int R, int W, class T>
-inline void panel(const T* packed, int64_t rows, int64_t n, int64_t depth,
-                  const Strip<T>* strips, Start<T> start, T* c, int64_t row_step) {
+template <int R, int W, class T, class P>
+inline void panel(const P* packed, int64_t rows, int64_t n, int64_t depth,
+                  const Strip<P>* strips, Start<T> start, T* c, int64_t row_step) {
   for (int64_t j = 0; j < n; j += W) {
     const int64_t columns = std::min<int64_t>(W, n - j);
-    const Strip<T> b = strips[j / W];
+    const Strip<P> b = strips[j / W];
     if (columns > W / 2) {
       tile_part<R, W>(rows, columns, depth, packed, b, start.at(0, j), c + j, row_step);
     } else {
@@ -87,48 +105,28 @@ inline void panel(const T* packed, int64_t rows, int64_t n, int64_t depth,
   }
 }
 
-// Runs f(level) compiled for the level in use.
-template <class F>
-inline decltype(auto) with_level(F f) {
+// Runs f(level) compiled for the level in use; for pairs there is one.
+template <class P, class F>
+inline void with_level(F f) {
 #ifdef PKG_TARGET_V3
-  if (isa() == Isa::V4) {
+  if constexpr (std::is_same_v<P, Pair>) {
     auto run = [&] { f(V4()); };
-    return detail::run_v4(run);
-  }
-  if (isa() == Isa::V3) {
-    auto run = [&] { f(V3()); };
-    return detail::run_v3(run);
+    return run_pairs(run);
   }
 #endif
-  auto run = [&] { f(Baseline()); };
-  return detail::run_baseline(run);
-}
-
-// Four columns of memory, each dense, become four elements in each row.
-template <class T>
-inline void transpose_four(const T* from, int64_t from_step, int64_t rows, T* to,
-                           int64_t step) {
-  typedef T Four __attribute__((vector_size(4 * sizeof(T)), aligned(sizeof(T)), may_alias));
-  const auto four = [=](int64_t column, int64_t r) {
-    return reinterpret_cast<const Four*>(from + column * from_step + r);
-  };
-  int64_t r = 0;
-  for (; r + 4 <= rows; r += 4) {
-    const Four a = *four(0, r), b = *four(1, r), c = *four(2, r), d = *four(3, r);
-    const Four ab = __builtin_shufflevector(a, b, 0, 4, 1, 5),
-               cd = __builtin_shufflevector(c, d, 0, 4, 1, 5),
-               ab2 = __builtin_shufflevector(a, b, 2, 6, 3, 7),
-               cd2 = __builtin_shufflevector(c, d, 2, 6, 3, 7);
-    T* out = to + r * step;
-    *reinterpret_cast<Four*>(out) = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
-    *reinterpret_cast<Four*>(out + step) = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
-    *reinterpret_cast<Four*>(out + 2 * step) = __builtin_shufflevector(ab2, cd2, 0, 1, 4,
-                                                                       5);
-    *reinterpret_cast<Four*>(out + 3 * step) = __builtin_shufflevector(ab2, cd2, 2, 3, 6,
-                                                                       7);
-  }
-  for (; r < rows; ++r) {
-    for (int64_t i = 0; i < 4; ++i) to[r * step + i] = from[i * from_step + r];
+  if constexpr (!std::is_same_v<P, Pair>) {
+#ifdef PKG_TARGET_V3
+    if (isa() == Isa::V4) {
+      auto run = [&] { f(V4()); };
+      return detail::run_v4(run);
+    }
+    if (isa() == Isa::V3) {
+      auto run = [&] { f(V3()); };
+      return detail::run_v3(run);
+    }
+#endif
+    auto run = [&] { f(Baseline()); };
+    return detail::run_baseline(run);
   }
 }
 
@@ -203,10 +201,10 @@ int64_t strip_columns() {
   return bytes / int64_t(sizeof(T));
 }
 
-template <class T>
-void multiply_panel(const T* packed, int64_t rows, int64_t n, int64_t depth,
-                    const Strip<T>* strips, Start<T> start, T* c, int64_t row_step) {
-  with_level([&](auto level) {
+template <class T, class P>
+void multiply_panel(const P* packed, int64_t rows, int64_t n, int64_t depth,
+                    const Strip<P>* strips, Start<T> start, T* c, int64_t row_step) {
+  with_level<P>([&](auto level) {
     using Level = decltype(level);
     constexpr int W = Level::bytes / sizeof(T);
     if (rows > Level::some) {
@@ -225,6 +223,15 @@ void pack(Strided<S> from, int64_t rows, int64_t columns, int64_t width, T* to,
   with_isa([=] { pack_here(from, rows, columns, width, to, step); });
 }
 
+bool has_pairs() {
+#ifdef PKG_TARGET_V3
+  static const bool has = __builtin_cpu_supports("avx512bf16");
+  return has && isa() == Isa::V4;
+#else
+  return false;
+#endif
+}
+
 #define PKG_PANEL(T)                                                                 \
   template int64_t strip_columns<T>();                                               \
   template void multiply_panel(const T*, int64_t, int64_t, int64_t, const Strip<T>*, \
@@ -234,6 +241,8 @@ PKG_PANEL(double)
 PKG_PANEL(uint32_t)
 PKG_PANEL(uint64_t)
 #undef PKG_PANEL
+template void multiply_panel(const Pair*, int64_t, int64_t, int64_t, const Strip<Pair>*,
+                             Start<float>, float*, int64_t);
 #define PKG_PACK(T, S) \
   template void pack(Strided<S>, int64_t, int64_t, int64_t, T*, int64_t);
 PKG_FORALL_PRODUCT_TYPES(PKG_PACK)
