@@ -5,7 +5,9 @@
 // x86-64-v3 (AVX2, FMA) and for x86-64-v4 (AVX-512), and runs the best one this CPU
 // has.  `flatten` pulls everything the body calls into the copy, so ordinary inline
 // functions and lambdas are vectorised for the chosen set.  PKG_ISA=baseline|v3|v4
-// forces a lower level, for tests.
+// forces a lower level, for tests.  Where there are levels above it, the baseline is for
+// processors of before 2013: it is right, and quick to compile; only loops that ask for
+// vectors (omp simd) become some.
 #pragma once
 
 #include <utility>
@@ -43,10 +45,17 @@ template <class F>
   f();
 }
 #endif
+#if defined(PKG_TARGET_V3) && !defined(__clang__)
+#define PKG_QUICK_TO_COMPILE \
+  gnu::optimize("O2", "no-tree-loop-vectorize", "no-tree-slp-vectorize")
+#else
+#define PKG_QUICK_TO_COMPILE gnu::noinline
+#endif
 template <class F>
-[[gnu::flatten, gnu::noinline]] void run_baseline(F& f) {
+[[PKG_QUICK_TO_COMPILE, gnu::flatten, gnu::noinline]] void run_baseline(F& f) {
   f();
 }
+#undef PKG_QUICK_TO_COMPILE
 
 }  // namespace detail
 
@@ -60,6 +69,13 @@ inline void with_isa(F&& f) {
   if (detail::g_isa >= int(Isa::V3)) return detail::run_v3(f);
 #endif
   detail::run_baseline(f);
+}
+/// Runs `f()` compiled for x86-64-v4, which must be the level in use.
+template <class F>
+inline void at_v4([[maybe_unused]] F&& f) {
+#ifdef PKG_TARGET_V3
+  detail::run_v4(f);
+#endif
 }
 
 }  // namespace pkg

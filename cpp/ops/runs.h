@@ -48,10 +48,11 @@ void block(const void* formula, char* const* data, int64_t n) {
   });
 }
 
-/// The same of one operand and numbers of its type.
+/// The same of one operand and numbers of its type, which a level below this one reads from
+/// a block of them.
 template <class F, class Out, class T, size_t numbers>
 void block_of_numbers(const void* formula, char* const* data, int64_t n) {
-  with_isa([=] {
+  at_v4([=] {
     [=]<size_t... k>(std::index_sequence<k...>) {
       const F f = *static_cast<const F*>(formula);
       const T number[] = {*reinterpret_cast<const T*>(data[k + 2])...};
@@ -63,10 +64,10 @@ void block_of_numbers(const void* formula, char* const* data, int64_t n) {
 /// That, unless a formula is so long that it does not matter where its operands are, or has
 /// another one for some of them.
 template <class F, class Out, class T, size_t numbers>
-constexpr BlockFunction if_short() {
+BlockFunction if_short() {
   if constexpr (requires { typename F::IsLong; }) return nullptr;
   else if constexpr (Ranged<F, T, T> || Ranged<F, T, T, T>) return nullptr;
-  else return block_of_numbers<F, Out, T, numbers>;
+  else return isa() == Isa::V4 ? block_of_numbers<F, Out, T, numbers> : nullptr;
 }
 
 /// Adds an operand of an op whose common dtype is `common`.

@@ -75,6 +75,19 @@ def test_max_pool(dtype, level):
         np.testing.assert_array_equal(dx, expected)
 
 
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int8", "int32", "int64"])
+def test_max_pool_of_integers(dtype, level):
+    rng = np.random.default_rng(0)
+    ends = np.iinfo(dtype) if dtype != "bool" else None
+    for shape, kernel, stride, padding in fitting():
+        x = rng.integers(0, 2, shape).astype(dtype)
+        if ends:
+            x = rng.integers(ends.min, ends.max, shape, dtype, endpoint=True)
+        out = F.max_pool2d(pkg.tensor(x), kernel, stride, padding)
+        rows, columns = (fixed(n, kernel, stride, padding) for n in shape[2:])
+        np.testing.assert_array_equal(out, over(x, rows, columns, lambda w: w.max(-1)))
+
+
 def test_max_pool_of_equal_and_missing_values(level):
     """The first of equal ones gets the gradient; the last NaN is the largest."""
     for width in (6, 20, 40):

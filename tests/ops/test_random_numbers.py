@@ -92,6 +92,21 @@ def test_integers_are_the_bits_times_the_range(low, high):
     assert got == [low + (b * (high - low) >> 64) for b in wide(9, 4)[:100]]
 
 
+@pytest.mark.parametrize(
+    "dtype", ["bool", "uint8", "int8", "int32", "float16", "bfloat16", "float32"]
+)
+@pytest.mark.parametrize("n", [*SIZES, 2049])
+def test_integers_of_a_dtype_are_those_of_int64_converted(dtype, n):
+    high = 2 if dtype == "bool" else 90
+
+    def made(dtype):
+        pkg.rand(7)  # so that blocks do not begin where groups do
+        return pkg.randint(0, high, (n,), dtype=dtype)
+
+    wanted = drawn(lambda: made("int64"))
+    assert drawn(lambda: made(dtype)).tolist() == wanted.tolist()
+
+
 DRAWS = {
     **{f"rand {d}": lambda n, d=d: pkg.rand(n, dtype=d) for d in FLOATS},
     **{f"randn {d}": lambda n, d=d: pkg.randn(n, dtype=d) for d in FLOATS},

@@ -64,13 +64,13 @@ inline void dots_of_part(const S* __restrict a, int64_t step, const T* __restric
 
 template <int R, class T, class S>
 inline void dots(const S* a, int64_t step, const T* x, int64_t n, T* out) {
-  if (n <= kPart) return dots_of_part<R>(a, step, x, n, out);
-  for (int r = 0; r < R; ++r) out[r] = 0;
-  for (int64_t at = 0; at < n; at += kPart) {
+  int64_t at = 0;
+  do {  // in one place, as it is compiled for each type and level
     T part[R];
     dots_of_part<R>(a + at, step, x + at, std::min(kPart, n - at), part);
-    for (int r = 0; r < R; ++r) out[r] += part[r];
-  }
+    for (int r = 0; r < R; ++r) out[r] = at ? out[r] + part[r] : part[r];
+    at += kPart;
+  } while (at < n);
 }
 
 // f(r, row r times x) for each row.

@@ -81,9 +81,12 @@ inline void put_some(const T* sums, const T* start, int64_t n, T* to) {
 template <int R, int W, class T, class P>
 inline void tile_part(int64_t m, int64_t n, int64_t depth, const P* a, Strip<P> b,
                       Start<T> start, T* c, int64_t row_step) {
-  if (m == R && n == W) return multiply_tile<R, W>(depth, a, b, start, c, row_step);
+  // One call in the code, of what takes long to compile.
+  const bool all = m == R && n == W;
   T whole[R * W];
-  multiply_tile<R, W>(depth, a, b, Start<T>(), whole, W);
+  multiply_tile<R, W>(depth, a, b, all ? start : Start<T>(), all ? c : whole,
+                      all ? row_step : W);
+  if (all) return;
   for (int64_t i = 0; i < m; ++i) {
     put_some(whole + i * W, start.data ? start.data + i * start.row_step : nullptr, n,
              c + i * row_step);

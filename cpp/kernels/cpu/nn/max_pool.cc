@@ -111,9 +111,11 @@ struct Pool {
 
 void forward_kernel(Tensor& out, Tensor& places, const Tensor& self, const Shape& kernel,
                     const Shape& stride, const Shape& padding) {
-  const DType type = is_reduced(self.dtype()) ? DType::Float32 : self.dtype();
+  const DType own = self.dtype();
+  const DType whole = itemsize(own) < 4 ? DType::Int32 : own;
+  const DType type = is_reduced(own) ? DType::Float32 : whole;
   if (out.numel() == 0) return;
-  visit_compute("max_pool2d", type, [&]<class T>(TypeTag<T>) {
+  const auto run = [&]<class T>(TypeTag<T>) {
     const ImagePlanes<T> in(self);
     const RunsOut<T> to(out);
     const Pool pool(self.sizes(), out.sizes(), kernel, stride, padding);
@@ -142,13 +144,16 @@ void forward_kernel(Tensor& out, Tensor& places, const Tensor& self, const Shape
         to.put(i * windows, windows, result.data());
       }
     });
+  };
+  visit_compute("max_pool2d", type, [&]<class T>(TypeTag<T> tag) {
+    if constexpr (sizeof(T) >= 4) run(tag);
   });
 }
 
 void backward_kernel(Tensor& out, const Tensor& grad, const Tensor& places,
                      const Shape& sizes) {
   const DType type = is_reduced(grad.dtype()) ? DType::Float32 : grad.dtype();
-  visit_compute("max_pool2d", type, [&]<class T>(TypeTag<T>) {
+  visit_floating("max_pool2d", type, [&]<class T>(TypeTag<T>) {
     const Runs<T> in(grad);
     const Rows<int64_t> where(places);
     const RunsOut<T> to(out);

@@ -147,31 +147,42 @@ void normal_kernel(Tensor& out, const Tensor&, double mean, double std) {
   });
 }
 
+// Made as T, which other dtypes are converted from, block by block.
 template <bool narrow, class T>
 void fill_integers(Tensor& out, int64_t low, uint64_t range) {
-  constexpr int kCount = 2 * kLanes;
-  fill<T, kCount>(out, Draw::Wide, [=](const Words& words, T* numbers) {
-    uint64_t bits[kCount];
-    wide_words(words, bits);
-    for (int i = 0; i < kCount; ++i) {
-      const auto made = int64_t(uint64_t(low) + below<narrow>(bits[i], range));
-      if constexpr (kIsNarrow<T>) {
-        numbers[i] = T(float(made));
-      } else {
-        numbers[i] = T(made);
-      }
+  constexpr int kCount = 2 * kLanes, kBlock = 1024;
+  const RunsOut<T> to(out);
+  const RandomStream stream = reserve_random(uint64_t(out.numel()));
+  parallel_for(0, out.numel(), kGrain, [&](int64_t begin, int64_t end) {
+    alignas(64) T buffer[kBlock];
+    for (int64_t at = begin; at < end;) {
+      // Blocks end where groups do.
+      const uint64_t first = stream.first + uint64_t(at);
+      const int64_t n = std::min(kBlock - int64_t(first % kCount), end - at);
+      T* const made = to.run(at, buffer);
+      with_isa([=] {
+        const auto make = [=](const Words& words, T* numbers) {
+          uint64_t bits[kCount];
+          wide_words(words, bits);
+          for (int i = 0; i < kCount; ++i) {
+            numbers[i] = T(int64_t(uint64_t(low) + below<narrow>(bits[i], range)));
+          }
+        };
+        fill_groups<kCount>(stream.seed, Draw::Wide, first, 0, n, made, make);
+      });
+      to.put(at, n, buffer);
+      at += n;
     }
   });
 }
 void integers_kernel(Tensor& out, const Tensor&, int64_t low, int64_t high) {
   const uint64_t range = uint64_t(high) - uint64_t(low);  // up to 2**64 - 1
-  visit_dtype(out.dtype(), [&]<class T>(TypeTag<T>) {
-    if (range >> 32) {
-      fill_integers<false, T>(out, low, range);
-    } else {
-      fill_integers<true, T>(out, low, range);
-    }
-  });
+  const auto run = [&]<class T>(TypeTag<T>) {
+    if (range >> 32) fill_integers<false, T>(out, low, range);
+    else fill_integers<true, T>(out, low, range);
+  };
+  if (is_reduced(out.dtype())) run(TypeTag<float>());
+  else run(TypeTag<int64_t>());
 }
 
 // One with the probability that `chances` says, else zero.

@@ -76,20 +76,14 @@ template <int N, class T, class Make>
 inline void fill_groups(uint64_t seed, Draw draw, uint64_t first, int64_t begin,
                         int64_t end, T* out, const Make& make) {
   Words words;
+  T numbers[N];
   int64_t i = begin;
   while (i < end) {
     const uint64_t position = first + uint64_t(i);
-    const int from = int(position % N);
+    const int from = int(position % N), count = int(std::min<int64_t>(N - from, end - i));
     philox(seed, draw, position / N, words);
-    if (from == 0 && end - i >= N) {
-      make(words, out + i);
-      i += N;
-      continue;
-    }
-    T numbers[N];
-    make(words, numbers);
-    const int count = int(std::min<int64_t>(N - from, end - i));
-    for (int k = 0; k < count; ++k) out[i + k] = numbers[from + k];
+    make(words, count == N ? out + i : numbers);  // one call, as it is compiled in place
+    for (int k = 0; count < N && k < count; ++k) out[i + k] = numbers[from + k];
     i += count;
   }
 }

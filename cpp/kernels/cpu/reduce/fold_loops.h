@@ -60,17 +60,15 @@ inline constexpr int64_t kMostColumns = 1024;  // of a strip
 template <class In, class Strip>
 inline void in_strips(Block b, Strip strip) {
   constexpr int64_t kFew = 64;
-  if (b.stride == b.n && b.n < kFew) {
-    const int64_t copies = std::min(b.rows, kMostColumns / 2 / b.n);
+  const bool dense = b.stride == b.n && b.n < kFew;
+  int64_t copies = dense ? std::min(b.rows, kMostColumns / 2 / b.n) : 1;
+  for (; b.rows; copies = 1) {  // twice at most: what is left of rows side by side
     const int64_t rows = b.rows / copies;
-    if (copies > 1) {
-      strip(b, rows, b.n * copies);
-      b.x = static_cast<const In*>(b.x) + rows * copies * b.n;
-      b.first += rows * copies;
-      b.rows -= rows * copies;
-    }
+    strip(b, rows, b.n * copies);
+    b.x = static_cast<const In*>(b.x) + rows * copies * b.n;
+    b.first += rows * copies;
+    b.rows -= rows * copies;
   }
-  if (b.rows) strip(b, b.rows, b.n);
 }
 
 /// Fold::columns by strip(block, rows, wide, states).
