@@ -7,8 +7,9 @@ refuses before anything is allocated or scheduled, in its own name.
 
 from __future__ import annotations
 
+import contextlib
 import re
-import time
+import threading
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ import pytest
 import pkg
 from op_table import CASES
 from op_values import inputs_of
+from pkg import scheduler
 
 DTYPES = [
     getattr(pkg, name)
@@ -126,42 +128,54 @@ def refused():
                 yield case, dtype, only, error
 
 
+@contextlib.contextmanager
+def a_late_truth():
+    """True, which is computed when this ends: nothing else begins before."""
+    opened = threading.Event()
+    began = [threading.Event() for _ in range(pkg.get_num_threads())]
+
+    def hold(event):
+        event.set()
+        opened.wait(60)
+
+    holders = [scheduler.submit(lambda event=event: hold(event)) for event in began]
+    try:
+        assert all(event.wait(60) for event in began)
+        x = pkg.eye(700)  # so long a product is handed over
+        yield (x @ x)[0, 0] > 0
+    finally:
+        opened.set()
+        for holder in holders:
+            holder.wait()
+        pkg.synchronize()
+
+
 def test_scheduled_calls_are_refused_at_once():
-    """Not at the wait: inputs that another task still computes."""
+    """Not at the wait: inputs that another task has yet to compute."""
     core = pkg._binding.core
     before = core.async_enabled()
     core.set_async(True)
     try:
-        late = []
-        busy, began = None, 0.0
-        for case, dtype, only, want in refused():
-            if busy is None or busy.is_ready() or time.monotonic() - began > 0.5:
-                busy, began = slow_truth(), time.monotonic()
-            pending = [
-                pkg.where(busy, t, t) for t in tensors_of(case, dtype, only)
-            ]
-            got = outcome(case, pending)
-            if same(got) != same(want):
-                late.append(f"{case} {dtype} {only}: {got} for {want}")
+        late, every, some = [], list(refused()), 50  # no more may be pending than that
+        for at in range(0, len(every), some):
+            with a_late_truth() as truth:
+                for case, dtype, only, want in every[at : at + some]:
+                    inputs = tensors_of(case, dtype, only)
+                    got = outcome(case, [pkg.where(truth, t, t) for t in inputs])
+                    if same(got) != same(want):
+                        late.append(f"{case} {dtype} {only}: {got} for {want}")
+                assert not truth.is_ready()  # no call has waited
         assert not late, "\n".join(late)
     finally:
-        pkg.synchronize()
         core.set_async(before)
-
-
-def slow_truth():
-    """A bool that is True once some products are done."""
-    x = y = pkg.eye(500)
-    for _ in range(40):
-        y = y @ x
-    return y[0, 0] > 0
 
 
 IN_PLACE = [
     (name, arity)
     for name in pkg._binding.core.operator_names("pkg")
     for record in pkg._binding.core.Operator(name).records
-    if name.endswith("_") and record["dtypes"] != "any"
+    if name.endswith("_")
+    and record["dtypes"] != "any"
     and (arity := record["schema"].count("Tensor ") + record["schema"].count("(a!) "))
     and re.match(r"\w+\(Tensor\(a!\) self(, Tensor \w+)?\)", record["schema"])
 ]
