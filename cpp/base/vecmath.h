@@ -7,6 +7,7 @@
 
 #include "base/vecmath/error_function.h"
 #include "base/vecmath/exponential.h"
+#include "base/vecmath/formulas.h"
 #include "base/vecmath/hyperbolic.h"
 #include "base/vecmath/power.h"
 #include "base/vecmath/trigonometry.h"

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/isa.h"
+#include "ops/patches.h"
 #include "ops/sixteens.h"
 #include "tensor/staging.h"
 
@@ -82,9 +83,13 @@ void run_unary(Tensor& out, const Tensor& self, DType dtype, Visit visit, F f) {
   visit(compute_type(dtype), [&]<class T>(TypeTag<T>) {
     if constexpr (Short<F, T>) {
       if (run_sixteens(out, dtype, f, self)) return;
+    } else if constexpr (WithHalf<F, T>) {
+      const bool half = dtype == DType::Float16;
+      if (half && run_sixteen<Half>(out, dtype, F::of_half(), self)) return;
     }
     using Out = decltype(f(T{}));
     Pointwise kernel{block<F, Out, T>, &f};
+    if constexpr (Patched<F>) kernel.block = patched<F, T, block<F, T, T>>;
     kernel.add(out, dtype_of<Out>);
     kernel.add(self, dtype_of<T>);
     run_pointwise(kernel);

@@ -41,6 +41,10 @@ template <class F, class... In>
 concept Short = (std::same_as<In, float> && ...) && !Ranged<F, In...> &&
                 !requires { typename F::IsLong; };
 
+/// One with a shorter form for float16, F::of_half(), right for all its numbers.
+template <class F, class T>
+concept WithHalf = std::same_as<T, float> && requires { F::of_half(); };
+
 inline bool rounds(const Tensor& operand, DType common, Numbers numbers) {
   return numbers == Numbers::Rounded && is_reduced(common) && operand.dtype() != common;
 }
@@ -109,26 +113,29 @@ void sixteens(const void* formula, char* const* data, int64_t n) {
   });
 }
 
-/// Runs it over tensors that are all of `dtype`; false if they are not, or at the baseline.
-template <class F, class... In>
-bool run_sixteens(Tensor& out, DType dtype, const F& f, const In&... in) {
+/// Runs it over tensors that are all of `dtype`, whose numbers are H; false if they are not,
+/// or at the baseline.
+template <class H, class F, class... In>
+bool run_sixteen(Tensor& out, DType dtype, const F& f, const In&... in) {
   using Result = decltype(f((static_cast<void>(in), 0.0f)...));
   constexpr size_t count = sizeof...(In);
   constexpr bool truth = std::is_same_v<Result, bool>;
   static_assert(truth || std::is_same_v<Result, float>);
-  if (!is_reduced(dtype) || isa() == Isa::Baseline) return false;
+  if (isa() == Isa::Baseline) return false;
   if (out.dtype() != (truth ? DType::Bool : dtype) || !((in.dtype() == dtype) && ...)) {
     return false;
   }
-  const auto run = [&]<class H>(TypeTag<H>) {
-    Pointwise kernel{sixteens<F, std::conditional_t<truth, bool, H>, H, count>, &f};
-    kernel.add(out, out.dtype());
-    (kernel.add(in, dtype), ...);
-    run_pointwise(kernel);
-  };
-  if (dtype == DType::Float16) run(TypeTag<Half>());
-  else run(TypeTag<BFloat16>());
+  Pointwise kernel{sixteens<F, std::conditional_t<truth, bool, H>, H, count>, &f};
+  kernel.add(out, out.dtype());
+  (kernel.add(in, dtype), ...);
+  run_pointwise(kernel);
   return true;
+}
+/// The same of either 16-bit type; false of others.
+template <class F, class... In>
+bool run_sixteens(Tensor& out, DType dtype, const F& f, const In&... in) {
+  if (dtype == DType::Float16) return run_sixteen<Half>(out, dtype, f, in...);
+  return dtype == DType::BFloat16 && run_sixteen<BFloat16>(out, dtype, f, in...);
 }
 
 }  // namespace pkg::ops

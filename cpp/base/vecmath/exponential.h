@@ -110,17 +110,37 @@ inline T log_special(T x, T result) {
   result = x == T(0) ? -kInf<T> : result;
   return x < T(0) ? kNan<T> : result;
 }
-/// A logarithm to base b: 1 / ln(b) and log_b(2), both in two parts.
+/// The logarithm of 1 + f to base b: of few digits, and the rest; 1 / ln(b) in two parts.
 template <class T>
-inline T log_base(T x, T scale_high, T scale_low, T step_high, T step_low) {
-  const LogParts<T> parts = LogParts<T>::of_any(x);
-  const T f = parts.f, s = f / (T(2) + f), z = s * s, half = T(0.5) * f * f;
-  const T high = top(f - half);
-  const T low = ((f - high) - half) + s * (half + z * atanh_tail(z));
-  const T whole = parts.n * step_high, part = high * scale_high;
-  const T sum = whole + part;
-  const T rest = (high + low) * scale_low + low * scale_high + parts.n * step_low;
-  return log_special(x, sum + (((whole - sum) + part) + rest));
+struct BaseParts {
+  BaseParts(T f, T scale_high, T scale_low) {
+    const T s = f / (T(2) + f), z = s * s, half = T(0.5) * f * f;
+    const T high = top(f - half);
+    const T low = ((f - high) - half) + s * (half + z * atanh_tail(z));
+    part = high * scale_high;
+    rest = high * scale_low + low * (scale_high + scale_low);
+  }
+  T part, rest;
+};
+// Logarithms of what is in parts already.
+template <class T>
+inline T log_of(const LogParts<T>& x) {
+  return log_sum(x.n, x.f, T(0));
+}
+template <class T>
+inline T log2_of(const LogParts<T>& x) {
+  const BaseParts<T> base(x.f, of<T>(1.4423828125f, 1.4426950216293335),
+                          of<T>(0.00031222839f, 1.9259629911266174681e-8));
+  return x.n + (base.part + base.rest);  // half of n is no less than the part
+}
+template <class T>
+inline T log10_of(const LogParts<T>& x) {
+  const BaseParts<T> base(x.f, of<T>(0.4342041015625f, 0.4342944771051407),
+                          of<T>(0.000090380341f, 4.7981111416159726689e-9));
+  const T whole = x.n * of<T>(0.301025390625f, 0.3010299955494702);
+  const T sum = whole + base.part;
+  const T rest = base.rest + x.n * of<T>(4.6050390e-6f, 1.1451100898021838691e-10);
+  return sum + (((whole - sum) + base.part) + rest);
 }
 
 }  // namespace detail
@@ -152,22 +172,17 @@ inline T expm1(T x) {
 /// Within 1 ulp.
 template <class T>
 inline T log(T x) {
-  const auto parts = detail::LogParts<T>::of_any(x);
-  return detail::log_special(x, detail::log_sum(parts.n, parts.f, T(0)));
+  return detail::log_special(x, detail::log_of(detail::LogParts<T>::of_any(x)));
 }
 /// Within 1 ulp; exact for powers of 2.
 template <class T>
 inline T log2(T x) {
-  return detail::log_base(x, of<T>(1.4423828125f, 1.4426950216293335),
-                          of<T>(0.00031222839f, 1.9259629911266174681e-8), T(1), T(0));
+  return detail::log_special(x, detail::log2_of(detail::LogParts<T>::of_any(x)));
 }
 /// Within 1 ulp.
 template <class T>
 inline T log10(T x) {
-  return detail::log_base(x, of<T>(0.4342041015625f, 0.4342944771051407),
-                          of<T>(0.000090380341f, 4.7981111416159726689e-9),
-                          of<T>(0.301025390625f, 0.3010299955494702),
-                          of<T>(4.6050390e-6f, 1.1451100898021838691e-10));
+  return detail::log_special(x, detail::log10_of(detail::LogParts<T>::of_any(x)));
 }
 /// log(1 + x), within 1 ulp.
 template <class T>

@@ -84,14 +84,15 @@ inline T sine_of(T x, int ahead) {
   return T(std::bit_cast<double>(std::bit_cast<uint64_t>(size) ^ ((quadrant & 2) << 62)));
 }
 
-/// atan(t) for |t| <= 1/2.
+/// atan(t) - t for |t| <= 1 of float, 1/2 of double.
 template <class T>
 inline T atan_tail(T t) {
   const T z = t * t;
   if constexpr (is_float<T>) {
     return t * z *
-           poly(z, -0.33333327075599214045, 0.19999498300784826565, -0.14272232503812140701,
-                0.10942203601433012941, -0.079884595692852589708, 0.038782110982160523707);
+           poly(z, -0.33333299092363, 0.19998548373013, -0.14264242426705, 0.1095218862349,
+                -0.084034560223213, 0.057957654852488, -0.031177878246138,
+                0.010914610838166, -0.0017936206197567);
   } else {
     return t * z *
            poly(z, -0.33333333333333313056, 0.19999999999993462416, -0.14285714284978310217,
@@ -107,18 +108,24 @@ inline T atan_tail(T t) {
 template <class T>
 inline T angle(T y, T x, T left) {
   const T small = x < y ? x : y, large = x < y ? y : x;
-  const T steep = x < y ? T(1) : T(0);
-  const T middle = T(0.5) * large < small ? T(1) : T(0);  // pi/4 plus or minus something
-  const T num = small - middle * large, den = large + middle * small;
-  const T t = num / (den == T(0) ? T(1) : den), from_axis = t + atan_tail(t);
-  // In eighths of a turn, with a sign.
-  const T eighths = middle + steep * (T(2) - T(2) * middle);
-  const T turned = eighths + left * (T(4) - T(2) * eighths);
-  const T part = from_axis * ((T(1) - T(2) * steep) * (T(1) - T(2) * left));
-  // pi/4 in few bits, so that multiples are exact.
+  const T steep = x < y ? T(1) : T(0), side = (T(1) - T(2) * steep) * (T(1) - T(2) * left);
+  // Multiples of pi/2 or pi/4, which has few bits, and what is added with a sign.
+  T turned, from_axis;
+  if constexpr (is_float<T>) {
+    const T t = small / (large == T(0) ? T(1) : large);
+    from_axis = t + atan_tail(t);
+    turned = T(2) * (steep + left * (T(2) - T(2) * steep));
+  } else {
+    const T middle = T(0.5) * large < small ? T(1) : T(0);  // pi/4 plus or minus
+    const T num = small - middle * large, den = large + middle * small;
+    const T t = num / (den == T(0) ? T(1) : den);
+    from_axis = t + atan_tail(t);
+    const T eighths = middle + steep * (T(2) - T(2) * middle);
+    turned = eighths + left * (T(4) - T(2) * eighths);
+  }
   const T high = of<T>(0.78539800643920898438f, 0.78539816339744827900);
   const T low = of<T>(1.5695823932524066085e-7f, 3.0616169978683829431e-17);
-  return turned * high + (part + turned * low);
+  return turned * high + (from_axis * side + turned * low);
 }
 
 /// asin(s) - s for z = s^2 <= 1/4.
@@ -180,25 +187,6 @@ inline T tan(T x) {
   }
   return x == T(0) ? x : result;
 }
-/// The three as formulas with a range (ops/loops.h).
-struct SmallAngle {
-  template <class T>
-  static bool fits(T x) {
-    return std::abs(x) <= T(1e6);
-  }
-};
-struct Sine : SmallAngle {
-  auto operator()(auto x) const { return vec::sin(x); }
-  auto rest(auto x) const { return std::sin(x); }
-};
-struct Cosine : SmallAngle {
-  auto operator()(auto x) const { return vec::cos(x); }
-  auto rest(auto x) const { return std::cos(x); }
-};
-struct Tangent : SmallAngle {
-  auto operator()(auto x) const { return vec::tan(x); }
-  auto rest(auto x) const { return std::tan(x); }
-};
 /// Within 2 ulp.
 template <class T>
 inline T atan(T x) {

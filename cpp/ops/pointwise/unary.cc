@@ -105,19 +105,19 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("exp(self) - 1, exact near zero; within 2 ulp.")
       .derivative("self", "result", [](auto& g, auto& y) { return g * (y + 1); })
       .in_place();
-  unary_float(m.def("log(Tensor self) -> Tensor"), [](auto x) { return vec::log(x); })
+  unary_float(m.def("log(Tensor self) -> Tensor"), vec::Log())
       .doc("Natural logarithm; within 1 ulp.")
       .derivative("self", "self", [](auto& g, auto& x) { return g / x; })
       .in_place();
-  unary_float(m.def("log2(Tensor self) -> Tensor"), [](auto x) { return vec::log2(x); })
+  unary_float(m.def("log2(Tensor self) -> Tensor"), vec::Log2())
       .doc("Logarithm to base 2; within 1 ulp.")
       .derivative("self", "self", [](auto& g, auto& x) { return g / (x * kLn2); })
       .in_place();
-  unary_float(m.def("log10(Tensor self) -> Tensor"), [](auto x) { return vec::log10(x); })
+  unary_float(m.def("log10(Tensor self) -> Tensor"), vec::Log10())
       .doc("Logarithm to base 10; within 1 ulp.")
       .derivative("self", "self", [](auto& g, auto& x) { return g / (x * kLn10); })
       .in_place();
-  unary_float(m.def("log1p(Tensor self) -> Tensor"), [](auto x) { return vec::log1p(x); })
+  unary_float(m.def("log1p(Tensor self) -> Tensor"), vec::Log1p())
       .doc("log(1 + self), exact near zero; within 1 ulp.")
       .derivative("self", "self", [](auto& g, auto& x) { return g / (x + 1); })
       .in_place();
