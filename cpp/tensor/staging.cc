@@ -15,6 +15,7 @@
 
 #include "tensor/copy.h"
 #include "tensor/cutting.h"
+#include "tensor/layout.h"
 
 namespace pkg {
 namespace {
@@ -22,9 +23,10 @@ namespace {
 using namespace staging;
 
 constexpr int64_t kRowOfCell = 8192;  // elements of a row, for one thread
-constexpr int64_t kTileSize = 16384, kTileColumns = 128;  // bytes, elements
-constexpr int64_t kLeastTile = 256;                       // elements
-constexpr int64_t kCellBytes = 16384;                     // of rows that are only copied
+constexpr int64_t kTileSize = 16384, kTileColumns = 128;   // bytes, elements
+constexpr int64_t kLeastTile = 256;                        // elements
+constexpr int64_t kCellBytes = 16384;                      // of rows that are only copied
+constexpr int64_t kLeastRepeated = 8192, kLeastTimes = 4;  // results, each so often
 
 void run_flat(const Plan& plan, int64_t n) {
   parallel_for(0, n, kGrainStaged, [&](int64_t begin, int64_t end) {
@@ -164,7 +166,53 @@ bool run_with_numbers(Plan& plan, const Pointwise& kernel) {
   return true;
 }
 
+// Where every operand repeats its elements the formula is run once and its results are
+// repeated, if those are few.
+bool run_once(const Pointwise& kernel) {
+  const Tensor& out = *kernel.parts[0].tensor;
+  const size_t ndim = out.sizes().size();
+  if (!kernel.block || out.numel() < kLeastRepeated) return false;
+  const auto repeats = [&](size_t d) {
+    for (size_t k = 1; k < kernel.count; ++k) {
+      const Tensor& t = *kernel.parts[k].tensor;
+      const size_t missing = ndim - t.sizes().size();
+      if (d >= missing && t.sizes()[d - missing] > 1 && t.strides()[d - missing]) {
+        return false;
+      }
+    }
+    return true;
+  };
+  for (size_t k = 1; k < kernel.count; ++k) {
+    const Tensor& t = *kernel.parts[k].tensor;
+    if (t.is_contiguous() && t.sizes() == out.sizes()) return false;
+    check_broadcasts(t.sizes(), out.sizes());
+  }
+  Shape once = out.sizes();
+  for (size_t d = 0; d < ndim; ++d) {
+    if (repeats(d)) once[d] = 1;
+  }
+  if (once.numel() * kLeastTimes > out.numel()) return false;
+  const Tensor* const order[] = {&out};
+  const Tensor results = empty_in_order({once, out.dtype(), out.device()}, order);
+  std::array<Tensor, kMaxOperands> operands;
+  Pointwise of_few = kernel;
+  of_few.parts[0].tensor = &results;
+  for (size_t k = 1; k < kernel.count; ++k) {
+    const Tensor& t = *kernel.parts[k].tensor;
+    Shape sizes = t.sizes();
+    for (size_t d = ndim - sizes.size(); d < ndim; ++d) {
+      if (once[d] == 1) sizes[d + sizes.size() - ndim] = 1;
+    }
+    operands[k] = alias(t, sizes, t.strides(), t.offset());
+    of_few.parts[k].tensor = &operands[k];
+  }
+  run_pointwise(of_few);
+  copy_into(out, results);
+  return true;
+}
+
 [[gnu::noinline]] void run_staged(const Pointwise& kernel) {
+  if (run_once(kernel)) return;
   Plan plan(kernel);
   if (run_with_numbers(plan, kernel)) return;
   std::array<const Tensor*, kMaxOperands> tensors;

@@ -154,14 +154,24 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
                                 : std::numeric_limits<double>::max();
         const double none = nan.value_or(0), high = posinf.value_or(most),
                      low = neginf.value_or(-most);
-        run_unary(out, self, self.dtype(), kAnyType, [=](auto x) -> decltype(x) {
+        if (!is_floating(self.dtype())) {
+          if (!out.is_same(self)) copy_into(out, self);
+          return;
+        }
+        if (!posinf && !neginf) {  // the limits of what is finite
+          return run_unary(out, self, self.dtype(), kFloatType, [=](auto x) {
+            using T = decltype(x);
+            const T above = x < T(low) ? T(low) : x;
+            const T within = above > T(high) ? T(high) : above;
+            return x != x ? T(none) : within;
+          });
+        }
+        run_unary(out, self, self.dtype(), kFloatType, [=](auto x) {
           using T = decltype(x);
-          if constexpr (std::is_floating_point_v<T>) {
-            constexpr T inf = std::numeric_limits<T>::infinity();
-            return x != x ? T(none) : x == inf ? T(high) : x == -inf ? T(low) : x;
-          } else {
-            return x;
-          }
+          constexpr T inf = std::numeric_limits<T>::infinity();
+          const T upper = x == inf ? T(high) : x;
+          const T lower = x == -inf ? T(low) : upper;
+          return x != x ? T(none) : lower;
         });
       })
       .derivative("self", "self", [](auto& g, auto& x) { return g * isfinite(x); })

@@ -60,19 +60,9 @@ struct PlaceLoops {
     auto* states = static_cast<State*>(to);
     auto* x = static_cast<const T*>(block.x);
     with_isa([=, b = block] {
+      if (b.n < kShort) return short_rows(b, states);
       for (int64_t i = 0; i < b.rows; ++i) {
         const T* row = x + i * b.stride;
-        if (b.n < kShort) {
-          T best = row[0];
-          int64_t at = 0;
-          for (int64_t k = 1; k < b.n; ++k) {
-            const bool better = beats(row[k], best);
-            best = better ? row[k] : best;
-            at = better ? k : at;
-          }
-          absorb(states[i], best, b.first + at);
-          continue;
-        }
         for (int64_t at = 0; at < b.n; at += kRun) {
           const int64_t n = std::min(kRun, b.n - at);
           const T best = Extreme<Max, T>::run(row + at, n, 0);
@@ -93,6 +83,33 @@ struct PlaceLoops {
   }
 
  private:
+  // The elements of a place of many rows are compared at once.
+  static void short_rows(const Block& b, State* states) {
+    constexpr int64_t some = 64;
+    T best[some];
+    Index where[some];
+    for (int64_t from = 0; from < b.rows; from += some) {
+      const int64_t rows = std::min(some, b.rows - from), stride = b.stride;
+      const T* x = static_cast<const T*>(b.x) + from * stride;
+      for (int64_t i = 0; i < rows; ++i) {
+        best[i] = x[i * stride];
+        where[i] = 0;
+      }
+      for (int64_t k = 1; k < b.n; ++k) {
+        const T* place = x + k;
+        for (int64_t i = 0; i < rows; ++i) {
+          const T value = place[i * stride];
+          const bool better = beats(value, best[i]);
+          best[i] = better ? value : best[i];
+          where[i] = better ? Index(k) : where[i];
+        }
+      }
+      for (int64_t i = 0; i < rows; ++i) {
+        absorb(states[from + i], best[i], b.first + where[i]);
+      }
+    }
+  }
+
   static void strip(const Block& b, int64_t rows, int64_t wide, State* states) {
     T best[kMostColumns];
     Index where[kMostColumns];
