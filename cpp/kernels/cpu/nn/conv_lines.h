@@ -11,14 +11,6 @@
 
 namespace pkg::conv {
 
-template <int64_t n, class T>
-inline void split_some(const T* __restrict from, T* __restrict a, T* __restrict b) {
-  for (int64_t i = 0; i < n; ++i) {
-    a[i] = from[2 * i];
-    b[i] = from[2 * i + 1];
-  }
-}
-
 // The even elements of 2 * n, or the odd ones.  Said as a permutation: of a loop that reads
 // one half of what it could, the compiler makes single loads.
 template <int64_t first, class T, size_t... i>

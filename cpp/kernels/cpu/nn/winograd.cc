@@ -26,9 +26,10 @@ class Kernels {
   explicit Kernels(const Winograd<T>& c)
       : c_(c),
         blocks_((c.channels + kTerms - 1) / kTerms),
-        memory_(empty(Shape{(c.groups * blocks_ * kPlaces * c.rows + gemm::kMostRows) *
-                            gemm::kRowStep},
-                      dtype_of<T>)) {
+        place_(c.rows * gemm::kRowStep + kLanes<T>),
+        memory_(empty(
+            Shape{c.groups * blocks_ * kPlaces * place_ + gemm::kMostRows * gemm::kRowStep},
+            dtype_of<T>)) {
     T* to = memory_.data<T>();
     parallel_for(0, c.groups * c.rows, 1 + kGrain / 16 / c.channels,
                  [&](int64_t begin, int64_t end) {
@@ -52,15 +53,14 @@ class Kernels {
 
  private:
   int64_t at(int64_t group, int64_t block, int64_t place, int64_t row) const {
-    return (((group * blocks_ + block) * kPlaces + place) * c_.rows + row) * gemm::kRowStep;
+    return ((group * blocks_ + block) * kPlaces + place) * place_ + row * gemm::kRowStep;
   }
   // G g G^T of some channels, to the places' rows.
   void put(const T* from, int64_t channels, T* to) const {
-    constexpr int64_t kLanes = 16;
-    const int64_t place = c_.rows * gemm::kRowStep;
-    T k[9][kLanes] = {};
-    for (int64_t c = 0; c < channels; c += kLanes) {
-      const int64_t some = std::min(kLanes, channels - c);
+    constexpr int64_t kSome = 16;
+    T k[9][kSome] = {};
+    for (int64_t c = 0; c < channels; c += kSome) {
+      const int64_t some = std::min(kSome, channels - c);
       for (int64_t l = 0; l < some; ++l) {
         const T* w = from + (c + l) * c_.channel_step;
         if (c_.turned) {
@@ -71,13 +71,14 @@ class Kernels {
       }
       // Beyond `channels` the rows have room.
 #pragma omp simd
-      for (int64_t l = 0; l < kLanes; ++l)
-        kernel_to_places(&k[0][l], kLanes, to + c + l, place);
+      for (int64_t l = 0; l < kSome; ++l)
+        kernel_to_places(&k[0][l], kSome, to + c + l, place_);
     }
   }
 
   const Winograd<T>& c_;
   const int64_t blocks_;
+  const int64_t place_;  // from one to the next: not the same sets of the cache
   Tensor memory_;
 };
 
@@ -88,7 +89,7 @@ class MapWorker {
       : c_(c),
         kernels_(kernels),
         grid_(c.h, c.w),
-        seen_(c.source_h, c.source_w, c.pad_y, c.pad_x),
+        seen_(grid_, c.source_h, c.source_w, c.pad_y, c.pad_x),
         step_(most + kLanes<T>),
         place_(c.channels * step_ + kLanes<T>),
         tiles_(empty(Shape{kPlaces * place_}, dtype_of<T>)),

@@ -23,26 +23,47 @@ int64_t tiles_at_once(int64_t channels) {
                              32, 256);
 }
 
-/// B^T d B of a tile whose four rows are given as its even and odd elements: place p's value
-/// goes to to[p][at].
+/// d B of a row that tiles see: what it has for tile x, whose elements are 2x..2x + 3, goes
+/// to to[x], to[step + x], ... for each column of places.  In whole vectors.
 template <class T>
-inline void tile_to_places(const T* const* even, const T* const* odd, int64_t x,
-                           T* const* to, int64_t at) {
-  T h[4][4];
-#pragma GCC unroll 4
-  for (int r = 0; r < 4; ++r) {
-    const T a = even[r][x], b = odd[r][x], c = even[r][x + 1], d = odd[r][x + 1];
-    h[r][0] = a - c;
-    h[r][1] = b + c;
-    h[r][2] = c - b;
-    h[r][3] = b - d;
+inline void row_to_places(const T* row, int64_t tiles, T* to, int64_t step) {
+  constexpr int64_t n = kLanes<T>;
+  for (int64_t x = 0; x < tiles; x += n) {
+    T a[n], b[n], c[n], d[n];
+    even_some<n>(row + 2 * x, a);
+    odd_some<n>(row + 2 * x, b);
+    even_some<n>(row + 2 * x + 2, c);
+    odd_some<n>(row + 2 * x + 2, d);
+    T* __restrict out = to + x;
+#pragma omp simd
+    for (int64_t l = 0; l < n; ++l) {
+      out[l] = a[l] - c[l];
+      out[step + l] = b[l] + c[l];
+      out[2 * step + l] = c[l] - b[l];
+      out[3 * step + l] = b[l] - d[l];
+    }
   }
-#pragma GCC unroll 4
-  for (int j = 0; j < 4; ++j) {
-    to[j][at] = h[0][j] - h[2][j];
-    to[4 + j][at] = h[1][j] + h[2][j];
-    to[8 + j][at] = h[2][j] - h[1][j];
-    to[12 + j][at] = h[1][j] - h[3][j];
+}
+
+/// B^T of what the four rows of tiles have so: place p's value of tile i goes to to[p][i].
+/// A row's columns of places are `step` apart.  In whole vectors.
+template <class T>
+inline void rows_to_places(const T* const* rows, int64_t step, int64_t tiles, T* const* to,
+                           int64_t first) {
+  for (int64_t j = 0; j < 4; ++j) {
+    const T *a = rows[0] + j * step, *b = rows[1] + j * step;
+    const T *c = rows[2] + j * step, *d = rows[3] + j * step;
+    T* __restrict out[] = {to[j] + first, to[4 + j] + first, to[8 + j] + first,
+                           to[12 + j] + first};
+    for (int64_t v = 0; v < tiles; v += kLanes<T>) {
+#pragma omp simd
+      for (int64_t i = v; i < v + kLanes<T>; ++i) {
+        out[0][i] = a[i] - c[i];
+        out[1][i] = b[i] + c[i];
+        out[2][i] = c[i] - b[i];
+        out[3][i] = b[i] - d[i];
+      }
+    }
   }
 }
 
@@ -148,91 +169,83 @@ struct TileGrid {
   }
 };
 
-/// What some runs of tiles see of planes with zeros around: rows of the planes, the elements
-/// at even columns apart from those at odd ones.  Where the rows are is found out once for
-/// all channels, and the zeros around stay.
+/// What some tiles see of planes with zeros around.  Where their rows are is found out once
+/// for all channels, and the zeros around stay.  A row is summed up once for both rows of
+/// tiles that see it; the sums of even rows lie behind each other, and those of odd ones, so
+/// that vectors go on over the end of a row of tiles.
 template <class T>
 class SeenRows {
  public:
-  SeenRows(int64_t source_h, int64_t source_w, int64_t pad_y, int64_t pad_x)
-      : h_(source_h), w_(source_w), pad_y_(pad_y), pad_x_(pad_x) {}
+  SeenRows(const TileGrid& grid, int64_t source_h, int64_t source_w, int64_t pad_y,
+           int64_t pad_x)
+      : wide_(grid.wide),
+        line_((wide_ + kLanes<T> - 1) / kLanes<T> * kLanes<T> * 2 + 2),
+        h_(source_h),
+        w_(source_w),
+        pad_y_(pad_y),
+        pad_x_(pad_x) {}
 
   /// `sample`: distance of a channel's planes.
   void plan(const std::vector<TileRun>& runs, int64_t sample) {
-    lines_.clear();
-    seen_.clear();
-    width_ = kLanes<T> + 1;
-    for (const TileRun& run : runs) width_ = std::max(width_, run.count + 1 + kLanes<T>);
-    memory_.assign(size_t(8 * width_) * runs.size(), T(0));
-    int64_t rows = 0;
-    const TileRun* before = nullptr;
+    parts_.clear();
     for (const TileRun& run : runs) {
-      // The rows that the run above has are not taken twice.
-      const bool below = before && before->sample == run.sample && before->y + 1 == run.y &&
-                         before->x == run.x && before->count >= run.count;
-      if (below) rows -= 2;
-      seen_.push_back({rows * 2 * width_, run.at, run.count});
-      for (int64_t r = below ? 2 : 0; r < 4; ++r) {
-        line(2 * run.y + r - pad_y_, 2 * run.x - pad_x_, run.count + 1, run.sample * sample,
-             (rows + r) * 2 * width_);
+      if (parts_.empty() || parts_.back().sample != run.sample) {
+        parts_.push_back({run.sample, run.at, run.y, run.x, 0, 0, 0, 0});
       }
-      rows += 4;
-      before = &run;
+      parts_.back().tiles += run.count;
+      parts_.back().pairs = run.y - parts_.back().y + 2;
     }
+    lines_.clear();
+    int64_t rows = 0, sums = 0;
+    const int64_t lead = std::min(pad_x_, 2 * wide_ + 2);
+    const int64_t count = std::min(w_, 2 * wide_ + 2 - lead);
+    for (Part& part : parts_) {
+      part.row = rows;
+      part.sums = sums;
+      for (int64_t r = 0; r < 2 * part.pairs; ++r, ++rows) {
+        const int64_t y = 2 * part.y + r - pad_y_;
+        if (y < 0 || y >= h_) continue;
+        lines_.push_back({part.sample * sample + y * w_, count, rows * line_ + lead});
+      }
+      sums += 8 * step(part);
+    }
+    rows_.assign(size_t(rows * line_), T(0));
+    if (sums_.size() < size_t(sums)) sums_.resize(size_t(sums));
   }
   /// Of a channel: the value of place p of the tile `at` goes to to[p][first + at].  Writes
-  /// whole vectors, up to kLanes elements beyond a run.  For the inside of with_isa().
+  /// whole vectors, up to kLanes elements beyond the tiles.  For the inside of with_isa().
   void load(const T* plane, T* const* to, int64_t first) {
-    T* rows = memory_.data();
-    for (const Line& line : lines_) {
-      split(plane + line.from, line.count, rows + line.a, rows + line.b);
+    T *rows = rows_.data(), *sums = sums_.data();
+    for (const Line& line : lines_)
+      copy_line(plane + line.from, line.count, rows + line.to);
+    for (const Part& part : parts_) {
+      for (int64_t r = 0; r < 2 * part.pairs; ++r) {
+        T* row = sums + part.sums + r % 2 * step(part) + r / 2 * wide_;
+        row_to_places(rows + (part.row + r) * line_, wide_, row, 2 * step(part));
+      }
     }
-    for (const Seen& seen : seen_) {
-      const T *even[4], *odd[4];
-      for (int64_t r = 0; r < 4; ++r) {
-        even[r] = rows + seen.rows + r * 2 * width_;
-        odd[r] = even[r] + width_;
-      }
-      for (int64_t v = 0; v < seen.count; v += kLanes<T>) {
-#pragma omp simd
-        for (int64_t x = v; x < v + kLanes<T>; ++x) {
-          tile_to_places(even, odd, x, to, first + seen.at + x);
-        }
-      }
+    for (const Part& part : parts_) {
+      const T *even = sums + part.sums + part.x, *odd = even + step(part);
+      const T* const seen[] = {even, odd, even + wide_, odd + wide_};
+      rows_to_places(seen, 2 * step(part), part.tiles, to, first + part.at);
     }
   }
 
  private:
-  struct Line {  // elements from.. of a plane go to a and b in turn
-    int64_t from, count, a, b;
+  struct Line {  // elements from.. of a plane
+    int64_t from, count, to;
   };
-  struct Seen {
-    int64_t rows, at, count;
+  struct Part {  // tiles of a sample: the first one is number `at`, in row y, column x
+    int64_t sample, at, y, x, tiles;
+    int64_t pairs, row, sums;  // of rows; where these and their sums begin
   };
+  // From the sums of even rows to those of odd ones.
+  int64_t step(const Part& part) const { return part.pairs * wide_ + kLanes<T>; }
 
-  void line(int64_t y, int64_t x, int64_t pairs, int64_t plane, int64_t at) {
-    const int64_t lead = std::clamp<int64_t>(-x, 0, 2 * pairs);
-    const int64_t count = std::clamp<int64_t>(w_ - x, lead, 2 * pairs) - lead;
-    if (y < 0 || y >= h_ || count == 0) return;
-    const int64_t even = at + (lead + 1) / 2, odd = at + width_ + lead / 2;
-    lines_.push_back(
-        {plane + y * w_ + x + lead, count, lead % 2 ? odd : even, lead % 2 ? even : odd});
-  }
-  static void split(const T* from, int64_t count, T* __restrict a, T* __restrict b) {
-    int64_t i = 0;
-    for (; i + kLanes<T> <= count / 2; i += kLanes<T>) {
-      split_some<kLanes<T>>(from + 2 * i, a + i, b + i);
-    }
-    for (; i + 4 <= count / 2; i += 4) split_some<4>(from + 2 * i, a + i, b + i);
-    for (; i < count / 2; ++i) split_some<1>(from + 2 * i, a + i, b + i);
-    if (count % 2) a[i] = from[2 * i];
-  }
-
-  const int64_t h_, w_, pad_y_, pad_x_;
-  int64_t width_ = 0;
+  const int64_t wide_, line_, h_, w_, pad_y_, pad_x_;
   std::vector<Line> lines_;
-  std::vector<Seen> seen_;
-  std::vector<T> memory_;
+  std::vector<Part> parts_;
+  std::vector<T> rows_, sums_;
 };
 
 }  // namespace pkg::conv

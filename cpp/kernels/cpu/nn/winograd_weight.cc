@@ -21,7 +21,7 @@ class WeightWorker {
   WeightWorker(const Geometry& g, int64_t most, int64_t most_channels)
       : g_(g),
         grid_(g.oh, g.ow),
-        seen_(g.h, g.w, g.ph, g.pw),
+        seen_(grid_, g.h, g.w, g.ph, g.pw),
         width_(gemm::strip_columns<T>()),
         place_((most_channels + gemm::kMostRows) * gemm::kRowStep),
         tiles_(empty(Shape{kPlaces * place_}, dtype_of<T>)),
