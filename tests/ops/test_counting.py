@@ -114,6 +114,8 @@ def test_cat(sizes, dtype):
     for rest in ((), (1,), (7,), (40, 65), (5_000,)):
         if max(sizes) > 1_000 and rest > (1_000,):
             continue  # 360 MB
+        if max(sizes) > 1_000 and rest == (40, 65) and dtype != "uint8":
+            continue  # elements enough for a task, of the least bytes
         parts = [RNG.integers(0, 99, (n, *rest)).astype(dtype) for n in sizes]
         for dim in range(1 + len(rest)):
             arrays = [np.moveaxis(p, 0, dim) for p in parts]

@@ -195,7 +195,8 @@ def test_extremes_of_what_repeats(shape, dtype):
     x = rng.integers(0, 2 if dtype == "bool" else 100, shape).astype(dtype)
     if dtype.startswith("float"):
         x.reshape(-1)[-1] = np.nan if len(shape) == 3 else -3
-    whole = tuple(9000 if n == 1 else n for n in shape)
+    many = 9000 if shape.count(1) == 1 else 1200
+    whole = tuple(many if n == 1 else n for n in shape)
     want, got = np.broadcast_to(x, whole), pkg.tensor(x).expand(*whole)
     for dim in [*range(len(shape)), None]:
         for name in ("amax", "amin"):
