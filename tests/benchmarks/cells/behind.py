@@ -27,6 +27,12 @@ REASONS: dict[tuple[str, str], str] = {
     ("NumPy", "x.t().reshape(-1)"): "calls of two ops, 0.15 us each",
     ("PyTorch", "grad(T.prod("): "products before and after each element, in double, "
     "each waiting for the one before it; PyTorch divides where there is no zero",
+    ("PyTorch", "T.prod("): "multiplied in double, as a part may overflow where the "
+    "whole does not; PyTorch multiplies in float32",
+    ("PyTorch", "T.norm("): "squares of float32 and 16 bits are added in double, "
+    "PyTorch's in float32",
+    ("PyTorch", "y 250x400 | int32 | y column"): "a column is repeated into a block's "
+    "buffer: rows of 2 KB and less are not worth a loop each",
     ("PyTorch", "T.cumsum(x, 1) | x 500000x8"): "short lines are turned into tiles "
     "and back, 1.1 ns an element",
     ("PyTorch", "T.cumprod(x, 1) | x 500000x8"): "short lines are turned into tiles "
