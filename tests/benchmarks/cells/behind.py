@@ -5,9 +5,17 @@ from __future__ import annotations
 
 TWO_PARTS = "within 1 ulp: the logarithm is a sum of two numbers"
 
+ROUNDED = (
+    "sums of 32 or 64 terms are rounded to bfloat16 from a buffer, a fifth of the "
+    "time; a transposed operand is turned round in pairs"
+)
+
 #: (peer, op, "family dtype" or part of a name): the reason; the first that fits counts
 REASONS: dict[tuple[str, str], str] = {
-    ("PyTorch", "products bfloat16"): "PyTorch has oneDNN's avx512_core_bf16 kernels",
+    **{
+        ("PyTorch", f"x {x}, y {y} | bfloat16"): ROUNDED
+        for x, y in (("32x128x32", "32x32x128"), ("64x64x64", "64x64x64"))
+    },
     ("PyTorch", "randperm"): "a third draws Philox words, two fifths fill two buckets",
     ("PyTorch", "nll_loss"): "a composite: half of its gradient's time fills "
     "zeros, to which the places are added",

@@ -2,6 +2,7 @@
 // kernels/cpu/linalg/transpose_four.h: columns to rows, four at a time, in vectors of four.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 namespace pkg::gemm {
@@ -14,8 +15,7 @@ inline void transpose_four(const T* from, int64_t from_step, int64_t rows, T* to
   const auto four = [=](int64_t column, int64_t r) {
     return reinterpret_cast<const Four*>(from + column * from_step + r);
   };
-  int64_t r = 0;
-  for (; r + 4 <= rows; r += 4) {
+  for (int64_t r = 0; rows >= 4; r = std::min(r + 4, rows - 4)) {  // the last may overlap
     const Four a = *four(0, r), b = *four(1, r), c = *four(2, r), d = *four(3, r);
     const Four ab = __builtin_shufflevector(a, b, 0, 4, 1, 5),
                cd = __builtin_shufflevector(c, d, 0, 4, 1, 5),
@@ -28,8 +28,9 @@ inline void transpose_four(const T* from, int64_t from_step, int64_t rows, T* to
                                                                        5);
     *reinterpret_cast<Four*>(out + 3 * step) = __builtin_shufflevector(ab2, cd2, 2, 3, 6,
                                                                        7);
+    if (r + 4 >= rows) return;
   }
-  for (; r < rows; ++r) {
+  for (int64_t r = 0; r < rows; ++r) {
     for (int64_t i = 0; i < 4; ++i) to[r * step + i] = from[i * from_step + r];
   }
 }
