@@ -2,7 +2,7 @@
 // ops/create/creation.cc: new tensors, copies and conversions.  Number sequences: sequences.cc.
 #include "base/number_fits.h"
 #include "ops/op.h"
-#include "ops/shape/shape_ops.h"
+#include "ops/shape/move_cost.h"
 #include "tensor/fill.h"
 #include "tensor/layout.h"
 

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "ops/op.h"
-#include "ops/shape/shape_ops.h"
+#include "ops/shape/move_cost.h"
 #include "scheduler/parallel.h"
 #include "tensor/fill.h"
 

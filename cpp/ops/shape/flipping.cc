@@ -2,7 +2,7 @@
 // ops/shape/flipping.cc: reversal and rotation: the input's elements in another order.
 #include "base/isa.h"
 #include "ops/op.h"
-#include "ops/shape/shape_ops.h"
+#include "ops/shape/move_cost.h"
 #include "scheduler/parallel.h"
 
 namespace pkg::ops {

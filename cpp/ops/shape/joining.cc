@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ops/shape/joining.cc: concatenation and its inverse.
 #include "ops/op.h"
-#include "ops/shape/shape_ops.h"
+#include "ops/shape/move_cost.h"
 
 namespace pkg::ops {
 namespace {

@@ -2,7 +2,7 @@
 // ops/shape/padding.cc: borders around tensors.
 #include "base/number_fits.h"
 #include "ops/op.h"
-#include "ops/shape/shape_ops.h"
+#include "ops/shape/move_cost.h"
 
 namespace pkg::ops {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // ops/shape/shape_ops.cc: the basic views, which share storage and touch shape and
 // strides only.  Views made of these: dimensions.cc.
-#include "ops/shape/shape_ops.h"
 #include "ops/op.h"
+#include "ops/shape/move_cost.h"
 #include "tensor/fill.h"
 
 namespace pkg::ops {

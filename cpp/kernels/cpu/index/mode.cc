@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernels/cpu/index/mode.cc: the most frequent value of each line.  The smallest of those
-// that are equally frequent, at its last place; a NaN is like no other.
+// kernels/cpu/index/mode.cc: the most frequent value of each line.  The
+// smallest of those that are equally frequent, at its last place; a NaN is like
+// no other.
 #include "dispatcher/library.h"
 #include "kernels/cpu/index/lines.h"
 #include "kernels/cpu/index/order_keys.h"
 #include "kernels/cpu/index/runs.h"
+#include "kernels/cpu/index/short_lines.h"
 #include "kernels/cpu/index/sort_keys.h"
 #include "scheduler/parallel.h"
 #include "tensor/copy.h"
@@ -12,15 +14,14 @@
 namespace pkg {
 namespace {
 
-// Of n <= most keys, each compared with all; `nans`: the largest key is that of NaNs.
+// Of n <= most keys, each compared with all; `nans`: the largest key is that of
+// NaNs.
 template <int64_t most, class Key>
 [[gnu::always_inline]] inline int64_t mode_of_few(const Key* keys, int64_t n, bool nans) {
   constexpr Key kLast = Key(~Key(0));
-  Key padded[most], equals[most] = {}, place[most];
-  for (int64_t i = 0; i < most; ++i) {
-    padded[i] = i < n ? keys[i] : Key(0);
-    place[i] = Key(i);
-  }
+  const FewKeys<most, Key> few(keys, n);
+  const Key *padded = few.key, *place = few.place;
+  Key equals[most] = {};
   for (int64_t j = 0; j < n; ++j) {
     const Key key = keys[j];
     for (int64_t i = 0; i < most; ++i) equals[i] = Key(equals[i] + Key(key == padded[i]));
@@ -82,20 +83,11 @@ struct Modes {
     places[line] = at;
   }
   void compare(int64_t begin, int64_t end) const {
-    constexpr int64_t kRoom = 1024;
-    Key keys[kRoom];
-    for (int64_t line = begin; line < end; line += kRoom / n) {
-      const int64_t last = std::min(end, line + kRoom / n);
-      map.to_keys(lines + line * n, (last - line) * n, keys);
-      with_isa([this, &keys, line, last] {
-        for (int64_t l = line; l < last; ++l) {
-          const Key* at = keys + (l - line) * n;
-          if (n <= 8) put(l, mode_of_few<8>(at, n, nans));
-          else if (n <= 16) put(l, mode_of_few<16>(at, n, nans));
-          else put(l, mode_of_few<kFew>(at, n, nans));
-        }
-      });
-    }
+    each_short_line(lines, n, begin, end, map, [this](int64_t line, const Key* keys) {
+      if (n <= 8) put(line, mode_of_few<8>(keys, n, nans));
+      else if (n <= 16) put(line, mode_of_few<16>(keys, n, nans));
+      else put(line, mode_of_few<kFew>(keys, n, nans));
+    });
   }
   void sort(int64_t begin, int64_t end) const {
     const Room<Key> keys(n);
@@ -113,7 +105,8 @@ void mode_kernel(Tensor& values, Tensor& places, const Tensor& self, int64_t dim
   PKG_CHECK(itemsize(self.dtype()) == 8 || self.ndim() == 0 ||
                 self.size(dim) <= int64_t{UINT32_MAX},
             RuntimeError,
-            "[mode] expected lines of fewer than 2**32 elements of this dtype, got shape ",
+            "[mode] expected lines of fewer than 2**32 elements of this dtype, "
+            "got shape ",
             self.sizes(), ".");
   one_of_each_line(values, places, self, wrap_dim("mode", dim, self.ndim()),
                    [&](const Tensor& to, Tensor at, const Tensor& lines, int64_t n) {

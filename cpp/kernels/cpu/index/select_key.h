@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernels/cpu/index/select_key.h: the key of a rank among many, found without sorting.
+// kernels/cpu/index/select_key.h: the key of a rank among many, found without
+// sorting.
 //
 // Note [Selecting]
-// A line becomes keys (order_keys.h).  The range of keys that has the wanted rank is halved
-// by counting those up to its middle, which a vector does with many at once; when few are
-// left in the range, or the line is long and an eighth, they are collected and the search
-// goes on among them.  Of a few dozen keys each is compared with all.  What is selected
-// stands where a stable sort would have taken it from.
+// A line becomes keys (order_keys.h).  The range of keys that has the wanted
+// rank is halved by counting those up to its middle, which a vector does with
+// many at once; when few are left in the range, or the line is long and an
+// eighth, they are collected and the search goes on among them.  Of a few dozen
+// keys each is compared with all.  What is selected stands where a stable sort
+// would have taken it from.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 
 #include "base/isa.h"
+#include "kernels/cpu/index/short_lines.h"
 #include "scheduler/stop_point.h"
 
 namespace pkg {
@@ -27,29 +30,20 @@ struct Picked {
   int64_t equals;
 };
 
-// Where the key of a rank stands among n <= most; with `or_nan` the first NaN, if any.
+// Where the key of a rank stands among n <= most; with `or_nan` the first NaN,
+// if any.
 template <int64_t most, class Key>
 [[gnu::always_inline]] inline int64_t compare_all(const Key* keys, int64_t n, int64_t rank,
                                                   bool or_nan) {
   constexpr Key kNan = Key(~Key(0));
-  Key padded[most], before[most] = {}, place[most];
-  for (int64_t i = 0; i < most; ++i) {
-    padded[i] = i < n ? keys[i] : Key(0);
-    place[i] = Key(i);
-  }
-  for (int64_t j = 0; j < n; ++j) {
-    const Key key = keys[j];
-    const auto at = Key(j);
-    for (int64_t i = 0; i < most; ++i) {
-      const auto less = Key(key < padded[i]), equal = Key(key == padded[i]);
-      before[i] = Key(before[i] + less + (equal & Key(at < place[i])));
-    }
-  }
+  const FewKeys<most, Key> few(keys, n);
+  Key before[most];
+  count_before(few, keys, n, before);
   Key found = 0, nan = Key(most);
   for (int64_t i = 0; i < most; ++i) {
     const bool is_it = Key(i) < Key(n) && before[i] == Key(rank);
-    found = Key(found | (is_it ? place[i] : Key(0)));
-    nan = std::min(nan, padded[i] == kNan ? place[i] : Key(most));
+    found = Key(found | (is_it ? few.place[i] : Key(0)));
+    nan = std::min(nan, few.key[i] == kNan ? few.place[i] : Key(most));
   }
   return int64_t(or_nan && nan < Key(most) ? nan : found);
 }
@@ -78,8 +72,8 @@ template <class Key>
   return count;
 }
 
-// A range of keys that has the wanted one: `below` are less than its first, `upto` at most
-// its last.
+// A range of keys that has the wanted one: `below` are less than its first,
+// `upto` at most its last.
 template <class Key>
 struct Range {
   Key first, last;

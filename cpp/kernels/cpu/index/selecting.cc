@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernels/cpu/index/selecting.cc: median and kthvalue: the element of a rank in each line.
+// kernels/cpu/index/selecting.cc: median and kthvalue: the element of a rank in
+// each line.
 #include <limits>
 
 #include "dispatcher/library.h"
@@ -7,13 +8,15 @@
 #include "kernels/cpu/index/order_keys.h"
 #include "kernels/cpu/index/runs.h"
 #include "kernels/cpu/index/select_key.h"
+#include "kernels/cpu/index/short_lines.h"
 #include "scheduler/parallel.h"
 #include "tensor/copy.h"
 
 namespace pkg {
 namespace {
 
-// Of a line the element of a rank; or its first NaN, if it has one and that counts.
+// Of a line the element of a rank; or its first NaN, if it has one and that
+// counts.
 struct Wanted {
   int64_t rank;
   bool or_nan;
@@ -47,17 +50,9 @@ struct Selection {
     if (places) places[line] = at;
   }
   void select_short(int64_t begin, int64_t end) const {
-    constexpr int64_t kRoom = 1024;
-    Key keys[kRoom];
-    for (int64_t line = begin; line < end; line += kRoom / n) {
-      const int64_t last = std::min(end, line + kRoom / n);
-      map.to_keys(lines + line * n, (last - line) * n, keys);
-      with_isa([this, &keys, line, last] {
-        for (int64_t l = line; l < last; ++l) {
-          put(l, compare_few(keys + (l - line) * n, n, wanted.rank, wanted.or_nan));
-        }
-      });
-    }
+    each_short_line(lines, n, begin, end, map, [this](int64_t line, const Key* keys) {
+      put(line, compare_few(keys, n, wanted.rank, wanted.or_nan));
+    });
   }
   int64_t select_long(const Key* keys, Key* room) const {
     constexpr Key kNan = Key(~Key(0));

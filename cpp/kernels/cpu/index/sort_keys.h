@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernels/cpu/index/sort_keys.h: keys (order_keys.h) in order, and where they stood.
+// kernels/cpu/index/sort_keys.h: keys (order_keys.h) in order, and where they
+// stood.
 #pragma once
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <utility>
 
 #include "base/isa.h"
+#include "kernels/cpu/index/short_lines.h"
 #include "scheduler/stop_point.h"
 
 namespace pkg {
@@ -28,19 +30,9 @@ inline constexpr int64_t kShortLine = 64;
 /// ranks[i]: how many of n keys, at most `most`, come before key i.
 template <int64_t most, class Key>
 [[gnu::always_inline]] inline void rank_keys(const Key* keys, int64_t n, Key* ranks) {
-  Key padded[most], rank[most] = {}, place[most];
-  for (int64_t i = 0; i < most; ++i) {
-    padded[i] = i < n ? keys[i] : Key(0);
-    place[i] = Key(i);
-  }
-  for (int64_t j = 0; j < n; ++j) {
-    const Key key = keys[j];
-    const auto at = Key(j);
-    for (int64_t i = 0; i < most; ++i) {
-      const auto before = Key(key < padded[i]), equal = Key(key == padded[i]);
-      rank[i] = Key(rank[i] + before + (equal & Key(at < place[i])));
-    }
-  }
+  const FewKeys<most, Key> few(keys, n);
+  Key rank[most];
+  count_before(few, keys, n, rank);
   for (int64_t i = 0; i < n; ++i) ranks[i] = rank[i];
 }
 /// Of several lines that lie behind each other.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ops/shape/shape_ops.h: what ops that move elements have in common.
+// ops/shape/move_cost.h: what it costs to move an element.
 #pragma once
 
 namespace pkg::ops {

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernels/cpu/index/short_lines.h: lines of a few keys (order_keys.h), each of
+// which is compared with all.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "base/isa.h"
+#include "kernels/cpu/index/order_keys.h"
+
+namespace pkg {
+
+/// n <= most keys as vectors of constant length, and their numbers.
+template <int64_t most, class Key>
+struct FewKeys {
+  Key key[most], place[most];
+
+  [[gnu::always_inline]] FewKeys(const Key* keys, int64_t n) {
+    for (int64_t i = 0; i < most; ++i) {
+      key[i] = i < n ? keys[i] : Key(0);
+      place[i] = Key(i);
+    }
+  }
+};
+
+/// before[i]: how many of the n keys come before key i; what is equal keeps its
+/// order.
+template <int64_t most, class Key>
+[[gnu::always_inline]] inline void count_before(const FewKeys<most, Key>& few,
+                                                const Key* keys, int64_t n, Key* before) {
+  for (int64_t i = 0; i < most; ++i) before[i] = 0;
+  for (int64_t j = 0; j < n; ++j) {
+    const Key key = keys[j];
+    const auto at = Key(j);
+    for (int64_t i = 0; i < most; ++i) {
+      const auto less = Key(key < few.key[i]), equal = Key(key == few.key[i]);
+      before[i] = Key(before[i] + less + (equal & Key(at < few.place[i])));
+    }
+  }
+}
+
+/// f(line, its keys) for lines of n elements that lie behind each other,
+/// compiled for the instruction set in use.
+template <class Key, class F>
+void each_short_line(const Key* lines, int64_t n, int64_t begin, int64_t end,
+                     const KeyMap& map, F f) {
+  constexpr int64_t kRoom = 1024;
+  Key keys[kRoom];
+  for (int64_t line = begin; line < end; line += kRoom / n) {
+    const int64_t last = std::min(end, line + kRoom / n);
+    map.to_keys(lines + line * n, (last - line) * n, keys);
+    with_isa([&keys, &f, n, line, last] {
+      for (int64_t l = line; l < last; ++l) f(l, keys + (l - line) * n);
+    });
+  }
+}
+
+}  // namespace pkg
