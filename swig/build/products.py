@@ -27,10 +27,11 @@ SWIG_OPTIONS = (
 GENERATED_FLAGS = ["-w"]
 # Type stubs, and the programs of this folder that ask them of the extension.
 STUBS = {"_pywrap_core.pyi": "stubs.py", "_op_types.pyi": "op_stubs.py"}
-# Headers that are read once for many files.  The core's are for the layers that may
-# include all of them (tests/house/test_house.py), so that no file compiles by chance.
+# Headers that are read once for many files.  A layer of the core has those that it may
+# include all of (tests/house/test_house.py), so that no file compiles by chance.
 PRECOMPILED = {
     "core": ["dispatcher/library.h"],
+    "tensor": ["tensor/tensor.h"],
     "binding": [
         "python/py_tensor.h",
         "dispatcher/dispatcher.h",
@@ -40,7 +41,10 @@ PRECOMPILED = {
 # GCC's bug 105651 (of "text" + string, as -Wrestrict is) comes through where standard
 # headers are precompiled.
 PRECOMPILED_FLAGS = ["-Winvalid-pch", "-Wno-stringop-overflow", "-Wno-array-bounds"]
-PRECOMPILED_LAYERS = {"dispatcher", "ops", "kernels", "autograd", "c_api"}
+PRECOMPILED_LAYERS = {
+    "tensor": "tensor",
+    **dict.fromkeys(("dispatcher", "ops", "kernels", "autograd", "c_api"), "core"),
+}
 EXTENSION = f"_pywrap_core{sysconfig.get_config_var('EXT_SUFFIX')}"
 
 
@@ -58,7 +62,7 @@ class Products:
         """Brings everything up to date; file names below pkg/ to the files made."""
         core = self.folder / "lib" / "libpkg_core.so"
         cpp = [s for s in self._sources("cpp") if "tests" not in s.parts]
-        self._precompile(["core"] if core_only else list(PRECOMPILED))
+        self._precompile([n for n in PRECOMPILED if n != "binding" or not core_only])
         core_objects = [self._compile_core(s) for s in cpp]
         binding_objects = []
         if not core_only:
@@ -142,7 +146,7 @@ class Products:
         # Default visibility: exception classes, registries and templates' statics must
         # be one in the whole process, whichever library throws or registers.
         flags = self._build_info() if source.name == "build_info.cc" else []
-        headers = "core" if source.parts[1] in PRECOMPILED_LAYERS else ""
+        headers = PRECOMPILED_LAYERS.get(source.parts[1], "")
         return self._compile(source, "obj", [*self._flags("core"), *flags], headers)
 
     def _compile_binding(self, source: Path, extra: list[str] | None = None) -> Step:
@@ -152,7 +156,7 @@ class Products:
         return self._compile(source, f"obj/{EXTENSION}", flags, headers)
 
     def _flags(self, part: str) -> list[str]:
-        if part == "core":
+        if part != "binding":
             return ["-DPKG_BUILDS_CORE"]
         python = sysconfig.get_path("include")
         return ["-fvisibility=hidden", "-Iswig", "-isystem", python]
