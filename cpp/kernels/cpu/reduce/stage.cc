@@ -32,7 +32,7 @@ void Stage::bring(const char* x, int64_t row_step, int64_t rows, int64_t step, i
     else moves_of(from_).gather(to, from, step * from_, count);
   };
   if (!none() && step == 1 && row_step == n) return convert(x, out, rows * n);
-  if (row_step == 1 && rows > 1 && step > 1) return turn(x, rows, step, n, out);
+  if (row_step == 1 && rows > 1 && step != 1) return turn(x, rows, step, n, out);
   alignas(64) char some[kRoom * 8];
   for (int64_t row = 0; row < rows; ++row) {
     const char* from = x + row * row_step * from_;
