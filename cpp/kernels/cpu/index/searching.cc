@@ -35,20 +35,28 @@ template <bool equals, class T, class Place>
 }
 
 // Calls put(i, k places, how many of them) for the places of all values.
-template <bool equals, class T, class Place, class Put>
+template <bool equals, class Place, class T, class Put>
+inline void search_some(const T* line, int64_t n, const T* values, int64_t begin,
+                        int64_t end, Put put) {
+  T value[kLanes];
+  Place at[kLanes];
+  for (int64_t i = begin; i < end; i += kLanes) {
+    const int64_t lanes = std::min(kLanes, end - i);
+    for (int64_t k = 0; k < kLanes; ++k) value[k] = values[i + (k < lanes ? k : 0)];
+    count_below<equals>(line, Place(n), value, at);
+    for (int64_t k = 0; k < kLanes; ++k) at[k] = value[k] != value[k] ? Place(n) : at[k];
+    put(i, at, value, lanes);
+  }
+}
+// Places of a line that is longer than most memories are compiled for no level.
+template <bool equals, class T, class Put>
 void search_all(const T* line, int64_t n, const T* values, int64_t count, Put put) {
   parallel_for(0, count, kGrain / 16, [&, line, n, values](int64_t begin, int64_t end) {
+    if (n >= INT32_MAX) {
+      return search_some<equals, int64_t>(line, n, values, begin, end, put);
+    }
     with_isa([&put, line, n, values, begin, end] {
-      T value[kLanes];
-      Place at[kLanes];
-      for (int64_t i = begin; i < end; i += kLanes) {
-        const int64_t lanes = std::min(kLanes, end - i);
-        for (int64_t k = 0; k < kLanes; ++k) value[k] = values[i + (k < lanes ? k : 0)];
-        count_below<equals>(line, Place(n), value, at);
-        for (int64_t k = 0; k < kLanes; ++k)
-          at[k] = value[k] != value[k] ? Place(n) : at[k];
-        put(i, at, value, lanes);
-      }
+      search_some<equals, int32_t>(line, n, values, begin, end, put);
     });
   });
 }
@@ -76,8 +84,7 @@ void search(Tensor& out, const Tensor& sorted, const Tensor& values) {
     const auto put = [to](int64_t i, const auto* at, const T*, int64_t lanes) {
       for (int64_t k = 0; k < lanes; ++k) to[i + k] = at[k];
     };
-    if (n < INT32_MAX) search_all<equals, T, int32_t>(line, n, value, count, put);
-    else search_all<equals, T, int64_t>(line, n, value, count, put);
+    search_all<equals>(line, n, value, count, put);
   });
 }
 void search_kernel(Tensor& out, const Tensor& sorted, const Tensor& values, bool right) {
@@ -124,8 +131,7 @@ void among_kernel(Tensor& out, const Tensor& elements, const Tensor& sorted) {
         to[i + k] = at[k] < n && line[at[k]] == value[k];
       }
     };
-    if (n < INT32_MAX) search_all<false, T, int32_t>(line, n, x, count, put);
-    else search_all<false, T, int64_t>(line, n, x, count, put);
+    search_all<false>(line, n, x, count, put);
   });
 }
 
