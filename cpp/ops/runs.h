@@ -49,8 +49,11 @@ void block(const void* formula, char* const* data, int64_t n) {
   });
 }
 
-/// The same of one operand and numbers of its type, which a level below this one reads from
-/// a block of them.
+/// The level that formulas with numbers in them are compiled for: those below it read the
+/// numbers from blocks of them.
+inline constexpr Isa kBound = Isa::V4;
+
+/// The same of one operand and numbers of its type.
 template <class F, class Out, class T, size_t numbers>
 void block_of_numbers(const void* formula, char* const* data, int64_t n) {
   at_v4([=] {
@@ -68,7 +71,7 @@ template <class F, class Out, class T, size_t numbers>
 BlockFunction if_short() {
   if constexpr (requires { typename F::IsLong; }) return nullptr;
   else if constexpr (Ranged<F, T, T> || Ranged<F, T, T, T>) return nullptr;
-  else return isa() == Isa::V4 ? block_of_numbers<F, Out, T, numbers> : nullptr;
+  else return isa() == kBound ? block_of_numbers<F, Out, T, numbers> : nullptr;
 }
 
 /// Adds an operand of an op whose common dtype is `common`.
@@ -105,7 +108,7 @@ void run_binary(Tensor& out, const Tensor& self, const Tensor& other, DType dtyp
       if (is_number(other, self, dtype)) {
         const float number = number_of(other, dtype, numbers);
         const auto bound = [f, number](auto x) { return f(x, number); };
-        if (run_sixteens(out, dtype, bound, self)) return;
+        if (run_sixteens<kBound>(out, dtype, bound, self)) return;
       } else if (run_sixteens(out, dtype, f, self, other)) {
         return;
       }
@@ -130,10 +133,10 @@ void run_ternary(Tensor& out, const Tensor& self, const Tensor& second, const Te
         if (is_number(second, self, dtype)) {
           const float before = number_of(second, dtype, numbers);
           const auto bound = [=](auto x) { return f(x, before, number); };
-          if (run_sixteens(out, dtype, bound, self)) return;
+          if (run_sixteens<kBound>(out, dtype, bound, self)) return;
         } else {
           const auto bound = [=](auto x, auto y) { return f(x, y, number); };
-          if (run_sixteens(out, dtype, bound, self, second)) return;
+          if (run_sixteens<kBound>(out, dtype, bound, self, second)) return;
         }
       } else if (run_sixteens(out, dtype, f, self, second, third)) {
         return;

@@ -85,11 +85,11 @@ inline void apply_sixteen(const F& f, Out* out, std::array<const H*, sizeof...(k
   }
 }
 
-/// A formula as a block function of 16-bit floats.  What is left at the end is computed
-/// beside it.
-template <class F, class Out, class H, size_t count>
+/// A formula as a block function of 16-bit floats, for `least` and levels above it.  What is
+/// left at the end is computed beside it.
+template <Isa least, class F, class Out, class H, size_t count>
 void sixteens(const void* formula, char* const* data, int64_t n) {
-  with_sixteen([=]<Isa level>(AtIsa<level>) {
+  with_sixteen<least>([=]<Isa level>(AtIsa<level>) {
     constexpr std::make_index_sequence<count> each;
     const F f = *static_cast<const F*>(formula);
     auto* const out = reinterpret_cast<Out*>(data[0]);
@@ -114,28 +114,28 @@ void sixteens(const void* formula, char* const* data, int64_t n) {
 }
 
 /// Runs it over tensors that are all of `dtype`, whose numbers are H; false if they are not,
-/// or at the baseline.
-template <class H, class F, class... In>
+/// or below the level that it is worth its compiling for.
+template <class H, Isa least = Isa::V3, class F, class... In>
 bool run_sixteen(Tensor& out, DType dtype, const F& f, const In&... in) {
   using Result = decltype(f((static_cast<void>(in), 0.0f)...));
   constexpr size_t count = sizeof...(In);
   constexpr bool truth = std::is_same_v<Result, bool>;
   static_assert(truth || std::is_same_v<Result, float>);
-  if (isa() == Isa::Baseline) return false;
+  if (isa() < least) return false;
   if (out.dtype() != (truth ? DType::Bool : dtype) || !((in.dtype() == dtype) && ...)) {
     return false;
   }
-  Pointwise kernel{sixteens<F, std::conditional_t<truth, bool, H>, H, count>, &f};
+  Pointwise kernel{sixteens<least, F, std::conditional_t<truth, bool, H>, H, count>, &f};
   kernel.add(out, out.dtype());
   (kernel.add(in, dtype), ...);
   run_pointwise(kernel);
   return true;
 }
 /// The same of either 16-bit type; false of others.
-template <class F, class... In>
+template <Isa least = Isa::V3, class F, class... In>
 bool run_sixteens(Tensor& out, DType dtype, const F& f, const In&... in) {
-  if (dtype == DType::Float16) return run_sixteen<Half>(out, dtype, f, in...);
-  return dtype == DType::BFloat16 && run_sixteen<BFloat16>(out, dtype, f, in...);
+  if (dtype == DType::Float16) return run_sixteen<Half, least>(out, dtype, f, in...);
+  return dtype == DType::BFloat16 && run_sixteen<BFloat16, least>(out, dtype, f, in...);
 }
 
 }  // namespace pkg::ops

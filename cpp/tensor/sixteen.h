@@ -107,15 +107,17 @@ struct Sixteen<Isa::V4> {
 template <Isa level>
 using AtIsa = std::integral_constant<Isa, level>;
 
-/// f(AtIsa<level>()) compiled for the level in use; false at the baseline.
-template <class F>
+/// f(AtIsa<level>()) compiled for the level in use; false below `least`.
+template <Isa least = Isa::V3, class F>
 inline bool with_sixteen(F f) {
 #ifdef PKG_TARGET_V3
   const auto v4 = [&] { f(AtIsa<Isa::V4>()); };
-  const auto v3 = [&] { f(AtIsa<Isa::V3>()); };
+  [[maybe_unused]] const auto v3 = [&] { f(AtIsa<Isa::V3>()); };
   if (isa() == Isa::V4) detail::run_v4(v4);
-  else if (isa() == Isa::V3) detail::run_v3(v3);
-  return isa() != Isa::Baseline;
+  if constexpr (least == Isa::V3) {
+    if (isa() == Isa::V3) detail::run_v3(v3);
+  }
+  return isa() >= least;
 #else
   return false;
 #endif

@@ -18,11 +18,10 @@ class ExpGroup {
  public:
   // The exponentials are kept in y, or lost where y is null.
   ExpGroup(const T* x, T* y, int64_t count, int64_t n) : y_(y), count_(count), n_(n) {
-    if (n <= kShortRow) {
-      turned(x);
-    } else {
-      straight(x, y || n > kGroup ? y : scratch_);
-    }
+    with_isa([this, x] {  // not a part of each kernel, as it takes long to compile
+      if (n_ <= kShortRow) turned(x);
+      else straight(x, y_ || n_ > kGroup ? y_ : scratch_);
+    });
   }
 
   T top(int64_t row) const { return top_[row]; }
