@@ -171,3 +171,18 @@ def test_gradients_of_a_linear_scan_of_every_order(reverse):
         scan = partial(pkg.ops._linear_scan, dim=dim, reverse=reverse)
         assert pkg.autograd.gradcheck(scan, (a, b))
         assert pkg.autograd.gradgradcheck(scan, (a, b))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int64", "bool"])
+@pytest.mark.parametrize("shape", [(0, 5), (5, 0), (5, 3), (1,), (0,)])
+def test_differences_that_leave_nothing(shape, dtype):
+    x = pkg.ones(shape, dtype=getattr(pkg, dtype))
+    for dim, size in enumerate(shape):
+        for n in (0, 1, 4, 5, 6, 2**40, 2**63 - 1):
+            got = x.diff(n, dim)
+            assert got.shape[dim] == max(size - n, 0) and got.dtype is x.dtype
+            if dtype == "float32" and 0 in got.shape:
+                t = x.clone().requires_grad_()
+                t.diff(n, dim).sum().backward()
+                assert (t.grad == 0).all()
+    assert pkg.zeros(0, 2**40).diff(2**39).shape == (0, 2**39)

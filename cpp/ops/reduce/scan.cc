@@ -157,14 +157,20 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         PKG_CHECK(n >= 0, RuntimeError, "[diff] expected order n >= 0, got ", n, ".");
         PKG_CHECK(self.ndim() > 0, RuntimeError,
                   "[diff] expected at least one dimension, got a 0-d tensor.");
+        const auto differ = [](const Tensor& a, const Tensor& b) {
+          return a.dtype() == DType::Bool ? ne(a, b) : sub(a, b);
+        };
         Tensor x = self;
-        // Each difference is one shorter: as many as there are elements leave none.
-        for (int64_t i = 0, most = std::min(n, self.size(dim)); i < most; ++i) {
+        // Each difference is one shorter.
+        const int64_t left = std::max<int64_t>(self.size(dim) - n, 0);
+        if (n > 0 && (left == 0 || self.numel() == 0)) {  // nothing is left, in one step
+          x = slice(x, dim, 0, left, 1);
+          return differ(x, x);
+        }
+        for (int64_t i = 0; i < n; ++i) {
           if (i % 64 == 63) check_interrupt();
           const int64_t size = x.size(dim);
-          const Tensor next = slice(x, dim, 1, size, 1);
-          const Tensor last = slice(x, dim, 0, std::max<int64_t>(size - 1, 0), 1);
-          x = x.dtype() == DType::Bool ? ne(next, last) : sub(next, last);
+          x = differ(slice(x, dim, 1, size, 1), slice(x, dim, 0, size - 1, 1));
         }
         return x;
       });
