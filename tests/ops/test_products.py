@@ -173,3 +173,40 @@ def test_integers_wrap(level):
     assert (x @ x.t()).numpy().tolist() == [[48, 48], [48, 48]]
     y = pkg.full((2, 2), 2**62, dtype=pkg.int64)
     assert (y @ y).numpy().tolist() == [[0, 0], [0, 0]]
+
+
+@pytest.mark.parametrize("beta", [0, 0.5, 1])
+@pytest.mark.parametrize(
+    "types",
+    [
+        ("float32", "int8"),
+        ("float64", "float32"),
+        ("int32", "uint8"),
+        ("float16", "float16"),
+    ],
+)
+def test_addr_is_computed_in_the_common_dtype(types, beta):
+    """Whatever has a graph."""
+    if "int32" in types and beta == 0.5:
+        pytest.skip("of integers beta is whole")
+    z, a, b = np.array([[3.0, 5]]), np.array([100.0]), np.array([100.0, 2])
+    alpha = 0.5 if "float" in types[0] else 2
+    own, others = (getattr(pkg, t) for t in types)
+    args = [pkg.tensor(z).to(own), pkg.tensor(a).to(others), pkg.tensor(b).to(others)]
+    got = pkg.addr(*args, beta=beta, alpha=alpha)
+    assert got.dtype is own
+    want = beta * z + alpha * np.outer(a, b)
+    np.testing.assert_allclose(got.double().numpy(), want, rtol=1e-3)
+    for k in range(1, 3):
+        if others in (pkg.float32, pkg.float16):
+            recorded = [t.clone() for t in args]
+            recorded[k].requires_grad_()
+            same = pkg.addr(*recorded, beta=beta, alpha=alpha)
+            np.testing.assert_array_equal(same.detach(), got)
+
+
+def test_addr_scales_a_vector_before_the_product():
+    a = pkg.tensor([1e30])
+    for t in (a, a.clone().requires_grad_()):
+        got = pkg.addr(pkg.zeros(1, 1), t, a, alpha=1e-30)
+        np.testing.assert_allclose(got.detach().numpy(), [[1e30]], rtol=1e-6)

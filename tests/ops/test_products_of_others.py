@@ -155,3 +155,14 @@ def test_glu_and_its_gradient(dtype):
 def test_second_gradient_of_glu():
     x = pkg.tensor(np.random.default_rng(0).standard_normal((3, 4)), requires_grad=True)
     assert pkg.autograd.gradgradcheck(lambda x: pkg.glu(x, 1), [x])
+
+
+def test_parts_of_a_long_line_may_leave_the_range():
+    """Their product does not: they are multiplied in turn."""
+    for big, small in ((1e100, 1e-5), (1e-100, 1e5), (1e300, 1e-20)):
+        x = np.ones(4096)
+        x[0], x[256:320], x[320:384] = big, small, small**-0.6
+        t = pkg.tensor(x).requires_grad_()
+        t.prod().backward()
+        want = np.prod(x) / x[3000]
+        np.testing.assert_allclose(t.grad[3000].item(), want, rtol=1e-12)

@@ -172,7 +172,7 @@ template <class T>
 inline T cos(T x) {
   return detail::sine_of(x, 1);
 }
-/// Within 2 ulp up to 10^6.
+/// Within 3 ulp up to 10^6.
 template <class T>
 inline T tan(T x) {
   const detail::Quarter<T> quarter(x);
@@ -205,7 +205,7 @@ inline T atan2(T y, T x) {
   const T result = std::copysign(detail::angle(q, p, left), y);
   return x != x ? x : y != y ? y : result;
 }
-/// Within 2 ulp; NaN beyond 1.
+/// Within 3 ulp, acos 2; NaN beyond 1.
 template <class T>
 inline T asin(T x) {
   const detail::Arc<T> arc(x);

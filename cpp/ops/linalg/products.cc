@@ -45,13 +45,13 @@ struct Blend {
               "] self of shape ", self.sizes(),
               " cannot be expanded to the product's shape ", product);
   }
-  bool ignores_self() const { return beta.to<double>() == 0; }
-  Tensor scaled(const Tensor& self) const {
-    return beta == Scalar(1) ? self : mul(self, Tensor(beta));
+  // beta * self + term.
+  Tensor with_term(const Tensor& self, const Tensor& term) const {
+    if (beta.to<double>() == 0) return term;
+    return add(beta == Scalar(1) ? self : mul(self, Tensor(beta)), term);
   }
   Tensor operator()(const Tensor& self, const Tensor& product) const {
-    const Tensor term = alpha == Scalar(1) ? product : mul(product, Tensor(alpha));
-    return ignores_self() ? term : add(scaled(self), term);
+    return with_term(self, alpha == Scalar(1) ? product : mul(product, Tensor(alpha)));
   }
 };
 Tensor blend(const char* op, const Tensor& self, const Tensor& product, const Scalar& beta,
@@ -61,8 +61,7 @@ Tensor blend(const char* op, const Tensor& self, const Tensor& product, const Sc
   return of(self, product);
 }
 
-// Without a graph in one pass.  A gradient of the vectors is a product with a matrix, and
-// not a sum over terms.
+// By outer, whose gradients are products with a matrix and not sums over terms.
 Tensor addr(const Tensor& self, const Tensor& a, const Tensor& b, const Scalar& beta,
             const Scalar& alpha) {
   check_ndim("addr", "vec1", a, 1);
@@ -78,11 +77,11 @@ Tensor addr(const Tensor& self, const Tensor& a, const Tensor& b, const Scalar& 
   };
   number(beta, "beta");
   number(alpha, "alpha");
-  const Blend of("addr", beta, alpha, result_type(a, b));
+  const Blend of("addr", beta, alpha, dtype);
   Blend::check("addr", self, Shape{a.size(0), b.size(0)});
-  const bool recorded = grad_enabled() && (a.requires_grad() || b.requires_grad());
-  if (of.ignores_self() || recorded || !is_floating(dtype)) return of(self, outer(a, b));
-  return addcmul(of.scaled(self), unsqueeze(a, 1), b, of.alpha);
+  const Tensor first = to_dtype(a, dtype);
+  const Tensor scaled = of.alpha == Scalar(1) ? first : mul(first, Tensor(of.alpha));
+  return of.with_term(self, outer(scaled, to_dtype(b, dtype)));
 }
 
 // Contracts dims_a[i] of a with dims_b[i] of b, as one matrix product.

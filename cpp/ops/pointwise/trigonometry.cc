@@ -28,11 +28,11 @@ OpBuilder binary_float(OpBuilder op, F) {
 
 PKG_LIBRARY_FRAGMENT(pkg, m) {
   unary_float(m.def("tan(Tensor self) -> Tensor"), vec::Tangent())
-      .doc("Tangent of radians; within 2 ulp.")
+      .doc("Tangent of radians; within 3 ulp.")
       .derivative("self", "result", [](auto& g, auto& y) { return g * (y * y + 1); })
       .in_place();
   unary_float(m.def("asin(Tensor self) -> Tensor"), [](auto x) { return vec::asin(x); })
-      .doc("Angle in [-pi/2, pi/2] with this sine, within 2 ulp; NaN outside [-1, 1].")
+      .doc("Angle in [-pi/2, pi/2] with this sine, within 3 ulp; NaN outside [-1, 1].")
       .derivative("self", "self", [](auto& g, auto& x) { return g * rsqrt(1 - x * x); })
       .in_place();
   unary_float(m.def("acos(Tensor self) -> Tensor"), [](auto x) { return vec::acos(x); })

@@ -178,38 +178,28 @@ class SeenRows {
  public:
   SeenRows(const TileGrid& grid, int64_t source_h, int64_t source_w, int64_t pad_y,
            int64_t pad_x)
-      : wide_(grid.wide),
-        line_((wide_ + kLanes<T> - 1) / kLanes<T> * kLanes<T> * 2 + 2),
-        h_(source_h),
-        w_(source_w),
-        pad_y_(pad_y),
-        pad_x_(pad_x) {}
+      : wide_(grid.wide), h_(source_h), w_(source_w), pad_y_(pad_y), pad_x_(pad_x) {}
 
   /// `sample`: distance of a channel's planes.
   void plan(const std::vector<TileRun>& runs, int64_t sample) {
-    parts_.clear();
-    for (const TileRun& run : runs) {
-      if (parts_.empty() || parts_.back().sample != run.sample) {
-        parts_.push_back({run.sample, run.at, run.y, run.x, 0, 0, 0, 0});
-      }
-      parts_.back().tiles += run.count;
-      parts_.back().pairs = run.y - parts_.back().y + 2;
-    }
+    find_parts(runs);
     lines_.clear();
     int64_t rows = 0, sums = 0;
-    const int64_t lead = std::min(pad_x_, 2 * wide_ + 2);
-    const int64_t count = std::min(w_, 2 * wide_ + 2 - lead);
     for (Part& part : parts_) {
-      part.row = rows;
+      part.rows = rows;
       part.sums = sums;
-      for (int64_t r = 0; r < 2 * part.pairs; ++r, ++rows) {
+      const int64_t columns = 2 * part.wide + 2, first = 2 * part.left - pad_x_;
+      const int64_t lead = std::clamp<int64_t>(-first, 0, columns);
+      const int64_t count = std::min(w_ - (first + lead), columns - lead);
+      for (int64_t r = 0; r < 2 * part.pairs; ++r, rows += part.line()) {
         const int64_t y = 2 * part.y + r - pad_y_;
-        if (y < 0 || y >= h_) continue;
-        lines_.push_back({part.sample * sample + y * w_, count, rows * line_ + lead});
+        if (y < 0 || y >= h_ || count <= 0) continue;
+        lines_.push_back(
+            {part.sample * sample + y * w_ + first + lead, count, rows + lead});
       }
-      sums += 8 * step(part);
+      sums += 8 * part.step();
     }
-    rows_.assign(size_t(rows * line_), T(0));
+    rows_.assign(size_t(rows), T(0));
     if (sums_.size() < size_t(sums)) sums_.resize(size_t(sums));
   }
   /// Of a channel: the value of place p of the tile `at` goes to to[p][first + at].  Writes
@@ -220,14 +210,14 @@ class SeenRows {
       copy_line(plane + line.from, line.count, rows + line.to);
     for (const Part& part : parts_) {
       for (int64_t r = 0; r < 2 * part.pairs; ++r) {
-        T* row = sums + part.sums + r % 2 * step(part) + r / 2 * wide_;
-        row_to_places(rows + (part.row + r) * line_, wide_, row, 2 * step(part));
+        T* row = sums + part.sums + r % 2 * part.step() + r / 2 * part.wide;
+        row_to_places(rows + part.rows + r * part.line(), part.wide, row, 2 * part.step());
       }
     }
     for (const Part& part : parts_) {
-      const T *even = sums + part.sums + part.x, *odd = even + step(part);
-      const T* const seen[] = {even, odd, even + wide_, odd + wide_};
-      rows_to_places(seen, 2 * step(part), part.tiles, to, first + part.at);
+      const T *even = sums + part.sums + part.x, *odd = even + part.step();
+      const T* const seen[] = {even, odd, even + part.wide, odd + part.wide};
+      rows_to_places(seen, 2 * part.step(), part.tiles, to, first + part.at);
     }
   }
 
@@ -235,14 +225,38 @@ class SeenRows {
   struct Line {  // elements from.. of a plane
     int64_t from, count, to;
   };
-  struct Part {  // tiles of a sample: the first one is number `at`, in row y, column x
-    int64_t sample, at, y, x, tiles;
-    int64_t pairs, row, sums;  // of rows; where these and their sums begin
+  // Tiles of a sample: the first one is number `at`, in row y.  Their rows are summed up
+  // from tile `left` on, `wide` tiles of each; the first tile is number x of these.
+  struct Part {
+    int64_t sample, at, y, left, x, wide, tiles;
+    int64_t pairs, rows, sums;  // pairs of rows; where these and their sums begin
+    // Of a row that is seen, in whole vectors.
+    int64_t line() const { return (wide + kLanes<T> - 1) / kLanes<T> * kLanes<T> * 2 + 2; }
+    // From the sums of even rows to those of odd ones.
+    int64_t step() const { return pairs * wide + kLanes<T>; }
   };
-  // From the sums of even rows to those of odd ones.
-  int64_t step(const Part& part) const { return part.pairs * wide_ + kLanes<T>; }
+  // The runs of a sample are one part, or, where they are little of their rows, one each:
+  // what is not seen is not summed up then.
+  void find_parts(const std::vector<TileRun>& runs) {
+    parts_.clear();
+    int64_t tiles = 0;
+    for (const TileRun& run : runs) tiles += run.count;
+    const bool alone = 2 * wide_ > tiles;
+    for (const TileRun& run : runs) {
+      if (alone) {
+        parts_.push_back(
+            {run.sample, run.at, run.y, run.x, 0, run.count, run.count, 2, 0, 0});
+        continue;
+      }
+      if (parts_.empty() || parts_.back().sample != run.sample) {
+        parts_.push_back({run.sample, run.at, run.y, 0, run.x, wide_, 0, 0, 0, 0});
+      }
+      parts_.back().tiles += run.count;
+      parts_.back().pairs = run.y - parts_.back().y + 2;
+    }
+  }
 
-  const int64_t wide_, line_, h_, w_, pad_y_, pad_x_;
+  const int64_t wide_, h_, w_, pad_y_, pad_x_;
   std::vector<Line> lines_;
   std::vector<Part> parts_;
   std::vector<T> rows_, sums_;

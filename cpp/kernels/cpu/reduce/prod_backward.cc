@@ -59,15 +59,21 @@ struct Rectangle {
   }
 
  private:
-  // Some at a time in any order, unless their product overflows then.
+  // Some at a time in any order, where none of their products can leave the range of
+  // normal numbers.
   double product(double total) const {
     constexpr int64_t some = 256;
+    constexpr double most = 8, least = 1 / most;  // 256 of them: 2^-768 to 2^768
     for (int64_t at = 0; at < places; at += some) {
       const int64_t n = std::min(some, places - at);
       const double* from = x + at;
-      const double part = product_of<double>(n, [=](int64_t i) { return from[i]; });
-      if (std::isnormal(part)) {
-        total *= part;
+      int wild = 0;  // NaN too
+      for (int64_t i = 0; i < n; ++i) {
+        const double size = std::abs(from[i]);
+        wild += !(size <= most && size >= least);
+      }
+      if (wild == 0) {
+        total *= product_of<double>(n, [=](int64_t i) { return from[i]; });
       } else {
         for (int64_t i = 0; i < n; ++i) total *= from[i];
       }
