@@ -45,6 +45,8 @@ OPTIONS = {
 }
 # OpenBLAS is not compiled with the thread sanitizer, which then sees races in it.
 NO_THREAD = ("autograd_test", "steady_step_test")
+# fork() holds all locks; those of a thread that ThreadSanitizer orders are 64 at most.
+FORKS = ("scheduler_life_test",)
 TIME_LIMIT = 600  # seconds for one program; they take a few
 
 
@@ -147,7 +149,10 @@ def compile_test(config: Config, source: Path) -> Path:
 
 def run_test(program: Path) -> bool:
     """Whether a test program passes without a report."""
-    return run_command(program.name, [str(program)], {**OPTIONS, **os.environ})
+    environment = {**OPTIONS, **os.environ}
+    if program.name in FORKS:
+        environment["TSAN_OPTIONS"] += ":detect_deadlocks=0"
+    return run_command(program.name, [str(program)], environment)
 
 
 def run_ctypes_client(config: Config) -> bool:
