@@ -43,8 +43,6 @@ inline const UnaryOp bitwise_not{"bitwise_not"}, isnan{"isnan"}, isinf{"isinf"},
     isfinite{"isfinite"};
 inline const TernaryOp where{"where"}, clamp{"clamp"}, clamp_{"clamp_"},
     masked_fill{"masked_fill"}, masked_fill_{"masked_fill_"}, lerp_{"lerp_"};
-inline const Op<Tensor(const Tensor&, const Tensor&, const Tensor&, const Scalar&)>
-    addcmul{"addcmul"};
 inline const UnaryOp neg{"neg"}, abs{"abs"}, sign{"sign"}, exp{"exp"}, log{"log"},
     rsqrt{"rsqrt"}, sin{"sin"}, cos{"cos"}, sinh{"sinh"}, cosh{"cosh"},
     tanh{"tanh"}, sigmoid{"sigmoid"}, erf{"erf"}, trunc{"trunc"}, relu{"relu"},
