@@ -200,3 +200,27 @@ def test_what_is_not_seen_spreads_nowhere():
     finite = np.isfinite(inputs[1].grad.numpy()[0])
     assert finite[0].tolist() == [[True, True, False]] * 3
     assert finite[1].tolist() == [[True] * 3] * 2 + [[False, True, True]]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float64"])
+@pytest.mark.parametrize("stride", [2, 3, 7, 2**31, 2**62, 2**63 - 1])
+def test_a_stride_may_be_of_any_size(stride, dtype):
+    for w, kernel, pad in itertools.product((1, 2, 5, 16), (1, 2, 3), (0, 1, 3)):
+        if w + 2 * pad < kernel:
+            continue
+        x = np.arange(6.0 * w).reshape(2, 3, w)
+        t = pkg.tensor(x).to(dtype).requires_grad_()
+        weight = pkg.ones(4, 3, kernel, dtype=getattr(pkg, dtype))
+        out = pkg.conv1d(t, weight, None, stride, pad)
+        out.sum().backward()
+        seen = np.zeros(w + 2 * pad)
+        padded = np.pad(x, ((0, 0), (0, 0), (pad, pad)))
+        starts = range(0, w + 2 * pad - kernel + 1, stride)
+        want = [padded[:, :, i : i + kernel].sum((1, 2)) for i in starts]
+        for i in starts:
+            seen[i : i + kernel] += 4
+        got = out.detach().double().numpy()
+        assert got.shape == (2, 4, len(want))
+        np.testing.assert_allclose(got[:, 1], np.stack(want, 1), rtol=1e-2)
+        grad = np.broadcast_to(seen[pad : pad + w], x.shape)
+        np.testing.assert_array_equal(t.grad.double(), grad)

@@ -208,8 +208,8 @@ struct Geometry {
         ow(map[3]),
         kh(weight[2]),
         kw(weight[3]),
-        sh(stride[0]),
-        sw(stride[1]),
+        sh(step(stride[0], oh, h, padding[0])),
+        sw(step(stride[1], ow, w, padding[1])),
         ph(padding[0]),
         pw(padding[1]),
         dh(dilation[0]),
@@ -219,6 +219,10 @@ struct Geometry {
         group_o(o / groups),
         patch(group_c * kh * kw) {}
 
+  // The stride; where it leads nowhere, one that is as good and not huge.
+  static int64_t step(int64_t stride, int64_t outputs, int64_t size, int64_t padding) {
+    return outputs > 1 ? stride : std::min(stride, size + padding + 1);
+  }
   bool empty() const { return n * o * oh * ow * patch == 0; }
   /// What winograd.h is for.
   bool three_by_three() const {
