@@ -95,3 +95,9 @@ def test_a_slope_of_integers_wraps_as_products_do():
 def test_a_diagonal_of_negative_sizes_is_refused(sizes, offset):
     with pytest.raises(RuntimeError):
         pkg.ops._diagonal_backward(pkg.ones(1), sizes, offset, 0, 1)
+
+
+@pytest.mark.parametrize("size", [-1, -(2**63)])
+def test_a_slice_of_a_negative_size_is_refused(size):
+    with pytest.raises(RuntimeError, match="sizes of 0 or more"):
+        pkg.ops._slice_backward(pkg.ones(1), [1, size], 1, -(2**31), 1000, 1000)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import pkg
+from layouts import ways_to_lie
 
 DTYPES = ["float64", "float32", "float16", "bfloat16"]
 # Blocks of 2,048 elements, of at most 256 lines; 64 lines of what is longer; a line in
@@ -18,16 +19,6 @@ SHAPES = [
     (3, 0), (2, 0, 3),
 ]  # fmt: skip
 SPECIAL = [0.0, np.inf, np.nan, -np.inf]
-
-
-def laid(x):
-    """The same numbers densely, in every other place, turned round and one repeated."""
-    yield x
-    if x.ndim:
-        yield pkg.stack([x, x], -1).flatten(-2)[..., ::2]
-    if x.ndim > 1:
-        yield x.transpose(0, -1).contiguous().transpose(0, -1)
-        yield x[:1].expand(*x.shape)
 
 
 def others(a, axis):
@@ -77,7 +68,7 @@ def test_gradient_of_a_product(dtype):
             count = min(3, flat.size)
             flat[rng.integers(0, flat.size, count)] = rng.choice(SPECIAL, count)
             a = flat.reshape(shape)
-        for x in laid(pkg.tensor(np.asarray(a)).to(getattr(pkg, dtype))):
+        for x in ways_to_lie(pkg.tensor(np.asarray(a)).to(getattr(pkg, dtype))):
             for dim in {None, *range(x.ndim)} - ({None} if special else set()):
                 with np.errstate(all="ignore"):
                     check(x, dim)
@@ -129,7 +120,7 @@ def test_glu_and_its_gradient(dtype):
     close = {"rtol": tolerance[dtype], "atol": tolerance[dtype]}
     for shape in [(4, 6), (6, 4), (300, 200), (2, 50, 8), (0, 4), (4, 0), (8,)]:
         source = pkg.tensor(rng.standard_normal(shape)).to(getattr(pkg, dtype))
-        for x, dim in itertools.product(laid(source), range(len(shape))):
+        for x, dim in itertools.product(ways_to_lie(source), range(len(shape))):
             if x.shape[dim] % 2:
                 continue
             x = x.detach().requires_grad_()

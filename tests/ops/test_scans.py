@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import pkg
-from layouts import SEEDS, layouts
+from layouts import SEEDS, layouts, ways_to_lie
 
 FLOATS = ["float64", "float32", "float16", "bfloat16"]
 DTYPES = [*FLOATS, "int64", "int32", "uint8", "bool"]
@@ -19,17 +19,6 @@ SHAPES = [
     (65, 1030), (2, 300, 2), (3, 50, 17), (20, 3, 40), (2, 2, 2, 3, 2, 2, 3),
     (2, 1, 2, 1, 2, 2, 2, 1, 2), (0, 3), (3, 0), (2, 0, 3),
 ]  # fmt: skip
-
-
-def laid(array, dtype):
-    """The same numbers densely, in every other place, turned round and one repeated."""
-    x = pkg.tensor(array).to(getattr(pkg, dtype))
-    yield x
-    if x.ndim:
-        yield pkg.stack([x, x], -1).flatten(-2)[..., ::2]
-    if x.ndim > 1:
-        yield x.transpose(0, -1).contiguous().transpose(0, -1)
-        yield x[:1].expand(*x.shape)
 
 
 def wide(x):
@@ -96,7 +85,7 @@ def test_they_agree_with_numpy(dtype):
         a = rng.integers(-1, 2, shape) * (rng.random(shape) < 2 / max(1, *shape, 1))
         if dtype in ("uint8", "bool"):
             a = np.abs(a)
-        for x in laid(a, dtype):
+        for x in ways_to_lie(pkg.tensor(a).to(getattr(pkg, dtype))):
             for dim in range(max(1, len(shape))):
                 check(x, dim)
 
@@ -143,7 +132,7 @@ def test_the_same_on_every_level_and_for_any_threads(dtype, level):
 def test_nan_stays_and_the_latest_is_found(dtype, shape):
     rng = np.random.default_rng(2)
     a = np.where(rng.random(shape) < 0.1, np.nan, rng.integers(-9, 9, shape))
-    for x in laid(a, dtype):
+    for x in ways_to_lie(pkg.tensor(a).to(getattr(pkg, dtype))):
         for dim in range(len(shape)):
             b = wide(x)
             for name, f in (("cummax", np.maximum), ("cummin", np.minimum)):

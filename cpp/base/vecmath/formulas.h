@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/vecmath/formulas.h: functions as formulas that have others for some operands
-// (ops/runs.h, ops/patches.h): with a range, and short ones of float16, whose results have 11 bits.
+// base/vecmath/formulas.h: functions as formulas: those that are right in a range, with
+// another one beyond it, and short ones for float16, whose results have 11 bits.
 //
 // Short ones are only compiled where there is a fused multiply-add.  Minimax coefficients
 // by Remez, within 2^-14 of the result; operands are floats of float16's range.

@@ -190,6 +190,7 @@ struct Range {
     PKG_CHECK(!sizes.empty(), IndexError, "[slice] cannot be applied to a 0-dim tensor.");
     PKG_CHECK(step > 0, ValueError, "[slice] step must be greater than zero, got ", step);
     const int64_t size = sizes[dim];
+    PKG_CHECK(size >= 0, RuntimeError, "[slice] expected sizes of 0 or more, got ", sizes);
     const auto clamp = [&](int64_t at) {
       return std::clamp<int64_t>(at < 0 ? at + size : at, 0, size);
     };
