@@ -212,13 +212,10 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("_index(Tensor self, Tensor[] indices) -> Tensor")
       .doc("self[indices[0], indices[1], ...] on the leading dimensions.")
       .shape(index_rule)
-      .grad("indices", [](const GradContext& g) -> TensorList {
-        const Tensor zeros = zeros_to_add_to(g.shape(0), g.grad());
-        const auto& indices = g.arg<TensorList>(1);
-        TensorList grads{put_front(zeros, indices, g.grad(), true)};
-        grads.resize(1 + indices.size());
-        return grads;
-      });
+      .derivative("self", "self.shape indices",
+                  [](const Tensor& g, const Shape& sizes, const TensorList& indices) {
+                    return put_front(zeros_to_add_to(sizes, g), indices, g, true);
+                  });
   m.def("_index_put(Tensor self, Tensor[] indices, Tensor values, bool accumulate=False) "
         "-> Tensor")
       .doc("self with values written (or added) at the indices of the leading dimensions.")
@@ -226,15 +223,18 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .grad("indices accumulate",
             [](const GradContext& g) -> TensorList {
               const auto& indices = g.arg<TensorList>(1);
+              const bool accumulate = g.arg<bool>(3);
+              const size_t values_at = 1 + indices.size();
               Tensor self, values;
               if (g.needs(0)) {
-                self = g.arg<bool>(3) ? g.grad()
-                                      : put_front(g.grad(), indices, Tensor(0.0), false);
+                self = accumulate ? g.grad()
+                                  : put_front(g.grad(), indices, Tensor(0.0), false);
               }
-              const size_t at = 1 + indices.size();
-              if (g.needs(at)) values = sum_to(index_front(g.grad(), indices), g.shape(at));
+              if (g.needs(values_at)) {
+                values = sum_to(index_front(g.grad(), indices), g.shape(values_at));
+              }
               TensorList grads{self};
-              grads.resize(at);
+              grads.resize(values_at);
               grads.push_back(values);
               return grads;
             })

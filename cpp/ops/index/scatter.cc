@@ -50,11 +50,10 @@ Spec scatter_rule(const Tensor& self, int64_t dim, const Tensor& index, const Te
 }
 
 // Gradient of src: gathered, with zeros for elements that index does not reach.
-Tensor src_gradient(const GradContext& g) {
-  const Shape& want = g.shape(3);
-  Tensor part = gather(g.grad(), g.arg<int64_t>(1), g.input(2));
+Tensor src_gradient(const Tensor& g, int64_t dim, const Tensor& index, const Shape& want) {
+  Tensor part = gather(g, dim, index);
   if (part.sizes() == want) return part;
-  if (part.numel() == 0) return zeros_of(want, g.grad());
+  if (part.numel() == 0) return zeros_of(want, g);
   if (want.empty()) return reshape(part, want);
   if (part.ndim() == 0) part = reshape(part, Shape{1});
   Shape padding;
@@ -108,23 +107,18 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("self with out[index[i][j]][j] = src[i][j] for dim 0; the last of equals wins.")
       .dtypes("index", kIndexDTypes)
       .shape(scatter_rule)
-      .grad("index",
-            [](const GradContext& g) -> TensorList {
-              Tensor self;
-              if (g.needs(0)) {
-                self = scatter(g.grad(), g.arg<int64_t>(1), g.input(2), Tensor(0));
-              }
-              return {self, Tensor(), g.needs(3) ? src_gradient(g) : Tensor()};
-            })
+      .derivative("self", "dim index",
+                  [](const Tensor& g, int64_t dim, const Tensor& index) {
+                    return scatter(g, dim, index, Tensor(0));
+                  })
+      .derivative("src", "dim index src.shape", src_gradient)
       .in_place();
   m.def("scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor")
       .doc("self with out[index[i][j]][j] += src[i][j] for dim 0, and so on.")
       .dtypes("index", kIndexDTypes)
       .shape(scatter_rule)
-      .grad("index",
-            [](const GradContext& g) -> TensorList {
-              return {g.grad(), Tensor(), g.needs(3) ? src_gradient(g) : Tensor()};
-            })
+      .derivative("self", "", [](auto& g) { return g; })
+      .derivative("src", "dim index src.shape", src_gradient)
       .in_place();
   // PyTorch says src=tensor but value=number, so there are two overloads of one op.
   m.def("scatter(Tensor self, int dim, Tensor index, Tensor src) -> Tensor")

@@ -109,10 +109,11 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .shape([](const Tensor& self, int64_t dim, const Tensor& index) {
         return Spec{slices_shape(self, dim, index), self.dtype(), self.device()};
       })
-      .grad("index", [](const GradContext& g) -> TensorList {
-        return {slices_put(zeros_to_add_to(g.shape(0), g.grad()), g.arg<int64_t>(1),
-                           g.input(2), g.grad(), true)};
-      });
+      .derivative(
+          "self", "self.shape dim index",
+          [](const Tensor& g, const Shape& sizes, int64_t dim, const Tensor& index) {
+            return slices_put(zeros_to_add_to(sizes, g), dim, index, g, true);
+          });
   m.def("_slices_put(Tensor self, int dim, Tensor index, Tensor source, "
         "bool accumulate=False) -> Tensor")
       .doc("self with source, slices or one number, written (or added) to slices of dim.")
@@ -130,20 +131,15 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         }
         return self.spec();
       })
-      .grad("index accumulate",
-            [](const GradContext& g) -> TensorList {
-              const auto dim = g.arg<int64_t>(1);
-              Tensor self, source;
-              if (g.needs(0)) {
-                self = g.arg<bool>(4)
-                           ? g.grad()
-                           : slices_put(g.grad(), dim, g.input(2), Tensor(0.0), false);
-              }
-              if (g.needs(3)) {
-                source = sum_to(slices_of(g.grad(), dim, g.input(2)), g.shape(3));
-              }
-              return {self, Tensor(), source};
-            })
+      .derivative("self", "dim index accumulate",
+                  [](const Tensor& g, int64_t dim, const Tensor& index, bool accumulate) {
+                    return accumulate ? g : slices_put(g, dim, index, Tensor(0.0), false);
+                  })
+      .derivative(
+          "source", "dim index source.shape",
+          [](const Tensor& g, int64_t dim, const Tensor& index, const Shape& sizes) {
+            return sum_to(slices_of(g, dim, index), sizes);
+          })
       .in_place();
   m.def("index_select(Tensor self, int dim, Tensor index) -> Tensor")
       .doc("The slices of dim that a 1-d index names.")

@@ -12,22 +12,18 @@ std::array<Spec, 2> values_and_indices(const Tensor& self, const Shape& sizes) {
           Spec{sizes, DType::Int64, self.device()}};
 }
 
-// Back to where the values came from; `dim` is the argument at place `at`.
-template <size_t at>
-TensorList order_gradient(const GradContext& g) {
-  const Tensor zeros = zeros_to_add_to(g.shape(0), g.grad());
-  return {scatter_add(zeros, g.arg<int64_t>(at), g.result(1), g.grad())};
+// Back to where the values came from.
+Tensor order_gradient(const Tensor& g, const Shape& sizes, int64_t dim,
+                      const Tensor& indices) {
+  return scatter_add(zeros_to_add_to(sizes, g), dim, indices, g);
 }
 
-// The same of one element of each line; after `dim` comes whether the result keeps it.
-template <size_t at>
-TensorList picked_gradient(const GradContext& g) {
-  const int64_t ndim = int64_t(g.shape(0).size());
-  const int64_t dim = wrap_dim("kthvalue", g.arg<int64_t>(at), ndim);
-  const bool whole = ndim == 0 || g.arg<bool>(at + 1);
-  const auto in_place = [&](const Tensor& t) { return whole ? t : unsqueeze(t, dim); };
-  const Tensor zeros = zeros_to_add_to(g.shape(0), g.grad());
-  return {scatter_add(zeros, dim, in_place(g.result(1)), in_place(g.grad()))};
+// The same of one element of each line.
+Tensor picked_gradient(const Tensor& g, const Shape& sizes, int64_t dim, bool keepdim,
+                       const Tensor& index) {
+  if (sizes.empty() || keepdim) return order_gradient(g, sizes, dim, index);
+  const int64_t at = wrap_dim("kthvalue", dim, int64_t(sizes.size()));
+  return order_gradient(unsqueeze(g, at), sizes, at, unsqueeze(index, at));
 }
 void check_middle(bool is_there, const Tensor& self) {
   PKG_CHECK(is_there, IndexError,
@@ -43,7 +39,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         wrap_dim("sort", dim, self.ndim());
         return values_and_indices(self, self.sizes());
       })
-      .grad("result1", order_gradient<1>);
+      .derivative("self", "self.shape dim result1", order_gradient);
   m.def("argsort(Tensor self, int dim=-1, bool descending=False, bool stable=False) "
         "-> Tensor")
       .doc("Indices that sort along dim.")
@@ -64,7 +60,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         if (self.ndim()) sizes[size_t(d)] = k;
         return values_and_indices(self, sizes);
       })
-      .grad("result1", order_gradient<2>);
+      .derivative("self", "self.shape dim result1", order_gradient);
   m.def("kthvalue(Tensor self, int k, int dim=-1, bool keepdim=False) "
         "-> (Tensor values, Tensor indices)")
       .doc("The k-th smallest value along dim, counted from 1, and where it stands.")
@@ -76,16 +72,16 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         return values_and_indices(
             self, reduced_shape("kthvalue", self, Dims(Shape{dim}), keepdim));
       })
-      .grad("result1", picked_gradient<2>);
+      .derivative("self", "self.shape dim keepdim result1", picked_gradient);
   m.def("median(Tensor self) -> Tensor")
       .doc("The lower middle value of all elements; equals share the gradient.")
       .shape([](const Tensor& self) {
         check_middle(self.numel() > 0 || is_floating(self.dtype()), self);
         return Spec{Shape(), self.dtype(), self.device()};
       })
-      .grad("self result", [](const GradContext& g) -> TensorList {
-        const Tensor at = to_dtype(same(g.input(0), g.result()), g.specs[0].dtype);
-        return {mul(at, div(g.grad(), sum(at, Dims(), false)))};
+      .derivative("self", "self result", [](auto& g, auto& x, auto& middle) {
+        const Tensor at = to_dtype(same(x, middle), x.dtype());
+        return at * (g / sum(at));
       });
   m.def("median.dim(Tensor self, int dim, bool keepdim=False) "
         "-> (Tensor values, Tensor indices)")
@@ -96,7 +92,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         return values_and_indices(self,
                                   reduced_shape("median", self, Dims(Shape{dim}), keepdim));
       })
-      .grad("result1", picked_gradient<1>);
+      .derivative("self", "self.shape dim keepdim result1", picked_gradient);
   m.def("mode(Tensor self, int dim=-1, bool keepdim=False) "
         "-> (Tensor values, Tensor indices)")
       .doc("The most frequent value along dim, the smallest of equals, and its last place.")
@@ -108,7 +104,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         return values_and_indices(self,
                                   reduced_shape("mode", self, Dims(Shape{dim}), keepdim));
       })
-      .grad("result1", picked_gradient<1>);
+      .derivative("self", "self.shape dim keepdim result1", picked_gradient);
 }
 
 }  // namespace

@@ -98,27 +98,27 @@ Spec linear_rule(const Tensor& input, const Tensor& weight, const Tensor& bias) 
   return {sizes, input.dtype(), input.device()};
 }
 
-TensorList linear_gradient(const GradContext& g) {
-  const Tensor& weight = g.input(1);
-  const Shape &in = g.shape(0), &out = g.shape(1);
-  const int64_t columns = out.size() == 2 ? out[0] : 1;
-  int64_t rows = 1;  // from the sizes: a gradient of no columns has none of its own
-  for (size_t d = 0; d + 1 < in.size(); ++d) rows *= in[d];
-  const auto matrix = [](const Tensor& t, int64_t m, int64_t n) {
-    return t.ndim() == 2 && t.size(0) == m && t.size(1) == n ? t : reshape(t, Shape{m, n});
-  };
-  const Tensor grad = matrix(g.grad(), rows, columns);
-  TensorList grads(3);
-  if (g.needs(0)) {
-    const Tensor dx = mm(grad, matrix(weight, columns, in.back()));
-    grads[0] = in.size() == 2 ? dx : reshape(dx, in);
+// A gradient of linear() as the product of matrices that it is: those of the input's rows
+// and of the weight's.
+struct LinearRows {
+  int64_t rows = 1, in, out;
+  // From the sizes: a gradient of no columns has no number of rows of its own.
+  LinearRows(const Shape& input, const Shape& weight)
+      : in(input.back()), out(weight.size() == 2 ? weight[0] : 1) {
+    for (size_t d = 0; d + 1 < input.size(); ++d) rows *= input[d];
   }
-  if (g.needs(1)) {
-    const Tensor dw = mm(transpose(grad, 0, 1), matrix(g.input(0), rows, in.back()));
-    grads[1] = out.size() == 2 ? dw : reshape(dw, out);
-  }
-  if (g.needs(2)) grads[2] = sum_to(grad, g.shape(2));
-  return grads;
+};
+Tensor shaped(const Tensor& t, const Shape& sizes) {
+  return t.sizes() == sizes ? t : reshape(t, sizes);
+}
+Tensor linear_input_gradient(const Tensor& g, const Tensor& weight, const Shape& input) {
+  const LinearRows n(input, weight.sizes());
+  return shaped(mm(shaped(g, {n.rows, n.out}), shaped(weight, {n.out, n.in})), input);
+}
+Tensor linear_weight_gradient(const Tensor& g, const Tensor& input, const Shape& weight) {
+  const LinearRows n(input.sizes(), weight);
+  const Tensor columns = transpose(shaped(g, {n.rows, n.out}), 0, 1);
+  return shaped(mm(columns, shaped(input, {n.rows, n.in})), weight);
 }
 
 PKG_LIBRARY_FRAGMENT(pkg, m) {
@@ -149,7 +149,9 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .dtypes(kNumberDTypes)
       .shape(linear_rule)
       .cost(product_cost)
-      .grad("input?weight weight?input", linear_gradient);
+      .derivative("input", "weight input.shape", linear_input_gradient)
+      .derivative("weight", "input weight.shape", linear_weight_gradient)
+      .derivative("bias", "bias.shape", sum_to);
 }
 
 }  // namespace

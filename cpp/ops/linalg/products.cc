@@ -119,14 +119,8 @@ Tensor tensordot(const Tensor& a, const Tensor& b, const Shape& dims_a,
   return reshape(matmul(left, right), sizes);
 }
 
-TensorList outer_gradient(const GradContext& g) {
-  const auto product = [&](const Tensor& grad, const Tensor& vector, size_t at) {
-    return to_dtype(mv(grad, to_dtype(vector, grad.dtype())), g.specs[at].dtype);
-  };
-  TensorList grads(2);
-  if (g.needs(0)) grads[0] = product(g.grad(), g.input(1), 0);
-  if (g.needs(1)) grads[1] = product(transpose(g.grad(), 0, 1), g.input(0), 1);
-  return grads;
+Tensor outer_gradient(const Tensor& grad, const Tensor& other, DType type) {
+  return to_dtype(mv(grad, to_dtype(other, grad.dtype())), type);
 }
 
 // Of (..., m, n) and (..., p, q): the elements of a's rows as often as b's are long, times
@@ -172,7 +166,11 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
           check_ndim("outer", "vec2", b, 1);
           return Spec{Shape{a.size(0), b.size(0)}, result_type(a, b), a.device()};
         })
-        .grad("self vec2", outer_gradient);
+        .derivative("self", "vec2 self.dtype", outer_gradient)
+        .derivative("vec2", "self vec2.dtype",
+                    [](const Tensor& g, const Tensor& self, DType type) {
+                      return outer_gradient(transpose(g, 0, 1), self, type);
+                    });
   }
   m.def("dot(Tensor self, Tensor tensor) -> Tensor")
       .doc("Sum of the products of two vectors.")

@@ -57,12 +57,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         check_windows(self.sizes(), kernel, stride, padding);
         return {pooled(self.sizes(), kernel, stride, padding), self.dtype(), self.device()};
       })
-      .grad(
-          "",
-          [](const GradContext& g) -> TensorList {
-            return {avg_pool2d_backward(g.grad(), g.shape(0), g.arg<Shape>(1),
-                                        g.arg<Shape>(2), g.arg<Shape>(3), g.arg<bool>(4))};
-          })
+      .derivative("self", "self.shape kernel_size stride padding count_include_pad",
+                  avg_pool2d_backward)
       .second_is_zero();
   m.def("_avg_pool2d_backward(Tensor grad, int[] sizes, int[2] kernel_size, int[2] stride, "
         "int[2] padding, bool count_include_pad) -> Tensor")
@@ -75,10 +71,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         check_gradient(grad, pooled(sizes, kernel, stride, padding));
         return {sizes, grad.dtype(), grad.device()};
       })
-      .grad("", [](const GradContext& g) -> TensorList {
-        return {avg_pool2d_windows(g.grad(), g.arg<Shape>(2), g.arg<Shape>(3),
-                                   g.arg<Shape>(4), g.arg<bool>(5))};
-      });
+      .derivative("grad", "kernel_size stride padding count_include_pad",
+                  avg_pool2d_windows);
   m.def("_adaptive_avg_pool2d(Tensor self, int[2] output_size) -> Tensor")
       .doc("Means over windows that divide the last two dimensions into output_size.")
       .dtypes(kFloatDTypes)
@@ -87,9 +81,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         check_planes(self.sizes());
         return {resized(self.sizes(), size[0], size[1]), self.dtype(), self.device()};
       })
-      .grad("", [](const GradContext& g) -> TensorList {
-        return {adaptive_avg_pool2d_backward(g.grad(), g.shape(0))};
-      });
+      .derivative("self", "self.shape", adaptive_avg_pool2d_backward);
   m.def("_adaptive_avg_pool2d_backward(Tensor grad, int[] sizes) -> Tensor")
       .doc("Gradient of _adaptive_avg_pool2d for its input of these sizes.")
       .dtypes(kFloatDTypes)
@@ -100,9 +92,9 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         check_gradient(grad, resized(sizes, grad.size(-2), grad.size(-1)));
         return {sizes, grad.dtype(), grad.device()};
       })
-      .grad("", [](const GradContext& g) -> TensorList {
-        return {adaptive_avg_pool2d_windows(
-            g.grad(), Shape{g.shape(0)[g.shape(0).size() - 2], g.shape(0).back()})};
+      .derivative("grad", "grad.shape", [](const Tensor& g, const Shape& windows) {
+        return adaptive_avg_pool2d_windows(
+            g, Shape{windows[windows.size() - 2], windows.back()});
       });
 }
 

@@ -40,8 +40,8 @@ TensorList affine_gradient(const GradContext& g) {
   if (!g.needs(1) && !g.needs(2) && !g.needs(3)) return grads;
   Tensor dots, sums;
   if (grad_enabled()) {
-    const Tensor from = centre.defined() ? sub(x, per_channel(centre, x)) : x;
-    if (g.needs(1)) dots = sum(mul(grad, from), over(x.sizes()), false);
+    const Tensor from = centre.defined() ? x - per_channel(centre, x) : x;
+    if (g.needs(1)) dots = sum(grad * from, over(x.sizes()), false);
     sums = sum(grad, over(grad.sizes()), false);
   } else {
     std::tie(dots, sums) = channel_sums(grad, x.defined() ? x : grad, centre);
@@ -49,7 +49,7 @@ TensorList affine_gradient(const GradContext& g) {
   if (g.needs(1)) grads[1] = in_dtype(dots, g.specs[1].dtype);
   if (g.needs(2)) grads[2] = in_dtype(sums, g.specs[2].dtype);
   if (g.needs(3)) {
-    const Tensor slope = neg(scale.defined() ? mul(sums, scale) : sums);
+    const Tensor slope = -(scale.defined() ? sums * scale : sums);
     grads[3] = in_dtype(slope, g.specs[3].dtype);
   }
   return grads;
@@ -57,21 +57,20 @@ TensorList affine_gradient(const GradContext& g) {
 
 // The gradient in ordinary ops, for when it is differentiated itself.
 TensorList plain_gradient(const GradContext& g) {
-  const DType type = compute_type(g.input(0).dtype());
-  const Tensor x = in_dtype(g.input(0), type), grad = in_dtype(g.grad(), type);
+  const Tensor &self = g.input(0), &weight = g.input(1);
+  const auto eps = g.arg<double>(3);
+  const DType type = compute_type(self.dtype());
+  const Tensor x = in_dtype(self, type), grad = in_dtype(g.grad(), type);
   const Dims dims = over(x.sizes());
   const auto n = double(reduced_count("batch_norm", x.sizes(), dims));
   const auto average = [&](const Tensor& t) { return sum_over(n, t, dims, true); };
-  const Tensor centred = sub(x, average(x));
-  const Tensor scale = rsqrt(add(average(mul(centred, centred)), Tensor(g.arg<double>(3))));
-  const Tensor h = mul(centred, scale);
-  const Tensor d = g.input(1).defined()
-                       ? mul(grad, per_channel(in_dtype(g.input(1), type), x))
-                       : grad;
+  const Tensor centred = x - average(x);
+  const Tensor scale = rsqrt(average(centred * centred) + eps);
+  const Tensor h = centred * scale;
+  const Tensor d = weight.defined() ? grad * per_channel(in_dtype(weight, type), x) : grad;
   TensorList grads(3);
-  const Tensor rest = sub(sub(d, mul(h, average(mul(d, h)))), average(d));
-  grads[0] = in_dtype(mul(scale, rest), g.specs[0].dtype);
-  if (g.needs(1)) grads[1] = in_dtype(sum(mul(grad, h), dims, false), g.specs[1].dtype);
+  grads[0] = in_dtype(scale * (d - h * average(d * h) - average(d)), self.dtype());
+  if (g.needs(1)) grads[1] = in_dtype(sum(grad * h, dims, false), g.specs[1].dtype);
   if (g.needs(2)) grads[2] = in_dtype(sum(grad, dims, false), g.specs[2].dtype);
   return grads;
 }
@@ -81,8 +80,11 @@ TensorList gradient(const GradContext& g) {
             "[_batch_norm] mean and variance have no gradient of their own.");
   if (!g.grad().defined()) return {};
   if (grad_enabled()) return plain_gradient(g);
-  const auto [x, w, b] = normalise_channels_backward(
-      g.grad(), g.input(0), g.result(1), g.result(2), g.input(1), g.arg<double>(3));
+  const Tensor &self = g.input(0), &weight = g.input(1);
+  const Tensor &mean = g.result(1), &variance = g.result(2);
+  const auto eps = g.arg<double>(3);
+  const auto [x, w, b] = normalise_channels_backward(g.grad(), self, mean, variance, weight,
+                                                     eps);
   return {g.needs(0) ? x : Tensor(), g.needs(1) ? in_dtype(w, g.specs[1].dtype) : Tensor(),
           g.needs(2) ? in_dtype(b, g.specs[2].dtype) : Tensor()};
 }

@@ -48,36 +48,38 @@ Tensor average(const Tensor& rows) {
 
 // The gradient in ordinary ops, for when it is differentiated itself.
 TensorList plain_gradient(const GradContext& g) {
+  const Tensor &self = g.input(0), &weight = g.input(2);
   const auto length = g.arg<int64_t>(1);
-  const Shape rows{length ? g.input(0).numel() / length : 0, length};
-  const Tensor x = reshape(g.input(0), rows), grad = reshape(g.grad(), rows);
+  const auto eps = g.arg<double>(4);
   const bool centred = g.arg<bool>(5);
-  const Tensor shifted = centred ? sub(x, average(x)) : x;
-  const Tensor scale = rsqrt(add(average(mul(shifted, shifted)), Tensor(g.arg<double>(4))));
-  const Tensor h = mul(shifted, scale);
-  const bool channels = for_channels(g.input(2));
-  Shape of_channel = g.shape(0);  // the weights where they are (C, 1)
+  const Shape rows{length ? self.numel() / length : 0, length};
+  const Tensor x = reshape(self, rows), grad = reshape(g.grad(), rows);
+  const Tensor shifted = centred ? x - average(x) : x;
+  const Tensor scale = rsqrt(average(shifted * shifted) + eps);
+  const Tensor h = shifted * scale;
+  const bool channels = for_channels(weight);
+  Shape of_channel = self.sizes();  // the weights where they are (C, 1)
   if (channels) {
     std::fill(of_channel.begin(), of_channel.end(), 1);
-    of_channel[1] = g.shape(0)[1];
+    of_channel[1] = self.size(1);
   }
   Tensor d = grad;
   if (channels) {
-    d = reshape(mul(g.grad(), reshape(g.input(2), of_channel)), rows);
-  } else if (g.input(2).defined()) {
-    d = mul(grad, reshape(g.input(2), Shape{length}));
+    d = reshape(g.grad() * reshape(weight, of_channel), rows);
+  } else if (weight.defined()) {
+    d = grad * reshape(weight, Shape{length});
   }
-  Tensor rest = sub(d, mul(h, average(mul(d, h))));
-  if (centred) rest = sub(rest, average(d));
+  Tensor rest = d - h * average(d * h);
+  if (centred) rest = rest - average(d);
   const auto over_rows = [&](const Tensor& t, size_t slot) {
     if (!channels) return reshape(sum(t, Dims(Shape{0}), false), g.shape(slot));
     Shape dims{0};
     for (int64_t k = 2; k < int64_t(of_channel.size()); ++k) dims.push_back(k);
-    return reshape(sum(reshape(t, g.shape(0)), Dims(dims), false), g.shape(slot));
+    return reshape(sum(reshape(t, self.sizes()), Dims(dims), false), g.shape(slot));
   };
   TensorList grads(3);
-  grads[0] = reshape(mul(scale, rest), g.shape(0));
-  if (g.needs(2)) grads[1] = over_rows(mul(grad, h), 2);
+  grads[0] = reshape(scale * rest, self.sizes());
+  if (g.needs(2)) grads[1] = over_rows(grad * h, 2);
   if (g.needs(3)) grads[2] = over_rows(grad, 3);
   return grads;
 }
@@ -87,15 +89,18 @@ TensorList gradient(const GradContext& g) {
             "[_layer_norm] mean and scale have no gradient of their own.");
   if (!g.grad().defined()) return {};
   if (grad_enabled()) return plain_gradient(g);
+  const Tensor &self = g.input(0), &weight = g.input(2);
+  const Tensor &mean = g.result(1), &scale = g.result(2);
   const auto length = g.arg<int64_t>(1);
-  const auto [x, w, b] = normalise_rows_backward(
-      g.grad(), g.input(0), g.result(1), g.result(2), g.input(2), length, g.arg<bool>(5));
+  const bool centred = g.arg<bool>(5);
+  const auto [x, w, b] = normalise_rows_backward(g.grad(), self, mean, scale, weight,
+                                                 length, centred);
   TensorList grads(3);
   if (g.needs(0)) grads[0] = x;
   if (g.needs(2)) grads[1] = in_dtype(reshape(w, g.shape(2)), g.specs[2].dtype);
   if (g.needs(3)) {
     const Shape rows{length ? x.numel() / length : 0, length};
-    const Tensor sums = g.input(2).defined()
+    const Tensor sums = weight.defined()
                             ? b
                             : sum(reshape(g.grad(), rows), Dims(Shape{0}), false);
     grads[2] = in_dtype(reshape(sums, g.shape(3)), g.specs[3].dtype);

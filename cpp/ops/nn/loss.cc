@@ -17,17 +17,15 @@ Spec rows_rule(const Tensor& input, const Tensor& target, int64_t,
 }
 
 // grad * (softmax(input) - one_hot(target)) of each row.
-Tensor rows_gradient(const GradContext& g) {
-  const Tensor &input = g.input(0), &target = g.input(1);
-  const auto ignore = g.arg<int64_t>(2);
-  const auto& reduction = g.arg<std::string>(3);
+Tensor rows_gradient(const Tensor& grad, const Tensor& input, const Tensor& target,
+                     int64_t ignore, const std::string& reduction) {
   if (!grad_enabled()) {
-    return cross_entropy_backward(g.grad(), input, target, ignore, reduction);
+    return cross_entropy_backward(grad, input, target, ignore, reduction);
   }
   // As the one pass, in a type that can count the targets.
   const DType type = compute_type(input.dtype());
   const Tensor ignored = eq(target, Tensor(ignore));
-  Tensor scale = where(ignored, Tensor(0), in_dtype(g.grad(), type));
+  Tensor scale = where(ignored, Tensor(0), in_dtype(grad, type));
   if (reduction == "mean") {
     const Tensor count = sum(ne(target, Tensor(ignore)));
     scale = div(scale, to_dtype(masked_fill(count, eq(count, Tensor(0)), Tensor(1)), type));
@@ -154,9 +152,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .cost([](const Value* args, const Spec*) {
         return 1.5 * double(std::get<Tensor>(args[0]).numel());
       })
-      .grad("input target", [](const GradContext& g) -> TensorList {
-        return {rows_gradient(g), Tensor()};
-      });
+      .derivative("input", "input target ignore_index reduction", rows_gradient);
   m.def("_cross_entropy_backward(Tensor grad, Tensor input, Tensor target, "
         "int ignore_index, str reduction) -> Tensor")
       .doc("Gradient of _cross_entropy in one pass.")

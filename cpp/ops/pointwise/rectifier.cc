@@ -57,10 +57,8 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   gradient_pass(m.def("_relu_backward(Tensor grad, Tensor output) -> Tensor"),
                 [](auto g, auto y) { return y <= 0 ? decltype(g)(0) : g; })
       .doc("grad, but 0 where output, that of relu, is not positive.")
-      .grad("output", [](const GradContext& g) -> TensorList {
-        return {relu_backward(g.grad(), g.input(1)),
-                g.needs(1) ? full_like(g.grad(), 0) : Tensor()};
-      });
+      .derivative("grad", "output", relu_backward)
+      .derivative("output", "", [](auto& g) { return full_like(g, 0); });
   m.def("relu6(Tensor self) -> Tensor")
       .doc("min(max(self, 0), 6).")
       .composite([](const Tensor& self) { return hardtanh(self, 0, 6); });

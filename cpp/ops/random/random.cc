@@ -120,22 +120,20 @@ constexpr const char* kOptions =
     "*, DType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor";
 
 PKG_LIBRARY_FRAGMENT(pkg, m) {
-  const auto no_gradient = [](const GradContext& g) -> TensorList {
-    return {full_like(g.grad(), 0)};
-  };
+  const auto no_gradient = [](const Tensor& g) { return full_like(g, 0); };
   m.def("uniform(Tensor self, float from=0.0, float to=1.0) -> Tensor")
       .doc("Values spread evenly over [from, to), in self's shape and dtype.")
       .dtypes(kFloatDTypes)
       .shape(uniform_rule)
       .in_program_order()
-      .grad("", no_gradient)
+      .derivative("self", "", no_gradient)
       .in_place();
   m.def("normal(Tensor self, float mean=0.0, float std=1.0) -> Tensor")
       .doc("Normally distributed values, in self's shape and dtype.")
       .dtypes(kFloatDTypes)
       .shape(normal_rule)
       .in_program_order()
-      .grad("", no_gradient)
+      .derivative("self", "", no_gradient)
       .in_place();
   m.def(str("rand(int[] size, ", kOptions))
       .doc("Uniform values in [0, 1).")

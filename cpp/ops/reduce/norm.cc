@@ -36,31 +36,30 @@ Spec vector_norm_rule(const Tensor& self, const Scalar& ord, const Dims& dim, bo
 }
 
 // d|x|_p / dx = sign(x) |x|^(p-1) / |x|_p^(p-1); zero where the norm has a kink.
-TensorList vector_norm_gradient(const GradContext& g) {
-  const double p = g.arg<Scalar>(1).to<double>();
-  const auto& dim = g.arg<Dims>(2);
-  const bool keepdim = g.arg<bool>(3);
-  const Tensor grad = restore_dims(g.grad(), g.shape(0), dim, keepdim);
-  const Tensor norm = restore_dims(g.result(), g.shape(0), dim, keepdim);
-  const Tensor x = to_dtype(g.input(0), g.result().dtype());
+Tensor vector_norm_gradient(const Tensor& g, const Tensor& self, const Scalar& ord,
+                            const Dims& dim, bool keepdim, const Tensor& result) {
+  const auto p = ord.to<double>();
+  const Tensor grad = restore_dims(g, self.sizes(), dim, keepdim);
+  const Tensor norm = restore_dims(result, self.sizes(), dim, keepdim);
+  const Tensor x = to_dtype(self, result.dtype());
   if (p == 0) {  // zeros that have a derivative, zeros too
-    return {where(full_like(x, 1), Tensor(0), second_is_zero(x))};
+    return where(full_like(x, 1), Tensor(0), second_is_zero(x));
   }
-  if (p == 1) return {mul(grad, sign(x))};
+  if (p == 1) return grad * sign(x);
   if (std::isinf(p)) {  // equal elements share
     const Tensor at = to_dtype(same(abs(x), norm), x.dtype());
     const Tensor ties = sum(at, dim, true, MaybeDType());
-    const Tensor part = mul(at, div(grad, ties));
-    return {mul(where(ne(x, x), Tensor(0), sign(x)), part)};  // as PyTorch: none to NaN
+    const Tensor way = where(ne(x, x), Tensor(0), sign(x));  // as PyTorch: none to NaN
+    return way * (at * (grad / ties));
   }
   const Tensor safe = where(eq(norm, Tensor(0)), Tensor(1), norm);
-  if (p == 2) return {mul(div(x, safe), grad)};  // the quotient is at most 1
+  if (p == 2) return x / safe * grad;  // the quotient is at most 1
   const Tensor zero = eq(x, Tensor(0));
   // Zero has the slope zero, unless the order is no number.
   const Tensor size = where(zero, Tensor(std::isnan(p) ? p : 1.0), abs(x));
-  const Tensor slope = mul(sign(x), pow(size, Tensor(p - 1)));
-  const Tensor scale = div(grad, pow(safe, Tensor(p - 1)));
-  return {mul(slope, where(eq(norm, Tensor(0)), Tensor(0), scale))};
+  const Tensor slope = sign(x) * pow(size, Tensor(p - 1));
+  const Tensor scale = grad / pow(safe, Tensor(p - 1));
+  return slope * where(eq(norm, Tensor(0)), Tensor(0), scale);
 }
 
 double order_named(const std::string& p) {
@@ -77,7 +76,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("(sum |x|^ord)^(1/ord) over dim; inf and -inf: largest and smallest |x|; 0: "
            "how many are not zero.")
       .shape(vector_norm_rule)
-      .grad("self result", vector_norm_gradient);
+      .derivative("self", "self ord dim keepdim result", vector_norm_gradient);
   m.def("norm(Tensor self, Scalar p=2, int[]? dim=None, bool keepdim=False, *, "
         "DType? dtype=None) -> Tensor")
       .doc("Vector norm over dim (all by default) of any order p.")

@@ -9,12 +9,12 @@ namespace pkg::ops {
 namespace {
 
 // Elements equal to the extreme share its gradient.
-TensorList extreme_gradient(const GradContext& g) {
-  const auto& dim = g.arg<Dims>(1);
-  const Tensor top = restore_dims(g.result(), g.shape(0), dim, g.arg<bool>(2));
-  const Tensor grad = restore_dims(g.grad(), g.shape(0), dim, g.arg<bool>(2));
-  const Tensor at = to_dtype(same(g.input(0), top), g.specs[0].dtype);
-  return {mul(at, div(grad, sum(at, dim, true)))};
+Tensor extreme_gradient(const Tensor& g, const Tensor& self, const Tensor& result,
+                        const Dims& dim, bool keepdim) {
+  const Tensor top = restore_dims(result, self.sizes(), dim, keepdim);
+  const Tensor at = to_dtype(same(self, top), self.dtype());
+  const Tensor ties = sum(at, dim, true);
+  return at * (restore_dims(g, self.sizes(), dim, keepdim) / ties);
 }
 
 Spec arg_rule(const Tensor& self, std::optional<int64_t> dim, bool keepdim) {
@@ -48,11 +48,10 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         return Spec{reduced_shape("sum", self, dim, keepdim), sum_dtype("sum", self, dtype),
                     self.device()};
       })
-      .grad("", [](const GradContext& g) -> TensorList {
-        const Tensor grad = restore_dims(g.grad(), g.shape(0), g.arg<Dims>(1),
-                                         g.arg<bool>(2));
-        return {expand(grad, g.shape(0))};
-      });
+      .derivative("self", "self.shape dim keepdim",
+                  [](const Tensor& g, const Shape& sizes, const Dims& dim, bool keepdim) {
+                    return expand(restore_dims(g, sizes, dim, keepdim), sizes);
+                  });
   m.def("mean(Tensor self, int[]? dim=None, bool keepdim=False, *, DType? dtype=None) "
         "-> Tensor")
       .doc("Arithmetic mean over dim (all by default) of a floating tensor.")
@@ -76,7 +75,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
           return Spec{reduced_shape("amax", self, dim, keepdim), self.dtype(),
                       self.device()};
         })
-        .grad("self result", extreme_gradient);
+        .derivative("self", "self result dim keepdim", extreme_gradient);
   }
   for (const char* name : {"argmax", "argmin"}) {
     m.def(str(name, "(Tensor self, int? dim=None, bool keepdim=False) -> Tensor"))

@@ -33,20 +33,20 @@ Tensor product_before(const Tensor& x, int64_t dim) {
   return shifted(cumprod(x, dim, MaybeDType()), dim, 1, true);
 }
 
-TensorList cumprod_gradient(const GradContext& g) {
-  const int64_t dim = g.arg<int64_t>(1);
+Tensor cumprod_gradient(const Tensor& g, const Tensor& self, int64_t dim,
+                        const Tensor& result) {
   // tail[i] = grad[i] + x[i + 1] * tail[i + 1]
-  const Tensor x = to_dtype(g.input(0), g.grad().dtype());
-  const Tensor tail = linear_scan(x, g.grad(), dim, true);
-  return {mul(shifted(g.result(), dim, 1, true), tail)};
+  const Tensor tail = linear_scan(to_dtype(self, g.dtype()), g, dim, true);
+  return shifted(result, dim, 1, true) * tail;
 }
 TensorList linear_scan_gradient(const GradContext& g) {
+  const Tensor &a = g.input(0), &y = g.result();
   const int64_t dim = g.arg<int64_t>(2);
   const bool reverse = g.arg<bool>(3);
-  const Tensor tail = linear_scan(g.input(0), g.grad(), dim, !reverse);
+  const Tensor tail = linear_scan(a, g.grad(), dim, !reverse);
   // Each factor multiplied the result of the place before, or went to it.
-  const Tensor slope = reverse ? mul(shifted(tail, dim, 0, true), g.result())
-                               : mul(tail, shifted(g.result(), dim, 0, true));
+  const Tensor slope = reverse ? shifted(tail, dim, 0, true) * y
+                               : tail * shifted(y, dim, 0, true);
   return {slope, tail};
 }
 
@@ -58,33 +58,26 @@ Tensor prod_formula(const Tensor& given, const Tensor& grad, int64_t dim) {
   const Tensor slope = mul(mul(product_before(x, dim), after), to_dtype(grad, x.dtype()));
   return to_dtype(slope, grad.dtype());
 }
-TensorList prod_gradient(const GradContext& g) {
-  const auto dim = g.arg<std::optional<int64_t>>(1);
-  Tensor x = g.input(0), grad = g.grad();
+Tensor prod_gradient(const Tensor& g, const Tensor& self, std::optional<int64_t> dim,
+                     bool keepdim) {
+  Tensor x = self, grad = g;
   if (!dim) {
     x = reshape(x, Shape{x.numel()});
     grad = reshape(grad, Shape{1});
-  } else if (!g.arg<bool>(2) && x.ndim() > 0) {
+  } else if (!keepdim && x.ndim() > 0) {
     grad = unsqueeze(grad, wrap_dim("prod", *dim, x.ndim()));
   }
   const int64_t d = dim.value_or(0);
   const Tensor slope = grad_enabled() ? prod_formula(x, grad, d)
                                       : prod_backward(grad, x, d);
-  return {reshape(slope, g.shape(0))};
-}
-
-TensorList extreme_gradient(const GradContext& g) {
-  const Tensor zeros = full_like(g.grad(), 0);
-  return {scatter_add(zeros, g.arg<int64_t>(1), g.result(1), g.grad())};
+  return reshape(slope, self.sizes());
 }
 
 PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("cumsum(Tensor self, int dim, *, DType? dtype=None) -> Tensor")
       .doc("Sum of all elements up to each one along dim; integers become int64.")
       .shape(scan_rule)
-      .grad("", [](const GradContext& g) -> TensorList {
-        return {reverse_cumsum(g.grad(), g.arg<int64_t>(1))};
-      });
+      .derivative("self", "dim", reverse_cumsum);
   m.def("_reverse_cumsum(Tensor self, int dim) -> Tensor")
       .doc("Sum of all elements from each one on along dim, in the dtype of self.")
       .dtypes(kFloatDTypes)
@@ -98,7 +91,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("cumprod(Tensor self, int dim, *, DType? dtype=None) -> Tensor")
       .doc("Product of all elements up to each one along dim; integers become int64.")
       .shape(scan_rule)
-      .grad("self result", cumprod_gradient);
+      .derivative("self", "self dim result", cumprod_gradient);
   m.def("_linear_scan(Tensor a, Tensor b, int dim, bool reverse=False) -> Tensor")
       .doc("y[i] = b[i] + a[i] * y[i - 1] along dim, y[-1] being zero; in reverse "
            "y[i] = b[i] + a[i + 1] * y[i + 1].")
@@ -129,7 +122,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         }
         return spec;
       })
-      .grad("self", prod_gradient);
+      .derivative("self", "self dim keepdim", prod_gradient);
   m.def("_prod_backward(Tensor grad, Tensor self, int dim) -> Tensor")
       .doc("grad times the product of all others along dim, for each element.")
       .dtypes("grad", kFloatDTypes)
@@ -149,7 +142,10 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
           return std::array<Spec, 2>{self.spec(),
                                      Spec{self.sizes(), DType::Int64, self.device()}};
         })
-        .grad("result1", extreme_gradient);
+        .derivative("self", "dim result1",
+                    [](const Tensor& g, int64_t dim, const Tensor& indices) {
+                      return scatter_add(full_like(g, 0), dim, indices, g);
+                    });
   }
   m.def("diff(Tensor self, int n=1, int dim=-1) -> Tensor")
       .doc("n-th difference of neighbours along dim; of bools, whether they differ.")

@@ -27,30 +27,33 @@ Tensor deviation(const Tensor& self, const Dims& dim, int64_t correction, bool k
   return spread(divided_spread_root, self, dim, correction, keepdim);
 }
 
-// `scale` of the gradient of the result: what the distances from the mean are scaled by.
+// The distances from the mean, in a type that holds them, times what `scale` makes of the
+// gradient of the result.
 template <class Scale>
-TensorList spread_gradient(const GradContext& g, Scale scale) {
-  const auto& dim = g.arg<Dims>(1);
-  const Tensor x = in_dtype(g.input(0), compute_type(g.input(0).dtype()));
+Tensor spread_gradient(const Tensor& g, const Tensor& self, const Dims& dim, bool keepdim,
+                       Scale scale) {
+  const Tensor x = in_dtype(self, compute_type(self.dtype()));
   const auto restored = [&](const Tensor& tensor) {
-    return in_dtype(restore_dims(tensor, g.shape(0), dim, g.arg<bool>(3)), x.dtype());
+    return in_dtype(restore_dims(tensor, self.sizes(), dim, keepdim), x.dtype());
   };
-  const Tensor centred = sub(x, mean(x, dim, true, std::optional<DType>()));
-  const Tensor slope = mul(centred, scale(restored(g.grad()), restored));
-  return {in_dtype(slope, g.specs[0].dtype)};
+  const Tensor centred = x - mean(x, dim, true, std::optional<DType>());
+  return in_dtype(centred * scale(restored(g), restored), self.dtype());
 }
-TensorList var_gradient(const GradContext& g) {
-  return spread_gradient(g, [&](const Tensor& grad, const auto&) {
-    return mul(grad, Tensor(2 / g.arg<double>(2)));
+Tensor var_gradient(const Tensor& g, const Tensor& self, const Dims& dim, double freedom,
+                    bool keepdim) {
+  return spread_gradient(g, self, dim, keepdim, [&](const Tensor& grad, const auto&) {
+    return grad * (2 / freedom);
   });
 }
 // Of a deviation of zero it is zero, not infinite.
-TensorList std_gradient(const GradContext& g) {
-  return spread_gradient(g, [&](const Tensor& grad, const auto& restored) {
-    const Tensor root = restored(g.result()), flat = eq(root, Tensor(0));
-    const Tensor divided = div(grad, Tensor(g.arg<double>(2)));
-    return masked_fill(div(divided, masked_fill(root, flat, Tensor(1))), flat, Tensor(0));
-  });
+Tensor std_gradient(const Tensor& g, const Tensor& self, const Dims& dim, double freedom,
+                    bool keepdim, const Tensor& result) {
+  return spread_gradient(
+      g, self, dim, keepdim, [&](const Tensor& grad, const auto& restored) {
+        const Tensor root = restored(result), flat = eq(root, Tensor(0));
+        const Tensor slope = grad / freedom / masked_fill(root, flat, Tensor(1));
+        return masked_fill(slope, flat, Tensor(0));
+      });
 }
 
 using SpreadOp = Tensor (*)(const Tensor&, const Dims&, int64_t, bool);
@@ -106,12 +109,12 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("Sum of squared distances from the mean over dim, divided by freedom.")
       .dtypes("self", kFloatDTypes)
       .shape(rule)
-      .grad("self", var_gradient);
+      .derivative("self", "self dim freedom keepdim", var_gradient);
   m.def("_std(Tensor self, int[]? dim, float freedom, bool keepdim) -> Tensor")
       .doc("The root of _var, which may itself be out of the dtype's range.")
       .dtypes("self", kFloatDTypes)
       .shape(rule)
-      .grad("self result", std_gradient);
+      .derivative("self", "self dim freedom keepdim result", std_gradient);
   def_spread<var>(m, "var", "Variance over dim, divided by n - correction.");
   def_spread<deviation>(m, "std", "Standard deviation over dim.");
   m.def("logsumexp(Tensor self, int[] dim, bool keepdim=False) -> Tensor")

@@ -39,8 +39,9 @@ Spec cat_rule(const TensorList& tensors, int64_t dim) {
 }
 
 TensorList cat_gradient(const GradContext& g) {
+  const auto dim = g.arg<int64_t>(1);
   // The list was not saved; its sizes along dim are those of the specs.
-  const auto d = wrap_dim("cat", g.arg<int64_t>(1), g.grad().ndim());
+  const auto d = wrap_dim("cat", dim, g.grad().ndim());
   TensorList grads;
   int64_t at = 0;
   for (size_t i = 0; i + 1 < g.specs.size(); ++i) {
@@ -71,9 +72,10 @@ Spec stack_rule(const TensorList& tensors, int64_t dim) {
 }
 
 TensorList stack_gradient(const GradContext& g) {
+  const auto dim = g.arg<int64_t>(1);
   TensorList grads;
   for (size_t i = 0; i + 1 < g.specs.size(); ++i) {
-    grads.push_back(select(g.grad(), g.arg<int64_t>(1), int64_t(i)));
+    grads.push_back(select(g.grad(), dim, int64_t(i)));
   }
   return grads;
 }
