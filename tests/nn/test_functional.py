@@ -189,6 +189,8 @@ def test_pad_cuts_off():
         ("replicate", (-1, 2), [1, 2, 3, 3, 3]),
         ("circular", (-1, 2), [1, 2, 3, 1, 2]),
         ("circular", (1, -2), [1, 0, 1]),
+        ("circular", (1, -5), []),
+        ("circular", (-6, 2), []),
         ("constant", (-1, 2), [1, 2, 3, 0, 0]),
         ("reflect", (0, 0), [0, 1, 2, 3]),
     ]:

@@ -52,9 +52,10 @@ Spec border_rule(const Shape& sizes, const Shape& pad, const std::string& mode) 
       most = Checked(size) + std::min<int64_t>(before, 0) + std::min<int64_t>(after, 0);
     }
     const int64_t padded = Checked(size) + before + after;
-    PKG_CHECK(std::max(before, after) <= most && padded >= 0, RuntimeError,
-              "[pad] expected borders that mode '", mode, "' can fill, got (", before, ", ",
-              after, ") for a dimension of size ", size, ".");
+    const bool nothing_left = circular && padded == 0;
+    PKG_CHECK(nothing_left || (std::max(before, after) <= most && padded >= 0),
+              RuntimeError, "[pad] expected borders that mode '", mode, "' can fill, got (",
+              before, ", ", after, ") for a dimension of size ", size, ".");
     size = padded;
   }
   return spec;
