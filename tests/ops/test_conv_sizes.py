@@ -10,10 +10,10 @@ import pytest
 
 import pkg
 
-# Winograd's tiles (3x3) need 16 channels and maps, and 512 pairs of them; they sum
-# blocks of 64 channels.  Of plain sums panels have 14, 6 or 4 maps, strips up to 32
-# outputs, blocks 256 products (28 channels of 3x3 are less, 29 more), tiles 1024
-# outputs.
+# Winograd's tiles (3x3) need 16 channels and maps, 512 pairs of them, and 16 tiles of
+# 4x4 outputs; they sum blocks of 64 channels.  Of plain sums panels have 14, 6 or 4
+# maps, strips up to 32 outputs, blocks 256 products (28 channels of 3x3 are less, 29
+# more), tiles 1024 outputs.
 CASES = [  # image (N, C, H, W), maps, kernel, options
     ((1, 1, 5, 5), 1, (1, 1), {}),
     ((2, 3, 6, 15), 13, (3, 3), {"padding": 1}),
@@ -21,10 +21,10 @@ CASES = [  # image (N, C, H, W), maps, kernel, options
     ((3, 29, 5, 17), 15, (3, 3), {"padding": 1}),
     ((1, 2, 9, 31), 29, (2, 3), {"padding": (0, 1)}),
     ((1, 60, 3, 33), 5, (3, 3), {"padding": 1}),
-    ((2, 16, 9, 11), 32, (3, 3), {}),
+    ((3, 16, 11, 14), 32, (3, 3), {}),
     ((2, 17, 8, 10), 33, (3, 3), {"padding": 2}),
-    ((1, 32, 15, 9), 16, (3, 3), {"padding": (3, 1)}),
-    ((9, 31, 4, 4), 17, (3, 3), {"padding": 1}),
+    ((1, 32, 17, 9), 16, (3, 3), {"padding": (3, 1)}),
+    ((17, 31, 4, 4), 17, (3, 3), {"padding": 1}),
     ((17, 16, 3, 3), 40, (3, 3), {"padding": 1}),
     ((40, 33, 3, 3), 16, (3, 3), {}),
     ((1, 16, 3, 700), 16, (3, 3), {"padding": 1}),  # a part of a row at a time
@@ -93,8 +93,17 @@ def reference(x, w, g, stride=1, padding=0, dilation=1, groups=1):
     return out, dx[:, :, ph : ph + x.shape[2], pw : pw + x.shape[3]], dweight
 
 
+def agrees(got, want, exact):
+    """Sums of small whole numbers are exact, Winograd's weighted ones are not."""
+    if exact:
+        np.testing.assert_array_equal(got, want)
+    else:
+        close = 30 * np.finfo(got.dtype).eps * np.abs(want).max()
+        np.testing.assert_allclose(got, want, rtol=0, atol=close)
+
+
 def case(image, maps, kernel, options, dtype):
-    """Small whole numbers, whose sums are exact."""
+    """Small whole numbers; results, gradients, and whether they must be exact."""
     rng = np.random.default_rng(0)
     shape = (maps, image[1] // options.get("groups", 1), *kernel)
     x, w = (rng.integers(-2, 3, s).astype(dtype) for s in (image, shape))
@@ -104,16 +113,17 @@ def case(image, maps, kernel, options, dtype):
     out.backward(pkg.tensor(g))
     bias = pkg.arange(maps, dtype=out.dtype)
     with_bias = pkg.conv2d(*(i.detach() for i in inputs), bias, **options)
-    assert (with_bias - bias.reshape(-1, 1, 1) == out.detach()).all()
-    return (x, w, g), (out.detach(), inputs[0].grad, inputs[1].grad)
+    exact = kernel != (3, 3) or bool(options.keys() & {"stride", "dilation"})
+    agrees(with_bias.numpy(), (out.detach() + bias.reshape(-1, 1, 1)).numpy(), exact)
+    return (x, w, g), (out.detach(), inputs[0].grad, inputs[1].grad), exact
 
 
 @pytest.mark.parametrize(("image", "maps", "kernel", "options"), CASES)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_values_and_gradients(image, maps, kernel, options, dtype, level):
-    given, got = case(image, maps, kernel, options, dtype)
+    given, got, exact = case(image, maps, kernel, options, dtype)
     for a, b in zip(got, reference(*(a.astype("float64") for a in given), **options)):
-        np.testing.assert_array_equal(a.numpy(), b)
+        agrees(a.numpy(), b, exact)
 
 
 @pytest.mark.parametrize("threads", [2, 3])
@@ -144,9 +154,9 @@ def test_what_is_not_finite_comes_out_as_from_plain_sums(place, value, level):
     """Differences of infinities, and of what overflows, may not be seen in a result."""
     rng = np.random.default_rng(2)
     arrays = {
-        "x": np.abs(rng.standard_normal((1, 24, 12, 13))).astype("float32"),
+        "x": np.abs(rng.standard_normal((1, 24, 16, 17))).astype("float32"),
         "w": np.abs(rng.standard_normal((24, 24, 3, 3))).astype("float32") * 0.01,
-        "g": np.abs(rng.standard_normal((1, 24, 12, 13))).astype("float32") * 0.01,
+        "g": np.abs(rng.standard_normal((1, 24, 16, 17))).astype("float32") * 0.01,
     }
     arrays[place][0, 3, 1, 2] = value  # seen from the inner outputs
     inputs = [pkg.tensor(arrays[k], requires_grad=True) for k in "xw"]
@@ -179,8 +189,8 @@ def test_errors_of_winograd_are_those_of_sums(shape):
         out.backward(pkg.tensor(g.astype(dtype)))
         results.append([t.numpy() for t in (out.detach(), *(i.grad for i in inputs))])
     for a, b in zip(*results):
-        assert np.abs(a - b).max() < 2e-6 * np.abs(b).max()
-        assert ((a - b) ** 2).mean() < (5e-7) ** 2 * (b**2).mean()
+        assert np.abs(a - b).max() < 3e-6 * np.abs(b).max()
+        assert ((a - b) ** 2).mean() < (1e-6) ** 2 * (b**2).mean()
 
 
 def test_what_is_not_seen_spreads_nowhere():

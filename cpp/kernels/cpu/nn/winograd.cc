@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernels/cpu/nn/winograd.cc: the loops of 3x3 convolutions by F(2x2, 3x3).
+// kernels/cpu/nn/winograd.cc: the loops of 3x3 convolutions by F(4x4, 3x3).
 #include "kernels/cpu/nn/winograd.h"
 
 #include <algorithm>
@@ -146,38 +146,34 @@ class MapWorker {
   void put(int64_t plane, const T* sums, int64_t count) {
     constexpr int64_t place = gemm::kMostRows * kSums;
     const T bias = c_.bias ? c_.bias[plane] : T(0);
-    T y[4][kSums], upper[2 * kSums], lower[2 * kSums];
+    T y[kEdge][kEdge * kSums], lines[kEdge][kEdge * kSums];
 #pragma omp simd
     for (int64_t i = 0; i < kSums; ++i) {
-      T a, b, c, d;
-      places_to_outputs(sums + i, place, a, b, c, d);
-      y[0][i] = a + bias;
-      y[1][i] = b + bias;
-      y[2][i] = c + bias;
-      y[3][i] = d + bias;
+      places_to_outputs(sums + i, place, bias, &y[0][i], kSums);
     }
+    for (int64_t r = 0; r < kEdge; ++r) {
+      const T *a = y[r], *b = a + kSums, *c = b + kSums, *d = c + kSums;
 #pragma omp simd
-    for (int64_t i = 0; i < count; ++i) {
-      check_[i] += ((y[0][i] + y[1][i]) + (y[2][i] + y[3][i])) * T(0);
+      for (int64_t i = 0; i < count; ++i) {
+        check_[i] += ((a[i] + b[i]) + (c[i] + d[i])) * T(0);
+      }
+      T even[2 * kSums], odd[2 * kSums];
+      join_some<kSums>(a, c, even);
+      join_some<kSums>(b, d, odd);
+      join_some<2 * kSums>(even, odd, lines[r]);
     }
-    interleave(y[0], y[1], upper);
-    interleave(y[2], y[3], lower);
     T* out = c_.out + plane * c_.h * c_.w;
     const int64_t sample = c_.groups * c_.rows * c_.h * c_.w;
     for (const TileRun& run : runs_) {
-      T* to = out + run.sample * sample + 2 * run.y * c_.w + 2 * run.x;
-      const int64_t columns = std::min(2 * run.count, c_.w - 2 * run.x);
-      copy(upper + 2 * run.at, columns, to);
-      if (2 * run.y + 1 < c_.h) copy(lower + 2 * run.at, columns, to + c_.w);
+      const int64_t x = kEdge * run.x, y0 = kEdge * run.y;
+      T* to = out + run.sample * sample + y0 * c_.w + x;
+      const int64_t columns = std::min(kEdge * run.count, c_.w - x);
+      for (int64_t r = 0; r < std::min(kEdge, c_.h - y0); ++r) {
+        copy(lines[r] + kEdge * run.at, columns, to + r * c_.w);
+      }
     }
   }
 
-  static void interleave(const T* a, const T* b, T* __restrict to) {
-    for (int64_t i = 0; i < kSums; ++i) {
-      to[2 * i] = a[i];
-      to[2 * i + 1] = b[i];
-    }
-  }
   static void copy(const T* from, int64_t count, T* to) {
     copy_run(reinterpret_cast<char*>(to), reinterpret_cast<const char*>(from),
              count * int64_t(sizeof(T)));
@@ -199,7 +195,7 @@ class MapWorker {
 template <class T>
 bool Winograd<T>::pays() const {
   const TileGrid grid(h, w);
-  return winograd_pays(channels, rows, n * grid.high * grid.wide) && pad_y >= 0 &&
+  return winograd_pays(channels, rows, grid.tiles(n), n * h * w) && pad_y >= 0 &&
          pad_x >= 0;
 }
 
@@ -207,7 +203,7 @@ template <class T>
 bool Winograd<T>::run() const {
   const Kernels<T> kernels(*this);
   const TileGrid grid(h, w);
-  const int64_t tiles = n * grid.high * grid.wide, strips = (tiles + kSums - 1) / kSums;
+  const int64_t tiles = grid.tiles(n), strips = (tiles + kSums - 1) / kSums;
   // Any cut into blocks and panels gives the same bits.
   const int64_t wanted = num_threads() == 1 ? 1 : 4 * num_threads();
   int64_t most = tiles_at_once<T>(channels);

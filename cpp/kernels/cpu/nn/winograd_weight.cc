@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // kernels/cpu/nn/winograd_weight.cc: the gradient of 3x3 convolutions for their weights by
-// F(2x2, 3x3): for each of 16 places what the tiles see times what their gradients are,
+// F(4x4, 3x3): for each of 36 places what the tiles see times what their gradients are,
 // summed over all tiles; at the end the weights' gradients from the places' sums.
 #include <algorithm>
 #include <atomic>
@@ -25,7 +25,7 @@ class WeightWorker {
         width_(gemm::strip_columns<T>()),
         place_((most_channels + gemm::kMostRows) * gemm::kRowStep),
         tiles_(empty(Shape{kPlaces * place_}, dtype_of<T>)),
-        turned_(empty(Shape{4 * most * width_}, dtype_of<T>)),
+        turned_(empty(Shape{kEdge * kEdge * most * width_}, dtype_of<T>)),
         slopes_step_(most * width_ + kLanes<T>),
         slopes_(empty(Shape{kPlaces * slopes_step_}, dtype_of<T>)) {
     for (int64_t p = 0; p < gemm::kDepth; ++p) in_strip_[p] = p * width_;
@@ -67,29 +67,26 @@ class WeightWorker {
     const int64_t plane = g_.oh * g_.ow;
     T *turned = turned_.data<T>(), *slopes = slopes_.data<T>();
     for (const TileRun& run : runs_) {
-      const T* from = maps + run.sample * g_.o * plane + 2 * run.y * g_.ow + 2 * run.x;
-      const int64_t wide = std::min(2 * run.count, g_.ow - 2 * run.x);
-      const bool both = 2 * run.y + 1 < g_.oh;
-      T* to = turned + 4 * run.at * width_;
-      for (int64_t r = 0; r < 2; ++r, to += 2 * run.count * width_) {
-        const int64_t some = r == 0 || both ? wide : 0;
+      const int64_t x = kEdge * run.x, y = kEdge * run.y, all = kEdge * run.count;
+      const T* from = maps + run.sample * g_.o * plane + y * g_.ow + x;
+      T* to = turned + kEdge * kEdge * run.at * width_;
+      for (int64_t r = 0; r < kEdge; ++r, to += all * width_) {
+        const int64_t some = y + r < g_.oh ? std::min(all, g_.ow - x) : 0;
         gemm::pack(gemm::Strided<T>{from + r * g_.ow, 1, plane}, some, columns, width_, to,
                    width_);
-        std::fill(to + some * width_, to + 2 * run.count * width_, T(0));
+        std::fill(to + some * width_, to + all * width_, T(0));
       }
     }
     with_isa([&, this] {
       const int64_t step = slopes_step_;
       for (const TileRun& run : runs_) {
-        const T* upper = turned + 4 * run.at * width_;
-        const T* lower = upper + 2 * run.count * width_;
+        const T* rows = turned + kEdge * kEdge * run.at * width_;
         for (int64_t t = 0; t < run.count; ++t) {
-          const T *a = upper + 2 * t * width_, *b = a + width_;
-          const T *c = lower + 2 * t * width_, *d = c + width_;
+          const T* y = rows + kEdge * t * width_;
           T* to = slopes + (run.at + t) * width_;
 #pragma omp simd
           for (int64_t l = 0; l < width_; ++l) {
-            outputs_to_places(a[l], b[l], c[l], d[l], to + l, step);
+            outputs_to_places(y + l, kEdge * run.count * width_, width_, to + l, step);
           }
         }
       }
@@ -138,13 +135,13 @@ bool put_kernels(const Geometry& g, const T* sums, int64_t begin, int64_t end, T
 bool winograd_weight_pays(const Geometry& g) {
   const TileGrid grid(g.oh, g.ow);
   return g.three_by_three() &&
-         winograd_pays(g.group_c, g.group_o, g.n * grid.high * grid.wide);
+         winograd_pays(g.group_c, g.group_o, grid.tiles(g.n), g.n * g.oh * g.ow);
 }
 
 template <class T>
 bool winograd_weight_grad(const Geometry& g, const T* images, const T* maps, T* out) {
   const TileGrid grid(g.oh, g.ow);
-  const int64_t tiles = g.n * grid.high * grid.wide;
+  const int64_t tiles = grid.tiles(g.n);
   const int64_t size = kPlaces * g.group_c * g.group_o;
   const int64_t blocks = std::clamp<int64_t>(tiles / kBlockTiles, 1, kBlocks);
   const int64_t most = std::min(kPieceTiles, tiles_at_once<T>(g.group_c));
