@@ -32,6 +32,7 @@ STUBS = {"_pywrap_core.pyi": "stubs.py", "_op_types.pyi": "op_stubs.py"}
 PRECOMPILED = {
     "core": ["dispatcher/library.h"],
     "tensor": ["tensor/tensor.h"],
+    "scheduler": ["scheduler/runtime.h"],
     "binding": [
         "python/py_tensor.h",
         "dispatcher/dispatcher.h",
@@ -43,6 +44,7 @@ PRECOMPILED = {
 PRECOMPILED_FLAGS = ["-Winvalid-pch", "-Wno-stringop-overflow", "-Wno-array-bounds"]
 PRECOMPILED_LAYERS = {
     "tensor": "tensor",
+    "scheduler": "scheduler",
     **dict.fromkeys(("dispatcher", "ops", "kernels", "autograd", "c_api"), "core"),
 }
 EXTENSION = f"_pywrap_core{sysconfig.get_config_var('EXT_SUFFIX')}"
