@@ -151,6 +151,12 @@ Picked<Key> select_rank(const Key* keys, int64_t n, int64_t rank, Key* room) {
   }
 }
 
+// They are compiled in selecting.cc.
+extern template Picked<uint8_t> select_rank(const uint8_t*, int64_t, int64_t, uint8_t*);
+extern template Picked<uint16_t> select_rank(const uint16_t*, int64_t, int64_t, uint16_t*);
+extern template Picked<uint32_t> select_rank(const uint32_t*, int64_t, int64_t, uint32_t*);
+extern template Picked<uint64_t> select_rank(const uint64_t*, int64_t, int64_t, uint64_t*);
+
 // Where the key stands that so many equal ones come before.
 template <class Key>
 int64_t find_key(const Key* keys, int64_t n, Picked<Key> picked) {

@@ -13,6 +13,12 @@
 #include "tensor/copy.h"
 
 namespace pkg {
+
+template Picked<uint8_t> select_rank(const uint8_t*, int64_t, int64_t, uint8_t*);
+template Picked<uint16_t> select_rank(const uint16_t*, int64_t, int64_t, uint16_t*);
+template Picked<uint32_t> select_rank(const uint32_t*, int64_t, int64_t, uint32_t*);
+template Picked<uint64_t> select_rank(const uint64_t*, int64_t, int64_t, uint64_t*);
+
 namespace {
 
 // Of a line the element of a rank; or its first NaN, if it has one and that

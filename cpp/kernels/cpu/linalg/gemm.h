@@ -61,7 +61,7 @@ T dot(const S* a, int64_t a_step, const S* b, int64_t b_step, int64_t n);
 // clang-format off: it would move the backslashes at every run.
 #define PKG_FORALL_PRODUCT_TYPES(F)                                                   \
   F(float, float) F(double, double) F(float, Half) F(float, BFloat16) F(uint64_t, int64_t) \
-  F(uint32_t, int32_t) F(uint32_t, int8_t) F(uint32_t, uint8_t)
+  F(uint32_t, int32_t) F(uint32_t, uint8_t)
 // clang-format on
 
 }  // namespace pkg::gemm

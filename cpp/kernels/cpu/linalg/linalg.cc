@@ -50,11 +50,12 @@ struct Product {
 template <class S>
 gemm::Strided<S> strided(const Matrices& m, int64_t at) {
   const int64_t row = m.transposed ? 1 : m.leading, column = m.transposed ? m.leading : 1;
-  return {m.tensor.data<S>() + at * m.step, row, column};
+  return {static_cast<const S*>(m.tensor.data()) + at * m.step, row, column};
 }
 
 // Runs f(type computed in, type of the elements): 16-bit floats are computed as float,
-// integers modulo 2^32 or 2^64.
+// integers modulo 2^32 or 2^64.  Of bytes only the lowest eight bits are kept, which are the
+// same whether the bytes have signs.
 template <class F>
 void computed(DType dtype, F f) {
   switch (dtype) {
@@ -64,7 +65,7 @@ void computed(DType dtype, F f) {
     case DType::BFloat16: return f(TypeTag<float>{}, TypeTag<BFloat16>{});
     case DType::Int64: return f(TypeTag<uint64_t>{}, TypeTag<int64_t>{});
     case DType::Int32: return f(TypeTag<uint32_t>{}, TypeTag<int32_t>{});
-    case DType::Int8: return f(TypeTag<uint32_t>{}, TypeTag<int8_t>{});
+    case DType::Int8:
     case DType::UInt8: return f(TypeTag<uint32_t>{}, TypeTag<uint8_t>{});
     default: detail::unsupported_dtype("matmul", dtype);
   }
@@ -159,7 +160,7 @@ void linear_kernel(Tensor& out, const Tensor& input, const Tensor& weight,
     std::vector<T, PoolAllocator<T>> row;
     if (bias.defined()) {
       const Tensor dense = as_contiguous(bias);
-      const S* b = dense.data<S>();
+      auto* b = static_cast<const S*>(dense.data());
       row.resize(size_t(n));
       for (int64_t j = 0; j < n; ++j) row[size_t(j)] = T(b[bias.numel() == n ? j : 0]);
     }
