@@ -83,6 +83,29 @@ struct PlaceLoops {
   }
 
  private:
+  // n values and their places for n states, `copies` times side by side.
+  [[gnu::always_inline]] static void absorb_here(State* states, const T* values,
+                                                 const Index* places, int64_t n,
+                                                 int64_t copies, int64_t first) {
+    for (int64_t c = 0; c < copies; ++c) {
+      for (int64_t j = 0; j < n; ++j) {
+        const int64_t k = c * n + j;
+        absorb(states[j], values[k], first + places[k] * copies + c);
+      }
+    }
+  }
+  [[gnu::noinline]] static void absorb_apart(State* states, const T* values,
+                                             const Index* places, int64_t n, int64_t copies,
+                                             int64_t first) {
+    absorb_here(states, values, places, n, copies, first);
+  }
+  // Vectors make it faster for bytes alone, so for others it is compiled for no level.
+  static void absorb_all(State* states, const T* values, const Index* places, int64_t n,
+                         int64_t copies, int64_t first) {
+    if constexpr (sizeof(T) == 1) absorb_here(states, values, places, n, copies, first);
+    else absorb_apart(states, values, places, n, copies, first);
+  }
+
   // The elements of a place of many rows are compared at once.
   static void short_rows(const Block& b, State* states) {
     constexpr int64_t some = 64;
@@ -104,9 +127,7 @@ struct PlaceLoops {
           where[i] = better ? Index(k) : where[i];
         }
       }
-      for (int64_t i = 0; i < rows; ++i) {
-        absorb(states[from + i], best[i], b.first + where[i]);
-      }
+      absorb_all(states + from, best, where, rows, 1, b.first);
     }
   }
 
@@ -127,12 +148,7 @@ struct PlaceLoops {
           where[j] = better ? Index(r) : where[j];
         }
       }
-      for (int64_t c = 0; c < copies; ++c) {
-        for (int64_t j = 0; j < b.n; ++j) {
-          const int64_t k = c * b.n + j;
-          absorb(states[j], best[k], b.first + (row + where[k]) * copies + c);
-        }
-      }
+      absorb_all(states, best, where, b.n, copies, b.first + row * copies);
     }
   }
 };
