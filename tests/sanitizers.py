@@ -196,6 +196,9 @@ def run_command(name: str, command: list[str], environment: dict[str, str]) -> b
 
 def main(args: list[str]) -> int:
     """Exit status: 0 when everything is clean."""
+    if args[:1] in (["-h"], ["--help"]):
+        print(__doc__)
+        return 0
     if args[:1] in (["binding"], ["fuzz"]):
         check = check_binding if args[0] == "binding" else check_fuzz
         passed = check(args[1:])
