@@ -41,10 +41,6 @@ REASONS: dict[tuple[str, str], str] = {
     "PyTorch's in float32",
     ("PyTorch", "y 250x400 | int32 | y column"): "a column is repeated into a block's "
     "buffer: rows of 2 KB and less are not worth a loop each",
-    ("PyTorch", "T.cumsum(x, 1) | x 500000x8"): "short lines are turned into tiles "
-    "and back, 1.1 ns an element",
-    ("PyTorch", "T.cumprod(x, 1) | x 500000x8"): "short lines are turned into tiles "
-    "and back, 1.1 ns an element",
 }
 
 

@@ -59,8 +59,12 @@ char* LinePart::bring(const char* x, int64_t places, int64_t lines, bool side_by
 
 void LinePart::send(const char* from, int64_t places, int64_t lines, bool side_by_side,
                     char* to) const {
-  const int64_t rows = side_by_side ? places : lines, n = side_by_side ? lines : places;
+  int64_t rows = side_by_side ? places : lines, n = side_by_side ? lines : places;
   const int64_t row = side_by_side ? place : line, step = side_by_side ? line : place;
+  if (row == step * n) {  // rows behind each other are one
+    n *= rows;
+    rows = 1;
+  }
   if (step == 1) {
     for (int64_t r = 0; r < rows; ++r) {
       stage.bring(from + r * n * width, 0, 1, 1, n, to + r * row * size);

@@ -99,20 +99,21 @@ struct Running {
       W* total = static_cast<W*>(t.state);
       if (t.begins) std::fill_n(total, t.lines, W(F::first));
       if (t.side_by_side) return columns(t);
-      Line lines[kScanChains];
       const int64_t dx = t.x_place[0], dy = t.y_place[0];
-      for (int64_t j = 0; j < t.lines; ++j) {
-        lines[j] = {static_cast<const T*>(t.x[0]) + j * t.x_line[0],
+      const auto line = [&](int64_t j) {
+        return Line{static_cast<const T*>(t.x[0]) + j * t.x_line[0],
                     static_cast<T*>(t.y[0]) + j * t.y_line[0], total[j]};
-      }
-      if (t.lines == kScanChains && F::waits(W())) {
+      };
+      int64_t j = 0;
+      for (; F::waits(W()) && j + kScanChains <= t.lines; j += kScanChains) {
+        Line lines[kScanChains];
+        for (int64_t k = 0; k < kScanChains; ++k) lines[k] = line(j + k);
         four(lines, t.places, dx, dy);
-        for (int64_t j = 0; j < t.lines; ++j) total[j] = lines[j].total;
-        return;
+        for (int64_t k = 0; k < kScanChains; ++k) total[j + k] = lines[k].total;
       }
-      for (int64_t j = 0; j < t.lines; ++j) {
-        total[j] = t.alone && F::in_parts(W()) ? parts(lines[j], t.places, dx, dy)
-                                               : one(lines[j], t.places, dx, dy);
+      for (; j < t.lines; ++j) {
+        total[j] = t.alone && F::in_parts(W()) ? parts(line(j), t.places, dx, dy)
+                                               : one(line(j), t.places, dx, dy);
       }
     });
   }

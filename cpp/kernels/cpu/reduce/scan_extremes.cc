@@ -82,7 +82,8 @@ template <bool Max>
 void cumulative_extreme(Tensor& values, Tensor& indices, const Tensor& self, int64_t dim) {
   const DType type = is_reduced(self.dtype()) ? DType::Float32 : self.dtype();
   visit_compute("cummax", type, [&]<class T>(TypeTag<T>) {
-    run_scan(type, dim, false, {&self}, {&values, &indices}, Extreme<T, Max>::run);
+    run_scan(type, dim, false, {&self}, {&values, &indices}, Extreme<T, Max>::run,
+             ShortLines::Turned);
   });
 }
 

@@ -22,7 +22,7 @@ constexpr int64_t kStripe = 128;      // lines of a tile that is read across
 class Tiles {
  public:
   Tiles(DType type, int64_t dim, bool reverse, std::initializer_list<const Tensor*> in,
-        std::initializer_list<const Tensor*> out, ScanLoop loop)
+        std::initializer_list<const Tensor*> out, ScanLoop loop, ShortLines short_lines)
       : reverse_(reverse), loop_(loop) {
     const Tensor& first = **in.begin();
     const int64_t at = wrap_dim("scan", dim, first.ndim());
@@ -35,14 +35,17 @@ class Tiles {
     if (extent_.inner == 1) turn();
     const int64_t inner = extent_.inner;
     alone_ = extent_.outer * inner < kScanChains;
-    side_by_side_ = inner >= kFewLines && (out_[0]->line == 1 || extent_.n <= kShort);
+    const bool turns = short_lines == ShortLines::Turned || in_[0]->line == 1;
+    side_by_side_ = inner >= kFewLines &&
+                    (out_[0]->line == 1 || (turns && extent_.n <= kShort));
     // What is read along the lines and written across them needs no turning as long as
     // the written cache lines stay in the first level.
     const bool turned = in_[0]->place == 1 && out_[0]->line == 1;
     if (turned && in_[0]->stage.none() && extent_.n <= kWritten) side_by_side_ = false;
     for (size_t k = 0; k < n_in_; ++k) staged_ |= staged(*in_[k]);
     for (size_t k = 0; k < n_out_; ++k) staged_ |= staged(*out_[k]);
-    most_ = !side_by_side_ ? (alone_ ? 1 : kScanChains) : kScanLines;
+    most_ = side_by_side_ ? kScanLines : alone_ ? 1 : kScanChains;
+    if (!side_by_side_ && extent_.n <= kShort) most_ = kTile / kShort * kScanChains;
     if (side_by_side_ && out_[0]->line != 1) most_ = std::max(kFewLines, kTile / extent_.n);
     else if (side_by_side_ && across()) most_ = kStripe;
   }
@@ -149,8 +152,9 @@ class Tiles {
 
 void run_scan(DType type, int64_t dim, bool reverse,
               std::initializer_list<const Tensor*> in,
-              std::initializer_list<const Tensor*> out, ScanLoop loop) {
-  Tiles(type, dim, reverse, in, out, loop).run();
+              std::initializer_list<const Tensor*> out, ScanLoop loop,
+              ShortLines short_lines) {
+  Tiles(type, dim, reverse, in, out, loop, short_lines).run();
 }
 
 }  // namespace pkg

@@ -36,12 +36,17 @@ struct ScanTile {
 };
 
 using ScanLoop = void (*)(const ScanTile& tile);
+/// Whether short lines that are read along themselves are turned to lie side by side: what
+/// is only computed takes less time than to be turned to and fro, what chooses does not,
+/// since a processor guesses choices wrong.
+enum class ShortLines { Along, Turned };
 
 /// Scans `in` along dim into the row-major `out`, at most two of each.  The loop computes
 /// in `type`; a second result is int64.  What a line's results are may not depend on the
 /// lines beside it, as threads share them out.
 void run_scan(DType type, int64_t dim, bool reverse,
               std::initializer_list<const Tensor*> in,
-              std::initializer_list<const Tensor*> out, ScanLoop loop);
+              std::initializer_list<const Tensor*> out, ScanLoop loop,
+              ShortLines short_lines = ShortLines::Along);
 
 }  // namespace pkg

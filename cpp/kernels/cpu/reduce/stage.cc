@@ -10,6 +10,21 @@
 namespace pkg {
 
 constexpr int64_t kRoom = 512;  // elements on the way
+constexpr int64_t kFew = 64;    // of a row that is not worth a conversion of its own
+
+namespace {
+
+// The first `bytes` of the buffer, which is of so many rows, in all of it.
+void repeat(char* to, int64_t bytes, int64_t rows) {
+  const int64_t all = bytes * rows;
+  for (int64_t done = bytes; done < all;) {
+    const int64_t some = std::min(done, all - done);
+    std::memcpy(to + done, to, size_t(some));
+    done += some;
+  }
+}
+
+}  // namespace
 
 void Stage::convert(const char* from, char* to, int64_t n) const {
   if (convert_.count == 1) {
@@ -31,22 +46,37 @@ void Stage::bring(const char* x, int64_t row_step, int64_t rows, int64_t step, i
     if (step == 1) std::memcpy(to, from, size_t(count * from_));
     else moves_of(from_).gather(to, from, step * from_, count);
   };
-  if (!none() && step == 1 && row_step == n) return convert(x, out, rows * n);
+  if (row_step == step * n) {  // rows behind each other are one
+    n *= rows;
+    rows = 1;
+  }
+  if (row_step == 0 && rows > 1) {
+    bring(x, 0, 1, step, n, out);
+    return repeat(out, n * to_, rows);
+  }
   if (row_step == 1 && rows > 1 && step != 1) return turn(x, rows, step, n, out);
+  if (none()) {
+    for (int64_t row = 0; row < rows; ++row) {
+      gather(out + row * n * to_, x + row * row_step * from_, n);
+    }
+    return;
+  }
+  if (step == 1 && (n > kFew || rows == 1)) {
+    for (int64_t row = 0; row < rows; ++row) {
+      convert(x + row * row_step * from_, out + row * n * to_, n);
+    }
+    return;
+  }
   alignas(64) char some[kRoom * 8];
-  for (int64_t row = 0; row < rows; ++row) {
-    const char* from = x + row * row_step * from_;
-    char* to = out + row * n * to_;
-    if (none()) {
-      gather(to, from, n);
-    } else if (step == 1) {
-      convert(from, to, n);
-    } else {
-      for (int64_t at = 0; at < n; at += kRoom) {
-        const int64_t m = std::min(kRoom, n - at);
-        gather(some, from + at * step * from_, m);
-        convert(some, to + at * to_, m);
+  const int64_t length = std::min(n, kRoom), most = kRoom / length;
+  for (int64_t row = 0; row < rows; row += most) {
+    const int64_t r = std::min(most, rows - row);
+    for (int64_t at = 0; at < n; at += length) {
+      const int64_t m = std::min(length, n - at);
+      for (int64_t k = 0; k < r; ++k) {
+        gather(some + k * m * from_, x + ((row + k) * row_step + at * step) * from_, m);
       }
+      convert(some, out + (row * n + at) * to_, r * m);
     }
   }
 }
