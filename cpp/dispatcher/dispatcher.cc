@@ -63,7 +63,9 @@ struct Dispatcher::State {
 
 Dispatcher::Dispatcher() : state_(new State) {}
 
-Dispatcher& Dispatcher::get() {
+constinit std::atomic<Dispatcher*> Dispatcher::settled_{nullptr};
+
+Dispatcher& Dispatcher::settle() {
   static Dispatcher* instance = new Dispatcher;
   run_pending_registrations(*instance);
   return *instance;

@@ -58,7 +58,10 @@ class Dispatcher {
  public:
   /// The one registry of the process; runs registration blocks not run yet, so an
   /// error in one surfaces here as an exception.
-  static Dispatcher& get();
+  static Dispatcher& get() {
+    Dispatcher* settled = settled_.load(std::memory_order_acquire);
+    return __builtin_expect(settled != nullptr, 1) ? *settled : settle();
+  }
 
   /// The op "name" or "name.overload" of a namespace ("pkg::add.Tensor" is accepted
   /// too); LookupError that names what is near otherwise.
@@ -89,9 +92,16 @@ class Dispatcher {
   /// thread has found meanwhile stay valid; they just cannot be found any more.
   void begin_registration();
   void end_registration(bool keep);
+  /// Whether blocks wait to be run, so that get() has to look.
+  static bool unsettled() { return !settled_.load(std::memory_order_acquire); }
+  static void set_unsettled() { settled_.store(nullptr, std::memory_order_release); }
+  void set_settled() { settled_.store(this, std::memory_order_release); }
 
  private:
   Dispatcher();
+  [[gnu::cold]] static Dispatcher& settle();
+  static std::atomic<Dispatcher*> settled_;  // null while blocks wait to be run
+
   struct State;
   State* state_;  // leaked on purpose: ops are called until the process is gone
 };

@@ -22,14 +22,13 @@ struct Block {
 };
 
 struct Pending {
-  // Threads that find `any` set wait on `run_mutex` until the blocks have run: an op must
-  // not look missing to one thread while another registers it.
+  // Threads that find the dispatcher unsettled wait on `run_mutex` until the blocks have
+  // run: an op must not look missing to one thread while another registers it.
   std::recursive_mutex run_mutex;  // a block calls the dispatcher itself
   bool running = false;
   const char* where = "";  // of the block that runs, or ran last
   std::mutex mutex;        // innermost: constructors of a library being opened take it
   std::vector<Block> blocks;
-  std::atomic<bool> any{false};
 };
 Pending& pending() {
   static Pending* instance = new Pending;
@@ -73,23 +72,26 @@ Registration::Registration(Library::Kind kind, const char* ns, const char* key,
                            Origin origin, void (*block)(Library&)) {
   std::lock_guard lock(pending().mutex);
   pending().blocks.push_back({kind, ns, key, origin, block});
-  pending().any.store(true, std::memory_order_release);
+  Dispatcher::set_unsettled();
 }
 
 void run_pending_registrations(Dispatcher& dispatcher) {
   Pending& p = pending();
-  if (!p.any.load(std::memory_order_acquire)) return;
+  if (!Dispatcher::unsettled()) return;
   std::lock_guard lock(p.run_mutex);
   if (p.running) return;
   struct Running {
     Pending& p;
-    explicit Running(Pending& pending) : p(pending) { p.running = true; }
+    Dispatcher& dispatcher;
+    Running(Pending& pending, Dispatcher& found) : p(pending), dispatcher(found) {
+      p.running = true;
+    }
     ~Running() {
       p.running = false;
       std::lock_guard lock(p.mutex);
-      p.any.store(!p.blocks.empty(), std::memory_order_release);
+      if (p.blocks.empty()) dispatcher.set_settled();
     }
-  } running(p);
+  } running(p, dispatcher);
   const std::vector<Block> blocks = take_blocks(p);
   dispatcher.begin_registration();
   try {

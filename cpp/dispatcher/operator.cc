@@ -61,6 +61,13 @@ bool Operator::is_method() const {
   return first.name == "self" && first.type == ArgType::Tensor && !first.list;
 }
 
+bool Operator::is_unary() const {
+  const auto one_tensor = [](const std::vector<Argument>& list) {
+    return list.size() == 1 && list[0].type == ArgType::Tensor && !list[0].list;
+  };
+  return one_tensor(schema.arguments) && one_tensor(schema.returns);
+}
+
 const Kernel* Operator::set_kernel(DispatchKey key, const Kernel* kernel) {
   return std::exchange(own_[size_t(key)], kernel);
 }

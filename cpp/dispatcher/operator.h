@@ -16,7 +16,7 @@ struct Stack {
   std::array<Value, 3> results;
   int n_results = 0;
 
-  void push(Value value) { results[size_t(n_results++)] = std::move(value); }
+  void push(Value&& value) { results[size_t(n_results++)] = std::move(value); }
 };
 
 /// The dtypes that an op or a kernel takes: of the tensor parameters together, which is
@@ -97,6 +97,8 @@ class Operator {
   std::string help() const;
   /// The dtypes that it takes, in words.
   std::string dtypes() const { return definition().domain.str(schema); }
+  /// Whether it is a function of one tensor alone, with one tensor as its result.
+  bool is_unary() const;
   /// Whether a call has dtypes to check; see dispatcher/domain.h.
   bool restricted() const {
     return definition().restricted_.load(std::memory_order_relaxed);

@@ -20,7 +20,7 @@ struct Results {
   static constexpr int count = 1;
   using Specs = Spec;
   static R take(Stack& stack) { return Unbox<R>::from(stack.results[0]); }
-  static void push(Stack& stack, R result) { stack.push(box(result)); }
+  static void push(Stack& stack, R result) { stack.push(box(std::move(result))); }
   static Tensor* outputs(R& result) { return &result; }
   static void store(Specs spec, Spec* out) { *out = std::move(spec); }
   static R make(Specs spec) { return empty(spec); }
@@ -41,7 +41,7 @@ struct Results<std::tuple<T...>> {
     return R(Unbox<T>::from(stack.results[I])...);
   }
   static void push(Stack& stack, R result) {
-    std::apply([&](auto&... part) { (stack.push(box(part)), ...); }, result);
+    std::apply([&](auto&... part) { (stack.push(box(std::move(part))), ...); }, result);
   }
   static void store(Specs specs, Spec* out) {
     for (size_t i = 0; i < specs.size(); ++i) out[i] = std::move(specs[i]);

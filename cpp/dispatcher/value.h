@@ -63,6 +63,9 @@ Value box(const T& value) {
     return Value(value);
   }
 }
+inline Value box(Tensor&& value) {
+  return value.defined() ? Value(std::move(value)) : Value();
+}
 template <class T>
 Value box(const std::optional<T>& value) {
   return value ? box(*value) : Value();

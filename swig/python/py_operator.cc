@@ -7,11 +7,12 @@
 
 #include <structmember.h>
 
-#include <array>
+#include <memory>
 
 #include "convert.h"
 #include "dispatcher/match.h"
 #include "dispatcher/signature.h"
+#include "dispatcher/typed.h"
 #include "py_results.h"
 
 namespace pkg::python {
@@ -20,6 +21,7 @@ namespace {
 struct PyOperator {
   PyObject_HEAD vectorcallfunc vectorcall;
   std::vector<const Operator*>* overloads;
+  const Operator* unary;  // what a call with one tensor alone means, if that is so simple
   PyObject* name;
 };
 PyTypeObject* g_operator_type = nullptr;
@@ -87,9 +89,44 @@ struct Call {
   }
 };
 
+// The arguments of a call in boxed form: as many as the op has, since making and clearing
+// all that there may be costs more than many a view.
+class Arguments {
+ public:
+  explicit Arguments(size_t n) : n_(n) {
+    std::uninitialized_default_construct_n(data(), n);
+  }
+  ~Arguments() { std::destroy_n(data(), n_); }
+  Arguments(const Arguments&) = delete;
+  Arguments& operator=(const Arguments&) = delete;
+  Value* data() { return reinterpret_cast<Value*>(room_); }
+  std::span<Value> span() { return {data(), n_}; }
+
+ private:
+  const size_t n_;
+  alignas(Value) std::byte room_[kMaxParameters * sizeof(Value)];
+};
+
+// The overload that a call with one tensor alone runs, where that is one of such ops: the
+// first that needs nothing else.
+const Operator* unary_of(const std::vector<const Operator*>& overloads) {
+  for (const Operator* op : overloads) {
+    if (op->is_unary()) return op;
+    const auto& params = op->schema.arguments;
+    const bool refuses = params.size() > 1 && !params[1].has_default;
+    if (!refuses) return nullptr;
+  }
+  return nullptr;
+}
+
 PyObject* operator_call(PyObject* self, PyObject* const* args, size_t nargsf,
                         PyObject* keywords) {
   return guarded([&]() -> PyObject* {
+    const Operator* unary = reinterpret_cast<PyOperator*>(self)->unary;
+    if (unary && PyVectorcall_NARGS(nargsf) == 1 && !keywords && is_tensor(args[0])) {
+      Dispatcher::get();  // a library opened meanwhile may have a kernel for it
+      return wrap(detail::call<Tensor, const Tensor&>(*unary, unwrap(args[0])));
+    }
     // Of several overloads those come first that take every tensor as a tensor: the 0 of
     // max(x, tensor(0)) is no dim.
     const auto& overloads = overloads_of(self);
@@ -97,14 +134,13 @@ PyObject* operator_call(PyObject* self, PyObject* const* args, size_t nargsf,
     std::string why;
     while (true) {
       for (const Operator* op : overloads) {
-        const size_t n = op->schema.arguments.size();
-        std::array<Value, kMaxParameters> values;
+        Arguments values(op->schema.arguments.size());
         Match match(*op, call, values.data(), overloads.size() == 1);
         if (!match.run()) {
           why = match.why();
           continue;
         }
-        Stack stack{std::span<Value>(values.data(), n), {}, 0};
+        Stack stack{values.span(), {}, 0};
         Dispatcher::get().call_boxed(*op, stack);
         return wrap_results(*op, stack);
       }
@@ -132,6 +168,7 @@ PyObject* operator_new(PyTypeObject* type, PyObject* args, PyObject* keywords) {
     PyObject* self = checked(type->tp_alloc(type, 0));
     auto* object = reinterpret_cast<PyOperator*>(self);
     object->vectorcall = operator_call;
+    object->unary = unary_of(overloads);
     object->overloads = new std::vector<const Operator*>(std::move(overloads));
     object->name = PyUnicode_FromString(name.c_str());
     return self;

@@ -11,8 +11,8 @@ namespace pkg::python {
 
 /// Reads `object` as the argument; false when its type does not fit.
 bool parse_value(const Argument& argument, PyObject* object, Value* out);
-/// New reference to the Python form of a result.
-PyObject* wrap_value(const Value& value);
+/// New reference to the Python form of a result, which it takes.
+PyObject* wrap_value(Value&& value);
 
 /// Adds the Operator type and `operator_names()`.
 int add_operator_type(PyObject* module);

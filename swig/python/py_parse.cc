@@ -159,8 +159,8 @@ bool parse_value(const Argument& argument, PyObject* object, Value* out) {
   return false;
 }
 
-PyObject* wrap_value(const Value& value) {
-  if (auto* tensor = std::get_if<Tensor>(&value)) return wrap(*tensor);
+PyObject* wrap_value(Value&& value) {
+  if (auto* tensor = std::get_if<Tensor>(&value)) return wrap(std::move(*tensor));
   if (auto* list = std::get_if<TensorList>(&value)) return wrap_list(*list);
   if (auto* scalar = std::get_if<Scalar>(&value)) return wrap_scalar(*scalar);
   if (auto* shape = std::get_if<Shape>(&value)) return wrap_shape(*shape);

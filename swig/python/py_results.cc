@@ -48,14 +48,14 @@ PyTypeObject* class_of(const Operator& op) {
 
 }  // namespace
 
-PyObject* wrap_results(const Operator& op, const Stack& stack) {
-  if (stack.n_results == 1) return wrap_value(stack.results[0]);
+PyObject* wrap_results(const Operator& op, Stack& stack) {
+  if (stack.n_results == 1) return wrap_value(std::move(stack.results[0]));
   const auto& returns = op.schema.returns;
   const bool named = !returns.empty() && !returns[0].name.empty();
   PyRef tuple(
       checked(named ? PyStructSequence_New(class_of(op)) : PyTuple_New(stack.n_results)));
   for (int i = 0; i < stack.n_results; ++i) {
-    PyTuple_SET_ITEM(tuple.get(), i, wrap_value(stack.results[size_t(i)]));
+    PyTuple_SET_ITEM(tuple.get(), i, wrap_value(std::move(stack.results[size_t(i)])));
   }
   return tuple.release();
 }

@@ -42,6 +42,22 @@ def test_every_tensor_argument_counts_before_numbers_do(name):
     assert name in known, f"{op.schemas}: a case for the test above"
 
 
+def test_a_call_with_one_tensor_alone_is_the_call_by_name():
+    """It takes a shorter way to the op: the same results, errors and objects."""
+    x = pkg.tensor([[1.0, 2.0], [3.0, 5.0]])
+    assert x.contiguous() is x and pkg.contiguous(x) is x
+    assert x.max().item() == pkg.max(self=x).item() == 5.0
+    assert x.t().tolist() == pkg.t(self=x).tolist() == [[1.0, 3.0], [2.0, 5.0]]
+    assert pkg.relu_(x) is x and x._version == 1
+    y = x.clone().requires_grad_()
+    assert y.exp().grad_fn.name() == pkg.exp(self=y).grad_fn.name()
+    assert pkg.exp(pkg.empty(2, 3, device="meta")).shape == (2, 3)
+    for call in [lambda: pkg.t(x[None]), lambda: pkg.t(self=x[None])]:
+        with pytest.raises(RuntimeError, match=r"^\[?t\b"):
+            call()
+    assert pkg.exp(0.0).item() == pkg.exp(np.zeros(())).item() == 1.0
+
+
 def test_a_tensor_counts_where_only_numbers_do():
     x = pkg.tensor([[1.0, 2.0], [3.0, 5.0]])
     assert pkg.max(pkg.tensor([[1, 2]]), pkg.tensor(1), True).values.tolist() == [[2]]
