@@ -31,17 +31,29 @@ PyObject* number_of(T value) {
   else return PyFloat_FromDouble(double(value));
 }
 
+// What a tensor shows, kept: what runs while objects are made may give it other memory.
+struct Shown {
+  explicit Shown(const Tensor& t)
+      : storage(t.impl()->storage),
+        sizes(t.sizes()),
+        strides(t.strides()),
+        dtype(t.dtype()) {}
+  Ref<Storage> storage;
+  Shape sizes, strides;
+  DType dtype;
+};
+
 // The values of dimension d and those behind it, `data` the first.
-PyObject* nested_list(const Tensor& tensor, size_t d, const char* data) {
-  const int64_t n = tensor.sizes()[d];
-  const int64_t step = tensor.strides()[d] * itemsize(tensor.dtype());
+PyObject* nested_list(const Shown& shown, size_t d, const char* data) {
+  const int64_t n = shown.sizes[d];
+  const int64_t step = shown.strides[d] * itemsize(shown.dtype);
   PyRef list(checked(PyList_New(n)));
-  if (d + 1 < tensor.sizes().size()) {
+  if (d + 1 < shown.sizes.size()) {
     for (int64_t i = 0; i < n; ++i, data += step) {
-      PyList_SET_ITEM(list.get(), i, nested_list(tensor, d + 1, data));
+      PyList_SET_ITEM(list.get(), i, nested_list(shown, d + 1, data));
     }
   } else {
-    visit_dtype(tensor.dtype(), [&]<class T>(TypeTag<T>) {
+    visit_dtype(shown.dtype, [&]<class T>(TypeTag<T>) {
       for (int64_t i = 0; i < n; ++i, data += step) {
         const T value = *reinterpret_cast<const T*>(data);
         PyList_SET_ITEM(list.get(), i, checked(number_of(value)));
@@ -54,9 +66,7 @@ PyObject* nested_list(const Tensor& tensor) {
   if (tensor.ndim() == 0) return wrap_scalar(item(tensor));
   PKG_CHECK(!tensor.is_meta() || tensor.numel() == 0, RuntimeError,
             "[tolist] a meta tensor has a shape but no values.");
-  // Another object: what runs while objects are made may give the tensor other memory.
-  const Tensor held = share(tensor);
-  return nested_list(held, 0, static_cast<const char*>(held.data()));
+  return nested_list(Shown(tensor), 0, static_cast<const char*>(tensor.data()));
 }
 
 PyObject* detach(const Tensor& tensor) { return wrap(share(tensor)); }

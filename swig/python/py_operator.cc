@@ -10,9 +10,9 @@
 #include <memory>
 
 #include "convert.h"
+#include "direct_call.h"
 #include "dispatcher/match.h"
 #include "dispatcher/signature.h"
-#include "dispatcher/typed.h"
 #include "py_results.h"
 
 namespace pkg::python {
@@ -21,7 +21,8 @@ namespace {
 struct PyOperator {
   PyObject_HEAD vectorcallfunc vectorcall;
   std::vector<const Operator*>* overloads;
-  const Operator* unary;  // what a call with one tensor alone means, if that is so simple
+  const Operator* simple;  // what most calls mean, and how they are made, or null
+  DirectCall direct;
   PyObject* name;
 };
 PyTypeObject* g_operator_type = nullptr;
@@ -107,9 +108,10 @@ class Arguments {
   alignas(Value) std::byte room_[kMaxParameters * sizeof(Value)];
 };
 
-// The overload that a call with one tensor alone runs, where that is one of such ops: the
-// first that needs nothing else.
-const Operator* unary_of(const std::vector<const Operator*>& overloads) {
+// The overload that may be called directly: the only one; of several, that of one tensor
+// alone, if those before it need more.
+const Operator* simple_of(const std::vector<const Operator*>& overloads) {
+  if (overloads.size() == 1) return overloads[0];
   for (const Operator* op : overloads) {
     if (op->is_unary()) return op;
     const auto& params = op->schema.arguments;
@@ -122,10 +124,10 @@ const Operator* unary_of(const std::vector<const Operator*>& overloads) {
 PyObject* operator_call(PyObject* self, PyObject* const* args, size_t nargsf,
                         PyObject* keywords) {
   return guarded([&]() -> PyObject* {
-    const Operator* unary = reinterpret_cast<PyOperator*>(self)->unary;
-    if (unary && PyVectorcall_NARGS(nargsf) == 1 && !keywords && is_tensor(args[0])) {
-      Dispatcher::get();  // a library opened meanwhile may have a kernel for it
-      return wrap(detail::call<Tensor, const Tensor&>(*unary, unwrap(args[0])));
+    const auto* object = reinterpret_cast<PyOperator*>(self);
+    if (object->direct && !keywords) {
+      const Given given{args, args + PyVectorcall_NARGS(nargsf)};
+      if (PyObject* result = object->direct(*object->simple, given)) return result;
     }
     // Of several overloads those come first that take every tensor as a tensor: the 0 of
     // max(x, tensor(0)) is no dim.
@@ -140,7 +142,8 @@ PyObject* operator_call(PyObject* self, PyObject* const* args, size_t nargsf,
           why = match.why();
           continue;
         }
-        Stack stack{values.span(), {}, 0};
+        Stack stack;  // braces would clear its results to the last byte
+        stack.args = values.span();
         Dispatcher::get().call_boxed(*op, stack);
         return wrap_results(*op, stack);
       }
@@ -168,7 +171,8 @@ PyObject* operator_new(PyTypeObject* type, PyObject* args, PyObject* keywords) {
     PyObject* self = checked(type->tp_alloc(type, 0));
     auto* object = reinterpret_cast<PyOperator*>(self);
     object->vectorcall = operator_call;
-    object->unary = unary_of(overloads);
+    object->simple = simple_of(overloads);
+    object->direct = object->simple ? direct_call_of(*object->simple) : nullptr;
     object->overloads = new std::vector<const Operator*>(std::move(overloads));
     object->name = PyUnicode_FromString(name.c_str());
     return self;

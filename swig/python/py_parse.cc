@@ -9,6 +9,11 @@ namespace {
 bool counts(const Tensor& t) { return t.ndim() == 0 && is_integral(t.dtype()); }
 
 bool parse_int(PyObject* object, int64_t* out) {
+  if (PyLong_CheckExact(object)) {  // nearly always
+    *out = PyLong_AsLongLong(object);
+    if (*out == -1 && PyErr_Occurred()) throw IntTooBig(object);
+    return true;
+  }
   // True is no size: x.var(False) means unbiased=False, not dim=0.
   if (PyFloat_Check(object) || PyBool_Check(object) || !PyIndex_Check(object)) return false;
   if (is_tensor(object) && !counts(unwrap(object))) return false;
@@ -104,8 +109,12 @@ bool parse_value(const Argument& argument, PyObject* object, Value* out) {
   if (argument.list) return parse_list(argument, object, out);
   switch (argument.type) {
     case ArgType::Tensor: {
+      if (is_tensor(object)) {
+        *out = unwrap(object);
+        return true;
+      }
       // What an op writes to must be a real tensor.
-      if (argument.written && !is_tensor(object)) return false;
+      if (argument.written) return false;
       Tensor tensor;
       if (!parse_tensor(object, &tensor)) return false;
       *out = std::move(tensor);

@@ -58,6 +58,45 @@ def test_a_call_with_one_tensor_alone_is_the_call_by_name():
     assert pkg.exp(0.0).item() == pkg.exp(np.zeros(())).item() == 1.0
 
 
+def test_plain_arguments_mean_what_any_others_do():
+    """They take a shorter way to ops of usual signatures (direct_call.h)."""
+    x = pkg.arange(24).reshape(2, 3, 4)
+    want = x.numpy().transpose(2, 0, 1)
+    for order in [(2, 0, 1), [2, 0, 1], (np.int64(2), 0, 1), (pkg.tensor(2), 0, 1)]:
+        for y in [x.permute(order), x.permute(*order), x.permute(dims=order)]:
+            np.testing.assert_array_equal(y.numpy(), want)
+    one = np.int64(1)
+    assert x.transpose(0, 1).shape == x.transpose(dim0=0, dim1=one).shape == (3, 2, 4)
+    assert x.unsqueeze(1).shape == x.unsqueeze(one).shape == (2, 1, 3, 4)
+    assert x.reshape(-1).shape == x.reshape([-1]).shape == x.reshape(one * -1).shape
+    assert pkg.zeros(1).reshape(()).shape == pkg.zeros(1).reshape([]).shape == ()
+    y = pkg.tensor([5])
+    assert pkg.take(x, y).tolist() == pkg.take(x.numpy(), y).tolist() == [5]
+    z = pkg.ones(2, 3, requires_grad=True)
+    pkg.atan2(z.reshape(3, 2), pkg.ones(2)).sum().backward()
+    assert z.grad.tolist() == [[0.5] * 3] * 2
+
+
+@pytest.mark.parametrize(
+    "call, error, words",
+    [
+        ("x.reshape()", TypeError, "missing required argument: 'shape'"),
+        ("x.reshape(2, 'a')", TypeError, "got"),
+        ("x.reshape((2, True))", TypeError, "got"),
+        ("x.reshape(2, 1 << 64)", OverflowError, "18446744073709551616"),
+        ("x.transpose(0)", TypeError, "missing required argument: 'dim1'"),
+        ("x.transpose(0, 1, 2)", TypeError, "3|4"),
+        ("x.transpose(0, 1 << 64)", OverflowError, "dim1"),
+        ("x.transpose(0, 2.0)", TypeError, "dim1"),
+        ("x.t(1)", TypeError, "1|2"),
+        ("x.transpose(0, 5)", IndexError, "5"),
+    ],
+)
+def test_what_is_no_plain_argument_has_its_error(call, error, words):
+    with pytest.raises(error, match=words):
+        eval(call, {"x": pkg.ones(2, 3)})
+
+
 def test_a_tensor_counts_where_only_numbers_do():
     x = pkg.tensor([[1.0, 2.0], [3.0, 5.0]])
     assert pkg.max(pkg.tensor([[1, 2]]), pkg.tensor(1), True).values.tolist() == [[2]]

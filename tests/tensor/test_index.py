@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """x[key] and x[key] = value with every kind of key, against NumPy."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -160,3 +162,39 @@ def test_bools_of_others_may_be_any_byte():
         places = np.flatnonzero(np.array(values))
         assert mask.nonzero().reshape(-1).tolist() == places.tolist()
         assert pkg.arange(len(values))[mask].tolist() == places.tolist()
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("step", [1, 3])
+@pytest.mark.parametrize("by", [1, 2])
+def test_single_elements_that_one_index_names(dtype, step, by):
+    """Each is checked as it is copied; negative ones count from the end."""
+    rng = np.random.default_rng(0)
+    a = rng.integers(0, 200, 700 * step).astype(dtype)
+    i = rng.integers(-700, 700, (40, 30 * by))
+    x, at = pkg.tensor(a)[::step], pkg.tensor(i)[:, ::by]
+    np.testing.assert_array_equal(x[at].numpy(), a[::step][i[:, ::by]])
+    np.testing.assert_array_equal(pkg.take(x, at).numpy(), a[::step][i[:, ::by]])
+    for wrong in (700, -701, 2**62, -(2**63)):
+        i[39, 29 * by] = wrong
+        with pytest.raises(IndexError, match=f"index {wrong} is out of bounds .* 700"):
+            x[pkg.tensor(i)[:, ::by]]
+
+
+@pytest.mark.parametrize("shape", [(6, 7), (3, 4, 5), (2, 3, 4, 5), (0, 4), (1, 1)])
+def test_a_mask_of_several_dimensions(shape):
+    """Of those that lie as one, and of others."""
+    a = np.arange(math.prod(shape), dtype=np.float32).reshape(shape)
+    for n in range(1, len(shape) + 1):
+        m = np.random.default_rng(n).random(shape[:n]) < 0.4
+        for x in (pkg.tensor(a), pkg.tensor(np.asfortranarray(a))):
+            for mask in (pkg.tensor(m), pkg.tensor(np.asfortranarray(m))):
+                np.testing.assert_array_equal(x[mask].numpy(), a[m])
+        x = pkg.tensor(a, requires_grad=True)
+        x[pkg.tensor(m)].sum().backward()
+        want = np.zeros_like(a)
+        want[m] = 1
+        np.testing.assert_array_equal(x.grad.numpy(), want)
+    if len(shape) > 2:
+        m = np.random.default_rng(9).random(shape[1:3]) < 0.5
+        np.testing.assert_array_equal(pkg.tensor(a)[:, pkg.tensor(m)].numpy(), a[:, m])

@@ -51,7 +51,8 @@ struct Front {
   int64_t back_to = 0;  // where the broadcast index dimensions belong in the result
 };
 
-Front to_front(Tensor self, const TensorList& given) {
+// reads: nothing is written to self, which may then be a view of it.
+Front to_front(Tensor self, const TensorList& given, bool reads = false) {
   TensorList expanded;  // one entry per dimension of self; undefined: not indexed
   for (const Tensor& each : given) {
     if (!each.defined() || each.dtype() != DType::Bool) {
@@ -61,12 +62,21 @@ Front to_front(Tensor self, const TensorList& given) {
     // A mask of no dimension picks all or nothing of one more, of size 1.
     const bool single = each.ndim() == 0;
     if (single) self = unsqueeze(self, int64_t(expanded.size()));
-    const Tensor index = single ? reshape(each, Shape{1}) : each;
+    Tensor index = single ? reshape(each, Shape{1}) : each;
     for (int64_t d = 0; d < index.ndim(); ++d) {
       const auto at = int64_t(expanded.size()) + d;
       PKG_CHECK(at < self.ndim() && index.sizes()[size_t(d)] == self.sizes()[size_t(at)],
                 IndexError, "[index] the shape of the mask ", index.sizes(), " at index ",
                 d, " does not match the shape of the indexed tensor ", self.sizes());
+    }
+    if (reads && index.ndim() > 1 && index.is_contiguous() && self.is_contiguous()) {
+      // Dimensions that lie in memory as one need one index.
+      const size_t at = expanded.size(), past = at + size_t(index.ndim());
+      Shape merged(self.sizes().data(), at);
+      merged.push_back(index.numel());
+      for (size_t d = past; d < self.sizes().size(); ++d) merged.push_back(self.sizes()[d]);
+      self = reshape(self, merged);
+      index = reshape(index, Shape{index.numel()});
     }
     const Tensor places = nonzero(index);
     for (int64_t d = 0; d < index.ndim(); ++d) {
@@ -133,7 +143,7 @@ Tensor move_front(const Tensor& t, int64_t count, int64_t at, bool back) {
 }
 
 Tensor index(const Tensor& self, const TensorList& indices) {
-  const Front front = to_front(self, indices);
+  const Front front = to_front(self, indices, true);
   if (front.indices.empty()) return self;
   const auto count = int64_t(index_shape(front.indices).size());
   if (names_slices(front)) return slices_of(front.whole, front.back_to, front.indices[0]);

@@ -10,32 +10,38 @@ namespace {
 
 // -1 once stands for what is left over.
 Shape infer_size(const char* op, const Shape& wanted, int64_t numel) {
-  Shape sizes = wanted, given;
+  Shape sizes = wanted;
   int64_t unknown = -1;
   for (size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] == -1) {
       PKG_CHECK(unknown < 0, RuntimeError, "[", op, "] only one dimension can be inferred");
       unknown = int64_t(i);
+      sizes[i] = 1;
     } else {
       PKG_CHECK(sizes[i] >= 0, RuntimeError, "[", op, "] invalid shape dimension ",
                 sizes[i]);
-      given.push_back(sizes[i]);
     }
   }
-  int64_t known = given.numel();
-  if (unknown >= 0 && known > 0 && numel % known == 0) {
-    sizes[size_t(unknown)] = numel / known;
-    known = numel;
+  int64_t known = sizes.numel();
+  if (unknown >= 0) {
+    const bool whole = known == 1 || (known > 0 && numel % known == 0);
+    if (whole) sizes[size_t(unknown)] = known == 1 ? numel : numel / known;
+    known = whole ? numel : -1;
   }
-  PKG_CHECK(known == numel && (unknown < 0 || sizes[size_t(unknown)] >= 0), RuntimeError,
-            "[", op, "] shape '", wanted, "' is invalid for input of size ", numel);
+  PKG_CHECK(known == numel, RuntimeError, "[", op, "] shape '", wanted,
+            "' is invalid for input of size ", numel);
   return sizes;
+}
+
+// Whether it is row-major to the last stride: one of a size of 1 may be any.
+bool is_row_major(const Tensor& t) {
+  return t.is_contiguous() && (t.ndim() == 0 || t.strides().back() == 1);
 }
 
 // Strides that show the same memory with other sizes, where that is possible: the old
 // dimensions fall into groups of dense runs, and each must be filled exactly.
 std::optional<Shape> view_strides(const Tensor& t, const Shape& sizes) {
-  if (t.numel() == 0) return contiguous_strides(sizes);
+  if (t.numel() == 0 || is_row_major(t)) return contiguous_strides(sizes);
   Shape strides(sizes.size(), 0);
   int64_t next = int64_t(sizes.size()) - 1;
   int64_t run = 1;     // elements of the dense run so far
@@ -66,10 +72,11 @@ Tensor view_fn(const Tensor& self, const Shape& size) {
   PKG_CHECK(strides, RuntimeError, "[view] size ", size,
             " is not compatible with the input's size ", self.sizes(), " and stride ",
             self.strides(), ". Use .reshape(...) instead.");
-  return alias(self, sizes, *strides, self.offset());
+  return alias(self, std::move(sizes), std::move(*strides), self.offset());
 }
 
 Tensor reshape_fn(const Tensor& self, const Shape& shape) {
+  if (is_row_major(self)) return view(self, shape);  // without finding the strides twice
   const Shape sizes = infer_size("reshape", shape, self.numel());
   if (view_strides(self, sizes)) return view(self, sizes);
   return view(contiguous(self), sizes);
@@ -84,7 +91,7 @@ Tensor permute_fn(const Tensor& self, const Shape& dims) {
     sizes.push_back(self.sizes()[size_t(d)]);
     strides.push_back(self.strides()[size_t(d)]);
   }
-  return alias(self, sizes, strides, self.offset());
+  return alias(self, std::move(sizes), std::move(strides), self.offset());
 }
 Tensor permute_back(const Tensor& g, const Shape& dims) {
   Shape inverse(dims.size(), 0);
@@ -102,7 +109,7 @@ Tensor transpose_fn(const Tensor& self, int64_t dim0, int64_t dim1) {
     std::swap(sizes[a], sizes[b]);
     std::swap(strides[a], strides[b]);
   }
-  return alias(self, sizes, strides, self.offset());
+  return alias(self, std::move(sizes), std::move(strides), self.offset());
 }
 
 Tensor expand_fn(const Tensor& self, const Shape& size) {

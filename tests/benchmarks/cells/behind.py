@@ -31,7 +31,6 @@ REASONS: dict[tuple[str, str], str] = {
     ("NumPy", "T.atan2(x, y)"): "half of the time chooses between quadrants, zeros and "
     "infinities: atan takes the other half",
     ("NumPy", "T.pow(x, y)"): "within 2 ulp: the logarithm is a sum of two doubles",
-    ("NumPy", "x.t().reshape(-1)"): "calls of two ops, 0.15 us each",
     ("PyTorch", "grad(T.prod("): "products before and after each element, in double, "
     "each waiting for the one before it; PyTorch divides where there is no zero",
     ("PyTorch", "T.prod("): "multiplied in double, as a part may overflow where the "

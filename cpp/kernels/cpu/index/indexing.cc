@@ -92,6 +92,38 @@ class Places {
     }
   }
 
+  // Whether there is one index and its rows are single elements, in memory too.
+  bool are_elements(int64_t row_bytes) const {
+    return axes_.size() == 1 && std::has_single_bit(uint64_t(row_bytes)) && row_bytes <= 8;
+  }
+  // Rows of `bytes` each at positions [begin, end) of are_elements(), checked as they are
+  // copied: a branch that is never taken costs less than a look at the indices before.
+  void copy_elements(int64_t begin, int64_t end, int64_t bytes, const char* from,
+                     char* to) const {
+    const Axis& axis = axes_[0];
+    int64_t done = begin;
+    visit_size(bytes, [&]<class T>(TypeTag<T>) {
+      const auto copy = [&](int64_t by, int64_t step) {
+        const uint64_t size = uint64_t(axis.size);
+        const int64_t* values = axis.values;
+        int64_t i = begin;
+        for (; i < end; ++i) {
+          uint64_t v = uint64_t(values[i * by]);
+          if (__builtin_expect(v >= size, 0)) {
+            v += size;  // a negative one wraps to where it counts from the end
+            if (v >= size) break;
+          }
+          std::memcpy(to + i * int64_t(sizeof(T)), from + int64_t(v) * step, sizeof(T));
+        }
+        done = i;
+      };
+      const bool dense = axis.by == 1 && axis.step == int64_t(sizeof(T));
+      if (dense) copy(1, sizeof(T));
+      else copy(axis.by, axis.step);
+    });
+    if (done < end) check(done, done + 1);
+  }
+
  private:
   static constexpr int64_t kBlock = 512;
   struct Axis {
@@ -209,9 +241,12 @@ void index_kernel(Tensor& out, const Tensor& self, const TensorList& indices) {
       }
     }
   };
-  parallel_for(
-      0, n, std::max<int64_t>(1, kGrain / row_bytes),
-      [&](int64_t begin, int64_t end) { places.for_blocks(begin, end, true, copy_block); });
+  const bool elements = n_runs == 0 && places.are_elements(row_bytes);
+  parallel_for(0, n, std::max<int64_t>(1, kGrain / row_bytes),
+               [&](int64_t begin, int64_t end) {
+                 if (elements) places.copy_elements(begin, end, row_bytes, from, to);
+                 else places.for_blocks(begin, end, true, copy_block);
+               });
 }
 
 // Of what shares memory with `out` a copy: all is read before anything is written.
