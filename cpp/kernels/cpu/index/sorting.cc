@@ -26,6 +26,7 @@ namespace {
 // The first k of n keys in order, k <= n / kGroup: the k-th of the least keys of groups is
 // a limit that k keys do not exceed, and fewer than k groups have keys below it.
 constexpr int64_t kGroup = 16, kBlock = 32 * kGroup;
+constexpr int64_t kHeapLine = 2048;
 int64_t first_room(int64_t k) { return k * (kGroup + 1) + kGroup; }
 
 template <class Key>
@@ -133,13 +134,15 @@ void order_lines(Tensor& values, Tensor& indices, const Tensor& self, int64_t di
   Key* y = static_cast<Key*>(values.data());
   int64_t* where = indices.data<int64_t>();
   const bool is_short = n <= kShortLine, few = !is_short && k <= n / (2 * kGroup);
+  // Of lines that are not long a heap of k is made faster than all are sorted.
+  const bool heap = !is_short && !few && k <= n / 8 && n <= kHeapLine;
   const int64_t grain = std::max<int64_t>(1, kGrain / 16 / std::max<int64_t>(1, n));
   parallel_for(0, into.count, grain, [&](int64_t begin, int64_t end) {
     if (is_short) return order_short(n, into, x, y, where, k, map, begin, end);
     const int64_t groups = (n + kBlock - 1) / kBlock * (kBlock / kGroup);
     const Room<Key> keys(few ? 2 * groups + 1 : n);
     const Room<Item<Key>> items(few ? first_room(k) : n);
-    const Room<Item<Key>> other(few ? 0 : n);
+    const Room<Item<Key>> other(few || heap ? 0 : n);
     for (int64_t line = begin; line < end; ++line) {
       const Key* in = x + line * n;
       const int64_t start = into.start(line);
@@ -158,6 +161,13 @@ void order_lines(Tensor& values, Tensor& indices, const Tensor& self, int64_t di
       if (few) {
         Key* least = keys.data();
         select_first(in, n, k, map, least, least + groups, items.data());
+      } else if (heap) {
+        exact = map.to_keys(in, n, keys.data());
+        Item<Key>* all = items.data();
+        for (int64_t i = 0; i < n; ++i) {
+          all[i] = {keys.data()[i], decltype(Item<Key>::at)(i)};
+        }
+        std::partial_sort(all, all + k, all + n);
       } else {
         exact = map.to_keys(in, n, keys.data());
         sorted = radix_sort(keys.data(), n, items.data(), other.data());
