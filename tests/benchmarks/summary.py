@@ -71,7 +71,13 @@ def measure(quick):
 def machine():
     """Where and with what the numbers were taken."""
     lines = Path("/proc/cpuinfo").read_text(errors="replace").splitlines()
-    models = [s.split(":", 1)[1].strip() for s in lines if "model name" in s]
+    facts = [[part.strip() for part in s.split(":", 1)] for s in lines if ":" in s]
+    cpu = dict(reversed(facts))  # those of the first processor
+    # A virtual machine may name the maker alone; products take half as long from one
+    # generation to the next, so that ratios of two pages compare only on the same one.
+    model = cpu.get("model name", platform.machine())
+    if "cpu family" in cpu:
+        model += f" (family {cpu['cpu family']}, model {cpu.get('model')})"
     versions = [f"Python {platform.python_version()}"]
     for name in ("torch", "numpy", "jax"):
         try:
@@ -79,7 +85,7 @@ def machine():
         except importlib.metadata.PackageNotFoundError:
             pass
     cores = len(os.sched_getaffinity(0))
-    where = f"{models[0] if models else platform.machine()}, {cores} cores"
+    where = f"{model}, {cores} cores"
     return f"{where}; {', '.join(versions)}; {datetime.date.today().isoformat()}"
 
 
