@@ -29,7 +29,7 @@ constexpr int64_t kPiece = 512;  // elements of each vector in the first-level c
 
 // n <= kPiece elements as dense T, in `to`.
 template <class T, class S>
-[[gnu::always_inline]] inline const T* widen(const S* x, int64_t step, int64_t n, T* to) {
+[[gnu::always_inline]] inline void widen(const S* x, int64_t step, int64_t n, T* to) {
   if (step == 1) {
     for (int64_t i = 0; i < n; ++i) to[i] = T(x[i]);
   } else if (step == 2) {
@@ -37,7 +37,6 @@ template <class T, class S>
   } else {
     for (int64_t i = 0; i < n; ++i) to[i] = T(x[i * step]);
   }
-  return to;
 }
 
 // Sums in the order of gemv.cc, so that a row of a product has the same bits alone.
@@ -78,25 +77,33 @@ struct Lanes {
 template <class T, class S>
 [[gnu::always_inline]] inline T dot_part(const S* a, int64_t a_step, const S* b,
                                          int64_t b_step, int64_t n) {
-  const auto number = [](auto x) { return T(x); };
   const bool dense = a_step == 1 && b_step == 1;
+  // What is there as dense T is read where it lies.
+  const bool whole = dense && std::is_same_v<T, S>;
+  const int64_t piece = whole ? n : kPiece;
   Lanes<T> lanes;
-  if (dense && !std::is_same_v<S, Half>) {
-    lanes.add(a, b, n, true, number);
-    return lanes.total;
-  }
   T left[kPiece], right[kPiece];
-  for (int64_t at = 0; at < n; at += kPiece) {
-    const int64_t count = std::min(kPiece, n - at);
+  for (int64_t at = 0; at < n; at += piece) {
+    const int64_t count = std::min(piece, n - at);
     const S *x = a + at * a_step, *y = b + at * b_step;
+    const bool last = at + count == n;
     if constexpr (std::is_same_v<S, Half>) {
       if (dense && are_finite(x, count) && are_finite(y, count)) {
-        lanes.add(x, y, count, at + count == n, [](Half h) { return finite(h); });
+        lanes.add(x, y, count, last, [](Half h) { return finite(h); });
         continue;
       }
     }
-    lanes.add(widen<T>(x, a_step, count, left), widen<T>(y, b_step, count, right), count,
-              at + count == n, number);
+    const T *wide_x = left, *wide_y = right;
+    if constexpr (std::is_same_v<T, S>) {
+      if (whole) wide_x = x, wide_y = y;
+    }
+    if (!whole) {
+      widen(x, a_step, count, left);
+      widen(y, b_step, count, right);
+    }
+    // One place for all steps: two copies of the loops need not round alike where the
+    // compiler fuses products and sums in one of them (products of 16 bits are exact).
+    lanes.add(wide_x, wide_y, count, last, [](T number) { return number; });
   }
   return lanes.total;
 }

@@ -83,7 +83,8 @@ void multiply_one(const Product& p, const Matrices& a, const Matrices& b, int64_
     return;
   }
   if constexpr (std::is_floating_point_v<S>) {
-    if (!gemm::best_here()) {
+    // Not of a vector: gemm reads one of any steps where it lies, with the same sums.
+    if (!gemm::best_here() && p.m > 1 && p.n > 1) {
       for (int64_t r = 0; start.data && r < p.m; ++r) {
         std::copy_n(start.data + r * start.row_step, p.n, to + r * p.n);
       }
