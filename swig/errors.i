@@ -1,5 +1,6 @@
 // errors.i: what stands around every wrapped call: C++ exceptions become Python's by the
 // one table in swig/python/py_error.cc, and the function enters the table of symbols.
+%include "swigkit/errors.i"
 %{
 #include "python/py_error.h"
 #include "python/symbol.h"
@@ -12,7 +13,7 @@
     before
     $action
   } catch (...) {
-    pkg::python::translate();
+    swigkit::translate();
     SWIG_fail;
   }
 }
@@ -23,10 +24,4 @@ PKG_CALL("kept", )
 // It gives the GIL up by itself while it waits (scheduler/hooks.h).
 %define PKG_WAITS(function...)
 PKG_CALL("waits", , function)
-%enddef
-// For a function that blocks or computes for long: other threads run meanwhile.  It costs
-// 30 ns when nobody wants the GIL and a switch of threads (25 us) when somebody does, so
-// it is not for every call.
-%define PKG_RELEASES_GIL(function...)
-PKG_CALL("released", pkg::python::GilRelease released;, function)
 %enddef

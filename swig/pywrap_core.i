@@ -5,7 +5,8 @@
 
 %include "guard.i"
 %include "errors.i"
-%include "types.i"
+%include "swigkit/values.i"
+%include "swigkit/module.i"
 %include "scheduler.i"
 %include "autograd.i"
 %include "dispatcher.i"

@@ -20,8 +20,8 @@ from toolchain import Config, find_swig, git_version
 # Without -nogil, which tells a free-threaded interpreter that no lock is needed: see
 # docs/architecture.md, "The GIL".
 SWIG_OPTIONS = (
-    "-python -c++ -builtin -doxygen -interface _pywrap_core -Werror "
-    "-DSWIGWORDSIZE64 -Iswig -Icpp"
+    "-python -c++ -noproxy -doxygen -Werror "
+    "-DSWIGWORDSIZE64 -Iswig -Iswig/kit/include -Icpp"
 ).split()
 # For SWIG's output only: it does not meet our warning level, and we cannot mend it.
 GENERATED_FLAGS = ["-w"]
@@ -105,7 +105,7 @@ class Products:
         return [path.relative_to(self.root) for path in files]
 
     def _generate(self) -> Path:
-        """Runs SWIG and fastcall.py; returns the wrapper, with the shim beside it."""
+        """Runs SWIG and the kit's step; returns the wrapper, with the shim beside it."""
         interface = Path("swig/pywrap_core.i")
         if not (self.root / interface).exists():
             raise BuildError(
@@ -113,14 +113,16 @@ class Products:
                 "Pass --core-only to build libpkg_core.so alone."
             )
         program, version = find_swig(self.root)
-        output = self.folder / "gen" / "pywrap_core_swig.cc"
+        folder = self.folder / "gen"
+        output, parsed = folder / "pywrap_core_swig.cc", folder / "pywrap_core.xml"
         depfile = output.with_suffix(".d")
         step = Step(
             verb="generated",
             label=output.name,
             command=[
                 *[program, *SWIG_OPTIONS, "-MMD", "-MF", str(depfile)],
-                *["-outdir", str(output.parent), "-o", str(output), str(interface)],
+                *["-xmlout", str(parsed), "-outdir", str(folder)],
+                *["-o", str(output), str(interface)],
             ],
             output=output,
             inputs=[interface],
@@ -128,7 +130,13 @@ class Products:
             identity=f"swig {version}",
         )
         self.runner.run([step])
-        return self._run("rewrote", "fastcall.py", output, "pywrap_core_wrap.cc")
+        program = Path("swig/kit/build/step.py")
+        wrapper, shim = folder / "pywrap_core_wrap.cc", folder / "pywrap_core.py"
+        files = map(str, (output, parsed, wrapper, shim))
+        inputs = [program, program.with_name("tree.py"), output]
+        command = [sys.executable, str(program), *files]
+        self.runner.run([Step("rewrote", wrapper.name, command, wrapper, inputs)])
+        return wrapper
 
     def _run(self, verb: str, script: str, source: Path, product: str) -> Path:
         """Runs a program of swig/build, which makes gen/`product` of `source`."""
@@ -161,7 +169,8 @@ class Products:
         if part != "binding":
             return ["-DPKG_BUILDS_CORE"]
         python = sysconfig.get_path("include")
-        return ["-fvisibility=hidden", "-Iswig", "-isystem", python]
+        kit = "-Iswig/kit/include"
+        return ["-fvisibility=hidden", "-Iswig", kit, "-isystem", python]
 
     def _compile(
         self, source: Path, folder: str, flags: list[str], headers: str = ""

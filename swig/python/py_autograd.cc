@@ -5,7 +5,7 @@
 #include "autograd/function.h"
 #include "autograd/views.h"
 #include "base/thread_local.h"
-#include "py_callable.h"
+#include "swigkit/callable.h"
 #include "py_node.h"
 
 namespace pkg::python {

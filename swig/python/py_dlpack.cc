@@ -2,7 +2,7 @@
 // swig/python/py_dlpack.cc: tensor memory in DLPack capsules, both ways.
 #include "tensor/dlpack.h"
 
-#include "argument.h"
+#include "expect.h"
 #include "autograd/views.h"
 #include "py_tensor.h"
 

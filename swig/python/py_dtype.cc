@@ -3,7 +3,7 @@
 #include "py_dtype.h"
 #include "py_type.h"
 
-#include "argument.h"
+#include "expect.h"
 
 #include <string>
 

@@ -2,7 +2,7 @@
 // swig/python/py_dtype.h: the small immutable objects pkg.float32 ... and pkg.device.
 #pragma once
 
-#include "py_ref.h"
+#include "swigkit/ref.h"
 
 #include "base/device.h"
 #include "base/dtype.h"

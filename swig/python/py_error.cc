@@ -53,94 +53,38 @@ std::string origin_suffix() {
   return origin.empty() ? "" : " [from " + origin + "]";
 }
 
-void set_error(PyObject* type, const std::string& message) {
-  PyObject* text = PyUnicode_DecodeUTF8(message.data(), Py_ssize_t(message.size()),
-                                        "replace");
-  if (!text) return;
-  PyErr_SetObject(type, text);
-  Py_DECREF(text);
-}
-
 }  // namespace
 
-struct PyError::Held {
-  PyObject* type = nullptr;
-  PyObject* value = nullptr;
-  PyObject* traceback = nullptr;
-
-  ~Held() {
-    if (!interpreter_alive()) return;
-    GilAcquire gil;
-    drop(type);
-    drop(value);
-    drop(traceback);
-  }
-};
-
 PyError PyError::fetch() {
-  auto held = std::make_shared<Held>();
-  PyErr_Fetch(&held->type, &held->value, &held->traceback);
-  call_python(PyErr_NormalizeException, &held->type, &held->value, &held->traceback);
-  std::string message = "Python error";
-  if (held->value) {
-    PyRef text(call_python(PyObject_Str, held->value));
-    const char* utf8 = text ? PyUnicode_AsUTF8(text.get()) : nullptr;
-    if (utf8) message = utf8;
-    PyErr_Clear();
-  }
-  return PyError(std::move(message), std::move(held));
-}
-
-void PyError::restore() const {
-  Py_XINCREF(held_->type);
-  Py_XINCREF(held_->value);
-  Py_XINCREF(held_->traceback);
-  PyErr_Restore(held_->type, held_->value, held_->traceback);
+  const HeldError held = HeldError::fetch();
+  return PyError(held.text(), held);
 }
 
 void PyError::append(const std::string& text) {
   Error::append(text);
-  if (!interpreter_alive()) return;
-  GilAcquire gil;
-  PyObject* value = held_->value;
-  if (!value) return;
-  const char* note = text.c_str() + (text[0] == ' ');
-  PyRef done(call_python(PyObject_CallMethod, value, "add_note", "s", note));
-  if (!done) PyErr_Clear();
+  held_.add_note(text.c_str() + (text[0] == ' '));
 }
 
 int PyError::traverse(const std::exception_ptr& error, visitproc visit, void* arg) {
   try {
     std::rethrow_exception(error);
   } catch (const PyError& found) {
-    const auto& held = found.held_;
-    if (held.use_count() != 1) return 0;
-    Py_VISIT(held->type);
-    Py_VISIT(held->value);
-    Py_VISIT(held->traceback);
+    return found.held_.traverse(visit, arg);
   } catch (...) {}
   return 0;
 }
 
 void PyError::clear(const std::exception_ptr& error) {
-  std::shared_ptr<Held> held;
   try {
     std::rethrow_exception(error);
   } catch (const PyError& found) {
-    if (found.held_.use_count() == 1) held = found.held_;
+    found.held_.clear();
   } catch (...) {}
-  if (!held) return;
-  for (PyObject** member : {&held->type, &held->value, &held->traceback}) {
-    drop(std::exchange(*member, nullptr));
-  }
 }
 
-void throw_python_error() {
-  if (!PyErr_Occurred()) throw InternalError("a Python call failed without an error");
-  throw PyError::fetch();
-}
+namespace {
 
-void translate() noexcept {
+void translate_error() noexcept {
   try {
     throw;
   } catch (const PyError& error) {
@@ -152,22 +96,18 @@ void translate() noexcept {
     PyErr_SetString(g_out_of_memory, "out of memory");
   } catch (const std::length_error&) {  // of a vector that no memory has
     PyErr_SetString(g_out_of_memory, "out of memory");
-  } catch (const std::invalid_argument& error) {
-    set_error(PyExc_ValueError, error.what() + origin_suffix());
-  } catch (const std::out_of_range& error) {
-    set_error(PyExc_IndexError, error.what() + origin_suffix());
   } catch (const std::system_error& error) {
-    PyObject* args = Py_BuildValue("(is)", error.code().value(), error.what());
-    if (args) PyErr_SetObject(PyExc_OSError, args);
-    Py_XDECREF(args);
+    set_system_error(error);
   } catch (const std::exception& error) {
-    if (!PyErr_Occurred()) {
-      set_error(PyExc_RuntimeError, error.what() + origin_suffix());
-    }
+    if (PyErr_Occurred()) return;
+    PyObject* type = standard_counterpart(error);
+    set_error(type ? type : PyExc_RuntimeError, error.what() + origin_suffix());
   } catch (...) {
     if (!PyErr_Occurred()) set_error(PyExc_RuntimeError, "unknown C++ exception");
   }
 }
+
+}  // namespace
 
 void init_errors(PyObject* module) {
   const auto add = [&](const char* name, const char* doc, PyObject* base) {
@@ -186,3 +126,16 @@ void init_errors(PyObject* module) {
 }
 
 }  // namespace pkg::python
+
+namespace swigkit {
+
+void translate() noexcept { pkg::python::translate_error(); }
+
+void throw_python_error() {
+  if (!PyErr_Occurred()) {
+    throw pkg::InternalError("a Python call failed without an error");
+  }
+  throw pkg::python::PyError::fetch();
+}
+
+}  // namespace swigkit

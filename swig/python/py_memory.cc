@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // swig/python/py_memory.cc: arrays of others as tensors, and the memory of tensors as Python
 // buffers.
-#include "argument.h"
+#include "expect.h"
 #include "base/checked.h"
 #include "py_tensor.h"
 #include "py_type.h"

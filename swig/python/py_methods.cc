@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // swig/python/py_methods.cc: properties and methods of Tensor that are not ops.
-#include "argument.h"
+#include "expect.h"
 #include "autograd/leaf.h"
 #include "autograd/views.h"
-#include "convert.h"
+#include "swigkit/convert.h"
 #include "ops/functions.h"
 #include "py_tensor.h"
 #include "py_type.h"

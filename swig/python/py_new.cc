@@ -2,7 +2,7 @@
 // swig/python/py_new.cc: tensor(data) from numbers, nested sequences, arrays and tensors.
 #include <string_view>
 
-#include "argument.h"
+#include "expect.h"
 #include "ops/functions.h"
 #include "py_tensor.h"
 #include "py_type.h"

@@ -5,7 +5,7 @@
 
 #include "autograd/accumulate_grad.h"
 #include "autograd/op_node.h"
-#include "py_callable.h"
+#include "swigkit/callable.h"
 
 namespace pkg::python {
 namespace {

@@ -2,7 +2,7 @@
 // swig/python/py_node.h: graph nodes and hook handles as Python objects.
 #pragma once
 
-#include "argument.h"
+#include "expect.h"
 #include "autograd/node.h"
 #include "py_tensor.h"
 

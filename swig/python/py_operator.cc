@@ -9,7 +9,7 @@
 
 #include <memory>
 
-#include "convert.h"
+#include "swigkit/convert.h"
 #include "direct_call.h"
 #include "dispatcher/match.h"
 #include "dispatcher/signature.h"

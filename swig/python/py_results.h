@@ -3,7 +3,7 @@
 #pragma once
 
 #include "dispatcher/dispatcher.h"
-#include "py_ref.h"
+#include "swigkit/ref.h"
 
 namespace pkg::python {
 

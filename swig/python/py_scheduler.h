@@ -7,7 +7,7 @@
 #include <memory>
 #include <string_view>
 
-#include "argument.h"
+#include "expect.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/stream.h"
 

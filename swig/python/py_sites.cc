@@ -6,7 +6,7 @@
 // for ever: there are as many as functions that call ops.
 #include "py_sites.h"
 
-#include "py_ref.h"
+#include "swigkit/ref.h"
 
 #include <dlfcn.h>
 #include <frameobject.h>

@@ -1,23 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// swig/python/argument.h: where an argument belongs, and the one text for a wrong one:
+// swigkit/argument.h: where an argument belongs, and the one text for a wrong one:
 //
 //     [function] expected a number for 'values[3]', got str
 //
 // Used by every conversion (convert.h and what includes it).
 #pragma once
 
-#include "py_ref.h"
+#include "ref.h"
 
 #include <string>
 
-#include "base/error.h"
+namespace [[gnu::visibility("hidden")]] swigkit {
 
-namespace pkg::python {
+/// The choice among overloads: each is tried, the first that takes the arguments as they
+/// are before any that has to convert one.
+struct Matching {
+  bool exact = true;      // no conversion from int to float and the like
+  bool refused = false;   // an argument did not fit; no Python error is set then
+};
 
 /// Where an argument belongs, for errors: a parameter, or a part of another argument.
 struct Argument {
   const char* function;
   const char* name;
+  bool optional = false;         // a pointer that takes None
+  Matching* matching = nullptr;  // of an overload
   // Of a part: what it is a part of, and how it is got from there.
   enum class Part { Item, Value, Key, Result };
   const Argument* whole = nullptr;
@@ -26,12 +33,15 @@ struct Argument {
   PyObject* key = nullptr;
 
   /// A sequence's item.
-  Argument item(Py_ssize_t i) const { return {function, name, this, Part::Item, i}; }
+  Argument item(Py_ssize_t i) const { return part_of(Part::Item, i, nullptr); }
   /// A mapping's value, and its key.
-  Argument value_of(PyObject* k) const { return {function, name, this, Part::Value, 0, k}; }
-  Argument key_of(PyObject* k) const { return {function, name, this, Part::Key, 0, k}; }
+  Argument value_of(PyObject* k) const { return part_of(Part::Value, 0, k); }
+  Argument key_of(PyObject* k) const { return part_of(Part::Key, 0, k); }
   /// What a callable returned.
-  Argument result() const { return {function, name, this, Part::Result}; }
+  Argument result() const { return part_of(Part::Result, 0, nullptr); }
+
+  /// True where an overload is looked for that needs no conversion.
+  bool exact() const { return matching && matching->exact; }
 
   /// "values[3]", "prices['tea']", "prices (key 7)", "callback()".
   std::string text() const {
@@ -45,6 +55,9 @@ struct Argument {
   }
 
  private:
+  Argument part_of(Part p, Py_ssize_t i, PyObject* k) const {
+    return {function, name, false, matching, this, p, i, k};
+  }
   static std::string repr(PyObject* object) {
     PyObject* text = call_python(PyObject_Repr, object);
     const char* utf8 = text ? PyUnicode_AsUTF8(text) : nullptr;
@@ -55,37 +68,36 @@ struct Argument {
   }
 };
 
-/// Sets TypeError; `expected` is such as "an int".
+/// Sets TypeError, and returns false; `expected` is such as "an int".
 [[gnu::cold, gnu::noinline]] inline bool refuse(const Argument& where,
                                                 const std::string& expected,
                                                 PyObject* got) {
-  PyErr_SetString(PyExc_TypeError, wrong_argument(where.function, where.text(), expected,
-                                                  Py_TYPE(got)->tp_name)
-                                       .c_str());
+  if (where.matching) {
+    where.matching->refused = true;
+    return false;
+  }
+  PyErr_Format(PyExc_TypeError, "[%s] expected %s for '%s', got %s", where.function,
+               expected.c_str(), where.text().c_str(), Py_TYPE(got)->tp_name);
   return false;
-}
-
-/// The same as a C++ exception, for code below guarded().
-inline void expect(bool fits, const Argument& where, const char* expected, PyObject* got) {
-  if (__builtin_expect(fits, 1)) return;
-  detail::raise<TypeError>(
-      wrong_argument(where.function, where.text(), expected, Py_TYPE(got)->tp_name));
 }
 
 /// A conversion failed: the usual TypeError gets our text, another error stays.
 [[gnu::cold, gnu::noinline]] inline bool explain(const Argument& where,
                                                  const std::string& expected,
                                                  PyObject* got) {
-  return PyErr_ExceptionMatches(PyExc_TypeError) ? refuse(where, expected, got) : false;
+  if (!PyErr_ExceptionMatches(PyExc_TypeError)) return false;
+  PyErr_Clear();
+  return refuse(where, expected, got);
 }
 
 /// Sets OverflowError for an int that does not fit.
 [[gnu::cold, gnu::noinline]] inline bool refuse_range(const Argument& where,
                                                       const std::string& expected,
                                                       PyObject* got) {
+  if (where.matching) return refuse(where, expected, got);
   PyErr_Format(PyExc_OverflowError, "[%s] expected %s for '%s', got %R", where.function,
                expected.c_str(), where.text().c_str(), got);
   return false;
 }
 
-}  // namespace pkg::python
+}  // namespace swigkit

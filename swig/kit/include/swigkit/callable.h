@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// swig/python/py_callable.h: a Python callable that C++ keeps and calls from any thread.
+// swigkit/callable.h: a Python callable that C++ keeps and calls from any thread.
 #pragma once
 
-#include "py_error.h"
+#include "error.h"
 
-namespace pkg::python {
+namespace [[gnu::visibility("hidden")]] swigkit {
 
 /// Copies share one reference, which is given back under the GIL whoever drops it.
 class PyCallable {
@@ -29,4 +29,4 @@ class PyCallable {
   std::shared_ptr<PyObject> held_;
 };
 
-}  // namespace pkg::python
+}  // namespace swigkit

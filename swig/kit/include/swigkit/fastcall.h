@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// swig/python/fastcall.h: sorts the arguments of a METH_FASTCALL function into slots,
+// swigkit/fastcall.h: sorts the arguments of a METH_FASTCALL function into slots,
 // one per parameter.  Called by SWIG's wrapper as swig/build/fastcall.py rewrites it.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 #include <atomic>
 
-namespace pkg::python {
+namespace [[gnu::visibility("hidden")]] swigkit {
 
 /// A parameter's name: the text (ASCII), and the interned string once it was needed.
 struct Name {
@@ -134,4 +134,4 @@ inline bool take_tuple(const Parameters& p, PyObject* args, PyObject* keywords,
   return check_required(p, slots);
 }
 
-}  // namespace pkg::python
+}  // namespace swigkit

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// swig/python/enumeration.h: C++ enums as Python's enum.IntEnum.  An interface says
-//
-//     PKG_ENUM(shop::Color, "Color", {"RED", shop::Color::Red}, {"BLUE", shop::Color::Blue})
-//
-// (swig/types.i).  A plain int is not a member, though members are ints.
+// swigkit/enumeration.h: C++ enums as Python's enum.IntEnum.  A plain int is not a member,
+// though members are ints.
 #pragma once
 
 #include "convert.h"
-#include "py_ref.h"
+#include "ref.h"
 
 #include <initializer_list>
 
-namespace pkg::python {
+namespace [[gnu::visibility("hidden")]] swigkit {
 
 /// The Python class of an enum; made by add_enum() and kept as long as the process.
 template <class E>
@@ -23,9 +20,11 @@ struct Convert<E> {
   using Int = std::underlying_type_t<E>;
 
   static std::string expected() {
+    if (!g_enum_class<E>) return typeid(E).name();
     return reinterpret_cast<PyTypeObject*>(g_enum_class<E>)->tp_name;
   }
   static bool load(PyObject* object, E& value, const Argument& where) {
+    if (!g_enum_class<E>) return refuse_no_class(typeid(E));
     const int member = call_python(PyObject_IsInstance, object, g_enum_class<E>);
     if (member <= 0) return member == 0 && refuse(where, expected(), object);
     Int number;
@@ -35,16 +34,19 @@ struct Convert<E> {
   }
   /// ValueError for a value that is no member.
   static PyObject* cast(E value) {
+    if (!g_enum_class<E>) return refuse_no_class(typeid(E)), nullptr;
     PyRef number(to_python<Int>(Int(value)));
     if (!number) return nullptr;
     return call_python(PyObject_CallOneArg, g_enum_class<E>, number.get());
   }
 };
 
-/// Adds the class to the module; false with an error set when that fails.
+/// Adds the enum NAME to a module or a class; false with an error set when that fails.
+/// `base` is IntEnum or IntFlag; `spread`: its members stand beside it, too.
 template <class E>
-bool add_enum(PyObject* module, const char* name,
-              std::initializer_list<std::pair<const char*, E>> members) {
+bool add_enum(PyObject* module, PyObject* owner, const char* name,
+              std::initializer_list<std::pair<const char*, E>> members,
+              const char* base = "IntEnum", bool spread = false) {
   PyRef values(PyDict_New()), library(PyImport_ImportModule("enum"));
   if (!values || !library) return false;
   for (const auto& [label, value] : members) {
@@ -53,14 +55,26 @@ bool add_enum(PyObject* module, const char* name,
       return false;
     }
   }
-  PyRef made(PyObject_CallMethod(library.get(), "IntEnum", "sO", name, values.get()));
+  PyRef made(PyObject_CallMethod(library.get(), base, "sO", name, values.get()));
   PyRef home(PyModule_GetNameObject(module));
   if (!made || !home || PyObject_SetAttrString(made.get(), "__module__", home.get()) < 0 ||
-      PyObject_SetAttrString(module, name, made.get()) < 0) {
+      PyObject_SetAttrString(owner, name, made.get()) < 0) {
     return false;
+  }
+  if (owner != module) {
+    PyRef outer(PyObject_GetAttrString(owner, "__qualname__"));
+    PyRef full(outer ? PyUnicode_FromFormat("%U.%s", outer.get(), name) : nullptr);
+    if (!full || PyObject_SetAttrString(made.get(), "__qualname__", full.get()) < 0) {
+      return false;
+    }
+  }
+  for (const auto& [label, value] : members) {
+    if (!spread) break;
+    PyRef member(PyObject_GetAttrString(made.get(), label));
+    if (!member || PyObject_SetAttrString(owner, label, member.get()) < 0) return false;
   }
   g_enum_class<E> = made.release();
   return true;
 }
 
-}  // namespace pkg::python
+}  // namespace swigkit

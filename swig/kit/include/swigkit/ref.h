@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// swig/python/py_ref.h: owning pointer to a Python object, and the GIL guard.  Used by
+// swigkit/ref.h: owning pointer to a Python object, and the GIL guard.  Used by
 // every hand-written file of the binding; includes Python.h before anything else.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 #include <utility>
 
-namespace pkg::python {
+namespace [[gnu::visibility("hidden")]] swigkit {
 
 /// Calls `function`, which may run Python code or wait for the GIL: a function of the C API
 /// that asks an object something (its __index__, its items), or any other callable.
@@ -138,4 +138,4 @@ inline PyObject* new_ref(PyObject* object) {
   return object;
 }
 
-}  // namespace pkg::python
+}  // namespace swigkit

@@ -1,0 +1,382 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What SWIG has read of an interface: its parse tree (``-xmlout``) as plain records.
+
+Read by step.py, which makes the classes, and by stubs.py, which writes their types.
+"""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass
+class Parameter:
+    """Of a function; `type` in C++'s notation, `default` as the header has it."""
+
+    name: str
+    type: str
+    default: str | None = None
+
+    @property
+    def is_null(self) -> bool:
+        """A pointer that is null when it is left out."""
+        return self.type.endswith("*") and self.default in ("nullptr", "NULL", "0")
+
+
+@dataclass
+class Function:
+    """One signature of a function, method or constructor."""
+
+    name: str  # in Python
+    cpp: str  # in C++, with its namespaces where it is no member
+    wrapper: str  # SWIG's function
+    parameters: list[Parameter]
+    result: str  # C++ type
+    static: bool = False
+    virtual: bool = False
+    doc: str = ""
+    features: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def required(self) -> int:
+        """How many parameters have no default."""
+        return sum(p.default is None for p in self.parameters)
+
+
+@dataclass
+class Variable:
+    """A member, static or not, a global variable or a constant."""
+
+    name: str
+    cpp: str
+    type: str
+    wrapper: str  # SWIG's getter; empty for a constant
+    readonly: bool
+    static: bool = False
+    doc: str = ""
+    value: str = ""
+
+
+@dataclass
+class Enum:
+    """An enumeration; `members` are (name in Python, value in C++)."""
+
+    name: str
+    cpp: str
+    scoped: bool
+    members: list[tuple[str, str]]
+    flags: bool = False
+    doc: str = ""
+
+
+@dataclass
+class Class:
+    """A class or struct; functions of one name are its overloads, in their order."""
+
+    name: str
+    cpp: str
+    bases: list[str]  # C++ names of public ones
+    outer: str = ""  # C++ name of the class around it
+    abstract: bool = False
+    overridable: bool = False
+    constructors: list[Function] = field(default_factory=list)
+    methods: list[Function] = field(default_factory=list)
+    variables: list[Variable] = field(default_factory=list)
+    enums: list[Enum] = field(default_factory=list)
+    doc: str = ""
+    features: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def symbol(self) -> str:
+        """What SWIG calls it in the names of its functions."""
+        return self.name
+
+
+@dataclass
+class Module:
+    """A whole interface."""
+
+    name: str
+    functions: list[Function] = field(default_factory=list)
+    variables: list[Variable] = field(default_factory=list)
+    enums: list[Enum] = field(default_factory=list)
+    classes: list[Class] = field(default_factory=list)
+    exceptions: list[tuple[str, str, str]] = field(default_factory=list)
+
+    def class_of(self, cpp: str) -> Class | None:
+        """The class of this C++ name."""
+        return next((c for c in self.classes if c.cpp == cpp), None)
+
+
+def read(path: Path) -> Module:
+    """The module of a parse tree."""
+    reader = _Reader()
+    root = ElementTree.parse(path).getroot()
+    reader.visit(root, None)
+    reader.name_nested()
+    return reader.module
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self.module = Module("")
+
+    def visit(self, node: ElementTree.Element, inside: Class | None) -> None:
+        for child in node:
+            handler = getattr(self, "_" + child.tag, None)
+            if handler:
+                handler(child, _attributes(child), inside)
+            elif child.tag in ("include", "import", "namespace", "extend", "using"):
+                self.visit(child, inside)
+            elif child.tag == "top":
+                self.visit(child, inside)
+
+    def name_nested(self) -> None:
+        """Which class a class lies in, by their C++ names."""
+        for cls in self.module.classes:
+            outer = _scope(cls.cpp)
+            if self.module.class_of(outer):
+                cls.outer = outer
+            found = [self._resolve(base, outer) for base in cls.bases]
+            cls.bases = [base for base in found if base]
+
+    def _resolve(self, base: str, scope: str) -> str:
+        """The full name of a base class, which is looked up from the inside out."""
+        while True:
+            full = f"{scope}::{base}" if scope else base
+            if self.module.class_of(full) or not scope:
+                return full if self.module.class_of(full) else ""
+            scope = _scope(scope)
+
+    def _module(self, node: object, has: dict[str, str], inside: object) -> None:
+        self.module.name = self.module.name or has["name"]
+
+    def _class(
+        self, node: ElementTree.Element, has: dict[str, str], inside: Class | None
+    ) -> None:
+        if "feature_ignore" in has or "sym_name" not in has:
+            return
+        if "has_destructor" not in has and "allocate_visit" not in has:
+            return
+        bases = []
+        for base in node.findall("attributelist/baselist/base"):
+            bases.append(cpp_type(base.get("name", "")))
+        cls = Class(
+            name=has["sym_name"],
+            cpp=cpp_type(has["name"]),
+            bases=bases,
+            abstract="abstracts" in has,
+            overridable=has.get("feature_director", "0") not in ("", "0"),
+            doc=_doc(has),
+            features=_features(has),
+        )
+        self.module.classes.append(cls)
+        self.visit(node, cls)
+
+    def _constructor(
+        self, node: ElementTree.Element, has: dict[str, str], inside: Class | None
+    ) -> None:
+        if inside and "wrap_name" in has:
+            inside.constructors.append(_function(node, has, inside))
+
+    def _cdecl(
+        self, node: ElementTree.Element, has: dict[str, str], inside: Class | None
+    ) -> None:
+        if "feature_ignore" in has or has.get("access", "public") == "private":
+            return
+        if has.get("kind") == "function":
+            if "wrap_name" not in has:
+                return
+            function = _function(node, has, inside)
+            if inside:
+                inside.methods.append(function)
+            else:
+                self.module.functions.append(function)
+        elif has.get("kind") == "variable" and "sym_name" in has:
+            variable = _variable(has, inside)
+            if variable and inside:
+                inside.variables.append(variable)
+            elif variable:
+                self.module.variables.append(variable)
+
+    def _constant(self, node: object, has: dict[str, str], inside: object) -> None:
+        if "sym_name" in has and "feature_ignore" not in has:
+            kind = cpp_type(has.get("type", "int"))
+            self.module.variables.append(
+                Variable(
+                    has["sym_name"], has["name"], kind, "", True, value=has["value"]
+                )
+            )
+
+    def _enum(
+        self, node: ElementTree.Element, has: dict[str, str], inside: Class | None
+    ) -> None:
+        if "feature_ignore" in has or "sym_name" not in has:
+            return
+        members = []
+        for item in node.findall("enumitem"):
+            of = _attributes(item)
+            if "sym_name" in of and "feature_ignore" not in of:
+                members.append((of["sym_name"], of["value"]))
+        enum = Enum(
+            name=has["sym_name"],
+            cpp=cpp_type(has["enumtype"]),
+            scoped="scopedenum" in has,
+            members=members,
+            flags="feature_swigkit_flags" in has,
+            doc=_doc(has),
+        )
+        if inside:
+            inside.enums.append(enum)
+        else:
+            self.module.enums.append(enum)
+
+
+def _attributes(node: ElementTree.Element) -> dict[str, str]:
+    found = node.findall("attributelist/attribute")
+    return {a.get("name", ""): a.get("value", "") for a in found}
+
+
+def _features(has: dict[str, str]) -> dict[str, str]:
+    """What the kit's own lines say: feature_swigkit_X without its prefix."""
+    prefix = "feature_swigkit_"
+    return {k.removeprefix(prefix): v for k, v in has.items() if k.startswith(prefix)}
+
+
+def _doc(has: dict[str, str]) -> str:
+    text = has.get("python_docstring") or has.get("feature_docstring") or ""
+    if not text:
+        text = has.get("doxygen", "")
+    lines = [line.strip().removeprefix("* ") for line in text.strip().splitlines()]
+    return "\n".join(lines)
+
+
+def _function(
+    node: ElementTree.Element, has: dict[str, str], inside: Class | None
+) -> Function:
+    parameters = []
+    for number, parm in enumerate(node.findall("attributelist/parmlist/parm"), 1):
+        of = _attributes(parm)
+        if of.get("type") == "void" or of.get("tmap_in_numinputs") == "0":
+            continue
+        parameters.append(
+            Parameter(
+                of.get("name", "") or f"arg{number}",
+                cpp_type(of["type"]),
+                of.get("value"),
+            )
+        )
+    declared = has.get("decl", "").removeprefix("q(const).")
+    _, rest = _split_function(declared)
+    return Function(
+        name=has["sym_name"],
+        cpp=has["name"],
+        wrapper=has["wrap_name"],
+        parameters=parameters,
+        result=cpp_type(rest + has.get("type", "void")),
+        static="static" in has.get("storage", "").split(),
+        virtual="virtual" in has.get("storage", "").split(),
+        doc=_doc(has),
+        features=_features(has),
+    )
+
+
+def _variable(has: dict[str, str], inside: Class | None) -> Variable | None:
+    storage = has.get("storage", "").split()
+    constant = "wrappedasconstant" in has
+    wrapper = has.get("wrap_name", "")
+    if not wrapper and not constant:
+        return None
+    kind = cpp_type(has.get("decl", "") + has["type"])
+    return Variable(
+        name=has["sym_name"],
+        cpp=has["name"],
+        type=kind,
+        wrapper=wrapper,
+        readonly="feature_immutable" in has or kind.startswith("const "),
+        static="static" in storage,
+        doc=_doc(has),
+        value=has.get("value", ""),
+    )
+
+
+def _scope(name: str) -> str:
+    """The part before the last :: that is not in a template's arguments."""
+    depth = 0
+    for i in range(len(name) - 1, 0, -1):
+        depth += (name[i] == ">") - (name[i] == "<")
+        if depth == 0 and name[i - 1 : i + 1] == "::":
+            return name[: i - 1]
+    return ""
+
+
+def _split_function(encoded: str) -> tuple[str, str]:
+    """The arguments of f(...). and what follows."""
+    if not encoded.startswith("f("):
+        return "", encoded
+    depth = 0
+    for i, letter in enumerate(encoded):
+        depth += (letter == "(") - (letter == ")")
+        if depth == 0 and letter == ")":
+            return encoded[2:i], encoded[i + 1 :].removeprefix(".")
+    return "", encoded
+
+
+def cpp_type(encoded: str) -> str:
+    """SWIG's notation of a type, such as r.q(const).std::vector<(int)>, as C++'s."""
+    return _declared(encoded, "").strip()
+
+
+def _declared(encoded: str, around: str) -> str:
+    if encoded.startswith("p."):
+        return _declared(encoded[2:], "*" + around)
+    if encoded.startswith("r."):
+        return _declared(encoded[2:], "&" + around)
+    if encoded.startswith("z."):
+        return _declared(encoded[2:], "&&" + around)
+    found = re.match(r"q\(([^)]*)\)\.", encoded)
+    if found:
+        rest = encoded[found.end() :]
+        if re.match(r"[prz]\.", rest):  # of the pointer itself
+            return _declared(rest, f" {found[1]}{around}")
+        return f"{found[1]} " + _declared(rest, around)
+    found = re.match(r"a\(([^)]*)\)\.", encoded)
+    if found:
+        return _declared(encoded[found.end() :], f"{around}[{found[1]}]")
+    if encoded.startswith("f("):
+        arguments, rest = _split_function(encoded)
+        inner = ", ".join(cpp_type(a) for a in _split(arguments))
+        middle = f"({around})" if around else " "
+        return f"{_declared(rest, '')}{middle}({inner})"
+    return _template(encoded) + (" " + around if around else "")
+
+
+def _template(name: str) -> str:
+    """NAME<(a,b)>::REST with its arguments."""
+    at = name.find("<(")
+    if at < 0:
+        return name
+    depth = 0
+    for end in range(at, len(name) - 1):
+        two = name[end : end + 2]
+        depth += (two == "<(") - (two == ")>")
+        if depth == 0:
+            break
+    inner = ", ".join(cpp_type(a) for a in _split(name[at + 2 : end]))
+    return f"{name[:at]}<{inner}>" + _template(name[end + 2 :])
+
+
+def _split(arguments: str) -> Iterator[str]:
+    """The arguments between commas that are not in brackets."""
+    depth, start = 0, 0
+    for i, letter in enumerate(arguments):
+        depth += (letter in "(<") - (letter in ")>")
+        if letter == "," and depth == 0:
+            yield arguments[start:i]
+            start = i + 1
+    if arguments[start:]:
+        yield arguments[start:]

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// swigkit.i: contents page of the kit.  An interface %includes it first; what it then may
+// say of its functions and classes is in docs/wrap_your_library.md.
+%include "swigkit/errors.i"
+%include "swigkit/values.i"
+%include "swigkit/classes.i"
+%include "swigkit/directors.i"
+%include "swigkit/module.i"
+
+%{
+#include "swigkit/module_errors.h"
+%}

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// swigkit/classes.h: makes the Python classes of wrapped C++ ones, from tables that
+// swig/kit/build/step.py writes.
+#pragma once
+
+#include "call.h"
+#include "convert.h"
+#include "instance.h"
+
+#include <structmember.h>
+
+#include <initializer_list>
+
+namespace [[gnu::visibility("hidden")]] swigkit {
+
+/// A constructor: makes the C++ object of `self`.  The arguments are as in vectorcall.
+using Construct = int (*)(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                          PyObject* keywords);
+
+/// A class as step.py describes it.
+struct ClassSpec {
+  Class& record;
+  const char* name;       // "geometry.Point", "geometry.Outer.Inner"
+  PyObject* owner;        // the module or the outer class
+  PyType_Slot* slots;     // ends with {0, nullptr}
+  Construct construct;    // null: Python cannot make one
+  PyGetSetDef* statics;   // of the class itself; null for none
+  bool hashable;          // it has no __eq__, or one with a __hash__
+};
+
+/// Constructors of the classes of this module, for __init__ of Python's subclasses.
+inline std::unordered_map<PyTypeObject*, Construct>& constructors() {
+  static auto* map = new std::unordered_map<PyTypeObject*, Construct>;
+  return *map;
+}
+
+/// The nearest wrapped class.
+inline PyTypeObject* wrapped_base(PyTypeObject* type) {
+  while (type && type != g_root && !constructors().count(type)) type = type->tp_base;
+  return type;
+}
+
+inline int refuse_construction(PyTypeObject* type) {
+  PyErr_Format(PyExc_TypeError, "%s has no constructor that Python can call", type->tp_name);
+  return -1;
+}
+
+/// __init__, for subclasses and for a call by hand: a tuple and a dict.
+inline int init_object(PyObject* object, PyObject* args, PyObject* keywords) {
+  auto* self = reinterpret_cast<Instance*>(object);
+  PyTypeObject* type = wrapped_base(Py_TYPE(object));
+  const Construct construct = type && type != g_root ? constructors()[type] : nullptr;
+  if (!construct) return refuse_construction(Py_TYPE(object));
+  if (self->object) let_go(self);  // __init__ again: another C++ object
+  if (!keywords || PyDict_GET_SIZE(keywords) == 0) {
+    return construct(object, &PyTuple_GET_ITEM(args, 0), PyTuple_GET_SIZE(args), nullptr);
+  }
+  PyRef names(PyDict_Keys(keywords)), tuple(names ? PyList_AsTuple(names.get()) : nullptr);
+  if (!tuple) return -1;
+  std::vector<PyObject*> all;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args); ++i) {
+    all.push_back(PyTuple_GET_ITEM(args, i));
+  }
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple.get()); ++i) {
+    all.push_back(PyDict_GetItem(keywords, PyTuple_GET_ITEM(tuple.get(), i)));
+  }
+  return construct(object, all.data(), PyTuple_GET_SIZE(args), tuple.get());
+}
+
+/// Class(...) of a wrapped class itself.
+template <Construct construct>
+PyObject* make_object(PyObject* type, PyObject* const* args, size_t nargsf,
+                      PyObject* keywords) {
+  Instance* self = allocate(reinterpret_cast<PyTypeObject*>(type));
+  if (!self) return nullptr;
+  auto* object = reinterpret_cast<PyObject*>(self);
+  if (construct(object, args, PyVectorcall_NARGS(nargsf), keywords) == 0) return object;
+  Py_DECREF(object);
+  return nullptr;
+}
+
+inline PyObject* new_object(PyTypeObject* type, PyObject*, PyObject*) {
+  PyObject* object = type->tp_alloc(type, 0);  // zeros: an empty holder, too
+  if (object) new (&reinterpret_cast<Instance*>(object)->holder) std::shared_ptr<void>();
+  return object;
+}
+
+inline void end_object(PyObject* object) {
+  auto* self = reinterpret_cast<Instance*>(object);
+  PyTypeObject* type = Py_TYPE(object);
+  if (self->weakrefs) PyObject_ClearWeakRefs(object);
+  if (self->object || self->holder) {
+    PyObject *error_type, *error, *traceback;
+    PyErr_Fetch(&error_type, &error, &traceback);  // which a destructor may not see
+    call_python([self] { let_go(self); });
+    PyErr_Restore(error_type, error, traceback);
+  }
+  PyObject* kept = std::exchange(self->kept, nullptr);
+  self->holder.~shared_ptr<void>();
+  if (type->tp_dealloc == end_object && !PyType_IS_GC(type) && g_free_count < kMaxFree) {
+    g_free[g_free_count++] = self;
+  } else {
+    type->tp_free(object);
+  }
+  Py_DECREF(type);
+  if (kept) drop(kept);
+}
+
+/// Whether two Python objects stand for the same C++ object; they need not be the same.
+inline PyObject* compare_objects(PyObject* a, PyObject* b, int op) {
+  if ((op != Py_EQ && op != Py_NE) || !is_instance(b)) Py_RETURN_NOTIMPLEMENTED;
+  const auto *x = reinterpret_cast<Instance*>(a), *y = reinterpret_cast<Instance*>(b);
+  const bool same = a == b || (x->object && x->object == y->object &&
+                               x->record == y->record);
+  return PyBool_FromLong(same == (op == Py_EQ));
+}
+inline Py_hash_t hash_object(PyObject* object) {
+  const void* address = reinterpret_cast<Instance*>(object)->object;
+  if (!address) address = object;
+  return Py_hash_t(reinterpret_cast<uintptr_t>(address) >> 4);  // never -1
+}
+
+inline PyObject* refuse_pickling(PyObject* self, PyObject*) {
+  return PyErr_Format(PyExc_TypeError,
+                      "cannot pickle '%s' object: its interface has no %%pickled for it",
+                      Py_TYPE(self)->tp_name);
+}
+
+/// Makes the class that the others are derived from.
+inline bool make_root(PyObject* module) {
+  static PyMemberDef members[] = {
+      {"__weaklistoffset__", T_PYSSIZET, offsetof(Instance, weakrefs), READONLY, nullptr},
+      {}};
+  static PyMethodDef methods[] = {{"__reduce_ex__", refuse_pickling, METH_O, nullptr}, {}};
+  static PyType_Slot slots[] = {{Py_tp_members, members},
+                                {Py_tp_methods, methods},
+                                {Py_tp_new, (void*)new_object},
+                                {Py_tp_init, (void*)init_object},
+                                {Py_tp_dealloc, (void*)end_object},
+                                {Py_tp_richcompare, (void*)compare_objects},
+                                {Py_tp_hash, (void*)hash_object},
+                                {0, nullptr}};
+  PyRef home(PyModule_GetNameObject(module));
+  const char* text = home ? PyUnicode_AsUTF8(home.get()) : nullptr;
+  if (!text) return false;
+  static std::string name = std::string(text) + ".Object";
+  static PyType_Spec spec = {name.c_str(), int(sizeof(Instance)), 0,
+                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+  g_root = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  return g_root != nullptr;
+}
+
+/// Makes one class and puts it into its place; null with an error set when that fails.
+inline PyObject* make_class(PyObject* module, const ClassSpec& spec,
+                            vectorcallfunc vectorcall,
+                            std::initializer_list<BaseClass> bases) {
+  spec.record.bases = bases;
+  PyRef tuple(PyTuple_New(Py_ssize_t(bases.size() ? bases.size() : 1)));
+  if (!tuple) return nullptr;
+  Py_ssize_t count = 0;
+  for (const BaseClass& base : bases) {
+    if (!base.record->type) {
+      PyErr_Format(PyExc_ImportError, "%s is derived from C++'s %s, which is not wrapped",
+                   spec.name, base.record->name());
+      return nullptr;
+    }
+    PyTuple_SET_ITEM(tuple.get(), count++, new_ref(reinterpret_cast<PyObject*>(base.record->type)));
+  }
+  if (count == 0) PyTuple_SET_ITEM(tuple.get(), 0, new_ref(reinterpret_cast<PyObject*>(g_root)));
+  PyType_Spec made = {spec.name, int(sizeof(Instance)), 0,
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, spec.slots};
+  PyObject* type = PyType_FromSpecWithBases(&made, tuple.get());
+  if (!type) return nullptr;
+  auto* python = reinterpret_cast<PyTypeObject*>(type);
+  // CPython takes the part before the last dot for the module.
+  PyRef home(PyModule_GetNameObject(module));
+  const char* text = home ? PyUnicode_AsUTF8(home.get()) : nullptr;
+  const char* qualified = text ? spec.name + std::strlen(text) + 1 : spec.name;
+  PyRef qualname(PyUnicode_FromString(qualified));
+  if (!home || !qualname || PyObject_SetAttrString(type, "__module__", home.get()) < 0 ||
+      PyObject_SetAttrString(type, "__qualname__", qualname.get()) < 0) {
+    return nullptr;
+  }
+  const char* dot = std::strrchr(spec.name, '.');
+  if (PyObject_SetAttrString(spec.owner, dot + 1, type) < 0) return nullptr;
+  // A class of its own for the class, as static members are its attributes.
+  if (spec.statics) {
+    PyType_Slot slots[] = {{Py_tp_getset, spec.statics}, {0, nullptr}};
+    static std::vector<std::string> names;
+    names.push_back(std::string(spec.name) + ".Type");
+    PyType_Spec meta = {new char[names.back().size() + 1], 0, 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+                        slots};
+    std::strcpy(const_cast<char*>(meta.name), names.back().c_str());
+    PyTypeObject* old = Py_TYPE(type);
+    PyRef bases_of_meta(PyTuple_Pack(1, old));
+    PyObject* metatype = bases_of_meta ? PyType_FromSpecWithBases(&meta, bases_of_meta.get()) : nullptr;
+    if (!metatype) return nullptr;
+    Py_SET_TYPE(type, reinterpret_cast<PyTypeObject*>(metatype));
+  }
+  python->tp_vectorcall = vectorcall;
+  if (!spec.hashable) python->tp_hash = PyObject_HashNotImplemented;
+  spec.record.type = python;
+  constructors()[python] = spec.construct;
+  classes_by_type()[spec.record.cpp] = &spec.record;
+  return type;
+}
+
+/// What a constructor made becomes the object of `self`; -1 when there was an error.
+template <class T>
+int finish_construction(PyObject* self, T* object, bool overridden) {
+  if (!object) return -1;
+  auto* instance = reinterpret_cast<Instance*>(self);
+  put(instance, object, class_of<T>, Owner::Python);
+  instance->overridden = overridden;
+  return 0;
+}
+
+/// A class constant.
+inline bool add_constant(PyObject* owner, const char* name, PyObject* value) {
+  PyRef held(value);
+  return held && PyObject_SetAttrString(owner, name, value) == 0;
+}
+
+/// __all__: what `from module import *` takes.
+inline bool set_public(PyObject* module, std::initializer_list<const char*> names) {
+  PyRef list(PyList_New(0));
+  for (const char* name : names) {
+    PyRef text(list ? PyUnicode_FromString(name) : nullptr);
+    if (!text || PyList_Append(list.get(), text.get()) < 0) return false;
+  }
+  return list && PyObject_SetAttrString(module, "__all__", list.get()) == 0;
+}
+
+}  // namespace swigkit

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// swigkit/containers.h: C++ containers from and to Python's, in any nesting.
+#pragma once
+
+#include "convert.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <deque>
+#include <list>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+namespace [[gnu::visibility("hidden")]] swigkit {
+
+/// A sequence that is no text, or an iterable where C++ has a set; a list or set out.
+template <class Sequence>
+struct ConvertSequence {
+  using Item = typename Sequence::value_type;
+  static constexpr bool kSet = requires { typename Sequence::key_type; };
+
+  static std::string expected() { return kSet ? "a set" : "a sequence"; }
+  static bool load(PyObject* object, Sequence& value, const Argument& where) {
+    const bool text = PyUnicode_Check(object) || PyBytes_Check(object);
+    const bool fits = kSet ? PyAnySet_Check(object) || PySequence_Check(object)
+                           : PySequence_Check(object);
+    if (text || !fits) return refuse(where, expected(), object);
+    if (where.exact() && kSet != bool(PyAnySet_Check(object))) {
+      return refuse(where, expected(), object);
+    }
+    PyRef items(call_python(PySequence_Fast, object, ""));
+    if (!items) return explain(where, expected(), object);
+    value.clear();
+    if constexpr (requires { value.reserve(size_t(0)); }) {
+      value.reserve(size_t(PySequence_Fast_GET_SIZE(items.get())));
+    }
+    // A conversion may run Python code that changes the very list.
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.get()); ++i) {
+      PyRef item = PyRef::borrow(PySequence_Fast_GET_ITEM(items.get(), i));
+      In<Item> entry;
+      if (!entry.load(item.get(), where.item(i))) return false;
+      if constexpr (kSet) value.insert(entry.take());
+      else value.push_back(entry.take());
+    }
+    return true;
+  }
+  template <class S>
+  static PyObject* cast(S&& value) {
+    if constexpr (kSet) {
+      PyRef set(PySet_New(nullptr));
+      if (!set) return nullptr;
+      for (const Item& entry : value) {
+        PyRef item(to_python<Item>(entry));
+        if (!item || call_python(PySet_Add, set.get(), item.get()) < 0) return nullptr;
+      }
+      return set.release();
+    } else {
+      PyRef list(PyList_New(Py_ssize_t(value.size())));
+      if (!list) return nullptr;
+      Py_ssize_t i = 0;
+      for (auto&& entry : value) {
+        PyObject* item = cast_item<S>(entry);
+        if (!item) return nullptr;
+        PyList_SET_ITEM(list.get(), i++, item);
+      }
+      return list.release();
+    }
+  }
+
+ private:
+  template <class S, class E>
+  static PyObject* cast_item(E& entry) {
+    if constexpr (std::is_same_v<Item, bool>) return to_python(bool(entry));
+    else if constexpr (std::is_lvalue_reference_v<S>) return Convert<Item>::cast(entry);
+    else return Convert<Item>::cast(std::move(entry));
+  }
+};
+template <class T, class A>
+struct Convert<std::vector<T, A>> : ConvertSequence<std::vector<T, A>> {};
+template <class T, class A>
+struct Convert<std::list<T, A>> : ConvertSequence<std::list<T, A>> {};
+template <class T, class A>
+struct Convert<std::deque<T, A>> : ConvertSequence<std::deque<T, A>> {};
+template <class T, class C, class A>
+struct Convert<std::set<T, C, A>> : ConvertSequence<std::set<T, C, A>> {};
+template <class T, class H, class E, class A>
+struct Convert<std::unordered_set<T, H, E, A>>
+    : ConvertSequence<std::unordered_set<T, H, E, A>> {};
+
+/// Bytes, or any buffer without gaps; on its way out bytes.
+template <>
+struct Convert<std::vector<std::byte>> {
+  static std::string expected() { return "bytes"; }
+  static bool load(PyObject* object, std::vector<std::byte>& value, const Argument& where) {
+    Py_buffer view;
+    if (!PyObject_CheckBuffer(object)) return refuse(where, expected(), object);
+    if (call_python(PyObject_GetBuffer, object, &view, PyBUF_SIMPLE) < 0) return false;
+    value.resize(size_t(view.len));
+    if (view.len) std::memcpy(value.data(), view.buf, size_t(view.len));
+    call_python(PyBuffer_Release, &view);
+    return true;
+  }
+  static PyObject* cast(const std::vector<std::byte>& value) {
+    return PyBytes_FromStringAndSize(reinterpret_cast<const char*>(value.data()),
+                                     Py_ssize_t(value.size()));
+  }
+};
+
+/// A mapping, on its way out a dict.
+template <class Map>
+struct ConvertMap {
+  using Key = typename Map::key_type;
+  using Mapped = typename Map::mapped_type;
+
+  static std::string expected() { return "a mapping"; }
+  static bool load(PyObject* object, Map& value, const Argument& where) {
+    const bool mapping = PyDict_Check(object) ||
+                         call_python(PyObject_HasAttrString, object, "items");
+    if (!mapping) return refuse(where, expected(), object);
+    PyRef items(call_python(PyMapping_Items, object));
+    if (!items) return explain(where, expected(), object);
+    value.clear();
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(items.get()); ++i) {
+      PyObject* pair = PyList_GET_ITEM(items.get(), i);
+      if (!PyTuple_Check(pair) || PyTuple_GET_SIZE(pair) != 2) {
+        return refuse(where, expected(), object);
+      }
+      PyObject* name = PyTuple_GET_ITEM(pair, 0);
+      In<Key> key;
+      In<Mapped> mapped;
+      if (!key.load(name, where.key_of(name)) ||
+          !mapped.load(PyTuple_GET_ITEM(pair, 1), where.value_of(name))) {
+        return false;
+      }
+      value.insert_or_assign(key.take(), mapped.take());
+    }
+    return true;
+  }
+  template <class M>
+  static PyObject* cast(M&& value) {
+    PyRef dict(PyDict_New());
+    if (!dict) return nullptr;
+    for (auto&& [key, mapped] : value) {
+      PyRef k(to_python<Key>(key)), v(cast_mapped<M>(mapped));
+      if (!k || !v || PyDict_SetItem(dict.get(), k.get(), v.get()) < 0) return nullptr;
+    }
+    return dict.release();
+  }
+
+ private:
+  template <class M, class V>
+  static PyObject* cast_mapped(V& mapped) {
+    if constexpr (std::is_lvalue_reference_v<M>) return Convert<Mapped>::cast(mapped);
+    else return Convert<Mapped>::cast(std::move(mapped));
+  }
+};
+template <class K, class V, class C, class A>
+struct Convert<std::map<K, V, C, A>> : ConvertMap<std::map<K, V, C, A>> {};
+template <class K, class V, class H, class E, class A>
+struct Convert<std::unordered_map<K, V, H, E, A>>
+    : ConvertMap<std::unordered_map<K, V, H, E, A>> {};
+
+/// A sequence of exactly these, on its way out a tuple.
+template <class Tuple>
+struct ConvertTuple {
+  static constexpr size_t kSize = std::tuple_size_v<Tuple>;
+  using Places = std::make_index_sequence<kSize>;
+
+  static std::string expected() { return "a sequence of " + std::to_string(kSize); }
+  static bool load(PyObject* object, Tuple& value, const Argument& where) {
+    const bool text = PyUnicode_Check(object) || PyBytes_Check(object);
+    if (text || !PySequence_Check(object)) return refuse(where, expected(), object);
+    PyRef items(call_python(PySequence_Tuple, object));
+    if (!items) return explain(where, expected(), object);
+    const Py_ssize_t size = PyTuple_GET_SIZE(items.get());
+    if (size == Py_ssize_t(kSize)) return load_all(items.get(), value, where, Places());
+    if (where.matching) return refuse(where, expected(), object);
+    PyErr_Format(PyExc_TypeError, "[%s] expected %s for '%s', got %zd", where.function,
+                 expected().c_str(), where.text().c_str(), size);
+    return false;
+  }
+  static PyObject* cast(const Tuple& value) {
+    PyRef tuple(PyTuple_New(Py_ssize_t(kSize)));
+    return tuple && cast_all(tuple.get(), value, Places()) ? tuple.release() : nullptr;
+  }
+
+ private:
+  template <size_t... I>
+  static bool load_all(PyObject* items, Tuple& value, const Argument& where,
+                       std::index_sequence<I...>) {
+    return (load_one(PyTuple_GET_ITEM(items, I), std::get<I>(value), where.item(I)) && ...);
+  }
+  template <class Part>
+  static bool load_one(PyObject* item, Part& part, const Argument& where) {
+    In<Part> in;
+    if (!in.load(item, where)) return false;
+    part = in.take();
+    return true;
+  }
+  template <size_t... I>
+  static bool cast_all(PyObject* tuple, const Tuple& value, std::index_sequence<I...>) {
+    const auto put = [&](Py_ssize_t i, PyObject* item) {
+      PyTuple_SET_ITEM(tuple, i, item);
+      return item != nullptr;
+    };
+    return (put(I, to_python<std::tuple_element_t<I, Tuple>>(std::get<I>(value))) && ...);
+  }
+};
+template <class A, class B>
+struct Convert<std::pair<A, B>> : ConvertTuple<std::pair<A, B>> {};
+template <class... T>
+struct Convert<std::tuple<T...>> : ConvertTuple<std::tuple<T...>> {};
+
+/// The value or None.
+template <class T>
+struct Convert<std::optional<T>> {
+  static std::string expected() { return Convert<T>::expected() + " or None"; }
+  static bool load(PyObject* object, std::optional<T>& value, const Argument& where) {
+    value.reset();
+    if (object == Py_None) return true;
+    In<T> inner;
+    if (!inner.load(object, where)) return false;
+    value.emplace(inner.take());
+    return true;
+  }
+  static PyObject* cast(const std::optional<T>& value) {
+    return value ? Convert<T>::cast(*value) : new_ref(Py_None);
+  }
+  static PyObject* cast(std::optional<T>&& value) {
+    return value ? Convert<T>::cast(std::move(*value)) : new_ref(Py_None);
+  }
+};
+
+/// A sequence of exactly so many.
+template <class T, size_t N>
+struct Convert<std::array<T, N>> {
+  static std::string expected() { return "a sequence of " + std::to_string(N); }
+  static bool load(PyObject* object, std::array<T, N>& value, const Argument& where) {
+    std::vector<T> items;
+    if (!Convert<std::vector<T>>::load(object, items, where)) return false;
+    if (items.size() != N) {
+      if (where.matching) return refuse(where, expected(), object);
+      PyErr_Format(PyExc_TypeError, "[%s] expected %s for '%s', got %zu", where.function,
+                   expected().c_str(), where.text().c_str(), items.size());
+      return false;
+    }
+    std::move(items.begin(), items.end(), value.begin());
+    return true;
+  }
+  static PyObject* cast(const std::array<T, N>& value) {
+    return Convert<std::vector<T>>::cast(std::vector<T>(value.begin(), value.end()));
+  }
+};
+
+}  // namespace swigkit

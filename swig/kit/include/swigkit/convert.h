@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: Apache-2.0
+// swigkit/convert.h: plain values between Python and C++, and the places that typemaps
+// (values.i) keep arguments in.  containers.h, function.h, memory.h, standard.h and
+// enumeration.h add types to it.
+#pragma once
+
+#include "argument.h"
+#include "instance.h"
+
+#include <concepts>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+namespace [[gnu::visibility("hidden")]] swigkit {
+
+/// One specialisation for each type:
+///   static std::string expected();                          "an int", for errors
+///   static bool load(PyObject*, T&, const Argument&);       false: an error is set
+///   static PyObject* cast(const T&);                        new reference, or null
+/// Without one the type is a class that the module wraps.
+template <class T>
+struct Convert {
+  using Wrapped = T;
+
+  static std::string expected() { return class_of<T>.name(); }
+  static bool load(PyObject* object, T& value, const Argument& where) {
+    const T* found = pointer_of<T>(object, where);
+    if (found) value = *found;
+    return found != nullptr;
+  }
+  static PyObject* cast(const T& value) { return give(value); }
+  static PyObject* cast(T&& value) { return give(std::move(value)); }
+
+ private:
+  template <class U>
+  static PyObject* give(U&& value) {
+    if constexpr (std::is_constructible_v<T, U&&>) {
+      return wrap_object(new T(std::forward<U>(value)), record(), Owner::Python);
+    } else {
+      PyErr_Format(PyExc_TypeError, "C++'s %s cannot be copied", typeid(T).name());
+      return nullptr;
+    }
+  }
+  static const Class& record() {
+    const Class& own = class_of<T>;
+    return own.original ? *own.original : own;
+  }
+};
+
+/// A class that the module wraps, as an object of Python's holds it.
+template <class T>
+concept IsWrapped = requires { typename Convert<T>::Wrapped; };
+
+/// The argument as a C++ value; false with a Python error set when it is none.
+template <class T>
+bool to_cpp(PyObject* object, T& value, const Argument& where) {
+  return Convert<T>::load(object, value, where);
+}
+
+/// The value as a new Python object; null with an error set when there is none.
+template <class T>
+PyObject* to_python(const T& value) {
+  return Convert<T>::cast(value);
+}
+template <class T>
+  requires(!std::is_lvalue_reference_v<T>)
+PyObject* to_python(T&& value) {
+  return Convert<std::remove_cv_t<T>>::cast(std::move(value));
+}
+
+/// Where an argument stays during the call: a value of its own, or the object of Python's.
+template <class T>
+struct In {
+  T value{};
+
+  bool load(PyObject* object, const Argument& where) {
+    return Convert<T>::load(object, value, where);
+  }
+  T* get() { return &value; }
+  T&& take() { return std::move(value); }
+};
+template <class T>
+  requires IsWrapped<T>
+struct In<T> {
+  T* pointer = nullptr;
+
+  bool load(PyObject* object, const Argument& where) {
+    pointer = pointer_of<T>(object, where);
+    return pointer != nullptr;
+  }
+  T* get() { return pointer; }
+  const T& take() { return *pointer; }
+};
+template <class T>
+struct In<const T> : In<T> {};
+
+/// The same for a pointer: null for None where that is allowed.
+template <class T>
+struct InPointer {
+  In<std::remove_cv_t<T>> in;
+
+  bool load(PyObject* object, const Argument& where, T*& pointer) {
+    if (object == Py_None && where.optional) return pointer = nullptr, true;
+    if (!in.load(object, where)) return false;
+    pointer = in.get();
+    return true;
+  }
+};
+
+template <class T>
+PyObject* give(T&& result, PyObject* const* arguments, int count);
+
+/// A result that is a reference or a pointer: to an object of a wrapped class, which the
+/// arguments that it may be a part of are kept alive for; of other types the value.
+template <class T>
+PyObject* refer(T* result, bool owned, PyObject* const* arguments, int count) {
+  using Plain = std::remove_cv_t<T>;
+  if (!result) Py_RETURN_NONE;
+  if constexpr (IsWrapped<Plain>) {
+    auto* object = const_cast<Plain*>(result);
+    PyObject* made = wrap_pointer(object, owned ? Owner::Python : Owner::Nobody);
+    if (!made || owned) return made;
+    if (reinterpret_cast<Instance*>(made)->owner != Owner::Nobody) return made;
+    for (int i = 0; i < count; ++i) {
+      if (!arguments[i] || !is_instance(arguments[i])) continue;
+      if (!keep_alive(made, arguments[i])) {
+        Py_DECREF(made);
+        return nullptr;
+      }
+    }
+    return made;
+  } else {
+    PyObject* made = give(*result, arguments, count);
+    if (owned) delete result;
+    return made;
+  }
+}
+
+/// Whether a container's parts are references to objects that live elsewhere.
+template <class T>
+struct HoldsReferences {
+  static constexpr bool value = [] {
+    if constexpr (std::is_pointer_v<T>) return IsWrapped<std::remove_cv_t<std::remove_pointer_t<T>>>;
+    else if constexpr (requires { typename T::mapped_type; }) {
+      return HoldsReferences<typename T::mapped_type>::value;
+    } else if constexpr (std::is_same_v<T, std::string>) {
+      return false;
+    } else if constexpr (requires(T& t) { typename T::value_type; t.begin(); }) {
+      return HoldsReferences<typename T::value_type>::value;
+    } else {
+      return false;
+    }
+  }();
+};
+
+/// The arguments live as long as the objects in a list or dict.
+inline bool keep_for_parts(PyObject* made, PyObject* const* arguments, int count) {
+  if (PyDict_Check(made)) {
+    PyRef values(PyDict_Values(made));
+    return values && keep_for_parts(values.get(), arguments, count);
+  }
+  if (PyList_Check(made)) {
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(made); ++i) {
+      if (!keep_for_parts(PyList_GET_ITEM(made, i), arguments, count)) return false;
+    }
+    return true;
+  }
+  if (!is_instance(made)) return true;
+  if (reinterpret_cast<Instance*>(made)->owner != Owner::Nobody) return true;
+  for (int i = 0; i < count; ++i) {
+    if (!arguments[i] || !is_instance(arguments[i])) continue;
+    if (!keep_alive(made, arguments[i])) return false;
+  }
+  return true;
+}
+
+/// A result by value.
+template <class T>
+PyObject* give(T&& result, PyObject* const* arguments, int count) {
+  using Plain = std::remove_cvref_t<T>;
+  PyObject* made = Convert<Plain>::cast(std::forward<T>(result));
+  if constexpr (HoldsReferences<Plain>::value) {
+    if (made && !keep_for_parts(made, arguments, count)) {
+      Py_DECREF(made);
+      return nullptr;
+    }
+  }
+  return made;
+}
+
+/// Ints and what has __index__, NumPy's too.
+template <std::integral Int>
+  requires(!std::same_as<Int, bool> && !std::same_as<Int, char>)
+struct Convert<Int> {
+  static constexpr bool kSigned = std::is_signed_v<Int>;
+
+  static std::string expected() { return "an int"; }
+  static bool load(PyObject* object, Int& value, const Argument& where) {
+    if (where.exact() && (!PyLong_Check(object) || PyBool_Check(object))) {
+      return refuse(where, expected(), object);
+    }
+    if constexpr (!kSigned && sizeof(Int) == 8) return load_widest(object, value, where);
+    int overflow = 0;
+    const long long wide = call_python(PyLong_AsLongLongAndOverflow, object, &overflow);
+    if (wide == -1 && PyErr_Occurred()) return explain(where, expected(), object);
+    if (overflow != 0 || !std::in_range<Int>(wide)) {
+      return refuse_range(where, range(), object);
+    }
+    value = Int(wide);
+    return true;
+  }
+  static PyObject* cast(Int value) {
+    if constexpr (kSigned) return PyLong_FromLongLong(value);
+    else return PyLong_FromUnsignedLongLong(value);
+  }
+
+ private:
+  static std::string range() {
+    return "an int of " + std::to_string(8 * sizeof(Int)) + " bits" +
+           (kSigned ? "" : ", 0 or more");
+  }
+  static bool load_widest(PyObject* object, Int& value, const Argument& where) {
+    PyObject* number = call_python(PyNumber_Index, object);
+    if (!number) return explain(where, expected(), object);
+    const unsigned long long wide = PyLong_AsUnsignedLongLong(number);
+    Py_DECREF(number);
+    if (PyErr_Occurred()) {
+      PyErr_Clear();
+      return refuse_range(where, range(), object);
+    }
+    value = Int(wide);
+    return true;
+  }
+};
+
+/// Floats, ints and what has __float__.
+template <std::floating_point Float>
+struct Convert<Float> {
+  static std::string expected() { return "a number"; }
+  static bool load(PyObject* object, Float& value, const Argument& where) {
+    if (PyFloat_CheckExact(object)) {
+      value = Float(PyFloat_AS_DOUBLE(object));
+      return true;
+    }
+    if (where.exact() && !PyFloat_Check(object)) return refuse(where, expected(), object);
+    const double wide = call_python(PyFloat_AsDouble, object);
+    if (wide == -1.0 && PyErr_Occurred()) {
+      if (!PyErr_ExceptionMatches(PyExc_OverflowError) || !PyLong_Check(object)) {
+        return explain(where, expected(), object);
+      }
+      PyErr_Clear();
+      if (where.matching) return refuse(where, expected(), object);
+      PyErr_Format(PyExc_OverflowError, "[%s] expected %s for '%s', got %s", where.function,
+                   "a number below 1.8e308", where.text().c_str(), "a larger int");
+      return false;
+    }
+    value = Float(wide);
+    return true;
+  }
+  static PyObject* cast(Float value) { return PyFloat_FromDouble(double(value)); }
+};
+
+/// Whatever has a truth value.
+template <>
+struct Convert<bool> {
+  static std::string expected() { return "a bool"; }
+  static bool load(PyObject* object, bool& value, const Argument& where) {
+    // NumPy's are bools too; among overloads nothing else is.
+    if (where.matching && !PyBool_Check(object) &&
+        std::strncmp(Py_TYPE(object)->tp_name, "numpy.bool", 10) != 0) {
+      return refuse(where, expected(), object);
+    }
+    const int truth = call_python(PyObject_IsTrue, object);
+    value = truth > 0;
+    return truth >= 0;
+  }
+  static PyObject* cast(bool value) { return PyBool_FromLong(value); }
+};
+
+/// A str, as UTF-8, NUL included; lone surrogates are a UnicodeEncodeError, and bytes
+/// from C++ that are no UTF-8 a UnicodeDecodeError.
+template <>
+struct Convert<std::string> {
+  static std::string expected() { return "a str"; }
+  static bool load(PyObject* object, std::string& value, const Argument& where) {
+    if (!PyUnicode_Check(object)) return refuse(where, expected(), object);
+    Py_ssize_t size;
+    const char* data = PyUnicode_AsUTF8AndSize(object, &size);
+    if (!data) return say_where(where);
+    value.assign(data, size_t(size));
+    return true;
+  }
+  static PyObject* cast(const std::string& value) {
+    return PyUnicode_FromStringAndSize(value.data(), Py_ssize_t(value.size()));
+  }
+
+ private:
+  // The UnicodeEncodeError says what is wrong with which character, but not whose.
+  [[gnu::cold]] static bool say_where(const Argument& where) {
+    PyObject *type, *error, *traceback;
+    PyErr_Fetch(&type, &error, &traceback);
+    call_python(PyErr_NormalizeException, &type, &error, &traceback);
+    if (PyErr_GivenExceptionMatches(type, PyExc_UnicodeEncodeError)) {
+      const std::string reason = std::string("[") + where.function +
+                                 "] expected no lone surrogates for '" + where.text() + "'";
+      PyUnicodeEncodeError_SetReason(error, reason.c_str());
+    }
+    PyErr_Restore(type, error, traceback);
+    return false;
+  }
+};
+
+/// A view of a str that is there during the call.
+template <>
+struct Convert<std::string_view> {
+  static std::string expected() { return "a str"; }
+  static bool load(PyObject* object, std::string_view& value, const Argument& where) {
+    if (!PyUnicode_Check(object)) return refuse(where, expected(), object);
+    Py_ssize_t size;
+    const char* data = PyUnicode_AsUTF8AndSize(object, &size);
+    if (!data) return false;
+    value = {data, size_t(size)};
+    return true;
+  }
+  static PyObject* cast(std::string_view value) {
+    return PyUnicode_FromStringAndSize(value.data(), Py_ssize_t(value.size()));
+  }
+};
+
+/// A str of one character below 128.
+template <>
+struct Convert<char> {
+  static std::string expected() { return "a str of one ASCII character"; }
+  static bool load(PyObject* object, char& value, const Argument& where) {
+    const bool fits = PyUnicode_Check(object) && PyUnicode_GET_LENGTH(object) == 1 &&
+                      PyUnicode_READ_CHAR(object, 0) < 128;
+    if (!fits) return refuse(where, expected(), object);
+    value = char(PyUnicode_READ_CHAR(object, 0));
+    return true;
+  }
+  static PyObject* cast(char value) {
+    return PyUnicode_DecodeLatin1(&value, 1, "strict");
+  }
+};
+
+/// A str as C's text; it lives as long as its Python object.
+template <>
+struct Convert<const char*> {
+  static std::string expected() { return "a str"; }
+  static bool load(PyObject* object, const char*& value, const Argument& where) {
+    if (object == Py_None && where.optional) return value = nullptr, true;
+    if (!PyUnicode_Check(object)) return refuse(where, expected(), object);
+    Py_ssize_t size;
+    value = PyUnicode_AsUTF8AndSize(object, &size);
+    if (!value) return false;
+    if (std::strlen(value) == size_t(size)) return true;
+    PyErr_Format(PyExc_ValueError, "[%s] expected no NUL character in '%s'",
+                 where.function, where.text().c_str());
+    return false;
+  }
+  static PyObject* cast(const char* value) {
+    if (!value) Py_RETURN_NONE;
+    return PyUnicode_DecodeUTF8(value, Py_ssize_t(std::strlen(value)), nullptr);
+  }
+};
+
+}  // namespace swigkit

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// swigkit/error.h: errors between C++ and Python, both ways.  Every entry from Python is
+// wrapped in try/catch (...) { translate(); }.
+//
+// translate() and throw_python_error() are declared here and defined once in a module: by
+// module_errors.h in one that %includes swigkit.i, or by its own source.
+#pragma once
+
+#include "ref.h"
+
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <variant>
+#include <optional>
+
+namespace [[gnu::visibility("hidden")]] swigkit {
+
+/// Makes the C++ exception being handled the current Python error.
+void translate() noexcept;
+
+/// Throws the current Python error as a C++ exception, which translate() knows.
+[[noreturn, gnu::cold]] void throw_python_error();
+
+/// Owns the result of a C-API call; throws when it failed.
+inline PyRef check(PyObject* object) {
+  if (!object) throw_python_error();
+  return PyRef(object);
+}
+inline void check(int status) {
+  if (status < 0) throw_python_error();
+}
+
+/// Runs `f` and returns its result; on any exception sets the Python error and returns
+/// `failed`.
+template <class F, class R = decltype(std::declval<F>()())>
+R guarded(F&& f, R failed = R()) noexcept {
+  try {
+    return f();
+  } catch (...) {
+    translate();
+    return failed;
+  }
+}
+
+/// A Python error that was taken out of the interpreter.  Copies share it; it may cross
+/// threads, and the very exception object comes out at the other end.
+class HeldError {
+ public:
+  /// Takes the current Python error.  Needs the GIL.
+  static HeldError fetch() {
+    HeldError error;
+    error.held_ = std::make_shared<Held>();
+    Held& held = *error.held_;
+    PyErr_Fetch(&held.type, &held.value, &held.traceback);
+    call_python(PyErr_NormalizeException, &held.type, &held.value, &held.traceback);
+    return error;
+  }
+  /// Makes it the current Python error again.  Needs the GIL.
+  void restore() const {
+    Py_XINCREF(held_->type);
+    Py_XINCREF(held_->value);
+    Py_XINCREF(held_->traceback);
+    PyErr_Restore(held_->type, held_->value, held_->traceback);
+  }
+  /// str() of the exception.  Needs the GIL.
+  std::string text() const {
+    std::string found = "Python error";
+    if (!held_->value) return found;
+    PyRef text(call_python(PyObject_Str, held_->value));
+    const char* utf8 = text ? PyUnicode_AsUTF8(text.get()) : nullptr;
+    if (utf8) found = utf8;
+    PyErr_Clear();
+    return found;
+  }
+  /// Adds a note to the exception object.
+  void add_note(const char* note) const {
+    if (!interpreter_alive()) return;
+    GilAcquire gil;
+    if (!held_->value) return;
+    PyRef done(call_python(PyObject_CallMethod, held_->value, "add_note", "s", note));
+    if (!done) PyErr_Clear();
+  }
+
+  /// For tp_traverse and tp_clear of the one who holds it: what nobody else shares.
+  int traverse(visitproc visit, void* arg) const {
+    if (held_.use_count() != 1) return 0;
+    Py_VISIT(held_->type);
+    Py_VISIT(held_->value);
+    Py_VISIT(held_->traceback);
+    return 0;
+  }
+  void clear() const {
+    if (held_.use_count() != 1) return;
+    const std::shared_ptr<Held> held = held_;
+    for (PyObject** member : {&held->type, &held->value, &held->traceback}) {
+      drop(std::exchange(*member, nullptr));
+    }
+  }
+
+ private:
+  struct Held {
+    PyObject* type = nullptr;
+    PyObject* value = nullptr;
+    PyObject* traceback = nullptr;
+    ~Held() {
+      if (!interpreter_alive()) return;
+      GilAcquire gil;
+      drop(type);
+      drop(value);
+      drop(traceback);
+    }
+  };
+  std::shared_ptr<Held> held_;
+};
+
+/// Sets an error of this class with a text that need not be UTF-8.
+inline void set_error(PyObject* type, const std::string& message) {
+  PyObject* text = PyUnicode_DecodeUTF8(message.data(), Py_ssize_t(message.size()),
+                                        "replace");
+  if (!text) return;
+  PyErr_SetObject(type, text);
+  Py_DECREF(text);
+}
+
+/// CPython's counterpart of a standard exception; null for one without.
+inline PyObject* standard_counterpart(const std::exception& error) {
+#define SWIGKIT_IS(Class) (dynamic_cast<const Class*>(&error) != nullptr)
+  if (SWIGKIT_IS(std::bad_alloc)) return PyExc_MemoryError;
+  if (SWIGKIT_IS(std::out_of_range)) return PyExc_IndexError;
+  if (SWIGKIT_IS(std::invalid_argument) || SWIGKIT_IS(std::domain_error) ||
+      SWIGKIT_IS(std::length_error) || SWIGKIT_IS(std::range_error) ||
+      SWIGKIT_IS(std::bad_optional_access) || SWIGKIT_IS(std::bad_variant_access)) {
+    return PyExc_ValueError;
+  }
+  if (SWIGKIT_IS(std::overflow_error)) return PyExc_OverflowError;
+  if (SWIGKIT_IS(std::bad_cast)) return PyExc_TypeError;
+  return nullptr;
+#undef SWIGKIT_IS
+}
+
+/// Sets OSError with its number, so that it is FileNotFoundError and the like.
+inline void set_system_error(const std::system_error& error) {
+  PyObject* args = Py_BuildValue("(is)", error.code().value(), error.what());
+  if (args) PyErr_SetObject(PyExc_OSError, args);
+  Py_XDECREF(args);
+}
+
+}  // namespace swigkit

@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: Apache-2.0
+// swigkit/instance.h: Python objects that stand for C++ ones.
+//
+// All classes of a module share one layout, Instance, so that Python classes may have
+// several of them as bases.  What a Python object knows of its C++ object is Class: one
+// static record for each C++ class, filled where it can be from the type itself, and
+// else when the module begins (classes.h).
+#pragma once
+
+#include "argument.h"
+#include "error.h"
+
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <type_traits>
+#include <typeindex>
+#include <typeinfo>
+#include <unordered_map>
+#include <vector>
+
+namespace [[gnu::visibility("hidden")]] swigkit {
+
+struct Class;
+
+/// A base class, and how to get there.
+struct BaseClass {
+  const Class* record;
+  void* (*up)(void*);
+};
+
+/// What is known of a wrapped C++ class.
+struct Class {
+  const std::type_info& cpp;
+  void (*destroy)(void*);                     // null: it has no public destructor
+  std::shared_ptr<void> (*share)(void*);      // takes the object over
+  bool shares_itself;                         // of std::enable_shared_from_this
+  bool tracked;                               // one Python object for each C++ object
+  PyTypeObject* type = nullptr;
+  std::vector<BaseClass> bases{};
+  // Of another module's class: that module's record.
+  const Class* original = nullptr;
+
+  const char* name() const {
+    if (!type) return cpp.name();
+    const char* dot = std::strrchr(type->tp_name, '.');
+    return dot ? dot + 1 : type->tp_name;
+  }
+};
+
+template <class T>
+inline constexpr bool kSharesItself = requires(T& t) { t.weak_from_this(); };
+
+namespace detail {
+template <class T>
+void destroy(void* object) {
+  delete static_cast<T*>(object);
+}
+template <class T>
+std::shared_ptr<void> share(void* object) {
+  return std::shared_ptr<T>(static_cast<T*>(object));
+}
+template <class T>
+constexpr auto destroyer() -> void (*)(void*) {
+  if constexpr (std::is_destructible_v<T>) return &destroy<T>;
+  else return nullptr;
+}
+template <class T>
+constexpr auto sharer() -> std::shared_ptr<void> (*)(void*) {
+  if constexpr (std::is_destructible_v<T>) return &share<T>;
+  else return nullptr;
+}
+}  // namespace detail
+
+/// The record of T.  Of copies of a value each has its own Python object; others have one
+/// object while it lives, so that `is` tells whether they are the same.
+template <class T>
+inline Class class_of{typeid(T), detail::destroyer<T>(), detail::sharer<T>(),
+                      kSharesItself<T>, std::is_polymorphic_v<T> ||
+                                            !std::is_copy_constructible_v<T>};
+
+enum class Owner : unsigned char {
+  Nobody,   // C++ owns the object, and must keep it
+  Python,   // `object` is deleted with its Python object
+  Shared,   // `holder` has a share
+  Taken,    // C++ took it over by std::unique_ptr: there is nothing to use any more
+};
+
+struct Instance {
+  PyObject_HEAD
+  void* object;             // null before __init__ and when it was taken
+  const Class* record;      // what `object` is, perhaps derived from the Python class's
+  PyObject* weakrefs;
+  PyObject* kept;           // a list of what the C++ object depends on, or null
+  std::shared_ptr<void> holder;
+  Owner owner;
+  bool tracked;             // stands in tracked()
+  bool overridden;          // C++ calls methods of the Python object (a director)
+};
+
+/// The Python objects of tracked classes, by the address of their C++ object.
+inline std::unordered_multimap<const void*, Instance*>& tracked() {
+  static auto* map = new std::unordered_multimap<const void*, Instance*>;
+  return *map;
+}
+/// Classes by the type of their objects, for results that are more than they say.
+inline std::unordered_map<std::type_index, const Class*>& classes_by_type() {
+  static auto* map = new std::unordered_map<std::type_index, const Class*>;
+  return *map;
+}
+
+/// What all classes of the module have as their last base.
+inline PyTypeObject* g_root = nullptr;
+
+inline bool is_instance(PyObject* object) {
+  return PyType_IsSubtype(Py_TYPE(object), g_root);
+}
+
+/// The address as that of a base class; null when `to` is none.
+inline void* cast_up(const Class* from, void* object, const Class* to) {
+  if (from == to) return object;
+  for (const BaseClass& base : from->bases) {
+    if (void* found = cast_up(base.record, base.up(object), to)) return found;
+  }
+  return nullptr;
+}
+
+namespace detail {
+// Of a weak reference: lets go of `self`, and of the reference.
+inline PyObject* let_go_of_kept(PyObject* self, PyObject* reference) {
+  Py_DECREF(self);
+  Py_DECREF(reference);
+  Py_RETURN_NONE;
+}
+inline PyMethodDef g_let_go_of_kept = {"let_go", let_go_of_kept, METH_O, nullptr};
+}  // namespace detail
+
+/// `kept` lives at least as long as `holder`; false with an error set when that cannot be.
+inline bool keep_alive(PyObject* holder, PyObject* kept) {
+  if (!holder || !kept || holder == kept || kept == Py_None) return true;
+  if (is_instance(holder)) {
+    auto* self = reinterpret_cast<Instance*>(holder);
+    if (!self->kept && !(self->kept = PyList_New(0))) return false;
+    return PyList_Append(self->kept, kept) == 0;
+  }
+  PyRef callback(PyCFunction_New(&detail::g_let_go_of_kept, kept));
+  if (!callback || !PyWeakref_NewRef(holder, callback.get())) return false;
+  Py_INCREF(kept);
+  return true;
+}
+
+inline void track(Instance* self) {
+  tracked().emplace(self->object, self);
+  self->tracked = true;
+}
+inline void untrack(Instance* self) {
+  if (!self->tracked) return;
+  self->tracked = false;
+  auto [at, end] = tracked().equal_range(self->object);
+  for (; at != end; ++at) {
+    if (at->second == self) {
+      tracked().erase(at);
+      return;
+    }
+  }
+}
+
+/// Exact objects that are no more, to be used again: all have one size.
+inline constexpr int kMaxFree = 64;
+inline Instance* g_free[kMaxFree];
+inline int g_free_count = 0;
+
+/// A new object of exactly this class, without its C++ object.
+inline Instance* allocate(PyTypeObject* type) {
+  Instance* self;
+  if (__builtin_expect(g_free_count > 0, 1)) {
+    self = g_free[--g_free_count];
+    PyObject_Init(reinterpret_cast<PyObject*>(self), type);
+  } else {
+    self = PyObject_New(Instance, type);
+    if (!self) return nullptr;
+  }
+  self->object = nullptr;
+  self->record = nullptr;
+  self->weakrefs = self->kept = nullptr;
+  new (&self->holder) std::shared_ptr<void>();
+  self->owner = Owner::Nobody;
+  self->tracked = self->overridden = false;
+  return self;
+}
+
+/// Gives the C++ object to the Python object, or lets it refer to it.
+inline void put(Instance* self, void* object, const Class& record, Owner owner) {
+  self->object = object;
+  self->record = &record;
+  self->owner = owner;
+  if (owner == Owner::Python && record.shares_itself) {
+    self->holder = record.share(object);
+    self->owner = Owner::Shared;
+  }
+  if (record.tracked) track(self);
+}
+
+/// Ends the C++ object, if it is Python's.
+inline void let_go(Instance* self) {
+  untrack(self);
+  void* object = std::exchange(self->object, nullptr);
+  const Owner owner = std::exchange(self->owner, Owner::Nobody);
+  if (owner == Owner::Python) self->record->destroy(object);
+  if (self->holder) self->holder.reset();
+}
+
+/// A record's Python object for this C++ object, a new reference; null when there is none.
+inline PyObject* find_tracked(const void* object, const Class& record) {
+  auto [at, end] = tracked().equal_range(object);
+  for (; at != end; ++at) {
+    Instance* self = at->second;
+    // A director is of a class that has no record.
+    const bool fits = self->record == &record ||
+                      (self->overridden && cast_up(self->record, self->object, &record));
+    if (!fits || Py_REFCNT(self) == 0) continue;
+    Py_INCREF(self);
+    return reinterpret_cast<PyObject*>(self);
+  }
+  return nullptr;
+}
+
+[[gnu::cold, gnu::noinline]] inline bool refuse_no_class(const std::type_info& type) {
+  PyErr_Format(PyExc_TypeError,
+               "no Python class for C++'s %s: the interface does not %%include its "
+               "declaration, or does so in a module that was not imported.",
+               type.name());
+  return false;
+}
+
+/// A Python object for a C++ object of this class, or null with an error set.
+inline PyObject* wrap_object(void* object, const Class& record, Owner owner) {
+  if (!record.type) {
+    if (owner == Owner::Python && record.destroy) record.destroy(object);
+    refuse_no_class(record.cpp);
+    return nullptr;
+  }
+  if (record.tracked && !tracked().empty()) {
+    if (PyObject* found = find_tracked(object, record)) {
+      auto* self = reinterpret_cast<Instance*>(found);
+      if (owner == Owner::Python && self->owner == Owner::Nobody) self->owner = owner;
+      return found;
+    }
+  }
+  Instance* self = allocate(record.type);
+  if (!self) {
+    if (owner == Owner::Python) record.destroy(object);
+    return nullptr;
+  }
+  put(self, object, record, owner);
+  return reinterpret_cast<PyObject*>(self);
+}
+
+/// The most derived known class of the object, and its address as such.
+template <class T>
+std::pair<void*, const Class*> most_derived(T* object) {
+  if constexpr (std::is_polymorphic_v<T>) {
+    const std::type_info& type = typeid(*object);
+    if (type != typeid(T)) {
+      const auto found = classes_by_type().find(type);
+      if (found != classes_by_type().end()) {
+        return {dynamic_cast<void*>(object), found->second};
+      }
+    }
+  }
+  const Class& record = class_of<T>;
+  return {object, record.original ? record.original : &record};
+}
+
+/// A Python object for *object; null is None.
+template <class T>
+PyObject* wrap_pointer(T* object, Owner owner) {
+  if (!object) Py_RETURN_NONE;
+  const auto [address, record] = most_derived(object);
+  return wrap_object(address, *record, owner);
+}
+
+/// The same of one that others share.
+template <class T>
+PyObject* wrap_shared(std::shared_ptr<T> object) {
+  if (!object) Py_RETURN_NONE;
+  const auto [address, record] = most_derived(object.get());
+  PyObject* made = wrap_object(address, *record, Owner::Shared);
+  if (!made) return nullptr;
+  auto* self = reinterpret_cast<Instance*>(made);
+  // A director's Python object owns it, and may not hold a share in itself.
+  if (!self->holder && self->owner != Owner::Python) {
+    self->holder = std::const_pointer_cast<std::remove_cv_t<T>>(std::move(object));
+    self->owner = Owner::Shared;
+  }
+  return made;
+}
+
+[[gnu::cold, gnu::noinline]] inline void* refuse_object(PyObject* object,
+                                                        const Class& wanted,
+                                                        const Argument& where) {
+  if (!wanted.type && !where.matching) return refuse_no_class(wanted.cpp), nullptr;
+  if (wanted.type && PyType_IsSubtype(Py_TYPE(object), wanted.type)) {
+    auto* self = reinterpret_cast<Instance*>(object);
+    if (self->owner == Owner::Taken) {
+      PyErr_Format(PyExc_ValueError,
+                   "[%s] expected an object of Python's own for '%s', but this %s was "
+                   "given to C++ and cannot be used any more.",
+                   where.function, where.text().c_str(), Py_TYPE(object)->tp_name);
+      return nullptr;
+    }
+    PyErr_Format(PyExc_TypeError,
+                 "[%s] expected an initialised %s for '%s'. Call super().__init__() first.",
+                 where.function, wanted.name(), where.text().c_str());
+    return nullptr;
+  }
+  refuse(where, wanted.type ? wanted.name() : "another class", object);
+  return nullptr;
+}
+
+/// The slow way of pointer_of().
+[[gnu::noinline]] inline void* find_object(PyObject* object, const Class& wanted,
+                                           const Argument& where) {
+  const Class* to = wanted.original ? wanted.original : &wanted;
+  if (to->type && PyType_IsSubtype(Py_TYPE(object), to->type)) {
+    auto* self = reinterpret_cast<Instance*>(object);
+    if (self->object) {
+      if (void* found = cast_up(self->record, self->object, to)) return found;
+    }
+  }
+  return refuse_object(object, *to, where);
+}
+
+/// The C++ object inside; null with an error set when there is none.
+template <class T>
+inline T* pointer_of(PyObject* object, const Argument& where) {
+  using Plain = std::remove_cv_t<T>;
+  const Class& wanted = class_of<Plain>;
+  auto* self = reinterpret_cast<Instance*>(object);
+  if (__builtin_expect(Py_TYPE(object) == wanted.type && self->record == &wanted &&
+                           self->object != nullptr,
+                       1)) {
+    return static_cast<Plain*>(self->object);
+  }
+  return static_cast<Plain*>(find_object(object, wanted, where));
+}
+
+/// A share in the C++ object; false with an error set when there is none to be had.
+template <class T>
+bool shared_of(PyObject* object, std::shared_ptr<T>& value, const Argument& where) {
+  T* pointer = pointer_of<T>(object, where);
+  if (!pointer) return false;
+  auto* self = reinterpret_cast<Instance*>(object);
+  if (self->overridden) {
+    // Its methods are those of the Python object, which must live as long.
+    Py_INCREF(object);
+    value = std::shared_ptr<T>(pointer, [object](T*) {
+      if (!interpreter_alive()) return;
+      GilAcquire gil;
+      drop(object);
+    });
+    return true;
+  }
+  if (self->owner == Owner::Python) {
+    self->holder = self->record->share(self->object);
+    self->owner = Owner::Shared;
+  }
+  if (self->owner == Owner::Shared) {
+    value = std::shared_ptr<T>(self->holder, pointer);
+    return true;
+  }
+  PyErr_Format(PyExc_ValueError,
+               "[%s] expected an object that can be shared for '%s', got a %s that C++ "
+               "owns without a std::shared_ptr",
+               where.function, where.text().c_str(), Py_TYPE(object)->tp_name);
+  return false;
+}
+
+/// Takes the C++ object away from its Python object; null with an error set when it is
+/// not Python's alone.
+template <class T>
+T* take_from(PyObject* object, const Argument& where) {
+  T* pointer = pointer_of<T>(object, where);
+  if (!pointer) return nullptr;
+  auto* self = reinterpret_cast<Instance*>(object);
+  if (self->owner != Owner::Python) {
+    PyErr_Format(PyExc_ValueError,
+                 "[%s] expected an object that Python alone owns for '%s', got a %s that "
+                 "C++ has a share in",
+                 where.function, where.text().c_str(), Py_TYPE(object)->tp_name);
+    return nullptr;
+  }
+  if (self->overridden) {
+    Py_INCREF(object);  // its methods are needed as long as C++ has the object
+    self->owner = Owner::Nobody;
+    return pointer;
+  }
+  untrack(self);
+  self->object = nullptr;
+  self->owner = Owner::Taken;
+  return pointer;
+}
+
+}  // namespace swigkit

@@ -1,0 +1,13 @@
+// swigkit/module.i: makes the classes and enums of the module; swig/kit/build/step.py writes
+// the function at the end of SWIG's file.
+%{
+static int swigkit_make_classes(PyObject *module);
+%}
+%init %{
+  // CPython asks a setter for -1 on an error, and from 3.13 on raises SystemError on
+  // anything else; SWIG's object of the global variables (`cvar`) answers 1.
+  SwigVarLink_Type()->tp_setattr = [](PyObject *self, char *name, PyObject *value) {
+    return SwigVarLink_setattr(self, name, value) ? -1 : 0;
+  };
+  if (swigkit_make_classes(m) < 0) return -1;
+%}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// swigkit/pointers.h: pointers to wrapped objects, with and without a share in them.
+#pragma once
+
+#include "convert.h"
+
+#include <functional>
+#include <memory>
+
+namespace [[gnu::visibility("hidden")]] swigkit {
+
+/// A share in the object, or None; of other types in a copy of the value.
+template <class T>
+struct Convert<std::shared_ptr<T>> {
+  using Plain = std::remove_cv_t<T>;
+
+  static std::string expected() { return Convert<Plain>::expected(); }
+  static bool load(PyObject* object, std::shared_ptr<T>& value, const Argument& where) {
+    value.reset();
+    if (object == Py_None) return true;
+    if constexpr (IsWrapped<Plain>) {
+      std::shared_ptr<Plain> found;
+      if (!shared_of<Plain>(object, found, where)) return false;
+      value = std::move(found);
+      return true;
+    } else {
+      In<Plain> in;
+      if (!in.load(object, where)) return false;
+      value = std::make_shared<Plain>(in.take());
+      return true;
+    }
+  }
+  static PyObject* cast(const std::shared_ptr<T>& value) {
+    if constexpr (IsWrapped<Plain>) return wrap_shared<Plain>(std::const_pointer_cast<Plain>(value));
+    else return value ? Convert<Plain>::cast(*value) : new_ref(Py_None);
+  }
+};
+
+template <class T>
+struct Convert<std::weak_ptr<T>> {
+  static std::string expected() { return Convert<std::shared_ptr<T>>::expected(); }
+  static bool load(PyObject* object, std::weak_ptr<T>& value, const Argument& where) {
+    std::shared_ptr<T> held;
+    if (!to_cpp(object, held, where)) return false;
+    value = held;
+    return true;
+  }
+  static PyObject* cast(const std::weak_ptr<T>& value) {
+    return Convert<std::shared_ptr<T>>::cast(value.lock());
+  }
+};
+
+/// C++ takes the object: its Python object cannot be used any more.  Out of C++ Python
+/// owns it.
+template <class T>
+struct Convert<std::unique_ptr<T>> {
+  static std::string expected() { return Convert<T>::expected(); }
+  static bool load(PyObject* object, std::unique_ptr<T>& value, const Argument& where) {
+    value.reset();
+    if (object == Py_None && where.optional) return true;
+    if constexpr (IsWrapped<T>) {
+      value.reset(take_from<T>(object, where));
+      return value != nullptr;
+    } else {
+      In<T> in;
+      if (!in.load(object, where)) return false;
+      value = std::make_unique<T>(in.take());
+      return true;
+    }
+  }
+  static PyObject* cast(std::unique_ptr<T>&& value) {
+    if constexpr (IsWrapped<T>) return wrap_pointer(value.release(), Owner::Python);
+    else return value ? Convert<T>::cast(std::move(*value)) : new_ref(Py_None);
+  }
+};
+
+/// A reference to an object that lives elsewhere.
+template <class T>
+  requires IsWrapped<std::remove_cv_t<T>> && std::is_class_v<T>
+struct Convert<T*> {
+  static std::string expected() { return Convert<std::remove_cv_t<T>>::expected(); }
+  static bool load(PyObject* object, T*& value, const Argument& where) {
+    if (object == Py_None && where.optional) return value = nullptr, true;
+    value = pointer_of<T>(object, where);
+    return value != nullptr;
+  }
+  static PyObject* cast(T* value) {
+    return wrap_pointer(const_cast<std::remove_cv_t<T>*>(value), Owner::Nobody);
+  }
+};
+template <class T>
+struct Convert<std::reference_wrapper<T>> {
+  static std::string expected() { return Convert<T*>::expected(); }
+  static PyObject* cast(std::reference_wrapper<T> value) {
+    return Convert<T*>::cast(&value.get());
+  }
+};
+
+}  // namespace swigkit

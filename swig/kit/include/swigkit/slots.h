@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+// swigkit/slots.h: what CPython calls: entries of functions, methods, attributes and
+// operators over the groups that swig/kit/build/step.py writes.  A group is all that is
+// called by one name; it has
+//
+//   static PyObject* call(PyObject* object, PyObject* self, PyObject* const* args,
+//                         Py_ssize_t nargs, PyObject* keywords, bool is_operator);
+//
+// where `self` is the first argument or null, and `is_operator` asks for NotImplemented
+// where the arguments do not fit.
+#pragma once
+
+#include "classes.h"
+
+namespace [[gnu::visibility("hidden")]] swigkit {
+
+using Run = PyObject* (*)(PyObject* self, PyObject** slots, Matching* matching);
+
+template <class Group>
+PyObject* function(PyObject* module, PyObject* const* args, Py_ssize_t nargs,
+                   PyObject* keywords) {
+  return Group::call(module, nullptr, args, nargs, keywords, false);
+}
+template <class Group>
+PyObject* method(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                 PyObject* keywords) {
+  return Group::call(self, self, args, nargs, keywords, false);
+}
+/// Of a single signature without parameters.
+template <Run run>
+PyObject* function_alone(PyObject* module, PyObject*) {
+  return run(module, nullptr, nullptr);
+}
+template <Run run>
+PyObject* method_alone(PyObject* self, PyObject*) {
+  PyObject* slots[1] = {self};
+  return run(self, slots, nullptr);
+}
+
+template <Run run>
+PyObject* get(PyObject* self, void*) {
+  PyObject* slots[1] = {self};
+  return run(self, slots, nullptr);
+}
+template <Run run>
+int set(PyObject* self, PyObject* value, void*) {
+  if (!value) {
+    PyErr_SetString(PyExc_AttributeError, "this attribute cannot be deleted");
+    return -1;
+  }
+  PyObject* slots[2] = {self, value};
+  PyObject* done = run(self, slots, nullptr);
+  Py_XDECREF(done);
+  return done ? 0 : -1;
+}
+template <PyObject* (*getter)()>
+PyObject* get_static(PyObject*, void*) {
+  return getter();
+}
+template <int (*setter)(PyObject*)>
+int set_static(PyObject*, PyObject* value, void*) {
+  if (value) return setter(value) ? -1 : 0;
+  PyErr_SetString(PyExc_AttributeError, "this attribute cannot be deleted");
+  return -1;
+}
+
+struct None {};  // no group
+
+template <class Group>
+PyObject* unary(PyObject* self) {
+  return Group::call(self, self, nullptr, 0, nullptr, false);
+}
+template <class Group>
+PyObject* operate(PyObject* self, PyObject* other) {
+  return Group::call(self, self, &other, 1, nullptr, true);
+}
+/// x + y: the group of x's class, else the reflected one of y's.
+template <class T, class Group, class Reflected>
+PyObject* binary(PyObject* a, PyObject* b) {
+  if constexpr (!std::is_same_v<Group, None>) {
+    if (PyType_IsSubtype(Py_TYPE(a), class_of<T>.type)) {
+      PyObject* result = operate<Group>(a, b);
+      if (result != Py_NotImplemented) return result;
+      Py_DECREF(result);
+    }
+  }
+  if constexpr (!std::is_same_v<Reflected, None>) {
+    if (PyType_IsSubtype(Py_TYPE(b), class_of<T>.type)) return operate<Reflected>(b, a);
+  }
+  Py_RETURN_NOTIMPLEMENTED;
+}
+template <class T, class Group, class Reflected>
+PyObject* power(PyObject* a, PyObject* b, PyObject*) {
+  return binary<T, Group, Reflected>(a, b);
+}
+/// x += y: the result is x itself.
+template <class Group>
+PyObject* in_place(PyObject* self, PyObject* other) {
+  PyObject* result = operate<Group>(self, other);
+  if (!result || result == Py_NotImplemented) return result;
+  Py_DECREF(result);
+  return new_ref(self);
+}
+
+template <class Group>
+PyObject* compare_with(PyObject* a, PyObject* b) {
+  if constexpr (std::is_same_v<Group, None>) Py_RETURN_NOTIMPLEMENTED;
+  else return operate<Group>(a, b);
+}
+template <class Lt, class Le, class Eq, class Ne, class Gt, class Ge>
+PyObject* compare(PyObject* a, PyObject* b, int op) {
+  switch (op) {
+    case Py_LT: return compare_with<Lt>(a, b);
+    case Py_LE: return compare_with<Le>(a, b);
+    case Py_GT: return compare_with<Gt>(a, b);
+    case Py_GE: return compare_with<Ge>(a, b);
+    case Py_EQ:
+      if constexpr (std::is_same_v<Eq, None>) return compare_objects(a, b, op);
+      else return compare_with<Eq>(a, b);
+    default:
+      if constexpr (!std::is_same_v<Ne, None>) return compare_with<Ne>(a, b);
+      else if constexpr (std::is_same_v<Eq, None>) return compare_objects(a, b, op);
+      else {
+        PyObject* equal = compare_with<Eq>(a, b);
+        if (!equal || equal == Py_NotImplemented) return equal;
+        const int truth = call_python(PyObject_IsTrue, equal);
+        Py_DECREF(equal);
+        return truth < 0 ? nullptr : PyBool_FromLong(!truth);
+      }
+  }
+}
+
+/// A slot that returns a number.
+template <class Group>
+Py_ssize_t length(PyObject* self) {
+  PyRef result(unary<Group>(self));
+  if (!result) return -1;
+  const Py_ssize_t n = PyNumber_AsSsize_t(result.get(), PyExc_OverflowError);
+  if (n < 0 && !PyErr_Occurred()) {
+    PyErr_SetString(PyExc_ValueError, "__len__() should return >= 0");
+  }
+  return n < 0 ? -1 : n;
+}
+template <class Group>
+int truth(PyObject* self) {
+  PyRef result(unary<Group>(self));
+  return result ? call_python(PyObject_IsTrue, result.get()) : -1;
+}
+template <class Group>
+Py_hash_t hash(PyObject* self) {
+  PyRef result(unary<Group>(self));
+  return result ? call_python(PyObject_Hash, result.get()) : -1;
+}
+/// Ends without StopIteration where C++ throws std::out_of_range or the like.
+template <class Group>
+PyObject* next(PyObject* self) {
+  PyObject* result = unary<Group>(self);
+  if (!result && PyErr_ExceptionMatches(PyExc_IndexError)) PyErr_Clear();
+  return result;
+}
+
+template <class Group>
+PyObject* item(PyObject* self, PyObject* key) {
+  return Group::call(self, self, &key, 1, nullptr, false);
+}
+/// For iteration and reversed() by numbers.
+template <class Group>
+PyObject* item_at(PyObject* self, Py_ssize_t index) {
+  PyRef key(PyLong_FromSsize_t(index));
+  return key ? item<Group>(self, key.get()) : nullptr;
+}
+template <class Set, class Delete>
+int set_item(PyObject* self, PyObject* key, PyObject* value) {
+  PyObject* result = nullptr;
+  PyObject* args[2] = {key, value};
+  if (value) {
+    if constexpr (!std::is_same_v<Set, None>) {
+      result = Set::call(self, self, args, 2, nullptr, false);
+    } else {
+      PyErr_Format(PyExc_TypeError, "'%s' object does not support item assignment",
+                   Py_TYPE(self)->tp_name);
+    }
+  } else {
+    if constexpr (!std::is_same_v<Delete, None>) {
+      result = Delete::call(self, self, args, 1, nullptr, false);
+    } else {
+      PyErr_Format(PyExc_TypeError, "'%s' object does not support item deletion",
+                   Py_TYPE(self)->tp_name);
+    }
+  }
+  Py_XDECREF(result);
+  return result ? 0 : -1;
+}
+template <class Group>
+int contains(PyObject* self, PyObject* value) {
+  PyRef result(Group::call(self, self, &value, 1, nullptr, true));
+  if (!result) return -1;
+  return result.get() == Py_NotImplemented ? 0 : call_python(PyObject_IsTrue, result.get());
+}
+template <class Group>
+PyObject* call_object(PyObject* self, PyObject* args, PyObject* keywords) {
+  PyRef names(keywords ? PyDict_Keys(keywords) : nullptr);
+  PyRef tuple(names ? PyList_AsTuple(names.get()) : nullptr);
+  if (keywords && !tuple) return nullptr;
+  std::vector<PyObject*> all(&PyTuple_GET_ITEM(args, 0),
+                             &PyTuple_GET_ITEM(args, 0) + PyTuple_GET_SIZE(args));
+  for (Py_ssize_t i = 0; tuple && i < PyTuple_GET_SIZE(tuple.get()); ++i) {
+    all.push_back(PyDict_GetItem(keywords, PyTuple_GET_ITEM(tuple.get(), i)));
+  }
+  const bool named = tuple && PyTuple_GET_SIZE(tuple.get());
+  return Group::call(self, self, all.data(), PyTuple_GET_SIZE(args),
+                     named ? tuple.get() : nullptr, false);
+}
+/// __next__ and what else a class without __iter__ needs.
+inline PyObject* iterate_itself(PyObject* self) { return new_ref(self); }
+
+/// hash() by the method of this name.
+template <const char* const& name>
+Py_hash_t hash_by(PyObject* self) {
+  PyRef result(call_python([&] { return PyObject_CallMethod(self, name, nullptr); }));
+  return result ? call_python(PyObject_Hash, result.get()) : -1;
+}
+
+/// An attribute of the object by this name, or else the module's function of it.
+inline PyObject* call_named(PyObject* module, PyObject* self, const char* name) {
+  if (PyObject_HasAttrString(self, name)) {
+    return call_python([&] { return PyObject_CallMethod(self, name, nullptr); });
+  }
+  return call_python([&] { return PyObject_CallMethod(module, name, "O", self); });
+}
+
+/// Pickling: ((rebuild), (class, name of the function, state), attributes).
+inline PyObject* reduce(PyObject* self, const char* home, const char* state,
+                        const char* from_state) {
+  PyRef module(PyImport_ImportModule(home));
+  if (!module) return nullptr;
+  PyRef found(call_named(module.get(), self, state));
+  PyRef rebuild(found ? PyObject_GetAttrString(module.get(), "_rebuild") : nullptr);
+  if (!rebuild) return nullptr;
+  PyRef attributes(PyObject_GetAttrString(self, "__dict__"));
+  if (!attributes) {
+    PyErr_Clear();
+    attributes = PyRef::borrow(Py_None);
+  }
+  return Py_BuildValue("O(OsO)O", rebuild.get(), Py_TYPE(self), from_state, found.get(),
+                       attributes.get());
+}
+/// _rebuild(class, name, state).
+inline PyObject* rebuild(PyObject* module, PyObject* args) {
+  PyObject *type, *state;
+  const char* name;
+  if (!PyArg_ParseTuple(args, "OsO:_rebuild", &type, &name, &state)) return nullptr;
+  PyObject* from = PyObject_HasAttrString(type, name) ? type : module;
+  PyObject* made = call_python([&] { return PyObject_CallMethod(from, name, "(O)", state); });
+  if (!made || Py_TYPE(made) == reinterpret_cast<PyTypeObject*>(type)) return made;
+  if (!PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(type), Py_TYPE(made))) return made;
+  // Of a Python subclass: it takes the C++ object over.
+  auto* python = reinterpret_cast<PyTypeObject*>(type);
+  PyRef none(PyTuple_New(0));
+  PyObject* object = none ? call_python(python->tp_new, python, none.get(), (PyObject*)nullptr) : nullptr;
+  if (object) {
+    auto *to = reinterpret_cast<Instance*>(object), *from_object = reinterpret_cast<Instance*>(made);
+    const Class* record = from_object->record;
+    if (from_object->owner == Owner::Shared) {
+      to->holder = from_object->holder;
+      put(to, from_object->object, *record, Owner::Shared);
+    } else {
+      untrack(from_object);
+      put(to, std::exchange(from_object->object, nullptr), *record,
+          std::exchange(from_object->owner, Owner::Nobody));
+    }
+  }
+  Py_DECREF(made);
+  return object;
+}
+
+}  // namespace swigkit

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// swigkit/standard.h: other types of the standard library: variant, complex,
+// filesystem::path, chrono.
+#pragma once
+
+#include "convert.h"
+
+#include <chrono>
+#include <complex>
+#include <cmath>
+#include <filesystem>
+#include <variant>
+
+namespace [[gnu::visibility("hidden")]] swigkit {
+
+/// The first alternative that takes the object as it is, else one that converts it.
+template <class... T>
+struct Convert<std::variant<T...>> {
+  using Variant = std::variant<T...>;
+
+  static std::string expected() {
+    std::string text;
+    ((text += (text.empty() ? "" : " or ") + Convert<T>::expected()), ...);
+    return text;
+  }
+  static bool load(PyObject* object, Variant& value, const Argument& where) {
+    for (const bool exact : {true, false}) {
+      if (where.exact() && !exact) break;
+      Matching matching{exact};
+      Argument part = where;
+      part.matching = &matching;
+      if ((try_one<T>(object, value, part, matching) || ...)) return true;
+      if (PyErr_Occurred()) return false;
+    }
+    return refuse(where, expected(), object);
+  }
+  static PyObject* cast(const Variant& value) {
+    return std::visit(
+        [](const auto& one) { return Convert<std::decay_t<decltype(one)>>::cast(one); },
+        value);
+  }
+
+ private:
+  template <class One>
+  static bool try_one(PyObject* object, Variant& value, const Argument& where,
+                      Matching& matching) {
+    if (PyErr_Occurred()) return false;
+    In<One> in;
+    matching.refused = false;
+    if (!in.load(object, where)) return false;
+    value.template emplace<One>(in.take());
+    return true;
+  }
+};
+template <>
+struct Convert<std::monostate> {
+  static std::string expected() { return "None"; }
+  static bool load(PyObject* object, std::monostate&, const Argument& where) {
+    return object == Py_None || refuse(where, expected(), object);
+  }
+  static PyObject* cast(std::monostate) { Py_RETURN_NONE; }
+};
+
+template <class T>
+struct Convert<std::complex<T>> {
+  static std::string expected() { return "a complex number"; }
+  static bool load(PyObject* object, std::complex<T>& value, const Argument& where) {
+    if (where.exact() && !PyComplex_Check(object)) return refuse(where, expected(), object);
+    const Py_complex found = call_python(PyComplex_AsCComplex, object);
+    if (PyErr_Occurred()) return explain(where, expected(), object);
+    value = {T(found.real), T(found.imag)};
+    return true;
+  }
+  static PyObject* cast(const std::complex<T>& value) {
+    return PyComplex_FromDoubles(double(value.real()), double(value.imag()));
+  }
+};
+
+/// A str, bytes or os.PathLike; out a pathlib.Path.
+template <>
+struct Convert<std::filesystem::path> {
+  static std::string expected() { return "a path"; }
+  static bool load(PyObject* object, std::filesystem::path& value, const Argument& where) {
+    PyRef text(call_python(PyOS_FSPath, object));
+    if (!text) return explain(where, expected(), object);
+    if (PyUnicode_Check(text.get())) text = PyRef(PyUnicode_EncodeFSDefault(text.get()));
+    if (!text) return false;
+    value = std::string(PyBytes_AS_STRING(text.get()), size_t(PyBytes_GET_SIZE(text.get())));
+    return true;
+  }
+  static PyObject* cast(const std::filesystem::path& value) {
+    const std::string& text = value.native();
+    PyRef made(PyUnicode_DecodeFSDefaultAndSize(text.data(), Py_ssize_t(text.size())));
+    PyRef library(PyImport_ImportModule("pathlib"));
+    if (!made || !library) return nullptr;
+    return call_python([&] {
+      return PyObject_CallMethod(library.get(), "Path", "O", made.get());
+    });
+  }
+};
+
+namespace detail {
+/// An attribute that is an int.
+inline bool int_attribute(PyObject* object, const char* name, long long& value) {
+  PyRef found(call_python(PyObject_GetAttrString, object, name));
+  if (!found) return false;
+  value = PyLong_AsLongLong(found.get());
+  return value != -1 || !PyErr_Occurred();
+}
+inline PyRef datetime_class(const char* name) {
+  PyRef library(PyImport_ImportModule("datetime"));
+  return library ? PyRef(PyObject_GetAttrString(library.get(), name)) : PyRef();
+}
+}  // namespace detail
+
+/// A datetime.timedelta, or a number of seconds.
+template <class Rep, class Period>
+struct Convert<std::chrono::duration<Rep, Period>> {
+  using Duration = std::chrono::duration<Rep, Period>;
+
+  static std::string expected() { return "a timedelta"; }
+  static bool load(PyObject* object, Duration& value, const Argument& where) {
+    PyRef type(detail::datetime_class("timedelta"));
+    if (!type) return false;
+    const int is = call_python(PyObject_IsInstance, object, type.get());
+    if (is < 0) return false;
+    if (is == 0) {
+      if (where.exact() || !(PyFloat_Check(object) || PyLong_Check(object))) {
+        return refuse(where, expected(), object);
+      }
+      const double seconds = PyFloat_AsDouble(object);
+      if (seconds == -1 && PyErr_Occurred()) return explain(where, expected(), object);
+      if (!std::isfinite(seconds)) return refuse_range(where, "a finite time", object);
+      value = std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds));
+      return true;
+    }
+    long long days, seconds, micros;
+    if (!detail::int_attribute(object, "days", days) ||
+        !detail::int_attribute(object, "seconds", seconds) ||
+        !detail::int_attribute(object, "microseconds", micros)) {
+      return false;
+    }
+    value = std::chrono::duration_cast<Duration>(
+        std::chrono::seconds(days * 86400 + seconds) + std::chrono::microseconds(micros));
+    return true;
+  }
+  static PyObject* cast(const Duration& value) {
+    using std::chrono::duration_cast, std::chrono::microseconds;
+    const long long micros = duration_cast<microseconds>(value).count();
+    PyRef type(detail::datetime_class("timedelta"));
+    if (!type) return nullptr;
+    // Days, seconds and microseconds, as whole numbers.
+    return call_python([&] {
+      return PyObject_CallFunction(type.get(), "LLL", micros / 86400000000,
+                                   micros / 1000000 % 86400, micros % 1000000);
+    });
+  }
+};
+
+/// A datetime.datetime of local time where it has no time zone; out without one.
+template <class D>
+struct Convert<std::chrono::time_point<std::chrono::system_clock, D>> {
+  using Time = std::chrono::time_point<std::chrono::system_clock, D>;
+
+  static std::string expected() { return "a datetime"; }
+  static bool load(PyObject* object, Time& value, const Argument& where) {
+    PyRef type(detail::datetime_class("datetime"));
+    if (!type) return false;
+    const int is = call_python(PyObject_IsInstance, object, type.get());
+    if (is <= 0) return is == 0 && refuse(where, expected(), object);
+    PyRef whole(call_python(PyObject_CallMethod, object, "replace", "()"));
+    PyRef stamp(call_python(PyObject_CallMethod, object, "timestamp", nullptr));
+    if (!stamp) return false;
+    long long micros;
+    if (!detail::int_attribute(object, "microsecond", micros)) return false;
+    // The stamp is a float: its whole seconds are exact, its microseconds are not.
+    const double seconds = std::floor((PyFloat_AsDouble(stamp.get()) * 1e6 - double(micros)) / 1e6 + 0.5);
+    value = Time(std::chrono::duration_cast<D>(std::chrono::seconds((long long)seconds) +
+                                               std::chrono::microseconds(micros)));
+    return true;
+  }
+  static PyObject* cast(const Time& value) {
+    using namespace std::chrono;
+    const auto micros = floor<microseconds>(value.time_since_epoch());
+    const auto whole = floor<seconds>(micros);
+    PyRef type(detail::datetime_class("datetime"));
+    if (!type) return nullptr;
+    PyRef made(call_python([&] {
+      return PyObject_CallMethod(type.get(), "fromtimestamp", "L", (long long)whole.count());
+    }));
+    if (!made) return nullptr;
+    PyRef names(Py_BuildValue("{s:L}", "microsecond", (long long)(micros - whole).count()));
+    PyRef replace(PyObject_GetAttrString(made.get(), "replace")), none(PyTuple_New(0));
+    if (!names || !replace || !none) return nullptr;
+    return call_python(PyObject_Call, replace.get(), none.get(), names.get());
+  }
+};
+
+}  // namespace swigkit

@@ -1,0 +1,154 @@
+// swigkit/values.i: how C++ values cross the border.  Which conversion a type has is
+// chosen by C++ (swigkit::Convert), so that the typemaps are the same for all.
+%{
+#include "swigkit/buffers.h"
+#include "swigkit/classes.h"
+#include "swigkit/containers.h"
+#include "swigkit/convert.h"
+#include "swigkit/enumeration.h"
+#include "swigkit/function.h"
+#include "swigkit/pointers.h"
+#include "swigkit/standard.h"
+%}
+
+// One function for all default values, which has keywords.
+%feature("compactdefaultargs");
+// The kit chooses among overloads when they are called: none shadows another.
+#pragma SWIG nowarn=SWIGWARN_LANG_OVERLOAD_SHADOW,SWIGWARN_LANG_OVERLOAD_IGNORED
+#pragma SWIG nowarn=SWIGWARN_LANG_OVERLOAD_CONST,SWIGWARN_LANG_OVERLOAD_DECL
+
+%include <stdint.i>
+namespace std {
+  class string;
+  class string_view;
+}
+
+%define SWIGKIT_PLAIN(Types...)
+%typemap(in) Types {
+  if (!swigkit::to_cpp<$1_ltype>($input, $1, {"$symname", "$1_name"})) SWIG_fail;
+}
+%typemap(out) Types { $result = swigkit::Convert<$1_ltype>::cast($1); }
+%typemap(varin) Types {
+  if (!$input) {
+    PyErr_SetString(PyExc_AttributeError, "[cvar] cannot delete '$symname'");
+    SWIG_fail;
+  }
+  $1_ltype converted{};
+  if (!swigkit::to_cpp<$1_ltype>($input, converted, {"cvar", "$symname"})) SWIG_fail;
+  $1 = converted;
+}
+%typemap(varout) Types { $result = swigkit::Convert<$1_ltype>::cast($1); }
+%typemap(directorin) Types { $input = swigkit::Convert<$1_ltype>::cast($1); }
+%typemap(directorout) Types {
+  if (!swigkit::to_cpp<$1_ltype>($input, $result, {"$symname", "result"})) {
+    swigkit::throw_python_error();
+  }
+}
+%enddef
+// These fit where they go: no copy in between.
+SWIGKIT_PLAIN(bool)
+SWIGKIT_PLAIN(char)
+SWIGKIT_PLAIN(signed char)
+SWIGKIT_PLAIN(unsigned char)
+SWIGKIT_PLAIN(short)
+SWIGKIT_PLAIN(unsigned short)
+SWIGKIT_PLAIN(int)
+SWIGKIT_PLAIN(unsigned int)
+SWIGKIT_PLAIN(long)
+SWIGKIT_PLAIN(unsigned long)
+SWIGKIT_PLAIN(long long)
+SWIGKIT_PLAIN(unsigned long long)
+SWIGKIT_PLAIN(float)
+SWIGKIT_PLAIN(double)
+SWIGKIT_PLAIN(size_t)
+SWIGKIT_PLAIN(ptrdiff_t)
+
+// Everything else by value: classes, enums, the standard library's types.
+%define SWIGKIT_VALUE(Types...)
+%typemap(in) Types (swigkit::In< $1_basetype > held) {
+  if (!held.load($input, {"$symname", "$1_name"})) SWIG_fail;
+  $1 = held.take();
+}
+%typemap(out) Types { $result = swigkit::give(std::move(*(&$1)), SWIGKIT_ARGUMENTS); }
+%typemap(varin) Types {
+  if (!$input) {
+    PyErr_SetString(PyExc_AttributeError, "[cvar] cannot delete '$symname'");
+    SWIG_fail;
+  }
+  swigkit::In< $1_basetype > held;
+  if (!held.load($input, {"cvar", "$symname"})) SWIG_fail;
+  $1 = held.take();
+}
+%typemap(varout) Types { $result = swigkit::to_python< $1_basetype >($1); }
+%typemap(directorin) Types { $input = swigkit::Convert< $1_basetype >::cast($1); }
+%typemap(directorout) Types (swigkit::In< $1_basetype > held) {
+  if (!held.load($input, {"$symname", "result"})) swigkit::throw_python_error();
+  $result = held.take();
+}
+%enddef
+SWIGKIT_VALUE(SWIGTYPE)
+SWIGKIT_VALUE(enum SWIGTYPE)
+
+// References and pointers to one: an object of a wrapped class itself, else a copy.
+%typemap(in) SWIGTYPE & (swigkit::In< $*1_ltype > held),
+             SWIGTYPE && (swigkit::In< $*1_ltype > held),
+             const SWIGTYPE & (swigkit::In< $*1_ltype > held),
+             const SWIGTYPE && (swigkit::In< $*1_ltype > held),
+             enum SWIGTYPE & (swigkit::In< $*1_ltype > held),
+             const enum SWIGTYPE & (swigkit::In< $*1_ltype > held) {
+  if (!held.load($input, {"$symname", "$1_name"})) SWIG_fail;
+  $1 = held.get();
+}
+%typemap(in) SWIGTYPE * (swigkit::InPointer< $*1_ltype > held) {
+  if (!held.load($input, {"$symname", "$1_name"}, $1)) SWIG_fail;
+}
+%typemap(in) SWIGTYPE *const & ($*1_ltype pointer, swigkit::InPointer< std::remove_pointer_t< $*1_ltype > > held) {
+  if (!held.load($input, {"$symname", "$1_name"}, pointer)) SWIG_fail;
+  $1 = &pointer;
+}
+// `swig_obj` are the arguments: a reference keeps those alive that it may be a part of.
+%typemap(out) SWIGTYPE *, SWIGTYPE &, const SWIGTYPE &, enum SWIGTYPE &,
+              const enum SWIGTYPE & {
+  $result = swigkit::refer($1, $owner, SWIGKIT_ARGUMENTS);
+}
+%typemap(out) SWIGTYPE && { $result = swigkit::to_python(std::move(*$1)); }
+%typemap(out) SWIGTYPE *const & {
+  $result = swigkit::refer(*$1, $owner, SWIGKIT_ARGUMENTS);
+}
+%typemap(varin) SWIGTYPE &, const SWIGTYPE & {
+  swigkit::In< $*1_ltype > held;
+  if (!held.load($input, {"cvar", "$symname"})) SWIG_fail;
+  $1 = held.take();
+}
+%typemap(varout) SWIGTYPE *, SWIGTYPE &, const SWIGTYPE & {
+  $result = swigkit::refer(&*$1, false, nullptr, 0);
+}
+%typemap(directorin) SWIGTYPE *, SWIGTYPE &, const SWIGTYPE &, SWIGTYPE && {
+  $input = swigkit::refer(&$1_name, false, nullptr, 0);
+}
+%typemap(directorin) SWIGTYPE * { $input = swigkit::refer($1_name, false, nullptr, 0); }
+
+// C's text.
+%define SWIGKIT_TEXT(Types...)
+%typemap(in) Types {
+  const char *text = nullptr;
+  if (!swigkit::to_cpp<const char *>($input, text, {"$symname", "$1_name"})) SWIG_fail;
+  $1 = ($1_ltype)text;
+}
+%typemap(out) Types { $result = swigkit::Convert<const char *>::cast($1); }
+%typemap(varout) Types { $result = swigkit::Convert<const char *>::cast($1); }
+%typemap(directorin) Types { $input = swigkit::Convert<const char *>::cast($1); }
+%enddef
+%typemap(typecheck, precedence=SWIG_TYPECHECK_STRING) const char * "$1 = 1;"
+%typemap(freearg) const char *, char *, const char [ANY], char [ANY] ""
+SWIGKIT_TEXT(const char *)
+SWIGKIT_TEXT(char *)
+SWIGKIT_TEXT(const char [ANY])
+SWIGKIT_TEXT(char [ANY])
+
+%typemap(out) void { $result = swigkit::new_ref(Py_None); }
+
+// Every overload is tried when it is called (swigkit/call.h); SWIG only wants to know.
+%typemap(typecheck, precedence=SWIG_TYPECHECK_POINTER) SWIGTYPE, SWIGTYPE *, SWIGTYPE &,
+    SWIGTYPE &&, const SWIGTYPE &, SWIGTYPE *const &, enum SWIGTYPE, const enum SWIGTYPE &
+    "$1 = 1;"
