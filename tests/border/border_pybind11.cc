@@ -63,9 +63,9 @@ void bind_containers(py::module_& m) {
 
 void bind_enums(py::module_& m) {
   py::native_enum<border::Color>(m, "Color", "enum.IntEnum")
-      .value("RED", border::Color::Red)
-      .value("GREEN", border::Color::Green)
-      .value("BLUE", border::Color::Blue)
+      .value("Red", border::Color::Red)
+      .value("Green", border::Color::Green)
+      .value("Blue", border::Color::Blue)
       .finalize();
   m.def("next_color", &border::next_color, py::arg("color"));
   m.def("no_color", &border::no_color);
@@ -98,10 +98,10 @@ void bind_handles(py::module_& m) {
   py::class_<Node, std::shared_ptr<Node>>(m, "Node")
       .def(py::init<int64_t>(), py::arg("value"))
       .def("value", &Node::value)
-      .def("set_next", &Node::set_next, py::arg("next").none(false))
+      .def("set_next", &Node::set_next, py::arg("next"))
       .def("next", &Node::next);
   m.def("nodes_alive", &border::nodes_alive);
-  m.def("linked", &border::linked, py::arg("first"), py::arg("rest").none(false));
+  m.def("linked", &border::linked, py::arg("first"), py::arg("rest"));
 }
 
 /// Of the object whose properties are the global variables.

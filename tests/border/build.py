@@ -25,8 +25,6 @@ from incremental import BuildError, Runner, Step  # noqa: E402
 from products import GENERATED_FLAGS, SWIG_OPTIONS  # noqa: E402
 from toolchain import Config, find_swig  # noqa: E402
 
-import pkg.sysconfig  # noqa: E402
-
 SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
 
 
@@ -96,17 +94,16 @@ class _Pybind11(_Maker):
 
 
 class _Swig(_Maker):
-    """As setup.py builds the package's own binding, error table included."""
+    """As the kit builds a module."""
 
     def make(self) -> None:
         program, version = find_swig(ROOT)
         generated, wrapper = self.folder / "swig.cc", self.folder / "wrap.cc"
-        depfile = generated.with_suffix(".d")
-        options = list(SWIG_OPTIONS)
-        options[options.index("-interface") + 1] = "border"
-        interface, rewrite = HERE / "border.i", ROOT / "swig" / "build" / "fastcall.py"
-        command = [program, *options, f"-I{HERE}", "-MMD", "-MF", str(depfile)]
-        command += ["-outdir", str(self.folder), "-o", str(generated), str(interface)]
+        parsed, depfile = self.folder / "border.xml", generated.with_suffix(".d")
+        interface, step = HERE / "border.i", ROOT / "swig/kit/build/step.py"
+        command = [program, *SWIG_OPTIONS, f"-I{HERE}", "-MMD", "-MF", str(depfile)]
+        command += ["-xmlout", str(parsed), "-outdir", str(self.folder)]
+        command += ["-o", str(generated), str(interface)]
         self.runner.run(
             [
                 Step(
@@ -120,17 +117,11 @@ class _Swig(_Maker):
                 )
             ]
         )
-        command = [sys.executable, str(rewrite), str(generated), str(wrapper)]
-        inputs = [rewrite, generated]
+        command = [sys.executable, *map(str, (step, generated, parsed, wrapper))]
+        inputs = [step, step.with_name("tree.py"), generated]
         self.runner.run([Step("rewrote", wrapper.name, command, wrapper, inputs)])
-        errors = ROOT / "swig" / "python" / "py_error.cc"
-        self.finish(
-            [
-                self.compile(wrapper, [*GENERATED_FLAGS, "-Iswig"]),
-                self.compile(errors, ["-Iswig/python"]),
-            ],
-            pkg.sysconfig.get_link_flags(),
-        )
+        flags = [*GENERATED_FLAGS, "-Iswig/kit/include"]
+        self.finish([self.compile(wrapper, flags)], [])
 
 
 if __name__ == "__main__":

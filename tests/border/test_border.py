@@ -241,12 +241,12 @@ def test_enums_are_int_enums():
     """Members are ints, but ints are no members."""
     color = border.Color
     assert issubclass(color, enum.IntEnum)
-    assert {c.name: c.value for c in color} == {"RED": 1, "GREEN": 2, "BLUE": 4}
-    assert border.next_color(color.RED) is color.GREEN
+    assert {c.name: c.value for c in color} == {"Red": 1, "Green": 2, "Blue": 4}
+    assert border.next_color(color.Red) is color.Green
     assert border.all_colors() == list(color)
-    assert color.RED | color.BLUE == 5 and repr(color.RED) == "<Color.RED: 1>"
+    assert color.Red | color.Blue == 5 and repr(color.Red) == "<Color.Red: 1>"
     assert color.__module__ == "border"
-    for value in (1, "RED", None, enum.IntEnum("Color", {"RED": 1}).RED):
+    for value in (1, "Red", None, enum.IntEnum("Color", {"Red": 1}).Red):
         with wrong(f"[next_color] expected Color for 'color', got {type_name(value)}"):
             border.next_color(value)
     with pytest.raises(ValueError, match="9 is not a valid"):
@@ -373,6 +373,8 @@ def test_none_and_wrong_classes_for_handles():
             border.owner_of(value)
         with wrong(f"[transfer] expected Account for 'to', got {got}"):
             border.transfer(account, value, 1)
+        if value is None:
+            continue  # a std::shared_ptr may be null
         with wrong(f"[linked] expected Node for 'rest', got {got}"):
             border.linked(1, value)
         with wrong(f"[Node.set_next] expected Node for 'next', got {got}"):
@@ -465,12 +467,12 @@ def test_no_call_leaks_a_reference():
         lambda: border.call(function, 1),
         lambda: border.call(lambda x: text, 1),
         lambda: border.sum_on_threads(function, 1),
-        lambda: border.next_color(border.Color.RED),
+        lambda: border.next_color(border.Color.Red),
         lambda: border.next_color(text),
         lambda: border.owner_of(text),
         lambda: border.reversed_bytes(b"abc"),
     ]
-    watched = [shared, key, text, function, None, border.Color.RED, border.Color]
+    watched = [shared, key, text, function, None, border.Color.Red, border.Color]
 
     def counts():
         gc.collect()

@@ -126,10 +126,9 @@ class _Step:
         self._statics_and_constants()
         self._directors()
         table = "\n".join(["static PyMethodDef SwigMethods[] = {", *rows])
-        table += (
-            '\n  {"_rebuild", swigkit::rebuild, METH_VARARGS, nullptr},'
-            "\n  {nullptr, nullptr, 0, nullptr}\n};\n"
-        )
+        if any("state" in c.features for c in self.module.classes):
+            table += '\n  {"_rebuild", swigkit::rebuild, METH_VARARGS, nullptr},'
+        table += "\n  {nullptr, nullptr, 0, nullptr}\n};\n"
         written = "\n".join(self.parts)
         body = [f"  if (!swigkit::make_root(module)) return -1;\n{''.join(makers)}"]
         body.append(self._module_enums())

@@ -44,11 +44,12 @@ struct Convert<std::function<R(Args...)>> {
   static PyObject* pass(T& argument) {
     using Plain = std::remove_cvref_t<Arg>;
     if constexpr (std::is_lvalue_reference_v<Arg> && IsWrapped<Plain>) {
-      if constexpr (std::is_const_v<std::remove_reference_t<Arg>>) return Convert<Plain>::cast(argument);
-      else return wrap_pointer(&argument, Owner::Nobody);
-    } else {
-      return Convert<Plain>::cast(static_cast<Plain&&>(argument));
+      if constexpr (!std::is_const_v<std::remove_reference_t<Arg>>) {
+        return wrap_pointer(&argument, Owner::Nobody);
+      }
     }
+    if constexpr (std::is_lvalue_reference_v<Arg>) return Convert<Plain>::cast(argument);
+    else return Convert<Plain>::cast(std::move(argument));
   }
   static PyObject* run(PyObject* self, PyObject* args) {
     return run_with(self, args, std::index_sequence_for<Args...>());
