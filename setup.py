@@ -29,9 +29,9 @@ from setuptools.command.build_py import build_py
 from setuptools.errors import CompileError
 
 ROOT = Path(__file__).resolve().parent
-sys.path.insert(0, str(ROOT / "swig" / "build"))
+sys.path[:0] = [str(ROOT / "swig" / "build"), str(ROOT / "swig")]
 
-from incremental import BuildError, Runner  # noqa: E402
+from kit.build.incremental import BuildError, Runner, place  # noqa: E402
 from products import Products  # noqa: E402
 from toolchain import Config, find_openblas  # noqa: E402
 
@@ -118,18 +118,6 @@ class BuildPy(build_py):
         if not self.editable_mode:
             shutil.rmtree(Path(self.build_lib, "pkg"), ignore_errors=True)
         super().run()
-
-
-def place(made: Path, target: Path) -> None:
-    """Copies a file that differs; a process that has loaded the old one keeps it."""
-    old = target.stat() if target.exists() else None
-    new = made.stat()
-    if old and (old.st_size, old.st_mtime_ns) == (new.st_size, new.st_mtime_ns):
-        return
-    target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = target.with_name(f"{target.name}.{os.getpid()}.tmp")
-    shutil.copy2(made, temporary)
-    os.replace(temporary, target)
 
 
 setup(

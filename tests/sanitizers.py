@@ -31,7 +31,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 CPP_TESTS = ROOT / "tests" / "cpp"
-sys.path.insert(0, str(ROOT / "swig" / "build"))
+sys.path[:0] = [str(ROOT / "swig" / "build"), str(ROOT / "swig")]
 
 from toolchain import Config  # noqa: E402
 

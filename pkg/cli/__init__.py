@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from .._binding import core
+from ..swigkit.build import command
 from .errors import UserError, reason
 
 __all__ = ["main"]
@@ -33,6 +34,9 @@ FLAGS = {
     "--ldflags": "flags to link with the core",
     "--includes": "the headers' folder alone, as -I",
     "--ext-suffix": "the suffix of this Python's extension modules",
+    "--swig-flags": "the kit's options for SWIG; -interface NAME comes after them",
+    "--swig-includes": "the folders of swigkit.i and the kit's headers alone, as -I",
+    "--cmake-dir": "the folder of SwigKit.cmake",
     "--version": "the version of pkg",
 }
 
@@ -41,13 +45,16 @@ def _flag(option: str) -> str:
     """What one of FLAGS prints."""
     import sysconfig as python
 
-    from .. import __version__, sysconfig
+    from .. import __version__, swigkit, sysconfig
 
     return {
         "--cflags": " ".join(sysconfig.get_compile_flags()),
         "--ldflags": " ".join(sysconfig.get_link_flags()),
         "--includes": f"-I{sysconfig.get_include()}",
         "--ext-suffix": str(python.get_config_var("EXT_SUFFIX")),
+        "--swig-flags": " ".join(swigkit.get_swig_flags()),
+        "--swig-includes": " ".join(f"-I{path}" for path in swigkit.get_includes()),
+        "--cmake-dir": swigkit.get_cmake_dir(),
         "--version": __version__,
     }[option]
 
@@ -82,7 +89,8 @@ _positive_float.__name__ = "float"
 def _parser() -> _Parser:
     parser = _Parser(
         prog="python -m pkg",
-        description="Handwritten digits on the pkg tensor runtime, and facts about it.",
+        description="Handwritten digits on the pkg tensor runtime, facts about it, and "
+        "Python modules of C++ libraries.",
     )
     flags = parser.add_argument_group(
         "for compilers", "print what a C++ library or extension needs, in this order"
@@ -110,6 +118,9 @@ def _parser() -> _Parser:
     predict.add_argument("--seed", type=_seed, default=0, help="which digits")
 
     commands.add_parser("info", help="print facts about this build and machine")
+
+    wrap = commands.add_parser("wrap", help="make a Python module of a C++ library")
+    command.add_arguments(wrap)
     return parser
 
 
@@ -139,7 +150,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(argv: Sequence[str] | None) -> None:
     parser = _parser()
-    args = parser.parse_args(argv)
+    args = command.parse(parser, argv)
     if args.flags and not args.command:
         print(" ".join(map(_flag, args.flags)))
         return

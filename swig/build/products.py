@@ -14,8 +14,9 @@ import sys
 import sysconfig
 from pathlib import Path
 
-from incremental import BuildError, Runner, Step, parse_depfile
-from toolchain import Config, find_swig, git_version
+from kit.build.incremental import BuildError, Runner, Step, parse_depfile
+from kit.build.options import find_swig
+from toolchain import Config, git_version
 
 # Without -nogil, which tells a free-threaded interpreter that no lock is needed: see
 # docs/architecture.md, "The GIL".
@@ -112,7 +113,7 @@ class Products:
                 f"{interface} is missing, so there is no Python extension to build. "
                 "Pass --core-only to build libpkg_core.so alone."
             )
-        program, version = find_swig(self.root)
+        program, version = find_swig()
         folder = self.folder / "gen"
         output, parsed = folder / "pywrap_core_swig.cc", folder / "pywrap_core.xml"
         depfile = output.with_suffix(".d")

@@ -11,13 +11,13 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import platform
-import re
 import shlex
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from incremental import BuildError
+from kit.build.incremental import BuildError
+from kit.build.options import compiler_version
 
 SANITIZERS = ("address", "undefined", "thread")
 
@@ -75,7 +75,7 @@ class Config:
         released = (root / "PKG-INFO").exists()
         strict = env.get("PKG_WERROR", "0" if released else "1") not in ("", "0")
         cxx = shlex.split(env.get("CXX", "g++"))
-        version = _compiler_version(cxx)
+        version = compiler_version(cxx)
         # Not in builds for debugging, which so find a source that leans on a header
         # without including it.
         precompiles = env.get("PKG_PCH", "1") not in ("", "0")
@@ -102,29 +102,6 @@ class Config:
             sanitizers=sanitizers,
             precompiles=precompiles,
         )
-
-
-def find_swig(root: Path) -> tuple[str, str]:
-    """The program of the PyPI package `swig` and its version, which is pinned."""
-    pinned = re.search(r'"swig==([\d.]+)"', (root / "pyproject.toml").read_text())
-    if pinned is None:
-        raise BuildError("pyproject.toml: expected a pinned swig==X.Y.Z")
-    remedy = f"Run: python -m pip install swig=={pinned[1]}"
-    try:
-        # Importing it also sets SWIG_LIB, which the program needs.  Without the package
-        # this finds our folder swig/, which has no BIN_DIR.
-        from swig import BIN_DIR
-    except ImportError:
-        raise BuildError(
-            f"the build needs the PyPI package swig {pinned[1]}, which is not "
-            f"installed. {remedy}"
-        ) from None
-    found = importlib.metadata.version("swig")
-    if found != pinned[1]:
-        raise BuildError(
-            f"expected swig {pinned[1]}, got {found} ({BIN_DIR}). {remedy}"
-        )
-    return os.path.join(BIN_DIR, "swig"), found
 
 
 def find_openblas() -> tuple[Path, Path]:
@@ -155,16 +132,3 @@ def git_version(root: Path) -> str:
         return subprocess.run(command, capture_output=True, text=True).stdout.strip()
     except OSError:
         return ""
-
-
-def _compiler_version(cxx: list[str]) -> str:
-    try:
-        out = subprocess.run(
-            [*cxx, "--version"], capture_output=True, text=True, check=True
-        ).stdout
-    except (OSError, subprocess.CalledProcessError) as err:
-        raise BuildError(
-            f"no working C++ compiler: {shlex.join(cxx)}: {err}. "
-            "Install g++ 11 or later, or set CXX."
-        ) from None
-    return out.splitlines()[0]

@@ -20,10 +20,12 @@ from types import ModuleType
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "swig" / "build")]
+sys.path.insert(0, str(ROOT / "swig"))
 
-from incremental import BuildError, Runner, Step  # noqa: E402
+from kit.build.incremental import BuildError, Runner, Step  # noqa: E402
+from kit.build.options import find_swig  # noqa: E402
 from products import GENERATED_FLAGS, SWIG_OPTIONS  # noqa: E402
-from toolchain import Config, find_swig  # noqa: E402
+from toolchain import Config  # noqa: E402
 
 SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
 
@@ -97,7 +99,7 @@ class _Swig(_Maker):
     """As the kit builds a module."""
 
     def make(self) -> None:
-        program, version = find_swig(ROOT)
+        program, version = find_swig()
         generated, wrapper = self.folder / "swig.cc", self.folder / "wrap.cc"
         parsed, depfile = self.folder / "border.xml", generated.with_suffix(".d")
         interface, step = HERE / "border.i", ROOT / "swig/kit/build/step.py"

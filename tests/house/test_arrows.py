@@ -30,7 +30,7 @@ LAYERS = """
     arrays config generator linalg numpy_functions type_info
     dlpack nested ops
     _symbols scheduler tensor
-    _binding _version cuda files sysconfig
+    _binding _version cuda files swigkit sysconfig
 """
 LEVEL = {
     name: -line
@@ -46,7 +46,9 @@ def module_name(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-MODULES = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
+# rglob does not follow links, and swigkit is one.
+FILES = {*PACKAGE.rglob("*.py"), *(PACKAGE / "swigkit").rglob("*.py")}
+MODULES = {module_name(path): path for path in sorted(FILES)}
 
 
 def statements(node: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:

@@ -22,12 +22,14 @@ import pytest
 
 from paths import ROOT
 
-sys.path.insert(0, str(ROOT / "swig" / "build"))
+sys.path[:0] = [str(ROOT / "swig" / "build"), str(ROOT / "swig")]
 
-from incremental import BuildError, Runner, Step, parse_depfile  # noqa: E402
+from kit.build.incremental import BuildError, Runner, Step, parse_depfile  # noqa: E402
+from kit.build.options import SWIG_VERSION  # noqa: E402
 
 # Kinds of files below pkg/ that every installation must have.
 PACKAGED = {".py", ".pyi", ".typed", ".csv", ".gz", ".md", ".txt"}
+PACKAGED |= {".i", ".h", ".cmake"}  # of the kit
 SETTINGS = ("PKG_DEBUG", "PKG_SANITIZE", "PKG_BUILD_DIR", "PKG_BINDING", "PYTHONPATH")
 
 
@@ -152,7 +154,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("cpp", "swig", "tests", "docs", ".ci"):
         if (ROOT / name).exists():
             shutil.copytree(ROOT / name, tree / name)
-    shutil.copytree(ROOT / "pkg", tree / "pkg", ignore=products)
+    shutil.copytree(ROOT / "pkg", tree / "pkg", symlinks=True, ignore=products)
     for generated in ("pywrap_core.py", "_pywrap_core.pyi", "_op_types.pyi"):
         (tree / "pkg" / generated).unlink(missing_ok=True)
     for path in ROOT.iterdir():
@@ -209,6 +211,11 @@ def test_build_requirements_are_the_same_in_both_lists() -> None:
     assert build and test
     wanted = set(re.findall(r'"(.*?)"', build[1]))
     assert wanted <= set(re.findall(r'"(.*?)"', test[1]))
+
+
+def test_the_kit_asks_for_the_swig_that_pip_installs() -> None:
+    pinned = re.search(r'"swig==([\d.]+)"', (ROOT / "pyproject.toml").read_text())
+    assert pinned and pinned[1] == SWIG_VERSION
 
 
 def test_ci_runs_the_command_of_the_readme() -> None:
@@ -269,9 +276,11 @@ def test_install(mode: str, tree: Path, environment: Path, tmp_path: Path) -> No
     assert headers <= {p.relative_to(include) for p in Path(include).rglob("*.h")}
     files = {
         path.relative_to(tree / "pkg")
-        for path in (tree / "pkg").rglob("*")
+        for folder in (tree / "pkg", tree / "pkg" / "swigkit")  # the latter is a link
+        for path in folder.rglob("*")
         if path.suffix in PACKAGED or path.name == "py.typed"
     }
+    assert Path("swigkit/build/wrap.py") in files
     assert [str(name) for name in files if not (package / name).exists()] == []
 
 

@@ -18,7 +18,7 @@ from paths import ROOT, SUPPORT, TESTS
 from pkg._binding import core
 
 CPP = ROOT / "cpp"
-sys.path.insert(0, str(ROOT / "swig" / "build"))
+sys.path[:0] = [str(ROOT / "swig" / "build"), str(ROOT / "swig")]
 from products import PRECOMPILED, PRECOMPILED_LAYERS  # noqa: E402
 
 # What each layer may include besides itself; docs/architecture.md draws the picture.

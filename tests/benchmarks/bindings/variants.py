@@ -20,10 +20,10 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
-sys.path.insert(0, str(ROOT / "swig" / "build"))
+sys.path[:0] = [str(ROOT / "swig" / "build"), str(ROOT / "swig")]
 
+from kit.build.options import find_swig  # noqa: E402
 from products import SWIG_OPTIONS  # noqa: E402
-from toolchain import find_swig  # noqa: E402
 
 CXX = shlex.split(os.environ.get("CXX", "g++"))
 # -fvisibility=hidden is asked for by pybind11 and nanobind, and is right for all.
@@ -77,7 +77,7 @@ class Variant:
 
 class OurSwig(Variant):
     def make(self) -> None:
-        program, version = find_swig(ROOT)
+        program, version = find_swig()
         self.tool = f"swig {version} + fastcall.py"
         # The package's options; the module's name and paths are the toy's.
         options = [o for o in SWIG_OPTIONS if not o.startswith("-I")]
@@ -99,7 +99,7 @@ class StockSwig(Variant):
         self.options = options
 
     def make(self) -> None:
-        program, version = find_swig(ROOT)
+        program, version = find_swig()
         self.tool = " ".join([f"swig {version}", "-python", "-c++", *self.options])
         wrapper = self.folder / "wrap.cc"
         what = ["-python", "-c++", *self.options, "-doxygen", "-module", self.module]

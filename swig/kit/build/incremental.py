@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs commands that make files, in parallel, and only where something changed.
 
-Called by setup.py.  Knows nothing of pkg, Python extensions or SWIG: a Step is a
-command with one output.  It is run again when its command changed or when anything it
-read (its inputs and what the compiler wrote in its depfile) is newer than its last run.
+Called by setup.py and by wrap.py beside it.  Knows nothing of pkg, Python extensions or
+SWIG: a Step is a command with one output.  It is run again when its command changed or
+when anything it read (its inputs and what the compiler wrote in its depfile) is newer
+than its last run.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import time
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
@@ -156,7 +158,7 @@ class Runner:
             text=True,
             errors="replace",
         ) as process:
-            text = process.stdout.read()
+            text = process.stdout.read() if process.stdout else ""
             _, status, used = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)
         return process.returncode, text, used.ru_utime + used.ru_stime
@@ -183,6 +185,18 @@ def parse_depfile(text: str) -> list[str]:
     """The files that a make rule written by gcc or swig depends on."""
     _, _, files = text.replace("\\\n", " ").partition(": ")
     return [re.sub(r"\\(.)", r"\1", f) for f in re.findall(r"(?:\\.|[^\\\s])+", files)]
+
+
+def place(made: Path, target: Path) -> None:
+    """Copies a file that differs; a process that has loaded the old one keeps it."""
+    old = target.stat() if target.exists() else None
+    new = made.stat()
+    if old and (old.st_size, old.st_mtime_ns) == (new.st_size, new.st_mtime_ns):
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    temporary = target.with_name(f"{target.name}.{os.getpid()}.tmp")
+    shutil.copy2(made, temporary)
+    os.replace(temporary, target)
 
 
 def _read(path: Path) -> str:
