@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from .incremental import BuildError
+from .incremental import BuildError, write_depfile
 from .wrap import Module, make
 
 __all__ = ["add_arguments", "main", "run"]
@@ -67,6 +67,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write NAME_wrap.cc and NAME.pyi only, for a build system that compiles",
     )
     parser.add_argument(
+        "--depfile", metavar="FILE", help="with --generate: write what it depends on"
+    )
+    parser.add_argument(
         "--verbose", action="store_true", help="show each command and why it is run"
     )
 
@@ -87,6 +90,9 @@ def run(args: argparse.Namespace) -> None:
     out = Path(args.out).resolve()
     keep = Path(args.keep).resolve() if args.keep else out / "build" / module.name
     made = make(module, out, keep, args.jobs, args.verbose, args.generate)
+    if args.depfile:
+        read = module.read(keep)
+        write_depfile(Path(args.depfile), made[0], [module.root / p for p in read])
     for path in made:
         print(path)
 

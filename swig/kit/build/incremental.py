@@ -187,6 +187,12 @@ def parse_depfile(text: str) -> list[str]:
     return [re.sub(r"\\(.)", r"\1", f) for f in re.findall(r"(?:\\.|[^\\\s])+", files)]
 
 
+def write_depfile(depfile: Path, output: Path, read: list[Path]) -> None:
+    """The make rule that parse_depfile reads."""
+    names = [re.sub(r"([ #\\])", r"\\\1", str(path)) for path in (output, *read)]
+    depfile.write_text(f"{names[0]}: {' '.join(names[1:])}\n", encoding="utf-8")
+
+
 def place(made: Path, target: Path) -> None:
     """Copies a file that differs; a process that has loaded the old one keeps it."""
     old = target.stat() if target.exists() else None

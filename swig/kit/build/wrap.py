@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .incremental import BuildError, Runner, Step, place
+from .incremental import BuildError, Runner, Step, parse_depfile, place
 from .options import (
     COMPILE_FLAGS,
     EXTENSION_SUFFIX,
@@ -43,6 +43,11 @@ COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 SOURCES = {".cc", ".cpp", ".cxx", ".c++", ".C", ".c"}
 LINKED = {".o", ".obj", ".a", ".so", ".dylib"}  # handed to the linker as they are
 Strings = Sequence[str]
+# Programs of this folder, and what they import of it.
+READ = {
+    "step.py": ["tree.py"],
+    "stubs.py": ["tree.py", "declared.py", "python_types.py"],
+}
 
 
 @dataclass
@@ -96,7 +101,7 @@ class Module:
         runner.run([step])
         wrapper, stub = folder / f"{self.name}_wrap.cc", folder / f"{self.name}.pyi"
         steps = []
-        if (KIT / "build" / "stubs.py").exists():
+        if (KIT / "build" / "tree.py").exists():
             steps.append(self._program("stubs.py", "wrote", [tree], stub))
         else:
             stub.write_text("")
@@ -108,6 +113,15 @@ class Module:
             wrapper = generated
         runner.run(steps)
         return wrapper, stub
+
+    def read(self, folder: Path) -> list[str]:
+        """What generate() has read, the kit's own programs included."""
+        depfile = folder / f"{self.name}_swig.d"
+        programs = {name for script, more in READ.items() for name in (script, *more)}
+        return [
+            *parse_depfile(depfile.read_text(encoding="utf-8")),
+            *(str(KIT / "build" / name) for name in sorted(programs)),
+        ]
 
     def build(self, folder: Path, runner: Runner) -> tuple[Path, Path]:
         """Makes the extension and NAME.pyi in the folder; returns both."""
@@ -175,7 +189,7 @@ class Module:
         path = KIT / "build" / script
         command = [sys.executable, str(KIT), path.stem]
         command += [*map(str, inputs), str(output)]
-        read = [path, path.with_name("tree.py"), *inputs]
+        read = [path, *(path.with_name(name) for name in READ[script]), *inputs]
         return Step(verb, output.name, command, output, read)
 
 

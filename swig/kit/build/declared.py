@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What type stubs need of SWIG's parse tree besides the records of tree.py.
+
+Typedefs, exceptions, constants of enums without a name, and which class an operator
+that is no member belongs to.
+"""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .python_types import parse
+from .tree import Class, Function, Module, cpp_type
+
+__all__ = ["Declared", "declared", "operators"]
+
+EXCEPTION = re.compile(
+    r"swigkit::add_exception\s*<\s*(.+?)\s*>\s*\(\s*\w+,\s*\"(\w+)\",\s*(.+)\)\)"
+)
+COMPARE = ("__lt__", "__le__", "__eq__", "__ne__", "__gt__", "__ge__")
+MIRRORED = ("__gt__", "__ge__", "__eq__", "__ne__", "__lt__", "__le__")
+REFLECTED = dict(zip(COMPARE, MIRRORED))
+
+
+@dataclass
+class Declared:
+    """`exceptions` are C++ class, Python's name, and base in C++'s notation."""
+
+    typedefs: dict[str, str] = field(default_factory=dict)
+    exceptions: list[tuple[str, str, str]] = field(default_factory=list)
+    constants: list[str] = field(default_factory=list)  # of enums without a name
+
+
+def declared(path: Path) -> Declared:
+    """Of the tree in this file."""
+    found = Declared()
+    _walk(ElementTree.parse(path).getroot(), "", found)
+    return found
+
+
+def _walk(node: ElementTree.Element, scope: str, into: Declared) -> None:
+    for child in node:
+        if child.tag == "attributelist":
+            continue
+        has = {a.get("name", ""): a.get("value", "") for a in _attributes(child)}
+        inside = scope
+        if child.tag in ("namespace", "class"):
+            inside = cpp_type(has.get("name", "")) or scope
+        elif child.tag == "cdecl" and has.get("kind") == "typedef":
+            name = has["name"]
+            if scope and not name.startswith(f"{scope}::"):
+                name = f"{scope}::{name}"
+            into.typedefs[name] = cpp_type(has.get("decl", "") + has["type"])
+        elif child.tag == "insert":
+            into.exceptions += EXCEPTION.findall(has.get("code", ""))
+        elif child.tag == "enum" and "sym_name" not in has:
+            for item in child.findall("enumitem"):
+                names = [a for a in _attributes(item) if a.get("name") == "sym_name"]
+                into.constants += (a.get("value", "") for a in names)
+        _walk(child, inside, into)
+
+
+def _attributes(node: ElementTree.Element) -> Iterator[ElementTree.Element]:
+    return node.iterfind("attributelist/attribute")
+
+
+def operators(module: Module) -> tuple[list[Function], dict[str, list[Function]]]:
+    """The free functions, and operators by the C++ name of the class they belong to.
+
+    `2 * point` is __rmul__ of the second's class.
+    """
+    free: list[Function] = []
+    owned: dict[str, list[Function]] = {}
+    for function in module.functions:
+        owner = None
+        if "operator" in function.cpp and function.name.startswith("__"):
+            owner = _owner(module, function)
+        if owner is None:
+            free.append(function)
+        else:
+            cls, method = owner
+            owned.setdefault(cls.cpp, []).append(method)
+    return free, owned
+
+
+def _owner(module: Module, function: Function) -> tuple[Class, Function] | None:
+    for place, parameter in enumerate(function.parameters[:2]):
+        cls = module.class_of(str(parse(parameter.type).bare))
+        if cls is None:
+            continue
+        name = function.name
+        if place == 1:
+            name = REFLECTED.get(name, f"__r{name[2:]}")
+        others = [p for i, p in enumerate(function.parameters) if i != place]
+        method = Function(name, function.cpp, function.wrapper, others, function.result)
+        return cls, method
+    return None

@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: Apache-2.0
+"""C++ types as Python's: what swigkit/*.h converts, in one table for type stubs.
+
+A type has two faces: what a parameter takes ("in") and what a result is ("out").  A
+vector takes any sequence and comes out as a list.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+__all__ = ["ARRAY", "PythonTypes", "Type", "parse", "split"]
+
+ARRAY = "_Array"  # a protocol that the stub declares: NumPy's arrays and others like it
+ANY = "typing.Any"
+INTS = {
+    *("short", "int", "long", "long long", "signed char", "unsigned char"),
+    *("unsigned short", "unsigned", "unsigned int", "unsigned long"),
+    *("unsigned long long", "size_t", "ptrdiff_t", "ssize_t", "intptr_t", "uintptr_t"),
+    *(f"{sign}int{bits}_t" for sign in ("", "u") for bits in (8, 16, 32, 64)),
+}
+FLOATS = {"float", "double", "long double"}
+STRINGS = {"char", "std::string", "std::string_view"}
+# Of no parameters: what it takes, what it gives.
+PLAIN = {
+    **{name: ("int", "int") for name in INTS | {f"std::{name}" for name in INTS}},
+    **dict.fromkeys(FLOATS, ("float", "float")),
+    **dict.fromkeys(STRINGS, ("str", "str")),
+    "bool": ("bool", "bool"),
+    "void": ("None", "None"),
+    "PyObject": (ANY, ANY),
+    "std::monostate": ("None", "None"),
+    "std::nullptr_t": ("None", "None"),
+    "std::filesystem::path": ("str | os.PathLike[str]", "pathlib.Path"),
+}
+# Whose one parameter is the element.
+SEQUENCES = {f"std::{name}" for name in ("vector", "list", "deque", "array")}
+SETS = {"std::set", "std::unordered_set"}
+MAPS = {"std::map", "std::unordered_map"}
+OWNERS = {"std::unique_ptr", "std::reference_wrapper"}
+NUMBERS = {"int", "float", "bool"}
+TIMES = {"nanoseconds", "microseconds", "milliseconds", "seconds", "minutes", "hours"}
+TIMES |= {"days", "weeks", "months", "years", "duration"}
+BYTES = ("std::vector<std::byte>", "std::span<std::byte>")
+
+
+@dataclass(frozen=True)
+class Type:
+    """A C++ type, its const left out but where it says what a pointer may change.
+
+    `marks` are the & and * behind the name, the outermost last.  A function's name is
+    "()", its arguments are its result and its parameters.
+    """
+
+    name: str
+    arguments: tuple[Type, ...] = ()
+    marks: str = ""
+    const: bool = False
+
+    @property
+    def bare(self) -> Type:
+        """Without references and pointers."""
+        return Type(self.name, self.arguments)
+
+    def __str__(self) -> str:
+        inner = ", ".join(map(str, self.arguments))
+        return self.name + (f"<{inner}>" if inner else "") + self.marks
+
+
+def parse(text: str) -> Type:
+    """Of C++'s notation: `const std::vector<int> &`."""
+    text, marks, const = text.strip(), "", False
+    while True:
+        before = text
+        for word in ("const", "volatile", "enum", "class", "struct", "typename"):
+            if text.startswith(f"{word} "):
+                text, const = text[len(word) :].strip(), const or word == "const"
+        if text.endswith((" const", "*const", "&const")):
+            text, const = text[: -len("const")].strip(), const or not marks
+        if text.endswith(("*", "&")):
+            text, marks = text[:-1].strip(), text[-1] + marks
+        if text == before:
+            break
+    if text.endswith(")"):
+        return _function(text, marks)
+    found = re.fullmatch(r"([^<>]*)<(.*)>", text, re.DOTALL)
+    if found and _balanced(found[2]):
+        arguments = tuple(map(parse, split(found[2])))
+        return Type(found[1].strip(), arguments, marks, const)
+    return Type(re.sub(r"\s+", " ", text).removeprefix("::"), (), marks, const)
+
+
+def _function(text: str, marks: str) -> Type:
+    """`R(A, B)`, also as `R (*)(A, B)` and `R()(A, B)`."""
+    depth, begin = 0, len(text)
+    for begin in range(len(text) - 1, -1, -1):
+        depth += (text[begin] == ")") - (text[begin] == "(")
+        if depth == 0:
+            break
+    result = re.sub(r"\([*&]*\)$", "", text[:begin].strip())
+    parameters = [p for p in split(text[begin + 1 : -1]) if p.strip() != "void"]
+    return Type("()", tuple(map(parse, (result, *parameters))), marks)
+
+
+def split(text: str) -> list[str]:
+    """At the commas outside all brackets."""
+    parts, depth, begin = [], 0, 0
+    for i, letter in enumerate(text):
+        depth += (letter in "(<") - (letter in ")>")
+        if letter == "," and depth == 0:
+            parts.append(text[begin:i].strip())
+            begin = i + 1
+    return [*parts, text[begin:].strip()] if text.strip() else []
+
+
+def _balanced(text: str) -> bool:
+    """Whether no bracket is closed that was not opened in it."""
+    depth = 0
+    for letter in text:
+        depth += (letter in "(<") - (letter in ")>")
+        if depth < 0:
+            return False
+    return depth == 0
+
+
+class PythonTypes:
+    """With a module's own classes and enums, by their C++ names, and its typedefs."""
+
+    def __init__(self, own: Mapping[str, str], typedefs: Mapping[str, str]) -> None:
+        self.own = {str(parse(cpp)): name for cpp, name in own.items()}
+        self.typedefs = {name: parse(text) for name, text in typedefs.items()}
+
+    def taken(self, text: str, scope: str = "") -> str:
+        """What a parameter of this C++ type takes; `scope` is where it is named."""
+        return self._in(self._resolved(parse(text), scope))
+
+    def given(self, text: str, scope: str = "") -> str:
+        """What a result of this C++ type is."""
+        type_ = self._resolved(parse(text), scope)
+        result = self._out(type_)
+        if type_.marks.startswith("*") and type_.bare.name != "char":
+            result = _optional(result)
+        return result
+
+    def _resolved(self, type_: Type, scope: str) -> Type:
+        """Without typedefs."""
+        arguments = tuple(self._resolved(a, scope) for a in type_.arguments)
+        here = Type(type_.name, arguments, type_.marks, type_.const)
+        if arguments:
+            return here
+        names, around = [type_.name], scope
+        while around:
+            names.insert(-1, f"{around}::{type_.name}")
+            around = around.rpartition("::")[0]
+        for name in names:
+            if name in self.own:
+                return Type(name, (), here.marks, here.const)
+            found = self.typedefs.get(name)
+            if found is not None and found.name != type_.name:
+                found = self._resolved(found, name.rpartition("::")[0])
+                marks, const = found.marks + here.marks, found.const or here.const
+                return Type(found.name, found.arguments, marks, const)
+        return here
+
+    def _in(self, type_: Type) -> str:
+        bare, arguments = type_.bare, type_.arguments
+        name = bare.name
+        if name == "std::span" and arguments:
+            kind = "Readable" if arguments[0].const else "Writeable"
+            return f"_typeshed.{kind}Buffer | {ARRAY}"
+        if str(bare) in BYTES:
+            return "_typeshed.ReadableBuffer"
+        if name in SEQUENCES and arguments:
+            item = self._in(arguments[0])
+            array = f" | {ARRAY}" if item in NUMBERS else ""
+            return f"collections.abc.Sequence[{item}]{array}"
+        if name in SETS and arguments:
+            item = self._in(arguments[0])
+            sequence = f"collections.abc.Sequence[{item}]"
+            return f"collections.abc.Set[{item}] | {sequence}"
+        if name in MAPS and len(arguments) >= 2:
+            key, value = map(self._in, arguments[:2])
+            return f"collections.abc.Mapping[{key}, {value}]"
+        if name == "std::shared_ptr" or name == "std::weak_ptr":
+            return _optional(self._in(arguments[0]))
+        return self._either(bare, self._in, self._out, 0)
+
+    def _out(self, type_: Type) -> str:
+        bare, arguments = type_.bare, type_.arguments
+        name = bare.name
+        if str(bare) in BYTES:
+            return "bytes"
+        if name in SEQUENCES | {"std::span"} and arguments:
+            return f"list[{self._out(arguments[0])}]"
+        if name in SETS and arguments:
+            return f"set[{self._out(arguments[0])}]"
+        if name in MAPS and len(arguments) >= 2:
+            return f"dict[{self._out(arguments[0])}, {self._out(arguments[1])}]"
+        if name == "std::shared_ptr":
+            return self._out(arguments[0])
+        if name == "std::weak_ptr":
+            return _optional(self._out(arguments[0]))
+        return self._either(bare, self._out, self._in, 1)
+
+    def _either(
+        self,
+        bare: Type,
+        same: Callable[[Type], str],
+        other: Callable[[Type], str],
+        face: int,
+    ) -> str:
+        """Of types that are alike in both directions."""
+        name, arguments = bare.name, bare.arguments
+        if str(bare) in self.own:
+            return self.own[str(bare)]
+        if name in PLAIN:
+            return PLAIN[name][face]
+        if name in OWNERS and arguments:
+            return same(arguments[0])
+        if name == "std::optional":
+            return _optional(same(arguments[0]))
+        if name == "std::variant":
+            return " | ".join(dict.fromkeys(map(same, arguments)))
+        if name in ("std::pair", "std::tuple"):
+            return f"tuple[{', '.join(map(same, arguments)) or '()'}]"
+        if name == "std::complex":
+            return "complex"
+        if name == "std::function" and arguments:
+            # Its parameters come from C++, its result goes there.
+            result, *parameters = arguments[0].arguments
+            listed = ", ".join(map(other, parameters))
+            return f"collections.abc.Callable[[{listed}], {same(result)}]"
+        head, _, last = name.rpartition("::")
+        if head == "std::chrono" and last in TIMES:
+            return "datetime.timedelta" + ("" if face else " | float")
+        if "system_clock" in str(bare):
+            return "datetime.datetime"
+        return ANY
+
+
+def _optional(text: str) -> str:
+    return text if "None" in text.split(" | ") else f"{text} | None"

@@ -1,0 +1,322 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes NAME.pyi, the types of the whole module, from SWIG's parse tree.
+
+    stubs.py TREE STUB
+
+Type checkers then know functions, classes, overloads, properties, enums, exceptions and
+constants.  What stands where is step.py's choice, which C++ type is which in Python is
+that of python_types.py.
+"""
+
+from __future__ import annotations
+
+import builtins
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from .declared import Declared, declared, operators
+from .python_types import ANY, ARRAY, PythonTypes
+from .tree import Class, Enum, Function, Module, Parameter, Variable, read
+
+__all__ = ["main", "stub"]
+
+HEADER = """\
+# Written from {name}.i: do not edit.
+# What C++ may do and Python's typing frowns at: overrides that take other parameters,
+# overloads that overlap, == without a hash.
+# mypy: disable-error-code="assignment, misc, overload-cannot-match, overload-overlap"
+# mypy: disable-error-code="override"
+"""
+MODULES = (
+    "_typeshed",
+    "collections.abc",
+    "datetime",
+    "enum",
+    "os",
+    "pathlib",
+    "typing",
+)
+ARRAY_CLASS = f"""\
+class {ARRAY}(typing.Protocol):
+    @property
+    def __array_interface__(self) -> dict[str, {ANY}]: ...
+"""
+LITERALS = {"true": "True", "false": "False"}
+NULLS = {"nullptr", "NULL", "0", "std::nullopt", "{}"}
+# Results that the language fixes; of parameters, == takes any object.
+RESULTS = {
+    **dict.fromkeys(("__len__", "__hash__", "__int__", "__index__"), "int"),
+    **dict.fromkeys(("__repr__", "__str__"), "str"),
+    **dict.fromkeys(("__setitem__", "__delitem__"), "None"),
+    "__bool__": "bool",
+    "__contains__": "bool",
+    "__float__": "float",
+}
+EQUAL = ("__eq__", "__ne__")
+NAMED = ("__init__", "__call__", "__enter__", "__exit__")  # these take keywords
+RENAMED = {"__div__": "__truediv__", "__rdiv__": "__rtruediv__"}
+RENAMED["__idiv__"] = "__itruediv__"
+# Narrow before wide, so that a checker finds the overload that runs.
+WIDTH = {"bool": 0, "int": 1, "float": 2, "complex": 3}
+
+
+def stub(module: Module, also: Declared) -> str:
+    """The text of NAME.pyi."""
+    return _Stub(module, also).text()
+
+
+class _Stub:
+    def __init__(self, module: Module, also: Declared) -> None:
+        self.module = module
+        self.also = also
+        self.free, self.operators = operators(module)
+        self.full = {c.cpp: _full_name(module, c) for c in module.classes}
+        own = dict(self.full)
+        own |= {e.cpp: e.name for e in module.enums}
+        for cls in module.classes:
+            own |= {e.cpp: f"{self.full[cls.cpp]}.{e.name}" for e in cls.enums}
+        self.types = PythonTypes(own, also.typedefs)
+        self.bases = {self.full[c.cpp]: self._base_names(c) for c in module.classes}
+
+    def text(self) -> str:
+        module = self.module
+        parts = [
+            *(self._exception(*row) for row in self.also.exceptions),
+            *(part for enum in module.enums for part in self._enum(enum, "")),
+            *self._globals(),
+            *(self._class(cls) for cls in module.classes if not self._outer(cls)),
+            *self._functions(self.free),
+        ]
+        body = "\n".join(parts)
+        if re.search(rf"\b{ARRAY}\b", body):
+            body = f"{ARRAY_CLASS}\n{body}"
+        used = [m for m in MODULES if re.search(rf"(?<![\w.]){re.escape(m)}\.", body)]
+        body = self._without_shadows(body)
+        if "builtins." in body:
+            used.insert(0, "builtins")
+        imports = "".join(f"import {name}\n" for name in sorted(used))
+        return f"{HEADER.format(name=module.name)}{imports}\n{body}\n"
+
+    def _without_shadows(self, body: str) -> str:
+        """A class with a method `list` would hide the type in its own annotations."""
+        defined = set(
+            re.findall(r"^ *(?:def|class) (\w+)|^ *(\w+):", body, re.MULTILINE)
+        )
+        for name in {n for pair in defined for n in pair} & set(dir(builtins)):
+            types = rf"(?<=[\[ (,@])(?<!def )(?<!class ){name}(?=[\[\], )\n]|$)(?!:)"
+            body = re.sub(types, f"builtins.{name}", body)
+        return body
+
+    # --- functions -------------------------------------------------------------------
+
+    def _functions(self, functions: Iterable[Function]) -> Iterator[str]:
+        for name, group in _grouped(functions).items():
+            yield self._overloads(name, group, None)
+
+    def _overloads(self, name: str, group: list[Function], cls: Class | None) -> str:
+        """The function of this name: with @overload where there are several."""
+        indent = self._indent(cls)
+        if cls and name in EQUAL:
+            return f"{indent}def {name}(self, other: object, /) -> bool: ..."
+        lines: dict[
+            str, list[str]
+        ] = {}  # by parameters: what is told twice stands once
+        for function in self._sorted(group, cls):
+            signature = self._signature(name, function, cls)
+            lines.setdefault(signature.rpartition(" -> ")[0], [signature])
+        written = []
+        for (signature,) in lines.values():
+            decorators = ["@typing.overload"] if len(lines) > 1 else []
+            if cls and group[0].static:
+                decorators.append("@staticmethod")
+            written += [f"{indent}{d}" for d in decorators]
+            written.append(f"{indent}def {RENAMED.get(name, name)}{signature}: ...")
+        return "\n".join(written)
+
+    def _signature(self, name: str, function: Function, cls: Class | None) -> str:
+        """(self, a: int, b: float = 1.5) -> float"""
+        scope = cls.cpp if cls else function.cpp.rpartition("::")[0]
+        shown = [] if cls is None or function.static else ["self"]
+        shown += [self._parameter(p, scope) for p in function.parameters]
+        if cls and name.startswith("__") and name not in NAMED:
+            shown.append("/")
+        result = RESULTS.get(name) if cls else None
+        if result is None:
+            result = self.types.given(function.result, scope)
+            if "new" in function.features or name.startswith("__i"):
+                result = result.removesuffix(" | None")
+        return f"({', '.join(shown)}) -> {result}"
+
+    def _parameter(self, parameter: Parameter, scope: str) -> str:
+        kind = self.types.taken(parameter.type, scope)
+        if parameter.is_null and "None" not in kind.split(" | "):
+            kind += " | None"
+        shown = f"{parameter.name}: {kind}"
+        if parameter.default is None:
+            return shown
+        return f"{shown} = {_default(parameter.default, kind.split(' | '))}"
+
+    def _sorted(self, group: list[Function], cls: Class | None) -> list[Function]:
+        """As they stand, but narrower ones before wider ones."""
+        scope = cls.cpp if cls else ""
+        kinds = {
+            id(f): [self.types.taken(p.type, scope) for p in f.parameters]
+            for f in group
+        }
+        found: list[Function] = []
+        for function in group:
+            mine = kinds[id(function)]
+            wider = [
+                i for i, f in enumerate(found) if self._narrower(mine, kinds[id(f)])
+            ]
+            found.insert(wider[0] if wider else len(found), function)
+        return found
+
+    def _narrower(self, one: list[str], other: list[str]) -> bool:
+        """Whether every call that fits the one fits the other, which takes more."""
+        if len(one) != len(other) or one == other:
+            return False
+        return all(a == b or self._is_a(a, b) for a, b in zip(one, other))
+
+    def _is_a(self, a: str, b: str) -> bool:
+        if a in WIDTH and b in WIDTH:
+            return WIDTH[a] < WIDTH[b]
+        return any(base == b or self._is_a(base, b) for base in self.bases.get(a, ()))
+
+    # --- classes ---------------------------------------------------------------------
+
+    def _class(self, cls: Class) -> str:
+        indent = self._indent(cls)
+        bases = ", ".join(self.bases[self.full[cls.cpp]])
+        lines = [part for e in cls.enums for part in self._enum(e, cls.cpp)]
+        lines += [self._class(c) for c in self.module.classes if self._outer(c) == cls]
+        lines += self._constructors(cls)
+        for variable in cls.variables:
+            lines += self._attribute(variable, cls)
+        groups = _grouped([*cls.methods, *self.operators.get(cls.cpp, [])])
+        lines += [self._overloads(name, group, cls) for name, group in groups.items()]
+        if {"__getitem__", "__len__"} <= set(groups) and "__iter__" not in groups:
+            lines += self._iteration(groups["__getitem__"], cls)
+        if "hash" in cls.features:
+            lines.append(f"{indent}def __hash__(self) -> int: ...")
+        elif "__eq__" in groups and "__hash__" not in groups:
+            lines.append(f"{indent}__hash__: typing.ClassVar[None]")
+        head = f"{indent[4:]}class {cls.name}" + (f"({bases}):" if bases else ":")
+        return "\n".join([head, *(lines or [f"{indent}..."])])
+
+    def _iteration(self, group: list[Function], cls: Class) -> Iterator[str]:
+        """What has a length and items by number is a sequence to iter()."""
+        for function in group:
+            if self.types.taken(function.parameters[0].type, cls.cpp) == "int":
+                item = self.types.given(function.result, cls.cpp)
+                kind = f"collections.abc.Iterator[{item}]"
+                yield f"{self._indent(cls)}def __iter__(self) -> {kind}: ..."
+                return
+
+    def _constructors(self, cls: Class) -> Iterator[str]:
+        if cls.constructors and (cls.overridable or not cls.abstract):
+            group = [
+                Function("__init__", f.cpp, f.wrapper, f.parameters, "void")
+                for f in cls.constructors
+            ]
+            yield self._overloads("__init__", group, cls)
+        else:  # nothing fits a parameter of this type
+            indent = self._indent(cls)
+            yield f"{indent}def __init__(self, _: typing.Never, /) -> None: ..."
+
+    def _attribute(self, variable: Variable, cls: Class) -> Iterator[str]:
+        indent, name = self._indent(cls), variable.name
+        given = self.types.given(variable.type, cls.cpp)
+        taken = self.types.taken(variable.type, cls.cpp)
+        if variable.static:
+            yield f"{indent}{name}: typing.ClassVar[{given}]"
+        elif not variable.readonly and given == taken:
+            yield f"{indent}{name}: {given}"
+        else:
+            yield f"{indent}@property\n{indent}def {name}(self) -> {given}: ..."
+            if not variable.readonly:
+                yield f"{indent}@{name}.setter"
+                yield f"{indent}def {name}(self, value: {taken}) -> None: ..."
+
+    def _enum(self, enum: Enum, owner: str) -> Iterator[str]:
+        cls = self.module.class_of(owner) if owner else None
+        indent = self._indent(cls) if cls else ""
+        base = "IntFlag" if enum.flags else "IntEnum"
+        lines = [f"{indent}class {enum.name}(enum.{base}):"]
+        lines += [f"{indent}    {name} = ..." for name, _ in enum.members]
+        yield "\n".join(lines if enum.members else [*lines, f"{indent}    ..."])
+        if not enum.scoped:  # its members stand beside it as well
+            full = self.types.given(enum.cpp)
+            kind = f"typing.ClassVar[{full}]" if cls else full
+            yield from (f"{indent}{name}: {kind}" for name, _ in enum.members)
+
+    # --- the rest --------------------------------------------------------------------
+
+    def _globals(self) -> Iterator[str]:
+        """Constants are attributes of the module, variables of its `cvar`."""
+        yield from (f"{name}: int" for name in self.also.constants)
+        changing = []
+        for variable in self.module.variables:
+            line = f"{variable.name}: {self.types.given(variable.type)}"
+            if variable.readonly:
+                yield line
+            else:
+                changing.append(line)
+        if changing:
+            yield "\n    ".join(["class _Variables:", *changing])
+            yield "cvar: _Variables"
+
+    def _exception(self, cpp: str, name: str, base: str) -> str:
+        found = re.search(r'"(\w+)"', base)
+        parent = found[1] if found else base.strip().removeprefix("PyExc_")
+        return f"class {name}({parent}): ..."
+
+    def _outer(self, cls: Class) -> Class | None:
+        return self.module.class_of(cls.outer) if cls.outer else None
+
+    def _base_names(self, cls: Class) -> list[str]:
+        return [self.full[base] for base in cls.bases if base in self.full]
+
+    def _indent(self, cls: Class | None) -> str:
+        """Of what stands in the class."""
+        return "    " * (self.full[cls.cpp].count(".") + 1) if cls else ""
+
+
+def _full_name(module: Module, cls: Class) -> str:
+    outer = module.class_of(cls.outer) if cls.outer else None
+    return f"{_full_name(module, outer)}.{cls.name}" if outer else cls.name
+
+
+def _grouped(functions: Iterable[Function]) -> dict[str, list[Function]]:
+    groups: dict[str, list[Function]] = {}
+    for function in functions:
+        groups.setdefault(function.name, []).append(function)
+    return groups
+
+
+def _default(value: str, kinds: list[str]) -> str:
+    """A default value where Python writes it alike, else three points."""
+    if "None" in kinds and value in NULLS:
+        return "None"
+    if "bool" in kinds and value in LITERALS:
+        return LITERALS[value]
+    if "int" in kinds and re.fullmatch(r"-?(0|[1-9]\d*)[uUlL]*", value):
+        return value.rstrip("uUlL")
+    if "float" in kinds and re.fullmatch(r"-?\d+(\.\d*)?(e[-+]?\d+)?[fF]?", value):
+        return value.rstrip("fF")
+    if "str" in kinds and re.fullmatch(r'"[^"\\]*"', value):
+        return value
+    return "..."
+
+
+def main(arguments: list[str]) -> int:
+    """Of the files TREE and STUB."""
+    parsed, output = map(Path, arguments)
+    output.write_text(stub(read(parsed), declared(parsed)), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
