@@ -50,6 +50,11 @@ UNPACK = (
     ),
     re.compile(r"  if \(\(nobjs < \d+\) \|\| \(nobjs > \d+\)\) SWIG_fail;\n"),
 )
+MAYBE = re.compile(
+    r"fail:\n(?:  if \(PyErr_Occurred\(\) && .*\) \{\n    return NULL;\n  \}\n)?"
+    r"(?:  PyErr_Clear\(\);\n)?"
+    r"  SWIG_Py_INCREF\(Py_NotImplemented\);\n  return Py_NotImplemented;\n"
+)
 METHODS = re.compile(r"^static PyMethodDef SwigMethods\[\] = \{\n.*?^\};\n", re.M | re.S)
 WHERE = re.compile(r'\{\s*"(\w+)", "(\w*)"(, true)?\s*\}')
 CONSTANT = re.compile(r'^  SWIG_Python_SetConstant\(d, "(\w+)",.*\);\n', re.MULTILINE)
@@ -231,8 +236,7 @@ class _Step:
                 "      if (!swigkit::fit(parameters, args, nargs, keywords, slots + first)) "
                 "Py_RETURN_NOTIMPLEMENTED;\n"
                 f"      PyObject *result = {_run(overloads[0], turned)}(object, slots, &matching);\n"
-                "      if (result || !matching.refused) return result;\n"
-                "      PyErr_Clear();\n"
+                "      if (!matching.refused) return result;\n"
                 "      Py_RETURN_NOTIMPLEMENTED;\n"
                 "    }\n"
                 "    if (!swigkit::take_arguments(parameters, args, nargs, keywords, "
@@ -291,6 +295,8 @@ class _Step:
         self, body: str, function: tree.Function, title: str, member: bool
     ) -> str:
         body = SLOTS_ARRAY.sub("", body)
+        # Of operators SWIG makes every failure NotImplemented, what C++ throws as well.
+        body = MAYBE.sub("fail:\n  return NULL;\n", body)
         removed = 0
         for pattern in UNPACK:
             body, count = pattern.subn("", body)
@@ -304,6 +310,9 @@ class _Step:
             return f'{{"{title}", "{at[2]}", {optional}, matching}}'
 
         body = WHERE.sub(where, body)
+        scope = self._scope(function)
+        if scope:
+            body = f"  using namespace {scope};\n{body}"
         count = len(function.parameters) + (member and not function.static)
         arguments = f"swig_obj, {count}" if count else "nullptr, 0"
         body = body.replace("SWIGKIT_ARGUMENTS", arguments)
@@ -316,6 +325,19 @@ class _Step:
             keep = f"  if (!swigkit::keep_alive({holder}, {kept})) SWIG_fail;\n"
             body = body.replace("  return resultobj;\n", f"{keep}  return resultobj;\n")
         return body
+
+    def _scope(self, function: tree.Function) -> str:
+        """The namespace whose names the default values may have, if there are any."""
+        defaults = [p.default for p in function.parameters if p.default is not None]
+        if all(re.fullmatch(r"[-+\d.a-fx]+|\"[^\"]*\"|true|false|nullptr", d) for d in defaults):
+            return ""
+        scope = tree.scope(function.cpp)
+        for cls in self.module.classes:
+            if function in (*cls.methods, *cls.constructors):
+                scope = tree.scope(cls.cpp)
+        while self.module.class_of(scope):
+            scope = tree.scope(scope)
+        return scope
 
     def _drop_dispatcher(self, wrapper: str) -> None:
         name, overload, _ = wrapper.partition("__SWIG_")
@@ -370,7 +392,15 @@ class _Step:
         groups: dict[str, str] = {}
         rows = []
         free = self._free_operators()
-        for name, overloads in methods.items():
+        for name, all_ in methods.items():
+            # What an interface adds is meant instead of the operator.
+            overloads = [f for f in all_ if f.extended] or all_
+            if name.startswith("__"):
+                for function in all_:
+                    if function not in overloads:
+                        self._rewrite(function, f"{title}.{name}", True)
+            else:
+                overloads = all_
             static = overloads[0].static
             turned = overloads[0] in free and name.startswith("__r")
             turned |= overloads[0] in free and _plain(overloads[0].parameters[0].type) != cls.cpp
@@ -398,7 +428,7 @@ class _Step:
         slots = list(self._slots(cls, groups))
         if "hash" in cls.features:
             self.parts.append(
-                f"static const char *const {tag}_hash = \"{cls.features['hash']}\";"
+                f"static const char *const {tag}_hash = \"{_last(cls.features['hash'])}\";"
             )
             slots.append(f"{{Py_tp_hash, (void *)swigkit::hash_by<{tag}_hash>}}")
         doc = self._documented_class(cls)
@@ -523,10 +553,12 @@ class _Step:
                 stem = variable.wrapper.removesuffix("_get")
                 if not variable.readonly:
                     setter = f"swigkit::set_static<{stem}_set>"
-                statics.append(
+                row = (
                     f'  {{"{variable.name}", swigkit::get_static<{stem}_get>, {setter}, '
                     f"{doc}, nullptr}},"
                 )
+                statics.append(row)
+                getset.append(row)
                 continue
             getter = variable.wrapper
             one = tree.Function(variable.name, "", getter, [], variable.type)
@@ -603,7 +635,9 @@ class _Step:
         )
 
     def _reduce(self, cls: tree.Class, tag: str) -> str:
-        state, from_state = cls.features["state"], cls.features["from_state"]
+        state, from_state = (
+            _last(cls.features[key]) for key in ("state", "from_state")
+        )
         self.parts.append(
             f"static PyObject *{tag}_reduce(PyObject *self, PyObject *) {{\n"
             f'  return swigkit::reduce(self, "{self.module.name}", "{state}", '
@@ -675,6 +709,11 @@ def _run(function: tree.Function, turned: bool) -> str:
     return function.wrapper + ("_turned" if turned else "")
 
 
+def _last(name: str) -> str:
+    """The name without its namespaces."""
+    return name.rpartition("::")[2]
+
+
 def _argument(number: int, constructor: bool = False) -> str:
     if number == 0:
         return "resultobj"
@@ -697,7 +736,10 @@ def _python(p: tree.Parameter) -> str:
     if p.default is None:
         return p.name
     known = {"true": "True", "false": "False", "nullptr": "None", "NULL": "None"}
+    known["std::nullopt"] = "None"
     value = known.get(p.default, p.default)
+    if re.fullmatch(r"-?[\d.]+(?:e[-+]?\d+)?[fFuUlL]+", value):
+        value = value.rstrip("fFuUlL")
     if value not in known.values() and not PYTHON_LITERAL.fullmatch(value):
         value = value if re.fullmatch(r'"[^"\\]*"', value) else "..."
     return f"{p.name}={value}"
@@ -709,7 +751,7 @@ def _enum(enum: tree.Enum, owner: str) -> str:
     spread = "false" if enum.scoped else "true"
     return (
         f'if (!swigkit::add_enum<{enum.cpp}>(module, {owner}, "{enum.name}", '
-        f'{{{members}}}, "{base}", {spread})) return -1;'
+        f'{{{members}}}, "{base}", {spread}, {json.dumps(enum.doc)})) return -1;'
     )
 
 

@@ -6,6 +6,7 @@ Read by step.py, which makes the classes, and by stubs.py, which writes their ty
 
 from __future__ import annotations
 
+import keyword
 import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
@@ -40,6 +41,7 @@ class Function:
     virtual: bool = False
     doc: str = ""
     features: dict[str, str] = field(default_factory=dict)
+    extended: bool = False  # by %extend
 
     @property
     def required(self) -> int:
@@ -138,19 +140,19 @@ class _Reader:
     def name_nested(self) -> None:
         """Which class a class lies in, by their C++ names."""
         for cls in self.module.classes:
-            outer = _scope(cls.cpp)
+            outer = scope(cls.cpp)
             if self.module.class_of(outer):
                 cls.outer = outer
             found = [self._resolve(base, outer) for base in cls.bases]
             cls.bases = [base for base in found if base]
 
-    def _resolve(self, base: str, scope: str) -> str:
+    def _resolve(self, base: str, around: str) -> str:
         """The full name of a base class, which is looked up from the inside out."""
         while True:
-            full = f"{scope}::{base}" if scope else base
-            if self.module.class_of(full) or not scope:
+            full = f"{around}::{base}" if around else base
+            if self.module.class_of(full) or not around:
                 return full if self.module.class_of(full) else ""
-            scope = _scope(scope)
+            around = scope(around)
 
     def _module(self, node: object, has: dict[str, str], inside: object) -> None:
         self.module.name = self.module.name or has["name"]
@@ -255,6 +257,11 @@ def _doc(has: dict[str, str]) -> str:
     return "\n".join(lines)
 
 
+def _python_name(name: str) -> str:
+    """A parameter's name, with an underscore where it is a word of Python's."""
+    return f"{name}_" if keyword.iskeyword(name) else name
+
+
 def _function(
     node: ElementTree.Element, has: dict[str, str], inside: Class | None
 ) -> Function:
@@ -265,7 +272,7 @@ def _function(
             continue
         parameters.append(
             Parameter(
-                of.get("name", "") or f"arg{number}",
+                _python_name(of.get("name", "") or f"arg{number}"),
                 cpp_type(of["type"]),
                 of.get("value"),
             )
@@ -282,6 +289,7 @@ def _function(
         virtual="virtual" in has.get("storage", "").split(),
         doc=_doc(has),
         features=_features(has),
+        extended="feature_extend" in has,
     )
 
 
@@ -304,7 +312,7 @@ def _variable(has: dict[str, str], inside: Class | None) -> Variable | None:
     )
 
 
-def _scope(name: str) -> str:
+def scope(name: str) -> str:
     """The part before the last :: that is not in a template's arguments."""
     depth = 0
     for i in range(len(name) - 1, 0, -1):

@@ -73,8 +73,7 @@ inline PyObject* call_overload(const Overload* overloads, size_t count, PyObject
       if (!fit(one.parameters, args, nargs, keywords, slots + (self != nullptr))) continue;
       Matching matching{exact};
       PyObject* result = one.run(object, slots, &matching);
-      if (result || !matching.refused) return result;
-      PyErr_Clear();
+      if (!matching.refused) return result;
     }
   }
   if (is_operator) Py_RETURN_NOTIMPLEMENTED;

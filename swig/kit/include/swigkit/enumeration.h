@@ -46,7 +46,7 @@ struct Convert<E> {
 template <class E>
 bool add_enum(PyObject* module, PyObject* owner, const char* name,
               std::initializer_list<std::pair<const char*, E>> members,
-              const char* base = "IntEnum", bool spread = false) {
+              const char* base = "IntEnum", bool spread = false, const char* doc = "") {
   PyRef values(PyDict_New()), library(PyImport_ImportModule("enum"));
   if (!values || !library) return false;
   for (const auto& [label, value] : members) {
@@ -60,6 +60,10 @@ bool add_enum(PyObject* module, PyObject* owner, const char* name,
   if (!made || !home || PyObject_SetAttrString(made.get(), "__module__", home.get()) < 0 ||
       PyObject_SetAttrString(owner, name, made.get()) < 0) {
     return false;
+  }
+  if (*doc) {
+    PyRef text(PyUnicode_FromString(doc));
+    if (!text || PyObject_SetAttrString(made.get(), "__doc__", text.get()) < 0) return false;
   }
   if (owner != module) {
     PyRef outer(PyObject_GetAttrString(owner, "__qualname__"));

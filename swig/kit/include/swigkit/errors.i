@@ -26,8 +26,8 @@ SWIGKIT_CALL(swigkit::GilRelease released;, function)
 SWIGKIT_CALL(, function)
 %enddef
 
-// %exceptions(C++ class, "PythonName", base): the base may be a Python class or, by name,
-// a class that an earlier line made: SWIGKIT_CLASS("GeometryError").
+// %exceptions(C++ class, "PythonName", base): the base is a Python class, such as
+// PyExc_ValueError, or the name of one that an earlier line made: "GeometryError".
 %define %exceptions(Class, Name, Base)
 %init %{
   if (!swigkit::add_exception<Class>(m, Name, Base)) return -1;

@@ -65,6 +65,22 @@ bool add_exception(PyObject* module, const char* name, PyObject* base) {
   return true;
 }
 
+/// The same with the base by name: a class that an earlier line made, or a builtin.
+template <class E>
+bool add_exception(PyObject* module, const char* name, const char* base) {
+  PyRef found(PyObject_GetAttrString(module, base));
+  if (!found) {
+    PyErr_Clear();
+    PyObject* builtins = PyEval_GetBuiltins();
+    found = PyRef::borrow(builtins ? PyDict_GetItemString(builtins, base) : nullptr);
+  }
+  if (found) return add_exception<E>(module, name, found.get());
+  PyErr_Format(PyExc_ImportError, "%%exceptions: expected a class as base of %s, got '%s'",
+               name, base);
+  return false;
+}
+#define SWIGKIT_CLASS(name) name
+
 inline void translate() noexcept {
   try {
     throw;
