@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Builds the module of a theme of tests/kit/cases, by the kit or by pybind11.
+
+    python tests/kit/build.py THEME [kit|pybind11]
+
+Prints its path.  Does nothing when it is up to date.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import functools
+import importlib.util
+import os
+import shlex
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+from types import ModuleType
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+CASES = HERE / "cases"
+KIT = ROOT / "swig" / "kit"
+BINDINGS = ("pybind11", "kit")
+SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
+# What is tested is the border, not how fast it is.
+PYBIND11_FLAGS = ["-std=c++20", "-O0", "-g0", "-fPIC", "-shared", "-pthread"]
+PYBIND11_FLAGS += ["-fvisibility=hidden", "-Wall", "-Wextra", "-Werror"]
+
+
+class BuildError(Exception):
+    """A command failed; the text is what it said."""
+
+
+def is_there(binding: str) -> bool:
+    """Whether the binding's command exists."""
+    return binding == "pybind11" or (KIT / "build" / "wrap.py").exists()
+
+
+@functools.cache
+def load(theme: str, binding: str) -> ModuleType:
+    """The module, built when that is needed.  It is in no table of sys: there are two
+    of a name."""
+    path = build(theme, binding)
+    spec = importlib.util.spec_from_file_location(theme, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def build(theme: str, binding: str) -> Path:
+    """Brings the module up to date; returns its path.  A failure is remembered, so
+    that the next test does not try again."""
+    folder = ROOT / "build" / "kit" / f"{binding}-{SUFFIX.split('.')[1]}"
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / f"{theme}.lock", "w") as lock:  # two test runs take turns
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return _build(theme, binding, folder)
+
+
+@functools.cache
+def _build(theme: str, binding: str, folder: Path) -> Path:
+    output = folder / f"{theme}{SUFFIX}"
+    command, inputs = _kit(theme, folder) if binding == "kit" else _pybind11(theme)
+    inputs += [CASES / f"{theme}.h"]
+    record = folder / f"{theme}.cmd"
+    made = output.stat().st_mtime if output.exists() else 0
+    same = record.exists() and record.read_text() == shlex.join(command)
+    if same and all(path.stat().st_mtime < made for path in inputs):
+        return output
+    record.unlink(missing_ok=True)
+    if binding == "pybind11":
+        command = [*command, "-o", str(output)]
+    done = subprocess.run(
+        command,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    if done.returncode or not output.exists():
+        output.unlink(missing_ok=True)
+        raise BuildError(f"{shlex.join(command)}\n{done.stdout}")
+    record.write_text(shlex.join(command[: len(command) - 2 * (binding != "kit")]))
+    return output
+
+
+def _kit(theme: str, folder: Path) -> tuple[list[str], list[Path]]:
+    """As a user would."""
+    interface = CASES / f"{theme}.i"
+    command = [sys.executable, "-m", "pkg", "wrap", str(interface), "-I", str(CASES)]
+    kit = [path for path in KIT.rglob("*") if path.suffix in (".h", ".i", ".py")]
+    return [*command, "--out", str(folder)], [interface, *kit]
+
+
+def _pybind11(theme: str) -> tuple[list[str], list[Path]]:
+    import pybind11
+
+    source = CASES / f"{theme}_pybind11.cc"
+    command = [*shlex.split(os.environ.get("CXX", "g++")), *PYBIND11_FLAGS]
+    command += [f"-I{CASES}", "-isystem", pybind11.get_include()]
+    command += ["-isystem", sysconfig.get_path("include"), str(source)]
+    return command, [source]
+
+
+if __name__ == "__main__":
+    try:
+        print(build(sys.argv[1], *sys.argv[2:] or ["kit"]))
+    except BuildError as error:
+        sys.exit(str(error))
