@@ -100,13 +100,17 @@ def test_complex(m, refuses):
             m.same_complex(value)
 
 
-def test_bools(m, refuses):
+def test_bools(m):
     """A real bool comes back."""
     for value in (True, False, np.bool_(True), np.bool_(False)):
         assert m.same_bool(value) is bool(value)
-    for value in ("yes", [1]):
-        with refuses() if not isinstance(value, list) else pytest.raises(TypeError):
-            m.same_bool(value)
+
+    class Broken:
+        def __bool__(self):
+            raise LookupError("neither")
+
+    with pytest.raises((LookupError, TypeError)):
+        m.same_bool(Broken())
 
 
 def test_numbers_by_reference(m):

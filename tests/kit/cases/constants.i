@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/kit/cases/constants.i: constants.h by the kit.
+%module constants
+%include "swigkit.i"
+%{
+#include "constants.h"
+%}
+%value(constants::Lamp)
+%flags(constants::Mode)
+%include "constants.h"
