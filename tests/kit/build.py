@@ -39,11 +39,21 @@ def is_there(binding: str) -> bool:
     return binding == "pybind11" or (KIT / "build" / "wrap.py").exists()
 
 
-@functools.cache
 def load(theme: str, binding: str) -> ModuleType:
     """The module, built when that is needed.  It is in no table of sys: there are two
-    of a name."""
-    path = build(theme, binding)
+    of a name.  A failure is remembered, so that the next test does not try again."""
+    found = _load(theme, binding)
+    if isinstance(found, BuildError):
+        raise found
+    return found
+
+
+@functools.cache
+def _load(theme: str, binding: str) -> ModuleType | BuildError:
+    try:
+        path = build(theme, binding)
+    except BuildError as error:
+        return error
     spec = importlib.util.spec_from_file_location(theme, path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -51,8 +61,7 @@ def load(theme: str, binding: str) -> ModuleType:
 
 
 def build(theme: str, binding: str) -> Path:
-    """Brings the module up to date; returns its path.  A failure is remembered, so
-    that the next test does not try again."""
+    """Brings the module up to date; returns its path."""
     folder = ROOT / "build" / "kit" / f"{binding}-{SUFFIX.split('.')[1]}"
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / f"{theme}.lock", "w") as lock:  # two test runs take turns
@@ -60,19 +69,18 @@ def build(theme: str, binding: str) -> Path:
         return _build(theme, binding, folder)
 
 
-@functools.cache
 def _build(theme: str, binding: str, folder: Path) -> Path:
     output = folder / f"{theme}{SUFFIX}"
     command, inputs = _kit(theme, folder) if binding == "kit" else _pybind11(theme)
     inputs += [CASES / f"{theme}.h"]
+    if binding == "pybind11":
+        command += ["-o", str(output)]
     record = folder / f"{theme}.cmd"
     made = output.stat().st_mtime if output.exists() else 0
     same = record.exists() and record.read_text() == shlex.join(command)
     if same and all(path.stat().st_mtime < made for path in inputs):
         return output
     record.unlink(missing_ok=True)
-    if binding == "pybind11":
-        command = [*command, "-o", str(output)]
     done = subprocess.run(
         command,
         cwd=ROOT,
@@ -84,7 +92,7 @@ def _build(theme: str, binding: str, folder: Path) -> Path:
     if done.returncode or not output.exists():
         output.unlink(missing_ok=True)
         raise BuildError(f"{shlex.join(command)}\n{done.stdout}")
-    record.write_text(shlex.join(command[: len(command) - 2 * (binding != "kit")]))
+    record.write_text(shlex.join(command))
     return output
 
 
