@@ -103,7 +103,7 @@ def test_no_overload_fits(m, kit):
     with pytest.raises(TypeError) as info:
         m.near(None)
     text = str(info.value).lower()
-    assert text.count("float") >= 1 and text.count("str") >= 1
+    assert ("double" if kit else "float") in text and "str" in text
     if kit:
         assert "near" in text.splitlines()[0]
 

@@ -325,15 +325,12 @@ def test_repr_says_the_class(m):
     assert m.Point.__module__ == "classes"
 
 
-def test_classes_cannot_be_mixed(m, kit, refuses):
+def test_classes_cannot_be_mixed(m, refuses):
     """Each argument is of the class that is asked for."""
     with refuses("[length_of] expected Point for 'point', got classes.Line"):
         m.length_of(m.Line(m.Point(), m.Point()))
     with refuses("[length_of] expected Point for 'point', got NoneType"):
         m.length_of(None)
-    if kit:  # pybind11 then reads a Point's memory as a Line
-        with pytest.raises(TypeError):
-            m.Point().__class__ = m.Line
 
 
 def test_no_call_leaks_a_reference(m):

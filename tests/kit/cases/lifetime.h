@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/kit/cases/lifetime.h: who keeps what alive, and for how long.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace lifetime {
+
+/// All objects of this file that are alive.
+inline int64_t alive = 0;
+inline int64_t count_alive() { return alive; }
+
+struct Counted {
+  Counted() { ++alive; }
+  Counted(const Counted&) { ++alive; }
+  ~Counted() { --alive; }
+  Counted& operator=(const Counted&) = default;
+};
+
+/// A plain value; a gone one says so.
+class Item : Counted {
+ public:
+  explicit Item(const std::string& name) : name_(name) {}
+  ~Item() { name_ = "gone"; }
+  const std::string& name() const { return name_; }
+  void rename(const std::string& name) { name_ = name; }
+
+ private:
+  std::string name_;
+};
+
+/// Has items: its own ones, which it gives out as references, and others'.
+class World : Counted {
+ public:
+  World() = default;
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+  Item& add(const std::string& name) {
+    items_.push_back(std::make_unique<Item>(name));
+    return *items_.back();
+  }
+  void adopt(std::unique_ptr<Item> item) {
+    if (!item) throw std::invalid_argument("expected an item");
+    items_.push_back(std::move(item));
+  }
+  std::unique_ptr<Item> release() {
+    if (items_.empty()) return nullptr;
+    auto item = std::move(items_.back());
+    items_.pop_back();
+    return item;
+  }
+  Item* find(const std::string& name) {
+    for (const auto& item : items_) {
+      if (item->name() == name) return item.get();
+    }
+    return nullptr;
+  }
+  const Item& first() const { return *items_.at(0); }
+  Item copy_of_first() const { return first(); }
+  std::vector<Item*> all() {
+    std::vector<Item*> result;
+    for (const auto& item : items_) result.push_back(item.get());
+    return result;
+  }
+  int size() const { return int(items_.size()); }
+  /// Only points to it.
+  void watch(const Item& item) { watched_ = &item; }
+  std::string watched() const { return watched_ ? watched_->name() : "nothing"; }
+
+ private:
+  std::vector<std::unique_ptr<Item>> items_;
+  const Item* watched_ = nullptr;
+};
+
+/// Only looks at a world.
+class View : Counted {
+ public:
+  explicit View(World& world) : world_(&world) {}
+  int size() const { return world_->size(); }
+  World& world() const { return *world_; }
+
+ private:
+  World* world_;
+};
+inline Item& first_of(World& world) { return *world.all().at(0); }
+
+inline std::unique_ptr<Item> make_item(const std::string& name) {
+  return std::make_unique<Item>(name);
+}
+inline std::vector<std::unique_ptr<Item>> make_items(int n) {
+  std::vector<std::unique_ptr<Item>> items;
+  for (int i = 0; i < n; ++i) items.push_back(make_item(std::to_string(i)));
+  return items;
+}
+inline std::string consume(std::unique_ptr<Item> item) {
+  return item ? item->name() : "none";
+}
+inline std::unique_ptr<Item> pass(std::unique_ptr<Item> item) { return item; }
+/// The caller is to delete it.
+inline Item* new_item(const std::string& name) { return new Item(name); }
+inline const Item* no_item() { return nullptr; }
+inline std::string name_of(const Item& item) { return item.name(); }
+inline std::string name_or(const Item* item = nullptr) {
+  return item ? item->name() : "none";
+}
+
+/// Lives as long as anybody has a pointer.
+class Node : Counted, public std::enable_shared_from_this<Node> {
+ public:
+  explicit Node(int value) : value_(value) {}
+  int value() const { return value_; }
+  void set_next(std::shared_ptr<Node> next) { next_ = std::move(next); }
+  std::shared_ptr<Node> next() const { return next_; }
+  std::shared_ptr<Node> self() { return shared_from_this(); }
+  Node& reference() { return *this; }
+  int64_t uses() const { return weak_from_this().use_count(); }
+
+ private:
+  int value_;
+  std::shared_ptr<Node> next_;
+};
+inline std::shared_ptr<Node> kept;
+inline void keep(const std::shared_ptr<Node>& node) { kept = node; }
+inline std::shared_ptr<Node> get_kept() { return kept; }
+inline std::shared_ptr<const Node> get_const() { return kept; }
+inline int sum(const std::vector<std::shared_ptr<Node>>& nodes) {
+  int total = 0;
+  for (const auto& node : nodes) total += node ? node->value() : 0;
+  return total;
+}
+inline int value_of(const Node& node) { return node.value(); }
+
+/// There is one, and it is nobody's.
+class Registry {
+ public:
+  static Registry& get() {
+    static Registry registry;
+    return registry;
+  }
+  Registry(const Registry&) = delete;
+  void note(const std::string& text) { notes_.push_back(text); }
+  int size() const { return int(notes_.size()); }
+  Registry* pointer() { return this; }
+
+ private:
+  Registry() = default;
+  ~Registry() = default;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace lifetime

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/kit/cases/lifetime_pybind11.cc: lifetime.h by pybind11.
+#include "lifetime.h"
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+namespace py = pybind11;
+using namespace lifetime;
+using policy = py::return_value_policy;
+
+PYBIND11_MODULE(lifetime, m) {
+  m.def("count_alive", &count_alive);
+  py::class_<Item, py::smart_holder>(m, "Item")
+      .def(py::init<const std::string&>(), py::arg("name"))
+      .def("name", &Item::name)
+      .def("rename", &Item::rename, py::arg("name"));
+  py::class_<World>(m, "World")
+      .def(py::init<>())
+      .def("add", &World::add, py::arg("name"), policy::reference_internal)
+      .def("adopt", &World::adopt, py::arg("item"))
+      .def("release", &World::release)
+      .def("find", &World::find, py::arg("name"), policy::reference_internal)
+      .def("first", &World::first, policy::reference_internal)
+      .def("copy_of_first", &World::copy_of_first)
+      .def("all", &World::all, policy::reference_internal)
+      .def("size", &World::size)
+      .def("watch", &World::watch, py::arg("item"), py::keep_alive<1, 2>())
+      .def("watched", &World::watched);
+  py::class_<View>(m, "View")
+      .def(py::init<World&>(), py::arg("world"), py::keep_alive<1, 2>())
+      .def("size", &View::size)
+      .def("world", &View::world, policy::reference_internal);
+  m.def("first_of", &first_of, py::arg("world"), policy::reference, py::keep_alive<0, 1>());
+  m.def("make_item", &make_item, py::arg("name"));
+  m.def("make_items", &make_items, py::arg("n"));
+  m.def("consume", &consume, py::arg("item"));
+  m.def("pass_", &pass, py::arg("item"));
+  m.def("new_item", &new_item, py::arg("name"), policy::take_ownership);
+  m.def("no_item", &no_item);
+  m.def("name_of", &name_of, py::arg("item"));
+  m.def("name_or", &name_or, py::arg("item") = nullptr);
+
+  py::class_<Node, std::shared_ptr<Node>>(m, "Node")
+      .def(py::init<int>(), py::arg("value"))
+      .def("value", &Node::value)
+      .def("set_next", &Node::set_next, py::arg("next"))
+      .def("next", &Node::next)
+      .def("self", &Node::self)
+      .def("reference", &Node::reference, policy::reference_internal)
+      .def("uses", &Node::uses);
+  m.def("keep", &keep, py::arg("node"));
+  m.def("get_kept", &get_kept);
+  m.def("get_const", [] { return std::const_pointer_cast<Node>(get_const()); });
+  m.def("sum", &sum, py::arg("nodes"));
+  m.def("value_of", &value_of, py::arg("node"));
+
+  py::class_<Registry, std::unique_ptr<Registry, py::nodelete>>(m, "Registry")
+      .def_static("get", &Registry::get, policy::reference)
+      .def("note", &Registry::note, py::arg("text"))
+      .def("size", &Registry::size)
+      .def("pointer", &Registry::pointer, policy::reference);
+}

@@ -1,0 +1,387 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who keeps what alive: cases/lifetime.h by pybind11 and by the kit."""
+
+import gc
+import sys
+import threading
+import weakref
+
+import pytest
+
+THEME = "lifetime"
+# Of an object that was given away.
+TAKEN = (ValueError, ReferenceError, RuntimeError, TypeError)
+
+
+@pytest.fixture(autouse=True)
+def nobody_is_left(m):
+    """All objects of C++ that the test made are gone after it."""
+    gc.collect()
+    before = m.count_alive()
+    yield
+    m.keep(None)
+    gc.collect()
+    assert m.count_alive() == before
+
+
+def test_objects_die_with_their_last_name(m):
+    before = m.count_alive()
+    item, node = m.Item("a"), m.Node(1)
+    assert m.count_alive() == before + 2
+    del item
+    assert m.count_alive() == before + 1
+    del node
+    assert m.count_alive() == before
+
+
+def test_results_by_value_are_new(m):
+    """They are changed alone, and live alone."""
+    world = m.World()
+    world.add("a")
+    copied = world.copy_of_first()
+    copied.rename("b")
+    assert world.first().name() == "a"
+    del world
+    gc.collect()
+    assert copied.name() == "b"
+
+
+def test_references_are_the_object_itself(m):
+    world = m.World()
+    world.add("a").rename("b")
+    assert world.first().name() == "b" == world.find("b").name()
+    world.find("b").rename("c")
+    assert [item.name() for item in world.all()] == ["c"]
+
+
+def test_a_reference_keeps_its_parent(m):
+    """The parent's name goes first."""
+    before = m.count_alive()
+    world = m.World()
+    item, found, first = world.add("a"), world.find("a"), world.first()
+    del world
+    gc.collect()
+    assert item.name() == "a" == found.name() == first.name()
+    del item, found
+    gc.collect()
+    assert m.count_alive() == before + 2 and first.name() == "a"
+    del first
+    gc.collect()
+    assert m.count_alive() == before
+
+
+def test_a_reference_of_a_temporary(m):
+    """Which nothing ever named."""
+    item = m.World().add("a")
+    gc.collect()
+    assert item.name() == "a"
+
+
+def test_references_in_a_container_keep_the_parent(m):
+    world = m.World()
+    world.add("a")
+    world.add("b")
+    items = world.all()
+    del world
+    gc.collect()
+    assert [item.name() for item in items] == ["a", "b"]
+
+
+def test_a_reference_from_a_function_keeps_its_argument(m):
+    """Of which it is a part."""
+    world = m.World()
+    world.add("a")
+    item = m.first_of(world)
+    del world
+    gc.collect()
+    assert item.name() == "a"
+
+
+def test_chains_of_references(m):
+    """The view keeps the world, the world's item both."""
+    world = m.World()
+    world.add("a")
+    item = m.View(world).world().first()
+    del world
+    gc.collect()
+    assert item.name() == "a"
+
+
+def test_arguments_that_are_kept(m):
+    """As long as the object that points to them, and no longer."""
+    before = m.count_alive()
+    world = m.World()
+    assert world.watched() == "nothing"
+    world.watch(m.Item("a"))
+    gc.collect()
+    assert world.watched() == "a"
+    world.watch(item=m.Item("b"))
+    gc.collect()
+    assert world.watched() == "b"
+    del world
+    gc.collect()
+    assert m.count_alive() == before
+
+
+def test_arguments_of_constructors_that_are_kept(m):
+    before = m.count_alive()
+    view = m.View(world=m.World())
+    gc.collect()
+    assert view.size() == 0 and m.count_alive() == before + 2
+    del view
+    gc.collect()
+    assert m.count_alive() == before
+
+
+def test_unique_pointers_come_out(m):
+    """Python owns the object then."""
+    before = m.count_alive()
+    item = m.make_item("a")
+    assert type(item) is m.Item and item.name() == "a"
+    items = m.make_items(3)
+    assert [one.name() for one in items] == ["0", "1", "2"]
+    assert m.count_alive() == before + 4
+    del item, items[1]
+    assert m.count_alive() == before + 2
+
+
+def test_unique_pointers_go_in(m):
+    """C++ owns the object then; Python's is an empty one."""
+    world, item = m.World(), m.Item("a")
+    world.adopt(item)
+    assert world.size() == 1 and world.first().name() == "a"
+    for use in (
+        lambda: item.name(),
+        lambda: m.name_of(item),
+        lambda: world.adopt(item),
+        lambda: m.consume(item),
+        lambda: world.watch(item),
+    ):
+        with pytest.raises(TAKEN):
+            use()
+    assert world.size() == 1
+    item = None
+    gc.collect()
+    assert world.first().name() == "a"
+
+
+def test_a_refused_call_takes_nothing(m):
+    """The object is still Python's."""
+    item = m.Item("a")
+    for call in (
+        lambda: m.World().adopt(item, 1),
+        lambda: m.World.adopt(3, item),
+        lambda: m.consume(item, item=item),
+    ):
+        with pytest.raises(TypeError):
+            call()
+    assert item.name() == "a"
+
+
+def test_references_to_what_others_own_are_not_taken(m):
+    """A part of a world cannot be given to another one."""
+    world, other = m.World(), m.World()
+    item = world.add("a")
+    with pytest.raises(TAKEN):
+        other.adopt(item)
+    assert item.name() == "a" and world.size() == 1 and other.size() == 0
+
+
+def test_unique_pointers_there_and_back(m):
+    before = m.count_alive()
+    world = m.World()
+    world.adopt(m.make_item("a"))
+    item = world.release()
+    assert item.name() == "a" and world.size() == 0 and world.release() is None
+    assert m.pass_(item).name() == "a"
+    assert m.consume(m.Item("b")) == "b"
+    del world, item
+    gc.collect()
+    assert m.count_alive() == before
+
+
+def test_a_call_that_throws_has_taken(m):
+    """No object and no crash; nothing is deleted twice."""
+    world = m.World()
+    with pytest.raises((ValueError, TypeError)):
+        world.adopt(None)
+    assert world.size() == 0
+
+
+def test_new_objects(m):
+    """A plain pointer that is the caller's."""
+    before = m.count_alive()
+    item = m.new_item("a")
+    assert item.name() == "a" and m.count_alive() == before + 1
+    del item
+    assert m.count_alive() == before
+
+
+def test_null_is_none(m, refuses):
+    """Both ways, where a null pointer may be."""
+    assert m.no_item() is None and m.World().find("x") is None
+    assert m.name_or(None) == "none" == m.name_or() and m.name_or(m.Item("a")) == "a"
+    with refuses("[name_of] expected Item for 'item', got NoneType"):
+        m.name_of(None)
+
+
+def test_shared_pointers_are_one_object(m):
+    """Equal, with one hash, whichever way they came."""
+    node = m.Node(1)
+    m.keep(node)
+    for same in (m.get_kept(), node.self(), m.get_kept().self(), node.reference()):
+        assert same == node and hash(same) == hash(node) and not same != node
+        assert {node: "a"}[same] == "a"
+    assert node != m.Node(1) and node != 1 and node is not None
+    with pytest.raises(TypeError):
+        node < node  # noqa: B015
+
+
+def test_shared_pointers_keep_each_other(m):
+    before = m.count_alive()
+    first = m.Node(1)
+    first.set_next(m.Node(2))
+    gc.collect()
+    assert m.count_alive() == before + 2 and first.next().value() == 2
+    second = first.next()
+    del first
+    gc.collect()
+    assert m.count_alive() == before + 1 and second.value() == 2
+    assert second.next() is None
+
+
+def test_shared_pointers_outlive_python(m):
+    node = m.Node(5)
+    m.keep(node)
+    del node
+    gc.collect()
+    assert m.get_kept().value() == 5 == m.get_const().value()
+    m.keep(None)
+    assert m.get_kept() is None
+
+
+def test_shared_pointers_share_one_count(m):
+    """None is made from the plain pointer."""
+    node = m.Node(1)
+    alone = node.uses()
+    m.keep(node)
+    assert node.uses() == alone + 1
+    same = m.get_kept()
+    assert same.uses() in (alone + 1, alone + 2)
+    m.keep(None)
+    del same
+    gc.collect()
+    assert node.uses() == alone
+
+
+def test_shared_objects_as_references(m, refuses):
+    """Where C++ wants the object, not the pointer."""
+    assert m.value_of(m.Node(3)) == 3 and m.sum([m.Node(1), None, m.Node(2)]) == 3
+    with refuses("[value_of] expected Node for 'node', got NoneType"):
+        m.value_of(None)
+    with refuses("[keep] expected Node for 'node', got lifetime.Item"):
+        m.keep(m.Item("a"))
+
+
+def test_a_reference_of_a_shared_temporary(m):
+    node = m.Node(7).reference()
+    gc.collect()
+    assert node.value() == 7
+
+
+def test_borrowed_objects_are_never_deleted(m):
+    registry = m.Registry.get()
+    size = registry.size()
+    registry.note("a")
+    del registry
+    gc.collect()
+    assert m.Registry.get().size() == size + 1
+    assert m.Registry.get().pointer().size() == size + 1
+    with pytest.raises(TypeError):
+        m.Registry()
+
+
+def test_weak_references_do_not_keep(m):
+    node = m.Node(1)
+    alive = weakref.ref(node)
+    m.keep(node)
+    del node
+    gc.collect()
+    assert m.get_kept().value() == 1
+    if alive() is not None:
+        assert alive() == m.get_kept()
+
+
+def test_objects_die_on_other_threads(m):
+    """The last name of an object may be another thread's."""
+    before = m.count_alive()
+    bag = [m.World() for _ in range(50)]
+    bag += [m.Node(i) for i in range(50)]
+    bag += [world.add("a") for world in bag[:50]]
+    thread = threading.Thread(target=bag.clear)
+    thread.start()
+    thread.join()
+    gc.collect()
+    assert m.count_alive() == before
+
+
+def test_cycles_of_python_are_collected(m):
+    """Through the attributes of a subclass."""
+    before = m.count_alive()
+
+    class Holder(m.Item):
+        pass
+
+    holder = Holder("a")
+    holder.me = [holder]
+    assert m.count_alive() == before + 1
+    del holder
+    gc.collect()
+    assert m.count_alive() == before
+
+
+def test_no_call_leaks_a_reference(m):
+    world, item, node, text = m.World(), m.Item("a"), m.Node(1), "t" * 50
+    world.add("a")
+    view = m.View(world)
+
+    def give():
+        m.World().adopt(m.Item(text))
+
+    calls = [
+        give,
+        lambda: world.find("a"),
+        lambda: world.find(text),
+        lambda: world.all(),
+        lambda: world.first(),
+        lambda: view.world(),
+        lambda: m.View(world),
+        lambda: m.View(item),
+        lambda: m.World().watch(item),
+        lambda: m.World().watch(node),
+        lambda: m.name_or(item),
+        lambda: m.make_items(2),
+        lambda: m.pass_(m.Item(text)),
+        lambda: node.self(),
+        lambda: node.reference(),
+        lambda: m.sum([node, None]),
+        lambda: m.sum([node, item]),
+        lambda: m.Registry.get(),
+        lambda: node == item,
+        lambda: m.first_of(world),
+    ]
+    watched = [world, item, node, text, view, None, m.Item, m.World, m.Node, m.View]
+
+    def run(n):
+        for call in calls:
+            for _ in range(n):
+                try:
+                    call()
+                except TypeError:
+                    pass
+        gc.collect()
+        return [sys.getrefcount(x) for x in watched]
+
+    before = run(3)
+    grown = [b - a for a, b in zip(before, run(300))]
+    assert max(grown) < 100, grown
