@@ -229,7 +229,7 @@ def test_shared_pointers_are_one_object(m):
     """Equal, with one hash, whichever way they came."""
     node = m.Node(1)
     m.keep(node)
-    for same in (m.get_kept(), node.self(), m.get_kept().self(), node.reference()):
+    for same in (m.get_kept(), node.shared(), m.get_kept().shared(), node.reference()):
         assert same == node and hash(same) == hash(node) and not same != node
         assert {node: "a"}[same] == "a"
     assert node != m.Node(1) and node != 1 and node is not None
@@ -362,7 +362,7 @@ def test_no_call_leaks_a_reference(m):
         lambda: m.name_or(item),
         lambda: m.make_items(2),
         lambda: m.pass_(m.Item(text)),
-        lambda: node.self(),
+        lambda: node.shared(),
         lambda: node.reference(),
         lambda: m.sum([node, None]),
         lambda: m.sum([node, item]),

@@ -116,7 +116,7 @@ class Node : Counted, public std::enable_shared_from_this<Node> {
   int value() const { return value_; }
   void set_next(std::shared_ptr<Node> next) { next_ = std::move(next); }
   std::shared_ptr<Node> next() const { return next_; }
-  std::shared_ptr<Node> self() { return shared_from_this(); }
+  std::shared_ptr<Node> shared() { return shared_from_this(); }
   Node& reference() { return *this; }
   int64_t uses() const { return weak_from_this().use_count(); }
 

@@ -46,7 +46,7 @@ PYBIND11_MODULE(lifetime, m) {
       .def("value", &Node::value)
       .def("set_next", &Node::set_next, py::arg("next"))
       .def("next", &Node::next)
-      .def("self", &Node::self)
+      .def("shared", &Node::shared)
       .def("reference", &Node::reference, policy::reference_internal)
       .def("uses", &Node::uses);
   m.def("keep", &keep, py::arg("node"));
