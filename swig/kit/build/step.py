@@ -134,7 +134,8 @@ class _Step:
         if any("state" in c.features for c in self.module.classes):
             table += '\n  {"_rebuild", swigkit::rebuild, METH_VARARGS, nullptr},'
         table += "\n  {nullptr, nullptr, 0, nullptr}\n};\n"
-        written = "\n".join(self.parts)
+        home = f'static const char *const swigkit_home = "{self.module.name}";'
+        written = "\n".join([home, *self.parts])
         body = [f"  if (!swigkit::make_root(module)) return -1;\n{''.join(makers)}"]
         body.append(self._module_enums())
         body.append(self._module_constants())
@@ -430,7 +431,9 @@ class _Step:
             self.parts.append(
                 f"static const char *const {tag}_hash = \"{_last(cls.features['hash'])}\";"
             )
-            slots.append(f"{{Py_tp_hash, (void *)swigkit::hash_by<{tag}_hash>}}")
+            slots.append(
+                f"{{Py_tp_hash, (void *)swigkit::hash_by<swigkit_home, {tag}_hash>}}"
+            )
         doc = self._documented_class(cls)
         hashable = "__eq__" not in groups or "__hash__" in groups or "hash" in cls.features
         self.parts.append(

@@ -22,8 +22,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 sys.path[:0] = [str(ROOT / "swig" / "build"), str(ROOT / "swig")]
 
-from kit.build.options import find_swig  # noqa: E402
-from products import SWIG_OPTIONS  # noqa: E402
+from kit.build.options import find_swig, includes  # noqa: E402
 
 CXX = shlex.split(os.environ.get("CXX", "g++"))
 # -fvisibility=hidden is asked for by pybind11 and nanobind, and is right for all.
@@ -76,21 +75,15 @@ class Variant:
 
 
 class OurSwig(Variant):
+    """By the kit's command, with the flags of all."""
+
     def make(self) -> None:
-        program, version = find_swig()
-        self.tool = f"swig {version} + fastcall.py"
-        # The package's options; the module's name and paths are the toy's.
-        options = [o for o in SWIG_OPTIONS if not o.startswith("-I")]
-        options[options.index("-interface") + 1] = self.module
-        generated, wrapper = self.folder / "swig.cc", self.folder / "wrap.cc"
-        include = [f"-I{ROOT}/swig", f"-I{ROOT}/cpp", f"-I{HERE}"]
-        where = ["-outdir", self.folder, "-o", generated]
-        run(program, *options, *include, *where, HERE / "toy_ours.i")
-        run(sys.executable, ROOT / "swig/build/fastcall.py", generated, wrapper)
-        # What the wrapper uses of the package: the table of errors.
-        errors = [ROOT / "swig/python/py_error.cc"]
-        errors += [ROOT / "cpp/base" / name for name in ("error.cc", "text.cc")]
-        self.compile(wrapper, *errors, flags=[*include, f"-I{ROOT}/swig/python"])
+        self.tool = f"swig {find_swig()[1]} + the kit"
+        command = [sys.executable, "-m", "pkg", "wrap", HERE / f"{self.module}.i"]
+        where = ["--out", self.folder, "--keep", self.folder]
+        run(*command, "-I", HERE, "--generate", *where)
+        flags = [f"-I{folder}" for folder in includes()]
+        self.compile(self.folder / f"{self.module}_wrap.cc", flags=flags)
 
 
 class StockSwig(Variant):
@@ -178,7 +171,7 @@ class ByHand(Variant):
 def all_variants() -> list[Variant]:
     """Every binding that is compared, in the page's order."""
     return [
-        OurSwig("swig_ours", "SWIG, ours", "toy_swig_ours", "toy_ours.i"),
+        OurSwig("swig_ours", "SWIG, ours", "toy_swig_ours", "toy_swig_ours.i"),
         StockSwig("swig_default", "SWIG, default", "toy_swig_default", "toy_stock.i",
                   options=[]),
         StockSwig("swig_builtin", "SWIG -builtin", "toy_swig_builtin", "toy_stock.i",

@@ -7,6 +7,7 @@
 #include <Python.h>
 
 #include <atomic>
+#include <cstring>
 
 namespace [[gnu::visibility("hidden")]] swigkit {
 
@@ -48,6 +49,17 @@ struct Parameters {
   return false;
 }
 
+/// Whether it is this name; "from_" is also "from", which is a word of Python's.
+inline bool is_name(PyObject* name, const char* text) {
+  if (PyUnicode_CompareWithASCIIString(name, text) == 0) return true;
+  const size_t size = std::strlen(text);
+  Py_ssize_t given;
+  if (text[size - 1] != '_') return false;
+  const char* utf8 = PyUnicode_AsUTF8AndSize(name, &given);
+  if (!utf8) PyErr_Clear();
+  return utf8 && size_t(given) == size - 1 && std::strncmp(utf8, text, size - 1) == 0;
+}
+
 /// The place of a parameter, p.total if there is none of this name.  Begins at `guess`.
 inline Py_ssize_t find_parameter(const Parameters& p, PyObject* name, Py_ssize_t guess) {
   // Callers nearly always pass the interned string itself.
@@ -55,7 +67,7 @@ inline Py_ssize_t find_parameter(const Parameters& p, PyObject* name, Py_ssize_t
     if (p.names[i].object() == name) return i;
   }
   for (Py_ssize_t i = 0; i < p.total; ++i) {
-    if (PyUnicode_CompareWithASCIIString(name, p.names[i].text) == 0) return i;
+    if (is_name(name, p.names[i].text)) return i;
   }
   return p.total;
 }

@@ -214,19 +214,20 @@ PyObject* call_object(PyObject* self, PyObject* args, PyObject* keywords) {
 /// __next__ and what else a class without __iter__ needs.
 inline PyObject* iterate_itself(PyObject* self) { return new_ref(self); }
 
-/// hash() by the method of this name.
-template <const char* const& name>
-Py_hash_t hash_by(PyObject* self) {
-  PyRef result(call_python([&] { return PyObject_CallMethod(self, name, nullptr); }));
-  return result ? call_python(PyObject_Hash, result.get()) : -1;
-}
-
 /// An attribute of the object by this name, or else the module's function of it.
 inline PyObject* call_named(PyObject* module, PyObject* self, const char* name) {
   if (PyObject_HasAttrString(self, name)) {
     return call_python([&] { return PyObject_CallMethod(self, name, nullptr); });
   }
   return call_python([&] { return PyObject_CallMethod(module, name, "O", self); });
+}
+
+/// hash() by the method of this name, or the module's function.
+template <const char* const& home, const char* const& name>
+Py_hash_t hash_by(PyObject* self) {
+  PyRef module(PyImport_ImportModule(home));
+  PyRef result(module ? call_named(module.get(), self, name) : nullptr);
+  return result ? call_python(PyObject_Hash, result.get()) : -1;
 }
 
 /// Pickling: ((rebuild), (class, name of the function, state), attributes).
