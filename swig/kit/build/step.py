@@ -61,6 +61,7 @@ CONSTANT = re.compile(r'^  SWIG_Python_SetConstant\(d, "(\w+)",.*\);\n', re.MULT
 VARIABLE = re.compile(r'^  SWIG_addvarlink\(globals, "(\w+)", (\w+), (\w+)\);\n', re.M)
 DIRECTOR = re.compile(r"^\S.*\bSwigDirector_\w+::(\w+)\(.*\{\n", re.MULTILINE)
 DIRECTOR_CALL = re.compile(r"= (PyObject_Call\w*\(.*\));$", re.MULTILINE)
+RESULT = re.compile(r"^  (?:SwigValueWrapper< ?(.+?) ?>|(\S.*?)) c_result ?;\n", re.M)
 PYTHON_LITERAL = re.compile(r"-?\d+(?:\.\d*)?(?:e[-+]?\d+)?")
 BEFORE = "/* -------- TYPES TABLE (BEGIN) -------- */"
 
@@ -141,6 +142,7 @@ class _Step:
         body.append(self._module_constants())
         public = [*free, *(c.name for c in self.module.classes if not c.outer)]
         public += [e.name for e in self.module.enums]
+        public += [m for e in self.module.enums if not e.scoped for m, _ in e.members]
         public += [v.name for v in self.module.variables if v.readonly]
         listed = ", ".join(f'"{name}"' for name in public)
         body.append(f"  if (!swigkit::set_public(module, {{{listed}}})) return -1;\n")
@@ -600,6 +602,12 @@ class _Step:
             )
             if body == found["body"]:
                 raise StepError(f"{function.wrapper}: found no result as it is written")
+            if "value" in cls.features:
+                body = re.sub(
+                    rf"\bnew ({re.escape(_spelled(cls.cpp))})\(",
+                    r"::new (swigkit::room_of<\1>(self)) \1(",
+                    body,
+                )
             if "kept" in function.features:
                 holder, kept = (
                     _argument(int(function.features[key]), True)
@@ -703,6 +711,14 @@ class _Step:
                 r"= swigkit::call_python([&] { return \1; });", body
             )
             body = WHERE.sub(r'{"\1", "\2"}', body)
+            # A class need not have a constructor without arguments.
+            plain = RESULT.search(body)
+            if plain and "c_result = held" in body:
+                kind = plain[1] or plain[2]
+                body = RESULT.sub(f"  std::optional< {kind} > c_result;\n", body)
+                body = body.replace("c_result = held", "c_result.emplace(held")
+                body = re.sub(r"(c_result\.emplace\(held\w*\.take\(\))", r"\1)", body)
+                body = re.sub(r"return .*\bc_result;", "return *std::move(c_result);", body)
             pieces += [self.text[at : found.end()], "  swigkit::GilAcquire gil;\n", body]
             at = end
         self.text = "".join(pieces) + self.text[at:]
@@ -710,6 +726,11 @@ class _Step:
 
 def _run(function: tree.Function, turned: bool) -> str:
     return function.wrapper + ("_turned" if turned else "")
+
+
+def _spelled(cpp: str) -> str:
+    """A class as SWIG writes it, with blanks in the brackets of a template."""
+    return re.sub(r"<(?! )", "< ", re.sub(r"(?<! )>", " >", cpp)).replace(", ", ",")
 
 
 def _last(name: str) -> str:

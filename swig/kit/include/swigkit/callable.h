@@ -16,8 +16,11 @@ class PyCallable {
   template <class... Args>
   PyRef operator()(Args... args) const {
     if ((!args || ...)) throw_python_error();
-    return check(call_python(
-        [&] { return PyObject_CallFunctionObjArgs(held_.get(), args..., nullptr); }));
+    PyObject* all[] = {nullptr, args...};  // the first place is the callee's
+    return check(call_python([&] {
+      return PyObject_Vectorcall(held_.get(), all + 1,
+                                 sizeof...(args) | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr);
+    }));
   }
 
  private:

@@ -221,14 +221,22 @@ inline bool add_constant(PyObject* owner, const char* name, PyObject* value) {
   return held && PyObject_SetAttrString(owner, name, value) == 0;
 }
 
-/// __all__: what `from module import *` takes.
-inline bool set_public(PyObject* module, std::initializer_list<const char*> names) {
-  PyRef list(PyList_New(0));
-  for (const char* name : names) {
-    PyRef text(list ? PyUnicode_FromString(name) : nullptr);
-    if (!text || PyList_Append(list.get(), text.get()) < 0) return false;
+/// One more name in __all__: what `from module import *` takes.
+inline bool add_public(PyObject* module, const char* name) {
+  PyRef list(PyObject_GetAttrString(module, "__all__"));
+  if (!list) {
+    PyErr_Clear();
+    list = PyRef(PyList_New(0));
+    if (!list || PyObject_SetAttrString(module, "__all__", list.get()) < 0) return false;
   }
-  return list && PyObject_SetAttrString(module, "__all__", list.get()) == 0;
+  PyRef text(PyUnicode_FromString(name));
+  return text && PyList_Append(list.get(), text.get()) == 0;
+}
+inline bool set_public(PyObject* module, std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    if (!add_public(module, name)) return false;
+  }
+  return true;
 }
 
 }  // namespace swigkit

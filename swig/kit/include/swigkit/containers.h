@@ -42,7 +42,14 @@ struct ConvertSequence {
     }
     // A conversion may run Python code that changes the very list.
     for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.get()); ++i) {
-      PyRef item = PyRef::borrow(PySequence_Fast_GET_ITEM(items.get(), i));
+      PyObject* raw = PySequence_Fast_GET_ITEM(items.get(), i);
+      if constexpr (std::is_floating_point_v<Item> && !kSet) {
+        if (PyFloat_CheckExact(raw)) {
+          value.push_back(Item(PyFloat_AS_DOUBLE(raw)));
+          continue;
+        }
+      }
+      PyRef item = PyRef::borrow(raw);
       In<Item> entry;
       if (!entry.load(item.get(), where.item(i))) return false;
       if constexpr (kSet) value.insert(entry.take());

@@ -36,15 +36,11 @@ struct Convert {
   template <class U>
   static PyObject* give(U&& value) {
     if constexpr (std::is_constructible_v<T, U&&>) {
-      return wrap_object(new T(std::forward<U>(value)), record(), Owner::Python);
+      return wrap_value<T>(std::forward<U>(value));
     } else {
       PyErr_Format(PyExc_TypeError, "C++'s %s cannot be copied", typeid(T).name());
       return nullptr;
     }
-  }
-  static const Class& record() {
-    const Class& own = class_of<T>;
-    return own.original ? *own.original : own;
   }
 };
 

@@ -36,6 +36,7 @@ struct Class {
   std::shared_ptr<void> (*share)(void*);      // takes the object over
   bool shares_itself;                         // of std::enable_shared_from_this
   bool tracked;                               // one Python object for each C++ object
+  void* (*to_heap)(const void*);              // a copy; null unless kFitsInside
   PyTypeObject* type = nullptr;
   std::vector<BaseClass> bases{};
   // Of another module's class: that module's record.
@@ -51,6 +52,13 @@ struct Class {
 template <class T>
 inline constexpr bool kSharesItself = requires(T& t) { t.weak_from_this(); };
 
+/// Small plain values lie in their Python object, without a piece of memory of their own.
+inline constexpr size_t kRoom = 32;
+template <class T>
+inline constexpr bool kFitsInside = std::is_trivially_copyable_v<T> &&
+                                    std::is_trivially_destructible_v<T> &&
+                                    sizeof(T) <= kRoom && alignof(T) <= 8;
+
 namespace detail {
 template <class T>
 void destroy(void* object) {
@@ -59,6 +67,14 @@ void destroy(void* object) {
 template <class T>
 std::shared_ptr<void> share(void* object) {
   return std::shared_ptr<T>(static_cast<T*>(object));
+}
+template <class T>
+constexpr auto copier() -> void* (*)(const void*) {
+  if constexpr (kFitsInside<T>) {
+    return [](const void* object) -> void* { return new T(*static_cast<const T*>(object)); };
+  } else {
+    return nullptr;
+  }
 }
 template <class T>
 constexpr auto destroyer() -> void (*)(void*) {
@@ -76,8 +92,9 @@ constexpr auto sharer() -> std::shared_ptr<void> (*)(void*) {
 /// object while it lives, so that `is` tells whether they are the same.
 template <class T>
 inline Class class_of{typeid(T), detail::destroyer<T>(), detail::sharer<T>(),
-                      kSharesItself<T>, std::is_polymorphic_v<T> ||
-                                            !std::is_copy_constructible_v<T>};
+                      kSharesItself<T>,
+                      std::is_polymorphic_v<T> || !std::is_copy_constructible_v<T>,
+                      detail::copier<T>()};
 
 enum class Owner : unsigned char {
   Nobody,   // C++ owns the object, and must keep it
@@ -96,7 +113,19 @@ struct Instance {
   Owner owner;
   bool tracked;             // stands in tracked()
   bool overridden;          // C++ calls methods of the Python object (a director)
+  alignas(8) char room[kRoom];
+
+  bool is_inside() const { return object == room; }
 };
+
+/// Where `::new (room_of<T>(self)) T(...)` makes an object: in the Python object or not.
+struct Room {
+  void* inside;
+};
+template <class T>
+Room room_of(PyObject* self) {
+  return {kFitsInside<T> ? reinterpret_cast<Instance*>(self)->room : nullptr};
+}
 
 /// The Python objects of tracked classes, by the address of their C++ object.
 inline std::unordered_multimap<const void*, Instance*>& tracked() {
@@ -206,7 +235,7 @@ inline void let_go(Instance* self) {
   untrack(self);
   void* object = std::exchange(self->object, nullptr);
   const Owner owner = std::exchange(self->owner, Owner::Nobody);
-  if (owner == Owner::Python) self->record->destroy(object);
+  if (owner == Owner::Python && object != self->room) self->record->destroy(object);
   if (self->holder) self->holder.reset();
 }
 
@@ -254,6 +283,22 @@ inline PyObject* wrap_object(void* object, const Class& record, Owner owner) {
   }
   put(self, object, record, owner);
   return reinterpret_cast<PyObject*>(self);
+}
+
+/// A Python object that owns this value.
+template <class T, class U>
+PyObject* wrap_value(U&& value) {
+  const Class& own = class_of<T>;
+  const Class& record = own.original ? *own.original : own;
+  if constexpr (kFitsInside<T>) {
+    if (!record.tracked && record.type) {
+      Instance* self = allocate(record.type);
+      if (!self) return nullptr;
+      put(self, ::new (static_cast<void*>(self->room)) T(std::forward<U>(value)), record, Owner::Python);
+      return reinterpret_cast<PyObject*>(self);
+    }
+  }
+  return wrap_object(new T(std::forward<U>(value)), record, Owner::Python);
 }
 
 /// The most derived known class of the object, and its address as such.
@@ -331,6 +376,13 @@ PyObject* wrap_shared(std::shared_ptr<T> object) {
   return refuse_object(object, *to, where);
 }
 
+/// Whether the C++ object is of this class, and not of a derived one.
+inline bool is_exactly(PyObject* object, const Class& wanted) {
+  const Class* to = wanted.original ? wanted.original : &wanted;
+  return to->type && PyType_IsSubtype(Py_TYPE(object), to->type) &&
+         reinterpret_cast<Instance*>(object)->record == to;
+}
+
 /// The C++ object inside; null with an error set when there is none.
 template <class T>
 inline T* pointer_of(PyObject* object, const Argument& where) {
@@ -342,7 +394,17 @@ inline T* pointer_of(PyObject* object, const Argument& where) {
                        1)) {
     return static_cast<Plain*>(self->object);
   }
+  // A derived class fits among overloads where there is none of its own.
+  if (where.exact() && !is_exactly(object, wanted)) {
+    refuse(where, wanted.name(), object);
+    return nullptr;
+  }
   return static_cast<Plain*>(find_object(object, wanted, where));
+}
+
+/// For C++ to own it, the object lies elsewhere.
+inline void move_out(Instance* self) {
+  if (self->is_inside()) self->object = self->record->to_heap(self->object);
 }
 
 /// A share in the C++ object; false with an error set when there is none to be had.
@@ -362,6 +424,8 @@ bool shared_of(PyObject* object, std::shared_ptr<T>& value, const Argument& wher
     return true;
   }
   if (self->owner == Owner::Python) {
+    move_out(self);
+    pointer = static_cast<T*>(find_object(object, class_of<T>, where));
     self->holder = self->record->share(self->object);
     self->owner = Owner::Shared;
   }
@@ -396,9 +460,18 @@ T* take_from(PyObject* object, const Argument& where) {
     return pointer;
   }
   untrack(self);
+  move_out(self);
+  pointer = static_cast<T*>(find_object(object, class_of<T>, where));
   self->object = nullptr;
   self->owner = Owner::Taken;
   return pointer;
 }
 
 }  // namespace swigkit
+
+inline void* operator new(size_t size, swigkit::Room room) {
+  return room.inside ? room.inside : ::operator new(size);
+}
+inline void operator delete(void* memory, swigkit::Room room) {
+  if (memory != room.inside) ::operator delete(memory);
+}

@@ -3,6 +3,7 @@
 // classes of its own that %exceptions names.  Included once, by the wrapper.
 #pragma once
 
+#include "classes.h"
 #include "error.h"
 
 #include <vector>
@@ -30,7 +31,10 @@ inline void throw_python_error() {
 
 /// A C++ exception class and its Python one.
 struct ExceptionRow {
-  bool (*raise)(PyObject* type);  // false: the one being handled is another
+  // One of a class that is derived from std::exception; null of others.
+  bool (*is)(const std::exception& error);
+  // Sets the error if the one being handled is of this class.
+  bool (*raise)(PyObject* type);
   PyObject* type;
 };
 inline std::vector<ExceptionRow>& exception_rows() {
@@ -47,21 +51,26 @@ bool add_exception(PyObject* module, const char* name, PyObject* base) {
   const std::string full = std::string(text) + "." + name;
   PyObject* type = PyErr_NewException(full.c_str(), base, nullptr);
   if (!type || PyObject_SetAttrString(module, name, type) < 0) return false;
-  exception_rows().push_back({[](PyObject* python) {
-                                try {
-                                  throw;
-                                } catch (const E& error) {
-                                  if constexpr (requires { error.what(); }) {
-                                    set_error(python, error.what());
-                                  } else {
-                                    PyErr_SetNone(python);
-                                  }
-                                  return true;
-                                } catch (...) {
-                                  return false;
-                                }
-                              },
-                              type});
+  ExceptionRow row{nullptr, nullptr, type};
+  if constexpr (std::is_base_of_v<std::exception, E>) {
+    row.is = [](const std::exception& error) {
+      return dynamic_cast<const E*>(&error) != nullptr;
+    };
+  } else {
+    row.raise = [](PyObject* python) {
+      try {
+        throw;
+      } catch (const E& error) {
+        if constexpr (requires { error.what(); }) set_error(python, error.what());
+        else PyErr_SetNone(python);
+        return true;
+      } catch (...) {
+        return false;
+      }
+    };
+  }
+  exception_rows().push_back(row);
+  if (!add_public(module, name)) return false;
   return true;
 }
 
@@ -81,29 +90,36 @@ bool add_exception(PyObject* module, const char* name, const char* base) {
 }
 #define SWIGKIT_CLASS(name) name
 
+/// The same of those that are no std::exception.
+inline bool translate_others() {
+  auto& rows = exception_rows();
+  for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
+    if (row->raise && row->raise(row->type)) return true;
+  }
+  return false;
+}
+
 inline void translate() noexcept {
   try {
     throw;
   } catch (const PythonError& error) {
-    return error.restore();
-  } catch (...) {}
-  // A derived class stands after its base.
-  auto& rows = exception_rows();
-  for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
-    if (row->raise(row->type)) return;
-  }
-  try {
-    throw;
-  } catch (const std::system_error& error) {
-    set_system_error(error);
-  } catch (const std::bad_alloc&) {  // the text without a std::string: no memory for it
-    PyErr_SetString(PyExc_MemoryError, "out of memory");
+    error.restore();
   } catch (const std::exception& error) {
+    auto& rows = exception_rows();
+    // A derived class stands after its base.
+    for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
+      if (row->is && row->is(error)) return set_error(row->type, error.what());
+    }
     if (PyErr_Occurred()) return;  // of what the exception stands for
+    if (auto* system = dynamic_cast<const std::system_error*>(&error)) {
+      return set_system_error(*system);
+    }
     PyObject* type = standard_counterpart(error);
-    set_error(type ? type : PyExc_RuntimeError, error.what());
+    if (type == PyExc_MemoryError) PyErr_SetString(type, "out of memory");
+    else set_error(type ? type : PyExc_RuntimeError, error.what());
   } catch (...) {
-    if (!PyErr_Occurred()) set_error(PyExc_RuntimeError, "unknown C++ exception");
+    if (translate_others() || PyErr_Occurred()) return;
+    set_error(PyExc_RuntimeError, "unknown C++ exception");
   }
 }
 

@@ -267,6 +267,7 @@ inline PyObject* rebuild(PyObject* module, PyObject* args) {
       put(to, from_object->object, *record, Owner::Shared);
     } else {
       untrack(from_object);
+      move_out(from_object);
       put(to, std::exchange(from_object->object, nullptr), *record,
           std::exchange(from_object->owner, Owner::Nobody));
     }
