@@ -1,0 +1,396 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Exceptions, the GIL and threads: cases/errors.h by pybind11 and by the kit."""
+
+import errno
+import gc
+import sys
+import threading
+import time
+import traceback
+import weakref
+
+import pytest
+
+THEME = "errors"
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_alive(m):
+    yield
+    gc.collect()
+    assert m.Fragile.count() == 0
+
+
+STANDARD = [
+    ("invalid_argument", ValueError),
+    ("domain_error", ValueError),
+    ("out_of_range", IndexError),
+    ("length_error", ValueError),
+    ("overflow_error", OverflowError),
+    ("runtime_error", RuntimeError),
+    ("logic_error", RuntimeError),
+]
+
+
+@pytest.mark.parametrize("kind, error", STANDARD)
+def test_exceptions_of_the_standard(m, kind, error):
+    """CPython's own of the same meaning, with the text."""
+    with pytest.raises(error, match="^näh$") as info:
+        m.fail(kind, "näh")
+    assert type(info.value) is error
+
+
+def test_exceptions_with_texts_of_their_own(m):
+    with pytest.raises(MemoryError):
+        m.fail("bad_alloc", "")
+    with pytest.raises((RuntimeError, TypeError)):
+        m.fail("bad_cast", "")
+    with pytest.raises((RuntimeError, ValueError, OverflowError)):
+        m.fail("range_error", "")
+    with pytest.raises(IndexError, match="1"):
+        m.too_large()
+
+
+def test_errors_of_the_system(m, kit):
+    """With the number and the text that the system has for it."""
+    with pytest.raises(OSError if kit else RuntimeError) as info:
+        m.fail_noent("no/such/file")
+    assert "no/such/file" in str(info.value)
+    if kit:
+        assert type(info.value) is FileNotFoundError
+        assert info.value.errno == errno.ENOENT
+
+
+def test_values_that_are_not_there(m, kit):
+    for call in (m.empty_optional, m.wrong_variant):
+        with pytest.raises(ValueError if kit else RuntimeError):
+            call()
+
+
+def test_what_is_no_exception(m):
+    """C++ can throw anything; the process lives on."""
+    for kind in ("Odd", "int"):
+        with pytest.raises((RuntimeError, SystemError)):
+            m.fail(kind, "")
+    with pytest.raises(ValueError):
+        m.fail("invalid_argument", "")
+
+
+def test_texts_of_errors(m):
+    """As they are: long ones, empty ones, percent signs; what is no UTF-8 can be
+    read somehow."""
+    for text in ("", "100 % {0} %s", "x" * 10_000, "né€😀", "two\nlines"):
+        with pytest.raises(RuntimeError) as info:
+            m.fail("runtime_error", text)
+        assert str(info.value) == text
+
+
+def test_classes_of_ones_own(m):
+    """With a base of Python's, in the module, to be derived from."""
+    error, deep = m.GeometryError, m.DeepError
+    assert error.__mro__[:2] == (error, ValueError) and deep.__bases__ == (error,)
+    assert error.__module__ == "errors" and error.__name__ == "GeometryError"
+    with pytest.raises(error, match="^geometry: text$") as info:
+        m.fail("Error", "text")
+    assert type(info.value) is error and info.value.args == ("geometry: text",)
+    with pytest.raises(error, match="mine"):
+        raise error("mine")
+
+
+def test_the_nearest_class_is_taken(m):
+    """Of those that are registered, in whatever order they came."""
+    with pytest.raises(m.DeepError, match="^geometry: deep text$") as info:
+        m.fail("DeepError", "text")
+    assert type(info.value) is m.DeepError
+    with pytest.raises(m.GeometryError, match="unknown text") as info:
+        m.fail("UnknownError", "text")
+    assert type(info.value) is m.GeometryError
+
+
+def test_errors_of_constructors(m):
+    """Nothing is left of the object; the next one is sound."""
+    for kind, error in (("invalid_argument", ValueError), ("DeepError", m.DeepError)):
+        with pytest.raises(error, match="constructor"):
+            m.Fragile(kind)
+    assert m.Fragile.count() == 0
+    fragile = m.Fragile()
+    assert m.Fragile.count() == 1 and fragile.value == 1
+
+
+def test_errors_of_constructors_of_subclasses(m):
+    class Mine(m.Fragile):
+        def __init__(self):
+            super().__init__("Error")
+
+    with pytest.raises(m.GeometryError):
+        Mine()
+
+
+def test_errors_of_properties_operators_and_statics(m):
+    fragile = m.Fragile()
+    with pytest.raises(ValueError, match="^zero$"):
+        fragile.value = 0
+    assert fragile.value == 1
+    fragile.value = -1
+    with pytest.raises(m.GeometryError, match="negative"):
+        fragile.value  # noqa: B018
+    with pytest.raises(m.DeepError, match="sum"):
+        fragile + fragile
+    with pytest.raises(m.GeometryError, match="stopped"):
+        m.Fragile.stop()
+    with pytest.raises(m.GeometryError, match="stopped"):
+        fragile.stop()
+
+
+def raise_it(error):
+    """Fails in a line that the traceback must show."""
+    raise error
+
+
+def test_exceptions_of_python_pass_through(m):
+    """The same object, with the traceback of where it was raised."""
+    mine = LookupError("mine", 3)
+    with pytest.raises(LookupError) as info:
+        m.call(lambda: raise_it(mine))
+    assert info.value is mine
+    frames = traceback.extract_tb(mine.__traceback__)
+    assert frames[-1].name == "raise_it" and frames[-1].line == "raise error"
+    info = mine.__traceback__ = None
+    for error in (KeyboardInterrupt, SystemExit, StopIteration, MemoryError):
+        with pytest.raises(error):
+            m.call(lambda error=error: raise_it(error()))
+
+
+def test_exceptions_of_ones_own_pass_through(m):
+    """Raised in Python, and by C++ below Python below C++."""
+    with pytest.raises(m.DeepError, match="^mine$"):
+        m.call(lambda: raise_it(m.DeepError("mine")))
+    with pytest.raises(m.DeepError, match="deep text"):
+        m.call(lambda: m.fail("DeepError", "text"))
+    with pytest.raises(IndexError, match="text"):
+        m.call(lambda: m.call(lambda: m.fail("out_of_range", "text")))
+
+
+def test_exceptions_that_cpp_catches(m):
+    """Python has no error then, and the object is let go."""
+    text = m.call_or_error(lambda: raise_it(LookupError("mine")))
+    assert text.startswith("caught ") and "mine" in text
+    assert m.call_or_error(lambda: 3) == "3"
+    assert sys.exc_info() == (None, None, None)
+
+    class Mine(Exception):
+        pass
+
+    mine = Mine()
+    alive = weakref.ref(mine)
+    m.call_or_error(lambda: raise_it(mine))
+    mine = None
+    gc.collect()
+    assert alive() is None
+
+
+def test_exceptions_that_cpp_replaces(m):
+    with pytest.raises(m.GeometryError, match="replaced"):
+        m.call_and_replace(lambda: raise_it(LookupError("mine")))
+    assert m.call_and_replace(lambda: 3) == 3
+
+
+def test_calls_of_python_while_an_exception_passes(m):
+    """From destructors: neither disturbs the other."""
+    seen = []
+    with pytest.raises(LookupError, match="mine"):
+        m.call_and_clean(
+            lambda: raise_it(LookupError("mine")), lambda: seen.append(int("3"))
+        )
+    assert seen == [3]
+    with pytest.raises(LookupError, match="mine"):
+        m.call_and_clean(
+            lambda: raise_it(LookupError("mine")), lambda: raise_it(KeyError("other"))
+        )
+    assert m.call_twice(lambda: raise_it(LookupError()), lambda: 5) == 5
+    with pytest.raises(KeyError):
+        m.call_twice(lambda: raise_it(LookupError()), lambda: raise_it(KeyError()))
+
+
+def test_the_context_of_an_exception(m):
+    """An error that C++ throws while Python handles another one remembers that."""
+    try:
+        try:
+            raise LookupError("first")
+        except LookupError:
+            m.fail("Error", "second")
+    except m.GeometryError as error:
+        assert isinstance(error.__context__, LookupError)
+
+
+def test_deep_recursion(m):
+    """Python's own limit ends it."""
+
+    def again():
+        return m.call(again)
+
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(200)
+    try:
+        with pytest.raises(RecursionError):
+            again()
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+def on_threads(function, n):
+    """What function(i) gives on n threads at once; the first error is raised."""
+    results = [None] * n
+
+    def run(i):
+        try:
+            results[i] = function(i)
+        except BaseException as error:
+            results[i] = error
+
+    threads = [threading.Thread(target=run, args=(i,)) for i in range(n)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for result in results:
+        if isinstance(result, BaseException):
+            raise result
+    return results
+
+
+def test_the_gil_is_released_where_it_is_said(m):
+    """Two threads are in C++ at once."""
+    assert on_threads(lambda i: m.meet(20_000), 2) == [True, True]
+    worker = m.Worker()
+    assert on_threads(lambda i: worker.meet(20_000), 2) == [True, True]
+    assert m.meet(1) is False
+
+
+def test_python_runs_while_cpp_waits(m):
+    ticks = []
+    done = threading.Event()
+
+    def tick():
+        while not done.is_set():
+            ticks.append(time.monotonic())
+            time.sleep(0.002)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    begin = time.monotonic()
+    m.wait(200)
+    end = time.monotonic()
+    done.set()
+    thread.join()
+    assert len([t for t in ticks if begin < t < end]) >= 2
+
+
+def test_errors_without_the_gil(m):
+    """It is taken again to raise them."""
+    for kind, error in (("out_of_range", IndexError), ("DeepError", m.DeepError)):
+        with pytest.raises(error, match="on a thread"):
+            m.fail_on_thread(kind)
+    with pytest.raises(TypeError):
+        m.wait("long")
+    assert m.fail_on_thread("") == 0
+
+
+def test_callbacks_on_foreign_threads(m):
+    names = set()
+
+    def note(i):
+        names.add(threading.get_ident())
+        return i * i
+
+    assert m.sum_on_threads(note, 5) == 30
+    assert threading.get_ident() not in names
+    with pytest.raises(LookupError, match="mine"):
+        m.sum_on_threads(lambda i: raise_it(LookupError("mine")), 5)
+
+
+def test_callbacks_after_the_call(m):
+    """A thread of C++ calls while Python does something else; the function is let go
+    on that thread."""
+
+    class Noting:
+        def __init__(self, seen):
+            self.seen = seen
+
+        def __call__(self, i):
+            self.seen.append((i, threading.get_ident()))
+
+    seen = []
+    noting = Noting(seen)
+    alive = weakref.ref(noting)
+    m.start(noting, 3)
+    noting = None
+    for _ in range(2000):
+        if len(seen) == 3:
+            break
+        time.sleep(0.005)
+    m.join()
+    gc.collect()
+    assert [i for i, _ in seen] == [0, 1, 2]
+    assert seen[0][1] != threading.get_ident() and alive() is None
+
+
+def test_calls_from_many_threads(m):
+    """Conversions, constructors and errors have no state that threads share."""
+
+    def work(i):
+        for k in range(300):
+            fragile = m.Fragile()
+            fragile.value = i + 1
+            assert fragile.value == i + 1
+            with pytest.raises(m.DeepError, match=f"deep {i} {k}$"):
+                m.fail("DeepError", f"{i} {k}")
+            assert m.call(lambda: i * k) == i * k  # noqa: B023
+        return i
+
+    assert on_threads(work, 4) == [0, 1, 2, 3]
+
+
+def test_no_call_leaks_a_reference(m):
+    text, mine = "t" * 50, LookupError("mine")
+    fragile, function = m.Fragile(), lambda: 1
+
+    def raise_mine(*_):
+        mine.__traceback__ = mine.__context__ = None
+        raise mine
+
+    calls = [
+        lambda: m.fail("Error", text),
+        lambda: m.fail("DeepError", text),
+        lambda: m.fail(text, mine),
+        lambda: m.fail_noent(text),
+        lambda: m.fail("Odd", text),
+        lambda: m.Fragile("Error"),
+        lambda: fragile + fragile,
+        lambda: setattr(fragile, "value", 0),
+        lambda: m.call(function),
+        lambda: m.call(raise_mine),
+        lambda: m.call_or_error(raise_mine),
+        lambda: m.call_and_replace(raise_mine),
+        lambda: m.call_and_clean(function, raise_mine),
+        lambda: m.call_twice(raise_mine, function),
+        lambda: m.sum_on_threads(raise_mine, 1),
+        lambda: m.fail_on_thread("Error"),
+    ]
+    watched = [text, mine, fragile, function, raise_mine, None]
+    watched += [m.GeometryError, m.DeepError, m.Fragile]
+
+    def run(n):
+        for call in calls:
+            for _ in range(n):
+                try:
+                    call()
+                except Exception:
+                    pass
+        mine.__traceback__ = mine.__context__ = None
+        gc.collect()
+        return [sys.getrefcount(x) for x in watched]
+
+    before = run(3)
+    grown = [b - a for a, b in zip(before, run(200))]
+    assert max(grown) < 100, grown
