@@ -55,7 +55,8 @@ inline constexpr bool kSharesItself = requires(T& t) { t.weak_from_this(); };
 /// Small plain values lie in their Python object, without a piece of memory of their own.
 inline constexpr size_t kRoom = 32;
 template <class T>
-inline constexpr bool kFitsInside = std::is_trivially_copyable_v<T> &&
+inline constexpr bool kFitsInside = std::is_copy_constructible_v<T> &&
+                                    std::is_trivially_copyable_v<T> &&
                                     std::is_trivially_destructible_v<T> &&
                                     sizeof(T) <= kRoom && alignof(T) <= 8;
 
