@@ -28,7 +28,7 @@ if __package__:
     from . import tree
 else:
     sys.path.insert(0, str(Path(__file__).parent))
-    import tree
+    import tree  # type: ignore[import-not-found,no-redef]
 
 
 class StepError(Exception):

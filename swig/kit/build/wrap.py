@@ -100,18 +100,12 @@ class Module:
             generated.unlink(missing_ok=True)  # both are made by one command
         runner.run([step])
         wrapper, stub = folder / f"{self.name}_wrap.cc", folder / f"{self.name}.pyi"
-        steps = []
-        if (KIT / "build" / "tree.py").exists():
-            steps.append(self._program("stubs.py", "wrote", [tree], stub))
-        else:
-            stub.write_text("")
-        if (KIT / "build" / "step.py").exists():
-            steps.append(
-                self._program("step.py", "rewrote", [generated, tree], wrapper)
-            )
-        else:
-            wrapper = generated
-        runner.run(steps)
+        runner.run(
+            [
+                self._program("step.py", "rewrote", [generated, tree], wrapper),
+                self._program("stubs.py", "wrote", [tree], stub),
+            ]
+        )
         return wrapper, stub
 
     def read(self, folder: Path) -> list[str]:
