@@ -2,7 +2,8 @@
 """C++ types as Python's: what swigkit/*.h converts, in one table for type stubs.
 
 A type has two faces: what a parameter takes ("in") and what a result is ("out").  A
-vector takes any sequence and comes out as a list.
+vector takes any sequence and comes out as a list.  Python's own types have their module
+before them, as a module may have a function `list`: stubs.py takes it away elsewhere.
 """
 
 from __future__ import annotations
@@ -25,22 +26,25 @@ FLOATS = {"float", "double", "long double"}
 STRINGS = {"char", "std::string", "std::string_view"}
 # Of no parameters: what it takes, what it gives.
 PLAIN = {
-    **{name: ("int", "int") for name in INTS | {f"std::{name}" for name in INTS}},
-    **dict.fromkeys(FLOATS, ("float", "float")),
-    **dict.fromkeys(STRINGS, ("str", "str")),
-    "bool": ("bool", "bool"),
+    **dict.fromkeys(INTS | {f"std::{name}" for name in INTS}, ("builtins.int",) * 2),
+    **dict.fromkeys(FLOATS, ("builtins.float",) * 2),
+    **dict.fromkeys(STRINGS, ("builtins.str",) * 2),
+    "bool": ("builtins.bool",) * 2,
     "void": ("None", "None"),
     "PyObject": (ANY, ANY),
     "std::monostate": ("None", "None"),
     "std::nullptr_t": ("None", "None"),
-    "std::filesystem::path": ("str | os.PathLike[str]", "pathlib.Path"),
+    "std::filesystem::path": (
+        "builtins.str | os.PathLike[builtins.str]",
+        "pathlib.Path",
+    ),
 }
 # Whose one parameter is the element.
 SEQUENCES = {f"std::{name}" for name in ("vector", "list", "deque", "array")}
 SETS = {"std::set", "std::unordered_set"}
 MAPS = {"std::map", "std::unordered_map"}
 OWNERS = {"std::unique_ptr", "std::reference_wrapper"}
-NUMBERS = {"int", "float", "bool"}
+NUMBERS = {"builtins.int", "builtins.float", "builtins.bool"}
 TIMES = {"nanoseconds", "microseconds", "milliseconds", "seconds", "minutes", "hours"}
 TIMES |= {"days", "weeks", "months", "years", "duration"}
 BYTES = ("std::vector<std::byte>", "std::span<std::byte>")
@@ -77,8 +81,9 @@ def parse(text: str) -> Type:
         for word in ("const", "volatile", "enum", "class", "struct", "typename"):
             if text.startswith(f"{word} "):
                 text, const = text[len(word) :].strip(), const or word == "const"
-        if text.endswith((" const", "*const", "&const")):
-            text, const = text[: -len("const")].strip(), const or not marks
+        if text.endswith((" const", "*const")):
+            text = text[: -len("const")].strip()
+            const |= not text.endswith("*")  # else it is the pointer that is constant
         if text.endswith(("*", "&")):
             text, marks = text[:-1].strip(), text[-1] + marks
         if text == before:
@@ -191,13 +196,15 @@ class PythonTypes:
         bare, arguments = type_.bare, type_.arguments
         name = bare.name
         if str(bare) in BYTES:
-            return "bytes"
+            return "builtins.bytes"
         if name in SEQUENCES | {"std::span"} and arguments:
-            return f"list[{self._out(arguments[0])}]"
+            return f"builtins.list[{self._out(arguments[0])}]"
         if name in SETS and arguments:
-            return f"set[{self._out(arguments[0])}]"
+            return f"builtins.set[{self._out(arguments[0])}]"
         if name in MAPS and len(arguments) >= 2:
-            return f"dict[{self._out(arguments[0])}, {self._out(arguments[1])}]"
+            return (
+                f"builtins.dict[{self._out(arguments[0])}, {self._out(arguments[1])}]"
+            )
         if name == "std::shared_ptr":
             return self._out(arguments[0])
         if name == "std::weak_ptr":
@@ -224,9 +231,9 @@ class PythonTypes:
         if name == "std::variant":
             return " | ".join(dict.fromkeys(map(same, arguments)))
         if name in ("std::pair", "std::tuple"):
-            return f"tuple[{', '.join(map(same, arguments)) or '()'}]"
+            return f"builtins.tuple[{', '.join(map(same, arguments)) or '()'}]"
         if name == "std::complex":
-            return "complex"
+            return "builtins.complex"
         if name == "std::function" and arguments:
             # Its parameters come from C++, its result goes there.
             result, *parameters = arguments[0].arguments
@@ -234,11 +241,11 @@ class PythonTypes:
             return f"collections.abc.Callable[[{listed}], {same(result)}]"
         head, _, last = name.rpartition("::")
         if head == "std::chrono" and last in TIMES:
-            return "datetime.timedelta" + ("" if face else " | float")
+            return "datetime.timedelta" + ("" if face else " | builtins.float")
         if "system_clock" in str(bare):
             return "datetime.datetime"
         return ANY
 
 
 def _optional(text: str) -> str:
-    return text if "None" in text.split(" | ") else f"{text} | None"
+    return text if {"None", ANY} & set(text.split(" | ")) else f"{text} | None"

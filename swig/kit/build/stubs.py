@@ -10,7 +10,7 @@ that of python_types.py.
 
 from __future__ import annotations
 
-import builtins
+import keyword
 import re
 import sys
 from collections.abc import Iterable, Iterator
@@ -31,6 +31,7 @@ HEADER = """\
 """
 MODULES = (
     "_typeshed",
+    "builtins",
     "collections.abc",
     "datetime",
     "enum",
@@ -40,26 +41,27 @@ MODULES = (
 )
 ARRAY_CLASS = f"""\
 class {ARRAY}(typing.Protocol):
-    @property
-    def __array_interface__(self) -> dict[str, {ANY}]: ...
+    @builtins.property
+    def __array_interface__(self) -> builtins.dict[builtins.str, {ANY}]: ...
 """
 LITERALS = {"true": "True", "false": "False"}
 NULLS = {"nullptr", "NULL", "0", "std::nullopt", "{}"}
 # Results that the language fixes; of parameters, == takes any object.
 RESULTS = {
-    **dict.fromkeys(("__len__", "__hash__", "__int__", "__index__"), "int"),
-    **dict.fromkeys(("__repr__", "__str__"), "str"),
+    **dict.fromkeys(("__len__", "__hash__", "__int__", "__index__"), "builtins.int"),
+    **dict.fromkeys(("__repr__", "__str__"), "builtins.str"),
     **dict.fromkeys(("__setitem__", "__delitem__"), "None"),
-    "__bool__": "bool",
-    "__contains__": "bool",
-    "__float__": "float",
+    "__bool__": "builtins.bool",
+    "__contains__": "builtins.bool",
+    "__float__": "builtins.float",
 }
 EQUAL = ("__eq__", "__ne__")
 NAMED = ("__init__", "__call__", "__enter__", "__exit__")  # these take keywords
 RENAMED = {"__div__": "__truediv__", "__rdiv__": "__rtruediv__"}
 RENAMED["__idiv__"] = "__itruediv__"
 # Narrow before wide, so that a checker finds the overload that runs.
-WIDTH = {"bool": 0, "int": 1, "float": 2, "complex": 3}
+NUMBERS = ("bool", "int", "float", "complex")
+WIDTH = {f"builtins.{name}": i for i, name in enumerate(NUMBERS)}
 
 
 def stub(module: Module, also: Declared) -> str:
@@ -89,25 +91,26 @@ class _Stub:
             *(self._class(cls) for cls in module.classes if not self._outer(cls)),
             *self._functions(self.free),
         ]
-        body = "\n".join(parts)
-        if re.search(rf"\b{ARRAY}\b", body):
-            body = f"{ARRAY_CLASS}\n{body}"
+        if any(re.search(rf"\b{ARRAY}\b", part) for part in parts):
+            parts.insert(0, ARRAY_CLASS)
+        body = "\n".join(self._without_builtins(parts))
         used = [m for m in MODULES if re.search(rf"(?<![\w.]){re.escape(m)}\.", body)]
-        body = self._without_shadows(body)
-        if "builtins." in body:
-            used.insert(0, "builtins")
-        imports = "".join(f"import {name}\n" for name in sorted(used))
+        imports = "".join(f"import {name}\n" for name in used)
         return f"{HEADER.format(name=module.name)}{imports}\n{body}\n"
 
-    def _without_shadows(self, body: str) -> str:
-        """A class with a method `list` would hide the type in its own annotations."""
-        defined = set(
-            re.findall(r"^ *(?:def|class) (\w+)|^ *(\w+):", body, re.MULTILINE)
-        )
-        for name in {n for pair in defined for n in pair} & set(dir(builtins)):
-            types = rf"(?<=[\[ (,@])(?<!def )(?<!class ){name}(?=[\[\], )\n]|$)(?!:)"
-            body = re.sub(types, f"builtins.{name}", body)
-        return body
+    def _without_builtins(self, parts: list[str]) -> list[str]:
+        """Python's types by their names, but where others of these are seen."""
+        everywhere = {n for part in parts for n in _defined(part, indent="")}
+
+        def plain(part: str) -> str:
+            hidden = everywhere | _defined(part, indent=" *")
+            return re.sub(
+                r"\bbuiltins\.(\w+)",
+                lambda found: found[0] if found[1] in hidden else found[1],
+                part,
+            )
+
+        return [plain(part) for part in parts]
 
     # --- functions -------------------------------------------------------------------
 
@@ -119,7 +122,8 @@ class _Stub:
         """The function of this name: with @overload where there are several."""
         indent = self._indent(cls)
         if cls and name in EQUAL:
-            return f"{indent}def {name}(self, other: object, /) -> bool: ..."
+            taken = "self, other: builtins.object, /"
+            return f"{indent}def {name}({taken}) -> builtins.bool: ..."
         lines: dict[
             str, list[str]
         ] = {}  # by parameters: what is told twice stands once
@@ -130,7 +134,7 @@ class _Stub:
         for (signature,) in lines.values():
             decorators = ["@typing.overload"] if len(lines) > 1 else []
             if cls and group[0].static:
-                decorators.append("@staticmethod")
+                decorators.append("@builtins.staticmethod")
             written += [f"{indent}{d}" for d in decorators]
             written.append(f"{indent}def {RENAMED.get(name, name)}{signature}: ...")
         return "\n".join(written)
@@ -153,7 +157,9 @@ class _Stub:
         kind = self.types.taken(parameter.type, scope)
         if parameter.is_null and "None" not in kind.split(" | "):
             kind += " | None"
-        shown = f"{parameter.name}: {kind}"
+        name = parameter.name
+        # Called by place only: in Python it cannot be a name.
+        shown = f"{'__' * keyword.iskeyword(name)}{name}: {kind}"
         if parameter.default is None:
             return shown
         return f"{shown} = {_default(parameter.default, kind.split(' | '))}"
@@ -200,7 +206,7 @@ class _Stub:
         if {"__getitem__", "__len__"} <= set(groups) and "__iter__" not in groups:
             lines += self._iteration(groups["__getitem__"], cls)
         if "hash" in cls.features:
-            lines.append(f"{indent}def __hash__(self) -> int: ...")
+            lines.append(f"{indent}def __hash__(self) -> builtins.int: ...")
         elif "__eq__" in groups and "__hash__" not in groups:
             lines.append(f"{indent}__hash__: typing.ClassVar[None]")
         head = f"{indent[4:]}class {cls.name}" + (f"({bases}):" if bases else ":")
@@ -209,7 +215,7 @@ class _Stub:
     def _iteration(self, group: list[Function], cls: Class) -> Iterator[str]:
         """What has a length and items by number is a sequence to iter()."""
         for function in group:
-            if self.types.taken(function.parameters[0].type, cls.cpp) == "int":
+            if self.types.taken(function.parameters[0].type, cls.cpp) == "builtins.int":
                 item = self.types.given(function.result, cls.cpp)
                 kind = f"collections.abc.Iterator[{item}]"
                 yield f"{self._indent(cls)}def __iter__(self) -> {kind}: ..."
@@ -235,7 +241,8 @@ class _Stub:
         elif not variable.readonly and given == taken:
             yield f"{indent}{name}: {given}"
         else:
-            yield f"{indent}@property\n{indent}def {name}(self) -> {given}: ..."
+            yield f"{indent}@builtins.property"
+            yield f"{indent}def {name}(self) -> {given}: ..."
             if not variable.readonly:
                 yield f"{indent}@{name}.setter"
                 yield f"{indent}def {name}(self, value: {taken}) -> None: ..."
@@ -256,7 +263,7 @@ class _Stub:
 
     def _globals(self) -> Iterator[str]:
         """Constants are attributes of the module, variables of its `cvar`."""
-        yield from (f"{name}: int" for name in self.also.constants)
+        yield from (f"{name}: builtins.int" for name in self.also.constants)
         changing = []
         for variable in self.module.variables:
             line = f"{variable.name}: {self.types.given(variable.type)}"
@@ -289,6 +296,12 @@ def _full_name(module: Module, cls: Class) -> str:
     return f"{_full_name(module, outer)}.{cls.name}" if outer else cls.name
 
 
+def _defined(part: str, indent: str) -> set[str]:
+    """Names of functions, classes and attributes of this indentation."""
+    names = re.findall(rf"^{indent}(?:(?:def|class) (\w+)|(\w+):)", part, re.MULTILINE)
+    return {name for pair in names for name in pair}
+
+
 def _grouped(functions: Iterable[Function]) -> dict[str, list[Function]]:
     groups: dict[str, list[Function]] = {}
     for function in functions:
@@ -300,13 +313,15 @@ def _default(value: str, kinds: list[str]) -> str:
     """A default value where Python writes it alike, else three points."""
     if "None" in kinds and value in NULLS:
         return "None"
-    if "bool" in kinds and value in LITERALS:
+    if "builtins.bool" in kinds and value in LITERALS:
         return LITERALS[value]
-    if "int" in kinds and re.fullmatch(r"-?(0|[1-9]\d*)[uUlL]*", value):
+    if "builtins.int" in kinds and re.fullmatch(r"-?(0|[1-9]\d*)[uUlL]*", value):
         return value.rstrip("uUlL")
-    if "float" in kinds and re.fullmatch(r"-?\d+(\.\d*)?(e[-+]?\d+)?[fF]?", value):
+    if "builtins.float" in kinds and re.fullmatch(
+        r"-?\d+(\.\d*)?(e[-+]?\d+)?[fF]?", value
+    ):
         return value.rstrip("fF")
-    if "str" in kinds and re.fullmatch(r'"[^"\\]*"', value):
+    if "builtins.str" in kinds and re.fullmatch(r'"[^"\\]*"', value):
         return value
     return "..."
 

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+%module(directors="1") garden
+%include "swigkit.i"
+%{
+#include "garden.h"
+%}
+%value(garden::Point)
+%shared(garden::Tree)
+%borrowed(garden::Bed)
+%exceptions(garden::Error, "GardenError", PyExc_ValueError)
+%exceptions(garden::Drought, "DroughtError", PyExc_LookupError)
+%overridable(garden::Visitor)
+%flags(garden::Mode)
+%property(garden::Plant, bool, tall, get_tall)
+%property(garden::Plant, double, size, get_size, set_size)
+%ignore garden::Plant::get_tall;
+%ignore garden::Plant::get_size;
+%ignore garden::Plant::set_size;
+%extend garden::Bed {
+  size_t __len__() const { return $self->size(); }
+  garden::Plant &__getitem__(int place) { return $self->at(place); }
+}
+%rename("int") garden::Shelf::int_;
+%include "garden.h"
+%template(IntBox) garden::Box<int>;
+%template(TextBox) garden::Box<std::string>;
