@@ -106,7 +106,7 @@ class Products:
         return [path.relative_to(self.root) for path in files]
 
     def _generate(self) -> Path:
-        """Runs SWIG and the kit's step; returns the wrapper, with the shim beside it."""
+        """Runs SWIG and the kit's step; returns the wrapper, the shim beside it."""
         interface = Path("swig/pywrap_core.i")
         if not (self.root / interface).exists():
             raise BuildError(
@@ -134,7 +134,8 @@ class Products:
         program = Path("swig/kit/build/step.py")
         wrapper, shim = folder / "pywrap_core_wrap.cc", folder / "pywrap_core.py"
         files = map(str, (output, parsed, wrapper, shim))
-        inputs = [program, program.with_name("tree.py"), output]
+        programs = sorted((self.root / program.parent).glob("*.py"))
+        inputs = [*programs, output]
         command = [sys.executable, str(program), *files]
         self.runner.run([Step("rewrote", wrapper.name, command, wrapper, inputs)])
         return wrapper

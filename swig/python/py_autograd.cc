@@ -5,8 +5,8 @@
 #include "autograd/function.h"
 #include "autograd/views.h"
 #include "base/thread_local.h"
-#include "swigkit/callable.h"
 #include "py_node.h"
+#include "swigkit/callable.h"
 
 namespace pkg::python {
 namespace {

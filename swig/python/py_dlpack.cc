@@ -2,8 +2,8 @@
 // swig/python/py_dlpack.cc: tensor memory in DLPack capsules, both ways.
 #include "tensor/dlpack.h"
 
-#include "expect.h"
 #include "autograd/views.h"
+#include "expect.h"
 #include "py_tensor.h"
 
 namespace pkg::python {

@@ -68,18 +68,16 @@ void PyError::append(const std::string& text) {
 int PyError::traverse(const std::exception_ptr& error, visitproc visit, void* arg) {
   try {
     std::rethrow_exception(error);
-  } catch (const PyError& found) {
-    return found.held_.traverse(visit, arg);
-  } catch (...) {}
+  } catch (const PyError& found) { return found.held_.traverse(visit, arg); } catch (...) {
+  }
   return 0;
 }
 
 void PyError::clear(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
-  } catch (const PyError& found) {
-    found.held_.clear();
-  } catch (...) {}
+  } catch (const PyError& found) { found.held_.clear(); } catch (...) {
+  }
 }
 
 namespace {

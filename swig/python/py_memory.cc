@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // swig/python/py_memory.cc: arrays of others as tensors, and the memory of tensors as Python
 // buffers.
-#include "expect.h"
 #include "base/checked.h"
+#include "expect.h"
 #include "py_tensor.h"
 #include "py_type.h"
 #include "tensor/copy.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // swig/python/py_methods.cc: properties and methods of Tensor that are not ops.
-#include "expect.h"
 #include "autograd/leaf.h"
 #include "autograd/views.h"
-#include "swigkit/convert.h"
+#include "expect.h"
 #include "ops/functions.h"
 #include "py_tensor.h"
 #include "py_type.h"
+#include "swigkit/convert.h"
 #include "tensor/exported.h"
 
 namespace pkg::python {

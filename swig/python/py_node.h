@@ -2,8 +2,8 @@
 // swig/python/py_node.h: graph nodes and hook handles as Python objects.
 #pragma once
 
-#include "expect.h"
 #include "autograd/node.h"
+#include "expect.h"
 #include "py_tensor.h"
 
 namespace pkg::python {

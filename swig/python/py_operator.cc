@@ -9,11 +9,11 @@
 
 #include <memory>
 
-#include "swigkit/convert.h"
 #include "direct_call.h"
 #include "dispatcher/match.h"
 #include "dispatcher/signature.h"
 #include "py_results.h"
+#include "swigkit/convert.h"
 
 namespace pkg::python {
 namespace {

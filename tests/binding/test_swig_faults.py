@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Faults that stock SWIG has, and ours has not.
 
-Asked of the hand-written Tensor and of classes of the kit (tests/border/). Runs on the pybind11 variant as well, whose exceptions are marked.
+Asked of the hand-written Tensor and of classes of the kit (tests/border/). Runs on the
+pybind11 variant as well, whose exceptions are marked.
 """
 
 from __future__ import annotations

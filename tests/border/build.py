@@ -120,7 +120,7 @@ class _Swig(_Maker):
             ]
         )
         command = [sys.executable, *map(str, (step, generated, parsed, wrapper))]
-        inputs = [step, step.with_name("tree.py"), generated]
+        inputs = [*sorted(step.parent.glob("*.py")), generated]
         self.runner.run([Step("rewrote", wrapper.name, command, wrapper, inputs)])
         flags = [*GENERATED_FLAGS, "-Iswig/kit/include"]
         self.finish([self.compile(wrapper, flags)], [])

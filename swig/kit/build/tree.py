@@ -42,6 +42,14 @@ class Function:
     doc: str = ""
     features: dict[str, str] = field(default_factory=dict)
     extended: bool = False  # by %extend
+    operand: int = 0  # of a free operator: which one is the object, 1 or 2
+
+    @property
+    def given(self) -> list[Parameter]:
+        """The parameters without the object that a free operator belongs to."""
+        if not self.operand:
+            return self.parameters
+        return [p for i, p in enumerate(self.parameters, 1) if i != self.operand]
 
     @property
     def required(self) -> int:

@@ -173,10 +173,13 @@ inline void fill(std::span<double> values, double with) {
 }
 inline std::vector<std::byte> bytes(const std::vector<std::byte>& given) { return given; }
 inline std::complex<double> turned(std::complex<double> z) { return z * z; }
-inline std::filesystem::path parent(const std::filesystem::path& p) { return p.parent_path(); }
+inline std::filesystem::path parent(const std::filesystem::path& p) {
+  return p.parent_path();
+}
 inline std::chrono::milliseconds twice(std::chrono::milliseconds time) { return 2 * time; }
-inline std::unique_ptr<Plant> plant(const char* name, bool tall = false, Color color = Color::Red,
-                                    int64_t seed = -1, float size = 1.5f) {
+inline std::unique_ptr<Plant> plant(const char* name, bool tall = false,
+                                    Color color = Color::Red, int64_t seed = -1,
+                                    float size = 1.5f) {
   auto made = std::make_unique<Plant>(name);
   if (tall) made->heights = {1, 2, 3};
   return made;

@@ -36,9 +36,11 @@ inline bool fit(const Parameters& p, PyObject* const* args, Py_ssize_t nargs,
   return true;
 }
 
-[[gnu::cold, gnu::noinline]] inline PyObject* refuse_overloads(
-    const Overload* overloads, size_t count, PyObject* const* args, Py_ssize_t nargs,
-    PyObject* keywords) {
+[[gnu::cold, gnu::noinline]] inline PyObject* refuse_overloads(const Overload* overloads,
+                                                               size_t count,
+                                                               PyObject* const* args,
+                                                               Py_ssize_t nargs,
+                                                               PyObject* keywords) {
   const char* function = overloads->parameters.function;
   std::string text = std::string(function) + "(): no overload takes (";
   const Py_ssize_t named = keywords ? PyTuple_GET_SIZE(keywords) : 0;

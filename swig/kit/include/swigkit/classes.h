@@ -20,12 +20,12 @@ using Construct = int (*)(PyObject* self, PyObject* const* args, Py_ssize_t narg
 /// A class as step.py describes it.
 struct ClassSpec {
   Class& record;
-  const char* name;       // "geometry.Point", "geometry.Outer.Inner"
-  PyObject* owner;        // the module or the outer class
-  PyType_Slot* slots;     // ends with {0, nullptr}
-  Construct construct;    // null: Python cannot make one
-  PyGetSetDef* statics;   // of the class itself; null for none
-  bool hashable;          // it has no __eq__, or one with a __hash__
+  const char* name;      // "geometry.Point", "geometry.Outer.Inner"
+  PyObject* owner;       // the module or the outer class
+  PyType_Slot* slots;    // ends with {0, nullptr}
+  Construct construct;   // null: Python cannot make one
+  PyGetSetDef* statics;  // of the class itself; null for none
+  bool hashable;         // it has no __eq__, or one with a __hash__
 };
 
 /// Constructors of the classes of this module, for __init__ of Python's subclasses.
@@ -41,7 +41,8 @@ inline PyTypeObject* wrapped_base(PyTypeObject* type) {
 }
 
 inline int refuse_construction(PyTypeObject* type) {
-  PyErr_Format(PyExc_TypeError, "%s has no constructor that Python can call", type->tp_name);
+  PyErr_Format(PyExc_TypeError, "%s has no constructor that Python can call",
+               type->tp_name);
   return -1;
 }
 
@@ -110,8 +111,8 @@ inline void end_object(PyObject* object) {
 inline PyObject* compare_objects(PyObject* a, PyObject* b, int op) {
   if ((op != Py_EQ && op != Py_NE) || !is_instance(b)) Py_RETURN_NOTIMPLEMENTED;
   const auto *x = reinterpret_cast<Instance*>(a), *y = reinterpret_cast<Instance*>(b);
-  const bool same = a == b || (x->object && x->object == y->object &&
-                               x->record == y->record);
+  const bool same = a == b ||
+                    (x->object && x->object == y->object && x->record == y->record);
   return PyBool_FromLong(same == (op == Py_EQ));
 }
 inline Py_hash_t hash_object(PyObject* object) {
@@ -132,14 +133,11 @@ inline bool make_root(PyObject* module) {
       {"__weaklistoffset__", T_PYSSIZET, offsetof(Instance, weakrefs), READONLY, nullptr},
       {}};
   static PyMethodDef methods[] = {{"__reduce_ex__", refuse_pickling, METH_O, nullptr}, {}};
-  static PyType_Slot slots[] = {{Py_tp_members, members},
-                                {Py_tp_methods, methods},
-                                {Py_tp_new, (void*)new_object},
-                                {Py_tp_init, (void*)init_object},
-                                {Py_tp_dealloc, (void*)end_object},
-                                {Py_tp_richcompare, (void*)compare_objects},
-                                {Py_tp_hash, (void*)hash_object},
-                                {0, nullptr}};
+  static PyType_Slot slots[] = {
+      {Py_tp_members, members},           {Py_tp_methods, methods},
+      {Py_tp_new, (void*)new_object},     {Py_tp_init, (void*)init_object},
+      {Py_tp_dealloc, (void*)end_object}, {Py_tp_richcompare, (void*)compare_objects},
+      {Py_tp_hash, (void*)hash_object},   {0, nullptr}};
   PyRef home(PyModule_GetNameObject(module));
   const char* text = home ? PyUnicode_AsUTF8(home.get()) : nullptr;
   if (!text) return false;
@@ -164,9 +162,11 @@ inline PyObject* make_class(PyObject* module, const ClassSpec& spec,
                    spec.name, base.record->name());
       return nullptr;
     }
-    PyTuple_SET_ITEM(tuple.get(), count++, new_ref(reinterpret_cast<PyObject*>(base.record->type)));
+    PyTuple_SET_ITEM(tuple.get(), count++,
+                     new_ref(reinterpret_cast<PyObject*>(base.record->type)));
   }
-  if (count == 0) PyTuple_SET_ITEM(tuple.get(), 0, new_ref(reinterpret_cast<PyObject*>(g_root)));
+  if (count == 0)
+    PyTuple_SET_ITEM(tuple.get(), 0, new_ref(reinterpret_cast<PyObject*>(g_root)));
   PyType_Spec made = {spec.name, int(sizeof(Instance)), 0,
                       Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, spec.slots};
   PyObject* type = PyType_FromSpecWithBases(&made, tuple.get());
@@ -188,12 +188,14 @@ inline PyObject* make_class(PyObject* module, const ClassSpec& spec,
     PyType_Slot slots[] = {{Py_tp_getset, spec.statics}, {0, nullptr}};
     static std::vector<std::string> names;
     names.push_back(std::string(spec.name) + ".Type");
-    PyType_Spec meta = {new char[names.back().size() + 1], 0, 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
-                        slots};
+    PyType_Spec meta = {new char[names.back().size() + 1], 0, 0,
+                        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
     std::strcpy(const_cast<char*>(meta.name), names.back().c_str());
     PyTypeObject* old = Py_TYPE(type);
     PyRef bases_of_meta(PyTuple_Pack(1, old));
-    PyObject* metatype = bases_of_meta ? PyType_FromSpecWithBases(&meta, bases_of_meta.get()) : nullptr;
+    PyObject* metatype = bases_of_meta
+                             ? PyType_FromSpecWithBases(&meta, bases_of_meta.get())
+                             : nullptr;
     if (!metatype) return nullptr;
     Py_SET_TYPE(type, reinterpret_cast<PyTypeObject*>(metatype));
   }

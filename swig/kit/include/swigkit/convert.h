@@ -137,12 +137,16 @@ PyObject* refer(T* result, bool owned, PyObject* const* arguments, int count) {
 template <class T>
 struct HoldsReferences {
   static constexpr bool value = [] {
-    if constexpr (std::is_pointer_v<T>) return IsWrapped<std::remove_cv_t<std::remove_pointer_t<T>>>;
+    if constexpr (std::is_pointer_v<T>)
+      return IsWrapped<std::remove_cv_t<std::remove_pointer_t<T>>>;
     else if constexpr (requires { typename T::mapped_type; }) {
       return HoldsReferences<typename T::mapped_type>::value;
     } else if constexpr (std::is_same_v<T, std::string>) {
       return false;
-    } else if constexpr (requires(T& t) { typename T::value_type; t.begin(); }) {
+    } else if constexpr (requires(T& t) {
+                           typename T::value_type;
+                           t.begin();
+                         }) {
       return HoldsReferences<typename T::value_type>::value;
     } else {
       return false;
@@ -335,9 +339,7 @@ struct Convert<char> {
     value = char(PyUnicode_READ_CHAR(object, 0));
     return true;
   }
-  static PyObject* cast(char value) {
-    return PyUnicode_DecodeLatin1(&value, 1, "strict");
-  }
+  static PyObject* cast(char value) { return PyUnicode_DecodeLatin1(&value, 1, "strict"); }
 };
 
 /// A str as C's text; it lives as long as its Python object.
@@ -351,8 +353,8 @@ struct Convert<const char*> {
     value = PyUnicode_AsUTF8AndSize(object, &size);
     if (!value) return false;
     if (std::strlen(value) == size_t(size)) return true;
-    PyErr_Format(PyExc_ValueError, "[%s] expected no NUL character in '%s'",
-                 where.function, where.text().c_str());
+    PyErr_Format(PyExc_ValueError, "[%s] expected no NUL character in '%s'", where.function,
+                 where.text().c_str());
     return false;
   }
   static PyObject* cast(const char* value) {

@@ -63,7 +63,8 @@ bool add_enum(PyObject* module, PyObject* owner, const char* name,
   }
   if (*doc) {
     PyRef text(PyUnicode_FromString(doc));
-    if (!text || PyObject_SetAttrString(made.get(), "__doc__", text.get()) < 0) return false;
+    if (!text || PyObject_SetAttrString(made.get(), "__doc__", text.get()) < 0)
+      return false;
   }
   if (owner != module) {
     PyRef outer(PyObject_GetAttrString(owner, "__qualname__"));

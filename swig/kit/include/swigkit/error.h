@@ -10,12 +10,12 @@
 
 #include <memory>
 #include <new>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <system_error>
 #include <utility>
 #include <variant>
-#include <optional>
 
 namespace [[gnu::visibility("hidden")]] swigkit {
 

@@ -4,8 +4,8 @@
 // exception, traceback included.
 #pragma once
 
-#include "convert.h"
 #include "callable.h"
+#include "convert.h"
 
 #include <functional>
 #include <tuple>
@@ -57,7 +57,8 @@ struct Convert<std::function<R(Args...)>> {
   template <size_t... I>
   static PyObject* run_with(PyObject* self, PyObject* args, std::index_sequence<I...>) {
     if (PyTuple_GET_SIZE(args) != Py_ssize_t(sizeof...(Args))) {
-      return PyErr_Format(PyExc_TypeError, "function() takes exactly %zu arguments (%zd given)",
+      return PyErr_Format(PyExc_TypeError,
+                          "function() takes exactly %zu arguments (%zd given)",
                           sizeof...(Args), PyTuple_GET_SIZE(args));
     }
     auto* f = static_cast<std::function<R(Args...)>*>(PyCapsule_GetPointer(self, kName));

@@ -32,11 +32,11 @@ struct BaseClass {
 /// What is known of a wrapped C++ class.
 struct Class {
   const std::type_info& cpp;
-  void (*destroy)(void*);                     // null: it has no public destructor
-  std::shared_ptr<void> (*share)(void*);      // takes the object over
-  bool shares_itself;                         // of std::enable_shared_from_this
-  bool tracked;                               // one Python object for each C++ object
-  void* (*to_heap)(const void*);              // a copy; null unless kFitsInside
+  void (*destroy)(void*);                 // null: it has no public destructor
+  std::shared_ptr<void> (*share)(void*);  // takes the object over
+  bool shares_itself;                     // of std::enable_shared_from_this
+  bool tracked;                           // one Python object for each C++ object
+  void* (*to_heap)(const void*);          // a copy; null unless kFitsInside
   PyTypeObject* type = nullptr;
   std::vector<BaseClass> bases{};
   // Of another module's class: that module's record.
@@ -72,7 +72,8 @@ std::shared_ptr<void> share(void* object) {
 template <class T>
 constexpr auto copier() -> void* (*)(const void*) {
   if constexpr (kFitsInside<T>) {
-    return [](const void* object) -> void* { return new T(*static_cast<const T*>(object)); };
+    return
+        [](const void* object) -> void* { return new T(*static_cast<const T*>(object)); };
   } else {
     return nullptr;
   }
@@ -92,28 +93,29 @@ constexpr auto sharer() -> std::shared_ptr<void> (*)(void*) {
 /// The record of T.  Of copies of a value each has its own Python object; others have one
 /// object while it lives, so that `is` tells whether they are the same.
 template <class T>
-inline Class class_of{typeid(T), detail::destroyer<T>(), detail::sharer<T>(),
+inline Class class_of{typeid(T),
+                      detail::destroyer<T>(),
+                      detail::sharer<T>(),
                       kSharesItself<T>,
                       std::is_polymorphic_v<T> || !std::is_copy_constructible_v<T>,
                       detail::copier<T>()};
 
 enum class Owner : unsigned char {
-  Nobody,   // C++ owns the object, and must keep it
-  Python,   // `object` is deleted with its Python object
-  Shared,   // `holder` has a share
-  Taken,    // C++ took it over by std::unique_ptr: there is nothing to use any more
+  Nobody,  // C++ owns the object, and must keep it
+  Python,  // `object` is deleted with its Python object
+  Shared,  // `holder` has a share
+  Taken,   // C++ took it over by std::unique_ptr: there is nothing to use any more
 };
 
 struct Instance {
-  PyObject_HEAD
-  void* object;             // null before __init__ and when it was taken
-  const Class* record;      // what `object` is, perhaps derived from the Python class's
+  PyObject_HEAD void* object;  // null before __init__ and when it was taken
+  const Class* record;         // what `object` is, perhaps derived from the Python class's
   PyObject* weakrefs;
-  PyObject* kept;           // a list of what the C++ object depends on, or null
+  PyObject* kept;  // a list of what the C++ object depends on, or null
   std::shared_ptr<void> holder;
   Owner owner;
-  bool tracked;             // stands in tracked()
-  bool overridden;          // C++ calls methods of the Python object (a director)
+  bool tracked;     // stands in tracked()
+  bool overridden;  // C++ calls methods of the Python object (a director)
   alignas(8) char room[kRoom];
 
   bool is_inside() const { return object == room; }
@@ -295,7 +297,8 @@ PyObject* wrap_value(U&& value) {
     if (!record.tracked && record.type) {
       Instance* self = allocate(record.type);
       if (!self) return nullptr;
-      put(self, ::new (static_cast<void*>(self->room)) T(std::forward<U>(value)), record, Owner::Python);
+      put(self, ::new (static_cast<void*>(self->room)) T(std::forward<U>(value)), record,
+          Owner::Python);
       return reinterpret_cast<PyObject*>(self);
     }
   }

@@ -64,9 +64,7 @@ bool add_exception(PyObject* module, const char* name, PyObject* base) {
         if constexpr (requires { error.what(); }) set_error(python, error.what());
         else PyErr_SetNone(python);
         return true;
-      } catch (...) {
-        return false;
-      }
+      } catch (...) { return false; }
     };
   }
   exception_rows().push_back(row);

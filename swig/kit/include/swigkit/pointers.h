@@ -31,7 +31,8 @@ struct Convert<std::shared_ptr<T>> {
     }
   }
   static PyObject* cast(const std::shared_ptr<T>& value) {
-    if constexpr (IsWrapped<Plain>) return wrap_shared<Plain>(std::const_pointer_cast<Plain>(value));
+    if constexpr (IsWrapped<Plain>)
+      return wrap_shared<Plain>(std::const_pointer_cast<Plain>(value));
     else return value ? Convert<Plain>::cast(*value) : new_ref(Py_None);
   }
 };

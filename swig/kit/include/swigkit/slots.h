@@ -252,15 +252,19 @@ inline PyObject* rebuild(PyObject* module, PyObject* args) {
   const char* name;
   if (!PyArg_ParseTuple(args, "OsO:_rebuild", &type, &name, &state)) return nullptr;
   PyObject* from = PyObject_HasAttrString(type, name) ? type : module;
-  PyObject* made = call_python([&] { return PyObject_CallMethod(from, name, "(O)", state); });
+  PyObject* made = call_python(
+      [&] { return PyObject_CallMethod(from, name, "(O)", state); });
   if (!made || Py_TYPE(made) == reinterpret_cast<PyTypeObject*>(type)) return made;
   if (!PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(type), Py_TYPE(made))) return made;
   // Of a Python subclass: it takes the C++ object over.
   auto* python = reinterpret_cast<PyTypeObject*>(type);
   PyRef none(PyTuple_New(0));
-  PyObject* object = none ? call_python(python->tp_new, python, none.get(), (PyObject*)nullptr) : nullptr;
+  PyObject* object = none ? call_python(python->tp_new, python, none.get(),
+                                        (PyObject*)nullptr)
+                          : nullptr;
   if (object) {
-    auto *to = reinterpret_cast<Instance*>(object), *from_object = reinterpret_cast<Instance*>(made);
+    auto *to = reinterpret_cast<Instance*>(object),
+         *from_object = reinterpret_cast<Instance*>(made);
     const Class* record = from_object->record;
     if (from_object->owner == Owner::Shared) {
       to->holder = from_object->holder;

@@ -6,8 +6,8 @@
 #include "convert.h"
 
 #include <chrono>
-#include <complex>
 #include <cmath>
+#include <complex>
 #include <filesystem>
 #include <variant>
 
@@ -85,7 +85,8 @@ struct Convert<std::filesystem::path> {
     if (!text) return explain(where, expected(), object);
     if (PyUnicode_Check(text.get())) text = PyRef(PyUnicode_EncodeFSDefault(text.get()));
     if (!text) return false;
-    value = std::string(PyBytes_AS_STRING(text.get()), size_t(PyBytes_GET_SIZE(text.get())));
+    value = std::string(PyBytes_AS_STRING(text.get()),
+                        size_t(PyBytes_GET_SIZE(text.get())));
     return true;
   }
   static PyObject* cast(const std::filesystem::path& value) {
@@ -93,9 +94,8 @@ struct Convert<std::filesystem::path> {
     PyRef made(PyUnicode_DecodeFSDefaultAndSize(text.data(), Py_ssize_t(text.size())));
     PyRef library(PyImport_ImportModule("pathlib"));
     if (!made || !library) return nullptr;
-    return call_python([&] {
-      return PyObject_CallMethod(library.get(), "Path", "O", made.get());
-    });
+    return call_python(
+        [&] { return PyObject_CallMethod(library.get(), "Path", "O", made.get()); });
   }
 };
 
@@ -174,7 +174,8 @@ struct Convert<std::chrono::time_point<std::chrono::system_clock, D>> {
     long long micros;
     if (!detail::int_attribute(object, "microsecond", micros)) return false;
     // The stamp is a float: its whole seconds are exact, its microseconds are not.
-    const double seconds = std::floor((PyFloat_AsDouble(stamp.get()) * 1e6 - double(micros)) / 1e6 + 0.5);
+    const double seconds = std::floor(
+        (PyFloat_AsDouble(stamp.get()) * 1e6 - double(micros)) / 1e6 + 0.5);
     value = Time(std::chrono::duration_cast<D>(std::chrono::seconds((long long)seconds) +
                                                std::chrono::microseconds(micros)));
     return true;
@@ -186,7 +187,8 @@ struct Convert<std::chrono::time_point<std::chrono::system_clock, D>> {
     PyRef type(detail::datetime_class("datetime"));
     if (!type) return nullptr;
     PyRef made(call_python([&] {
-      return PyObject_CallMethod(type.get(), "fromtimestamp", "L", (long long)whole.count());
+      return PyObject_CallMethod(type.get(), "fromtimestamp", "L",
+                                 (long long)whole.count());
     }));
     if (!made) return nullptr;
     PyRef names(Py_BuildValue("{s:L}", "microsecond", (long long)(micros - whole).count()));

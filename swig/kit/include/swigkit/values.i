@@ -102,7 +102,8 @@ SWIGKIT_VALUE(enum SWIGTYPE)
 %typemap(in) SWIGTYPE * (swigkit::InPointer< $*1_ltype > held) {
   if (!held.load($input, {"$symname", "$1_name"}, $1)) SWIG_fail;
 }
-%typemap(in) SWIGTYPE *const & ($*1_ltype pointer, swigkit::InPointer< std::remove_pointer_t< $*1_ltype > > held) {
+%typemap(in) SWIGTYPE *const & (
+    $*1_ltype pointer, swigkit::InPointer< std::remove_pointer_t< $*1_ltype > > held) {
   if (!held.load($input, {"$symname", "$1_name"}, pointer)) SWIG_fail;
   $1 = &pointer;
 }

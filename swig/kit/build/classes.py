@@ -1,0 +1,376 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The classes of a module: their tables of methods, attributes and type slots."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+
+from . import tree
+from .groups import Groups, documented, python_parameter
+
+UNARY = {
+    "__neg__": "nb_negative",
+    "__pos__": "nb_positive",
+    "__invert__": "nb_invert",
+    "__abs__": "nb_absolute",
+    "__int__": "nb_int",
+    "__float__": "nb_float",
+    "__index__": "nb_index",
+    "__repr__": "tp_repr",
+    "__str__": "tp_str",
+    "__iter__": "tp_iter",
+}
+BINARY = {
+    "add": "nb_add",
+    "sub": "nb_subtract",
+    "mul": "nb_multiply",
+    "truediv": "nb_true_divide",
+    "div": "nb_true_divide",
+    "floordiv": "nb_floor_divide",
+    "mod": "nb_remainder",
+    "divmod": "nb_divmod",
+    "pow": "nb_power",
+    "lshift": "nb_lshift",
+    "rshift": "nb_rshift",
+    "and": "nb_and",
+    "or": "nb_or",
+    "xor": "nb_xor",
+    "matmul": "nb_matrix_multiply",
+}
+IN_PLACE = {
+    "add": "nb_inplace_add",
+    "sub": "nb_inplace_subtract",
+    "mul": "nb_inplace_multiply",
+    "truediv": "nb_inplace_true_divide",
+    "div": "nb_inplace_true_divide",
+    "floordiv": "nb_inplace_floor_divide",
+    "mod": "nb_inplace_remainder",
+    "lshift": "nb_inplace_lshift",
+    "rshift": "nb_inplace_rshift",
+    "and": "nb_inplace_and",
+    "or": "nb_inplace_or",
+    "xor": "nb_inplace_xor",
+}
+COMPARE = ("__lt__", "__le__", "__eq__", "__ne__", "__gt__", "__ge__")
+
+
+class Classes:
+    """Writes tables behind the groups; make() is what the module does with them."""
+
+    def __init__(self, groups: Groups) -> None:
+        self.groups = groups
+        self.wrapper = groups.wrapper
+        self.module = groups.module
+        self.parts = groups.parts
+
+    def make(self) -> str:
+        """The C++ statements that make all classes of the module."""
+        return "".join(self._class(cls) for cls in self._in_order())
+
+    def _in_order(self) -> list[tree.Class]:
+        """Outer and base classes first."""
+        done: list[tree.Class] = []
+
+        def add(cls: tree.Class) -> None:
+            if cls in done:
+                return
+            for other in [*cls.bases, cls.outer]:
+                found = self.module.class_of(other)
+                if found:
+                    add(found)
+            done.append(cls)
+
+        for cls in self.module.classes:
+            add(cls)
+        return done
+
+    def _full_name(self, cls: tree.Class) -> str:
+        outer = self.module.class_of(cls.outer)
+        return f"{self._full_name(outer)}.{cls.name}" if outer else cls.name
+
+    def _class(self, cls: tree.Class) -> str:
+        """Writes the class's tables; returns what makes it."""
+        title = self._full_name(cls)
+        tag = "swigkit_class_" + re.sub(r"\W", "_", cls.cpp)
+        methods: dict[str, list[tree.Function]] = {}
+        for function in cls.methods:
+            methods.setdefault(function.name, []).append(function)
+        for name, functions in self.groups.operators.get(cls.cpp, {}).items():
+            methods.setdefault(name, []).extend(functions)
+        groups: dict[str, str] = {}
+        rows = []
+        for name, all_ in methods.items():
+            overloads = self._chosen(name, all_, title)
+            static = overloads[0].static
+            group = self.groups.write(f"{title}.{name}", overloads, not static)
+            groups[name] = group
+            if _is_slot(name):
+                continue
+            flags, entry = "METH_FASTCALL | METH_KEYWORDS", f"swigkit::method<{group}>"
+            if static:
+                flags += " | METH_STATIC"
+                entry = f"swigkit::function<{group}>"
+            elif len(overloads) == 1 and not overloads[0].parameters:
+                flags = "METH_NOARGS"
+                entry = f"swigkit::method_alone<{overloads[0].wrapper}>"
+            doc = documented(name, overloads, not static)
+            rows.append(method_row(name, entry, flags, doc))
+        if "state" in cls.features:
+            rows.append(self._reduce(cls, tag))
+        self.parts.append(_table("PyMethodDef", f"{tag}_methods", rows, 4))
+        getset, statics = self._attributes(cls, title)
+        self.parts.append(_table("PyGetSetDef", f"{tag}_getset", getset, 5))
+        if statics:
+            self.parts.append(_table("PyGetSetDef", f"{tag}_statics", statics, 5))
+        construct = self._constructor(cls, title, tag)
+        slots = list(self._slots(cls, groups))
+        if "hash" in cls.features:
+            self.parts.append(
+                f"static const char *const {tag}_hash = "
+                f'"{_last(cls.features["hash"])}";'
+            )
+            slots.append(
+                f"{{Py_tp_hash, (void *)swigkit::hash_by<swigkit_home, {tag}_hash>}}"
+            )
+        doc = self._documented_class(cls)
+        hashable = (
+            "__eq__" not in groups or "__hash__" in groups or "hash" in cls.features
+        )
+        self.parts.append(
+            f"static PyType_Slot {tag}_slots[] = {{\n"
+            f"  {{Py_tp_methods, {tag}_methods}},\n  {{Py_tp_getset, {tag}_getset}},\n"
+            f"  {{Py_tp_doc, (void *){json.dumps(doc)}}},\n"
+            + "".join(f"  {slot},\n" for slot in slots)
+            + "  {0, nullptr}\n};"
+        )
+        return self._make(cls, tag, construct, bool(statics), hashable)
+
+    def _chosen(
+        self, name: str, overloads: list[tree.Function], title: str
+    ) -> list[tree.Function]:
+        """What an interface adds is meant instead of the operator."""
+        extended = [f for f in overloads if f.extended]
+        if not extended or not name.startswith("__"):
+            return overloads
+        for function in overloads:
+            self.wrapper.take_array(function, f"{title}.{name}", True)
+        return extended
+
+    def _make(
+        self, cls: tree.Class, tag: str, construct: str, statics: bool, hashable: bool
+    ) -> str:
+        outer = self.module.class_of(cls.outer)
+        owner = (
+            f"(PyObject *)swigkit::class_of<{outer.cpp}>.type" if outer else "module"
+        )
+        bases = ", ".join(
+            f"{{&swigkit::class_of<{base}>, [](void *p) -> void * {{ "
+            f"return static_cast<{base} *>(static_cast<{cls.cpp} *>(p)); }}}}"
+            for base in cls.bases
+        )
+        full = f"{self.module.name}.{self._full_name(cls)}"
+        vectorcall = f"swigkit::make_object<{construct}>" if construct else "nullptr"
+        record = f"swigkit::class_of<{cls.cpp}>"
+        lines = []
+        if "value" in cls.features:
+            lines.append(f"{record}.tracked = false;")
+        if "tracked" in cls.features:
+            lines.append(f"{record}.tracked = true;")
+        lines.append(
+            "PyObject *type = swigkit::make_class(module, "
+            f'{{{record}, "{full}", {owner}, '
+            f"{tag}_slots, {construct or 'nullptr'}, "
+            f"{tag + '_statics' if statics else 'nullptr'}, {str(hashable).lower()}}}, "
+            f"{vectorcall}, {{{bases}}});"
+        )
+        lines.append("if (!type) return -1;")
+        for enum in cls.enums:
+            lines.append(enum_statement(enum, "type"))
+        for variable in cls.variables:
+            if variable.static and not variable.wrapper:
+                value = f"{cls.cpp}::{variable.cpp.rpartition('::')[2]}"
+                lines.append(
+                    f'if (!swigkit::add_constant(type, "{variable.name}", '
+                    f"swigkit::Convert<std::remove_cvref_t<decltype({value})>>::cast({value})))"
+                    " return -1;"
+                )
+        return "  {\n" + "".join(f"    {line}\n" for line in lines) + "  }\n"
+
+    def _slots(self, cls: tree.Class, groups: dict[str, str]) -> Iterable[str]:
+        none = "swigkit::None"
+
+        def slot(kind: str, function: str) -> str:
+            return f"{{Py_{kind}, (void *)swigkit::{function}}}"
+
+        for name, kind in UNARY.items():
+            if name in groups:
+                yield slot(kind, f"unary<{groups[name]}>")
+        done = set()
+        for middle, kind in BINARY.items():
+            plain, reflected = groups.get(f"__{middle}__"), groups.get(f"__r{middle}__")
+            if (plain or reflected) and kind not in done:
+                done.add(kind)
+                template = "power" if kind == "nb_power" else "binary"
+                yield slot(
+                    kind, f"{template}<{cls.cpp}, {plain or none}, {reflected or none}>"
+                )
+        for middle, kind in IN_PLACE.items():
+            if f"__i{middle}__" in groups:
+                yield slot(kind, f"in_place<{groups[f'__i{middle}__']}>")
+        if any(name in groups for name in COMPARE):
+            used = ", ".join(groups.get(name, none) for name in COMPARE)
+            yield slot("tp_richcompare", f"compare<{used}>")
+        if "__len__" in groups:
+            yield slot("sq_length", f"length<{groups['__len__']}>")
+            yield slot("mp_length", f"length<{groups['__len__']}>")
+        if "__bool__" in groups:
+            yield slot("nb_bool", f"truth<{groups['__bool__']}>")
+        if "__hash__" in groups:
+            yield slot("tp_hash", f"hash<{groups['__hash__']}>")
+        if "__next__" in groups:
+            yield slot("tp_iternext", f"next<{groups['__next__']}>")
+            if "__iter__" not in groups:
+                yield slot("tp_iter", "iterate_itself")
+        if "__getitem__" in groups:
+            yield slot("mp_subscript", f"item<{groups['__getitem__']}>")
+            yield slot("sq_item", f"item_at<{groups['__getitem__']}>")
+        if "__setitem__" in groups or "__delitem__" in groups:
+            pair = (
+                f"{groups.get('__setitem__', none)}, {groups.get('__delitem__', none)}"
+            )
+            yield slot("mp_ass_subscript", f"set_item<{pair}>")
+        if "__contains__" in groups:
+            yield slot("sq_contains", f"contains<{groups['__contains__']}>")
+        if "__call__" in groups:
+            yield slot("tp_call", f"call_object<{groups['__call__']}>")
+
+    def _attributes(self, cls: tree.Class, title: str) -> tuple[list[str], list[str]]:
+        getset, statics = [], []
+        for variable in cls.variables:
+            if not variable.wrapper:
+                continue
+            doc = json.dumps(variable.doc) if variable.doc else "nullptr"
+            setter = "nullptr"
+            if variable.wrapper.startswith("Swig_var_"):
+                stem = variable.wrapper.removesuffix("_get")
+                if not variable.readonly:
+                    setter = f"swigkit::set_static<{stem}_set>"
+                row = (
+                    f'  {{"{variable.name}", swigkit::get_static<{stem}_get>, '
+                    f"{setter}, {doc}, nullptr}},"
+                )
+                statics.append(row)
+                getset.append(row)
+                continue
+            getter = variable.wrapper
+            one = tree.Function(variable.name, "", getter, [], variable.type)
+            self.wrapper.take_array(one, f"{title}.{variable.name}", True)
+            other = getter.removesuffix("_get") + "_set"
+            if self.wrapper.has(other):
+                value = tree.Parameter("value", variable.type)
+                two = tree.Function(variable.name, "", other, [value], "void")
+                self.wrapper.take_array(two, f"{title}.{variable.name}", True)
+                setter = f"swigkit::set<{other}>"
+            getset.append(
+                f'  {{"{variable.name}", swigkit::get<{getter}>, {setter}, '
+                f"{doc}, nullptr}},"
+            )
+        return getset, statics
+
+    def _constructor(self, cls: tree.Class, title: str, tag: str) -> str:
+        """Writes what makes the C++ object; returns its name, or nothing."""
+        overloads = cls.constructors
+        if cls.abstract and not cls.overridable or not overloads:
+            return ""
+        for function in overloads:
+            self.wrapper.make_constructor(cls, function)
+        group = self.groups.write(title, overloads, member=cls.overridable)
+        # Of a class that Python may override, its object is the first argument.
+        first = "nullptr"
+        if cls.overridable:
+            own = f"swigkit::class_of<{cls.cpp}>.type"
+            first = f"Py_TYPE(self) == {own} ? Py_None : self"
+        self.parts.append(
+            f"static int {tag}_construct(PyObject *self, PyObject *const *args, "
+            "Py_ssize_t nargs,\n"
+            "                             PyObject *keywords) {\n"
+            f"  PyObject *first = {first};\n"
+            f"  PyObject *done = {group}::call(self, first, args, nargs, keywords, "
+            "false);\n"
+            "  Py_XDECREF(done);\n  return done ? 0 : -1;\n}"
+        )
+        return f"{tag}_construct"
+
+    def _reduce(self, cls: tree.Class, tag: str) -> str:
+        state, from_state = (
+            _last(cls.features[key]) for key in ("state", "from_state")
+        )
+        self.parts.append(
+            f"static PyObject *{tag}_reduce(PyObject *self, PyObject *) {{\n"
+            f'  return swigkit::reduce(self, "{self.module.name}", "{state}", '
+            f'"{from_state}");\n}}'
+        )
+        return method_row("__reduce_ex__", f"{tag}_reduce", "METH_O", "")
+
+    def _documented_class(self, cls: tree.Class) -> str:
+        if not cls.constructors:
+            return cls.doc
+        if len(cls.constructors) == 1:
+            shown = [python_parameter(p) for p in cls.constructors[0].parameters]
+        else:
+            shown = ["*args", "**kwargs"]
+        texts = [cls.doc, *(f.doc for f in cls.constructors)]
+        return f"{cls.name}({', '.join(shown)})\n--\n\n" + "\n\n".join(
+            t for t in texts if t
+        )
+
+
+def _is_slot(name: str) -> bool:
+    middle = name.strip("_")
+    if not (name.startswith("__") and name.endswith("__")):
+        return False
+    return (
+        name in UNARY
+        or name in COMPARE
+        or middle in BINARY
+        or (middle[:1] == "r" and middle[1:] in BINARY)
+        or (middle[:1] == "i" and middle[1:] in IN_PLACE)
+        or name
+        in (
+            *("__len__", "__bool__", "__hash__", "__next__", "__getitem__"),
+            *("__setitem__", "__delitem__", "__contains__", "__call__"),
+        )
+    )
+
+
+def _last(name: str) -> str:
+    """The name without its namespaces."""
+    return name.rpartition("::")[2]
+
+
+def enum_statement(enum: tree.Enum, owner: str) -> str:
+    members = ", ".join(f'{{"{name}", {value}}}' for name, value in enum.members)
+    base = "IntFlag" if enum.flags else "IntEnum"
+    spread = "false" if enum.scoped else "true"
+    return (
+        f'if (!swigkit::add_enum<{enum.cpp}>(module, {owner}, "{enum.name}", '
+        f'{{{members}}}, "{base}", {spread}, {json.dumps(enum.doc)})) return -1;'
+    )
+
+
+def method_row(name: str, entry: str, flags: str, doc: str) -> str:
+    text = json.dumps(doc, ensure_ascii=False) if doc else "nullptr"
+    return f'  {{"{name}", (PyCFunction)(void (*)(void)){entry}, {flags}, {text}}},'
+
+
+def _table(type_: str, name: str, rows: list[str], width: int) -> str:
+    end = (
+        "  {"
+        + ", ".join(["nullptr", "nullptr", "0", "nullptr", "nullptr"][:width])
+        + "}"
+    )
+    if type_ == "PyGetSetDef":
+        end = "  {nullptr, nullptr, nullptr, nullptr, nullptr}"
+    return "\n".join([f"static {type_} {name}[] = {{", *rows, end, "};"])

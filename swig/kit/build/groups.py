@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Groups: all functions of one name, and how Python shows their parameters.
+
+A group is a C++ class with one function `call` (swigkit/slots.h), which sorts arguments
+or chooses among overloads.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from . import tree
+from .wrapper import StepError, Wrapper
+
+PYTHON_LITERAL = re.compile(r"-?\d+(?:\.\d*)?(?:e[-+]?\d+)?")
+MIRRORED = {
+    "__lt__": "__gt__",
+    "__le__": "__ge__",
+    "__eq__": "__eq__",
+    "__ne__": "__ne__",
+    "__gt__": "__lt__",
+    "__ge__": "__le__",
+}
+MOST = 32  # parameters: swigkit::kMaxParameters
+
+
+class Groups:
+    """Writes groups behind SWIG's functions."""
+
+    def __init__(self, wrapper: Wrapper) -> None:
+        self.wrapper = wrapper
+        self.module = wrapper.module
+        self.parts: list[str] = []  # what is written
+        self.operators: dict[str, dict[str, list[tree.Function]]] = {}
+        self.free: dict[str, list[tree.Function]] = {}
+        self._count = 0
+        self._sort_functions()
+
+    def _sort_functions(self) -> None:
+        """Free functions by name, but for operators, which become their classes'."""
+        for function in self.module.functions:
+            if "operator" in function.cpp and function.name.startswith("__"):
+                owner, name = self._owner(function)
+                if owner:
+                    group = self.operators.setdefault(owner, {}).setdefault(name, [])
+                    group.append(function)
+                    continue
+            self.free.setdefault(function.name, []).append(function)
+
+    def _owner(self, function: tree.Function) -> tuple[str, str]:
+        """The class of a free operator, and its name there."""
+        name = function.name
+        types = [_plain(p.type) for p in function.parameters]
+        for position, cpp in enumerate(types[:2]):
+            cls = self.module.class_of(cpp)
+            if not cls:
+                continue
+            function.operand = position + 1
+            if position == 0:
+                return cls.cpp, name
+            return cls.cpp, MIRRORED.get(name, f"__r{name[2:]}")
+        return "", name
+
+    def write(self, title: str, overloads: list[tree.Function], member: bool) -> str:
+        """Writes the group of functions of one name; returns its C++ name."""
+        self._count += 1
+        group = f"swigkit_group_{self._count}"
+        tables = [
+            self._table(group, i, f, title, member) for i, f in enumerate(overloads)
+        ]
+        size = 2 + max(len(f.parameters) for f in overloads)
+        if len(overloads) == 1:
+            call = _ONE.format(
+                parameters=tables[0], size=size, run=self._run(overloads[0])
+            )
+        else:
+            rows = ",\n      ".join(
+                f"{{{table}, {self._run(f)}, {json.dumps(_signature(f))}}}"
+                for f, table in zip(overloads, tables)
+            )
+            call = _SEVERAL.format(rows=rows, count=len(overloads))
+        self.parts.append(_GROUP.format(group=group, call=call))
+        return group
+
+    def _table(
+        self, group: str, number: int, function: tree.Function, title: str, member: bool
+    ) -> str:
+        self.wrapper.take_array(function, title, member)
+        names = [p.name for p in function.given]
+        if len(names) > MOST:
+            raise StepError(f"{title}: expected at most {MOST} parameters")
+        required = sum(p.default is None for p in function.given)
+        entries = ", ".join(f'{{"{n}"}}' for n in names) or "{nullptr}"
+        variable = f"{group}_names_{number}"
+        self.parts.append(f"static swigkit::Name {variable}[] = {{{entries}}};")
+        return f'{{"{title}", {variable}, {required}, {len(names)}}}'
+
+    def _run(self, function: tree.Function) -> str:
+        """The function, or what turns the operands of a free operator round for it."""
+        if function.operand != 2:
+            return function.wrapper
+        name = f"{function.wrapper}_turned"
+        text = _TURNED.format(name=name, wrapper=function.wrapper)
+        if text not in self.parts:
+            self.parts.append(text)
+        return name
+
+
+_ONE = """\
+static const swigkit::Parameters parameters = {parameters};
+    PyObject *slots[{size}];
+    const bool first = self != nullptr;
+    slots[0] = self;
+    if (is_operator) {{
+      swigkit::Matching matching{{false}};
+      if (!swigkit::fit(parameters, args, nargs, keywords, slots + first)) {{
+        Py_RETURN_NOTIMPLEMENTED;
+      }}
+      PyObject *result = {run}(object, slots, &matching);
+      if (!matching.refused) return result;
+      Py_RETURN_NOTIMPLEMENTED;
+    }}
+    if (!swigkit::take_arguments(parameters, args, nargs, keywords, slots + first)) {{
+      return nullptr;
+    }}
+    return {run}(object, slots, nullptr);"""
+_SEVERAL = """\
+static const swigkit::Overload overloads[] = {{
+      {rows}}};
+    return swigkit::call_overload(overloads, {count}, object, self, args, nargs,
+                                  keywords, is_operator);"""
+_GROUP = """\
+struct {group} {{
+  static PyObject *call(PyObject *object, PyObject *self, PyObject *const *args,
+                        Py_ssize_t nargs, PyObject *keywords, bool is_operator) {{
+    {call}
+  }}
+}};"""
+_TURNED = """\
+static PyObject *{name}(PyObject *self, PyObject **slots,
+                        swigkit::Matching *matching) {{
+  PyObject *turned[2] = {{slots[1], slots[0]}};
+  return {wrapper}(self, turned, matching);
+}}"""
+
+
+def documented(name: str, overloads: list[tree.Function], member: bool) -> str:
+    """name(a, b=1.5), which inspect.signature() reads, and the comment."""
+    first = ["$self"] if member else []
+    if len(overloads) == 1:
+        shown = first + [python_parameter(p) for p in overloads[0].given]
+    else:
+        shown = [*first, "*args", "**kwargs"]
+    texts = [f.doc for f in overloads if f.doc]
+    return f"{name}({', '.join(shown)})\n--\n\n" + "\n\n".join(texts)
+
+
+def _signature(function: tree.Function) -> str:
+    return "(" + ", ".join(_shown(p) for p in function.given) + ")"
+
+
+def _plain(type_: str) -> str:
+    """Without const, & and *."""
+    return re.sub(r"\bconst\b|[&*]", "", type_).strip()
+
+
+def _shown(p: tree.Parameter) -> str:
+    return f"{p.type} {p.name}" + ("" if p.default is None else f" = {p.default}")
+
+
+def python_parameter(p: tree.Parameter) -> str:
+    """A parameter in Python's notation."""
+    if p.default is None:
+        return p.name
+    known = {"true": "True", "false": "False", "nullptr": "None", "NULL": "None"}
+    known["std::nullopt"] = "None"
+    value = known.get(p.default, p.default)
+    if re.fullmatch(r"-?[\d.]+(?:e[-+]?\d+)?[fFuUlL]+", value):
+        value = value.rstrip("fFuUlL")
+    if value not in known.values() and not PYTHON_LITERAL.fullmatch(value):
+        value = value if re.fullmatch(r'"[^"\\]*"', value) else "..."
+    return f"{p.name}={value}"

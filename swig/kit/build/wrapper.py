@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: Apache-2.0
+"""SWIG's output and what is changed in it: the text of each function, of the rows that
+the kit's classes and enums take the place of, and of the directors.
+
+Nothing is guessed: a function that does not look as SWIG 4.5.1 writes it is a StepError
+with its name.
+"""
+
+from __future__ import annotations
+
+import re
+
+from . import tree
+
+
+class StepError(Exception):
+    """SWIG's output is not what this step was written for."""
+
+
+DEFINITION = (
+    r"^SWIGINTERN PyObject \*{name}\(PyObject \*(?:self|SWIGUNUSEDPARM\(self\)), "
+    r"(?:PyObject \*(?:args|SWIGUNUSEDPARM\(args\))"
+    r"|Py_ssize_t nobjs, PyObject \*\*(?:swig_obj|SWIGUNUSEDPARM\(swig_obj\)))\) \{{\n"
+    r"(?P<body>.*?)^\}}\n"
+)
+SLOTS_ARRAY = re.compile(r"^  PyObject \*swig_obj\[\d+\] ;\n", re.MULTILINE)
+UNPACK = (
+    re.compile(r"  if \(!args\) SWIG_fail;\n  swig_obj\[0\] = args;\n"),
+    re.compile(
+        r'  if \(!SWIG_Python_UnpackTuple\(args, "\w+", \d+, \d+, (?:swig_obj|0)\)\) '
+        r"SWIG_fail;\n"
+    ),
+    re.compile(r"  if \(\(nobjs < \d+\) \|\| \(nobjs > \d+\)\) SWIG_fail;\n"),
+)
+MAYBE = re.compile(
+    r"fail:\n(?:  if \(PyErr_Occurred\(\) && .*\) \{\n    return NULL;\n  \}\n)?"
+    r"(?:  PyErr_Clear\(\);\n)?"
+    r"  SWIG_Py_INCREF\(Py_NotImplemented\);\n  return Py_NotImplemented;\n"
+)
+METHODS = re.compile(
+    r"^static PyMethodDef SwigMethods\[\] = \{\n.*?^\};\n", re.M | re.S
+)
+WHERE = re.compile(r'\{\s*"(\w+)", "(\w*)"(, true)?\s*\}')
+CONSTANT = re.compile(r'^  SWIG_Python_SetConstant\(d, "(\w+)",.*\);\n', re.MULTILINE)
+VARIABLE = re.compile(r'^  SWIG_addvarlink\(globals, "(\w+)", (\w+), (\w+)\);\n', re.M)
+DIRECTOR = re.compile(r"^\S.*\bSwigDirector_\w+::(\w+)\(.*\{\n", re.MULTILINE)
+DIRECTOR_CALL = re.compile(r"= (PyObject_Call\w*\(.*\));$", re.MULTILINE)
+RESULT = re.compile(r"^  (?:SwigValueWrapper< ?(.+?) ?>|(\S.*?)) c_result ?;\n", re.M)
+
+
+class Wrapper:
+    """The text, and the functions that were changed in it."""
+
+    def __init__(self, text: str, module: tree.Module) -> None:
+        self.text = text
+        self.module = module
+        self._done: set[str] = set()
+
+    def take_array(self, function: tree.Function, title: str, member: bool) -> None:
+        """SWIG's function takes its arguments from an array; done once."""
+        name = function.wrapper
+        if name in self._done:
+            return
+        self._done.add(name)
+        found = re.search(DEFINITION.format(name=name), self.text, re.M | re.S)
+        if not found:
+            raise StepError(f"{name}: found no definition as SWIG 4.5.1 writes it")
+        body = self._body(found["body"], function, title, member)
+        new = (
+            f"static PyObject *{name}(PyObject *self, PyObject **swig_obj, "
+            f"swigkit::Matching *matching) {{\n{body}}}\n"
+        )
+        self.text = self.text[: found.start()] + new + self.text[found.end() :]
+        self._drop_dispatcher(name)
+
+    def has(self, name: str) -> bool:
+        """Whether SWIG has written this function."""
+        return f"PyObject *{name}(" in self.text
+
+    def make_constructor(self, cls: tree.Class, function: tree.Function) -> None:
+        """The result of SWIG's function becomes the object that Python has made."""
+        found = re.search(
+            DEFINITION.format(name=function.wrapper), self.text, re.M | re.S
+        )
+        if not found:
+            raise StepError(f"{function.wrapper}: found no definition")
+        overridden = "arg1 != Py_None" if cls.overridable else "false"
+        finish = (
+            f"return swigkit::finish_construction<{cls.cpp}>(self, result, "
+            f"{overridden}) == 0 ? swigkit::new_ref(Py_None) : nullptr;"
+        )
+        body, count = re.subn(
+            r"resultobj = swigkit::refer\(result, [^;]*\);", finish, found["body"]
+        )
+        if count != 1:
+            raise StepError(f"{function.wrapper}: expected one result, got {count}")
+        if "value" in cls.features:
+            body = re.sub(
+                rf"\bnew ({re.escape(_spelled(cls.cpp))})\(",
+                r"::new (swigkit::room_of<\1>(self)) \1(",
+                body,
+            )
+        if "kept" in function.features:
+            holder, kept = (
+                _argument(int(function.features.pop(key)), True)
+                for key in ("holder", "kept")
+            )
+            keep = f"if (!swigkit::keep_alive({holder}, {kept})) SWIG_fail;\n    "
+            body = body.replace(
+                "return swigkit::finish", keep + "return swigkit::finish"
+            )
+        self.text = self.text.replace(found["body"], body, 1)
+
+    def _body(
+        self, body: str, function: tree.Function, title: str, member: bool
+    ) -> str:
+        body = SLOTS_ARRAY.sub("", body)
+        # Of operators SWIG makes every failure NotImplemented, what C++ throws as well.
+        body = MAYBE.sub("fail:\n  return NULL;\n", body)
+        removed = 0
+        for pattern in UNPACK:
+            body, count = pattern.subn("", body)
+            removed += count
+        if removed != 1:
+            raise StepError(
+                f"{function.wrapper}: expected one unpacking, got {removed}"
+            )
+        nulls = {p.name for p in function.parameters if p.is_null}
+
+        def where(at: re.Match[str]) -> str:
+            optional = "true" if at[3] or at[2] in nulls else "false"
+            return f'{{"{title}", "{at[2]}", {optional}, matching}}'
+
+        body = WHERE.sub(where, body)
+        scope = self._scope(function)
+        if scope:
+            body = f"  using namespace {scope};\n{body}"
+        member = member and not function.static and not function.operand
+        count = len(function.parameters) + member
+        arguments = f"swig_obj, {count}" if count else "nullptr, 0"
+        body = body.replace("SWIGKIT_ARGUMENTS", arguments)
+        if function.name.startswith("__i") and "operator" in function.cpp:
+            body = body.replace("refer(result, SWIG_POINTER_OWN", "refer(result, 0")
+        if "kept" in function.features:
+            holder, kept = (
+                _argument(int(function.features[key])) for key in ("holder", "kept")
+            )
+            keep = f"  if (!swigkit::keep_alive({holder}, {kept})) SWIG_fail;\n"
+            body = body.replace("  return resultobj;\n", f"{keep}  return resultobj;\n")
+        return body
+
+    def _scope(self, function: tree.Function) -> str:
+        """The namespace whose names the default values may have, if there are any."""
+        defaults = [p.default for p in function.parameters if p.default is not None]
+        if all(
+            re.fullmatch(r"[-+\d.a-fx]+|\"[^\"]*\"|true|false|nullptr", d)
+            for d in defaults
+        ):
+            return ""
+        scope = tree.scope(function.cpp)
+        for cls in self.module.classes:
+            if function in (*cls.methods, *cls.constructors):
+                scope = tree.scope(cls.cpp)
+        while self.module.class_of(scope):
+            scope = tree.scope(scope)
+        return scope
+
+    def _drop_dispatcher(self, wrapper: str) -> None:
+        name, overload, _ = wrapper.partition("__SWIG_")
+        if not overload:
+            return
+        self.text = re.sub(
+            DEFINITION.format(name=name), "", self.text, flags=re.M | re.S
+        )
+
+    def drop_rows(self) -> None:
+        """SWIG's own rows for what stands in enums and classes now."""
+        gone = set()
+        for enum in self.module.enums:
+            gone |= {n for m, _ in enum.members for n in (m, f"{enum.name}_{m}")}
+        for cls in self.module.classes:
+            for enum in cls.enums:
+                for member, _ in enum.members:
+                    gone |= {f"{cls.name}_{member}", f"{cls.name}_{enum.name}_{member}"}
+            gone |= {f"{cls.name}_{v.name}" for v in cls.variables}
+        self.text = CONSTANT.sub(
+            lambda found: "" if found[1] in gone else found[0], self.text
+        )
+        self.text = VARIABLE.sub(
+            lambda found: "" if found[1] in gone else found[0], self.text
+        )
+
+    def guard_directors(self) -> None:
+        """Calls from C++ take the GIL, on any thread."""
+        pieces, at = [], 0
+        for found in DIRECTOR.finditer(self.text):
+            end = self.text.index("\n}\n", found.end())
+            body = self.text[found.end() : end]
+            if "swig_get_self()" not in body:
+                continue
+            body = DIRECTOR_CALL.sub(
+                r"= swigkit::call_python([&] { return \1; });", body
+            )
+            body = WHERE.sub(r'{"\1", "\2"}', body)
+            # A class need not have a constructor without arguments.
+            plain = RESULT.search(body)
+            if plain and "c_result = held" in body:
+                kind = plain[1] or plain[2]
+                body = RESULT.sub(f"  std::optional< {kind} > c_result;\n", body)
+                body = body.replace("c_result = held", "c_result.emplace(held")
+                body = re.sub(r"(c_result\.emplace\(held\w*\.take\(\))", r"\1)", body)
+                body = re.sub(
+                    r"return .*\bc_result;", "return *std::move(c_result);", body
+                )
+            pieces += [
+                self.text[at : found.end()],
+                "  swigkit::GilAcquire gil;\n",
+                body,
+            ]
+            at = end
+        self.text = "".join(pieces) + self.text[at:]
+
+
+def _spelled(cpp: str) -> str:
+    """A class as SWIG writes it, with blanks in the brackets of a template."""
+    return re.sub(r"<(?! )", "< ", re.sub(r"(?<! )>", " >", cpp)).replace(", ", ",")
+
+
+def _argument(number: int, constructor: bool = False) -> str:
+    if number == 0:
+        return "resultobj"
+    if constructor:
+        return "self" if number == 1 else f"swig_obj[{number - 2}]"
+    return f"swig_obj[{number - 1}]"
