@@ -39,17 +39,11 @@ def is_there(binding: str) -> bool:
     return binding == "pybind11" or (KIT / "build" / "wrap.py").exists()
 
 
-def load(theme: str, binding: str) -> ModuleType:
-    """The module, built when that is needed.  It is in no table of sys: there are two
-    of a name.  A failure is remembered, so that the next test does not try again."""
-    found = _load(theme, binding)
-    if isinstance(found, BuildError):
-        raise found
-    return found
-
-
 @functools.cache
-def _load(theme: str, binding: str) -> ModuleType | BuildError:
+def load(theme: str, binding: str) -> ModuleType | BuildError:
+    """The module, built when that is needed, or why it was not: a failure is kept, so
+    that the next test does not try again.  No table of sys has it, as there are two of
+    a name."""
     try:
         path = build(theme, binding)
     except BuildError as error:

@@ -50,10 +50,11 @@ def kit(binding):
 def m(request, binding, monkeypatch):
     """The module, under its own name for as long as the test runs."""
     theme = request.module.THEME
-    try:
-        module = load(theme, binding)
-    except BuildError as error:
-        pytest.fail(str(error), pytrace=False)
+    module = load(theme, binding)
+    if isinstance(module, BuildError):
+        said = str(module)
+        module.args = (f"{theme} was not built, see the first test",)
+        pytest.fail(said, pytrace=False)
     monkeypatch.setitem(sys.modules, theme, module)
     return module
 

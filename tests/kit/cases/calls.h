@@ -95,7 +95,7 @@ inline std::string defaults(int a, int64_t b = -2, double c = 1.5, bool d = true
          std::to_string(h ? h->area() : -1);
 }
 inline constexpr int kThree = 3;
-inline int times(int a, int b = 2 * calls::kThree + 1) { return a * b; }
+inline int times(int a, int b = 2 * kThree + 1) { return a * b; }
 
 // --- names ----------------------------------------------------------------------------------
 

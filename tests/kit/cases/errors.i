@@ -8,7 +8,7 @@
 %value(errors::Fragile)
 %value(errors::Worker)
 %exceptions(errors::Error, "GeometryError", PyExc_ValueError)
-%exceptions(errors::DeepError, "DeepError", SWIGKIT_CLASS("GeometryError"))
+%exceptions(errors::DeepError, "DeepError", "GeometryError")
 %property(errors::Fragile, int, value, get_value, set_value)
 %releases_gil(errors::meet)
 %releases_gil(errors::wait)
