@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from kit.build import BINDINGS, BuildError, is_there, load
+from kit_modules import BINDINGS, BuildError, is_there, load
 
 
 class Refuses:

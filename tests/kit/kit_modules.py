@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds the module of a theme of tests/kit/cases, by the kit or by pybind11.
 
-    python tests/kit/build.py THEME [kit|pybind11]
+    python tests/kit/kit_modules.py THEME [kit|pybind11]
 
 Prints its path.  Does nothing when it is up to date.
 """
