@@ -199,7 +199,7 @@ def test_generated_files_are_not_tracked() -> None:
         pytest.skip("not a git checkout")
     tracked = run("git", "ls-files", cwd=ROOT).splitlines()
     generated = (
-        r"\.(so|o|pyc)$|_wrap\.|^build/|^pkg/(lib|include)/|egg-info|pywrap_core\.pyi?$|_op_types"
+        r"\.(so|o|pyc)$|_wrap\.c|^build/|^pkg/(lib|include)/|egg-info|pywrap_core\.pyi?$|_op_types"
     )
     assert [name for name in tracked if re.search(generated, name)] == []
 
@@ -246,8 +246,9 @@ def environment(tmp_path: Path) -> Path:
 
 
 ASK = """
-import json, pkg, pkg.sysconfig as s
-print(json.dumps([pkg.__file__, pkg.__version__, s.get_include(), s.get_lib()]))
+import json, pkg, pkg.sysconfig as s, pkg.swigkit as kit
+print(json.dumps([pkg.__file__, pkg.__version__, s.get_include(), s.get_lib(),
+                  *kit.get_includes(), kit.get_cmake_dir()]))
 """
 
 
@@ -266,12 +267,14 @@ def test_install(mode: str, tree: Path, environment: Path, tmp_path: Path) -> No
     options = ["--no-build-isolation", "--no-deps", "--no-index"]
     run(python, "-m", "pip", "install", *options, *what, cwd=tmp_path, **settings)
 
-    file, version, include, lib = json.loads(run(python, "-c", ASK, cwd=tmp_path))
+    facts = json.loads(run(python, "-c", ASK, cwd=tmp_path))
+    file, version, include, lib, kit, cmake = facts
     package = Path(file).parent
     assert (package == tree / "pkg") == (mode == "editable")
     assert version in (tree / "pkg" / "_version.py").read_text()
     assert Path(lib, "libpkg_core.so").exists()
     assert Path(lib, "libscipy_openblas.so").exists()
+    assert Path(kit, "swigkit.i").exists() and Path(cmake, "SwigKit.cmake").exists()
     headers = {p.relative_to(tree / "cpp") for p in (tree / "cpp").rglob("*.h")}
     assert headers <= {p.relative_to(include) for p in Path(include).rglob("*.h")}
     files = {
