@@ -33,6 +33,7 @@ class Declared:
     typedefs: dict[str, str] = field(default_factory=dict)
     exceptions: list[tuple[str, str, str]] = field(default_factory=list)
     constants: list[str] = field(default_factory=list)  # of enums without a name
+    new: set[str] = field(default_factory=set)  # wrappers of %newobject's functions
 
 
 def declared(path: Path) -> Declared:
@@ -55,6 +56,8 @@ def _walk(node: ElementTree.Element, scope: str, into: Declared) -> None:
             if scope and not name.startswith(f"{scope}::"):
                 name = f"{scope}::{name}"
             into.typedefs[name] = cpp_type(has.get("decl", "") + has["type"])
+        elif child.tag == "cdecl" and "feature_new" in has:
+            into.new.add(has.get("wrap_name", ""))
         elif child.tag == "insert":
             into.exceptions += EXCEPTION.findall(has.get("code", ""))
         elif child.tag == "enum" and "sym_name" not in has:

@@ -10,7 +10,6 @@ that of python_types.py.
 
 from __future__ import annotations
 
-import keyword
 import re
 import sys
 from collections.abc import Iterable, Iterator
@@ -143,23 +142,24 @@ class _Stub:
         """(self, a: int, b: float = 1.5) -> float"""
         scope = cls.cpp if cls else function.cpp.rpartition("::")[0]
         shown = [] if cls is None or function.static else ["self"]
-        shown += [self._parameter(p, scope) for p in function.parameters]
+        # An override takes what C++ gives.
+        overridden = cls is not None and cls.overridable and function.virtual
+        types = self.types.given if overridden else self.types.taken
+        for parameter in function.parameters:
+            shown.append(self._parameter(parameter, types(parameter.type, scope)))
         if cls and name.startswith("__") and name not in NAMED:
             shown.append("/")
         result = RESULTS.get(name) if cls else None
         if result is None:
             result = self.types.given(function.result, scope)
-            if "new" in function.features or name.startswith("__i"):
+            if function.wrapper in self.also.new or name.startswith("__i"):
                 result = result.removesuffix(" | None")
         return f"({', '.join(shown)}) -> {result}"
 
-    def _parameter(self, parameter: Parameter, scope: str) -> str:
-        kind = self.types.taken(parameter.type, scope)
+    def _parameter(self, parameter: Parameter, kind: str) -> str:
         if parameter.is_null and "None" not in kind.split(" | "):
             kind += " | None"
-        name = parameter.name
-        # Called by place only: in Python it cannot be a name.
-        shown = f"{'__' * keyword.iskeyword(name)}{name}: {kind}"
+        shown = f"{parameter.name}: {kind}"
         if parameter.default is None:
             return shown
         return f"{shown} = {_default(parameter.default, kind.split(' | '))}"
@@ -202,6 +202,9 @@ class _Stub:
         for variable in cls.variables:
             lines += self._attribute(variable, cls)
         groups = _grouped([*cls.methods, *self.operators.get(cls.cpp, [])])
+        for name, group in groups.items():  # an interface's own instead of an operator
+            if name.startswith("__"):
+                groups[name] = [f for f in group if f.extended] or group
         lines += [self._overloads(name, group, cls) for name, group in groups.items()]
         if {"__getitem__", "__len__"} <= set(groups) and "__iter__" not in groups:
             lines += self._iteration(groups["__getitem__"], cls)
@@ -278,6 +281,7 @@ class _Stub:
     def _exception(self, cpp: str, name: str, base: str) -> str:
         found = re.search(r'"(\w+)"', base)
         parent = found[1] if found else base.strip().removeprefix("PyExc_")
+        parent = "Exception" if parent in NULLS else parent
         return f"class {name}({parent}): ..."
 
     def _outer(self, cls: Class) -> Class | None:

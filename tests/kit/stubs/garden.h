@@ -118,7 +118,9 @@ class Visitor {
   virtual ~Visitor() = default;
   virtual int visit(const Point& point) = 0;
   virtual std::string name() const { return "visitor"; }
+  virtual int count(const std::vector<int>& items) const { return int(items.size()); }
 };
+inline int count(const Visitor& visitor) { return visitor.count({1, 2, 3}); }
 inline int walk(Visitor& visitor) { return visitor.visit(Point(1, 2)); }
 
 // Names that are types of Python's.
@@ -184,6 +186,7 @@ inline std::unique_ptr<Plant> plant(const char* name, bool tall = false,
   if (tall) made->heights = {1, 2, 3};
   return made;
 }
+inline Plant* copied(const Plant& plant) { return new Plant(plant); }
 inline bool nothing(const Plant* given = nullptr) { return given == nullptr; }
 inline Color next(Color color) { return color == Color::Red ? Color::Green : Color::Red; }
 inline Mode mixed(Mode a, Mode b) { return Mode(unsigned(a) | unsigned(b)); }

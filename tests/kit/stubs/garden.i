@@ -8,9 +8,10 @@
 %shared(garden::Tree)
 %borrowed(garden::Bed)
 %exceptions(garden::Error, "GardenError", PyExc_ValueError)
-%exceptions(garden::Drought, "DroughtError", PyExc_LookupError)
+%exceptions(garden::Drought, "DroughtError", "GardenError")
 %overridable(garden::Visitor)
 %flags(garden::Mode)
+%newobject garden::copied;
 %property(garden::Plant, bool, tall, get_tall)
 %property(garden::Plant, double, size, get_size, set_size)
 %ignore garden::Plant::get_tall;

@@ -18,6 +18,7 @@ assert_type(garden.half("four"), str)
 assert_type(garden.plant("oak", tall=True, size=2), garden.Plant)
 assert_type(garden.kind_of(garden.Tree()), int)
 assert_type(garden.kind_of(garden.Plant("ivy")), str)
+assert_type(garden.copied(garden.Tree()), garden.Plant)
 assert garden.kind_of(garden.Tree()) == 1 and garden.half(3.0) == 1.5
 assert garden.nothing() and garden.nothing(None)
 
@@ -84,8 +85,11 @@ class Counter(garden.Visitor):
     def visit(self, point: garden.Point) -> int:
         return int(point.x + point.y)
 
+    def count(self, items: list[int]) -> int:
+        return sum(items)
 
-assert garden.walk(Counter()) == 3
+
+assert garden.walk(Counter()) == 3 and garden.count(Counter()) == 6
 
 # Enums, constants, variables, exceptions, templates.
 assert_type(garden.next(garden.Color.Red), garden.Color)
@@ -98,9 +102,9 @@ assert garden.kBeds + garden.kNameless == 11
 garden.cvar.g_watered = 3
 try:
     garden.dry()
-except garden.DroughtError as error:
-    assert_type(error, garden.DroughtError)
-    caught: Exception = error
+except garden.GardenError as error:
+    assert isinstance(error, garden.DroughtError)
+    caught: ValueError = error
 assert issubclass(garden.GardenError, ValueError)
 assert_type(garden.IntBox(3).get(), int)
 assert_type(garden.TextBox("a").value, str)
