@@ -112,6 +112,8 @@ def test_the_stub_is_true(garden: Path, tmp_path: Path) -> None:
             "collections.abc.Sequence[int] | _Array]",
             "collections.abc.Callable[[Point, str], list[int]]",
         ),
+        ("Wide", "WideBox", "WideBox"),
+        ("Boxes", "collections.abc.Sequence[IntBox]", "list[IntBox]"),
         (
             "Table",
             "collections.abc.Mapping[str, collections.abc.Sequence[Point]]",
@@ -122,7 +124,10 @@ def test_the_stub_is_true(garden: Path, tmp_path: Path) -> None:
 def test_types(cpp: str, taken: str, given: str) -> None:
     """What a parameter takes and what a result is."""
     own = {"geo::Point": "Point", "geo::Box<int>": "IntBox", "geo::Color": "Color"}
+    own["geo::Box<int64_t>"] = "WideBox"
     typedefs = {"geo::Row": "std::vector<geo::Point>"}
+    typedefs |= {"geo::Boxes": "std::vector<Box<Int> >", "geo::Int": "int"}
+    typedefs |= {"int64_t": "long", "geo::Wide": "Box<int64_t>"}
     typedefs["geo::Shop::Table"] = "std::map<std::string, Row>"
     types = PythonTypes(own, typedefs)
     assert types.taken(cpp, "geo::Shop").replace("builtins.", "") == taken

@@ -134,8 +134,12 @@ class PythonTypes:
     """With a module's own classes and enums, by their C++ names, and its typedefs."""
 
     def __init__(self, own: Mapping[str, str], typedefs: Mapping[str, str]) -> None:
-        self.own = {str(parse(cpp)): name for cpp, name in own.items()}
         self.typedefs = {name: parse(text) for name, text in typedefs.items()}
+        self.own: dict[str, str] = {}
+        for cpp, name in own.items():
+            type_ = parse(cpp)
+            self.own[str(type_)] = name
+            self.own[str(self._resolved(type_, ""))] = name  # Box<my_int> is Box<int>
 
     def taken(self, text: str, scope: str = "") -> str:
         """What a parameter of this C++ type takes; `scope` is where it is named."""
@@ -153,16 +157,17 @@ class PythonTypes:
         """Without typedefs."""
         arguments = tuple(self._resolved(a, scope) for a in type_.arguments)
         here = Type(type_.name, arguments, type_.marks, type_.const)
-        if arguments:
+        if here.name in PLAIN:  # <stdint.i> has typedefs of these
             return here
         names, around = [type_.name], scope
         while around:
             names.insert(-1, f"{around}::{type_.name}")
             around = around.rpartition("::")[0]
         for name in names:
-            if name in self.own:
-                return Type(name, (), here.marks, here.const)
-            found = self.typedefs.get(name)
+            full = Type(name, arguments, here.marks, here.const)
+            if str(full.bare) in self.own:
+                return full
+            found = None if arguments else self.typedefs.get(name)
             if found is not None and found.name != type_.name:
                 found = self._resolved(found, name.rpartition("::")[0])
                 marks, const = found.marks + here.marks, found.const or here.const
