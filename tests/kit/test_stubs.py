@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from paths import ROOT
-from pkg.swigkit.build.python_types import PythonTypes, parse
+from pkg.swigkit.build.python_types import Alias, PythonTypes, parse
 
 HERE = Path(__file__).resolve().parent / "stubs"
 pytest.importorskip("mypy", reason="mypy is not installed")
@@ -113,6 +113,11 @@ def test_the_stub_is_true(garden: Path, tmp_path: Path) -> None:
             "collections.abc.Callable[[Point, str], list[int]]",
         ),
         ("Wide", "WideBox", "WideBox"),
+        (
+            "const geo::Row<Int> &",
+            "collections.abc.Mapping[int, IntBox]",
+            "dict[int, IntBox]",
+        ),
         ("Boxes", "collections.abc.Sequence[IntBox]", "list[IntBox]"),
         (
             "Table",
@@ -129,7 +134,8 @@ def test_types(cpp: str, taken: str, given: str) -> None:
     typedefs |= {"geo::Boxes": "std::vector<Box<Int> >", "geo::Int": "int"}
     typedefs |= {"int64_t": "long", "geo::Wide": "Box<int64_t>"}
     typedefs["geo::Shop::Table"] = "std::map<std::string, Row>"
-    types = PythonTypes(own, typedefs)
+    aliases = {"geo::Row": Alias(("T", "N"), ("", "int"), "std::map<N, Box<T> >")}
+    types = PythonTypes(own, typedefs, aliases)
     assert types.taken(cpp, "geo::Shop").replace("builtins.", "") == taken
     assert types.given(cpp, "geo::Shop").replace("builtins.", "") == given
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .python_types import parse
+from .python_types import Alias, parse
 from .tree import Class, Function, Module, cpp_type
 
 __all__ = ["Declared", "declared", "operators"]
@@ -31,6 +31,7 @@ class Declared:
     """`exceptions` are C++ class, Python's name, and base in C++'s notation."""
 
     typedefs: dict[str, str] = field(default_factory=dict)
+    aliases: dict[str, Alias] = field(default_factory=dict)  # typedefs with parameters
     exceptions: list[tuple[str, str, str]] = field(default_factory=list)
     constants: list[str] = field(default_factory=list)  # of enums without a name
     new: set[str] = field(default_factory=set)  # wrappers of %newobject's functions
@@ -52,10 +53,9 @@ def _walk(node: ElementTree.Element, scope: str, into: Declared) -> None:
         if child.tag in ("namespace", "class"):
             inside = cpp_type(has.get("name", "")) or scope
         elif child.tag == "cdecl" and has.get("kind") == "typedef":
-            name = has["name"]
-            if scope and not name.startswith(f"{scope}::"):
-                name = f"{scope}::{name}"
-            into.typedefs[name] = cpp_type(has.get("decl", "") + has["type"])
+            into.typedefs[_full(has["name"], scope)] = _declared_type(has)
+        elif child.tag == "template" and "aliastemplate" in has:
+            into.aliases[_full(has["name"], scope)] = _alias(child, has)
         elif child.tag == "cdecl" and "feature_new" in has:
             into.new.add(has.get("wrap_name", ""))
         elif child.tag == "insert":
@@ -65,6 +65,25 @@ def _walk(node: ElementTree.Element, scope: str, into: Declared) -> None:
                 names = [a for a in _attributes(item) if a.get("name") == "sym_name"]
                 into.constants += (a.get("value", "") for a in names)
         _walk(child, inside, into)
+
+
+def _full(name: str, scope: str) -> str:
+    """SWIG writes some names with their scope, others without."""
+    inside = not scope or name.startswith(f"{scope}::")
+    return name if inside else f"{scope}::{name}"
+
+
+def _declared_type(has: dict[str, str]) -> str:
+    return cpp_type(has.get("decl", "") + has["type"])
+
+
+def _alias(node: ElementTree.Element, has: dict[str, str]) -> Alias:
+    names, defaults = [], []
+    for parameter in node.iterfind("attributelist/templateparms/parm"):
+        of = {a.get("name", ""): a.get("value", "") for a in _attributes(parameter)}
+        names.append(of.get("name") or of["type"].removeprefix("typename ").strip())
+        defaults.append(cpp_type(of["value"]) if "value" in of else "")
+    return Alias(tuple(names), tuple(defaults), _declared_type(has))
 
 
 def _attributes(node: ElementTree.Element) -> Iterator[ElementTree.Element]:

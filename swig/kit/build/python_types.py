@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-__all__ = ["ARRAY", "PythonTypes", "Type", "parse", "split"]
+__all__ = ["ARRAY", "Alias", "PythonTypes", "Type", "parse", "split"]
 
 ARRAY = "_Array"  # a protocol that the stub declares: NumPy's arrays and others like it
 ANY = "typing.Any"
@@ -71,6 +71,30 @@ class Type:
     def __str__(self) -> str:
         inner = ", ".join(map(str, self.arguments))
         return self.name + (f"<{inner}>" if inner else "") + self.marks
+
+
+@dataclass(frozen=True)
+class Alias:
+    """`template <class A, class B = int> using Name = type;`"""
+
+    names: tuple[str, ...]
+    defaults: tuple[str, ...]  # empty where there is none
+    type: str
+
+    def of(self, arguments: tuple[Type, ...]) -> Type:
+        """The type with these for its parameters."""
+        missing = [parse(text) for text in self.defaults[len(arguments) :]]
+        given = dict(zip(self.names, (*arguments, *missing)))
+        return _replaced(parse(self.type), given)
+
+
+def _replaced(type_: Type, given: Mapping[str, Type]) -> Type:
+    inner = tuple(_replaced(argument, given) for argument in type_.arguments)
+    found = given.get(type_.name)
+    if found is None or inner:
+        return Type(type_.name, inner, type_.marks, type_.const)
+    const = found.const or type_.const
+    return Type(found.name, found.arguments, found.marks + type_.marks, const)
 
 
 def parse(text: str) -> Type:
@@ -133,7 +157,13 @@ def _balanced(text: str) -> bool:
 class PythonTypes:
     """With a module's own classes and enums, by their C++ names, and its typedefs."""
 
-    def __init__(self, own: Mapping[str, str], typedefs: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        own: Mapping[str, str],
+        typedefs: Mapping[str, str],
+        aliases: Mapping[str, Alias],
+    ) -> None:
+        self.aliases = aliases
         self.typedefs = {name: parse(text) for name, text in typedefs.items()}
         self.own: dict[str, str] = {}
         for cpp, name in own.items():
@@ -168,6 +198,8 @@ class PythonTypes:
             if str(full.bare) in self.own:
                 return full
             found = None if arguments else self.typedefs.get(name)
+            if arguments and name in self.aliases:
+                found = self.aliases[name].of(arguments)
             if found is not None and found.name != type_.name:
                 found = self._resolved(found, name.rpartition("::")[0])
                 marks, const = found.marks + here.marks, found.const or here.const

@@ -78,7 +78,7 @@ class _Stub:
         own |= {e.cpp: e.name for e in module.enums}
         for cls in module.classes:
             own |= {e.cpp: f"{self.full[cls.cpp]}.{e.name}" for e in cls.enums}
-        self.types = PythonTypes(own, also.typedefs)
+        self.types = PythonTypes(own, also.typedefs, also.aliases)
         self.bases = {self.full[c.cpp]: self._base_names(c) for c in module.classes}
 
     def text(self) -> str:
