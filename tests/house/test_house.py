@@ -74,7 +74,7 @@ def test_wrong_arrows_would_be_found() -> None:
     """The rule above is one that can be broken."""
     assert wrong_include("tensor", '"', "dispatcher/dispatcher.h")
     assert wrong_include("base", "<", "Python.h")
-    assert wrong_include("ops", '"', "swig/python/py_ref.h")
+    assert wrong_include("ops", '"', "swig/python/py_error.h")
     assert wrong_include("ops", '"', "loops.h")
     assert not wrong_include("ops", '"', "dispatcher/library.h")
     assert not wrong_include("base", "<", "vector")
