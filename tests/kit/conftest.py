@@ -7,7 +7,6 @@ from __future__ import annotations
 import sys
 
 import pytest
-
 from kit_modules import BINDINGS, BuildError, is_there, load
 
 

@@ -54,6 +54,7 @@ IN_PLACE = {
     "xor": "nb_inplace_xor",
 }
 COMPARE = ("__lt__", "__le__", "__eq__", "__ne__", "__gt__", "__ge__")
+UNIQUE = "std::unique_ptr<"
 
 
 class Classes:
@@ -269,8 +270,12 @@ class Classes:
             self.wrapper.take_array(one, f"{title}.{variable.name}", True)
             other = getter.removesuffix("_get") + "_set"
             if self.wrapper.has(other):
-                value = tree.Parameter("value", variable.type)
+                nullable = variable.type.startswith(("std::function<", UNIQUE))
+                null = "nullptr" if nullable else None
+                value = tree.Parameter(variable.name, variable.type, null)
                 two = tree.Function(variable.name, "", other, [value], "void")
+                if variable.type.startswith(UNIQUE):
+                    self.wrapper.move_value(other)
                 self.wrapper.take_array(two, f"{title}.{variable.name}", True)
                 setter = f"swigkit::set<{other}>"
             getset.append(

@@ -51,6 +51,8 @@ class Groups:
     def _owner(self, function: tree.Function) -> tuple[str, str]:
         """The class of a free operator, and its name there."""
         name = function.name
+        if len(function.parameters) == 1:
+            name = {"__sub__": "__neg__", "__add__": "__pos__"}.get(name, name)
         types = [_plain(p.type) for p in function.parameters]
         for position, cpp in enumerate(types[:2]):
             cls = self.module.class_of(cpp)
@@ -173,6 +175,8 @@ def python_parameter(p: tree.Parameter) -> str:
     """A parameter in Python's notation."""
     if p.default is None:
         return p.name
+    if p.is_null:
+        return f"{p.name}=None"
     known = {"true": "True", "false": "False", "nullptr": "None", "NULL": "None"}
     known["std::nullopt"] = "None"
     value = known.get(p.default, p.default)

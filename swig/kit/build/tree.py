@@ -24,8 +24,11 @@ class Parameter:
 
     @property
     def is_null(self) -> bool:
-        """A pointer that is null when it is left out."""
-        return self.type.endswith("*") and self.default in ("nullptr", "NULL", "0")
+        """A pointer or a std::function that is null when it is left out."""
+        holders = ("std::function<", "std::unique_ptr<")
+        holds = self.type.endswith("*") or self.type.startswith(holders)
+        holds |= self.type.startswith("const std::function<")
+        return holds and self.default in ("nullptr", "NULL", "0")
 
 
 @dataclass
@@ -202,7 +205,8 @@ class _Reader:
             if "wrap_name" not in has:
                 return
             function = _function(node, has, inside)
-            if inside:
+            # A friend that is defined in its class is a function of the namespace.
+            if inside and "friend" not in has.get("storage", "").split():
                 inside.methods.append(function)
             else:
                 self.module.functions.append(function)

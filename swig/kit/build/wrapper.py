@@ -77,6 +77,13 @@ class Wrapper:
         """Whether SWIG has written this function."""
         return f"PyObject *{name}(" in self.text
 
+    def move_value(self, setter: str) -> None:
+        """SWIG's function that sets a member moves the value, as it has no copy."""
+        found = re.search(DEFINITION.format(name=setter), self.text, re.M | re.S)
+        if found:
+            body = found["body"].replace("= *arg2;", "= std::move(*arg2);")
+            self.text = self.text.replace(found["body"], body, 1)
+
     def make_constructor(self, cls: tree.Class, function: tree.Function) -> None:
         """The result of SWIG's function becomes the object that Python has made."""
         found = re.search(

@@ -65,6 +65,19 @@
 // Classes in classes are attributes of theirs (step.py).
 %feature("flatnested");
 
+// Free operators of the global namespace, as those of others: their classes' (step.py).
+%rename("__add__") operator+;
+%rename("__sub__") operator-;
+%rename("__mul__") operator*;
+%rename("__truediv__") operator/;
+%rename("__mod__") operator%;
+%rename("__eq__") operator==;
+%rename("__ne__") operator!=;
+%rename("__lt__") operator<;
+%rename("__le__") operator<=;
+%rename("__gt__") operator>;
+%rename("__ge__") operator>=;
+
 // What Python reads as x[i]; for assignment an interface %extends __setitem__.
 %rename("__getitem__") *::operator[];
 %rename("__bool__") *::operator bool;

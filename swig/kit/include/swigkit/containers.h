@@ -250,19 +250,39 @@ struct Convert<std::array<T, N>> {
   static std::string expected() { return "a sequence of " + std::to_string(N); }
   static bool load(PyObject* object, std::array<T, N>& value, const Argument& where) {
     std::vector<T> items;
-    if (!Convert<std::vector<T>>::load(object, items, where)) return false;
-    if (items.size() != N) {
-      if (where.matching) return refuse(where, expected(), object);
-      PyErr_Format(PyExc_TypeError, "[%s] expected %s for '%s', got %zu", where.function,
-                   expected().c_str(), where.text().c_str(), items.size());
-      return false;
-    }
+    if (!load_items(object, items, where)) return false;
     std::move(items.begin(), items.end(), value.begin());
     return true;
+  }
+  static bool load_items(PyObject* object, std::vector<T>& items, const Argument& where) {
+    if (!Convert<std::vector<T>>::load(object, items, where)) return false;
+    if (items.size() == N) return true;
+    if (where.matching) return refuse(where, expected(), object);
+    PyErr_Format(PyExc_TypeError, "[%s] expected %s for '%s', got %zu", where.function,
+                 expected().c_str(), where.text().c_str(), items.size());
+    return false;
   }
   static PyObject* cast(const std::array<T, N>& value) {
     return Convert<std::vector<T>>::cast(std::vector<T>(value.begin(), value.end()));
   }
+};
+
+/// The same of items that cannot be made of nothing.
+template <class T, size_t N>
+  requires(!std::is_default_constructible_v<T>)
+struct In<std::array<T, N>> {
+  std::optional<std::array<T, N>> value;
+
+  bool load(PyObject* object, const Argument& where) {
+    std::vector<T> items;
+    if (!Convert<std::array<T, N>>::load_items(object, items, where)) return false;
+    [&]<size_t... I>(std::index_sequence<I...>) {
+      value.emplace(std::array<T, N>{std::move(items[I])...});
+    }(std::make_index_sequence<N>());
+    return true;
+  }
+  std::array<T, N>* get() { return &*value; }
+  std::array<T, N>&& take() { return std::move(*value); }
 };
 
 }  // namespace swigkit

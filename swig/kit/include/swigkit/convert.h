@@ -133,11 +133,17 @@ PyObject* refer(T* result, bool owned, PyObject* const* arguments, int count) {
   }
 }
 
+template <class T>
+inline constexpr bool IsUnique = false;
+template <class T>
+inline constexpr bool IsUnique<std::unique_ptr<T>> = true;
+
 /// Whether a container's parts are references to objects that live elsewhere.
 template <class T>
 struct HoldsReferences {
   static constexpr bool value = [] {
-    if constexpr (std::is_pointer_v<T>)
+    if constexpr (IsUnique<T>) return true;
+    else if constexpr (std::is_pointer_v<T>)
       return IsWrapped<std::remove_cv_t<std::remove_pointer_t<T>>>;
     else if constexpr (requires { typename T::mapped_type; }) {
       return HoldsReferences<typename T::mapped_type>::value;
@@ -340,6 +346,24 @@ struct Convert<char> {
     return true;
   }
   static PyObject* cast(char value) { return PyUnicode_DecodeLatin1(&value, 1, "strict"); }
+};
+
+/// An address, as a capsule; None is null.
+template <>
+struct Convert<void*> {
+  static constexpr const char* kName = "void *";
+
+  static std::string expected() { return "a capsule of an address"; }
+  static bool load(PyObject* object, void*& value, const Argument& where) {
+    if (object == Py_None) return value = nullptr, true;
+    if (!PyCapsule_IsValid(object, kName)) return refuse(where, expected(), object);
+    value = PyCapsule_GetPointer(object, kName);
+    return true;
+  }
+  static PyObject* cast(void* value) {
+    if (!value) Py_RETURN_NONE;
+    return PyCapsule_New(value, kName, nullptr);
+  }
 };
 
 /// A str as C's text; it lives as long as its Python object.

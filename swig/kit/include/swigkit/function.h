@@ -17,6 +17,7 @@ struct Convert<std::function<R(Args...)>> {
   static std::string expected() { return "a callable"; }
   static bool load(PyObject* object, std::function<R(Args...)>& value,
                    const Argument& where) {
+    if (object == Py_None && where.optional) return value = nullptr, true;
     if (!PyCallable_Check(object)) return refuse(where, expected(), object);
     value = [held = PyCallable(object), function = where.function,
              name = where.name](Args... args) -> R {

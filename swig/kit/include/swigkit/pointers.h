@@ -69,6 +69,11 @@ struct Convert<std::unique_ptr<T>> {
       return true;
     }
   }
+  /// Of a member, which stays C++'s.
+  static PyObject* cast(const std::unique_ptr<T>& value) {
+    if constexpr (IsWrapped<T>) return wrap_pointer(value.get(), Owner::Nobody);
+    else return value ? Convert<T>::cast(*value) : new_ref(Py_None);
+  }
   static PyObject* cast(std::unique_ptr<T>&& value) {
     if constexpr (IsWrapped<T>) return wrap_pointer(value.release(), Owner::Python);
     else return value ? Convert<T>::cast(std::move(*value)) : new_ref(Py_None);

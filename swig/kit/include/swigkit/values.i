@@ -14,6 +14,10 @@
 // One function for all default values, which has keywords.
 %feature("compactdefaultargs");
 // The kit chooses among overloads when they are called: none shadows another.
+// Nothing can be done about assignment, and of text that is assigned no more than C does.
+// Exceptions say `using std::runtime_error::runtime_error`.
+#pragma SWIG nowarn=SWIGWARN_PARSE_USING_UNDEF
+#pragma SWIG nowarn=SWIGWARN_IGNORE_OPERATOR_EQ,SWIGWARN_TYPEMAP_CHARLEAK
 #pragma SWIG nowarn=SWIGWARN_LANG_OVERLOAD_SHADOW,SWIGWARN_LANG_OVERLOAD_IGNORED
 #pragma SWIG nowarn=SWIGWARN_LANG_OVERLOAD_CONST,SWIGWARN_LANG_OVERLOAD_DECL
 
@@ -21,6 +25,10 @@
 namespace std {
   class string;
   class string_view;
+  // Of items that cannot be made of nothing.
+  %feature("valuewrapper") array;
+  template <class T, size_t N>
+  class array;
 }
 
 %define SWIGKIT_PLAIN(Types...)
@@ -128,6 +136,27 @@ SWIGKIT_VALUE(enum SWIGTYPE)
   $input = swigkit::refer(&$1_name, false, nullptr, 0);
 }
 %typemap(directorin) SWIGTYPE * { $input = swigkit::refer($1_name, false, nullptr, 0); }
+
+// Arrays of one dimension.
+%typemap(in) SWIGTYPE [ANY] (
+    swigkit::In< std::array< $1_basetype, $1_dim0 > > held) {
+  if (!held.load($input, {"$symname", "$1_name"})) SWIG_fail;
+  $1 = held.get()->data();
+}
+%typemap(memberin) SWIGTYPE [ANY] {
+  std::copy_n($input, $1_dim0, $1);
+}
+%typemap(out) SWIGTYPE [ANY] {
+  $result = swigkit::to_python(
+      std::vector< std::remove_cv_t< $1_basetype > >($1, $1 + $1_dim0));
+}
+
+// An address that only C++ knows what to do with: a capsule.
+%typemap(in) void * {
+  if (!swigkit::to_cpp< void * >($input, $1, {"$symname", "$1_name"})) SWIG_fail;
+}
+%typemap(out) void * { $result = swigkit::Convert< void * >::cast($1); }
+%typemap(directorin) void * { $input = swigkit::Convert< void * >::cast($1); }
 
 // C's text.
 %define SWIGKIT_TEXT(Types...)
