@@ -97,7 +97,9 @@ struct InPointer {
   In<std::remove_cv_t<T>> in;
 
   bool load(PyObject* object, const Argument& where, T*& pointer) {
-    if (object == Py_None && where.optional) return pointer = nullptr, true;
+    // A std::function or std::unique_ptr, which a setter gets as a pointer, is null itself.
+    constexpr bool kNullable = std::is_constructible_v<std::remove_cv_t<T>, std::nullptr_t>;
+    if (object == Py_None && where.optional && !kNullable) return pointer = nullptr, true;
     if (!in.load(object, where)) return false;
     pointer = in.get();
     return true;
