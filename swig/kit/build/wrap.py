@@ -45,8 +45,8 @@ LINKED = {".o", ".obj", ".a", ".so", ".dylib"}  # handed to the linker as they a
 Strings = Sequence[str]
 # Programs of this folder, and what they import of it.
 READ = {
-    "step.py": ["tree.py"],
-    "stubs.py": ["tree.py", "declared.py", "python_types.py"],
+    "step.py": ["classes.py", "groups.py", "tree.py", "wrapper.py"],
+    "stubs.py": ["declared.py", "python_types.py", "tree.py"],
 }
 
 
