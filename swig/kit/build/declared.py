@@ -21,6 +21,9 @@ __all__ = ["Declared", "declared", "operators"]
 EXCEPTION = re.compile(
     r"swigkit::add_exception\s*<\s*(.+?)\s*>\s*\(\s*\w+,\s*\"(\w+)\",\s*(.+)\)\)"
 )
+# What SWIG writes for a constant; ignored ones have nothing.
+CONSTANT_CODE = "tmap_constcode"
+CONSTANT = re.compile(r'SWIG_Python_SetConstant\(d, "(\w+)"')
 COMPARE = ("__lt__", "__le__", "__eq__", "__ne__", "__gt__", "__ge__")
 MIRRORED = ("__gt__", "__ge__", "__eq__", "__ne__", "__lt__", "__le__")
 REFLECTED = dict(zip(COMPARE, MIRRORED))
@@ -62,9 +65,13 @@ def _walk(node: ElementTree.Element, scope: str, into: Declared) -> None:
             into.exceptions += EXCEPTION.findall(has.get("code", ""))
         elif child.tag == "enum" and "sym_name" not in has:
             for item in child.findall("enumitem"):
-                names = [a for a in _attributes(item) if a.get("name") == "sym_name"]
-                into.constants += (a.get("value", "") for a in names)
+                codes = [a for a in _attributes(item) if a.get("name") == CONSTANT_CODE]
+                into.constants += CONSTANT.findall("".join(map(_value, codes)))
         _walk(child, inside, into)
+
+
+def _value(attribute: ElementTree.Element) -> str:
+    return attribute.get("value", "")
 
 
 def _full(name: str, scope: str) -> str:
