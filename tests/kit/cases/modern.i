@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/kit/cases/modern.i: modern.h by the kit.
+%module modern
+%include "swigkit.i"
+%{
+#include "modern.h"
+%}
+%value(modern::left::Same)
+%value(modern::right::Same)
+%value(modern::Size)
+%value(modern::Widget)
+%value(modern::Outer)
+%value(modern::Outer::Inner)
+%shared(modern::Base)
+%shared(modern::Derived)
+%value(modern::Fixed<double, 3>)
+%rename(RightSame) modern::right::Same;
+%include "modern.h"
+%template(Fixed3) modern::Fixed<double, 3>;
+%extend modern::Widget {
+  %template(as_double) as<double>;
+}
