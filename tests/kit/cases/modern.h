@@ -130,7 +130,7 @@ class Widget {
   const std::string& text() const { return text_; }
   const Names& all() const& { return names; }
   template <class T>
-  T as() const {
+  T to() const {
     return T(pair.first);
   }
   template <class... Args>

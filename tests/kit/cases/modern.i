@@ -18,5 +18,5 @@
 %include "modern.h"
 %template(Fixed3) modern::Fixed<double, 3>;
 %extend modern::Widget {
-  %template(as_double) as<double>;
+  %template(as_double) to<double>;
 }

@@ -63,7 +63,7 @@ PYBIND11_MODULE(modern, m) {
       .def("click", &Widget::click, py::arg("x"))
       .def("text", py::overload_cast<>(&Widget::text, py::const_))
       .def("all", [](const Widget& widget) { return widget.all(); })
-      .def("as_double", &Widget::as<double>);
+      .def("as_double", &Widget::to<double>);
   m.def("call", &modern::call, py::arg("function") = nullptr);
   py::class_<Fixed<double>>(m, "Fixed3")
       .def(py::init<>())
