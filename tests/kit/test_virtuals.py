@@ -227,6 +227,37 @@ def test_overrides_that_are_set_later(m, kit):
     assert m.visit_all(Later(), [1]) == 7
 
 
+def test_overriding_objects_that_are_given_away(m, adding):
+    """C++ owns the object, and its part of Python with it, until it deletes it."""
+    party, one = m.Party(), adding(10)
+    alive = weakref.ref(one)
+    party.invite(one)
+    party.invite(m.Doubler())
+    del one
+    gc.collect()
+    assert party.visit(1) == 13 and alive().seen == [1]
+    party.end()
+    gc.collect()
+    assert party.visit(1) == 0 and alive() is None
+
+
+def test_overriding_objects_that_cpp_has_deleted(m, adding):
+    """Who still has a name of one gets an exception."""
+    party, one = m.Party(), adding(10)
+    party.invite(one)
+    assert party.visit(1) == 11
+    del party
+    gc.collect()
+    for use in (
+        lambda: one.greeting(),
+        lambda: m.name_of(one),
+        lambda: m.visit_all(one, [1]),
+        lambda: m.Party().invite(one),
+    ):
+        with pytest.raises((ReferenceError, ValueError, RuntimeError, TypeError)):
+            use()
+
+
 def test_shared_objects_with_overrides(m):
     """The part of Python lives as long as C++ keeps the object."""
 

@@ -98,6 +98,24 @@ inline int visit_on_threads(Visitor& visitor, int n) {
   return total;
 }
 
+/// Owns visitors that Python made.
+class Party {
+ public:
+  void invite(std::unique_ptr<Visitor> visitor) { visitors_.push_back(std::move(visitor)); }
+  int visit(int value) {
+    int total = 0;
+    for (const auto& visitor : visitors_) total += visitor->visit(value);
+    return total;
+  }
+  /// On a thread that Python does not know.
+  void end() {
+    std::thread([this] { visitors_.clear(); }).join();
+  }
+
+ private:
+  std::vector<std::unique_ptr<Visitor>> visitors_;
+};
+
 /// Kept by C++ in shared pointers.
 class Listener {
  public:

@@ -13,6 +13,7 @@
 %value(virtuals::Duck)
 %value(virtuals::Visitor)
 %value(virtuals::Doubler)
+%value(virtuals::Party)
 %shared(virtuals::Listener)
 %shared(virtuals::Shape)
 %shared(virtuals::Polygon)
@@ -22,6 +23,7 @@
 %overridable(virtuals::Listener)
 %releases_gil(virtuals::visit_on_threads)
 %releases_gil(virtuals::forget)
+%releases_gil(virtuals::Party::end)
 %ignore virtuals::Secret;
 %ignore virtuals::listeners;
 %include "virtuals.h"

@@ -13,7 +13,7 @@ using namespace virtuals;
 namespace {
 
 template <class Base>
-class PyVisitor : public Base {
+class PyVisitor : public Base, public py::trampoline_self_life_support {
  public:
   using Base::Base;
   std::string name() const override { PYBIND11_OVERRIDE(std::string, Base, name, ); }
@@ -46,7 +46,7 @@ class PyListener : public Listener, public py::trampoline_self_life_support {
 };
 
 void bind_visitors(py::module_& m) {
-  py::class_<Visitor, PyVisitor<Visitor>>(m, "Visitor")
+  py::class_<Visitor, PyVisitor<Visitor>, py::smart_holder>(m, "Visitor")
       .def(py::init<>())
       .def(py::init<const std::string&>(), py::arg("name"))
       .def("name", &Visitor::name)
@@ -57,7 +57,13 @@ void bind_visitors(py::module_& m) {
       .def("less", &Visitor::less, py::arg("a"), py::arg("b"))
       .def("greeting", &Visitor::greeting)
       .def("twice", &Visitor::twice, py::arg("value"));
-  py::class_<Doubler, Visitor, PyVisitor<Doubler>>(m, "Doubler").def(py::init<>());
+  py::class_<Doubler, Visitor, PyVisitor<Doubler>, py::smart_holder>(m, "Doubler")
+      .def(py::init<>());
+  py::class_<Party>(m, "Party")
+      .def(py::init<>())
+      .def("invite", &Party::invite, py::arg("visitor"))
+      .def("visit", &Party::visit, py::arg("value"))
+      .def("end", &Party::end, py::call_guard<py::gil_scoped_release>());
   m.def("visit_all", &visit_all, py::arg("visitor"), py::arg("values"));
   m.def("name_of", &name_of, py::arg("visitor"));
   m.def("move", &virtuals::move, py::arg("visitor"), py::arg("point"));
