@@ -44,6 +44,7 @@ WHERE = re.compile(r'\{\s*"(\w+)", "(\w*)"(, true)?\s*\}')
 CONSTANT = re.compile(r'^  SWIG_Python_SetConstant\(d, "(\w+)",.*\);\n', re.MULTILINE)
 VARIABLE = re.compile(r'^  SWIG_addvarlink\(globals, "(\w+)", (\w+), (\w+)\);\n', re.M)
 DIRECTOR = re.compile(r"^\S.*\bSwigDirector_\w+::(\w+)\(.*\{\n", re.MULTILINE)
+DIRECTOR_END = re.compile(r"^SwigDirector_(\w+)::~SwigDirector_\1\(\) \{\n", re.M)
 DIRECTOR_CALL = re.compile(r"= (PyObject_Call\w*\(.*\));$", re.MULTILINE)
 RESULT = re.compile(r"^  (?:SwigValueWrapper< ?(.+?) ?>|(\S.*?)) c_result ?;\n", re.M)
 
@@ -199,6 +200,9 @@ class Wrapper:
 
     def guard_directors(self) -> None:
         """Calls from C++ take the GIL, on any thread."""
+        self.text = DIRECTOR_END.sub(
+            r"\g<0>  swigkit::end_director(swig_get_self());\n", self.text
+        )
         pieces, at = [], 0
         for found in DIRECTOR.finditer(self.text):
             end = self.text.index("\n}\n", found.end())

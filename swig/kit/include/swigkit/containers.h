@@ -224,6 +224,40 @@ struct Convert<std::pair<A, B>> : ConvertTuple<std::pair<A, B>> {};
 template <class... T>
 struct Convert<std::tuple<T...>> : ConvertTuple<std::tuple<T...>> {};
 
+/// The same of parts that cannot be made of nothing.
+template <class Tuple, class... Parts>
+struct InParts {
+  std::optional<Tuple> value;
+
+  bool load(PyObject* object, const Argument& where) {
+    const std::string expected = Convert<Tuple>::expected();
+    const bool text = PyUnicode_Check(object) || PyBytes_Check(object);
+    if (text || !PySequence_Check(object)) return refuse(where, expected, object);
+    PyRef items(call_python(PySequence_Tuple, object));
+    if (!items) return explain(where, expected, object);
+    if (PyTuple_GET_SIZE(items.get()) != Py_ssize_t(sizeof...(Parts))) {
+      return refuse(where, expected, object);
+    }
+    std::tuple<In<Parts>...> parts;
+    return [&]<size_t... I>(std::index_sequence<I...>) {
+      if (!(std::get<I>(parts).load(PyTuple_GET_ITEM(items.get(), I), where.item(I)) &&
+            ...)) {
+        return false;
+      }
+      value.emplace(std::get<I>(parts).take()...);
+      return true;
+    }(std::index_sequence_for<Parts...>());
+  }
+  Tuple* get() { return &*value; }
+  Tuple&& take() { return std::move(*value); }
+};
+template <class A, class B>
+  requires(!std::is_default_constructible_v<std::pair<A, B>>)
+struct In<std::pair<A, B>> : InParts<std::pair<A, B>, A, B> {};
+template <class... T>
+  requires(!std::is_default_constructible_v<std::tuple<T...>>)
+struct In<std::tuple<T...>> : InParts<std::tuple<T...>, T...> {};
+
 /// The value or None.
 template <class T>
 struct Convert<std::optional<T>> {

@@ -116,6 +116,7 @@ struct Instance {
   Owner owner;
   bool tracked;     // stands in tracked()
   bool overridden;  // C++ calls methods of the Python object (a director)
+  bool given;       // and C++ alone deletes it, which then drops a reference
   alignas(8) char room[kRoom];
 
   bool is_inside() const { return object == room; }
@@ -217,7 +218,7 @@ inline Instance* allocate(PyTypeObject* type) {
   self->weakrefs = self->kept = nullptr;
   new (&self->holder) std::shared_ptr<void>();
   self->owner = Owner::Nobody;
-  self->tracked = self->overridden = false;
+  self->tracked = self->overridden = self->given = false;
   return self;
 }
 
@@ -444,6 +445,28 @@ bool shared_of(PyObject* object, std::shared_ptr<T>& value, const Argument& wher
   return false;
 }
 
+/// A director's end: what was given to C++ is no more.
+inline void end_director(PyObject* object) {
+  if (!object || !interpreter_alive()) return;
+  GilAcquire gil;
+  auto* self = reinterpret_cast<Instance*>(object);
+  if (!std::exchange(self->given, false)) return;
+  untrack(self);
+  self->object = nullptr;
+  self->owner = Owner::Taken;
+  drop(object);
+}
+
+/// What an override returned lives as long as the object that it was called on.
+inline void keep_result(PyObject* holder, PyObject* result) {
+  if (!is_instance(holder) || !is_instance(result) || holder == result) return;
+  PyObject* kept = reinterpret_cast<Instance*>(holder)->kept;
+  for (Py_ssize_t i = 0; kept && i < PyList_GET_SIZE(kept); ++i) {
+    if (PyList_GET_ITEM(kept, i) == result) return;
+  }
+  if (!keep_alive(holder, result)) throw_python_error();
+}
+
 /// Takes the C++ object away from its Python object; null with an error set when it is
 /// not Python's alone.
 template <class T>
@@ -461,6 +484,7 @@ T* take_from(PyObject* object, const Argument& where) {
   if (self->overridden) {
     Py_INCREF(object);  // its methods are needed as long as C++ has the object
     self->owner = Owner::Nobody;
+    self->given = true;
     return pointer;
   }
   untrack(self);

@@ -17,6 +17,7 @@
 // Nothing can be done about assignment, and of text that is assigned no more than C does.
 // Exceptions say `using std::runtime_error::runtime_error`.
 #pragma SWIG nowarn=SWIGWARN_PARSE_USING_UNDEF
+#pragma SWIG nowarn=SWIGWARN_TYPEMAP_DIRECTOROUT_PTR
 #pragma SWIG nowarn=SWIGWARN_IGNORE_OPERATOR_EQ,SWIGWARN_TYPEMAP_CHARLEAK
 #pragma SWIG nowarn=SWIGWARN_LANG_OVERLOAD_SHADOW,SWIGWARN_LANG_OVERLOAD_IGNORED
 #pragma SWIG nowarn=SWIGWARN_LANG_OVERLOAD_CONST,SWIGWARN_LANG_OVERLOAD_DECL
@@ -88,7 +89,9 @@ SWIGKIT_PLAIN(ptrdiff_t)
   $1 = held.take();
 }
 %typemap(varout) Types { $result = swigkit::to_python< $1_basetype >($1); }
-%typemap(directorin) Types { $input = swigkit::Convert< $1_basetype >::cast($1); }
+%typemap(directorin) Types {
+  $input = swigkit::Convert< $1_basetype >::cast(std::move($1));
+}
 %typemap(directorout) Types (swigkit::In< $1_basetype > held) {
   if (!held.load($input, {"$symname", "result"})) swigkit::throw_python_error();
   $result = held.take();
@@ -136,6 +139,24 @@ SWIGKIT_VALUE(enum SWIGTYPE)
   $input = swigkit::refer(&$1_name, false, nullptr, 0);
 }
 %typemap(directorin) SWIGTYPE * { $input = swigkit::refer($1_name, false, nullptr, 0); }
+
+// What an override returns by reference: an object lives as long as the one that the method
+// was called on, a value until the next call on the thread.
+%typemap(directorout) SWIGTYPE &, const SWIGTYPE & {
+  static thread_local swigkit::In< $*1_ltype > held;
+  if (!held.load($input, {"$symname", "result"})) swigkit::throw_python_error();
+  swigkit::keep_result(swig_get_self(), $input);
+  $result = held.get();
+}
+%typemap(directorout) SWIGTYPE * {
+  static thread_local swigkit::InPointer< $*1_ltype > held;
+  $*1_ltype *pointer = nullptr;
+  if (!held.load($input, {"$symname", "result", true}, pointer)) {
+    swigkit::throw_python_error();
+  }
+  swigkit::keep_result(swig_get_self(), $input);
+  $result = pointer;
+}
 
 // Arrays of one dimension.
 %typemap(in) SWIGTYPE [ANY] (
