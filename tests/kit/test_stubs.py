@@ -105,6 +105,9 @@ def test_the_stub_is_true(garden: Path, tmp_path: Path) -> None:
         ("std::chrono::hours", "datetime.timedelta | float", "datetime.timedelta"),
         ("std::vector<std::byte>", "_typeshed.ReadableBuffer", "bytes"),
         ("PyObject *", "typing.Any", "typing.Any"),
+        ("void *", "typing.Any", "typing.Any"),
+        ("double [3]", "collections.abc.Sequence[float] | _Array", "list[float]"),
+        ("char const [8]", "str", "str"),
         ("other::Unknown<int>", "typing.Any", "typing.Any"),
         (
             "std::function<std::vector<int> (const geo::Point &, std::string)>",

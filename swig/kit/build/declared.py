@@ -24,6 +24,7 @@ EXCEPTION = re.compile(
 # What SWIG writes for a constant; ignored ones have nothing.
 CONSTANT_CODE = "tmap_constcode"
 CONSTANT = re.compile(r'SWIG_Python_SetConstant\(d, "(\w+)"')
+UNARY = {"__sub__": "__neg__", "__add__": "__pos__"}
 COMPARE = ("__lt__", "__le__", "__eq__", "__ne__", "__gt__", "__ge__")
 MIRRORED = ("__gt__", "__ge__", "__eq__", "__ne__", "__lt__", "__le__")
 REFLECTED = dict(zip(COMPARE, MIRRORED))
@@ -122,7 +123,9 @@ def _owner(module: Module, function: Function) -> tuple[Class, Function] | None:
         if cls is None:
             continue
         name = function.name
-        if place == 1:
+        if len(function.parameters) == 1:
+            name = UNARY.get(name, name)
+        elif place == 1:
             name = REFLECTED.get(name, f"__r{name[2:]}")
         others = [p for i, p in enumerate(function.parameters) if i != place]
         method = Function(name, function.cpp, function.wrapper, others, function.result)

@@ -45,8 +45,7 @@ def cmake_folder() -> str:
 
 def flags() -> list[str]:
     """SWIG's options; `-interface NAME`, the module's name, comes after them."""
-    # 362 says that assignment is not wrapped, which Python has not.
-    options = ["-python", "-c++", "-noproxy", "-doxygen", "-w362"]
+    options = ["-python", "-c++", "-noproxy", "-doxygen"]
     if sys.platform == "linux" and struct.calcsize("l") == 8:
         options.append("-DSWIGWORDSIZE64")  # int64_t is long, as SWIG must know
     return [*options, *(f"-I{folder}" for folder in includes())]

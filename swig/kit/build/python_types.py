@@ -40,7 +40,7 @@ PLAIN = {
     ),
 }
 # Whose one parameter is the element.
-SEQUENCES = {f"std::{name}" for name in ("vector", "list", "deque", "array")}
+SEQUENCES = {f"std::{name}" for name in ("vector", "list", "deque", "array")} | {"[]"}
 SETS = {"std::set", "std::unordered_set"}
 MAPS = {"std::map", "std::unordered_map"}
 OWNERS = {"std::unique_ptr", "std::reference_wrapper"}
@@ -55,7 +55,7 @@ class Type:
     """A C++ type, its const left out but where it says what a pointer may change.
 
     `marks` are the & and * behind the name, the outermost last.  A function's name is
-    "()", its arguments are its result and its parameters.
+    "()", its arguments are its result and its parameters; an array's is "[]".
     """
 
     name: str
@@ -114,6 +114,11 @@ def parse(text: str) -> Type:
             break
     if text.endswith(")"):
         return _function(text, marks)
+    array = re.fullmatch(r"(.*?)\s*\[\w*\]", text, re.DOTALL)
+    if array:
+        item = parse(array[1])
+        # C's text is an array of characters.
+        return item if item.name == "char" else Type("[]", (item,), marks, const)
     found = re.fullmatch(r"([^<>]*)<(.*)>", text, re.DOTALL)
     if found and _balanced(found[2]):
         arguments = tuple(map(parse, split(found[2])))
@@ -209,6 +214,8 @@ class PythonTypes:
     def _in(self, type_: Type) -> str:
         bare, arguments = type_.bare, type_.arguments
         name = bare.name
+        if name == "void" and type_.marks:  # an address: a capsule
+            return ANY
         if name == "std::span" and arguments:
             kind = "Readable" if arguments[0].const else "Writeable"
             return f"_typeshed.{kind}Buffer | {ARRAY}"
@@ -232,6 +239,8 @@ class PythonTypes:
     def _out(self, type_: Type) -> str:
         bare, arguments = type_.bare, type_.arguments
         name = bare.name
+        if name == "void" and type_.marks:
+            return ANY
         if str(bare) in BYTES:
             return "builtins.bytes"
         if name in SEQUENCES | {"std::span"} and arguments:

@@ -239,6 +239,8 @@ class _Stub:
         indent, name = self._indent(cls), variable.name
         given = self.types.given(variable.type, cls.cpp)
         taken = self.types.taken(variable.type, cls.cpp)
+        if re.match(r"std::(function|unique_ptr)<", variable.type):  # may be empty
+            given, taken = f"{given} | None", f"{taken} | None"
         if variable.static:
             yield f"{indent}{name}: typing.ClassVar[{given}]"
         elif not variable.readonly and given == taken:

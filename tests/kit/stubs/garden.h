@@ -61,6 +61,7 @@ struct Point {
 inline Point operator*(double factor, const Point& p) {
   return Point(factor * p.x, factor * p.y);
 }
+inline Point operator+(const Point& p) { return p; }
 inline Point operator*(const Point& p, double factor) { return factor * p; }
 
 struct Plant {
@@ -71,6 +72,8 @@ struct Plant {
   std::string name;
   Heights heights;
   Leaf leaf;
+  int rings[3] = {1, 2, 3};
+  std::function<int(int)> on_growth;
   const int age = 1;
 
   Plant() = default;

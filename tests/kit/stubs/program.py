@@ -50,6 +50,7 @@ assert_type(point + point, garden.Point)
 assert_type(2 * point, garden.Point)
 assert_type(point * 2.5, garden.Point)
 assert_type(-point, garden.Point)
+assert_type(+point, garden.Point)
 point += garden.Point.origin()
 assert_type(point.norm(garden.Point.Unit.Metre), float)
 assert_type(point == 3, bool)
@@ -61,6 +62,11 @@ plant.heights = (1, 2)
 assert_type(plant.heights, list[float])
 assert_type(plant.leaf, garden.Plant.Leaf)
 assert_type(plant.tall, bool)
+assert_type(plant.rings, list[int])
+plant.rings = (3, 2, 1)
+assert plant.rings == [3, 2, 1] and plant.on_growth is None
+plant.on_growth = abs
+assert plant.on_growth(-2) == 2
 plant.size = 2
 assert plant.size == 2 and garden.Plant().size == 1.5
 assert_type(plant.grown(np.ones(2)), list[float])
