@@ -62,6 +62,18 @@ def test_mistakes_are_found(garden: Path) -> None:
     assert set(map(int, found)) == wrong, done.stdout
 
 
+def test_stubs_of_all_cases_are_strict(garden: Path, tmp_path: Path) -> None:
+    """Those of tests/kit/cases, which need not be compiled for it."""
+    interfaces = sorted((HERE.parent / "cases").glob("*.i"))
+    assert len(interfaces) > 8
+    for interface in interfaces:
+        command = ["swig/kit", "wrap", interface, "--generate", "--out", tmp_path]
+        done = run(*command, "-I", interface.parent, cwd=ROOT)
+        assert done.returncode == 0, done.stdout
+    done = mypy(garden, *sorted(tmp_path.glob("*.pyi")))
+    assert done.returncode == 0, done.stdout
+
+
 # What the module has and the stub does not tell, or the other way round, with reasons.
 ALLOWED = r"""
 garden\.__all__
