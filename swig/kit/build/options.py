@@ -55,18 +55,14 @@ def find_swig() -> tuple[str, str]:
     """The program and its version: of the PyPI package `swig`, else on the PATH."""
     found = []
     try:
-        # Importing it also sets SWIG_LIB, which its program needs.
-        package = importlib.import_module("swig")
         version = importlib.metadata.version("swig")
-    except ImportError:
-        pass
-    else:
-        folder = getattr(package, "BIN_DIR", None)  # a folder named swig/ has none
-        if folder is not None:
-            program = os.path.join(folder, "swig")
-            if version == SWIG_VERSION:
-                return program, version
-            found.append((version, program))
+        if version == SWIG_VERSION:
+            # Importing it sets SWIG_LIB, which its program needs and no other.
+            package = importlib.import_module("swig")
+            return os.path.join(package.BIN_DIR, "swig"), version
+        found.append((version, "the PyPI package"))
+    except (ImportError, AttributeError):
+        pass  # there is none: a folder named swig/ has no BIN_DIR
     on_path = shutil.which("swig")
     if on_path:
         version = _swig_version(on_path)
