@@ -98,7 +98,9 @@ struct InPointer {
 
   bool load(PyObject* object, const Argument& where, T*& pointer) {
     // A std::function or std::unique_ptr, which a setter gets as a pointer, is null itself.
-    constexpr bool kNullable = std::is_constructible_v<std::remove_cv_t<T>, std::nullptr_t>;
+    using Plain = std::remove_cv_t<T>;
+    constexpr bool kNullable = !IsWrapped<Plain> &&
+                               std::is_constructible_v<Plain, std::nullptr_t>;
     if (object == Py_None && where.optional && !kNullable) return pointer = nullptr, true;
     if (!in.load(object, where)) return false;
     pointer = in.get();
