@@ -177,8 +177,11 @@ class Classes:
         lines = []
         if "value" in cls.features:
             lines.append(f"{record}.tracked = false;")
+            lines.append(f"{record}.inside = true;")
         if "tracked" in cls.features:
             lines.append(f"{record}.tracked = true;")
+        if "borrowed" in cls.features:
+            lines.append(f"{record}.destroy = nullptr;")
         lines.append(
             "PyObject *type = swigkit::make_class(module, "
             f'{{{record}, "{full}", {owner}, '

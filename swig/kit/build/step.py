@@ -67,6 +67,7 @@ extern "C++" {{
 static const char *const swigkit_home = "{home}";
 {parts}
 static int swigkit_make_classes(PyObject *module) {{
+  if (swigkit::was_made(module)) return 0;
   if (!swigkit::make_root(module)) return -1;
 {statements}  return 0;
 }}

@@ -45,6 +45,10 @@ CONSTANT = re.compile(r'^  SWIG_Python_SetConstant\(d, "(\w+)",.*\);\n', re.MULT
 VARIABLE = re.compile(r'^  SWIG_addvarlink\(globals, "(\w+)", (\w+), (\w+)\);\n', re.M)
 DIRECTOR = re.compile(r"^\S.*\bSwigDirector_\w+::(\w+)\(.*\{\n", re.MULTILINE)
 DIRECTOR_END = re.compile(r"^SwigDirector_(\w+)::~SwigDirector_\1\(\) \{\n", re.M)
+DIRECTOR_GIL = (
+    "  swigkit::check_python();\n  swigkit::GilAcquire gil;\n"
+    "  swigkit::check_director(swig_get_self());\n"
+)
 DIRECTOR_CALL = re.compile(r"= (PyObject_Call\w*\(.*\));$", re.MULTILINE)
 RESULT = re.compile(r"^  (?:SwigValueWrapper< ?(.+?) ?>|(\S.*?)) c_result ?;\n", re.M)
 
@@ -69,7 +73,8 @@ class Wrapper:
         body = self._body(found["body"], function, title, member)
         new = (
             f"static PyObject *{name}(PyObject *self, PyObject **swig_obj, "
-            f"swigkit::Matching *matching) {{\n{body}}}\n"
+            f"swigkit::Matching *matching) try {{\n{body}}} catch (...) {{\n"
+            "  swigkit::translate();\n  return nullptr;\n}\n"
         )
         self.text = self.text[: found.start()] + new + self.text[found.end() :]
         self._drop_dispatcher(name)
@@ -103,9 +108,11 @@ class Wrapper:
         if count != 1:
             raise StepError(f"{function.wrapper}: expected one result, got {count}")
         if "value" in cls.features:
+            # A small value lies in its Python object.
             body = re.sub(
-                rf"\bnew ({re.escape(_spelled(cls.cpp))})\(",
-                r"::new (swigkit::room_of<\1>(self)) \1(",
+                rf"\bnew ({re.escape(_spelled(cls.cpp))})(\(.*\));",
+                r"(swigkit::kFitsInside<\1> ? ::new (swigkit::room_of<\1>(self)) "
+                r"\1\2 : new \1\2);",
                 body,
             )
         if "kept" in function.features:
@@ -225,7 +232,7 @@ class Wrapper:
                 )
             pieces += [
                 self.text[at : found.end()],
-                "  swigkit::GilAcquire gil;\n",
+                DIRECTOR_GIL,
                 body,
             ]
             at = end

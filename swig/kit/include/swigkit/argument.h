@@ -9,6 +9,7 @@
 #include "ref.h"
 
 #include <string>
+#include <vector>
 
 namespace [[gnu::visibility("hidden")]] swigkit {
 
@@ -31,6 +32,8 @@ struct Argument {
   Part part = Part::Item;
   Py_ssize_t index = 0;
   PyObject* key = nullptr;
+  // Where the parts of a container that are only referred to are kept during the call.
+  std::vector<PyRef>* keep = nullptr;
 
   /// A sequence's item.
   Argument item(Py_ssize_t i) const { return part_of(Part::Item, i, nullptr); }
@@ -56,7 +59,7 @@ struct Argument {
 
  private:
   Argument part_of(Part p, Py_ssize_t i, PyObject* k) const {
-    return {function, name, false, matching, this, p, i, k};
+    return {function, name, false, matching, this, p, i, k, keep};
   }
   static std::string repr(PyObject* object) {
     PyObject* text = call_python(PyObject_Repr, object);

@@ -71,6 +71,7 @@ struct In<std::span<T>> {
   }
   std::span<T>* get() { return &value; }
   std::span<T>& take() { return value; }
+  void watch(std::span<T>*) {}
 
   static std::string expected() {
     const char kind = detail::kind_of<Item>();

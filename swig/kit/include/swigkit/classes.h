@@ -52,7 +52,11 @@ inline int init_object(PyObject* object, PyObject* args, PyObject* keywords) {
   PyTypeObject* type = wrapped_base(Py_TYPE(object));
   const Construct construct = type && type != g_root ? constructors()[type] : nullptr;
   if (!construct) return refuse_construction(Py_TYPE(object));
-  if (self->object) let_go(self);  // __init__ again: another C++ object
+  if (self->object) {  // others may refer to it
+    PyErr_Format(PyExc_RuntimeError, "%s.__init__() was called twice",
+                 Py_TYPE(object)->tp_name);
+    return -1;
+  }
   if (!keywords || PyDict_GET_SIZE(keywords) == 0) {
     return construct(object, &PyTuple_GET_ITEM(args, 0), PyTuple_GET_SIZE(args), nullptr);
   }
@@ -128,7 +132,14 @@ inline PyObject* refuse_pickling(PyObject* self, PyObject*) {
 }
 
 /// Makes the class that the others are derived from.
+/// The names of the module, which a second import gets: its classes are there once.
+inline PyObject* g_names = nullptr;
+inline bool was_made(PyObject* module) {
+  return g_names && PyDict_Update(PyModule_GetDict(module), g_names) == 0;
+}
+
 inline bool make_root(PyObject* module) {
+  g_names = new_ref(PyModule_GetDict(module));
   static PyMemberDef members[] = {
       {"__weaklistoffset__", T_PYSSIZET, offsetof(Instance, weakrefs), READONLY, nullptr},
       {}};
@@ -146,6 +157,29 @@ inline bool make_root(PyObject* module) {
                              Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
   g_root = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
   return g_root != nullptr;
+}
+
+/// Static members are attributes of a class of the class, and of those derived from it.
+inline bool set_metatype(const ClassSpec& spec, PyObject* type,
+                         std::initializer_list<BaseClass> bases) {
+  PyTypeObject* metatype = &PyType_Type;
+  for (const BaseClass& base : bases) {
+    PyTypeObject* other = Py_TYPE(base.record->type);
+    if (PyType_IsSubtype(other, metatype)) metatype = other;
+  }
+  if (spec.statics) {
+    PyType_Slot slots[] = {{Py_tp_getset, spec.statics}, {0, nullptr}};
+    // CPython keeps the name's address.
+    auto* name = new std::string(std::string(spec.name) + ".Type");
+    PyType_Spec made = {name->c_str(), 0, 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+                        slots};
+    PyRef tuple(PyTuple_Pack(1, metatype));
+    PyObject* object = tuple ? PyType_FromSpecWithBases(&made, tuple.get()) : nullptr;
+    if (!object) return false;
+    metatype = reinterpret_cast<PyTypeObject*>(object);
+  }
+  if (metatype != Py_TYPE(type)) Py_SET_TYPE(type, metatype);
+  return true;
 }
 
 /// Makes one class and puts it into its place; null with an error set when that fails.
@@ -183,22 +217,7 @@ inline PyObject* make_class(PyObject* module, const ClassSpec& spec,
   }
   const char* dot = std::strrchr(spec.name, '.');
   if (PyObject_SetAttrString(spec.owner, dot + 1, type) < 0) return nullptr;
-  // A class of its own for the class, as static members are its attributes.
-  if (spec.statics) {
-    PyType_Slot slots[] = {{Py_tp_getset, spec.statics}, {0, nullptr}};
-    static std::vector<std::string> names;
-    names.push_back(std::string(spec.name) + ".Type");
-    PyType_Spec meta = {new char[names.back().size() + 1], 0, 0,
-                        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
-    std::strcpy(const_cast<char*>(meta.name), names.back().c_str());
-    PyTypeObject* old = Py_TYPE(type);
-    PyRef bases_of_meta(PyTuple_Pack(1, old));
-    PyObject* metatype = bases_of_meta
-                             ? PyType_FromSpecWithBases(&meta, bases_of_meta.get())
-                             : nullptr;
-    if (!metatype) return nullptr;
-    Py_SET_TYPE(type, reinterpret_cast<PyTypeObject*>(metatype));
-  }
+  if (!set_metatype(spec, type, bases)) return nullptr;
   python->tp_vectorcall = vectorcall;
   if (!spec.hashable) python->tp_hash = PyObject_HashNotImplemented;
   spec.record.type = python;

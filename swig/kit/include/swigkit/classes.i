@@ -12,6 +12,7 @@
 // C++ owns the objects: Python never deletes one.
 %define %borrowed(Class...)
 %feature("swigkit:tracked") Class "1";
+%feature("swigkit:borrowed") Class "1";
 %nodefaultctor Class;
 %nodefaultdtor Class;
 %enddef

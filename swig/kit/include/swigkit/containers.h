@@ -192,9 +192,11 @@ struct ConvertTuple {
                  expected().c_str(), where.text().c_str(), size);
     return false;
   }
-  static PyObject* cast(const Tuple& value) {
+  template <class T>
+  static PyObject* cast(T&& value) {
     PyRef tuple(PyTuple_New(Py_ssize_t(kSize)));
-    return tuple && cast_all(tuple.get(), value, Places()) ? tuple.release() : nullptr;
+    const bool done = tuple && cast_all(tuple.get(), std::forward<T>(value), Places());
+    return done ? tuple.release() : nullptr;
   }
 
  private:
@@ -210,13 +212,15 @@ struct ConvertTuple {
     part = in.take();
     return true;
   }
-  template <size_t... I>
-  static bool cast_all(PyObject* tuple, const Tuple& value, std::index_sequence<I...>) {
+  template <class T, size_t... I>
+  static bool cast_all(PyObject* tuple, T&& value, std::index_sequence<I...>) {
     const auto put = [&](Py_ssize_t i, PyObject* item) {
       PyTuple_SET_ITEM(tuple, i, item);
       return item != nullptr;
     };
-    return (put(I, to_python<std::tuple_element_t<I, Tuple>>(std::get<I>(value))) && ...);
+    return (put(I, Convert<std::tuple_element_t<I, Tuple>>::cast(
+                       std::get<I>(std::forward<T>(value)))) &&
+            ...);
   }
 };
 template <class A, class B>
@@ -250,6 +254,7 @@ struct InParts {
   }
   Tuple* get() { return &*value; }
   Tuple&& take() { return std::move(*value); }
+  void watch(Tuple*) {}
 };
 template <class A, class B>
   requires(!std::is_default_constructible_v<std::pair<A, B>>)
@@ -317,6 +322,7 @@ struct In<std::array<T, N>> {
   }
   std::array<T, N>* get() { return &*value; }
   std::array<T, N>&& take() { return std::move(*value); }
+  void watch(std::array<T, N>*) {}
 };
 
 }  // namespace swigkit

@@ -8,9 +8,14 @@
 #include "instance.h"
 
 #include <concepts>
+#include <functional>
 #include <limits>
+#include <memory>
+#include <optional>
 #include <string_view>
+#include <tuple>
 #include <utility>
+#include <variant>
 
 namespace [[gnu::visibility("hidden")]] swigkit {
 
@@ -65,6 +70,49 @@ PyObject* to_python(T&& value) {
   return Convert<std::remove_cv_t<T>>::cast(std::move(value));
 }
 
+template <class T>
+inline constexpr bool IsUnique = false;
+template <class T>
+inline constexpr bool IsUnique<std::unique_ptr<T>> = true;
+
+/// Whether a container's parts are references to objects that live elsewhere.
+template <class T>
+struct HoldsReferences {
+  static constexpr bool value = [] {
+    if constexpr (IsUnique<T>) return true;
+    else if constexpr (std::is_pointer_v<T>) return true;
+    else if constexpr (std::is_same_v<T, std::string>) return false;
+    else if constexpr (std::is_same_v<T, std::string_view>) return true;
+    else if constexpr (requires { typename T::mapped_type; }) {
+      return HoldsReferences<typename T::mapped_type>::value ||
+             HoldsReferences<typename T::key_type>::value;
+    } else if constexpr (requires(T& t) {
+                           typename T::value_type;
+                           t.begin();
+                         }) {
+      return HoldsReferences<typename T::value_type>::value;
+    } else {
+      return false;
+    }
+  }();
+};
+template <class T>
+struct HoldsReferences<std::optional<T>> : HoldsReferences<T> {};
+template <class T>
+struct HoldsReferences<std::reference_wrapper<T>> : std::true_type {};
+template <class... T>
+struct HoldsReferences<std::tuple<T...>>
+    : std::bool_constant<(HoldsReferences<T>::value || ...)> {};
+template <class A, class B>
+struct HoldsReferences<std::pair<A, B>> : HoldsReferences<std::tuple<A, B>> {};
+template <class... T>
+struct HoldsReferences<std::variant<T...>> : HoldsReferences<std::tuple<T...>> {};
+/// Of what itself is one there is nothing to keep: the caller holds the argument.
+template <class T>
+inline constexpr bool KeepsParts = HoldsReferences<T>::value && !IsUnique<T> &&
+                                   !std::is_pointer_v<T> &&
+                                   !std::is_same_v<T, std::string_view>;
+
 /// Where an argument stays during the call: a value of its own, or the object of Python's.
 template <class T>
 struct In {
@@ -75,6 +123,46 @@ struct In {
   }
   T* get() { return &value; }
   T&& take() { return std::move(value); }
+  void watch(T*) {}
+};
+template <class T>
+  requires KeepsParts<T> && std::is_default_constructible_v<T>
+struct In<T> {
+  T value{};
+  std::vector<PyRef> parts{};
+
+  bool load(PyObject* object, const Argument& where) {
+    Argument with_parts = where;
+    if (!with_parts.keep) with_parts.keep = &parts;
+    return Convert<T>::load(object, value, with_parts);
+  }
+  T* get() { return &value; }
+  T&& take() { return std::move(value); }
+  void watch(T*) {}
+};
+/// What C++ did not take in the end is Python's again.
+template <class T>
+  requires IsWrapped<T>
+struct In<std::unique_ptr<T>> {
+  std::unique_ptr<T> value{};
+  std::unique_ptr<T>* argument = nullptr;
+  PyObject* from = nullptr;
+
+  In() = default;
+  In(const In&) = delete;
+  ~In() {
+    std::unique_ptr<T>& left = argument ? *argument : value;
+    if (left && from) give_back(from, left.release());
+    Py_XDECREF(from);
+  }
+  bool load(PyObject* object, const Argument& where) {
+    if (!Convert<std::unique_ptr<T>>::load(object, value, where)) return false;
+    if (value) from = new_ref(object);
+    return true;
+  }
+  std::unique_ptr<T>* get() { return &value; }
+  std::unique_ptr<T>&& take() { return std::move(value); }
+  void watch(std::unique_ptr<T>* taken) { argument = taken; }
 };
 template <class T>
   requires IsWrapped<T>
@@ -87,6 +175,7 @@ struct In<T> {
   }
   T* get() { return pointer; }
   const T& take() { return *pointer; }
+  void watch(T*) {}
 };
 template <class T>
 struct In<const T> : In<T> {};
@@ -111,6 +200,13 @@ struct InPointer {
 template <class T>
 PyObject* give(T&& result, PyObject* const* arguments, int count);
 
+/// A container, whose C++ counterpart is gone after the call.
+inline bool may_hold_parts(PyObject* object) {
+  return PyList_Check(object) || PyTuple_Check(object) || PyDict_Check(object) ||
+         PyAnySet_Check(object) ||
+         (!PyUnicode_Check(object) && !PyBytes_Check(object) && PySequence_Check(object));
+}
+
 /// A result that is a reference or a pointer: to an object of a wrapped class, which the
 /// arguments that it may be a part of are kept alive for; of other types the value.
 template <class T>
@@ -119,6 +215,23 @@ PyObject* refer(T* result, bool owned, PyObject* const* arguments, int count) {
   if (!result) Py_RETURN_NONE;
   if constexpr (IsWrapped<Plain>) {
     auto* object = const_cast<Plain*>(result);
+    for (int i = 0; i < count && !owned; ++i) {
+      if (!arguments[i]) continue;
+      auto* argument = reinterpret_cast<Instance*>(arguments[i]);
+      if (is_instance(arguments[i])) {
+        // *this: the very object.
+        if (argument->object == object && argument->record == &class_of<Plain>) {
+          return new_ref(arguments[i]);
+        }
+      } else if (std::is_copy_constructible_v<Plain> && may_hold_parts(arguments[i])) {
+        return Convert<Plain>::cast(*result);  // it may lie in a converted argument
+      }
+    }
+    if constexpr (kSharesItself<Plain>) {
+      if (auto share = object->weak_from_this().lock(); share && !owned) {
+        return wrap_shared<Plain>(std::static_pointer_cast<Plain>(share));
+      }
+    }
     PyObject* made = wrap_pointer(object, owned ? Owner::Python : Owner::Nobody);
     if (!made || owned) return made;
     if (reinterpret_cast<Instance*>(made)->owner != Owner::Nobody) return made;
@@ -137,38 +250,15 @@ PyObject* refer(T* result, bool owned, PyObject* const* arguments, int count) {
   }
 }
 
-template <class T>
-inline constexpr bool IsUnique = false;
-template <class T>
-inline constexpr bool IsUnique<std::unique_ptr<T>> = true;
-
-/// Whether a container's parts are references to objects that live elsewhere.
-template <class T>
-struct HoldsReferences {
-  static constexpr bool value = [] {
-    if constexpr (IsUnique<T>) return true;
-    else if constexpr (std::is_pointer_v<T>)
-      return IsWrapped<std::remove_cv_t<std::remove_pointer_t<T>>>;
-    else if constexpr (requires { typename T::mapped_type; }) {
-      return HoldsReferences<typename T::mapped_type>::value;
-    } else if constexpr (std::is_same_v<T, std::string>) {
-      return false;
-    } else if constexpr (requires(T& t) {
-                           typename T::value_type;
-                           t.begin();
-                         }) {
-      return HoldsReferences<typename T::value_type>::value;
-    } else {
-      return false;
-    }
-  }();
-};
-
 /// The arguments live as long as the objects in a list or dict.
 inline bool keep_for_parts(PyObject* made, PyObject* const* arguments, int count) {
   if (PyDict_Check(made)) {
     PyRef values(PyDict_Values(made));
     return values && keep_for_parts(values.get(), arguments, count);
+  }
+  if (PyTuple_Check(made) || PyAnySet_Check(made)) {
+    PyRef list(PySequence_List(made));
+    return list && keep_for_parts(list.get(), arguments, count);
   }
   if (PyList_Check(made)) {
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(made); ++i) {
@@ -331,6 +421,7 @@ struct Convert<std::string_view> {
     const char* data = PyUnicode_AsUTF8AndSize(object, &size);
     if (!data) return false;
     value = {data, size_t(size)};
+    if (where.keep) where.keep->push_back(PyRef::borrow(object));
     return true;
   }
   static PyObject* cast(std::string_view value) {
@@ -380,6 +471,7 @@ struct Convert<const char*> {
     Py_ssize_t size;
     value = PyUnicode_AsUTF8AndSize(object, &size);
     if (!value) return false;
+    if (where.keep) where.keep->push_back(PyRef::borrow(object));
     if (std::strlen(value) == size_t(size)) return true;
     PyErr_Format(PyExc_ValueError, "[%s] expected no NUL character in '%s'", where.function,
                  where.text().c_str());

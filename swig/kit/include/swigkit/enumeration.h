@@ -17,7 +17,11 @@ inline PyObject* g_enum_class = nullptr;
 template <class E>
   requires std::is_enum_v<E>
 struct Convert<E> {
-  using Int = std::underlying_type_t<E>;
+  // A char is no text here.
+  using Under = std::underlying_type_t<E>;
+  using Int = std::conditional_t<
+      std::is_same_v<Under, char> || std::is_same_v<Under, bool>,
+      std::conditional_t<std::is_signed_v<Under>, signed char, unsigned char>, Under>;
 
   static std::string expected() {
     if (!g_enum_class<E>) return typeid(E).name();
@@ -50,7 +54,7 @@ bool add_enum(PyObject* module, PyObject* owner, const char* name,
   PyRef values(PyDict_New()), library(PyImport_ImportModule("enum"));
   if (!values || !library) return false;
   for (const auto& [label, value] : members) {
-    PyRef number(to_python(std::underlying_type_t<E>(value)));
+    PyRef number(to_python(typename Convert<E>::Int(value)));
     if (!number || PyDict_SetItemString(values.get(), label, number.get()) < 0) {
       return false;
     }

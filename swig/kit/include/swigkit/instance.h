@@ -39,6 +39,7 @@ struct Class {
   void* (*to_heap)(const void*);          // a copy; null unless kFitsInside
   PyTypeObject* type = nullptr;
   std::vector<BaseClass> bases{};
+  bool inside = false;  // small values lie in their Python objects (%value)
   // Of another module's class: that module's record.
   const Class* original = nullptr;
 
@@ -174,6 +175,11 @@ inline bool keep_alive(PyObject* holder, PyObject* kept) {
   if (is_instance(holder)) {
     auto* self = reinterpret_cast<Instance*>(holder);
     if (!self->kept && !(self->kept = PyList_New(0))) return false;
+    // Most are kept again and again.
+    const Py_ssize_t size = PyList_GET_SIZE(self->kept);
+    for (Py_ssize_t i = size; i-- > 0 && i >= size - 8;) {
+      if (PyList_GET_ITEM(self->kept, i) == kept) return true;
+    }
     return PyList_Append(self->kept, kept) == 0;
   }
   PyRef callback(PyCFunction_New(&detail::g_let_go_of_kept, kept));
@@ -226,6 +232,8 @@ inline Instance* allocate(PyTypeObject* type) {
 inline void put(Instance* self, void* object, const Class& record, Owner owner) {
   self->object = object;
   self->record = &record;
+  // Without a public destructor, or of a %borrowed class, the object is C++'s.
+  if (owner == Owner::Python && !record.destroy) owner = Owner::Nobody;
   self->owner = owner;
   if (owner == Owner::Python && record.shares_itself) {
     self->holder = record.share(object);
@@ -282,7 +290,7 @@ inline PyObject* wrap_object(void* object, const Class& record, Owner owner) {
   }
   Instance* self = allocate(record.type);
   if (!self) {
-    if (owner == Owner::Python) record.destroy(object);
+    if (owner == Owner::Python && record.destroy) record.destroy(object);
     return nullptr;
   }
   put(self, object, record, owner);
@@ -295,7 +303,7 @@ PyObject* wrap_value(U&& value) {
   const Class& own = class_of<T>;
   const Class& record = own.original ? *own.original : own;
   if constexpr (kFitsInside<T>) {
-    if (!record.tracked && record.type) {
+    if (record.inside && record.type) {
       Instance* self = allocate(record.type);
       if (!self) return nullptr;
       put(self, ::new (static_cast<void*>(self->room)) T(std::forward<U>(value)), record,
@@ -407,11 +415,6 @@ inline T* pointer_of(PyObject* object, const Argument& where) {
   return static_cast<Plain*>(find_object(object, wanted, where));
 }
 
-/// For C++ to own it, the object lies elsewhere.
-inline void move_out(Instance* self) {
-  if (self->is_inside()) self->object = self->record->to_heap(self->object);
-}
-
 /// A share in the C++ object; false with an error set when there is none to be had.
 template <class T>
 bool shared_of(PyObject* object, std::shared_ptr<T>& value, const Argument& where) {
@@ -428,9 +431,13 @@ bool shared_of(PyObject* object, std::shared_ptr<T>& value, const Argument& wher
     });
     return true;
   }
+  if constexpr (kFitsInside<T>) {
+    if (self->is_inside()) {  // a value: C++ gets its own
+      value = std::make_shared<T>(*pointer);
+      return true;
+    }
+  }
   if (self->owner == Owner::Python) {
-    move_out(self);
-    pointer = static_cast<T*>(find_object(object, class_of<T>, where));
     self->holder = self->record->share(self->object);
     self->owner = Owner::Shared;
   }
@@ -443,6 +450,37 @@ bool shared_of(PyObject* object, std::shared_ptr<T>& value, const Argument& wher
                "owns without a std::shared_ptr",
                where.function, where.text().c_str(), Py_TYPE(object)->tp_name);
   return false;
+}
+
+/// The other way: C++ did not take it after all.
+template <class T>
+void give_back(PyObject* object, T* pointer) {
+  auto* self = reinterpret_cast<Instance*>(object);
+  if (std::exchange(self->given, false)) {
+    self->owner = Owner::Python;
+    drop(object);
+    return;
+  }
+  if (self->owner != Owner::Taken || self->object) {
+    delete pointer;  // it has another C++ object by now
+    return;
+  }
+  self->owner = Owner::Python;
+  const auto [address, record] = most_derived(pointer);
+  self->object = address;
+  self->record = record;
+  if (record->tracked) track(self);
+}
+
+/// Before C++ calls an override.  Needs the GIL.
+inline void check_director(PyObject* object) {
+  if (object && Py_REFCNT(object) == 0) {
+    throw std::runtime_error("an override was called while its object ends");
+  }
+}
+/// Before a thread asks for the GIL.
+inline void check_python() {
+  if (!Py_IsInitialized()) throw std::runtime_error("Python has ended");
 }
 
 /// A director's end: what was given to C++ is no more.
@@ -488,8 +526,9 @@ T* take_from(PyObject* object, const Argument& where) {
     return pointer;
   }
   untrack(self);
-  move_out(self);
-  pointer = static_cast<T*>(find_object(object, class_of<T>, where));
+  if constexpr (kFitsInside<T>) {
+    if (self->is_inside()) pointer = new T(*pointer);
+  }
   self->object = nullptr;
   self->owner = Owner::Taken;
   return pointer;

@@ -45,11 +45,13 @@ inline std::vector<ExceptionRow>& exception_rows() {
 /// Adds the class NAME to the module for C++'s E; null `base` is Exception.
 template <class E>
 bool add_exception(PyObject* module, const char* name, PyObject* base) {
+  static PyObject* made = nullptr;  // a second import has the same class
+  if (made) return PyObject_SetAttrString(module, name, made) == 0;
   PyRef home(PyModule_GetNameObject(module));
   const char* text = home ? PyUnicode_AsUTF8(home.get()) : nullptr;
   if (!text) return false;
   const std::string full = std::string(text) + "." + name;
-  PyObject* type = PyErr_NewException(full.c_str(), base, nullptr);
+  PyObject* type = made = PyErr_NewException(full.c_str(), base, nullptr);
   if (!type || PyObject_SetAttrString(module, name, type) < 0) return false;
   ExceptionRow row{nullptr, nullptr, type};
   if constexpr (std::is_base_of_v<std::exception, E>) {

@@ -88,6 +88,7 @@ struct Convert<T*> {
   static bool load(PyObject* object, T*& value, const Argument& where) {
     if (object == Py_None && where.optional) return value = nullptr, true;
     value = pointer_of<T>(object, where);
+    if (where.keep && value) where.keep->push_back(PyRef::borrow(object));
     return value != nullptr;
   }
   static PyObject* cast(T* value) {

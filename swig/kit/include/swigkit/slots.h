@@ -55,11 +55,11 @@ int set(PyObject* self, PyObject* value, void*) {
 }
 template <PyObject* (*getter)()>
 PyObject* get_static(PyObject*, void*) {
-  return getter();
+  return guarded([] { return getter(); });
 }
 template <int (*setter)(PyObject*)>
 int set_static(PyObject*, PyObject* value, void*) {
-  if (value) return setter(value) ? -1 : 0;
+  if (value) return guarded([&] { return setter(value) ? -1 : 0; }, -1);
   PyErr_SetString(PyExc_AttributeError, "this attribute cannot be deleted");
   return -1;
 }
@@ -271,7 +271,7 @@ inline PyObject* rebuild(PyObject* module, PyObject* args) {
       put(to, from_object->object, *record, Owner::Shared);
     } else {
       untrack(from_object);
-      move_out(from_object);
+      if (from_object->is_inside()) from_object->object = record->to_heap(from_object->object);
       put(to, std::exchange(from_object->object, nullptr), *record,
           std::exchange(from_object->owner, Owner::Nobody));
     }

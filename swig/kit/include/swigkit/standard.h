@@ -34,10 +34,14 @@ struct Convert<std::variant<T...>> {
     }
     return refuse(where, expected(), object);
   }
-  static PyObject* cast(const Variant& value) {
+  template <class V>
+  static PyObject* cast(V&& value) {
     return std::visit(
-        [](const auto& one) { return Convert<std::decay_t<decltype(one)>>::cast(one); },
-        value);
+        [](auto&& one) {
+          using One = std::remove_cvref_t<decltype(one)>;
+          return Convert<One>::cast(std::forward<decltype(one)>(one));
+        },
+        std::forward<V>(value));
   }
 
  private:

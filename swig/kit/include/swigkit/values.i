@@ -77,6 +77,7 @@ SWIGKIT_PLAIN(ptrdiff_t)
 %typemap(in) Types (swigkit::In< $1_basetype > held) {
   if (!held.load($input, {"$symname", "$1_name"})) SWIG_fail;
   $1 = held.take();
+  held.watch(&$1);
 }
 %typemap(out) Types { $result = swigkit::give(std::move(*(&$1)), SWIGKIT_ARGUMENTS); }
 %typemap(varin) Types {
