@@ -153,6 +153,11 @@ class Wrapper:
         member = member and not function.static and not function.operand
         count = len(function.parameters) + member
         arguments = f"swig_obj, {count}" if count else "nullptr, 0"
+        # The result may lie in a container that is there for this call alone.
+        result = re.sub(r"\bconst\b|[&*]", "", function.result).strip()
+        if any("<" in p.type and result in p.type for p in function.parameters):
+            if function.result.endswith(("&", "*")) and self.module.class_of(result):
+                arguments += ", std::true_type()"
         body = body.replace("SWIGKIT_ARGUMENTS", arguments)
         if function.name.startswith("__i") and "operator" in function.cpp:
             body = body.replace("refer(result, SWIG_POINTER_OWN", "refer(result, 0")

@@ -198,23 +198,19 @@ struct InPointer {
 };
 
 template <class T>
-PyObject* give(T&& result, PyObject* const* arguments, int count);
-
-/// A container, whose C++ counterpart is gone after the call.
-inline bool may_hold_parts(PyObject* object) {
-  return PyList_Check(object) || PyTuple_Check(object) || PyDict_Check(object) ||
-         PyAnySet_Check(object) ||
-         (!PyUnicode_Check(object) && !PyBytes_Check(object) && PySequence_Check(object));
-}
+PyObject* give(T&& result, PyObject* const* arguments, int count, std::true_type = {});
 
 /// A result that is a reference or a pointer: to an object of a wrapped class, which the
-/// arguments that it may be a part of are kept alive for; of other types the value.
-template <class T>
-PyObject* refer(T* result, bool owned, PyObject* const* arguments, int count) {
+/// arguments that it may be a part of are kept alive for; of other types the value.  A copy
+/// where it may lie in a container that is converted for this call alone (step.py says so).
+template <class T, bool copies = false>
+PyObject* refer(T* result, bool owned, PyObject* const* arguments, int count,
+                std::bool_constant<copies> = {}) {
   using Plain = std::remove_cv_t<T>;
   if (!result) Py_RETURN_NONE;
   if constexpr (IsWrapped<Plain>) {
     auto* object = const_cast<Plain*>(result);
+    if constexpr (copies) return Convert<Plain>::cast(*result);
     for (int i = 0; i < count && !owned; ++i) {
       if (!arguments[i]) continue;
       auto* argument = reinterpret_cast<Instance*>(arguments[i]);
@@ -223,8 +219,6 @@ PyObject* refer(T* result, bool owned, PyObject* const* arguments, int count) {
         if (argument->object == object && argument->record == &class_of<Plain>) {
           return new_ref(arguments[i]);
         }
-      } else if (std::is_copy_constructible_v<Plain> && may_hold_parts(arguments[i])) {
-        return Convert<Plain>::cast(*result);  // it may lie in a converted argument
       }
     }
     if constexpr (kSharesItself<Plain>) {
@@ -277,7 +271,7 @@ inline bool keep_for_parts(PyObject* made, PyObject* const* arguments, int count
 
 /// A result by value.
 template <class T>
-PyObject* give(T&& result, PyObject* const* arguments, int count) {
+PyObject* give(T&& result, PyObject* const* arguments, int count, std::true_type) {
   using Plain = std::remove_cvref_t<T>;
   PyObject* made = Convert<Plain>::cast(std::forward<T>(result));
   if constexpr (HoldsReferences<Plain>::value) {

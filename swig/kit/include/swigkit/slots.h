@@ -271,7 +271,8 @@ inline PyObject* rebuild(PyObject* module, PyObject* args) {
       put(to, from_object->object, *record, Owner::Shared);
     } else {
       untrack(from_object);
-      if (from_object->is_inside()) from_object->object = record->to_heap(from_object->object);
+      if (from_object->is_inside())
+        from_object->object = record->to_heap(from_object->object);
       put(to, std::exchange(from_object->object, nullptr), *record,
           std::exchange(from_object->owner, Owner::Nobody));
     }
