@@ -132,6 +132,21 @@ def test_overrides_with_containers(m):
     assert m.words_of(Spelling()) == ["1", "2", "3", "é"]
 
 
+def test_overrides_that_are_given_objects(m):
+    """By std::unique_ptr: Python owns them."""
+    kept = []
+
+    class Keeping(m.Doubler):
+        def weigh(self, point):
+            kept.append(point)
+            return point.x + point.y
+
+    assert m.weigh(Keeping()) == 7 and m.weigh(m.Doubler()) == 3
+    gc.collect()
+    assert xy(kept[0]) == (3, 4)
+    assert m.Doubler().weigh(m.Point(5, 6)) == 5
+
+
 def test_wrong_results_of_overrides(m, kit):
     """The error says what was wanted."""
 

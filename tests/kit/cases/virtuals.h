@@ -36,6 +36,8 @@ class Visitor {
     return std::vector<std::string>(numbers.size(), "word");
   }
   virtual bool less(const Point& a, const Point& b) const { return a.x < b.x; }
+  /// Takes the point over.
+  virtual int weigh(std::unique_ptr<Point> point) const { return point->x; }
   /// Calls what is overridden.
   std::string greeting() const { return "I am " + name(); }
   int twice(int value) { return 2 * visit(value); }
@@ -70,6 +72,9 @@ inline std::vector<Point> ordered(const Visitor& visitor, std::vector<Point> poi
   std::sort(points.begin(), points.end(),
             [&](const Point& a, const Point& b) { return visitor.less(a, b); });
   return points;
+}
+inline int weigh(const Visitor& visitor) {
+  return visitor.weigh(std::make_unique<Point>(3, 4));
 }
 /// What C++ makes of an error of an override.
 inline std::string visit_or_error(Visitor& visitor, int value) {

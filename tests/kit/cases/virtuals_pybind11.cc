@@ -29,6 +29,9 @@ class PyVisitor : public Base, public py::trampoline_self_life_support {
   bool less(const Point& a, const Point& b) const override {
     PYBIND11_OVERRIDE(bool, Base, less, a, b);
   }
+  int weigh(std::unique_ptr<Point> point) const override {
+    PYBIND11_OVERRIDE(int, Base, weigh, std::move(point));
+  }
   int visit(int value) override {
     if constexpr (std::is_same_v<Base, Visitor>) {
       PYBIND11_OVERRIDE_PURE(int, Base, visit, value);
@@ -55,6 +58,7 @@ void bind_visitors(py::module_& m) {
       .def("mirror", &Visitor::mirror, py::arg("point"))
       .def("words", &Visitor::words, py::arg("numbers"))
       .def("less", &Visitor::less, py::arg("a"), py::arg("b"))
+      .def("weigh", &Visitor::weigh, py::arg("point"))
       .def("greeting", &Visitor::greeting)
       .def("twice", &Visitor::twice, py::arg("value"));
   py::class_<Doubler, Visitor, PyVisitor<Doubler>, py::smart_holder>(m, "Doubler")
@@ -70,6 +74,7 @@ void bind_visitors(py::module_& m) {
   m.def("mirrored", &mirrored, py::arg("visitor"), py::arg("point"));
   m.def("words_of", &words_of, py::arg("visitor"));
   m.def("ordered", &ordered, py::arg("visitor"), py::arg("points"));
+  m.def("weigh", &weigh, py::arg("visitor"));
   m.def("visit_or_error", &visit_or_error, py::arg("visitor"), py::arg("value"));
   using Released = py::call_guard<py::gil_scoped_release>;
   m.def("visit_on_threads", &visit_on_threads, py::arg("visitor"), py::arg("n"),
@@ -124,7 +129,7 @@ void bind_families(py::module_& m) {
 }  // namespace
 
 PYBIND11_MODULE(virtuals, m) {
-  py::class_<Point>(m, "Point")
+  py::class_<Point, py::smart_holder>(m, "Point")
       .def(py::init<int, int>(), py::arg("x"), py::arg("y"))
       .def_readwrite("x", &Point::x)
       .def_readwrite("y", &Point::y);
