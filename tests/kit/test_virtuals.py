@@ -147,6 +147,26 @@ def test_overrides_that_are_given_objects(m):
     assert m.Doubler().weigh(m.Point(5, 6)) == 5
 
 
+def test_overrides_that_give_references(m):
+    """To a text, which is kept for C++, and to an object."""
+
+    class Choosing(m.Doubler):
+        def title(self):
+            return "chosen " + "x" * 50
+
+        def chosen(self, a, b):
+            return b
+
+    class Nothing(m.Doubler):
+        def chosen(self, a, b):
+            return None
+
+    one = Choosing()
+    assert m.title_of(one) == "chosen " + "x" * 50 == m.title_of(one)
+    assert m.x_of_chosen(one) == 3 and m.x_of_chosen(Nothing()) == -1
+    assert m.title_of(m.Doubler()) == "doubler" and m.x_of_chosen(m.Doubler()) == 1
+
+
 def test_wrong_results_of_overrides(m, kit):
     """The error says what was wanted."""
 

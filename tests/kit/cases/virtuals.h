@@ -36,6 +36,8 @@ class Visitor {
     return std::vector<std::string>(numbers.size(), "word");
   }
   virtual bool less(const Point& a, const Point& b) const { return a.x < b.x; }
+  virtual const std::string& title() const { return name_; }
+  virtual Point* chosen(Point* a, Point*) const { return a; }
   /// Takes the point over.
   virtual int weigh(std::unique_ptr<Point> point) const { return point->x; }
   /// Calls what is overridden.
@@ -72,6 +74,12 @@ inline std::vector<Point> ordered(const Visitor& visitor, std::vector<Point> poi
   std::sort(points.begin(), points.end(),
             [&](const Point& a, const Point& b) { return visitor.less(a, b); });
   return points;
+}
+inline std::string title_of(const Visitor& visitor) { return visitor.title(); }
+inline int x_of_chosen(const Visitor& visitor) {
+  Point a(1, 2), b(3, 4);
+  const Point* point = visitor.chosen(&a, &b);
+  return point ? point->x : -1;
 }
 inline int weigh(const Visitor& visitor) {
   return visitor.weigh(std::make_unique<Point>(3, 4));

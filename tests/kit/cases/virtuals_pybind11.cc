@@ -29,6 +29,12 @@ class PyVisitor : public Base, public py::trampoline_self_life_support {
   bool less(const Point& a, const Point& b) const override {
     PYBIND11_OVERRIDE(bool, Base, less, a, b);
   }
+  const std::string& title() const override {
+    PYBIND11_OVERRIDE(const std::string&, Base, title, );
+  }
+  Point* chosen(Point* a, Point* b) const override {
+    PYBIND11_OVERRIDE(Point*, Base, chosen, a, b);
+  }
   int weigh(std::unique_ptr<Point> point) const override {
     PYBIND11_OVERRIDE(int, Base, weigh, std::move(point));
   }
@@ -58,6 +64,7 @@ void bind_visitors(py::module_& m) {
       .def("mirror", &Visitor::mirror, py::arg("point"))
       .def("words", &Visitor::words, py::arg("numbers"))
       .def("less", &Visitor::less, py::arg("a"), py::arg("b"))
+      .def("title", &Visitor::title)
       .def("weigh", &Visitor::weigh, py::arg("point"))
       .def("greeting", &Visitor::greeting)
       .def("twice", &Visitor::twice, py::arg("value"));
@@ -74,6 +81,8 @@ void bind_visitors(py::module_& m) {
   m.def("mirrored", &mirrored, py::arg("visitor"), py::arg("point"));
   m.def("words_of", &words_of, py::arg("visitor"));
   m.def("ordered", &ordered, py::arg("visitor"), py::arg("points"));
+  m.def("title_of", &title_of, py::arg("visitor"));
+  m.def("x_of_chosen", &x_of_chosen, py::arg("visitor"));
   m.def("weigh", &weigh, py::arg("visitor"));
   m.def("visit_or_error", &visit_or_error, py::arg("visitor"), py::arg("value"));
   using Released = py::call_guard<py::gil_scoped_release>;
