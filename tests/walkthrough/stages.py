@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Builds a module of docs/walkthrough/stages, by the kit or by its pybind11 twin.
+
+    python tests/walkthrough/stages.py NAME [kit|pybind11]
+
+Prints its folder.  Does nothing when it is up to date.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import functools
+import importlib.util
+import os
+import shlex
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+from types import ModuleType
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+STAGES = ROOT / "docs" / "walkthrough" / "stages"
+SHARED = STAGES / "shared"
+LIBRARY = ROOT / "pkg" / "lib"
+BINDINGS = ("pybind11", "kit")
+SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
+# Which sources of stages/shared a stage is made of, besides its own.
+SHARES = {
+    "pydemo": [],
+    "pydemo_int": [],
+}
+NAMES = list(SHARES)
+CORE = ["-I", "cpp", "-L", str(LIBRARY), "-l", "pkg_core"]
+PYBIND11_FLAGS = ["-std=c++20", "-O1", "-g0", "-fPIC", "-shared", "-pthread"]
+PYBIND11_FLAGS += ["-fvisibility=hidden", "-Wall", "-Wextra", "-Werror"]
+
+
+class BuildError(Exception):
+    """A command failed; the text is what it said."""
+
+
+def folder_of(binding: str) -> Path:
+    """Where the modules of a binding lie."""
+    return ROOT / "build" / "stages" / f"{binding}-{SUFFIX.split('.')[1]}"
+
+
+def load(name: str, binding: str) -> ModuleType:
+    """The module, built when that is needed; in no table of sys, as there are two."""
+    found = _load(name, binding)
+    if isinstance(found, BuildError):
+        raise found
+    return found
+
+
+@functools.cache
+def _load(name: str, binding: str) -> ModuleType | BuildError:
+    try:
+        folder = build(name, binding)
+    except BuildError as error:
+        return error
+    spec = importlib.util.spec_from_file_location(name, folder / f"{name}{SUFFIX}")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def build(name: str, binding: str) -> Path:
+    """Brings the module up to date; returns its folder."""
+    folder = folder_of(binding)
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / f"{name}.lock", "w") as lock:  # two test runs take turns
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        command = _kit(name, folder) if binding == "kit" else _pybind11(name, folder)
+        if binding == "kit" or not _up_to_date(name, folder, command):
+            _run(command)
+    return folder
+
+
+def sources(name: str) -> list[str]:
+    """Those of a stage, as its page names them."""
+    own = STAGES / name / f"{name}.cc"
+    return [str(own), *(str(SHARED / f"{each}.cc") for each in SHARES[name])]
+
+
+def _kit(name: str, folder: Path) -> list[str]:
+    """As a user would: wrap looks itself at what has changed."""
+    interface = str(STAGES / name / f"{name}.i")
+    command = [sys.executable, "-m", "pkg", "wrap", interface, *sources(name)]
+    return [*command, "-I", str(STAGES), *CORE, "--out", str(folder)]
+
+
+def _pybind11(name: str, folder: Path) -> list[str]:
+    import pybind11
+
+    compiler = shlex.split(os.environ.get("CXX", "g++"))
+    command = [*compiler, *PYBIND11_FLAGS, f"-I{STAGES}", "-Icpp"]
+    command += ["-isystem", pybind11.get_include()]
+    command += ["-isystem", sysconfig.get_path("include")]
+    command += [str(HERE / "pybind11" / f"{name}.cc"), *sources(name)]
+    command += ["-o", str(folder / f"{name}{SUFFIX}")]
+    return [*command, f"-L{LIBRARY}", f"-Wl,-rpath,{LIBRARY}", "-lpkg_core"]
+
+
+def _up_to_date(name: str, folder: Path, command: list[str]) -> bool:
+    output, record = folder / f"{name}{SUFFIX}", folder / f"{name}.cmd"
+    text = shlex.join(command)
+    if output.exists() and record.exists() and record.read_text() == text:
+        read = [*SHARED.iterdir(), *(STAGES / name).iterdir()]
+        read.append(HERE / "pybind11" / f"{name}.cc")
+        made = output.stat().st_mtime
+        if all(path.stat().st_mtime < made for path in read):
+            return True
+    record.write_text(text)
+    return False
+
+
+def _run(command: list[str]) -> None:
+    done = subprocess.run(
+        command,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    if done.returncode:
+        raise BuildError(f"{shlex.join(command)}\n{done.stdout}")
+
+
+if __name__ == "__main__":
+    try:
+        print(build(sys.argv[1], *sys.argv[2:] or ["kit"]))
+    except BuildError as error:
+        sys.exit(str(error))

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The stages in C++ (docs/walkthrough/stages), by the kit and by pybind11."""
+
+import inspect
+
+import pytest
+import stages
+
+both = pytest.mark.parametrize("binding", stages.BINDINGS)
+
+
+@both
+def test_pydemo_adds_doubles(binding):
+    pydemo = stages.load("pydemo", binding)
+    assert pydemo.add(0.1, 0.2) == 0.30000000000000004
+    assert pydemo.add(a=1, b=2) == 3.0
+    assert type(pydemo.add(1, 2)) is float
+    with pytest.raises(TypeError):
+        pydemo.add("1", 2)
+    for wrong in [(1,), (1, 2, 3)]:
+        with pytest.raises(TypeError, match="argument"):
+            pydemo.add(*wrong)
+
+
+@both
+def test_pydemo_int_adds_c_ints(binding):
+    pydemo_int = stages.load("pydemo_int", binding)
+    assert pydemo_int.add(1, 2) == 3
+    assert type(pydemo_int.add(1, 2)) is int
+    with pytest.raises(TypeError):
+        pydemo_int.add(1.5, 2)
+    for big in [(2**31 - 1, 1), (-(2**31), -1)]:
+        with pytest.raises(OverflowError, match="32-bit"):
+            pydemo_int.add(*big)
+    # pybind11 says TypeError of what does not fit a C int.
+    for big in [(2**31, 0), (0, 10**30)]:
+        with pytest.raises((OverflowError, TypeError)):
+            pydemo_int.add(*big)
+
+
+def test_the_kit_says_which_argument():
+    pydemo = stages.load("pydemo", "kit")
+    with pytest.raises(TypeError, match=r"\[add\] expected a number for 'a', got str"):
+        pydemo.add("1", 2)
+
+
+# The kit does not take %module(docstring=...) over; strict: it is to be seen when it does.
+lost = pytest.mark.xfail(strict=True, reason="the kit drops the module's docstring")
+
+
+@pytest.mark.parametrize("binding", ["pybind11", pytest.param("kit", marks=lost)])
+@pytest.mark.parametrize(("name", "text"), [("pydemo", "pybind11 demo doc")])
+def test_modules_have_the_articles_docs(name, text, binding):
+    assert (inspect.getdoc(stages.load(name, binding)) or "").startswith(text)
