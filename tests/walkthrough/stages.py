@@ -27,9 +27,16 @@ LIBRARY = ROOT / "pkg" / "lib"
 BINDINGS = ("pybind11", "kit")
 SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
 # Which sources of stages/shared a stage is made of, besides its own.
+LATER = ["device", "job_queue", "later"]
 SHARES = {
     "pydemo": [],
     "pydemo_int": [],
+    "myops_dispatch_cpu": [],
+    "overload_ops_sync": [],
+    "overload_ops_async": LATER,
+    "overload_ops_queue": LATER,
+    "overload_ops_pool": LATER,
+    "scalar_mul_grad_class": [],
 }
 NAMES = list(SHARES)
 CORE = ["-I", "cpp", "-L", str(LIBRARY), "-l", "pkg_core"]
@@ -76,6 +83,11 @@ def build(name: str, binding: str) -> Path:
         if binding == "kit" or not _up_to_date(name, folder, command):
             _run(command)
     return folder
+
+
+def path(folder: str) -> dict[str, str]:
+    """The environment in which a child imports stages from a folder."""
+    return {"PYTHONPATH": os.pathsep.join([folder, str(ROOT), str(ROOT / "tests")])}
 
 
 def sources(name: str) -> list[str]:

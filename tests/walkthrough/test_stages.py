@@ -44,11 +44,16 @@ def test_the_kit_says_which_argument():
         pydemo.add("1", 2)
 
 
-# The kit does not take %module(docstring=...) over; strict: it is to be seen when it does.
-lost = pytest.mark.xfail(strict=True, reason="the kit drops the module's docstring")
+DOCS = {
+    "pydemo": "pybind11 demo doc",
+    "myops_dispatch_cpu": "Mini dispatcher (single CPU backend)",
+    "scalar_mul_grad_class": (
+        "Autograd look-alike with explicit Grad class (only mul op)"
+    ),
+}
 
 
-@pytest.mark.parametrize("binding", ["pybind11", pytest.param("kit", marks=lost)])
-@pytest.mark.parametrize(("name", "text"), [("pydemo", "pybind11 demo doc")])
-def test_modules_have_the_articles_docs(name, text, binding):
-    assert (inspect.getdoc(stages.load(name, binding)) or "").startswith(text)
+@both
+@pytest.mark.parametrize("name", DOCS)
+def test_modules_have_the_articles_docs(name, binding):
+    assert inspect.getdoc(stages.load(name, binding)).startswith(DOCS[name])
