@@ -31,6 +31,7 @@ LATER = ["device", "job_queue", "later"]
 SHARES = {
     "pydemo": [],
     "pydemo_int": [],
+    "myops": ["device", "job_queue"],
     "myops_dispatch_cpu": [],
     "overload_ops_sync": [],
     "overload_ops_async": LATER,

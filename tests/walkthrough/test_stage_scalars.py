@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 import stages
 
-VARIANTS = ["overload_ops_sync"]
+LATER = ["overload_ops_async", "overload_ops_queue", "overload_ops_pool"]
+VARIANTS = ["overload_ops_sync", *LATER]
 
 
 @pytest.fixture(params=stages.BINDINGS)
@@ -100,8 +101,11 @@ def test_w24_the_number_protocol(ops):
     assert (-a).v == -7.5
     assert (float(a), bool(a), bool(ops.Scalar(0))) == (7.5, True, False)
     assert a > b and a >= 7.5 and b < a and b <= -2 and a != b
-    with pytest.raises(TypeError, match="unhashable"):
-        hash(a)
+    if ops.__name__ == "overload_ops_sync":  # `v` can be written there
+        with pytest.raises(TypeError, match="unhashable"):
+            hash(a)
+    else:
+        assert hash(ops.Scalar(3)) == hash(3.0)
 
 
 def test_scalars_are_copied_and_pickled_by_value(ops):

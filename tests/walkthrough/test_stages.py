@@ -2,10 +2,16 @@
 """The stages in C++ (docs/walkthrough/stages), by the kit and by pybind11."""
 
 import inspect
+import re
+import sys
 
 import pytest
 import stages
+from test_samples import SAMPLES as PROMISES
 
+from child import run_command
+
+SAMPLES = stages.ROOT / "docs" / "walkthrough" / "samples"
 both = pytest.mark.parametrize("binding", stages.BINDINGS)
 
 
@@ -46,6 +52,14 @@ def test_the_kit_says_which_argument():
 
 DOCS = {
     "pydemo": "pybind11 demo doc",
+    "myops": "Async add backend (Python fires sequentially, C++ runs concurrently)",
+    "overload_ops_async": "Scalar with async + operator (minimal lazy/async demo)",
+    "overload_ops_queue": (
+        "Scalar + operator with global task queue (async enqueue + on-demand wait)"
+    ),
+    "overload_ops_pool": (
+        "Scalar + operator with fixed thread pool (async + on-demand wait)"
+    ),
     "myops_dispatch_cpu": "Mini dispatcher (single CPU backend)",
     "scalar_mul_grad_class": (
         "Autograd look-alike with explicit Grad class (only mul op)"
@@ -57,3 +71,21 @@ DOCS = {
 @pytest.mark.parametrize("name", DOCS)
 def test_modules_have_the_articles_docs(name, binding):
     assert inspect.getdoc(stages.load(name, binding)).startswith(DOCS[name])
+
+
+@both
+@pytest.mark.parametrize("name", stages.NAMES)
+def test_the_samples_run_on_the_stage(name, binding):
+    """But for the line that imports, as the articles have them."""
+    (path,) = SAMPLES.glob(f"[0-9][0-9]_{name}.py")
+    text = path.read_text(encoding="utf-8")
+    module = re.compile(
+        r"from pkg\.walkthrough(\.overload_ops)? import (\w+)( as (\w+))?"
+    )
+    alias = module.search(text)[4] or module.search(text)[2]
+    code = module.sub(f"import {name} as {alias}", text, count=1)
+    command = [sys.executable, "-W", "error", "-c", code]
+    folder = str(stages.build(name, binding))
+    status, out, err, _ = run_command(command, **stages.path(folder))
+    assert (status, err) == (0, "")
+    assert re.fullmatch(PROMISES[path.stem], out), out
