@@ -121,7 +121,8 @@ def _up_to_date(name: str, folder: Path, command: list[str]) -> bool:
     text = shlex.join(command)
     if output.exists() and record.exists() and record.read_text() == text:
         read = [*SHARED.iterdir(), *(STAGES / name).iterdir()]
-        read.append(HERE / "pybind11" / f"{name}.cc")
+        read += [HERE / "pybind11" / each for each in (f"{name}.cc", "numbers.h")]
+        read += [HERE / "pybind11" / "later.h"]
         made = output.stat().st_mtime
         if all(path.stat().st_mtime < made for path in read):
             return True

@@ -6,14 +6,15 @@
 
 #include "numbers.h"
 
+// The three modules have the same classes, and pybind11 one table for the process.
 inline void bind_jobs(py::module_& m) {
   using namespace stages;
-  py::class_<Job>(m, "Job")
+  py::class_<Job>(m, "Job", py::module_local())
       .def("done", &Job::done)
       .def("cancel", &Job::cancel)
       .def("result", &Job::result, py::arg("timeout") = py::none())
       .def("call_site", &Job::call_site);
-  py::class_<JobQueue, std::shared_ptr<JobQueue>>(m, "JobQueue")
+  py::class_<JobQueue, std::shared_ptr<JobQueue>>(m, "JobQueue", py::module_local())
       .def(py::init<bool, std::optional<int64_t>, const std::string&>(),
            py::arg("ordered") = true, py::arg("limit") = py::none(),
            py::arg("policy") = "block")
@@ -29,13 +30,13 @@ inline void bind_jobs(py::module_& m) {
 inline void bind_later(py::module_& m) {
   using namespace stages;
   join(m);
-  py::register_exception<QueueClosed>(m, "QueueClosed", PyExc_RuntimeError);
-  py::register_exception<QueueFull>(m, "QueueFull", PyExc_RuntimeError);
-  py::register_exception<Timeout>(m, "Timeout", PyExc_TimeoutError);
+  py::register_local_exception<QueueClosed>(m, "QueueClosed", PyExc_RuntimeError);
+  py::register_local_exception<QueueFull>(m, "QueueFull", PyExc_RuntimeError);
+  py::register_local_exception<Timeout>(m, "Timeout", PyExc_TimeoutError);
   const auto base = py::reinterpret_steal<py::object>(core_class("CancelledError"));
-  py::register_exception<pkg::CancelledError>(m, "CancelledError", base);
+  py::register_local_exception<pkg::CancelledError>(m, "CancelledError", base);
   bind_jobs(m);
-  py::class_<Scalar> scalar(m, "Scalar");
+  py::class_<Scalar> scalar(m, "Scalar", py::module_local());
   scalar.def(py::init<double>(), py::arg("x"))
       .def(py::init<double, std::shared_ptr<JobQueue>>(), py::arg("x"), py::arg("queue"))
       .def_property_readonly("v", &Scalar::get_value,
@@ -49,7 +50,7 @@ inline void bind_later(py::module_& m) {
   bind_value(scalar);
   scalar.def("__hash__",
              [](const Scalar& x) { return py::hash(py::float_(x.get_value())); });
-  py::class_<Promise, std::shared_ptr<Promise>>(m, "Promise")
+  py::class_<Promise, std::shared_ptr<Promise>>(m, "Promise", py::module_local())
       .def(py::init<>())
       .def("scalar", &Promise::scalar)
       .def("set", &Promise::set, py::arg("value"))

@@ -9,7 +9,7 @@ using myops::TaskGroup;
 PYBIND11_MODULE(myops, m) {
   m.doc() = "Async add backend (Python fires sequentially, C++ runs concurrently)";
   join(m);
-  py::register_exception<stages::Timeout>(m, "Timeout", PyExc_TimeoutError);
+  py::register_local_exception<stages::Timeout>(m, "Timeout", PyExc_TimeoutError);
   py::class_<TaskGroup, std::shared_ptr<TaskGroup>>(m, "TaskGroup")
       .def(py::init<>())
       .def("add", &TaskGroup::add, py::arg("a"), py::arg("b"))
