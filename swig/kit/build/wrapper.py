@@ -224,7 +224,7 @@ class Wrapper:
             body = DIRECTOR_CALL.sub(
                 r"= swigkit::call_python([&] { return \1; });", body
             )
-            body = WHERE.sub(r'{"\1", "\2"}', body)
+            body = WHERE.sub(r'{"\1", "\2"\3}', body)
             # A class need not have a constructor without arguments.
             plain = RESULT.search(body)
             if plain and "c_result = held" in body:
