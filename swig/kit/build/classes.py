@@ -359,6 +359,7 @@ def _last(name: str) -> str:
 
 
 def enum_statement(enum: tree.Enum, owner: str) -> str:
+    """What makes the enum, an attribute of the C++ expression `owner`."""
     members = ", ".join(f'{{"{name}", {value}}}' for name, value in enum.members)
     base = "IntFlag" if enum.flags else "IntEnum"
     spread = "false" if enum.scoped else "true"
@@ -369,6 +370,7 @@ def enum_statement(enum: tree.Enum, owner: str) -> str:
 
 
 def method_row(name: str, entry: str, flags: str, doc: str) -> str:
+    """A row of a table of methods or functions."""
     text = json.dumps(doc, ensure_ascii=False) if doc else "nullptr"
     return f'  {{"{name}", (PyCFunction)(void (*)(void)){entry}, {flags}, {text}}},'
 

@@ -43,6 +43,7 @@ class build_ext(original.build_ext):  # type: ignore[misc,unused-ignore]
     """Builds those Extensions with the kit, all others as setuptools does."""
 
     def build_extension(self, ext: setuptools.Extension) -> None:
+        """Makes the module and its stub."""
         if not isinstance(ext, Extension):
             super().build_extension(ext)
             return
@@ -102,6 +103,7 @@ class build_ext(original.build_ext):  # type: ignore[misc,unused-ignore]
         return {**mapping, **stubs}
 
     def copy_extensions_to_source(self) -> None:
+        """Of an editable installation: the stubs go beside the sources, too."""
         super().copy_extensions_to_source()
         for built, target in self.get_output_mapping().items():
             if built.endswith(".pyi"):

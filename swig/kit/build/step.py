@@ -131,6 +131,7 @@ from ._{name} import __all__
 
 
 def main(arguments: list[str]) -> int:
+    """Of the files WRAPPER, TREE, OUTPUT and perhaps SHIM."""
     wrapper, parsed, output, *shim = map(Path, arguments)
     try:
         source = wrapper.read_text(encoding="utf-8")

@@ -82,6 +82,7 @@ class _Stub:
         self.bases = {self.full[c.cpp]: self._base_names(c) for c in module.classes}
 
     def text(self) -> str:
+        """Of the whole stub."""
         module = self.module
         parts = [
             *(self._exception(*row) for row in self.also.exceptions),

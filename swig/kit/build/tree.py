@@ -139,6 +139,7 @@ class _Reader:
         self.module = Module("")
 
     def visit(self, node: ElementTree.Element, inside: Class | None) -> None:
+        """Reads what is below the node, which belongs to this class or to none."""
         for child in node:
             handler = getattr(self, "_" + child.tag, None)
             if handler:
