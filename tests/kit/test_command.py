@@ -302,9 +302,7 @@ def test_swig_on_the_path(
 def test_a_package_of_another_version(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(options.importlib.metadata, "version", lambda name: "4.3.0")
     monkeypatch.setattr(shutil, "which", lambda name: None)
-    with pytest.raises(
-        BuildError, match=r"got 4\.3\.0 \(the PyPI package\)"
-    ):
+    with pytest.raises(BuildError, match=r"got 4\.3\.0 \(the PyPI package\)"):
         options.find_swig()
 
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 
 from . import tree
-from .groups import Groups, documented, python_parameter
+from .groups import Groups, documented, python_parameters
 
 UNARY = {
     "__neg__": "nb_negative",
@@ -21,6 +21,9 @@ UNARY = {
     "__repr__": "tp_repr",
     "__str__": "tp_str",
     "__iter__": "tp_iter",
+    "__await__": "am_await",
+    "__aiter__": "am_aiter",
+    "__anext__": "am_anext",
 }
 BINARY = {
     "add": "nb_add",
@@ -94,6 +97,9 @@ class Classes:
     def _class(self, cls: tree.Class) -> str:
         """Writes the class's tables; returns what makes it."""
         title = self._full_name(cls)
+        for function in cls.hidden:
+            self.wrapper.drop(function.wrapper)
+            self.wrapper.drop(function.wrapper.partition("__SWIG_")[0])
         tag = "swigkit_class_" + re.sub(r"\W", "_", cls.cpp)
         methods: dict[str, list[tree.Function]] = {}
         for function in cls.methods:
@@ -135,6 +141,9 @@ class Classes:
             slots.append(
                 f"{{Py_tp_hash, (void *)swigkit::hash_by<swigkit_home, {tag}_hash>}}"
             )
+        if "collected" in cls.features:
+            for kind in ("traverse", "clear"):
+                slots.append(f"{{Py_tp_{kind}, (void *)swigkit::{kind}<{cls.cpp}>}}")
         doc = self._documented_class(cls)
         hashable = (
             "__eq__" not in groups or "__hash__" in groups or "hash" in cls.features
@@ -171,7 +180,7 @@ class Classes:
             f"return static_cast<{base} *>(static_cast<{cls.cpp} *>(p)); }}}}"
             for base in cls.bases
         )
-        full = f"{self.module.name}.{self._full_name(cls)}"
+        home = cls.features.get("public_module", self.module.name).strip('"')
         vectorcall = f"swigkit::make_object<{construct}>" if construct else "nullptr"
         record = f"swigkit::class_of<{cls.cpp}>"
         lines = []
@@ -180,13 +189,18 @@ class Classes:
             lines.append(f"{record}.inside = true;")
         if "tracked" in cls.features:
             lines.append(f"{record}.tracked = true;")
+        if "intrusive" in cls.features:
+            pointer = cls.features["intrusive"].strip('"')
+            lines.append(f"swigkit::IntrusivePointer<{pointer}>::use({record});")
         if "borrowed" in cls.features:
             lines.append(f"{record}.destroy = nullptr;")
         lines.append(
             "PyObject *type = swigkit::make_class(module, "
-            f'{{{record}, "{full}", {owner}, '
+            f'{{{record}, "{home}.{self._full_name(cls)}", {len(home) + 1}, {owner}, '
             f"{tag}_slots, {construct or 'nullptr'}, "
-            f"{tag + '_statics' if statics else 'nullptr'}, {str(hashable).lower()}}}, "
+            f"{tag + '_statics' if statics else 'nullptr'}, {_cpp(hashable)}, "
+            f"{_cpp('collected' in cls.features)}, "
+            f"{_cpp('public_module' in cls.features)}}}, "
             f"{vectorcall}, {{{bases}}});"
         )
         lines.append("if (!type) return -1;")
@@ -257,6 +271,9 @@ class Classes:
                 continue
             doc = json.dumps(variable.doc) if variable.doc else "nullptr"
             setter = "nullptr"
+            if variable.getter:
+                getset.append(self._property(variable, title, doc))
+                continue
             if variable.wrapper.startswith("Swig_var_"):
                 stem = variable.wrapper.removesuffix("_get")
                 if not variable.readonly:
@@ -286,6 +303,16 @@ class Classes:
                 f"{doc}, nullptr}},"
             )
         return getset, statics
+
+    def _property(self, variable: tree.Variable, title: str, doc: str) -> str:
+        """The row of one that methods make."""
+        entries = ["nullptr", "nullptr"]
+        for i, function in enumerate((variable.getter, variable.setter)):
+            if function:
+                self.wrapper.take_array(function, f"{title}.{variable.name}", True)
+                entry = ("get", "set")[i]
+                entries[i] = f"swigkit::{entry}<{function.wrapper}>"
+        return f'  {{"{variable.name}", {entries[0]}, {entries[1]}, {doc}, nullptr}},'
 
     def _constructor(self, cls: tree.Class, title: str, tag: str) -> str:
         """Writes what makes the C++ object; returns its name, or nothing."""
@@ -326,13 +353,17 @@ class Classes:
         if not cls.constructors:
             return cls.doc
         if len(cls.constructors) == 1:
-            shown = [python_parameter(p) for p in cls.constructors[0].parameters]
+            shown = python_parameters(cls.constructors[0])
         else:
             shown = ["*args", "**kwargs"]
         texts = [cls.doc, *(f.doc for f in cls.constructors)]
         return f"{cls.name}({', '.join(shown)})\n--\n\n" + "\n\n".join(
             t for t in texts if t
         )
+
+
+def _cpp(truth: bool) -> str:
+    return "true" if truth else "false"
 
 
 def _is_slot(name: str) -> bool:

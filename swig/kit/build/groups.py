@@ -74,8 +74,13 @@ class Groups:
         size = 2 + max(len(f.parameters) for f in overloads)
         if len(overloads) == 1:
             call = _ONE.format(
-                parameters=tables[0], size=size, run=self._run(overloads[0])
+                parameters=tables[0],
+                size=size,
+                run=self._run(overloads[0]),
+                rest=_REST if overloads[0].rest else "",
             )
+        elif any(f.rest for f in overloads):
+            raise StepError(f"{title}: expected no overloads beside swigkit::Args")
         else:
             rows = ",\n      ".join(
                 f"{{{table}, {self._run(f)}, {json.dumps(_signature(f))}}}"
@@ -89,14 +94,19 @@ class Groups:
         self, group: str, number: int, function: tree.Function, title: str, member: bool
     ) -> str:
         self.wrapper.take_array(function, title, member)
-        names = [p.name for p in function.given]
+        names = [p.name for p in function.named]
         if len(names) > MOST:
             raise StepError(f"{title}: expected at most {MOST} parameters")
-        required = sum(p.default is None for p in function.given)
+        for i in range(min(function.positional_only, len(names))):
+            names[i] = f"/{names[i]}"
         entries = ", ".join(f'{{"{n}"}}' for n in names) or "{nullptr}"
         variable = f"{group}_names_{number}"
         self.parts.append(f"static swigkit::Name {variable}[] = {{{entries}}};")
-        return f'{{"{title}", {variable}, {required}, {len(names)}}}'
+        rest = ", true" if function.rest else ""
+        return (
+            f'{{"{title}", {variable}, {function.required}, {len(names)}, '
+            f"{function.positional}{rest}}}"
+        )
 
     def _run(self, function: tree.Function) -> str:
         """The function, or what turns the operands of a free operator round for it."""
@@ -125,8 +135,12 @@ static const swigkit::Parameters parameters = {parameters};
     }}
     if (!swigkit::take_arguments(parameters, args, nargs, keywords, slots + first)) {{
       return nullptr;
-    }}
+    }}{rest}
     return {run}(object, slots, nullptr);"""
+_REST = """
+    swigkit::PyRef rest(swigkit::rest_of(args, nargs, parameters.positional));
+    if (!rest) return nullptr;
+    slots[first + parameters.total] = rest.get();"""
 _SEVERAL = """\
 static const swigkit::Overload overloads[] = {{
       {rows}}};
@@ -151,7 +165,7 @@ def documented(name: str, overloads: list[tree.Function], member: bool) -> str:
     """name(a, b=1.5), which inspect.signature() reads, and the comment."""
     first = ["$self"] if member else []
     if len(overloads) == 1:
-        shown = first + [python_parameter(p) for p in overloads[0].given]
+        shown = first + python_parameters(overloads[0])
     else:
         shown = [*first, "*args", "**kwargs"]
     texts = [f.doc for f in overloads if f.doc]
@@ -171,6 +185,18 @@ def _shown(p: tree.Parameter) -> str:
     return f"{p.type} {p.name}" + ("" if p.default is None else f" = {p.default}")
 
 
+def python_parameters(function: tree.Function) -> list[str]:
+    """All parameters in Python's notation, with / and * where they belong."""
+    shown = [python_parameter(p) for p in function.named]
+    if function.rest:
+        shown.append(f"*{function.rest.name}")
+    elif function.positional < len(shown):
+        shown.insert(function.positional, "*")
+    if function.positional_only:
+        shown.insert(function.positional_only, "/")
+    return shown
+
+
 def python_parameter(p: tree.Parameter) -> str:
     """A parameter in Python's notation."""
     if p.default is None:
@@ -178,7 +204,7 @@ def python_parameter(p: tree.Parameter) -> str:
     if p.is_null:
         return f"{p.name}=None"
     known = {"true": "True", "false": "False", "nullptr": "None", "NULL": "None"}
-    known["std::nullopt"] = "None"
+    known |= {"std::nullopt": "None", "Py_None": "None"}
     value = known.get(p.default, p.default)
     if re.fullmatch(r"-?[\d.]+(?:e[-+]?\d+)?[fFuUlL]+", value):
         value = value.rstrip("fFuUlL")

@@ -171,6 +171,7 @@ class PythonTypes:
         self.aliases = aliases
         self.typedefs = {name: parse(text) for name, text in typedefs.items()}
         self.own: dict[str, str] = {}
+        self.implicit: dict[str, list[str]] = {}  # what their constructors take
         for cpp, name in own.items():
             type_ = parse(cpp)
             self.own[str(type_)] = name
@@ -214,6 +215,9 @@ class PythonTypes:
     def _in(self, type_: Type) -> str:
         bare, arguments = type_.bare, type_.arguments
         name = bare.name
+        if str(bare) in self.implicit:
+            own = self._either(bare, self._in, self._out, 0)
+            return " | ".join(dict.fromkeys([own, *self.implicit[str(bare)]]))
         if name == "void" and type_.marks:  # an address: a capsule
             return ANY
         if name == "std::span" and arguments:

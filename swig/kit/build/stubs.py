@@ -79,6 +79,9 @@ class _Stub:
         for cls in module.classes:
             own |= {e.cpp: f"{self.full[cls.cpp]}.{e.name}" for e in cls.enums}
         self.types = PythonTypes(own, also.typedefs, also.aliases)
+        for cls in module.classes:
+            if "implicit" in cls.features:
+                self.types.implicit[cls.cpp] = list(self._implicit(cls))
         self.bases = {self.full[c.cpp]: self._base_names(c) for c in module.classes}
 
     def text(self) -> str:
@@ -111,6 +114,12 @@ class _Stub:
             )
 
         return [plain(part) for part in parts]
+
+    def _implicit(self, cls: Class) -> Iterator[str]:
+        """What a constructor takes as its only argument."""
+        for function in cls.constructors:
+            if function.given and function.required <= 1:
+                yield self.types.taken(function.given[0].type, cls.cpp)
 
     # --- functions -------------------------------------------------------------------
 
@@ -146,8 +155,15 @@ class _Stub:
         # An override takes what C++ gives.
         overridden = cls is not None and cls.overridable and function.virtual
         types = self.types.given if overridden else self.types.taken
-        for parameter in function.parameters:
+        for i, parameter in enumerate(function.parameters):
+            if parameter is function.rest:
+                shown.append(f"*{parameter.name}: {ANY}")
+                continue
+            if i == function.positional:
+                shown.append("*")
             shown.append(self._parameter(parameter, types(parameter.type, scope)))
+            if i + 1 == function.positional_only:
+                shown.append("/")
         if cls and name.startswith("__") and name not in NAMED:
             shown.append("/")
         result = RESULTS.get(name) if cls else None

@@ -13,6 +13,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+# The prefixes of methods that %property adds (swigkit/classes.i).
+ADDED = ("swigkit_get_", "swigkit_set_")
+
 
 @dataclass
 class Parameter:
@@ -55,9 +58,32 @@ class Function:
         return [p for i, p in enumerate(self.parameters, 1) if i != self.operand]
 
     @property
+    def rest(self) -> Parameter | None:
+        """The parameter that takes all further positional arguments, or None."""
+        last = self.given[-1] if self.given else None
+        return last if last and last.type == "swigkit::Args" else None
+
+    @property
+    def named(self) -> list[Parameter]:
+        """What is given, without the rest."""
+        return self.given[:-1] if self.rest else self.given
+
+    @property
     def required(self) -> int:
         """How many parameters have no default."""
-        return sum(p.default is None for p in self.parameters)
+        return sum(p.default is None for p in self.named)
+
+    @property
+    def positional_only(self) -> int:
+        """How many parameters cannot be named."""
+        return int(self.features.get("positional_only", "0"))
+
+    @property
+    def positional(self) -> int:
+        """How many parameters may be passed by position."""
+        names = [p.name for p in self.named]
+        first = self.features.get("keyword_only", "")
+        return names.index(first) if first in names else len(names)
 
 
 @dataclass
@@ -72,6 +98,8 @@ class Variable:
     static: bool = False
     doc: str = ""
     value: str = ""
+    getter: Function | None = None  # of a %property
+    setter: Function | None = None
 
 
 @dataclass
@@ -98,6 +126,7 @@ class Class:
     overridable: bool = False
     constructors: list[Function] = field(default_factory=list)
     methods: list[Function] = field(default_factory=list)
+    hidden: list[Function] = field(default_factory=list)  # behind properties
     variables: list[Variable] = field(default_factory=list)
     enums: list[Enum] = field(default_factory=list)
     doc: str = ""
@@ -131,6 +160,7 @@ def read(path: Path) -> Module:
     root = ElementTree.parse(path).getroot()
     reader.visit(root, None)
     reader.name_nested()
+    reader.make_properties()
     return reader.module
 
 
@@ -157,6 +187,35 @@ class _Reader:
                 cls.outer = outer
             found = [self._resolve(base, outer) for base in cls.bases]
             cls.bases = [base for base in found if base]
+
+    def make_properties(self) -> None:
+        """Attributes of what %property has added to the classes."""
+        for cls in self.module.classes:
+            added = {m.name: m for m in cls.methods if m.name.startswith(ADDED)}
+            cls.methods = [m for m in cls.methods if m.name not in added]
+            for key, method in cls.features.items():
+                name = key.removeprefix("property_")
+                getter = added.get(f"{ADDED[0]}{name}")
+                if not key.startswith("property_") or not getter:
+                    continue
+                method = method.strip('"')
+                docs = [m.doc for m in cls.methods if m.name == method and m.doc]
+                setter = added.get(f"{ADDED[1]}{name}")
+                cls.variables.append(
+                    Variable(
+                        name,
+                        name,
+                        getter.result,
+                        getter.wrapper,
+                        readonly=not setter,
+                        doc=docs[0] if docs else "",
+                        getter=getter,
+                        setter=setter,
+                    )
+                )
+                # A property of its method's name takes its place.
+                cls.hidden += [m for m in cls.methods if m.name == name]
+                cls.methods = [m for m in cls.methods if m.name != name]
 
     def _resolve(self, base: str, around: str) -> str:
         """The full name of a base class, which is looked up from the inside out."""
@@ -281,7 +340,9 @@ def _function(
     parameters = []
     for number, parm in enumerate(node.findall("attributelist/parmlist/parm"), 1):
         of = _attributes(parm)
-        if of.get("type") == "void" or of.get("tmap_in_numinputs") == "0":
+        if of.get("type") in ("void", "swigkit::Self"):
+            continue
+        if of.get("tmap_in_numinputs") == "0":
             continue
         parameters.append(
             Parameter(

@@ -187,8 +187,11 @@ class Wrapper:
 
     def _drop_dispatcher(self, wrapper: str) -> None:
         name, overload, _ = wrapper.partition("__SWIG_")
-        if not overload:
-            return
+        if overload:
+            self.drop(name)
+
+    def drop(self, name: str) -> None:
+        """Takes a function of SWIG's out."""
         self.text = re.sub(
             DEFINITION.format(name=name), "", self.text, flags=re.M | re.S
         )

@@ -21,11 +21,14 @@ using Construct = int (*)(PyObject* self, PyObject* const* args, Py_ssize_t narg
 struct ClassSpec {
   Class& record;
   const char* name;      // "geometry.Point", "geometry.Outer.Inner"
+  size_t home;           // where it begins without the module's name
   PyObject* owner;       // the module or the outer class
   PyType_Slot* slots;    // ends with {0, nullptr}
   Construct construct;   // null: Python cannot make one
   PyGetSetDef* statics;  // of the class itself; null for none
   bool hashable;         // it has no __eq__, or one with a __hash__
+  bool collected;        // it refers to Python objects (%collected)
+  bool elsewhere;        // its name has another module's (%public_module)
 };
 
 /// Constructors of the classes of this module, for __init__ of Python's subclasses.
@@ -41,7 +44,8 @@ inline PyTypeObject* wrapped_base(PyTypeObject* type) {
 }
 
 inline int refuse_construction(PyTypeObject* type) {
-  PyErr_Format(PyExc_TypeError, "%s has no constructor that Python can call",
+  PyErr_Format(PyExc_TypeError,
+               "[%s] expected no direct call: the class has no constructor for Python",
                type->tp_name);
   return -1;
 }
@@ -93,6 +97,7 @@ inline PyObject* new_object(PyTypeObject* type, PyObject*, PyObject*) {
 inline void end_object(PyObject* object) {
   auto* self = reinterpret_cast<Instance*>(object);
   PyTypeObject* type = Py_TYPE(object);
+  if (PyType_IS_GC(type)) PyObject_GC_UnTrack(object);
   if (self->weakrefs) PyObject_ClearWeakRefs(object);
   if (self->object || self->holder) {
     PyObject *error_type, *error, *traceback;
@@ -109,6 +114,25 @@ inline void end_object(PyObject* object) {
   }
   Py_DECREF(type);
   if (kept) drop(kept);
+}
+
+/// For the collector of cycles: what the C++ object refers to (%collected).
+template <class T>
+int traverse(PyObject* object, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(object));
+  auto* self = reinterpret_cast<Instance*>(object);
+  Py_VISIT(self->kept);
+  auto* held = self->object ? cast_up(self->record, self->object, &class_of<T>) : nullptr;
+  return held ? static_cast<T*>(held)->traverse(visit, arg) : 0;
+}
+template <class T>
+int clear(PyObject* object) {
+  auto* self = reinterpret_cast<Instance*>(object);
+  auto* held = self->object ? cast_up(self->record, self->object, &class_of<T>) : nullptr;
+  if (held) static_cast<T*>(held)->clear();
+  PyObject* kept = std::exchange(self->kept, nullptr);
+  if (kept) drop(kept);
+  return 0;
 }
 
 /// Whether two Python objects stand for the same C++ object; they need not be the same.
@@ -203,14 +227,15 @@ inline PyObject* make_class(PyObject* module, const ClassSpec& spec,
     PyTuple_SET_ITEM(tuple.get(), 0, new_ref(reinterpret_cast<PyObject*>(g_root)));
   PyType_Spec made = {spec.name, int(sizeof(Instance)), 0,
                       Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, spec.slots};
+  if (spec.collected) made.flags |= Py_TPFLAGS_HAVE_GC;
   PyObject* type = PyType_FromSpecWithBases(&made, tuple.get());
   if (!type) return nullptr;
   auto* python = reinterpret_cast<PyTypeObject*>(type);
-  // CPython takes the part before the last dot for the module.
-  PyRef home(PyModule_GetNameObject(module));
-  const char* text = home ? PyUnicode_AsUTF8(home.get()) : nullptr;
-  const char* qualified = text ? spec.name + std::strlen(text) + 1 : spec.name;
-  PyRef qualname(PyUnicode_FromString(qualified));
+  // CPython takes the part before the last dot for the module, which may lie in a package.
+  const std::string named(spec.name, spec.home - 1);
+  PyRef home(spec.elsewhere ? PyUnicode_FromString(named.c_str())
+                            : PyModule_GetNameObject(module));
+  PyRef qualname(PyUnicode_FromString(spec.name + spec.home));
   if (!home || !qualname || PyObject_SetAttrString(type, "__module__", home.get()) < 0 ||
       PyObject_SetAttrString(type, "__qualname__", qualname.get()) < 0) {
     return nullptr;

@@ -2,63 +2,107 @@
 // declarations.  The classes themselves are made by swig/kit/build/step.py.
 
 // Copied in and out: each Python object has its own.
-%define %value(Class...)
-%feature("swigkit:value") Class "1";
+%define %value(Class_...)
+%feature("swigkit:value") Class_ "1";
 %enddef
 // In a std::shared_ptr: one Python object for a C++ object while it lives.
-%define %shared(Class...)
-%feature("swigkit:tracked") Class "1";
+%define %shared(Class_...)
+%feature("swigkit:tracked") Class_ "1";
 %enddef
 // C++ owns the objects: Python never deletes one.
-%define %borrowed(Class...)
-%feature("swigkit:tracked") Class "1";
-%feature("swigkit:borrowed") Class "1";
-%nodefaultctor Class;
-%nodefaultdtor Class;
+%define %borrowed(Class_...)
+%feature("swigkit:tracked") Class_ "1";
+%feature("swigkit:borrowed") Class_ "1";
+%nodefaultctor Class_;
+%nodefaultdtor Class_;
 %enddef
 
 // The object numbered `holder` keeps `kept` alive: 0 is the result, 1 the first argument,
 // which of a method or constructor is the object itself.
-%define %keeps_alive(Function, Holder, Kept)
-%feature("swigkit:holder") Function #Holder;
-%feature("swigkit:kept") Function #Kept;
+%define %keeps_alive(Function_, Holder_, Kept_)
+%feature("swigkit:holder") Function_ #Holder_;
+%feature("swigkit:kept") Function_ #Kept_;
 %enddef
 
 // Pickling, copy and deepcopy by two functions: state of the object, object of a state.
 // Methods and a static method, or functions of the module.
-%define %pickled(Class, State, FromState)
-%feature("swigkit:state") Class #State;
-%feature("swigkit:from_state") Class #FromState;
+%define %pickled(Class_, State_, FromState_)
+%feature("swigkit:state") Class_ #State_;
+%feature("swigkit:from_state") Class_ #FromState_;
 %enddef
 
 // hash() by a method of the object.
-%define %hash(Class, Method)
-%feature("swigkit:hash") Class #Method;
+%define %hash(Class_, Method_)
+%feature("swigkit:hash") Class_ #Method_;
+%enddef
+
+// Where an object of the class is an argument, what one of its constructors takes will do.
+%define %implicit(Class_...)
+%{
+template <>
+inline constexpr bool swigkit::kImplicit< Class_ > = true;
+%}
+%feature("swigkit:implicit") Class_ "1";
+%enddef
+
+// Its C++ objects refer to Python objects, and may be part of a cycle of such: the class has
+//   int traverse(visitproc visit, void *arg) const;   // Py_VISIT() of each
+//   void clear();                                     // lets go of them
+%define %collected(Class_...)
+%feature("swigkit:collected") Class_ "1";
+%ignore Class_::traverse;
+%ignore Class_::clear;
+%enddef
+
+// The class says that it is from this module of a package, which imports it from here.
+%define %public_module(Class_, Module_)
+%feature("swigkit:public_module") Class_ Module_;
+%enddef
+
+// The first parameters cannot be named: f(x, /).
+%define %positional_only(Function_, Count_)
+%feature("swigkit:positional_only") Function_ #Count_;
+%enddef
+// The parameters from this one on must be named: f(*, deps).
+%define %keyword_only(Function_, First_)
+%feature("swigkit:keyword_only") Function_ #First_;
+%enddef
+
+// Counts by itself who has a share in it, with pointers such as boost::intrusive_ptr<Class>.
+// What Pointer(plain pointer) means, swigkit::Counted says.
+%define %intrusive(Class_, Pointer_...)
+%feature("swigkit:tracked") Class_ "1";
+%feature("swigkit:intrusive") Class_ #Pointer_;
+%{
+template <>
+struct swigkit::Convert<Pointer_> : swigkit::IntrusivePointer<Pointer_> {};
+%}
 %enddef
 
 // A property by methods; without a setter it cannot be assigned to.
-%define %property(Class, Type, Name, Getter, Setter...)
-%{
-#define %mangle(Class) ##_## Name ## _get(self) (self)->Getter()
-%}
-#if #Setter != ""
-%{
-#define %mangle(Class) ##_## Name ## _set(self, value) (self)->Setter(value)
-%}
-#else
-%immutable Class::Name;
+%define SWIGKIT_NAMED(Feature_, Class_, Value_)
+%feature(#Feature_) Class_ Value_;
+%enddef
+%define %property(Class_, Type_, Name_, Getter_, Setter_...)
+SWIGKIT_NAMED(swigkit:property_##Name_, Class_, #Getter_)
+%extend Class_ {
+  Type_ swigkit_get_##Name_() { return $self->Getter_(); }
+}
+#if #Setter_ != ""
+%extend Class_ {
+  void swigkit_set_##Name_(Type_ value) { $self->Setter_(std::move(value)); }
+}
 #endif
-%extend Class { Type Name; }
 %enddef
 
 // Members of an enum that are or-ed together: enum.IntFlag.
-%define %flags(Enum...)
-%feature("swigkit:flags") Enum "1";
+%define %flags(Enum_...)
+%feature("swigkit:flags") Enum_ "1";
 %enddef
 
 // A pointer parameter that takes None, such as %optional(const geo::Point *origin).
-%define %optional(Parameter...)
-%typemap(in) Parameter (swigkit::InPointer< $*1_ltype > held) {
+%define %optional(Parameter_...)
+%typemap(in) Parameter_ (swigkit::InPointer< $*1_ltype > held) {
   if (!held.load($input, {"$symname", "$1_name", true}, $1)) SWIG_fail;
 }
 %enddef

@@ -19,6 +19,34 @@
 
 namespace [[gnu::visibility("hidden")]] swigkit {
 
+template <class T>
+struct In;  // where an argument stays during the call, below
+
+/// Whether arguments of this class may also be what one of its constructors takes
+/// (%implicit).
+template <class T>
+inline constexpr bool kImplicit = false;
+
+/// The argument as a new object of the class, for a call; null with an error set when no
+/// constructor takes it.
+[[gnu::noinline]] inline PyObject* convert_implicitly(PyObject* object, const Class& own,
+                                                      const Argument& where) {
+  static thread_local bool converting = false;  // else the copy constructor begins again
+  const Class& wanted = own.original ? *own.original : own;
+  if (converting || !wanted.type || where.exact()) {
+    return refuse(where, wanted.name(), object), nullptr;
+  }
+  converting = true;
+  PyObject* made = call_python(PyObject_CallOneArg,
+                               reinterpret_cast<PyObject*>(wanted.type), object);
+  converting = false;
+  if (!made && (where.matching || PyErr_ExceptionMatches(PyExc_TypeError))) {
+    PyErr_Clear();
+    refuse(where, wanted.name(), object);
+  }
+  return made;
+}
+
 /// One specialisation for each type:
 ///   static std::string expected();                          "an int", for errors
 ///   static bool load(PyObject*, T&, const Argument&);       false: an error is set
@@ -30,9 +58,10 @@ struct Convert {
 
   static std::string expected() { return class_of<T>.name(); }
   static bool load(PyObject* object, T& value, const Argument& where) {
-    const T* found = pointer_of<T>(object, where);
-    if (found) value = *found;
-    return found != nullptr;
+    In<T> in;
+    if (!in.load(object, where)) return false;
+    value = in.take();
+    return true;
   }
   static PyObject* cast(const T& value) { return give(value); }
   static PyObject* cast(T&& value) { return give(std::move(value)); }
@@ -178,6 +207,26 @@ struct In<T> {
   void watch(T*) {}
 };
 template <class T>
+  requires IsWrapped<T> && kImplicit<T>
+struct In<T> {
+  T* pointer = nullptr;
+  PyRef made{};
+
+  bool load(PyObject* object, const Argument& where) {
+    const Class& own = class_of<T>;
+    const PyTypeObject* type = own.original ? own.original->type : own.type;
+    if (!PyType_IsSubtype(Py_TYPE(object), const_cast<PyTypeObject*>(type))) {
+      made = PyRef(convert_implicitly(object, own, where));
+      if (!(object = made.get())) return false;
+    }
+    pointer = pointer_of<T>(object, where);
+    return pointer != nullptr;
+  }
+  T* get() { return pointer; }
+  const T& take() { return *pointer; }
+  void watch(T*) {}
+};
+template <class T>
 struct In<const T> : In<T> {};
 
 /// The same for a pointer: null for None where that is allowed.
@@ -282,6 +331,41 @@ PyObject* give(T&& result, PyObject* const* arguments, int count, std::true_type
   }
   return made;
 }
+
+/// Any object at all, for functions that are written for Python.  As a result null says
+/// that an error is set.
+template <>
+struct Convert<PyRef> {
+  static std::string expected() { return "an object"; }
+  static bool load(PyObject* object, PyRef& value, const Argument&) {
+    value = PyRef::borrow(object);
+    return true;
+  }
+  static PyObject* cast(const PyRef& value) { return PyRef(value).release(); }
+  static PyObject* cast(PyRef&& value) { return value.release(); }
+};
+
+/// As a parameter of a method, which Python does not see: the Python object of *this.
+struct Self {
+  PyObject* object = nullptr;
+};
+
+/// As the last parameter: all positional arguments that no parameter before it takes,
+/// which are there during the call.
+struct Args {
+  PyObject* tuple = nullptr;
+
+  Py_ssize_t size() const { return PyTuple_GET_SIZE(tuple); }
+  PyObject* operator[](Py_ssize_t i) const { return PyTuple_GET_ITEM(tuple, i); }
+};
+template <>
+struct Convert<Args> {
+  static std::string expected() { return "a tuple"; }
+  static bool load(PyObject* object, Args& value, const Argument&) {
+    value.tuple = object;
+    return true;
+  }
+};
 
 /// Ints and what has __index__, NumPy's too.
 template <std::integral Int>

@@ -3,10 +3,10 @@
 #include "swigkit/error.h"
 %}
 
-%define SWIGKIT_CALL(before, function...)
-%exception function {
+%define SWIGKIT_CALL(before_, function_...)
+%exception function_ {
   try {
-    before
+    before_
     $action
   } catch (...) {
     swigkit::translate();
@@ -19,18 +19,18 @@
 SWIGKIT_CALL()
 // For a function that blocks or computes for long: other threads run meanwhile.  It costs
 // 30 ns when nobody wants the GIL and a switch of threads (25 us) when somebody does.
-%define %releases_gil(function...)
-SWIGKIT_CALL(swigkit::GilRelease released;, function)
+%define %releases_gil(function_...)
+SWIGKIT_CALL(swigkit::GilRelease released;, function_)
 %enddef
-%define %keeps_gil(function...)
-SWIGKIT_CALL(, function)
+%define %keeps_gil(function_...)
+SWIGKIT_CALL(, function_)
 %enddef
 
 // %exceptions(C++ class, "PythonName", base): the base is a Python class, such as
 // PyExc_ValueError, or the name of one that an earlier line made: "GeometryError".
-%define %exceptions(Class, Name, Base)
+%define %exceptions(Class_, Name_, Base_)
 %init %{
-  if (!swigkit::add_exception<Class>(m, Name, Base)) return -1;
+  if (!swigkit::add_exception<Class_>(m, Name_, Base_)) return -1;
 %}
-%ignore Class;
+%ignore Class_;
 %enddef

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // swigkit/fastcall.h: sorts the arguments of a METH_FASTCALL function into slots,
-// one per parameter.  Called by SWIG's wrapper as swig/build/fastcall.py rewrites it.
+// one per parameter.  Called by what swig/kit/build/step.py writes.
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
@@ -11,7 +11,8 @@
 
 namespace [[gnu::visibility("hidden")]] swigkit {
 
-/// A parameter's name: the text (ASCII), and the interned string once it was needed.
+/// A parameter's name: the text (ASCII), and the interned string once it was needed.  That
+/// of one that is positional only begins with '/', so that no keyword is equal to it.
 struct Name {
   const char* text;
   std::atomic<PyObject*> interned{nullptr};
@@ -34,18 +35,21 @@ struct Parameters {
   Name* names;
   Py_ssize_t required;
   Py_ssize_t total;
+  Py_ssize_t positional;  // how many may be passed by position
+  bool rest = false;      // further ones are taken too, as Args
 };
 
 /// TypeError: the number of arguments is wrong.
 [[gnu::cold, gnu::noinline]] inline bool refuse_count(const Parameters& p,
                                                       Py_ssize_t given) {
-  const bool too_many = given > p.total;
-  const Py_ssize_t wanted = too_many ? p.total : p.required;
-  PyErr_Format(PyExc_TypeError, "%s() takes %s %zd argument%s (%zd given)", p.function,
+  const bool too_many = given > p.positional;
+  const Py_ssize_t wanted = too_many ? p.positional : p.required;
+  PyErr_Format(PyExc_TypeError, "%s() takes %s %zd %sargument%s (%zd given)", p.function,
                p.required == p.total ? "exactly"
                : too_many            ? "at most"
                                      : "at least",
-               wanted, wanted == 1 ? "" : "s", given);
+               wanted, p.positional < p.total ? "positional " : "", wanted == 1 ? "" : "s",
+               given);
   return false;
 }
 
@@ -97,7 +101,7 @@ inline bool check_required(const Parameters& p, PyObject* const* slots) {
   for (Py_ssize_t i = 0; i < p.required; ++i) {
     if (slots[i]) continue;
     PyErr_Format(PyExc_TypeError, "%s() missing required argument '%s' (pos %zd)",
-                 p.function, p.names[i].text, i + 1);
+                 p.function, p.names[i].text + (*p.names[i].text == '/'), i + 1);
     return false;
   }
   return true;
@@ -107,10 +111,11 @@ inline bool check_required(const Parameters& p, PyObject* const* slots) {
 [[gnu::noinline]] inline bool sort_arguments(const Parameters& p, PyObject* const* args,
                                              Py_ssize_t nargs, PyObject* keywords,
                                              PyObject** slots) {
-  if (nargs > p.total || !p.names) return refuse_count(p, nargs);
-  for (Py_ssize_t i = 0; i < p.total; ++i) slots[i] = i < nargs ? args[i] : nullptr;
+  if ((nargs > p.positional && !p.rest) || !p.names) return refuse_count(p, nargs);
+  const Py_ssize_t placed = nargs < p.positional ? nargs : p.positional;
+  for (Py_ssize_t i = 0; i < p.total; ++i) slots[i] = i < placed ? args[i] : nullptr;
   const Py_ssize_t given = keywords ? PyTuple_GET_SIZE(keywords) : 0;
-  Py_ssize_t guess = nargs;  // most callers keep the order of the parameters
+  Py_ssize_t guess = placed;  // most callers keep the order of the parameters
   for (Py_ssize_t k = 0; k < given; ++k) {
     PyObject* name = PyTuple_GET_ITEM(keywords, k);
     if (!take_keyword(p, name, args[nargs + k], guess, slots)) return false;
@@ -123,27 +128,21 @@ inline bool check_required(const Parameters& p, PyObject* const* slots) {
 /// passes.
 inline bool take_arguments(const Parameters& p, PyObject* const* args, Py_ssize_t nargs,
                            PyObject* keywords, PyObject** slots) {
-  if (!keywords && nargs >= p.required && nargs <= p.total) {
+  if (!keywords && nargs >= p.required && nargs <= p.positional) {
     for (Py_ssize_t i = 0; i < p.total; ++i) slots[i] = i < nargs ? args[i] : nullptr;
     return true;
   }
   return sort_arguments(p, args, nargs, keywords, slots);
 }
 
-/// The same for a constructor, which gets a tuple, and a dict or null.
-inline bool take_tuple(const Parameters& p, PyObject* args, PyObject* keywords,
-                       PyObject** slots) {
-  PyObject* const* items = &PyTuple_GET_ITEM(args, 0);
-  const Py_ssize_t nargs = PyTuple_GET_SIZE(args);
-  if (!keywords) return take_arguments(p, items, nargs, nullptr, slots);
-  if (nargs > p.total) return refuse_count(p, nargs);
-  for (Py_ssize_t i = 0; i < p.total; ++i) slots[i] = i < nargs ? items[i] : nullptr;
-  Py_ssize_t guess = nargs, position = 0;
-  PyObject *name, *value;
-  while (PyDict_Next(keywords, &position, &name, &value)) {
-    if (!take_keyword(p, name, value, guess, slots)) return false;
+/// What stands beyond the first `count` positional arguments, as a tuple.
+inline PyObject* rest_of(PyObject* const* args, Py_ssize_t nargs, Py_ssize_t count) {
+  PyObject* tuple = PyTuple_New(nargs > count ? nargs - count : 0);
+  for (Py_ssize_t i = count; tuple && i < nargs; ++i) {
+    Py_INCREF(args[i]);
+    PyTuple_SET_ITEM(tuple, i - count, args[i]);
   }
-  return check_required(p, slots);
+  return tuple;
 }
 
 }  // namespace swigkit

@@ -212,7 +212,10 @@ inline int g_free_count = 0;
 /// A new object of exactly this class, without its C++ object.
 inline Instance* allocate(PyTypeObject* type) {
   Instance* self;
-  if (__builtin_expect(g_free_count > 0, 1)) {
+  if (__builtin_expect(PyType_IS_GC(type), 0)) {
+    self = reinterpret_cast<Instance*>(type->tp_alloc(type, 0));
+    if (!self) return nullptr;
+  } else if (__builtin_expect(g_free_count > 0, 1)) {
     self = g_free[--g_free_count];
     PyObject_Init(reinterpret_cast<PyObject*>(self), type);
   } else {

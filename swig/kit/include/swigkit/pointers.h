@@ -80,6 +80,46 @@ struct Convert<std::unique_ptr<T>> {
   }
 };
 
+/// How a pointer that counts in its object (%intrusive) comes from a plain one.  To be
+/// specialised where the constructor does not count, as the first share is there from the
+/// beginning.
+template <class Pointer>
+struct Counted {
+  /// Of an object that was just made.
+  static Pointer first(auto* made) { return Pointer(made); }
+  static Pointer another(auto* object) { return Pointer(object); }
+};
+template <class Pointer>
+struct IntrusivePointer {
+  using T = std::remove_reference_t<decltype(*std::declval<const Pointer&>())>;
+  using Plain = std::remove_cv_t<T>;
+
+  static std::string expected() { return Convert<Plain>::expected(); }
+  static bool load(PyObject* object, Pointer& value, const Argument& where) {
+    value = Pointer();
+    if (object == Py_None) return true;
+    T* pointer = pointer_of<Plain>(object, where);
+    if (pointer) value = Counted<Pointer>::another(pointer);
+    return pointer != nullptr;
+  }
+  static PyObject* cast(const Pointer& value) {
+    if (!value) Py_RETURN_NONE;
+    return wrap_shared<Plain>(hold(value));
+  }
+  /// From now on what Python makes lives as long as anybody has a share in it.
+  static void use(Class& record) {
+    record.shares_itself = true;
+    record.share = [](void* made) -> std::shared_ptr<void> {
+      return hold(Counted<Pointer>::first(static_cast<Plain*>(made)));
+    };
+  }
+
+ private:
+  static std::shared_ptr<Plain> hold(const Pointer& value) {
+    return {const_cast<Plain*>(&*value), [value](Plain*) {}};
+  }
+};
+
 /// A reference to an object that lives elsewhere.
 template <class T>
   requires IsWrapped<std::remove_cv_t<T>> && std::is_class_v<T>

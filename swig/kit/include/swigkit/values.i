@@ -32,12 +32,12 @@ namespace std {
   class array;
 }
 
-%define SWIGKIT_PLAIN(Types...)
-%typemap(in) Types {
+%define SWIGKIT_PLAIN(Types_...)
+%typemap(in) Types_ {
   if (!swigkit::to_cpp<$1_ltype>($input, $1, {"$symname", "$1_name"})) SWIG_fail;
 }
-%typemap(out) Types { $result = swigkit::Convert<$1_ltype>::cast($1); }
-%typemap(varin) Types {
+%typemap(out) Types_ { $result = swigkit::Convert<$1_ltype>::cast($1); }
+%typemap(varin) Types_ {
   if (!$input) {
     PyErr_SetString(PyExc_AttributeError, "[cvar] cannot delete '$symname'");
     SWIG_fail;
@@ -46,9 +46,9 @@ namespace std {
   if (!swigkit::to_cpp<$1_ltype>($input, converted, {"cvar", "$symname"})) SWIG_fail;
   $1 = converted;
 }
-%typemap(varout) Types { $result = swigkit::Convert<$1_ltype>::cast($1); }
-%typemap(directorin) Types { $input = swigkit::Convert<$1_ltype>::cast($1); }
-%typemap(directorout) Types {
+%typemap(varout) Types_ { $result = swigkit::Convert<$1_ltype>::cast($1); }
+%typemap(directorin) Types_ { $input = swigkit::Convert<$1_ltype>::cast($1); }
+%typemap(directorout) Types_ {
   if (!swigkit::to_cpp<$1_ltype>($input, $result, {"$symname", "result"})) {
     swigkit::throw_python_error();
   }
@@ -73,14 +73,14 @@ SWIGKIT_PLAIN(size_t)
 SWIGKIT_PLAIN(ptrdiff_t)
 
 // Everything else by value: classes, enums, the standard library's types.
-%define SWIGKIT_VALUE(Types...)
-%typemap(in) Types (swigkit::In< $1_basetype > held) {
+%define SWIGKIT_VALUE(Types_...)
+%typemap(in) Types_ (swigkit::In< $1_basetype > held) {
   if (!held.load($input, {"$symname", "$1_name"})) SWIG_fail;
   $1 = held.take();
   held.watch(&$1);
 }
-%typemap(out) Types { $result = swigkit::give(std::move(*(&$1)), SWIGKIT_ARGUMENTS); }
-%typemap(varin) Types {
+%typemap(out) Types_ { $result = swigkit::give(std::move(*(&$1)), SWIGKIT_ARGUMENTS); }
+%typemap(varin) Types_ {
   if (!$input) {
     PyErr_SetString(PyExc_AttributeError, "[cvar] cannot delete '$symname'");
     SWIG_fail;
@@ -89,11 +89,11 @@ SWIGKIT_PLAIN(ptrdiff_t)
   if (!held.load($input, {"cvar", "$symname"})) SWIG_fail;
   $1 = held.take();
 }
-%typemap(varout) Types { $result = swigkit::to_python< $1_basetype >($1); }
-%typemap(directorin) Types {
+%typemap(varout) Types_ { $result = swigkit::to_python< $1_basetype >($1); }
+%typemap(directorin) Types_ {
   $input = swigkit::Convert< $1_basetype >::cast(std::move($1));
 }
-%typemap(directorout) Types (swigkit::In< $1_basetype > held) {
+%typemap(directorout) Types_ (swigkit::In< $1_basetype > held) {
   if (!held.load($input, {"$symname", "result"})) swigkit::throw_python_error();
   $result = held.take();
 }
@@ -173,6 +173,8 @@ SWIGKIT_VALUE(enum SWIGTYPE)
       std::vector< std::remove_cv_t< $1_basetype > >($1, $1 + $1_dim0));
 }
 
+%typemap(in, numinputs=0) swigkit::Self "$1.object = swig_obj[0];"
+
 // An address that only C++ knows what to do with: a capsule.
 %typemap(in) void * {
   if (!swigkit::to_cpp< void * >($input, $1, {"$symname", "$1_name"})) SWIG_fail;
@@ -181,15 +183,15 @@ SWIGKIT_VALUE(enum SWIGTYPE)
 %typemap(directorin) void * { $input = swigkit::Convert< void * >::cast($1); }
 
 // C's text.
-%define SWIGKIT_TEXT(Types...)
-%typemap(in) Types {
+%define SWIGKIT_TEXT(Types_...)
+%typemap(in) Types_ {
   const char *text = nullptr;
   if (!swigkit::to_cpp<const char *>($input, text, {"$symname", "$1_name"})) SWIG_fail;
   $1 = ($1_ltype)text;
 }
-%typemap(out) Types { $result = swigkit::Convert<const char *>::cast($1); }
-%typemap(varout) Types { $result = swigkit::Convert<const char *>::cast($1); }
-%typemap(directorin) Types { $input = swigkit::Convert<const char *>::cast($1); }
+%typemap(out) Types_ { $result = swigkit::Convert<const char *>::cast($1); }
+%typemap(varout) Types_ { $result = swigkit::Convert<const char *>::cast($1); }
+%typemap(directorin) Types_ { $input = swigkit::Convert<const char *>::cast($1); }
 %enddef
 %typemap(typecheck, precedence=SWIG_TYPECHECK_STRING) const char * "$1 = 1;"
 %typemap(freearg) const char *, char *, const char [ANY], char [ANY] ""

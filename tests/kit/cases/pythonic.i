@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/kit/cases/pythonic.i: pythonic.h by the kit.
+%module pythonic
+%include "swigkit.i"
+%{
+#include "pythonic.h"
+%}
+%positional_only(pythonic::text_of, 1)
+%keyword_only(pythonic::text_of, width)
+%value(pythonic::Length)
+%implicit(pythonic::Length)
+%shared(pythonic::Profile)
+%shared(pythonic::Special)
+%property(pythonic::Profile, std::vector<Length>, marks, marks, set_marks)
+%property(pythonic::Profile, std::shared_ptr<Profile>, parent, parent, set_parent)
+%property(pythonic::Profile, Length, highest, highest)
+%property(pythonic::Profile, std::string, title, title, title)
+%intrusive(pythonic::Counted, pythonic::Pointer<pythonic::Counted>)
+%ignore pythonic::Counted::retain;
+%ignore pythonic::Counted::release;
+%ignore pythonic::Pointer;
+%ignore pythonic::g_shelf;
+%collected(pythonic::Basket)
+%public_module(pythonic::Basket, "shop.baskets")
+%value(pythonic::Base)
+%value(pythonic::Name)
+%property(pythonic::Name, Base, Getter, Type)
+%exceptions(pythonic::Function, "Function", PyExc_KeyError)
+%include "pythonic.h"
+%extend pythonic::Basket {
+  /// The basket itself.
+  swigkit::PyRef itself(swigkit::Self self_object) {
+    return swigkit::PyRef::borrow(self_object.object);
+  }
+  /// Puts all of them in; how many there are.
+  int put_all(swigkit::Args things) {
+    for (Py_ssize_t i = 0; i < things.size(); ++i) $self->put(things[i]);
+    return $self->size();
+  }
+  /// Any object, or its iterator.
+  swigkit::PyRef __await__() {
+    return swigkit::PyRef(PyObject_GetIter(swigkit::check(PyTuple_New(0)).get()));
+  }
+}
+%inline %{
+/// All arguments beside the first, as they came.
+swigkit::PyRef rest_of_all(int first, swigkit::Args rest) {
+  return swigkit::PyRef::borrow(rest.tuple);
+}
+%}

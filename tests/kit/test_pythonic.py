@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""C++ that is written with Python in mind: cases/pythonic.h by pybind11 and the kit."""
+
+import gc
+import inspect
+import sys
+import weakref
+
+import pytest
+
+THEME = "pythonic"
+
+
+def test_positional_only_and_keyword_only(m, kit, refuses):
+    assert m.text_of(7) == "7" and m.text_of(7, "x") == "x7"
+    assert m.text_of(7, prefix="x", width=3) == "x007" == m.text_of(7, "x", width=3)
+    with refuses("text_of() got an unexpected keyword argument 'number'"):
+        m.text_of(number=7)
+    with refuses("text_of() takes at most 2 positional arguments (3 given)"):
+        m.text_of(7, "x", 3)
+    with refuses("text_of() missing required argument 'number' (pos 1)"):
+        m.text_of(prefix="x")
+    with refuses("text_of() got multiple values for argument 'prefix'"):
+        m.text_of(7, "x", prefix="y")
+    if kit:
+        shown = str(inspect.signature(m.text_of))
+        assert shown == "(number, /, prefix='', *, width=1)"
+
+
+def test_the_rest_of_the_arguments(m, kit, refuses):
+    assert m.rest_of_all(1) == () == m.rest_of_all(first=1)
+    assert m.rest_of_all(1, "a", None, 3.5) == ("a", None, 3.5)
+    for call in (lambda: m.rest_of_all(), lambda: m.rest_of_all("a", 1)):
+        with pytest.raises(TypeError):
+            call()
+    with pytest.raises(TypeError):
+        m.rest_of_all(1, 2, rest=3)
+    basket = m.Basket()
+    assert basket.put_all() == 0 and basket.put_all(*range(50)) == 50
+    thing = object()
+    before = sys.getrefcount(thing)
+    m.rest_of_all(1, thing, thing)
+    assert sys.getrefcount(thing) == before
+    if kit:
+        assert str(inspect.signature(m.rest_of_all)) == "(first, *rest)"
+
+
+def test_what_a_constructor_takes_is_an_argument(m):
+    """Exact overloads come first."""
+    assert m.twice(m.Length(2.0)) == 4 == m.twice(2) == m.twice(2.0) == m.twice("2")
+    assert m.sum_of([1, "2", m.Length(3.5)]) == 6.5
+    assert (m.Length(1.0) + 2).metres() == 3
+    assert m.which([1]) == "list" and m.which(1.5) == "length" == m.which("1")
+    for wrong in (None, [], {}, 1j, object()):
+        with pytest.raises(TypeError):
+            m.twice(wrong)
+    with pytest.raises((TypeError, ValueError)):
+        m.twice(-1.0)
+    with pytest.raises(TypeError):
+        m.sum_of([1, []])
+    assert m.twice(1) == 2
+
+
+def test_properties_of_every_type_by_methods(m, kit):
+    """Containers, classes, shared pointers; getter and setter of one name."""
+    for cls in (m.Profile, m.Special):
+        profile = cls()
+        profile.marks = [1.0, m.Length(2.0)]
+        assert [mark.metres() for mark in profile.marks] == [1, 2]
+        assert profile.highest.metres() == 2
+        with pytest.raises(AttributeError):
+            profile.highest = m.Length(1.0)
+        with pytest.raises(TypeError):
+            profile.marks = 3
+        assert profile.parent is None
+        other = m.Profile()
+        profile.parent = other
+        assert profile.parent is other
+        profile.parent = None
+        assert profile.parent is None
+        profile.title = "top"
+        assert profile.title == "top"
+        with pytest.raises((AttributeError, TypeError)):
+            del profile.title
+    assert "Greatest mark." in m.Profile.highest.__doc__
+    if kit:
+        assert not {"set_title", "get_title"} & set(dir(m.Profile))
+
+
+def test_pointers_that_count_in_the_object(m):
+    gc.collect()
+    before = m.Counted.alive
+    made, own = m.make_counted(3), m.Counted(4)
+    assert (made.value, own.value) == (3, 4) and made.shares() == 1 == own.shares()
+    m.put_on_shelf(own)
+    assert own.shares() == 2 and m.on_shelf() is own
+    own.value = 5
+    del own
+    gc.collect()
+    assert m.Counted.alive == before + 2 and m.on_shelf().value == 5
+    m.put_on_shelf(None)
+    assert m.on_shelf() is None
+    del made
+    gc.collect()
+    assert m.Counted.alive == before
+    with pytest.raises(TypeError):
+        m.put_on_shelf(3)
+
+
+def test_cycles_through_cpp_are_collected(m):
+    gc.collect()
+    before = m.Basket.alive
+    basket = m.Basket()
+    assert gc.is_tracked(basket)
+    basket.put(basket)
+    basket.put([basket])
+    gone = weakref.ref(basket) if hasattr(basket, "__weakref__") else None
+    del basket
+    gc.collect()
+    assert m.Basket.alive == before and (gone is None or gone() is None)
+
+
+def test_cycles_of_a_python_subclass_are_collected(m):
+    class Named(m.Basket):
+        pass
+
+    gc.collect()
+    before = m.Basket.alive
+    for _ in range(3):
+        basket = Named()
+        basket.attribute = basket
+        basket.put(basket)
+    del basket
+    gc.collect()
+    assert m.Basket.alive == before
+
+
+def test_the_object_itself(m):
+    basket = m.Basket()
+    assert basket.itself() is basket
+    references = sys.getrefcount(basket)
+    for _ in range(10):
+        basket.itself()
+    assert sys.getrefcount(basket) == references
+    with pytest.raises(TypeError):
+        basket.itself(1)
+
+
+def test_the_module_that_a_class_says_it_is_from(m, kit):
+    assert m.Basket.__module__ == "shop.baskets" and m.Basket.__name__ == "Basket"
+    assert m.Length.__module__ == "pythonic"
+    if kit:
+        assert repr(m.Basket) == "<class 'shop.baskets.Basket'>"
+
+
+def test_await(m):
+    """A method __await__ makes objects awaitable."""
+
+    async def wait():
+        return await m.Basket()
+
+    with pytest.raises(StopIteration):
+        wait().send(None)
+
+
+def test_names_that_are_words_elsewhere(m):
+    """A C++ class may be called Base, Name or Function."""
+    assert m.Name().Getter.Class == 2
+    with pytest.raises(m.Function, match="state"):
+        m.State()
+    assert issubclass(m.Function, KeyError)
