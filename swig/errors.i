@@ -6,11 +6,11 @@
 #include "python/symbol.h"
 %}
 
-%define PKG_CALL(gil, before, function...)
-%exception function {
-  PKG_SYMBOL(symbol, "$symname", "$fulldecl", gil, "value");
+%define PKG_CALL(gil_, before_, function_...)
+%exception function_ {
+  PKG_SYMBOL(symbol, "$symname", "$fulldecl", gil_, "value");
   try {
-    before
+    before_
     $action
   } catch (...) {
     swigkit::translate();
@@ -21,7 +21,15 @@
 
 // Without more words a call keeps the GIL.
 PKG_CALL("kept", )
+// The members of classes are no names of the module; the kit's entries catch their
+// exceptions.  PKG_FUNCTIONS ends what PKG_CLASSES begins.
+%define PKG_CLASSES
+%exception;
+%enddef
+%define PKG_FUNCTIONS
+PKG_CALL("kept", )
+%enddef
 // It gives the GIL up by itself while it waits (scheduler/hooks.h).
-%define PKG_WAITS(function...)
-PKG_CALL("waits", , function)
+%define PKG_WAITS(function_...)
+PKG_CALL("waits", , function_)
 %enddef

@@ -6,6 +6,7 @@
 %include "guard.i"
 %include "errors.i"
 %include "swigkit/values.i"
+%include "swigkit/classes.i"
 %include "swigkit/module.i"
 %include "scheduler.i"
 %include "autograd.i"

@@ -1,6 +1,8 @@
-// scheduler.i: threads and pending work.  Waiting gives up the GIL inside the core.
+// scheduler.i: threads, pending work, events and streams.  Waiting gives up the GIL
+// inside the core.
 %{
-#include "scheduler/scheduler.h"
+#include "python/scheduler/stream.h"
+#include "python/scheduler/submit.h"
 %}
 PKG_WAITS(pkg::synchronize)
 PKG_WAITS(pkg::shutdown)
@@ -25,3 +27,33 @@ bool shutdown(double seconds = 10.0);
 /// Waits for at most so long until nothing runs; whether that was reached.
 bool quiesce(double seconds = 5.0);
 }
+
+PKG_CLASSES
+%ignore pkg::python::EventObject::EventObject;
+%rename(Event) pkg::python::EventObject;
+%rename(ManualEvent) pkg::python::ManualEventObject;
+%rename(Stream) pkg::python::StreamObject;
+%public_module(pkg::python::EventObject, "pkg.scheduler")
+%public_module(pkg::python::ManualEventObject, "pkg.scheduler")
+%public_module(pkg::python::StreamObject, "pkg.scheduler")
+%collected(pkg::python::EventObject)
+%property(pkg::python::EventObject, std::string, name, name)
+%property(pkg::python::EventObject, std::string, call_site, call_site)
+%positional_only(pkg::python::EventObject::_when_done, 1)
+%positional_only(pkg::python::ManualEventObject::set_error, 1)
+%positional_only(pkg::python::StreamObject::submit, 1)
+%positional_only(pkg::python::StreamObject::wait_event, 1)
+%positional_only(pkg::python::StreamObject::wait, 1)
+%positional_only(pkg::python::StreamObject::wait_stream, 1)
+%include "python/scheduler/event.h"
+%include "python/scheduler/stream.h"
+PKG_FUNCTIONS
+
+%positional_only(pkg::python::submit, 1)
+%keyword_only(pkg::python::submit, deps)
+%positional_only(pkg::python::cancel, 1)
+namespace pkg {
+/// Whether somebody asked to cancel the task this thread runs; long work polls it.
+bool cancel_requested();
+}
+%include "python/scheduler/submit.h"

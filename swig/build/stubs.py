@@ -12,10 +12,12 @@ knowing.
 
 from __future__ import annotations
 
+import builtins
 import importlib.util
 import inspect
 import re
 import sys
+from collections.abc import Container
 from pathlib import Path
 from types import ModuleType, WrapperDescriptorType
 
@@ -116,7 +118,7 @@ def stub(core: ModuleType) -> str:
     for name in sorted(declared):
         value = getattr(core, name)
         if isinstance(value, type):
-            blocks.append(_class(name, value))
+            blocks.append(_class(name, value, declared))
         elif callable(value):
             blocks.append(_function(name, value, declared[name]))
         else:
@@ -126,8 +128,10 @@ def stub(core: ModuleType) -> str:
     return HEADER + "\n".join(blocks) + "\n"
 
 
-def _class(name: str, cls: type) -> str:
+def _class(name: str, cls: type, names: Container[str]) -> str:
     bases = [b.__name__ for b in cls.__bases__ if b is not object]
+    # What the kit's classes have in common is no name of the module.
+    bases = [b for b in bases if b in names or hasattr(builtins, b)]
     lines = []
     for member, value in sorted(vars(cls).items()):
         if member in LANGUAGE:

@@ -12,7 +12,7 @@
 #include <memory>
 
 #include "py_error.h"
-#include "py_scheduler.h"
+#include "scheduler/scheduler.h"
 #include "scheduler/scheduler.h"
 
 namespace pkg::python {

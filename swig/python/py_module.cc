@@ -5,7 +5,6 @@
 #include "dispatcher/dispatcher.h"
 #include "py_hooks.h"
 #include "py_operator.h"
-#include "py_scheduler.h"
 #include "py_tensor.h"
 
 namespace pkg::python {
@@ -20,8 +19,7 @@ int init_module(PyObject* module) noexcept {
     init_errors(module);
     init_dtype(module);
     if (add_tensor_type(module) < 0 || add_export_type(module) < 0 ||
-        add_operator_type(module) < 0 || add_autograd(module) < 0 ||
-        add_scheduler(module) < 0 || add_fork(module) < 0 || add_symbols(module) < 0) {
+        add_operator_type(module) < 0 || add_fork(module) < 0 || add_symbols(module) < 0) {
       return -1;
     }
     Dispatcher::get();  // an error in a registration block is an ImportError's cause

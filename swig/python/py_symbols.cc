@@ -62,34 +62,6 @@ PKG_ENTRY(operator_names, "PyObject* pkg::python::operator_names(PyObject*, PyOb
 PKG_ENTRY(operator_namespaces,
           "PyObject* pkg::python::operator_namespaces(PyObject*, PyObject*)", "kept",
           "value");
-PKG_ENTRY(_backward,
-          "void pkg::backward(pkg::TensorList const&, pkg::TensorList const&, bool, bool, "
-          "pkg::TensorList const&)",
-          "waits", "value");
-PKG_ENTRY(_grad,
-          "pkg::TensorList pkg::grad(pkg::TensorList const&, pkg::TensorList const&, "
-          "pkg::TensorList const&, bool, bool, bool)",
-          "waits", "shared");
-PKG_ENTRY(_register_hook, "PyObject* pkg::python::register_hook_fn(PyObject*, PyObject*)",
-          "kept", "shared");
-PKG_ENTRY(_register_accumulated_hook,
-          "PyObject* pkg::python::register_accumulated_hook_fn(PyObject*, PyObject*)",
-          "kept", "shared");
-PKG_ENTRY(_retain_grad, "void pkg::retain_grad(pkg::Tensor const&)", "kept", "value");
-PKG_ENTRY(_record_function,
-          "PyObject* pkg::python::record_function_fn(PyObject*, PyObject*)", "kept",
-          "shared");
-PKG_ENTRY(_saved_tensors, "PyObject* pkg::python::saved_tensors_fn(PyObject*, PyObject*)",
-          "kept", "shared");
-PKG_ENTRY(live_nodes, "PyObject* pkg::python::live_nodes(PyObject*, PyObject*)", "kept",
-          "value");
-PKG_ENTRY(submit,
-          "PyObject* pkg::python::submit_callable(PyObject*, PyObject*, pkg::Stream*)",
-          "kept", "shared");
-PKG_ENTRY(cancel, "bool pkg::cancel(pkg::Ref<pkg::Event> const&)", "kept", "value");
-PKG_ENTRY(cancel_requested, "bool pkg::cancel_requested()", "kept", "value");
-PKG_ENTRY(scheduler_stats, "pkg::SchedulerStats pkg::scheduler_stats()", "kept", "value");
-PKG_ENTRY(current_stream, "pkg::Ref<pkg::Stream> pkg::current_stream()", "kept", "shared");
 PKG_ENTRY(_before_fork, "PyObject* pkg::python::before_fork(PyObject*, PyObject*)", "waits",
           "none");
 PKG_ENTRY(_symbols, "PyObject* pkg::python::symbols(PyObject*, PyObject*)", "kept",

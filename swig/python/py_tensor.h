@@ -110,8 +110,7 @@ extern PyMethodDef g_memory_functions[];
 Tensor tensor_from_data(PyObject* data, std::optional<DType> dtype);
 extern PyMethodDef g_new_functions[];
 
-/// The node behind a tensor as a Python object, or None; py_autograd.cc.
+/// The node behind a tensor as a Python object, or None; autograd/engine.cc.
 PyObject* wrap_grad_fn(const Tensor& tensor);
-int add_autograd(PyObject* module);
 
 }  // namespace pkg::python

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// swig/python/autograd/node.cc: nodes of the graph as Python uses them.
+#include "node.h"
+
+#include "autograd/accumulate_grad.h"
+#include "autograd/op_node.h"
+#include "python/py_tensor.h"
+#include "swigkit/callable.h"
+
+namespace pkg::python {
+namespace {
+
+// Puts what a hook returned (None: nothing) in place of `grads`.
+void replace(TensorList& grads, PyObject* result) {
+  if (result == Py_None) return;
+  PyRef single;
+  if (is_tensor(result)) {
+    single = check(PyTuple_Pack(1, result));
+    result = single.get();
+  }
+  TensorList made = parse_tensors(Argument{"register_hook", "hook"}.result(), result);
+  PKG_CHECK(made.size() == grads.size(), RuntimeError, "a hook returned ", made.size(),
+            " gradients, expected ", grads.size());
+  grads = std::move(made);
+}
+
+HookHandleObject add_hook(const Ref<Node>& node, PyObject* callable, HookKind kind) {
+  const Argument where{kind == HookKind::Pre ? "register_prehook" : "register_hook",
+                       "hook"};
+  expect(PyCallable_Check(callable), where, "a callable", callable);
+  HookList& list = node->hooks();
+  const int64_t id = list.add(
+      kind, 0,
+      [hook = PyCallable(callable), kind](TensorList& grads, const TensorList& other) {
+        GilAcquire gil;
+        PyRef first(wrap_list(grads)), second;
+        if (kind == HookKind::Post) second = PyRef(wrap_list(other));
+        const PyRef result = kind == HookKind::Post ? hook(first.get(), second.get())
+                                                    : hook(first.get());
+        replace(grads, result.get());
+      });
+  return HookHandle{Ref<HookList>::share(&list), id};
+}
+
+}  // namespace
+
+HookHandleObject NodeObject::register_hook(PyObject* hook) const {
+  return add_hook(node_, hook, HookKind::Post);
+}
+HookHandleObject NodeObject::register_prehook(PyObject* hook) const {
+  return add_hook(node_, hook, HookKind::Pre);
+}
+
+PyRef NodeObject::next_functions() const {
+  const auto& edges = node_->edges();
+  PyRef tuple = check(PyTuple_New(Py_ssize_t(edges.size())));
+  for (size_t i = 0; i < edges.size(); ++i) {
+    PyRef node = check(wrap_node(edges[i].node));
+    PyObject* pair = checked(Py_BuildValue("(OI)", node.get(), edges[i].input_nr));
+    PyTuple_SET_ITEM(tuple.get(), Py_ssize_t(i), pair);
+  }
+  return tuple;
+}
+
+PyRef NodeObject::variable() const {
+  auto* leaf = dynamic_cast<AccumulateGrad*>(node_.get());
+  return leaf ? PyRef(wrap(leaf->variable)) : PyRef::borrow(Py_None);
+}
+
+std::optional<std::string> NodeObject::op() const {
+  auto* node = dynamic_cast<OpNode*>(node_.get());
+  if (!node) return std::nullopt;
+  return node->op().qualified_name();
+}
+
+PyRef NodeObject::input_shapes() const {
+  PyRef tuple = check(PyTuple_New(Py_ssize_t(node_->edges().size())));
+  for (size_t i = 0; i < node_->edges().size(); ++i) {
+    const std::optional<Spec> spec = node_->input_spec(i);
+    PyTuple_SET_ITEM(tuple.get(), Py_ssize_t(i),
+                     spec ? wrap_shape(spec->sizes) : new_ref(Py_None));
+  }
+  return tuple;
+}
+
+PyRef NodeObject::saved() const {
+  PyRef list = check(PyList_New(0));
+  node_->for_each_saved([&](const std::string& name, const Tensor& tensor) {
+    PyRef key = check(to_python(name)), value = check(wrap(tensor));
+    PyRef pair = check(PyTuple_Pack(2, key.get(), value.get()));
+    check(PyList_Append(list.get(), pair.get()));
+  });
+  return list;
+}
+
+long NodeObject::__hash__() const {
+  return long(reinterpret_cast<uintptr_t>(node_.get()) >> 4);
+}
+
+PyObject* wrap_node(Ref<Node> node) {
+  if (!node) Py_RETURN_NONE;
+  return to_python(NodeObject(std::move(node)));
+}
+
+const Ref<Node>& node_of(const Argument& where, PyObject* object) {
+  expect(PyObject_TypeCheck(object, class_of<NodeObject>.type), where, "a Node", object);
+  const auto* found = pointer_of<NodeObject>(object, where);
+  if (!found) throw_python_error();
+  return found->node();
+}
+
+TensorList parse_tensors(const Argument& where, PyObject* sequence, bool or_none) {
+  expect(PyTuple_Check(sequence) || PyList_Check(sequence), where, "a tuple of Tensors",
+         sequence);
+  TensorList list;
+  const Py_ssize_t n = PySequence_Fast_GET_SIZE(sequence);
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    PyObject* entry = PySequence_Fast_GET_ITEM(sequence, i);
+    const bool none = or_none && entry == Py_None;
+    expect(none || is_tensor(entry), where.item(i),
+           or_none ? "a Tensor or None" : "a Tensor", entry);
+    list.push_back(none ? Tensor() : unwrap(entry));
+  }
+  return list;
+}
+
+}  // namespace pkg::python

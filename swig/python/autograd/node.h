@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// swig/python/autograd/node.h: what Python sees of the graph: its nodes, and the handles of
+// hooks.  swig/autograd.i wraps the classes as they stand here.
+#pragma once
+
+#include "autograd/node.h"
+#include "python/expect.h"
+#include "swigkit/convert.h"
+
+namespace pkg::python {
+
+/// A registered hook, also a context manager.
+class HookHandleObject {
+ public:
+  HookHandleObject(HookHandle handle) : handle_(std::move(handle)) {}
+  /// The hook is not called any more; a second call does nothing.
+  void remove() const { handle_.remove(); }
+  /// The handle itself.
+  HookHandleObject& __enter__() { return *this; }
+  /// Removes the hook.
+  void __exit__(swigkit::Args) const { remove(); }
+
+#ifndef SWIG
+ private:
+  HookHandle handle_;
+#endif
+};
+
+/// One recorded operation; what tensor.grad_fn shows.  The objects come and go; the node
+/// they show is what is compared.
+class NodeObject {
+ public:
+  NodeObject(Ref<Node> node) : node_(std::move(node)) {}
+  /// Name of the operation.
+  std::string name() const { return node_->name(); }
+  /// Grows with every node.
+  uint64_t _sequence_nr() const { return node_->sequence(); }
+  /// Calls hook(grad_inputs, grad_outputs) after the node has run; a tuple that it returns
+  /// replaces grad_inputs. The handle's remove() undoes it.
+  HookHandleObject register_hook(PyObject* hook) const;
+  /// Calls hook(grad_outputs) before the node runs; a tuple that it returns replaces
+  /// them. The handle's remove() undoes it.
+  HookHandleObject register_prehook(PyObject* hook) const;
+  /// (node, input number) per input.
+  swigkit::PyRef next_functions() const;
+  /// The leaf of an AccumulateGrad node.
+  swigkit::PyRef variable() const;
+  /// 'file:line' of the call that was recorded; '' when unknown.
+  std::string call_site() const { return node_->call_site(); }
+  /// Qualified name of the op, or None.
+  std::optional<std::string> op() const;
+  /// Shape of each input; None when unknown.
+  swigkit::PyRef input_shapes() const;
+  /// (name, tensor) of everything kept for backward.
+  swigkit::PyRef saved() const;
+  std::string __repr__() const { return "<" + name() + ">"; }
+  long __hash__() const;
+  bool operator==(const NodeObject& other) const { return node_ == other.node_; }
+
+#ifndef SWIG
+  const Ref<Node>& node() const { return node_; }
+
+ private:
+  Ref<Node> node_;
+#endif
+};
+
+#ifndef SWIG
+/// New reference; None for a null node.
+PyObject* wrap_node(Ref<Node> node);
+/// The node inside; TypeError for another object.
+const Ref<Node>& node_of(const Argument& where, PyObject* object);
+/// Tensors of a tuple or list; None, where it is allowed, is an undefined one.
+TensorList parse_tensors(const Argument& where, PyObject* sequence, bool or_none = true);
+#endif
+
+}  // namespace pkg::python

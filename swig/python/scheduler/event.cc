@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// swig/python/scheduler/event.cc: Event and ManualEvent as Python uses them.
+#include "event.h"
+
+#include <cmath>
+
+#include "scheduler/hooks.h"
+
+namespace pkg::python {
+namespace {
+
+// None: without limit.
+double seconds_of(const char* function, PyObject* timeout) {
+  if (timeout == Py_None) return HUGE_VAL;
+  const double seconds = call_python(PyFloat_AsDouble, timeout);
+  if (seconds == -1 && PyErr_Occurred()) {
+    explain({function, "timeout"}, "a number or None", timeout);
+    throw_python_error();
+  }
+  PKG_CHECK(!std::isnan(seconds), ValueError, "[", function,
+            "] expected seconds or None, got nan (timeout=nan).");
+  return seconds > 0 ? seconds : 0;
+}
+
+// Adds "submitted at file:line" to the current error, which is that of `event`, where
+// its notes do not tell it yet.
+void note_origin(const Event& event) noexcept {
+  const std::string site = event.call_site();
+  if (site.empty()) return;
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  call_python(PyErr_NormalizeException, &type, &value, &traceback);
+  PyRef text(
+      PyUnicode_FromFormat("[%s] submitted at %s", event.name().c_str(), site.c_str()));
+  PyRef notes(call_python(PyObject_GetAttrString, value, "__notes__"));
+  PyErr_Clear();
+  const bool told = notes && text &&
+                    call_python(PySequence_Contains, notes.get(), text.get()) == 1;
+  if (text && !told) {
+    PyRef done(call_python(PyObject_CallMethod, value, "add_note", "O", text.get()));
+  }
+  PyErr_Clear();
+  PyErr_Restore(type, value, traceback);
+}
+
+// Throws the error of the finished work, which says where it came from.
+void raise_error_of(const Ref<Event>& event) {
+  try {
+    event->wait();
+  } catch (...) {
+    if (!event->failed()) throw;
+    translate();
+    note_origin(*event);
+    throw_python_error();
+  }
+}
+
+[[noreturn]] void raise_timeout(const Event& event) {
+  PyErr_Format(PyExc_TimeoutError, "[%s] is not finished", event.name().c_str());
+  throw_python_error();
+}
+
+}  // namespace
+
+// Python's object may be dropped by another thread while we wait: what is needed then has
+// a share of its own, here and below.
+bool EventObject::wait(PyObject* timeout) const {
+  const Ref<Event> event = event_;
+  if (!event->wait_for(seconds_of("wait", timeout))) return false;
+  raise_error_of(event);
+  return true;
+}
+
+PyRef EventObject::result(PyObject* timeout) const {
+  const Ref<Event> event = event_;
+  const std::shared_ptr<Outcome> outcome = outcome_;
+  if (!event->wait_for(seconds_of("result", timeout))) raise_timeout(*event);
+  raise_error_of(event);
+  return PyRef::borrow(outcome && outcome->value ? outcome->value : Py_None);
+}
+
+PyRef EventObject::exception(PyObject* timeout) const {
+  const Ref<Event> event = event_;
+  if (!event->wait_for(seconds_of("exception", timeout))) raise_timeout(*event);
+  const std::exception_ptr error = event->error();
+  if (!error) return PyRef::borrow(Py_None);
+  try {
+    std::rethrow_exception(error);
+  } catch (...) { translate(); }
+  note_origin(*event);
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  call_python(PyErr_NormalizeException, &type, &value, &traceback);
+  if (traceback) PyException_SetTraceback(value, traceback);
+  drop(type);
+  drop(traceback);
+  return PyRef(value);
+}
+
+void EventObject::_when_done(PyObject* callable) const {
+  expect(PyCallable_Check(callable), {"_when_done", "callable"}, "a callable", callable);
+  auto held = std::make_shared<Outcome>();
+  held->value = new_ref(callable);
+  const Ref<Event> event = event_;
+  event->when_done([held = std::move(held)] {
+    if (!interpreter_alive()) return;
+    GilAcquire gil;
+    PyObject *type, *value, *traceback;  // an event may die while an error is on its way
+    PyErr_Fetch(&type, &value, &traceback);
+    PyRef done(call_python(PyObject_CallNoArgs, held->value));
+    if (!done) call_python(PyErr_WriteUnraisable, held->value);
+    PyErr_Restore(type, value, traceback);
+  });
+}
+
+PyRef EventObject::__await__(swigkit::Self self) const {
+  const PyRef module = check(call_python(PyImport_ImportModule, "pkg.scheduler"));
+  return PyRef(
+      call_python(PyObject_CallMethod, module.get(), "_await_event", "O", self.object));
+}
+
+std::string EventObject::shown(const char* type) const {
+  // error() would count as having seen the error; a name does not.
+  return str("<", type, " '", event_->name(), "' ", event_->done() ? "done" : "pending",
+             ">");
+}
+
+int EventObject::traverse(visitproc visit, void* arg) const {
+  // A value that the task can still reach is not ours alone.
+  if (outcome_ && outcome_.use_count() == 1) Py_VISIT(outcome_->value);
+  // The frames of the traceback often have the event among their variables.
+  const auto* error = event_->error_held_alone();
+  return error ? PyError::traverse(*error, visit, arg) : 0;
+}
+
+void EventObject::clear() {
+  if (outcome_ && outcome_.use_count() == 1) Py_CLEAR(outcome_->value);
+  const auto* error = event_->error_held_alone();
+  if (error) PyError::clear(*error);
+}
+
+ManualEventObject::ManualEventObject()
+    : EventObject(Ref<ManualEvent>::make("manual_event", pkg::call_site()),
+                  std::make_shared<Outcome>()) {}
+
+void ManualEventObject::set(PyObject* value) {
+  if (!event_->done()) drop(std::exchange(outcome_->value, new_ref(value)));
+  static_cast<ManualEvent&>(*event_).set();
+}
+
+void ManualEventObject::set_error(PyObject* error) {
+  expect(PyExceptionInstance_Check(error), {"set_error", "error"}, "an exception", error);
+  PyErr_SetObject(PyExceptionInstance_Class(error), error);
+  static_cast<ManualEvent&>(*event_).set_error(std::make_exception_ptr(PyError::fetch()));
+}
+
+bool is_event(PyObject* object) {
+  return PyObject_TypeCheck(object, class_of<EventObject>.type);
+}
+
+const Ref<Event>& event_of(const Argument& where, PyObject* object) {
+  expect(is_event(object), where, "an Event", object);
+  const auto* found = pointer_of<EventObject>(object, where);
+  if (!found) throw_python_error();
+  return found->event();
+}
+
+}  // namespace pkg::python

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// swig/python/scheduler/stream.cc: streams as Python uses them.
+#include "stream.h"
+
+#include <vector>
+
+#include "python/py_dtype.h"
+#include "submit.h"
+
+namespace pkg::python {
+namespace {
+
+thread_local std::vector<Ref<Stream>> t_entered;  // current before each `with`
+
+}  // namespace
+
+StreamObject::StreamObject(PyObject* device) : stream_(Ref<Stream>::make()) {
+  Device found;
+  const bool fits = !device || load_device(device, found);
+  expect(fits, {"Stream", "device"}, "a device", device);
+  PKG_CHECK(found.type == DeviceType::CPU, NotImplementedError,
+            "[Stream] expected 'cpu', got '", found,
+            "' (device). This build has no other back end.");
+}
+
+EventObject StreamObject::submit(PyObject* callable, swigkit::Args deps) const {
+  return submit_to(stream_.get(), callable, deps.tuple);
+}
+
+void StreamObject::synchronize() const {
+  const Ref<Stream> keep = stream_;  // the object may be dropped while we wait
+  keep->synchronize();
+}
+
+void StreamObject::wait_event(PyObject* event) const {
+  stream_->wait(event_of({"wait_event", "event"}, event));
+}
+
+void StreamObject::wait_stream(PyObject* stream) const {
+  stream_->wait(stream_of({"wait_stream", "other"}, stream).get()->record());
+}
+
+StreamObject& StreamObject::__enter__() {
+  t_entered.push_back(pkg::current_stream());
+  set_current_stream(stream_);
+  return *this;
+}
+
+void StreamObject::__exit__(swigkit::Args) const {
+  PKG_CHECK(!t_entered.empty(), RuntimeError,
+            "[Stream] left a `with` block that this thread did not enter.");
+  set_current_stream(std::move(t_entered.back()));
+  t_entered.pop_back();
+}
+
+std::string StreamObject::__repr__() const {
+  return str("<pkg.scheduler.Stream at ", static_cast<const void*>(stream_.get()), ">");
+}
+
+long StreamObject::__hash__() const {
+  return long(reinterpret_cast<uintptr_t>(stream_.get()) >> 4);
+}
+
+const StreamObject& stream_of(const Argument& where, PyObject* object) {
+  expect(PyObject_TypeCheck(object, class_of<StreamObject>.type), where, "a Stream",
+         object);
+  const auto* found = pointer_of<StreamObject>(object, where);
+  if (!found) throw_python_error();
+  return *found;
+}
+
+std::optional<StreamObject> current_stream() {
+  Ref<Stream> stream = pkg::current_stream();
+  if (!stream) return std::nullopt;
+  return StreamObject(std::move(stream));
+}
+
+}  // namespace pkg::python

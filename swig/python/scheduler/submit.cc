@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// swig/python/scheduler/submit.cc: Python callables as work, and what the scheduler tells.
+#include "stream.h"
+
+#include <mutex>
+#include <set>
+#include <vector>
+
+#include "dispatcher/dispatcher.h"
+#include "submit.h"
+
+namespace pkg::python {
+namespace {
+
+// The body of a task: calls Python once.
+class PyCall {
+ public:
+  PyCall(PyObject* callable, std::shared_ptr<Outcome> outcome)
+      : callable_(new_ref(callable)), outcome_(std::move(outcome)) {}
+  PyCall(PyCall&& other) noexcept
+      : callable_(std::exchange(other.callable_, nullptr)),
+        outcome_(std::move(other.outcome_)),
+        keys_(other.keys_) {}
+  PyCall& operator=(PyCall&&) = delete;
+  ~PyCall() {  // still has the callable when it was never run
+    if (!callable_ || !interpreter_alive()) return;
+    GilAcquire gil;
+    drop(callable_);
+  }
+
+  void operator()() {
+    const UseKeys as_submitted(keys_);
+    GilAcquire gil;
+    outcome_->value = call_python(PyObject_CallNoArgs, callable_);
+    if (!outcome_->value) {
+      const PyError error = PyError::fetch();  // before anything else runs
+      drop(std::exchange(callable_, nullptr));
+      throw error;
+    }
+    drop(std::exchange(callable_, nullptr));
+  }
+
+ private:
+  PyObject* callable_;
+  std::shared_ptr<Outcome> outcome_;
+  LocalKeys keys_ = t_local_keys;  // grad mode
+};
+
+// Names of tasks must live as long as the process.  There are as many as functions in
+// the program, unless somebody makes them up: those beyond the limit share one.
+const char* lasting_name(PyObject* callable) {
+  constexpr size_t kMostNames = 4096;
+  static auto* names = new std::set<std::string>;
+  static std::mutex mutex;
+  PyRef qualname(call_python(PyObject_GetAttrString, callable, "__qualname__"));
+  PyErr_Clear();
+  const char* text = qualname && PyUnicode_Check(qualname.get())
+                         ? PyUnicode_AsUTF8(qualname.get())
+                         : Py_TYPE(callable)->tp_name;
+  if (!text) {
+    PyErr_Clear();
+    return "python";
+  }
+  std::lock_guard lock(mutex);
+  const auto found = names->find(text);
+  if (found != names->end()) return found->c_str();
+  if (names->size() >= kMostNames) return "python";
+  return names->insert(text).first->c_str();
+}
+
+std::vector<Ref<Event>> events_of(PyObject* deps) {
+  std::vector<Ref<Event>> events;
+  if (deps == Py_None) return events;
+  const Argument where{"submit", "deps"};
+  if (is_event(deps)) return {event_of(where, deps)};
+  const PyRef list(call_python(PySequence_Fast, deps, ""));
+  if (!list) {
+    explain(where, "an Event or a sequence of them", deps);
+    throw_python_error();
+  }
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list.get()); ++i) {
+    PyObject* item = PySequence_Fast_GET_ITEM(list.get(), i);
+    if (item != Py_None) events.push_back(event_of(where.item(i), item));
+  }
+  return events;
+}
+
+}  // namespace
+
+EventObject submit_to(Stream* stream, PyObject* callable, PyObject* deps) {
+  expect(PyCallable_Check(callable), {"submit", "callable"}, "a callable", callable);
+  auto outcome = std::make_shared<Outcome>();
+  const auto events = events_of(deps);
+  Ref<Event> event = pkg::submit(PyCall(callable, outcome), events,
+                                 {.name = lasting_name(callable), .stream = stream});
+  return {std::move(event), std::move(outcome)};
+}
+
+EventObject submit(PyObject* callable, PyObject* deps, PyObject* stream) {
+  if (stream == Py_None) return submit_to(nullptr, callable, deps);
+  return submit_to(stream_of({"submit", "stream"}, stream).get(), callable, deps);
+}
+
+bool cancel(PyObject* event) { return pkg::cancel(event_of({"cancel", "event"}, event)); }
+
+PyRef scheduler_stats() {
+  const SchedulerStats s = pkg::scheduler_stats();
+  using Long = long long;
+  return PyRef(Py_BuildValue("{s:i,s:L,s:L,s:L,s:L,s:L}", "threads", s.threads, "submitted",
+                             Long(s.submitted), "completed", Long(s.completed), "failed",
+                             Long(s.failed), "cancelled", Long(s.cancelled), "inline_runs",
+                             Long(s.inline_runs)));
+}
+
+}  // namespace pkg::python
