@@ -37,7 +37,7 @@ def mypy(*arguments: object) -> str:
 
 
 def test_the_package_and_users_programs_are_strict() -> None:
-    """pkg/, the walkthrough's samples, tests/typing: as pyproject.toml lists."""
+    """pkg/ and tests/typing: as pyproject.toml lists."""
     assert "no issues" in mypy("mypy")
 
 

@@ -3,7 +3,7 @@
 
     python tests/walkthrough/stages.py NAME [kit|pybind11]
 
-Prints its folder.  Does nothing when it is up to date.
+Then runs the sample of this stage.  What is up to date is not built again.
 """
 
 from __future__ import annotations
@@ -19,11 +19,13 @@ import sysconfig
 from pathlib import Path
 from types import ModuleType
 
+import pkg.sysconfig
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
+SAMPLES = ROOT / "docs" / "walkthrough" / "samples"
 STAGES = ROOT / "docs" / "walkthrough" / "stages"
 SHARED = STAGES / "shared"
-LIBRARY = ROOT / "pkg" / "lib"
 BINDINGS = ("pybind11", "kit")
 SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
 # Which sources of stages/shared a stage is made of, besides its own.
@@ -40,7 +42,9 @@ SHARES = {
     "scalar_mul_grad_class": [],
 }
 NAMES = list(SHARES)
-CORE = ["-I", "cpp", "-L", str(LIBRARY), "-l", "pkg_core"]
+NEEDS_NO_CORE = ("pydemo", "pydemo_int")
+# As the pages write the core's folders, and where they are: a wheel has its own.
+CORE = {"cpp": pkg.sysconfig.get_include(), "pkg/lib": pkg.sysconfig.get_lib()}
 PYBIND11_FLAGS = ["-std=c++20", "-O1", "-g0", "-fPIC", "-shared", "-pthread"]
 PYBIND11_FLAGS += ["-fvisibility=hidden", "-Wall", "-Wextra", "-Werror"]
 
@@ -59,7 +63,11 @@ def load(name: str, binding: str) -> ModuleType:
     found = _load(name, binding)
     if isinstance(found, BuildError):
         raise found
+    loaded[name, binding] = found
     return found
+
+
+loaded: dict[tuple[str, str], ModuleType] = {}
 
 
 @functools.cache
@@ -86,34 +94,51 @@ def build(name: str, binding: str) -> Path:
     return folder
 
 
-def path(folder: str) -> dict[str, str]:
-    """The environment in which a child imports stages from a folder."""
-    return {"PYTHONPATH": os.pathsep.join([folder, str(ROOT), str(ROOT / "tests")])}
+def path(*folders: str | Path) -> dict[str, str]:
+    """The environment in which a child imports stages from these folders."""
+    home = Path(pkg.__file__).parents[1]
+    return {"PYTHONPATH": os.pathsep.join(map(str, [*folders, home]))}
 
 
 def sources(name: str) -> list[str]:
     """Those of a stage, as its page names them."""
-    own = STAGES / name / f"{name}.cc"
-    return [str(own), *(str(SHARED / f"{each}.cc") for each in SHARES[name])]
+    own = f"docs/walkthrough/stages/{name}/{name}.cc"
+    shared = [f"docs/walkthrough/stages/shared/{each}.cc" for each in SHARES[name]]
+    return [own, *shared]
+
+
+def sample(name: str) -> Path:
+    """The article's program that runs on this stage."""
+    (path,) = SAMPLES.glob(f"[0-9][0-9]_{name}.py")
+    return path
+
+
+def page_command(name: str) -> list[str]:
+    """What a page tells to type, in the folder of the project."""
+    interface = f"docs/walkthrough/stages/{name}/{name}.i"
+    command = ["python", "-m", "pkg", "wrap", interface, *sources(name)]
+    if name in NEEDS_NO_CORE:
+        return command
+    command += ["-I", "docs/walkthrough/stages"]
+    return [*command, "-I", "cpp", "-L", "pkg/lib", "-l", "pkg_core"]
 
 
 def _kit(name: str, folder: Path) -> list[str]:
     """As a user would: wrap looks itself at what has changed."""
-    interface = str(STAGES / name / f"{name}.i")
-    command = [sys.executable, "-m", "pkg", "wrap", interface, *sources(name)]
-    return [*command, "-I", str(STAGES), *CORE, "--out", str(folder)]
+    command = [CORE.get(word, word) for word in page_command(name)]
+    return [sys.executable, *command[1:], "--out", str(folder)]
 
 
 def _pybind11(name: str, folder: Path) -> list[str]:
     import pybind11
 
     compiler = shlex.split(os.environ.get("CXX", "g++"))
-    command = [*compiler, *PYBIND11_FLAGS, f"-I{STAGES}", "-Icpp"]
+    command = [*compiler, *PYBIND11_FLAGS, f"-I{STAGES}", f"-I{CORE['cpp']}"]
     command += ["-isystem", pybind11.get_include()]
     command += ["-isystem", sysconfig.get_path("include")]
     command += [str(HERE / "pybind11" / f"{name}.cc"), *sources(name)]
     command += ["-o", str(folder / f"{name}{SUFFIX}")]
-    return [*command, f"-L{LIBRARY}", f"-Wl,-rpath,{LIBRARY}", "-lpkg_core"]
+    return [*command, *pkg.sysconfig.get_link_flags()]
 
 
 def _up_to_date(name: str, folder: Path, command: list[str]) -> bool:
@@ -134,7 +159,7 @@ def _run(command: list[str]) -> None:
     done = subprocess.run(
         command,
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, **path()},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -145,6 +170,8 @@ def _run(command: list[str]) -> None:
 
 if __name__ == "__main__":
     try:
-        print(build(sys.argv[1], *sys.argv[2:] or ["kit"]))
+        folder = build(sys.argv[1], *sys.argv[2:] or ["kit"])
     except BuildError as error:
         sys.exit(str(error))
+    program = [sys.executable, str(sample(sys.argv[1]))]
+    sys.exit(subprocess.run(program, env={**os.environ, **path(folder)}).returncode)

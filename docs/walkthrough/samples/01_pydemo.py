@@ -1,3 +1,3 @@
-from pkg.walkthrough import pydemo
+import pydemo
 x = pydemo.add(1,2)
 print(x)

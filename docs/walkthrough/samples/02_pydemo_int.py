@@ -1,3 +1,3 @@
-from pkg.walkthrough import pydemo_int as pydemo
+import pydemo_int as pydemo
 x = pydemo.add(1,2)
 print(x)

@@ -1,4 +1,4 @@
-import time; from pkg.walkthrough import myops
+import time, myops
 t0 = time.time()
 # Python 单线程顺序触发四次 add()
 for i in range(4):

@@ -1,4 +1,4 @@
-from pkg.walkthrough.overload_ops import async_ as ops
+import overload_ops_async as ops
 
 a = ops.Scalar(1.5)
 b = ops.Scalar(2.0)

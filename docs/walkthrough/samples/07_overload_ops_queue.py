@@ -1,4 +1,4 @@
-from pkg.walkthrough.overload_ops import queue as ops
+import overload_ops_queue as ops
 import time
 
 a = ops.Scalar(1.5)

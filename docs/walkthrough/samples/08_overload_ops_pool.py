@@ -1,4 +1,4 @@
-from pkg.walkthrough.overload_ops import pool as ops
+import overload_ops_pool as ops
 a = ops.Scalar(1.5)
 b = ops.Scalar(2.0)
 # 立即返回一个“未来的” Scalar，不阻塞

@@ -1,4 +1,4 @@
-from pkg.walkthrough import scalar_mul_grad_class as ops
+import scalar_mul_grad_class as ops
 a = ops.Scalar(2.0)
 b = ops.Scalar(3.0)
 c = ops.Scalar(4.0)

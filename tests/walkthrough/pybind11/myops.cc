@@ -15,10 +15,11 @@ PYBIND11_MODULE(myops, m) {
       .def("add", &TaskGroup::add, py::arg("a"), py::arg("b"))
       .def("submit", &TaskGroup::submit, py::arg("work"))
       .def("result", &TaskGroup::result, py::arg("task"), py::arg("timeout") = py::none())
-      .def("wait_all", &TaskGroup::wait_all);
+      .def("wait_all", &TaskGroup::wait_all, py::arg("otherwise") = py::none());
   m.def("add", &myops::add, py::arg("a"), py::arg("b"),
         "Submit async add task, return task ID");
   m.def("submit", &myops::submit, py::arg("work"));
-  m.def("wait_all", &myops::wait_all, "Wait all tasks and return results");
+  m.def("wait_all", &myops::wait_all, py::arg("otherwise") = py::none(),
+        "Wait all tasks and return results");
   m.def("set_delay", &myops::set_delay, py::arg("ms"));
 }

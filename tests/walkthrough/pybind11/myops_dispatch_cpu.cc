@@ -15,7 +15,8 @@ PYBIND11_MODULE(myops_dispatch_cpu, m) {
   m.def("register_op", &register_op, py::arg("name"), py::arg("fn"),
         py::arg("backend") = "CPU", py::arg("overwrite") = false);
   m.def("run_op", &run_op, py::arg("name"), py::arg("a"), py::arg("b"),
-        py::arg("backend") = "CPU", py::call_guard<py::gil_scoped_release>());
+        py::arg("backend") = "CPU", py::call_guard<py::gil_scoped_release>(),
+        "Run an op by name, e.g. run_op('add',3,4)");
   m.def("init_ops", &init_ops);
   init_ops();
 }

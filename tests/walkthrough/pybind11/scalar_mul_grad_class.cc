@@ -42,6 +42,7 @@ PYBIND11_MODULE(scalar_mul_grad_class, m) {
       .def("sin", &Scalar::sin)
       .def("backward", &Scalar::backward, py::arg("grad_out") = 1.0,
            py::call_guard<py::gil_scoped_release>())
+      .def("derivative", &Scalar::derivative, py::arg("x"))
       .def("zero_grad", &Scalar::zero_grad)
       .def("__repr__", &Scalar::repr);
   bind_operator(scalar, "__add__", "__radd__", &Scalar::add);

@@ -68,16 +68,14 @@ double TaskGroup::result(int64_t task, std::optional<double> timeout) {
   return *all[size_t(task)].value;
 }
 
-void TaskGroup::wait() {
-  for (const Task& task : tasks()) stages::wait_for(*task.job.event());
-}
-
-std::vector<double> TaskGroup::wait_all() {
-  wait();
+std::vector<double> TaskGroup::wait_all(std::optional<double> otherwise) {
+  const auto all = tasks();
+  for (const Task& task : all) stages::wait_for(*task.job.event());
   std::vector<double> results;
-  for (const Task& task : tasks()) {
-    task.job.result();
-    results.push_back(*task.value);
+  for (const Task& task : all) {
+    const bool failed = task.job.event()->error() != nullptr;
+    if (failed && !otherwise) task.job.result();  // throws
+    results.push_back(failed ? *otherwise : *task.value);
   }
   return results;
 }
@@ -94,20 +92,19 @@ int64_t add(double a, double b) {
 }
 int64_t submit(std::function<double()> work) { return enter_current(std::move(work), 0); }
 
-std::vector<double> wait_all() {
+std::vector<double> wait_all(std::optional<double> otherwise) {
   auto taken = std::make_shared<TaskGroup>();
   {
     std::lock_guard lock(current().mutex);
     taken.swap(current().group);
   }
   try {
-    taken->wait();
-  } catch (...) {  // interrupted: the tasks stay, unless others have been added
+    return taken->wait_all(otherwise);
+  } catch (...) {  // a task's error, or Ctrl-C
     std::lock_guard lock(current().mutex);
     if (current().group->tasks().empty()) taken.swap(current().group);
     throw;
   }
-  return taken->wait_all();
 }
 
 void set_delay(double ms) {

@@ -26,8 +26,8 @@ class TaskGroup {
   /// Waits for one task; ValueError for an id that this group did not give.
   double result(int64_t task, std::optional<double> timeout = std::nullopt);
   /// Wait all tasks and return results, in the order of the ids, as often as asked.  The
-  /// first error of a task is raised once all are done; the others' results stay.
-  std::vector<double> wait_all();
+  /// first error of a task is raised once all are done, or `otherwise` stands in its place.
+  std::vector<double> wait_all(std::optional<double> otherwise = std::nullopt);
 
 #ifndef SWIG
   struct Task {
@@ -37,8 +37,6 @@ class TaskGroup {
   Task start(std::function<double()> work, double seconds);
   int64_t enter(Task task);
   std::vector<Task> tasks();
-  /// Waits without a look at how it went.
-  void wait();
 
  private:
   stages::JobQueue queue_;
@@ -53,8 +51,9 @@ int64_t add(double a, double b);
 int64_t submit(std::function<double()> work);
 /// Wait all tasks and return results
 ///
-/// Those since the last call, which empties the table; see TaskGroup.wait_all.
-std::vector<double> wait_all();
+/// Those since the last call, which empties the table; see TaskGroup.wait_all.  When it
+/// raises, they stay in the table, unless others have been added.
+std::vector<double> wait_all(std::optional<double> otherwise = std::nullopt);
 /// How long each task pretends to work, in milliseconds.
 void set_delay(double ms);
 

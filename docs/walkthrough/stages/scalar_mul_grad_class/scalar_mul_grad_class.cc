@@ -122,6 +122,12 @@ void Scalar::backward(double grad_out) {
   for (size_t i = 0; i < nodes.size(); ++i) nodes[i]->grad_ += values[i];
 }
 
+Scalar::Shared Scalar::derivative(Scalar& x) {
+  auto result = std::make_shared<Scalar>();
+  result->tensor_ = pkg::grad({tensor_}, {x.tensor_}, {}, true, true)[0];
+  return result;
+}
+
 void Scalar::zero_grad() {
   const auto nodes = all();
   std::lock_guard guard(accumulating());

@@ -57,6 +57,8 @@ class Scalar : public std::enable_shared_from_this<Scalar> {
   /// Adds grad_out times the derivative to `grad` of this and all it was made of.  Calls
   /// accumulate; every node is visited once.
   void backward(double grad_out = 1.0);
+  /// The derivative with respect to `x`, which can be differentiated again.
+  std::shared_ptr<Scalar> derivative(Scalar& x);
   /// Sets `grad` of this and of all it was made of to 0.
   void zero_grad();
 

@@ -20,6 +20,7 @@ class Scalar {
   explicit Scalar(double x);
   Scalar(double x, std::shared_ptr<JobQueue> queue);
 
+  /// Get the (possibly async-computed) value; waits if needed
   double get_value() const;
   /// The value; TimeoutError when it takes longer than `timeout` seconds.
   double result(std::optional<double> timeout = std::nullopt) const;
