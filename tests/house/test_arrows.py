@@ -20,7 +20,7 @@ PACKAGE = ROOT / "pkg"
 # architecture.md shows this list.  The line "pkg" is pkg/__init__.py.
 LAYERS = """
     __main__
-    cli walkthrough
+    cli
     pkg
     utils datasets models
     optim

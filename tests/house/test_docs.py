@@ -7,6 +7,8 @@ A fenced block may be marked by a comment on the line before it:
     <!-- run -->           a bash block that is run in that folder
     <!-- stanza: FILE -->  (and handle, row) a fragment for a file of the project
     <!-- from: FILE -->    the lines stand so in a file that others compile
+    <!-- whole: FILE -->   the block is that file
+    <!-- stage: NAME -->   the command that makes this stage, which is run
     <!-- needs: MODULE --> a python block that is run where this can be imported
 
 Python blocks are run in order in one process per page: those with >>> as doctests, the
@@ -19,6 +21,7 @@ import doctest
 import importlib.util
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -30,6 +33,9 @@ import pkg
 import pkg.sysconfig
 from pages import FENCE, PAGES, Block, blocks_of
 from paths import ROOT, SUPPORT, TESTS
+
+sys.path.append(str(TESTS / "walkthrough"))
+import stages  # noqa: E402
 
 
 def fragment(page: str, mark: str) -> str:
@@ -55,6 +61,11 @@ def run_page(page: Path) -> None:
     for block in blocks_of(page):
         if block.mark.startswith("file: "):
             Path(block.mark[len("file: ") :]).write_text(block.text, encoding="utf-8")
+        elif block.mark.startswith("stage: "):
+            name = block.mark[len("stage: ") :]
+            words = shlex.split(block.text.replace("\\\n", " "))
+            assert words == stages.page_command(name), name
+            sys.path.insert(0, str(stages.build(name, "kit")))
         elif block.mark == "run":
             subprocess.run(["bash", "-euo", "pipefail", "-c", block.text], check=True)
         elif block.language == "python" and can_run(block):
@@ -97,7 +108,8 @@ def run_child(*args: object, cwd: Path) -> str:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_code_of_the_page_runs(page: Path, tmp_path: Path) -> None:
     """Every block, in order."""
-    if any(b.mark == "run" for b in blocks_of(page)) and not shutil.which("g++"):
+    marks = [b.mark for b in blocks_of(page)]
+    if any(m.startswith(("run", "stage: ")) for m in marks) and not shutil.which("g++"):
         pytest.skip("the page needs g++")
     run_child("page", page, cwd=tmp_path)
 
@@ -105,7 +117,7 @@ def test_code_of_the_page_runs(page: Path, tmp_path: Path) -> None:
 def test_every_block_is_run_or_meant_to_be_read() -> None:
     """A block of code that nothing runs would rot."""
     known = ("file: ", "from: ", "run", "stanza: ", "handle: ", "row: ", "test-command")
-    known += ("needs: ",)
+    known += ("needs: ", "whole: ", "stage: ")
     for page in PAGES:
         for block in blocks_of(page):
             where = f"{page.name}:{block.line}"
@@ -118,10 +130,28 @@ def test_every_block_is_run_or_meant_to_be_read() -> None:
                     encoding="utf-8"
                 )
                 assert block.text in source, f"{where}: not as in {block.mark}"
+            if block.mark.startswith("whole: "):
+                source = ROOT / block.mark[len("whole: ") :]
+                said = f"{where}: {stages.__file__} --pages makes it the file"
+                assert block.text == source.read_text(encoding="utf-8"), said
             if block.language == "c":
                 assert page.name == "c_api.md", (
                     f"{where}: only test_c_api.py compiles C"
                 )
+
+
+def test_every_page_of_a_stage_shows_its_files_and_its_command() -> None:
+    """Header, source, interface; of what stages share, what the page is about."""
+    shown = {
+        block.mark
+        for page in PAGES
+        if page.parent.name == "walkthrough"
+        for block in blocks_of(page)
+    }
+    for name in stages.NAMES:
+        own = f"docs/walkthrough/stages/{name}/{name}"
+        wanted = {f"whole: {own}{suffix}" for suffix in (".h", ".cc", ".i")}
+        assert {*wanted, f"stage: {name}"} <= shown, name
 
 
 def test_links_between_pages_lead_somewhere() -> None:

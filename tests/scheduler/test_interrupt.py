@@ -9,36 +9,9 @@ import time
 
 import pytest
 
-from child import DEADLINE, child_environment, run_child
+from child import DEADLINE, child_environment
+from interrupts import INTERRUPTED, check_interrupted
 from process_checks import needs_fork
-
-INTERRUPTED = """
-    import os, signal, threading, time
-    import pkg
-    from pkg.scheduler import ManualEvent, Stream, submit
-
-    def check(name, wait):
-        sent = []
-        def interrupt():
-            sent.append(time.monotonic())
-            os.kill(os.getpid(), signal.SIGINT)
-        timer = threading.Timer(0.1, interrupt)
-        timer.start()
-        try:
-            wait()
-        except KeyboardInterrupt:
-            took = time.monotonic() - sent[0]
-            assert took < 0.5, (name, took)
-        else:
-            raise AssertionError(f"{name} was not interrupted")
-        timer.join()
-"""
-
-
-def check_interrupted(code, said="fine\n", timeout=DEADLINE, check=INTERRUPTED):
-    """Runs code after what defines check(), and expects what it prints."""
-    status, out, err, _ = run_child(check + code, timeout)
-    assert (status, out, err) == (0, said, "")
 
 
 def test_ctrl_c_ends_each_wait_for_an_event():
@@ -53,29 +26,6 @@ def test_ctrl_c_ends_each_wait_for_an_event():
         check(wait, wait)
     gate.set()
     assert work.result() == 0
-    print("fine")
-    """
-    check_interrupted(code)
-
-
-def test_ctrl_c_ends_each_wait_of_a_queue():
-    """And of the tasks of `myops`; the jobs go on, and the queue can be used."""
-    code = """
-    from pkg.walkthrough.myops import TaskGroup
-    from pkg.walkthrough.overload_ops.queue import JobQueue
-    gate, group = ManualEvent(), TaskGroup()
-    group.submit(gate.wait)
-    queue = JobQueue(limit=2)
-    jobs = [queue.submit(int, deps=[gate]) for _ in range(2)]
-    check("wait_all", group.wait_all)
-    check("flush", queue.flush)
-    check("idle", lambda: queue.flush(idle=True))
-    check("submit", lambda: queue.submit(int))
-    check("close", queue.close)
-    gate.set()
-    queue.close()
-    assert [job.result() for job in jobs] == [0, 0] and queue.pending() == 0
-    assert group.wait_all() == [True]
     print("fine")
     """
     check_interrupted(code)

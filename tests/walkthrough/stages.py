@@ -4,6 +4,10 @@
     python tests/walkthrough/stages.py NAME [kit|pybind11]
 
 Then runs the sample of this stage.  What is up to date is not built again.
+
+    python tests/walkthrough/stages.py --pages
+
+Puts the stages' files into the pages that show them.
 """
 
 from __future__ import annotations
@@ -12,6 +16,7 @@ import fcntl
 import functools
 import importlib.util
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -168,7 +173,19 @@ def _run(command: list[str]) -> None:
         raise BuildError(f"{shlex.join(command)}\n{done.stdout}")
 
 
+def write_pages() -> None:
+    """Blocks marked `whole: FILE` become the file."""
+    block = re.compile(r"(<!-- whole: (\S+) -->\n```\w*\n).*?(?=^```$)", re.S | re.M)
+    for page in SAMPLES.parent.glob("*.md"):
+        old = page.read_text(encoding="utf-8")
+        new = block.sub(lambda m: m[1] + (ROOT / m[2]).read_text(encoding="utf-8"), old)
+        if new != old:
+            page.write_text(new, encoding="utf-8")
+
+
 if __name__ == "__main__":
+    if sys.argv[1:] == ["--pages"]:
+        sys.exit(write_pages())
     try:
         folder = build(sys.argv[1], *sys.argv[2:] or ["kit"])
     except BuildError as error:

@@ -16,6 +16,7 @@ import stages
 
 import pkg
 from child import DEADLINE, run_child
+from interrupts import check_interrupted
 from pkg import scheduler
 
 
@@ -290,3 +291,27 @@ def test_w56_what_has_an_identity_is_not_copied(jobs):
         for make in (copy.copy, copy.deepcopy, pickle.dumps):
             with pytest.raises(TypeError, match=f"{type(thing).__name__}"):
                 make(thing)
+
+
+def test_ctrl_c_ends_each_wait_of_a_queue(binding):
+    """And of the tasks of `myops`; the jobs go on, and the queue can be used."""
+    code = """
+    from myops import TaskGroup
+    from overload_ops_queue import JobQueue
+    gate, group = ManualEvent(), TaskGroup()
+    group.submit(gate.wait)
+    queue = JobQueue(limit=2)
+    jobs = [queue.submit(gate.wait) for _ in range(2)]
+    check("wait_all", group.wait_all)
+    check("flush", queue.flush)
+    check("idle", lambda: queue.flush(idle=True))
+    check("submit", lambda: queue.submit(int))
+    check("close", queue.close)
+    gate.set()
+    queue.close()
+    assert [job.result() for job in jobs] == [None, None] and queue.pending() == 0
+    assert group.wait_all() == [1]
+    print("fine")
+    """
+    stages.build("overload_ops_queue", binding)
+    check_interrupted(code, **stages.path(stages.build("myops", binding)))

@@ -2,14 +2,17 @@
 """The queue and the pool of overload_ops: closed, full, and pushes that fail."""
 
 import contextlib
+import subprocess
 import threading
 import time
+from pathlib import Path
 
 import pytest
 import stages
 
 import pkg
-from child import DEADLINE, run_child
+import pkg.sysconfig
+from child import DEADLINE, run_child, run_command
 
 
 def test_w41_a_closed_queue_refuses_jobs(jobs, queue):
@@ -81,6 +84,19 @@ def test_w42_a_refused_submit_leaves_nothing_pending(jobs):
             jobs.submit("not a callable")
     assert jobs.pending() == 0
     jobs.flush()
+
+
+def test_w42_a_push_that_fails_leaves_nothing_pending(tmp_path):
+    """The job has been counted by then: no memory for what comes after."""
+    program = str(tmp_path / "no_memory")
+    shared = [str(stages.SHARED / f"{each}.cc") for each in ("device", "job_queue")]
+    source = str(Path(__file__).with_name("no_memory.cc"))
+    flags = [*pkg.sysconfig.get_compile_flags(), "-O1", "-pthread"]
+    flags += ["-Wno-mismatched-new-delete", f"-I{stages.STAGES}"]
+    command = ["g++", *flags, source, *shared, "-o", program]
+    subprocess.run([*command, *pkg.sysconfig.get_link_flags()], check=True)
+    status, out, err, _ = run_command([program])
+    assert status == 0, (out, err)
 
 
 def test_w46_a_bounded_queue_has_a_policy(queue):

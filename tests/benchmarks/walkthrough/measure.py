@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The numbers of docs/walkthrough/: ``python .../walkthrough/measure.py [--write]``.
+"""What the naive code costs: ``python .../walkthrough/measure.py [--write]``.
 
 Builds naive.cc with pybind11 and ours.cc, does each step's work its way and pkg's way,
 and prints one table per page, or puts them into the pages with --write. What crashes or
@@ -28,15 +28,11 @@ from typing import Any
 
 import pkg
 from pkg import scheduler
-from pkg.walkthrough import (
-    myops,
-    myops_dispatch_cpu,
-    pydemo,
-    scalar_mul_grad_class,
-)
-from pkg.walkthrough.overload_ops import async_, pool, sync
 
 ROOT = Path(__file__).resolve().parents[3]
+sys.path.append(str(ROOT / "tests" / "walkthrough"))
+import stages  # noqa: E402
+
 PAGES = ROOT / "docs" / "walkthrough"
 COMMAND = "python tests/benchmarks/walkthrough/measure.py --write"
 MARKS = re.compile(r"(?<=<!-- measured -->\n).*?(?=<!-- end -->)", re.DOTALL)
@@ -123,10 +119,7 @@ def in_child(code: str, folder: Path) -> str:
     """What code prints in a process of its own, or the signal that ended it."""
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(code)],
-        env={
-            **os.environ,
-            "PYTHONPATH": f"{folder}{os.pathsep}{Path(pkg.__file__).parents[1]}",
-        },
+        env={**os.environ, **stages.path(folder, stages.folder_of("kit"))},
         stdout=subprocess.PIPE,
         text=True,
         timeout=120,
@@ -137,6 +130,7 @@ def in_child(code: str, folder: Path) -> str:
 
 
 def step_1_add(naive: Any, clock: Clock) -> Iterator[Row]:
+    pydemo = stages.load("pydemo", "kit")
     a, b = pkg.tensor(1.0, dtype=pkg.float64), pkg.tensor(2.0, dtype=pkg.float64)
     yield (
         "`add(1.0, 2.0)`",
@@ -155,6 +149,8 @@ def step_1_add(naive: Any, clock: Clock) -> Iterator[Row]:
 
 
 def step_2_async_add(naive: Any, clock: Clock) -> Iterator[Row]:
+    myops = stages.load("myops", "kit")
+
     def four(add: Callable[[float, float], object], wait: Callable[[], object]) -> None:
         for i in range(4):
             add(i, i * 10)
@@ -185,12 +181,13 @@ def step_2_async_add(naive: Any, clock: Clock) -> Iterator[Row]:
 
 
 def step_3_dispatcher(naive: Any, clock: Clock) -> Iterator[Row]:
+    ops = stages.load("myops_dispatch_cpu", "kit")
     a, b = pkg.tensor(1.0), pkg.tensor(2.0)
-    with_python_kernel = myops_dispatch_cpu.register_op("measured", float.__add__)
+    with_python_kernel = ops.register_op("measured", float.__add__)
     yield (
         '`run_op("add", 1.0, 2.0)`',
         clock.per_call(lambda: naive.run_op("add", 1.0, 2.0)),
-        clock.per_call(lambda: myops_dispatch_cpu.run_op("measured", 1.0, 2.0)),
+        clock.per_call(lambda: ops.run_op("measured", 1.0, 2.0)),
     )
     with_python_kernel.remove()
     yield "`pkg.add(tensor, tensor)`, 0-d", "-", clock.per_call(lambda: pkg.add(a, b))
@@ -202,6 +199,7 @@ def step_3_dispatcher(naive: Any, clock: Clock) -> Iterator[Row]:
 
 
 def step_4_operators(naive: Any, clock: Clock) -> Iterator[Row]:
+    sync = stages.load("overload_ops_sync", "kit")
     n, s, t = naive.Number(1.5), sync.Scalar(1.5), pkg.tensor(1.5, dtype=pkg.float64)
     yield "`a + a`", clock.per_call(lambda: n + n), clock.per_call(lambda: s + s)
     yield "the same, of tensors", "-", clock.per_call(lambda: t + t)
@@ -216,6 +214,7 @@ def step_4_operators(naive: Any, clock: Clock) -> Iterator[Row]:
 
 
 def step_5_async_scalar(naive: Any, clock: Clock) -> Iterator[Row]:
+    async_ = stages.load("overload_ops_async", "kit")
     n, s = naive.Later(1.5), async_.Scalar(1.5)
 
     def dropping(make: Callable[[], object]) -> str:
@@ -242,6 +241,7 @@ def step_5_async_scalar(naive: Any, clock: Clock) -> Iterator[Row]:
 
 
 def step_6_queue_and_pool(naive: Any, clock: Clock) -> Iterator[Row]:
+    pool = stages.load("overload_ops_pool", "kit")
     workers = scheduler.num_threads()
     theirs, ours = naive.Pool(workers), pool.JobQueue(ordered=False)
     n = naive.Later(1.0)
@@ -301,9 +301,10 @@ def step_6_queue_and_pool(naive: Any, clock: Clock) -> Iterator[Row]:
 
 def step_7_autograd(naive: Any, clock: Clock) -> Iterator[Row]:
     folder = Path(naive.__file__).parent
+    node = stages.load("scalar_mul_grad_class", "kit").Scalar
     sample = """
         import naive
-        from pkg.walkthrough.scalar_mul_grad_class import Scalar
+        from scalar_mul_grad_class import Scalar
         a, b, c = map({}, (2.0, 3.0, 4.0))
         y = a * b * c
         y.backward(1.0)
@@ -316,9 +317,9 @@ def step_7_autograd(naive: Any, clock: Clock) -> Iterator[Row]:
     )
     for levels in (18, 22, 26):
         naive_time = squarings(naive.Node(1.0), levels)
-        ours = squarings(scalar_mul_grad_class.Scalar(1.0), levels)
+        ours = squarings(node(1.0), levels)
         yield f"backward through {levels} squarings", shown(naive_time), shown(ours)
-    ours = squarings(scalar_mul_grad_class.Scalar(1.0), 60)
+    ours = squarings(node(1.0), 60)
     yield "backward through 60 squarings", "(2^60 steps)", shown(ours)
     chain = """
         import time, naive, pkg
