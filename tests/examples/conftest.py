@@ -4,23 +4,10 @@
 from __future__ import annotations
 
 import importlib.util
-import shutil
 import sys
 
 import pytest
-from example_modules import BINDINGS, SUFFIX, Missing, build
-
-
-def folder_or_skip(name, binding):
-    """Where the module lies; skips when what it needs is not installed."""
-    if not shutil.which("g++"):
-        pytest.skip("g++ is not installed")
-    found = build(name, binding)
-    if isinstance(found, Missing):
-        pytest.skip(str(found))
-    if isinstance(found, Exception):
-        pytest.fail(str(found), pytrace=False)
-    return found
+from example_modules import BINDINGS, SUFFIX, folder_or_skip
 
 
 @pytest.fixture(params=BINDINGS)

@@ -20,6 +20,8 @@ import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 EXAMPLES = ROOT / "docs" / "examples"
@@ -29,8 +31,17 @@ from kit.build.incremental import BuildError, Runner, Step  # noqa: E402
 BINDINGS = ("kit", "pybind11", "nanobind")
 SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
 PYTHON = sysconfig.get_path("include")
-# What is tested is the border, not how fast it is.
-FLAGS = ["-std=c++20", "-O0", "-g0", "-fPIC", "-fvisibility=hidden", "-pthread"]
+# What is tested is the border, not how fast it is.  NDEBUG, since what pybind11 asserts
+# of a method that is not overridden needs the GIL, which it has released by then.
+FLAGS = [
+    "-std=c++20",
+    "-O0",
+    "-DNDEBUG",
+    "-g0",
+    "-fPIC",
+    "-fvisibility=hidden",
+    "-pthread",
+]
 WARNINGS = ["-Wall", "-Wextra", "-Werror"]
 
 
@@ -40,7 +51,7 @@ class Missing(Exception):
 
 @dataclass(frozen=True)
 class Example:
-    """A library: what pkg-config calls it, Debian's package, the program that uses it."""
+    """A library: pkg-config's name for it, Debian's package, a program that uses it."""
 
     name: str
     library: str
@@ -68,7 +79,8 @@ class Example:
         asked = ["pkg-config", "--cflags", "--libs", self.library]
         done = subprocess.run(asked, capture_output=True, text=True)
         if done.returncode:
-            raise Missing(f"{self.library} is not installed (apt install {self.package})")
+            hint = f"apt install {self.package}"
+            raise Missing(f"{self.library} is not installed ({hint})")
         return done.stdout.split()
 
 
@@ -103,6 +115,18 @@ def build(name: str, binding: str) -> Path | Exception:
     except (BuildError, Missing) as error:
         return error
     return folder
+
+
+def folder_or_skip(name: str, binding: str) -> Path:
+    """For a test, which is skipped when what the module needs is not installed."""
+    if not shutil.which("g++"):
+        pytest.skip("g++ is not installed")
+    found = build(name, binding)
+    if isinstance(found, Missing):
+        pytest.skip(str(found))
+    if isinstance(found, Exception):
+        pytest.fail(str(found), pytrace=False)
+    return found
 
 
 def environment(folder: Path) -> dict[str, str]:

@@ -7,9 +7,8 @@ import subprocess
 import sys
 
 import pytest
-from conftest import folder_or_skip
-from example_modules import BINDINGS, EXAMPLES_BY_NAME, environment
-from lines import PAGE, lines_of, page_with_table
+from example_modules import BINDINGS, EXAMPLES_BY_NAME, environment, folder_or_skip
+from line_counts import PAGE, lines_of, page_with_table
 
 EXAMPLES = list(EXAMPLES_BY_NAME.values())
 each_example = pytest.mark.parametrize("example", EXAMPLES, ids=lambda each: each.name)
@@ -76,7 +75,7 @@ def test_twins_offer_the_same(example, twin):
 
 
 def test_lines_on_the_page():
-    """`python tests/examples/lines.py --write` counts them again."""
+    """`python tests/examples/line_counts.py --write` counts them again."""
     assert PAGE.read_text(encoding="utf-8") == page_with_table()
 
 

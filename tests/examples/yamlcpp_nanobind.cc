@@ -80,8 +80,9 @@ NB_MODULE(yamlcpp, m) {
       .value("Map", YAML::NodeType::Map)
       .export_values();
 
-  nb::class_<Node>(m, "Node")
-      .def(nb::init<>())
+  nb::class_<Node> node(m, "Node");
+  node.attr("__hash__") = nb::none();
+  node.def(nb::init<>())
       .def(nb::init<YAML::NodeType::value>(), "type"_a)
       .def(nb::init<const Node&>(), "rhs"_a)
       .def(nb::init<const std::string&>(), "rhs"_a)
@@ -105,6 +106,9 @@ NB_MODULE(yamlcpp, m) {
           "push_back", [](Node& self, const Node& rhs) { self.push_back(rhs); }, "rhs"_a)
       .def(
           "remove", [](Node& self, const Node& key) { return self.remove(key); }, "key"_a)
+      .def(
+          "remove", [](Node& self, const std::string& key) { return self.remove(key); },
+          "key"_a)
       .def("__getitem__",
            [](const Node& self, const std::string& key) { return self[key]; })
       .def("__getitem__",
@@ -114,7 +118,9 @@ NB_MODULE(yamlcpp, m) {
            })
       .def("__setitem__",
            [](Node& self, const std::string& key, const Node& value) { self[key] = value; })
-      .def("__eq__", [](const Node& self, const Node& other) { return self == other; })
+      .def(
+          "__eq__", [](const Node& self, const Node& other) { return self == other; },
+          nb::is_operator())
       .def("as_bool", [](const Node& self) { return self.as<bool>(); })
       .def("as_int", [](const Node& self) { return self.as<int>(); })
       .def("as_float", [](const Node& self) { return self.as<double>(); })

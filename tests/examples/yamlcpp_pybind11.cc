@@ -109,6 +109,9 @@ PYBIND11_MODULE(yamlcpp, m) {
           "push_back", [](Node& self, const Node& rhs) { self.push_back(rhs); }, "rhs"_a)
       .def(
           "remove", [](Node& self, const Node& key) { return self.remove(key); }, "key"_a)
+      .def(
+          "remove", [](Node& self, const std::string& key) { return self.remove(key); },
+          "key"_a)
       .def("__getitem__",
            [](const Node& self, const std::string& key) { return self[key]; })
       .def("__getitem__",
@@ -118,7 +121,9 @@ PYBIND11_MODULE(yamlcpp, m) {
            })
       .def("__setitem__",
            [](Node& self, const std::string& key, const Node& value) { self[key] = value; })
-      .def("__eq__", [](const Node& self, const Node& other) { return self == other; })
+      .def(
+          "__eq__", [](const Node& self, const Node& other) { return self == other; },
+          py::is_operator())
       .def("as_bool", [](const Node& self) { return self.as<bool>(); })
       .def("as_int", [](const Node& self) { return self.as<int>(); })
       .def("as_float", [](const Node& self) { return self.as<double>(); })

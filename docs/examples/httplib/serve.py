@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cpp-httplib from Python: its threads call Python, and Python waits for its answers."""
+"""cpp-httplib from Python: its threads call Python, Python waits for its answers."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor

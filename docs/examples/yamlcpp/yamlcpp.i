@@ -58,6 +58,7 @@ struct istringstream : istream { istringstream(const std::string &text); };
 %template(Node) YAML::Node::Node<std::string>;
 %template(Node) YAML::Node::Node<std::vector<int>>;
 %template(Node) YAML::Node::Node<double>;
+%template(remove) YAML::Node::remove<std::string>;
 %template(as_bool) YAML::Node::as<bool>;
 %template(as_int) YAML::Node::as<int>;
 %template(as_float) YAML::Node::as<double>;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Counts what somebody must write to wrap the libraries of docs/examples.
 
-    python tests/examples/lines.py [--write]
+    python tests/examples/line_counts.py [--write]
 
 Prints the table of docs/examples/README.md, or writes it there.
 """
