@@ -66,11 +66,8 @@ class Example:
     def uses(self) -> Path:
         return EXAMPLES / self.name / self.program
 
-    def twin(self, binding: str) -> Path:
-        return HERE / f"{self.name}_{binding}.cc"
-
     def source(self, binding: str) -> Path:
-        return self.interface if binding == "kit" else self.twin(binding)
+        return self.interface if binding == "kit" else twin(self.name, binding)
 
     def flags(self) -> list[str]:
         """The compiler's and linker's; Missing without the library."""
@@ -93,6 +90,11 @@ EXAMPLES_BY_NAME = {
 }
 
 
+def twin(name: str, binding: str) -> Path:
+    """The source of a module as one writes it with pybind11 or nanobind."""
+    return HERE / f"{name}_{binding}.cc"
+
+
 def folder_of(binding: str) -> Path:
     """Where the modules of a binding lie."""
     return ROOT / "build" / "examples" / f"{binding}-{SUFFIX.split('.')[1]}"
@@ -111,7 +113,7 @@ def build(name: str, binding: str) -> Path | Exception:
             if binding == "kit":
                 _wrap(example, folder)
             else:
-                _compile(example, binding, folder)
+                compile_module(name, binding, example.flags(), folder)
     except (BuildError, Missing) as error:
         return error
     return folder
@@ -150,23 +152,19 @@ def _wrap(example: Example, folder: Path) -> None:
         raise BuildError(f"{shlex.join(command)}\n{done.stdout}")
 
 
-def _compile(example: Example, binding: str, folder: Path) -> None:
+def compile_module(name: str, binding: str, library: list[str], folder: Path) -> None:
+    """Of the twin NAME_BINDING.cc; `library` are flags for compiler and linker."""
     includes, support = _tool(binding)
-    library = example.flags()
     compiler = [*shlex.split(os.environ.get("CXX", "g++")), *FLAGS]
     for each in (*includes, Path(PYTHON)):
         compiler += ["-isystem", str(each)]
-    objects = [
-        _object(source, compiler + more, folder)
-        for source, more in (
-            (example.twin(binding), WARNINGS + library),
-            # nanobind demands it for its own library.
-            *((source, ["-fno-strict-aliasing", "-w"]) for source in support),
-        )
-    ]
+    objects = [_object(twin(name, binding), [*compiler, *WARNINGS, *library], folder)]
+    for source in support:  # nanobind demands the flag for its own library
+        more = ["-fno-strict-aliasing", "-w"]
+        objects.append(_object(source, [*compiler, *more], folder))
     runner = Runner(ROOT, folder, jobs=1)
     runner.run(objects)
-    output = folder / f"{example.name}{SUFFIX}"
+    output = folder / f"{name}{SUFFIX}"
     made = [step.output for step in objects]
     link = [*compiler, "-shared", *map(str, made), "-o", str(output), *library]
     runner.run([Step("linked", output.name, link, output, inputs=made)])
