@@ -18,23 +18,28 @@ BEGIN, END = "<!-- lines -->\n", "<!-- end of lines -->\n"
 WIDTH = 100
 
 
-def lines_of(source: Path) -> int:
+def written(source: Path) -> list[str]:
     """Lines that are neither empty nor a comment; none may be wide."""
     lines = [line.strip() for line in source.read_text(encoding="utf-8").splitlines()]
     assert all(len(line) <= WIDTH for line in lines), f"{source}: wide lines"
-    return sum(bool(line) and not line.startswith("//") for line in lines)
+    return [line for line in lines if line and not line.startswith("//")]
+
+
+def cell(lines: list[str]) -> str:
+    """Lines, and the characters in them that are not blank."""
+    return f"{len(lines)} ({sum(len(''.join(line.split())) for line in lines):,})"
 
 
 def row(example: Example) -> str:
-    counts = {binding: lines_of(example.source(binding)) for binding in BINDINGS}
-    cells = " | ".join(str(counts[binding]) for binding in BINDINGS)
-    ratio = counts["kit"] / min(counts["pybind11"], counts["nanobind"])
+    lines = {binding: written(example.source(binding)) for binding in BINDINGS}
+    cells = " | ".join(cell(lines[binding]) for binding in BINDINGS)
+    ratio = len(lines["kit"]) / min(len(lines["pybind11"]), len(lines["nanobind"]))
     return f"| {example.library} | {cells} | {ratio:.2f} |\n"
 
 
 def table() -> str:
     """In Markdown."""
-    head = "| library | the kit | pybind11 | nanobind | the kit of the shorter |\n"
+    head = "| library | the kit | pybind11 | nanobind | lines, of the shorter |\n"
     rows = "".join(row(example) for example in EXAMPLES_BY_NAME.values())
     return f"{head}|---|---|---|---|---|\n{rows}"
 

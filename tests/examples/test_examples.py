@@ -8,7 +8,7 @@ import sys
 
 import pytest
 from example_modules import BINDINGS, EXAMPLES_BY_NAME, environment, folder_or_skip
-from line_counts import PAGE, lines_of, page_with_table
+from line_counts import PAGE, page_with_table, written
 
 EXAMPLES = list(EXAMPLES_BY_NAME.values())
 each_example = pytest.mark.parametrize("example", EXAMPLES, ids=lambda each: each.name)
@@ -82,5 +82,5 @@ def test_lines_on_the_page():
 @each_example
 def test_the_kit_takes_fewer_lines(example):
     """Than either of the others."""
-    count = {binding: lines_of(example.source(binding)) for binding in BINDINGS}
+    count = {binding: len(written(example.source(binding))) for binding in BINDINGS}
     assert count["kit"] < min(count["pybind11"], count["nanobind"])
