@@ -13,7 +13,6 @@
 
 #include "py_error.h"
 #include "scheduler/scheduler.h"
-#include "scheduler/scheduler.h"
 
 namespace pkg::python {
 namespace {

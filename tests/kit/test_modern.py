@@ -174,3 +174,37 @@ def test_no_call_leaks_a_reference(m):
     before = run(3)
     grown = [b - a for a, b in zip(before, run(300))]
     assert max(grown) < 100, grown
+
+
+def test_plain_values_by_reference(m, refuses):
+    """As templates take them; overloads, too."""
+    assert m.half(3) == 1.5 and m.same(7) == 7
+    assert [m.kind(x) for x in (1, "a", [1])] == ["int", "text", "list"]
+    with refuses("[half] expected a number for 'value', got str"):
+        m.half("3")
+
+
+def test_keys_that_are_there_twice(m):
+    """std::multimap is a list of pairs, std::multiset a sorted list."""
+    assert m.twice([("b", 1), ("a", 2), ("a", 3)]) == [
+        *(("a", 2), ("a", 3), ("a", 2), ("a", 3)),
+        *(("b", 1), ("b", 1)),
+    ]
+    assert m.twice({"a": 1}) == [("a", 1), ("a", 1)] and m.twice({}) == []
+    assert m.sorted([3, 1, 3, 2]) == [1, 2, 3, 3]
+    for wrong in (3, "ab", [1], [("a", "b")], {"a": "b"}):
+        with pytest.raises(TypeError):
+            m.twice(wrong)
+
+
+def test_results_are_made_and_never_assigned(m):
+    cell = m.Cell(3)
+    assert cell.next().value() == 4 and cell[2].value() == 5
+    assert cell.reset() == 0 and cell.reset(m.Cell(8)) == 8
+
+
+def test_items_end_where_the_length_says(m):
+    """C++ need not know where they end."""
+    cell = m.Cell(3)
+    assert [item.value() for item in cell] == [3, 4, 5]
+    assert len(list(cell)) == 3

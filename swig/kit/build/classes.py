@@ -56,6 +56,10 @@ IN_PLACE = {
     "or": "nb_inplace_or",
     "xor": "nb_inplace_xor",
 }
+INTEGER = (
+    r"(?:const )?(?:std::)?(?:size_t|ptrdiff_t|(?:unsigned |signed )?"
+    r"(?:int|long|short|long long)|unsigned|u?int(?:16|32|64)_t)(?: *&)?"
+)
 COMPARE = ("__lt__", "__le__", "__eq__", "__ne__", "__gt__", "__ge__")
 UNIQUE = "std::unique_ptr<"
 
@@ -71,7 +75,20 @@ class Classes:
 
     def make(self) -> str:
         """The C++ statements that make all classes of the module."""
-        return "".join(self._class(cls) for cls in self._in_order())
+        return "".join(
+            self._import(cls) if cls.imported else self._class(cls)
+            for cls in self._in_order()
+        )
+
+    def _import(self, cls: tree.Class) -> str:
+        """What finds the class, and its enums, in the module that has made it."""
+        name = self._full_name(cls)
+        lines = [
+            f"if (!swigkit::import_class(module, swigkit::class_of<{cls.cpp}>, "
+            f'"{cls.imported}", "{name}")) return -1;'
+        ]
+        lines += [import_statement(e, cls.imported, f"{name}.") for e in cls.enums]
+        return "".join(f"  {line}\n" for line in lines)
 
     def _in_order(self) -> list[tree.Class]:
         """Outer and base classes first."""
@@ -251,6 +268,9 @@ class Classes:
             yield slot("tp_iternext", f"next<{groups['__next__']}>")
             if "__iter__" not in groups:
                 yield slot("tp_iter", "iterate_itself")
+        elif "__len__" in groups and "__iter__" not in groups:
+            if self._is_sequence(cls):
+                yield slot("tp_iter", "iterate_items")
         if "__getitem__" in groups:
             yield slot("mp_subscript", f"item<{groups['__getitem__']}>")
             yield slot("sq_item", f"item_at<{groups['__getitem__']}>")
@@ -263,6 +283,15 @@ class Classes:
             yield slot("sq_contains", f"contains<{groups['__contains__']}>")
         if "__call__" in groups:
             yield slot("tp_call", f"call_object<{groups['__call__']}>")
+
+    def _is_sequence(self, cls: tree.Class) -> bool:
+        """Whether its items have numbers."""
+        return any(
+            method.name == "__getitem__"
+            and len(method.given) == 1
+            and re.fullmatch(INTEGER, method.given[0].type)
+            for method in cls.methods
+        )
 
     def _attributes(self, cls: tree.Class, title: str) -> tuple[list[str], list[str]]:
         getset, statics = [], []
@@ -397,6 +426,14 @@ def enum_statement(enum: tree.Enum, owner: str) -> str:
     return (
         f'if (!swigkit::add_enum<{enum.cpp}>(module, {owner}, "{enum.name}", '
         f'{{{members}}}, "{base}", {spread}, {json.dumps(enum.doc)})) return -1;'
+    )
+
+
+def import_statement(enum: tree.Enum, home: str, outer: str = "") -> str:
+    """What finds the enum in the module that has made it."""
+    return (
+        f'if (!swigkit::import_enum<{enum.cpp}>(module, "{home}", '
+        f'"{outer}{enum.name}")) return -1;'
     )
 
 

@@ -52,6 +52,10 @@ def _walk(node: ElementTree.Element, scope: str, into: Declared) -> None:
     for child in node:
         if child.tag == "attributelist":
             continue
+        if child.tag == "import":  # another module's, but for its typedefs
+            theirs = Declared(into.typedefs, into.aliases)
+            _walk(child, scope, theirs)
+            continue
         has = {a.get("name", ""): a.get("value", "") for a in _attributes(child)}
         inside = scope
         if child.tag in ("namespace", "class"):
@@ -120,7 +124,7 @@ def operators(module: Module) -> tuple[list[Function], dict[str, list[Function]]
 def _owner(module: Module, function: Function) -> tuple[Class, Function] | None:
     for place, parameter in enumerate(function.parameters[:2]):
         cls = module.class_of(str(parse(parameter.type).bare))
-        if cls is None:
+        if cls is None or cls.imported:
             continue
         name = function.name
         if len(function.parameters) == 1:

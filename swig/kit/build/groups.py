@@ -56,7 +56,7 @@ class Groups:
         types = [_plain(p.type) for p in function.parameters]
         for position, cpp in enumerate(types[:2]):
             cls = self.module.class_of(cpp)
-            if not cls:
+            if not cls or cls.imported:
                 continue
             function.operand = position + 1
             if position == 0:

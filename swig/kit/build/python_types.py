@@ -43,6 +43,8 @@ PLAIN = {
 SEQUENCES = {f"std::{name}" for name in ("vector", "list", "deque", "array")} | {"[]"}
 SETS = {"std::set", "std::unordered_set"}
 MAPS = {"std::map", "std::unordered_map"}
+MULTISETS = {"std::multiset", "std::unordered_multiset"}
+MULTIMAPS = {"std::multimap", "std::unordered_multimap"}
 OWNERS = {"std::unique_ptr", "std::reference_wrapper"}
 NUMBERS = {"builtins.int", "builtins.float", "builtins.bool"}
 TIMES = {"nanoseconds", "microseconds", "milliseconds", "seconds", "minutes", "hours"}
@@ -229,13 +231,16 @@ class PythonTypes:
             item = self._in(arguments[0])
             array = f" | {ARRAY}" if item in NUMBERS else ""
             return f"collections.abc.Sequence[{item}]{array}"
-        if name in SETS and arguments:
+        if name in SETS | MULTISETS and arguments:
             item = self._in(arguments[0])
             sequence = f"collections.abc.Sequence[{item}]"
             return f"collections.abc.Set[{item}] | {sequence}"
-        if name in MAPS and len(arguments) >= 2:
+        if name in MAPS | MULTIMAPS and len(arguments) >= 2:
             key, value = map(self._in, arguments[:2])
-            return f"collections.abc.Mapping[{key}, {value}]"
+            mapping = f"collections.abc.Mapping[{key}, {value}]"
+            pair = f"builtins.tuple[{key}, {value}]"
+            pairs = f"collections.abc.Sequence[{pair}]"
+            return mapping if name in MAPS else f"{mapping} | {pairs}"
         if name == "std::shared_ptr" or name == "std::weak_ptr":
             return _optional(self._in(arguments[0]))
         return self._either(bare, self._in, self._out, 0)
@@ -247,7 +252,10 @@ class PythonTypes:
             return ANY
         if str(bare) in BYTES:
             return "builtins.bytes"
-        if name in SEQUENCES | {"std::span"} and arguments:
+        if name in MULTIMAPS and len(arguments) >= 2:
+            key, value = map(self._out, arguments[:2])
+            return f"builtins.list[builtins.tuple[{key}, {value}]]"
+        if name in SEQUENCES | MULTISETS | {"std::span"} and arguments:
             return f"builtins.list[{self._out(arguments[0])}]"
         if name in SETS and arguments:
             return f"builtins.set[{self._out(arguments[0])}]"

@@ -27,7 +27,7 @@ if not __package__:  # run by its path, as pkg's own build does
     __package__ = "kit.build"
 
 from . import tree
-from .classes import Classes, enum_statement, method_row
+from .classes import Classes, enum_statement, import_statement, method_row
 from .groups import Groups, documented
 from .wrapper import StepError, Wrapper
 
@@ -91,7 +91,11 @@ def _function_row(groups: Groups, name: str) -> str:
 
 def _enums_and_constants(module: tree.Module) -> str:
     """Globals that cannot change are attributes of the module, too."""
-    lines = [f"  {enum_statement(enum, 'module')}\n" for enum in module.enums]
+    lines = []
+    for enum in module.enums:
+        made = enum_statement(enum, "module")
+        found = import_statement(enum, enum.imported)
+        lines.append(f"  {found if enum.imported else made}\n")
     for variable in module.variables:
         if variable.readonly and variable.wrapper:
             lines.append(
@@ -104,9 +108,11 @@ def _enums_and_constants(module: tree.Module) -> str:
 def _public(groups: Groups) -> str:
     """What `from module import *` takes."""
     module = groups.module
-    public = [*groups.free, *(c.name for c in module.classes if not c.outer)]
-    public += [e.name for e in module.enums]
-    public += [m for e in module.enums if not e.scoped for m, _ in e.members]
+    enums = [e for e in module.enums if not e.imported]
+    classes = [c for c in module.classes if not c.outer and not c.imported]
+    public = [*groups.free, *(c.name for c in classes)]
+    public += [e.name for e in enums]
+    public += [m for e in enums if not e.scoped for m, _ in e.members]
     public += [v.name for v in module.variables if v.readonly]
     if any(not v.readonly for v in module.variables):
         public.append("cvar")
@@ -140,6 +146,9 @@ def main(arguments: list[str]) -> int:
         for path in shim:
             text = _renamed(text, module.name)
             path.write_text(SHIM.format(name=module.name), encoding="utf-8")
+    except tree.TreeError as error:
+        print(f"swigkit: {error}.", file=sys.stderr)
+        return 1
     except StepError as error:
         print(
             f"swigkit: {wrapper}: {error}.\nThe output of SWIG is not as expected of "

@@ -17,7 +17,16 @@ from pathlib import Path
 
 from .declared import Declared, declared, operators
 from .python_types import ANY, ARRAY, PythonTypes
-from .tree import Class, Enum, Function, Module, Parameter, Variable, read
+from .tree import (
+    Class,
+    Enum,
+    Function,
+    Module,
+    Parameter,
+    TreeError,
+    Variable,
+    read,
+)
 
 __all__ = ["main", "stub"]
 
@@ -75,7 +84,9 @@ class _Stub:
         self.free, self.operators = operators(module)
         self.full = {c.cpp: _full_name(module, c) for c in module.classes}
         own = dict(self.full)
-        own |= {e.cpp: e.name for e in module.enums}
+        for enum in module.enums:
+            home = f"{enum.imported}." if enum.imported else ""
+            own[enum.cpp] = home + enum.name
         for cls in module.classes:
             own |= {e.cpp: f"{self.full[cls.cpp]}.{e.name}" for e in cls.enums}
         self.types = PythonTypes(own, also.typedefs, also.aliases)
@@ -89,15 +100,27 @@ class _Stub:
         module = self.module
         parts = [
             *(self._exception(*row) for row in self.also.exceptions),
-            *(part for enum in module.enums for part in self._enum(enum, "")),
+            *(
+                part
+                for enum in module.enums
+                if not enum.imported
+                for part in self._enum(enum, "")
+            ),
             *self._globals(),
-            *(self._class(cls) for cls in module.classes if not self._outer(cls)),
+            *(
+                self._class(cls)
+                for cls in module.classes
+                if not self._outer(cls) and not cls.imported
+            ),
             *self._functions(self.free),
         ]
         if any(re.search(rf"\b{ARRAY}\b", part) for part in parts):
             parts.insert(0, ARRAY_CLASS)
         body = "\n".join(self._without_builtins(parts))
         used = [m for m in MODULES if re.search(rf"(?<![\w.]){re.escape(m)}\.", body)]
+        others = {c.imported for c in module.classes}
+        others |= {e.imported for e in module.enums}
+        used += sorted(others - {""})
         imports = "".join(f"import {name}\n" for name in used)
         return f"{HEADER.format(name=module.name)}{imports}\n{body}\n"
 
@@ -316,7 +339,9 @@ class _Stub:
 
 def _full_name(module: Module, cls: Class) -> str:
     outer = module.class_of(cls.outer) if cls.outer else None
-    return f"{_full_name(module, outer)}.{cls.name}" if outer else cls.name
+    if outer:
+        return f"{_full_name(module, outer)}.{cls.name}"
+    return f"{cls.imported}.{cls.name}" if cls.imported else cls.name
 
 
 def _defined(part: str, indent: str) -> set[str]:
@@ -352,7 +377,12 @@ def _default(value: str, kinds: list[str]) -> str:
 def main(arguments: list[str]) -> int:
     """Of the files TREE and STUB."""
     parsed, output = map(Path, arguments)
-    output.write_text(stub(read(parsed), declared(parsed)), encoding="utf-8")
+    try:
+        text = stub(read(parsed), declared(parsed))
+    except TreeError as error:
+        print(f"swigkit: {error}.", file=sys.stderr)
+        return 1
+    output.write_text(text, encoding="utf-8")
     return 0
 
 

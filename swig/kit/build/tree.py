@@ -13,6 +13,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+
+class TreeError(Exception):
+    """An interface says what the kit does not do."""
+
+
 # The prefixes of methods that %property adds (swigkit/classes.i).
 ADDED = ("swigkit_get_", "swigkit_set_")
 
@@ -112,6 +117,7 @@ class Enum:
     members: list[tuple[str, str]]
     flags: bool = False
     doc: str = ""
+    imported: str = ""  # the module that has it, of %import
 
 
 @dataclass
@@ -131,6 +137,7 @@ class Class:
     enums: list[Enum] = field(default_factory=list)
     doc: str = ""
     features: dict[str, str] = field(default_factory=dict)
+    imported: str = ""  # the module that has it, of %import
 
     @property
     def symbol(self) -> str:
@@ -167,6 +174,7 @@ def read(path: Path) -> Module:
 class _Reader:
     def __init__(self) -> None:
         self.module = Module("")
+        self.imported = ""  # the module around, of %import
 
     def visit(self, node: ElementTree.Element, inside: Class | None) -> None:
         """Reads what is below the node, which belongs to this class or to none."""
@@ -174,7 +182,7 @@ class _Reader:
             handler = getattr(self, "_" + child.tag, None)
             if handler:
                 handler(child, _attributes(child), inside)
-            elif child.tag in ("include", "import", "namespace", "extend", "using"):
+            elif child.tag in ("include", "namespace", "extend", "using"):
                 self.visit(child, inside)
             elif child.tag == "top":
                 self.visit(child, inside)
@@ -225,8 +233,26 @@ class _Reader:
                 return full if self.module.class_of(full) else ""
             around = scope(around)
 
+    def _insert(self, node: object, has: dict[str, str], inside: object) -> None:
+        if has.get("section") in ("python", "pythoncode", "pythonbegin"):
+            line = has.get("code", "").strip().partition("\n")[0]
+            raise TreeError(
+                f"%pythoncode {{ {line} }}: a module of the kit has no Python file: "
+                "write it in C++ (%inline, %extend), or in a module that imports it"
+            )
+
     def _module(self, node: object, has: dict[str, str], inside: object) -> None:
         self.module.name = self.module.name or has["name"]
+
+    def _import(
+        self, node: ElementTree.Element, has: dict[str, str], inside: Class | None
+    ) -> None:
+        """Another module's interface: its classes and enums are used here."""
+        around = self.imported
+        names = [_attributes(module)["name"] for module in node.iter("module")]
+        self.imported = around or (names[0] if names else "")
+        self.visit(node, inside)
+        self.imported = around
 
     def _class(
         self, node: ElementTree.Element, has: dict[str, str], inside: Class | None
@@ -246,6 +272,7 @@ class _Reader:
             overridable=has.get("feature_director", "0") not in ("", "0"),
             doc=_doc(has),
             features=_features(has),
+            imported=self.imported,
         )
         self.module.classes.append(cls)
         self.visit(node, cls)
@@ -260,6 +287,8 @@ class _Reader:
         self, node: ElementTree.Element, has: dict[str, str], inside: Class | None
     ) -> None:
         if "feature_ignore" in has or has.get("access", "public") == "private":
+            return
+        if self.imported:
             return
         if has.get("kind") == "function":
             if "wrap_name" not in has:
@@ -278,7 +307,7 @@ class _Reader:
                 self.module.variables.append(variable)
 
     def _constant(self, node: object, has: dict[str, str], inside: object) -> None:
-        if "sym_name" in has and "feature_ignore" not in has:
+        if "sym_name" in has and "feature_ignore" not in has and not self.imported:
             kind = cpp_type(has.get("type", "int"))
             self.module.variables.append(
                 Variable(
@@ -303,6 +332,7 @@ class _Reader:
             members=members,
             flags="feature_swigkit_flags" in has,
             doc=_doc(has),
+            imported=self.imported,
         )
         if inside:
             inside.enums.append(enum)

@@ -50,6 +50,11 @@ DIRECTOR_GIL = (
     "  swigkit::check_director(swig_get_self());\n"
 )
 DIRECTOR_CALL = re.compile(r"= (PyObject_Call\w*\(.*\));$", re.MULTILINE)
+GIVEN = "std::move(*(&result))"
+RESULT_VALUE = re.compile(
+    r"^  (?:SwigValueWrapper< ?(.+?) ?>|(\S.*?)) result ?;\n", re.M
+)
+ASSIGNED = re.compile(r"^( *)result = (.*);\n", re.MULTILINE)
 RESULT = re.compile(r"^  (?:SwigValueWrapper< ?(.+?) ?>|(\S.*?)) c_result ?;\n", re.M)
 
 
@@ -140,6 +145,9 @@ class Wrapper:
             raise StepError(
                 f"{function.wrapper}: expected one unpacking, got {removed}"
             )
+        body = _construct_result(body)
+        # SWIG's name for a default value that is an object of the class itself.
+        body = re.sub(r"\b((?:\w+::)*(\w+))::\2\(", r"\1(", body)
         nulls = {p.name for p in function.parameters if p.is_null}
 
         def where(at: re.Match[str]) -> str:
@@ -202,6 +210,8 @@ class Wrapper:
         for enum in self.module.enums:
             gone |= {n for m, _ in enum.members for n in (m, f"{enum.name}_{m}")}
         for cls in self.module.classes:
+            if cls.imported:
+                continue
             for enum in cls.enums:
                 for member, _ in enum.members:
                     gone |= {f"{cls.name}_{member}", f"{cls.name}_{enum.name}_{member}"}
@@ -245,6 +255,21 @@ class Wrapper:
             ]
             at = end
         self.text = "".join(pieces) + self.text[at:]
+
+
+def _construct_result(body: str) -> str:
+    """A result by value is made of what the function returns: SWIG would make one of
+    nothing and then assign, which a class need not allow, or may take for something
+    else."""
+    if GIVEN not in body:
+        return body
+    body, count = RESULT_VALUE.subn(
+        lambda found: f"  std::optional< {found[1] or found[2]} > result;\n", body
+    )
+    body, calls = ASSIGNED.subn(r"\1result.emplace(\2);\n", body)
+    if count != 1 or calls == 0:  # of a virtual method: the override's or the base's
+        raise StepError(f"expected a result and a call, got {count} and {calls}")
+    return body.replace(GIVEN, "std::move(*result)")
 
 
 def _spelled(cpp: str) -> str:

@@ -8,6 +8,8 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -160,5 +162,42 @@ struct Outer::Inner {
   int y = 2;
 };
 inline Outer::Inner make_inner() { return {}; }
+
+/// Plain values by reference, as templates take them.
+inline double half(const double& value) { return value / 2; }
+inline std::string kind(const int&) { return "int"; }
+inline std::string kind(const std::string&) { return "text"; }
+inline std::string kind(const std::vector<int>&) { return "list"; }
+inline const int& same(const int& value) {
+  static int kept;
+  return kept = value;
+}
+
+/// A key may be there twice.
+inline std::multimap<std::string, int> twice(const std::multimap<std::string, int>& map) {
+  std::multimap<std::string, int> result = map;
+  result.insert(map.begin(), map.end());
+  return result;
+}
+inline std::multiset<int> sorted(const std::multiset<int>& values) { return values; }
+
+/// Assignment means something else than making a copy; items have no end.
+class Cell {
+ public:
+  explicit Cell(int value = 0) : value_(value) {}
+  Cell(const Cell&) = default;
+  Cell& operator=(const Cell&) { throw std::logic_error("a cell is not assigned"); }
+  Cell next() const { return Cell(value_ + 1); }
+  Cell operator[](int index) const { return Cell(value_ + index); }
+  int size() const { return 3; }
+  int value() const { return value_; }
+  int reset(const Cell& to = Cell()) {
+    value_ = to.value_;
+    return value_;
+  }
+
+ private:
+  int value_;
+};
 
 }  // namespace modern

@@ -15,7 +15,11 @@
 %shared(modern::Derived)
 %value(modern::Fixed<double, 3>)
 %rename(RightSame) modern::right::Same;
+%value(modern::Cell)
 %include "modern.h"
+%extend modern::Cell {
+  int __len__() { return $self->size(); }
+}
 %template(Fixed3) modern::Fixed<double, 3>;
 %extend modern::Widget {
   %template(as_double) to<double>;

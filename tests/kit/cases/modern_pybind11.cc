@@ -76,4 +76,34 @@ PYBIND11_MODULE(modern, m) {
       .def(py::init<>())
       .def_readwrite("y", &Outer::Inner::y);
   m.def("make_inner", &make_inner);
+
+  m.def("half", &half, py::arg("value"));
+  m.def("kind", py::overload_cast<const int&>(&kind));
+  m.def("kind", py::overload_cast<const std::string&>(&kind));
+  m.def("kind", py::overload_cast<const std::vector<int>&>(&kind));
+  m.def("same", [](int value) { return same(value); });
+  // pybind11 has no conversion of these two.
+  using Pairs = std::vector<std::pair<std::string, int>>;
+  const auto twice_of = [](const Pairs& pairs) {
+    const auto result = twice({pairs.begin(), pairs.end()});
+    return Pairs(result.begin(), result.end());
+  };
+  m.def("twice", twice_of);
+  m.def("twice", [twice_of](const std::map<std::string, int>& map) {
+    return twice_of(Pairs(map.begin(), map.end()));
+  });
+  m.def("sorted", [](const std::vector<int>& values) {
+    const auto result = sorted({values.begin(), values.end()});
+    return std::vector<int>(result.begin(), result.end());
+  });
+  py::class_<Cell>(m, "Cell")
+      .def(py::init<int>(), py::arg("value") = 0)
+      .def("next", &Cell::next)
+      .def("value", &Cell::value)
+      .def("reset", &Cell::reset, py::arg("to") = Cell())
+      .def("__len__", &Cell::size)
+      .def("__getitem__", [](const Cell& self, int index) {
+        if (index >= self.size()) throw py::index_error();
+        return self[index];
+      });
 }

@@ -84,6 +84,14 @@ struct Argument {
   return false;
 }
 
+/// The same of a type whose text is made only where it is read.
+template <class Text>
+  requires requires(Text text) { text().size(); }
+bool refuse(const Argument& where, Text expected, PyObject* got) {
+  if (where.matching) return !(where.matching->refused = true);
+  return refuse(where, std::string(expected()), got);
+}
+
 /// A conversion failed: the usual TypeError gets our text, another error stays.
 [[gnu::cold, gnu::noinline]] inline bool explain(const Argument& where,
                                                  const std::string& expected,

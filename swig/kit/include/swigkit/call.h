@@ -20,6 +20,10 @@ inline constexpr Py_ssize_t kMaxParameters = 32;
 /// The arguments in their slots; false, without an error, when they do not fit.
 inline bool fit(const Parameters& p, PyObject* const* args, Py_ssize_t nargs,
                 PyObject* keywords, PyObject** slots) {
+  if (!keywords && nargs == p.total && nargs == p.positional) {
+    for (Py_ssize_t i = 0; i < nargs; ++i) slots[i] = args[i];
+    return true;
+  }
   if (nargs > p.positional) return false;
   for (Py_ssize_t i = 0; i < p.total; ++i) slots[i] = i < nargs ? args[i] : nullptr;
   const Py_ssize_t given = keywords ? PyTuple_GET_SIZE(keywords) : 0;

@@ -5,17 +5,13 @@
 
 #include "call.h"
 #include "convert.h"
-#include "instance.h"
+#include "ownership.h"
 
 #include <structmember.h>
 
 #include <initializer_list>
 
 namespace [[gnu::visibility("hidden")]] swigkit {
-
-/// A constructor: makes the C++ object of `self`.  The arguments are as in vectorcall.
-using Construct = int (*)(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
-                          PyObject* keywords);
 
 /// A class as step.py describes it.
 struct ClassSpec {
@@ -31,15 +27,9 @@ struct ClassSpec {
   bool elsewhere;        // its name has another module's (%public_module)
 };
 
-/// Constructors of the classes of this module, for __init__ of Python's subclasses.
-inline std::unordered_map<PyTypeObject*, Construct>& constructors() {
-  static auto* map = new std::unordered_map<PyTypeObject*, Construct>;
-  return *map;
-}
-
 /// The nearest wrapped class.
 inline PyTypeObject* wrapped_base(PyTypeObject* type) {
-  while (type && type != g_root && !constructors().count(type)) type = type->tp_base;
+  while (type && !g_registry->classes.count(type)) type = type->tp_base;
   return type;
 }
 
@@ -54,7 +44,7 @@ inline int refuse_construction(PyTypeObject* type) {
 inline int init_object(PyObject* object, PyObject* args, PyObject* keywords) {
   auto* self = reinterpret_cast<Instance*>(object);
   PyTypeObject* type = wrapped_base(Py_TYPE(object));
-  const Construct construct = type && type != g_root ? constructors()[type] : nullptr;
+  const Construct construct = type ? g_registry->classes[type].construct : nullptr;
   if (!construct) return refuse_construction(Py_TYPE(object));
   if (self->object) {  // others may refer to it
     PyErr_Format(PyExc_RuntimeError, "%s.__init__() was called twice",
@@ -155,15 +145,16 @@ inline PyObject* refuse_pickling(PyObject* self, PyObject*) {
                       Py_TYPE(self)->tp_name);
 }
 
-/// Makes the class that the others are derived from.
 /// The names of the module, which a second import gets: its classes are there once.
 inline PyObject* g_names = nullptr;
 inline bool was_made(PyObject* module) {
   return g_names && PyDict_Update(PyModule_GetDict(module), g_names) == 0;
 }
 
+/// Makes the class that all others are derived from, unless another module did.
 inline bool make_root(PyObject* module) {
   g_names = new_ref(PyModule_GetDict(module));
+  if (!find_registry()) return false;
   static PyMemberDef members[] = {
       {"__weaklistoffset__", T_PYSSIZET, offsetof(Instance, weakrefs), READONLY, nullptr},
       {}};
@@ -173,14 +164,45 @@ inline bool make_root(PyObject* module) {
       {Py_tp_new, (void*)new_object},     {Py_tp_init, (void*)init_object},
       {Py_tp_dealloc, (void*)end_object}, {Py_tp_richcompare, (void*)compare_objects},
       {Py_tp_hash, (void*)hash_object},   {0, nullptr}};
-  PyRef home(PyModule_GetNameObject(module));
-  const char* text = home ? PyUnicode_AsUTF8(home.get()) : nullptr;
-  if (!text) return false;
-  static std::string name = std::string(text) + ".Object";
-  static PyType_Spec spec = {name.c_str(), int(sizeof(Instance)), 0,
+  static PyType_Spec spec = {"swigkit.Object", int(sizeof(Instance)), 0,
                              Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
-  g_root = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
-  return g_root != nullptr;
+  PyTypeObject*& root = g_registry->root;
+  if (!root) root = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  g_root = root;
+  return root != nullptr;
+}
+
+/// From another module of the kit, in the same package: its object by this name.
+inline PyObject* import_object(PyObject* module, const char* home, const char* name) {
+  PyRef own(PyModule_GetNameObject(module));
+  const char* text = own ? PyUnicode_AsUTF8(own.get()) : nullptr;
+  const char* dot = text ? std::strrchr(text, '.') : nullptr;
+  const std::string full = (dot ? std::string(text, size_t(dot + 1 - text)) : "") + home;
+  PyRef found(text ? PyImport_ImportModule(full.c_str()) : nullptr);
+  for (std::string rest = name; found && !rest.empty();) {
+    const size_t end = rest.find('.');
+    found = PyRef(PyObject_GetAttrString(found.get(), rest.substr(0, end).c_str()));
+    rest = end == std::string::npos ? "" : rest.substr(end + 1);
+  }
+  return found.release();
+}
+
+/// The class that another module has made of the same C++ class (%import).
+inline bool import_class(PyObject* module, Class& own, const char* home, const char* name) {
+  PyRef found(import_object(module, home, name));
+  if (!found) return false;
+  const auto made = g_registry->classes.find(reinterpret_cast<PyTypeObject*>(found.get()));
+  if (made == g_registry->classes.end() || made->second.record->cpp != own.cpp) {
+    PyErr_Format(PyExc_ImportError,
+                 "%s.%s is not the class that %s was built with: build both modules with "
+                 "the same kit and compiler",
+                 home, name, PyModule_GetName(module));
+    return false;
+  }
+  own.original = made->second.record;
+  own.type = own.original->type;
+  own.tracked = own.original->tracked;
+  return true;
 }
 
 /// Static members are attributes of a class of the class, and of those derived from it.
@@ -211,6 +233,7 @@ inline PyObject* make_class(PyObject* module, const ClassSpec& spec,
                             vectorcallfunc vectorcall,
                             std::initializer_list<BaseClass> bases) {
   spec.record.bases = bases;
+  for (BaseClass& base : spec.record.bases) base.record = &actual(*base.record);
   PyRef tuple(PyTuple_New(Py_ssize_t(bases.size() ? bases.size() : 1)));
   if (!tuple) return nullptr;
   Py_ssize_t count = 0;
@@ -246,8 +269,8 @@ inline PyObject* make_class(PyObject* module, const ClassSpec& spec,
   python->tp_vectorcall = vectorcall;
   if (!spec.hashable) python->tp_hash = PyObject_HashNotImplemented;
   spec.record.type = python;
-  constructors()[python] = spec.construct;
-  classes_by_type()[spec.record.cpp] = &spec.record;
+  g_registry->classes[python] = {&spec.record, spec.construct};
+  g_registry->by_type.emplace(spec.record.cpp, &spec.record);
   return type;
 }
 

@@ -23,16 +23,20 @@ namespace [[gnu::visibility("hidden")]] swigkit {
 template <class Sequence>
 struct ConvertSequence {
   using Item = typename Sequence::value_type;
-  static constexpr bool kSet = requires { typename Sequence::key_type; };
+  static constexpr bool kKeyed = requires { typename Sequence::key_type; };
+  // Not a std::multiset: Python's sets have nothing twice.
+  static constexpr bool kSet = kKeyed && requires(Sequence& s, Item& item) {
+    { s.insert(std::move(item)).second } -> std::convertible_to<bool>;
+  };
 
   static std::string expected() { return kSet ? "a set" : "a sequence"; }
   static bool load(PyObject* object, Sequence& value, const Argument& where) {
     const bool text = PyUnicode_Check(object) || PyBytes_Check(object);
     const bool fits = kSet ? PyAnySet_Check(object) || PySequence_Check(object)
                            : PySequence_Check(object);
-    if (text || !fits) return refuse(where, expected(), object);
+    if (text || !fits) return refuse(where, expected, object);
     if (where.exact() && kSet != bool(PyAnySet_Check(object))) {
-      return refuse(where, expected(), object);
+      return refuse(where, expected, object);
     }
     PyRef items(call_python(PySequence_Fast, object, ""));
     if (!items) return explain(where, expected(), object);
@@ -43,7 +47,7 @@ struct ConvertSequence {
     // A conversion may run Python code that changes the very list.
     for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.get()); ++i) {
       PyObject* raw = PySequence_Fast_GET_ITEM(items.get(), i);
-      if constexpr (std::is_floating_point_v<Item> && !kSet) {
+      if constexpr (std::is_floating_point_v<Item> && !kKeyed) {
         if (PyFloat_CheckExact(raw)) {
           value.push_back(Item(PyFloat_AS_DOUBLE(raw)));
           continue;
@@ -52,7 +56,7 @@ struct ConvertSequence {
       PyRef item = PyRef::borrow(raw);
       In<Item> entry;
       if (!entry.load(item.get(), where.item(i))) return false;
-      if constexpr (kSet) value.insert(entry.take());
+      if constexpr (kKeyed) value.insert(entry.take());
       else value.push_back(entry.take());
     }
     return true;
@@ -84,7 +88,8 @@ struct ConvertSequence {
   template <class S, class E>
   static PyObject* cast_item(E& entry) {
     if constexpr (std::is_same_v<Item, bool>) return to_python(bool(entry));
-    else if constexpr (std::is_lvalue_reference_v<S>) return Convert<Item>::cast(entry);
+    else if constexpr (std::is_lvalue_reference_v<S> || kKeyed)
+      return Convert<Item>::cast(entry);
     else return Convert<Item>::cast(std::move(entry));
   }
 };
@@ -99,6 +104,11 @@ struct Convert<std::set<T, C, A>> : ConvertSequence<std::set<T, C, A>> {};
 template <class T, class H, class E, class A>
 struct Convert<std::unordered_set<T, H, E, A>>
     : ConvertSequence<std::unordered_set<T, H, E, A>> {};
+template <class T, class C, class A>
+struct Convert<std::multiset<T, C, A>> : ConvertSequence<std::multiset<T, C, A>> {};
+template <class T, class H, class E, class A>
+struct Convert<std::unordered_multiset<T, H, E, A>>
+    : ConvertSequence<std::unordered_multiset<T, H, E, A>> {};
 
 /// Bytes, or any buffer without gaps; on its way out bytes.
 template <>
@@ -106,7 +116,7 @@ struct Convert<std::vector<std::byte>> {
   static std::string expected() { return "bytes"; }
   static bool load(PyObject* object, std::vector<std::byte>& value, const Argument& where) {
     Py_buffer view;
-    if (!PyObject_CheckBuffer(object)) return refuse(where, expected(), object);
+    if (!PyObject_CheckBuffer(object)) return refuse(where, expected, object);
     if (call_python(PyObject_GetBuffer, object, &view, PyBUF_SIMPLE) < 0) return false;
     value.resize(size_t(view.len));
     if (view.len) std::memcpy(value.data(), view.buf, size_t(view.len));
@@ -129,14 +139,14 @@ struct ConvertMap {
   static bool load(PyObject* object, Map& value, const Argument& where) {
     const bool mapping = PyDict_Check(object) ||
                          call_python(PyObject_HasAttrString, object, "items");
-    if (!mapping) return refuse(where, expected(), object);
+    if (!mapping) return refuse(where, expected, object);
     PyRef items(call_python(PyMapping_Items, object));
     if (!items) return explain(where, expected(), object);
     value.clear();
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(items.get()); ++i) {
       PyObject* pair = PyList_GET_ITEM(items.get(), i);
       if (!PyTuple_Check(pair) || PyTuple_GET_SIZE(pair) != 2) {
-        return refuse(where, expected(), object);
+        return refuse(where, expected, object);
       }
       PyObject* name = PyTuple_GET_ITEM(pair, 0);
       In<Key> key;
@@ -182,12 +192,12 @@ struct ConvertTuple {
   static std::string expected() { return "a sequence of " + std::to_string(kSize); }
   static bool load(PyObject* object, Tuple& value, const Argument& where) {
     const bool text = PyUnicode_Check(object) || PyBytes_Check(object);
-    if (text || !PySequence_Check(object)) return refuse(where, expected(), object);
+    if (text || !PySequence_Check(object)) return refuse(where, expected, object);
     PyRef items(call_python(PySequence_Tuple, object));
     if (!items) return explain(where, expected(), object);
     const Py_ssize_t size = PyTuple_GET_SIZE(items.get());
     if (size == Py_ssize_t(kSize)) return load_all(items.get(), value, where, Places());
-    if (where.matching) return refuse(where, expected(), object);
+    if (where.matching) return refuse(where, expected, object);
     PyErr_Format(PyExc_TypeError, "[%s] expected %s for '%s', got %zd", where.function,
                  expected().c_str(), where.text().c_str(), size);
     return false;
@@ -227,6 +237,36 @@ template <class A, class B>
 struct Convert<std::pair<A, B>> : ConvertTuple<std::pair<A, B>> {};
 template <class... T>
 struct Convert<std::tuple<T...>> : ConvertTuple<std::tuple<T...>> {};
+
+/// A mapping, or a sequence of pairs, which it is on its way out: a key may be there twice.
+template <class Map>
+struct ConvertMultimap {
+  using Pair = std::pair<typename Map::key_type, typename Map::mapped_type>;
+
+  static std::string expected() { return "a mapping or a sequence of pairs"; }
+  static bool load(PyObject* object, Map& value, const Argument& where) {
+    PyRef items = PyRef::borrow(object);
+    if (call_python(PyObject_HasAttrString, object, "items")) {
+      items = PyRef(call_python(PyMapping_Items, object));
+      if (!items) return explain(where, expected(), object);
+    }
+    const bool text = PyUnicode_Check(items.get()) || PyBytes_Check(items.get());
+    if (text || !PySequence_Check(items.get())) return refuse(where, expected, object);
+    std::vector<Pair> pairs;
+    if (!Convert<std::vector<Pair>>::load(items.get(), pairs, where)) return false;
+    value = Map(std::make_move_iterator(pairs.begin()),
+                std::make_move_iterator(pairs.end()));
+    return true;
+  }
+  static PyObject* cast(const Map& value) {
+    return Convert<std::vector<Pair>>::cast(std::vector<Pair>(value.begin(), value.end()));
+  }
+};
+template <class K, class V, class C, class A>
+struct Convert<std::multimap<K, V, C, A>> : ConvertMultimap<std::multimap<K, V, C, A>> {};
+template <class K, class V, class H, class E, class A>
+struct Convert<std::unordered_multimap<K, V, H, E, A>>
+    : ConvertMultimap<std::unordered_multimap<K, V, H, E, A>> {};
 
 /// The same of parts that cannot be made of nothing.
 template <class Tuple, class... Parts>
@@ -296,7 +336,7 @@ struct Convert<std::array<T, N>> {
   static bool load_items(PyObject* object, std::vector<T>& items, const Argument& where) {
     if (!Convert<std::vector<T>>::load(object, items, where)) return false;
     if (items.size() == N) return true;
-    if (where.matching) return refuse(where, expected(), object);
+    if (where.matching) return refuse(where, expected, object);
     PyErr_Format(PyExc_TypeError, "[%s] expected %s for '%s', got %zu", where.function,
                  expected().c_str(), where.text().c_str(), items.size());
     return false;

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "argument.h"
-#include "instance.h"
+#include "ownership.h"
 
 #include <concepts>
 #include <functional>
@@ -32,7 +32,7 @@ inline constexpr bool kImplicit = false;
 [[gnu::noinline]] inline PyObject* convert_implicitly(PyObject* object, const Class& own,
                                                       const Argument& where) {
   static thread_local bool converting = false;  // else the copy constructor begins again
-  const Class& wanted = own.original ? *own.original : own;
+  const Class& wanted = actual(own);
   if (converting || !wanted.type || where.exact()) {
     return refuse(where, wanted.name(), object), nullptr;
   }
@@ -214,8 +214,7 @@ struct In<T> {
 
   bool load(PyObject* object, const Argument& where) {
     const Class& own = class_of<T>;
-    const PyTypeObject* type = own.original ? own.original->type : own.type;
-    if (!PyType_IsSubtype(Py_TYPE(object), const_cast<PyTypeObject*>(type))) {
+    if (!PyType_IsSubtype(Py_TYPE(object), actual(own).type)) {
       made = PyRef(convert_implicitly(object, own, where));
       if (!(object = made.get())) return false;
     }
@@ -265,7 +264,7 @@ PyObject* refer(T* result, bool owned, PyObject* const* arguments, int count,
       auto* argument = reinterpret_cast<Instance*>(arguments[i]);
       if (is_instance(arguments[i])) {
         // *this: the very object.
-        if (argument->object == object && argument->record == &class_of<Plain>) {
+        if (argument->object == object && argument->record == &actual(class_of<Plain>)) {
           return new_ref(arguments[i]);
         }
       }
@@ -376,7 +375,7 @@ struct Convert<Int> {
   static std::string expected() { return "an int"; }
   static bool load(PyObject* object, Int& value, const Argument& where) {
     if (where.exact() && (!PyLong_Check(object) || PyBool_Check(object))) {
-      return refuse(where, expected(), object);
+      return refuse(where, expected, object);
     }
     if constexpr (!kSigned && sizeof(Int) == 8) return load_widest(object, value, where);
     int overflow = 0;
@@ -421,14 +420,14 @@ struct Convert<Float> {
       value = Float(PyFloat_AS_DOUBLE(object));
       return true;
     }
-    if (where.exact() && !PyFloat_Check(object)) return refuse(where, expected(), object);
+    if (where.exact() && !PyFloat_Check(object)) return refuse(where, expected, object);
     const double wide = call_python(PyFloat_AsDouble, object);
     if (wide == -1.0 && PyErr_Occurred()) {
       if (!PyErr_ExceptionMatches(PyExc_OverflowError) || !PyLong_Check(object)) {
         return explain(where, expected(), object);
       }
       PyErr_Clear();
-      if (where.matching) return refuse(where, expected(), object);
+      if (where.matching) return refuse(where, expected, object);
       PyErr_Format(PyExc_OverflowError, "[%s] expected %s for '%s', got %s", where.function,
                    "a number below 1.8e308", where.text().c_str(), "a larger int");
       return false;
@@ -447,7 +446,7 @@ struct Convert<bool> {
     // NumPy's are bools too; among overloads nothing else is.
     if (where.matching && !PyBool_Check(object) &&
         std::strncmp(Py_TYPE(object)->tp_name, "numpy.bool", 10) != 0) {
-      return refuse(where, expected(), object);
+      return refuse(where, expected, object);
     }
     const int truth = call_python(PyObject_IsTrue, object);
     value = truth > 0;
@@ -462,7 +461,7 @@ template <>
 struct Convert<std::string> {
   static std::string expected() { return "a str"; }
   static bool load(PyObject* object, std::string& value, const Argument& where) {
-    if (!PyUnicode_Check(object)) return refuse(where, expected(), object);
+    if (!PyUnicode_Check(object)) return refuse(where, expected, object);
     Py_ssize_t size;
     const char* data = PyUnicode_AsUTF8AndSize(object, &size);
     if (!data) return say_where(where);
@@ -494,7 +493,7 @@ template <>
 struct Convert<std::string_view> {
   static std::string expected() { return "a str"; }
   static bool load(PyObject* object, std::string_view& value, const Argument& where) {
-    if (!PyUnicode_Check(object)) return refuse(where, expected(), object);
+    if (!PyUnicode_Check(object)) return refuse(where, expected, object);
     Py_ssize_t size;
     const char* data = PyUnicode_AsUTF8AndSize(object, &size);
     if (!data) return false;
@@ -514,7 +513,7 @@ struct Convert<char> {
   static bool load(PyObject* object, char& value, const Argument& where) {
     const bool fits = PyUnicode_Check(object) && PyUnicode_GET_LENGTH(object) == 1 &&
                       PyUnicode_READ_CHAR(object, 0) < 128;
-    if (!fits) return refuse(where, expected(), object);
+    if (!fits) return refuse(where, expected, object);
     value = char(PyUnicode_READ_CHAR(object, 0));
     return true;
   }
@@ -529,7 +528,7 @@ struct Convert<void*> {
   static std::string expected() { return "a capsule of an address"; }
   static bool load(PyObject* object, void*& value, const Argument& where) {
     if (object == Py_None) return value = nullptr, true;
-    if (!PyCapsule_IsValid(object, kName)) return refuse(where, expected(), object);
+    if (!PyCapsule_IsValid(object, kName)) return refuse(where, expected, object);
     value = PyCapsule_GetPointer(object, kName);
     return true;
   }
@@ -545,7 +544,7 @@ struct Convert<const char*> {
   static std::string expected() { return "a str"; }
   static bool load(PyObject* object, const char*& value, const Argument& where) {
     if (object == Py_None && where.optional) return value = nullptr, true;
-    if (!PyUnicode_Check(object)) return refuse(where, expected(), object);
+    if (!PyUnicode_Check(object)) return refuse(where, expected, object);
     Py_ssize_t size;
     value = PyUnicode_AsUTF8AndSize(object, &size);
     if (!value) return false;

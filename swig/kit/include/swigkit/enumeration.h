@@ -3,6 +3,7 @@
 // though members are ints.
 #pragma once
 
+#include "classes.h"
 #include "convert.h"
 #include "ref.h"
 
@@ -30,7 +31,7 @@ struct Convert<E> {
   static bool load(PyObject* object, E& value, const Argument& where) {
     if (!g_enum_class<E>) return refuse_no_class(typeid(E));
     const int member = call_python(PyObject_IsInstance, object, g_enum_class<E>);
-    if (member <= 0) return member == 0 && refuse(where, expected(), object);
+    if (member <= 0) return member == 0 && refuse(where, expected, object);
     Int number;
     if (!to_cpp(object, number, where)) return false;
     value = E(number);
@@ -84,6 +85,13 @@ bool add_enum(PyObject* module, PyObject* owner, const char* name,
   }
   g_enum_class<E> = made.release();
   return true;
+}
+
+/// The enum that another module has made (%import).
+template <class E>
+bool import_enum(PyObject* module, const char* home, const char* name) {
+  g_enum_class<E> = import_object(module, home, name);
+  return g_enum_class<E> != nullptr;
 }
 
 }  // namespace swigkit

@@ -18,7 +18,7 @@ struct Convert<std::function<R(Args...)>> {
   static bool load(PyObject* object, std::function<R(Args...)>& value,
                    const Argument& where) {
     if (object == Py_None && where.optional) return value = nullptr, true;
-    if (!PyCallable_Check(object)) return refuse(where, expected(), object);
+    if (!PyCallable_Check(object)) return refuse(where, expected, object);
     value = [held = PyCallable(object), function = where.function,
              name = where.name](Args... args) -> R {
       GilAcquire gil;

@@ -9,6 +9,7 @@
 
 #include "argument.h"
 #include "error.h"
+#include "registry.h"
 
 #include <cstring>
 #include <functional>
@@ -115,7 +116,7 @@ struct Instance {
   PyObject* kept;  // a list of what the C++ object depends on, or null
   std::shared_ptr<void> holder;
   Owner owner;
-  bool tracked;     // stands in tracked()
+  bool tracked;     // stands in Registry::tracked
   bool overridden;  // C++ calls methods of the Python object (a director)
   bool given;       // and C++ alone deletes it, which then drops a reference
   alignas(8) char room[kRoom];
@@ -132,22 +133,22 @@ Room room_of(PyObject* self) {
   return {kFitsInside<T> ? reinterpret_cast<Instance*>(self)->room : nullptr};
 }
 
-/// The Python objects of tracked classes, by the address of their C++ object.
-inline std::unordered_multimap<const void*, Instance*>& tracked() {
-  static auto* map = new std::unordered_multimap<const void*, Instance*>;
-  return *map;
-}
-/// Classes by the type of their objects, for results that are more than they say.
-inline std::unordered_map<std::type_index, const Class*>& classes_by_type() {
-  static auto* map = new std::unordered_map<std::type_index, const Class*>;
-  return *map;
-}
-
-/// What all classes of the module have as their last base.
+/// What all classes have as their last base.
 inline PyTypeObject* g_root = nullptr;
 
 inline bool is_instance(PyObject* object) {
   return PyType_IsSubtype(Py_TYPE(object), g_root);
+}
+
+/// The record of the module that has made the class.
+inline const Class& actual(const Class& own) { return own.original ? *own.original : own; }
+
+inline bool is_derived(const Class* from, const Class* to) {
+  if (from == to) return true;
+  for (const BaseClass& base : from->bases) {
+    if (is_derived(base.record, to)) return true;
+  }
+  return false;
 }
 
 /// The address as that of a base class; null when `to` is none.
@@ -189,16 +190,16 @@ inline bool keep_alive(PyObject* holder, PyObject* kept) {
 }
 
 inline void track(Instance* self) {
-  tracked().emplace(self->object, self);
+  g_registry->tracked.emplace(self->object, self);
   self->tracked = true;
 }
 inline void untrack(Instance* self) {
   if (!self->tracked) return;
   self->tracked = false;
-  auto [at, end] = tracked().equal_range(self->object);
+  auto [at, end] = g_registry->tracked.equal_range(self->object);
   for (; at != end; ++at) {
     if (at->second == self) {
-      tracked().erase(at);
+      g_registry->tracked.erase(at);
       return;
     }
   }
@@ -256,7 +257,7 @@ inline void let_go(Instance* self) {
 
 /// A record's Python object for this C++ object, a new reference; null when there is none.
 inline PyObject* find_tracked(const void* object, const Class& record) {
-  auto [at, end] = tracked().equal_range(object);
+  auto [at, end] = g_registry->tracked.equal_range(object);
   for (; at != end; ++at) {
     Instance* self = at->second;
     // A director is of a class that has no record.
@@ -284,7 +285,7 @@ inline PyObject* wrap_object(void* object, const Class& record, Owner owner) {
     refuse_no_class(record.cpp);
     return nullptr;
   }
-  if (record.tracked && !tracked().empty()) {
+  if (record.tracked && !g_registry->tracked.empty()) {
     if (PyObject* found = find_tracked(object, record)) {
       auto* self = reinterpret_cast<Instance*>(found);
       if (owner == Owner::Python && self->owner == Owner::Nobody) self->owner = owner;
@@ -303,8 +304,7 @@ inline PyObject* wrap_object(void* object, const Class& record, Owner owner) {
 /// A Python object that owns this value.
 template <class T, class U>
 PyObject* wrap_value(U&& value) {
-  const Class& own = class_of<T>;
-  const Class& record = own.original ? *own.original : own;
+  const Class& record = actual(class_of<T>);
   if constexpr (kFitsInside<T>) {
     if (record.inside && record.type) {
       Instance* self = allocate(record.type);
@@ -320,17 +320,19 @@ PyObject* wrap_value(U&& value) {
 /// The most derived known class of the object, and its address as such.
 template <class T>
 std::pair<void*, const Class*> most_derived(T* object) {
+  const Class& record = actual(class_of<T>);
   if constexpr (std::is_polymorphic_v<T>) {
     const std::type_info& type = typeid(*object);
     if (type != typeid(T)) {
-      const auto found = classes_by_type().find(type);
-      if (found != classes_by_type().end()) {
-        return {dynamic_cast<void*>(object), found->second};
+      auto [at, end] = g_registry->by_type.equal_range(type);
+      for (; at != end; ++at) {
+        if (is_derived(at->second, &record)) {
+          return {dynamic_cast<void*>(object), at->second};
+        }
       }
     }
   }
-  const Class& record = class_of<T>;
-  return {object, record.original ? record.original : &record};
+  return {object, &record};
 }
 
 /// A Python object for *object; null is None.
@@ -382,7 +384,7 @@ PyObject* wrap_shared(std::shared_ptr<T> object) {
 /// The slow way of pointer_of().
 [[gnu::noinline]] inline void* find_object(PyObject* object, const Class& wanted,
                                            const Argument& where) {
-  const Class* to = wanted.original ? wanted.original : &wanted;
+  const Class* to = &actual(wanted);
   if (to->type && PyType_IsSubtype(Py_TYPE(object), to->type)) {
     auto* self = reinterpret_cast<Instance*>(object);
     if (self->object) {
@@ -394,7 +396,7 @@ PyObject* wrap_shared(std::shared_ptr<T> object) {
 
 /// Whether the C++ object is of this class, and not of a derived one.
 inline bool is_exactly(PyObject* object, const Class& wanted) {
-  const Class* to = wanted.original ? wanted.original : &wanted;
+  const Class* to = &actual(wanted);
   return to->type && PyType_IsSubtype(Py_TYPE(object), to->type) &&
          reinterpret_cast<Instance*>(object)->record == to;
 }
@@ -412,129 +414,10 @@ inline T* pointer_of(PyObject* object, const Argument& where) {
   }
   // A derived class fits among overloads where there is none of its own.
   if (where.exact() && !is_exactly(object, wanted)) {
-    refuse(where, wanted.name(), object);
+    where.matching->refused = true;
     return nullptr;
   }
   return static_cast<Plain*>(find_object(object, wanted, where));
-}
-
-/// A share in the C++ object; false with an error set when there is none to be had.
-template <class T>
-bool shared_of(PyObject* object, std::shared_ptr<T>& value, const Argument& where) {
-  T* pointer = pointer_of<T>(object, where);
-  if (!pointer) return false;
-  auto* self = reinterpret_cast<Instance*>(object);
-  if (self->overridden) {
-    // Its methods are those of the Python object, which must live as long.
-    Py_INCREF(object);
-    value = std::shared_ptr<T>(pointer, [object](T*) {
-      if (!interpreter_alive()) return;
-      GilAcquire gil;
-      drop(object);
-    });
-    return true;
-  }
-  if constexpr (kFitsInside<T>) {
-    if (self->is_inside()) {  // a value: C++ gets its own
-      value = std::make_shared<T>(*pointer);
-      return true;
-    }
-  }
-  if (self->owner == Owner::Python) {
-    self->holder = self->record->share(self->object);
-    self->owner = Owner::Shared;
-  }
-  if (self->owner == Owner::Shared) {
-    value = std::shared_ptr<T>(self->holder, pointer);
-    return true;
-  }
-  PyErr_Format(PyExc_ValueError,
-               "[%s] expected an object that can be shared for '%s', got a %s that C++ "
-               "owns without a std::shared_ptr",
-               where.function, where.text().c_str(), Py_TYPE(object)->tp_name);
-  return false;
-}
-
-/// The other way: C++ did not take it after all.
-template <class T>
-void give_back(PyObject* object, T* pointer) {
-  auto* self = reinterpret_cast<Instance*>(object);
-  if (std::exchange(self->given, false)) {
-    self->owner = Owner::Python;
-    drop(object);
-    return;
-  }
-  if (self->owner != Owner::Taken || self->object) {
-    delete pointer;  // it has another C++ object by now
-    return;
-  }
-  self->owner = Owner::Python;
-  const auto [address, record] = most_derived(pointer);
-  self->object = address;
-  self->record = record;
-  if (record->tracked) track(self);
-}
-
-/// Before C++ calls an override.  Needs the GIL.
-inline void check_director(PyObject* object) {
-  if (object && Py_REFCNT(object) == 0) {
-    throw std::runtime_error("an override was called while its object ends");
-  }
-}
-/// Before a thread asks for the GIL.
-inline void check_python() {
-  if (!Py_IsInitialized()) throw std::runtime_error("Python has ended");
-}
-
-/// A director's end: what was given to C++ is no more.
-inline void end_director(PyObject* object) {
-  if (!object || !interpreter_alive()) return;
-  GilAcquire gil;
-  auto* self = reinterpret_cast<Instance*>(object);
-  if (!std::exchange(self->given, false)) return;
-  untrack(self);
-  self->object = nullptr;
-  self->owner = Owner::Taken;
-  drop(object);
-}
-
-/// What an override returned lives as long as the object that it was called on.
-inline void keep_result(PyObject* holder, PyObject* result) {
-  if (!is_instance(holder) || !is_instance(result) || holder == result) return;
-  PyObject* kept = reinterpret_cast<Instance*>(holder)->kept;
-  for (Py_ssize_t i = 0; kept && i < PyList_GET_SIZE(kept); ++i) {
-    if (PyList_GET_ITEM(kept, i) == result) return;
-  }
-  if (!keep_alive(holder, result)) throw_python_error();
-}
-
-/// Takes the C++ object away from its Python object; null with an error set when it is
-/// not Python's alone.
-template <class T>
-T* take_from(PyObject* object, const Argument& where) {
-  T* pointer = pointer_of<T>(object, where);
-  if (!pointer) return nullptr;
-  auto* self = reinterpret_cast<Instance*>(object);
-  if (self->owner != Owner::Python) {
-    PyErr_Format(PyExc_ValueError,
-                 "[%s] expected an object that Python alone owns for '%s', got a %s that "
-                 "C++ has a share in",
-                 where.function, where.text().c_str(), Py_TYPE(object)->tp_name);
-    return nullptr;
-  }
-  if (self->overridden) {
-    Py_INCREF(object);  // its methods are needed as long as C++ has the object
-    self->owner = Owner::Nobody;
-    self->given = true;
-    return pointer;
-  }
-  untrack(self);
-  if constexpr (kFitsInside<T>) {
-    if (self->is_inside()) pointer = new T(*pointer);
-  }
-  self->object = nullptr;
-  self->owner = Owner::Taken;
-  return pointer;
 }
 
 }  // namespace swigkit

@@ -211,6 +211,17 @@ PyObject* call_object(PyObject* self, PyObject* args, PyObject* keywords) {
   return Group::call(self, self, all.data(), PyTuple_GET_SIZE(args),
                      named ? tuple.get() : nullptr, false);
 }
+/// Of a class with a length, whose C++ need not know where its items end.
+inline PyObject* iterate_items(PyObject* self) {
+  const Py_ssize_t size = PyObject_Size(self);
+  if (size < 0) return nullptr;
+  PyRef item(PyObject_GetAttrString(self, "__getitem__"));
+  PyRef places(
+      PyObject_CallFunction(reinterpret_cast<PyObject*>(&PyRange_Type), "n", size));
+  if (!item || !places) return nullptr;
+  return PyObject_CallFunctionObjArgs(reinterpret_cast<PyObject*>(&PyMap_Type), item.get(),
+                                      places.get(), nullptr);
+}
 /// __next__ and what else a class without __iter__ needs.
 inline PyObject* iterate_itself(PyObject* self) { return new_ref(self); }
 

@@ -32,7 +32,7 @@ struct Convert<std::variant<T...>> {
       if ((try_one<T>(object, value, part, matching) || ...)) return true;
       if (PyErr_Occurred()) return false;
     }
-    return refuse(where, expected(), object);
+    return refuse(where, expected, object);
   }
   template <class V>
   static PyObject* cast(V&& value) {
@@ -60,7 +60,7 @@ template <>
 struct Convert<std::monostate> {
   static std::string expected() { return "None"; }
   static bool load(PyObject* object, std::monostate&, const Argument& where) {
-    return object == Py_None || refuse(where, expected(), object);
+    return object == Py_None || refuse(where, expected, object);
   }
   static PyObject* cast(std::monostate) { Py_RETURN_NONE; }
 };
@@ -69,7 +69,7 @@ template <class T>
 struct Convert<std::complex<T>> {
   static std::string expected() { return "a complex number"; }
   static bool load(PyObject* object, std::complex<T>& value, const Argument& where) {
-    if (where.exact() && !PyComplex_Check(object)) return refuse(where, expected(), object);
+    if (where.exact() && !PyComplex_Check(object)) return refuse(where, expected, object);
     const Py_complex found = call_python(PyComplex_AsCComplex, object);
     if (PyErr_Occurred()) return explain(where, expected(), object);
     value = {T(found.real), T(found.imag)};
@@ -130,7 +130,7 @@ struct Convert<std::chrono::duration<Rep, Period>> {
     if (is < 0) return false;
     if (is == 0) {
       if (where.exact() || !(PyFloat_Check(object) || PyLong_Check(object))) {
-        return refuse(where, expected(), object);
+        return refuse(where, expected, object);
       }
       const double seconds = PyFloat_AsDouble(object);
       if (seconds == -1 && PyErr_Occurred()) return explain(where, expected(), object);
@@ -171,7 +171,7 @@ struct Convert<std::chrono::time_point<std::chrono::system_clock, D>> {
     PyRef type(detail::datetime_class("datetime"));
     if (!type) return false;
     const int is = call_python(PyObject_IsInstance, object, type.get());
-    if (is <= 0) return is == 0 && refuse(where, expected(), object);
+    if (is <= 0) return is == 0 && refuse(where, expected, object);
     PyRef whole(call_python(PyObject_CallMethod, object, "replace", "()"));
     PyRef stamp(call_python(PyObject_CallMethod, object, "timestamp", nullptr));
     if (!stamp) return false;

@@ -17,6 +17,8 @@
 // Nothing can be done about assignment, and of text that is assigned no more than C does.
 // Exceptions say `using std::runtime_error::runtime_error`.
 #pragma SWIG nowarn=SWIGWARN_PARSE_USING_UNDEF
+// Of comments in a library's headers nothing can be done.
+#pragma SWIG nowarn=560,561,562,563,564,565,566,567
 #pragma SWIG nowarn=SWIGWARN_TYPEMAP_DIRECTOROUT_PTR
 #pragma SWIG nowarn=SWIGWARN_IGNORE_OPERATOR_EQ,SWIGWARN_TYPEMAP_CHARLEAK
 #pragma SWIG nowarn=SWIGWARN_LANG_OVERLOAD_SHADOW,SWIGWARN_LANG_OVERLOAD_IGNORED
@@ -37,6 +39,15 @@ namespace std {
   if (!swigkit::to_cpp<$1_ltype>($input, $1, {"$symname", "$1_name"})) SWIG_fail;
 }
 %typemap(out) Types_ { $result = swigkit::Convert<$1_ltype>::cast($1); }
+// By reference, as templates take them.
+%typemap(in) const Types_ & ($*1_ltype held) {
+  if (!swigkit::to_cpp<$*1_ltype>($input, held, {"$symname", "$1_name"})) SWIG_fail;
+  $1 = &held;
+}
+%typemap(out) const Types_ & { $result = swigkit::Convert<$*1_ltype>::cast(*$1); }
+%typemap(directorin) const Types_ & {
+  $input = swigkit::Convert<$*1_ltype>::cast($1);
+}
 %typemap(varin) Types_ {
   if (!$input) {
     PyErr_SetString(PyExc_AttributeError, "[cvar] cannot delete '$symname'");

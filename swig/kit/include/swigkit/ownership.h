@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// swigkit/ownership.h: shares in objects of Python's, objects that C++ takes over, and what
+// overrides keep alive.
+#pragma once
+
+#include "instance.h"
+
+namespace [[gnu::visibility("hidden")]] swigkit {
+
+/// A share in the C++ object; false with an error set when there is none to be had.
+template <class T>
+bool shared_of(PyObject* object, std::shared_ptr<T>& value, const Argument& where) {
+  T* pointer = pointer_of<T>(object, where);
+  if (!pointer) return false;
+  auto* self = reinterpret_cast<Instance*>(object);
+  if (self->overridden) {
+    // Its methods are those of the Python object, which must live as long.
+    Py_INCREF(object);
+    value = std::shared_ptr<T>(pointer, [object](T*) {
+      if (!interpreter_alive()) return;
+      GilAcquire gil;
+      drop(object);
+    });
+    return true;
+  }
+  if constexpr (kFitsInside<T>) {
+    if (self->is_inside()) {  // a value: C++ gets its own
+      value = std::make_shared<T>(*pointer);
+      return true;
+    }
+  }
+  if (self->owner == Owner::Python) {
+    self->holder = self->record->share(self->object);
+    self->owner = Owner::Shared;
+  }
+  if (self->owner == Owner::Shared) {
+    value = std::shared_ptr<T>(self->holder, pointer);
+    return true;
+  }
+  PyErr_Format(PyExc_ValueError,
+               "[%s] expected an object that can be shared for '%s', got a %s that C++ "
+               "owns without a std::shared_ptr",
+               where.function, where.text().c_str(), Py_TYPE(object)->tp_name);
+  return false;
+}
+
+/// The other way: C++ did not take it after all.
+template <class T>
+void give_back(PyObject* object, T* pointer) {
+  auto* self = reinterpret_cast<Instance*>(object);
+  if (std::exchange(self->given, false)) {
+    self->owner = Owner::Python;
+    drop(object);
+    return;
+  }
+  if (self->owner != Owner::Taken || self->object) {
+    delete pointer;  // it has another C++ object by now
+    return;
+  }
+  self->owner = Owner::Python;
+  const auto [address, record] = most_derived(pointer);
+  self->object = address;
+  self->record = record;
+  if (record->tracked) track(self);
+}
+
+/// Before C++ calls an override.  Needs the GIL.
+inline void check_director(PyObject* object) {
+  if (object && Py_REFCNT(object) == 0) {
+    throw std::runtime_error("an override was called while its object ends");
+  }
+}
+/// Before a thread asks for the GIL.
+inline void check_python() {
+  if (!Py_IsInitialized()) throw std::runtime_error("Python has ended");
+}
+
+/// A director's end: what was given to C++ is no more.
+inline void end_director(PyObject* object) {
+  if (!object || !interpreter_alive()) return;
+  GilAcquire gil;
+  auto* self = reinterpret_cast<Instance*>(object);
+  if (!std::exchange(self->given, false)) return;
+  untrack(self);
+  self->object = nullptr;
+  self->owner = Owner::Taken;
+  drop(object);
+}
+
+/// What an override returned lives as long as the object that it was called on.
+inline void keep_result(PyObject* holder, PyObject* result) {
+  if (!is_instance(holder) || !is_instance(result) || holder == result) return;
+  PyObject* kept = reinterpret_cast<Instance*>(holder)->kept;
+  for (Py_ssize_t i = 0; kept && i < PyList_GET_SIZE(kept); ++i) {
+    if (PyList_GET_ITEM(kept, i) == result) return;
+  }
+  if (!keep_alive(holder, result)) throw_python_error();
+}
+
+/// Takes the C++ object away from its Python object; null with an error set when it is
+/// not Python's alone.
+template <class T>
+T* take_from(PyObject* object, const Argument& where) {
+  T* pointer = pointer_of<T>(object, where);
+  if (!pointer) return nullptr;
+  auto* self = reinterpret_cast<Instance*>(object);
+  if (self->owner != Owner::Python) {
+    PyErr_Format(PyExc_ValueError,
+                 "[%s] expected an object that Python alone owns for '%s', got a %s that "
+                 "C++ has a share in",
+                 where.function, where.text().c_str(), Py_TYPE(object)->tp_name);
+    return nullptr;
+  }
+  if (self->overridden) {
+    Py_INCREF(object);  // its methods are needed as long as C++ has the object
+    self->owner = Owner::Nobody;
+    self->given = true;
+    return pointer;
+  }
+  untrack(self);
+  if constexpr (kFitsInside<T>) {
+    if (self->is_inside()) pointer = new T(*pointer);
+  }
+  self->object = nullptr;
+  self->owner = Owner::Taken;
+  return pointer;
+}
+
+}  // namespace swigkit

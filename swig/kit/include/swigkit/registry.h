@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// swigkit/registry.h: what the kit's modules of one process have in common: the class that
+// all others are derived from, and who stands for which C++ object.  Modules that were
+// built with another kit or for another C++ library have another registry.
+#pragma once
+
+#include "ref.h"
+
+#include <string>
+#include <typeindex>
+#include <unordered_map>
+
+namespace [[gnu::visibility("hidden")]] swigkit {
+
+struct Class;
+struct Instance;
+
+/// A constructor: makes the C++ object of `self`.  The arguments are as in vectorcall.
+using Construct = int (*)(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                          PyObject* keywords);
+
+struct Registry {
+  struct Made {
+    const Class* record;
+    Construct construct;  // null: Python cannot make one
+  };
+  PyTypeObject* root = nullptr;
+  std::unordered_map<PyTypeObject*, Made> classes;
+  /// Of one C++ type several modules may have a class of their own.
+  std::unordered_multimap<std::type_index, const Class*> by_type;
+  /// The Python objects of tracked classes, by the address of their C++ object.
+  std::unordered_multimap<const void*, Instance*> tracked;
+};
+
+/// Set when the module begins.
+inline Registry* g_registry = nullptr;
+
+/// Grows with every change of Registry, Class or Instance.
+inline constexpr int kLayout = 1;
+
+/// Finds the registry, or makes it; false with an error set when that fails.
+inline bool find_registry() {
+  constexpr const char* kName = "swigkit.registry";
+  const std::string key = std::string(kName) + " " + std::to_string(kLayout) + " " +
+                          std::to_string(__GXX_ABI_VERSION) +
+#ifdef _LIBCPP_VERSION
+                          " libc++ " + std::to_string(_LIBCPP_VERSION);
+#else
+                          " libstdc++ " + std::to_string(_GLIBCXX_USE_CXX11_ABI);
+#endif
+  PyObject* all = PyInterpreterState_GetDict(PyInterpreterState_Get());
+  if (!all) return false;
+  if (PyObject* known = PyDict_GetItemString(all, key.c_str())) {
+    g_registry = static_cast<Registry*>(PyCapsule_GetPointer(known, kName));
+    return g_registry != nullptr;
+  }
+  g_registry = new Registry;  // as long as the process
+  PyRef capsule(PyCapsule_New(g_registry, kName, nullptr));
+  return capsule && PyDict_SetItemString(all, key.c_str(), capsule.get()) == 0;
+}
+
+}  // namespace swigkit
