@@ -96,6 +96,17 @@ def test_the_walkthrough_is_measured() -> None:
     assert works(done.stdout) == works(published)
 
 
+def test_the_cost_of_a_stage_is_measured() -> None:
+    """By each binding that is there; one that is left out has no ratio."""
+    program = ROOT / "tests" / "benchmarks" / "walkthrough" / "costs.py"
+    command = [sys.executable, program, "--quick", "--only", "pydemo_int"]
+    command += ["--bindings", "kit"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    row = r"^\| `pydemo_int\.add\(1, 2\)` \| [\d.]+ \| - \| - \| - \| - \|$"
+    assert re.search(row, done.stdout, re.MULTILINE), done.stdout
+
+
 def test_the_published_page_is_of_this_program() -> None:
     """Every call and question of the program stands in docs/bindings.md, no other."""
     sys.path.insert(0, str(BINDINGS))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from types import ModuleType
@@ -111,7 +111,10 @@ def seconds(run: Callable, count: int) -> float:
 
 
 def time_calls(
-    modules: dict[str, ModuleType], rounds: int, sample: float
+    modules: dict[str, ModuleType],
+    rounds: int,
+    sample: float,
+    calls: Sequence[Call] = CALLS,
 ) -> dict[str, dict]:
     """Per call and binding: ns, median of `rounds` samples of about `sample` seconds.
 
@@ -119,7 +122,7 @@ def time_calls(
     """
     empty = loop(EMPTY, None)
     results: dict[str, dict] = {}
-    for call in CALLS:
+    for call in calls:
         made = {name: loop(call, module) for name, module in modules.items()}
         loops = {name: run for name, run in made.items() if not isinstance(run, str)}
         counts = {}

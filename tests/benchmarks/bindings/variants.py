@@ -111,21 +111,12 @@ class Pybind11(Variant):
 
 class Nanobind(Variant):
     def make(self) -> None:
-        nanobind = need("nanobind")
+        need("nanobind")
         self.tool = version_of("nanobind")
-        root = Path(nanobind.source_dir()).parent
-        include = [f"-I{nanobind.include_dir()}", f"-I{root}/ext/robin_map/include"]
-        support = self.folder / "libnanobind.o"
         began = cpu_seconds()
-        python = f"-I{sysconfig.get_path('include')}"
-        # -fno-strict-aliasing is nanobind's own demand for its library.
-        command = [*CXX, *FLAGS, *include, python, "-fno-strict-aliasing"]
-        command += ["-DNB_COMPACT_ASSERTIONS", "-c", root / "src/nb_combined.cpp"]
-        run(*command, "-o", support)
+        support, flags = nanobind_support(self.folder)
         self.once_seconds = cpu_seconds() - began
-        source = HERE / "toy_nanobind.cc"
-        compact = ["-DNB_COMPACT_ASSERTIONS", "-ffunction-sections", "-fdata-sections"]
-        self.compile(source, support, flags=[*include, *compact, "-Wl,--gc-sections"])
+        self.compile(HERE / "toy_nanobind.cc", support, flags=flags)
 
 
 class Cython(Variant):
@@ -183,6 +174,21 @@ def all_variants() -> list[Variant]:
         Ctypes("ctypes", "ctypes", "toy_ctypes", "toy_c.{h,cc}, toy_ctypes.py"),
         ByHand("capi", "C API by hand", "toy_capi", "toy_capi.cc"),
     ]  # fmt: skip
+
+
+def nanobind_support(folder: Path) -> tuple[Path, list[str]]:
+    """nanobind's own library as an object, and the flags of what is linked with it."""
+    nanobind = need("nanobind")
+    root = Path(nanobind.source_dir()).parent
+    include = [f"-I{nanobind.include_dir()}", f"-I{root}/ext/robin_map/include"]
+    support = folder / "libnanobind.o"
+    python = f"-I{sysconfig.get_path('include')}"
+    # -fno-strict-aliasing is nanobind's own demand for its library.
+    command = [*CXX, *FLAGS, *include, python, "-fno-strict-aliasing"]
+    command += ["-DNB_COMPACT_ASSERTIONS", "-c", root / "src/nb_combined.cpp"]
+    run(*command, "-o", support)
+    compact = ["-DNB_COMPACT_ASSERTIONS", "-ffunction-sections", "-fdata-sections"]
+    return support, [*include, *compact, "-Wl,--gc-sections"]
 
 
 def need(name: str) -> object:

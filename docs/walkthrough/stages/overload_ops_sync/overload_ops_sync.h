@@ -35,7 +35,7 @@ class Scalar {
 
 #ifndef SWIG
   Scalar(const Scalar& other);
-  Scalar& operator=(const Scalar& other) = delete;
+  Scalar(Scalar&& other) = default;
   template <class A, class B>
   static Scalar apply(stages::Operation op, const A& a, const B& b) {
     return Scalar(op(tensor(a), tensor(b)));
