@@ -195,6 +195,11 @@ class Builder:
         return module
 
 
+def shown(ns: float) -> str:
+    """Three digits, or all before the point."""
+    return f"{ns:.0f}" if ns >= 100 else f"{ns:.3g}"
+
+
 def rows_of(
     name: str, builder: Builder, rounds: int, sample: float, progress: Callable
 ) -> list[str]:
@@ -206,7 +211,7 @@ def rows_of(
         cells = [f"`{call.name}`"]
         for binding in BINDINGS:
             text = builder.missing.get(binding) or result["unsupported"].get(binding)
-            cells.append(text or f"{result['ns'][binding]:.3g}")
+            cells.append(text or shown(result["ns"][binding]))
         for peer in ("pybind11", "nanobind"):
             value = ratio(result, "kit", peer)
             cells.append("-" if value is None else f"{value:.2f}")

@@ -367,9 +367,10 @@ def machine() -> str:
     """Where the numbers are from."""
     lines = Path("/proc/cpuinfo").read_text(errors="replace").splitlines()
     models = [line.split(":", 1)[1].strip() for line in lines if "model name" in line]
+    cores = scheduler.num_threads()
     return (
         f"{models[0] if models else platform.machine()}, "
-        f"{scheduler.num_threads()} cores, "
+        f"{cores} core{'s' * (cores > 1)}, "
         f"Python {platform.python_version()}, {datetime.date.today().isoformat()}"
     )
 
