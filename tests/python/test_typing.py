@@ -12,8 +12,11 @@ from pathlib import Path
 import pytest
 
 from pages import PAGES, blocks_of
-from paths import ROOT
+from paths import ROOT, TESTS
 from pkg._binding import core
+
+sys.path.append(str(TESTS / "walkthrough"))
+import stages  # noqa: E402
 
 pytestmark = pytest.mark.skipif(
     core.__name__ != "pkg._pywrap_core", reason="the stub is that of the SWIG binding"
@@ -26,7 +29,11 @@ def mypy(*arguments: object) -> str:
     done = subprocess.run(
         [sys.executable, "-m", *map(str, arguments)],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "MYPYPATH": str(stages.folder_of("kit")),
+        },
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -89,6 +96,8 @@ def test_examples_of_the_pages_are_strict(tmp_path: Path) -> None:
         (tmp_path / f"page{i}.py").write_text(
             f"# {page.name}\n{text}", encoding="utf-8"
         )
+    for name in stages.NAMES:
+        stages.build(name, "kit")  # the walkthrough's examples read its stub
     files = sorted(tmp_path.glob("page*.py"))
     assert sum("import pkg" in file.read_text() for file in files) > 5
     assert "no issues" in mypy("mypy", *options, *files)
