@@ -119,8 +119,6 @@ DOCS = {
 
 @pytest.mark.parametrize("thing", DOCS)
 def test_docs_are_the_articles(thing, binding):
-    if thing.endswith(".v") and binding == "kit":
-        pytest.xfail("%property has no docstring")
     name, *rest = thing.split(".")
     found = stages.load(name, binding)
     for each in rest:
