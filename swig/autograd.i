@@ -24,6 +24,8 @@ int64_t live_nodes() { return pkg::live_count(pkg::Live::Nodes); }
 PKG_CLASSES
 %rename(HookHandle) pkg::python::HookHandleObject;
 %rename(Node) pkg::python::NodeObject;
+%final(pkg::python::HookHandleObject)
+%final(pkg::python::NodeObject)
 %ignore pkg::python::HookHandleObject::HookHandleObject;
 %ignore pkg::python::NodeObject::NodeObject;
 %positional_only(pkg::python::NodeObject::register_hook, 1)

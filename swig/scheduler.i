@@ -37,6 +37,8 @@ PKG_CLASSES
 %public_module(pkg::python::ManualEventObject, "pkg.scheduler")
 %public_module(pkg::python::StreamObject, "pkg.scheduler")
 %collected(pkg::python::EventObject)
+%final(pkg::python::ManualEventObject)
+%final(pkg::python::StreamObject)
 %property(pkg::python::EventObject, std::string, name, name)
 %property(pkg::python::EventObject, std::string, call_site, call_site)
 %positional_only(pkg::python::EventObject::_when_done, 1)

@@ -155,7 +155,7 @@ void bind_event(py::module_& m) {
       "cancel_requested().");
   cls.def("_when_done", &when_done, py::arg("callable"), py::pos_only(),
           "_when_done(self, callable, /)\n--\n\nCalls callable() once when the work has "
-          "finished: on the thread that finishes it, or now.");
+          "finished: on the thread that finishes it, or\nnow.");
   cls.def(
       "__await__",
       [](const py::object& self) {

@@ -88,7 +88,7 @@ void bind_node(py::module_& m) {
       py::arg("hook"), py::pos_only(),
       "register_hook(self, hook, /)\n--\n\n"
       "Calls hook(grad_inputs, grad_outputs) after the node has run; a tuple that it "
-      "returns replaces grad_inputs. The handle's remove() undoes it.");
+      "returns\nreplaces grad_inputs. The handle's remove() undoes it.");
   cls.def(
       "register_prehook",
       [](Node& self, const py::object& hook) {
@@ -97,7 +97,7 @@ void bind_node(py::module_& m) {
       py::arg("hook"), py::pos_only(),
       "register_prehook(self, hook, /)\n--\n\n"
       "Calls hook(grad_outputs) before the node runs; a tuple that it returns "
-      "replaces them. The handle's remove() undoes it.");
+      "replaces\nthem. The handle's remove() undoes it.");
   cls.def_property_readonly("next_functions", &next_functions,
                             "(node, input number) per input.");
   cls.def_property_readonly("variable", &variable, "The leaf of an AccumulateGrad node.");

@@ -97,8 +97,8 @@ void bind_stream(py::module_& m) {
           "__exit__(self, *exc)\n--\n\nMakes the stream before current again.");
 
   m.def("submit", &submit_function, py::arg("callable"), py::pos_only(), py::kw_only(),
-        py::arg("deps") = py::tuple(), py::arg("stream") = py::none(),
-        "submit(callable, /, *, deps=(), stream=None)\n--\n\nRuns callable() on a worker "
+        py::arg("deps") = py::none(), py::arg("stream") = py::none(),
+        "submit(callable, /, *, deps=None, stream=None)\n--\n\nRuns callable() on a worker "
         "once all `deps` (an Event or a sequence of them) are done,\nand returns its "
         "Event at once. If one of them failed, callable is not run and the\nevent carries "
         "the same exception. `stream`: also after its earlier work; None means\nthe "

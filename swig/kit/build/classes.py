@@ -217,7 +217,8 @@ class Classes:
             f"{tag}_slots, {construct or 'nullptr'}, "
             f"{tag + '_statics' if statics else 'nullptr'}, {_cpp(hashable)}, "
             f"{_cpp('collected' in cls.features)}, "
-            f"{_cpp('public_module' in cls.features)}}}, "
+            f"{_cpp('public_module' in cls.features)}, "
+            f"{_cpp('final' in cls.features)}}}, "
             f"{vectorcall}, {{{bases}}});"
         )
         lines.append("if (!type) return -1;")

@@ -26,8 +26,7 @@ class HookHandleObject {
 #endif
 };
 
-/// One recorded operation; what tensor.grad_fn shows.  The objects come and go; the node
-/// they show is what is compared.
+/// One recorded operation; what tensor.grad_fn shows.
 class NodeObject {
  public:
   NodeObject(Ref<Node> node) : node_(std::move(node)) {}
@@ -55,6 +54,7 @@ class NodeObject {
   swigkit::PyRef saved() const;
   std::string __repr__() const { return "<" + name() + ">"; }
   long __hash__() const;
+  // The objects come and go; the node they show is what is compared.
   bool operator==(const NodeObject& other) const { return node_ == other.node_; }
 
 #ifndef SWIG

@@ -119,10 +119,10 @@ PyRef EventObject::__await__(swigkit::Self self) const {
       call_python(PyObject_CallMethod, module.get(), "_await_event", "O", self.object));
 }
 
-std::string EventObject::shown(const char* type) const {
+std::string EventObject::__repr__(swigkit::Self self) const {
   // error() would count as having seen the error; a name does not.
-  return str("<", type, " '", event_->name(), "' ", event_->done() ? "done" : "pending",
-             ">");
+  return str("<", Py_TYPE(self.object)->tp_name, " '", event_->name(), "' ",
+             event_->done() ? "done" : "pending", ">");
 }
 
 int EventObject::traverse(visitproc visit, void* arg) const {

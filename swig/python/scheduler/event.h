@@ -57,7 +57,7 @@ class EventObject {
   std::string call_site() const { return event_->call_site(); }
   /// Waits in the running asyncio loop.
   swigkit::PyRef __await__(swigkit::Self self) const;
-  std::string __repr__() const { return shown("pkg.scheduler.Event"); }
+  std::string __repr__(swigkit::Self self) const;
 
 #ifndef SWIG
   const Ref<Event>& event() const { return event_; }
@@ -65,8 +65,6 @@ class EventObject {
   void clear();
 
  protected:
-  std::string shown(const char* type) const;
-
   Ref<Event> event_;
   std::shared_ptr<Outcome> outcome_;
 #endif
@@ -81,7 +79,6 @@ class ManualEventObject : public EventObject {
   void set(PyObject* value = Py_None);
   /// Finishes the event with an exception, which reaches all that depends on it.
   void set_error(PyObject* error);
-  std::string __repr__() const { return shown("pkg.scheduler.ManualEvent"); }
 };
 
 #ifndef SWIG

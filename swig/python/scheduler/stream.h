@@ -14,7 +14,7 @@ namespace pkg::python {
 /// makes it current.
 class StreamObject {
  public:
-  /// NotImplementedError for another device than the processor.
+  // NotImplementedError for another device than the processor.
   explicit StreamObject(PyObject* device = nullptr);
   /// Runs callable() on a worker after all earlier work of this stream and after `deps`.
   /// Returns its Event. A failure of earlier work does not stop it, one of `deps` does.

@@ -25,6 +25,7 @@ struct ClassSpec {
   bool hashable;         // it has no __eq__, or one with a __hash__
   bool collected;        // it refers to Python objects (%collected)
   bool elsewhere;        // its name has another module's (%public_module)
+  bool final;            // Python may not derive from it (%final)
 };
 
 /// The nearest wrapped class.
@@ -251,6 +252,7 @@ inline PyObject* make_class(PyObject* module, const ClassSpec& spec,
   PyType_Spec made = {spec.name, int(sizeof(Instance)), 0,
                       Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, spec.slots};
   if (spec.collected) made.flags |= Py_TPFLAGS_HAVE_GC;
+  if (spec.final) made.flags &= ~unsigned(Py_TPFLAGS_BASETYPE);
   PyObject* type = PyType_FromSpecWithBases(&made, tuple.get());
   if (!type) return nullptr;
   auto* python = reinterpret_cast<PyTypeObject*>(type);

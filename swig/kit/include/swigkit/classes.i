@@ -54,6 +54,11 @@ inline constexpr bool swigkit::kImplicit< Class_ > = true;
 %ignore Class_::clear;
 %enddef
 
+// Python may not derive classes from it.
+%define %final(Class_...)
+%feature("swigkit:final") Class_ "1";
+%enddef
+
 // The class says that it is from this module of a package, which imports it from here.
 %define %public_module(Class_, Module_)
 %feature("swigkit:public_module") Class_ Module_;
