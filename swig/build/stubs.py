@@ -171,7 +171,8 @@ def _constructor(name: str, cls: type) -> str | None:
     if not cls.__text_signature__ or issubclass(cls, BaseException):
         return None
     shown = _parameters(cls)[1:]
-    if "__new__" in vars(cls):
+    # The kit's classes inherit __init__, of which a base's constructor is a part.
+    if "__new__" in vars(cls) or cls.__base__.__module__ == cls.__module__:
         line = f"    def __new__(cls, {shown} -> {name}: ..."
     else:
         line = f"    def __init__(self, {shown} -> None: ..."
