@@ -36,7 +36,7 @@ PRECOMPILED = {
     "tensor": ["tensor/tensor.h"],
     "scheduler": ["scheduler/runtime.h"],
     "binding": [
-        "python/py_tensor.h",
+        "python/tensor/py_tensor.h",
         "dispatcher/dispatcher.h",
         "scheduler/scheduler.h",
     ],

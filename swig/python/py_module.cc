@@ -4,8 +4,8 @@
 
 #include "dispatcher/dispatcher.h"
 #include "py_hooks.h"
-#include "py_operator.h"
-#include "py_tensor.h"
+#include "python/op/py_operator.h"
+#include "python/tensor/py_tensor.h"
 
 namespace pkg::python {
 

@@ -6,7 +6,7 @@
 #include "autograd/engine.h"
 #include "autograd/function.h"
 #include "autograd/views.h"
-#include "python/py_tensor.h"
+#include "python/tensor/py_tensor.h"
 #include "swigkit/callable.h"
 
 namespace pkg::python {

@@ -4,7 +4,7 @@
 
 #include "autograd/accumulate_grad.h"
 #include "autograd/op_node.h"
-#include "python/py_tensor.h"
+#include "python/tensor/py_tensor.h"
 #include "swigkit/callable.h"
 
 namespace pkg::python {

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "python/py_dtype.h"
+#include "python/tensor/py_dtype.h"
 #include "submit.h"
 
 namespace pkg::python {

@@ -8,33 +8,22 @@ from probes import PROBES, WRONG
 
 # What was asked for: the call, and at most so many times the peer's time.
 TARGETS = [
-    ("add(1.0, 2.0)", "nanobind", 1.0),
-    ("add(1.0, 2.0)", "pybind11", 0.5),
-    ("p.norm2()", "nanobind", 1.0),
-    ("p.norm2()", "pybind11", 0.5),
-    ("p.dot(q)", "nanobind", 1.0),
-    ("p.dot(q)", "pybind11", 0.5),
-    ("p.move(1.0, 2.0)", "nanobind", 1.0),
-    ("p.move(1.0, 2.0)", "pybind11", 0.5),
-    ("p.x", "nanobind", 1.0),
-    ("p.x", "pybind11", 0.5),
-    ("p.x = 3.0", "nanobind", 1.0),
-    ("p.x = 3.0", "pybind11", 0.5),
-    ("add(a=1.0, b=2.0)", "nanobind", 1.0),
-    ("clamp(2.0, high=1.5)", "nanobind", 1.0),
+    (call.name, peer, limit)
+    for call in CALLS
+    for peer, limit in (("nanobind", 1.0), ("pybind11", 0.5))
 ]
 
 # From the tools' manuals; nothing of it was run here.
 MANUALS = {
     "swig_ours": {
         "reads": "the C++ header",
-        "overloads": "yes, without keywords",
-        "GIL released": "where the `.i` says so",
-        "virtual methods in Python": "directors; the package has none",
-        "buffer protocol": "type slots by hand",
-        "stable ABI": "no (`-builtin`)",
-        "free threading": "`-nogil`; the package does without",
-        "type stubs": "`-pyi`, experimental",
+        "overloads": "yes",
+        "GIL released": "`%releases_gil`",
+        "virtual methods in Python": "`%overridable`: directors",
+        "buffer protocol": "`std::span`, vectors, arguments only",
+        "stable ABI": "no",
+        "free threading": "no",
+        "type stubs": "written with the module",
     },
     "swig_default": {
         "reads": "the C++ header",
@@ -195,11 +184,12 @@ def _variants(data: dict) -> str:
         "\n"
         + _table(["binding", "tool", "what one writes"], rows)
         + """
-*SWIG, ours* is SWIG with the package's own options, typemaps (`swig/types.i`), repaired
-classes (`swig/classes.i`), exception handling (`swig/errors.i`) and the build step
-`swig/build/fastcall.py`, which gives SWIG's functions CPython's fast calling
-convention. *SWIG, default* and *SWIG -builtin* are what SWIG's manual leads to; most
-wrappers in the world use the first.
+*SWIG, ours* is SWIG 4.5.1 with the kit of this package (`swig/kit/`, see
+[wrap_your_library.md](wrap_your_library.md)): SWIG reads the header and writes a function
+for each of C++'s, conversions are chosen by C++ templates, and a step after SWIG makes
+the classes, the choice among overloads and entries in CPython's fast calling convention.
+*SWIG, default* and *SWIG -builtin* are what SWIG's manual leads to; most wrappers in the
+world use the first.
 ctypes and cffi call a C face of the surface, as they cannot call C++; their classes are
 Python.
 """
@@ -254,8 +244,8 @@ def _calls(data: dict) -> str:
         + "\n"
         + "\n".join(notes)
         + """
-- SWIG has an option `-keyword`; with `-builtin` its output for this surface does not
-  compile (the slots of operators and of std::vector's iterator).
+- Stock SWIG has an option `-keyword`; with `-builtin` its output for this surface does
+  not compile (the slots of operators and of std::vector's iterator).
 - The loop's own time is taken off. `apply` includes one call of a Python function.
   Stock SWIG cannot take a Python function: its callback is an object of a class derived
   from a C++ class in Python, made before the loop.
@@ -318,17 +308,13 @@ def _losses(data: dict) -> str:
 
 and beyond the clock:
 
-- A class made with `-builtin` is created through a tuple (`tp_init`). Its faults - a
-  crash before `__init__`, leaked references to the class, cycles that are never
-  collected, no class attributes - had to be repaired by hand, and its objects take no
-  new attributes unless subclassed. The package's `Tensor` is written by hand
-  altogether.
-- The fast calls need a rewrite of SWIG's output, which a new SWIG may break; the step
-  then stops the build.
-- Overloads take no keywords, and keywords must be turned off for operators by hand.
-- SWIG's own library makes of a vector a proxy class or a tuple, slowly, and of a
-  callback a class to derive from; typemaps for both had to be written.
-- With `-builtin`, what makes it quick, there is no stable ABI.
+- The kit rewrites SWIG's output, which a new SWIG may break: it is tied to one release,
+  and stops the build at what it does not know.
+- There are two tools to run before the compiler, SWIG and the step, and errors of the
+  compiler name generated code.
+- SWIG parses C++ with a parser of its own: what it cannot read (some templates, lambdas
+  as default values) has to be hidden from it or declared in the interface.
+- No stable ABI and no free-threaded Python; nanobind has both.
 """
     )
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// swig/python/py_tensor.h: the Python type of a tensor, and tensors from Python.
+// swig/python/tensor/py_tensor.h: the Python type of a tensor, and tensors from Python.
 #pragma once
 
 #include "py_dtype.h"
-#include "py_error.h"
+#include "python/py_error.h"
 #include "tensor/tensor.h"
 
 namespace pkg::python {

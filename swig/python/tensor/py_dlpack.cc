@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// swig/python/py_dlpack.cc: tensor memory in DLPack capsules, both ways.
+// swig/python/tensor/py_dlpack.cc: tensor memory in DLPack capsules, both ways.
 #include "tensor/dlpack.h"
 
 #include "autograd/views.h"
-#include "expect.h"
+#include "python/expect.h"
 #include "py_tensor.h"
 
 namespace pkg::python {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// swig/python/py_memory.cc: arrays of others as tensors, and the memory of tensors as Python
+// swig/python/tensor/py_memory.cc: arrays of others as tensors, and the memory of tensors as Python
 // buffers.
 #include "base/checked.h"
-#include "expect.h"
+#include "python/expect.h"
 #include "py_tensor.h"
-#include "py_type.h"
+#include "python/py_type.h"
 #include "tensor/copy.h"
 #include "tensor/exported.h"
 

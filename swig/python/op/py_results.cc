@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// swig/python/py_results.cc: results of ops; several of them are a tuple, perhaps with
+// swig/python/op/py_results.cc: results of ops; several of them are a tuple, perhaps with
 // names.
 #include "py_results.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// swig/python/py_parse.cc: one Python object to one boxed argument, and results back.
+// swig/python/op/py_parse.cc: one Python object to one boxed argument, and results back.
 #include "py_operator.h"
 
 namespace pkg::python {

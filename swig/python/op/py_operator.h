@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// swig/python/py_operator.h: the callable that stands for an op and all its overloads.
+// swig/python/op/py_operator.h: the callable that stands for an op and all its overloads.
 #pragma once
 
 #include <string_view>
 
 #include "dispatcher/dispatcher.h"
-#include "py_tensor.h"
+#include "python/tensor/py_tensor.h"
 
 namespace pkg::python {
 

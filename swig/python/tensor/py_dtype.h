@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// swig/python/py_dtype.h: the small immutable objects pkg.float32 ... and pkg.device.
+// swig/python/tensor/py_dtype.h: the small immutable objects pkg.float32 ... and pkg.device.
 #pragma once
 
 #include "swigkit/ref.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// swig/python/py_number.cc: Python's operators, straight to their ops.  A slot receives
+// swig/python/tensor/py_number.cc: Python's operators, straight to their ops.  A slot receives
 // both orders (2 - a and a - 2); operands it does not know are NotImplemented.
 #include "ops/functions.h"
 #include "py_tensor.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// swig/python/py_new.cc: tensor(data) from numbers, nested sequences, arrays and tensors.
+// swig/python/tensor/py_new.cc: tensor(data) from numbers, nested sequences, arrays and tensors.
 #include <string_view>
 
-#include "expect.h"
+#include "python/expect.h"
 #include "ops/functions.h"
 #include "py_tensor.h"
-#include "py_type.h"
+#include "python/py_type.h"
 #include "tensor/copy.h"
 #include "tensor/layout.h"
 #include "tensor/nested_numbers.h"

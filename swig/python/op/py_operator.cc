@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// swig/python/py_operator.cc: the Operator type: vectorcalls, matched by schemas.
+// swig/python/op/py_operator.cc: the Operator type: vectorcalls, matched by schemas.
 //
 // One object per op name serves as function (pkg.add) and, being a method descriptor,
 // as Tensor method (x.add) without a bound-method object per call.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// swig/python/py_dtype.cc: the types `dtype` and `device`.
+// swig/python/tensor/py_dtype.cc: the types `dtype` and `device`.
 #include "py_dtype.h"
-#include "py_type.h"
+#include "python/py_type.h"
 
-#include "expect.h"
+#include "python/expect.h"
 
 #include <string>
 
-#include "py_error.h"
+#include "python/py_error.h"
 #include "py_tensor.h"
 
 namespace pkg::python {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// swig/python/py_operand.cc: numbers and operands from Python: what may stand where a
+// swig/python/op/py_operand.cc: numbers and operands from Python: what may stand where a
 // number, or a tensor, is wanted.
 #include <string_view>
 
-#include "py_tensor.h"
+#include "python/tensor/py_tensor.h"
 #include "tensor/copy.h"
 
 namespace pkg::python {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// swig/python/py_tensor.cc: life of Python tensors: allocation, identity, destruction.
+// swig/python/tensor/py_tensor.cc: life of Python tensors: allocation, identity, destruction.
 #include "py_tensor.h"
 #include "py_dtype.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// swig/python/py_results.h: the results of an op as one Python object.
+// swig/python/op/py_results.h: the results of an op as one Python object.
 #pragma once
 
 #include "dispatcher/dispatcher.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// swig/python/py_index.cc: x[key] and x[key] = value as sequences of ops.
+// swig/python/tensor/py_index.cc: x[key] and x[key] = value as sequences of ops.
 #include "ops/functions.h"
 #include "py_tensor.h"
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// swig/python/py_methods.cc: properties and methods of Tensor that are not ops.
+// swig/python/tensor/py_methods.cc: properties and methods of Tensor that are not ops.
 #include "autograd/leaf.h"
 #include "autograd/views.h"
-#include "expect.h"
+#include "python/expect.h"
 #include "ops/functions.h"
 #include "py_tensor.h"
-#include "py_type.h"
+#include "python/py_type.h"
 #include "swigkit/convert.h"
 #include "tensor/exported.h"
 

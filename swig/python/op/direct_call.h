@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// swig/python/direct_call.h: calls whose arguments are plainly what the schema says, passed
+// swig/python/op/direct_call.h: calls whose arguments are plainly what the schema says, passed
 // to their op as C++ values.  Matching by all of Python's rules, and boxing, cost more than
 // the op does where that is a view.
 #pragma once
@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "dispatcher/typed.h"
-#include "py_tensor.h"
+#include "python/tensor/py_tensor.h"
 
 namespace pkg::python {
 
