@@ -124,13 +124,20 @@ class WorkerState {
 /// Holds the GIL for its lifetime, on any thread.
 class GilAcquire {
  public:
-  GilAcquire() : state_((WorkerState::keep(), call_python(PyGILState_Ensure))) {}
-  ~GilAcquire() { PyGILState_Release(state_); }
+  GilAcquire() : held_(PyGILState_Check()) {
+    if (held_) return;  // a quarter of the price
+    WorkerState::keep();
+    state_ = call_python(PyGILState_Ensure);
+  }
+  ~GilAcquire() {
+    if (!held_) PyGILState_Release(state_);
+  }
   GilAcquire(const GilAcquire&) = delete;
   GilAcquire& operator=(const GilAcquire&) = delete;
 
  private:
-  PyGILState_STATE state_;
+  const bool held_;  // by the caller
+  PyGILState_STATE state_{};
 };
 
 inline PyObject* new_ref(PyObject* object) {
