@@ -3,8 +3,8 @@
 #include "tensor/dlpack.h"
 
 #include "autograd/views.h"
-#include "python/expect.h"
 #include "py_tensor.h"
+#include "python/expect.h"
 
 namespace pkg::python {
 namespace {

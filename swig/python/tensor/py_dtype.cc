@@ -7,8 +7,8 @@
 
 #include <string>
 
-#include "python/py_error.h"
 #include "py_tensor.h"
+#include "python/py_error.h"
 
 namespace pkg::python {
 namespace {

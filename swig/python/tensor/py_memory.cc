@@ -2,8 +2,8 @@
 // swig/python/tensor/py_memory.cc: arrays of others as tensors, and the memory of tensors as Python
 // buffers.
 #include "base/checked.h"
-#include "python/expect.h"
 #include "py_tensor.h"
+#include "python/expect.h"
 #include "python/py_type.h"
 #include "tensor/copy.h"
 #include "tensor/exported.h"

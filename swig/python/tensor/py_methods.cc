@@ -2,9 +2,9 @@
 // swig/python/tensor/py_methods.cc: properties and methods of Tensor that are not ops.
 #include "autograd/leaf.h"
 #include "autograd/views.h"
-#include "python/expect.h"
 #include "ops/functions.h"
 #include "py_tensor.h"
+#include "python/expect.h"
 #include "python/py_type.h"
 #include "swigkit/convert.h"
 #include "tensor/exported.h"

@@ -2,9 +2,9 @@
 // swig/python/tensor/py_new.cc: tensor(data) from numbers, nested sequences, arrays and tensors.
 #include <string_view>
 
-#include "python/expect.h"
 #include "ops/functions.h"
 #include "py_tensor.h"
+#include "python/expect.h"
 #include "python/py_type.h"
 #include "tensor/copy.h"
 #include "tensor/layout.h"

@@ -185,11 +185,11 @@ def _variants(data: dict) -> str:
         + _table(["binding", "tool", "what one writes"], rows)
         + """
 *SWIG, ours* is SWIG 4.5.1 with the kit of this package (`swig/kit/`, see
-[wrap_your_library.md](wrap_your_library.md)): SWIG reads the header and writes a function
-for each of C++'s, conversions are chosen by C++ templates, and a step after SWIG makes
-the classes, the choice among overloads and entries in CPython's fast calling convention.
-*SWIG, default* and *SWIG -builtin* are what SWIG's manual leads to; most wrappers in the
-world use the first.
+[wrap_your_library.md](wrap_your_library.md)): SWIG reads the header and writes a
+function for each of C++'s, conversions are chosen by C++ templates, and a step after
+SWIG makes the classes, the choice among overloads and entries in CPython's fast calling
+convention. *SWIG, default* and *SWIG -builtin* are what SWIG's manual leads to; most
+wrappers in the world use the first.
 ctypes and cffi call a C face of the surface, as they cannot call C++; their classes are
 Python.
 """
