@@ -141,7 +141,7 @@ def _pybind11(name: str, folder: Path) -> list[str]:
     command = [*compiler, *PYBIND11_FLAGS, f"-I{STAGES}", f"-I{CORE['cpp']}"]
     command += ["-isystem", pybind11.get_include()]
     command += ["-isystem", sysconfig.get_path("include")]
-    command += [str(HERE / "pybind11" / f"{name}.cc"), *sources(name)]
+    command += [str(HERE / "twins" / "pybind11" / f"{name}.cc"), *sources(name)]
     command += ["-o", str(folder / f"{name}{SUFFIX}")]
     return [*command, *pkg.sysconfig.get_link_flags()]
 
@@ -151,8 +151,10 @@ def _up_to_date(name: str, folder: Path, command: list[str]) -> bool:
     text = shlex.join(command)
     if output.exists() and record.exists() and record.read_text() == text:
         read = [*SHARED.iterdir(), *(STAGES / name).iterdir()]
-        read += [HERE / "pybind11" / each for each in (f"{name}.cc", "numbers.h")]
-        read += [HERE / "pybind11" / "later.h"]
+        read += [
+            HERE / "twins" / "pybind11" / each for each in (f"{name}.cc", "numbers.h")
+        ]
+        read += [HERE / "twins" / "pybind11" / "later.h"]
         made = output.stat().st_mtime
         if all(path.stat().st_mtime < made for path in read):
             return True

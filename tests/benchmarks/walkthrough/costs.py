@@ -183,7 +183,7 @@ class Builder:
             where = ["--out", folder, "--keep", folder, "-I", stages.STAGES]
             run(*wrap, stages.STAGES / name / f"{name}.i", *where)
         else:
-            source = ROOT / "tests" / "walkthrough" / binding / f"{name}.cc"
+            source = ROOT / "tests/walkthrough/twins" / binding / f"{name}.cc"
         target = folder / f"{name}{SUFFIX}"
         # nanobind has one table of classes for the modules of a domain.
         flags = [*flags, f"-DNB_DOMAIN={name}", f"-I{stages.STAGES / name}"]
