@@ -312,6 +312,7 @@ def test_a_package_of_another_version(monkeypatch: pytest.MonkeyPatch) -> None:
         "%module here",
         '/* %module other */\n  %module(directors="1", package="a.b") here // x',
         '// %module other\n%module ( docstring="text" )\there\n',
+        '%module(docstring="A (single) text, with )", directors="1") here\n',
     ],
 )
 def test_the_name_of_a_module(text: str, tmp_path: Path) -> None:

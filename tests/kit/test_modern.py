@@ -208,3 +208,22 @@ def test_items_end_where_the_length_says(m):
     cell = m.Cell(3)
     assert [item.value() for item in cell] == [3, 4, 5]
     assert len(list(cell)) == 3
+
+
+def test_a_pointer_in_an_object_keeps_what_it_points_to(m):
+    """And may be None."""
+    first, second = m.Link(), m.Link()
+    assert first.next is None
+    second.value = 7
+    first.next = second
+    del second
+    gc.collect()
+    assert first.next.value == 7
+    first.next = None
+    assert first.next is None
+    with pytest.raises(TypeError):
+        first.next = 3
+
+
+def test_friends_that_are_declared_outside_too(m):
+    assert m.reveal(m.hide(5)) == 5 and m.reveal(m.Secret()) == 0

@@ -302,3 +302,22 @@ def test_no_call_leaks_a_reference(m):
     before = run(3)
     grown = [b - a for a, b in zip(before, run(500))]
     assert max(grown) < 100, grown
+
+
+def test_times_that_do_not_fit(m, kit):
+    """A silent wrap to another century would be worse than an error."""
+    delta = datetime.timedelta
+    assert m.ns(delta(days=100000)) == delta(days=100000)
+    if not kit:
+        return  # pybind11 wraps around
+    for time in (delta.max, delta.min):  # in whole seconds they fit
+        assert abs(m.whole(time) - time) < delta(seconds=1)
+    for wrong in (delta.max, delta.min, 1e300, -1e30):
+        with pytest.raises(OverflowError, match="a time that C\\+\\+'s type can hold"):
+            m.ns(wrong)
+    with pytest.raises(OverflowError):
+        m.whole(1e300)
+    with pytest.raises(OverflowError, match="no timedelta can hold"):
+        m.longest()
+    with pytest.raises(OverflowError):
+        m.later(datetime.datetime.max, delta())

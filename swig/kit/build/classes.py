@@ -320,10 +320,16 @@ class Classes:
             self.wrapper.take_array(one, f"{title}.{variable.name}", True)
             other = getter.removesuffix("_get") + "_set"
             if self.wrapper.has(other):
+                # A pointer to an object, which then lives as long as its owner.
+                pointer = variable.type.endswith("*")
+                pointer = pointer and self.module.class_of(_pointee(variable.type))
                 nullable = variable.type.startswith(("std::function<", UNIQUE))
+                nullable = nullable or bool(pointer)
                 null = "nullptr" if nullable else None
                 value = tree.Parameter(variable.name, variable.type, null)
                 two = tree.Function(variable.name, "", other, [value], "void")
+                if pointer:
+                    two.features |= {"holder": "1", "kept": "2"}
                 if variable.type.startswith(UNIQUE):
                     self.wrapper.move_value(other)
                 self.wrapper.take_array(two, f"{title}.{variable.name}", True)
@@ -390,6 +396,11 @@ class Classes:
         return f"{cls.name}({', '.join(shown)})\n--\n\n" + "\n\n".join(
             t for t in texts if t
         )
+
+
+def _pointee(cpp: str) -> str:
+    """The class that the pointer is to."""
+    return re.sub(r"\bconst\b|\*", "", cpp).strip()
 
 
 def _cpp(truth: bool) -> str:

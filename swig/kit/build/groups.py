@@ -125,7 +125,7 @@ static const swigkit::Parameters parameters = {parameters};
     const bool first = self != nullptr;
     slots[0] = self;
     if (is_operator) {{
-      swigkit::Matching matching{{false}};
+      swigkit::Matching matching{{false, false, true}};
       if (!swigkit::fit(parameters, args, nargs, keywords, slots + first)) {{
         Py_RETURN_NOTIMPLEMENTED;
       }}

@@ -281,6 +281,8 @@ class _Stub:
         taken = self.types.taken(variable.type, cls.cpp)
         if re.match(r"std::(function|unique_ptr)<", variable.type):  # may be empty
             given, taken = f"{given} | None", f"{taken} | None"
+        if variable.type.endswith("*") and given == f"{taken} | None":
+            taken = given
         if variable.static:
             yield f"{indent}{name}: typing.ClassVar[{given}]"
         elif not variable.readonly and given == taken:

@@ -286,7 +286,9 @@ class _Reader:
     def _cdecl(
         self, node: ElementTree.Element, has: dict[str, str], inside: Class | None
     ) -> None:
-        if "feature_ignore" in has or has.get("access", "public") == "private":
+        friend = "friend" in has.get("storage", "").split()
+        hidden = has.get("access", "public") == "private" and not friend
+        if "feature_ignore" in has or hidden:
             return
         if self.imported:
             return
@@ -295,7 +297,7 @@ class _Reader:
                 return
             function = _function(node, has, inside)
             # A friend that is defined in its class is a function of the namespace.
-            if inside and "friend" not in has.get("storage", "").split():
+            if inside and not friend:
                 inside.methods.append(function)
             else:
                 self.module.functions.append(function)

@@ -38,7 +38,9 @@ from .options import (
 
 __all__ = ["Module", "module_name", "wrap"]
 
-MODULE = re.compile(r"^[ \t]*%module[ \t]*(?:\([^)]*\)[ \t]*)?(\w+)", re.MULTILINE)
+MODULE = re.compile(
+    r"^[ \t]*%module[ \t]*(?:\((?:[^)\"]|\"[^\"]*\")*\)[ \t]*)?(\w+)", re.MULTILINE
+)
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 SOURCES = {".cc", ".cpp", ".cxx", ".c++", ".C", ".c"}
 LINKED = {".o", ".obj", ".a", ".so", ".dylib"}  # handed to the linker as they are

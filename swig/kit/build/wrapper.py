@@ -44,6 +44,8 @@ WHERE = re.compile(r'\{\s*"(\w+)", "(\w*)"(, true)?\s*\}')
 CONSTANT = re.compile(r'^  SWIG_Python_SetConstant\(d, "(\w+)",.*\);\n', re.MULTILINE)
 VARIABLE = re.compile(r'^  SWIG_addvarlink\(globals, "(\w+)", (\w+), (\w+)\);\n', re.M)
 DIRECTOR = re.compile(r"^\S.*\bSwigDirector_\w+::(\w+)\(.*\{\n", re.MULTILINE)
+LENT = re.compile(r"swigkit_lent_ ?## ?(\w+)")
+LENT_NAME = re.compile(r"\bswigkit_lent_(\w+)\.hold")
 DIRECTOR_END = re.compile(r"^SwigDirector_(\w+)::~SwigDirector_\1\(\) \{\n", re.M)
 DIRECTOR_GIL = (
     "  swigkit::check_python();\n  swigkit::GilAcquire gil;\n"
@@ -238,6 +240,12 @@ class Wrapper:
                 r"= swigkit::call_python([&] { return \1; });", body
             )
             body = WHERE.sub(r'{"\1", "\2"\3}', body)
+            body = LENT.sub(r"swigkit_lent_\1", body)
+            lent = "".join(
+                f"  swigkit::Lent< std::remove_cvref_t< decltype({name}) > > "
+                f"swigkit_lent_{name};\n"
+                for name in dict.fromkeys(LENT_NAME.findall(body))
+            )
             # A class need not have a constructor without arguments.
             plain = RESULT.search(body)
             if plain and "c_result = held" in body:
@@ -251,6 +259,7 @@ class Wrapper:
             pieces += [
                 self.text[at : found.end()],
                 DIRECTOR_GIL,
+                lent,
                 body,
             ]
             at = end

@@ -163,6 +163,29 @@ struct Outer::Inner {
 };
 inline Outer::Inner make_inner() { return {}; }
 
+/// Refers to another one, which C++ does not own.
+struct Link {
+  int value = 0;
+  Link* next = nullptr;
+};
+
+/// Friends that are declared again outside.
+class Secret {
+  friend int reveal(const Secret& secret);
+  friend Secret hide(int value);
+
+ private:
+  int value_ = 0;
+};
+int reveal(const Secret& secret);
+Secret hide(int value);
+inline int reveal(const Secret& secret) { return secret.value_; }
+inline Secret hide(int value) {
+  Secret secret;
+  secret.value_ = value;
+  return secret;
+}
+
 /// Plain values by reference, as templates take them.
 inline double half(const double& value) { return value / 2; }
 inline std::string kind(const int&) { return "int"; }

@@ -16,6 +16,7 @@
 %value(modern::Fixed<double, 3>)
 %rename(RightSame) modern::right::Same;
 %value(modern::Cell)
+%value(modern::Secret)
 %include "modern.h"
 %extend modern::Cell {
   int __len__() { return $self->size(); }

@@ -77,6 +77,16 @@ PYBIND11_MODULE(modern, m) {
       .def_readwrite("y", &Outer::Inner::y);
   m.def("make_inner", &make_inner);
 
+  py::class_<Link>(m, "Link")
+      .def(py::init<>())
+      .def_readwrite("value", &Link::value)
+      .def_property(
+          "next", [](const Link& self) { return self.next; },
+          py::cpp_function([](Link& self, Link* next) { self.next = next; },
+                           py::keep_alive<1, 2>()));
+  py::class_<Secret>(m, "Secret").def(py::init<>());
+  m.def("reveal", &reveal);
+  m.def("hide", &hide);
   m.def("half", &half, py::arg("value"));
   m.def("kind", py::overload_cast<const int&>(&kind));
   m.def("kind", py::overload_cast<const std::string&>(&kind));

@@ -57,6 +57,9 @@ inline std::filesystem::path parent(const std::filesystem::path& path) {
   return path.parent_path();
 }
 inline std::chrono::microseconds twice(std::chrono::microseconds time) { return 2 * time; }
+inline std::chrono::nanoseconds ns(std::chrono::nanoseconds time) { return time; }
+inline std::chrono::seconds whole(std::chrono::seconds time) { return time; }
+inline std::chrono::hours longest() { return std::chrono::hours::max(); }
 inline int64_t in_ms(std::chrono::milliseconds time) { return time.count(); }
 inline std::chrono::duration<double> seconds(double count) {
   return std::chrono::duration<double>(count);

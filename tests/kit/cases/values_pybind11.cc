@@ -45,6 +45,9 @@ PYBIND11_MODULE(values, m) {
   m.def("reversed", &reversed, py::arg("data"));
   m.def("parent", &values::parent, py::arg("path"));
   m.def("twice", &values::twice, py::arg("time"));
+  m.def("ns", &values::ns);
+  m.def("whole", &values::whole);
+  m.def("longest", &values::longest);
   m.def("in_ms", &values::in_ms, py::arg("time"));
   m.def("seconds", &values::seconds, py::arg("count"));
   m.def("later", &values::later, py::arg("time"), py::arg("by"));

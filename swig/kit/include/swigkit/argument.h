@@ -16,8 +16,9 @@ namespace [[gnu::visibility("hidden")]] swigkit {
 /// The choice among overloads: each is tried, the first that takes the arguments as they
 /// are before any that has to convert one.
 struct Matching {
-  bool exact = true;     // no conversion from int to float and the like
-  bool refused = false;  // an argument did not fit; no Python error is set then
+  bool exact = true;      // no conversion from int to float and the like
+  bool refused = false;   // an argument did not fit; no Python error is set then
+  bool operands = false;  // of an operator: None is none
 };
 
 /// Where an argument belongs, for errors: a parameter, or a part of another argument.

@@ -77,7 +77,7 @@ inline PyObject* call_overload(const Overload* overloads, size_t count, PyObject
     for (size_t k = 0; k < count; ++k) {
       const Overload& one = overloads[k];
       if (!fit(one.parameters, args, nargs, keywords, slots + (self != nullptr))) continue;
-      Matching matching{exact};
+      Matching matching{exact, false, is_operator};
       PyObject* result = one.run(object, slots, &matching);
       if (!matching.refused) return result;
     }

@@ -142,6 +142,15 @@ inline constexpr bool KeepsParts = HoldsReferences<T>::value && !IsUnique<T> &&
                                    !std::is_pointer_v<T> &&
                                    !std::is_same_v<T, std::string_view>;
 
+/// What refers to the Python object that it came from.
+template <class T>
+inline constexpr bool IsView = std::is_same_v<T, std::string_view> ||
+                               std::is_same_v<T, const char*>;
+template <class T>
+void keep_view(PyObject* result) {
+  if constexpr (IsView<std::remove_cv_t<T>>) keep_viewed(result);
+}
+
 /// Where an argument stays during the call: a value of its own, or the object of Python's.
 template <class T>
 struct In {

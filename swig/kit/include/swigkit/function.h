@@ -22,7 +22,7 @@ struct Convert<std::function<R(Args...)>> {
     value = [held = PyCallable(object), function = where.function,
              name = where.name](Args... args) -> R {
       GilAcquire gil;
-      return call(held, {function, name}, PyRef(pass<Args>(args))...);
+      return call(held, {function, name}, Passed<Args>(args)...);
     };
     return true;
   }
@@ -40,18 +40,31 @@ struct Convert<std::function<R(Args...)>> {
  private:
   static constexpr const char* kName = "swigkit.function";
 
-  // An object that is passed by reference is the caller's, and stays it.
-  template <class Arg, class T>
-  static PyObject* pass(T& argument) {
-    using Plain = std::remove_cvref_t<Arg>;
-    if constexpr (std::is_lvalue_reference_v<Arg> && IsWrapped<Plain>) {
-      if constexpr (!std::is_const_v<std::remove_reference_t<Arg>>) {
-        return wrap_pointer(&argument, Owner::Nobody);
+  // An argument as Python gets it.  An object that is passed by reference is the caller's.
+  template <class Arg>
+  class Passed {
+   public:
+    template <class T>
+    explicit Passed(T& argument) {
+      if constexpr (!kByReference) {
+        using Given = std::conditional_t<std::is_lvalue_reference_v<Arg>, T&, T&&>;
+        object_ = PyRef(Convert<Plain>::cast(static_cast<Given>(argument)));
+      } else {
+        object_ = PyRef(lent_.hold(wrap_pointer(&argument, Owner::Nobody)));
       }
     }
-    if constexpr (std::is_lvalue_reference_v<Arg>) return Convert<Plain>::cast(argument);
-    else return Convert<Plain>::cast(std::move(argument));
-  }
+    PyObject* get() const { return object_.get(); }
+
+   private:
+    using Plain = std::remove_cvref_t<Arg>;
+    static constexpr bool kByReference = std::is_lvalue_reference_v<Arg> &&
+                                         IsWrapped<Plain> &&
+                                         !std::is_const_v<std::remove_reference_t<Arg>>;
+    struct Nothing {};
+    // Dies after the reference, so that it knows who else has one.
+    std::conditional_t<kByReference, Lent<Plain>, Nothing> lent_;
+    PyRef object_;
+  };
   static PyObject* run(PyObject* self, PyObject* args) {
     return run_with(self, args, std::index_sequence_for<Args...>());
   }
@@ -81,10 +94,20 @@ struct Convert<std::function<R(Args...)>> {
   template <class... Refs>
   static R call(const PyCallable& callable, const Argument& where, const Refs&... args) {
     const PyRef result = callable(args.get()...);
-    if constexpr (!std::is_void_v<R>) {
-      In<std::remove_cvref_t<R>> in;
+    using Plain = std::remove_cvref_t<R>;
+    if constexpr (std::is_void_v<R>) {
+      return;
+    } else if constexpr (std::is_reference_v<R> && !IsWrapped<Plain>) {
+      static thread_local In<Plain> in;  // until the next call on the thread
       if (!in.load(result.get(), where.result())) throw_python_error();
-      return in.take();
+      return static_cast<R>(*in.get());
+    } else {
+      In<Plain> in;
+      if (!in.load(result.get(), where.result())) throw_python_error();
+      constexpr bool kRefers = std::is_reference_v<R> || std::is_pointer_v<R>;
+      if constexpr (kRefers || IsView<Plain>) keep_viewed(result.get());
+      if constexpr (std::is_reference_v<R>) return static_cast<R>(*in.get());
+      else return in.take();
     }
   }
 };

@@ -87,6 +87,53 @@ inline void end_director(PyObject* object) {
   drop(object);
 }
 
+/// An object that C++ lends to an override or a callback.  If Python keeps it, it gets a
+/// copy of its own when the call ends, where the class has copies; others are C++'s.
+template <class T>
+class Lent {
+ public:
+  Lent() = default;
+  Lent(const Lent&) = delete;
+  ~Lent() {
+    if (!made_) return;
+    if (Py_REFCNT(made_) > 1) settle();
+    drop(made_);
+  }
+
+  /// The argument, a new reference as well.
+  PyObject* hold(PyObject* object) {
+    const bool fresh = object && Py_REFCNT(object) == 1 && is_instance(object);
+    auto* self = reinterpret_cast<Instance*>(object);
+    if (fresh && self->owner == Owner::Nobody && !self->record->tracked) {
+      made_ = new_ref(object);
+    }
+    return object;
+  }
+
+ private:
+  void settle() {
+    auto* self = reinterpret_cast<Instance*>(made_);
+    if (self->owner != Owner::Nobody || !self->object) return;
+    if constexpr (std::is_copy_constructible_v<T>) {
+      try {
+        self->object = new T(*static_cast<const T*>(self->object));
+        self->owner = Owner::Python;
+        return;
+      } catch (...) {}
+    }
+    self->object = nullptr;
+    self->owner = Owner::Taken;
+  }
+  PyObject* made_ = nullptr;
+};
+
+/// A view of what a callable returned is there until the next such call on the thread.
+inline void keep_viewed(PyObject* result) {
+  static thread_local PyObject* last = nullptr;  // a thread's last one stays
+  PyObject* before = std::exchange(last, new_ref(result));
+  if (before) drop(before);
+}
+
 /// What an override returned lives as long as the object that it was called on.
 inline void keep_result(PyObject* holder, PyObject* result) {
   if (!is_instance(holder) || !is_instance(result) || holder == result) return;

@@ -17,7 +17,10 @@ struct Convert<std::shared_ptr<T>> {
   static std::string expected() { return Convert<Plain>::expected(); }
   static bool load(PyObject* object, std::shared_ptr<T>& value, const Argument& where) {
     value.reset();
-    if (object == Py_None) return true;
+    if (object == Py_None) {
+      if (!where.matching || !where.matching->operands) return true;
+      return refuse(where, expected, object);
+    }
     if constexpr (IsWrapped<Plain>) {
       std::shared_ptr<Plain> found;
       if (!shared_of<Plain>(object, found, where)) return false;

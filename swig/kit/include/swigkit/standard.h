@@ -9,6 +9,7 @@
 #include <cmath>
 #include <complex>
 #include <filesystem>
+#include <limits>
 #include <variant>
 
 namespace [[gnu::visibility("hidden")]] swigkit {
@@ -115,6 +116,38 @@ inline PyRef datetime_class(const char* name) {
   PyRef library(PyImport_ImportModule("datetime"));
   return library ? PyRef(PyObject_GetAttrString(library.get(), name)) : PyRef();
 }
+// Wide enough for any timedelta in nanoseconds.
+__extension__ using Wide = __int128;
+inline constexpr Wide kSecond = 1000000;  // microseconds
+
+/// So many microseconds as a duration; false when its type cannot hold them.
+template <class Rep, class Period>
+bool to_duration(Wide micros, std::chrono::duration<Rep, Period>& value) {
+  if constexpr (std::is_floating_point_v<Rep>) {
+    value = std::chrono::duration<Rep, Period>(
+        Rep((long double)(micros)*Period::den / (kSecond * Period::num)));
+  } else {
+    const Wide ticks = micros * Period::den / (kSecond * Period::num);
+    if (ticks < Wide(std::numeric_limits<Rep>::min()) ||
+        ticks > Wide(std::numeric_limits<Rep>::max())) {
+      return false;
+    }
+    value = std::chrono::duration<Rep, Period>(Rep(ticks));
+  }
+  return true;
+}
+/// The other way; false when no timedelta can hold it.
+template <class Rep, class Period>
+bool to_micros(const std::chrono::duration<Rep, Period>& value, Wide& micros) {
+  const long double about = (long double)(value.count()) * Period::num / Period::den;
+  if (!(std::fabs(about) < 1e14L)) return false;  // 999,999,999 days are 8.64e13 s
+  if constexpr (std::is_floating_point_v<Rep>) {
+    micros = Wide(std::floor(about * 1e6L + 0.5L));
+  } else {
+    micros = Wide(value.count()) * Period::num * kSecond / Period::den;
+  }
+  return true;
+}
 }  // namespace detail
 
 /// A datetime.timedelta, or a number of seconds.
@@ -135,8 +168,20 @@ struct Convert<std::chrono::duration<Rep, Period>> {
       const double seconds = PyFloat_AsDouble(object);
       if (seconds == -1 && PyErr_Occurred()) return explain(where, expected(), object);
       if (!std::isfinite(seconds)) return refuse_range(where, "a finite time", object);
-      value = std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds));
-      return true;
+      if (std::fabs(seconds) > 1e20) return refuse_range(where, kFits, object);
+      if constexpr (std::is_floating_point_v<Rep>) {
+        value = std::chrono::duration_cast<Duration>(
+            std::chrono::duration<double>(seconds));
+        return true;
+      } else {
+        const long double ticks = (long double)(seconds)*Period::den / Period::num;
+        if (ticks < (long double)(std::numeric_limits<Rep>::min()) ||
+            ticks > (long double)(std::numeric_limits<Rep>::max())) {
+          return refuse_range(where, kFits, object);
+        }
+        value = Duration(Rep(ticks));
+        return true;
+      }
     }
     long long days, seconds, micros;
     if (!detail::int_attribute(object, "days", days) ||
@@ -144,21 +189,29 @@ struct Convert<std::chrono::duration<Rep, Period>> {
         !detail::int_attribute(object, "microseconds", micros)) {
       return false;
     }
-    value = std::chrono::duration_cast<Duration>(
-        std::chrono::seconds(days * 86400 + seconds) + std::chrono::microseconds(micros));
-    return true;
+    const detail::Wide all = (detail::Wide(days) * 86400 + seconds) * detail::kSecond +
+                             micros;
+    return detail::to_duration(all, value) || refuse_range(where, kFits, object);
   }
   static PyObject* cast(const Duration& value) {
-    using std::chrono::duration_cast, std::chrono::microseconds;
-    const long long micros = duration_cast<microseconds>(value).count();
+    detail::Wide micros;
+    if (!detail::to_micros(value, micros)) {
+      PyErr_SetString(PyExc_OverflowError, "a time of C++ that no timedelta can hold");
+      return nullptr;
+    }
     PyRef type(detail::datetime_class("timedelta"));
     if (!type) return nullptr;
     // Days, seconds and microseconds, as whole numbers.
+    const detail::Wide seconds = micros / detail::kSecond;
     return call_python([&] {
-      return PyObject_CallFunction(type.get(), "LLL", micros / 86400000000,
-                                   micros / 1000000 % 86400, micros % 1000000);
+      return PyObject_CallFunction(type.get(), "LLL", (long long)(seconds / 86400),
+                                   (long long)(seconds % 86400),
+                                   (long long)(micros % detail::kSecond));
     });
   }
+
+ private:
+  static constexpr const char* kFits = "a time that C++'s type can hold";
 };
 
 /// A datetime.datetime of local time where it has no time zone; out without one.
@@ -180,8 +233,12 @@ struct Convert<std::chrono::time_point<std::chrono::system_clock, D>> {
     // The stamp is a float: its whole seconds are exact, its microseconds are not.
     const double seconds = std::floor(
         (PyFloat_AsDouble(stamp.get()) * 1e6 - double(micros)) / 1e6 + 0.5);
-    value = Time(std::chrono::duration_cast<D>(std::chrono::seconds((long long)seconds) +
-                                               std::chrono::microseconds(micros)));
+    D since;
+    const detail::Wide all = detail::Wide(seconds) * detail::kSecond + micros;
+    if (!detail::to_duration(all, since)) {
+      return refuse_range(where, "a time that C++'s type can hold", object);
+    }
+    value = Time(since);
     return true;
   }
   static PyObject* cast(const Time& value) {

@@ -106,6 +106,7 @@ SWIGKIT_PLAIN(ptrdiff_t)
 }
 %typemap(directorout) Types_ (swigkit::In< $1_basetype > held) {
   if (!held.load($input, {"$symname", "result"})) swigkit::throw_python_error();
+  swigkit::keep_view< $1_basetype >($input);
   $result = held.take();
 }
 %enddef
@@ -147,8 +148,9 @@ SWIGKIT_VALUE(enum SWIGTYPE)
 %typemap(varout) SWIGTYPE *, SWIGTYPE &, const SWIGTYPE & {
   $result = swigkit::refer(&*$1, false, nullptr, 0);
 }
-%typemap(directorin) SWIGTYPE *, SWIGTYPE &, const SWIGTYPE &, SWIGTYPE && {
-  $input = swigkit::refer(&$1_name, false, nullptr, 0);
+// step.py declares the one that holds it, as these typemaps have no variables.
+%typemap(directorin) SWIGTYPE *, SWIGTYPE &&, SWIGTYPE &, const SWIGTYPE & {
+  $input = swigkit_lent_##$1_name.hold(swigkit::refer(&$1_name, false, nullptr, 0));
 }
 %typemap(directorin) SWIGTYPE * { $input = swigkit::refer($1_name, false, nullptr, 0); }
 
@@ -203,6 +205,14 @@ SWIGKIT_VALUE(enum SWIGTYPE)
 %typemap(out) Types_ { $result = swigkit::Convert<const char *>::cast($1); }
 %typemap(varout) Types_ { $result = swigkit::Convert<const char *>::cast($1); }
 %typemap(directorin) Types_ { $input = swigkit::Convert<const char *>::cast($1); }
+%typemap(directorout) Types_ {
+  const char *text = nullptr;
+  if (!swigkit::to_cpp<const char *>($input, text, {"$symname", "result", true})) {
+    swigkit::throw_python_error();
+  }
+  swigkit::keep_viewed($input);
+  $result = ($1_ltype)text;
+}
 %enddef
 %typemap(typecheck, precedence=SWIG_TYPECHECK_STRING) const char * "$1 = 1;"
 %typemap(freearg) const char *, char *, const char [ANY], char [ANY] ""
