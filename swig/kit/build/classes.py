@@ -321,10 +321,11 @@ class Classes:
             other = getter.removesuffix("_get") + "_set"
             if self.wrapper.has(other):
                 # A pointer to an object, which then lives as long as its owner.
-                pointer = variable.type.endswith("*")
-                pointer = pointer and self.module.class_of(_pointee(variable.type))
+                pointer = variable.type.endswith("*") and (
+                    self.module.class_of(_pointee(variable.type)) is not None
+                )
                 nullable = variable.type.startswith(("std::function<", UNIQUE))
-                nullable = nullable or bool(pointer)
+                nullable = nullable or pointer
                 null = "nullptr" if nullable else None
                 value = tree.Parameter(variable.name, variable.type, null)
                 two = tree.Function(variable.name, "", other, [value], "void")
