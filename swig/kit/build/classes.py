@@ -161,6 +161,9 @@ class Classes:
         if "collected" in cls.features:
             for kind in ("traverse", "clear"):
                 slots.append(f"{{Py_tp_{kind}, (void *)swigkit::{kind}<{cls.cpp}>}}")
+        slots.append(f"{{Py_tp_init, (void *)swigkit::init<{cls.cpp}>}}")
+        if cls.overridable:
+            slots.append("{Py_tp_finalize, (void *)swigkit::finalize_overridden}")
         doc = self._documented_class(cls)
         hashable = (
             "__eq__" not in groups or "__hash__" in groups or "hash" in cls.features

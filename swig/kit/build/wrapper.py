@@ -49,7 +49,7 @@ LENT_NAME = re.compile(r"\bswigkit_lent_(\w+)\.hold")
 DIRECTOR_END = re.compile(r"^SwigDirector_(\w+)::~SwigDirector_\1\(\) \{\n", re.M)
 DIRECTOR_GIL = (
     "  swigkit::check_python();\n  swigkit::GilAcquire gil;\n"
-    "  swigkit::check_director(swig_get_self());\n"
+    "  swigkit::check_director(swig_get_self(), dynamic_cast<const void *>(this));\n"
 )
 DIRECTOR_CALL = re.compile(r"= (PyObject_Call\w*\(.*\));$", re.MULTILINE)
 GIVEN = "std::move(*(&result))"
@@ -228,7 +228,8 @@ class Wrapper:
     def guard_directors(self) -> None:
         """Calls from C++ take the GIL, on any thread."""
         self.text = DIRECTOR_END.sub(
-            r"\g<0>  swigkit::end_director(swig_get_self());\n", self.text
+            r"\g<0>  swigkit::end_director(swig_get_self(), dynamic_cast<void *>(this));\n",
+            self.text,
         )
         pieces, at = [], 0
         for found in DIRECTOR.finditer(self.text):

@@ -41,17 +41,9 @@ inline int refuse_construction(PyTypeObject* type) {
   return -1;
 }
 
-/// __init__, for subclasses and for a call by hand: a tuple and a dict.
-inline int init_object(PyObject* object, PyObject* args, PyObject* keywords) {
-  auto* self = reinterpret_cast<Instance*>(object);
-  PyTypeObject* type = wrapped_base(Py_TYPE(object));
-  const Construct construct = type ? g_registry->classes[type].construct : nullptr;
-  if (!construct) return refuse_construction(Py_TYPE(object));
-  if (self->object) {  // others may refer to it
-    PyErr_Format(PyExc_RuntimeError, "%s.__init__() was called twice",
-                 Py_TYPE(object)->tp_name);
-    return -1;
-  }
+/// The arguments are a tuple and a dict.
+inline int construct_in(PyObject* object, Construct construct, PyObject* args,
+                        PyObject* keywords) {
   if (!keywords || PyDict_GET_SIZE(keywords) == 0) {
     return construct(object, &PyTuple_GET_ITEM(args, 0), PyTuple_GET_SIZE(args), nullptr);
   }
@@ -65,6 +57,51 @@ inline int init_object(PyObject* object, PyObject* args, PyObject* keywords) {
     all.push_back(PyDict_GetItem(keywords, PyTuple_GET_ITEM(tuple.get(), i)));
   }
   return construct(object, all.data(), PyTuple_GET_SIZE(args), tuple.get());
+}
+
+/// What the C++ object of a class becomes part of: `object` itself, or when that has one of
+/// another class already, which Python derives it from as well, a part of it; null with an
+/// error set.
+inline PyRef place_for(PyObject* object, const Class& record) {
+  auto* self = reinterpret_cast<Instance*>(object);
+  if (!self->object) return PyRef::borrow(object);
+  const Instance* there = part_of(self, &record);
+  if (is_derived(there->record, &record) || is_derived(&record, there->record)) {
+    // Others may refer to it.
+    PyErr_Format(PyExc_RuntimeError, "%s.__init__() was called twice",
+                 Py_TYPE(object)->tp_name);
+    return PyRef();
+  }
+  if (record.type->tp_finalize == finalize_overridden) {
+    PyErr_Format(PyExc_TypeError,
+                 "[%s] expected the %%overridable base first, and only one, got %s after "
+                 "%s. Call %s.__init__() before the others.",
+                 Py_TYPE(object)->tp_name, record.name(), there->record->name(),
+                 record.name());
+    return PyRef();
+  }
+  PyRef part(reinterpret_cast<PyObject*>(allocate(record.type)));
+  if (part) reinterpret_cast<Instance*>(part.get())->outer = object;
+  return part;
+}
+
+/// __init__ of a class, for those derived from it and for a call by hand.
+inline int init_object(PyObject* object, const Class* record, PyObject* args,
+                       PyObject* keywords) {
+  PyTypeObject* nearest = wrapped_base(Py_TYPE(object));
+  if (nearest && is_derived(g_registry->classes[nearest].record, record)) {
+    record = g_registry->classes[nearest].record;
+  }
+  const Construct construct = g_registry->classes[record->type].construct;
+  if (!construct) return refuse_construction(Py_TYPE(object));
+  const PyRef place = place_for(object, *record);
+  if (!place) return -1;
+  if (construct_in(place.get(), construct, args, keywords) < 0) return -1;
+  return keep_alive(object, place.get()) ? 0 : -1;
+}
+template <class T>
+int init(PyObject* object, PyObject* args, PyObject* keywords) {
+  return init_object(object, &class_of<T>, args, keywords);
 }
 
 /// Class(...) of a wrapped class itself.
@@ -93,6 +130,8 @@ inline void end_object(PyObject* object) {
   if (self->object || self->holder) {
     PyObject *error_type, *error, *traceback;
     PyErr_Fetch(&error_type, &error, &traceback);  // which a destructor may not see
+    // C++ may go on with it: %intrusive.
+    if (self->overridden && self->owner != Owner::Python) leave(self);
     call_python([self] { let_go(self); });
     PyErr_Restore(error_type, error, traceback);
   }
@@ -160,11 +199,13 @@ inline bool make_root(PyObject* module) {
       {"__weaklistoffset__", T_PYSSIZET, offsetof(Instance, weakrefs), READONLY, nullptr},
       {}};
   static PyMethodDef methods[] = {{"__reduce_ex__", refuse_pickling, METH_O, nullptr}, {}};
-  static PyType_Slot slots[] = {
-      {Py_tp_members, members},           {Py_tp_methods, methods},
-      {Py_tp_new, (void*)new_object},     {Py_tp_init, (void*)init_object},
-      {Py_tp_dealloc, (void*)end_object}, {Py_tp_richcompare, (void*)compare_objects},
-      {Py_tp_hash, (void*)hash_object},   {0, nullptr}};
+  static PyType_Slot slots[] = {{Py_tp_members, members},
+                                {Py_tp_methods, methods},
+                                {Py_tp_new, (void*)new_object},
+                                {Py_tp_dealloc, (void*)end_object},
+                                {Py_tp_richcompare, (void*)compare_objects},
+                                {Py_tp_hash, (void*)hash_object},
+                                {0, nullptr}};
   static PyType_Spec spec = {"swigkit.Object", int(sizeof(Instance)), 0,
                              Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
   PyTypeObject*& root = g_registry->root;
@@ -281,8 +322,14 @@ template <class T>
 int finish_construction(PyObject* self, T* object, bool overridden) {
   if (!object) return -1;
   auto* instance = reinterpret_cast<Instance*>(self);
-  put(instance, object, class_of<T>, Owner::Python);
   instance->overridden = overridden;
+  put(instance, object, class_of<T>, Owner::Python);
+  if constexpr (std::is_polymorphic_v<T>) {
+    if (overridden) {
+      whole_of(instance) = dynamic_cast<void*>(object);
+      if (class_of<T>.shares_itself) share_overridden(instance);
+    }
+  }
   return 0;
 }
 

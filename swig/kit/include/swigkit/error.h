@@ -117,6 +117,17 @@ class HeldError {
   std::shared_ptr<Held> held_;
 };
 
+/// Shows the C++ exception being handled where it cannot go on, as in a destructor.
+[[gnu::cold, gnu::noinline]] inline void show_lost_error() {
+  if (!interpreter_alive()) return;
+  GilAcquire gil;
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  translate();
+  call_python(PyErr_WriteUnraisable, nullptr);
+  PyErr_Restore(type, value, traceback);
+}
+
 /// Sets an error of this class with a text that need not be UTF-8.
 inline void set_error(PyObject* type, const std::string& message) {
   PyObject* text = PyUnicode_DecodeUTF8(message.data(), Py_ssize_t(message.size()),

@@ -33,11 +33,12 @@ struct BaseClass {
 /// What is known of a wrapped C++ class.
 struct Class {
   const std::type_info& cpp;
-  void (*destroy)(void*);                 // null: it has no public destructor
-  std::shared_ptr<void> (*share)(void*);  // takes the object over
-  bool shares_itself;                     // of std::enable_shared_from_this
-  bool tracked;                           // one Python object for each C++ object
-  void* (*to_heap)(const void*);          // a copy; null unless kFitsInside
+  void (*destroy)(void*);  // null: it has no public destructor
+  // Takes the object over; of an overridden one its Python object is given.
+  std::shared_ptr<void> (*share)(void*, struct Instance*);
+  bool shares_itself;             // of std::enable_shared_from_this
+  bool tracked;                   // one Python object for each C++ object
+  void* (*to_heap)(const void*);  // a copy; null unless kFitsInside
   PyTypeObject* type = nullptr;
   std::vector<BaseClass> bases{};
   bool inside = false;  // small values lie in their Python objects (%value)
@@ -62,14 +63,32 @@ inline constexpr bool kFitsInside = std::is_copy_constructible_v<T> &&
                                     std::is_trivially_destructible_v<T> &&
                                     sizeof(T) <= kRoom && alignof(T) <= 8;
 
+/// Ends the last share in an overridden object (ownership.h).
+struct EndOfShares {
+  Instance* self;
+  void operator()(void* object) const;
+};
+
 namespace detail {
 template <class T>
 void destroy(void* object) {
-  delete static_cast<T*>(object);
+  if constexpr (std::is_nothrow_destructible_v<T>) {
+    delete static_cast<T*>(object);
+  } else {
+    try {
+      delete static_cast<T*>(object);
+    } catch (...) { show_lost_error(); }
+  }
 }
 template <class T>
-std::shared_ptr<void> share(void* object) {
-  return std::shared_ptr<T>(static_cast<T*>(object));
+std::shared_ptr<void> share(void* object, Instance* overridden) {
+  if (overridden)
+    return std::shared_ptr<T>(static_cast<T*>(object), EndOfShares{overridden});
+  if constexpr (std::is_nothrow_destructible_v<T>) {
+    return std::shared_ptr<T>(static_cast<T*>(object));
+  } else {
+    return std::shared_ptr<T>(static_cast<T*>(object), destroy<T>);
+  }
 }
 template <class T>
 constexpr auto copier() -> void* (*)(const void*) {
@@ -86,7 +105,7 @@ constexpr auto destroyer() -> void (*)(void*) {
   else return nullptr;
 }
 template <class T>
-constexpr auto sharer() -> std::shared_ptr<void> (*)(void*) {
+constexpr auto sharer() -> std::shared_ptr<void> (*)(void*, Instance*) {
   if constexpr (std::is_destructible_v<T>) return &share<T>;
   else return nullptr;
 }
@@ -113,12 +132,14 @@ struct Instance {
   PyObject_HEAD void* object;  // null before __init__ and when it was taken
   const Class* record;         // what `object` is, perhaps derived from the Python class's
   PyObject* weakrefs;
-  PyObject* kept;  // a list of what the C++ object depends on, or null
+  PyObject* kept;   // a list of what the C++ object depends on, or null
+  PyObject* outer;  // of a part: the Python object that has several C++ objects, or null
   std::shared_ptr<void> holder;
   Owner owner;
   bool tracked;     // stands in Registry::tracked
   bool overridden;  // C++ calls methods of the Python object (a director)
   bool given;       // and C++ alone deletes it, which then drops a reference
+  bool held;        // and C++ alone has shares in it; the last one drops a reference
   alignas(8) char room[kRoom];
 
   bool is_inside() const { return object == room; }
@@ -158,6 +179,21 @@ inline void* cast_up(const Class* from, void* object, const Class* to) {
     if (void* found = cast_up(base.record, base.up(object), to)) return found;
   }
   return nullptr;
+}
+
+/// Of a Python class with several wrapped bases, each of which has a C++ object: what stands
+/// for that of the class `wanted`.
+inline Instance* part_of(Instance* self, const Class* wanted) {
+  if (__builtin_expect(!self->kept || is_derived(self->record, wanted), 1)) return self;
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(self->kept); ++i) {
+    auto* part = reinterpret_cast<Instance*>(PyList_GET_ITEM(self->kept, i));
+    if (!is_instance(reinterpret_cast<PyObject*>(part)) || !part->outer) continue;
+    if (part->outer == reinterpret_cast<PyObject*>(self) &&
+        is_derived(part->record, wanted)) {
+      return part;
+    }
+  }
+  return self;
 }
 
 namespace detail {
@@ -225,10 +261,10 @@ inline Instance* allocate(PyTypeObject* type) {
   }
   self->object = nullptr;
   self->record = nullptr;
-  self->weakrefs = self->kept = nullptr;
+  self->weakrefs = self->kept = self->outer = nullptr;
   new (&self->holder) std::shared_ptr<void>();
   self->owner = Owner::Nobody;
-  self->tracked = self->overridden = self->given = false;
+  self->tracked = self->overridden = self->given = self->held = false;
   return self;
 }
 
@@ -239,8 +275,8 @@ inline void put(Instance* self, void* object, const Class& record, Owner owner) 
   // Without a public destructor, or of a %borrowed class, the object is C++'s.
   if (owner == Owner::Python && !record.destroy) owner = Owner::Nobody;
   self->owner = owner;
-  if (owner == Owner::Python && record.shares_itself) {
-    self->holder = record.share(object);
+  if (owner == Owner::Python && record.shares_itself && !self->overridden) {
+    self->holder = record.share(object, nullptr);
     self->owner = Owner::Shared;
   }
   if (record.tracked) track(self);
@@ -264,6 +300,7 @@ inline PyObject* find_tracked(const void* object, const Class& record) {
     const bool fits = self->record == &record ||
                       (self->overridden && cast_up(self->record, self->object, &record));
     if (!fits || Py_REFCNT(self) == 0) continue;
+    if (self->outer && Py_REFCNT(self->outer) == 0) continue;
     Py_INCREF(self);
     return reinterpret_cast<PyObject*>(self);
   }
@@ -288,6 +325,11 @@ inline PyObject* wrap_object(void* object, const Class& record, Owner owner) {
   if (record.tracked && !g_registry->tracked.empty()) {
     if (PyObject* found = find_tracked(object, record)) {
       auto* self = reinterpret_cast<Instance*>(found);
+      if (self->outer) {
+        Py_INCREF(self->outer);
+        Py_DECREF(found);
+        return self->outer;
+      }
       if (owner == Owner::Python && self->owner == Owner::Nobody) self->owner = owner;
       return found;
     }
@@ -330,6 +372,14 @@ std::pair<void*, const Class*> most_derived(T* object) {
           return {dynamic_cast<void*>(object), at->second};
         }
       }
+      // A director is of a class that has no record.
+      auto [own, last] = g_registry->tracked.equal_range(dynamic_cast<void*>(object));
+      for (; own != last; ++own) {
+        const Instance* self = own->second;
+        if (self->overridden && cast_up(self->record, self->object, &record) == object) {
+          return {self->object, self->record};
+        }
+      }
     }
   }
   return {object, &record};
@@ -351,8 +401,8 @@ PyObject* wrap_shared(std::shared_ptr<T> object) {
   PyObject* made = wrap_object(address, *record, Owner::Shared);
   if (!made) return nullptr;
   auto* self = reinterpret_cast<Instance*>(made);
-  // A director's Python object owns it, and may not hold a share in itself.
-  if (!self->holder && self->owner != Owner::Python) {
+  // An overridden object may not keep itself alive.
+  if (!self->holder && self->owner != Owner::Python && !self->overridden) {
     self->holder = std::const_pointer_cast<std::remove_cv_t<T>>(std::move(object));
     self->owner = Owner::Shared;
   }
@@ -373,8 +423,9 @@ PyObject* wrap_shared(std::shared_ptr<T> object) {
       return nullptr;
     }
     PyErr_Format(PyExc_TypeError,
-                 "[%s] expected an initialised %s for '%s'. Call super().__init__() first.",
-                 where.function, wanted.name(), where.text().c_str());
+                 "[%s] expected an initialised %s for '%s'. Call %s.__init__() first.",
+                 where.function, wanted.name(), where.text().c_str(),
+                 self->object ? wanted.name() : "super()");
     return nullptr;
   }
   refuse(where, wanted.type ? wanted.name() : "another class", object);
@@ -388,6 +439,7 @@ PyObject* wrap_shared(std::shared_ptr<T> object) {
   if (to->type && PyType_IsSubtype(Py_TYPE(object), to->type)) {
     auto* self = reinterpret_cast<Instance*>(object);
     if (self->object) {
+      self = part_of(self, to);
       if (void* found = cast_up(self->record, self->object, to)) return found;
     }
   }

@@ -7,13 +7,52 @@
 
 namespace [[gnu::visibility("hidden")]] swigkit {
 
+/// tp_finalize of classes that Python may override: nobody in Python needs the object any
+/// more.  If others have shares in it these keep its Python object, whose methods C++ calls.
+inline void finalize_overridden(PyObject* object) {
+  auto* self = reinterpret_cast<Instance*>(object);
+  if (!self->overridden || !self->holder) return;
+  if (!std::get_deleter<EndOfShares>(self->holder)) return;
+  Py_INCREF(object);
+  self->held = true;
+  // Of the last share this is the end: the Python object has its C++ object back at once.
+  std::shared_ptr<void> own = std::move(self->holder);
+}
+
+inline void EndOfShares::operator()(void* object) const {
+  if (!interpreter_alive()) return;
+  GilAcquire gil;
+  if (!std::exchange(self->held, false)) return self->record->destroy(object);
+  self->owner = Owner::Python;
+  drop(reinterpret_cast<PyObject*>(self));
+}
+
+/// The Python object gets the share that all others come from, so that a std::weak_ptr is
+/// good as long as it lives.  False when its class has a finalizer of its own, or when it
+/// was finalized already: CPython does that once.
+inline bool share_overridden(Instance* self) {
+  if (self->holder) return true;
+  PyTypeObject* type = Py_TYPE(self);
+  auto* object = reinterpret_cast<PyObject*>(self);
+  if (self->owner != Owner::Python || type->tp_finalize != finalize_overridden)
+    return false;
+  if (PyType_IS_GC(type) && PyObject_GC_IsFinalized(object)) return false;
+  self->holder = self->record->share(self->object, self);
+  self->owner = Owner::Shared;
+  return true;
+}
+
 /// A share in the C++ object; false with an error set when there is none to be had.
 template <class T>
 bool shared_of(PyObject* object, std::shared_ptr<T>& value, const Argument& where) {
   T* pointer = pointer_of<T>(object, where);
   if (!pointer) return false;
-  auto* self = reinterpret_cast<Instance*>(object);
+  Instance* self = part_of(reinterpret_cast<Instance*>(object), &actual(class_of<T>));
   if (self->overridden) {
+    if (share_overridden(self)) {
+      value = std::shared_ptr<T>(self->holder, pointer);
+      return true;
+    }
     // Its methods are those of the Python object, which must live as long.
     Py_INCREF(object);
     value = std::shared_ptr<T>(pointer, [object](T*) {
@@ -30,7 +69,7 @@ bool shared_of(PyObject* object, std::shared_ptr<T>& value, const Argument& wher
     }
   }
   if (self->owner == Owner::Python) {
-    self->holder = self->record->share(self->object);
+    self->holder = self->record->share(self->object, nullptr);
     self->owner = Owner::Shared;
   }
   if (self->owner == Owner::Shared) {
@@ -64,21 +103,28 @@ void give_back(PyObject* object, T* pointer) {
   if (record->tracked) track(self);
 }
 
-/// Before C++ calls an override.  Needs the GIL.
-inline void check_director(PyObject* object) {
-  if (object && Py_REFCNT(object) == 0) {
-    throw std::runtime_error("an override was called while its object ends");
+/// Before C++ calls an override of `whole`.  Needs the GIL.
+inline void check_director(PyObject* object, const void* whole) {
+  auto& left = g_registry->left;
+  if ((!left.empty() && left.count(whole)) || Py_REFCNT(object) == 0) {
+    throw std::runtime_error("an override was called when its Python object had ended");
   }
 }
+/// Where an overridden object begins; its room has no other use.
+inline void*& whole_of(Instance* self) { return *reinterpret_cast<void**>(self->room); }
+/// Its Python object ends, and C++ may have it still.
+inline void leave(Instance* self) { g_registry->left.insert(whole_of(self)); }
+
 /// Before a thread asks for the GIL.
 inline void check_python() {
   if (!Py_IsInitialized()) throw std::runtime_error("Python has ended");
 }
 
 /// A director's end: what was given to C++ is no more.
-inline void end_director(PyObject* object) {
+inline void end_director(PyObject* object, const void* whole) {
   if (!object || !interpreter_alive()) return;
   GilAcquire gil;
+  if (g_registry->left.erase(whole)) return;
   auto* self = reinterpret_cast<Instance*>(object);
   if (!std::exchange(self->given, false)) return;
   untrack(self);
@@ -150,7 +196,7 @@ template <class T>
 T* take_from(PyObject* object, const Argument& where) {
   T* pointer = pointer_of<T>(object, where);
   if (!pointer) return nullptr;
-  auto* self = reinterpret_cast<Instance*>(object);
+  Instance* self = part_of(reinterpret_cast<Instance*>(object), &actual(class_of<T>));
   if (self->owner != Owner::Python) {
     PyErr_Format(PyExc_ValueError,
                  "[%s] expected an object that Python alone owns for '%s', got a %s that "

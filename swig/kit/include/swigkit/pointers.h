@@ -112,7 +112,7 @@ struct IntrusivePointer {
   /// From now on what Python makes lives as long as anybody has a share in it.
   static void use(Class& record) {
     record.shares_itself = true;
-    record.share = [](void* made) -> std::shared_ptr<void> {
+    record.share = [](void* made, Instance*) -> std::shared_ptr<void> {
       return hold(Counted<Pointer>::first(static_cast<Plain*>(made)));
     };
   }

@@ -9,6 +9,7 @@
 #include <string>
 #include <typeindex>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace [[gnu::visibility("hidden")]] swigkit {
 
@@ -30,13 +31,15 @@ struct Registry {
   std::unordered_multimap<std::type_index, const Class*> by_type;
   /// The Python objects of tracked classes, by the address of their C++ object.
   std::unordered_multimap<const void*, Instance*> tracked;
+  /// Overridden C++ objects whose Python objects are no more.
+  std::unordered_set<const void*> left;
 };
 
 /// Set when the module begins.
 inline Registry* g_registry = nullptr;
 
 /// Grows with every change of Registry, Class or Instance.
-inline constexpr int kLayout = 1;
+inline constexpr int kLayout = 2;
 
 /// Finds the registry, or makes it; false with an error set when that fails.
 inline bool find_registry() {
