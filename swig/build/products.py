@@ -16,7 +16,6 @@ from pathlib import Path
 
 from kit.build.incremental import BuildError, Runner, Step, parse_depfile
 from kit.build.options import find_swig
-from kit.build.wrap import READ
 from toolchain import Config, git_version
 
 # Without -nogil, which tells a free-threaded interpreter that no lock is needed: see
@@ -135,8 +134,7 @@ class Products:
         program = Path("swig/kit/build/step.py")
         wrapper, shim = folder / "pywrap_core_wrap.cc", folder / "pywrap_core.py"
         files = map(str, (output, parsed, wrapper, shim))
-        programs = [program.with_name(name) for name in READ[program.name]]
-        inputs = [program, *programs, output]
+        inputs = [*sorted(program.parent.glob("*.py")), output]
         command = [sys.executable, str(program), *files]
         self.runner.run([Step("rewrote", wrapper.name, command, wrapper, inputs)])
         return wrapper

@@ -18,7 +18,7 @@ import pytest
 from paths import ROOT
 from pkg.swigkit import BuildError, get_cmake_dir, get_includes, get_swig_flags, wrap
 from pkg.swigkit.build import options
-from pkg.swigkit.build.wrap import READ, module_name
+from pkg.swigkit.build.wrap import module_name
 
 SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
 KIT = ROOT / "swig" / "kit"
@@ -208,21 +208,6 @@ def test_flags_for_other_build_systems(project: Path) -> None:
     assert (Path(get_includes()[0]) / "swigkit.i").exists()
     where = run(sys.executable, "-m", "pkg", "--cmake-dir", cwd=project).strip()
     assert where == get_cmake_dir() and (Path(where) / "SwigKit.cmake").exists()
-
-
-@pytest.mark.parametrize("script", READ)
-def test_a_step_is_run_again_when_its_program_changes(script: str) -> None:
-    """READ names all that the program imports."""
-
-    def imported(name: str) -> set[str]:
-        text = (KIT / "build" / name).read_text()
-        names = set(re.findall(r"^from \.(\w+) import", text, re.M))
-        for more in re.findall(r"^from \. import (.+)", text, re.M):
-            names |= set(more.split(", "))
-        files = {f"{name}.py" for name in names}
-        return files.union(*map(imported, files))
-
-    assert imported(script) == set(READ[script])
 
 
 # --- Errors --------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Observers, objects that share themselves, several bases: cases/sharing.h by pybind11 and
-by the kit."""
+"""Observers, objects that share themselves, several bases: cases/sharing.h by pybind11
+and by the kit."""
 
 import gc
 import weakref

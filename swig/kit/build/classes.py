@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from . import tree
 from .groups import Groups, documented, python_parameters
+from .notation import pointee
 
 UNARY = {
     "__neg__": "nb_negative",
@@ -128,6 +129,11 @@ class Classes:
         for name, all_ in methods.items():
             overloads = self._chosen(name, all_, title)
             static = overloads[0].static
+            if any(f.static != static for f in overloads):
+                raise tree.TreeError(
+                    f"{title}.{name}: expected all overloads to be static or "
+                    "none: Python has one kind of method of a name; %rename the others"
+                )
             group = self.groups.write(f"{title}.{name}", overloads, not static)
             groups[name] = group
             if _is_slot(name):
@@ -227,6 +233,13 @@ class Classes:
         lines.append("if (!type) return -1;")
         for enum in cls.enums:
             lines.append(enum_statement(enum, "type"))
+        for key, value in cls.features.items():
+            if key.startswith("attribute_"):
+                name = key.removeprefix("attribute_")
+                lines.append(
+                    f'if (!swigkit::add_constant(type, "{name}", '
+                    f"swigkit::to_attribute({value.strip(' {}')}))) return -1;"
+                )
         for variable in cls.variables:
             if variable.static and not variable.wrapper:
                 value = f"{cls.cpp}::{variable.cpp.rpartition('::')[2]}"
@@ -325,7 +338,7 @@ class Classes:
             if self.wrapper.has(other):
                 # A pointer to an object, which then lives as long as its owner.
                 pointer = variable.type.endswith("*") and (
-                    self.module.class_of(_pointee(variable.type)) is not None
+                    self.module.class_of(pointee(variable.type)) is not None
                 )
                 nullable = variable.type.startswith(("std::function<", UNIQUE))
                 nullable = nullable or pointer
@@ -334,8 +347,9 @@ class Classes:
                 two = tree.Function(variable.name, "", other, [value], "void")
                 if pointer:
                     two.features |= {"holder": "1", "kept": "2"}
-                if variable.type.startswith(UNIQUE):
-                    self.wrapper.move_value(other)
+                # Not of a number, which may have a few bits only and no address.
+                if "<" in variable.type or self.module.class_of(variable.type):
+                    self.wrapper.assign(other)
                 self.wrapper.take_array(two, f"{title}.{variable.name}", True)
                 setter = f"swigkit::set<{other}>"
             getset.append(
@@ -400,11 +414,6 @@ class Classes:
         return f"{cls.name}({', '.join(shown)})\n--\n\n" + "\n\n".join(
             t for t in texts if t
         )
-
-
-def _pointee(cpp: str) -> str:
-    """The class that the pointer is to."""
-    return re.sub(r"\bconst\b|\*", "", cpp).strip()
 
 
 def _cpp(truth: bool) -> str:

@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from .python_types import Alias, parse
-from .tree import Class, Function, Module, cpp_type
+from .notation import cpp_type
+from .python_types import Alias
+from .tree import Function, Module
 
 __all__ = ["Declared", "declared", "operators"]
 
@@ -24,10 +25,6 @@ EXCEPTION = re.compile(
 # What SWIG writes for a constant; ignored ones have nothing.
 CONSTANT_CODE = "tmap_constcode"
 CONSTANT = re.compile(r'SWIG_Python_SetConstant\(d, "(\w+)"')
-UNARY = {"__sub__": "__neg__", "__add__": "__pos__"}
-COMPARE = ("__lt__", "__le__", "__eq__", "__ne__", "__gt__", "__ge__")
-MIRRORED = ("__gt__", "__ge__", "__eq__", "__ne__", "__lt__", "__le__")
-REFLECTED = dict(zip(COMPARE, MIRRORED))
 
 
 @dataclass
@@ -103,35 +100,15 @@ def _attributes(node: ElementTree.Element) -> Iterator[ElementTree.Element]:
 
 
 def operators(module: Module) -> tuple[list[Function], dict[str, list[Function]]]:
-    """The free functions, and operators by the C++ name of the class they belong to.
-
-    `2 * point` is __rmul__ of the second's class.
-    """
+    """The free functions, and operators by the C++ name of the class they belong to."""
     free: list[Function] = []
     owned: dict[str, list[Function]] = {}
     for function in module.functions:
-        owner = None
-        if "operator" in function.cpp and function.name.startswith("__"):
-            owner = _owner(module, function)
-        if owner is None:
-            free.append(function)
-        else:
-            cls, method = owner
+        found = module.operator_of(function)
+        if found:
+            cls, name, function.operand = found
+            method = replace(function, name=name, parameters=function.given, operand=0)
             owned.setdefault(cls.cpp, []).append(method)
+        elif not function.is_operator:
+            free.append(function)
     return free, owned
-
-
-def _owner(module: Module, function: Function) -> tuple[Class, Function] | None:
-    for place, parameter in enumerate(function.parameters[:2]):
-        cls = module.class_of(str(parse(parameter.type).bare))
-        if cls is None or cls.imported:
-            continue
-        name = function.name
-        if len(function.parameters) == 1:
-            name = UNARY.get(name, name)
-        elif place == 1:
-            name = REFLECTED.get(name, f"__r{name[2:]}")
-        others = [p for i, p in enumerate(function.parameters) if i != place]
-        method = Function(name, function.cpp, function.wrapper, others, function.result)
-        return cls, method
-    return None

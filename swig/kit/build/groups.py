@@ -11,17 +11,9 @@ import json
 import re
 
 from . import tree
-from .wrapper import StepError, Wrapper
+from .wrapper import Wrapper
 
 PYTHON_LITERAL = re.compile(r"-?\d+(?:\.\d*)?(?:e[-+]?\d+)?")
-MIRRORED = {
-    "__lt__": "__gt__",
-    "__le__": "__ge__",
-    "__eq__": "__eq__",
-    "__ne__": "__ne__",
-    "__gt__": "__lt__",
-    "__ge__": "__le__",
-}
 MOST = 32  # parameters: swigkit::kMaxParameters
 
 
@@ -40,29 +32,16 @@ class Groups:
     def _sort_functions(self) -> None:
         """Free functions by name, but for operators, which become their classes'."""
         for function in self.module.functions:
-            if "operator" in function.cpp and function.name.startswith("__"):
-                owner, name = self._owner(function)
-                if owner:
-                    group = self.operators.setdefault(owner, {}).setdefault(name, [])
-                    group.append(function)
-                    continue
-            self.free.setdefault(function.name, []).append(function)
-
-    def _owner(self, function: tree.Function) -> tuple[str, str]:
-        """The class of a free operator, and its name there."""
-        name = function.name
-        if len(function.parameters) == 1:
-            name = {"__sub__": "__neg__", "__add__": "__pos__"}.get(name, name)
-        types = [_plain(p.type) for p in function.parameters]
-        for position, cpp in enumerate(types[:2]):
-            cls = self.module.class_of(cpp)
-            if not cls or cls.imported:
-                continue
-            function.operand = position + 1
-            if position == 0:
-                return cls.cpp, name
-            return cls.cpp, MIRRORED.get(name, f"__r{name[2:]}")
-        return "", name
+            found = self.module.operator_of(function)
+            if found:
+                cls, name, function.operand = found
+                group = self.operators.setdefault(cls.cpp, {}).setdefault(name, [])
+                group.append(function)
+            elif function.is_operator:  # that of an enum is its class's in Python
+                self.wrapper.drop(function.wrapper)
+                self.wrapper.drop(function.wrapper.partition("__SWIG_")[0])
+            else:
+                self.free.setdefault(function.name, []).append(function)
 
     def write(self, title: str, overloads: list[tree.Function], member: bool) -> str:
         """Writes the group of functions of one name; returns its C++ name."""
@@ -80,7 +59,7 @@ class Groups:
                 rest=_REST if overloads[0].rest else "",
             )
         elif any(f.rest for f in overloads):
-            raise StepError(f"{title}: expected no overloads beside swigkit::Args")
+            raise tree.TreeError(f"{title}: expected no overloads beside swigkit::Args")
         else:
             rows = ",\n      ".join(
                 f"{{{table}, {self._run(f)}, {json.dumps(_signature(f))}}}"
@@ -96,7 +75,7 @@ class Groups:
         self.wrapper.take_array(function, title, member)
         names = [p.name for p in function.named]
         if len(names) > MOST:
-            raise StepError(f"{title}: expected at most {MOST} parameters")
+            raise tree.TreeError(f"{title}: expected at most {MOST} parameters")
         for i in range(min(function.positional_only, len(names))):
             names[i] = f"/{names[i]}"
         entries = ", ".join(f'{{"{n}"}}' for n in names) or "{nullptr}"
@@ -174,11 +153,6 @@ def documented(name: str, overloads: list[tree.Function], member: bool) -> str:
 
 def _signature(function: tree.Function) -> str:
     return "(" + ", ".join(_shown(p) for p in function.given) + ")"
-
-
-def _plain(type_: str) -> str:
-    """Without const, & and *."""
-    return re.sub(r"\bconst\b|[&*]", "", type_).strip()
 
 
 def _shown(p: tree.Parameter) -> str:

@@ -23,7 +23,14 @@ INTS = {
     *(f"{sign}int{bits}_t" for sign in ("", "u") for bits in (8, 16, 32, 64)),
 }
 FLOATS = {"float", "double", "long double"}
-STRINGS = {"char", "std::string", "std::string_view"}
+STRINGS = {
+    "std::string",
+    "std::string_view",
+    "std::wstring",
+    "std::u16string",
+    "std::u32string",
+}
+STRINGS |= {"char", "wchar_t", "char8_t", "char16_t", "char32_t"}
 # Of no parameters: what it takes, what it gives.
 PLAIN = {
     **dict.fromkeys(INTS | {f"std::{name}" for name in INTS}, ("builtins.int",) * 2),
@@ -45,7 +52,7 @@ SETS = {"std::set", "std::unordered_set"}
 MAPS = {"std::map", "std::unordered_map"}
 MULTISETS = {"std::multiset", "std::unordered_multiset"}
 MULTIMAPS = {"std::multimap", "std::unordered_multimap"}
-OWNERS = {"std::unique_ptr", "std::reference_wrapper"}
+OWNERS = {"std::unique_ptr", "std::reference_wrapper", "std::atomic"}
 NUMBERS = {"builtins.int", "builtins.float", "builtins.bool"}
 TIMES = {"nanoseconds", "microseconds", "milliseconds", "seconds", "minutes", "hours"}
 TIMES |= {"days", "weeks", "months", "years", "duration"}

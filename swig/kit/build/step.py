@@ -18,6 +18,7 @@ build with its name.
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from pathlib import Path
@@ -44,7 +45,13 @@ def rewrite(text: str, module: tree.Module) -> str:
     rows = [_function_row(groups, name) for name in groups.free]
     if any("state" in cls.features for cls in module.classes):
         rows.append('  {"_rebuild", swigkit::rebuild, METH_VARARGS, nullptr},')
-    statements = Classes(groups).make() + _enums_and_constants(module) + _public(groups)
+    statements = ""
+    if module.doc:
+        text = json.dumps(module.doc, ensure_ascii=False)
+        statements = f"  if (PyModule_SetDocString(module, {text}) < 0) return -1;\n"
+    statements += (
+        Classes(groups).make() + _enums_and_constants(module) + _public(groups)
+    )
     wrapper.drop_rows()
     wrapper.guard_directors()
     block = _BLOCK.format(

@@ -116,7 +116,7 @@ class _Stub:
         ]
         if any(re.search(rf"\b{ARRAY}\b", part) for part in parts):
             parts.insert(0, ARRAY_CLASS)
-        body = "\n".join(self._without_builtins(parts))
+        body = "\n".join(self._without_builtins(self._unhidden(parts)))
         used = [m for m in MODULES if re.search(rf"(?<![\w.]){re.escape(m)}\.", body)]
         others = {c.imported for c in module.classes}
         others |= {e.imported for e in module.enums}
@@ -137,6 +137,19 @@ class _Stub:
             )
 
         return [plain(part) for part in parts]
+
+    def _unhidden(self, parts: list[str]) -> list[str]:
+        """A class by another name, inside of one with a method of its name."""
+        everywhere = {n for part in parts for n in _defined(part, indent="")}
+        aliases, found = set(), []
+        for part in parts:
+            for name in (_defined(part, indent=" +") & everywhere) - {""}:
+                part, count = re.subn(
+                    rf"(?<=[:>|,] ){name}\b|(?<=\[){name}\b", f"_{name}_class", part
+                )
+                aliases |= {name} if count else set()
+            found.append(part)
+        return found + [f"_{name}_class = {name}" for name in sorted(aliases)]
 
     def _implicit(self, cls: Class) -> Iterator[str]:
         """What a constructor takes as its only argument."""
@@ -184,7 +197,10 @@ class _Stub:
                 continue
             if i == function.positional:
                 shown.append("*")
-            shown.append(self._parameter(parameter, types(parameter.type, scope)))
+            kind = types(parameter.type, scope)
+            if function.is_operator:  # None is no operand
+                kind = kind.removesuffix(" | None")
+            shown.append(self._parameter(parameter, kind))
             if i + 1 == function.positional_only:
                 shown.append("/")
         if cls and name.startswith("__") and name not in NAMED:
@@ -194,6 +210,11 @@ class _Stub:
             result = self.types.given(function.result, scope)
             if function.wrapper in self.also.new or name.startswith("__i"):
                 result = result.removesuffix(" | None")
+        if function.outputs:  # after the result, if there is one
+            parts = [] if result == "None" else [result]
+            parts += [self.types.given(output, scope) for output in function.outputs]
+            many = f"builtins.tuple[{', '.join(parts)}]"
+            result = parts[0] if len(parts) == 1 else many
         return f"({', '.join(shown)}) -> {result}"
 
     def _parameter(self, parameter: Parameter, kind: str) -> str:

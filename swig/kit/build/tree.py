@@ -9,15 +9,27 @@ from __future__ import annotations
 import keyword
 import re
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from .notation import cpp_type, pointee, scope, split_function
+from .typemaps import Typemaps, attributes
 
 
 class TreeError(Exception):
     """An interface says what the kit does not do."""
 
 
+# What a free operator is called in the class of its operand.
+UNARY = {"__sub__": "__neg__", "__add__": "__pos__"}
+MIRRORED = {
+    "__lt__": "__gt__",
+    "__le__": "__ge__",
+    "__eq__": "__eq__",
+    "__ne__": "__ne__",
+    "__gt__": "__lt__",
+    "__ge__": "__le__",
+}
 # The prefixes of methods that %property adds (swigkit/classes.i).
 ADDED = ("swigkit_get_", "swigkit_set_")
 
@@ -53,6 +65,7 @@ class Function:
     doc: str = ""
     features: dict[str, str] = field(default_factory=dict)
     extended: bool = False  # by %extend
+    outputs: list[str] = field(default_factory=list)  # types of OUTPUT parameters
     operand: int = 0  # of a free operator: which one is the object, 1 or 2
 
     @property
@@ -61,6 +74,11 @@ class Function:
         if not self.operand:
             return self.parameters
         return [p for i, p in enumerate(self.parameters, 1) if i != self.operand]
+
+    @property
+    def is_operator(self) -> bool:
+        """Whether C++ calls it by a sign: one that is no member."""
+        return "operator" in self.cpp and self.name.startswith("__")
 
     @property
     def rest(self) -> Parameter | None:
@@ -155,10 +173,30 @@ class Module:
     enums: list[Enum] = field(default_factory=list)
     classes: list[Class] = field(default_factory=list)
     exceptions: list[tuple[str, str, str]] = field(default_factory=list)
+    doc: str = ""
 
     def class_of(self, cpp: str) -> Class | None:
         """The class of this C++ name."""
         return next((c for c in self.classes if c.cpp == cpp), None)
+
+    def operator_of(self, function: Function) -> tuple[Class, str, int] | None:
+        """The class of a free operator, its name there, and which operand it is.
+
+        1 or 2: `2 * point` is __rmul__ of the second's class.
+        """
+        if not function.is_operator:
+            return None
+        name = function.name
+        if len(function.parameters) == 1:
+            name = UNARY.get(name, name)
+        for place, parameter in enumerate(function.parameters[:2], 1):
+            if parameter.type.startswith("std::ostream"):  # text is Python's matter
+                return None
+            cls = self.class_of(pointee(parameter.type))
+            if cls and not cls.imported:
+                mirrored = MIRRORED.get(name, f"__r{name[2:]}")
+                return cls, name if place == 1 else mirrored, place
+        return None
 
 
 def read(path: Path) -> Module:
@@ -166,22 +204,49 @@ def read(path: Path) -> Module:
     reader = _Reader()
     root = ElementTree.parse(path).getroot()
     reader.visit(root, None)
+    top = root if root.tag == "top" else root.find("top")
+    if top is not None:
+        interface = Path(attributes(top).get("inputfile", ""))
+        if interface.is_file():
+            reader.module.doc = _module_doc(interface.read_text(encoding="utf-8"))
     reader.name_nested()
     reader.make_properties()
     return reader.module
+
+
+MODULE_DOC = re.compile(
+    r"^[ \t]*%module[ \t]*\((?:[^)\"]|\"(?:[^\"\\]|\\.)*\")*?\bdocstring[ \t]*=[ \t]*"
+    r"(?:\"((?:[^\"\\]|\\.)*)\"|(\w+))",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+def _module_doc(interface: str) -> str:
+    """Of `%module(docstring="text") name`, or of a text that %define names: SWIG's tree
+    does not have it."""
+    found = MODULE_DOC.search(interface)
+    text = found[1] if found else ""
+    if found and found[2]:
+        named = re.search(
+            rf"^[ \t]*%define[ \t]+{found[2]}\b(.*?)%enddef", interface, re.M | re.S
+        )
+        text = "".join(re.findall(r"\"((?:[^\"\\]|\\.)*)\"", named[1])) if named else ""
+    text = text.replace('\\"', '"').replace("\\n", "\n").replace("\\\\", "\\")
+    return text.strip()
 
 
 class _Reader:
     def __init__(self) -> None:
         self.module = Module("")
         self.imported = ""  # the module around, of %import
+        self.typemaps = Typemaps()
 
     def visit(self, node: ElementTree.Element, inside: Class | None) -> None:
         """Reads what is below the node, which belongs to this class or to none."""
         for child in node:
             handler = getattr(self, "_" + child.tag, None)
             if handler:
-                handler(child, _attributes(child), inside)
+                handler(child, attributes(child), inside)
             elif child.tag in ("include", "namespace", "extend", "using"):
                 self.visit(child, inside)
             elif child.tag == "top":
@@ -241,6 +306,12 @@ class _Reader:
                 "write it in C++ (%inline, %extend), or in a module that imports it"
             )
 
+    def _typemap(self, node: ElementTree.Element, has: object, inside: object) -> None:
+        self.typemaps.add(node)
+
+    def _apply(self, node: ElementTree.Element, has: object, inside: object) -> None:
+        self.typemaps.apply(node)
+
     def _module(self, node: object, has: dict[str, str], inside: object) -> None:
         self.module.name = self.module.name or has["name"]
 
@@ -249,7 +320,7 @@ class _Reader:
     ) -> None:
         """Another module's interface: its classes and enums are used here."""
         around = self.imported
-        names = [_attributes(module)["name"] for module in node.iter("module")]
+        names = [attributes(module)["name"] for module in node.iter("module")]
         self.imported = around or (names[0] if names else "")
         self.visit(node, inside)
         self.imported = around
@@ -281,7 +352,7 @@ class _Reader:
         self, node: ElementTree.Element, has: dict[str, str], inside: Class | None
     ) -> None:
         if inside and "wrap_name" in has:
-            inside.constructors.append(_function(node, has, inside))
+            inside.constructors.append(_function(node, has, self.typemaps))
 
     def _cdecl(
         self, node: ElementTree.Element, has: dict[str, str], inside: Class | None
@@ -295,7 +366,7 @@ class _Reader:
         if has.get("kind") == "function":
             if "wrap_name" not in has:
                 return
-            function = _function(node, has, inside)
+            function = _function(node, has, self.typemaps)
             # A friend that is defined in its class is a function of the namespace.
             if inside and not friend:
                 inside.methods.append(function)
@@ -324,9 +395,9 @@ class _Reader:
             return
         members = []
         for item in node.findall("enumitem"):
-            of = _attributes(item)
+            of = attributes(item)
             if "sym_name" in of and "feature_ignore" not in of:
-                members.append((of["sym_name"], of["value"]))
+                members.append((_symbol(of), of["value"]))
         enum = Enum(
             name=has["sym_name"],
             cpp=cpp_type(has["enumtype"]),
@@ -340,11 +411,6 @@ class _Reader:
             inside.enums.append(enum)
         else:
             self.module.enums.append(enum)
-
-
-def _attributes(node: ElementTree.Element) -> dict[str, str]:
-    found = node.findall("attributelist/attribute")
-    return {a.get("name", ""): a.get("value", "") for a in found}
 
 
 def _features(has: dict[str, str]) -> dict[str, str]:
@@ -361,20 +427,32 @@ def _doc(has: dict[str, str]) -> str:
     return "\n".join(lines)
 
 
+def _symbol(has: dict[str, str]) -> str:
+    """The name in Python: SWIG puts an underscore before a word of Python's, where the
+    kit puts it behind, as Python itself does; `self` is none to a caller."""
+    name = has["sym_name"]
+    word = name.removeprefix("_")
+    if name == word or has["name"].rpartition("::")[2] != word:
+        return _python_name(name)
+    return word if word == "self" else _python_name(word)
+
+
 def _python_name(name: str) -> str:
     """A parameter's name, with an underscore where it is a word of Python's."""
     return f"{name}_" if keyword.iskeyword(name) else name
 
 
 def _function(
-    node: ElementTree.Element, has: dict[str, str], inside: Class | None
+    node: ElementTree.Element, has: dict[str, str], typemaps: Typemaps
 ) -> Function:
-    parameters = []
+    parameters, outputs = [], []
     for number, parm in enumerate(node.findall("attributelist/parmlist/parm"), 1):
-        of = _attributes(parm)
+        of = attributes(parm)
         if of.get("type") in ("void", "swigkit::Self"):
             continue
-        if of.get("tmap_in_numinputs") == "0":
+        if typemaps.is_output(of):
+            outputs.append(re.sub(r"[*&]$", "", cpp_type(of["type"])).strip())
+        if typemaps.is_left_out(of):
             continue
         parameters.append(
             Parameter(
@@ -384,9 +462,9 @@ def _function(
             )
         )
     declared = has.get("decl", "").removeprefix("q(const).")
-    _, rest = _split_function(declared)
+    _, rest = split_function(declared)
     return Function(
-        name=has["sym_name"],
+        name=_symbol(has),
         cpp=has["name"],
         wrapper=has["wrap_name"],
         parameters=parameters,
@@ -396,6 +474,7 @@ def _function(
         doc=_doc(has),
         features=_features(has),
         extended="feature_extend" in has,
+        outputs=outputs,
     )
 
 
@@ -407,7 +486,7 @@ def _variable(has: dict[str, str], inside: Class | None) -> Variable | None:
         return None
     kind = cpp_type(has.get("decl", "") + has["type"])
     return Variable(
-        name=has["sym_name"],
+        name=_symbol(has),
         cpp=has["name"],
         type=kind,
         wrapper=wrapper,
@@ -416,81 +495,3 @@ def _variable(has: dict[str, str], inside: Class | None) -> Variable | None:
         doc=_doc(has),
         value=has.get("value", ""),
     )
-
-
-def scope(name: str) -> str:
-    """The part before the last :: that is not in a template's arguments."""
-    depth = 0
-    for i in range(len(name) - 1, 0, -1):
-        depth += (name[i] == ">") - (name[i] == "<")
-        if depth == 0 and name[i - 1 : i + 1] == "::":
-            return name[: i - 1]
-    return ""
-
-
-def _split_function(encoded: str) -> tuple[str, str]:
-    """The arguments of f(...). and what follows."""
-    if not encoded.startswith("f("):
-        return "", encoded
-    depth = 0
-    for i, letter in enumerate(encoded):
-        depth += (letter == "(") - (letter == ")")
-        if depth == 0 and letter == ")":
-            return encoded[2:i], encoded[i + 1 :].removeprefix(".")
-    return "", encoded
-
-
-def cpp_type(encoded: str) -> str:
-    """SWIG's notation of a type, such as r.q(const).std::vector<(int)>, as C++'s."""
-    return _declared(encoded, "").strip()
-
-
-def _declared(encoded: str, around: str) -> str:
-    if encoded.startswith("p."):
-        return _declared(encoded[2:], "*" + around)
-    if encoded.startswith("r."):
-        return _declared(encoded[2:], "&" + around)
-    if encoded.startswith("z."):
-        return _declared(encoded[2:], "&&" + around)
-    found = re.match(r"q\(([^)]*)\)\.", encoded)
-    if found:
-        rest = encoded[found.end() :]
-        if re.match(r"[prz]\.", rest):  # of the pointer itself
-            return _declared(rest, f" {found[1]}{around}")
-        return f"{found[1]} " + _declared(rest, around)
-    found = re.match(r"a\(([^)]*)\)\.", encoded)
-    if found:
-        return _declared(encoded[found.end() :], f"{around}[{found[1]}]")
-    if encoded.startswith("f("):
-        arguments, rest = _split_function(encoded)
-        inner = ", ".join(cpp_type(a) for a in _split(arguments))
-        middle = f"({around})" if around else " "
-        return f"{_declared(rest, '')}{middle}({inner})"
-    return _template(encoded) + (" " + around if around else "")
-
-
-def _template(name: str) -> str:
-    """NAME<(a,b)>::REST with its arguments."""
-    at = name.find("<(")
-    if at < 0:
-        return name
-    depth = 0
-    for end in range(at, len(name) - 1):
-        two = name[end : end + 2]
-        depth += (two == "<(") - (two == ")>")
-        if depth == 0:
-            break
-    inner = ", ".join(cpp_type(a) for a in _split(name[at + 2 : end]))
-    return f"{name[:at]}<{inner}>" + _template(name[end + 2 :])
-
-
-def _split(arguments: str) -> Iterator[str]:
-    """The arguments between commas that are not in brackets."""
-    depth, start = 0, 0
-    for i, letter in enumerate(arguments):
-        depth += (letter in "(<") - (letter in ")>")
-        if letter == "," and depth == 0:
-            yield arguments[start:i]
-            start = i + 1
-    if arguments[start:]:
-        yield arguments[start:]

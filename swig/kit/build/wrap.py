@@ -45,11 +45,7 @@ COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 SOURCES = {".cc", ".cpp", ".cxx", ".c++", ".C", ".c"}
 LINKED = {".o", ".obj", ".a", ".so", ".dylib"}  # handed to the linker as they are
 Strings = Sequence[str]
-# Programs of this folder, and what they import of it.
-READ = {
-    "step.py": ["classes.py", "groups.py", "tree.py", "wrapper.py"],
-    "stubs.py": ["declared.py", "python_types.py", "tree.py"],
-}
+PROGRAMS = sorted((KIT / "build").glob("*.py"))
 
 
 @dataclass
@@ -113,10 +109,9 @@ class Module:
     def read(self, folder: Path) -> list[str]:
         """What generate() has read, the kit's own programs included."""
         depfile = folder / f"{self.name}_swig.d"
-        programs = {name for script, more in READ.items() for name in (script, *more)}
         return [
             *parse_depfile(depfile.read_text(encoding="utf-8")),
-            *(str(KIT / "build" / name) for name in sorted(programs)),
+            *map(str, PROGRAMS),
         ]
 
     def build(self, folder: Path, runner: Runner) -> tuple[Path, Path]:
@@ -185,8 +180,7 @@ class Module:
         path = KIT / "build" / script
         command = [sys.executable, str(KIT), path.stem]
         command += [*map(str, inputs), str(output)]
-        read = [path, *(path.with_name(name) for name in READ[script]), *inputs]
-        return Step(verb, output.name, command, output, read)
+        return Step(verb, output.name, command, output, [*PROGRAMS, *inputs])
 
 
 def module_name(interface: Path) -> str:

@@ -9,8 +9,10 @@ with its name.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 
 from . import tree
+from .notation import scope
 
 
 class StepError(Exception):
@@ -57,6 +59,8 @@ RESULT_VALUE = re.compile(
     r"^  (?:SwigValueWrapper< ?(.+?) ?>|(\S.*?)) result ?;\n", re.M
 )
 ASSIGNED = re.compile(r"^( *)result = (.*);\n", re.MULTILINE)
+MEMBER_SET = re.compile(r"if \(arg1\) (\(arg1\)->.*) = (\*arg2|arg2);$", re.MULTILINE)
+MEMBER_GET = re.compile(r"^( *)result = +(\(\(arg1\)->\w+\));\n", re.MULTILINE)
 RESULT = re.compile(r"^  (?:SwigValueWrapper< ?(.+?) ?>|(\S.*?)) c_result ?;\n", re.M)
 
 
@@ -90,11 +94,13 @@ class Wrapper:
         """Whether SWIG has written this function."""
         return f"PyObject *{name}(" in self.text
 
-    def move_value(self, setter: str) -> None:
-        """SWIG's function that sets a member moves the value, as it has no copy."""
+    def assign(self, setter: str) -> None:
+        """SWIG's function that sets a member: the kit assigns what can be."""
         found = re.search(DEFINITION.format(name=setter), self.text, re.M | re.S)
         if found:
-            body = found["body"].replace("= *arg2;", "= std::move(*arg2);")
+            body = MEMBER_SET.sub(
+                r"if (arg1 && !swigkit::assign(\1, \2)) SWIG_fail;", found["body"]
+            )
             self.text = self.text.replace(found["body"], body, 1)
 
     def make_constructor(self, cls: tree.Class, function: tree.Function) -> None:
@@ -160,6 +166,8 @@ class Wrapper:
         scope = self._scope(function)
         if scope:
             body = f"  using namespace {scope};\n{body}"
+        if function.outputs:
+            body = f"  swigkit::Outputs swigkit_outputs;\n{body}"
         member = member and not function.static and not function.operand
         count = len(function.parameters) + member
         arguments = f"swig_obj, {count}" if count else "nullptr, 0"
@@ -187,13 +195,13 @@ class Wrapper:
             for d in defaults
         ):
             return ""
-        scope = tree.scope(function.cpp)
+        around = scope(function.cpp)
         for cls in self.module.classes:
             if function in (*cls.methods, *cls.constructors):
-                scope = tree.scope(cls.cpp)
-        while self.module.class_of(scope):
-            scope = tree.scope(scope)
-        return scope
+                around = scope(cls.cpp)
+        while self.module.class_of(around):
+            around = scope(around)
+        return around
 
     def _drop_dispatcher(self, wrapper: str) -> None:
         name, overload, _ = wrapper.partition("__SWIG_")
@@ -210,14 +218,17 @@ class Wrapper:
         """SWIG's own rows for what stands in enums and classes now."""
         gone = set()
         for enum in self.module.enums:
-            gone |= {n for m, _ in enum.members for n in (m, f"{enum.name}_{m}")}
+            names = swig_names(m for m, _ in enum.members)
+            gone |= {n for m in names for n in (m, f"{enum.name}_{m}")}
         for cls in self.module.classes:
             if cls.imported:
                 continue
             for enum in cls.enums:
-                for member, _ in enum.members:
+                for member in swig_names(m for m, _ in enum.members):
                     gone |= {f"{cls.name}_{member}", f"{cls.name}_{enum.name}_{member}"}
-            gone |= {f"{cls.name}_{v.name}" for v in cls.variables}
+            gone |= {
+                f"{cls.name}_{v}" for v in swig_names(v.name for v in cls.variables)
+            }
         self.text = CONSTANT.sub(
             lambda found: "" if found[1] in gone else found[0], self.text
         )
@@ -228,7 +239,8 @@ class Wrapper:
     def guard_directors(self) -> None:
         """Calls from C++ take the GIL, on any thread."""
         self.text = DIRECTOR_END.sub(
-            r"\g<0>  swigkit::end_director(swig_get_self(), dynamic_cast<void *>(this));\n",
+            r"\g<0>  swigkit::end_director(swig_get_self(), "
+            r"dynamic_cast<void *>(this));\n",
             self.text,
         )
         pieces, at = [], 0
@@ -267,12 +279,27 @@ class Wrapper:
         self.text = "".join(pieces) + self.text[at:]
 
 
+def swig_names(names: Iterable[str]) -> Iterator[str]:
+    """And what SWIG calls those that are words of Python's."""
+    for name in names:
+        yield name
+        if name.endswith("_"):
+            yield from (f"_{name[:-1]}", name[:-1])
+
+
 def _construct_result(body: str) -> str:
     """A result by value is made of what the function returns: SWIG would make one of
     nothing and then assign, which a class need not allow, or may take for something
     else."""
     if GIVEN not in body:
         return body
+    # A member is read where it lies.
+    member, calls = MEMBER_GET.subn(r"\1result = &\2;\n", body)
+    if calls:
+        member = RESULT_VALUE.sub(
+            lambda found: f"  const {found[1] or found[2]} *result = nullptr;\n", member
+        )
+        return member.replace(GIVEN, "*result")
     body, count = RESULT_VALUE.subn(
         lambda found: f"  std::optional< {found[1] or found[2]} > result;\n", body
     )

@@ -9,6 +9,7 @@
 #include "ref.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace [[gnu::visibility("hidden")]] swigkit {
@@ -19,6 +20,12 @@ struct Matching {
   bool exact = true;      // no conversion from int to float and the like
   bool refused = false;   // an argument did not fit; no Python error is set then
   bool operands = false;  // of an operator: None is none
+};
+
+/// The parts of a container that C++ refers to, or has taken over, during a call.
+struct Parts {
+  std::vector<PyRef> objects;
+  std::vector<std::pair<PyObject*, void*>> taken;
 };
 
 /// Where an argument belongs, for errors: a parameter, or a part of another argument.
@@ -33,8 +40,7 @@ struct Argument {
   Part part = Part::Item;
   Py_ssize_t index = 0;
   PyObject* key = nullptr;
-  // Where the parts of a container that are only referred to are kept during the call.
-  std::vector<PyRef>* keep = nullptr;
+  Parts* keep = nullptr;  // of a container
 
   /// A sequence's item.
   Argument item(Py_ssize_t i) const { return part_of(Part::Item, i, nullptr); }

@@ -339,6 +339,13 @@ inline bool add_constant(PyObject* owner, const char* name, PyObject* value) {
   return held && PyObject_SetAttrString(owner, name, value) == 0;
 }
 
+/// A C++ value, or a Python object that is given away.
+template <class T>
+PyObject* to_attribute(T value) {
+  if constexpr (std::is_convertible_v<T, PyObject*>) return value;
+  else return to_python(std::move(value));
+}
+
 /// One more name in __all__: what `from module import *` takes.
 inline bool add_public(PyObject* module, const char* name) {
   PyRef list(PyObject_GetAttrString(module, "__all__"));

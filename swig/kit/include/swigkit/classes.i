@@ -85,11 +85,11 @@ struct swigkit::Convert<Pointer_> : swigkit::IntrusivePointer<Pointer_> {};
 %enddef
 
 // A property by methods; without a setter it cannot be assigned to.
-%define SWIGKIT_NAMED(Feature_, Class_, Value_)
-%feature(#Feature_) Class_ Value_;
+%define SWIGKIT_NAMED(Feature_, Class_, Value_...)
+%feature(#Feature_) Class_ Value_
 %enddef
 %define %property(Class_, Type_, Name_, Getter_, Setter_...)
-SWIGKIT_NAMED(swigkit:property_##Name_, Class_, #Getter_)
+SWIGKIT_NAMED(swigkit:property_##Name_, Class_, #Getter_;)
 %extend Class_ {
   Type_ swigkit_get_##Name_() { return $self->Getter_(); }
 }
@@ -98,6 +98,11 @@ SWIGKIT_NAMED(swigkit:property_##Name_, Class_, #Getter_)
   void swigkit_set_##Name_(Type_ value) { $self->Setter_(std::move(value)); }
 }
 #endif
+%enddef
+
+// An attribute of the class itself: a C++ value, or a new reference to a Python object.
+%define %class_attribute(Class_, Name_, Value_...)
+SWIGKIT_NAMED(swigkit:attribute_##Name_, Class_, { Value_ })
 %enddef
 
 // Members of an enum that are or-ed together: enum.IntFlag.
@@ -111,6 +116,31 @@ SWIGKIT_NAMED(swigkit:property_##Name_, Class_, #Getter_)
   if (!held.load($input, {"$symname", "$1_name", true}, $1)) SWIG_fail;
 }
 %enddef
+
+// What a function writes into, such as %output(double &remainder): Python does not pass it,
+// and gets it after the result; a tuple where there are several.
+%define %output(Parameter_...)
+%typemap(in, numinputs=0) Parameter_ ($*1_ltype made = {}) "$1 = &made;"
+%typemap(argout) Parameter_ {
+  $result = swigkit_outputs.add($result, swigkit::to_python(std::move(*$1)), $isvoid);
+  if (!$result) SWIG_fail;
+}
+%enddef
+// What it reads and then changes: Python passes it as well.
+%define %in_out(Parameter_...)
+%typemap(in) Parameter_ ($*1_ltype made = {}) {
+  if (!swigkit::to_cpp($input, made, {"$symname", "$1_name"})) SWIG_fail;
+  $1 = &made;
+}
+%typemap(argout) Parameter_ {
+  $result = swigkit_outputs.add($result, swigkit::to_python(std::move(*$1)), $isvoid);
+  if (!$result) SWIG_fail;
+}
+%enddef
+%{
+// SWIG's typemaps called OUTPUT and INOUT do the same.  step.py declares the variable.
+#define SWIG_Python_AppendOutput swigkit_outputs.add
+%}
 
 // Classes in classes are attributes of theirs (step.py).
 %feature("flatnested");

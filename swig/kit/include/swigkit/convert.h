@@ -151,6 +151,24 @@ void keep_view(PyObject* result) {
   if constexpr (IsView<std::remove_cv_t<T>>) keep_viewed(result);
 }
 
+/// What C++ did not take in the end is Python's again.
+template <class C>
+void give_back_parts(C& container, const Parts& parts) {
+  if constexpr (IsUnique<C>) {
+    for (auto [object, pointer] : parts.taken) {
+      if (container && pointer == container.get()) give_back(object, container.release());
+    }
+  } else if constexpr (requires { std::tuple_size<C>::value; }) {
+    std::apply([&](auto&... part) { (give_back_parts(part, parts), ...); }, container);
+  } else if constexpr (requires { typename C::mapped_type; }) {
+    for (auto& entry : container) give_back_parts(entry.second, parts);
+  } else if constexpr (requires { container.begin(); }) {
+    for (auto& item : container) give_back_parts(item, parts);
+  } else if constexpr (requires { container.has_value(); }) {
+    if (container.has_value()) give_back_parts(*container, parts);
+  }
+}
+
 /// Where an argument stays during the call: a value of its own, or the object of Python's.
 template <class T>
 struct In {
@@ -167,8 +185,14 @@ template <class T>
   requires KeepsParts<T> && std::is_default_constructible_v<T>
 struct In<T> {
   T value{};
-  std::vector<PyRef> parts{};
+  Parts parts{};
+  T* argument = nullptr;
 
+  In() = default;
+  In(const In&) = delete;
+  ~In() {
+    if (!parts.taken.empty()) give_back_parts(argument ? *argument : value, parts);
+  }
   bool load(PyObject* object, const Argument& where) {
     Argument with_parts = where;
     if (!with_parts.keep) with_parts.keep = &parts;
@@ -176,7 +200,7 @@ struct In<T> {
   }
   T* get() { return &value; }
   T&& take() { return std::move(value); }
-  void watch(T*) {}
+  void watch(T* taken) { argument = taken; }
 };
 /// What C++ did not take in the end is Python's again.
 template <class T>
@@ -256,6 +280,48 @@ struct InPointer {
 
 template <class T>
 PyObject* give(T&& result, PyObject* const* arguments, int count, std::true_type = {});
+
+/// A variable of C++'s gets a value; false with an error set when it cannot be assigned.
+template <class T, class U>
+bool assign(T& to, U&& from) {
+  using Value = std::remove_cvref_t<U>;
+  if constexpr (std::is_assignable_v<T&, U&&>) {
+    return guarded([&] { return to = std::forward<U>(from), true; }, false);
+  } else if constexpr (std::is_assignable_v<T&, Value&&> &&
+                       !std::is_const_v<std::remove_reference_t<U>>) {
+    return guarded([&] { return to = std::move(from), true; }, false);
+  } else if constexpr (requires { to.store(from.load()); }) {  // std::atomic
+    return to.store(from.load()), true;
+  } else {
+    PyErr_SetString(PyExc_AttributeError, "C++ has no assignment for this variable's type");
+    return false;
+  }
+}
+/// cvar.name = object
+template <class T>
+bool set_variable(PyObject* object, T& variable, const char* name) {
+  if (!object) {
+    PyErr_Format(PyExc_AttributeError, "[cvar] cannot delete '%s'", name);
+    return false;
+  }
+  In<T> held;
+  return held.load(object, {"cvar", name}) && assign(variable, held.take());
+}
+/// Its value, or an object that stands for the variable itself where there are no copies,
+/// or one object for each of C++'s.
+template <class T>
+PyObject* get_variable(T& variable) {
+  using Plain = std::remove_cv_t<T>;
+  if constexpr (IsWrapped<Plain>) {
+    if (!std::is_copy_constructible_v<Plain> || actual(class_of<Plain>).tracked) {
+      return Convert<Plain*>::cast(const_cast<Plain*>(&variable));
+    }
+  }
+  if constexpr (std::is_copy_constructible_v<Plain> || !IsWrapped<Plain>) {
+    return Convert<Plain>::cast(std::as_const(variable));
+  }
+  return nullptr;
+}
 
 /// A result that is a reference or a pointer: to an object of a wrapped class, which the
 /// arguments that it may be a part of are kept alive for; of other types the value.  A copy
@@ -375,9 +441,14 @@ struct Convert<Args> {
   }
 };
 
+template <class T>
+concept IsCharacter = std::same_as<T, char> || std::same_as<T, wchar_t> ||
+                      std::same_as<T, char8_t> || std::same_as<T, char16_t> ||
+                      std::same_as<T, char32_t>;
+
 /// Ints and what has __index__, NumPy's too.
 template <std::integral Int>
-  requires(!std::same_as<Int, bool> && !std::same_as<Int, char>)
+  requires(!std::same_as<Int, bool> && !IsCharacter<Int>)
 struct Convert<Int> {
   static constexpr bool kSigned = std::is_signed_v<Int>;
 
@@ -507,7 +578,7 @@ struct Convert<std::string_view> {
     const char* data = PyUnicode_AsUTF8AndSize(object, &size);
     if (!data) return false;
     value = {data, size_t(size)};
-    if (where.keep) where.keep->push_back(PyRef::borrow(object));
+    if (where.keep) where.keep->objects.push_back(PyRef::borrow(object));
     return true;
   }
   static PyObject* cast(std::string_view value) {
@@ -515,18 +586,28 @@ struct Convert<std::string_view> {
   }
 };
 
-/// A str of one character below 128.
-template <>
-struct Convert<char> {
-  static std::string expected() { return "a str of one ASCII character"; }
-  static bool load(PyObject* object, char& value, const Argument& where) {
+/// A str of one character, which of char and char8_t is below 128: one unit of C++'s text.
+template <IsCharacter Character>
+struct Convert<Character> {
+  static constexpr Py_UCS4 kEnd = sizeof(Character) == 1   ? 128
+                                  : sizeof(Character) == 2 ? 0x10000
+                                                           : 0x110000;
+
+  static std::string expected() {
+    if (sizeof(Character) == 1) return "a str of one ASCII character";
+    return sizeof(Character) == 2 ? "a str of one character below 65536"
+                                  : "a str of one character";
+  }
+  static bool load(PyObject* object, Character& value, const Argument& where) {
     const bool fits = PyUnicode_Check(object) && PyUnicode_GET_LENGTH(object) == 1 &&
-                      PyUnicode_READ_CHAR(object, 0) < 128;
+                      PyUnicode_READ_CHAR(object, 0) < kEnd;
     if (!fits) return refuse(where, expected, object);
-    value = char(PyUnicode_READ_CHAR(object, 0));
+    value = Character(PyUnicode_READ_CHAR(object, 0));
     return true;
   }
-  static PyObject* cast(char value) { return PyUnicode_DecodeLatin1(&value, 1, "strict"); }
+  static PyObject* cast(Character value) {
+    return PyUnicode_FromOrdinal(int(std::make_unsigned_t<Character>(value)));
+  }
 };
 
 /// An address, as a capsule; None is null.
@@ -557,7 +638,7 @@ struct Convert<const char*> {
     Py_ssize_t size;
     value = PyUnicode_AsUTF8AndSize(object, &size);
     if (!value) return false;
-    if (where.keep) where.keep->push_back(PyRef::borrow(object));
+    if (where.keep) where.keep->objects.push_back(PyRef::borrow(object));
     if (std::strlen(value) == size_t(size)) return true;
     PyErr_Format(PyExc_ValueError, "[%s] expected no NUL character in '%s'", where.function,
                  where.text().c_str());

@@ -34,3 +34,10 @@ SWIGKIT_CALL(, function_)
 %}
 %ignore Class_;
 %enddef
+// A class that Python has already: PyExc_TimeoutError, or "asyncio.CancelledError".
+%define %raised_as(Class_, Python_)
+%init %{
+  if (!swigkit::use_exception<Class_>(m, Python_)) return -1;
+%}
+%ignore Class_;
+%enddef

@@ -42,18 +42,10 @@ inline std::vector<ExceptionRow>& exception_rows() {
   return *rows;
 }
 
-/// Adds the class NAME to the module for C++'s E; null `base` is Exception.
+/// From now on C++'s E is raised as this class.
 template <class E>
-bool add_exception(PyObject* module, const char* name, PyObject* base) {
-  static PyObject* made = nullptr;  // a second import has the same class
-  if (made) return PyObject_SetAttrString(module, name, made) == 0;
-  PyRef home(PyModule_GetNameObject(module));
-  const char* text = home ? PyUnicode_AsUTF8(home.get()) : nullptr;
-  if (!text) return false;
-  const std::string full = std::string(text) + "." + name;
-  PyObject* type = made = PyErr_NewException(full.c_str(), base, nullptr);
-  if (!type || PyObject_SetAttrString(module, name, type) < 0) return false;
-  ExceptionRow row{nullptr, nullptr, type};
+void add_translation(PyObject* type) {
+  ExceptionRow row{nullptr, nullptr, new_ref(type)};
   if constexpr (std::is_base_of_v<std::exception, E>) {
     row.is = [](const std::exception& error) {
       return dynamic_cast<const E*>(&error) != nullptr;
@@ -70,23 +62,54 @@ bool add_exception(PyObject* module, const char* name, PyObject* base) {
     };
   }
   exception_rows().push_back(row);
-  if (!add_public(module, name)) return false;
-  return true;
 }
 
-/// The same with the base by name: a class that an earlier line made, or a builtin.
-template <class E>
-bool add_exception(PyObject* module, const char* name, const char* base) {
-  PyRef found(PyObject_GetAttrString(module, base));
+/// A class by its name: one that an earlier line has made, a builtin, or "module.Name";
+/// null with an error set when there is none.
+inline PyObject* find_exception(PyObject* module, const char* name) {
+  if (const char* dot = std::strrchr(name, '.')) {
+    PyRef home(PyImport_ImportModule(std::string(name, size_t(dot - name)).c_str()));
+    return home ? PyObject_GetAttrString(home.get(), dot + 1) : nullptr;
+  }
+  PyRef found(PyObject_GetAttrString(module, name));
   if (!found) {
     PyErr_Clear();
     PyObject* builtins = PyEval_GetBuiltins();
-    found = PyRef::borrow(builtins ? PyDict_GetItemString(builtins, base) : nullptr);
+    found = PyRef::borrow(builtins ? PyDict_GetItemString(builtins, name) : nullptr);
   }
-  if (found) return add_exception<E>(module, name, found.get());
-  PyErr_Format(PyExc_ImportError, "%%exceptions: expected a class as base of %s, got '%s'",
-               name, base);
-  return false;
+  if (!found) {
+    PyErr_Format(PyExc_ImportError, "%%exceptions: expected an exception class, got '%s'",
+                 name);
+  }
+  return found.release();
+}
+inline PyObject* find_exception(PyObject*, PyObject* type) { return new_ref(type); }
+
+/// Adds the class NAME to the module for C++'s E; null `base` is Exception.
+template <class E>
+bool add_exception(PyObject* module, const char* name, PyObject* base) {
+  static PyObject* made = nullptr;  // a second import has the same class
+  if (made) return PyObject_SetAttrString(module, name, made) == 0;
+  PyRef home(PyModule_GetNameObject(module));
+  const char* text = home ? PyUnicode_AsUTF8(home.get()) : nullptr;
+  if (!text) return false;
+  const std::string full = std::string(text) + "." + name;
+  made = PyErr_NewException(full.c_str(), base, nullptr);
+  if (!made || PyObject_SetAttrString(module, name, made) < 0) return false;
+  add_translation<E>(made);
+  return add_public(module, name);
+}
+template <class E>
+bool add_exception(PyObject* module, const char* name, const char* base) {
+  PyRef found(find_exception(module, base));
+  return found && add_exception<E>(module, name, found.get());
+}
+/// C++'s E is raised as a class that Python has already.
+template <class E, class Type>
+bool use_exception(PyObject* module, Type type) {
+  PyRef found(find_exception(module, type));
+  if (found) add_translation<E>(found.get());
+  return bool(found);
 }
 #define SWIGKIT_CLASS(name) name
 

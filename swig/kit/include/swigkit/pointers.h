@@ -64,6 +64,10 @@ struct Convert<std::unique_ptr<T>> {
     if (object == Py_None && where.optional) return true;
     if constexpr (IsWrapped<T>) {
       value.reset(take_from<T>(object, where));
+      if (value && where.keep) {
+        where.keep->objects.push_back(PyRef::borrow(object));
+        where.keep->taken.emplace_back(object, value.get());
+      }
       return value != nullptr;
     } else {
       In<T> in;
@@ -131,7 +135,7 @@ struct Convert<T*> {
   static bool load(PyObject* object, T*& value, const Argument& where) {
     if (object == Py_None && where.optional) return value = nullptr, true;
     value = pointer_of<T>(object, where);
-    if (where.keep && value) where.keep->push_back(PyRef::borrow(object));
+    if (where.keep && value) where.keep->objects.push_back(PyRef::borrow(object));
     return value != nullptr;
   }
   static PyObject* cast(T* value) {

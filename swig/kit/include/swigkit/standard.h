@@ -5,6 +5,8 @@
 
 #include "convert.h"
 
+#include <atomic>
+#include <bit>
 #include <chrono>
 #include <cmath>
 #include <complex>
@@ -55,6 +57,50 @@ struct Convert<std::variant<T...>> {
     if (!in.load(object, where)) return false;
     value.template emplace<One>(in.take());
     return true;
+  }
+};
+/// A str in one of C++'s wide encodings.
+template <class Character>
+  requires IsCharacter<Character> && (sizeof(Character) > 1)
+struct Convert<std::basic_string<Character>> {
+  using Text = std::basic_string<Character>;
+
+  static std::string expected() { return "a str"; }
+  static bool load(PyObject* object, Text& value, const Argument& where) {
+    if (!PyUnicode_Check(object)) return refuse(where, expected, object);
+    value.clear();
+    for (Py_ssize_t i = 0; i < PyUnicode_GET_LENGTH(object); ++i) {
+      const Py_UCS4 point = PyUnicode_READ_CHAR(object, i);
+      if (sizeof(Character) == 2 && point >= 0x10000) {  // a pair of surrogates
+        value.push_back(Character(0xD800 + ((point - 0x10000) >> 10)));
+        value.push_back(Character(0xDC00 + ((point - 0x10000) & 0x3FF)));
+      } else {
+        value.push_back(Character(point));
+      }
+    }
+    return true;
+  }
+  static PyObject* cast(const Text& value) {
+    const auto* data = reinterpret_cast<const char*>(value.data());
+    const auto size = Py_ssize_t(value.size() * sizeof(Character));
+    int order = std::endian::native == std::endian::little ? -1 : 1;
+    if (sizeof(Character) == 2) return PyUnicode_DecodeUTF16(data, size, nullptr, &order);
+    return PyUnicode_DecodeUTF32(data, size, nullptr, &order);
+  }
+};
+
+/// The value, as that of a variable.
+template <class T>
+struct Convert<std::atomic<T>> {
+  static std::string expected() { return Convert<T>::expected(); }
+  static bool load(PyObject* object, std::atomic<T>& value, const Argument& where) {
+    In<T> plain;
+    if (!plain.load(object, where)) return false;
+    value.store(plain.take());
+    return true;
+  }
+  static PyObject* cast(const std::atomic<T>& value) {
+    return Convert<T>::cast(value.load());
   }
 };
 template <>

@@ -7,6 +7,7 @@
 #include "swigkit/convert.h"
 #include "swigkit/enumeration.h"
 #include "swigkit/function.h"
+#include "swigkit/outputs.h"
 #include "swigkit/pointers.h"
 #include "swigkit/standard.h"
 %}
@@ -17,6 +18,8 @@
 // Nothing can be done about assignment, and of text that is assigned no more than C does.
 // Exceptions say `using std::runtime_error::runtime_error`.
 #pragma SWIG nowarn=SWIGWARN_PARSE_USING_UNDEF
+// A word of Python's gets an underscore behind it (tree.py).
+#pragma SWIG nowarn=SWIGWARN_PARSE_KEYWORD
 // Of comments in a library's headers nothing can be done.
 #pragma SWIG nowarn=560,561,562,563,564,565,566,567
 #pragma SWIG nowarn=SWIGWARN_TYPEMAP_DIRECTOROUT_PTR
@@ -49,13 +52,7 @@ namespace std {
   $input = swigkit::Convert<$*1_ltype>::cast($1);
 }
 %typemap(varin) Types_ {
-  if (!$input) {
-    PyErr_SetString(PyExc_AttributeError, "[cvar] cannot delete '$symname'");
-    SWIG_fail;
-  }
-  $1_ltype converted{};
-  if (!swigkit::to_cpp<$1_ltype>($input, converted, {"cvar", "$symname"})) SWIG_fail;
-  $1 = converted;
+  if (!swigkit::set_variable($input, $1, "$symname")) SWIG_fail;
 }
 %typemap(varout) Types_ { $result = swigkit::Convert<$1_ltype>::cast($1); }
 %typemap(directorin) Types_ { $input = swigkit::Convert<$1_ltype>::cast($1); }
@@ -68,6 +65,7 @@ namespace std {
 // These fit where they go: no copy in between.
 SWIGKIT_PLAIN(bool)
 SWIGKIT_PLAIN(char)
+SWIGKIT_PLAIN(wchar_t)
 SWIGKIT_PLAIN(signed char)
 SWIGKIT_PLAIN(unsigned char)
 SWIGKIT_PLAIN(short)
@@ -87,20 +85,14 @@ SWIGKIT_PLAIN(ptrdiff_t)
 %define SWIGKIT_VALUE(Types_...)
 %typemap(in) Types_ (swigkit::In< $1_basetype > held) {
   if (!held.load($input, {"$symname", "$1_name"})) SWIG_fail;
-  $1 = held.take();
+  if (!swigkit::assign($1, held.take())) SWIG_fail;
   held.watch(&$1);
 }
 %typemap(out) Types_ { $result = swigkit::give(std::move(*(&$1)), SWIGKIT_ARGUMENTS); }
 %typemap(varin) Types_ {
-  if (!$input) {
-    PyErr_SetString(PyExc_AttributeError, "[cvar] cannot delete '$symname'");
-    SWIG_fail;
-  }
-  swigkit::In< $1_basetype > held;
-  if (!held.load($input, {"cvar", "$symname"})) SWIG_fail;
-  $1 = held.take();
+  if (!swigkit::set_variable($input, $1, "$symname")) SWIG_fail;
 }
-%typemap(varout) Types_ { $result = swigkit::to_python< $1_basetype >($1); }
+%typemap(varout) Types_ { $result = swigkit::get_variable($1); }
 %typemap(directorin) Types_ {
   $input = swigkit::Convert< $1_basetype >::cast(std::move($1));
 }

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/kit/cases/interface.h: what an interface says a line about: parameters that are
+// written into, exceptions that Python has already, attributes of classes; and names and
+// variables that Python has another way for.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <ostream>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace interface {
+
+struct Item {
+  int value;
+  explicit Item(int value = 0) : value(value) {}
+};
+
+// --- parameters that are written into -------------------------------------------------------
+
+inline void name_of(int number, std::string& name) {
+  name = "no. " + std::to_string(number);
+}
+inline bool divide(int a, int b, int& quotient, int* remainder) {
+  if (b == 0) return false;
+  quotient = a / b;
+  *remainder = a % b;
+  return true;
+}
+inline std::pair<int, int> corners(Item& center) {
+  center.value = 5;
+  return {1, 9};
+}
+inline void find(int value, std::unique_ptr<Item>& found) {
+  if (value > 0) found = std::make_unique<Item>(value);
+}
+inline int grow(std::vector<int>& numbers, int by) {
+  for (int& number : numbers) number += by;
+  return int(numbers.size());
+}
+class Source {
+ public:
+  bool next(double& value) { return (value = ++count_) < 3; }
+
+ private:
+  int count_ = 0;
+};
+
+// --- exceptions -----------------------------------------------------------------------------
+
+struct Slow : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+struct Stopped {};  // of no base
+inline void wait(int seconds) {
+  if (seconds > 10) throw Slow("too slow");
+  if (seconds < 0) throw Stopped();
+}
+
+// --- names that are words of Python's -------------------------------------------------------
+
+enum class Kind { None, True, other };
+struct Words {
+  enum Inner { import = 4, plain };
+  int from = 1;
+  static inline int with = 2;
+  int self(int x) const { return x; }
+  int yield(int pass) const { return pass; }
+  static int in(int as) { return as; }
+};
+inline int del(int lambda) { return lambda; }
+
+// --- characters -----------------------------------------------------------------------------
+
+inline wchar_t next_wide(wchar_t c) { return wchar_t(c + 1); }
+inline char16_t next_16(char16_t c) { return char16_t(c + 1); }
+inline char32_t next_32(char32_t c) { return c + 1; }
+inline char8_t next_8(char8_t c) { return char8_t(c + 1); }
+inline std::wstring wide(const std::wstring& text) { return text + L"!"; }
+inline std::u16string text_16(const std::u16string& text) { return text + u"!"; }
+inline std::u32string text_32(const std::u32string& text) { return text + U"!"; }
+
+// --- variables ------------------------------------------------------------------------------
+
+/// Cannot be copied.
+struct Engine {
+  std::unique_ptr<int> power;
+  std::unique_ptr<Item> item;
+  std::atomic<int> uses{3};
+  std::vector<int> gears{1, 2};
+};
+inline std::atomic<long> calls{7};
+inline Engine the_engine;
+
+// --- operators ------------------------------------------------------------------------------
+
+inline std::shared_ptr<Item> operator+(const std::shared_ptr<Item>& a,
+                                       const std::shared_ptr<Item>& b) {
+  return std::make_shared<Item>(a->value + b->value);
+}
+inline std::shared_ptr<Item> operator*(int k, const std::shared_ptr<Item>& b) {
+  return std::make_shared<Item>(k * b->value);
+}
+inline std::ostream& operator<<(std::ostream& out, const Item& item) {
+  return out << item.value;
+}
+inline Kind operator|(Kind a, Kind b) { return Kind(int(a) | int(b)); }
+
+// --- owners in containers -------------------------------------------------------------------
+
+inline int sum(std::vector<std::unique_ptr<Item>> items, int factor) {
+  int total = 0;
+  for (const auto& item : items) total += item->value;
+  return total * factor;
+}
+inline int count(const std::vector<std::unique_ptr<Item>>& items) {
+  return int(items.size());
+}
+
+}  // namespace interface

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an interface says a line about, and what Python has another name for:
+cases/interface.h by pybind11 and by the kit."""
+
+import asyncio
+
+import pytest
+
+THEME = "interface"
+
+
+def test_the_text_of_the_module(m):
+    assert m.__doc__ == 'What an interface says (in a line).\nAnd "more".'
+
+
+def test_what_is_written_into_is_a_result(m):
+    assert m.name_of(4) == "no. 4" == m.name_of(number=4)
+    assert m.divide(17, 5) == (True, 3, 2) and m.divide(1, 0) == (False, 0, 0)
+    corners, center = m.corners()  # a result that is a tuple is one of two
+    assert corners == (1, 9) and center.value == 5
+    assert m.find(3).value == 3 and m.find(0) is None
+    source = m.Source()
+    assert [source.next() for _ in range(3)] == [(True, 1.0), (True, 2.0), (False, 3.0)]
+    with pytest.raises(TypeError):
+        m.name_of(4, "name")
+
+
+def test_what_is_read_and_written_into(m, refuses):
+    numbers = [1, 2, 3]
+    assert m.grow(numbers, 10) == (3, [11, 12, 13]) and numbers == [1, 2, 3]
+    with refuses("[grow] expected an int for 'numbers[1]', got str"):
+        m.grow([1, "2"], 3)
+
+
+def test_exceptions_that_python_has(m):
+    m.wait(1)
+    with pytest.raises(TimeoutError, match="too slow"):
+        m.wait(11)
+    with pytest.raises(asyncio.CancelledError):
+        m.wait(-1)
+
+
+def test_attributes_of_classes(m):
+    assert m.Item.version == 3 and m.Item(1).label == "a, b"
+    assert m.Item.__array_ufunc__ is None
+
+
+def test_words_of_python_as_names(m):
+    """They have an underscore behind them."""
+    words = m.Words()
+    assert m.Kind.None_ == m.Kind(0) and m.Kind.True_ == m.Kind(1)
+    assert m.Words.Inner.import_ == m.Words.Inner(4)
+    assert words.self(3) == 3 and words.yield_(4) == 4 and m.Words.in_(5) == 5
+    assert (words.from_, m.Words.with_) == (1, 2)
+    words.from_, m.Words.with_ = 3, 4
+    assert (words.from_, m.Words.with_) == (3, 4)
+    m.Words.with_ = 2
+    assert m.del_(lambda_=6) == 6 and m.Words.in_(as_=7) == 7
+
+
+def test_words_without_the_underscore_in_a_dict(m, kit):
+    """As what is passed on is called in C++."""
+    if not kit:
+        pytest.skip("pybind11 knows one name")
+    assert m.del_(**{"lambda": 6}) == 6
+
+
+def test_wide_characters(m, kit):
+    assert (
+        m.next_wide("é") == "ê"
+        and m.next_16("x") == "y"
+        and m.next_32("\U0001f600") == "😁"
+    )
+    for function, wrong in ((m.next_wide, "ab"), (m.next_16, "😀"), (m.next_32, "")):
+        with pytest.raises((TypeError, ValueError)):
+            function(wrong)
+    if kit:
+        assert m.next_8("a") == "b"
+        with pytest.raises(TypeError, match="one ASCII character"):
+            m.next_8("é")
+
+
+@pytest.mark.parametrize("text", ["", "plain", "é\0ê", "😀 and 𝄞"])
+def test_wide_texts(m, text):
+    assert m.wide(text) == m.text_16(text) == m.text_32(text) == text + "!"
+
+
+def test_lone_surrogates(m):
+    for function in (m.wide, m.text_16, m.text_32):
+        with pytest.raises((UnicodeError, TypeError)):
+            function("\ud800")
+
+
+def test_operators_of_shared_objects(m, kit):
+    assert (m.Item(1) + m.Item(2)).value == 3 and (4 * m.Item(5)).value == 20
+    for wrong in (None, "a") if kit else ("a",):  # pybind11 crashes of None
+        with pytest.raises(TypeError):
+            m.Item(1) + wrong
+
+
+def test_operators_that_are_no_methods(m, kit):
+    """Of streams and enums."""
+    if kit:
+        assert not [n for n in dir(m) if n in ("__or__", "__lshift__")]
+        assert not hasattr(m.Item, "__rlshift__")
+
+
+def test_members_without_copies(m, kit):
+    if not kit:
+        pytest.skip("pybind11's users write a property")
+    engine = m.Engine()
+    assert (engine.power, engine.uses, engine.gears) == (None, 3, [1, 2])
+    engine.power, engine.uses, engine.gears = 4, 5, [6]
+    assert (engine.power, engine.uses, engine.gears) == (4, 5, [6])
+    engine.item = m.Item(7)
+    assert engine.item.value == 7
+    engine.power = engine.item = None
+    assert engine.power is engine.item is None
+
+
+def test_global_variables_without_copies(m, kit):
+    if not kit:
+        pytest.skip("pybind11 has no global variables")
+    assert m.cvar.calls == 7
+    m.cvar.calls = 8
+    assert m.cvar.calls == 8
+    m.cvar.calls = 7
+    m.cvar.the_engine.uses = 9
+    assert m.cvar.the_engine.uses == 9
+    with pytest.raises(AttributeError, match="no assignment"):
+        m.cvar.the_engine = m.Engine()
+    with pytest.raises(AttributeError, match="cannot delete"):
+        del m.cvar.calls
+    with pytest.raises(TypeError, match="expected an int"):
+        m.cvar.calls = "x"
+
+
+def test_owners_in_containers(m, kit):
+    """What C++ did not take in the end is Python's again."""
+    if not kit:
+        pytest.skip("pybind11 has none")
+    items = [m.Item(1), m.Item(2)]
+    for arguments in ((items, "x"), ([*items, 3], 1), ([items[0], items[0]], 1)):
+        with pytest.raises((TypeError, ValueError)):
+            m.sum(*arguments)
+    assert m.count(items) == 2
+    assert [item.value for item in items] == [1, 2]
+    assert m.sum(items, 3) == 9
+    with pytest.raises(ValueError, match="given to C"):
+        print(items[0].value)
