@@ -148,3 +148,66 @@ def test_owners_in_containers(m, kit):
     assert m.sum(items, 3) == 9
     with pytest.raises(ValueError, match="given to C"):
         print(items[0].value)
+
+
+def test_objects_without_copies_by_value(m):
+    """C++ takes what they were."""
+    ticket = m.print_ticket(4)
+    assert m.tear(ticket) == 4 and ticket.number == 0
+    assert m.tear(m.Ticket(5)) == 5
+
+
+def test_results_without_moves(m, kit):
+    if kit:
+        assert m.dig().weight == 3
+        assert m.dig() is not m.dig()
+
+
+def test_none_for_an_owner(m):
+    assert m.weigh(None) == -1 and m.weigh(m.Item(3)) == 3
+
+
+def test_arrays(m, kit):
+    if not kit:
+        pytest.skip("pybind11 has none")
+    grid = m.Grid()
+    assert grid.cells == [[1, 2, 3], [4, 5, 6]] and grid.fixed == [7, 8]
+    grid.cells = ([0, 0, 0], (9, 9, 9))
+    assert grid.cells == [[0, 0, 0], [9, 9, 9]]
+    with pytest.raises(TypeError, match="expected a sequence of 3"):
+        grid.cells = [[1, 2], [3, 4]]
+    with pytest.raises(AttributeError):
+        grid.fixed = [1, 2]
+    assert m.corner([[1, 2], [3, 4]]) == 4 and m.third([1, 2, 3]) == 3
+    with pytest.raises(TypeError, match="expected a sequence of 3"):
+        m.third([1, 2])
+
+
+def test_lists_of_owners_as_attributes(m, kit):
+    if not kit:
+        pytest.skip("pybind11 has none")
+    grid = m.Grid()
+    grid.items = [m.Item(1), m.Item(2)]
+    items = grid.items
+    del grid
+    assert [item.value for item in items] == [1, 2]
+
+
+def test_alignment(m, kit):
+    if kit:
+        assert all([m.Aligned().is_aligned() for _ in range(50)])
+
+
+def test_operators_that_are_overridden(m):
+    class Last(m.Rank):
+        def __lt__(self, other):
+            return other.rank == 7
+
+        def __call__(self, x):
+            return -x
+
+    last, other = Last(), m.Rank()
+    other.rank = 7
+    assert m.is_less(last, other) and not m.is_less(last, last)
+    assert m.call(last, 3) == -3 and m.call(other, 3) == 3
+    assert not m.is_less(other, last)

@@ -107,7 +107,7 @@ def test_the_stub_is_true(garden: Path, tmp_path: Path) -> None:
         ("geo::Point &", "Point", "Point"),
         ("const geo::Point *", "Point", "Point | None"),
         ("geo::Point *const &", "Point", "Point | None"),
-        ("std::unique_ptr< geo::Point >", "Point", "Point"),
+        ("std::unique_ptr< geo::Point >", "Point | None", "Point"),
         ("std::shared_ptr<geo::Point const>", "Point | None", "Point"),
         ("std::weak_ptr<geo::Point>", "Point | None", "Point | None"),
         ("geo::Box< int >", "IntBox", "IntBox"),

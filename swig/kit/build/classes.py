@@ -348,8 +348,9 @@ class Classes:
                 if pointer:
                     two.features |= {"holder": "1", "kept": "2"}
                 # Not of a number, which may have a few bits only and no address.
-                if "<" in variable.type or self.module.class_of(variable.type):
-                    self.wrapper.assign(other)
+                own = self.module.class_of(variable.type) is not None
+                if "<" in variable.type or own:
+                    self.wrapper.assign(other, own)
                 self.wrapper.take_array(two, f"{title}.{variable.name}", True)
                 setter = f"swigkit::set<{other}>"
             getset.append(

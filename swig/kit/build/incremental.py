@@ -35,6 +35,7 @@ class Step:
     depfile: Path | None = None
     identity: str = ""  # what the command line does not show, such as a tool's version
     environment: dict[str, str] = field(default_factory=dict)  # added to ours
+    ignored: str = ""  # lines of its output that nobody needs, a pattern
 
     @property
     def record(self) -> Path:
@@ -143,6 +144,9 @@ class Runner:
         step.record.write_text(self._identity(step), encoding="utf-8")
         seconds = (time.time_ns() - began) / 1e9
         print(f"{step.verb} {step.label} ({seconds:.1f} s)", flush=True)
+        if step.ignored:
+            lines = text.splitlines()
+            text = "\n".join(ln for ln in lines if not re.search(step.ignored, ln))
         if text.strip():
             print(text.rstrip(), flush=True)
         self.done[step.verb] = self.done.get(step.verb, 0) + 1

@@ -248,7 +248,7 @@ class PythonTypes:
             pair = f"builtins.tuple[{key}, {value}]"
             pairs = f"collections.abc.Sequence[{pair}]"
             return mapping if name in MAPS else f"{mapping} | {pairs}"
-        if name == "std::shared_ptr" or name == "std::weak_ptr":
+        if name in ("std::shared_ptr", "std::weak_ptr", "std::unique_ptr"):
             return _optional(self._in(arguments[0]))
         return self._either(bare, self._in, self._out, 0)
 

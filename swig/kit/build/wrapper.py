@@ -45,7 +45,10 @@ METHODS = re.compile(
 WHERE = re.compile(r'\{\s*"(\w+)", "(\w*)"(, true)?\s*\}')
 CONSTANT = re.compile(r'^  SWIG_Python_SetConstant\(d, "(\w+)",.*\);\n', re.MULTILINE)
 VARIABLE = re.compile(r'^  SWIG_addvarlink\(globals, "(\w+)", (\w+), (\w+)\);\n', re.M)
-DIRECTOR = re.compile(r"^\S.*\bSwigDirector_\w+::(\w+)\(.*\{\n", re.MULTILINE)
+DIRECTOR = re.compile(
+    r"^\S.*\bSwigDirector_\w+::(operator ?\(\)|operator ?[^\w\s(]+|\w+)\(.*\{\n",
+    re.MULTILINE,
+)
 LENT = re.compile(r"swigkit_lent_ ?## ?(\w+)")
 LENT_NAME = re.compile(r"\bswigkit_lent_(\w+)\.hold")
 DIRECTOR_END = re.compile(r"^SwigDirector_(\w+)::~SwigDirector_\1\(\) \{\n", re.M)
@@ -61,6 +64,7 @@ RESULT_VALUE = re.compile(
 ASSIGNED = re.compile(r"^( *)result = (.*);\n", re.MULTILINE)
 MEMBER_SET = re.compile(r"if \(arg1\) (\(arg1\)->.*) = (\*arg2|arg2);$", re.MULTILINE)
 MEMBER_GET = re.compile(r"^( *)result = +(\(\(arg1\)->\w+\));\n", re.MULTILINE)
+MADE = re.compile(r"swigkit::give\(std::move\(\*\(&result\)\), SWIGKIT_ARGUMENTS\)")
 RESULT = re.compile(r"^  (?:SwigValueWrapper< ?(.+?) ?>|(\S.*?)) c_result ?;\n", re.M)
 
 
@@ -94,12 +98,17 @@ class Wrapper:
         """Whether SWIG has written this function."""
         return f"PyObject *{name}(" in self.text
 
-    def assign(self, setter: str) -> None:
-        """SWIG's function that sets a member: the kit assigns what can be."""
+    def assign(self, setter: str, own: bool) -> None:
+        """SWIG's function that sets a member: the kit assigns what can be.
+
+        `own`: an object of Python's is copied.
+        """
+        source = r"\2" if own else r"std::move(\2)"
         found = re.search(DEFINITION.format(name=setter), self.text, re.M | re.S)
         if found:
             body = MEMBER_SET.sub(
-                r"if (arg1 && !swigkit::assign(\1, \2)) SWIG_fail;", found["body"]
+                rf"if (arg1 && !swigkit::assign(\1, {source})) SWIG_fail;",
+                found["body"],
             )
             self.text = self.text.replace(found["body"], body, 1)
 
@@ -153,7 +162,8 @@ class Wrapper:
             raise StepError(
                 f"{function.wrapper}: expected one unpacking, got {removed}"
             )
-        body = _construct_result(body)
+        own = self.module.class_of(re.sub(r"^const ", "", function.result))
+        body = _construct_result(body, own)
         # SWIG's name for a default value that is an object of the class itself.
         body = re.sub(r"\b((?:\w+::)*(\w+))::\2\(", r"\1(", body)
         nulls = {p.name for p in function.parameters if p.is_null}
@@ -287,7 +297,7 @@ def swig_names(names: Iterable[str]) -> Iterator[str]:
             yield from (f"_{name[:-1]}", name[:-1])
 
 
-def _construct_result(body: str) -> str:
+def _construct_result(body: str, own: tree.Class | None) -> str:
     """A result by value is made of what the function returns: SWIG would make one of
     nothing and then assign, which a class need not allow, or may take for something
     else."""
@@ -300,6 +310,14 @@ def _construct_result(body: str) -> str:
             lambda found: f"  const {found[1] or found[2]} *result = nullptr;\n", member
         )
         return member.replace(GIVEN, "*result")
+    if own:
+        body, count = RESULT_VALUE.subn(f"  swigkit::Made< {own.cpp} > result;\n", body)
+        body, calls = ASSIGNED.subn(
+            r"\1result.make([&]() -> decltype(auto) { return \2; });\n", body
+        )
+        if count == 1 and calls:
+            return MADE.sub("result.give()", body)
+        raise StepError(f"expected a result and a call, got {count} and {calls}")
     body, count = RESULT_VALUE.subn(
         lambda found: f"  std::optional< {found[1] or found[2]} > result;\n", body
     )

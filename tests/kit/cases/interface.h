@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <ostream>
 #include <stdexcept>
@@ -119,5 +120,51 @@ inline int sum(std::vector<std::unique_ptr<Item>> items, int factor) {
 inline int count(const std::vector<std::unique_ptr<Item>>& items) {
   return int(items.size());
 }
+
+// --- objects without copies or moves --------------------------------------------------------
+
+struct Ticket {
+  int number;
+  explicit Ticket(int number) : number(number) {}
+  Ticket(Ticket&& other) noexcept : number(std::exchange(other.number, 0)) {}
+  Ticket& operator=(Ticket&& other) noexcept {
+    number = std::exchange(other.number, 0);
+    return *this;
+  }
+};
+inline int tear(Ticket ticket) { return ticket.number; }
+inline Ticket print_ticket(int number) { return Ticket(number); }
+struct Rock {
+  int weight = 3;
+  Rock() = default;
+  Rock(const Rock&) = delete;
+};
+inline Rock dig() { return Rock(); }
+inline int weigh(std::unique_ptr<Item> item) { return item ? item->value : -1; }
+
+// --- arrays and alignment -------------------------------------------------------------------
+
+struct Grid {
+  double cells[2][3] = {{1, 2, 3}, {4, 5, 6}};
+  const int fixed[2] = {7, 8};
+  std::vector<std::unique_ptr<Item>> items;
+};
+inline double corner(const double (&cells)[2][2]) { return cells[1][1]; }
+inline int third(int (&values)[3]) { return values[2]; }
+struct alignas(64) Aligned {
+  double values[4] = {};
+  bool is_aligned() const { return reinterpret_cast<uintptr_t>(this) % 64 == 0; }
+};
+
+// --- virtual operators ----------------------------------------------------------------------
+
+struct Rank {
+  int rank = 1;
+  virtual ~Rank() = default;
+  virtual bool operator<(const Rank& other) const { return rank < other.rank; }
+  virtual int operator()(int x) const { return x; }
+};
+inline bool is_less(const Rank& a, const Rank& b) { return a < b; }
+inline int call(const Rank& rank, int x) { return rank(x); }
 
 }  // namespace interface

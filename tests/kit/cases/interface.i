@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/kit/cases/interface.i: interface.h by the kit.
-%module(docstring="What an interface says (in a line).\nAnd \"more\".") interface
+%module(directors="1", docstring="What an interface says (in a line).\nAnd \"more\".") interface
 %include "swigkit.i"
 %{
 #include "interface.h"
 %}
+%overridable(interface::Rank)
 %output(std::string &name)
 %output(int &quotient)
 %output(int *remainder)

@@ -10,6 +10,16 @@ using namespace interface;
 
 namespace {
 
+class PyRank : public Rank {
+ public:
+  bool operator<(const Rank& other) const override {
+    PYBIND11_OVERRIDE_NAME(bool, Rank, "__lt__", operator<, other);
+  }
+  int operator()(int x) const override {
+    PYBIND11_OVERRIDE_NAME(int, Rank, "__call__", operator(), x);
+  }
+};
+
 void bind_outputs(py::module_& m) {
   m.def(
       "name_of",
@@ -103,6 +113,19 @@ PYBIND11_MODULE(interface, m) {
       py::set_error(py::module_::import("asyncio").attr("CancelledError"), "");
     }
   });
+  py::class_<Ticket>(m, "Ticket")
+      .def(py::init<int>(), py::arg("number"))
+      .def_readwrite("number", &Ticket::number);
+  m.def("tear", [](Ticket& ticket) { return tear(std::move(ticket)); });
+  m.def("print_ticket", &print_ticket, py::arg("number"));
+  m.def("weigh", &weigh, py::arg("item"));
+  py::class_<Rank, PyRank>(m, "Rank")
+      .def(py::init<>())
+      .def_readwrite("rank", &Rank::rank)
+      .def("__lt__", &Rank::operator<)
+      .def("__call__", &Rank::operator());
+  m.def("is_less", &is_less);
+  m.def("call", &call);
   m.def("wait", &interface::wait, py::arg("seconds"));
   m.def("next_wide", &next_wide);
   m.def("next_16", &next_16);

@@ -346,6 +346,19 @@ struct Convert<std::array<T, N>> {
   }
 };
 
+/// A reference to an array of C's.
+template <class T, size_t N>
+struct In<T[N]> : In<std::array<T, N>> {
+  T (*get()) [N] { return reinterpret_cast<T(*)[N]>(In<std::array<T, N>>::get()->data()); }
+};
+template <class T, size_t N, size_t M>
+struct In<T[N][M]> : In<std::array<std::array<T, M>, N>> {
+  T (*get())
+  [N][M] {
+    return reinterpret_cast<T(*)[N][M]>(In<std::array<std::array<T, M>, N>>::get()->data());
+  }
+};
+
 /// The same of items that cannot be made of nothing.
 template <class T, size_t N>
   requires(!std::is_default_constructible_v<T>)

@@ -151,6 +151,10 @@ void keep_view(PyObject* result) {
   if constexpr (IsView<std::remove_cv_t<T>>) keep_viewed(result);
 }
 
+/// What C++ gets of an object by value: a copy, or what the object was, where there is none.
+template <class T>
+using Taken = std::conditional_t<std::is_copy_constructible_v<T>, const T&, T&&>;
+
 /// What C++ did not take in the end is Python's again.
 template <class C>
 void give_back_parts(C& container, const Parts& parts) {
@@ -236,7 +240,7 @@ struct In<T> {
     return pointer != nullptr;
   }
   T* get() { return pointer; }
-  const T& take() { return *pointer; }
+  Taken<T> take() { return static_cast<Taken<T>>(*pointer); }
   void watch(T*) {}
 };
 template <class T>
@@ -255,7 +259,7 @@ struct In<T> {
     return pointer != nullptr;
   }
   T* get() { return pointer; }
-  const T& take() { return *pointer; }
+  Taken<T> take() { return static_cast<Taken<T>>(*pointer); }
   void watch(T*) {}
 };
 template <class T>
@@ -405,6 +409,25 @@ PyObject* give(T&& result, PyObject* const* arguments, int count, std::true_type
   }
   return made;
 }
+
+/// A result by value of a class that the module wraps: made where it stays, as it may have
+/// neither copies nor moves.
+template <class T>
+class Made {
+ public:
+  template <class F>
+  void make(F&& f) {
+    if constexpr (kFitsInside<T>) made_.emplace(f());
+    else made_.reset(new T(f()));
+  }
+  PyObject* give() {
+    if constexpr (kFitsInside<T>) return Convert<T>::cast(*std::move(made_));
+    else return wrap_object(made_.release(), actual(class_of<T>), Owner::Python);
+  }
+
+ private:
+  std::conditional_t<kFitsInside<T>, std::optional<T>, std::unique_ptr<T>> made_;
+};
 
 /// Any object at all, for functions that are written for Python.  As a result null says
 /// that an error is set.

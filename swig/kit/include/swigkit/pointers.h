@@ -61,7 +61,10 @@ struct Convert<std::unique_ptr<T>> {
   static std::string expected() { return Convert<T>::expected(); }
   static bool load(PyObject* object, std::unique_ptr<T>& value, const Argument& where) {
     value.reset();
-    if (object == Py_None && where.optional) return true;
+    if (object == Py_None) {
+      if (!where.matching || !where.matching->operands) return true;
+      return refuse(where, expected, object);
+    }
     if constexpr (IsWrapped<T>) {
       value.reset(take_from<T>(object, where));
       if (value && where.keep) {

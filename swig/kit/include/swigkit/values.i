@@ -106,12 +106,13 @@ SWIGKIT_VALUE(SWIGTYPE)
 SWIGKIT_VALUE(enum SWIGTYPE)
 
 // References and pointers to one: an object of a wrapped class itself, else a copy.
-%typemap(in) SWIGTYPE & (swigkit::In< $*1_ltype > held),
-             SWIGTYPE && (swigkit::In< $*1_ltype > held),
-             const SWIGTYPE & (swigkit::In< $*1_ltype > held),
-             const SWIGTYPE && (swigkit::In< $*1_ltype > held),
-             enum SWIGTYPE & (swigkit::In< $*1_ltype > held),
-             const enum SWIGTYPE & (swigkit::In< $*1_ltype > held) {
+%typemap(in)
+    SWIGTYPE & (swigkit::In< std::remove_pointer_t< $1_ltype > > held),
+    SWIGTYPE && (swigkit::In< std::remove_pointer_t< $1_ltype > > held),
+    const SWIGTYPE & (swigkit::In< std::remove_pointer_t< $1_ltype > > held),
+    const SWIGTYPE && (swigkit::In< std::remove_pointer_t< $1_ltype > > held),
+    enum SWIGTYPE & (swigkit::In< std::remove_pointer_t< $1_ltype > > held),
+    const enum SWIGTYPE & (swigkit::In< std::remove_pointer_t< $1_ltype > > held) {
   if (!held.load($input, {"$symname", "$1_name"})) SWIG_fail;
   $1 = held.get();
 }
@@ -164,7 +165,7 @@ SWIGKIT_VALUE(enum SWIGTYPE)
   $result = pointer;
 }
 
-// Arrays of one dimension.
+// Arrays of one dimension, and of two.
 %typemap(in) SWIGTYPE [ANY] (
     swigkit::In< std::array< $1_basetype, $1_dim0 > > held) {
   if (!held.load($input, {"$symname", "$1_name"})) SWIG_fail;
@@ -176,6 +177,20 @@ SWIGKIT_VALUE(enum SWIGTYPE)
 %typemap(out) SWIGTYPE [ANY] {
   $result = swigkit::to_python(
       std::vector< std::remove_cv_t< $1_basetype > >($1, $1 + $1_dim0));
+}
+
+%typemap(in) SWIGTYPE [ANY][ANY] (
+    swigkit::In< std::array< std::array< $1_basetype, $1_dim1 >, $1_dim0 > > held) {
+  if (!held.load($input, {"$symname", "$1_name"})) SWIG_fail;
+  $1 = reinterpret_cast< $1_ltype >(held.get()->data());
+}
+%typemap(memberin) SWIGTYPE [ANY][ANY] {
+  std::copy_n(&$input[0][0], $1_dim0 * $1_dim1, &$1[0][0]);
+}
+%typemap(out) SWIGTYPE [ANY][ANY] {
+  std::vector< std::vector< std::remove_cv_t< $1_basetype > > > rows;
+  for (size_t i = 0; i < $1_dim0; ++i) rows.emplace_back($1[i], $1[i] + $1_dim1);
+  $result = swigkit::to_python(std::move(rows));
 }
 
 %typemap(in, numinputs=0) swigkit::Self "$1.object = swig_obj[0];"
