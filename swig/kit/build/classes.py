@@ -170,6 +170,8 @@ class Classes:
         slots.append(f"{{Py_tp_init, (void *)swigkit::init<{cls.cpp}>}}")
         if cls.overridable:
             slots.append("{Py_tp_finalize, (void *)swigkit::finalize_overridden}")
+        if "buffer" in cls.features:
+            slots += self._buffer(cls, tag)
         doc = self._documented_class(cls)
         hashable = (
             "__eq__" not in groups or "__hash__" in groups or "hash" in cls.features
@@ -392,6 +394,26 @@ class Classes:
             "  Py_XDECREF(done);\n  return done ? 0 : -1;\n}"
         )
         return f"{tag}_construct"
+
+    def _buffer(self, cls: tree.Class, tag: str) -> list[str]:
+        """Writes what tells where its memory is; returns the slots."""
+        names = [n.strip() for n in cls.features["buffer"].strip('"').split(",")]
+        lengths = ", ".join(f"Py_ssize_t(self.{name}())" for name in names[1:])
+        text = f"return swigkit::describe_buffer(self.{names[0]}(), {{{lengths}}});"
+        if len(names) == 1:  # a method or a function
+            text = (
+                f"if constexpr (requires {{ self.{names[0]}(); }}) return "
+                f"self.{names[0]}(); else return {names[0]}(self);"
+            )
+        self.parts.append(
+            f"static swigkit::Buffer {tag}_buffer({cls.cpp} &object) {{\n"
+            f"  return [](auto &self) -> swigkit::Buffer {{ {text} }}(object);\n}}"
+        )
+        return [
+            "{Py_bf_getbuffer, "
+            f"(void *)swigkit::get_buffer<{cls.cpp}, {tag}_buffer>}}",
+            "{Py_bf_releasebuffer, (void *)swigkit::release_buffer}",
+        ]
 
     def _reduce(self, cls: tree.Class, tag: str) -> str:
         state, from_state = (

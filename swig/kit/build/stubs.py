@@ -269,6 +269,11 @@ class _Stub:
         lines += [self._overloads(name, group, cls) for name, group in groups.items()]
         if {"__getitem__", "__len__"} <= set(groups) and "__iter__" not in groups:
             lines += self._iteration(groups["__getitem__"], cls)
+        if "buffer" in cls.features:
+            lines.append(
+                f"{indent}def __buffer__(self, flags: builtins.int, /) -> "
+                "builtins.memoryview: ..."
+            )
         if "hash" in cls.features:
             lines.append(f"{indent}def __hash__(self) -> builtins.int: ...")
         elif "__eq__" in groups and "__hash__" not in groups:

@@ -6,6 +6,9 @@
 #include "convert.h"
 
 #include <bit>
+#include <complex>
+#include <initializer_list>
+#include <memory>
 #include <span>
 
 namespace [[gnu::visibility("hidden")]] swigkit {
@@ -104,5 +107,106 @@ struct Convert<std::span<T>> {
     }
   }
 };
+
+/// What Python reads and writes of an object as memory (%buffer): `strides` in bytes, or
+/// none where the items lie one after the other, the last dimension's nearest.
+struct Buffer {
+  const void* data = nullptr;
+  Py_ssize_t itemsize = 1;
+  const char* format = "B";  // as in Python's struct
+  std::vector<Py_ssize_t> shape{};
+  std::vector<Py_ssize_t> strides{};
+  bool readonly = true;
+
+  Buffer() = default;
+  template <class T>
+  Buffer(T* items, std::vector<Py_ssize_t> lengths, std::vector<Py_ssize_t> steps = {})
+      : data(items),
+        itemsize(sizeof(T)),
+        format(format_of<std::remove_cv_t<T>>()),
+        shape(std::move(lengths)),
+        strides(std::move(steps)),
+        readonly(std::is_const_v<T>) {}
+
+ private:
+  template <class T>
+  static constexpr const char* format_of() {
+    if constexpr (std::is_same_v<T, bool>) return "?";
+    else if constexpr (std::is_same_v<T, float>) return "f";
+    else if constexpr (std::is_same_v<T, double>) return "d";
+    else if constexpr (std::is_same_v<T, std::complex<float>>) return "Zf";
+    else if constexpr (std::is_same_v<T, std::complex<double>>) return "Zd";
+    else if constexpr (std::is_integral_v<T> && sizeof(T) == 8)
+      return std::is_signed_v<T> ? "q" : "Q";
+    else if constexpr (std::is_integral_v<T> && sizeof(T) == 4)
+      return std::is_signed_v<T> ? "i" : "I";
+    else if constexpr (std::is_integral_v<T> && sizeof(T) == 2)
+      return std::is_signed_v<T> ? "h" : "H";
+    else if constexpr (std::is_integral_v<T>) return std::is_signed_v<T> ? "b" : "B";
+    else {
+      static_assert(std::is_same_v<T, std::byte>, "%buffer: expected items of numbers");
+      return "B";
+    }
+  }
+};
+
+/// bf_getbuffer of T, whose memory `describe(object)` tells.
+template <class T, auto describe>
+int get_buffer(PyObject* object, Py_buffer* view, int flags) {
+  view->obj = nullptr;
+  return guarded(
+      [&] {
+        T* held = pointer_of<T>(object, {Py_TYPE(object)->tp_name, "self"});
+        if (!held) {
+          PyErr_SetString(PyExc_BufferError, "the object has no memory any more");
+          return -1;
+        }
+        // Lives as long as the view.
+        auto made = std::make_unique<Buffer>(describe(*held));
+        if ((flags & PyBUF_WRITABLE) && made->readonly) {
+          PyErr_Format(PyExc_BufferError, "the memory of a %s cannot be written to",
+                       Py_TYPE(object)->tp_name);
+          return -1;
+        }
+        const size_t dimensions = made->shape.size();
+        std::vector<Py_ssize_t> by_row(dimensions), by_column(dimensions);
+        Py_ssize_t bytes = made->itemsize;  // of all dimensions behind
+        for (size_t i = dimensions; i-- > 0; bytes *= made->shape[i]) by_row[i] = bytes;
+        bytes = made->itemsize;
+        for (size_t i = 0; i < dimensions; bytes *= made->shape[i++]) by_column[i] = bytes;
+        if (made->strides.empty()) made->strides = by_row;
+        const bool rows = made->strides == by_row, columns = made->strides == by_column;
+        const auto asks = [flags](int flag) { return (flags & flag) == flag; };
+        if ((!rows && (!asks(PyBUF_STRIDES) || asks(PyBUF_C_CONTIGUOUS))) ||
+            (!columns && asks(PyBUF_F_CONTIGUOUS)) ||
+            (!rows && !columns && asks(PyBUF_ANY_CONTIGUOUS))) {
+          PyErr_Format(PyExc_BufferError, "the memory of a %s is not contiguous",
+                       Py_TYPE(object)->tp_name);
+          return -1;
+        }
+        view->buf = const_cast<void*>(made->data);
+        view->itemsize = made->itemsize;
+        view->len = bytes;
+        view->readonly = made->readonly;
+        view->ndim = int(dimensions);
+        view->format = asks(PyBUF_FORMAT) ? const_cast<char*>(made->format) : nullptr;
+        view->shape = asks(PyBUF_ND) ? made->shape.data() : nullptr;
+        view->strides = asks(PyBUF_STRIDES) ? made->strides.data() : nullptr;
+        view->suboffsets = nullptr;
+        view->internal = made.release();
+        view->obj = new_ref(object);
+        return 0;
+      },
+      -1);
+}
+inline void release_buffer(PyObject*, Py_buffer* view) {
+  delete static_cast<Buffer*>(std::exchange(view->internal, nullptr));
+}
+
+/// By methods: where the items begin, and how many there are in each dimension.
+template <class T>
+Buffer describe_buffer(T* items, std::initializer_list<Py_ssize_t> shape) {
+  return Buffer(items, std::vector<Py_ssize_t>(shape));
+}
 
 }  // namespace swigkit

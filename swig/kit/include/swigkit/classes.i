@@ -100,6 +100,14 @@ SWIGKIT_NAMED(swigkit:property_##Name_, Class_, #Getter_;)
 #endif
 %enddef
 
+// The object's memory for memoryview(), numpy.asarray() and the like, without a copy: what
+// gives the address, and the lengths of its dimensions, the last one's items side by side.
+//   %buffer(geo::Matrix, data, rows, cols)
+// One method alone gives all of it, a swigkit::Buffer.
+%define %buffer(Class_, Methods_...)
+%feature("swigkit:buffer") Class_ #Methods_;
+%enddef
+
 // An attribute of the class itself: a C++ value, or a new reference to a Python object.
 %define %class_attribute(Class_, Name_, Value_...)
 SWIGKIT_NAMED(swigkit:attribute_##Name_, Class_, { Value_ })

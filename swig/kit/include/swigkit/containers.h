@@ -353,7 +353,7 @@ struct In<T[N]> : In<std::array<T, N>> {
 };
 template <class T, size_t N, size_t M>
 struct In<T[N][M]> : In<std::array<std::array<T, M>, N>> {
-  T (*get())
+  T(*get())
   [N][M] {
     return reinterpret_cast<T(*)[N][M]>(In<std::array<std::array<T, M>, N>>::get()->data());
   }

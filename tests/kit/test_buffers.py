@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Objects whose memory Python reads and writes: cases/buffers.h by pybind11 and by the
+kit."""
+
+import gc
+import hashlib
+import sys
+
+import numpy as np
+import pytest
+
+THEME = "buffers"
+
+
+@pytest.fixture
+def matrix(m):
+    made = m.Matrix(2, 3)
+    for i in range(6):
+        made.set(i // 3, i % 3, i)
+    return made
+
+
+def test_memory_is_shared(matrix):
+    array = np.asarray(matrix)
+    assert array.dtype == np.float32 and array.tolist() == [[0, 1, 2], [3, 4, 5]]
+    array[1, 2] = 50
+    assert matrix.at(1, 2) == 50
+    matrix.set(0, 0, -1)
+    assert array[0, 0] == -1
+
+
+def test_views(matrix):
+    view = memoryview(matrix)
+    assert (view.format, view.shape, view.itemsize) == ("f", (2, 3), 4)
+    assert view.strides == (12, 4) and view.nbytes == 24 and not view.readonly
+    assert view.c_contiguous and view.tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert bytes(matrix) == np.arange(6, dtype="f").tobytes()
+
+
+def test_a_view_keeps_the_object(m):
+    array = np.asarray(m.Matrix(300, 1000))
+    gc.collect()
+    array[:] = 7
+    assert array.sum() == 2_100_000
+
+
+def test_memory_that_cannot_be_written_to(m):
+    samples = m.Samples([1, -2, 3])
+    view = memoryview(samples)
+    assert view.readonly and view.format == "h" and view.tolist() == [1, -2, 3]
+    with pytest.raises(TypeError):
+        view[0] = 5
+    with pytest.raises((BufferError, TypeError, ValueError)):
+        np.frombuffer(samples, np.int16)[0] = 5
+    with open(__file__, "rb") as file, pytest.raises((BufferError, TypeError)):
+        file.readinto(samples)
+
+
+def test_no_items(m):
+    assert memoryview(m.Samples([])).tolist() == []
+    assert np.asarray(m.Matrix(0, 4)).shape == (0, 4)
+
+
+def test_steps(m):
+    """Of complex numbers, by columns with gaps."""
+    array = np.asarray(m.Plane())
+    wanted = (np.arange(24) * (1 - 1j))[::2].reshape(4, 3).T
+    assert array.dtype == np.complex128 and np.array_equal(array, wanted)
+    with pytest.raises(BufferError):
+        hash_bytes(m.Plane())
+
+
+def hash_bytes(buffer):
+    """Asks for memory without gaps."""
+    return hashlib.sha1(buffer).hexdigest()
+
+
+def test_memory_of_an_object_goes_into_functions(m, matrix):
+    assert m.sum(matrix) == 15.0
+
+
+def test_memory_of_a_python_subclass(m):
+    class Named(m.Matrix):
+        name = "named"
+
+    assert np.asarray(Named(1, 2)).shape == (1, 2)
+
+
+def test_views_do_not_leak(m, matrix):
+    before = sys.getrefcount(matrix)
+    for _ in range(100):
+        memoryview(matrix).release()
+        np.asarray(matrix)
+        with pytest.raises((BufferError, TypeError, ValueError)):
+            hash_bytes(m.Plane())
+    gc.collect()
+    assert sys.getrefcount(matrix) == before
