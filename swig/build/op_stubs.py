@@ -39,7 +39,7 @@ TAKES = {
 ITEMS = {"Tensor": "Tensor", "Tensor?": "Tensor | None", "int": "Int"}
 GIVES = {"Tensor": "Tensor", "Tensor[]": "tuple[Tensor, ...]", "bool": "_bool"}
 
-HEADER = '''\
+HEADER = """\
 # SPDX-License-Identifier: Apache-2.0
 # Written by swig/build/op_stubs.py from the schemas of the ops: do not edit.
 # mypy: disable-error-code="overload-overlap,overload-cannot-match,misc,override"
@@ -69,7 +69,7 @@ TensorLike = Union[Tensor, Number, np.ndarray[Any, Any]]
 DTypeLike = Union[dtype, str, type, np.dtype[Any]]
 DeviceLike = Union[device, str]
 
-'''
+"""
 
 
 class Parameter(NamedTuple):
@@ -172,9 +172,7 @@ def signatures(schema: Schema, method: bool) -> list[str]:
     return [", ".join(parts) for parts in lists]
 
 
-def functions_of(
-    schemas: list[Schema], method: bool, tuples: dict[str, str]
-) -> str:
+def functions_of(schemas: list[Schema], method: bool, tuples: dict[str, str]) -> str:
     """The definitions of one op, an overload each."""
     indent = "    " if method else ""
     lines = [

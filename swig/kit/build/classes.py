@@ -5,63 +5,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
 
 from . import tree
 from .groups import Groups, documented, python_parameters
 from .notation import pointee
+from .slots import is_slot, slots as slots_of
 
-UNARY = {
-    "__neg__": "nb_negative",
-    "__pos__": "nb_positive",
-    "__invert__": "nb_invert",
-    "__abs__": "nb_absolute",
-    "__int__": "nb_int",
-    "__float__": "nb_float",
-    "__index__": "nb_index",
-    "__repr__": "tp_repr",
-    "__str__": "tp_str",
-    "__iter__": "tp_iter",
-    "__await__": "am_await",
-    "__aiter__": "am_aiter",
-    "__anext__": "am_anext",
-}
-BINARY = {
-    "add": "nb_add",
-    "sub": "nb_subtract",
-    "mul": "nb_multiply",
-    "truediv": "nb_true_divide",
-    "div": "nb_true_divide",
-    "floordiv": "nb_floor_divide",
-    "mod": "nb_remainder",
-    "divmod": "nb_divmod",
-    "pow": "nb_power",
-    "lshift": "nb_lshift",
-    "rshift": "nb_rshift",
-    "and": "nb_and",
-    "or": "nb_or",
-    "xor": "nb_xor",
-    "matmul": "nb_matrix_multiply",
-}
-IN_PLACE = {
-    "add": "nb_inplace_add",
-    "sub": "nb_inplace_subtract",
-    "mul": "nb_inplace_multiply",
-    "truediv": "nb_inplace_true_divide",
-    "div": "nb_inplace_true_divide",
-    "floordiv": "nb_inplace_floor_divide",
-    "mod": "nb_inplace_remainder",
-    "lshift": "nb_inplace_lshift",
-    "rshift": "nb_inplace_rshift",
-    "and": "nb_inplace_and",
-    "or": "nb_inplace_or",
-    "xor": "nb_inplace_xor",
-}
-INTEGER = (
-    r"(?:const )?(?:std::)?(?:size_t|ptrdiff_t|(?:unsigned |signed )?"
-    r"(?:int|long|short|long long)|unsigned|u?int(?:16|32|64)_t)(?: *&)?"
-)
-COMPARE = ("__lt__", "__le__", "__eq__", "__ne__", "__gt__", "__ge__")
 UNIQUE = "std::unique_ptr<"
 
 
@@ -136,7 +85,7 @@ class Classes:
                 )
             group = self.groups.write(f"{title}.{name}", overloads, not static)
             groups[name] = group
-            if _is_slot(name):
+            if is_slot(name):
                 continue
             flags, entry = "METH_FASTCALL | METH_KEYWORDS", f"swigkit::method<{group}>"
             if static:
@@ -155,7 +104,7 @@ class Classes:
         if statics:
             self.parts.append(_table("PyGetSetDef", f"{tag}_statics", statics, 5))
         construct = self._constructor(cls, title, tag)
-        slots = list(self._slots(cls, groups))
+        slots = list(slots_of(cls, groups))
         if "hash" in cls.features:
             self.parts.append(
                 f"static const char *const {tag}_hash = "
@@ -251,66 +200,6 @@ class Classes:
                     " return -1;"
                 )
         return "  {\n" + "".join(f"    {line}\n" for line in lines) + "  }\n"
-
-    def _slots(self, cls: tree.Class, groups: dict[str, str]) -> Iterable[str]:
-        none = "swigkit::None"
-
-        def slot(kind: str, function: str) -> str:
-            return f"{{Py_{kind}, (void *)swigkit::{function}}}"
-
-        for name, kind in UNARY.items():
-            if name in groups:
-                yield slot(kind, f"unary<{groups[name]}>")
-        done = set()
-        for middle, kind in BINARY.items():
-            plain, reflected = groups.get(f"__{middle}__"), groups.get(f"__r{middle}__")
-            if (plain or reflected) and kind not in done:
-                done.add(kind)
-                template = "power" if kind == "nb_power" else "binary"
-                yield slot(
-                    kind, f"{template}<{cls.cpp}, {plain or none}, {reflected or none}>"
-                )
-        for middle, kind in IN_PLACE.items():
-            if f"__i{middle}__" in groups:
-                yield slot(kind, f"in_place<{groups[f'__i{middle}__']}>")
-        if any(name in groups for name in COMPARE):
-            used = ", ".join(groups.get(name, none) for name in COMPARE)
-            yield slot("tp_richcompare", f"compare<{used}>")
-        if "__len__" in groups:
-            yield slot("sq_length", f"length<{groups['__len__']}>")
-            yield slot("mp_length", f"length<{groups['__len__']}>")
-        if "__bool__" in groups:
-            yield slot("nb_bool", f"truth<{groups['__bool__']}>")
-        if "__hash__" in groups:
-            yield slot("tp_hash", f"hash<{groups['__hash__']}>")
-        if "__next__" in groups:
-            yield slot("tp_iternext", f"next<{groups['__next__']}>")
-            if "__iter__" not in groups:
-                yield slot("tp_iter", "iterate_itself")
-        elif "__len__" in groups and "__iter__" not in groups:
-            if self._is_sequence(cls):
-                yield slot("tp_iter", "iterate_items")
-        if "__getitem__" in groups:
-            yield slot("mp_subscript", f"item<{groups['__getitem__']}>")
-            yield slot("sq_item", f"item_at<{groups['__getitem__']}>")
-        if "__setitem__" in groups or "__delitem__" in groups:
-            pair = (
-                f"{groups.get('__setitem__', none)}, {groups.get('__delitem__', none)}"
-            )
-            yield slot("mp_ass_subscript", f"set_item<{pair}>")
-        if "__contains__" in groups:
-            yield slot("sq_contains", f"contains<{groups['__contains__']}>")
-        if "__call__" in groups:
-            yield slot("tp_call", f"call_object<{groups['__call__']}>")
-
-    def _is_sequence(self, cls: tree.Class) -> bool:
-        """Whether its items have numbers."""
-        return any(
-            method.name == "__getitem__"
-            and len(method.given) == 1
-            and re.fullmatch(INTEGER, method.given[0].type)
-            for method in cls.methods
-        )
 
     def _attributes(self, cls: tree.Class, title: str) -> tuple[list[str], list[str]]:
         getset, statics = [], []
@@ -441,24 +330,6 @@ class Classes:
 
 def _cpp(truth: bool) -> str:
     return "true" if truth else "false"
-
-
-def _is_slot(name: str) -> bool:
-    middle = name.strip("_")
-    if not (name.startswith("__") and name.endswith("__")):
-        return False
-    return (
-        name in UNARY
-        or name in COMPARE
-        or middle in BINARY
-        or (middle[:1] == "r" and middle[1:] in BINARY)
-        or (middle[:1] == "i" and middle[1:] in IN_PLACE)
-        or name
-        in (
-            *("__len__", "__bool__", "__hash__", "__next__", "__getitem__"),
-            *("__setitem__", "__delitem__", "__contains__", "__call__"),
-        )
-    )
 
 
 def _last(name: str) -> str:

@@ -47,7 +47,10 @@ PLAIN = {
     ),
 }
 # Whose one parameter is the element.
-SEQUENCES = {f"std::{name}" for name in ("vector", "list", "deque", "array")} | {"[]"}
+SEQUENCES = {
+    f"std::{name}"
+    for name in ("vector", "list", "deque", "array", "valarray", "forward_list")
+} | {"[]"}
 SETS = {"std::set", "std::unordered_set"}
 MAPS = {"std::map", "std::unordered_map"}
 MULTISETS = {"std::multiset", "std::unordered_multiset"}

@@ -27,7 +27,7 @@ if not __package__:  # run by its path, as pkg's own build does
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
     __package__ = "kit.build"
 
-from . import tree
+from . import directors, tree
 from .classes import Classes, enum_statement, import_statement, method_row
 from .groups import Groups, documented
 from .wrapper import StepError, Wrapper
@@ -53,14 +53,13 @@ def rewrite(text: str, module: tree.Module) -> str:
         Classes(groups).make() + _enums_and_constants(module) + _public(groups)
     )
     wrapper.drop_rows()
-    wrapper.guard_directors()
     block = _BLOCK.format(
         home=module.name,
         parts="\n".join(groups.parts),
         statements=statements,
         rows="\n".join(rows),
     )
-    text = wrapper.text
+    text = directors.guard(wrapper.text, module)
     if len(METHODS.findall(text)) != 1:
         raise StepError("expected one table SwigMethods")
     text = METHODS.sub(lambda _: block, text)

@@ -397,7 +397,7 @@ def _default(value: str, kinds: list[str]) -> str:
         r"-?\d+(\.\d*)?(e[-+]?\d+)?[fF]?", value
     ):
         return value.rstrip("fF")
-    if "builtins.str" in kinds and re.fullmatch(r'"[^"\\]*"', value):
+    if "builtins.str" in kinds and re.fullmatch(r'"(?:[^"\\]|\\["\\nt])*"', value):
         return value
     return "..."
 

@@ -23,16 +23,16 @@ DEFINITION = (
     r"^SWIGINTERN PyObject \*{name}\(PyObject \*(?:self|SWIGUNUSEDPARM\(self\)), "
     r"(?:PyObject \*(?:args|SWIGUNUSEDPARM\(args\))"
     r"|Py_ssize_t nobjs, PyObject \*\*(?:swig_obj|SWIGUNUSEDPARM\(swig_obj\)))\) \{{\n"
-    r"(?P<body>.*?)^\}}\n"
+    r"(?P<body>.*?)^\}}\n(?=\n)"
 )
-SLOTS_ARRAY = re.compile(r"^  PyObject \*swig_obj\[\d+\] ;\n", re.MULTILINE)
+SLOTS_ARRAY = re.compile(r"^ *PyObject \*swig_obj\[\d+\] ;\n", re.MULTILINE)
 UNPACK = (
-    re.compile(r"  if \(!args\) SWIG_fail;\n  swig_obj\[0\] = args;\n"),
+    re.compile(r" *if \(!args\) SWIG_fail;\n *swig_obj\[0\] = args;\n"),
     re.compile(
-        r'  if \(!SWIG_Python_UnpackTuple\(args, "\w+", \d+, \d+, (?:swig_obj|0)\)\) '
+        r' *if \(!SWIG_Python_UnpackTuple\(args, "\w+", \d+, \d+, (?:swig_obj|0)\)\) '
         r"SWIG_fail;\n"
     ),
-    re.compile(r"  if \(\(nobjs < \d+\) \|\| \(nobjs > \d+\)\) SWIG_fail;\n"),
+    re.compile(r" *if \(\(nobjs < \d+\) \|\| \(nobjs > \d+\)\) SWIG_fail;\n"),
 )
 MAYBE = re.compile(
     r"fail:\n(?:  if \(PyErr_Occurred\(\) && .*\) \{\n    return NULL;\n  \}\n)?"
@@ -45,27 +45,19 @@ METHODS = re.compile(
 WHERE = re.compile(r'\{\s*"(\w+)", "(\w*)"(, true)?\s*\}')
 CONSTANT = re.compile(r'^  SWIG_Python_SetConstant\(d, "(\w+)",.*\);\n', re.MULTILINE)
 VARIABLE = re.compile(r'^  SWIG_addvarlink\(globals, "(\w+)", (\w+), (\w+)\);\n', re.M)
-DIRECTOR = re.compile(
-    r"^\S.*\bSwigDirector_\w+::(operator ?\(\)|operator ?[^\w\s(]+|\w+)\(.*\{\n",
-    re.MULTILINE,
-)
-LENT = re.compile(r"swigkit_lent_ ?## ?(\w+)")
-LENT_NAME = re.compile(r"\bswigkit_lent_(\w+)\.hold")
-DIRECTOR_END = re.compile(r"^SwigDirector_(\w+)::~SwigDirector_\1\(\) \{\n", re.M)
-DIRECTOR_GIL = (
-    "  swigkit::check_python();\n  swigkit::GilAcquire gil;\n"
-    "  swigkit::check_director(swig_get_self(), dynamic_cast<const void *>(this));\n"
-)
-DIRECTOR_CALL = re.compile(r"= (PyObject_Call\w*\(.*\));$", re.MULTILINE)
 GIVEN = "std::move(*(&result))"
 RESULT_VALUE = re.compile(
-    r"^  (?:SwigValueWrapper< ?(.+?) ?>|(\S.*?)) result ?;\n", re.M
+    r"^ *(?:SwigValueWrapper< ?(.+?) ?>|(\S.*?)) result ?;\n", re.M
 )
+ARGUMENT_VALUE = re.compile(r"^ *SwigValueWrapper<(.+)> arg(\d+) ?;\n", re.M)
 ASSIGNED = re.compile(r"^( *)result = (.*);\n", re.MULTILINE)
 MEMBER_SET = re.compile(r"if \(arg1\) (\(arg1\)->.*) = (\*arg2|arg2);$", re.MULTILINE)
 MEMBER_GET = re.compile(r"^( *)result = +(\(\(arg1\)->\w+\));\n", re.MULTILINE)
+ABSTRACT = re.compile(
+    r"SWIG_SetErrorMsg\(PyExc_RuntimeError,"
+    r'"accessing abstract class or protected constructor"\);(\s*)SWIG_fail;'
+)
 MADE = re.compile(r"swigkit::give\(std::move\(\*\(&result\)\), SWIGKIT_ARGUMENTS\)")
-RESULT = re.compile(r"^  (?:SwigValueWrapper< ?(.+?) ?>|(\S.*?)) c_result ?;\n", re.M)
 
 
 class Wrapper:
@@ -129,7 +121,18 @@ class Wrapper:
         )
         if count != 1:
             raise StepError(f"{function.wrapper}: expected one result, got {count}")
-        if "value" in cls.features:
+        left = ", ".join(self.module.pure_methods(cls))
+        body = ABSTRACT.sub(
+            f'swigkit::refuse_abstract("{cls.name}", "{left}");\\1SWIG_fail;', body
+        )
+        if function.implicit:  # as SWIG guesses, which does not know all bases
+            value = "true" if "value" in cls.features else "false"
+            body = re.sub(
+                r"\bnew ([^;()]+)\(\);",
+                rf"swigkit::make_default< \1, {value} >(self);",
+                body,
+            )
+        elif "value" in cls.features:
             # A small value lies in its Python object.
             body = re.sub(
                 rf"\bnew ({re.escape(_spelled(cls.cpp))})(\(.*\));",
@@ -152,6 +155,7 @@ class Wrapper:
         self, body: str, function: tree.Function, title: str, member: bool
     ) -> str:
         body = SLOTS_ARRAY.sub("", body)
+        body = ARGUMENT_VALUE.sub(r"  swigkit::Slot<\1> arg\2;\n", body)
         # Of operators SWIG makes every failure NotImplemented, what C++ throws as well.
         body = MAYBE.sub("fail:\n  return NULL;\n", body)
         removed = 0
@@ -165,7 +169,7 @@ class Wrapper:
         own = self.module.class_of(re.sub(r"^const ", "", function.result))
         body = _construct_result(body, own)
         # SWIG's name for a default value that is an object of the class itself.
-        body = re.sub(r"\b((?:\w+::)*(\w+))::\2\(", r"\1(", body)
+        body = re.sub(r"\b((?:\w+::)*(\w+))::\2\(", self._constructor_name, body)
         nulls = {p.name for p in function.parameters if p.is_null}
 
         def where(at: re.Match[str]) -> str:
@@ -196,6 +200,13 @@ class Wrapper:
             keep = f"  if (!swigkit::keep_alive({holder}, {kept})) SWIG_fail;\n"
             body = body.replace("  return resultobj;\n", f"{keep}  return resultobj;\n")
         return body
+
+    def _constructor_name(self, found: re.Match[str]) -> str:
+        """geo::Point::Point(...) as C++ spells it; a function of its namespace's name
+        stays as it is."""
+        names = (cls.cpp for cls in self.module.classes)
+        is_class = any(n == found[1] or n.endswith(f"::{found[1]}") for n in names)
+        return f"{found[1]}(" if is_class else found[0]
 
     def _scope(self, function: tree.Function) -> str:
         """The namespace whose names the default values may have, if there are any."""
@@ -245,48 +256,6 @@ class Wrapper:
         self.text = VARIABLE.sub(
             lambda found: "" if found[1] in gone else found[0], self.text
         )
-
-    def guard_directors(self) -> None:
-        """Calls from C++ take the GIL, on any thread."""
-        self.text = DIRECTOR_END.sub(
-            r"\g<0>  swigkit::end_director(swig_get_self(), "
-            r"dynamic_cast<void *>(this));\n",
-            self.text,
-        )
-        pieces, at = [], 0
-        for found in DIRECTOR.finditer(self.text):
-            end = self.text.index("\n}\n", found.end())
-            body = self.text[found.end() : end]
-            if "swig_get_self()" not in body:
-                continue
-            body = DIRECTOR_CALL.sub(
-                r"= swigkit::call_python([&] { return \1; });", body
-            )
-            body = WHERE.sub(r'{"\1", "\2"\3}', body)
-            body = LENT.sub(r"swigkit_lent_\1", body)
-            lent = "".join(
-                f"  swigkit::Lent< std::remove_cvref_t< decltype({name}) > > "
-                f"swigkit_lent_{name};\n"
-                for name in dict.fromkeys(LENT_NAME.findall(body))
-            )
-            # A class need not have a constructor without arguments.
-            plain = RESULT.search(body)
-            if plain and "c_result = held" in body:
-                kind = plain[1] or plain[2]
-                body = RESULT.sub(f"  std::optional< {kind} > c_result;\n", body)
-                body = body.replace("c_result = held", "c_result.emplace(held")
-                body = re.sub(r"(c_result\.emplace\(held\w*\.take\(\))", r"\1)", body)
-                body = re.sub(
-                    r"return .*\bc_result;", "return *std::move(c_result);", body
-                )
-            pieces += [
-                self.text[at : found.end()],
-                DIRECTOR_GIL,
-                lent,
-                body,
-            ]
-            at = end
-        self.text = "".join(pieces) + self.text[at:]
 
 
 def swig_names(names: Iterable[str]) -> Iterator[str]:

@@ -9,6 +9,7 @@
 #include <complex>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <span>
 
 namespace [[gnu::visibility("hidden")]] swigkit {
@@ -38,10 +39,11 @@ constexpr char kind_of() {
 }  // namespace detail
 
 /// Holds the buffer during the call.
-template <class T>
-struct In<std::span<T>> {
+template <class T, size_t N>
+struct In<std::span<T, N>> {
+  using Span = std::span<T, N>;
   using Item = std::remove_cv_t<T>;
-  std::span<T> value;
+  std::optional<Span> value;  // of a fixed length there is none of nothing
   Py_buffer view{};
 
   In() = default;
@@ -69,12 +71,19 @@ struct In<std::span<T>> {
                    Py_TYPE(object)->tp_name, view.format ? view.format : "B");
       return false;
     }
-    value = {static_cast<T*>(view.buf), size_t(view.len) / sizeof(Item)};
+    const size_t count = size_t(view.len) / sizeof(Item);
+    if (N != std::dynamic_extent && count != N) {
+      if (where.matching) return refuse(where, wanted, object);
+      PyErr_Format(PyExc_ValueError, "[%s] expected %zu items for '%s', got %zu",
+                   where.function, N, where.text().c_str(), count);
+      return false;
+    }
+    value.emplace(static_cast<T*>(view.buf), count);
     return true;
   }
-  std::span<T>* get() { return &value; }
-  std::span<T>& take() { return value; }
-  void watch(std::span<T>*) {}
+  Span* get() { return &*value; }
+  Span& take() { return *value; }
+  void watch(Span*) {}
 
   static std::string expected() {
     const char kind = detail::kind_of<Item>();
@@ -87,11 +96,11 @@ struct In<std::span<T>> {
            "buffer of " + item;
   }
 };
-template <class T>
-struct Convert<std::span<T>> {
-  static std::string expected() { return In<std::span<T>>::expected(); }
+template <class T, size_t N>
+struct Convert<std::span<T, N>> {
+  static std::string expected() { return In<std::span<T, N>>::expected(); }
   /// A copy, as a list or as bytes: nobody says how long the memory stays.
-  static PyObject* cast(std::span<T> value) {
+  static PyObject* cast(std::span<T, N> value) {
     using Item = std::remove_cv_t<T>;
     if constexpr (std::is_same_v<Item, std::byte>) {
       return PyBytes_FromStringAndSize(reinterpret_cast<const char*>(value.data()),

@@ -317,6 +317,26 @@ inline PyObject* make_class(PyObject* module, const ClassSpec& spec,
   return type;
 }
 
+/// What C++ makes of nothing, where nobody has declared how.
+template <class T, bool value>
+T* make_default(PyObject* self) {
+  if constexpr (!std::is_default_constructible_v<T>) {
+    refuse_construction(Py_TYPE(self));
+    throw_python_error();
+  } else if constexpr (value && kFitsInside<T>) {
+    return ::new (room_of<T>(self)) T();
+  } else {
+    return new T();
+  }
+}
+/// Of a class that only those derived from it make; `left` are the methods left to them.
+[[gnu::cold]] inline void refuse_abstract(const char* name, const char* left) {
+  PyErr_Format(PyExc_TypeError,
+               "[%s] expected a class of Python's that is derived from it%s%s: C++ has no "
+               "objects of the class itself",
+               name, *left ? " and has: " : "", left);
+}
+
 /// What a constructor made becomes the object of `self`; -1 when there was an error.
 template <class T>
 int finish_construction(PyObject* self, T* object, bool overridden) {

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <deque>
+#include <forward_list>
 #include <list>
 #include <map>
 #include <optional>
@@ -15,6 +16,7 @@
 #include <tuple>
 #include <unordered_map>
 #include <unordered_set>
+#include <valarray>
 #include <vector>
 
 namespace [[gnu::visibility("hidden")]] swigkit {
@@ -109,6 +111,36 @@ struct Convert<std::multiset<T, C, A>> : ConvertSequence<std::multiset<T, C, A>>
 template <class T, class H, class E, class A>
 struct Convert<std::unordered_multiset<T, H, E, A>>
     : ConvertSequence<std::unordered_multiset<T, H, E, A>> {};
+
+/// Others that a std::vector is made into.
+template <class Sequence>
+struct ConvertBySequence {
+  using Items = std::vector<typename Sequence::value_type>;
+
+  static std::string expected() { return "a sequence"; }
+  static bool load(PyObject* object, Sequence& value, const Argument& where) {
+    Items items;
+    if (!Convert<Items>::load(object, items, where)) return false;
+    if constexpr (requires {
+                    value.resize(size_t(0));
+                    value[0];
+                  }) {
+      value.resize(items.size());
+      std::move(items.begin(), items.end(), std::begin(value));
+    } else {
+      value.assign(std::make_move_iterator(items.begin()),
+                   std::make_move_iterator(items.end()));
+    }
+    return true;
+  }
+  static PyObject* cast(const Sequence& value) {
+    return Convert<Items>::cast(Items(std::begin(value), std::end(value)));
+  }
+};
+template <class T>
+struct Convert<std::valarray<T>> : ConvertBySequence<std::valarray<T>> {};
+template <class T, class A>
+struct Convert<std::forward_list<T, A>> : ConvertBySequence<std::forward_list<T, A>> {};
 
 /// Bytes, or any buffer without gaps; on its way out bytes.
 template <>

@@ -72,7 +72,7 @@ struct Convert {
     if constexpr (std::is_constructible_v<T, U&&>) {
       return wrap_value<T>(std::forward<U>(value));
     } else {
-      PyErr_Format(PyExc_TypeError, "C++'s %s cannot be copied", typeid(T).name());
+      PyErr_Format(PyExc_TypeError, "C++'s %s cannot be copied", readable_name(typeid(T)));
       return nullptr;
     }
   }
@@ -409,6 +409,22 @@ PyObject* give(T&& result, PyObject* const* arguments, int count, std::true_type
   }
   return made;
 }
+
+/// An argument by value of a type that need not have a constructor without arguments.
+template <class T>
+class Slot {
+ public:
+  template <class U>
+  Slot& operator=(U&& value) {
+    value_.emplace(std::forward<U>(value));
+    return *this;
+  }
+  operator T&&() { return std::move(*value_); }
+  T* operator&() { return value_ ? &*value_ : nullptr; }
+
+ private:
+  std::optional<T> value_;
+};
 
 /// A result by value of a class that the module wraps: made where it stays, as it may have
 /// neither copies nor moves.

@@ -8,6 +8,7 @@
 
 #include "ref.h"
 
+#include <cstring>
 #include <memory>
 #include <new>
 #include <optional>
@@ -66,9 +67,16 @@ class HeldError {
     Py_XINCREF(held_->traceback);
     PyErr_Restore(held_->type, held_->value, held_->traceback);
   }
+  /// The name of the exception's class.  Needs the GIL.
+  std::string class_name() const {
+    if (!held_->value) return "Python error";
+    const char* name = Py_TYPE(held_->value)->tp_name;
+    const char* dot = std::strrchr(name, '.');
+    return dot ? dot + 1 : name;
+  }
   /// str() of the exception.  Needs the GIL.
   std::string text() const {
-    std::string found = "Python error";
+    std::string found = "<str() of the exception failed>";
     if (!held_->value) return found;
     PyRef text(call_python(PyObject_Str, held_->value));
     const char* utf8 = text ? PyUnicode_AsUTF8(text.get()) : nullptr;

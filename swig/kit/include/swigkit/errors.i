@@ -32,6 +32,7 @@ SWIGKIT_CALL(, function_)
 %init %{
   if (!swigkit::add_exception<Class_>(m, Name_, Base_)) return -1;
 %}
+%warnfilter(401,526,329) Class_;
 %ignore Class_;
 %enddef
 // A class that Python has already: PyExc_TimeoutError, or "asyncio.CancelledError".

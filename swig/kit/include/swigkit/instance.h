@@ -11,6 +11,8 @@
 #include "error.h"
 #include "registry.h"
 
+#include <cxxabi.h>
+
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -30,6 +32,13 @@ struct BaseClass {
   void* (*up)(void*);
 };
 
+/// A type as C++ spells it.  The text stays, as types are few.
+[[gnu::cold, gnu::noinline]] inline const char* readable_name(const std::type_info& type) {
+  int status = 0;
+  const char* text = abi::__cxa_demangle(type.name(), nullptr, nullptr, &status);
+  return text ? text : type.name();
+}
+
 /// What is known of a wrapped C++ class.
 struct Class {
   const std::type_info& cpp;
@@ -46,7 +55,7 @@ struct Class {
   const Class* original = nullptr;
 
   const char* name() const {
-    if (!type) return cpp.name();
+    if (!type) return readable_name(cpp);
     const char* dot = std::strrchr(type->tp_name, '.');
     return dot ? dot + 1 : type->tp_name;
   }
@@ -311,7 +320,7 @@ inline PyObject* find_tracked(const void* object, const Class& record) {
   PyErr_Format(PyExc_TypeError,
                "no Python class for C++'s %s: the interface does not %%include its "
                "declaration, or does so in a module that was not imported.",
-               type.name());
+               readable_name(type));
   return false;
 }
 

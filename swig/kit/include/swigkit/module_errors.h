@@ -13,7 +13,8 @@ namespace [[gnu::visibility("hidden")]] swigkit {
 /// A Python exception on its way through C++.
 class PythonError final : public std::exception {
  public:
-  PythonError() : held_(HeldError::fetch()), text_(held_.text()) {}
+  PythonError()
+      : held_(HeldError::fetch()), text_(held_.class_name() + ": " + held_.text()) {}
   const char* what() const noexcept override { return text_.c_str(); }
   void restore() const { held_.restore(); }
 
@@ -104,6 +105,10 @@ bool add_exception(PyObject* module, const char* name, const char* base) {
   PyRef found(find_exception(module, base));
   return found && add_exception<E>(module, name, found.get());
 }
+template <class E>
+bool add_exception(PyObject* module, const char* name, std::nullptr_t) {
+  return add_exception<E>(module, name, static_cast<PyObject*>(nullptr));
+}
 /// C++'s E is raised as a class that Python has already.
 template <class E, class Type>
 bool use_exception(PyObject* module, Type type) {
@@ -122,24 +127,50 @@ inline bool translate_others() {
   return false;
 }
 
+/// The Python error of a C++ exception.
+inline void set_counterpart(const std::exception& error) {
+  auto& rows = exception_rows();
+  // A derived class stands after its base.
+  for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
+    if (row->is && row->is(error)) return set_error(row->type, error.what());
+  }
+  if (PyErr_Occurred()) return;  // of what the exception stands for
+  if (auto* system = dynamic_cast<const std::system_error*>(&error)) {
+    return set_system_error(*system);
+  }
+  PyObject* type = standard_counterpart(error);
+  if (type == PyExc_MemoryError) PyErr_SetString(type, "out of memory");
+  else set_error(type ? type : PyExc_RuntimeError, error.what());
+}
+
+/// What std::throw_with_nested() was called with is the cause of the current error.
+inline void set_cause(const std::nested_exception& error) {
+  if (!error.nested_ptr()) return;
+  PyObject *type, *value, *traceback, *cause_type, *cause, *cause_traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  call_python(PyErr_NormalizeException, &type, &value, &traceback);
+  try {
+    error.rethrow_nested();
+  } catch (...) { translate(); }
+  PyErr_Fetch(&cause_type, &cause, &cause_traceback);
+  call_python(PyErr_NormalizeException, &cause_type, &cause, &cause_traceback);
+  Py_XDECREF(cause_type);
+  Py_XDECREF(cause_traceback);
+  if (value && cause) PyException_SetCause(value, cause);  // takes the reference
+  else Py_XDECREF(cause);
+  PyErr_Restore(type, value, traceback);
+}
+
 inline void translate() noexcept {
   try {
     throw;
   } catch (const PythonError& error) {
     error.restore();
   } catch (const std::exception& error) {
-    auto& rows = exception_rows();
-    // A derived class stands after its base.
-    for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
-      if (row->is && row->is(error)) return set_error(row->type, error.what());
+    set_counterpart(error);
+    if (auto* nested = dynamic_cast<const std::nested_exception*>(&error)) {
+      set_cause(*nested);
     }
-    if (PyErr_Occurred()) return;  // of what the exception stands for
-    if (auto* system = dynamic_cast<const std::system_error*>(&error)) {
-      return set_system_error(*system);
-    }
-    PyObject* type = standard_counterpart(error);
-    if (type == PyExc_MemoryError) PyErr_SetString(type, "out of memory");
-    else set_error(type ? type : PyExc_RuntimeError, error.what());
   } catch (...) {
     if (translate_others() || PyErr_Occurred()) return;
     set_error(PyExc_RuntimeError, "unknown C++ exception");

@@ -115,6 +115,43 @@ inline void*& whole_of(Instance* self) { return *reinterpret_cast<void**>(self->
 /// Its Python object ends, and C++ may have it still.
 inline void leave(Instance* self) { g_registry->left.insert(whole_of(self)); }
 
+/// A virtual method that Python may override.
+struct Overridable {
+  const char* text;
+  const Class& record;
+  PyObject* name = nullptr;  // as long as the process
+  PyObject* own = nullptr;   // C++'s, of the class
+
+  /// Whether the class of the object, or the object itself, has a method of its own.
+  bool is_overridden(PyObject* self) {
+    if (!name) find_own();
+    PyObject* found = _PyType_Lookup(Py_TYPE(self), name);
+    if (found != own) return true;
+    if (std::strncmp(text, "__", 2) == 0) return false;  // CPython asks the class alone
+    PyRef method(PyObject_GetAttr(self, name));
+    if (!method) {
+      PyErr_Clear();
+      return false;
+    }
+    return !PyCFunction_Check(method.get()) || PyCFunction_GET_SELF(method.get()) != self;
+  }
+  /// The same of one that C++ does not have.
+  void check_overridden(PyObject* self) {
+    if (is_overridden(self)) return;
+    throw std::runtime_error(std::string("[") + record.name() + "." + text +
+                             "] expected this method in the class " +
+                             Py_TYPE(self)->tp_name + ": C++ has none of its own");
+  }
+
+ private:
+  void find_own() {
+    name = PyUnicode_InternFromString(text);
+    if (!name) throw std::bad_alloc();
+    own = _PyType_Lookup(actual(record).type, name);
+    Py_XINCREF(own);
+  }
+};
+
 /// Before a thread asks for the GIL.
 inline void check_python() {
   if (!Py_IsInitialized()) throw std::runtime_error("Python has ended");

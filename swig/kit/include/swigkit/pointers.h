@@ -136,7 +136,9 @@ template <class T>
 struct Convert<T*> {
   static std::string expected() { return Convert<std::remove_cv_t<T>>::expected(); }
   static bool load(PyObject* object, T*& value, const Argument& where) {
-    if (object == Py_None && where.optional) return value = nullptr, true;
+    // None of a container's items is a null pointer, too.
+    const bool optional = where.optional || where.whole;
+    if (object == Py_None && optional) return value = nullptr, true;
     value = pointer_of<T>(object, where);
     if (where.keep && value) where.keep->objects.push_back(PyRef::borrow(object));
     return value != nullptr;

@@ -104,6 +104,14 @@ struct Convert<std::atomic<T>> {
   }
 };
 template <>
+struct Convert<std::nullptr_t> {
+  static std::string expected() { return "None"; }
+  static bool load(PyObject* object, std::nullptr_t&, const Argument& where) {
+    return object == Py_None || refuse(where, expected, object);
+  }
+  static PyObject* cast(std::nullptr_t) { Py_RETURN_NONE; }
+};
+template <>
 struct Convert<std::monostate> {
   static std::string expected() { return "None"; }
   static bool load(PyObject* object, std::monostate&, const Argument& where) {

@@ -18,6 +18,8 @@
 // Nothing can be done about assignment, and of text that is assigned no more than C does.
 // Exceptions say `using std::runtime_error::runtime_error`.
 #pragma SWIG nowarn=SWIGWARN_PARSE_USING_UNDEF
+// std::hash and the like, of which SWIG need not know the templates.
+#pragma SWIG nowarn=SWIGWARN_PARSE_TEMPLATE_SP_UNDEF
 // A word of Python's gets an underscore behind it (tree.py).
 #pragma SWIG nowarn=SWIGWARN_PARSE_KEYWORD
 // Of comments in a library's headers nothing can be done.
@@ -35,6 +37,9 @@ namespace std {
   %feature("valuewrapper") array;
   template <class T, size_t N>
   class array;
+  %feature("valuewrapper") span;
+  template <class T, size_t N>
+  class span;
 }
 
 %define SWIGKIT_PLAIN(Types_...)

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Directors: what SWIG writes for virtual methods that Python may override.
+
+C++ calls them on any thread.  A method that Python does not override is C++'s own, and
+gets the arguments as they are: references, and what can only be moved.
+"""
+
+from __future__ import annotations
+
+import re
+
+from .python_types import split
+from .records import Class, Declaration, Module
+
+__all__ = ["guard"]
+
+METHOD = re.compile(
+    r"^\S.*?\bSwigDirector_(\w+)::(operator ?\(\)|operator ?[^\w\s(]+|\w+)"
+    r"\((.*)\)[^()\n]*\{\n",
+    re.MULTILINE,
+)
+END = re.compile(r"^SwigDirector_(\w+)::~SwigDirector_\1\(\) \{\n", re.M)
+LENT = re.compile(r"swigkit_lent_ ?## ?(\w+)")
+LENT_NAME = re.compile(r"\bswigkit_lent_(\w+)\.hold")
+CALL = re.compile(r"= (PyObject_Call\w*\(.*\));$", re.MULTILINE)
+NAME = re.compile(
+    r'swig::SwigVar_PyObject swig_method_name = PyUnicode_FromString\("(\w+)"\);'
+)
+RESULT = re.compile(r"^  (?:SwigValueWrapper< ?(.+?) ?>|(\S.*?)) c_result ?;\n", re.M)
+WHERE = re.compile(r'\{\s*"\w+", "(\w*)"(, true)?\s*\}')
+BEGIN = """\
+  static constinit swigkit::Overridable swigkit_method{{"{name}",
+                                                       swigkit::class_of<{cpp}>}};
+  swigkit::check_python();
+  std::optional<swigkit::GilAcquire> gil(std::in_place);
+  swigkit::check_director(swig_get_self(), dynamic_cast<const void *>(this));
+  {otherwise}
+"""
+OWN = """\
+if (!swigkit_method.is_overridden(swig_get_self())) {{
+    gil.reset();
+    return {cpp}::{method}({arguments});
+  }}"""
+PURE = "swigkit_method.check_overridden(swig_get_self());"
+
+
+def guard(text: str, module: Module) -> str:
+    """The wrapper's text with these methods changed."""
+    text = END.sub(
+        r"\g<0>  swigkit::end_director(swig_get_self(), dynamic_cast<void *>(this));\n",
+        text,
+    )
+    classes = {cls.symbol: cls for cls in module.classes}
+    pieces, at = [], 0
+    for found in METHOD.finditer(text):
+        end = text.index("\n}\n", found.end())
+        body, cls = text[found.end() : end], classes.get(found[1])
+        if "swig_get_self()" in body and cls:
+            pieces += [
+                text[at : found.end()],
+                _guarded(body, module, cls, found[2], found[3]),
+            ]
+            at = end
+    return "".join(pieces) + text[at:]
+
+
+def _guarded(body: str, module: Module, cls: Class, method: str, taken: str) -> str:
+    parameters = [p for p in split(taken) if p not in ("", "void")]
+    declared = _declaration(module, cls, method, [_squashed(p) for p in parameters])
+    named = NAME.search(body)
+    name = declared[1].python if declared else named[1] if named else method
+    otherwise = ""
+    if declared and declared[1].pure:
+        otherwise = PURE
+    elif declared and "..." not in taken:
+        names = (re.search(r"(\w+)(?:\)\(.*\)|\[\w*\])*$", p) for p in parameters)
+        arguments = [f"std::forward<decltype({n[1]})>({n[1]})" for n in names if n]
+        otherwise = OWN.format(
+            cpp=declared[0], method=method, arguments=", ".join(arguments)
+        )
+    body = NAME.sub("PyObject *swig_method_name = swigkit_method.name;", body)
+    body = CALL.sub(r"= swigkit::call_python([&] { return \1; });", body)
+    body = WHERE.sub(rf'{{"{cls.name}.{name}", "\1"\2}}', body)
+    body = LENT.sub(r"swigkit_lent_\1", body)
+    lent = "".join(
+        f"  swigkit::Lent< std::remove_cvref_t< decltype({name}) > > "
+        f"swigkit_lent_{name};\n"
+        for name in dict.fromkeys(LENT_NAME.findall(body))
+    )
+    # A class need not have a constructor without arguments.
+    plain = RESULT.search(body)
+    if plain and "c_result = held" in body:
+        kind = plain[1] or plain[2]
+        body = RESULT.sub(f"  std::optional< {kind} > c_result;\n", body)
+        body = body.replace("c_result = held", "c_result.emplace(held")
+        body = re.sub(r"(c_result\.emplace\(held\w*\.take\(\))", r"\1)", body)
+        body = re.sub(r"return .*\bc_result;", "return *std::move(c_result);", body)
+    return BEGIN.format(name=name, cpp=cls.cpp, otherwise=otherwise) + lent + body
+
+
+def _declaration(
+    module: Module, cls: Class, method: str, types: list[str]
+) -> tuple[str, Declaration] | None:
+    """The class, this or a base, whose method the director's is; None: not known."""
+    plain = method.replace(" ", "")
+    chain, seen = [cls], []
+    while chain:
+        here = chain.pop(0)
+        seen.append(here)
+        chain += [c for c in map(module.class_of, here.bases) if c and c not in seen]
+    for exact in (True, False):
+        for here in seen:
+            for one in here.declared:
+                same = [_squashed(f"{t} name") for t in one.types]
+                fits = same == types if exact else len(same) == len(types)
+                if one.name.replace(" ", "") == plain and fits:
+                    return None if one.private else (here.cpp, one)
+    return None
+
+
+def _squashed(parameter: str) -> str:
+    """A parameter's type to be compared: without its name, const and blanks."""
+    plain = re.sub(r"\b(const|struct|class|enum)\b", "", parameter).strip()
+    return re.sub(r"\s+", "", re.sub(r"\w+$", "", plain))

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What SWIG has read of an interface, as plain records: tree.py fills them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from .notation import pointee
+
+# What a free operator is called in the class of its operand.
+UNARY = {"__sub__": "__neg__", "__add__": "__pos__"}
+MIRRORED = {
+    "__lt__": "__gt__",
+    "__le__": "__ge__",
+    "__eq__": "__eq__",
+    "__ne__": "__ne__",
+    "__gt__": "__lt__",
+    "__ge__": "__le__",
+}
+
+
+@dataclass
+class Parameter:
+    """Of a function; `type` in C++'s notation, `default` as the header has it."""
+
+    name: str
+    type: str
+    default: str | None = None
+
+    @property
+    def is_null(self) -> bool:
+        """A pointer or a std::function that is null when it is left out."""
+        holders = ("std::function<", "std::unique_ptr<")
+        holds = self.type.endswith("*") or self.type.startswith(holders)
+        holds |= self.type.startswith("const std::function<")
+        return holds and self.default in ("nullptr", "NULL", "0")
+
+
+@dataclass
+class Function:
+    """One signature of a function, method or constructor."""
+
+    name: str  # in Python
+    cpp: str  # in C++, with its namespaces where it is no member
+    wrapper: str  # SWIG's function
+    parameters: list[Parameter]
+    result: str  # C++ type
+    static: bool = False
+    virtual: bool = False
+    doc: str = ""
+    features: dict[str, str] = field(default_factory=dict)
+    extended: bool = False  # by %extend
+    implicit: bool = False  # a constructor that nobody has declared
+    outputs: list[str] = field(default_factory=list)  # types of OUTPUT parameters
+    operand: int = 0  # of a free operator: which one is the object, 1 or 2
+
+    @property
+    def given(self) -> list[Parameter]:
+        """The parameters without the object that a free operator belongs to."""
+        if not self.operand:
+            return self.parameters
+        return [p for i, p in enumerate(self.parameters, 1) if i != self.operand]
+
+    @property
+    def is_operator(self) -> bool:
+        """Whether C++ calls it by a sign: one that is no member."""
+        return "operator" in self.cpp and self.name.startswith("__")
+
+    @property
+    def rest(self) -> Parameter | None:
+        """The parameter that takes all further positional arguments, or None."""
+        last = self.given[-1] if self.given else None
+        return last if last and last.type == "swigkit::Args" else None
+
+    @property
+    def named(self) -> list[Parameter]:
+        """What is given, without the rest."""
+        return self.given[:-1] if self.rest else self.given
+
+    @property
+    def required(self) -> int:
+        """How many parameters have no default."""
+        return sum(p.default is None for p in self.named)
+
+    @property
+    def positional_only(self) -> int:
+        """How many parameters cannot be named."""
+        return int(self.features.get("positional_only", "0"))
+
+    @property
+    def positional(self) -> int:
+        """How many parameters may be passed by position."""
+        names = [p.name for p in self.named]
+        first = self.features.get("keyword_only", "")
+        return names.index(first) if first in names else len(names)
+
+
+@dataclass
+class Variable:
+    """A member, static or not, a global variable or a constant."""
+
+    name: str
+    cpp: str
+    type: str
+    wrapper: str  # SWIG's getter; empty for a constant
+    readonly: bool
+    static: bool = False
+    doc: str = ""
+    value: str = ""
+    getter: Function | None = None  # of a %property
+    setter: Function | None = None
+
+
+@dataclass
+class Enum:
+    """An enumeration; `members` are (name in Python, value in C++)."""
+
+    name: str
+    cpp: str
+    scoped: bool
+    members: list[tuple[str, str]]
+    flags: bool = False
+    doc: str = ""
+    imported: str = ""  # the module that has it, of %import
+
+
+@dataclass
+class Declaration:
+    """A method as its class declares it, wrapped or not."""
+
+    name: str  # in C++
+    python: str
+    types: list[str]  # of its parameters
+    pure: bool
+    private: bool
+
+
+@dataclass
+class Class:
+    """A class or struct; functions of one name are its overloads, in their order."""
+
+    name: str
+    cpp: str
+    bases: list[str]  # C++ names of public ones
+    outer: str = ""  # C++ name of the class around it
+    abstract: bool = False
+    overridable: bool = False
+    constructors: list[Function] = field(default_factory=list)
+    methods: list[Function] = field(default_factory=list)
+    hidden: list[Function] = field(default_factory=list)  # behind properties
+    variables: list[Variable] = field(default_factory=list)
+    enums: list[Enum] = field(default_factory=list)
+    declared: list[Declaration] = field(default_factory=list)
+    doc: str = ""
+    features: dict[str, str] = field(default_factory=dict)
+    imported: str = ""  # the module that has it, of %import
+
+    @property
+    def symbol(self) -> str:
+        """What SWIG calls it in the names of its functions."""
+        return self.name
+
+
+@dataclass
+class Module:
+    """A whole interface."""
+
+    name: str
+    functions: list[Function] = field(default_factory=list)
+    variables: list[Variable] = field(default_factory=list)
+    enums: list[Enum] = field(default_factory=list)
+    classes: list[Class] = field(default_factory=list)
+    exceptions: list[tuple[str, str, str]] = field(default_factory=list)
+    doc: str = ""
+
+    def pure_methods(self, cls: Class) -> list[str]:
+        """What C++ leaves to classes derived from it, by the names in Python."""
+        found: dict[tuple[str, int], Declaration] = {}
+        chain = [cls]
+        while chain:
+            here = chain.pop(0)
+            for one in here.declared:
+                found.setdefault((one.name, len(one.types)), one)
+            chain += [c for c in map(self.class_of, here.bases) if c]
+        return sorted({one.python for one in found.values() if one.pure})
+
+    def class_of(self, cpp: str) -> Class | None:
+        """The class of this C++ name."""
+        return next((c for c in self.classes if c.cpp == cpp), None)
+
+    def operator_of(self, function: Function) -> tuple[Class, str, int] | None:
+        """The class of a free operator, its name there, and which operand it is.
+
+        1 or 2: `2 * point` is __rmul__ of the second's class.
+        """
+        if not function.is_operator:
+            return None
+        name = function.name
+        if len(function.parameters) == 1:
+            name = UNARY.get(name, name)
+        for place, parameter in enumerate(function.parameters[:2], 1):
+            if parameter.type.startswith("std::ostream"):  # text is Python's matter
+                return None
+            cls = self.class_of(pointee(parameter.type))
+            if cls and not cls.imported:
+                mirrored = MIRRORED.get(name, f"__r{name[2:]}")
+                return cls, name if place == 1 else mirrored, place
+        return None
