@@ -27,6 +27,7 @@ STRINGS = {
     "std::string",
     "std::string_view",
     "std::wstring",
+    "std::u8string",
     "std::u16string",
     "std::u32string",
 }
@@ -311,7 +312,9 @@ class PythonTypes:
         if head == "std::chrono" and last in TIMES:
             return "datetime.timedelta" + ("" if face else " | builtins.float")
         if "system_clock" in str(bare):
-            return "datetime.datetime"
+            return "datetime.datetime" + ("" if face else " | datetime.date")
+        if head == "std::chrono::steady_clock":
+            return "datetime.timedelta" + ("" if face else " | builtins.float")
         return ANY
 
 

@@ -172,6 +172,7 @@ class Module:
     classes: list[Class] = field(default_factory=list)
     exceptions: list[tuple[str, str, str]] = field(default_factory=list)
     doc: str = ""
+    left_out: list[str] = field(default_factory=list)  # what, and what to write instead
 
     def pure_methods(self, cls: Class) -> list[str]:
         """What C++ leaves to classes derived from it, by the names in Python."""

@@ -149,6 +149,8 @@ def main(arguments: list[str]) -> int:
         source = wrapper.read_text(encoding="utf-8")
         module = tree.read(parsed)
         text = rewrite(source, module)
+        for said in module.left_out:
+            print(f"swigkit: warning: {said}")
         for path in shim:
             text = _renamed(text, module.name)
             path.write_text(SHIM.format(name=module.name), encoding="utf-8")

@@ -167,6 +167,11 @@ class _Reader:
     ) -> None:
         if "feature_ignore" in has or "sym_name" not in has:
             return
+        if "   ::" in has["name"]:  # SWIG takes nothing of it
+            self.module.left_out.append(
+                f"{has['sym_name']} is left out: it is in a namespace without a name"
+            )
+            return
         if "has_destructor" not in has and "allocate_visit" not in has:
             return
         bases = []
@@ -206,6 +211,12 @@ class _Reader:
             if "wrap_name" not in has:
                 return
             function = _function(node, has, self.typemaps)
+            if any(p.type.startswith("v(...)") for p in function.parameters):
+                self.module.left_out.append(
+                    f"{function.cpp}(...) is left out: for Python write one with the "
+                    "parameters that are needed (%inline, %extend)"
+                )
+                return
             # A friend that is defined in its class is a function of the namespace.
             if inside and not friend:
                 inside.methods.append(function)

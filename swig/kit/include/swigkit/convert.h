@@ -265,6 +265,26 @@ struct In<T> {
 template <class T>
 struct In<const T> : In<T> {};
 
+/// An address of an object whose class nobody but C++ knows: a capsule with its name.
+template <class T>
+struct Handle {
+  static std::string name() { return readable_name(typeid(std::remove_cv_t<T>*)); }
+  static bool load(PyObject* object, T*& pointer, const Argument& where) {
+    static const std::string known = name();  // capsules have no copy of it
+    if (object == Py_None) return pointer = nullptr, true;
+    if (!PyCapsule_IsValid(object, known.c_str())) {
+      return refuse(where, "a " + known + " that C++ gave", object);
+    }
+    pointer = static_cast<T*>(PyCapsule_GetPointer(object, known.c_str()));
+    return true;
+  }
+  static PyObject* cast(T* pointer) {
+    static const std::string known = name();
+    if (!pointer) Py_RETURN_NONE;
+    return PyCapsule_New(const_cast<std::remove_cv_t<T>*>(pointer), known.c_str(), nullptr);
+  }
+};
+
 /// The same for a pointer: null for None where that is allowed.
 template <class T>
 struct InPointer {
@@ -279,6 +299,14 @@ struct InPointer {
     if (!in.load(object, where)) return false;
     pointer = in.get();
     return true;
+  }
+};
+
+template <class T>
+  requires(!IsComplete<T> && std::is_class_v<T>)
+struct InPointer<T> {
+  bool load(PyObject* object, const Argument& where, T*& pointer) {
+    return Handle<T>::load(object, pointer, where);
   }
 };
 
@@ -335,7 +363,9 @@ PyObject* refer(T* result, bool owned, PyObject* const* arguments, int count,
                 std::bool_constant<copies> = {}) {
   using Plain = std::remove_cv_t<T>;
   if (!result) Py_RETURN_NONE;
-  if constexpr (IsWrapped<Plain>) {
+  if constexpr (!IsComplete<Plain>) {
+    return Handle<Plain>::cast(const_cast<Plain*>(result));
+  } else if constexpr (IsWrapped<Plain>) {
     auto* object = const_cast<Plain*>(result);
     if constexpr (copies) return Convert<Plain>::cast(*result);
     for (int i = 0; i < count && !owned; ++i) {

@@ -32,6 +32,10 @@ struct BaseClass {
   void* (*up)(void*);
 };
 
+/// Whether C++ has the definition, and not only the name.
+template <class T>
+concept IsComplete = requires { sizeof(T); };
+
 /// A type as C++ spells it.  The text stays, as types are few.
 [[gnu::cold, gnu::noinline]] inline const char* readable_name(const std::type_info& type) {
   int status = 0;

@@ -132,7 +132,12 @@ struct IntrusivePointer {
 
 /// A reference to an object that lives elsewhere.
 template <class T>
-  requires IsWrapped<std::remove_cv_t<T>> && std::is_class_v<T>
+  requires std::is_class_v<T> && (!IsComplete<T>)
+struct Convert<T*> : Handle<T> {
+  static std::string expected() { return "a " + Handle<T>::name() + " that C++ gave"; }
+};
+template <class T>
+  requires std::is_class_v<T> && IsComplete<T> && IsWrapped<std::remove_cv_t<T>>
 struct Convert<T*> {
   static std::string expected() { return Convert<std::remove_cv_t<T>>::expected(); }
   static bool load(PyObject* object, T*& value, const Argument& where) {

@@ -89,6 +89,21 @@ struct Convert<std::basic_string<Character>> {
   }
 };
 
+/// The same in UTF-8.
+template <>
+struct Convert<std::u8string> {
+  static std::string expected() { return "a str"; }
+  static bool load(PyObject* object, std::u8string& value, const Argument& where) {
+    std::string text;
+    if (!to_cpp(object, text, where)) return false;
+    value.assign(text.begin(), text.end());
+    return true;
+  }
+  static PyObject* cast(const std::u8string& value) {
+    return to_python(std::string(value.begin(), value.end()));
+  }
+};
+
 /// The value, as that of a variable.
 template <class T>
 struct Convert<std::atomic<T>> {
@@ -277,8 +292,20 @@ struct Convert<std::chrono::time_point<std::chrono::system_clock, D>> {
   static bool load(PyObject* object, Time& value, const Argument& where) {
     PyRef type(detail::datetime_class("datetime"));
     if (!type) return false;
-    const int is = call_python(PyObject_IsInstance, object, type.get());
-    if (is <= 0) return is == 0 && refuse(where, expected, object);
+    PyRef given;  // midnight of a date
+    int is = call_python(PyObject_IsInstance, object, type.get());
+    if (is == 0) {
+      PyRef date(detail::datetime_class("date"));
+      is = date ? call_python(PyObject_IsInstance, object, date.get()) : -1;
+      if (is <= 0) return is == 0 && refuse(where, expected, object);
+      given = PyRef(call_python([&] {
+        return PyObject_CallFunction(type.get(), "NNN", PyObject_GetAttrString(object, "year"),
+                                     PyObject_GetAttrString(object, "month"),
+                                     PyObject_GetAttrString(object, "day"));
+      }));
+      if (!(object = given.get())) return false;
+    }
+    if (is < 0) return false;
     PyRef whole(call_python(PyObject_CallMethod, object, "replace", "()"));
     PyRef stamp(call_python(PyObject_CallMethod, object, "timestamp", nullptr));
     if (!stamp) return false;
@@ -310,6 +337,25 @@ struct Convert<std::chrono::time_point<std::chrono::system_clock, D>> {
     PyRef replace(PyObject_GetAttrString(made.get(), "replace")), none(PyTuple_New(0));
     if (!names || !replace || !none) return nullptr;
     return call_python(PyObject_Call, replace.get(), none.get(), names.get());
+  }
+};
+
+/// A time of a clock that counts from no date, such as std::chrono::steady_clock: how long
+/// that is from its beginning.
+template <class Clock, class D>
+  requires(!std::is_same_v<Clock, std::chrono::system_clock>)
+struct Convert<std::chrono::time_point<Clock, D>> {
+  using Time = std::chrono::time_point<Clock, D>;
+
+  static std::string expected() { return Convert<D>::expected(); }
+  static bool load(PyObject* object, Time& value, const Argument& where) {
+    D since{};
+    if (!to_cpp(object, since, where)) return false;
+    value = Time(since);
+    return true;
+  }
+  static PyObject* cast(const Time& value) {
+    return to_python(value.time_since_epoch());
   }
 };
 
