@@ -65,14 +65,20 @@ class Classes:
         """Writes the class's tables; returns what makes it."""
         title = self._full_name(cls)
         for function in cls.hidden:
-            self.wrapper.drop(function.wrapper)
-            self.wrapper.drop(function.wrapper.partition("__SWIG_")[0])
+            self.wrapper.drop_function(function)
         tag = "swigkit_class_" + re.sub(r"\W", "_", cls.cpp)
         methods: dict[str, list[tree.Function]] = {}
         for function in cls.methods:
+            if cls.is_range and cls.is_end(function):
+                self.wrapper.drop_function(function)
+                continue  # Python has the iteration
             methods.setdefault(function.name, []).append(function)
         for name, functions in self.groups.operators.get(cls.cpp, {}).items():
             methods.setdefault(name, []).extend(functions)
+        ordered = ""
+        for function in methods.pop("__order__", []):
+            ordered = ordered or pointee(function.given[0].type)
+            self.wrapper.drop_function(function)
         groups: dict[str, str] = {}
         rows = []
         for name, all_ in methods.items():
@@ -96,6 +102,14 @@ class Classes:
                 entry = f"swigkit::method_alone<{overloads[0].wrapper}>"
             doc = documented(name, overloads, not static)
             rows.append(method_row(name, entry, flags, doc))
+        if "copyable" in cls.features:
+            copy = f"swigkit::copy_value<{cls.cpp}>"
+            for name, flags in (
+                ("__copy__", "METH_NOARGS"),
+                ("__deepcopy__", "METH_O"),
+            ):
+                if name not in groups:
+                    rows.append(method_row(name, copy, flags, ""))
         if "state" in cls.features:
             rows.append(self._reduce(cls, tag))
         self.parts.append(_table("PyMethodDef", f"{tag}_methods", rows, 4))
@@ -104,7 +118,7 @@ class Classes:
         if statics:
             self.parts.append(_table("PyGetSetDef", f"{tag}_statics", statics, 5))
         construct = self._constructor(cls, title, tag)
-        slots = list(slots_of(cls, groups))
+        slots = list(slots_of(cls, groups, ordered))
         if "hash" in cls.features:
             self.parts.append(
                 f"static const char *const {tag}_hash = "
@@ -123,7 +137,9 @@ class Classes:
             slots += self._buffer(cls, tag)
         doc = self._documented_class(cls)
         hashable = (
-            "__eq__" not in groups or "__hash__" in groups or "hash" in cls.features
+            (not ordered and "__eq__" not in groups)
+            or "__hash__" in groups
+            or "hash" in cls.features
         )
         self.parts.append(
             f"static PyType_Slot {tag}_slots[] = {{\n"
@@ -169,6 +185,10 @@ class Classes:
         if "intrusive" in cls.features:
             pointer = cls.features["intrusive"].strip('"')
             lines.append(f"swigkit::IntrusivePointer<{pointer}>::use({record});")
+        if "released_end" in cls.features:
+            for kind in ("destroy", "share"):
+                made = f"swigkit::detail::{kind}_released<{cls.cpp}>"
+                lines.append(f"{record}.{kind} = {made};")
         if "borrowed" in cls.features:
             lines.append(f"{record}.destroy = nullptr;")
         lines.append(
@@ -310,7 +330,8 @@ class Classes:
         )
         self.parts.append(
             f"static PyObject *{tag}_reduce(PyObject *self, PyObject *) {{\n"
-            f'  return swigkit::reduce(self, "{self.module.name}", "{state}", '
+            f"  return swigkit::reduce(self, swigkit::class_of<{cls.cpp}>, "
+            f'"{self.module.name}", "{state}", '
             f'"{from_state}");\n}}'
         )
         return method_row("__reduce_ex__", f"{tag}_reduce", "METH_O", "")

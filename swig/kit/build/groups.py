@@ -38,8 +38,7 @@ class Groups:
                 group = self.operators.setdefault(cls.cpp, {}).setdefault(name, [])
                 group.append(function)
             elif function.is_operator:  # that of an enum is its class's in Python
-                self.wrapper.drop(function.wrapper)
-                self.wrapper.drop(function.wrapper.partition("__SWIG_")[0])
+                self.wrapper.drop_function(function)
             else:
                 self.free.setdefault(function.name, []).append(function)
 

@@ -35,6 +35,7 @@ class Step:
     depfile: Path | None = None
     identity: str = ""  # what the command line does not show, such as a tool's version
     environment: dict[str, str] = field(default_factory=dict)  # added to ours
+    folder: Path | None = None  # where it is run, by default in the build's root
     ignored: str = ""  # lines of its output that nobody needs, a pattern
 
     @property
@@ -155,7 +156,7 @@ class Runner:
         """Exit status, output and CPU seconds of the command and what it started."""
         with subprocess.Popen(
             step.command,
-            cwd=self.root,
+            cwd=step.folder or self.root,
             env={**os.environ, **step.environment},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

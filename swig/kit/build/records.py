@@ -124,6 +124,14 @@ class Enum:
     imported: str = ""  # the module that has it, of %import
 
 
+ENDS = {f"{kind}{end}" for kind in ("", "c", "r", "cr") for end in ("begin", "end")}
+
+
+def is_iterator(cpp: str) -> bool:
+    """Whether a type is that of an iterator, by its name."""
+    return cpp.endswith("*") or "iterator" in cpp.lower()
+
+
 @dataclass
 class Declaration:
     """A method as its class declares it, wrapped or not."""
@@ -154,6 +162,23 @@ class Class:
     doc: str = ""
     features: dict[str, str] = field(default_factory=dict)
     imported: str = ""  # the module that has it, of %import
+
+    @property
+    def is_range(self) -> bool:
+        """Whether C++ iterates over it, by begin() and end()."""
+        if "iterable" in self.features:
+            return True
+        plain = {one.name for one in self.declared if not (one.private or one.types)}
+        # Of a number's or a std::string's C++ has none.
+        return {"begin", "end"} <= plain and not any(
+            m.name == "begin" and not is_iterator(m.result) and "::" not in m.result
+            for m in self.methods
+        )
+
+    @staticmethod
+    def is_end(method: Function) -> bool:
+        """Whether it gives an iterator, which Python does not need."""
+        return method.name in ENDS and is_iterator(method.result)
 
     @property
     def symbol(self) -> str:

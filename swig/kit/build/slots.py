@@ -20,7 +20,6 @@ UNARY = {
     "__index__": "nb_index",
     "__repr__": "tp_repr",
     "__str__": "tp_str",
-    "__iter__": "tp_iter",
     "__await__": "am_await",
     "__aiter__": "am_aiter",
     "__anext__": "am_anext",
@@ -68,7 +67,7 @@ def is_slot(name: str) -> bool:
     if not (name.startswith("__") and name.endswith("__")):
         return False
     return (
-        name in UNARY
+        name in (*UNARY, "__iter__")
         or name in COMPARE
         or middle in BINARY
         or (middle[:1] == "r" and middle[1:] in BINARY)
@@ -77,12 +76,16 @@ def is_slot(name: str) -> bool:
         in (
             *("__len__", "__bool__", "__hash__", "__next__", "__getitem__"),
             *("__setitem__", "__delitem__", "__contains__", "__call__"),
+            *("__setattr__", "__delattr__"),
         )
     )
 
 
-def slots(cls: Class, groups: dict[str, str]) -> Iterator[str]:
-    """Those that the methods of these names fill; `groups` are their C++ names."""
+def slots(cls: Class, groups: dict[str, str], ordered: str) -> Iterator[str]:
+    """Those that the methods of these names fill; `groups` are their C++ names.
+
+    `ordered` is the type of what <=> compares with, or nothing.
+    """
     none = "swigkit::None"
 
     def slot(kind: str, function: str) -> str:
@@ -103,8 +106,12 @@ def slots(cls: Class, groups: dict[str, str]) -> Iterator[str]:
     for middle, kind in IN_PLACE.items():
         if f"__i{middle}__" in groups:
             yield slot(kind, f"in_place<{groups[f'__i{middle}__']}>")
-    if any(name in groups for name in COMPARE):
-        used = ", ".join(groups.get(name, none) for name in COMPARE)
+    if ordered or any(name in groups for name in COMPARE):
+        by_order = f"swigkit::Ordered<{cls.cpp}, {ordered}, {{}}>" if ordered else none
+        used = ", ".join(
+            groups.get(name, by_order.format(f"Py_{name.strip('_').upper()}"))
+            for name in COMPARE
+        )
         yield slot("tp_richcompare", f"compare<{used}>")
     if "__len__" in groups:
         yield slot("sq_length", f"length<{groups['__len__']}>")
@@ -115,11 +122,14 @@ def slots(cls: Class, groups: dict[str, str]) -> Iterator[str]:
         yield slot("tp_hash", f"hash<{groups['__hash__']}>")
     if "__next__" in groups:
         yield slot("tp_iternext", f"next<{groups['__next__']}>")
-        if "__iter__" not in groups:
-            yield slot("tp_iter", "iterate_itself")
-    elif "__len__" in groups and "__iter__" not in groups:
-        if _is_sequence(cls):
-            yield slot("tp_iter", "iterate_items")
+    if "__iter__" in groups:
+        yield slot("tp_iter", f"iterate_result<{groups['__iter__']}>")
+    elif "__next__" in groups:
+        yield slot("tp_iter", "iterate_itself")
+    elif cls.is_range:
+        yield slot("tp_iter", f"iterate_range<{cls.cpp}>")
+    elif "__len__" in groups and _is_sequence(cls):
+        yield slot("tp_iter", "iterate_items")
     if "__getitem__" in groups:
         yield slot("mp_subscript", f"item<{groups['__getitem__']}>")
         yield slot("sq_item", f"item_at<{groups['__getitem__']}>")
@@ -128,6 +138,11 @@ def slots(cls: Class, groups: dict[str, str]) -> Iterator[str]:
         yield slot("mp_ass_subscript", f"set_item<{pair}>")
     if "__contains__" in groups:
         yield slot("sq_contains", f"contains<{groups['__contains__']}>")
+    if "__getattr__" in groups:
+        yield slot("tp_getattro", f"get_attribute<{groups['__getattr__']}>")
+    if "__setattr__" in groups or "__delattr__" in groups:
+        pair = f"{groups.get('__setattr__', none)}, {groups.get('__delattr__', none)}"
+        yield slot("tp_setattro", f"set_attribute<{pair}>")
     if "__call__" in groups:
         yield slot("tp_call", f"call_object<{groups['__call__']}>")
 

@@ -65,7 +65,7 @@ def rewrite(text: str, module: tree.Module) -> str:
     text = METHODS.sub(lambda _: block, text)
     if text.count(BEFORE) != 1:
         raise StepError(f"expected one line {BEFORE!r}, got {text.count(BEFORE)}")
-    return text.replace(BEFORE, '#include "swigkit/slots.h"\n\n' + BEFORE)
+    return text.replace(BEFORE, '#include "swigkit/iteration.h"\n\n' + BEFORE)
 
 
 _BLOCK = """\

@@ -16,7 +16,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from .declared import Declared, declared, operators
-from .python_types import ANY, ARRAY, PythonTypes
+from .python_types import ANY, ARRAY, PythonTypes, split
+from .slots import COMPARE
 from .tree import (
     Class,
     Enum,
@@ -210,6 +211,8 @@ class _Stub:
             result = self.types.given(function.result, scope)
             if function.wrapper in self.also.new or name.startswith("__i"):
                 result = result.removesuffix(" | None")
+        if name == "__iter__":  # of a container: its iterator
+            result = re.sub(r"^builtins\.list\[", "collections.abc.Iterator[", result)
         if function.outputs:  # after the result, if there is one
             parts = [] if result == "None" else [result]
             parts += [self.types.given(output, scope) for output in function.outputs]
@@ -266,8 +269,23 @@ class _Stub:
         for name, group in groups.items():  # an interface's own instead of an operator
             if name.startswith("__"):
                 groups[name] = [f for f in group if f.extended] or group
+        ordered = groups.pop("__order__", [])
+        for name in COMPARE if ordered else ():
+            if name not in groups:
+                kind = self.types.taken(ordered[0].given[0].type, cls.cpp)
+                taken = "builtins.object" if name in EQUAL else kind
+                lines.append(
+                    f"{indent}def {name}(self, other: {taken}, /) -> builtins.bool: ..."
+                )
+        if cls.is_range:
+            hidden = {m.name for m in cls.methods if cls.is_end(m)}
+            groups = {n: group for n, group in groups.items() if n not in hidden}
         lines += [self._overloads(name, group, cls) for name, group in groups.items()]
-        if {"__getitem__", "__len__"} <= set(groups) and "__iter__" not in groups:
+        if cls.is_range and not {"__iter__", "__next__"} & set(groups):
+            item = self._item(cls)
+            kind = f"collections.abc.Iterator[{item}]"
+            lines.append(f"{indent}def __iter__(self) -> {kind}: ...")
+        elif {"__getitem__", "__len__"} <= set(groups) and "__iter__" not in groups:
             lines += self._iteration(groups["__getitem__"], cls)
         if "buffer" in cls.features:
             lines.append(
@@ -276,10 +294,21 @@ class _Stub:
             )
         if "hash" in cls.features:
             lines.append(f"{indent}def __hash__(self) -> builtins.int: ...")
-        elif "__eq__" in groups and "__hash__" not in groups:
+        elif ("__eq__" in groups or ordered) and "__hash__" not in groups:
             lines.append(f"{indent}__hash__: typing.ClassVar[None]")
         head = f"{indent[4:]}class {cls.name}" + (f"({bases}):" if bases else ":")
         return "\n".join([head, *(lines or [f"{indent}..."])])
+
+    def _item(self, cls: Class) -> str:
+        """What a class with begin() and end() gives."""
+        for method in cls.methods:
+            if method.name == "begin":
+                listed = re.match(r"std::\w+<(.*)>::\w*iterator$", method.result)
+                if listed and not method.result.startswith(("std::map", "std::unord")):
+                    return self.types.given(split(listed[1])[0], cls.cpp)
+                if method.result.endswith("*"):
+                    return self.types.given(method.result[:-1].strip(), cls.cpp)
+        return ANY
 
     def _iteration(self, group: list[Function], cls: Class) -> Iterator[str]:
         """What has a length and items by number is a sequence to iter()."""

@@ -196,6 +196,12 @@ class _Reader:
         if inside and "wrap_name" in has:
             inside.constructors.append(_function(node, has, self.typemaps))
 
+    def _destructor(
+        self, node: object, has: dict[str, str], inside: Class | None
+    ) -> None:
+        if inside and "GilRelease" in has.get("feature_except", ""):
+            inside.features["released_end"] = "1"
+
     def _cdecl(
         self, node: ElementTree.Element, has: dict[str, str], inside: Class | None
     ) -> None:

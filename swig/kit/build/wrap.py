@@ -22,6 +22,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from . import readable
 from .incremental import BuildError, Runner, Step, parse_depfile, place
 from .options import (
     COMPILE_FLAGS,
@@ -99,7 +100,7 @@ class Module:
         )
         if not tree.exists():
             generated.unlink(missing_ok=True)  # both are made by one command
-        runner.run([step])
+        readable.Headers(folder, runner.root, self.include_dirs).run(step, runner)
         wrapper, stub = folder / f"{self.name}_wrap.cc", folder / f"{self.name}.pyi"
         runner.run(
             [

@@ -229,6 +229,11 @@ class Wrapper:
         if overload:
             self.drop(name)
 
+    def drop_function(self, function: tree.Function) -> None:
+        """Takes out what SWIG has written for a function that Python does not see."""
+        self.drop(function.wrapper)
+        self.drop(function.wrapper.partition("__SWIG_")[0])
+
     def drop(self, name: str) -> None:
         """Takes a function of SWIG's out."""
         self.text = re.sub(

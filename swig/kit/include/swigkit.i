@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // swigkit.i: contents page of the kit.  An interface %includes it first; what it then may
 // say of its functions and classes is in docs/wrap_your_library.md.
-#define alignas(...)  // which SWIG does not read
+// What SWIG does not read.
+#define alignas(...)
+#define __attribute__(...)
+#define consteval constexpr
 %include "swigkit/errors.i"
 %include "swigkit/values.i"
 %include "swigkit/classes.i"

@@ -340,7 +340,11 @@ T* make_default(PyObject* self) {
 /// What a constructor made becomes the object of `self`; -1 when there was an error.
 template <class T>
 int finish_construction(PyObject* self, T* object, bool overridden) {
-  if (!object) return -1;
+  if (!object) {
+    PyErr_Format(PyExc_TypeError, "[%s] expected a new object, C++ gave a null pointer",
+                 Py_TYPE(self)->tp_name);
+    return -1;
+  }
   auto* instance = reinterpret_cast<Instance*>(self);
   instance->overridden = overridden;
   put(instance, object, class_of<T>, Owner::Python);

@@ -31,6 +31,11 @@
 %feature("swigkit:from_state") Class_ #FromState_;
 %enddef
 
+// copy.copy() and copy.deepcopy() by the copy constructor.
+%define %copyable(Class_...)
+%feature("swigkit:copyable") Class_ "1";
+%enddef
+
 // hash() by a method of the object.
 %define %hash(Class_, Method_)
 %feature("swigkit:hash") Class_ #Method_;
@@ -52,6 +57,11 @@ inline constexpr bool swigkit::kImplicit< Class_ > = true;
 %feature("swigkit:collected") Class_ "1";
 %ignore Class_::traverse;
 %ignore Class_::clear;
+%enddef
+
+// C++ iterates over it by begin() and end(), which the kit sees where SWIG can read them.
+%define %iterable(Class_...)
+%feature("swigkit:iterable") Class_ "1";
 %enddef
 
 // Python may not derive classes from it.
@@ -165,6 +175,9 @@ SWIGKIT_NAMED(swigkit:attribute_##Name_, Class_, { Value_ })
 %rename("__le__") operator<=;
 %rename("__gt__") operator>;
 %rename("__ge__") operator>=;
+
+%rename("__order__") operator<=>;
+%rename("__order__") *::operator<=>;
 
 // What Python reads as x[i]; for assignment an interface %extends __setitem__.
 %rename("__getitem__") *::operator[];

@@ -260,7 +260,7 @@ struct ConvertTuple {
       PyTuple_SET_ITEM(tuple, i, item);
       return item != nullptr;
     };
-    return (put(I, Convert<std::tuple_element_t<I, Tuple>>::cast(
+    return (put(I, Convert<std::remove_cv_t<std::tuple_element_t<I, Tuple>>>::cast(
                        std::get<I>(std::forward<T>(value)))) &&
             ...);
   }

@@ -302,6 +302,16 @@ struct InPointer {
   }
 };
 
+/// C's text.
+template <>
+struct InPointer<char> {
+  bool load(PyObject* object, const Argument& where, char*& pointer) {
+    const char* text = nullptr;
+    if (!to_cpp<const char*>(object, text, where)) return false;
+    pointer = const_cast<char*>(text);
+    return true;
+  }
+};
 template <class T>
   requires(!IsComplete<T> && std::is_class_v<T>)
 struct InPointer<T> {

@@ -17,7 +17,7 @@ struct Convert<std::function<R(Args...)>> {
   static std::string expected() { return "a callable"; }
   static bool load(PyObject* object, std::function<R(Args...)>& value,
                    const Argument& where) {
-    if (object == Py_None && where.optional) return value = nullptr, true;
+    if (object == Py_None) return value = nullptr, true;
     if (!PyCallable_Check(object)) return refuse(where, expected, object);
     value = [held = PyCallable(object), function = where.function,
              name = where.name](Args... args) -> R {
@@ -50,7 +50,8 @@ struct Convert<std::function<R(Args...)>> {
         using Given = std::conditional_t<std::is_lvalue_reference_v<Arg>, T&, T&&>;
         object_ = PyRef(Convert<Plain>::cast(static_cast<Given>(argument)));
       } else {
-        object_ = PyRef(lent_.hold(wrap_pointer(&argument, Owner::Nobody)));
+        auto* object = const_cast<Plain*>(&argument);
+        object_ = PyRef(lent_.hold(wrap_pointer(object, Owner::Nobody)));
       }
     }
     PyObject* get() const { return object_.get(); }
@@ -59,7 +60,8 @@ struct Convert<std::function<R(Args...)>> {
     using Plain = std::remove_cvref_t<Arg>;
     static constexpr bool kByReference = std::is_lvalue_reference_v<Arg> &&
                                          IsWrapped<Plain> &&
-                                         !std::is_const_v<std::remove_reference_t<Arg>>;
+                                         (!std::is_const_v<std::remove_reference_t<Arg>> ||
+                                          !std::is_copy_constructible_v<Plain>);
     struct Nothing {};
     // Dies after the reference, so that it knows who else has one.
     std::conditional_t<kByReference, Lent<Plain>, Nothing> lent_;

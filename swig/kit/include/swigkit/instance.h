@@ -103,6 +103,17 @@ std::shared_ptr<void> share(void* object, Instance* overridden) {
     return std::shared_ptr<T>(static_cast<T*>(object), destroy<T>);
   }
 }
+/// Of a class whose destructor waits for threads that may want the GIL.
+template <class T>
+void destroy_released(void* object) {
+  GilReleaseIfHeld released;
+  destroy<T>(object);
+}
+template <class T>
+std::shared_ptr<void> share_released(void* object, Instance* overridden) {
+  if (overridden) return share<T>(object, overridden);
+  return std::shared_ptr<T>(static_cast<T*>(object), destroy_released<T>);
+}
 template <class T>
 constexpr auto copier() -> void* (*)(const void*) {
   if constexpr (kFitsInside<T>) {
@@ -138,6 +149,7 @@ enum class Owner : unsigned char {
   Nobody,  // C++ owns the object, and must keep it
   Python,  // `object` is deleted with its Python object
   Shared,  // `holder` has a share
+  Gone,    // C++ lent it to a call that is over
   Taken,   // C++ took it over by std::unique_ptr: there is nothing to use any more
 };
 
@@ -433,6 +445,14 @@ PyObject* wrap_shared(std::shared_ptr<T> object) {
                    "[%s] expected an object of Python's own for '%s', but this %s was "
                    "given to C++ and cannot be used any more.",
                    where.function, where.text().c_str(), Py_TYPE(object)->tp_name);
+      return nullptr;
+    }
+    if (self->owner == Owner::Gone) {
+      PyErr_Format(
+          PyExc_ValueError,
+          "[%s] expected an object that is still there for '%s', but C++ lent this "
+          "%s for a call that is over.",
+          where.function, where.text().c_str(), Py_TYPE(object)->tp_name);
       return nullptr;
     }
     PyErr_Format(PyExc_TypeError,

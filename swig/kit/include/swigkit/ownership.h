@@ -170,8 +170,9 @@ inline void end_director(PyObject* object, const void* whole) {
   drop(object);
 }
 
-/// An object that C++ lends to an override or a callback.  If Python keeps it, it gets a
-/// copy of its own when the call ends, where the class has copies; others are C++'s.
+/// An object that C++ lends to an override or a callback by reference.  If Python keeps it,
+/// it gets a copy of its own when the call ends; where there is none it cannot be used any
+/// more.
 template <class T>
 class Lent {
  public:
@@ -187,9 +188,7 @@ class Lent {
   PyObject* hold(PyObject* object) {
     const bool fresh = object && Py_REFCNT(object) == 1 && is_instance(object);
     auto* self = reinterpret_cast<Instance*>(object);
-    if (fresh && self->owner == Owner::Nobody && !self->record->tracked) {
-      made_ = new_ref(object);
-    }
+    if (fresh && self->owner == Owner::Nobody) made_ = new_ref(object);
     return object;
   }
 
@@ -197,15 +196,15 @@ class Lent {
   void settle() {
     auto* self = reinterpret_cast<Instance*>(made_);
     if (self->owner != Owner::Nobody || !self->object) return;
-    if constexpr (std::is_copy_constructible_v<T>) {
+    untrack(self);
+    const void* lent = std::exchange(self->object, nullptr);
+    self->owner = Owner::Gone;
+    if constexpr (std::is_copy_constructible_v<T> && !std::is_abstract_v<T>) {
+      if (self->record != &actual(class_of<T>)) return;  // of a derived class
       try {
-        self->object = new T(*static_cast<const T*>(self->object));
-        self->owner = Owner::Python;
-        return;
+        put(self, new T(*static_cast<const T*>(lent)), *self->record, Owner::Python);
       } catch (...) {}
     }
-    self->object = nullptr;
-    self->owner = Owner::Taken;
   }
   PyObject* made_ = nullptr;
 };

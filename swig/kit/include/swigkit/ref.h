@@ -75,6 +75,20 @@ class GilRelease {
   PyThreadState* state_;
 };
 
+/// The same where nobody knows whether this thread has it.
+class GilReleaseIfHeld {
+ public:
+  GilReleaseIfHeld() : state_(PyGILState_Check() ? PyEval_SaveThread() : nullptr) {}
+  ~GilReleaseIfHeld() {
+    if (state_) call_python(PyEval_RestoreThread, state_);
+  }
+  GilReleaseIfHeld(const GilReleaseIfHeld&) = delete;
+  GilReleaseIfHeld& operator=(const GilReleaseIfHeld&) = delete;
+
+ private:
+  PyThreadState* state_;
+};
+
 /// False once the interpreter is going away: then objects are leaked, not released.
 inline bool interpreter_alive() {
 #if PY_VERSION_HEX >= 0x030D0000

@@ -130,6 +130,73 @@ PyObject* compare(PyObject* a, PyObject* b, int op) {
   }
 }
 
+/// One comparison of a class that C++ orders by <=>, with an object of type Other.
+template <class T, class Other, int op>
+struct Ordered {
+  static PyObject* call(PyObject*, PyObject* self, PyObject* const* args, Py_ssize_t,
+                        PyObject*, bool) {
+    const auto order = [](const T& a, const Other& b) -> bool {
+      if constexpr (op == Py_LT) return a < b;
+      else if constexpr (op == Py_LE) return a <= b;
+      else if constexpr (op == Py_GT) return a > b;
+      else if constexpr (op == Py_GE) return a >= b;
+      else if constexpr (op == Py_EQ) return a == b;
+      else return a != b;
+    };
+    // A <=> of one's own says nothing of ==.
+    if constexpr ((op == Py_EQ || op == Py_NE) &&
+                  !requires(const T& a, const Other& b) { a == b; }) {
+      return compare_objects(self, args[0], op);
+    } else {
+      Matching matching{false, false, true};
+      const Argument where{"<=>", "other", false, &matching};
+      T* held = pointer_of<T>(self, {"<=>", "self"});
+      if (!held) return nullptr;
+      In<Other> other;
+      if (!other.load(args[0], where)) {
+        if (PyErr_Occurred()) return nullptr;
+        Py_RETURN_NOTIMPLEMENTED;
+      }
+      return guarded([&] { return PyBool_FromLong(order(*held, *other.get())); });
+    }
+  }
+};
+
+/// x.name where the ordinary look-up finds nothing: __getattr__ of the class.
+template <class Group>
+PyObject* get_attribute(PyObject* self, PyObject* name) {
+  PyObject* found = call_python(PyObject_GenericGetAttr, self, name);
+  if (found || !PyErr_ExceptionMatches(PyExc_AttributeError)) return found;
+  PyErr_Clear();
+  found = Group::call(self, self, &name, 1, nullptr, false);
+  if (!found && PyErr_ExceptionMatches(PyExc_IndexError)) {  // std::out_of_range
+    PyErr_Format(PyExc_AttributeError, "'%s' object has no attribute '%U'",
+                 Py_TYPE(self)->tp_name, name);
+  }
+  return found;
+}
+/// x.name = value and del x.name, by __setattr__ and __delattr__.
+template <class Set, class Delete>
+int set_attribute(PyObject* self, PyObject* name, PyObject* value) {
+  PyObject* args[2] = {name, value};
+  PyObject* result;
+  if constexpr (!std::is_same_v<Set, None>) {
+    if (value) {
+      result = Set::call(self, self, args, 2, nullptr, false);
+      Py_XDECREF(result);
+      return result ? 0 : -1;
+    }
+  }
+  if constexpr (!std::is_same_v<Delete, None>) {
+    if (!value) {
+      result = Delete::call(self, self, args, 1, nullptr, false);
+      Py_XDECREF(result);
+      return result ? 0 : -1;
+    }
+  }
+  return call_python(PyObject_GenericSetAttr, self, name, value);
+}
+
 /// A slot that returns a number.
 template <class Group>
 Py_ssize_t length(PyObject* self) {
@@ -242,8 +309,12 @@ Py_hash_t hash_by(PyObject* self) {
 }
 
 /// Pickling: ((rebuild), (class, name of the function, state), attributes).
-inline PyObject* reduce(PyObject* self, const char* home, const char* state,
-                        const char* from_state) {
+inline PyObject* reduce(PyObject* self, const Class& record, const char* home,
+                        const char* state, const char* from_state) {
+  // The state of a base class is not all of it.
+  if (reinterpret_cast<Instance*>(self)->record != &record) {
+    return refuse_pickling(self, nullptr);
+  }
   PyRef module(PyImport_ImportModule(home));
   if (!module) return nullptr;
   PyRef found(call_named(module.get(), self, state));
@@ -257,18 +328,10 @@ inline PyObject* reduce(PyObject* self, const char* home, const char* state,
   return Py_BuildValue("O(OsO)O", rebuild.get(), Py_TYPE(self), from_state, found.get(),
                        attributes.get());
 }
-/// _rebuild(class, name, state).
-inline PyObject* rebuild(PyObject* module, PyObject* args) {
-  PyObject *type, *state;
-  const char* name;
-  if (!PyArg_ParseTuple(args, "OsO:_rebuild", &type, &name, &state)) return nullptr;
-  PyObject* from = PyObject_HasAttrString(type, name) ? type : module;
-  PyObject* made = call_python(
-      [&] { return PyObject_CallMethod(from, name, "(O)", state); });
-  if (!made || Py_TYPE(made) == reinterpret_cast<PyTypeObject*>(type)) return made;
-  if (!PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(type), Py_TYPE(made))) return made;
-  // Of a Python subclass: it takes the C++ object over.
-  auto* python = reinterpret_cast<PyTypeObject*>(type);
+/// The object as one of a Python subclass, which takes the C++ object over.  Takes the
+/// reference.
+inline PyObject* as_subclass(PyTypeObject* python, PyObject* made) {
+  if (Py_TYPE(made) == python || !PyType_IsSubtype(python, Py_TYPE(made))) return made;
   PyRef none(PyTuple_New(0));
   PyObject* object = none ? call_python(python->tp_new, python, none.get(),
                                         (PyObject*)nullptr)
@@ -292,4 +355,45 @@ inline PyObject* rebuild(PyObject* module, PyObject* args) {
   return object;
 }
 
+/// _rebuild(class, name, state).
+inline PyObject* rebuild(PyObject* module, PyObject* args) {
+  PyObject *type, *state;
+  const char* name;
+  if (!PyArg_ParseTuple(args, "OsO:_rebuild", &type, &name, &state)) return nullptr;
+  PyObject* from = PyObject_HasAttrString(type, name) ? type : module;
+  PyObject* made = call_python(
+      [&] { return PyObject_CallMethod(from, name, "(O)", state); });
+  return made ? as_subclass(reinterpret_cast<PyTypeObject*>(type), made) : nullptr;
+}
+
+/// copy.copy() and, with `memo`, copy.deepcopy() of a %copyable class.
+template <class T>
+PyObject* copy_value(PyObject* self, PyObject* memo) {
+  if constexpr (!std::is_copy_constructible_v<T>) {
+    return refuse_pickling(self, nullptr);
+  } else {
+    T* held = pointer_of<T>(self, {"copy", "self"});
+    if (!held) return nullptr;
+    // Of a class derived in C++ this is not all.
+    if (reinterpret_cast<Instance*>(self)->record != &class_of<T>) {
+      return refuse_pickling(self, nullptr);
+    }
+    PyRef made(guarded([&] { return wrap_value<T>(*held); }));
+    if (made) made = PyRef(as_subclass(Py_TYPE(self), made.release()));
+    if (!made || Py_TYPE(self) == class_of<T>.type) return made.release();
+    PyRef attributes(PyObject_GetAttrString(self, "__dict__"));
+    if (!attributes) return PyErr_Clear(), made.release();
+    if (memo) {
+      PyRef copy(PyImport_ImportModule("copy"));
+      if (!copy) return nullptr;
+      attributes = PyRef(call_python([&] {
+        return PyObject_CallMethod(copy.get(), "deepcopy", "OO", attributes.get(), memo);
+      }));
+      if (!attributes) return nullptr;
+    }
+    PyRef own(PyObject_GetAttrString(made.get(), "__dict__"));
+    if (!own || PyDict_Update(own.get(), attributes.get()) < 0) return nullptr;
+    return made.release();
+  }
+}
 }  // namespace swigkit

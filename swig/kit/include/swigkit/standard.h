@@ -299,9 +299,9 @@ struct Convert<std::chrono::time_point<std::chrono::system_clock, D>> {
       is = date ? call_python(PyObject_IsInstance, object, date.get()) : -1;
       if (is <= 0) return is == 0 && refuse(where, expected, object);
       given = PyRef(call_python([&] {
-        return PyObject_CallFunction(type.get(), "NNN", PyObject_GetAttrString(object, "year"),
-                                     PyObject_GetAttrString(object, "month"),
-                                     PyObject_GetAttrString(object, "day"));
+        return PyObject_CallFunction(
+            type.get(), "NNN", PyObject_GetAttrString(object, "year"),
+            PyObject_GetAttrString(object, "month"), PyObject_GetAttrString(object, "day"));
       }));
       if (!(object = given.get())) return false;
     }
@@ -354,9 +354,7 @@ struct Convert<std::chrono::time_point<Clock, D>> {
     value = Time(since);
     return true;
   }
-  static PyObject* cast(const Time& value) {
-    return to_python(value.time_since_epoch());
-  }
+  static PyObject* cast(const Time& value) { return to_python(value.time_since_epoch()); }
 };
 
 }  // namespace swigkit

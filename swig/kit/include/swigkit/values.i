@@ -129,11 +129,13 @@ SWIGKIT_VALUE(enum SWIGTYPE)
   if (!held.load($input, {"$symname", "$1_name"}, pointer)) SWIG_fail;
   $1 = &pointer;
 }
+%typemap(in) SWIGTYPE *const = SWIGTYPE *;
 // `swig_obj` are the arguments: a reference keeps those alive that it may be a part of.
 %typemap(out) SWIGTYPE *, SWIGTYPE &, const SWIGTYPE &, enum SWIGTYPE &,
               const enum SWIGTYPE & {
   $result = swigkit::refer($1, $owner, SWIGKIT_ARGUMENTS);
 }
+%typemap(out) SWIGTYPE *const { $result = swigkit::refer($1, $owner, SWIGKIT_ARGUMENTS); }
 %typemap(out) SWIGTYPE && { $result = swigkit::to_python(std::move(*$1)); }
 %typemap(out) SWIGTYPE *const & {
   $result = swigkit::refer(*$1, $owner, SWIGKIT_ARGUMENTS);

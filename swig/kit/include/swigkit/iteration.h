@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// swigkit/iteration.h: Python's iteration over what has begin() and end() in C++.
+#pragma once
+
+#include "slots.h"
+
+#include <functional>
+#include <iterator>
+
+namespace [[gnu::visibility("hidden")]] swigkit {
+
+/// A Python iterator that asks C++ for the next item; null without an error at the end.
+struct RangeIterator {
+  PyObject_HEAD std::function<PyObject*()> next;
+};
+
+namespace detail {
+inline void end_iterator(PyObject* self) {
+  PyTypeObject* type = Py_TYPE(self);
+  std::destroy_at(&reinterpret_cast<RangeIterator*>(self)->next);
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+inline PyObject* next_item(PyObject* self) {
+  return guarded([&] { return reinterpret_cast<RangeIterator*>(self)->next(); });
+}
+inline PyTypeObject* iterator_type() {
+  static PyTypeObject* made = [] {
+    static PyType_Slot slots[] = {{Py_tp_dealloc, (void*)end_iterator},
+                                  {Py_tp_iter, (void*)PyObject_SelfIter},
+                                  {Py_tp_iternext, (void*)next_item},
+                                  {0, nullptr}};
+    static PyType_Spec spec = {"swigkit.Iterator", int(sizeof(RangeIterator)), 0,
+                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                               slots};
+    return reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  }();
+  return made;
+}
+template <class Iterator>
+struct ValueOf {
+  using type = std::remove_cvref_t<decltype(*std::declval<Iterator&>())>;
+};
+template <class Iterator>
+  requires requires { typename std::iterator_traits<Iterator>::value_type; }
+struct ValueOf<Iterator> {
+  using type = typename std::iterator_traits<Iterator>::value_type;
+};
+/// *iterator: an object of the class that lies there, else a value.
+template <class Value, class Item>
+PyObject* give_item(Item&& item, PyObject* owner) {
+  if constexpr (std::is_lvalue_reference_v<Item> && IsWrapped<std::remove_cvref_t<Item>>) {
+    return refer(&item, false, &owner, 1);
+  } else if constexpr (std::is_same_v<std::remove_cvref_t<Item>, std::remove_cv_t<Value>>) {
+    return give(std::forward<Item>(item), &owner, 1);
+  } else {  // such as the bit of a std::vector<bool>
+    return give(std::remove_cv_t<Value>(item), &owner, 1);
+  }
+}
+}  // namespace detail
+
+/// tp_iter of T.  The object stays alive as long as the iterator, and as its items do.
+template <class T>
+PyObject* iterate_range(PyObject* self) {
+  if constexpr (requires(T& range) {
+                  *range.begin();
+                  ++std::declval<decltype(range.begin())&>();
+                  range.begin() == range.end();
+                }) {
+    T* held = pointer_of<T>(self, {Py_TYPE(self)->tp_name, "self"});
+    PyTypeObject* type = held ? detail::iterator_type() : nullptr;
+    if (!type) return nullptr;
+    return guarded([&]() -> PyObject* {
+      auto at = held->begin();
+      auto end = held->end();
+      using Item = decltype(*at);
+      PyObject* object = type->tp_alloc(type, 0);
+      if (!object) return nullptr;
+      new (&reinterpret_cast<RangeIterator*>(object)->next) std::function<PyObject*()>(
+          [at, end, owner = PyRef::borrow(self), first = true]() mutable -> PyObject* {
+            if (!std::exchange(first, false)) ++at;
+            if (at == end) return first = true, nullptr;  // asked again: the end again
+            using Value = typename detail::ValueOf<decltype(at)>::type;
+            return detail::give_item<Value, Item>(*at, owner.get());
+          });
+      return object;
+    });
+  } else {
+    return PyErr_Format(PyExc_TypeError, "'%s' object is not iterable",
+                        Py_TYPE(self)->tp_name);
+  }
+}
+
+/// __iter__ of a method that gives a container: its iterator.
+template <class Group>
+PyObject* iterate_result(PyObject* self) {
+  PyRef result(unary<Group>(self));
+  if (!result || PyIter_Check(result.get())) return result.release();
+  return call_python(PyObject_GetIter, result.get());
+}
+
+}  // namespace swigkit
