@@ -135,7 +135,7 @@ template <class T, class Other, int op>
 struct Ordered {
   static PyObject* call(PyObject*, PyObject* self, PyObject* const* args, Py_ssize_t,
                         PyObject*, bool) {
-    const auto order = [](const T& a, const Other& b) -> bool {
+    const auto order = [](const auto& a, const auto& b) -> bool {
       if constexpr (op == Py_LT) return a < b;
       else if constexpr (op == Py_LE) return a <= b;
       else if constexpr (op == Py_GT) return a > b;

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/kit/cases/ranges.h: what Python iterates over and compares, objects that C++ lends,
+// virtual methods with arguments that are written into, and C++ that SWIG does not read.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <compare>
+#include <forward_list>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <valarray>
+#include <vector>
+
+#define RANGES_API __attribute__((visibility("default")))
+
+namespace ranges {
+
+// --- iteration ------------------------------------------------------------------------------
+
+struct Child {
+  int value;
+  explicit Child(int value) : value(value) {}
+};
+class Family {
+ public:
+  using iterator = std::list<Child>::iterator;
+  std::list<Child>::iterator begin() { return children_.begin(); }
+  std::list<Child>::iterator end() { return children_.end(); }
+  size_t size() const { return children_.size(); }
+
+ private:
+  std::list<Child> children_{Child(1), Child(2), Child(3)};
+};
+class Numbers {
+ public:
+  const int* begin() const { return numbers_.data(); }
+  const int* end() const { return numbers_.data() + numbers_.size(); }
+
+ private:
+  std::vector<int> numbers_{4, 5, 6};
+};
+class Prices {
+ public:
+  std::map<std::string, int>::const_iterator begin() const { return prices_.begin(); }
+  std::map<std::string, int>::const_iterator end() const { return prices_.end(); }
+
+ private:
+  std::map<std::string, int> prices_{{"tea", 3}, {"milk", 2}};
+};
+class Bits {
+ public:
+  std::vector<bool>::iterator begin() { return bits_.begin(); }
+  std::vector<bool>::iterator end() { return bits_.end(); }
+
+ private:
+  std::vector<bool> bits_{true, false, true};
+};
+struct Count {
+  struct At {
+    int i;
+    int operator*() const { return i; }
+    At& operator++() {
+      ++i;
+      return *this;
+    }
+    bool operator==(const At& other) const { return i == other.i; }
+  };
+  At begin() const { return {0}; }
+  At end() const { return {4}; }
+};
+/// Whose ends are no iterators.
+struct Interval {
+  int begin() const { return 3; }
+  int end() const { return 5; }
+};
+struct Words {
+  std::vector<std::string> words{"a", "b"};
+};
+struct MoreNumbers : Numbers {};
+
+// --- comparison -----------------------------------------------------------------------------
+
+struct Version {
+  int major_, minor_;
+  Version(int major, int minor) : major_(major), minor_(minor) {}
+  auto operator<=>(const Version&) const = default;
+};
+struct Level {
+  double level;
+  explicit Level(double level) : level(level) {}
+};
+inline std::partial_ordering operator<=>(const Level& a, const Level& b) {
+  return a.level <=> b.level;
+}
+inline bool operator==(const Level& a, const Level& b) { return a.level == b.level; }
+/// Compared with a number, and without ==.
+struct Size {
+  int size;
+  explicit Size(int size) : size(size) {}
+  std::weak_ordering operator<=>(int other) const { return size <=> other; }
+};
+
+// --- what is lent ---------------------------------------------------------------------------
+
+inline const std::string kText = "a text that does not fit into a std::string itself";
+struct Copied {
+  std::string text = kText;
+  virtual ~Copied() = default;
+};
+struct Alone {
+  std::string text = kText;
+  Alone() = default;
+  Alone(const Alone&) = delete;
+};
+inline void lend(const std::function<void(Copied&)>& function) {
+  auto made = std::make_unique<Copied>();
+  function(*made);
+}
+inline void lend_alone(const std::function<void(Alone&)>& function) {
+  auto made = std::make_unique<Alone>();
+  function(*made);
+}
+inline void lend_const(const std::function<void(const Alone&)>& function) {
+  auto made = std::make_unique<Alone>();
+  function(*made);
+}
+
+// --- virtual methods ------------------------------------------------------------------------
+
+class Reader {
+ public:
+  virtual ~Reader() = default;
+  virtual void grow(std::vector<int>& numbers) { numbers.push_back(1); }
+  virtual void add(int& number) { ++number; }
+  virtual bool parse(const std::string& text, double* number) const {
+    *number = double(text.size());
+    return true;
+  }
+  virtual int take(std::unique_ptr<Child> child) { return child->value; }
+  virtual int def(int a, int b = 7) { return a * b; }
+  virtual int over(int a) const { return a; }
+  virtual int over(const std::string& a) const { return int(a.size()); }
+  virtual int pure(int a) = 0;
+};
+inline std::vector<int> grow(Reader& reader) {
+  std::vector<int> numbers{5};
+  reader.grow(numbers);
+  return numbers;
+}
+inline int add(Reader& reader) {
+  int number = 5;
+  reader.add(number);
+  return number;
+}
+inline double parse(const Reader& reader) {
+  double number = 0;
+  reader.parse("abc", &number);
+  return number;
+}
+inline int take(Reader& reader) { return reader.take(std::make_unique<Child>(8)); }
+inline int call_def(Reader& reader) { return reader.def(2); }
+inline int over(const Reader& reader) { return reader.over(1) + 10 * reader.over("ab"); }
+inline int call_pure(Reader& reader) { return reader.pure(3); }
+
+// --- errors ---------------------------------------------------------------------------------
+
+inline void fail_nested() {
+  try {
+    try {
+      throw std::out_of_range("inside");
+    } catch (...) { std::throw_with_nested(std::invalid_argument("middle")); }
+  } catch (...) { std::throw_with_nested(std::runtime_error("outside")); }
+}
+inline std::string caught(const std::function<void()>& function) {
+  try {
+    function();
+  } catch (const std::exception& error) { return error.what(); }
+  return "";
+}
+
+// --- other types ----------------------------------------------------------------------------
+
+inline double sum(std::span<const double, 3> values) {
+  return values[0] + values[1] + values[2];
+}
+inline std::valarray<double> doubled(std::valarray<double> values) { return values * 2.0; }
+inline std::forward_list<int> rest(std::forward_list<int> values) {
+  values.pop_front();
+  return values;
+}
+inline int count_null(const std::vector<Child*>& children) {
+  int count = 0;
+  for (const Child* child : children) count += child == nullptr;
+  return count;
+}
+inline std::chrono::steady_clock::time_point later(
+    std::chrono::steady_clock::time_point t) {
+  return t + std::chrono::seconds(1);
+}
+inline bool call_or_not(const std::function<void()>& function) { return bool(function); }
+inline std::string text_or(const char* maybe) { return maybe ? maybe : "none"; }
+inline int log(int level, const char*, ...) { return level; }
+
+struct Handle;  // nobody sees what it is
+inline Handle* open_handle(int value) { return reinterpret_cast<Handle*>(new int(value)); }
+inline Handle* no_handle() { return nullptr; }
+inline int value_of(const Handle* handle) {
+  return handle ? *reinterpret_cast<const int*>(handle) : -1;
+}
+inline void close_handle(Handle* handle) { delete reinterpret_cast<int*>(handle); }
+
+// --- C++ that SWIG does not read ------------------------------------------------------------
+
+struct RANGES_API Odd {
+  std::atomic<int> one{1}, two{2};
+  int big = 1'000'000;
+  int bits : 4 = 3;
+  explicit(true) Odd(int value = int{5}) : value(value) {}
+  int value;
+};
+consteval int three() { return 3; }
+inline int read_three() { return three(); }
+struct NoDefault : std::logic_error {
+  using std::logic_error::logic_error;
+};
+
+// --- destructors that wait ------------------------------------------------------------------
+
+class Pool {
+ public:
+  ~Pool() {
+    for (std::thread& thread : threads_) thread.join();
+  }
+  void submit(std::function<void()> function) {
+    threads_.emplace_back(std::move(function));
+  }
+
+ private:
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace ranges
+
+template <>
+struct std::hash<::ranges::Version> {
+  size_t operator()(const ::ranges::Version& version) const {
+    return size_t(version.major_ * 100 + version.minor_);
+  }
+};
