@@ -211,19 +211,23 @@ class Classes:
                     f'if (!swigkit::add_constant(type, "{name}", '
                     f"swigkit::to_attribute({value.strip(' {}')}))) return -1;"
                 )
-        for variable in cls.variables:
-            if variable.static and not variable.wrapper:
-                value = f"{cls.cpp}::{variable.cpp.rpartition('::')[2]}"
-                lines.append(
-                    f'if (!swigkit::add_constant(type, "{variable.name}", '
-                    f"swigkit::Convert<std::remove_cvref_t<decltype({value})>>::cast({value})))"
-                    " return -1;"
-                )
         return "  {\n" + "".join(f"    {line}\n" for line in lines) + "  }\n"
 
     def _attributes(self, cls: tree.Class, title: str) -> tuple[list[str], list[str]]:
         getset, statics = [], []
         for variable in cls.variables:
+            if variable.static and not variable.wrapper:  # a constant
+                getter = f"swigkit_constant_{cls.symbol}_{variable.name}"
+                constant = f"{cls.cpp}::{variable.cpp.rpartition('::')[2]}"
+                self.parts.append(
+                    f"static PyObject *{getter}(PyObject *, void *) {{\n  return "
+                    f"swigkit::Convert<std::remove_cvref_t<decltype({constant})>>::cast("
+                    f"{constant});\n}}"
+                )
+                row = f'  {{"{variable.name}", {getter}, nullptr, nullptr, nullptr}},'
+                statics.append(row)
+                getset.append(row)
+                continue
             if not variable.wrapper:
                 continue
             doc = json.dumps(variable.doc) if variable.doc else "nullptr"
@@ -235,6 +239,7 @@ class Classes:
                 stem = variable.wrapper.removesuffix("_get")
                 if not variable.readonly:
                     setter = f"swigkit::set_static<{stem}_set>"
+                    self.wrapper.name_static(cls, variable, title)
                 row = (
                     f'  {{"{variable.name}", swigkit::get_static<{stem}_get>, '
                     f"{setter}, {doc}, nullptr}},"

@@ -15,13 +15,10 @@ from pathlib import Path
 
 from .notation import cpp_type
 from .python_types import Alias
-from .tree import Function, Module
+from .tree import EXCEPTION, Function, Module
 
 __all__ = ["Declared", "declared", "operators"]
 
-EXCEPTION = re.compile(
-    r"swigkit::add_exception\s*<\s*(.+?)\s*>\s*\(\s*\w+,\s*\"(\w+)\",\s*(.+)\)\)"
-)
 # What SWIG writes for a constant; ignored ones have nothing.
 CONSTANT_CODE = "tmap_constcode"
 CONSTANT = re.compile(r'SWIG_Python_SetConstant\(d, "(\w+)"')

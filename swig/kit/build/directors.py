@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from .notation import pointee
 from .python_types import split
 from .records import Class, Declaration, Module
 
@@ -50,6 +51,14 @@ def guard(text: str, module: Module) -> str:
         r"\g<0>  swigkit::end_director(swig_get_self(), dynamic_cast<void *>(this));\n",
         text,
     )
+    for one in module.classes:
+        for function in one.hidden:
+            if function.cpp == one.name and len(function.parameters) == 1:
+                # A constructor that is not inherited after all.
+                name = f"SwigDirector_{one.symbol}"
+                base = pointee(function.parameters[0].type)
+                head = rf"^{name}::{name}\(PyObject \*self, ?(?:const )?{base} "
+                text = re.sub(head + r".*?^\}\n", "", text, flags=re.M | re.S)
     classes = {cls.symbol: cls for cls in module.classes}
     pieces, at = [], 0
     for found in METHOD.finditer(text):

@@ -11,6 +11,7 @@ import json
 import re
 
 from . import tree
+from .notation import pointee
 from .wrapper import Wrapper
 
 PYTHON_LITERAL = re.compile(r"-?\d+(?:\.\d*)?(?:e[-+]?\d+)?")
@@ -44,6 +45,7 @@ class Groups:
 
     def write(self, title: str, overloads: list[tree.Function], member: bool) -> str:
         """Writes the group of functions of one name; returns its C++ name."""
+        overloads = self._nearest_first(overloads)
         self._count += 1
         group = f"swigkit_group_{self._count}"
         tables = [
@@ -67,6 +69,25 @@ class Groups:
             call = _SEVERAL.format(rows=rows, count=len(overloads))
         self.parts.append(_GROUP.format(group=group, call=call))
         return group
+
+    def _nearest_first(self, overloads: list[tree.Function]) -> list[tree.Function]:
+        """Those that take a derived class before those that take its base."""
+        found: list[tree.Function] = []
+        for function in overloads:
+            wider = (i for i, f in enumerate(found) if self._is_nearer(function, f))
+            found.insert(next(wider, len(found)), function)
+        return found
+
+    def _is_nearer(self, one: tree.Function, other: tree.Function) -> bool:
+        pairs = [
+            (pointee(a.type), pointee(b.type)) for a, b in zip(one.given, other.given)
+        ]
+        same = len(one.given) == len(other.given) and bool(pairs)
+        return (
+            same
+            and any(a != b for a, b in pairs)
+            and all(a == b or self.module.is_derived(a, b) for a, b in pairs)
+        )
 
     def _table(
         self, group: str, number: int, function: tree.Function, title: str, member: bool

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from .incremental import BuildError, Runner, Step
+from .nested import CLASH, Renames
 
 __all__ = ["Headers"]
 
@@ -45,15 +46,20 @@ class Headers:
     def __init__(self, folder: Path, root: Path, include_dirs: Sequence[str]) -> None:
         self.folder = folder / "readable"
         self.root = root
+        self.renames = Renames(folder, root)
         self.include_dirs = [".", *include_dirs]
 
     def run(self, step: Step, runner: Runner) -> None:
         """SWIG's step, once more for each header that it could not read."""
         self._refresh()
         while True:
+            tried = self._with_copies(self.renames.used_by(step))
             try:
-                return runner.run([self._with_copies(step)])
+                return runner.run([tried])
             except BuildError as error:
+                if CLASH in str(error):
+                    self.renames.add(tried, error)
+                    continue
                 found = SYNTAX_ERROR.search(str(error))
                 if not found:
                     raise

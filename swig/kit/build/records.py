@@ -151,6 +151,7 @@ class Class:
     cpp: str
     bases: list[str]  # C++ names of public ones
     outer: str = ""  # C++ name of the class around it
+    flat: str = ""  # SWIG's name where it is another
     abstract: bool = False
     overridable: bool = False
     constructors: list[Function] = field(default_factory=list)
@@ -183,7 +184,7 @@ class Class:
     @property
     def symbol(self) -> str:
         """What SWIG calls it in the names of its functions."""
-        return self.name
+        return self.flat or self.name
 
 
 @dataclass
@@ -198,6 +199,12 @@ class Module:
     exceptions: list[tuple[str, str, str]] = field(default_factory=list)
     doc: str = ""
     left_out: list[str] = field(default_factory=list)  # what, and what to write instead
+
+    def is_derived(self, cpp: str, base: str) -> bool:
+        """Whether C++'s class is derived from the other."""
+        cls = self.class_of(cpp)
+        bases = cls.bases if cls else []
+        return base in bases or any(self.is_derived(b, base) for b in bases)
 
     def pure_methods(self, cls: Class) -> list[str]:
         """What C++ leaves to classes derived from it, by the names in Python."""

@@ -108,6 +108,11 @@ def _enums_and_constants(module: tree.Module) -> str:
                 f'  if (!swigkit::add_constant(module, "{variable.name}", '
                 f"{variable.wrapper}())) return -1;\n"
             )
+    for cpp, name, home in module.exceptions:
+        lines.append(
+            f'  if (!swigkit::import_exception<{cpp}>(module, "{home}", "{name}")) '
+            "return -1;\n"
+        )
     return "".join(lines)
 
 

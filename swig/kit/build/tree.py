@@ -11,11 +11,13 @@ import re
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
-from .notation import cpp_type, scope, split_function
+from .nested import PREFIX
+from .notation import cpp_type, pointee, scope, split_function
 from .records import Class, Declaration, Enum, Function, Module, Parameter, Variable
 from .typemaps import Typemaps, attributes
 
 __all__ = [
+    "EXCEPTION",
     "Class",
     "Declaration",
     "Enum",
@@ -32,6 +34,10 @@ class TreeError(Exception):
     """An interface says what the kit does not do."""
 
 
+# What %exceptions writes (swigkit/errors.i).
+EXCEPTION = re.compile(
+    r"swigkit::add_exception\s*<\s*(.+?)\s*>\s*\(\s*\w+,\s*\"(\w+)\",\s*(.+)\)\)"
+)
 # The prefixes of methods that %property adds (swigkit/classes.i).
 ADDED = ("swigkit_get_", "swigkit_set_")
 
@@ -84,7 +90,7 @@ class _Reader:
             handler = getattr(self, "_" + child.tag, None)
             if handler:
                 handler(child, attributes(child), inside)
-            elif child.tag in ("include", "namespace", "extend", "using"):
+            elif child.tag in ("include", "namespace", "extend", "using", "extern"):
                 self.visit(child, inside)
             elif child.tag == "top":
                 self.visit(child, inside)
@@ -136,6 +142,11 @@ class _Reader:
             around = scope(around)
 
     def _insert(self, node: object, has: dict[str, str], inside: object) -> None:
+        if self.imported:  # whose C++ exceptions are raised here as well
+            self.module.exceptions += [
+                (cpp, name, self.imported)
+                for cpp, name, _ in EXCEPTION.findall(has.get("code", ""))
+            ]
         if has.get("section") in ("python", "pythoncode", "pythonbegin"):
             line = has.get("code", "").strip().partition("\n")[0]
             raise TreeError(
@@ -177,8 +188,11 @@ class _Reader:
         bases = []
         for base in node.findall("attributelist/baselist/base"):
             bases.append(cpp_type(base.get("name", "")))
+        flat = has["sym_name"] if has["sym_name"].startswith(PREFIX) else ""
+        scoped = has["name"].split("::")
         cls = Class(
-            name=has["sym_name"],
+            name=scoped[-1] if flat else has["sym_name"],
+            flat=flat,
             cpp=cpp_type(has["name"]),
             bases=bases,
             abstract="abstracts" in has,
@@ -193,8 +207,21 @@ class _Reader:
     def _constructor(
         self, node: ElementTree.Element, has: dict[str, str], inside: Class | None
     ) -> None:
-        if inside and "wrap_name" in has:
-            inside.constructors.append(_function(node, has, self.typemaps))
+        if not inside or "wrap_name" not in has:
+            return
+        function = _function(node, has, self.typemaps)
+        # C++ inherits all constructors but those that copy or move.
+        inherited = has.get("hidden") == "1" and len(function.parameters) == 1
+        if inherited and pointee(function.parameters[0].type) in self._bases(inside):
+            if function.parameters[0].type.endswith("&"):
+                inside.hidden.append(function)
+                return
+        inside.constructors.append(function)
+
+    def _bases(self, cls: Class) -> set[str]:
+        """Names of base classes, with and without their namespaces."""
+        around = scope(cls.cpp)
+        return {name for base in cls.bases for name in (base, f"{around}::{base}")}
 
     def _destructor(
         self, node: object, has: dict[str, str], inside: Class | None

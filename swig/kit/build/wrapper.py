@@ -104,6 +104,12 @@ class Wrapper:
             )
             self.text = self.text.replace(found["body"], body, 1)
 
+    def name_static(self, cls: tree.Class, variable: tree.Variable, title: str) -> None:
+        """Errors of a static member say whose it is."""
+        name = variable.name.removesuffix("_")
+        pattern = rf'(set_variable\(_val, .*), "{cls.symbol}__?{name}"\)'
+        self.text = re.sub(pattern, rf'\1, "{variable.name}", "{title}")', self.text)
+
     def make_constructor(self, cls: tree.Class, function: tree.Function) -> None:
         """The result of SWIG's function becomes the object that Python has made."""
         found = re.search(
@@ -251,9 +257,12 @@ class Wrapper:
                 continue
             for enum in cls.enums:
                 for member in swig_names(m for m, _ in enum.members):
-                    gone |= {f"{cls.name}_{member}", f"{cls.name}_{enum.name}_{member}"}
+                    gone |= {
+                        f"{cls.symbol}_{member}",
+                        f"{cls.symbol}_{enum.name}_{member}",
+                    }
             gone |= {
-                f"{cls.name}_{v}" for v in swig_names(v.name for v in cls.variables)
+                f"{cls.symbol}_{v}" for v in swig_names(v.name for v in cls.variables)
             }
         self.text = CONSTANT.sub(
             lambda found: "" if found[1] in gone else found[0], self.text

@@ -5,6 +5,9 @@
 #define alignas(...)
 #define __attribute__(...)
 #define consteval constexpr
+#ifdef SWIGKIT_NESTED
+%include "swigkit_nested.i"
+#endif
 %include "swigkit/errors.i"
 %include "swigkit/values.i"
 %include "swigkit/classes.i"

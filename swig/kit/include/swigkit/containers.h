@@ -34,10 +34,14 @@ struct ConvertSequence {
   static std::string expected() { return kSet ? "a set" : "a sequence"; }
   static bool load(PyObject* object, Sequence& value, const Argument& where) {
     const bool text = PyUnicode_Check(object) || PyBytes_Check(object);
-    const bool fits = kSet ? PyAnySet_Check(object) || PySequence_Check(object)
-                           : PySequence_Check(object);
+    // Whatever is iterated over, but a mapping.  Of overloads only what can be so again.
+    const bool fits = PySequence_Check(object) || PyAnySet_Check(object) ||
+                      (Py_TYPE(object)->tp_iter && !PyDict_Check(object) &&
+                       !PyObject_HasAttrString(object, "keys") &&
+                       !(where.matching && PyIter_Check(object)));
     if (text || !fits) return refuse(where, expected, object);
-    if (where.exact() && kSet != bool(PyAnySet_Check(object))) {
+    if (where.exact() &&
+        (kSet != bool(PyAnySet_Check(object)) || (!kSet && !PySequence_Check(object)))) {
       return refuse(where, expected, object);
     }
     PyRef items(call_python(PySequence_Fast, object, ""));
@@ -260,7 +264,7 @@ struct ConvertTuple {
       PyTuple_SET_ITEM(tuple, i, item);
       return item != nullptr;
     };
-    return (put(I, Convert<std::remove_cv_t<std::tuple_element_t<I, Tuple>>>::cast(
+    return (put(I, Convert<std::remove_cvref_t<std::tuple_element_t<I, Tuple>>>::cast(
                        std::get<I>(std::forward<T>(value)))) &&
             ...);
   }

@@ -160,7 +160,9 @@ template <class C>
 void give_back_parts(C& container, const Parts& parts) {
   if constexpr (IsUnique<C>) {
     for (auto [object, pointer] : parts.taken) {
-      if (container && pointer == container.get()) give_back(object, container.release());
+      if (!container || pointer != container.get()) continue;
+      using Item = std::remove_cv_t<typename C::element_type>;
+      give_back(object, const_cast<Item*>(container.release()));
     }
   } else if constexpr (requires { std::tuple_size<C>::value; }) {
     std::apply([&](auto&... part) { (give_back_parts(part, parts), ...); }, container);
@@ -339,15 +341,31 @@ bool assign(T& to, U&& from) {
     return false;
   }
 }
+/// A member `char name[size]` gets a text; false with an error set when it is too long.
+inline bool copy_text(char* to, size_t size, const char* text, const Argument& where) {
+  const size_t length = text ? std::strlen(text) : 0;
+  if (length >= size) {
+    PyErr_Format(PyExc_ValueError, "[%s] expected at most %zu bytes for '%s', got %zu",
+                 where.function, size - 1, where.text().c_str(), length);
+    return false;
+  }
+  std::memset(to, 0, size);
+  if (length) std::memcpy(to, text, length);
+  return true;
+}
+inline std::string text_of(const char* text, size_t size) {
+  return std::string(text, strnlen(text, size));
+}
 /// cvar.name = object
 template <class T>
-bool set_variable(PyObject* object, T& variable, const char* name) {
+bool set_variable(PyObject* object, T& variable, const char* name,
+                  const char* function = "cvar") {
   if (!object) {
-    PyErr_Format(PyExc_AttributeError, "[cvar] cannot delete '%s'", name);
+    PyErr_Format(PyExc_AttributeError, "[%s] cannot delete '%s'", function, name);
     return false;
   }
   In<T> held;
-  return held.load(object, {"cvar", name}) && assign(variable, held.take());
+  return held.load(object, {function, name}) && assign(variable, held.take());
 }
 /// Its value, or an object that stands for the variable itself where there are no copies,
 /// or one object for each of C++'s.
@@ -614,13 +632,17 @@ struct Convert<bool> {
   static PyObject* cast(bool value) { return PyBool_FromLong(value); }
 };
 
-/// A str, as UTF-8, NUL included; lone surrogates are a UnicodeEncodeError, and bytes
+/// A str, as UTF-8, NUL included, or bytes as they are; lone surrogates are a UnicodeEncodeError, and bytes
 /// from C++ that are no UTF-8 a UnicodeDecodeError.
 template <>
 struct Convert<std::string> {
   static std::string expected() { return "a str"; }
   static bool load(PyObject* object, std::string& value, const Argument& where) {
-    if (!PyUnicode_Check(object)) return refuse(where, expected, object);
+    if (!PyUnicode_Check(object)) {
+      if (!PyBytes_Check(object) || where.exact()) return refuse(where, expected, object);
+      value.assign(PyBytes_AS_STRING(object), size_t(PyBytes_GET_SIZE(object)));
+      return true;
+    }
     Py_ssize_t size;
     const char* data = PyUnicode_AsUTF8AndSize(object, &size);
     if (!data) return say_where(where);
@@ -652,6 +674,11 @@ template <>
 struct Convert<std::string_view> {
   static std::string expected() { return "a str"; }
   static bool load(PyObject* object, std::string_view& value, const Argument& where) {
+    if (PyBytes_Check(object) && !where.exact()) {
+      value = {PyBytes_AS_STRING(object), size_t(PyBytes_GET_SIZE(object))};
+      if (where.keep) where.keep->objects.push_back(PyRef::borrow(object));
+      return true;
+    }
     if (!PyUnicode_Check(object)) return refuse(where, expected, object);
     Py_ssize_t size;
     const char* data = PyUnicode_AsUTF8AndSize(object, &size);

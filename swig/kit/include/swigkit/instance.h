@@ -414,7 +414,7 @@ std::pair<void*, const Class*> most_derived(T* object) {
 template <class T>
 PyObject* wrap_pointer(T* object, Owner owner) {
   if (!object) Py_RETURN_NONE;
-  const auto [address, record] = most_derived(object);
+  const auto [address, record] = most_derived(const_cast<std::remove_cv_t<T>*>(object));
   return wrap_object(address, *record, owner);
 }
 

@@ -6,6 +6,7 @@
 #include "classes.h"
 #include "error.h"
 
+#include <ios>
 #include <vector>
 
 namespace [[gnu::visibility("hidden")]] swigkit {
@@ -116,6 +117,13 @@ bool use_exception(PyObject* module, Type type) {
   if (found) add_translation<E>(found.get());
   return bool(found);
 }
+/// C++'s E is raised as the class that another module has made for it (%import).
+template <class E>
+bool import_exception(PyObject* module, const char* home, const char* name) {
+  PyRef found(import_object(module, home, name));
+  if (found) add_translation<E>(found.get());
+  return bool(found);
+}
 #define SWIGKIT_CLASS(name) name
 
 /// The same of those that are no std::exception.
@@ -136,7 +144,14 @@ inline void set_counterpart(const std::exception& error) {
   }
   if (PyErr_Occurred()) return;  // of what the exception stands for
   if (auto* system = dynamic_cast<const std::system_error*>(&error)) {
-    return set_system_error(*system);
+    // Other categories have numbers of their own.
+    const std::error_category& category = system->code().category();
+    if (category == std::generic_category() || category == std::system_category()) {
+      return set_system_error(*system);
+    }
+    if (dynamic_cast<const std::ios_base::failure*>(&error)) {
+      return set_error(PyExc_OSError, error.what());
+    }
   }
   PyObject* type = standard_counterpart(error);
   if (type == PyExc_MemoryError) PyErr_SetString(type, "out of memory");

@@ -56,10 +56,12 @@ struct Convert<std::weak_ptr<T>> {
 
 /// C++ takes the object: its Python object cannot be used any more.  Out of C++ Python
 /// owns it.
-template <class T>
-struct Convert<std::unique_ptr<T>> {
+template <class Given>
+struct Convert<std::unique_ptr<Given>> {
+  using T = std::remove_cv_t<Given>;
+
   static std::string expected() { return Convert<T>::expected(); }
-  static bool load(PyObject* object, std::unique_ptr<T>& value, const Argument& where) {
+  static bool load(PyObject* object, std::unique_ptr<Given>& value, const Argument& where) {
     value.reset();
     if (object == Py_None) {
       if (!where.matching || !where.matching->operands) return true;
@@ -69,7 +71,7 @@ struct Convert<std::unique_ptr<T>> {
       value.reset(take_from<T>(object, where));
       if (value && where.keep) {
         where.keep->objects.push_back(PyRef::borrow(object));
-        where.keep->taken.emplace_back(object, value.get());
+        where.keep->taken.emplace_back(object, const_cast<T*>(value.get()));
       }
       return value != nullptr;
     } else {
@@ -80,13 +82,41 @@ struct Convert<std::unique_ptr<T>> {
     }
   }
   /// Of a member, which stays C++'s.
-  static PyObject* cast(const std::unique_ptr<T>& value) {
+  static PyObject* cast(const std::unique_ptr<Given>& value) {
     if constexpr (IsWrapped<T>) return wrap_pointer(value.get(), Owner::Nobody);
     else return value ? Convert<T>::cast(*value) : new_ref(Py_None);
   }
-  static PyObject* cast(std::unique_ptr<T>&& value) {
+  static PyObject* cast(std::unique_ptr<Given>&& value) {
     if constexpr (IsWrapped<T>) return wrap_pointer(value.release(), Owner::Python);
-    else return value ? Convert<T>::cast(std::move(*value)) : new_ref(Py_None);
+    else return value ? Convert<T>::cast(*std::move(value)) : new_ref(Py_None);
+  }
+};
+
+/// The same with a deleter, which Python calls when the object is no longer needed, and
+/// which C++ has to make anew for what it takes.
+template <class T, class D>
+struct Convert<std::unique_ptr<T, D>> {
+  using Pointer = std::unique_ptr<T, D>;
+  using Plain = std::remove_cv_t<T>;
+
+  static std::string expected() { return Convert<Plain>::expected(); }
+  static bool load(PyObject* object, Pointer& value, const Argument& where) {
+    std::unique_ptr<Plain> taken;
+    if constexpr (!std::is_default_constructible_v<D>) {
+      return refuse(where, "nothing: C++ has a deleter that Python cannot make", object);
+    } else {
+      if (!Convert<std::unique_ptr<Plain>>::load(object, taken, where)) return false;
+      value = Pointer(taken.release());
+      return true;
+    }
+  }
+  static PyObject* cast(const Pointer& value) {
+    return wrap_pointer(const_cast<Plain*>(value.get()), Owner::Nobody);
+  }
+  static PyObject* cast(Pointer&& value) {
+    if (!value) Py_RETURN_NONE;
+    return wrap_shared<Plain>(
+        std::const_pointer_cast<Plain>(std::shared_ptr<T>(std::move(value))));
   }
 };
 

@@ -200,6 +200,11 @@ SWIGKIT_VALUE(enum SWIGTYPE)
   $result = swigkit::to_python(std::move(rows));
 }
 
+%typemap(varout) SWIGTYPE [ANY] {
+  $result = swigkit::to_python(
+      std::vector< std::remove_cv_t< $1_basetype > >($1, $1 + $1_dim0));
+}
+
 %typemap(in, numinputs=0) swigkit::Self "$1.object = swig_obj[0];"
 
 // An address that only C++ knows what to do with: a capsule.
@@ -234,6 +239,12 @@ SWIGKIT_TEXT(const char *)
 SWIGKIT_TEXT(char *)
 SWIGKIT_TEXT(const char [ANY])
 SWIGKIT_TEXT(char [ANY])
+
+// A member that is an array of them holds a text and the zero behind it.
+%typemap(memberin) char [ANY] {
+  if (!swigkit::copy_text($1, $1_dim0, $input, {"$symname", "$1_name"})) SWIG_fail;
+}
+%typemap(out) char [ANY] { $result = swigkit::to_python(swigkit::text_of($1, $1_dim0)); }
 
 %typemap(out) void { $result = swigkit::new_ref(Py_None); }
 

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Classes of one name in several classes: SWIG's names are flat, and would clash.
+
+They get others for SWIG alone, by %rename in a file that swigkit.i includes.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import subprocess
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator
+from pathlib import Path
+
+from .incremental import BuildError, Step
+from .notation import cpp_type, scope
+from .typemaps import attributes
+
+__all__ = ["CLASH", "PREFIX", "Renames"]
+
+CLASH = "is multiply defined in the generated target language module"
+PREFIX = "swigkit_nested__"
+HINT = """\
+Two names of C++'s are one in Python.  Give one of them another before its declaration:
+  %rename(OtherName) its_namespace::Name;"""
+
+
+class Renames:
+    """The file, which is there when it was needed once."""
+
+    def __init__(self, folder: Path, root: Path) -> None:
+        self.folder = folder / "renames"
+        self.root = root
+
+    def used_by(self, step: Step) -> Step:
+        """SWIG's step, which reads the file if there is one."""
+        if not self.folder.exists():
+            return step
+        words = [f"-I{self.folder}", "-DSWIGKIT_NESTED"]
+        command = [*step.command[:-1], *words, step.command[-1]]
+        return dataclasses.replace(step, command=command)
+
+    def add(self, step: Step, error: BuildError) -> None:
+        """Writes the file; raises the error with a hint when that is no help."""
+        lines = [
+            f"%rename({PREFIX}{name.replace('::', '__')}) {name};\n"
+            for name in self._clashing(step)
+        ]
+        if not lines or self.folder.exists():
+            raise BuildError(f"{error}\n{HINT}") from None
+        self.folder.mkdir(parents=True)
+        (self.folder / "swigkit_nested.i").write_text("".join(lines), encoding="utf-8")
+
+    def _clashing(self, step: Step) -> Iterator[str]:
+        parsed = self.folder.with_suffix(".xml")
+        parsed.parent.mkdir(parents=True, exist_ok=True)
+        keep = [w for w in step.command if w.startswith(("-I", "-D"))]
+        command = [step.command[0], "-xml", "-c++", *keep, "-o", str(parsed)]
+        done = subprocess.run(
+            [*command, step.command[-1]],
+            cwd=step.folder or self.root,
+            env={**os.environ, **step.environment},
+            capture_output=True,
+        )
+        if done.returncode or not parsed.exists():
+            return
+        found = [attributes(node) for node in ElementTree.parse(parsed).iter("class")]
+        wrapped = [has for has in found if "sym_name" in has and "name" in has]
+        full = {cpp_type(has["name"]) for has in wrapped}
+        names = [has["sym_name"] for has in wrapped]
+        for has in wrapped:
+            cpp = cpp_type(has["name"])
+            if names.count(has["sym_name"]) > 1 and scope(cpp) in full:
+                yield cpp
