@@ -5,7 +5,7 @@
 
 #include "autograd/node.h"
 #include "python/expect.h"
-#include "swigkit/convert.h"
+#include "swigkit/plain.h"
 
 namespace pkg::python {
 

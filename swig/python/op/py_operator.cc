@@ -13,7 +13,7 @@
 #include "dispatcher/match.h"
 #include "dispatcher/signature.h"
 #include "py_results.h"
-#include "swigkit/convert.h"
+#include "swigkit/plain.h"
 
 namespace pkg::python {
 namespace {

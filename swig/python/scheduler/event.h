@@ -10,7 +10,7 @@
 
 #include "python/expect.h"
 #include "scheduler/scheduler.h"
-#include "swigkit/convert.h"
+#include "swigkit/plain.h"
 
 namespace pkg::python {
 

@@ -6,7 +6,7 @@
 #include "py_tensor.h"
 #include "python/expect.h"
 #include "python/py_type.h"
-#include "swigkit/convert.h"
+#include "swigkit/plain.h"
 #include "tensor/exported.h"
 
 namespace pkg::python {

@@ -3,7 +3,7 @@
 // without a copy.
 #pragma once
 
-#include "convert.h"
+#include "plain.h"
 
 #include <bit>
 #include <complex>

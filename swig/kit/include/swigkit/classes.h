@@ -4,8 +4,8 @@
 #pragma once
 
 #include "call.h"
-#include "convert.h"
 #include "ownership.h"
+#include "plain.h"
 
 #include <structmember.h>
 

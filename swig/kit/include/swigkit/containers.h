@@ -2,7 +2,7 @@
 // swigkit/containers.h: C++ containers from and to Python's, in any nesting.
 #pragma once
 
-#include "convert.h"
+#include "plain.h"
 
 #include <algorithm>
 #include <array>

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// swigkit/convert.h: plain values between Python and C++, and the places that typemaps
-// (values.i) keep arguments in.  containers.h, function.h, memory.h, standard.h and
-// enumeration.h add types to it.
+// swigkit/convert.h: what a conversion between Python and C++ is, and the places that
+// typemaps (values.i) keep arguments and results in.  plain.h, containers.h, function.h,
+// buffers.h, standard.h and enumeration.h have the types.
 #pragma once
 
 #include "argument.h"
 #include "ownership.h"
 
-#include <concepts>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -304,16 +302,6 @@ struct InPointer {
   }
 };
 
-/// C's text.
-template <>
-struct InPointer<char> {
-  bool load(PyObject* object, const Argument& where, char*& pointer) {
-    const char* text = nullptr;
-    if (!to_cpp<const char*>(object, text, where)) return false;
-    pointer = const_cast<char*>(text);
-    return true;
-  }
-};
 template <class T>
   requires(!IsComplete<T> && std::is_class_v<T>)
 struct InPointer<T> {
@@ -340,21 +328,6 @@ bool assign(T& to, U&& from) {
     PyErr_SetString(PyExc_AttributeError, "C++ has no assignment for this variable's type");
     return false;
   }
-}
-/// A member `char name[size]` gets a text; false with an error set when it is too long.
-inline bool copy_text(char* to, size_t size, const char* text, const Argument& where) {
-  const size_t length = text ? std::strlen(text) : 0;
-  if (length >= size) {
-    PyErr_Format(PyExc_ValueError, "[%s] expected at most %zu bytes for '%s', got %zu",
-                 where.function, size - 1, where.text().c_str(), length);
-    return false;
-  }
-  std::memset(to, 0, size);
-  if (length) std::memcpy(to, text, length);
-  return true;
-}
-inline std::string text_of(const char* text, size_t size) {
-  return std::string(text, strnlen(text, size));
 }
 /// cvar.name = object
 template <class T>
@@ -501,259 +474,6 @@ class Made {
 
  private:
   std::conditional_t<kFitsInside<T>, std::optional<T>, std::unique_ptr<T>> made_;
-};
-
-/// Any object at all, for functions that are written for Python.  As a result null says
-/// that an error is set.
-template <>
-struct Convert<PyRef> {
-  static std::string expected() { return "an object"; }
-  static bool load(PyObject* object, PyRef& value, const Argument&) {
-    value = PyRef::borrow(object);
-    return true;
-  }
-  static PyObject* cast(const PyRef& value) { return PyRef(value).release(); }
-  static PyObject* cast(PyRef&& value) { return value.release(); }
-};
-
-/// As a parameter of a method, which Python does not see: the Python object of *this.
-struct Self {
-  PyObject* object = nullptr;
-};
-
-/// As the last parameter: all positional arguments that no parameter before it takes,
-/// which are there during the call.
-struct Args {
-  PyObject* tuple = nullptr;
-
-  Py_ssize_t size() const { return PyTuple_GET_SIZE(tuple); }
-  PyObject* operator[](Py_ssize_t i) const { return PyTuple_GET_ITEM(tuple, i); }
-};
-template <>
-struct Convert<Args> {
-  static std::string expected() { return "a tuple"; }
-  static bool load(PyObject* object, Args& value, const Argument&) {
-    value.tuple = object;
-    return true;
-  }
-};
-
-template <class T>
-concept IsCharacter = std::same_as<T, char> || std::same_as<T, wchar_t> ||
-                      std::same_as<T, char8_t> || std::same_as<T, char16_t> ||
-                      std::same_as<T, char32_t>;
-
-/// Ints and what has __index__, NumPy's too.
-template <std::integral Int>
-  requires(!std::same_as<Int, bool> && !IsCharacter<Int>)
-struct Convert<Int> {
-  static constexpr bool kSigned = std::is_signed_v<Int>;
-
-  static std::string expected() { return "an int"; }
-  static bool load(PyObject* object, Int& value, const Argument& where) {
-    if (where.exact() && (!PyLong_Check(object) || PyBool_Check(object))) {
-      return refuse(where, expected, object);
-    }
-    if constexpr (!kSigned && sizeof(Int) == 8) return load_widest(object, value, where);
-    int overflow = 0;
-    const long long wide = call_python(PyLong_AsLongLongAndOverflow, object, &overflow);
-    if (wide == -1 && PyErr_Occurred()) return explain(where, expected(), object);
-    if (overflow != 0 || !std::in_range<Int>(wide)) {
-      return refuse_range(where, range(), object);
-    }
-    value = Int(wide);
-    return true;
-  }
-  static PyObject* cast(Int value) {
-    if constexpr (kSigned) return PyLong_FromLongLong(value);
-    else return PyLong_FromUnsignedLongLong(value);
-  }
-
- private:
-  static std::string range() {
-    return "an int of " + std::to_string(8 * sizeof(Int)) + " bits" +
-           (kSigned ? "" : ", 0 or more");
-  }
-  static bool load_widest(PyObject* object, Int& value, const Argument& where) {
-    PyObject* number = call_python(PyNumber_Index, object);
-    if (!number) return explain(where, expected(), object);
-    const unsigned long long wide = PyLong_AsUnsignedLongLong(number);
-    Py_DECREF(number);
-    if (PyErr_Occurred()) {
-      PyErr_Clear();
-      return refuse_range(where, range(), object);
-    }
-    value = Int(wide);
-    return true;
-  }
-};
-
-/// Floats, ints and what has __float__.
-template <std::floating_point Float>
-struct Convert<Float> {
-  static std::string expected() { return "a number"; }
-  static bool load(PyObject* object, Float& value, const Argument& where) {
-    if (PyFloat_CheckExact(object)) {
-      value = Float(PyFloat_AS_DOUBLE(object));
-      return true;
-    }
-    if (where.exact() && !PyFloat_Check(object)) return refuse(where, expected, object);
-    const double wide = call_python(PyFloat_AsDouble, object);
-    if (wide == -1.0 && PyErr_Occurred()) {
-      if (!PyErr_ExceptionMatches(PyExc_OverflowError) || !PyLong_Check(object)) {
-        return explain(where, expected(), object);
-      }
-      PyErr_Clear();
-      if (where.matching) return refuse(where, expected, object);
-      PyErr_Format(PyExc_OverflowError, "[%s] expected %s for '%s', got %s", where.function,
-                   "a number below 1.8e308", where.text().c_str(), "a larger int");
-      return false;
-    }
-    value = Float(wide);
-    return true;
-  }
-  static PyObject* cast(Float value) { return PyFloat_FromDouble(double(value)); }
-};
-
-/// Whatever has a truth value.
-template <>
-struct Convert<bool> {
-  static std::string expected() { return "a bool"; }
-  static bool load(PyObject* object, bool& value, const Argument& where) {
-    // NumPy's are bools too; among overloads nothing else is.
-    if (where.matching && !PyBool_Check(object) &&
-        std::strncmp(Py_TYPE(object)->tp_name, "numpy.bool", 10) != 0) {
-      return refuse(where, expected, object);
-    }
-    const int truth = call_python(PyObject_IsTrue, object);
-    value = truth > 0;
-    return truth >= 0;
-  }
-  static PyObject* cast(bool value) { return PyBool_FromLong(value); }
-};
-
-/// A str, as UTF-8, NUL included, or bytes as they are; lone surrogates are a UnicodeEncodeError, and bytes
-/// from C++ that are no UTF-8 a UnicodeDecodeError.
-template <>
-struct Convert<std::string> {
-  static std::string expected() { return "a str"; }
-  static bool load(PyObject* object, std::string& value, const Argument& where) {
-    if (!PyUnicode_Check(object)) {
-      if (!PyBytes_Check(object) || where.exact()) return refuse(where, expected, object);
-      value.assign(PyBytes_AS_STRING(object), size_t(PyBytes_GET_SIZE(object)));
-      return true;
-    }
-    Py_ssize_t size;
-    const char* data = PyUnicode_AsUTF8AndSize(object, &size);
-    if (!data) return say_where(where);
-    value.assign(data, size_t(size));
-    return true;
-  }
-  static PyObject* cast(const std::string& value) {
-    return PyUnicode_FromStringAndSize(value.data(), Py_ssize_t(value.size()));
-  }
-
- private:
-  // The UnicodeEncodeError says what is wrong with which character, but not whose.
-  [[gnu::cold]] static bool say_where(const Argument& where) {
-    PyObject *type, *error, *traceback;
-    PyErr_Fetch(&type, &error, &traceback);
-    call_python(PyErr_NormalizeException, &type, &error, &traceback);
-    if (PyErr_GivenExceptionMatches(type, PyExc_UnicodeEncodeError)) {
-      const std::string reason = std::string("[") + where.function +
-                                 "] expected no lone surrogates for '" + where.text() + "'";
-      PyUnicodeEncodeError_SetReason(error, reason.c_str());
-    }
-    PyErr_Restore(type, error, traceback);
-    return false;
-  }
-};
-
-/// A view of a str that is there during the call.
-template <>
-struct Convert<std::string_view> {
-  static std::string expected() { return "a str"; }
-  static bool load(PyObject* object, std::string_view& value, const Argument& where) {
-    if (PyBytes_Check(object) && !where.exact()) {
-      value = {PyBytes_AS_STRING(object), size_t(PyBytes_GET_SIZE(object))};
-      if (where.keep) where.keep->objects.push_back(PyRef::borrow(object));
-      return true;
-    }
-    if (!PyUnicode_Check(object)) return refuse(where, expected, object);
-    Py_ssize_t size;
-    const char* data = PyUnicode_AsUTF8AndSize(object, &size);
-    if (!data) return false;
-    value = {data, size_t(size)};
-    if (where.keep) where.keep->objects.push_back(PyRef::borrow(object));
-    return true;
-  }
-  static PyObject* cast(std::string_view value) {
-    return PyUnicode_FromStringAndSize(value.data(), Py_ssize_t(value.size()));
-  }
-};
-
-/// A str of one character, which of char and char8_t is below 128: one unit of C++'s text.
-template <IsCharacter Character>
-struct Convert<Character> {
-  static constexpr Py_UCS4 kEnd = sizeof(Character) == 1   ? 128
-                                  : sizeof(Character) == 2 ? 0x10000
-                                                           : 0x110000;
-
-  static std::string expected() {
-    if (sizeof(Character) == 1) return "a str of one ASCII character";
-    return sizeof(Character) == 2 ? "a str of one character below 65536"
-                                  : "a str of one character";
-  }
-  static bool load(PyObject* object, Character& value, const Argument& where) {
-    const bool fits = PyUnicode_Check(object) && PyUnicode_GET_LENGTH(object) == 1 &&
-                      PyUnicode_READ_CHAR(object, 0) < kEnd;
-    if (!fits) return refuse(where, expected, object);
-    value = Character(PyUnicode_READ_CHAR(object, 0));
-    return true;
-  }
-  static PyObject* cast(Character value) {
-    return PyUnicode_FromOrdinal(int(std::make_unsigned_t<Character>(value)));
-  }
-};
-
-/// An address, as a capsule; None is null.
-template <>
-struct Convert<void*> {
-  static constexpr const char* kName = "void *";
-
-  static std::string expected() { return "a capsule of an address"; }
-  static bool load(PyObject* object, void*& value, const Argument& where) {
-    if (object == Py_None) return value = nullptr, true;
-    if (!PyCapsule_IsValid(object, kName)) return refuse(where, expected, object);
-    value = PyCapsule_GetPointer(object, kName);
-    return true;
-  }
-  static PyObject* cast(void* value) {
-    if (!value) Py_RETURN_NONE;
-    return PyCapsule_New(value, kName, nullptr);
-  }
-};
-
-/// A str as C's text; it lives as long as its Python object.
-template <>
-struct Convert<const char*> {
-  static std::string expected() { return "a str"; }
-  static bool load(PyObject* object, const char*& value, const Argument& where) {
-    if (object == Py_None && where.optional) return value = nullptr, true;
-    if (!PyUnicode_Check(object)) return refuse(where, expected, object);
-    Py_ssize_t size;
-    value = PyUnicode_AsUTF8AndSize(object, &size);
-    if (!value) return false;
-    if (where.keep) where.keep->objects.push_back(PyRef::borrow(object));
-    if (std::strlen(value) == size_t(size)) return true;
-    PyErr_Format(PyExc_ValueError, "[%s] expected no NUL character in '%s'", where.function,
-                 where.text().c_str());
-    return false;
-  }
-  static PyObject* cast(const char* value) {
-    if (!value) Py_RETURN_NONE;
-    return PyUnicode_DecodeUTF8(value, Py_ssize_t(std::strlen(value)), nullptr);
-  }
 };
 
 }  // namespace swigkit

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "classes.h"
-#include "convert.h"
+#include "plain.h"
 #include "ref.h"
 
 #include <initializer_list>

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "callable.h"
-#include "convert.h"
+#include "plain.h"
 
 #include <functional>
 #include <tuple>

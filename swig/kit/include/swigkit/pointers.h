@@ -2,7 +2,7 @@
 // swigkit/pointers.h: pointers to wrapped objects, with and without a share in them.
 #pragma once
 
-#include "convert.h"
+#include "plain.h"
 
 #include <functional>
 #include <memory>

@@ -3,7 +3,7 @@
 // filesystem::path, chrono.
 #pragma once
 
-#include "convert.h"
+#include "plain.h"
 
 #include <atomic>
 #include <bit>

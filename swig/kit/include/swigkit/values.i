@@ -8,6 +8,7 @@
 #include "swigkit/enumeration.h"
 #include "swigkit/function.h"
 #include "swigkit/outputs.h"
+#include "swigkit/plain.h"
 #include "swigkit/pointers.h"
 #include "swigkit/standard.h"
 %}
