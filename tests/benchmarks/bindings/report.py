@@ -20,7 +20,7 @@ MANUALS = {
         "overloads": "yes",
         "GIL released": "`%releases_gil`",
         "virtual methods in Python": "`%overridable`: directors",
-        "buffer protocol": "`std::span`, vectors, arguments only",
+        "buffer protocol": "`std::span`, `%buffer`",
         "stable ABI": "no",
         "free threading": "no",
         "type stubs": "written with the module",
