@@ -56,7 +56,9 @@ def load(theme: str, binding: str) -> ModuleType | BuildError:
 
 def build(theme: str, binding: str) -> Path:
     """Brings the module up to date; returns its path."""
-    folder = ROOT / "build" / "kit" / f"{binding}-{SUFFIX.split('.')[1]}"
+    # Modules for the sanitizers lie elsewhere: see soak.py.
+    kind = os.environ.get("KIT_BUILD", binding)
+    folder = ROOT / "build" / "kit" / f"{kind}-{SUFFIX.split('.')[1]}"
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / f"{theme}.lock", "w") as lock:  # two test runs take turns
         fcntl.flock(lock, fcntl.LOCK_EX)
