@@ -141,7 +141,7 @@ class Soak:
         failed, said = self.failed, ""
         self._block(variant, min(n, BLOCK))
         self.failed = failed
-        for _ in range(3):  # what is kept once is no leak
+        for _ in range(6):  # what is kept once, or by Python's caches, is no leak
             before = self.state()
             done = self.run(variant, n)
             blocks, size, *counts = map(int.__sub__, self.state(), before)
