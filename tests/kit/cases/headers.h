@@ -84,7 +84,9 @@ struct Opener {
 inline std::unique_ptr<Crate, Opener> pack() {
   return std::unique_ptr<Crate, Opener>(new Crate);
 }
-inline int unpack(std::unique_ptr<Crate, Opener> crate) { return crate->weight; }
+inline int unpack(std::unique_ptr<Crate, Opener> crate) {
+  return crate ? crate->weight : -1;
+}
 inline std::unique_ptr<const Crate> sealed() { return std::make_unique<const Crate>(); }
 inline std::vector<std::unique_ptr<const Crate>> all_sealed() {
   std::vector<std::unique_ptr<const Crate>> crates;

@@ -7,6 +7,7 @@
 %}
 %overridable(headers::Base)
 %overridable(headers::Derived)
+%ignore headers::Opener;
 %ignore headers::the_int;
 %ignore headers::the_text;
 %include "headers.h"

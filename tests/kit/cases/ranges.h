@@ -193,7 +193,7 @@ inline double sum(std::span<const double, 3> values) {
 }
 inline std::valarray<double> doubled(std::valarray<double> values) { return values * 2.0; }
 inline std::forward_list<int> rest(std::forward_list<int> values) {
-  values.pop_front();
+  if (!values.empty()) values.pop_front();
   return values;
 }
 inline int count_null(const std::vector<Child*>& children) {
@@ -240,7 +240,12 @@ class Pool {
     for (std::thread& thread : threads_) thread.join();
   }
   void submit(std::function<void()> function) {
-    threads_.emplace_back(std::move(function));
+    if (!function) throw std::invalid_argument("expected a function");
+    threads_.emplace_back([function = std::move(function)] {
+      try {
+        function();
+      } catch (...) {}  // nobody waits for it
+    });
   }
 
  private:
