@@ -20,7 +20,7 @@ import pkg
 from paths import ROOT
 from pkg._binding import core
 
-sys.path.insert(0, str(ROOT / "swig" / "build"))
+sys.path[:0] = [str(ROOT / "swig" / "build"), str(ROOT / "docs" / "programs")]
 
 import op_stubs  # noqa: E402
 import stubs  # noqa: E402

@@ -14,7 +14,7 @@ import pkg
 from paths import ROOT
 from pkg._binding import core
 
-sys.path.insert(0, str(ROOT / "swig" / "build"))
+sys.path.insert(0, str(ROOT / "docs" / "programs"))
 
 import ops_page  # noqa: E402
 import torch_gaps  # noqa: E402
@@ -50,7 +50,7 @@ def test_the_page_is_up_to_date(monkeypatch):
     without_gaps(monkeypatch)
     fresh = ops_page.page()
     changes = difflib.unified_diff(PAGE.split("\n"), fresh.split("\n"), n=0)
-    assert fresh == PAGE, "python swig/build/ops_page.py\n" + "\n".join(changes)
+    assert fresh == PAGE, "python docs/programs/ops_page.py\n" + "\n".join(changes)
 
 
 def test_every_public_op_has_a_row():

@@ -3,7 +3,7 @@
 
 Run by hand after a change of those; tests/house/test_ops_page.py compares:
 
-    python swig/build/ops_page.py
+    python docs/programs/ops_page.py
 
 Ops come from the registry, the rest from the modules' own signatures and docstrings.
 What PyTorch has besides is asked where it is installed (torch_gaps.py); where it is
@@ -29,7 +29,7 @@ PAGE = ROOT / "docs" / "ops.md"
 HEAD = """\
 # Ops, layers, optimisers, and what is missing
 
-Written by `swig/build/ops_page.py` from the registry of ops and from the modules. Names
+Written by `docs/programs/ops_page.py` from the registry and from the modules. Names
 and meaning are PyTorch's; `help(pkg.add)` shows one op at the prompt. The parts:
 [ops](#ops), [functions](#functions), [tensors](#tensors), [layers](#layers),
 [losses](#losses), [functional](#functional), [optimisers](#optimisers),

@@ -3,7 +3,7 @@
 
 Run by hand after a change of that; tests/binding/test_symbols.py compares:
 
-    python swig/build/symbols_page.py
+    python docs/programs/symbols_page.py
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ PAGE = ROOT / "docs" / "symbols.md"
 HEAD = """\
 # Symbols of the low-level module
 
-Written by `swig/build/symbols_page.py` from `pkg.symbols()`: what `pkg._pywrap_core`
+Written by `docs/programs/symbols_page.py` from `pkg.symbols()`: what `pkg._pywrap_core`
 exports. The Python layer (`pkg`) stands on these names; programs use that.
 
 GIL: *kept*; *waits*, given up while the call waits; *released* all the time. Result:
