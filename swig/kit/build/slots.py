@@ -63,6 +63,7 @@ COMPARE = ("__lt__", "__le__", "__eq__", "__ne__", "__gt__", "__ge__")
 
 
 def is_slot(name: str) -> bool:
+    """Whether CPython calls a method of this name by a slot of the type."""
     middle = name.strip("_")
     if not (name.startswith("__") and name.endswith("__")):
         return False
