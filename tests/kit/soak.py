@@ -23,6 +23,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from itertools import repeat
 from pathlib import Path
 from types import ModuleType
@@ -183,8 +184,6 @@ def soak(
     gc.freeze()  # collections look at what is new only
     faults = []
     for construct in run.constructs:
-        if os.environ.get("SOAK_TRACE"):
-            print(theme, construct.name, file=sys.stderr, flush=True)
         start, failed = time.perf_counter(), run.failed
         done, grown = run.construct(construct, calls)
         failed = run.failed - failed
@@ -227,7 +226,10 @@ def main() -> int:
     faults = []
     for theme in themes:
         start = time.perf_counter()
-        count, grown = soak(theme, given.calls, given.seconds, print)
+        # Line by line, so that the last one is the one before a crash.
+        count, grown = soak(
+            theme, given.calls, given.seconds, partial(print, flush=True)
+        )
         faults += grown
         took = time.perf_counter() - start
         print(
