@@ -208,7 +208,7 @@ def sanitized(arguments: list[str]) -> int:
     for theme in arguments[2:] or THEMES:
         if theme in THEMES:
             build(theme, "kit")
-    os.environ["LD_PRELOAD"] = " ".join(map(str.strip, found))
+    os.environ.update(LD_PRELOAD=" ".join(map(str.strip, found)))
     return subprocess.call([sys.executable, __file__, *arguments])
 
 
