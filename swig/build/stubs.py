@@ -166,13 +166,13 @@ def _result(name: str, member: str, value: object) -> str:
 def _constructor(name: str, cls: type) -> str | None:
     if name in CONSTRUCTORS:
         return f"    def __new__(cls, {CONSTRUCTORS[name]}) -> {name}: ..."
-    if "__init__" in vars(cls):
-        return "    def __init__(self, *args: Any, **kwargs: Any) -> None: ..."
-    if not cls.__text_signature__ or issubclass(cls, BaseException):
+    if issubclass(cls, BaseException):
         return None
+    if not cls.__text_signature__:  # no constructor for Python
+        unusable = "    def __init__(self, *args: Any, **kwargs: Any) -> None: ..."
+        return unusable if "__init__" in vars(cls) else None
     shown = _parameters(cls)[1:]
-    # The kit's classes inherit __init__, of which a base's constructor is a part.
-    if "__new__" in vars(cls) or cls.__base__.__module__ == cls.__module__:
+    if "__new__" in vars(cls):
         line = f"    def __new__(cls, {shown} -> {name}: ..."
     else:
         line = f"    def __init__(self, {shown} -> None: ..."

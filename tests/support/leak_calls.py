@@ -190,7 +190,7 @@ device.__reduce__: cpu.__reduce__()
 device.type: cpu.type
 device.index: cpu.index
 
-Event.__new__: raises(core.Event)
+Event.__init__: raises(core.Event)
 Event.__repr__: repr(event)
 Event.done: event.done()
 Event.wait: event.wait()
@@ -201,11 +201,11 @@ Event._when_done: event._when_done(nop)
 Event.__await__: next(event.__await__(), None)
 Event.name: event.name
 Event.call_site: event.call_site
-ManualEvent.__new__: core.ManualEvent()
+ManualEvent.__init__: core.ManualEvent()
 ManualEvent.set: core.ManualEvent().set(x)
 ManualEvent.set_error: e = core.ManualEvent(); e.set_error(KeyError('k')); e.exception()
 
-Stream.__new__: core.Stream()
+Stream.__init__: core.Stream()
 Stream.__repr__: repr(stream)
 Stream.__hash__: hash(stream)
 Stream.__eq__: stream == stream; stream == 3
@@ -225,6 +225,7 @@ Stream.wait: stream.wait(event)
 Stream.__enter__: stream.__enter__(); stream.__exit__(None, None, None)
 Stream.__exit__: stream.__enter__(); stream.__exit__(None)
 
+Node.__init__: raises(core.Node)
 Node.__repr__: repr(node)
 Node.__hash__: hash(node)
 Node.__eq__: node == node; node == 3
@@ -243,6 +244,7 @@ Node.call_site: node.call_site
 Node.op: node.op
 Node.input_shapes: node.input_shapes
 Node.saved: node.saved
+HookHandle.__init__: raises(core.HookHandle)
 HookHandle.remove: handle.remove()
 HookHandle.__enter__: handle.__enter__()
 HookHandle.__exit__: handle.__exit__(None, None, None)

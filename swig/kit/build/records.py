@@ -141,6 +141,12 @@ class Declaration:
     types: list[str]  # of its parameters
     pure: bool
     private: bool
+    ignored: bool  # by %ignore
+
+    @property
+    def is_open(self) -> bool:
+        """Whether Python may have it."""
+        return not (self.private or self.ignored)
 
 
 @dataclass
@@ -169,7 +175,7 @@ class Class:
         """Whether C++ iterates over it, by begin() and end()."""
         if "iterable" in self.features:
             return True
-        plain = {one.name for one in self.declared if not (one.private or one.types)}
+        plain = {one.name for one in self.declared if one.is_open and not one.types}
         # Of a number's or a std::string's C++ has none.
         return {"begin", "end"} <= plain and not any(
             m.name == "begin" and not is_iterator(m.result) and "::" not in m.result

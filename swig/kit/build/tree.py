@@ -372,7 +372,8 @@ def _declaration(node: ElementTree.Element, has: dict[str, str]) -> Declaration:
     private = has.get("access") == "private"
     name = has["name"]
     python = _symbol(has) if "sym_name" in has else name
-    return Declaration(name, python, types, has.get("abstract") == "1", private)
+    pure, ignored = has.get("abstract") == "1", "feature_ignore" in has
+    return Declaration(name, python, types, pure, private, ignored)
 
 
 def _variable(has: dict[str, str], inside: Class | None) -> Variable | None:

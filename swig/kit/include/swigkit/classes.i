@@ -138,7 +138,7 @@ SWIGKIT_NAMED(swigkit:attribute_##Name_, Class_, { Value_ })
 // What a function writes into, such as %output(double &remainder): Python does not pass it,
 // and gets it after the result; a tuple where there are several.
 %define %output(Parameter_...)
-%typemap(in, numinputs=0) Parameter_ ($*1_ltype made = {}) "$1 = &made;"
+%typemap(in, numinputs=0) Parameter_ (swigkit::Output< $*1_ltype > made) "$1 = &made.value;"
 %typemap(argout) Parameter_ {
   $result = swigkit_outputs.add($result, swigkit::to_python(std::move(*$1)), $isvoid);
   if (!$result) SWIG_fail;
@@ -146,9 +146,9 @@ SWIGKIT_NAMED(swigkit:attribute_##Name_, Class_, { Value_ })
 %enddef
 // What it reads and then changes: Python passes it as well.
 %define %in_out(Parameter_...)
-%typemap(in) Parameter_ ($*1_ltype made = {}) {
-  if (!swigkit::to_cpp($input, made, {"$symname", "$1_name"})) SWIG_fail;
-  $1 = &made;
+%typemap(in) Parameter_ (swigkit::Output< $*1_ltype > made) {
+  if (!swigkit::to_cpp($input, made.value, {"$symname", "$1_name"})) SWIG_fail;
+  $1 = &made.value;
 }
 %typemap(argout) Parameter_ {
   $result = swigkit_outputs.add($result, swigkit::to_python(std::move(*$1)), $isvoid);

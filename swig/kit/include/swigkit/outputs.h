@@ -6,6 +6,12 @@
 
 namespace [[gnu::visibility("hidden")]] swigkit {
 
+/// Where C++ writes an output, a value of nothing before.
+template <class T>
+struct Output {
+  T value{};
+};
+
 /// Of one call.
 class Outputs {
  public:
