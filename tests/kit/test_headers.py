@@ -153,3 +153,36 @@ def test_errors_of_other_categories(m, kit):
     assert "io" in str(info.value)
     if kit:
         assert info.value.errno is None
+
+
+def test_function_pointers(m, kit):
+    """They come as callables, and go back as what they were."""
+    plus, times = m.pick("+"), m.pick("*")
+    assert plus(2, 3) == 5 and times(2, 3) == 6 and m.pick("-") is None
+    assert m.apply(plus, 2, 3) == 5 and m.apply(times, 2, 3) == 6
+    assert m.apply(None, 2, 3) == -1
+    assert m.apply_any(times, 7) == 49 and m.apply_any(lambda a, b: a - b, 7) == 0
+    for wrong in (lambda a, b: a, max, 3):
+        with pytest.raises(TypeError) as info:
+            m.apply(wrong, 2, 3)
+        assert not kit or "expected a function that C++ gave" in str(info.value)
+    for arguments in ((), (1,), (1, 2, 3), ("1", 2)):
+        with pytest.raises(TypeError):
+            plus(*arguments)
+    if kit:
+        assert m.apply_fast(times, 4) == 16
+        table = m.Table()
+        assert table.run(2, 3) == 5
+        table.function = times
+        assert table.run(2, 3) == 6 and table.function(3, 3) == 9
+        table.function = None
+        assert table.run(2, 3) == -1 and table.function is None
+
+
+def test_arrays(m, kit):
+    assert m.kHalves == [0.5, 1.5]
+    if kit:
+        assert m.sum_of_three((1, 2, 3)) == 6 == m.sum_of_many([1, 2, 3], 3)
+        with pytest.raises((TypeError, ValueError)):
+            m.sum_of_three([1, 2])
+        assert m.quoted.__doc__.endswith('A \\ and "quotes".')

@@ -11,6 +11,10 @@ import pytest
 THEME = "pythonic"
 
 
+class Held:
+    """What a weak reference may refer to."""
+
+
 def test_positional_only_and_keyword_only(m, kit, refuses):
     assert m.text_of(7) == "7" and m.text_of(7, "x") == "x7"
     assert m.text_of(7, prefix="x", width=3) == "x007" == m.text_of(7, "x", width=3)
@@ -169,3 +173,49 @@ def test_names_that_are_words_elsewhere(m):
     with pytest.raises(m.Function, match="state"):
         m.State()
     assert issubclass(m.Function, KeyError)
+
+
+@pytest.fixture(params=["Note", "LongNote", "derived", "of two"])
+def note(m, kit, request):
+    """An object that may have attributes."""
+    name = request.param
+    bases = {"derived": (m.LongNote,), "of two": (m.Note, m.Base)}.get(name)
+    if name == "of two" and not kit:
+        pytest.skip("pybind11's layouts of the two are not the same")
+    make = type("Made", bases, {}) if bases else getattr(m, name)
+    return make()
+
+
+def test_attributes_of_objects(m, note):
+    """%dynamic: what Python gives an object beside C++'s members."""
+    note.author, note.size = "me", 7
+    assert note.author == "me" and note.size == 7 and vars(note) == {"author": "me"}
+    note.__dict__ = {"year": 2026}
+    assert note.year == 2026 and not hasattr(note, "author")
+    del note.year
+    with pytest.raises(AttributeError):
+        note.year  # noqa: B018
+    with pytest.raises(AttributeError):
+        m.Name().author = "me"
+
+
+def test_attributes_in_a_cycle(note, kit):
+    note = type(note)()
+    if not kit and type(note).__name__ == "Made":
+        pytest.skip("pybind11 does not look into a derived class's object")
+    note.itself, note.held = note, Held()
+    held = weakref.ref(note.held)
+    del note
+    gc.collect()
+    assert held() is None
+
+
+def test_pointers_to_the_object_itself(m):
+    """In what a method returns they are the object, as alone."""
+    note = m.Note()
+    assert all(found is note for found in note.twice())
+    assert note.listed()[1][0] is note
+    references = sys.getrefcount(note)
+    for _ in range(10):
+        note.twice()
+    assert sys.getrefcount(note) == references

@@ -127,9 +127,13 @@ class Classes:
             slots.append(
                 f"{{Py_tp_hash, (void *)swigkit::hash_by<swigkit_home, {tag}_hash>}}"
             )
-        if "collected" in cls.features:
+        collected, dynamic = "collected" in cls.features, self.module.is_dynamic(cls)
+        if collected or dynamic:
+            entry = f"<{cls.cpp}, {_cpp(collected)}, {_cpp(dynamic)}>"
             for kind in ("traverse", "clear"):
-                slots.append(f"{{Py_tp_{kind}, (void *)swigkit::{kind}<{cls.cpp}>}}")
+                slots.append(f"{{Py_tp_{kind}, (void *)swigkit::{kind}{entry}}}")
+        if dynamic:
+            slots.append("{Py_tp_members, swigkit::g_dict_place}")
         slots.append(f"{{Py_tp_init, (void *)swigkit::init<{cls.cpp}>}}")
         if cls.overridable:
             slots.append("{Py_tp_finalize, (void *)swigkit::finalize_overridden}")
@@ -197,6 +201,7 @@ class Classes:
             f"{tag}_slots, {construct or 'nullptr'}, "
             f"{tag + '_statics' if statics else 'nullptr'}, {_cpp(hashable)}, "
             f"{_cpp('collected' in cls.features)}, "
+            f"{_cpp(self.module.is_dynamic(cls))}, "
             f"{_cpp('public_module' in cls.features)}, "
             f"{_cpp('final' in cls.features)}}}, "
             f"{vectorcall}, {{{bases}}});"
@@ -215,6 +220,8 @@ class Classes:
 
     def _attributes(self, cls: tree.Class, title: str) -> tuple[list[str], list[str]]:
         getset, statics = [], []
+        if self.module.is_dynamic(cls):
+            getset.append("  swigkit::g_dict_entry,")
         for variable in cls.variables:
             if variable.static and not variable.wrapper:  # a constant
                 getter = f"swigkit_constant_{cls.symbol}_{variable.name}"

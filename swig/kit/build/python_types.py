@@ -125,6 +125,7 @@ def parse(text: str) -> Type:
             text, marks = text[:-1].strip(), text[-1] + marks
         if text == before:
             break
+    text = text.removesuffix(" noexcept")
     if text.endswith(")"):
         return _function(text, marks)
     array = re.fullmatch(r"(.*?)\s*\[\w*\]", text, re.DOTALL)
@@ -198,7 +199,8 @@ class PythonTypes:
         """What a result of this C++ type is."""
         type_ = self._resolved(parse(text), scope)
         result = self._out(type_)
-        if type_.marks.startswith("*") and type_.bare.name != "char":
+        pointer = type_.marks.startswith("*") and type_.bare.name != "char"
+        if pointer or type_.bare.name == "()":
             result = _optional(result)
         return result
 
@@ -303,9 +305,9 @@ class PythonTypes:
             return f"builtins.tuple[{', '.join(map(same, arguments)) or '()'}]"
         if name == "std::complex":
             return "builtins.complex"
-        if name == "std::function" and arguments:
+        if name == "()" or (name == "std::function" and arguments):
             # Its parameters come from C++, its result goes there.
-            result, *parameters = arguments[0].arguments
+            result, *parameters = arguments if name == "()" else arguments[0].arguments
             listed = ", ".join(map(other, parameters))
             return f"collections.abc.Callable[[{listed}], {same(result)}]"
         head, _, last = name.rpartition("::")

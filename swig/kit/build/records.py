@@ -227,6 +227,11 @@ class Module:
         """The class of this C++ name."""
         return next((c for c in self.classes if c.cpp == cpp), None)
 
+    def is_dynamic(self, cls: Class) -> bool:
+        """Whether its objects have attributes that C++ knows nothing of."""
+        bases = [found for found in map(self.class_of, cls.bases) if found]
+        return "dynamic" in cls.features or any(map(self.is_dynamic, bases))
+
     def operator_of(self, function: Function) -> tuple[Class, str, int] | None:
         """The class of a free operator, its name there, and which operand it is.
 

@@ -35,6 +35,8 @@ from .wrapper import StepError, Wrapper
 METHODS = re.compile(
     r"^static PyMethodDef SwigMethods\[\] = \{\n.*?^\};\n", re.M | re.S
 )
+# SWIG writes the pointer of `int f(int) noexcept` so: int noexcept (*)(int)
+NOEXCEPT = re.compile(r"\bnoexcept (\(\*\w*\)\([^()]*\))")
 BEFORE = "/* -------- TYPES TABLE (BEGIN) -------- */"
 
 
@@ -59,7 +61,7 @@ def rewrite(text: str, module: tree.Module) -> str:
         statements=statements,
         rows="\n".join(rows),
     )
-    text = directors.guard(wrapper.text, module)
+    text = NOEXCEPT.sub(r"\1 noexcept", directors.guard(wrapper.text, module))
     if len(METHODS.findall(text)) != 1:
         raise StepError("expected one table SwigMethods")
     text = METHODS.sub(lambda _: block, text)

@@ -292,6 +292,10 @@ class _Stub:
                 f"{indent}def __buffer__(self, flags: builtins.int, /) -> "
                 "builtins.memoryview: ..."
             )
+        if "dynamic" in cls.features:
+            name = f"{indent}def __%sattr__(self, name: builtins.str, %s/) -> %s: ..."
+            lines.append(name % ("get", "", ANY))
+            lines.append(name % ("set", f"value: {ANY}, ", "None"))
         if "hash" in cls.features:
             lines.append(f"{indent}def __hash__(self) -> builtins.int: ...")
         elif ("__eq__" in groups or ordered) and "__hash__" not in groups:

@@ -310,6 +310,7 @@ def _doc(has: dict[str, str]) -> str:
     text = has.get("python_docstring") or has.get("feature_docstring") or ""
     if not text:
         text = has.get("doxygen", "")
+    text = text.replace("\\\\", "\\")  # SWIG wrote it for a Python string
     lines = [line.strip().removeprefix("* ") for line in text.strip().splitlines()]
     return "\n".join(lines)
 

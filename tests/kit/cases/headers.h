@@ -2,6 +2,7 @@
 // tests/kit/cases/headers.h: what stands in the headers of libraries, C's as well.
 #pragma once
 
+#include <functional>
 #include <ios>
 #include <memory>
 #include <stdexcept>
@@ -119,6 +120,30 @@ inline std::string kind(const std::vector<int>&) { return "numbers"; }
 inline int the_int = 3;
 inline std::string the_text = "s";
 inline std::tuple<int&, const std::string&> tied() { return {the_int, the_text}; }
+
+// --- functions and arrays -------------------------------------------------------------------
+
+typedef int (*Binary)(int a, int b);
+inline int plus(int a, int b) { return a + b; }
+inline int times(int a, int b) noexcept { return a * b; }
+inline Binary pick(char sign) { return sign == '+' ? plus : sign == '*' ? times : nullptr; }
+inline int apply(Binary function, int a, int b) { return function ? function(a, b) : -1; }
+inline int apply_fast(int (*function)(int, int) noexcept, int a) { return function(a, a); }
+inline int apply_any(const std::function<int(int, int)>& function, int a) {
+  return function(a, a);
+}
+struct Table {
+  Binary function = plus;
+  int run(int a, int b) const { return apply(function, a, b); }
+};
+inline constexpr double kHalves[] = {0.5, 1.5};
+inline int sum_of_three(const int values[3]) { return values[0] + values[1] + values[2]; }
+inline int sum_of_many(const int values[], int count) {
+  return count ? values[count - 1] + sum_of_many(values, count - 1) : 0;
+}
+/** A \ and "quotes". */
+inline void quoted() {}
+
 inline void fail_io() { throw std::ios_base::failure("io"); }
 
 }  // namespace headers

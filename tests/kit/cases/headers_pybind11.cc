@@ -2,6 +2,7 @@
 // tests/kit/cases/headers_pybind11.cc: headers.h by pybind11, as far as it goes there.
 #include "headers.h"
 
+#include <pybind11/functional.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -53,4 +54,17 @@ PYBIND11_MODULE(headers, m) {
   m.def("kind", py::overload_cast<const std::string&>(&kind));
   m.def("kind", py::overload_cast<const std::vector<int>&>(&kind));
   m.def("fail_io", &fail_io);
+  m.def(
+      "pick", [](char sign) { return std::function<int(int, int)>(pick(sign)); },
+      py::arg("sign"));
+  m.def(
+      "apply",
+      [](const std::function<int(int, int)>& function, int a, int b) {
+        auto* plain = function ? function.target<Binary>() : nullptr;
+        if (function && !plain) throw py::type_error("expected C++'s function");
+        return apply(plain ? *plain : nullptr, a, b);
+      },
+      py::arg("function").none(true), py::arg("a"), py::arg("b"));
+  m.def("apply_any", &apply_any, py::arg("function"), py::arg("a"));
+  m.attr("kHalves") = std::vector<double>(std::begin(kHalves), std::end(kHalves));
 }

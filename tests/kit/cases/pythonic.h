@@ -141,6 +141,16 @@ class Basket {
   std::vector<PyObject*> things_;
 };
 
+// Objects that Python may give attributes, and those of a class derived from theirs.
+struct Note {
+  int size = 1;
+  std::vector<Note*> twice() { return {this, this}; }
+  std::map<int, std::pair<const Note*, int>> listed() const { return {{1, {this, 2}}}; }
+};
+struct LongNote : Note {
+  int pages = 2;
+};
+
 // Names that the words of an interface might have for something else.
 struct Base {
   int Class = 1;

@@ -20,6 +20,7 @@
 %ignore pythonic::Counted::release;
 %ignore pythonic::Pointer;
 %ignore pythonic::g_shelf;
+%dynamic(pythonic::Note)
 %collected(pythonic::Basket)
 %public_module(pythonic::Basket, "shop.baskets")
 %value(pythonic::Base)

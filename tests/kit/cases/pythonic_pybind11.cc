@@ -72,6 +72,14 @@ PYBIND11_MODULE(pythonic, m) {
   py::register_exception<Function>(m, "Function", PyExc_KeyError);
   m.def("State", &State);
 
+  py::class_<Note>(m, "Note", py::dynamic_attr())
+      .def(py::init<>())
+      .def_readwrite("size", &Note::size)
+      .def("twice", &Note::twice)
+      .def("listed", &Note::listed);
+  py::class_<LongNote, Note>(m, "LongNote", py::dynamic_attr())
+      .def(py::init<>())
+      .def_readwrite("pages", &LongNote::pages);
   py::class_<Basket>(m, "Basket", py::custom_type_setup(collect), py::module_local())
       .def(py::init<>())
       .def("put", [](Basket& self, py::object thing) { self.put(thing.ptr()); })

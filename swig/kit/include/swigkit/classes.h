@@ -4,10 +4,9 @@
 #pragma once
 
 #include "call.h"
+#include "dynamic.h"
 #include "ownership.h"
 #include "plain.h"
-
-#include <structmember.h>
 
 #include <initializer_list>
 
@@ -24,6 +23,7 @@ struct ClassSpec {
   PyGetSetDef* statics;  // of the class itself; null for none
   bool hashable;         // it has no __eq__, or one with a __hash__
   bool collected;        // it refers to Python objects (%collected)
+  bool dynamic;          // and has attributes of Python's (%dynamic)
   bool elsewhere;        // its name has another module's (%public_module)
   bool final;            // Python may not derive from it (%final)
 };
@@ -135,6 +135,7 @@ inline void end_object(PyObject* object) {
     call_python([self] { let_go(self); });
     PyErr_Restore(error_type, error, traceback);
   }
+  if (PyType_IS_GC(type)) clear_attributes(object);
   PyObject* kept = std::exchange(self->kept, nullptr);
   self->holder.~shared_ptr<void>();
   if (type->tp_dealloc == end_object && !PyType_IS_GC(type) && g_free_count < kMaxFree) {
@@ -146,20 +147,30 @@ inline void end_object(PyObject* object) {
   if (kept) drop(kept);
 }
 
-/// For the collector of cycles: what the C++ object refers to (%collected).
-template <class T>
+/// For the collector of cycles: what the C++ object refers to (%collected), and what Python
+/// has put into it (%dynamic).
+template <class T, bool collected, bool dynamic>
 int traverse(PyObject* object, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(object));
   auto* self = reinterpret_cast<Instance*>(object);
   Py_VISIT(self->kept);
-  auto* held = self->object ? cast_up(self->record, self->object, &class_of<T>) : nullptr;
-  return held ? static_cast<T*>(held)->traverse(visit, arg) : 0;
+  if constexpr (dynamic) {
+    if (const int stop = visit_attributes(object, visit, arg)) return stop;
+  }
+  if constexpr (collected) {
+    void* held = self->object ? cast_up(self->record, self->object, &class_of<T>) : nullptr;
+    if (held) return static_cast<T*>(held)->traverse(visit, arg);
+  }
+  return 0;
 }
-template <class T>
+template <class T, bool collected, bool dynamic>
 int clear(PyObject* object) {
   auto* self = reinterpret_cast<Instance*>(object);
-  auto* held = self->object ? cast_up(self->record, self->object, &class_of<T>) : nullptr;
-  if (held) static_cast<T*>(held)->clear();
+  if constexpr (dynamic) clear_attributes(object);
+  if constexpr (collected) {
+    void* held = self->object ? cast_up(self->record, self->object, &class_of<T>) : nullptr;
+    if (held) static_cast<T*>(held)->clear();
+  }
   PyObject* kept = std::exchange(self->kept, nullptr);
   if (kept) drop(kept);
   return 0;
@@ -293,6 +304,10 @@ inline PyObject* make_class(PyObject* module, const ClassSpec& spec,
   PyType_Spec made = {spec.name, int(sizeof(Instance)), 0,
                       Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, spec.slots};
   if (spec.collected) made.flags |= Py_TPFLAGS_HAVE_GC;
+  if (spec.dynamic) {
+    made.flags |= kDynamicFlags;
+    made.basicsize += int(kDictRoom);
+  }
   if (spec.final) made.flags &= ~unsigned(Py_TPFLAGS_BASETYPE);
   PyObject* type = PyType_FromSpecWithBases(&made, tuple.get());
   if (!type) return nullptr;

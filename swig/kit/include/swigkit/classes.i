@@ -64,6 +64,11 @@ inline constexpr bool swigkit::kImplicit< Class_ > = true;
 %feature("swigkit:iterable") Class_ "1";
 %enddef
 
+// Python may give its objects attributes that C++ knows nothing of.
+%define %dynamic(Class_...)
+%feature("swigkit:dynamic") Class_ "1";
+%enddef
+
 // Python may not derive classes from it.
 %define %final(Class_...)
 %feature("swigkit:final") Class_ "1";

@@ -310,6 +310,15 @@ struct InPointer<T> {
   }
 };
 
+/// A function.
+template <class T>
+  requires std::is_function_v<T>
+struct InPointer<T> {
+  bool load(PyObject* object, const Argument& where, T*& pointer) {
+    return to_cpp(object, pointer, where);
+  }
+};
+
 template <class T>
 PyObject* give(T&& result, PyObject* const* arguments, int count, std::true_type = {});
 
@@ -366,17 +375,14 @@ PyObject* refer(T* result, bool owned, PyObject* const* arguments, int count,
   if (!result) Py_RETURN_NONE;
   if constexpr (!IsComplete<Plain>) {
     return Handle<Plain>::cast(const_cast<Plain*>(result));
+  } else if constexpr (std::is_function_v<T>) {
+    return to_python(result);
   } else if constexpr (IsWrapped<Plain>) {
     auto* object = const_cast<Plain*>(result);
     if constexpr (copies) return Convert<Plain>::cast(*result);
     for (int i = 0; i < count && !owned; ++i) {
-      if (!arguments[i]) continue;
-      auto* argument = reinterpret_cast<Instance*>(arguments[i]);
-      if (is_instance(arguments[i])) {
-        // *this: the very object.
-        if (argument->object == object && argument->record == &actual(class_of<Plain>)) {
-          return new_ref(arguments[i]);
-        }
+      if (stands_for(arguments[i], object, actual(class_of<Plain>))) {  // *this
+        return new_ref(arguments[i]);
       }
     }
     if constexpr (kSharesItself<Plain>) {
@@ -431,6 +437,8 @@ inline bool keep_for_parts(PyObject* made, PyObject* const* arguments, int count
 template <class T>
 PyObject* give(T&& result, PyObject* const* arguments, int count, std::true_type) {
   using Plain = std::remove_cvref_t<T>;
+  std::optional<Near> near;
+  if constexpr (HoldsReferences<Plain>::value) near.emplace(arguments, count);
   PyObject* made = Convert<Plain>::cast(std::forward<T>(result));
   if constexpr (HoldsReferences<Plain>::value) {
     if (made && !keep_for_parts(made, arguments, count)) {

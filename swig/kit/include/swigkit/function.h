@@ -14,11 +14,14 @@ namespace [[gnu::visibility("hidden")]] swigkit {
 
 template <class R, class... Args>
 struct Convert<std::function<R(Args...)>> {
+  using Function = std::function<R(Args...)>;
+
   static std::string expected() { return "a callable"; }
   static bool load(PyObject* object, std::function<R(Args...)>& value,
                    const Argument& where) {
     if (object == Py_None) return value = nullptr, true;
     if (!PyCallable_Check(object)) return refuse(where, expected, object);
+    if (Function* own = own_function(object)) return value = *own, true;
     value = [held = PyCallable(object), function = where.function,
              name = where.name](Args... args) -> R {
       GilAcquire gil;
@@ -30,11 +33,17 @@ struct Convert<std::function<R(Args...)>> {
   static PyObject* cast(const std::function<R(Args...)>& value) {
     if (!value) Py_RETURN_NONE;
     static PyMethodDef method = {"function", &run, METH_VARARGS, nullptr};
-    using Function = std::function<R(Args...)>;
     PyRef capsule(PyCapsule_New(new Function(value), kName, [](PyObject* self) {
       delete static_cast<Function*>(PyCapsule_GetPointer(self, kName));
     }));
     return capsule ? PyCFunction_New(&method, capsule.get()) : nullptr;
+  }
+  /// C++'s own function in what cast() made; null in other callables.
+  static Function* own_function(PyObject* object) {
+    if (!PyCFunction_CheckExact(object)) return nullptr;
+    if (PyCFunction_GET_FUNCTION(object) != &run) return nullptr;
+    return static_cast<Function*>(
+        PyCapsule_GetPointer(PyCFunction_GET_SELF(object), kName));
   }
 
  private:
@@ -77,7 +86,7 @@ struct Convert<std::function<R(Args...)>> {
                           "function() takes exactly %zu arguments (%zd given)",
                           sizeof...(Args), PyTuple_GET_SIZE(args));
     }
-    auto* f = static_cast<std::function<R(Args...)>*>(PyCapsule_GetPointer(self, kName));
+    auto* f = static_cast<Function*>(PyCapsule_GetPointer(self, kName));
     std::tuple<In<std::remove_cvref_t<Args>>...> in;
     const Argument where{"function", "args"};
     if (!(std::get<I>(in).load(PyTuple_GET_ITEM(args, I), where.item(I)) && ...)) {
@@ -113,5 +122,30 @@ struct Convert<std::function<R(Args...)>> {
     }
   }
 };
+
+/// A plain pointer has no room for a Python callable, so it takes what C++ gave.
+template <class Pointer, class R, class... Args>
+struct ConvertFunctionPointer {
+  using Holder = Convert<std::function<R(Args...)>>;
+  using Plain = R (*)(Args...);  // which may throw
+
+  static std::string expected() {
+    return "a function that C++ gave (to take Python's, C++ needs a std::function)";
+  }
+  static bool load(PyObject* object, Pointer& value, const Argument& where) {
+    if (object == Py_None) return value = nullptr, true;
+    std::function<R(Args...)>* own = Holder::own_function(object);
+    Plain* found = own ? own->template target<Plain>() : nullptr;
+    if (!found) return refuse(where, expected, object);
+    value = reinterpret_cast<Pointer>(*found);
+    return true;
+  }
+  static PyObject* cast(Pointer value) { return Holder::cast(Plain(value)); }
+};
+template <class R, class... Args>
+struct Convert<R (*)(Args...)> : ConvertFunctionPointer<R (*)(Args...), R, Args...> {};
+template <class R, class... Args>
+struct Convert<R (*)(Args...) noexcept>
+    : ConvertFunctionPointer<R (*)(Args...) noexcept, R, Args...> {};
 
 }  // namespace swigkit

@@ -410,6 +410,36 @@ std::pair<void*, const Class*> most_derived(T* object) {
   return {object, &record};
 }
 
+/// Whether `argument` is the very Python object of this C++ object.
+inline bool stands_for(PyObject* argument, const void* object, const Class& record) {
+  if (!argument || !is_instance(argument)) return false;
+  const auto* self = reinterpret_cast<Instance*>(argument);
+  return self->object == object && self->record == &record;
+}
+
+/// The arguments of a call whose result may have pointers to them inside: while it lives.
+class Near {
+ public:
+  Near(PyObject* const* arguments, int count)
+      : arguments_(arguments), count_(count), before_(std::exchange(last_, this)) {}
+  Near(const Near&) = delete;
+  ~Near() { last_ = before_; }
+
+  /// The argument that stands for the object, or null; no new reference.
+  static PyObject* find(const void* object, const Class& record) {
+    for (int i = 0; last_ && i < last_->count_; ++i) {
+      if (stands_for(last_->arguments_[i], object, record)) return last_->arguments_[i];
+    }
+    return nullptr;
+  }
+
+ private:
+  PyObject* const* arguments_;
+  int count_;
+  Near* before_;
+  static inline thread_local Near* last_ = nullptr;
+};
+
 /// A Python object for *object; null is None.
 template <class T>
 PyObject* wrap_pointer(T* object, Owner owner) {

@@ -179,7 +179,9 @@ struct Convert<T*> {
     return value != nullptr;
   }
   static PyObject* cast(T* value) {
-    return wrap_pointer(const_cast<std::remove_cv_t<T>*>(value), Owner::Nobody);
+    auto* object = const_cast<std::remove_cv_t<T>*>(value);
+    PyObject* near = Near::find(object, actual(class_of<std::remove_cv_t<T>>));
+    return near ? new_ref(near) : wrap_pointer(object, Owner::Nobody);
   }
 };
 template <class T>

@@ -175,7 +175,12 @@ SWIGKIT_VALUE(enum SWIGTYPE)
 
 // Arrays of one dimension, and of two.
 %typemap(in) SWIGTYPE [ANY] (
-    swigkit::In< std::array< $1_basetype, $1_dim0 > > held) {
+    swigkit::In< std::array< std::remove_cv_t< $1_basetype >, $1_dim0 > > held) {
+  if (!held.load($input, {"$symname", "$1_name"})) SWIG_fail;
+  $1 = held.get()->data();
+}
+%typemap(in) SWIGTYPE [] (
+    swigkit::In< std::vector< std::remove_cv_t< $1_basetype > > > held) {
   if (!held.load($input, {"$symname", "$1_name"})) SWIG_fail;
   $1 = held.get()->data();
 }
@@ -188,7 +193,8 @@ SWIGKIT_VALUE(enum SWIGTYPE)
 }
 
 %typemap(in) SWIGTYPE [ANY][ANY] (
-    swigkit::In< std::array< std::array< $1_basetype, $1_dim1 >, $1_dim0 > > held) {
+    swigkit::In< std::array< std::array< std::remove_cv_t< $1_basetype >, $1_dim1 >,
+                             $1_dim0 > > held) {
   if (!held.load($input, {"$symname", "$1_name"})) SWIG_fail;
   $1 = reinterpret_cast< $1_ltype >(held.get()->data());
 }
@@ -201,9 +207,27 @@ SWIGKIT_VALUE(enum SWIGTYPE)
   $result = swigkit::to_python(std::move(rows));
 }
 
-%typemap(varout) SWIGTYPE [ANY] {
+%typemap(varout) SWIGTYPE [ANY], SWIGTYPE [] {
   $result = swigkit::to_python(
-      std::vector< std::remove_cv_t< $1_basetype > >($1, $1 + $1_dim0));
+      std::vector< std::remove_cv_t< $1_basetype > >(std::begin($1), std::end($1)));
+}
+
+// Functions of C++'s, as callables.
+%typemap(in) SWIGTYPE ((*)(ANY)) {
+  if (!swigkit::to_cpp< $1_ltype >($input, $1, {"$symname", "$1_name"})) SWIG_fail;
+}
+%typemap(out) SWIGTYPE ((*)(ANY)) { $result = swigkit::Convert< $1_ltype >::cast($1); }
+%typemap(varin) SWIGTYPE ((*)(ANY)) {
+  if (!swigkit::set_variable($input, $1, "$symname")) SWIG_fail;
+}
+%typemap(varout) SWIGTYPE ((*)(ANY)) { $result = swigkit::Convert< $1_ltype >::cast($1); }
+%typemap(directorin) SWIGTYPE ((*)(ANY)) {
+  $input = swigkit::Convert< $1_ltype >::cast($1);
+}
+%typemap(directorout) SWIGTYPE ((*)(ANY)) {
+  if (!swigkit::to_cpp< $1_ltype >($input, $result, {"$symname", "result"})) {
+    swigkit::throw_python_error();
+  }
 }
 
 %typemap(in, numinputs=0) swigkit::Self "$1.object = swig_obj[0];"
@@ -251,5 +275,6 @@ SWIGKIT_TEXT(char [ANY])
 
 // Every overload is tried when it is called (swigkit/call.h); SWIG only wants to know.
 %typemap(typecheck, precedence=SWIG_TYPECHECK_POINTER) SWIGTYPE, SWIGTYPE *, SWIGTYPE &,
-    SWIGTYPE &&, const SWIGTYPE &, SWIGTYPE *const &, enum SWIGTYPE, const enum SWIGTYPE &
+    SWIGTYPE &&, const SWIGTYPE &, SWIGTYPE *const &, enum SWIGTYPE, const enum SWIGTYPE &,
+    SWIGTYPE ((*)(ANY))
     "$1 = 1;"
