@@ -51,13 +51,15 @@ Ref<Event> submit(UniqueFunction fn, std::span<const Ref<Event>> deps,
   auto* task = new Task(
       std::move(fn), options.name,
       options.call_site ? std::move(*options.call_site) : submission_site(), stream);
-  Ref<Event> event = Ref<Task>::adopt(task);  // the other reference is "in flight"
+  Ref<Task> event = Ref<Task>::adopt(task);  // the other reference is "in flight"
   Released released;
-  if (stream) {
-    const Stream::Order order = stream->append(event);
+  Stream::Order order;
+  try {
+    if (stream) order = stream->append(event, deps.size() + options.after.size());
     task->launch(deps, options.after, order.tail, order.waits, released);
-  } else {
-    task->launch(deps, options.after, nullptr, {}, released);
+  } catch (...) {  // no memory
+    task->abandon();
+    throw;
   }
   const bool inline_run = !async_enabled() || rt.closing.load();
   if (inline_run && !released.runnable.empty()) {

@@ -32,10 +32,13 @@ Ref<Event> Stream::submit(UniqueFunction fn, std::span<const Ref<Event>> deps,
   return pkg::submit(std::move(fn), deps, std::move(options));
 }
 
-Stream::Order Stream::append(Ref<Event> task) {
+Stream::Order Stream::append(const Ref<detail::Task>& task, size_t others) {
   std::lock_guard lock(detail::stream_lock(this));
+  // Nothing may fail when the stream waits for the task.
+  const size_t most = others + waits_.size() + 1;
+  if (tail_ || most > 1) task->reserve_links(most);
   Order order{std::move(tail_), std::move(waits_)};
-  tail_ = std::move(task);
+  tail_ = task;
   waits_.clear();
   return order;
 }

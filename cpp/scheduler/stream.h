@@ -43,7 +43,8 @@ class Stream final : public Intrusive {
     Ref<Event> tail;
     std::vector<Ref<Event>> waits;
   };
-  Order append(Ref<Event> task);
+  // The task becomes the stream's last one; it waits for `others` beside the stream.
+  Order append(const Ref<detail::Task>& task, size_t others);
   // What is done need not be waited for.
   void forget(const Event* task);
 

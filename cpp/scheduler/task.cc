@@ -98,10 +98,7 @@ void Task::launch(std::span<const Ref<Event>> deps, std::span<const Ref<Event>> 
   }
 }
 
-void Task::wait_for_all(std::span<const Ref<Event>> deps, std::span<const Ref<Event>> after,
-                        const Ref<Event>& tail, std::span<const Ref<Event>> waits,
-                        Released& released) {
-  const auto most = deps.size() + after.size() + waits.size() + 1;
+void Task::reserve_links(size_t most) {
   if (most > kInlineLinks) {
     new (&more_links_) std::unique_ptr<Link[]>(new Link[most]);
     links_in_use_ = more_links_.get();
@@ -109,6 +106,18 @@ void Task::wait_for_all(std::span<const Ref<Event>> deps, std::span<const Ref<Ev
     new (&inline_links_) std::array<Link, kInlineLinks>;
     links_in_use_ = inline_links_.data();
   }
+}
+
+void Task::abandon() noexcept {
+  runtime().ledger.leave(epoch_, runtime().parking);
+  release();  // the reference of "in flight"
+}
+
+void Task::wait_for_all(std::span<const Ref<Event>> deps, std::span<const Ref<Event>> after,
+                        const Ref<Event>& tail, std::span<const Ref<Event>> waits,
+                        Released& released) {
+  const auto most = deps.size() + after.size() + waits.size() + 1;
+  if (!links_in_use_) reserve_links(most);
   const auto waits_for = [](const Ref<Event>& event) { return event && !event->settled(); };
   if (std::ranges::any_of(deps, waits_for) || std::ranges::any_of(after, waits_for) ||
       std::ranges::any_of(waits, waits_for) || waits_for(tail)) {

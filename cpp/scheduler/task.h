@@ -88,10 +88,15 @@ class alignas(64) Task final : public Event, public Runnable {
   /// With two references: one for whoever submits it, one for "in flight".
   Task(UniqueFunction&& fn, const char* name, std::string call_site, Ref<Stream> stream);
 
+  /// Makes room for so many dependencies.  Call once, before the task is visible: memory
+  /// may end here.
+  void reserve_links(size_t most);
   /// Call once: hangs the task into its dependencies and launches it.
   void launch(std::span<const Ref<Event>> deps, std::span<const Ref<Event>> after,
               const Ref<Event>& tail, std::span<const Ref<Event>> waits,
               Released& released);
+  /// Instead of launching it: it was never submitted.
+  void abandon() noexcept;
   void dependency_done(Link& link, const Ref<Failure>& failure, Released& released);
   /// Makes it done if it still waits: what it needs was cancelled.
   void fail(bool stopped);

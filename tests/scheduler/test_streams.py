@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from child import DEADLINE
+from child import DEADLINE, run_child
 from pkg import scheduler
 from pkg.scheduler import Stream, submit
 from tasks import fail_here
@@ -114,3 +114,33 @@ def test_a_stream_left_open_in_a_task_ends_with_it():
         assert scheduler.current_stream() == before
         seen = scheduler.submit(scheduler.current_stream).result()
         assert seen is None or seen == before
+
+
+def test_a_stream_goes_on_when_memory_ends():
+    """What could not be submitted for want of memory is not waited for."""
+    status, out, err, _ = run_child("""
+        import resource
+        from pathlib import Path
+        from pkg.scheduler import ManualEvent, Stream, pending_tasks
+
+        def address_space():
+            return int(Path("/proc/self/statm").read_text().split()[0]) * 4096
+
+        stream, gate = Stream(), ManualEvent()
+        stream.submit(gate.wait)
+        needed = [gate] * 200_000
+        outcomes = set()
+        for more in range(0, 40 << 20, 1 << 20):
+            resource.setrlimit(resource.RLIMIT_AS, (address_space() + more, -1))
+            try:
+                stream.submit(lambda: None, *needed)
+            except MemoryError:
+                outcomes.add("no memory")
+            else:
+                outcomes.add("memory")
+            resource.setrlimit(resource.RLIMIT_AS, (-1, -1))
+        last = stream.submit(lambda: 7)
+        gate.set()
+        print(sorted(outcomes), last.result(20), pending_tasks())
+    """)
+    assert (status, out) == (0, "['memory', 'no memory'] 7 0\n"), err
