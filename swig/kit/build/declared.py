@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What type stubs need of SWIG's parse tree besides the records of tree.py.
 
-Typedefs, exceptions, constants of enums without a name, and which class an operator
+Exceptions, constants of enums without a name, and which class an operator
 that is no member belongs to.
 """
 
@@ -13,8 +13,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from .notation import cpp_type
-from .python_types import Alias
 from .tree import EXCEPTION, Function, Module
 
 __all__ = ["Declared", "declared", "operators"]
@@ -28,8 +26,6 @@ CONSTANT = re.compile(r'SWIG_Python_SetConstant\(d, "(\w+)"')
 class Declared:
     """`exceptions` are C++ class, Python's name, and base in C++'s notation."""
 
-    typedefs: dict[str, str] = field(default_factory=dict)
-    aliases: dict[str, Alias] = field(default_factory=dict)  # typedefs with parameters
     exceptions: list[tuple[str, str, str]] = field(default_factory=list)
     constants: list[str] = field(default_factory=list)  # of enums without a name
     new: set[str] = field(default_factory=set)  # wrappers of %newobject's functions
@@ -38,27 +34,18 @@ class Declared:
 def declared(path: Path) -> Declared:
     """Of the tree in this file."""
     found = Declared()
-    _walk(ElementTree.parse(path).getroot(), "", found)
+    _walk(ElementTree.parse(path).getroot(), found)
     return found
 
 
-def _walk(node: ElementTree.Element, scope: str, into: Declared) -> None:
+def _walk(node: ElementTree.Element, into: Declared) -> None:
     for child in node:
         if child.tag == "attributelist":
             continue
-        if child.tag == "import":  # another module's, but for its typedefs
-            theirs = Declared(into.typedefs, into.aliases)
-            _walk(child, scope, theirs)
+        if child.tag == "import":
             continue
         has = {a.get("name", ""): a.get("value", "") for a in _attributes(child)}
-        inside = scope
-        if child.tag in ("namespace", "class"):
-            inside = cpp_type(has.get("name", "")) or scope
-        elif child.tag == "cdecl" and has.get("kind") == "typedef":
-            into.typedefs[_full(has["name"], scope)] = _declared_type(has)
-        elif child.tag == "template" and "aliastemplate" in has:
-            into.aliases[_full(has["name"], scope)] = _alias(child, has)
-        elif child.tag == "cdecl" and "feature_new" in has:
+        if child.tag == "cdecl" and "feature_new" in has:
             into.new.add(has.get("wrap_name", ""))
         elif child.tag == "insert":
             into.exceptions += EXCEPTION.findall(has.get("code", ""))
@@ -66,30 +53,11 @@ def _walk(node: ElementTree.Element, scope: str, into: Declared) -> None:
             for item in child.findall("enumitem"):
                 codes = [a for a in _attributes(item) if a.get("name") == CONSTANT_CODE]
                 into.constants += CONSTANT.findall("".join(map(_value, codes)))
-        _walk(child, inside, into)
+        _walk(child, into)
 
 
 def _value(attribute: ElementTree.Element) -> str:
     return attribute.get("value", "")
-
-
-def _full(name: str, scope: str) -> str:
-    """SWIG writes some names with their scope, others without."""
-    inside = not scope or name.startswith(f"{scope}::")
-    return name if inside else f"{scope}::{name}"
-
-
-def _declared_type(has: dict[str, str]) -> str:
-    return cpp_type(has.get("decl", "") + has["type"])
-
-
-def _alias(node: ElementTree.Element, has: dict[str, str]) -> Alias:
-    names, defaults = [], []
-    for parameter in node.iterfind("attributelist/templateparms/parm"):
-        of = {a.get("name", ""): a.get("value", "") for a in _attributes(parameter)}
-        names.append(of.get("name") or of["type"].removeprefix("typename ").strip())
-        defaults.append(cpp_type(of["value"]) if "value" in of else "")
-    return Alias(tuple(names), tuple(defaults), _declared_type(has))
 
 
 def _attributes(node: ElementTree.Element) -> Iterator[ElementTree.Element]:

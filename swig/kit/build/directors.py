@@ -17,7 +17,7 @@ __all__ = ["guard"]
 
 METHOD = re.compile(
     r"^\S.*?\bSwigDirector_(\w+)::(operator ?\(\)|operator ?[^\w\s(]+|\w+)"
-    r"\((.*)\)[^()\n]*\{\n",
+    r"\((.*?)\)(?: ?throw ?\([^()\n]*\))?[^()\n]*\{\n",
     re.MULTILINE,
 )
 END = re.compile(r"^SwigDirector_(\w+)::~SwigDirector_\1\(\) \{\n", re.M)

@@ -37,6 +37,7 @@ class Step:
     environment: dict[str, str] = field(default_factory=dict)  # added to ours
     folder: Path | None = None  # where it is run, by default in the build's root
     ignored: str = ""  # lines of its output that nobody needs, a pattern
+    refused: str = ""  # what in its output makes it a failure, a pattern
 
     @property
     def record(self) -> Path:
@@ -133,7 +134,7 @@ class Runner:
             print(f"  [{why}] {' '.join(step.command)}", flush=True)
         began = time.time_ns()
         status, text, self.cpu_seconds[step.label] = self._execute(step)
-        if status != 0:
+        if status != 0 or (step.refused and re.search(step.refused, text)):
             step.output.unlink(missing_ok=True)
             raise BuildError(
                 f"{step.label}: the command failed ({status})\n"

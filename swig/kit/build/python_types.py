@@ -50,7 +50,15 @@ PLAIN = {
 # Whose one parameter is the element.
 SEQUENCES = {
     f"std::{name}"
-    for name in ("vector", "list", "deque", "array", "valarray", "forward_list")
+    for name in (
+        "vector",
+        "list",
+        "deque",
+        "array",
+        "valarray",
+        "forward_list",
+        "initializer_list",
+    )
 } | {"[]"}
 SETS = {"std::set", "std::unordered_set"}
 MAPS = {"std::map", "std::unordered_map"}
@@ -190,6 +198,10 @@ class PythonTypes:
             type_ = parse(cpp)
             self.own[str(type_)] = name
             self.own[str(self._resolved(type_, ""))] = name  # Box<my_int> is Box<int>
+
+    def own_class(self, text: str, scope: str) -> str:
+        """The name of the class that C++ has by this name in the scope, "" for none."""
+        return self.own.get(str(self._resolved(parse(text), scope).bare), "")
 
     def taken(self, text: str, scope: str = "") -> str:
         """What a parameter of this C++ type takes; `scope` is where it is named."""

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """C++ that SWIG 4.5.1 does not read: it gets a copy of the header that says the same in
 other words, and where there is none the error shows the line.
+
+Nor does it see an instance of a template whose %template comes after a class that is
+derived from it, which in one header cannot be otherwise: in the copy it stands before.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,13 +19,32 @@ from .nested import CLASH, Renames
 
 __all__ = ["Headers"]
 
+Insertion = tuple[int, str]  # before what begins on this line, counted from 1
+
 SYNTAX_ERROR = re.compile(
-    r"^(.+?):(\d+): Error: (?:Syntax error|Error parsing|Unexpected)", re.M
+    r"^(.+?):(\d+): Error: (?:Syntax error|Error parsing|Unexpected|Missing|Untermin)",
+    re.M,
 )
 HINT = """\
   {line}
 SWIG does not read this line, or one near it.  Hide it with `#ifndef SWIG` and `#endif`
 around it, or declare in the interface what Python needs instead of %include."""
+LATE = re.compile(
+    r"^(.+?):(\d+): Warning 401: '(.+)' must be defined before it is used as a base",
+    re.M,
+)
+DIRECTIVE = re.compile(r"%template\s*\(\s*\w*\s*\)\s*([^;]+?)\s*;")
+CLASS = re.compile(  # its comment included
+    r"^(?:[ \t]*//.*\n|[ \t]*/\*(?:[^*]|\*(?!/))*\*/[ \t]*\n)*"
+    r"[ \t]*(?:template\s*<[^;{}]*>\s*)?(?:class|struct)\s",
+    re.M,
+)
+# `= [](int a) -> int {`
+LAMBDA = re.compile(
+    r"(?P<auto>\b(?:(?:inline|static|const|constexpr)\s+)*auto\s+\w+\s*)?"
+    r"(?<![=!<>])=\s*\[[^\[\]\n]*\]\s*(?:\([^(){}]*(?:\([^()]*\)[^(){}]*)*\))?\s*"
+    r"(?:mutable\s*|noexcept\s*|->\s*[\w:<>,&*\s]+)*\{"
+)
 # What it does not read, and how it does.
 SPELLINGS = (
     # Which of the orderings does not matter to Python.
@@ -31,7 +54,9 @@ SPELLINGS = (
     (re.compile(r"(,\s*\w+)\s*\{[^{}();]*\}(?=\s*;)"), r"\1"),
     # 1'000'000
     (re.compile(r"(?<=[0-9a-fA-F])'(?=[0-9a-fA-F])"), ""),
-    (re.compile(r"\bexplicit\s*\(true\)"), "explicit"),
+    (re.compile(r"\bexplicit\s*\(\s*false\s*\)"), ""),
+    (re.compile(r"\bexplicit\s*\((?:[^()]|\([^()]*\))*\)"), "explicit"),
+    (re.compile(r"\bdecltype\s*\(\s*auto\s*\)"), "auto"),
     (re.compile(r"\busing\s+enum\s+[\w:]+\s*;"), ""),
     # `int bits : 3 = 1;`
     (re.compile(r"(\b\w+\s*:\s*\d+)\s*=\s*\w+(?=\s*;)"), r"\1"),
@@ -52,19 +77,25 @@ class Headers:
     def run(self, step: Step, runner: Runner) -> None:
         """SWIG's step, once more for each header that it could not read."""
         self._refresh()
+        if runner.why_stale(self._with_copies(self.renames.used_by(step))):
+            self._refresh(insertions=False)  # the interface may have changed
+        late = LATE.pattern
         while True:
             tried = self._with_copies(self.renames.used_by(step))
+            tried = dataclasses.replace(tried, refused=f"(?m){late}" if late else "")
             try:
                 return runner.run([tried])
             except BuildError as error:
+                found = SYNTAX_ERROR.search(str(error))
                 if CLASH in str(error):
                     self.renames.add(tried, error)
-                    continue
-                found = SYNTAX_ERROR.search(str(error))
-                if not found:
+                elif found:
+                    if not self._copy(found[1]):
+                        raise BuildError(f"{error}\n{self._hint(found)}") from None
+                elif not LATE.search(str(error)):
                     raise
-                if not self._copy(found[1]):
-                    raise BuildError(f"{error}\n{self._hint(found)}") from None
+                elif not self._place_templates(str(error)):
+                    late = ""  # SWIG's warning says what is missing
 
     def _with_copies(self, step: Step) -> Step:
         if not self.folder.exists():
@@ -77,39 +108,64 @@ class Headers:
         command.append(str(self.root / interface))
         return dataclasses.replace(step, command=command, folder=self.folder)
 
-    def _copy(self, path: str) -> bool:
+    def _copy(self, path: str, insertions: Sequence[Insertion] = ()) -> bool:
         """Whether there is a copy of this header now that was not there before."""
-        source = self.root / path
+        source = self._source(path)
         if not source.is_file() or source.suffix == ".i":
             return False
-        text = readable(source.read_text(encoding="utf-8", errors="surrogateescape"))
         made = False
-        for name in {self._below(path, around) for around in self.include_dirs} - {""}:
+        for name in {self._below(source, dir_) for dir_ in self.include_dirs} - {""}:
             target = self.folder / name
-            if not target.exists() and text is not None:
-                _write(target, text)
-                _write(target.with_name(f"{target.name}.from"), str(source))
-                made = True
+            before = _insertions(target)
+            if target.exists() and set(insertions) <= set(before):
+                continue
+            made |= _make_copy(source, target, [*before, *insertions])
         return made
 
-    def _refresh(self) -> None:
+    def _source(self, path: str) -> Path:
+        """The header itself, of one that SWIG has read."""
+        record = (self.folder / path).with_name(f"{Path(path).name}.from")
+        if record.is_file() and (self.folder / path).is_file():
+            return Path(json.loads(record.read_text(encoding="utf-8"))[0])
+        return self.root / path
+
+    def _refresh(self, insertions: bool = True) -> None:
         """Copies of what has changed meanwhile."""
         for record in self.folder.rglob("*.from"):
-            source = Path(record.read_text(encoding="utf-8"))
+            source = Path(json.loads(record.read_text(encoding="utf-8"))[0])
             target = record.with_suffix("")
-            text = None
-            if source.is_file():
-                text = readable(
-                    source.read_text(encoding="utf-8", errors="surrogateescape")
-                )
-            if text is None:
+            kept = _insertions(target) if insertions else []
+            if not source.is_file() or not _make_copy(source, target, kept):
                 target.unlink(missing_ok=True)
                 record.unlink()
-            elif target.read_text(encoding="utf-8", errors="surrogateescape") != text:
-                _write(target, text)
 
-    def _below(self, path: str, around: str) -> str:
-        here = (self.root / path).resolve()
+    def _place_templates(self, text: str) -> bool:
+        """Puts %template lines before the classes that need them; whether it could."""
+        placed = False
+        for where, line, name in LATE.findall(text):
+            derived = re.search(
+                rf"^(.+?):(\d+): Warning 401: Base class '{re.escape(name)}' undefined",
+                text,
+                re.M,
+            )
+            directive = self._directive(where, int(line), name)
+            if derived and directive:
+                placed |= self._copy(derived[1], [(int(derived[2]), directive)])
+        return placed
+
+    def _directive(self, path: str, line: int, name: str) -> str:
+        """The %template that makes this instance, from the line where SWIG saw it."""
+        source = self._source(path)
+        if not source.is_file():
+            return ""
+        lines = source.read_text(encoding="utf-8", errors="replace").splitlines()
+        found = list(DIRECTIVE.finditer("\n".join(lines[line - 1 : line + 4])))
+        # A typedef has another name than the instance.
+        named = [one for one in found if _plain(one[1]) == _plain(name)] or found
+        return " ".join(named[0][0].split()) if named else ""
+
+    def _below(self, path: Path, around: str) -> str:
+        here = path.resolve()
         there = (self.root / around).resolve()
         return str(here.relative_to(there)) if here.is_relative_to(there) else ""
 
@@ -128,7 +184,67 @@ def readable(text: str) -> str | None:
     changed = text
     for pattern, spelling in SPELLINGS:
         changed = pattern.sub(spelling, changed)
+    changed = _without_lambdas(changed)
     return None if changed == text else changed
+
+
+def _without_lambdas(text: str) -> str:
+    """Values of variables and parameters: Python has to pass what had a default."""
+    at = 0
+    while found := LAMBDA.search(text, at):
+        depth, end = 1, found.end()
+        while depth and end < len(text):
+            depth += (text[end] == "{") - (text[end] == "}")
+            end += 1
+        if found["auto"]:  # nothing is left of the variable
+            end = text.find(";", end) + 1 or end
+        lines = "\n" * text.count("\n", found.start(), end)  # keep their numbers
+        text = text[: found.start()] + lines + text[end:]
+        at = found.start()
+    return text
+
+
+def _make_copy(source: Path, target: Path, insertions: Sequence[Insertion]) -> bool:
+    """Whether it says anything else than the header."""
+    original = _read(source)
+    if target.exists() and target.stat().st_mtime_ns < source.stat().st_mtime_ns:
+        insertions = []  # the lines are others now
+    text = _inserted(original, insertions)
+    text = readable(text) or text
+    if text == original:
+        return False
+    if not target.exists() or _read(target) != text:
+        _write(target, text)
+        record = json.dumps([str(source), list(insertions)])
+        _write(target.with_name(f"{target.name}.from"), record)
+    return True
+
+
+def _insertions(target: Path) -> list[Insertion]:
+    record = target.with_name(f"{target.name}.from")
+    if not record.is_file():
+        return []
+    return [(line, text) for line, text in json.loads(record.read_text())[1]]
+
+
+def _inserted(text: str, insertions: Sequence[Insertion]) -> str:
+    """With the texts before the classes that begin on the lines, or not far above."""
+    starts = [0, *(found.end() for found in re.finditer("\n", text))]
+    for line, added in sorted(insertions, reverse=True):
+        end = starts[line] if line < len(starts) else len(text)
+        classes = [found.start() for found in CLASS.finditer(text, 0, end)]
+        if classes:
+            text = f"{text[: classes[-1]]}{added} {text[classes[-1] :]}"
+    return text
+
+
+def _plain(name: str) -> str:
+    """Without namespaces, of which SWIG leaves some out."""
+    return re.sub(r"\w+::|\s", "", name)
+
+
+def _read(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="surrogateescape")
 
 
 def _write(path: Path, text: str) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from .notation import pointee
+from .typedefs import Typedefs
 
 # What a free operator is called in the class of its operand.
 UNARY = {"__sub__": "__neg__", "__add__": "__pos__"}
@@ -203,6 +204,7 @@ class Module:
     enums: list[Enum] = field(default_factory=list)
     classes: list[Class] = field(default_factory=list)
     exceptions: list[tuple[str, str, str]] = field(default_factory=list)
+    typedefs: Typedefs = field(default_factory=Typedefs)
     doc: str = ""
     left_out: list[str] = field(default_factory=list)  # what, and what to write instead
 

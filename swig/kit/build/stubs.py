@@ -90,7 +90,7 @@ class _Stub:
             own[enum.cpp] = home + enum.name
         for cls in module.classes:
             own |= {e.cpp: f"{self.full[cls.cpp]}.{e.name}" for e in cls.enums}
-        self.types = PythonTypes(own, also.typedefs, also.aliases)
+        self.types = PythonTypes(own, module.typedefs.types, module.typedefs.aliases)
         for cls in module.classes:
             if "implicit" in cls.features:
                 self.types.implicit[cls.cpp] = list(self._implicit(cls))

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from .nested import PREFIX
 from .notation import cpp_type, pointee, scope, split_function
+from .python_types import PythonTypes
 from .records import Class, Declaration, Enum, Function, Module, Parameter, Variable
 from .typemaps import Typemaps, attributes
 
@@ -47,6 +48,7 @@ def read(path: Path) -> Module:
     reader = _Reader()
     root = ElementTree.parse(path).getroot()
     reader.visit(root, None)
+    reader.module.typedefs.add(root)
     top = root if root.tag == "top" else root.find("top")
     if top is not None:
         interface = Path(attributes(top).get("inputfile", ""))
@@ -101,7 +103,11 @@ class _Reader:
             outer = scope(cls.cpp)
             if self.module.class_of(outer):
                 cls.outer = outer
-            found = [self._resolve(base, outer) for base in cls.bases]
+        names = {cls.cpp: cls.cpp for cls in self.module.classes}
+        typedefs = self.module.typedefs
+        types = PythonTypes(names, typedefs.types, typedefs.aliases)
+        for cls in self.module.classes:
+            found = [types.own_class(base, scope(cls.cpp)) for base in cls.bases]
             cls.bases = [base for base in found if base]
 
     def make_properties(self) -> None:
@@ -132,14 +138,6 @@ class _Reader:
                 # A property of its method's name takes its place.
                 cls.hidden += [m for m in cls.methods if m.name == name]
                 cls.methods = [m for m in cls.methods if m.name != name]
-
-    def _resolve(self, base: str, around: str) -> str:
-        """The full name of a base class, which is looked up from the inside out."""
-        while True:
-            full = f"{around}::{base}" if around else base
-            if self.module.class_of(full) or not around:
-                return full if self.module.class_of(full) else ""
-            around = scope(around)
 
     def _insert(self, node: object, has: dict[str, str], inside: object) -> None:
         if self.imported:  # whose C++ exceptions are raised here as well

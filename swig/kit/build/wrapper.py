@@ -301,9 +301,15 @@ def _construct_result(body: str, own: tree.Class | None) -> str:
         if count == 1 and calls:
             return MADE.sub("result.give()", body)
         raise StepError(f"expected a result and a call, got {count} and {calls}")
-    body, count = RESULT_VALUE.subn(
-        lambda found: f"  std::optional< {found[1] or found[2]} > result;\n", body
-    )
+    call = ASSIGNED.search(body)
+
+    def holder(found: re.Match[str]) -> str:
+        kind = found[1] or found[2]
+        if "decltype" in kind and call:  # of parameters, whose names are others here
+            kind = f"std::remove_cvref_t<decltype({call[2]})>"
+        return f"  std::optional< {kind} > result;\n"
+
+    body, count = RESULT_VALUE.subn(holder, body)
     body, calls = ASSIGNED.subn(r"\1result.emplace(\2);\n", body)
     if count != 1 or calls == 0:  # of a virtual method: the override's or the base's
         raise StepError(f"expected a result and a call, got {count} and {calls}")

@@ -5,6 +5,13 @@
 #define alignas(...)
 #define __attribute__(...)
 #define consteval constexpr
+#define constinit
+#define __declspec(...)
+#define __extension__
+#define __inline inline
+#define __inline__ inline
+#define __restrict
+#define __restrict__
 #ifdef SWIGKIT_NESTED
 %include "swigkit_nested.i"
 #endif

@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <deque>
 #include <forward_list>
+#include <initializer_list>
 #include <list>
 #include <map>
 #include <optional>
@@ -412,6 +414,36 @@ struct In<std::array<T, N>> {
   std::array<T, N>* get() { return &*value; }
   std::array<T, N>&& take() { return std::move(*value); }
   void watch(std::array<T, N>*) {}
+};
+
+/// Items of a sequence that are there during the call.
+template <class T>
+struct Convert<std::initializer_list<T>> {
+  static std::string expected() { return Convert<std::vector<T>>::expected(); }
+  static PyObject* cast(std::initializer_list<T> value) {
+    return to_python(std::vector<T>(value));
+  }
+};
+template <class T>
+struct In<std::initializer_list<T>> {
+  In<std::vector<T>> items{};
+  std::initializer_list<T> value{};
+
+  bool load(PyObject* object, const Argument& where) {
+    if (!items.load(object, where)) return false;
+    // C++ makes one of what stands in the source alone.  To libstdc++ and libc++ it is an
+    // address and a length.
+    struct Layout {
+      const T* data;
+      size_t size;
+    };
+    value = std::bit_cast<std::initializer_list<T>>(
+        Layout{items.value.data(), items.value.size()});
+    return true;
+  }
+  std::initializer_list<T>* get() { return &value; }
+  std::initializer_list<T> take() { return value; }
+  void watch(std::initializer_list<T>*) {}
 };
 
 }  // namespace swigkit

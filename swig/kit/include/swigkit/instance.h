@@ -116,7 +116,8 @@ std::shared_ptr<void> share_released(void* object, Instance* overridden) {
 }
 template <class T>
 constexpr auto copier() -> void* (*)(const void*) {
-  if constexpr (kFitsInside<T>) {
+  // A class may say that its objects are on the stack alone.
+  if constexpr (kFitsInside<T> && requires(const T& value) { new T(value); }) {
     return
         [](const void* object) -> void* { return new T(*static_cast<const T*>(object)); };
   } else {
@@ -381,7 +382,13 @@ PyObject* wrap_value(U&& value) {
       return reinterpret_cast<PyObject*>(self);
     }
   }
-  return wrap_object(new T(std::forward<U>(value)), record, Owner::Python);
+  if constexpr (requires { new T(std::forward<U>(value)); }) {
+    return wrap_object(new T(std::forward<U>(value)), record, Owner::Python);
+  } else {
+    PyErr_Format(PyExc_TypeError, "C++'s %s has no objects that Python could own",
+                 readable_name(record.cpp));
+    return nullptr;
+  }
 }
 
 /// The most derived known class of the object, and its address as such.

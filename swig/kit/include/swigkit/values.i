@@ -111,6 +111,15 @@ SWIGKIT_PLAIN(ptrdiff_t)
 SWIGKIT_VALUE(SWIGTYPE)
 SWIGKIT_VALUE(enum SWIGTYPE)
 
+// SWIG has typemaps of its own for these, which pass nothing.
+namespace std {
+%typemap(in) initializer_list<T> (swigkit::In< $1_basetype > held) {
+  if (!held.load($input, {"$symname", "$1_name"})) SWIG_fail;
+  $1 = held.take();
+}
+%typemap(typecheck, precedence=SWIG_TYPECHECK_POINTER) initializer_list<T> "$1 = 1;"
+}
+
 // References and pointers to one: an object of a wrapped class itself, else a copy.
 %typemap(in)
     SWIGTYPE & (swigkit::In< std::remove_pointer_t< $1_ltype > > held),
