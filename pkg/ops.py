@@ -21,15 +21,7 @@ __all__ = ["export_to", "functions", "load_library"]
 # `pkg.float` and the like are dtypes, these conversions methods only; pkg/functional.py
 # has the others with the arguments that PyTorch's have besides.
 NOT_EXPORTED = (
-    "float",
-    "bool",
-    "int",
-    "long",
-    "double",
-    "half",
-    "bfloat16",
-    "nonzero",
-    "normal",
+    "float", "bool", "int", "long", "double", "half", "bfloat16", "nonzero", "normal",
     "tensordot",
 )
 

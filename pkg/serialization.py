@@ -107,7 +107,9 @@ def save(obj: Any, filename: File, metadata: Mapping[str, str] | None = None) ->
     save_file(tensors, filename, metadata)
 
 
-def load(filename: File, map_location: Any = None, *, weights_only: bool = True) -> Any:
+def load(
+    filename: File, map_location: Any = None, *, weights_only: bool = True
+) -> Any:
     """Read what ``save`` wrote; a plain safetensors file gives tensors by name.
 
     map_location: None or "cpu", where tensors are.  weights_only: without effect, as a

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operations with a backward of one's own, written in Python.
 
-class Cube(pkg.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return x * x * x
+    class Cube(pkg.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * x * x
 
-    @staticmethod
-    def backward(ctx, grad):
-        (x,) = ctx.saved_tensors
-        return grad * 3 * x * x
+        @staticmethod
+        def backward(ctx, grad):
+            (x,) = ctx.saved_tensors
+            return grad * 3 * x * x
 
-y = Cube.apply(x)
+    y = Cube.apply(x)
 """
 
 from __future__ import annotations
@@ -219,10 +219,8 @@ class Function:
         core._record_function(
             cls.__name__,
             tuple(args[i] for i in places),
-            tuple(
-                t if isinstance(t, Tensor) and i not in constant else None
-                for i, t in enumerate(outputs)
-            ),  # fmt: skip
+            tuple(t if isinstance(t, Tensor) and i not in constant else None
+                  for i, t in enumerate(outputs)),  # fmt: skip
             run,
             ctx._materialize,
             saved,

@@ -22,7 +22,9 @@ class GradcheckError(RuntimeError):
 def _outputs(func: Callable[..., Any], inputs: tuple[Any, ...]) -> tuple[Tensor, ...]:
     result = func(*inputs)
     results = result if isinstance(result, (tuple, list)) else (result,)
-    return tuple(t for t in results if isinstance(t, Tensor) and t.is_floating_point())
+    return tuple(
+        t for t in results if isinstance(t, Tensor) and t.is_floating_point()
+    )
 
 
 def _checked(inputs: Any) -> list[int]:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checkpoints: what is computed again in backward."""
 
+
 import numpy as np
 import pytest
 
@@ -55,7 +56,7 @@ def test_checkpoint_can_be_differentiated_twice(closed):
     if closed:
         y = cube_of(x)
     else:
-        y = pkg.autograd.checkpoint(lambda t: t**3, start)
+        y = pkg.autograd.checkpoint(lambda t: t ** 3, start)
     (g,) = pkg.autograd.grad(y.sum(), x, create_graph=True)
     assert g.item() == 27.0
     (g + x).sum().backward()

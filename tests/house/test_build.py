@@ -198,7 +198,9 @@ def test_generated_files_are_not_tracked() -> None:
     if not (ROOT / ".git").exists():
         pytest.skip("not a git checkout")
     tracked = run("git", "ls-files", cwd=ROOT).splitlines()
-    generated = r"\.(so|o|pyc)$|_wrap\.|^build/|^pkg/(lib|include)/|egg-info|pywrap_core\.pyi?$|_op_types"
+    generated = (
+        r"\.(so|o|pyc)$|_wrap\.|^build/|^pkg/(lib|include)/|egg-info|pywrap_core\.pyi?$|_op_types"
+    )
     assert [name for name in tracked if re.search(generated, name)] == []
 
 

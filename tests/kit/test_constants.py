@@ -223,3 +223,95 @@ def test_no_call_leaks_a_reference(m):
     before = run(3)
     grown = [b - a for a, b in zip(before, run(500))]
     assert max(grown) < 100, grown
+
+
+@pytest.fixture
+def variables(m, kit):
+    """C++'s variables, with their values of before when the test ends."""
+    if not kit:
+        pytest.skip("pybind11 has no word for variables of a module")
+    return m.cvar
+
+
+def test_references_are_what_they_refer_to(variables):
+    variables.counter_too = 5
+    assert variables.counter == variables.counter_too == 5
+    assert variables.caption_too == variables.caption == "t"
+    variables.spot_too.x = 9
+    assert variables.spot.x == variables.spot_at.x == 9
+
+
+def test_a_variable_of_a_class_is_no_copy(m, variables):
+    variables.spot.x = 4
+    m.Place.own.x = 6
+    assert variables.spot.x == m.spot_fixed.x == 4 and m.Place.own.x == 6
+    variables.spot = m.Spot()
+    assert variables.spot.x == 1
+
+
+def test_pointers_keep_what_they_point_to(m, variables):
+    spot = m.Spot()
+    spot.x = 77
+    variables.spot_at = spot
+    m.Place.at = spot
+    place = m.Place()
+    place.part = spot
+    assert place.part is spot
+    del spot
+    gc.collect()
+    assert variables.spot_at.x == m.Place.at.x == place.part.x == 77
+    variables.spot_at = m.Place.at = place.part = None
+    assert variables.spot_at is m.Place.at is place.part is None
+    for owner, name in ((variables, "spot_at"), (m.Place, "at"), (place, "part")):
+        with pytest.raises(TypeError):
+            setattr(owner, name, 3)
+    with pytest.raises(AttributeError, match="C\\+\\+ has the value"):
+        variables.number_at = 3
+    variables.address = None
+    assert variables.address is None
+
+
+def test_arrays_are_lists(m, variables):
+    variables.row, m.Place.row = [4, 5, 6], (7, 8, 9)
+    assert variables.row == [4, 5, 6] and m.Place.row == [7, 8, 9]
+    assert variables.square == [[1, 2], [3, 4]] and m.Place.fixed == [4, 5]
+    for wrong in ([1], 3, [1, 2, "3"]):
+        with pytest.raises(TypeError):
+            variables.row = wrong
+    variables.word = "x" * 7
+    assert variables.word == "x" * 7
+    with pytest.raises(ValueError, match="at most 7 bytes"):
+        variables.word = "x" * 8
+    assert m.Place().names == ["x", None]
+    with pytest.raises(AttributeError):
+        m.Place().names = ["a", "b"]
+
+
+def test_volatile_and_wide(m, variables):
+    variables.changing = 8
+    assert variables.changing == 8 and m.Place().changing == 3
+    assert variables.wide_word == "wide"
+
+
+def test_enums_without_a_name_are_ints(m, kit):
+    if not kit:
+        pytest.skip("what C++ gives no name pybind11 has no class for")
+    assert (m.kFirst, m.kLetter, m.kHigh) == (1, 99, 2**31) and "kHigh" in m.__all__
+    signal = m.Signal()
+    assert signal.type == m.Signal.kMouse == ord("m") and m.Signal.kMost == 4
+    signal.type = m.Signal.kKey
+    assert signal.type == 0 and m.SizedDouble.kBytes == 8
+    with pytest.raises(TypeError):
+        signal.type = "x"
+
+
+def test_texts_of_other_characters(m, kit):
+    assert m.louder("aé😀") == "aé😀!"
+    if kit:
+        assert m.units("é😀") == 3 and m.units() == m.units(None) == -1
+        assert m.bytes_of("ü") == 2 and m.byte_after(254) == 255
+        for wrong in (None, 3, b"x"):
+            with pytest.raises(TypeError):
+                m.louder(wrong)
+        with pytest.raises(OverflowError):
+            m.byte_after(256)

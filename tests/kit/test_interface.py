@@ -3,6 +3,7 @@
 cases/interface.h by pybind11 and by the kit."""
 
 import asyncio
+import gc
 
 import pytest
 
@@ -211,3 +212,91 @@ def test_operators_that_are_overridden(m):
     assert m.is_less(last, other) and not m.is_less(last, last)
     assert m.call(last, 3) == -3 and m.call(other, 3) == 3
     assert not m.is_less(other, last)
+
+
+def test_overrides_give_what_cpp_gets(m, kit):
+    """Of a method that writes into its parameters they return a tuple."""
+    if not kit:
+        pytest.skip("a trampoline of pybind11 says so by hand")
+
+    class Mine(m.Meter):
+        def read(self, a):
+            return a, a + 1, a + 2
+
+        def title(self):
+            return "mine"
+
+    class Same(m.Meter):
+        def read(self, a):
+            return super().read(a)
+
+    class Wrong(m.Meter):
+        def read(self, a):
+            return 3
+
+        def title(self):
+            return 4
+
+    assert m.Meter().read(5) == (15, 5.0, 10) and m.Meter().title() == "C++"
+    assert m.read_of(m.Meter(), 1) == [3, 1, 2] == m.read_of(Same(), 1)
+    assert m.read_of(Mine(), 1) == [1, 2, 3] and m.title_of(Mine()) == "mine"
+    assert m.title_of(Same()) == "C++"
+    with pytest.raises(TypeError, match="expected a tuple of 3 for 'result', got int"):
+        m.read_of(Wrong(), 1)
+    with pytest.raises(TypeError, match="expected a str for 'result', got int"):
+        m.title_of(Wrong())
+
+
+def test_arrays_that_are_written_into(m, kit):
+    if kit:
+        assert m.fill([1, 2, 3]) == [7, 2, 3]
+        assert m.count_of([1, 2]) == 2  # what is constant is no output
+        with pytest.raises(TypeError):
+            m.fill(5)
+
+
+def test_what_cpp_takes_over(m, kit):
+    """%newobject and DISOWN: plain pointers that own."""
+    if not kit:
+        pytest.skip("pybind11 does not take an object away by a plain pointer")
+    gc.collect()
+    before = m.Load.alive
+    load = m.new_load()
+    assert m.Load.alive == before + 1
+    m.drop(load)
+    assert m.Load.alive == before
+    with pytest.raises(ValueError, match="cannot be used any more"):
+        load.weight  # noqa: B018
+    m.drop(m.Load())
+    del load
+    gc.collect()
+    assert m.Load.alive == before
+    with pytest.raises(TypeError):
+        m.drop(3)
+
+
+def test_members_of_an_enum_among_overloads(m):
+    """They are ints in Python, but C++ means the enum."""
+    chooser = m.Chooser()
+    assert chooser.choose(m.Grade.Good) == "Grade"
+    assert chooser.choose(1) == "int" and chooser.choose(1.5) == "float"
+
+
+def test_names_of_python_and_mixed_overloads(m, kit):
+    if kit:
+        assert m.Chooser().add(1, None_=4) == m.Chooser().add(self_=1, None_=4) == 5
+        assert m.Chooser().mixed("a") == "method"  # the static one is left out
+        assert m.Chooser.add.__doc__.endswith("Adds.")
+        assert m.declared.__doc__.endswith("What was thrown.")
+
+
+def test_what_is_thrown_and_no_exception(m, kit):
+    if not kit:
+        pytest.skip("pybind11 says that it is unknown")
+    for call in (m.explained, m.declared):
+        for code, text in enumerate(("a text", "a C text", "42"), 1):
+            with pytest.raises(RuntimeError, match=f"^{text}$"):
+                call(code)
+        with pytest.raises(RuntimeError, match="unknown"):
+            call(4)
+        assert call(5) == 5

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Templates, and C++ that SWIG does not read: cases/templates.h by pybind11 and the kit."""
+"""Templates and what SWIG does not read: cases/templates.h by pybind11 and the kit."""
 
 import gc
 
@@ -66,6 +66,7 @@ def test_instances(m):
     assert pack.values == (1, 2.5)
     inner = m.Outer().make(3)
     assert inner.x == 3 and type(inner) is m.Outer.Inner
+    assert type(m.FloatOuter().make(2.5)) is m.FloatOuter.Inner is not m.Outer.Inner
 
 
 def test_functions(m):

@@ -98,13 +98,10 @@ def test_conv1d(dilation):
     x, w, b = rows(2, 3, 11), rows(4, 3, 4, seed=1), rows(4, seed=2)
     reach = 3 * dilation
     wide = np.pad(x, ((0, 0), (0, 0), (reach // 2, reach - reach // 2)))
-    want = (
-        sum(
-            np.einsum("ncl,oc->nol", wide[..., k * dilation :][..., :11], w[..., k])
-            for k in range(4)
-        )
-        + b[:, None]
-    )
+    want = sum(
+        np.einsum("ncl,oc->nol", wide[..., k * dilation :][..., :11], w[..., k])
+        for k in range(4)
+    ) + b[:, None]
     x_, w_, b_ = (pkg.tensor(a) for a in (x, w, b))
     got = F.conv1d(x_, w_, b_, padding="same", dilation=dilation)
     np.testing.assert_allclose(got.numpy(), want, rtol=1e-10, atol=1e-12)

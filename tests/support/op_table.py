@@ -111,17 +111,10 @@ ELEMENTWISE = [
     Row("logaddexp", np.logaddexp, 2, rtol=1e-5),
     Row("clamp_min", np.maximum, 2, dtypes=ANY),
     Row("clamp_max", np.minimum, 2, dtypes=ANY),
-    Row(
-        "bitwise_left_shift", np.left_shift, 2, (0, 6), INTS[:-1], differentiable=False
-    ),
-    Row(
-        "bitwise_right_shift",
-        np.right_shift,
-        2,
-        (0, 6),
-        INTS[:-1],
-        differentiable=False,
-    ),
+    Row("bitwise_left_shift", np.left_shift, 2, (0, 6), INTS[:-1],
+        differentiable=False),
+    Row("bitwise_right_shift", np.right_shift, 2, (0, 6), INTS[:-1],
+        differentiable=False),
     Row("add", np.add, 2, dtypes=ANY),
     Row("sub", np.subtract, 2, dtypes=ANY),
     Row("mul", np.multiply, 2, dtypes=ANY),

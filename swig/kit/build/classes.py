@@ -83,12 +83,8 @@ class Classes:
         rows = []
         for name, all_ in methods.items():
             overloads = self._chosen(name, all_, title)
+            overloads = self._of_one_kind(overloads, title)
             static = overloads[0].static
-            if any(f.static != static for f in overloads):
-                raise tree.TreeError(
-                    f"{title}.{name}: expected all overloads to be static or "
-                    "none: Python has one kind of method of a name; %rename the others"
-                )
             group = self.groups.write(f"{title}.{name}", overloads, not static)
             groups[name] = group
             if is_slot(name):
@@ -153,6 +149,22 @@ class Classes:
             + "  {0, nullptr}\n};"
         )
         return self._make(cls, tag, construct, bool(statics), hashable)
+
+    def _of_one_kind(
+        self, overloads: list[tree.Function], title: str
+    ) -> list[tree.Function]:
+        """Python has one kind of method of a name: those of objects, if there are."""
+        left = [f for f in overloads if f.static]
+        if not left or len(left) == len(overloads):
+            return overloads
+        for function in left:
+            self.wrapper.take_array(function, f"{title}.{function.name}", True)
+        types = ", ".join(p.type for p in left[0].given)
+        self.module.left_out.append(
+            f"static {title}.{left[0].name}() is left out, as a method has this name: "
+            f"%rename(other_name) {left[0].cpp}({types})"
+        )
+        return [f for f in overloads if not f.static]
 
     def _chosen(
         self, name: str, overloads: list[tree.Function], title: str
@@ -226,10 +238,11 @@ class Classes:
             if variable.static and not variable.wrapper:  # a constant
                 getter = f"swigkit_constant_{cls.symbol}_{variable.name}"
                 constant = f"{cls.cpp}::{variable.cpp.rpartition('::')[2]}"
+                if variable.enumerator:
+                    constant = f"+{constant}"  # an int
                 self.parts.append(
-                    f"static PyObject *{getter}(PyObject *, void *) {{\n  return "
-                    f"swigkit::Convert<std::remove_cvref_t<decltype({constant})>>::cast("
-                    f"{constant});\n}}"
+                    f"static PyObject *{getter}(PyObject *, void *) {{\n"
+                    f"  return swigkit::get_constant({constant});\n}}"
                 )
                 row = f'  {{"{variable.name}", {getter}, nullptr, nullptr, nullptr}},'
                 statics.append(row)

@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What type stubs need of SWIG's parse tree besides the records of tree.py.
 
-Exceptions, constants of enums without a name, and which class an operator
-that is no member belongs to.
+Exceptions, and which class an operator that is no member belongs to.
 """
 
 from __future__ import annotations
 
-import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -17,17 +15,12 @@ from .tree import EXCEPTION, Function, Module
 
 __all__ = ["Declared", "declared", "operators"]
 
-# What SWIG writes for a constant; ignored ones have nothing.
-CONSTANT_CODE = "tmap_constcode"
-CONSTANT = re.compile(r'SWIG_Python_SetConstant\(d, "(\w+)"')
-
 
 @dataclass
 class Declared:
     """`exceptions` are C++ class, Python's name, and base in C++'s notation."""
 
     exceptions: list[tuple[str, str, str]] = field(default_factory=list)
-    constants: list[str] = field(default_factory=list)  # of enums without a name
     new: set[str] = field(default_factory=set)  # wrappers of %newobject's functions
 
 
@@ -49,15 +42,7 @@ def _walk(node: ElementTree.Element, into: Declared) -> None:
             into.new.add(has.get("wrap_name", ""))
         elif child.tag == "insert":
             into.exceptions += EXCEPTION.findall(has.get("code", ""))
-        elif child.tag == "enum" and "sym_name" not in has:
-            for item in child.findall("enumitem"):
-                codes = [a for a in _attributes(item) if a.get("name") == CONSTANT_CODE]
-                into.constants += CONSTANT.findall("".join(map(_value, codes)))
         _walk(child, into)
-
-
-def _value(attribute: ElementTree.Element) -> str:
-    return attribute.get("value", "")
 
 
 def _attributes(node: ElementTree.Element) -> Iterator[ElementTree.Element]:

@@ -28,6 +28,10 @@ NAME = re.compile(
     r'swig::SwigVar_PyObject swig_method_name = PyUnicode_FromString\("(\w+)"\);'
 )
 RESULT = re.compile(r"^  (?:SwigValueWrapper< ?(.+?) ?>|(\S.*?)) c_result ?;\n", re.M)
+# What `%output` writes of an override's result, and where conversions of it begin.
+WRITTEN = "swigkit::written("
+FROM_RESULT = re.compile(r"(\bload|\bto_cpp(?:<.*?>)?)\(result,")
+FIRST_OUTPUT = re.compile(r"^  \{\n(?=[^\n]*\(swigkit_items)", re.MULTILINE)
 WHERE = re.compile(r'\{\s*"\w+", "(\w*)"(, true)?\s*\}')
 BEGIN = """\
   static constinit swigkit::Overridable swigkit_method{{"{name}",
@@ -89,6 +93,7 @@ def _guarded(body: str, module: Module, cls: Class, method: str, taken: str) -> 
         )
     body = NAME.sub("PyObject *swig_method_name = swigkit_method.name;", body)
     body = CALL.sub(r"= swigkit::call_python([&] { return \1; });", body)
+    body = _with_outputs(body)
     body = WHERE.sub(rf'{{"{cls.name}.{name}", "\1"\2}}', body)
     body = LENT.sub(r"swigkit_lent_\1", body)
     lent = "".join(
@@ -105,6 +110,20 @@ def _guarded(body: str, module: Module, cls: Class, method: str, taken: str) -> 
         body = re.sub(r"(c_result\.emplace\(held\w*\.take\(\))", r"\1)", body)
         body = re.sub(r"return .*\bc_result;", "return *std::move(c_result);", body)
     return BEGIN.format(name=name, cpp=cls.cpp, otherwise=otherwise) + lent + body
+
+
+def _with_outputs(body: str) -> str:
+    """An override's result and what C++ gets beside it are items of a tuple."""
+    count = body.count(WRITTEN) + ("c_result" in body)
+    where = WHERE.search(body)
+    if WRITTEN not in body or count < 2 or not where:
+        return body
+    number = iter(range(count))
+    body = FROM_RESULT.sub(
+        lambda found: f"{found[1]}(swigkit_items[{next(number)}],", body
+    )
+    items = f"  const swigkit::Items swigkit_items(result, {count}, {where[0]});\n"
+    return FIRST_OUTPUT.sub(lambda found: items + found[0], body, count=1)
 
 
 def _declaration(

@@ -71,7 +71,8 @@ class Groups:
         return group
 
     def _nearest_first(self, overloads: list[tree.Function]) -> list[tree.Function]:
-        """Those that take a derived class before those that take its base."""
+        """Those that take a derived class before those that take its base, and an enum
+        before an int, which its members are in Python."""
         found: list[tree.Function] = []
         for function in overloads:
             wider = (i for i, f in enumerate(found) if self._is_nearer(function, f))
@@ -86,7 +87,7 @@ class Groups:
         return (
             same
             and any(a != b for a, b in pairs)
-            and all(a == b or self.module.is_derived(a, b) for a, b in pairs)
+            and all(a == b or self.module.is_narrower(a, b) for a, b in pairs)
         )
 
     def _table(

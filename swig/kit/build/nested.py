@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import re
+import shutil
 import subprocess
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
@@ -41,12 +43,13 @@ class Renames:
         command = [*step.command[:-1], *words, step.command[-1]]
         return dataclasses.replace(step, command=command)
 
+    def forget(self) -> None:
+        """Removes the file."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
     def add(self, step: Step, error: BuildError) -> None:
         """Writes the file; raises the error with a hint when that is no help."""
-        lines = [
-            f"%rename({PREFIX}{name.replace('::', '__')}) {name};\n"
-            for name in self._clashing(step)
-        ]
+        lines = [f"%rename({_flat(name)}) {name};\n" for name in self._clashing(step)]
         if not lines or self.folder.exists():
             raise BuildError(f"{error}\n{HINT}") from None
         self.folder.mkdir(parents=True)
@@ -73,3 +76,7 @@ class Renames:
             cpp = cpp_type(has["name"])
             if names.count(has["sym_name"]) > 1 and scope(cpp) in full:
                 yield cpp
+
+
+def _flat(name: str) -> str:
+    return PREFIX + re.sub(r"\W", "_", name)

@@ -31,6 +31,7 @@ STRINGS = {
     "std::u16string",
     "std::u32string",
 }
+STRINGS |= {f"{name}_view" for name in STRINGS if name != "std::string_view"}
 STRINGS |= {"char", "wchar_t", "char8_t", "char16_t", "char32_t"}
 # Of no parameters: what it takes, what it gives.
 PLAIN = {
@@ -38,6 +39,7 @@ PLAIN = {
     **dict.fromkeys(FLOATS, ("builtins.float",) * 2),
     **dict.fromkeys(STRINGS, ("builtins.str",) * 2),
     "bool": ("builtins.bool",) * 2,
+    "std::byte": ("builtins.int",) * 2,
     "void": ("None", "None"),
     "PyObject": (ANY, ANY),
     "std::monostate": ("None", "None"),

@@ -42,7 +42,7 @@ CLASS = re.compile(  # its comment included
 # `= [](int a) -> int {`
 LAMBDA = re.compile(
     r"(?P<auto>\b(?:(?:inline|static|const|constexpr)\s+)*auto\s+\w+\s*)?"
-    r"(?<![=!<>])=\s*\[[^\[\]\n]*\]\s*(?:\([^(){}]*(?:\([^()]*\)[^(){}]*)*\))?\s*"
+    r"(?<![=!<>])=\s*\+?\s*\[[^\[\]\n]*\]\s*(?:\([^(){}]*(?:\([^()]*\)[^(){}]*)*\))?\s*"
     r"(?:mutable\s*|noexcept\s*|->\s*[\w:<>,&*\s]+)*\{"
 )
 # What it does not read, and how it does.
@@ -57,6 +57,18 @@ SPELLINGS = (
     (re.compile(r"\bexplicit\s*\(\s*false\s*\)"), ""),
     (re.compile(r"\bexplicit\s*\((?:[^()]|\([^()]*\))*\)"), "explicit"),
     (re.compile(r"\bdecltype\s*\(\s*auto\s*\)"), "auto"),
+    # `int f() const requires true;`
+    (
+        re.compile(
+            r"(\)\s*(?:const\b\s*|noexcept\b\s*|&{1,2}\s*)*)requires\b"
+            r"(?:[^;{}()]|\((?:[^()]|\([^()]*\))*\))*(?=[;{])"
+        ),
+        r"\1",
+    ),
+    # `std::string text("x");` and not `std::string text(int);`
+    (re.compile(r"(\b[\w:<>,]+[ \t]+\w+)\((?=[\"'\d-])[^;{}]*\)(?=\s*;)"), r"\1"),
+    # `auto [a, b] = pair;`
+    (re.compile(r"\bauto\s*&?\s*\[[\w\s,]+\]\s*=[^;{}]*;"), ""),
     (re.compile(r"\busing\s+enum\s+[\w:]+\s*;"), ""),
     # `int bits : 3 = 1;`
     (re.compile(r"(\b\w+\s*:\s*\d+)\s*=\s*\w+(?=\s*;)"), r"\1"),
@@ -78,7 +90,8 @@ class Headers:
         """SWIG's step, once more for each header that it could not read."""
         self._refresh()
         if runner.why_stale(self._with_copies(self.renames.used_by(step))):
-            self._refresh(insertions=False)  # the interface may have changed
+            self.renames.forget()  # the interface may have changed
+            self._refresh(insertions=False)
         late = LATE.pattern
         while True:
             tried = self._with_copies(self.renames.used_by(step))

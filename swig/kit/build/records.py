@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from .notation import pointee
+from .python_types import FLOATS, INTS
 from .typedefs import Typedefs
 
 # What a free operator is called in the class of its operand.
@@ -108,6 +109,7 @@ class Variable:
     static: bool = False
     doc: str = ""
     value: str = ""
+    enumerator: bool = False  # of an enum without a name
     getter: Function | None = None  # of a %property
     setter: Function | None = None
 
@@ -228,6 +230,13 @@ class Module:
     def class_of(self, cpp: str) -> Class | None:
         """The class of this C++ name."""
         return next((c for c in self.classes if c.cpp == cpp), None)
+
+    def is_narrower(self, cpp: str, other: str) -> bool:
+        """Whether Python's objects of the one type are of the other, too."""
+        if other in INTS | FLOATS:
+            inner = (e for cls in self.classes for e in cls.enums)
+            return any(enum.cpp == cpp for enum in (*self.enums, *inner))
+        return self.is_derived(cpp, other)
 
     def is_dynamic(self, cls: Class) -> bool:
         """Whether its objects have attributes that C++ knows nothing of."""

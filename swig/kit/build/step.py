@@ -105,11 +105,15 @@ def _enums_and_constants(module: tree.Module) -> str:
         found = import_statement(enum, enum.imported)
         lines.append(f"  {found if enum.imported else made}\n")
     for variable in module.variables:
-        if variable.readonly and variable.wrapper:
-            lines.append(
-                f'  if (!swigkit::add_constant(module, "{variable.name}", '
-                f"{variable.wrapper}())) return -1;\n"
-            )
+        value = f"{variable.wrapper}()"
+        if variable.enumerator:
+            value = f"swigkit::to_python(+{variable.cpp})"
+        elif not (variable.readonly and variable.wrapper):
+            continue
+        lines.append(
+            f'  if (!swigkit::add_constant(module, "{variable.name}", {value})) '
+            "return -1;\n"
+        )
     for cpp, name, home in module.exceptions:
         lines.append(
             f'  if (!swigkit::import_exception<{cpp}>(module, "{home}", "{name}")) '

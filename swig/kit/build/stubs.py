@@ -369,7 +369,6 @@ class _Stub:
 
     def _globals(self) -> Iterator[str]:
         """Constants are attributes of the module, variables of its `cvar`."""
-        yield from (f"{name}: builtins.int" for name in self.also.constants)
         changing = []
         for variable in self.module.variables:
             line = f"{variable.name}: {self.types.given(variable.type)}"

@@ -6,6 +6,7 @@ Read by step.py, which makes the classes, and by stubs.py, which writes their ty
 
 from __future__ import annotations
 
+import inspect
 import keyword
 import re
 import xml.etree.ElementTree as ElementTree
@@ -84,6 +85,7 @@ class _Reader:
     def __init__(self) -> None:
         self.module = Module("")
         self.imported = ""  # the module around, of %import
+        self.using = False  # inside of `using Base::Base;`
         self.typemaps = Typemaps()
 
     def visit(self, node: ElementTree.Element, inside: Class | None) -> None:
@@ -92,8 +94,12 @@ class _Reader:
             handler = getattr(self, "_" + child.tag, None)
             if handler:
                 handler(child, attributes(child), inside)
-            elif child.tag in ("include", "namespace", "extend", "using", "extern"):
+            elif child.tag in ("include", "namespace", "extend", "extern"):
                 self.visit(child, inside)
+            elif child.tag == "using":
+                self.using = True
+                self.visit(child, inside)
+                self.using = False
             elif child.tag == "top":
                 self.visit(child, inside)
 
@@ -209,9 +215,14 @@ class _Reader:
             return
         function = _function(node, has, self.typemaps)
         # C++ inherits all constructors but those that copy or move.
-        inherited = has.get("hidden") == "1" and len(function.parameters) == 1
-        if inherited and pointee(function.parameters[0].type) in self._bases(inside):
-            if function.parameters[0].type.endswith("&"):
+        inherited = self.using or has.get("hidden") == "1"
+        alone = len(function.parameters) == 1
+        if (
+            inherited
+            and alone
+            and pointee(function.parameters[0].type) in self._bases(inside)
+        ):
+            if function.parameters[0].type.endswith("&"):  # && as well
                 inside.hidden.append(function)
                 return
         inside.constructors.append(function)
@@ -243,6 +254,12 @@ class _Reader:
                 return
             function = _function(node, has, self.typemaps)
             if any(p.type.startswith("v(...)") for p in function.parameters):
+                if "sym_overloaded" in has:
+                    types = ", ".join(p.type for p in function.given[:-1])
+                    raise TreeError(
+                        f"{function.cpp}: expected no overloads beside {types}, ...: "
+                        f"%ignore {function.cpp}({types}, ...);"
+                    )
                 self.module.left_out.append(
                     f"{function.cpp}(...) is left out: for Python write one with the "
                     "parameters that are needed (%inline, %extend)"
@@ -272,7 +289,10 @@ class _Reader:
     def _enum(
         self, node: ElementTree.Element, has: dict[str, str], inside: Class | None
     ) -> None:
-        if "feature_ignore" in has or "sym_name" not in has:
+        if "feature_ignore" in has:
+            return
+        if has.get("sym_name", "$unnamed").startswith("$unnamed"):
+            self._integers(node, inside)
             return
         members = []
         for item in node.findall("enumitem"):
@@ -297,6 +317,16 @@ class _Reader:
         else:
             self.module.enums.append(enum)
 
+    def _integers(self, node: ElementTree.Element, inside: Class | None) -> None:
+        """Members of an enum without a name are ints."""
+        for of in map(attributes, node.findall("enumitem")):
+            if "sym_name" not in of or "feature_ignore" in of or self.imported:
+                continue
+            member = Variable(_symbol(of), of["value"], "int", "", True)
+            member.enumerator = True
+            member.static = inside is not None
+            (inside or self.module).variables.append(member)
+
 
 def _features(has: dict[str, str]) -> dict[str, str]:
     """What the kit's own lines say: feature_swigkit_X without its prefix."""
@@ -306,9 +336,10 @@ def _features(has: dict[str, str]) -> dict[str, str]:
 
 def _doc(has: dict[str, str]) -> str:
     text = has.get("python_docstring") or has.get("feature_docstring") or ""
-    if not text:
-        text = has.get("doxygen", "")
     text = text.replace("\\\\", "\\")  # SWIG wrote it for a Python string
+    if text:
+        return inspect.cleandoc(text)
+    text = has.get("doxygen", "")
     lines = [line.strip().removeprefix("* ") for line in text.strip().splitlines()]
     return "\n".join(lines)
 
@@ -340,9 +371,11 @@ def _function(
             outputs.append(re.sub(r"[*&]$", "", cpp_type(of["type"])).strip())
         if typemaps.is_left_out(of):
             continue
+        name = of.get("name", "") or f"arg{number}"
         parameters.append(
             Parameter(
-                _python_name(of.get("name", "") or f"arg{number}"),
+                # Methods call their object so.
+                "self_" if name == "self" else _python_name(name),
                 cpp_type(of["type"]),
                 of.get("value"),
             )

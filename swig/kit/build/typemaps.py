@@ -31,7 +31,7 @@ class Typemaps:
             if has.get("method") == "in":
                 _put(pattern, self.left_out, alone)
             elif has.get("method") == "argout":
-                _put(pattern, self.outputs, "code" in has)
+                _put(pattern, self.outputs, has.get("code", "{}") != "{}")
 
     def apply(self, node: ElementTree.Element) -> None:
         """An <apply>: what was said of one parameter holds for others."""
@@ -51,8 +51,11 @@ class Typemaps:
 
     def is_output(self, parameter: Mapping[str, str]) -> bool:
         """Whether it comes out beside the result."""
-        if "tmap_in" in parameter:
-            return "tmap_argout" in parameter
+        if "tmap_argout" in parameter:
+            return True
+        virtual = "tmap_directorin" in parameter
+        if "tmap_in" in parameter and not virtual:
+            return False
         return _fits(parameter, self.outputs)
 
 

@@ -252,6 +252,8 @@ class Wrapper:
         for enum in self.module.enums:
             names = swig_names(m for m, _ in enum.members)
             gone |= {n for m in names for n in (m, f"{enum.name}_{m}")}
+        enumerators = [v.name for v in self.module.variables if v.enumerator]
+        gone |= set(swig_names(enumerators))
         for cls in self.module.classes:
             if cls.imported:
                 continue

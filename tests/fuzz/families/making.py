@@ -134,7 +134,7 @@ def _backwards(c: Chooser, s: Schema) -> Given:
     shape, kind = c.shape(), c.floating()
     tensors = [p for p in s.params if p.type == "Tensor"]
     given: Given = {p.name: c.tensor(shape, kind) for p in tensors}
-    for param in s.params[len(tensors) :]:
+    for param in s.params[len(tensors):]:
         if param.type in ("Scalar", "float"):
             given[param.name] = c.one(0.5, 1, 2.0, 20)
     return given

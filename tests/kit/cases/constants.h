@@ -2,10 +2,12 @@
 // tests/kit/cases/constants.h: enums of every kind, flags, constants, global variables.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #define CONSTANTS_ANSWER 42
@@ -93,5 +95,58 @@ inline std::string title = "untitled";
 inline Color favourite = Color::Green;
 inline std::vector<int> history = {1, 2};
 inline int64_t hit() { return ++hits; }
+
+// --- variables of all kinds -----------------------------------------------------------------
+
+struct Spot {
+  int x = 1;
+};
+inline int counter = 3;
+inline int& counter_too = counter;
+inline std::string caption = "t";
+inline const std::string& caption_too = caption;
+inline Spot spot;
+inline Spot& spot_too = spot;
+inline Spot* spot_at = &spot;
+inline Spot* const spot_fixed = &spot;
+inline void* address = nullptr;
+inline int* number_at = &counter;
+inline int row[3] = {1, 2, 3};
+inline double square[2][2] = {{1, 2}, {3, 4}};
+inline char word[8] = "word";
+inline volatile int changing = 6;
+inline const wchar_t* wide_word = L"wide";
+struct Place {
+  static inline int row[3] = {1, 2, 3};
+  static inline const int fixed[2] = {4, 5};
+  static inline Spot* at = nullptr;
+  static inline Spot own;
+  Spot* part = nullptr;
+  const char* names[2] = {"x", nullptr};
+  volatile int changing = 3;
+};
+
+// --- enums without a name -------------------------------------------------------------------
+
+enum { kFirst = 1, kLetter = 'c', kHigh = 1u << 31 };
+struct Signal {
+  enum { kKey, kMouse = 'm' } type = kMouse;
+  enum { kMost = 4 };
+};
+template <class T>
+struct Sized {
+  enum { kBytes = sizeof(T) };
+};
+
+// --- texts of other characters --------------------------------------------------------------
+
+inline std::u32string louder(std::u32string_view text) {
+  return std::u32string(text) + U"!";
+}
+inline int units(const char16_t* text = nullptr) {
+  return text ? int(std::u16string_view(text).size()) : -1;
+}
+inline int bytes_of(const char8_t* text) { return int(std::u8string_view(text).size()); }
+inline std::byte byte_after(std::byte value) { return std::byte(unsigned(value) + 1); }
 
 }  // namespace constants

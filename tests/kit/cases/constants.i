@@ -8,3 +8,4 @@
 %value(constants::Lamp)
 %flags(constants::Mode)
 %include "constants.h"
+%template(SizedDouble) constants::Sized<double>;

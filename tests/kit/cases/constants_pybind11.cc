@@ -116,4 +116,5 @@ PYBIND11_MODULE(constants, m) {
   m.def("may_read", &may_read, py::arg("mode"));
   m.def("with_write", &with_write, py::arg("mode"));
   m.def("hit", &hit);
+  m.def("louder", &louder, py::arg("text"));
 }

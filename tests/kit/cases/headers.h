@@ -127,14 +127,17 @@ typedef int (*Binary)(int a, int b);
 inline int plus(int a, int b) { return a + b; }
 inline int times(int a, int b) noexcept { return a * b; }
 inline Binary pick(char sign) { return sign == '+' ? plus : sign == '*' ? times : nullptr; }
-inline int apply(Binary function, int a, int b) { return function ? function(a, b) : -1; }
+inline int apply(Binary function, int a, int b) { return function(a, b); }
 inline int apply_fast(int (*function)(int, int) noexcept, int a) { return function(a, a); }
 inline int apply_any(const std::function<int(int, int)>& function, int a) {
   return function(a, a);
 }
+inline int apply_or(int a, Binary function = nullptr) {
+  return function ? function(a, a) : -1;
+}
 struct Table {
   Binary function = plus;
-  int run(int a, int b) const { return apply(function, a, b); }
+  int run(int a, int b) const { return function ? function(a, b) : -1; }
 };
 inline constexpr double kHalves[] = {0.5, 1.5};
 inline int sum_of_three(const int values[3]) { return values[0] + values[1] + values[2]; }

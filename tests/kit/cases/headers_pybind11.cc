@@ -61,8 +61,8 @@ PYBIND11_MODULE(headers, m) {
       "apply",
       [](const std::function<int(int, int)>& function, int a, int b) {
         auto* plain = function ? function.target<Binary>() : nullptr;
-        if (function && !plain) throw py::type_error("expected C++'s function");
-        return apply(plain ? *plain : nullptr, a, b);
+        if (!plain) throw py::type_error("expected C++'s function");
+        return apply(*plain, a, b);
       },
       py::arg("function").none(true), py::arg("a"), py::arg("b"));
   m.def("apply_any", &apply_any, py::arg("function"), py::arg("a"));

@@ -167,4 +167,60 @@ struct Rank {
 inline bool is_less(const Rank& a, const Rank& b) { return a < b; }
 inline int call(const Rank& rank, int x) { return rank(x); }
 
+// --- virtual methods that write into their parameters ---------------------------------------
+
+struct Meter {
+  virtual ~Meter() = default;
+  virtual int read(int a, double& value, int* remainder) {
+    value = a;
+    *remainder = 2 * a;
+    return 3 * a;
+  }
+  virtual void title(std::string& name) { name = "C++"; }
+};
+inline std::vector<double> read_of(Meter& meter, int a) {
+  double value = 0;
+  int remainder = 0;
+  const int result = meter.read(a, value, &remainder);
+  return {double(result), value, double(remainder)};
+}
+inline std::string title_of(Meter& meter) {
+  std::string name;
+  meter.title(name);
+  return name;
+}
+inline void fill(int triple[3]) { triple[0] = 7; }
+inline int count_of(const std::vector<int>& numbers) { return int(numbers.size()); }
+
+// --- owners by plain pointers ---------------------------------------------------------------
+
+struct Load {
+  Load() { ++alive; }
+  ~Load() { --alive; }
+  int weight = 3;
+  static inline int alive = 0;
+};
+inline Load* new_load() { return new Load; }
+inline void drop(Load* load) { delete load; }
+
+// --- overloads, names and errors ------------------------------------------------------------
+
+enum class Grade { Good = 1 };
+struct Chooser {
+  std::string choose(int) const { return "int"; }
+  std::string choose(double) const { return "float"; }
+  std::string choose(Grade) const { return "Grade"; }
+  static std::string mixed(int) { return "static"; }
+  std::string mixed(const std::string&) const { return "method"; }
+  int add(int self, int None = 1) const { return self + None; }
+};
+inline int explained(int code) {
+  if (code == 1) throw std::string("a text");
+  if (code == 2) throw "a C text";
+  if (code == 3) throw 42;
+  if (code == 4) throw 2.5;
+  return code;
+}
+inline int declared(int code) { return explained(code); }
+
 }  // namespace interface

@@ -13,6 +13,13 @@
 %output(std::unique_ptr<interface::Item> &found)
 %output(double &value)
 %in_out(std::vector<int> &numbers)
+%in_out(int triple[3])
+%overridable(interface::Meter)
+%newobject interface::new_load;
+%apply SWIGTYPE *DISOWN { interface::Load *load };
+%feature("docstring", "What was thrown.") interface::declared;
+%feature("docstring") interface::Chooser::add "Adds.";
+%catches(std::string, const char *, int, ...) interface::declared;
 %raised_as(interface::Slow, PyExc_TimeoutError)
 %raised_as(interface::Stopped, "asyncio.CancelledError")
 %class_attribute(interface::Item, version, 3)

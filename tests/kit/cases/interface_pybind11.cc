@@ -2,6 +2,7 @@
 // tests/kit/cases/interface_pybind11.cc: interface.h by pybind11.
 #include "interface.h"
 
+#include <pybind11/native_enum.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -126,6 +127,12 @@ PYBIND11_MODULE(interface, m) {
       .def("__call__", &Rank::operator());
   m.def("is_less", &is_less);
   m.def("call", &call);
+  py::native_enum<Grade>(m, "Grade", "enum.IntEnum").value("Good", Grade::Good).finalize();
+  py::class_<Chooser>(m, "Chooser")
+      .def(py::init<>())
+      .def("choose", py::overload_cast<Grade>(&Chooser::choose, py::const_))
+      .def("choose", py::overload_cast<int>(&Chooser::choose, py::const_))
+      .def("choose", py::overload_cast<double>(&Chooser::choose, py::const_));
   m.def("wait", &interface::wait, py::arg("seconds"));
   m.def("next_wide", &next_wide);
   m.def("next_16", &next_16);

@@ -23,3 +23,4 @@
 %template(doubled) templates::doubled<double>;
 %template(negated) templates::negated<int>;
 %template(Outer) templates::Outer<int>;
+%template(FloatOuter) templates::Outer<double>;

@@ -28,6 +28,14 @@ void counted(py::module_& m, const char* base, const char* name) {
       .def_readwrite_static("alive", &Counted<T>::alive);
 }
 
+template <class T>
+void outer(py::module_& m, const char* name) {
+  py::class_<Outer<T>> bound(m, name);
+  py::class_<typename Outer<T>::Inner>(bound, "Inner")
+      .def_readwrite("x", &Outer<T>::Inner::x);
+  bound.def(py::init<>()).def("make", &Outer<T>::make);
+}
+
 }  // namespace
 
 PYBIND11_MODULE(templates, m) {
@@ -69,9 +77,8 @@ PYBIND11_MODULE(templates, m) {
   m.def("doubled", &doubled<int>);
   m.def("doubled", &doubled<double>);
   m.def("negated", &negated<int>);
-  py::class_<Outer<int>> outer(m, "Outer");
-  py::class_<Outer<int>::Inner>(outer, "Inner").def_readwrite("x", &Outer<int>::Inner::x);
-  outer.def(py::init<>()).def("make", &Outer<int>::make);
+  outer<int>(m, "Outer");
+  outer<double>(m, "FloatOuter");
   m.def("total", &total);
 
   m.attr("kMillion") = kMillion;

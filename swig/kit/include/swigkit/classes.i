@@ -140,25 +140,34 @@ SWIGKIT_NAMED(swigkit:attribute_##Name_, Class_, { Value_ })
 }
 %enddef
 
+%define SWIGKIT_OUTPUT(Parameter_...)
+%typemap(argout) Parameter_ {
+  PyObject *output = swigkit::to_python(std::move(made$argnum.value));
+  $result = swigkit_outputs.add($result, output, $isvoid);
+  if (!$result) SWIG_fail;
+}
+%typemap(directorargout) Parameter_ {
+  if (!swigkit::to_cpp($result, swigkit::written($1), {"$symname", "result"})) {
+    swigkit::throw_python_error();
+  }
+}
+// SWIG takes what is constant for the same.
+%typemap(in) const Parameter_ = const SWIGTYPE &;
+%typemap(argout) const Parameter_ ""
+%enddef
 // What a function writes into, such as %output(double &remainder): Python does not pass it,
 // and gets it after the result; a tuple where there are several.
 %define %output(Parameter_...)
-%typemap(in, numinputs=0) Parameter_ (swigkit::Output< $*1_ltype > made) "$1 = &made.value;"
-%typemap(argout) Parameter_ {
-  $result = swigkit_outputs.add($result, swigkit::to_python(std::move(*$1)), $isvoid);
-  if (!$result) SWIG_fail;
-}
+%typemap(in, numinputs=0) Parameter_ (swigkit::Output< $1_type > made) "$1 = made.pointer();"
+SWIGKIT_OUTPUT(Parameter_)
 %enddef
 // What it reads and then changes: Python passes it as well.
 %define %in_out(Parameter_...)
-%typemap(in) Parameter_ (swigkit::Output< $*1_ltype > made) {
+%typemap(in) Parameter_ (swigkit::Output< $1_type > made) {
   if (!swigkit::to_cpp($input, made.value, {"$symname", "$1_name"})) SWIG_fail;
-  $1 = &made.value;
+  $1 = made.pointer();
 }
-%typemap(argout) Parameter_ {
-  $result = swigkit_outputs.add($result, swigkit::to_python(std::move(*$1)), $isvoid);
-  if (!$result) SWIG_fail;
-}
+SWIGKIT_OUTPUT(Parameter_)
 %enddef
 %{
 // SWIG's typemaps called OUTPUT and INOUT do the same.  step.py declares the variable.

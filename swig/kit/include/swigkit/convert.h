@@ -186,6 +186,8 @@ struct In {
   void watch(T*) {}
 };
 template <class T>
+struct In<volatile T> : In<T> {};
+template <class T>
   requires KeepsParts<T> && std::is_default_constructible_v<T>
 struct In<T> {
   T value{};
@@ -349,17 +351,52 @@ bool set_variable(PyObject* object, T& variable, const char* name,
   In<T> held;
   return held.load(object, {function, name}) && assign(variable, held.take());
 }
+/// A constant of a class.
+template <class T>
+PyObject* get_constant(const T& value) {
+  using Item = std::remove_cv_t<std::remove_extent_t<T>>;
+  if constexpr (std::is_same_v<Item, char> && std::is_array_v<T>) {
+    return Convert<const Item*>::cast(value);
+  } else if constexpr (std::is_array_v<T>) {
+    return to_python(std::vector<Item>(std::begin(value), std::end(value)));
+  } else {
+    return to_python(value);
+  }
+}
+/// A variable that is a pointer: to an object of Python's, which lives as long as nothing
+/// else is assigned.
+template <class T>
+bool set_pointer(PyObject* object, T*& variable, const Argument& where, PyObject*& kept) {
+  if constexpr (IsComplete<T> && !IsWrapped<std::remove_cv_t<T>>) {
+    PyErr_Format(
+        PyExc_AttributeError,
+        "[%s] C++ has the value that '%s' points to: assign to it in C++ (%%inline)",
+        where.function, where.text().c_str());
+    return false;
+  } else {
+    InPointer<std::remove_cv_t<T>> held;
+    std::remove_cv_t<T>* pointer = nullptr;
+    if (!held.load(object, where, pointer)) return false;
+    variable = pointer;
+    Py_INCREF(object);
+    Py_XSETREF(kept, object);
+    return true;
+  }
+}
 /// Its value, or an object that stands for the variable itself where there are no copies,
 /// or one object for each of C++'s.
 template <class T>
 PyObject* get_variable(T& variable) {
   using Plain = std::remove_cv_t<T>;
   if constexpr (IsWrapped<Plain>) {
-    if (!std::is_copy_constructible_v<Plain> || actual(class_of<Plain>).tracked) {
+    if (!std::is_const_v<T> || !std::is_copy_constructible_v<Plain> ||
+        actual(class_of<Plain>).tracked) {
       return Convert<Plain*>::cast(const_cast<Plain*>(&variable));
     }
   }
-  if constexpr (std::is_copy_constructible_v<Plain> || !IsWrapped<Plain>) {
+  if constexpr (std::is_volatile_v<T>) {
+    return Convert<Plain>::cast(Plain(variable));
+  } else if constexpr (std::is_copy_constructible_v<Plain> || !IsWrapped<Plain>) {
     return Convert<Plain>::cast(std::as_const(variable));
   }
   return nullptr;
@@ -381,9 +418,8 @@ PyObject* refer(T* result, bool owned, PyObject* const* arguments, int count,
     auto* object = const_cast<Plain*>(result);
     if constexpr (copies) return Convert<Plain>::cast(*result);
     for (int i = 0; i < count && !owned; ++i) {
-      if (stands_for(arguments[i], object, actual(class_of<Plain>))) {  // *this
-        return new_ref(arguments[i]);
-      }
+      PyObject* found = find_near(arguments[i], object, actual(class_of<Plain>));
+      if (found) return new_ref(found);
     }
     if constexpr (kSharesItself<Plain>) {
       if (auto share = object->weak_from_this().lock(); share && !owned) {

@@ -15,6 +15,13 @@ namespace [[gnu::visibility("hidden")]] swigkit {
 template <class E>
 inline PyObject* g_enum_class = nullptr;
 
+/// Whether C++ has no name for it, as g++ and clang++ say: its members are ints.
+inline bool is_unnamed(const std::type_info& type) {
+  const char* name = readable_name(type);
+  return std::strstr(name, "unnamed") || std::strstr(name, "._anon") ||
+         std::strstr(name, "$_");
+}
+
 template <class E>
   requires std::is_enum_v<E>
 struct Convert<E> {
@@ -29,7 +36,13 @@ struct Convert<E> {
     return reinterpret_cast<PyTypeObject*>(g_enum_class<E>)->tp_name;
   }
   static bool load(PyObject* object, E& value, const Argument& where) {
-    if (!g_enum_class<E>) return refuse_no_class(typeid(E));
+    if (!g_enum_class<E>) {
+      Int number;
+      if (!is_unnamed(typeid(E))) return refuse_no_class(typeid(E));
+      if (!to_cpp(object, number, where)) return false;
+      value = E(number);
+      return true;
+    }
     const int member = call_python(PyObject_IsInstance, object, g_enum_class<E>);
     if (member <= 0) return member == 0 && refuse(where, expected, object);
     Int number;
@@ -39,7 +52,10 @@ struct Convert<E> {
   }
   /// ValueError for a value that is no member.
   static PyObject* cast(E value) {
-    if (!g_enum_class<E>) return refuse_no_class(typeid(E)), nullptr;
+    if (!g_enum_class<E>) {
+      if (is_unnamed(typeid(E))) return to_python(Int(value));
+      return refuse_no_class(typeid(E)), nullptr;
+    }
     PyRef number(to_python<Int>(Int(value)));
     if (!number) return nullptr;
     return call_python(PyObject_CallOneArg, g_enum_class<E>, number.get());

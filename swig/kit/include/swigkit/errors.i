@@ -26,6 +26,13 @@ SWIGKIT_CALL(swigkit::GilRelease released;, function_)
 SWIGKIT_CALL(, function_)
 %enddef
 
+// What %catches names is raised as everything else is.
+%typemap(throws) SWIGTYPE, SWIGTYPE &, SWIGTYPE *, SWIGTYPE [ANY], enum SWIGTYPE %{
+  (void)_e;
+  swigkit::translate();
+  SWIG_fail;
+%}
+
 // %exceptions(C++ class, "PythonName", base): the base is a Python class, such as
 // PyExc_ValueError, or the name of one that an earlier line made: "GeometryError".
 %define %exceptions(Class_, Name_, Base_)

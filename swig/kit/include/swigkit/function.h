@@ -133,7 +133,7 @@ struct ConvertFunctionPointer {
     return "a function that C++ gave (to take Python's, C++ needs a std::function)";
   }
   static bool load(PyObject* object, Pointer& value, const Argument& where) {
-    if (object == Py_None) return value = nullptr, true;
+    if (object == Py_None && where.optional) return value = nullptr, true;
     std::function<R(Args...)>* own = Holder::own_function(object);
     Plain* found = own ? own->template target<Plain>() : nullptr;
     if (!found) return refuse(where, expected, object);

@@ -424,6 +424,21 @@ inline bool stands_for(PyObject* argument, const void* object, const Class& reco
   return self->object == object && self->record == &record;
 }
 
+/// The argument itself if it stands for the C++ object, or one that it keeps alive: what a
+/// member points to.
+inline PyObject* find_near(PyObject* argument, const void* object, const Class& record) {
+  if (!argument || !is_instance(argument)) return nullptr;
+  if (stands_for(argument, object, record)) return argument;
+  PyObject* kept = reinterpret_cast<Instance*>(argument)->kept;
+  const Py_ssize_t size = kept ? PyList_GET_SIZE(kept) : 0;
+  for (Py_ssize_t i = size; i-- > 0 && i >= size - 8;) {  // the last ones
+    if (stands_for(PyList_GET_ITEM(kept, i), object, record)) {
+      return PyList_GET_ITEM(kept, i);
+    }
+  }
+  return nullptr;
+}
+
 /// The arguments of a call whose result may have pointers to them inside: while it lives.
 class Near {
  public:
@@ -435,7 +450,8 @@ class Near {
   /// The argument that stands for the object, or null; no new reference.
   static PyObject* find(const void* object, const Class& record) {
     for (int i = 0; last_ && i < last_->count_; ++i) {
-      if (stands_for(last_->arguments_[i], object, record)) return last_->arguments_[i];
+      PyObject* found = find_near(last_->arguments_[i], object, record);
+      if (found) return found;
     }
     return nullptr;
   }

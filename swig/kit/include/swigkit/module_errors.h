@@ -176,6 +176,17 @@ inline void set_cause(const std::nested_exception& error) {
   PyErr_Restore(type, value, traceback);
 }
 
+/// What is no std::exception.
+inline std::string text_of_thrown() {
+  try {
+    throw;
+  } catch (const std::string& text) { return text; } catch (const char* text) {
+    return text;
+  } catch (int number) { return std::to_string(number); } catch (...) {
+    return "unknown C++ exception";
+  }
+}
+
 inline void translate() noexcept {
   try {
     throw;
@@ -188,7 +199,7 @@ inline void translate() noexcept {
     }
   } catch (...) {
     if (translate_others() || PyErr_Occurred()) return;
-    set_error(PyExc_RuntimeError, "unknown C++ exception");
+    set_error(PyExc_RuntimeError, text_of_thrown().c_str());
   }
 }
 

@@ -2,14 +2,51 @@
 // swigkit/outputs.h: results of functions that write into their parameters.
 #pragma once
 
-#include "error.h"
+#include "convert.h"
+
+#include <array>
 
 namespace [[gnu::visibility("hidden")]] swigkit {
 
-/// Where C++ writes an output, a value of nothing before.
+/// Where C++ writes an output, a value of nothing before, of a parameter of this type.
+template <class Parameter>
+struct Output;
 template <class T>
-struct Output {
+struct Output<T*> {
   T value{};
+  T* pointer() { return &value; }
+};
+template <class T>
+struct Output<T&> : Output<T*> {};
+template <class T, size_t size>
+struct Output<T[size]> {
+  std::array<T, size> value{};
+  T* pointer() { return value.data(); }
+};
+
+/// Where an override's output goes.
+template <class T>
+T& written(T& parameter) {
+  return parameter;
+}
+template <class T>
+T& written(T*& parameter) {
+  return *parameter;
+}
+
+/// What an override returned where C++ gets several values.
+class Items {
+ public:
+  Items(PyObject* result, Py_ssize_t count, const Argument& where)
+      : tuple_(PyRef::borrow(result)) {
+    if (PyTuple_Check(result) && PyTuple_GET_SIZE(result) == count) return;
+    refuse(where, "a tuple of " + std::to_string(count), result);
+    throw_python_error();
+  }
+  PyObject* operator[](Py_ssize_t i) const { return PyTuple_GET_ITEM(tuple_.get(), i); }
+
+ private:
+  PyRef tuple_;
 };
 
 /// Of one call.

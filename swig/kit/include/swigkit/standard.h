@@ -104,6 +104,65 @@ struct Convert<std::u8string> {
   }
 };
 
+/// A view of a text that is there during the call.
+template <class Character>
+  requires(!std::is_same_v<Character, char>)
+struct Convert<std::basic_string_view<Character>> {
+  static std::string expected() { return "a str"; }
+  static PyObject* cast(std::basic_string_view<Character> value) {
+    return to_python(std::basic_string<Character>(value));
+  }
+};
+template <class Character>
+  requires(!std::is_same_v<Character, char>)
+struct In<std::basic_string_view<Character>> {
+  std::basic_string<Character> text{};
+  std::basic_string_view<Character> value{};
+
+  bool load(PyObject* object, const Argument& where) {
+    if (!to_cpp(object, text, where)) return false;
+    value = text;
+    return true;
+  }
+  std::basic_string_view<Character>* get() { return &value; }
+  std::basic_string_view<Character> take() { return value; }
+  void watch(std::basic_string_view<Character>*) {}
+};
+/// C's text of such characters.
+template <class Character>
+struct InText {
+  std::basic_string<Character> text{};
+
+  /// SWIG's variable for a `const Character*` is none.
+  bool load(PyObject* object, const Argument& where, Character*& pointer) {
+    pointer = nullptr;
+    if (object == Py_None && where.optional) return true;
+    if (!to_cpp(object, text, where)) return false;
+    pointer = text.data();
+    return true;
+  }
+};
+template <class Character>
+PyObject* text_or_none(const Character* text) {
+  if (!text) Py_RETURN_NONE;
+  return to_python(std::basic_string<Character>(text));
+}
+
+/// An int.
+template <>
+struct Convert<std::byte> {
+  static std::string expected() { return "an int"; }
+  static bool load(PyObject* object, std::byte& value, const Argument& where) {
+    unsigned char number;
+    if (!to_cpp(object, number, where)) return false;
+    value = std::byte(number);
+    return true;
+  }
+  static PyObject* cast(std::byte value) {
+    return to_python(static_cast<unsigned char>(value));
+  }
+};
+
 /// The value, as that of a variable.
 template <class T>
 struct Convert<std::atomic<T>> {

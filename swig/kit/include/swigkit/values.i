@@ -140,6 +140,11 @@ namespace std {
   $1 = &pointer;
 }
 %typemap(in) SWIGTYPE *const = SWIGTYPE *;
+// C++ takes the object over: %apply SWIGTYPE *DISOWN { geo::Shape *shape };
+%typemap(in) SWIGTYPE *DISOWN (swigkit::In< std::unique_ptr< $*1_ltype > > held) {
+  if (!held.load($input, {"$symname", "$1_name"})) SWIG_fail;
+  $1 = held.take().release();
+}
 // `swig_obj` are the arguments: a reference keeps those alive that it may be a part of.
 %typemap(out) SWIGTYPE *, SWIGTYPE &, const SWIGTYPE &, enum SWIGTYPE &,
               const enum SWIGTYPE & {
@@ -155,8 +160,11 @@ namespace std {
   if (!held.load($input, {"cvar", "$symname"})) SWIG_fail;
   $1 = held.take();
 }
-%typemap(varout) SWIGTYPE *, SWIGTYPE &, const SWIGTYPE & {
+%typemap(varout) SWIGTYPE *, SWIGTYPE *const {
   $result = swigkit::refer(&*$1, false, nullptr, 0);
+}
+%typemap(varout) SWIGTYPE &, const SWIGTYPE & {
+  $result = swigkit::refer(&$1, false, nullptr, 0);
 }
 // step.py declares the one that holds it, as these typemaps have no variables.
 %typemap(directorin) SWIGTYPE *, SWIGTYPE &&, SWIGTYPE &, const SWIGTYPE & {
@@ -186,7 +194,7 @@ namespace std {
 %typemap(in) SWIGTYPE [ANY] (
     swigkit::In< std::array< std::remove_cv_t< $1_basetype >, $1_dim0 > > held) {
   if (!held.load($input, {"$symname", "$1_name"})) SWIG_fail;
-  $1 = held.get()->data();
+  $1 = ($1_ltype)held.get()->data();
 }
 %typemap(in) SWIGTYPE [] (
     swigkit::In< std::vector< std::remove_cv_t< $1_basetype > > > held) {
@@ -216,6 +224,25 @@ namespace std {
   $result = swigkit::to_python(std::move(rows));
 }
 
+%typemap(varin) SWIGTYPE [ANY] {
+  swigkit::In< std::array< std::remove_cv_t< $1_basetype >, $1_dim0 > > held;
+  if (!held.load($input, {"cvar", "$symname"})) SWIG_fail;
+  std::copy_n(held.get()->data(), $1_dim0, $1);
+}
+%typemap(varin) char [ANY] {
+  const char *text = nullptr;
+  if (!swigkit::to_cpp<const char *>($input, text, {"cvar", "$symname"})) SWIG_fail;
+  if (!swigkit::copy_text($1, $1_dim0, text, {"cvar", "$symname"})) SWIG_fail;
+}
+%typemap(varin) SWIGTYPE * {
+  static PyObject *kept = nullptr;  // what the variable points to
+  if (!swigkit::set_pointer($input, $1, {"cvar", "$symname", true}, kept)) SWIG_fail;
+}
+%typemap(varout) SWIGTYPE [ANY][ANY] {
+  std::vector< std::vector< std::remove_cv_t< $1_basetype > > > rows;
+  for (const auto &row : $1) rows.emplace_back(std::begin(row), std::end(row));
+  $result = swigkit::to_python(std::move(rows));
+}
 %typemap(varout) SWIGTYPE [ANY], SWIGTYPE [] {
   $result = swigkit::to_python(
       std::vector< std::remove_cv_t< $1_basetype > >(std::begin($1), std::end($1)));
@@ -246,6 +273,10 @@ namespace std {
   if (!swigkit::to_cpp< void * >($input, $1, {"$symname", "$1_name"})) SWIG_fail;
 }
 %typemap(out) void * { $result = swigkit::Convert< void * >::cast($1); }
+%typemap(varin) void * {
+  if (!swigkit::set_variable($input, $1, "$symname")) SWIG_fail;
+}
+%typemap(varout) void * { $result = swigkit::Convert< void * >::cast($1); }
 %typemap(directorin) void * { $input = swigkit::Convert< void * >::cast($1); }
 
 // C's text.
@@ -273,6 +304,27 @@ SWIGKIT_TEXT(const char *)
 SWIGKIT_TEXT(char *)
 SWIGKIT_TEXT(const char [ANY])
 SWIGKIT_TEXT(char [ANY])
+
+// The same in C++'s wide encodings, and in char8_t.
+%define SWIGKIT_WIDE_TEXT(Character_)
+%typemap(in) const Character_ * (swigkit::InText< Character_ > held) {
+  if (!held.load($input, {"$symname", "$1_name"}, $1)) SWIG_fail;
+}
+%typemap(out) const Character_ * { $result = swigkit::text_or_none($1); }
+%typemap(varout) const Character_ * { $result = swigkit::text_or_none($1); }
+%typemap(directorin) const Character_ * { $input = swigkit::text_or_none($1); }
+%enddef
+SWIGKIT_WIDE_TEXT(wchar_t)
+SWIGKIT_WIDE_TEXT(char8_t)
+SWIGKIT_WIDE_TEXT(char16_t)
+SWIGKIT_WIDE_TEXT(char32_t)
+
+// Nobody says who keeps the texts of such an array.
+%typemap(memberin) const char *[ANY], char *[ANY] {
+  PyErr_SetString(PyExc_AttributeError,
+                  "C++ has the texts of this array: assign to it in C++ (%extend)");
+  SWIG_fail;
+}
 
 // A member that is an array of them holds a text and the zero behind it.
 %typemap(memberin) char [ANY] {
