@@ -277,7 +277,9 @@ class Classes:
                     self.module.class_of(pointee(variable.type)) is not None
                 )
                 nullable = variable.type.startswith(("std::function<", UNIQUE))
-                nullable = nullable or pointer
+                types = self.module.typedefs.types
+                function = "(*" in types.get(variable.type, variable.type)
+                nullable = nullable or pointer or function
                 null = "nullptr" if nullable else None
                 value = tree.Parameter(variable.name, variable.type, null)
                 two = tree.Function(variable.name, "", other, [value], "void")

@@ -129,7 +129,8 @@ class Headers:
         made = False
         for name in {self._below(source, dir_) for dir_ in self.include_dirs} - {""}:
             target = self.folder / name
-            before = _insertions(target)
+            recorded = _recorded(target)
+            before = recorded[1] if recorded else []
             if target.exists() and set(insertions) <= set(before):
                 continue
             made |= _make_copy(source, target, [*before, *insertions])
@@ -137,18 +138,22 @@ class Headers:
 
     def _source(self, path: str) -> Path:
         """The header itself, of one that SWIG has read."""
-        record = (self.folder / path).with_name(f"{Path(path).name}.from")
-        if record.is_file() and (self.folder / path).is_file():
-            return Path(json.loads(record.read_text(encoding="utf-8"))[0])
-        return self.root / path
+        target = self.folder / path
+        recorded = _recorded(target) if target.is_file() else None
+        return Path(recorded[0]) if recorded else self.root / path
 
     def _refresh(self, insertions: bool = True) -> None:
         """Copies of what has changed meanwhile."""
         for record in self.folder.rglob("*.from"):
-            source = Path(json.loads(record.read_text(encoding="utf-8"))[0])
             target = record.with_suffix("")
-            kept = _insertions(target) if insertions else []
-            if not source.is_file() or not _make_copy(source, target, kept):
+            recorded = _recorded(target)
+            kept = recorded[1] if recorded and insertions else []
+            source = Path(recorded[0]) if recorded else None
+            if not source or not source.is_file():
+                made = False
+            else:
+                made = _make_copy(source, target, kept)
+            if not made:
                 target.unlink(missing_ok=True)
                 record.unlink()
 
@@ -233,11 +238,14 @@ def _make_copy(source: Path, target: Path, insertions: Sequence[Insertion]) -> b
     return True
 
 
-def _insertions(target: Path) -> list[Insertion]:
+def _recorded(target: Path) -> tuple[str, list[Insertion]] | None:
+    """The header that it is a copy of, and what was put into it; None: not known."""
     record = target.with_name(f"{target.name}.from")
-    if not record.is_file():
-        return []
-    return [(line, text) for line, text in json.loads(record.read_text())[1]]
+    try:
+        source, insertions = json.loads(record.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return source, [(line, text) for line, text in insertions]
 
 
 def _inserted(text: str, insertions: Sequence[Insertion]) -> str:

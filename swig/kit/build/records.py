@@ -35,7 +35,8 @@ class Parameter:
         holders = ("std::function<", "std::unique_ptr<")
         holds = self.type.endswith("*") or self.type.startswith(holders)
         holds |= self.type.startswith("const std::function<")
-        return holds and self.default in ("nullptr", "NULL", "0")
+        null = self.default == "nullptr"  # of a typedef as well
+        return null or (holds and self.default in ("NULL", "0"))
 
 
 @dataclass

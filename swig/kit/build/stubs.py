@@ -269,6 +269,8 @@ class _Stub:
         for name, group in groups.items():  # an interface's own instead of an operator
             if name.startswith("__"):
                 groups[name] = [f for f in group if f.extended] or group
+            if any(not f.static for f in group):  # static ones beside it are left out
+                groups[name] = [f for f in groups[name] if not f.static]
         ordered = groups.pop("__order__", [])
         for name in COMPARE if ordered else ():
             if name not in groups:
