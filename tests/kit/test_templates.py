@@ -2,6 +2,7 @@
 """Templates and what SWIG does not read: cases/templates.h by pybind11 and the kit."""
 
 import gc
+import sys
 
 import pytest
 
@@ -91,6 +92,25 @@ def test_methods_that_say_they_throw_nothing(m):
             return x + 1
 
     assert m.plain_of(m.Thrower(), 1) == 1 and m.plain_of(Adds(), 1) == 2
+
+
+def test_errors_where_nothing_may_be_thrown(m, kit, monkeypatch):
+    """They are shown, and C++ gets nothing."""
+    if not kit:
+        pytest.skip("an override that raises ends the process")
+
+    class Raises(m.Thrower):
+        def plain(self, x):
+            raise KeyError("plain")
+
+        def quiet(self, x):
+            raise KeyError("quiet")
+
+    seen = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda it: seen.append(it.exc_value))
+    assert m.plain_of(Raises(), 1) == 0 == m.quiet_of(Raises(), 1)
+    assert [str(error) for error in seen] == ["'plain'", "'quiet'"]
+    assert m.quiet_of(m.Thrower(), 3) == 3
 
 
 def test_objects_that_are_not_on_the_heap(m, kit):

@@ -46,6 +46,13 @@ if (!swigkit_method.is_overridden(swig_get_self())) {{
     gil.reset();
     return {cpp}::{method}({arguments});
   }}"""
+# An override of a method that throws nothing may raise nevertheless.
+NOTHING_THROWN = re.compile(r"\)\s*(?:const\s*)?(?:noexcept|throw ?\(\s*\))\s*\{\n$")
+CAUGHT = """\
+  try {{
+{body}
+  }} catch (...) {{ swigkit::show_lost_error(); }}
+  return swigkit::nothing< {result} >();"""
 PURE = "swigkit_method.check_overridden(swig_get_self());"
 
 
@@ -69,10 +76,11 @@ def guard(text: str, module: Module) -> str:
         end = text.index("\n}\n", found.end())
         body, cls = text[found.end() : end], classes.get(found[1])
         if "swig_get_self()" in body and cls:
-            pieces += [
-                text[at : found.end()],
-                _guarded(body, module, cls, found[2], found[3]),
-            ]
+            body = _guarded(body, module, cls, found[2], found[3])
+            if NOTHING_THROWN.search(found[0]):
+                result = found[0].partition(f" SwigDirector_{found[1]}::")[0]
+                body = CAUGHT.format(body=body, result=result)
+            pieces += [text[at : found.end()], body]
             at = end
     return "".join(pieces) + text[at:]
 

@@ -141,9 +141,7 @@ struct Table {
 };
 inline constexpr double kHalves[] = {0.5, 1.5};
 inline int sum_of_three(const int values[3]) { return values[0] + values[1] + values[2]; }
-inline int sum_of_many(const int values[], int count) {
-  return count ? values[count - 1] + sum_of_many(values, count - 1) : 0;
-}
+inline int first_of(const int values[]) { return values ? values[0] : -1; }
 /** A \ and "quotes". */
 inline void quoted() {}
 

@@ -141,7 +141,9 @@ inline int first(int* __restrict value) { return *value; }
 struct Thrower {
   virtual ~Thrower() = default;
   virtual int plain(int x) throw() { return x; }
+  virtual int quiet(int x) const noexcept { return x; }
 };
+inline int quiet_of(const Thrower& thrower, int x) { return thrower.quiet(x); }
 inline int plain_of(Thrower& thrower, int x) { return thrower.plain(x); }
 
 /// Its objects are not on the heap.

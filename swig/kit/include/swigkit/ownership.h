@@ -152,6 +152,14 @@ struct Overridable {
   }
 };
 
+/// What a method gives that may not throw, when its override raised.
+template <class T>
+T nothing() {
+  if constexpr (std::is_void_v<T>) return;
+  else if constexpr (std::is_default_constructible_v<T>) return T();
+  else std::terminate();
+}
+
 /// Before a thread asks for the GIL.
 inline void check_python() {
   if (!Py_IsInitialized()) throw std::runtime_error("Python has ended");
