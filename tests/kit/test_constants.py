@@ -315,3 +315,14 @@ def test_texts_of_other_characters(m, kit):
                 m.louder(wrong)
         with pytest.raises(OverflowError):
             m.byte_after(256)
+
+
+@pytest.mark.parametrize(
+    "name", ["counter", "counter_too", "spot", "spot_at", "row", "word"]
+)
+def test_variables_cannot_be_deleted(m, variables, name):
+    with pytest.raises(AttributeError, match=f"cannot delete '{name}'"):
+        delattr(variables, name)
+    for name in ("row", "at", "own"):
+        with pytest.raises(AttributeError):
+            delattr(m.Place, name)

@@ -483,3 +483,16 @@ def test_no_call_leaks_a_reference(m, adding, failing):
     before = run(3)
     grown = [b - a for a, b in zip(before, run(200))]
     assert max(grown) < 100, grown
+
+
+def test_callbacks_get_the_object_that_there_is(m):
+    """By a constant reference as well: with its class, and not a copy of its base."""
+    polygon = m.make("polygon")
+    seen = []
+
+    def read(shape):
+        seen.append((shape is polygon, type(shape)))
+        return shape.kind()
+
+    assert m.read_by(polygon, read) == polygon.kind() != "shape"
+    assert seen == [(True, m.Polygon)]

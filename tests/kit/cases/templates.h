@@ -39,10 +39,12 @@ inline double area_of(const Shape<double>& shape) { return shape.area(); }
 template <class Derived>
 struct Counted {
   static inline int alive = 0;
-  Counted() { ++alive; }
-  Counted(const Counted&) { ++alive; }
   ~Counted() { --alive; }
   int number() const { return static_cast<const Derived*>(this)->no; }
+
+ protected:
+  Counted() { ++alive; }
+  Counted(const Counted&) { ++alive; }
 };
 struct Thing : Counted<Thing> {
   int no = 4;

@@ -235,6 +235,12 @@ inline std::string fly(const Flyer& flyer) { return flyer.fly(); }
 inline std::string swim(const Swimmer& swimmer) { return swimmer.swim(); }
 inline std::unique_ptr<Swimmer> hatch() { return std::make_unique<Duck>(); }
 
+/// A callback that only reads gets the object, too, and not a copy of its base.
+inline std::string read_by(const Shape& shape,
+                           const std::function<std::string(const Shape&)>& reader) {
+  return reader(shape);
+}
+
 /// Without virtual methods.
 struct Named {
   std::string name = "named";

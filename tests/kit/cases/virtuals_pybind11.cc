@@ -115,6 +115,7 @@ void bind_families(py::module_& m) {
   m.def("sides_of", &sides_of, py::arg("polygon"));
   m.def("best", py::overload_cast<const Square&>(&best));
   m.def("best", py::overload_cast<const Shape&>(&best));
+  m.def("read_by", &read_by);
 
   py::class_<Flyer>(m, "Flyer")
       .def(py::init<>())

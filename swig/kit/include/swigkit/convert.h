@@ -344,10 +344,6 @@ bool assign(T& to, U&& from) {
 template <class T>
 bool set_variable(PyObject* object, T& variable, const char* name,
                   const char* function = "cvar") {
-  if (!object) {
-    PyErr_Format(PyExc_AttributeError, "[%s] cannot delete '%s'", function, name);
-    return false;
-  }
   In<T> held;
   return held.load(object, {function, name}) && assign(variable, held.take());
 }

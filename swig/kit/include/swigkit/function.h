@@ -70,7 +70,8 @@ struct Convert<std::function<R(Args...)>> {
     static constexpr bool kByReference = std::is_lvalue_reference_v<Arg> &&
                                          IsWrapped<Plain> &&
                                          (!std::is_const_v<std::remove_reference_t<Arg>> ||
-                                          !std::is_copy_constructible_v<Plain>);
+                                          !std::is_copy_constructible_v<Plain> ||
+                                          std::is_polymorphic_v<Plain>);
     struct Nothing {};
     // Dies after the reference, so that it knows who else has one.
     std::conditional_t<kByReference, Lent<Plain>, Nothing> lent_;

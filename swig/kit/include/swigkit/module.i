@@ -7,6 +7,10 @@ static int swigkit_make_classes(PyObject *module);
   // CPython asks a setter for -1 on an error, and from 3.13 on raises SystemError on
   // anything else; SWIG's object of the global variables (`cvar`) answers 1.
   SwigVarLink_Type()->tp_setattr = [](PyObject *self, char *name, PyObject *value) {
+    if (!value) {
+      PyErr_Format(PyExc_AttributeError, "[cvar] cannot delete '%s'", name);
+      return -1;
+    }
     return SwigVarLink_setattr(self, name, value) ? -1 : 0;
   };
   if (swigkit_make_classes(m) < 0) return -1;
