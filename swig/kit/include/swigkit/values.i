@@ -167,14 +167,16 @@ namespace std {
   $result = swigkit::refer(&$1, false, nullptr, 0);
 }
 // step.py declares the one that holds it, as these typemaps have no variables.
-%typemap(directorin) SWIGTYPE *, SWIGTYPE &&, SWIGTYPE &, const SWIGTYPE & {
+%typemap(directorin) SWIGTYPE *, SWIGTYPE &&, SWIGTYPE &, const SWIGTYPE &,
+                     enum SWIGTYPE &, const enum SWIGTYPE & {
   $input = swigkit_lent_##$1_name.hold(swigkit::refer(&$1_name, false, nullptr, 0));
 }
 %typemap(directorin) SWIGTYPE * { $input = swigkit::refer($1_name, false, nullptr, 0); }
 
 // What an override returns by reference: an object lives as long as the one that the method
 // was called on, a value until the next call on the thread.
-%typemap(directorout) SWIGTYPE &, const SWIGTYPE & {
+%typemap(directorout) SWIGTYPE &, const SWIGTYPE &, enum SWIGTYPE &,
+                      const enum SWIGTYPE & {
   static thread_local swigkit::In< $*1_ltype > held;
   if (!held.load($input, {"$symname", "result"})) swigkit::throw_python_error();
   swigkit::keep_result(swig_get_self(), $input);
