@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The step that rewrites what SWIG wrote (swig/kit/build/step.py) refuses what it does not
-know: another version of SWIG stops the build, and does not make a module that is wrong."""
+"""The step that rewrites what SWIG wrote (swig/kit/build/step.py) refuses what it does
+not know: another version of SWIG stops the build, and makes no module that is wrong."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ __all__ = ["guard"]
 
 METHOD = re.compile(
     r"^\S.*?\bSwigDirector_(\w+)::(operator ?\(\)|operator ?[^\w\s(]+|\w+)"
-    r"\((.*?)\)(?: ?throw ?\([^()\n]*\))?[^()\n]*\{\n",
+    r"\((.*?)\)(?: ?(?:throw|noexcept) ?\([^()\n]*\))?[^()\n]*\{\n",
     re.MULTILINE,
 )
 END = re.compile(r"^SwigDirector_(\w+)::~SwigDirector_\1\(\) \{\n", re.M)
@@ -47,7 +47,9 @@ if (!swigkit_method.is_overridden(swig_get_self())) {{
     return {cpp}::{method}({arguments});
   }}"""
 # An override of a method that throws nothing may raise nevertheless.
-NOTHING_THROWN = re.compile(r"\)\s*(?:const\s*)?(?:noexcept|throw ?\(\s*\))\s*\{\n$")
+NOTHING_THROWN = re.compile(
+    r"\)\s*(?:const\s*)?(?:noexcept(?: ?\(true\))?|throw ?\(\))\s*\{\n$"
+)
 CAUGHT = """\
   try {{
 {body}

@@ -12,9 +12,22 @@ import re
 
 from . import tree
 from .notation import pointee
+from .python_types import FLOATS, INTS
 from .wrapper import Wrapper
 
 PYTHON_LITERAL = re.compile(r"-?\d+(?:\.\d*)?(?:e[-+]?\d+)?")
+# swigkit::ArgumentKind: what a plain type takes as it is.
+INT, FLOAT, TEXT, BOOL, SEQUENCE, DICT, OBJECT = (1 << i for i in range(7))
+ALL = (1 << 7) - 1
+KINDS = {
+    **dict.fromkeys(INTS, INT),
+    **dict.fromkeys(FLOATS, FLOAT),
+    **dict.fromkeys(("std::string", "std::string_view"), TEXT),
+    # What is of a wrapped class may be a sequence, and be called.
+    **dict.fromkeys(("std::vector", "std::list", "std::deque"), SEQUENCE | OBJECT),
+    "std::function": OBJECT,
+    "bool": BOOL,
+}
 MOST = 32  # parameters: swigkit::kMaxParameters
 
 
@@ -63,7 +76,8 @@ class Groups:
             raise tree.TreeError(f"{title}: expected no overloads beside swigkit::Args")
         else:
             rows = ",\n      ".join(
-                f"{{{table}, {self._run(f)}, {json.dumps(_signature(f))}}}"
+                f"{{{table}, {self._run(f)}, {json.dumps(_signature(f))}, "
+                f"{self._refused(f)}}}"
                 for f, table in zip(overloads, tables)
             )
             call = _SEVERAL.format(rows=rows, count=len(overloads))
@@ -89,6 +103,17 @@ class Groups:
             and any(a != b for a, b in pairs)
             and all(a == b or self.module.is_narrower(a, b) for a, b in pairs)
         )
+
+    def _refused(self, function: tree.Function) -> int:
+        """The kinds (swigkit/call.h) that the first parameter does not take as they
+        are: where they are known, the overload need not be tried."""
+        if not function.given:
+            return 0
+        cpp = re.sub(r"^const |\s*[&*]+$", "", function.given[0].type)
+        if self.module.class_of(cpp):
+            return ALL & ~OBJECT
+        takes = KINDS.get(re.sub(r"<.*", "", cpp))
+        return ALL & ~takes if takes is not None else 0
 
     def _table(
         self, group: str, number: int, function: tree.Function, title: str, member: bool

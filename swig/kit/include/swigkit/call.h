@@ -5,14 +5,38 @@
 
 #include "argument.h"
 #include "fastcall.h"
+#include "instance.h"
 
 namespace [[gnu::visibility("hidden")]] swigkit {
+
+/// What an argument is, as far as its type alone tells it.
+enum ArgumentKind : unsigned {
+  kUnknown = 0,
+  kInt = 1,
+  kFloat = 2,
+  kText = 4,
+  kBool = 8,
+  kSequence = 16,  // a list or a tuple
+  kDict = 32,
+  kObject = 64,  // of a wrapped class
+};
+inline unsigned kind_of(PyObject* object) {
+  const PyTypeObject* type = Py_TYPE(object);
+  if (type == &PyLong_Type) return kInt;
+  if (type == &PyFloat_Type) return kFloat;
+  if (type == &PyUnicode_Type) return kText;
+  if (type == &PyBool_Type) return kBool;
+  if (type == &PyList_Type || type == &PyTuple_Type) return kSequence;
+  if (type == &PyDict_Type) return kDict;
+  return is_instance(object) ? kObject : kUnknown;
+}
 
 /// One signature of an overloaded function.
 struct Overload {
   Parameters parameters;
   PyObject* (*run)(PyObject* self, PyObject** slots, Matching* matching);
   const char* signature;  // for errors: "(a: int, b: float = 1.5)"
+  unsigned refused;       // kinds that its first parameter does not take as they are
 };
 
 inline constexpr Py_ssize_t kMaxParameters = 32;
@@ -73,9 +97,11 @@ inline PyObject* call_overload(const Overload* overloads, size_t count, PyObject
                                PyObject* keywords, bool is_operator = false) {
   PyObject* slots[kMaxParameters + 1];
   slots[0] = self;
+  const unsigned kind = nargs > 0 ? kind_of(args[0]) : kUnknown;
   for (const bool exact : {true, false}) {
     for (size_t k = 0; k < count; ++k) {
       const Overload& one = overloads[k];
+      if (exact && (one.refused & kind)) continue;
       if (!fit(one.parameters, args, nargs, keywords, slots + (self != nullptr))) continue;
       Matching matching{exact, false, is_operator};
       PyObject* result = one.run(object, slots, &matching);

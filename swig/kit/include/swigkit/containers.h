@@ -60,6 +60,16 @@ struct ConvertSequence {
           value.push_back(Item(PyFloat_AS_DOUBLE(raw)));
           continue;
         }
+      } else if constexpr (std::is_same_v<Item, bool> && !kKeyed) {
+        if (PyBool_Check(raw)) {
+          value.push_back(raw == Py_True);
+          continue;
+        }
+      } else if constexpr (std::is_integral_v<Item> && !IsCharacter<Item> && !kKeyed) {
+        if (long small; is_small(raw, small) && std::in_range<Item>(small)) {
+          value.push_back(Item(small));
+          continue;
+        }
       }
       PyRef item = PyRef::borrow(raw);
       In<Item> entry;

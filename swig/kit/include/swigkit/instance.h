@@ -16,6 +16,7 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <span>
 #include <type_traits>
 #include <typeindex>
 #include <typeinfo>
@@ -158,7 +159,7 @@ struct Instance {
   PyObject_HEAD void* object;  // null before __init__ and when it was taken
   const Class* record;         // what `object` is, perhaps derived from the Python class's
   PyObject* weakrefs;
-  PyObject* kept;   // a list of what the C++ object depends on, or null
+  PyObject* kept;   // what the C++ object depends on: null, an object, or a list of them
   PyObject* outer;  // of a part: the Python object that has several C++ objects, or null
   std::shared_ptr<void> holder;
   Owner owner;
@@ -207,13 +208,21 @@ inline void* cast_up(const Class* from, void* object, const Class* to) {
   return nullptr;
 }
 
+/// What an object keeps alive.
+inline std::span<PyObject* const> kept_by(const Instance* self) {
+  PyObject* kept = self->kept;
+  if (!kept) return {};
+  if (!PyList_CheckExact(kept)) return {&self->kept, 1};
+  return {reinterpret_cast<PyListObject*>(kept)->ob_item, size_t(PyList_GET_SIZE(kept))};
+}
+
 /// Of a Python class with several wrapped bases, each of which has a C++ object: what stands
 /// for that of the class `wanted`.
 inline Instance* part_of(Instance* self, const Class* wanted) {
   if (__builtin_expect(!self->kept || is_derived(self->record, wanted), 1)) return self;
-  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(self->kept); ++i) {
-    auto* part = reinterpret_cast<Instance*>(PyList_GET_ITEM(self->kept, i));
-    if (!is_instance(reinterpret_cast<PyObject*>(part)) || !part->outer) continue;
+  for (PyObject* kept : kept_by(self)) {
+    auto* part = reinterpret_cast<Instance*>(kept);
+    if (!is_instance(kept) || !part->outer) continue;
     if (part->outer == reinterpret_cast<PyObject*>(self) &&
         is_derived(part->record, wanted)) {
       return part;
@@ -237,11 +246,23 @@ inline bool keep_alive(PyObject* holder, PyObject* kept) {
   if (!holder || !kept || holder == kept || kept == Py_None) return true;
   if (is_instance(holder)) {
     auto* self = reinterpret_cast<Instance*>(holder);
-    if (!self->kept && !(self->kept = PyList_New(0))) return false;
+    if (!self->kept && !PyList_CheckExact(kept)) {
+      self->kept = new_ref(kept);
+      return true;
+    }
     // Most are kept again and again.
-    const Py_ssize_t size = PyList_GET_SIZE(self->kept);
-    for (Py_ssize_t i = size; i-- > 0 && i >= size - 8;) {
-      if (PyList_GET_ITEM(self->kept, i) == kept) return true;
+    const auto items = kept_by(self);
+    for (size_t i = items.size(); i-- > 0 && i + 8 >= items.size();) {
+      if (items[i] == kept) return true;
+    }
+    if (!self->kept || !PyList_CheckExact(self->kept)) {
+      PyObject* list = PyList_New(0);
+      if (!list || (self->kept && PyList_Append(list, self->kept) < 0)) {
+        Py_XDECREF(list);
+        return false;
+      }
+      Py_XDECREF(self->kept);  // the list has it
+      self->kept = list;
     }
     return PyList_Append(self->kept, kept) == 0;
   }
@@ -429,12 +450,9 @@ inline bool stands_for(PyObject* argument, const void* object, const Class& reco
 inline PyObject* find_near(PyObject* argument, const void* object, const Class& record) {
   if (!argument || !is_instance(argument)) return nullptr;
   if (stands_for(argument, object, record)) return argument;
-  PyObject* kept = reinterpret_cast<Instance*>(argument)->kept;
-  const Py_ssize_t size = kept ? PyList_GET_SIZE(kept) : 0;
-  for (Py_ssize_t i = size; i-- > 0 && i >= size - 8;) {  // the last ones
-    if (stands_for(PyList_GET_ITEM(kept, i), object, record)) {
-      return PyList_GET_ITEM(kept, i);
-    }
+  const auto kept = kept_by(reinterpret_cast<Instance*>(argument));
+  for (size_t i = kept.size(); i-- > 0 && i + 8 >= kept.size();) {  // the last ones
+    if (stands_for(kept[i], object, record)) return kept[i];
   }
   return nullptr;
 }

@@ -227,9 +227,8 @@ inline void keep_viewed(PyObject* result) {
 /// What an override returned lives as long as the object that it was called on.
 inline void keep_result(PyObject* holder, PyObject* result) {
   if (!is_instance(holder) || !is_instance(result) || holder == result) return;
-  PyObject* kept = reinterpret_cast<Instance*>(holder)->kept;
-  for (Py_ssize_t i = 0; kept && i < PyList_GET_SIZE(kept); ++i) {
-    if (PyList_GET_ITEM(kept, i) == result) return;
+  for (const PyObject* kept : kept_by(reinterpret_cast<Instance*>(holder))) {
+    if (kept == result) return;
   }
   if (!keep_alive(holder, result)) throw_python_error();
 }

@@ -51,6 +51,21 @@ concept IsCharacter = std::same_as<T, char> || std::same_as<T, wchar_t> ||
                       std::same_as<T, char8_t> || std::same_as<T, char16_t> ||
                       std::same_as<T, char32_t>;
 
+/// An int of one digit, of which CPython's objects have the value.
+inline bool is_small(PyObject* object, long& value) {
+  if (!PyLong_CheckExact(object)) return false;
+  auto* number = reinterpret_cast<PyLongObject*>(object);
+#if PY_VERSION_HEX >= 0x030C0000
+  if (!PyUnstable_Long_IsCompact(number)) return false;
+  value = long(PyUnstable_Long_CompactValue(number));
+#else
+  const Py_ssize_t size = Py_SIZE(number);
+  if (size < -1 || size > 1) return false;
+  value = long(size) * long(number->ob_digit[0]);
+#endif
+  return true;
+}
+
 /// Ints and what has __index__, NumPy's too.
 template <std::integral Int>
   requires(!std::same_as<Int, bool> && !IsCharacter<Int>)
@@ -61,6 +76,10 @@ struct Convert<Int> {
   static bool load(PyObject* object, Int& value, const Argument& where) {
     if (where.exact() && (!PyLong_Check(object) || PyBool_Check(object))) {
       return refuse(where, expected, object);
+    }
+    if (long small; is_small(object, small) && std::in_range<Int>(small)) {
+      value = Int(small);
+      return true;
     }
     if constexpr (!kSigned && sizeof(Int) == 8) return load_widest(object, value, where);
     int overflow = 0;
