@@ -58,13 +58,19 @@ class WithoutGil {
 };
 
 /// py::gil_scoped_acquire, which may be waited for in a destructor; see call_python().
+/// When Python has ended it would ask an interpreter that is no more.
 class WithGil {
  public:
   WithGil() {
+    while (!has_gil() && !interpreter_alive()) pause();
     call_python([this] { gil_.emplace(); });
   }
 
  private:
+  static bool has_gil() {  // the second says true once Python has ended
+    return py::detail::get_thread_state_unchecked() && PyGILState_Check();
+  }
+
   std::optional<py::gil_scoped_acquire> gil_;
 };
 

@@ -26,6 +26,7 @@ def call(text, values):
     return len([(text, value) for value in values])
 
 
+threads.call_at_exit(call)
 if which in ("virtual", "both"):
     threads.start_jobs(Job(), 10)
 if which in ("callback", "both"):

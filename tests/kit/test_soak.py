@@ -62,7 +62,8 @@ def test_what_grows_is_seen():
 @pytest.mark.parametrize("end", ["main", "exit", "error"])
 @pytest.mark.parametrize("which", ["virtual", "callback", "both"])
 def test_foreign_threads_while_the_interpreter_ends(end, which):
-    """Ten threads of C++ call Python without pause; nothing stops them."""
+    """Ten threads of C++ call Python without pause; nothing stops them.  Two calls come
+    when Python has ended: one fails, and that of a thread sleeps with the thread."""
     command = [sys.executable, str(HERE / "soak_threads.py"), which, end]
     environment = {**os.environ, "PYTHONFAULTHANDLER": "1"}
     for _ in range(REPEATS):
@@ -70,4 +71,5 @@ def test_foreign_threads_while_the_interpreter_ends(end, which):
             command, capture_output=True, text=True, timeout=60, env=environment
         )
         status = 3 if end == "error" else 0
-        assert (done.returncode, done.stdout, done.stderr) == (status, "", "")
+        assert (done.returncode, done.stderr) == (status, "")
+        assert done.stdout == "Python has ended\n"

@@ -156,7 +156,9 @@ CALLED_BY_CPP = """
 def test_exit_under_daemon_threads(work):
     """Whatever they are in the middle of: the exit code arrives, nothing is said."""
     code = f"""{CALLED_BY_CPP}
-    import threading, time
+    import ctypes, threading, time
+    c = ctypes.CDLL(None)  # which sleeps a little when Python has ended
+    c.__cxa_atexit(c.usleep, ctypes.c_void_p(100_000), None)
     from pkg.scheduler import ManualEvent, Stream, submit
     x, stream = pkg.ones(64, 64), Stream()
     def spin():

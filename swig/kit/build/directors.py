@@ -36,7 +36,6 @@ WHERE = re.compile(r'\{\s*"\w+", "(\w*)"(, true)?\s*\}')
 BEGIN = """\
   static constinit swigkit::Overridable swigkit_method{{"{name}",
                                                        swigkit::class_of<{cpp}>}};
-  swigkit::check_python();
   std::optional<swigkit::GilAcquire> gil(std::in_place);
   swigkit::check_director(swig_get_self(), dynamic_cast<const void *>(this));
   {otherwise}

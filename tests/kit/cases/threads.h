@@ -3,7 +3,10 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -37,8 +40,8 @@ inline void start_jobs(std::shared_ptr<Job> job, int n) {
     }).detach();
   }
 }
-inline void start_callbacks(
-    std::function<int(const std::string&, const std::vector<int>&)> function, int n) {
+using Callback = std::function<int(const std::string&, const std::vector<int>&)>;
+inline void start_callbacks(Callback function, int n) {
   for (int i = 0; i < n; ++i) {
     std::thread([function] {
       try {
@@ -46,6 +49,23 @@ inline void start_callbacks(
       } catch (const std::exception&) {}
     }).detach();
   }
+}
+
+/// Once the process ends, and Python has: here, which prints the error, and on a thread,
+/// which prints when it comes back.
+inline void call_at_exit(Callback function) {
+  static auto* kept = new Callback(std::move(function));
+  static const auto call = [] {
+    try {
+      (*kept)("late", {});
+      std::puts("was called");
+    } catch (const std::exception& error) { std::puts(error.what()); }
+  };
+  std::atexit([] {
+    call();
+    std::thread(call).detach();
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  });
 }
 
 }  // namespace threads

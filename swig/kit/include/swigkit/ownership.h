@@ -160,11 +160,6 @@ T nothing() {
   else std::terminate();
 }
 
-/// Before a thread asks for the GIL.
-inline void check_python() {
-  if (!Py_IsInitialized()) throw std::runtime_error("Python has ended");
-}
-
 /// A director's end: what was given to C++ is no more.
 inline void end_director(PyObject* object, const void* whole) {
   if (!object || !interpreter_alive()) return;

@@ -9,6 +9,7 @@
 #include <cxxabi.h>
 #include <unistd.h>
 
+#include <stdexcept>
 #include <utility>
 
 namespace [[gnu::visibility("hidden")]] swigkit {
@@ -138,8 +139,9 @@ class WorkerState {
 /// Holds the GIL for its lifetime, on any thread.
 class GilAcquire {
  public:
-  GilAcquire() : held_(PyGILState_Check()) {
+  GilAcquire() : held_(has_gil()) {
     if (held_) return;  // a quarter of the price
+    if (!interpreter_alive()) end_thread();
     WorkerState::keep();
     state_ = call_python(PyGILState_Ensure);
   }
@@ -150,6 +152,20 @@ class GilAcquire {
   GilAcquire& operator=(const GilAcquire&) = delete;
 
  private:
+  // Of an interpreter that has ended PyGILState_Check() says true on every thread.
+  static bool has_gil() {
+#if PY_VERSION_HEX >= 0x030D0000
+    return PyThreadState_GetUnchecked() && PyGILState_Check();
+#else
+    return _PyThreadState_UncheckedGet() && PyGILState_Check();
+#endif
+  }
+  // Python ends or has ended.  The process goes with its first thread, and only with that.
+  [[gnu::cold]] static void end_thread() {
+    if (gettid() == getpid()) throw std::runtime_error("Python has ended");
+    for (;;) pause();
+  }
+
   const bool held_;  // by the caller
   PyGILState_STATE state_{};
 };
