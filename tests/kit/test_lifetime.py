@@ -385,3 +385,63 @@ def test_no_call_leaks_a_reference(m):
     before = run(3)
     grown = [b - a for a, b in zip(before, run(300))]
     assert max(grown) < 100, grown
+
+
+SMALL = ["Bare", "Given", "Shared", "GivenMore", "SharedMore", "Pooled"]
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_small_objects_are_one_object_in_both_languages(m, name):
+    small = getattr(m, name)()
+    small.x = 3
+    itself = small.itself()
+    itself.x = 4
+    del itself
+    assert small.x == 4
+    itself = small.itself()
+    del small
+    gc.collect()
+    assert itself.x == 4
+
+
+@pytest.mark.parametrize("name", ["Given", "GivenMore"])
+def test_small_objects_are_given_away_whole(m, name):
+    given = getattr(m, name)()
+    given.x = 5
+    if name == "GivenMore":
+        given.y = 6
+    m.give(given)
+    with pytest.raises(TAKEN):
+        given.itself()
+    del given
+    gc.collect()
+    if name == "GivenMore":
+        assert m.y_of_given() == 6
+    assert m.get_back().x == 5
+
+
+@pytest.mark.parametrize("name", ["Shared", "SharedMore"])
+def test_small_objects_are_shared_not_copied(m, name):
+    shared = getattr(m, name)()
+    shared.x = 5
+    if name == "SharedMore":
+        shared.y = 6
+    m.share(shared)
+    m.write_shared(7)
+    assert shared.x == 7
+    del shared
+    gc.collect()
+    if name == "SharedMore":
+        assert m.y_of_shared() == 6
+    m.write_shared(8)
+    assert m.get_shared().x == 8
+    m.share(None)
+
+
+def test_a_class_with_a_memory_of_its_own_lies_there(m):
+    before = m.pooled()
+    pooled = m.Pooled()
+    assert m.pooled() == before + 1
+    del pooled
+    gc.collect()
+    assert m.pooled() == before

@@ -196,6 +196,11 @@ class Classes:
         if "value" in cls.features:
             lines.append(f"{record}.tracked = false;")
             lines.append(f"{record}.inside = true;")
+        else:
+            lines.append(
+                f"{record}.inside = swigkit::kMayLieInside< {cls.cpp} > && "
+                f"!swigkit::g_leave_python< {cls.cpp} >;"
+            )
         if "tracked" in cls.features:
             lines.append(f"{record}.tracked = true;")
         if "intrusive" in cls.features:

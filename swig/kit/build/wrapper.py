@@ -138,11 +138,11 @@ class Wrapper:
                 rf"swigkit::make_default< \1, {value} >(self);",
                 body,
             )
-        elif "value" in cls.features:
-            # A small value lies in its Python object.
+        else:  # a small value lies in its Python object
+            fits = "kFitsInside" if "value" in cls.features else "kMayLieInside"
             body = re.sub(
                 rf"\bnew ({re.escape(_spelled(cls.cpp))})(\(.*\));",
-                r"(swigkit::kFitsInside<\1> ? ::new (swigkit::room_of<\1>(self)) "
+                rf"(swigkit::{fits}<\1> ? ::new (swigkit::room_of<\1>(self)) "
                 r"\1\2 : new \1\2);",
                 body,
             )

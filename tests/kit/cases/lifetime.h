@@ -153,4 +153,72 @@ class Registry {
   std::vector<std::string> notes_;
 };
 
+// --- small classes, that may lie in their Python objects ------------------------------------
+
+/// Nothing but read and written.
+struct Bare {
+  int x = 0;
+  Bare* itself() { return this; }
+};
+/// C++ takes them over.
+struct Given {
+  int x = 0;
+  Given() = default;
+  Given* itself() { return this; }
+  bool is_more() const { return more_; }
+
+ protected:
+  explicit Given(bool more) : more_(more) {}
+
+ private:
+  bool more_ = false;
+};
+/// C++ has shares in them.
+struct Shared {
+  int x = 0;
+  Shared() = default;
+  Shared* itself() { return this; }
+  bool is_more() const { return more_; }
+
+ protected:
+  explicit Shared(bool more) : more_(more) {}
+
+ private:
+  bool more_ = false;
+};
+/// Only its bases are taken over and shared.
+struct GivenMore : Given {
+  int y = 0;
+  GivenMore() : Given(true) {}
+};
+struct SharedMore : Shared {
+  int y = 0;
+  SharedMore() : Shared(true) {}
+};
+/// Has a memory of its own.
+struct Pooled {
+  inline static int pooled = 0;
+  int x = 0;
+  static void* operator new(size_t size) { return ++pooled, ::operator new(size); }
+  static void operator delete(void* object) { --pooled, ::operator delete(object); }
+  Pooled* itself() { return this; }
+};
+inline int pooled() { return Pooled::pooled; }
+inline std::unique_ptr<Given> held_given;
+inline void give(std::unique_ptr<Given> given) { held_given = std::move(given); }
+inline std::unique_ptr<Given> get_back() { return std::move(held_given); }
+inline std::shared_ptr<Shared> held_shared;
+inline void share(std::shared_ptr<Shared> shared) { held_shared = std::move(shared); }
+inline std::shared_ptr<Shared> get_shared() { return held_shared; }
+inline void write_shared(int x) {
+  if (held_shared) held_shared->x = x;
+}
+inline int y_of_given() {
+  return held_given && held_given->is_more() ? static_cast<GivenMore&>(*held_given).y : -1;
+}
+inline int y_of_shared() {
+  return held_shared && held_shared->is_more() ? static_cast<SharedMore&>(*held_shared).y
+                                               : -1;
+}
+
 }  // namespace lifetime

@@ -55,6 +55,29 @@ PYBIND11_MODULE(lifetime, m) {
   m.def("sum", &sum, py::arg("nodes"));
   m.def("value_of", &value_of, py::arg("node"));
 
+  auto small = [&]<class T>(py::class_<T, py::smart_holder> cls) {
+    cls.def(py::init()).def_readwrite("x", &T::x);
+    cls.def("itself", &T::itself, policy::reference_internal);
+  };
+  small(py::class_<Bare, py::smart_holder>(m, "Bare"));
+  small(py::class_<Given, py::smart_holder>(m, "Given"));
+  small(py::class_<Shared, py::smart_holder>(m, "Shared"));
+  small(py::class_<Pooled, py::smart_holder>(m, "Pooled"));
+  py::class_<GivenMore, Given, py::smart_holder>(m, "GivenMore")
+      .def(py::init())
+      .def_readwrite("y", &GivenMore::y);
+  py::class_<SharedMore, Shared, py::smart_holder>(m, "SharedMore")
+      .def(py::init())
+      .def_readwrite("y", &SharedMore::y);
+  m.def("pooled", &pooled);
+  m.def("give", &give, py::arg("given"));
+  m.def("get_back", &get_back);
+  m.def("share", &share, py::arg("shared"));
+  m.def("get_shared", &get_shared);
+  m.def("write_shared", &write_shared, py::arg("x"));
+  m.def("y_of_given", &y_of_given);
+  m.def("y_of_shared", &y_of_shared);
+
   py::class_<Registry, std::unique_ptr<Registry, py::nodelete>>(m, "Registry")
       .def_static("get", &Registry::get, policy::reference)
       .def("note", &Registry::note, py::arg("text"))

@@ -333,12 +333,12 @@ inline PyObject* make_class(PyObject* module, const ClassSpec& spec,
 }
 
 /// What C++ makes of nothing, where nobody has declared how.
-template <class T, bool value>
+template <class T, bool is_value>
 T* make_default(PyObject* self) {
   if constexpr (!std::is_default_constructible_v<T>) {
     refuse_construction(Py_TYPE(self));
     throw_python_error();
-  } else if constexpr (value && kFitsInside<T>) {
+  } else if constexpr (is_value ? kFitsInside<T> : kMayLieInside<T>) {
     return ::new (room_of<T>(self)) T();
   } else {
     return new T();

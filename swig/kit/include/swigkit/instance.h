@@ -55,7 +55,7 @@ struct Class {
   void* (*to_heap)(const void*);  // a copy; null unless kFitsInside
   PyTypeObject* type = nullptr;
   std::vector<BaseClass> bases{};
-  bool inside = false;  // small values lie in their Python objects (%value)
+  bool inside = false;  // small values lie in their Python objects
   // Of another module's class: that module's record.
   const Class* original = nullptr;
 
@@ -76,6 +76,18 @@ inline constexpr bool kFitsInside = std::is_copy_constructible_v<T> &&
                                     std::is_trivially_copyable_v<T> &&
                                     std::is_trivially_destructible_v<T> &&
                                     sizeof(T) <= kRoom && alignof(T) <= 8;
+
+/// The same of a class without %value.  Where C++ may take an object over or share it, the
+/// object has to stay where it is, so there each has its own piece of memory.
+template <class T>
+inline constexpr bool kMayLieInside = kFitsInside<T> && requires(const T& value) {
+  new T(value);
+} && !requires { T::operator new(sizeof(T)); };
+/// Whether functions of this module take objects of T over or share them.
+template <class T>
+inline constinit bool g_leave_python = false;
+template <class T>
+inline const bool kLeavePython = (g_leave_python<T> = true);  // before the module begins
 
 /// Ends the last share in an overridden object (ownership.h).
 struct EndOfShares {
@@ -178,7 +190,7 @@ struct Room {
 };
 template <class T>
 Room room_of(PyObject* self) {
-  return {kFitsInside<T> ? reinterpret_cast<Instance*>(self)->room : nullptr};
+  return {class_of<T>.inside ? reinterpret_cast<Instance*>(self)->room : nullptr};
 }
 
 /// What all classes have as their last base.

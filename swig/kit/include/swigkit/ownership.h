@@ -47,13 +47,14 @@ template <class T>
 bool shared_of(PyObject* object, std::shared_ptr<T>& value, const Argument& where) {
   T* pointer = pointer_of<T>(object, where);
   if (!pointer) return false;
+  [[maybe_unused]] const bool* leave = &kLeavePython<T>;
   Instance* self = part_of(reinterpret_cast<Instance*>(object), &actual(class_of<T>));
-  if (self->overridden) {
-    if (share_overridden(self)) {
+  if (self->overridden || self->is_inside()) {
+    if (self->overridden && share_overridden(self)) {
       value = std::shared_ptr<T>(self->holder, pointer);
       return true;
     }
-    // Its methods are those of the Python object, which must live as long.
+    // Its methods or its place are those of the Python object, which must live as long.
     Py_INCREF(object);
     value = std::shared_ptr<T>(pointer, [object](T*) {
       if (!interpreter_alive()) return;
@@ -61,12 +62,6 @@ bool shared_of(PyObject* object, std::shared_ptr<T>& value, const Argument& wher
       drop(object);
     });
     return true;
-  }
-  if constexpr (kFitsInside<T>) {
-    if (self->is_inside()) {  // a value: C++ gets its own
-      value = std::make_shared<T>(*pointer);
-      return true;
-    }
   }
   if (self->owner == Owner::Python) {
     self->holder = self->record->share(self->object, nullptr);
@@ -232,6 +227,7 @@ inline void keep_result(PyObject* holder, PyObject* result) {
 /// not Python's alone.
 template <class T>
 T* take_from(PyObject* object, const Argument& where) {
+  [[maybe_unused]] const bool* leave = &kLeavePython<T>;
   T* pointer = pointer_of<T>(object, where);
   if (!pointer) return nullptr;
   Instance* self = part_of(reinterpret_cast<Instance*>(object), &actual(class_of<T>));
@@ -249,8 +245,10 @@ T* take_from(PyObject* object, const Argument& where) {
     return pointer;
   }
   untrack(self);
-  if constexpr (kFitsInside<T>) {
-    if (self->is_inside()) pointer = new T(*pointer);
+  if (self->is_inside()) {  // C++ takes a copy; all of it, where T is a base
+    const auto offset = reinterpret_cast<char*>(pointer) - static_cast<char*>(self->object);
+    void* copy = self->record->to_heap(self->object);
+    pointer = reinterpret_cast<T*>(static_cast<char*>(copy) + offset);
   }
   self->object = nullptr;
   self->owner = Owner::Taken;
