@@ -40,6 +40,13 @@ def pytest_collection_modifyitems(items):
     )
 
 
+def pytest_collection_finish():
+    """The modules and some ten thousand tests stay: a collection of garbage, of which
+    tests make thousands, need not look at them."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
     """Of a file, all tests run in one process, which has its fixtures once."""

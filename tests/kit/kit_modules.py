@@ -25,8 +25,10 @@ CASES = HERE / "cases"
 KIT = ROOT / "swig" / "kit"
 BINDINGS = ("pybind11", "kit")
 SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
-# What is tested is the border, not how fast it is.
-PYBIND11_FLAGS = ["-std=c++20", "-O0", "-g0", "-fPIC", "-shared", "-pthread"]
+# What is tested is the border, not how fast it is.  What soak.py and the pages make is
+# made as by a user.
+QUICK = "-O0"
+PYBIND11_FLAGS = ["-std=c++20", QUICK, "-g0", "-fPIC", "-shared", "-pthread"]
 PYBIND11_FLAGS += ["-fvisibility=hidden", "-Wall", "-Wextra", "-Werror"]
 
 
@@ -56,13 +58,17 @@ def load(theme: str, binding: str) -> ModuleType | BuildError:
 
 def build(theme: str, binding: str) -> Path:
     """Brings the module up to date; returns its path."""
-    # Modules for the sanitizers lie elsewhere: see soak.py.
-    kind = os.environ.get("KIT_BUILD", binding)
+    kind = _kind(binding)
     folder = ROOT / "build" / "kit" / f"{kind}-{SUFFIX.split('.')[1]}"
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / f"{theme}.lock", "w") as lock:  # two test runs take turns
         fcntl.flock(lock, fcntl.LOCK_EX)
         return _build(theme, binding, folder)
+
+
+def _kind(binding: str) -> str:
+    """Modules for the sanitizers, or compiled for speed, lie elsewhere: see soak.py."""
+    return os.environ.get("KIT_BUILD", binding)
 
 
 def _build(theme: str, binding: str, folder: Path) -> Path:
@@ -93,9 +99,10 @@ def _build(theme: str, binding: str, folder: Path) -> Path:
 
 
 def _kit(theme: str, folder: Path) -> tuple[list[str], list[Path]]:
-    """As a user would."""
+    """By the documented command."""
     interface = CASES / f"{theme}.i"
     command = [sys.executable, "-m", "pkg", "wrap", str(interface), "-I", str(CASES)]
+    command += [QUICK] if _kind("kit") == "kit" else []
     kit = [path for path in KIT.rglob("*") if path.suffix in (".h", ".i", ".py")]
     return [*command, "--out", str(folder)], [interface, *kit]
 

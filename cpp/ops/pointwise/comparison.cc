@@ -29,10 +29,18 @@ OpBuilder bitwise(OpBuilder op, F) {
 }
 
 // Shifts by any number, of which C++ defines those by less than all bits.
+// Vectors have no shifts of bytes by different counts: of those each bit of the count
+// chooses.
 struct LeftShift {
   template <class T>
   T operator()(T x, T n) const {
     if constexpr (std::is_same_v<T, bool>) return x;  // which the record keeps out
+    if constexpr (sizeof(T) == 1) {
+      x = n & 1 ? T(x << 1) : x;
+      x = n & 2 ? T(x << 2) : x;
+      x = n & 4 ? T(x << 4) : x;
+      return uint8_t(n) < 8 ? x : T(0);
+    }
     constexpr uint64_t bits = 8 * sizeof(T);
     const T shifted = T(wraps(x) << (wraps(n) % bits));
     return uint64_t(wraps(n)) < bits ? shifted : T(0);
@@ -42,8 +50,15 @@ struct RightShift {
   template <class T>
   T operator()(T x, T n) const {
     if constexpr (std::is_same_v<T, bool>) return x;
+    const T sign = x < T(0) ? T(-1) : T(0);
+    if constexpr (sizeof(T) == 1) {
+      x = n & 1 ? T(x >> 1) : x;
+      x = n & 2 ? T(x >> 2) : x;
+      x = n & 4 ? T(x >> 4) : x;
+      return uint8_t(n) < 8 ? x : sign;
+    }
     constexpr uint64_t bits = 8 * sizeof(T);
-    const T shifted = T(x >> (wraps(n) % bits)), sign = x < T(0) ? T(-1) : T(0);
+    const T shifted = T(x >> (wraps(n) % bits));
     return uint64_t(wraps(n)) < bits ? shifted : sign;
   }
 };
