@@ -247,7 +247,8 @@ class Classes:
                     constant = f"+{constant}"  # an int
                 self.parts.append(
                     f"static PyObject *{getter}(PyObject *, void *) {{\n"
-                    f"  return swigkit::get_constant({constant});\n}}"
+                    f"  return swigkit::get_constant<decltype({constant})>"
+                    f"({constant});\n}}"
                 )
                 row = f'  {{"{variable.name}", {getter}, nullptr, nullptr, nullptr}},'
                 statics.append(row)
