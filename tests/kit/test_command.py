@@ -193,6 +193,17 @@ def test_generate_leaves_compiling_to_others(project: Path) -> None:
     assert "include/shapes.h" in rule and "swigkit.i" in rule and "step.py" in rule
 
 
+def test_what_is_generated_is_one_file(tmp_path: Path) -> None:
+    """With the classes that C++ calls overrides by."""
+    (tmp_path / "task.i").write_text(
+        '%module(directors="1") task\n%include "swigkit.i"\n%overridable(Task)\n'
+        "%inline %{ struct Task { virtual ~Task() {} virtual int run() = 0; }; %}\n"
+    )
+    kit("task.i", "--generate", "--out", "o", cwd=tmp_path)
+    text = (tmp_path / "o" / "task_wrap.cc").read_text()
+    assert "SwigDirector_Task : public Task" in text and "task_swig.h" not in text
+
+
 def test_the_folder_runs_without_the_tensor_core(project: Path) -> None:
     """Builds call it for each module."""
     out = run(sys.executable, "-X", "importtime", KIT, "wrap", "--help", cwd=project)

@@ -161,6 +161,7 @@ def test_a_bool_constant_is_a_bool(m):
 
 def test_constants_of_classes(m):
     assert m.Lamp.kMaxWatts == 60 == m.Lamp().kMaxWatts
+    assert m.Lamp.kMinWatts == 5 == m.Lamp().kMinWatts
 
 
 def test_global_variables(m, refuses):

@@ -256,7 +256,9 @@ def test_views_of_buffers_without_numpy(m, kit):
     for data in (b"abca", bytearray(b"abca"), memoryview(b"abca")):
         assert m.offsets(data, ord("a")) == [0, 3]
     assert m.offsets(b"", 0) == []
+    assert m.text_of(b"ab\0c") == "ab\0c" and m.text_of(bytearray(b"a")) == "a"
     if kit:  # the twin takes NumPy's arrays only
+        assert m.text_of(array.array("b", [97])) == "a"
         assert m.total(array.array("d", [1, 2])) == 3
         assert m.total(memoryview(array.array("d", [1, 2]))) == 3
     with pytest.raises(TypeError):

@@ -39,6 +39,31 @@ def test_overrides_of_an_instance(m, kit):
             m.Half()
 
 
+def test_private_methods_that_are_overridden(m, kit):
+    """Which C++ leaves to what is derived, and nobody else calls."""
+
+    class Soup(m.Recipe):
+        def ingredients(self, portions):
+            return f"{portions} onions"
+
+        def heat(self, of):
+            return of[0] * of[1]
+
+    assert Soup().cook(3) == "with 3 onions on 6"
+
+    class Burnt(Soup):
+        def heat(self, of):
+            raise LookupError("no oven")
+
+    with pytest.raises(LookupError, match="no oven"):  # it is noexcept(false)
+        Burnt().cook(1)
+    with pytest.raises(RuntimeError):
+        type("Unknown", (m.Recipe,), {})().cook(1)
+    if kit:
+        with pytest.raises(TypeError, match="has: heat, ingredients"):
+            m.Recipe()
+
+
 def test_bases_that_know_what_is_derived(m):
     """The curiously recurring template pattern: static members are each class's own."""
     gc.collect()

@@ -193,19 +193,20 @@ class Classes:
         vectorcall = f"swigkit::make_object<{construct}>" if construct else "nullptr"
         record = f"swigkit::class_of<{cls.cpp}>"
         lines = []
+        pointer = self.module.counted_by(cls)
         if "value" in cls.features:
             lines.append(f"{record}.tracked = false;")
             lines.append(f"{record}.inside = true;")
-        else:
+        elif "tracked" not in cls.features and not pointer:  # nobody shares it
             lines.append(
                 f"{record}.inside = swigkit::kMayLieInside< {cls.cpp} > && "
                 f"!swigkit::g_leave_python< {cls.cpp} >;"
             )
-        if "tracked" in cls.features:
+        if "tracked" in cls.features or pointer:
             lines.append(f"{record}.tracked = true;")
-        if "intrusive" in cls.features:
-            pointer = cls.features["intrusive"].strip('"')
-            lines.append(f"swigkit::IntrusivePointer<{pointer}>::use({record});")
+        if pointer:
+            use = f"swigkit::IntrusivePointer<{pointer}>::use<{cls.cpp}>"
+            lines.append(f"{use}({record});")
         if "released_end" in cls.features:
             for kind in ("destroy", "share"):
                 made = f"swigkit::detail::{kind}_released<{cls.cpp}>"
@@ -247,7 +248,8 @@ class Classes:
                     constant = f"+{constant}"  # an int
                 self.parts.append(
                     f"static PyObject *{getter}(PyObject *, void *) {{\n"
-                    f"  return swigkit::get_constant({constant});\n}}"
+                    f"  return swigkit::get_constant<decltype({constant})>"
+                    f"({constant});\n}}"
                 )
                 row = f'  {{"{variable.name}", {getter}, nullptr, nullptr, nullptr}},'
                 statics.append(row)

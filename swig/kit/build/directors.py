@@ -31,6 +31,8 @@ RESULT = re.compile(r"^  (?:SwigValueWrapper< ?(.+?) ?>|(\S.*?)) c_result ?;\n",
 # What `%output` writes of an override's result, and where conversions of it begin.
 WRITTEN = "swigkit::written("
 FROM_RESULT = re.compile(r"(\bload|\bto_cpp(?:<.*?>)?)\(result,")
+# An override's result by pointer; of a %newobject method it is the caller's.
+KEPT = "swigkit::keep_result(swig_get_self(), result);\n    c_result = pointer"
 FIRST_OUTPUT = re.compile(r"^  \{\n(?=[^\n]*\(swigkit_items)", re.MULTILINE)
 WHERE = re.compile(r'\{\s*"\w+", "(\w*)"(, true)?\s*\}')
 BEGIN = """\
@@ -71,6 +73,17 @@ def guard(text: str, module: Module) -> str:
                 base = pointee(function.parameters[0].type)
                 head = rf"^{name}::{name}\(PyObject \*self, ?(?:const )?{base} "
                 text = re.sub(head + r".*?^\}\n", "", text, flags=re.M | re.S)
+        for name in {
+            d.name for c in _chain(module, one) for d in c.declared if d.throws
+        }:
+            # SWIG leaves `(false)` out, in the class and before the method's body.
+            director = rf"SwigDirector_{one.symbol}\b"
+            for place in (
+                rf"(?:class|struct) {director}(?:(?!\n\}};).)*?\n *virtual [^;\n]*\b",
+                rf"^\S[^\n]*\b{director}::",
+            ):
+                head = rf"({place}{name}\([^;\n]*) noexcept(?=;$| \{{$)"
+                text = re.sub(head, r"\1", text, flags=re.M | re.S)
     classes = {cls.symbol: cls for cls in module.classes}
     pieces, at = [], 0
     for found in METHOD.finditer(text):
@@ -101,6 +114,9 @@ def _guarded(body: str, module: Module, cls: Class, method: str, taken: str) -> 
             cpp=declared[0], method=method, arguments=", ".join(arguments)
         )
     body = NAME.sub("PyObject *swig_method_name = swigkit_method.name;", body)
+    if declared and declared[1].gives:
+        given = f'swigkit::give_result(pointer, result, "{cls.name}.{name}")'
+        body = body.replace(KEPT, f"c_result = {given}")
     body = CALL.sub(r"= swigkit::call_python([&] { return \1; });", body)
     body = _with_outputs(body)
     body = WHERE.sub(rf'{{"{cls.name}.{name}", "\1"\2}}', body)
@@ -135,16 +151,22 @@ def _with_outputs(body: str) -> str:
     return FIRST_OUTPUT.sub(lambda found: items + found[0], body, count=1)
 
 
-def _declaration(
-    module: Module, cls: Class, method: str, types: list[str]
-) -> tuple[str, Declaration] | None:
-    """The class, this or a base, whose method the director's is; None: not known."""
-    plain = method.replace(" ", "")
+def _chain(module: Module, cls: Class) -> list[Class]:
+    """The class and its bases, the nearest first."""
     chain, seen = [cls], []
     while chain:
         here = chain.pop(0)
         seen.append(here)
         chain += [c for c in map(module.class_of, here.bases) if c and c not in seen]
+    return seen
+
+
+def _declaration(
+    module: Module, cls: Class, method: str, types: list[str]
+) -> tuple[str, Declaration] | None:
+    """The class, this or a base, whose method the director's is; None: not known."""
+    plain = method.replace(" ", "")
+    seen = _chain(module, cls)
     for exact in (True, False):
         for here in seen:
             for one in here.declared:

@@ -4,6 +4,8 @@ other words, and where there is none the error shows the line.
 
 Nor does it see an instance of a template whose %template comes after a class that is
 derived from it, which in one header cannot be otherwise: in the copy it stands before.
+A private method that a class leaves to those derived from it is protected there: to
+override it is what it is for.
 """
 
 from __future__ import annotations
@@ -33,6 +35,12 @@ LATE = re.compile(
     r"^(.+?):(\d+): Warning 401: '(.+)' must be defined before it is used as a base",
     re.M,
 )
+HIDDEN = re.compile(
+    r"^(.+?):(\d+): Warning 517: Director class '.+' is abstract, "
+    r"abstract method '(.+)' is private",
+    re.M,
+)
+OPEN = "protected: "  # an insertion that is no text: the method's name follows
 DIRECTIVE = re.compile(r"%template\s*\(\s*\w*\s*\)\s*([^;]+?)\s*;")
 CLASS = re.compile(  # its comment included
     r"^(?:[ \t]*//.*\n|[ \t]*/\*(?:[^*]|\*(?!/))*\*/[ \t]*\n)*"
@@ -92,10 +100,11 @@ class Headers:
         if runner.why_stale(self._with_copies(self.renames.used_by(step))):
             self.renames.forget()  # the interface may have changed
             self._refresh(insertions=False)
-        late = LATE.pattern
+        mended = {LATE: self._place_templates, HIDDEN: self._open_methods}
         while True:
+            refused = "(?m)" + "|".join(one.pattern for one in mended) if mended else ""
             tried = self._with_copies(self.renames.used_by(step))
-            tried = dataclasses.replace(tried, refused=f"(?m){late}" if late else "")
+            tried = dataclasses.replace(tried, refused=refused)
             try:
                 return runner.run([tried])
             except BuildError as error:
@@ -105,10 +114,12 @@ class Headers:
                 elif found:
                     if not self._copy(found[1]):
                         raise BuildError(f"{error}\n{self._hint(found)}") from None
-                elif not LATE.search(str(error)):
-                    raise
-                elif not self._place_templates(str(error)):
-                    late = ""  # SWIG's warning says what is missing
+                else:
+                    warned = [one for one in mended if one.search(str(error))]
+                    if not warned:
+                        raise
+                    if not mended[warned[0]](str(error)):
+                        del mended[warned[0]]  # SWIG's warning says what is missing
 
     def _with_copies(self, step: Step) -> Step:
         if not self.folder.exists():
@@ -170,6 +181,15 @@ class Headers:
             if derived and directive:
                 placed |= self._copy(derived[1], [(int(derived[2]), directive)])
         return placed
+
+    def _open_methods(self, text: str) -> bool:
+        """Makes protected what Python shall override; whether it could."""
+        return any(
+            [
+                self._copy(where, [(int(line), OPEN + name)])
+                for where, line, name in HIDDEN.findall(text)
+            ]
+        )
 
     def _directive(self, path: str, line: int, name: str) -> str:
         """The %template that makes this instance, from the line where SWIG saw it."""
@@ -249,12 +269,20 @@ def _recorded(target: Path) -> tuple[str, list[Insertion]] | None:
 
 
 def _inserted(text: str, insertions: Sequence[Insertion]) -> str:
-    """With the texts before the classes that begin on the lines, or not far above."""
+    """With the texts before the classes that begin on the lines, or not far above, and
+    the methods after OPEN protected."""
     starts = [0, *(found.end() for found in re.finditer("\n", text))]
     for line, added in sorted(insertions, reverse=True):
         end = starts[line] if line < len(starts) else len(text)
         classes = [found.start() for found in CLASS.finditer(text, 0, end)]
-        if classes:
+        if classes and added.startswith(OPEN):
+            name = added.removeprefix(OPEN)
+            method = rf"virtual\b[^;{{}}]*\b{name}\s*\([^;{{}}]*=\s*0\s*;"
+            found = re.compile(method).search(text, classes[-1])
+            if found:
+                opened = f"{OPEN}{found[0]} private:"
+                text = text[: found.start()] + opened + text[found.end() :]
+        elif classes:
             text = f"{text[: classes[-1]]}{added} {text[classes[-1] :]}"
     return text
 

@@ -146,6 +146,8 @@ class Declaration:
     pure: bool
     private: bool
     ignored: bool  # by %ignore
+    gives: bool  # its result is a new object of the caller's (%newobject)
+    throws: bool  # as `noexcept(false)` says
 
     @property
     def is_open(self) -> bool:
@@ -185,6 +187,12 @@ class Class:
             m.name == "begin" and not is_iterator(m.result) and "::" not in m.result
             for m in self.methods
         )
+
+    @property
+    def points(self) -> bool:
+        """Whether it is a smart pointer, by operator->()."""
+        names = {one.name.replace(" ", "") for one in self.declared if not one.private}
+        return "operator->" in names
 
     @staticmethod
     def is_end(method: Function) -> bool:
@@ -243,6 +251,12 @@ class Module:
         """Whether its objects have attributes that C++ knows nothing of."""
         bases = [found for found in map(self.class_of, cls.bases) if found]
         return "dynamic" in cls.features or any(map(self.is_dynamic, bases))
+
+    def counted_by(self, cls: Class) -> str:
+        """The pointer that counts in its objects (%intrusive), or ""."""
+        bases = [found for found in map(self.class_of, cls.bases) if found]
+        own = cls.features.get("intrusive", "").strip('"')
+        return own or next(filter(None, map(self.counted_by, bases)), "")
 
     def operator_of(self, function: Function) -> tuple[Class, str, int] | None:
         """The class of a free operator, its name there, and which operand it is.

@@ -141,9 +141,13 @@ def slots(cls: Class, groups: dict[str, str], ordered: str) -> Iterator[str]:
         yield slot("sq_contains", f"contains<{groups['__contains__']}>")
     if "__getattr__" in groups:
         yield slot("tp_getattro", f"get_attribute<{groups['__getattr__']}>")
+    elif cls.points:
+        yield slot("tp_getattro", f"get_beyond<{cls.cpp}>")
     if "__setattr__" in groups or "__delattr__" in groups:
         pair = f"{groups.get('__setattr__', none)}, {groups.get('__delattr__', none)}"
         yield slot("tp_setattro", f"set_attribute<{pair}>")
+    elif cls.points:
+        yield slot("tp_setattro", f"set_beyond<{cls.cpp}>")
     if "__call__" in groups:
         yield slot("tp_call", f"call_object<{groups['__call__']}>")
 

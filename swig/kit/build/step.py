@@ -158,6 +158,10 @@ def main(arguments: list[str]) -> int:
     wrapper, parsed, output, *shim = map(Path, arguments)
     try:
         source = wrapper.read_text(encoding="utf-8")
+        header = wrapper.with_suffix(".h")  # of the directors
+        include = f'#include "{header.name}"\n'
+        if include in source:
+            source = source.replace(include, header.read_text(encoding="utf-8"))
         module = tree.read(parsed)
         text = rewrite(source, module)
         for said in module.left_out:

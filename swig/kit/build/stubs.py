@@ -294,7 +294,7 @@ class _Stub:
                 f"{indent}def __buffer__(self, flags: builtins.int, /) -> "
                 "builtins.memoryview: ..."
             )
-        if "dynamic" in cls.features:
+        if "dynamic" in cls.features or cls.points:
             name = f"{indent}def __%sattr__(self, name: builtins.str, %s/) -> %s: ..."
             lines.append(name % ("get", "", ANY))
             lines.append(name % ("set", f"value: {ANY}, ", "None"))

@@ -405,7 +405,9 @@ def _declaration(node: ElementTree.Element, has: dict[str, str]) -> Declaration:
     name = has["name"]
     python = _symbol(has) if "sym_name" in has else name
     pure, ignored = has.get("abstract") == "1", "feature_ignore" in has
-    return Declaration(name, python, types, pure, private, ignored)
+    gives = "feature_new" in has
+    throws = has.get("noexcept") == "false"
+    return Declaration(name, python, types, pure, private, ignored, gives, throws)
 
 
 def _variable(has: dict[str, str], inside: Class | None) -> Variable | None:

@@ -65,6 +65,7 @@ class Lamp {
   enum class State { Off, On };
   enum Shape { Round, Square };
   static constexpr int kMaxWatts = 60;
+  static const int kMinWatts = 5;  // no object, as C++ before 17 had it
   Color color = Color::Red;
   explicit Lamp(State state = State::Off) : state_(state) {}
   State state() const { return state_; }

@@ -63,6 +63,7 @@ void bind_lamp(py::module_& m) {
       .def("shape", &Lamp::shape)
       .def_readwrite("color", &Lamp::color);
   lamp.attr("kMaxWatts") = Lamp::kMaxWatts;
+  lamp.attr("kMinWatts") = +Lamp::kMinWatts;
 }
 
 /// Of the object whose properties are the global variables.

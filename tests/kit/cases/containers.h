@@ -169,6 +169,9 @@ inline int64_t total_ints(std::span<const int32_t> values) {
 inline void scale(std::span<double> values, double by) {
   for (double& value : values) value *= by;
 }
+inline std::string text_of(std::span<const char> data) {
+  return std::string(data.begin(), data.end());
+}
 inline std::vector<int64_t> offsets(std::span<const uint8_t> data, uint8_t wanted) {
   std::vector<int64_t> result;
   for (size_t i = 0; i < data.size(); ++i) {

@@ -22,6 +22,9 @@ std::span<const T> span(const Array<T>& array) {
 
 void bind_views(py::module_& m) {
   m.def(
+      "text_of", [](std::string_view data) { return text_of({data.data(), data.size()}); },
+      py::arg("data"));
+  m.def(
       "total", [](const Array<double>& values) { return total(span(values)); },
       py::arg("values").noconvert());
   m.def(

@@ -8,6 +8,7 @@
 #include <initializer_list>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace templates {
@@ -177,5 +178,18 @@ inline int numbers_of(std::initializer_list<Thing> things) {
   for (const Thing& thing : things) sum += thing.no;
   return sum;
 }
+
+// --- private methods that are to be overridden ----------------------------------------------
+
+struct Recipe {
+  virtual ~Recipe() = default;
+  std::string cook(int portions) const {
+    return "with " + ingredients(portions) + " on " + std::to_string(heat({portions, 2}));
+  }
+
+ private:
+  virtual std::string ingredients(int portions) const = 0;
+  virtual int heat(std::pair<int, int> of) const noexcept(false) = 0;
+};
 
 }  // namespace templates

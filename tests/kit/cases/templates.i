@@ -7,6 +7,7 @@
 %}
 %overridable(templates::Half)
 %overridable(templates::Thrower)
+%overridable(templates::Recipe)
 %include "templates.h"
 %template(DoubleShape) templates::Shape<double>;
 %template(IntShape) templates::Shape<int>;

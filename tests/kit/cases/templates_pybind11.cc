@@ -19,6 +19,14 @@ struct PyHalf : Half {
 struct PyThrower : Thrower {
   int plain(int x) throw() override { PYBIND11_OVERRIDE(int, Thrower, plain, x); }
 };
+struct PyRecipe : Recipe {
+  std::string ingredients(int portions) const override {
+    PYBIND11_OVERRIDE_PURE(std::string, Recipe, ingredients, portions);
+  }
+  int heat(std::pair<int, int> of) const override {
+    PYBIND11_OVERRIDE_PURE(int, Recipe, heat, of);
+  }
+};
 template <class T>
 void counted(py::module_& m, const char* base, const char* name) {
   py::class_<Counted<T>>(m, base).def("number", &Counted<T>::number);
@@ -112,4 +120,7 @@ PYBIND11_MODULE(templates, m) {
     for (const Thing& thing : things) sum += thing.no;
     return sum;
   });
+  py::class_<Recipe, PyRecipe>(m, "Recipe")
+      .def(py::init<>())
+      .def("cook", &Recipe::cook, py::arg("portions"));
 }

@@ -64,7 +64,9 @@ struct In<std::span<T, N>> {
     }
     const char kind = detail::kind_of(view.format, view.itemsize);
     const bool bytes = std::is_same_v<Item, std::byte>;
-    if (!bytes && (kind != detail::kind_of<Item>() || view.itemsize != sizeof(Item))) {
+    const bool characters = std::is_same_v<Item, char> && (kind == 'i' || kind == 'u');
+    const bool same = characters || kind == detail::kind_of<Item>();
+    if (!bytes && (!same || view.itemsize != sizeof(Item))) {
       if (where.matching) return refuse(where, wanted, object);
       PyErr_Format(PyExc_TypeError, "[%s] expected %s for '%s', got %s of format '%s'",
                    where.function, wanted.c_str(), where.text().c_str(),

@@ -95,7 +95,7 @@ inline constexpr bool swigkit::kImplicit< Class_ > = true;
 %feature("swigkit:intrusive") Class_ #Pointer_;
 %{
 template <>
-struct swigkit::Convert<Pointer_> : swigkit::IntrusivePointer<Pointer_> {};
+inline constexpr bool swigkit::kCounts< Pointer_ > = true;
 %}
 %enddef
 
@@ -192,6 +192,10 @@ SWIGKIT_OUTPUT(Parameter_)
 
 %rename("__order__") operator<=>;
 %rename("__order__") *::operator<=>;
+
+// Of a smart pointer SWIG would take the methods of what it points to away from their class.
+// Python asks for them by name (slots.py).
+%ignore *::operator->;
 
 // What Python reads as x[i]; for assignment an interface %extends __setitem__.
 %rename("__getitem__") *::operator[];

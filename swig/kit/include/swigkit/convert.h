@@ -347,9 +347,9 @@ bool set_variable(PyObject* object, T& variable, const char* name,
   In<T> held;
   return held.load(object, {function, name}) && assign(variable, held.take());
 }
-/// A constant of a class.
+/// A constant of a class; of a number C++ may have the value alone, and nowhere an object.
 template <class T>
-PyObject* get_constant(const T& value) {
+PyObject* get_constant(std::conditional_t<std::is_scalar_v<T>, T, const T&> value) {
   using Item = std::remove_cv_t<std::remove_extent_t<T>>;
   if constexpr (std::is_same_v<Item, char> && std::is_array_v<T>) {
     return Convert<const Item*>::cast(value);

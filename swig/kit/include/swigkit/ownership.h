@@ -255,4 +255,13 @@ T* take_from(PyObject* object, const Argument& where) {
   return pointer;
 }
 
+/// What an override of a %newobject method returned is C++'s from now on.
+template <class T>
+T* give_result(T* pointer, PyObject* result, const char* function) {
+  using Plain = std::remove_cv_t<T>;
+  if (pointer) pointer = take_from<Plain>(result, {function, "result"});
+  if (!pointer && result != Py_None) throw_python_error();
+  return pointer;
+}
+
 }  // namespace swigkit

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 
 namespace [[gnu::visibility("hidden")]] swigkit {
 
@@ -146,11 +147,12 @@ struct IntrusivePointer {
     if (!value) Py_RETURN_NONE;
     return wrap_shared<Plain>(hold(value));
   }
-  /// From now on what Python makes lives as long as anybody has a share in it.
+  /// From now on what Python makes of this class lives as long as anybody has a share in it.
+  template <class Made>
   static void use(Class& record) {
     record.shares_itself = true;
     record.share = [](void* made, Instance*) -> std::shared_ptr<void> {
-      return hold(Counted<Pointer>::first(static_cast<Plain*>(made)));
+      return hold(Counted<Pointer>::first(static_cast<Made*>(made)));
     };
   }
 
@@ -159,6 +161,14 @@ struct IntrusivePointer {
     return {const_cast<Plain*>(&*value), [value](Plain*) {}};
   }
 };
+
+/// Whether it is such a pointer.  %intrusive sets it, and names no class within swigkit, where
+/// one may have the same name.
+template <class Pointer>
+inline constexpr bool kCounts = false;
+template <class Pointer>
+  requires kCounts<Pointer>
+struct Convert<Pointer> : IntrusivePointer<Pointer> {};
 
 /// A reference to an object that lives elsewhere.
 template <class T>
@@ -190,6 +200,26 @@ struct Convert<std::reference_wrapper<T>> {
   static PyObject* cast(std::reference_wrapper<T> value) {
     return Convert<T*>::cast(&value.get());
   }
+};
+/// An argument, or an item of one: to the object itself; of other types to a copy, which is
+/// there during the call.
+template <class T>
+struct In<std::reference_wrapper<T>> {
+  In<std::remove_cv_t<T>> in;
+  std::optional<std::reference_wrapper<T>> made{};
+
+  bool load(PyObject* object, const Argument& where) {
+    if constexpr (!IsWrapped<std::remove_cv_t<T>>) {
+      if (where.whole) return refuse(where, "an object of C++'s own", object);
+    }
+    if (!in.load(object, where)) return false;
+    if (where.keep) where.keep->objects.push_back(PyRef::borrow(object));
+    made.emplace(*in.get());
+    return true;
+  }
+  std::reference_wrapper<T>* get() { return &*made; }
+  std::reference_wrapper<T> take() { return *made; }
+  void watch(std::reference_wrapper<T>*) {}
 };
 
 }  // namespace swigkit

@@ -197,6 +197,45 @@ int set_attribute(PyObject* self, PyObject* name, PyObject* value) {
   return call_python(PyObject_GenericSetAttr, self, name, value);
 }
 
+/// What operator->() of the object points to, to be asked for the name; null, with the error
+/// that there was if there is nothing of a wrapped class.
+template <class T>
+PyRef beyond_of(PyObject* self, PyObject* name) {
+  if constexpr (requires(T& object) { *object.operator->(); }) {
+    using Pointee = std::remove_cvref_t<decltype(*std::declval<T&>().operator->())>;
+    const char* text = PyUnicode_AsUTF8(name);
+    if (!text || std::strncmp(text, "__", 2) == 0) return PyRef();
+    if constexpr (IsWrapped<Pointee>) {
+      HeldError error = HeldError::fetch();
+      T* object = pointer_of<T>(self, {"operator->", "self"});
+      if (!object) return PyRef();
+      PyRef found(guarded([&]() -> PyObject* {
+        auto&& pointer = object->operator->();
+        return pointer ? refer(&*pointer, false, &self, 1) : new_ref(Py_None);
+      }));
+      if (found && found.get() != self && found.get() != Py_None) return found;
+      if (found) error.restore();
+    }
+  }
+  return PyRef();
+}
+/// x.name and x.name = value, where x has none and points to an object that may.
+template <class T>
+PyObject* get_beyond(PyObject* self, PyObject* name) {
+  PyObject* found = call_python(PyObject_GenericGetAttr, self, name);
+  if (found || !PyErr_ExceptionMatches(PyExc_AttributeError)) return found;
+  const PyRef beyond = beyond_of<T>(self, name);
+  return beyond ? call_python(PyObject_GetAttr, beyond.get(), name) : nullptr;
+}
+template <class T>
+int set_beyond(PyObject* self, PyObject* name, PyObject* value) {
+  const int done = call_python(PyObject_GenericSetAttr, self, name, value);
+  if (done == 0 || !PyErr_ExceptionMatches(PyExc_AttributeError)) return done;
+  if (_PyType_Lookup(Py_TYPE(self), name)) return done;
+  const PyRef beyond = beyond_of<T>(self, name);
+  return beyond ? call_python(PyObject_SetAttr, beyond.get(), name, value) : -1;
+}
+
 /// A slot that returns a number.
 template <class Group>
 Py_ssize_t length(PyObject* self) {

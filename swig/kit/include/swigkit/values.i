@@ -38,6 +38,9 @@ namespace std {
   %feature("valuewrapper") array;
   template <class T, size_t N>
   class array;
+  %feature("valuewrapper") reference_wrapper;
+  template <class T>
+  class reference_wrapper;
   %feature("valuewrapper") span;
   template <class T, size_t N>
   class span;
