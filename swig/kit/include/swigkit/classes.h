@@ -205,7 +205,7 @@ inline bool was_made(PyObject* module) {
 /// Makes the class that all others are derived from, unless another module did.
 inline bool make_root(PyObject* module) {
   g_names = new_ref(PyModule_GetDict(module));
-  if (!find_registry()) return false;
+  if (!find_registry() || !Entering::watch()) return false;
   static PyMemberDef members[] = {
       {"__weaklistoffset__", T_PYSSIZET, offsetof(Instance, weakrefs), READONLY, nullptr},
       {}};

@@ -9,7 +9,11 @@
 #include <cxxabi.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <stdexcept>
+#include <string>
+#include <thread>
 #include <utility>
 
 namespace [[gnu::visibility("hidden")]] swigkit {
@@ -99,6 +103,43 @@ inline bool interpreter_alive() {
 #endif
 }
 
+/// Threads that are about to take the GIL.
+///
+/// Note [Threads at Python's end]
+/// A thread that saw a living interpreter may be stopped right before it asks for the GIL,
+/// and go on when the interpreter's memory is free.  So the interpreter waits for such
+/// threads: its dictionary, which it clears when nobody sees it alive any more and all of
+/// it is still there, has an object whose destructor does.  CPython lets none of them have
+/// the GIL then: they end, see call_python(), or from 3.14 on sleep in CPython.
+class Entering {
+ public:
+  Entering() { ++g_count; }
+  ~Entering() { --g_count; }
+  Entering(const Entering&) = delete;
+  Entering& operator=(const Entering&) = delete;
+
+  /// Called when the module begins; false with an error set when that fails.
+  static bool watch() {
+    const std::string key = "swigkit.entering " + std::to_string(uintptr_t(&g_count));
+    PyObject* all = PyInterpreterState_GetDict(PyInterpreterState_Get());
+    PyRef capsule(PyCapsule_New(&g_count, nullptr, [](PyObject*) { wait(); }));
+    return all && capsule && !PyDict_SetItemString(all, key.c_str(), capsule.get());
+  }
+
+ private:
+  static void wait() {
+    using std::chrono::milliseconds;
+    const bool sleeps = Py_Version >= 0x030E0000;  // some count for ever
+    const auto most = milliseconds(sleeps ? 100 : 5000);
+    const auto end = std::chrono::steady_clock::now() + most;
+    while (g_count && std::chrono::steady_clock::now() < end) {
+      std::this_thread::sleep_for(milliseconds(1));
+    }
+  }
+
+  static inline std::atomic<int> g_count = 0;
+};
+
 /// A worker's state for Python, which lasts as long as the worker.
 ///
 /// Note [Thread states of workers]
@@ -114,7 +155,7 @@ class WorkerState {
   static void keep() {
     if (t_kept || !on_worker || !on_worker()) return;
     if (PyGILState_GetThisThreadState()) return;
-    call_python(PyGILState_Ensure);
+    PyGILState_Ensure();
     PyEval_SaveThread();
     t_kept = true;
   }
@@ -141,9 +182,7 @@ class GilAcquire {
  public:
   GilAcquire() : held_(has_gil()) {
     if (held_) return;  // a quarter of the price
-    if (!interpreter_alive()) end_thread();
-    WorkerState::keep();
-    state_ = call_python(PyGILState_Ensure);
+    if (!enter()) end_thread();
   }
   ~GilAcquire() {
     if (!held_) PyGILState_Release(state_);
@@ -160,7 +199,19 @@ class GilAcquire {
     return _PyThreadState_UncheckedGet() && PyGILState_Check();
 #endif
   }
-  // Python ends or has ended.  The process goes with its first thread, and only with that.
+  // False when Python ends or has ended.
+  bool enter() {
+    try {
+      const Entering entering;
+      if (!interpreter_alive()) return false;
+      WorkerState::keep();
+      state_ = PyGILState_Ensure();
+      return true;
+    } catch (const abi::__forced_unwind&) {
+      for (;;) pause();
+    }
+  }
+  // The process goes with its first thread, and only with that.
   [[gnu::cold]] static void end_thread() {
     if (gettid() == getpid()) throw std::runtime_error("Python has ended");
     for (;;) pause();
