@@ -70,12 +70,8 @@ struct Call : Reader {
     operator PyObject*() const { return tuple.get(); }
   };
   Rest rest(size_t i) const {
-    Rest rest{PyRef(checked(PyTuple_New(n_args - Py_ssize_t(i))))};
-    for (auto k = Py_ssize_t(i); k < n_args; ++k) {
-      Py_INCREF(args[k]);
-      PyTuple_SET_ITEM(rest.tuple.get(), k - Py_ssize_t(i), args[k]);
-    }
-    return rest;
+    const size_t n = size_t(n_args) - i;
+    return {PyRef(make_tuple(n, [&](size_t k) { return new_ref(args[i + k]); }))};
   }
 };
 

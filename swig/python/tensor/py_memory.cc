@@ -14,7 +14,11 @@ namespace {
 // What numpy() hands out: keeps the tensor alive, and its storage marked as exported.
 struct Memory {
   explicit Memory(const Tensor& shown)
-      : tensor(shown), sizes(shown.sizes()), strides(byte_strides(shown)) {}
+      : format(buffer_format(shown.dtype())),
+        tensor(shown),
+        sizes(shown.sizes()),
+        strides(byte_strides(shown)) {}
+  const char* format;
   ExportedTensor tensor;
   Shape sizes, strides;  // Py_ssize_t is int64 here
 };
@@ -45,7 +49,7 @@ int get_memory(PyObject* self, Py_buffer* view, int flags) {
   view->obj = new_ref(self);
   view->itemsize = itemsize(tensor.dtype());
   view->len = tensor.numel() * view->itemsize;
-  view->format = const_cast<char*>(buffer_format(tensor.dtype()));
+  view->format = const_cast<char*>(memory.format);
   view->ndim = int(tensor.ndim());
   view->shape = reinterpret_cast<Py_ssize_t*>(memory.sizes.data());
   view->strides = reinterpret_cast<Py_ssize_t*>(memory.strides.data());
@@ -133,7 +137,6 @@ PyRef _memory(PyObject* object) {
   static PyTypeObject* type = nullptr;
   if (!type) type = make_memory_type();
   PKG_CHECK(!tensor.is_meta(), TypeError, "a meta tensor has no memory to show");
-  buffer_format(tensor.dtype());  // raises for one that has none
   PyObject* self = checked(type->tp_alloc(type, 0));
   try {
     new (&reinterpret_cast<PyMemory*>(self)->memory) Memory(tensor);

@@ -92,11 +92,7 @@ PyObject* wrap(Tensor tensor) {
 }
 
 PyObject* wrap_list(const TensorList& tensors) {
-  PyRef tuple(checked(PyTuple_New(Py_ssize_t(tensors.size()))));
-  for (size_t i = 0; i < tensors.size(); ++i) {
-    PyTuple_SET_ITEM(tuple.get(), Py_ssize_t(i), wrap(tensors[i]));
-  }
-  return tuple.release();
+  return make_tuple(tensors.size(), [&](size_t i) { return wrap(tensors[i]); });
 }
 
 PyObject* wrap_scalar(const Scalar& scalar) {
@@ -108,11 +104,7 @@ PyObject* wrap_scalar(const Scalar& scalar) {
 }
 
 PyObject* wrap_shape(const Shape& shape) {
-  PyObject* tuple = checked(PyTuple_New(Py_ssize_t(shape.size())));
-  for (size_t i = 0; i < shape.size(); ++i) {
-    PyTuple_SET_ITEM(tuple, Py_ssize_t(i), PyLong_FromLongLong(shape[i]));
-  }
-  return tuple;
+  return make_tuple(shape.size(), [&](size_t i) { return PyLong_FromLongLong(shape[i]); });
 }
 
 namespace {

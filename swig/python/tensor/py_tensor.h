@@ -44,6 +44,16 @@ inline PyObject* checked(PyObject* object) {
   return object;
 }
 
+/// A new tuple of n objects, which item(i) gives as new references.
+template <class F>
+PyObject* make_tuple(size_t n, F item) {
+  PyRef tuple(checked(PyTuple_New(Py_ssize_t(n))));
+  for (size_t i = 0; i < n; ++i) {
+    PyTuple_SET_ITEM(tuple.get(), Py_ssize_t(i), checked(item(i)));
+  }
+  return tuple.release();
+}
+
 /// NumPy's letter for the kind of an object's dtype: 'f', 'c', 'M'; NUL when it has none.
 char dtype_kind(PyObject* object);
 /// An int that no dtype holds, thrown before the op and the parameter are known.
