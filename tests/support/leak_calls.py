@@ -169,14 +169,14 @@ Operator.schemas: add.schemas
 Operator.records: add.records
 Operator.is_method: add.is_method
 
-dtype.__init__: core.dtype('float32'); raises(pkg.float32.__init__)
+dtype.__init__: core.dtype('float32')
 dtype.__repr__: repr(pkg.float32)
 dtype.__reduce_ex__: pkg.float32.__reduce_ex__(2)
 dtype.name: pkg.float32.name
 dtype.itemsize: pkg.float32.itemsize
 dtype.is_floating_point: pkg.float32.is_floating_point
 
-device.__init__: core.device('cpu'); raises(cpu.__init__)
+device.__init__: core.device('cpu')
 device.__repr__: repr(cpu)
 device.__hash__: hash(cpu)
 device.__str__: str(cpu)
