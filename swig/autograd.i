@@ -16,11 +16,6 @@ bool detect_anomaly();
 /// Makes every backward pass check for NaN and name the call that made it, or not.
 void set_detect_anomaly(bool enabled);
 }
-%inline %{
-/// Graph nodes alive, for leak tests.
-int64_t live_nodes() { return pkg::live_count(pkg::Live::Nodes); }
-%}
-
 PKG_CLASSES
 %rename(HookHandle) pkg::python::HookHandleObject;
 %rename(Node) pkg::python::NodeObject;

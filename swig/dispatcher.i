@@ -1,7 +1,16 @@
-// dispatcher.i: opening libraries of ops.  pkg/ops.py shows what they registered.
+// dispatcher.i: the ops' names, and opening libraries of them.  pkg/ops.py shows what they
+// registered.
 %{
 #include "c_api/library.h"
+#include "dispatcher/signature.h"
 %}
+%positional_only(pkg::operator_names, 1)
+namespace pkg {
+/// Names of the registered ops, sorted.
+std::vector<std::string> operator_names(const std::string &ns);
+/// Namespaces that have ops, sorted.
+std::vector<std::string> operator_namespaces();
+}
 namespace pkg::c {
 /// Opens a shared library of ops; see pkg.ops.load_library.
 void load_library(const std::string &path);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // pywrap_core.i: contents page of the binding.  SWIG wraps the plain functions listed in
-// the files below; Tensor, dtype and Operator are hand-written in swig/python/.
+// the files below; Tensor and Operator are hand-written in swig/python/.
 %module(package="pkg", moduleimport="from ._pywrap_core import *") pywrap_core
 
 %include "guard.i"
@@ -8,10 +8,14 @@
 %include "swigkit/values.i"
 %include "swigkit/classes.i"
 %include "swigkit/module.i"
+%include "tensor.i"
 %include "scheduler.i"
 %include "autograd.i"
 %include "dispatcher.i"
 %include "config.i"
+
+PKG_WAITS(pkg::python::_before_fork)
+%include "python/py_module.h"
 
 %init %{
   if (pkg::python::init_module(m) < 0) return -1;

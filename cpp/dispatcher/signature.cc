@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "dispatcher/dispatcher.h"
+
 namespace pkg {
 namespace {
 
@@ -76,6 +78,43 @@ std::string signature_text(std::span<const Operator* const> overloads) {
   if (!keywords.empty()) put("*");
   for (const Merged& entry : keywords) put(entry.text(overloads.size()));
   return "(" + text + ")";
+}
+
+std::string help_text(std::span<const Operator* const> overloads) {
+  std::string text;
+  for (const Operator* op : overloads) text += (text.empty() ? "" : "\n\n") + op->help();
+  return text;
+}
+
+std::vector<std::pair<const char*, std::string>> record_of(const Operator& op) {
+  return {{"schema", op.schema.str()},      {"doc", op.doc},
+          {"dtypes", op.dtypes()},          {"kind", op.kind_name()},
+          {"gradient", op.gradient_name()}, {"where", op.where}};
+}
+
+std::vector<std::string> dispatch_keys(const Operator& op) {
+  std::vector<std::string> names;
+  for (int k = 0; k < kNumKeys; ++k) {
+    if (op.has_kernel(DispatchKey(k))) names.push_back(name_of(DispatchKey(k)));
+  }
+  return names;
+}
+
+std::vector<std::string> operator_names(const std::string& ns) {
+  std::vector<std::string> names;
+  for (const Operator* op : Dispatcher::get().all()) {
+    const std::string& name = op->schema.name;
+    if (op->ns == ns && (names.empty() || names.back() != name)) names.push_back(name);
+  }
+  return names;
+}
+
+std::vector<std::string> operator_namespaces() {
+  std::vector<std::string> names;
+  for (const Operator* op : Dispatcher::get().all()) {
+    if (names.empty() || names.back() != op->ns) names.push_back(op->ns);
+  }
+  return names;
 }
 
 }  // namespace pkg

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// dispatcher/signature.h: what callers of a language with keywords may write for an op.
+// dispatcher/signature.h: what a language shows of the ops: their names, what callers with
+// keywords may write, and what the records say.
 #pragma once
 
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "dispatcher/operator.h"
 
@@ -13,5 +16,18 @@ namespace pkg {
 /// Every name can be given by keyword; what not all overloads ask for has a default, and
 /// what shares its place with another comes after the star.
 std::string signature_text(std::span<const Operator* const> overloads);
+/// The help of all overloads.
+std::string help_text(std::span<const Operator* const> overloads);
+
+/// What the registry knows of an op, in words: "schema", "doc", "dtypes", "kind",
+/// "gradient", "where".
+std::vector<std::pair<const char*, std::string>> record_of(const Operator& op);
+/// The names of the keys that it has a kernel of its own for.
+std::vector<std::string> dispatch_keys(const Operator& op);
+
+/// Names of the registered ops, sorted.
+std::vector<std::string> operator_names(const std::string& ns);
+/// Namespaces that have ops, sorted.
+std::vector<std::string> operator_namespaces();
 
 }  // namespace pkg

@@ -24,7 +24,7 @@ from stubs import load
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# What each type of a schema takes; see parse_value() in swig/python/op/py_parse.cc.
+# What each type of a schema takes; see cpp/dispatcher/read.h.
 TAKES = {
     "Tensor": "TensorLike",
     "Scalar": "Number",

@@ -180,7 +180,7 @@ def _constructor(name: str, cls: type) -> str | None:
 
 
 def _function(name: str, value: object, signature: str) -> str:
-    found = re.fullmatch(r"(.+?) ?\b(?:pkg::)?(\w+)\((.*)\)", signature)
+    found = re.fullmatch(r"(.+?) ?\b(?:\w+::)*(\w+)\((.*)\)", signature)
     if found and found[1] in PYTHON_TYPES and "PyObject" not in signature:
         kinds = [PYTHON_TYPES.get(t) for t in found[3].split(",") if t]
         if None not in kinds:

@@ -12,6 +12,7 @@
 #include <memory>
 
 #include "py_error.h"
+#include "py_module.h"
 #include "scheduler/scheduler.h"
 
 namespace pkg::python {
@@ -49,28 +50,17 @@ int raise_later(void* data) {
   return -1;
 }
 
-PyObject* before_fork(PyObject*, PyObject*) {
-  return guarded([] {
-    try {
-      quiesce();
-    } catch (const PyError& error) {
-      auto held = std::make_unique<Interrupted>(
-          Interrupted{error, current_frame(), getpid()});
-      if (Py_AddPendingCall(raise_later, held.get()) < 0) throw;
-      held.release();
-    }
-    return new_ref(Py_None);
-  });
-}
-
-PyMethodDef g_functions[] = {
-    {"_before_fork", before_fork, METH_NOARGS,
-     "_before_fork()\n--\n\nWaits until nothing runs, for at most 5 s; what Ctrl-C raises "
-     "comes after the fork."},
-    {nullptr, nullptr, 0, nullptr}};
-
 }  // namespace
 
-int add_fork(PyObject* module) { return PyModule_AddFunctions(module, g_functions); }
+void _before_fork() {
+  try {
+    quiesce();
+  } catch (const PyError& error) {
+    auto held = std::make_unique<Interrupted>(
+        Interrupted{error, current_frame(), getpid()});
+    if (Py_AddPendingCall(raise_later, held.get()) < 0) throw;
+    held.release();
+  }
+}
 
 }  // namespace pkg::python

@@ -9,25 +9,17 @@
 
 namespace pkg::python {
 
-int add_export_type(PyObject* module);  // py_new.cc
-int add_fork(PyObject* module);         // py_fork.cc
-int add_symbols(PyObject* module);      // py_symbols.cc
-
 int init_module(PyObject* module) noexcept {
-  try {
+  const auto fill = [module] {
     init_hooks();
     init_errors(module);
     init_dtype(module);
-    if (add_tensor_type(module) < 0 || add_export_type(module) < 0 ||
-        add_operator_type(module) < 0 || add_fork(module) < 0 || add_symbols(module) < 0) {
-      return -1;
-    }
+    add_tensor_type(module);
+    add_operator_type(module);
     Dispatcher::get();  // an error in a registration block is an ImportError's cause
     return 0;
-  } catch (...) {
-    translate();
-    return -1;
-  }
+  };
+  return guarded(fill, -1);
 }
 
 }  // namespace pkg::python

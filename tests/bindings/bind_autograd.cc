@@ -7,6 +7,7 @@
 #include "bind.h"
 #include "dispatcher/dispatcher.h"
 #include "kept.h"
+#include "tensor/settings.h"
 #include "tensors.h"
 
 namespace pkg::pybind {
@@ -128,9 +129,8 @@ void bind_autograd(py::module_& m) {
       "Makes backward(node, grads) the history of the outputs; its Node, or None.");
   m.def("_saved_tensors", &saved_by, py::arg("node"), py::pos_only(),
         "_saved_tensors(node, /)\n--\n\nWhat was saved, for the backward that runs.");
-  m.def(
-      "live_nodes", [] { return live_count(Live::Nodes); },
-      "live_nodes()\n--\n\nGraph nodes alive, for leak tests.");
+  m.def("live_nodes", &settings::live_nodes,
+        "live_nodes()\n--\n\nGraph nodes alive, for leak tests.");
   m.def("is_grad_enabled", &grad_enabled,
         "is_grad_enabled()\n--\n\nWhether operations are recorded on this thread.");
   m.def(

@@ -1,31 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/bindings/bind_config.cc: facts about the build, the processor and memory.
 #include "base/build_info.h"
-#include "base/isa.h"
-#include "base/thread_local.h"
 #include "bind.h"
 #include "c_api/library.h"
 #include "tensor/allocator.h"
-#include "tensor/generator.h"
+#include "tensor/settings.h"
 
 namespace pkg::pybind {
-
-namespace {
-
-void set_isa_by_name(const std::string& name) {
-  for (Isa isa : {Isa::Baseline, Isa::V3, Isa::V4}) {
-    if (name == name_of(isa)) return set_isa(isa);
-  }
-  throw ValueError("[set_isa] expected 'baseline', 'v3' or 'v4', got '" + name + "'.");
-}
-
-void set_default_dtype_by_name(const std::string& name) {
-  const auto dtype = dtype_from_name(name);
-  if (!dtype) throw TypeError("[set_default_dtype] expected a dtype, got '" + name + "'.");
-  set_default_dtype(*dtype);
-}
-
-}  // namespace
 
 void bind_config(py::module_& m) {
   m.def("version", &version, "version()\n--\n\nVersion of the core.");
@@ -40,51 +21,38 @@ void bind_config(py::module_& m) {
       "load_library(path)\n--\n\nOpens a shared library of ops; see pkg.ops.load_library.");
   m.def("empty_cache", &empty_cache,
         "empty_cache()\n--\n\nReturns the allocator's cached blocks to the system.");
+  m.def("manual_seed", &settings::manual_seed, py::arg("seed"),
+        "manual_seed(seed)\n--\n\nRestarts the default random stream.");
+  m.def("initial_seed", &settings::initial_seed,
+        "initial_seed()\n--\n\nSeed of the default random stream.");
   m.def(
-      "manual_seed", [](int64_t seed) { manual_seed(uint64_t(seed)); }, py::arg("seed"),
-      "manual_seed(seed)\n--\n\nRestarts the default random stream.");
-  m.def(
-      "initial_seed", [] { return int64_t(random_state().seed); },
-      "initial_seed()\n--\n\nSeed of the default random stream.");
-  m.def(
-      "random_position", [] { return int64_t(random_state().first); },
+      "random_position", &settings::random_position,
       "random_position()\n--\n\nHow many counter values of the random stream are used up.");
-  m.def(
-      "set_random_state",
-      [](int64_t seed, int64_t position) {
-        set_random_state({uint64_t(seed), uint64_t(position)});
-      },
-      py::arg("seed"), py::arg("position"),
-      "set_random_state(seed, position)\n--\n\n"
-      "Puts the default random stream to a place it had before.");
-  m.def("set_default_dtype", &set_default_dtype_by_name, py::arg("name"),
+  m.def("set_random_state", &settings::set_random_state, py::arg("seed"),
+        py::arg("position"),
+        "set_random_state(seed, position)\n--\n\n"
+        "Puts the default random stream to a place it had before.");
+  m.def("set_default_dtype", &settings::set_default_dtype, py::arg("name"),
         "set_default_dtype(name)\n--\n\n"
         "Makes a floating type the dtype of Python's floats and of new tensors.");
-  m.def("set_isa", &set_isa_by_name, py::arg("name"),
+  m.def("set_isa", &settings::set_isa, py::arg("name"),
         "set_isa(name)\n--\n\n"
         "Forces an instruction set for the whole process; ValueError above what the CPU "
         "has.");
-  m.def(
-      "isa_name", [] { return name_of(isa()); },
-      "isa_name()\n--\n\nInstruction set in use: baseline, v3 or v4.");
-  m.def(
-      "system_allocations", [] { return allocator_stats().system_allocations; },
-      "system_allocations()\n--\n\nCalls of the allocator to the system since start.");
-  m.def(
-      "bytes_in_use", [] { return allocator_stats().bytes_in_use; },
-      "bytes_in_use()\n--\n\nBytes handed out now.");
-  m.def(
-      "peak_bytes", [] { return allocator_stats().peak_bytes; },
-      "peak_bytes()\n--\n\nHighest number of bytes handed out so far.");
-  m.def(
-      "live_tensors", [] { return live_count(Live::Tensors); },
-      "live_tensors()\n--\n\nTensor objects alive, for leak tests.");
-  m.def(
-      "live_events", [] { return live_count(Live::Events); },
-      "live_events()\n--\n\nTasks and other events alive, for leak tests.");
-  m.def(
-      "live_streams", [] { return live_count(Live::Streams); },
-      "live_streams()\n--\n\nStreams alive, for leak tests.");
+  m.def("isa_name", &settings::isa_name,
+        "isa_name()\n--\n\nInstruction set in use: baseline, v3 or v4.");
+  m.def("system_allocations", &settings::system_allocations,
+        "system_allocations()\n--\n\nCalls of the allocator to the system since start.");
+  m.def("bytes_in_use", &settings::bytes_in_use,
+        "bytes_in_use()\n--\n\nBytes handed out now.");
+  m.def("peak_bytes", &settings::peak_bytes,
+        "peak_bytes()\n--\n\nHighest number of bytes handed out so far.");
+  m.def("live_tensors", &settings::live_tensors,
+        "live_tensors()\n--\n\nTensor objects alive, for leak tests.");
+  m.def("live_events", &settings::live_events,
+        "live_events()\n--\n\nTasks and other events alive, for leak tests.");
+  m.def("live_streams", &settings::live_streams,
+        "live_streams()\n--\n\nStreams alive, for leak tests.");
 }
 
 }  // namespace pkg::pybind

@@ -54,8 +54,8 @@ void bind_device(py::module_& m) {
            [=](const DeviceObject& self) { return py::hash(py::str(name(self))); })
       .def("__eq__", is_same, py::is_operator())
       .def("__eq__", is_named, py::is_operator())
-      .def("__reduce__",
-           [=](const py::object& self) {
+      .def("__reduce_ex__",
+           [=](const py::object& self, int) {
              return py::make_tuple(py::type::of(self), py::make_tuple(self.attr("type")));
            })
       .def_property_readonly("type", name, "'cpu' or 'meta'.")

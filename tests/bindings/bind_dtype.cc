@@ -69,8 +69,8 @@ void bind_dtype(py::module_& m) {
       .def(py::init([](const py::args&, const py::kwargs&) -> Shared { return nullptr; }))
       .def("__repr__",
            [](const DTypeObject& self) { return str("pkg.", name_of(self.value)); })
-      .def("__reduce__",
-           [](const py::object& self) {
+      .def("__reduce_ex__",
+           [](const py::object& self, int) {
              return py::make_tuple(py::type::of(self), py::make_tuple(self.attr("name")));
            })
       .def_property_readonly(

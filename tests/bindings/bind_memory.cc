@@ -6,40 +6,11 @@
 
 #include "bind.h"
 #include "kept.h"
-#include "tensor/copy.h"
+#include "tensor/buffer.h"
 #include "tensor/exported.h"
 
 namespace pkg::pybind {
 namespace {
-
-/// The element type of a buffer-protocol format, which is also how NumPy spells it.
-std::optional<DType> dtype_of(const py::buffer_info& info) {
-  std::string_view format = info.format;
-  if (!format.empty() && std::string_view("<=@").find(format[0]) != format.npos) {
-    format.remove_prefix(1);
-  }
-  if (format.size() != 1) return std::nullopt;  // "ii": a struct
-  const auto fitting = [&](DType dtype) {
-    return info.itemsize == itemsize(dtype) ? std::optional(dtype) : std::nullopt;
-  };
-  switch (format[0]) {
-    case '?': return fitting(DType::Bool);
-    case 'B': return fitting(DType::UInt8);
-    case 'b': return fitting(DType::Int8);
-    case 'e': return fitting(DType::Float16);
-    case 'f': return fitting(DType::Float32);
-    case 'd': return fitting(DType::Float64);
-    case 'i':
-    case 'l':
-    case 'q': return fitting(info.itemsize == 4 ? DType::Int32 : DType::Int64);
-    default: return std::nullopt;
-  }
-}
-
-const char* format_of(DType dtype) {
-  constexpr const char* formats[kNumDTypes] = {"?", "B", "b", "i", "q", "e", "", "f", "d"};
-  return formats[int(dtype)];
-}
 
 /// What numpy() hands out: keeps the tensor alive, and its storage marked as exported.
 class TensorMemory {
@@ -47,14 +18,12 @@ class TensorMemory {
   explicit TensorMemory(const Tensor& tensor) : tensor_(tensor) {}
 
   py::buffer_info buffer() const {
-    const auto step = py::ssize_t(itemsize(tensor_->dtype()));
+    const Shape steps = byte_strides(*tensor_);
     std::vector<py::ssize_t> sizes(tensor_->sizes().begin(), tensor_->sizes().end());
-    std::vector<py::ssize_t> strides(tensor_->strides().begin(), tensor_->strides().end());
-    // Of an empty tensor they may wrap: they lead nowhere.
-    for (py::ssize_t& stride : strides) stride = py::ssize_t(size_t(stride) * size_t(step));
+    std::vector<py::ssize_t> strides(steps.begin(), steps.end());
     return {tensor_->data(),
-            step,
-            format_of(tensor_->dtype()),
+            py::ssize_t(itemsize(tensor_->dtype())),
+            buffer_format(tensor_->dtype()),
             py::ssize_t(sizes.size()),
             std::move(sizes),
             std::move(strides)};
@@ -69,8 +38,7 @@ std::unique_ptr<TensorMemory> memory_of(const py::object& object) {
   PKG_CHECK(tensor, TypeError, "[_memory] expected a Tensor for 'tensor', got ",
             type_name(object));
   PKG_CHECK(!tensor->is_meta(), TypeError, "a meta tensor has no memory to show");
-  PKG_CHECK(tensor->dtype() != DType::BFloat16, TypeError,
-            "NumPy has no bfloat16: convert with .float() first");
+  buffer_format(tensor->dtype());  // raises for one that has none
   return std::make_unique<TensorMemory>(*tensor);
 }
 
@@ -102,34 +70,23 @@ Tensor from_numpy(const py::object& array) {
 }  // namespace
 
 Tensor borrow_buffer(const py::buffer& array) {
-  auto info = std::make_unique<py::buffer_info>(array.request());
-  Shape sizes, strides;
-  const auto dtype = dtype_of(*info);
-  // NumPy shows a date as its bytes.
-  const char kind = dtype == DType::UInt8 ? dtype_kind(array) : '\0';
-  const bool date = kind == 'M' || kind == 'm';
-  bool fits = dtype.has_value() && info->itemsize == itemsize(*dtype) && !date;
-  for (size_t d = 0; d < info->shape.size(); ++d) {
-    PKG_CHECK(info->strides[d] >= 0, ValueError,
-              "[from_numpy] at least one stride is negative; make a copy with "
-              "array.copy() first.");
-    fits = fits && info->strides[d] % info->itemsize == 0;
-    sizes.push_back(info->shape[d]);
-    if (fits) strides.push_back(info->strides[d] / info->itemsize);
-  }
-  PKG_CHECK(fits, TypeError, "[from_numpy] cannot convert an array of format '",
-            date ? type_name(array) : info->format,
-            "'. Supported are bool, uint8, int8, int32, int64, float16, "
-            "float32 and float64.");
-  const auto release = [raw = info.get()] {
+  auto* info = new py::buffer_info(array.request());
+  const auto release = [info] {
     if (!interpreter_alive()) return;  // the array's memory is gone with the interpreter
     WithGil gil;
-    delete raw;
+    delete info;
   };
-  Tensor tensor = from_blob(info->ptr, sizes, strides, *dtype, release);
-  info.release();  // deleted by `release`
-  PKG_CHECK(dtype != DType::Bool || are_plain_bools(tensor), ValueError, kOddBools);
-  return tensor;
+  auto dtype = dtype_of_format(info->format.c_str(), info->itemsize);
+  const char* format = info->format.c_str();
+  const char kind = dtype == DType::UInt8 ? dtype_kind(array) : 'u';
+  if (kind == 'M' || kind == 'm') {  // NumPy shows a date as its bytes
+    format = type_name(array);
+    dtype.reset();
+  }
+  const Shape sizes(reinterpret_cast<int64_t*>(info->shape.data()), info->shape.size());
+  return over_foreign_buffer({info->ptr, dtype, format, info->itemsize, sizes,
+                              reinterpret_cast<int64_t*>(info->strides.data())},
+                             release);
 }
 
 bool is_array(py::handle object) {

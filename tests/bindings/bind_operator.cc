@@ -78,13 +78,7 @@ class OpObject {
   const std::string& name() const { return name_; }
   std::string repr() const { return "<op " + name_ + ">"; }
 
-  std::string doc() const {
-    std::string text;
-    for (const Operator* op : overloads_) {
-      text += (text.empty() ? "" : "\n\n") + op->help();
-    }
-    return text;
-  }
+  std::string doc() const { return help_text(overloads_); }
 
   std::vector<std::string> schemas() const {
     std::vector<std::string> texts;
@@ -97,17 +91,12 @@ class OpObject {
 
   /// What the registry knows of each overload.
   py::list records() const {
-    using namespace py::literals;
     py::list list;
     for (const Operator* op : overloads_) {
-      py::list keys;
-      for (int k = 0; k < kNumKeys; ++k) {
-        if (op->has_kernel(DispatchKey(k))) keys.append(name_of(DispatchKey(k)));
-      }
-      list.append(py::dict("schema"_a = op->schema.str(), "doc"_a = op->doc,
-                           "dtypes"_a = op->dtypes(), "kind"_a = op->kind_name(),
-                           "gradient"_a = op->gradient_name(), "where"_a = op->where,
-                           "dispatch_keys"_a = keys));
+      py::dict record;
+      for (const auto& [name, text] : record_of(*op)) record[name] = text;
+      record["dispatch_keys"] = dispatch_keys(*op);
+      list.append(record);
     }
     return list;
   }
@@ -133,23 +122,6 @@ std::string special_attribute(const OpObject& self, const std::string& name) {
                             "'");
 }
 
-std::vector<std::string> operator_names(const std::string& ns) {
-  std::vector<std::string> names;
-  for (const Operator* op : Dispatcher::get().all()) {
-    const std::string& name = op->schema.name;
-    if (op->ns == ns && (names.empty() || names.back() != name)) names.push_back(name);
-  }
-  return names;
-}
-
-std::vector<std::string> operator_namespaces() {
-  std::vector<std::string> names;
-  for (const Operator* op : Dispatcher::get().all()) {
-    if (names.empty() || names.back() != op->ns) names.push_back(op->ns);
-  }
-  return names;
-}
-
 }  // namespace
 
 void bind_operator(py::module_& m) {
@@ -171,8 +143,8 @@ void bind_operator(py::module_& m) {
       "missing) and dispatch_keys, the keys it has a kernel of its own for.");
   cls.def_property_readonly("is_method", &OpObject::is_method,
                             "Whether it is a method of Tensor.");
-  m.def("operator_names", &operator_names, py::arg("namespace"), py::pos_only(),
-        "operator_names(namespace, /)\n--\n\nNames of the registered ops, sorted.");
+  m.def("operator_names", &operator_names, py::arg("ns"), py::pos_only(),
+        "operator_names(ns, /)\n--\n\nNames of the registered ops, sorted.");
   m.def("operator_namespaces", &operator_namespaces,
         "operator_namespaces()\n--\n\nNamespaces that have ops, sorted.");
 }

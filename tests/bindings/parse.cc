@@ -2,42 +2,10 @@
 // tests/bindings/parse.cc: one Python value to one argument of an op.
 #include "parse.h"
 
+#include "dispatcher/read.h"
+
 namespace pkg::pybind {
 namespace {
-
-template <class T>
-std::optional<Value> boxed(std::optional<T> value) {
-  if (!value) return std::nullopt;
-  return Value(std::move(*value));
-}
-
-bool is_list(py::handle object) {
-  return py::isinstance<py::list>(object) || py::isinstance<py::tuple>(object);
-}
-
-/// Every item through `read`, which answers nullopt for one that does not fit.
-template <class List, class Read>
-std::optional<Value> parse_items(py::handle object, Read read) {
-  if (!is_list(object)) return std::nullopt;
-  List list;
-  for (py::handle item : object) {
-    auto value = read(item);
-    if (!value) return std::nullopt;
-    list.push_back(std::move(*value));
-  }
-  return Value(std::move(list));
-}
-
-std::optional<Value> parse_ints(const Argument& argument, py::handle object) {
-  if (const auto value = as_int(object)) {  // one number for all, or a list of one
-    return Value(Shape(size_t(std::max<int64_t>(argument.length, 1)), *value));
-  }
-  auto list = parse_items<Shape>(object, as_int);
-  if (!list || argument.length < 0) return list;
-  const Shape& ints = std::get<Shape>(*list);
-  if (ints.size() == 1) return Value(Shape(size_t(argument.length), ints[0]));
-  return int64_t(ints.size()) == argument.length ? list : std::nullopt;
-}
 
 // A number as a double; ints of any length have one, unlike a Scalar's.
 std::optional<double> as_double(py::handle object) {
@@ -49,50 +17,37 @@ std::optional<double> as_double(py::handle object) {
   }
 }
 
-std::optional<Value> parse_list(const Argument& argument, py::handle object) {
-  switch (argument.type) {
-    case ArgType::Tensor:
-      return parse_items<TensorList>(object, [&](py::handle item) {
-        return item.is_none() && argument.optional_item ? Tensor() : as_tensor(item);
-      });
-    case ArgType::Float: return parse_items<std::vector<double>>(object, as_double);
-    default: return parse_ints(argument, object);
-  }
+/// What `read` found, through a pointer.
+template <auto read, class T>
+bool store(py::handle object, T* out) {
+  auto found = read(object);
+  if (found) *out = std::move(*found);
+  return found.has_value();
+}
+std::optional<std::string> as_text(py::handle object) {
+  if (!py::isinstance<py::str>(object)) return std::nullopt;
+  return object.cast<std::string>();
 }
 
-std::optional<Value> parse_number(ArgType type, py::handle object) {
-  if (type == ArgType::Float) {
-    const auto number = as_double(object);
-    return number ? std::optional(Value(Scalar(*number))) : std::nullopt;
-  }
-  const auto number = as_scalar(object);
-  if (!number || type == ArgType::Scalar) return boxed(number);
-  if (number->is_float()) return std::nullopt;
-  return Value(Scalar(number->to<bool>()));
-}
+/// For dispatcher/read.h.
+struct Reader {
+  using Item = py::handle;
 
-std::optional<Value> parse_value(const Argument& argument, py::handle object) {
-  if (object.is_none() && argument.optional) return Value();
-  if (argument.list) return parse_list(argument, object);
-  switch (argument.type) {
-    case ArgType::Tensor:
-      // What an op writes to must be a real tensor.
-      return boxed(argument.written ? as_tensor(object) : as_tensor_like(object));
-    case ArgType::Scalar:
-    case ArgType::Float:
-    case ArgType::Bool: return parse_number(argument.type, object);
-    case ArgType::Int: {
-      const auto value = as_int(object);
-      return value ? std::optional(Value(Scalar(*value))) : std::nullopt;
-    }
-    case ArgType::Str:
-      if (!py::isinstance<py::str>(object)) return std::nullopt;
-      return Value(object.cast<std::string>());
-    case ArgType::DType: return boxed(as_dtype(object));
-    case ArgType::Device: return boxed(as_device(object));
+  static bool is_none(py::handle object) { return object.is_none(); }
+  static bool is_list(py::handle object) { return Call::is_list(object); }
+  template <class F>
+  static bool each(py::handle list, F f) {
+    return Call::each(list, f);
   }
-  return std::nullopt;
-}
+  static std::optional<Tensor> tensor(py::handle object) { return as_tensor(object); }
+  static constexpr auto tensor_like = store<as_tensor_like, Tensor>;
+  static constexpr auto scalar = store<as_scalar, Scalar>;
+  static constexpr auto integer = store<as_int, int64_t>;
+  static constexpr auto real = store<as_double, double>;
+  static constexpr auto text = store<as_text, std::string>;
+  static constexpr auto dtype = store<as_dtype, DType>;
+  static constexpr auto device = store<as_device, Device>;
+};
 
 }  // namespace
 
@@ -107,13 +62,13 @@ bool Call::parse(const Operator& op, const Argument& param, py::handle object,
                  Value* out) const {
   if (strict_ && param.type != ArgType::Tensor && as_tensor(object)) return false;
   try {
-    auto value = parse_value(param, object);
-    if (value) *out = std::move(*value);
-    return value.has_value();
+    return ReadValue<Reader>::run(param, object, out);
   } catch (const IntTooBig& error) { throw error.named(op.schema.name, param.name); }
 }
 
 bool Call::is_tensor(py::handle object) { return as_tensor(object).has_value(); }
-bool Call::is_list(py::handle object) { return pybind::is_list(object); }
+bool Call::is_list(py::handle object) {
+  return py::isinstance<py::list>(object) || py::isinstance<py::tuple>(object);
+}
 
 }  // namespace pkg::pybind

@@ -31,6 +31,24 @@ def test_positional_only_and_keyword_only(m, kit, refuses):
         assert shown == "(number, /, prefix='', *, width=1)"
 
 
+def test_objects_that_a_function_gives(m, kit):
+    """%made_by: the class calls it, and its object may be there already."""
+    if not kit:
+        return
+    assert m.Suit("h") is m.Suit(letter="h") and m.Suit("h").number == 2
+    assert m.Suit("h") != m.Suit("s") and type(m.Suit("c")) is m.Suit
+    assert str(inspect.signature(m.Suit)) == "(letter)"
+    for wrong in ((), (1,), ("x",), ("h", "h")):
+        with pytest.raises((TypeError, ValueError)):
+            m.Suit(*wrong)
+    for call in (lambda: type.__call__(m.Suit, "h"), m.Suit("h").__init__):
+        with pytest.raises((TypeError, RuntimeError)):
+            call()
+    assert not hasattr(m.Suit, "of")
+    # A number is a hash as it is, but for -1, which means an error.
+    assert hash(m.Suit("h")) == -2 and hash(m.Suit("s")) == -1 - 2**62
+
+
 def test_the_rest_of_the_arguments(m, kit, refuses):
     assert m.rest_of_all(1) == () == m.rest_of_all(first=1)
     assert m.rest_of_all(1, "a", None, 3.5) == ("a", None, 3.5)

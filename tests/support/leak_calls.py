@@ -169,14 +169,14 @@ Operator.schemas: add.schemas
 Operator.records: add.records
 Operator.is_method: add.is_method
 
-dtype.__new__: core.dtype('float32')
+dtype.__init__: core.dtype('float32')
 dtype.__repr__: repr(pkg.float32)
-dtype.__reduce__: pkg.float32.__reduce__()
+dtype.__reduce_ex__: pkg.float32.__reduce_ex__(2)
 dtype.name: pkg.float32.name
 dtype.itemsize: pkg.float32.itemsize
 dtype.is_floating_point: pkg.float32.is_floating_point
 
-device.__new__: core.device('cpu')
+device.__init__: core.device('cpu')
 device.__repr__: repr(cpu)
 device.__hash__: hash(cpu)
 device.__str__: str(cpu)
@@ -186,7 +186,7 @@ device.__lt__: cpu.__lt__(cpu)
 device.__le__: cpu.__le__(cpu)
 device.__gt__: cpu.__gt__(cpu)
 device.__ge__: cpu.__ge__(cpu)
-device.__reduce__: cpu.__reduce__()
+device.__reduce_ex__: cpu.__reduce_ex__(2)
 device.type: cpu.type
 device.index: cpu.index
 

@@ -96,6 +96,9 @@ class Classes:
             elif len(overloads) == 1 and not overloads[0].parameters:
                 flags = "METH_NOARGS"
                 entry = f"swigkit::method_alone<{overloads[0].wrapper}>"
+            elif len(overloads) == 1 and overloads[0].takes_one:
+                flags = "METH_O"
+                entry = f"swigkit::method_one<{overloads[0].wrapper}>"
             doc = documented(name, overloads, not static)
             rows.append(method_row(name, entry, flags, doc))
         if "copyable" in cls.features:
@@ -114,6 +117,10 @@ class Classes:
         if statics:
             self.parts.append(_table("PyGetSetDef", f"{tag}_statics", statics, 5))
         construct = self._constructor(cls, title, tag)
+        maker = ""
+        if cls.maker:
+            group = self.groups.write(title, [cls.maker], member=False)
+            maker = f"swigkit::make_by<{group}>"
         slots = list(slots_of(cls, groups, ordered))
         if "hash" in cls.features:
             self.parts.append(
@@ -148,7 +155,7 @@ class Classes:
             + "".join(f"  {slot},\n" for slot in slots)
             + "  {0, nullptr}\n};"
         )
-        return self._make(cls, tag, construct, bool(statics), hashable)
+        return self._make(cls, tag, construct, maker, bool(statics), hashable)
 
     def _of_one_kind(
         self, overloads: list[tree.Function], title: str
@@ -178,7 +185,13 @@ class Classes:
         return extended
 
     def _make(
-        self, cls: tree.Class, tag: str, construct: str, statics: bool, hashable: bool
+        self,
+        cls: tree.Class,
+        tag: str,
+        construct: str,
+        maker: str,
+        statics: bool,
+        hashable: bool,
     ) -> str:
         outer = self.module.class_of(cls.outer)
         owner = (
@@ -190,7 +203,8 @@ class Classes:
             for base in cls.bases
         )
         home = cls.features.get("public_module", self.module.name).strip('"')
-        vectorcall = f"swigkit::make_object<{construct}>" if construct else "nullptr"
+        made = f"swigkit::make_object<{construct}>" if construct else "nullptr"
+        vectorcall = maker or made
         record = f"swigkit::class_of<{cls.cpp}>"
         lines = []
         pointer = self.module.counted_by(cls)
@@ -371,13 +385,14 @@ class Classes:
         return method_row("__reduce_ex__", f"{tag}_reduce", "METH_O", "")
 
     def _documented_class(self, cls: tree.Class) -> str:
-        if not cls.constructors:
+        makers = [cls.maker] if cls.maker else cls.constructors
+        if not makers:
             return cls.doc
-        if len(cls.constructors) == 1:
-            shown = python_parameters(cls.constructors[0])
+        if len(makers) == 1:
+            shown = python_parameters(makers[0])
         else:
             shown = ["*args", "**kwargs"]
-        texts = [cls.doc, *(f.doc for f in cls.constructors)]
+        texts = [cls.doc, *(f.doc for f in makers)]
         return f"{cls.name}({', '.join(shown)})\n--\n\n" + "\n\n".join(
             t for t in texts if t
         )

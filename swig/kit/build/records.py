@@ -81,6 +81,12 @@ class Function:
         return self.given[:-1] if self.rest else self.given
 
     @property
+    def takes_one(self) -> bool:
+        """Whether it takes one argument, which cannot be named: METH_O."""
+        one = len(self.parameters) == len(self.named) == self.required == 1
+        return one and self.positional_only == 1
+
+    @property
     def required(self) -> int:
         """How many parameters have no default."""
         return sum(p.default is None for p in self.named)
@@ -167,6 +173,7 @@ class Class:
     abstract: bool = False
     overridable: bool = False
     constructors: list[Function] = field(default_factory=list)
+    maker: Function | None = None  # of %made_by
     methods: list[Function] = field(default_factory=list)
     hidden: list[Function] = field(default_factory=list)  # behind properties
     variables: list[Variable] = field(default_factory=list)

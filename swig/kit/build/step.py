@@ -94,6 +94,9 @@ def _function_row(groups: Groups, name: str) -> str:
     if len(overloads) == 1 and not overloads[0].parameters:
         flags = "METH_NOARGS"
         entry = f"swigkit::function_alone<{overloads[0].wrapper}>"
+    elif len(overloads) == 1 and overloads[0].takes_one:
+        flags = "METH_O"
+        entry = f"swigkit::function_one<{overloads[0].wrapper}>"
     return method_row(name, entry, flags, documented(name, overloads, member=False))
 
 

@@ -326,10 +326,11 @@ class _Stub:
                 return
 
     def _constructors(self, cls: Class) -> Iterator[str]:
-        if cls.constructors and (cls.overridable or not cls.abstract):
+        makers = [cls.maker] if cls.maker else cls.constructors
+        if makers and (cls.overridable or not cls.abstract):
             group = [
                 Function("__init__", f.cpp, f.wrapper, f.parameters, "void")
-                for f in cls.constructors
+                for f in makers
             ]
             yield self._overloads("__init__", group, cls)
         else:  # nothing fits a parameter of this type

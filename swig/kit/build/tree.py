@@ -121,6 +121,10 @@ class _Reader:
         for cls in self.module.classes:
             added = {m.name: m for m in cls.methods if m.name.startswith(ADDED)}
             cls.methods = [m for m in cls.methods if m.name not in added]
+            maker = cls.features.get("made_by", "").strip('"')
+            for found in [m for m in cls.methods if m.static and m.name == maker]:
+                cls.maker = found
+                cls.methods.remove(found)
             for key, method in cls.features.items():
                 name = key.removeprefix("property_")
                 getter = added.get(f"{ADDED[0]}{name}")

@@ -53,13 +53,10 @@ HookHandleObject NodeObject::register_prehook(PyObject* hook) const {
 
 PyRef NodeObject::next_functions() const {
   const auto& edges = node_->edges();
-  PyRef tuple = check(PyTuple_New(Py_ssize_t(edges.size())));
-  for (size_t i = 0; i < edges.size(); ++i) {
-    PyRef node = check(wrap_node(edges[i].node));
-    PyObject* pair = checked(Py_BuildValue("(OI)", node.get(), edges[i].input_nr));
-    PyTuple_SET_ITEM(tuple.get(), Py_ssize_t(i), pair);
-  }
-  return tuple;
+  return PyRef(make_tuple(edges.size(), [&](size_t i) {
+    const PyRef node = check(wrap_node(edges[i].node));
+    return Py_BuildValue("(OI)", node.get(), edges[i].input_nr);
+  }));
 }
 
 PyRef NodeObject::variable() const {
@@ -74,13 +71,10 @@ std::optional<std::string> NodeObject::op() const {
 }
 
 PyRef NodeObject::input_shapes() const {
-  PyRef tuple = check(PyTuple_New(Py_ssize_t(node_->edges().size())));
-  for (size_t i = 0; i < node_->edges().size(); ++i) {
+  return PyRef(make_tuple(node_->edges().size(), [&](size_t i) {
     const std::optional<Spec> spec = node_->input_spec(i);
-    PyTuple_SET_ITEM(tuple.get(), Py_ssize_t(i),
-                     spec ? wrap_shape(spec->sizes) : new_ref(Py_None));
-  }
-  return tuple;
+    return spec ? wrap_shape(spec->sizes) : new_ref(Py_None);
+  }));
 }
 
 PyRef NodeObject::saved() const {

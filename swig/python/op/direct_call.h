@@ -4,7 +4,7 @@
 // the op does where that is a view.
 #pragma once
 
-#include <optional>
+#include <algorithm>
 #include <tuple>
 
 #include "dispatcher/typed.h"
@@ -34,9 +34,6 @@ struct Direct;
 
 template <>
 struct Direct<const Tensor&> {
-  static bool fits(const pkg::Argument& param) {
-    return param.type == ArgType::Tensor && !param.list && !param.optional;
-  }
   bool read(Given& given, bool) {
     if (given.done() || !is_tensor(*given.next)) return false;
     tensor = &unwrap(*given.next++);  // which the caller's reference keeps alive
@@ -48,9 +45,6 @@ struct Direct<const Tensor&> {
 
 template <>
 struct Direct<int64_t> {
-  static bool fits(const pkg::Argument& param) {
-    return param.type == ArgType::Int && !param.list && !param.optional;
-  }
   bool read(Given& given, bool) { return !given.done() && read_int(*given.next++, &value); }
   int64_t get() const { return value; }
   int64_t value;
@@ -58,9 +52,6 @@ struct Direct<int64_t> {
 
 template <>
 struct Direct<const Shape&> {
-  static bool fits(const pkg::Argument& param) {
-    return param.type == ArgType::Int && param.list && !param.optional && param.length < 0;
-  }
   // As a list, or, being last, written out: reshape(2, 3).
   bool read(Given& given, bool last) {
     if (given.done()) return false;
@@ -91,17 +82,16 @@ using DirectCall = PyObject* (*)(const Operator& op, Given given);
 template <class... A>
 struct DirectSignature {
   static constexpr auto kIndices = std::index_sequence_for<A...>();
+  static constexpr detail::CppType kTypes[] = {detail::CppType::of<A>()...};
+  static constexpr detail::CppType kResult[] = {detail::CppType::of<Tensor>()};
 
   static bool fits(const Operator& op) {
-    const auto& params = op.schema.arguments;
-    const auto& results = op.schema.returns;
-    if (params.size() != sizeof...(A) || results.size() != 1) return false;
-    if (results[0].list || results[0].type != ArgType::Tensor) return false;
-    for (const pkg::Argument& param : params) {
-      if (param.keyword_only) return false;
-    }
-    size_t i = 0;
-    return (Direct<A>::fits(params[i++]) && ...);
+    const auto is_plain = [](const pkg::Argument& value, const detail::CppType& type) {
+      return value.type == type.type && value.list == type.list && !value.optional &&
+             value.length < 0 && !value.keyword_only;
+    };
+    return std::ranges::equal(op.schema.arguments, kTypes, is_plain) &&
+           std::ranges::equal(op.schema.returns, kResult, is_plain);
   }
 
   static PyObject* call(const Operator& op, Given given) {

@@ -11,9 +11,11 @@
 
 #include "direct_call.h"
 #include "dispatcher/match.h"
+#include "dispatcher/read.h"
 #include "dispatcher/signature.h"
 #include "py_results.h"
-#include "swigkit/plain.h"
+#include "python/py_type.h"
+#include "swigkit/containers.h"
 
 namespace pkg::python {
 namespace {
@@ -25,15 +27,13 @@ struct PyOperator {
   DirectCall direct;
   PyObject* name;
 };
-PyTypeObject* g_operator_type = nullptr;
 
 const std::vector<const Operator*>& overloads_of(PyObject* self) {
   return *reinterpret_cast<PyOperator*>(self)->overloads;
 }
 
 // A call by CPython's vectorcall convention.
-struct Call {
-  using Item = PyObject*;
+struct Call : Reader {
   static constexpr bool kSpreads = true;
 
   PyObject* const* args;
@@ -60,33 +60,18 @@ struct Call {
              Value* out) const {
     if (strict && param.type != ArgType::Tensor && is_tensor(object)) return false;
     try {
-      return parse_value(param, object, out);
+      return ReadValue<Reader>::run(param, object, out);
     } catch (const IntTooBig& error) { throw error.named(op.schema.name, param.name); }
   }
   static std::string type_of(PyObject* object) { return Py_TYPE(object)->tp_name; }
   static bool is_tensor(PyObject* object) { return python::is_tensor(object); }
-  static bool is_list(PyObject* object) {
-    return PyList_Check(object) || PyTuple_Check(object);
-  }
-  template <class F>
-  static bool each(PyObject* list, F f) {
-    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list); ++i) {  // it may change
-      const PyRef entry = PyRef::borrow(PySequence_Fast_GET_ITEM(list, i));
-      if (!f(entry.get())) return false;
-    }
-    return true;
-  }
   struct Rest {
     PyRef tuple;
     operator PyObject*() const { return tuple.get(); }
   };
   Rest rest(size_t i) const {
-    Rest rest{PyRef(checked(PyTuple_New(n_args - Py_ssize_t(i))))};
-    for (auto k = Py_ssize_t(i); k < n_args; ++k) {
-      Py_INCREF(args[k]);
-      PyTuple_SET_ITEM(rest.tuple.get(), k - Py_ssize_t(i), args[k]);
-    }
-    return rest;
+    const size_t n = size_t(n_args) - i;
+    return {PyRef(make_tuple(n, [&](size_t k) { return new_ref(args[i + k]); }))};
   }
 };
 
@@ -132,7 +117,7 @@ PyObject* operator_call(PyObject* self, PyObject* const* args, size_t nargsf,
     // Of several overloads those come first that take every tensor as a tensor: the 0 of
     // max(x, tensor(0)) is no dim.
     const auto& overloads = overloads_of(self);
-    Call call{args, PyVectorcall_NARGS(nargsf), keywords, overloads.size() > 1};
+    Call call{{}, args, PyVectorcall_NARGS(nargsf), keywords, overloads.size() > 1};
     std::string why;
     while (true) {
       for (const Operator* op : overloads) {
@@ -201,81 +186,33 @@ PyObject* operator_repr(PyObject* self) {
   return PyUnicode_FromFormat("<op %U>", reinterpret_cast<PyOperator*>(self)->name);
 }
 PyObject* get_doc(PyObject* self, void*) {
-  std::string text;
-  for (const Operator* op : overloads_of(self)) {
-    text += (text.empty() ? "" : "\n\n") + op->help();
-  }
-  return PyUnicode_FromStringAndSize(text.data(), Py_ssize_t(text.size()));
+  return guarded([&] { return to_python(help_text(overloads_of(self))); });
 }
 PyObject* get_schemas(PyObject* self, void*) {
-  return guarded([&] {
-    PyRef list(checked(PyList_New(0)));
-    for (const Operator* op : overloads_of(self)) {
-      PyRef text(checked(PyUnicode_FromString(op->schema.str().c_str())));
-      if (PyList_Append(list.get(), text.get()) < 0) throw_python_error();
-    }
-    return list.release();
-  });
+  std::vector<std::string> texts;
+  for (const Operator* op : overloads_of(self)) texts.push_back(op->schema.str());
+  return to_python(texts);
 }
 PyObject* get_records(PyObject* self, void*) {
   return guarded([&] {
-    PyRef list(checked(PyList_New(0)));
+    PyRef list = check(PyList_New(0));
     for (const Operator* op : overloads_of(self)) {
-      PyRef keys(checked(PyList_New(0)));
-      for (int k = 0; k < kNumKeys; ++k) {
-        if (!op->has_kernel(DispatchKey(k))) continue;
-        PyRef key(checked(PyUnicode_FromString(name_of(DispatchKey(k)))));
-        if (PyList_Append(keys.get(), key.get()) < 0) throw_python_error();
+      PyRef record = check(PyDict_New()), keys = check(to_python(dispatch_keys(*op)));
+      for (const auto& [name, text] : record_of(*op)) {
+        check(PyDict_SetItemString(record.get(), name, check(to_python(text)).get()));
       }
-      PyRef record(checked(Py_BuildValue("{s:s,s:s,s:s,s:s,s:s,s:s,s:O}", "schema",
-                                         op->schema.str().c_str(), "doc", op->doc.c_str(),
-                                         "dtypes", op->dtypes().c_str(), "kind",
-                                         op->kind_name(), "gradient", op->gradient_name(),
-                                         "where", op->where, "dispatch_keys", keys.get())));
-      if (PyList_Append(list.get(), record.get()) < 0) throw_python_error();
+      check(PyDict_SetItemString(record.get(), "dispatch_keys", keys.get()));
+      check(PyList_Append(list.get(), record.get()));
     }
     return list.release();
   });
 }
 // inspect.signature() reads it.
 PyObject* get_text_signature(PyObject* self, void*) {
-  return guarded([&] {
-    const std::string text = signature_text(overloads_of(self));
-    return PyUnicode_FromStringAndSize(text.data(), Py_ssize_t(text.size()));
-  });
+  return guarded([&] { return to_python(signature_text(overloads_of(self))); });
 }
 PyObject* get_method(PyObject* self, void*) {
   return PyBool_FromLong(overloads_of(self)[0]->is_method());
-}
-
-PyObject* operator_names(PyObject*, PyObject* ns) {
-  return guarded([&] {
-    std::string wanted;
-    if (!to_cpp(ns, wanted, {"operator_names", "namespace"})) throw_python_error();
-    PyRef list(checked(PyList_New(0)));
-    std::string last;
-    for (const Operator* op : Dispatcher::get().all()) {
-      if (op->ns != wanted || op->schema.name == last) continue;
-      last = op->schema.name;
-      PyRef text(checked(PyUnicode_FromString(last.c_str())));
-      if (PyList_Append(list.get(), text.get()) < 0) throw_python_error();
-    }
-    return list.release();
-  });
-}
-
-PyObject* operator_namespaces(PyObject*, PyObject*) {
-  return guarded([&] {
-    PyRef list(checked(PyList_New(0)));
-    std::string last;
-    for (const Operator* op : Dispatcher::get().all()) {
-      if (op->ns == last) continue;
-      last = op->ns;
-      PyRef text(checked(PyUnicode_FromString(last.c_str())));
-      if (PyList_Append(list.get(), text.get()) < 0) throw_python_error();
-    }
-    return list.release();
-  });
 }
 
 PyMemberDef g_members[] = {
@@ -309,28 +246,15 @@ PyType_Spec g_spec = {
     "pkg._pywrap_core.Operator", sizeof(PyOperator), 0,
     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR,
     g_slots};
-PyMethodDef g_functions[] = {
-    {"operator_names", operator_names, METH_O,
-     "operator_names(namespace, /)\n--\n\nNames of the registered ops, sorted."},
-    {"operator_namespaces", operator_namespaces, METH_NOARGS,
-     "operator_namespaces()\n--\n\nNamespaces that have ops, sorted."},
-    {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
 
-int add_operator_type(PyObject* module) {
-  g_operator_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&g_spec));
-  if (!g_operator_type) return -1;
+void add_operator_type(PyObject* module) {
+  PyTypeObject* type = add_type(module, &g_spec);
   // Py_tp_doc, which tells the signature of the class, has hidden the op's own text.
-  PyRef doc(PyDescr_NewGetSet(g_operator_type, &g_getset[0]));
-  if (!doc || PyDict_SetItemString(g_operator_type->tp_dict, "__doc__", doc.get()) < 0) {
-    return -1;
-  }
-  PyType_Modified(g_operator_type);
-  if (PyModule_AddFunctions(module, g_functions) < 0) return -1;
-  Py_INCREF(g_operator_type);
-  return PyModule_AddObject(module, "Operator",
-                            reinterpret_cast<PyObject*>(g_operator_type));
+  PyRef doc = check(PyDescr_NewGetSet(type, &g_getset[0]));
+  check(PyDict_SetItemString(type->tp_dict, "__doc__", doc.get()));
+  PyType_Modified(type);
 }
 
 }  // namespace pkg::python

@@ -2,19 +2,46 @@
 // swig/python/op/py_operator.h: the callable that stands for an op and all its overloads.
 #pragma once
 
-#include <string_view>
+#include <string>
 
 #include "dispatcher/dispatcher.h"
 #include "python/tensor/py_tensor.h"
 
 namespace pkg::python {
 
-/// Reads `object` as the argument; false when its type does not fit.
-bool parse_value(const Argument& argument, PyObject* object, Value* out);
+/// Python's values, for dispatcher/read.h.
+struct Reader {
+  using Item = PyObject*;
+
+  static bool is_none(PyObject* object) { return object == Py_None; }
+  static bool is_list(PyObject* object) {
+    return PyList_Check(object) || PyTuple_Check(object);
+  }
+  // An item's __index__ may change the list, and drop the item itself.
+  template <class F>
+  static bool each(PyObject* list, F f) {
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list); ++i) {
+      const PyRef item = PyRef::borrow(PySequence_Fast_GET_ITEM(list, i));
+      if (!f(item.get())) return false;
+    }
+    return true;
+  }
+  static const Tensor* tensor(PyObject* object) {
+    return is_tensor(object) ? &unwrap(object) : nullptr;
+  }
+  static bool integer(PyObject* object, int64_t* out);
+  static bool real(PyObject* object, double* out);
+  static bool text(PyObject* object, std::string* out);
+  static constexpr auto tensor_like = parse_tensor;
+  static constexpr auto scalar = parse_scalar;
+  static constexpr auto dtype = load_dtype;
+  static constexpr auto device = load_device;
+};
+
 /// New reference to the Python form of a result, which it takes.
 PyObject* wrap_value(Value&& value);
 
-/// Adds the Operator type and `operator_names()`.
-int add_operator_type(PyObject* module);
+/// Adds the Operator type to the module.
+void add_operator_type(PyObject* module);
 
 }  // namespace pkg::python

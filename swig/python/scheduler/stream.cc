@@ -16,7 +16,7 @@ thread_local std::vector<Ref<Stream>> t_entered;  // current before each `with`
 
 StreamObject::StreamObject(PyObject* device) : stream_(Ref<Stream>::make()) {
   Device found;
-  const bool fits = !device || load_device(device, found);
+  const bool fits = !device || load_device(device, &found);
   expect(fits, {"Stream", "device"}, "a device", device);
   PKG_CHECK(found.type == DeviceType::CPU, NotImplementedError,
             "[Stream] expected 'cpu', got '", found,

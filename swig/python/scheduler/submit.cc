@@ -8,42 +8,24 @@
 
 #include "dispatcher/dispatcher.h"
 #include "submit.h"
+#include "swigkit/callable.h"
 
 namespace pkg::python {
 namespace {
 
 // The body of a task: calls Python once.
-class PyCall {
- public:
-  PyCall(PyObject* callable, std::shared_ptr<Outcome> outcome)
-      : callable_(new_ref(callable)), outcome_(std::move(outcome)) {}
-  PyCall(PyCall&& other) noexcept
-      : callable_(std::exchange(other.callable_, nullptr)),
-        outcome_(std::move(other.outcome_)),
-        keys_(other.keys_) {}
-  PyCall& operator=(PyCall&&) = delete;
-  ~PyCall() {  // still has the callable when it was never run
-    if (!callable_ || !interpreter_alive()) return;
-    GilAcquire gil;
-    drop(callable_);
-  }
+struct PyCall {
+  std::optional<PyCallable> callable;
+  std::shared_ptr<Outcome> outcome;
+  LocalKeys keys = t_local_keys;  // grad mode
 
   void operator()() {
-    const UseKeys as_submitted(keys_);
+    const UseKeys as_submitted(keys);
     GilAcquire gil;
-    outcome_->value = call_python(PyObject_CallNoArgs, callable_);
-    if (!outcome_->value) {
-      const PyError error = PyError::fetch();  // before anything else runs
-      drop(std::exchange(callable_, nullptr));
-      throw error;
-    }
-    drop(std::exchange(callable_, nullptr));
+    // It dies before the work counts as done.
+    const PyCallable run = *std::exchange(callable, std::nullopt);
+    outcome->value = run().release();
   }
-
- private:
-  PyObject* callable_;
-  std::shared_ptr<Outcome> outcome_;
-  LocalKeys keys_ = t_local_keys;  // grad mode
 };
 
 // Names of tasks must live as long as the process.  There are as many as functions in
@@ -91,7 +73,7 @@ EventObject submit_to(Stream* stream, PyObject* callable, PyObject* deps) {
   expect(PyCallable_Check(callable), {"submit", "callable"}, "a callable", callable);
   auto outcome = std::make_shared<Outcome>();
   const auto events = events_of(deps);
-  Ref<Event> event = pkg::submit(PyCall(callable, outcome), events,
+  Ref<Event> event = pkg::submit(PyCall{PyCallable(callable), outcome}, events,
                                  {.name = lasting_name(callable), .stream = stream});
   return {std::move(event), std::move(outcome)};
 }

@@ -3,6 +3,7 @@
 #include "tensor/dlpack.h"
 
 #include "autograd/views.h"
+#include "functions.h"
 #include "py_tensor.h"
 #include "python/expect.h"
 
@@ -50,13 +51,6 @@ Tensor take(PyObject* capsule, std::optional<bool> copy) {
   return tensor;
 }
 
-std::optional<bool> optional_bool(PyObject* object) {
-  if (object == Py_None) return std::nullopt;
-  const int truth = call_python(PyObject_IsTrue, object);
-  check(truth);
-  return truth == 1;
-}
-
 // (first, second) of an argument that is a pair of ints.
 std::pair<int, int> int_pair(const char* name, PyObject* object) {
   int first, second;
@@ -77,25 +71,20 @@ void check_stream(PyObject* stream) {
             "[__dlpack__] expected stream=None: the CPU has no streams.");
 }
 
-PyObject* take_capsule(PyObject*, PyObject* args) {
-  PyObject *capsule, *copy = Py_None;
-  if (!PyArg_ParseTuple(args, "O|O:_from_dlpack", &capsule, &copy)) return nullptr;
-  return guarded([&] {
-    PKG_CHECK(PyCapsule_CheckExact(capsule), TypeError,
-              "[from_dlpack] expected an object with __dlpack__ or a DLPack capsule, got ",
-              Py_TYPE(capsule)->tp_name);
-    const auto wanted = optional_bool(copy);
-    if (PyCapsule_IsValid(capsule, Names<dlpack::Versioned>::fresh)) {
-      return wrap(take<dlpack::Versioned>(capsule, wanted));
-    }
-    PKG_CHECK(PyCapsule_IsValid(capsule, Names<dlpack::Unversioned>::fresh), RuntimeError,
-              "from_dlpack received an invalid capsule. Note that a capsule can be "
-              "consumed only once, so you might have already made a tensor from it.");
-    return wrap(take<dlpack::Unversioned>(capsule, wanted));
-  });
-}
-
 }  // namespace
+
+Tensor _from_dlpack(PyObject* capsule, std::optional<bool> copy) {
+  PKG_CHECK(PyCapsule_CheckExact(capsule), TypeError,
+            "[from_dlpack] expected an object with __dlpack__ or a DLPack capsule, got ",
+            Py_TYPE(capsule)->tp_name);
+  if (PyCapsule_IsValid(capsule, Names<dlpack::Versioned>::fresh)) {
+    return take<dlpack::Versioned>(capsule, copy);
+  }
+  PKG_CHECK(PyCapsule_IsValid(capsule, Names<dlpack::Unversioned>::fresh), RuntimeError,
+            "from_dlpack received an invalid capsule. Note that a capsule can be "
+            "consumed only once, so you might have already made a tensor from it.");
+  return take<dlpack::Unversioned>(capsule, copy);
+}
 
 PyObject* tensor_dlpack(PyObject* self, PyObject* args, PyObject* keywords) {
   static const char* names[] = {"stream", "max_version", "dl_device", "copy", nullptr};
@@ -113,7 +102,8 @@ PyObject* tensor_dlpack(PyObject* self, PyObject* args, PyObject* keywords) {
     PKG_CHECK(on_cpu, BufferError, "[__dlpack__] expected dl_device (1, 0), the CPU.");
     const bool versioned = version != Py_None &&
                            int_pair("max_version", version).first >= 1;
-    const bool wanted = optional_bool(copy).value_or(false);
+    bool wanted = false;
+    if (!to_cpp(copy, wanted, {"__dlpack__", "copy"})) throw_python_error();
     requires_grad(tensor);  // brings the history of a view up to date
     return versioned ? to_capsule<dlpack::Versioned>(tensor, wanted)
                      : to_capsule<dlpack::Unversioned>(tensor, wanted);
@@ -127,10 +117,5 @@ PyObject* tensor_dlpack_device(PyObject* self, PyObject*) {
     return checked(Py_BuildValue("(ii)", int(dlpack::kCpu), 0));
   });
 }
-
-PyMethodDef g_dlpack_functions[] = {
-    {"_from_dlpack", take_capsule, METH_VARARGS,
-     "_from_dlpack(capsule, copy=None, /)\n--\n\nTensor over a DLPack capsule's memory."},
-    {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace pkg::python

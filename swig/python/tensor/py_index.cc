@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// swig/python/tensor/py_index.cc: x[key] and x[key] = value as sequences of ops.
+// swig/python/tensor/py_index.cc: x[key] and x[key] = value: Python's keys taken apart.
 #include "ops/functions.h"
+#include "ops/indexing.h"
 #include "py_tensor.h"
 
 namespace pkg::python {
 namespace {
 
 bool is_sequence(PyObject* key) { return PyList_Check(key) || PyTuple_Check(key); }
-
-// The basic part of a key applied as views; advanced indices are left in `indices`,
-// one per dimension of the view they belong to.
-struct Indexed {
-  Tensor view;
-  TensorList indices;  // undefined: the dimension is kept
-  bool advanced = false;
-};
 
 // Neither None, ..., a slice, an int nor a tensor: what makes a key's part an array.
 bool is_array_like(PyObject* part) {
@@ -79,8 +72,7 @@ PyRef parts_of(PyObject* key) {
 
 int64_t dims_used(PyObject* part) {
   if (part == Py_None || part == Py_Ellipsis) return 0;
-  if (is_tensor(part) && unwrap(part).dtype() == DType::Bool) return unwrap(part).ndim();
-  return 1;
+  return is_tensor(part) ? Indexing::dims_of(unwrap(part)) : 1;
 }
 
 std::optional<int64_t> bound(PyObject* value) {
@@ -90,94 +82,48 @@ std::optional<int64_t> bound(PyObject* value) {
   return n;
 }
 
-// One integer: it selects, as an int does, and its dimension is gone.
-bool is_number(PyObject* part) {
-  return !is_tensor(part) ||
-         (unwrap(part).ndim() == 0 && unwrap(part).dtype() != DType::Bool &&
-          !is_floating(unwrap(part).dtype()));
-}
-
-Indexed apply(const Tensor& self, PyObject* key) {
+Indexing applied(const Tensor& self, PyObject* key) {
   const PyRef keys = parts_of(key);
   const Py_ssize_t n = PyTuple_GET_SIZE(keys.get());
-  int64_t used = 0;
-  for (Py_ssize_t i = 0; i < n; ++i) used += dims_used(PyTuple_GET_ITEM(keys.get(), i));
-  PKG_CHECK(used <= self.ndim(), IndexError, "too many indices for tensor of dimension ",
-            self.ndim());
-  Indexed out{self, {}, false};
-  int64_t dim = 0;
-  const auto keep = [&](int64_t count) {
-    for (int64_t i = 0; i < count; ++i) out.indices.push_back(Tensor());
-    dim += count;
-  };
+  int64_t dims = 0;
+  for (Py_ssize_t i = 0; i < n; ++i) dims += dims_used(PyTuple_GET_ITEM(keys.get(), i));
+  Indexing at(self, dims);
   for (Py_ssize_t i = 0; i < n; ++i) {
     PyObject* part = PyTuple_GET_ITEM(keys.get(), i);
     if (part == Py_Ellipsis) {
-      keep(self.ndim() - used);
+      at.ellipsis();
     } else if (part == Py_None) {
-      out.view = ops::unsqueeze(out.view, dim);
-      keep(1);
+      at.new_dim();
     } else if (PySlice_Check(part)) {
       auto* s = reinterpret_cast<PySliceObject*>(part);
       const int64_t step = bound(s->step).value_or(1);
-      if (s->start != Py_None || s->stop != Py_None || step != 1) {
-        out.view = ops::slice(out.view, dim, bound(s->start), bound(s->stop), step);
-      }
-      keep(1);
-    } else if (is_number(part)) {
-      out.view = ops::select(out.view, dim, *bound(part));
+      at.slice(bound(s->start), bound(s->stop), step);
+    } else if (!is_tensor(part) || Indexing::is_number(unwrap(part))) {
+      at.select(*bound(part));
     } else {
-      Tensor index = unwrap(part);
-      out.advanced = true;
-      if (index.dtype() == DType::Bool && index.ndim() == 0) {
-        // A mask of no dimension keeps all or nothing of a new one.
-        out.view = ops::unsqueeze(out.view, dim);
-        index = ops::reshape(index, Shape{1});
-      }
-      out.indices.push_back(index);
-      dim += index.dtype() == DType::Bool ? index.ndim() : 1;
+      at.index(unwrap(part));
     }
   }
-  return out;
-}
-
-// Without the leading dimensions of size 1 that a value may have in excess.
-Tensor without_leading_ones(Tensor value) {
-  while (value.ndim() > 0 && value.sizes()[0] == 1) value = ops::select(value, 0, 0);
-  return value;
+  return at;
 }
 
 }  // namespace
 
 PyObject* tensor_getitem(PyObject* self, PyObject* key) {
-  return guarded([&] {
-    const Indexed at = apply(unwrap(self), key);
-    if (at.advanced) return wrap(ops::index(at.view, at.indices));
-    // x[:] is a new tensor over the same memory, never x itself.
-    if (at.view.is_same(unwrap(self))) {
-      return wrap(ops::expand(at.view, at.view.sizes()));
-    }
-    return wrap(at.view);
-  });
+  return guarded([&] { return wrap(applied(unwrap(self), key).get()); });
 }
 
 int tensor_setitem(PyObject* self, PyObject* key, PyObject* value) {
-  PyObject* done = guarded([&]() -> PyObject* {
+  const auto put = [&] {
     PKG_CHECK(value, TypeError, "Tensor does not support deleting items");
     Tensor source;
     try {
-      if (!parse_tensor(value, &source)) { source = tensor_from_data(value, std::nullopt); }
+      if (!parse_tensor(value, &source)) source = tensor_from_data(value, std::nullopt);
     } catch (const IntTooBig& error) { throw error.named("__setitem__", "value"); }
-    const Indexed at = apply(unwrap(self), key);
-    if (at.advanced || source.ndim() > at.view.ndim()) {
-      source = without_leading_ones(source);
-    }
-    if (at.advanced) ops::index_put_(at.view, at.indices, source, false);
-    else ops::copy_(at.view, source);
-    Py_RETURN_NONE;
-  });
-  Py_XDECREF(done);
-  return done ? 0 : -1;
+    applied(unwrap(self), key).put(std::move(source));
+    return 0;
+  };
+  return guarded(put, -1);
 }
 
 }  // namespace pkg::python

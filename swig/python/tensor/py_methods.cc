@@ -71,20 +71,36 @@ PyObject* nested_list(const Tensor& tensor) {
 
 PyObject* detach(const Tensor& tensor) { return wrap(share(tensor)); }
 
-int put_requires_grad(PyObject* self, PyObject* value, void*) {
-  if (!value) {
-    PyErr_SetString(PyExc_AttributeError, "requires_grad cannot be deleted");
-    return -1;
-  }
-  const int wanted = call_python(PyObject_IsTrue, value);
-  if (wanted < 0) return -1;
-  PyObject* done = guarded([&]() -> PyObject* {
-    set_requires_grad(unwrap(self), wanted);
-    Py_RETURN_NONE;
-  });
-  Py_XDECREF(done);
-  return done ? 0 : -1;
+// Of an attribute: `put` gets the value, which is null for `del`.
+template <auto put>
+int setter(PyObject* self, PyObject* value, void*) {
+  return guarded([&] { return put(unwrap(self), value), 0; }, -1);
 }
+void need(PyObject* value, const char* attribute) {
+  if (value) return;
+  PyErr_Format(PyExc_AttributeError, "%s cannot be deleted", attribute);
+  throw_python_error();
+}
+void put_requires_grad(const Tensor& self, PyObject* value) {
+  need(value, "requires_grad");
+  const int wanted = call_python(PyObject_IsTrue, value);
+  check(wanted);
+  set_requires_grad(self, wanted);
+}
+void put_grad(const Tensor& self, PyObject* value) {
+  const bool none = !value || value == Py_None;
+  PKG_CHECK(none || is_tensor(value), TypeError,
+            "assigned grad expected to be a Tensor or None but got ",
+            Py_TYPE(value)->tp_name);
+  set_grad(self, none ? Tensor() : unwrap(value));
+}
+void put_data(const Tensor& self, PyObject* value) {
+  need(value, "data");
+  PKG_CHECK(is_tensor(value), TypeError, "data must be a Tensor, not ",
+            Py_TYPE(value)->tp_name);
+  set_data(self, unwrap(value));
+}
+
 PyObject* requires_grad_(PyObject* self, PyObject* args, PyObject* keywords) {
   static const char* names[] = {"requires_grad", nullptr};
   int wanted = 1;
@@ -99,53 +115,30 @@ PyObject* requires_grad_(PyObject* self, PyObject* args, PyObject* keywords) {
   });
 }
 
-int put_grad(PyObject* self, PyObject* value, void*) {
-  PyObject* done = guarded([&]() -> PyObject* {
-    const bool none = !value || value == Py_None;
-    PKG_CHECK(none || is_tensor(value), TypeError,
-              "assigned grad expected to be a Tensor or None but got ",
-              Py_TYPE(value)->tp_name);
-    set_grad(unwrap(self), none ? Tensor() : unwrap(value));
-    Py_RETURN_NONE;
-  });
-  Py_XDECREF(done);
-  return done ? 0 : -1;
-}
-
-int64_t as_dim(const char* function, PyObject* dim) {
-  int64_t value = 0;
-  if (!to_cpp(dim, value, {function, "dim"})) throw_python_error();
-  return value;
-}
-
-// The one argument of size() and stride(), or null; false with an error set.
-bool parse_dim(PyObject* args, PyObject* keywords, const char* format, PyObject** dim) {
+// size() and stride(): all, or that of one dimension; `format` ends in the name.
+PyObject* one_or_all(PyObject* self, PyObject* args, PyObject* keywords, const char* format,
+                     int64_t (Tensor::*one)(int64_t) const,
+                     const Shape& (Tensor::*all)() const) {
   static const char* names[] = {"dim", nullptr};
-  *dim = Py_None;
+  PyObject* dim = Py_None;
   if (!PyArg_ParseTupleAndKeywords(args, keywords, format, const_cast<char**>(names),
-                                   dim)) {
-    return false;
+                                   &dim)) {
+    return nullptr;
   }
-  if (*dim == Py_None) *dim = nullptr;
-  return true;
-}
-
-PyObject* size(PyObject* self, PyObject* args, PyObject* keywords) {
-  PyObject* dim;
-  if (!parse_dim(args, keywords, "|O:size", &dim)) return nullptr;
   return guarded([&] {
     const Tensor& tensor = unwrap(self);
-    return dim ? integer(tensor.size(as_dim("size", dim))) : wrap_shape(tensor.sizes());
+    if (dim == Py_None) return wrap_shape((tensor.*all)());
+    int64_t value = 0;
+    const bool fits = to_cpp(dim, value, {std::strchr(format, ':') + 1, "dim"});
+    if (!fits) throw_python_error();
+    return integer((tensor.*one)(value));
   });
+}
+PyObject* size(PyObject* self, PyObject* args, PyObject* keywords) {
+  return one_or_all(self, args, keywords, "|O:size", &Tensor::size, &Tensor::sizes);
 }
 PyObject* stride(PyObject* self, PyObject* args, PyObject* keywords) {
-  PyObject* dim;
-  if (!parse_dim(args, keywords, "|O:stride", &dim)) return nullptr;
-  return guarded([&] {
-    const Tensor& tensor = unwrap(self);
-    return dim ? integer(tensor.stride(as_dim("stride", dim)))
-               : wrap_shape(tensor.strides());
-  });
+  return one_or_all(self, args, keywords, "|O:stride", &Tensor::stride, &Tensor::strides);
 }
 
 // A new object of the given class over the same values: how Parameter is made.
@@ -170,21 +163,6 @@ PyObject* make_subclass(PyObject*, PyObject* args) {
   });
 }
 
-int put_data(PyObject* self, PyObject* value, void*) {
-  if (!value) {
-    PyErr_SetString(PyExc_AttributeError, "data cannot be deleted");
-    return -1;
-  }
-  PyObject* done = guarded([&]() -> PyObject* {
-    PKG_CHECK(is_tensor(value), TypeError, "data must be a Tensor, not ",
-              Py_TYPE(value)->tp_name);
-    set_data(unwrap(self), unwrap(value));
-    Py_RETURN_NONE;
-  });
-  Py_XDECREF(done);
-  return done ? 0 : -1;
-}
-
 }  // namespace
 
 #define PKG_GET(expression) getter<[](const Tensor& x) -> PyObject* { return expression; }>
@@ -201,7 +179,7 @@ PyGetSetDef g_tensor_getset[] = {
      nullptr},
     {"nbytes", PKG_GET(integer(x.numel() * itemsize(x.dtype()))), nullptr,
      "Bytes of all elements.", nullptr},
-    {"requires_grad", PKG_GET(boolean(requires_grad(x))), put_requires_grad,
+    {"requires_grad", PKG_GET(boolean(requires_grad(x))), setter<put_requires_grad>,
      "Whether gradients are computed for it.", nullptr},
     {"is_leaf", PKG_GET(boolean((requires_grad(x), x.is_leaf()))), nullptr,
      "Whether no differentiable op made it.", nullptr},
@@ -211,9 +189,10 @@ PyGetSetDef g_tensor_getset[] = {
      nullptr, "Whether retain_grad() was called on it.", nullptr},
     {"_is_view", PKG_GET(boolean(x.is_view())), nullptr,
      "Whether it shows another tensor's memory.", nullptr},
-    {"grad", PKG_GET(wrap(x.grad())), put_grad, "Accumulated gradient, or None.", nullptr},
-    {"data", PKG_GET(wrap(share_uncounted(x))), put_data, "The values without history.",
+    {"grad", PKG_GET(wrap(x.grad())), setter<put_grad>, "Accumulated gradient, or None.",
      nullptr},
+    {"data", PKG_GET(wrap(share_uncounted(x))), setter<put_data>,
+     "The values without history.", nullptr},
     {"T", PKG_GET(wrap(ops::transpose(x, 0, -1))), nullptr, "Transpose of a matrix.",
      nullptr},
     {"_version", PKG_GET(integer(x.version())), nullptr, "Times written.", nullptr},

@@ -2,10 +2,9 @@
 // swig/python/tensor/py_new.cc: tensor(data) from numbers, nested sequences, arrays and tensors.
 #include <string_view>
 
+#include "functions.h"
 #include "ops/functions.h"
 #include "py_tensor.h"
-#include "python/expect.h"
-#include "python/py_type.h"
 #include "tensor/copy.h"
 #include "tensor/layout.h"
 #include "tensor/nested_numbers.h"
@@ -24,7 +23,7 @@ class ScalarTypes {
     const PyRef attribute(call_python(PyObject_GetAttrString, object, "dtype"));
     DType dtype = other;
     if (!attribute) PyErr_Clear();
-    else if (!load_dtype(attribute.get(), dtype)) dtype = other;
+    else if (!load_dtype(attribute.get(), &dtype)) dtype = other;
     type_ = Py_TYPE(object);
     return dtype_ = dtype;
   }
@@ -66,36 +65,19 @@ void collect(PyObject* data, size_t depth, NestedNumbers& numbers, ScalarTypes& 
   numbers.add(depth, number, plain ? own : types.dtype_of(data, own));
 }
 
-PyObject* tensor_fn(PyObject*, PyObject* args, PyObject* kwargs) {
-  static const char* names[] = {"data", "dtype", "device", "requires_grad", nullptr};
-  PyObject *data, *dtype = Py_None, *device = Py_None;
-  int requires_grad = 0;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O$Op:tensor", const_cast<char**>(names),
-                                   &data, &dtype, &device, &requires_grad)) {
-    return nullptr;
-  }
-  return guarded([&]() -> PyObject* {
-    std::optional<DType> wanted;
-    if (dtype != Py_None) {
-      DType parsed;
-      expect(load_dtype(dtype, parsed), {"tensor", "dtype"}, "a dtype", dtype);
-      wanted = parsed;
-    }
-    Tensor tensor = [&] {
-      try {
-        return tensor_from_data(data, wanted);
-      } catch (const IntTooBig& error) { throw error.named("tensor", "data"); }
-    }();
-    if (device != Py_None) {
-      Device there;
-      expect(load_device(device, there), {"tensor", "device"}, "a device", device);
-      tensor = ops::to_device(tensor, there);
-    }
-    if (requires_grad) set_requires_grad(tensor, true);
-    return wrap(tensor);
-  });
-}
 }  // namespace
+
+Tensor tensor(PyObject* data, std::optional<DType> dtype, std::optional<Device> device,
+              bool requires_grad) {
+  Tensor made = [&] {
+    try {
+      return tensor_from_data(data, dtype);
+    } catch (const IntTooBig& error) { throw error.named("tensor", "data"); }
+  }();
+  if (device) made = ops::to_device(made, *device);
+  if (requires_grad) set_requires_grad(made, true);
+  return made;
+}
 
 Tensor tensor_from_data(PyObject* data, std::optional<DType> dtype) {
   if (is_tensor(data) || is_array(data)) {
@@ -113,11 +95,5 @@ Tensor tensor_from_data(PyObject* data, std::optional<DType> dtype) {
   collect(data, 0, numbers, types);
   return numbers.tensor(dtype);
 }
-
-PyMethodDef g_new_functions[] = {
-    {"tensor", with_keywords(tensor_fn), METH_VARARGS | METH_KEYWORDS,
-     "tensor(data, dtype=None, *, device=None, requires_grad=False)\n--\n\n"
-     "Tensor with a copy of `data`: a number, nested sequences, an array or a tensor."},
-    {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace pkg::python

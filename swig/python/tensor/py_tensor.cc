@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // swig/python/tensor/py_tensor.cc: life of Python tensors: allocation, identity, destruction.
 #include "py_tensor.h"
-#include "py_dtype.h"
+#include "functions.h"
+#include "python/py_type.h"
 
 #include <structmember.h>
 
@@ -91,11 +92,7 @@ PyObject* wrap(Tensor tensor) {
 }
 
 PyObject* wrap_list(const TensorList& tensors) {
-  PyRef tuple(checked(PyTuple_New(Py_ssize_t(tensors.size()))));
-  for (size_t i = 0; i < tensors.size(); ++i) {
-    PyTuple_SET_ITEM(tuple.get(), Py_ssize_t(i), wrap(tensors[i]));
-  }
-  return tuple.release();
+  return make_tuple(tensors.size(), [&](size_t i) { return wrap(tensors[i]); });
 }
 
 PyObject* wrap_scalar(const Scalar& scalar) {
@@ -107,11 +104,7 @@ PyObject* wrap_scalar(const Scalar& scalar) {
 }
 
 PyObject* wrap_shape(const Shape& shape) {
-  PyObject* tuple = checked(PyTuple_New(Py_ssize_t(shape.size())));
-  for (size_t i = 0; i < shape.size(); ++i) {
-    PyTuple_SET_ITEM(tuple, Py_ssize_t(i), PyLong_FromLongLong(shape[i]));
-  }
-  return tuple;
+  return make_tuple(shape.size(), [&](size_t i) { return PyLong_FromLongLong(shape[i]); });
 }
 
 namespace {
@@ -158,35 +151,22 @@ PyMemberDef g_members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(PyTensor, weakrefs), READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr}};
 
-PyObject* register_tensor_class(PyObject*, PyObject* cls) {
-  if (!PyType_Check(cls) ||
-      !PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(cls), g_tensor_base)) {
-    PyErr_SetString(PyExc_TypeError,
-                    "register_tensor_class() expected a subclass of _pywrap_core.Tensor");
-    return nullptr;
-  }
+}  // namespace
+
+void register_tensor_class(PyObject* cls) {
   auto* type = reinterpret_cast<PyTypeObject*>(cls);
+  PKG_CHECK(PyType_Check(cls) && PyType_IsSubtype(type, g_tensor_base), TypeError,
+            "register_tensor_class() expected a subclass of _pywrap_core.Tensor");
   const bool same_layout = type->tp_basicsize == g_tensor_base->tp_basicsize &&
                            type->tp_dictoffset == 0 && PyType_IS_GC(type);
-  if (!same_layout || g_tensor_class != g_tensor_base) {
-    PyErr_SetString(PyExc_TypeError, "register_tensor_class() expected, once, a class "
-                                     "with __slots__ = ()");
-    return nullptr;
-  }
+  PKG_CHECK(same_layout && g_tensor_class == g_tensor_base, TypeError,
+            "register_tensor_class() expected, once, a class with __slots__ = ()");
   type->tp_dealloc = class_dealloc;
   Py_INCREF(cls);
   g_tensor_class = type;
-  Py_RETURN_NONE;
 }
 
-PyMethodDef g_functions[] = {
-    {"register_tensor_class", register_tensor_class, METH_O,
-     "register_tensor_class(cls, /)\n--\n\nMakes every result an instance of cls."},
-    {nullptr, nullptr, 0, nullptr}};
-
-}  // namespace
-
-int add_tensor_type(PyObject* module) {
+void add_tensor_type(PyObject* module) {
   std::vector<PyType_Slot> slots = {
       {Py_tp_new, reinterpret_cast<void*>(tensor_new)},
       {Py_tp_init, reinterpret_cast<void*>(tensor_init)},
@@ -205,18 +185,10 @@ int add_tensor_type(PyObject* module) {
   slots.push_back({0, nullptr});
   PyType_Spec spec = {"pkg._pywrap_core.Tensor", sizeof(PyTensor), 0,
                       Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots.data()};
-  g_tensor_base = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
-  if (!g_tensor_base) return -1;
-  g_tensor_class = g_tensor_base;
+  g_tensor_class = g_tensor_base = add_type(module, &spec);
   PyRef name = check(PyUnicode_FromString("pkg._pywrap_core"));
   check(PyObject_SetAttrString(reinterpret_cast<PyObject*>(g_tensor_base), "_binding",
                                name.get()));
-  if (PyModule_AddFunctions(module, g_functions) < 0) return -1;
-  if (PyModule_AddFunctions(module, g_new_functions) < 0) return -1;
-  if (PyModule_AddFunctions(module, g_memory_functions) < 0) return -1;
-  if (PyModule_AddFunctions(module, g_dlpack_functions) < 0) return -1;
-  Py_INCREF(g_tensor_base);
-  return PyModule_AddObject(module, "Tensor", reinterpret_cast<PyObject*>(g_tensor_base));
 }
 
 }  // namespace pkg::python

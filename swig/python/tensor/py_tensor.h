@@ -4,6 +4,7 @@
 
 #include "py_dtype.h"
 #include "python/py_error.h"
+#include "swigkit/containers.h"
 #include "tensor/tensor.h"
 
 namespace pkg::python {
@@ -41,6 +42,16 @@ PyObject* wrap_shape(const Shape& shape);
 inline PyObject* checked(PyObject* object) {
   if (!object) throw_python_error();
   return object;
+}
+
+/// A new tuple of n objects, which item(i) gives as new references.
+template <class F>
+PyObject* make_tuple(size_t n, F item) {
+  PyRef tuple(checked(PyTuple_New(Py_ssize_t(n))));
+  for (size_t i = 0; i < n; ++i) {
+    PyTuple_SET_ITEM(tuple.get(), Py_ssize_t(i), checked(item(i)));
+  }
+  return tuple.release();
 }
 
 /// NumPy's letter for the kind of an object's dtype: 'f', 'c', 'M'; NUL when it has none.
@@ -86,7 +97,7 @@ class TensorArg {
   Tensor made_;
 };
 
-int add_tensor_type(PyObject* module);
+void add_tensor_type(PyObject* module);
 
 // Slots and methods, one table per file.
 extern PyType_Slot g_number_slots[];    // py_number.cc, ended by {0, nullptr}
@@ -95,8 +106,7 @@ extern PyGetSetDef g_tensor_getset[];   // py_methods.cc
 PyObject* tensor_getitem(PyObject* self, PyObject* key);             // py_index.cc
 int tensor_setitem(PyObject* self, PyObject* key, PyObject* value);  // py_index.cc
 PyObject* tensor_dlpack(PyObject* self, PyObject* args, PyObject* keywords);
-PyObject* tensor_dlpack_device(PyObject* self, PyObject* none);
-extern PyMethodDef g_dlpack_functions[];  // py_dlpack.cc, with the two above
+PyObject* tensor_dlpack_device(PyObject* self, PyObject* none);  // py_dlpack.cc
 
 /// Tensor over the memory of a NumPy array, or of anything with a buffer; py_memory.cc.
 Tensor over_buffer(PyObject* object, bool* read_only = nullptr);
@@ -105,12 +115,37 @@ Tensor over_buffer(PyObject* object, bool* read_only = nullptr);
 bool is_array(PyObject* object);
 /// Tensor over the values of such an object; they may be a copy that NumPy made.
 Tensor over_array(PyObject* object);
-extern PyMethodDef g_memory_functions[];
 /// Copy of a number, nested sequences, an array or a tensor; py_new.cc.
 Tensor tensor_from_data(PyObject* data, std::optional<DType> dtype);
-extern PyMethodDef g_new_functions[];
 
 /// The node behind a tensor as a Python object, or None; autograd/engine.cc.
 PyObject* wrap_grad_fn(const Tensor& tensor);
 
+/// What swigkit::Convert asks of a type of the core's.
+template <class T, auto load_from, auto wrap_as>
+struct CoreValue {
+  static bool load(PyObject* object, T& value, const swigkit::Argument& where) {
+    return load_from(object, &value) ||
+           refuse(where, swigkit::Convert<T>::expected(), object);
+  }
+  static PyObject* cast(T value) { return wrap_as(std::move(value)); }
+};
+inline bool load_tensor(PyObject* object, Tensor* tensor) {
+  if (!is_tensor(object)) return false;
+  *tensor = unwrap(object);
+  return true;
+}
+
 }  // namespace pkg::python
+
+#define PKG_CONVERT(Type, load_from, wrap_as, text)                                       \
+  template <>                                                                             \
+  struct swigkit::Convert<pkg::Type>                                                      \
+      : pkg::python::CoreValue<pkg::Type, pkg::python::load_from, pkg::python::wrap_as> { \
+    static std::string expected() { return text; }                                        \
+  }
+PKG_CONVERT(Tensor, load_tensor, wrap, "a Tensor");
+PKG_CONVERT(Scalar, parse_scalar, wrap_scalar, "a number");
+PKG_CONVERT(DType, load_dtype, wrap_dtype, "a dtype");
+PKG_CONVERT(Device, load_device, wrap_device, "a device");
+#undef PKG_CONVERT

@@ -49,3 +49,23 @@ swigkit::PyRef rest_of_all(int first, swigkit::Args rest) {
   return swigkit::PyRef::borrow(rest.tuple);
 }
 %}
+%made_by(Suit, of)
+%final(Suit)
+%inline %{
+/// One of four.
+class Suit {
+ public:
+  explicit Suit(int number) : number(number) {}
+  /// By its first letter; always the same object.
+  static swigkit::PyRef of(const std::string &letter) {
+    static PyObject *made[4] = {};
+    const size_t number = std::string("cdhs").find(letter);
+    if (number > 3) throw std::invalid_argument("expected c, d, h or s");
+    if (!made[number]) made[number] = swigkit::to_python(Suit(int(number)));
+    return swigkit::PyRef::borrow(made[number]);
+  }
+  const int number;
+  long __hash__() const { return -1L - (number == 3) * (1L << 62); }
+  bool operator==(const Suit &other) const { return number == other.number; }
+};
+%}

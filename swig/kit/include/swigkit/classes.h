@@ -178,10 +178,11 @@ int clear(PyObject* object) {
 
 /// Whether two Python objects stand for the same C++ object; they need not be the same.
 inline PyObject* compare_objects(PyObject* a, PyObject* b, int op) {
-  if ((op != Py_EQ && op != Py_NE) || !is_instance(b)) Py_RETURN_NOTIMPLEMENTED;
+  if (op != Py_EQ && op != Py_NE) Py_RETURN_NOTIMPLEMENTED;
+  if (a == b) return PyBool_FromLong(op == Py_EQ);
+  if (!is_instance(b)) Py_RETURN_NOTIMPLEMENTED;
   const auto *x = reinterpret_cast<Instance*>(a), *y = reinterpret_cast<Instance*>(b);
-  const bool same = a == b ||
-                    (x->object && x->object == y->object && x->record == y->record);
+  const bool same = x->object && x->object == y->object && x->record == y->record;
   return PyBool_FromLong(same == (op == Py_EQ));
 }
 inline Py_hash_t hash_object(PyObject* object) {

@@ -74,6 +74,13 @@ inline constexpr bool swigkit::kImplicit< Class_ > = true;
 %feature("swigkit:final") Class_ "1";
 %enddef
 
+// Class(...) calls this static method, which gives the object: one that is there already,
+// perhaps.
+%define %made_by(Class_, Function_)
+%feature("swigkit:made_by") Class_ #Function_;
+%nodefaultctor Class_;
+%enddef
+
 // The class says that it is from this module of a package, which imports it from here.
 %define %public_module(Class_, Module_)
 %feature("swigkit:public_module") Class_ Module_;

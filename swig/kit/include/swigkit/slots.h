@@ -26,6 +26,12 @@ PyObject* method(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
                  PyObject* keywords) {
   return Group::call(self, self, args, nargs, keywords, false);
 }
+/// Class(...) of one whose objects a function gives (%made_by).
+template <class Group>
+PyObject* make_by(PyObject* type, PyObject* const* args, size_t nargsf,
+                  PyObject* keywords) {
+  return Group::call(type, nullptr, args, PyVectorcall_NARGS(nargsf), keywords, false);
+}
 /// Of a single signature without parameters.
 template <Run run>
 PyObject* function_alone(PyObject* module, PyObject*) {
@@ -34,6 +40,18 @@ PyObject* function_alone(PyObject* module, PyObject*) {
 template <Run run>
 PyObject* method_alone(PyObject* self, PyObject*) {
   PyObject* slots[1] = {self};
+  return run(self, slots, nullptr);
+}
+
+/// Of a single parameter that cannot be named.
+template <Run run>
+PyObject* function_one(PyObject* module, PyObject* argument) {
+  PyObject* slots[1] = {argument};
+  return run(module, slots, nullptr);
+}
+template <Run run>
+PyObject* method_one(PyObject* self, PyObject* argument) {
+  PyObject* slots[2] = {self, argument};
   return run(self, slots, nullptr);
 }
 
@@ -252,10 +270,20 @@ int truth(PyObject* self) {
   PyRef result(unary<Group>(self));
   return result ? call_python(PyObject_IsTrue, result.get()) : -1;
 }
+/// What a method has answered to hash(): a number as it is, as Python takes it.
+inline Py_hash_t hash_of(PyRef result) {
+  if (!result) return -1;
+  if (PyLong_CheckExact(result.get())) {
+    const Py_ssize_t value = PyLong_AsSsize_t(result.get());
+    if (value != -1) return value;
+    if (!PyErr_Occurred()) return -2;
+    PyErr_Clear();  // too large
+  }
+  return call_python(PyObject_Hash, result.get());
+}
 template <class Group>
 Py_hash_t hash(PyObject* self) {
-  PyRef result(unary<Group>(self));
-  return result ? call_python(PyObject_Hash, result.get()) : -1;
+  return hash_of(PyRef(unary<Group>(self)));
 }
 /// Ends without StopIteration where C++ throws std::out_of_range or the like.
 template <class Group>
@@ -343,8 +371,7 @@ inline PyObject* call_named(PyObject* module, PyObject* self, const char* name) 
 template <const char* const& home, const char* const& name>
 Py_hash_t hash_by(PyObject* self) {
   PyRef module(PyImport_ImportModule(home));
-  PyRef result(module ? call_named(module.get(), self, name) : nullptr);
-  return result ? call_python(PyObject_Hash, result.get()) : -1;
+  return hash_of(PyRef(module ? call_named(module.get(), self, name) : nullptr));
 }
 
 /// Pickling: ((rebuild), (class, name of the function, state), attributes).
