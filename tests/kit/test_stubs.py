@@ -53,6 +53,35 @@ def test_a_program_passes_and_runs(garden: Path) -> None:
     assert done.returncode == 0, done.stdout
 
 
+SIGNATURES = """
+import inspect, garden
+asked = []
+for name, thing in vars(garden).items():
+    if inspect.isbuiltin(thing):
+        asked.append((name, thing))
+    elif type(thing) is type and thing.__module__ == "garden":
+        if not issubclass(thing, BaseException):
+            asked += [(name, thing)] if thing is not garden.Bed else []  # C++ makes it
+            asked += [
+                (f"{name}.{own}", getattr(thing, own))
+                for own, value in vars(thing).items()
+                if not own.startswith("_") and callable(value)
+                and not inspect.isclass(value)
+            ]
+for name, thing in asked:
+    inspect.signature(thing)
+print(len(asked))
+"""
+
+
+def test_many_declarations_take_few_lines_and_have_signatures(garden: Path) -> None:
+    lines = (HERE / "garden.i").read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= 40
+    done = run("-c", SIGNATURES, cwd=garden, path=garden)
+    assert done.returncode == 0, done.stdout
+    assert int(done.stdout) >= 40
+
+
 def test_mistakes_are_found(garden: Path) -> None:
     """Every one, and nothing else."""
     done = mypy(garden, HERE / "mistakes.py")
