@@ -122,7 +122,14 @@ inline PyObject* new_object(PyTypeObject* type, PyObject*, PyObject*) {
   return object;
 }
 
-inline void end_object(PyObject* object) {
+inline void end_object(PyObject* object);
+/// Whether the memory of what ends can be used again.
+inline bool is_reusable(PyTypeObject* type) {
+  return type->tp_dealloc == end_object && !PyType_IS_GC(type) && g_free_count < kMaxFree;
+}
+
+/// The end of an object that others may know of.
+[[gnu::noinline]] inline void end_known_object(PyObject* object) {
   auto* self = reinterpret_cast<Instance*>(object);
   PyTypeObject* type = Py_TYPE(object);
   if (PyType_IS_GC(type)) PyObject_GC_UnTrack(object);
@@ -138,13 +145,18 @@ inline void end_object(PyObject* object) {
   if (PyType_IS_GC(type)) clear_attributes(object);
   PyObject* kept = std::exchange(self->kept, nullptr);
   self->holder.~shared_ptr<void>();
-  if (type->tp_dealloc == end_object && !PyType_IS_GC(type) && g_free_count < kMaxFree) {
-    g_free[g_free_count++] = self;
-  } else {
-    type->tp_free(object);
-  }
+  if (is_reusable(type)) g_free[g_free_count++] = self;
+  else type->tp_free(object);
   Py_DECREF(type);
   if (kept) drop(kept);
+}
+
+inline void end_object(PyObject* object) {
+  auto* self = reinterpret_cast<Instance*>(object);
+  PyTypeObject* type = Py_TYPE(object);
+  if (!self->is_bare() || !is_reusable(type)) return end_known_object(object);
+  g_free[g_free_count++] = self;
+  Py_DECREF(type);
 }
 
 /// For the collector of cycles: what the C++ object refers to (%collected), and what Python
@@ -326,6 +338,9 @@ inline PyObject* make_class(PyObject* module, const ClassSpec& spec,
   if (PyObject_SetAttrString(spec.owner, dot + 1, type) < 0) return nullptr;
   if (!set_metatype(spec, type, bases)) return nullptr;
   python->tp_vectorcall = vectorcall;
+  // CPython's own for classes that are made so looks for attributes and finalizers first.
+  const bool plain = !PyType_IS_GC(python) && !python->tp_finalize && !python->tp_del;
+  if (plain && python->tp_basicsize == sizeof(Instance)) python->tp_dealloc = end_object;
   if (!spec.hashable) python->tp_hash = PyObject_HashNotImplemented;
   spec.record.type = python;
   g_registry->classes[python] = {&spec.record, spec.construct};

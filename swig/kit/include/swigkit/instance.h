@@ -182,6 +182,10 @@ struct Instance {
   alignas(8) char room[kRoom];
 
   bool is_inside() const { return object == room; }
+  /// Whether nothing has to be done at its end: a small value that nobody else knows of.
+  bool is_bare() const {
+    return is_inside() && !weakrefs && !kept && !holder && !tracked && !overridden;
+  }
 };
 
 /// Where `::new (room_of<T>(self)) T(...)` makes an object: in the Python object or not.
