@@ -125,7 +125,8 @@ inline PyObject* new_object(PyTypeObject* type, PyObject*, PyObject*) {
 inline void end_object(PyObject* object);
 /// Whether the memory of what ends can be used again.
 inline bool is_reusable(PyTypeObject* type) {
-  return type->tp_dealloc == end_object && !PyType_IS_GC(type) && g_free_count < kMaxFree;
+  return kReuses && type->tp_dealloc == end_object && !PyType_IS_GC(type) &&
+         g_free_count < kMaxFree;
 }
 
 /// The end of an object that others may know of.
