@@ -37,7 +37,8 @@ struct PyPlant : Plant, py::trampoline_self_life_support {
     const py::function own = py::get_override(static_cast<const Plant*>(this), "offshoot");
     if (!own) return Plant::offshoot();
     py::object made = own();
-    return made.is_none() ? nullptr : py::cast<std::unique_ptr<Plant>>(std::move(made)).release();
+    return made.is_none() ? nullptr
+                          : py::cast<std::unique_ptr<Plant>>(std::move(made)).release();
   }
 };
 
