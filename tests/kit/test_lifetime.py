@@ -445,3 +445,18 @@ def test_a_class_with_a_memory_of_its_own_lies_there(m):
     del pooled
     gc.collect()
     assert m.pooled() == before
+
+
+def test_the_memory_of_what_ended_is_used_again(m, kit):
+    """By the next object of a wrapped class, with nothing of the last one left."""
+    if not kit:
+        pytest.skip("pybind11 leaves it to Python")
+    first = m.Bare()
+    first.x = 3
+    place = id(first)
+    del first
+    # Would have that memory, if it were Python's again.
+    other = bytes(m.Bare.__basicsize__ - bytes.__basicsize__)
+    second = m.Given()
+    assert id(other) != place
+    assert id(second) == place and second.x == 0
