@@ -11,6 +11,7 @@
 %include "tensor.i"
 %include "scheduler.i"
 %include "autograd.i"
+%include "graph.i"
 %include "dispatcher.i"
 %include "config.i"
 

@@ -16,15 +16,17 @@ enum class DispatchKey : uint8_t {
   CPU,       ///< the kernel on this machine's processor
   Meta,      ///< shapes and dtypes without data
   Async,     ///< the work is worth scheduling, or an input is not ready
+  Plan,      ///< the call becomes a step of an executable that is being made
   Autograd,  ///< some input requires grad and grad mode is on
+  Graph,     ///< an argument is a symbol of a graph, to which the call is added
   Profiler,  ///< a profiler is open
   Python,    ///< an argument's Python class wants to handle the call
 };
-inline constexpr int kNumKeys = 6;
+inline constexpr int kNumKeys = 8;
 
 constexpr const char* name_of(DispatchKey key) {
-  constexpr const char* names[kNumKeys] = {"CPU",      "Meta",     "Async",
-                                           "Autograd", "Profiler", "Python"};
+  constexpr const char* names[kNumKeys] = {"CPU",      "Meta",  "Async",    "Plan",
+                                           "Autograd", "Graph", "Profiler", "Python"};
   return names[int(key)];
 }
 

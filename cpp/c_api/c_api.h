@@ -309,6 +309,157 @@ PKG_C_API bool pkg_grad_enabled(void);
 /* Switches it; returns what it was. */
 PKG_C_API bool pkg_set_grad_enabled(bool enabled);
 
+/* ---- Graphs ---------------------------------------------------------------------- */
+
+/* A graph is calls of ops that run later.  Its tensors are symbols: they have a dtype and a
+ * shape, perhaps with unknown sizes, and no values.  pkg_op_call() with a symbol adds an
+ * operation to its graph; pkg_graph_call() does so where no argument is a symbol, too.
+ * Operations are only ever added; they live as long as their graph and are not deleted.
+ * `name` NULL or "" makes a name of the type; one that is taken gets "_1" behind it. */
+typedef struct pkg_graph pkg_graph;
+typedef struct pkg_operation pkg_operation;
+
+PKG_C_API pkg_graph* pkg_graph_new(pkg_status* status);
+/* Ends the reference; sessions and symbols keep the graph as long as they live. */
+PKG_C_API void pkg_graph_delete(pkg_graph* graph);
+
+/* What is fed; `value` (or NULL) counts where nothing is.  Sizes of -1 and an `ndim` of -1
+ * are not known. */
+PKG_C_API pkg_operation* pkg_graph_placeholder(pkg_graph* graph, const char* name,
+                                               pkg_dtype dtype, const int64_t* sizes,
+                                               int32_t ndim, pkg_tensor* value,
+                                               pkg_status* status);
+/* The values must not change later. */
+PKG_C_API pkg_operation* pkg_graph_constant(pkg_graph* graph, const char* name,
+                                            pkg_tensor* value, pkg_status* status);
+/* Its value belongs to a session, and is there once it was assigned. */
+PKG_C_API pkg_operation* pkg_graph_variable(pkg_graph* graph, const char* name,
+                                            pkg_dtype dtype, const int64_t* sizes,
+                                            int32_t ndim, pkg_status* status);
+/* Gives the variable a value when it runs, which is also its output. */
+PKG_C_API pkg_operation* pkg_graph_assign(pkg_graph* graph, const char* name,
+                                          pkg_operation* variable, pkg_tensor* value,
+                                          pkg_status* status);
+PKG_C_API pkg_operation* pkg_graph_call(pkg_graph* graph, const char* name,
+                                        const pkg_op* op, const pkg_arg* args,
+                                        size_t n_args, pkg_status* status);
+/* Sums of the gradients of the `ys` with respect to each of the `xs`, its outputs.
+ * `grad_ys` may be NULL, or have NULL entries: ones. */
+PKG_C_API pkg_operation* pkg_graph_gradients(pkg_graph* graph, const char* name,
+                                             pkg_tensor* const* ys,
+                                             pkg_tensor* const* grad_ys, size_t n_ys,
+                                             pkg_tensor* const* xs, size_t n_xs,
+                                             pkg_status* status);
+/* Has no output; running it runs the operations before. */
+PKG_C_API pkg_operation* pkg_graph_group(pkg_graph* graph, const char* name,
+                                         pkg_operation* const* before, size_t n,
+                                         pkg_status* status);
+/* What operations that this thread adds to the graph have from now on: what stands before
+ * their names ("layer1/"), what they wait for, and their device.  NULL: nothing. */
+PKG_C_API bool pkg_graph_set_scope(pkg_graph* graph, const char* prefix,
+                                   pkg_operation* const* controls, size_t n_controls,
+                                   const char* device, pkg_status* status);
+/* From here to pkg_graph_end_trace() every op that this thread calls becomes an operation
+ * of the graph, whatever its arguments; the first one gets `name`, unless NULL or "". */
+PKG_C_API bool pkg_graph_begin_trace(pkg_graph* graph, const char* name,
+                                     pkg_status* status);
+PKG_C_API bool pkg_graph_end_trace(pkg_graph* graph, pkg_status* status);
+/* From now on adding operations is an error. */
+PKG_C_API bool pkg_graph_finalize(pkg_graph* graph, pkg_status* status);
+PKG_C_API bool pkg_graph_is_finalized(const pkg_graph* graph);
+/* Counts the changes of the graph. */
+PKG_C_API int64_t pkg_graph_version(const pkg_graph* graph);
+/* The operation of a name; NULL if there is none. */
+PKG_C_API pkg_operation* pkg_graph_find(pkg_graph* graph, const char* name);
+/* Writes up to `capacity` operations, in the order in which they were added; returns how
+ * many there are. */
+PKG_C_API size_t pkg_graph_operations(pkg_graph* graph, pkg_operation** operations,
+                                      size_t capacity);
+/* A name that no operation has, which counts as taken from now on if `mark`. */
+PKG_C_API size_t pkg_graph_unique_name(pkg_graph* graph, const char* name, bool mark,
+                                       char* text, size_t capacity);
+/* Whether `y` may have a gradient with respect to `x`. */
+PKG_C_API bool pkg_graph_connected(pkg_graph* graph, pkg_tensor* y, pkg_tensor* x,
+                                   pkg_status* status);
+
+/* Texts as of pkg_op_name().  The site is "file:line" of the Python line that made it. */
+PKG_C_API size_t pkg_operation_name(const pkg_operation* operation, char* text,
+                                    size_t capacity);
+PKG_C_API size_t pkg_operation_type(const pkg_operation* operation, char* text,
+                                    size_t capacity);
+PKG_C_API size_t pkg_operation_device(const pkg_operation* operation, char* text,
+                                      size_t capacity);
+PKG_C_API size_t pkg_operation_site(const pkg_operation* operation, char* text,
+                                    size_t capacity);
+PKG_C_API size_t pkg_operation_n_outputs(const pkg_operation* operation);
+/* The symbol of an output; a new reference. */
+PKG_C_API pkg_tensor* pkg_operation_output(const pkg_operation* operation, size_t index,
+                                           pkg_status* status);
+/* Writes up to `capacity` sizes, -1 for unknown ones; returns how many dimensions there
+ * are, -1 if that is not known, -2 for an error. */
+PKG_C_API int32_t pkg_operation_output_shape(const pkg_operation* operation, size_t index,
+                                             int64_t* sizes, size_t capacity,
+                                             pkg_status* status);
+/* Symbols that it takes (new references), and operations that run before it. */
+PKG_C_API size_t pkg_operation_inputs(const pkg_operation* operation, pkg_tensor** inputs,
+                                      size_t capacity);
+PKG_C_API size_t pkg_operation_controls(const pkg_operation* operation,
+                                        pkg_operation** controls, size_t capacity);
+/* Not a new reference. */
+PKG_C_API pkg_graph* pkg_operation_graph(const pkg_operation* operation);
+/* The operation that a symbol is an output of; NULL for a tensor with values. */
+PKG_C_API pkg_operation* pkg_tensor_operation(const pkg_tensor* tensor, size_t* index);
+
+/* ---- Sessions -------------------------------------------------------------------- */
+
+/* Runs parts of a graph; has the values of its variables.  Runs of several threads at once
+ * are independent; those that assign to variables are one after the other. */
+typedef struct pkg_session pkg_session;
+/* What to feed and to fetch, looked up once. */
+typedef struct pkg_callable pkg_callable;
+
+PKG_C_API pkg_session* pkg_session_new(pkg_graph* graph, pkg_status* status);
+/* Stops what runs; later runs are an error.  Closing again does nothing. */
+PKG_C_API bool pkg_session_close(pkg_session* session, pkg_status* status);
+/* Closes it and ends the reference. */
+PKG_C_API void pkg_session_delete(pkg_session* session);
+/* `feeds` and `fetches` are symbols, `targets` operations that run as well. */
+PKG_C_API pkg_callable* pkg_session_make_callable(pkg_session* session,
+                                                  pkg_tensor* const* feeds, size_t n_feeds,
+                                                  pkg_tensor* const* fetches,
+                                                  size_t n_fetches,
+                                                  pkg_operation* const* targets,
+                                                  size_t n_targets, pkg_status* status);
+PKG_C_API void pkg_callable_delete(pkg_callable* callable);
+/* Runs it; `feeds` are the values in the order of the symbols, `results` has room for the
+ * fetches, which are new tensors.  `timeout` in seconds; 0: none. */
+PKG_C_API bool pkg_callable_run(pkg_callable* callable, pkg_tensor* const* feeds,
+                                size_t n_feeds, double timeout, pkg_tensor** results,
+                                pkg_status* status);
+/* Why the operations of the last run were called one by one, and not by a plan made before;
+ * "" when there was a plan. */
+PKG_C_API size_t pkg_callable_unplanned(const pkg_callable* callable, char* text,
+                                        size_t capacity);
+/* Both at once, for one run. */
+PKG_C_API bool pkg_session_run(pkg_session* session, pkg_tensor* const* feeds,
+                               pkg_tensor* const* values, size_t n_feeds,
+                               pkg_tensor* const* fetches, size_t n_fetches,
+                               pkg_operation* const* targets, size_t n_targets,
+                               pkg_tensor** results, pkg_status* status);
+/* The operation whose call failed in the last run of this thread that failed; NULL if none.
+ * Asking forgets it. */
+PKG_C_API pkg_operation* pkg_failed_operation(void);
+
+/* The value of a variable, not to be written to; NULL without error if it has none. */
+PKG_C_API pkg_tensor* pkg_session_variable(pkg_session* session,
+                                           const pkg_operation* variable,
+                                           pkg_status* status);
+/* Gives all of these variables new values at once: a run sees all of them or none. */
+PKG_C_API bool pkg_session_set_variables(pkg_session* session,
+                                         pkg_operation* const* variables,
+                                         pkg_tensor* const* values, size_t n,
+                                         pkg_status* status);
+
 /* ---- Threads and pending work ---------------------------------------------------- */
 
 PKG_C_API int32_t pkg_num_threads(void);

@@ -20,6 +20,7 @@ OpBuilder& OpBuilder::of_kind(OpKind kind) {
   Kernel none;
   none.fallthrough = true;
   if (kind == OpKind::Composite) kernel(DispatchKey::Autograd, none);
+  kernel(DispatchKey::Plan, none);
   return kernel(DispatchKey::Async, none);
 }
 

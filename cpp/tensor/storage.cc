@@ -83,6 +83,29 @@ Ref<Storage> Storage::meta(int64_t nbytes) {
   return Ref<Storage>::adopt(new (allocate(kHeader)) Storage(nullptr, nbytes, kHeader));
 }
 
+Ref<Storage> Storage::symbolic(int64_t nbytes, DispatchKey key, Ref<Intrusive> meaning) {
+  auto* storage = new (allocate(kHeader)) Storage(nullptr, nbytes, kHeader);
+  storage->beside_ = std::move(meaning);
+  storage->static_keys_ = KeySet(key).bits();
+  storage->keys_ = KeySet(key).bits();
+  storage->pending();  // so that waits come past the place that refuses them
+  return Ref<Storage>::adopt(storage);
+}
+
+Ref<Storage> Storage::part(Ref<Storage> whole, int64_t offset, int64_t nbytes) {
+  PKG_ASSERT(offset >= 0 && nbytes >= 0 && offset <= whole->nbytes_ - nbytes);
+  char* data = static_cast<char*>(whole->data_) + offset;
+  auto* storage = new (allocate(kHeader)) Storage(data, nbytes, kHeader);
+  storage->beside_ = std::move(whole);
+  return Ref<Storage>::adopt(storage);
+}
+
+void Storage::refuse_symbolic() const {
+  detail::raise<TypeError>(
+      "[values] expected a tensor with values, got a symbol of a graph, which has none "
+      "until a session runs it: session.run(x), or x.eval().");
+}
+
 Storage::Pending& Storage::pending() {
   Pending* current = pending_.load(std::memory_order_acquire);
   if (current) return *current;
@@ -129,6 +152,7 @@ bool Storage::readable() {
 bool Storage::settled() {
   Pending* p = pending_.load(std::memory_order_acquire);
   if (!p) return true;
+  if (is_symbolic()) return false;
   std::lock_guard lock(detail::object_lock(this));
   return !p->writer || p->writer->done();
 }
@@ -145,6 +169,7 @@ bool Storage::writable() {
 void Storage::wait_readable() {
   Pending* p = pending_.load(std::memory_order_acquire);
   if (!p) return;
+  if (is_symbolic()) refuse_symbolic();
   Ref<Event> writer;
   {
     Sweep sweep;

@@ -28,6 +28,19 @@ class Storage final : public Intrusive {
   /// No memory at all: tensors of the Meta device.
   static Ref<Storage> meta(int64_t nbytes);
 
+  /// No memory yet: of a value that a graph will have when it runs.  Calls with it carry
+  /// `key`; `meaning` says to the layer of that key which value it is.  Waiting for it is a
+  /// TypeError.
+  static Ref<Storage> symbolic(int64_t nbytes, DispatchKey key, Ref<Intrusive> meaning);
+  /// `nbytes` from `offset` on of other memory, which it keeps alive.
+  static Ref<Storage> part(Ref<Storage> whole, int64_t offset, int64_t nbytes);
+
+  /// Of symbolic memory, else null.
+  Intrusive* meaning() const { return is_symbolic() ? beside_.get() : nullptr; }
+  bool is_symbolic() const {
+    return !(dynamic_keys() & KeySet{DispatchKey::Plan, DispatchKey::Graph}).empty();
+  }
+
   void* data() const { return data_; }
   int64_t nbytes() const { return nbytes_; }
 
@@ -76,6 +89,7 @@ class Storage final : public Intrusive {
   ~Storage() override;
   void dispose() noexcept override;
   void settle_locked();
+  [[noreturn, gnu::cold]] void refuse_symbolic() const;
 
   void* data_;
   int64_t nbytes_;
@@ -95,6 +109,7 @@ class Storage final : public Intrusive {
   std::atomic<Pending*> pending_{nullptr};
   Pending& pending();
   std::function<void()>* release_ = nullptr;
+  Ref<Intrusive> beside_;  // what symbolic memory means; what a part is of
 };
 
 /// "op at file:line" of the work whose error this thread last met in a wait; empty when

@@ -32,7 +32,8 @@ MAY_INCLUDE = {
     "kernels": (*_BELOW_OPS, "ops"),
     "ops": _BELOW_OPS,
     "autograd": (*_BELOW_OPS, "ops"),
-    "c_api": (*_BELOW_OPS, "ops", "kernels", "autograd"),
+    "graph": (*_BELOW_OPS, "ops", "autograd"),
+    "c_api": (*_BELOW_OPS, "ops", "kernels", "autograd", "graph"),
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]', re.MULTILINE)
 

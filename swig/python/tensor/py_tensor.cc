@@ -3,6 +3,7 @@
 #include "py_tensor.h"
 #include "functions.h"
 #include "python/py_type.h"
+#include "symbol.h"
 
 #include <structmember.h>
 
@@ -76,12 +77,32 @@ void class_dealloc(PyObject* self) {
 
 }  // namespace
 
+namespace {
+
+PyTypeObject* g_symbol_class = nullptr;
+
+// A symbol of a graph is shown by a class of its own, which knows the graph.
+[[gnu::cold]] PyObject* wrap_symbol(Tensor tensor) {
+  PyTypeObject* type = g_symbol_class ? g_symbol_class : g_tensor_class;
+  PyRef self = check(type->tp_alloc(type, 0));
+  auto* object = reinterpret_cast<PyTensor*>(self.get());
+  tensor.impl()->python_object = self.get();
+  new (&object->tensor) Tensor(std::move(tensor));
+  if (g_symbol_class) { check(PyObject_CallMethod(self.get(), "_begin", nullptr)); }
+  return self.release();
+}
+
+}  // namespace
+
 PyObject* wrap(Tensor tensor) {
   if (!tensor.defined()) Py_RETURN_NONE;
   if (void* existing = tensor.impl()->python_object) {
     auto* object = static_cast<PyObject*>(existing);
     Py_INCREF(object);
     return object;
+  }
+  if (__builtin_expect(tensor.storage().dynamic_keys().has(DispatchKey::Graph), 0)) {
+    return wrap_symbol(std::move(tensor));
   }
   PyObject* self = new_object();
   auto* object = reinterpret_cast<PyTensor*>(self);
@@ -164,6 +185,14 @@ void register_tensor_class(PyObject* cls) {
   type->tp_dealloc = class_dealloc;
   Py_INCREF(cls);
   g_tensor_class = type;
+}
+
+void register_symbol_class(PyObject* cls) {
+  auto* type = reinterpret_cast<PyTypeObject*>(cls);
+  PKG_CHECK(PyType_Check(cls) && PyType_IsSubtype(type, g_tensor_base), TypeError,
+            "register_symbol_class() expected a subclass of _pywrap_core.Tensor");
+  Py_INCREF(cls);
+  g_symbol_class = type;
 }
 
 void add_tensor_type(PyObject* module) {

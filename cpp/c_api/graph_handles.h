@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// c_api/graph_handles.h: the C functions of graphs and sessions as classes with one handle
+// each, which the bindings wrap.  What C reports as a status is thrown.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "c_api/c_api.h"
+#include "tensor/tensor.h"
+
+namespace pkg::c {
+
+/// An operation of a graph, which it keeps alive.
+class OperationHandle {
+ public:
+  /// The operation that a symbol is an output of; ValueError for a tensor with values.
+  static OperationHandle of(const pkg::Tensor& symbol);
+  /// Which output of it a symbol is.
+  static int64_t index_of(const pkg::Tensor& symbol);
+
+  std::string name() const;
+  /// "Placeholder", "Const", ..., or the name of the op that it calls.
+  std::string type() const;
+  std::string device() const;
+  /// "file:line" of the Python line that made it; "" when unknown.
+  std::string call_site() const;
+  int64_t n_outputs() const;
+  /// The symbol of an output.
+  pkg::Tensor output(int64_t index) const;
+  /// Sizes of an output, -1 for unknown ones; None where their number is unknown.
+  std::optional<std::vector<int64_t>> shape(int64_t index) const;
+  /// Symbols that it takes.
+  std::vector<pkg::Tensor> inputs() const;
+  /// Operations that run before it.
+  std::vector<OperationHandle> controls() const;
+  /// A number that operations of one graph share.
+  uint64_t graph_id() const;
+  /// A number that differs between operations.
+  uint64_t id() const { return reinterpret_cast<uintptr_t>(handle_); }
+
+  explicit OperationHandle(pkg_operation* handle);
+
+#ifndef SWIG
+  pkg_operation* get() const { return handle_; }
+
+ private:
+  pkg_operation* handle_;
+  Ref<Intrusive> graph_;
+#endif
+};
+
+/// A graph, which ends with this object and its sessions and symbols.
+class GraphHandle {
+ public:
+  GraphHandle();
+  ~GraphHandle();
+  /// What is fed; a value counts where nothing is.
+  OperationHandle placeholder(const std::string& name, pkg::DType dtype,
+                              const std::optional<std::vector<int64_t>>& sizes,
+                              const std::optional<pkg::Tensor>& value = std::nullopt);
+  OperationHandle constant(const std::string& name, const pkg::Tensor& value);
+  OperationHandle variable(const std::string& name, pkg::DType dtype,
+                           const std::optional<std::vector<int64_t>>& sizes);
+  OperationHandle assign(const std::string& name, const OperationHandle& variable,
+                         const pkg::Tensor& value);
+  /// Of the sum of ys, each times its gradient if one is given, with respect to xs.
+  OperationHandle gradients(const std::string& name, const std::vector<pkg::Tensor>& ys,
+                            const std::vector<std::optional<pkg::Tensor>>& grad_ys,
+                            const std::vector<pkg::Tensor>& xs);
+  OperationHandle group(const std::string& name,
+                        const std::vector<OperationHandle>& before);
+  /// What this thread adds from now on has in common: the beginning of names, what it
+  /// waits for, the device.
+  void set_scope(const std::string& prefix, const std::vector<OperationHandle>& controls,
+                 const std::string& device);
+  /// From here to end_trace() every call of this thread becomes an operation of this
+  /// graph; the first one gets the name, if there is one.
+  void begin_trace(const std::string& name);
+  void end_trace();
+  void finalize();
+  bool finalized() const;
+  int64_t version() const;
+  /// The operation of a name, or None.
+  std::optional<OperationHandle> find(const std::string& name) const;
+  std::vector<OperationHandle> operations() const;
+  std::string unique_name(const std::string& name, bool mark = true);
+  /// Whether y may have a gradient with respect to x.
+  bool connected(const pkg::Tensor& y, const pkg::Tensor& x) const;
+  uint64_t id() const { return reinterpret_cast<uintptr_t>(handle_); }
+
+#ifndef SWIG
+  GraphHandle(const GraphHandle&) = delete;
+  GraphHandle& operator=(const GraphHandle&) = delete;
+  pkg_graph* get() const { return handle_; }
+
+ private:
+  pkg_graph* handle_;
+#endif
+};
+
+/// What to feed and to fetch, looked up once.
+class CallableHandle {
+ public:
+  ~CallableHandle();
+  /// The fetched tensors; a timeout in seconds, or 0.
+  std::vector<pkg::Tensor> run(const std::vector<pkg::Tensor>& feeds,
+                               double timeout = 0) const;
+  /// Why the last run called the operations one by one; "" where it had a plan.
+  std::string unplanned() const;
+
+  CallableHandle(pkg_callable* handle, size_t n_fetches)
+      : handle_(handle), n_fetches_(n_fetches) {}
+
+#ifndef SWIG
+  CallableHandle(CallableHandle&& other) noexcept
+      : handle_(std::exchange(other.handle_, nullptr)), n_fetches_(other.n_fetches_) {}
+  CallableHandle& operator=(CallableHandle&&) = delete;
+
+ private:
+  pkg_callable* handle_;
+  size_t n_fetches_;
+#endif
+};
+
+/// A session: one handle.
+class SessionHandle {
+ public:
+  explicit SessionHandle(const GraphHandle& graph);
+  ~SessionHandle();
+  CallableHandle make_callable(const std::vector<pkg::Tensor>& feeds,
+                               const std::vector<pkg::Tensor>& fetches,
+                               const std::vector<OperationHandle>& targets);
+  /// Stops what runs and ends the session; again, nothing happens.
+  void close();
+  /// The value of a variable, or None.
+  std::optional<pkg::Tensor> variable(const OperationHandle& variable) const;
+  /// Gives all of these variables new values at once.
+  void set_variables(const std::vector<OperationHandle>& variables,
+                     const std::vector<pkg::Tensor>& values);
+
+#ifndef SWIG
+  SessionHandle(const SessionHandle&) = delete;
+  SessionHandle& operator=(const SessionHandle&) = delete;
+
+ private:
+  pkg_session* handle_;
+#endif
+};
+
+/// The operation whose call failed in the last run of this thread that failed, or None;
+/// asking forgets it.
+std::optional<OperationHandle> failed_operation();
+
+}  // namespace pkg::c

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// graph/evaluate.cc: see evaluate.h.
+#include "graph/evaluate.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "autograd/engine.h"
+#include "dispatcher/dispatcher.h"
+#include "ops/functions.h"
+
+namespace pkg::graph {
+
+std::vector<Node*> needed(std::span<const Edge> feeds, std::span<const Edge> fetches,
+                          std::span<Node* const> targets) {
+  std::unordered_set<Node*> seen;
+  std::vector<Node*> next;
+  const auto want = [&](Edge edge) {
+    if (std::find(feeds.begin(), feeds.end(), edge) != feeds.end()) return;
+    if (seen.insert(edge.node).second) next.push_back(edge.node);
+  };
+  for (Edge fetch : fetches) want(fetch);
+  for (Node* target : targets) {
+    if (seen.insert(target).second) next.push_back(target);
+  }
+  while (!next.empty()) {
+    const Node* node = next.back();
+    next.pop_back();
+    for (const Node::Input& input : node->inputs) want(input.from);
+    for (Node* control : node->controls) {
+      if (seen.insert(control).second) next.push_back(control);
+    }
+  }
+  std::vector<Node*> nodes(seen.begin(), seen.end());
+  std::sort(nodes.begin(), nodes.end(), [](Node* a, Node* b) { return a->id < b->id; });
+  return nodes;
+}
+
+void Evaluation::feed(Edge edge, Tensor value) {
+  std::vector<Tensor>& outputs = values_[edge.node];
+  outputs.resize(edge.node->outputs.size());
+  outputs[edge.output] = std::move(value);
+}
+
+void Evaluation::run(std::span<Node* const> nodes) {
+  const Node* last = nullptr;  // of the nodes that take gradients
+  for (Node* node : nodes) {
+    if (node->kind != NodeKind::Gradients) continue;
+    last = node;
+    for (const Node::Input& input : node->inputs) {
+      if (input.arg == 2) wanted_[input.from];
+    }
+  }
+  LocalKeys keys{t_local_keys.included, KeySet{DispatchKey::Graph}};
+  if (!last) keys.excluded |= DispatchKey::Autograd;
+  UseKeys mine(keys);
+  for (auto& [node, outputs] : values_) set(*const_cast<Node*>(node), std::move(outputs));
+  for (Node* node : nodes) {
+    if (at) at(*node);
+    run(*node, node == last);
+  }
+}
+
+void Evaluation::run(Node& node, bool last_gradients) {
+  switch (node.kind) {
+    case NodeKind::Placeholder:
+      if (values_.contains(&node)) return;
+      PKG_CHECK(node.value.defined(), ValueError,
+                "You must feed a value for placeholder tensor '", node.name,
+                "' with dtype ", node.outputs[0].dtype, " and shape ",
+                node.outputs[0].str(), ".");
+      return set(node, {node.value});
+    case NodeKind::Constant: return set(node, {node.value});
+    case NodeKind::Variable: return set(node, {read(node)});
+    case NodeKind::Group: return;
+    case NodeKind::Gradients: return set(node, gradients(node, !last_gradients));
+    case NodeKind::Op: return set(node, call(node));
+    case NodeKind::Assign: {
+      const auto args = arguments(node);
+      const Tensor kept = keep(std::get<Tensor>(args[0]));
+      PKG_CHECK(node.variable->outputs[0].accepts(kept.sizes()), ValueError,
+                "[assign] expected a value of shape ", node.variable->outputs[0].str(),
+                " for the variable ", node.variable->name, ", got ", kept.sizes(), ".");
+      values_[node.variable] = {kept};
+      written_.emplace_back(node.variable, kept);
+      return set(node, {kept});
+    }
+  }
+}
+
+// What gradients are taken with respect to is a leaf of this evaluation, or has a history
+// that the engine stops at.  What was fed belongs to others: its alias is marked.
+void Evaluation::set(Node& node, std::vector<Tensor> outputs) {
+  for (uint32_t i = 0; i < outputs.size(); ++i) {
+    const auto wanted = wanted_.find({&node, i});
+    if (wanted == wanted_.end() || wanted->second.defined() || !outputs[i].defined())
+      continue;
+    if (is_floating(outputs[i].dtype()) && !outputs[i].requires_grad()) {
+      outputs[i] = share(outputs[i]);
+      set_requires_grad(outputs[i], true);
+    }
+    wanted->second = outputs[i];
+  }
+  values_[&node] = std::move(outputs);
+}
+
+Tensor Evaluation::value(Edge edge) const {
+  const auto found = values_.find(edge.node);
+  PKG_ASSERT(found != values_.end() && edge.output < found->second.size());
+  PKG_CHECK(found->second[edge.output].defined(), RuntimeError,
+            "Attempting to use uninitialized value ", edge.node->name);
+  return found->second[edge.output];
+}
+
+std::vector<Value> Evaluation::arguments(const Node& node) const {
+  return node.arguments([&](Edge edge) { return value(edge); },
+                        [&](const Tensor& tensor) {
+                          const bool other = tensor.defined() && captured &&
+                                             !tensor.impl()->wrapped_number;
+                          return other ? captured(tensor) : tensor;
+                        });
+}
+
+std::vector<Tensor> Evaluation::call(Node& node) {
+  std::vector<Value> args = arguments(node);
+  Stack stack{args, {}, 0};
+  Dispatcher::get().call_boxed(*node.op, stack);
+  std::vector<Tensor> outputs;
+  for (int i = 0; i < stack.n_results; ++i) {
+    Value& result = stack.results[size_t(i)];
+    if (auto* tensor = std::get_if<Tensor>(&result)) outputs.push_back(*tensor);
+    if (auto* list = std::get_if<TensorList>(&result)) {
+      outputs.insert(outputs.end(), list->begin(), list->end());
+    }
+  }
+  return outputs;
+}
+
+std::vector<Tensor> Evaluation::gradients(Node& node, bool create_graph) {
+  TensorList ys, grad_ys, xs;
+  const auto args = arguments(node);
+  const auto& all_ys = std::get<TensorList>(args[0]);
+  const auto& all_grads = std::get<TensorList>(args[1]);
+  for (size_t i = 0; i < all_ys.size(); ++i) {
+    if (!all_ys[i].requires_grad()) continue;
+    ys.push_back(all_ys[i]);
+    grad_ys.push_back(node.has_grad_y[i] ? all_grads[i] : ops::full_like(all_ys[i], 1));
+  }
+  std::vector<Edge> edges;
+  for (const Node::Input& input : node.inputs) {
+    if (input.arg != 2) continue;
+    edges.push_back(input.from);
+    xs.push_back(wanted_.at(input.from));
+  }
+  TensorList found(xs.size());
+  if (!ys.empty()) found = grad(ys, xs, grad_ys, true, create_graph, true);
+  std::vector<Tensor> outputs;
+  for (size_t i = 0; i < xs.size(); ++i) {
+    outputs.push_back(found[i].defined() ? found[i] : ops::full_like(xs[i], 0));
+  }
+  return outputs;
+}
+
+}  // namespace pkg::graph

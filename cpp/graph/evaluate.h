@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// graph/evaluate.h: running the nodes of a graph, one after the other, by calling their ops.
+// With tensors that have values, this computes; with such that have none it makes a plan.
+#pragma once
+
+#include <functional>
+#include <unordered_map>
+
+#include "graph/graph.h"
+
+namespace pkg::graph {
+
+/// The nodes that `fetches` and `targets` need, in the order in which they were made, and
+/// nothing behind what is fed.
+std::vector<Node*> needed(std::span<const Edge> feeds, std::span<const Edge> fetches,
+                          std::span<Node* const> targets);
+
+class Evaluation {
+ public:
+  /// What is fed.
+  void feed(Edge edge, Tensor value);
+  /// How a variable is read, and how a value becomes one that a variable may keep.
+  std::function<Tensor(const Node& variable)> read;
+  std::function<Tensor(const Tensor& value)> keep;
+  /// What stands for a tensor that a call refers to; without it, the tensor itself.
+  std::function<Tensor(const Tensor& tensor)> captured;
+  /// Told before each node.
+  std::function<void(const Node&)> at;
+
+  /// ValueError for a placeholder that was not fed.
+  void run(std::span<Node* const> nodes);
+
+  /// The value of an output; of a variable, after all that was assigned to it.
+  Tensor value(Edge edge) const;
+  /// What variables were given, latest last.
+  const std::vector<std::pair<Node*, Tensor>>& written() const { return written_; }
+
+ private:
+  void run(Node& node, bool last_gradients);
+  void set(Node& node, std::vector<Tensor> outputs);
+  std::vector<Tensor> call(Node& node);
+  std::vector<Tensor> gradients(Node& node, bool create_graph);
+  std::vector<Value> arguments(const Node& node) const;
+
+  std::unordered_map<const Node*, std::vector<Tensor>> values_;
+  std::map<Edge, Tensor> wanted_;  // gradients will be taken with respect to these
+  std::vector<std::pair<Node*, Tensor>> written_;
+};
+
+}  // namespace pkg::graph

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// graph/executable.cc: frames, and the loop over steps.
+#include "graph/executable.h"
+
+#include <chrono>
+#include <optional>
+#include <unordered_map>
+
+#include "ops/functions.h"
+#include "scheduler/hooks.h"
+#include "scheduler/stop_point.h"
+
+namespace pkg::graph {
+namespace {
+
+thread_local const Node* t_failed = nullptr;
+
+}  // namespace
+
+const Node* take_failed_node() { return std::exchange(t_failed, nullptr); }
+void set_failed_node(const Node* node) { t_failed = node; }
+
+double steady_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+void RunControl::check() const {
+  if (cancelled && cancelled->load(std::memory_order_relaxed)) {
+    throw CancelledError("Session was closed, or its run was cancelled.");
+  }
+  if (deadline > 0 && steady_seconds() > deadline) {
+    throw CancelledError("Timed out: the run took longer than its timeout.");
+  }
+}
+
+/// The tensors of a plan over real memory, for one run at a time.
+class Executable::Frame {
+ public:
+  explicit Frame(const Plan& plan) : plan_(plan), buffers_(plan.buffers.size()) {
+    slab_ = Storage::make(plan.slab_bytes);
+    for (size_t b = 0; b < buffers_.size(); ++b) {
+      const Buffer& buffer = plan.buffers[b];
+      if (buffer.kind != Buffer::Kind::Temporary) continue;
+      const bool used = buffer.first < plan.steps.size();
+      buffers_[b].storage = used ? Storage::part(slab_, buffer.offset, buffer.nbytes)
+                                 : Storage::make(buffer.nbytes);
+    }
+    for (const Step& step : plan.steps) {
+      Step& mine = steps_.emplace_back(step);
+      for (Value& arg : mine.args) place(arg);
+      for (Tensor& result : mine.results) result = place(result);
+    }
+    made_.clear();
+  }
+
+  RunResults run(const TensorList& feeds, const TensorList& variables,
+                 const RunControl& control) {
+    for (size_t b = 0; b < buffers_.size(); ++b) bind(b, feeds, variables);
+    {
+      ExcludeKeys off(KeySet::all().without(kBackendKeys));
+      for (Step& step : steps_) {
+        stop_point();
+        control.check();
+        run(step);
+      }
+    }
+    RunResults results;
+    results.fetches.reserve(plan_.fetches.size());
+    for (const Tensor& fetch : plan_.fetches) results.fetches.push_back(give(fetch));
+    for (const auto& [node, value] : plan_.written) {
+      results.written.emplace_back(node, give(value));
+    }
+    return results;
+  }
+
+  /// Lets go of what belongs to others.
+  void unbind() {
+    for (size_t b = 0; b < buffers_.size(); ++b) {
+      const auto kind = plan_.buffers[b].kind;
+      if (kind == Buffer::Kind::Temporary || kind == Buffer::Kind::Result) continue;
+      rebind(buffers_[b], nothing_, 0);
+    }
+  }
+
+ private:
+  struct Placed {
+    TensorImpl* impl;
+    int64_t offset;  // within what is bound
+  };
+  struct Memory {
+    Ref<Storage> storage;
+    std::vector<Placed> tensors;
+  };
+
+  // The tensor of this frame for one of the plan.
+  Tensor place(const Tensor& tensor) {
+    const int number = buffer_of(tensor);
+    if (number < 0) {
+      if (tensor.defined()) tensor.wait();
+      return tensor;
+    }
+    Tensor& made = made_[tensor.impl()];
+    if (made.defined()) return made;
+    Memory& memory = buffers_[size_t(number)];
+    const TensorImpl& impl = *tensor.impl();
+    made = Tensor(Ref<TensorImpl>::make(memory.storage ? memory.storage : nothing_,
+                                        impl.sizes, impl.strides, impl.offset, impl.dtype,
+                                        impl.device));
+    made.impl()->wrapped_number = impl.wrapped_number;
+    memory.tensors.push_back({made.impl(), impl.offset});
+    return made;
+  }
+  void place(Value& value) {
+    if (auto* tensor = std::get_if<Tensor>(&value)) *tensor = place(*tensor);
+    auto* list = std::get_if<TensorList>(&value);
+    for (size_t k = 0; list && k < list->size(); ++k) (*list)[k] = place((*list)[k]);
+  }
+
+  static void rebind(Memory& memory, const Ref<Storage>& storage, int64_t offset) {
+    memory.storage = storage;
+    for (Placed& placed : memory.tensors) {
+      placed.impl->storage = storage;
+      placed.impl->offset = placed.offset + offset;
+    }
+  }
+  static void rebind(Memory& memory, const Tensor& tensor, bool from_start) {
+    tensor.wait();
+    rebind(memory, tensor.impl()->storage, from_start ? tensor.offset() : 0);
+  }
+
+  void bind(size_t b, const TensorList& feeds, const TensorList& variables) {
+    const Buffer& buffer = plan_.buffers[b];
+    Memory& memory = buffers_[b];
+    switch (buffer.kind) {
+      case Buffer::Kind::Temporary: return;
+      case Buffer::Kind::Feed: return rebind(memory, feeds[buffer.index], true);
+      case Buffer::Kind::Variable: return rebind(memory, variables[buffer.index], true);
+      // Its tensors keep their places in its memory.
+      case Buffer::Kind::Capture:
+        return rebind(memory, plan_.captures[buffer.index], false);
+      case Buffer::Kind::Result: {
+        // Of the last run, when whoever got it has let it go.
+        const bool mine = memory.storage &&
+                          memory.storage->use_count() == 1 + memory.tensors.size();
+        if (!mine || memory.storage->exported())
+          rebind(memory, Storage::make(buffer.nbytes), 0);
+      }
+    }
+  }
+
+  void run(Step& step) {
+    std::optional<NoStop> to_the_end;  // others see what it writes to
+    if (!step.writes.empty()) to_the_end.emplace();
+    for (size_t capture : step.writes) {
+      plan_.captures[capture].storage().wait_writable();
+      plan_.captures[capture].bump_version();
+    }
+    try {
+      if (step.computes) {
+        return detail::compute(*step.op, *step.kernel, step.args, step.results,
+                               step.dtypes);
+      }
+      std::vector<Value> args = step.args;
+      Stack stack{args, {}, 0};
+      step.kernel->boxed(*step.op, *step.kernel, KeySet(DispatchKey::CPU), stack);
+    } catch (...) {
+      set_failed_node(step.node);
+      throw;
+    }
+  }
+
+  Tensor give(const Tensor& planned) const {
+    const int number = buffer_of(planned);
+    PKG_ASSERT(number >= 0);
+    const TensorImpl& impl = *planned.impl();
+    return Tensor(Ref<TensorImpl>::make(buffers_[size_t(number)].storage, impl.sizes,
+                                        impl.strides, impl.offset, impl.dtype,
+                                        impl.device));
+  }
+
+  const Plan& plan_;
+  Ref<Storage> slab_;
+  Ref<Storage> nothing_ = Storage::meta(0);
+  std::vector<Memory> buffers_;
+  std::vector<Step> steps_;
+  std::unordered_map<const TensorImpl*, Tensor> made_;  // while the frame is made
+};
+
+Executable::Executable(Plan plan) : plan_(std::move(plan)) {}
+Executable::~Executable() = default;
+
+bool Executable::valid() const {
+  for (const Buffer& buffer : plan_.buffers) {
+    if (buffer.kind != Buffer::Kind::Capture) continue;
+    if (plan_.captures[buffer.index].storage().nbytes() != buffer.nbytes) return false;
+  }
+  return true;
+}
+
+std::unique_ptr<Executable::Frame> Executable::acquire() {
+  {
+    std::lock_guard lock(mutex_);
+    if (!free_.empty()) {
+      auto frame = std::move(free_.back());
+      free_.pop_back();
+      return frame;
+    }
+  }
+  return std::make_unique<Frame>(plan_);
+}
+
+void Executable::give_back(std::unique_ptr<Frame> frame) {
+  std::lock_guard lock(mutex_);
+  free_.push_back(std::move(frame));
+}
+
+RunResults Executable::run(const TensorList& feeds, const TensorList& variables,
+                           const RunControl& control) {
+  constexpr double kLongNanoseconds = 50e3;
+  std::optional<BlockingRegion> others_may_run;
+  if (plan_.nanoseconds >= kLongNanoseconds) others_may_run.emplace();
+  std::unique_ptr<Frame> frame = acquire();
+  RunResults results;
+  try {
+    results = frame->run(feeds, variables, control);
+  } catch (...) {
+    frame->unbind();
+    give_back(std::move(frame));
+    throw;
+  }
+  frame->unbind();
+  give_back(std::move(frame));
+  return results;
+}
+
+}  // namespace pkg::graph

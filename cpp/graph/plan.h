@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// graph/plan.h: a graph for given shapes: the kernels to run, one after the other, and where
+// in memory each of their tensors lies.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "dispatcher/row_major.h"
+#include "graph/graph.h"
+
+namespace pkg::graph {
+
+/// A piece of memory that tensors of a plan lie in.
+struct Buffer {
+  enum class Kind : uint8_t {
+    Feed,       ///< of the caller, another one at each run
+    Capture,    ///< of a tensor that the graph refers to
+    Variable,   ///< of a variable, as it was when the run began
+    Temporary,  ///< a place in the slab of the run
+    Result,     ///< given away after the run: what is fetched, new values of variables
+  };
+  Kind kind = Kind::Temporary;
+  int64_t nbytes = 0;
+  size_t index = 0;    ///< which feed, captured tensor or variable
+  size_t first = 0;    ///< step that writes it first
+  size_t last = 0;     ///< step that uses it last
+  int64_t offset = 0;  ///< of a Temporary: in the slab
+};
+
+/// One kernel with its arguments.  Tensors lie in buffers, or have memory of their own.
+struct Step {
+  const Operator* op = nullptr;
+  const Kernel* kernel = nullptr;
+  const Node* node = nullptr;  ///< that it is made for
+  bool computes = true;        ///< else: a function that writes to its arguments only
+  std::vector<size_t> writes;  ///< captured tensors that it writes to
+  std::vector<Value> args;
+  std::vector<Tensor> results;
+  detail::ResultTypes dtypes{};
+};
+
+/// What a run needs: see Note [Two ways to hold a call] in graph.h.
+struct Plan {
+  std::vector<Step> steps;
+  std::vector<Buffer> buffers;
+  std::vector<Tensor> captures;
+  int64_t slab_bytes = 0;
+  double nanoseconds = 0;  ///< roughly, of one run
+  std::vector<Tensor> fetches;
+  std::vector<std::pair<Node*, Tensor>> written;  ///< new values of variables
+};
+
+/// The buffer of a tensor of a plan; -1 for a tensor with memory of its own.
+int buffer_of(const Tensor& tensor);
+
+/// In the place of the spec of a variable without a value.
+inline const Spec kNoValue{Shape{-1}, DType::Bool, {}};
+inline bool has_value(const Spec& spec) {
+  return spec.sizes.size() != 1 || spec.sizes[0] >= 0;
+}
+
+/// What is fed and what variables are, by shape and dtype.
+struct PlanInputs {
+  std::span<const Edge> feeds;
+  std::span<const Spec> feed_specs;
+  std::span<Node* const> variables;
+  std::span<const Spec> variable_specs;  ///< `kNoValue` where there is none yet
+};
+
+/// Makes the plan of `nodes`.  Errors mean that there is none: the nodes can only be called
+/// one after the other, as some shape depends on values, or some call is wrong.
+Plan make_plan(std::span<Node* const> nodes, std::span<const Edge> fetches,
+               const PlanInputs& inputs);
+
+/// Gives every Temporary its place in the slab: none that are used at the same time
+/// overlap.
+void place_buffers(Plan& plan);
+
+}  // namespace pkg::graph

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// graph/record.cc: the Graph key, one boxed function for all ops: a call with a symbol, or
+// any call while this thread traces, becomes a node of the graph.
+#include "graph/record.h"
+#include "dispatcher/library.h"
+
+namespace pkg::graph {
+namespace {
+
+struct Trace {
+  Ref<Graph> graph;
+  std::string name;  // of the first node
+  LocalKeys before;
+};
+thread_local std::vector<Trace> t_traces;  // innermost last
+
+Graph* graph_of(std::span<const Value> args) {
+  Graph* found = nullptr;
+  for (const Value& value : args) {
+    for_each_tensor(value, [&](const Tensor& tensor) {
+      const Edge edge = edge_of(tensor);
+      if (!found && edge.node) found = &edge.node->graph;
+    });
+  }
+  return found;
+}
+
+// The memory that a symbol stands for has no place yet, so nobody could tell later which
+// other symbols show what is written to it.
+void refuse_written_symbols(const Operator& op, std::span<const Value> args) {
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (!op.schema.arguments[i].written) continue;
+    for_each_tensor(args[i], [&](const Tensor& tensor) {
+      PKG_CHECK(!edge_of(tensor).node, NotImplementedError, "[", op.schema.name,
+                "] writes to a symbol of a graph, which has no memory. Use the form that "
+                "returns a new tensor: y = x.add(1) for x.add_(1).");
+    });
+  }
+}
+
+void graph_fallback(const Operator& op, const Kernel&, KeySet keys, Stack& stack) {
+  Graph* graph = graph_of(stack.args);
+  std::string name;
+  if (!t_traces.empty()) {
+    if (!graph) graph = t_traces.back().graph.get();
+    name = std::exchange(t_traces.back().name, {});
+  }
+  if (!graph) {
+    return Dispatcher::get().redispatch_boxed(op, keys & KeySet::below(DispatchKey::Graph),
+                                              stack);
+  }
+  refuse_written_symbols(op, stack.args);
+  push_symbols(graph->call(std::move(name), op, stack.args), stack);
+}
+
+PKG_LIBRARY_IMPL(_, Graph, m) { m.fallback(graph_fallback); }
+
+}  // namespace
+
+void push_symbols(Node& node, Stack& stack) {
+  const auto& returns = node.op->schema.returns;
+  if (returns.size() == 1 && returns[0].list) {
+    TensorList list;
+    for (uint32_t i = 0; i < node.outputs.size(); ++i) {
+      list.push_back(node.graph.symbol({&node, i}));
+    }
+    return stack.push(std::move(list));
+  }
+  for (uint32_t i = 0; i < node.outputs.size(); ++i) {
+    stack.push(node.graph.symbol({&node, i}));
+  }
+}
+
+void begin_trace(Graph& graph, std::string name) {
+  t_traces.push_back({Ref<Graph>::share(&graph), std::move(name), t_local_keys});
+  t_local_keys.included |= DispatchKey::Graph;
+}
+
+void end_trace(Graph& graph) {
+  PKG_CHECK(!t_traces.empty() && t_traces.back().graph.get() == &graph, RuntimeError,
+            "[end_trace] expected the graph whose trace this thread began last.");
+  t_local_keys = t_traces.back().before;
+  t_traces.pop_back();
+}
+
+}  // namespace pkg::graph

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+// graph/session.cc: see session.h.
+#include "graph/session.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "dispatcher/dispatcher.h"
+#include "graph/evaluate.h"
+#include "ops/functions.h"
+#include "scheduler/hooks.h"
+
+namespace pkg::graph {
+namespace {
+
+constexpr size_t kMaxVariants = 32;
+
+bool same_kind(const Spec& spec, const Tensor& tensor) {
+  if (!tensor.defined()) return !has_value(spec);
+  return spec.dtype == tensor.dtype() && spec.sizes == tensor.sizes();
+}
+
+}  // namespace
+
+/// The executable for feeds and variables of certain shapes and dtypes; without one the
+/// nodes are called one by one.
+struct Callable::Variant {
+  std::vector<Spec> feeds;
+  std::vector<Spec> variables;
+  std::unique_ptr<Executable> executable;
+  std::string why_not;
+
+  bool fits(const TensorList& given, const TensorList& read) const {
+    return std::equal(feeds.begin(), feeds.end(), given.begin(), given.end(), same_kind) &&
+           std::equal(variables.begin(), variables.end(), read.begin(), read.end(),
+                      same_kind);
+  }
+};
+
+Session::~Session() = default;
+Callable::~Callable() = default;
+
+/// A run that assigns waits until no other does.
+class Session::Writing {
+ public:
+  Writing(Session& session, bool wanted, const RunControl& control) : session_(session) {
+    if (!wanted) return;
+    std::optional<BlockingRegion> others_may_run;
+    std::unique_lock lock(session.mutex_);
+    while (session.writing_) {
+      if (!others_may_run) {
+        lock.unlock();
+        others_may_run.emplace();
+        lock.lock();
+        continue;
+      }
+      session.turn_.wait_for(lock, std::chrono::milliseconds(40));
+      lock.unlock();
+      check_interrupt();
+      control.check();
+      lock.lock();
+    }
+    session.writing_ = mine_ = true;
+  }
+  ~Writing() {
+    if (!mine_) return;
+    std::lock_guard lock(session_.mutex_);
+    session_.writing_ = false;
+    session_.turn_.notify_one();
+  }
+  Writing(const Writing&) = delete;
+  Writing& operator=(const Writing&) = delete;
+
+ private:
+  Session& session_;
+  bool mine_ = false;
+};
+
+Ref<Callable> Session::make_callable(std::vector<Edge> feeds, std::vector<Edge> fetches,
+                                     std::vector<Node*> targets) {
+  const auto check = [&](const Node* node) {
+    PKG_CHECK(node && &node->graph == graph_.get(), ValueError, "Tensor ",
+              node ? node->name : "(none)", " is not an element of this graph.");
+  };
+  for (size_t i = 0; i < feeds.size(); ++i) {
+    check(feeds[i].node);
+    PKG_CHECK(std::find(feeds.begin(), feeds.begin() + std::ptrdiff_t(i), feeds[i]) ==
+                  feeds.begin() + std::ptrdiff_t(i),
+              ValueError, "[session] ", feeds[i].str(), " is fed twice.");
+  }
+  for (Edge fetch : fetches) check(fetch.node);
+  for (const Node* target : targets) check(target);
+  return Ref<Callable>::make(Ref<Session>::share(this), std::move(feeds),
+                             std::move(fetches), std::move(targets));
+}
+
+void Session::close() {
+  closed_.store(true);
+  std::unordered_map<const Node*, Tensor> values;
+  std::lock_guard lock(mutex_);
+  values.swap(values_);
+  turn_.notify_all();
+}
+
+bool Session::initialized(const Node& variable) const {
+  std::lock_guard lock(mutex_);
+  return values_.contains(&variable);
+}
+
+Tensor Session::variable(const Node& variable) const {
+  std::lock_guard lock(mutex_);
+  const auto found = values_.find(&variable);
+  PKG_CHECK(found != values_.end(), RuntimeError, "Attempting to use uninitialized value ",
+            variable.name);
+  return found->second;
+}
+
+void Session::set_variables(const std::vector<std::pair<Node*, Tensor>>& values) {
+  std::vector<std::pair<const Node*, Tensor>> kept;
+  for (const auto& [node, value] : values) {
+    PKG_CHECK(node && &node->graph == graph_.get() && node->kind == NodeKind::Variable,
+              ValueError, "[set_variables] expected variables of this session's graph.");
+    const OutputSpec& spec = node->outputs[0];
+    PKG_CHECK(value.defined() && value.dtype() == spec.dtype && spec.accepts(value.sizes()),
+              ValueError, "[set_variables] expected ", spec.dtype, " of shape ", spec.str(),
+              " for ", node->name, ", got ",
+              value.defined() ? str(value.dtype(), " of shape ", value.sizes()) : "nothing",
+              ".");
+    kept.emplace_back(node, ops::row_major_copy(value));
+  }
+  for (auto& [node, value] : kept) value.wait();
+  Writing turn(*this, true, {&closed_, 0});
+  PKG_CHECK(!closed(), RuntimeError, "Attempted to use a closed Session.");
+  std::lock_guard lock(mutex_);
+  for (auto& [node, value] : kept) std::swap(values_[node], value);
+}
+
+Callable::Callable(Ref<Session> session, std::vector<Edge> feeds, std::vector<Edge> fetches,
+                   std::vector<Node*> targets)
+    : session_(std::move(session)), feeds_(std::move(feeds)), fetches_(std::move(fetches)) {
+  nodes_ = needed(feeds_, fetches_, targets);
+  for (Node* node : nodes_) {
+    if (node->kind == NodeKind::Assign) assigns_ = true;
+    if (node->kind == NodeKind::Variable) variables_.push_back(node);
+  }
+}
+
+std::string Callable::why_unplanned() const {
+  std::lock_guard lock(mutex_);
+  return variants_.empty() ? "" : variants_.back()->why_not;
+}
+
+std::shared_ptr<Callable::Variant> Callable::variant_for(const TensorList& feeds,
+                                                         const TensorList& variables) {
+  {
+    std::lock_guard lock(mutex_);
+    for (size_t i = variants_.size(); i-- > 0;) {
+      const auto& variant = variants_[i];
+      if (!variant->fits(feeds, variables)) continue;
+      if (variant->executable && !variant->executable->valid()) {
+        variants_.erase(variants_.begin() + std::ptrdiff_t(i));
+        break;
+      }
+      return variant;
+    }
+  }
+  auto made = std::make_shared<Variant>();
+  for (const Tensor& tensor : feeds) made->feeds.push_back(tensor.spec());
+  for (const Tensor& tensor : variables) {
+    made->variables.push_back(tensor.defined() ? tensor.spec() : kNoValue);
+  }
+  const PlanInputs inputs{feeds_, made->feeds, variables_, made->variables};
+  try {
+    Plan plan = make_plan(nodes_, fetches_, inputs);
+    made->executable = std::make_unique<Executable>(std::move(plan));
+  } catch (const Error& error) { made->why_not = error.what(); }
+  plans_made_.fetch_add(1);
+  std::lock_guard lock(mutex_);
+  if (variants_.size() >= kMaxVariants) variants_.erase(variants_.begin());
+  variants_.push_back(made);
+  return made;
+}
+
+TensorList Callable::interpret(const TensorList& feeds, const TensorList& variables,
+                               RunResults* results) const {
+  Evaluation evaluation;
+  const Node* current = nullptr;
+  for (size_t i = 0; i < feeds_.size(); ++i) evaluation.feed(feeds_[i], feeds[i]);
+  evaluation.read = [&](const Node& node) {
+    const auto place = std::find(variables_.begin(), variables_.end(), &node);
+    return variables[size_t(place - variables_.begin())];
+  };
+  evaluation.keep = [](const Tensor& value) { return ops::row_major_copy(value); };
+  evaluation.at = [&](const Node& node) { current = &node; };
+  UseKeys plain(LocalKeys{});
+  TensorList fetched;
+  try {
+    evaluation.run(nodes_);
+    current = nullptr;
+    ExcludeKeys off(DispatchKey::Autograd);
+    for (Edge fetch : fetches_) {
+      fetched.push_back(ops::row_major_copy(evaluation.value(fetch)));
+    }
+    for (const auto& [node, value] : evaluation.written()) {
+      value.wait();
+      results->written.emplace_back(node, share(value));
+    }
+  } catch (...) {
+    set_failed_node(current);
+    throw;
+  }
+  return fetched;
+}
+
+TensorList Callable::run(const TensorList& feeds, double timeout) {
+  RunControl control{&session_->closed_, timeout > 0 ? steady_seconds() + timeout : 0};
+  PKG_CHECK(!session_->closed(), RuntimeError, "Attempted to use a closed Session.");
+  PKG_CHECK(feeds.size() == feeds_.size(), ValueError, "[run] expected ", feeds_.size(),
+            " feeds, got ", feeds.size(), ".");
+  TensorList given = feeds;
+  for (size_t i = 0; i < given.size(); ++i) {
+    const OutputSpec& spec = feeds_[i].node->outputs[feeds_[i].output];
+    Tensor& tensor = given[i];
+    PKG_CHECK(tensor.defined() && !edge_of(tensor).node, TypeError,
+              "The value of a feed cannot be a symbol of a graph; feed ", feeds_[i].str(),
+              " with a tensor that has values.");
+    PKG_CHECK(spec.accepts(tensor.sizes()), ValueError, "Cannot feed value of shape ",
+              tensor.sizes(), " for Tensor '", feeds_[i].str(), "', which has shape ",
+              spec.str());
+    PKG_CHECK(tensor.dtype() == spec.dtype, TypeError, "Cannot feed ", tensor.dtype(),
+              " for Tensor '", feeds_[i].str(), "', which has dtype ", spec.dtype, ".");
+    if (!tensor.is_contiguous()) {
+      ExcludeKeys off(DispatchKey::Autograd);
+      tensor = ops::row_major_copy(tensor);
+    }
+  }
+  return run_once(given, control);
+}
+
+TensorList Callable::run_once(const TensorList& feeds, const RunControl& control) {
+  Session::Writing turn(*session_, assigns_, control);
+  TensorList variables;
+  {
+    std::lock_guard lock(session_->mutex_);
+    for (const Node* node : variables_) {
+      const auto found = session_->values_.find(node);
+      variables.push_back(found == session_->values_.end() ? Tensor() : found->second);
+    }
+  }
+  const std::shared_ptr<Variant> variant = variant_for(feeds, variables);
+  RunResults results;
+  if (variant->executable) {
+    results = variant->executable->run(feeds, variables, control);
+  } else {
+    results.fetches = interpret(feeds, variables, &results);
+  }
+  if (!results.written.empty()) {
+    for (const auto& [node, value] : results.written) value.wait();
+    std::lock_guard lock(session_->mutex_);
+    PKG_CHECK(!session_->closed(), CancelledError, "Session was closed while it ran.");
+    for (auto& [node, value] : results.written) std::swap(session_->values_[node], value);
+  }
+  return std::move(results.fetches);
+}
+
+}  // namespace pkg::graph

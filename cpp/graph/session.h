@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// graph/session.h: running parts of a graph, and the values of its variables.
+//
+// Note [Variables]
+// A variable's tensor never changes: to assign is to put another tensor in its place, when
+// the whole run has gone well.  So a run sees the values of one moment, other runs may go on
+// meanwhile, and a run that fails has assigned nothing.  Runs that assign are one after the
+// other, so that no step of training is lost.  Within a run the order is the program's: who
+// uses a variable gets what was assigned before, by nodes that were made before it and that
+// this run needs.
+#pragma once
+
+#include <condition_variable>
+#include <unordered_map>
+
+#include "graph/executable.h"
+
+namespace pkg::graph {
+
+class Session;
+
+/// What to feed, to fetch and to run, looked up once.
+class Callable final : public Intrusive {
+ public:
+  Callable(Ref<Session> session, std::vector<Edge> feeds, std::vector<Edge> fetches,
+           std::vector<Node*> targets);
+
+  /// Feeds in the order given to make_callable(); ValueError for one of another shape or
+  /// dtype than its symbol.  `timeout` in seconds, 0: none.
+  TensorList run(const TensorList& feeds, double timeout = 0);
+  size_t n_feeds() const { return feeds_.size(); }
+  size_t n_fetches() const { return fetches_.size(); }
+  Session& session() const { return *session_; }
+  /// How often a plan was made, and why the nodes are called one by one if they are.
+  size_t plans_made() const { return plans_made_; }
+  std::string why_unplanned() const;
+
+ private:
+  ~Callable() override;
+  struct Variant;  // for feeds of certain shapes
+  std::shared_ptr<Variant> variant_for(const TensorList& feeds,
+                                       const TensorList& variables);
+  TensorList interpret(const TensorList& feeds, const TensorList& variables,
+                       RunResults* results) const;
+  TensorList run_once(const TensorList& feeds, const RunControl& control);
+
+  Ref<Session> session_;
+  std::vector<Edge> feeds_;
+  std::vector<Edge> fetches_;
+  std::vector<Node*> nodes_;      // needed, in order
+  std::vector<Node*> variables_;  // that nodes_ read
+  bool assigns_ = false;
+  mutable std::mutex mutex_;  // guards variants_
+  std::vector<std::shared_ptr<Variant>> variants_;
+  std::atomic<size_t> plans_made_{0};
+};
+
+class Session final : public Intrusive {
+ public:
+  explicit Session(Ref<Graph> graph) : graph_(std::move(graph)) {}
+
+  Graph& graph() const { return *graph_; }
+  /// ValueError for what is not of this graph, is fed twice, or cannot be fed.
+  Ref<Callable> make_callable(std::vector<Edge> feeds, std::vector<Edge> fetches,
+                              std::vector<Node*> targets);
+  /// Stops what runs, at the next step, and ends the session; again, nothing happens.
+  void close();
+  bool closed() const { return closed_.load(); }
+
+  /// Whether a variable has a value.
+  bool initialized(const Node& variable) const;
+  /// Its value, which must not be written to; RuntimeError where there is none.
+  Tensor variable(const Node& variable) const;
+  /// Gives all of these variables new values at once.
+  void set_variables(const std::vector<std::pair<Node*, Tensor>>& values);
+
+ private:
+  friend class Callable;
+  ~Session() override;
+  class Writing;  // the turn of a run that assigns
+
+  Ref<Graph> graph_;
+  std::atomic<bool> closed_{false};
+  mutable std::mutex mutex_;  // guards the rest
+  std::condition_variable turn_;
+  bool writing_ = false;
+  std::unordered_map<const Node*, Tensor> values_;
+};
+
+}  // namespace pkg::graph

@@ -1,0 +1,16 @@
+// graph.i: graphs and sessions: classes with one handle of the C interface each.
+%{
+#include "c_api/graph_handles.h"
+#include "python/tensor/symbol.h"
+%}
+PKG_CLASSES
+%ignore pkg::c::OperationHandle::OperationHandle;
+%ignore pkg::c::CallableHandle::CallableHandle;
+%final(pkg::c::OperationHandle)
+%final(pkg::c::GraphHandle)
+%final(pkg::c::SessionHandle)
+%final(pkg::c::CallableHandle)
+%include "c_api/graph_handles.h"
+PKG_FUNCTIONS
+%positional_only(pkg::python::register_symbol_class, 1)
+%include "python/tensor/symbol.h"
