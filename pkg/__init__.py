@@ -72,7 +72,7 @@ ops.export_to(globals())
 
 # Modules, and functions with the module they are in, that load at first use.
 _LAZY = """
-    cuda data datasets linalg models nn optim serialization sysconfig utils
+    cuda data datasets graph linalg models nn optim serialization sysconfig utils
 """.split()
 _LAZY_NAMES = {
     "functional": "as_tensor is_floating_point is_tensor multinomial "

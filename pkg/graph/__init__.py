@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Graphs and sessions: programs that are written down first and run later.
+
+A symbol stands for a tensor that a run will give; every op takes symbols.  A session
+runs what it is asked for, with values for placeholders, and keeps those of variables.
+"""
+
+from __future__ import annotations
+
+from . import errors as errors
+from .building import (
+    Graph as Graph,
+    Operation as Operation,
+    Symbol as Symbol,
+    TensorShape as TensorShape,
+    constant as constant,
+    control_dependencies as control_dependencies,
+    get_default_graph as get_default_graph,
+    gradients as gradients,
+    group as group,
+    name_scope as name_scope,
+    placeholder as placeholder,
+    record as record,
+    reset_default_graph as reset_default_graph,
+)
+from .sessions import (
+    InteractiveSession as InteractiveSession,
+    Session as Session,
+    get_default_session as get_default_session,
+)
+from .variables import (
+    Variable as Variable,
+    global_variables_initializer as global_variables_initializer,
+)

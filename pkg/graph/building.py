@@ -1,0 +1,631 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Graphs, their operations, and the symbols that stand for what these will give."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from .._binding import core
+from ..tensor import Tensor
+
+__all__ = [
+    "Graph", "Operation", "Symbol", "TensorShape", "constant", "control_dependencies",
+    "get_default_graph", "gradients", "group", "name_scope", "placeholder", "record",
+    "reset_default_graph",
+]  # fmt: skip
+
+
+class TensorShape(tuple[Any, ...]):
+    """A shape whose sizes may be None: not known.  `ndims` is None if nothing is known."""
+
+    ndims: int | None
+
+    def __new__(cls, sizes: Iterable[int | None] | None) -> TensorShape:
+        """A shape of these sizes; None: not even their number is known."""
+        made = super().__new__(cls, () if sizes is None else tuple(sizes))
+        made.ndims = None if sizes is None else len(made)
+        return made
+
+    rank = property(lambda self: self.ndims)
+    dims = property(lambda self: None if self.ndims is None else list(self))
+
+    def as_list(self) -> list[int | None]:
+        """The sizes; ValueError if their number is unknown."""
+        if self.ndims is None:
+            raise ValueError("as_list() is not defined on an unknown TensorShape.")
+        return list(self)
+
+    def is_fully_defined(self) -> bool:
+        """Whether every size is known."""
+        return self.ndims is not None and None not in self
+
+    def num_elements(self) -> int | None:
+        """How many elements there are, or None."""
+        if not self.is_fully_defined():
+            return None
+        count = 1
+        for size in self:
+            count *= size
+        return count
+
+    def __repr__(self) -> str:
+        """TensorShape([2, None]), TensorShape(None)."""
+        return f"TensorShape({None if self.ndims is None else list(self)})"
+
+    def __str__(self) -> str:
+        """(2, ?), <unknown>."""
+        if self.ndims is None:
+            return "<unknown>"
+        sizes = ", ".join("?" if size is None else str(size) for size in self)
+        return f"({sizes},)" if len(self) == 1 else f"({sizes})"
+
+
+class Symbol(Tensor):
+    """What an operation of a graph will give: a dtype and a shape, and no values.
+
+    Ops, operators and methods of Tensor take symbols and add operations to their graph.
+    What needs values is a TypeError.
+    """
+
+    __slots__ = ("_graph", "_more")
+
+    _graph: Graph
+    _more: Any  # what a Variable has beside
+
+    def _begin(self) -> None:
+        # The binding calls it when it shows a symbol for the first time.
+        self._graph = Graph._of(core.OperationHandle.of(self).graph_id())
+
+    @property
+    def graph(self) -> Graph:
+        """The graph that it belongs to."""
+        return self._graph
+
+    @property
+    def op(self) -> Operation:
+        """The operation that gives it."""
+        return self._graph._operation(core.OperationHandle.of(self))
+
+    @property
+    def value_index(self) -> int:
+        """Which output of the operation it is."""
+        return int(core.OperationHandle.index_of(self))
+
+    @property
+    def name(self) -> str:
+        """'operation:0'."""
+        return f"{core.OperationHandle.of(self).name()}:{self.value_index}"
+
+    @property
+    def device(self) -> Any:
+        """As it was written where the operation was made."""
+        return core.OperationHandle.of(self).device()
+
+    @property
+    def shape(self) -> TensorShape:  # type: ignore[override]
+        """The sizes that are known; others are None."""
+        sizes = core.OperationHandle.of(self).shape(self.value_index)
+        if sizes is None:
+            return TensorShape(None)
+        return TensorShape(None if size < 0 else size for size in sizes)
+
+    def get_shape(self) -> TensorShape:
+        """The same as `shape`."""
+        return self.shape
+
+    def size(self, dim: int | None = None) -> Any:
+        """The shape, or one size of it, which may be None."""
+        return self.shape if dim is None else self.shape[dim]
+
+    @property
+    def ndim(self) -> int | None:  # type: ignore[override]
+        """How many dimensions it has, or None."""
+        return self.shape.ndims
+
+    def dim(self) -> int | None:
+        """The same as `ndim`."""
+        return self.shape.ndims
+
+    def numel(self) -> int | None:
+        """How many elements it has, or None."""
+        return self.shape.num_elements()
+
+    nelement = numel
+
+    def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
+        """Its value, from a run of the session, or of the default one."""
+        from .sessions import session_for
+
+        return session_for("eval", self, session).run(self, feed_dict)
+
+    def consumers(self) -> list[Operation]:
+        """The operations that take it."""
+        return [op for op in self._graph.get_operations() if any(
+            self is taken for taken in op.inputs)]  # fmt: skip
+
+    def _no_values(self, what: str) -> TypeError:
+        return TypeError(
+            f"[{what}] {self.name} is a symbol of a graph and has no value yet. Run it "
+            "in a session first; for a choice inside of the graph there is where()."
+        )
+
+    def __bool__(self) -> bool:
+        """TypeError: a program cannot branch on what is not known yet."""
+        raise self._no_values("bool")
+
+    def __len__(self) -> int:
+        """The first size; TypeError if it is not known."""
+        shape = self.shape
+        if not shape or shape[0] is None:
+            raise self._no_values("len")
+        return int(shape[0])
+
+    def __iter__(self) -> Iterator[Any]:
+        """The items along the first dimension, whose size must be known."""
+        return (self[i] for i in range(len(self)))
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        """NotImplementedError: there are no values for an array."""
+        raise NotImplementedError(
+            f"Cannot convert a symbolic Tensor ({self.name}) to a numpy array."
+        )
+
+    def __repr__(self) -> str:
+        """Name, shape and dtype."""
+        dtype = str(self.dtype).rsplit(".", 1)[-1]
+        return f"<Symbol {self.name!r} shape={self.shape} dtype={dtype}>"
+
+    __str__ = __repr__
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """TypeError: it is nothing without its graph."""
+        raise self._no_values("pickle")
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        """TypeError: it is nothing without its graph."""
+        raise self._no_values("deepcopy")
+
+
+core.register_symbol_class(Symbol)
+
+
+class Operation:
+    """One operation of a graph: a call of an op, a placeholder, a variable, ..."""
+
+    def __init__(self, handle: core.OperationHandle, graph: Graph) -> None:
+        self._handle = handle
+        self._graph = graph
+
+    graph = property(lambda self: self._graph, doc="The graph that it belongs to.")
+    name = property(lambda self: self._handle.name(), doc="Unique in its graph.")
+    type = property(lambda self: self._handle.type(), doc="What it does: 'add.Tensor'.")
+    device = property(lambda self: self._handle.device(), doc="As it was written.")
+
+    @property
+    def call_site(self) -> str:
+        """'file:line' of the Python line that made it."""
+        return str(self._handle.call_site())
+
+    @property
+    def outputs(self) -> list[Symbol]:
+        """The symbols that it gives."""
+        return [self._handle.output(i) for i in range(self._handle.n_outputs())]
+
+    @property
+    def inputs(self) -> tuple[Symbol, ...]:
+        """The symbols that it takes."""
+        return tuple(self._handle.inputs())
+
+    @property
+    def control_inputs(self) -> list[Operation]:
+        """What runs before it."""
+        return [self._graph._operation(handle) for handle in self._handle.controls()]
+
+    @property
+    def node_def(self) -> dict[str, Any]:
+        """A plain description: name, op, input and device."""
+        controls = [f"^{op.name}" for op in self.control_inputs]
+        taken = [symbol.name.removesuffix(":0") for symbol in self.inputs]
+        return {
+            "name": self.name,
+            "op": self.type,
+            "input": taken + controls,
+            "device": self.device,
+        }
+
+    def run(self, feed_dict: Any = None, session: Any = None) -> None:
+        """Runs it in the session, or in the default one."""
+        from .sessions import session_for
+
+        session_for("run", self, session).run(self, feed_dict)
+
+    def __repr__(self) -> str:
+        """Name and type."""
+        return f"<Operation {self.name!r} type={self.type}>"
+
+
+class _Stacks(threading.local):
+    """What this thread has entered."""
+
+    def __init__(self) -> None:
+        self.graphs: list[Graph] = []
+
+
+_stacks = _Stacks()
+_graphs: weakref.WeakValueDictionary[int, Graph] = weakref.WeakValueDictionary()
+_global: list[Graph] = []  # the default graph where none was entered
+
+
+class _Scope:
+    """What the operations that a thread adds to a graph have in common."""
+
+    prefix = ""
+    controls: tuple[Operation, ...] = ()
+    device = ""
+
+
+class Graph:
+    """A graph of operations, which are only ever added.
+
+    ``with graph.as_default():`` makes it the one that placeholders, constants and
+    variables of this thread are added to.
+    """
+
+    def __init__(self) -> None:
+        self._handle = core.GraphHandle()
+        self._seen: dict[int, Operation] = {}
+        self._scopes = threading.local()
+        self._collections: dict[Any, list[Any]] = {}
+        _graphs[self._handle.id()] = self
+
+    @staticmethod
+    def _of(identity: int) -> Graph:
+        return _graphs[identity]
+
+    def _operation(self, handle: core.OperationHandle) -> Operation:
+        found = self._seen.get(handle.id())
+        if found is None:
+            found = self._seen.setdefault(handle.id(), Operation(handle, self))
+        return found
+
+    def _scope(self) -> _Scope:
+        try:
+            scope: _Scope = self._scopes.now
+        except AttributeError:
+            scope = self._scopes.now = _Scope()
+        return scope
+
+    @contextmanager
+    def _with(self, **changes: Any) -> Iterator[None]:
+        before = self._scope()
+        self._scopes.now = now = _Scope()
+        now.__dict__.update({**before.__dict__, **changes})
+        self._enter_scope()
+        try:
+            yield
+        finally:
+            self._scopes.now = before
+            self._enter_scope()
+
+    def _enter_scope(self) -> None:
+        scope = self._scope()
+        controls = [op._handle for op in scope.controls]
+        self._handle.set_scope(scope.prefix, controls, scope.device)
+
+    @contextmanager
+    def as_default(self) -> Iterator[Graph]:
+        """A context in which this graph is the default one of this thread."""
+        _stacks.graphs.append(self)
+        self._enter_scope()
+        try:
+            yield self
+        finally:
+            if _stacks.graphs[-1] is not self:
+                raise AssertionError(
+                    "Nesting violated: expected the graph that was entered last to be "
+                    "left first."
+                )
+            _stacks.graphs.pop()
+            get_default_graph()._enter_scope()
+
+    @contextmanager
+    def name_scope(self, name: str | None) -> Iterator[str]:
+        """A context in which names begin with ``name/``; gives what they begin with.
+
+        None or "": names stand for themselves.  A name that ends with "/" is one that
+        was given before.
+        """
+        if not name:
+            prefix = ""
+        elif name.endswith("/"):
+            prefix = name
+        else:
+            prefix = self.unique_name(name) + "/"
+        with self._with(prefix=prefix):
+            yield prefix
+
+    @contextmanager
+    def control_dependencies(self, control_inputs: Iterable[Any] | None) -> Iterator[None]:
+        """A context in which operations run after these, if they run.
+
+        None: after nothing, whatever contexts stand around this one.
+        """
+        controls: tuple[Operation, ...] = ()
+        if control_inputs is not None:
+            controls = self._scope().controls
+            for item in control_inputs:
+                op = self.as_graph_element(item)
+                controls += (op if isinstance(op, Operation) else op.op,)
+        with self._with(controls=tuple(dict.fromkeys(controls))):
+            yield
+
+    @contextmanager
+    def device(self, name: Any) -> Iterator[None]:
+        """A context in which operations get this device; all run on the CPU."""
+        with self._with(device="" if name is None else str(name)):
+            yield
+
+    def record(self, name: str | None, function: Callable[..., Any], *args: Any,
+               **options: Any) -> Any:  # fmt: skip
+        """Adds a call of an op, whatever its arguments are; gives its symbols."""
+        self._handle.begin_trace(name or "")
+        try:
+            return function(*args, **options)
+        finally:
+            self._handle.end_trace()
+
+    def finalize(self) -> None:
+        """From now on adding an operation is a RuntimeError."""
+        self._handle.finalize()
+
+    finalized = property(lambda self: self._handle.finalized())
+    version = property(lambda self: self._handle.version(), doc="Counts its changes.")
+
+    def unique_name(self, name: str, mark_as_used: bool = True) -> str:
+        """A name that no operation has, behind the scope's."""
+        return str(self._handle.unique_name(self._scope().prefix + name, mark_as_used))
+
+    def get_operations(self) -> list[Operation]:
+        """All operations, in the order in which they were added."""
+        return [self._operation(handle) for handle in self._handle.operations()]
+
+    def get_operation_by_name(self, name: str) -> Operation:
+        """The operation; KeyError if there is none, ValueError for a tensor's name."""
+        if not isinstance(name, str):
+            raise TypeError(
+                f"Operation names are strings (or similar), not {type(name).__name__}."
+            )
+        found = self.as_graph_element(name, allow_tensor=False)
+        assert isinstance(found, Operation)
+        return found
+
+    def get_tensor_by_name(self, name: str) -> Symbol:
+        """The symbol 'operation:0'; KeyError or ValueError if there is none."""
+        if not isinstance(name, str):
+            raise TypeError(
+                f"Tensor names are strings (or similar), not {type(name).__name__}."
+            )
+        found = self.as_graph_element(name, allow_operation=False)
+        assert isinstance(found, Symbol)
+        return found
+
+    def as_graph_element(
+        self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True
+    ) -> Any:
+        """The symbol or operation that an object or a name stands for.
+
+        KeyError for a name that is not there; ValueError for an element of another
+        graph or a malformed name; TypeError for anything else.
+        """
+        wanted = " or ".join(
+            ["Tensor"] * allow_tensor + ["Operation"] * allow_operation
+        )
+        as_element = getattr(obj, "_as_graph_element", None)
+        if as_element is not None:
+            obj = as_element()
+        if isinstance(obj, Symbol) and allow_tensor:
+            if obj.graph is not self:
+                raise ValueError(f"Tensor {obj} is not an element of this graph.")
+            return obj
+        if isinstance(obj, Operation) and allow_operation:
+            if obj.graph is not self:
+                raise ValueError(f"Operation {obj} is not an element of this graph.")
+            return obj
+        if isinstance(obj, str):
+            return self._named(obj, allow_tensor, allow_operation)
+        raise TypeError(f"Can not convert a {type(obj).__name__} into a {wanted}.")
+
+    def _named(self, name: str, allow_tensor: bool, allow_operation: bool) -> Any:
+        if ":" in name and allow_tensor:
+            op_name, _, number = name.rpartition(":")
+            if not number.isdigit() or not op_name or ":" in op_name:
+                raise ValueError(
+                    f"The name {name!r} looks a Tensor name, but is not a valid one: "
+                    "expected '<operation>:<number>'."
+                )
+            handle = self._handle.find(op_name)
+            if handle is None:
+                raise KeyError(
+                    f"The name {name!r} refers to a Tensor which does not exist. The "
+                    f"operation, {op_name!r}, does not exist in the graph."
+                )
+            if int(number) >= handle.n_outputs():
+                raise KeyError(
+                    f"The name {name!r} refers to a Tensor which does not exist. The "
+                    f"operation, {op_name!r}, exists but only has "
+                    f"{handle.n_outputs()} outputs."
+                )
+            return handle.output(int(number))
+        if ":" in name:
+            raise ValueError(
+                f"The name {name!r} appears to refer to a Tensor, not a Operation."
+            )
+        handle = self._handle.find(name)
+        if allow_operation:
+            if handle is None:
+                raise KeyError(
+                    f"The name {name!r} refers to an Operation not in the graph."
+                )
+            return self._operation(handle)
+        if handle is not None:
+            raise ValueError(
+                f"The name {name!r} refers to an Operation, not a Tensor. Tensor names "
+                "must be of the form '<op_name>:<output_index>'."
+            )
+        raise ValueError(
+            f"The name {name!r} looks like an (invalid) Operation name, not a Tensor. "
+            "Tensor names must be of the form '<op_name>:<output_index>'."
+        )
+
+    def is_feedable(self, tensor: Symbol) -> bool:
+        """Whether a value may be given for it: every symbol may be fed."""
+        return isinstance(tensor, Symbol) and tensor.graph is self
+
+    # Collections: lists of anything, by name.
+    def add_to_collection(self, name: Any, value: Any) -> None:
+        """Adds a value to a list of this graph."""
+        self._collections.setdefault(name, []).append(value)
+
+    def get_collection(self, name: Any, scope: str | None = None) -> list[Any]:
+        """A copy of the list; with a scope, what has a name that matches it."""
+        values = list(self._collections.get(name, ()))
+        if scope is None:
+            return values
+        import re
+
+        return [v for v in values if re.match(scope, getattr(v, "name", ""))]
+
+    def get_collection_ref(self, name: Any) -> list[Any]:
+        """The list itself."""
+        return self._collections.setdefault(name, [])
+
+    def get_all_collection_keys(self) -> list[Any]:
+        """Names of the lists that are not empty."""
+        return [name for name, values in self._collections.items() if values]
+
+    def clear_collection(self, name: Any) -> None:
+        """Forgets a list."""
+        self._collections.pop(name, None)
+
+
+def get_default_graph() -> Graph:
+    """The graph that this thread has entered last, or that of the process."""
+    if _stacks.graphs:
+        return _stacks.graphs[-1]
+    if not _global:
+        _global.append(Graph())
+    return _global[0]
+
+
+def reset_default_graph() -> None:
+    """Begins a new default graph; RuntimeError inside of ``as_default()``."""
+    if _stacks.graphs:
+        raise AssertionError(
+            "Do not use reset_default_graph() inside of `with graph.as_default():`."
+        )
+    _global[:] = [Graph()]
+    _global[0]._enter_scope()
+
+
+def record(function: Callable[..., Any], *args: Any, name: str | None = None,
+           **options: Any) -> Any:  # fmt: skip
+    """Adds a call of an op to the default graph, or to that of a symbol among the args."""
+    return get_default_graph().record(name, function, *args, **options)
+
+
+def name_scope(name: str | None) -> Any:
+    """Graph.name_scope of the default graph."""
+    return get_default_graph().name_scope(name)
+
+
+def control_dependencies(control_inputs: Iterable[Any] | None) -> Any:
+    """Graph.control_dependencies of the default graph."""
+    return get_default_graph().control_dependencies(control_inputs)
+
+
+def _sizes(shape: Any) -> list[int] | None:
+    # None is unknown, for the whole and for each size.
+    if shape is None or getattr(shape, "ndims", 0) is None:
+        return None
+    sizes = [shape] if isinstance(shape, int) else shape
+    return [-1 if size is None else int(size) for size in sizes]
+
+
+def placeholder(
+    dtype: core.dtype, shape: Any = None, name: str | None = None, default: Any = None
+) -> Symbol:
+    """A symbol that is fed.
+
+    shape: sizes, None for one that is not known; None as a whole: any number of sizes.
+    default: what it is where nothing is fed.
+    """
+    graph = get_default_graph()
+    value = None if default is None else core.tensor(default, dtype=dtype)
+    made = graph._handle.placeholder(name or "", dtype, _sizes(shape), value)
+    return graph._operation(made).outputs[0]
+
+
+def constant(
+    value: Any, dtype: core.dtype | None = None, name: str | None = None
+) -> Symbol:
+    """A symbol that has this value, which is copied."""
+    graph = get_default_graph()
+    tensor = core.tensor(value, dtype=dtype)
+    return graph._operation(graph._handle.constant(name or "Const", tensor)).outputs[0]
+
+
+def group(*inputs: Any, name: str | None = None) -> Operation:
+    """An operation that runs all of these."""
+    graph = get_default_graph()
+    handles = []
+    for item in inputs:
+        op = graph.as_graph_element(item)
+        handles.append((op if isinstance(op, Operation) else op.op)._handle)
+    return graph._operation(graph._handle.group(name or "group_deps", handles))
+
+
+def gradients(
+    ys: Any, xs: Any, grad_ys: Any = None, name: str | None = None
+) -> list[Symbol | None]:
+    """Gradients of the sum of ``ys`` with respect to each of ``xs``; None: no way leads
+    from it to a y.
+
+    grad_ys: what each y is multiplied with, of its shape; None: ones.
+    """
+    ys = list(ys) if isinstance(ys, (list, tuple)) else [ys]
+    xs = list(xs) if isinstance(xs, (list, tuple)) else [xs]
+    if grad_ys is None:
+        grad_ys = [None] * len(ys)
+    elif not isinstance(grad_ys, (list, tuple)):
+        grad_ys = [grad_ys]
+    if not ys:
+        return [None] * len(xs)
+    graph = ys[0].graph
+    ys = [graph.as_graph_element(y, allow_operation=False) for y in ys]
+    xs = [graph.as_graph_element(x, allow_operation=False) for x in xs]
+    if len(grad_ys) != len(ys):
+        raise ValueError(
+            f"[gradients] expected one gradient for each of {len(ys)} ys, got "
+            f"{len(grad_ys)}."
+        )
+    floating = [y.dtype.is_floating_point for y in ys]
+    used = [
+        x.dtype.is_floating_point
+        and any(graph._handle.connected(y, x) for y, f in zip(ys, floating) if f)
+        for x in xs
+    ]
+    wanted = [x for x, use in zip(xs, used) if use]
+    if not wanted:
+        return [None] * len(xs)
+    handle = graph._handle.gradients(
+        name or "gradients",
+        [y for y, f in zip(ys, floating) if f],
+        [g for g, f in zip(grad_ys, floating) if f],
+        wanted,
+    )
+    made = iter(graph._operation(handle).outputs)
+    return [next(made) if use else None for use in used]

@@ -1,0 +1,375 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sessions: running parts of a graph, again and again, with other values."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from .._binding import core
+from ..tensor import Tensor
+from .building import Graph, Operation, Symbol, get_default_graph
+from .errors import error_of
+
+__all__ = ["InteractiveSession", "Session", "get_default_session", "session_for"]
+
+
+class _Sessions(threading.local):
+    """The sessions that this thread has entered."""
+
+    def __init__(self) -> None:
+        self.stack: list[Session] = []
+
+
+_sessions = _Sessions()
+
+
+def get_default_session() -> Session | None:
+    """The session that this thread has entered last, or None."""
+    return _sessions.stack[-1] if _sessions.stack else None
+
+
+def session_for(method: str, element: Any, session: Session | None) -> Session:
+    """The session given, or the default one; ValueError where there is none."""
+    if session is None:
+        session = get_default_session()
+        if session is None:
+            what = "evaluate tensor using" if method == "eval" else "execute operation using"
+            raise ValueError(
+                f"Cannot {what} `{method}()`: No default session is registered. Use "
+                "`with sess.as_default()` or pass an explicit session to "
+                f"`{method}(session=sess)`"
+            )
+        if session.graph is not element.graph:
+            raise ValueError(
+                f"Cannot use the default session to run `{method}()`: "
+                f"{element.name} is of a different graph. Pass an explicit session to "
+                f"`{method}(session=sess)`."
+            )
+    elif session.graph is not element.graph:
+        raise ValueError(
+            f"Cannot use the given session to run `{method}()`: {element.name} is of a "
+            "different graph."
+        )
+    return session
+
+
+def _is_namedtuple(value: Any) -> bool:
+    return isinstance(value, tuple) and hasattr(value, "_fields")
+
+
+class _Fetches:
+    """A structure of fetches, and how to build the same of their values."""
+
+    def __init__(self, graph: Graph, structure: Any) -> None:
+        self.symbols: list[Symbol] = []
+        self.targets: list[Operation] = []
+        self._places: dict[int, int] = {}
+        self.single = False
+        self.build = self._walk(graph, structure)
+
+    def _walk(self, graph: Graph, item: Any) -> Callable[[list[Any]], Any]:
+        if isinstance(item, (list, tuple)):
+            parts = [self._walk(graph, part) for part in item]
+            if _is_namedtuple(item):
+                return lambda values: type(item)(*(part(values) for part in parts))
+            kind = type(item)
+            return lambda values: kind(part(values) for part in parts)
+        if isinstance(item, Mapping):
+            names = list(item)
+            parts = [self._walk(graph, item[name]) for name in names]
+            kind = type(item)
+
+            def build(values: list[Any]) -> Any:
+                made = {name: part(values) for name, part in zip(names, parts)}
+                return made if kind is dict else kind(made)
+
+            return build
+        if item is None:
+            raise TypeError(f"Fetch argument {item!r} has invalid type {type(item)!r}")
+        try:
+            element = graph.as_graph_element(item)
+        except TypeError as error:
+            raise TypeError(
+                f"Fetch argument {item!r} has invalid type {type(item)!r}, must be a "
+                f"string or Tensor. ({error})"
+            ) from None
+        except (ValueError, KeyError) as error:
+            text = error.args[0] if error.args else error
+            raise ValueError(
+                f"Fetch argument {item!r} cannot be interpreted as a Tensor. ({text})"
+            ) from None
+        if isinstance(element, Operation):
+            self.targets.append(element)
+            return lambda values: None
+        place = self._places.setdefault(id(element), len(self.symbols))
+        if place == len(self.symbols):
+            self.symbols.append(element)
+        return lambda values: values[place]
+
+
+class _Prepared:
+    """What to feed and what to fetch, looked up once."""
+
+    def __init__(self, session: Session, feeds: tuple[Any, ...], fetches: Any) -> None:
+        self.feeds = feeds
+        made = _Fetches(session.graph, fetches)
+        self.fetches = fetches  # keeps what it was found by
+        self.build = made.build
+        self.single = isinstance(fetches, Symbol)
+        self.symbols = [
+            session._feed_symbol(feed) for feed in feeds
+        ]
+        self.dtypes = [symbol.dtype for symbol in self.symbols]
+        self.run = session._handle.make_callable(
+            self.symbols, made.symbols, [op._handle for op in made.targets]
+        ).run
+
+
+class Session:
+    """Runs parts of a graph, and has the values of its variables.
+
+    graph: the default graph if not given.  ``with Session() as s:`` makes it and its
+    graph the default ones of this thread, and closes it at the end.  Runs of several
+    threads at once are independent of each other; those that assign to variables are
+    one after the other, and what a run that fails has assigned is not kept.
+    """
+
+    def __init__(
+        self, target: str = "", graph: Graph | None = None, config: Any = None
+    ) -> None:
+        if graph is None:
+            graph = get_default_graph()
+        if not isinstance(graph, Graph):
+            raise TypeError(
+                f"Argument `graph` must be a Graph, but got {type(graph).__name__}."
+            )
+        if not isinstance(target, str):
+            raise TypeError(
+                f"Argument `target` must be a string, but got {type(target).__name__}."
+            )
+        self._graph = graph
+        self._target = target
+        self._config = config
+        self._handle = core.SessionHandle(graph._handle)
+        self._prepared: dict[Any, _Prepared] = {}
+        self._closed = False
+        self._contexts: list[Any] = []
+
+    graph = property(lambda self: self._graph, doc="The graph that it runs.")
+    sess_str = property(lambda self: self._target)
+
+    @property
+    def graph_def(self) -> list[dict[str, Any]]:
+        """Plain descriptions of the graph's operations."""
+        return [op.node_def for op in self._graph.get_operations()]
+
+    def run(
+        self, fetches: Any, feed_dict: Any = None, options: Any = None,
+        run_metadata: Any = None,
+    ) -> Any:  # fmt: skip
+        """Values of the fetches, in the structure in which they are given.
+
+        fetches: a symbol, an operation (its value is None), the name of one, or lists,
+        tuples and dicts of them.
+        feed_dict: values by symbol or name.
+        options: an object with ``timeout_in_ms``.
+
+        RuntimeError when the session is closed; TypeError and ValueError for wrong
+        fetches and feeds; an OpError of ``pkg.graph.errors`` for what fails while it
+        runs.
+        """
+        try:
+            if feed_dict:
+                prepared = self._prepared[fetches, *feed_dict]
+                values = list(feed_dict.values())
+            else:
+                prepared = self._prepared[fetches]
+                values = []
+        except (KeyError, TypeError):
+            prepared, values = self._prepare(fetches, feed_dict)
+        for i, value in enumerate(values):
+            if type(value) is not Tensor:
+                values[i] = self._as_tensor(value, prepared.symbols[i])
+        timeout = options.timeout_in_ms / 1000 if options is not None else 0.0
+        try:
+            results = prepared.run(values, timeout)
+        except Exception as error:
+            self._raise(error)
+        return self._show(prepared, results)
+
+    def _show(self, prepared: _Prepared, results: list[Any]) -> Any:
+        return results[0] if prepared.single else prepared.build(results)
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise RuntimeError("Attempted to use a closed Session.")
+
+    def _raise(self, error: Exception) -> None:
+        self._check_open()
+        failed = core.failed_operation()
+        text = str(error)
+        if failed is None and (text.startswith("Cannot feed") or "feed" in text[:40]):
+            raise error
+        op = None if failed is None else self._graph._operation(failed)
+        raise error_of(error, op) from error
+
+    def _prepare(self, fetches: Any, feed_dict: Any) -> tuple[_Prepared, list[Any]]:
+        self._check_open()
+        if self._graph.version == 0:
+            raise RuntimeError(
+                "The Session graph is empty. Add operations to the graph before calling "
+                "run()."
+            )
+        feeds: dict[Any, Any] = {}
+        if feed_dict:
+            if not isinstance(feed_dict, Mapping):
+                raise TypeError(
+                    "[run] expected a dict of values by symbol for feed_dict, got "
+                    f"{type(feed_dict).__name__}."
+                )
+            feeds = dict(feed_dict)
+        prepared = _Prepared(self, tuple(feeds), fetches)
+        try:
+            key = (fetches, *feeds) if feeds else fetches
+            if len(self._prepared) > 256:
+                self._prepared.clear()
+            self._prepared[key] = prepared
+        except TypeError:  # a list: looked up each time
+            pass
+        return prepared, list(feeds.values())
+
+    def _feed_symbol(self, feed: Any) -> Symbol:
+        try:
+            found = self._graph.as_graph_element(feed, allow_operation=False)
+        except Exception as error:
+            text = error.args[0] if error.args else error
+            raise TypeError(f"Cannot interpret feed_dict key as Tensor: {text}") from None
+        assert isinstance(found, Symbol)
+        return found
+
+    def _as_tensor(self, value: Any, symbol: Symbol) -> Any:
+        if isinstance(value, (Symbol, Operation)):
+            raise TypeError(
+                "The value of a feed cannot be a symbol of a graph. Acceptable feed "
+                "values include Python scalars, strings, lists, numpy ndarrays, or "
+                "Tensors with values. For reference, the object was "
+                f"{value!r}, which was passed to the feed with key {symbol.name!r}."
+            )
+        if isinstance(value, core.Tensor):
+            return value
+        return core.tensor(value, dtype=symbol.dtype)
+
+    def make_callable(
+        self, fetches: Any, feed_list: Any = None, accept_options: bool = False
+    ) -> Callable[..., Any]:
+        """A function of the values of ``feed_list`` that runs the fetches."""
+        self._check_open()
+        if feed_list is not None and not isinstance(feed_list, (list, tuple)):
+            raise TypeError("Argument `feed_list` must be a list.")
+        prepared = _Prepared(self, tuple(feed_list or ()), fetches)
+        symbols = prepared.symbols
+
+        def call(*values: Any, options: Any = None, run_metadata: Any = None) -> Any:
+            if len(values) != len(symbols):
+                raise ValueError(
+                    f"[callable] expected {len(symbols)} values, got {len(values)}."
+                )
+            given = [
+                value if type(value) is Tensor else self._as_tensor(value, symbol)
+                for value, symbol in zip(values, symbols)
+            ]
+            timeout = options.timeout_in_ms / 1000 if options is not None else 0.0
+            try:
+                results = prepared.run(given, timeout)
+            except Exception as error:
+                self._raise(error)
+            return self._show(prepared, results)
+
+        return call
+
+    def list_devices(self) -> list[str]:
+        """The devices that it can run on."""
+        return ["/job:localhost/replica:0/task:0/device:CPU:0"]
+
+    def swap_weights(self, values: Mapping[Any, Any]) -> None:
+        """New values for variables, by variable or name, all at once.
+
+        A run that goes on meanwhile sees all old or all new values.  ValueError for
+        another shape or dtype, and then nothing is changed.
+        """
+        self._check_open()
+        handles, tensors = [], []
+        for key, value in values.items():
+            element = self._graph.as_graph_element(key)
+            op = element if isinstance(element, Operation) else element.op
+            handles.append(op._handle)
+            tensors.append(self._as_tensor(value, op.outputs[0]))
+        self._handle.set_variables(handles, tensors)
+
+    def close(self) -> None:
+        """Ends it: what runs is stopped at its next step.  Again, nothing happens."""
+        self._closed = True
+        self._handle.close()
+        self._prepared.clear()
+
+    def as_default(self) -> _Entered:
+        """A context in which it is the default session of this thread."""
+        return _Entered(self, False)
+
+    def __enter__(self) -> Session:
+        """Makes it and its graph the default ones of this thread."""
+        entered = _Entered(self, True)
+        entered.__enter__()
+        self._contexts.append(entered)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Closes it."""
+        self._contexts.pop().__exit__(*error)
+        self.close()
+
+
+class _Entered:
+    def __init__(self, session: Session, with_graph: bool) -> None:
+        self._session = session
+        self._graph = session.graph.as_default() if with_graph else None
+
+    def __enter__(self) -> Session:
+        if self._graph:
+            self._graph.__enter__()
+        _sessions.stack.append(self._session)
+        return self._session
+
+    def __exit__(self, *error: object) -> None:
+        if not _sessions.stack or _sessions.stack[-1] is not self._session:
+            raise AssertionError(
+                "Nesting violated: expected the session that was entered last to be "
+                "left first."
+            )
+        _sessions.stack.pop()
+        if self._graph:
+            self._graph.__exit__(None, None, None)
+
+
+class InteractiveSession(Session):
+    """A session that is the default one from the moment it is made, until it is closed."""
+
+    def __init__(
+        self, target: str = "", graph: Graph | None = None, config: Any = None
+    ) -> None:
+        super().__init__(target, graph, config)
+        self._graph_context = graph.as_default() if graph is not None else None
+        if self._graph_context:
+            self._graph_context.__enter__()
+        _sessions.stack.append(self)
+
+    def close(self) -> None:
+        """Ends it; the session before is the default one again."""
+        if self in _sessions.stack:
+            _sessions.stack.remove(self)
+        if self._graph_context:
+            self._graph_context.__exit__(None, None, None)
+            self._graph_context = None
+        super().close()

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Variables: symbols whose values sessions keep from run to run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._binding import core
+from ..tensor import Tensor
+from .building import Operation, Symbol, constant, get_default_graph, group
+
+__all__ = ["Variable", "global_variables_initializer", "variables"]
+
+GLOBAL = "variables"
+TRAINABLE = "trainable_variables"
+
+
+class Variable(Symbol):
+    """A symbol whose value a session keeps.
+
+    initial_value: a value, a symbol, or a function that gives one; of it are dtype and
+    shape.  ``initializer`` is the operation that assigns it: until a session has run it
+    the variable has no value there.
+    """
+
+    __slots__ = ()
+
+    def __new__(
+        cls,
+        initial_value: Any = None,
+        trainable: bool = True,
+        name: str | None = None,
+        dtype: core.dtype | None = None,
+        collections: Any = None,
+        shape: Any = None,
+    ) -> Variable:
+        """Adds a variable and its initializer to the default graph."""
+        if initial_value is None:
+            raise ValueError("initial_value must be specified.")
+        graph = get_default_graph()
+        scope = graph.unique_name(name or "Variable")
+        with graph.control_dependencies(None):
+            with graph.name_scope(f"{scope}/"):
+                if callable(initial_value) and not isinstance(initial_value, Tensor):
+                    initial_value = initial_value()
+                if not isinstance(initial_value, Symbol):
+                    if isinstance(initial_value, float):
+                        dtype = dtype or core.float32
+                    initial_value = constant(initial_value, dtype, "initial_value")
+            sizes = [-1 if n is None else n for n in initial_value.shape]
+            if initial_value.shape.ndims is None:
+                sizes = None
+            handle = graph._handle.variable(f"{scope}/", initial_value.dtype, sizes)
+            self: Variable = handle.output(0)
+            object.__setattr__(self, "__class__", cls)
+            assign = graph._handle.assign(f"{scope}/Assign/", handle, initial_value)
+            self._more = (initial_value, graph._operation(assign), trainable)
+        named = [GLOBAL] if collections is None else list(collections)
+        if trainable and TRAINABLE not in named:
+            named.append(TRAINABLE)
+        for key in named:
+            graph.add_to_collection(key, self)
+        return self
+
+    initial_value = property(lambda self: self._more[0], doc="What it begins with.")
+    initializer = property(lambda self: self._more[1], doc="Gives it this value.")
+    trainable = property(lambda self: self._more[2], doc="Whether optimizers change it.")
+
+    def value(self) -> Symbol:
+        """The variable itself: using it reads it."""
+        return self
+
+    def read_value(self) -> Any:
+        """Its value at this place of the program, after what this waits for."""
+        return self.graph.record("", core.Operator("clone", "pkg"), self)
+
+    def assign(self, value: Any, use_locking: bool = False, name: str | None = None) -> Any:
+        """A symbol of the value that the variable has after it was assigned."""
+        if not isinstance(value, Symbol):
+            with self.graph.as_default():
+                value = constant(value, self.dtype)
+        handle = self.graph._handle.assign(name or "Assign", self.op._handle, value)
+        return self.graph._operation(handle).outputs[0]
+
+    def assign_add(self, delta: Any, use_locking: bool = False, name: Any = None) -> Any:
+        """Adds to it."""
+        return self.assign(self + self._like(delta), name=name or "AssignAdd")
+
+    def assign_sub(self, delta: Any, use_locking: bool = False, name: Any = None) -> Any:
+        """Takes away from it."""
+        return self.assign(self - self._like(delta), name=name or "AssignSub")
+
+    def _like(self, value: Any) -> Any:
+        return value if isinstance(value, Symbol) else core.tensor(value, dtype=self.dtype)
+
+    def load(self, value: Any, session: Any = None) -> None:
+        """Gives it a value in a session, without a run."""
+        from .sessions import session_for
+
+        session_for("load", self, session).swap_weights({self: value})
+
+
+def variables() -> list[Variable]:
+    """The variables of the default graph."""
+    return get_default_graph().get_collection(GLOBAL)
+
+
+def global_variables_initializer() -> Operation:
+    """An operation that gives every variable of the default graph its initial value."""
+    return group(*(v.initializer for v in variables()), name="init")
