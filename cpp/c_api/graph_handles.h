@@ -20,12 +20,15 @@ class OperationHandle {
   /// Which output of it a symbol is.
   static int64_t index_of(const pkg::Tensor& symbol);
 
+  /// Unique in its graph.
   std::string name() const;
   /// "Placeholder", "Const", ..., or the name of the op that it calls.
   std::string type() const;
+  /// As it was given to set_scope().
   std::string device() const;
   /// "file:line" of the Python line that made it; "" when unknown.
   std::string call_site() const;
+  /// How many symbols it gives.
   int64_t n_outputs() const;
   /// The symbol of an output.
   pkg::Tensor output(int64_t index) const;
@@ -60,15 +63,19 @@ class GraphHandle {
   OperationHandle placeholder(const std::string& name, pkg::DType dtype,
                               const std::optional<std::vector<int64_t>>& sizes,
                               const std::optional<pkg::Tensor>& value = std::nullopt);
+  /// A tensor, which must not change later.
   OperationHandle constant(const std::string& name, const pkg::Tensor& value);
+  /// A tensor that sessions keep.
   OperationHandle variable(const std::string& name, pkg::DType dtype,
                            const std::optional<std::vector<int64_t>>& sizes);
+  /// Gives a variable a value, which is also its output.
   OperationHandle assign(const std::string& name, const OperationHandle& variable,
                          const pkg::Tensor& value);
   /// Of the sum of ys, each times its gradient if one is given, with respect to xs.
   OperationHandle gradients(const std::string& name, const std::vector<pkg::Tensor>& ys,
                             const std::vector<std::optional<pkg::Tensor>>& grad_ys,
                             const std::vector<pkg::Tensor>& xs);
+  /// Runs what is before it; without an output.
   OperationHandle group(const std::string& name,
                         const std::vector<OperationHandle>& before);
   /// What this thread adds from now on has in common: the beginning of names, what it
@@ -78,16 +85,23 @@ class GraphHandle {
   /// From here to end_trace() every call of this thread becomes an operation of this
   /// graph; the first one gets the name, if there is one.
   void begin_trace(const std::string& name);
+  /// Ends what begin_trace() began last.
   void end_trace();
+  /// From now on adding operations is a RuntimeError.
   void finalize();
+  /// Whether it was finalized.
   bool finalized() const;
+  /// Counts the changes of the graph.
   int64_t version() const;
   /// The operation of a name, or None.
   std::optional<OperationHandle> find(const std::string& name) const;
+  /// All operations, in the order in which they were added.
   std::vector<OperationHandle> operations() const;
+  /// A name that no operation has; taken from now on if marked.
   std::string unique_name(const std::string& name, bool mark = true);
   /// Whether y may have a gradient with respect to x.
   bool connected(const pkg::Tensor& y, const pkg::Tensor& x) const;
+  /// A number that differs between graphs.
   uint64_t id() const { return reinterpret_cast<uintptr_t>(handle_); }
 
 #ifndef SWIG
@@ -129,6 +143,7 @@ class SessionHandle {
  public:
   explicit SessionHandle(const GraphHandle& graph);
   ~SessionHandle();
+  /// Looks up what to feed, what to fetch and what to run besides.
   CallableHandle make_callable(const std::vector<pkg::Tensor>& feeds,
                                const std::vector<pkg::Tensor>& fetches,
                                const std::vector<OperationHandle>& targets);

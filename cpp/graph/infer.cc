@@ -2,12 +2,16 @@
 // graph/infer.cc: what a call will give, as far as it is known before it runs.
 //
 // Note [Unknown sizes]
-// A shape rule knows numbers only.  So the call is made twice on the Meta key, with two
-// numbers in the place of every unknown size; what differs between the two results is
-// unknown, and no rule has to know of graphs.  The numbers have many divisors, so that what
-// is divided (reshape, chunk) mostly divides.  Where both are refused, because the size has
-// to agree with another, 1 is tried, which goes with most; what is then 1 is unknown.
+// A shape rule knows numbers only.  So the call is made on the Meta key with a number in the
+// place of every unknown size, then with twice that number, for all of them and for one after
+// the other, as far as the op takes that; what differs between the results is unknown, and no
+// rule has to know of graphs.  The numbers have many divisors, so that what is divided
+// (reshape, chunk) mostly divides.  With 1 for all, some ops have fewer dimensions (squeeze):
+// then their number is unknown.  Where the first numbers are refused, because a size has to
+// agree with another, 1 goes with most; what is then 1 is unknown.
+#include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "dispatcher/dispatcher.h"
 #include "graph/graph.h"
@@ -15,14 +19,23 @@
 namespace pkg::graph {
 namespace {
 
-constexpr int64_t kGuesses[] = {5040, 10080};
+constexpr int64_t kGuess = 5040;
 constexpr int64_t kSmall = 2;
 
 using Trial = std::vector<Spec>;
 
-Tensor like(const OutputSpec& spec, int64_t guess, Device device) {
+// Numbers for the unknown sizes of a call, in their order.
+struct Guess {
+  int64_t all;
+  int64_t doubled = -1;  // which of them is twice as large
+  int64_t count = 0;     // so far
+
+  int64_t operator()() { return count++ == doubled ? 2 * all : all; }
+};
+
+Tensor like(const OutputSpec& spec, Guess& guess, Device device) {
   Shape sizes = spec.sizes;
-  for (int64_t& size : sizes) size = size < 0 ? guess : size;
+  for (int64_t& size : sizes) size = size < 0 ? guess() : size;
   return empty(sizes, spec.dtype, device);
 }
 
@@ -55,7 +68,7 @@ Trial run(const Operator& op, std::vector<Value> args) {
   return trial;
 }
 
-Trial on_meta(const Node& node, int64_t guess) {
+Trial on_meta(const Node& node, Guess guess) {
   std::vector<Value> args = node.arguments([&](Edge edge) {
     return like(edge.node->outputs[edge.output], guess, Device{DeviceType::Meta});
   });
@@ -65,8 +78,9 @@ Trial on_meta(const Node& node, int64_t guess) {
 
 // For what looks at values: rank and dtype only, from a run with ones of small sizes.
 std::vector<OutputSpec> by_example(const Node& node) {
+  Guess guess{kSmall};
   const std::vector<Value> args = node.arguments([&](Edge edge) {
-    Tensor made = like(edge.node->outputs[edge.output], kSmall, Device{});
+    Tensor made = like(edge.node->outputs[edge.output], guess, Device{});
     PKG_CHECK(made.numel() <= 1 << 16, ValueError, "[infer] too large to try");
     std::memset(made.data<void>(), 0, size_t(made.storage().nbytes()));
     return made;
@@ -87,7 +101,16 @@ OutputSpec of_unknown_rank(DType dtype) {
   return spec;
 }
 
+[[noreturn]] void refuse_count(const Node& node) {
+  detail::raise<ValueError>("[", node.op->schema.name,
+                            "] has as many results as a size says that is not known yet. "
+                            "Give the placeholder that size.");
+}
+
 std::vector<OutputSpec> unknown(const Node& node) {
+  for (const Argument& result : node.op->schema.returns) {
+    if (result.list) refuse_count(node);
+  }
   DType dtype = DType::Float32;
   if (!node.inputs.empty()) {
     const Edge first = node.inputs[0].from;
@@ -96,23 +119,29 @@ std::vector<OutputSpec> unknown(const Node& node) {
   return std::vector<OutputSpec>(node.op->schema.returns.size(), of_unknown_rank(dtype));
 }
 
-std::vector<OutputSpec> merge(const Trial& a, const Trial& b) {
+std::vector<OutputSpec> outputs_of(const Trial& trial) {
   std::vector<OutputSpec> outputs;
-  for (size_t i = 0; i < a.size(); ++i) {
-    OutputSpec spec{a[i].dtype, true, a[i].sizes};
-    if (i >= b.size() || b[i].sizes.size() != spec.sizes.size())
-      spec = of_unknown_rank(spec.dtype);
-    for (size_t d = 0; d < spec.sizes.size(); ++d) {
-      if (b[i].sizes[d] != spec.sizes[d]) spec.sizes[d] = -1;
-    }
-    outputs.push_back(std::move(spec));
-  }
+  for (const Spec& spec : trial) outputs.push_back({spec.dtype, true, spec.sizes});
   return outputs;
+}
+
+// What differs in another trial is unknown.
+void compare(const Node& node, std::vector<OutputSpec>& outputs, const Trial& trial) {
+  if (trial.size() != outputs.size()) refuse_count(node);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    Shape& sizes = outputs[i].sizes;
+    if (!outputs[i].known_rank) continue;
+    if (trial[i].sizes.size() != sizes.size())
+      outputs[i] = of_unknown_rank(outputs[i].dtype);
+    for (size_t d = 0; outputs[i].known_rank && d < sizes.size(); ++d) {
+      if (trial[i].sizes[d] != sizes[d]) sizes[d] = -1;
+    }
+  }
 }
 
 // With 1 for what is unknown, where other sizes are refused.
 std::vector<OutputSpec> of_ones(const Node& node) {
-  std::vector<OutputSpec> outputs = merge(on_meta(node, 1), on_meta(node, 1));
+  std::vector<OutputSpec> outputs = outputs_of(on_meta(node, {1}));
   for (OutputSpec& spec : outputs) {
     for (int64_t& size : spec.sizes) size = size == 1 ? -1 : size;
   }
@@ -120,7 +149,7 @@ std::vector<OutputSpec> of_ones(const Node& node) {
 }
 
 template <class F>
-std::optional<std::vector<OutputSpec>> attempt(F f) {
+auto attempt(F f) -> std::optional<decltype(f())> {
   try {
     return f();
   } catch (const Error&) { return std::nullopt; }
@@ -130,15 +159,16 @@ std::optional<std::vector<OutputSpec>> attempt(F f) {
 
 std::vector<OutputSpec> infer(const Node& node) {
   UseKeys plain{LocalKeys{{}, KeySet{DispatchKey::Autograd, DispatchKey::Profiler}}};
-  bool all_known = true;
+  int64_t n_unknown = 0;
   for (const Node::Input& input : node.inputs) {
     const OutputSpec& spec = input.from.node->outputs[input.from.output];
     if (!spec.known_rank) return unknown(node);
-    all_known = all_known && spec.fully_known();
+    n_unknown += std::count(spec.sizes.begin(), spec.sizes.end(), -1);
   }
+  const bool all_known = n_unknown == 0;
+  std::vector<OutputSpec> outputs;
   try {
-    const Trial first = on_meta(node, kGuesses[0]);
-    return merge(first, all_known ? first : on_meta(node, kGuesses[1]));
+    outputs = outputs_of(on_meta(node, {kGuess}));
   } catch (const NotImplementedError&) {
     // No rule, as the result depends on values; a refused dtype ends here, too.
     if (auto found = attempt([&] { return by_example(node); })) return *found;
@@ -150,7 +180,21 @@ std::vector<OutputSpec> infer(const Node& node) {
     if (all_known) throw;
     if (auto found = attempt([&] { return of_ones(node); })) return *found;
   }
-  return unknown(node);
+  if (outputs.empty()) return unknown(node);
+  const auto try_also = [&](Guess guess) {
+    if (const auto trial = attempt([&] { return on_meta(node, guess); })) {
+      compare(node, outputs, *trial);
+    }
+  };
+  if (!all_known) try_also({2 * kGuess});
+  for (int64_t i = 0; i < n_unknown; ++i) try_also({kGuess, i});
+  if (all_known) return outputs;
+  const auto ones = attempt([&] { return on_meta(node, {1}); });
+  for (size_t i = 0; ones && i < std::min(outputs.size(), ones->size()); ++i) {
+    if ((*ones)[i].sizes.size() == outputs[i].sizes.size()) continue;
+    outputs[i] = of_unknown_rank(outputs[i].dtype);
+  }
+  return outputs;
 }
 
 }  // namespace pkg::graph

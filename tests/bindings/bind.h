@@ -29,6 +29,7 @@ void bind_new(py::module_& m);                       // bind_new.cc: tensor(data
 void bind_operator(py::module_& m);   // bind_operator.cc: the callable of an op
 void bind_autograd(py::module_& m);   // bind_autograd.cc
 void bind_node(py::module_& m);       // bind_node.cc: grad_fn; called by the former
+void bind_graph(py::module_& m);      // bind_graph.cc
 void bind_scheduler(py::module_& m);  // bind_scheduler.cc
 void bind_fork(py::module_& m);       // bind_fork.cc: what waits before os.fork()
 void bind_event(py::module_& m);      // bind_event.cc; called by the former

@@ -23,6 +23,7 @@ PYBIND11_MODULE(_pybind_core, m) {
   bind_new(m);
   bind_operator(m);
   bind_autograd(m);
+  bind_graph(m);
   bind_scheduler(m);
   bind_fork(m);
   bind_config(m);

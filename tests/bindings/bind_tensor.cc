@@ -11,6 +11,7 @@ namespace {
 // The Python class of results, in the form that pybind11's casters ask for: the class of
 // a C++ type can be exchanged for a subclass in no other way.  Set by bind_tensor().
 py::detail::type_info* g_result_type = nullptr;
+py::detail::type_info* g_symbol_type = nullptr;  // of symbols of a graph
 
 py::object as_object(const Tensor& tensor, const py::detail::type_info* type) {
   const Held<TensorImpl> holder(tensor.ref());
@@ -39,6 +40,19 @@ void register_tensor_class(const py::object& cls) {
   cls.inc_ref();  // results of this class are made until the process ends
 }
 
+void register_symbol_class(const py::object& cls) {
+  PKG_CHECK(is_tensor_class(cls), TypeError,
+            "register_symbol_class() expected a subclass of _pywrap_core.Tensor");
+  g_symbol_type = new py::detail::type_info(type_for(cls));
+  cls.inc_ref();
+}
+
+py::object from_symbol(const Tensor& symbol) {
+  py::object object = as_object(symbol, g_symbol_type);
+  if (!py::hasattr(object, "_graph")) object.attr("_begin")();
+  return object;
+}
+
 /// A new object of the given class over the same values: how Parameter is made.
 py::object make_subclass(const py::object& cls, const py::object& data,
                          const py::object& requires_grad) {
@@ -55,6 +69,7 @@ py::object make_subclass(const py::object& cls, const py::object& data,
 
 py::object from_tensor(const Tensor& tensor) {
   if (!tensor.defined()) return py::none();
+  if (g_symbol_type && tensor.storage().is_symbolic()) return from_symbol(tensor);
   return as_object(tensor, g_result_type);
 }
 
@@ -76,6 +91,9 @@ void bind_tensor(py::module_& m) {
   bind_dlpack(m, cls);
   m.def("register_tensor_class", &register_tensor_class, py::arg("cls"), py::pos_only(),
         "register_tensor_class(cls, /)\n--\n\nMakes every result an instance of cls.");
+  m.def("register_symbol_class", &register_symbol_class, py::arg("cls"), py::pos_only(),
+        "register_symbol_class(cls, /)\n--\n\nMakes every symbol of a graph an instance of "
+        "cls, whose _begin() is then called.");
 }
 
 }  // namespace pkg::pybind

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every row of the op table through a graph: bitwise what the eager call gives."""
+
+import numpy as np
+import pytest
+
+import pkg
+import pkg.graph
+from op_table import CASES
+from op_values import inputs_of, outputs
+
+#: Their results are no tensors.
+NOT_IN_GRAPHS = ("allclose", "equal")
+CASES = [case for case in CASES if case.name not in NOT_IN_GRAPHS]
+#: Their results have shapes that depend on values.
+UNPLANNED = {
+    "bincount", "masked_select", "nonzero", "one_hot", "repeat_interleave", "where",
+}  # fmt: skip
+#: They have as many results as a size says.
+COUNTED = ("split", "unbind")
+DIFFERENTIABLE = [case for case in CASES if case.differentiable]
+
+
+def equal_bits(got, wanted):
+    """The same dtype, shape and bytes; a NaN is a NaN whatever its sign."""
+    assert got.dtype == wanted.dtype
+    assert tuple(got.shape) == tuple(wanted.shape)
+    got, wanted = got.numpy(), wanted.numpy()
+    if got.dtype.kind == "f":
+        assert np.array_equal(np.isnan(got), np.isnan(wanted))
+        got, wanted = np.nan_to_num(got), np.nan_to_num(wanted)
+    assert got.tobytes() == wanted.tobytes()
+
+
+def symbols(arrays, unknown):
+    """A placeholder for each array, of its shape or with sizes that are not known."""
+    return [
+        pkg.graph.placeholder(
+            pkg.tensor(array).dtype,
+            [None] * array.ndim if unknown else array.shape,
+        )
+        for array in arrays
+    ]
+
+
+def in_graph(case, arrays, unknown):
+    """The results of a case from a session, and its callable."""
+    with pkg.graph.Graph().as_default() as graph:
+        given = symbols(arrays, unknown)
+        if given:
+            made = outputs(case.call(pkg, *given))
+        else:
+            made = outputs(graph.record(None, case.call, pkg))
+        made = [y if isinstance(y, pkg.graph.Symbol) else y for y in made]
+        session = pkg.graph.Session()
+        handle = session._handle.make_callable(given, made, [])
+        feeds = [pkg.tensor(array) for array in arrays]
+        return [handle.run(feeds) for _ in range(2)], handle, made
+
+
+@pytest.mark.parametrize("unknown", [False, True], ids=["known", "unknown"])
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_values(case, unknown):
+    """Twice, as the second run uses the memory of the first."""
+    arrays = inputs_of(case)
+    if unknown and case.name in COUNTED:
+        with pytest.raises(ValueError, match="as many results as a size says"):
+            in_graph(case, arrays, unknown)
+        return
+    wanted = outputs(case.call(pkg, *map(pkg.tensor, arrays)))
+    runs, _, made = in_graph(case, arrays, unknown)
+    for results in runs:
+        assert len(results) == len(wanted)
+        for result, expected, symbol in zip(results, wanted, made):
+            equal_bits(result, expected)
+            shape = symbol.shape
+            assert symbol.dtype == expected.dtype or shape.ndims is None
+            if shape.ndims is not None:
+                assert len(shape) == expected.ndim
+                for size, real in zip(shape, expected.shape):
+                    assert size in (None, real)
+
+
+@pytest.mark.parametrize("case", DIFFERENTIABLE, ids=str)
+def test_gradients(case):
+    """Of the sum of the results, as ``autograd.grad`` gives it."""
+    arrays = inputs_of(case)
+    places = [i for i, array in enumerate(arrays) if array.dtype.kind == "f"]
+    tensors = [pkg.tensor(array) for array in arrays]
+    for i in places:
+        tensors[i].requires_grad_()
+    ys = [y for y in outputs(case.call(pkg, *tensors)) if y.requires_grad]
+    wanted = pkg.autograd.grad(
+        ys, [tensors[i] for i in places], [pkg.ones_like(y) for y in ys],
+        allow_unused=True,
+    )  # fmt: skip
+    with pkg.graph.Graph().as_default():
+        given = symbols(arrays, case.name not in COUNTED)
+        made = outputs(case.call(pkg, *given))
+        ys = [y for y in made if y.dtype.is_floating_point]
+        found = pkg.graph.gradients(ys, [given[i] for i in places])
+        session = pkg.graph.Session()
+        asked = [grad for grad in found if grad is not None]
+        results = iter(session.run(asked, dict(zip(given, map(pkg.tensor, arrays)))))
+    for grad, expected in zip(found, wanted):
+        if grad is None:
+            assert expected is None
+        elif expected is None:
+            assert not next(results).numpy().any()
+        else:
+            equal_bits(next(results), expected)
+
+
+def test_all_but_a_few_ops_run_by_a_plan():
+    """Those without are known: their shapes depend on values."""
+    unplanned = set()
+    for case in CASES:
+        _, handle, _ = in_graph(case, inputs_of(case), False)
+        if handle.unplanned():
+            unplanned.add(case.name)
+    assert unplanned == UNPLANNED
