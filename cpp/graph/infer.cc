@@ -8,7 +8,8 @@
 // rule has to know of graphs.  The numbers have many divisors, so that what is divided
 // (reshape, chunk) mostly divides.  With 1 for all, some ops have fewer dimensions (squeeze):
 // then their number is unknown.  Where the first numbers are refused, because a size has to
-// agree with another, 1 goes with most; what is then 1 is unknown.
+// agree with another, 1 goes with most, or a size that is known; what is then of that size
+// is unknown.
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -139,20 +140,42 @@ void compare(const Node& node, std::vector<OutputSpec>& outputs, const Trial& tr
   }
 }
 
-// With 1 for what is unknown, where other sizes are refused.
-std::vector<OutputSpec> of_ones(const Node& node) {
-  std::vector<OutputSpec> outputs = outputs_of(on_meta(node, {1}));
-  for (OutputSpec& spec : outputs) {
-    for (int64_t& size : spec.sizes) size = size == 1 ? -1 : size;
-  }
-  return outputs;
-}
-
 template <class F>
 auto attempt(F f) -> std::optional<decltype(f())> {
   try {
     return f();
   } catch (const Error&) { return std::nullopt; }
+}
+
+// With a size for what is unknown that others have, where other numbers are refused.
+std::vector<OutputSpec> with_size(const Node& node, int64_t size) {
+  std::vector<OutputSpec> outputs = outputs_of(on_meta(node, {size}));
+  for (OutputSpec& spec : outputs)
+    std::replace(spec.sizes.begin(), spec.sizes.end(), size, int64_t{-1});
+  return outputs;
+}
+
+// 1, the sizes that are known, and how many elements a shape among the arguments has.
+std::vector<int64_t> candidates(const Node& node) {
+  std::vector<int64_t> sizes{1};
+  const auto add = [&](const Shape& shape) {
+    for (int64_t size : shape) {
+      const bool fresh = std::find(sizes.begin(), sizes.end(), size) == sizes.end();
+      if (size > 1 && fresh && sizes.size() < 8) sizes.push_back(size);
+    }
+  };
+  for (const Node::Input& input : node.inputs) {
+    add(input.from.node->outputs[input.from.output].sizes);
+  }
+  for (const Value& value : node.args) {
+    for_each_tensor(value, [&](const Tensor& tensor) { add(tensor.sizes()); });
+    if (auto* shape = std::get_if<Shape>(&value)) {
+      add(*shape);
+      const auto n = attempt([&] { return shape->numel(); });
+      if (n) add(Shape{*n});
+    }
+  }
+  return sizes;
 }
 
 }  // namespace
@@ -178,7 +201,9 @@ std::vector<OutputSpec> infer(const Node& node) {
       return *found;
     }
     if (all_known) throw;
-    if (auto found = attempt([&] { return of_ones(node); })) return *found;
+    for (int64_t size : candidates(node)) {
+      if (auto found = attempt([&] { return with_size(node, size); })) return *found;
+    }
   }
   if (outputs.empty()) return unknown(node);
   const auto try_also = [&](Guess guess) {

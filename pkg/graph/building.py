@@ -20,7 +20,7 @@ __all__ = [
 
 
 class TensorShape(tuple[Any, ...]):
-    """A shape whose sizes may be None: not known.  `ndims` is None if nothing is known."""
+    """A shape with None for unknown sizes; `ndims` is None if nothing is known."""
 
     ndims: int | None
 
@@ -180,6 +180,10 @@ class Symbol(Tensor):
         return f"<Symbol {self.name!r} shape={self.shape} dtype={dtype}>"
 
     __str__ = __repr__
+
+    def __format__(self, spec: str) -> str:
+        """As str() has it."""
+        return format(str(self), spec)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         """TypeError: it is nothing without its graph."""
@@ -349,7 +353,9 @@ class Graph:
             yield prefix
 
     @contextmanager
-    def control_dependencies(self, control_inputs: Iterable[Any] | None) -> Iterator[None]:
+    def control_dependencies(
+        self, control_inputs: Iterable[Any] | None
+    ) -> Iterator[None]:
         """A context in which operations run after these, if they run.
 
         None: after nothing, whatever contexts stand around this one.
@@ -533,7 +539,7 @@ def reset_default_graph() -> None:
 
 def record(function: Callable[..., Any], *args: Any, name: str | None = None,
            **options: Any) -> Any:  # fmt: skip
-    """Adds a call of an op to the default graph, or to that of a symbol among the args."""
+    """Adds a call of an op to the default graph, or to that of a symbol in it."""
     return get_default_graph().record(name, function, *args, **options)
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Errors of a run: one class for each code, with the operation that failed.
 
-The codes and their names are TensorFlow's (and gRPC's).  Each class is also the built-in
-exception that the same mistake raises outside of a graph.
+The codes and their names are TensorFlow's (and gRPC's).  Each class is also the
+built-in exception that the same mistake raises outside of a graph.
 """
 
 from __future__ import annotations

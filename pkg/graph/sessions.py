@@ -35,7 +35,11 @@ def session_for(method: str, element: Any, session: Session | None) -> Session:
     if session is None:
         session = get_default_session()
         if session is None:
-            what = "evaluate tensor using" if method == "eval" else "execute operation using"
+            what = (
+                "evaluate tensor using"
+                if method == "eval"
+                else "execute operation using"
+            )
             raise ValueError(
                 f"Cannot {what} `{method}()`: No default session is registered. Use "
                 "`with sess.as_default()` or pass an explicit session to "
@@ -118,9 +122,7 @@ class _Prepared:
         self.fetches = fetches  # keeps what it was found by
         self.build = made.build
         self.single = isinstance(fetches, Symbol)
-        self.symbols = [
-            session._feed_symbol(feed) for feed in feeds
-        ]
+        self.symbols = [session._feed_symbol(feed) for feed in feeds]
         self.dtypes = [symbol.dtype for symbol in self.symbols]
         self.run = session._handle.make_callable(
             self.symbols, made.symbols, [op._handle for op in made.targets]
@@ -219,8 +221,8 @@ class Session:
         self._check_open()
         if self._graph.version == 0:
             raise RuntimeError(
-                "The Session graph is empty. Add operations to the graph before calling "
-                "run()."
+                "The Session graph is empty. Add operations to the graph before "
+                "calling run()."
             )
         feeds: dict[Any, Any] = {}
         if feed_dict:
@@ -245,7 +247,9 @@ class Session:
             found = self._graph.as_graph_element(feed, allow_operation=False)
         except Exception as error:
             text = error.args[0] if error.args else error
-            raise TypeError(f"Cannot interpret feed_dict key as Tensor: {text}") from None
+            raise TypeError(
+                f"Cannot interpret feed_dict key as Tensor: {text}"
+            ) from None
         assert isinstance(found, Symbol)
         return found
 
@@ -354,7 +358,7 @@ class _Entered:
 
 
 class InteractiveSession(Session):
-    """A session that is the default one from the moment it is made, until it is closed."""
+    """A session that is the default one from its making until it is closed."""
 
     def __init__(
         self, target: str = "", graph: Graph | None = None, config: Any = None

@@ -64,7 +64,9 @@ class Variable(Symbol):
 
     initial_value = property(lambda self: self._more[0], doc="What it begins with.")
     initializer = property(lambda self: self._more[1], doc="Gives it this value.")
-    trainable = property(lambda self: self._more[2], doc="Whether optimizers change it.")
+    trainable = property(
+        lambda self: self._more[2], doc="Whether optimizers change it."
+    )
 
     def value(self) -> Symbol:
         """The variable itself: using it reads it."""
@@ -74,7 +76,9 @@ class Variable(Symbol):
         """Its value at this place of the program, after what this waits for."""
         return self.graph.record("", core.Operator("clone", "pkg"), self)
 
-    def assign(self, value: Any, use_locking: bool = False, name: str | None = None) -> Any:
+    def assign(
+        self, value: Any, use_locking: bool = False, name: str | None = None
+    ) -> Any:
         """A symbol of the value that the variable has after it was assigned."""
         if not isinstance(value, Symbol):
             with self.graph.as_default():
@@ -82,16 +86,22 @@ class Variable(Symbol):
         handle = self.graph._handle.assign(name or "Assign", self.op._handle, value)
         return self.graph._operation(handle).outputs[0]
 
-    def assign_add(self, delta: Any, use_locking: bool = False, name: Any = None) -> Any:
+    def assign_add(
+        self, delta: Any, use_locking: bool = False, name: Any = None
+    ) -> Any:
         """Adds to it."""
         return self.assign(self + self._like(delta), name=name or "AssignAdd")
 
-    def assign_sub(self, delta: Any, use_locking: bool = False, name: Any = None) -> Any:
+    def assign_sub(
+        self, delta: Any, use_locking: bool = False, name: Any = None
+    ) -> Any:
         """Takes away from it."""
         return self.assign(self - self._like(delta), name=name or "AssignSub")
 
     def _like(self, value: Any) -> Any:
-        return value if isinstance(value, Symbol) else core.tensor(value, dtype=self.dtype)
+        return (
+            value if isinstance(value, Symbol) else core.tensor(value, dtype=self.dtype)
+        )
 
     def load(self, value: Any, session: Any = None) -> None:
         """Gives it a value in a session, without a run."""

@@ -46,7 +46,9 @@ PRECOMPILED_FLAGS = ["-Winvalid-pch", "-Wno-stringop-overflow", "-Wno-array-boun
 PRECOMPILED_LAYERS = {
     "tensor": "tensor",
     "scheduler": "scheduler",
-    **dict.fromkeys(("dispatcher", "ops", "kernels", "autograd", "graph", "c_api"), "core"),
+    **dict.fromkeys(
+        ("dispatcher", "ops", "kernels", "autograd", "graph", "c_api"), "core"
+    ),
 }
 EXTENSION = f"_pywrap_core{sysconfig.get_config_var('EXT_SUFFIX')}"
 
