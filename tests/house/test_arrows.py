@@ -22,10 +22,10 @@ LAYERS = """
     __main__
     cli
     pkg
-    utils datasets models
+    compat utils datasets models
     optim
     nn data serialization
-    autograd functional
+    autograd functional graph
     exchange printing random
     arrays config generator linalg numpy_functions type_info
     dlpack nested ops

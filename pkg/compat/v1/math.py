@@ -1,0 +1,301 @@
+# SPDX-License-Identifier: Apache-2.0
+"""TensorFlow 1's functions of tensors, over this library's ops."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pkg
+
+from .convert import first, recorded
+
+
+def _binary(op: Any, doc: str) -> Any:
+    def function(x: Any, y: Any) -> Any:
+        return op(first(x), y)
+
+    function.__doc__ = doc
+    return recorded(function)
+
+
+def _unary(op: Any, doc: str) -> Any:
+    def function(x: Any) -> Any:
+        return op(first(x))
+
+    function.__doc__ = doc
+    return recorded(function)
+
+
+add = _binary(pkg.add, "x + y, element by element.")
+subtract = _binary(pkg.sub, "x - y, element by element.")
+multiply = _binary(pkg.mul, "x * y, element by element.")
+divide = truediv = div = _binary(pkg.div, "x / y, element by element.")
+floordiv = floor_div = _binary(pkg.floor_divide, "x // y, element by element.")
+mod = floormod = _binary(pkg.remainder, "x % y, with the sign of y.")
+maximum = _binary(pkg.maximum, "The larger one.")
+minimum = _binary(pkg.minimum, "The smaller one.")
+pow = _binary(pkg.pow, "x ** y, element by element.")  # noqa: A001
+equal = _binary(pkg.eq, "x == y, element by element.")
+not_equal = _binary(pkg.ne, "x != y, element by element.")
+less = _binary(pkg.lt, "x < y, element by element.")
+less_equal = _binary(pkg.le, "x <= y, element by element.")
+greater = _binary(pkg.gt, "x > y, element by element.")
+greater_equal = _binary(pkg.ge, "x >= y, element by element.")
+logical_and = _binary(pkg.logical_and, "x and y, element by element.")
+logical_or = _binary(pkg.logical_or, "x or y, element by element.")
+logical_not = _unary(pkg.logical_not, "not x, element by element.")
+negative = _unary(pkg.neg, "-x.")
+abs = _unary(pkg.abs, "|x|.")  # noqa: A001
+sign = _unary(pkg.sign, "-1, 0 or 1.")
+square = _unary(pkg.square, "x * x.")
+sqrt = _unary(pkg.sqrt, "The square root.")
+rsqrt = _unary(pkg.rsqrt, "1 / sqrt(x).")
+exp = _unary(pkg.exp, "e ** x.")
+log = _unary(pkg.log, "The natural logarithm.")
+sin = _unary(pkg.sin, "The sine.")
+cos = _unary(pkg.cos, "The cosine.")
+tanh = _unary(pkg.tanh, "The hyperbolic tangent.")
+sigmoid = _unary(pkg.sigmoid, "1 / (1 + exp(-x)).")
+floor = _unary(pkg.floor, "The whole number below.")
+ceil = _unary(pkg.ceil, "The whole number above.")
+identity = _unary(pkg.clone, "The same value, read here.")
+stop_gradient = _unary(pkg.Tensor.detach, "x, through which no gradient flows.")
+zeros_like = _unary(pkg.zeros_like, "Zeros of the same shape.")
+ones_like = _unary(pkg.ones_like, "Ones of the same shape.")
+diag = _unary(pkg.diag, "A matrix with x on its diagonal.")
+
+
+@recorded
+def matmul(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False) -> Any:
+    """The product of matrices, or of stacks of them."""
+    a, b = first(a), first(b)
+    if transpose_a:
+        a = pkg.transpose(a, -2, -1)
+    if transpose_b:
+        b = pkg.transpose(b, -2, -1)
+    return pkg.matmul(a, b)
+
+
+def _axes(x: Any, axis: Any) -> Any:
+    return list(axis) if isinstance(axis, (list, tuple)) else axis
+
+
+def _reduction(op: Any, doc: str) -> Any:
+    def function(
+        input_tensor: Any, axis: Any = None, keepdims: bool = False,
+        reduction_indices: Any = None, keep_dims: bool = False,
+    ) -> Any:  # fmt: skip
+        x = first(input_tensor)
+        axis = reduction_indices if axis is None else axis
+        keep = keepdims or keep_dims
+        if axis is None and not keep:
+            return op(x)
+        if axis is None:
+            axis = list(range(x.ndim))
+        axes = [axis] if isinstance(axis, int) else list(axis)
+        if op in (pkg.prod, pkg.amax, pkg.amin, pkg.all, pkg.any, pkg.sum, pkg.mean):
+            for dim in sorted((d % x.ndim for d in axes), reverse=True):
+                x = op(x, dim, keep)
+            return x
+        return op(x, axes, keep)
+
+    function.__doc__ = doc
+    return recorded(function)
+
+
+reduce_sum = _reduction(pkg.sum, "The sum over the axes, of all elements without.")
+reduce_mean = _reduction(pkg.mean, "The mean over the axes.")
+reduce_max = _reduction(pkg.amax, "The largest element over the axes.")
+reduce_min = _reduction(pkg.amin, "The smallest element over the axes.")
+reduce_prod = _reduction(pkg.prod, "The product over the axes.")
+reduce_all = _reduction(pkg.all, "Whether all are true.")
+reduce_any = _reduction(pkg.any, "Whether one is true.")
+
+
+@recorded
+def argmax(input: Any, axis: int = 0, dimension: int | None = None) -> Any:  # noqa: A002
+    """Where along the axis the largest element is, int64."""
+    return pkg.argmax(first(input), axis if dimension is None else dimension)
+
+
+@recorded
+def argmin(input: Any, axis: int = 0, dimension: int | None = None) -> Any:  # noqa: A002
+    """Where along the axis the smallest element is, int64."""
+    return pkg.argmin(first(input), axis if dimension is None else dimension)
+
+
+@recorded
+def reshape(tensor: Any, shape: Any) -> Any:
+    """The same elements in another shape; -1 is what is left."""
+    return pkg.reshape(first(tensor), [int(size) for size in shape])
+
+
+@recorded
+def transpose(a: Any, perm: Any = None) -> Any:
+    """Its dimensions in another order, turned round if none is given."""
+    x = first(a)
+    return pkg.permute(x, list(range(x.ndim))[::-1] if perm is None else list(perm))
+
+
+@recorded
+def concat(values: Any, axis: int) -> Any:
+    """Tensors one after the other along an axis."""
+    return pkg.cat([first(value) for value in values], axis)
+
+
+@recorded
+def stack(values: Any, axis: int = 0) -> Any:
+    """Tensors of one shape along a new axis."""
+    return pkg.stack([first(value) for value in values], axis)
+
+
+@recorded
+def unstack(value: Any, num: int | None = None, axis: int = 0) -> Any:
+    """A list of the slices along an axis."""
+    return list(pkg.unbind(first(value), axis))
+
+
+@recorded
+def split(value: Any, num_or_size_splits: Any, axis: int = 0) -> Any:
+    """A list of equal parts, or of parts of these sizes."""
+    x = first(value)
+    if isinstance(num_or_size_splits, int):
+        return list(pkg.chunk(x, num_or_size_splits, axis))
+    return list(pkg.split(x, list(num_or_size_splits), axis))
+
+
+@recorded
+def expand_dims(input: Any, axis: int) -> Any:  # noqa: A002
+    """A new axis of one element."""
+    return pkg.unsqueeze(first(input), axis)
+
+
+@recorded
+def squeeze(input: Any, axis: Any = None) -> Any:  # noqa: A002
+    """Without axes of one element."""
+    x = first(input)
+    return pkg.squeeze(x) if axis is None else pkg.squeeze(x, axis)
+
+
+@recorded
+def cast(x: Any, dtype: Any) -> Any:
+    """Of another dtype."""
+    return first(x).to(dtype)
+
+
+@recorded
+def one_hot(indices: Any, depth: int, dtype: Any = pkg.float32) -> Any:
+    """1 at the index of each row, else 0."""
+    return pkg.one_hot(first(indices).to(pkg.int64), depth).to(dtype)
+
+
+@recorded
+def where(condition: Any, x: Any = None, y: Any = None) -> Any:
+    """x where the condition holds, else y; without both, the places that hold."""
+    if x is None and y is None:
+        return pkg.nonzero(condition)
+    return pkg.where(condition, first(x), first(y))
+
+
+@recorded
+def gather(params: Any, indices: Any, axis: int = 0) -> Any:
+    """Rows of params, by number."""
+    x, i = first(params), first(indices)
+    if i.ndim == 1:
+        return pkg.index_select(x, axis, i.to(pkg.int64))
+    if axis != 0:
+        raise NotImplementedError("[gather] indices of several dimensions need axis 0.")
+    return x[i.to(pkg.int64)]
+
+
+@recorded
+def tile(input: Any, multiples: Any) -> Any:  # noqa: A002
+    """Repeated along each axis."""
+    return pkg.tile(first(input), list(multiples))
+
+
+@recorded
+def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any) -> Any:
+    """No less and no more than these."""
+    return pkg.clamp(first(t), clip_value_min, clip_value_max)
+
+
+@recorded
+def add_n(inputs: Any) -> Any:
+    """The sum of tensors."""
+    total = inputs[0]
+    for value in inputs[1:]:
+        total = total + value
+    return total
+
+
+# What makes tensors.
+@recorded
+def zeros(shape: Any, dtype: Any = pkg.float32) -> Any:
+    """Zeros."""
+    return pkg.zeros(list(shape), dtype=dtype)
+
+
+@recorded
+def ones(shape: Any, dtype: Any = pkg.float32) -> Any:
+    """Ones."""
+    return pkg.ones(list(shape), dtype=dtype)
+
+
+@recorded
+def fill(dims: Any, value: Any) -> Any:
+    """One value everywhere."""
+    dtype = pkg.float32 if isinstance(value, float) else pkg.int32
+    return pkg.full(list(dims), value, dtype=getattr(value, "dtype", dtype))
+
+
+@recorded
+def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None) -> Any:  # noqa: A001
+    """Numbers from start up to limit, by delta."""
+    if limit is None:
+        start, limit = 0, start
+    if dtype is None:
+        whole = all_ints(start, limit, delta)
+        dtype = pkg.int32 if whole else pkg.float32
+    return pkg.arange(start, limit, delta, dtype=dtype)
+
+
+def all_ints(*values: Any) -> bool:
+    """Whether all are Python ints."""
+    return not [value for value in values if not isinstance(value, int)]
+
+
+@recorded
+def random_normal(
+    shape: Any, mean: float = 0.0, stddev: float = 1.0, dtype: Any = pkg.float32,
+    seed: int | None = None,
+) -> Any:  # fmt: skip
+    """Normal random numbers, others in each run; manual_seed() is the seed."""
+    return pkg.randn(list(shape), dtype=dtype) * stddev + mean
+
+
+@recorded
+def random_uniform(
+    shape: Any, minval: float = 0, maxval: float = 1, dtype: Any = pkg.float32,
+    seed: int | None = None,
+) -> Any:  # fmt: skip
+    """Uniform random numbers from minval up to maxval, others in each run."""
+    if not dtype.is_floating_point:
+        return pkg.randint(minval, maxval, list(shape), dtype=dtype)
+    return pkg.rand(list(shape), dtype=dtype) * (maxval - minval) + minval
+
+
+@recorded
+def truncated_normal(
+    shape: Any, mean: float = 0.0, stddev: float = 1.0, dtype: Any = pkg.float32,
+    seed: int | None = None,
+) -> Any:  # fmt: skip
+    """Normal random numbers within two deviations: others are drawn again.
+
+    Of five draws all are outside with a chance of 2e-7; the last is then cut.
+    """
+    size = list(shape)
+    z = pkg.randn(size, dtype=dtype)
+    for _ in "1234":
+        z = pkg.where(pkg.abs(z) > 2, pkg.randn(size, dtype=dtype), z)
+    return pkg.clamp(z, -2, 2) * stddev + mean
