@@ -23,11 +23,8 @@ from .building import (
     record as record,
     reset_default_graph as reset_default_graph,
 )
-from .sessions import (
-    InteractiveSession as InteractiveSession,
-    Session as Session,
-    get_default_session as get_default_session,
-)
+from .defaults import get_default_session as get_default_session
+from .sessions import InteractiveSession as InteractiveSession, Session as Session
 from .variables import (
     Variable as Variable,
     global_variables_initializer as global_variables_initializer,

@@ -11,6 +11,7 @@ from typing import Any
 
 from .._binding import core
 from ..tensor import Tensor
+from .defaults import session_for
 
 __all__ = [
     "Graph", "Operation", "Symbol", "TensorShape", "constant", "control_dependencies",
@@ -138,9 +139,13 @@ class Symbol(Tensor):
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
         """Its value, from a run of the session, or of the default one."""
-        from .sessions import session_for
-
         return session_for("eval", self, session).run(self, feed_dict)
+
+    def detach(self) -> Any:
+        """The same value, through which no gradient flows."""
+        from ..ops import stop_gradient
+
+        return stop_gradient(self)
 
     def consumers(self) -> list[Operation]:
         """The operations that take it."""
@@ -243,8 +248,6 @@ class Operation:
 
     def run(self, feed_dict: Any = None, session: Any = None) -> None:
         """Runs it in the session, or in the default one."""
-        from .sessions import session_for
-
         session_for("run", self, session).run(self, feed_dict)
 
     def __repr__(self) -> str:

@@ -3,60 +3,16 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from .._binding import core
 from ..tensor import Tensor
 from .building import Graph, Operation, Symbol, get_default_graph
+from .defaults import sessions
 from .errors import error_of
 
-__all__ = ["InteractiveSession", "Session", "get_default_session", "session_for"]
-
-
-class _Sessions(threading.local):
-    """The sessions that this thread has entered."""
-
-    def __init__(self) -> None:
-        self.stack: list[Session] = []
-
-
-_sessions = _Sessions()
-
-
-def get_default_session() -> Session | None:
-    """The session that this thread has entered last, or None."""
-    return _sessions.stack[-1] if _sessions.stack else None
-
-
-def session_for(method: str, element: Any, session: Session | None) -> Session:
-    """The session given, or the default one; ValueError where there is none."""
-    if session is None:
-        session = get_default_session()
-        if session is None:
-            what = (
-                "evaluate tensor using"
-                if method == "eval"
-                else "execute operation using"
-            )
-            raise ValueError(
-                f"Cannot {what} `{method}()`: No default session is registered. Use "
-                "`with sess.as_default()` or pass an explicit session to "
-                f"`{method}(session=sess)`"
-            )
-        if session.graph is not element.graph:
-            raise ValueError(
-                f"Cannot use the default session to run `{method}()`: "
-                f"{element.name} is of a different graph. Pass an explicit session to "
-                f"`{method}(session=sess)`."
-            )
-    elif session.graph is not element.graph:
-        raise ValueError(
-            f"Cannot use the given session to run `{method}()`: {element.name} is of a "
-            "different graph."
-        )
-    return session
+__all__ = ["InteractiveSession", "Session"]
 
 
 def _is_namedtuple(value: Any) -> bool:
@@ -343,16 +299,16 @@ class _Entered:
     def __enter__(self) -> Session:
         if self._graph:
             self._graph.__enter__()
-        _sessions.stack.append(self._session)
+        sessions.stack.append(self._session)
         return self._session
 
     def __exit__(self, *error: object) -> None:
-        if not _sessions.stack or _sessions.stack[-1] is not self._session:
+        if not sessions.stack or sessions.stack[-1] is not self._session:
             raise AssertionError(
                 "Nesting violated: expected the session that was entered last to be "
                 "left first."
             )
-        _sessions.stack.pop()
+        sessions.stack.pop()
         if self._graph:
             self._graph.__exit__(None, None, None)
 
@@ -367,12 +323,12 @@ class InteractiveSession(Session):
         self._graph_context = graph.as_default() if graph is not None else None
         if self._graph_context:
             self._graph_context.__enter__()
-        _sessions.stack.append(self)
+        sessions.stack.append(self)
 
     def close(self) -> None:
         """Ends it; the session before is the default one again."""
-        if self in _sessions.stack:
-            _sessions.stack.remove(self)
+        if self in sessions.stack:
+            sessions.stack.remove(self)
         if self._graph_context:
             self._graph_context.__exit__(None, None, None)
             self._graph_context = None

@@ -8,6 +8,7 @@ from typing import Any
 from .._binding import core
 from ..tensor import Tensor
 from .building import Operation, Symbol, constant, get_default_graph, group
+from .defaults import session_for
 
 __all__ = ["Variable", "global_variables_initializer", "variables"]
 
@@ -105,8 +106,6 @@ class Variable(Symbol):
 
     def load(self, value: Any, session: Any = None) -> None:
         """Gives it a value in a session, without a run."""
-        from .sessions import session_for
-
         session_for("load", self, session).swap_weights({self: value})
 
 

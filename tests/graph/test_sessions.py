@@ -581,3 +581,16 @@ def test_a_steady_run_allocates_nothing():
         after = core.system_allocations(), core.bytes_in_use()
         counts.append((after[0] - before[0], after[1] - before[1]))
     assert (0, 0) in counts
+
+
+def test_no_gradient_flows_through_what_was_detached():
+    """By detach() and by the op, in graphs as in eager calls."""
+    x = pg.placeholder(pkg.float32, [2])
+    y = (x * x.detach()).sum() + (x * pkg.stop_gradient(x)).sum()
+    assert pg.gradients(x.detach().sum(), x) == [None]
+    (g,) = pg.gradients(y, x)
+    assert pg.Session().run(g, {x: [3, 4]}).tolist() == [6, 8]
+    t = pkg.tensor([3.0, 4.0], requires_grad=True)
+    assert not pkg.stop_gradient(t).requires_grad
+    (t * pkg.stop_gradient(t)).sum().backward()
+    assert t.grad.tolist() == [3, 4]

@@ -64,6 +64,8 @@ VIEWS = [
     _same("diagonal", lambda p, x: p.diagonal(x, -5), lambda x: x.diagonal(-5),
           [floats(3, 4)], label="outside"),
     _same("contiguous", lambda p, x: x.t().contiguous(), lambda x: x.T, [floats(2, 3)]),
+    _same("stop_gradient", lambda p, x: p.stop_gradient(x), lambda x: x,
+          differentiable=False, torch=False),
 ]  # fmt: skip
 
 JOINING = [

@@ -141,6 +141,10 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .keeps_order()
       .cpu([](Tensor& out, const Tensor& self) { copy_into(out, self); })
       .derivative("self", "", [](auto& g) { return g; });
+  m.def("stop_gradient(Tensor self) -> Tensor")
+      .doc("The same values, through which no gradient flows: detach() as an op.")
+      .composite([](const Tensor& self) { return share(self); })
+      .non_differentiable();
   m.def("contiguous(Tensor self) -> Tensor")
       .doc("The tensor itself when row-major, else a row-major copy.")
       .composite([](const Tensor& self) {

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pkg as _pkg
-
+from ..._binding import core as _core
 from ...graph import (
     Graph as Graph,
     Operation as Operation,
@@ -25,6 +24,7 @@ from ...graph import (
     placeholder as _placeholder,
     reset_default_graph as reset_default_graph,
 )
+from ...random import manual_seed as _manual_seed
 from . import nn as nn, train as train
 from .client import (
     ConfigProto as ConfigProto,
@@ -39,10 +39,10 @@ from .variables import *  # noqa: F403
 
 OpError = errors.OpError
 
-float16, float32, float64 = _pkg.float16, _pkg.float32, _pkg.float64
-bfloat16 = _pkg.bfloat16
-int8, int32, int64 = _pkg.int8, _pkg.int32, _pkg.int64
-uint8, bool = _pkg.uint8, _pkg.bool  # noqa: A001
+float16, float32, float64 = _core.float16, _core.float32, _core.float64
+bfloat16 = _core.bfloat16
+int8, int32, int64 = _core.int8, _core.int32, _core.int64
+uint8, bool = _core.uint8, _core.bool  # noqa: A001
 double = float64
 
 
@@ -114,7 +114,7 @@ def device(name: Any) -> Any:
 
 def set_random_seed(seed: int) -> None:
     """The seed of all random numbers of the process."""
-    _pkg.manual_seed(seed)
+    _manual_seed(seed)
 
 
 def shape(input: Any, name: str | None = None, out_type: Any = int32) -> Any:  # noqa: A002

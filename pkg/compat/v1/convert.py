@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-import pkg
-
-from ... import graph as pg
+from ... import graph as pg, ops
+from ..._binding import core
 from ...graph import Symbol, get_default_graph
 from ...tensor import Tensor
 
@@ -22,8 +21,8 @@ def as_values(value: Any, dtype: Any = None) -> Tensor:
         return value if dtype is None else value.to(dtype)
     array = np.asarray(value)
     if dtype is None and not isinstance(value, (np.ndarray, np.generic)):
-        dtype = {"f": pkg.float32, "i": pkg.int32}.get(array.dtype.kind)
-    return pkg.tensor(array, dtype=dtype)
+        dtype = {"f": core.float32, "i": core.int32}.get(array.dtype.kind)
+    return core.tensor(array, dtype=dtype)
 
 
 def convert_to_tensor(value: Any, dtype: Any = None, name: str | None = None) -> Any:
@@ -37,7 +36,7 @@ def convert_to_tensor(value: Any, dtype: Any = None, name: str | None = None) ->
         return value
     if isinstance(value, (list, tuple)) and any(isinstance(v, Symbol) for v in value):
         parts = [convert_to_tensor(part, dtype) for part in value]
-        return get_default_graph().record(name, pkg.stack, parts)
+        return get_default_graph().record(name, ops.stack, parts)
     return pg.constant(as_values(value, dtype), name=name)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import pkg
-
+from ... import ops
+from ..._binding import core
 from .convert import first, recorded
 
 
@@ -26,43 +26,43 @@ def _unary(op: Any, doc: str) -> Any:
     return recorded(function)
 
 
-add = _binary(pkg.add, "x + y, element by element.")
-subtract = _binary(pkg.sub, "x - y, element by element.")
-multiply = _binary(pkg.mul, "x * y, element by element.")
-divide = truediv = div = _binary(pkg.div, "x / y, element by element.")
-floordiv = floor_div = _binary(pkg.floor_divide, "x // y, element by element.")
-mod = floormod = _binary(pkg.remainder, "x % y, with the sign of y.")
-maximum = _binary(pkg.maximum, "The larger one.")
-minimum = _binary(pkg.minimum, "The smaller one.")
-pow = _binary(pkg.pow, "x ** y, element by element.")  # noqa: A001
-equal = _binary(pkg.eq, "x == y, element by element.")
-not_equal = _binary(pkg.ne, "x != y, element by element.")
-less = _binary(pkg.lt, "x < y, element by element.")
-less_equal = _binary(pkg.le, "x <= y, element by element.")
-greater = _binary(pkg.gt, "x > y, element by element.")
-greater_equal = _binary(pkg.ge, "x >= y, element by element.")
-logical_and = _binary(pkg.logical_and, "x and y, element by element.")
-logical_or = _binary(pkg.logical_or, "x or y, element by element.")
-logical_not = _unary(pkg.logical_not, "not x, element by element.")
-negative = _unary(pkg.neg, "-x.")
-abs = _unary(pkg.abs, "|x|.")  # noqa: A001
-sign = _unary(pkg.sign, "-1, 0 or 1.")
-square = _unary(pkg.square, "x * x.")
-sqrt = _unary(pkg.sqrt, "The square root.")
-rsqrt = _unary(pkg.rsqrt, "1 / sqrt(x).")
-exp = _unary(pkg.exp, "e ** x.")
-log = _unary(pkg.log, "The natural logarithm.")
-sin = _unary(pkg.sin, "The sine.")
-cos = _unary(pkg.cos, "The cosine.")
-tanh = _unary(pkg.tanh, "The hyperbolic tangent.")
-sigmoid = _unary(pkg.sigmoid, "1 / (1 + exp(-x)).")
-floor = _unary(pkg.floor, "The whole number below.")
-ceil = _unary(pkg.ceil, "The whole number above.")
-identity = _unary(pkg.clone, "The same value, read here.")
-stop_gradient = _unary(pkg.Tensor.detach, "x, through which no gradient flows.")
-zeros_like = _unary(pkg.zeros_like, "Zeros of the same shape.")
-ones_like = _unary(pkg.ones_like, "Ones of the same shape.")
-diag = _unary(pkg.diag, "A matrix with x on its diagonal.")
+add = _binary(ops.add, "x + y, element by element.")
+subtract = _binary(ops.sub, "x - y, element by element.")
+multiply = _binary(ops.mul, "x * y, element by element.")
+divide = truediv = div = _binary(ops.div, "x / y, element by element.")
+floordiv = floor_div = _binary(ops.floor_divide, "x // y, element by element.")
+mod = floormod = _binary(ops.remainder, "x % y, with the sign of y.")
+maximum = _binary(ops.maximum, "The larger one.")
+minimum = _binary(ops.minimum, "The smaller one.")
+pow = _binary(ops.pow, "x ** y, element by element.")  # noqa: A001
+equal = _binary(ops.eq, "x == y, element by element.")
+not_equal = _binary(ops.ne, "x != y, element by element.")
+less = _binary(ops.lt, "x < y, element by element.")
+less_equal = _binary(ops.le, "x <= y, element by element.")
+greater = _binary(ops.gt, "x > y, element by element.")
+greater_equal = _binary(ops.ge, "x >= y, element by element.")
+logical_and = _binary(ops.logical_and, "x and y, element by element.")
+logical_or = _binary(ops.logical_or, "x or y, element by element.")
+logical_not = _unary(ops.logical_not, "not x, element by element.")
+negative = _unary(ops.neg, "-x.")
+abs = _unary(ops.abs, "|x|.")  # noqa: A001
+sign = _unary(ops.sign, "-1, 0 or 1.")
+square = _unary(ops.square, "x * x.")
+sqrt = _unary(ops.sqrt, "The square root.")
+rsqrt = _unary(ops.rsqrt, "1 / sqrt(x).")
+exp = _unary(ops.exp, "e ** x.")
+log = _unary(ops.log, "The natural logarithm.")
+sin = _unary(ops.sin, "The sine.")
+cos = _unary(ops.cos, "The cosine.")
+tanh = _unary(ops.tanh, "The hyperbolic tangent.")
+sigmoid = _unary(ops.sigmoid, "1 / (1 + exp(-x)).")
+floor = _unary(ops.floor, "The whole number below.")
+ceil = _unary(ops.ceil, "The whole number above.")
+identity = _unary(ops.clone, "The same value, read here.")
+stop_gradient = _unary(ops.stop_gradient, "x, through which no gradient flows.")
+zeros_like = _unary(ops.zeros_like, "Zeros of the same shape.")
+ones_like = _unary(ops.ones_like, "Ones of the same shape.")
+diag = _unary(ops.diag, "A matrix with x on its diagonal.")
 
 
 @recorded
@@ -70,10 +70,10 @@ def matmul(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False)
     """The product of matrices, or of stacks of them."""
     a, b = first(a), first(b)
     if transpose_a:
-        a = pkg.transpose(a, -2, -1)
+        a = ops.transpose(a, -2, -1)
     if transpose_b:
-        b = pkg.transpose(b, -2, -1)
-    return pkg.matmul(a, b)
+        b = ops.transpose(b, -2, -1)
+    return ops.matmul(a, b)
 
 
 def _axes(x: Any, axis: Any) -> Any:
@@ -93,7 +93,7 @@ def _reduction(op: Any, doc: str) -> Any:
         if axis is None:
             axis = list(range(x.ndim))
         axes = [axis] if isinstance(axis, int) else list(axis)
-        if op in (pkg.prod, pkg.amax, pkg.amin, pkg.all, pkg.any, pkg.sum, pkg.mean):
+        if op in (ops.prod, ops.amax, ops.amin, ops.all, ops.any, ops.sum, ops.mean):
             for dim in sorted((d % x.ndim for d in axes), reverse=True):
                 x = op(x, dim, keep)
             return x
@@ -103,56 +103,56 @@ def _reduction(op: Any, doc: str) -> Any:
     return recorded(function)
 
 
-reduce_sum = _reduction(pkg.sum, "The sum over the axes, of all elements without.")
-reduce_mean = _reduction(pkg.mean, "The mean over the axes.")
-reduce_max = _reduction(pkg.amax, "The largest element over the axes.")
-reduce_min = _reduction(pkg.amin, "The smallest element over the axes.")
-reduce_prod = _reduction(pkg.prod, "The product over the axes.")
-reduce_all = _reduction(pkg.all, "Whether all are true.")
-reduce_any = _reduction(pkg.any, "Whether one is true.")
+reduce_sum = _reduction(ops.sum, "The sum over the axes, of all elements without.")
+reduce_mean = _reduction(ops.mean, "The mean over the axes.")
+reduce_max = _reduction(ops.amax, "The largest element over the axes.")
+reduce_min = _reduction(ops.amin, "The smallest element over the axes.")
+reduce_prod = _reduction(ops.prod, "The product over the axes.")
+reduce_all = _reduction(ops.all, "Whether all are true.")
+reduce_any = _reduction(ops.any, "Whether one is true.")
 
 
 @recorded
 def argmax(input: Any, axis: int = 0, dimension: int | None = None) -> Any:  # noqa: A002
     """Where along the axis the largest element is, int64."""
-    return pkg.argmax(first(input), axis if dimension is None else dimension)
+    return ops.argmax(first(input), axis if dimension is None else dimension)
 
 
 @recorded
 def argmin(input: Any, axis: int = 0, dimension: int | None = None) -> Any:  # noqa: A002
     """Where along the axis the smallest element is, int64."""
-    return pkg.argmin(first(input), axis if dimension is None else dimension)
+    return ops.argmin(first(input), axis if dimension is None else dimension)
 
 
 @recorded
 def reshape(tensor: Any, shape: Any) -> Any:
     """The same elements in another shape; -1 is what is left."""
-    return pkg.reshape(first(tensor), [int(size) for size in shape])
+    return ops.reshape(first(tensor), [int(size) for size in shape])
 
 
 @recorded
 def transpose(a: Any, perm: Any = None) -> Any:
     """Its dimensions in another order, turned round if none is given."""
     x = first(a)
-    return pkg.permute(x, list(range(x.ndim))[::-1] if perm is None else list(perm))
+    return ops.permute(x, list(range(x.ndim))[::-1] if perm is None else list(perm))
 
 
 @recorded
 def concat(values: Any, axis: int) -> Any:
     """Tensors one after the other along an axis."""
-    return pkg.cat([first(value) for value in values], axis)
+    return ops.cat([first(value) for value in values], axis)
 
 
 @recorded
 def stack(values: Any, axis: int = 0) -> Any:
     """Tensors of one shape along a new axis."""
-    return pkg.stack([first(value) for value in values], axis)
+    return ops.stack([first(value) for value in values], axis)
 
 
 @recorded
 def unstack(value: Any, num: int | None = None, axis: int = 0) -> Any:
     """A list of the slices along an axis."""
-    return list(pkg.unbind(first(value), axis))
+    return list(ops.unbind(first(value), axis))
 
 
 @recorded
@@ -160,21 +160,21 @@ def split(value: Any, num_or_size_splits: Any, axis: int = 0) -> Any:
     """A list of equal parts, or of parts of these sizes."""
     x = first(value)
     if isinstance(num_or_size_splits, int):
-        return list(pkg.chunk(x, num_or_size_splits, axis))
-    return list(pkg.split(x, list(num_or_size_splits), axis))
+        return list(ops.chunk(x, num_or_size_splits, axis))
+    return list(ops.split(x, list(num_or_size_splits), axis))
 
 
 @recorded
 def expand_dims(input: Any, axis: int) -> Any:  # noqa: A002
     """A new axis of one element."""
-    return pkg.unsqueeze(first(input), axis)
+    return ops.unsqueeze(first(input), axis)
 
 
 @recorded
 def squeeze(input: Any, axis: Any = None) -> Any:  # noqa: A002
     """Without axes of one element."""
     x = first(input)
-    return pkg.squeeze(x) if axis is None else pkg.squeeze(x, axis)
+    return ops.squeeze(x) if axis is None else ops.squeeze(x, axis)
 
 
 @recorded
@@ -184,17 +184,17 @@ def cast(x: Any, dtype: Any) -> Any:
 
 
 @recorded
-def one_hot(indices: Any, depth: int, dtype: Any = pkg.float32) -> Any:
+def one_hot(indices: Any, depth: int, dtype: Any = core.float32) -> Any:
     """1 at the index of each row, else 0."""
-    return pkg.one_hot(first(indices).to(pkg.int64), depth).to(dtype)
+    return ops.one_hot(first(indices).to(core.int64), depth).to(dtype)
 
 
 @recorded
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     """x where the condition holds, else y; without both, the places that hold."""
     if x is None and y is None:
-        return pkg.nonzero(condition)
-    return pkg.where(condition, first(x), first(y))
+        return ops.nonzero(condition)
+    return ops.where(condition, first(x), first(y))
 
 
 @recorded
@@ -202,22 +202,22 @@ def gather(params: Any, indices: Any, axis: int = 0) -> Any:
     """Rows of params, by number."""
     x, i = first(params), first(indices)
     if i.ndim == 1:
-        return pkg.index_select(x, axis, i.to(pkg.int64))
+        return ops.index_select(x, axis, i.to(core.int64))
     if axis != 0:
         raise NotImplementedError("[gather] indices of several dimensions need axis 0.")
-    return x[i.to(pkg.int64)]
+    return x[i.to(core.int64)]
 
 
 @recorded
 def tile(input: Any, multiples: Any) -> Any:  # noqa: A002
     """Repeated along each axis."""
-    return pkg.tile(first(input), list(multiples))
+    return ops.tile(first(input), list(multiples))
 
 
 @recorded
 def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any) -> Any:
     """No less and no more than these."""
-    return pkg.clamp(first(t), clip_value_min, clip_value_max)
+    return ops.clamp(first(t), clip_value_min, clip_value_max)
 
 
 @recorded
@@ -231,22 +231,22 @@ def add_n(inputs: Any) -> Any:
 
 # What makes tensors.
 @recorded
-def zeros(shape: Any, dtype: Any = pkg.float32) -> Any:
+def zeros(shape: Any, dtype: Any = core.float32) -> Any:
     """Zeros."""
-    return pkg.zeros(list(shape), dtype=dtype)
+    return ops.zeros(list(shape), dtype=dtype)
 
 
 @recorded
-def ones(shape: Any, dtype: Any = pkg.float32) -> Any:
+def ones(shape: Any, dtype: Any = core.float32) -> Any:
     """Ones."""
-    return pkg.ones(list(shape), dtype=dtype)
+    return ops.ones(list(shape), dtype=dtype)
 
 
 @recorded
 def fill(dims: Any, value: Any) -> Any:
     """One value everywhere."""
-    dtype = pkg.float32 if isinstance(value, float) else pkg.int32
-    return pkg.full(list(dims), value, dtype=getattr(value, "dtype", dtype))
+    dtype = core.float32 if isinstance(value, float) else core.int32
+    return ops.full(list(dims), value, dtype=getattr(value, "dtype", dtype))
 
 
 @recorded
@@ -256,8 +256,8 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None) -> A
         start, limit = 0, start
     if dtype is None:
         whole = all_ints(start, limit, delta)
-        dtype = pkg.int32 if whole else pkg.float32
-    return pkg.arange(start, limit, delta, dtype=dtype)
+        dtype = core.int32 if whole else core.float32
+    return ops.arange(start, limit, delta, dtype=dtype)
 
 
 def all_ints(*values: Any) -> bool:
@@ -267,27 +267,27 @@ def all_ints(*values: Any) -> bool:
 
 @recorded
 def random_normal(
-    shape: Any, mean: float = 0.0, stddev: float = 1.0, dtype: Any = pkg.float32,
+    shape: Any, mean: float = 0.0, stddev: float = 1.0, dtype: Any = core.float32,
     seed: int | None = None,
 ) -> Any:  # fmt: skip
     """Normal random numbers, others in each run; manual_seed() is the seed."""
-    return pkg.randn(list(shape), dtype=dtype) * stddev + mean
+    return ops.randn(list(shape), dtype=dtype) * stddev + mean
 
 
 @recorded
 def random_uniform(
-    shape: Any, minval: float = 0, maxval: float = 1, dtype: Any = pkg.float32,
+    shape: Any, minval: float = 0, maxval: float = 1, dtype: Any = core.float32,
     seed: int | None = None,
 ) -> Any:  # fmt: skip
     """Uniform random numbers from minval up to maxval, others in each run."""
     if not dtype.is_floating_point:
-        return pkg.randint(minval, maxval, list(shape), dtype=dtype)
-    return pkg.rand(list(shape), dtype=dtype) * (maxval - minval) + minval
+        return ops.randint(minval, maxval, list(shape), dtype=dtype)
+    return ops.rand(list(shape), dtype=dtype) * (maxval - minval) + minval
 
 
 @recorded
 def truncated_normal(
-    shape: Any, mean: float = 0.0, stddev: float = 1.0, dtype: Any = pkg.float32,
+    shape: Any, mean: float = 0.0, stddev: float = 1.0, dtype: Any = core.float32,
     seed: int | None = None,
 ) -> Any:  # fmt: skip
     """Normal random numbers within two deviations: others are drawn again.
@@ -295,7 +295,7 @@ def truncated_normal(
     Of five draws all are outside with a chance of 2e-7; the last is then cut.
     """
     size = list(shape)
-    z = pkg.randn(size, dtype=dtype)
+    z = ops.randn(size, dtype=dtype)
     for _ in "1234":
-        z = pkg.where(pkg.abs(z) > 2, pkg.randn(size, dtype=dtype), z)
-    return pkg.clamp(z, -2, 2) * stddev + mean
+        z = ops.where(ops.abs(z) > 2, ops.randn(size, dtype=dtype), z)
+    return ops.clamp(z, -2, 2) * stddev + mean

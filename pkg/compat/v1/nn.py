@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import pkg
-
+from ... import ops
+from ..._binding import core
 from .convert import first, recorded
 from .math import sigmoid as sigmoid, tanh as tanh
 
@@ -14,31 +14,31 @@ from .math import sigmoid as sigmoid, tanh as tanh
 @recorded
 def relu(features: Any) -> Any:
     """max(x, 0)."""
-    return pkg.relu(first(features))
+    return ops.relu(first(features))
 
 
 @recorded
 def elu(features: Any) -> Any:
     """x above 0, exp(x) - 1 below."""
-    return pkg.elu(first(features))
+    return ops.elu(first(features))
 
 
 @recorded
 def softplus(features: Any) -> Any:
     """log(1 + exp(x))."""
-    return pkg.softplus(first(features))
+    return ops.softplus(first(features))
 
 
 @recorded
 def softmax(logits: Any, axis: int = -1) -> Any:
     """exp(x) over its sum along the axis."""
-    return pkg.softmax(first(logits), axis)
+    return ops.softmax(first(logits), axis)
 
 
 @recorded
 def log_softmax(logits: Any, axis: int = -1) -> Any:
     """The logarithm of softmax."""
-    return pkg.log_softmax(first(logits), axis)
+    return ops.log_softmax(first(logits), axis)
 
 
 @recorded
@@ -50,7 +50,7 @@ def bias_add(value: Any, bias: Any) -> Any:
 @recorded
 def l2_loss(t: Any) -> Any:
     """Half of the sum of squares."""
-    return pkg.sum(pkg.square(first(t))) * 0.5
+    return ops.sum(ops.square(first(t))) * 0.5
 
 
 @recorded
@@ -59,7 +59,7 @@ def softmax_cross_entropy_with_logits(
 ) -> Any:
     """For each row, -sum(labels * log_softmax(logits))."""
     along = axis if dim is None else dim
-    return -pkg.sum(labels * pkg.log_softmax(first(logits), along), along)
+    return -ops.sum(labels * ops.log_softmax(first(logits), along), along)
 
 
 softmax_cross_entropy_with_logits_v2 = softmax_cross_entropy_with_logits
@@ -70,21 +70,21 @@ def sparse_softmax_cross_entropy_with_logits(
     labels: Any = None, logits: Any = None
 ) -> Any:
     """For each row, -log_softmax(logits)[label]."""
-    logs = pkg.log_softmax(first(logits), -1)
-    places = pkg.unsqueeze(first(labels).to(pkg.int64), -1)
-    return -pkg.squeeze(pkg.gather(logs, -1, places), -1)
+    logs = ops.log_softmax(first(logits), -1)
+    places = ops.unsqueeze(first(labels).to(core.int64), -1)
+    return -ops.squeeze(ops.gather(logs, -1, places), -1)
 
 
 @recorded
 def sigmoid_cross_entropy_with_logits(labels: Any = None, logits: Any = None) -> Any:
     """max(x, 0) - x * z + log(1 + exp(-|x|)), which does not overflow."""
     x = first(logits)
-    return pkg.relu(x) - x * labels + pkg.log1p(pkg.exp(-pkg.abs(x)))
+    return ops.relu(x) - x * labels + ops.log1p(ops.exp(-ops.abs(x)))
 
 
 @recorded
 def dropout(x: Any, keep_prob: Any = None, rate: float | None = None) -> Any:
     """Zeros some elements, others in each run, and scales the rest up."""
     lost = rate if rate is not None else 1 - keep_prob
-    mask = pkg.rand_like(first(x)) >= lost
+    mask = ops.rand_like(first(x)) >= lost
     return x * mask / (1 - lost)

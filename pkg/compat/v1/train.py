@@ -6,9 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import pkg
-
-from ... import graph as pg
+from ... import graph as pg, ops
 from ...graph.variables import TRAINABLE
 from .variables import Variable
 
@@ -75,7 +73,7 @@ class Optimizer:
     def _slot(self, var: Any, name: str) -> Any:
         slots = self._slots.setdefault(name, {})
         if id(var) not in slots:
-            zeros = pkg.zeros(var.shape.as_list(), dtype=var.dtype)
+            zeros = ops.zeros(var.shape.as_list(), dtype=var.dtype)
             slots[id(var)] = Variable(zeros, trainable=False, name=name)
         return slots[id(var)]
 

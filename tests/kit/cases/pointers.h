@@ -15,7 +15,7 @@ struct Counted {
   int value;
   explicit Counted(int value) : value(value) { ++alive; }
   virtual ~Counted() = default;  // CountedMore is deleted by release(Counted*)
-  Counted(const Counted&) = default;
+  Counted(const Counted& other) : value(other.value) { ++alive; }  // its own count
   int shares() const { return count_; }
   static inline int alive = 0;
 
