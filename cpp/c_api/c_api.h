@@ -42,6 +42,15 @@ PKG_C_API int32_t pkg_abi(void);
 /* Version of the package, "0.1.0". */
 PKG_C_API const char* pkg_version(void);
 
+/* What pkg_load_library() compares with its own before it opens a library: one that was
+ * compiled for another PKG_C_ABI is refused. */
+#if defined(__GNUC__) && defined(__ELF__)
+#define PKG_C_TEXT_(number) #number
+#define PKG_C_STAMP_(number) "C interface " PKG_C_TEXT_(number)
+__attribute__((section(".pkg_stamp"), used)) static const char pkg_c_stamp[] = PKG_C_STAMP_(
+    PKG_C_ABI);
+#endif
+
 /* ---- Status ---------------------------------------------------------------------- */
 
 /* The last value of each enum below makes every int32_t one of its values in C++ too:

@@ -25,9 +25,10 @@ Tensor filled(int64_t n, float value) {
 float first(const Tensor& t) { return t.wait().data<float>()[0]; }
 
 // Puts a block on the list as a loaded library would, and runs the list.
-void add_block(Kind kind, const char* ns, const char* key, void (*block)(Library&)) {
+void add_block(Kind kind, const char* ns, const char* key, void (*block)(Library&),
+               const char* stamp = PKG_STAMP_) {
   Dispatcher::get();  // an error undoes all that is pending: let it be this block alone
-  Registration registration(kind, ns, key, {"here:1"}, block);
+  Registration registration(kind, ns, key, {"here:1"}, block, stamp);
   Dispatcher::get();
 }
 bool known(const char* name) { return Dispatcher::get().find_or_null(name, "test"); }
@@ -98,6 +99,15 @@ TEST(a_failing_block_leaves_nothing_behind) {
                          [](Library&) { throw std::runtime_error("own error"); }),
                std::exception, "own error");
   add_block(Kind::Definition, "late", nullptr, [](Library&) {});
+}
+
+TEST(a_block_that_was_compiled_for_another_core_does_not_run) {
+  CHECK_THROWS(add_block(
+                   Kind::Fragment, "test", nullptr,
+                   [](Library& m) { m.def("foreign(Tensor self) -> Tensor"); },
+                   "C++ interface 0, dispatch keys 99"),
+               ImportError, "got one for C++ interface 0 (dispatch keys 99). Compile");
+  CHECK(!known("foreign"));
 }
 
 TEST(a_failing_block_gives_replaced_kernels_back) {
