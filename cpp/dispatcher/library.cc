@@ -177,6 +177,11 @@ OpBuilder Library::impl_builder(std::string_view name) {
   return OpBuilder(Dispatcher::get().find_mutable(name, ns_), origin_);
 }
 
+void Library::gradient(std::string_view name, std::string_view saves,
+                       Gradient::Formula formula) {
+  OpBuilder(Dispatcher::get().find_mutable(name, ns_), origin_).grad(saves, formula);
+}
+
 void Library::fallback(Kernel::Boxed function) {
   PKG_CHECK(kind_ == Kind::Implementation && std::string_view(ns_) == "_", RuntimeError,
             "[fallback] belongs in PKG_LIBRARY_IMPL(_, Key, m) (at ", origin_.where, ").");

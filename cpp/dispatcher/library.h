@@ -247,6 +247,9 @@ class Library {
   void impl(std::string_view name, F function, MemoryOrder order = MemoryOrder::Default) {
     impl_builder(name).impl(*key_, function, order);
   }
+  /// Gives an op that has none its gradient, wherever it is declared: as OpBuilder::grad.
+  /// An error if it has one, which may be that of the ops that it calls.
+  void gradient(std::string_view name, std::string_view saves, Gradient::Formula formula);
   /// One boxed function for every op without a kernel of its own at the block's key;
   /// allowed in namespace `_` only.
   void fallback(Kernel::Boxed function);

@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "autograd/engine.h"
 #include "check.h"
 #include "dispatcher/library.h"
 #include "ops/functions.h"
@@ -198,6 +199,62 @@ TEST(typed_and_boxed_calls_agree) {
   CHECK(first(twice(x)) == 6);
   const Op<Tensor(const Tensor&)> twice_{"twice_", "test"};
   CHECK(twice_(x).is_same(x) && first(x) == 6);
+}
+
+TEST(a_gradient_is_given_later_with_an_object_behind_it) {
+  add_block(Kind::Fragment, "test", nullptr, [](Library& m) {
+    m.def("bare(Tensor self) -> Tensor")
+        .shape([](const Tensor& self) { return self.spec(); })
+        .cpu([](Tensor& out, const Tensor& self) {
+          *out.data<float>() = *self.data<float>();
+        })
+        .in_place();
+    m.def("composed(Tensor self) -> Tensor").composite(same);
+  });
+  const Op<Tensor(const Tensor&)> bare{"bare", "test"};
+  const Tensor x = filled(1, 5);
+  set_requires_grad(x, true);
+  CHECK_THROWS(bare(x), NotImplementedError, "[bare] has no gradient formula");
+  // One that is undone leaves the op as it was.
+  CHECK_THROWS(add_block(Kind::Fragment, "test", nullptr,
+                         [](Library& m) {
+                           m.gradient("bare", "", [](const GradContext& g) -> TensorList {
+                             return {g.grad()};
+                           });
+                           throw std::runtime_error("half way");
+                         }),
+               std::exception, "half way");
+  CHECK_THROWS(bare(x), NotImplementedError, "[bare] has no gradient formula");
+
+  add_block(Kind::Fragment, "test", nullptr, [](Library& m) {
+    const Tensor factor = filled(1, 3);
+    m.gradient("bare", "self result", [factor](const GradContext& g) -> TensorList {
+      CHECK(first(g.input(0)) == 5 && first(g.result()) == 5);
+      return {ops::mul(g.grad(), factor)};
+    });
+  });
+  Tensor y = bare(x);
+  backward({y}, {filled(1, 2)});
+  CHECK(first(x.grad()) == 6);
+  CHECK(std::string(bare.record().gradient_name()) == "formula");
+
+  const auto again = [](const char* name, const char* why) {
+    static const char* asked = name;
+    asked = name;
+    CHECK_THROWS(add_block(Kind::Fragment, "test", nullptr,
+                           [](Library& m) {
+                             m.gradient(asked, "", [](const GradContext&) -> TensorList {
+                               return {};
+                             });
+                           }),
+                 ValueError, why);
+  };
+  again("bare", "at here:1: the op has a formula for all arguments, .grad(...), already, "
+                "given at here:1.");
+  again("bare_", "the gradient of an in-place form is that of test::bare.");
+  again("composed", "the gradient of a composite op is that of the ops that it calls");
+  again("pkg::relu", "the op has gradients of single arguments");
+  again("pkg::eq", "the op says that it has none");
 }
 
 // The built-in ops without a derivative take no floating tensors.
