@@ -56,7 +56,11 @@ bool has_gradients(const GradContext& context, const Derivative& d) {
 // What the record's formulas give, in the order of the tensor arguments.
 TensorList gradients(const GradContext& context) {
   const Operator& op = *context.op;
-  if (op.gradient.formula) return op.gradient.formula(context);
+  if (const auto function = op.gradient.function.load(std::memory_order_acquire)) {
+    return function(context);
+  }
+  PKG_CHECK(op.gradient.defined(), RuntimeError, "[", op.schema.name,
+            "] lost its gradient: the library that gave it failed to load.");
   TensorList grads;
   for (const Derivative& d : op.gradient.derivatives) {
     if (!context.needs(d.argument)) continue;
@@ -116,7 +120,7 @@ OpNode::OpNode(const Operator& op, std::span<const Value> args) : op_(op) {
       if (!call_.add_value(value)) keep_other(i, value);
       continue;
     }
-    const bool saves = i < gradient.saved_for.size() && gradient.saved_for[i] & wanting_;
+    const bool saves = gradient.saves.arguments[i] & wanting_;
     if (const auto* list = std::get_if<TensorList>(&value)) {
       for (const Tensor& tensor : *list) keep_tensor(tensor);
       if (saves) keep_other(i, value);
@@ -204,7 +208,7 @@ std::string OpNode::name() const {
 }
 
 void OpNode::set_results(const Stack& stack) {
-  const auto& results_for = op_.definition().gradient.results_for;
+  const auto& results_for = op_.definition().gradient.saves.results;
   uint32_t number = 0;
   const auto self = Ref<Node>::share(this);
   for (int i = 0; i < stack.n_results; ++i) {

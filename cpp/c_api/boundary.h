@@ -104,4 +104,8 @@ pkg_value own_value(const Value& value);
 void bind_arguments(const Operator& op, std::span<const pkg_arg> given,
                     std::span<Value> out);
 
+/// Makes a callback the gradient of an op that has none.
+void give_gradient(const Operator& op, pkg_gradient_fn run, void* user_data,
+                   const char* where);
+
 }  // namespace pkg::c

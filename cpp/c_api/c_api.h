@@ -42,6 +42,15 @@ PKG_C_API int32_t pkg_abi(void);
 /* Version of the package, "0.1.0". */
 PKG_C_API const char* pkg_version(void);
 
+/* What pkg_load_library() compares with its own before it opens a library: one that was
+ * compiled for another PKG_C_ABI is refused. */
+#if defined(__GNUC__) && defined(__ELF__)
+#define PKG_C_TEXT_(number) #number
+#define PKG_C_STAMP_(number) "C interface " PKG_C_TEXT_(number)
+__attribute__((section(".pkg_stamp"), used)) static const char pkg_c_stamp[] = PKG_C_STAMP_(
+    PKG_C_ABI);
+#endif
+
 /* ---- Status ---------------------------------------------------------------------- */
 
 /* The last value of each enum below makes every int32_t one of its values in C++ too:
@@ -275,6 +284,10 @@ PKG_C_API const pkg_op* pkg_register_op(const char* ns, const pkg_op_definition*
  * stay.  Of the definition, `compute`, `dtypes`, `strided` and `user_data` count. */
 PKG_C_API bool pkg_register_kernel(const pkg_op* op, const pkg_op_definition* definition,
                                    pkg_status* status);
+/* Gives an op that has none its gradient, for the rest of the process; an error if it has
+ * one.  All arguments and results are saved for it. */
+PKG_C_API bool pkg_register_gradient(const pkg_op* op, pkg_gradient_fn gradient,
+                                     void* user_data, pkg_status* status);
 /* Loads a library of ops, once in the process; a second load gives the outcome of the
  * first.  A C++ library registers by PKG_LIBRARY; a C one exports
  *   bool pkg_library_init(pkg_status* status);

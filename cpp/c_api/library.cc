@@ -45,9 +45,14 @@ void load_library(const std::string& path) {
   std::lock_guard lock(mutex);
   PKG_CHECK(!loading, RuntimeError, "[load_library] ", path,
             ": a pkg_library_init() cannot load another library. Load that one first.");
+  detail::check_stamps_of(path, pkg_c_stamp);
   pkg::load_library(path);  // and its PKG_LIBRARY blocks
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);  // open already
   PKG_ASSERT(library);
+  // The linker has looked for a name without a folder.
+  if (path.find('/') == path.npos) {
+    detail::check_stamps_of(detail::file_of(library), pkg_c_stamp);
+  }
   const auto [entry, fresh] = outcomes->try_emplace(library);
   pkg_status& outcome = entry->second;
   if (fresh) {

@@ -79,31 +79,6 @@ void compute(void* function, const Value* values, Tensor* results) {
   throw_reported(status);
 }
 
-TensorList input_gradients(const GradContext& context) {
-  const auto& self = *static_cast<const CallbackOp*>(context.op->shape);
-  const LentValues args(context.args);
-  std::vector<pkg_tensor*> results, grads;
-  for (const Tensor& result : context.results) results.push_back(lend(result));
-  for (const Tensor& grad : context.grads) grads.push_back(lend(grad));
-  size_t n_inputs = 0;  // all tensors are saved, so all can be counted
-  for (size_t i = 0; i < context.args.size(); ++i) {
-    const auto* list = std::get_if<TensorList>(&context.args[i]);
-    if (list) n_inputs += list->size();
-    else n_inputs += self.op->schema.arguments[i].type == ArgType::Tensor;
-  }
-  std::vector<pkg_tensor*> found(n_inputs);
-  pkg_status status;
-  self.definition.gradient(self.definition.user_data, args.data(), args.size(),
-                           results.data(), grads.data(), int32_t(self.n_results()),
-                           found.data(), int32_t(found.size()), &status);
-  TensorList list;
-  for (pkg_tensor* handle : found) {
-    list.push_back(Tensor(Ref<TensorImpl>::adopt(impl_of(handle))));
-  }
-  throw_reported(status);
-  return list;
-}
-
 constexpr const char* kWhere = "pkg_register_op";
 
 void check_definition(const Schema& schema, const pkg_op_definition& definition) {
@@ -227,11 +202,7 @@ const pkg_op* pkg_register_op(const char* ns, const pkg_op_definition* definitio
     op.shape = self;
     op.shape_boxed = infer_shapes;
     if (definition->gradient) {
-      op.gradient.formula = input_gradients;
-      op.gradient.results_for.fill(~uint64_t{0});
-      for (size_t i = 0; i < self->n_args(); ++i) {
-        op.gradient.saved_for[i] = ~uint64_t{0};
-      }
+      give_gradient(op, definition->gradient, definition->user_data, kWhere);
     }
     for (DispatchKey key : {DispatchKey::CPU, DispatchKey::Meta}) {
       OpBuilder(op).kernel(key, kernel_of(self));

@@ -77,13 +77,7 @@ OpBuilder& OpBuilder::dtypes(std::string_view parameter, DTypeSet own) {
 }
 
 OpBuilder& OpBuilder::grad(std::string_view saves, Gradient::Formula formula) {
-  Gradient& gradient = op_.gradient;
-  PKG_CHECK(!gradient.defined(), ValueError, "[register] .grad of ", op_.schema.str(),
-            " at ", origin_.where, ": the op has ",
-            gradient.formula ? "a formula for all arguments, .grad(...),"
-                             : "gradients of single arguments, .derivative(...),",
-            " already.");
-  gradient.formula = formula;
+  Saves masks;
   const auto argument = [this](std::string_view name) {
     const int index = op_.schema.index_of(name);
     PKG_CHECK(index >= 0, ValueError, "[register] .grad of ", op_.schema.str(), " at ",
@@ -100,11 +94,12 @@ OpBuilder& OpBuilder::grad(std::string_view saves, Gradient::Formula formula) {
     const uint64_t wanted_by = mark == token.npos
                                    ? ~uint64_t{0}
                                    : uint64_t{1} << argument(token.substr(mark + 1));
-    if (name == "result") gradient.results_for[0] |= wanted_by;
-    else if (name == "result1") gradient.results_for[1] |= wanted_by;
-    else if (name == "result2") gradient.results_for[2] |= wanted_by;
-    else gradient.saved_for[argument(name)] |= wanted_by;
+    if (name == "result") masks.results[0] |= wanted_by;
+    else if (name == "result1") masks.results[1] |= wanted_by;
+    else if (name == "result2") masks.results[2] |= wanted_by;
+    else masks.arguments[argument(name)] |= wanted_by;
   }
+  Dispatcher::get().set_gradient(op_, masks, formula, origin_.where);
   return *this;
 }
 

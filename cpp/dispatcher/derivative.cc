@@ -85,7 +85,7 @@ OpBuilder& OpBuilder::derivative(std::string_view argument, std::string_view inp
   for (const Derivative& other : gradient.derivatives) {
     if (other.argument == index) refuse("'", argument, "' has a gradient already.");
   }
-  if (gradient.formula)
+  if (gradient.has_formula())
     refuse("the op has a formula for all arguments, .grad(...), already.");
   made.argument = uint8_t(index);
   made.evaluate = evaluate;
@@ -121,9 +121,9 @@ OpBuilder& OpBuilder::derivative(std::string_view argument, std::string_view inp
     }
     const GradInput input = named.input;
     if (input.kind == GradInput::Argument && named.type == ArgType::Tensor) {
-      gradient.saved_for[input.index] |= wanted_by;
+      gradient.saves.arguments[input.index] |= wanted_by;
     } else if (input.kind == GradInput::Result) {
-      gradient.results_for[input.index] |= wanted_by;
+      gradient.saves.results[input.index] |= wanted_by;
     }
     made.inputs[n++] = input;
   }
@@ -132,6 +132,7 @@ OpBuilder& OpBuilder::derivative(std::string_view argument, std::string_view inp
            n, " named values.");
   }
   gradient.derivatives.push_back(made);
+  gradient.where = origin_.where;
   return *this;
 }
 

@@ -161,6 +161,51 @@ void Dispatcher::set_kernel(Operator& op, DispatchKey key, Kernel kernel) {
   }
 }
 
+namespace {
+
+// Why the op cannot be given a gradient; empty if it can.
+std::string refuses_gradient(const Operator& op) {
+  const Gradient& gradient = op.gradient;
+  if (gradient.has_formula()) {
+    return str("the op has a formula for all arguments, .grad(...), already, given at ",
+               gradient.where, ".");
+  }
+  if (gradient.defined()) {
+    return str("the op has gradients of single arguments, .derivative(...), already, given "
+               "at ",
+               gradient.where, ".");
+  }
+  if (op.in_place()) {
+    return str("the gradient of an in-place form is that of ", op.base->qualified_name(),
+               ".");
+  }
+  if (op.kind == OpKind::Composite) {
+    return str(
+        "the gradient of a composite op is that of the ops that it calls, defined at ",
+        op.where, ".");
+  }
+  if (op.non_differentiable) return str("the op says that it has none, at ", op.where, ".");
+  return "";
+}
+
+}  // namespace
+
+void Dispatcher::set_gradient(Operator& op, const Saves& saves, Gradient::Formula formula,
+                              const char* where) {
+  std::lock_guard lock(g_registry);
+  const std::string why = refuses_gradient(op);
+  PKG_CHECK(why.empty(), ValueError, "[register] .grad of ", op.schema.str(), " at ", where,
+            ": ", why);
+  Gradient& gradient = op.gradient;
+  gradient.saves = saves;
+  gradient.object = formula.object;
+  gradient.where = where;
+  gradient.function.store(formula.function, std::memory_order_release);
+  // The rest stays: a call in flight may have seen it.
+  state_->undo.push_back(
+      [&gradient] { gradient.function.store(nullptr, std::memory_order_release); });
+}
+
 void Dispatcher::refresh(Operator& op) {
   std::lock_guard lock(g_registry);
   op.refresh(state_->fallbacks);

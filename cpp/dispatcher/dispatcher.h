@@ -84,6 +84,9 @@ class Dispatcher {
   Operator& define(std::string ns, Schema schema, const char* where);
   Operator& find_mutable(std::string_view name, std::string_view ns);
   void set_kernel(Operator& op, DispatchKey key, Kernel kernel);
+  /// ValueError where it has one, or cannot have one; `where` is where this one is given.
+  void set_gradient(Operator& op, const Saves& saves, Gradient::Formula formula,
+                    const char* where);
   /// After a change of its record.
   void refresh(Operator& op);
   void set_fallback(DispatchKey key, Kernel kernel);

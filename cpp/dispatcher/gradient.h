@@ -3,7 +3,9 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "dispatcher/schema.h"
@@ -36,6 +38,14 @@ struct GradContext {
   decltype(auto) arg(size_t i) const {
     return Unbox<T>::from(args[i]);
   }
+  /// Gradient::Formula::object.
+  template <class T>
+  T& object() const {
+    return *static_cast<T*>(object_of(*op));
+  }
+
+ private:
+  static void* object_of(const Operator& op);
 };
 
 /// One thing that a formula takes: an argument or its shape or dtype, a result, or the
@@ -56,22 +66,57 @@ struct Derivative {
   std::array<GradInput, kMaxParameters> inputs{};
 };
 
+/// What a call keeps for its gradient, as masks of arguments: argument i is kept if one of
+/// those in arguments[i] wants a gradient, result i if one of those in results[i] does.
+struct Saves {
+  std::array<uint64_t, kMaxParameters> arguments{};
+  std::array<uint64_t, 3> results{};
+
+  static Saves everything() {
+    Saves all;
+    all.arguments.fill(~uint64_t{0});
+    all.results.fill(~uint64_t{0});
+    return all;
+  }
+};
+
 struct Gradient {
+  using Function = TensorList (*)(const GradContext&);
+
   /// Gradients of the tensor arguments in order (a list argument counts each tensor);
-  /// undefined where there is none.
-  using Formula = TensorList (*)(const GradContext&);
-  Formula formula = nullptr;
+  /// undefined where there is none.  A function and perhaps an object that it works with,
+  /// GradContext::object: made of whatever can be called so, or given as they are.
+  struct Formula {
+    Function function = nullptr;
+    void* object = nullptr;  ///< lives as long as the process, as the op does
+
+    Formula(Function plain, void* with = nullptr) : function(plain), object(with) {}
+    template <class F>
+      requires std::is_invocable_r_v<TensorList, F&, const GradContext&>
+    Formula(F callable) {
+      if constexpr (std::is_convertible_v<F, Function>) {
+        function = callable;
+      } else {
+        function = [](const GradContext& g) -> TensorList { return g.object<F>()(g); };
+        object = new F(std::move(callable));
+      }
+    }
+  };
+
+  /// Of all arguments.  It may be given later, while other threads call the op: then it is
+  /// the last to be written.
+  std::atomic<Function> function = nullptr;
+  void* object = nullptr;
   /// The same, argument by argument, for ops without a formula for all.
   std::vector<Derivative> derivatives;
-  // Masks of arguments: i is kept if one of those in saved_for[i] wants a gradient, result
-  // i if one of those in results_for[i] does.
-  std::array<uint64_t, kMaxParameters> saved_for{};
-  std::array<uint64_t, 3> results_for{};
+  Saves saves;
+  const char* where = "";  ///< where it was given
   /// A gradient that the formula made without a graph gives zeros when differentiated
   /// again, as PyTorch's of this op does, and not the error of a constant.
   bool second_is_zero = false;
 
-  bool defined() const { return formula || !derivatives.empty(); }
+  bool has_formula() const { return function.load(std::memory_order_acquire); }
+  bool defined() const { return has_formula() || !derivatives.empty(); }
 };
 
 }  // namespace pkg

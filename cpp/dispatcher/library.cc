@@ -19,6 +19,12 @@ struct Block {
   const char* key;
   Origin origin;
   void (*run)(Library&);
+  const char* stamp;
+
+  /// What its stamp has else than the core's.
+  std::string misfit() const {
+    return stamp ? detail::difference(detail::core_stamp(), stamp) : "";
+  }
 };
 
 struct Pending {
@@ -55,6 +61,12 @@ std::string readable(const std::type_info* type) {
   return name;
 }
 
+// Of what was found by the linker's search, or linked to the program.
+void check_stamp(const Block& block) {
+  const std::string what = block.misfit();
+  PKG_CHECK(what.empty(), ImportError, "[register] ", block.origin.where, ": ", what);
+}
+
 void run_block(const Block& block) {
   std::optional<DispatchKey> key;
   if (block.key) {
@@ -69,9 +81,9 @@ void run_block(const Block& block) {
 }  // namespace
 
 Registration::Registration(Library::Kind kind, const char* ns, const char* key,
-                           Origin origin, void (*block)(Library&)) {
+                           Origin origin, void (*block)(Library&), const char* stamp) {
   std::lock_guard lock(pending().mutex);
-  pending().blocks.push_back({kind, ns, key, origin, block});
+  pending().blocks.push_back({kind, ns, key, origin, block, stamp});
   Dispatcher::set_unsettled();
 }
 
@@ -93,6 +105,10 @@ void run_pending_registrations(Dispatcher& dispatcher) {
     }
   } running(p, dispatcher);
   const std::vector<Block> blocks = take_blocks(p);
+  for (const Block& block : blocks) {
+    p.where = block.origin.where;
+    check_stamp(block);
+  }
   dispatcher.begin_registration();
   try {
     for (const Block& block : blocks) {
@@ -113,6 +129,7 @@ void load_library(const std::string& path) {
   // Held throughout, so that an error in the library's blocks reaches this caller and
   // not another thread that happens to call an op.
   std::lock_guard lock(pending().run_mutex);
+  detail::check_stamps_of(path, detail::core_stamp());
   static auto* failed = new std::map<void*, std::string>;
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle) {
@@ -123,17 +140,21 @@ void load_library(const std::string& path) {
   const auto before = failed->find(handle);
   PKG_CHECK(before == failed->end(), RuntimeError, before->second,
             "\nThat was the first attempt: load a corrected library in a new process.");
-  const auto fail = [&](const std::string& reason) {
-    const std::string message = str("[load_library] ", path, ", block at ", pending().where,
-                                    ": ", reason);
-    failed->emplace(handle, message);
-    throw RuntimeError(message);
+  const auto message = [&](const std::string& reason) -> const std::string& {
+    std::string text = str("[load_library] ", path, ", block at ", pending().where, ": ",
+                           reason);
+    return failed->emplace(handle, std::move(text)).first->second;
   };
   try {
     run_pending_registrations(dispatcher);
-  } catch (const std::exception& error) { fail(error.what()); } catch (...) {
-    fail(str("it threw ", readable(abi::__cxa_current_exception_type()),
-             ", which is no std::exception."));
+  } catch (const ImportError& error) {
+    throw ImportError(message(error.what()));
+  } catch (const std::exception& error) {
+    throw RuntimeError(message(error.what()));
+  } catch (...) {
+    throw RuntimeError(
+        message(str("it threw ", readable(abi::__cxa_current_exception_type()),
+                    ", which is no std::exception.")));
   }
 }
 
@@ -154,6 +175,11 @@ OpBuilder Library::impl_builder(std::string_view name) {
             "[impl] belongs in a PKG_LIBRARY_IMPL block of a real namespace (at ",
             origin_.where, ").");
   return OpBuilder(Dispatcher::get().find_mutable(name, ns_), origin_);
+}
+
+void Library::gradient(std::string_view name, std::string_view saves,
+                       Gradient::Formula formula) {
+  OpBuilder(Dispatcher::get().find_mutable(name, ns_), origin_).grad(saves, formula);
 }
 
 void Library::fallback(Kernel::Boxed function) {

@@ -14,6 +14,7 @@
 
 #include <string_view>
 
+#include "dispatcher/abi.h"
 #include "dispatcher/adapter.h"
 #include "dispatcher/derivative.h"
 #include "dispatcher/row_major.h"
@@ -246,6 +247,9 @@ class Library {
   void impl(std::string_view name, F function, MemoryOrder order = MemoryOrder::Default) {
     impl_builder(name).impl(*key_, function, order);
   }
+  /// Gives an op that has none its gradient, wherever it is declared: as OpBuilder::grad.
+  /// An error if it has one, which may be that of the ops that it calls.
+  void gradient(std::string_view name, std::string_view saves, Gradient::Formula formula);
   /// One boxed function for every op without a kernel of its own at the block's key;
   /// allowed in namespace `_` only.
   void fallback(Kernel::Boxed function);
@@ -260,16 +264,17 @@ class Library {
 
 /// Puts a block on the list of those to run; used by the macros below.
 struct Registration {
+  /// stamp: of dispatcher/abi.h; null in the core.
   Registration(Library::Kind kind, const char* ns, const char* key, Origin origin,
-               void (*block)(Library&));
+               void (*block)(Library&), const char* stamp);
 };
 /// Runs the blocks added since the last call, definitions first.  All or nothing: an
 /// error undoes what these blocks registered and reaches the caller.
 void run_pending_registrations(Dispatcher& dispatcher);
 
 /// Opens a shared library and runs its registration blocks.  Again for the same file:
-/// nothing happens.  ImportError when it cannot be opened, RuntimeError with the path
-/// when a block fails; nothing of it is registered then.
+/// nothing happens.  ImportError when it cannot be opened or was compiled for another
+/// core, RuntimeError with the path when a block fails; nothing of it is registered then.
 void load_library(const std::string& path);
 
 }  // namespace pkg
@@ -288,7 +293,7 @@ void load_library(const std::string& path);
   static const ::pkg::Registration PKG_CONCAT(pkg_registration_, id)( \
       ::pkg::Library::Kind::kind, #ns, key,                           \
       ::pkg::Origin{__FILE__ ":" PKG_STR(__LINE__), PKG_OUTSIDE_},    \
-      &PKG_CONCAT(pkg_block_, id));                                   \
+      &PKG_CONCAT(pkg_block_, id), PKG_STAMP_);                       \
   static void PKG_CONCAT(pkg_block_, id)(::pkg::Library & m)
 
 /// The definitions of a namespace: once in the process.

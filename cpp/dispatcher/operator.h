@@ -126,6 +126,8 @@ class Operator {
   std::atomic<bool> restricted_{false};
 };
 
+inline void* GradContext::object_of(const Operator& op) { return op.gradient.object; }
+
 /// Throws NotImplementedError: the op has no kernel at `key`.
 [[noreturn]] void missing_kernel(const Operator& op, DispatchKey key);
 

@@ -457,8 +457,14 @@ def errors(api: Api) -> None:
     x = api.tensor([1, 2])
     live = api.live_tensors()
     raises("LookupError", "No op registered: pkg::nope", api.op, "nope", x)
-    raises("TypeError", "expected a Tensor or a number for 'other', got str",
-           api.op, "add", x, "y")
+    raises(
+        "TypeError",
+        "expected a Tensor or a number for 'other', got str",
+        api.op,
+        "add",
+        x,
+        "y",
+    )
     raises("TypeError", "missing required argument: 'other'", api.op, "add", x)
     raises("TypeError", "unexpected keyword argument 'b'", api.op, "add", x, x, b=1)
     raises("TypeError", "takes 2 positional arguments but 3", api.op, "add", x, x, 1)

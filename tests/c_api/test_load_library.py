@@ -7,6 +7,7 @@ the example of docs/add_an_op.md, run by tests/house/test_docs.py.
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -321,6 +322,95 @@ def test_a_path_with_nul_is_refused(folder: Path) -> None:
     """Not cut off there."""
     with pytest.raises(AssertionError, match="expected a path without NUL"):
         run(folder, "load('good.so\\0.txt')")
+
+
+@pytest.fixture(scope="module")
+def stamped(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Libraries that were compiled for other cores, and one that fits."""
+    folder = tmp_path_factory.mktemp("stamped")
+    include = Path(pkg.sysconfig.get_include())
+    header = (include / "c_api/c_api.h").read_text(encoding="utf-8")
+    older = re.sub(r"(#define PKG_C_ABI) \d+", r"\1 1", header)
+    assert older != header
+    block = 'm.def("same(Tensor x) -> Tensor").composite([](const pkg::Tensor& x) {'
+    texts = {
+        "old.h": older,
+        "old.cc": C_LIBRARY.replace('"c_api/c_api.h"', '"old.h"'),
+        "cxx.cc": '#include <cstdio>\n#include "dispatcher/library.h"\n'
+        'static const int runs = std::puts("its constructor ran");\n'
+        f"PKG_LIBRARY(stamped, m) {{ {block} return x; }}); }}",
+    }
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    builds = {
+        "fits": ("cxx.cc",),
+        "newer": ("cxx.cc", "-DPKG_CXX_ABI=999"),
+        "strings": ("cxx.cc", "-D_GLIBCXX_USE_CXX11_ABI=0"),
+        "old": ("old.cc",),
+    }
+
+    def build(name: str) -> Path:
+        source, *options = builds[name]
+        return library(folder / source, *options, name=name)
+
+    compile_all(build, builds)
+    return folder
+
+
+def test_a_library_for_another_core_is_refused_before_it_runs(stamped: Path) -> None:
+    """The error says what differs, of C++ and of C; a second attempt says the same."""
+    out = run(
+        stamped,
+        """
+for name in ("newer.so", "strings.so", "old.so"):
+    for attempt in range(2):
+        try:
+            load(name)
+        except ImportError as error:
+            print(error)
+assert not hasattr(pkg.ops, "stamped") and not hasattr(pkg.ops, "in_c")
+assert pkg.ones(2).add(1).tolist() == [2, 2]
+load("fits.so")
+assert pkg.ops.stamped.same(pkg.ones(1)).tolist() == [1]
+""",
+    )
+    lines = out.splitlines()
+    assert len(lines) == 7 and lines[-1] == "its constructor ran", out
+    newer, strings, old = lines[:6:2]
+    assert lines[1:6:2] == [newer, strings, old]
+    assert newer.startswith("[load_library] ") and "newer.so: expected a lib" in newer
+    assert "got one for C++ interface 999. Compile it again" in newer
+    wanted, _, got = strings.partition(", got one for ")
+    assert "_GLIBCXX_USE_CXX11_ABI 1" in wanted and "_GLIBCXX_USE_CXX11_ABI 0" in got
+    assert "dispatch keys" not in newer + strings and "pkg.sysconfig" in strings
+    assert "got one for C interface 1." in old
+
+
+def test_a_library_for_another_core_that_the_linker_finds(
+    stamped: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is open when its stamp is seen; none of its blocks runs even so."""
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(stamped))
+    out = run(
+        stamped,
+        """
+core = pkg._binding.core
+for name in ("newer.so", "newer.so", "old.so"):
+    try:
+        core.load_library(name)
+    except (ImportError, RuntimeError) as error:
+        print(type(error).__name__, error)
+assert not core.operator_names("stamped") + core.operator_names("in_c")
+assert pkg.ones(2).add(1).tolist() == [2, 2]
+""",
+    )
+    _, newer, again, hint, old = out.splitlines()
+    assert newer.startswith("ImportError [load_library] newer.so, block at cxx.cc:4: ")
+    assert "got one for C++ interface 999." in newer and again.startswith(
+        "RuntimeError"
+    )
+    assert "first attempt" in hint and old.startswith("ImportError")
+    assert "old.so: expected a library compiled for C interface" in old
 
 
 def test_too_many_parameters_are_refused(folder: Path) -> None:

@@ -134,7 +134,8 @@ UNFIT = {
     "a formula after a derivative": (
         '.derivative("x", "", [](auto& grad) { return grad; })'
         '.grad("", [](const GradContext& g) { return TensorList{g.grad()}; })',
-        "the op has gradients of single arguments, .derivative(...), already.",
+        "the op has gradients of single arguments, .derivative(...), already, given at "
+        "unfit.cc:3.",
     ),
     "a derivative after a formula": (
         '.grad("", [](const GradContext& g) { return TensorList{g.grad()}; })'
@@ -144,7 +145,8 @@ UNFIT = {
     "two formulas": (
         '.grad("", [](const GradContext& g) { return TensorList{g.grad()}; })'
         '.grad("", [](const GradContext& g) { return TensorList{g.grad()}; })',
-        "the op has a formula for all arguments, .grad(...), already.",
+        "the op has a formula for all arguments, .grad(...), already, given at "
+        "unfit.cc:3.",
     ),
     "dtypes": (
         '.dtypes("a", DType::Float32)',

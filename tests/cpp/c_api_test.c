@@ -404,6 +404,52 @@ static void an_op_of_our_own_is_called_and_differentiated(void) {
   for (size_t i = 0; i < COUNT(all); ++i) pkg_tensor_delete(all[i]);
 }
 
+/* An op that was registered without a gradient gets one, with data of its own. */
+static void scaled_gradient(void* user_data, const pkg_value* args, int32_t n_args,
+                            pkg_tensor* const* results, pkg_tensor* const* grads,
+                            int32_t n_results, pkg_tensor** input_grads, int32_t n_inputs,
+                            pkg_status* error) {
+  const pkg_arg product[] = {pkg_arg_tensor(NULL, grads[0]),
+                             pkg_arg_float(NULL, *(double*)user_data)};
+  if (n_args == 1 && n_results == 1 && n_inputs == 1 && args[0].as.tensor && results[0]) {
+    input_grads[0] = pkg_op_call_tensor(pkg_op_find("mul", error), product, 2, error);
+  }
+}
+
+static void an_op_gets_its_gradient_later(void) {
+  static int calls = 0;
+  static double factor = 7;
+  const pkg_op_definition definition = {.schema = "bare(Tensor self) -> Tensor",
+                                        .compute = cube,
+                                        .dtypes = "float32",
+                                        .user_data = &calls};
+  const pkg_op* op = pkg_register_op("ctest", &definition, status);
+  const float values[] = {1, 2};
+  pkg_tensor* x = vector(values, 2);
+  pkg_tensor_set_requires_grad(x, true, status);
+  const pkg_arg args[] = {pkg_arg_tensor(NULL, x)};
+  CHECK(!pkg_op_call_tensor(op, args, 1, status));
+  CHECK_ERROR(PKG_NOT_IMPLEMENTED_ERROR, "[bare] has no gradient formula");
+  CHECK(!pkg_register_gradient(op, NULL, NULL, status));
+  CHECK_ERROR(PKG_TYPE_ERROR, "expected a gradient callback, got NULL");
+  CHECK(!pkg_register_gradient(NULL, scaled_gradient, NULL, status));
+  CHECK_ERROR(PKG_TYPE_ERROR, "expected an op, got NULL");
+
+  CHECK(pkg_register_gradient(op, scaled_gradient, &factor, status));
+  pkg_tensor *y = pkg_op_call_tensor(op, args, 1, status), *ones = unary("ones_like", x);
+  CHECK(pkg_backward(&y, &ones, 1, false, false, status));
+  pkg_tensor* grad = pkg_tensor_grad(x, status);
+  CHECK(at(grad, 0) == 7 && at(grad, 1) == 7);
+
+  CHECK(!pkg_register_gradient(op, scaled_gradient, &factor, status));
+  CHECK_ERROR(PKG_VALUE_ERROR, "already, given at pkg_register_gradient.");
+  CHECK(!pkg_register_gradient(pkg_op_find("ctest::cube", status), scaled_gradient, &factor,
+                               status));
+  CHECK_ERROR(PKG_VALUE_ERROR, "already, given at pkg_register_op.");
+  pkg_tensor* all[] = {x, y, ones, grad};
+  for (size_t i = 0; i < COUNT(all); ++i) pkg_tensor_delete(all[i]);
+}
+
 /* Splits into sums and differences of neighbours, scaled: two results, a shape rule of
  * our own, and every kind of parameter to look at. */
 static void pairs_shape(void* user_data, const pkg_value* args, int32_t n_args,
@@ -603,6 +649,7 @@ int main(void) {
       TEST(ops_describe_themselves),
       TEST(gradients_are_computed),
       TEST(an_op_of_our_own_is_called_and_differentiated),
+      TEST(an_op_gets_its_gradient_later),
       TEST(a_rule_of_our_own_gives_two_results),
       TEST(wrong_definitions_are_refused),
       TEST(a_kernel_can_be_replaced),

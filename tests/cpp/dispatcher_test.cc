@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "autograd/engine.h"
 #include "check.h"
 #include "dispatcher/library.h"
 #include "ops/functions.h"
@@ -25,9 +26,10 @@ Tensor filled(int64_t n, float value) {
 float first(const Tensor& t) { return t.wait().data<float>()[0]; }
 
 // Puts a block on the list as a loaded library would, and runs the list.
-void add_block(Kind kind, const char* ns, const char* key, void (*block)(Library&)) {
+void add_block(Kind kind, const char* ns, const char* key, void (*block)(Library&),
+               const char* stamp = PKG_STAMP_) {
   Dispatcher::get();  // an error undoes all that is pending: let it be this block alone
-  Registration registration(kind, ns, key, {"here:1"}, block);
+  Registration registration(kind, ns, key, {"here:1"}, block, stamp);
   Dispatcher::get();
 }
 bool known(const char* name) { return Dispatcher::get().find_or_null(name, "test"); }
@@ -98,6 +100,15 @@ TEST(a_failing_block_leaves_nothing_behind) {
                          [](Library&) { throw std::runtime_error("own error"); }),
                std::exception, "own error");
   add_block(Kind::Definition, "late", nullptr, [](Library&) {});
+}
+
+TEST(a_block_that_was_compiled_for_another_core_does_not_run) {
+  CHECK_THROWS(add_block(
+                   Kind::Fragment, "test", nullptr,
+                   [](Library& m) { m.def("foreign(Tensor self) -> Tensor"); },
+                   "C++ interface 0, dispatch keys 99"),
+               ImportError, "got one for C++ interface 0 (dispatch keys 99). Compile");
+  CHECK(!known("foreign"));
 }
 
 TEST(a_failing_block_gives_replaced_kernels_back) {
@@ -188,6 +199,62 @@ TEST(typed_and_boxed_calls_agree) {
   CHECK(first(twice(x)) == 6);
   const Op<Tensor(const Tensor&)> twice_{"twice_", "test"};
   CHECK(twice_(x).is_same(x) && first(x) == 6);
+}
+
+TEST(a_gradient_is_given_later_with_an_object_behind_it) {
+  add_block(Kind::Fragment, "test", nullptr, [](Library& m) {
+    m.def("bare(Tensor self) -> Tensor")
+        .shape([](const Tensor& self) { return self.spec(); })
+        .cpu([](Tensor& out, const Tensor& self) {
+          *out.data<float>() = *self.data<float>();
+        })
+        .in_place();
+    m.def("composed(Tensor self) -> Tensor").composite(same);
+  });
+  const Op<Tensor(const Tensor&)> bare{"bare", "test"};
+  const Tensor x = filled(1, 5);
+  set_requires_grad(x, true);
+  CHECK_THROWS(bare(x), NotImplementedError, "[bare] has no gradient formula");
+  // One that is undone leaves the op as it was.
+  CHECK_THROWS(add_block(Kind::Fragment, "test", nullptr,
+                         [](Library& m) {
+                           m.gradient("bare", "", [](const GradContext& g) -> TensorList {
+                             return {g.grad()};
+                           });
+                           throw std::runtime_error("half way");
+                         }),
+               std::exception, "half way");
+  CHECK_THROWS(bare(x), NotImplementedError, "[bare] has no gradient formula");
+
+  add_block(Kind::Fragment, "test", nullptr, [](Library& m) {
+    const Tensor factor = filled(1, 3);
+    m.gradient("bare", "self result", [factor](const GradContext& g) -> TensorList {
+      CHECK(first(g.input(0)) == 5 && first(g.result()) == 5);
+      return {ops::mul(g.grad(), factor)};
+    });
+  });
+  Tensor y = bare(x);
+  backward({y}, {filled(1, 2)});
+  CHECK(first(x.grad()) == 6);
+  CHECK(std::string(bare.record().gradient_name()) == "formula");
+
+  const auto again = [](const char* name, const char* why) {
+    static const char* asked = name;
+    asked = name;
+    CHECK_THROWS(add_block(Kind::Fragment, "test", nullptr,
+                           [](Library& m) {
+                             m.gradient(asked, "", [](const GradContext&) -> TensorList {
+                               return {};
+                             });
+                           }),
+                 ValueError, why);
+  };
+  again("bare", "at here:1: the op has a formula for all arguments, .grad(...), already, "
+                "given at here:1.");
+  again("bare_", "the gradient of an in-place form is that of test::bare.");
+  again("composed", "the gradient of a composite op is that of the ops that it calls");
+  again("pkg::relu", "the op has gradients of single arguments");
+  again("pkg::eq", "the op says that it has none");
 }
 
 // The built-in ops without a derivative take no floating tensors.
