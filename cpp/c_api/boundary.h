@@ -35,6 +35,12 @@ R guarded(pkg_status* status, R failed, F&& body) noexcept {
 /// Fills `text` as snprintf does; returns the whole length.
 size_t copy_text(const std::string& from, char* text, size_t capacity) noexcept;
 
+/// Fills `text` with what `read` says; 0 when that raises.
+template <class F>
+size_t write_text(char* text, size_t capacity, F read) noexcept {
+  return guarded<size_t>(nullptr, 0, [&] { return copy_text(read(), text, capacity); });
+}
+
 // A tensor handle is the TensorImpl itself, and owns one of its references.
 inline TensorImpl* impl_of(const pkg_tensor* handle) {
   return reinterpret_cast<TensorImpl*>(const_cast<pkg_tensor*>(handle));

@@ -459,8 +459,8 @@ PKG_C_API bool pkg_session_run(pkg_session* session, pkg_tensor* const* feeds,
                                pkg_tensor* const* fetches, size_t n_fetches,
                                pkg_operation* const* targets, size_t n_targets,
                                pkg_tensor** results, pkg_status* status);
-/* The operation whose call failed in the last run of this thread that failed; NULL if none.
- * Asking forgets it. */
+/* The operation whose call failed in the last run of this thread; NULL if that went well, or
+ * failed before its first call.  It stays valid until the next run of the thread. */
 PKG_C_API pkg_operation* pkg_failed_operation(void);
 
 /* The value of a variable, not to be written to; NULL without error if it has none. */

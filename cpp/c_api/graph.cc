@@ -78,13 +78,6 @@ std::vector<Node*> nodes_of(const char* function, pkg_operation* const* handles,
   return nodes;
 }
 
-size_t write_text(char* text, size_t capacity, const pkg_operation* operation,
-                  std::string (*read)(const Node&)) {
-  return guarded<size_t>(nullptr, 0, [&] {
-    return copy_text(read(node_of("pkg_operation", operation)), text, capacity);
-  });
-}
-
 }  // namespace
 }  // namespace pkg::c
 
@@ -248,10 +241,8 @@ size_t pkg_graph_operations(pkg_graph* handle, pkg_operation** operations,
 
 size_t pkg_graph_unique_name(pkg_graph* handle, const char* name, bool mark, char* text,
                              size_t capacity) {
-  return guarded<size_t>(nullptr, 0, [&] {
-    return copy_text(
-        graph_of("pkg_graph_unique_name", handle).unique_name(text_or_empty(name), mark),
-        text, capacity);
+  return write_text(text, capacity, [&] {
+    return graph_of("pkg_graph_unique_name", handle).unique_name(text_or_empty(name), mark);
   });
 }
 
@@ -267,19 +258,20 @@ bool pkg_graph_connected(pkg_graph* handle, pkg_tensor* y, pkg_tensor* x,
 }
 
 size_t pkg_operation_name(const pkg_operation* operation, char* text, size_t capacity) {
-  return write_text(text, capacity, operation, [](const Node& node) { return node.name; });
+  return write_text(text, capacity,
+                    [&] { return node_of("pkg_operation_name", operation).name; });
 }
 size_t pkg_operation_type(const pkg_operation* operation, char* text, size_t capacity) {
-  return write_text(text, capacity, operation,
-                    [](const Node& node) { return node.type(); });
+  return write_text(text, capacity,
+                    [&] { return node_of("pkg_operation_type", operation).type(); });
 }
 size_t pkg_operation_device(const pkg_operation* operation, char* text, size_t capacity) {
-  return write_text(text, capacity, operation,
-                    [](const Node& node) { return node.device; });
+  return write_text(text, capacity,
+                    [&] { return node_of("pkg_operation_device", operation).device; });
 }
 size_t pkg_operation_site(const pkg_operation* operation, char* text, size_t capacity) {
-  return write_text(text, capacity, operation,
-                    [](const Node& node) { return node.call_site(); });
+  return write_text(text, capacity,
+                    [&] { return node_of("pkg_operation_site", operation).call_site(); });
 }
 
 size_t pkg_operation_n_outputs(const pkg_operation* operation) {
@@ -404,11 +396,9 @@ bool pkg_callable_run(pkg_callable* handle, pkg_tensor* const* feeds, size_t n_f
 }
 
 size_t pkg_callable_unplanned(const pkg_callable* handle, char* text, size_t capacity) {
-  return guarded<size_t>(nullptr, 0, [&] {
-    return copy_text(
-        callable_of("pkg_callable_unplanned", const_cast<pkg_callable*>(handle))
-            .why_unplanned(),
-        text, capacity);
+  return write_text(text, capacity, [&] {
+    return callable_of("pkg_callable_unplanned", const_cast<pkg_callable*>(handle))
+        .why_unplanned();
   });
 }
 
@@ -424,7 +414,7 @@ bool pkg_session_run(pkg_session* handle, pkg_tensor* const* feeds,
   return good;
 }
 
-pkg_operation* pkg_failed_operation(void) { return handle_of(graph::take_failed_node()); }
+pkg_operation* pkg_failed_operation(void) { return handle_of(graph::failed_node()); }
 
 pkg_tensor* pkg_session_variable(pkg_session* handle, const pkg_operation* variable,
                                  pkg_status* status) {

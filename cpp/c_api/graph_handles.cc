@@ -3,7 +3,7 @@
 #include "c_api/graph_handles.h"
 
 #include "c_api/boundary.h"
-#include "graph/graph.h"
+#include "graph/executable.h"
 
 namespace pkg::c {
 namespace {
@@ -279,7 +279,9 @@ std::string CallableHandle::unplanned() const {
 std::optional<OperationHandle> failed_operation() {
   pkg_operation* failed = pkg_failed_operation();
   if (!failed) return std::nullopt;
-  return OperationHandle(failed);
+  OperationHandle operation(failed);
+  graph::set_failed_node(nullptr);  // the handle keeps the graph from here on
+  return operation;
 }
 
 }  // namespace pkg::c

@@ -42,13 +42,6 @@ struct BoxedCall {
   }
 };
 
-size_t text_of(const pkg_op* handle, char* text, size_t capacity,
-               std::string (*read)(const Operator&)) {
-  return guarded<size_t>(nullptr, 0, [&] {
-    return copy_text(read(required("pkg_op", handle)), text, capacity);
-  });
-}
-
 }  // namespace
 }  // namespace pkg::c
 
@@ -75,13 +68,15 @@ size_t pkg_op_list(const pkg_op** ops, size_t capacity) {
 }
 
 size_t pkg_op_name(const pkg_op* op, char* text, size_t capacity) {
-  return text_of(op, text, capacity, [](const Operator& o) { return o.qualified_name(); });
+  return write_text(text, capacity,
+                    [&] { return required("pkg_op_name", op).qualified_name(); });
 }
 size_t pkg_op_schema(const pkg_op* op, char* text, size_t capacity) {
-  return text_of(op, text, capacity, [](const Operator& o) { return o.schema.str(); });
+  return write_text(text, capacity,
+                    [&] { return required("pkg_op_schema", op).schema.str(); });
 }
 size_t pkg_op_doc(const pkg_op* op, char* text, size_t capacity) {
-  return text_of(op, text, capacity, [](const Operator& o) { return o.doc; });
+  return write_text(text, capacity, [&] { return required("pkg_op_doc", op).doc; });
 }
 
 int32_t pkg_op_call(const pkg_op* handle, const pkg_arg* args, size_t n_args,

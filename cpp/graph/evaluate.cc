@@ -36,11 +36,7 @@ std::vector<Node*> needed(std::span<const Edge> feeds, std::span<const Edge> fet
   return nodes;
 }
 
-void Evaluation::feed(Edge edge, Tensor value) {
-  std::vector<Tensor>& outputs = values_[edge.node];
-  outputs.resize(edge.node->outputs.size());
-  outputs[edge.output] = std::move(value);
-}
+void Evaluation::feed(Edge edge, Tensor value) { fed_[edge] = std::move(value); }
 
 void Evaluation::run(std::span<Node* const> nodes) {
   const Node* last = nullptr;  // of the nodes that take gradients
@@ -54,7 +50,9 @@ void Evaluation::run(std::span<Node* const> nodes) {
   LocalKeys keys{t_local_keys.included, KeySet{DispatchKey::Graph}};
   if (!last) keys.excluded |= DispatchKey::Autograd;
   UseKeys mine(keys);
-  for (auto& [node, outputs] : values_) set(*const_cast<Node*>(node), std::move(outputs));
+  for (const auto& [edge, value] : fed_) {
+    set(*edge.node, std::vector<Tensor>(edge.node->outputs.size()));
+  }
   for (Node* node : nodes) {
     if (at) at(*node);
     run(*node, node == last);
@@ -92,9 +90,14 @@ void Evaluation::run(Node& node, bool last_gradients) {
 // that the engine stops at.  What was fed belongs to others: its alias is marked.
 void Evaluation::set(Node& node, std::vector<Tensor> outputs) {
   for (uint32_t i = 0; i < outputs.size(); ++i) {
+    // Of an operation with several outputs, the others may be wanted beside one that is fed.
+    if (const auto fed = fed_.find({&node, i}); fed != fed_.end()) outputs[i] = fed->second;
     const auto wanted = wanted_.find({&node, i});
-    if (wanted == wanted_.end() || wanted->second.defined() || !outputs[i].defined())
+    if (wanted == wanted_.end() || !outputs[i].defined()) continue;
+    if (wanted->second.defined()) {
+      outputs[i] = wanted->second;
       continue;
+    }
     if (is_floating(outputs[i].dtype()) && !outputs[i].requires_grad()) {
       outputs[i] = share(outputs[i]);
       set_requires_grad(outputs[i], true);

@@ -43,6 +43,7 @@ class Evaluation {
   std::vector<Value> arguments(const Node& node) const;
 
   std::unordered_map<const Node*, std::vector<Tensor>> values_;
+  std::map<Edge, Tensor> fed_;
   std::map<Edge, Tensor> wanted_;  // gradients will be taken with respect to these
   std::vector<std::pair<Node*, Tensor>> written_;
 };

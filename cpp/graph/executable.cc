@@ -2,23 +2,29 @@
 // graph/executable.cc: frames, and the loop over steps.
 #include "graph/executable.h"
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <unordered_map>
 
-#include "ops/functions.h"
 #include "scheduler/hooks.h"
 #include "scheduler/stop_point.h"
 
 namespace pkg::graph {
 namespace {
 
-thread_local const Node* t_failed = nullptr;
+struct Failed {
+  const Node* node = nullptr;
+  Ref<Graph> graph;  // keeps the node
+};
+thread_local Failed t_failed;
 
 }  // namespace
 
-const Node* take_failed_node() { return std::exchange(t_failed, nullptr); }
-void set_failed_node(const Node* node) { t_failed = node; }
+const Node* failed_node() { return t_failed.node; }
+void set_failed_node(const Node* node) {
+  t_failed = {node, node ? Ref<Graph>::share(&node->graph) : nullptr};
+}
 
 double steady_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
@@ -191,11 +197,13 @@ Executable::Executable(Plan plan) : plan_(std::move(plan)) {}
 Executable::~Executable() = default;
 
 bool Executable::valid() const {
-  for (const Buffer& buffer : plan_.buffers) {
-    if (buffer.kind != Buffer::Kind::Capture) continue;
-    if (plan_.captures[buffer.index].storage().nbytes() != buffer.nbytes) return false;
-  }
-  return true;
+  const auto lies_alike = [](const Tensor& now, const Tensor& planned) {
+    return now.dtype() == planned.dtype() && now.sizes() == planned.sizes() &&
+           now.strides() == planned.strides() && now.offset() == planned.offset() &&
+           now.storage().nbytes() == planned.storage().nbytes();
+  };
+  return std::equal(plan_.captures.begin(), plan_.captures.end(),
+                    plan_.capture_places.begin(), lies_alike);
 }
 
 std::unique_ptr<Executable::Frame> Executable::acquire() {

@@ -47,9 +47,9 @@ class Executable {
   std::vector<std::unique_ptr<Frame>> free_;
 };
 
-/// The node whose call failed, of the last run that failed on this thread; null if none.
-/// Asking forgets it.
-const Node* take_failed_node();
+/// The node whose call failed in the last run of this thread; null if that went well, or
+/// failed before its first call.  It is kept until the next run.
+const Node* failed_node();
 void set_failed_node(const Node* node);
 
 }  // namespace pkg::graph

@@ -11,17 +11,9 @@
 namespace pkg::graph {
 namespace {
 
-// The scope of this thread for the graph that it builds; others have none.
-struct CurrentScope {
-  const Graph* graph = nullptr;
-  Scope scope;
-};
-thread_local CurrentScope t_scope;
+// The scopes of this thread by the number of their graph, which no later graph has.
+thread_local std::map<uint64_t, Scope> t_scopes;
 const Scope kNoScope;
-
-const Scope& scope_of(const Graph& graph) {
-  return t_scope.graph == &graph ? t_scope.scope : kNoScope;
-}
 
 std::string lower(std::string_view text) {
   std::string made(text);
@@ -82,7 +74,21 @@ void Node::add_input(size_t arg, int32_t item, Edge from) {
   inputs.push_back({uint16_t(arg), item, from});
 }
 
-void Graph::set_scope(Scope scope) { t_scope = {this, std::move(scope)}; }
+Graph::Graph() {
+  static constinit std::atomic<uint64_t> made{0};
+  number_ = made.fetch_add(1, std::memory_order_relaxed);
+}
+
+void Graph::set_scope(Scope scope) {
+  const bool empty = scope.prefix.empty() && scope.controls.empty() && scope.device.empty();
+  if (empty) t_scopes.erase(number_);
+  else t_scopes[number_] = std::move(scope);
+}
+
+const Scope& Graph::scope() const {
+  const auto found = t_scopes.find(number_);
+  return found == t_scopes.end() ? kNoScope : found->second;
+}
 
 void Graph::close() {
   std::vector<Tensor> symbols;  // may be the last to refer to this graph: they end last
@@ -99,7 +105,7 @@ std::unique_ptr<Node> Graph::begin(NodeKind kind) {
   PKG_CHECK(!finalized(), RuntimeError,
             "Graph is finalized and cannot be modified: no node can be added to it.");
   std::unique_ptr<Node> node(new Node(*this, kind));
-  const Scope& scope = scope_of(*this);
+  const Scope& scope = this->scope();
   node->controls = scope.controls;
   node->device = scope.device;
   node->site = mark_site();
@@ -111,7 +117,7 @@ Node& Graph::publish(std::unique_ptr<Node> made, const std::string& name) {
   if (name.empty()) std::replace(wanted.begin(), wanted.end(), '.', '_');
   // "scope/" at the end says that the name is whole already.
   if (wanted.ends_with('/')) wanted.pop_back();
-  else wanted = scope_of(*this).prefix + wanted;
+  else wanted = scope().prefix + wanted;
   std::lock_guard lock(mutex_);
   PKG_CHECK(!finalized(), RuntimeError,
             "Graph is finalized and cannot be modified: no node can be added to it.");
@@ -272,8 +278,8 @@ Tensor Graph::symbol(Edge edge) {
             ", got ", edge.output, ".");
   std::vector<Tensor>& made = node.symbols_;
   if (edge.output < made.size() && made[edge.output].defined()) return made[edge.output];
-  // Where sizes are not known, those of a first guess: whoever asks for them by name gets
-  // the OutputSpec.
+  // Its tensor has no room for sizes that are not known: 0 stands for them.  Who shows a
+  // shape asks the OutputSpec.
   const OutputSpec& spec = node.outputs[edge.output];
   Shape sizes = spec.known_rank ? spec.sizes : Shape{};
   for (int64_t& size : sizes) size = std::max<int64_t>(size, 0);

@@ -126,7 +126,7 @@ struct Meaning final : Intrusive {
   ~Meaning() override;
 };
 
-/// Where nodes that this thread makes in a graph go: see Graph::enter.
+/// What the nodes that a thread adds to a graph have in common.
 struct Scope {
   std::string prefix;  ///< of names: "layer1/", or ""
   std::vector<Node*> controls;
@@ -136,7 +136,7 @@ struct Scope {
 /// Nodes are only ever added.  Every method may be called from every thread.
 class Graph final : public Intrusive {
  public:
-  Graph() = default;
+  Graph();
 
   /// Its symbols keep a graph alive, and a graph its symbols; who has made it ends that.
   void close();
@@ -171,15 +171,17 @@ class Graph final : public Intrusive {
   /// Whether the gradient of `y` with respect to `x` can be anything but nothing.
   bool connected(Edge y, Edge x) const;
 
-  /// What the nodes that this thread adds to this graph have in common, from now on.
+  /// Of what this thread adds from now on.
   void set_scope(Scope scope);
 
  private:
   ~Graph() override;
+  const Scope& scope() const;
   std::unique_ptr<Node> begin(NodeKind kind);
   Node& publish(std::unique_ptr<Node> node, const std::string& name);
   std::string unique_locked(std::string_view name, bool mark);
 
+  uint64_t number_;           // among all graphs of the process
   mutable std::mutex mutex_;  // guards the rest
   std::vector<std::unique_ptr<Node>> nodes_;
   std::map<std::string, Node*, std::less<>> by_name_;

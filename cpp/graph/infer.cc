@@ -7,7 +7,7 @@
 // the other, as far as the op takes that; what differs between the results is unknown, and no
 // rule has to know of graphs.  The numbers have many divisors, so that what is divided
 // (reshape, chunk) mostly divides.  With 1 for all, some ops have fewer dimensions (squeeze):
-// then their number is unknown.  Where the first numbers are refused, because a size has to
+// then their number is unknown, and others are shorter (a slice).  Where the first numbers are refused, because a size has to
 // agree with another, 1 goes with most, or a size that is known; what is then of that size
 // is unknown.
 #include <algorithm>
@@ -77,8 +77,28 @@ Trial on_meta(const Node& node, Guess guess) {
   return run(*node.op, std::move(args));
 }
 
-// For what looks at values: rank and dtype only, from a run with ones of small sizes.
+// Whether the call writes to a tensor: such one is never made to see what it gives.
+bool writes(const Node& node) {
+  const auto& arguments = node.op->schema.arguments;
+  return std::any_of(arguments.begin(), arguments.end(),
+                     [](const Argument& argument) { return argument.written; });
+}
+
+// Without a rule, what writes to its arguments gives them back.
+std::vector<OutputSpec> written(const Node& node) {
+  std::vector<OutputSpec> outputs;
+  for (size_t i = 0; i < node.args.size(); ++i) {
+    if (!node.op->schema.arguments[i].written) continue;
+    for_each_tensor(node.args[i], [&](const Tensor& tensor) {
+      outputs.push_back({tensor.dtype(), true, tensor.sizes()});
+    });
+  }
+  return outputs;
+}
+
+// For what looks at values: rank and dtype only, from a run with zeros of small sizes.
 std::vector<OutputSpec> by_example(const Node& node) {
+  PKG_CHECK(!writes(node), ValueError, "[infer] a call that writes is not tried");
   Guess guess{kSmall};
   const std::vector<Value> args = node.arguments([&](Edge edge) {
     Tensor made = like(edge.node->outputs[edge.output], guess, Device{});
@@ -196,6 +216,7 @@ std::vector<OutputSpec> infer(const Node& node) {
     // No rule, as the result depends on values; a refused dtype ends here, too.
     if (auto found = attempt([&] { return by_example(node); })) return *found;
     if (node.op->has_kernel(DispatchKey::Meta)) throw;
+    if (writes(node)) return written(node);
   } catch (const Error&) {
     if (auto found = attempt([&] { return by_example(node); }); found && all_known) {
       return *found;
@@ -211,14 +232,12 @@ std::vector<OutputSpec> infer(const Node& node) {
       compare(node, outputs, *trial);
     }
   };
-  if (!all_known) try_also({2 * kGuess});
-  for (int64_t i = 0; i < n_unknown; ++i) try_also({kGuess, i});
   if (all_known) return outputs;
+  try_also({2 * kGuess});
+  for (int64_t i = 0; i < n_unknown; ++i) try_also({kGuess, i});
+  // How many parts there are is not asked of so small a size.
   const auto ones = attempt([&] { return on_meta(node, {1}); });
-  for (size_t i = 0; ones && i < std::min(outputs.size(), ones->size()); ++i) {
-    if ((*ones)[i].sizes.size() == outputs[i].sizes.size()) continue;
-    outputs[i] = of_unknown_rank(outputs[i].dtype);
-  }
+  if (ones && ones->size() == outputs.size()) compare(node, outputs, *ones);
   return outputs;
 }
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "dispatcher/domain.h"
 #include "dispatcher/library.h"
@@ -47,6 +46,7 @@ class Recorder {
                   tensor.storage().nbytes());
       if (tensor.requires_grad()) set_requires_grad(entry->second, true);
       plan_.captures.push_back(tensor);
+      plan_.capture_places.push_back(entry->second);
     }
     return entry->second;
   }

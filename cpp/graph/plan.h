@@ -44,7 +44,8 @@ struct Step {
 struct Plan {
   std::vector<Step> steps;
   std::vector<Buffer> buffers;
-  std::vector<Tensor> captures;
+  std::vector<Tensor> captures;        ///< tensors that the graph refers to
+  std::vector<Tensor> capture_places;  ///< their twins in buffers, as they lay when planned
   int64_t slab_bytes = 0;
   double nanoseconds = 0;  ///< roughly, of one run
   std::vector<Tensor> fetches;

@@ -9,6 +9,7 @@
 #include "graph/evaluate.h"
 #include "ops/functions.h"
 #include "scheduler/hooks.h"
+#include "scheduler/stop_point.h"
 
 namespace pkg::graph {
 namespace {
@@ -181,8 +182,8 @@ std::shared_ptr<Callable::Variant> Callable::variant_for(const TensorList& feeds
   return made;
 }
 
-TensorList Callable::interpret(const TensorList& feeds, const TensorList& variables,
-                               RunResults* results) const {
+RunResults Callable::interpret(const TensorList& feeds, const TensorList& variables,
+                               const RunControl& control) const {
   Evaluation evaluation;
   const Node* current = nullptr;
   for (size_t i = 0; i < feeds_.size(); ++i) evaluation.feed(feeds_[i], feeds[i]);
@@ -191,28 +192,34 @@ TensorList Callable::interpret(const TensorList& feeds, const TensorList& variab
     return variables[size_t(place - variables_.begin())];
   };
   evaluation.keep = [](const Tensor& value) { return ops::row_major_copy(value); };
-  evaluation.at = [&](const Node& node) { current = &node; };
+  evaluation.at = [&](const Node& node) {
+    current = nullptr;
+    stop_point();
+    control.check();
+    current = &node;
+  };
   UseKeys plain(LocalKeys{});
-  TensorList fetched;
+  RunResults results;
   try {
     evaluation.run(nodes_);
     current = nullptr;
     ExcludeKeys off(DispatchKey::Autograd);
     for (Edge fetch : fetches_) {
-      fetched.push_back(ops::row_major_copy(evaluation.value(fetch)));
+      results.fetches.push_back(ops::row_major_copy(evaluation.value(fetch)));
     }
     for (const auto& [node, value] : evaluation.written()) {
       value.wait();
-      results->written.emplace_back(node, share(value));
+      results.written.emplace_back(node, share(value));
     }
   } catch (...) {
     set_failed_node(current);
     throw;
   }
-  return fetched;
+  return results;
 }
 
 TensorList Callable::run(const TensorList& feeds, double timeout) {
+  set_failed_node(nullptr);
   RunControl control{&session_->closed_, timeout > 0 ? steady_seconds() + timeout : 0};
   PKG_CHECK(!session_->closed(), RuntimeError, "Attempted to use a closed Session.");
   PKG_CHECK(feeds.size() == feeds_.size(), ValueError, "[run] expected ", feeds_.size(),
@@ -252,7 +259,7 @@ TensorList Callable::run_once(const TensorList& feeds, const RunControl& control
   if (variant->executable) {
     results = variant->executable->run(feeds, variables, control);
   } else {
-    results.fetches = interpret(feeds, variables, &results);
+    results = interpret(feeds, variables, control);
   }
   if (!results.written.empty()) {
     for (const auto& [node, value] : results.written) value.wait();

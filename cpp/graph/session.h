@@ -40,8 +40,8 @@ class Callable final : public Intrusive {
   struct Variant;  // for feeds of certain shapes
   std::shared_ptr<Variant> variant_for(const TensorList& feeds,
                                        const TensorList& variables);
-  TensorList interpret(const TensorList& feeds, const TensorList& variables,
-                       RunResults* results) const;
+  RunResults interpret(const TensorList& feeds, const TensorList& variables,
+                       const RunControl& control) const;
   TensorList run_once(const TensorList& feeds, const RunControl& control);
 
   Ref<Session> session_;

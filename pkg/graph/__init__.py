@@ -12,19 +12,21 @@ from .building import (
     Graph as Graph,
     Operation as Operation,
     Symbol as Symbol,
-    TensorShape as TensorShape,
+    get_default_graph as get_default_graph,
+    reset_default_graph as reset_default_graph,
+)
+from .defaults import get_default_session as get_default_session
+from .functions import (
     constant as constant,
     control_dependencies as control_dependencies,
-    get_default_graph as get_default_graph,
     gradients as gradients,
     group as group,
     name_scope as name_scope,
     placeholder as placeholder,
     record as record,
-    reset_default_graph as reset_default_graph,
 )
-from .defaults import get_default_session as get_default_session
 from .sessions import InteractiveSession as InteractiveSession, Session as Session
+from .shapes import TensorShape as TensorShape
 from .variables import (
     Variable as Variable,
     global_variables_initializer as global_variables_initializer,

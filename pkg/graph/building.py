@@ -12,57 +12,11 @@ from typing import Any
 from .._binding import core
 from ..tensor import Tensor
 from .defaults import session_for
+from .shapes import TensorShape
 
 __all__ = [
-    "Graph", "Operation", "Symbol", "TensorShape", "constant", "control_dependencies",
-    "get_default_graph", "gradients", "group", "name_scope", "placeholder", "record",
-    "reset_default_graph",
+    "Graph", "Operation", "Symbol", "get_default_graph", "reset_default_graph",
 ]  # fmt: skip
-
-
-class TensorShape(tuple[Any, ...]):
-    """A shape with None for unknown sizes; `ndims` is None if nothing is known."""
-
-    ndims: int | None
-
-    def __new__(cls, sizes: Iterable[int | None] | None) -> TensorShape:
-        """A shape of these sizes; None: not even their number is known."""
-        made = super().__new__(cls, () if sizes is None else tuple(sizes))
-        made.ndims = None if sizes is None else len(made)
-        return made
-
-    rank = property(lambda self: self.ndims)
-    dims = property(lambda self: None if self.ndims is None else list(self))
-
-    def as_list(self) -> list[int | None]:
-        """The sizes; ValueError if their number is unknown."""
-        if self.ndims is None:
-            raise ValueError("as_list() is not defined on an unknown TensorShape.")
-        return list(self)
-
-    def is_fully_defined(self) -> bool:
-        """Whether every size is known."""
-        return self.ndims is not None and None not in self
-
-    def num_elements(self) -> int | None:
-        """How many elements there are, or None."""
-        if not self.is_fully_defined():
-            return None
-        count = 1
-        for size in self:
-            count *= size
-        return count
-
-    def __repr__(self) -> str:
-        """TensorShape([2, None]), TensorShape(None)."""
-        return f"TensorShape({None if self.ndims is None else list(self)})"
-
-    def __str__(self) -> str:
-        """(2, ?), <unknown>."""
-        if self.ndims is None:
-            return "<unknown>"
-        sizes = ", ".join("?" if size is None else str(size) for size in self)
-        return f"({sizes},)" if len(self) == 1 else f"({sizes})"
 
 
 class Symbol(Tensor):
@@ -255,6 +209,13 @@ class Operation:
         return f"<Operation {self.name!r} type={self.type}>"
 
 
+def _check_name(what: str, name: Any) -> None:
+    if not isinstance(name, str):
+        raise TypeError(
+            f"{what} names are strings (or similar), not {type(name).__name__}."
+        )
+
+
 class _Stacks(threading.local):
     """What this thread has entered."""
 
@@ -327,7 +288,6 @@ class Graph:
     def as_default(self) -> Iterator[Graph]:
         """A context in which this graph is the default one of this thread."""
         _stacks.graphs.append(self)
-        self._enter_scope()
         try:
             yield self
         finally:
@@ -337,7 +297,6 @@ class Graph:
                     "left first."
                 )
             _stacks.graphs.pop()
-            get_default_graph()._enter_scope()
 
     @contextmanager
     def name_scope(self, name: str | None) -> Iterator[str]:
@@ -404,22 +363,14 @@ class Graph:
 
     def get_operation_by_name(self, name: str) -> Operation:
         """The operation; KeyError if there is none, ValueError for a tensor's name."""
-        if not isinstance(name, str):
-            raise TypeError(
-                f"Operation names are strings (or similar), not {type(name).__name__}."
-            )
-        found = self.as_graph_element(name, allow_tensor=False)
-        assert isinstance(found, Operation)
+        _check_name("Operation", name)
+        found: Operation = self.as_graph_element(name, allow_tensor=False)
         return found
 
     def get_tensor_by_name(self, name: str) -> Symbol:
         """The symbol 'operation:0'; KeyError or ValueError if there is none."""
-        if not isinstance(name, str):
-            raise TypeError(
-                f"Tensor names are strings (or similar), not {type(name).__name__}."
-            )
-        found = self.as_graph_element(name, allow_operation=False)
-        assert isinstance(found, Symbol)
+        _check_name("Tensor", name)
+        found: Symbol = self.as_graph_element(name, allow_operation=False)
         return found
 
     def as_graph_element(
@@ -537,104 +488,3 @@ def reset_default_graph() -> None:
             "Do not use reset_default_graph() inside of `with graph.as_default():`."
         )
     _global[:] = [Graph()]
-    _global[0]._enter_scope()
-
-
-def record(function: Callable[..., Any], *args: Any, name: str | None = None,
-           **options: Any) -> Any:  # fmt: skip
-    """Adds a call of an op to the default graph, or to that of a symbol in it."""
-    return get_default_graph().record(name, function, *args, **options)
-
-
-def name_scope(name: str | None) -> Any:
-    """Graph.name_scope of the default graph."""
-    return get_default_graph().name_scope(name)
-
-
-def control_dependencies(control_inputs: Iterable[Any] | None) -> Any:
-    """Graph.control_dependencies of the default graph."""
-    return get_default_graph().control_dependencies(control_inputs)
-
-
-def _sizes(shape: Any) -> list[int] | None:
-    # None is unknown, for the whole and for each size.
-    if shape is None or getattr(shape, "ndims", 0) is None:
-        return None
-    sizes = [shape] if isinstance(shape, int) else shape
-    return [-1 if size is None else int(size) for size in sizes]
-
-
-def placeholder(
-    dtype: core.dtype, shape: Any = None, name: str | None = None, default: Any = None
-) -> Symbol:
-    """A symbol that is fed.
-
-    shape: sizes, None for one that is not known; None as a whole: any number of sizes.
-    default: what it is where nothing is fed.
-    """
-    graph = get_default_graph()
-    value = None if default is None else core.tensor(default, dtype=dtype)
-    made = graph._handle.placeholder(name or "", dtype, _sizes(shape), value)
-    return graph._operation(made).outputs[0]
-
-
-def constant(
-    value: Any, dtype: core.dtype | None = None, name: str | None = None
-) -> Symbol:
-    """A symbol that has this value, which is copied."""
-    graph = get_default_graph()
-    tensor = core.tensor(value, dtype=dtype)
-    return graph._operation(graph._handle.constant(name or "Const", tensor)).outputs[0]
-
-
-def group(*inputs: Any, name: str | None = None) -> Operation:
-    """An operation that runs all of these."""
-    graph = get_default_graph()
-    handles = []
-    for item in inputs:
-        op = graph.as_graph_element(item)
-        handles.append((op if isinstance(op, Operation) else op.op)._handle)
-    return graph._operation(graph._handle.group(name or "group_deps", handles))
-
-
-def gradients(
-    ys: Any, xs: Any, grad_ys: Any = None, name: str | None = None
-) -> list[Symbol | None]:
-    """Gradients of the sum of ``ys`` with respect to each of ``xs``; None: no way leads
-    from it to a y.
-
-    grad_ys: what each y is multiplied with, of its shape; None: ones.
-    """
-    ys = list(ys) if isinstance(ys, (list, tuple)) else [ys]
-    xs = list(xs) if isinstance(xs, (list, tuple)) else [xs]
-    if grad_ys is None:
-        grad_ys = [None] * len(ys)
-    elif not isinstance(grad_ys, (list, tuple)):
-        grad_ys = [grad_ys]
-    if not ys:
-        return [None] * len(xs)
-    graph = ys[0].graph
-    ys = [graph.as_graph_element(y, allow_operation=False) for y in ys]
-    xs = [graph.as_graph_element(x, allow_operation=False) for x in xs]
-    if len(grad_ys) != len(ys):
-        raise ValueError(
-            f"[gradients] expected one gradient for each of {len(ys)} ys, got "
-            f"{len(grad_ys)}."
-        )
-    floating = [y.dtype.is_floating_point for y in ys]
-    used = [
-        x.dtype.is_floating_point
-        and any(graph._handle.connected(y, x) for y, f in zip(ys, floating) if f)
-        for x in xs
-    ]
-    wanted = [x for x, use in zip(xs, used) if use]
-    if not wanted:
-        return [None] * len(xs)
-    handle = graph._handle.gradients(
-        name or "gradients",
-        [y for y, f in zip(ys, floating) if f],
-        [g for g, f in zip(grad_ys, floating) if f],
-        wanted,
-    )
-    made = iter(graph._operation(handle).outputs)
-    return [next(made) if use else None for use in used]

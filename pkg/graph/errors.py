@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Errors of a run: one class for each code, with the operation that failed.
 
-The codes and their names are TensorFlow's (and gRPC's).  Each class is also the
-built-in exception that the same mistake raises outside of a graph.
+The codes and their names are TensorFlow's (and gRPC's).  What a run raises is also of
+the class that the same mistake raises outside of a graph.
 """
 
 from __future__ import annotations
 
+import re
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -42,66 +44,60 @@ class OpError(Exception):
         return f"{self.message} [operation {self.op.name!r}, {self.op.type}{where}]"
 
 
-# (class, code, built-in exceptions that it is as well)
-_TABLE = """
-    CancelledError 1
-    UnknownError 2
-    InvalidArgumentError 3 ValueError
-    DeadlineExceededError 4 TimeoutError
-    NotFoundError 5 LookupError
-    AlreadyExistsError 6
-    PermissionDeniedError 7
-    ResourceExhaustedError 8 MemoryError
-    FailedPreconditionError 9 RuntimeError
-    AbortedError 10
-    OutOfRangeError 11 IndexError
-    UnimplementedError 12 NotImplementedError
-    InternalError 13
-    UnavailableError 14
-    DataLossError 15
-    UnauthenticatedError 16
-"""
+# Codes are the places, from 1 on.
+_NAMES = (
+    "Cancelled Unknown InvalidArgument DeadlineExceeded NotFound AlreadyExists "
+    "PermissionDenied ResourceExhausted FailedPrecondition Aborted OutOfRange "
+    "Unimplemented Internal Unavailable DataLoss Unauthenticated"
+).split()
+OK = 0
 
 
 def _make_classes() -> None:
-    import builtins
-
-    for line in _TABLE.strip().splitlines():
-        name, code, *also = line.split()
-        bases = (OpError, *(getattr(builtins, base) for base in also))
-        doc = f"An error of code {code}."
-        made = type(name, bases, {"error_code": int(code), "__doc__": doc})
+    for code, name in enumerate(_NAMES, 1):
+        constant = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).upper()
+        doc = f"An error of the code {constant}, {code}."
+        made = type(f"{name}Error", (OpError,), {"error_code": code, "__doc__": doc})
         made.__module__ = __name__
-        globals()[name] = made
-        globals()[name.removesuffix("Error").upper()] = int(code)
-        __all__.append(name)
+        globals()[made.__name__], globals()[constant] = made, code
+        __all__.extend([made.__name__, constant])
 
 
 _make_classes()
 
-# The first that the exception is an instance of.
-_CLASSES: list[tuple[type[BaseException], str]] = [
-    (MemoryError, "ResourceExhaustedError"),
-    (NotImplementedError, "UnimplementedError"),
-    (ValueError, "InvalidArgumentError"),
-    (TypeError, "InvalidArgumentError"),
-    (LookupError, "InvalidArgumentError"),
-    (OverflowError, "InvalidArgumentError"),
-    (ZeroDivisionError, "InvalidArgumentError"),
+# What the first that the exception is an instance of means; texts are the core's.
+_KINDS: list[tuple[type[BaseException], str, str]] = [
+    (RuntimeError, "Attempting to use uninitialized value", "FailedPrecondition"),
+    (Exception, "Timed out", "DeadlineExceeded"),
+    (Exception, "Session was closed", "Cancelled"),
+    (MemoryError, "", "ResourceExhausted"),
+    (NotImplementedError, "", "Unimplemented"),
+    (RuntimeError, "internal check failed", "Internal"),
+    (ValueError, "", "InvalidArgument"),
+    (TypeError, "", "InvalidArgument"),
+    (LookupError, "", "InvalidArgument"),
+    (ArithmeticError, "", "InvalidArgument"),
+    (RuntimeError, "", "InvalidArgument"),
 ]
 
 
-def error_of(error: Exception, op: Operation | None) -> OpError:
-    """The OpError for what a run raised."""
-    text = str(error)
-    name = next((n for kind, n in _CLASSES if isinstance(error, kind)), "UnknownError")
-    if "Attempting to use uninitialized value" in text:
-        name = "FailedPreconditionError"
-    elif text.startswith("Timed out"):
-        name = "DeadlineExceededError"
-    elif type(error).__name__ == "CancelledError":
-        name = "CancelledError"
-    elif type(error) is RuntimeError:
-        name = "InternalError"
-    made: OpError = globals()[name](op.node_def if op else None, op, text)
+@cache
+def _also(kind: type[OpError], other: type[Exception]) -> type[OpError]:
+    # The class of the code that is also the exception of the call outside of a graph.
+    try:
+        made = type(kind.__name__, (kind, other), {"__doc__": kind.__doc__})
+    except TypeError:  # their objects are laid out in ways that do not go together
+        return kind
+    made.__module__ = __name__
     return made
+
+
+def error_of(error: Exception, op: Operation | None) -> OpError:
+    """The OpError for what a run raised, which is of the class of ``error``, too."""
+    text = str(error)
+    name = next(
+        (n for kind, begin, n in _KINDS if isinstance(error, kind)
+         and text.startswith(begin)), "Unknown"
+    )  # fmt: skip
+    kind = _also(globals()[f"{name}Error"], type(error))
+    return kind(op.node_def if op else None, op, text)

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+
 from .._binding import core
 from ..tensor import Tensor
 from .building import Graph, Operation, Symbol, get_default_graph
@@ -19,6 +21,9 @@ def _is_namedtuple(value: Any) -> bool:
     return isinstance(value, tuple) and hasattr(value, "_fields")
 
 
+_MOST_KEPT = 256  # combinations of feeds and fetches of a session
+
+
 class _Fetches:
     """A structure of fetches, and how to build the same of their values."""
 
@@ -26,7 +31,6 @@ class _Fetches:
         self.symbols: list[Symbol] = []
         self.targets: list[Operation] = []
         self._places: dict[int, int] = {}
-        self.single = False
         self.build = self._walk(graph, structure)
 
     def _walk(self, graph: Graph, item: Any) -> Callable[[list[Any]], Any]:
@@ -73,16 +77,11 @@ class _Prepared:
     """What to feed and what to fetch, looked up once."""
 
     def __init__(self, session: Session, feeds: tuple[Any, ...], fetches: Any) -> None:
-        self.feeds = feeds
         made = _Fetches(session.graph, fetches)
-        self.fetches = fetches  # keeps what it was found by
         self.build = made.build
         self.single = isinstance(fetches, Symbol)
         self.symbols = [session._feed_symbol(feed) for feed in feeds]
-        self.dtypes = [symbol.dtype for symbol in self.symbols]
-        self.run = session._handle.make_callable(
-            self.symbols, made.symbols, [op._handle for op in made.targets]
-        ).run
+        self.run = session._callable(self.symbols, made.symbols, made.targets).run
 
 
 class Session:
@@ -111,7 +110,10 @@ class Session:
         self._target = target
         self._config = config
         self._handle = core.SessionHandle(graph._handle)
+        # By what was given; of fetches alone those that are no structure, as equal
+        # tuples may be of different classes.
         self._prepared: dict[Any, _Prepared] = {}
+        self._callables: dict[Any, core.CallableHandle] = {}
         self._closed = False
         self._contexts: list[Any] = []
 
@@ -139,14 +141,14 @@ class Session:
         runs.
         """
         try:
-            if feed_dict:
-                prepared = self._prepared[fetches, *feed_dict]
-                values = list(feed_dict.values())
-            else:
-                prepared = self._prepared[fetches]
-                values = []
+            prepared = self._prepared[fetches, *feed_dict or ()]
         except (KeyError, TypeError):
-            prepared, values = self._prepare(fetches, feed_dict)
+            prepared = self._prepare(fetches, feed_dict)
+        return self._call(
+            prepared, list(feed_dict.values()) if feed_dict else [], options
+        )
+
+    def _call(self, prepared: _Prepared, values: list[Any], options: Any) -> Any:
         for i, value in enumerate(values):
             if type(value) is not Tensor:
                 values[i] = self._as_tensor(value, prepared.symbols[i])
@@ -167,36 +169,44 @@ class Session:
     def _raise(self, error: Exception) -> None:
         self._check_open()
         failed = core.failed_operation()
-        text = str(error)
-        if failed is None and (text.startswith("Cannot feed") or "feed" in text[:40]):
-            raise error
+        if failed is None and isinstance(error, (TypeError, ValueError)):
+            raise error  # of what was fed
         op = None if failed is None else self._graph._operation(failed)
         raise error_of(error, op) from error
 
-    def _prepare(self, fetches: Any, feed_dict: Any) -> tuple[_Prepared, list[Any]]:
+    def _prepare(self, fetches: Any, feed_dict: Any) -> _Prepared:
         self._check_open()
         if self._graph.version == 0:
             raise RuntimeError(
                 "The Session graph is empty. Add operations to the graph before "
                 "calling run()."
             )
-        feeds: dict[Any, Any] = {}
-        if feed_dict:
-            if not isinstance(feed_dict, Mapping):
-                raise TypeError(
-                    "[run] expected a dict of values by symbol for feed_dict, got "
-                    f"{type(feed_dict).__name__}."
-                )
-            feeds = dict(feed_dict)
-        prepared = _Prepared(self, tuple(feeds), fetches)
-        try:
-            key = (fetches, *feeds) if feeds else fetches
-            if len(self._prepared) > 256:
+        if feed_dict is not None and not isinstance(feed_dict, Mapping):
+            raise TypeError(
+                "[run] expected a dict of values by symbol for feed_dict, got "
+                f"{type(feed_dict).__name__}."
+            )
+        feeds = tuple(feed_dict or ())
+        prepared = _Prepared(self, feeds, fetches)
+        if isinstance(fetches, (Symbol, Operation, str)):
+            if len(self._prepared) >= _MOST_KEPT:
                 self._prepared.clear()
-            self._prepared[key] = prepared
-        except TypeError:  # a list: looked up each time
-            pass
-        return prepared, list(feeds.values())
+            self._prepared[fetches, *feeds] = prepared
+        return prepared
+
+    def _callable(
+        self, feeds: list[Symbol], fetches: list[Symbol], targets: list[Operation]
+    ) -> core.CallableHandle:
+        # With its plans, which the next run of the same parts needs again.
+        key = tuple(feeds), tuple(fetches), tuple(targets)
+        found = self._callables.get(key)
+        if found is None:
+            if len(self._callables) >= _MOST_KEPT:
+                self._callables.clear()
+            handles = [op._handle for op in targets]
+            found = self._handle.make_callable(feeds, fetches, handles)
+            self._callables[key] = found
+        return found
 
     def _feed_symbol(self, feed: Any) -> Symbol:
         try:
@@ -219,6 +229,9 @@ class Session:
             )
         if isinstance(value, core.Tensor):
             return value
+        if isinstance(value, np.ndarray) and value.flags.carray:
+            if core.dtype(value.dtype) == symbol.dtype:
+                return core.from_numpy(value)  # read while the run lasts, not copied
         return core.tensor(value, dtype=symbol.dtype)
 
     def make_callable(
@@ -229,23 +242,12 @@ class Session:
         if feed_list is not None and not isinstance(feed_list, (list, tuple)):
             raise TypeError("Argument `feed_list` must be a list.")
         prepared = _Prepared(self, tuple(feed_list or ()), fetches)
-        symbols = prepared.symbols
+        n = len(prepared.symbols)
 
         def call(*values: Any, options: Any = None, run_metadata: Any = None) -> Any:
-            if len(values) != len(symbols):
-                raise ValueError(
-                    f"[callable] expected {len(symbols)} values, got {len(values)}."
-                )
-            given = [
-                value if type(value) is Tensor else self._as_tensor(value, symbol)
-                for value, symbol in zip(values, symbols)
-            ]
-            timeout = options.timeout_in_ms / 1000 if options is not None else 0.0
-            try:
-                results = prepared.run(given, timeout)
-            except Exception as error:
-                self._raise(error)
-            return self._show(prepared, results)
+            if len(values) != n:
+                raise ValueError(f"[callable] expected {n} values, got {len(values)}.")
+            return self._call(prepared, list(values), options)
 
         return call
 
@@ -273,6 +275,7 @@ class Session:
         self._closed = True
         self._handle.close()
         self._prepared.clear()
+        self._callables.clear()
 
     def as_default(self) -> _Entered:
         """A context in which it is the default session of this thread."""

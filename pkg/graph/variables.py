@@ -6,9 +6,12 @@ from __future__ import annotations
 from typing import Any
 
 from .._binding import core
+from ..ops import clone
 from ..tensor import Tensor
-from .building import Operation, Symbol, constant, get_default_graph, group
+from .building import Operation, Symbol, get_default_graph
 from .defaults import session_for
+from .functions import constant, group
+from .shapes import sizes_of
 
 __all__ = ["Variable", "global_variables_initializer", "variables"]
 
@@ -45,12 +48,8 @@ class Variable(Symbol):
                 if callable(initial_value) and not isinstance(initial_value, Tensor):
                     initial_value = initial_value()
                 if not isinstance(initial_value, Symbol):
-                    if isinstance(initial_value, float):
-                        dtype = dtype or core.float32
                     initial_value = constant(initial_value, dtype, "initial_value")
-            sizes = [-1 if n is None else n for n in initial_value.shape]
-            if initial_value.shape.ndims is None:
-                sizes = None
+            sizes = sizes_of(initial_value.shape)
             handle = graph._handle.variable(f"{scope}/", initial_value.dtype, sizes)
             self: Variable = handle.output(0)
             object.__setattr__(self, "__class__", cls)
@@ -75,7 +74,7 @@ class Variable(Symbol):
 
     def read_value(self) -> Any:
         """Its value at this place of the program, after what this waits for."""
-        return self.graph.record("", core.Operator("clone", "pkg"), self)
+        return clone(self)
 
     def assign(
         self, value: Any, use_locking: bool = False, name: str | None = None

@@ -226,11 +226,7 @@ void bind_graph(py::module_& m) {
                     "Gives all of these variables new values at once.");
   m.def(
       "failed_operation", &failed_operation,
-      "failed_operation()\n"
-      "--\n"
-      "\n"
-      "The operation whose call failed in the last run of this thread that failed, or None;\n"
-      "asking forgets it.");
+      "failed_operation()\n--\n\nThe operation whose call failed in the last run of this thread, or None; asking forgets\nit.");
 }
 
 }  // namespace pkg::pybind

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import builtins
 from typing import Any
 
 from ... import ops
@@ -76,8 +77,8 @@ def matmul(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False)
     return ops.matmul(a, b)
 
 
-def _axes(x: Any, axis: Any) -> Any:
-    return list(axis) if isinstance(axis, (list, tuple)) else axis
+def _as_list(value: Any) -> list[Any]:
+    return [value] if isinstance(value, int) else list(value)
 
 
 def _reduction(op: Any, doc: str) -> Any:
@@ -90,14 +91,10 @@ def _reduction(op: Any, doc: str) -> Any:
         keep = keepdims or keep_dims
         if axis is None and not keep:
             return op(x)
-        if axis is None:
-            axis = list(range(x.ndim))
-        axes = [axis] if isinstance(axis, int) else list(axis)
-        if op in (ops.prod, ops.amax, ops.amin, ops.all, ops.any, ops.sum, ops.mean):
-            for dim in sorted((d % x.ndim for d in axes), reverse=True):
-                x = op(x, dim, keep)
-            return x
-        return op(x, axes, keep)
+        dims = builtins.range(x.ndim) if axis is None else axis
+        for dim in sorted((d % x.ndim for d in _as_list(dims)), reverse=True):
+            x = op(x, dim, keep)
+        return x
 
     function.__doc__ = doc
     return recorded(function)
@@ -255,14 +252,9 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None) -> A
     if limit is None:
         start, limit = 0, start
     if dtype is None:
-        whole = all_ints(start, limit, delta)
+        whole = all(isinstance(value, int) for value in (start, limit, delta))
         dtype = core.int32 if whole else core.float32
     return ops.arange(start, limit, delta, dtype=dtype)
-
-
-def all_ints(*values: Any) -> bool:
-    """Whether all are Python ints."""
-    return not [value for value in values if not isinstance(value, int)]
 
 
 @recorded
@@ -296,6 +288,14 @@ def truncated_normal(
     """
     size = list(shape)
     z = ops.randn(size, dtype=dtype)
-    for _ in "1234":
+    for _ in builtins.range(4):
         z = ops.where(ops.abs(z) > 2, ops.randn(size, dtype=dtype), z)
     return ops.clamp(z, -2, 2) * stddev + mean
+
+
+# What `import *` gives: the functions that stand here, under the names that they have.
+__all__ = []
+for _name, _value in list(globals().items()):
+    if not _name.startswith("_") and getattr(_value, "__module__", "") == __name__:
+        _value.__name__ = _value.__qualname__ = _name
+        __all__.append(_name)

@@ -10,6 +10,13 @@ from ... import graph as pg
 from ...graph import Symbol, get_default_graph, variables as pv
 from .convert import as_values, convert_to_tensor
 
+__all__ = [
+    "GraphKeys", "Variable", "add_to_collection", "all_variables", "assign",
+    "assign_add", "assign_sub", "get_collection", "global_variables",
+    "global_variables_initializer", "initialize_all_variables", "local_variables",
+    "local_variables_initializer", "trainable_variables", "variables_initializer",
+]  # fmt: skip
+
 
 class GraphKeys:
     """Names of collections that every graph has."""

@@ -105,4 +105,3 @@ RECIPES = [
     recipe("python", "python.tolist", "x.tolist()", "x:RC", dims="R=10/1000/20000 C=3",
            dtypes=ALL, numpy="x.tolist()"),
 ]  # fmt: skip
-

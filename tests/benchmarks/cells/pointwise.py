@@ -175,8 +175,16 @@ IN_PLACE = [
     recipe("in place", "zero_", "x.zero_()", "x:RC", dtypes=ALL, **WRITES),
 ]  # fmt: skip
 
-TARGETS = ("float32", "float64", "float16", "bfloat16", "int64", "int32", "uint8",
-           "bool")
+TARGETS = (
+    "float32",
+    "float64",
+    "float16",
+    "bfloat16",
+    "int64",
+    "int32",
+    "uint8",
+    "bool",
+)
 CONVERSIONS = [
     recipe("conversions", "to", tuple(f"x.to(T.{d})" for d in TARGETS), "x:RC",
            dtypes=ALL),

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What adds operations to the default graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from .._binding import core
+from .building import Operation, Symbol, get_default_graph
+from .shapes import sizes_of
+
+__all__ = [
+    "constant", "control_dependencies", "gradients", "group", "name_scope",
+    "placeholder", "record",
+]  # fmt: skip
+
+
+def record(function: Callable[..., Any], *args: Any, name: str | None = None,
+           **options: Any) -> Any:  # fmt: skip
+    """Adds a call of an op to the default graph, or to that of a symbol in it."""
+    return get_default_graph().record(name, function, *args, **options)
+
+
+def name_scope(name: str | None) -> Any:
+    """Graph.name_scope of the default graph."""
+    return get_default_graph().name_scope(name)
+
+
+def control_dependencies(control_inputs: Iterable[Any] | None) -> Any:
+    """Graph.control_dependencies of the default graph."""
+    return get_default_graph().control_dependencies(control_inputs)
+
+
+def placeholder(
+    dtype: core.dtype, shape: Any = None, name: str | None = None, default: Any = None
+) -> Symbol:
+    """A symbol that is fed.
+
+    shape: sizes, None for one that is not known; None as a whole: any number of sizes.
+    default: what it is where nothing is fed.
+    """
+    graph = get_default_graph()
+    value = None if default is None else core.tensor(default, dtype=dtype)
+    made = graph._handle.placeholder(name or "", dtype, sizes_of(shape), value)
+    return graph._operation(made).outputs[0]
+
+
+def constant(
+    value: Any, dtype: core.dtype | None = None, name: str | None = None
+) -> Symbol:
+    """A symbol that has this value, which is copied."""
+    graph = get_default_graph()
+    tensor = core.tensor(value, dtype=dtype)
+    return graph._operation(graph._handle.constant(name or "Const", tensor)).outputs[0]
+
+
+def group(*inputs: Any, name: str | None = None) -> Operation:
+    """An operation that runs all of these."""
+    graph = get_default_graph()
+    handles = []
+    for item in inputs:
+        op = graph.as_graph_element(item)
+        handles.append((op if isinstance(op, Operation) else op.op)._handle)
+    return graph._operation(graph._handle.group(name or "group_deps", handles))
+
+
+def gradients(
+    ys: Any, xs: Any, grad_ys: Any = None, name: str | None = None
+) -> list[Symbol | None]:
+    """Gradients of the sum of ``ys`` with respect to each of ``xs``; None: no way leads
+    from it to a y.
+
+    grad_ys: what each y is multiplied with, of its shape; None: ones.
+    """
+    ys = list(ys) if isinstance(ys, (list, tuple)) else [ys]
+    xs = list(xs) if isinstance(xs, (list, tuple)) else [xs]
+    if grad_ys is None:
+        grad_ys = [None] * len(ys)
+    elif not isinstance(grad_ys, (list, tuple)):
+        grad_ys = [grad_ys]
+    if not ys:
+        return [None] * len(xs)
+    graph = ys[0].graph
+    ys = [graph.as_graph_element(y, allow_operation=False) for y in ys]
+    xs = [graph.as_graph_element(x, allow_operation=False) for x in xs]
+    if len(grad_ys) != len(ys):
+        raise ValueError(
+            f"[gradients] expected one gradient for each of {len(ys)} ys, got "
+            f"{len(grad_ys)}."
+        )
+    floating = [y.dtype.is_floating_point for y in ys]
+    used = [
+        x.dtype.is_floating_point
+        and any(graph._handle.connected(y, x) for y, f in zip(ys, floating) if f)
+        for x in xs
+    ]
+    wanted = [x for x, use in zip(xs, used) if use]
+    if not wanted:
+        return [None] * len(xs)
+    handle = graph._handle.gradients(
+        name or "gradients",
+        [y for y, f in zip(ys, floating) if f],
+        [g for g, f in zip(grad_ys, floating) if f],
+        wanted,
+    )
+    made = iter(graph._operation(handle).outputs)
+    return [next(made) if use else None for use in used]

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shapes that are known in part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+__all__ = ["TensorShape", "sizes_of"]
+
+
+class TensorShape(tuple[Any, ...]):
+    """A shape with None for unknown sizes; `ndims` is None if nothing is known."""
+
+    ndims: int | None
+
+    def __new__(cls, sizes: Iterable[int | None] | None) -> TensorShape:
+        """A shape of these sizes; None: not even their number is known."""
+        made = super().__new__(cls, () if sizes is None else tuple(sizes))
+        made.ndims = None if sizes is None else len(made)
+        return made
+
+    rank = property(lambda self: self.ndims)
+    dims = property(lambda self: None if self.ndims is None else list(self))
+
+    def as_list(self) -> list[int | None]:
+        """The sizes; ValueError if their number is unknown."""
+        if self.ndims is None:
+            raise ValueError("as_list() is not defined on an unknown TensorShape.")
+        return list(self)
+
+    def is_fully_defined(self) -> bool:
+        """Whether every size is known."""
+        return self.ndims is not None and None not in self
+
+    def num_elements(self) -> int | None:
+        """How many elements there are, or None."""
+        if not self.is_fully_defined():
+            return None
+        count = 1
+        for size in self:
+            count *= size
+        return count
+
+    def __repr__(self) -> str:
+        """TensorShape([2, None]), TensorShape(None)."""
+        return f"TensorShape({None if self.ndims is None else list(self)})"
+
+    def __str__(self) -> str:
+        """(2, ?), <unknown>."""
+        if self.ndims is None:
+            return "<unknown>"
+        sizes = ", ".join("?" if size is None else str(size) for size in self)
+        return f"({sizes},)" if len(self) == 1 else f"({sizes})"
+
+
+def sizes_of(shape: Any) -> list[int] | None:
+    """The sizes for the core: -1 for None, None if nothing is known."""
+    if shape is None or getattr(shape, "ndims", 0) is None:
+        return None
+    sizes = [shape] if isinstance(shape, int) else shape
+    return [-1 if size is None else int(size) for size in sizes]
