@@ -2,6 +2,8 @@
 // tensor/settings.cc: settings and counts by plain values and names.
 #include "tensor/settings.h"
 
+#include "base/dtype.h"
+#include "base/error.h"
 #include "base/isa.h"
 #include "base/thread_local.h"
 #include "tensor/allocator.h"
