@@ -32,13 +32,18 @@ class Intrusive {
     return false;
   }
   uint32_t use_count() const noexcept { return count_.load(std::memory_order_relaxed); }
+  /// Whether there are just these references, all the caller's; what others did with theirs
+  /// is seen.
+  bool owned_by(uint32_t references) const noexcept {
+    return count_.load(std::memory_order_acquire) == references;
+  }
 
  protected:
   /// For who makes an object and hands out so many references at once.
   explicit Intrusive(uint32_t references) noexcept : count_(references) {}
   /// For who has a reference: whether nobody else has one, and what others did with theirs
   /// is seen.  Nobody can come by one then, but through who asks or by try_retain().
-  bool sole_owner() const noexcept { return count_.load(std::memory_order_acquire) == 1; }
+  bool sole_owner() const noexcept { return owned_by(1); }
   virtual ~Intrusive() = default;
   virtual void dispose() noexcept { delete this; }
 

@@ -148,7 +148,7 @@ class Executable::Frame {
       case Buffer::Kind::Result: {
         // Of the last run, when whoever got it has let it go.
         const bool mine = memory.storage &&
-                          memory.storage->use_count() == 1 + memory.tensors.size();
+                          memory.storage->owned_by(uint32_t(1 + memory.tensors.size()));
         if (!mine || memory.storage->exported())
           rebind(memory, Storage::make(buffer.nbytes), 0);
       }
