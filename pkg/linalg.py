@@ -184,6 +184,5 @@ def diagonal(
     dim1: int = -2,
     dim2: int = -1,
 ) -> Tensor:
-    """A view of the diagonals of the matrices in dim1 and dim2, as the last dimension.
-    """
+    """A view of the diagonals of the matrices in dim1 and dim2, as last dimension."""
     return ops.diagonal(A, offset, dim1, dim2)

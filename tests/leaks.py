@@ -30,6 +30,7 @@ sys.path[:0] = [str(HERE), str(HERE / "support")]
 sys.path.append(str(HERE.parent))  # behind what PYTHONPATH says
 
 import pkg  # noqa: E402
+import pkg.graph  # noqa: E402
 from bindings.probes.errors import CALLS as WRONG_CALLS, iadd  # noqa: E402
 from leak_calls import CALLS, EXEMPT  # noqa: E402
 from op_table import CASES  # noqa: E402
@@ -83,8 +84,28 @@ def fail(*_: object) -> None:
     raise KeyError("fail")
 
 
+def traced() -> tuple[Any, pkg.Tensor, pkg.Tensor]:
+    """A graph, a placeholder 'a' and twice that."""
+    graph_of_symbols = pkg.graph.Graph()  # which the symbols keep
+    graph = graph_of_symbols._handle
+    placed = graph.placeholder("a", pkg.float32, [-1, 2]).output(0)
+    graph.begin_trace("twice")
+    symbol = placed * 2
+    graph.end_trace()
+    return graph, placed, symbol
+
+
+def with_variable() -> tuple[Any, Any]:
+    """A graph and its variable."""
+    graph = core.GraphHandle()
+    return graph, graph.variable("v", pkg.float32, [2, 2])
+
+
 def scope() -> dict[str, Any]:
     """The names that the lines of CALLS use."""
+    graph_, placed, symbol = traced()
+    variable = graph_.variable("v", pkg.float32, [2, 2])
+    session = core.SessionHandle(graph_)
     leaf = pkg.ones(2, 2, requires_grad=True)
     graph = leaf * 2
     function = core._record_function("f", (leaf,), (pkg.ones(1),), int, True, (leaf,))
@@ -105,6 +126,10 @@ def scope() -> dict[str, Any]:
         "add": core.Operator("add"), "op": core.Operator,
         "cpu": core.device("cpu"), "event": event, "failed": failed,
         "stream": core.Stream(), "other": core.Stream(),
+        "traced": traced, "with_variable": with_variable, "graph_": graph_,
+        "placed": placed, "symbol": symbol, "variable": variable, "session": session,
+        "operation": core.OperationHandle.of(symbol),
+        "call": session.make_callable([placed], [symbol], []),
         "isa": core.isa_name(), "threads": core.num_threads(),
     }
     # fmt: on

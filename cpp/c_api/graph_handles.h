@@ -164,8 +164,8 @@ class SessionHandle {
 #endif
 };
 
-/// The operation whose call failed in the last run of this thread, or None; asking forgets
-/// it.
+/// The operation whose call failed in the last run of this thread, or None; asking
+/// forgets it.
 std::optional<OperationHandle> failed_operation();
 
 }  // namespace pkg::c

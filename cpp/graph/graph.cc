@@ -11,9 +11,12 @@
 namespace pkg::graph {
 namespace {
 
-// The scopes of this thread by the number of their graph, which no later graph has.
-thread_local std::map<uint64_t, Scope> t_scopes;
-const Scope kNoScope;
+// Unlike its id no later thread has it.
+uint64_t number_of_this_thread() {
+  static constinit std::atomic<uint64_t> given{0};
+  thread_local const uint64_t number = given.fetch_add(1, std::memory_order_relaxed);
+  return number;
+}
 
 std::string lower(std::string_view text) {
   std::string made(text);
@@ -74,20 +77,17 @@ void Node::add_input(size_t arg, int32_t item, Edge from) {
   inputs.push_back({uint16_t(arg), item, from});
 }
 
-Graph::Graph() {
-  static constinit std::atomic<uint64_t> made{0};
-  number_ = made.fetch_add(1, std::memory_order_relaxed);
-}
-
 void Graph::set_scope(Scope scope) {
   const bool empty = scope.prefix.empty() && scope.controls.empty() && scope.device.empty();
-  if (empty) t_scopes.erase(number_);
-  else t_scopes[number_] = std::move(scope);
+  std::lock_guard lock(mutex_);
+  if (empty) scopes_.erase(number_of_this_thread());
+  else scopes_[number_of_this_thread()] = std::move(scope);
 }
 
-const Scope& Graph::scope() const {
-  const auto found = t_scopes.find(number_);
-  return found == t_scopes.end() ? kNoScope : found->second;
+Scope Graph::scope() const {
+  std::lock_guard lock(mutex_);
+  const auto found = scopes_.find(number_of_this_thread());
+  return found == scopes_.end() ? Scope() : found->second;
 }
 
 void Graph::close() {
@@ -105,9 +105,9 @@ std::unique_ptr<Node> Graph::begin(NodeKind kind) {
   PKG_CHECK(!finalized(), RuntimeError,
             "Graph is finalized and cannot be modified: no node can be added to it.");
   std::unique_ptr<Node> node(new Node(*this, kind));
-  const Scope& scope = this->scope();
-  node->controls = scope.controls;
-  node->device = scope.device;
+  Scope scope = this->scope();
+  node->controls = std::move(scope.controls);
+  node->device = std::move(scope.device);
   node->site = mark_site();
   return node;
 }

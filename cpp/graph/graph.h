@@ -136,7 +136,7 @@ struct Scope {
 /// Nodes are only ever added.  Every method may be called from every thread.
 class Graph final : public Intrusive {
  public:
-  Graph();
+  Graph() = default;
 
   /// Its symbols keep a graph alive, and a graph its symbols; who has made it ends that.
   void close();
@@ -176,13 +176,13 @@ class Graph final : public Intrusive {
 
  private:
   ~Graph() override;
-  const Scope& scope() const;
+  Scope scope() const;
   std::unique_ptr<Node> begin(NodeKind kind);
   Node& publish(std::unique_ptr<Node> node, const std::string& name);
   std::string unique_locked(std::string_view name, bool mark);
 
-  uint64_t number_;           // among all graphs of the process
-  mutable std::mutex mutex_;  // guards the rest
+  mutable std::mutex mutex_;          // guards the rest
+  std::map<uint64_t, Scope> scopes_;  // by the number of the thread
   std::vector<std::unique_ptr<Node>> nodes_;
   std::map<std::string, Node*, std::less<>> by_name_;
   std::map<std::string, int64_t, std::less<>> used_;  // lower case, as names differ in more

@@ -7,11 +7,12 @@
 // the other, as far as the op takes that; what differs between the results is unknown, and no
 // rule has to know of graphs.  The numbers have many divisors, so that what is divided
 // (reshape, chunk) mostly divides.  With 1 for all, some ops have fewer dimensions (squeeze):
-// then their number is unknown, and others are shorter (a slice).  Where the first numbers are refused, because a size has to
-// agree with another, 1 goes with most, or a size that is known; what is then of that size
-// is unknown.
+// then their number is unknown, and others are shorter (a slice).  Where the first numbers are
+// refused, because a size has to agree with another, 1 goes with most, or a size that is
+// known; what is then of that size is unknown.
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <optional>
 
 #include "dispatcher/dispatcher.h"
@@ -175,7 +176,8 @@ std::vector<OutputSpec> with_size(const Node& node, int64_t size) {
   return outputs;
 }
 
-// 1, the sizes that are known, and how many elements a shape among the arguments has.
+// 1, the sizes that are known, how many elements a shape among the arguments has, and the sum
+// of its numbers.
 std::vector<int64_t> candidates(const Node& node) {
   std::vector<int64_t> sizes{1};
   const auto add = [&](const Shape& shape) {
@@ -193,6 +195,7 @@ std::vector<int64_t> candidates(const Node& node) {
       add(*shape);
       const auto n = attempt([&] { return shape->numel(); });
       if (n) add(Shape{*n});
+      add(Shape{std::accumulate(shape->begin(), shape->end(), int64_t{0})});  // of parts
     }
   }
   return sizes;

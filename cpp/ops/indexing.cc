@@ -56,8 +56,8 @@ void Indexing::index(Tensor index) {
 
 Tensor Indexing::get() const {
   if (advanced_) return ops::index(view_, indices_);
-  // x[:] is a new tensor over the same memory, never x itself.
-  return view_.is_same(self_) ? ops::expand(view_, view_.sizes()) : view_;
+  // x[:] is a new tensor over the same memory, never x itself; -1 for the size that is there.
+  return view_.is_same(self_) ? ops::expand(view_, Shape(size_t(view_.ndim()), -1)) : view_;
 }
 
 void Indexing::put(Tensor value) const {

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from .. import ops
 from .._binding import core
 from ..tensor import Tensor
 from .defaults import session_for
@@ -56,7 +57,7 @@ class Symbol(Tensor):
         return f"{core.OperationHandle.of(self).name()}:{self.value_index}"
 
     @property
-    def device(self) -> Any:
+    def device(self) -> Any:  # type: ignore[override]
         """As it was written where the operation was made."""
         return core.OperationHandle.of(self).device()
 
@@ -81,15 +82,15 @@ class Symbol(Tensor):
         """How many dimensions it has, or None."""
         return self.shape.ndims
 
-    def dim(self) -> int | None:
+    def dim(self) -> int | None:  # type: ignore[override]
         """The same as `ndim`."""
         return self.shape.ndims
 
-    def numel(self) -> int | None:
+    def numel(self) -> int | None:  # type: ignore[override]
         """How many elements it has, or None."""
         return self.shape.num_elements()
 
-    nelement = numel
+    nelement = numel  # type: ignore[assignment]
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
         """Its value, from a run of the session, or of the default one."""
@@ -97,9 +98,7 @@ class Symbol(Tensor):
 
     def detach(self) -> Any:
         """The same value, through which no gradient flows."""
-        from ..ops import stop_gradient
-
-        return stop_gradient(self)
+        return ops.stop_gradient(self)
 
     def consumers(self) -> list[Operation]:
         """The operations that take it."""
@@ -122,6 +121,29 @@ class Symbol(Tensor):
         if not shape or shape[0] is None:
             raise self._no_values("len")
         return int(shape[0])
+
+    def __getitem__(self, key: Any) -> Any:
+        """Its elements, as of a tensor; without a known rank: ints, slices and None."""
+        if self.ndim is not None:
+            return super().__getitem__(key)
+        parts = key if isinstance(key, tuple) else (key,)
+        value: Any = self
+        dim = 0
+        for part in parts:
+            if isinstance(part, slice):
+                value = ops.slice(value, dim, part.start, part.stop, part.step or 1)
+            elif part is None:
+                value = ops.unsqueeze(value, dim)
+            elif type(part) is int:
+                value, dim = ops.select(value, dim, part), dim - 1
+            else:
+                raise ValueError(
+                    f"[index] expected ints, slices and None for {self.name}, whose "
+                    f"number of dimensions is not known, got {part!r}. Give the "
+                    "placeholder a shape."
+                )
+            dim += 1
+        return value
 
     def __iter__(self) -> Iterator[Any]:
         """The items along the first dimension, whose size must be known."""

@@ -99,5 +99,5 @@ def error_of(error: Exception, op: Operation | None) -> OpError:
         (n for kind, begin, n in _KINDS if isinstance(error, kind)
          and text.startswith(begin)), "Unknown"
     )  # fmt: skip
-    kind = _also(globals()[f"{name}Error"], type(error))
+    kind = _also(globals()[f"{name}Error"], type(error))  # type: ignore[arg-type]
     return kind(op.node_def if op else None, op, text)

@@ -67,7 +67,7 @@ def group(*inputs: Any, name: str | None = None) -> Operation:
 
 def gradients(
     ys: Any, xs: Any, grad_ys: Any = None, name: str | None = None
-) -> list[Symbol | None]:
+) -> list[Any]:
     """Gradients of the sum of ``ys`` with respect to each of ``xs``; None: no way leads
     from it to a y.
 

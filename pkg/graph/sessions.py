@@ -38,12 +38,11 @@ class _Fetches:
             parts = [self._walk(graph, part) for part in item]
             if _is_namedtuple(item):
                 return lambda values: type(item)(*(part(values) for part in parts))
-            kind = type(item)
-            return lambda values: kind(part(values) for part in parts)
+            return lambda values: type(item)(part(values) for part in parts)
         if isinstance(item, Mapping):
             names = list(item)
             parts = [self._walk(graph, item[name]) for name in names]
-            kind = type(item)
+            kind: Callable[..., Any] = type(item)
 
             def build(values: list[Any]) -> Any:
                 made = {name: part(values) for name, part in zip(names, parts)}

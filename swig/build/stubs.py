@@ -69,6 +69,7 @@ TYPES = {
     "_register_accumulated_hook": "HookHandle",
     "_symbols": "list[tuple[str, str, str, str]]",
     "register_tensor_class": "None",
+    "failed_operation": "OperationHandle | None",
     "_before_fork": "None",
 }
 INTS = ("ndim", "itemsize", "nbytes", "_version")

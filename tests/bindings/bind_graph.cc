@@ -224,9 +224,12 @@ void bind_graph(py::module_& m) {
                     "--\n"
                     "\n"
                     "Gives all of these variables new values at once.");
-  m.def(
-      "failed_operation", &failed_operation,
-      "failed_operation()\n--\n\nThe operation whose call failed in the last run of this thread, or None; asking forgets\nit.");
+  m.def("failed_operation", &failed_operation,
+        "failed_operation()\n"
+        "--\n"
+        "\n"
+        "The operation whose call failed in the last run of this thread, or None; asking\n"
+        "forgets it.");
 }
 
 }  // namespace pkg::pybind

@@ -199,7 +199,8 @@ def test_generated_files_are_not_tracked() -> None:
         pytest.skip("not a git checkout")
     tracked = run("git", "ls-files", cwd=ROOT).splitlines()
     generated = (
-        r"\.(so|o|pyc)$|_wrap\.|^build/|^pkg/(lib|include)/|egg-info|pywrap_core\.pyi?$|_op_types"
+        r"\.(so|o|pyc)$|_wrap\.|^build/|^pkg/(lib|include)/|egg-info|_op_types"
+        r"|pywrap_core\.pyi?$"
     )
     assert [name for name in tracked if re.search(generated, name)] == []
 

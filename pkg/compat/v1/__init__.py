@@ -7,6 +7,7 @@ AttributeError.  Values are NumPy arrays, Python's floats are float32, its ints 
 
 from __future__ import annotations
 
+import builtins
 from typing import Any
 
 from ..._binding import core as _core
@@ -35,6 +36,7 @@ from .client import (
 )
 from .convert import as_values as _as_values, convert_to_tensor as convert_to_tensor
 from .math import *  # noqa: F403
+from .math import identity as identity
 from .variables import *  # noqa: F403
 
 OpError = errors.OpError
@@ -76,16 +78,17 @@ def group(*inputs: Any, name: str | None = None) -> Operation:
     """An operation that runs all of these."""
     flat: list[Any] = []
     for item in inputs:
-        flat.extend(item if isinstance(item, (list, tuple)) else [item])
+        several = isinstance(item, (list, builtins.tuple))
+        flat.extend(item if several else [item])
     return _group(*flat, name=name or "group_deps")
 
 
 def tuple(tensors: Any, name: str | None = None, control_inputs: Any = None) -> Any:  # noqa: A001
     """The tensors, each of which is there when all are."""
-    given = [t for t in tensors if t is not None]
-    with control_dependencies([*given, *(control_inputs or ())]):
-        copies = [None if t is None else identity(t) for t in tensors]  # noqa: F405
-    return copies
+    given = [None if t is None else convert_to_tensor(t) for t in tensors]
+    there = [t for t in given if t is not None]
+    with control_dependencies([*there, *(control_inputs or ())]):
+        return [None if t is None else identity(t) for t in given]
 
 
 def gradients(

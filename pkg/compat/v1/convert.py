@@ -67,3 +67,18 @@ def recorded(function: Callable[..., Any]) -> Callable[..., Any]:
 def first(value: Any) -> Any:
     """The operand that an op needs as a tensor: lists and numbers become one."""
     return value if isinstance(value, Tensor) else as_values(value)
+
+
+def other(value: Any) -> Any:
+    """A further operand: lists become a tensor; a number has the first one's dtype."""
+    return as_values(value) if isinstance(value, (list, tuple)) else value
+
+
+def rank_of(function: str, x: Any) -> int:
+    """How many dimensions the tensor has; ValueError where that is not known."""
+    if x.ndim is None:
+        raise ValueError(
+            f"[{function}] expected a tensor whose number of dimensions is known, got "
+            f"{x!r}."
+        )
+    return int(x.ndim)

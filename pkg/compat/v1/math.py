@@ -4,16 +4,16 @@
 from __future__ import annotations
 
 import builtins
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import ops
 from ..._binding import core
-from .convert import first, recorded
+from .convert import first, other, rank_of, recorded
 
 
 def _binary(op: Any, doc: str) -> Any:
     def function(x: Any, y: Any) -> Any:
-        return op(first(x), y)
+        return op(first(x), other(y))
 
     function.__doc__ = doc
     return recorded(function)
@@ -91,8 +91,11 @@ def _reduction(op: Any, doc: str) -> Any:
         keep = keepdims or keep_dims
         if axis is None and not keep:
             return op(x)
-        dims = builtins.range(x.ndim) if axis is None else axis
-        for dim in sorted((d % x.ndim for d in _as_list(dims)), reverse=True):
+        dims = builtins.range(rank_of("reduce", x)) if axis is None else _as_list(axis)
+        if len(dims) > 1:  # the last one first, as the others would move
+            rank = rank_of("reduce", x)
+            dims = sorted((d % rank for d in dims), reverse=True)
+        for dim in dims:
             x = op(x, dim, keep)
         return x
 
@@ -131,7 +134,9 @@ def reshape(tensor: Any, shape: Any) -> Any:
 def transpose(a: Any, perm: Any = None) -> Any:
     """Its dimensions in another order, turned round if none is given."""
     x = first(a)
-    return ops.permute(x, list(range(x.ndim))[::-1] if perm is None else list(perm))
+    if perm is None:
+        perm = reversed(builtins.range(rank_of("transpose", x)))
+    return ops.permute(x, list(perm))
 
 
 @recorded
@@ -148,8 +153,13 @@ def stack(values: Any, axis: int = 0) -> Any:
 
 @recorded
 def unstack(value: Any, num: int | None = None, axis: int = 0) -> Any:
-    """A list of the slices along an axis."""
-    return list(ops.unbind(first(value), axis))
+    """A list of the slices along an axis; of ``num``, where its size is not known."""
+    x = first(value)
+    if num is None:
+        num = x.shape[axis]
+    if num is None:
+        raise ValueError(f"Cannot infer argument `num` from shape {x.shape}.")
+    return [ops.squeeze(part, axis) for part in ops.split(x, [1] * num, axis)]
 
 
 @recorded
@@ -190,19 +200,19 @@ def one_hot(indices: Any, depth: int, dtype: Any = core.float32) -> Any:
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     """x where the condition holds, else y; without both, the places that hold."""
     if x is None and y is None:
-        return ops.nonzero(condition)
-    return ops.where(condition, first(x), first(y))
+        return ops.nonzero(first(condition))
+    return ops.where(first(condition), first(x), first(y))
 
 
 @recorded
 def gather(params: Any, indices: Any, axis: int = 0) -> Any:
     """Rows of params, by number."""
     x, i = first(params), first(indices)
-    if i.ndim == 1:
-        return ops.index_select(x, axis, i.to(core.int64))
-    if axis != 0:
+    if axis == 0:
+        return x[i.to(core.int64)]
+    if rank_of("gather", i) != 1:
         raise NotImplementedError("[gather] indices of several dimensions need axis 0.")
-    return x[i.to(core.int64)]
+    return ops.index_select(x, axis, i.to(core.int64))
 
 
 @recorded
@@ -220,9 +230,9 @@ def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any) -> Any:
 @recorded
 def add_n(inputs: Any) -> Any:
     """The sum of tensors."""
-    total = inputs[0]
+    total = first(inputs[0])
     for value in inputs[1:]:
-        total = total + value
+        total = total + other(value)
     return total
 
 
@@ -268,7 +278,7 @@ def random_normal(
 
 @recorded
 def random_uniform(
-    shape: Any, minval: float = 0, maxval: float = 1, dtype: Any = core.float32,
+    shape: Any, minval: Any = 0, maxval: Any = 1, dtype: Any = core.float32,
     seed: int | None = None,
 ) -> Any:  # fmt: skip
     """Uniform random numbers from minval up to maxval, others in each run."""
@@ -293,9 +303,12 @@ def truncated_normal(
     return ops.clamp(z, -2, 2) * stddev + mean
 
 
-# What `import *` gives: the functions that stand here, under the names that they have.
-__all__ = []
-for _name, _value in list(globals().items()):
-    if not _name.startswith("_") and getattr(_value, "__module__", "") == __name__:
-        _value.__name__ = _value.__qualname__ = _name
-        __all__.append(_name)
+if not TYPE_CHECKING:
+    # What `import *` gives: the functions that stand here, under the names they have.
+    __all__ = [
+        name
+        for name, value in globals().items()
+        if not name.startswith("_") and getattr(value, "__module__", "") == __name__
+    ]
+    for _name in __all__:
+        globals()[_name].__name__ = globals()[_name].__qualname__ = _name

@@ -7,7 +7,7 @@ from typing import Any
 
 from ... import ops
 from ..._binding import core
-from .convert import first, recorded
+from .convert import first, other, recorded
 from .math import sigmoid as sigmoid, tanh as tanh
 
 
@@ -44,7 +44,7 @@ def log_softmax(logits: Any, axis: int = -1) -> Any:
 @recorded
 def bias_add(value: Any, bias: Any) -> Any:
     """A bias for each element of the last axis."""
-    return first(value) + bias
+    return first(value) + other(bias)
 
 
 @recorded
@@ -59,7 +59,7 @@ def softmax_cross_entropy_with_logits(
 ) -> Any:
     """For each row, -sum(labels * log_softmax(logits))."""
     along = axis if dim is None else dim
-    return -ops.sum(labels * ops.log_softmax(first(logits), along), along)
+    return -ops.sum(first(labels) * ops.log_softmax(first(logits), along), along)
 
 
 softmax_cross_entropy_with_logits_v2 = softmax_cross_entropy_with_logits
@@ -79,12 +79,13 @@ def sparse_softmax_cross_entropy_with_logits(
 def sigmoid_cross_entropy_with_logits(labels: Any = None, logits: Any = None) -> Any:
     """max(x, 0) - x * z + log(1 + exp(-|x|)), which does not overflow."""
     x = first(logits)
-    return ops.relu(x) - x * labels + ops.log1p(ops.exp(-ops.abs(x)))
+    return ops.relu(x) - x * first(labels) + ops.log1p(ops.exp(-ops.abs(x)))
 
 
 @recorded
 def dropout(x: Any, keep_prob: Any = None, rate: float | None = None) -> Any:
     """Zeros some elements, others in each run, and scales the rest up."""
     lost = rate if rate is not None else 1 - keep_prob
-    mask = ops.rand_like(first(x)) >= lost
+    x = first(x)
+    mask = ops.rand_like(x) >= lost
     return x * mask / (1 - lost)

@@ -221,7 +221,9 @@ inline Handle* no_handle() { return nullptr; }
 inline int value_of(const Handle* handle) {
   return handle ? *reinterpret_cast<const int*>(handle) : -1;
 }
-inline void close_handle(Handle* handle) { *reinterpret_cast<int*>(handle) = -1; }
+inline void close_handle(Handle* handle) {
+  if (handle) *reinterpret_cast<int*>(handle) = -1;
+}
 
 // --- C++ that SWIG does not read ------------------------------------------------------------
 
