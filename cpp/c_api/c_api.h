@@ -377,6 +377,48 @@ PKG_C_API bool pkg_graph_set_scope(pkg_graph* graph, const char* prefix,
 PKG_C_API bool pkg_graph_begin_trace(pkg_graph* graph, const char* name,
                                      pkg_status* status);
 PKG_C_API bool pkg_graph_end_trace(pkg_graph* graph, pkg_status* status);
+/* The same for a graph that will be a body of a loop or a choice: ops become its operations
+ * also where their arguments are symbols of the graph around it, which are captured.  Ends
+ * by pkg_graph_end_trace(). */
+PKG_C_API bool pkg_graph_begin_body(pkg_graph* body, pkg_status* status);
+/* What stands in the body for a symbol of the graph around it, for what is no op: outputs,
+ * variables that are assigned.  A new reference. */
+PKG_C_API pkg_tensor* pkg_graph_capture(pkg_graph* body, pkg_tensor* symbol,
+                                        pkg_status* status);
+/* A graph as a part of another one: it takes values for the inputs, its placeholders, gives
+ * the outputs, and runs the targets besides.  Nothing may be added to it later. */
+typedef struct pkg_body {
+  pkg_graph* graph;
+  pkg_tensor* const* inputs;
+  size_t n_inputs;
+  pkg_tensor* const* outputs;
+  size_t n_outputs;
+  pkg_operation* const* targets;
+  size_t n_targets;
+} pkg_body;
+/* While the condition gives true, the body gives the next values from the ones before; the
+ * outputs are the last ones. */
+PKG_C_API pkg_operation* pkg_graph_while(pkg_graph* graph, const char* name,
+                                         const pkg_body* condition, const pkg_body* body,
+                                         pkg_tensor* const* values, size_t n_values,
+                                         pkg_status* status);
+/* The outputs of the one body or of the other one; both take nothing. */
+PKG_C_API pkg_operation* pkg_graph_cond(pkg_graph* graph, const char* name,
+                                        pkg_tensor* predicate, const pkg_body* if_true,
+                                        const pkg_body* if_false, pkg_status* status);
+/* Computes `outputs` (new references) from `inputs`, which are the caller's; false with a
+ * status set when that failed.  Called by several threads at once. */
+typedef bool (*pkg_function_fn)(void* user_data, pkg_tensor* const* inputs, size_t n_inputs,
+                                pkg_tensor** outputs, size_t n_outputs, pkg_status* status);
+/* Calls `run` with the values of the inputs; its outputs have these dtypes and shapes that
+ * are not known.  No gradient flows through it.  `destroy` (or NULL) is called once, when
+ * the operation is gone. */
+PKG_C_API pkg_operation* pkg_graph_function(pkg_graph* graph, const char* name,
+                                            pkg_function_fn run, void* user_data,
+                                            void (*destroy)(void* user_data),
+                                            pkg_tensor* const* inputs, size_t n_inputs,
+                                            const pkg_dtype* dtypes, size_t n_outputs,
+                                            pkg_status* status);
 /* From now on adding operations is an error. */
 PKG_C_API bool pkg_graph_finalize(pkg_graph* graph, pkg_status* status);
 PKG_C_API bool pkg_graph_is_finalized(const pkg_graph* graph);

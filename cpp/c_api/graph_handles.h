@@ -3,6 +3,7 @@
 // each, which the bindings wrap.  What C reports as a status is thrown.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -54,6 +55,29 @@ class OperationHandle {
 #endif
 };
 
+class GraphHandle;
+
+/// A graph as a part of another one: it takes values for the inputs, its placeholders, gives
+/// the outputs, and runs the targets besides.
+class BodyHandle {
+ public:
+  BodyHandle(const GraphHandle& graph, const std::vector<pkg::Tensor>& inputs,
+             const std::vector<pkg::Tensor>& outputs,
+             const std::vector<OperationHandle>& targets);
+
+#ifndef SWIG
+  /// Good for as long as this object.
+  pkg_body get() const;
+
+ private:
+  Ref<Intrusive> graph_;
+  std::vector<pkg::Tensor> inputs_, outputs_;
+  std::vector<OperationHandle> targets_;
+  std::vector<pkg_tensor*> input_handles_, output_handles_;
+  std::vector<pkg_operation*> target_handles_;
+#endif
+};
+
 /// A graph, which ends with this object and its sessions and symbols.
 class GraphHandle {
  public:
@@ -87,6 +111,23 @@ class GraphHandle {
   void begin_trace(const std::string& name);
   /// Ends what begin_trace() began last.
   void end_trace();
+  /// The same for a graph that will be a body of a loop or a choice: symbols of the graph
+  /// around it are captured.
+  void begin_body();
+  /// What stands in a body for a symbol of the graph around it.
+  pkg::Tensor capture(const pkg::Tensor& symbol);
+  /// While the condition gives true, the body gives the next values from the ones before.
+  OperationHandle while_loop(const std::string& name, const BodyHandle& condition,
+                             const BodyHandle& body,
+                             const std::vector<pkg::Tensor>& values);
+  /// What the one body gives, or the other one.
+  OperationHandle cond(const std::string& name, const pkg::Tensor& predicate,
+                       const BodyHandle& if_true, const BodyHandle& if_false);
+  /// Calls a function with the values of the inputs; its results have these dtypes.
+  OperationHandle function(
+      const std::string& name,
+      const std::function<std::vector<pkg::Tensor>(std::vector<pkg::Tensor>)>& run,
+      const std::vector<pkg::Tensor>& inputs, const std::vector<pkg::DType>& dtypes);
   /// From now on adding operations is a RuntimeError.
   void finalize();
   /// Whether it was finalized.

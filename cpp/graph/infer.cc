@@ -31,12 +31,13 @@ struct Guess {
   int64_t all;
   int64_t doubled = -1;  // which of them is twice as large
   int64_t count = 0;     // so far
+  size_t rank = 0;       // of what has none that is known
 
   int64_t operator()() { return count++ == doubled ? 2 * all : all; }
 };
 
 Tensor like(const OutputSpec& spec, Guess& guess, Device device) {
-  Shape sizes = spec.sizes;
+  Shape sizes = spec.known_rank ? spec.sizes : Shape(guess.rank, -1);
   for (int64_t& size : sizes) size = size < 0 ? guess() : size;
   return empty(sizes, spec.dtype, device);
 }
@@ -129,18 +130,6 @@ OutputSpec of_unknown_rank(DType dtype) {
                             "Give the placeholder that size.");
 }
 
-std::vector<OutputSpec> unknown(const Node& node) {
-  for (const Argument& result : node.op->schema.returns) {
-    if (result.list) refuse_count(node);
-  }
-  DType dtype = DType::Float32;
-  if (!node.inputs.empty()) {
-    const Edge first = node.inputs[0].from;
-    dtype = first.node->outputs[first.output].dtype;
-  }
-  return std::vector<OutputSpec>(node.op->schema.returns.size(), of_unknown_rank(dtype));
-}
-
 std::vector<OutputSpec> outputs_of(const Trial& trial) {
   std::vector<OutputSpec> outputs;
   for (const Spec& spec : trial) outputs.push_back({spec.dtype, true, spec.sizes});
@@ -166,6 +155,34 @@ auto attempt(F f) -> std::optional<decltype(f())> {
   try {
     return f();
   } catch (const Error&) { return std::nullopt; }
+}
+
+std::vector<OutputSpec> unknown(const Node& node) {
+  for (const Argument& result : node.op->schema.returns) {
+    if (result.list) refuse_count(node);
+  }
+  // With several numbers of dimensions and sizes: what all trials agree on is known.
+  std::vector<OutputSpec> outputs;
+  size_t n = 0;
+  for (size_t rank = 0; rank < 5 && !writes(node); ++rank) {
+    for (int64_t size : {kGuess, 2 * kGuess}) {
+      const auto trial = attempt([&] { return on_meta(node, {size, -1, 0, rank}); });
+      if (!trial) continue;
+      ++n;
+      if (outputs.empty()) outputs = outputs_of(*trial);
+      else compare(node, outputs, *trial);
+    }
+  }
+  for (OutputSpec& spec : outputs) {
+    if (n <= 2) spec = of_unknown_rank(spec.dtype);  // of one number of dimensions only
+  }
+  if (!outputs.empty()) return outputs;
+  DType dtype = DType::Float32;
+  if (!node.inputs.empty()) {
+    const Edge first = node.inputs[0].from;
+    dtype = first.node->outputs[first.output].dtype;
+  }
+  return std::vector<OutputSpec>(node.op->schema.returns.size(), of_unknown_rank(dtype));
 }
 
 // With a size for what is unknown that others have, where other numbers are refused.

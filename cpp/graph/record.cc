@@ -11,6 +11,7 @@ struct Trace {
   Ref<Graph> graph;
   std::string name;  // of the first node
   LocalKeys before;
+  bool body = false;
 };
 thread_local std::vector<Trace> t_traces;  // innermost last
 
@@ -23,6 +24,25 @@ Graph* graph_of(std::span<const Value> args) {
     });
   }
   return found;
+}
+
+// The body that this thread builds, the innermost one; or the number of traces.
+size_t body_level() {
+  for (size_t level = t_traces.size(); level-- > 0;) {
+    if (t_traces[level].body) return level;
+  }
+  return t_traces.size();
+}
+
+// What stands for a tensor in a body: of a graph further out each body between has it, too.
+Tensor captured(size_t level, const Tensor& tensor) {
+  const Edge edge = edge_of(tensor);
+  Graph& graph = *t_traces[level].graph;
+  if (!edge.node || &edge.node->graph == &graph) return tensor;
+  for (size_t outer = level; outer-- > 0;) {
+    if (t_traces[outer].body) return graph.capture(captured(outer, tensor));
+  }
+  return graph.capture(tensor);
 }
 
 // The memory that a symbol stands for has no place yet, so nobody could tell later which
@@ -44,6 +64,16 @@ void graph_fallback(const Operator& op, const Kernel&, KeySet keys, Stack& stack
   if (!t_traces.empty()) {
     if (!graph) graph = t_traces.back().graph.get();
     name = std::exchange(t_traces.back().name, {});
+  }
+  if (const size_t level = body_level(); level < t_traces.size()) {
+    graph = t_traces[level].graph.get();
+    for (Value& value : stack.args) {
+      if (auto* tensor = std::get_if<Tensor>(&value)) *tensor = captured(level, *tensor);
+      auto* list = std::get_if<TensorList>(&value);
+      for (size_t k = 0; list && k < list->size(); ++k) {
+        (*list)[k] = captured(level, (*list)[k]);
+      }
+    }
   }
   if (!graph) {
     return Dispatcher::get().redispatch_boxed(op, keys & KeySet::below(DispatchKey::Graph),
@@ -71,9 +101,16 @@ void push_symbols(Node& node, Stack& stack) {
   }
 }
 
-void begin_trace(Graph& graph, std::string name) {
-  t_traces.push_back({Ref<Graph>::share(&graph), std::move(name), t_local_keys});
+void begin_trace(Graph& graph, std::string name, bool body) {
+  t_traces.push_back({Ref<Graph>::share(&graph), std::move(name), t_local_keys, body});
   t_local_keys.included |= DispatchKey::Graph;
+}
+
+Tensor capture(Graph& graph, const Tensor& tensor) {
+  for (size_t level = t_traces.size(); level-- > 0;) {
+    if (t_traces[level].graph.get() == &graph) return captured(level, tensor);
+  }
+  return graph.capture(tensor);
 }
 
 void end_trace(Graph& graph) {

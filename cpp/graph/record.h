@@ -9,7 +9,12 @@ namespace pkg::graph {
 
 /// From here to end_trace() every call of this thread becomes a node of the graph, those
 /// without symbols too: what makes tensors, and random numbers.  The first gets `name`.
-void begin_trace(Graph& graph, std::string name = "");
+/// With `body` the graph is one (control_flow.h): calls with symbols of other graphs are its
+/// nodes, too, and these symbols are captured.
+void begin_trace(Graph& graph, std::string name = "", bool body = false);
+/// What stands for a symbol in a body that this thread builds; the symbol itself if it is one
+/// of the body.
+Tensor capture(Graph& body, const Tensor& symbol);
 /// RuntimeError unless this graph was the last for which this thread began.
 void end_trace(Graph& graph);
 

@@ -15,6 +15,8 @@ from .building import (
     get_default_graph as get_default_graph,
     reset_default_graph as reset_default_graph,
 )
+from .callbacks import py_func as py_func
+from .control_flow import cond as cond, while_loop as while_loop
 from .defaults import get_default_session as get_default_session
 from .functions import (
     constant as constant,
@@ -24,6 +26,7 @@ from .functions import (
     name_scope as name_scope,
     placeholder as placeholder,
     record as record,
+    shape as shape,
 )
 from .sessions import InteractiveSession as InteractiveSession, Session as Session
 from .shapes import TensorShape as TensorShape

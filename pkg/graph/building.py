@@ -270,11 +270,18 @@ class Graph:
         self._seen: dict[int, Operation] = {}
         self._scopes = threading.local()
         self._collections: dict[Any, list[Any]] = {}
+        self._functions: list[Any] = []  # of Python, which it calls
         _graphs[self._handle.id()] = self
+
+    is_body = False  # a part of a loop or a choice: see BodyGraph
 
     @staticmethod
     def _of(identity: int) -> Graph:
         return _graphs[identity]
+
+    def _whole(self) -> Graph:
+        """The graph that this one is a part of, in the end."""
+        return self
 
     def _operation(self, handle: core.OperationHandle) -> Operation:
         found = self._seen.get(handle.id())

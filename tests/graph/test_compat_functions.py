@@ -279,8 +279,10 @@ def test_shapes_as_tensors():
     x = tf.placeholder(tf.float32, [2, 3])
     assert sess.run(tf.shape(x)).tolist() == [2, 3]
     assert sess.run(tf.shape(x, out_type=tf.int64)).dtype == np.int64
-    with pytest.raises(NotImplementedError, match="known shape"):
-        tf.shape(tf.placeholder(tf.float32, [None, 3]))
+    for sizes in ([None, 3], None):
+        y = tf.placeholder(tf.float32, sizes)
+        found = sess.run(tf.shape(y), {y: np.zeros((5, 3))})
+        assert found.tolist() == [5, 3] and found.dtype == np.int32
 
 
 @pytest.mark.usefixtures("fresh")

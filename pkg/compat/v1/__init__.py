@@ -24,6 +24,7 @@ from ...graph import (
     group as _group,
     placeholder as _placeholder,
     reset_default_graph as reset_default_graph,
+    shape as _shape,
 )
 from ...random import manual_seed as _manual_seed
 from . import nn as nn, train as train
@@ -34,6 +35,7 @@ from .client import (
     RunOptions as RunOptions,
     Session as Session,
 )
+from .control_flow import *  # noqa: F403
 from .convert import as_values as _as_values, convert_to_tensor as convert_to_tensor
 from .math import *  # noqa: F403
 from .math import identity as identity
@@ -121,11 +123,11 @@ def set_random_seed(seed: int) -> None:
 
 
 def shape(input: Any, name: str | None = None, out_type: Any = int32) -> Any:  # noqa: A002
-    """The shape as a tensor; its sizes must be known."""
-    sizes = convert_to_tensor(input).shape
-    if not sizes.is_fully_defined():
-        raise NotImplementedError(f"[shape] expected a known shape, got {sizes}.")
-    return constant(sizes.as_list(), out_type, name=name or "Shape")
+    """The shape as a tensor, also where it is not known before the run."""
+    symbol = convert_to_tensor(input)
+    if not symbol.shape.is_fully_defined():
+        return get_default_graph().record(name or "Shape", _shape, symbol).to(out_type)
+    return constant(symbol.shape.as_list(), out_type, name=name or "Shape")
 
 
 def disable_v2_behavior() -> None:
