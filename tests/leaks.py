@@ -126,6 +126,11 @@ def function_of(call: Any) -> Any:
         return pkg.graph.Session().run(made)
 
 
+def compiled_of(leaf: pkg.Tensor) -> Any:
+    """A function that uses a leaf, traced at its first call."""
+    return pkg.compile(lambda x: x * leaf)
+
+
 def with_variable() -> tuple[Any, Any]:
     """A graph and its variable."""
     graph = core.GraphHandle()
@@ -157,7 +162,7 @@ def scope() -> dict[str, Any]:
         "add": core.Operator("add"), "op": core.Operator,
         "cpu": core.device("cpu"), "event": event, "failed": failed,
         "stream": core.Stream(), "other": core.Stream(),
-        "traced": traced, "with_variable": with_variable, "body_of": body_of,
+        "traced": traced, "with_variable": with_variable, "body_of": body_of, "compiled_of": compiled_of,
         "while_of": while_of, "cond_of": cond_of, "function_of": function_of,
         "graph_": graph_,
         "placed": placed, "symbol": symbol, "variable": variable, "session": session,

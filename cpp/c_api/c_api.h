@@ -377,6 +377,12 @@ PKG_C_API bool pkg_graph_set_scope(pkg_graph* graph, const char* prefix,
 PKG_C_API bool pkg_graph_begin_trace(pkg_graph* graph, const char* name,
                                      pkg_status* status);
 PKG_C_API bool pkg_graph_end_trace(pkg_graph* graph, pkg_status* status);
+/* The same; tensors that require gradients are lifted: a placeholder stands for each. */
+PKG_C_API bool pkg_graph_begin_lifting(pkg_graph* graph, pkg_status* status);
+/* Writes up to `capacity` lifted tensors and their placeholders' symbols, new references;
+ * returns how many there are. */
+PKG_C_API size_t pkg_graph_lifted(pkg_graph* graph, pkg_tensor** tensors,
+                                  pkg_tensor** symbols, size_t capacity);
 /* The same for a graph that will be a body of a loop or a choice: ops become its operations
  * also where their arguments are symbols of the graph around it, which are captured.  Ends
  * by pkg_graph_end_trace(). */
@@ -447,6 +453,8 @@ PKG_C_API size_t pkg_operation_device(const pkg_operation* operation, char* text
 PKG_C_API size_t pkg_operation_site(const pkg_operation* operation, char* text,
                                     size_t capacity);
 PKG_C_API size_t pkg_operation_n_outputs(const pkg_operation* operation);
+/* Whether it is a call that writes to tensors with values. */
+PKG_C_API bool pkg_operation_writes(const pkg_operation* operation);
 /* The symbol of an output; a new reference. */
 PKG_C_API pkg_tensor* pkg_operation_output(const pkg_operation* operation, size_t index,
                                            pkg_status* status);

@@ -70,9 +70,35 @@ class Callback final : public graph::Function {
 
 extern "C" {
 
+bool pkg_graph_begin_lifting(pkg_graph* graph, pkg_status* status) {
+  return guarded(status, false, [&] {
+    graph::begin_trace(graph_of("pkg_graph_begin_lifting", graph), "",
+                       graph::TraceKind::Lifting);
+    return true;
+  });
+}
+
+size_t pkg_graph_lifted(pkg_graph* handle, pkg_tensor** tensors, pkg_tensor** symbols,
+                        size_t capacity) {
+  return guarded<size_t>(nullptr, 0, [&] {
+    graph::Graph& graph = graph_of("pkg_graph_lifted", handle);
+    const auto lifted = graph.lifted();
+    for (size_t i = 0; tensors && symbols && i < std::min(capacity, lifted.size()); ++i) {
+      tensors[i] = own(lifted[i].outer);
+      symbols[i] = own(graph.symbol(lifted[i].inner));
+    }
+    return lifted.size();
+  });
+}
+
+bool pkg_operation_writes(const pkg_operation* operation) {
+  return guarded(nullptr, false,
+                 [&] { return graph::writes(node_of("pkg_operation_writes", operation)); });
+}
+
 bool pkg_graph_begin_body(pkg_graph* body, pkg_status* status) {
   return guarded(status, false, [&] {
-    graph::begin_trace(graph_of("pkg_graph_begin_body", body), "", true);
+    graph::begin_trace(graph_of("pkg_graph_begin_body", body), "", graph::TraceKind::Body);
     return true;
   });
 }

@@ -160,6 +160,8 @@ pkg_body BodyHandle::get() const {
           target_handles_.size()};
 }
 
+bool OperationHandle::writes() const { return pkg_operation_writes(handle_); }
+
 GraphHandle::GraphHandle() {
   Outcome outcome;
   handle_ = pkg_graph_new(outcome);
@@ -232,6 +234,19 @@ void GraphHandle::begin_trace(const std::string& name) {
 void GraphHandle::begin_body() {
   Outcome outcome;
   outcome.check(pkg_graph_begin_body(handle_, outcome));
+}
+void GraphHandle::begin_lifting() {
+  Outcome outcome;
+  outcome.check(pkg_graph_begin_lifting(handle_, outcome));
+}
+std::vector<Tensor> GraphHandle::lifted() const {
+  const size_t n = pkg_graph_lifted(handle_, nullptr, nullptr, 0);
+  std::vector<pkg_tensor*> tensors(n), symbols(n);
+  pkg_graph_lifted(handle_, tensors.data(), symbols.data(), n);
+  std::vector<Tensor> found;
+  for (pkg_tensor* tensor : tensors) found.push_back(taken(tensor));
+  for (pkg_tensor* symbol : symbols) found.push_back(taken(symbol));
+  return found;
 }
 Tensor GraphHandle::capture(const Tensor& symbol) {
   Outcome outcome;

@@ -41,6 +41,8 @@ class OperationHandle {
   std::vector<OperationHandle> controls() const;
   /// A number that operations of one graph share.
   uint64_t graph_id() const;
+  /// Whether it writes to tensors with values.
+  bool writes() const;
   /// A number that differs between operations.
   uint64_t id() const { return reinterpret_cast<uintptr_t>(handle_); }
 
@@ -57,7 +59,7 @@ class OperationHandle {
 
 class GraphHandle;
 
-/// A graph as a part of another one: it takes values for the inputs, its placeholders, gives
+/// A graph as a part of another one: it takes the inputs, which are placeholders, gives
 /// the outputs, and runs the targets besides.
 class BodyHandle {
  public:
@@ -114,6 +116,11 @@ class GraphHandle {
   /// The same for a graph that will be a body of a loop or a choice: symbols of the graph
   /// around it are captured.
   void begin_body();
+  /// The same as begin_trace(); in the place of tensors that require gradients there are
+  /// placeholders, which lifted() tells.
+  void begin_lifting();
+  /// Tensors that were lifted, and then as many symbols.
+  std::vector<pkg::Tensor> lifted() const;
   /// What stands in a body for a symbol of the graph around it.
   pkg::Tensor capture(const pkg::Tensor& symbol);
   /// While the condition gives true, the body gives the next values from the ones before.

@@ -3,6 +3,7 @@
 #include "graph/evaluate.h"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_set>
 
 #include "autograd/engine.h"
@@ -147,6 +148,8 @@ std::vector<Value> Evaluation::arguments(const Node& node) const {
 }
 
 std::vector<Tensor> Evaluation::call(Node& node) {
+  std::optional<ExcludeKeys> off;
+  if (node.no_grad) off.emplace(DispatchKey::Autograd);
   std::vector<Value> args = arguments(node);
   Stack stack{args, {}, 0};
   Dispatcher::get().call_boxed(*node.op, stack);

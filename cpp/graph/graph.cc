@@ -6,6 +6,7 @@
 #include <cctype>
 #include <unordered_set>
 
+#include "dispatcher/dispatcher.h"
 #include "scheduler/hooks.h"
 
 namespace pkg::graph {
@@ -110,6 +111,7 @@ std::unique_ptr<Node> Graph::begin(NodeKind kind) {
   node->controls = std::move(scope.controls);
   node->device = std::move(scope.device);
   node->site = mark_site();
+  node->no_grad = !grad_enabled();
   return node;
 }
 
@@ -316,6 +318,29 @@ Tensor Graph::capture(const Tensor& outer) {
   return found;
 }
 
+Tensor Graph::lift(const Tensor& tensor) {
+  if (edge_of(tensor).node) return tensor;
+  {
+    std::unique_lock lock(mutex_);
+    for (const Capture& lifted : lifted_) {
+      if (!lifted.outer.is_same(tensor)) continue;
+      const Edge inner = lifted.inner;
+      lock.unlock();
+      return symbol(inner);
+    }
+  }
+  const Edge inner{&placeholder("Lifted", spec_of(tensor)), 0};
+  const Tensor found = symbol(inner);
+  std::lock_guard lock(mutex_);
+  lifted_.push_back({tensor, inner});
+  return found;
+}
+
+std::vector<Capture> Graph::lifted() const {
+  std::lock_guard lock(mutex_);
+  return lifted_;
+}
+
 std::vector<Capture> Graph::take_captures() {
   std::lock_guard lock(mutex_);
   return std::move(captures_);
@@ -365,7 +390,7 @@ bool Graph::connected(Edge y, Edge x) const {
     if (edge == x) return true;
     const Node& node = *edge.node;
     if (node.id < x.node->id || !seen.insert(&node).second) continue;
-    if (node.op && node.op->definition().non_differentiable) continue;
+    if (node.no_grad || (node.op && node.op->definition().non_differentiable)) continue;
     if (node.function) {
       if (!node.function->differentiable()) continue;
       for (Node* variable : node.function->variables) next.push_back({variable, 0});

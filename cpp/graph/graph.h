@@ -82,6 +82,7 @@ class Node {
   std::vector<OutputSpec> outputs;
   Node* variable = nullptr;  ///< of an Assign; of a Variable in a body: what it stands for
   Ref<graph::Function> function;
+  bool no_grad = false;          ///< recorded where no gradients were: none flow through
   Tensor value;                  ///< of a Constant; of a Placeholder, the default or none
   size_t n_ys = 0;               ///< of Gradients: inputs are ys, their grads, then xs
   std::vector<bool> has_grad_y;  ///< of Gradients, for each y
@@ -171,7 +172,11 @@ class Graph final : public Intrusive {
   /// What stands here for a symbol of the graph that this one will be a body of
   /// (control_flow.h); a symbol of this graph is itself.
   Tensor capture(const Tensor& outer);
-  /// All of those, which are forgotten.
+  /// A placeholder for a tensor with values; always the same one.
+  Tensor lift(const Tensor& tensor);
+  /// All of those: the tensors and what stands for them.
+  std::vector<Capture> lifted() const;
+  /// All that was captured, which is forgotten.
   std::vector<Capture> take_captures();
 
   /// The tensor that stands for an output; always the same one.
@@ -206,7 +211,7 @@ class Graph final : public Intrusive {
   std::map<std::string, Node*, std::less<>> by_name_;
   std::map<std::string, int64_t, std::less<>> used_;  // lower case, as names differ in more
   std::atomic<int64_t> version_{0};
-  std::vector<Capture> captures_;
+  std::vector<Capture> captures_, lifted_;
   std::atomic<bool> finalized_{false};
   bool closed_ = false;
 };
@@ -215,6 +220,9 @@ class Graph final : public Intrusive {
 Edge edge_of(const Tensor& tensor);
 /// The same of a symbol of this graph; ValueError for any other, which says what it is.
 Edge edge_in(const Graph& graph, std::string_view function, const Tensor& tensor);
+
+/// Whether it is a call that writes to its arguments.
+bool writes(const Node& node);
 
 /// What the call will give: the op's own rules, asked with tensors without memory.
 std::vector<OutputSpec> infer(const Node& node);

@@ -42,10 +42,11 @@ Tensor like(const OutputSpec& spec, Guess& guess, Device device) {
   return empty(sizes, spec.dtype, device);
 }
 
-// A tensor with values beside those without: only numbers may be.
-Value without_values(const Value& value) {
-  const auto bare = [](const Tensor& tensor) {
-    if (!tensor.defined() || tensor.ndim() == 0 || edge_of(tensor).node) return tensor;
+// A tensor with values beside those without: only numbers may be, and none that is written.
+Value without_values(const Value& value, bool written) {
+  const auto bare = [&](const Tensor& tensor) {
+    if (!tensor.defined() || edge_of(tensor).node) return tensor;
+    if (tensor.ndim() == 0 && !written) return tensor;
     return empty(tensor.sizes(), tensor.dtype(), Device{DeviceType::Meta});
   };
   if (auto* tensor = std::get_if<Tensor>(&value)) return bare(*tensor);
@@ -75,15 +76,10 @@ Trial on_meta(const Node& node, Guess guess) {
   std::vector<Value> args = node.arguments([&](Edge edge) {
     return like(edge.node->outputs[edge.output], guess, Device{DeviceType::Meta});
   });
-  for (Value& arg : args) arg = without_values(arg);
+  for (size_t i = 0; i < args.size(); ++i) {
+    args[i] = without_values(args[i], node.op->schema.arguments[i].written);
+  }
   return run(*node.op, std::move(args));
-}
-
-// Whether the call writes to a tensor: such one is never made to see what it gives.
-bool writes(const Node& node) {
-  const auto& arguments = node.op->schema.arguments;
-  return std::any_of(arguments.begin(), arguments.end(),
-                     [](const Argument& argument) { return argument.written; });
 }
 
 // Without a rule, what writes to its arguments gives them back.
@@ -219,6 +215,14 @@ std::vector<int64_t> candidates(const Node& node) {
 }
 
 }  // namespace
+
+// Such a call is never made to see what it gives.
+bool writes(const Node& node) {
+  if (!node.op) return false;
+  const auto& arguments = node.op->schema.arguments;
+  return std::any_of(arguments.begin(), arguments.end(),
+                     [](const Argument& argument) { return argument.written; });
+}
 
 std::vector<OutputSpec> infer(const Node& node) {
   UseKeys plain{LocalKeys{{}, KeySet{DispatchKey::Autograd, DispatchKey::Profiler}}};

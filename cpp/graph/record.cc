@@ -11,7 +11,7 @@ struct Trace {
   Ref<Graph> graph;
   std::string name;  // of the first node
   LocalKeys before;
-  bool body = false;
+  TraceKind kind = TraceKind::Plain;
 };
 thread_local std::vector<Trace> t_traces;  // innermost last
 
@@ -29,7 +29,7 @@ Graph* graph_of(std::span<const Value> args) {
 // The body that this thread builds, the innermost one; or the number of traces.
 size_t body_level() {
   for (size_t level = t_traces.size(); level-- > 0;) {
-    if (t_traces[level].body) return level;
+    if (t_traces[level].kind == TraceKind::Body) return level;
   }
   return t_traces.size();
 }
@@ -40,9 +40,19 @@ Tensor captured(size_t level, const Tensor& tensor) {
   Graph& graph = *t_traces[level].graph;
   if (!edge.node || &edge.node->graph == &graph) return tensor;
   for (size_t outer = level; outer-- > 0;) {
-    if (t_traces[outer].body) return graph.capture(captured(outer, tensor));
+    if (t_traces[outer].kind == TraceKind::Body)
+      return graph.capture(captured(outer, tensor));
   }
   return graph.capture(tensor);
+}
+
+template <class F>
+void replace_tensors(std::span<Value> args, F f) {
+  for (Value& value : args) {
+    if (auto* tensor = std::get_if<Tensor>(&value)) *tensor = f(*tensor);
+    auto* list = std::get_if<TensorList>(&value);
+    for (size_t k = 0; list && k < list->size(); ++k) (*list)[k] = f((*list)[k]);
+  }
 }
 
 // The memory that a symbol stands for has no place yet, so nobody could tell later which
@@ -67,13 +77,13 @@ void graph_fallback(const Operator& op, const Kernel&, KeySet keys, Stack& stack
   }
   if (const size_t level = body_level(); level < t_traces.size()) {
     graph = t_traces[level].graph.get();
-    for (Value& value : stack.args) {
-      if (auto* tensor = std::get_if<Tensor>(&value)) *tensor = captured(level, *tensor);
-      auto* list = std::get_if<TensorList>(&value);
-      for (size_t k = 0; list && k < list->size(); ++k) {
-        (*list)[k] = captured(level, (*list)[k]);
-      }
-    }
+    replace_tensors(stack.args,
+                    [&](const Tensor& tensor) { return captured(level, tensor); });
+  }
+  if (!t_traces.empty() && t_traces.back().kind == TraceKind::Lifting) {
+    replace_tensors(stack.args, [&](const Tensor& tensor) {
+      return tensor.defined() && tensor.requires_grad() ? graph->lift(tensor) : tensor;
+    });
   }
   if (!graph) {
     return Dispatcher::get().redispatch_boxed(op, keys & KeySet::below(DispatchKey::Graph),
@@ -101,8 +111,8 @@ void push_symbols(Node& node, Stack& stack) {
   }
 }
 
-void begin_trace(Graph& graph, std::string name, bool body) {
-  t_traces.push_back({Ref<Graph>::share(&graph), std::move(name), t_local_keys, body});
+void begin_trace(Graph& graph, std::string name, TraceKind kind) {
+  t_traces.push_back({Ref<Graph>::share(&graph), std::move(name), t_local_keys, kind});
   t_local_keys.included |= DispatchKey::Graph;
 }
 

@@ -7,11 +7,15 @@
 
 namespace pkg::graph {
 
+enum class TraceKind : uint8_t {
+  Plain,
+  Body,     ///< of control_flow.h: symbols of other graphs are captured
+  Lifting,  ///< for tensors that require gradients there are placeholders: Graph::lifted()
+};
+
 /// From here to end_trace() every call of this thread becomes a node of the graph, those
 /// without symbols too: what makes tensors, and random numbers.  The first gets `name`.
-/// With `body` the graph is one (control_flow.h): calls with symbols of other graphs are its
-/// nodes, too, and these symbols are captured.
-void begin_trace(Graph& graph, std::string name = "", bool body = false);
+void begin_trace(Graph& graph, std::string name = "", TraceKind kind = TraceKind::Plain);
 /// What stands for a symbol in a body that this thread builds; the symbol itself if it is one
 /// of the body.
 Tensor capture(Graph& body, const Tensor& symbol);

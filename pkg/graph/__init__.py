@@ -30,6 +30,12 @@ from .functions import (
 )
 from .sessions import InteractiveSession as InteractiveSession, Session as Session
 from .shapes import TensorShape as TensorShape
+from .tracing import (
+    CompiledFunction as CompiledFunction,
+    TracedFunction as TracedFunction,
+    compile as compile,
+    trace as trace,
+)
 from .variables import (
     Variable as Variable,
     global_variables_initializer as global_variables_initializer,

@@ -76,6 +76,11 @@ void bind_graph(py::module_& m) {
                       "--\n"
                       "\n"
                       "A number that operations of one graph share.");
+  operationhandle.def("writes", &OperationHandle::writes,
+                      "writes(self)\n"
+                      "--\n"
+                      "\n"
+                      "Whether it writes to tensors with values.");
   operationhandle.def("id", &OperationHandle::id,
                       "id(self)\n"
                       "--\n"
@@ -92,8 +97,8 @@ void bind_graph(py::module_& m) {
       "BodyHandle(graph, inputs, outputs, targets)\n"
       "--\n"
       "\n"
-      "A graph as a part of another one: it takes values for the inputs, its placeholders,\n"
-      "gives the outputs, and runs the targets besides.");
+      "A graph as a part of another one: it takes the inputs, which are placeholders, gives\n"
+      "the outputs, and runs the targets besides.");
   bodyhandle.def(
       py::init<const GraphHandle&, const std::vector<Tensor>&, const std::vector<Tensor>&,
                const std::vector<OperationHandle>&>(),
@@ -161,6 +166,18 @@ void bind_graph(py::module_& m) {
       "\n"
       "The same for a graph that will be a body of a loop or a choice: symbols of the graph\n"
       "around it are captured.");
+  graphhandle.def(
+      "begin_lifting", &GraphHandle::begin_lifting,
+      "begin_lifting(self)\n"
+      "--\n"
+      "\n"
+      "The same as begin_trace(); in the place of tensors that require gradients there are\n"
+      "placeholders, which lifted() tells.");
+  graphhandle.def("lifted", &GraphHandle::lifted,
+                  "lifted(self)\n"
+                  "--\n"
+                  "\n"
+                  "Tensors that were lifted, and then as many symbols.");
   graphhandle.def("capture", &GraphHandle::capture, py::arg("symbol"),
                   "capture(self, symbol)\n"
                   "--\n"
