@@ -38,6 +38,10 @@ class OperationHandle {
   std::vector<pkg::Tensor> inputs() const;
   /// Operations that run before it.
   std::vector<OperationHandle> controls() const;
+  /// Its arguments as JSON: a list of [name, value]; see cpp/graph/describe.h.
+  std::string arguments() const;
+  /// The tensors with values that the arguments speak of.
+  std::vector<pkg::Tensor> tensors() const;
   /// A number that operations of one graph share.
   uint64_t graph_id() const;
   /// A number that differs between operations.

@@ -69,6 +69,17 @@ void bind_graph(py::module_& m) {
                       "--\n"
                       "\n"
                       "Operations that run before it.");
+  operationhandle.def(
+      "arguments", &OperationHandle::arguments,
+      "arguments(self)\n"
+      "--\n"
+      "\n"
+      "Its arguments as JSON: a list of [name, value]; see cpp/graph/describe.h.");
+  operationhandle.def("tensors", &OperationHandle::tensors,
+                      "tensors(self)\n"
+                      "--\n"
+                      "\n"
+                      "The tensors with values that the arguments speak of.");
   operationhandle.def("graph_id", &OperationHandle::graph_id,
                       "graph_id(self)\n"
                       "--\n"
