@@ -16,6 +16,11 @@ from .building import (
     reset_default_graph as reset_default_graph,
 )
 from .defaults import get_default_session as get_default_session
+from .files import (
+    export_graph as export_graph,
+    import_graph as import_graph,
+    restore_variables as restore_variables,
+)
 from .functions import (
     constant as constant,
     control_dependencies as control_dependencies,
@@ -25,6 +30,7 @@ from .functions import (
     placeholder as placeholder,
     record as record,
 )
+from .graph_def import GraphDefError as GraphDefError
 from .sessions import InteractiveSession as InteractiveSession, Session as Session
 from .shapes import TensorShape as TensorShape
 from .variables import (
