@@ -13,7 +13,7 @@ from typing import Any
 
 from ..files import replacing
 from ..serialization import load_file, save_file
-from .building import Graph
+from .building import Graph, Operation
 from .graph_def import GraphDefError, describe, shown
 from .importing import add_definition
 
@@ -25,7 +25,10 @@ Path = str | os.PathLike[str]
 
 
 def export_graph(
-    graph: Graph, path: Path, variables: Iterable[Any] | None = None, session: Any = None
+    graph: Graph,
+    path: Path,
+    variables: Iterable[Any] | None = None,
+    session: Any = None,
 ) -> None:
     """Writes a graph into a folder: graph.json and one safetensors file.
 
@@ -38,7 +41,9 @@ def export_graph(
     variables without one in the session.
     """
     if not isinstance(graph, Graph):
-        raise TypeError(f"Argument `graph` must be a Graph, got {type(graph).__name__}.")
+        raise TypeError(
+            f"Argument `graph` must be a Graph, got {type(graph).__name__}."
+        )
     data = describe(graph)
     tensors = data.pop("tensors")
     data["variables"] = _values(graph, tensors, variables, session)
@@ -86,7 +91,7 @@ def _values(
         ops = [op for op in graph.get_operations() if op.type == "Variable"]
     else:
         elements = [graph.as_graph_element(variable) for variable in variables]
-        ops = [element if hasattr(element, "outputs") else element.op for element in elements]
+        ops = [e if isinstance(e, Operation) else e.op for e in elements]
     names = {}
     for op in ops:
         value = session._handle.variable(op._handle) if op.type == "Variable" else None
@@ -134,8 +139,8 @@ def restore_variables(path: Path, session: Any, name: str = "") -> list[str]:
     name: what stands before their names in the graph of the session, if it was imported
     with one ("imported", or "imported/").  Returns the names in the graph.
 
-    OSError and GraphDefError as of ``import_graph``; KeyError for a variable that is not
-    in the graph; ValueError for another dtype or shape.  Then nothing is changed.
+    OSError and GraphDefError as of ``import_graph``; KeyError for a variable that is
+    not in the graph; ValueError for another dtype or shape.  Then nothing is changed.
     """
     data = _load(path)
     prefix = name.removesuffix("/") + "/" if name else ""

@@ -12,10 +12,11 @@ A definition is a dict:
 - ``tensors``: tensors with values, by the name under which attributes refer to them.
   All the rest is what JSON has.
 
-Values of attributes are None, bools, ints, floats, strings and lists of them; what JSON
-has no word for is a dict with one entry: ``{"float": "inf"}``, ``{"dtype": "float32"}``,
-``{"device": "cpu"}``, ``{"input": 0}`` (the first of the inputs), ``{"tensor": name}``,
-``{"number": 2.5}`` (a number in the place of a tensor), ``{"operation": name}``.
+Values of attributes are None, bools, ints, floats, strings and lists of them; what
+JSON has no word for is a dict with one entry: ``{"float": "inf"}``,
+``{"dtype": "float32"}``, ``{"device": "cpu"}``, ``{"input": 0}`` (the first of the
+inputs), ``{"tensor": name}``, ``{"number": 2.5}`` (a number in the place of a tensor),
+``{"operation": name}``.
 """
 
 from __future__ import annotations
@@ -82,7 +83,8 @@ def _node(
         tensors[name] = tensor
         stored.append(name)
     attributes = {
-        name: _named(value, stored) for name, value in json.loads(op._handle.arguments())
+        name: _named(value, stored)
+        for name, value in json.loads(op._handle.arguments())
     }
     outputs = op.outputs
     if outputs and op.type == "Variable" and isinstance(outputs[0], Variable):

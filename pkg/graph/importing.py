@@ -42,7 +42,7 @@ class Builder:
             except GraphDefError:
                 raise
             except (Exception, RecursionError) as error:
-                raise node.error(f"{node.op}: {error}") from error
+                raise node.error(f"{node.op}: {brief(error)}") from error
 
     def make(self, node: Node) -> None:
         """Adds one node."""
@@ -151,6 +151,12 @@ class Builder:
         return self.operations[node.name][-1]
 
 
+def brief(error: BaseException) -> str:
+    """What an error says, which may hold whatever a file does, in some lines."""
+    text = str(error)
+    return text if len(text) <= 1000 else text[:997] + "..."
+
+
 def refuse_large(node: Node, arguments: dict[str, Any]) -> None:
     """GraphDefError for a call that may need much memory only to see what it gives.
 
@@ -160,6 +166,8 @@ def refuse_large(node: Node, arguments: dict[str, Any]) -> None:
     symbols = [s for value in arguments.values() for s in _tensors_of(value)]
     sizes = [size for symbol in symbols for size in symbol.shape if size is not None]
     ints = [i for value in arguments.values() for i in _ints_of(value)]
+    stored = [t for t in symbols if not isinstance(t, Symbol)]
+    ints += [_sum_of(tensor) for tensor in stored]
     if max((*ints, *sizes), default=0) < _LARGE:
         return
     assert node.call is not None
@@ -174,6 +182,7 @@ def refuse_large(node: Node, arguments: dict[str, Any]) -> None:
             sizes = [-(-size // part) for size in sizes]
         parts = [arguments.get("chunks"), arguments.get("sections")]
         counts = [*sizes, *(n for n in parts if type(n) is int)]
+        counts += [_sum_of(tensor) for tensor in stored if tensor.ndim == 0]
         if max(counts, default=0) >= _LARGE:
             raise node.error(f"{node.op}: it would have {max(counts)} results")
     with_meta = {key: _on_meta(value) for key, value in arguments.items()}
@@ -181,7 +190,7 @@ def refuse_large(node: Node, arguments: dict[str, Any]) -> None:
         node.call(**with_meta)
     except (Exception, RecursionError) as error:
         raise node.error(
-            f"{node.op}: the numbers are too large to see what it gives: {error}"
+            f"{node.op}: the numbers are too large to see what it gives: {brief(error)}"
         ) from error
 
 
@@ -195,6 +204,13 @@ def _tensors_of(value: Any) -> list[Any]:
 
 def _ints_of(value: Any) -> list[int]:
     return [abs(item) for item in _items(value) if type(item) in (int, float)]
+
+
+def _sum_of(tensor: Any) -> int:
+    # How many elements repeat_interleave() and the like make of such a tensor.
+    if tensor.dtype.is_floating_point or tensor.device != "cpu":
+        return 0
+    return int(abs(tensor.numpy().astype("float64")).sum())
 
 
 def _on_meta(value: Any) -> Any:
@@ -227,8 +243,8 @@ def compare(node: Node, symbols: list[Symbol]) -> None:
         )
         if not fits:
             raise node.error(
-                f"expected the shape {shape} as output {i}, as the definition says, got "
-                f"{found}"
+                f"expected the shape {shape} as output {i}, as the definition says, "
+                f"got {found}"
             )
 
 
@@ -242,7 +258,9 @@ def add_definition(
     """Adds what a definition describes; see ``import_graph``."""
     graph = get_default_graph() if graph is None else graph
     if not isinstance(graph, Graph):
-        raise TypeError(f"Argument `graph` must be a Graph, got {type(graph).__name__}.")
+        raise TypeError(
+            f"Argument `graph` must be a Graph, got {type(graph).__name__}."
+        )
     if not isinstance(name, str):
         raise TypeError(f"Argument `name` must be a string, got {type(name).__name__}.")
     if graph.finalized:
@@ -274,8 +292,8 @@ def add_definition(
     taken = [n for n in definition.nodes if graph._handle.find(prefix + n) is not None]
     if taken:
         raise GraphDefError(
-            f"the names are taken: {shown(', '.join(taken))}. Hint: give a `name`, which "
-            "then stands before all of them."
+            f"the names are taken: {shown(', '.join(taken))}. Hint: give a `name`, "
+            "which then stands before all of them."
         )
     if name:
         graph.unique_name(name.removesuffix("/"))

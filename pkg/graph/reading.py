@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Definitions of graphs, read with suspicion: every value is checked, nothing is built."""
+"""Definitions of graphs, read with suspicion: all is checked, nothing is built."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeGuard
 
 from .._binding import core
 from ..tensor import Tensor
@@ -76,7 +76,9 @@ class Definition:
 
 def read(data: Any) -> Definition:
     """Checks all that can be told without building; GraphDefError names the node."""
-    _dict(data, "a definition", {"format", "version", "nodes"}, {"collections", "tensors"})
+    _dict(
+        data, "a definition", {"format", "version", "nodes"}, {"collections", "tensors"}
+    )
     if data["format"] != FORMAT:
         raise GraphDefError(
             f"expected the format {FORMAT!r}, got {shown(data['format'])}"
@@ -155,7 +157,9 @@ def _node(position: int, item: Any) -> Node:
         inputs, controls = _inputs(item["inputs"])
         attributes = item["attributes"]
         if not isinstance(attributes, dict):
-            raise GraphDefError(f"expected a dict of attributes, got {shown(attributes)}")
+            raise GraphDefError(
+                f"expected a dict of attributes, got {shown(attributes)}"
+            )
         return Node(
             name,
             _text(item["op"], "the op"),
@@ -243,15 +247,17 @@ def _value(value: Any) -> Any:
             return core.device(inner)
         except (RuntimeError, ValueError, TypeError):
             raise GraphDefError(f"expected a device, got {shown(inner)}") from None
-    if tag == "number" and not isinstance(inner, (str, list)):
-        number = _value(inner)
-        if isinstance(number, (bool, int, float)):
-            return number
+    if tag == "number" and (isinstance(inner, (int, float)) or _is_float(inner)):
+        return _value(inner)
     if tag == "input" and type(inner) is int and inner >= 0:
         return Reference(tag, inner)
     if tag in ("tensor", "operation"):
         return Reference(str(tag), _text(inner, f"the name of a {tag}"))
     raise GraphDefError(f"expected a value, got {{{shown(tag)}: {shown(inner)}}}")
+
+
+def _is_float(value: Any) -> bool:
+    return isinstance(value, dict) and list(value) == ["float"]
 
 
 def _find_ops(definition: Definition) -> None:
@@ -271,7 +277,8 @@ def _find_ops(definition: Definition) -> None:
             unknown.setdefault(node.op, node.name)
     if unknown:
         listed = ", ".join(
-            f"{shown(op)} (node {shown(name)})" for op, name in list(unknown.items())[:50]
+            f"{shown(op)} (node {shown(name)})"
+            for op, name in list(unknown.items())[:50]
         )
         more = f" and {len(unknown) - 50} more" if len(unknown) > 50 else ""
         raise GraphDefError(
@@ -313,8 +320,8 @@ def _check_attributes(
     used = list(node.references("input"))
     if sorted(used) != list(range(len(node.inputs))):
         raise node.error(
-            f"expected each of its {len(node.inputs)} inputs once among the attributes, "
-            f"got {shown(str(used))}"
+            f"expected each of its {len(node.inputs)} inputs once among the "
+            f"attributes, got {shown(str(used))}"
         )
     for name in node.references("operation"):
         if name not in definition.nodes:
@@ -336,7 +343,7 @@ def _check_attributes(
     _check_kind(definition, node, before)
 
 
-def _is_a(value: Any, kind: str) -> bool:
+def _is_a(value: Any, kind: str) -> TypeGuard[Reference]:
     return isinstance(value, Reference) and value.kind == kind
 
 
@@ -347,15 +354,7 @@ def _check_kind(definition: Definition, node: Node, before: dict[str, Node]) -> 
     ):
         raise node.error(f"expected a tensor as value, got {shown(values['value'])}")
     if node.op == "Variable" and values:
-        made_by = values.get("initializer")
-        other = _is_a(made_by, "operation") and definition.nodes[made_by.to]
-        target = other and other.op == "Assign" and other.attributes.get("variable")
-        if not _is_a(target, "operation") or target.to != node.name:
-            raise node.error("expected an Assign to it as its initializer")
-        if type(values.get("trainable")) is not bool:
-            raise node.error("expected a bool for trainable")
-        if not _is_a(other.attributes.get("value"), "input"):
-            raise node.error("expected an initializer that assigns a symbol")
+        _check_variable(definition, node)
     if node.op == "Assign":
         target = values["variable"]
         if not _is_a(target, "operation") or target.to not in before:
@@ -364,9 +363,26 @@ def _check_kind(definition: Definition, node: Node, before: dict[str, Node]) -> 
             raise node.error(f"{shown(target.to)} is no variable")
         value = values["value"]
         if not _is_a(value, "input") and not _is_a(value, "tensor"):
-            raise node.error(f"expected a tensor or symbol as value, got {shown(value)}")
+            raise node.error(
+                f"expected a tensor or symbol as value, got {shown(value)}"
+            )
     if node.op == "Gradients":
         _check_gradients(node, before)
+
+
+def _check_variable(definition: Definition, node: Node) -> None:
+    made_by = node.attributes.get("initializer")
+    if not _is_a(made_by, "operation"):
+        raise node.error(f"expected an operation as initializer, got {shown(made_by)}")
+    assign = definition.nodes[made_by.to]
+    if assign.op != "Assign" or assign.attributes.get("variable") != Reference(
+        "operation", node.name
+    ):
+        raise node.error(f"its initializer {shown(assign.name)} does not assign to it")
+    if not _is_a(assign.attributes.get("value"), "input"):
+        raise node.error("expected an initializer that assigns a symbol")
+    if type(node.attributes.get("trainable")) is not bool:
+        raise node.error("expected a bool for trainable")
 
 
 def _check_gradients(node: Node, before: dict[str, Node]) -> None:
@@ -414,4 +430,3 @@ def element(definition: Definition, text: str, where: str) -> tuple[Node, int | 
     if int(number) >= len(node.outputs):
         raise node.error(f"{where}: {shown(text)} of {len(node.outputs)} outputs")
     return node, int(number)
-

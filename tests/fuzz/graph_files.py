@@ -42,11 +42,12 @@ NUMBERS = [
     0.0, 1.5, -1e300, 1e-320, 1e18,
 ]  # fmt: skip
 TEXTS = [
-    "", "x", "x:0", "^x", "^", ":", ":0", "x:99", "x:-1", "x:999999999999", "\0", "a\0b",
-    "\ud800", "é", "/", "x/", "add", "add.Tensor", "Const", "Variable", "Assign", "NoOp",
-    "Gradients", "pkg::add", "nowhere::op", "float32", "float", "int64", "bfloat16",
-    "cpu", "meta", "cuda:7", "inf", "nan", "variables", "tensor", "input", "operation",
-    "relu_", "split", "one_hot", "bincount", "unbind", "Placeholder", "zeros", "x" * 5000,
+    "", "x", "x:0", "^x", "^", ":", ":0", "x:99", "x:-1", "x:999999999999", "\0",
+    "a\0b", "\ud800", "é", "/", "x/", "add", "add.Tensor", "Const", "Variable",
+    "Assign", "NoOp", "Gradients", "pkg::add", "nowhere::op", "float32", "float",
+    "int64", "bfloat16", "cpu", "meta", "cuda:7", "inf", "nan", "variables", "tensor",
+    "input", "operation", "relu_", "split", "one_hot", "bincount", "unbind",
+    "Placeholder", "zeros", "x" * 5000,
 ]  # fmt: skip
 
 
@@ -184,8 +185,8 @@ def damage(rng, folder):
         if header:
             bend(rng, header)
         made = json.dumps(header).encode()
-        size = rng.choice([len(made)] * 9 + [2**63, len(made) + 1]).to_bytes(8, "little")
-        tensors.write_bytes(size + made + content[8 + length :])
+        size = rng.choice([len(made)] * 9 + [2**63, len(made) + 1])
+        tensors.write_bytes(size.to_bytes(8, "little") + made + content[8 + length :])
     else:
         deep = rng.choice(['{"nodes":', "[", '{"a":[']) * rng.choice([100, 10**5])
         many = "1" * rng.choice([10, 5000, 10**5])

@@ -6,12 +6,18 @@ import os
 
 import numpy as np
 import pytest
+from test_ops_in_graphs import (
+    COUNTED,
+    DIFFERENTIABLE,
+    NOT_IN_GRAPHS,
+    equal_bits,
+    symbols,
+)
 
 import pkg
 import pkg.graph as pg
 from op_table import CASES
 from op_values import inputs_of, outputs
-from test_ops_in_graphs import COUNTED, DIFFERENTIABLE, NOT_IN_GRAPHS, equal_bits, symbols
 
 CASES = [case for case in CASES if case.name not in NOT_IN_GRAPHS]
 
