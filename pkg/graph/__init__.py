@@ -31,6 +31,7 @@ from .functions import (
     record as record,
 )
 from .graph_def import GraphDefError as GraphDefError
+from .rewriting import Rewrite as Rewrite, rewrite as rewrite
 from .sessions import InteractiveSession as InteractiveSession, Session as Session
 from .shapes import TensorShape as TensorShape
 from .variables import (

@@ -14,7 +14,7 @@ from typing import Any
 from ..files import replacing
 from ..serialization import load_file, save_file
 from .building import Graph, Operation
-from .graph_def import GraphDefError, describe, shown
+from .graph_def import GraphDefError, brief, describe, shown
 from .importing import add_definition
 
 __all__ = ["export_graph", "import_graph", "restore_variables"]
@@ -161,7 +161,7 @@ def _load(path: Any) -> dict[str, Any]:
     except RecursionError:
         raise GraphDefError(f"{_TEXT}: lists or dicts are nested too deeply") from None
     except ValueError as error:  # of UTF-8, of JSON, of ints of too many digits
-        raise GraphDefError(f"{_TEXT} is damaged: {error}") from error
+        raise GraphDefError(f"{_TEXT} is damaged: {brief(error)}") from error
     if not isinstance(data, dict):
         raise GraphDefError(f"{_TEXT}: expected a dict, got {shown(data)}")
     file_name = data.pop("tensors_file", None)
@@ -175,7 +175,7 @@ def _load(path: Any) -> dict[str, Any]:
     try:
         data["tensors"] = load_file(os.path.join(folder, file_name))
     except (ValueError, RecursionError) as error:
-        raise GraphDefError(f"{file_name} is damaged: {error}") from error
+        raise GraphDefError(f"{file_name} is damaged: {brief(error)}") from error
     data["variables"] = _variables(data, data.get("variables", {}))
     return data
 

@@ -29,7 +29,9 @@ from .variables import Variable
 if TYPE_CHECKING:
     from .building import Graph, Operation, Symbol
 
-__all__ = ["FORMAT", "VERSION", "GraphDefError", "describe"]
+__all__ = [
+    "FORMAT", "VERSION", "GraphDefError", "brief", "describe", "shown", "spec",
+]  # fmt: skip
 
 FORMAT = "pkg.graph"
 VERSION = 1
@@ -56,6 +58,12 @@ def shown(value: Any) -> str:
         return f"a {type(value).__name__} of {len(value)}"
     text = ascii(value)
     return text if len(text) <= 80 else text[:77] + "..."
+
+
+def brief(error: BaseException) -> str:
+    """What an error says, which may hold whatever a file does, in some lines."""
+    text = str(error)
+    return text if len(text) <= 1000 else text[:997] + "..."
 
 
 def describe(graph: Graph) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from .._binding import core
 from .building import Graph, Operation, Symbol, get_default_graph
-from .graph_def import GraphDefError, shown, spec
+from .graph_def import GraphDefError, brief, shown, spec
 from .reading import Definition, Node, Reference, element, read
 from .shapes import sizes_of
 from .variables import GLOBAL, TRAINABLE, Variable
@@ -92,7 +92,7 @@ class Builder:
                 raise node.error(f"there is no output {name}:{port}") from None
         if value.kind == "tensor":
             return self.definition.tensors[value.to]
-        return value
+        return value.to if value.kind == "number" else value
 
     def call(
         self, node: Node, function: core.Operator, arguments: dict[str, Any], name: str
@@ -149,12 +149,6 @@ class Builder:
         if port is not None:
             return self.symbols[node.name, port]
         return self.operations[node.name][-1]
-
-
-def brief(error: BaseException) -> str:
-    """What an error says, which may hold whatever a file does, in some lines."""
-    text = str(error)
-    return text if len(text) <= 1000 else text[:997] + "..."
 
 
 def refuse_large(node: Node, arguments: dict[str, Any]) -> None:

@@ -32,7 +32,10 @@ _LARGEST = (1 << 63) - 1
 
 @dataclass(frozen=True)
 class Reference:
-    """An attribute that stands for something: kind "input", "tensor" or "operation"."""
+    """An attribute that stands for something else.
+
+    kind: "input", "tensor", "operation", or "number" in the place of a tensor.
+    """
 
     kind: str
     to: Any
@@ -248,7 +251,7 @@ def _value(value: Any) -> Any:
         except (RuntimeError, ValueError, TypeError):
             raise GraphDefError(f"expected a device, got {shown(inner)}") from None
     if tag == "number" and (isinstance(inner, (int, float)) or _is_float(inner)):
-        return _value(inner)
+        return Reference(tag, _value(inner))
     if tag == "input" and type(inner) is int and inner >= 0:
         return Reference(tag, inner)
     if tag in ("tensor", "operation"):
