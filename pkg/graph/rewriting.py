@@ -362,10 +362,10 @@ def _feeds(
     graph: Graph, inputs: Mapping[Any, Any], seed: int, unknown: int
 ) -> dict[Symbol, Any]:
     """A value for each placeholder: the given one, or random numbers."""
-    feeds = {
-        graph.as_graph_element(key, allow_operation=False): value
-        for key, value in inputs.items()
-    }
+    feeds = {}
+    for key, value in inputs.items():
+        found = graph.as_graph_element(key)
+        feeds[found.outputs[0] if isinstance(found, Operation) else found] = value
     draw = np.random.default_rng(seed)
     for op in graph.get_operations():
         symbol = op.outputs[0] if op.type == "Placeholder" else None
