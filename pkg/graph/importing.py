@@ -257,6 +257,8 @@ def add_definition(
         )
     if not isinstance(name, str):
         raise TypeError(f"Argument `name` must be a string, got {type(name).__name__}.")
+    if "\0" in name or name.startswith("^"):
+        raise GraphDefError(f"expected another name, got {shown(name)}")
     if graph.finalized:
         raise RuntimeError("Graph is finalized and cannot be modified.")
     definition = read(data)

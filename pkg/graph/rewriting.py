@@ -235,6 +235,7 @@ class _Rewriter(Builder):
         super().__init__(graph, definition)
         self.rules = rules
         self.changed |= set(rules)
+        self.defaults: dict[str, Attributes] = {}  # of arguments, by the type of ops
         for name in definition.nodes:  # no function takes them
             graph._handle.unique_name(name, True)
 
@@ -275,7 +276,11 @@ class _Rewriter(Builder):
         """Tensors that come first, and the others by name, as the rule wants them."""
         if node.call is None:
             raise node.error(f"{node.op} is no call of an op: only those are replaced")
-        defaults = inspect.signature(node.call).parameters
+        defaults = self.defaults.get(node.op)
+        if defaults is None:
+            parameters = inspect.signature(node.call).parameters
+            defaults = {name: p.default for name, p in parameters.items()}
+            self.defaults[node.op] = defaults
         leading: list[Any] = []
         tensors: Attributes = {}
         others: Attributes = {}
@@ -290,7 +295,7 @@ class _Rewriter(Builder):
                     tensors[name] = resolved
                 continue
             first = False
-            if name not in defaults or not _same(value, defaults[name].default):
+            if name not in defaults or not _same(value, defaults[name]):
                 others[name] = value
         if callable(rule.attr_map):
             return leading, {**tensors, **rule.attr_map(others)}

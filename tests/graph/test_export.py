@@ -16,6 +16,7 @@ from test_ops_in_graphs import (
 
 import pkg
 import pkg.graph as pg
+from libraries import library, output_of
 from op_table import CASES
 from op_values import inputs_of, outputs
 
@@ -331,3 +332,45 @@ def test_variables_that_are_written(tmp_path):
     session.close()
     with pytest.raises(RuntimeError, match="closed"):
         pg.export_graph(graph, tmp_path, session=session)
+
+
+LIBRARY = """
+#include "dispatcher/library.h"
+PKG_LIBRARY(mine, m) {
+  m.def("same.plain(Tensor self, *, float factor=2.5, str mode='a') -> Tensor")
+      .composite([](const pkg::Tensor& x, double, const std::string&) { return x; });
+}
+"""
+PROGRAM = """
+import pkg, pkg.graph as pg
+if {load}:
+    pkg.ops.load_library("mine.so")
+graph = pg.Graph()
+if {write}:
+    with graph.as_default():
+        x = pg.placeholder(pkg.float32, [2], "x")
+        pkg.ops.mine.same(x, mode="b")
+    pg.export_graph(graph, "written")
+else:
+    try:
+        pg.import_graph("written", graph)
+    except pg.GraphDefError as error:
+        print(error)
+    else:
+        attributes = graph.as_graph_def()["nodes"][1]["attributes"]
+        print(graph.get_operations()[1].type, attributes)
+"""
+
+
+def test_ops_of_libraries(tmp_path):
+    """Have their namespace; without the library they are not known."""
+    source = tmp_path / "mine.cc"
+    source.write_text(LIBRARY)
+    library(source)
+    output_of(PROGRAM.format(load=True, write=True), tmp_path)
+    said = output_of(PROGRAM.format(load=True, write=False), tmp_path)
+    assert said == (
+        "mine::same.plain {'self': {'input': 0}, 'factor': 2.5, 'mode': 'b'}\n"
+    )
+    said = output_of(PROGRAM.format(load=False, write=False), tmp_path)
+    assert "'mine::same.plain' (node 'mine::same_plain')" in said

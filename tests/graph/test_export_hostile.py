@@ -308,6 +308,9 @@ def test_wrong_arguments_of_import():
         pg.import_graph(definition(X), pg.Graph(), return_elements=[3])
     with pytest.raises(TypeError):
         pg.import_graph(3)
+    for name in ("a\0b", "^a"):
+        with pytest.raises(pg.GraphDefError, match="another name"):
+            pg.import_graph(definition(X), pg.Graph(), name)
 
 
 @pytest.fixture
