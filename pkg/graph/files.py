@@ -121,8 +121,9 @@ def import_graph(
     return_elements: names of the symbols ("x:0") and operations ("x") to return.
 
     All is checked and built in another graph first: what fails leaves the given one as
-    it was.  (Another thread must not take the names meanwhile.)  Controls and devices of
-    contexts do not count for what is added, the prefix of a name scope does.  Values of variables: see ``restore_variables``.
+    it was.  (Another thread must not take the names meanwhile.)  Controls and devices
+    of contexts do not count for what is added, the prefix of a name scope does.  Values
+    of variables: see ``restore_variables``.
 
     OSError for what cannot be read; ``GraphDefError``, a ValueError, for a folder or
     definition that is damaged, with the name of the node; RuntimeError for a finalized
