@@ -455,6 +455,8 @@ PKG_C_API size_t pkg_operation_site(const pkg_operation* operation, char* text,
 PKG_C_API size_t pkg_operation_n_outputs(const pkg_operation* operation);
 /* Whether it is a call that writes to tensors with values. */
 PKG_C_API bool pkg_operation_writes(const pkg_operation* operation);
+/* Whether it was added while gradients were off: none flows through it. */
+PKG_C_API bool pkg_operation_no_grad(const pkg_operation* operation);
 /* The symbol of an output; a new reference. */
 PKG_C_API pkg_tensor* pkg_operation_output(const pkg_operation* operation, size_t index,
                                            pkg_status* status);
@@ -468,6 +470,13 @@ PKG_C_API size_t pkg_operation_inputs(const pkg_operation* operation, pkg_tensor
                                       size_t capacity);
 PKG_C_API size_t pkg_operation_controls(const pkg_operation* operation,
                                         pkg_operation** controls, size_t capacity);
+/* Its arguments as JSON, see cpp/graph/describe.h: a list of [name, value].  Symbols are
+ * {"input": i}, of pkg_operation_inputs(); tensors with values {"tensor": i}, of
+ * pkg_operation_tensors() (new references). */
+PKG_C_API size_t pkg_operation_arguments(const pkg_operation* operation, char* text,
+                                         size_t capacity);
+PKG_C_API size_t pkg_operation_tensors(const pkg_operation* operation, pkg_tensor** tensors,
+                                       size_t capacity);
 /* Not a new reference. */
 PKG_C_API pkg_graph* pkg_operation_graph(const pkg_operation* operation);
 /* The operation that a symbol is an output of; NULL for a tensor with values. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // c_api/graph.cc: graphs and sessions for C.
 #include "c_api/graph_convert.h"
+#include "graph/describe.h"
 #include "graph/record.h"
 
 using namespace pkg;
@@ -243,6 +244,24 @@ size_t pkg_operation_controls(const pkg_operation* operation, pkg_operation** co
       controls[i] = handle_of(node.controls[i]);
     }
     return node.controls.size();
+  });
+}
+
+size_t pkg_operation_arguments(const pkg_operation* operation, char* text,
+                               size_t capacity) {
+  return write_text(text, capacity, [&] {
+    return graph::arguments_text(node_of("pkg_operation_arguments", operation));
+  });
+}
+
+size_t pkg_operation_tensors(const pkg_operation* operation, pkg_tensor** tensors,
+                             size_t capacity) {
+  return guarded<size_t>(nullptr, 0, [&] {
+    TensorList found = graph::captured(node_of("pkg_operation_tensors", operation));
+    for (size_t i = 0; tensors && i < std::min(capacity, found.size()); ++i) {
+      tensors[i] = own(std::move(found[i]));
+    }
+    return found.size();
   });
 }
 

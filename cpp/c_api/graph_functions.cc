@@ -91,6 +91,12 @@ size_t pkg_graph_lifted(pkg_graph* handle, pkg_tensor** tensors, pkg_tensor** sy
   });
 }
 
+bool pkg_operation_no_grad(const pkg_operation* operation) {
+  return guarded(nullptr, false, [&] {
+    return node_of("pkg_operation_no_grad", operation).no_grad;
+  });
+}
+
 bool pkg_operation_writes(const pkg_operation* operation) {
   return guarded(nullptr, false,
                  [&] { return graph::writes(node_of("pkg_operation_writes", operation)); });

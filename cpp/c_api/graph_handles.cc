@@ -135,6 +135,17 @@ std::vector<OperationHandle> OperationHandle::controls() const {
   pkg_operation_controls(handle_, handles.data(), handles.size());
   return {handles.begin(), handles.end()};
 }
+std::string OperationHandle::arguments() const {
+  return text_of(
+      [&](char* text, size_t n) { return pkg_operation_arguments(handle_, text, n); });
+}
+std::vector<Tensor> OperationHandle::tensors() const {
+  std::vector<pkg_tensor*> handles(pkg_operation_tensors(handle_, nullptr, 0));
+  pkg_operation_tensors(handle_, handles.data(), handles.size());
+  std::vector<Tensor> tensors;
+  for (pkg_tensor* handle : handles) tensors.push_back(taken(handle));
+  return tensors;
+}
 uint64_t OperationHandle::graph_id() const {
   return reinterpret_cast<uintptr_t>(pkg_operation_graph(handle_));
 }
@@ -160,6 +171,7 @@ pkg_body BodyHandle::get() const {
           target_handles_.size()};
 }
 
+bool OperationHandle::no_grad() const { return pkg_operation_no_grad(handle_); }
 bool OperationHandle::writes() const { return pkg_operation_writes(handle_); }
 
 GraphHandle::GraphHandle() {

@@ -39,10 +39,16 @@ class OperationHandle {
   std::vector<pkg::Tensor> inputs() const;
   /// Operations that run before it.
   std::vector<OperationHandle> controls() const;
+  /// Its arguments as JSON: a list of [name, value]; see cpp/graph/describe.h.
+  std::string arguments() const;
+  /// The tensors with values that the arguments speak of.
+  std::vector<pkg::Tensor> tensors() const;
   /// A number that operations of one graph share.
   uint64_t graph_id() const;
   /// Whether it writes to tensors with values.
   bool writes() const;
+  /// Whether it was added under no_grad(): no gradient flows through it.
+  bool no_grad() const;
   /// A number that differs between operations.
   uint64_t id() const { return reinterpret_cast<uintptr_t>(handle_); }
 

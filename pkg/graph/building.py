@@ -375,6 +375,12 @@ class Graph:
         finally:
             self._handle.end_trace()
 
+    def as_graph_def(self) -> dict[str, Any]:
+        """It as plain data, with a dict of its tensors; ``import_graph`` reads it."""
+        from .graph_def import describe
+
+        return describe(self)
+
     def finalize(self) -> None:
         """From now on adding an operation is a RuntimeError."""
         self._handle.finalize()

@@ -71,6 +71,17 @@ void bind_graph(py::module_& m) {
                       "--\n"
                       "\n"
                       "Operations that run before it.");
+  operationhandle.def(
+      "arguments", &OperationHandle::arguments,
+      "arguments(self)\n"
+      "--\n"
+      "\n"
+      "Its arguments as JSON: a list of [name, value]; see cpp/graph/describe.h.");
+  operationhandle.def("tensors", &OperationHandle::tensors,
+                      "tensors(self)\n"
+                      "--\n"
+                      "\n"
+                      "The tensors with values that the arguments speak of.");
   operationhandle.def("graph_id", &OperationHandle::graph_id,
                       "graph_id(self)\n"
                       "--\n"
@@ -81,6 +92,11 @@ void bind_graph(py::module_& m) {
                       "--\n"
                       "\n"
                       "Whether it writes to tensors with values.");
+  operationhandle.def("no_grad", &OperationHandle::no_grad,
+                      "no_grad(self)\n"
+                      "--\n"
+                      "\n"
+                      "Whether it was added under no_grad(): no gradient flows through it.");
   operationhandle.def("id", &OperationHandle::id,
                       "id(self)\n"
                       "--\n"
