@@ -112,7 +112,7 @@ def import_graph(
     name: str = "",
     input_map: Mapping[str, Any] | None = None,
     return_elements: Iterable[str] | None = None,
-) -> list[Any] | None:
+) -> Any:
     """Adds a graph of a folder, or of ``Graph.as_graph_def()``, to a graph.
 
     graph: the default one if None.  name: what stands before the names of all, made
