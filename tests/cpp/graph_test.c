@@ -144,6 +144,28 @@ static void refuses_what_is_wrong(void) {
   pkg_graph_delete(graph);
 }
 
+/* The arguments of an operation, symbols and tensors with values. */
+static void says_its_arguments(void) {
+  pkg_graph* graph = pkg_graph_new(status);
+  pkg_tensor* x = output(
+      pkg_graph_placeholder(graph, "x", PKG_FLOAT32, NULL, -1, NULL, status));
+  pkg_tensor *ones = vector(1, 1, 1), *sum = call("add", ones, x);
+  const pkg_operation* add = pkg_tensor_operation(sum, NULL);
+  const char* wanted =
+      "[[\"self\", {\"tensor\": 0}], [\"other\", {\"input\": 0}], [\"alpha\", 1]]";
+  char text[128];
+  CHECK(pkg_operation_arguments(add, text, sizeof text) == strlen(wanted));
+  CHECK(strcmp(text, wanted) == 0);
+  pkg_tensor* found = NULL;
+  CHECK(pkg_operation_tensors(add, NULL, 0) == 1);
+  CHECK(pkg_operation_tensors(add, &found, 1) == 1 && holds(found, 1, 1, 1));
+  CHECK(pkg_operation_arguments(NULL, text, sizeof text) == 0);
+  CHECK(pkg_operation_tensors(NULL, &found, 1) == 0);
+  pkg_tensor* const all[] = {x, ones, sum, found};
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i) pkg_tensor_delete(all[i]);
+  pkg_graph_delete(graph);
+}
+
 /* A scope ends with its graph: a new one at the same address knows nothing of it. */
 static void scopes_end_with_their_graph(void) {
   for (int i = 0; i < 8; ++i) {
@@ -254,6 +276,7 @@ int main(void) {
   const int64_t before = pkg_live_tensors();
   builds_and_runs();
   loops_and_calls_back();
+  says_its_arguments();
   refuses_what_is_wrong();
   scopes_end_with_their_graph();
   /* The last run of this thread failed by itself: nothing is kept for it. */

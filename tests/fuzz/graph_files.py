@@ -144,6 +144,65 @@ def bend(rng, data):
         parent[key] = strange(rng, data, paths)
 
 
+DTYPES = "bool uint8 int8 int32 int64 float16 bfloat16 float32 float64".split()
+SHAPES = [[], [0], [1], [None], [2, 3], [None, 3], [2**31, 2**31], [2**40], None]
+OPS = [op.schemas[0].partition("(")[0] for _, op in pkg.ops.functions()]
+
+
+def another(rng, value):
+    """A value of the same kind, which the types alone do not tell from a good one."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int):
+        ints = [n for n in NUMBERS if type(n) is int and abs(n) < 2**63]
+        return rng.choice([value + 1, value - 1, -value, *ints])
+    if isinstance(value, float):
+        return rng.choice([-value, 0.0, 1e18, {"float": "inf"}, {"float": "nan"}])
+    if isinstance(value, list):
+        made = [another(rng, v) if rng.random() < 0.5 else v for v in value]
+        return rng.choice([made, made[1:], made + made, made[::-1]])
+    if isinstance(value, dict) and "dtype" in value:
+        return {"dtype": rng.choice(DTYPES)}
+    if isinstance(value, dict) and "number" in value:
+        return {"number": another(rng, value["number"])}
+    return value
+
+
+def mislead(rng, data):
+    """Changes what only the ops themselves can refuse, in place."""
+    nodes = data["nodes"]
+    for node in nodes:  # says nothing of results, which would be compared
+        if node["op"] not in ("Placeholder", "Variable", "PlaceholderWithDefault"):
+            for output in node["outputs"]:
+                output["shape"] = None
+    for _ in range(rng.choice([1, 1, 2, 3])):
+        at = rng.randrange(len(nodes))
+        node = nodes[at]
+        kind = rng.randrange(4)
+        if kind == 0 and node["attributes"]:
+            name = rng.choice(list(node["attributes"]))
+            node["attributes"][name] = another(rng, node["attributes"][name])
+        elif kind == 1 and node["inputs"]:
+            before = [
+                f"{other['name']}:{i}"
+                for other in nodes[:at]
+                for i in range(len(other["outputs"]))
+            ]
+            place = rng.randrange(len(node["inputs"]))
+            if before and not node["inputs"][place].startswith("^"):
+                node["inputs"][place] = rng.choice(before)
+        elif kind == 2 and node["attributes"]:
+            node["op"] = rng.choice(OPS)
+            if rng.random() < 0.7:
+                first = next(iter(node["attributes"].values()))
+                node["attributes"] = {"self": first}
+                node["inputs"] = node["inputs"][:1]
+        elif node["outputs"] and node["op"] == "Placeholder":
+            node["outputs"][0]["shape"] = rng.choice(SHAPES)
+            if rng.random() < 0.3:
+                node["outputs"][0]["dtype"] = rng.choice(DTYPES)
+
+
 def broken(rng, content):
     """Changes bytes."""
     made = bytearray(content)
@@ -169,8 +228,13 @@ def damage(rng, folder):
     text = folder / "graph.json"
     data = json.loads(text.read_bytes())
     tensors = folder / data["tensors_file"]
-    kind = rng.choice(["values"] * 6 + ["text", "text", "tensors", "header", "nest"])
-    if kind == "values":
+    kind = rng.choice(
+        ["mislead"] * 6 + ["values"] * 4 + ["text", "text", "tensors", "header", "nest"]
+    )
+    if kind == "mislead":
+        mislead(rng, data)
+        text.write_text(json.dumps(data))
+    elif kind == "values":
         for _ in range(rng.choice([1, 1, 1, 2, 4])):
             bend(rng, data)
         text.write_text(json.dumps(data))
