@@ -445,6 +445,8 @@ class Graph:
             if obj.graph is not self:
                 raise ValueError(f"Operation {obj} is not an element of this graph.")
             return obj
+        if isinstance(obj, bytes):
+            obj = obj.decode()
         if isinstance(obj, str):
             return self._named(obj, allow_tensor, allow_operation)
         raise TypeError(f"Can not convert a {type(obj).__name__} into a {wanted}.")

@@ -35,7 +35,7 @@ class _Fetches:
         self.build = self._walk(graph, structure)
 
     def _walk(self, graph: Graph, item: Any) -> Callable[[list[Any]], Any]:
-        expanded = self._expand(item)
+        expanded = None if isinstance(item, Symbol) else self._expand(item)
         if expanded is not None:
             parts = [self._walk(graph, part) for part in expanded[0]]
             return lambda values: expanded[1]([part(values) for part in parts])
@@ -69,7 +69,7 @@ class _Fetches:
             raise ValueError(
                 f"Fetch argument {item!r} cannot be interpreted as a Tensor. ({text})"
             ) from None
-        if not graph.is_fetchable(element):
+        if graph._not_fetched and not graph.is_fetchable(element):
             raise ValueError(f"{element!r} has been marked as not fetchable.")
         if isinstance(element, Operation):
             self.targets.append(element)

@@ -137,3 +137,76 @@ def test_operands_of_two_dtypes_are_refused():
         tf.exp(tf.constant(1))
     with pytest.raises(TypeError, match="Expected int32, but got 1.5"):
         tf.constant(1.5, tf.int32)
+
+
+CHECKS = {
+    "equal": (lambda x: tf.assert_equal(x, [1.0, 2.0]), [1, 2], [1, 3]),
+    "none_equal": (lambda x: tf.assert_none_equal(x, [1.0, 2.0]), [2, 3], [1, 3]),
+    "less": (lambda x: tf.assert_less(x, 2.0), [1, 1], [1, 2]),
+    "less_equal": (lambda x: tf.assert_less_equal(x, 2.0), [1, 2], [1, 3]),
+    "greater": (lambda x: tf.assert_greater(x, 2.0), [3, 3], [3, 2]),
+    "greater_equal": (lambda x: tf.assert_greater_equal(x, 2.0), [3, 2], [3, 1]),
+    "positive": (lambda x: tf.assert_positive(x), [3, 2], [3, 0]),
+    "negative": (lambda x: tf.assert_negative(x), [-3, -2], [-3, 0]),
+    "non_negative": (lambda x: tf.assert_non_negative(x), [3, 0], [3, -1]),
+    "non_positive": (lambda x: tf.assert_non_positive(x), [-3, 0], [-3, 1]),
+    "own": (lambda x: tf.Assert(x < 3.0, ["too large", x]), [1, 2], [1, 3]),
+}
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_assertions_fail_where_they_do_not_hold(name):
+    """As operations, and before what depends on them."""
+    make, good, bad = CHECKS[name]
+    hole = tf.placeholder(tf.float32, [2], name="hole")
+    check = make(hole)
+    assert isinstance(check, tf.Operation)
+    with tf.control_dependencies([check]):
+        double = hole * 2.0
+    with tf.Session() as sess:
+        for _ in range(2):
+            assert sess.run(check, {hole: good}) is None
+            assert sess.run(double, {hole: good}).tolist() == [2 * n for n in good]
+            for fetch in (check, double):
+                with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+                    sess.run(fetch, {hole: bad})
+                assert "assertion failed: [" in str(caught.value)
+                assert "hole:0" in str(caught.value) and caught.value.op is check
+
+
+def test_assertions_of_constants_fail_too():
+    """When they run."""
+    check = tf.assert_equal(1, 2, message="one is not two")
+    with tf.Session() as sess:
+        with pytest.raises(tf.errors.InvalidArgumentError, match="one is not two"):
+            sess.run(check)
+        assert sess.run(tf.assert_equal(1, 1)) is None
+
+
+def test_what_is_known_is_asserted_at_once():
+    """Ranks and dtypes."""
+    x = tf.placeholder(tf.float32, [None, 2])
+    with tf.Session() as sess:
+        assert sess.run(tf.assert_rank(x, 2)) is None
+        sess.run([tf.assert_rank_at_least(x, 1), tf.assert_type(x, tf.float32)])
+        sess.run(tf.assert_integer(3))
+    assert tf.assert_scalar(1.0).shape.as_list() == []
+    for wrong in (lambda: tf.assert_rank(x, 1), lambda: tf.assert_scalar(x),
+                  lambda: tf.assert_rank_at_least(x, 3)):  # fmt: skip
+        with pytest.raises(ValueError, match="rank|scalar"):
+            wrong()
+    for wrong in (lambda: tf.assert_type(x, tf.int32), lambda: tf.assert_integer(x)):
+        with pytest.raises(TypeError, match="type"):
+            wrong()
+
+
+def test_a_variable_counts_up_to_a_limit():
+    """At which it stays."""
+    count = tf.Variable(0)
+    step = tf.count_up_to(count, 3)
+    with tf.Session() as sess:
+        sess.run(count.initializer)
+        assert [sess.run(step) for _ in range(3)] == [0, 1, 2]
+        with pytest.raises(tf.errors.OutOfRangeError, match="Reached limit of 3"):
+            sess.run(step)
+        assert sess.run(count) == 3

@@ -17,6 +17,7 @@ from . import (
     train as train,
 )
 from .arrays import *  # noqa: F403
+from .checks import *  # noqa: F403
 from .client import (
     ConfigProto as ConfigProto,
     InteractiveSession as InteractiveSession,

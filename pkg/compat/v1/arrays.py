@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import builtins
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import ops
 from ..._binding import core
@@ -402,4 +402,5 @@ def unsorted_segment_sum(data: Any, segment_ids: Any, num_segments: int) -> Any:
     return ops.index_add(zeros, 0, of.to(core.int64), x)
 
 
-__all__ = exported(globals())
+if not TYPE_CHECKING:
+    __all__ = exported(globals())

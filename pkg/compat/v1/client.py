@@ -117,6 +117,12 @@ class _Arrays(pg.Session):
         if failed is None and isinstance(error, (TypeError, ValueError)):
             raise error  # of what was fed
         op = None if failed is None else self._graph._operation(failed)
+        meant = None
+        if op is not None:
+            meant = getattr(self._graph, "failures", {}).get(op.name)
+        if meant is not None:
+            kind = errors.exception_type_from_error_code(meant[0])
+            raise kind(op.node_def, op, meant[1]) from error  # type: ignore[union-attr]
         text = while_running(str(error), op)
         raise errors.error_of(error, op, plain=True, text=text) from error
 
@@ -208,7 +214,10 @@ class _Arrays(pg.Session):
             return super()._as_tensor(value, feed)
         if isinstance(value, int):
             self._check_number(value, array_dtype)
-        return core.from_numpy(np.asarray(value, dtype=array_dtype, order="C"))
+        try:
+            return core.tensor(value, dtype=feed.dtype)
+        except Exception:  # what NumPy takes, or says of it, counts
+            return core.from_numpy(np.asarray(value, dtype=array_dtype, order="C"))
 
     def _check_number(self, value: int, dtype: np.dtype[Any]) -> None:
         try:

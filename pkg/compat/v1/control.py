@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import builtins
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import graph as pg
 from ...random import manual_seed
@@ -109,4 +109,5 @@ def disable_v2_behavior() -> None:
 
 
 disable_eager_execution = disable_v2_behavior
-__all__ = exported(globals())
+if not TYPE_CHECKING:
+    __all__ = exported(globals())

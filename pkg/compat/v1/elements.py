@@ -200,6 +200,8 @@ class Graph(pg.Graph):
         # Whose shape or size a tensor is: see sizes.py.
         self.origins: dict[str, tuple[Any, int | None]] = {}
         self.narrowed: dict[str, TensorShape] = {}  # by set_shape
+        # What the failure of an operation means: a code of errors and a text.
+        self.failures: dict[str, tuple[int, str]] = {}
         self.has_devices = False
         self._device_functions: list[tuple[Any, str]] = []
         self._devices: dict[str, str] = {}  # of functions, by the operation's name
@@ -258,14 +260,6 @@ class Graph(pg.Graph):
             return written
         function, outer = self._device_functions[int(written[1:])]
         return merged(self._resolved(op, outer), function(op) or "")
-
-    def as_graph_element(
-        self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True
-    ) -> Any:
-        """The tensor or operation that an object or a name stands for."""
-        if isinstance(obj, bytes):
-            obj = obj.decode()
-        return super().as_graph_element(obj, allow_tensor, allow_operation)
 
     def add_to_collection(self, name: Any, value: Any) -> None:
         """Adds a value to a list of this graph."""

@@ -20,6 +20,6 @@ def exported(module: dict[str, Any]) -> list[str]:
     ]
     for name in names:
         function = module[name]
-        if function.__name__ == "function":  # one that was made by another
+        if function.__name__ in ("check", "function"):  # one that was made by another
             function.__name__ = function.__qualname__ = name
     return names

@@ -6,7 +6,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import graph as pg, ops
 from ...graph import Symbol
@@ -162,4 +162,5 @@ def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None) -> Any:
     return x * clip_norm / math.maximum(total, clip_norm)
 
 
-__all__ = [*exported(globals()), "AggregationMethod", "UnconnectedGradients"]
+if not TYPE_CHECKING:
+    __all__ = [*exported(globals()), "AggregationMethod", "UnconnectedGradients"]

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import builtins
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import ops
 from ..._binding import core
@@ -136,4 +136,5 @@ def truncated_normal(
     return last(ops.add, ops.clamp(z, -2, 2) * stddev, mean)
 
 
-__all__ = exported(globals())
+if not TYPE_CHECKING:
+    __all__ = exported(globals())

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import ops
 from ..._binding import core
@@ -215,4 +215,5 @@ def add_n(inputs: Any) -> Any:
 
 
 accumulate_n = add_n
-__all__ = exported(globals())
+if not TYPE_CHECKING:
+    __all__ = exported(globals())

@@ -6,14 +6,14 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from ...graph import Symbol
+from ...graph.building import entered_graph
 from .elements import get_default_graph
 from .messages import while_building
 
-__all__ = ["entered", "graph_of", "last", "recorded"]
+__all__ = ["graph_of", "last", "recorded"]
 
 
 def _symbols(value: Any) -> Iterator[Symbol]:
@@ -36,13 +36,6 @@ def graph_of(*values: Any) -> Any:
         elif symbol.graph is not found.graph:
             raise ValueError(f"{symbol} must be from the same graph as {found}.")
     return get_default_graph() if found is None else found.graph
-
-
-@contextmanager
-def entered(graph: Any) -> Iterator[Any]:
-    """A context in which the graph is the default one."""
-    with graph.as_default():
-        yield graph
 
 
 class _Names(threading.local):
@@ -73,9 +66,12 @@ def recorded(
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
         def call(*args: Any, name: str | None = None, **options: Any) -> Any:
-            graph = graph_of(args, list(options.values()))
+            graph: Any = graph_of(args, list(options.values()))
+            there: Any = entered_graph()
             name = default if name is None else name
             try:
+                if not scope and there is graph:
+                    return graph.record(name, function, *args, **options)
                 with graph.as_default():
                     if not scope:
                         return graph.record(name, function, *args, **options)

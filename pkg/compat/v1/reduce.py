@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import builtins
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -144,4 +144,5 @@ def norm(tensor: Any, ord: Any = "euclidean", axis: Any = None) -> Any:  # noqa:
     return total if ord == 1 else ops.sqrt(total)
 
 
-__all__ = exported(globals())
+if not TYPE_CHECKING:
+    __all__ = exported(globals())

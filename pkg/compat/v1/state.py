@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -113,4 +113,5 @@ def scatter_sub(
     return _scattered("ScatterSub", ref, indices, updates, name)
 
 
-__all__ = exported(globals())
+if not TYPE_CHECKING:
+    __all__ = exported(globals())
