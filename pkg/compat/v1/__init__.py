@@ -25,6 +25,7 @@ from .client import (
     RunOptions as RunOptions,
     Session as Session,
 )
+from .collections import *  # noqa: F403
 from .control import *  # noqa: F403
 from .conversions import (
     IndexedSlices as IndexedSlices,
@@ -44,6 +45,7 @@ from .elements import (
     reset_default_graph as reset_default_graph,
 )
 from .gradients import *  # noqa: F403
+from .indexing import *  # noqa: F403
 from .initializers import *  # noqa: F403
 from .make import *  # noqa: F403
 from .math import *  # noqa: F403

@@ -14,18 +14,7 @@ from .convert import first, narrow, pair, rank_of
 from .dtypes import core_dtype
 from .exporting import exported
 from .record import last, recorded
-from .sizes import known_sizes, reshaped, zeros_along
-
-
-def _ints(values: Any) -> list[int]:
-    return [int(values)] if not hasattr(values, "__len__") else [int(v) for v in values]
-
-
-def _sizes(x: Any) -> list[int | None] | None:
-    shape = x.shape
-    if getattr(shape, "ndims", 0) is None:
-        return None
-    return list(shape.as_list()) if hasattr(shape, "as_list") else list(shape)
+from .sizes import ints, known_sizes, reshaped, static_sizes, zeros_along
 
 
 @recorded("Reshape")
@@ -44,7 +33,7 @@ def transpose(a: Any, perm: Any = None) -> Any:
     x = first(a)
     if perm is None:
         perm = reversed(builtins.range(rank_of("transpose", x)))
-    perm = _ints(list(perm))
+    perm = ints(list(perm))
     if x.ndim is not None and len(perm) != x.ndim:
         raise ValueError(
             f"Dimension must be {x.ndim} but is {len(perm)} for 'transpose' of {x} "
@@ -54,7 +43,7 @@ def transpose(a: Any, perm: Any = None) -> Any:
 
 
 def _check_alike(values: list[Any], axis: int) -> None:
-    shapes = [sizes for sizes in map(_sizes, values) if sizes is not None]
+    shapes = [sizes for sizes in map(static_sizes, values) if sizes is not None]
     for sizes in shapes[1:]:
         if len(sizes) != len(shapes[0]):
             raise ValueError(
@@ -97,7 +86,7 @@ def stack(values: Any, axis: int = 0) -> Any:
     start = first(values[0])
     values = [start, *(first(value, dtype_of(start)) for value in values[1:])]
     for value in values[1:]:
-        a, b = _sizes(start), _sizes(value)
+        a, b = static_sizes(start), static_sizes(value)
         if a is not None and b is not None:
             if len(a) != len(b):
                 raise ValueError(f"Shapes must be equal rank, but are {a} and {b}.")
@@ -114,7 +103,7 @@ def stack(values: Any, axis: int = 0) -> Any:
 def unstack(value: Any, num: int | None = None, axis: int = 0) -> Any:
     """A list of the slices along an axis; of ``num``, where its size is not known."""
     x = first(value)
-    sizes = _sizes(x)
+    sizes = static_sizes(x)
     if num is None and sizes is not None:
         num = sizes[axis]
     if num is None:
@@ -127,8 +116,8 @@ def split(value: Any, num_or_size_splits: Any, axis: int = 0) -> Any:
     """A list of equal parts, or of parts of these sizes."""
     x = first(value)
     if not isinstance(num_or_size_splits, int):
-        return list(ops.split(x, _ints(num_or_size_splits), axis))
-    sizes = _sizes(x)
+        return list(ops.split(x, ints(num_or_size_splits), axis))
+    sizes = static_sizes(x)
     known = None if sizes is None else sizes[axis]
     if known is not None and known % num_or_size_splits:
         raise ValueError(
@@ -152,13 +141,13 @@ def squeeze(input: Any, axis: Any = None, squeeze_dims: Any = None) -> Any:  # n
     axis = squeeze_dims if axis is None else axis
     if axis is None:
         return ops.squeeze(x)
-    sizes = _sizes(x)
-    for d in _ints(axis):
+    sizes = static_sizes(x)
+    for d in ints(axis):
         if sizes is not None and sizes[d] not in (None, 1):
             raise ValueError(
                 f"Can not squeeze dim[{d}], expected a dimension of 1, got {sizes[d]}"
             )
-    return ops.squeeze(x, _ints(axis))
+    return ops.squeeze(x, ints(axis))
 
 
 @recorded("one_hot", scope=True)
@@ -201,52 +190,16 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     return ops.where(condition, x, y)
 
 
-@recorded("GatherV2")
-def gather(
-    params: Any, indices: Any, validate_indices: Any = None, axis: int = 0
-) -> Any:
-    """Rows of params, by number."""
-    x, i = first(params), first(indices)
-    if axis == 0:
-        return ops.index(x, [i.to(core.int64)])
-    if rank_of("gather", i) != 1:
-        raise NotImplementedError("[gather] indices of several dimensions need axis 0.")
-    return ops.index_select(x, int(axis), i.to(core.int64))
-
-
-@recorded("GatherNd")
-def gather_nd(params: Any, indices: Any) -> Any:
-    """Elements or slices of params, by a row of numbers for each."""
-    x, i = first(params), first(indices)
-    sizes = _sizes(i)
-    if sizes is None or sizes[-1] is None:
-        raise ValueError(f"[gather_nd] expected indices of a known last size, got {i}.")
-    i = i.to(core.int64)
-    return ops.index(x, [ops.select(i, -1, n) for n in builtins.range(sizes[-1])])
-
-
-@recorded("boolean_mask")
-def boolean_mask(tensor: Any, mask: Any, axis: int = 0) -> Any:
-    """What stands where the mask holds, along the first dimension of what is left."""
-    x = first(tensor)
-    return ops.index(x, [None] * int(axis or 0) + [first(mask)])
-
-
-@recorded("Label")
-def _labelled(x: Any, places: Any) -> Any:
-    return ops.gather(x, -1, places)
-
-
 @recorded("Tile")
 def tile(input: Any, multiples: Any) -> Any:  # noqa: A002
     """Repeated along each axis."""
-    return ops.tile(first(input), _ints(multiples))
+    return ops.tile(first(input), ints(multiples))
 
 
 @recorded("ReverseV2")
 def reverse(tensor: Any, axis: Any) -> Any:
     """The order along these axes turned round."""
-    return ops.flip(first(tensor), _ints(axis))
+    return ops.flip(first(tensor), ints(axis))
 
 
 @recorded("Pad")
@@ -254,7 +207,7 @@ def pad(
     tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any = 0
 ) -> Any:
     """A border: (before, after) of each dimension."""
-    borders = [_ints(list(border)) for border in paddings]
+    borders = [ints(list(border)) for border in paddings]
     flat = [n for border in reversed(borders) for n in border]
     if mode.upper() == "CONSTANT":
         return ops.pad(first(tensor), flat, "constant", constant_values)
@@ -268,21 +221,6 @@ def pad(
     if len(flat) // 2 < len(borders):
         return ops.pad(x, flat, "reflect") if flat else ops.clone(x)
     return ops.squeeze(ops.pad(ops.unsqueeze(x, 0), flat, "reflect"), 0)
-
-
-@recorded("Slice")
-def slice(input_: Any, begin: Any, size: Any) -> Any:  # noqa: A001
-    """So many elements of each dimension, from a place on; -1: all that are left."""
-    x = first(input_)
-    for dim, (start, count) in enumerate(zip(_ints(begin), _ints(size))):
-        stop = None if count == -1 else start + count
-        known = (_sizes(x) or [None] * (dim + 1))[dim]
-        if known is not None and stop is not None and stop > known:
-            raise ValueError(
-                f"Expected size[{dim}] in [0, {known - start}], but got {count}."
-            )
-        x = ops.slice(x, dim, start, stop)
-    return x
 
 
 @recorded("Diag")
@@ -305,81 +243,6 @@ def random_shuffle(value: Any, seed: int | None = None) -> Any:
     return ops.index_select(x, 0, ops.argsort(keys))
 
 
-def _part(x: Any, dim: int, key: Any) -> Any:
-    # x[key] along one dimension, for a slice.
-    start, stop, step = key.start, key.stop, 1 if key.step is None else int(key.step)
-    if isinstance(start, Symbol) or isinstance(stop, Symbol):
-        if step != 1:
-            raise NotImplementedError("[strided_slice] a step needs bounds of numbers.")
-        along = zeros_along(x, dim, core.int64) + 1
-        places, count = ops.cumsum(along, 0) - 1, ops.sum(along)
-        for bound, compare in ((start, ops.ge), (stop, ops.lt)):
-            if isinstance(bound, Symbol):
-                bound = bound.to(core.int64)
-                bound = ops.where(bound < 0, bound + count, bound)
-            elif bound is not None:
-                bound = bound + count if bound < 0 else bound
-            if bound is not None:
-                kept = ops.masked_select(places, compare(places, bound))
-                places = kept
-        return ops.index_select(x, dim, places)
-    start = None if start is None else int(start)
-    stop = None if stop is None else int(stop)
-    if step > 0:
-        return ops.slice(x, dim, start, stop, step)
-    turned = ops.flip(x, [dim])  # -1 is its first one
-    start = None if start is None else -1 - start
-    stop = None if stop is None else -1 - stop
-    size = (_sizes(x) or [None])[dim]
-    if size is not None:  # where counting from the end would pass the beginning
-        start = None if start is None else max(start, -size) if start < 0 else start
-    return ops.slice(turned, dim, start, stop, -step)
-
-
-@recorded("strided_slice")
-def strided_slice(x: Any, key: Any) -> Any:
-    """x[key], for numbers, slices, None, dots and tensors of one number."""
-    parts = list(key) if isinstance(key, builtins.tuple) else [key]
-    for part in parts:
-        if isinstance(part, float):
-            raise TypeError(
-                "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) "
-                f"and scalar tf.int32/tf.int64 tensors are valid indices, got {part!r}"
-            )
-    taken = sum(part is not None and part is not Ellipsis for part in parts)
-    if x.ndim is not None and taken > x.ndim:
-        raise ValueError(
-            f"Index out of range using input dim {taken - 1}; input has only {x.ndim} "
-            "dims for 'strided_slice'"
-        )
-    if any(part is Ellipsis for part in parts):
-        at = next(n for n, part in enumerate(parts) if part is Ellipsis)
-        missing = rank_of("strided_slice", x) - taken
-        parts[at : at + 1] = [builtins.slice(None)] * missing
-    dim = 0
-    for part in parts:
-        if part is None:
-            x = ops.unsqueeze(x, dim)
-        elif isinstance(part, builtins.slice):
-            if part != builtins.slice(None):
-                x = _part(x, dim, part)
-        elif isinstance(part, Symbol):
-            if part.ndim not in (0, None):
-                raise ValueError(f"[strided_slice] expected a scalar, got {part!r}.")
-            row = ops.reshape(part, [1]).to(core.int64)
-            x, dim = ops.squeeze(ops.index_select(x, dim, row), dim), dim - 1
-        else:
-            place = int(part)
-            size = (_sizes(x) or [None] * (dim + 1))[dim]
-            if size is not None and not -size <= place < size:
-                raise ValueError(
-                    f"slice index {place} of dimension {dim} out of bounds."
-                )
-            x, dim = ops.select(x, dim, place), dim - 1
-        dim += 1
-    return x if isinstance(x, Symbol) and parts else ops.clone(x)
-
-
 @recorded("meshgrid")
 def meshgrid(*args: Any, indexing: str = "xy") -> Any:
     """The coordinates of all points of a grid."""
@@ -397,7 +260,7 @@ def dynamic_partition(data: Any, partitions: Any, num_partitions: int) -> Any:
 def unsorted_segment_sum(data: Any, segment_ids: Any, num_segments: int) -> Any:
     """The sums of the rows of each number."""
     x, of = first(data), first(segment_ids)
-    sizes: Any = [int(num_segments), *(_sizes(x) or [])[1:]]
+    sizes: Any = [int(num_segments), *(static_sizes(x) or [])[1:]]
     zeros = ops.zeros(sizes, dtype=dtype_of(x))
     return ops.index_add(zeros, 0, of.to(core.int64), x)
 

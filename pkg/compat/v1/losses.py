@@ -6,9 +6,9 @@ from __future__ import annotations
 from typing import Any
 
 from . import math, nn, reduce
+from .collections import GraphKeys, add_to_collection, get_collection
 from .convert import convert_to_tensor
 from .elements import get_default_graph
-from .variables import GraphKeys, add_to_collection, get_collection
 
 
 def add_loss(loss: Any, loss_collection: Any = GraphKeys.LOSSES) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from ... import ops
 from ..._binding import core
 from ...graph.building import dtype_of as _dtype_of
-from . import arrays as _arrays, reduce as _reduce, sizes as _sizes
+from . import indexing as _indexing, reduce as _reduce, sizes as _sizes
 from .convert import first, other, pair
 from .math import sigmoid as sigmoid, tanh as tanh
 from .patches import avg_pool as avg_pool, conv2d as conv2d, max_pool as max_pool
@@ -154,7 +154,7 @@ def embedding_lookup(
                 "[embedding_lookup] expected params in one piece."
             )
         params = params[0]
-    return _arrays.gather(params, ids, name=name or "embedding_lookup")
+    return _indexing.gather(params, ids, name=name or "embedding_lookup")
 
 
 def _check_labels(labels: Any, logits: Any) -> None:
@@ -208,7 +208,7 @@ def sparse_softmax_cross_entropy_with_logits(
             )
     logs = ops.log_softmax(x, -1)
     places = ops.unsqueeze(which.to(core.int64), -1)
-    chosen = _arrays._labelled(logs, places, name="Label")
+    chosen = _indexing.labelled(logs, places, name="Label")
     return last(ops.neg, ops.squeeze(chosen, -1))
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...graph.building import dtype_of
-from . import arrays, math, sizes
+from . import indexing, math, sizes
 from .elements import Tensor
 
 __all__: list[str] = []
@@ -77,7 +77,7 @@ def _getitem(self: Any, key: Any) -> Any:
         part = sizes.part_of_shape(self, key)
         if part is not None:
             return part
-    return arrays.strided_slice(self, key)
+    return indexing.strided_slice(self, key)
 
 
 for _word, (_function, _name) in _BINARY.items():

@@ -10,12 +10,13 @@ from typing import Any
 
 from ...graph import Symbol
 from . import dtypes
+from .collections import GraphKeys
 from .convert import convert_to_tensor
 from .dtypes import as_dtype
 from .elements import get_default_graph
 from .initializers import glorot_uniform_initializer, zeros_initializer
 from .shapes import TensorShape
-from .variables import GraphKeys, Variable
+from .variables import Variable
 
 __all__ = [
     "AUTO_REUSE", "VariableScope", "get_local_variable", "get_variable",

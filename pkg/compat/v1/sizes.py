@@ -34,6 +34,19 @@ def known_sizes(shape: Any) -> list[int] | None:
     return [int(size) for size in shape]
 
 
+def ints(values: Any) -> list[int]:
+    """Numbers as a list, also of a single one."""
+    return [int(values)] if not hasattr(values, "__len__") else [int(v) for v in values]
+
+
+def static_sizes(x: Any) -> list[int | None] | None:
+    """What is known of the sizes of a tensor; None if not even their number is."""
+    shape = x.shape
+    if getattr(shape, "ndims", 0) is None:
+        return None
+    return list(shape.as_list()) if hasattr(shape, "as_list") else list(shape)
+
+
 def _origin(symbol: Any) -> Any:
     return getattr(symbol.graph, "origins", {}).get(symbol.name)
 

@@ -10,11 +10,11 @@ import numpy as np
 from ... import graph as pg, ops
 from ..._binding import core
 from ...graph.defaults import session_for
+from .collections import global_variables, local_variables
 from .control import no_op
 from .convert import convert_to_tensor
 from .elements import get_default_graph
 from .exporting import exported
-from .variables import global_variables, local_variables
 
 
 class _Asked:

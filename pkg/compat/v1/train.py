@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import dtypes, math
+from .collections import GraphKeys, trainable_variables
 from .convert import convert_to_tensor
 from .elements import get_default_graph
 from .optimizers import (
@@ -16,7 +17,7 @@ from .optimizers import (
     Optimizer as Optimizer,
     RMSPropOptimizer as RMSPropOptimizer,
 )
-from .variables import GraphKeys, Variable, trainable_variables
+from .variables import Variable
 
 
 def get_global_step(graph: Any = None) -> Any:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""TensorFlow 1's variables and collections."""
+"""TensorFlow 1's variables."""
 
 from __future__ import annotations
 
@@ -11,49 +11,16 @@ from ..._binding import core
 from ...graph import Symbol, variables as pv
 from ...graph.building import dtype_of
 from ...graph.defaults import get_default_session
+from .collections import global_variables, local_variables
 from .convert import convert_to_tensor
 from .elements import Tensor, get_default_graph
 from .shapes import TensorShape, as_shape
 
 __all__ = [
-    "GraphKeys", "Variable", "add_to_collection", "add_to_collections",
-    "all_variables", "assign", "assign_add", "assign_sub", "get_collection",
-    "get_collection_ref", "global_variables", "global_variables_initializer",
+    "Variable", "assign", "assign_add", "assign_sub", "global_variables_initializer",
     "initialize_all_variables", "initialize_local_variables", "initialize_variables",
-    "local_variables", "local_variables_initializer", "model_variables",
-    "trainable_variables", "variables_initializer",
+    "local_variables_initializer", "variables_initializer",
 ]  # fmt: skip
-
-
-class GraphKeys:
-    """Names of collections that every graph has."""
-
-    GLOBAL_VARIABLES = pv.GLOBAL
-    VARIABLES = pv.GLOBAL
-    TRAINABLE_VARIABLES = pv.TRAINABLE
-    LOCAL_VARIABLES = "local_variables"
-    MODEL_VARIABLES = "model_variables"
-    MOVING_AVERAGE_VARIABLES = "moving_average_variables"
-    WEIGHTS = "weights"
-    BIASES = "biases"
-    ACTIVATIONS = "activations"
-    UPDATE_OPS = "update_ops"
-    LOSSES = "losses"
-    REGULARIZATION_LOSSES = "regularization_losses"
-    SUMMARIES = "summaries"
-    QUEUE_RUNNERS = "queue_runners"
-    TABLE_INITIALIZERS = "table_initializer"
-    ASSET_FILEPATHS = "asset_filepaths"
-    COND_CONTEXT = "cond_context"
-    WHILE_CONTEXT = "while_context"
-    SAVERS = "savers"
-    GLOBAL_STEP = "global_step"
-    TRAIN_OP = "train_op"
-    INIT_OP = "init_op"
-    LOCAL_INIT_OP = "local_init_op"
-    READY_OP = "ready_op"
-    SUMMARY_OP = "summary_op"
-    EVAL_STEP = "eval_step"
 
 
 class Variable(Tensor, pv.Variable):
@@ -246,29 +213,6 @@ def assign_sub(
     return ref.assign_sub(value, use_locking, name)
 
 
-def global_variables(scope: str | None = None) -> list[Any]:
-    """The variables of the default graph, local ones not."""
-    return get_collection(pv.GLOBAL, scope)
-
-
-all_variables = global_variables
-
-
-def local_variables(scope: str | None = None) -> list[Any]:
-    """The variables of the collection LOCAL_VARIABLES."""
-    return get_collection(GraphKeys.LOCAL_VARIABLES, scope)
-
-
-def model_variables(scope: str | None = None) -> list[Any]:
-    """The variables of the collection MODEL_VARIABLES."""
-    return get_collection(GraphKeys.MODEL_VARIABLES, scope)
-
-
-def trainable_variables(scope: str | None = None) -> list[Any]:
-    """The variables that optimizers change."""
-    return get_collection(pv.TRAINABLE, scope)
-
-
 def variables_initializer(var_list: Iterable[Any], name: str = "init") -> Any:
     """An operation that gives these variables their initial values."""
     with get_default_graph().as_default():
@@ -292,27 +236,5 @@ def local_variables_initializer() -> Any:
 
 
 initialize_local_variables = local_variables_initializer
-
-
-def add_to_collection(name: Any, value: Any) -> None:
-    """Graph.add_to_collection of the default graph."""
-    get_default_graph().add_to_collection(name, value)
-
-
-def add_to_collections(names: Any, value: Any) -> None:
-    """Graph.add_to_collections of the default graph."""
-    get_default_graph().add_to_collections(names, value)
-
-
-def get_collection(key: Any, scope: str | None = None) -> list[Any]:
-    """Graph.get_collection of the default graph."""
-    found: list[Any] = get_default_graph().get_collection(key, scope)
-    return found
-
-
-def get_collection_ref(key: Any) -> list[Any]:
-    """Graph.get_collection_ref of the default graph."""
-    found: list[Any] = get_default_graph().get_collection_ref(key)
-    return found
 
 
