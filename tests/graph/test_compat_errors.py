@@ -6,7 +6,9 @@ import pickle
 import numpy as np
 import pytest
 
+import pkg
 import pkg.compat.v1 as tf
+import pkg.graph as pg
 
 NAMES = [name for name in dir(tf.errors) if name.endswith("Error")]
 NAMES.remove("OpError")
@@ -28,6 +30,17 @@ def test_each_class_has_a_code_and_can_be_pickled(name):
     error = pickle.loads(pickle.dumps(kind(None, None, "text")))
     assert type(error) is kind
     assert (error.message, str(error), error.error_code) == ("text", "text", code)
+
+
+def test_errors_of_plain_graphs_can_be_pickled():
+    """Of the class of the code alone, which needs no graph."""
+    with pg.Graph().as_default():
+        x = pg.placeholder(pkg.float32, [2], "x")
+        with pytest.raises(ValueError, match="must feed a value") as caught:
+            pg.Session().run(x + 1)
+    copy = pickle.loads(pickle.dumps(caught.value))
+    assert type(copy) is pg.errors.InvalidArgumentError and copy.op is None
+    assert copy.message == caught.value.message
 
 
 def test_codes_and_classes_without_the_other_are_refused():

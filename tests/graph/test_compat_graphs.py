@@ -202,3 +202,23 @@ def test_gradients_have_tensorflows_options():
             tf.gradients(x * x, x, **options)
     with pytest.raises(NotImplementedError, match="stop_gradients"):
         tf.gradients(x, x, stop_gradients=[x])
+
+
+def test_elements_are_found_by_name():
+    """Also by bytes; what is none of these is refused."""
+    graph = tf.get_default_graph()
+    a = tf.constant(1.0, name="a")
+    assert graph.as_graph_element(b"a:0") is a and graph.as_graph_element("a") is a.op
+    with graph.name_scope("s"), graph.name_scope("t"):
+        assert graph.get_name_scope() == "s/t"
+    assert graph.get_name_scope() == ""
+    for wrong, kind, said in (
+        ("a:z", ValueError, "'a:z' looks a like a Tensor name, but is not a valid one"),
+        ("no", KeyError, "refers to an Operation not in the graph"),
+        ("a:1", KeyError, "only has 1 outputs"),
+        (3, TypeError, "Can not convert a int into a Tensor or Operation"),
+    ):
+        with pytest.raises(kind, match=said):
+            graph.as_graph_element(wrong)
+    with pytest.raises(ValueError, match="can't both be False"):
+        graph.as_graph_element("a", allow_tensor=False, allow_operation=False)
