@@ -56,7 +56,10 @@ class OpError(Exception):
 
 def _plain(kind: type[OpError]) -> type[OpError]:
     # The class that a module has, without the one of the call outside of a graph.
-    return next(base for base in kind.__mro__ if globals().get(base.__name__) is base)
+    found: type[OpError] = next(
+        base for base in kind.__mro__ if globals().get(base.__name__) is base
+    )
+    return found
 
 
 def _unpickled(kind: type[OpError], message: str, code: int) -> OpError:
