@@ -75,6 +75,7 @@ _LAZY = """
     cuda data datasets graph linalg models nn optim serialization sysconfig utils
 """.split()
 _LAZY_NAMES = {
+    "graph": "compile",
     "functional": "as_tensor is_floating_point is_tensor multinomial "
     "nonzero normal numel ravel tensordot unique",
     "printing": "set_printoptions",
@@ -110,6 +111,7 @@ if _typing.TYPE_CHECKING:
     )
     from ._op_types import *  # noqa: F403
     from .functional import *  # noqa: F403
+    from .graph import compile as compile
     from .printing import set_printoptions as set_printoptions
     from .serialization import load as load, save as save
     from .type_info import *  # noqa: F403

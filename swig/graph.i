@@ -10,6 +10,7 @@ PKG_CLASSES
 %final(pkg::c::GraphHandle)
 %final(pkg::c::SessionHandle)
 %final(pkg::c::CallableHandle)
+%final(pkg::c::BodyHandle)
 PKG_CALL("kept", "shared", pkg::c::failed_operation)
 %include "c_api/graph_handles.h"
 PKG_FUNCTIONS

@@ -95,6 +95,42 @@ def traced() -> tuple[Any, pkg.Tensor, pkg.Tensor]:
     return graph, placed, symbol
 
 
+def body_of(*targets: Any) -> Any:
+    """The handle of a body without inputs and outputs."""
+    return core.BodyHandle(core.GraphHandle(), [], [], list(targets))
+
+
+def while_of(n: int) -> Any:
+    """A loop that counts to n, as an operation."""
+    outer = pkg.graph.Graph()
+    with outer.as_default():
+        loop = pkg.graph.while_loop(lambda i: i < n, lambda i: i + 1, [0])
+        assert int(pkg.graph.Session().run(loop)) == n
+    return loop
+
+
+def cond_of(value: bool) -> Any:
+    """What a choice gives for this value."""
+    outer = pkg.graph.Graph()
+    with outer.as_default():
+        pred = pkg.graph.constant(value)
+        made = pkg.graph.cond(pred, lambda: pred, lambda: pkg.graph.constant(True))
+        return pkg.graph.Session().run(made)
+
+
+def function_of(call: Any) -> Any:
+    """What a run of the function of no arguments gives."""
+    outer = pkg.graph.Graph()
+    with outer.as_default():
+        made = pkg.graph.py_func(call, [], pkg.float64)
+        return pkg.graph.Session().run(made)
+
+
+def compiled_of(leaf: pkg.Tensor) -> Any:
+    """A function that uses a leaf, traced at its first call."""
+    return pkg.compile(lambda x: x * leaf)
+
+
 def with_variable() -> tuple[Any, Any]:
     """A graph and its variable."""
     graph = core.GraphHandle()
@@ -126,7 +162,10 @@ def scope() -> dict[str, Any]:
         "add": core.Operator("add"), "op": core.Operator,
         "cpu": core.device("cpu"), "event": event, "failed": failed,
         "stream": core.Stream(), "other": core.Stream(),
-        "traced": traced, "with_variable": with_variable, "graph_": graph_,
+        "traced": traced, "with_variable": with_variable, "body_of": body_of,
+        "compiled_of": compiled_of,
+        "while_of": while_of, "cond_of": cond_of, "function_of": function_of,
+        "graph_": graph_,
         "placed": placed, "symbol": symbol, "variable": variable, "session": session,
         "operation": core.OperationHandle.of(symbol),
         "call": session.make_callable([placed], [symbol], []),

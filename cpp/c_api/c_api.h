@@ -377,6 +377,54 @@ PKG_C_API bool pkg_graph_set_scope(pkg_graph* graph, const char* prefix,
 PKG_C_API bool pkg_graph_begin_trace(pkg_graph* graph, const char* name,
                                      pkg_status* status);
 PKG_C_API bool pkg_graph_end_trace(pkg_graph* graph, pkg_status* status);
+/* The same; tensors that require gradients are lifted: a placeholder stands for each. */
+PKG_C_API bool pkg_graph_begin_lifting(pkg_graph* graph, pkg_status* status);
+/* Writes up to `capacity` lifted tensors and their placeholders' symbols, new references;
+ * returns how many there are. */
+PKG_C_API size_t pkg_graph_lifted(pkg_graph* graph, pkg_tensor** tensors,
+                                  pkg_tensor** symbols, size_t capacity);
+/* The same for a graph that will be a body of a loop or a choice: ops become its operations
+ * also where their arguments are symbols of the graph around it, which are captured.  Ends
+ * by pkg_graph_end_trace(). */
+PKG_C_API bool pkg_graph_begin_body(pkg_graph* body, pkg_status* status);
+/* What stands in the body for a symbol of the graph around it, for what is no op: outputs,
+ * variables that are assigned.  A new reference. */
+PKG_C_API pkg_tensor* pkg_graph_capture(pkg_graph* body, pkg_tensor* symbol,
+                                        pkg_status* status);
+/* A graph as a part of another one: it takes values for the inputs, its placeholders, gives
+ * the outputs, and runs the targets besides.  Nothing may be added to it later. */
+typedef struct pkg_body {
+  pkg_graph* graph;
+  pkg_tensor* const* inputs;
+  size_t n_inputs;
+  pkg_tensor* const* outputs;
+  size_t n_outputs;
+  pkg_operation* const* targets;
+  size_t n_targets;
+} pkg_body;
+/* While the condition gives true, the body gives the next values from the ones before; the
+ * outputs are the last ones. */
+PKG_C_API pkg_operation* pkg_graph_while(pkg_graph* graph, const char* name,
+                                         const pkg_body* condition, const pkg_body* body,
+                                         pkg_tensor* const* values, size_t n_values,
+                                         pkg_status* status);
+/* The outputs of the one body or of the other one; both take nothing. */
+PKG_C_API pkg_operation* pkg_graph_cond(pkg_graph* graph, const char* name,
+                                        pkg_tensor* predicate, const pkg_body* if_true,
+                                        const pkg_body* if_false, pkg_status* status);
+/* Computes `outputs` (new references) from `inputs`, which are the caller's; false with a
+ * status set when that failed.  Called by several threads at once. */
+typedef bool (*pkg_function_fn)(void* user_data, pkg_tensor* const* inputs, size_t n_inputs,
+                                pkg_tensor** outputs, size_t n_outputs, pkg_status* status);
+/* Calls `run` with the values of the inputs; its outputs have these dtypes and shapes that
+ * are not known.  No gradient flows through it.  `destroy` (or NULL) is called once, when
+ * the operation is gone. */
+PKG_C_API pkg_operation* pkg_graph_function(pkg_graph* graph, const char* name,
+                                            pkg_function_fn run, void* user_data,
+                                            void (*destroy)(void* user_data),
+                                            pkg_tensor* const* inputs, size_t n_inputs,
+                                            const pkg_dtype* dtypes, size_t n_outputs,
+                                            pkg_status* status);
 /* From now on adding operations is an error. */
 PKG_C_API bool pkg_graph_finalize(pkg_graph* graph, pkg_status* status);
 PKG_C_API bool pkg_graph_is_finalized(const pkg_graph* graph);
@@ -405,6 +453,10 @@ PKG_C_API size_t pkg_operation_device(const pkg_operation* operation, char* text
 PKG_C_API size_t pkg_operation_site(const pkg_operation* operation, char* text,
                                     size_t capacity);
 PKG_C_API size_t pkg_operation_n_outputs(const pkg_operation* operation);
+/* Whether it is a call that writes to tensors with values. */
+PKG_C_API bool pkg_operation_writes(const pkg_operation* operation);
+/* Whether it was added while gradients were off: none flows through it. */
+PKG_C_API bool pkg_operation_no_grad(const pkg_operation* operation);
 /* The symbol of an output; a new reference. */
 PKG_C_API pkg_tensor* pkg_operation_output(const pkg_operation* operation, size_t index,
                                            pkg_status* status);
@@ -418,6 +470,13 @@ PKG_C_API size_t pkg_operation_inputs(const pkg_operation* operation, pkg_tensor
                                       size_t capacity);
 PKG_C_API size_t pkg_operation_controls(const pkg_operation* operation,
                                         pkg_operation** controls, size_t capacity);
+/* Its arguments as JSON, see cpp/graph/describe.h: a list of [name, value].  Symbols are
+ * {"input": i}, of pkg_operation_inputs(); tensors with values {"tensor": i}, of
+ * pkg_operation_tensors() (new references). */
+PKG_C_API size_t pkg_operation_arguments(const pkg_operation* operation, char* text,
+                                         size_t capacity);
+PKG_C_API size_t pkg_operation_tensors(const pkg_operation* operation, pkg_tensor** tensors,
+                                       size_t capacity);
 /* Not a new reference. */
 PKG_C_API pkg_graph* pkg_operation_graph(const pkg_operation* operation);
 /* The operation that a symbol is an output of; NULL for a tensor with values. */

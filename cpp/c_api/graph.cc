@@ -1,85 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // c_api/graph.cc: graphs and sessions for C.
-#include "graph/graph.h"
-
-#include "c_api/boundary.h"
+#include "c_api/graph_convert.h"
+#include "graph/describe.h"
 #include "graph/record.h"
-#include "graph/session.h"
-
-namespace pkg::c {
-namespace {
-
-using graph::Edge;
-using graph::Graph;
-using graph::Node;
-
-Graph& graph_of(const char* function, pkg_graph* handle) {
-  PKG_CHECK(handle, TypeError, "[", function, "] expected a graph, got NULL.");
-  return *reinterpret_cast<Graph*>(handle);
-}
-Node& node_of(const char* function, const pkg_operation* handle) {
-  PKG_CHECK(handle, TypeError, "[", function, "] expected an operation, got NULL.");
-  return *reinterpret_cast<Node*>(const_cast<pkg_operation*>(handle));
-}
-graph::Session& session_of(const char* function, pkg_session* handle) {
-  PKG_CHECK(handle, TypeError, "[", function, "] expected a session, got NULL.");
-  return *reinterpret_cast<graph::Session*>(handle);
-}
-graph::Callable& callable_of(const char* function, pkg_callable* handle) {
-  PKG_CHECK(handle, TypeError, "[", function, "] expected a callable, got NULL.");
-  return *reinterpret_cast<graph::Callable*>(handle);
-}
-pkg_operation* handle_of(const Node* node) {
-  return reinterpret_cast<pkg_operation*>(const_cast<Node*>(node));
-}
-std::string text_or_empty(const char* text) { return text ? text : ""; }
-
-graph::OutputSpec spec_of(const char* function, pkg_dtype dtype, const int64_t* sizes,
-                          int32_t ndim) {
-  graph::OutputSpec spec{dtype_of_code(function, dtype), ndim >= 0, {}};
-  PKG_CHECK(sizes || ndim <= 0, TypeError, "[", function, "] expected ", ndim,
-            " sizes, got NULL.");
-  for (int32_t d = 0; d < ndim; ++d) {
-    PKG_CHECK(sizes[d] >= -1, ValueError, "[", function,
-              "] expected sizes from 0 on, or -1 for one that is not known, got ", sizes[d],
-              ".");
-    spec.sizes.push_back(sizes[d]);
-  }
-  return spec;
-}
-
-// Tensors of an array; NULL entries are undefined tensors, where that is allowed.
-TensorList tensors_of(const char* function, const char* parameter,
-                      pkg_tensor* const* handles, size_t n, bool or_none = false) {
-  PKG_CHECK(handles || n == 0, TypeError, "[", function, "] ", parameter, ": expected ", n,
-            " tensors, got NULL.");
-  TensorList tensors;
-  for (size_t i = 0; i < n; ++i) {
-    tensors.push_back(or_none ? borrow(handles[i])
-                              : required(function, parameter, handles[i]));
-  }
-  return tensors;
-}
-
-std::vector<Edge> edges_of(const char* function, const char* parameter, const Graph& graph,
-                           pkg_tensor* const* handles, size_t n) {
-  std::vector<Edge> edges;
-  for (const Tensor& tensor : tensors_of(function, parameter, handles, n)) {
-    edges.push_back(graph::edge_in(graph, function, tensor));
-  }
-  return edges;
-}
-
-std::vector<Node*> nodes_of(const char* function, pkg_operation* const* handles, size_t n) {
-  PKG_CHECK(handles || n == 0, TypeError, "[", function, "] expected ", n,
-            " operations, got NULL.");
-  std::vector<Node*> nodes;
-  for (size_t i = 0; i < n; ++i) nodes.push_back(&node_of(function, handles[i]));
-  return nodes;
-}
-
-}  // namespace
-}  // namespace pkg::c
 
 using namespace pkg;
 using namespace pkg::c;
@@ -321,6 +244,24 @@ size_t pkg_operation_controls(const pkg_operation* operation, pkg_operation** co
       controls[i] = handle_of(node.controls[i]);
     }
     return node.controls.size();
+  });
+}
+
+size_t pkg_operation_arguments(const pkg_operation* operation, char* text,
+                               size_t capacity) {
+  return write_text(text, capacity, [&] {
+    return graph::arguments_text(node_of("pkg_operation_arguments", operation));
+  });
+}
+
+size_t pkg_operation_tensors(const pkg_operation* operation, pkg_tensor** tensors,
+                             size_t capacity) {
+  return guarded<size_t>(nullptr, 0, [&] {
+    TensorList found = graph::captured(node_of("pkg_operation_tensors", operation));
+    for (size_t i = 0; tensors && i < std::min(capacity, found.size()); ++i) {
+      tensors[i] = own(std::move(found[i]));
+    }
+    return found.size();
   });
 }
 

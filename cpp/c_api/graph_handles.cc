@@ -43,6 +43,27 @@ struct Sizes {
   int32_t ndim;
 };
 
+using Callback = std::function<std::vector<Tensor>(std::vector<Tensor>)>;
+// What a callback of this thread has thrown, which C cannot pass on as it is.
+thread_local std::exception_ptr t_thrown;
+
+bool call_back(void* data, pkg_tensor* const* inputs, size_t n_inputs, pkg_tensor** outputs,
+               size_t n_outputs, pkg_status* status) {
+  try {
+    std::vector<Tensor> given;
+    for (size_t i = 0; i < n_inputs; ++i) given.push_back(borrow(inputs[i]));
+    std::vector<Tensor> made = (*static_cast<Callback*>(data))(std::move(given));
+    PKG_CHECK(made.size() == n_outputs, ValueError, "[function] expected ", n_outputs,
+              " results, got ", made.size(), ".");
+    for (size_t i = 0; i < n_outputs; ++i) outputs[i] = own(std::move(made[i]));
+    return true;
+  } catch (...) {
+    t_thrown = std::current_exception();
+    record_exception(status);
+    return false;
+  }
+}
+
 // A text that a C function writes: asked for its length first.
 template <class F>
 std::string text_of(F write) {
@@ -114,9 +135,44 @@ std::vector<OperationHandle> OperationHandle::controls() const {
   pkg_operation_controls(handle_, handles.data(), handles.size());
   return {handles.begin(), handles.end()};
 }
+std::string OperationHandle::arguments() const {
+  return text_of(
+      [&](char* text, size_t n) { return pkg_operation_arguments(handle_, text, n); });
+}
+std::vector<Tensor> OperationHandle::tensors() const {
+  std::vector<pkg_tensor*> handles(pkg_operation_tensors(handle_, nullptr, 0));
+  pkg_operation_tensors(handle_, handles.data(), handles.size());
+  std::vector<Tensor> tensors;
+  for (pkg_tensor* handle : handles) tensors.push_back(taken(handle));
+  return tensors;
+}
 uint64_t OperationHandle::graph_id() const {
   return reinterpret_cast<uintptr_t>(pkg_operation_graph(handle_));
 }
+
+BodyHandle::BodyHandle(const GraphHandle& graph, const std::vector<Tensor>& inputs,
+                       const std::vector<Tensor>& outputs,
+                       const std::vector<OperationHandle>& targets)
+    : graph_(Ref<graph::Graph>::share(reinterpret_cast<graph::Graph*>(graph.get()))),
+      inputs_(inputs),
+      outputs_(outputs),
+      targets_(targets),
+      input_handles_(lent(inputs_)),
+      output_handles_(lent(outputs_)),
+      target_handles_(lent(targets_)) {}
+
+pkg_body BodyHandle::get() const {
+  return {reinterpret_cast<pkg_graph*>(static_cast<graph::Graph*>(graph_.get())),
+          input_handles_.data(),
+          input_handles_.size(),
+          output_handles_.data(),
+          output_handles_.size(),
+          target_handles_.data(),
+          target_handles_.size()};
+}
+
+bool OperationHandle::no_grad() const { return pkg_operation_no_grad(handle_); }
+bool OperationHandle::writes() const { return pkg_operation_writes(handle_); }
 
 GraphHandle::GraphHandle() {
   Outcome outcome;
@@ -186,6 +242,58 @@ void GraphHandle::set_scope(const std::string& prefix,
 void GraphHandle::begin_trace(const std::string& name) {
   Outcome outcome;
   outcome.check(pkg_graph_begin_trace(handle_, name.c_str(), outcome));
+}
+void GraphHandle::begin_body() {
+  Outcome outcome;
+  outcome.check(pkg_graph_begin_body(handle_, outcome));
+}
+void GraphHandle::begin_lifting() {
+  Outcome outcome;
+  outcome.check(pkg_graph_begin_lifting(handle_, outcome));
+}
+std::vector<Tensor> GraphHandle::lifted() const {
+  const size_t n = pkg_graph_lifted(handle_, nullptr, nullptr, 0);
+  std::vector<pkg_tensor*> tensors(n), symbols(n);
+  pkg_graph_lifted(handle_, tensors.data(), symbols.data(), n);
+  std::vector<Tensor> found;
+  for (pkg_tensor* tensor : tensors) found.push_back(taken(tensor));
+  for (pkg_tensor* symbol : symbols) found.push_back(taken(symbol));
+  return found;
+}
+Tensor GraphHandle::capture(const Tensor& symbol) {
+  Outcome outcome;
+  pkg_tensor* made = pkg_graph_capture(handle_, lend(symbol), outcome);
+  return taken(outcome.check(made));
+}
+OperationHandle GraphHandle::while_loop(const std::string& name,
+                                        const BodyHandle& condition, const BodyHandle& body,
+                                        const std::vector<Tensor>& values) {
+  Outcome outcome;
+  const pkg_body first = condition.get(), second = body.get();
+  pkg_operation* made = pkg_graph_while(handle_, name.c_str(), &first, &second,
+                                        lent(values).data(), values.size(), outcome);
+  return OperationHandle(outcome.check(made));
+}
+OperationHandle GraphHandle::cond(const std::string& name, const Tensor& predicate,
+                                  const BodyHandle& if_true, const BodyHandle& if_false) {
+  Outcome outcome;
+  const pkg_body first = if_true.get(), second = if_false.get();
+  pkg_operation* made = pkg_graph_cond(handle_, name.c_str(), lend(predicate), &first,
+                                       &second, outcome);
+  return OperationHandle(outcome.check(made));
+}
+OperationHandle GraphHandle::function(const std::string& name, const Callback& run,
+                                      const std::vector<Tensor>& inputs,
+                                      const std::vector<DType>& dtypes) {
+  PKG_CHECK(run, TypeError, "[function] expected a callable, got None.");
+  std::vector<pkg_dtype> codes;
+  for (DType dtype : dtypes) codes.push_back(pkg_dtype(int(dtype)));
+  Outcome outcome;
+  pkg_operation* made = pkg_graph_function(
+      handle_, name.c_str(), &call_back, new Callback(run),
+      [](void* data) { delete static_cast<Callback*>(data); }, lent(inputs).data(),
+      inputs.size(), codes.data(), codes.size(), outcome);
+  return OperationHandle(outcome.check(made));
 }
 void GraphHandle::end_trace() {
   Outcome outcome;
@@ -264,8 +372,11 @@ std::vector<Tensor> CallableHandle::run(const std::vector<Tensor>& feeds,
   Outcome outcome;
   std::vector<pkg_tensor*> handles = lent(feeds);
   std::vector<pkg_tensor*> results(n_fetches_);
-  outcome.check(pkg_callable_run(handle_, handles.data(), handles.size(), timeout,
-                                 results.data(), outcome));
+  t_thrown = nullptr;
+  const bool good = pkg_callable_run(handle_, handles.data(), handles.size(), timeout,
+                                     results.data(), outcome);
+  if (!good && t_thrown) std::rethrow_exception(std::exchange(t_thrown, nullptr));
+  outcome.check(good);
   std::vector<Tensor> tensors;
   tensors.reserve(results.size());
   for (pkg_tensor* result : results) tensors.push_back(taken(result));

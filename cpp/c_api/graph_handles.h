@@ -3,6 +3,7 @@
 // each, which the bindings wrap.  What C reports as a status is thrown.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,8 +39,16 @@ class OperationHandle {
   std::vector<pkg::Tensor> inputs() const;
   /// Operations that run before it.
   std::vector<OperationHandle> controls() const;
+  /// Its arguments as JSON: a list of [name, value]; see cpp/graph/describe.h.
+  std::string arguments() const;
+  /// The tensors with values that the arguments speak of.
+  std::vector<pkg::Tensor> tensors() const;
   /// A number that operations of one graph share.
   uint64_t graph_id() const;
+  /// Whether it writes to tensors with values.
+  bool writes() const;
+  /// Whether it was added under no_grad(): no gradient flows through it.
+  bool no_grad() const;
   /// A number that differs between operations.
   uint64_t id() const { return reinterpret_cast<uintptr_t>(handle_); }
 
@@ -51,6 +60,29 @@ class OperationHandle {
  private:
   pkg_operation* handle_;
   Ref<Intrusive> graph_;
+#endif
+};
+
+class GraphHandle;
+
+/// A graph as a part of another one: it takes the inputs, which are placeholders, gives
+/// the outputs, and runs the targets besides.
+class BodyHandle {
+ public:
+  BodyHandle(const GraphHandle& graph, const std::vector<pkg::Tensor>& inputs,
+             const std::vector<pkg::Tensor>& outputs,
+             const std::vector<OperationHandle>& targets);
+
+#ifndef SWIG
+  /// Good for as long as this object.
+  pkg_body get() const;
+
+ private:
+  Ref<Intrusive> graph_;
+  std::vector<pkg::Tensor> inputs_, outputs_;
+  std::vector<OperationHandle> targets_;
+  std::vector<pkg_tensor*> input_handles_, output_handles_;
+  std::vector<pkg_operation*> target_handles_;
 #endif
 };
 
@@ -87,6 +119,28 @@ class GraphHandle {
   void begin_trace(const std::string& name);
   /// Ends what begin_trace() began last.
   void end_trace();
+  /// The same for a graph that will be a body of a loop or a choice: symbols of the graph
+  /// around it are captured.
+  void begin_body();
+  /// The same as begin_trace(); in the place of tensors that require gradients there are
+  /// placeholders, which lifted() tells.
+  void begin_lifting();
+  /// Tensors that were lifted, and then as many symbols.
+  std::vector<pkg::Tensor> lifted() const;
+  /// What stands in a body for a symbol of the graph around it.
+  pkg::Tensor capture(const pkg::Tensor& symbol);
+  /// While the condition gives true, the body gives the next values from the ones before.
+  OperationHandle while_loop(const std::string& name, const BodyHandle& condition,
+                             const BodyHandle& body,
+                             const std::vector<pkg::Tensor>& values);
+  /// What the one body gives, or the other one.
+  OperationHandle cond(const std::string& name, const pkg::Tensor& predicate,
+                       const BodyHandle& if_true, const BodyHandle& if_false);
+  /// Calls a function with the values of the inputs; its results have these dtypes.
+  OperationHandle function(
+      const std::string& name,
+      const std::function<std::vector<pkg::Tensor>(std::vector<pkg::Tensor>)>& run,
+      const std::vector<pkg::Tensor>& inputs, const std::vector<pkg::DType>& dtypes);
   /// From now on adding operations is a RuntimeError.
   void finalize();
   /// Whether it was finalized.

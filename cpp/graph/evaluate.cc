@@ -3,6 +3,7 @@
 #include "graph/evaluate.h"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_set>
 
 #include "autograd/engine.h"
@@ -48,7 +49,7 @@ void Evaluation::run(std::span<Node* const> nodes) {
     }
   }
   LocalKeys keys{t_local_keys.included, KeySet{DispatchKey::Graph}};
-  if (!last) keys.excluded |= DispatchKey::Autograd;
+  if (!last && !differentiable) keys.excluded |= DispatchKey::Autograd;
   UseKeys mine(keys);
   for (const auto& [edge, value] : fed_) {
     set(*edge.node, std::vector<Tensor>(edge.node->outputs.size()));
@@ -73,17 +74,39 @@ void Evaluation::run(Node& node, bool last_gradients) {
     case NodeKind::Group: return;
     case NodeKind::Gradients: return set(node, gradients(node, !last_gradients));
     case NodeKind::Op: return set(node, call(node));
+    case NodeKind::Function: return set(node, function(node));
     case NodeKind::Assign: {
       const auto args = arguments(node);
-      const Tensor kept = keep(std::get<Tensor>(args[0]));
-      PKG_CHECK(node.variable->outputs[0].accepts(kept.sizes()), ValueError,
-                "[assign] expected a value of shape ", node.variable->outputs[0].str(),
-                " for the variable ", node.variable->name, ", got ", kept.sizes(), ".");
-      values_[node.variable] = {kept};
-      written_.emplace_back(node.variable, kept);
-      return set(node, {kept});
+      assign(*node.variable, std::get<Tensor>(args[0]));
+      return set(node, values_[node.variable]);
     }
   }
+}
+
+void Evaluation::assign(Node& variable, const Tensor& value) {
+  const Tensor kept = keep(value);
+  PKG_CHECK(variable.outputs[0].accepts(kept.sizes()), ValueError,
+            "[assign] expected a value of shape ", variable.outputs[0].str(),
+            " for the variable ", variable.name, ", got ", kept.sizes(), ".");
+  values_[&variable] = {kept};
+  written_.emplace_back(&variable, kept);
+}
+
+std::vector<Tensor> Evaluation::function(Node& node) {
+  PKG_CHECK(control, NotImplementedError, "[", node.name,
+            "] runs parts of its own: there is no plan for the graph around it.");
+  FunctionRun run;
+  run.control = control;
+  run.read = [&](const Node& variable) {
+    const auto found = values_.find(&variable);
+    return found == values_.end() ? read(variable) : found->second[0];
+  };
+  run.assign = [&](Node& variable, const Tensor& value) { assign(variable, value); };
+  const auto args = arguments(node);
+  const TensorList outputs = node.function->run(std::get<TensorList>(args[0]), run);
+  PKG_CHECK(outputs.size() == node.outputs.size(), ValueError, "[", node.name,
+            "] expected ", node.outputs.size(), " results, got ", outputs.size(), ".");
+  return {outputs.begin(), outputs.end()};
 }
 
 // What gradients are taken with respect to is a leaf of this evaluation, or has a history
@@ -125,6 +148,8 @@ std::vector<Value> Evaluation::arguments(const Node& node) const {
 }
 
 std::vector<Tensor> Evaluation::call(Node& node) {
+  std::optional<ExcludeKeys> off;
+  if (node.no_grad) off.emplace(DispatchKey::Autograd);
   std::vector<Value> args = arguments(node);
   Stack stack{args, {}, 0};
   Dispatcher::get().call_boxed(*node.op, stack);

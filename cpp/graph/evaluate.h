@@ -27,6 +27,11 @@ class Evaluation {
   /// Told before each node.
   std::function<void(const Node&)> at;
 
+  /// What functions may be ended by; without it a function is refused.
+  const RunControl* control = nullptr;
+  /// Whether calls are recorded for gradients that are taken later, by others.
+  bool differentiable = false;
+
   /// ValueError for a placeholder that was not fed.
   void run(std::span<Node* const> nodes);
 
@@ -40,6 +45,8 @@ class Evaluation {
   void set(Node& node, std::vector<Tensor> outputs);
   std::vector<Tensor> call(Node& node);
   std::vector<Tensor> gradients(Node& node, bool create_graph);
+  std::vector<Tensor> function(Node& node);
+  void assign(Node& variable, const Tensor& value);
   std::vector<Value> arguments(const Node& node) const;
 
   std::unordered_map<const Node*, std::vector<Tensor>> values_;

@@ -6,6 +6,7 @@
 #include <cctype>
 #include <unordered_set>
 
+#include "dispatcher/dispatcher.h"
 #include "scheduler/hooks.h"
 
 namespace pkg::graph {
@@ -65,6 +66,7 @@ std::string Node::type() const {
     case NodeKind::Assign: return "Assign";
     case NodeKind::Gradients: return "Gradients";
     case NodeKind::Group: return "NoOp";
+    case NodeKind::Function: return function->type;
     case NodeKind::Op:
       return op->ns == "pkg" ? op->schema.full_name() : op->qualified_name();
   }
@@ -109,6 +111,7 @@ std::unique_ptr<Node> Graph::begin(NodeKind kind) {
   node->controls = std::move(scope.controls);
   node->device = std::move(scope.device);
   node->site = mark_site();
+  node->no_grad = !grad_enabled();
   return node;
 }
 
@@ -270,6 +273,79 @@ Node& Graph::group(std::string name, std::vector<Node*> controls) {
   return publish(std::move(node), name);
 }
 
+Node& Graph::function(std::string name, Ref<Function> function, const TensorList& inputs,
+                      std::vector<OutputSpec> outputs) {
+  auto node = begin(NodeKind::Function);
+  node->args = {TensorList(inputs.size())};
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (edge_of(inputs[i]).node) {
+      node->add_input(0, int32_t(i), edge_in(*this, function->type, inputs[i]));
+    } else {
+      std::get<TensorList>(node->args[0])[i] = inputs[i];
+    }
+  }
+  for (const Node* variable : function->variables) {
+    PKG_CHECK(&variable->graph == this, ValueError, "[", function->type, "] the variable ",
+              variable->name, " is not an element of this graph.");
+  }
+  node->function = std::move(function);
+  node->outputs = std::move(outputs);
+  return publish(std::move(node), name);
+}
+
+Tensor Graph::capture(const Tensor& outer) {
+  const Edge from = edge_of(outer);
+  PKG_CHECK(from.node, TypeError, "[capture] expected a symbol, got a tensor with values.");
+  if (&from.node->graph == this) return outer;
+  {
+    std::unique_lock lock(mutex_);
+    for (const Capture& capture : captures_) {
+      if (edge_of(capture.outer) != from) continue;
+      const Edge inner = capture.inner;
+      lock.unlock();
+      return symbol(inner);
+    }
+  }
+  const bool variable = from.node->kind == NodeKind::Variable;
+  auto node = begin(variable ? NodeKind::Variable : NodeKind::Placeholder);
+  node->controls.clear();
+  if (variable) node->variable = from.node;
+  node->outputs.push_back(from.node->outputs[from.output]);
+  const Edge inner{&publish(std::move(node), from.node->name), 0};
+  const Tensor found = symbol(inner);
+  std::lock_guard lock(mutex_);
+  captures_.push_back({outer, inner});
+  return found;
+}
+
+Tensor Graph::lift(const Tensor& tensor) {
+  if (edge_of(tensor).node) return tensor;
+  {
+    std::unique_lock lock(mutex_);
+    for (const Capture& lifted : lifted_) {
+      if (!lifted.outer.is_same(tensor)) continue;
+      const Edge inner = lifted.inner;
+      lock.unlock();
+      return symbol(inner);
+    }
+  }
+  const Edge inner{&placeholder("Lifted", spec_of(tensor)), 0};
+  const Tensor found = symbol(inner);
+  std::lock_guard lock(mutex_);
+  lifted_.push_back({tensor, inner});
+  return found;
+}
+
+std::vector<Capture> Graph::lifted() const {
+  std::lock_guard lock(mutex_);
+  return lifted_;
+}
+
+std::vector<Capture> Graph::take_captures() {
+  std::lock_guard lock(mutex_);
+  return std::move(captures_);
+}
+
 Tensor Graph::symbol(Edge edge) {
   std::lock_guard lock(mutex_);
   Node& node = *edge.node;
@@ -314,7 +390,11 @@ bool Graph::connected(Edge y, Edge x) const {
     if (edge == x) return true;
     const Node& node = *edge.node;
     if (node.id < x.node->id || !seen.insert(&node).second) continue;
-    if (node.op && node.op->definition().non_differentiable) continue;
+    if (node.no_grad || (node.op && node.op->definition().non_differentiable)) continue;
+    if (node.function) {
+      if (!node.function->differentiable()) continue;
+      for (Node* variable : node.function->variables) next.push_back({variable, 0});
+    }
     for (const Node::Input& input : node.inputs) {
       if (is_floating(input.from.node->outputs[input.from.output].dtype)) {
         next.push_back(input.from);

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "dispatcher/operator.h"
+#include "graph/function.h"
 
 namespace pkg::graph {
 
@@ -55,6 +56,7 @@ enum class NodeKind : uint8_t {
   Assign,       ///< gives a variable a value; its output is the value
   Op,           ///< a call of an op
   Gradients,    ///< of some outputs with respect to others
+  Function,     ///< runs something that is no op: see function.h
   Group,        ///< nothing but what it waits for
 };
 
@@ -78,7 +80,9 @@ class Node {
   std::vector<Input> inputs;     ///< in the order of the arguments
   std::vector<Node*> controls;   ///< run before this, if this runs
   std::vector<OutputSpec> outputs;
-  Node* variable = nullptr;      ///< of an Assign
+  Node* variable = nullptr;  ///< of an Assign; of a Variable in a body: what it stands for
+  Ref<graph::Function> function;
+  bool no_grad = false;          ///< recorded where no gradients were: none flow through
   Tensor value;                  ///< of a Constant; of a Placeholder, the default or none
   size_t n_ys = 0;               ///< of Gradients: inputs are ys, their grads, then xs
   std::vector<bool> has_grad_y;  ///< of Gradients, for each y
@@ -133,6 +137,13 @@ struct Scope {
   std::string device;
 };
 
+/// A symbol of the graph around a body, and what stands for it there.
+struct Capture {
+  Tensor outer;
+  Edge inner;
+  Node* variable = nullptr;  ///< that `outer` is, once `outer` is gone
+};
+
 /// Nodes are only ever added.  Every method may be called from every thread.
 class Graph final : public Intrusive {
  public:
@@ -154,6 +165,19 @@ class Graph final : public Intrusive {
   Node& gradients(std::string name, const TensorList& ys, const TensorList& grad_ys,
                   const TensorList& xs);
   Node& group(std::string name, std::vector<Node*> controls);
+  /// Runs the function, whose outputs are like `outputs`.
+  Node& function(std::string name, Ref<Function> function, const TensorList& inputs,
+                 std::vector<OutputSpec> outputs);
+
+  /// What stands here for a symbol of the graph that this one will be a body of
+  /// (control_flow.h); a symbol of this graph is itself.
+  Tensor capture(const Tensor& outer);
+  /// A placeholder for a tensor with values; always the same one.
+  Tensor lift(const Tensor& tensor);
+  /// All of those: the tensors and what stands for them.
+  std::vector<Capture> lifted() const;
+  /// All that was captured, which is forgotten.
+  std::vector<Capture> take_captures();
 
   /// The tensor that stands for an output; always the same one.
   Tensor symbol(Edge edge);
@@ -187,6 +211,7 @@ class Graph final : public Intrusive {
   std::map<std::string, Node*, std::less<>> by_name_;
   std::map<std::string, int64_t, std::less<>> used_;  // lower case, as names differ in more
   std::atomic<int64_t> version_{0};
+  std::vector<Capture> captures_, lifted_;
   std::atomic<bool> finalized_{false};
   bool closed_ = false;
 };
@@ -195,6 +220,9 @@ class Graph final : public Intrusive {
 Edge edge_of(const Tensor& tensor);
 /// The same of a symbol of this graph; ValueError for any other, which says what it is.
 Edge edge_in(const Graph& graph, std::string_view function, const Tensor& tensor);
+
+/// Whether it is a call that writes to its arguments.
+bool writes(const Node& node);
 
 /// What the call will give: the op's own rules, asked with tensors without memory.
 std::vector<OutputSpec> infer(const Node& node);

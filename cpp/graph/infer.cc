@@ -31,20 +31,22 @@ struct Guess {
   int64_t all;
   int64_t doubled = -1;  // which of them is twice as large
   int64_t count = 0;     // so far
+  size_t rank = 0;       // of what has none that is known
 
   int64_t operator()() { return count++ == doubled ? 2 * all : all; }
 };
 
 Tensor like(const OutputSpec& spec, Guess& guess, Device device) {
-  Shape sizes = spec.sizes;
+  Shape sizes = spec.known_rank ? spec.sizes : Shape(guess.rank, -1);
   for (int64_t& size : sizes) size = size < 0 ? guess() : size;
   return empty(sizes, spec.dtype, device);
 }
 
-// A tensor with values beside those without: only numbers may be.
-Value without_values(const Value& value) {
-  const auto bare = [](const Tensor& tensor) {
-    if (!tensor.defined() || tensor.ndim() == 0 || edge_of(tensor).node) return tensor;
+// A tensor with values beside those without: only numbers may be, and none that is written.
+Value without_values(const Value& value, bool written) {
+  const auto bare = [&](const Tensor& tensor) {
+    if (!tensor.defined() || edge_of(tensor).node) return tensor;
+    if (tensor.ndim() == 0 && !written) return tensor;
     return empty(tensor.sizes(), tensor.dtype(), Device{DeviceType::Meta});
   };
   if (auto* tensor = std::get_if<Tensor>(&value)) return bare(*tensor);
@@ -74,15 +76,10 @@ Trial on_meta(const Node& node, Guess guess) {
   std::vector<Value> args = node.arguments([&](Edge edge) {
     return like(edge.node->outputs[edge.output], guess, Device{DeviceType::Meta});
   });
-  for (Value& arg : args) arg = without_values(arg);
+  for (size_t i = 0; i < args.size(); ++i) {
+    args[i] = without_values(args[i], node.op->schema.arguments[i].written);
+  }
   return run(*node.op, std::move(args));
-}
-
-// Whether the call writes to a tensor: such one is never made to see what it gives.
-bool writes(const Node& node) {
-  const auto& arguments = node.op->schema.arguments;
-  return std::any_of(arguments.begin(), arguments.end(),
-                     [](const Argument& argument) { return argument.written; });
 }
 
 // Without a rule, what writes to its arguments gives them back.
@@ -129,18 +126,6 @@ OutputSpec of_unknown_rank(DType dtype) {
                             "Give the placeholder that size.");
 }
 
-std::vector<OutputSpec> unknown(const Node& node) {
-  for (const Argument& result : node.op->schema.returns) {
-    if (result.list) refuse_count(node);
-  }
-  DType dtype = DType::Float32;
-  if (!node.inputs.empty()) {
-    const Edge first = node.inputs[0].from;
-    dtype = first.node->outputs[first.output].dtype;
-  }
-  return std::vector<OutputSpec>(node.op->schema.returns.size(), of_unknown_rank(dtype));
-}
-
 std::vector<OutputSpec> outputs_of(const Trial& trial) {
   std::vector<OutputSpec> outputs;
   for (const Spec& spec : trial) outputs.push_back({spec.dtype, true, spec.sizes});
@@ -166,6 +151,34 @@ auto attempt(F f) -> std::optional<decltype(f())> {
   try {
     return f();
   } catch (const Error&) { return std::nullopt; }
+}
+
+std::vector<OutputSpec> unknown(const Node& node) {
+  for (const Argument& result : node.op->schema.returns) {
+    if (result.list) refuse_count(node);
+  }
+  // With several numbers of dimensions and sizes: what all trials agree on is known.
+  std::vector<OutputSpec> outputs;
+  size_t n = 0;
+  for (size_t rank = 0; rank < 5 && !writes(node); ++rank) {
+    for (int64_t size : {kGuess, 2 * kGuess}) {
+      const auto trial = attempt([&] { return on_meta(node, {size, -1, 0, rank}); });
+      if (!trial) continue;
+      ++n;
+      if (outputs.empty()) outputs = outputs_of(*trial);
+      else compare(node, outputs, *trial);
+    }
+  }
+  for (OutputSpec& spec : outputs) {
+    if (n <= 2) spec = of_unknown_rank(spec.dtype);  // of one number of dimensions only
+  }
+  if (!outputs.empty()) return outputs;
+  DType dtype = DType::Float32;
+  if (!node.inputs.empty()) {
+    const Edge first = node.inputs[0].from;
+    dtype = first.node->outputs[first.output].dtype;
+  }
+  return std::vector<OutputSpec>(node.op->schema.returns.size(), of_unknown_rank(dtype));
 }
 
 // With a size for what is unknown that others have, where other numbers are refused.
@@ -202,6 +215,14 @@ std::vector<int64_t> candidates(const Node& node) {
 }
 
 }  // namespace
+
+// Such a call is never made to see what it gives.
+bool writes(const Node& node) {
+  if (!node.op) return false;
+  const auto& arguments = node.op->schema.arguments;
+  return std::any_of(arguments.begin(), arguments.end(),
+                     [](const Argument& argument) { return argument.written; });
+}
 
 std::vector<OutputSpec> infer(const Node& node) {
   UseKeys plain{LocalKeys{{}, KeySet{DispatchKey::Autograd, DispatchKey::Profiler}}};

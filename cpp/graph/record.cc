@@ -11,6 +11,7 @@ struct Trace {
   Ref<Graph> graph;
   std::string name;  // of the first node
   LocalKeys before;
+  TraceKind kind = TraceKind::Plain;
 };
 thread_local std::vector<Trace> t_traces;  // innermost last
 
@@ -23,6 +24,35 @@ Graph* graph_of(std::span<const Value> args) {
     });
   }
   return found;
+}
+
+// The body that this thread builds, the innermost one; or the number of traces.
+size_t body_level() {
+  for (size_t level = t_traces.size(); level-- > 0;) {
+    if (t_traces[level].kind == TraceKind::Body) return level;
+  }
+  return t_traces.size();
+}
+
+// What stands for a tensor in a body: of a graph further out each body between has it, too.
+Tensor captured(size_t level, const Tensor& tensor) {
+  const Edge edge = edge_of(tensor);
+  Graph& graph = *t_traces[level].graph;
+  if (!edge.node || &edge.node->graph == &graph) return tensor;
+  for (size_t outer = level; outer-- > 0;) {
+    if (t_traces[outer].kind == TraceKind::Body)
+      return graph.capture(captured(outer, tensor));
+  }
+  return graph.capture(tensor);
+}
+
+template <class F>
+void replace_tensors(std::span<Value> args, F f) {
+  for (Value& value : args) {
+    if (auto* tensor = std::get_if<Tensor>(&value)) *tensor = f(*tensor);
+    auto* list = std::get_if<TensorList>(&value);
+    for (size_t k = 0; list && k < list->size(); ++k) (*list)[k] = f((*list)[k]);
+  }
 }
 
 // The memory that a symbol stands for has no place yet, so nobody could tell later which
@@ -44,6 +74,16 @@ void graph_fallback(const Operator& op, const Kernel&, KeySet keys, Stack& stack
   if (!t_traces.empty()) {
     if (!graph) graph = t_traces.back().graph.get();
     name = std::exchange(t_traces.back().name, {});
+  }
+  if (const size_t level = body_level(); level < t_traces.size()) {
+    graph = t_traces[level].graph.get();
+    replace_tensors(stack.args,
+                    [&](const Tensor& tensor) { return captured(level, tensor); });
+  }
+  if (!t_traces.empty() && t_traces.back().kind == TraceKind::Lifting) {
+    replace_tensors(stack.args, [&](const Tensor& tensor) {
+      return tensor.defined() && tensor.requires_grad() ? graph->lift(tensor) : tensor;
+    });
   }
   if (!graph) {
     return Dispatcher::get().redispatch_boxed(op, keys & KeySet::below(DispatchKey::Graph),
@@ -71,9 +111,16 @@ void push_symbols(Node& node, Stack& stack) {
   }
 }
 
-void begin_trace(Graph& graph, std::string name) {
-  t_traces.push_back({Ref<Graph>::share(&graph), std::move(name), t_local_keys});
+void begin_trace(Graph& graph, std::string name, TraceKind kind) {
+  t_traces.push_back({Ref<Graph>::share(&graph), std::move(name), t_local_keys, kind});
   t_local_keys.included |= DispatchKey::Graph;
+}
+
+Tensor capture(Graph& graph, const Tensor& tensor) {
+  for (size_t level = t_traces.size(); level-- > 0;) {
+    if (t_traces[level].graph.get() == &graph) return captured(level, tensor);
+  }
+  return graph.capture(tensor);
 }
 
 void end_trace(Graph& graph) {

@@ -7,9 +7,18 @@
 
 namespace pkg::graph {
 
+enum class TraceKind : uint8_t {
+  Plain,
+  Body,     ///< of control_flow.h: symbols of other graphs are captured
+  Lifting,  ///< for tensors that require gradients there are placeholders: Graph::lifted()
+};
+
 /// From here to end_trace() every call of this thread becomes a node of the graph, those
 /// without symbols too: what makes tensors, and random numbers.  The first gets `name`.
-void begin_trace(Graph& graph, std::string name = "");
+void begin_trace(Graph& graph, std::string name = "", TraceKind kind = TraceKind::Plain);
+/// What stands for a symbol in a body that this thread builds; the symbol itself if it is one
+/// of the body.
+Tensor capture(Graph& body, const Tensor& symbol);
 /// RuntimeError unless this graph was the last for which this thread began.
 void end_trace(Graph& graph);
 

@@ -143,6 +143,13 @@ Callable::Callable(Ref<Session> session, std::vector<Edge> feeds, std::vector<Ed
   for (Node* node : nodes_) {
     if (node->kind == NodeKind::Assign) assigns_ = true;
     if (node->kind == NodeKind::Variable) variables_.push_back(node);
+    if (!node->function) continue;
+    assigns_ |= node->function->assigns;
+    for (Node* variable : node->function->variables) {
+      if (std::find(feeds_.begin(), feeds_.end(), Edge{variable, 0}) == feeds_.end()) {
+        variables_.push_back(variable);
+      }
+    }
   }
 }
 
@@ -192,6 +199,7 @@ RunResults Callable::interpret(const TensorList& feeds, const TensorList& variab
     return variables[size_t(place - variables_.begin())];
   };
   evaluation.keep = [](const Tensor& value) { return ops::row_major_copy(value); };
+  evaluation.control = &control;
   evaluation.at = [&](const Node& node) {
     current = nullptr;
     stop_point();
@@ -242,6 +250,15 @@ TensorList Callable::run(const TensorList& feeds, double timeout) {
     }
   }
   return run_once(given, control);
+}
+
+TensorList Callable::run_as_part(TensorList feeds, const RunControl& control) {
+  for (Tensor& tensor : feeds) {
+    if (tensor.is_contiguous()) continue;
+    ExcludeKeys off(DispatchKey::Autograd);
+    tensor = ops::row_major_copy(tensor);
+  }
+  return run_once(feeds, control);
 }
 
 TensorList Callable::run_once(const TensorList& feeds, const RunControl& control) {

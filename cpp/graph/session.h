@@ -28,6 +28,8 @@ class Callable final : public Intrusive {
   /// Feeds in the order given to make_callable(); ValueError for one of another shape or
   /// dtype than its symbol.  `timeout` in seconds, 0: none.
   TensorList run(const TensorList& feeds, double timeout = 0);
+  /// The same within another run, with feeds that were checked.
+  TensorList run_as_part(TensorList feeds, const RunControl& control);
   size_t n_feeds() const { return feeds_.size(); }
   size_t n_fetches() const { return fetches_.size(); }
   Session& session() const { return *session_; }

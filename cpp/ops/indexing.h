@@ -16,7 +16,8 @@ class Indexing {
   /// IndexError when the parts take more dimensions than there are.
   Indexing(const Tensor& self, int64_t dims_of_parts);
 
-  /// Whether a tensor selects as an int does: one integer, whose dimension is gone.
+  /// Whether a tensor selects as an int does: one integer, whose dimension is gone.  What has
+  /// no value yet is an index like others.
   static bool is_number(const Tensor& index);
   /// How many dimensions a part that is a tensor takes; a slice or an int takes one.
   static int64_t dims_of(const Tensor& index) {

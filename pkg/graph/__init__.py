@@ -15,7 +15,14 @@ from .building import (
     get_default_graph as get_default_graph,
     reset_default_graph as reset_default_graph,
 )
+from .callbacks import py_func as py_func
+from .control_flow import cond as cond, while_loop as while_loop
 from .defaults import get_default_session as get_default_session
+from .files import (
+    export_graph as export_graph,
+    import_graph as import_graph,
+    restore_variables as restore_variables,
+)
 from .functions import (
     constant as constant,
     control_dependencies as control_dependencies,
@@ -24,9 +31,18 @@ from .functions import (
     name_scope as name_scope,
     placeholder as placeholder,
     record as record,
+    shape as shape,
 )
+from .graph_def import GraphDefError as GraphDefError
+from .rewriting import Rewrite as Rewrite, rewrite as rewrite
 from .sessions import InteractiveSession as InteractiveSession, Session as Session
 from .shapes import TensorShape as TensorShape
+from .tracing import (
+    CompiledFunction as CompiledFunction,
+    TracedFunction as TracedFunction,
+    compile as compile,
+    trace as trace,
+)
 from .variables import (
     Variable as Variable,
     global_variables_initializer as global_variables_initializer,

@@ -290,11 +290,24 @@ class Graph:
         self._collections: dict[Any, list[Any]] = {}
         self._not_fed: set[str] = set()
         self._not_fetched: set[Operation] = set()
+        self._functions: list[Any] = []  # of Python, which it calls
         _graphs[self._handle.id()] = self
+
+    def _body(self) -> Any:
+        """A new graph for a part of a loop or a choice of this one."""
+        from .control_flow import BodyGraph
+
+        return BodyGraph(self)
+
+    is_body = False  # a part of a loop or a choice: see BodyGraph
 
     @staticmethod
     def _of(identity: int) -> Graph:
         return _graphs[identity]
+
+    def _whole(self) -> Graph:
+        """The graph that this one is a part of, in the end."""
+        return self
 
     def _operation(self, handle: core.OperationHandle) -> Operation:
         found = self._seen.get(handle.id())
@@ -389,6 +402,12 @@ class Graph:
             return function(*args, **options)
         finally:
             self._handle.end_trace()
+
+    def as_graph_def(self) -> dict[str, Any]:
+        """It as plain data, with a dict of its tensors; ``import_graph`` reads it."""
+        from .graph_def import describe
+
+        return describe(self)
 
     def finalize(self) -> None:
         """From now on adding an operation is a RuntimeError."""

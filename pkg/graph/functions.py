@@ -12,7 +12,7 @@ from .shapes import sizes_of
 
 __all__ = [
     "constant", "control_dependencies", "gradients", "group", "name_scope",
-    "placeholder", "record",
+    "placeholder", "record", "shape",
 ]  # fmt: skip
 
 
@@ -55,6 +55,12 @@ def constant(
     return graph._operation(graph._handle.constant(name or "Const", tensor)).outputs[0]
 
 
+def shape(symbol: Symbol) -> Symbol:
+    """Its sizes as an int64 symbol of one dimension, also where they are not known."""
+    found: Symbol = core.Operator("_shape_as_tensor")(symbol)
+    return found
+
+
 def group(*inputs: Any, name: str | None = None) -> Operation:
     """An operation that runs all of these."""
     graph = get_default_graph()
@@ -81,9 +87,14 @@ def gradients(
         grad_ys = [grad_ys]
     if not ys:
         return [None] * len(xs)
-    graph = ys[0].graph
+    graph = get_default_graph()
+    if not graph.is_body:
+        graph = ys[0].graph
     ys = [graph.as_graph_element(y, allow_operation=False) for y in ys]
     xs = [graph.as_graph_element(x, allow_operation=False) for x in xs]
+    grad_ys = [
+        graph.as_graph_element(g) if isinstance(g, Symbol) else g for g in grad_ys
+    ]
     if len(grad_ys) != len(ys):
         raise ValueError(
             f"[gradients] expected one gradient for each of {len(ys)} ys, got "

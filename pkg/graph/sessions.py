@@ -12,7 +12,7 @@ from .._binding import core
 from ..tensor import Tensor
 from .building import Graph, Operation, Symbol, dtype_of, get_default_graph
 from .defaults import sessions
-from .errors import error_of
+from .errors import OpError, error_of
 
 __all__ = ["InteractiveSession", "Session"]
 
@@ -197,11 +197,14 @@ class Session:
             raise RuntimeError("Attempted to use a closed Session.")
 
     def _raise(self, error: Exception) -> None:
+        failed = core.failed_operation()  # asked in any case: that forgets it
         self._check_open()
-        failed = core.failed_operation()
         if failed is None and isinstance(error, (TypeError, ValueError)):
             raise error  # of what was fed
         op = None if failed is None else self._graph._operation(failed)
+        if isinstance(error, OpError):  # of a function of the graph
+            error.op, error.node_def = op, op.node_def if op else None
+            raise error
         raise error_of(error, op) from error
 
     # What subclasses may have more to say of: fetches that stand for others, feeds.

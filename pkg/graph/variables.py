@@ -82,11 +82,16 @@ class Variable(Symbol):
         self, value: Any, use_locking: bool = False, name: str | None = None
     ) -> Any:
         """A symbol of the value that the variable has after it was assigned."""
+        graph, variable = self.graph, self.op
+        if get_default_graph().is_body:  # it happens within that part
+            graph = get_default_graph()
+            variable = graph.as_graph_element(self).op
         if not isinstance(value, Symbol):
-            with self.graph.as_default():
+            with graph.as_default():
                 value = constant(value, dtype_of(self))
-        handle = self.graph._handle.assign(name or "Assign", self.op._handle, value)
-        return self.graph._operation(handle).outputs[0]
+        value = graph.as_graph_element(value)
+        handle = graph._handle.assign(name or "Assign", variable._handle, value)
+        return graph._operation(handle).outputs[0]
 
     def assign_add(
         self, delta: Any, use_locking: bool = False, name: Any = None

@@ -23,6 +23,7 @@ PKG_ENTRY(ManualEvent, "class pkg::ManualEvent", "waits", "shared");
 PKG_ENTRY(Stream, "class pkg::Stream", "waits", "shared");
 PKG_ENTRY(OperationHandle, "class pkg::c::OperationHandle", "kept", "shared");
 PKG_ENTRY(GraphHandle, "class pkg::c::GraphHandle", "kept", "shared");
+PKG_ENTRY(BodyHandle, "class pkg::c::BodyHandle", "kept", "shared");
 PKG_ENTRY(SessionHandle, "class pkg::c::SessionHandle", "kept", "shared");
 PKG_ENTRY(CallableHandle, "class pkg::c::CallableHandle", "kept", "shared");
 PKG_ENTRY(dtype, "enum class pkg::DType", "kept", "value");

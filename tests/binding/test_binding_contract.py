@@ -35,7 +35,7 @@ DIFFERENCES = {
             f"{name}.members._pybind11_conduit_v1_"
             for name in "Tensor TensorMemory Node HookHandle Operator device dtype "
             "Event ManualEvent Stream OperationHandle GraphHandle SessionHandle "
-            "CallableHandle".split()
+            "CallableHandle BodyHandle".split()
         ],
         "pybind11 finds the object it made for a pointer again, so identity compares; "
         "SWIG's objects come and go, and compare what they show": [

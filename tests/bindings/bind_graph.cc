@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/bindings/bind_graph.cc: graphs and sessions.
+#include <pybind11/functional.h>
+
 #include "bind.h"
 #include "c_api/graph_handles.h"
 
@@ -69,11 +71,32 @@ void bind_graph(py::module_& m) {
                       "--\n"
                       "\n"
                       "Operations that run before it.");
+  operationhandle.def(
+      "arguments", &OperationHandle::arguments,
+      "arguments(self)\n"
+      "--\n"
+      "\n"
+      "Its arguments as JSON: a list of [name, value]; see cpp/graph/describe.h.");
+  operationhandle.def("tensors", &OperationHandle::tensors,
+                      "tensors(self)\n"
+                      "--\n"
+                      "\n"
+                      "The tensors with values that the arguments speak of.");
   operationhandle.def("graph_id", &OperationHandle::graph_id,
                       "graph_id(self)\n"
                       "--\n"
                       "\n"
                       "A number that operations of one graph share.");
+  operationhandle.def("writes", &OperationHandle::writes,
+                      "writes(self)\n"
+                      "--\n"
+                      "\n"
+                      "Whether it writes to tensors with values.");
+  operationhandle.def("no_grad", &OperationHandle::no_grad,
+                      "no_grad(self)\n"
+                      "--\n"
+                      "\n"
+                      "Whether it was added under no_grad(): no gradient flows through it.");
   operationhandle.def("id", &OperationHandle::id,
                       "id(self)\n"
                       "--\n"
@@ -85,6 +108,17 @@ void bind_graph(py::module_& m) {
       "--\n"
       "\n"
       "A graph, which ends with this object and its sessions and symbols.");
+  py::class_<BodyHandle> bodyhandle(
+      m, "BodyHandle", py::is_final(),
+      "BodyHandle(graph, inputs, outputs, targets)\n"
+      "--\n"
+      "\n"
+      "A graph as a part of another one: it takes the inputs, which are placeholders, gives\n"
+      "the outputs, and runs the targets besides.");
+  bodyhandle.def(
+      py::init<const GraphHandle&, const std::vector<Tensor>&, const std::vector<Tensor>&,
+               const std::vector<OperationHandle>&>(),
+      py::arg("graph"), py::arg("inputs"), py::arg("outputs"), py::arg("targets"));
   graphhandle.def(py::init<>());
   graphhandle.def("placeholder", &GraphHandle::placeholder, py::arg("name"),
                   py::arg("dtype"), py::arg("sizes"), py::arg("value") = py::none(),
@@ -141,6 +175,50 @@ void bind_graph(py::module_& m) {
                   "--\n"
                   "\n"
                   "Ends what begin_trace() began last.");
+  graphhandle.def(
+      "begin_body", &GraphHandle::begin_body,
+      "begin_body(self)\n"
+      "--\n"
+      "\n"
+      "The same for a graph that will be a body of a loop or a choice: symbols of the graph\n"
+      "around it are captured.");
+  graphhandle.def(
+      "begin_lifting", &GraphHandle::begin_lifting,
+      "begin_lifting(self)\n"
+      "--\n"
+      "\n"
+      "The same as begin_trace(); in the place of tensors that require gradients there are\n"
+      "placeholders, which lifted() tells.");
+  graphhandle.def("lifted", &GraphHandle::lifted,
+                  "lifted(self)\n"
+                  "--\n"
+                  "\n"
+                  "Tensors that were lifted, and then as many symbols.");
+  graphhandle.def("capture", &GraphHandle::capture, py::arg("symbol"),
+                  "capture(self, symbol)\n"
+                  "--\n"
+                  "\n"
+                  "What stands in a body for a symbol of the graph around it.");
+  graphhandle.def(
+      "while_loop", &GraphHandle::while_loop, py::arg("name"), py::arg("condition"),
+      py::arg("body"), py::arg("values"),
+      "while_loop(self, name, condition, body, values)\n"
+      "--\n"
+      "\n"
+      "While the condition gives true, the body gives the next values from the ones before.");
+  graphhandle.def("cond", &GraphHandle::cond, py::arg("name"), py::arg("predicate"),
+                  py::arg("if_true"), py::arg("if_false"),
+                  "cond(self, name, predicate, if_true, if_false)\n"
+                  "--\n"
+                  "\n"
+                  "What the one body gives, or the other one.");
+  graphhandle.def(
+      "function", &GraphHandle::function, py::arg("name"), py::arg("run"),
+      py::arg("inputs"), py::arg("dtypes"),
+      "function(self, name, run, inputs, dtypes)\n"
+      "--\n"
+      "\n"
+      "Calls a function with the values of the inputs; its results have these dtypes.");
   graphhandle.def("finalize", &GraphHandle::finalize,
                   "finalize(self)\n"
                   "--\n"

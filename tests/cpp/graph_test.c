@@ -160,14 +160,105 @@ static void scopes_end_with_their_graph(void) {
   }
 }
 
+/* What a condition or a body of the loop below is built of. */
+static pkg_body body_of(pkg_graph* graph, pkg_tensor** input, pkg_tensor** result) {
+  const pkg_body body = {graph, input, 1, result, 1, NULL, 0};
+  return body;
+}
+
+static int calls = 0, destroyed = 0;
+static bool plus_one(void* data, pkg_tensor* const* inputs, size_t n_inputs,
+                     pkg_tensor** outputs, size_t n_outputs, pkg_status* failed) {
+  float values[3];
+  ++calls;
+  if (n_inputs != 1 || n_outputs != 1 ||
+      !pkg_tensor_copy_out(inputs[0], values, sizeof values, failed)) {
+    return false;
+  }
+  if (values[0] < 0) {
+    pkg_status_set(failed, PKG_VALUE_ERROR, "expected no negative value");
+    return false;
+  }
+  outputs[0] = vector(values[0] + 1, values[1] + 1, values[2] + *(float*)data);
+  return true;
+}
+static void count_destroyed(void* data) { destroyed += data != NULL; }
+
+/* while (sum(y) < 100) y = y * x, from ones; a choice; a function of C. */
+static void loops_and_calls_back(void) {
+  const int64_t three = 3;
+  float one = 1;
+  pkg_graph *graph = pkg_graph_new(status), *condition = pkg_graph_new(status),
+            *body = pkg_graph_new(status);
+  pkg_tensor* x = output(
+      pkg_graph_placeholder(graph, "x", PKG_FLOAT32, &three, 1, NULL, status));
+  pkg_tensor *ones = vector(1, 1, 1), *limit = vector(100, 100, 100);
+
+  pkg_tensor* seen = output(
+      pkg_graph_placeholder(condition, "y", PKG_FLOAT32, &three, 1, NULL, status));
+  CHECK(pkg_graph_begin_body(condition, status));
+  pkg_tensor *sum = call("sum", seen, NULL), *below = call("lt", sum, limit);
+  pkg_tensor* holds_all = call("all", below, NULL);
+  CHECK(pkg_graph_end_trace(condition, status));
+
+  pkg_tensor* old = output(
+      pkg_graph_placeholder(body, "y", PKG_FLOAT32, &three, 1, NULL, status));
+  CHECK(pkg_graph_begin_body(body, status));
+  pkg_tensor* next = call("mul", old, x); /* x is captured */
+  CHECK(pkg_graph_end_trace(body, status));
+  pkg_tensor* captured = pkg_graph_capture(body, x, status);
+  CHECK(captured && captured != x);
+
+  const pkg_body first = body_of(condition, &seen, &holds_all);
+  const pkg_body second = body_of(body, &old, &next);
+  pkg_operation* loop = pkg_graph_while(graph, "loop", &first, &second, &ones, 1, status);
+  CHECK(loop);
+  pkg_tensor* last = output(loop);
+  CHECK(!pkg_graph_while(graph, NULL, &first, NULL, &ones, 1, status));
+  CHECK_ERROR(PKG_TYPE_ERROR, "expected a body, got NULL");
+  CHECK(!pkg_graph_while(graph, NULL, &first, &second, &ones, 0, status));
+  CHECK_ERROR(PKG_VALUE_ERROR, "as many inputs and outputs");
+
+  pkg_operation* called = pkg_graph_function(graph, "plus", plus_one, &one, count_destroyed,
+                                             &last, 1, (pkg_dtype[]){PKG_FLOAT32}, 1,
+                                             status);
+  CHECK(called);
+  pkg_tensor* result = output(called);
+  pkg_session* session = pkg_session_new(graph, status);
+  pkg_tensor *fed = vector(1, 2, 3), *found = NULL;
+  CHECK(pkg_session_run(session, &x, &fed, 1, &result, 1, NULL, 0, &found, status));
+  CHECK(holds(found, 2, 33, 244)); /* 1 + 32 + 243 is above 100 */
+  CHECK(calls == 1);
+  pkg_tensor_delete(found);
+  found = NULL;
+  pkg_tensor* negative = vector(-9, 9, 9);
+  CHECK(
+      !pkg_session_run(session, &last, &negative, 1, &result, 1, NULL, 0, &found, status));
+  CHECK_ERROR(PKG_VALUE_ERROR, "expected no negative value");
+  CHECK(found == NULL && pkg_failed_operation() == called);
+  CHECK(pkg_session_run(session, &last, &fed, 1, &result, 1, NULL, 0, &found, status));
+  CHECK(holds(found, 2, 3, 4) && pkg_failed_operation() == NULL);
+  pkg_tensor_delete(found);
+
+  pkg_tensor* owned[] = {x,   ones, limit, seen,     sum, below,    holds_all,
+                         old, next, last,  captured, fed, negative, result};
+  for (size_t i = 0; i < sizeof owned / sizeof *owned; ++i) pkg_tensor_delete(owned[i]);
+  pkg_session_delete(session);
+  pkg_graph_delete(condition);
+  pkg_graph_delete(body);
+  pkg_graph_delete(graph);
+}
+
 int main(void) {
   status = pkg_status_new();
   const int64_t before = pkg_live_tensors();
   builds_and_runs();
+  loops_and_calls_back();
   refuses_what_is_wrong();
   scopes_end_with_their_graph();
   /* The last run of this thread failed by itself: nothing is kept for it. */
   CHECK(pkg_live_tensors() == before);
+  CHECK(destroyed == 1);
   pkg_status_delete(status);
   printf("%d failures\n", failures);
   return failures != 0;

@@ -424,8 +424,9 @@ def test_shapes_as_tensors():
         ]  # fmt: skip
         shapes = [value.shape for value in sess.run(made, feeds)]
         assert shapes == [(n, 2), (n, 1, 3), (n, 3), (n,), (n, 3), (n, 3), (n,)]
-    with pytest.raises(NotImplementedError, match="number of dimensions"):
-        tf.shape(tf.placeholder(tf.float32))
+    free = tf.placeholder(tf.float32)
+    got = sess.run([tf.shape(free), tf.shape(free)[1]], {free: np.zeros((5, 3))})
+    assert got[0].tolist() == [5, 3] and got[1] == 3 and got[0].dtype == np.int32
     count = tf.placeholder(tf.int32, [2])
     assert sess.run(tf.zeros(count), {count: [2, 4]}).shape == (2, 4)
 

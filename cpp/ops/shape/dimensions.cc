@@ -116,6 +116,14 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("broadcast_to(Tensor self, int[] size) -> Tensor")
       .doc("expand by NumPy's name.")
       .composite([](const Tensor& self, const Shape& size) { return expand(self, size); });
+  m.def("_shape_as_tensor(Tensor self) -> Tensor")
+      .doc("The sizes as int64: in a graph they may not be known before it runs.")
+      .composite([](const Tensor& self) {
+        const Shape& sizes = self.sizes();
+        Tensor made = empty(Shape{int64_t(sizes.size())}, DType::Int64, Device{});
+        std::copy(sizes.begin(), sizes.end(), made.data<int64_t>());
+        return made;
+      });
   m.def("broadcast_tensors(Tensor[] tensors) -> Tensor[]")
       .doc("All expanded to their common shape.")
       .composite(broadcast_tensors);

@@ -27,6 +27,7 @@ from .client import (
 )
 from .collections import *  # noqa: F403
 from .control import *  # noqa: F403
+from .control_flow import *  # noqa: F403
 from .conversions import (
     IndexedSlices as IndexedSlices,
     IndexedSlicesValue as IndexedSlicesValue,

@@ -112,11 +112,14 @@ class _Arrays(pg.Session):
         return arrays[0] if prepared.single else prepared.build(arrays)
 
     def _raise(self, error: Exception) -> None:
+        failed = core.failed_operation()  # asked in any case: that forgets it
         self._check_open()
-        failed = core.failed_operation()
         if failed is None and isinstance(error, (TypeError, ValueError)):
             raise error  # of what was fed
         op = None if failed is None else self._graph._operation(failed)
+        if isinstance(error, errors.OpError):  # of a function of the graph
+            error.op, error.node_def = op, op.node_def if op else None
+            raise error
         meant = None
         if op is not None:
             meant = getattr(self._graph, "failures", {}).get(op.name)

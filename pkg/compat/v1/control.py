@@ -82,7 +82,9 @@ def group(*inputs: Any, name: str | None = None) -> pg.Operation:
                 "Expected tf.group() expected Tensor or Operation, but got "
                 f"{type(item).__name__}: {item!r}"
             )
-    graph = flat[0].graph if flat else get_default_graph()
+    graph = get_default_graph()
+    if flat and not graph.is_body:
+        graph = flat[0].graph
     _check(graph, name)
     with graph.as_default():
         return pg.group(*flat, name="group_deps" if name is None else name)

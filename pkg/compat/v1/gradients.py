@@ -15,7 +15,7 @@ from .convert import convert_to_tensor, first
 from .elements import get_default_graph
 from .exporting import exported
 from .make import zeros
-from .record import recorded
+from .record import graph_of, recorded
 
 
 class UnconnectedGradients(enum.Enum):
@@ -71,7 +71,7 @@ def gradients(
     xs = _list(xs)
     if not xs:
         return []
-    graph = ys[0].graph
+    graph = graph_of(ys)
     with _in_scope(graph, "gradients" if name is None else name):
         weights = None
         if grad_ys is not None:

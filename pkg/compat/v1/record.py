@@ -29,13 +29,16 @@ def graph_of(*values: Any) -> Any:
 
     ValueError if they are of several graphs.
     """
+    default = get_default_graph()
+    if default.is_body:  # it captures what stands around it
+        return default
     found: Symbol | None = None
     for symbol in _symbols(values):
         if found is None:
             found = symbol
         elif symbol.graph is not found.graph:
             raise ValueError(f"{symbol} must be from the same graph as {found}.")
-    return get_default_graph() if found is None else found.graph
+    return default if found is None else found.graph
 
 
 class _Names(threading.local):

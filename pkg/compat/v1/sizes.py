@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ... import ops
+from ... import graph as pg, ops
 from ..._binding import core
 from ...graph import Symbol
 from ...graph.building import dtype_of
@@ -71,7 +71,7 @@ def zeros_along(x: Any, dim: int, dtype: Any) -> Any:
 
 @recorded("strided_slice")
 def _size(x: Any, dim: int, dtype: Any) -> Any:
-    return ops.sum(zeros_along(x, dim, core.int64) + 1).to(dtype)
+    return ops.select(pg.shape(x), 0, dim).to(dtype)
 
 
 def size_along(x: Any, dim: int, dtype: Any = int32, name: str | None = None) -> Any:
@@ -83,23 +83,19 @@ def size_along(x: Any, dim: int, dtype: Any = int32, name: str | None = None) ->
 
 
 def shape(input: Any, name: str | None = None, out_type: Any = int32) -> Any:  # noqa: A002
-    """The shape as a tensor; how many sizes it has must be known."""
+    """The shape as a tensor, also where it is not known before the run."""
     x = convert_to_tensor(input)
     sizes = x.shape
-    if sizes.ndims is None:
-        raise NotImplementedError(
-            f"[shape] expected a tensor whose number of dimensions is known, got {x!r}."
-        )
     name = "Shape" if name is None else name
     if sizes.is_fully_defined():
         return constant(sizes.as_list(), out_type, name=name, shape=[sizes.ndims])
-    made = _stacked([size_along(x, d, out_type) for d in range(sizes.ndims)], name=name)
+    made = _shape(x, core_dtype(out_type), name=name)
     return _remember(made, x, None)
 
 
 @recorded("Shape")
-def _stacked(sizes: Any) -> Any:
-    return ops.stack(sizes)
+def _shape(x: Any, dtype: Any) -> Any:
+    return pg.shape(x).to(dtype)
 
 
 def part_of_shape(symbol: Any, place: int) -> Any:
@@ -108,6 +104,8 @@ def part_of_shape(symbol: Any, place: int) -> Any:
     if origin is None or origin[1] is not None:
         return None
     x = origin[0]
+    if x.ndim is None:
+        return None
     return size_along(x, place % x.ndim, symbol.dtype, "strided_slice")
 
 

@@ -98,7 +98,7 @@ class Variable(Tensor, pv.Variable):
 
     def read_value(self) -> Any:
         """Its value at this place of the program, after what this waits for."""
-        return self.graph.record("Identity", ops.clone, self)
+        return _place(self)[0].record("Identity", ops.clone, self)
 
     def eval(  # type: ignore[override]
         self, session: Any = None, feed_dict: Any = None
@@ -138,9 +138,10 @@ class Variable(Tensor, pv.Variable):
         return value
 
     def _assigned(self, value: Any, name: str, read_value: bool) -> Any:
-        graph: Any = self.graph
+        graph, variable = _place(self)
         graph.check(name)
-        made = graph._handle.assign(name, self.op._handle, value)
+        value = graph.as_graph_element(value)
+        made = graph._handle.assign(name, variable._handle, value)
         op = graph._operation(made)
         return op.outputs[0] if read_value else op
 
@@ -150,7 +151,7 @@ class Variable(Tensor, pv.Variable):
     ) -> Any:  # fmt: skip
         """A tensor of the value that the variable has after it was assigned; with
         ``read_value=False`` an operation."""
-        with self.graph.as_default():
+        with _place(self)[0].as_default():
             new = self._new(value, "Assign", validate_shape)
             return self._assigned(new, name or "Assign", read_value)
 
@@ -169,10 +170,18 @@ class Variable(Tensor, pv.Variable):
         return self._changed(ops.sub, delta, name or "AssignSub", read_value)
 
     def _changed(self, op: Any, delta: Any, name: str, read_value: bool) -> Any:
-        with self.graph.as_default():
+        with _place(self)[0].as_default():
             delta = self._new(delta, name)
-            new = pg.Graph.record(self.graph, f"{name}/change", op, self, delta)
+            new = pg.Graph.record(get_default_graph(), f"{name}/change", op, self, delta)
             return self._assigned(new, name, read_value)
+
+
+def _place(variable: Variable) -> tuple[Any, Any]:
+    # The graph that a step of the variable stands in, and the operation there.
+    graph = get_default_graph()
+    if graph.is_body:
+        return graph, graph.as_graph_element(variable).op
+    return variable.graph, variable.op
 
 
 def _check_same(old: TensorShape, new: TensorShape, function: str) -> None:

@@ -61,11 +61,13 @@ inline void call_at_exit(Callback function) {
       std::puts("was called");
     } catch (const std::exception& error) { std::puts(error.what()); }
   };
-  std::atexit([] {
+  // Registered by the first call only: those of a soak are many.
+  static const int registered = std::atexit([] {
     call();
     std::thread(call).detach();
     std::this_thread::sleep_for(std::chrono::milliseconds(30));
   });
+  static_cast<void>(registered);
 }
 
 }  // namespace threads

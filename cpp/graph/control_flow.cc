@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// graph/control_flow.cc: see control_flow.h.
+#include "graph/control_flow.h"
+
+#include <algorithm>
+
+#include "graph/evaluate.h"
+#include "graph/session.h"
+#include "scheduler/hooks.h"
+#include "scheduler/stop_point.h"
+
+namespace pkg::graph {
+namespace {
+
+/// A body that is complete, and how to run it.
+class Part {
+ public:
+  explicit Part(Body body) : body_(std::move(body)) {
+    captured_ = body_.graph->take_captures();
+    feeds_ = body_.inputs;
+    for (const Capture& capture : captured_) feeds_.push_back(capture.inner);
+    nodes_ = needed(feeds_, body_.outputs, body_.targets);
+    for (Node* node : nodes_) {
+      if (node->kind == NodeKind::Assign) assigns_ = true;
+      if (node->kind == NodeKind::Function) assigns_ |= node->function->assigns;
+    }
+    callable_ = Ref<Session>::make(body_.graph)
+                    ->make_callable(feeds_, body_.outputs, body_.targets);
+  }
+
+  const Body& body() const { return body_; }
+  bool assigns() const { return assigns_; }
+
+  /// Variables of the graph around that it uses, and symbols in the order of its captures.
+  void add_uses(std::vector<Node*>& variables, TensorList& symbols) const {
+    for (const Capture& capture : captured_) {
+      const Edge outer = edge_of(capture.outer);
+      if (outer.node->kind == NodeKind::Variable) variables.push_back(outer.node);
+      else symbols.push_back(capture.outer);
+    }
+  }
+  /// Of those symbols, how many; the outer graph is not referred to from now on.
+  size_t forget_outer() {
+    size_t n = 0;
+    for (Capture& capture : captured_) {
+      capture.variable = edge_of(capture.outer).node;
+      if (capture.variable->kind != NodeKind::Variable) {
+        capture.variable = nullptr;
+        ++n;
+      }
+      capture.outer = {};
+    }
+    return n;
+  }
+
+  /// `captured`: values of the symbols.
+  TensorList run(const TensorList& given, std::span<const Tensor> captured,
+                 const FunctionRun& run) const {
+    TensorList feeds = given;
+    for (const Capture& capture : captured_) {
+      if (!capture.variable) {
+        feeds.push_back(captured.front());
+        captured = captured.subspan(1);
+        continue;
+      }
+      feeds.push_back(run.read(*capture.variable));
+    }
+    for (size_t i = 0; i < feeds_.size(); ++i) check_feed(feeds_[i], feeds[i]);
+    const bool recorded = !t_local_keys.excluded.has(DispatchKey::Autograd) &&
+                          std::any_of(feeds.begin(), feeds.end(), [](const Tensor& tensor) {
+                            return tensor.defined() && tensor.requires_grad();
+                          });
+    const bool complete = std::all_of(
+        feeds.begin(), feeds.end(), [](const Tensor& tensor) { return tensor.defined(); });
+    if (complete && !assigns_ && !recorded)
+      return callable_->run_as_part(feeds, *run.control);
+    return interpret(feeds, run);
+  }
+
+ private:
+  static void check_feed(Edge edge, const Tensor& tensor) {
+    if (!tensor.defined()) return;  // of a variable
+    const OutputSpec& spec = edge.node->outputs[edge.output];
+    PKG_CHECK(tensor.dtype() == spec.dtype && spec.accepts(tensor.sizes()), ValueError, "[",
+              edge.node->name, "] expected ", spec.dtype, " of shape ", spec.str(),
+              ", got ", tensor.dtype(), " of shape ", tensor.sizes(), ".");
+  }
+
+  TensorList interpret(const TensorList& feeds, const FunctionRun& run) const {
+    Evaluation evaluation;
+    for (size_t i = 0; i < feeds.size(); ++i) evaluation.feed(feeds_[i], feeds[i]);
+    evaluation.differentiable = !t_local_keys.excluded.has(DispatchKey::Autograd);
+    evaluation.control = run.control;
+    evaluation.keep = [](const Tensor& value) { return value; };
+    evaluation.at = [&](const Node&) {
+      stop_point();
+      run.control->check();
+    };
+    evaluation.run(nodes_);
+    for (const auto& [node, value] : evaluation.written())
+      run.assign(*node->variable, value);
+    TensorList outputs;
+    for (Edge output : body_.outputs) outputs.push_back(evaluation.value(output));
+    return outputs;
+  }
+
+  Body body_;
+  std::vector<Capture> captured_;
+  std::vector<Edge> feeds_;
+  std::vector<Node*> nodes_;
+  bool assigns_ = false;
+  Ref<Callable> callable_;
+};
+
+bool truth(const char* what, const Tensor& tensor) {
+  PKG_CHECK(tensor.dtype() == DType::Bool && tensor.numel() == 1, ValueError, "[", what,
+            "] expected a condition of one bool, got ", tensor.dtype(), " of shape ",
+            tensor.sizes(), ".");
+  tensor.wait();
+  return *tensor.data<bool>();
+}
+
+class While final : public Function {
+ public:
+  While(Part condition, Part body)
+      : Function("While"), condition_(std::move(condition)), body_(std::move(body)) {}
+
+  TensorList run(const TensorList& inputs, const FunctionRun& run) override {
+    const size_t n = body_.body().inputs.size();
+    TensorList values(inputs.begin(), inputs.begin() + std::ptrdiff_t(n));
+    const std::span captured = std::span(inputs).subspan(n);
+    const auto of_condition = captured.first(n_condition);
+    const auto of_body = captured.subspan(n_condition);
+    BlockingRegion others_may_run;
+    while (true) {
+      stop_point();
+      run.control->check();
+      if (!truth("while", condition_.run(values, of_condition, run)[0])) return values;
+      values = body_.run(values, of_body, run);
+    }
+  }
+
+  size_t n_condition = 0;  // symbols that the condition captures
+
+ private:
+  Part condition_, body_;
+};
+
+class Cond final : public Function {
+ public:
+  Cond(Part if_true, Part if_false)
+      : Function("If"), if_true_(std::move(if_true)), if_false_(std::move(if_false)) {}
+
+  TensorList run(const TensorList& inputs, const FunctionRun& run) override {
+    const std::span captured = std::span(inputs).subspan(1);
+    if (truth("cond", inputs[0])) return if_true_.run({}, captured.first(n_true), run);
+    return if_false_.run({}, captured.subspan(n_true), run);
+  }
+
+  size_t n_true = 0;  // symbols that the first one captures
+
+ private:
+  Part if_true_, if_false_;
+};
+
+std::vector<DType> dtypes_of(const std::vector<Edge>& edges) {
+  std::vector<DType> dtypes;
+  for (Edge edge : edges) dtypes.push_back(edge.node->outputs[edge.output].dtype);
+  return dtypes;
+}
+
+OutputSpec either(const OutputSpec& a, const OutputSpec& b) {
+  if (!a.known_rank || !b.known_rank || a.sizes.size() != b.sizes.size()) {
+    return OutputSpec{a.dtype, false, Shape{}};
+  }
+  OutputSpec spec = a;
+  for (size_t d = 0; d < spec.sizes.size(); ++d) {
+    if (spec.sizes[d] != b.sizes[d]) spec.sizes[d] = -1;
+  }
+  return spec;
+}
+
+OutputSpec spec_of(Edge edge) { return edge.node->outputs[edge.output]; }
+
+}  // namespace
+
+Node& add_while(Graph& graph, std::string name, Body condition, Body body,
+                const TensorList& values) {
+  PKG_CHECK(condition.inputs.size() == values.size() &&
+                body.inputs.size() == values.size() &&
+                body.outputs.size() == values.size() && condition.outputs.size() == 1,
+            ValueError,
+            "[while] expected one condition and as many inputs and outputs as "
+            "the ",
+            values.size(), " values, got ", condition.outputs.size(), " conditions, ",
+            condition.inputs.size(), " and ", body.inputs.size(), " inputs, ",
+            body.outputs.size(), " outputs.");
+  PKG_CHECK(dtypes_of(body.inputs) == dtypes_of(body.outputs) &&
+                dtypes_of(body.inputs) == dtypes_of(condition.inputs),
+            ValueError,
+            "[while] expected the body to give what it takes: the dtypes of "
+            "its inputs and outputs differ.");
+  std::vector<OutputSpec> outputs;
+  for (Edge input : body.inputs) outputs.push_back(spec_of(input));
+  Part first(std::move(condition)), second(std::move(body));
+  TensorList inputs = values;
+  std::vector<Node*> variables;
+  first.add_uses(variables, inputs);
+  second.add_uses(variables, inputs);
+  const size_t n_condition = first.forget_outer();
+  second.forget_outer();
+  const bool assigns = first.assigns() || second.assigns();
+  const auto made = Ref<While>::make(std::move(first), std::move(second));
+  made->n_condition = n_condition;
+  made->variables = std::move(variables);
+  made->assigns = assigns;
+  return graph.function(std::move(name), made, inputs, std::move(outputs));
+}
+
+Node& add_cond(Graph& graph, std::string name, const Tensor& predicate, Body if_true,
+               Body if_false) {
+  PKG_CHECK(if_true.inputs.empty() && if_false.inputs.empty() &&
+                dtypes_of(if_true.outputs) == dtypes_of(if_false.outputs),
+            ValueError,
+            "[cond] expected both parts to give as many tensors of the same "
+            "dtypes, got ",
+            if_true.outputs.size(), " and ", if_false.outputs.size(), ".");
+  std::vector<OutputSpec> outputs;
+  for (size_t i = 0; i < if_true.outputs.size(); ++i) {
+    outputs.push_back(either(spec_of(if_true.outputs[i]), spec_of(if_false.outputs[i])));
+  }
+  Part first(std::move(if_true)), second(std::move(if_false));
+  TensorList inputs{predicate};
+  std::vector<Node*> variables;
+  first.add_uses(variables, inputs);
+  second.add_uses(variables, inputs);
+  const size_t n_true = first.forget_outer();
+  second.forget_outer();
+  const bool assigns = first.assigns() || second.assigns();
+  const auto made = Ref<Cond>::make(std::move(first), std::move(second));
+  made->n_true = n_true;
+  made->variables = std::move(variables);
+  made->assigns = assigns;
+  return graph.function(std::move(name), made, inputs, std::move(outputs));
+}
+
+}  // namespace pkg::graph
