@@ -16,8 +16,18 @@ from .defaults import session_for
 from .shapes import TensorShape
 
 __all__ = [
-    "Graph", "Operation", "Symbol", "get_default_graph", "reset_default_graph",
+    "Graph", "Operation", "Symbol", "dtype_of", "entered_graph",
+    "get_default_graph", "reset_default_graph",
 ]  # fmt: skip
+
+
+_dtype_of = core.Tensor.dtype.__get__  # type: ignore[attr-defined]
+
+
+def dtype_of(tensor: Any) -> core.dtype:
+    """The dtype of a tensor, also of a symbol whose class has other words for it."""
+    found: core.dtype = _dtype_of(tensor)
+    return found
 
 
 class Symbol(Tensor):
@@ -34,7 +44,9 @@ class Symbol(Tensor):
 
     def _begin(self) -> None:
         # The binding calls it when it shows a symbol for the first time.
-        self._graph = Graph._of(core.OperationHandle.of(self).graph_id())
+        self._graph = graph = Graph._of(core.OperationHandle.of(self).graph_id())
+        if graph._symbols is not Symbol:
+            object.__setattr__(self, "__class__", graph._symbols)
 
     @property
     def graph(self) -> Graph:
@@ -265,13 +277,27 @@ class Graph:
     variables of this thread are added to.
     """
 
+    # What its parts are, and what it says of names that are none; subclasses may have
+    # a vocabulary of their own.
+    _symbols: type[Symbol] = Symbol
+    _operations: type[Operation] = Operation
+    _malformed = "does not look like the name of a symbol, '<operation>:<number>'."
+
     def __init__(self) -> None:
         self._handle = core.GraphHandle()
         self._seen: dict[int, Operation] = {}
         self._scopes = threading.local()
         self._collections: dict[Any, list[Any]] = {}
+        self._not_fed: set[str] = set()
+        self._not_fetched: set[Operation] = set()
         self._functions: list[Any] = []  # of Python, which it calls
         _graphs[self._handle.id()] = self
+
+    def _body(self) -> Any:
+        """A new graph for a part of a loop or a choice of this one."""
+        from .control_flow import BodyGraph
+
+        return BodyGraph(self)
 
     is_body = False  # a part of a loop or a choice: see BodyGraph
 
@@ -286,7 +312,9 @@ class Graph:
     def _operation(self, handle: core.OperationHandle) -> Operation:
         found = self._seen.get(handle.id())
         if found is None:
-            found = self._seen.setdefault(handle.id(), Operation(handle, self))
+            found = self._seen.setdefault(
+                handle.id(), self._operations(handle, self)
+            )
         return found
 
     def _scope(self) -> _Scope:
@@ -320,10 +348,10 @@ class Graph:
         try:
             yield self
         finally:
-            if _stacks.graphs[-1] is not self:
+            if not _stacks.graphs or _stacks.graphs[-1] is not self:
                 raise AssertionError(
-                    "Nesting violated: expected the graph that was entered last to be "
-                    "left first."
+                    "Nesting violated for default stack of graphs: expected the one "
+                    "that was entered last to be left first."
                 )
             _stacks.graphs.pop()
 
@@ -388,6 +416,10 @@ class Graph:
     finalized = property(lambda self: self._handle.finalized())
     version = property(lambda self: self._handle.version(), doc="Counts its changes.")
 
+    def get_name_scope(self) -> str:
+        """The name scope that this thread has entered, without the slash at its end."""
+        return self._scope().prefix.removesuffix("/")
+
     def unique_name(self, name: str, mark_as_used: bool = True) -> str:
         """A name that no operation has, behind the scope's."""
         return str(self._handle.unique_name(self._scope().prefix + name, mark_as_used))
@@ -416,6 +448,8 @@ class Graph:
         KeyError for a name that is not there; ValueError for an element of another
         graph or a malformed name; TypeError for anything else.
         """
+        if not allow_tensor and not allow_operation:
+            raise ValueError("allow_tensor and allow_operation can't both be False.")
         wanted = " or ".join(
             ["Tensor"] * allow_tensor + ["Operation"] * allow_operation
         )
@@ -430,6 +464,8 @@ class Graph:
             if obj.graph is not self:
                 raise ValueError(f"Operation {obj} is not an element of this graph.")
             return obj
+        if isinstance(obj, bytes):
+            obj = obj.decode()
         if isinstance(obj, str):
             return self._named(obj, allow_tensor, allow_operation)
         raise TypeError(f"Can not convert a {type(obj).__name__} into a {wanted}.")
@@ -438,10 +474,7 @@ class Graph:
         if ":" in name and allow_tensor:
             op_name, _, number = name.rpartition(":")
             if not number.isdigit() or not op_name or ":" in op_name:
-                raise ValueError(
-                    f"The name {name!r} looks a Tensor name, but is not a valid one: "
-                    "expected '<operation>:<number>'."
-                )
+                raise ValueError(f"The name {name!r} {self._malformed}")
             handle = self._handle.find(op_name)
             if handle is None:
                 raise KeyError(
@@ -457,7 +490,7 @@ class Graph:
             return handle.output(int(number))
         if ":" in name:
             raise ValueError(
-                f"The name {name!r} appears to refer to a Tensor, not a Operation."
+                f"Name {name!r} appears to refer to a Tensor, not a Operation."
             )
         handle = self._handle.find(name)
         if allow_operation:
@@ -476,14 +509,37 @@ class Graph:
             "Tensor names must be of the form '<op_name>:<output_index>'."
         )
 
+    # What a session has looked up before stays allowed.
     def is_feedable(self, tensor: Symbol) -> bool:
-        """Whether a value may be given for it: every symbol may be fed."""
-        return isinstance(tensor, Symbol) and tensor.graph is self
+        """Whether a value may be given for it."""
+        return (
+            isinstance(tensor, Symbol)
+            and tensor.graph is self
+            and tensor.name not in self._not_fed
+        )
+
+    def is_fetchable(self, element: Symbol | Operation) -> bool:
+        """Whether a session may be asked for it."""
+        op = element.op if isinstance(element, Symbol) else element
+        return op.graph is self and op not in self._not_fetched
+
+    def prevent_feeding(self, tensor: Symbol) -> None:
+        """From now on it is an error to give a value for it."""
+        self._not_fed.add(self.as_graph_element(tensor, allow_operation=False).name)
+
+    def prevent_fetching(self, op: Operation) -> None:
+        """From now on it is an error to ask a session for it or its outputs."""
+        self._not_fetched.add(self.as_graph_element(op, allow_tensor=False))
 
     # Collections: lists of anything, by name.
     def add_to_collection(self, name: Any, value: Any) -> None:
         """Adds a value to a list of this graph."""
         self._collections.setdefault(name, []).append(value)
+
+    def add_to_collections(self, names: Any, value: Any) -> None:
+        """Adds a value to several lists; a name alone stands for one."""
+        for name in [names] if isinstance(names, str) else dict.fromkeys(names):
+            self.add_to_collection(name, value)
 
     def get_collection(self, name: Any, scope: str | None = None) -> list[Any]:
         """A copy of the list; with a scope, what has a name that matches it."""
@@ -523,3 +579,8 @@ def reset_default_graph() -> None:
             "Do not use reset_default_graph() inside of `with graph.as_default():`."
         )
     _global[:] = [Graph()]
+
+
+def entered_graph() -> Graph | None:
+    """The graph that this thread has entered last, or None."""
+    return _stacks.graphs[-1] if _stacks.graphs else None

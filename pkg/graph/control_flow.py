@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from .._binding import core
-from .building import Graph, Operation, Symbol, get_default_graph
+from .building import Graph, Operation, Symbol, dtype_of, get_default_graph
 from .functions import constant
 from .shapes import TensorShape, sizes_of
 from .structures import flatten, outline, pack
@@ -91,7 +91,7 @@ def _more_general(shape: TensorShape, than: TensorShape) -> bool:
         return True
     if than.ndims != shape.ndims:
         return False
-    return all(a is None or a == b for a, b in zip(shape, than))
+    return all(a is None or a == b for a, b in zip(shape.as_list(), than.as_list()))
 
 
 def _invariants(loop_vars: Any, given: list[Symbol], shapes: Any) -> list[TensorShape]:
@@ -174,11 +174,13 @@ def while_loop(
         shapes = _invariants(loop_vars, given, shape_invariants)
         parts, outer_controls = [], []
         for function in (cond, body):
-            part = BodyGraph(graph)
+            part = graph._body()
             with part.building():
                 inputs = [
                     part._operation(
-                        part._handle.placeholder("arg", symbol.dtype, sizes_of(shape))
+                        part._handle.placeholder(
+                            "arg", dtype_of(symbol), sizes_of(shape)
+                        )
                     ).outputs[0]
                     for symbol, shape in zip(given, shapes)
                 ]
@@ -259,7 +261,7 @@ def _limited(
     _, values = while_loop(
         lambda turn, values: (turn < most) & convert(cond(*values), None),
         counted,
-        (constant(0, most.dtype), loop_vars),
+        (constant(0, dtype_of(most)), loop_vars),
         shapes,
         name=name,
         convert=convert,
@@ -298,7 +300,7 @@ def cond(
     with graph.name_scope(name or "cond"):
         graphs, results = [], []
         for function in (true_fn, false_fn):
-            part = BodyGraph(graph)
+            part = graph._body()
             with part.building():
                 results.append(function())
                 if results[-1] is None:

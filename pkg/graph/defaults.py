@@ -24,30 +24,33 @@ def get_default_session() -> Any:
     return sessions.stack[-1] if sessions.stack else None
 
 
+_WHAT = {
+    "eval": "evaluate tensor", "run": "execute operation", "load": "load variable",
+}  # fmt: skip
+
+
 def session_for(method: str, element: Any, session: Any) -> Any:
     """The session given, or the default one; ValueError where there is none."""
     if session is None:
         session = get_default_session()
         if session is None:
-            what = (
-                "evaluate tensor using"
-                if method == "eval"
-                else "execute operation using"
-            )
             raise ValueError(
-                f"Cannot {what} `{method}()`: No default session is registered. Use "
+                f"Cannot {_WHAT[method]} using `{method}()`: No default session is "
+                "registered. Use "
                 "`with sess.as_default()` or pass an explicit session to "
                 f"`{method}(session=sess)`"
             )
         if session.graph is not element.graph:
             raise ValueError(
-                f"Cannot use the default session to run `{method}()`: "
-                f"{element.name} is of a different graph. Pass an explicit session to "
+                f"Cannot use the default session to {_WHAT[method]}: the "
+                f"{_WHAT[method].split()[1]}'s graph is different from the session's "
+                f"graph ({element.name}). Pass an explicit session to "
                 f"`{method}(session=sess)`."
             )
     elif session.graph is not element.graph:
         raise ValueError(
-            f"Cannot use the given session to run `{method}()`: {element.name} is of a "
-            "different graph."
+            f"Cannot use the given session to {_WHAT[method]}: the "
+            f"{_WHAT[method].split()[1]}'s graph is different from the session's graph "
+            f"({element.name})."
         )
     return session

@@ -14,7 +14,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .building import Operation
 
-__all__ = ["OpError", "error_of"]
+__all__ = [
+    "OpError", "error_code_from_exception_type", "error_of",
+    "exception_type_from_error_code",
+]  # fmt: skip
 
 
 class OpError(Exception):
@@ -40,8 +43,27 @@ class OpError(Exception):
         """The message, with the operation and the Python line that made it."""
         if self.op is None:
             return self.message
-        where = f", made at {self.op.call_site}" if self.op.call_site else ""
+        where = ""
+        if self.op.call_site:
+            where = f", made by the line {self.op.call_site}"
         return f"{self.message} [operation {self.op.name!r}, {self.op.type}{where}]"
+
+
+    def __reduce__(self) -> Any:
+        """The text and the code: an operation is nothing without its graph."""
+        return _unpickled, (_plain(type(self)), self.message, self.error_code)
+
+
+def _plain(kind: type[OpError]) -> type[OpError]:
+    # The class that a module has, without the one of the call outside of a graph.
+    found: type[OpError] = next(
+        base for base in kind.__mro__ if globals().get(base.__name__) is base
+    )
+    return found
+
+
+def _unpickled(kind: type[OpError], message: str, code: int) -> OpError:
+    return kind(None, None, message, code)
 
 
 # Codes are the places, from 1 on.
@@ -64,6 +86,22 @@ def _make_classes() -> None:
 
 
 _make_classes()
+
+
+def exception_type_from_error_code(error_code: int) -> type[OpError]:
+    """The class of a code from 1 to 16; KeyError for any other."""
+    if error_code not in range(1, len(_NAMES) + 1):
+        raise KeyError(error_code)
+    found: type[OpError] = globals()[f"{_NAMES[error_code - 1]}Error"]
+    return found
+
+
+def error_code_from_exception_type(cls: type[OpError]) -> int:
+    """The code of a class of errors; KeyError for OpError itself, which has none."""
+    if cls is OpError:
+        raise KeyError(cls)
+    return cls.error_code
+
 
 # What the first that the exception is an instance of means; texts are the core's.
 _KINDS: list[tuple[type[BaseException], str, str]] = [
@@ -92,12 +130,20 @@ def _also(kind: type[OpError], other: type[Exception]) -> type[OpError]:
     return made
 
 
-def error_of(error: Exception, op: Operation | None) -> OpError:
-    """The OpError for what a run raised, which is of the class of ``error``, too."""
+def error_of(
+    error: Exception, op: Operation | None, plain: bool = False, text: str | None = None
+) -> OpError:
+    """The OpError for what a run raised; ``text`` is what it says if not the same.
+
+    It is of the class of ``error``, too, unless ``plain``.
+    """
+    said = text
     text = str(error)
     name = next(
         (n for kind, begin, n in _KINDS if isinstance(error, kind)
          and text.startswith(begin)), "Unknown"
     )  # fmt: skip
-    kind = _also(globals()[f"{name}Error"], type(error))  # type: ignore[arg-type]
-    return kind(op.node_def if op else None, op, text)
+    kind: type[OpError] = globals()[f"{name}Error"]
+    if not plain:
+        kind = _also(kind, type(error))  # type: ignore[arg-type]
+    return kind(op.node_def if op else None, op, text if said is None else said)

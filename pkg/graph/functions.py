@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from .._binding import core
-from .building import Operation, Symbol, get_default_graph
+from .building import Operation, Symbol, dtype_of, get_default_graph
 from .shapes import sizes_of
 
 __all__ = [
@@ -100,9 +100,9 @@ def gradients(
             f"[gradients] expected one gradient for each of {len(ys)} ys, got "
             f"{len(grad_ys)}."
         )
-    floating = [y.dtype.is_floating_point for y in ys]
+    floating = [dtype_of(y).is_floating_point for y in ys]
     used = [
-        x.dtype.is_floating_point
+        dtype_of(x).is_floating_point
         and any(graph._handle.connected(y, x) for y, f in zip(ys, floating) if f)
         for x in xs
     ]

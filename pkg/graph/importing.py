@@ -8,7 +8,7 @@ from typing import Any
 
 from .._binding import core
 from ..autograd.grad_mode import set_grad_enabled
-from .building import Graph, Operation, Symbol, get_default_graph
+from .building import Graph, Operation, Symbol, dtype_of, get_default_graph
 from .graph_def import GraphDefError, brief, shown, spec
 from .reading import Definition, Node, Reference, element, read
 from .shapes import sizes_of
@@ -277,7 +277,7 @@ def add_definition(
     for i, (key, symbol) in enumerate(mapped.items()):
         known = spec(symbol)
         stand_in = trial.graph._handle.placeholder(
-            f"^{i}/", symbol.dtype, sizes_of(known["shape"]), None
+            f"^{i}/", dtype_of(symbol), sizes_of(known["shape"]), None
         )
         trial.symbols[key] = trial.graph._operation(stand_in).outputs[0]
         trial.changed.add(key[0])

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._binding import core
 from ..tensor import Tensor
-from .building import Graph, Operation, Symbol, get_default_graph
+from .building import Graph, Operation, Symbol, dtype_of, get_default_graph
 from .defaults import sessions
 from .errors import OpError, error_of
 
@@ -27,13 +27,18 @@ _MOST_KEPT = 256  # combinations of feeds and fetches of a session
 class _Fetches:
     """A structure of fetches, and how to build the same of their values."""
 
-    def __init__(self, graph: Graph, structure: Any) -> None:
+    def __init__(self, graph: Graph, structure: Any, expand: Any) -> None:
         self.symbols: list[Symbol] = []
         self.targets: list[Operation] = []
         self._places: dict[int, int] = {}
+        self._expand = expand
         self.build = self._walk(graph, structure)
 
     def _walk(self, graph: Graph, item: Any) -> Callable[[list[Any]], Any]:
+        expanded = None if isinstance(item, Symbol) else self._expand(item)
+        if expanded is not None:
+            parts = [self._walk(graph, part) for part in expanded[0]]
+            return lambda values: expanded[1]([part(values) for part in parts])
         if isinstance(item, (list, tuple)):
             parts = [self._walk(graph, part) for part in item]
             if _is_namedtuple(item):
@@ -49,13 +54,14 @@ class _Fetches:
                 return made if kind is dict else kind(made)
 
             return build
+        kind_name = type(item).__name__
         if item is None:
-            raise TypeError(f"Fetch argument {item!r} has invalid type {type(item)!r}")
+            raise TypeError(f'Fetch argument {item!r} has invalid type "{kind_name}".')
         try:
             element = graph.as_graph_element(item)
         except TypeError as error:
             raise TypeError(
-                f"Fetch argument {item!r} has invalid type {type(item)!r}, must be a "
+                f'Fetch argument {item!r} has invalid type "{kind_name}", must be a '
                 f"string or Tensor. ({error})"
             ) from None
         except (ValueError, KeyError) as error:
@@ -63,6 +69,8 @@ class _Fetches:
             raise ValueError(
                 f"Fetch argument {item!r} cannot be interpreted as a Tensor. ({text})"
             ) from None
+        if graph._not_fetched and not graph.is_fetchable(element):
+            raise ValueError(f"{element!r} has been marked as not fetchable.")
         if isinstance(element, Operation):
             self.targets.append(element)
             return lambda values: None
@@ -72,15 +80,30 @@ class _Fetches:
         return lambda values: values[place]
 
 
+class _Feed:
+    """A symbol that is fed, and the dtypes that its values have."""
+
+    __slots__ = ("array_dtype", "dtype", "symbol")
+
+    def __init__(self, symbol: Symbol) -> None:
+        self.symbol = symbol
+        self.dtype = dtype_of(symbol)
+        try:
+            self.array_dtype: Any = np.dtype(self.dtype.name)
+        except TypeError:  # NumPy has no bfloat16
+            self.array_dtype = None
+
+
 class _Prepared:
     """What to feed and what to fetch, looked up once."""
 
     def __init__(self, session: Session, feeds: tuple[Any, ...], fetches: Any) -> None:
-        made = _Fetches(session.graph, fetches)
+        made = _Fetches(session.graph, fetches, session._expand)
         self.build = made.build
         self.single = isinstance(fetches, Symbol)
-        self.symbols = [session._feed_symbol(feed) for feed in feeds]
-        self.run = session._callable(self.symbols, made.symbols, made.targets).run
+        symbols = [session._feed_symbol(feed) for feed in feeds]
+        self.feeds = [_Feed(symbol) for symbol in symbols]
+        self.run = session._callable(symbols, made.symbols, made.targets).run
 
 
 class Session:
@@ -113,6 +136,7 @@ class Session:
         # tuples may be of different classes.
         self._prepared: dict[Any, _Prepared] = {}
         self._callables: dict[Any, core.CallableHandle] = {}
+        self._timeout = 0.0  # seconds; of runs whose options have none
         self._closed = False
         self._contexts: list[Any] = []
 
@@ -142,16 +166,23 @@ class Session:
         try:
             prepared = self._prepared[fetches, *feed_dict or ()]
         except (KeyError, TypeError):
+            feed_dict = self._feeds_of(feed_dict)
             prepared = self._prepare(fetches, feed_dict)
-        return self._call(
-            prepared, list(feed_dict.values()) if feed_dict else [], options
-        )
+        values = list(feed_dict.values()) if feed_dict else []
+        if options is not None:
+            return self._call_with(prepared, values, options, run_metadata)
+        return self._call(prepared, values, self._timeout)
 
-    def _call(self, prepared: _Prepared, values: list[Any], options: Any) -> Any:
+    def _call_with(
+        self, prepared: _Prepared, values: list[Any], options: Any, run_metadata: Any
+    ) -> Any:
+        timeout = options.timeout_in_ms / 1000 or self._timeout
+        return self._call(prepared, values, timeout)
+
+    def _call(self, prepared: _Prepared, values: list[Any], timeout: float) -> Any:
         for i, value in enumerate(values):
             if type(value) is not Tensor:
-                values[i] = self._as_tensor(value, prepared.symbols[i])
-        timeout = options.timeout_in_ms / 1000 if options is not None else 0.0
+                values[i] = self._as_tensor(value, prepared.feeds[i])
         try:
             results = prepared.run(values, timeout)
         except Exception as error:
@@ -176,17 +207,24 @@ class Session:
             raise error
         raise error_of(error, op) from error
 
+    # What subclasses may have more to say of: fetches that stand for others, feeds.
+    def _expand(self, fetch: Any) -> Any:
+        return None
+
+    def _feeds_of(self, feed_dict: Any) -> Any:
+        if feed_dict is not None and not isinstance(feed_dict, Mapping):
+            raise TypeError(
+                "[run] expected a dict of values by symbol for feed_dict, got "
+                f"{type(feed_dict).__name__}."
+            )
+        return feed_dict
+
     def _prepare(self, fetches: Any, feed_dict: Any) -> _Prepared:
         self._check_open()
         if self._graph.version == 0:
             raise RuntimeError(
                 "The Session graph is empty. Add operations to the graph before "
                 "calling run()."
-            )
-        if feed_dict is not None and not isinstance(feed_dict, Mapping):
-            raise TypeError(
-                "[run] expected a dict of values by symbol for feed_dict, got "
-                f"{type(feed_dict).__name__}."
             )
         feeds = tuple(feed_dict or ())
         prepared = _Prepared(self, feeds, fetches)
@@ -219,22 +257,25 @@ class Session:
                 f"Cannot interpret feed_dict key as Tensor: {text}"
             ) from None
         assert isinstance(found, Symbol)
+        if not self._graph.is_feedable(found):
+            raise ValueError(f"Tensor {found} may not be fed.")
         return found
 
-    def _as_tensor(self, value: Any, symbol: Symbol) -> Any:
+    def _as_tensor(self, value: Any, feed: _Feed) -> Any:
+        if isinstance(value, np.ndarray) and value.dtype == feed.array_dtype:
+            if value.flags.carray:
+                return core.from_numpy(value)  # read while the run lasts, not copied
         if isinstance(value, (Symbol, Operation)):
             raise TypeError(
                 "The value of a feed cannot be a symbol of a graph. Acceptable feed "
                 "values include Python scalars, strings, lists, numpy ndarrays, or "
                 "Tensors with values. For reference, the object was "
-                f"{value!r}, which was passed to the feed with key {symbol.name!r}."
+                f"{value!r}, which was passed to the feed with key "
+                f"{feed.symbol.name!r}."
             )
         if isinstance(value, core.Tensor):
             return value
-        if isinstance(value, np.ndarray) and value.flags.carray:
-            if core.dtype(value.dtype) == symbol.dtype:
-                return core.from_numpy(value)  # read while the run lasts, not copied
-        return core.tensor(value, dtype=symbol.dtype)
+        return core.tensor(value, dtype=feed.dtype)
 
     def make_callable(
         self, fetches: Any, feed_list: Any = None, accept_options: bool = False
@@ -242,14 +283,17 @@ class Session:
         """A function of the values of ``feed_list`` that runs the fetches."""
         self._check_open()
         if feed_list is not None and not isinstance(feed_list, (list, tuple)):
-            raise TypeError("Argument `feed_list` must be a list.")
+            raise TypeError("Argument `feed_list` must be a list or tuple.")
         prepared = _Prepared(self, tuple(feed_list or ()), fetches)
-        n = len(prepared.symbols)
+        n = len(prepared.feeds)
 
         def call(*values: Any, options: Any = None, run_metadata: Any = None) -> Any:
             if len(values) != n:
-                raise ValueError(f"[callable] expected {n} values, got {len(values)}.")
-            return self._call(prepared, list(values), options)
+                kind = ValueError if n else TypeError
+                raise kind(f"[callable] expected {n} values, got {len(values)}.")
+            if options is not None:
+                return self._call_with(prepared, list(values), options, run_metadata)
+            return self._call(prepared, list(values), self._timeout)
 
         return call
 
@@ -269,7 +313,7 @@ class Session:
             element = self._graph.as_graph_element(key)
             op = element if isinstance(element, Operation) else element.op
             handles.append(op._handle)
-            tensors.append(self._as_tensor(value, op.outputs[0]))
+            tensors.append(self._as_tensor(value, _Feed(op.outputs[0])))
         self._handle.set_variables(handles, tensors)
 
     def close(self) -> None:
@@ -310,8 +354,8 @@ class _Entered:
     def __exit__(self, *error: object) -> None:
         if not sessions.stack or sessions.stack[-1] is not self._session:
             raise AssertionError(
-                "Nesting violated: expected the session that was entered last to be "
-                "left first."
+                "Nesting violated for default stack of sessions: expected the one that "
+                "was entered last to be left first."
             )
         sessions.stack.pop()
         if self._graph:

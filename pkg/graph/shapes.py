@@ -17,7 +17,7 @@ class TensorShape(tuple[Any, ...]):
     def __new__(cls, sizes: Iterable[int | None] | None) -> TensorShape:
         """A shape of these sizes; None: not even their number is known."""
         made = super().__new__(cls, () if sizes is None else tuple(sizes))
-        made.ndims = None if sizes is None else len(made)
+        made.ndims = None if sizes is None else tuple.__len__(made)
         return made
 
     rank = property(lambda self: self.ndims)
@@ -58,5 +58,13 @@ def sizes_of(shape: Any) -> list[int] | None:
     """The sizes for the core: -1 for None, None if nothing is known."""
     if shape is None or getattr(shape, "ndims", 0) is None:
         return None
-    sizes = [shape] if isinstance(shape, int) else shape
+    if isinstance(shape, TensorShape):
+        sizes = shape.as_list()
+    else:
+        sizes = [shape] if isinstance(shape, int) else list(shape)
+    for size in sizes:
+        if size is not None and int(size) < 0:
+            raise ValueError(
+                f"[shape] expected sizes from 0 on, or None, got {size} in {sizes}."
+            )
     return [-1 if size is None else int(size) for size in sizes]

@@ -8,7 +8,7 @@ from typing import Any
 from .._binding import core
 from ..ops import clone
 from ..tensor import Tensor
-from .building import Operation, Symbol, get_default_graph
+from .building import Operation, Symbol, dtype_of, get_default_graph
 from .defaults import session_for
 from .functions import constant, group
 from .shapes import sizes_of
@@ -24,7 +24,8 @@ class Variable(Symbol):
 
     initial_value: a value, a symbol, or a function that gives one; of it are dtype and
     shape.  ``initializer`` is the operation that assigns it: until a session has run it
-    the variable has no value there.
+    the variable has no value there.  shape: what may be assigned, if not only what has
+    the initial value's; None: anything.
     """
 
     __slots__ = ()
@@ -36,7 +37,7 @@ class Variable(Symbol):
         name: str | None = None,
         dtype: core.dtype | None = None,
         collections: Any = None,
-        shape: Any = None,
+        shape: Any = ...,
     ) -> Variable:
         """Adds a variable and its initializer to the default graph."""
         if initial_value is None:
@@ -49,8 +50,9 @@ class Variable(Symbol):
                     initial_value = initial_value()
                 if not isinstance(initial_value, Symbol):
                     initial_value = constant(initial_value, dtype, "initial_value")
-            sizes = sizes_of(initial_value.shape)
-            handle = graph._handle.variable(f"{scope}/", initial_value.dtype, sizes)
+            sizes = sizes_of(initial_value.shape if shape is ... else shape)
+            kind = dtype_of(initial_value)
+            handle = graph._handle.variable(f"{scope}/", kind, sizes)
             self: Variable = handle.output(0)
             object.__setattr__(self, "__class__", cls)
             assign = graph._handle.assign(f"{scope}/Assign/", handle, initial_value)
@@ -86,7 +88,7 @@ class Variable(Symbol):
             variable = graph.as_graph_element(self).op
         if not isinstance(value, Symbol):
             with graph.as_default():
-                value = constant(value, self.dtype)
+                value = constant(value, dtype_of(self))
         value = graph.as_graph_element(value)
         handle = graph._handle.assign(name or "Assign", variable._handle, value)
         return graph._operation(handle).outputs[0]
@@ -104,9 +106,9 @@ class Variable(Symbol):
         return self.assign(self - self._like(delta), name=name or "AssignSub")
 
     def _like(self, value: Any) -> Any:
-        return (
-            value if isinstance(value, Symbol) else core.tensor(value, dtype=self.dtype)
-        )
+        if isinstance(value, Symbol):
+            return value
+        return core.tensor(value, dtype=dtype_of(self))
 
     def load(self, value: Any, session: Any = None) -> None:
         """Gives it a value in a session, without a run."""

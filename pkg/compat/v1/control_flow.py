@@ -7,9 +7,21 @@ from collections.abc import Callable
 from typing import Any
 
 from ... import graph as pg
+from ...graph.control_flow import BodyGraph
+from . import math
+from .control import control_dependencies
 from .convert import convert_to_tensor
+from .dtypes import core_dtype
+from .elements import Graph, get_default_graph
 
 __all__ = ["case", "cond", "numpy_function", "py_func", "switch_case", "while_loop"]
+
+
+class _Body(BodyGraph, Graph):
+    """The graph of a part, with TensorFlow's vocabulary."""
+
+
+Graph._bodies = _Body
 
 
 def _convert(value: Any, dtype: Any) -> Any:
@@ -28,9 +40,10 @@ def while_loop(
             "'parallel_iterations' must be a positive int, got "
             f"{parallel_iterations!r}."
         )
-    result = pg.while_loop(
-        cond, body, loop_vars, shape_invariants, maximum_iterations, name, _convert
-    )
+    with get_default_graph().as_default():
+        result = pg.while_loop(
+            cond, body, loop_vars, shape_invariants, maximum_iterations, name, _convert
+        )
     if return_same_structure and isinstance(result, pg.Symbol):
         return type(loop_vars)([result])
     return result
@@ -47,7 +60,8 @@ def cond(
     for what, function in (("true_fn", true_fn), ("false_fn", false_fn)):
         if not callable(function):
             raise TypeError(f"'{what}' must be callable, got {function!r}.")
-    result = pg.cond(pred, true_fn, false_fn, name, _convert)
+    with get_default_graph().as_default():
+        result = pg.cond(pred, true_fn, false_fn, name, _convert)
     if not strict and isinstance(result, (list, tuple)) and len(result) == 1:
         return result[0]
     return result
@@ -82,9 +96,10 @@ def case(
         raise TypeError("default must be callable.")
     if not pairs and default is None:
         raise ValueError("[case] expected a pair or a default, got none.")
-    with pg.name_scope(name):
+    graph = get_default_graph()
+    with graph.as_default(), graph.name_scope(name):
         checks = _checks([pred for pred, _ in pairs], default is None, exclusive)
-        with pg.control_dependencies(checks):
+        with control_dependencies(checks):
             made = default or pairs.pop()[1]
             for pred, function in reversed(pairs):
                 made = _choice(pred, function, made, strict)
@@ -122,7 +137,9 @@ def switch_case(
     ]
     if default is None:
         default = numbered.pop()[1]
-    pairs = [(branch_index == number, function) for number, function in numbered]
+    pairs = [
+        (math.equal(branch_index, number), function) for number, function in numbered
+    ]
     return case(pairs, default, name=name)
 
 
@@ -134,7 +151,10 @@ def py_func(
         raise ValueError(f"Expected func to be callable. Received func={func!r}.")
     symbols = [convert_to_tensor(value) for value in inp]
     kind = "PyFunc" if stateful else "PyFuncStateless"
-    return pg.py_func(func, symbols, Tout, name or kind)
+    several = isinstance(Tout, (list, tuple))
+    kinds = [core_dtype(each) for each in Tout] if several else core_dtype(Tout)
+    with get_default_graph().as_default():
+        return pg.py_func(func, symbols, kinds, name or kind)
 
 
 def numpy_function(

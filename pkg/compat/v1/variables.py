@@ -1,37 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
-"""TensorFlow 1's variables and collections."""
+"""TensorFlow 1's variables."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
 
-from ... import graph as pg
-from ...graph import Symbol, get_default_graph, variables as pv
-from .convert import as_values, convert_to_tensor
+from ... import graph as pg, ops
+from ..._binding import core
+from ...graph import Symbol, variables as pv
+from ...graph.building import dtype_of
+from ...graph.defaults import get_default_session
+from .collections import global_variables, local_variables
+from .convert import convert_to_tensor
+from .elements import Tensor, get_default_graph
+from .shapes import TensorShape, as_shape
 
 __all__ = [
-    "GraphKeys", "Variable", "add_to_collection", "all_variables", "assign",
-    "assign_add", "assign_sub", "get_collection", "global_variables",
-    "global_variables_initializer", "initialize_all_variables", "local_variables",
-    "local_variables_initializer", "trainable_variables", "variables_initializer",
+    "Variable", "assign", "assign_add", "assign_sub", "global_variables_initializer",
+    "initialize_all_variables", "initialize_local_variables", "initialize_variables",
+    "local_variables_initializer", "variables_initializer",
 ]  # fmt: skip
 
 
-class GraphKeys:
-    """Names of collections that every graph has."""
+class Variable(Tensor, pv.Variable):
+    """A tensor whose value a session keeps.
 
-    GLOBAL_VARIABLES = pv.GLOBAL
-    VARIABLES = pv.GLOBAL
-    TRAINABLE_VARIABLES = pv.TRAINABLE
-    LOCAL_VARIABLES = "local_variables"
-    GLOBAL_STEP = "global_step"
-    LOSSES = "losses"
-    SUMMARIES = "summaries"
-
-
-class Variable(pv.Variable):
-    """A symbol whose value a session keeps."""
+    ValueError without an initial value, or for one whose shape is not known, unless
+    ``validate_shape`` is false: then values of every shape may be assigned.
+    """
 
     __slots__ = ()
 
@@ -43,29 +40,173 @@ class Variable(pv.Variable):
         validate_shape: bool = True,
         caching_device: Any = None,
         name: str | None = None,
+        variable_def: Any = None,
         dtype: Any = None,
+        expected_shape: Any = None,
+        import_scope: str | None = None,
+        constraint: Any = None,
         **_: Any,
     ) -> Variable:
         """Adds a variable and its initializer to the default graph."""
-        if initial_value is not None and not callable(initial_value):
-            if not isinstance(initial_value, Symbol):
-                initial_value = as_values(initial_value, dtype)
-        elif callable(initial_value) and not isinstance(initial_value, Symbol):
-            make = initial_value
-            initial_value = lambda: convert_to_tensor(make(), dtype)  # noqa: E731
-        made = super().__new__(cls, initial_value, trainable, name, dtype, collections)
+        if initial_value is None:
+            raise ValueError("initial_value must be specified.")
+        if constraint is not None and not callable(constraint):
+            raise ValueError("The `constraint` argument must be a callable.")
+        graph = get_default_graph()
+        if hasattr(graph, "check"):
+            graph.check(name)
+
+        def make() -> Any:
+            plain = isinstance(initial_value, Symbol) or not callable(initial_value)
+            given = initial_value if plain else initial_value()
+            value = convert_to_tensor(given, dtype, name="initial_value")
+            if validate_shape and not value.shape.is_fully_defined():
+                raise ValueError(
+                    f"initial_value must have a shape specified: {value!s}"
+                )
+            return value
+
+        shape = ... if validate_shape else None
+        with graph.as_default():
+            made = super().__new__(
+                cls, make, trainable, name, None, collections, shape
+            )
         assert isinstance(made, Variable)
         return made
+
+    def __repr__(self) -> str:
+        """Name, shape and dtype."""
+        return (
+            f"<tf.Variable {self.name!r} shape={self.shape} dtype={self.dtype.name}>"
+        )
 
     def initialized_value(self) -> Symbol:
         """What it begins with, also before it has begun."""
         value: Symbol = self.initial_value
         return value
 
+    def value(self) -> Symbol:
+        """A tensor of its value."""
+        graph: Any = self.graph
+        reads = graph.__dict__.setdefault("reads", {})
+        if self.name not in reads:
+            with graph.control_dependencies(None), graph.name_scope(None):
+                name = f"{self.op.name}/read/"
+                reads[self.name] = pg.Graph.record(graph, name, ops.clone, self)
+        found: Symbol = reads[self.name]
+        return found
 
-def assign(ref: Any, value: Any, use_locking: bool = False, name: Any = None) -> Any:
+    def read_value(self) -> Any:
+        """Its value at this place of the program, after what this waits for."""
+        return _place(self)[0].record("Identity", ops.clone, self)
+
+    def eval(  # type: ignore[override]
+        self, session: Any = None, feed_dict: Any = None
+    ) -> Any:
+        """Its value in the session, or in the default one."""
+        return super().eval(feed_dict, session)
+
+    def load(self, value: Any, session: Any = None) -> None:
+        """Gives it a value in a session, without a run.
+
+        ValueError without a session, and for a value of another shape.
+        """
+        if session is None and get_default_session() is None:
+            raise ValueError(
+                "Either session argument should be provided or default session should "
+                "be established"
+            )
+        values = core.tensor(value, dtype=dtype_of(self))
+        if not self.shape.is_compatible_with(list(values.shape)):
+            raise ValueError(
+                f"Cannot feed value of shape {tuple(values.shape)} for Tensor "
+                f"{self.name!r}, which has shape '{self.shape}'"
+            )
+        super().load(values, session)
+
+    def _new(self, value: Any, function: str, validate_shape: bool = True) -> Any:
+        value = convert_to_tensor(
+            value, None if isinstance(value, Symbol) else self.dtype
+        )
+        if dtype_of(value) != dtype_of(self):
+            raise TypeError(
+                f"Input 'value' of '{function}' Op has type {value.dtype.name} that "
+                f"does not match type {self.dtype.name} of argument 'ref'."
+            )
+        if validate_shape:
+            _check_same(self.shape, as_shape(value.shape), function)
+        return value
+
+    def _assigned(self, value: Any, name: str, read_value: bool) -> Any:
+        graph, variable = _place(self)
+        graph.check(name)
+        value = graph.as_graph_element(value)
+        made = graph._handle.assign(name, variable._handle, value)
+        op = graph._operation(made)
+        return op.outputs[0] if read_value else op
+
+    def assign(
+        self, value: Any, use_locking: bool = False, name: str | None = None,
+        read_value: bool = True, validate_shape: bool = True,
+    ) -> Any:  # fmt: skip
+        """A tensor of the value that the variable has after it was assigned; with
+        ``read_value=False`` an operation."""
+        with _place(self)[0].as_default():
+            new = self._new(value, "Assign", validate_shape)
+            return self._assigned(new, name or "Assign", read_value)
+
+    def assign_add(
+        self, delta: Any, use_locking: bool = False, name: Any = None,
+        read_value: bool = True,
+    ) -> Any:  # fmt: skip
+        """Adds to it."""
+        return self._changed(ops.add, delta, name or "AssignAdd", read_value)
+
+    def assign_sub(
+        self, delta: Any, use_locking: bool = False, name: Any = None,
+        read_value: bool = True,
+    ) -> Any:  # fmt: skip
+        """Takes away from it."""
+        return self._changed(ops.sub, delta, name or "AssignSub", read_value)
+
+    def _changed(self, op: Any, delta: Any, name: str, read_value: bool) -> Any:
+        with _place(self)[0].as_default():
+            delta = self._new(delta, name)
+            graph = get_default_graph()
+            new = pg.Graph.record(graph, f"{name}/change", op, self, delta)
+            return self._assigned(new, name, read_value)
+
+
+def _place(variable: Variable) -> tuple[Any, Any]:
+    # The graph that a step of the variable stands in, and the operation there.
+    graph = get_default_graph()
+    if graph.is_body:
+        return graph, graph.as_graph_element(variable).op
+    return variable.graph, variable.op
+
+
+def _check_same(old: TensorShape, new: TensorShape, function: str) -> None:
+    if old.ndims is None or new.ndims is None:
+        return
+    if old.ndims != new.ndims:
+        raise ValueError(
+            f"Shapes must be equal rank, but are {old.ndims} and {new.ndims} for "
+            f"'{function}' with input shapes: {old}, {new}."
+        )
+    for place, (a, b) in enumerate(zip(old.as_list(), new.as_list())):
+        if a is not None and b is not None and a != b:
+            raise ValueError(
+                f"Dimension {place} in both shapes must be equal, but are {a} and {b} "
+                f"for '{function}' with input shapes: {old}, {new}."
+            )
+
+
+def assign(
+    ref: Any, value: Any, validate_shape: bool = True, use_locking: bool = False,
+    name: Any = None,
+) -> Any:  # fmt: skip
     """Gives a variable a value when it runs."""
-    return ref.assign(value, use_locking, name)
+    return ref.assign(value, use_locking, name, validate_shape=validate_shape)
 
 
 def assign_add(
@@ -82,27 +223,13 @@ def assign_sub(
     return ref.assign_sub(value, use_locking, name)
 
 
-def global_variables() -> list[Any]:
-    """The variables of the default graph, local ones not."""
-    return get_default_graph().get_collection(pv.GLOBAL)
-
-
-all_variables = global_variables
-
-
-def local_variables() -> list[Any]:
-    """The variables of the collection LOCAL_VARIABLES."""
-    return get_default_graph().get_collection(GraphKeys.LOCAL_VARIABLES)
-
-
-def trainable_variables() -> list[Any]:
-    """The variables that optimizers change."""
-    return get_default_graph().get_collection(pv.TRAINABLE)
-
-
 def variables_initializer(var_list: Iterable[Any], name: str = "init") -> Any:
     """An operation that gives these variables their initial values."""
-    return pg.group(*(v.initializer for v in var_list), name=name)
+    with get_default_graph().as_default():
+        return pg.group(*(v.initializer for v in var_list), name=name)
+
+
+initialize_variables = variables_initializer
 
 
 def global_variables_initializer() -> Any:
@@ -118,11 +245,6 @@ def local_variables_initializer() -> Any:
     return variables_initializer(local_variables(), "init_local")
 
 
-def add_to_collection(name: Any, value: Any) -> None:
-    """Graph.add_to_collection of the default graph."""
-    get_default_graph().add_to_collection(name, value)
+initialize_local_variables = local_variables_initializer
 
 
-def get_collection(key: Any, scope: str | None = None) -> list[Any]:
-    """Graph.get_collection of the default graph."""
-    return get_default_graph().get_collection(key, scope)

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""TensorFlow 1's functions that take parts of tensors, and ``x[key]``."""
+
+from __future__ import annotations
+
+import builtins
+from typing import TYPE_CHECKING, Any
+
+from ... import ops
+from ..._binding import core
+from ...graph import Symbol
+from .convert import first, rank_of
+from .exporting import exported
+from .record import recorded
+from .sizes import ints, static_sizes, zeros_along
+
+
+@recorded("GatherV2")
+def gather(
+    params: Any, indices: Any, validate_indices: Any = None, axis: int = 0
+) -> Any:
+    """Rows of params, by number."""
+    x, i = first(params), first(indices)
+    if axis == 0:
+        return ops.index(x, [i.to(core.int64)])
+    if rank_of("gather", i) != 1:
+        raise NotImplementedError("[gather] indices of several dimensions need axis 0.")
+    return ops.index_select(x, int(axis), i.to(core.int64))
+
+
+@recorded("GatherNd")
+def gather_nd(params: Any, indices: Any) -> Any:
+    """Elements or slices of params, by a row of numbers for each."""
+    x, i = first(params), first(indices)
+    sizes = static_sizes(i)
+    if sizes is None or sizes[-1] is None:
+        raise ValueError(f"[gather_nd] expected indices of a known last size, got {i}.")
+    i = i.to(core.int64)
+    return ops.index(x, [ops.select(i, -1, n) for n in builtins.range(sizes[-1])])
+
+
+@recorded("boolean_mask")
+def boolean_mask(tensor: Any, mask: Any, axis: int = 0) -> Any:
+    """What stands where the mask holds, along the first dimension of what is left."""
+    x = first(tensor)
+    return ops.index(x, [None] * int(axis or 0) + [first(mask)])
+
+
+@recorded("Label")
+def labelled(x: Any, places: Any) -> Any:
+    """An element of each row, by number: errors say that this is a label."""
+    return ops.gather(x, -1, places)
+
+
+@recorded("Slice")
+def slice(input_: Any, begin: Any, size: Any) -> Any:  # noqa: A001
+    """So many elements of each dimension, from a place on; -1: all that are left."""
+    x = first(input_)
+    for dim, (start, count) in enumerate(zip(ints(begin), ints(size))):
+        stop = None if count == -1 else start + count
+        known = (static_sizes(x) or [None] * (dim + 1))[dim]
+        if known is not None and stop is not None and stop > known:
+            raise ValueError(
+                f"Expected size[{dim}] in [0, {known - start}], but got {count}."
+            )
+        x = ops.slice(x, dim, start, stop)
+    return x
+
+
+def _part(x: Any, dim: int, key: Any) -> Any:
+    # x[key] along one dimension, for a slice.
+    start, stop, step = key.start, key.stop, 1 if key.step is None else int(key.step)
+    if isinstance(start, Symbol) or isinstance(stop, Symbol):
+        if step != 1:
+            raise NotImplementedError("[strided_slice] a step needs bounds of numbers.")
+        along = zeros_along(x, dim, core.int64) + 1
+        places, count = ops.cumsum(along, 0) - 1, ops.sum(along)
+        for bound, compare in ((start, ops.ge), (stop, ops.lt)):
+            if isinstance(bound, Symbol):
+                bound = bound.to(core.int64)
+                bound = ops.where(bound < 0, bound + count, bound)
+            elif bound is not None:
+                bound = bound + count if bound < 0 else bound
+            if bound is not None:
+                kept = ops.masked_select(places, compare(places, bound))
+                places = kept
+        return ops.index_select(x, dim, places)
+    start = None if start is None else int(start)
+    stop = None if stop is None else int(stop)
+    if step > 0:
+        return ops.slice(x, dim, start, stop, step)
+    turned = ops.flip(x, [dim])  # -1 is its first one
+    start = None if start is None else -1 - start
+    stop = None if stop is None else -1 - stop
+    size = (static_sizes(x) or [None])[dim]
+    if size is not None:  # where counting from the end would pass the beginning
+        start = None if start is None else max(start, -size) if start < 0 else start
+    return ops.slice(turned, dim, start, stop, -step)
+
+
+@recorded("strided_slice")
+def strided_slice(x: Any, key: Any) -> Any:
+    """x[key], for numbers, slices, None, dots and tensors of one number."""
+    parts = list(key) if isinstance(key, builtins.tuple) else [key]
+    for part in parts:
+        if isinstance(part, float):
+            raise TypeError(
+                "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) "
+                f"and scalar tf.int32/tf.int64 tensors are valid indices, got {part!r}"
+            )
+    taken = sum(part is not None and part is not Ellipsis for part in parts)
+    if x.ndim is not None and taken > x.ndim:
+        raise ValueError(
+            f"Index out of range using input dim {taken - 1}; input has only {x.ndim} "
+            "dims for 'strided_slice'"
+        )
+    if any(part is Ellipsis for part in parts):
+        at = next(n for n, part in enumerate(parts) if part is Ellipsis)
+        missing = rank_of("strided_slice", x) - taken
+        parts[at : at + 1] = [builtins.slice(None)] * missing
+    dim = 0
+    for part in parts:
+        if part is None:
+            x = ops.unsqueeze(x, dim)
+        elif isinstance(part, builtins.slice):
+            if part != builtins.slice(None):
+                x = _part(x, dim, part)
+        elif isinstance(part, Symbol):
+            if part.ndim not in (0, None):
+                raise ValueError(f"[strided_slice] expected a scalar, got {part!r}.")
+            row = ops.reshape(part, [1]).to(core.int64)
+            x, dim = ops.squeeze(ops.index_select(x, dim, row), dim), dim - 1
+        else:
+            place = int(part)
+            size = (static_sizes(x) or [None] * (dim + 1))[dim]
+            if size is not None and not -size <= place < size:
+                raise ValueError(
+                    f"slice index {place} of dimension {dim} out of bounds."
+                )
+            x, dim = ops.select(x, dim, place), dim - 1
+        dim += 1
+    return x if isinstance(x, Symbol) and parts else ops.clone(x)
+
+
+if not TYPE_CHECKING:
+    __all__ = [name for name in exported(globals()) if name != "labelled"]
