@@ -3,6 +3,7 @@
 // pointers to the runtime's own objects, and no exception passes guarded().
 #pragma once
 
+#include <exception>
 #include <string>
 
 #include "c_api/c_api.h"
@@ -11,6 +12,15 @@
 struct pkg_status {
   pkg_code code = PKG_OK;
   std::string text;
+  // For C++ on both sides of a call: what was thrown, which throw_reported() throws again.
+  bool keeps = false;
+  std::exception_ptr thrown;
+
+  void clear() {
+    code = PKG_OK;
+    text.clear();
+    thrown = nullptr;
+  }
 };
 
 namespace pkg::c {
@@ -23,7 +33,7 @@ void throw_reported(const pkg_status& status);
 /// Runs `body`; an exception becomes the status and the result `failed`.
 template <class R, class F>
 R guarded(pkg_status* status, R failed, F&& body) noexcept {
-  if (status) *status = {};
+  if (status) status->clear();
   try {
     return body();
   } catch (...) {

@@ -377,12 +377,6 @@ PKG_C_API bool pkg_graph_set_scope(pkg_graph* graph, const char* prefix,
 PKG_C_API bool pkg_graph_begin_trace(pkg_graph* graph, const char* name,
                                      pkg_status* status);
 PKG_C_API bool pkg_graph_end_trace(pkg_graph* graph, pkg_status* status);
-/* The same; tensors that require gradients are lifted: a placeholder stands for each. */
-PKG_C_API bool pkg_graph_begin_lifting(pkg_graph* graph, pkg_status* status);
-/* Writes up to `capacity` lifted tensors and their placeholders' symbols, new references;
- * returns how many there are. */
-PKG_C_API size_t pkg_graph_lifted(pkg_graph* graph, pkg_tensor** tensors,
-                                  pkg_tensor** symbols, size_t capacity);
 /* The same for a graph that will be a body of a loop or a choice: ops become its operations
  * also where their arguments are symbols of the graph around it, which are captured.  Ends
  * by pkg_graph_end_trace(). */
@@ -508,6 +502,11 @@ PKG_C_API void pkg_callable_delete(pkg_callable* callable);
 PKG_C_API bool pkg_callable_run(pkg_callable* callable, pkg_tensor* const* feeds,
                                 size_t n_feeds, double timeout, pkg_tensor** results,
                                 pkg_status* status);
+/* Calls the operations one by one, with a history: results require gradients where calls of
+ * pkg_op_call() would. */
+PKG_C_API bool pkg_callable_run_recorded(pkg_callable* callable, pkg_tensor* const* feeds,
+                                         size_t n_feeds, pkg_tensor** results,
+                                         pkg_status* status);
 /* Why the operations of the last run were called one by one, and not by a plan made before;
  * "" when there was a plan. */
 PKG_C_API size_t pkg_callable_unplanned(const pkg_callable* callable, char* text,

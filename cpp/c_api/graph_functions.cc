@@ -37,6 +37,8 @@ class Callback final : public graph::Function {
     for (const Tensor& tensor : given) handles.push_back(lend(tensor));
     std::vector<pkg_tensor*> made(dtypes_.size());
     pkg_status status;
+    status.keeps = true;
+    UseKeys plain(LocalKeys{});  // what it calls is no part of this run
     const bool good = run_(user_data_, handles.data(), handles.size(), made.data(),
                            made.size(), &status);
     TensorList outputs;
@@ -70,31 +72,22 @@ class Callback final : public graph::Function {
 
 extern "C" {
 
-bool pkg_graph_begin_lifting(pkg_graph* graph, pkg_status* status) {
+bool pkg_callable_run_recorded(pkg_callable* handle, pkg_tensor* const* feeds,
+                               size_t n_feeds, pkg_tensor** results, pkg_status* status) {
+  constexpr const char* function = "pkg_callable_run_recorded";
   return guarded(status, false, [&] {
-    graph::begin_trace(graph_of("pkg_graph_begin_lifting", graph), "",
-                       graph::TraceKind::Lifting);
+    graph::Callable& callable = callable_of(function, handle);
+    PKG_CHECK(results || callable.n_fetches() == 0, TypeError, "[", function,
+              "] expected room for ", callable.n_fetches(), " results, got NULL.");
+    TensorList made = callable.run_recorded(tensors_of(function, "feeds", feeds, n_feeds));
+    for (size_t i = 0; i < made.size(); ++i) results[i] = own(std::move(made[i]));
     return true;
   });
 }
 
-size_t pkg_graph_lifted(pkg_graph* handle, pkg_tensor** tensors, pkg_tensor** symbols,
-                        size_t capacity) {
-  return guarded<size_t>(nullptr, 0, [&] {
-    graph::Graph& graph = graph_of("pkg_graph_lifted", handle);
-    const auto lifted = graph.lifted();
-    for (size_t i = 0; tensors && symbols && i < std::min(capacity, lifted.size()); ++i) {
-      tensors[i] = own(lifted[i].outer);
-      symbols[i] = own(graph.symbol(lifted[i].inner));
-    }
-    return lifted.size();
-  });
-}
-
 bool pkg_operation_no_grad(const pkg_operation* operation) {
-  return guarded(nullptr, false, [&] {
-    return node_of("pkg_operation_no_grad", operation).no_grad;
-  });
+  return guarded(nullptr, false,
+                 [&] { return node_of("pkg_operation_no_grad", operation).no_grad; });
 }
 
 bool pkg_operation_writes(const pkg_operation* operation) {

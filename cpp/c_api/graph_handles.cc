@@ -11,6 +11,7 @@ namespace {
 // The status of one call.
 class Outcome {
  public:
+  Outcome() { status_.keeps = true; }
   operator pkg_status*() { return &status_; }
   template <class T>
   T check(T result) const {
@@ -44,9 +45,6 @@ struct Sizes {
 };
 
 using Callback = std::function<std::vector<Tensor>(std::vector<Tensor>)>;
-// What a callback of this thread has thrown, which C cannot pass on as it is.
-thread_local std::exception_ptr t_thrown;
-
 bool call_back(void* data, pkg_tensor* const* inputs, size_t n_inputs, pkg_tensor** outputs,
                size_t n_outputs, pkg_status* status) {
   try {
@@ -58,7 +56,6 @@ bool call_back(void* data, pkg_tensor* const* inputs, size_t n_inputs, pkg_tenso
     for (size_t i = 0; i < n_outputs; ++i) outputs[i] = own(std::move(made[i]));
     return true;
   } catch (...) {
-    t_thrown = std::current_exception();
     record_exception(status);
     return false;
   }
@@ -247,19 +244,6 @@ void GraphHandle::begin_body() {
   Outcome outcome;
   outcome.check(pkg_graph_begin_body(handle_, outcome));
 }
-void GraphHandle::begin_lifting() {
-  Outcome outcome;
-  outcome.check(pkg_graph_begin_lifting(handle_, outcome));
-}
-std::vector<Tensor> GraphHandle::lifted() const {
-  const size_t n = pkg_graph_lifted(handle_, nullptr, nullptr, 0);
-  std::vector<pkg_tensor*> tensors(n), symbols(n);
-  pkg_graph_lifted(handle_, tensors.data(), symbols.data(), n);
-  std::vector<Tensor> found;
-  for (pkg_tensor* tensor : tensors) found.push_back(taken(tensor));
-  for (pkg_tensor* symbol : symbols) found.push_back(taken(symbol));
-  return found;
-}
 Tensor GraphHandle::capture(const Tensor& symbol) {
   Outcome outcome;
   pkg_tensor* made = pkg_graph_capture(handle_, lend(symbol), outcome);
@@ -372,13 +356,20 @@ std::vector<Tensor> CallableHandle::run(const std::vector<Tensor>& feeds,
   Outcome outcome;
   std::vector<pkg_tensor*> handles = lent(feeds);
   std::vector<pkg_tensor*> results(n_fetches_);
-  t_thrown = nullptr;
-  const bool good = pkg_callable_run(handle_, handles.data(), handles.size(), timeout,
-                                     results.data(), outcome);
-  if (!good && t_thrown) std::rethrow_exception(std::exchange(t_thrown, nullptr));
-  outcome.check(good);
+  outcome.check(pkg_callable_run(handle_, handles.data(), handles.size(), timeout,
+                                 results.data(), outcome));
   std::vector<Tensor> tensors;
   tensors.reserve(results.size());
+  for (pkg_tensor* result : results) tensors.push_back(taken(result));
+  return tensors;
+}
+std::vector<Tensor> CallableHandle::run_recorded(const std::vector<Tensor>& feeds) const {
+  Outcome outcome;
+  std::vector<pkg_tensor*> handles = lent(feeds);
+  std::vector<pkg_tensor*> results(n_fetches_);
+  outcome.check(pkg_callable_run_recorded(handle_, handles.data(), handles.size(),
+                                          results.data(), outcome));
+  std::vector<Tensor> tensors;
   for (pkg_tensor* result : results) tensors.push_back(taken(result));
   return tensors;
 }

@@ -122,11 +122,6 @@ class GraphHandle {
   /// The same for a graph that will be a body of a loop or a choice: symbols of the graph
   /// around it are captured.
   void begin_body();
-  /// The same as begin_trace(); in the place of tensors that require gradients there are
-  /// placeholders, which lifted() tells.
-  void begin_lifting();
-  /// Tensors that were lifted, and then as many symbols.
-  std::vector<pkg::Tensor> lifted() const;
   /// What stands in a body for a symbol of the graph around it.
   pkg::Tensor capture(const pkg::Tensor& symbol);
   /// While the condition gives true, the body gives the next values from the ones before.
@@ -175,6 +170,8 @@ class CallableHandle {
   /// The fetched tensors; a timeout in seconds, or 0.
   std::vector<pkg::Tensor> run(const std::vector<pkg::Tensor>& feeds,
                                double timeout = 0) const;
+  /// The same, operation by operation, with a history for gradients.
+  std::vector<pkg::Tensor> run_recorded(const std::vector<pkg::Tensor>& feeds) const;
   /// Why the last run called the operations one by one; "" where it had a plan.
   std::string unplanned() const;
 

@@ -75,6 +75,7 @@ void add_origin(pkg_status* status) noexcept {
 }  // namespace
 
 void record_exception(pkg_status* status) noexcept {
+  if (status && status->keeps) status->thrown = std::current_exception();
   try {
     throw;
   } catch (const Error& error) {
@@ -95,6 +96,7 @@ void record_exception(pkg_status* status) noexcept {
 
 void throw_reported(const pkg_status& status) {
   if (status.code == PKG_OK) return;
+  if (status.thrown) std::rethrow_exception(status.thrown);
   const Row* row = row_of(status.code);
   if (row) row->raise(status.text);
   detail::raise<InternalError>("a callback reported the unknown code ", int(status.code),

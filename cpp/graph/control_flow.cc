@@ -23,6 +23,12 @@ class Part {
     for (Node* node : nodes_) {
       if (node->kind == NodeKind::Assign) assigns_ = true;
       if (node->kind == NodeKind::Function) assigns_ |= node->function->assigns;
+      functions_ |= node->kind == NodeKind::Function;
+      for (const Value& value : node->args) {
+        for_each_tensor(value, [&](const Tensor& tensor) {
+          if (is_floating(tensor.dtype())) tensors_.push_back(tensor);
+        });
+      }
     }
     callable_ = Ref<Session>::make(body_.graph)
                     ->make_callable(feeds_, body_.outputs, body_.targets);
@@ -66,10 +72,12 @@ class Part {
       feeds.push_back(run.read(*capture.variable));
     }
     for (size_t i = 0; i < feeds_.size(); ++i) check_feed(feeds_[i], feeds[i]);
+    const auto needs = [](const Tensor& tensor) {
+      return tensor.defined() && tensor.requires_grad();
+    };
     const bool recorded = !t_local_keys.excluded.has(DispatchKey::Autograd) &&
-                          std::any_of(feeds.begin(), feeds.end(), [](const Tensor& tensor) {
-                            return tensor.defined() && tensor.requires_grad();
-                          });
+                          (functions_ || std::any_of(feeds.begin(), feeds.end(), needs) ||
+                           std::any_of(tensors_.begin(), tensors_.end(), needs));
     const bool complete = std::all_of(
         feeds.begin(), feeds.end(), [](const Tensor& tensor) { return tensor.defined(); });
     if (complete && !assigns_ && !recorded)
@@ -108,7 +116,9 @@ class Part {
   std::vector<Capture> captured_;
   std::vector<Edge> feeds_;
   std::vector<Node*> nodes_;
+  TensorList tensors_;  // with values, that calls refer to
   bool assigns_ = false;
+  bool functions_ = false;  // whether some run bodies of their own
   Ref<Callable> callable_;
 };
 

@@ -70,9 +70,12 @@ void Evaluation::run(Node& node, bool last_gradients) {
                 node.outputs[0].str(), ".");
       return set(node, {node.value});
     case NodeKind::Constant: return set(node, {node.value});
-    case NodeKind::Variable: return set(node, {read(node)});
+    case NodeKind::Variable:
+      if (values_.contains(&node)) return;  // fed
+      return set(node, {read(node)});
     case NodeKind::Group: return;
-    case NodeKind::Gradients: return set(node, gradients(node, !last_gradients));
+    case NodeKind::Gradients:
+      return set(node, gradients(node, !last_gradients || differentiable));
     case NodeKind::Op: return set(node, call(node));
     case NodeKind::Function: return set(node, function(node));
     case NodeKind::Assign: {
@@ -95,6 +98,8 @@ void Evaluation::assign(Node& variable, const Tensor& value) {
 std::vector<Tensor> Evaluation::function(Node& node) {
   PKG_CHECK(control, NotImplementedError, "[", node.name,
             "] runs parts of its own: there is no plan for the graph around it.");
+  std::optional<ExcludeKeys> off;
+  if (node.no_grad) off.emplace(DispatchKey::Autograd);
   FunctionRun run;
   run.control = control;
   run.read = [&](const Node& variable) {
@@ -106,7 +111,21 @@ std::vector<Tensor> Evaluation::function(Node& node) {
   const TensorList outputs = node.function->run(std::get<TensorList>(args[0]), run);
   PKG_CHECK(outputs.size() == node.outputs.size(), ValueError, "[", node.name,
             "] expected ", node.outputs.size(), " results, got ", outputs.size(), ".");
-  return {outputs.begin(), outputs.end()};
+  std::vector<Tensor> made;
+  const auto& given = std::get<TensorList>(args[0]);
+  for (const Tensor& output : outputs) {
+    const auto same = [&](const Tensor& other) { return other.is_same(output); };
+    if (node.no_grad) {
+      made.push_back(share(output));
+    } else if (output.requires_grad() && (std::any_of(given.begin(), given.end(), same) ||
+                                          std::any_of(made.begin(), made.end(), same))) {
+      // What is passed through has a place of its own in the history.
+      made.push_back(ops::expand(output, Shape(size_t(output.ndim()), -1)));
+    } else {
+      made.push_back(output);
+    }
+  }
+  return made;
 }
 
 // What gradients are taken with respect to is a leaf of this evaluation, or has a history
@@ -185,6 +204,9 @@ std::vector<Tensor> Evaluation::gradients(Node& node, bool create_graph) {
   std::vector<Tensor> outputs;
   for (size_t i = 0; i < xs.size(); ++i) {
     outputs.push_back(found[i].defined() ? found[i] : ops::full_like(xs[i], 0));
+  }
+  if (node.no_grad) {
+    for (Tensor& output : outputs) output = share(output);
   }
   return outputs;
 }

@@ -318,29 +318,6 @@ Tensor Graph::capture(const Tensor& outer) {
   return found;
 }
 
-Tensor Graph::lift(const Tensor& tensor) {
-  if (edge_of(tensor).node) return tensor;
-  {
-    std::unique_lock lock(mutex_);
-    for (const Capture& lifted : lifted_) {
-      if (!lifted.outer.is_same(tensor)) continue;
-      const Edge inner = lifted.inner;
-      lock.unlock();
-      return symbol(inner);
-    }
-  }
-  const Edge inner{&placeholder("Lifted", spec_of(tensor)), 0};
-  const Tensor found = symbol(inner);
-  std::lock_guard lock(mutex_);
-  lifted_.push_back({tensor, inner});
-  return found;
-}
-
-std::vector<Capture> Graph::lifted() const {
-  std::lock_guard lock(mutex_);
-  return lifted_;
-}
-
 std::vector<Capture> Graph::take_captures() {
   std::lock_guard lock(mutex_);
   return std::move(captures_);

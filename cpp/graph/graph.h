@@ -172,10 +172,6 @@ class Graph final : public Intrusive {
   /// What stands here for a symbol of the graph that this one will be a body of
   /// (control_flow.h); a symbol of this graph is itself.
   Tensor capture(const Tensor& outer);
-  /// A placeholder for a tensor with values; always the same one.
-  Tensor lift(const Tensor& tensor);
-  /// All of those: the tensors and what stands for them.
-  std::vector<Capture> lifted() const;
   /// All that was captured, which is forgotten.
   std::vector<Capture> take_captures();
 
@@ -211,7 +207,7 @@ class Graph final : public Intrusive {
   std::map<std::string, Node*, std::less<>> by_name_;
   std::map<std::string, int64_t, std::less<>> used_;  // lower case, as names differ in more
   std::atomic<int64_t> version_{0};
-  std::vector<Capture> captures_, lifted_;
+  std::vector<Capture> captures_;
   std::atomic<bool> finalized_{false};
   bool closed_ = false;
 };

@@ -80,11 +80,6 @@ void graph_fallback(const Operator& op, const Kernel&, KeySet keys, Stack& stack
     replace_tensors(stack.args,
                     [&](const Tensor& tensor) { return captured(level, tensor); });
   }
-  if (!t_traces.empty() && t_traces.back().kind == TraceKind::Lifting) {
-    replace_tensors(stack.args, [&](const Tensor& tensor) {
-      return tensor.defined() && tensor.requires_grad() ? graph->lift(tensor) : tensor;
-    });
-  }
   if (!graph) {
     return Dispatcher::get().redispatch_boxed(op, keys & KeySet::below(DispatchKey::Graph),
                                               stack);

@@ -9,8 +9,7 @@ namespace pkg::graph {
 
 enum class TraceKind : uint8_t {
   Plain,
-  Body,     ///< of control_flow.h: symbols of other graphs are captured
-  Lifting,  ///< for tensors that require gradients there are placeholders: Graph::lifted()
+  Body,  ///< of control_flow.h: symbols of other graphs are captured
 };
 
 /// From here to end_trace() every call of this thread becomes a node of the graph, those

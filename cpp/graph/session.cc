@@ -48,6 +48,10 @@ class Session::Writing {
     if (!wanted) return;
     std::optional<BlockingRegion> others_may_run;
     std::unique_lock lock(session.mutex_);
+    PKG_CHECK(
+        !session.writing_ || session.writer_ != std::this_thread::get_id(), RuntimeError,
+        "[session] a function of a run that assigns variables cannot run another one: "
+        "it would wait for itself.");
     while (session.writing_) {
       if (!others_may_run) {
         lock.unlock();
@@ -62,6 +66,7 @@ class Session::Writing {
       lock.lock();
     }
     session.writing_ = mine_ = true;
+    session.writer_ = std::this_thread::get_id();
   }
   ~Writing() {
     if (!mine_) return;
@@ -190,8 +195,9 @@ std::shared_ptr<Callable::Variant> Callable::variant_for(const TensorList& feeds
 }
 
 RunResults Callable::interpret(const TensorList& feeds, const TensorList& variables,
-                               const RunControl& control) const {
+                               const RunControl& control, bool recorded) const {
   Evaluation evaluation;
+  evaluation.differentiable = recorded;
   const Node* current = nullptr;
   for (size_t i = 0; i < feeds_.size(); ++i) evaluation.feed(feeds_[i], feeds[i]);
   evaluation.read = [&](const Node& node) {
@@ -213,6 +219,10 @@ RunResults Callable::interpret(const TensorList& feeds, const TensorList& variab
     current = nullptr;
     ExcludeKeys off(DispatchKey::Autograd);
     for (Edge fetch : fetches_) {
+      if (recorded) {
+        results.fetches.push_back(evaluation.value(fetch));
+        continue;
+      }
       results.fetches.push_back(ops::row_major_copy(evaluation.value(fetch)));
     }
     for (const auto& [node, value] : evaluation.written()) {
@@ -226,10 +236,7 @@ RunResults Callable::interpret(const TensorList& feeds, const TensorList& variab
   return results;
 }
 
-TensorList Callable::run(const TensorList& feeds, double timeout) {
-  set_failed_node(nullptr);
-  RunControl control{&session_->closed_, timeout > 0 ? steady_seconds() + timeout : 0};
-  PKG_CHECK(!session_->closed(), RuntimeError, "Attempted to use a closed Session.");
+TensorList Callable::checked(const TensorList& feeds, bool contiguous) const {
   PKG_CHECK(feeds.size() == feeds_.size(), ValueError, "[run] expected ", feeds_.size(),
             " feeds, got ", feeds.size(), ".");
   TensorList given = feeds;
@@ -244,12 +251,28 @@ TensorList Callable::run(const TensorList& feeds, double timeout) {
               spec.str());
     PKG_CHECK(tensor.dtype() == spec.dtype, TypeError, "Cannot feed ", tensor.dtype(),
               " for Tensor '", feeds_[i].str(), "', which has dtype ", spec.dtype, ".");
-    if (!tensor.is_contiguous()) {
+    if (contiguous && !tensor.is_contiguous()) {
       ExcludeKeys off(DispatchKey::Autograd);
       tensor = ops::row_major_copy(tensor);
     }
   }
-  return run_once(given, control);
+  return given;
+}
+
+TensorList Callable::run(const TensorList& feeds, double timeout) {
+  set_failed_node(nullptr);
+  RunControl control{&session_->closed_, timeout > 0 ? steady_seconds() + timeout : 0};
+  PKG_CHECK(!session_->closed(), RuntimeError, "Attempted to use a closed Session.");
+  return run_once(checked(feeds, true), control);
+}
+
+TensorList Callable::run_recorded(const TensorList& feeds) {
+  set_failed_node(nullptr);
+  PKG_CHECK(!session_->closed(), RuntimeError, "Attempted to use a closed Session.");
+  PKG_CHECK(!assigns_ && variables_.empty(), NotImplementedError,
+            "[run_recorded] expected a graph without variables.");
+  const RunControl control{&session_->closed_, 0};
+  return interpret(checked(feeds, false), {}, control, true).fetches;
 }
 
 TensorList Callable::run_as_part(TensorList feeds, const RunControl& control) {

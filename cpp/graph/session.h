@@ -11,6 +11,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <thread>
 #include <unordered_map>
 
 #include "graph/executable.h"
@@ -28,7 +29,10 @@ class Callable final : public Intrusive {
   /// Feeds in the order given to make_callable(); ValueError for one of another shape or
   /// dtype than its symbol.  `timeout` in seconds, 0: none.
   TensorList run(const TensorList& feeds, double timeout = 0);
-  /// The same within another run, with feeds that were checked.
+  /// Calls the nodes one by one, with a history for gradients; the results are as the calls
+  /// give them.
+  TensorList run_recorded(const TensorList& feeds);
+  /// The same as run() within another run, with feeds that were checked.
   TensorList run_as_part(TensorList feeds, const RunControl& control);
   size_t n_feeds() const { return feeds_.size(); }
   size_t n_fetches() const { return fetches_.size(); }
@@ -43,7 +47,8 @@ class Callable final : public Intrusive {
   std::shared_ptr<Variant> variant_for(const TensorList& feeds,
                                        const TensorList& variables);
   RunResults interpret(const TensorList& feeds, const TensorList& variables,
-                       const RunControl& control) const;
+                       const RunControl& control, bool recorded = false) const;
+  TensorList checked(const TensorList& feeds, bool contiguous) const;
   TensorList run_once(const TensorList& feeds, const RunControl& control);
 
   Ref<Session> session_;
@@ -86,6 +91,7 @@ class Session final : public Intrusive {
   mutable std::mutex mutex_;  // guards the rest
   std::condition_variable turn_;
   bool writing_ = false;
+  std::thread::id writer_;
   std::unordered_map<const Node*, Tensor> values_;
 };
 

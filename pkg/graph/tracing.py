@@ -4,15 +4,15 @@
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..autograd.function import Function, once_differentiable
 from ..autograd.grad_mode import enable_grad, is_grad_enabled
 from ..tensor import Tensor
 from ..type_info import get_default_dtype
 from .building import Graph, Symbol
-from .functions import gradients, placeholder
+from .functions import placeholder
 from .sessions import Session
 from .structures import flatten, pack
 
@@ -21,14 +21,23 @@ __all__ = ["CompiledFunction", "TracedFunction", "compile", "trace"]
 _MOST_KEPT = 64  # graphs of one compiled function
 
 
+class _Tracing(threading.local):
+    """How many functions this thread is tracing, one in the other."""
+
+    depth = 0
+
+
+_tracing = _Tracing()
+
+
 class TracedFunction:
     """A function as a graph, for arguments like those that it was traced with.
 
     It takes what the function takes.  Tensors among the arguments, of the same dtypes
-    and shapes, are fed, and so are tensors that require gradients and are used without
-    being arguments (the parameters of a module); other tensors are looked at at each
-    run; all else is as it was when it was traced.  Gradients flow to what requires
-    them, once: the backward pass runs the forward operations again.
+    and shapes, are fed; other tensors (the parameters of a module) are looked at at
+    each run; all else is as it was when it was traced.  Where gradients are wanted, the
+    operations are called one by one and the results have the history that the function
+    would give them; elsewhere a plan runs.
 
     graph: the Graph.
     """
@@ -48,24 +57,32 @@ class TracedFunction:
                 leaf if symbol is None else symbol for leaf, symbol in zip(leaves, made)
             ]
             given_args, given_kwargs = pack(given, filled)
-            self.graph._handle.begin_lifting()
+            self.graph._handle.begin_trace("")
+            _tracing.depth += 1
             try:
                 result = function(*given_args, **given_kwargs)
             finally:
+                _tracing.depth -= 1
                 self.graph._handle.end_trace()
-        lifted = self.graph._handle.lifted()
-        n = len(lifted) // 2
-        self._lifted, self._inputs = lifted[:n], [*symbols, *lifted[n:]]
+        operations = self.graph.get_operations()
+        # What calls refer to; of loops and choices their bodies do, so nobody knows.
+        self._tensors = [
+            tensor
+            for op in operations
+            for tensor in op._handle.tensors()
+            if tensor.dtype.is_floating_point
+        ]
+        self._has_parts = any(not op._handle.arguments() for op in operations)
+        self._inputs = symbols
         self._result = result
         self._outputs = [s for s in flatten(result) if isinstance(s, Symbol)]
         self._dynamic = dynamic
+        self._kept: list[Any] = []  # whose ids are in a key
         self._session = Session(graph=self.graph)
-        writes = [op for op in self.graph.get_operations() if op._handle.writes()]
-        handles = [op._handle for op in writes]
-        self._forward = self._session._handle.make_callable(
-            self._inputs, self._outputs, handles
+        writes = [op._handle for op in operations if op._handle.writes()]
+        self._callable = self._session._handle.make_callable(
+            self._inputs, self._outputs, writes
         )
-        self._backwards: dict[Any, Any] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What the function gives; ValueError for arguments of another kind."""
@@ -79,65 +96,19 @@ class TracedFunction:
         return self._run([leaf for leaf in leaves if isinstance(leaf, Tensor)])
 
     def _run(self, tensors: Sequence[Any]) -> Any:
-        feeds = [*tensors, *self._lifted]
-        if is_grad_enabled() and any(tensor.requires_grad for tensor in feeds):
-            values = _Call.apply(self, *feeds)
-            if not isinstance(values, tuple):
-                values = (values,)
-        else:
-            values = self._forward.run(feeds)
+        recorded = is_grad_enabled() and (
+            self._has_parts
+            or any(tensor.requires_grad for tensor in tensors)
+            or any(tensor.requires_grad for tensor in self._tensors)
+        )
+        run = self._callable.run_recorded if recorded else self._callable.run
+        values = run(list(tensors))
         if isinstance(self._result, Symbol):
             return values[0]
         found = iter(values)
         leaves = flatten(self._result)
         filled = [next(found) if isinstance(v, Symbol) else v for v in leaves]
         return pack(self._result, filled)
-
-    def _backward(self, feeds: Any, wanted: tuple[bool, ...], grads: Any) -> list[Any]:
-        """Gradients of the feeds that want one, None for the others."""
-        known = self._backwards.get(wanted)
-        if known is None:
-            known = self._backwards[wanted] = self._make_backward(wanted)
-        run, found = known
-        if run is None:
-            return [None] * len(wanted)
-        floating = [
-            grad for grad, y in zip(grads, self._outputs) if y.dtype.is_floating_point
-        ]
-        values = iter(run.run([*feeds, *floating]))
-        return [next(values) if use else None for use in found]
-
-    def _make_backward(self, wanted: tuple[bool, ...]) -> Any:
-        ys = [y for y in self._outputs if y.dtype.is_floating_point]
-        with self.graph.as_default():
-            grads = [placeholder(y.dtype, y.shape, "grad") for y in ys]
-            xs = [x for x, use in zip(self._inputs, wanted) if use]
-            made = iter(gradients(ys, xs, grads) if ys else [None] * len(xs))
-        slopes = [next(made) if use else None for use in wanted]
-        found = [slope is not None for slope in slopes]
-        if not any(found):
-            return None, found
-        callable_ = self._session._handle.make_callable(
-            [*self._inputs, *grads], [s for s in slopes if s is not None], []
-        )
-        return callable_, found
-
-
-class _Call(Function):
-    """One run of a traced function, in the history of its results."""
-
-    @staticmethod
-    def forward(ctx: Any, traced: TracedFunction, *feeds: Any) -> Any:
-        ctx.traced = traced
-        ctx.save_for_backward(*feeds)
-        return tuple(traced._forward.run([feed.detach() for feed in feeds]))
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, *grads: Any) -> Any:
-        feeds = [feed.detach() for feed in ctx.saved_tensors]
-        wanted = tuple(ctx.needs_input_grad[1:])
-        return (None, *ctx.traced._backward(feeds, wanted, grads))
 
 
 def _placeholder_for(leaf: Any, dynamic: bool) -> Symbol | None:
@@ -149,16 +120,16 @@ def _placeholder_for(leaf: Any, dynamic: bool) -> Symbol | None:
 
 def _key(leaves: list[Any], dynamic: bool) -> tuple[Any, ...]:
     return tuple(
-        (Tensor, leaf.dtype, leaf.ndim if dynamic else tuple(leaf.shape))
+        (type(leaf), leaf.dtype, leaf.ndim if dynamic else tuple(leaf.shape))
         if isinstance(leaf, Tensor)
-        else (type(leaf), leaf)
+        else (type(leaf), leaf.hex() if isinstance(leaf, float) else leaf)
         for leaf in leaves
     )
 
 
 def _words(key: tuple[Any, ...]) -> str:
     return ", ".join(
-        f"{item[1]} of shape {item[2]}" if item[0] is Tensor else repr(item[1])
+        f"{item[1]} of shape {item[2]}" if len(item) == 3 else repr(item[1])
         for item in key
     )
 
@@ -190,7 +161,15 @@ class CompiledFunction:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What the function gives."""
-        key: Any = [get_default_dtype(), *[m.training for m in self._modules]]
+        if _tracing.depth:  # a part of what is traced
+            return self._function(*args, **kwargs)
+        key: Any = [get_default_dtype()]
+        for module in self._modules:
+            key.append(module.training)
+            # Others in their place are others; the graph keeps those that it has seen.
+            key += map(id, module._parameters.values())
+            key += map(id, module._buffers.values())
+            key += map(id, module._modules.values())
         for arg in args:
             if type(arg) is not Tensor:
                 break
@@ -200,6 +179,8 @@ class CompiledFunction:
                 known = self._kinds.get(key := tuple(key))
                 return (known or self._add(key, args, kwargs))._run(args)
         leaves = flatten([args, kwargs])
+        if any(isinstance(leaf, Symbol) for leaf in leaves):
+            return self._function(*args, **kwargs)
         more = [m.training for leaf in leaves for m in _modules_of(leaf)]
         key = (*key, _structure([args, kwargs]), _key(leaves, self._dynamic), *more)
         try:
@@ -214,6 +195,11 @@ class CompiledFunction:
 
     def _add(self, key: Any, args: Any, kwargs: Any) -> TracedFunction:
         made = TracedFunction(self._function, args, kwargs, self._dynamic)
+        self._modules = _modules_of(self._function)
+        made._kept = [
+            [*m._parameters.values(), *m._buffers.values(), *m._modules.values()]
+            for m in self._modules
+        ]
         if len(self._kinds) >= _MOST_KEPT:
             self._kinds.pop(next(iter(self._kinds)))
         self._kinds[key] = made

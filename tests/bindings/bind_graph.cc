@@ -92,11 +92,12 @@ void bind_graph(py::module_& m) {
                       "--\n"
                       "\n"
                       "Whether it writes to tensors with values.");
-  operationhandle.def("no_grad", &OperationHandle::no_grad,
-                      "no_grad(self)\n"
-                      "--\n"
-                      "\n"
-                      "Whether it was added under no_grad(): no gradient flows through it.");
+  operationhandle.def(
+      "no_grad", &OperationHandle::no_grad,
+      "no_grad(self)\n"
+      "--\n"
+      "\n"
+      "Whether it was added under no_grad(): no gradient flows through it.");
   operationhandle.def("id", &OperationHandle::id,
                       "id(self)\n"
                       "--\n"
@@ -182,18 +183,6 @@ void bind_graph(py::module_& m) {
       "\n"
       "The same for a graph that will be a body of a loop or a choice: symbols of the graph\n"
       "around it are captured.");
-  graphhandle.def(
-      "begin_lifting", &GraphHandle::begin_lifting,
-      "begin_lifting(self)\n"
-      "--\n"
-      "\n"
-      "The same as begin_trace(); in the place of tensors that require gradients there are\n"
-      "placeholders, which lifted() tells.");
-  graphhandle.def("lifted", &GraphHandle::lifted,
-                  "lifted(self)\n"
-                  "--\n"
-                  "\n"
-                  "Tensors that were lifted, and then as many symbols.");
   graphhandle.def("capture", &GraphHandle::capture, py::arg("symbol"),
                   "capture(self, symbol)\n"
                   "--\n"
@@ -268,6 +257,11 @@ void bind_graph(py::module_& m) {
                      "--\n"
                      "\n"
                      "The fetched tensors; a timeout in seconds, or 0.");
+  callablehandle.def("run_recorded", &CallableHandle::run_recorded, py::arg("feeds"),
+                     "run_recorded(self, feeds)\n"
+                     "--\n"
+                     "\n"
+                     "The same, operation by operation, with a history for gradients.");
   callablehandle.def(
       "unplanned", &CallableHandle::unplanned,
       "unplanned(self)\n"

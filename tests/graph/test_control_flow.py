@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Loops and choices: values, gradients, variables, captures, what is refused."""
 
+import os
+import signal
 import threading
 import time
 from typing import NamedTuple
@@ -188,6 +190,38 @@ def test_random_loops_have_the_gradients_of_the_eager_ones():
         assert (found_slope.numpy() == eager.grad.numpy()).all(), f"seed {seed}"
 
 
+def test_second_derivatives_of_gradients_within_bodies():
+    x = scalar()
+    made = pg.cond(x > 0, lambda: pg.gradients(x**3, [x])[0], lambda: x)
+    assert float(run(pg.gradients(made, [x])[0], {x: 2.0})) == pytest.approx(12.0)
+
+    def body(i, a):
+        return i + 1, pg.gradients(a**3, [a])[0]
+
+    _, y = pg.while_loop(lambda i, a: i < 2, body, (0, x))
+    value, slope = run([y, pg.gradients(y, [x])[0]], {x: 2.0})
+    assert (float(value), float(slope)) == pytest.approx((432.0, 864.0))
+
+
+def test_what_is_passed_through_is_apart_from_what_it_was():
+    x = scalar()
+    for out in (
+        pg.while_loop(lambda i, a: i < 0, lambda i, a: (i, a), (0, x))[1],
+        pg.cond(x > 0, lambda: x, lambda: x),
+    ):
+        slopes = pg.gradients(out * 2 + x * 3, [out, x])
+        assert [float(v) for v in run(slopes, {x: 1.0})] == [2.0, 5.0]
+    _, p, q = pg.while_loop(
+        lambda i, p, q: i < 2, lambda i, p, q: (i + 1, p * 2, p * 2), (0, x, x)
+    )
+    same = pg.cond(x > 0, lambda: [p, p], lambda: [q, q])
+    slopes = pg.gradients(same[0] * 2 + same[1] * 3, same)
+    assert [float(v) for v in run(slopes, {x: 1.0})] == [2.0, 3.0]
+    with pkg.no_grad():
+        held = pg.cond(x > 0, lambda: x, lambda: x)
+    assert float(run(pg.gradients(held + x, [x])[0], {x: 1.0})) == 1.0
+
+
 # Choices
 
 
@@ -269,6 +303,33 @@ def test_a_variable_without_a_value_is_an_error_in_a_loop_too():
         run(y)
 
 
+def test_a_variable_and_its_change_in_one_branch():
+    v, x = pg.Variable(1.0), scalar()
+    run(v.initializer)
+
+    def branch():
+        changed = v.assign_add(1.0)
+        return pg.group(v, changed)
+
+    step = pg.cond(x > 0, branch, lambda: pg.group())
+    run(step, {x: 1.0})
+    assert float(run(v)) == 2.0
+
+
+def test_a_run_that_assigns_cannot_run_another_one():
+    """It would wait for itself."""
+    v, session = pg.Variable(1.0), pg.get_default_session()
+    run(v.initializer)
+    other = v.assign_add(1.0)
+    inner = pg.py_func(lambda: session.run(other).numpy(), [], pkg.float32)
+    step = v.assign_add(pg.while_loop(
+        lambda i, y: i < 1, lambda i, y: (i + 1, inner * 1.0), (0, 1.0),
+        shape_invariants=[pg.TensorShape([]), pg.TensorShape(None)])[1])  # fmt: skip
+    with pytest.raises(pg.errors.OpError, match="wait for itself"):
+        run(step)
+    assert float(run(v)) == 1.0
+
+
 # Ends
 
 
@@ -281,6 +342,34 @@ def test_a_loop_without_an_end_is_ended_by_its_timeout():
     with pytest.raises(pg.errors.DeadlineExceededError):
         pg.get_default_session().run(loop, options=Options())
     assert time.monotonic() - began < 1.0
+
+
+def test_ctrl_c_ends_a_loop():
+    loop = pg.while_loop(lambda i: i >= 0, lambda i: i * 1, [0])
+    timer = threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        run(loop)
+    assert time.monotonic() - began < 1.0
+    timer.join()
+    assert int(run(pg.constant(2) + 1)) == 3
+
+
+def test_no_gradient_flows_through_what_a_body_does_without():
+    """Three turns of y * x, where a factor of 2 x is held back in each."""
+    x = scalar()
+
+    def body(i, y):
+        with pkg.no_grad():
+            held = x * 2
+        return i + 1, y * x * held
+
+    _, y = pg.while_loop(lambda i, y: i < 3, body, (0, 1.0))
+    (slope,) = pg.gradients(y, [x])
+    value, found = run([y, slope], {x: 1.5})
+    assert float(value) == pytest.approx((2 * 1.5**2) ** 3)
+    assert float(found) == pytest.approx(3 * 1.5**2 * 3.0**3)
 
 
 def test_closing_the_session_ends_its_loops():
