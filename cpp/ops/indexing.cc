@@ -22,8 +22,8 @@ Indexing::Indexing(const Tensor& self, int64_t dims_of_parts)
 }
 
 bool Indexing::is_number(const Tensor& index) {
-  return index.ndim() == 0 && index.dtype() != DType::Bool &&
-         !is_floating(index.dtype()) && !index.storage().is_symbolic();
+  return index.ndim() == 0 && index.dtype() != DType::Bool && !is_floating(index.dtype()) &&
+         !index.storage().is_symbolic();
 }
 
 void Indexing::keep(int64_t count) {

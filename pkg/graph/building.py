@@ -295,10 +295,9 @@ class Graph:
 
     def _body(self) -> Any:
         """A new graph for a part of a loop or a choice of this one."""
-        from .control_flow import BodyGraph
+        return self._bodies(self)
 
-        return BodyGraph(self)
-
+    _bodies: Any = None  # the class of graphs of parts: see control_flow.py
     is_body = False  # a part of a loop or a choice: see BodyGraph
 
     @staticmethod
@@ -405,9 +404,10 @@ class Graph:
 
     def as_graph_def(self) -> dict[str, Any]:
         """It as plain data, with a dict of its tensors; ``import_graph`` reads it."""
-        from .graph_def import describe
+        found: dict[str, Any] = self._describe(self)
+        return found
 
-        return describe(self)
+    _describe: Any = None  # see graph_def.py
 
     def finalize(self) -> None:
         """From now on adding an operation is a RuntimeError."""

@@ -75,6 +75,9 @@ class BodyGraph(Graph):
         return core.BodyHandle(self._handle, inputs, symbols, targets)
 
 
+Graph._bodies = BodyGraph
+
+
 def _as_symbol(value: Any, dtype: Any) -> Symbol:
     return value if isinstance(value, Symbol) else constant(value, dtype)
 

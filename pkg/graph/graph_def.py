@@ -23,12 +23,10 @@ inputs), ``{"tensor": name}``, ``{"number": 2.5}`` (a number in the place of a t
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from .building import Graph, Operation, Symbol
 from .variables import Variable
-
-if TYPE_CHECKING:
-    from .building import Graph, Operation, Symbol
 
 __all__ = [
     "FORMAT", "VERSION", "GraphDefError", "brief", "describe", "shown", "spec",
@@ -79,6 +77,9 @@ def describe(graph: Graph) -> dict[str, Any]:
         "collections": _collections(graph),
         "tensors": tensors,
     }
+
+
+Graph._describe = staticmethod(describe)
 
 
 def _node(
@@ -138,8 +139,6 @@ def _named(value: Any, stored: list[str]) -> Any:
 
 def _collections(graph: Graph) -> dict[str, list[str]]:
     # Of symbols and operations; other things have no name that a file could hold.
-    from .building import Operation, Symbol
-
     found: dict[str, list[str]] = {}
     for key in graph.get_all_collection_keys():
         elements = [

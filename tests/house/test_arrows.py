@@ -23,9 +23,9 @@ LAYERS = """
     cli
     pkg
     compat utils datasets models
-    optim
+    optim graph
     nn data serialization
-    autograd functional graph
+    autograd functional
     exchange printing random
     arrays config generator linalg numpy_functions type_info
     dlpack nested ops

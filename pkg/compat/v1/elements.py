@@ -193,12 +193,6 @@ class Graph(pg.Graph):
     _operations = Operation
     _malformed = "looks a like a Tensor name, but is not a valid one."
     seed: int | None = None
-    _bodies: Any = None  # the class of graphs of parts: see control_flow.py
-
-    def _body(self) -> Any:
-        """A new graph for a part of a loop or a choice of this one."""
-        return self._bodies(self)
-
     def __init__(self) -> None:
         super().__init__()
         # By names: the Python object of a tensor may end before the tensor does.
