@@ -15,10 +15,19 @@ namespace {
 /// A body that is complete, and how to run it.
 class Part {
  public:
-  explicit Part(Body body) : body_(std::move(body)) {
-    captured_ = body_.graph->take_captures();
+  /// What it uses of the graph around goes to the end of the function's variables and of
+  /// the inputs of its node.
+  Part(Body body, Function& function, TensorList& inputs) : body_(std::move(body)) {
     feeds_ = body_.inputs;
-    for (const Capture& capture : captured_) feeds_.push_back(capture.inner);
+    for (const Capture& capture : body_.graph->take_captures()) {
+      feeds_.push_back(capture.inner);
+      const Edge outer = edge_of(capture.outer);
+      const bool variable = outer.node->kind == NodeKind::Variable;
+      variables_.push_back(variable ? outer.node : nullptr);
+      if (variable) function.variables.push_back(outer.node);
+      else inputs.push_back(capture.outer);
+      n_symbols_ += !variable;
+    }
     nodes_ = needed(feeds_, body_.outputs, body_.targets);
     for (Node* node : nodes_) {
       if (node->kind == NodeKind::Assign) assigns_ = true;
@@ -30,46 +39,26 @@ class Part {
         });
       }
     }
+    function.assigns |= assigns_;
     callable_ = Ref<Session>::make(body_.graph)
                     ->make_callable(feeds_, body_.outputs, body_.targets);
   }
 
-  const Body& body() const { return body_; }
-  bool assigns() const { return assigns_; }
-
-  /// Variables of the graph around that it uses, and symbols in the order of its captures.
-  void add_uses(std::vector<Node*>& variables, TensorList& symbols) const {
-    for (const Capture& capture : captured_) {
-      const Edge outer = edge_of(capture.outer);
-      if (outer.node->kind == NodeKind::Variable) variables.push_back(outer.node);
-      else symbols.push_back(capture.outer);
-    }
-  }
-  /// Of those symbols, how many; the outer graph is not referred to from now on.
-  size_t forget_outer() {
-    size_t n = 0;
-    for (Capture& capture : captured_) {
-      capture.variable = edge_of(capture.outer).node;
-      if (capture.variable->kind != NodeKind::Variable) {
-        capture.variable = nullptr;
-        ++n;
-      }
-      capture.outer = {};
-    }
-    return n;
-  }
+  size_t n_inputs() const { return body_.inputs.size(); }
+  /// How many symbols it uses.
+  size_t n_symbols() const { return n_symbols_; }
 
   /// `captured`: values of the symbols.
   TensorList run(const TensorList& given, std::span<const Tensor> captured,
                  const FunctionRun& run) const {
     TensorList feeds = given;
-    for (const Capture& capture : captured_) {
-      if (!capture.variable) {
-        feeds.push_back(captured.front());
-        captured = captured.subspan(1);
+    for (const Node* variable : variables_) {
+      if (variable) {
+        feeds.push_back(run.read(*variable));
         continue;
       }
-      feeds.push_back(run.read(*capture.variable));
+      feeds.push_back(captured.front());
+      captured = captured.subspan(1);
     }
     for (size_t i = 0; i < feeds_.size(); ++i) check_feed(feeds_[i], feeds[i]);
     const auto needs = [](const Tensor& tensor) {
@@ -113,8 +102,9 @@ class Part {
   }
 
   Body body_;
-  std::vector<Capture> captured_;
-  std::vector<Edge> feeds_;
+  std::vector<Edge> feeds_;       // inputs, then what is captured
+  std::vector<Node*> variables_;  // that is captured; null where it is another symbol
+  size_t n_symbols_ = 0;
   std::vector<Node*> nodes_;
   TensorList tensors_;  // with values, that calls refer to
   bool assigns_ = false;
@@ -132,15 +122,17 @@ bool truth(const char* what, const Tensor& tensor) {
 
 class While final : public Function {
  public:
-  While(Part condition, Part body)
-      : Function("While"), condition_(std::move(condition)), body_(std::move(body)) {}
+  While(Body condition, Body body, TensorList& inputs)
+      : Function("While"),
+        condition_(std::move(condition), *this, inputs),
+        body_(std::move(body), *this, inputs) {}
 
   TensorList run(const TensorList& inputs, const FunctionRun& run) override {
-    const size_t n = body_.body().inputs.size();
+    const size_t n = body_.n_inputs();
     TensorList values(inputs.begin(), inputs.begin() + std::ptrdiff_t(n));
     const std::span captured = std::span(inputs).subspan(n);
-    const auto of_condition = captured.first(n_condition);
-    const auto of_body = captured.subspan(n_condition);
+    const auto of_condition = captured.first(condition_.n_symbols());
+    const auto of_body = captured.subspan(condition_.n_symbols());
     BlockingRegion others_may_run;
     while (true) {
       stop_point();
@@ -150,24 +142,23 @@ class While final : public Function {
     }
   }
 
-  size_t n_condition = 0;  // symbols that the condition captures
-
  private:
   Part condition_, body_;
 };
 
 class Cond final : public Function {
  public:
-  Cond(Part if_true, Part if_false)
-      : Function("If"), if_true_(std::move(if_true)), if_false_(std::move(if_false)) {}
+  Cond(Body if_true, Body if_false, TensorList& inputs)
+      : Function("If"),
+        if_true_(std::move(if_true), *this, inputs),
+        if_false_(std::move(if_false), *this, inputs) {}
 
   TensorList run(const TensorList& inputs, const FunctionRun& run) override {
     const std::span captured = std::span(inputs).subspan(1);
-    if (truth("cond", inputs[0])) return if_true_.run({}, captured.first(n_true), run);
-    return if_false_.run({}, captured.subspan(n_true), run);
+    const size_t n = if_true_.n_symbols();
+    if (truth("cond", inputs[0])) return if_true_.run({}, captured.first(n), run);
+    return if_false_.run({}, captured.subspan(n), run);
   }
-
-  size_t n_true = 0;  // symbols that the first one captures
 
  private:
   Part if_true_, if_false_;
@@ -212,18 +203,8 @@ Node& add_while(Graph& graph, std::string name, Body condition, Body body,
             "its inputs and outputs differ.");
   std::vector<OutputSpec> outputs;
   for (Edge input : body.inputs) outputs.push_back(spec_of(input));
-  Part first(std::move(condition)), second(std::move(body));
   TensorList inputs = values;
-  std::vector<Node*> variables;
-  first.add_uses(variables, inputs);
-  second.add_uses(variables, inputs);
-  const size_t n_condition = first.forget_outer();
-  second.forget_outer();
-  const bool assigns = first.assigns() || second.assigns();
-  const auto made = Ref<While>::make(std::move(first), std::move(second));
-  made->n_condition = n_condition;
-  made->variables = std::move(variables);
-  made->assigns = assigns;
+  const auto made = Ref<While>::make(std::move(condition), std::move(body), inputs);
   return graph.function(std::move(name), made, inputs, std::move(outputs));
 }
 
@@ -239,18 +220,8 @@ Node& add_cond(Graph& graph, std::string name, const Tensor& predicate, Body if_
   for (size_t i = 0; i < if_true.outputs.size(); ++i) {
     outputs.push_back(either(spec_of(if_true.outputs[i]), spec_of(if_false.outputs[i])));
   }
-  Part first(std::move(if_true)), second(std::move(if_false));
   TensorList inputs{predicate};
-  std::vector<Node*> variables;
-  first.add_uses(variables, inputs);
-  second.add_uses(variables, inputs);
-  const size_t n_true = first.forget_outer();
-  second.forget_outer();
-  const bool assigns = first.assigns() || second.assigns();
-  const auto made = Ref<Cond>::make(std::move(first), std::move(second));
-  made->n_true = n_true;
-  made->variables = std::move(variables);
-  made->assigns = assigns;
+  const auto made = Ref<Cond>::make(std::move(if_true), std::move(if_false), inputs);
   return graph.function(std::move(name), made, inputs, std::move(outputs));
 }
 

@@ -11,6 +11,21 @@
 #include "ops/functions.h"
 
 namespace pkg::graph {
+namespace {
+
+// What a graph says of a shape holds, or the run fails.
+void check_outputs(const Node& node, const std::vector<Tensor>& outputs) {
+  PKG_CHECK(outputs.size() == node.outputs.size(), ValueError, "[", node.name,
+            "] expected ", node.outputs.size(),
+            " results, as when it was added to the graph, got ", outputs.size(), ".");
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    PKG_CHECK(!outputs[i].defined() || node.outputs[i].accepts(outputs[i].sizes()),
+              ValueError, "[", node.name, "] expected a result ", i, " of shape ",
+              node.outputs[i].str(), ", as the graph says, got ", outputs[i].sizes(), ".");
+  }
+}
+
+}  // namespace
 
 std::vector<Node*> needed(std::span<const Edge> feeds, std::span<const Edge> fetches,
                           std::span<Node* const> targets) {
@@ -180,6 +195,7 @@ std::vector<Tensor> Evaluation::call(Node& node) {
       outputs.insert(outputs.end(), list->begin(), list->end());
     }
   }
+  check_outputs(node, outputs);
   return outputs;
 }
 

@@ -129,6 +129,7 @@ Node& Graph::publish(std::unique_ptr<Node> made, const std::string& name) {
   node.name = name.ends_with('/') ? wanted : unique_locked(wanted, true);
   PKG_CHECK(by_name_.emplace(node.name, &node).second, ValueError, "[graph] the name '",
             node.name, "' is taken by another node.");
+  used_.emplace(lower(node.name), 1);
   nodes_.push_back(std::move(made));
   version_.fetch_add(1, std::memory_order_release);
   return node;

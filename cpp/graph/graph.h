@@ -141,7 +141,6 @@ struct Scope {
 struct Capture {
   Tensor outer;
   Edge inner;
-  Node* variable = nullptr;  ///< that `outer` is, once `outer` is gone
 };
 
 /// Nodes are only ever added.  Every method may be called from every thread.

@@ -11,6 +11,7 @@
 // refused, because a size has to agree with another, 1 goes with most, or a size that is
 // known; what is then of that size is unknown.
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <numeric>
 #include <optional>
@@ -97,6 +98,11 @@ std::vector<OutputSpec> written(const Node& node) {
 // For what looks at values: rank and dtype only, from a run with zeros of small sizes.
 std::vector<OutputSpec> by_example(const Node& node) {
   PKG_CHECK(!writes(node), ValueError, "[infer] a call that writes is not tried");
+  for (const Value& value : node.args) {
+    const auto* number = std::get_if<Scalar>(&value);
+    PKG_CHECK(!number || std::abs(number->to<double>()) <= 1 << 16, ValueError,
+              "[infer] too large to try");
+  }
   Guess guess{kSmall};
   const std::vector<Value> args = node.arguments([&](Edge edge) {
     Tensor made = like(edge.node->outputs[edge.output], guess, Device{});

@@ -12,12 +12,13 @@ from typing import Any
 from .. import ops
 from .._binding import core
 from ..tensor import Tensor
+from .collections import Collections
 from .defaults import session_for
 from .shapes import TensorShape
 
 __all__ = [
-    "Graph", "Operation", "Symbol", "dtype_of", "entered_graph",
-    "get_default_graph", "reset_default_graph",
+    "Graph", "Operation", "Symbol", "building", "dtype_of", "entered_graph",
+    "get_default_graph", "is_building", "reset_default_graph",
 ]  # fmt: skip
 
 
@@ -255,6 +256,7 @@ class _Stacks(threading.local):
 
     def __init__(self) -> None:
         self.graphs: list[Graph] = []
+        self.building = 0  # how many functions it is making graphs of
 
 
 _stacks = _Stacks()
@@ -270,7 +272,7 @@ class _Scope:
     device = ""
 
 
-class Graph:
+class Graph(Collections):
     """A graph of operations, which are only ever added.
 
     ``with graph.as_default():`` makes it the one that placeholders, constants and
@@ -284,10 +286,10 @@ class Graph:
     _malformed = "does not look like the name of a symbol, '<operation>:<number>'."
 
     def __init__(self) -> None:
+        super().__init__()
         self._handle = core.GraphHandle()
         self._seen: dict[int, Operation] = {}
         self._scopes = threading.local()
-        self._collections: dict[Any, list[Any]] = {}
         self._not_fed: set[str] = set()
         self._not_fetched: set[Operation] = set()
         self._functions: list[Any] = []  # of Python, which it calls
@@ -531,37 +533,6 @@ class Graph:
         """From now on it is an error to ask a session for it or its outputs."""
         self._not_fetched.add(self.as_graph_element(op, allow_tensor=False))
 
-    # Collections: lists of anything, by name.
-    def add_to_collection(self, name: Any, value: Any) -> None:
-        """Adds a value to a list of this graph."""
-        self._collections.setdefault(name, []).append(value)
-
-    def add_to_collections(self, names: Any, value: Any) -> None:
-        """Adds a value to several lists; a name alone stands for one."""
-        for name in [names] if isinstance(names, str) else dict.fromkeys(names):
-            self.add_to_collection(name, value)
-
-    def get_collection(self, name: Any, scope: str | None = None) -> list[Any]:
-        """A copy of the list; with a scope, what has a name that matches it."""
-        values = list(self._collections.get(name, ()))
-        if scope is None:
-            return values
-        import re
-
-        return [v for v in values if re.match(scope, getattr(v, "name", ""))]
-
-    def get_collection_ref(self, name: Any) -> list[Any]:
-        """The list itself."""
-        return self._collections.setdefault(name, [])
-
-    def get_all_collection_keys(self) -> list[Any]:
-        """Names of the lists that are not empty."""
-        return [name for name, values in self._collections.items() if values]
-
-    def clear_collection(self, name: Any) -> None:
-        """Forgets a list."""
-        self._collections.pop(name, None)
-
 
 def get_default_graph() -> Graph:
     """The graph that this thread has entered last, or that of the process."""
@@ -570,6 +541,21 @@ def get_default_graph() -> Graph:
     if not _global:
         _global.append(Graph())
     return _global[0]
+
+
+@contextmanager
+def building() -> Iterator[None]:
+    """A context in which this thread makes a graph of a function."""
+    _stacks.building += 1
+    try:
+        yield
+    finally:
+        _stacks.building -= 1
+
+
+def is_building() -> bool:
+    """Whether this thread makes a graph of a function."""
+    return _stacks.building > 0
 
 
 def reset_default_graph() -> None:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from .._binding import core
-from .building import Graph, Operation, Symbol, dtype_of, get_default_graph
+from .building import Graph, Operation, Symbol, building, dtype_of, get_default_graph
 from .functions import constant
 from .shapes import TensorShape, sizes_of
 from .structures import flatten, outline, pack
@@ -32,7 +32,7 @@ class BodyGraph(Graph):
     @contextmanager
     def building(self) -> Iterator[None]:
         """A context in which calls of this thread are operations of this graph."""
-        with self.as_default():
+        with self.as_default(), building():
             self._handle.begin_body()
             try:
                 yield

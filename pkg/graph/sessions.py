@@ -205,7 +205,10 @@ class Session:
         if isinstance(error, OpError):  # of a function of the graph
             error.op, error.node_def = op, op.node_def if op else None
             raise error
-        raise error_of(error, op) from error
+        raise self._error(error, op) from error
+
+    def _error(self, error: Exception, op: Operation | None) -> Exception:
+        return error_of(error, op)
 
     # What subclasses may have more to say of: fetches that stand for others, feeds.
     def _expand(self, fetch: Any) -> Any:

@@ -4,14 +4,13 @@
 from __future__ import annotations
 
 import functools
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..autograd.grad_mode import enable_grad, is_grad_enabled
 from ..tensor import Tensor
 from ..type_info import get_default_dtype
-from .building import Graph, Symbol
+from .building import Graph, Symbol, building, is_building
 from .functions import placeholder
 from .sessions import Session
 from .structures import flatten, pack
@@ -19,15 +18,6 @@ from .structures import flatten, pack
 __all__ = ["CompiledFunction", "TracedFunction", "compile", "trace"]
 
 _MOST_KEPT = 64  # graphs of one compiled function
-
-
-class _Tracing(threading.local):
-    """How many functions this thread is tracing, one in the other."""
-
-    depth = 0
-
-
-_tracing = _Tracing()
 
 
 class TracedFunction:
@@ -50,7 +40,7 @@ class TracedFunction:
         given = [args, kwargs]
         leaves = flatten(given)
         self._key = _key(leaves, dynamic)
-        with self.graph.as_default(), enable_grad():
+        with self.graph.as_default(), enable_grad(), building():
             made = [_placeholder_for(leaf, dynamic) for leaf in leaves]
             symbols = [symbol for symbol in made if symbol is not None]
             filled = [
@@ -58,11 +48,9 @@ class TracedFunction:
             ]
             given_args, given_kwargs = pack(given, filled)
             self.graph._handle.begin_trace("")
-            _tracing.depth += 1
             try:
                 result = function(*given_args, **given_kwargs)
             finally:
-                _tracing.depth -= 1
                 self.graph._handle.end_trace()
         operations = self.graph.get_operations()
         # What calls refer to; of loops and choices their bodies do, so nobody knows.
@@ -161,7 +149,7 @@ class CompiledFunction:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What the function gives."""
-        if _tracing.depth:  # a part of what is traced
+        if is_building():  # a part of what is made
             return self._function(*args, **kwargs)
         key: Any = [get_default_dtype()]
         for module in self._modules:

@@ -12,6 +12,7 @@ import pytest
 
 import pkg
 import pkg.graph as pg
+from pkg._binding import core
 from pkg.graph import errors
 
 
@@ -624,18 +625,43 @@ def test_one_of_several_outputs_may_be_fed():
 
 
 def test_a_tensor_that_shows_other_memory_is_planned_anew():
-    """Also when it has as many bytes as before."""
+    """Also with as many bytes as before; another shape is an error."""
     w = pkg.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
     x = pg.placeholder(pkg.float32, [None, None])
     y = x * w
     session = pg.Session()
     assert session.run(y, {x: np.ones((2, 3))}).tolist() == w.tolist()
+    w.data = (w * 2).t().contiguous().t()
+    assert session.run(y, {x: np.ones((2, 3))}).tolist() == w.tolist()
     w.data = pkg.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
-    assert session.run(y, {x: np.ones((3, 2))}).tolist() == w.tolist()
+    with pytest.raises(errors.OpError, match=r"shape \(2, 3\), as the graph says"):
+        session.run(y, {x: np.ones((3, 2))})
     with pytest.raises(errors.OpError, match="must match the size"):
         session.run(y, {x: np.ones((2, 3))})
-    w.data = w.t().contiguous().t()
-    assert session.run(y, {x: np.ones((3, 2))}).tolist() == w.tolist()
+    w.data = pkg.ones(2, 3)
+    assert session.run(y, {x: np.ones((2, 3))}).tolist() == w.tolist()
+
+
+def test_results_are_what_the_graph_says_of_them():
+    """As many, where their number was tried with another size; a name is used once."""
+    x = pg.placeholder(pkg.float32, [None])
+    parts = x.chunk(3)
+    session = pg.Session()
+    found = session.run(parts, {x: range(6)})
+    assert [part.tolist() for part in found] == [[0, 1], [2, 3], [4, 5]]
+    with pytest.raises(errors.OpError, match="expected 3 results.*got 2"):
+        session.run(parts[0], {x: range(4)})
+    assert pg.placeholder(pkg.float32, [], "a/").name == "a:0"
+    assert pg.placeholder(pkg.float32, [], "a").name == "a_1:0"
+
+
+def test_numbers_that_need_much_memory_are_not_tried():
+    """bincount has no rule for shapes: its call with this number would take 512 MB."""
+    x = pg.placeholder(pkg.int64, [None])
+    before = core.peak_bytes()
+    assert pkg.bincount(x, minlength=2**26).shape.ndims is None
+    assert core.peak_bytes() < before + 2**20
+    assert pkg.bincount(x, minlength=5).shape.as_list() == [None]
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "bool"])

@@ -216,7 +216,7 @@ def test_parameters_may_be_frozen_and_replaced_and_modules_added():
     assert compiled(x).requires_grad
     model[0].weight = nn.Parameter(pkg.zeros(2, 2))
     assert compiled(x).tolist() == [[0.0, 0.0]]
-    model.append(nn.Dropout(0.5)) if hasattr(model, "append") else None
+    model.append(nn.Dropout(0.5))
     compiled(x)
     model.eval()
     assert compiled(x).tolist() == model(x).tolist()
@@ -249,6 +249,32 @@ def test_a_compiled_function_in_a_python_function_of_a_loop():
         )[1]
 
     assert function(pkg.tensor(1.0)).item() == 8.0
+
+
+def test_compiled_functions_in_loops_and_choices_of_graphs():
+    w = pkg.ones(1)
+    inner = pkg.compile(lambda: w * 2)
+    with pg.Graph().as_default(), pg.Session() as session:
+        p = pg.placeholder(pkg.bool, [])
+        y = pg.cond(p, inner, lambda: inner() * 5)
+        w += 1  # it is a part of the graph, which sees that
+        assert [session.run(y, {p: v}).item() for v in (True, False)] == [4.0, 20.0]
+    assert inner().item() == 4.0
+
+
+def test_what_was_traced_goes_through_a_file(tmp_path):
+    """With the parameters as they are now."""
+    model = mlp()
+    traced = pg.trace(model, pkg.ones(4, 6))
+    x = pkg.randn(4, 6)
+    wanted = traced(x).detach()
+    (y,) = traced._outputs
+    (given,) = traced._inputs
+    pg.export_graph(traced.graph, tmp_path / "net")
+    with pg.Graph().as_default(), pg.Session() as session:
+        names = [given.name, y.name]
+        given, y = pg.import_graph(tmp_path / "net", return_elements=names)
+        equal_bits(session.run(y, {given: x}), wanted)
 
 
 def test_zeros_of_both_signs_are_two_values():

@@ -111,23 +111,15 @@ class _Arrays(pg.Session):
         arrays = [t.numpy() if t.ndim else _number(t) for t in results]
         return arrays[0] if prepared.single else prepared.build(arrays)
 
-    def _raise(self, error: Exception) -> None:
-        failed = core.failed_operation()  # asked in any case: that forgets it
-        self._check_open()
-        if failed is None and isinstance(error, (TypeError, ValueError)):
-            raise error  # of what was fed
-        op = None if failed is None else self._graph._operation(failed)
-        if isinstance(error, errors.OpError):  # of a function of the graph
-            error.op, error.node_def = op, op.node_def if op else None
-            raise error
+    def _error(self, error: Exception, op: Any) -> Exception:
         meant = None
         if op is not None:
             meant = getattr(self._graph, "failures", {}).get(op.name)
         if meant is not None:
             kind = errors.exception_type_from_error_code(meant[0])
-            raise kind(op.node_def, op, meant[1]) from error  # type: ignore[union-attr]
+            return kind(op.node_def, op, meant[1])
         text = while_running(str(error), op)
-        raise errors.error_of(error, op, plain=True, text=text) from error
+        return errors.error_of(error, op, plain=True, text=text)
 
     def _call_with(
         self, prepared: Any, values: list[Any], options: Any, run_metadata: Any
