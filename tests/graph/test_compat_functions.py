@@ -452,6 +452,23 @@ def test_random_numbers_are_those_of_the_seed():
     assert uniform.min() >= -1 and uniform.max() < 3 and abs(uniform.mean() - 1) < 0.05
 
 
+@pytest.mark.parametrize("shape", [[None, None], None], ids=["sizes", "rank"])
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_sizes_that_only_a_run_knows_are_checked_there(fresh, axis, shape):
+    """Equal parts, axes of one element: what does not fit is an error, not a guess."""
+    sess = tf.get_default_session()
+    x = tf.placeholder(tf.float32, shape)
+    parts, flat = tf.split(x, 2, axis), tf.squeeze(x, [axis])
+    value = np.arange(16, dtype=np.float32).reshape(4, 4)
+    for found, wanted in zip(sess.run(parts, {x: value}), np.split(value, 2, axis)):
+        np.testing.assert_array_equal(found, wanted)
+    one = value[:1] if axis == 0 else value[:, :1]
+    np.testing.assert_array_equal(sess.run(flat, {x: one}), one.squeeze(axis))
+    for symbol, wrong in ((parts[0], value[:3, :3]), (flat, value)):
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            sess.run(symbol, {x: wrong})
+
+
 def functions():
     """All that the table has to have."""
     for prefix, module in (("", tf), ("nn.", tf.nn)):

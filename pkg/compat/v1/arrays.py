@@ -125,7 +125,12 @@ def split(value: Any, num_or_size_splits: Any, axis: int = 0) -> Any:
             f"{num_or_size_splits} but is {known} for 'split'. "
             "Number of ways to split should evenly divide the split dimension"
         )
-    return list(ops.chunk(x, num_or_size_splits, axis))
+    if known is not None:
+        return list(ops.chunk(x, num_or_size_splits, axis))
+    # A new axis of so many parts, which a run refuses unless all are of one size.
+    parts = ops.unflatten(x, axis, [num_or_size_splits, -1])
+    place = axis if axis >= 0 else axis - 1
+    return [ops.select(parts, place, i) for i in builtins.range(num_or_size_splits)]
 
 
 @recorded("ExpandDims")
@@ -147,6 +152,8 @@ def squeeze(input: Any, axis: Any = None, squeeze_dims: Any = None) -> Any:  # n
             raise ValueError(
                 f"Can not squeeze dim[{d}], expected a dimension of 1, got {sizes[d]}"
             )
+        if sizes is None or sizes[d] is None:
+            x = ops.unflatten(x, d, [1])  # which a run refuses for another size
     return ops.squeeze(x, ints(axis))
 
 
