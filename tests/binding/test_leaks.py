@@ -34,9 +34,7 @@ def nothing_is_left():
 def _small_heap():
     """The collector looks at what the calls make, not at all that was imported."""
     gc.collect()
-    gc.freeze()
-    yield
-    gc.unfreeze()
+    gc.freeze()  # for good, as in conftest.py: later tests would pay for unfreeze()
 
 
 @pytest.mark.skipif(PYBIND, reason="test_binding_contract.py compares the names")
