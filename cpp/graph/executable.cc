@@ -7,6 +7,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "graph/fusion.h"
 #include "scheduler/hooks.h"
 #include "scheduler/stop_point.h"
 
@@ -56,6 +57,10 @@ class Executable::Frame {
       Step& mine = steps_.emplace_back(step);
       for (Value& arg : mine.args) place(arg);
       for (Tensor& result : mine.results) result = place(result);
+      fused_.push_back(step.fusion ? std::make_unique<FusedRun>(
+                                         *step.fusion,
+                                         [&](const Tensor& tensor) { return place(tensor); })
+                                   : nullptr);
     }
     made_.clear();
   }
@@ -65,10 +70,11 @@ class Executable::Frame {
     for (size_t b = 0; b < buffers_.size(); ++b) bind(b, feeds, variables);
     {
       ExcludeKeys off(KeySet::all().without(kBackendKeys));
-      for (Step& step : steps_) {
+      for (size_t s = 0; s < steps_.size(); ++s) {
         stop_point();
         control.check();
-        run(step);
+        if (fused_[s]) fused_[s]->run();
+        else run(steps_[s]);
       }
     }
     RunResults results;
@@ -84,7 +90,10 @@ class Executable::Frame {
   void unbind() {
     for (size_t b = 0; b < buffers_.size(); ++b) {
       const auto kind = plan_.buffers[b].kind;
-      if (kind == Buffer::Kind::Temporary || kind == Buffer::Kind::Result) continue;
+      if (kind == Buffer::Kind::Temporary || kind == Buffer::Kind::Local ||
+          kind == Buffer::Kind::Result) {
+        continue;
+      }
       rebind(buffers_[b], nothing_, 0);
     }
   }
@@ -139,7 +148,8 @@ class Executable::Frame {
     const Buffer& buffer = plan_.buffers[b];
     Memory& memory = buffers_[b];
     switch (buffer.kind) {
-      case Buffer::Kind::Temporary: return;
+      case Buffer::Kind::Temporary:
+      case Buffer::Kind::Local: return;
       case Buffer::Kind::Feed: return rebind(memory, feeds[buffer.index], true);
       case Buffer::Kind::Variable: return rebind(memory, variables[buffer.index], true);
       // Its tensors keep their places in its memory.
@@ -190,6 +200,7 @@ class Executable::Frame {
   Ref<Storage> nothing_ = Storage::meta(0);
   std::vector<Memory> buffers_;
   std::vector<Step> steps_;
+  std::vector<std::unique_ptr<FusedRun>> fused_;  // of those that are fused, else null
   std::unordered_map<const TensorImpl*, Tensor> made_;  // while the frame is made
 };
 

@@ -9,6 +9,7 @@
 #include "dispatcher/domain.h"
 #include "dispatcher/library.h"
 #include "graph/evaluate.h"
+#include "graph/fusion.h"
 #include "ops/functions.h"
 
 namespace pkg::graph {
@@ -151,9 +152,10 @@ void Recorder::structured(const Operator& op, const Kernel& kernel, Stack& stack
   step.kernel = &kernel;
   step.args.assign(stack.args.begin(), stack.args.end());
   const Operator& definition = op.definition();
-  plan_.nanoseconds += definition.cost
-                           ? definition.cost(stack.args.data(), all.data())
-                           : double(specs[0].sizes.numel()) * definition.element_cost;
+  step.nanoseconds = definition.cost
+                         ? definition.cost(stack.args.data(), all.data())
+                         : double(specs[0].sizes.numel()) * definition.element_cost;
+  plan_.nanoseconds += step.nanoseconds;
   auto results = detail::make_results(op, kernel, stack.args, specs);
   for (size_t i = 0; i < n; ++i) {
     // Its memory goes back at once: only the order of its elements was asked for.
@@ -253,6 +255,7 @@ Plan make_plan(std::span<Node* const> nodes, std::span<const Edge> fetches,
   for (Edge fetch : fetches)
     plan.fetches.push_back(recorder.result(evaluation.value(fetch)));
   plan.written = evaluation.written();
+  fuse(plan);
   find_lifetimes(plan);
   place_buffers(plan);
   return plan;

@@ -18,6 +18,7 @@ struct Buffer {
     Capture,    ///< of a tensor that the graph refers to
     Variable,   ///< of a variable, as it was when the run began
     Temporary,  ///< a place in the slab of the run
+    Local,      ///< of a chunk of a fused step: fusion.h
     Result,     ///< given away after the run: what is fetched, new values of variables
   };
   Kind kind = Kind::Temporary;
@@ -27,6 +28,8 @@ struct Buffer {
   size_t last = 0;     ///< step that uses it last
   int64_t offset = 0;  ///< of a Temporary: in the slab
 };
+
+struct Fusion;
 
 /// One kernel with its arguments.  Tensors lie in buffers, or have memory of their own.
 struct Step {
@@ -38,6 +41,8 @@ struct Step {
   std::vector<Value> args;
   std::vector<Tensor> results;
   detail::ResultTypes dtypes{};
+  double nanoseconds = 0;                ///< roughly, on one core
+  std::shared_ptr<const Fusion> fusion;  ///< of a fused step
 };
 
 /// What a run needs: see Note [Two ways to hold a call] in graph.h.
