@@ -57,9 +57,10 @@ class Executable::Frame {
       Step& mine = steps_.emplace_back(step);
       for (Value& arg : mine.args) place(arg);
       for (Tensor& result : mine.results) result = place(result);
-      fused_.push_back(step.fusion ? std::make_unique<FusedRun>(
-                                         *step.fusion,
-                                         [&](const Tensor& tensor) { return place(tensor); })
+      fused_.push_back(step.fusion ? std::make_unique<FusedRun>(*step.fusion,
+                                                                [&](const Tensor& tensor) {
+                                                                  return place(tensor);
+                                                                })
                                    : nullptr);
     }
     made_.clear();

@@ -155,7 +155,8 @@ void FusedRun::run() {
         if (!failed_) failed_ = node;
       };
       try {
-        lane->run(begin * fusion_.rows, std::min(end * fusion_.rows, fusion_.outer), failed);
+        lane->run(begin * fusion_.rows, std::min(end * fusion_.rows, fusion_.outer),
+                  failed);
       } catch (...) {
         give_back(std::move(lane));
         throw;

@@ -9,9 +9,9 @@
 namespace pkg::graph {
 namespace {
 
-constexpr int64_t kChunk = 4096;    // elements
-constexpr size_t kMostSteps = 32;   // of a fused one
-constexpr size_t kLookBack = 64;    // steps, for one that this one could go with
+constexpr int64_t kChunk = 4096;   // elements
+constexpr size_t kMostSteps = 32;  // of a fused one
+constexpr size_t kLookBack = 64;   // steps, for one that this one could go with
 
 // What a step or several use.
 struct Uses {
@@ -184,7 +184,8 @@ std::optional<Group> together(const Group& first, const Group& second, const Pla
 
 // Puts a group behind those before it, or into one of them.
 void put(std::vector<Group>& groups, Group group, const Plan& plan) {
-  for (size_t back = 0; group.fusable && back < std::min(kLookBack, groups.size()); ++back) {
+  for (size_t back = 0; group.fusable && back < std::min(kLookBack, groups.size());
+       ++back) {
     Group& earlier = groups[groups.size() - 1 - back];
     if (auto both = together(earlier, group, plan)) {
       earlier = std::move(*both);

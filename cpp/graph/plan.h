@@ -80,7 +80,8 @@ Plan make_plan(std::span<Node* const> nodes, std::span<const Edge> fetches,
                const PlanInputs& inputs);
 
 /// Gives every Temporary its place in the slab: none that are used at the same time
-/// overlap.
+/// overlap.  The result of a pointwise step may lie where an argument lay that no later step
+/// uses.
 void place_buffers(Plan& plan);
 
 }  // namespace pkg::graph
