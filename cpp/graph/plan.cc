@@ -10,6 +10,7 @@
 #include "dispatcher/library.h"
 #include "graph/evaluate.h"
 #include "graph/fusion.h"
+#include "graph/same_call.h"
 #include "ops/functions.h"
 
 namespace pkg::graph {
@@ -25,7 +26,9 @@ thread_local Recorder* t_recorder = nullptr;
 
 class Recorder {
  public:
-  explicit Recorder(Plan& plan) : before_(std::exchange(t_recorder, this)), plan_(plan) {}
+  /// `writes`: whether some call writes to what it is given.
+  Recorder(Plan& plan, bool writes)
+      : before_(std::exchange(t_recorder, this)), plan_(plan), writes_(writes) {}
   ~Recorder() { t_recorder = before_; }
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
@@ -112,7 +115,9 @@ class Recorder {
   Recorder* before_;
   Plan& plan_;
   const Node* node_ = nullptr;
+  const bool writes_;
   bool all_ = false;  // calls without buffers, too
+  CallTable calls_;
   std::unordered_map<const TensorImpl*, Tensor> captured_;
 };
 
@@ -147,11 +152,20 @@ void Recorder::structured(const Operator& op, const Kernel& kernel, Stack& stack
   std::array<Spec, std::tuple_size_v<detail::ResultTypes>> all;
   detail::infer_shapes(op, stack.args, all.data());
   const std::span<const Spec> specs(all.data(), n);
+  const Operator& definition = op.definition();
+  const bool once = !writes_ && !all_ && !definition.in_program_order;
+  const int64_t known = once ? calls_.find(plan_.steps, op, stack.args) : -1;
+  if (known >= 0) {
+    // Each has a history of its own.
+    for (const Tensor& result : plan_.steps[size_t(known)].results) {
+      stack.push(share(result));
+    }
+    return;
+  }
   Step step;
   step.op = &op;
   step.kernel = &kernel;
   step.args.assign(stack.args.begin(), stack.args.end());
-  const Operator& definition = op.definition();
   step.nanoseconds = definition.cost
                          ? definition.cost(stack.args.data(), all.data())
                          : double(specs[0].sizes.numel()) * definition.element_cost;
@@ -165,6 +179,7 @@ void Recorder::structured(const Operator& op, const Kernel& kernel, Stack& stack
     step.dtypes[i] = specs[i].dtype;
     step.results.push_back(results[i]);
   }
+  if (once) calls_.add(step, plan_.steps.size());
   add(std::move(step));
   for (size_t i = 0; i < n; ++i) stack.push(std::move(results[i]));
 }
@@ -231,7 +246,9 @@ int buffer_of(const Tensor& tensor) {
 Plan make_plan(std::span<Node* const> nodes, std::span<const Edge> fetches,
                const PlanInputs& inputs) {
   Plan plan;
-  Recorder recorder(plan);
+  const bool some_write = std::any_of(nodes.begin(), nodes.end(),
+                                      [](const Node* node) { return writes(*node); });
+  Recorder recorder(plan, some_write);
   LocalKeys keys{KeySet{DispatchKey::Plan}, {}};
   UseKeys mine(keys);
   Evaluation evaluation;
