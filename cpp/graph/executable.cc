@@ -81,6 +81,7 @@ class Executable::Frame {
     RunResults results;
     results.fetches.reserve(plan_.fetches.size());
     for (const Tensor& fetch : plan_.fetches) results.fetches.push_back(give(fetch));
+    results.written.reserve(plan_.written.size());
     for (const auto& [node, value] : plan_.written) {
       results.written.emplace_back(node, give(value));
     }

@@ -21,8 +21,9 @@ struct RunControl {
 double steady_seconds();
 
 struct RunResults {
+  using Written = std::pair<Node*, Tensor>;
   TensorList fetches;
-  std::vector<std::pair<Node*, Tensor>> written;
+  std::vector<Written, PoolAllocator<Written>> written;
 };
 
 /// May be run by several threads at once: each run has a frame to itself.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// scheduler/block_cache.h: memory for tasks.  One thread submits and another finishes,
+// scheduler/block_cache.h: memory for tasks and loops.  One thread submits and another finishes,
 // so blocks travel in batches between thread-local lists and a shared one.  Internal.
 #pragma once
 
@@ -11,7 +11,8 @@
 
 namespace pkg::detail {
 
-template <std::size_t kSize, std::size_t kAlign>
+/// `kBatch`: how many travel at once.
+template <std::size_t kSize, std::size_t kAlign, int kBatch = 64>
 class BlockCache {
  public:
   static void* take() {
@@ -44,7 +45,6 @@ class BlockCache {
   static constexpr bool kBypass = false;
 #endif
   static constexpr std::align_val_t kAlignment{kAlign};
-  static constexpr int kBatch = 64;
   static constexpr int kSharedBatches = 256;  // what is beyond goes back to the system
 
   struct Block {

@@ -12,6 +12,7 @@
 #include "scheduler/cpu_count.h"
 #include "scheduler/fork_locks.h"
 #include "scheduler/hooks.h"
+#include "scheduler/loop.h"
 #include "scheduler/runtime.h"
 
 namespace pkg {
@@ -59,10 +60,13 @@ void before_fork() {
   for (const auto& locks : g_fork_locks) {
     for (std::mutex& lock : locks) lock.lock();
   }
-  task_memory_lock().lock();  // the innermost of all
+  // The innermost of all.
+  task_memory_lock().lock();
+  LoopMemory::shared_lock().lock();
 }
 
 void unlock_after_fork() {
+  LoopMemory::shared_lock().unlock();
   task_memory_lock().unlock();
   for (const auto& locks : g_fork_locks) {
     for (std::mutex& lock : locks) lock.unlock();

@@ -19,6 +19,7 @@
 
 #include "base/function_ref.h"
 #include "base/intrusive.h"
+#include "scheduler/block_cache.h"
 #include "scheduler/pool.h"
 
 namespace pkg::detail {
@@ -33,6 +34,9 @@ class Loop final : public Intrusive {
 
   /// In chunks of `size`, the last one may be smaller, which are run in pieces.
   Loop(int64_t begin, int64_t end, int64_t size, int64_t piece, int threads, Body body);
+
+  static void* operator new(std::size_t size);
+  static void operator delete(void* memory) noexcept;
 
   /// What the pool shall run, one a helper.
   RunList helpers();
@@ -85,5 +89,8 @@ class Loop final : public Intrusive {
   std::array<Helper, kShares - 1> few_;
   std::unique_ptr<Helper[]> many_;
 };
+
+/// Small batches, as few loops are under way at a time and any thread may end one.
+using LoopMemory = BlockCache<sizeof(Loop), alignof(Loop), 4>;
 
 }  // namespace pkg::detail

@@ -118,6 +118,9 @@ Loop::Loop(int64_t begin, int64_t end, int64_t size, int64_t piece, int threads,
   }
 }
 
+void* Loop::operator new(std::size_t) { return LoopMemory::take(); }
+void Loop::operator delete(void* memory) noexcept { LoopMemory::give(memory); }
+
 RunList Loop::helpers() {
   if (n_helpers_ > int(few_.size())) many_ = std::make_unique<Helper[]>(size_t(n_helpers_));
   RunList list;
