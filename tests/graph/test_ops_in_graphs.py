@@ -3,13 +3,12 @@
 
 import re
 
-import numpy as np
 import pytest
 
 import pkg
 import pkg.graph
 from op_table import CASES
-from op_values import inputs_of, outputs, scattered
+from op_values import equal_bits, inputs_of, outputs, scattered
 
 #: Their results are no tensors.
 NOT_IN_GRAPHS = ("allclose", "equal")
@@ -23,19 +22,6 @@ COUNTED = ("split", "unbind")
 #: What a call says that needs to know more before it runs.
 NOT_KNOWN = r"as many results as a size says|number of dimensions is not known"
 DIFFERENTIABLE = [case for case in CASES if case.differentiable]
-
-
-def equal_bits(got, wanted):
-    """The same dtype, shape and bytes; a NaN is a NaN whatever its sign."""
-    assert got.dtype == wanted.dtype
-    assert tuple(got.shape) == tuple(wanted.shape)
-    if got.dtype.is_floating_point:
-        got, wanted = got.double(), wanted.double()  # exact; NumPy has no bfloat16
-    got, wanted = got.numpy(), wanted.numpy()
-    if got.dtype.kind == "f":
-        assert np.array_equal(np.isnan(got), np.isnan(wanted))
-        got, wanted = np.nan_to_num(got), np.nan_to_num(wanted)
-    assert got.tobytes() == wanted.tobytes()
 
 
 SHAPES = {

@@ -39,6 +39,19 @@ def compare(case, got, arrays, tolerance):
         np.testing.assert_allclose(g, w, rtol=tolerance, atol=tolerance, equal_nan=True)
 
 
+def equal_bits(got, wanted):
+    """The same dtype, shape and bytes; a NaN is a NaN whatever its sign."""
+    assert got.dtype == wanted.dtype
+    assert tuple(got.shape) == tuple(wanted.shape)
+    if got.dtype.is_floating_point:
+        got, wanted = got.double(), wanted.double()  # exact; NumPy has no bfloat16
+    got, wanted = got.numpy(), wanted.numpy()
+    if got.dtype.kind == "f":
+        assert np.array_equal(np.isnan(got), np.isnan(wanted))
+        got, wanted = np.nan_to_num(got), np.nan_to_num(wanted)
+    assert got.tobytes() == wanted.tobytes()
+
+
 def scattered(array):
     """A tensor of these values with gaps between them and dimensions out of order."""
     order = tuple(range(array.ndim))[::-1]
