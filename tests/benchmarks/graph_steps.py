@@ -55,7 +55,7 @@ def mlp_graph():
             updates += [new, w.assign_sub(new * LR)]
         session = pg.Session()
         session.run(pg.global_variables_initializer())
-        call = session.make_callable([loss, *updates], [x, y])
+        call = session.make_callable([loss, pg.group(*updates)], [x, y])
     a, b = pkg.tensor(X), pkg.tensor(Y)
     return lambda: call(a, b)[0]
 
