@@ -272,6 +272,7 @@ Plan make_plan(std::span<Node* const> nodes, std::span<const Edge> fetches,
   for (Edge fetch : fetches)
     plan.fetches.push_back(recorder.result(evaluation.value(fetch)));
   plan.written = evaluation.written();
+  prune(plan);
   fuse(plan);
   find_lifetimes(plan);
   place_buffers(plan);

@@ -79,6 +79,9 @@ struct PlanInputs {
 Plan make_plan(std::span<Node* const> nodes, std::span<const Edge> fetches,
                const PlanInputs& inputs);
 
+/// Leaves out the steps whose results nobody uses.
+void prune(Plan& plan);
+
 /// Gives every Temporary its place in the slab: none that are used at the same time
 /// overlap.  The result of a pointwise step may lie where an argument lay that no later step
 /// uses.

@@ -92,6 +92,15 @@ TEST(calls_that_are_equal_are_one_step) {
   CHECK(signs.steps.size() == 5);
 }
 
+TEST(what_nobody_uses_is_left_out) {
+  Planned model(Shape{7});
+  const Tensor y = ops::exp(ops::sin(model.x()));
+  Node& grads = model.graph->gradients("", {ops::sum(y)}, {Tensor()}, {model.x()});
+  const Plan plan = model.plan({model.graph->symbol({&grads, 0})});
+  for (const Step& step : plan.steps) CHECK(step.op->schema.name != "sum");
+  CHECK(!plan.steps.empty());
+}
+
 TEST(none_is_left_out_where_calls_write) {
   Planned model(Shape{7});
   const Tensor kept = empty(Shape{7}, DType::Float32);
