@@ -211,9 +211,10 @@ void OpNode::set_results(const Stack& stack) {
   const auto& results_for = op_.definition().gradient.saves.results;
   uint32_t number = 0;
   const auto self = Ref<Node>::share(this);
-  for (int i = 0; i < stack.n_results; ++i) {
-    const bool keep = results_for[size_t(i)] & wanting_;
-    for_each_tensor(stack.results[size_t(i)], [&](const Tensor& tensor) {
+  size_t place = 0;
+  for (const Value& result : stack.results) {
+    const bool keep = results_for[place++] & wanting_;
+    for_each_tensor(result, [&](const Tensor& tensor) {
       if (keep) {
         // Without history: the result owns this node, not the other way round.
         save(share(tensor), number, true);

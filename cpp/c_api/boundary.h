@@ -111,6 +111,8 @@ class LentValues {
  private:
   std::vector<pkg_value> values_;
   std::vector<std::vector<pkg_tensor*>> lists_;
+  std::vector<std::vector<const char*>> texts_;
+  std::vector<std::vector<int64_t>> bools_;
 };
 
 /// A result with references and memory of its own.

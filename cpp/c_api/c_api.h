@@ -178,7 +178,9 @@ typedef enum pkg_kind {
   PKG_KIND_INT_LIST = 7,
   PKG_KIND_FLOAT_LIST = 8,
   PKG_KIND_DTYPE = 9,
-  PKG_KIND_DEVICE = 10
+  PKG_KIND_DEVICE = 10,
+  PKG_KIND_STRING_LIST = 11,
+  PKG_KIND_BOOL_LIST = 12 /* of 0 and 1 */
 } pkg_kind;
 
 /* An argument or a result of an op.  As an argument it borrows what it points to. */
@@ -192,7 +194,8 @@ typedef struct pkg_value {
     pkg_tensor* tensor;
     pkg_tensor* const* tensors;
     const char* string;
-    const int64_t* integers;
+    const char* const* strings; /* each ends with a NUL */
+    const int64_t* integers;    /* of lists of ints and of bools */
     const double* numbers;
   } as;
 } pkg_value;
@@ -222,7 +225,7 @@ PKG_C_API size_t pkg_op_schema(const pkg_op* op, char* text, size_t capacity);
 PKG_C_API size_t pkg_op_doc(const pkg_op* op, char* text, size_t capacity);
 
 /* Most results that one op has. */
-#define PKG_MAX_RESULTS 3
+#define PKG_MAX_RESULTS 8
 
 /* Calls the op.  Positional arguments come first; parameters not given take the
  * schema's default.  Returns the number of results, written to `results` (room for
@@ -609,6 +612,22 @@ static inline pkg_arg pkg_arg_floats(const char* name, const double* values,
   arg.value.kind = PKG_KIND_FLOAT_LIST;
   arg.value.length = length;
   arg.value.as.numbers = values;
+  return arg;
+}
+static inline pkg_arg pkg_arg_strings(const char* name, const char* const* values,
+                                      int64_t length) {
+  pkg_arg arg = pkg_arg_none(name);
+  arg.value.kind = PKG_KIND_STRING_LIST;
+  arg.value.length = length;
+  arg.value.as.strings = values;
+  return arg;
+}
+static inline pkg_arg pkg_arg_bools(const char* name, const int64_t* values,
+                                    int64_t length) {
+  pkg_arg arg = pkg_arg_none(name);
+  arg.value.kind = PKG_KIND_BOOL_LIST;
+  arg.value.length = length;
+  arg.value.as.integers = values;
   return arg;
 }
 static inline pkg_arg pkg_arg_dtype(const char* name, pkg_dtype dtype) {

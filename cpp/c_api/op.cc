@@ -13,7 +13,7 @@ const Operator& required(const char* function, const pkg_op* handle) {
 
 namespace {
 
-static_assert(std::tuple_size_v<decltype(Stack::results)> == PKG_MAX_RESULTS);
+static_assert(kMaxResults == PKG_MAX_RESULTS);
 
 // One overload alone answers to its bare name, too.
 const Operator& find(std::string_view name) {
@@ -87,10 +87,10 @@ int32_t pkg_op_call(const pkg_op* handle, const pkg_arg* args, size_t n_args,
               "[pkg_op_call] expected room for the results, got "
               "NULL.");
     const BoxedCall call(op, args, n_args);
-    for (int i = 0; i < call.stack.n_results; ++i) {
-      results[i] = own_value(call.stack.results[size_t(i)]);
+    for (size_t i = 0; i < call.stack.results.size(); ++i) {
+      results[i] = own_value(call.stack.results[i]);
     }
-    return int32_t(call.stack.n_results);
+    return int32_t(call.stack.results.size());
   });
 }
 

@@ -11,8 +11,9 @@ namespace {
 
 const char* kind_name(int32_t kind) {
   constexpr const char* names[] = {
-      "None", "Tensor",       "list of Tensors", "bool",  "int",   "float",
-      "str",  "list of ints", "list of floats",  "dtype", "device"};
+      "None",   "Tensor",       "list of Tensors", "bool",           "int",
+      "float",  "str",          "list of ints",    "list of floats", "dtype",
+      "device", "list of strs", "list of bools"};
   return kind >= 0 && kind < int32_t(std::size(names)) ? names[kind]
                                                        : "a value of unknown kind";
 }
@@ -74,6 +75,29 @@ bool parse_floats(const Operator& op, const Argument& argument, const pkg_value&
   return true;
 }
 
+bool parse_bools(const Operator& op, const Argument& argument, const pkg_value& value,
+                 Value* out) {
+  if (value.kind != PKG_KIND_BOOL_LIST) return false;
+  check_array(op, argument, value.as.integers, value.length);
+  *out = std::vector<bool>(value.as.integers, value.as.integers + value.length);
+  return true;
+}
+
+bool parse_texts(const Operator& op, const Argument& argument, const pkg_value& value,
+                 Value* out) {
+  if (value.kind != PKG_KIND_STRING_LIST) return false;
+  check_array(op, argument, value.as.strings, value.length);
+  std::vector<std::string> list;
+  for (int64_t i = 0; i < value.length; ++i) {
+    PKG_CHECK(
+        value.as.strings[i], TypeError,
+        wrong_argument(op.schema.name, str(argument.name, '[', i, ']'), "a str", "NULL"));
+    list.emplace_back(value.as.strings[i]);
+  }
+  *out = std::move(list);
+  return true;
+}
+
 bool parse_ints(const Operator& op, const Argument& argument, const pkg_value& value,
                 Value* out) {
   if (is_integer(value)) {  // one number for all, or a list of one
@@ -102,6 +126,8 @@ bool parse(const Operator& op, const Argument& argument, const pkg_value& value,
   if (argument.list) {
     if (argument.type == ArgType::Tensor) return parse_tensors(op, argument, value, out);
     if (argument.type == ArgType::Float) return parse_floats(op, argument, value, out);
+    if (argument.type == ArgType::Bool) return parse_bools(op, argument, value, out);
+    if (argument.type == ArgType::Str) return parse_texts(op, argument, value, out);
     return parse_ints(op, argument, value, out);
   }
   switch (argument.type) {
@@ -196,7 +222,8 @@ void bind_arguments(const Operator& op, std::span<const pkg_arg> given,
 
 namespace {
 
-// Everything but tensors, which are lent or owned.
+// Everything but lists that are arrays of something else in C, and tensors, which are lent
+// or owned.
 struct ToC {
   pkg_value value{};
 
@@ -239,6 +266,14 @@ struct ToC {
     value.length = int64_t(list.size());
     value.as.numbers = list.data();
   }
+  void operator()(const std::vector<std::string>& list) {
+    value.kind = PKG_KIND_STRING_LIST;
+    value.length = int64_t(list.size());
+  }
+  void operator()(const std::vector<bool>& list) {
+    value.kind = PKG_KIND_BOOL_LIST;
+    value.length = int64_t(list.size());
+  }
 };
 
 pkg_value lend_value(const Value& value) {
@@ -258,12 +293,18 @@ T* copy_array(const T* from, size_t n) {
 
 LentValues::LentValues(std::span<const Value> args) {
   for (const Value& arg : args) {
-    values_.push_back(lend_value(arg));
-    const TensorList* list = std::get_if<TensorList>(&arg);
-    if (!list) continue;
-    auto& handles = lists_.emplace_back();
-    for (const Tensor& tensor : *list) handles.push_back(lend(tensor));
-    values_.back().as.tensors = handles.data();
+    pkg_value& lent = values_.emplace_back(lend_value(arg));
+    if (auto* list = std::get_if<TensorList>(&arg)) {
+      auto& handles = lists_.emplace_back();
+      for (const Tensor& tensor : *list) handles.push_back(lend(tensor));
+      lent.as.tensors = handles.data();
+    } else if (auto* texts = std::get_if<std::vector<std::string>>(&arg)) {
+      auto& pointers = texts_.emplace_back();
+      for (const std::string& text : *texts) pointers.push_back(text.c_str());
+      lent.as.strings = pointers.data();
+    } else if (auto* bools = std::get_if<std::vector<bool>>(&arg)) {
+      lent.as.integers = bools_.emplace_back(bools->begin(), bools->end()).data();
+    }
   }
 }
 
@@ -279,6 +320,22 @@ pkg_value own_value(const Value& value) {
       break;
     }
     case PKG_KIND_STRING: made.as.string = copy_array(made.as.string, n + 1); break;
+    case PKG_KIND_STRING_LIST: {
+      auto** copies = new const char*[n];
+      const auto& texts = std::get<std::vector<std::string>>(value);
+      for (size_t i = 0; i < n; ++i) {
+        copies[i] = copy_array(texts[i].c_str(), texts[i].size() + 1);
+      }
+      made.as.strings = copies;
+      break;
+    }
+    case PKG_KIND_BOOL_LIST: {
+      const auto& bools = std::get<std::vector<bool>>(value);
+      auto* numbers = new int64_t[n];
+      std::copy(bools.begin(), bools.end(), numbers);
+      made.as.integers = numbers;
+      break;
+    }
     case PKG_KIND_INT_LIST: made.as.integers = copy_array(made.as.integers, n); break;
     case PKG_KIND_FLOAT_LIST: made.as.numbers = copy_array(made.as.numbers, n); break;
     default: break;
@@ -297,6 +354,11 @@ extern "C" void pkg_value_clear(pkg_value* value) {
       delete[] value->as.tensors;
       break;
     case PKG_KIND_STRING: delete[] value->as.string; break;
+    case PKG_KIND_STRING_LIST:
+      for (int64_t i = 0; i < value->length; ++i) delete[] value->as.strings[i];
+      delete[] value->as.strings;
+      break;
+    case PKG_KIND_BOOL_LIST:
     case PKG_KIND_INT_LIST: delete[] value->as.integers; break;
     case PKG_KIND_FLOAT_LIST: delete[] value->as.numbers; break;
     default: break;

@@ -98,7 +98,7 @@ struct Work {
   const Kernel* kernel;
   bool stoppable;
   std::vector<Value> args;
-  std::array<Tensor, 3> results;
+  std::array<Tensor, kMaxResults> results;
   detail::ResultTypes dtypes;
 
   void operator()() {
@@ -156,7 +156,8 @@ void submit_work(const Operator& op, const Kernel& kernel, Stack& stack,
   work.args.reserve(stack.args.size());
   for (const Value& value : stack.args) work.args.push_back(bare(value));
   for (size_t i = 0; i < specs.size(); ++i) work.dtypes[i] = specs[i].dtype;
-  std::array<Tensor, 3> results = detail::make_results(op, kernel, stack.args, specs);
+  std::array<Tensor, kMaxResults> results = detail::make_results(op, kernel, stack.args,
+                                                                 specs);
   int64_t bytes = 0;
   for (size_t i = 0; i < specs.size(); ++i) {
     // A kernel asks whether its result is an argument.
@@ -197,7 +198,7 @@ void async_fallback(const Operator& op, const Kernel&, KeySet keys, Stack& stack
     return wait_and_run(op, stack, cost,
                         [&] { Dispatcher::get().redispatch_boxed(op, below, stack); });
   }
-  std::array<Spec, 3> all;
+  std::array<Spec, kMaxResults> all;
   detail::convert_numbers(op, stack.args);
   detail::infer_shapes(op, stack.args, all.data());
   const std::span<const Spec> specs(all.data(), op.schema.returns.size());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // dispatcher/builder.cc: what an op's description puts into its record.
+#include "dispatcher/derivative.h"
 #include "dispatcher/library.h"
 
 namespace pkg {
@@ -94,10 +95,12 @@ OpBuilder& OpBuilder::grad(std::string_view saves, Gradient::Formula formula) {
     const uint64_t wanted_by = mark == token.npos
                                    ? ~uint64_t{0}
                                    : uint64_t{1} << argument(token.substr(mark + 1));
-    if (name == "result") masks.results[0] |= wanted_by;
-    else if (name == "result1") masks.results[1] |= wanted_by;
-    else if (name == "result2") masks.results[2] |= wanted_by;
-    else masks.arguments[argument(name)] |= wanted_by;
+    const int result = detail::number_of(name, "result");
+    if (result >= 0 && size_t(result) < op_.schema.returns.size()) {
+      masks.results[size_t(result)] |= wanted_by;
+    } else {
+      masks.arguments[argument(name)] |= wanted_by;
+    }
   }
   Dispatcher::get().set_gradient(op_, masks, formula, origin_.where);
   return *this;

@@ -23,8 +23,8 @@ std::string wanted(const Argument& argument) {
     case ArgType::Scalar: return by("Scalar", true);
     case ArgType::Int: return by(list ? "Shape" : "int64_t", list);
     case ArgType::Float: return by(list ? "std::vector<double>" : "double", list);
-    case ArgType::Bool: return by("bool", false);
-    case ArgType::Str: return by("std::string", true);
+    case ArgType::Bool: return by(list ? "std::vector<bool>" : "bool", list);
+    case ArgType::Str: return by(list ? "std::vector<std::string>" : "std::string", true);
     case ArgType::DType: return by("DType", false);
     case ArgType::Device: return by("Device", false);
   }
@@ -54,22 +54,17 @@ std::string outputs(size_t n) {
   return text;
 }
 
-std::string results(const std::string& one, const Schema& schema) {
-  const size_t n = schema.returns.size();
-  if (one == "Spec") return n == 1 ? one : str("std::array<Spec, ", n, ">");
-  if (n == 1) return schema.returns[0].list ? "TensorList" : one;
+std::string several(std::string_view one, size_t n) {
+  if (n == 1) return std::string(one);
+  if (one == "Spec") return str("std::array<Spec, ", n, ">");
   std::string text = "std::tuple<Tensor";
   for (size_t i = 1; i < n; ++i) text += ", Tensor";
   return text + ">";
 }
 
-// A result type without the short names of the header.
-std::string spelled_result(std::string_view name) {
-  if (name == "Tensors2") return "std::tuple<Tensor, Tensor>";
-  if (name == "Tensors3") return "std::tuple<Tensor, Tensor, Tensor>";
-  if (name == "Specs2") return "std::array<Spec, 2>";
-  if (name == "Specs3") return "std::array<Spec, 3>";
-  return std::string(name);
+std::string results(const std::string& one, const Schema& schema) {
+  const bool list = one == "Tensor" && schema.returns.size() == 1 && schema.returns[0].list;
+  return several(list ? "TensorList" : one, schema.returns.size());
 }
 
 std::string closed(std::string text) {
@@ -99,7 +94,8 @@ void check_handle(const Operator& op, const Signature& given) {
   detail::raise<InternalError>(
       "[Op] the C++ handle of ", op.schema.str(), ": expected Op<",
       of_schema(results("Tensor", op.schema), "", op.schema), ">, got Op<",
-      of_function(spelled_result(given.result), "", given.parameters), ">.");
+      of_function(several(given.result, size_t(given.n_results)), "", given.parameters),
+      ">.");
 }
 
 void check_signature(const Operator& op, const char* stage, const char* where,
@@ -119,8 +115,9 @@ void check_signature(const Operator& op, const char* stage, const char* where,
   const std::string expected = of_schema(
       beside_rule ? "void" : results(rule ? "Spec" : "Tensor", schema),
       before(schema.returns.size()), schema);
-  const std::string got = of_function(beside_rule ? "void" : spelled_result(given.result),
-                                      before(size_t(given.n_results)), given.parameters);
+  const std::string got = of_function(
+      beside_rule ? "void" : several(given.result, size_t(given.n_results)),
+      before(size_t(given.n_results)), given.parameters);
   detail::raise<ValueError>("[register] ", stage, " of ", schema.str(), " at ", where,
                             ": expected ", expected, ", got ", got, ".",
                             beside_rule && fits(given, schema)

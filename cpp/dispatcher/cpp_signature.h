@@ -39,7 +39,9 @@ PKG_SCHEMA_TYPE(Shape, Int, true)
 PKG_SCHEMA_TYPE(double, Float, false)
 PKG_SCHEMA_TYPE(std::vector<double>, Float, true)
 PKG_SCHEMA_TYPE(bool, Bool, false)
+PKG_SCHEMA_TYPE(std::vector<bool>, Bool, true)
 PKG_SCHEMA_TYPE(std::string, Str, false)
+PKG_SCHEMA_TYPE(std::vector<std::string>, Str, true)
 PKG_SCHEMA_TYPE(DType, DType, false)
 PKG_SCHEMA_TYPE(Device, Device, false)
 #undef PKG_SCHEMA_TYPE
@@ -78,22 +80,23 @@ struct ReturnType {
     static constexpr bool list = List;      \
     static constexpr const char* name = #R; \
   };
-using Tensors2 = std::tuple<Tensor, Tensor>;
-using Tensors3 = std::tuple<Tensor, Tensor, Tensor>;
-using Specs2 = std::array<Spec, 2>;
-using Specs3 = std::array<Spec, 3>;
 PKG_RETURN_TYPE(Tensor, 1, false)
 PKG_RETURN_TYPE(TensorList, 1, true)
 PKG_RETURN_TYPE(Scalar, 1, false)
 PKG_RETURN_TYPE(bool, 1, false)
 PKG_RETURN_TYPE(int64_t, 1, false)
 PKG_RETURN_TYPE(double, 1, false)
-PKG_RETURN_TYPE(Tensors2, 2, false)
-PKG_RETURN_TYPE(Tensors3, 3, false)
 PKG_RETURN_TYPE(Spec, 1, false)
-PKG_RETURN_TYPE(Specs2, 2, false)
-PKG_RETURN_TYPE(Specs3, 3, false)
 #undef PKG_RETURN_TYPE
+template <class... T>
+  requires(std::is_same_v<T, Tensor> && ...)
+struct ReturnType<std::tuple<T...>> : ReturnType<Tensor> {
+  static constexpr int count = sizeof...(T) <= kMaxResults ? int(sizeof...(T)) : 0;
+};
+template <size_t N>
+struct ReturnType<std::array<Spec, N>> : ReturnType<Spec> {
+  static constexpr int count = N <= kMaxResults ? int(N) : 0;
+};
 
 /// A C++ function as the registration looks at it.
 struct Signature {
@@ -122,19 +125,17 @@ struct StripOutputs {
 };
 template <int N, class... A>
 struct StripOutputs<N, Tensor&, A...> : StripOutputs<N + 1, A...> {};
+template <class Indices>
+struct TensorTuple;
+template <size_t... I>
+struct TensorTuple<std::index_sequence<I...>> {
+  using type = std::tuple<std::remove_cvref_t<decltype((I, std::declval<Tensor>()))>...>;
+};
 template <int N>
-struct ResultsOf;
+struct ResultsOf : TensorTuple<std::make_index_sequence<size_t(N)>> {};
 template <>
 struct ResultsOf<1> {
   using type = Tensor;
-};
-template <>
-struct ResultsOf<2> {
-  using type = Tensors2;
-};
-template <>
-struct ResultsOf<3> {
-  using type = Tensors3;
 };
 
 template <class Args>
@@ -156,12 +157,14 @@ struct Parameters<std::tuple<A...>> {
 // One line of error each for what cannot be a shape rule or a kernel.
 template <class Args>
 constexpr bool check_parameters() {
-  static_assert(Parameters<Args>::known,
-                "a parameter has a type that schemas do not know: write const Tensor& (for "
-                "Tensor), const TensorList& (Tensor[]), const Scalar& (Scalar), int64_t "
-                "(int), const Shape& (int[]), double (float), const std::vector<double>& "
-                "(float[]), bool, const std::string& (str), DType, Device, or "
-                "std::optional of one of these");
+  static_assert(
+      Parameters<Args>::known,
+      "a parameter has a type that schemas do not know: write const Tensor& (for "
+      "Tensor), const TensorList& (Tensor[]), const Scalar& (Scalar), int64_t "
+      "(int), const Shape& (int[]), double (float), const std::vector<double>& "
+      "(float[]), bool, const std::vector<bool>& (bool[]), const std::string& (str), "
+      "const std::vector<std::string>& (str[]), DType, Device, or "
+      "std::optional of one of these");
   static_assert(
       !Parameters<Args>::written,
       "a parameter is a reference to something not const: the results of a "
@@ -178,9 +181,13 @@ constexpr bool check_function() {
 }
 template <class Return, bool Rule>
 constexpr bool check_return() {
-  constexpr bool spec = std::is_same_v<Return, Spec> || std::is_same_v<Return, Specs2> ||
-                        std::is_same_v<Return, Specs3>;
-  constexpr bool ok = ReturnType<Return>::count > 0 && spec == Rule;
+  constexpr bool ok = [] {
+    if constexpr (ReturnType<Return>::count > 0) {
+      return (std::string_view(ReturnType<Return>::name) == "Spec") == Rule;
+    } else {
+      return false;
+    }
+  }();
   static_assert(ok || !Rule,
                 "a shape rule returns Spec, or std::array<Spec, N> for N results");
   static_assert(ok || Rule,
@@ -192,10 +199,10 @@ constexpr bool check_return() {
 template <class Stripped>
 constexpr bool check_outputs() {
   constexpr int count = Stripped::count;
-  static_assert(count >= 1 && count <= 3,
-                "a kernel that returns nothing writes one to three results, which come "
+  static_assert(count >= 1 && count <= int(kMaxResults),
+                "a kernel that returns nothing writes one to eight results, which come "
                 "first: void(Tensor& out, const Tensor& self, ...)");
-  return count >= 1 && count <= 3;
+  return count >= 1 && count <= int(kMaxResults);
 }
 
 }  // namespace pkg::detail

@@ -7,6 +7,14 @@
 namespace pkg {
 namespace detail {
 
+int number_of(std::string_view name, std::string_view word) {
+  if (!name.starts_with(word)) return -1;
+  name.remove_prefix(word.size());
+  if (name.empty()) return 0;
+  const bool digit = name.size() == 1 && name[0] >= '1' && name[0] <= '9';
+  return digit ? name[0] - '0' : -1;
+}
+
 const Tensor& grad_tensor(const GradContext& g, GradInput input) {
   switch (input.kind) {
     case GradInput::Result: return g.result(input.index);
@@ -25,14 +33,6 @@ struct Named {
   ArgType type = ArgType::Tensor;
   bool list = false, optional = false;
 };
-
-// "result", "result1" and the like: the number, or -1.
-int number_of(std::string_view name, std::string_view word) {
-  if (!name.starts_with(word)) return -1;
-  name.remove_prefix(word.size());
-  if (name.empty()) return 0;
-  return name == "1" ? 1 : name == "2" ? 2 : -1;
-}
 
 bool read_name(const Schema& schema, std::string_view name, Named& named) {
   const size_t n_results = schema.returns.size();
@@ -58,7 +58,7 @@ bool read_name(const Schema& schema, std::string_view name, Named& named) {
   }
   for (const auto& [word, kind] :
        {std::pair("result", GradInput::Result), std::pair("grad", GradInput::Grad)}) {
-    const int number = number_of(name, word);
+    const int number = detail::number_of(name, word);
     if (number < 0 || size_t(number) >= n_results) continue;
     named.input = {kind, uint8_t(number)};
     return true;

@@ -7,6 +7,9 @@
 
 namespace pkg::detail {
 
+/// "result", "result1" and the like: the number, or -1.
+int number_of(std::string_view name, std::string_view word);
+
 const Tensor& grad_tensor(const GradContext& g, GradInput input);
 
 // What a parameter of type A is given.

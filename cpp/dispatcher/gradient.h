@@ -70,7 +70,7 @@ struct Derivative {
 /// those in arguments[i] wants a gradient, result i if one of those in results[i] does.
 struct Saves {
   std::array<uint64_t, kMaxParameters> arguments{};
-  std::array<uint64_t, 3> results{};
+  std::array<uint64_t, kMaxResults> results{};
 
   static Saves everything() {
     Saves all;

@@ -10,13 +10,39 @@
 
 namespace pkg {
 
+/// The results of a boxed call; those that are not there cost nothing.
+class ResultValues {
+ public:
+  ResultValues() = default;
+  ResultValues(const ResultValues&) = delete;
+  ResultValues& operator=(const ResultValues&) = delete;
+  ~ResultValues() {
+    for (size_t i = 0; i < size_; ++i) (*this)[i].~Value();
+  }
+  size_t size() const { return size_; }
+  Value& operator[](size_t i) { return begin()[i]; }
+  Value* begin() { return reinterpret_cast<Value*>(memory_); }
+  Value* end() { return begin() + size_; }
+  const Value* begin() const { return reinterpret_cast<const Value*>(memory_); }
+  const Value* end() const { return begin() + size_; }
+  void push(Value&& value) {
+    PKG_ASSERT(size_ < kMaxResults);
+    new (begin() + size_++) Value(std::move(value));
+  }
+
+ private:
+  alignas(Value) std::byte memory_[kMaxResults * sizeof(Value)];
+  size_t size_ = 0;
+};
+
 /// Arguments and results of a boxed call; lives on the caller's stack.
 struct Stack {
   std::span<Value> args;
-  std::array<Value, 3> results;
-  int n_results = 0;
+  ResultValues results;
 
-  void push(Value&& value) { results[size_t(n_results++)] = std::move(value); }
+  Stack() = default;
+  explicit Stack(std::span<Value> args_in) : args(args_in) {}
+  void push(Value&& value) { results.push(std::move(value)); }
 };
 
 /// The dtypes that an op or a kernel takes: of the tensor parameters together, which is

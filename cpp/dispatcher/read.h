@@ -63,7 +63,13 @@ class ReadValue {
 
   static bool list(const Argument& argument, Item item, Value* out) {
     if (argument.type == ArgType::Float) {
-      return items<std::vector<double>>(Reader::real, item, out);
+      return items<std::vector<double>, double>(Reader::real, item, out);
+    }
+    if (argument.type == ArgType::Bool) {
+      return items<std::vector<bool>, bool>(truth, item, out);
+    }
+    if (argument.type == ArgType::Str) {
+      return items<std::vector<std::string>, std::string>(Reader::text, item, out);
     }
     if (argument.type == ArgType::Int) return ints(argument.length, item, out);
     const auto read = [&](Item entry, Tensor* tensor) {
@@ -72,13 +78,13 @@ class ReadValue {
       if (found) *tensor = *found;
       return bool(found);
     };
-    return items<TensorList>(read, item, out);
+    return items<TensorList, Tensor>(read, item, out);
   }
-  template <class List, class Read>
+  template <class List, class Entry, class Read>
   static bool items(Read read, Item item, Value* out) {
     List list;
     const bool fits = Reader::is_list(item) && Reader::each(item, [&](Item entry) {
-                        std::remove_cvref_t<decltype(*list.begin())> value{};
+                        Entry value{};
                         if (!read(entry, &value)) return false;
                         list.push_back(std::move(value));
                         return true;
@@ -93,7 +99,7 @@ class ReadValue {
       *out = Shape(size_t(std::max<int64_t>(length, 1)), value);
       return true;
     }
-    if (!items<Shape>(Reader::integer, item, out)) return false;
+    if (!items<Shape, int64_t>(Reader::integer, item, out)) return false;
     const Shape& given = std::get<Shape>(*out);
     if (length < 0 || int64_t(given.size()) == length) return true;
     if (given.size() != 1) return false;

@@ -143,7 +143,7 @@ Tensor allocate(const Operator& op, const Kernel& kernel, std::span<const Value>
 void compute_rows(const Operator& op, const Kernel& kernel, std::span<const Value> args,
                   std::span<Tensor> results, const ResultTypes& dtypes) {
   Rows rows(args);
-  std::array<Tensor, 3> to;
+  std::array<Tensor, kMaxResults> to;
   for (size_t i = 0; i < results.size(); ++i) {
     const bool as_it_is = results[i].is_contiguous() && results[i].dtype() == dtypes[i];
     to[i] = as_it_is ? results[i] : empty(results[i].sizes(), dtypes[i]);
@@ -207,10 +207,10 @@ void compute(const Operator& op, const Kernel& kernel, std::span<const Value> ar
   }
 }
 
-std::array<Tensor, 3> make_results(const Operator& op, const Kernel& kernel,
-                                   std::span<const Value> args,
-                                   std::span<const Spec> specs) {
-  std::array<Tensor, 3> results;
+std::array<Tensor, kMaxResults> make_results(const Operator& op, const Kernel& kernel,
+                                             std::span<const Value> args,
+                                             std::span<const Spec> specs) {
+  std::array<Tensor, kMaxResults> results;
   try {
     if (op.in_place()) {
       results[0] = std::get<Tensor>(args[0]);
@@ -229,7 +229,7 @@ std::array<Tensor, 3> make_results(const Operator& op, const Kernel& kernel,
 
 void run_checked(const Operator& op, const Kernel& kernel, Stack& stack,
                  std::span<const Spec> specs) {
-  std::array<Tensor, 3> results = make_results(op, kernel, stack.args, specs);
+  std::array<Tensor, kMaxResults> results = make_results(op, kernel, stack.args, specs);
   ResultTypes dtypes{};
   for (size_t i = 0; i < specs.size(); ++i) dtypes[i] = specs[i].dtype;
   compute(op, kernel, stack.args, {results.data(), specs.size()}, dtypes);
@@ -242,7 +242,7 @@ void run_structured(const Operator& op, const Kernel& kernel, KeySet keys, Stack
   const bool none_has_values = meta && check_one_device(op, stack.args);
   if (op.restricted()) check_dtypes(op, stack.args);
   convert_numbers(op, stack.args);
-  std::array<Spec, 3> all;
+  std::array<Spec, kMaxResults> all;
   infer_shapes(op, stack.args, all.data());
   const std::span<Spec> specs(all.data(), n);
   if (!meta) return run_checked(op, kernel, stack, specs);
@@ -277,12 +277,12 @@ void run_rows(const Operator& op, const Kernel& kernel, KeySet keys, Stack& stac
     if (written) tensor = dense_copy(tensor);
   });
   rows.straighten(op.schema);
-  Stack inner{rows.args(), {}, 0};
+  Stack inner(rows.args());
   kernel.rows(op, kernel, keys, inner);
   rows.finish();
-  for (int i = 0; i < inner.n_results; ++i) {
-    rows.restore(inner.results[size_t(i)]);
-    stack.push(std::move(inner.results[size_t(i)]));
+  for (Value& result : inner.results) {
+    rows.restore(result);
+    stack.push(std::move(result));
   }
 }
 

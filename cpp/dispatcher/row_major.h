@@ -11,7 +11,7 @@ namespace pkg::detail {
 /// takes rows gets copies of what is not row-major or overlaps a result, and a result
 /// that is not row-major, or of another dtype than the shape rule said, is written
 /// afterwards.
-using ResultTypes = std::array<DType, 3>;
+using ResultTypes = std::array<DType, kMaxResults>;
 void compute(const Operator& op, const Kernel& kernel, std::span<const Value> args,
              std::span<Tensor> results, const ResultTypes& dtypes);
 
@@ -23,9 +23,9 @@ void infer_shapes(const Operator& op, std::span<const Value> args, Spec* specs);
 
 /// The tensors that the kernel writes to: what an in-place op was given, whose version
 /// then counts the write, or new ones of these specs.
-std::array<Tensor, 3> make_results(const Operator& op, const Kernel& kernel,
-                                   std::span<const Value> args,
-                                   std::span<const Spec> specs);
+std::array<Tensor, kMaxResults> make_results(const Operator& op, const Kernel& kernel,
+                                             std::span<const Value> args,
+                                             std::span<const Spec> specs);
 
 /// The rest of a call whose arguments have been checked: results of these specs, and the
 /// kernel.  Errors name the op.

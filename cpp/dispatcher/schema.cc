@@ -66,6 +66,9 @@ class Parser {
     }
     skip();
     if (at_ != text_.size()) fail("the end");
+    if (schema.returns.size() > kMaxResults) {
+      fail(pkg::str("at most ", kMaxResults, " results, or a list,"));
+    }
     return schema;
   }
 
@@ -108,6 +111,10 @@ class Parser {
         expect("]");
       }
       optional = accept("?");
+      if (argument.type == ArgType::Scalar || argument.type == ArgType::DType ||
+          argument.type == ArgType::Device) {
+        fail("a list of tensors, ints, floats, bools or strings");
+      }
     }
     argument.optional = optional;
     return argument;
@@ -118,6 +125,8 @@ class Parser {
     if (std::holds_alternative<std::monostate>(value)) return argument.optional;
     if (argument.list) {
       if (std::holds_alternative<std::vector<double>>(value)) return true;
+      if (std::holds_alternative<std::vector<bool>>(value)) return true;
+      if (std::holds_alternative<std::vector<std::string>>(value)) return true;
       const Shape* ints = std::get_if<Shape>(&value);
       const auto n = int64_t(ints ? ints->size() : 0);
       return argument.type == ArgType::Int && ints &&
@@ -140,6 +149,8 @@ class Parser {
   Value literal(const Argument& argument) {
     if (accept("None")) return {};
     if (argument.list && accept("[")) {
+      if (argument.type == ArgType::Str) return items<std::string>(argument);
+      if (argument.type == ArgType::Bool) return items<bool>(argument);
       Shape ints;
       std::vector<double> floats;
       while (!accept("]")) {
@@ -157,6 +168,16 @@ class Parser {
                    std::get<Scalar>(value).to_int("default"));
     }
     return value;
+  }
+
+  template <class T>
+  std::vector<T> items(const Argument& argument) {
+    std::vector<T> list;
+    while (!accept("]")) {
+      if (!list.empty()) expect(",");
+      list.push_back(Unbox<T>::from(scalar_literal(argument)));
+    }
+    return list;
   }
 
   Value scalar_literal(const Argument& argument) {
@@ -234,6 +255,16 @@ class Parser {
   size_t at_ = 0;
 };
 
+template <class List, class Print>
+void print_list(std::ostream& out, const List& list, Print print) {
+  out << '[';
+  for (size_t i = 0; i < list.size(); ++i) {
+    if (i) out << ", ";
+    print(list[i]);
+  }
+  out << ']';
+}
+
 void print_default(std::ostream& out, const Argument& argument) {
   if (is_none(argument.default_value)) {
     out << "None";
@@ -244,15 +275,13 @@ void print_default(std::ostream& out, const Argument& argument) {
   } else if (auto* dtype = std::get_if<DType>(&argument.default_value)) {
     out << *dtype;
   } else if (auto* shape = std::get_if<Shape>(&argument.default_value)) {
-    out << '[';
-    for (size_t i = 0; i < shape->size(); ++i) out << (i ? ", " : "") << (*shape)[i];
-    out << ']';
+    print_list(out, *shape, [&](int64_t size) { out << size; });
   } else if (auto* floats = std::get_if<std::vector<double>>(&argument.default_value)) {
-    out << '[';
-    for (size_t i = 0; i < floats->size(); ++i) {
-      out << (i ? ", " : "") << Scalar((*floats)[i]);
-    }
-    out << ']';
+    print_list(out, *floats, [&](double number) { out << Scalar(number); });
+  } else if (auto* bools = std::get_if<std::vector<bool>>(&argument.default_value)) {
+    print_list(out, *bools, [&](bool truth) { out << Scalar(truth); });
+  } else if (auto* texts = std::get_if<std::vector<std::string>>(&argument.default_value)) {
+    print_list(out, *texts, [&](const std::string& item) { out << '\'' << item << '\''; });
   }
 }
 

@@ -34,6 +34,9 @@ struct Argument {
   Argument item() const;
 };
 
+/// An op with more results returns a list.
+inline constexpr size_t kMaxResults = 8;
+
 struct Schema {
   std::string name;      ///< without namespace: "add"
   std::string overload;  ///< "Tensor", or empty

@@ -79,7 +79,7 @@ R call(const Operator& op, A... args) {
     return reinterpret_cast<Fn>(kernel.unboxed)(op, kernel, keys, args...);
   }
   Value boxed[] = {box(args)..., Value()};
-  Stack stack{std::span<Value>(boxed, sizeof...(A)), {}, 0};
+  Stack stack(std::span<Value>(boxed, sizeof...(A)));
   kernel.boxed(op, kernel, keys, stack);
   return Results<R>::take(stack);
 }

@@ -13,15 +13,16 @@
 namespace pkg {
 
 /// Boxed argument or result.  monostate is None.
-using Value = std::variant<std::monostate, Tensor, TensorList, Scalar, Shape, std::string,
-                           DType, Device, std::vector<double>>;
+using Value =
+    std::variant<std::monostate, Tensor, TensorList, Scalar, Shape, std::string, DType,
+                 Device, std::vector<double>, std::vector<std::string>, std::vector<bool>>;
 
 inline bool is_none(const Value& value) { return value.index() == 0; }
 
 /// Unbox<T>: from a Value to a parameter of type T, and back.  A wrong alternative is
 /// a fault of this library: the schema was checked before.
 template <class T>
-struct Unbox {  // Tensor, TensorList, Scalar, Shape, string, DType, Device, doubles
+struct Unbox {  // Tensor, TensorList, Scalar, Shape, string, DType, Device, other lists
   static const T& from(const Value& value) { return std::get<T>(value); }
 };
 inline constinit const Tensor kNoTensor;

@@ -81,6 +81,12 @@ struct Writer {
   std::string operator()(const std::vector<double>& value) {
     return listed(value, [](double x) { return number(x); });
   }
+  std::string operator()(const std::vector<bool>& value) {
+    return listed(value, [](bool truth) { return number(Scalar(truth)); });
+  }
+  std::string operator()(const std::vector<std::string>& value) {
+    return listed(value, [](const std::string& text) { return quoted(text); });
+  }
   std::string operator()(const TensorList&) { return ""; }  // arguments_text() has them
 };
 

@@ -185,11 +185,10 @@ std::vector<Tensor> Evaluation::call(Node& node) {
   std::optional<ExcludeKeys> off;
   if (node.no_grad) off.emplace(DispatchKey::Autograd);
   std::vector<Value> args = arguments(node);
-  Stack stack{args, {}, 0};
+  Stack stack(args);
   Dispatcher::get().call_boxed(*node.op, stack);
   std::vector<Tensor> outputs;
-  for (int i = 0; i < stack.n_results; ++i) {
-    Value& result = stack.results[size_t(i)];
+  for (Value& result : stack.results) {
     if (auto* tensor = std::get_if<Tensor>(&result)) outputs.push_back(*tensor);
     if (auto* list = std::get_if<TensorList>(&result)) {
       outputs.insert(outputs.end(), list->begin(), list->end());

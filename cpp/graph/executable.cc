@@ -180,7 +180,7 @@ class Executable::Frame {
                                step.dtypes);
       }
       std::vector<Value> args = step.args;
-      Stack stack{args, {}, 0};
+      Stack stack(args);
       step.kernel->boxed(*step.op, *step.kernel, KeySet(DispatchKey::CPU), stack);
     } catch (...) {
       set_failed_node(step.node);

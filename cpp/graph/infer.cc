@@ -60,11 +60,10 @@ Value without_values(const Value& value, bool written) {
 }
 
 Trial run(const Operator& op, std::vector<Value> args) {
-  Stack stack{args, {}, 0};
+  Stack stack(args);
   Dispatcher::get().call_boxed(op, stack);
   Trial trial;
-  for (int i = 0; i < stack.n_results; ++i) {
-    const Value& result = stack.results[size_t(i)];
+  for (const Value& result : stack.results) {
     if (auto* tensor = std::get_if<Tensor>(&result)) trial.push_back(tensor->spec());
     if (auto* list = std::get_if<TensorList>(&result)) {
       for (const Tensor& tensor : *list) trial.push_back(tensor.spec());

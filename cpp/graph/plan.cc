@@ -149,7 +149,7 @@ bool Recorder::record(const Operator& op, Stack& stack) {
 void Recorder::structured(const Operator& op, const Kernel& kernel, Stack& stack) {
   const size_t n = op.schema.returns.size();
   detail::convert_numbers(op, stack.args);
-  std::array<Spec, std::tuple_size_v<detail::ResultTypes>> all;
+  std::array<Spec, kMaxResults> all;
   detail::infer_shapes(op, stack.args, all.data());
   const std::span<const Spec> specs(all.data(), n);
   const Operator& definition = op.definition();

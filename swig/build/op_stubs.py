@@ -36,7 +36,13 @@ TAKES = {
     "Device": "DeviceLike",
 }
 # What the items of a list are.
-ITEMS = {"Tensor": "Tensor", "Tensor?": "Tensor | None", "int": "Int"}
+ITEMS = {
+    "Tensor": "Tensor",
+    "Tensor?": "Tensor | None",
+    "int": "Int",
+    "bool": "_bool",
+    "str": "str",
+}
 GIVES = {"Tensor": "Tensor", "Tensor[]": "tuple[Tensor, ...]", "bool": "_bool"}
 
 HEADER = """\

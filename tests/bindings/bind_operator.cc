@@ -38,8 +38,8 @@ py::object make_results_class(const Operator& op) {
 
 /// The only result itself; several as a tuple, with names where the schema has them.
 py::object results_of(const Operator& op, const Stack& stack) {
-  if (stack.n_results == 1) return py::cast(stack.results[0]);
-  py::tuple results(stack.n_results);
+  if (stack.results.size() == 1) return py::cast(stack.results[0]);
+  py::tuple results(stack.results.size());
   for (size_t i = 0; i < results.size(); ++i) results[i] = stack.results[i];
   if (op.schema.returns[0].name.empty()) return results;
   static auto& classes = *new std::unordered_map<const Operator*, py::object>();
@@ -67,7 +67,7 @@ class OpObject {
           why = match.why();
           continue;
         }
-        Stack stack{std::span<Value>(values), {}, 0};
+        Stack stack{std::span<Value>(values)};
         Dispatcher::get().call_boxed(*op, stack);
         return results_of(*op, stack);
       }

@@ -193,9 +193,9 @@ TEST(a_missing_kernel_names_op_key_and_what_there_is) {
 TEST(typed_and_boxed_calls_agree) {
   const Tensor x = filled(4, 3);
   Value args[] = {Value(x)};
-  Stack stack{args, {}, 0};
+  Stack stack(args);
   Dispatcher::get().call_boxed(twice.record(), stack);
-  CHECK(stack.n_results == 1 && first(std::get<Tensor>(stack.results[0])) == 6);
+  CHECK(stack.results.size() == 1 && first(std::get<Tensor>(stack.results[0])) == 6);
   CHECK(first(twice(x)) == 6);
   const Op<Tensor(const Tensor&)> twice_{"twice_", "test"};
   CHECK(twice_(x).is_same(x) && first(x) == 6);
@@ -366,7 +366,7 @@ TEST(calls_lookups_and_registration_at_once) {
           continue;
         }
         Value args[] = {Value(x)};
-        Stack stack{args, {}, 0};
+        Stack stack(args);
         Dispatcher::get().call_boxed(*found, stack);
         if (first(std::get<Tensor>(stack.results[0])) != 2) ++wrong;
       }

@@ -49,12 +49,12 @@ PyTypeObject* class_of(const Operator& op) {
 }  // namespace
 
 PyObject* wrap_results(const Operator& op, Stack& stack) {
-  if (stack.n_results == 1) return wrap_value(std::move(stack.results[0]));
+  const auto n = Py_ssize_t(stack.results.size());
+  if (n == 1) return wrap_value(std::move(stack.results[0]));
   const auto& returns = op.schema.returns;
   const bool named = !returns.empty() && !returns[0].name.empty();
-  PyRef tuple(
-      checked(named ? PyStructSequence_New(class_of(op)) : PyTuple_New(stack.n_results)));
-  for (int i = 0; i < stack.n_results; ++i) {
+  PyRef tuple(checked(named ? PyStructSequence_New(class_of(op)) : PyTuple_New(n)));
+  for (Py_ssize_t i = 0; i < n; ++i) {
     PyTuple_SET_ITEM(tuple.get(), i, wrap_value(std::move(stack.results[size_t(i)])));
   }
   return tuple.release();
