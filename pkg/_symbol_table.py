@@ -50,9 +50,9 @@ def table_of(core: ModuleType) -> list[Symbol]:
         return []
     called = c_functions_of(core)
     rows = []
-    for name, *row in core._symbols():
-        made, ended = called.pop(name, ()), called.pop(f"~{name}", ())
-        rows.append(Symbol(name, *row, (*made, *ended)))
+    for name, signature, gil, result in core._symbols():
+        functions = (*called.pop(name, ()), *called.pop(f"~{name}", ()))
+        rows.append(Symbol(name, signature, gil, result, functions))
     by_name = {row.name: row for row in rows}
     for caller, functions in called.items():
         owner, _, method = caller.partition(".")
