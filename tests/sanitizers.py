@@ -10,7 +10,8 @@ ThreadSanitizer.  Builds the core for each in its own folder below build/ (incre
 from clean about two minutes each on two cores), compiles every tests/cpp/*_test.c and
 *_test.cc against it and runs it; `address` also runs the scenarios of the clients of
 the C surface in tests/c_api, named c_api_ctypes_client and c_api_ctypes_graphs.  A
-further argument that is part of a name picks tests: python tests/sanitizers.py thread scheduler.
+further argument that is part of a name picks tests, as in
+`python tests/sanitizers.py thread scheduler`.
 PKG_SOAK_SECONDS=60 lets the threads of graph_soak_test go on for a minute.
 
 `binding` is AddressSanitizer and UndefinedBehaviorSanitizer under Python:
