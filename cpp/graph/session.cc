@@ -186,6 +186,8 @@ std::shared_ptr<Callable::Variant> Callable::variant_for(const TensorList& feeds
   try {
     Plan plan = make_plan(nodes_, fetches_, inputs);
     made->executable = std::make_unique<Executable>(std::move(plan));
+  } catch (const CancelledError&) {
+    throw;  // says nothing of the plan
   } catch (const Error& error) { made->why_not = error.what(); }
   plans_made_.fetch_add(1);
   std::lock_guard lock(mutex_);
