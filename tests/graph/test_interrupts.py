@@ -61,6 +61,7 @@ RUNS = """
 
     session = pg.Session()
 """
+pytestmark = pytest.mark.alone  # it measures time
 NAMES = "plan one_step loop nested differentiated functions one_function".split()
 
 
