@@ -3,6 +3,7 @@
 
 ``PKG_BINDING`` chooses it: ``swig`` (the default) is ``pkg._pywrap_core``; ``pybind11``
 is ``_pybind_core`` in the folder ``PKG_BINDING_PATH``, built by tests/bindings/.
+With ``PKG_TRACE=calls`` it says what is called.
 """
 
 from __future__ import annotations
@@ -33,6 +34,22 @@ def _load() -> ModuleType:
         f"[pkg] expected 'swig' or 'pybind11', got {choice!r} (PKG_BINDING={choice}). "
         "Unset PKG_BINDING to use the default."
     )
+
+
+def _traced(core: ModuleType) -> ModuleType:
+    """The binding, which says its calls when PKG_TRACE asks for that."""
+    wanted = os.environ.get("PKG_TRACE")
+    if not wanted:
+        return core
+    if wanted != "calls":
+        raise ImportError(
+            f"[pkg] expected 'calls', got {wanted!r} (PKG_TRACE={wanted}). "
+            "Unset PKG_TRACE to trace nothing."
+        )
+    from ._trace import trace
+
+    trace(core)
+    return core
 
 
 def _checked(core: ModuleType) -> ModuleType:
@@ -88,4 +105,4 @@ def _remedy() -> str:
 if TYPE_CHECKING:
     import pkg._pywrap_core as core
 else:
-    core = _load()
+    core = _traced(_load())

@@ -1,5 +1,6 @@
 // graph.i: graphs and sessions: classes with one handle of the C interface each.
 %{
+#include "c_api/c_calls.h"
 #include "c_api/graph_handles.h"
 #include "python/tensor/symbol.h"
 %}
@@ -14,5 +15,7 @@ PKG_CLASSES
 PKG_CALL("kept", "shared", pkg::c::failed_operation)
 %include "c_api/graph_handles.h"
 PKG_FUNCTIONS
+%ignore pkg::c::CCall;
+%include "c_api/c_calls.h"
 %positional_only(pkg::python::register_symbol_class, 1)
 %include "python/tensor/symbol.h"

@@ -8,9 +8,11 @@
 `address` is AddressSanitizer, with leaks, and UndefinedBehaviorSanitizer; `thread` is
 ThreadSanitizer.  Builds the core for each in its own folder below build/ (incremental;
 from clean about two minutes each on two cores), compiles every tests/cpp/*_test.c and
-*_test.cc against it and runs it; `address` also runs the scenarios of
-tests/c_api/ctypes_client.py, named c_api_ctypes_client.  A further argument that is
-part of a name picks tests: python tests/sanitizers.py thread scheduler.
+*_test.cc against it and runs it; `address` also runs the scenarios of the clients of
+the C surface in tests/c_api, named c_api_ctypes_client and c_api_ctypes_graphs.  A
+further argument that is part of a name picks tests, as in
+`python tests/sanitizers.py thread scheduler`.
+PKG_SOAK_SECONDS=60 lets the threads of graph_soak_test go on for a minute.
 
 `binding` is AddressSanitizer and UndefinedBehaviorSanitizer under Python:
 tests/leaks.py makes CALLS (default 100000) calls of each kind, each byte of them
@@ -27,6 +29,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -47,6 +50,7 @@ OPTIONS = {
 NO_THREAD = ("autograd_test", "steady_step_test")
 # fork() holds all locks; those of a thread that ThreadSanitizer orders are 64 at most.
 FORKS = ("scheduler_life_test",)
+CLIENTS = ("ctypes_client", "ctypes_graphs")  # in tests/c_api
 TIME_LIMIT = 600  # seconds for one program; they take a few
 
 
@@ -155,21 +159,17 @@ def run_test(program: Path) -> bool:
     return run_command(program.name, [str(program)], environment)
 
 
-def run_ctypes_client(config: Config) -> bool:
-    """The same for the scenarios of the client of the C surface in Python."""
-    client = ROOT / "tests" / "c_api" / "ctypes_client.py"
+def run_ctypes_client(config: Config, name: str) -> bool:
+    """The same for the scenarios of a client of the C surface in Python."""
+    client = ROOT / "tests" / "c_api" / f"{name}.py"
     library = ROOT / "build" / config.name / "lib" / "libpkg_core.so"
-    sys.path.insert(0, str(client.parent))
-    from ctypes_client import SCENARIOS
-
-    names = [scenario.__name__ for scenario in SCENARIOS]
+    if str(client.parent) not in sys.path:
+        sys.path.insert(0, str(client.parent))
+    names = [scenario.__name__ for scenario in import_module(name).SCENARIOS]
     command = [sys.executable, str(client), str(library)]
     environment = environment_of_python()
     return all(
-        [
-            run_command(f"c_api_ctypes_client {n}", [*command, n], environment)
-            for n in names
-        ]
+        [run_command(f"c_api_{name} {n}", [*command, n], environment) for n in names]
     )
 
 
@@ -216,18 +216,19 @@ def main(args: list[str]) -> int:
             if all(name in source.stem for name in names)
             and not (mode == "thread" and source.stem in NO_THREAD)
         ]
-        client = mode == "address" and all(
-            name in "c_api_ctypes_client" for name in names
-        )
-        if not sources and not client:
+        clients = [
+            client
+            for client in CLIENTS
+            if mode == "address" and all(name in f"c_api_{client}" for name in names)
+        ]
+        if not sources and not clients:
             print(f"no test file's name contains {' and '.join(names)}")
             return 2
         with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
             programs = list(pool.map(partial(compile_test, config), sources))
         # One after another: the tests of the scheduler measure times.
         passed &= all([run_test(program) for program in programs])
-        if client:
-            passed &= run_ctypes_client(config)
+        passed &= all([run_ctypes_client(config, client) for client in clients])
     print("clean" if passed else "not clean")
     return 0 if passed else 1
 

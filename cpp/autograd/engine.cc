@@ -16,6 +16,7 @@
 #include "dispatcher/dispatcher.h"
 #include "ops/functions.h"
 #include "scheduler/hooks.h"
+#include "scheduler/stop_point.h"
 
 namespace pkg {
 namespace {
@@ -82,7 +83,7 @@ class Pass {
       for (const Tensor& grad : grads) work += grad.defined() ? grad.numel() : 0;
       if (work >= kWorkUnasked) {
         work = 0;
-        check_interrupt();
+        stop_point();
       }
       try {
         step(*node, std::move(grads), captured);

@@ -9,6 +9,7 @@
 #include "autograd/engine.h"
 #include "dispatcher/dispatcher.h"
 #include "ops/functions.h"
+#include "scheduler/stop_point.h"
 
 namespace pkg::graph {
 namespace {
@@ -71,6 +72,7 @@ void Evaluation::run(std::span<Node* const> nodes) {
   }
   for (Node* node : nodes) {
     if (at) at(*node);
+    else stop_point();  // to make a plan of many nodes takes its time as well
     run(*node, node == last);
   }
 }

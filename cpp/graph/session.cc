@@ -186,6 +186,8 @@ std::shared_ptr<Callable::Variant> Callable::variant_for(const TensorList& feeds
   try {
     Plan plan = make_plan(nodes_, fetches_, inputs);
     made->executable = std::make_unique<Executable>(std::move(plan));
+  } catch (const CancelledError&) {
+    throw;  // says nothing of the plan
   } catch (const Error& error) { made->why_not = error.what(); }
   plans_made_.fetch_add(1);
   std::lock_guard lock(mutex_);
@@ -261,7 +263,10 @@ TensorList Callable::checked(const TensorList& feeds, bool contiguous) const {
 
 TensorList Callable::run(const TensorList& feeds, double timeout) {
   set_failed_node(nullptr);
-  RunControl control{&session_->closed_, timeout > 0 ? steady_seconds() + timeout : 0};
+  const RunControl control{&session_->closed_,
+                           timeout > 0 ? steady_seconds() + timeout : 0};
+  const auto ask = [&] { control.check(); };
+  const AskedToStop within_steps(ask);
   PKG_CHECK(!session_->closed(), RuntimeError, "Attempted to use a closed Session.");
   return run_once(checked(feeds, true), control);
 }
@@ -272,6 +277,8 @@ TensorList Callable::run_recorded(const TensorList& feeds) {
   PKG_CHECK(!assigns_ && variables_.empty(), NotImplementedError,
             "[run_recorded] expected a graph without variables.");
   const RunControl control{&session_->closed_, 0};
+  const auto ask = [&] { control.check(); };
+  const AskedToStop within_steps(ask);
   return interpret(checked(feeds, false), {}, control, true).fetches;
 }
 

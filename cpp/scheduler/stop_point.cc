@@ -43,13 +43,28 @@ void stop_point() {
     running->stopped = t_scope.stopped = true;
     detail::raise<CancelledError>("[", running->task->Event::name(), "] was cancelled");
   }
-  if (detail::Pool::on_worker() || !time_to_ask()) return;
+  if ((detail::Pool::on_worker() && !t_scope.asked) || !time_to_ask()) return;
   try {
-    check_interrupt();
+    detail::ask_whether_to_stop();
   } catch (...) {
     t_scope.stopped = true;
     throw;
   }
+}
+
+void detail::ask_whether_to_stop() {
+  if (t_scope.asked) t_scope.asked->ask();
+  if (!Pool::on_worker()) check_interrupt();
+}
+
+AskedToStop::AskedToStop(FunctionRef<void()> ask) noexcept
+    : ask_(ask), around_(t_scope.asked) {
+  t_scope.asked = this;
+}
+AskedToStop::~AskedToStop() { t_scope.asked = around_; }
+void AskedToStop::ask() const {
+  ask_();
+  if (around_) around_->ask();
 }
 
 NoStop::NoStop() noexcept { ++t_scope.forbidden; }

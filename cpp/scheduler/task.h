@@ -25,6 +25,10 @@
 #include "scheduler/scheduler.h"
 #include "scheduler/stream.h"
 
+namespace pkg {
+class AskedToStop;
+}
+
 namespace pkg::detail {
 
 /// What went wrong, shared by the task that failed and all it poisoned.
@@ -182,12 +186,16 @@ class Loop;
 
 /// What the stop points of a thread obey besides its task.
 struct StopScope {
-  int forbidden = 0;       // how many NoStop live
-  Loop* helped = nullptr;  // the loop whose chunks this thread runs for another
-  int64_t chunk = 0;       // the one it runs
-  bool stopped = false;    // a stop point has thrown in it, for all chunks
+  int forbidden = 0;                   // how many NoStop live
+  Loop* helped = nullptr;              // the loop whose chunks this thread runs for another
+  int64_t chunk = 0;                   // the one it runs
+  bool stopped = false;                // a stop point has thrown in it, for all chunks
+  const AskedToStop* asked = nullptr;  // the innermost
 };
 StopScope& stop_scope() noexcept;  // of this thread
+/// Throws when work or a wait of this thread shall end; of workers who began it is asked,
+/// not the interrupt hook.
+void ask_whether_to_stop();
 
 /// The tasks this thread is inside of, innermost first.  A task that begins inside of
 /// a wait has nothing to do with who waits, so it has a scope of its own.

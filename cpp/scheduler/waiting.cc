@@ -56,7 +56,7 @@ bool Parking::wait(const void* key, std::atomic<uint32_t>& waiters,
       if (place.changed.wait_until(lock, until, ready)) return true;
     }
     if (Clock::now() >= deadline) return ready();
-    if (!Pool::on_worker()) check_interrupt();
+    ask_whether_to_stop();
   }
 }
 

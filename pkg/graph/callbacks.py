@@ -82,6 +82,8 @@ class _Function:
         arrays = [tensor.numpy().copy() for tensor in tensors]
         try:
             values = self.func(*(a if a.ndim else a[()] for a in arrays))
+        except core.CancelledError:
+            raise  # the run was stopped while the function called ops
         except Exception as error:
             raise _error(error) from error
         return _results(values, self.dtypes, self.token)

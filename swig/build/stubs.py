@@ -68,6 +68,7 @@ TYPES = {
     "_register_hook": "HookHandle",
     "_register_accumulated_hook": "HookHandle",
     "_symbols": "list[tuple[str, str, str, str]]",
+    "_c_calls": "list[tuple[str, str]]",
     "register_tensor_class": "None",
     "failed_operation": "OperationHandle | None",
     "_before_fork": "None",

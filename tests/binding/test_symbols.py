@@ -53,7 +53,8 @@ def test_symbols_are_what_the_module_exports():
     """No name is missing and none too many."""
     names = [s.name for s in pkg.symbols()]
     assert names == sorted(set(names))
-    assert set(names) == {n for n in vars(core) if not n.startswith("__")}
+    exported = {n for n in vars(core) if not n.startswith("__")}
+    assert {n for n in names if "." not in n} == exported
     assert {s.gil for s in pkg.symbols()} <= {"kept", "waits", "released"}
     assert {s.result for s in pkg.symbols()} <= {"none", "value", "shared", "memory"}
     by_name = {s.name: s for s in pkg.symbols()}
@@ -62,6 +63,15 @@ def test_symbols_are_what_the_module_exports():
         "bool pkg::shutdown(double)",
         "waits",
         "value",
+        (),
+    )
+    assert by_name["GraphHandle"].c_functions == ("pkg_graph_new", "pkg_graph_delete")
+    assert by_name["SessionHandle.close"] == (
+        "SessionHandle.close",
+        "pkg::c::SessionHandle::close",
+        "kept",
+        "shared",
+        ("pkg_session_close",),
     )
     assert by_name["empty_cache"].result == "none"
     assert by_name["from_numpy"].result == "memory"
@@ -83,9 +93,11 @@ def test_symbols_are_what_nm_finds():
     wrappers = {w for name in defined for w in re.findall(r"\b_wrap_(\w+)", name)}
     classes = [name for name, value in vars(core).items() if isinstance(value, type)]
     member = re.compile(rf"(?:new_|delete_)?(?:{'|'.join(classes)})(?:_.*)?")
-    wrappers = {name for name in wrappers if not member.fullmatch(name)}
+    members = {name for name in wrappers if member.fullmatch(name)}
+    wrappers -= members
     table = {s.name for s in pkg.symbols()}
     assert len(wrappers) > 20 and wrappers <= table
+    assert {n for n in table if "." in n} <= {m.replace("_", ".", 1) for m in members}
     entries = [n for n in defined if re.search(r"\bsymbol(_\w+)?$", n)]
     assert entries, "nm shows no entry of the table"
 
@@ -106,7 +118,10 @@ def inlined(symbol, defined):
 
 @only_swig
 def test_gil_policy_is_what_was_measured():
-    """Which calls let another thread run: all that say so, and no others."""
+    """Which calls let another thread run: all that say so, and no others.
+
+    A method's row says what that of its class does.
+    """
     from test_binding_contract import answers, build_probe
 
     measured, _ = answers("gil", str(build_probe()))

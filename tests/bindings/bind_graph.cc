@@ -3,6 +3,7 @@
 #include <pybind11/functional.h>
 
 #include "bind.h"
+#include "c_api/c_calls.h"
 #include "c_api/graph_handles.h"
 
 namespace pkg::pybind {
@@ -296,6 +297,13 @@ void bind_graph(py::module_& m) {
                     "--\n"
                     "\n"
                     "Gives all of these variables new values at once.");
+  m.def("_c_calls", &_c_calls,
+        "_c_calls()\n"
+        "--\n"
+        "\n"
+        "[caller, function] of each.  The caller is \"GraphHandle.find\", or "
+        "\"GraphHandle\" for the\n"
+        "constructor, \"~GraphHandle\", or the name of a function that is no member.");
   m.def("failed_operation", &failed_operation,
         "failed_operation()\n"
         "--\n"

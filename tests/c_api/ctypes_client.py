@@ -3,7 +3,7 @@
 
 test_c_api.py runs it as a program, `ctypes_client.py LIBRARY SCENARIO [ARG...]`,
 in a process that never imports pkg.  The upper half is a small binding, the lower half
-the scenarios, which are ordinary asserts.
+the scenarios, which are ordinary asserts.  ctypes_graphs.py has those of graphs.
 """
 
 from __future__ import annotations
@@ -161,9 +161,11 @@ class Device(int):
 class Api:
     """The loaded library: its functions by name, and the registered callbacks."""
 
+    signatures = SIGNATURES
+
     def __init__(self, path: str) -> None:
         self.library = c.CDLL(path)
-        for name, (result, parameters) in SIGNATURES.items():
+        for name, (result, parameters) in self.signatures.items():
             function = getattr(self.library, name)
             function.restype, function.argtypes = result, parameters
         assert self.library.pkg_abi() == ABI
@@ -628,16 +630,20 @@ SCENARIOS = [
 ]
 
 
-def main(library: str, scenario: str, *args: str) -> None:
+def run_scenario(api: Api, scenario, *args: str) -> None:
     """Runs one scenario and checks what it left."""
-    api = Api(library)
     live = api.live_tensors()
-    globals()[scenario](api, *args)
+    scenario(api, *args)
     gc.collect()
     assert api.live_tensors() == live, (api.live_tensors(), live)
     assert api.check("shutdown", 5.0)
     assert not [name for name in sys.modules if "pywrap_core" in name or name == "pkg"]
-    print(f"{scenario} passed with pkg {api.version().decode()}")
+    print(f"{scenario.__name__} passed with pkg {api.version().decode()}")
+
+
+def main(library: str, scenario: str, *args: str) -> None:
+    """One of the scenarios above, by name."""
+    run_scenario(Api(library), globals()[scenario], *args)
 
 
 if __name__ == "__main__":

@@ -31,6 +31,8 @@ LAYERS = """
     dlpack nested ops
     _symbols scheduler tensor
     _binding _version cuda files swigkit sysconfig
+    _trace
+    _symbol_table
 """
 LEVEL = {
     name: -line
