@@ -82,6 +82,7 @@ def _getitem(self: Any, key: Any) -> Any:
 
 for _word, (_function, _name) in _BINARY.items():
     setattr(Tensor, f"__{_word}__", _forward(_function, _name))
+    setattr(Tensor, f"__i{_word}__", _forward(_function, _name))  # x += y makes a new x
     setattr(Tensor, f"__r{_word}__", _backward(_function, _name))
 for _word, _function in _COMPARISONS.items():
     setattr(Tensor, f"__{_word}__", _compare(_function))
