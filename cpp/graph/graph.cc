@@ -125,7 +125,11 @@ std::unique_ptr<Node> Graph::begin(NodeKind kind) {
 
 Node& Graph::publish(std::unique_ptr<Node> made, const std::string& name) {
   std::string wanted = name.empty() ? made->type() : name;
-  if (name.empty()) std::replace(wanted.begin(), wanted.end(), '.', '_');
+  if (name.empty()) {
+    for (char& c : wanted) {
+      if (c == '.' || c == ':') c = '_';  // ':' stands before the number of an output
+    }
+  }
   // "scope/" at the end says that the name is whole already.
   if (wanted.ends_with('/')) wanted.pop_back();
   else wanted = scope().prefix + wanted;

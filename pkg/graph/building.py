@@ -293,6 +293,7 @@ class Graph(Collections):
         self._not_fed: set[str] = set()
         self._not_fetched: set[Operation] = set()
         self._functions: list[Any] = []  # of Python, which it calls
+        self._own: list[Any] = []  # parts with gradients of their own
         self._kept: list[Any] = []  # variables: what they have beside is in Python
         _graphs[self._handle.id()] = self
 

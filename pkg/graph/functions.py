@@ -8,6 +8,7 @@ from typing import Any
 
 from .._binding import core
 from .building import Operation, Symbol, dtype_of, get_default_graph
+from .own_gradients import through_own
 from .shapes import sizes_of
 
 __all__ = [
@@ -87,9 +88,11 @@ def gradients(
         grad_ys = [grad_ys]
     if not ys:
         return [None] * len(xs)
-    graph = get_default_graph()
-    if not graph.is_body:
+    here = graph = get_default_graph()
+    if not here.is_body:
         graph = ys[0].graph
+    while graph.is_body and all(y.graph is not graph for y in ys):
+        graph = graph.outer  # nothing of it happens in this part
     ys = [graph.as_graph_element(y, allow_operation=False) for y in ys]
     xs = [graph.as_graph_element(x, allow_operation=False) for x in xs]
     grad_ys = [
@@ -100,6 +103,20 @@ def gradients(
             f"[gradients] expected one gradient for each of {len(ys)} ys, got "
             f"{len(grad_ys)}."
         )
+
+    def plain(ys: list[Any], xs: list[Any], grad_ys: list[Any]) -> list[Any]:
+        return _plain(graph, ys, xs, grad_ys, name)
+
+    if graph._own:
+        made = through_own(graph, ys, xs, grad_ys, plain)
+    else:
+        made = plain(ys, xs, grad_ys)
+    return [g if g is None else here.as_graph_element(g) for g in made]
+
+
+def _plain(
+    graph: Any, ys: list[Any], xs: list[Any], grad_ys: list[Any], name: str | None
+) -> list[Any]:
     floating = [dtype_of(y).is_floating_point for y in ys]
     used = [
         dtype_of(x).is_floating_point

@@ -52,6 +52,7 @@ from .initializers import *  # noqa: F403
 from .make import *  # noqa: F403
 from .math import *  # noqa: F403
 from .reduce import *  # noqa: F403
+from .registered import *  # noqa: F403
 from .scopes import *  # noqa: F403
 from .shapes import Dimension as Dimension, TensorShape as TensorShape
 from .sizes import *  # noqa: F403

@@ -70,26 +70,34 @@ def recorded(
         @functools.wraps(function)
         def call(*args: Any, name: str | None = None, **options: Any) -> Any:
             graph: Any = graph_of(args, list(options.values()))
-            there: Any = entered_graph()
             name = default if name is None else name
             try:
-                if not scope and there is graph:
-                    return graph.record(name, function, *args, **options)
-                with graph.as_default():
-                    if not scope:
-                        return graph.record(name, function, *args, **options)
-                    with graph.name_scope(name) as inner:
-                        _names.stack.append(inner)
-                        try:
-                            return graph.record(None, function, *args, **options)
-                        finally:
-                            _names.stack.pop()
+                made = add(graph, name, args, options)
             except (RuntimeError, IndexError) as error:
                 if isinstance(error, NotImplementedError) or graph.finalized:
                     raise
                 # What the core says of shapes is a ValueError in TensorFlow.
                 raise ValueError(while_building(str(error))) from error
+            return graph._overridden(graph, made) if _overrides(graph) else made
+
+        def add(graph: Any, name: str, args: Any, options: Any) -> Any:
+            if not scope and entered_graph() is graph:
+                return graph.record(name, function, *args, **options)
+            with graph.as_default():
+                if not scope:
+                    return graph.record(name, function, *args, **options)
+                with graph.name_scope(name) as inner:
+                    _names.stack.append(inner)
+                    try:
+                        return graph.record(None, function, *args, **options)
+                    finally:
+                        _names.stack.pop()
 
         return call
 
     return decorate
+
+
+def _overrides(graph: Any) -> Any:
+    # Of a graph of pkg.graph there are none.
+    return getattr(graph, "_override", None)
