@@ -9,6 +9,7 @@ from typing import Any
 from .._binding import core
 from .building import Operation, Symbol, dtype_of, get_default_graph
 from .own_gradients import through_own
+from .partial_gradients import stopped
 from .shapes import sizes_of
 
 __all__ = [
@@ -73,12 +74,16 @@ def group(*inputs: Any, name: str | None = None) -> Operation:
 
 
 def gradients(
-    ys: Any, xs: Any, grad_ys: Any = None, name: str | None = None
-) -> list[Any]:
+    ys: Any, xs: Any, grad_ys: Any = None, name: str | None = None,
+    stop_gradients: Any = None,
+) -> list[Any]:  # fmt: skip
     """Gradients of the sum of ``ys`` with respect to each of ``xs``; None: no way leads
     from it to a y.
 
     grad_ys: what each y is multiplied with, of its shape; None: ones.
+    stop_gradients: symbols behind which no gradient flows, as if they were constants.
+    Where other ways lead to an x, too, what came through them is taken away from the
+    whole, and rounding shows.
     """
     ys = list(ys) if isinstance(ys, (list, tuple)) else [ys]
     xs = list(xs) if isinstance(xs, (list, tuple)) else [xs]
@@ -107,10 +112,16 @@ def gradients(
     def plain(ys: list[Any], xs: list[Any], grad_ys: list[Any]) -> list[Any]:
         return _plain(graph, ys, xs, grad_ys, name)
 
-    if graph._own:
-        made = through_own(graph, ys, xs, grad_ys, plain)
+    def every_way(ys: list[Any], xs: list[Any], grad_ys: list[Any]) -> list[Any]:
+        if graph._own:
+            return through_own(graph, ys, xs, grad_ys, plain)
+        return plain(ys, xs, grad_ys)
+
+    if stop_gradients:
+        stops = [graph.as_graph_element(s, allow_operation=False) for s in stop_gradients]
+        made = stopped(graph, ys, xs, grad_ys, stops, every_way)
     else:
-        made = plain(ys, xs, grad_ys)
+        made = every_way(ys, xs, grad_ys)
     return [g if g is None else here.as_graph_element(g) for g in made]
 
 
