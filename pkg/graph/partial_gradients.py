@@ -46,7 +46,8 @@ def stopped(
 ) -> list[Any]:  # fmt: skip
     """The gradients, that stop at ``stops``; None where no other way leads to an x."""
     there = {_place(s): s for s in stops if dtype_of(s).is_floating_point}
-    latest_first = sorted(there, key=lambda place: -int(place[0]._handle.id()))
+    ages = {op: age for age, op in enumerate(graph.get_operations())}
+    latest_first = sorted(there, key=lambda place: -ages[place[0]])
     at: dict[Any, Any] = {}  # the gradient at each stop
 
     def gradient(x: Any) -> Any:

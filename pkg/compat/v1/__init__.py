@@ -51,6 +51,7 @@ from .indexing import *  # noqa: F403
 from .initializers import *  # noqa: F403
 from .make import *  # noqa: F403
 from .math import *  # noqa: F403
+from .printing import Print as Print
 from .reduce import *  # noqa: F403
 from .registered import *  # noqa: F403
 from .scopes import *  # noqa: F403

@@ -90,7 +90,7 @@ class _Arrays(pg.Session):
             if not isinstance(value, kind) and (value is not None or name == "target"):
                 raise TypeError(
                     f"Argument `{name}` must be {said}, but got "
-                    f'"{type(value).__name__}"'
+                    f'"{type(value).__name__}". Hint: {name} must be {said}.'
                 )
         if target:
             raise errors.NotFoundError(  # type: ignore[attr-defined]

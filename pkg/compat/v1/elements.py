@@ -249,6 +249,24 @@ class Graph(pg.Graph):
         with self._with(device=made):
             yield
 
+    @contextmanager
+    def colocate_with(self, op: Any, ignore_existing: bool = False) -> Iterator[None]:
+        """A context in which operations get the device of another one.
+
+        None, with ``ignore_existing``: none.  ValueError for None without it.
+        """
+        if op is None and not ignore_existing:
+            raise ValueError(
+                "Trying to reset colocation (op is None) but ignore_existing is not True"
+            )
+        element = None if op is None else self.as_graph_element(op)
+        with self._with(device="" if element is None else element.device):
+            yield
+
+    collections = property(
+        lambda self: self.get_all_collection_keys(), doc="Names of its lists."
+    )
+
     def _device_of(self, op: Operation, written: str) -> str:
         if op.name not in self._devices:
             self._devices[op.name] = ""  # what a function sees of the device

@@ -99,8 +99,9 @@ def _part(x: Any, dim: int, key: Any) -> Any:
 
 
 @recorded("strided_slice")
-def strided_slice(x: Any, key: Any) -> Any:
+def sliced(x: Any, key: Any) -> Any:
     """x[key], for numbers, slices, None, dots and tensors of one number."""
+    x = first(x)
     parts = list(key) if isinstance(key, builtins.tuple) else [key]
     for part in parts:
         if isinstance(part, float):
@@ -142,5 +143,50 @@ def strided_slice(x: Any, key: Any) -> Any:
     return x if isinstance(x, Symbol) and parts else ops.clone(x)
 
 
+def _bounds(values: Any, what: str) -> list[Any]:
+    if not isinstance(values, Symbol):
+        return list(values) if hasattr(values, "__len__") else [values]
+    count = values.shape.as_list()[0] if values.ndim == 1 else None
+    if count is None:
+        raise ValueError(
+            f"[strided_slice] expected a vector of a known length for {what}, got {values}."
+        )
+    return [sliced(values, n) for n in builtins.range(count)]
+
+
+def strided_slice(
+    input_: Any, begin: Any, end: Any, strides: Any = None, begin_mask: int = 0,
+    end_mask: int = 0, ellipsis_mask: int = 0, new_axis_mask: int = 0,
+    shrink_axis_mask: int = 0, var: Any = None, name: str | None = None,
+) -> Any:  # fmt: skip
+    """x[begin:end:strides] along the first dimensions.
+
+    The bits of the masks say of which of them a bound is left out, of which the dots, a
+    new dimension or a single place stand there.
+    """
+    first_, last_ = _bounds(begin, "begin"), _bounds(end, "end")
+    steps = [1] * len(first_) if strides is None else _bounds(strides, "strides")
+    if not len(first_) == len(last_) == len(steps):
+        raise ValueError(
+            f"[strided_slice] expected begin, end and strides of one length, got "
+            f"{len(first_)}, {len(last_)} and {len(steps)}."
+        )
+    key: list[Any] = []
+    for n, (start, stop, step) in enumerate(zip(first_, last_, steps)):
+        bit = 1 << n
+        if ellipsis_mask & bit:
+            key.append(Ellipsis)
+        elif new_axis_mask & bit:
+            key.append(None)
+        elif shrink_axis_mask & bit:
+            key.append(start)
+        else:
+            start = None if begin_mask & bit else start
+            stop = None if end_mask & bit else stop
+            key.append(builtins.slice(start, stop, step))
+    return sliced(input_, builtins.tuple(key), name=name or "StridedSlice")
+
+
 if not TYPE_CHECKING:
-    __all__ = [name for name in exported(globals()) if name != "labelled"]
+    _INNER = ("labelled", "sliced")
+    __all__ = [name for name in exported(globals()) if name not in _INNER]

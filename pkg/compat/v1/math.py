@@ -200,6 +200,17 @@ def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any) -> Any:
     return ops.clamp(t, *limits)
 
 
+def scalar_mul(scalar: Any, x: Any) -> Any:
+    """scalar * x, also of IndexedSlices."""
+    scalar = first(scalar, None if isinstance(scalar, Symbol) else x.dtype)
+    if scalar.ndim:
+        raise ValueError("Only scalar multiply works here.")
+    if hasattr(x, "_parts"):
+        values, *rest = x._parts()
+        return x._of([values * scalar, *rest])
+    return x * scalar
+
+
 @recorded("AddN")
 def add_n(inputs: Any) -> Any:
     """The sum of tensors."""

@@ -77,7 +77,7 @@ def _getitem(self: Any, key: Any) -> Any:
         part = sizes.part_of_shape(self, key)
         if part is not None:
             return part
-    return indexing.strided_slice(self, key)
+    return indexing.sliced(self, key)
 
 
 for _word, (_function, _name) in _BINARY.items():

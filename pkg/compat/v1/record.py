@@ -31,6 +31,8 @@ def graph_of(*values: Any) -> Any:
     """
     default = get_default_graph()
     if default.is_body:  # it captures what stands around it
+        for symbol in _symbols(values):
+            _check_around(default, symbol)
         return default
     found: Symbol | None = None
     for symbol in _symbols(values):
@@ -38,7 +40,27 @@ def graph_of(*values: Any) -> Any:
             found = symbol
         elif symbol.graph is not found.graph:
             raise ValueError(f"{symbol} must be from the same graph as {found}.")
+    if found is not None and found.graph.is_body:
+        raise _left(found)
     return default if found is None else found.graph
+
+
+def _check_around(graph: Any, symbol: Symbol) -> None:
+    around = graph
+    while symbol.graph is not around:
+        if not around.is_body:
+            raise _left(symbol) if symbol.graph.is_body else ValueError(
+                f"{symbol} is not an element of this graph."
+            )
+        around = around.outer
+
+
+def _left(symbol: Any) -> ValueError:
+    return ValueError(
+        f"Cannot use {symbol.op.name!r} here because {symbol.op.name!r} is in a while loop "
+        "or a conditional, which is complete. Give it back from the function that makes "
+        f"it. It was made by the line {symbol.op.call_site}."
+    )
 
 
 class _Names(threading.local):
@@ -77,7 +99,9 @@ def recorded(
                 if isinstance(error, NotImplementedError) or graph.finalized:
                     raise
                 # What the core says of shapes is a ValueError in TensorFlow.
-                raise ValueError(while_building(str(error))) from error
+                raise ValueError(
+                    while_building(str(error), name, default)
+                ) from error
             return graph._overridden(graph, made) if _overrides(graph) else made
 
         def add(graph: Any, name: str, args: Any, options: Any) -> Any:

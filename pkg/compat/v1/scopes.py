@@ -11,8 +11,10 @@ from typing import Any
 from ...graph import Symbol
 from . import dtypes
 from .collections import GraphKeys
+from .composites import parts_of
 from .creating import Wanted, store
 from .elements import get_default_graph
+from .record import graph_of
 
 __all__ = [
     "AUTO_REUSE", "VariableScope", "get_local_variable", "get_variable",
@@ -307,8 +309,17 @@ def get_local_variable(
 def name_scope(
     name: str | None, default_name: str | None = None, values: Any = None
 ) -> Iterator[str]:
-    """A context in which names begin with the name."""
-    graph = get_default_graph()
+    """A context in which names begin with the name.
+
+    values: tensors, whose graph is the default one there; ValueError if they are of
+    several graphs, or without a name for them.
+    """
+    if name is None and default_name is None and values is not None:
+        raise ValueError(
+            f"At least one of name ({name}) and default_name ({default_name}) must be "
+            "provided."
+        )
+    graph = graph_of(*(parts_of(v) or v for v in values or ()))
     with graph.as_default():
         with graph.name_scope(name if name is not None else default_name) as prefix:
             yield prefix

@@ -192,9 +192,6 @@ def reshaped(x: Any, shape: Any) -> Any:
     if origin is not None and origin[1] is None:
         return ops.reshape_as(x, origin[0])
     parts = parts_of(shape)
-    unknown = [part for part in parts if isinstance(part, Symbol)]
-    if len(unknown) == 1 and -1 not in parts:
-        return ops.reshape(x, [-1 if part is unknown[0] else part for part in parts])
     if -1 in parts:
         raise NotImplementedError(
             f"[reshape] expected sizes or one -1, got tensors and -1 in {parts}. Give "

@@ -17,7 +17,7 @@ from .elements import Tensor, get_default_graph
 from .shapes import TensorShape, as_shape
 
 __all__ = [
-    "Variable", "assign", "assign_add", "assign_sub", "global_variables_initializer",
+    "Variable", "VariableV1", "assign", "assign_add", "assign_sub", "global_variables_initializer",
     "initialize_all_variables", "initialize_local_variables", "initialize_variables",
     "local_variables_initializer", "variables_initializer",
 ]  # fmt: skip
@@ -191,6 +191,9 @@ class Variable(Tensor, pv.Variable):
             graph = get_default_graph()
             new = pg.Graph.record(graph, f"{name}/change", op, self, delta)
             return self._assigned(new, name, read_value)
+
+
+VariableV1 = Variable
 
 
 def place_of(variable: Variable) -> tuple[Any, Any]:
