@@ -200,8 +200,6 @@ def test_gradients_have_tensorflows_options():
     ):
         with pytest.raises(ValueError, match=said):
             tf.gradients(x * x, x, **options)
-    with pytest.raises(NotImplementedError, match="stop_gradients"):
-        tf.gradients(x, x, stop_gradients=[x])
 
 
 def test_elements_are_found_by_name():

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from ... import ops
 from ..._binding import core
 from ...graph import Symbol
-from .convert import first, rank_of
+from .convert import first, narrow, rank_of
 from .exporting import exported
 from .record import recorded
-from .sizes import ints, static_sizes, zeros_along
+from .sizes import constant_of, ints, static_sizes, zeros_along
 
 
 @recorded("GatherV2")
@@ -56,7 +56,10 @@ def labelled(x: Any, places: Any) -> Any:
 def slice(input_: Any, begin: Any, size: Any) -> Any:  # noqa: A001
     """So many elements of each dimension, from a place on; -1: all that are left."""
     x = first(input_)
-    for dim, (start, count) in enumerate(zip(ints(begin), ints(size))):
+    places, counts = _numbers(begin), _numbers(size)
+    if any(isinstance(part, Symbol) for part in (*places, *counts)):
+        return _slice_of(x, places, counts)
+    for dim, (start, count) in enumerate(zip(places, counts)):
         stop = None if count == -1 else start + count
         known = (static_sizes(x) or [None] * (dim + 1))[dim]
         if known is not None and stop is not None and stop > known:
@@ -65,6 +68,26 @@ def slice(input_: Any, begin: Any, size: Any) -> Any:  # noqa: A001
             )
         x = ops.slice(x, dim, start, stop)
     return x
+
+
+def _numbers(values: Any) -> list[Any]:
+    # Of a constant its numbers, of another tensor the tensors of its elements.
+    if isinstance(values, Symbol) and constant_of(values) is None:
+        return _bounds(values, "begin and size")
+    if isinstance(values, (list, builtins.tuple)):
+        return [v if isinstance(v, Symbol) else int(v) for v in values]
+    return list(ints(values))
+
+
+def _slice_of(x: Any, places: list[Any], counts: list[Any]) -> Any:
+    key = [
+        builtins.slice(start, None if count == -1 else start + count)
+        for start, count in zip(places, counts)
+    ]
+    made = sliced(x, builtins.tuple(key))
+    known = [n if isinstance(n, int) and n >= 0 else None for n in counts]
+    narrow(made, known + made.shape.as_list()[len(known) :])
+    return made
 
 
 def _part(x: Any, dim: int, key: Any) -> Any:

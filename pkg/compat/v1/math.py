@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ... import ops
 from ..._binding import core
+from ...graph import Symbol
 from ...graph.building import dtype_of
 from . import dtypes
 from .convert import first, other, pair

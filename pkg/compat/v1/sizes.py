@@ -26,7 +26,7 @@ def known_sizes(shape: Any) -> list[int] | None:
     if isinstance(shape, TensorShape):
         shape = shape.as_list()
     if isinstance(shape, Symbol):
-        return None
+        return None if constant_of(shape) is None else ints(shape)
     if isinstance(shape, (int, np.integer, Dimension)):
         shape = [shape]
     if any(isinstance(size, Symbol) for size in shape):
@@ -34,8 +34,32 @@ def known_sizes(shape: Any) -> list[int] | None:
     return [int(size) for size in shape]
 
 
+def constant_of(tensor: Any) -> Any:
+    """The array of a constant; None of any other tensor."""
+    if isinstance(tensor, Symbol) and tensor.op._handle.type() == "Const":
+        return tensor.op._handle.tensors()[0].numpy()
+    return None
+
+
+def read_now(tensor: Any) -> Any:
+    """The array of a constant, which no run may feed from here on.
+
+    NotImplementedError for any other tensor.
+    """
+    values = constant_of(tensor)
+    if values is None:
+        raise NotImplementedError(
+            f"[graph] expected numbers or a constant, got {tensor}, whose values only a "
+            "run knows."
+        )
+    tensor.graph.prevent_feeding(tensor)
+    return values
+
+
 def ints(values: Any) -> list[int]:
-    """Numbers as a list, also of a single one."""
+    """Numbers as a list, also of a single one, or of a constant tensor."""
+    if isinstance(values, Symbol):
+        values = read_now(values).tolist()
     return [int(values)] if not hasattr(values, "__len__") else [int(v) for v in values]
 
 
@@ -185,7 +209,7 @@ def filled(shape: Any, value: Any, dtype: Any) -> Any:
 
 def reshaped(x: Any, shape: Any) -> Any:
     """The same elements in a shape with sizes that may be tensors."""
-    sizes = known_sizes(shape)
+    sizes = None if isinstance(shape, Symbol) else known_sizes(shape)
     if sizes is not None:
         return ops.reshape(x, sizes)
     origin = _origin(shape) if isinstance(shape, Symbol) else None
