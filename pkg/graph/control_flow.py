@@ -13,7 +13,7 @@ from .functions import constant
 from .shapes import TensorShape, sizes_of
 from .structures import flatten, outline, pack
 
-__all__ = ["BodyGraph", "cond", "flatten_shapes", "more_general", "while_loop"]
+__all__ = ["BodyGraph", "cond", "more_general", "while_loop"]
 
 
 class BodyGraph(Graph):
@@ -107,7 +107,7 @@ def _invariants(loop_vars: Any, given: list[Symbol], shapes: Any) -> list[Tensor
         raise ValueError(
             f"[while_loop] expected {len(flat)} shape_invariants, got {len(shapes)}."
         )
-    for shape in flatten_shapes(shapes):
+    for shape in _flatten_shapes(shapes):
         found.append(shape if isinstance(shape, TensorShape) else TensorShape(shape))
     for symbol, shape in zip(given, found, strict=True):
         if not more_general(shape, symbol.shape):
@@ -118,20 +118,20 @@ def _invariants(loop_vars: Any, given: list[Symbol], shapes: Any) -> list[Tensor
     return found
 
 
-def flatten_shapes(shapes: Any) -> Iterator[Any]:
+def _flatten_shapes(shapes: Any) -> Iterator[Any]:
     """The shapes in a structure of shapes, which are lists of sizes or TensorShapes."""
     if shapes is None or isinstance(shapes, TensorShape):
         yield shapes
     elif isinstance(shapes, dict):
         for key in sorted(shapes):
-            yield from flatten_shapes(shapes[key])
+            yield from _flatten_shapes(shapes[key])
     elif isinstance(shapes, (list, tuple)):
         plain = all(size is None or isinstance(size, int) for size in shapes)
         if plain and isinstance(shapes, list):
             yield shapes  # the sizes of one shape
         else:
             for shape in shapes:
-                yield from flatten_shapes(shape)
+                yield from _flatten_shapes(shape)
     else:
         raise TypeError(f"[while_loop] expected a shape, got {shapes!r}.")
 

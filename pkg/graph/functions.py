@@ -117,8 +117,12 @@ def gradients(
             return through_own(graph, ys, xs, grad_ys, plain)
         return plain(ys, xs, grad_ys)
 
+    if stop_gradients is not None and not isinstance(stop_gradients, (list, tuple)):
+        stop_gradients = [stop_gradients]
     if stop_gradients:
-        stops = [graph.as_graph_element(s, allow_operation=False) for s in stop_gradients]
+        stops = [
+            graph.as_graph_element(s, allow_operation=False) for s in stop_gradients
+        ]
         made = stopped(graph, ys, xs, grad_ys, stops, every_way)
     else:
         made = every_way(ys, xs, grad_ys)

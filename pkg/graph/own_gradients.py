@@ -33,7 +33,8 @@ def with_gradient(
     """The outputs, whose gradients with respect to the inputs a function gives.
 
     inputs, outputs: symbols of the default graph, the outputs made of the inputs.
-    function: takes a gradient for each output and gives one for each input, or None; it is
+    function: takes a gradient for each output and gives one for each input, or None;
+    it is
     called when gradients are asked for, to add operations.  What is made of the symbols
     that are given back has these gradients.
 
@@ -42,8 +43,8 @@ def with_gradient(
     graph = get_default_graph()
     if graph.is_body:
         raise NotImplementedError(
-            "[with_gradient] expected to be called outside of loops and choices: a part "
-            "of one has the gradients of its operations."
+            "[with_gradient] expected to be called outside of loops and choices: a "
+            "part of one has the gradients of its operations."
         )
     for symbol in (*inputs, *outputs):
         graph.as_graph_element(symbol, allow_operation=False)
@@ -55,8 +56,8 @@ def with_gradient(
 def through_own(
     graph: Any, ys: list[Any], xs: list[Any], grad_ys: list[Any], plain: Plain
 ) -> list[Any]:
-    """Gradients of the sum of ys with respect to each of xs, the parts of the graph that
-    have gradients of their own among what is between."""
+    """Gradients of the sum of ys with respect to each of xs, the parts of the graph
+    that have gradients of their own among what is between."""
     ends = [*xs, *(output for own in graph._own for output in own.outputs)]
     totals = plain(ys, ends, grad_ys)
     place = len(ends)
@@ -72,8 +73,8 @@ def through_own(
         made = list(made) if isinstance(made, (list, tuple)) else [made]
         if len(made) != len(own.inputs):
             raise ValueError(
-                f"[gradients] expected {len(own.inputs)} gradients, one for each input of "
-                f"{own.outputs[0].name}, got {len(made)}."
+                f"[gradients] expected {len(own.inputs)} gradients, one for each "
+                f"input of {own.outputs[0].name}, got {len(made)}."
             )
         further = [(x, g) for x, g in zip(own.inputs, made) if g is not None
                    and dtype_of(x).is_floating_point]  # fmt: skip

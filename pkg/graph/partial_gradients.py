@@ -2,8 +2,8 @@
 """Gradients that stop at some symbols, as if these were constants.
 
 The engine follows every way.  So what came through the symbols is taken away again: of
-the sum over all ways from a y to x, those whose first stop is s are the gradient of y at
-s, which stops itself, times all of the ways from s to x.
+the sum over all ways from a y to x, those whose first stop is s are the gradient of y
+at s, which stops itself, times all of the ways from s to x.
 """
 
 from __future__ import annotations

@@ -64,8 +64,8 @@ class PartialRun:
     def check(
         self, fetches: list[Symbol], targets: list[Operation], feeds: list[Symbol]
     ) -> None:
-        """InvalidArgumentError for what the beginning did not say, or for what was there
-        before."""
+        """InvalidArgumentError for what the beginning did not say, or for what was
+        there before."""
         for feed in feeds:
             place = _place(feed)
             if place not in self._feeds:
@@ -98,13 +98,13 @@ class PartialRun:
                 if place in self._feeds and place not in known:
                     raise _refuse(
                         f"Fetch {[f.name for f in fetches]} can't be computed from the "
-                        f"feeds that have been fed so far: {self._feeds[place].name} was "
-                        "not."
+                        f"feeds that have been fed so far: {self._feeds[place].name} "
+                        "was not."
                     )
             if any(before in self._done for before in op.control_inputs):
                 raise NotImplementedError(
-                    f"[partial_run] {op.name} waits for operations that an earlier step "
-                    "has run, and would run them again. Fetch both in one step."
+                    f"[partial_run] {op.name} waits for operations that an earlier "
+                    "step has run, and would run them again. Fetch both in one step."
                 )
         kept: dict[Any, Symbol] = {}
         for op in self._all:
@@ -170,7 +170,8 @@ class PartialRuns:
     def partial_run(self, handle: str, fetches: Any, feed_dict: Any = None) -> Any:
         """The next step of a run: values of the fetches, in their structure.
 
-        What an earlier step has computed is not computed again.  InvalidArgumentError for
+        What an earlier step has computed is not computed again.  InvalidArgumentError
+        for
         what the beginning did not say, was there before, or needs a feed that was not.
         """
         self._check_open()

@@ -27,8 +27,8 @@ class Variable(Symbol):
     the variable has no value there.  shape: what may be assigned, if not only what has
     the initial value's; None: anything.
 
-    Made in a part of a loop or choice it belongs to the whole graph, where a function is
-    called, too; a symbol of the part is a ValueError.
+    Made in a part of a loop or choice it belongs to the whole graph, where a function
+    is called, too; a symbol of the part is a ValueError.
     """
 
     __slots__ = ()
@@ -129,7 +129,8 @@ def check_initial(value: Any, whole: Any, name: str | None) -> None:
     """ValueError for a symbol that the whole graph does not have."""
     if isinstance(value, Symbol) and value.graph is not whole:
         raise ValueError(
-            f"Initializer for variable {name or 'Variable'} is from inside a control-flow "
+            f"Initializer for variable {name or 'Variable'} is from inside a "
+            "control-flow "
             "construct, such as a loop or conditional. When creating a variable inside "
             "a loop or conditional, use a lambda as the initializer."
         )

@@ -14,13 +14,21 @@ from .convert import first, narrow, pair, rank_of
 from .dtypes import core_dtype
 from .exporting import exported
 from .record import last, recorded
-from .sizes import constant_of, ints, known_sizes, read_now, reshaped, static_sizes, zeros_along
+from .sizes import (
+    constant_of,
+    ints,
+    known_sizes,
+    read_now,
+    reshaped,
+    static_sizes,
+    zeros_along,
+)  # fmt: skip
 
 
-@recorded("Reshape")
+@recorded("Reshape", scope=True)
 def reshape(tensor: Any, shape: Any) -> Any:
     """The same elements in another shape; -1 is what is left."""
-    made = reshaped(first(tensor), shape)
+    made = reshaped(first(tensor), shape, last)
     known = constant_of(shape)
     sizes = known_sizes(shape) if known is None else known.tolist()
     if sizes is not None:

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Structures of values, of which some are several tensors: a SparseTensor, a TensorArray.
+"""Structures of values, of which some are several tensors: a SparseTensor, a
+TensorArray.
 
-Such a value has ``_parts()``, its tensors, and ``_of(parts)``, the same of other tensors.
+Such a value has ``_parts()``, its tensors, and ``_of(parts)``, the same of other
+tensors.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from ...graph.structures import flatten, outline, pack
+from .shapes import as_shape
 
 __all__ = ["check_alike", "joined", "parts_of", "shapes_of", "spread"]
 
@@ -49,11 +52,7 @@ def shapes_of(structure: Any, shapes: Any, tensors: list[Any]) -> list[Any]:
     """
     made: list[Any] = []
     leaves = flatten(structure)
-    given = [None] * len(leaves) if shapes is None else list(shapes)
-    if len(given) != len(leaves):
-        raise ValueError(
-            f"[while_loop] expected {len(leaves)} shape_invariants, got {len(given)}."
-        )
+    given = [None] * len(leaves) if shapes is None else _along(structure, shapes)
     for leaf, shape in zip(leaves, given):
         parts = parts_of(leaf)
         there = tensors[len(made) : len(made) + (1 if parts is None else len(parts))]
@@ -62,6 +61,24 @@ def shapes_of(structure: Any, shapes: Any, tensors: list[Any]) -> list[Any]:
         else:
             made += [t.shape for t in there] if shapes is None else [shape]
     return made
+
+
+def _along(structure: Any, shapes: Any) -> list[Any]:
+    # The shape that stands where each leaf stands.
+    if isinstance(structure, Mapping):
+        keys = sorted(structure)
+        if not isinstance(shapes, Mapping) or sorted(shapes) != keys:
+            raise ValueError(
+                f"[while_loop] expected shape_invariants for {keys}, got {shapes!r}."
+            )
+        return [shape for key in keys for shape in _along(structure[key], shapes[key])]
+    if not isinstance(structure, (list, tuple)):
+        return [as_shape(shapes)]
+    if not isinstance(shapes, (list, tuple)) or len(shapes) != len(structure):
+        raise ValueError(
+            f"[while_loop] expected {len(structure)} shape_invariants, got {shapes!r}."
+        )
+    return [s for part, given in zip(structure, shapes) for s in _along(part, given)]
 
 
 def _kinds(structure: Any) -> list[Any]:
@@ -76,12 +93,12 @@ def check_alike(first: Any, second: Any, what: str) -> None:
     """ValueError unless both are the same structure of the same sorts of values."""
     n, m = len(flatten(first)), len(flatten(second))
     if n != m:
-        said = f"the same nested structure, nor the same number of elements: {n} and {m}"
+        said = f"the same nested structure, nor the same number of elements: {n}, {m}"
     elif outline(first) != outline(second) or _kinds(first) != _kinds(second):
         said = "the same nested structure"
     else:
         return
     raise ValueError(
-        f"{what}The two structures don't have {said}. First structure: {first!r}. Second "
-        f"structure: {second!r}."
+        f"{what}The two structures don't have {said}. First structure: {first!r}. "
+        f"Second structure: {second!r}."
     )

@@ -40,8 +40,8 @@ def placeholder_with_default(input: Any, shape: Any, name: str | None = None) ->
 
 
 def sparse_placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Any:
-    """A SparseTensor that is fed; a shape whose sizes are all known is none of the parts
-    to feed."""
+    """A SparseTensor that is fed; a shape whose sizes are all known is none of the
+    parts to feed."""
     base = "Placeholder" if name is None else name
     rank = None if shape is None else len(shape)
     known = shape is not None and TensorShape(shape).is_fully_defined()
@@ -77,7 +77,8 @@ def colocate_with(op: Any, ignore_existing: bool = False) -> Any:
 
 @contextmanager
 def container(container_name: str) -> Iterator[str]:
-    """A context; a session has its variables to itself, whatever container they are in."""
+    """A context; a session has its variables to itself, whatever container they are
+    in."""
     yield container_name
 
 

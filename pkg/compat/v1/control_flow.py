@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ... import graph as pg
-from ...graph.control_flow import BodyGraph, flatten_shapes, more_general
+from ...graph.control_flow import BodyGraph, more_general
 from ...graph.structures import flatten, outline, pack
 from . import arrays, math, reduce
 from .checks import Assert
@@ -39,7 +39,9 @@ def _here(value: Any) -> Any:
 def _limit(turns: Any) -> Any:
     turns = convert_to_tensor(turns, name="maximum_iterations")
     if turns.shape.ndims not in (0, None):
-        raise ValueError(f"maximum_iterations must be a scalar, saw shape: {turns.shape}")
+        raise ValueError(
+            f"maximum_iterations must be a scalar, saw shape: {turns.shape}"
+        )
     return turns
 
 
@@ -52,8 +54,8 @@ def while_loop(
     """Repeats the body as long as the condition holds; gives the last values.
 
     Loop variables are tensors, SparseTensors, IndexedSlices and TensorArrays, in lists,
-    tuples and dicts.  Without back_prop no gradient flows through.  TypeError and ValueError where functions, structures, dtypes or
-    shapes do not fit.
+    tuples and dicts.  Without back_prop no gradient flows through.  TypeError and
+    ValueError where functions, structures, dtypes or shapes do not fit.
     """
     if not isinstance(parallel_iterations, int) or parallel_iterations < 1:
         raise TypeError(
@@ -82,8 +84,7 @@ def while_loop(
     graph = get_default_graph()
     with graph.as_default():
         entered = spread(loop_vars, _tensor)
-        given = None if shape_invariants is None else flatten_shapes(shape_invariants)
-        shapes = shapes_of(loop_vars, given, entered)
+        shapes = shapes_of(loop_vars, shape_invariants, entered)
         if maximum_iterations is not None:
             maximum_iterations = _limit(maximum_iterations)
         made = pg.while_loop(
@@ -108,16 +109,17 @@ def _kept(value: Any, taken: Any, entered: Any) -> Any:
     if value.dtype != taken.dtype:
         raise TypeError(
             f"Input tensor {entered.name!r} enters the loop with dtype "
-            f"{taken.dtype.name}, but has dtype {value.dtype.name} after one iteration: "
-            f"{value}."
+            f"{taken.dtype.name}, but has dtype {value.dtype.name} after one "
+            f"iteration: {value}."
         )
     if not more_general(taken.shape, value.shape):
         said = "shape" if taken.shape == entered.shape else "the shape invariant"
         raise ValueError(
             f"Input tensor {entered.name!r} enters the loop with {said} {taken.shape}, "
-            f"but has shape {value.shape} after one iteration. To allow the shape to vary "
-            "across iterations, use the `shape_invariants` argument of tf.while_loop to "
-            "specify a less-specific shape."
+            f"but has shape {value.shape} after one iteration. To allow the shape to "
+            "vary "
+            "across iterations, use the `shape_invariants` argument of tf.while_loop "
+            "to specify a less-specific shape."
         )
     return value
 
@@ -128,8 +130,8 @@ def cond(
 ) -> Any:  # fmt: skip
     """What true_fn gives where the predicate is true, else what false_fn gives.
 
-    They may give what while_loop() takes, and operations: then a tensor of the predicate
-    stands for each.  Without ``strict`` a list of one is what it holds.
+    They may give what while_loop() takes, and operations: then a tensor of the
+    predicate stands for each.  Without ``strict`` a list of one is what it holds.
     """
     true_fn, false_fn = true_fn or fn1, false_fn or fn2
     if isinstance(pred, bool):

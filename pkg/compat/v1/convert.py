@@ -119,8 +119,8 @@ def convert_to_tensor(
         return value
     if isinstance(value, pg.Operation):
         raise TypeError(
-            f"Can't convert Operation {value.name!r} to Tensor (target dtype={dtype!r}, "
-            f"name={name!r}, as_ref=False)"
+            f"Can't convert Operation {value.name!r} to Tensor (target "
+            f"dtype={dtype!r}, name={name!r}, as_ref=False)"
         )
     if isinstance(value, (list, tuple)) and _holds_symbols(value):
         if dtype is None:

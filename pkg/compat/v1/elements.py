@@ -257,7 +257,8 @@ class Graph(pg.Graph):
         """
         if op is None and not ignore_existing:
             raise ValueError(
-                "Trying to reset colocation (op is None) but ignore_existing is not True"
+                "Trying to reset colocation (op is None) but ignore_existing is not "
+                "True"
             )
         element = None if op is None else self.as_graph_element(op)
         with self._with(device="" if element is None else element.device):
@@ -288,7 +289,9 @@ class Graph(pg.Graph):
         if not isinstance(op_type_map, dict) or not all(
             isinstance(item, str) for pair in op_type_map.items() for item in pair
         ):
-            raise TypeError("op_type_map must be a dictionary mapping strings to strings")
+            raise TypeError(
+                "op_type_map must be a dictionary mapping strings to strings"
+            )
         before = self._override
         self._override = {**before, **op_type_map}
         try:

@@ -76,8 +76,8 @@ def map_fn(
 ) -> Any:  # fmt: skip
     """What fn gives for each part of elems, as one tensor.
 
-    dtype: the dtypes of what it gives, in the same structure; without it, those of elems.
-    TypeError and ValueError where functions, structures or shapes do not fit.
+    dtype: the dtypes of what it gives, in the same structure; without it, those of
+    elems. TypeError and ValueError where functions, structures or shapes do not fit.
     """
     with get_default_graph().name_scope(name or "map"):
         elements = _Elements(fn, elems)

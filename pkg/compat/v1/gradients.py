@@ -80,7 +80,7 @@ def gradients(
         ]
         stops = [
             of_reads.get(stop.name, stop) if isinstance(stop, Symbol) else stop
-            for stop in _list(stop_gradients or [])
+            for stop in ([] if stop_gradients is None else _list(stop_gradients))
         ]
         made = pg.gradients(ys, wanted, weights, "grad", stops)
         if unconnected is UnconnectedGradients.ZERO:

@@ -73,7 +73,12 @@ def slice(input_: Any, begin: Any, size: Any) -> Any:  # noqa: A001
 def _numbers(values: Any) -> list[Any]:
     # Of a constant its numbers, of another tensor the tensors of its elements.
     if isinstance(values, Symbol) and constant_of(values) is None:
-        return _bounds(values, "begin and size")
+        count = values.shape.as_list()[0] if values.ndim == 1 else None
+        if count is None:
+            raise ValueError(
+                f"[slice] expected vectors of a known length, got {values}."
+            )
+        return [sliced(values, n) for n in builtins.range(count)]
     if isinstance(values, (list, builtins.tuple)):
         return [v if isinstance(v, Symbol) else int(v) for v in values]
     return list(ints(values))
@@ -166,17 +171,6 @@ def sliced(x: Any, key: Any) -> Any:
     return x if isinstance(x, Symbol) and parts else ops.clone(x)
 
 
-def _bounds(values: Any, what: str) -> list[Any]:
-    if not isinstance(values, Symbol):
-        return list(values) if hasattr(values, "__len__") else [values]
-    count = values.shape.as_list()[0] if values.ndim == 1 else None
-    if count is None:
-        raise ValueError(
-            f"[strided_slice] expected a vector of a known length for {what}, got {values}."
-        )
-    return [sliced(values, n) for n in builtins.range(count)]
-
-
 def strided_slice(
     input_: Any, begin: Any, end: Any, strides: Any = None, begin_mask: int = 0,
     end_mask: int = 0, ellipsis_mask: int = 0, new_axis_mask: int = 0,
@@ -187,8 +181,8 @@ def strided_slice(
     The bits of the masks say of which of them a bound is left out, of which the dots, a
     new dimension or a single place stand there.
     """
-    first_, last_ = _bounds(begin, "begin"), _bounds(end, "end")
-    steps = [1] * len(first_) if strides is None else _bounds(strides, "strides")
+    first_, last_ = _numbers(begin), _numbers(end)
+    steps = [1] * len(first_) if strides is None else _numbers(strides)
     if not len(first_) == len(last_) == len(steps):
         raise ValueError(
             f"[strided_slice] expected begin, end and strides of one length, got "

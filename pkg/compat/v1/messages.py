@@ -126,6 +126,7 @@ def while_building(text: str, name: str, kind: str) -> str:
             shapes = re.search(rf"shapes {_SHAPE} and {_SHAPE}", text)
             taken = ""
             if shapes:
-                taken = f" with input shapes: {_listed(shapes[1])}, {_listed(shapes[2])}."
+                one, other = _listed(shapes[1]), _listed(shapes[2])
+                taken = f" with input shapes: {one}, {other}."
             return f"{say(found)} for {name!r} (op: {kind!r}){taken}: {text}"
     return text

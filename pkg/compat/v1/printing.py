@@ -28,8 +28,8 @@ def Print(  # noqa: N802
 ) -> Any:  # fmt: skip
     """input_, and at each run a line of the error output with the values of data.
 
-    first_n: how often, if not always; summarize: how many elements of each, 3 if it does
-    not say.
+    first_n: how often, if not always; summarize: how many elements of each, 3 if it
+    does not say.
     """
     most = 3 if summarize is None or summarize < 0 else summarize
     left = [-1 if first_n is None else int(first_n)]
@@ -38,7 +38,8 @@ def Print(  # noqa: N802
         if left[0] == 0:
             return
         left[0] -= 1
-        print((message or "") + "".join(_shown(v, most) for v in values), file=sys.stderr)
+        line = "".join(_shown(value, most) for value in values)
+        print(f"{message or ''}{line}", file=sys.stderr)
 
     input_ = convert_to_tensor(input_)
     with control_dependencies([py_func(show, list(data), [], name="Print/show")]):

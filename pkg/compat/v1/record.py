@@ -36,12 +36,12 @@ def graph_of(*values: Any) -> Any:
         return default
     found: Symbol | None = None
     for symbol in _symbols(values):
+        if symbol.graph.is_body:
+            raise _left(symbol)
         if found is None:
             found = symbol
         elif symbol.graph is not found.graph:
             raise ValueError(f"{symbol} must be from the same graph as {found}.")
-    if found is not None and found.graph.is_body:
-        raise _left(found)
     return default if found is None else found.graph
 
 
@@ -57,9 +57,10 @@ def _check_around(graph: Any, symbol: Symbol) -> None:
 
 def _left(symbol: Any) -> ValueError:
     return ValueError(
-        f"Cannot use {symbol.op.name!r} here because {symbol.op.name!r} is in a while loop "
-        "or a conditional, which is complete. Give it back from the function that makes "
-        f"it. It was made by the line {symbol.op.call_site}."
+        f"Cannot use {symbol.op.name!r} here because {symbol.op.name!r} is in a while "
+        "loop "
+        "or a conditional, which is complete. Give it back from the function that "
+        f"makes it. It was made by the line {symbol.op.call_site}."
     )
 
 

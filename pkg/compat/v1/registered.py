@@ -20,7 +20,8 @@ _registered: dict[str, Callable[..., Any] | None] = {}
 
 
 class RegisterGradient:
-    """A decorator of functions of an operation and the gradients of its outputs, that give
+    """A decorator of functions of an operation and the gradients of its outputs, that
+    give
     the gradients of its inputs; graph.gradient_override_map() says where one counts.
 
     TypeError for a name that is no string; KeyError for a name that is taken.
@@ -84,8 +85,8 @@ Graph._overridden = staticmethod(_overridden)
 def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
     """A function of tensors that has its own gradient.
 
-    f: takes tensors, gives the result and a function of the gradients of the result that
-    gives one for each argument.
+    f: takes tensors, gives the result and a function of the gradients of the result
+    that gives one for each argument.
     """
 
     @functools.wraps(f)

@@ -167,7 +167,9 @@ def _checked(
     if name_or_scope is None and reuse:
         raise ValueError("reuse=True cannot be used without a name_or_scope")
     if not isinstance(name_or_scope, (VariableScope, str, type(None))):
-        raise TypeError("VariableScope: name_or_scope must be a string or VariableScope.")
+        raise TypeError(
+            "VariableScope: name_or_scope must be a string or VariableScope."
+        )
     if partitioner is not None:
         raise NotImplementedError(
             "[variable_scope] expected no partitioner: variables are made in one piece."
@@ -205,7 +207,8 @@ def variable_scope(
 
     opened = VariableScope(
         reuse or like.reuse, full, given(initializer, like.initializer),
-        given(regularizer, like.regularizer), given(caching_device, like.caching_device),
+        given(regularizer, like.regularizer), given(caching_device,
+        like.caching_device),
         None, _composed(custom_getter, like.custom_getter), like.original_name_scope,
         given(dtype, like.dtype), given(use_resource, like.use_resource),
         given(constraint, like.constraint),
@@ -278,7 +281,8 @@ def get_variable(
 ) -> Any:  # fmt: skip
     """The variable of a name in the variable scope, which is made if it may be.
 
-    In a part of a loop or choice, too, it is one of the whole graph.  ValueError if it is
+    In a part of a loop or choice, too, it is one of the whole graph.  ValueError if it
+    is
     there and may not be shared, if it is not and may not be made, and for a shape or a
     dtype that it does not have.
     """

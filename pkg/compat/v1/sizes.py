@@ -49,8 +49,8 @@ def read_now(tensor: Any) -> Any:
     values = constant_of(tensor)
     if values is None:
         raise NotImplementedError(
-            f"[graph] expected numbers or a constant, got {tensor}, whose values only a "
-            "run knows."
+            f"[graph] expected numbers or a constant, got {tensor}, whose values only "
+            "a run knows."
         )
     tensor.graph.prevent_feeding(tensor)
     return values
@@ -207,21 +207,25 @@ def filled(shape: Any, value: Any, dtype: Any) -> Any:
     return ops.full_like(zeros_of(shape, dtype), value)
 
 
-def reshaped(x: Any, shape: Any) -> Any:
-    """The same elements in a shape with sizes that may be tensors."""
+def reshaped(x: Any, shape: Any, add: Any = None) -> Any:
+    """The same elements in a shape with sizes that may be tensors.
+
+    add: what adds the last operation, of an op and its arguments.
+    """
+    add = add or (lambda op, *args: op(*args))
     sizes = None if isinstance(shape, Symbol) else known_sizes(shape)
     if sizes is not None:
-        return ops.reshape(x, sizes)
+        return add(ops.reshape, x, sizes)
     origin = _origin(shape) if isinstance(shape, Symbol) else None
     if origin is not None and origin[1] is None:
-        return ops.reshape_as(x, origin[0])
+        return add(ops.reshape_as, x, origin[0])
     parts = parts_of(shape)
     if -1 in parts:
         raise NotImplementedError(
             f"[reshape] expected sizes or one -1, got tensors and -1 in {parts}. Give "
             "the tensor's size in its place."
         )
-    return ops.reshape_as(x, zeros_of(parts, dtype_of(x)))
+    return add(ops.reshape_as, x, zeros_of(parts, dtype_of(x)))
 
 
 @recorded("broadcast_to")

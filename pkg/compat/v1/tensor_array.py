@@ -75,8 +75,8 @@ class TensorArray:
 
     write(), unstack(), scatter() and split() give a new array, which has what this one
     has; use that one from there on.  What was never written is zeros.  With
-    ``dynamic_size`` it grows.  element_shape: that of each tensor; else that of the first
-    one counts, and must be known where something is read.
+    ``dynamic_size`` it grows.  element_shape: that of each tensor; else that of the
+    first one counts, and must be known where something is read.
     """
 
     def __init__(
@@ -104,7 +104,8 @@ class TensorArray:
         if known is None or isinstance(self._size, Symbol):
             return constant(np.zeros(0), self._dtype, name=name)
         return arrays.reshape(
-            sizes.filled([self._size * known], 0, core_dtype(self._dtype)), [-1], name=name
+            sizes.filled([self._size * known], 0, core_dtype(self._dtype)), [-1],
+            name=name
         )
 
     dtype = property(lambda self: self._dtype, doc="That of its tensors.")
@@ -151,14 +152,14 @@ class TensorArray:
         # The shape of what is read, with one size that is not known at most.
         if self._element.ndims is None:
             raise ValueError(
-                "[TensorArray] expected elements whose shape is known, got an array that "
-                "nothing was written to yet. Give it an element_shape."
+                "[TensorArray] expected elements whose shape is known, got an array "
+                "that nothing was written to yet. Give it an element_shape."
             )
         made = [-1 if n is None else n for n in [*before, *self._element.as_list()]]
         if made.count(-1) > 1:
             raise ValueError(
-                f"[TensorArray] expected one unknown size at most, got {made}. Give the "
-                "array an element_shape."
+                f"[TensorArray] expected one unknown size at most, got {made}. Give "
+                "the array an element_shape."
             )
         return made
 
@@ -233,7 +234,8 @@ class TensorArray:
         rows = arrays.reshape(value, [-1 if count is None else count,
                                       element.num_elements() or -1])  # fmt: skip
         flow = _write(
-            self.flow, size, indices, rows, self._full(), name=name or "TensorArrayScatter"
+            self.flow, size, indices, rows, self._full(), name=name or
+            "TensorArrayScatter"
         )
         return self._like(flow, size, element)
 

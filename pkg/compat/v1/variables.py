@@ -17,8 +17,9 @@ from .elements import Tensor, get_default_graph
 from .shapes import TensorShape, as_shape
 
 __all__ = [
-    "Variable", "VariableV1", "assign", "assign_add", "assign_sub", "global_variables_initializer",
-    "initialize_all_variables", "initialize_local_variables", "initialize_variables",
+    "Variable", "VariableV1", "assign", "assign_add", "assign_sub",
+    "global_variables_initializer", "initialize_all_variables",
+    "initialize_local_variables", "initialize_variables",
     "local_variables_initializer", "variables_initializer",
 ]  # fmt: skip
 
