@@ -93,7 +93,8 @@ def gradients(
         grad_ys = [grad_ys]
     if not ys:
         return [None] * len(xs)
-    here = graph = get_default_graph()
+    here: Any = get_default_graph()
+    graph = here
     if not here.is_body:
         graph = ys[0].graph
     while graph.is_body and all(y.graph is not graph for y in ys):

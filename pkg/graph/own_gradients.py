@@ -48,7 +48,7 @@ def with_gradient(
         )
     for symbol in (*inputs, *outputs):
         graph.as_graph_element(symbol, allow_operation=False)
-    cut = [ops.stop_gradient(output) for output in outputs]
+    cut: list[Any] = [ops.stop_gradient(output) for output in outputs]
     graph._own.append(Own(list(inputs), cut, function))
     return cut
 

@@ -74,7 +74,8 @@ class PartialRun:
                 )
             if place in self._values:
                 raise _refuse(f"The feed {feed.name} has already been fed.")
-        for element in (*fetches, *targets):
+        elements: list[Any] = [*fetches, *targets]
+        for element in elements:
             known: Any = element
             if isinstance(element, Symbol):
                 known = _place(element)

@@ -317,6 +317,7 @@ def test_what_a_scope_says_of_its_variables():
         w = tf.get_variable("w", [], regularizer=tf.no_regularizer)
         local = tf.get_local_variable("l", [], collections=["mine"])
     assert v.dtype == tf.float64 and not local.trainable
+    assert tf.no_regularizer(v) is None
     assert scope.local_variables() == [local] == scope.get_collection("mine")
     assert scope.trainable_variables() == [v, w] == scope.global_variables()
     loss, _ = tf.losses.get_regularization_losses()

@@ -61,7 +61,7 @@ class Store:
             return custom_getter(getter=self._true_getter, **told)
 
     def _true_getter(self, name: str, **given: Any) -> Any:
-        rest = dict.fromkeys(Wanted._fields)
+        rest: dict[str, Any] = dict.fromkeys(Wanted._fields)
         rest.update(name=name, validate_shape=True, reuse=False)
         rest.update({k: v for k, v in given.items() if k in rest})
         return self._found(Wanted(**rest))

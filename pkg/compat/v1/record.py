@@ -106,7 +106,8 @@ def recorded(
             return graph._overridden(graph, made) if _overrides(graph) else made
 
         def add(graph: Any, name: str, args: Any, options: Any) -> Any:
-            if not scope and entered_graph() is graph:
+            there: Any = entered_graph()
+            if not scope and there is graph:
                 return graph.record(name, function, *args, **options)
             with graph.as_default():
                 if not scope:

@@ -198,7 +198,7 @@ def variable_scope(
     if again:
         full, names = like.name, like.name.rpartition("/")[2]
     else:
-        names = default_name if name_or_scope is None else name_or_scope
+        names = str(default_name if name_or_scope is None else name_or_scope)
         full = _unused(above, names) if name_or_scope is None else names
         full = _inside(above, full)
 
