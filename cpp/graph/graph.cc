@@ -103,9 +103,17 @@ void Graph::close() {
   }
 }
 
-std::unique_ptr<Node> Graph::begin(NodeKind kind) {
+void Graph::check_open() const {
   PKG_CHECK(!finalized(), RuntimeError,
             "Graph is finalized and cannot be modified: no node can be added to it.");
+  PKG_CHECK(
+      !complete_.load(), ValueError,
+      "[graph] expected symbols that can be used here, got one of a part of a loop or "
+      "choice, which is complete. Give it back from the function that builds the part.");
+}
+
+std::unique_ptr<Node> Graph::begin(NodeKind kind) {
+  check_open();
   std::unique_ptr<Node> node(new Node(*this, kind));
   Scope scope = this->scope();
   node->controls = std::move(scope.controls);
@@ -117,13 +125,20 @@ std::unique_ptr<Node> Graph::begin(NodeKind kind) {
 
 Node& Graph::publish(std::unique_ptr<Node> made, const std::string& name) {
   std::string wanted = name.empty() ? made->type() : name;
-  if (name.empty()) std::replace(wanted.begin(), wanted.end(), '.', '_');
+  if (name.empty()) {
+    for (char& c : wanted) {
+      if (c == '.' || c == ':') c = '_';  // ':' stands before the number of an output
+    }
+  }
   // "scope/" at the end says that the name is whole already.
   if (wanted.ends_with('/')) wanted.pop_back();
   else wanted = scope().prefix + wanted;
   std::lock_guard lock(mutex_);
-  PKG_CHECK(!finalized(), RuntimeError,
-            "Graph is finalized and cannot be modified: no node can be added to it.");
+  check_open();
+  PKG_CHECK(wanted.find(':') == std::string::npos, ValueError,
+            "[graph] expected a name without ':', which stands before the number of an "
+            "output, got '",
+            wanted, "'.");
   Node& node = *made;
   node.id = int64_t(nodes_.size());
   node.name = name.ends_with('/') ? wanted : unique_locked(wanted, true);
@@ -320,6 +335,7 @@ Tensor Graph::capture(const Tensor& outer) {
 }
 
 std::vector<Capture> Graph::take_captures() {
+  complete_.store(true);
   std::lock_guard lock(mutex_);
   return std::move(captures_);
 }

@@ -171,7 +171,8 @@ class Graph final : public Intrusive {
   /// What stands here for a symbol of the graph that this one will be a body of
   /// (control_flow.h); a symbol of this graph is itself.
   Tensor capture(const Tensor& outer);
-  /// All that was captured, which is forgotten.
+  /// All that was captured, which is forgotten.  The body is complete: to add a node to it
+  /// is a ValueError.
   std::vector<Capture> take_captures();
 
   /// The tensor that stands for an output; always the same one.
@@ -197,6 +198,7 @@ class Graph final : public Intrusive {
   ~Graph() override;
   Scope scope() const;
   std::unique_ptr<Node> begin(NodeKind kind);
+  void check_open() const;
   Node& publish(std::unique_ptr<Node> node, const std::string& name);
   std::string unique_locked(std::string_view name, bool mark);
 
@@ -208,6 +210,7 @@ class Graph final : public Intrusive {
   std::atomic<int64_t> version_{0};
   std::vector<Capture> captures_;
   std::atomic<bool> finalized_{false};
+  std::atomic<bool> complete_{false};  // a body that was handed on
   bool closed_ = false;
 };
 

@@ -34,6 +34,7 @@ from .functions import (
     shape as shape,
 )
 from .graph_def import GraphDefError as GraphDefError
+from .own_gradients import with_gradient as with_gradient
 from .rewriting import Rewrite as Rewrite, rewrite as rewrite
 from .sessions import InteractiveSession as InteractiveSession, Session as Session
 from .shapes import TensorShape as TensorShape

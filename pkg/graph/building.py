@@ -18,7 +18,7 @@ from .shapes import TensorShape
 
 __all__ = [
     "Graph", "Operation", "Symbol", "building", "dtype_of", "entered_graph",
-    "get_default_graph", "is_building", "reset_default_graph",
+    "get_default_graph", "is_building", "outside", "reset_default_graph",
 ]  # fmt: skip
 
 
@@ -293,6 +293,8 @@ class Graph(Collections):
         self._not_fed: set[str] = set()
         self._not_fetched: set[Operation] = set()
         self._functions: list[Any] = []  # of Python, which it calls
+        self._own: list[Any] = []  # parts with gradients of their own
+        self._kept: list[Any] = []  # variables: what they have beside is in Python
         _graphs[self._handle.id()] = self
 
     def _body(self) -> Any:
@@ -551,6 +553,23 @@ def building() -> Iterator[None]:
         yield
     finally:
         _stacks.building -= 1
+
+
+@contextmanager
+def outside() -> Iterator[Graph]:
+    """A context in which calls of this thread are operations of the whole graph, also
+    where it builds a part of it; gives that graph."""
+    graph = get_default_graph()
+    if not graph.is_body:
+        yield graph
+        return
+    whole = graph._whole()
+    with whole.as_default(), whole.control_dependencies(None):
+        whole._handle.begin_body()
+        try:
+            yield whole
+        finally:
+            whole._handle.end_trace()
 
 
 def is_building() -> bool:

@@ -13,7 +13,7 @@ from .functions import constant
 from .shapes import TensorShape, sizes_of
 from .structures import flatten, outline, pack
 
-__all__ = ["BodyGraph", "cond", "while_loop"]
+__all__ = ["BodyGraph", "cond", "more_general", "while_loop"]
 
 
 class BodyGraph(Graph):
@@ -89,7 +89,8 @@ def _check_callable(what: str, name: str, function: Any) -> None:
         )
 
 
-def _more_general(shape: TensorShape, than: TensorShape) -> bool:
+def more_general(shape: TensorShape, than: TensorShape) -> bool:
+    """Whether whatever has the second shape has the first."""
     if shape.ndims is None:
         return True
     if than.ndims != shape.ndims:
@@ -109,7 +110,7 @@ def _invariants(loop_vars: Any, given: list[Symbol], shapes: Any) -> list[Tensor
     for shape in _flatten_shapes(shapes):
         found.append(shape if isinstance(shape, TensorShape) else TensorShape(shape))
     for symbol, shape in zip(given, found, strict=True):
-        if not _more_general(shape, symbol.shape):
+        if not more_general(shape, symbol.shape):
             raise ValueError(
                 f"[while_loop] the shape invariant {shape} of {symbol.name} is not "
                 f"compatible with the initial shape {symbol.shape} of the variable."
@@ -118,6 +119,7 @@ def _invariants(loop_vars: Any, given: list[Symbol], shapes: Any) -> list[Tensor
 
 
 def _flatten_shapes(shapes: Any) -> Iterator[Any]:
+    """The shapes in a structure of shapes, which are lists of sizes or TensorShapes."""
     if shapes is None or isinstance(shapes, TensorShape):
         yield shapes
     elif isinstance(shapes, dict):
@@ -215,13 +217,16 @@ def _condition(part: BodyGraph, value: Any, convert: Any) -> Symbol:
     return symbol
 
 
+def _as_list(result: Any, loop_vars: Any) -> Any:
+    # What the body gave, one value for each variable; of one it may be that value.
+    single = len(loop_vars) == 1 and outline(result) == outline(loop_vars[0])
+    return [result] if single or not isinstance(result, (list, tuple)) else result
+
+
 def _next_values(
     part: BodyGraph, loop_vars: Any, result: Any, inputs: list[Symbol], convert: Any
 ) -> list[Symbol]:
-    if not isinstance(result, (list, tuple)) or (
-        len(loop_vars) == 1 and outline(result) == outline(loop_vars[0])
-    ):
-        result = [result]
+    result = _as_list(result, loop_vars)
     if outline(result) != outline(loop_vars):
         raise ValueError(
             "[while_loop] expected the body to give what it takes: they don't have the "
@@ -235,7 +240,7 @@ def _next_values(
                 f"[while_loop] a variable enters the loop as {taken.dtype} but is "
                 f"{symbol.dtype} after one iteration ({symbol}). Convert it there."
             )
-        if not _more_general(taken.shape, symbol.shape):
+        if not more_general(taken.shape, symbol.shape):
             raise ValueError(
                 f"[while_loop] a variable enters the loop with shape {taken.shape}, "
                 f"but has shape {symbol.shape} after one iteration. Say which sizes "
@@ -257,9 +262,7 @@ def _limited(
 
     def counted(turn: Any, values: Any) -> Any:
         result = body(*values)
-        if not isinstance(result, (list, tuple)):
-            result = [result]
-        return turn + 1, result
+        return turn + 1, _as_list(result, loop_vars)
 
     _, values = while_loop(
         lambda turn, values: (turn < most) & convert(cond(*values), None),

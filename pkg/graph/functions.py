@@ -8,6 +8,8 @@ from typing import Any
 
 from .._binding import core
 from .building import Operation, Symbol, dtype_of, get_default_graph
+from .own_gradients import through_own
+from .partial_gradients import stopped
 from .shapes import sizes_of
 
 __all__ = [
@@ -72,12 +74,16 @@ def group(*inputs: Any, name: str | None = None) -> Operation:
 
 
 def gradients(
-    ys: Any, xs: Any, grad_ys: Any = None, name: str | None = None
-) -> list[Any]:
+    ys: Any, xs: Any, grad_ys: Any = None, name: str | None = None,
+    stop_gradients: Any = None,
+) -> list[Any]:  # fmt: skip
     """Gradients of the sum of ``ys`` with respect to each of ``xs``; None: no way leads
     from it to a y.
 
     grad_ys: what each y is multiplied with, of its shape; None: ones.
+    stop_gradients: symbols behind which no gradient flows, as if they were constants.
+    Where other ways lead to an x, too, what came through them is taken away from the
+    whole, and rounding shows.
     """
     ys = list(ys) if isinstance(ys, (list, tuple)) else [ys]
     xs = list(xs) if isinstance(xs, (list, tuple)) else [xs]
@@ -87,9 +93,12 @@ def gradients(
         grad_ys = [grad_ys]
     if not ys:
         return [None] * len(xs)
-    graph = get_default_graph()
-    if not graph.is_body:
+    here: Any = get_default_graph()
+    graph = here
+    if not here.is_body:
         graph = ys[0].graph
+    while graph.is_body and all(y.graph is not graph for y in ys):
+        graph = graph.outer  # nothing of it happens in this part
     ys = [graph.as_graph_element(y, allow_operation=False) for y in ys]
     xs = [graph.as_graph_element(x, allow_operation=False) for x in xs]
     grad_ys = [
@@ -100,6 +109,30 @@ def gradients(
             f"[gradients] expected one gradient for each of {len(ys)} ys, got "
             f"{len(grad_ys)}."
         )
+
+    def plain(ys: list[Any], xs: list[Any], grad_ys: list[Any]) -> list[Any]:
+        return _plain(graph, ys, xs, grad_ys, name)
+
+    def every_way(ys: list[Any], xs: list[Any], grad_ys: list[Any]) -> list[Any]:
+        if graph._own:
+            return through_own(graph, ys, xs, grad_ys, plain)
+        return plain(ys, xs, grad_ys)
+
+    if stop_gradients is not None and not isinstance(stop_gradients, (list, tuple)):
+        stop_gradients = [stop_gradients]
+    if stop_gradients:
+        stops = [
+            graph.as_graph_element(s, allow_operation=False) for s in stop_gradients
+        ]
+        made = stopped(graph, ys, xs, grad_ys, stops, every_way)
+    else:
+        made = every_way(ys, xs, grad_ys)
+    return [g if g is None else here.as_graph_element(g) for g in made]
+
+
+def _plain(
+    graph: Any, ys: list[Any], xs: list[Any], grad_ys: list[Any], name: str | None
+) -> list[Any]:
     floating = [dtype_of(y).is_floating_point for y in ys]
     used = [
         dtype_of(x).is_floating_point

@@ -67,6 +67,12 @@ def brief(error: BaseException) -> str:
 
 def describe(graph: Graph) -> dict[str, Any]:
     """The definition of a graph; see ``Graph.as_graph_def``."""
+    if graph._own:
+        raise NotImplementedError(
+            "[graph] expected a graph without gradients of one's own, which are "
+            "functions "
+            f"of Python, got one with that of {graph._own[0].outputs[0].name}."
+        )
     tensors: dict[str, Any] = {}
     names: dict[int, str] = {}  # of the tensors, which `tensors` keeps alive
     nodes = [_node(op, tensors, names) for op in graph.get_operations()]

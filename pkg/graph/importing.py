@@ -140,6 +140,7 @@ class Builder:
             object.__setattr__(variable, "__class__", Variable)
             trainable = node.attributes["trainable"]
             variable._more = (assign.inputs[0], assign, trainable)
+            self.graph._kept.append(variable)
         for key, items in self.definition.collections.items():
             for item in items:
                 self.graph.add_to_collection(key, self.find(item))

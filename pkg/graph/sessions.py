@@ -13,6 +13,7 @@ from ..tensor import Tensor
 from .building import Graph, Operation, Symbol, dtype_of, get_default_graph
 from .defaults import sessions
 from .errors import OpError, error_of
+from .partial_runs import PartialRuns
 
 __all__ = ["InteractiveSession", "Session"]
 
@@ -106,7 +107,7 @@ class _Prepared:
         self.run = session._callable(symbols, made.symbols, made.targets).run
 
 
-class Session:
+class Session(PartialRuns):
     """Runs parts of a graph, and has the values of its variables.
 
     graph: the default graph if not given.  ``with Session() as s:`` makes it and its
@@ -128,6 +129,7 @@ class Session:
             raise TypeError(
                 f"Argument `target` must be a string, but got {type(target).__name__}."
             )
+        super().__init__()
         self._graph = graph
         self._target = target
         self._config = config
@@ -191,6 +193,29 @@ class Session:
 
     def _show(self, prepared: _Prepared, results: list[Any]) -> Any:
         return results[0] if prepared.single else prepared.build(results)
+
+    # What a run in steps needs: see partial_runs.py.
+    def _structure(self, fetches: Any) -> _Fetches:
+        return _Fetches(self._graph, fetches, self._expand)
+
+    def _fed(self, feeds: list[Symbol], values: list[Any]) -> list[Any]:
+        # Kept beyond the run: arrays, which their owner may change, are copied.
+        made = [self._as_tensor(v, _Feed(feed)) for feed, v in zip(feeds, values)]
+        return [core.Operator("clone")(tensor) for tensor in made]
+
+    def _run_parts(
+        self, feeds: list[Symbol], values: list[Any], fetches: list[Symbol],
+        targets: list[Operation],
+    ) -> list[Any]:  # fmt: skip
+        try:
+            run = self._callable(feeds, fetches, targets).run
+            return list(run(values, self._timeout))
+        except Exception as error:
+            self._raise(error)
+            raise
+
+    def _shown(self, results: list[Any]) -> list[Any]:
+        return results
 
     def _check_open(self) -> None:
         if self._closed:

@@ -8,7 +8,7 @@ from typing import Any
 from .._binding import core
 from ..ops import clone
 from ..tensor import Tensor
-from .building import Operation, Symbol, dtype_of, get_default_graph
+from .building import Operation, Symbol, dtype_of, get_default_graph, outside
 from .defaults import session_for
 from .functions import constant, group
 from .shapes import sizes_of
@@ -26,6 +26,9 @@ class Variable(Symbol):
     shape.  ``initializer`` is the operation that assigns it: until a session has run it
     the variable has no value there.  shape: what may be assigned, if not only what has
     the initial value's; None: anything.
+
+    Made in a part of a loop or choice it belongs to the whole graph, where a function
+    is called, too; a symbol of the part is a ValueError.
     """
 
     __slots__ = ()
@@ -42,6 +45,12 @@ class Variable(Symbol):
         """Adds a variable and its initializer to the default graph."""
         if initial_value is None:
             raise ValueError("initial_value must be specified.")
+        if get_default_graph().is_body:
+            with outside() as whole:
+                check_initial(initial_value, whole, name)
+                return Variable.__new__(
+                    cls, initial_value, trainable, name, dtype, collections, shape
+                )
         graph = get_default_graph()
         scope = graph.unique_name(name or "Variable")
         with graph.control_dependencies(None):
@@ -62,6 +71,7 @@ class Variable(Symbol):
             named.append(TRAINABLE)
         for key in named:
             graph.add_to_collection(key, self)
+        graph._kept.append(self)
         return self
 
     initial_value = property(lambda self: self._more[0], doc="What it begins with.")
@@ -113,6 +123,17 @@ class Variable(Symbol):
     def load(self, value: Any, session: Any = None) -> None:
         """Gives it a value in a session, without a run."""
         session_for("load", self, session).swap_weights({self: value})
+
+
+def check_initial(value: Any, whole: Any, name: str | None) -> None:
+    """ValueError for a symbol that the whole graph does not have."""
+    if isinstance(value, Symbol) and value.graph is not whole:
+        raise ValueError(
+            f"Initializer for variable {name or 'Variable'} is from inside a "
+            "control-flow "
+            "construct, such as a loop or conditional. When creating a variable inside "
+            "a loop or conditional, use a lambda as the initializer."
+        )
 
 
 def variables() -> list[Variable]:

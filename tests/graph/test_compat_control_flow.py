@@ -72,7 +72,7 @@ def test_choices(truth):
     assert run(strict, {p: truth}) == [1 if truth else 2]
     with pytest.raises(TypeError, match="must not be a Python bool"):
         tf.cond(True, lambda: 1, lambda: 2)
-    with pytest.raises(TypeError, match="'false_fn' must be callable"):
+    with pytest.raises(TypeError, match="false_fn must be callable"):
         tf.cond(p, lambda: 1)
 
 

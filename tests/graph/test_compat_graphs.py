@@ -200,8 +200,6 @@ def test_gradients_have_tensorflows_options():
     ):
         with pytest.raises(ValueError, match=said):
             tf.gradients(x * x, x, **options)
-    with pytest.raises(NotImplementedError, match="stop_gradients"):
-        tf.gradients(x, x, stop_gradients=[x])
 
 
 def test_elements_are_found_by_name():
@@ -222,3 +220,119 @@ def test_elements_are_found_by_name():
             graph.as_graph_element(wrong)
     with pytest.raises(ValueError, match="can't both be False"):
         graph.as_graph_element("a", allow_tensor=False, allow_operation=False)
+
+
+def test_constants_are_numbers_where_numbers_are_wanted():
+    """A run may not feed such a constant; other tensors are refused there."""
+    x = tf.constant(np.arange(6.0).reshape(2, 3))
+    times = tf.constant([1, 2])
+    i = tf.placeholder(tf.int32, [])
+    made = [
+        tf.tile(x, times), tf.pad(x, tf.constant([[1, 0], [0, 2]])),
+        tf.transpose(x, tf.constant([1, 0])), tf.reduce_sum(x, tf.constant(0)),
+        tf.concat([x, x], tf.constant(1)), tf.zeros(tf.constant([2, 3])),
+    ]  # fmt: skip
+    a = np.arange(6.0).reshape(2, 3)
+    want = [
+        np.tile(a, (1, 2)), np.pad(a, ((1, 0), (0, 2))), a.T, a.sum(0),
+        np.concatenate([a, a], 1), np.zeros((2, 3)),
+    ]  # fmt: skip
+    assert [y.shape.as_list() for y in made] == [list(w.shape) for w in want]
+    with tf.Session() as sess:
+        for got, expected in zip(sess.run(made), want):
+            np.testing.assert_array_equal(got, expected)
+        with pytest.raises(ValueError, match="may not be fed"):
+            sess.run(made[0], {times: [2, 2]})
+        part = tf.slice(x, [i, 0], [1, 2])
+        assert part.shape.as_list() == [1, 2]
+        assert sess.run(part, {i: 1}).tolist() == [[3, 4]]
+        sizes = tf.placeholder(tf.int32, [2])
+        assert sess.run(tf.slice(x, sizes, [1, -1]), {sizes: [0, 1]}).tolist() == [[1,
+        2]]
+    with pytest.raises(NotImplementedError, match="only a run knows"):
+        tf.tile(x, tf.placeholder(tf.int32, [2]))
+
+
+def test_bounds_and_masks_of_slices():
+    """The same as x[begin:end:strides]."""
+    x = tf.constant(np.arange(24).reshape(2, 3, 4))
+    a = np.arange(24).reshape(2, 3, 4)
+    end = tf.constant([2, 3, 3])
+    made = [
+        (tf.strided_slice(x, [0, 1, 0], end, [1, 1, 2]), a[0:2, 1:3, 0:3:2]),
+        (tf.strided_slice(x, [0, 1], [1, 2], begin_mask=1, end_mask=2), a[:1, 1:]),
+        (tf.strided_slice(x, [1, 0, 2], [0, 0, 0], ellipsis_mask=2, shrink_axis_mask=5),
+         a[1, ..., 2]),
+        (tf.strided_slice(x, [0, 1], [0, 2], new_axis_mask=1), a[None, 1:2]),
+    ]  # fmt: skip
+    with tf.Session() as sess:
+        for got, want in made:
+            np.testing.assert_array_equal(sess.run(got), want)
+    with pytest.raises(ValueError, match="one length, got 2 and 1|got 2, 1 and 2"):
+        tf.strided_slice(x, [0, 1], [1])
+
+
+def test_sizes_that_tensors_say_are_checked():
+    """By the run; the name is that of the last operation."""
+    x = tf.placeholder(tf.float32, [None, 2])
+    n = tf.placeholder(tf.int32, [])
+    y, z = tf.reshape(x, [n, 4], name="y"), tf.reshape(x, tf.constant([2, 2]))
+    assert y.name == "y:0" and z.shape.as_list() == [2, 2]
+    with tf.Session() as sess:
+        assert sess.run(y, {x: np.ones((4, 2)), n: 2}).shape == (2, 4)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="shape has 12"):
+            sess.run(y, {x: np.ones((4, 2)), n: 3})
+
+
+def test_scopes_know_the_graph_of_their_values():
+    """It is the default one inside; without a name they are refused."""
+    other = tf.Graph()
+    with other.as_default():
+        a = tf.constant(1.0)
+    with tf.name_scope(None, "scope", [a]) as name:
+        assert tf.get_default_graph() is other and name == "scope/"
+    with pytest.raises(ValueError, match="must be from the same graph"):
+        with tf.name_scope("s", values=[a, tf.constant(1.0)]):
+            pass
+    with pytest.raises(ValueError, match="At least one of name"):
+        with tf.name_scope(None, None, [a]):
+            pass
+
+
+def test_where_operations_stand():
+    """Beside another one, in a container; collections by name."""
+    with tf.device("/cpu:0"):
+        a = tf.constant(1.0)
+    with tf.colocate_with(a), tf.container("box") as name:
+        b = tf.constant(2.0)
+        with tf.colocate_with(None, ignore_existing=True):
+            c = tf.constant(3.0)
+    assert b.device == a.device != "" and c.device == "" and name == "box"
+    with pytest.raises(ValueError, match="ignore_existing is not True"):
+        with tf.colocate_with(None):
+            pass
+    tf.add_to_collection("mine", a)
+    assert tf.get_default_graph().collections == ["mine"]
+
+
+def test_print_shows_values(capfd):
+    """In the error output, at each run or at the first ones."""
+    x = tf.placeholder(tf.float32, [None])
+    y = tf.Print(x, [x, tf.reduce_sum(x)], "here: ", first_n=2, summarize=2)
+    with tf.Session() as sess:
+        for n in range(3):
+            assert sess.run(y, {x: [n, 1.0, 2.0]}).tolist() == [n, 1, 2]
+    first, second = capfd.readouterr().err.splitlines()
+    assert first == "here: [0.0 1.0...][3.0]" and second == "here: [1.0 1.0...][4.0]"
+
+
+def test_scalars_times_tensors():
+    """Of slices the rows."""
+    with tf.Session() as sess:
+        assert sess.run(tf.scalar_mul(3, tf.constant([1.0, 2.0]))).tolist() == [3, 6]
+        rows = tf.IndexedSlices(tf.constant([[2.0]]), tf.constant([1]))
+        assert sess.run(tf.scalar_mul(2.0, rows)).values.tolist() == [[4]]
+    with pytest.raises(ValueError, match="Only scalar"):
+        tf.scalar_mul([1.0, 2.0], tf.constant([1.0, 2.0]))
+    with pytest.raises(TypeError, match="Can't convert Operation 'NoOp.*' to Tensor"):
+        tf.add(tf.no_op(), 1.0)

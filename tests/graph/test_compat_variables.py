@@ -236,3 +236,122 @@ def test_shuffled_rows_are_the_same_rows():
     sess = tf.get_default_session()
     rows = sess.run(tf.random_shuffle(tf.range(100)))
     assert sorted(rows) == list(range(100)) and rows.tolist() != list(range(100))
+
+
+def test_getters_of_scopes_are_asked():
+    """The innermost first; each may call the one around, and may change what it
+    gives."""
+    asked = []
+
+    def getter(factor):
+        def get(getter, name, *args, **options):
+            asked.append((factor, name, options["reuse"]))
+            return getter(name, *args, **options) * factor
+
+        return get
+
+    ones = tf.ones_initializer()
+    with tf.variable_scope("a", custom_getter=getter(2.0)) as scope:
+        with tf.variable_scope("b", custom_getter=getter(3.0)):
+            x = tf.get_variable("x", [], initializer=ones)
+        y = tf.get_variable("y", [], initializer=ones)
+        plain = tf.get_variable("z", [], custom_getter=lambda getter, **o: getter(**o))
+    with tf.variable_scope(scope, reuse=True):
+        again = tf.get_variable("y")
+    assert asked == [(3, "a/b/x", False), (2, "a/b/x", False), (2, "a/y", False),
+                     (2, "a/y", True)]  # fmt: skip
+    names = [v.name for v in tf.global_variables()]
+    assert names == ["a/b/x:0", "a/y:0", "a/z:0"] and isinstance(plain, tf.Variable)
+    sess = tf.get_default_session()
+    sess.run(tf.global_variables_initializer())
+    assert sess.run([x, y, again]) == [6, 2, 2]
+    with pytest.raises(ValueError, match="not callable: 3"):
+        tf.get_variable("w", [], custom_getter=3)
+    for make in (
+        lambda: tf.get_variable("w", [], partitioner=3),
+        lambda: tf.variable_scope("c", partitioner=3).__enter__(),
+    ):
+        with pytest.raises(NotImplementedError, match="in one piece"):
+            make()
+
+
+def test_scopes_by_default_names_are_counted():
+    """Within the scope around, from the beginning when that is entered anew."""
+
+    def two():
+        made = []
+        for _ in range(2):
+            with tf.variable_scope(None, "layer"):
+                made.append(tf.get_variable_scope().name)
+        return made
+
+    with tf.variable_scope("net") as net:
+        assert two() == ["net/layer", "net/layer_1"]
+        with tf.variable_scope(net):
+            pass
+        assert two() == ["net/layer_2", "net/layer_3"]
+    with tf.variable_scope("net"):
+        assert two() == ["net/layer", "net/layer_1"]
+    with tf.variable_scope(net, reuse=True) as again:
+        assert again.original_name_scope == "net/" and again.reuse
+    with tf.variable_scope("out"), tf.variable_scope("in", auxiliary_name_scope=False):
+        assert tf.get_variable_scope().original_name_scope == "out/"
+        assert tf.get_default_graph().get_name_scope() == "out"
+    for options, kind, said in (
+        ({"name_or_scope": None}, TypeError, "default_name is None"),
+        ({"name_or_scope": 3}, TypeError, "string or VariableScope"),
+        ({"name_or_scope": None, "default_name": "x", "reuse": True}, ValueError, "re"),
+        ({"name_or_scope": "x", "auxiliary_name_scope": 1}, TypeError, "or `False`"),
+    ):
+        with pytest.raises(kind, match=said):
+            tf.variable_scope(**options).__enter__()
+
+
+def test_what_a_scope_says_of_its_variables():
+    """Initializer, dtype, regularizer and constraint; and lists of them."""
+    with tf.variable_scope("a") as scope:
+        scope.set_initializer(tf.constant_initializer(4))
+        scope.set_dtype(tf.float64)
+        scope.set_regularizer(lambda v: v * 2)
+        v = scope.get_variable("v", [])
+        w = tf.get_variable("w", [], regularizer=tf.no_regularizer)
+        local = tf.get_local_variable("l", [], collections=["mine"])
+    assert v.dtype == tf.float64 and not local.trainable
+    assert tf.no_regularizer(v) is None
+    assert scope.local_variables() == [local] == scope.get_collection("mine")
+    assert scope.trainable_variables() == [v, w] == scope.global_variables()
+    loss, _ = tf.losses.get_regularization_losses()
+    sess = tf.get_default_session()
+    sess.run([v.initializer, local.initializer])
+    assert sess.run([loss, local]) == [8, 4]
+    with pytest.raises(ValueError, match="'int32' and explicit dtype 'float64' don't"):
+        tf.get_variable("s", initializer=tf.constant(1), dtype=tf.float64)
+
+
+def test_constraints_hold_after_each_step():
+    """Of every optimizer."""
+    positive = lambda v: tf.maximum(v, 0.0)  # noqa: E731
+    v = tf.Variable([1.0, -1.0], constraint=positive)
+    assert v.constraint is positive and tf.Variable(1.0).constraint is None
+    loss = tf.reduce_sum(v * tf.constant([3.0, -3.0]))
+    sess = tf.get_default_session()
+    for optimizer in (
+        tf.train.GradientDescentOptimizer(1.0), tf.train.MomentumOptimizer(1.0, 0.9),
+        tf.train.AdamOptimizer(5.0), tf.train.AdagradOptimizer(9.0),
+        tf.train.RMSPropOptimizer(9.0),
+    ):  # fmt: skip
+        step = optimizer.minimize(loss)
+        sess.run(tf.global_variables_initializer())
+        sess.run(step)
+        assert sess.run(v)[0] == 0 and sess.run(v)[1] > 0
+
+
+def test_a_variable_counts():
+    """Up to a limit."""
+    v = tf.Variable(0)
+    up = v.count_up_to(2)
+    sess = tf.get_default_session()
+    sess.run(v.initializer)
+    assert [sess.run(up), sess.run(up)] == [0, 1]
+    with pytest.raises(tf.errors.OutOfRangeError, match="limit of 2"):
+        sess.run(up)

@@ -45,16 +45,20 @@ from .elements import (
     get_default_graph as get_default_graph,
     reset_default_graph as reset_default_graph,
 )
+from .functional import *  # noqa: F403
 from .gradients import *  # noqa: F403
 from .indexing import *  # noqa: F403
 from .initializers import *  # noqa: F403
 from .make import *  # noqa: F403
 from .math import *  # noqa: F403
+from .printing import Print as Print
 from .reduce import *  # noqa: F403
+from .registered import *  # noqa: F403
 from .scopes import *  # noqa: F403
 from .shapes import Dimension as Dimension, TensorShape as TensorShape
 from .sizes import *  # noqa: F403
 from .state import *  # noqa: F403
+from .tensor_array import TensorArray as TensorArray
 from .variables import *  # noqa: F403
 
 OpError = errors.OpError

@@ -14,26 +14,35 @@ from .convert import first, narrow, pair, rank_of
 from .dtypes import core_dtype
 from .exporting import exported
 from .record import last, recorded
-from .sizes import ints, known_sizes, reshaped, static_sizes, zeros_along
+from .sizes import (
+    constant_of,
+    ints,
+    known_sizes,
+    read_now,
+    reshaped,
+    static_sizes,
+    zeros_along,
+)  # fmt: skip
 
 
-@recorded("Reshape")
+@recorded("Reshape", scope=True)
 def reshape(tensor: Any, shape: Any) -> Any:
     """The same elements in another shape; -1 is what is left."""
-    made = reshaped(first(tensor), shape)
-    sizes = known_sizes(shape)
+    made = reshaped(first(tensor), shape, last)
+    known = constant_of(shape)
+    sizes = known_sizes(shape) if known is None else known.tolist()
     if sizes is not None:
         narrow(made, [None if size == -1 else size for size in sizes])
     return made
 
 
 @recorded("transpose")
-def transpose(a: Any, perm: Any = None) -> Any:
+def transpose(a: Any, perm: Any = None, conjugate: bool = False) -> Any:
     """Its dimensions in another order, turned round if none is given."""
     x = first(a)
     if perm is None:
         perm = reversed(builtins.range(rank_of("transpose", x)))
-    perm = ints(list(perm))
+    perm = ints(perm if isinstance(perm, Symbol) else list(perm))
     if x.ndim is not None and len(perm) != x.ndim:
         raise ValueError(
             f"Dimension must be {x.ndim} but is {len(perm)} for 'transpose' of {x} "
@@ -74,8 +83,8 @@ def concat(values: Any, axis: Any) -> Any:
         values = [values]
     start = first(values[0])
     values = [start, *(first(value, dtype_of(start)) for value in values[1:])]
-    _check_alike(values, int(axis))
-    return ops.cat(values, int(axis))
+    _check_alike(values, ints(axis)[0])
+    return ops.cat(values, ints(axis)[0])
 
 
 @recorded("stack")
@@ -136,7 +145,7 @@ def split(value: Any, num_or_size_splits: Any, axis: int = 0) -> Any:
 @recorded("ExpandDims")
 def expand_dims(input: Any, axis: Any = None, dim: Any = None) -> Any:  # noqa: A002
     """A new axis of one element."""
-    return ops.unsqueeze(first(input), int(dim if axis is None else axis))
+    return ops.unsqueeze(first(input), ints(dim if axis is None else axis)[0])
 
 
 @recorded("Squeeze")
@@ -170,7 +179,7 @@ def one_hot(
     kind = core_dtype(dtype)
     depth = int(depth)
     row = ops.arange(depth, dtype=dtype_of(i))
-    at = -1 if axis in (None, -1) else int(axis)
+    at = -1 if axis in (None, -1) else ints(axis)[0]
     hot = ops.eq(ops.unsqueeze(i, -1), row)
     if at != -1:
         hot = ops.movedim(hot, -1, at)
@@ -214,6 +223,8 @@ def pad(
     tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any = 0
 ) -> Any:
     """A border: (before, after) of each dimension."""
+    if isinstance(paddings, Symbol):
+        paddings = read_now(paddings)
     borders = [ints(list(border)) for border in paddings]
     flat = [n for border in reversed(borders) for n in border]
     if mode.upper() == "CONSTANT":

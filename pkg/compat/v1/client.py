@@ -90,7 +90,7 @@ class _Arrays(pg.Session):
             if not isinstance(value, kind) and (value is not None or name == "target"):
                 raise TypeError(
                     f"Argument `{name}` must be {said}, but got "
-                    f'"{type(value).__name__}"'
+                    f'"{type(value).__name__}". Hint: {name} must be {said}.'
                 )
         if target:
             raise errors.NotFoundError(  # type: ignore[attr-defined]
@@ -108,8 +108,21 @@ class _Arrays(pg.Session):
             self._timeout = config.operation_timeout_in_ms / 1000
 
     def _show(self, prepared: Any, results: list[Any]) -> Any:
-        arrays = [t.numpy() if t.ndim else _number(t) for t in results]
+        arrays = self._shown(results)
         return arrays[0] if prepared.single else prepared.build(arrays)
+
+    def _shown(self, results: list[Any]) -> list[Any]:
+        return [t.numpy() if t.ndim else _number(t) for t in results]
+
+    def _symbols_to_feed(self, feeds: Any) -> list[Any]:
+        made: list[Any] = []
+        for feed in feeds:
+            conversion = conversion_of(feed)
+            if conversion is not None and conversion.feed_list is not None:
+                made += self._symbols_to_feed(conversion.feed_list(feed))
+            else:
+                made.append(self._feed_symbol(feed))
+        return made
 
     def _error(self, error: Exception, op: Any) -> Exception:
         meant = None

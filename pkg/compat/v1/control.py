@@ -4,9 +4,12 @@
 from __future__ import annotations
 
 import builtins
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ... import graph as pg
+from ...graph.building import outside
 from ...random import manual_seed
 from .conversions import SparseTensor
 from .convert import as_values, convert_to_tensor
@@ -37,13 +40,18 @@ def placeholder_with_default(input: Any, shape: Any, name: str | None = None) ->
 
 
 def sparse_placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Any:
-    """A SparseTensor that is fed."""
+    """A SparseTensor that is fed; a shape whose sizes are all known is none of the
+    parts to feed."""
     base = "Placeholder" if name is None else name
     rank = None if shape is None else len(shape)
+    known = shape is not None and TensorShape(shape).is_fully_defined()
+    sizes = TensorShape(shape).as_list() if known else None
     return SparseTensor(
         placeholder(int64, [None, rank], f"{base}/indices"),
         placeholder(dtype, [None], f"{base}/values"),
-        placeholder(int64, [rank], f"{base}/shape"),
+        placeholder(int64, [rank], f"{base}/shape")
+        if sizes is None
+        else convert_to_tensor(sizes, int64, f"{base}/shape"),
     )
 
 
@@ -60,6 +68,30 @@ def control_dependencies(control_inputs: Any) -> Any:
 def device(device_name_or_function: Any) -> Any:
     """Graph.device of the default graph; all operations run on the CPU."""
     return get_default_graph().device(device_name_or_function)
+
+
+def colocate_with(op: Any, ignore_existing: bool = False) -> Any:
+    """Graph.colocate_with of the default graph."""
+    return get_default_graph().colocate_with(op, ignore_existing)
+
+
+@contextmanager
+def container(container_name: str) -> Iterator[str]:
+    """A context; a session has its variables to itself, whatever container they are
+    in."""
+    yield container_name
+
+
+@contextmanager
+def init_scope() -> Iterator[None]:
+    """A context whose operations belong to the whole graph, also in a part of a loop or
+    choice, and wait for nothing."""
+    if not get_default_graph().is_body:
+        with control_dependencies(None):
+            yield
+        return
+    with outside():
+        yield
 
 
 def no_op(name: str | None = None) -> pg.Operation:

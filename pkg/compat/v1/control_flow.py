@@ -7,8 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 from ... import graph as pg
-from ...graph.control_flow import BodyGraph
-from . import math
+from ...graph.control_flow import BodyGraph, more_general
+from ...graph.structures import flatten, outline, pack
+from . import arrays, math, reduce
+from .checks import Assert
+from .composites import check_alike, joined, shapes_of, spread
 from .control import control_dependencies
 from .convert import convert_to_tensor
 from .dtypes import core_dtype
@@ -24,8 +27,22 @@ class _Body(BodyGraph, Graph):
 Graph._bodies = _Body
 
 
-def _convert(value: Any, dtype: Any) -> Any:
-    return value if isinstance(value, pg.Symbol) else convert_to_tensor(value, dtype)
+def _tensor(value: Any) -> Any:
+    return value if isinstance(value, pg.Symbol) else convert_to_tensor(value)
+
+
+def _here(value: Any) -> Any:
+    # A tensor of the part that is being built, also of one from outside.
+    return get_default_graph().as_graph_element(_tensor(value))
+
+
+def _limit(turns: Any) -> Any:
+    turns = convert_to_tensor(turns, name="maximum_iterations")
+    if turns.shape.ndims not in (0, None):
+        raise ValueError(
+            f"maximum_iterations must be a scalar, saw shape: {turns.shape}"
+        )
+    return turns
 
 
 def while_loop(
@@ -34,37 +51,135 @@ def while_loop(
     name: str | None = None, maximum_iterations: Any = None,
     return_same_structure: bool = False,
 ) -> Any:  # fmt: skip
-    """Repeats the body as long as the condition holds; gives the last values."""
+    """Repeats the body as long as the condition holds; gives the last values.
+
+    Loop variables are tensors, SparseTensors, IndexedSlices and TensorArrays, in lists,
+    tuples and dicts.  Without back_prop no gradient flows through.  TypeError and
+    ValueError where functions, structures, dtypes or shapes do not fit.
+    """
     if not isinstance(parallel_iterations, int) or parallel_iterations < 1:
         raise TypeError(
             "'parallel_iterations' must be a positive int, got "
             f"{parallel_iterations!r}."
         )
-    with get_default_graph().as_default():
-        result = pg.while_loop(
-            cond, body, loop_vars, shape_invariants, maximum_iterations, name, _convert
+    for what, function in (("cond", cond), ("body", body)):
+        if not callable(function):
+            raise TypeError(f"{what} must be callable.")
+    if not loop_vars and isinstance(loop_vars, (list, tuple)):
+        raise ValueError("No loop variables provided")
+    if not isinstance(loop_vars, (list, tuple)):
+        loop_vars = [loop_vars]
+    last: list[Any] = []  # what the body gave
+
+    def turn(*values: Any) -> list[Any]:
+        result = body(*joined(loop_vars, values))
+        single = len(loop_vars) == 1 and outline(result) == outline(loop_vars[0])
+        if single or not isinstance(result, (list, tuple)):
+            result = [result]
+        check_alike(list(loop_vars), list(result), "")
+        last.append(pack(loop_vars, flatten(result)))
+        made = spread(result, lambda value: value)
+        return [_kept(*three) for three in zip(made, values, entered)]
+
+    graph = get_default_graph()
+    with graph.as_default():
+        entered = spread(loop_vars, _tensor)
+        shapes = shapes_of(loop_vars, shape_invariants, entered)
+        if maximum_iterations is not None:
+            maximum_iterations = _limit(maximum_iterations)
+        made = pg.while_loop(
+            lambda *values: cond(*joined(loop_vars, values)),
+            turn, entered, shapes, maximum_iterations, name,
+            lambda value, dtype: _tensor(value),
+        )  # fmt: skip
+    made = [made] if len(entered) == 1 else made
+    if not back_prop:
+        made = [
+            math.stop_gradient(m) if m.dtype.is_floating else m for m in made
+        ]
+    result = joined(last[0], made)
+    leaves = flatten(result)
+    return leaves[0] if len(leaves) == 1 and not return_same_structure else result
+
+
+def _kept(value: Any, taken: Any, entered: Any) -> Any:
+    # The next value of a variable, which has the dtype and the shape that it had.
+    if not isinstance(value, pg.Symbol):
+        value = convert_to_tensor(value, taken.dtype)
+    if value.dtype != taken.dtype:
+        raise TypeError(
+            f"Input tensor {entered.name!r} enters the loop with dtype "
+            f"{taken.dtype.name}, but has dtype {value.dtype.name} after one "
+            f"iteration: {value}."
         )
-    if return_same_structure and isinstance(result, pg.Symbol):
-        return type(loop_vars)([result])
-    return result
+    if not more_general(taken.shape, value.shape):
+        said = "shape" if taken.shape == entered.shape else "the shape invariant"
+        raise ValueError(
+            f"Input tensor {entered.name!r} enters the loop with {said} {taken.shape}, "
+            f"but has shape {value.shape} after one iteration. To allow the shape to "
+            "vary "
+            "across iterations, use the `shape_invariants` argument of tf.while_loop "
+            "to specify a less-specific shape."
+        )
+    return value
 
 
 def cond(
     pred: Any, true_fn: Any = None, false_fn: Any = None, strict: bool = False,
     name: str | None = None, fn1: Any = None, fn2: Any = None,
 ) -> Any:  # fmt: skip
-    """What true_fn gives where the predicate is true, else what false_fn gives."""
+    """What true_fn gives where the predicate is true, else what false_fn gives.
+
+    They may give what while_loop() takes, and operations: then a tensor of the
+    predicate stands for each.  Without ``strict`` a list of one is what it holds.
+    """
     true_fn, false_fn = true_fn or fn1, false_fn or fn2
     if isinstance(pred, bool):
         raise TypeError("pred must not be a Python bool")
     for what, function in (("true_fn", true_fn), ("false_fn", false_fn)):
         if not callable(function):
-            raise TypeError(f"'{what}' must be callable, got {function!r}.")
+            raise TypeError(f"{what} must be callable.")
+    given: list[Any] = []  # of each function
+
+    def tensor(value: Any) -> Any:
+        if isinstance(value, pg.Operation):
+            with control_dependencies([value]):
+                return math.identity(pred)
+        return _here(value)
+
+    def branch(function: Any) -> Any:
+        def call() -> list[Any]:
+            result = function()
+            if result is None:
+                raise ValueError(f"{_NAMES[len(given)]} must have a return value.")
+            if not strict and isinstance(result, (list, tuple)) and len(result) == 1:
+                result = result[0]
+            made = spread(result, tensor)
+            given.append((result, [symbol.dtype for symbol in made]))
+            if len(given) == 2:
+                _check_branches(*given)
+            return made
+
+        return call
+
     with get_default_graph().as_default():
-        result = pg.cond(pred, true_fn, false_fn, name, _convert)
-    if not strict and isinstance(result, (list, tuple)) and len(result) == 1:
-        return result[0]
-    return result
+        made = pg.cond(pred, branch(true_fn), branch(false_fn), name)
+    return joined(given[0][0], made)
+
+
+_NAMES = ("true_fn", "false_fn")
+
+
+def _check_branches(true: tuple[Any, list[Any]], false: tuple[Any, list[Any]]) -> None:
+    check_alike(
+        true[0], false[0], "Incompatible return values of true_fn and false_fn: "
+    )
+    for one, other in zip(true[1], false[1]):
+        if one != other:
+            raise ValueError(
+                "Outputs of true_fn and false_fn must have the same type: "
+                f"{one.name}, {other.name}"
+            )
 
 
 def _pairs(pred_fn_pairs: Any) -> list[tuple[Any, Callable[[], Any]]]:
@@ -111,18 +226,16 @@ def _choice(pred: Any, function: Any, otherwise: Any, strict: bool) -> Any:
 
 
 def _checks(preds: list[Any], complete: bool, exclusive: bool) -> list[Any]:
-    def check(*values: Any) -> None:
-        n = sum(bool(value) for value in values)
-        if complete and n == 0:
-            raise ValueError("assertion failed: None of conditions evaluated as True.")
-        if exclusive and n > 1:
-            raise ValueError(
-                "assertion failed: more than 1 conditions evaluated as True."
-            )
-
-    if not preds or not (complete or exclusive):
-        return []
-    return [pg.py_func(check, preds, [], "check")]
+    names = ", ".join(pred.name for pred in preds)
+    made = []
+    if preds and complete:
+        said = f"Input error: None of conditions evaluated as True: {names}"
+        made.append(Assert(reduce.reduce_any(arrays.stack(preds)), [said]))
+    if preds and exclusive:
+        said = f"Input error: more than 1 conditions evaluated as True: {names}"
+        count = reduce.reduce_sum(math.to_int32(arrays.stack(preds)))
+        made.append(Assert(math.less(count, 2), [said]))
+    return made
 
 
 def switch_case(

@@ -12,6 +12,7 @@ from ...graph.defaults import session_for
 from .convert import convert_to_tensor
 from .dtypes import core_dtype
 from .elements import Tensor
+from .shapes import TensorShape
 from .sizes import zeros_of
 
 __all__ = [
@@ -83,6 +84,13 @@ class SparseTensor:
     def _parts(self) -> list[Tensor]:
         return [self.indices, self.values, self.dense_shape]
 
+    def _of(self, parts: list[Any]) -> SparseTensor:
+        return SparseTensor(*parts)
+
+    def _part_shapes(self, shape: Any) -> list[TensorShape]:
+        rank = TensorShape(shape).ndims
+        return [TensorShape([None, rank]), TensorShape([None]), TensorShape([rank])]
+
     def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
         """Its arrays, from a run of the session, or of the default one."""
         return session_for("eval", self.values, session).run(self, feed_dict)
@@ -115,6 +123,18 @@ class IndexedSlices:
     def _parts(self) -> list[Any]:
         last = [] if self.dense_shape is None else [self.dense_shape]
         return [self.values, self.indices, *last]
+
+    def _of(self, parts: list[Any]) -> IndexedSlices:
+        return IndexedSlices(*parts)
+
+    def _part_shapes(self, shape: Any) -> list[TensorShape]:
+        shape = TensorShape(shape)
+        rank = [] if self.dense_shape is None else [TensorShape([shape.ndims])]
+        return [shape, TensorShape(shape[:1]), *rank]
+
+    def __neg__(self) -> IndexedSlices:
+        """The same rows with the other sign."""
+        return IndexedSlices(-self.values, self.indices, self.dense_shape)
 
     def _as_tensor(self) -> Any:
         # Rows of one number are added up.

@@ -117,6 +117,11 @@ def convert_to_tensor(
                 f"with dtype {as_dtype(dtype_of(value)).name}: {value!r}"
             )
         return value
+    if isinstance(value, pg.Operation):
+        raise TypeError(
+            f"Can't convert Operation {value.name!r} to Tensor (target "
+            f"dtype={dtype!r}, name={name!r}, as_ref=False)"
+        )
     if isinstance(value, (list, tuple)) and _holds_symbols(value):
         if dtype is None:
             there = next(v for v in value if _holds_symbols(v))

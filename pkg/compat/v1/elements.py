@@ -201,6 +201,7 @@ class Graph(pg.Graph):
         self.narrowed: dict[str, TensorShape] = {}  # by set_shape
         # What the failure of an operation means: a code of errors and a text.
         self.failures: dict[str, tuple[int, str]] = {}
+        self._override: dict[str, str] = {}  # of gradients: see registered.py
         self.has_devices = False
         self._device_functions: list[tuple[Any, str]] = []
         self._devices: dict[str, str] = {}  # of functions, by the operation's name
@@ -248,6 +249,25 @@ class Graph(pg.Graph):
         with self._with(device=made):
             yield
 
+    @contextmanager
+    def colocate_with(self, op: Any, ignore_existing: bool = False) -> Iterator[None]:
+        """A context in which operations get the device of another one.
+
+        None, with ``ignore_existing``: none.  ValueError for None without it.
+        """
+        if op is None and not ignore_existing:
+            raise ValueError(
+                "Trying to reset colocation (op is None) but ignore_existing is not "
+                "True"
+            )
+        element = None if op is None else self.as_graph_element(op)
+        with self._with(device="" if element is None else element.device):
+            yield
+
+    collections = property(
+        lambda self: self.get_all_collection_keys(), doc="Names of its lists."
+    )
+
     def _device_of(self, op: Operation, written: str) -> str:
         if op.name not in self._devices:
             self._devices[op.name] = ""  # what a function sees of the device
@@ -259,6 +279,27 @@ class Graph(pg.Graph):
             return written
         function, outer = self._device_functions[int(written[1:])]
         return merged(self._resolved(op, outer), function(op) or "")
+
+    @contextmanager
+    def gradient_override_map(self, op_type_map: dict[str, str]) -> Iterator[None]:
+        """A context in which operations of these types have a registered gradient.
+
+        Of a function that adds several operations its last one counts.
+        """
+        if not isinstance(op_type_map, dict) or not all(
+            isinstance(item, str) for pair in op_type_map.items() for item in pair
+        ):
+            raise TypeError(
+                "op_type_map must be a dictionary mapping strings to strings"
+            )
+        before = self._override
+        self._override = {**before, **op_type_map}
+        try:
+            yield
+        finally:
+            self._override = before
+
+    _overridden: Any = None  # see registered.py
 
     def add_to_collection(self, name: Any, value: Any) -> None:
         """Adds a value to a list of this graph."""

@@ -52,6 +52,7 @@ def gradients(
     """Gradients of the sum of ys with respect to each of xs.
 
     Of what no y depends on it is None, or zeros with ``UnconnectedGradients.ZERO``.
+    stop_gradients: tensors that count as constants.
     """
     try:
         unconnected = UnconnectedGradients(unconnected_gradients)
@@ -62,10 +63,6 @@ def gradients(
     if aggregation_method not in (None, 0, 1, 2):
         raise ValueError(
             f"Invalid aggregation_method specified: {aggregation_method}."
-        )
-    if stop_gradients:
-        raise NotImplementedError(
-            "[gradients] stop_gradients: use stop_gradient() where the values are made."
         )
     ys = [convert_to_tensor(y) for y in _list(ys)]
     xs = _list(xs)
@@ -81,7 +78,11 @@ def gradients(
         wanted = [
             of_reads.get(x.name, x) if isinstance(x, Symbol) else x for x in xs
         ]
-        made = pg.gradients(ys, wanted, weights, "grad")
+        stops = [
+            of_reads.get(stop.name, stop) if isinstance(stop, Symbol) else stop
+            for stop in ([] if stop_gradients is None else _list(stop_gradients))
+        ]
+        made = pg.gradients(ys, wanted, weights, "grad", stops)
         if unconnected is UnconnectedGradients.ZERO:
             made = [_zeros_like(x) if g is None else g for g, x in zip(made, xs)]
     return made

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from ... import ops
 from ..._binding import core
 from ...graph import Symbol
-from .convert import first, rank_of
+from .convert import first, narrow, rank_of
 from .exporting import exported
 from .record import recorded
-from .sizes import ints, static_sizes, zeros_along
+from .sizes import constant_of, ints, static_sizes, zeros_along
 
 
 @recorded("GatherV2")
@@ -56,7 +56,10 @@ def labelled(x: Any, places: Any) -> Any:
 def slice(input_: Any, begin: Any, size: Any) -> Any:  # noqa: A001
     """So many elements of each dimension, from a place on; -1: all that are left."""
     x = first(input_)
-    for dim, (start, count) in enumerate(zip(ints(begin), ints(size))):
+    places, counts = _numbers(begin), _numbers(size)
+    if any(isinstance(part, Symbol) for part in (*places, *counts)):
+        return _slice_of(x, places, counts)
+    for dim, (start, count) in enumerate(zip(places, counts)):
         stop = None if count == -1 else start + count
         known = (static_sizes(x) or [None] * (dim + 1))[dim]
         if known is not None and stop is not None and stop > known:
@@ -65,6 +68,31 @@ def slice(input_: Any, begin: Any, size: Any) -> Any:  # noqa: A001
             )
         x = ops.slice(x, dim, start, stop)
     return x
+
+
+def _numbers(values: Any) -> list[Any]:
+    # Of a constant its numbers, of another tensor the tensors of its elements.
+    if isinstance(values, Symbol) and constant_of(values) is None:
+        count = values.shape.as_list()[0] if values.ndim == 1 else None
+        if count is None:
+            raise ValueError(
+                f"[slice] expected vectors of a known length, got {values}."
+            )
+        return [sliced(values, n) for n in builtins.range(count)]
+    if isinstance(values, (list, builtins.tuple)):
+        return [v if isinstance(v, Symbol) else int(v) for v in values]
+    return list(ints(values))
+
+
+def _slice_of(x: Any, places: list[Any], counts: list[Any]) -> Any:
+    key = [
+        builtins.slice(start, None if count == -1 else start + count)
+        for start, count in zip(places, counts)
+    ]
+    made = sliced(x, builtins.tuple(key))
+    known = [n if isinstance(n, int) and n >= 0 else None for n in counts]
+    narrow(made, known + made.shape.as_list()[len(known) :])
+    return made
 
 
 def _part(x: Any, dim: int, key: Any) -> Any:
@@ -99,8 +127,9 @@ def _part(x: Any, dim: int, key: Any) -> Any:
 
 
 @recorded("strided_slice")
-def strided_slice(x: Any, key: Any) -> Any:
+def sliced(x: Any, key: Any) -> Any:
     """x[key], for numbers, slices, None, dots and tensors of one number."""
+    x = first(x)
     parts = list(key) if isinstance(key, builtins.tuple) else [key]
     for part in parts:
         if isinstance(part, float):
@@ -142,5 +171,39 @@ def strided_slice(x: Any, key: Any) -> Any:
     return x if isinstance(x, Symbol) and parts else ops.clone(x)
 
 
+def strided_slice(
+    input_: Any, begin: Any, end: Any, strides: Any = None, begin_mask: int = 0,
+    end_mask: int = 0, ellipsis_mask: int = 0, new_axis_mask: int = 0,
+    shrink_axis_mask: int = 0, var: Any = None, name: str | None = None,
+) -> Any:  # fmt: skip
+    """x[begin:end:strides] along the first dimensions.
+
+    The bits of the masks say of which of them a bound is left out, of which the dots, a
+    new dimension or a single place stand there.
+    """
+    first_, last_ = _numbers(begin), _numbers(end)
+    steps = [1] * len(first_) if strides is None else _numbers(strides)
+    if not len(first_) == len(last_) == len(steps):
+        raise ValueError(
+            f"[strided_slice] expected begin, end and strides of one length, got "
+            f"{len(first_)}, {len(last_)} and {len(steps)}."
+        )
+    key: list[Any] = []
+    for n, (start, stop, step) in enumerate(zip(first_, last_, steps)):
+        bit = 1 << n
+        if ellipsis_mask & bit:
+            key.append(Ellipsis)
+        elif new_axis_mask & bit:
+            key.append(None)
+        elif shrink_axis_mask & bit:
+            key.append(start)
+        else:
+            start = None if begin_mask & bit else start
+            stop = None if end_mask & bit else stop
+            key.append(builtins.slice(start, stop, step))
+    return sliced(input_, builtins.tuple(key), name=name or "StridedSlice")
+
+
 if not TYPE_CHECKING:
-    __all__ = [name for name in exported(globals()) if name != "labelled"]
+    _INNER = ("labelled", "sliced")
+    __all__ = [name for name in exported(globals()) if name not in _INNER]

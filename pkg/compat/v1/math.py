@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ... import ops
 from ..._binding import core
+from ...graph import Symbol
 from ...graph.building import dtype_of
 from . import dtypes
 from .convert import first, other, pair
@@ -198,6 +199,17 @@ def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any) -> Any:
     t = first(t)
     limits = [other(v, t, "Minimum") for v in (clip_value_min, clip_value_max)]
     return ops.clamp(t, *limits)
+
+
+def scalar_mul(scalar: Any, x: Any) -> Any:
+    """scalar * x, also of IndexedSlices."""
+    scalar = first(scalar, None if isinstance(scalar, Symbol) else x.dtype)
+    if scalar.ndim:
+        raise ValueError("Only scalar multiply works here.")
+    if hasattr(x, "_parts"):
+        values, *rest = x._parts()
+        return x._of([values * scalar, *rest])
+    return x * scalar
 
 
 @recorded("AddN")

@@ -62,7 +62,7 @@ _RUNNING: list[tuple[str, _Say]] = [
         lambda m, op: f"Incompatible shapes: {_listed(m[1])} vs. {_listed(m[2])}",
     ),
     (
-        rf"\[reshape\] shape '{_SHAPE}' is invalid for input of size (\d+)",
+        rf"\[reshape(?:_as)?\] shape '{_SHAPE}' is invalid for input of size (\d+)",
         lambda m, op: (
             f"Input to reshape is a tensor with {m[2]} values, but the requested shape "
             f"has {_count(m[1])}"
@@ -118,10 +118,15 @@ def while_running(text: str, op: Any) -> str:
     return text
 
 
-def while_building(text: str) -> str:
-    """The text of an error of a call that was to be added."""
+def while_building(text: str, name: str, kind: str) -> str:
+    """The text of an error of a call that was to be added, of a name and a sort."""
     for pattern, say in _BUILDING:
         found = re.search(pattern, text)
         if found:
-            return f"{say(found)}: {text}"
+            shapes = re.search(rf"shapes {_SHAPE} and {_SHAPE}", text)
+            taken = ""
+            if shapes:
+                one, other = _listed(shapes[1]), _listed(shapes[2])
+                taken = f" with input shapes: {one}, {other}."
+            return f"{say(found)} for {name!r} (op: {kind!r}){taken}: {text}"
     return text

@@ -77,11 +77,12 @@ def _getitem(self: Any, key: Any) -> Any:
         part = sizes.part_of_shape(self, key)
         if part is not None:
             return part
-    return indexing.strided_slice(self, key)
+    return indexing.sliced(self, key)
 
 
 for _word, (_function, _name) in _BINARY.items():
     setattr(Tensor, f"__{_word}__", _forward(_function, _name))
+    setattr(Tensor, f"__i{_word}__", _forward(_function, _name))  # x += y makes a new x
     setattr(Tensor, f"__r{_word}__", _backward(_function, _name))
 for _word, _function in _COMPARISONS.items():
     setattr(Tensor, f"__{_word}__", _compare(_function))

@@ -77,7 +77,7 @@ class Optimizer:
             self._create_slots([var for _, var in used])
         with graph.as_default(), graph.name_scope(name or self._name) as scope:
             self._prepare()
-            steps = [self._apply(grad, var) for grad, var in used]
+            steps = [_within(var, self._apply(grad, var)) for grad, var in used]
             steps += self._finish()
             if global_step is not None:
                 with graph.control_dependencies(steps):
@@ -147,6 +147,11 @@ class Optimizer:
 
     def _finish(self) -> list[Any]:
         return []
+
+
+def _within(var: Any, new: Any) -> Any:
+    # What its constraint makes of the new value is the value.
+    return new if var.constraint is None else var.assign(var.constraint(new))
 
 
 class GradientDescentOptimizer(Optimizer):

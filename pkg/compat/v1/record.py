@@ -31,14 +31,37 @@ def graph_of(*values: Any) -> Any:
     """
     default = get_default_graph()
     if default.is_body:  # it captures what stands around it
+        for symbol in _symbols(values):
+            _check_around(default, symbol)
         return default
     found: Symbol | None = None
     for symbol in _symbols(values):
+        if symbol.graph.is_body:
+            raise _left(symbol)
         if found is None:
             found = symbol
         elif symbol.graph is not found.graph:
             raise ValueError(f"{symbol} must be from the same graph as {found}.")
     return default if found is None else found.graph
+
+
+def _check_around(graph: Any, symbol: Symbol) -> None:
+    around = graph
+    while symbol.graph is not around:
+        if not around.is_body:
+            raise _left(symbol) if symbol.graph.is_body else ValueError(
+                f"{symbol} is not an element of this graph."
+            )
+        around = around.outer
+
+
+def _left(symbol: Any) -> ValueError:
+    return ValueError(
+        f"Cannot use {symbol.op.name!r} here because {symbol.op.name!r} is in a while "
+        "loop "
+        "or a conditional, which is complete. Give it back from the function that "
+        f"makes it. It was made by the line {symbol.op.call_site}."
+    )
 
 
 class _Names(threading.local):
@@ -70,26 +93,37 @@ def recorded(
         @functools.wraps(function)
         def call(*args: Any, name: str | None = None, **options: Any) -> Any:
             graph: Any = graph_of(args, list(options.values()))
-            there: Any = entered_graph()
             name = default if name is None else name
             try:
-                if not scope and there is graph:
-                    return graph.record(name, function, *args, **options)
-                with graph.as_default():
-                    if not scope:
-                        return graph.record(name, function, *args, **options)
-                    with graph.name_scope(name) as inner:
-                        _names.stack.append(inner)
-                        try:
-                            return graph.record(None, function, *args, **options)
-                        finally:
-                            _names.stack.pop()
+                made = add(graph, name, args, options)
             except (RuntimeError, IndexError) as error:
                 if isinstance(error, NotImplementedError) or graph.finalized:
                     raise
                 # What the core says of shapes is a ValueError in TensorFlow.
-                raise ValueError(while_building(str(error))) from error
+                raise ValueError(
+                    while_building(str(error), name, default)
+                ) from error
+            return graph._overridden(graph, made) if _overrides(graph) else made
+
+        def add(graph: Any, name: str, args: Any, options: Any) -> Any:
+            there: Any = entered_graph()
+            if not scope and there is graph:
+                return graph.record(name, function, *args, **options)
+            with graph.as_default():
+                if not scope:
+                    return graph.record(name, function, *args, **options)
+                with graph.name_scope(name) as inner:
+                    _names.stack.append(inner)
+                    try:
+                        return graph.record(None, function, *args, **options)
+                    finally:
+                        _names.stack.pop()
 
         return call
 
     return decorate
+
+
+def _overrides(graph: Any) -> Any:
+    # Of a graph of pkg.graph there are none.
+    return getattr(graph, "_override", None)

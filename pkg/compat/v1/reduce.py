@@ -17,14 +17,13 @@ from .convert import first, narrow, rank_of
 from .dtypes import core_dtype
 from .exporting import exported
 from .record import last, recorded
+from .sizes import read_now
 from .types import default_name
 
 
 def _axes(x: Any, axis: Any) -> list[int]:
     if isinstance(axis, Symbol):
-        raise NotImplementedError(
-            f"[reduce] expected axes that are numbers, got the tensor {axis}."
-        )
+        axis = read_now(axis)
     dims = [int(d) for d in np.atleast_1d(np.asarray(axis, dtype=np.int64))]
     rank = x.ndim
     for d in dims:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-import threading
+import functools
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -11,16 +11,15 @@ from typing import Any
 from ...graph import Symbol
 from . import dtypes
 from .collections import GraphKeys
-from .convert import convert_to_tensor
-from .dtypes import as_dtype
+from .composites import parts_of
+from .creating import Wanted, store
 from .elements import get_default_graph
-from .initializers import glorot_uniform_initializer, zeros_initializer
-from .shapes import TensorShape
-from .variables import Variable
+from .record import graph_of
 
 __all__ = [
     "AUTO_REUSE", "VariableScope", "get_local_variable", "get_variable",
-    "get_variable_scope", "name_scope", "variable_op_scope", "variable_scope",
+    "get_variable_scope", "name_scope", "no_regularizer", "variable_op_scope",
+    "variable_scope",
 ]  # fmt: skip
 
 
@@ -35,18 +34,24 @@ class _AutoReuse:
 AUTO_REUSE = _AutoReuse()
 
 
+def no_regularizer(_: Any) -> None:
+    """A regularizer that adds nothing, where that of the scope is not wanted."""
+
+
 class VariableScope:
     """What the variables that get_variable makes in a scope have in common."""
 
     def __init__(
-        self, name: str, reuse: Any = False, initializer: Any = None,
-        regularizer: Any = None, dtype: Any = dtypes.float32, name_scope: str = "",
-        constraint: Any = None,
+        self, reuse: Any = False, name: str = "", initializer: Any = None,
+        regularizer: Any = None, caching_device: Any = None, partitioner: Any = None,
+        custom_getter: Any = None, name_scope: str = "", dtype: Any = dtypes.float32,
+        use_resource: Any = None, constraint: Any = None,
     ) -> None:  # fmt: skip
         self.name, self.reuse, self.initializer = name, reuse, initializer
         self.regularizer, self.dtype = regularizer, dtype
-        self.original_name_scope = name_scope
-        self.constraint = constraint
+        self.caching_device, self.partitioner = caching_device, partitioner
+        self.custom_getter, self.use_resource = custom_getter, use_resource
+        self.original_name_scope, self.constraint = name_scope, constraint
 
     def reuse_variables(self) -> None:
         """From here on variables are reused, and none is made."""
@@ -56,42 +61,119 @@ class VariableScope:
         """What variables begin with if the program does not say."""
         self.initializer = initializer
 
+    def set_regularizer(self, regularizer: Any) -> None:
+        """What is added to the losses for a variable if the program does not say."""
+        self.regularizer = regularizer
+
+    def set_dtype(self, dtype: Any) -> None:
+        """The dtype of variables if the program does not say."""
+        self.dtype = dtype
+
+    def set_custom_getter(self, custom_getter: Any) -> None:
+        """The function that get_variable() asks."""
+        self.custom_getter = custom_getter
+
+    def set_caching_device(self, caching_device: Any) -> None:
+        """Nothing: there is one device."""
+        self.caching_device = caching_device
+
+    def set_use_resource(self, use_resource: Any) -> None:
+        """Nothing: there is one sort of variables."""
+        self.use_resource = use_resource
+
     def global_variables(self) -> list[Any]:
         """The global variables in the scope."""
-        return self._found(GraphKeys.GLOBAL_VARIABLES)
+        return self.get_collection(GraphKeys.GLOBAL_VARIABLES)
 
     def trainable_variables(self) -> list[Any]:
         """The variables in the scope that optimizers change."""
-        return self._found(GraphKeys.TRAINABLE_VARIABLES)
+        return self.get_collection(GraphKeys.TRAINABLE_VARIABLES)
 
-    def _found(self, key: str) -> list[Any]:
+    def local_variables(self) -> list[Any]:
+        """The local variables in the scope."""
+        return self.get_collection(GraphKeys.LOCAL_VARIABLES)
+
+    def get_collection(self, name: Any) -> list[Any]:
+        """What stands in the collection and has a name in the scope."""
         prefix = f"{self.name}/" if self.name else ""
-        there: list[Any] = get_default_graph().get_collection(key)
+        there: list[Any] = get_default_graph().get_collection(name)
         return [v for v in there if v.name.startswith(prefix)]
 
-
-class _Store:
-    """The variables of a graph by name, and what its threads have entered."""
-
-    def __init__(self) -> None:
-        self.variables: dict[str, Any] = {}
-        self.here = threading.local()
-
-    def scopes(self) -> list[VariableScope]:
-        if not hasattr(self.here, "scopes"):
-            self.here.scopes = [VariableScope("")]
-        found: list[VariableScope] = self.here.scopes
-        return found
+    def get_variable(self, name: str, *args: Any, **options: Any) -> Any:
+        """The variable of a name in this scope: see get_variable()."""
+        return _get(self, name, *args, **options)
 
 
-def _store() -> _Store:
-    found: _Store = get_default_graph().__dict__.setdefault("_store", _Store())
+def _scopes() -> list[VariableScope]:
+    here = store().here
+    if not hasattr(here, "scopes"):
+        here.scopes, here.counts = [VariableScope()], {}
+    found: list[VariableScope] = here.scopes
+    return found
+
+
+def _counts() -> dict[str, int]:
+    # How often a scope was opened, by its name; within the scope that is open.
+    _scopes()
+    found: dict[str, int] = store().here.counts
     return found
 
 
 def get_variable_scope() -> VariableScope:
     """The variable scope that this thread has entered last."""
-    return _store().scopes()[-1]
+    return _scopes()[-1]
+
+
+def _inside(above: VariableScope, name: str) -> str:
+    return f"{above.name}/{name}" if above.name else name
+
+
+def _unused(above: VariableScope, name: str) -> str:
+    counts, number, made = _counts(), 0, name
+    while counts.get(_inside(above, made), 0):
+        number += 1
+        made = f"{name}_{number}"
+    return made
+
+
+@contextmanager
+def _opened(scope: VariableScope, entered_again: bool) -> Iterator[VariableScope]:
+    scopes, counts = _scopes(), _counts()
+    before = dict(counts)
+    counts[scope.name] = counts.get(scope.name, 0) + 1
+    scopes.append(scope)
+    try:
+        yield scope
+    finally:
+        scopes.pop()
+        if entered_again:
+            counts.clear()
+            counts.update(before)
+        else:
+            for name in [n for n in counts if n.startswith(f"{scope.name}/")]:
+                del counts[name]
+
+
+def _checked(
+    name_or_scope: Any, default_name: Any, reuse: Any, auxiliary: Any, partitioner: Any
+) -> None:
+    if not isinstance(auxiliary, bool):
+        raise TypeError(
+            "The auxiliary_name_scope must be `True` or `False`, while get "
+            f"{auxiliary!r}"
+        )
+    if name_or_scope is None and default_name is None:
+        raise TypeError("If default_name is None then name_or_scope is required")
+    if name_or_scope is None and reuse:
+        raise ValueError("reuse=True cannot be used without a name_or_scope")
+    if not isinstance(name_or_scope, (VariableScope, str, type(None))):
+        raise TypeError(
+            "VariableScope: name_or_scope must be a string or VariableScope."
+        )
+    if partitioner is not None:
+        raise NotImplementedError(
+            "[variable_scope] expected no partitioner: variables are made in one piece."
+        )
 
 
 @contextmanager
@@ -105,77 +187,89 @@ def variable_scope(
     """A context in which get_variable's names begin with ``name/``.
 
     reuse: True, to share the variables that are there; AUTO_REUSE, to make those that
-    are not.
+    are not.  custom_getter: a function that is asked for variables, with ``getter``,
+    which gives the plain one.
     """
+    _checked(name_or_scope, default_name, reuse, auxiliary_name_scope, partitioner)
     graph = get_default_graph()
-    if custom_getter is not None or partitioner is not None:
-        raise NotImplementedError(
-            "[variable_scope] expected no custom_getter and no partitioner: variables "
-            "are made by get_variable, in one piece."
-        )
-    store = _store()
-    above = store.scopes()[-1]
-    if isinstance(name_or_scope, VariableScope):
-        like, full = name_or_scope, name_or_scope.name
-        scope_name = full.rpartition("/")[2]
+    above = get_variable_scope()
+    again = isinstance(name_or_scope, VariableScope)
+    like = name_or_scope if again else above
+    if again:
+        full, names = like.name, like.name.rpartition("/")[2]
     else:
-        if name_or_scope is None:
-            if default_name is None:
-                raise ValueError(
-                    "If default_name is None then name_or_scope is required"
-                )
-            name_or_scope = _unused_name(store, above, default_name)
-        like, scope_name = above, name_or_scope
-        full = f"{above.name}/{scope_name}" if above.name else scope_name
+        names = str(default_name if name_or_scope is None else name_or_scope)
+        full = _unused(above, names) if name_or_scope is None else names
+        full = _inside(above, full)
+
+    def given(value: Any, otherwise: Any) -> Any:
+        return otherwise if value is None else value
+
     opened = VariableScope(
-        full,
-        like.reuse if reuse is None else reuse,
-        like.initializer if initializer is None else initializer,
-        like.regularizer if regularizer is None else regularizer,
-        like.dtype if dtype is None else dtype,
-        constraint=like.constraint if constraint is None else constraint,
-    )
-    if reuse in (None, False) and above.reuse is True:
-        opened.reuse = True
+        reuse or like.reuse, full, given(initializer, like.initializer),
+        given(regularizer, like.regularizer), given(caching_device,
+        like.caching_device),
+        None, _composed(custom_getter, like.custom_getter), like.original_name_scope,
+        given(dtype, like.dtype), given(use_resource, like.use_resource),
+        given(constraint, like.constraint),
+    )  # fmt: skip
     with graph.as_default():
-        if not auxiliary_name_scope or not scope_name:
-            store.scopes().append(opened)
-            try:
+        if auxiliary_name_scope and names:
+            with graph.name_scope(names) as prefix, _opened(opened, again):
+                if not again:
+                    opened.original_name_scope = prefix
                 yield opened
-            finally:
-                store.scopes().pop()
-            return
-        with graph.name_scope(scope_name) as prefix:
-            opened.original_name_scope = prefix
-            store.scopes().append(opened)
-            try:
+        else:
+            if not again:
+                here = graph.get_name_scope()
+                opened.original_name_scope = f"{here}/" if here else ""
+            with _opened(opened, again):
                 yield opened
-            finally:
-                store.scopes().pop()
 
 
-def _unused_name(store: _Store, above: VariableScope, name: str) -> str:
-    counts = store.here.__dict__.setdefault("counts", {})
-    key = (above.name, name)
-    counts[key] = count = counts.get(key, -1) + 1
-    return name if count == 0 else f"{name}_{count}"
+def _composed(getter: Any, outer: Any) -> Any:
+    if getter is None or outer is None:
+        return outer if getter is None else getter
+
+    def both(true_getter: Any, *args: Any, **options: Any) -> Any:
+        return getter(functools.partial(outer, true_getter), *args, **options)
+
+    return lambda getter, *args, **options: both(getter, *args, **options)
 
 
 variable_op_scope = variable_scope
 
 
-def _share(name: str, found: Any, shape: Any, dtype: Any) -> Any:
-    if shape is not None and not found.shape.is_compatible_with(shape):
-        raise ValueError(
-            f"Trying to share variable {name}, but specified shape "
-            f"{TensorShape(shape)} and found shape {found.shape}."
+def _get(
+    scope: VariableScope, name: str, shape: Any = None, dtype: Any = None,
+    initializer: Any = None, regularizer: Any = None, trainable: bool | None = None,
+    collections: Any = None, caching_device: Any = None, partitioner: Any = None,
+    validate_shape: bool = True, use_resource: Any = None, custom_getter: Any = None,
+    constraint: Any = None, synchronization: Any = None, aggregation: Any = None,
+    reuse: Any = None,
+) -> Any:  # fmt: skip
+    if partitioner is not None:
+        raise NotImplementedError(
+            "[get_variable] expected no partitioner: variables are made in one piece."
         )
-    if dtype is not None and found.dtype != as_dtype(dtype):
-        raise ValueError(
-            f"Trying to share variable {name}, but specified dtype "
-            f"{as_dtype(dtype).name} and found dtype {found.dtype.name}."
-        )
-    return found
+    initializer = scope.initializer if initializer is None else initializer
+    known, full = store(), _inside(scope, name)
+    constant = initializer is not None and (
+        isinstance(initializer, Symbol) or not callable(initializer)
+    )
+    if dtype is None and not constant and full not in known.variables:
+        dtype = scope.dtype
+    wanted = Wanted(
+        full, shape, dtype, initializer,
+        scope.regularizer if regularizer is None else regularizer,
+        scope.reuse if reuse is None else reuse, trainable, collections, validate_shape,
+        scope.constraint if constraint is None else constraint,
+    )  # fmt: skip
+    return known.get(
+        wanted, scope.custom_getter if custom_getter is None else custom_getter,
+        caching_device=caching_device, partitioner=None, use_resource=use_resource,
+        synchronization=synchronization, aggregation=aggregation,
+    )  # fmt: skip
 
 
 def get_variable(
@@ -183,93 +277,53 @@ def get_variable(
     regularizer: Any = None, trainable: bool | None = None, collections: Any = None,
     caching_device: Any = None, partitioner: Any = None, validate_shape: bool = True,
     use_resource: Any = None, custom_getter: Any = None, constraint: Any = None,
-    **_: Any,
+    synchronization: Any = None, aggregation: Any = None,
 ) -> Any:  # fmt: skip
     """The variable of a name in the variable scope, which is made if it may be.
 
-    ValueError if it is there and may not be shared, if it is not and may not be made,
-    and for a shape that it does not have.
+    In a part of a loop or choice, too, it is one of the whole graph.  ValueError if it
+    is
+    there and may not be shared, if it is not and may not be made, and for a shape or a
+    dtype that it does not have.
     """
-    graph = get_default_graph()
-    store, scope = _store(), get_variable_scope()
-    full = f"{scope.name}/{name}" if scope.name else name
-    found = store.variables.get(full)
-    if found is not None and scope.reuse is False:
-        site = found.op.call_site
-        where = f" Originally defined at: {site}" if site else ""
-        raise ValueError(
-            f"Variable {full} already exists, disallowed. Did you mean to set "
-            f"reuse=True or reuse=tf.AUTO_REUSE in VarScope?{where}"
-        )
-    if found is not None:
-        return _share(full, found, shape, dtype)
-    if scope.reuse is True:
-        raise ValueError(
-            f"Variable {full} does not exist, or was not created with "
-            "tf.get_variable(). Did you mean to set reuse=tf.AUTO_REUSE in VarScope?"
-        )
-    initializer = scope.initializer if initializer is None else initializer
-    given = initializer is not None and (
-        isinstance(initializer, Symbol) or not callable(initializer)
-    )
-    kind = scope.dtype if dtype is None and not given else dtype
-    if given:
-        begin: Any = convert_to_tensor(initializer, dtype)
-        if shape is not None:
-            raise ValueError("If initializer is a constant, do not specify shape.")
-    else:
-        if shape is None:
-            raise ValueError(
-                "The initializer passed is not valid. Shape of a new variable "
-                f"({full}) must be fully defined, but instead was <unknown>."
-            )
-        sizes = TensorShape(shape)
-        if not sizes.is_fully_defined():
-            raise ValueError(
-                f"Shape of a new variable ({full}) must be fully defined, but instead "
-                f"was {sizes}."
-            )
-        if initializer is None:
-            floating = as_dtype(kind).is_floating
-            initializer = (
-                glorot_uniform_initializer() if floating else zeros_initializer()
-            )
-        elif isinstance(initializer, type):
-            initializer = initializer()
-        make, dims = initializer, sizes.as_list()
-        begin = lambda: make(dims, dtype=as_dtype(kind))  # noqa: E731
-    with graph.name_scope(None):
-        made = Variable(
-            begin,
-            trainable=True if trainable is None else trainable,
-            collections=collections,
-            validate_shape=validate_shape,
-            name=full,
-            dtype=kind,
-            constraint=scope.constraint if constraint is None else constraint,
-        )
-    store.variables[full] = made
-    regularizer = scope.regularizer if regularizer is None else regularizer
-    if regularizer is not None:
-        with graph.name_scope(f"{full}/Regularizer/"):
-            loss = regularizer(made)
-        if loss is not None:
-            graph.add_to_collection(GraphKeys.REGULARIZATION_LOSSES, loss)
-    return made
+    return _get(
+        get_variable_scope(), name, shape, dtype, initializer, regularizer, trainable,
+        collections, caching_device, partitioner, validate_shape, use_resource,
+        custom_getter, constraint, synchronization, aggregation,
+    )  # fmt: skip
 
 
-def get_local_variable(name: str, *args: Any, **options: Any) -> Any:
+def get_local_variable(
+    name: str, shape: Any = None, dtype: Any = None, initializer: Any = None,
+    regularizer: Any = None, trainable: bool | None = False, collections: Any = None,
+    caching_device: Any = None, partitioner: Any = None, validate_shape: bool = True,
+    use_resource: Any = None, custom_getter: Any = None, constraint: Any = None,
+    synchronization: Any = None, aggregation: Any = None,
+) -> Any:  # fmt: skip
     """get_variable of a variable that is local, and that no optimizer changes."""
-    options.update(trainable=False, collections=[GraphKeys.LOCAL_VARIABLES])
-    return get_variable(name, *args, **options)
+    return get_variable(
+        name, shape, dtype, initializer, regularizer, False,
+        [*(collections or ()), GraphKeys.LOCAL_VARIABLES], caching_device, partitioner,
+        validate_shape, use_resource, custom_getter, constraint, synchronization,
+        aggregation,
+    )  # fmt: skip
 
 
 @contextmanager
 def name_scope(
     name: str | None, default_name: str | None = None, values: Any = None
 ) -> Iterator[str]:
-    """A context in which names begin with the name."""
-    graph = get_default_graph()
+    """A context in which names begin with the name.
+
+    values: tensors, whose graph is the default one there; ValueError if they are of
+    several graphs, or without a name for them.
+    """
+    if name is None and default_name is None and values is not None:
+        raise ValueError(
+            f"At least one of name ({name}) and default_name ({default_name}) must be "
+            "provided."
+        )
+    graph = graph_of(*(parts_of(v) or v for v in values or ()))
     with graph.as_default():
         with graph.name_scope(name if name is not None else default_name) as prefix:
             yield prefix

@@ -26,7 +26,7 @@ def known_sizes(shape: Any) -> list[int] | None:
     if isinstance(shape, TensorShape):
         shape = shape.as_list()
     if isinstance(shape, Symbol):
-        return None
+        return None if constant_of(shape) is None else ints(shape)
     if isinstance(shape, (int, np.integer, Dimension)):
         shape = [shape]
     if any(isinstance(size, Symbol) for size in shape):
@@ -34,8 +34,32 @@ def known_sizes(shape: Any) -> list[int] | None:
     return [int(size) for size in shape]
 
 
+def constant_of(tensor: Any) -> Any:
+    """The array of a constant; None of any other tensor."""
+    if isinstance(tensor, Symbol) and tensor.op._handle.type() == "Const":
+        return tensor.op._handle.tensors()[0].numpy()
+    return None
+
+
+def read_now(tensor: Any) -> Any:
+    """The array of a constant, which no run may feed from here on.
+
+    NotImplementedError for any other tensor.
+    """
+    values = constant_of(tensor)
+    if values is None:
+        raise NotImplementedError(
+            f"[graph] expected numbers or a constant, got {tensor}, whose values only "
+            "a run knows."
+        )
+    tensor.graph.prevent_feeding(tensor)
+    return values
+
+
 def ints(values: Any) -> list[int]:
-    """Numbers as a list, also of a single one."""
+    """Numbers as a list, also of a single one, or of a constant tensor."""
+    if isinstance(values, Symbol):
+        values = read_now(values).tolist()
     return [int(values)] if not hasattr(values, "__len__") else [int(v) for v in values]
 
 
@@ -183,24 +207,25 @@ def filled(shape: Any, value: Any, dtype: Any) -> Any:
     return ops.full_like(zeros_of(shape, dtype), value)
 
 
-def reshaped(x: Any, shape: Any) -> Any:
-    """The same elements in a shape with sizes that may be tensors."""
-    sizes = known_sizes(shape)
+def reshaped(x: Any, shape: Any, add: Any = None) -> Any:
+    """The same elements in a shape with sizes that may be tensors.
+
+    add: what adds the last operation, of an op and its arguments.
+    """
+    add = add or (lambda op, *args: op(*args))
+    sizes = None if isinstance(shape, Symbol) else known_sizes(shape)
     if sizes is not None:
-        return ops.reshape(x, sizes)
+        return add(ops.reshape, x, sizes)
     origin = _origin(shape) if isinstance(shape, Symbol) else None
     if origin is not None and origin[1] is None:
-        return ops.reshape_as(x, origin[0])
+        return add(ops.reshape_as, x, origin[0])
     parts = parts_of(shape)
-    unknown = [part for part in parts if isinstance(part, Symbol)]
-    if len(unknown) == 1 and -1 not in parts:
-        return ops.reshape(x, [-1 if part is unknown[0] else part for part in parts])
     if -1 in parts:
         raise NotImplementedError(
             f"[reshape] expected sizes or one -1, got tensors and -1 in {parts}. Give "
             "the tensor's size in its place."
         )
-    return ops.reshape_as(x, zeros_of(parts, dtype_of(x)))
+    return add(ops.reshape_as, x, zeros_of(parts, dtype_of(x)))
 
 
 @recorded("broadcast_to")

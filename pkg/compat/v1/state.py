@@ -15,6 +15,7 @@ from .control import no_op
 from .convert import convert_to_tensor
 from .elements import get_default_graph
 from .exporting import exported
+from .variables import place_of
 
 
 class _Asked:
@@ -75,7 +76,7 @@ def assert_variables_initialized(var_list: Any = None) -> Any:
 
 
 def _scattered(function: str, ref: Any, indices: Any, updates: Any, name: Any) -> Any:
-    graph = ref.graph
+    graph: Any = place_of(ref)[0]
     with graph.as_default():
         rows = convert_to_tensor(indices)
         values = convert_to_tensor(updates, ref.dtype)

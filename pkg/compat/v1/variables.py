@@ -9,7 +9,7 @@ from typing import Any
 from ... import graph as pg, ops
 from ..._binding import core
 from ...graph import Symbol, variables as pv
-from ...graph.building import dtype_of
+from ...graph.building import dtype_of, outside
 from ...graph.defaults import get_default_session
 from .collections import global_variables, local_variables
 from .convert import convert_to_tensor
@@ -17,8 +17,9 @@ from .elements import Tensor, get_default_graph
 from .shapes import TensorShape, as_shape
 
 __all__ = [
-    "Variable", "assign", "assign_add", "assign_sub", "global_variables_initializer",
-    "initialize_all_variables", "initialize_local_variables", "initialize_variables",
+    "Variable", "VariableV1", "assign", "assign_add", "assign_sub",
+    "global_variables_initializer", "initialize_all_variables",
+    "initialize_local_variables", "initialize_variables",
     "local_variables_initializer", "variables_initializer",
 ]  # fmt: skip
 
@@ -53,6 +54,9 @@ class Variable(Tensor, pv.Variable):
         if constraint is not None and not callable(constraint):
             raise ValueError("The `constraint` argument must be a callable.")
         graph = get_default_graph()
+        if graph.is_body:
+            with outside() as graph:
+                pv.check_initial(initial_value, graph, name)
         if hasattr(graph, "check"):
             graph.check(name)
 
@@ -67,17 +71,24 @@ class Variable(Tensor, pv.Variable):
             return value
 
         shape = ... if validate_shape else None
-        with graph.as_default():
+        with get_default_graph().as_default():
             made = super().__new__(
                 cls, make, trainable, name, None, collections, shape
             )
         assert isinstance(made, Variable)
+        made._more += (constraint,)
         return made
+
+    constraint = property(
+        lambda self: self._more[3] if len(self._more) > 3 else None,
+        doc="What optimizers make of each new value, or None.",
+    )
 
     def __repr__(self) -> str:
         """Name, shape and dtype."""
         return (
-            f"<tf.Variable {self.name!r} shape={self.shape} dtype={self.dtype.name}>"
+            f"<tf.Variable {self.name!r} shape={self.shape} "
+            f"dtype={self.dtype.name}_ref>"
         )
 
     def initialized_value(self) -> Symbol:
@@ -98,7 +109,13 @@ class Variable(Tensor, pv.Variable):
 
     def read_value(self) -> Any:
         """Its value at this place of the program, after what this waits for."""
-        return _place(self)[0].record("Identity", ops.clone, self)
+        return place_of(self)[0].record("Identity", ops.clone, self)
+
+    def count_up_to(self, limit: int) -> Any:
+        """Its value, to which 1 is added; an OutOfRangeError at the limit."""
+        from .checks import count_up_to
+
+        return count_up_to(self, limit)
 
     def eval(  # type: ignore[override]
         self, session: Any = None, feed_dict: Any = None
@@ -138,7 +155,7 @@ class Variable(Tensor, pv.Variable):
         return value
 
     def _assigned(self, value: Any, name: str, read_value: bool) -> Any:
-        graph, variable = _place(self)
+        graph, variable = place_of(self)
         graph.check(name)
         value = graph.as_graph_element(value)
         made = graph._handle.assign(name, variable._handle, value)
@@ -151,7 +168,7 @@ class Variable(Tensor, pv.Variable):
     ) -> Any:  # fmt: skip
         """A tensor of the value that the variable has after it was assigned; with
         ``read_value=False`` an operation."""
-        with _place(self)[0].as_default():
+        with place_of(self)[0].as_default():
             new = self._new(value, "Assign", validate_shape)
             return self._assigned(new, name or "Assign", read_value)
 
@@ -170,15 +187,18 @@ class Variable(Tensor, pv.Variable):
         return self._changed(ops.sub, delta, name or "AssignSub", read_value)
 
     def _changed(self, op: Any, delta: Any, name: str, read_value: bool) -> Any:
-        with _place(self)[0].as_default():
+        with place_of(self)[0].as_default():
             delta = self._new(delta, name)
             graph = get_default_graph()
             new = pg.Graph.record(graph, f"{name}/change", op, self, delta)
             return self._assigned(new, name, read_value)
 
 
-def _place(variable: Variable) -> tuple[Any, Any]:
-    # The graph that a step of the variable stands in, and the operation there.
+VariableV1 = Variable
+
+
+def place_of(variable: Variable) -> tuple[Any, Any]:
+    """The graph that a step of the variable stands in, and the operation there."""
     graph = get_default_graph()
     if graph.is_body:
         return graph, graph.as_graph_element(variable).op

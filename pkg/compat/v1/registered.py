@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gradients of one's own: RegisterGradient, gradient_override_map, custom_gradient."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from ...graph import Symbol
+from ...graph.own_gradients import with_gradient
+from ...graph.structures import flatten, pack
+from .convert import convert_to_tensor
+from .elements import Graph, get_default_graph
+from .math import identity
+
+__all__ = ["NoGradient", "NotDifferentiable", "RegisterGradient", "custom_gradient"]
+
+_registered: dict[str, Callable[..., Any] | None] = {}
+
+
+class RegisterGradient:
+    """A decorator of functions of an operation and the gradients of its outputs, that
+    give
+    the gradients of its inputs; graph.gradient_override_map() says where one counts.
+
+    TypeError for a name that is no string; KeyError for a name that is taken.
+    """
+
+    def __init__(self, op_type: str) -> None:
+        if not isinstance(op_type, str):
+            raise TypeError("op_type must be a string")
+        self._name = op_type
+
+    def __call__(self, f: Callable[..., Any]) -> Callable[..., Any]:
+        """The function, which is registered."""
+        _register(self._name, f)
+        return f
+
+
+def _register(name: str, function: Callable[..., Any] | None) -> None:
+    if name in _registered:
+        raise KeyError(f"Registering two gradient with name {name!r}!")
+    _registered[name] = function
+
+
+def NotDifferentiable(op_type: str) -> None:  # noqa: N802
+    """Registers that no gradient flows through operations with this one."""
+    if not isinstance(op_type, str):
+        raise TypeError("op_type must be a string")
+    _register(op_type, None)
+
+
+NoGradient = NotDifferentiable
+
+
+def _overridden(graph: Any, made: Any) -> Any:
+    # What an operation gives, with the gradient that the graph's map has for it.
+    tensors = list(made) if isinstance(made, (list, tuple)) else [made]
+    if not tensors or not all(isinstance(tensor, Symbol) for tensor in tensors):
+        return made
+    op = tensors[0].op
+    names = graph._override
+    name = names.get(op.type, names.get(op.type.removesuffix("V2")))
+    if name is None or any(tensor.op is not op for tensor in tensors):
+        return made
+
+    def gradient(*grads: Any) -> Any:
+        if name not in _registered:
+            raise LookupError(
+                f"No gradient defined for operation '{op.name}' (op type: {op.type}): "
+                f"gradient registry has no entry for: {name}"
+            )
+        function = _registered[name]
+        return [None] * len(op.inputs) if function is None else function(op, *grads)
+
+    with graph.as_default(), graph.name_scope(f"{op.name}/"):
+        cut: list[Any] = with_gradient(op.inputs, tensors, gradient)
+    return type(made)(cut) if isinstance(made, (list, tuple)) else cut[0]
+
+
+Graph._overridden = staticmethod(_overridden)
+
+
+def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of tensors that has its own gradient.
+
+    f: takes tensors, gives the result and a function of the gradients of the result
+    that gives one for each argument.
+    """
+
+    @functools.wraps(f)
+    def call(*args: Any, **options: Any) -> Any:
+        inputs = [identity(convert_to_tensor(arg)) for arg in args]
+        result, gradient = f(*inputs, **options)
+        if not callable(gradient):
+            raise TypeError(
+                f"[custom_gradient] expected f to give a result and a function, got "
+                f"{gradient!r}."
+            )
+        outputs = [convert_to_tensor(value) for value in flatten(result)]
+        with get_default_graph().as_default():
+            return pack(result, with_gradient(inputs, outputs, gradient))
+
+    return call

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gradients of one's own, and gradients that stop at some symbols."""
+
+import numpy as np
+import pytest
+
+import pkg
+import pkg.compat.v1 as tf
+import pkg.graph as pg
+
+
+@pytest.fixture(autouse=True)
+def fresh():
+    """A default graph with a session."""
+    with tf.Graph().as_default(), tf.Session():
+        yield
+
+
+def run(fetches, feeds=None):
+    return tf.get_default_session().run(fetches, feeds)
+
+
+def test_a_function_stands_for_the_engine():
+    """Its outputs lead on, its inputs lead back, what is beside is added."""
+    with pg.Graph().as_default(), pg.Session() as session:
+        x = pg.placeholder(pkg.float32, [])
+        a, b = x * 2, x + 1
+        outs = pg.with_gradient(
+            [a, b], [a * b, a - b], lambda g, h: (g * 100 + h, None)
+        )
+        y = outs[0] * 3 + x
+        slope, of_b, none = pg.gradients(y, [x, b, pg.constant(1.0)])
+        assert of_b is None and none is None
+        # 3 * 100 through a, which is 2 x, 0 through the second output, 1 beside.
+        assert session.run([outs, slope], {x: 5.0})[1].item() == 601
+        assert session.run(outs, {x: 5.0})[0].item() == 60
+        with pytest.raises(NotImplementedError, match="gradients of one's own"):
+            pg.get_default_graph().as_graph_def()
+        with pytest.raises(NotImplementedError, match="outside of loops"):
+            pg.cond(x > 0, lambda: pg.with_gradient([x], [x * 2], abs), lambda: x)
+
+
+def test_one_behind_another():
+    """And both behind a plain operation; the wrong number of gradients is refused."""
+    x = tf.placeholder(tf.float32, [2])
+
+    @tf.custom_gradient
+    def double(v):
+        return v * 2.0, lambda g: g * 10.0
+
+    once = double(x)
+    twice = double(once * once)
+    slope = tf.gradients(twice, [x, once])
+    got = run([twice, *slope], {x: [1.0, 3.0]})
+    assert got[0].tolist() == [8, 72]
+    assert got[1].tolist() == [400, 1200] and got[2].tolist() == [40, 120]
+
+    @tf.custom_gradient
+    def wrong(v):
+        return v, lambda g: (g, g)
+
+    with pytest.raises(ValueError, match="expected 1 gradients, .* got 2"):
+        tf.gradients(wrong(x), x)
+    with pytest.raises(TypeError, match="a result and a function"):
+        tf.custom_gradient(lambda v: (v, v))(x)
+
+
+def test_the_stable_logarithm_trains():
+    """The example that custom gradients are for: no NaN for large numbers."""
+
+    @tf.custom_gradient
+    def log1pexp(v):
+        e = tf.exp(v)
+        return tf.log(1.0 + e), lambda g: g * (1.0 - 1.0 / (1.0 + e))
+
+    w = tf.Variable(100.0)
+    loss = log1pexp(w)
+    step = tf.train.GradientDescentOptimizer(1.0).minimize(loss)
+    run(w.initializer)
+    assert run(tf.gradients(loss, w)[0]) == 1
+    run(step)
+    assert run(w) == 99
+
+
+def test_operations_of_a_map_have_registered_gradients():
+    """Inside of the context, by the type; the function sees the operation."""
+    seen = []
+
+    @tf.RegisterGradient("PassedThrough")
+    def passed(op, grad):
+        seen.append((op.type, op.name))
+        return grad * 7.0
+
+    tf.NoGradient("NothingAtAll")
+    graph = tf.get_default_graph()
+    x = tf.placeholder(tf.float32, [2])
+    with graph.gradient_override_map({"Sign": "PassedThrough", "Exp": "NothingAtAll"}):
+        sign, power = tf.sign(x, name="s"), tf.exp(x)
+    slopes = [tf.gradients(y, x)[0] for y in (sign, power, tf.sign(x))]
+    assert slopes[1] is None and seen == [("Sign", "s")]
+    assert run(slopes[0], {x: [-2.0, 3.0]}).tolist() == [7, 7]
+    assert run(slopes[2], {x: [-2.0, 3.0]}).tolist() == [0, 0]
+    assert run(sign, {x: [-2.0, 3.0]}).tolist() == [-1, 1]
+
+
+def test_wrong_registrations_are_refused():
+    """Names that are taken, are none or have nothing."""
+    tf.NotDifferentiable("TakenOnce")
+    with pytest.raises(KeyError, match="TakenOnce"):
+        tf.RegisterGradient("TakenOnce")(lambda op, grad: grad)
+    for register in (tf.RegisterGradient, tf.NotDifferentiable):
+        with pytest.raises(TypeError, match="must be a string"):
+            register(3)
+    graph = tf.get_default_graph()
+    with pytest.raises(TypeError, match="mapping strings to strings"):
+        with graph.gradient_override_map({"Sign": 3}):
+            pass
+    x = tf.constant(1.0)
+    with graph.gradient_override_map({"Neg": "NobodyRegisteredThis"}):
+        y = tf.negative(x)
+    with pytest.raises(LookupError, match="NobodyRegisteredThis"):
+        tf.gradients(y, x)
+
+
+def test_gradients_stop():
+    """As if the symbols were constants: what came through them does not count."""
+    x = tf.placeholder(tf.float32, [])
+    y = x * 2.0
+    z = x * y + y
+    every = tf.gradients(z, [x, y])
+    partial = tf.gradients(z, [x, y], stop_gradients=[x, y])
+    assert run(every, {x: 3.0}) == [14, 4]  # 4 x + 2; x + 1
+    assert run(partial, {x: 3.0}) == [6, 4]  # y; x + 1
+    assert tf.gradients(tf.square(y), x, stop_gradients=y) == [None]
+    assert run(tf.gradients(z, x, stop_gradients=[x]), {x: 3.0}) == [14]
+
+
+def test_stops_are_like_stop_gradient():
+    """In random chains, for every choice of what is constant."""
+    rng = np.random.default_rng(5)
+    first = rng.standard_normal(3)
+
+    def chain(constant):
+        made = [tf.constant(first)]
+        local = np.random.default_rng(9)
+        for n in range(1, 5):
+            value = tf.sin(sum(made[k] * local.standard_normal() for k in range(n)))
+            made.append(tf.stop_gradient(value) if n in constant else value)
+        return made
+
+    for constant in ({2}, {1, 3}, {2, 3}, {1, 2, 3}):
+        cut, whole = chain(constant), chain(())
+        want = tf.gradients(cut[4], cut[:4])
+        got = tf.gradients(
+            whole[4], whole[:4], stop_gradients=[whole[n] for n in constant]
+        )
+        assert [g is None for g in got] == [w is None for w in want]
+        pairs = [(g, w) for g, w in zip(got, want) if w is not None]
+        for g, w in run(pairs):
+            np.testing.assert_allclose(g, w, rtol=1e-9, atol=1e-12)
+
+
+def test_a_part_takes_gradients_of_what_is_outside():
+    """In a loop: of symbols that are made before it."""
+    x = tf.placeholder(tf.float32, [])
+    y = x * x
+    total = tf.while_loop(
+        lambda i, t: i < 3,
+        lambda i, t: (i + 1, t + tf.gradients(y, x)[0]),
+        (0, tf.constant(0.0)),
+    )[1]
+    assert run(total, {x: 5.0}) == 30
