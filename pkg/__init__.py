@@ -75,6 +75,7 @@ _LAZY = """
     cuda data datasets graph linalg models nn optim serialization sysconfig utils
 """.split()
 _LAZY_NAMES = {
+    "explaining": "explain",
     "graph": "compile",
     "functional": "as_tensor is_floating_point is_tensor multinomial "
     "nonzero normal numel ravel tensordot unique",
@@ -110,6 +111,7 @@ if _typing.TYPE_CHECKING:
         utils as utils,
     )
     from ._op_types import *  # noqa: F403
+    from .explaining import explain as explain
     from .functional import *  # noqa: F403
     from .graph import compile as compile
     from .printing import set_printoptions as set_printoptions

@@ -29,7 +29,7 @@ LAYERS = """
     exchange printing random
     arrays config generator linalg numpy_functions type_info
     dlpack nested ops
-    _symbols scheduler tensor
+    _symbols explaining scheduler tensor
     _binding _version cuda files swigkit sysconfig
 """
 LEVEL = {

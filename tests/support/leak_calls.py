@@ -169,6 +169,7 @@ Operator.__name__: add.__name__
 Operator.__text_signature__: add.__text_signature__
 Operator.schemas: add.schemas
 Operator.records: add.records
+Operator._explain: add._explain(x, 2); add._explain(x, other=x, alpha=3)
 Operator.is_method: add.is_method
 
 dtype.__init__: core.dtype('float32')
