@@ -3,7 +3,7 @@
 #include "c_api/graph_handles.h"
 
 #include "c_api/boundary.h"
-#include "graph/executable.h"
+#include "graph/session.h"
 
 namespace pkg::c {
 namespace {
@@ -376,6 +376,10 @@ std::vector<Tensor> CallableHandle::run_recorded(const std::vector<Tensor>& feed
 std::string CallableHandle::unplanned() const {
   return text_of(
       [&](char* text, size_t n) { return pkg_callable_unplanned(handle_, text, n); });
+}
+
+std::vector<std::vector<std::string>> CallableHandle::plan() const {
+  return reinterpret_cast<const graph::Callable*>(handle_)->plan_rows();
 }
 
 std::optional<OperationHandle> failed_operation() {

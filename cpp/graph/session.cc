@@ -7,6 +7,7 @@
 
 #include "dispatcher/dispatcher.h"
 #include "graph/evaluate.h"
+#include "graph/plan_rows.h"
 #include "ops/functions.h"
 #include "scheduler/hooks.h"
 #include "scheduler/stop_point.h"
@@ -161,6 +162,16 @@ Callable::Callable(Ref<Session> session, std::vector<Edge> feeds, std::vector<Ed
 std::string Callable::why_unplanned() const {
   std::lock_guard lock(mutex_);
   return variants_.empty() ? "" : variants_.back()->why_not;
+}
+
+std::vector<std::vector<std::string>> Callable::plan_rows() const {
+  std::shared_ptr<Variant> last;
+  {
+    std::lock_guard lock(mutex_);
+    if (!variants_.empty()) last = variants_.back();
+  }
+  if (!last || !last->executable) return {};
+  return rows_of(last->executable->plan());
 }
 
 std::shared_ptr<Callable::Variant> Callable::variant_for(const TensorList& feeds,

@@ -40,6 +40,8 @@ class Callable final : public Intrusive {
   /// How often a plan was made, and why the nodes are called one by one if they are.
   size_t plans_made() const { return plans_made_; }
   std::string why_unplanned() const;
+  /// The plan that was made last, as rows_of() has it (plan_rows.h); empty without one.
+  std::vector<std::vector<std::string>> plan_rows() const;
 
  private:
   ~Callable() override;

@@ -13,6 +13,7 @@ from ..tensor import Tensor
 from .building import Graph, Operation, Symbol, dtype_of, get_default_graph
 from .defaults import sessions
 from .errors import OpError, error_of
+from .memory_plan import MemoryPlan, plan_from
 
 __all__ = ["InteractiveSession", "Session"]
 
@@ -103,7 +104,8 @@ class _Prepared:
         self.single = isinstance(fetches, Symbol)
         symbols = [session._feed_symbol(feed) for feed in feeds]
         self.feeds = [_Feed(symbol) for symbol in symbols]
-        self.run = session._callable(symbols, made.symbols, made.targets).run
+        self.handle = session._callable(symbols, made.symbols, made.targets)
+        self.run = self.handle.run
 
 
 class Session:
@@ -299,6 +301,29 @@ class Session:
             return self._call(prepared, list(values), self._timeout)
 
         return call
+
+    def memory_plan(self, fetches: Any, feed_dict: Any = None) -> MemoryPlan:
+        """How memory is used by runs of these fetches with these feeds.
+
+        feed_dict: as in ``run``, or a list of what is fed: values do not matter.  It is
+        the plan that was made last; RuntimeError where there was no such run yet, or
+        where the operations are called one by one, with the reason.
+        """
+        if not isinstance(feed_dict, Mapping):
+            feed_dict = dict.fromkeys(feed_dict or ())
+        prepared = self._prepare(fetches, self._feeds_of(feed_dict))
+        plan = plan_from(prepared.handle.plan())
+        if plan is None:
+            reason = prepared.handle.unplanned()
+            raise RuntimeError(
+                "[memory_plan] expected fetches that were run with a plan, got such "
+                + (
+                    f"whose operations are called one by one: {reason}"
+                    if reason
+                    else "that were not run yet with these feeds. Run them first."
+                )
+            )
+        return plan
 
     def list_devices(self) -> list[str]:
         """The devices that it can run on."""

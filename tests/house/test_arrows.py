@@ -30,7 +30,7 @@ LAYERS = """
     arrays config generator linalg numpy_functions type_info
     dlpack nested ops
     _symbols explaining scheduler tensor
-    _binding _version cuda files swigkit sysconfig
+    _binding _version cuda files pages swigkit sysconfig
 """
 LEVEL = {
     name: -line

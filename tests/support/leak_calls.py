@@ -303,6 +303,7 @@ SessionHandle.set_variables: session.set_variables([variable], [x])
 CallableHandle.__init__: raises(core.CallableHandle)
 CallableHandle.run: call.run([x]); call.run([x[:1]]); raises(call.run, [i])
 CallableHandle.unplanned: call.unplanned()
+CallableHandle.plan: call.run([x]); call.plan()
 
 op.empty: pkg.empty(2, 2)
 op.empty_like: pkg.empty_like(x)
