@@ -20,10 +20,9 @@ std::string names_of(KeySet keys) {
 
 std::string what_is_at(const Operator& op, DispatchKey key) {
   const Kernel& kernel = op.kernel(key);
-  if (kernel.fallthrough) return "falls through";
-  if (op.has_kernel(key)) return "kernel";
+  if (op.has_kernel(key)) return kernel.fallthrough ? "falls through" : "kernel";
   if (!*kernel.where) return "nothing";
-  return op.mask().has(key) ? "fallback" : "off";
+  return kernel.fallthrough ? "off" : "fallback";
 }
 
 // The file that the function is in.
@@ -51,8 +50,11 @@ std::vector<std::vector<std::string>> explain(const Operator& op,
   }
   const KeySet given = keys_of(args);
   const KeySet call = effective_keys(op, with_local_keys(given));
+  // Every thread adds the Profiler's, which mostly means nothing.
+  const KeySet off = KeySet(DispatchKey::Profiler).without(op.mask());
+  const KeySet added = t_local_keys.included.without(off);
   rows.push_back({"keys", "arguments", names_of(given)});
-  rows.push_back({"keys", "added", names_of(t_local_keys.included)});
+  rows.push_back({"keys", "added", names_of(added)});
   rows.push_back({"keys", "removed", names_of(t_local_keys.excluded)});
   rows.push_back({"keys", "call", names_of(call)});
   for (int k = kNumKeys; k-- > 0;) {

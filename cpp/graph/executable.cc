@@ -7,6 +7,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "graph/step_trace.h"
 #include "scheduler/hooks.h"
 #include "scheduler/stop_point.h"
 
@@ -65,10 +66,20 @@ class Executable::Frame {
     for (size_t b = 0; b < buffers_.size(); ++b) bind(b, feeds, variables);
     {
       ExcludeKeys off(KeySet::all().without(kBackendKeys));
-      for (Step& step : steps_) {
-        stop_point();
-        control.check();
-        run(step);
+      const auto each = [&](auto run_step) {
+        for (Step& step : steps_) {
+          stop_point();
+          control.check();
+          run_step(step);
+        }
+      };
+      if (trace::wanted(trace::Kind::Step)) {
+        each([this](Step& step) {
+          const TimedStep timed(step.op->schema.full_name(), step.node);
+          run(step);
+        });
+      } else {
+        each([this](Step& step) { run(step); });
       }
     }
     RunResults results;

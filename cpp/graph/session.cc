@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "dispatcher/dispatcher.h"
+#include "dispatcher/profile.h"
 #include "graph/evaluate.h"
 #include "graph/plan_rows.h"
 #include "ops/functions.h"
@@ -223,7 +223,7 @@ RunResults Callable::interpret(const TensorList& feeds, const TensorList& variab
     control.check();
     current = &node;
   };
-  UseKeys plain(LocalKeys{});
+  UseKeys plain(plain_keys());
   RunResults results;
   try {
     evaluation.run(nodes_);
