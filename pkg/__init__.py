@@ -72,7 +72,8 @@ ops.export_to(globals())
 
 # Modules, and functions with the module they are in, that load at first use.
 _LAZY = """
-    cuda data datasets graph linalg models nn optim serialization sysconfig utils
+    cuda data datasets graph linalg models nn optim profiler serialization sysconfig
+    utils
 """.split()
 _LAZY_NAMES = {
     "explaining": "explain",
@@ -106,6 +107,7 @@ if _typing.TYPE_CHECKING:
         models as models,
         nn as nn,
         optim as optim,
+        profiler as profiler,
         serialization as serialization,
         sysconfig as sysconfig,
         utils as utils,

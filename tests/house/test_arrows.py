@@ -29,7 +29,7 @@ LAYERS = """
     exchange printing random
     arrays config generator linalg numpy_functions type_info
     dlpack nested ops
-    _symbols explaining scheduler tensor
+    _symbols explaining profiler scheduler tensor
     _binding _version cuda files pages swigkit sysconfig
 """
 LEVEL = {
