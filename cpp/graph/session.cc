@@ -159,17 +159,23 @@ Callable::Callable(Ref<Session> session, std::vector<Edge> feeds, std::vector<Ed
   }
 }
 
+// It may have been dropped meanwhile.
+const Callable::Variant* Callable::last_used() const {
+  for (const auto& variant : variants_) {
+    if (variant.get() == last_used_) return last_used_;
+  }
+  return nullptr;
+}
+
 std::string Callable::why_unplanned() const {
   std::lock_guard lock(mutex_);
-  return variants_.empty() ? "" : variants_.back()->why_not;
+  const Variant* last = last_used();
+  return last ? last->why_not : "";
 }
 
 std::vector<std::vector<std::string>> Callable::plan_rows() const {
-  std::shared_ptr<Variant> last;
-  {
-    std::lock_guard lock(mutex_);
-    if (!variants_.empty()) last = variants_.back();
-  }
+  std::lock_guard lock(mutex_);
+  const Variant* last = last_used();
   if (!last || !last->executable) return {};
   return rows_of(last->executable->plan());
 }
@@ -185,6 +191,7 @@ std::shared_ptr<Callable::Variant> Callable::variant_for(const TensorList& feeds
         variants_.erase(variants_.begin() + std::ptrdiff_t(i));
         break;
       }
+      last_used_ = variant.get();
       return variant;
     }
   }
@@ -202,6 +209,7 @@ std::shared_ptr<Callable::Variant> Callable::variant_for(const TensorList& feeds
   std::lock_guard lock(mutex_);
   if (variants_.size() >= kMaxVariants) variants_.erase(variants_.begin());
   variants_.push_back(made);
+  last_used_ = made.get();
   return made;
 }
 

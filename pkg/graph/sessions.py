@@ -14,6 +14,7 @@ from .building import Graph, Operation, Symbol, dtype_of, get_default_graph
 from .defaults import sessions
 from .errors import OpError, error_of
 from .memory_plan import MemoryPlan, plan_from
+from .traces import Tracing
 
 __all__ = ["InteractiveSession", "Session"]
 
@@ -108,7 +109,7 @@ class _Prepared:
         self.run = self.handle.run
 
 
-class Session:
+class Session(Tracing):
     """Runs parts of a graph, and has the values of its variables.
 
     graph: the default graph if not given.  ``with Session() as s:`` makes it and its
@@ -152,14 +153,17 @@ class Session:
 
     def run(
         self, fetches: Any, feed_dict: Any = None, options: Any = None,
-        run_metadata: Any = None,
+        run_metadata: Any = None, *, trace: bool = False,
     ) -> Any:  # fmt: skip
         """Values of the fetches, in the structure in which they are given.
 
         fetches: a symbol, an operation (its value is None), the name of one, or lists,
         tuples and dicts of them.
         feed_dict: values by symbol or name.
-        options: an object with ``timeout_in_ms``.
+        options: an object with ``timeout_in_ms``, and perhaps ``trace_level``: not 0,
+        it means ``trace``, and ``run_metadata.trace`` is set.
+        trace: whether what the run did is in ``last_trace`` afterwards, of the session
+        and of its graph: a ``RunTrace``, with the time of each operation.
 
         RuntimeError when the session is closed; TypeError and ValueError for wrong
         fetches and feeds; an OpError of ``pkg.graph.errors`` for what fails while it
@@ -171,6 +175,11 @@ class Session:
             feed_dict = self._feeds_of(feed_dict)
             prepared = self._prepare(fetches, feed_dict)
         values = list(feed_dict.values()) if feed_dict else []
+        if trace:
+            with self._traced(prepared, self._graph):
+                if options is not None:
+                    return self._call_with(prepared, values, options, run_metadata)
+                return self._call(prepared, values, self._timeout)
         if options is not None:
             return self._call_with(prepared, values, options, run_metadata)
         return self._call(prepared, values, self._timeout)
@@ -179,7 +188,13 @@ class Session:
         self, prepared: _Prepared, values: list[Any], options: Any, run_metadata: Any
     ) -> Any:
         timeout = options.timeout_in_ms / 1000 or self._timeout
-        return self._call(prepared, values, timeout)
+        if not getattr(options, "trace_level", 0):
+            return self._call(prepared, values, timeout)
+        with self._traced(prepared, self._graph) as found:
+            made = self._call(prepared, values, timeout)
+        if run_metadata is not None:
+            self._tell(run_metadata, found.trace)
+        return made
 
     def _call(self, prepared: _Prepared, values: list[Any], timeout: float) -> Any:
         for i, value in enumerate(values):
@@ -306,7 +321,7 @@ class Session:
         """How memory is used by runs of these fetches with these feeds.
 
         feed_dict: as in ``run``, or a list of what is fed: values do not matter.  It is
-        the plan that was made last; RuntimeError where there was no such run yet, or
+        the plan of the last such run; RuntimeError where there was no such run yet, or
         where the operations are called one by one, with the reason.
         """
         if not isinstance(feed_dict, Mapping):

@@ -273,7 +273,7 @@ void bind_graph(py::module_& m) {
       "plan(self)\n"
       "--\n"
       "\n"
-      "The plan that was made last as rows of words; see cpp/graph/plan_rows.h.");
+      "The plan of the last run as rows of words; see cpp/graph/plan_rows.h.");
   py::class_<SessionHandle> sessionhandle(m, "SessionHandle", py::is_final(),
                                           "SessionHandle(graph)\n"
                                           "--\n"
