@@ -13,6 +13,7 @@ import pytest
 
 import pkg
 import pkg.graph as pg
+from pkg._binding import core
 from pkg.profiler import profile
 
 
@@ -146,7 +147,8 @@ def test_tasks_streams_and_waits():
     assert task.start <= sine.start <= sine.end <= task.end
     waits = [e for e in p.events if e.kind == "wait"]
     assert [wait.name for wait in waits] == [task.name]
-    assert __file__ in waits[0].line
+    if core.__name__ == "pkg._pywrap_core":  # pybind11 gives the GIL up before the wait
+        assert __file__ in waits[0].line
     if sine.thread != waits[0].thread:
         assert sine.parent is task and task.thread_name.startswith("worker")
     with profile(["tasks"]) as p:
