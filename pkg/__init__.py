@@ -72,9 +72,11 @@ ops.export_to(globals())
 
 # Modules, and functions with the module they are in, that load at first use.
 _LAZY = """
-    cuda data datasets graph linalg models nn optim serialization sysconfig utils
+    cuda data datasets graph linalg models nn optim profiler serialization sysconfig
+    utils
 """.split()
 _LAZY_NAMES = {
+    "explaining": "explain",
     "graph": "compile",
     "functional": "as_tensor is_floating_point is_tensor multinomial "
     "nonzero normal numel ravel tensordot unique",
@@ -105,11 +107,13 @@ if _typing.TYPE_CHECKING:
         models as models,
         nn as nn,
         optim as optim,
+        profiler as profiler,
         serialization as serialization,
         sysconfig as sysconfig,
         utils as utils,
     )
     from ._op_types import *  # noqa: F403
+    from .explaining import explain as explain
     from .functional import *  # noqa: F403
     from .graph import compile as compile
     from .printing import set_printoptions as set_printoptions

@@ -13,6 +13,7 @@
 %include "autograd.i"
 %include "graph.i"
 %include "dispatcher.i"
+%include "profiler.i"
 %include "config.i"
 
 PKG_WAITS(pkg::python::_before_fork)

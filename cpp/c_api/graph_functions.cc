@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // c_api/graph_functions.cc: loops, choices and callbacks in graphs, for C.
 #include "c_api/graph_convert.h"
+#include "dispatcher/profile.h"
 #include "graph/control_flow.h"
 #include "graph/record.h"
 
@@ -38,7 +39,7 @@ class Callback final : public graph::Function {
     std::vector<pkg_tensor*> made(dtypes_.size());
     pkg_status status;
     status.keeps = true;
-    UseKeys plain(LocalKeys{});  // what it calls is no part of this run
+    UseKeys plain(plain_keys());  // what it calls is no part of this run
     const bool good = run_(user_data_, handles.data(), handles.size(), made.data(),
                            made.size(), &status);
     TensorList outputs;

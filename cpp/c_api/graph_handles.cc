@@ -4,7 +4,7 @@
 
 #include "c_api/boundary.h"
 #include "c_api/c_calls.h"
-#include "graph/executable.h"
+#include "graph/session.h"
 
 namespace pkg::c {
 namespace {
@@ -383,6 +383,10 @@ std::string CallableHandle::unplanned() const {
   return text_of([&](char* text, size_t n) {
     return PKG_C(pkg_callable_unplanned)(handle_, text, n);
   });
+}
+
+std::vector<std::vector<std::string>> CallableHandle::plan() const {
+  return reinterpret_cast<const graph::Callable*>(handle_)->plan_rows();
 }
 
 std::optional<OperationHandle> failed_operation() {

@@ -174,6 +174,8 @@ class CallableHandle {
   std::vector<pkg::Tensor> run_recorded(const std::vector<pkg::Tensor>& feeds) const;
   /// Why the last run called the operations one by one; "" where it had a plan.
   std::string unplanned() const;
+  /// The plan of the last run as rows of words; see cpp/graph/plan_rows.h.
+  std::vector<std::vector<std::string>> plan() const;
 
   CallableHandle(pkg_callable* handle, size_t n_fetches)
       : handle_(handle), n_fetches_(n_fetches) {}

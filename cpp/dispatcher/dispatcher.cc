@@ -9,11 +9,14 @@
 #include <mutex>
 
 #include "dispatcher/library.h"
+#include "dispatcher/profile.h"
 #include "scheduler/fork_locks.h"
+#include "scheduler/trace.h"
 
 namespace pkg {
 
-PKG_FAST_TLS thread_local constinit LocalKeys t_local_keys;
+PKG_FAST_TLS thread_local constinit LocalKeys t_local_keys{
+    KeySet(DispatchKey::Profiler), {}};  // Note [The Profiler key] in dispatcher/profile.h
 
 bool set_grad_enabled(bool enabled) {
   const bool before = grad_enabled();
@@ -37,6 +40,7 @@ KeySet keys_of(std::span<const Value> args) {
 namespace {
 constinit std::mutex g_registry;  // guards State
 const detail::HeldOverFork g_held{detail::ForkLock::Registry, g_registry};
+constinit std::atomic<void (*)()> g_settle_profiler{nullptr};
 }  // namespace
 
 struct Dispatcher::State {
@@ -45,11 +49,27 @@ struct Dispatcher::State {
   std::map<std::string, const char*, std::less<>> libraries;  // namespace -> where
   std::array<const Kernel*, kNumKeys> fallbacks{};
   std::deque<Kernel> kernels;  // replaced ones too: a call in flight may use them
+  const Kernel* other_profiler = nullptr;   // that does not count now, of the two
   std::vector<std::function<void()>> undo;  // steps back to begin_registration()
 
   bool visible(const Operator& op) const {
     const auto found = by_name.find(op.qualified_name());
     return found != by_name.end() && found->second == &op;
+  }
+  // The fallback of the Profiler key falls through while nobody wants calls.  A call that
+  // has chosen it meanwhile finds it still, so there are two of it, which change places.
+  void settle_profiler() {
+    std::lock_guard lock(g_registry);
+    const Kernel*& slot = fallbacks[size_t(DispatchKey::Profiler)];
+    const bool on = trace::wanted(trace::Kind::Op);
+    if (!slot || slot->fallthrough != on) return;
+    if (!other_profiler) {
+      Kernel& other = kernels.emplace_back(*slot);
+      other.fallthrough = !on;
+      other_profiler = &other;
+    }
+    std::swap(slot, other_profiler);
+    for (Operator& op : operators) op.refresh(fallbacks);
   }
   void set_kernel(Operator& op, DispatchKey key, const Kernel* kernel) {
     const Kernel* old = op.set_kernel(key, kernel);
@@ -61,7 +81,14 @@ struct Dispatcher::State {
   }
 };
 
-Dispatcher::Dispatcher() : state_(new State) {}
+Dispatcher::Dispatcher() : state_(new State) {
+  g_settle_profiler.store([] { get().state_->settle_profiler(); });
+}
+
+void detail::settle_profiler() {
+  Dispatcher::get();
+  g_settle_profiler.load()();
+}
 
 constinit std::atomic<Dispatcher*> Dispatcher::settled_{nullptr};
 

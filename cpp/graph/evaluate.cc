@@ -8,6 +8,7 @@
 
 #include "autograd/engine.h"
 #include "dispatcher/dispatcher.h"
+#include "graph/step_trace.h"
 #include "ops/functions.h"
 #include "scheduler/stop_point.h"
 
@@ -70,10 +71,22 @@ void Evaluation::run(std::span<Node* const> nodes) {
   for (const auto& [edge, value] : fed_) {
     set(*edge.node, std::vector<Tensor>(edge.node->outputs.size()));
   }
+  const bool timed = control && trace::wanted(trace::Kind::Step);
   for (Node* node : nodes) {
     if (at) at(*node);
     else stop_point();  // to make a plan of many nodes takes its time as well
-    run(*node, node == last);
+    if (timed) run_timed(*node, node == last);
+    else run(*node, node == last);
+  }
+}
+
+// Until the results are there: tasks tell of that themselves where they are traced.
+void Evaluation::run_timed(Node& node, bool last_gradients) {
+  const TimedStep timed(node.type(), &node);
+  run(node, last_gradients);
+  if (trace::wanted(trace::Kind::Task)) return;
+  for (const Tensor& output : values_[&node]) {
+    if (output.defined()) output.wait();
   }
 }
 

@@ -42,6 +42,7 @@ class Evaluation {
 
  private:
   void run(Node& node, bool last_gradients);
+  void run_timed(Node& node, bool last_gradients);
   void set(Node& node, std::vector<Tensor> outputs);
   std::vector<Tensor> call(Node& node);
   std::vector<Tensor> gradients(Node& node, bool create_graph);

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "graph/fusion.h"
+#include "graph/step_trace.h"
 #include "scheduler/hooks.h"
 #include "scheduler/stop_point.h"
 
@@ -71,11 +72,20 @@ class Executable::Frame {
     for (size_t b = 0; b < buffers_.size(); ++b) bind(b, feeds, variables);
     {
       ExcludeKeys off(KeySet::all().without(kBackendKeys));
-      for (size_t s = 0; s < steps_.size(); ++s) {
-        stop_point();
-        control.check();
-        if (fused_[s]) fused_[s]->run();
-        else run(steps_[s]);
+      const auto each = [&](auto run_step) {
+        for (size_t s = 0; s < steps_.size(); ++s) {
+          stop_point();
+          control.check();
+          run_step(s);
+        }
+      };
+      if (trace::wanted(trace::Kind::Step)) {
+        each([this](size_t s) {
+          const TimedStep timed(label_of(steps_[s]), steps_[s].node);
+          run(s);
+        });
+      } else {
+        each([this](size_t s) { run(s); });
       }
     }
     RunResults results;
@@ -167,7 +177,9 @@ class Executable::Frame {
     }
   }
 
-  void run(Step& step) {
+  void run(size_t s) {
+    if (fused_[s]) return fused_[s]->run();
+    Step& step = steps_[s];
     std::optional<NoStop> to_the_end;  // others see what it writes to
     if (!step.writes.empty()) to_the_end.emplace();
     for (size_t capture : step.writes) {

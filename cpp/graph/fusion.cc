@@ -287,11 +287,14 @@ Step fused(Group group, Plan& plan, const std::vector<size_t>& users) {
       const int number = buffer_of(tensor);
       if (number >= 0) {
         Buffer& buffer = plan.buffers[size_t(number)];
+        const bool written = std::binary_search(group.uses.writes.begin(),
+                                                group.uses.writes.end(), number);
         const bool alone = users[size_t(number)] == uses[number];
         if (buffer.kind == Buffer::Kind::Temporary && alone) {
           buffer.kind = Buffer::Kind::Local;
         }
         if (buffer.kind == Buffer::Kind::Local) mine.lies = Lies::Local;
+        else if (written) step.results.push_back(tensor);
         else step.args.push_back(tensor);
       }
       fusion->members.push_back(std::move(mine));

@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <chrono>
 
-#include "dispatcher/dispatcher.h"
+#include "dispatcher/profile.h"
 #include "graph/evaluate.h"
+#include "graph/plan_rows.h"
 #include "ops/functions.h"
 #include "scheduler/hooks.h"
 #include "scheduler/stop_point.h"
@@ -158,9 +159,25 @@ Callable::Callable(Ref<Session> session, std::vector<Edge> feeds, std::vector<Ed
   }
 }
 
+// It may have been dropped meanwhile.
+const Callable::Variant* Callable::last_used() const {
+  for (const auto& variant : variants_) {
+    if (variant.get() == last_used_) return last_used_;
+  }
+  return nullptr;
+}
+
 std::string Callable::why_unplanned() const {
   std::lock_guard lock(mutex_);
-  return variants_.empty() ? "" : variants_.back()->why_not;
+  const Variant* last = last_used();
+  return last ? last->why_not : "";
+}
+
+std::vector<std::vector<std::string>> Callable::plan_rows() const {
+  std::lock_guard lock(mutex_);
+  const Variant* last = last_used();
+  if (!last || !last->executable) return {};
+  return rows_of(last->executable->plan());
 }
 
 std::shared_ptr<Callable::Variant> Callable::variant_for(const TensorList& feeds,
@@ -174,6 +191,7 @@ std::shared_ptr<Callable::Variant> Callable::variant_for(const TensorList& feeds
         variants_.erase(variants_.begin() + std::ptrdiff_t(i));
         break;
       }
+      last_used_ = variant.get();
       return variant;
     }
   }
@@ -193,6 +211,7 @@ std::shared_ptr<Callable::Variant> Callable::variant_for(const TensorList& feeds
   std::lock_guard lock(mutex_);
   if (variants_.size() >= kMaxVariants) variants_.erase(variants_.begin());
   variants_.push_back(made);
+  last_used_ = made.get();
   return made;
 }
 
@@ -214,7 +233,7 @@ RunResults Callable::interpret(const TensorList& feeds, const TensorList& variab
     control.check();
     current = &node;
   };
-  UseKeys plain(LocalKeys{});
+  UseKeys plain(plain_keys());
   RunResults results;
   try {
     evaluation.run(nodes_);

@@ -40,6 +40,8 @@ class Callable final : public Intrusive {
   /// How often a plan was made, and why the nodes are called one by one if they are.
   size_t plans_made() const { return plans_made_; }
   std::string why_unplanned() const;
+  /// The plan of the last run, as rows_of() has it (plan_rows.h); empty without one.
+  std::vector<std::vector<std::string>> plan_rows() const;
 
  private:
   ~Callable() override;
@@ -57,8 +59,10 @@ class Callable final : public Intrusive {
   std::vector<Node*> nodes_;      // needed, in order
   std::vector<Node*> variables_;  // that nodes_ read
   bool assigns_ = false;
-  mutable std::mutex mutex_;  // guards variants_
+  const Variant* last_used() const;  // under mutex_
+  mutable std::mutex mutex_;         // guards the next two
   std::vector<std::shared_ptr<Variant>> variants_;
+  const Variant* last_used_ = nullptr;  // of those
   std::atomic<size_t> plans_made_{0};
 };
 

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/thread_local.h"
 #include "scheduler/runtime.h"
+#include "scheduler/trace.h"
 
 namespace pkg {
 
@@ -132,6 +133,10 @@ void Event::check_waitable() {
 
 bool Event::block(double seconds) {
   check_waitable();
+  std::optional<trace::Timed> timed;
+  if (trace::wanted(trace::Kind::Wait)) {
+    timed.emplace(trace::Kind::Wait).span.name = name_;
+  }
   auto& runtime = detail::runtime();
   auto park = [&] {
     // What has a limit ends, whoever waits for whom.

@@ -30,8 +30,9 @@ enum class ForkLock {
   Random,
   ThreadCaches,
   BlockPool,
+  Trace,
 };
-inline constexpr int kForkLocks = int(ForkLock::BlockPool) + 1;
+inline constexpr int kForkLocks = int(ForkLock::Trace) + 1;
 
 /// Says of locks that live as long as the process that fork() shall take them at `order`.
 /// Called once for each order, while the library is loaded.

@@ -125,7 +125,13 @@ void synchronize() {
                                 running->task->name(), "'. Wait outside of tasks.");
   }
   Runtime& rt = runtime();
-  rt.ledger.wait_all(rt.parking, -1);
+  {
+    std::optional<trace::Timed> timed;
+    if (trace::wanted(trace::Kind::Wait)) {
+      timed.emplace(trace::Kind::Wait).span.name = "synchronize";
+    }
+    rt.ledger.wait_all(rt.parking, -1);
+  }
   if (auto failure = rt.failures.take_first_unseen()) {
     std::rethrow_exception(failure->error);
   }

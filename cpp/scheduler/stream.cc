@@ -14,13 +14,16 @@ namespace {
 
 // Owned.  Null again after the thread's destructors: static destructors may still submit.
 PKG_FAST_TLS thread_local constinit Stream* t_current = nullptr;
+constinit std::atomic<uint64_t> g_made{0};
 struct Current {
   ~Current() { Ref<Stream>::adopt(std::exchange(t_current, nullptr)); }
 };
 
 }  // namespace
 
-Stream::Stream() { count_live(Live::Streams, 1); }
+Stream::Stream() : number_(g_made.fetch_add(1, std::memory_order_relaxed) + 1) {
+  count_live(Live::Streams, 1);
+}
 Stream::~Stream() {
   if (noted_) detail::runtime().failures.take(this);
   count_live(Live::Streams, -1);
@@ -95,6 +98,8 @@ void set_current_stream(Ref<Stream> stream) {
   // What was there dies when it is no longer current.
   stream = Ref<Stream>::adopt(std::exchange(t_current, stream.detach()));
 }
+
+uint64_t current_stream_number() noexcept { return t_current ? t_current->number() : 0; }
 
 bool detail::has_current_stream() noexcept { return t_current != nullptr; }
 

@@ -34,6 +34,9 @@ class Stream final : public Intrusive {
   /// Whether all work submitted so far is done.
   bool query() const;
 
+  /// Counts the streams of the process, from 1 on.
+  uint64_t number() const { return number_; }
+
  private:
   friend class detail::Task;
   friend Ref<Event> submit(UniqueFunction, std::span<const Ref<Event>>, TaskOptions);
@@ -48,7 +51,8 @@ class Stream final : public Intrusive {
   // What is done need not be waited for.
   void forget(const Event* task);
 
-  // All members are guarded by the stream's lock shard (see runtime.h).
+  const uint64_t number_;
+  // All other members are guarded by the stream's lock shard (see runtime.h).
   Ref<Event> tail_;
   std::vector<Ref<Event>> waits_;
   std::atomic<bool> noted_{false};  // the log of failures may know of one of ours
@@ -57,6 +61,8 @@ class Stream final : public Intrusive {
 /// The stream that this thread submits to; null: no order besides dependencies.
 Ref<Stream> current_stream();
 void set_current_stream(Ref<Stream> stream);
+/// Its number; 0 where there is none.
+uint64_t current_stream_number() noexcept;
 namespace detail {
 bool has_current_stream() noexcept;
 }

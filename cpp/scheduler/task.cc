@@ -15,6 +15,7 @@
 #include "base/thread_local.h"
 #include "scheduler/block_cache.h"
 #include "scheduler/runtime.h"
+#include "scheduler/trace.h"
 
 namespace pkg::detail {
 namespace {
@@ -227,12 +228,20 @@ void Task::fail(bool stopped) {
   if (!stopped) runtime().failures.add(failure_);
 }
 
+void Task::note_task(trace::Span& span) const {
+  span.name = name_;
+  span.line = call_site_;
+  span.stream = stream_ ? stream_->number() : 0;
+}
+
 void Task::execute(bool at_end, bool popped) noexcept {
   {
     RunningTask here(this);
     // What it submits does not queue up behind itself.
     std::optional<StreamGuard> no_stream;
     if (has_current_stream()) no_stream.emplace(nullptr);
+    std::optional<trace::Timed> timed;
+    if (trace::wanted(trace::Kind::Task)) note_task(timed.emplace(trace::Kind::Task).span);
     try {
       fn_();
     } catch (const abi::__forced_unwind&) { sleep_forever(); } catch (Error& error) {

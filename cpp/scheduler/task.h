@@ -24,6 +24,7 @@
 #include "scheduler/pool.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/stream.h"
+#include "scheduler/trace.h"
 
 namespace pkg {
 class AskedToStop;
@@ -150,6 +151,7 @@ class alignas(64) Task final : public Event, public Runnable {
   // share it with other threads.
   void execute(bool at_end, bool popped) noexcept;
   void complete(Released& released, bool popped) noexcept;
+  void note_task(trace::Span& span) const;
 
   static constexpr int kInlineLinks = 2;
   Ref<Stream> stream_;

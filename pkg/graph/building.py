@@ -14,6 +14,7 @@ from .._binding import core
 from ..tensor import Tensor
 from .collections import Collections
 from .defaults import session_for
+from .pictures import Pictures
 from .shapes import TensorShape
 
 __all__ = [
@@ -272,7 +273,7 @@ class _Scope:
     device = ""
 
 
-class Graph(Collections):
+class Graph(Collections, Pictures):
     """A graph of operations, which are only ever added.
 
     ``with graph.as_default():`` makes it the one that placeholders, constants and

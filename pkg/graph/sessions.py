@@ -13,7 +13,9 @@ from ..tensor import Tensor
 from .building import Graph, Operation, Symbol, dtype_of, get_default_graph
 from .defaults import sessions
 from .errors import OpError, error_of
+from .memory_plan import MemoryPlan, plan_from
 from .partial_runs import PartialRuns
+from .traces import Tracing
 
 __all__ = ["InteractiveSession", "Session"]
 
@@ -104,10 +106,11 @@ class _Prepared:
         self.single = isinstance(fetches, Symbol)
         symbols = [session._feed_symbol(feed) for feed in feeds]
         self.feeds = [_Feed(symbol) for symbol in symbols]
-        self.run = session._callable(symbols, made.symbols, made.targets).run
+        self.handle = session._callable(symbols, made.symbols, made.targets)
+        self.run = self.handle.run
 
 
-class Session(PartialRuns):
+class Session(PartialRuns, Tracing):
     """Runs parts of a graph, and has the values of its variables.
 
     graph: the default graph if not given.  ``with Session() as s:`` makes it and its
@@ -152,14 +155,17 @@ class Session(PartialRuns):
 
     def run(
         self, fetches: Any, feed_dict: Any = None, options: Any = None,
-        run_metadata: Any = None,
+        run_metadata: Any = None, *, trace: bool = False,
     ) -> Any:  # fmt: skip
         """Values of the fetches, in the structure in which they are given.
 
         fetches: a symbol, an operation (its value is None), the name of one, or lists,
         tuples and dicts of them.
         feed_dict: values by symbol or name.
-        options: an object with ``timeout_in_ms``.
+        options: an object with ``timeout_in_ms``, and perhaps ``trace_level``: not 0,
+        it means ``trace``, and ``run_metadata.trace`` is set.
+        trace: whether what the run did is in ``last_trace`` afterwards, of the session
+        and of its graph: a ``RunTrace``, with the time of each operation.
 
         RuntimeError when the session is closed; TypeError and ValueError for wrong
         fetches and feeds; an OpError of ``pkg.graph.errors`` for what fails while it
@@ -171,6 +177,11 @@ class Session(PartialRuns):
             feed_dict = self._feeds_of(feed_dict)
             prepared = self._prepare(fetches, feed_dict)
         values = list(feed_dict.values()) if feed_dict else []
+        if trace:
+            with self._traced(prepared, self._graph):
+                if options is not None:
+                    return self._call_with(prepared, values, options, run_metadata)
+                return self._call(prepared, values, self._timeout)
         if options is not None:
             return self._call_with(prepared, values, options, run_metadata)
         return self._call(prepared, values, self._timeout)
@@ -179,7 +190,13 @@ class Session(PartialRuns):
         self, prepared: _Prepared, values: list[Any], options: Any, run_metadata: Any
     ) -> Any:
         timeout = options.timeout_in_ms / 1000 or self._timeout
-        return self._call(prepared, values, timeout)
+        if not getattr(options, "trace_level", 0):
+            return self._call(prepared, values, timeout)
+        with self._traced(prepared, self._graph) as found:
+            made = self._call(prepared, values, timeout)
+        if run_metadata is not None:
+            self._tell(run_metadata, found.trace)
+        return made
 
     def _call(self, prepared: _Prepared, values: list[Any], timeout: float) -> Any:
         for i, value in enumerate(values):
@@ -324,6 +341,29 @@ class Session(PartialRuns):
             return self._call(prepared, list(values), self._timeout)
 
         return call
+
+    def memory_plan(self, fetches: Any, feed_dict: Any = None) -> MemoryPlan:
+        """How memory is used by runs of these fetches with these feeds.
+
+        feed_dict: as in ``run``, or a list of what is fed: values do not matter.  It is
+        the plan of the last such run; RuntimeError where there was no such run yet, or
+        where the operations are called one by one, with the reason.
+        """
+        if not isinstance(feed_dict, Mapping):
+            feed_dict = dict.fromkeys(feed_dict or ())
+        prepared = self._prepare(fetches, self._feeds_of(feed_dict))
+        plan = plan_from(prepared.handle.plan())
+        if plan is None:
+            reason = prepared.handle.unplanned()
+            raise RuntimeError(
+                "[memory_plan] expected fetches that were run with a plan, got such "
+                + (
+                    f"whose operations are called one by one: {reason}"
+                    if reason
+                    else "that were not run yet with these feeds. Run them first."
+                )
+            )
+        return plan
 
     def list_devices(self) -> list[str]:
         """The devices that it can run on."""

@@ -34,6 +34,7 @@ void bind_scheduler(py::module_& m);  // bind_scheduler.cc
 void bind_fork(py::module_& m);       // bind_fork.cc: what waits before os.fork()
 void bind_event(py::module_& m);      // bind_event.cc; called by the former
 void bind_stream(py::module_& m);     // bind_stream.cc; called by the former
-void bind_config(py::module_& m);     // bind_config.cc
+void bind_config(py::module_& m);
+void bind_profiler(py::module_& m);   // bind_profiler.cc
 
 }  // namespace pkg::pybind

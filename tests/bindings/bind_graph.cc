@@ -269,6 +269,12 @@ void bind_graph(py::module_& m) {
       "--\n"
       "\n"
       "Why the last run called the operations one by one; \"\" where it had a plan.");
+  callablehandle.def(
+      "plan", &CallableHandle::plan,
+      "plan(self)\n"
+      "--\n"
+      "\n"
+      "The plan of the last run as rows of words; see cpp/graph/plan_rows.h.");
   py::class_<SessionHandle> sessionhandle(m, "SessionHandle", py::is_final(),
                                           "SessionHandle(graph)\n"
                                           "--\n"

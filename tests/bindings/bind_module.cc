@@ -27,5 +27,6 @@ PYBIND11_MODULE(_pybind_core, m) {
   bind_scheduler(m);
   bind_fork(m);
   bind_config(m);
+  bind_profiler(m);
   pkg::Dispatcher::get();  // an error in a registration block ends the import
 }

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "dispatcher/dispatcher.h"
+#include "dispatcher/explain.h"
 #include "dispatcher/signature.h"
 #include "parse.h"
 
@@ -56,23 +57,17 @@ class OpObject {
   }
 
   py::object call(const py::args& args, const py::kwargs& kwargs) const {
-    std::string why;
-    // Of several overloads those come first that take every tensor as a tensor.
-    for (bool strict = overloads_.size() > 1;; strict = false) {
-      const Call call(args, kwargs, strict);
-      for (const Operator* op : overloads_) {
-        std::vector<Value> values(op->schema.arguments.size());
-        Match match(*op, call, values.data(), overloads_.size() == 1);
-        if (!match.run()) {
-          why = match.why();
-          continue;
-        }
-        Stack stack{std::span<Value>(values)};
-        Dispatcher::get().call_boxed(*op, stack);
-        return results_of(*op, stack);
-      }
-      if (!strict) no_match(overloads_, call, why);
-    }
+    return with_match(args, kwargs, [](const Operator& op, std::vector<Value>& values) {
+      Stack stack{std::span<Value>(values)};
+      Dispatcher::get().call_boxed(op, stack);
+      return results_of(op, stack);
+    });
+  }
+
+  py::object explain(const py::args& args, const py::kwargs& kwargs) const {
+    return with_match(args, kwargs, [](const Operator& op, std::vector<Value>& values) {
+      return py::object(py::cast(pkg::explain(op, values)));
+    });
   }
 
   const std::string& name() const { return name_; }
@@ -104,6 +99,22 @@ class OpObject {
   bool is_method() const { return overloads_[0]->is_method(); }
 
  private:
+  template <class F>
+  py::object with_match(const py::args& args, const py::kwargs& kwargs, F f) const {
+    std::string why;
+    // Of several overloads those come first that take every tensor as a tensor.
+    for (bool strict = overloads_.size() > 1;; strict = false) {
+      const Call call(args, kwargs, strict);
+      for (const Operator* op : overloads_) {
+        std::vector<Value> values(op->schema.arguments.size());
+        Match match(*op, call, values.data(), overloads_.size() == 1);
+        if (match.run()) return f(*op, values);
+        why = match.why();
+      }
+      if (!strict) no_match(overloads_, call, why);
+    }
+  }
+
   std::string name_;
   std::vector<const Operator*> overloads_;
 };
@@ -131,6 +142,9 @@ void bind_operator(py::module_& m) {
   cls.def(py::init<std::string, std::string>(), py::arg("name"), py::arg("ns") = "pkg",
           py::pos_only());
   cls.def("__call__", &OpObject::call);
+  cls.def("_explain", &OpObject::explain,
+          "_explain(self, /, *args, **kwargs)\n--\n\nRows of words on where such a call "
+          "would go; see pkg.explain.");
   cls.def("__get__", &bind_to, py::arg("instance"), py::arg("owner") = py::none());
   cls.def("__repr__", &OpObject::repr);
   cls.def("__getattr__", &special_attribute);

@@ -41,7 +41,7 @@ std::atomic<int> g_profiled{0};
 
 void profile(const Operator& op, const Kernel&, KeySet keys, Stack& stack) {
   ++g_profiled;
-  const KeySet below = keys & KeySet::below(DispatchKey::Profiler);
+  const KeySet below = keys & KeySet::below(DispatchKey::Python);
   Dispatcher::get().redispatch_boxed(op, below, stack);
 }
 
@@ -283,17 +283,17 @@ TEST(each_key_redispatches_to_those_below) {
     m.def("seen(Tensor self) -> Tensor")
         .shape([](const Tensor& self) { return self.spec(); })
         .cpu([](Tensor& out, const Tensor&) { out.data<float>()[0] = 5; })
-        .kernel(DispatchKey::Profiler, kernel);
+        .kernel(DispatchKey::Python, kernel);
   });
   const Op<Tensor(const Tensor&)> seen{"seen", "test"};
   const Tensor x = filled(1, 0);
   CHECK(first(seen(x)) == 5 && g_profiled == 0);
   const LocalKeys saved = t_local_keys;
-  t_local_keys.included |= DispatchKey::Profiler;
+  t_local_keys.included |= DispatchKey::Python;
   CHECK(first(seen(x)) == 5 && g_profiled == 1);
   CHECK(first(twice(x)) == 0 && g_profiled == 1);  // twice has nothing at that key
   {
-    const ExcludeKeys without(DispatchKey::Profiler);
+    const ExcludeKeys without(DispatchKey::Python);
     CHECK(first(seen(x)) == 5 && g_profiled == 1);
   }
   CHECK(first(seen(x)) == 5 && g_profiled == 2);

@@ -29,8 +29,8 @@ LAYERS = """
     exchange printing random
     arrays config generator linalg numpy_functions type_info
     dlpack nested ops
-    _symbols scheduler tensor
-    _binding _version cuda files swigkit sysconfig
+    _symbols explaining profiler scheduler tensor
+    _binding _version cuda files pages swigkit sysconfig
     _trace
     _symbol_table
 """

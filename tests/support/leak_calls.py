@@ -57,6 +57,8 @@ core.set_isa: core.set_isa(isa)
 core.set_num_threads: core.set_num_threads(threads)
 core.set_random_state: core.set_random_state(1, 2)
 core.submit: core.submit(nop).result()
+core._trace_begin: core._trace_end(core._trace_begin("ops lines shapes", 10))
+core._trace_end: t = core._trace_begin("ops", 9); x + x; core._trace_end(t)
 core._symbols: core._symbols()
 core._c_calls: core._c_calls()
 core.synchronize: core.synchronize()
@@ -170,6 +172,7 @@ Operator.__name__: add.__name__
 Operator.__text_signature__: add.__text_signature__
 Operator.schemas: add.schemas
 Operator.records: add.records
+Operator._explain: add._explain(x, 2); add._explain(x, other=x, alpha=3)
 Operator.is_method: add.is_method
 
 dtype.__init__: core.dtype('float32')
@@ -303,6 +306,7 @@ SessionHandle.set_variables: session.set_variables([variable], [x])
 CallableHandle.__init__: raises(core.CallableHandle)
 CallableHandle.run: call.run([x]); call.run([x[:1]]); raises(call.run, [i])
 CallableHandle.unplanned: call.unplanned()
+CallableHandle.plan: call.run([x]); call.plan()
 
 op.empty: pkg.empty(2, 2)
 op.empty_like: pkg.empty_like(x)

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import time
 import warnings
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -15,10 +14,12 @@ from ... import graph as pg
 from ..._binding import core
 from ...graph import Operation, Symbol, errors
 from ...graph.defaults import sessions
+from ...graph.traces import RunTrace
 from .conversions import conversion_of
 from .devices import needed, refuse_missing
 from .elements import get_default_graph
 from .messages import while_running
+from .step_stats import RunMetadata as RunMetadata, step_stats_of
 
 __all__ = ["ConfigProto", "InteractiveSession", "RunMetadata", "RunOptions", "Session"]
 
@@ -41,7 +42,8 @@ class ConfigProto:
 class RunOptions:
     """timeout_in_ms: how long a run may take; 0: as long as it takes.
 
-    trace_level: with FULL_TRACE the run says how long it took.
+    trace_level: with FULL_TRACE, as with all but NO_TRACE, the run's metadata says what
+    ran, and how long it took.
     """
 
     NO_TRACE, SOFTWARE_TRACE, HARDWARE_TRACE, FULL_TRACE = range(4)
@@ -52,20 +54,6 @@ class RunOptions:
         self.trace_level = trace_level
         self.timeout_in_ms = timeout_in_ms
         self.__dict__.update(options)
-
-
-class StepStats:
-    """What a traced run has done: ``dev_stats`` has a row for each device."""
-
-    def __init__(self) -> None:
-        self.dev_stats: list[Any] = []
-
-
-class RunMetadata:
-    """What a run tells of itself."""
-
-    def __init__(self) -> None:
-        self.step_stats = StepStats()
 
 
 class DeviceAttributes(NamedTuple):
@@ -134,26 +122,9 @@ class _Arrays(pg.Session):
         text = while_running(str(error), op)
         return errors.error_of(error, op, plain=True, text=text)
 
-    def _call_with(
-        self, prepared: Any, values: list[Any], options: Any, run_metadata: Any
-    ) -> Any:
-        start = time.time_ns()
-        made = super()._call_with(prepared, values, options, run_metadata)
-        if run_metadata is not None and getattr(options, "trace_level", None):
-            took = (time.time_ns() - start) // 1000
-            run_metadata.step_stats.dev_stats.append(
-                SimpleNamespace(
-                    device=self.list_devices()[0].name,
-                    node_stats=[
-                        SimpleNamespace(
-                            node_name="run",
-                            all_start_micros=start // 1000,
-                            all_end_rel_micros=took,
-                        )
-                    ],
-                )
-            )
-        return made
+    def _tell(self, run_metadata: Any, trace: RunTrace) -> None:
+        super()._tell(run_metadata, trace)
+        run_metadata.step_stats = step_stats_of(trace, self.list_devices()[0].name)
 
     def _callable(
         self, feeds: list[Any], fetches: list[Any], targets: list[Any]

@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "direct_call.h"
+#include "dispatcher/explain.h"
 #include "dispatcher/match.h"
 #include "dispatcher/read.h"
 #include "dispatcher/signature.h"
@@ -106,6 +107,25 @@ const Operator* simple_of(const std::vector<const Operator*>& overloads) {
   return nullptr;
 }
 
+// Calls f(op, arguments) with the overload that the call fits.
+template <class F>
+PyObject* with_match(const std::vector<const Operator*>& overloads, Call call, F f) {
+  // Of several overloads those come first that take every tensor as a tensor: the 0 of
+  // max(x, tensor(0)) is no dim.
+  call.strict = overloads.size() > 1;
+  std::string why;
+  while (true) {
+    for (const Operator* op : overloads) {
+      Arguments values(op->schema.arguments.size());
+      Match match(*op, call, values.data(), overloads.size() == 1);
+      if (match.run()) return f(*op, values.span());
+      why = match.why();
+    }
+    if (!call.strict) no_match(overloads, call, why);
+    call.strict = false;
+  }
+}
+
 PyObject* operator_call(PyObject* self, PyObject* const* args, size_t nargsf,
                         PyObject* keywords) {
   return guarded([&]() -> PyObject* {
@@ -114,27 +134,23 @@ PyObject* operator_call(PyObject* self, PyObject* const* args, size_t nargsf,
       const Given given{args, args + PyVectorcall_NARGS(nargsf)};
       if (PyObject* result = object->direct(*object->simple, given)) return result;
     }
-    // Of several overloads those come first that take every tensor as a tensor: the 0 of
-    // max(x, tensor(0)) is no dim.
-    const auto& overloads = overloads_of(self);
-    Call call{{}, args, PyVectorcall_NARGS(nargsf), keywords, overloads.size() > 1};
-    std::string why;
-    while (true) {
-      for (const Operator* op : overloads) {
-        Arguments values(op->schema.arguments.size());
-        Match match(*op, call, values.data(), overloads.size() == 1);
-        if (!match.run()) {
-          why = match.why();
-          continue;
-        }
-        Stack stack;  // braces would clear its results to the last byte
-        stack.args = values.span();
-        Dispatcher::get().call_boxed(*op, stack);
-        return wrap_results(*op, stack);
-      }
-      if (!call.strict) no_match(overloads, call, why);
-      call.strict = false;
-    }
+    const Call call{{}, args, PyVectorcall_NARGS(nargsf), keywords, false};
+    return with_match(overloads_of(self), call, [](const Operator& op, auto values) {
+      Stack stack;  // braces would clear its results to the last byte
+      stack.args = values;
+      Dispatcher::get().call_boxed(op, stack);
+      return wrap_results(op, stack);
+    });
+  });
+}
+
+PyObject* operator_explain(PyObject* self, PyObject* const* args, Py_ssize_t n_args,
+                           PyObject* keywords) {
+  return guarded([&] {
+    const Call call{{}, args, n_args, keywords, false};
+    return with_match(overloads_of(self), call, [](const Operator& op, auto values) {
+      return to_python(explain(op, values));
+    });
   });
 }
 
@@ -215,6 +231,12 @@ PyObject* get_method(PyObject* self, void*) {
   return PyBool_FromLong(overloads_of(self)[0]->is_method());
 }
 
+PyMethodDef g_methods[] = {
+    {"_explain", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(operator_explain)),
+     METH_FASTCALL | METH_KEYWORDS,
+     "_explain(self, /, *args, **kwargs)\n--\n\nRows of words on where such a call would "
+     "go; see pkg.explain."},
+    {nullptr, nullptr, 0, nullptr}};
 PyMemberDef g_members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(PyOperator, vectorcall), READONLY,
      nullptr},
@@ -239,6 +261,7 @@ PyType_Slot g_slots[] = {
     {Py_tp_repr, reinterpret_cast<void*>(operator_repr)},
     {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
     {Py_tp_descr_get, reinterpret_cast<void*>(operator_get)},
+    {Py_tp_methods, g_methods},
     {Py_tp_members, g_members},
     {Py_tp_getset, g_getset},
     {0, nullptr}};
