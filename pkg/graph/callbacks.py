@@ -53,8 +53,11 @@ def _result(value: Any, dtype: Any, place: int, token: str) -> Any:
         value = value.numpy()
     array = np.array(value)  # a copy: the function may keep what it gave
     if array.dtype.kind not in "biuf":
+        sort = f"object type {type(value).__name__}"
+        if isinstance(value, np.ndarray):
+            sort = f"numpy type {array.dtype.name}"
         raise errors.UnimplementedError(  # type: ignore[attr-defined]
-            None, None, f"Unsupported object type {type(value).__name__}"
+            None, None, f"Unsupported {sort}"
         )
     if dtype == core.bfloat16:
         return core.tensor(array, dtype=dtype)

@@ -179,8 +179,9 @@ def test_an_exception_becomes_an_error_of_the_run(kind, name):
         (1.0, [pkg.float64] * 2, "returns 1 values, but expects to see 2 values"),
         (None, pkg.float64, "returns 0 values"),
         (object(), pkg.float64, "Unsupported object type object"),
+        (np.array([object()]), pkg.float64, "Unsupported numpy type object"),
     ],
-    ids=["double", "int", "two", "one", "none", "object"],
+    ids=["double", "int", "two", "one", "none", "object", "objects"],
 )
 def test_results_must_be_what_was_said(value, dtypes, words):
     y = pg.py_func(lambda: value, [], dtypes)

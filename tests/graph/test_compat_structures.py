@@ -28,6 +28,8 @@ def test_sparse_tensors_and_slices_go_through():
         lambda i, s: (i + 1, tf.SparseTensor(s.indices, s.values * 2.0, s.dense_shape)),
         (0, start),
     )
+    assert start.get_shape().as_list() == [4] and made.shape.as_list() == [None]
+    assert tf.sparse_placeholder(tf.float32).shape.ndims is None
     got = run(made)
     assert got.values.tolist() == [8, 24] and got.indices.tolist() == [[0], [2]]
     rows = tf.IndexedSlices(tf.constant([[1.0, 2.0]]), tf.constant([1]))

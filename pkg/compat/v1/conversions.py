@@ -13,7 +13,7 @@ from .convert import convert_to_tensor
 from .dtypes import core_dtype
 from .elements import Tensor
 from .shapes import TensorShape
-from .sizes import zeros_of
+from .sizes import constant_of, zeros_of
 
 __all__ = [
     "IndexedSlices", "IndexedSlicesValue", "SparseTensor", "SparseTensorValue",
@@ -90,6 +90,19 @@ class SparseTensor:
     def _part_shapes(self, shape: Any) -> list[TensorShape]:
         rank = TensorShape(shape).ndims
         return [TensorShape([None, rank]), TensorShape([None]), TensorShape([rank])]
+
+    @property
+    def shape(self) -> TensorShape:
+        """What is known of the sizes of the whole."""
+        sizes = constant_of(self.dense_shape)
+        if sizes is not None:
+            return TensorShape(sizes.tolist())
+        rank = self.dense_shape.shape.num_elements()
+        return TensorShape(None if rank is None else [None] * rank)
+
+    def get_shape(self) -> TensorShape:
+        """The same as `shape`."""
+        return self.shape
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
         """Its arrays, from a run of the session, or of the default one."""
