@@ -21,6 +21,7 @@ class ResultValues {
   }
   size_t size() const { return size_; }
   Value& operator[](size_t i) { return begin()[i]; }
+  const Value& operator[](size_t i) const { return begin()[i]; }
   Value* begin() { return reinterpret_cast<Value*>(memory_); }
   Value* end() { return begin() + size_; }
   const Value* begin() const { return reinterpret_cast<const Value*>(memory_); }
