@@ -73,8 +73,8 @@ void Evaluation::run(std::span<Node* const> nodes) {
   }
   const bool timed = control && trace::wanted(trace::Kind::Step);
   for (Node* node : nodes) {
+    stop_point();  // to make a plan of many nodes takes its time as well
     if (at) at(*node);
-    else stop_point();  // to make a plan of many nodes takes its time as well
     if (timed) run_timed(*node, node == last);
     else run(*node, node == last);
   }

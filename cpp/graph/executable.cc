@@ -52,7 +52,7 @@ class Executable::Frame {
       if (buffer.kind != Buffer::Kind::Temporary) continue;
       const bool used = buffer.first < plan.steps.size();
       buffers_[b].storage = used ? Storage::part(slab_, buffer.offset, buffer.nbytes)
-                                 : Storage::make(buffer.nbytes);
+                                 : nothing_;
     }
     for (const Step& step : plan.steps) {
       Step& mine = steps_.emplace_back(step);

@@ -6,6 +6,7 @@
 #include "graph/executable.h"
 #include "graph/fusion.h"
 #include "scheduler/parallel.h"
+#include "scheduler/stop_point.h"
 
 namespace pkg::graph {
 
@@ -56,6 +57,7 @@ class FusedRun::Lane {
   template <class Failed>
   void run(int64_t begin, int64_t end, Failed failed) {
     for (int64_t row = begin; row < end; row += fusion_.rows) {
+      if (row > begin) stop_point();
       show(row, std::min(fusion_.rows, end - row));
       for (Step& step : steps_) {
         try {
@@ -148,21 +150,22 @@ void FusedRun::run() {
   const int64_t chunks = (fusion_.outer + fusion_.rows - 1) / fusion_.rows;
   failed_ = nullptr;
   try {
-    parallel_for(0, chunks, 8, [&](int64_t begin, int64_t end) {
-      std::unique_ptr<Lane> lane = acquire();
-      const auto failed = [&](const Node* node) {
-        std::lock_guard lock(mutex_);
-        if (!failed_) failed_ = node;
-      };
-      try {
-        lane->run(begin * fusion_.rows, std::min(end * fusion_.rows, fusion_.outer),
-                  failed);
-      } catch (...) {
-        give_back(std::move(lane));
-        throw;
-      }
-      give_back(std::move(lane));
-    });
+    parallel_for(0, chunks, grain_for(fusion_.chunk_nanoseconds),
+                 [&](int64_t begin, int64_t end) {
+                   std::unique_ptr<Lane> lane = acquire();
+                   const auto failed = [&](const Node* node) {
+                     std::lock_guard lock(mutex_);
+                     if (!failed_) failed_ = node;
+                   };
+                   try {
+                     lane->run(begin * fusion_.rows,
+                               std::min(end * fusion_.rows, fusion_.outer), failed);
+                   } catch (...) {
+                     give_back(std::move(lane));
+                     throw;
+                   }
+                   give_back(std::move(lane));
+                 });
   } catch (...) {
     if (failed_) set_failed_node(failed_);
     throw;

@@ -15,15 +15,16 @@ constexpr size_t kLookBack = 64;   // steps, for one that this one could go with
 
 // What a step or several use.
 struct Uses {
-  std::vector<int> reads, writes;  // buffers, sorted
-  bool writes_captures = false, reads_captures = false;
+  std::vector<int> reads, writes;                        // buffers, sorted
+  bool writes_captures = false, reads_captures = false;  // or what is fed
 
   void add(const Step& step, const Plan& plan) {
     const auto use = [&](const Tensor& tensor, bool written) {
       const int number = buffer_of(tensor);
       if (number < 0) return;
       insert(written ? writes : reads, number);
-      if (plan.buffers[size_t(number)].kind != Buffer::Kind::Capture) return;
+      const auto kind = plan.buffers[size_t(number)].kind;
+      if (kind != Buffer::Kind::Capture && kind != Buffer::Kind::Feed) return;
       (written ? writes_captures : reads_captures) = true;
     };
     for (size_t i = 0; i < step.args.size(); ++i) {
@@ -46,7 +47,8 @@ struct Uses {
     }
     return false;
   }
-  // Whether their order matters.  Tensors that a graph refers to may share memory.
+  // Whether their order matters.  Tensors that a graph refers to may share memory, with each
+  // other and with what is fed.
   bool conflicts(const Uses& other) const {
     if (writes_captures && (other.writes_captures || other.reads_captures)) return true;
     if (other.writes_captures && reads_captures) return true;
@@ -300,6 +302,8 @@ Step fused(Group group, Plan& plan, const std::vector<size_t>& users) {
       fusion->members.push_back(std::move(mine));
     });
   }
+  fusion->chunk_nanoseconds = step.nanoseconds * double(fusion->rows) /
+                              double(fusion->outer);
   place_locals(*fusion);
   step.fusion = std::move(fusion);
   return step;

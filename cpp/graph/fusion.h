@@ -39,8 +39,9 @@ struct Fusion {
   std::vector<Member> members;  ///< every tensor of theirs that lies in a buffer
   int64_t outer = 0;
   int64_t inner = 0;
-  int64_t rows = 0;    ///< of a chunk
-  int64_t nbytes = 0;  ///< of what is Local
+  int64_t rows = 0;              ///< of a chunk
+  int64_t nbytes = 0;            ///< of what is Local
+  double chunk_nanoseconds = 0;  ///< roughly, on one core
 };
 
 /// Makes fused steps where that is worth while.  To come together a step may go before

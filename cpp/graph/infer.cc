@@ -186,9 +186,19 @@ std::vector<OutputSpec> unknown(const Node& node) {
   return std::vector<OutputSpec>(node.op->schema.returns.size(), of_unknown_rank(dtype));
 }
 
-// With a size for what is unknown that others have, where other numbers are refused.
-std::vector<OutputSpec> with_size(const Node& node, int64_t size) {
-  std::vector<OutputSpec> outputs = outputs_of(on_meta(node, {size}));
+// With sizes for what is unknown that are taken where other numbers are refused.
+std::optional<std::vector<OutputSpec>> with_size(const Node& node, int64_t size) {
+  const auto first = attempt([&] { return on_meta(node, {size}); });
+  if (!first) return std::nullopt;
+  std::vector<OutputSpec> outputs = outputs_of(*first);
+  bool compared = false;
+  for (int64_t times = 2; times <= 4; ++times) {
+    const auto other = attempt([&] { return on_meta(node, {times * size}); });
+    if (!other || other->size() != outputs.size()) continue;
+    compare(node, outputs, *other);
+    compared = true;
+  }
+  if (compared) return outputs;
   for (OutputSpec& spec : outputs)
     std::replace(spec.sizes.begin(), spec.sizes.end(), size, int64_t{-1});
   return outputs;
@@ -252,7 +262,7 @@ std::vector<OutputSpec> infer(const Node& node) {
     }
     if (all_known) throw;
     for (int64_t size : candidates(node)) {
-      if (auto found = attempt([&] { return with_size(node, size); })) return *found;
+      if (auto found = with_size(node, size)) return *found;
     }
   }
   if (outputs.empty()) return unknown(node);

@@ -24,23 +24,31 @@ const Buffer* taken_over(const Plan& plan, size_t s) {
   const Step& step = plan.steps[s];
   if (step.fusion || !step.computes || !step.op->definition().pointwise) return nullptr;
   if (step.op->in_place() || step.results.size() != 1) return nullptr;
+  if (!step.kernel->converts || !step.kernel->strided) return nullptr;  // promised apart
   const Tensor& result = step.results[0];
   const Buffer& to = plan.buffers[size_t(buffer_of(result))];
   if (to.kind != Buffer::Kind::Temporary || to.first != s || !fills(to, result)) {
     return nullptr;
   }
-  const Buffer* found = nullptr;
+  const auto lies_alike = [&](const Tensor& tensor) {
+    return itemsize(tensor.dtype()) == itemsize(result.dtype()) &&
+           tensor.sizes() == result.sizes() &&
+           fills(plan.buffers[size_t(buffer_of(tensor))], tensor);
+  };
+  // All that the step reads of the buffer lies as the result does, other views of it too.
+  std::vector<int> alike, other;
   for (const Value& arg : step.args) {
     for_each_tensor(arg, [&](const Tensor& tensor) {
       if (buffer_of(tensor) < 0) return;
-      const Buffer& from = plan.buffers[size_t(buffer_of(tensor))];
-      const bool over = from.kind == Buffer::Kind::Temporary && from.last == s;
-      const bool alike = itemsize(tensor.dtype()) == itemsize(result.dtype()) &&
-                         tensor.sizes() == result.sizes();
-      if (over && alike && fills(from, tensor)) found = &from;
+      (lies_alike(tensor) ? alike : other).push_back(buffer_of(tensor));
     });
   }
-  return found;
+  for (const int number : alike) {
+    const Buffer& from = plan.buffers[size_t(number)];
+    const bool over = from.kind == Buffer::Kind::Temporary && from.last == s;
+    if (over && std::find(other.begin(), other.end(), number) == other.end()) return &from;
+  }
+  return nullptr;
 }
 
 // For each buffer the one whose place it takes; itself if it has one of its own.

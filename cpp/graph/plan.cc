@@ -26,9 +26,9 @@ thread_local Recorder* t_recorder = nullptr;
 
 class Recorder {
  public:
-  /// `writes`: whether some call writes to what it is given.
-  Recorder(Plan& plan, bool writes)
-      : before_(std::exchange(t_recorder, this)), plan_(plan), writes_(writes) {}
+  /// `shares`: whether equal calls are one step, which no write may follow.
+  Recorder(Plan& plan, bool shares)
+      : before_(std::exchange(t_recorder, this)), plan_(plan), shares_(shares) {}
   ~Recorder() { t_recorder = before_; }
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
@@ -88,6 +88,8 @@ class Recorder {
   }
 
   void at(const Node& node) { node_ = &node; }
+  /// Whether some call, which may be part of another one, writes to what it is given.
+  bool wrote() const { return wrote_; }
 
   /// False if the call is not one for the plan: nothing in it is.
   bool record(const Operator& op, Stack& stack);
@@ -115,7 +117,8 @@ class Recorder {
   Recorder* before_;
   Plan& plan_;
   const Node* node_ = nullptr;
-  const bool writes_;
+  const bool shares_;
+  bool wrote_ = false;
   bool all_ = false;  // calls without buffers, too
   CallTable calls_;
   std::unordered_map<const TensorImpl*, Tensor> captured_;
@@ -135,6 +138,7 @@ bool Recorder::record(const Operator& op, Stack& stack) {
   if (op.restricted()) detail::check_dtypes(op, stack.args);
   for (size_t i = 0; i < stack.args.size(); ++i) {
     if (!op.schema.arguments[i].written) continue;
+    wrote_ = true;
     for_each_tensor(stack.args[i], [&](const Tensor& t) { own_written(op, t); });
   }
   const Kernel& kernel = op.kernel(DispatchKey::CPU);
@@ -153,7 +157,7 @@ void Recorder::structured(const Operator& op, const Kernel& kernel, Stack& stack
   detail::infer_shapes(op, stack.args, all.data());
   const std::span<const Spec> specs(all.data(), n);
   const Operator& definition = op.definition();
-  const bool once = !writes_ && !all_ && !definition.in_program_order;
+  const bool once = shares_ && !wrote_ && !all_ && !definition.in_program_order;
   const int64_t known = once ? calls_.find(plan_.steps, op, stack.args) : -1;
   if (known >= 0) {
     // Each has a history of its own.
@@ -234,21 +238,10 @@ void find_lifetimes(Plan& plan) {
   }
 }
 
-}  // namespace
-
-int buffer_of(const Tensor& tensor) {
-  if (!tensor.defined()) return -1;
-  const Storage& storage = tensor.storage();
-  if (!storage.dynamic_keys().has(DispatchKey::Plan)) return -1;
-  return int(static_cast<const BufferNumber*>(storage.meaning())->number);
-}
-
-Plan make_plan(std::span<Node* const> nodes, std::span<const Edge> fetches,
-               const PlanInputs& inputs) {
-  Plan plan;
-  const bool some_write = std::any_of(nodes.begin(), nodes.end(),
-                                      [](const Node* node) { return writes(*node); });
-  Recorder recorder(plan, some_write);
+// Whether something wrote to what it was given.
+bool record_plan(Plan& plan, std::span<Node* const> nodes, std::span<const Edge> fetches,
+                 const PlanInputs& inputs, bool shares) {
+  Recorder recorder(plan, shares);
   LocalKeys keys{KeySet{DispatchKey::Plan}, {}};
   UseKeys mine(keys);
   Evaluation evaluation;
@@ -272,7 +265,28 @@ Plan make_plan(std::span<Node* const> nodes, std::span<const Edge> fetches,
   for (Edge fetch : fetches)
     plan.fetches.push_back(recorder.result(evaluation.value(fetch)));
   plan.written = evaluation.written();
-  prune(plan);
+  return recorder.wrote();
+}
+
+}  // namespace
+
+int buffer_of(const Tensor& tensor) {
+  if (!tensor.defined()) return -1;
+  const Storage& storage = tensor.storage();
+  if (!storage.dynamic_keys().has(DispatchKey::Plan)) return -1;
+  return int(static_cast<const BufferNumber*>(storage.meaning())->number);
+}
+
+Plan make_plan(std::span<Node* const> nodes, std::span<const Edge> fetches,
+               const PlanInputs& inputs) {
+  const bool some_write = std::any_of(nodes.begin(), nodes.end(),
+                                      [](const Node* node) { return writes(*node); });
+  Plan plan;
+  if (some_write || record_plan(plan, nodes, fetches, inputs, true)) {
+    plan = Plan();
+    record_plan(plan, nodes, fetches, inputs, false);
+  }
+  prune(plan, inputs.asked);
   fuse(plan);
   find_lifetimes(plan);
   place_buffers(plan);

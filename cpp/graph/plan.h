@@ -72,6 +72,7 @@ struct PlanInputs {
   std::span<const Spec> feed_specs;
   std::span<Node* const> variables;
   std::span<const Spec> variable_specs;  ///< `kNoValue` where there is none yet
+  std::span<const Node* const> asked;    ///< to be run whatever becomes of their results
 };
 
 /// Makes the plan of `nodes`.  Errors mean that there is none: the nodes can only be called
@@ -79,8 +80,8 @@ struct PlanInputs {
 Plan make_plan(std::span<Node* const> nodes, std::span<const Edge> fetches,
                const PlanInputs& inputs);
 
-/// Leaves out the steps whose results nobody uses.
-void prune(Plan& plan);
+/// Leaves out the steps whose results nobody uses, but for those of nodes that were asked for.
+void prune(Plan& plan, std::span<const Node* const> asked);
 
 /// Gives every Temporary its place in the slab: none that are used at the same time
 /// overlap.  The result of a pointwise step may lie where an argument lay that no later step

@@ -8,15 +8,16 @@
 namespace pkg::graph {
 namespace {
 
-// Whether a step does more than compute results: it draws random numbers, or writes to what
-// outlives the run.
-bool has_effects(const Step& step) {
-  return step.op->definition().in_program_order || !step.writes.empty();
+// Whether a step does more than compute results: it draws random numbers, writes to what
+// outlives the run, or was asked for by itself, as an assertion is, which may fail.
+bool has_effects(const Step& step, std::span<const Node* const> asked) {
+  return step.op->definition().in_program_order || !step.writes.empty() ||
+         std::find(asked.begin(), asked.end(), step.node) != asked.end();
 }
 
 }  // namespace
 
-void prune(Plan& plan) {
+void prune(Plan& plan, std::span<const Node* const> asked) {
   std::vector<bool> needed(plan.buffers.size());
   for (size_t b = 0; b < needed.size(); ++b) {
     needed[b] = plan.buffers[b].kind == Buffer::Kind::Result;
@@ -24,7 +25,7 @@ void prune(Plan& plan) {
   std::vector<bool> kept(plan.steps.size());
   for (size_t s = plan.steps.size(); s-- > 0;) {
     const Step& step = plan.steps[s];
-    bool keep = has_effects(step);
+    bool keep = has_effects(step, asked);
     const auto ask = [&](const Tensor& tensor) {
       const int number = buffer_of(tensor);
       keep = keep || number < 0 || needed[size_t(number)];

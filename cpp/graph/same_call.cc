@@ -56,14 +56,46 @@ bool same(const Value& a, const Value& b) {
       a);
 }
 
-size_t hash_of(const Operator& op, std::span<const Value> args) {
-  size_t hash = std::hash<const void*>{}(&op);
-  for (const Value& value : args) {
-    for_each_tensor(value, [&](const Tensor& tensor) {
-      hash = hash * 31 + size_t(buffer_of(tensor) + 1);
-    });
+class Hash {
+ public:
+  void add(size_t value) { value_ = value_ * 1099511628211u ^ value; }
+  void add(double number) { add(std::hash<double>{}(number)); }
+  void add(const Shape& shape) {
+    for (const int64_t size : shape) add(size_t(size));
   }
-  return hash;
+  void add(const Tensor& tensor) {
+    if (!tensor.defined()) return add(size_t{1});
+    add(size_t(buffer_of(tensor)) + 2);
+    add(tensor.sizes());
+    if (buffer_of(tensor) < 0 && tensor.impl()->wrapped_number) {
+      return add(item(tensor).to<double>());
+    }
+    add(tensor.strides());
+    add(size_t(tensor.offset()));
+  }
+  void add(const Value& value) {
+    add(value.index());
+    if (auto* tensor = std::get_if<Tensor>(&value)) add(*tensor);
+    if (auto* shape = std::get_if<Shape>(&value)) add(*shape);
+    if (auto* number = std::get_if<Scalar>(&value)) add(number->to<double>());
+    if (auto* dtype = std::get_if<DType>(&value)) add(size_t(*dtype));
+    if (auto* text = std::get_if<std::string>(&value)) add(std::hash<std::string>{}(*text));
+    if (auto* list = std::get_if<TensorList>(&value)) {
+      for (const Tensor& tensor : *list) add(tensor);
+    }
+  }
+  size_t value() const { return value_; }
+
+ private:
+  size_t value_ = 0;
+};
+
+// Equal calls have equal ones; 0.0 and -0.0 may as well.
+size_t hash_of(const Operator& op, std::span<const Value> args) {
+  Hash hash;
+  hash.add(std::hash<const void*>{}(&op));
+  for (const Value& value : args) hash.add(value);
+  return hash.value();
 }
 
 }  // namespace

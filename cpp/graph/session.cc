@@ -62,7 +62,7 @@ class Session::Writing {
       }
       session.turn_.wait_for(lock, std::chrono::milliseconds(40));
       lock.unlock();
-      check_interrupt();
+      stop_point();
       control.check();
       lock.lock();
     }
@@ -146,7 +146,9 @@ Callable::Callable(Ref<Session> session, std::vector<Edge> feeds, std::vector<Ed
                    std::vector<Node*> targets)
     : session_(std::move(session)), feeds_(std::move(feeds)), fetches_(std::move(fetches)) {
   nodes_ = needed(feeds_, fetches_, targets);
+  asked_.assign(targets.begin(), targets.end());
   for (Node* node : nodes_) {
+    asked_.insert(asked_.end(), node->controls.begin(), node->controls.end());
     if (node->kind == NodeKind::Assign) assigns_ = true;
     if (node->kind == NodeKind::Variable) variables_.push_back(node);
     if (!node->function) continue;
@@ -200,7 +202,7 @@ std::shared_ptr<Callable::Variant> Callable::variant_for(const TensorList& feeds
   for (const Tensor& tensor : variables) {
     made->variables.push_back(tensor.defined() ? tensor.spec() : kNoValue);
   }
-  const PlanInputs inputs{feeds_, made->feeds, variables_, made->variables};
+  const PlanInputs inputs{feeds_, made->feeds, variables_, made->variables, asked_};
   try {
     Plan plan = make_plan(nodes_, fetches_, inputs);
     made->executable = std::make_unique<Executable>(std::move(plan));

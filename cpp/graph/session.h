@@ -56,8 +56,9 @@ class Callable final : public Intrusive {
   Ref<Session> session_;
   std::vector<Edge> feeds_;
   std::vector<Edge> fetches_;
-  std::vector<Node*> nodes_;      // needed, in order
-  std::vector<Node*> variables_;  // that nodes_ read
+  std::vector<Node*> nodes_;        // needed, in order
+  std::vector<Node*> variables_;    // that nodes_ read
+  std::vector<const Node*> asked_;  // targets, and what others wait for
   bool assigns_ = false;
   const Variant* last_used() const;  // under mutex_
   mutable std::mutex mutex_;         // guards the next two

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "check.h"
+#include "dispatcher/library.h"
 #include "graph/evaluate.h"
 #include "graph/fusion.h"
 #include "ops/functions.h"
@@ -11,6 +12,14 @@ using namespace pkg;
 using namespace pkg::graph;
 
 namespace {
+
+PKG_LIBRARY(plan_test, m) {
+  m.def("exp_and_twice(Tensor self) -> Tensor").composite([](const Tensor& self) {
+    const Tensor made = ops::exp(self);
+    ops::add_(made, self);
+    return ops::add_(made, self);
+  });
+}
 
 struct Planned {
   Ref<Graph> graph = Ref<Graph>::make();
@@ -26,7 +35,7 @@ struct Planned {
     const std::vector<Edge> feeds{{&fed, 0}};
     const std::vector<Spec> specs{{shape, DType::Float32, {}}};
     const std::vector<Node*> nodes = needed(feeds, fetches, {});
-    return make_plan(nodes, fetches, {feeds, specs, {}, {}});
+    return make_plan(nodes, fetches, {feeds, specs, {}, {}, {}});
   }
 };
 
@@ -51,6 +60,19 @@ TEST(a_chain_of_pointwise_calls_is_one_step_without_memory) {
   // Two places for a chunk of each are enough, whatever the length of the chain.
   const Fusion& fusion = *plan.steps[0].fusion;
   CHECK(fusion.nbytes < 3 * fusion.rows * fusion.inner * 4);
+}
+
+TEST(calls_within_a_call_that_writes_are_not_left_out) {
+  Planned model(Shape{7});
+  const Op<Tensor(const Tensor&)> twice{"exp_and_twice", "plan_test"};
+  const Tensor alone = ops::exp(model.x()), both = twice(model.x());
+  const Plan plan = model.plan({alone, both});
+  size_t exps = 0, adds = 0;
+  for (const Step& step : plan.steps) {
+    exps += step.op->schema.name == "exp";
+    adds += step.op->schema.name == "add_";
+  }
+  CHECK(exps == 2 && adds == 2);
 }
 
 TEST(few_elements_are_not_worth_it) {
@@ -120,6 +142,13 @@ TEST(a_pointwise_step_writes_where_its_argument_lay) {
   const Plan plan = model.plan({ops::sum(y)});
   CHECK(plan.steps.size() == 7);
   CHECK(plan.slab_bytes == 448);  // 400 bytes, in lines of 64
+}
+
+TEST(nor_where_another_view_of_the_argument_is_read) {
+  Planned model(Shape{10, 10});
+  const Tensor t = ops::sin(model.x());
+  const Plan plan = model.plan({ops::sum(ops::add(t, ops::transpose(t, 0, 1)))});
+  CHECK(plan.slab_bytes >= 2 * 448);
 }
 
 TEST(but_not_where_one_lies_that_is_used_later) {

@@ -166,3 +166,40 @@ def test_random_programs(seed, threads):
                     equal_bits(got, want)
     finally:
         pkg.set_num_threads(before)
+
+
+@pytest.mark.parametrize("size", [50, 70, 100, 200])
+def test_a_step_that_reads_two_views_of_a_buffer(size):
+    """A result must not lie where another view is still read."""
+    a = pkg.tensor(np.random.default_rng(size).random((size, size)).astype("f4"))
+
+    def programs(x):
+        t = x * 2
+        yield (t + t.transpose(0, 1)).sum(0)
+        t = x * 3
+        yield (t * t[0]).sum(0)
+        t = x * 4
+        yield (t - t[:1]).sum(0)
+        t = x * 5
+        yield (t - t[0, 0]).sum(0)
+
+    with pkg.graph.Graph().as_default():
+        x = pkg.graph.placeholder(pkg.float32, a.shape)
+        for made, wanted in zip(list(programs(x)), programs(a)):
+            equal_bits(pkg.graph.Session().run(made, {x: a}), wanted)
+
+
+@pytest.mark.parametrize("size", [1000, 20000])
+def test_a_feed_that_shares_memory_with_what_is_written(size):
+    """Order is the program's, whether steps are fused or not."""
+
+    def call(kept, x):
+        a = x * 2 + 1
+        kept.mul_(2)
+        return (x * 3 + a).tanh() * x
+
+    values = np.linspace(0.1, 1, size).astype("f4")
+    kept, other = pkg.tensor(values), pkg.tensor(values)
+    wanted = call(other, other[:])
+    compiled = pkg.compile(lambda x: call(kept, x))
+    equal_bits(compiled(kept[:]), wanted)

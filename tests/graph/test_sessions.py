@@ -770,3 +770,14 @@ def test_errors_have_the_field_s_names_and_codes():
     made = errors.error_of(OverflowError("too large"), None)
     assert isinstance(made, errors.InvalidArgumentError)
     assert isinstance(made, OverflowError) and made.error_code == 3
+
+
+@pytest.mark.parametrize("columns", [1, 3, 11, 13, 64, 100, 128])
+def test_rows_of_a_vector_of_unknown_length(columns):
+    """What is unknown stays so, whether its size divides others or not."""
+    with pg.Graph().as_default():
+        x = pg.placeholder(pkg.float32, [None])
+        y = x.reshape(-1, columns)
+        assert tuple(y.shape) == (None, columns)
+        given = pkg.arange(3 * columns).float()
+        assert pg.Session().run(y, {x: given}).shape == (3, columns)
