@@ -54,16 +54,28 @@ def NotDifferentiable(op_type: str) -> None:  # noqa: N802
 NoGradient = NotDifferentiable
 
 
+def _names(graph: Any) -> dict[str, str]:
+    # What the maps say that hold here; around a part those of the graph around it.
+    around = _names(graph.outer) if graph.is_body else {}
+    return {**around, **getattr(graph, "_override", {})}
+
+
 def _overridden(graph: Any, made: Any) -> Any:
     # What an operation gives, with the gradient that the graph's map has for it.
     tensors = list(made) if isinstance(made, (list, tuple)) else [made]
     if not tensors or not all(isinstance(tensor, Symbol) for tensor in tensors):
         return made
     op = tensors[0].op
-    names = graph._override
+    names = _names(graph)
     name = names.get(op.type, names.get(op.type.removesuffix("V2")))
     if name is None or any(tensor.op is not op for tensor in tensors):
         return made
+    if graph.is_body:
+        raise NotImplementedError(
+            f"[gradient_override_map] expected no operation of type {op.type!r}, whose "
+            f"gradient would be {name!r}, in a part of a loop or choice, got "
+            f"{op.name!r}: a part has the gradients of its operations."
+        )
 
     def gradient(*grads: Any) -> Any:
         if name not in _registered:
