@@ -49,3 +49,83 @@ def test_reshape_refuses_what_does_not_fit_in_the_run(fed):
         run(tf.reshape(x, v), {x: X, v: fed})
     with pytest.raises(ValueError, match="Only one input size may be -1, got 2"):
         tf.reshape(x, [v[0], -1, -1])
+
+
+@pytest.mark.parametrize(
+    ("begin", "size", "said"),
+    [
+        ([0, 0], [9, 1], r"Expected size\[0\] in \[0, 4\], but got 9"),
+        ([2, 0], [3, 1], r"Expected size\[0\] in \[0, 2\], but got 3"),
+        ([5, 0], [-1, 1], r"Expected begin\[0\] in \[0, 4\], but got 5"),
+        ([0, -1], [1, 1], r"Expected begin\[1\] in \[0, 3\], but got -1"),
+        ([0, 0], [1, -2], r"Expected size\[1\] in \[0, 3\], but got -2"),
+        ([0], [1], r"1-D tensors of size 2, but got shapes \[1\] and \[1\]"),
+    ],
+)
+def test_slices_out_of_known_bounds_are_refused(begin, size, said):
+    x = tf.placeholder(tf.float32, [4, 3])
+    with pytest.raises(ValueError, match=said):
+        tf.slice(x, begin, size)
+    if len(begin) == 2:
+        rows = tf.placeholder(tf.float32, [None, 3])
+        bounds = tf.placeholder(tf.int32, [2]), tf.placeholder(tf.int32, [2])
+        feeds = dict(zip(bounds, (begin, size)))
+        part = tf.slice(rows, *bounds)
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            run(part, {rows: np.ones((4, 3)), **feeds})
+        with pytest.raises((tf.errors.InvalidArgumentError, ValueError)):
+            run(tf.slice(rows, begin, size), {rows: np.ones((4, 3))})
+
+
+@pytest.mark.parametrize("begin", range(5))
+@pytest.mark.parametrize("size", range(-1, 6))
+@pytest.mark.parametrize("told", ["", "begin", "size", "both"])
+def test_slices_of_sizes_that_only_a_run_knows(begin, size, told):
+    """What is in bounds is NumPy's; the rest is refused in the run."""
+    x = tf.placeholder(tf.float32, [None, 3])
+    a, b = tf.placeholder(tf.int32, [2]), tf.placeholder(tf.int32, [2])
+    starts, counts = [begin, 1], [size, 2]
+    feeds = {x: X[:, 0], a: starts, b: counts}
+    part = tf.slice(
+        x, a if told in ("begin", "both") else starts,
+        b if told in ("size", "both") else counts,
+    )  # fmt: skip
+    slope = tf.gradients(part, x)[0]
+    if begin + max(size, 0) > 4:
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            run(part, feeds)
+        return
+    stop = 4 if size == -1 else begin + size
+    expected = np.zeros((4, 3))
+    expected[begin:stop, 1:] = 1
+    value, got = run([part, slope], feeds)
+    assert np.array_equal(value, X[begin:stop, 0, 1:]) and np.array_equal(got, expected)
+
+
+def test_arrays_refuse_places_and_sizes_that_are_not_theirs():
+    empty = tf.TensorArray(tf.float32, 3, element_shape=[2])
+    full = empty.unstack(X[:3, 0, :2])
+    i = tf.placeholder(tf.int32, [])
+    row = tf.constant([1.0, 2.0])
+    for place in (-1, i):
+        for made in (
+            empty.write(place, row).stack(), full.read(place), full.gather(tf.stack([place, 0])),
+            empty.scatter(tf.stack([0, place]), [row, row]).stack(),
+        ):  # fmt: skip
+            with pytest.raises(tf.errors.InvalidArgumentError, match="index -1 is out"):
+                run(made, {i: -1})
+    with pytest.raises(tf.errors.InvalidArgumentError, match="index 3 is out"):
+        run(full.read(i), {i: 3})
+    assert run(full.read(i), {i: 2}).tolist() == X[2, 0, :2].tolist()
+
+
+@pytest.mark.parametrize("width", [2, None])
+@pytest.mark.parametrize("known", [True, False])
+def test_arrays_take_as_many_parts_as_they_have_places(width, known):
+    x, n = tf.placeholder(tf.float32, [None, width]), tf.placeholder(tf.int32, [])
+    array = tf.TensorArray(tf.float32, 3 if known else n, element_shape=[2]).unstack(x)
+    for rows in (0, 2, 6):
+        for fetch in (array.stack(), array.read(0)):
+            with pytest.raises(tf.errors.InvalidArgumentError):
+                run(fetch, {x: np.ones((rows, 2)), n: 3})
+    assert np.array_equal(run(array.stack(), {x: X[:3, 0, :2], n: 3}), X[:3, 0, :2])

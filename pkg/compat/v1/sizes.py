@@ -82,6 +82,12 @@ def _remember(symbol: Any, x: Any, dim: int | None) -> Any:
     return symbol
 
 
+def is_size_of(size: Any, x: Any, dim: int) -> bool:
+    """Whether it is made as the size of x along a dimension."""
+    origin = _origin(size) if isinstance(size, Symbol) else None
+    return origin is not None and origin[0] is x and origin[1] == dim
+
+
 def zeros_along(x: Any, dim: int, dtype: Any) -> Any:
     """A vector of zeros with as many elements as x has along a dimension."""
     rank_of("shape", x)
