@@ -129,3 +129,55 @@ def test_arrays_take_as_many_parts_as_they_have_places(width, known):
             with pytest.raises(tf.errors.InvalidArgumentError):
                 run(fetch, {x: np.ones((rows, 2)), n: 3})
     assert np.array_equal(run(array.stack(), {x: X[:3, 0, :2], n: 3}), X[:3, 0, :2])
+
+
+@pytest.mark.parametrize("sizes", [[None, None], [2, None], [None, 2], [None] * 3])
+def test_loops_take_elements_of_one_number(sizes):
+    several = [tf.placeholder(tf.float32, [n, 3]) for n in sizes]
+
+    def feeds(counts):
+        return {x: X[:n, 0] for x, n in zip(several, counts)}
+
+    good = [2] * len(sizes)
+    makes = (
+        lambda: tf.map_fn(sum, several, dtype=tf.float32),
+        lambda: tf.scan(lambda a, rows: a + sum(rows), several, tf.zeros([3])),
+        lambda: tf.foldl(lambda a, rows: a + sum(rows), several, tf.zeros([3])),
+    )
+    whole = X[:2, 0] * len(sizes)
+    for make, expected in zip(makes, (whole, whole.cumsum(0), whole.sum(0))):
+        y = make()
+        assert np.array_equal(run(y, feeds(good)), expected)
+        slopes = run(tf.gradients(y, several), feeds(good))
+        assert all(slope.shape == (2, 3) for slope in slopes)
+        for place, n in enumerate(sizes):
+            for other in (1, 3):
+                counts = [*good]
+                counts[place] = other
+                if n is None:
+                    with pytest.raises(tf.errors.InvalidArgumentError):
+                        run(y, feeds(counts))
+
+
+def test_loops_refuse_elements_in_their_own_words():
+    free, wide = tf.placeholder(tf.float32), tf.placeholder(tf.float32, [None, None])
+    loops = {
+        "map_fn": tf.map_fn, "scan": tf.scan, "foldl": tf.foldl, "foldr": tf.foldr,
+    }  # fmt: skip
+    for name, loop in loops.items():
+
+        def call(elems, loop=loop, **options):
+            first = lambda *values: values[0]  # noqa: E731
+            return loop(first, elems, **options)
+
+        with pytest.raises(ValueError, match=rf"\[{name}\] .*a tensor at least"):
+            call([])
+        with pytest.raises(NotImplementedError, match=rf"\[{name}\] .*of dimensions"):
+            call(free)
+        if name in ("map_fn", "scan"):
+            with pytest.raises(NotImplementedError, match=rf"\[{name}\] .*got \(\?,\)"):
+                call(wide)
+            with pytest.raises(NotImplementedError, match=rf"\[{name}\] .*one shape"):
+                call(wide, infer_shape=False)
+    with pytest.raises(NotImplementedError, match="TensorArray.*one shape"):
+        tf.TensorArray(tf.float32, 3, infer_shape=False)

@@ -10,7 +10,7 @@ import numpy as np
 from ... import ops
 from ..._binding import core
 from ...graph import Symbol
-from .convert import first, rank_of
+from .convert import first, narrow, rank_of
 from .messages import FAR
 from .record import recorded
 from .sizes import is_size_of, static_sizes, zeros_along, zeros_of
@@ -38,7 +38,11 @@ def of_first_size(x: Any, size: Any) -> Any:
     known = (static_sizes(x) or [None])[0]
     if is_size_of(size, x, 0) or (known is not None and known == size):
         return x
-    return _ensured(x, size)
+    made = _ensured(x, size)
+    if x.ndim is not None:
+        first_ = known if isinstance(size, Symbol) else size
+        narrow(made, [first_, *(static_sizes(x) or [])[1:]])
+    return made
 
 
 def _refuse(dim: int, what: str, bound: Any, got: Any) -> None:

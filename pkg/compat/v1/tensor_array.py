@@ -19,7 +19,15 @@ from .dtypes import DType, as_dtype, core_dtype, int32
 from .record import recorded
 from .shapes import TensorShape, as_shape
 
-__all__ = ["TensorArray"]
+__all__ = ["TensorArray", "check_inferred"]
+
+
+def check_inferred(what: str, infer_shape: bool) -> None:
+    """NotImplementedError for elements of several shapes."""
+    if not infer_shape:
+        raise NotImplementedError(
+            f"[{what}] expected infer_shape=True: all elements have one shape."
+        )
 
 
 def _zeros(size: Any, row: Any) -> Any:
@@ -92,6 +100,7 @@ class TensorArray:
     ) -> None:  # fmt: skip
         if handle is not None:
             raise NotImplementedError("[TensorArray] there are no handles: use flow.")
+        check_inferred("TensorArray", infer_shape)
         if size is None:
             raise ValueError("Size must be provided if handle is not provided")
         self._dtype: DType = as_dtype(dtype)
