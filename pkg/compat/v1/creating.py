@@ -18,7 +18,7 @@ from .initializers import glorot_uniform_initializer, zeros_initializer
 from .shapes import TensorShape
 from .variables import Variable
 
-__all__ = ["Store", "Wanted", "store"]
+__all__ = ["Store", "Wanted", "store", "takes"]
 
 
 class Wanted(NamedTuple):
@@ -55,7 +55,7 @@ class Store:
                 f"Passed a custom_getter which is not callable: {custom_getter!r}"
             )
         told = {**wanted._asdict(), **ignored}
-        if not _takes(custom_getter, "constraint"):
+        if not takes(custom_getter, "constraint"):
             del told["constraint"]
         with get_default_graph().name_scope(None):
             return custom_getter(getter=self._true_getter, **told)
@@ -99,7 +99,8 @@ class Store:
         return found
 
 
-def _takes(function: Callable[..., Any], name: str) -> bool:
+def takes(function: Callable[..., Any], name: str) -> bool:
+    """Whether a function may be given a keyword argument of this name."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):  # it does not say
@@ -152,7 +153,7 @@ def _initial(wanted: Wanted) -> Any:
     sizes = TensorShape(wanted.shape)
     if initializer is not None and wanted.shape is None:
         made = initializer() if isinstance(initializer, type) else initializer
-        if not _takes(made, "shape"):
+        if not takes(made, "shape"):
             return made
         raise ValueError(
             "The initializer passed is not valid. Shape of a new variable "
