@@ -109,7 +109,8 @@ def test_arrays_refuse_places_and_sizes_that_are_not_theirs():
     row = tf.constant([1.0, 2.0])
     for place in (-1, i):
         for made in (
-            empty.write(place, row).stack(), full.read(place), full.gather(tf.stack([place, 0])),
+            empty.write(place, row).stack(), full.read(place),
+            full.gather(tf.stack([place, 0])),
             empty.scatter(tf.stack([0, place]), [row, row]).stack(),
         ):  # fmt: skip
             with pytest.raises(tf.errors.InvalidArgumentError, match="index -1 is out"):

@@ -49,7 +49,7 @@ def _refuse(dim: int, what: str, bound: Any, got: Any) -> None:
     raise ValueError(f"Expected {what}[{dim}] in [0, {bound}], but got {got}.")
 
 
-def left(start: Any, count: Any, known: int | None) -> int | None:
+def left(start: Any, count: Any, known: int | None) -> Any:
     """How many elements cut() gives, or None."""
     if isinstance(count, Symbol) or isinstance(start, Symbol) or known is None:
         return count if isinstance(count, int) and count != -1 else None
@@ -61,8 +61,8 @@ def cut(
 ) -> Any:
     """So many elements along a dimension from a place on; -1: all that are left.
 
-    known: the size of the dimension, or None; whole: a tensor that has it.  ValueError for what is known to be out
-    of bounds; a run refuses the rest.
+    known: the size of the dimension, or None; whole: a tensor that has it.  ValueError
+    for what is known to be out of bounds; a run refuses the rest.
     """
     if isinstance(start, int):
         if start < 0 or (known is not None and start > known):
@@ -77,7 +77,7 @@ def cut(
     if isinstance(count, int) and count > 0:
         row = core.tensor(np.arange(count, dtype="int64"))
         return ops.index_select(x, dim, not_from_the_end(start.to(core.int64)) + row)
-    size = known
+    size: Any = known
     if size is None:
         size = ops.sum(zeros_along(whole, dim, core.int64) + 1)
     return _counted(x, dim, start, count, size)

@@ -212,9 +212,9 @@ def variable_scope(
 
         opened = VariableScope(
             reuse or like.reuse, full, given(initializer, like.initializer),
-            given(regularizer, like.regularizer), given(caching_device,
-            like.caching_device),
-            None, _composed(custom_getter, like.custom_getter), like.original_name_scope,
+            given(regularizer, like.regularizer),
+            given(caching_device, like.caching_device), None,
+            _composed(custom_getter, like.custom_getter), like.original_name_scope,
             given(dtype, like.dtype), given(use_resource, like.use_resource),
             given(constraint, like.constraint),
         )  # fmt: skip

@@ -83,12 +83,11 @@ class TensorArray:
     """So many tensors of one dtype and shape, by number.
 
     write(), unstack(), scatter() and split() give a new array, which has what this one
-    has; use that one from there on.  What was never written is zeros.  Of what
-    is written to a place twice, which TensorFlow refuses, the last counts.  A run
-    refuses
-    places below 0 and, unless it grows, with ``dynamic_size``, behind the end.
-    element_shape: that of each tensor; else that of the
-    first one counts, and must be known where something is read.
+    has; use that one from there on.  What was never written is zeros; of what is
+    written to a place twice, which TensorFlow refuses, the last counts.  A run refuses
+    places below 0 and behind the end.  With ``dynamic_size`` it grows.  element_shape:
+    that of each tensor; else that of the first one counts, and must be known where
+    something is read.
     """
 
     def __init__(
