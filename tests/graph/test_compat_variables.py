@@ -275,6 +275,50 @@ def test_getters_of_scopes_are_asked():
             make()
 
 
+def test_getters_are_called_by_position():
+    """Without reuse they give what is there, or make it."""
+    ones = tf.ones_initializer()
+
+    def place(getter, name, shape, dtype, initializer, regularizer, reuse, **_):
+        return getter(name, shape, dtype, initializer, regularizer, reuse)
+
+    def bare(getter, name, shape=None, **_):
+        return getter(name, shape)
+
+    def cut(getter, name, **_):
+        return getter(name, [2], partitioner=3)
+
+    with tf.variable_scope("a", custom_getter=place):
+        x = tf.get_variable("x", [2], tf.float64, ones)
+        with pytest.raises(ValueError, match="already exists"):
+            tf.get_variable("x", [2], tf.float64)
+    assert x.dtype == tf.float64 and x.shape.as_list() == [2]
+    with tf.variable_scope("a", custom_getter=bare):
+        assert tf.get_variable("x") is x
+        with pytest.raises(ValueError, match=r"specified shape \(3,\)"):
+            tf.get_variable("x", [3])
+        y = tf.get_variable("y", [3])
+        assert y.dtype == tf.float32 and tf.get_variable("y", [3]) is y
+    with pytest.raises(NotImplementedError, match="in one piece"):
+        tf.get_variable("z", custom_getter=cut)
+
+
+def test_variable_scopes_know_the_graph_of_their_values():
+    graph = tf.Graph()
+    with graph.as_default():
+        there = tf.constant(1.0)
+        tf.get_variable("s/v", [])
+    for name, default in (("s", None), (None, "s")):
+        with tf.variable_scope(name, default, [None, there, 2.0]) as scope:
+            assert tf.get_default_graph() is graph
+            made = tf.get_variable("w" if name else "u", [])
+        assert made.graph is graph and scope.name == ("s" if name else "s_1")
+    assert tf.global_variables() == []
+    with pytest.raises(ValueError, match="must be from the same graph"):
+        with tf.variable_scope("s", values=[there, tf.constant(1.0)]):
+            pass
+
+
 def test_scopes_by_default_names_are_counted():
     """Within the scope around, from the beginning when that is entered anew."""
 

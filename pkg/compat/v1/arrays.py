@@ -15,7 +15,6 @@ from .dtypes import core_dtype
 from .exporting import exported
 from .record import last, recorded
 from .sizes import (
-    constant_of,
     ints,
     known_sizes,
     read_now,
@@ -29,8 +28,11 @@ from .sizes import (
 def reshape(tensor: Any, shape: Any) -> Any:
     """The same elements in another shape; -1 is what is left."""
     made = reshaped(first(tensor), shape, last)
-    known = constant_of(shape)
-    sizes = known_sizes(shape) if known is None else known.tolist()
+    sizes = known_sizes(shape)
+    if sizes is None and isinstance(shape, (list, builtins.tuple)):
+        sizes = [-1 if isinstance(size, Symbol) else int(size) for size in shape]
+    if sizes is None and shape.ndim == 1 and shape.shape.as_list()[0] is not None:
+        sizes = [-1] * shape.shape.as_list()[0]
     if sizes is not None:
         narrow(made, [None if size == -1 else size for size in sizes])
     return made

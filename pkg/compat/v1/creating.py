@@ -12,13 +12,13 @@ from ...graph import Symbol
 from ...graph.building import outside
 from .collections import GraphKeys
 from .convert import convert_to_tensor
-from .dtypes import as_dtype
+from .dtypes import as_dtype, float32
 from .elements import get_default_graph
 from .initializers import glorot_uniform_initializer, zeros_initializer
 from .shapes import TensorShape
 from .variables import Variable
 
-__all__ = ["Store", "Wanted", "store"]
+__all__ = ["Store", "Wanted", "store", "takes"]
 
 
 class Wanted(NamedTuple):
@@ -29,7 +29,7 @@ class Wanted(NamedTuple):
     dtype: Any
     initializer: Any
     regularizer: Any
-    reuse: Any
+    reuse: Any  # None: what is there, or a new one
     trainable: Any
     collections: Any
     validate_shape: bool
@@ -55,16 +55,33 @@ class Store:
                 f"Passed a custom_getter which is not callable: {custom_getter!r}"
             )
         told = {**wanted._asdict(), **ignored}
-        if not _takes(custom_getter, "constraint"):
+        if not takes(custom_getter, "constraint"):
             del told["constraint"]
         with get_default_graph().name_scope(None):
             return custom_getter(getter=self._true_getter, **told)
 
-    def _true_getter(self, name: str, **given: Any) -> Any:
-        rest: dict[str, Any] = dict.fromkeys(Wanted._fields)
-        rest.update(name=name, validate_shape=True, reuse=False)
-        rest.update({k: v for k, v in given.items() if k in rest})
-        return self._found(Wanted(**rest))
+    def _true_getter(
+        self, name: str, shape: Any = None, dtype: Any = None, initializer: Any = None,
+        regularizer: Any = None, reuse: Any = None, trainable: Any = None,
+        collections: Any = None, caching_device: Any = None, partitioner: Any = None,
+        validate_shape: bool = True, use_resource: Any = None, constraint: Any = None,
+        synchronization: Any = None, aggregation: Any = None,
+    ) -> Any:  # fmt: skip
+        # What a getter of the program may call, by position too.
+        if partitioner is not None:
+            raise NotImplementedError(
+                f"[get_variable] expected no partitioner for {name}: variables are "
+                "made in one piece."
+            )
+        constant = initializer is not None and (
+            isinstance(initializer, Symbol) or not callable(initializer)
+        )
+        if dtype is None and not constant and name not in self.variables:
+            dtype = float32
+        return self._found(Wanted(
+            name, shape, dtype, initializer, regularizer, reuse, trainable, collections,
+            validate_shape, constraint,
+        ))  # fmt: skip
 
     def _found(self, wanted: Wanted) -> Any:
         name, found = wanted.name, self.variables.get(wanted.name)
@@ -78,7 +95,7 @@ class Store:
             found = self.variables[name] = _made(wanted)
             _regularize(wanted, found)
             return found
-        if not wanted.reuse:
+        if wanted.reuse is not None and not wanted.reuse:
             site = found.op.call_site
             where = f" Originally defined at: {site}" if site else ""
             raise ValueError(
@@ -99,7 +116,8 @@ class Store:
         return found
 
 
-def _takes(function: Callable[..., Any], name: str) -> bool:
+def takes(function: Callable[..., Any], name: str) -> bool:
+    """Whether a function may be given a keyword argument of this name."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):  # it does not say
@@ -152,7 +170,7 @@ def _initial(wanted: Wanted) -> Any:
     sizes = TensorShape(wanted.shape)
     if initializer is not None and wanted.shape is None:
         made = initializer() if isinstance(initializer, type) else initializer
-        if not _takes(made, "shape"):
+        if not takes(made, "shape"):
             return made
         raise ValueError(
             "The initializer passed is not valid. Shape of a new variable "

@@ -7,12 +7,13 @@ from typing import Any
 
 from ...graph.structures import flatten, pack
 from . import sizes
+from .bounds import of_first_size
 from .composites import check_alike
 from .control_flow import while_loop
 from .convert import convert_to_tensor
 from .dtypes import int32
 from .elements import get_default_graph
-from .tensor_array import TensorArray
+from .tensor_array import TensorArray, check_inferred
 
 __all__ = ["foldl", "foldr", "map_fn", "scan"]
 
@@ -20,12 +21,21 @@ __all__ = ["foldl", "foldr", "map_fn", "scan"]
 class _Elements:
     """A structure of tensors, whose parts a loop takes one after the other."""
 
-    def __init__(self, function: Any, elems: Any) -> None:
+    def __init__(self, what: str, function: Any, elems: Any) -> None:
         if not callable(function):
             raise TypeError("fn must be callable.")
-        self.structure = elems
+        self.what, self.structure = what, elems
         self.tensors = [convert_to_tensor(e, name="elem") for e in flatten(elems)]
+        if not self.tensors:
+            raise ValueError(
+                f"[{what}] expected elems to have a tensor at least, got {elems!r}."
+            )
         for tensor in self.tensors:
+            if tensor.ndim is None:
+                raise NotImplementedError(
+                    f"[{what}] expected elems whose number of dimensions is known, "
+                    f"got {tensor}. Give them a shape with set_shape()."
+                )
             if tensor.ndim == 0:
                 raise ValueError(
                     f"elems must be a 1+ dimensional Tensor, not a scalar: {tensor}"
@@ -42,6 +52,10 @@ class _Elements:
             sizes.size_along(self.tensors[at], 0) if self.known is None else self.known
         )
         self.n = convert_to_tensor(self.count, int32, name="n")
+        self.tensors[:] = [
+            tensor if i == at else of_first_size(tensor, self.count)
+            for i, tensor in enumerate(self.tensors)
+        ]
 
     def at(self, place: Any) -> Any:
         """The part at a place, in the structure."""
@@ -56,6 +70,15 @@ class _Elements:
 
     def stacked(self, arrays: list[TensorArray]) -> list[Any]:
         """What the arrays have, with their number as the first size."""
+        for array in arrays:
+            shape = array.element_shape
+            if shape.ndims is None or shape.as_list().count(None) > (
+                self.known is not None
+            ):
+                raise NotImplementedError(
+                    f"[{self.what}] expected fn to give tensors whose shape is known, "
+                    f"got {shape}. Give them, or elems, a shape with set_shape()."
+                )
         made = [array.stack() for array in arrays]
         for tensor, array in zip(made, arrays):
             tensor.set_shape([self.known, *array.element_shape.as_list()])
@@ -79,8 +102,9 @@ def map_fn(
     dtype: the dtypes of what it gives, in the same structure; without it, those of
     elems. TypeError and ValueError where functions, structures or shapes do not fit.
     """
+    check_inferred("map_fn", infer_shape)
     with get_default_graph().name_scope(name or "map"):
-        elements = _Elements(fn, elems)
+        elements = _Elements("map_fn", fn, elems)
         if dtype is None:
             dtype = pack(elems, [tensor.dtype for tensor in elements.tensors])
         kinds = flatten(dtype)
@@ -102,7 +126,7 @@ def _fold(
     parallel_iterations: int, back_prop: bool,
 ) -> Any:  # fmt: skip
     with get_default_graph().name_scope(name):
-        elements = _Elements(fn, elems)
+        elements = _Elements("foldr" if backward else "foldl", fn, elems)
         first, begin = 0, initializer
         if initializer is None:
             first, begin = 1, elements.at(elements.n - 1 if backward else 0)
@@ -149,8 +173,9 @@ def scan(
     reverse: bool = False, name: str | None = None,
 ) -> Any:  # fmt: skip
     """Every value of foldl() as one tensor; with ``reverse`` from the last part on."""
+    check_inferred("scan", infer_shape)
     with get_default_graph().name_scope(name or "scan"):
-        elements = _Elements(fn, elems)
+        elements = _Elements("scan", fn, elems)
 
         def place_of(step: Any) -> Any:
             return elements.n - 1 - step if reverse else step

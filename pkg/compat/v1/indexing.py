@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ... import ops
 from ..._binding import core
 from ...graph import Symbol
+from .bounds import cut, left
 from .convert import first, narrow, rank_of
 from .exporting import exported
 from .record import recorded
@@ -57,16 +58,16 @@ def slice(input_: Any, begin: Any, size: Any) -> Any:  # noqa: A001
     """So many elements of each dimension, from a place on; -1: all that are left."""
     x = first(input_)
     places, counts = _numbers(begin), _numbers(size)
-    if any(isinstance(part, Symbol) for part in (*places, *counts)):
-        return _slice_of(x, places, counts)
+    rank = len(places) if x.ndim is None else x.ndim
+    if not len(places) == len(counts) == rank:
+        raise ValueError(
+            f"Expected begin and size arguments to be 1-D tensors of size {rank}, but "
+            f"got shapes [{len(places)}] and [{len(counts)}] instead."
+        )
+    known, whole = static_sizes(x) or [None] * rank, x
     for dim, (start, count) in enumerate(zip(places, counts)):
-        stop = None if count == -1 else start + count
-        known = (static_sizes(x) or [None] * (dim + 1))[dim]
-        if known is not None and stop is not None and stop > known:
-            raise ValueError(
-                f"Expected size[{dim}] in [0, {known - start}], but got {count}."
-            )
-        x = ops.slice(x, dim, start, stop)
+        x = cut(x, dim, start, count, known[dim], whole)
+    narrow(x, [left(*each) for each in zip(places, counts, known)])
     return x
 
 
@@ -82,17 +83,6 @@ def _numbers(values: Any) -> list[Any]:
     if isinstance(values, (list, builtins.tuple)):
         return [v if isinstance(v, Symbol) else int(v) for v in values]
     return list(ints(values))
-
-
-def _slice_of(x: Any, places: list[Any], counts: list[Any]) -> Any:
-    key = [
-        builtins.slice(start, None if count == -1 else start + count)
-        for start, count in zip(places, counts)
-    ]
-    made = sliced(x, builtins.tuple(key))
-    known = [n if isinstance(n, int) and n >= 0 else None for n in counts]
-    narrow(made, known + made.shape.as_list()[len(known) :])
-    return made
 
 
 def _part(x: Any, dim: int, key: Any) -> Any:

@@ -11,7 +11,9 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["while_building", "while_running"]
+__all__ = ["FAR", "while_building", "while_running"]
+
+FAR = 2**62  # what is taken away from places below 0, which the core would accept
 
 _SHAPE = r"\(([\d, ?]*)\)"
 
@@ -46,6 +48,11 @@ def _index(m: re.Match[str], op: Any) -> str | None:
     if op.type == "StridedSlice":
         return f"slice index {m[1]} of dimension {m[2]} out of bounds"
     return None
+
+
+def _near(m: re.Match[str]) -> str:
+    place = int(m[0])
+    return str(place + FAR if place < -FAR // 2 else place)
 
 
 _Say = Callable[[re.Match[str], Any], "str | None"]
@@ -110,6 +117,7 @@ _BUILDING: list[tuple[str, Callable[[re.Match[str]], str]]] = [
 
 def while_running(text: str, op: Any) -> str:
     """The text of an error of a run."""
+    text = re.sub(r"(?<=index )-\d{18,}", _near, text)
     for pattern, say in _RUNNING:
         found = re.search(pattern, text)
         said = say(found, op) if found else None

@@ -125,5 +125,6 @@ def recorded(
 
 
 def _overrides(graph: Any) -> Any:
-    # Of a graph of pkg.graph there are none.
-    return getattr(graph, "_override", None)
+    # Of a graph of pkg.graph there are none; those around a part count in it.
+    there = getattr(graph, "_override", None)
+    return there or (_overrides(graph.outer) if graph.is_body else None)

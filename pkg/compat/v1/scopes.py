@@ -176,6 +176,10 @@ def _checked(
         )
 
 
+def _graph_of_values(values: Any) -> Any:
+    return graph_of(*(parts_of(v) or v for v in values or ()))
+
+
 @contextmanager
 def variable_scope(
     name_or_scope: Any, default_name: str | None = None, values: Any = None,
@@ -188,32 +192,32 @@ def variable_scope(
 
     reuse: True, to share the variables that are there; AUTO_REUSE, to make those that
     are not.  custom_getter: a function that is asked for variables, with ``getter``,
-    which gives the plain one.
+    which gives the plain one.  values: tensors, whose graph is the default one there.
     """
     _checked(name_or_scope, default_name, reuse, auxiliary_name_scope, partitioner)
-    graph = get_default_graph()
-    above = get_variable_scope()
-    again = isinstance(name_or_scope, VariableScope)
-    like = name_or_scope if again else above
-    if again:
-        full, names = like.name, like.name.rpartition("/")[2]
-    else:
-        names = str(default_name if name_or_scope is None else name_or_scope)
-        full = _unused(above, names) if name_or_scope is None else names
-        full = _inside(above, full)
-
-    def given(value: Any, otherwise: Any) -> Any:
-        return otherwise if value is None else value
-
-    opened = VariableScope(
-        reuse or like.reuse, full, given(initializer, like.initializer),
-        given(regularizer, like.regularizer), given(caching_device,
-        like.caching_device),
-        None, _composed(custom_getter, like.custom_getter), like.original_name_scope,
-        given(dtype, like.dtype), given(use_resource, like.use_resource),
-        given(constraint, like.constraint),
-    )  # fmt: skip
+    graph = _graph_of_values(values)
     with graph.as_default():
+        above = get_variable_scope()
+        again = isinstance(name_or_scope, VariableScope)
+        like = name_or_scope if again else above
+        if again:
+            full, names = like.name, like.name.rpartition("/")[2]
+        else:
+            names = str(default_name if name_or_scope is None else name_or_scope)
+            full = _unused(above, names) if name_or_scope is None else names
+            full = _inside(above, full)
+
+        def given(value: Any, otherwise: Any) -> Any:
+            return otherwise if value is None else value
+
+        opened = VariableScope(
+            reuse or like.reuse, full, given(initializer, like.initializer),
+            given(regularizer, like.regularizer),
+            given(caching_device, like.caching_device), None,
+            _composed(custom_getter, like.custom_getter), like.original_name_scope,
+            given(dtype, like.dtype), given(use_resource, like.use_resource),
+            given(constraint, like.constraint),
+        )  # fmt: skip
         if auxiliary_name_scope and names:
             with graph.name_scope(names) as prefix, _opened(opened, again):
                 if not again:
@@ -323,7 +327,7 @@ def name_scope(
             f"At least one of name ({name}) and default_name ({default_name}) must be "
             "provided."
         )
-    graph = graph_of(*(parts_of(v) or v for v in values or ()))
+    graph = _graph_of_values(values)
     with graph.as_default():
         with graph.name_scope(name if name is not None else default_name) as prefix:
             yield prefix

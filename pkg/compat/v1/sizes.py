@@ -82,6 +82,12 @@ def _remember(symbol: Any, x: Any, dim: int | None) -> Any:
     return symbol
 
 
+def is_size_of(size: Any, x: Any, dim: int) -> bool:
+    """Whether it is made as the size of x along a dimension."""
+    origin = _origin(size) if isinstance(size, Symbol) else None
+    return origin is not None and origin[0] is x and origin[1] == dim
+
+
 def zeros_along(x: Any, dim: int, dtype: Any) -> Any:
     """A vector of zeros with as many elements as x has along a dimension."""
     rank_of("shape", x)
@@ -207,24 +213,51 @@ def filled(shape: Any, value: Any, dtype: Any) -> Any:
     return ops.full_like(zeros_of(shape, dtype), value)
 
 
+def _without_open(x: Any, parts: list[Any]) -> list[Any]:
+    # Sizes of x reshaped, with what is left in the place of -1, also of one that only
+    # a run knows; where nothing can be left, -1 stays, which a run refuses.
+    open_ = [
+        part == -1 if isinstance(part, int) else _origin(part) is None for part in parts
+    ]
+    if not any(open_):
+        return parts
+    given = sum(isinstance(part, int) and part == -1 for part in parts)
+    if given > 1:
+        raise ValueError(
+            f"Only one input size may be -1, got {given} of them in {parts}."
+        )
+    wide = [p.to(core.int64) if isinstance(p, Symbol) else p for p in parts]
+    missing: Any = given
+    others: Any = 1
+    for part, unsure in zip(wide, open_):
+        if isinstance(part, Symbol) and unsure:
+            missing = ops.eq(part, -1).to(core.int64) + missing
+            part = ops.where(ops.eq(part, -1), 1, part)
+        if isinstance(part, Symbol) or part != -1:
+            others = part * others
+    count = ops.sum(ops.ones_like(x, dtype=core.int64))
+    left = count // ops.maximum(others, core.tensor(1, dtype=core.int64))
+    left = ops.where(ops.eq(others, 0), -1, ops.where(ops.gt(missing, 1), -1, left))
+    return [
+        part if not unsure else left if isinstance(part, int) else
+        ops.where(ops.eq(part, -1), left, part)
+        for part, unsure in zip(wide, open_)
+    ]  # fmt: skip
+
+
 def reshaped(x: Any, shape: Any, add: Any = None) -> Any:
     """The same elements in a shape with sizes that may be tensors.
 
     add: what adds the last operation, of an op and its arguments.
     """
     add = add or (lambda op, *args: op(*args))
-    sizes = None if isinstance(shape, Symbol) else known_sizes(shape)
+    sizes = known_sizes(shape)
     if sizes is not None:
         return add(ops.reshape, x, sizes)
     origin = _origin(shape) if isinstance(shape, Symbol) else None
     if origin is not None and origin[1] is None:
         return add(ops.reshape_as, x, origin[0])
-    parts = parts_of(shape)
-    if -1 in parts:
-        raise NotImplementedError(
-            f"[reshape] expected sizes or one -1, got tensors and -1 in {parts}. Give "
-            "the tensor's size in its place."
-        )
+    parts = _without_open(x, parts_of(shape))
     return add(ops.reshape_as, x, zeros_of(parts, dtype_of(x)))
 
 

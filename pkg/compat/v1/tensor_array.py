@@ -12,13 +12,22 @@ from ..._binding import core
 from ...graph import Symbol
 from ...graph.building import dtype_of
 from . import arrays, math, sizes
+from .bounds import not_from_the_end, of_first_size
 from .control import no_op
 from .convert import constant, convert_to_tensor
 from .dtypes import DType, as_dtype, core_dtype, int32
 from .record import recorded
 from .shapes import TensorShape, as_shape
 
-__all__ = ["TensorArray"]
+__all__ = ["TensorArray", "check_inferred"]
+
+
+def check_inferred(what: str, infer_shape: bool) -> None:
+    """NotImplementedError for elements of several shapes."""
+    if not infer_shape:
+        raise NotImplementedError(
+            f"[{what}] expected infer_shape=True: all elements have one shape."
+        )
 
 
 def _zeros(size: Any, row: Any) -> Any:
@@ -40,8 +49,8 @@ def _rows(flow: Any, size: Any, row: Any) -> Any:
 
 def _place(index: Any) -> Any:
     if isinstance(index, Symbol):
-        return ops.reshape(index, [-1]).to(core.int64)
-    return core.tensor(np.asarray(index, "int64").reshape(-1))
+        return not_from_the_end(ops.reshape(index, [-1]).to(core.int64))
+    return not_from_the_end(core.tensor(np.asarray(index, "int64").reshape(-1)))
 
 
 @recorded("TensorArrayWrite", scope=True)
@@ -74,9 +83,11 @@ class TensorArray:
     """So many tensors of one dtype and shape, by number.
 
     write(), unstack(), scatter() and split() give a new array, which has what this one
-    has; use that one from there on.  What was never written is zeros.  With
-    ``dynamic_size`` it grows.  element_shape: that of each tensor; else that of the
-    first one counts, and must be known where something is read.
+    has; use that one from there on.  What was never written is zeros; of what is
+    written to a place twice, which TensorFlow refuses, the last counts.  A run refuses
+    places below 0 and behind the end.  With ``dynamic_size`` it grows.  element_shape:
+    that of each tensor; else that of the first one counts, and must be known where
+    something is read.
     """
 
     def __init__(
@@ -88,6 +99,7 @@ class TensorArray:
     ) -> None:  # fmt: skip
         if handle is not None:
             raise NotImplementedError("[TensorArray] there are no handles: use flow.")
+        check_inferred("TensorArray", infer_shape)
         if size is None:
             raise ValueError("Size must be provided if handle is not provided")
         self._dtype: DType = as_dtype(dtype)
@@ -212,8 +224,10 @@ class TensorArray:
         """An array of the parts of a tensor along its first dimension."""
         value, element = self._value(value, 1)
         size, count = self._size, value.shape.as_list()[0]
-        if self._dynamic or isinstance(size, Symbol):
+        if self._dynamic:
             size = convert_to_tensor(sizes.size_along(value, 0))
+        elif count is None or isinstance(size, Symbol):
+            value = of_first_size(value, size)
         elif count is not None and count != size:
             raise ValueError(
                 f"TensorArray's size is not equal to the first dimension of the value: "
