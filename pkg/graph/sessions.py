@@ -390,6 +390,7 @@ class Session(PartialRuns, Tracing):
         self._handle.close()
         self._prepared.clear()
         self._callables.clear()
+        self._partial.clear()
 
     def as_default(self) -> _Entered:
         """A context in which it is the default session of this thread."""
