@@ -52,6 +52,21 @@ def test_dot_has_an_arrow_for_each_input_and_quotes_names():
             assert not re.search(r'(?<!\\)(\\\\)*"', label)
 
 
+def test_names_that_look_like_something_else():
+    """As that of a control input, of an output, or of two lines."""
+    with pg.Graph().as_default() as graph:
+        x = pg.placeholder(pkg.float32, [2], "^x")
+        y = pg.record(pkg.exp, x, name="^")
+        with pg.control_dependencies([y]):
+            pg.record(pkg.exp, y, name="a\n0  b")
+    assert len(graph.to_text().splitlines()) == 2 + 3
+    assert "a\\n0  b" in graph.to_text()
+    arrows = [line for line in graph.to_dot().splitlines() if "->" in line]
+    assert arrows == ["  n0 -> n1;", "  n1 -> n2;", "  n1 -> n2 [style=dashed];"]
+    page = Page(graph.to_html())
+    assert page.links == ["#n0", "#n1", "#n1"] and page.open == []
+
+
 def test_the_page_stands_alone_and_escapes_names():
     with net() as (graph, x, w, y, _):
         with pg.Session() as session:
@@ -76,6 +91,8 @@ def test_show_prints_and_writes(capsys, tmp_path):
         assert (tmp_path / "graph.html").read_text(encoding="utf-8") == graph.to_html()
         with pytest.raises(ValueError, match="expected one of 'text', 'dot', 'html'"):
             graph.show("png")
+        with pytest.raises(TypeError, match="a str for format, got list"):
+            graph.show(["a"])
         with pytest.raises(OSError):
             graph.show("text", tmp_path / "nowhere" / "graph.txt")
 
