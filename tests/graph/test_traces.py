@@ -57,6 +57,9 @@ def test_structures_and_failures():
         with pytest.raises(ValueError, match="Cannot feed value of shape"):
             session.run(y, {x: ROWS[0]}, trace=True)
         assert session.last_trace is trace
+        for trace in (False, True):
+            with pytest.raises(TypeError, match="number timeout_in_ms, got int"):
+                session.run(y, {x: ROWS}, options=3, trace=trace)
 
 
 def test_the_plan_is_that_of_the_shapes_that_ran():
