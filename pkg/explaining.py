@@ -97,8 +97,8 @@ def explain(op: Any, /, *args: Any, **kwargs: Any) -> Explanation:
         getattr(type(owner), called, None), core.Operator
     ):
         raise TypeError(
-            f"[explain] expected an op, got the method {called!r} of a tensor. Give the "
-            f'tensor as the first argument: explain("{called}", tensor, ...).'
+            f"[explain] expected an op, got the method {called!r} of a tensor. Give "
+            f'the tensor as the first argument: explain("{called}", tensor, ...).'
         )
     if not isinstance(op, core.Operator):
         raise TypeError(
