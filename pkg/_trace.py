@@ -136,7 +136,15 @@ class _Made:
         return isinstance(instance, self._class)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._class, name)
+        return getattr(_own(self, "_class"), name)
+
+
+def _own(wrapper: Any, name: str) -> Any:
+    # copy and pickle ask for attributes before there are any: that must not ask again.
+    try:
+        return vars(wrapper)[name]
+    except KeyError:
+        raise AttributeError(name) from None
 
 
 def _operator_class(operator: type, tracer: _Tracer) -> type:
@@ -157,7 +165,7 @@ def _operator_class(operator: type, tracer: _Tracer) -> type:
             return self if instance is None else MethodType(self, instance)
 
         def __getattr__(self, name: str) -> Any:
-            return getattr(self._operator, name)
+            return getattr(_own(self, "_operator"), name)
 
         def __repr__(self) -> str:
             return repr(self._operator)

@@ -92,6 +92,14 @@ def explain(op: Any, /, *args: Any, **kwargs: Any) -> Explanation:
     if isinstance(op, str):
         namespace, _, name = op.rpartition("::")
         op = core.Operator(name, namespace or "pkg")
+    owner, called = getattr(op, "__self__", None), getattr(op, "__name__", "")
+    if isinstance(owner, core.Tensor) and isinstance(
+        getattr(type(owner), called, None), core.Operator
+    ):
+        raise TypeError(
+            f"[explain] expected an op, got the method {called!r} of a tensor. Give "
+            f'the tensor as the first argument: explain("{called}", tensor, ...).'
+        )
     if not isinstance(op, core.Operator):
         raise TypeError(
             "[explain] expected an op, such as pkg.add, or its name, got "

@@ -34,10 +34,12 @@ from .functions import (
     shape as shape,
 )
 from .graph_def import GraphDefError as GraphDefError
+from .memory_plan import MemoryPlan as MemoryPlan
 from .own_gradients import with_gradient as with_gradient
 from .rewriting import Rewrite as Rewrite, rewrite as rewrite
 from .sessions import InteractiveSession as InteractiveSession, Session as Session
 from .shapes import TensorShape as TensorShape
+from .traces import RunTrace as RunTrace
 from .tracing import (
     CompiledFunction as CompiledFunction,
     TracedFunction as TracedFunction,

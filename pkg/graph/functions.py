@@ -127,7 +127,8 @@ def gradients(
         made = stopped(graph, ys, xs, grad_ys, stops, every_way)
     else:
         made = every_way(ys, xs, grad_ys)
-    return [g if g is None else here.as_graph_element(g) for g in made]
+    shown = here if here.is_body else graph
+    return [g if g is None else shown.as_graph_element(g) for g in made]
 
 
 def _plain(

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from ..pages import byte_text, escaped, text_table
@@ -62,22 +64,47 @@ class MemoryPlan:
         return sum(buffer.nbytes for _, buffer in self._placed())
 
     def in_use(self) -> list[int]:
-        """Bytes of the slab that hold something needed, at each step."""
-        return [
-            sum(
-                buffer.nbytes
-                for _, buffer in self._placed()
-                if buffer.first is not None
-                and buffer.last is not None
-                and buffer.first <= step <= buffer.last
-            )
-            for step in range(len(self.steps))
-        ]
+        """Bytes of the slab that hold something needed, at each step.
+
+        What a step writes in the place of what it reads last counts once.
+        """
+        changes = [0] * (len(self.steps) + 1)
+        for _, buffer in self._placed():
+            if buffer.first is not None and buffer.last is not None:
+                changes[buffer.first] += buffer.nbytes
+                changes[buffer.last + 1] -= buffer.nbytes
+        used = list(itertools.accumulate(changes))[:-1]
+        for number, step in enumerate(self.steps):
+            read = {b for b in step.reads if self._ends(b, number)}
+            for b in set(step.writes):
+                if self.buffers[b].first == number:
+                    used[number] -= sum(self._shared(a, b) for a in read)
+        return used
+
+    def _ends(self, buffer: int, step: int) -> bool:
+        found = self.buffers[buffer]
+        return found.last == step and found.first != step
+
+    def _shared(self, one: int, other: int) -> int:
+        a, b = self.buffers[one], self.buffers[other]
+        if a.offset is None or b.offset is None:
+            return 0
+        end = min(a.offset + a.nbytes, b.offset + b.nbytes)
+        return max(0, end - max(a.offset, b.offset))
+
+    @cached_property
+    def _bytes(self) -> dict[int, int]:
+        written: dict[int, set[int]] = {}
+        for step in self.steps:
+            written.setdefault(step.number, set()).update(step.writes)
+        return {
+            number: sum(self.buffers[b].nbytes for b in buffers)
+            for number, buffers in written.items()
+        }
 
     def bytes_of(self, number: int) -> int:
         """What the steps of an operation write, each buffer once."""
-        written = {b for s in self.steps if s.number == number for b in s.writes}
-        return sum(self.buffers[b].nbytes for b in written)
+        return self._bytes.get(number, 0)
 
     def __str__(self) -> str:
         """A table with a row for each step."""

@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from .. import ops
-from .building import Symbol, dtype_of, get_default_graph
+from .._binding import core
+from .building import Symbol, dtype_of, get_default_graph, outside
 
 __all__ = ["Plain", "through_own", "with_gradient"]
 
@@ -28,17 +29,24 @@ class Own(NamedTuple):
 
 
 def with_gradient(
-    inputs: Sequence[Any], outputs: Sequence[Any], function: Callable[..., Any]
-) -> list[Symbol]:
+    inputs: Any | Sequence[Any], outputs: Any | Sequence[Any],
+    function: Callable[..., Any],
+) -> list[Symbol]:  # fmt: skip
     """The outputs, whose gradients with respect to the inputs a function gives.
 
-    inputs, outputs: symbols of the default graph, the outputs made of the inputs.
-    function: takes a gradient for each output and gives one for each input, or None;
-    it is
-    called when gradients are asked for, to add operations.  What is made of the symbols
-    that are given back has these gradients.
+    inputs, outputs: symbols of the default graph or their names, or one such; of any
+    shapes and dtypes, the outputs made of the inputs.
+    function: takes a gradient for each output, of its shape and dtype, and gives one
+    for each input, of its shape and dtype, or None; what it gives for inputs that are
+    not floating is not used.  It is called when gradients are asked for, with the graph
+    as the default one, to add operations.
+    What is made of the symbols that are given back has these gradients.
 
-    NotImplementedError in a part of a loop or choice.
+    TypeError for a function that cannot be called, and for what is no symbol; KeyError
+    and ValueError for names and symbols that the graph does not have;
+    NotImplementedError in a part of a loop or choice.  ``gradients`` raises TypeError
+    for a gradient of another dtype or that is no symbol or tensor, ValueError for
+    another number of gradients.
     """
     graph = get_default_graph()
     if graph.is_body:
@@ -46,11 +54,45 @@ def with_gradient(
             "[with_gradient] expected to be called outside of loops and choices: a "
             "part of one has the gradients of its operations."
         )
-    for symbol in (*inputs, *outputs):
-        graph.as_graph_element(symbol, allow_operation=False)
-    cut: list[Any] = [ops.stop_gradient(output) for output in outputs]
-    graph._own.append(Own(list(inputs), cut, function))
+    if not callable(function):
+        raise TypeError(
+            "[with_gradient] expected a function of the gradients of the outputs, got "
+            f"{type(function).__name__}."
+        )
+    taken, given = (
+        [
+            graph.as_graph_element(symbol, allow_operation=False)
+            for symbol in (side if isinstance(side, (list, tuple)) else [side])
+        ]
+        for side in (inputs, outputs)
+    )
+    cut: list[Any] = [ops.stop_gradient(output) for output in given]
+    graph._own.append(Own(taken, cut, function))
     return cut
+
+
+def _of_function(own: Own, grads: list[Any]) -> list[tuple[Any, Any]]:
+    # Floating inputs with the gradients that the function gives for them.
+    made = own.function(*grads)
+    made = list(made) if isinstance(made, (list, tuple)) else [made]
+    part = own.outputs[0].name
+    if len(made) != len(own.inputs):
+        raise ValueError(
+            f"[gradients] expected {len(own.inputs)} gradients, one for each "
+            f"input of {part}, got {len(made)}."
+        )
+    further = [(x, g) for x, g in zip(own.inputs, made) if g is not None
+               and dtype_of(x).is_floating_point]  # fmt: skip
+    for x, grad in further:
+        wanted = dtype_of(x)
+        is_tensor = isinstance(grad, core.Tensor)
+        if not is_tensor or dtype_of(grad) != wanted:
+            came = dtype_of(grad).name if is_tensor else type(grad).__name__
+            raise TypeError(
+                f"[gradients] expected a symbol of {wanted.name} as the gradient that "
+                f"the function of {part} gives for its input {x.name}, got {came}."
+            )
+    return further
 
 
 def through_own(
@@ -58,6 +100,15 @@ def through_own(
 ) -> list[Any]:
     """Gradients of the sum of ys with respect to each of xs, the parts of the graph
     that have gradients of their own among what is between."""
+    # The operations that are added here are the graph's, whichever is the default one,
+    # also where a part of it is built.
+    with outside() if get_default_graph().is_body else graph.as_default():
+        return _through(graph, ys, xs, grad_ys, plain)
+
+
+def _through(
+    graph: Any, ys: list[Any], xs: list[Any], grad_ys: list[Any], plain: Plain
+) -> list[Any]:
     ends = [*xs, *(output for own in graph._own for output in own.outputs)]
     totals = plain(ys, ends, grad_ys)
     place = len(ends)
@@ -66,18 +117,11 @@ def through_own(
         there = totals[place : place + len(own.outputs)]
         if all(grad is None for grad in there):
             continue
-        made = own.function(*[
+        grads = [
             ops.zeros_like(output) if grad is None else grad
             for grad, output in zip(there, own.outputs)
-        ])  # fmt: skip
-        made = list(made) if isinstance(made, (list, tuple)) else [made]
-        if len(made) != len(own.inputs):
-            raise ValueError(
-                f"[gradients] expected {len(own.inputs)} gradients, one for each "
-                f"input of {own.outputs[0].name}, got {len(made)}."
-            )
-        further = [(x, g) for x, g in zip(own.inputs, made) if g is not None
-                   and dtype_of(x).is_floating_point]  # fmt: skip
+        ]
+        further = _of_function(own, grads)
         if further:
             inputs, grads = (list(side) for side in zip(*further))
             more = plain(inputs, ends, grads)

@@ -42,9 +42,10 @@ class Pictures:
         trace, plan = self._seen_in(trace, plan)
         rows = [
             [str(row["number"]), row["name"], row["type"], row["outputs"], row["bytes"],
-             row["time"], row["runs"], " ".join(row["inputs"]), row["line"]]
+             row["time"], row["runs"], _inputs_text(row), row["line"]]
             for row in self._rows(trace, plan)
         ]  # fmt: skip
+        rows = [[_one_line(cell) for cell in row] for row in rows]
         return text_table(*_without_empty(_HEADS, rows, _NUMBERS)) + "\n"
 
     def to_dot(self, trace: Any = None, plan: MemoryPlan | None = None) -> str:
@@ -52,7 +53,6 @@ class Pictures:
         trace, plan = self._seen_in(trace, plan)
         lines = ["digraph operations {", '  node [shape=box, fontname="monospace"];']
         rows = self._rows(trace, plan)
-        numbers = {row["name"]: row["number"] for row in rows}
         for row in rows:
             facts = [row["name"], row["type"], row["outputs"]]
             facts += [f"{row['bytes']} bytes"] if row["bytes"] else []
@@ -60,11 +60,9 @@ class Pictures:
             label = "\\n".join(_dot_text(fact) for fact in facts if fact)
             lines.append(f'  n{row["number"]} [label="{label}"];')
         for row in rows:
-            for taken in row["inputs"]:
-                control = taken.startswith("^")
-                source = taken[1:] if control else taken.rpartition(":")[0]
+            for source, _, control in row["inputs"]:
                 style = " [style=dashed]" if control else ""
-                lines.append(f"  n{numbers[source]} -> n{row['number']}{style};")
+                lines.append(f"  n{source} -> n{row['number']}{style};")
         return "\n".join([*lines, "}", ""])
 
     def to_html(self, trace: Any = None, plan: MemoryPlan | None = None) -> str:
@@ -72,14 +70,13 @@ class Pictures:
         inputs, times of a run as bars, and the memory plan as a chart."""
         trace, plan = self._seen_in(trace, plan)
         rows = self._rows(trace, plan)
-        numbers = {row["name"]: row["number"] for row in rows}
         longest = max((row["nanoseconds"] for row in rows), default=0) or 1
         cells = []
         for row in rows:
-            links = []
-            for taken in row["inputs"]:
-                name = taken[1:] if taken[0] == "^" else taken.rpartition(":")[0]
-                links.append(f'<a href="#n{numbers[name]}">{escaped(taken)}</a>')
+            links = [
+                f'<a href="#n{source}">{escaped(taken)}</a>'
+                for source, taken, _ in row["inputs"]
+            ]
             time = escaped(row["time"])
             if row["nanoseconds"]:
                 share = f"{100 * row['nanoseconds'] / longest:.1f}%"
@@ -110,9 +107,14 @@ class Pictures:
     ) -> None:
         """Prints the graph as "text", "dot" or "html", or writes it to a file.
 
-        ValueError for another format; OSError where the file cannot be written.
+        TypeError where the format is no str; ValueError for another format; OSError
+        where the file cannot be written.
         """
         writers = {"text": self.to_text, "dot": self.to_dot, "html": self.to_html}
+        if not isinstance(format, str):
+            raise TypeError(
+                f"[show] expected a str for format, got {type(format).__name__}."
+            )
         if format not in writers:
             raise ValueError(
                 f"[show] expected one of {', '.join(map(repr, writers))} for format, "
@@ -133,8 +135,9 @@ class Pictures:
 
     def _rows(self, trace: Any, plan: MemoryPlan | None) -> list[dict[str, Any]]:
         operations: list[Any] = self.get_operations()  # type: ignore[attr-defined]
+        numbers = {op: number for number, op in enumerate(operations)}
         rows = []
-        for number, op in enumerate(operations):
+        for op, number in numbers.items():
             outputs = op.outputs
             seen = None if trace is None else trace.of(op)
             nanoseconds = seen.nanoseconds if seen else 0
@@ -148,8 +151,9 @@ class Pictures:
                     "time": time_text(nanoseconds) if seen else "",
                     "nanoseconds": nanoseconds,
                     "runs": str(seen.runs) if seen else "",
-                    "inputs": [symbol.name for symbol in op.inputs]
-                    + [f"^{control.name}" for control in op.control_inputs],
+                    # number of the operation, text, whether it is only waited for
+                    "inputs": [(numbers[x.op], x.name, False) for x in op.inputs]
+                    + [(numbers[c], f"^{c.name}", True) for c in op.control_inputs],
                     "line": op.call_site,
                 }
             )
@@ -166,6 +170,19 @@ def _without_empty(
         [[row[i] for i in kept] for row in rows],
         [places[i] for i in right if i in places],
     )
+
+
+def _inputs_text(row: dict[str, Any]) -> str:
+    return " ".join(text for _, text, _ in row["inputs"])
+
+
+def _one_line(text: str) -> str:
+    # Names may have what ends a line; str.splitlines() knows more than one such.
+    return "".join(_escape(c) if c.splitlines() == [""] else c for c in text)
+
+
+def _escape(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")
 
 
 def _shape_of(symbol: Any) -> list[int | None] | None:

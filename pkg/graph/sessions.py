@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -189,7 +189,14 @@ class Session(PartialRuns, Tracing):
     def _call_with(
         self, prepared: _Prepared, values: list[Any], options: Any, run_metadata: Any
     ) -> Any:
-        timeout = options.timeout_in_ms / 1000 or self._timeout
+        given = getattr(options, "timeout_in_ms", None)
+        if not isinstance(given, (int, float)):
+            raise TypeError(
+                "[run] expected for options an object with a number timeout_in_ms, got "
+                f"{type(options).__name__}"
+                + ("." if given is None else f" with {type(given).__name__}.")
+            )
+        timeout = given / 1000 or self._timeout
         if not getattr(options, "trace_level", 0):
             return self._call(prepared, values, timeout)
         with self._traced(prepared, self._graph) as found:
@@ -347,8 +354,16 @@ class Session(PartialRuns, Tracing):
 
         feed_dict: as in ``run``, or a list of what is fed: values do not matter.  It is
         the plan of the last such run; RuntimeError where there was no such run yet, or
-        where the operations are called one by one, with the reason.
+        where the operations are called one by one, with the reason; TypeError for
+        another feed_dict.
         """
+        if isinstance(feed_dict, (Symbol, str, bytes)) or not (
+            feed_dict is None or isinstance(feed_dict, Iterable)
+        ):
+            raise TypeError(
+                "[memory_plan] expected a dict, or a list of symbols, for feed_dict, "
+                f"got {type(feed_dict).__name__}."
+            )
         if not isinstance(feed_dict, Mapping):
             feed_dict = dict.fromkeys(feed_dict or ())
         prepared = self._prepare(fetches, self._feeds_of(feed_dict))
@@ -390,6 +405,7 @@ class Session(PartialRuns, Tracing):
         self._handle.close()
         self._prepared.clear()
         self._callables.clear()
+        self._partial.clear()
 
     def as_default(self) -> _Entered:
         """A context in which it is the default session of this thread."""

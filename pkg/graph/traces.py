@@ -48,7 +48,11 @@ class RunTrace(Timeline):
             seen.nanoseconds += event.duration
 
     def of(self, operation: Any) -> OperationTime | None:
-        """What the run spent on an operation; None if it had nothing to run for it."""
+        """What the run spent on an operation; None if it had nothing to run for it.
+
+        Pointwise operations that run as one step, whose name is like "mul+add", have
+        one time: it is that of the last of them, and the others have None.
+        """
         return self._times.get((operation._handle.id(), operation.name))
 
     @property

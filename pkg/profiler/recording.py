@@ -27,8 +27,9 @@ class profile:  # noqa: N801  (PyTorch's name)
 
     Profiles may be nested, and open on several threads at once: each gets all that
     began and ended while it was open.  One can be entered again when it was left, and
-    then has the new events alone.  ValueError for wrong options; RuntimeError for one
-    that is entered twice, or asked for events before it was left.
+    then has the new events alone.  TypeError and ValueError for wrong options, and
+    TypeError where one is copied; RuntimeError for one that is entered twice, or asked
+    for events before it was left.
     """
 
     def __init__(
@@ -40,6 +41,11 @@ class profile:  # noqa: N801  (PyTorch's name)
         this_thread: bool = False,
         max_events: int = 1_000_000,
     ) -> None:
+        if not isinstance(kinds, Iterable):
+            raise TypeError(
+                f"[profile] expected some of {', '.join(_KINDS)} for kinds, got "
+                f"{type(kinds).__name__}."
+            )
         words = [kinds] if isinstance(kinds, str) else list(kinds)
         wrong = [word for word in words if word not in _KINDS]
         if wrong or not words:
@@ -62,13 +68,16 @@ class profile:  # noqa: N801  (PyTorch's name)
         self._most = max_events
         self._number: int | None = None
         self._start = 0
+        # What was noted, and when that ended; read when somebody asks for it, which
+        # nobody does of a run that has failed.
+        self._noted: tuple[str, int] | None = None
         self._timeline: Timeline | None = None
 
     def start(self) -> None:
         """Begins to note; what was noted before is forgotten."""
         if self._number is not None:
             raise RuntimeError("[profile] expected one that is not open: it is.")
-        self._timeline = None
+        self._noted = self._timeline = None
         self._start = time.monotonic_ns()
         self._number = core._trace_begin(self._words, self._most)
 
@@ -78,9 +87,7 @@ class profile:  # noqa: N801  (PyTorch's name)
             raise RuntimeError("[profile] expected one that is open: it is not.")
         number, self._number = self._number, None
         text = core._trace_end(number)
-        end = time.monotonic_ns()
-        events, lost = events_from(text)
-        self._timeline = Timeline(events, self._start, end, lost)
+        self._noted = text, time.monotonic_ns()
 
     def __enter__(self) -> profile:
         """Begins."""
@@ -90,6 +97,13 @@ class profile:  # noqa: N801  (PyTorch's name)
     def __exit__(self, *error: object) -> None:
         """Ends, whatever happened inside."""
         self.stop()
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """TypeError: a copy would end what it has begun."""
+        raise TypeError(
+            "[profile] expected one that stays where it is: profiles are not copied or "
+            "pickled. Its events and its timeline may be."
+        )
 
     def __del__(self) -> None:
         """Ends what nobody will ask for."""
@@ -101,11 +115,19 @@ class profile:  # noqa: N801  (PyTorch's name)
     @property
     def timeline(self) -> Timeline:
         """What was noted; RuntimeError while it is open, or before."""
-        if self._timeline is None:
-            raise RuntimeError(
-                "[profile] expected one that was left: nothing is there to show yet."
-            )
-        return self._timeline
+        noted = self._noted  # before the other: a thread may read it just now
+        found = self._timeline
+        if found is None:
+            if noted is None:
+                raise RuntimeError(
+                    "[profile] expected one that was left: nothing is there to show "
+                    "yet."
+                )
+            text, end = noted
+            events, lost = events_from(text)
+            found = self._timeline = Timeline(events, self._start, end, lost)
+            self._noted = None
+        return found
 
     @property
     def events(self) -> list[ProfileEvent]:

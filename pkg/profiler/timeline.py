@@ -26,7 +26,8 @@ _ORDERS = ("self", "total", "calls", "mean", "longest", "name")
 class Row:
     """Events of one group together; times in nanoseconds.
 
-    total: an event within another one of its group is not counted again.
+    total: an event within another one of its group is not counted again, as it is in
+    durations, which are those of all calls added up.
     """
 
     kind: str
@@ -36,11 +37,12 @@ class Row:
     total: int = 0
     self_time: int = 0
     longest: int = 0
+    durations: int = 0
 
     @property
     def mean(self) -> float:
-        """Nanoseconds of one call."""
-        return self.total / self.calls
+        """Nanoseconds of one call, whether it lies in another one or not."""
+        return self.durations / self.calls if self.calls else 0.0
 
 
 class Timeline:
@@ -78,6 +80,7 @@ class Timeline:
                 row = found[key] = Row(key[0], key[1], key[2] if key[2:] else "")
             row.calls += 1
             row.self_time += event.self_time
+            row.durations += event.duration
             row.longest = max(row.longest, event.duration)
             around = event.parent
             while around is not None and group(around) != key:
@@ -93,7 +96,20 @@ class Timeline:
     def table(
         self, by: str = "name", sort: str = "self", limit: int | None = None
     ) -> str:
-        """The rows as text, ``limit`` of them; see ``rows``."""
+        """The rows as text, ``limit`` of them; see ``rows``.
+
+        TypeError and ValueError for a limit that is no int of 0 or more, nor None.
+        """
+        if limit is not None:
+            if isinstance(limit, bool) or not isinstance(limit, int):
+                raise TypeError(
+                    "[profiler] expected an int or None for limit, got "
+                    f"{type(limit).__name__}."
+                )
+            if limit < 0:
+                raise ValueError(
+                    f"[profiler] expected 0 or more for limit, got {limit}."
+                )
         rows = self.rows(by, sort)
         whole = sum(row.self_time for row in rows if row.kind != "wait") or 1
         heads = ("kind", by if by == "line" else "name", "calls", "self", "%", "total",

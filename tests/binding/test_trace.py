@@ -90,6 +90,25 @@ def test_ops_functions_and_methods_are_shown_and_work_as_without():
 
 
 @pytest.mark.skipif(not SWIG, reason="the table is SWIG's")
+def test_what_stands_for_ops_and_classes_can_be_copied():
+    """copy asks for attributes before there are any; ops have no deep copies."""
+    code = """
+    import copy
+    import pkg
+    from pkg._binding import core
+
+    assert copy.copy(pkg.add)(pkg.ones(2), 1).tolist() == [2.0, 2.0]
+    made = copy.copy(core.GraphHandle)
+    assert isinstance(pkg.graph.Graph()._handle, made)
+    try:
+        copy.deepcopy(pkg.add)
+    except TypeError as error:
+        print(error)
+    """
+    out, _ = lines_of(code)
+    assert "Operator" in out
+
+
 def test_what_is_behind_is_what_the_table_says():
     """One source: each line's last part is in the row of pkg.symbols()."""
     code = """

@@ -40,6 +40,49 @@ def test_a_function_stands_for_the_engine():
             pg.cond(x > 0, lambda: pg.with_gradient([x], [x * 2], abs), lambda: x)
 
 
+def test_the_function_is_called_for_its_graph():
+    """Another graph is the default one, or a part of a loop is built."""
+    with pg.Graph().as_default() as graph:
+        x = pg.placeholder(pkg.float32, [], "x")
+        (y,) = pg.with_gradient("x:0", x * 2, lambda g: g * pg.constant(5.0))
+
+        def turn(i, total):
+            (slope,) = pg.gradients(y, x)
+            return i + 1, total + slope
+
+        _, total = pg.while_loop(lambda i, t: i < 2, turn, (0, pg.constant(0.0)))
+    with pg.Graph().as_default() as other:
+        (slope,) = pg.gradients(y, [x])
+        assert slope.graph is graph and not other.get_operations()
+    with pg.Session(graph=graph) as session:
+        assert session.run(slope, {x: 1.0}).item() == 5
+        assert session.run(total, {x: 1.0}).item() == 10
+
+
+def test_wrong_parts_and_gradients_are_refused():
+    """What is no function, symbol or gradient of the dtype; the part is named."""
+    with pg.Graph().as_default() as graph:
+        x = pg.placeholder(pkg.float32, [], "x")
+        y = pg.record(pkg.mul, x, 2, name="y")
+        with pytest.raises(TypeError, match="expected a function of .*, got int"):
+            pg.with_gradient([x], [y], 3)
+        with pytest.raises(TypeError, match="Can not convert a int"):
+            pg.with_gradient(3, [y], abs)
+        with pytest.raises(KeyError, match="'nothing'"):
+            pg.with_gradient(["nothing:0"], [y], abs)
+        assert not graph._own
+        wrong = [
+            (lambda g: pkg.ones((), dtype=pkg.float64), "float64"),
+            (lambda g: g.to(pkg.int32), "int32"),
+            (lambda g: 1.0, "float"),
+        ]
+        for function, came in wrong:
+            (cut,) = pg.with_gradient([x], [y], function)
+            said = f"symbol of float32 .* {cut.name} gives .* x:0, got {came}"
+            with pytest.raises(TypeError, match=said):
+                pg.gradients(cut, x)
+
+
 def test_one_behind_another():
     """And both behind a plain operation; the wrong number of gradients is refused."""
     x = tf.placeholder(tf.float32, [2])

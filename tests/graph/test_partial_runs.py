@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs in steps."""
 
+import threading
+import time
+
 import numpy as np
 import pytest
 
@@ -95,6 +98,7 @@ def test_what_the_beginning_did_not_say_is_refused():
         sess.partial_run(run, x, {a: 1, b: 1})
     with pytest.raises(refused, match="from the feeds that have been fed so far"):
         sess.partial_run(run, x)
+    run = sess.partial_run_setup([x, y], [a, b])
     assert sess.partial_run(run, x, {a: 1}) == 2
     with pytest.raises(refused, match="has already been fetched.$"):
         sess.partial_run(run, x)
@@ -102,6 +106,10 @@ def test_what_the_beginning_did_not_say_is_refused():
         sess.partial_run(run, [], {a: 1})
     with pytest.raises(refused, match="Must run partial_run_setup before"):
         sess.partial_run("no handle", x)
+    with pytest.raises(TypeError, match="expected the handle .*, got list"):
+        sess.partial_run([], x)
+    with pytest.raises(TypeError, match="list of symbols for feeds, got "):
+        sess.partial_run_setup([y], a)
     run = sess.partial_run_setup([y], [a])
     with pytest.raises(refused, match="You must feed a value for placeholder"):
         sess.partial_run(run, y, {a: 1})
@@ -145,3 +153,87 @@ def test_sessions_of_pkg_graph():
         assert session.partial_run(run, x, {a: values}).tolist() == [2, 2]
         values[:] = 7
         assert session.partial_run(run, y).tolist() == [3, 3]
+
+
+def test_runs_that_are_over_are_forgotten():
+    """All fetched, failed, or the session is closed; values go when nobody needs
+    them."""
+    with pg.Graph().as_default(), pg.Session() as session:
+        a, b = (pg.placeholder(pkg.float32, [2]) for _ in range(2))
+        x = a * 2
+        y, z = x * b, b + 1
+        kept = []
+        for _ in range(3):
+            run = session.partial_run_setup([x, y, z], [a, b])
+            session.partial_run(run, x, {a: np.ones(2)})
+            kept.append(len(session._partial[run]._values))
+            session.partial_run(run, y, {b: np.ones(2)})
+            kept.append(len(session._partial[run]._values))
+            assert session.partial_run(run, z).tolist() == [2, 2]
+        assert kept == [1, 1] * 3  # x, then b
+        assert not session._partial
+        with pytest.raises(pg.errors.OpError, match="is over"):
+            session.partial_run(run, z)
+
+        def fail(value):
+            raise RuntimeError("in vain")
+
+        bad = pg.py_func(fail, [a], pkg.float32)
+        run = session.partial_run_setup([bad, y], [a])
+        with pytest.raises(Exception, match="in vain"):
+            session.partial_run(run, bad, {a: np.ones(2)})
+        assert not session._partial
+        session.partial_run_setup([x], [a])
+        session.close()
+        assert not session._partial
+
+
+def test_threads_take_steps_one_after_the_other():
+    """Of two that fetch the same, one is refused and nothing is computed twice."""
+    sess = tf.get_default_session()
+    a, b = numbers(2)
+    calls = []
+
+    def slow(value):
+        calls.append(value)
+        time.sleep(0.05)
+        return value
+
+    x = tf.py_func(slow, [a], tf.float32)
+    run = sess.partial_run_setup([x, x * b], [a, b])
+    came = []
+
+    def step():
+        try:
+            came.append(float(sess.partial_run(run, x, {a: 4})))
+        except tf.errors.InvalidArgumentError as error:
+            came.append(type(error).__name__)
+
+    threads = [threading.Thread(target=step) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(came, key=str) == [4.0] + ["InvalidArgumentError"] * 3
+    assert calls == [4]
+
+
+def test_a_step_inside_of_a_step_is_refused():
+    """A function of Python that asks for the next step of the run that it is in."""
+    sess = tf.get_default_session()
+    a, b = numbers(2)
+    y = a * b
+    said = []
+
+    def again(value):
+        try:
+            sess.partial_run(run, y, {b: 1})
+        except tf.errors.InvalidArgumentError as error:
+            said.append(str(error))
+        return value
+
+    x = tf.py_func(again, [a], tf.float32)
+    run = sess.partial_run_setup([x, y], [a, b])
+    assert sess.partial_run(run, x, {a: 3}) == 3
+    assert len(said) == 1 and "inside of another" in said[0]
+    assert sess.partial_run(run, y, {b: 2}) == 6

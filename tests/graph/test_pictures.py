@@ -13,6 +13,7 @@ import pytest
 import pkg
 import pkg.graph as pg
 from html_page import Page
+from pkg.graph.memory_plan import MemoryPlan, PlannedBuffer, PlannedStep
 
 NASTY = "x<b>&\"'\\"
 
@@ -52,6 +53,21 @@ def test_dot_has_an_arrow_for_each_input_and_quotes_names():
             assert not re.search(r'(?<!\\)(\\\\)*"', label)
 
 
+def test_names_that_look_like_something_else():
+    """As that of a control input, of an output, or of two lines."""
+    with pg.Graph().as_default() as graph:
+        x = pg.placeholder(pkg.float32, [2], "^x")
+        y = pg.record(pkg.exp, x, name="^")
+        with pg.control_dependencies([y]):
+            pg.record(pkg.exp, y, name="a\n0  b")
+    assert len(graph.to_text().splitlines()) == 2 + 3
+    assert "a\\n0  b" in graph.to_text()
+    arrows = [line for line in graph.to_dot().splitlines() if "->" in line]
+    assert arrows == ["  n0 -> n1;", "  n1 -> n2;", "  n1 -> n2 [style=dashed];"]
+    page = Page(graph.to_html())
+    assert page.links == ["#n0", "#n1", "#n1"] and page.open == []
+
+
 def test_the_page_stands_alone_and_escapes_names():
     with net() as (graph, x, w, y, _):
         with pg.Session() as session:
@@ -76,6 +92,8 @@ def test_show_prints_and_writes(capsys, tmp_path):
         assert (tmp_path / "graph.html").read_text(encoding="utf-8") == graph.to_html()
         with pytest.raises(ValueError, match="expected one of 'text', 'dot', 'html'"):
             graph.show("png")
+        with pytest.raises(TypeError, match="a str for format, got list"):
+            graph.show(["a"])
         with pytest.raises(OSError):
             graph.show("text", tmp_path / "nowhere" / "graph.txt")
 
@@ -97,12 +115,40 @@ def test_buffers_that_live_together_do_not_overlap():
     assert len(placed) > 4
     assert plan.slab_bytes < plan.temporary_bytes
     assert max(plan.in_use()) <= plan.slab_bytes
+    # A step may write in the place of what it reads last.
+    handed = [
+        (plan.buffers[a], plan.buffers[b])
+        for i, step in enumerate(plan.steps)
+        for a in step.reads
+        for b in step.writes
+        if plan.buffers[a].last == i == plan.buffers[b].first
+    ]
     for i, a in enumerate(placed):
         assert a.offset + a.nbytes <= plan.slab_bytes
         for b in placed[:i]:
             together = a.first <= b.last and b.first <= a.last
             apart = a.offset + a.nbytes <= b.offset or b.offset + b.nbytes <= a.offset
-            assert apart or not together
+            assert apart or not together or (b, a) in handed
+
+
+def test_bytes_in_use_and_of_operations():
+    """As if each step were looked at by itself; a place that is taken over is one."""
+    buffers = (
+        PlannedBuffer("feed", 1000, 0, 0, None),
+        PlannedBuffer("temporary", 100, 0, 1, 0),
+        PlannedBuffer("temporary", 60, 1, 3, 0),  # in the place of the first
+        PlannedBuffer("temporary", 10, 1, 2, 100),
+        PlannedBuffer("temporary", 7, None, None, None),
+    )
+    steps = (
+        PlannedStep("a", "a", 5, (0,), (1,)),
+        PlannedStep("b", "b", 6, (1,), (2, 3)),
+        PlannedStep("c", "c", 5, (2, 3), (1, 1)),
+        PlannedStep("d", "d", 7, (2,), ()),
+    )
+    plan = MemoryPlan(128, 0.0, buffers, steps)
+    assert plan.in_use() == [100, 110, 70, 60]
+    assert [plan.bytes_of(n) for n in (5, 6, 7, 8)] == [100, 70, 0, 0]
 
 
 def test_a_plan_says_what_steps_read_and_write():
@@ -162,6 +208,9 @@ def test_without_a_plan_the_session_says_why():
         with pg.Session() as session:
             with pytest.raises(RuntimeError, match="not run yet"):
                 session.memory_plan(y, [x])
+            for wrong in (x, 3, "x:0"):
+                with pytest.raises(TypeError, match="list of symbols, for feed_dict, "):
+                    session.memory_plan(y, wrong)
         with pg.Graph().as_default():
             x = pg.placeholder(pkg.float32, [3])
             places = pg.record(pkg.ops.nonzero, x)

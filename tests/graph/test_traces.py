@@ -14,6 +14,7 @@ import pytest
 import pkg
 import pkg.compat.v1 as tf
 import pkg.graph as pg
+from pkg.profiler import recording
 
 ROWS = np.arange(6, dtype="float32").reshape(2, 3)
 
@@ -57,6 +58,42 @@ def test_structures_and_failures():
         with pytest.raises(ValueError, match="Cannot feed value of shape"):
             session.run(y, {x: ROWS[0]}, trace=True)
         assert session.last_trace is trace
+        for trace in (False, True):
+            with pytest.raises(TypeError, match="number timeout_in_ms, got int"):
+                session.run(y, {x: ROWS}, options=3, trace=trace)
+
+
+def test_what_a_failed_run_did_is_not_read(monkeypatch):
+    """It may be much, and nobody gets it."""
+    read = []
+
+    def events_from(text):
+        read.append(text)
+        return events_of(text)
+
+    events_of = recording.events_from
+    monkeypatch.setattr(recording, "events_from", events_from)
+    with pg.Graph().as_default(), pg.Session() as session:
+        x, y = small_net()
+        with pytest.raises(ValueError, match="Cannot feed value of shape"):
+            session.run(y, {x: ROWS[0]}, trace=True)
+        assert read == []
+        session.run(y, {x: ROWS}, trace=True)
+        assert len(read) == 1 and len(session.last_trace.events) == 2
+
+
+def test_the_time_of_a_fused_step_is_that_of_its_last_operation():
+    with pg.Graph().as_default(), pg.Session() as session:
+        x = pg.placeholder(pkg.float32, [None], "x")
+        first = x * 2
+        last = pg.record(pkg.relu, first + 1, name="last")
+        values = np.ones(100_000, "float32")
+        session.run(last, {x: values}, trace=True)
+        trace: pg.RunTrace = session.last_trace
+        plan: pg.MemoryPlan = trace.plan
+        (step,) = plan.steps
+        assert "+" in step.op and step.operation == "last"
+        assert trace.of(first.op) is None and trace.of(last.op).runs == 1
 
 
 def test_the_plan_is_that_of_the_shapes_that_ran():

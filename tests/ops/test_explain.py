@@ -114,6 +114,8 @@ def test_wrong_calls():
         pkg.explain(pkg.add)
     with pytest.raises(TypeError, match="expected an op, such as pkg.add"):
         pkg.explain(pkg.nonzero, pkg.ones(2))
+    with pytest.raises(TypeError, match=r"method 'add' of a tensor.*\(\"add\", tensor"):
+        pkg.explain(pkg.ones(2).add, 2)
     with pytest.raises(pkg.OpLookupError, match="No op registered: pkg::nope"):
         pkg.explain("nope")
     with pytest.raises(pkg.OpLookupError, match="No op registered: mine::add"):

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import os
+import pickle
 import threading
 import time
 
@@ -320,3 +322,21 @@ def test_a_child_of_fork_goes_on_with_it():
         x.exp()
     assert status == 0
     assert [e.name for e in p.events] == ["sin", "exp"]
+
+
+def test_profiles_are_not_copied():
+    """A copy would end the original; that goes on and notes."""
+    with profile() as p:
+        for copied in (copy.copy, copy.deepcopy, pickle.dumps):
+            with pytest.raises(TypeError, match="not copied or pickled"):
+                copied(p)
+        gc.collect()
+        pkg.ones(3).exp()
+    assert len(named(p, "exp")) == 1
+    assert p.timeline is p.timeline
+    assert copy.deepcopy(p.timeline).summary() == p.timeline.summary()
+
+
+def test_kinds_that_are_none():
+    with pytest.raises(TypeError, match="expected some of ops, .* for kinds, got int"):
+        profile(kinds=5)

@@ -42,7 +42,8 @@ def test_self_and_total_times_count_nothing_twice():
     conv, mm = rows["op", "conv<b>"], rows["op", "mm"]
     assert (conv.calls, conv.total, conv.self_time) == (1, 8_000, 5_000)
     assert (mm.calls, mm.total, mm.self_time, mm.longest) == (2, 3_000, 3_000, 3_000)
-    assert mm.mean == 1_500
+    assert mm.mean == 2_000  # of 3 us and of 1 us in it
+    assert conv.mean == 8_000
     assert rows["wait", "work"].total == 3_000
     assert rows["task", "work"].total == 10_000
 
@@ -64,6 +65,10 @@ def test_rows_by_line_and_in_other_orders():
         shown.rows(by="colour")
     with pytest.raises(ValueError, match="of self, total"):
         shown.rows(sort="colour")
+    with pytest.raises(TypeError, match="int or None for limit, got str"):
+        shown.table(limit="a")
+    with pytest.raises(ValueError, match="0 or more for limit, got -1"):
+        shown.table(limit=-1)
 
 
 def test_the_table_says_times_shares_and_what_was_lost():
