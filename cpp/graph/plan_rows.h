@@ -13,8 +13,8 @@ namespace pkg::graph {
 ///   plan    bytes of the slab, estimated nanoseconds of a run
 ///   buffer  kind, bytes, first step, last step, offset in the slab; in their order.  One
 ///           that no step uses has a first step behind the last one
-///   step    label_of(), name of the node (of a fused step the last), number of the node, buffers that it reads, that it
-///           writes; in their order
+///   step    label_of(), name of the node (of a fused step the last), number of the node,
+///           buffers that it reads, that it writes; in their order
 std::vector<std::vector<std::string>> rows_of(const Plan& plan);
 /// What rows call a step: its op, or those of a fused step with + between them.
 std::string label_of(const Step& step);

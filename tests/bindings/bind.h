@@ -35,6 +35,6 @@ void bind_fork(py::module_& m);       // bind_fork.cc: what waits before os.fork
 void bind_event(py::module_& m);      // bind_event.cc; called by the former
 void bind_stream(py::module_& m);     // bind_stream.cc; called by the former
 void bind_config(py::module_& m);
-void bind_profiler(py::module_& m);   // bind_profiler.cc
+void bind_profiler(py::module_& m);  // bind_profiler.cc
 
 }  // namespace pkg::pybind

@@ -373,7 +373,7 @@ def test_ops_of_libraries(tmp_path):
         "mine::same.plain {'self': {'input': 0}, 'factor': 2.5, 'mode': 'b'}\n"
     )
     said = output_of(PROGRAM.format(load=False, write=False), tmp_path)
-    assert "'mine::same.plain' (node 'mine::same_plain')" in said
+    assert "'mine::same.plain' (node 'mine__same_plain')" in said
 
 
 def test_what_was_added_under_no_grad_stays_without_gradients(tmp_path):
