@@ -375,15 +375,20 @@ std::vector<Node*> Graph::nodes() const {
   return all;
 }
 
-bool Graph::connected(Edge y, Edge x) const {
+namespace {
+
+// Goes back from `y` along the ways of gradients, over nodes made since number `first`,
+// until `found` says so of one.
+template <class F>
+bool walk_back(Edge y, int64_t first, F found) {
   std::vector<Edge> next{y};
   std::unordered_set<const Node*> seen;
   while (!next.empty()) {
     const Edge edge = next.back();
     next.pop_back();
-    if (edge == x) return true;
+    if (found(edge)) return true;
     const Node& node = *edge.node;
-    if (node.id < x.node->id || !seen.insert(&node).second) continue;
+    if (node.id < first || !seen.insert(&node).second) continue;
     if (node.no_grad || (node.op && node.op->definition().non_differentiable)) continue;
     if (node.function) {
       if (!node.function->differentiable()) continue;
@@ -396,6 +401,40 @@ bool Graph::connected(Edge y, Edge x) const {
     }
   }
   return false;
+}
+
+}  // namespace
+
+// In a body what was captured is where its own ways end: those that go on outside would be
+// missed.
+void Graph::refuse_ways_outside(Edge y, Edge x) const {
+  std::vector<Capture> captures;
+  {
+    std::lock_guard lock(mutex_);
+    captures = captures_;
+  }
+  const auto own = std::find_if(captures.begin(), captures.end(),
+                                [&](const Capture& c) { return c.inner == x; });
+  if (own == captures.end()) return;
+  const Edge outer = edge_of(own->outer);
+  walk_back(y, 0, [&](Edge edge) {
+    for (const Capture& capture : captures) {
+      if (capture.inner != edge || edge == x) continue;
+      const Edge from = edge_of(capture.outer);
+      PKG_CHECK(
+          !from.node->graph.connected(from, outer), NotImplementedError,
+          "[gradients] expected ways from y to ", outer.str(),
+          " that lie within the loop or choice, got one through ", from.str(),
+          ", which was computed outside of it. Hint: compute that within the function, "
+          "too, or take the gradient outside.");
+    }
+    return false;
+  });
+}
+
+bool Graph::connected(Edge y, Edge x) const {
+  refuse_ways_outside(y, x);
+  return walk_back(y, x.node->id, [&](Edge edge) { return edge == x; });
 }
 
 Edge edge_of(const Tensor& tensor) {

@@ -189,6 +189,7 @@ class Graph final : public Intrusive {
   void finalize() { finalized_.store(true); }
   bool finalized() const { return finalized_.load(); }
   /// Whether the gradient of `y` with respect to `x` can be anything but nothing.
+  /// NotImplementedError in a body where a way leads on outside of it.
   bool connected(Edge y, Edge x) const;
 
   /// Of what this thread adds from now on.
@@ -196,6 +197,7 @@ class Graph final : public Intrusive {
 
  private:
   ~Graph() override;
+  void refuse_ways_outside(Edge y, Edge x) const;
   Scope scope() const;
   std::unique_ptr<Node> begin(NodeKind kind);
   void check_open() const;

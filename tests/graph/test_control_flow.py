@@ -443,3 +443,23 @@ def test_symbols_of_another_graph_are_refused_and_nothing_is_left_open():
     with pytest.raises(KeyError):
         pg.while_loop(lambda i: i < 3, lambda i: {}["none"], [0])
     assert int(run(pg.constant(2) + 1)) == 3  # of the default graph, not of a body
+
+
+def test_gradients_in_a_part_by_ways_outside_are_refused():
+    """They would be those of the ways within alone."""
+    with pg.Graph().as_default(), pg.Session() as session:
+        x = pg.placeholder(pkg.float32, [])
+        square = x * x
+
+        def outside():
+            (grad,) = pg.gradients(square * x, [x])
+            return grad
+
+        def within():
+            (grad,) = pg.gradients(x * x * x, [x])
+            return grad
+
+        found = pg.cond(x > 0, within, lambda: x)
+        assert session.run(found, {x: 2.0}).item() == 12
+        with pytest.raises(NotImplementedError, match="computed outside of it"):
+            pg.cond(x > 0, outside, lambda: x)
