@@ -35,7 +35,7 @@ extern "C" {
 
 /* Number of this interface: raised when a function, a struct or an enum value changes
  * its meaning.  Additions leave it as it is. */
-#define PKG_C_ABI 2
+#define PKG_C_ABI 3
 
 /* PKG_C_ABI of the library that was loaded; compare it before any other call. */
 PKG_C_API int32_t pkg_abi(void);

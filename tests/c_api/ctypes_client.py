@@ -16,8 +16,8 @@ import sys
 import threading
 import traceback
 
-ABI = 2
-MAX_RESULTS = 3
+ABI = 3
+MAX_RESULTS = 8
 DTYPES = "bool uint8 int8 int32 int64 float16 bfloat16 float32 float64".split()
 STRUCT_CODES = {"bool": "?", "int32": "i", "int64": "q", "float32": "f", "float64": "d"}
 (
@@ -32,7 +32,9 @@ STRUCT_CODES = {"bool": "?", "int32": "i", "int64": "q", "float32": "f", "float6
     FLOAT_LIST,
     DTYPE,
     DEVICE,
-) = range(11)
+    STRING_LIST,
+    BOOL_LIST,
+) = range(13)
 
 Handle = c.c_void_p
 

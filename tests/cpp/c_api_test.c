@@ -546,7 +546,7 @@ static void wrong_definitions_are_refused(void) {
   } wrong[] = {
       {"f(Tensor self -> Tensor", "<--- HERE"},
       {"f(Tensor self) -> int", "expected each result to be a Tensor, got int"},
-      {"f(Tensor self) -> ()", "expected 1 to 3 results, got 0"},
+      {"f(Tensor self) -> ()", "expected 1 to 8 results, got 0"},
       {"f(Tensor(a!) self) -> Tensor", "expected no parameter that is written to"},
       {"f(int n) -> Tensor", "or a shape callback"},
   };
