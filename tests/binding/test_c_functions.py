@@ -56,8 +56,8 @@ def test_the_table_is_of_calls_as_the_source_has_them():
     assert CALLED["~SessionHandle"] == ("pkg_session_delete",)
     assert CALLED["CallableHandle.run"] == ("pkg_callable_run",)
     assert CALLED["failed_operation"] == ("pkg_failed_operation",)
-    # Every method of these classes but the numbers that C++ makes of handles, and the rows
-    # of a plan, which pictures are drawn from.
+    # Every method of these classes but the numbers that C++ makes of handles, and the
+    # rows of a plan, which pictures are drawn from.
     classes = [c for c in vars(core) if c.endswith("Handle") and c != "HookHandle"]
     plain = {
         f"{name}.{method}"
