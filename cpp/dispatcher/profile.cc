@@ -2,10 +2,10 @@
 // dispatcher/profile.cc: see profile.h.
 #include "dispatcher/profile.h"
 
-#include <cstdio>
 #include <sstream>
 #include <unordered_map>
 
+#include "base/json.h"
 #include "dispatcher/library.h"
 #include "scheduler/hooks.h"
 #include "scheduler/trace.h"
@@ -45,27 +45,12 @@ PKG_LIBRARY_IMPL(_, Profiler, m) {
   Dispatcher::get().set_fallback(DispatchKey::Profiler, kernel);
 }
 
-std::string quoted(std::string_view text) {
-  std::string made = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\') made += '\\';
-    if (static_cast<unsigned char>(c) < 0x20) {
-      char code[8];
-      std::snprintf(code, sizeof code, "\\u%04x", unsigned(c));
-      made += code;
-    } else {
-      made += c;
-    }
-  }
-  return made + '"';
-}
-
 // Texts by number, each once.
 class Texts {
  public:
   size_t operator()(const std::string& text) {
     const auto [entry, fresh] = numbers_.try_emplace(text, numbers_.size());
-    if (fresh) json += (json.empty() ? "" : ", ") + quoted(text);
+    if (fresh) json += (json.empty() ? "" : ", ") + json_quoted(text);
     return entry->second;
   }
   std::string json;

@@ -4,35 +4,19 @@
 
 #include <charconv>
 #include <cmath>
-#include <cstdio>
+
+#include "base/json.h"
 
 namespace pkg::graph {
 namespace {
-
-std::string quoted(std::string_view text) {
-  std::string made = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\') {
-      made += '\\';
-      made += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      char code[8];
-      std::snprintf(code, sizeof code, "\\u%04x", unsigned(c));
-      made += code;
-    } else {
-      made += c;
-    }
-  }
-  return made + '"';
-}
 
 std::string tagged(const char* tag, const std::string& value) {
   return "{\"" + std::string(tag) + "\": " + value + "}";
 }
 
 std::string number(double value) {
-  if (std::isnan(value)) return tagged("float", quoted("nan"));
-  if (std::isinf(value)) return tagged("float", quoted(value < 0 ? "-inf" : "inf"));
+  if (std::isnan(value)) return tagged("float", json_quoted("nan"));
+  if (std::isinf(value)) return tagged("float", json_quoted(value < 0 ? "-inf" : "inf"));
   char text[32];
   const auto end = std::to_chars(text, text + sizeof text, value).ptr;
   std::string made(text, end);
@@ -72,9 +56,13 @@ struct Writer {
   std::string operator()(std::monostate) { return "null"; }
   std::string operator()(const Tensor& value) { return tensor(value); }
   std::string operator()(const Scalar& value) { return number(value); }
-  std::string operator()(const std::string& value) { return quoted(value); }
-  std::string operator()(DType value) { return tagged("dtype", quoted(name_of(value))); }
-  std::string operator()(Device value) { return tagged("device", quoted(value.str())); }
+  std::string operator()(const std::string& value) { return json_quoted(value); }
+  std::string operator()(DType value) {
+    return tagged("dtype", json_quoted(name_of(value)));
+  }
+  std::string operator()(Device value) {
+    return tagged("device", json_quoted(value.str()));
+  }
   std::string operator()(const Shape& value) {
     return listed(value, [](int64_t size) { return std::to_string(size); });
   }
@@ -85,7 +73,7 @@ struct Writer {
     return listed(value, [](bool truth) { return number(Scalar(truth)); });
   }
   std::string operator()(const std::vector<std::string>& value) {
-    return listed(value, [](const std::string& text) { return quoted(text); });
+    return listed(value, [](const std::string& text) { return json_quoted(text); });
   }
   std::string operator()(const TensorList&) { return ""; }  // arguments_text() has them
 };
@@ -98,7 +86,7 @@ const char* name_of_argument(const Node& node, size_t i) {
 }
 
 std::string entry(const std::string& name, const std::string& value) {
-  return "[" + quoted(name) + ", " + value + "]";
+  return "[" + json_quoted(name) + ", " + value + "]";
 }
 
 }  // namespace
@@ -109,7 +97,8 @@ std::string arguments_text(const Node& node) {
   std::vector<std::string> entries;
   Writer write;
   if (node.variable) {
-    entries.push_back(entry("variable", tagged("operation", quoted(node.variable->name))));
+    entries.push_back(
+        entry("variable", tagged("operation", json_quoted(node.variable->name))));
   }
   if (node.value.defined()) entries.push_back(entry("value", tagged("tensor", "0")));
   auto next = node.inputs.begin();
