@@ -109,6 +109,7 @@ def test_what_stands_for_ops_and_classes_can_be_copied():
     assert "Operator" in out
 
 
+@pytest.mark.skipif(not SWIG, reason="the table is SWIG's")
 def test_what_is_behind_is_what_the_table_says():
     """One source: each line's last part is in the row of pkg.symbols()."""
     code = """
