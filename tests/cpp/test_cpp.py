@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import pkg.sysconfig
-from libraries import GCC, STRICT_C
+from libraries import GCC, STRICT_C, precompiled
 
 HERE = Path(__file__).parent
 PROGRAMS = sorted(p.name for p in HERE.glob("*_test.c*"))
@@ -15,19 +15,20 @@ PROGRAMS = sorted(p.name for p in HERE.glob("*_test.c*"))
 
 def compiler_of(program):
     """The command that compiles a test program of this language."""
+    include = f"-I{pkg.sysconfig.get_include()}"
     if program.endswith(".cc"):
-        return ["g++", "-std=c++20"]
+        command = ["g++", "-std=c++20", "-O1", "-pthread", include]
+        return [*command, *precompiled(*command)]
     if GCC is None:
         pytest.skip("no C compiler: neither gcc nor cc is on the PATH")
-    return [GCC, *STRICT_C]
+    return [GCC, *STRICT_C, "-O1", "-pthread", include]
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_program_passes(program, tmp_path):
     """Each program prints its own tests and ends with a count."""
     binary = tmp_path / program.partition(".")[0]
-    command = [*compiler_of(program), "-O1", "-pthread", f"-I{HERE}"]
-    command += [f"-I{pkg.sysconfig.get_include()}", str(HERE / program)]
+    command = [*compiler_of(program), f"-I{HERE}", str(HERE / program)]
     command += ["-o", str(binary), *pkg.sysconfig.get_link_flags(), "-lm"]
     subprocess.run(command, check=True)
     done = subprocess.run(

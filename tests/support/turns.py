@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import hashlib
 import os
 import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 
 def begin() -> tempfile.TemporaryDirectory[str] | None:
@@ -34,3 +36,14 @@ def turn(alone: bool) -> Iterator[None]:
             fcntl.flock(gate, kind)
             fcntl.flock(room, kind)
         yield
+
+
+@contextlib.contextmanager
+def kept(*words: str) -> Iterator[Path]:
+    """A folder of these words that lasts as long as the run, for one process at a time."""
+    name = hashlib.sha256("\0".join(words).encode()).hexdigest()[:16]
+    folder = Path(os.environ["PKG_TEST_TURNS"]) / name
+    folder.mkdir(exist_ok=True)
+    with open(folder / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield folder
