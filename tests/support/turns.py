@@ -40,7 +40,7 @@ def turn(alone: bool) -> Iterator[None]:
 
 @contextlib.contextmanager
 def kept(*words: str) -> Iterator[Path]:
-    """A folder of these words that lasts as long as the run, for one process at a time."""
+    """A folder of these words for one process at a time, as long as the run lasts."""
     name = hashlib.sha256("\0".join(words).encode()).hexdigest()[:16]
     folder = Path(os.environ["PKG_TEST_TURNS"]) / name
     folder.mkdir(exist_ok=True)
