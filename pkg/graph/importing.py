@@ -127,7 +127,7 @@ class Builder:
             return graph.assign(name, variable._handle, value)
         if node.op == "Gradients":
             ys, grad_ys, xs = (arguments[key] for key in ("ys", "grad_ys", "xs"))
-            return graph.gradients(name, ys, grad_ys, xs)
+            return graph.gradients(name, ys, grad_ys, xs, arguments.get("stops", []))
         return graph.group(name, [])  # its controls are those of the scope
 
     def finish(self) -> None:

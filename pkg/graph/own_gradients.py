@@ -96,25 +96,31 @@ def _of_function(own: Own, grads: list[Any]) -> list[tuple[Any, Any]]:
 
 
 def through_own(
-    graph: Any, ys: list[Any], xs: list[Any], grad_ys: list[Any], plain: Plain
-) -> list[Any]:
+    graph: Any, ys: list[Any], xs: list[Any], grad_ys: list[Any], stops: list[Any],
+    plain: Plain,
+) -> list[Any]:  # fmt: skip
     """Gradients of the sum of ys with respect to each of xs, the parts of the graph
-    that have gradients of their own among what is between."""
+    that have gradients of their own among what is between; ``plain`` stops at the stops.
+    """
     # The operations that are added here are the graph's, whichever is the default one,
     # also where a part of it is built.
     with outside() if get_default_graph().is_body else graph.as_default():
-        return _through(graph, ys, xs, grad_ys, plain)
+        return _through(graph, ys, xs, grad_ys, stops, plain)
 
 
 def _through(
-    graph: Any, ys: list[Any], xs: list[Any], grad_ys: list[Any], plain: Plain
-) -> list[Any]:
+    graph: Any, ys: list[Any], xs: list[Any], grad_ys: list[Any], stops: list[Any],
+    plain: Plain,
+) -> list[Any]:  # fmt: skip
     ends = [*xs, *(output for own in graph._own for output in own.outputs)]
     totals = plain(ys, ends, grad_ys)
     place = len(ends)
     for own in reversed(graph._own):
         place -= len(own.outputs)
-        there = totals[place : place + len(own.outputs)]
+        there = [
+            None if any(output is stop for stop in stops) else grad
+            for output, grad in zip(own.outputs, totals[place:])
+        ]
         if all(grad is None for grad in there):
             continue
         grads = [

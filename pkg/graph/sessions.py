@@ -24,6 +24,12 @@ def _is_namedtuple(value: Any) -> bool:
     return isinstance(value, tuple) and hasattr(value, "_fields")
 
 
+def _copy(value: Any) -> Any:
+    if isinstance(value, core.Tensor):
+        return core.Operator("clone")(value)
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
 _MOST_KEPT = 256  # combinations of feeds and fetches of a session
 
 
@@ -78,8 +84,9 @@ class _Fetches:
             self.targets.append(element)
             return lambda values: None
         place = self._places.setdefault(id(element), len(self.symbols))
-        if place == len(self.symbols):
-            self.symbols.append(element)
+        if place < len(self.symbols):  # one may be written to, and the other stays
+            return lambda values: _copy(values[place])
+        self.symbols.append(element)
         return lambda values: values[place]
 
 
