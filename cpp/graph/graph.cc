@@ -409,6 +409,8 @@ bool walk_back(Edge y, int64_t first, std::span<const Edge> stops, F found) {
       for (Node* variable : node.function->variables) next.push_back({variable, 0});
     }
     for (const Node::Input& input : node.inputs) {
+      // The xs and stops of gradients are places, not values that they are made of.
+      if (node.kind == NodeKind::Gradients && input.arg >= 2) continue;
       if (is_floating(input.from.node->outputs[input.from.output].dtype)) {
         next.push_back(input.from);
       }
