@@ -401,7 +401,8 @@ typedef struct pkg_body {
   size_t n_targets;
 } pkg_body;
 /* While the condition gives true, the body gives the next values from the ones before; the
- * outputs are the last ones. */
+ * outputs are the last ones.  What the body gives beyond these is collected: an output for
+ * each has the tensors of all turns, along a new first dimension. */
 PKG_C_API pkg_operation* pkg_graph_while(pkg_graph* graph, const char* name,
                                          const pkg_body* condition, const pkg_body* body,
                                          pkg_tensor* const* values, size_t n_values,
