@@ -8,7 +8,7 @@ from typing import Any
 
 from .._binding import core
 from .building import Operation, Symbol, dtype_of, get_default_graph
-from .own_gradients import through_own
+from .own_gradients import replaced, through_own
 from .shapes import sizes_of
 
 __all__ = [
@@ -115,8 +115,10 @@ def gradients(
     stops = [graph.as_graph_element(s, allow_operation=False) for s in stop_gradients]
     stops = [s for s in dict.fromkeys(stops) if dtype_of(s).is_floating_point]
 
+    ends = list(dict.fromkeys([*stops, *replaced(graph)]))
+
     def plain(ys: list[Any], xs: list[Any], grad_ys: list[Any]) -> list[Any]:
-        return _plain(graph, ys, xs, grad_ys, stops, name)
+        return _plain(graph, ys, xs, grad_ys, ends, name)
 
     if graph._own:
         made = through_own(graph, ys, xs, grad_ys, stops, plain)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gradients of one's own: a function that stands for what the engine would do.
 
-The outputs of such a part are cut off from its inputs, so that the engine stops there.
-gradients() goes on from the inputs with what the function gives for them.
+The outputs of such a part are cut off from its inputs, or what arrives at them is dropped
+(``replace_gradient``), so that the engine stops there.  gradients() goes on from the
+inputs with what the function gives for them.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from .. import ops
 from .._binding import core
 from .building import Symbol, dtype_of, get_default_graph, outside
 
-__all__ = ["Plain", "through_own", "with_gradient"]
+__all__ = ["Plain", "replace_gradient", "replaced", "through_own", "with_gradient"]
 
 # (ys, xs, grad_ys) to the gradients, of what the engine does alone.
 Plain = Callable[[list[Any], list[Any], list[Any]], list[Any]]
@@ -26,6 +27,7 @@ class Own(NamedTuple):
     inputs: list[Any]
     outputs: list[Any]
     function: Callable[..., Any]
+    cut: bool = True  # the outputs are made for this, and have no history
 
 
 def with_gradient(
@@ -69,6 +71,27 @@ def with_gradient(
     cut: list[Any] = [ops.stop_gradient(output) for output in given]
     graph._own.append(Own(taken, cut, function))
     return cut
+
+
+def replace_gradient(
+    inputs: list[Any], outputs: list[Any], function: Callable[..., Any]
+) -> None:
+    """The same for outputs that stay what they are: those of an operation, all of them.
+
+    They are symbols of a graph that is no part of a loop or choice.
+    """
+    outputs[0].graph._own.append(Own(list(inputs), list(outputs), function, cut=False))
+
+
+def replaced(graph: Any) -> list[Any]:
+    """The floating symbols at which the engine stops, as a function goes on there."""
+    return [
+        output
+        for own in graph._own
+        if not own.cut
+        for output in own.outputs
+        if dtype_of(output).is_floating_point
+    ]
 
 
 def _of_function(own: Own, grads: list[Any]) -> list[tuple[Any, Any]]:

@@ -71,7 +71,7 @@ def log_softmax(logits: Any, axis: Any = None, dim: int | None = None) -> Any:
     return ops.log_softmax(first(logits), -1 if along is None else along)
 
 
-@recorded("BiasAdd")
+@recorded("BiasAdd", kind="BiasAdd")
 def bias_add(value: Any, bias: Any) -> Any:
     """A bias for each element of the last axis."""
     x = first(value)
