@@ -8,10 +8,12 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from .._binding import core
-from .building import Graph, Operation, Symbol, building, dtype_of, get_default_graph
+from .building import Graph, get_default_graph
+from .entering import building
 from .functions import constant
 from .shapes import TensorShape, sizes_of
 from .structures import flatten, outline, pack
+from .symbols import Operation, Symbol, dtype_of
 
 __all__ = ["BodyGraph", "Collecting", "cond", "more_general", "while_loop"]
 

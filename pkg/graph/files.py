@@ -13,9 +13,10 @@ from typing import Any
 
 from ..files import replacing
 from ..serialization import load_file, save_file
-from .building import Graph, Operation
+from .building import Graph
 from .graph_def import GraphDefError, brief, describe, shown
 from .importing import add_definition
+from .symbols import Operation
 
 __all__ = ["export_graph", "import_graph", "restore_variables"]
 

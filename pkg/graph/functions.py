@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from .._binding import core
-from .building import Operation, Symbol, dtype_of, get_default_graph
+from .building import get_default_graph
 from .own_gradients import replaced, through_own
 from .shapes import sizes_of
+from .symbols import Operation, Symbol, dtype_of
 
 __all__ = [
     "constant", "control_dependencies", "gradients", "group", "name_scope",

@@ -25,7 +25,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from .building import Graph, Operation, Symbol, dtype_of
+from .building import Graph
+from .symbols import Operation, Symbol, dtype_of
 from .variables import Variable
 
 __all__ = [

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 from .. import ops
 from .._binding import core
-from .building import Symbol, dtype_of, get_default_graph, outside
+from .building import get_default_graph, outside
+from .symbols import Symbol, dtype_of
 
 __all__ = ["Plain", "replace_gradient", "replaced", "through_own", "with_gradient"]
 
@@ -123,7 +124,7 @@ def through_own(
     plain: Plain,
 ) -> list[Any]:  # fmt: skip
     """Gradients of the sum of ys with respect to each of xs, the parts of the graph
-    that have gradients of their own among what is between; ``plain`` stops at the stops.
+    that have gradients of their own among what is between; plain() stops at the stops.
     """
     # The operations that are added here are the graph's, whichever is the default one,
     # also where a part of it is built.

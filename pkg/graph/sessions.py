@@ -10,11 +10,12 @@ import numpy as np
 
 from .._binding import core
 from ..tensor import Tensor
-from .building import Graph, Operation, Symbol, dtype_of, get_default_graph
+from .building import Graph, get_default_graph
 from .defaults import sessions
 from .errors import OpError, error_of
 from .memory_plan import MemoryPlan, plan_from
 from .partial_runs import PartialRuns
+from .symbols import Operation, Symbol, dtype_of
 from .traces import Tracing
 
 __all__ = ["InteractiveSession", "Session"]

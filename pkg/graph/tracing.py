@@ -10,11 +10,13 @@ from typing import Any
 from ..autograd.grad_mode import is_grad_enabled, set_grad_enabled
 from ..tensor import Tensor
 from ..type_info import get_default_dtype
-from .building import Graph, Symbol, building, is_building
+from .building import Graph
+from .entering import building, is_building
 from .functions import placeholder
 from .guards import Guards, modules_of
 from .sessions import Session
 from .structures import flatten, pack
+from .symbols import Symbol
 
 __all__ = ["CompiledFunction", "TracedFunction", "compile", "trace"]
 
@@ -138,8 +140,8 @@ class CompiledFunction:
     """Calls a function as a graph: one for each kind of arguments.
 
     The kind is the structure of the arguments, dtype and shape of tensors (with
-    ``dynamic`` only the number of dimensions), the values of all else, whether gradients
-    are recorded, and what the code reads from outside: see guards.py.
+    ``dynamic`` only the number of dimensions), the values of all else, whether
+    gradients are recorded, and what the code reads from outside: see guards.py.
     """
 
     def __init__(self, function: Callable[..., Any], dynamic: bool = False) -> None:

@@ -5,18 +5,12 @@ import numpy as np
 import pytest
 
 import pkg.compat.v1 as tf
+from default_session import default_session, run
 
 X = np.arange(24, dtype=np.float32).reshape(4, 2, 3)
 
 
-@pytest.fixture(autouse=True)
-def fresh():
-    with tf.Graph().as_default(), tf.Session():
-        yield
-
-
-def run(fetches, feeds=None):
-    return tf.get_default_session().run(fetches, feeds)
+fresh = default_session(tf)
 
 
 @pytest.mark.parametrize(

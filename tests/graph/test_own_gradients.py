@@ -1,23 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gradients of one's own: functions that stand for what the engine would do."""
 
-import numpy as np
 import pytest
 
 import pkg
 import pkg.compat.v1 as tf
 import pkg.graph as pg
+from default_session import default_session, run
 
-
-@pytest.fixture(autouse=True)
-def fresh():
-    """A default graph with a session."""
-    with tf.Graph().as_default(), tf.Session():
-        yield
-
-
-def run(fetches, feeds=None):
-    return tf.get_default_session().run(fetches, feeds)
+fresh = default_session(tf)
 
 
 def test_a_function_stands_for_the_engine():

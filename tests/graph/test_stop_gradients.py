@@ -7,17 +7,9 @@ import pytest
 import pkg
 import pkg.compat.v1 as tf
 import pkg.graph as pg
+from default_session import default_session, run
 
-
-@pytest.fixture(autouse=True)
-def fresh():
-    """A default graph with a session."""
-    with tf.Graph().as_default(), tf.Session():
-        yield
-
-
-def run(fetches, feeds=None):
-    return tf.get_default_session().run(fetches, feeds)
+fresh = default_session(tf)
 
 
 def test_gradients_stop():
@@ -64,7 +56,8 @@ def test_what_came_through_a_stop_leaves_no_trace(huge):
     x = tf.placeholder(tf.float32, [2])
     y = x * huge
     z = y * huge + x * 3.0
-    assert run(tf.gradients(z, x, stop_gradients=[y])[0], {x: [1, 2]}).tolist() == [3, 3]
+    beside = tf.gradients(z, x, stop_gradients=[y])[0]
+    assert run(beside, {x: [1, 2]}).tolist() == [3, 3]
     first, second = tf.gradients(z, [y, x], stop_gradients=[y, x])
     got = run([first, second], {x: [1, 2]})
     np.testing.assert_array_equal(got[0], np.full(2, huge, "float32"))

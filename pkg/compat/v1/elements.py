@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from ... import graph as pg
-from ...graph.building import dtype_of, entered_graph
+from ...graph.entering import entered_graph
+from ...graph.symbols import dtype_of
 from .devices import merged
 from .dtypes import DType, as_dtype
 from .shapes import TensorShape

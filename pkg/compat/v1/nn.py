@@ -7,7 +7,7 @@ from typing import Any
 
 from ... import ops
 from ..._binding import core
-from ...graph.building import dtype_of as _dtype_of
+from ...graph.symbols import dtype_of as _dtype_of
 from . import indexing as _indexing, reduce as _reduce, sizes as _sizes
 from .convert import first, other, pair
 from .math import sigmoid as sigmoid, tanh as tanh

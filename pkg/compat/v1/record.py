@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ...graph import Symbol
-from ...graph.building import entered_graph
+from ...graph.entering import entered_graph
 from .elements import get_default_graph
 from .messages import while_building
 

@@ -10,7 +10,7 @@ import numpy as np
 from ... import ops
 from ..._binding import core
 from ...graph import Symbol
-from ...graph.building import dtype_of
+from ...graph.symbols import dtype_of
 from . import arrays, math, sizes
 from .bounds import not_from_the_end, of_first_size
 from .control import control_dependencies, no_op
