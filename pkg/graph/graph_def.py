@@ -102,7 +102,8 @@ def _node(
     arguments = op._handle.arguments()
     if not arguments:
         raise GraphDefError(
-            f"{op._handle.type()} runs functions or graphs of its own, which are no plain data",
+            f"{op._handle.type()} runs functions or graphs of its own, which are no "
+            "plain data",
             op.name,
         )
     attributes = {

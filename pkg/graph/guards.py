@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a compiled function reads beside its arguments, so that a change is noticed.
 
-The places are found by a look at the code: cells of the closure, global names, names in
-other Python modules (``settings.scale``), modules of `pkg.nn` among these, and the same
-of the functions that stand there.  At each call the values of all places are part of the
-key by which a graph is looked up: plain values count by value, all else by identity.
+The places are found by a look at the code: cells of the closure, global names, names
+in other Python modules (``settings.scale``), modules of `pkg.nn` among these, and the
+same of the functions that stand there.  At each call the values of all places are part
+of the key by which a graph is looked up: plain values count by value, all else by
+identity.
 
-What the code itself assigns to is no place: it changes when a graph is made, which would
-make another one at each call.
+What the code itself assigns to is no place: it changes when a graph is made, which
+would make another one at each call.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gradients of one's own: a function that stands for what the engine would do.
 
-The outputs of such a part are cut off from its inputs, or what arrives at them is dropped
-(``replace_gradient``), so that the engine stops there.  gradients() goes on from the
-inputs with what the function gives for them.
+The outputs of such a part are cut off from its inputs, or what arrives at them is
+dropped (``replace_gradient``), so that the engine stops there.  gradients() goes on
+from the inputs with what the function gives for them.
 """
 
 from __future__ import annotations

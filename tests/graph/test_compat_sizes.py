@@ -107,7 +107,7 @@ def test_arrays_refuse_places_and_sizes_that_are_not_theirs():
             full.gather(tf.stack([place, 0])),
             empty.scatter(tf.stack([0, place]), [row, row]).stack(),
         ):  # fmt: skip
-            with pytest.raises(tf.errors.InvalidArgumentError, match="index -1 is out"):
+            with pytest.raises(tf.errors.InvalidArgumentError, match="index -1"):
                 run(made, {i: -1})
     with pytest.raises(tf.errors.InvalidArgumentError, match="index 3 is out"):
         run(full.read(i), {i: 3})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compiled functions notice what they read from outside: names, cells, modules, modes."""
+"""Compiled functions notice what they read from outside: names, modules, modes."""
 
 import functools
 import types
@@ -93,7 +93,7 @@ def test_names_for_what_is_no_plain_value_count_by_identity():
     assert value(function) == 2
     weight = pkg.full((1,), 7.0)
     assert value(function) == 7
-    for number in range(80):  # numbers of objects that are gone are not taken for theirs
+    for number in range(80):  # one that is gone is not taken for the next one
         weight = pkg.full((1,), float(number))
         assert value(function) == number
 

@@ -327,6 +327,7 @@ op.dropout: pkg.dropout(leaf).sum().backward(); leaf.grad = None
 op._adam_step_: op('_adam_step_')([w], [x], [w], [x], 0., .9, .9, 1., 0., 1, True)
 op._clip_grad_norm_: op('_clip_grad_norm_')([x, w], 9.0, 2.0)
 op._among: op('_among')(x, x[0])
+op._mark_written: op('_mark_written')(pkg.tensor([False, True]), pkg.tensor([0]))
 op._choices: op('_choices')(pkg.ones(2, 3), 3)
 op._dropout: op('_dropout')(leaf, .5, 1, 2).sum().backward(); leaf.grad = None
 op._integers: op('_integers')(x, 0, 5)

@@ -2,8 +2,9 @@
 """Loops that write to one place of a TensorArray in each turn.
 
 To write is to make another array, so that n turns would copy n arrays.  Where the body
-gives an array back as it took it, but for one write, and nothing else asks for what is in
-it, the loop collects what was written, and it goes into the array at once at the end.
+gives an array back as it took it, but for one write, and nothing else asks for what is
+in it, the loop collects what was written, and it goes into the array at once at the
+end.
 """
 
 from __future__ import annotations
