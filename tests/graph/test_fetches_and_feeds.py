@@ -95,7 +95,7 @@ def test_an_unfed_placeholder_is_named():
     ) as caught:
         pg.Session().run(x + 1)
     assert caught.value.op is x.op
-    assert "'x'" in str(caught.value) and "test_sessions.py:" in str(caught.value)
+    assert "'x'" in str(caught.value) and "test_fetches_and_feeds.py:" in str(caught.value)
     assert caught.value.node_def["name"] == "x" and caught.value.error_code == 3
 
 
