@@ -317,8 +317,8 @@ std::string GraphHandle::unique_name(const std::string& name, bool mark) {
 bool GraphHandle::connected(const Tensor& y, const Tensor& x,
                             const std::vector<Tensor>& stops) const {
   Outcome outcome;
-  const bool found = PKG_C(pkg_graph_connected)(
-      handle_, lend(y), lend(x), lent(stops).data(), stops.size(), outcome);
+  const bool found = PKG_C(pkg_graph_connected)(handle_, lend(y), lend(x),
+                                                lent(stops).data(), stops.size(), outcome);
   return outcome.check(found);
 }
 

@@ -353,9 +353,7 @@ std::string Schema::str() const {
       starred = true;
     }
     out << argument.type_str() << ' ' << argument.name;
-    if (argument.has_default) {
-      out << '=' << default_text(argument);
-    }
+    if (argument.has_default) { out << '=' << default_text(argument); }
   }
   out << ") -> ";
   if (returns.size() != 1) out << '(';

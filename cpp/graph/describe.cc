@@ -104,7 +104,8 @@ std::string arguments_text(const Node& node) {
   auto next = node.inputs.begin();
   size_t n_args = node.args.size();
   // As it was before there were stops, so that older releases read what has none.
-  if (node.kind == NodeKind::Gradients && std::get<TensorList>(node.args[3]).empty()) --n_args;
+  if (node.kind == NodeKind::Gradients && std::get<TensorList>(node.args[3]).empty())
+    --n_args;
   for (size_t i = 0; i < n_args; ++i) {
     const auto is_input = [&](int32_t item) {
       const bool found = next != node.inputs.end() && next->arg == i && next->item == item;

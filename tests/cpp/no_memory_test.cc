@@ -16,7 +16,7 @@ using namespace pkg;
 
 namespace {
 
-thread_local int t_left = -1;          // allocations before the one that fails; -1: none
+thread_local int t_left = -1;           // allocations before the one that fails; -1: none
 std::atomic<size_t> g_refused_size{0};  // of allocations of this size all fail
 std::atomic<int64_t> g_live{0};
 
@@ -71,7 +71,8 @@ TEST(a_task_whose_name_finds_no_memory_runs) {
   const uint64_t number = trace::open({.waits = false});
   Gate gate;
   std::atomic<bool> ran{false};
-  const Ref<Event> event = submit([&] { ran = true; }, {gate.event}, {.name = name.c_str()});
+  const Ref<Event> event = submit([&] { ran = true; }, {gate.event},
+                                  {.name = name.c_str()});
   g_refused_size = name.size() + 1;
   gate.set();
   event->wait();
