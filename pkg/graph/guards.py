@@ -32,10 +32,19 @@ _MISSING = object()
 
 def modules_of(function: Any) -> list[Any]:
     """The modules of a module, or of the one that a method is of."""
-    owner = getattr(function, "__self__", function)
-    if isinstance(owner, (Tensor, type)) or not hasattr(owner, "modules"):
+    owner = function.__self__ if isinstance(function, types.MethodType) else function
+    while (wrapped := _wrapped_by(owner)) is not None:
+        owner = wrapped
+    # Asked of the class: an object may have anything as an attribute.
+    if isinstance(owner, Tensor) or not hasattr(type(owner), "modules"):
         return []
     return list(owner.modules())
+
+
+def _wrapped_by(value: Any) -> Any:
+    # The function of another compiled one, or of what functools made of it.
+    attributes = getattr(value, "__dict__", None)
+    return attributes.get("__wrapped__") if isinstance(attributes, dict) else None
 
 
 def _is_ours(value: Any) -> bool:
@@ -66,9 +75,10 @@ class _Reads:
         self.attributes: set[tuple[str, str]] = set()  # "settings", "scale"
         self.stored: set[str] = set()  # names that it assigns to
         self.stored_attributes: set[str] = set()
-        self._look(code)
+        self._look(code, set())
 
-    def _look(self, code: types.CodeType) -> None:
+    def _look(self, code: types.CodeType, own: set[str]) -> None:
+        # own: variables of the functions around this code, which are within the whole.
         last = None
         for step in dis.get_instructions(code):
             name, argument = step.opname, step.argval
@@ -78,14 +88,17 @@ class _Reads:
                 continue
             if name in ("LOAD_ATTR", "LOAD_METHOD") and last is not None:
                 self.attributes.add((last, argument))
-            elif name in ("STORE_GLOBAL", "STORE_DEREF", "DELETE_GLOBAL"):
+            elif name in ("STORE_GLOBAL", "DELETE_GLOBAL"):
                 self.stored.add(argument)
+            elif name in ("STORE_DEREF", "DELETE_DEREF"):
+                if argument in code.co_freevars and argument not in own:
+                    self.stored.add(argument)
             elif name == "STORE_ATTR":
                 self.stored_attributes.add(argument)
             last = None
         for constant in code.co_consts:
             if isinstance(constant, types.CodeType):
-                self._look(constant)
+                self._look(constant, own | set(code.co_cellvars))
 
 
 _reads = functools.lru_cache(maxsize=4096)(_Reads)
@@ -137,8 +150,8 @@ class Guards:
             return
         if isinstance(value, (type, types.ModuleType, Tensor)):
             return
-        if isinstance(wrapped := getattr(value, "__wrapped__", None), Callable):
-            yield wrapped  # another compiled function
+        if (wrapped := _wrapped_by(value)) is not None:
+            yield wrapped
         modules = modules_of(value)
         for module in modules:
             self._modules[id(module)] = module

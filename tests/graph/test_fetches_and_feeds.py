@@ -95,7 +95,8 @@ def test_an_unfed_placeholder_is_named():
     ) as caught:
         pg.Session().run(x + 1)
     assert caught.value.op is x.op
-    assert "'x'" in str(caught.value) and "test_fetches_and_feeds.py:" in str(caught.value)
+    said = str(caught.value)
+    assert "'x'" in said and "test_fetches_and_feeds.py:" in said
     assert caught.value.node_def["name"] == "x" and caught.value.error_code == 3
 
 

@@ -180,3 +180,41 @@ def test_one_compiled_function_within_another():
     assert value(outer) == 3
     factor = 5
     assert value(outer) == 6 and value(inner) == 5
+
+
+def test_variables_of_inner_functions_are_not_taken_for_outer_ones():
+    """A name that an inner function assigns to, while the outer one is only read."""
+    n = 2
+
+    @pkg.compile
+    def function(x):
+        def inner():
+            n = 10
+
+            def innermost():
+                nonlocal n
+                n += 1
+                return n
+
+            return innermost()
+
+        return x * n + inner()
+
+    assert value(function) == 13
+    n = 3
+    assert value(function) == 14
+
+
+def test_objects_with_attributes_of_any_kind_are_left_alone():
+    """They are not asked for what is no plain value."""
+
+    class Odd:
+        def __getattr__(self, name):
+            raise RuntimeError(name)
+
+        def __call__(self, x):
+            return x * 2
+
+    odd = Odd()
+    function = pkg.compile(lambda x: odd(x))
+    assert value(function) == value(function) == 2 and len(function._kinds) == 1
