@@ -68,6 +68,9 @@ class Pass {
     captures_.push_back({edge.node.get(), edge.input_nr, index});
   }
 
+  /// The gradient arriving at `edge` is captured, and then dropped.
+  void stop(const Edge& edge) { stops_.push_back({edge.node.get(), edge.input_nr, 0}); }
+
   /// From here on only nodes run that lead to one of `targets`.
   void restrict_to(std::span<const Edge> targets, bool single_output) {
     single_ = single_output;
@@ -114,6 +117,7 @@ class Pass {
     for (const Capture& capture : captures_) {
       if (capture.node == &node) captured[capture.index] = grads[capture.input_nr];
     }
+    if (drop_stopped(node, grads)) return;
     if (leaf ? !options_.accumulate : !runs) return;
     if (hooks) hooks->run_before(grads);
     TensorList given = hooks ? grads : std::move(grads);
@@ -127,6 +131,18 @@ class Pass {
     }
   }
 
+  // Whether nothing is left of the gradients, as all of them stop here.
+  bool drop_stopped(const Node& node, TensorList& grads) const {
+    bool dropped = false;
+    for (const Capture& stop : stops_) {
+      if (stop.node != &node) continue;
+      grads[stop.input_nr] = {};
+      dropped = true;
+    }
+    return dropped && std::none_of(grads.begin(), grads.end(),
+                                   [](const Tensor& grad) { return grad.defined(); });
+  }
+
   static void check_finite(const Node& node, const TensorList& grads) {
     for (size_t i = 0; i < grads.size(); ++i) {
       PKG_CHECK(!grads[i].defined() || !has_nan(grads[i]), RuntimeError, "Function '",
@@ -136,7 +152,7 @@ class Pass {
 
   Options options_;
   PendingNodes pending_;
-  std::vector<Capture, PoolAllocator<Capture>> captures_;
+  std::vector<Capture, PoolAllocator<Capture>> captures_, stops_;
   std::optional<WantedNodes> wanted_;  // none: every node runs
   bool single_ = false;  // one output, perhaps one that leads to none of the wanted
 };
@@ -207,13 +223,18 @@ void backward(const TensorList& outputs, const TensorList& grad_outputs, bool re
 
 TensorList grad(const TensorList& outputs, const TensorList& inputs,
                 const TensorList& grad_outputs, bool retain_graph, bool create_graph,
-                bool allow_unused) {
+                bool allow_unused, const TensorList& stops) {
   BlockingRegion without_gil;
   GradMode mode(create_graph);
   Pass pass({retain_graph || create_graph, create_graph, false});
   // The nodes that captures are keyed by stay alive.
   const std::vector<Edge> targets = edges_of(inputs);
   for (size_t i = 0; i < targets.size(); ++i) pass.capture(targets[i], i);
+  std::vector<Edge> stopping;
+  for (const Tensor& tensor : stops) {
+    if (!tensor.defined() || !requires_grad(tensor)) continue;
+    pass.stop(stopping.emplace_back(gradient_edge(tensor)));
+  }
   seed(pass, outputs, grad_outputs);
   pass.restrict_to(targets, outputs.size() == 1);
   TensorList result(inputs.size());

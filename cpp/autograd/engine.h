@@ -16,10 +16,12 @@ void backward(const TensorList& outputs, const TensorList& grad_outputs,
 
 /// Gradients of `outputs` with respect to `inputs`; nothing is accumulated, and only the
 /// nodes that lead to one of these run.  An input that was not used is an error, or
-/// undefined with `allow_unused`.
+/// undefined with `allow_unused`.  What arrives at one of the `stops` goes no further, as if
+/// they were constants; one of them that does not require grad changes nothing.
 TensorList grad(const TensorList& outputs, const TensorList& inputs,
                 const TensorList& grad_outputs, bool retain_graph = false,
-                bool create_graph = false, bool allow_unused = false);
+                bool create_graph = false, bool allow_unused = false,
+                const TensorList& stops = {});
 
 /// Whether every pass checks the gradients for NaN and names the call that made them.
 void set_detect_anomaly(bool enabled);

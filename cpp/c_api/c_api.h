@@ -360,11 +360,12 @@ PKG_C_API pkg_operation* pkg_graph_call(pkg_graph* graph, const char* name,
                                         const pkg_op* op, const pkg_arg* args,
                                         size_t n_args, pkg_status* status);
 /* Sums of the gradients of the `ys` with respect to each of the `xs`, its outputs.
- * `grad_ys` may be NULL, or have NULL entries: ones. */
+ * `grad_ys` may be NULL, or have NULL entries: ones.  Nothing flows on behind the `stops`. */
 PKG_C_API pkg_operation* pkg_graph_gradients(pkg_graph* graph, const char* name,
                                              pkg_tensor* const* ys,
                                              pkg_tensor* const* grad_ys, size_t n_ys,
                                              pkg_tensor* const* xs, size_t n_xs,
+                                             pkg_tensor* const* stops, size_t n_stops,
                                              pkg_status* status);
 /* Has no output; running it runs the operations before. */
 PKG_C_API pkg_operation* pkg_graph_group(pkg_graph* graph, const char* name,
@@ -400,7 +401,8 @@ typedef struct pkg_body {
   size_t n_targets;
 } pkg_body;
 /* While the condition gives true, the body gives the next values from the ones before; the
- * outputs are the last ones. */
+ * outputs are the last ones.  What the body gives beyond these is collected: an output for
+ * each has the tensors of all turns, along a new first dimension. */
 PKG_C_API pkg_operation* pkg_graph_while(pkg_graph* graph, const char* name,
                                          const pkg_body* condition, const pkg_body* body,
                                          pkg_tensor* const* values, size_t n_values,
@@ -436,8 +438,9 @@ PKG_C_API size_t pkg_graph_operations(pkg_graph* graph, pkg_operation** operatio
 /* A name that no operation has, which counts as taken from now on if `mark`. */
 PKG_C_API size_t pkg_graph_unique_name(pkg_graph* graph, const char* name, bool mark,
                                        char* text, size_t capacity);
-/* Whether `y` may have a gradient with respect to `x`. */
+/* Whether `y` may have a gradient with respect to `x`, if none flows on behind the `stops`. */
 PKG_C_API bool pkg_graph_connected(pkg_graph* graph, pkg_tensor* y, pkg_tensor* x,
+                                   pkg_tensor* const* stops, size_t n_stops,
                                    pkg_status* status);
 
 /* Texts as of pkg_op_name().  The site is "file:line" of the Python line that made it. */

@@ -82,6 +82,7 @@ pkg_operation* pkg_graph_call(pkg_graph* handle, const char* name, const pkg_op*
 pkg_operation* pkg_graph_gradients(pkg_graph* handle, const char* name,
                                    pkg_tensor* const* ys, pkg_tensor* const* grad_ys,
                                    size_t n_ys, pkg_tensor* const* xs, size_t n_xs,
+                                   pkg_tensor* const* stops, size_t n_stops,
                                    pkg_status* status) {
   constexpr const char* function = "pkg_graph_gradients";
   return guarded<pkg_operation*>(status, nullptr, [&] {
@@ -90,7 +91,8 @@ pkg_operation* pkg_graph_gradients(pkg_graph* handle, const char* name,
     if (grad_ys) grads = tensors_of(function, "grad_ys", grad_ys, n_ys, true);
     return handle_of(&graph.gradients(text_or_empty(name),
                                       tensors_of(function, "ys", ys, n_ys), grads,
-                                      tensors_of(function, "xs", xs, n_xs)));
+                                      tensors_of(function, "xs", xs, n_xs),
+                                      tensors_of(function, "stops", stops, n_stops)));
   });
 }
 
@@ -170,13 +172,13 @@ size_t pkg_graph_unique_name(pkg_graph* handle, const char* name, bool mark, cha
 }
 
 bool pkg_graph_connected(pkg_graph* handle, pkg_tensor* y, pkg_tensor* x,
-                         pkg_status* status) {
+                         pkg_tensor* const* stops, size_t n_stops, pkg_status* status) {
+  constexpr const char* function = "pkg_graph_connected";
   return guarded(status, false, [&] {
-    const graph::Graph& graph = graph_of("pkg_graph_connected", handle);
-    return graph.connected(graph::edge_in(graph, "pkg_graph_connected",
-                                          required("pkg_graph_connected", "y", y)),
-                           graph::edge_in(graph, "pkg_graph_connected",
-                                          required("pkg_graph_connected", "x", x)));
+    const graph::Graph& graph = graph_of(function, handle);
+    return graph.connected(graph::edge_in(graph, function, required(function, "y", y)),
+                           graph::edge_in(graph, function, required(function, "x", x)),
+                           edges_of(function, "stops", graph, stops, n_stops));
   });
 }
 

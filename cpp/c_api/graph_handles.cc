@@ -215,7 +215,8 @@ OperationHandle GraphHandle::assign(const std::string& name,
 OperationHandle GraphHandle::gradients(const std::string& name,
                                        const std::vector<Tensor>& ys,
                                        const std::vector<std::optional<Tensor>>& grad_ys,
-                                       const std::vector<Tensor>& xs) {
+                                       const std::vector<Tensor>& xs,
+                                       const std::vector<Tensor>& stops) {
   PKG_CHECK(grad_ys.empty() || grad_ys.size() == ys.size(), ValueError,
             "[gradients] expected one gradient for each of ", ys.size(), " ys, got ",
             grad_ys.size(), ".");
@@ -224,7 +225,7 @@ OperationHandle GraphHandle::gradients(const std::string& name,
   Outcome outcome;
   pkg_operation* made = PKG_C(pkg_graph_gradients)(
       handle_, name.c_str(), lent(ys).data(), grads.empty() ? nullptr : grads.data(),
-      ys.size(), lent(xs).data(), xs.size(), outcome);
+      ys.size(), lent(xs).data(), xs.size(), lent(stops).data(), stops.size(), outcome);
   return OperationHandle(outcome.check(made));
 }
 OperationHandle GraphHandle::group(const std::string& name,
@@ -313,9 +314,11 @@ std::string GraphHandle::unique_name(const std::string& name, bool mark) {
       PKG_C(pkg_graph_unique_name)(handle_, name.c_str(), mark, text.data(), text.size()));
   return text;
 }
-bool GraphHandle::connected(const Tensor& y, const Tensor& x) const {
+bool GraphHandle::connected(const Tensor& y, const Tensor& x,
+                            const std::vector<Tensor>& stops) const {
   Outcome outcome;
-  const bool found = PKG_C(pkg_graph_connected)(handle_, lend(y), lend(x), outcome);
+  const bool found = PKG_C(pkg_graph_connected)(handle_, lend(y), lend(x),
+                                                lent(stops).data(), stops.size(), outcome);
   return outcome.check(found);
 }
 

@@ -103,10 +103,12 @@ class GraphHandle {
   /// Gives a variable a value, which is also its output.
   OperationHandle assign(const std::string& name, const OperationHandle& variable,
                          const pkg::Tensor& value);
-  /// Of the sum of ys, each times its gradient if one is given, with respect to xs.
+  /// Of the sum of ys, each times its gradient if one is given, with respect to xs; none
+  /// flows on behind the stops.
   OperationHandle gradients(const std::string& name, const std::vector<pkg::Tensor>& ys,
                             const std::vector<std::optional<pkg::Tensor>>& grad_ys,
-                            const std::vector<pkg::Tensor>& xs);
+                            const std::vector<pkg::Tensor>& xs,
+                            const std::vector<pkg::Tensor>& stops);
   /// Runs what is before it; without an output.
   OperationHandle group(const std::string& name,
                         const std::vector<OperationHandle>& before);
@@ -148,8 +150,9 @@ class GraphHandle {
   std::vector<OperationHandle> operations() const;
   /// A name that no operation has; taken from now on if marked.
   std::string unique_name(const std::string& name, bool mark = true);
-  /// Whether y may have a gradient with respect to x.
-  bool connected(const pkg::Tensor& y, const pkg::Tensor& x) const;
+  /// Whether y may have a gradient with respect to x, if none flows on behind the stops.
+  bool connected(const pkg::Tensor& y, const pkg::Tensor& x,
+                 const std::vector<pkg::Tensor>& stops) const;
   /// A number that differs between graphs.
   uint64_t id() const { return reinterpret_cast<uintptr_t>(handle_); }
 

@@ -87,8 +87,14 @@ int32_t pkg_op_call(const pkg_op* handle, const pkg_arg* args, size_t n_args,
               "[pkg_op_call] expected room for the results, got "
               "NULL.");
     const BoxedCall call(op, args, n_args);
-    for (size_t i = 0; i < call.stack.results.size(); ++i) {
-      results[i] = own_value(call.stack.results[i]);
+    size_t made = 0;
+    try {
+      for (; made < call.stack.results.size(); ++made) {
+        results[made] = own_value(call.stack.results[made]);
+      }
+    } catch (...) {
+      while (made) pkg_value_clear(&results[--made]);
+      throw;
     }
     return int32_t(call.stack.results.size());
   });

@@ -308,25 +308,31 @@ LentValues::LentValues(std::span<const Value> args) {
   }
 }
 
-pkg_value own_value(const Value& value) {
-  pkg_value made = lend_value(value);
-  const size_t n = size_t(made.length);
-  switch (made.kind) {
-    case PKG_KIND_TENSOR: pkg_tensor_retain(made.as.tensor); break;
+namespace {
+
+// Arrays are there, filled with nulls, before what is in them is made: so that what failed
+// can be cleared.
+void own_contents(pkg_value& made, const Value& value, pkg_value lent) {
+  const size_t n = size_t(lent.length);
+  switch (lent.kind) {
+    case PKG_KIND_TENSOR:
+      pkg_tensor_retain(lent.as.tensor);
+      made.as.tensor = lent.as.tensor;
+      break;
     case PKG_KIND_TENSOR_LIST: {
-      auto** handles = new pkg_tensor*[n];
-      for (size_t i = 0; i < n; ++i) handles[i] = own(std::get<TensorList>(value)[i]);
+      auto** handles = new pkg_tensor*[n]();
       made.as.tensors = handles;
+      for (size_t i = 0; i < n; ++i) handles[i] = own(std::get<TensorList>(value)[i]);
       break;
     }
-    case PKG_KIND_STRING: made.as.string = copy_array(made.as.string, n + 1); break;
+    case PKG_KIND_STRING: made.as.string = copy_array(lent.as.string, n + 1); break;
     case PKG_KIND_STRING_LIST: {
-      auto** copies = new const char*[n];
+      auto** copies = new const char*[n]();
+      made.as.strings = copies;
       const auto& texts = std::get<std::vector<std::string>>(value);
       for (size_t i = 0; i < n; ++i) {
         copies[i] = copy_array(texts[i].c_str(), texts[i].size() + 1);
       }
-      made.as.strings = copies;
       break;
     }
     case PKG_KIND_BOOL_LIST: {
@@ -336,9 +342,23 @@ pkg_value own_value(const Value& value) {
       made.as.integers = numbers;
       break;
     }
-    case PKG_KIND_INT_LIST: made.as.integers = copy_array(made.as.integers, n); break;
-    case PKG_KIND_FLOAT_LIST: made.as.numbers = copy_array(made.as.numbers, n); break;
-    default: break;
+    case PKG_KIND_INT_LIST: made.as.integers = copy_array(lent.as.integers, n); break;
+    case PKG_KIND_FLOAT_LIST: made.as.numbers = copy_array(lent.as.numbers, n); break;
+    default: made.as = lent.as; break;
+  }
+}
+
+}  // namespace
+
+pkg_value own_value(const Value& value) {
+  const pkg_value lent = lend_value(value);
+  pkg_value made = lent;
+  made.as = {};
+  try {
+    own_contents(made, value, lent);
+  } catch (...) {
+    if (made.as.tensors) pkg_value_clear(&made);  // no array: nothing is owned
+    throw;
   }
   return made;
 }

@@ -7,6 +7,8 @@
 #include <charconv>
 #include <sstream>
 
+#include "dispatcher/default_text.h"
+
 namespace pkg {
 namespace {
 
@@ -265,13 +267,22 @@ void print_list(std::ostream& out, const List& list, Print print) {
   out << ']';
 }
 
-void print_default(std::ostream& out, const Argument& argument) {
+// The parser knows no escapes, so that a text has one of the two quotes at most.
+std::string quoted(const std::string& text) {
+  const char quote = text.find('\'') == text.npos ? '\'' : '"';
+  return quote + text + quote;
+}
+
+}  // namespace
+
+std::string default_text(const Argument& argument) {
+  std::ostringstream out;
   if (is_none(argument.default_value)) {
     out << "None";
   } else if (auto* scalar = std::get_if<Scalar>(&argument.default_value)) {
     out << *scalar;
   } else if (auto* text = std::get_if<std::string>(&argument.default_value)) {
-    out << '\'' << *text << '\'';
+    out << quoted(*text);
   } else if (auto* dtype = std::get_if<DType>(&argument.default_value)) {
     out << *dtype;
   } else if (auto* shape = std::get_if<Shape>(&argument.default_value)) {
@@ -281,11 +292,10 @@ void print_default(std::ostream& out, const Argument& argument) {
   } else if (auto* bools = std::get_if<std::vector<bool>>(&argument.default_value)) {
     print_list(out, *bools, [&](bool truth) { out << Scalar(truth); });
   } else if (auto* texts = std::get_if<std::vector<std::string>>(&argument.default_value)) {
-    print_list(out, *texts, [&](const std::string& item) { out << '\'' << item << '\''; });
+    print_list(out, *texts, [&](const std::string& item) { out << quoted(item); });
   }
+  return out.str();
 }
-
-}  // namespace
 
 std::string Argument::type_str() const {
   std::string text = named(type).text;
@@ -343,10 +353,7 @@ std::string Schema::str() const {
       starred = true;
     }
     out << argument.type_str() << ' ' << argument.name;
-    if (argument.has_default) {
-      out << '=';
-      print_default(out, argument);
-    }
+    if (argument.has_default) { out << '=' << default_text(argument); }
   }
   out << ") -> ";
   if (returns.size() != 1) out << '(';

@@ -4,26 +4,11 @@
 
 #include <algorithm>
 
+#include "dispatcher/default_text.h"
 #include "dispatcher/dispatcher.h"
 
 namespace pkg {
 namespace {
-
-std::string default_text(const Argument& parameter) {
-  if (const auto* number = std::get_if<Scalar>(&parameter.default_value)) {
-    return str(*number);
-  }
-  if (const auto* text = std::get_if<std::string>(&parameter.default_value)) {
-    return "'" + *text + "'";
-  }
-  if (const auto* sizes = std::get_if<Shape>(&parameter.default_value)) {
-    std::string list;
-    for (const int64_t size : *sizes)
-      list += (list.empty() ? "" : ", ") + std::to_string(size);
-    return "[" + list + "]";
-  }
-  return "None";
-}
 
 struct Merged {
   const Argument* parameter;

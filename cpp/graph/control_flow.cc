@@ -6,6 +6,7 @@
 
 #include "graph/evaluate.h"
 #include "graph/session.h"
+#include "ops/functions.h"
 #include "scheduler/hooks.h"
 #include "scheduler/stop_point.h"
 
@@ -45,6 +46,11 @@ class Part {
   }
 
   size_t n_inputs() const { return body_.inputs.size(); }
+  size_t n_outputs() const { return body_.outputs.size(); }
+  const OutputSpec& spec(size_t output) const {
+    const Edge edge = body_.outputs[output];
+    return edge.node->outputs[edge.output];
+  }
   /// How many symbols it uses.
   size_t n_symbols() const { return n_symbols_; }
 
@@ -129,6 +135,7 @@ class While final : public Function {
 
   TensorList run(const TensorList& inputs, const FunctionRun& run) override {
     const size_t n = body_.n_inputs();
+    std::vector<TensorList> collected(body_.n_outputs() - n);
     TensorList values(inputs.begin(), inputs.begin() + std::ptrdiff_t(n));
     const std::span captured = std::span(inputs).subspan(n);
     const auto of_condition = captured.first(condition_.n_symbols());
@@ -137,12 +144,31 @@ class While final : public Function {
     while (true) {
       stop_point();
       run.control->check();
-      if (!truth("while", condition_.run(values, of_condition, run)[0])) return values;
-      values = body_.run(values, of_body, run);
+      if (!truth("while", condition_.run(values, of_condition, run)[0])) break;
+      TensorList made = body_.run(values, of_body, run);
+      for (size_t i = n; i < made.size(); ++i) {
+        collected[i - n].push_back(ops::unsqueeze(made[i], 0));
+      }
+      made.resize(n);
+      values = std::move(made);
     }
+    for (size_t i = 0; i < collected.size(); ++i) {
+      values.push_back(whole(collected[i], body_.spec(n + i)));
+    }
+    return values;
   }
 
  private:
+  // What a turn would have given says the shape where there was none.
+  static Tensor whole(const TensorList& turns, const OutputSpec& spec) {
+    if (!turns.empty()) return ops::cat(turns, 0);
+    Shape sizes{0};
+    for (size_t d = 0; spec.known_rank && d < spec.sizes.size(); ++d) {
+      sizes.push_back(std::max<int64_t>(spec.sizes[d], 0));
+    }
+    return empty(sizes, spec.dtype, Device{});
+  }
+
   Part condition_, body_;
 };
 
@@ -189,20 +215,31 @@ Node& add_while(Graph& graph, std::string name, Body condition, Body body,
                 const TensorList& values) {
   PKG_CHECK(condition.inputs.size() == values.size() &&
                 body.inputs.size() == values.size() &&
-                body.outputs.size() == values.size() && condition.outputs.size() == 1,
+                body.outputs.size() >= values.size() && condition.outputs.size() == 1,
             ValueError,
-            "[while] expected one condition and as many inputs and outputs as "
-            "the ",
+            "[while] expected one condition, and as many inputs and at least as many "
+            "outputs as the ",
             values.size(), " values, got ", condition.outputs.size(), " conditions, ",
             condition.inputs.size(), " and ", body.inputs.size(), " inputs, ",
             body.outputs.size(), " outputs.");
-  PKG_CHECK(dtypes_of(body.inputs) == dtypes_of(body.outputs) &&
+  const std::vector<Edge> next(body.outputs.begin(),
+                               body.outputs.begin() + std::ptrdiff_t(values.size()));
+  PKG_CHECK(dtypes_of(body.inputs) == dtypes_of(next) &&
                 dtypes_of(body.inputs) == dtypes_of(condition.inputs),
             ValueError,
             "[while] expected the body to give what it takes: the dtypes of "
             "its inputs and outputs differ.");
   std::vector<OutputSpec> outputs;
   for (Edge input : body.inputs) outputs.push_back(spec_of(input));
+  for (size_t i = values.size(); i < body.outputs.size(); ++i) {
+    OutputSpec collected = spec_of(body.outputs[i]);
+    if (collected.known_rank) {
+      Shape sizes{-1};  // so many turns
+      for (int64_t size : collected.sizes) sizes.push_back(size);
+      collected.sizes = sizes;
+    }
+    outputs.push_back(std::move(collected));
+  }
   TensorList inputs = values;
   const auto made = Ref<While>::make(std::move(condition), std::move(body), inputs);
   return graph.function(std::move(name), made, inputs, std::move(outputs));

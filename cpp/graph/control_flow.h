@@ -22,6 +22,9 @@ struct Body {
 };
 
 /// While `condition`, one bool, holds, `body` gives the next values from the ones before.
+/// What it gives beyond these is collected: of each such output the node gives all turns'
+/// tensors as one, along a new first dimension.  So a loop that makes a part of its result
+/// in each turn need not copy what is there already.
 /// ValueError where their number or dtypes do not fit.
 Node& add_while(Graph& graph, std::string name, Body condition, Body body,
                 const TensorList& values);

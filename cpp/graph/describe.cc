@@ -81,7 +81,7 @@ struct Writer {
 const char* name_of_argument(const Node& node, size_t i) {
   if (node.kind == NodeKind::Op) return node.op->schema.arguments[i].name.c_str();
   if (node.kind == NodeKind::Assign) return "value";
-  constexpr const char* of_gradients[] = {"ys", "grad_ys", "xs"};
+  constexpr const char* of_gradients[] = {"ys", "grad_ys", "xs", "stops"};
   return of_gradients[i];
 }
 
@@ -102,7 +102,11 @@ std::string arguments_text(const Node& node) {
   }
   if (node.value.defined()) entries.push_back(entry("value", tagged("tensor", "0")));
   auto next = node.inputs.begin();
-  for (size_t i = 0; i < node.args.size(); ++i) {
+  size_t n_args = node.args.size();
+  // As it was before there were stops, so that older releases read what has none.
+  if (node.kind == NodeKind::Gradients && std::get<TensorList>(node.args[3]).empty())
+    --n_args;
+  for (size_t i = 0; i < n_args; ++i) {
     const auto is_input = [&](int32_t item) {
       const bool found = next != node.inputs.end() && next->arg == i && next->item == item;
       if (found) ++next;

@@ -62,7 +62,7 @@ void Evaluation::run(std::span<Node* const> nodes) {
     if (node->kind != NodeKind::Gradients) continue;
     last = node;
     for (const Node::Input& input : node->inputs) {
-      if (input.arg == 2) wanted_[input.from];
+      if (input.arg >= 2) wanted_[input.from];  // xs and stops
     }
   }
   LocalKeys keys{t_local_keys.included, KeySet{DispatchKey::Graph}};
@@ -210,11 +210,28 @@ std::vector<Tensor> Evaluation::call(Node& node) {
     }
   }
   check_outputs(node, outputs);
+  if (!wanted_.empty()) give_places(node, args, outputs);
   return outputs;
 }
 
+// What a call gives back as it took it has a place of its own in the history where gradients
+// are taken at it: else they would be those at the argument.
+void Evaluation::give_places(Node& node, const std::vector<Value>& args,
+                             std::vector<Tensor>& outputs) const {
+  for (uint32_t i = 0; i < outputs.size(); ++i) {
+    Tensor& output = outputs[i];
+    if (!output.defined() || !output.requires_grad()) continue;
+    if (!wanted_.contains({&node, i})) continue;
+    bool taken = false;
+    for (const Value& arg : args) {
+      for_each_tensor(arg, [&](const Tensor& other) { taken |= other.is_same(output); });
+    }
+    if (taken) output = ops::expand(output, Shape(size_t(output.ndim()), -1));
+  }
+}
+
 std::vector<Tensor> Evaluation::gradients(Node& node, bool create_graph) {
-  TensorList ys, grad_ys, xs;
+  TensorList ys, grad_ys, xs, stops;
   const auto args = arguments(node);
   const auto& all_ys = std::get<TensorList>(args[0]);
   const auto& all_grads = std::get<TensorList>(args[1]);
@@ -223,14 +240,12 @@ std::vector<Tensor> Evaluation::gradients(Node& node, bool create_graph) {
     ys.push_back(all_ys[i]);
     grad_ys.push_back(node.has_grad_y[i] ? all_grads[i] : ops::full_like(all_ys[i], 1));
   }
-  std::vector<Edge> edges;
   for (const Node::Input& input : node.inputs) {
-    if (input.arg != 2) continue;
-    edges.push_back(input.from);
-    xs.push_back(wanted_.at(input.from));
+    if (input.arg == 2) xs.push_back(wanted_.at(input.from));
+    if (input.arg == 3) stops.push_back(wanted_.at(input.from));
   }
   TensorList found(xs.size());
-  if (!ys.empty()) found = grad(ys, xs, grad_ys, true, create_graph, true);
+  if (!ys.empty()) found = grad(ys, xs, grad_ys, true, create_graph, true, stops);
   std::vector<Tensor> outputs;
   for (size_t i = 0; i < xs.size(); ++i) {
     outputs.push_back(found[i].defined() ? found[i] : ops::full_like(xs[i], 0));

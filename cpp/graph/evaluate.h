@@ -45,6 +45,8 @@ class Evaluation {
   void run_timed(Node& node, bool last_gradients);
   void set(Node& node, std::vector<Tensor> outputs);
   std::vector<Tensor> call(Node& node);
+  void give_places(Node& node, const std::vector<Value>& args,
+                   std::vector<Tensor>& outputs) const;
   std::vector<Tensor> gradients(Node& node, bool create_graph);
   std::vector<Tensor> function(Node& node);
   void assign(Node& variable, const Tensor& value);
@@ -52,7 +54,7 @@ class Evaluation {
 
   std::unordered_map<const Node*, std::vector<Tensor>> values_;
   std::map<Edge, Tensor> fed_;
-  std::map<Edge, Tensor> wanted_;  // gradients will be taken with respect to these
+  std::map<Edge, Tensor> wanted_;  // gradients will be taken with respect to these, or stop
   std::vector<std::pair<Node*, Tensor>> written_;
 };
 

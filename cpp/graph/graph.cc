@@ -25,6 +25,16 @@ std::string lower(std::string_view text) {
   return made;
 }
 
+// The sizes as a tensor that stands for them has them: 0 for what is not known.
+Shape sizes_of_symbol(const OutputSpec& spec) {
+  Shape sizes = spec.known_rank ? spec.sizes : Shape{};
+  for (int64_t& size : sizes) size = std::max<int64_t>(size, 0);
+  return sizes;
+}
+
+// No tensor has so many elements, nor can a symbol stand for them.
+void refuse_too_many(const OutputSpec& spec) { (void)sizes_of_symbol(spec).numel(); }
+
 OutputSpec spec_of(const Tensor& tensor) { return {tensor.dtype(), true, tensor.sizes()}; }
 
 }  // namespace
@@ -124,6 +134,7 @@ std::unique_ptr<Node> Graph::begin(NodeKind kind) {
 }
 
 Node& Graph::publish(std::unique_ptr<Node> made, const std::string& name) {
+  for (const OutputSpec& spec : made->outputs) refuse_too_many(spec);
   std::string wanted = name.empty() ? made->type() : name;
   if (name.empty()) {
     for (char& c : wanted) {
@@ -248,7 +259,7 @@ Node& Graph::call(std::string name, const Operator& op, std::span<const Value> a
 }
 
 Node& Graph::gradients(std::string name, const TensorList& ys, const TensorList& grad_ys,
-                       const TensorList& xs) {
+                       const TensorList& xs, const TensorList& stops) {
   PKG_CHECK(!ys.empty() && !xs.empty(), ValueError,
             "[gradients] expected at least one y and one x, got ", ys.size(), " and ",
             xs.size(), ".");
@@ -257,7 +268,8 @@ Node& Graph::gradients(std::string name, const TensorList& ys, const TensorList&
             grad_ys.size(), ".");
   auto node = begin(NodeKind::Gradients);
   node->n_ys = ys.size();
-  node->args = {TensorList(ys.size()), TensorList(ys.size()), TensorList(xs.size())};
+  node->args = {TensorList(ys.size()), TensorList(ys.size()), TensorList(xs.size()),
+                TensorList(stops.size())};
   for (size_t i = 0; i < ys.size(); ++i) {
     node->add_input(0, int32_t(i), edge_in(*this, "gradients", ys[i]));
   }
@@ -275,6 +287,9 @@ Node& Graph::gradients(std::string name, const TensorList& ys, const TensorList&
     const Edge x = edge_in(*this, "gradients", xs[i]);
     node->add_input(2, int32_t(i), x);
     node->outputs.push_back(x.node->outputs[x.output]);
+  }
+  for (size_t i = 0; i < stops.size(); ++i) {
+    node->add_input(3, int32_t(i), edge_in(*this, "gradients", stops[i]));
   }
   return publish(std::move(node), name);
 }
@@ -348,11 +363,9 @@ Tensor Graph::symbol(Edge edge) {
             ", got ", edge.output, ".");
   std::vector<Tensor>& made = node.symbols_;
   if (edge.output < made.size() && made[edge.output].defined()) return made[edge.output];
-  // Its tensor has no room for sizes that are not known: 0 stands for them.  Who shows a
-  // shape asks the OutputSpec.
+  // Who shows a shape asks the OutputSpec.
   const OutputSpec& spec = node.outputs[edge.output];
-  Shape sizes = spec.known_rank ? spec.sizes : Shape{};
-  for (int64_t& size : sizes) size = std::max<int64_t>(size, 0);
+  const Shape sizes = sizes_of_symbol(spec);
   auto storage = Storage::symbolic(0, DispatchKey::Graph,
                                    Ref<Meaning>::make(Ref<Graph>::share(this), edge));
   Tensor symbol(Ref<TensorImpl>::make(std::move(storage), sizes, sizes.numel(), spec.dtype,
@@ -377,16 +390,17 @@ std::vector<Node*> Graph::nodes() const {
 
 namespace {
 
-// Goes back from `y` along the ways of gradients, over nodes made since number `first`,
-// until `found` says so of one.
+// Goes back from `y` along the ways of gradients, over nodes made since number `first`, and
+// not beyond the stops, until `found` says so of one.
 template <class F>
-bool walk_back(Edge y, int64_t first, F found) {
+bool walk_back(Edge y, int64_t first, std::span<const Edge> stops, F found) {
   std::vector<Edge> next{y};
   std::unordered_set<const Node*> seen;
   while (!next.empty()) {
     const Edge edge = next.back();
     next.pop_back();
     if (found(edge)) return true;
+    if (std::find(stops.begin(), stops.end(), edge) != stops.end()) continue;
     const Node& node = *edge.node;
     if (node.id < first || !seen.insert(&node).second) continue;
     if (node.no_grad || (node.op && node.op->definition().non_differentiable)) continue;
@@ -395,6 +409,8 @@ bool walk_back(Edge y, int64_t first, F found) {
       for (Node* variable : node.function->variables) next.push_back({variable, 0});
     }
     for (const Node::Input& input : node.inputs) {
+      // The xs and stops of gradients are places, not values that they are made of.
+      if (node.kind == NodeKind::Gradients && input.arg >= 2) continue;
       if (is_floating(input.from.node->outputs[input.from.output].dtype)) {
         next.push_back(input.from);
       }
@@ -407,7 +423,7 @@ bool walk_back(Edge y, int64_t first, F found) {
 
 // In a body what was captured is where its own ways end: those that go on outside would be
 // missed.
-void Graph::refuse_ways_outside(Edge y, Edge x) const {
+void Graph::refuse_ways_outside(Edge y, Edge x, std::span<const Edge> stops) const {
   std::vector<Capture> captures;
   {
     std::lock_guard lock(mutex_);
@@ -417,7 +433,8 @@ void Graph::refuse_ways_outside(Edge y, Edge x) const {
                                 [&](const Capture& c) { return c.inner == x; });
   if (own == captures.end()) return;
   const Edge outer = edge_of(own->outer);
-  walk_back(y, 0, [&](Edge edge) {
+  walk_back(y, 0, stops, [&](Edge edge) {
+    if (std::find(stops.begin(), stops.end(), edge) != stops.end()) return false;
     for (const Capture& capture : captures) {
       if (capture.inner != edge || edge == x) continue;
       const Edge from = edge_of(capture.outer);
@@ -432,9 +449,9 @@ void Graph::refuse_ways_outside(Edge y, Edge x) const {
   });
 }
 
-bool Graph::connected(Edge y, Edge x) const {
-  refuse_ways_outside(y, x);
-  return walk_back(y, x.node->id, [&](Edge edge) { return edge == x; });
+bool Graph::connected(Edge y, Edge x, std::span<const Edge> stops) const {
+  refuse_ways_outside(y, x, stops);
+  return walk_back(y, x.node->id, stops, [&](Edge edge) { return edge == x; });
 }
 
 Edge edge_of(const Tensor& tensor) {

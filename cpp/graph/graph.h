@@ -84,7 +84,7 @@ class Node {
   Ref<graph::Function> function;
   bool no_grad = false;          ///< recorded where no gradients were: none flow through
   Tensor value;                  ///< of a Constant; of a Placeholder, the default or none
-  size_t n_ys = 0;               ///< of Gradients: inputs are ys, their grads, then xs
+  size_t n_ys = 0;               ///< of Gradients: inputs are ys, their grads, xs, stops
   std::vector<bool> has_grad_y;  ///< of Gradients, for each y
   std::string device;            ///< as the user wrote it
   uint64_t site = 0;             ///< see scheduler/hooks.h
@@ -160,9 +160,9 @@ class Graph final : public Intrusive {
   /// Args as the dispatcher takes them; symbols of this graph among them become inputs.
   Node& call(std::string name, const Operator& op, std::span<const Value> args);
   /// Sum of the gradients of `ys`, each times its `grad_ys` (undefined: ones), with respect
-  /// to each of `xs`.
+  /// to each of `xs`, where nothing flows on behind the `stops`.
   Node& gradients(std::string name, const TensorList& ys, const TensorList& grad_ys,
-                  const TensorList& xs);
+                  const TensorList& xs, const TensorList& stops = {});
   Node& group(std::string name, std::vector<Node*> controls);
   /// Runs the function, whose outputs are like `outputs`.
   Node& function(std::string name, Ref<Function> function, const TensorList& inputs,
@@ -188,16 +188,17 @@ class Graph final : public Intrusive {
   /// From now on adding nodes is a RuntimeError.
   void finalize() { finalized_.store(true); }
   bool finalized() const { return finalized_.load(); }
-  /// Whether the gradient of `y` with respect to `x` can be anything but nothing.
-  /// NotImplementedError in a body where a way leads on outside of it.
-  bool connected(Edge y, Edge x) const;
+  /// Whether the gradient of `y` with respect to `x` can be anything but nothing, where
+  /// none flows on behind the `stops`.  NotImplementedError in a body where a way leads on
+  /// outside of it.
+  bool connected(Edge y, Edge x, std::span<const Edge> stops = {}) const;
 
   /// Of what this thread adds from now on.
   void set_scope(Scope scope);
 
  private:
   ~Graph() override;
-  void refuse_ways_outside(Edge y, Edge x) const;
+  void refuse_ways_outside(Edge y, Edge x, std::span<const Edge> stops) const;
   Scope scope() const;
   std::unique_ptr<Node> begin(NodeKind kind);
   void check_open() const;

@@ -7,7 +7,7 @@
 // the other, as far as the op takes that; what differs between the results is unknown, and no
 // rule has to know of graphs.  The numbers have many divisors, so that what is divided
 // (reshape, chunk) mostly divides.  With 1 for all, some ops have fewer dimensions (squeeze):
-// then their number is unknown, and others are shorter (a slice).  Where the first numbers are
+// then their number is unknown, and others are shorter (a slice), as with 0.  Where the first numbers are
 // refused, because a size has to agree with another, 1 goes with most, or a size that is
 // known; what is then of that size is unknown.
 #include <algorithm>
@@ -274,9 +274,11 @@ std::vector<OutputSpec> infer(const Node& node) {
   if (all_known) return outputs;
   try_also({2 * kGuess});
   for (int64_t i = 0; i < n_unknown; ++i) try_also({kGuess, i});
-  // How many parts there are is not asked of so small a size.
-  const auto ones = attempt([&] { return on_meta(node, {1}); });
-  if (ones && ones->size() == outputs.size()) compare(node, outputs, *ones);
+  // How many parts there are is not asked of so small sizes.
+  for (int64_t size : {1, 0}) {
+    const auto small = attempt([&] { return on_meta(node, {size}); });
+    if (small && small->size() == outputs.size()) compare(node, outputs, *small);
+  }
   return outputs;
 }
 

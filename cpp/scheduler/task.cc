@@ -241,7 +241,13 @@ void Task::execute(bool at_end, bool popped) noexcept {
     std::optional<StreamGuard> no_stream;
     if (has_current_stream()) no_stream.emplace(nullptr);
     std::optional<trace::Timed> timed;
-    if (trace::wanted(trace::Kind::Task)) note_task(timed.emplace(trace::Kind::Task).span);
+    if (trace::wanted(trace::Kind::Task)) {
+      try {
+        note_task(timed.emplace(trace::Kind::Task).span);
+      } catch (const std::bad_alloc&) {
+        // The work is done all the same; its span lacks what there was no memory for.
+      }
+    }
     try {
       fn_();
     } catch (const abi::__forced_unwind&) { sleep_forever(); } catch (Error& error) {

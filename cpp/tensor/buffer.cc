@@ -66,7 +66,10 @@ Tensor over_foreign_buffer(const ForeignBuffer& buffer,
 }
 
 const char* buffer_format(DType dtype) {
-  constexpr const char* formats[kNumDTypes] = {"?", "B", "b", "i", "q", "e", "", "f", "d"};
+  // Of two C types of 8 bytes NumPy calls the one int64 that is long, where long has them.
+  constexpr const char* kInt64 = sizeof(long) == 8 ? "l" : "q";
+  constexpr const char* formats[kNumDTypes] = {"?", "B", "b", "i", kInt64,
+                                               "e", "",  "f", "d"};
   PKG_CHECK(dtype != DType::BFloat16, TypeError,
             "NumPy has no bfloat16: convert with .float() first");
   return formats[int(dtype)];

@@ -10,8 +10,6 @@ from __future__ import annotations
 from . import errors as errors
 from .building import (
     Graph as Graph,
-    Operation as Operation,
-    Symbol as Symbol,
     get_default_graph as get_default_graph,
     reset_default_graph as reset_default_graph,
 )
@@ -39,6 +37,7 @@ from .own_gradients import with_gradient as with_gradient
 from .rewriting import Rewrite as Rewrite, rewrite as rewrite
 from .sessions import InteractiveSession as InteractiveSession, Session as Session
 from .shapes import TensorShape as TensorShape
+from .symbols import Operation as Operation, Symbol as Symbol
 from .traces import RunTrace as RunTrace
 from .tracing import (
     CompiledFunction as CompiledFunction,

@@ -13,8 +13,9 @@ import numpy as np
 from .._binding import core
 from ..tensor import Tensor
 from . import errors
-from .building import Symbol, get_default_graph
+from .building import get_default_graph
 from .functions import constant
+from .symbols import Symbol
 
 __all__ = ["py_func"]
 

@@ -5,15 +5,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 from .._binding import core
-from .building import Graph, Operation, Symbol, building, dtype_of, get_default_graph
+from .building import Graph, get_default_graph
+from .entering import building
 from .functions import constant
 from .shapes import TensorShape, sizes_of
 from .structures import flatten, outline, pack
+from .symbols import Operation, Symbol, dtype_of
 
-__all__ = ["BodyGraph", "cond", "more_general", "while_loop"]
+__all__ = ["BodyGraph", "Collecting", "cond", "more_general", "while_loop"]
+
+
+class Collecting(NamedTuple):
+    """What a body may give: the next values, and tensors that are collected.
+
+    The loop then gives such a pair, too: of each of these, the tensors of all turns as
+    one, along a new first dimension.  They have one shape in all turns.
+    """
+
+    values: Any
+    pieces: list[Any]
 
 
 class BodyGraph(Graph):
@@ -148,7 +161,7 @@ def while_loop(
     """Repeats the body as long as the condition holds; gives the last values.
 
     cond: takes the loop variables, gives one bool.
-    body: takes them, gives their next values, in the same structure.
+    body: takes them, gives their next values, in the same structure; or a Collecting.
     loop_vars: a list or tuple of values, which may nest; their dtypes stay the same.
     shape_invariants: for each variable the sizes that it has in every turn, None for
     one that changes; without it they have the sizes that they begin with.
@@ -193,13 +206,24 @@ def while_loop(
                 if function is cond:
                     leaves = [_condition(part, result, convert)]
                 else:
+                    result, pieces = _split(result)
                     leaves = _next_values(part, loop_vars, result, inputs, convert)
+                    leaves += [part.inside(piece) for piece in pieces or []]
             parts.append(part.part(inputs, leaves))
             outer_controls += part.outer_controls
         with graph.control_dependencies(outer_controls):
             made = graph._handle.while_loop("While", parts[0], parts[1], given)
     outputs = graph._operation(made).outputs
-    return outputs[0] if len(outputs) == 1 else pack(loop_vars, outputs)
+    values, collected = outputs[: len(given)], outputs[len(given) :]
+    last = values[0] if len(values) == 1 else pack(loop_vars, values)
+    return last if pieces is None else Collecting(last, collected)
+
+
+def _split(result: Any) -> tuple[Any, list[Any] | None]:
+    # The next values, and what is collected if the body says so.
+    if isinstance(result, Collecting):
+        return result.values, result.pieces
+    return result, None
 
 
 def _condition(part: BodyGraph, value: Any, convert: Any) -> Symbol:
@@ -261,10 +285,11 @@ def _limited(
         most = constant(int(most))
 
     def counted(turn: Any, values: Any) -> Any:
-        result = body(*values)
-        return turn + 1, _as_list(result, loop_vars)
+        result, pieces = _split(body(*values))
+        following = turn + 1, _as_list(result, loop_vars)
+        return following if pieces is None else Collecting(following, pieces)
 
-    _, values = while_loop(
+    result = while_loop(
         lambda turn, values: (turn < most) & convert(cond(*values), None),
         counted,
         (constant(0, dtype_of(most)), loop_vars),
@@ -272,7 +297,9 @@ def _limited(
         name=name,
         convert=convert,
     )
-    return values[0] if len(values) == 1 else values
+    (_, values), pieces = _split(result)
+    last = values[0] if len(values) == 1 else values
+    return last if pieces is None else Collecting(last, pieces)
 
 
 def cond(

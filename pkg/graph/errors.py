@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .building import Operation
+    from .symbols import Operation
 
 __all__ = [
     "OpError", "error_code_from_exception_type", "error_of",

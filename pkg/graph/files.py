@@ -13,9 +13,10 @@ from typing import Any
 
 from ..files import replacing
 from ..serialization import load_file, save_file
-from .building import Graph, Operation
+from .building import Graph
 from .graph_def import GraphDefError, brief, describe, shown
 from .importing import add_definition
+from .symbols import Operation
 
 __all__ = ["export_graph", "import_graph", "restore_variables"]
 
@@ -88,13 +89,13 @@ def _values(
         raise ValueError("[export_graph] expected a session of this graph.")
     session._check_open()
     if variables is None:
-        ops = [op for op in graph.get_operations() if op.type == "Variable"]
+        ops = [op for op in graph.get_operations() if _is_variable(op)]
     else:
         elements = [graph.as_graph_element(variable) for variable in variables]
         ops = [e if isinstance(e, Operation) else e.op for e in elements]
     names = {}
     for op in ops:
-        value = session._handle.variable(op._handle) if op.type == "Variable" else None
+        value = session._handle.variable(op._handle) if _is_variable(op) else None
         if value is not None:
             names[op.name] = f"{op.name}:variable"
             tensors[names[op.name]] = value
@@ -104,6 +105,10 @@ def _values(
                 f"{op.name!r} ({op.type})."
             )
     return names
+
+
+def _is_variable(op: Operation) -> bool:
+    return bool(op._handle.type() == "Variable")
 
 
 def import_graph(

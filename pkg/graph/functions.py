@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from .._binding import core
-from .building import Operation, Symbol, dtype_of, get_default_graph
-from .own_gradients import through_own
-from .partial_gradients import stopped
+from .building import get_default_graph
+from .own_gradients import replaced, through_own
 from .shapes import sizes_of
+from .symbols import Operation, Symbol, dtype_of
 
 __all__ = [
     "constant", "control_dependencies", "gradients", "group", "name_scope",
@@ -81,9 +81,8 @@ def gradients(
     from it to a y.
 
     grad_ys: what each y is multiplied with, of its shape; None: ones.
-    stop_gradients: symbols behind which no gradient flows, as if they were constants.
-    Where other ways lead to an x, too, what came through them is taken away from the
-    whole, and rounding shows.
+    stop_gradients: symbols behind which no gradient flows, as if they were constants;
+    the gradient at one of them is what arrives there.
     """
     ys = list(ys) if isinstance(ys, (list, tuple)) else [ys]
     xs = list(xs) if isinstance(xs, (list, tuple)) else [xs]
@@ -110,36 +109,37 @@ def gradients(
             f"{len(grad_ys)}."
         )
 
-    def plain(ys: list[Any], xs: list[Any], grad_ys: list[Any]) -> list[Any]:
-        return _plain(graph, ys, xs, grad_ys, name)
-
-    def every_way(ys: list[Any], xs: list[Any], grad_ys: list[Any]) -> list[Any]:
-        if graph._own:
-            return through_own(graph, ys, xs, grad_ys, plain)
-        return plain(ys, xs, grad_ys)
-
-    if stop_gradients is not None and not isinstance(stop_gradients, (list, tuple)):
+    if stop_gradients is None:
+        stop_gradients = []
+    elif not isinstance(stop_gradients, (list, tuple)):
         stop_gradients = [stop_gradients]
-    if stop_gradients:
-        stops = [
-            graph.as_graph_element(s, allow_operation=False) for s in stop_gradients
-        ]
-        made = stopped(graph, ys, xs, grad_ys, stops, every_way)
+    stops = [graph.as_graph_element(s, allow_operation=False) for s in stop_gradients]
+    stops = [s for s in dict.fromkeys(stops) if dtype_of(s).is_floating_point]
+
+    ends = list(dict.fromkeys([*stops, *replaced(graph)]))
+
+    def plain(ys: list[Any], xs: list[Any], grad_ys: list[Any]) -> list[Any]:
+        return _plain(graph, ys, xs, grad_ys, ends, name)
+
+    if graph._own:
+        made = through_own(graph, ys, xs, grad_ys, stops, plain)
     else:
-        made = every_way(ys, xs, grad_ys)
+        made = plain(ys, xs, grad_ys)
     shown = here if here.is_body else graph
     return [g if g is None else shown.as_graph_element(g) for g in made]
 
 
 def _plain(
-    graph: Any, ys: list[Any], xs: list[Any], grad_ys: list[Any], name: str | None
-) -> list[Any]:
+    graph: Any, ys: list[Any], xs: list[Any], grad_ys: list[Any], stops: list[Any],
+    name: str | None,
+) -> list[Any]:  # fmt: skip
     floating = [dtype_of(y).is_floating_point for y in ys]
     used = [
         dtype_of(x).is_floating_point
-        and any(graph._handle.connected(y, x) for y, f in zip(ys, floating) if f)
+        and any(graph._handle.connected(y, x, stops)
+                for y, f in zip(ys, floating) if f)
         for x in xs
-    ]
+    ]  # fmt: skip
     wanted = [x for x, use in zip(xs, used) if use]
     if not wanted:
         return [None] * len(xs)
@@ -148,6 +148,7 @@ def _plain(
         [y for y, f in zip(ys, floating) if f],
         [g for g, f in zip(grad_ys, floating) if f],
         wanted,
+        stops,
     )
     made = iter(graph._operation(handle).outputs)
     return [next(made) if use else None for use in used]

@@ -25,7 +25,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from .building import Graph, Operation, Symbol
+from .building import Graph
+from .symbols import Operation, Symbol, dtype_of
 from .variables import Variable
 
 __all__ = [
@@ -101,19 +102,20 @@ def _node(
     arguments = op._handle.arguments()
     if not arguments:
         raise GraphDefError(
-            f"{op.type} runs functions or graphs of its own, which are no plain data",
+            f"{op._handle.type()} runs functions or graphs of its own, which are no "
+            "plain data",
             op.name,
         )
     attributes = {
         name: _named(value, stored) for name, value in json.loads(arguments)
     }
     outputs = op.outputs
-    if outputs and op.type == "Variable" and isinstance(outputs[0], Variable):
+    if outputs and op._handle.type() == "Variable" and isinstance(outputs[0], Variable):
         attributes["initializer"] = {"operation": outputs[0].initializer.name}
         attributes["trainable"] = bool(outputs[0].trainable)
     plain = {
         "name": op.name,
-        "op": op.type,
+        "op": op._handle.type(),  # also where the class of op has other words
         "inputs": [symbol.name for symbol in op.inputs]
         + [f"^{control.name}" for control in op.control_inputs],
         "attributes": attributes,
@@ -127,10 +129,10 @@ def _node(
 
 def spec(symbol: Symbol) -> dict[str, Any]:
     """What is known of a symbol: dtype and shape."""
-    shape = symbol.shape
+    sizes = symbol.op._handle.shape(symbol.value_index)
     return {
-        "dtype": symbol.dtype.name,
-        "shape": None if shape.ndims is None else list(shape),
+        "dtype": dtype_of(symbol).name,
+        "shape": None if sizes is None else [n if n >= 0 else None for n in sizes],
     }
 
 

@@ -8,10 +8,11 @@ from typing import Any
 
 from .._binding import core
 from ..autograd.grad_mode import set_grad_enabled
-from .building import Graph, Operation, Symbol, dtype_of, get_default_graph
+from .building import Graph, get_default_graph
 from .graph_def import GraphDefError, brief, shown, spec
 from .reading import Definition, Node, Reference, element, read
 from .shapes import sizes_of
+from .symbols import Operation, Symbol, dtype_of
 from .variables import GLOBAL, TRAINABLE, Variable
 
 __all__ = ["Builder", "add_definition"]
@@ -127,7 +128,7 @@ class Builder:
             return graph.assign(name, variable._handle, value)
         if node.op == "Gradients":
             ys, grad_ys, xs = (arguments[key] for key in ("ys", "grad_ys", "xs"))
-            return graph.gradients(name, ys, grad_ys, xs)
+            return graph.gradients(name, ys, grad_ys, xs, arguments.get("stops", []))
         return graph.group(name, [])  # its controls are those of the scope
 
     def finish(self) -> None:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gradients of one's own: a function that stands for what the engine would do.
 
-The outputs of such a part are cut off from its inputs, so that the engine stops there.
-gradients() goes on from the inputs with what the function gives for them.
+The outputs of such a part are cut off from its inputs, or what arrives at them is
+dropped (``replace_gradient``), so that the engine stops there.  gradients() goes on
+from the inputs with what the function gives for them.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ from typing import Any, NamedTuple
 
 from .. import ops
 from .._binding import core
-from .building import Symbol, dtype_of, get_default_graph, outside
+from .building import get_default_graph, outside
+from .symbols import Symbol, dtype_of
 
-__all__ = ["Plain", "through_own", "with_gradient"]
+__all__ = ["Plain", "replace_gradient", "replaced", "through_own", "with_gradient"]
 
 # (ys, xs, grad_ys) to the gradients, of what the engine does alone.
 Plain = Callable[[list[Any], list[Any], list[Any]], list[Any]]
@@ -26,6 +28,7 @@ class Own(NamedTuple):
     inputs: list[Any]
     outputs: list[Any]
     function: Callable[..., Any]
+    cut: bool = True  # the outputs are made for this, and have no history
 
 
 def with_gradient(
@@ -71,6 +74,27 @@ def with_gradient(
     return cut
 
 
+def replace_gradient(
+    inputs: list[Any], outputs: list[Any], function: Callable[..., Any]
+) -> None:
+    """The same for outputs that stay what they are: those of an operation, all of them.
+
+    They are symbols of a graph that is no part of a loop or choice.
+    """
+    outputs[0].graph._own.append(Own(list(inputs), list(outputs), function, cut=False))
+
+
+def replaced(graph: Any) -> list[Any]:
+    """The floating symbols at which the engine stops, as a function goes on there."""
+    return [
+        output
+        for own in graph._own
+        if not own.cut
+        for output in own.outputs
+        if dtype_of(output).is_floating_point
+    ]
+
+
 def _of_function(own: Own, grads: list[Any]) -> list[tuple[Any, Any]]:
     # Floating inputs with the gradients that the function gives for them.
     made = own.function(*grads)
@@ -96,25 +120,31 @@ def _of_function(own: Own, grads: list[Any]) -> list[tuple[Any, Any]]:
 
 
 def through_own(
-    graph: Any, ys: list[Any], xs: list[Any], grad_ys: list[Any], plain: Plain
-) -> list[Any]:
+    graph: Any, ys: list[Any], xs: list[Any], grad_ys: list[Any], stops: list[Any],
+    plain: Plain,
+) -> list[Any]:  # fmt: skip
     """Gradients of the sum of ys with respect to each of xs, the parts of the graph
-    that have gradients of their own among what is between."""
+    that have gradients of their own among what is between; plain() stops at the stops.
+    """
     # The operations that are added here are the graph's, whichever is the default one,
     # also where a part of it is built.
     with outside() if get_default_graph().is_body else graph.as_default():
-        return _through(graph, ys, xs, grad_ys, plain)
+        return _through(graph, ys, xs, grad_ys, stops, plain)
 
 
 def _through(
-    graph: Any, ys: list[Any], xs: list[Any], grad_ys: list[Any], plain: Plain
-) -> list[Any]:
+    graph: Any, ys: list[Any], xs: list[Any], grad_ys: list[Any], stops: list[Any],
+    plain: Plain,
+) -> list[Any]:  # fmt: skip
     ends = [*xs, *(output for own in graph._own for output in own.outputs)]
     totals = plain(ys, ends, grad_ys)
     place = len(ends)
     for own in reversed(graph._own):
         place -= len(own.outputs)
-        there = totals[place : place + len(own.outputs)]
+        there = [
+            None if any(output is stop for stop in stops) else grad
+            for output, grad in zip(own.outputs, totals[place:])
+        ]
         if all(grad is None for grad in there):
             continue
         grads = [

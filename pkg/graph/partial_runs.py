@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from . import errors
-from .building import Operation, Symbol
+from .symbols import Operation, Symbol
 
 __all__ = ["PartialRun"]
 

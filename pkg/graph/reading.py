@@ -21,7 +21,7 @@ KINDS: dict[str, tuple[set[str], set[str]]] = {
     "Const": ({"value"}, set()),
     "Variable": (set(), {"initializer", "trainable"}),
     "Assign": ({"variable", "value"}, set()),
-    "Gradients": ({"ys", "grad_ys", "xs"}, set()),
+    "Gradients": ({"ys", "grad_ys", "xs"}, {"stops"}),
     "NoOp": (set(), set()),
 }
 _FIELDS = {"name", "op", "inputs", "attributes", "device", "outputs"}
@@ -399,20 +399,25 @@ def _check_variable(definition: Definition, node: Node) -> None:
 
 def _check_gradients(node: Node, before: dict[str, Node]) -> None:
     lists = [node.attributes[name] for name in ("ys", "grad_ys", "xs")]
+    lists.append(node.attributes.get("stops", []))
     if not all(isinstance(items, list) for items in lists):
-        raise node.error("expected lists for ys, grad_ys and xs")
-    ys, grad_ys, xs = lists
+        raise node.error("expected lists for ys, grad_ys, xs and stops")
+    ys, grad_ys, xs, stops = lists
     if len(grad_ys) != len(ys) or not ys or not xs:
         raise node.error(
             f"expected ys, as many grad_ys, and xs, got {len(ys)}, {len(grad_ys)} and "
             f"{len(xs)}"
         )
-    for item in ys + xs:
+    for item in ys + xs + stops:
         if not _is_a(item, "input"):
-            raise node.error(f"expected symbols for ys and xs, got {shown(item)}")
+            raise node.error(
+                f"expected symbols for ys, xs and stops, got {shown(item)}"
+            )
         name, port = node.inputs[item.to]
         if not before[name].outputs[port][0].is_floating_point:
-            raise node.error(f"expected ys and xs of floats, got {name}:{port}")
+            raise node.error(
+                f"expected ys, xs and stops of floats, got {name}:{port}"
+            )
     for item in grad_ys:
         if item is not None and not _is_a(item, "input") and not _is_a(item, "tensor"):
             raise node.error(f"expected tensors or None for grad_ys, got {shown(item)}")

@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from .._binding import core
-from .building import Graph, Operation, Symbol
+from .building import Graph
 from .graph_def import brief, describe
 from .importing import Builder
 from .reading import Definition, Node, Reference, read
 from .sessions import Session
+from .symbols import Operation, Symbol
 from .variables import Variable
 
 __all__ = ["Rewrite", "rewrite"]

@@ -10,11 +10,12 @@ import numpy as np
 
 from .._binding import core
 from ..tensor import Tensor
-from .building import Graph, Operation, Symbol, dtype_of, get_default_graph
+from .building import Graph, get_default_graph
 from .defaults import sessions
 from .errors import OpError, error_of
 from .memory_plan import MemoryPlan, plan_from
 from .partial_runs import PartialRuns
+from .symbols import Operation, Symbol, dtype_of
 from .traces import Tracing
 
 __all__ = ["InteractiveSession", "Session"]
@@ -22,6 +23,12 @@ __all__ = ["InteractiveSession", "Session"]
 
 def _is_namedtuple(value: Any) -> bool:
     return isinstance(value, tuple) and hasattr(value, "_fields")
+
+
+def _copy(value: Any) -> Any:
+    if isinstance(value, core.Tensor):
+        return core.Operator("clone")(value)
+    return value.copy() if isinstance(value, np.ndarray) else value
 
 
 _MOST_KEPT = 256  # combinations of feeds and fetches of a session
@@ -78,8 +85,9 @@ class _Fetches:
             self.targets.append(element)
             return lambda values: None
         place = self._places.setdefault(id(element), len(self.symbols))
-        if place == len(self.symbols):
-            self.symbols.append(element)
+        if place < len(self.symbols):  # one may be written to, and the other stays
+            return lambda values: _copy(values[place])
+        self.symbols.append(element)
         return lambda values: values[place]
 
 

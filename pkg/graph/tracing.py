@@ -7,13 +7,16 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..autograd.grad_mode import enable_grad, is_grad_enabled
+from ..autograd.grad_mode import is_grad_enabled, set_grad_enabled
 from ..tensor import Tensor
 from ..type_info import get_default_dtype
-from .building import Graph, Symbol, building, is_building
+from .building import Graph
+from .entering import building, is_building
 from .functions import placeholder
+from .guards import Guards, modules_of
 from .sessions import Session
 from .structures import flatten, pack
+from .symbols import Symbol
 
 __all__ = ["CompiledFunction", "TracedFunction", "compile", "trace"]
 
@@ -34,13 +37,13 @@ class TracedFunction:
 
     def __init__(
         self, function: Callable[..., Any], args: Any, kwargs: Any,
-        dynamic: bool = False,
+        dynamic: bool = False, grad: bool = True,
     ) -> None:  # fmt: skip
         self.graph = Graph()
         given = [args, kwargs]
         leaves = flatten(given)
         self._key = _key(leaves, dynamic)
-        with self.graph.as_default(), enable_grad(), building():
+        with self.graph.as_default(), set_grad_enabled(grad), building():
             made = [_placeholder_for(leaf, dynamic) for leaf in leaves]
             symbols = [symbol for symbol in made if symbol is not None]
             filled = [
@@ -137,7 +140,8 @@ class CompiledFunction:
     """Calls a function as a graph: one for each kind of arguments.
 
     The kind is the structure of the arguments, dtype and shape of tensors (with
-    ``dynamic`` only the number of dimensions), and the values of all else.
+    ``dynamic`` only the number of dimensions), the values of all else, whether
+    gradients are recorded, and what the code reads from outside: see guards.py.
     """
 
     def __init__(self, function: Callable[..., Any], dynamic: bool = False) -> None:
@@ -145,49 +149,56 @@ class CompiledFunction:
         self._function = function
         self._dynamic = dynamic
         self._kinds: dict[Any, TracedFunction] = {}
-        self._modules = _modules_of(function)  # which may train, or not
+        self._guards = Guards(function)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What the function gives."""
         if is_building():  # a part of what is made
             return self._function(*args, **kwargs)
-        key: Any = [get_default_dtype()]
-        for module in self._modules:
-            key.append(module.training)
-            # Others in their place are others; the graph keeps those that it has seen.
-            key += map(id, module._parameters.values())
-            key += map(id, module._buffers.values())
-            key += map(id, module._modules.values())
-        for arg in args:
-            if type(arg) is not Tensor:
-                break
-            key += (arg.dtype, arg.ndim if self._dynamic else arg.shape)
-        else:
-            if not kwargs:  # the usual call needs no look at structures
-                known = self._kinds.get(key := tuple(key))
-                return (known or self._add(key, args, kwargs))._run(args)
-        leaves = flatten([args, kwargs])
+        leaves = args if _are_tensors(args, kwargs) else flatten([args, kwargs])
         if any(isinstance(leaf, Symbol) for leaf in leaves):
             return self._function(*args, **kwargs)
-        more = [m.training for leaf in leaves for m in _modules_of(leaf)]
-        key = (*key, _structure([args, kwargs]), _key(leaves, self._dynamic), *more)
+        known = self._find(self._key(leaves, args, kwargs), leaves)
+        if known is None:
+            known = self._add(leaves, args, kwargs)
+        return known._run([leaf for leaf in leaves if isinstance(leaf, Tensor)])
+
+    def _key(
+        self, leaves: Any, args: Any, kwargs: Any, kept: list[Any] | None = None
+    ) -> Any:
+        key = [get_default_dtype(), is_grad_enabled(), *self._guards.key(kept)]
+        if leaves is args:  # the usual call needs no look at structures
+            for tensor in args:
+                key += (tensor.dtype, tensor.ndim if self._dynamic else tensor.shape)
+            return tuple(key)
+        more = [m.training for leaf in leaves for m in modules_of(leaf)]
+        structure = _structure([args, kwargs])
+        return (*key, structure, _key(leaves, self._dynamic), *more)
+
+    def _find(self, key: Any, leaves: Any) -> TracedFunction | None:
         try:
-            known = self._kinds.get(key)
+            return self._kinds.get(key)
         except TypeError:
             raise TypeError(
                 "[compile] expected arguments that can be told apart: tensors, and "
                 f"values that are hashable; got {_words(_key(leaves, False))}."
             ) from None
-        known = known or self._add(key, args, kwargs)
-        return known._run([leaf for leaf in leaves if isinstance(leaf, Tensor)])
 
-    def _add(self, key: Any, args: Any, kwargs: Any) -> TracedFunction:
-        made = TracedFunction(self._function, args, kwargs, self._dynamic)
-        self._modules = _modules_of(self._function)
-        made._kept = [
-            [*m._parameters.values(), *m._buffers.values(), *m._modules.values()]
-            for m in self._modules
-        ]
+    def _add(self, leaves: Any, args: Any, kwargs: Any) -> TracedFunction:
+        if self._guards.full:
+            self._kinds.clear()
+            self._guards = Guards(self._function)
+        # Places that were not known may be what has changed.
+        if self._guards.look():
+            known = self._find(self._key(leaves, args, kwargs), leaves)
+            if known is not None:
+                return known
+        kept: list[Any] = []
+        key = self._key(leaves, args, kwargs, kept)
+        made = TracedFunction(
+            self._function, args, kwargs, self._dynamic, is_grad_enabled()
+        )
+        made._kept = kept
         if len(self._kinds) >= _MOST_KEPT:
             self._kinds.pop(next(iter(self._kinds)))
         self._kinds[key] = made
@@ -212,12 +223,8 @@ def _structure(value: Any) -> Any:
     return None
 
 
-def _modules_of(function: Any) -> list[Any]:
-    """The modules of a module, or of the one that a method is of."""
-    owner = getattr(function, "__self__", function)
-    if isinstance(owner, Tensor) or not hasattr(owner, "modules"):
-        return []
-    return list(owner.modules())
+def _are_tensors(args: Any, kwargs: Any) -> bool:
+    return not kwargs and all(type(arg) is Tensor for arg in args)
 
 
 def compile(  # noqa: A001

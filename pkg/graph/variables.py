@@ -8,10 +8,11 @@ from typing import Any
 from .._binding import core
 from ..ops import clone
 from ..tensor import Tensor
-from .building import Operation, Symbol, dtype_of, get_default_graph, outside
+from .building import get_default_graph, outside
 from .defaults import session_for
 from .functions import constant, group
 from .shapes import sizes_of
+from .symbols import Operation, Symbol, dtype_of
 
 __all__ = ["Variable", "global_variables_initializer", "variables"]
 

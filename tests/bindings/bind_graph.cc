@@ -147,11 +147,12 @@ void bind_graph(py::module_& m) {
                   "Gives a variable a value, which is also its output.");
   graphhandle.def(
       "gradients", &GraphHandle::gradients, py::arg("name"), py::arg("ys"),
-      py::arg("grad_ys"), py::arg("xs"),
-      "gradients(self, name, ys, grad_ys, xs)\n"
+      py::arg("grad_ys"), py::arg("xs"), py::arg("stops"),
+      "gradients(self, name, ys, grad_ys, xs, stops)\n"
       "--\n"
       "\n"
-      "Of the sum of ys, each times its gradient if one is given, with respect to xs.");
+      "Of the sum of ys, each times its gradient if one is given, with respect to xs; none\n"
+      "flows on behind the stops.");
   graphhandle.def("group", &GraphHandle::group, py::arg("name"), py::arg("before"),
                   "group(self, name, before)\n"
                   "--\n"
@@ -240,11 +241,12 @@ void bind_graph(py::module_& m) {
                   "--\n"
                   "\n"
                   "A name that no operation has; taken from now on if marked.");
-  graphhandle.def("connected", &GraphHandle::connected, py::arg("y"), py::arg("x"),
-                  "connected(self, y, x)\n"
-                  "--\n"
-                  "\n"
-                  "Whether y may have a gradient with respect to x.");
+  graphhandle.def(
+      "connected", &GraphHandle::connected, py::arg("y"), py::arg("x"), py::arg("stops"),
+      "connected(self, y, x, stops)\n"
+      "--\n"
+      "\n"
+      "Whether y may have a gradient with respect to x, if none flows on behind the stops.");
   graphhandle.def("id", &GraphHandle::id,
                   "id(self)\n"
                   "--\n"

@@ -64,7 +64,7 @@ GRAPH_SIGNATURES = {
     "pkg_graph_assign": (Handle, [*_GRAPH_AND_NAME, Handle, Handle, Status]),
     "pkg_graph_gradients": (
         Handle,
-        [*_GRAPH_AND_NAME, HANDLES, *_LIST, *_LIST, Status],
+        [*_GRAPH_AND_NAME, HANDLES, *_LIST, *_LIST, *_LIST, Status],
     ),
     "pkg_graph_group": (Handle, [*_GRAPH_AND_NAME, *_LIST, Status]),
     "pkg_graph_begin_body": (c.c_bool, [Handle, Status]),
@@ -81,7 +81,7 @@ GRAPH_SIGNATURES = {
     "pkg_graph_finalize": (c.c_bool, [Handle, Status]),
     "pkg_graph_find": (Handle, _GRAPH_AND_NAME),
     "pkg_graph_operations": (c.c_size_t, [Handle, *_LIST]),
-    "pkg_graph_connected": (c.c_bool, [Handle, Handle, Handle, Status]),
+    "pkg_graph_connected": (c.c_bool, [Handle, Handle, Handle, *_LIST, Status]),
     "pkg_operation_name": _TEXT,
     "pkg_operation_type": _TEXT,
     "pkg_operation_output": (Handle, [Handle, c.c_size_t, Status]),
@@ -156,7 +156,7 @@ class Graph:
 
     def gradients(self, ys: list, xs: list) -> list:
         """Symbols of the gradients of the sum of the ys."""
-        ends = handles(ys), None, len(ys), handles(xs), len(xs)
+        ends = handles(ys), None, len(ys), handles(xs), len(xs), None, 0
         made = self.add("gradients", "", *ends)
         return [self.output(made, i) for i in range(len(xs))]
 
@@ -224,7 +224,9 @@ def builds_runs_and_differentiates(api: GraphApi) -> None:
     of_w, of_x = graph.gradients([error], [w, x])
     change = api.op("sub", w, api.op("mul", of_w, 0.03))
     step = graph.add("assign", "step", kept, change.handle)
-    assert api.graph_connected(graph.handle, error.handle, w.handle, api.status())
+    assert api.graph_connected(
+        graph.handle, error.handle, w.handle, None, 0, api.status()
+    )
 
     assert api.graph_find(graph.handle, b"step") == step
     assert api.text("operation_name", kept) == "w"

@@ -79,7 +79,8 @@ struct Model {
     largest = call("max", va);
     const Tensor y = call("sum", call("mul", call("mul", x, arg(x)), arg(largest)));
     pkg_tensor *ys = y.get(), *xs = x.get();
-    slope = output(pkg_graph_gradients(g, nullptr, &ys, nullptr, 1, &xs, 1, nullptr));
+    slope = output(
+        pkg_graph_gradients(g, nullptr, &ys, nullptr, 1, &xs, 1, nullptr, 0, nullptr));
     const Tensor up = call("add", va, pkg_arg_int(nullptr, 1));
     const Tensor down = call("sub", vb, pkg_arg_int(nullptr, 1));
     pkg_operation* both[] = {pkg_graph_assign(g, nullptr, a, up.get(), nullptr),

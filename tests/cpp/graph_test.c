@@ -55,11 +55,12 @@ static void builds_and_runs(void) {
   pkg_tensor* square = call("mul", x, x);
   pkg_tensor* product = call("mul", square, w);
   pkg_tensor* y = call("sum", product, NULL);
-  pkg_operation* gradients = pkg_graph_gradients(graph, NULL, &y, NULL, 1, &x, 1, status);
+  pkg_operation* gradients = pkg_graph_gradients(graph, NULL, &y, NULL, 1, &x, 1, NULL, 0,
+                                                 status);
   pkg_tensor* grad = output(gradients);
   pkg_tensor* sum = call("add", w, w);
   pkg_operation* doubled = pkg_graph_assign(graph, "double", kept, sum, status);
-  CHECK(grad && doubled && pkg_graph_connected(graph, y, x, status));
+  CHECK(grad && doubled && pkg_graph_connected(graph, y, x, NULL, 0, status));
 
   char text[64];
   int64_t size = 0;
@@ -125,7 +126,7 @@ static void refuses_what_is_wrong(void) {
   CHECK(!pkg_session_new(NULL, status));
   CHECK(!pkg_callable_run(NULL, NULL, 0, 0, NULL, status));
   CHECK(!pkg_session_make_callable(NULL, NULL, 0, NULL, 0, NULL, 0, status));
-  CHECK(!pkg_graph_gradients(graph, NULL, NULL, NULL, 0, NULL, 0, status));
+  CHECK(!pkg_graph_gradients(graph, NULL, NULL, NULL, 0, NULL, 0, NULL, 0, status));
   pkg_tensor* x = output(
       pkg_graph_placeholder(other, "x", PKG_FLOAT32, NULL, -1, NULL, status));
   pkg_session* session = pkg_session_new(graph, status);

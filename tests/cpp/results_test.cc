@@ -111,3 +111,12 @@ TEST(a_signature_with_another_list_is_refused) {
 TEST(lists_of_other_things_are_no_types) {
   CHECK_THROWS(parse_schema("f(DType[] x) -> Tensor"), ValueError, "a list of tensors");
 }
+
+TEST(texts_with_a_quote_are_written_in_the_other_one) {
+  const char* written =
+      "f(Tensor x, str a=\"it's\", str[] b=[\"it's\", 'a \"b\"'], str c='') "
+      "-> Tensor";
+  const Schema schema = parse_schema(written);
+  CHECK(schema.str() == written);
+  CHECK(parse_schema(schema.str()).str() == written);
+}

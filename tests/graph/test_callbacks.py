@@ -10,17 +10,9 @@ import pytest
 
 import pkg
 import pkg.graph as pg
+from default_session import default_session, run
 
-
-@pytest.fixture(autouse=True)
-def fresh():
-    """A default graph with a session."""
-    with pg.Graph().as_default(), pg.Session():
-        yield
-
-
-def run(fetches, feeds=None):
-    return pg.get_default_session().run(fetches, feeds)
+fresh = default_session(pg)
 
 
 DTYPES = "bool uint8 int8 int32 int64 float16 float32 float64".split()

@@ -5,17 +5,9 @@ import numpy as np
 import pytest
 
 import pkg.compat.v1 as tf
+from default_session import default_session, run
 
-
-@pytest.fixture(autouse=True)
-def fresh():
-    """A default graph with a session."""
-    with tf.Graph().as_default(), tf.Session():
-        yield
-
-
-def run(fetches, feeds=None):
-    return tf.get_default_session().run(fetches, feeds)
+fresh = default_session(tf)
 
 
 def test_the_loop_of_the_tutorials():

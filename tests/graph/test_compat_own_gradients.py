@@ -4,6 +4,7 @@
 import pytest
 
 import pkg.compat.v1 as tf
+from default_session import default_session, run
 
 
 @tf.RegisterGradient("HundredTimes")
@@ -11,14 +12,7 @@ def _hundred_times(op, grad):
     return grad * 100.0
 
 
-@pytest.fixture(autouse=True)
-def fresh():
-    with tf.Graph().as_default(), tf.Session():
-        yield
-
-
-def run(fetches, feeds=None):
-    return tf.get_default_session().run(fetches, feeds)
+fresh = default_session(tf)
 
 
 @pytest.mark.parametrize("within", [False, True])

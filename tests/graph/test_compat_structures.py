@@ -7,17 +7,9 @@ import pytest
 import pkg
 import pkg.compat.v1 as tf
 import pkg.graph as pg
+from default_session import default_session, run
 
-
-@pytest.fixture(autouse=True)
-def fresh():
-    """A default graph with a session."""
-    with tf.Graph().as_default(), tf.Session():
-        yield
-
-
-def run(fetches, feeds=None):
-    return tf.get_default_session().run(fetches, feeds)
+fresh = default_session(tf)
 
 
 def test_sparse_tensors_and_slices_go_through():

@@ -5,13 +5,9 @@ import numpy as np
 import pytest
 
 import pkg.compat.v1 as tf
+from default_session import default_session
 
-
-@pytest.fixture(autouse=True)
-def fresh():
-    """A default graph with a session for each test."""
-    with tf.Graph().as_default(), tf.Session():
-        yield
+fresh = default_session(tf)
 
 
 def test_what_has_no_value_is_reported():

@@ -12,6 +12,7 @@ import pytest
 
 import pkg
 import pkg.graph as pg
+from default_session import default_session, run
 
 
 class Pair(NamedTuple):
@@ -21,15 +22,7 @@ class Pair(NamedTuple):
     b: object
 
 
-@pytest.fixture(autouse=True)
-def fresh():
-    """A default graph with a session."""
-    with pg.Graph().as_default(), pg.Session():
-        yield
-
-
-def run(fetches, feeds=None):
-    return pg.get_default_session().run(fetches, feeds)
+fresh = default_session(pg)
 
 
 def scalar(dtype=pkg.float32):

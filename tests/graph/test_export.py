@@ -401,3 +401,19 @@ def test_what_runs_functions_is_no_data():
         with pytest.raises(ValueError, match="mine.*PyFunc runs functions"):
             graph.as_graph_def()
     assert isinstance(i, pg.Symbol)
+
+
+def test_graphs_with_tensorflows_words_are_files_too(tmp_path):
+    """Types, sizes and variables are written by the names that this library has."""
+    import pkg.compat.v1 as tf
+
+    with tf.Graph().as_default() as graph, tf.Session() as session:
+        x = tf.placeholder(tf.float32, [None, 2], name="x")
+        bias = tf.Variable([1.0, 2.0])
+        tf.nn.bias_add(tf.cast(x, tf.float32) * 2.0, bias, name="y")
+        session.run(tf.global_variables_initializer())
+        pg.export_graph(graph, tmp_path, session=session)
+    with pg.Graph().as_default(), pg.Session() as session:
+        (y,) = pg.import_graph(tmp_path, return_elements=["y:0"])
+        pg.restore_variables(tmp_path, session)
+        assert session.run(y, {"x:0": [[1.0, 1.0]]}).tolist() == [[3, 4]]

@@ -1,23 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gradients of one's own, and gradients that stop at some symbols."""
+"""Gradients of one's own: functions that stand for what the engine would do."""
 
-import numpy as np
 import pytest
 
 import pkg
 import pkg.compat.v1 as tf
 import pkg.graph as pg
+from default_session import default_session, run
 
-
-@pytest.fixture(autouse=True)
-def fresh():
-    """A default graph with a session."""
-    with tf.Graph().as_default(), tf.Session():
-        yield
-
-
-def run(fetches, feeds=None):
-    return tf.get_default_session().run(fetches, feeds)
+fresh = default_session(tf)
 
 
 def test_a_function_stands_for_the_engine():
@@ -163,44 +154,6 @@ def test_wrong_registrations_are_refused():
         y = tf.negative(x)
     with pytest.raises(LookupError, match="NobodyRegisteredThis"):
         tf.gradients(y, x)
-
-
-def test_gradients_stop():
-    """As if the symbols were constants: what came through them does not count."""
-    x = tf.placeholder(tf.float32, [])
-    y = x * 2.0
-    z = x * y + y
-    every = tf.gradients(z, [x, y])
-    partial = tf.gradients(z, [x, y], stop_gradients=[x, y])
-    assert run(every, {x: 3.0}) == [14, 4]  # 4 x + 2; x + 1
-    assert run(partial, {x: 3.0}) == [6, 4]  # y; x + 1
-    assert tf.gradients(tf.square(y), x, stop_gradients=y) == [None]
-    assert run(tf.gradients(z, x, stop_gradients=[x]), {x: 3.0}) == [14]
-
-
-def test_stops_are_like_stop_gradient():
-    """In random chains, for every choice of what is constant."""
-    rng = np.random.default_rng(5)
-    first = rng.standard_normal(3)
-
-    def chain(constant):
-        made = [tf.constant(first)]
-        local = np.random.default_rng(9)
-        for n in range(1, 5):
-            value = tf.sin(sum(made[k] * local.standard_normal() for k in range(n)))
-            made.append(tf.stop_gradient(value) if n in constant else value)
-        return made
-
-    for constant in ({2}, {1, 3}, {2, 3}, {1, 2, 3}):
-        cut, whole = chain(constant), chain(())
-        want = tf.gradients(cut[4], cut[:4])
-        got = tf.gradients(
-            whole[4], whole[:4], stop_gradients=[whole[n] for n in constant]
-        )
-        assert [g is None for g in got] == [w is None for w in want]
-        pairs = [(g, w) for g, w in zip(got, want) if w is not None]
-        for g, w in run(pairs):
-            np.testing.assert_allclose(g, w, rtol=1e-9, atol=1e-12)
 
 
 def test_a_part_takes_gradients_of_what_is_outside():

@@ -10,13 +10,9 @@ import pytest
 import pkg
 import pkg.compat.v1 as tf
 import pkg.graph as pg
+from default_session import default_session
 
-
-@pytest.fixture(autouse=True)
-def fresh():
-    """A default graph with a session."""
-    with tf.Graph().as_default(), tf.Session():
-        yield
+fresh = default_session(tf)
 
 
 def numbers(n):

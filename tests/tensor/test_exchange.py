@@ -490,3 +490,13 @@ def test_strides_that_reach_nothing_may_be_any_number():
     for far_off in far:
         for copy in (None, True):
             assert pkg.from_dlpack(far_off, copy=copy).tolist() == far_off.tolist()
+
+
+@pytest.mark.parametrize("name", ["int32", "int64", "float32", "float64", "uint8"])
+def test_arrays_have_numpys_own_types(name):
+    """Of several C types of one size the one that NumPy calls by that name."""
+    tensor = pkg.zeros(2, dtype=getattr(pkg, name))
+    for made in (tensor.numpy(), np.asarray(tensor)):
+        assert made.dtype.char == np.dtype(name).char
+        assert made.dtype.type is np.dtype(name).type
+    assert tensor[0].numpy().dtype.char == np.dtype(name).char

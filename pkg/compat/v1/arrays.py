@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ... import ops
 from ..._binding import core
 from ...graph import Symbol
-from ...graph.building import dtype_of
+from ...graph.symbols import dtype_of
 from .convert import first, narrow, pair, rank_of
 from .dtypes import core_dtype
 from .exporting import exported

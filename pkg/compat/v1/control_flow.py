@@ -7,10 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 from ... import graph as pg
-from ...graph.control_flow import BodyGraph, more_general
+from ...graph.control_flow import BodyGraph, Collecting, more_general
 from ...graph.structures import flatten, outline, pack
 from . import arrays, math, reduce
 from .checks import Assert
+from .collecting import Arrays
 from .composites import check_alike, joined, shapes_of, spread
 from .control import control_dependencies
 from .convert import convert_to_tensor
@@ -70,16 +71,19 @@ def while_loop(
     if not isinstance(loop_vars, (list, tuple)):
         loop_vars = [loop_vars]
     last: list[Any] = []  # what the body gave
+    arrays_of_loop = Arrays(loop_vars)
 
-    def turn(*values: Any) -> list[Any]:
-        result = body(*joined(loop_vars, values))
+    def turn(*values: Any) -> Collecting:
+        result = body(*arrays_of_loop.before(values))
         single = len(loop_vars) == 1 and outline(result) == outline(loop_vars[0])
         if single or not isinstance(result, (list, tuple)):
             result = [result]
-        check_alike(list(loop_vars), list(result), "")
+        result, pieces = arrays_of_loop.after(list(result))
+        check_alike(list(loop_vars), result, "")
         last.append(pack(loop_vars, flatten(result)))
         made = spread(result, lambda value: value)
-        return [_kept(*three) for three in zip(made, values, entered)]
+        kept = [_kept(*three) for three in zip(made, values, entered)]
+        return Collecting(kept, pieces)
 
     graph = get_default_graph()
     with graph.as_default():
@@ -87,17 +91,18 @@ def while_loop(
         shapes = shapes_of(loop_vars, shape_invariants, entered)
         if maximum_iterations is not None:
             maximum_iterations = _limit(maximum_iterations)
-        made = pg.while_loop(
-            lambda *values: cond(*joined(loop_vars, values)),
+        made, collected = pg.while_loop(
+            lambda *values: arrays_of_loop.condition(cond, values),
             turn, entered, shapes, maximum_iterations, name,
             lambda value, dtype: _tensor(value),
         )  # fmt: skip
     made = [made] if len(entered) == 1 else made
     if not back_prop:
-        made = [
-            math.stop_gradient(m) if m.dtype.is_floating else m for m in made
-        ]
-    result = joined(last[0], made)
+        made, collected = (
+            [math.stop_gradient(m) if m.dtype.is_floating else m for m in side]
+            for side in (made, collected)
+        )
+    result = arrays_of_loop.filled(joined(last[0], made), collected)
     leaves = flatten(result)
     return leaves[0] if len(leaves) == 1 and not return_same_structure else result
 

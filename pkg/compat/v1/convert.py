@@ -10,7 +10,7 @@ import numpy as np
 from ... import graph as pg, ops
 from ..._binding import core
 from ...graph import Symbol
-from ...graph.building import dtype_of
+from ...graph.symbols import dtype_of
 from ...tensor import Tensor
 from . import dtypes
 from .dtypes import as_dtype, core_dtype

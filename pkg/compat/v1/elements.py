@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from ... import graph as pg
-from ...graph.building import dtype_of, entered_graph
+from ...graph.entering import entered_graph
+from ...graph.symbols import dtype_of
 from .devices import merged
 from .dtypes import DType, as_dtype
 from .shapes import TensorShape
@@ -131,7 +132,8 @@ class Operation(pg.Operation):
     @property
     def type(self) -> str:
         """What it does: "MatMul"."""
-        return type_of(self._handle.type())
+        graph: Any = self._graph
+        return graph.types.get(self.name) or type_of(self._handle.type())
 
     @property
     def device(self) -> str:
@@ -202,6 +204,8 @@ class Graph(pg.Graph):
         # What the failure of an operation means: a code of errors and a text.
         self.failures: dict[str, tuple[int, str]] = {}
         self._override: dict[str, str] = {}  # of gradients: see registered.py
+        #: Types of operations that stand for several of TensorFlow's, by name.
+        self.types: dict[str, str] = {}
         self.has_devices = False
         self._device_functions: list[tuple[Any, str]] = []
         self._devices: dict[str, str] = {}  # of functions, by the operation's name

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ... import ops
 from ..._binding import core
 from ...graph import Symbol
-from ...graph.building import dtype_of
+from ...graph.symbols import dtype_of
 from . import dtypes
 from .convert import first, other, pair
 from .dtypes import as_dtype, core_dtype

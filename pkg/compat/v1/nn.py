@@ -7,7 +7,7 @@ from typing import Any
 
 from ... import ops
 from ..._binding import core
-from ...graph.building import dtype_of as _dtype_of
+from ...graph.symbols import dtype_of as _dtype_of
 from . import indexing as _indexing, reduce as _reduce, sizes as _sizes
 from .convert import first, other, pair
 from .math import sigmoid as sigmoid, tanh as tanh
@@ -71,7 +71,7 @@ def log_softmax(logits: Any, axis: Any = None, dim: int | None = None) -> Any:
     return ops.log_softmax(first(logits), -1 if along is None else along)
 
 
-@recorded("BiasAdd")
+@recorded("BiasAdd", kind="BiasAdd")
 def bias_add(value: Any, bias: Any) -> Any:
     """A bias for each element of the last axis."""
     x = first(value)

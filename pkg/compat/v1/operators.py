@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...graph.building import dtype_of
+from ...graph.symbols import dtype_of
 from . import indexing, math, sizes
 from .elements import Tensor
 

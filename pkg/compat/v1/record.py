@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ...graph import Symbol
-from ...graph.building import entered_graph
+from ...graph.entering import entered_graph
 from .elements import get_default_graph
 from .messages import while_building
 
@@ -81,12 +81,13 @@ def last(op: Callable[..., Any], *args: Any, **options: Any) -> Any:
 
 
 def recorded(
-    default: str, scope: bool = False
+    default: str, scope: bool = False, kind: str | None = None
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """A function of ops whose calls become operations, with ``name=`` for the first.
 
     default: the name if the program gives none.  With ``scope`` the operations stand in
-    a name scope, and what last() calls has its name.
+    a name scope, and what last() calls has its name.  kind: the type of the operation,
+    where that is not what the op's name says.
     """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -103,6 +104,8 @@ def recorded(
                 raise ValueError(
                     while_building(str(error), name, default)
                 ) from error
+            if kind is not None:
+                graph.types[made.op.name] = kind
             return graph._overridden(graph, made) if _overrides(graph) else made
 
         def add(graph: Any, name: str, args: Any, options: Any) -> Any:

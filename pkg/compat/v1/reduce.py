@@ -11,7 +11,7 @@ import numpy as np
 from ... import ops
 from ..._binding import core
 from ...graph import Symbol
-from ...graph.building import dtype_of
+from ...graph.symbols import dtype_of
 from . import dtypes
 from .convert import first, narrow, rank_of
 from .dtypes import core_dtype

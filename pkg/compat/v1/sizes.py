@@ -14,7 +14,7 @@ import numpy as np
 from ... import graph as pg, ops
 from ..._binding import core
 from ...graph import Symbol
-from ...graph.building import dtype_of
+from ...graph.symbols import dtype_of
 from .convert import constant, convert_to_tensor, first, rank_of
 from .dtypes import as_dtype, core_dtype, int32
 from .record import recorded

@@ -3,17 +3,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ... import ops
 from ..._binding import core
 from ...graph import Symbol
-from ...graph.building import dtype_of
+from ...graph.symbols import dtype_of
 from . import arrays, math, sizes
 from .bounds import not_from_the_end, of_first_size
-from .control import no_op
+from .control import control_dependencies, no_op
 from .convert import constant, convert_to_tensor
 from .dtypes import DType, as_dtype, core_dtype, int32
 from .record import recorded
@@ -38,6 +38,12 @@ def _zeros(size: Any, row: Any) -> Any:
     return ops.reshape(sizes.zeros_of([size], dtype_of(row)), [-1, 1]) + zeros
 
 
+def _row_like(rows: Any) -> Any:
+    # 1 x n of zeros, of m x n, where m may be 0.
+    zeros = ops.zeros_like(rows, dtype=core.float32)
+    return ops.sum(zeros, 0, keepdim=True).to(dtype_of(rows))
+
+
 def _rows(flow: Any, size: Any, row: Any) -> Any:
     # What was written as size x n: zeros where there is nothing yet, of which flow has
     # no elements before the first element was written, as n is not known then.
@@ -53,6 +59,21 @@ def _place(index: Any) -> Any:
     return not_from_the_end(core.tensor(np.asarray(index, "int64").reshape(-1)))
 
 
+@recorded("TensorArrayMarks", scope=True)
+def _marked(marks: Any, size: Any, index: Any) -> Any:
+    # marks, as many as size, with those of the places set, which must not be before;
+    # index: None for all of them.
+    if isinstance(size, Symbol):
+        grown = sizes.zeros_of([size], core.bool)
+        places = ops.cumsum(ops.ones_like(marks, dtype=core.int64), 0) - 1
+        marks = ops.index_copy(grown, 0, places, marks)
+    if index is None:
+        index = ops.cumsum(ops.ones_like(marks, dtype=core.int64), 0) - 1
+    elif not isinstance(index, Symbol):
+        index = core.tensor(np.asarray(index, "int64"))
+    return ops._mark_written(marks, ops.reshape(index, [-1]).to(core.int64))
+
+
 @recorded("TensorArrayWrite", scope=True)
 def _write(flow: Any, size: Any, index: Any, values: Any, full: Any) -> Any:
     # values: a row for each index.  full: how many elements flow has, if that is known.
@@ -61,7 +82,7 @@ def _write(flow: Any, size: Any, index: Any, values: Any, full: Any) -> Any:
     if full is not None and width and full % width == 0 and isinstance(size, int):
         rows = ops.reshape(flow, [size, width])
     else:
-        rows = _rows(flow, size, ops.slice(values, 0, 0, 1))
+        rows = _rows(flow, size, _row_like(values))
     return ops.reshape(ops.index_copy(rows, 0, _place(index), values), [-1])
 
 
@@ -79,16 +100,31 @@ def _read(flow: Any, size: Any, index: Any, width: Any, shape: list[int]) -> Any
     return ops.reshape(ops.index_select(rows, 0, _place(index)), shape)
 
 
+class _Pending(NamedTuple):
+    """A write to an array that has not become operations."""
+
+    array: TensorArray
+    index: Any
+    row: Any
+    name: str
+
+
 class TensorArray:
     """So many tensors of one dtype and shape, by number.
 
     write(), unstack(), scatter() and split() give a new array, which has what this one
-    has; use that one from there on.  What was never written is zeros; of what is
-    written to a place twice, which TensorFlow refuses, the last counts.  A run refuses
-    places below 0 and behind the end.  With ``dynamic_size`` it grows.  element_shape:
-    that of each tensor; else that of the first one counts, and must be known where
-    something is read.
+    has; use that one from there on.  What was never written is zeros.  A run refuses
+    places below 0 and behind the end, and to write to one twice.  With ``dynamic_size``
+    it grows.  element_shape: that of each tensor; else that of the first one counts,
+    and must be known where something is read.
+
+    A loop whose body does nothing but write to one place of an array in each turn
+    collects what it writes, and puts it there at the end: see collecting.py.
     """
+
+    _pending: _Pending | None = None  # what flow will have, once somebody asks
+    _entered = False  # it stands for the array that a turn of a loop begins with
+    _asked = False  # somebody has asked for its flow
 
     def __init__(
         self, dtype: Any, size: Any = None, dynamic_size: bool | None = None,
@@ -109,7 +145,31 @@ class TensorArray:
         else:
             self._size = int(size)
         self._element = as_shape(element_shape)
-        self.flow = self._empty(name or "TensorArray") if flow is None else flow
+        self._flow = self._empty(name or "TensorArray") if flow is None else flow
+        self._marks = self._no_marks()
+
+    @property
+    def flow(self) -> Any:
+        """The tensor that has all that was written."""
+        self._asked = True
+        if self._flow is None:
+            base, self._pending = self._pending, None
+            self._flow, self._marks = base.array._with(base.index, base.row, self._size,
+                                                       base.name)  # fmt: skip
+        return self._flow
+
+    def _only_write_to(self, array: Any) -> _Pending | None:
+        """The write that makes this of the other one, if neither was looked into."""
+        write = self._pending
+        if write is None or write.array is not array or array._asked:
+            return None
+        return write
+
+    def _no_marks(self) -> Any:
+        # What says of each place whether it was written.
+        if isinstance(self._size, Symbol):
+            return constant(np.zeros(0, bool), name="marks")
+        return sizes.filled([self._size], 0, core.bool)
 
     def _empty(self, name: str) -> Any:
         known = self._element.num_elements()
@@ -127,20 +187,33 @@ class TensorArray:
 
     # What loops and choices carry: see composites.py.
     def _parts(self) -> list[Any]:
-        return [self.flow, *[self._size] * isinstance(self._size, Symbol)]
+        flow = self.flow  # which makes the marks
+        return [flow, self._marks, *[self._size] * isinstance(self._size, Symbol)]
 
     def _of(self, parts: list[Any]) -> TensorArray:
-        return self._like(parts[0], self._size if len(parts) == 1 else parts[1])
+        flow, marks, *size = parts
+        return self._like(flow, size[0] if size else self._size, marks)
 
     def _part_shapes(self, shape: Any) -> list[TensorShape]:
-        return [TensorShape([None]), *[TensorShape([])] * (len(self._parts()) - 1)]
+        if not isinstance(self._size, Symbol):
+            return [TensorShape([None]), TensorShape([self._size])]
+        return [TensorShape([None]), TensorShape([None]), TensorShape([])]
 
-    def _like(self, flow: Any, size: Any, element: Any = None) -> TensorArray:
+    def _like(
+        self, flow: Any, size: Any, marks: Any, element: Any = None
+    ) -> TensorArray:
         made = TensorArray.__new__(TensorArray)
         made._dtype, made._dynamic, made._size = self._dtype, self._dynamic, size
         made._element = self._element if element is None else element
-        made.flow = flow
+        made._flow, made._marks = flow, marks
         return made
+
+    def _with(self, index: Any, rows: Any, size: Any, name: str) -> tuple[Any, Any]:
+        # Flow and marks with a row for each index, once it is known that they may be.
+        marks = _marked(self._marks, size, index)
+        with control_dependencies([marks]):
+            full = self.flow.shape.num_elements() or None
+            return _write(self.flow, size, index, rows, full, name=name), marks
 
     def _value(self, value: Any, dims: int) -> tuple[Any, TensorShape]:
         # A tensor, and the shape of the elements in it, which stand behind dims sizes.
@@ -178,9 +251,6 @@ class TensorArray:
     def _known_size(self) -> int:
         return -1 if isinstance(self._size, Symbol) else self._size
 
-    def _full(self) -> int | None:
-        return self.flow.shape.num_elements() or None
-
     def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
         """The array with this tensor at a place."""
         value, element = self._value(value, 0)
@@ -188,10 +258,13 @@ class TensorArray:
         if self._dynamic:
             size = math.maximum(size, math.to_int32(index) + 1)
         row = arrays.reshape(value, [1, element.num_elements() or -1])
-        flow = _write(
-            self.flow, size, index, row, self._full(), name=name or "TensorArrayWrite"
-        )
-        return self._like(flow, size, element)
+        name = name or "TensorArrayWrite"
+        if self._entered and not self._asked:
+            made = self._like(None, size, None, element)
+            made._pending = _Pending(self, index, row, name)
+            return made
+        flow, marks = self._with(index, row, size, name)
+        return self._like(flow, size, marks, element)
 
     def read(self, index: Any, name: str | None = None) -> Any:
         """The tensor at a place."""
@@ -233,8 +306,10 @@ class TensorArray:
                 f"TensorArray's size is not equal to the first dimension of the value: "
                 f"{size} and {count}."
             )
-        flow = arrays.reshape(value, [-1], name=name or "TensorArrayUnstack")
-        return self._like(flow, size, element)
+        marks = _marked(self._marks, size, None)
+        with control_dependencies([marks]):
+            flow = arrays.reshape(value, [-1], name=name or "TensorArrayUnstack")
+        return self._like(flow, size, marks, element)
 
     def scatter(
         self, indices: Any, value: Any, name: str | None = None
@@ -247,11 +322,8 @@ class TensorArray:
         count = convert_to_tensor(indices).shape.num_elements()
         rows = arrays.reshape(value, [-1 if count is None else count,
                                       element.num_elements() or -1])  # fmt: skip
-        flow = _write(
-            self.flow, size, indices, rows, self._full(), name=name or
-            "TensorArrayScatter"
-        )
-        return self._like(flow, size, element)
+        flow, marks = self._with(indices, rows, size, name or "TensorArrayScatter")
+        return self._like(flow, size, marks, element)
 
     def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
         """An array of parts of a tensor, of one length."""
@@ -271,7 +343,7 @@ class TensorArray:
 
     def identity(self) -> TensorArray:
         """The same, behind what the operations here wait for."""
-        return self._like(math.identity(self.flow), self._size)
+        return self._like(math.identity(self.flow), self._size, self._marks)
 
     def close(self, name: str | None = None) -> Any:
         """An operation that does nothing: memory goes when nothing needs it."""

@@ -9,8 +9,9 @@ from typing import Any
 from ... import graph as pg, ops
 from ..._binding import core
 from ...graph import Symbol, variables as pv
-from ...graph.building import dtype_of, outside
+from ...graph.building import outside
 from ...graph.defaults import get_default_session
+from ...graph.symbols import dtype_of
 from .collections import global_variables, local_variables
 from .convert import convert_to_tensor
 from .elements import Tensor, get_default_graph
