@@ -112,6 +112,7 @@ class _Prepared:
         made = _Fetches(session.graph, fetches, session._expand)
         self.build = made.build
         self.single = isinstance(fetches, Symbol)
+        self.plain = self.single and session._gives_tensors
         symbols = [session._feed_symbol(feed) for feed in feeds]
         self.feeds = [_Feed(symbol) for symbol in symbols]
         self.handle = session._callable(symbols, made.symbols, made.targets)
@@ -126,6 +127,8 @@ class Session(PartialRuns, Tracing):
     threads at once are independent of each other; those that assign to variables are
     one after the other, and what a run that fails has assigned is not kept.
     """
+
+    _gives_tensors = True  # as the values of symbols, not what _show() makes of them
 
     def __init__(
         self, target: str = "", graph: Graph | None = None, config: Any = None
@@ -180,19 +183,20 @@ class Session(PartialRuns, Tracing):
         runs.
         """
         try:
-            prepared = self._prepared[fetches, *feed_dict or ()]
+            key = (fetches, *feed_dict) if feed_dict else (fetches,)
+            prepared = self._prepared[key]
         except (KeyError, TypeError):
             feed_dict = self._feeds_of(feed_dict)
             prepared = self._prepare(fetches, feed_dict)
-        values = list(feed_dict.values()) if feed_dict else []
-        if trace:
-            with self._traced(prepared, self._graph):
-                if options is not None:
-                    return self._call_with(prepared, values, options, run_metadata)
-                return self._call(prepared, values, self._timeout)
-        if options is not None:
+        values = [*feed_dict.values()] if feed_dict else []
+        if options is None and not trace:
+            return self._call(prepared, values, self._timeout)
+        if not trace:
             return self._call_with(prepared, values, options, run_metadata)
-        return self._call(prepared, values, self._timeout)
+        with self._traced(prepared, self._graph):
+            if options is not None:
+                return self._call_with(prepared, values, options, run_metadata)
+            return self._call(prepared, values, self._timeout)
 
     def _call_with(
         self, prepared: _Prepared, values: list[Any], options: Any, run_metadata: Any
@@ -214,14 +218,16 @@ class Session(PartialRuns, Tracing):
         return made
 
     def _call(self, prepared: _Prepared, values: list[Any], timeout: float) -> Any:
-        for i, value in enumerate(values):
+        for value in values:
             if type(value) is not Tensor:
-                values[i] = self._as_tensor(value, prepared.feeds[i])
+                pairs = zip(values, prepared.feeds, strict=True)
+                values = [self._as_tensor(value, feed) for value, feed in pairs]
+                break
         try:
             results = prepared.run(values, timeout)
         except Exception as error:
             self._raise(error)
-        return self._show(prepared, results)
+        return results[0] if prepared.plain else self._show(prepared, results)
 
     def _show(self, prepared: _Prepared, results: list[Any]) -> Any:
         return results[0] if prepared.single else prepared.build(results)

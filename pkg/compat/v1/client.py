@@ -66,6 +66,7 @@ class DeviceAttributes(NamedTuple):
 
 class _Arrays(pg.Session):
     _entered = False
+    _gives_tensors = False
 
     def __init__(
         self, target: str = "", graph: Any = None, config: Any = None
