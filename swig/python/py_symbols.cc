@@ -16,6 +16,7 @@ namespace {
 
 PKG_ENTRY(Tensor, "class pkg::Tensor", "waits", "shared");
 PKG_ENTRY(Operator, "class pkg::Operator", "waits", "shared");
+PKG_ENTRY(TensorMemory, "class pkg::TensorMemory", "kept", "memory");
 PKG_ENTRY(Node, "class pkg::Node", "kept", "shared");
 PKG_ENTRY(HookHandle, "class pkg::HookHandle", "kept", "shared");
 PKG_ENTRY(Event, "class pkg::Event", "waits", "shared");

@@ -327,9 +327,9 @@ def test_repr_says_the_class(m):
 
 def test_classes_cannot_be_mixed(m, refuses):
     """Each argument is of the class that is asked for."""
-    with refuses("[length_of] expected Point for 'point', got classes.Line"):
+    with refuses("[length_of] expected a Point for 'point', got classes.Line"):
         m.length_of(m.Line(m.Point(), m.Point()))
-    with refuses("[length_of] expected Point for 'point', got NoneType"):
+    with refuses("[length_of] expected a Point for 'point', got NoneType"):
         m.length_of(None)
 
 

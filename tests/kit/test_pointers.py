@@ -90,9 +90,9 @@ def test_references_as_arguments(m, refuses):
     assert m.same(lamp) is lamp and m.light_of(lamp) == 1 and m.doubled(4) == 8
     assert m.switch_on([lamp, other]) == 2 and (lamp.light, other.light) == (100, 100)
     assert m.switch_on([]) == 0
-    with refuses("[same] expected Lamp for 'lamp', got int", TypeError):
+    with refuses("[same] expected a Lamp for 'lamp', got int", TypeError):
         m.same(3)
-    with refuses("[switch_on] expected Lamp for 'lamps[1]', got NoneType", TypeError):
+    with refuses("[switch_on] expected a Lamp for 'lamps[1]', got NoneType", TypeError):
         m.switch_on([lamp, None])
 
 
@@ -133,6 +133,6 @@ def test_an_override_that_gives_what_is_not_its_own(m, refuses, kit):
             return 3
 
     if kit:
-        text = "[Plant.offshoot] expected Plant for 'result', got int"
+        text = "[Plant.offshoot] expected a Plant for 'result', got int"
         with refuses(text, TypeError):
             m.name_of_offshoot(Same())

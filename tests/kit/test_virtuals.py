@@ -339,7 +339,7 @@ def test_callbacks_with_classes(m, refuses):
     swapped = m.mapped(points, lambda p: m.Point(p.y, p.x))
     assert [xy(p) for p in swapped] == [(2, 1), (4, 3)]
     assert [xy(p) for p in m.mapped(points, function=lambda p: p)] == [(1, 2), (3, 4)]
-    text = "[mapped] expected Point for 'function()', got str"
+    text = "[mapped] expected a Point for 'function()', got str"
     with refuses(text, pybind11=RuntimeError):
         m.mapped(points, lambda p: "a")
     with pytest.raises(LookupError, match="visit"):

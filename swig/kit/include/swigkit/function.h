@@ -12,6 +12,18 @@
 
 namespace [[gnu::visibility("hidden")]] swigkit {
 
+/// For functions that are written for Python: they call it with objects of Python's.
+template <>
+struct Convert<PyCallable> {
+  static std::string expected() { return "a callable"; }
+  static bool load(PyObject* object, PyCallable& value, const Argument& where) {
+    if (!PyCallable_Check(object)) return refuse(where, expected, object);
+    value = PyCallable(object);
+    return true;
+  }
+  static PyObject* cast(const PyCallable& value) { return new_ref(value.get()); }
+};
+
 template <class R, class... Args>
 struct Convert<std::function<R(Args...)>> {
   using Function = std::function<R(Args...)>;
