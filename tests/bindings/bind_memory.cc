@@ -113,10 +113,10 @@ Tensor over_array(py::handle object) {
 }
 
 void bind_memory(py::module_& m) {
-  py::class_<TensorMemory> cls(py::handle(), "TensorMemory", py::is_final(),
-                               py::buffer_protocol(),
-                               "What numpy() hands out: a buffer that keeps the tensor alive, "
-                               "and its storage marked as\nexported.");
+  py::class_<TensorMemory> cls(
+      py::handle(), "TensorMemory", py::is_final(), py::buffer_protocol(),
+      "What numpy() hands out: a buffer that keeps the tensor alive, "
+      "and its storage marked as\nexported.");
   cls.attr("__module__") = m.attr("__name__");
   cls.def_buffer(&TensorMemory::buffer);
   m.attr("TensorMemory") = cls;

@@ -270,6 +270,12 @@ def test_copies(m):
     assert both["a"] is both["b"][0] and both["a"] is not point
 
 
+def test_a_state_by_a_word_of_python(m):
+    seed = m.Seed()
+    seed.grown = 3
+    assert pickle.loads(pickle.dumps(seed)).grown == 3 == copy.copy(seed).grown
+
+
 def test_what_is_not_pickled_says_so(m):
     with pytest.raises(TypeError, match="pickle"):
         pickle.dumps(m.Fixed())

@@ -85,6 +85,20 @@ def test_nothing_to_hand_on(m, kit):
         _ = m.Dark().light
 
 
+def test_owners_through_functions(m, kit):
+    if not kit:
+        pytest.skip("pybind11 copies the arguments of a function")
+    got = []
+    assert m.give_lamp(lambda lamp: got.append(lamp) or lamp.brighter(4)) == 5
+    assert got[0].light == 5
+    taken = m.Lamp()
+    assert m.breaker()(taken) == 1 and m.breaker()(None) == -1
+    with pytest.raises(ValueError, match="given to C"):
+        taken.brighter()
+    assert m.take_lamp(m.Lamp) == 1 and m.take_lamp(lambda: None) == -1
+    assert m.give_lamp(m.breaker()) == 1
+
+
 def test_references_as_arguments(m, refuses):
     lamp, other = m.Lamp(), m.Lamp()
     assert m.same(lamp) is lamp and m.light_of(lamp) == 1 and m.doubled(4) == 8

@@ -185,6 +185,11 @@ def test_bytes(m, kit):
         data.append(1)  # the buffer was given back
 
 
+def test_a_text_is_no_path_where_a_text_will_do(m):
+    assert m.path_or_text("a") == "text"
+    assert m.path_or_text(pathlib.Path("a")) == "path"
+
+
 def test_paths(m, refuses):
     """str and whatever has __fspath__; a pathlib.Path comes back."""
     want = pathlib.Path("a/b")
