@@ -19,10 +19,6 @@ PKG_CLASSES
 %property(pkg::python::DeviceObject, std::string, type, type)
 %property(pkg::python::DeviceObject, std::optional<int>, index, index)
 %include "python/tensor/py_dtype.h"
-%ignore pkg::python::TensorMemory::TensorMemory;
-%final(pkg::python::TensorMemory)
-%buffer(pkg::python::TensorMemory, buffer)
-%ignore pkg::python::TensorMemory::buffer;
 PKG_FUNCTIONS
 
 %keyword_only(pkg::python::tensor, device)

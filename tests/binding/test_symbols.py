@@ -236,7 +236,7 @@ def public_objects():
 
 # Classes that users do not call: C++ makes their objects, or pkg.ops does.
 NOT_CALLED = (core.Tensor, core.Event, core.Node, core.HookHandle)
-NOT_CALLED += (core.OperationHandle, core.CallableHandle, core.TensorMemory)
+NOT_CALLED += (core.OperationHandle, core.CallableHandle)
 # Exceptions take what BaseException takes, which CPython does not describe either.
 NOT_CALLED += (BaseException,)
 # Where pybind11's classes say they are; their constructors have no signature.

@@ -113,13 +113,10 @@ Tensor over_array(py::handle object) {
 }
 
 void bind_memory(py::module_& m) {
-  py::class_<TensorMemory> cls(
-      py::handle(), "TensorMemory", py::is_final(), py::buffer_protocol(),
-      "What numpy() hands out: a buffer that keeps the tensor alive, "
-      "and its storage marked as\nexported.");
+  py::class_<TensorMemory> cls(py::handle(), "TensorMemory", py::is_final(),
+                               py::buffer_protocol());
   cls.attr("__module__") = m.attr("__name__");
   cls.def_buffer(&TensorMemory::buffer);
-  m.attr("TensorMemory") = cls;
   m.def("_memory", &memory_of, py::arg("tensor"), py::pos_only(),
         "_memory(tensor, /)\n--\n\nThe memory as a buffer.");
   m.def("from_numpy", &from_numpy, py::arg("array"), py::pos_only(),

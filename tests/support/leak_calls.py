@@ -250,7 +250,6 @@ Node.call_site: node.call_site
 Node.op: node.op
 Node.input_shapes: node.input_shapes
 Node.saved: node.saved
-TensorMemory.__init__: raises(core.TensorMemory)
 HookHandle.__init__: raises(core.HookHandle)
 HookHandle.remove: handle.remove()
 HookHandle.__enter__: handle.__enter__()

@@ -12,12 +12,9 @@ namespace {
 // Puts what a hook returned (None: nothing) in place of `grads`.
 void replace(TensorList& grads, PyObject* result) {
   if (result == Py_None) return;
-  PyRef single;
-  if (is_tensor(result)) {
-    single = check(PyTuple_Pack(1, result));
-    result = single.get();
-  }
-  TensorList made = parse_tensors(Argument{"register_hook", "hook"}.result(), result);
+  const Argument where{"register_hook", "hook"};
+  TensorList made = is_tensor(result) ? TensorList{unwrap(result)}
+                                      : parse_tensors(where.result(), result);
   PKG_CHECK(made.size() == grads.size(), RuntimeError, "a hook returned ", made.size(),
             " gradients, expected ", grads.size());
   grads = std::move(made);
@@ -72,12 +69,10 @@ PyRef NodeObject::input_shapes() const {
   }));
 }
 
-PyRef NodeObject::saved() const {
-  PyRef list = check(PyList_New(0));
+std::vector<std::pair<std::string, Tensor>> NodeObject::saved() const {
+  std::vector<std::pair<std::string, Tensor>> list;
   node_->for_each_saved([&](const std::string& name, const Tensor& tensor) {
-    PyRef key = check(to_python(name)), value = check(wrap(tensor));
-    PyRef pair = check(PyTuple_Pack(2, key.get(), value.get()));
-    check(PyList_Append(list.get(), pair.get()));
+    list.emplace_back(name, tensor);
   });
   return list;
 }

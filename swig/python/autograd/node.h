@@ -51,7 +51,7 @@ class NodeObject {
   /// Shape of each input; None when unknown.
   swigkit::PyRef input_shapes() const;
   /// (name, tensor) of everything kept for backward.
-  swigkit::PyRef saved() const;
+  std::vector<std::pair<std::string, pkg::Tensor>> saved() const;
   std::string __repr__() const { return "<" + name() + ">"; }
   long __hash__() const;
   // The objects come and go; the node they show is what is compared.

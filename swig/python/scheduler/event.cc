@@ -17,37 +17,24 @@ double seconds_of(const char* function, std::optional<double> timeout) {
   return seconds > 0 ? seconds : 0;
 }
 
-// Adds "submitted at file:line" to the current error, which is that of `event`, where
-// its notes do not tell it yet.
-void note_origin(const Event& event) noexcept {
+// The error of finished work, with a note of where it came from; none when it went well.
+std::optional<HeldError> error_of(const Event& event) {
+  const std::exception_ptr error = event.error();
+  if (!error) return std::nullopt;
+  try {
+    std::rethrow_exception(error);
+  } catch (...) { translate(); }
+  const HeldError held = HeldError::fetch();
   const std::string site = event.call_site();
-  if (site.empty()) return;
-  PyObject *type, *value, *traceback;
-  PyErr_Fetch(&type, &value, &traceback);
-  call_python(PyErr_NormalizeException, &type, &value, &traceback);
-  PyRef text(
-      PyUnicode_FromFormat("[%s] submitted at %s", event.name().c_str(), site.c_str()));
-  PyRef notes(call_python(PyObject_GetAttrString, value, "__notes__"));
-  PyErr_Clear();
-  const bool told = notes && text &&
-                    call_python(PySequence_Contains, notes.get(), text.get()) == 1;
-  if (text && !told) {
-    PyRef done(call_python(PyObject_CallMethod, value, "add_note", "O", text.get()));
-  }
-  PyErr_Clear();
-  PyErr_Restore(type, value, traceback);
+  if (!site.empty()) held.add_note(str("[", event.name(), "] submitted at ", site).c_str());
+  return held;
 }
 
-// Throws the error of the finished work, which says where it came from.
-void raise_error_of(const Ref<Event>& event) {
-  try {
-    event->wait();
-  } catch (...) {
-    if (!event->failed()) throw;
-    translate();
-    note_origin(*event);
-    throw_python_error();
-  }
+void raise_error_of(const Event& event) {
+  const std::optional<HeldError> error = error_of(event);
+  if (!error) return;
+  error->restore();
+  throw_python_error();
 }
 
 [[noreturn]] void raise_timeout(const Event& event) {
@@ -62,7 +49,7 @@ void raise_error_of(const Ref<Event>& event) {
 bool EventObject::wait(std::optional<double> timeout) const {
   const Ref<Event> event = event_;
   if (!event->wait_for(seconds_of("wait", timeout))) return false;
-  raise_error_of(event);
+  raise_error_of(*event);
   return true;
 }
 
@@ -70,26 +57,15 @@ PyRef EventObject::result(std::optional<double> timeout) const {
   const Ref<Event> event = event_;
   const std::shared_ptr<Outcome> outcome = outcome_;
   if (!event->wait_for(seconds_of("result", timeout))) raise_timeout(*event);
-  raise_error_of(event);
+  raise_error_of(*event);
   return PyRef::borrow(outcome && outcome->value ? outcome->value : Py_None);
 }
 
 PyRef EventObject::exception(std::optional<double> timeout) const {
   const Ref<Event> event = event_;
   if (!event->wait_for(seconds_of("exception", timeout))) raise_timeout(*event);
-  const std::exception_ptr error = event->error();
-  if (!error) return PyRef::borrow(Py_None);
-  try {
-    std::rethrow_exception(error);
-  } catch (...) { translate(); }
-  note_origin(*event);
-  PyObject *type, *value, *traceback;
-  PyErr_Fetch(&type, &value, &traceback);
-  call_python(PyErr_NormalizeException, &type, &value, &traceback);
-  if (traceback) PyException_SetTraceback(value, traceback);
-  drop(type);
-  drop(traceback);
-  return PyRef(value);
+  const std::optional<HeldError> error = error_of(*event);
+  return error ? error->value() : PyRef::borrow(Py_None);
 }
 
 void EventObject::_when_done(const PyCallable& callable) const {

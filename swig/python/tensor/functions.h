@@ -3,26 +3,10 @@
 // others.  swig/tensor.i wraps what stands here.
 #pragma once
 
-#include "swigkit/buffers.h"
-#include "tensor/exported.h"
+#include "swigkit/ref.h"
+#include "tensor/tensor.h"
 
 namespace pkg::python {
-
-/// What numpy() hands out: a buffer that keeps the tensor alive, and its storage marked as
-/// exported.
-class TensorMemory {
- public:
-  swigkit::Buffer buffer() const;
-
-#ifndef SWIG
-  /// Waits for pending work; TypeError for a tensor that no buffer can show.
-  explicit TensorMemory(const pkg::Tensor& tensor);
-
- private:
-  const char* format_;
-  pkg::ExportedTensor tensor_;
-#endif
-};
 
 /// Tensor with a copy of `data`: a number, nested sequences, an array or a tensor.
 pkg::Tensor tensor(PyObject* data, std::optional<pkg::DType> dtype = std::nullopt,
@@ -31,7 +15,7 @@ pkg::Tensor tensor(PyObject* data, std::optional<pkg::DType> dtype = std::nullop
 /// Tensor over the array's memory; both see writes.
 pkg::Tensor from_numpy(PyObject* array);
 /// The memory as a buffer.
-std::unique_ptr<TensorMemory> _memory(const pkg::Tensor& tensor);
+swigkit::PyRef _memory(PyObject* tensor);
 /// Tensor over a DLPack capsule's memory.
 pkg::Tensor _from_dlpack(PyObject* capsule, std::optional<bool> copy = std::nullopt);
 /// Makes every result an instance of cls.

@@ -5,24 +5,68 @@
 #include "py_tensor.h"
 #include "python/expect.h"
 #include "tensor/buffer.h"
+#include "tensor/exported.h"
 
 namespace pkg::python {
 
-TensorMemory::TensorMemory(const Tensor& tensor)
-    : format_(buffer_format(tensor.dtype())), tensor_(tensor) {}
+namespace {
 
-swigkit::Buffer TensorMemory::buffer() const {
-  static_assert(sizeof(Py_ssize_t) == sizeof(int64_t));
-  const Shape strides = byte_strides(*tensor_);
-  swigkit::Buffer buffer;
-  buffer.data = tensor_->data();
-  buffer.itemsize = itemsize(tensor_->dtype());
-  buffer.format = format_;
-  buffer.shape.assign(tensor_->sizes().begin(), tensor_->sizes().end());
-  buffer.strides.assign(strides.begin(), strides.end());
-  buffer.readonly = false;
-  return buffer;
+// What numpy() hands out: keeps the tensor alive, and its storage marked as exported.
+struct Memory {
+  explicit Memory(const Tensor& shown)
+      : format(buffer_format(shown.dtype())),
+        tensor(shown),
+        sizes(shown.sizes()),
+        strides(byte_strides(shown)) {}
+  const char* format;
+  ExportedTensor tensor;
+  Shape sizes, strides;  // Py_ssize_t is int64 here
+};
+static_assert(sizeof(Py_ssize_t) == sizeof(int64_t));
+struct PyMemory {
+  PyObject_HEAD Memory memory;
+};
+
+// Frees the Python object alone.
+void forget_object(PyObject* self) {
+  PyTypeObject* type = Py_TYPE(self);
+  type->tp_free(self);
+  Py_DECREF(type);
 }
+void end_memory(PyObject* self) {
+  reinterpret_cast<PyMemory*>(self)->memory.~Memory();
+  forget_object(self);
+}
+int get_memory(PyObject* self, Py_buffer* view, int flags) {
+  Memory& memory = reinterpret_cast<PyMemory*>(self)->memory;
+  const Tensor& tensor = *memory.tensor;
+  if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES && !tensor.is_contiguous()) {
+    PyErr_SetString(PyExc_BufferError, "the tensor is not contiguous");
+    return -1;
+  }
+  *view = {};
+  view->buf = tensor.data();
+  view->obj = new_ref(self);
+  view->itemsize = itemsize(tensor.dtype());
+  view->len = tensor.numel() * view->itemsize;
+  view->format = const_cast<char*>(memory.format);
+  view->ndim = int(tensor.ndim());
+  view->shape = reinterpret_cast<Py_ssize_t*>(memory.sizes.data());
+  view->strides = reinterpret_cast<Py_ssize_t*>(memory.strides.data());
+  return 0;
+}
+PyTypeObject* make_memory_type() {
+  static PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(end_memory)},
+                                {Py_bf_getbuffer, reinterpret_cast<void*>(get_memory)},
+                                {0, nullptr}};
+  static PyType_Spec spec = {"pkg._pywrap_core.TensorMemory", sizeof(PyMemory), 0,
+                             Py_TPFLAGS_DEFAULT, slots};
+  auto* type = reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&spec)));
+  type->tp_new = nullptr;  // only C++ makes its objects
+  return type;
+}
+
+}  // namespace
 
 Tensor over_buffer(PyObject* object, bool* read_only) {
   auto held = std::make_unique<Py_buffer>();
@@ -87,9 +131,20 @@ Tensor from_numpy(PyObject* array) {
   return tensor;
 }
 
-std::unique_ptr<TensorMemory> _memory(const Tensor& tensor) {
+PyRef _memory(PyObject* object) {
+  expect(is_tensor(object), {"_memory", "tensor"}, "a Tensor", object);
+  const Tensor& tensor = unwrap(object);
+  static PyTypeObject* type = nullptr;
+  if (!type) type = make_memory_type();
   PKG_CHECK(!tensor.is_meta(), TypeError, "a meta tensor has no memory to show");
-  return std::make_unique<TensorMemory>(tensor);
+  PyObject* self = checked(type->tp_alloc(type, 0));
+  try {
+    new (&reinterpret_cast<PyMemory*>(self)->memory) Memory(tensor);
+  } catch (...) {
+    forget_object(self);
+    throw;
+  }
+  return PyRef(self);
 }
 
 bool is_array(PyObject* object) {

@@ -58,6 +58,7 @@ def surface():
     # Types without a name in the module.
     node = pkg.ones(1, requires_grad=True).sum().grad_fn
     result["Node"] = describe_class(type(node))
+    result["TensorMemory"] = describe_class(type(core._memory(pkg.ones(1))))
     return result
 
 
