@@ -243,7 +243,8 @@ def test_enums_are_int_enums():
     assert color.Red | color.Blue == 5 and repr(color.Red) == "<Color.Red: 1>"
     assert color.__module__ == "border"
     for value in (1, "Red", None, enum.IntEnum("Color", {"Red": 1}).Red):
-        with wrong(f"[next_color] expected a Color for 'color', got {type_name(value)}"):
+        got = type_name(value)
+        with wrong(f"[next_color] expected a Color for 'color', got {got}"):
             border.next_color(value)
     with pytest.raises(ValueError, match="9 is not a valid"):
         border.no_color()

@@ -236,7 +236,7 @@ def test_an_attribute_that_is_not_there(m, kit):
     assert not hasattr(m.Countdown(1), "weight")
     assert getattr(m.Countdown(1), "weight", 5) == 5
     with pytest.raises(AttributeError, match="no weight"):
-        m.Countdown(1).weight
+        assert m.Countdown(1).weight
 
 
 def test_errors_of_what_python_asks(m, kit):
