@@ -147,6 +147,6 @@ def test_an_override_that_gives_what_is_not_its_own(m, refuses, kit):
             return 3
 
     if kit:
-        text = "[Plant.offshoot] expected a Plant for 'result', got int"
+        text = "[Plant.offshoot] expected a Plant or None for 'result', got int"
         with refuses(text, TypeError):
             m.name_of_offshoot(Same())

@@ -270,9 +270,9 @@ def test_optional(m, refuses):
     assert m.half_of(4) == 2 and m.half_of(3) is None and m.half_of(None) is None
     assert m.first_of([None, "b", None, "c"]) == "b"
     assert m.first_of([None]) is None and m.first_of([]) is None
-    with refuses("[half_of] expected an int for 'value', got str"):
+    with refuses("[half_of] expected an int or None for 'value', got str"):
         m.half_of("4")
-    with refuses("[first_of] expected a str for 'all[1]', got int"):
+    with refuses("[first_of] expected a str or None for 'all[1]', got int"):
         m.first_of([None, 3])
 
 
