@@ -229,7 +229,7 @@ def test_optional():
     """The value or None, both ways."""
     assert border.half_of(3) == 1.5
     assert border.half_of(None) is None
-    with wrong("[half_of] expected a number for 'value', got str"):
+    with wrong("[half_of] expected a number or None for 'value', got str"):
         border.half_of("a")
 
 

@@ -135,7 +135,7 @@ def test_optional_classes(m, refuses):
     """None is no object, both ways."""
     assert m.at({}, "a") is None
     assert m.x_or(None, 5) == 5 and m.x_or(m.Point(2, 3), 5) == 2
-    with refuses("[x_or] expected a Point for 'point', got str"):
+    with refuses("[x_or] expected a Point or None for 'point', got str"):
         m.x_or("a", 1)
 
 
