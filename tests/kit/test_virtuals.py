@@ -134,6 +134,9 @@ def test_classes_of_many_kinds_override(m):
 
 
 def test_abstract_methods_of_python(m, kit):
+    if not kit:
+        pytest.skip("pybind11's classes have a metaclass of their own")
+
     class Abstract(m.Doubler, abc.ABC):
         @abc.abstractmethod
         def name(self): ...
@@ -143,9 +146,8 @@ def test_abstract_methods_of_python(m, kit):
             return "complete"
 
     assert Complete().greeting() == "I am complete"
-    if kit:  # pybind11 makes one
-        with pytest.raises(TypeError, match="abstract class Abstract"):
-            Abstract()
+    with pytest.raises(TypeError, match="abstract class Abstract"):
+        Abstract()
 
 
 def test_a_pure_method_that_is_missing(m):

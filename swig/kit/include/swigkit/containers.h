@@ -72,7 +72,8 @@ struct ConvertSequence {
           continue;
         }
         PyErr_Clear();  // said below
-      } else if constexpr (std::is_integral_v<Item> && !IsCharacter<Item> && !kKeyed) {
+      } else if constexpr (std::is_integral_v<Item> && !std::is_same_v<Item, bool> &&
+                           !IsCharacter<Item> && !kKeyed) {
         if (long small; is_small(raw, small) && std::in_range<Item>(small)) {
           value.push_back(Item(small));
           continue;
