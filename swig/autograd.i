@@ -30,7 +30,8 @@ PKG_CLASSES
 %property(pkg::python::NodeObject, std::string, call_site, call_site)
 %property(pkg::python::NodeObject, std::optional<std::string>, op, op)
 %property(pkg::python::NodeObject, swigkit::PyRef, input_shapes, input_shapes)
-%property(pkg::python::NodeObject, swigkit::PyRef, saved, saved)
+%property(pkg::python::NodeObject, %arg(std::vector<std::pair<std::string, pkg::Tensor>>),
+          saved, saved)
 %include "python/autograd/node.h"
 PKG_FUNCTIONS
 

@@ -15,10 +15,13 @@
 //   std::string type_of(Item)                     for errors
 //   bool is_list(Item), each(Item, f)             f(item) for the items until one is false
 //   bool is_tensor(Item)
+//   bool strict                                   of with_match: a tensor is no number
 //   auto rest(size_t i)                           the positional values from i on, as a list
 //   static constexpr bool kSpreads                lists may be written out: reshape(2, 3)
 #pragma once
 
+#include <cstddef>
+#include <memory>
 #include <span>
 
 #include "dispatcher/operator.h"
@@ -159,6 +162,43 @@ template <class Call>
   throw TypeError(str(overloads[0]->schema.name,
                       "() received an invalid combination of arguments - got (", got,
                       "), but expected one of:", expected));
+}
+
+/// The arguments of a call in boxed form: as many as the op has, since making and clearing
+/// all that there may be costs more than many a view.
+class Arguments {
+ public:
+  explicit Arguments(size_t n) : n_(n) {
+    std::uninitialized_default_construct_n(data(), n);
+  }
+  ~Arguments() { std::destroy_n(data(), n_); }
+  Arguments(const Arguments&) = delete;
+  Arguments& operator=(const Arguments&) = delete;
+  Value* data() { return reinterpret_cast<Value*>(room_); }
+  std::span<Value> span() { return {data(), n_}; }
+
+ private:
+  const size_t n_;
+  alignas(Value) std::byte room_[kMaxParameters * sizeof(Value)];
+};
+
+/// Calls f(op, arguments) with the overload that the call fits; TypeError when none does.
+/// Of several those come first that take every tensor as a tensor, which Call::strict asks
+/// for: the 0 of max(x, tensor(0)) is no dim.
+template <class Call, class F>
+auto with_match(std::span<const Operator* const> overloads, Call& call, F f) {
+  call.strict = overloads.size() > 1;
+  std::string why;
+  while (true) {
+    for (const Operator* op : overloads) {
+      Arguments values(op->schema.arguments.size());
+      Match match(*op, call, values.data(), overloads.size() == 1);
+      if (match.run()) return f(*op, values.span());
+      why = match.why();
+    }
+    if (!call.strict) no_match(overloads, call, why);
+    call.strict = false;
+  }
 }
 
 /// NumPy's names of parameters, which Python programs use as well as PyTorch's.

@@ -38,7 +38,10 @@ struct Array {
   int64_t* strides;  // in elements; null when row-major
   uint64_t byte_offset;
 };
+// By its name a capsule of Python's says what is in it, and whether somebody took that out.
 struct Unversioned {
+  static constexpr const char* kFresh = "dltensor";
+  static constexpr const char* kUsed = "used_dltensor";
   Array array;
   void* owner;
   void (*deleter)(Unversioned* self);  // null when there is nothing to free
@@ -48,6 +51,8 @@ struct Version {
   uint32_t minor;
 };
 struct Versioned {
+  static constexpr const char* kFresh = "dltensor_versioned";
+  static constexpr const char* kUsed = "used_dltensor_versioned";
   Version version;
   void* owner;
   void (*deleter)(Versioned* self);

@@ -3,6 +3,7 @@
 // hand-written, and the table as a Python list.
 #include <string_view>
 
+#include "base/dtype.h"
 #include "py_module.h"
 #include "symbol.h"
 
@@ -33,17 +34,9 @@ PKG_ENTRY(OutOfMemoryError, "class pkg::OutOfMemoryError", "kept", "value");
 PKG_ENTRY(CancelledError, "class pkg::CancelledError", "kept", "value");
 PKG_ENTRY(InternalError, "class pkg::InternalError", "kept", "value");
 
-#define PKG_ENTRY_OF_DTYPE(variable, name, Name) \
-  PKG_SYMBOL(variable, name, "const pkg::DType pkg::DType::" Name, "kept", "value")
-PKG_ENTRY_OF_DTYPE(symbol_bool, "bool", "Bool");
-PKG_ENTRY_OF_DTYPE(symbol_uint8, "uint8", "UInt8");
-PKG_ENTRY_OF_DTYPE(symbol_int8, "int8", "Int8");
-PKG_ENTRY_OF_DTYPE(symbol_int32, "int32", "Int32");
-PKG_ENTRY_OF_DTYPE(symbol_int64, "int64", "Int64");
-PKG_ENTRY_OF_DTYPE(symbol_float16, "float16", "Float16");
-PKG_ENTRY_OF_DTYPE(symbol_bfloat16, "bfloat16", "BFloat16");
-PKG_ENTRY_OF_DTYPE(symbol_float32, "float32", "Float32");
-PKG_ENTRY_OF_DTYPE(symbol_float64, "float64", "Float64");
+#define PKG_ENTRY_OF_DTYPE(T, Name, py, np) \
+  PKG_SYMBOL(symbol_##Name, py, "const pkg::DType pkg::DType::" #Name, "kept", "value");
+PKG_FORALL_DTYPES(PKG_ENTRY_OF_DTYPE)
 
 // Where the linker put the table.
 extern "C" {

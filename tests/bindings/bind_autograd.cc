@@ -92,7 +92,9 @@ TensorList saved_by(const py::object& node) {
   const bool is_node = py::isinstance<Node>(node);
   expect(is_node, "_saved_tensors", "node", "a Node", node);
   auto* function = dynamic_cast<FunctionNode*>(node.cast<Node*>());
-  expect(function, "_saved_tensors", "node", "the Node of a Function", node);
+  PKG_CHECK(function, TypeError,
+            "[_saved_tensors] expected the Node of a Function for 'node', got that of ",
+            node.cast<Node*>()->name());
   return function->saved_tensors();
 }
 

@@ -11,34 +11,25 @@ using Pair = std::pair<int, int>;
 using dlpack::Unversioned;
 using dlpack::Versioned;
 
-// By its name a capsule says what is in it, and whether somebody took that out.
-template <class Managed>
-constexpr bool kVersioned = std::is_same_v<Managed, Versioned>;
-template <class Managed>
-constexpr const char* kFresh = kVersioned<Managed> ? "dltensor_versioned" : "dltensor";
-template <class Managed>
-constexpr const char* kUsed = kVersioned<Managed> ? "used_dltensor_versioned"
-                                                  : "used_dltensor";
-
 // A capsule that nobody took the memory from gives it back.  It is being destroyed, so no
 // py::capsule may hold it.
 template <class Managed>
 void drop_capsule(PyObject* capsule) {
-  if (!PyCapsule_IsValid(capsule, kFresh<Managed>)) return;
-  void* managed = PyCapsule_GetPointer(capsule, kFresh<Managed>);
+  if (!PyCapsule_IsValid(capsule, Managed::kFresh)) return;
+  void* managed = PyCapsule_GetPointer(capsule, Managed::kFresh);
   dlpack::discard(static_cast<Managed*>(managed));
 }
 
 template <class Managed>
 py::capsule to_capsule(const Tensor& tensor, bool copy) {
-  return py::capsule(dlpack::to_dlpack<Managed>(tensor, copy), kFresh<Managed>,
+  return py::capsule(dlpack::to_dlpack<Managed>(tensor, copy), Managed::kFresh,
                      &drop_capsule<Managed>);
 }
 
 template <class Managed>
 Tensor take(py::capsule& capsule, std::optional<bool> copy) {
   const Tensor tensor = dlpack::from_dlpack(capsule.get_pointer<Managed>(), copy);
-  capsule.set_name(kUsed<Managed>);
+  capsule.set_name(Managed::kUsed);
   return tensor;
 }
 
@@ -48,8 +39,8 @@ Tensor from_capsule(const py::object& object, std::optional<bool> copy) {
             type_name(object));
   py::capsule capsule = object;
   const std::string_view name = capsule.name() ? capsule.name() : "";
-  if (name == kFresh<Versioned>) return take<Versioned>(capsule, copy);
-  PKG_CHECK(name == kFresh<Unversioned>, RuntimeError,
+  if (name == Versioned::kFresh) return take<Versioned>(capsule, copy);
+  PKG_CHECK(name == Unversioned::kFresh, RuntimeError,
             "from_dlpack received an invalid capsule. Note that a capsule can be "
             "consumed only once, so you might have already made a tensor from it.");
   return take<Unversioned>(capsule, copy);

@@ -43,7 +43,7 @@ Tensor tensor(const py::object& data, const py::object& dtype, const py::object&
   std::optional<DType> wanted;
   if (!dtype.is_none()) {
     wanted = as_dtype(dtype);
-    expect(wanted.has_value(), "tensor", "dtype", "a dtype", dtype);
+    expect(wanted.has_value(), "tensor", "dtype", "a dtype or None", dtype);
   }
   Tensor result = [&] {
     try {
@@ -52,7 +52,7 @@ Tensor tensor(const py::object& data, const py::object& dtype, const py::object&
   }();
   if (!device.is_none()) {
     const auto there = as_device(device);
-    expect(there.has_value(), "tensor", "device", "a device", device);
+    expect(there.has_value(), "tensor", "device", "a device or None", device);
     result = ops::to_device(result, *there);
   }
   if (py::bool_(requires_grad)) set_requires_grad(result, true);

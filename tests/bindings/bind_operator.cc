@@ -57,15 +57,17 @@ class OpObject {
   }
 
   py::object call(const py::args& args, const py::kwargs& kwargs) const {
-    return with_match(args, kwargs, [](const Operator& op, std::vector<Value>& values) {
-      Stack stack{std::span<Value>(values)};
+    Call call(args, kwargs);
+    return with_match(overloads_, call, [](const Operator& op, std::span<Value> values) {
+      Stack stack{values};
       Dispatcher::get().call_boxed(op, stack);
       return results_of(op, stack);
     });
   }
 
   py::object explain(const py::args& args, const py::kwargs& kwargs) const {
-    return with_match(args, kwargs, [](const Operator& op, std::vector<Value>& values) {
+    Call call(args, kwargs);
+    return with_match(overloads_, call, [](const Operator& op, std::span<Value> values) {
       return py::object(py::cast(pkg::explain(op, values)));
     });
   }
@@ -99,22 +101,6 @@ class OpObject {
   bool is_method() const { return overloads_[0]->is_method(); }
 
  private:
-  template <class F>
-  py::object with_match(const py::args& args, const py::kwargs& kwargs, F f) const {
-    std::string why;
-    // Of several overloads those come first that take every tensor as a tensor.
-    for (bool strict = overloads_.size() > 1;; strict = false) {
-      const Call call(args, kwargs, strict);
-      for (const Operator* op : overloads_) {
-        std::vector<Value> values(op->schema.arguments.size());
-        Match match(*op, call, values.data(), overloads_.size() == 1);
-        if (match.run()) return f(*op, values);
-        why = match.why();
-      }
-      if (!strict) no_match(overloads_, call, why);
-    }
-  }
-
   std::string name_;
   std::vector<const Operator*> overloads_;
 };

@@ -18,8 +18,8 @@ Held<Stream> make_stream(const py::object& object) {
 }
 
 Held<Stream> stream_of(const char* function, const char* parameter,
-                       const py::object& object) {
-  expect(py::isinstance<Stream>(object), function, parameter, "a Stream", object);
+                       const py::object& object, const char* expected = "a Stream") {
+  expect(py::isinstance<Stream>(object), function, parameter, expected, object);
   return object.cast<Held<Stream>>();
 }
 
@@ -31,11 +31,11 @@ EventObject submit_to(Stream* stream, const py::args& args) {
 EventObject record(Stream& self) { return {self.record(), nullptr}; }
 
 void wait_event(Stream& self, const py::object& event) {
-  self.wait(event_of("wait_event", "event", event));
+  self.wait(event_of("Stream.wait_event", "event", event));
 }
 
 void wait_stream(Stream& self, const py::object& other) {
-  self.wait(stream_of("wait_stream", "other", other)->record());
+  self.wait(stream_of("Stream.wait_stream", "stream", other)->record());
 }
 
 void leave(const Stream&, const py::args&) {
@@ -54,7 +54,8 @@ Held<Stream> enter(const Held<Stream>& self) {
 EventObject submit_function(const py::object& callable, const py::object& deps,
                             const py::object& stream) {
   if (stream.is_none()) return submit_callable(callable, deps, nullptr);
-  return submit_callable(callable, deps, stream_of("submit", "stream", stream).get());
+  const auto found = stream_of("submit", "stream", stream, "a Stream or None");
+  return submit_callable(callable, deps, found.get());
 }
 
 }  // namespace

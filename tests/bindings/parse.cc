@@ -51,8 +51,7 @@ struct Reader {
 
 }  // namespace
 
-Call::Call(const py::args& args, const py::kwargs& kwargs, bool strict)
-    : args_(args), strict_(strict) {
+Call::Call(const py::args& args, const py::kwargs& kwargs) : args_(args) {
   for (const auto& [name, value] : kwargs) {
     named_.emplace_back(name.cast<std::string>(), value);
   }
@@ -60,7 +59,7 @@ Call::Call(const py::args& args, const py::kwargs& kwargs, bool strict)
 
 bool Call::parse(const Operator& op, const Argument& param, py::handle object,
                  Value* out) const {
-  if (strict_ && param.type != ArgType::Tensor && as_tensor(object)) return false;
+  if (strict && param.type != ArgType::Tensor && as_tensor(object)) return false;
   try {
     return ReadValue<Reader>::run(param, object, out);
   } catch (const IntTooBig& error) { throw error.named(op.schema.name, param.name); }

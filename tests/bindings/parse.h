@@ -15,8 +15,9 @@ class Call {
   using Item = py::handle;
   static constexpr bool kSpreads = true;
 
-  /// Strict: a tensor is no number.
-  Call(const py::args& args, const py::kwargs& kwargs, bool strict);
+  bool strict = false;  // a tensor is no number
+
+  Call(const py::args& args, const py::kwargs& kwargs);
 
   size_t positional() const { return args_.size(); }
   size_t named() const { return named_.size(); }
@@ -47,7 +48,6 @@ class Call {
  private:
   const py::args& args_;
   std::vector<std::pair<std::string, py::handle>> named_;
-  bool strict_;
 };
 
 }  // namespace pkg::pybind

@@ -229,7 +229,7 @@ def test_optional():
     """The value or None, both ways."""
     assert border.half_of(3) == 1.5
     assert border.half_of(None) is None
-    with wrong("[half_of] expected a number for 'value', got str"):
+    with wrong("[half_of] expected a number or None for 'value', got str"):
         border.half_of("a")
 
 
@@ -243,7 +243,8 @@ def test_enums_are_int_enums():
     assert color.Red | color.Blue == 5 and repr(color.Red) == "<Color.Red: 1>"
     assert color.__module__ == "border"
     for value in (1, "Red", None, enum.IntEnum("Color", {"Red": 1}).Red):
-        with wrong(f"[next_color] expected Color for 'color', got {type_name(value)}"):
+        got = type_name(value)
+        with wrong(f"[next_color] expected a Color for 'color', got {got}"):
             border.next_color(value)
     with pytest.raises(ValueError, match="9 is not a valid"):
         border.no_color()
@@ -365,21 +366,21 @@ def test_none_and_wrong_classes_for_handles():
     assert border.owner_or_nobody(account) == "Ann"
     for value in (None, 3, "Ann", [account]):
         got = type_name(value)
-        with wrong(f"[owner_of] expected Account for 'account', got {got}"):
+        with wrong(f"[owner_of] expected an Account for 'account', got {got}"):
             border.owner_of(value)
-        with wrong(f"[transfer] expected Account for 'to', got {got}"):
+        with wrong(f"[transfer] expected an Account for 'to', got {got}"):
             border.transfer(account, value, 1)
         if value is None:
             continue  # a std::shared_ptr may be null
-        with wrong(f"[linked] expected Node for 'rest', got {got}"):
+        with wrong(f"[linked] expected a Node for 'rest', got {got}"):
             border.linked(1, value)
-        with wrong(f"[Node.set_next] expected Node for 'next', got {got}"):
+        with wrong(f"[Node.set_next] expected a Node for 'next', got {got}"):
             node.set_next(value)
-    with wrong("[owner_of] expected Account for 'account', got border.Node"):
+    with wrong("[owner_of] expected an Account for 'account', got border.Node"):
         border.owner_of(node)
-    with wrong("[linked] expected Node for 'rest', got border.Account"):
+    with wrong("[linked] expected a Node for 'rest', got border.Account"):
         border.linked(1, account)
-    with wrong("[owner_or_nobody] expected Account for 'maybe', got int"):
+    with wrong("[owner_or_nobody] expected an Account for 'maybe', got int"):
         border.owner_or_nobody(3)
 
 

@@ -270,6 +270,12 @@ def test_copies(m):
     assert both["a"] is both["b"][0] and both["a"] is not point
 
 
+def test_a_state_by_a_word_of_python(m):
+    seed = m.Seed()
+    seed.grown = 3
+    assert pickle.loads(pickle.dumps(seed)).grown == 3 == copy.copy(seed).grown
+
+
 def test_what_is_not_pickled_says_so(m):
     with pytest.raises(TypeError, match="pickle"):
         pickle.dumps(m.Fixed())
@@ -327,9 +333,9 @@ def test_repr_says_the_class(m):
 
 def test_classes_cannot_be_mixed(m, refuses):
     """Each argument is of the class that is asked for."""
-    with refuses("[length_of] expected Point for 'point', got classes.Line"):
+    with refuses("[length_of] expected a Point for 'point', got classes.Line"):
         m.length_of(m.Line(m.Point(), m.Point()))
-    with refuses("[length_of] expected Point for 'point', got NoneType"):
+    with refuses("[length_of] expected a Point for 'point', got NoneType"):
         m.length_of(None)
 
 

@@ -62,7 +62,7 @@ def test_other_values_are_refused(m, refuses):
     """Ints, names, members of others with the same value."""
     for value in (1, "Red", None, m.Level.High, enum.IntEnum("Color", {"Red": 1}).Red):
         got = type(value).__name__
-        with refuses(f"[next] expected Color for 'color', got {got}"):
+        with refuses(f"[next] expected a Color for 'color', got {got}"):
             m.next(value)
 
 

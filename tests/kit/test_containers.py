@@ -117,11 +117,11 @@ def test_vectors_of_classes(m, refuses):
     assert [xy(p) for p in first] == [(0, 0), (1, 1)]
     first[0].x = 7
     assert xy(second[0]) == (0, 0)
-    with refuses("[sum] expected Point for 'points[1]', got int"):
+    with refuses("[sum] expected a Point for 'points[1]', got int"):
         m.sum([points[0], 3])
-    with refuses("[sum] expected Point for 'points[0]', got NoneType"):
+    with refuses("[sum] expected a Point for 'points[0]', got NoneType"):
         m.sum([None])
-    with refuses("[sum] expected Point for 'points[0]', got containers.Node"):
+    with refuses("[sum] expected a Point for 'points[0]', got containers.Node"):
         m.sum([m.Node("a")])
 
 
@@ -135,7 +135,7 @@ def test_optional_classes(m, refuses):
     """None is no object, both ways."""
     assert m.at({}, "a") is None
     assert m.x_or(None, 5) == 5 and m.x_or(m.Point(2, 3), 5) == 2
-    with refuses("[x_or] expected Point for 'point', got str"):
+    with refuses("[x_or] expected a Point or None for 'point', got str"):
         m.x_or("a", 1)
 
 
@@ -163,7 +163,7 @@ def test_vectors_of_shared_objects(m, refuses):
     assert first == b and second == a and hash(first) == hash(b)
     assert m.names([a, None]) == ["a", "nobody"]
     assert m.backwards([None]) == [None]
-    with refuses("[names] expected Node for 'nodes[0]', got str"):
+    with refuses("[names] expected a Node for 'nodes[0]', got str"):
         m.names(["a"])
 
 

@@ -223,6 +223,34 @@ def test_the_context_of_an_exception(m):
         assert isinstance(error.__context__, LookupError)
 
 
+def test_an_iterator_that_ends_by_an_exception(m, kit):
+    if not kit:
+        pytest.skip("the twin has no such classes")
+    assert list(m.Countdown(3)) == [3, 2, 1] and sum(m.Countdown(0)) == 0
+
+
+def test_an_attribute_that_is_not_there(m, kit):
+    """To hasattr() and getattr() as well."""
+    if not kit:
+        pytest.skip("the twin has no such classes")
+    assert not hasattr(m.Countdown(1), "weight")
+    assert getattr(m.Countdown(1), "weight", 5) == 5
+    with pytest.raises(AttributeError, match="no weight"):
+        assert m.Countdown(1).weight
+
+
+def test_errors_of_what_python_asks(m, kit):
+    if not kit:
+        pytest.skip("the twin has no such classes")
+    faulty = m.Faulty()
+    questions = [len, repr, str, hash, bool, float, memoryview, list]
+    questions += [lambda x: 3 in x, lambda x: x == m.Faulty(), lambda x: [1][x]]
+    questions += [lambda x: x[0], lambda x: f"{x}", lambda x: {x: 1}]
+    for ask in questions:
+        with pytest.raises(RuntimeError, match="^refused$"):
+            ask(faulty)
+
+
 def test_deep_recursion(m):
     """Python's own limit ends it."""
 

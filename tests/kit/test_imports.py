@@ -108,7 +108,7 @@ assert not hasattr(circles, "Shape") and "Shape" not in circles.__all__
 try:
     circles.color_of(3)
 except TypeError as error:
-    assert str(error) == "[color_of] expected Shape for 'shape', got int", error
+    assert str(error) == "[color_of] expected a Shape for 'shape', got int", error
 else:
     assert False
 print("fine")

@@ -221,7 +221,7 @@ def test_null_is_none(m, refuses):
     """Both ways, where a null pointer may be."""
     assert m.no_item() is None and m.World().find("x") is None
     assert m.name_or(None) == "none" == m.name_or() and m.name_or(m.Item("a")) == "a"
-    with refuses("[name_of] expected Item for 'item', got NoneType"):
+    with refuses("[name_of] expected an Item for 'item', got NoneType"):
         m.name_of(None)
 
 
@@ -277,9 +277,9 @@ def test_shared_pointers_share_one_count(m):
 def test_shared_objects_as_references(m, refuses):
     """Where C++ wants the object, not the pointer."""
     assert m.value_of(m.Node(3)) == 3 and m.sum([m.Node(1), None, m.Node(2)]) == 3
-    with refuses("[value_of] expected Node for 'node', got NoneType"):
+    with refuses("[value_of] expected a Node for 'node', got NoneType"):
         m.value_of(None)
-    with refuses("[keep] expected Node for 'node', got lifetime.Item"):
+    with refuses("[keep] expected a Node for 'node', got lifetime.Item"):
         m.keep(m.Item("a"))
 
 

@@ -55,7 +55,7 @@ def test_classes_without_default_constructor(m, refuses):
     assert m.sizes() == {"a": m.Size(1, 2)}
     assert m.pair() == (m.Size(1, 2), None)
     assert m.areas([m.Size(1, 2), m.Size(3, 4)]) == 14
-    with refuses("[areas] expected Size for 'both[1]', got int"):
+    with refuses("[areas] expected a Size for 'both[1]', got int"):
         m.areas([m.Size(1, 2), 3])
     with pytest.raises(TypeError):
         m.Size()

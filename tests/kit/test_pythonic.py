@@ -4,6 +4,7 @@
 import gc
 import inspect
 import sys
+import time
 import weakref
 
 import pytest
@@ -47,6 +48,33 @@ def test_objects_that_a_function_gives(m, kit):
     assert not hasattr(m.Suit, "of")
     # A number is a hash as it is, but for -1, which means an error.
     assert hash(m.Suit("h")) == -2 and hash(m.Suit("s")) == -1 - 2**62
+
+
+def test_callables_as_they_are(m, kit, refuses):
+    if not kit:
+        pytest.skip("pybind11's is py::function")
+    seen = []
+    assert m.call_often(seen.append, 3) is None and seen == [0, 1, 2]
+    assert m.call_often(str) == "0"
+    with pytest.raises(ZeroDivisionError):
+        m.call_often(lambda i: 1 // i)
+    with refuses("[call_often] expected a callable for 'callable', got int"):
+        m.call_often(3)
+
+    def kept():
+        pass
+
+    there = weakref.ref(kept)
+    m.keep_callable(kept)
+    del kept
+    gc.collect()
+    assert there() is not None
+    m.keep_callable(print)
+    for _ in range(500):
+        if there() is None:
+            break
+        time.sleep(0.01)
+    assert there() is None
 
 
 def test_the_rest_of_the_arguments(m, kit, refuses):

@@ -243,6 +243,8 @@ def test_what_swig_does_not_read(m, kit):
         assert m.read_three() == 3 and not hasattr(m, "log")
         with pytest.raises(TypeError, match="no constructor for Python"):
             m.NoDefault()
+    both = m.Both()
+    assert (both.left, both.right) == (1, 2) and isinstance(both, m.Right)
 
 
 def test_destructors_that_wait_for_python(m):

@@ -185,6 +185,11 @@ def test_bytes(m, kit):
         data.append(1)  # the buffer was given back
 
 
+def test_a_text_is_no_path_where_a_text_will_do(m):
+    assert m.path_or_text("a") == "text"
+    assert m.path_or_text(pathlib.Path("a")) == "path"
+
+
 def test_paths(m, refuses):
     """str and whatever has __fspath__; a pathlib.Path comes back."""
     want = pathlib.Path("a/b")
@@ -265,9 +270,9 @@ def test_optional(m, refuses):
     assert m.half_of(4) == 2 and m.half_of(3) is None and m.half_of(None) is None
     assert m.first_of([None, "b", None, "c"]) == "b"
     assert m.first_of([None]) is None and m.first_of([]) is None
-    with refuses("[half_of] expected an int for 'value', got str"):
+    with refuses("[half_of] expected an int or None for 'value', got str"):
         m.half_of("4")
-    with refuses("[first_of] expected a str for 'all[1]', got int"):
+    with refuses("[first_of] expected a str or None for 'all[1]', got int"):
         m.first_of([None, 3])
 
 

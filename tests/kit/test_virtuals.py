@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Overrides, callbacks, families: cases/virtuals.h by pybind11 and by the kit."""
 
+import abc
+import dataclasses
+import functools
 import gc
 import sys
 import threading
@@ -85,6 +88,66 @@ def test_overrides_of_several_levels(m, adding):
 
     assert m.visit_all(More(1), [1]) == 102
     assert m.visit_all(Last(), [3]) == 6 and m.name_of(Last()) == "last"
+
+
+def test_whatever_is_callable_overrides(m):
+    """As attributes of a class: bound or not, as Python does."""
+
+    class Called:
+        def __call__(self):
+            return "called"
+
+    class Static(m.Doubler):
+        name = staticmethod(lambda: "static")
+
+    class Partial(m.Doubler):
+        name = functools.partialmethod(lambda self, text: text, "partial")
+
+    class Object(m.Doubler):
+        name = Called()
+
+    for cls in (Static, Partial, Object):
+        name = cls.__name__.lower().replace("object", "called")
+        assert cls().greeting() == f"I am {name}"
+
+
+def test_classes_of_many_kinds_override(m):
+    @dataclasses.dataclass
+    class Data(m.Doubler):
+        text: str = "data"
+
+        def __post_init__(self):
+            m.Doubler.__init__(self)
+
+        def name(self):
+            return self.text
+
+    class Slots(m.Doubler):
+        __slots__ = ("text",)
+
+        def name(self):
+            self.text = "slots"
+            return self.text
+
+    assert Data().greeting() == "I am data" and Data("own").greeting() == "I am own"
+    assert Slots().greeting() == "I am slots"
+
+
+def test_abstract_methods_of_python(m, kit):
+    if not kit:
+        pytest.skip("pybind11's classes have a metaclass of their own")
+
+    class Abstract(m.Doubler, abc.ABC):
+        @abc.abstractmethod
+        def name(self): ...
+
+    class Complete(Abstract):
+        def name(self):
+            return "complete"
+
+    assert Complete().greeting() == "I am complete"
+    with pytest.raises(TypeError, match="abstract class Abstract"):
+        Abstract()
 
 
 def test_a_pure_method_that_is_missing(m):
@@ -339,7 +402,7 @@ def test_callbacks_with_classes(m, refuses):
     swapped = m.mapped(points, lambda p: m.Point(p.y, p.x))
     assert [xy(p) for p in swapped] == [(2, 1), (4, 3)]
     assert [xy(p) for p in m.mapped(points, function=lambda p: p)] == [(1, 2), (3, 4)]
-    text = "[mapped] expected Point for 'function()', got str"
+    text = "[mapped] expected a Point for 'function()', got str"
     with refuses(text, pybind11=RuntimeError):
         m.mapped(points, lambda p: "a")
     with pytest.raises(LookupError, match="visit"):

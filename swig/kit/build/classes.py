@@ -374,7 +374,8 @@ class Classes:
 
     def _reduce(self, cls: tree.Class, tag: str) -> str:
         state, from_state = (
-            _last(cls.features[key]) for key in ("state", "from_state")
+            tree.python_name(_last(cls.features[key]))
+            for key in ("state", "from_state")
         )
         self.parts.append(
             f"static PyObject *{tag}_reduce(PyObject *self, PyObject *) {{\n"

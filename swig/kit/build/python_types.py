@@ -42,6 +42,7 @@ PLAIN = {
     "std::byte": ("builtins.int",) * 2,
     "void": ("None", "None"),
     "PyObject": (ANY, ANY),
+    "swigkit::PyCallable": (f"collections.abc.Callable[..., {ANY}]",) * 2,
     "std::monostate": ("None", "None"),
     "std::nullptr_t": ("None", "None"),
     "std::filesystem::path": (

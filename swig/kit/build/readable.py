@@ -53,13 +53,15 @@ LAMBDA = re.compile(
     r"(?<![=!<>])=\s*\+?\s*\[[^\[\]\n]*\]\s*(?:\([^(){}]*(?:\([^()]*\)[^(){}]*)*\))?\s*"
     r"(?:mutable\s*|noexcept\s*|->\s*[\w:<>,&*\s]+)*\{"
 )
+# Of a class, up to its members.
+HEAD = r"(\b(?:class|struct|union|enum)\b[^;{}()=]*\{)"
 # What it does not read, and how it does.
 SPELLINGS = (
     # Which of the orderings does not matter to Python.
     (re.compile(r"\bauto(\s+operator\s*<=>)"), r"std::strong_ordering\1"),
-    # Members of one declaration: `int a{1}, b{2};`
-    (re.compile(r"(\b\w+)\s*\{[^{}();]*\}(?=\s*,\s*\w+\s*[{=;,])"), r"\1"),
-    (re.compile(r"(,\s*\w+)\s*\{[^{}();]*\}(?=\s*;)"), r"\1"),
+    # Members of one declaration: `int a{1}, b{2};`, and not `struct A : B, C {};`
+    (re.compile(HEAD + r"|(\b\w+)\s*\{[^{}();]*\}(?=\s*,\s*\w+\s*[{=;,])"), r"\1\2"),
+    (re.compile(HEAD + r"|(,\s*\w+)\s*\{[^{}();]*\}(?=\s*;)"), r"\1\2"),
     # 1'000'000
     (re.compile(r"(?<=[0-9a-fA-F])'(?=[0-9a-fA-F])"), ""),
     (re.compile(r"\bexplicit\s*\(\s*false\s*\)"), ""),

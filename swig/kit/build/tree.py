@@ -354,12 +354,12 @@ def _symbol(has: dict[str, str]) -> str:
     name = has["sym_name"]
     word = name.removeprefix("_")
     if name == word or has["name"].rpartition("::")[2] != word:
-        return _python_name(name)
-    return word if word == "self" else _python_name(word)
+        return python_name(name)
+    return word if word == "self" else python_name(word)
 
 
-def _python_name(name: str) -> str:
-    """A parameter's name, with an underscore where it is a word of Python's."""
+def python_name(name: str) -> str:
+    """The name, with an underscore behind it where it is a word of Python's."""
     return f"{name}_" if keyword.iskeyword(name) else name
 
 
@@ -379,7 +379,7 @@ def _function(
         parameters.append(
             Parameter(
                 # Methods call their object so.
-                "self_" if name == "self" else _python_name(name),
+                "self_" if name == "self" else python_name(name),
                 cpp_type(of["type"]),
                 of.get("value"),
             )

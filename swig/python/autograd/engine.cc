@@ -7,7 +7,6 @@
 #include "autograd/function.h"
 #include "autograd/views.h"
 #include "python/tensor/py_tensor.h"
-#include "swigkit/callable.h"
 
 namespace pkg::python {
 namespace {
@@ -71,7 +70,7 @@ HookHandleObject _register_accumulated_hook(PyObject* leaf, PyObject* hook) {
 void _retain_grad(PyObject* tensor) { retain_grad(tensor_for("retain_grad", tensor)); }
 
 std::optional<NodeObject> _record_function(const std::string& name, PyObject* inputs,
-                                           PyObject* outputs, PyObject* backward,
+                                           PyObject* outputs, const PyCallable& backward,
                                            bool materialize_grads, PyObject* saved) {
   const TensorList ins = parse_tensors({"Function", "inputs"}, inputs);
   FunctionOptions options;
@@ -79,7 +78,7 @@ std::optional<NodeObject> _record_function(const std::string& name, PyObject* in
   options.saved = parse_tensors({"Function", "saved"}, saved);
   Ref<Node> node = record_function(
       name, ins, parse_tensors({"Function", "outputs"}, outputs),
-      [run = PyCallable(backward)](const TensorList& grads, Node& self) {
+      [run = backward](const TensorList& grads, Node& self) {
         GilAcquire gil;
         const PyRef node(wrap_node(Ref<Node>::share(&self))), tuple(wrap_list(grads));
         return gradients_of(run(node.get(), tuple.get()).get());
@@ -89,10 +88,11 @@ std::optional<NodeObject> _record_function(const std::string& name, PyObject* in
   return NodeObject(std::move(node));
 }
 
-PyRef _saved_tensors(PyObject* node) {
-  const Argument where{"_saved_tensors", "node"};
-  auto* function = dynamic_cast<FunctionNode*>(node_of(where, node).get());
-  expect(function, where, "the Node of a Function", node);
+PyRef _saved_tensors(const NodeObject& node) {
+  auto* function = dynamic_cast<FunctionNode*>(node.node().get());
+  PKG_CHECK(function, TypeError,
+            "[_saved_tensors] expected the Node of a Function for 'node', got that of ",
+            node.name());
   return PyRef(wrap_list(function->saved_tensors()));
 }
 

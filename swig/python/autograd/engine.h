@@ -21,9 +21,10 @@ HookHandleObject _register_accumulated_hook(PyObject* leaf, PyObject* hook);
 void _retain_grad(PyObject* tensor);
 /// Makes backward(node, grads) the history of the outputs; its Node, or None.
 std::optional<NodeObject> _record_function(const std::string& name, PyObject* inputs,
-                                           PyObject* outputs, PyObject* backward,
+                                           PyObject* outputs,
+                                           const swigkit::PyCallable& backward,
                                            bool materialize_grads, PyObject* saved);
 /// What was saved, for the backward that runs.
-swigkit::PyRef _saved_tensors(PyObject* node);
+swigkit::PyRef _saved_tensors(const NodeObject& node);
 
 }  // namespace pkg::python

@@ -5,7 +5,6 @@
 #include "autograd/accumulate_grad.h"
 #include "autograd/op_node.h"
 #include "python/tensor/py_tensor.h"
-#include "swigkit/callable.h"
 
 namespace pkg::python {
 namespace {
@@ -13,25 +12,18 @@ namespace {
 // Puts what a hook returned (None: nothing) in place of `grads`.
 void replace(TensorList& grads, PyObject* result) {
   if (result == Py_None) return;
-  PyRef single;
-  if (is_tensor(result)) {
-    single = check(PyTuple_Pack(1, result));
-    result = single.get();
-  }
-  TensorList made = parse_tensors(Argument{"register_hook", "hook"}.result(), result);
+  const Argument where{"register_hook", "hook"};
+  TensorList made = is_tensor(result) ? TensorList{unwrap(result)}
+                                      : parse_tensors(where.result(), result);
   PKG_CHECK(made.size() == grads.size(), RuntimeError, "a hook returned ", made.size(),
             " gradients, expected ", grads.size());
   grads = std::move(made);
 }
 
-HookHandleObject add_hook(const Ref<Node>& node, PyObject* callable, HookKind kind) {
-  const Argument where{kind == HookKind::Pre ? "register_prehook" : "register_hook",
-                       "hook"};
-  expect(PyCallable_Check(callable), where, "a callable", callable);
+HookHandleObject add_hook(const Ref<Node>& node, const PyCallable& hook, HookKind kind) {
   HookList& list = node->hooks();
   const int64_t id = list.add(
-      kind, 0,
-      [hook = PyCallable(callable), kind](TensorList& grads, const TensorList& other) {
+      kind, 0, [hook, kind](TensorList& grads, const TensorList& other) {
         GilAcquire gil;
         PyRef first(wrap_list(grads)), second;
         if (kind == HookKind::Post) second = PyRef(wrap_list(other));
@@ -44,10 +36,10 @@ HookHandleObject add_hook(const Ref<Node>& node, PyObject* callable, HookKind ki
 
 }  // namespace
 
-HookHandleObject NodeObject::register_hook(PyObject* hook) const {
+HookHandleObject NodeObject::register_hook(const PyCallable& hook) const {
   return add_hook(node_, hook, HookKind::Post);
 }
-HookHandleObject NodeObject::register_prehook(PyObject* hook) const {
+HookHandleObject NodeObject::register_prehook(const PyCallable& hook) const {
   return add_hook(node_, hook, HookKind::Pre);
 }
 
@@ -77,12 +69,10 @@ PyRef NodeObject::input_shapes() const {
   }));
 }
 
-PyRef NodeObject::saved() const {
-  PyRef list = check(PyList_New(0));
+std::vector<std::pair<std::string, Tensor>> NodeObject::saved() const {
+  std::vector<std::pair<std::string, Tensor>> list;
   node_->for_each_saved([&](const std::string& name, const Tensor& tensor) {
-    PyRef key = check(to_python(name)), value = check(wrap(tensor));
-    PyRef pair = check(PyTuple_Pack(2, key.get(), value.get()));
-    check(PyList_Append(list.get(), pair.get()));
+    list.emplace_back(name, tensor);
   });
   return list;
 }
@@ -94,13 +84,6 @@ long NodeObject::__hash__() const {
 PyObject* wrap_node(Ref<Node> node) {
   if (!node) Py_RETURN_NONE;
   return to_python(NodeObject(std::move(node)));
-}
-
-const Ref<Node>& node_of(const Argument& where, PyObject* object) {
-  expect(PyObject_TypeCheck(object, class_of<NodeObject>.type), where, "a Node", object);
-  const auto* found = pointer_of<NodeObject>(object, where);
-  if (!found) throw_python_error();
-  return found->node();
 }
 
 TensorList parse_tensors(const Argument& where, PyObject* sequence, bool or_none) {

@@ -5,7 +5,7 @@
 
 #include "autograd/node.h"
 #include "python/expect.h"
-#include "swigkit/plain.h"
+#include "swigkit/function.h"
 
 namespace pkg::python {
 
@@ -36,10 +36,10 @@ class NodeObject {
   uint64_t _sequence_nr() const { return node_->sequence(); }
   /// Calls hook(grad_inputs, grad_outputs) after the node has run; a tuple that it returns
   /// replaces grad_inputs. The handle's remove() undoes it.
-  HookHandleObject register_hook(PyObject* hook) const;
+  HookHandleObject register_hook(const swigkit::PyCallable& hook) const;
   /// Calls hook(grad_outputs) before the node runs; a tuple that it returns replaces
   /// them. The handle's remove() undoes it.
-  HookHandleObject register_prehook(PyObject* hook) const;
+  HookHandleObject register_prehook(const swigkit::PyCallable& hook) const;
   /// (node, input number) per input.
   swigkit::PyRef next_functions() const;
   /// The leaf of an AccumulateGrad node.
@@ -51,7 +51,7 @@ class NodeObject {
   /// Shape of each input; None when unknown.
   swigkit::PyRef input_shapes() const;
   /// (name, tensor) of everything kept for backward.
-  swigkit::PyRef saved() const;
+  std::vector<std::pair<std::string, pkg::Tensor>> saved() const;
   std::string __repr__() const { return "<" + name() + ">"; }
   long __hash__() const;
   // The objects come and go; the node they show is what is compared.
@@ -68,8 +68,6 @@ class NodeObject {
 #ifndef SWIG
 /// New reference; None for a null node.
 PyObject* wrap_node(Ref<Node> node);
-/// The node inside; TypeError for another object.
-const Ref<Node>& node_of(const Argument& where, PyObject* object);
 /// Tensors of a tuple or list; None, where it is allowed, is an undefined one.
 TensorList parse_tensors(const Argument& where, PyObject* sequence, bool or_none = true);
 #endif

@@ -7,8 +7,6 @@
 
 #include <structmember.h>
 
-#include <memory>
-
 #include "direct_call.h"
 #include "dispatcher/explain.h"
 #include "dispatcher/match.h"
@@ -76,24 +74,6 @@ struct Call : Reader {
   }
 };
 
-// The arguments of a call in boxed form: as many as the op has, since making and clearing
-// all that there may be costs more than many a view.
-class Arguments {
- public:
-  explicit Arguments(size_t n) : n_(n) {
-    std::uninitialized_default_construct_n(data(), n);
-  }
-  ~Arguments() { std::destroy_n(data(), n_); }
-  Arguments(const Arguments&) = delete;
-  Arguments& operator=(const Arguments&) = delete;
-  Value* data() { return reinterpret_cast<Value*>(room_); }
-  std::span<Value> span() { return {data(), n_}; }
-
- private:
-  const size_t n_;
-  alignas(Value) std::byte room_[kMaxParameters * sizeof(Value)];
-};
-
 // The overload that may be called directly: the only one; of several, that of one tensor
 // alone, if those before it need more.
 const Operator* simple_of(const std::vector<const Operator*>& overloads) {
@@ -107,25 +87,6 @@ const Operator* simple_of(const std::vector<const Operator*>& overloads) {
   return nullptr;
 }
 
-// Calls f(op, arguments) with the overload that the call fits.
-template <class F>
-PyObject* with_match(const std::vector<const Operator*>& overloads, Call call, F f) {
-  // Of several overloads those come first that take every tensor as a tensor: the 0 of
-  // max(x, tensor(0)) is no dim.
-  call.strict = overloads.size() > 1;
-  std::string why;
-  while (true) {
-    for (const Operator* op : overloads) {
-      Arguments values(op->schema.arguments.size());
-      Match match(*op, call, values.data(), overloads.size() == 1);
-      if (match.run()) return f(*op, values.span());
-      why = match.why();
-    }
-    if (!call.strict) no_match(overloads, call, why);
-    call.strict = false;
-  }
-}
-
 PyObject* operator_call(PyObject* self, PyObject* const* args, size_t nargsf,
                         PyObject* keywords) {
   return guarded([&]() -> PyObject* {
@@ -134,7 +95,7 @@ PyObject* operator_call(PyObject* self, PyObject* const* args, size_t nargsf,
       const Given given{args, args + PyVectorcall_NARGS(nargsf)};
       if (PyObject* result = object->direct(*object->simple, given)) return result;
     }
-    const Call call{{}, args, PyVectorcall_NARGS(nargsf), keywords, false};
+    Call call{{}, args, PyVectorcall_NARGS(nargsf), keywords, false};
     return with_match(overloads_of(self), call, [](const Operator& op, auto values) {
       Stack stack;  // braces would clear its results to the last byte
       stack.args = values;
@@ -147,7 +108,7 @@ PyObject* operator_call(PyObject* self, PyObject* const* args, size_t nargsf,
 PyObject* operator_explain(PyObject* self, PyObject* const* args, Py_ssize_t n_args,
                            PyObject* keywords) {
   return guarded([&] {
-    const Call call{{}, args, n_args, keywords, false};
+    Call call{{}, args, n_args, keywords, false};
     return with_match(overloads_of(self), call, [](const Operator& op, auto values) {
       return to_python(explain(op, values));
     });

@@ -52,35 +52,17 @@ bool Reader::text(PyObject* object, std::string* out) {
   return true;
 }
 
-namespace {
-
-PyObject* wrap_text(const std::string& text) {
-  return PyUnicode_FromStringAndSize(text.data(), Py_ssize_t(text.size()));
-}
-template <class List, class Wrap>
-PyObject* wrap_items(const List& list, Wrap wrap) {
-  PyRef made(checked(PyList_New(Py_ssize_t(list.size()))));
-  for (size_t i = 0; i < list.size(); ++i) {
-    PyList_SET_ITEM(made.get(), Py_ssize_t(i), checked(wrap(list[i])));
-  }
-  return made.release();
-}
-
-}  // namespace
-
 PyObject* wrap_value(Value&& value) {
   if (auto* tensor = std::get_if<Tensor>(&value)) return wrap(std::move(*tensor));
   if (auto* list = std::get_if<TensorList>(&value)) return wrap_list(*list);
   if (auto* scalar = std::get_if<Scalar>(&value)) return wrap_scalar(*scalar);
   if (auto* shape = std::get_if<Shape>(&value)) return wrap_shape(*shape);
   if (auto* dtype = std::get_if<DType>(&value)) return wrap_dtype(*dtype);
-  if (auto* text = std::get_if<std::string>(&value)) return wrap_text(*text);
-  if (auto* texts = std::get_if<std::vector<std::string>>(&value)) {
-    return wrap_items(*texts, wrap_text);
-  }
-  if (auto* bools = std::get_if<std::vector<bool>>(&value)) {
-    return wrap_items(*bools, [](bool truth) { return PyBool_FromLong(truth); });
-  }
+  if (auto* text = std::get_if<std::string>(&value)) return checked(to_python(*text));
+  using Texts = std::vector<std::string>;
+  if (auto* texts = std::get_if<Texts>(&value)) return checked(to_python(*texts));
+  using Truths = std::vector<bool>;
+  if (auto* truths = std::get_if<Truths>(&value)) return checked(to_python(*truths));
   Py_RETURN_NONE;
 }
 

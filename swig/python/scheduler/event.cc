@@ -10,49 +10,31 @@ namespace pkg::python {
 namespace {
 
 // None: without limit.
-double seconds_of(const char* function, PyObject* timeout) {
-  if (timeout == Py_None) return HUGE_VAL;
-  const double seconds = call_python(PyFloat_AsDouble, timeout);
-  if (seconds == -1 && PyErr_Occurred()) {
-    explain({function, "timeout"}, "a number or None", timeout);
-    throw_python_error();
-  }
+double seconds_of(const char* function, std::optional<double> timeout) {
+  const double seconds = timeout.value_or(HUGE_VAL);
   PKG_CHECK(!std::isnan(seconds), ValueError, "[", function,
             "] expected seconds or None, got nan (timeout=nan).");
   return seconds > 0 ? seconds : 0;
 }
 
-// Adds "submitted at file:line" to the current error, which is that of `event`, where
-// its notes do not tell it yet.
-void note_origin(const Event& event) noexcept {
+// The error of finished work, with a note of where it came from; none when it went well.
+std::optional<HeldError> error_of(const Event& event) {
+  const std::exception_ptr error = event.error();
+  if (!error) return std::nullopt;
+  try {
+    std::rethrow_exception(error);
+  } catch (...) { translate(); }
+  const HeldError held = HeldError::fetch();
   const std::string site = event.call_site();
-  if (site.empty()) return;
-  PyObject *type, *value, *traceback;
-  PyErr_Fetch(&type, &value, &traceback);
-  call_python(PyErr_NormalizeException, &type, &value, &traceback);
-  PyRef text(
-      PyUnicode_FromFormat("[%s] submitted at %s", event.name().c_str(), site.c_str()));
-  PyRef notes(call_python(PyObject_GetAttrString, value, "__notes__"));
-  PyErr_Clear();
-  const bool told = notes && text &&
-                    call_python(PySequence_Contains, notes.get(), text.get()) == 1;
-  if (text && !told) {
-    PyRef done(call_python(PyObject_CallMethod, value, "add_note", "O", text.get()));
-  }
-  PyErr_Clear();
-  PyErr_Restore(type, value, traceback);
+  if (!site.empty()) held.add_note(str("[", event.name(), "] submitted at ", site).c_str());
+  return held;
 }
 
-// Throws the error of the finished work, which says where it came from.
-void raise_error_of(const Ref<Event>& event) {
-  try {
-    event->wait();
-  } catch (...) {
-    if (!event->failed()) throw;
-    translate();
-    note_origin(*event);
-    throw_python_error();
-  }
+void raise_error_of(const Event& event) {
+  const std::optional<HeldError> error = error_of(event);
+  if (!error) return;
+  error->restore();
+  throw_python_error();
 }
 
 [[noreturn]] void raise_timeout(const Event& event) {
@@ -64,51 +46,37 @@ void raise_error_of(const Ref<Event>& event) {
 
 // Python's object may be dropped by another thread while we wait: what is needed then has
 // a share of its own, here and below.
-bool EventObject::wait(PyObject* timeout) const {
+bool EventObject::wait(std::optional<double> timeout) const {
   const Ref<Event> event = event_;
   if (!event->wait_for(seconds_of("wait", timeout))) return false;
-  raise_error_of(event);
+  raise_error_of(*event);
   return true;
 }
 
-PyRef EventObject::result(PyObject* timeout) const {
+PyRef EventObject::result(std::optional<double> timeout) const {
   const Ref<Event> event = event_;
   const std::shared_ptr<Outcome> outcome = outcome_;
   if (!event->wait_for(seconds_of("result", timeout))) raise_timeout(*event);
-  raise_error_of(event);
+  raise_error_of(*event);
   return PyRef::borrow(outcome && outcome->value ? outcome->value : Py_None);
 }
 
-PyRef EventObject::exception(PyObject* timeout) const {
+PyRef EventObject::exception(std::optional<double> timeout) const {
   const Ref<Event> event = event_;
   if (!event->wait_for(seconds_of("exception", timeout))) raise_timeout(*event);
-  const std::exception_ptr error = event->error();
-  if (!error) return PyRef::borrow(Py_None);
-  try {
-    std::rethrow_exception(error);
-  } catch (...) { translate(); }
-  note_origin(*event);
-  PyObject *type, *value, *traceback;
-  PyErr_Fetch(&type, &value, &traceback);
-  call_python(PyErr_NormalizeException, &type, &value, &traceback);
-  if (traceback) PyException_SetTraceback(value, traceback);
-  drop(type);
-  drop(traceback);
-  return PyRef(value);
+  const std::optional<HeldError> error = error_of(*event);
+  return error ? error->value() : PyRef::borrow(Py_None);
 }
 
-void EventObject::_when_done(PyObject* callable) const {
-  expect(PyCallable_Check(callable), {"_when_done", "callable"}, "a callable", callable);
-  auto held = std::make_shared<Outcome>();
-  held->value = new_ref(callable);
+void EventObject::_when_done(const PyCallable& callable) const {
   const Ref<Event> event = event_;
-  event->when_done([held = std::move(held)] {
+  event->when_done([callable] {
     if (!interpreter_alive()) return;
     GilAcquire gil;
     PyObject *type, *value, *traceback;  // an event may die while an error is on its way
     PyErr_Fetch(&type, &value, &traceback);
-    PyRef done(call_python(PyObject_CallNoArgs, held->value));
-    if (!done) call_python(PyErr_WriteUnraisable, held->value);
+    PyRef done(call_python(PyObject_CallNoArgs, callable.get()));
+    if (!done) call_python(PyErr_WriteUnraisable, callable.get());
     PyErr_Restore(type, value, traceback);
   });
 }
@@ -152,17 +120,6 @@ void ManualEventObject::set_error(PyObject* error) {
   expect(PyExceptionInstance_Check(error), {"set_error", "error"}, "an exception", error);
   PyErr_SetObject(PyExceptionInstance_Class(error), error);
   static_cast<ManualEvent&>(*event_).set_error(std::make_exception_ptr(PyError::fetch()));
-}
-
-bool is_event(PyObject* object) {
-  return PyObject_TypeCheck(object, class_of<EventObject>.type);
-}
-
-const Ref<Event>& event_of(const Argument& where, PyObject* object) {
-  expect(is_event(object), where, "an Event", object);
-  const auto* found = pointer_of<EventObject>(object, where);
-  if (!found) throw_python_error();
-  return found->event();
 }
 
 }  // namespace pkg::python

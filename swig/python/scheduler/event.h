@@ -6,11 +6,12 @@
 #include "python/py_error.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "python/expect.h"
 #include "scheduler/scheduler.h"
-#include "swigkit/plain.h"
+#include "swigkit/function.h"
 
 namespace pkg::python {
 
@@ -37,20 +38,20 @@ class EventObject {
   bool done() const { return event_->done(); }
   /// Waits until the work has finished and raises its exception, the original with its
   /// traceback. Returns False when `timeout` seconds have passed before, else True.
-  bool wait(PyObject* timeout = Py_None) const;
+  bool wait(std::optional<double> timeout = std::nullopt) const;
   /// Waits and returns what the callable returned, or raises its exception.
   /// TimeoutError when it takes longer than `timeout` seconds.
-  swigkit::PyRef result(PyObject* timeout = Py_None) const;
+  swigkit::PyRef result(std::optional<double> timeout = std::nullopt) const;
   /// Waits and returns the exception of the work, or None when it went well.
   /// TimeoutError when it takes longer than `timeout` seconds.
-  swigkit::PyRef exception(PyObject* timeout = Py_None) const;
+  swigkit::PyRef exception(std::optional<double> timeout = std::nullopt) const;
   /// Cancels work that has not begun: it and what depends on it are done at once, with
   /// CancelledError. Returns whether this call prevented it. Work that has begun is asked to
   /// stop: ops do soon, callables see cancel_requested().
   bool cancel() const { return pkg::cancel(event_); }
   /// Calls callable() once when the work has finished: on the thread that finishes it, or
   /// now.
-  void _when_done(PyObject* callable) const;
+  void _when_done(const swigkit::PyCallable& callable) const;
   /// Name of the work, or of the work that failed.
   std::string name() const { return event_->name(); }
   /// 'file:line' that submitted the work, or the work that failed.
@@ -80,11 +81,5 @@ class ManualEventObject : public EventObject {
   /// Finishes the event with an exception, which reaches all that depends on it.
   void set_error(PyObject* error);
 };
-
-#ifndef SWIG
-bool is_event(PyObject* object);
-/// The event inside; TypeError when the object is not one.
-const Ref<Event>& event_of(const Argument& where, PyObject* object);
-#endif
 
 }  // namespace pkg::python

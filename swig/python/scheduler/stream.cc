@@ -23,21 +23,13 @@ StreamObject::StreamObject(PyObject* device) : stream_(Ref<Stream>::make()) {
             "' (device). This build has no other back end.");
 }
 
-EventObject StreamObject::submit(PyObject* callable, swigkit::Args deps) const {
+EventObject StreamObject::submit(const PyCallable& callable, Args deps) const {
   return submit_to(stream_.get(), callable, deps.tuple);
 }
 
 void StreamObject::synchronize() const {
   const Ref<Stream> keep = stream_;  // the object may be dropped while we wait
   keep->synchronize();
-}
-
-void StreamObject::wait_event(PyObject* event) const {
-  stream_->wait(event_of({"wait_event", "event"}, event));
-}
-
-void StreamObject::wait_stream(PyObject* stream) const {
-  stream_->wait(stream_of({"wait_stream", "other"}, stream).get()->record());
 }
 
 StreamObject& StreamObject::__enter__() {
@@ -59,14 +51,6 @@ std::string StreamObject::__repr__() const {
 
 long StreamObject::__hash__() const {
   return long(reinterpret_cast<uintptr_t>(stream_.get()) >> 4);
-}
-
-const StreamObject& stream_of(const Argument& where, PyObject* object) {
-  expect(PyObject_TypeCheck(object, class_of<StreamObject>.type), where, "a Stream",
-         object);
-  const auto* found = pointer_of<StreamObject>(object, where);
-  if (!found) throw_python_error();
-  return *found;
 }
 
 std::optional<StreamObject> current_stream() {

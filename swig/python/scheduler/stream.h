@@ -18,7 +18,7 @@ class StreamObject {
   explicit StreamObject(PyObject* device = nullptr);
   /// Runs callable() on a worker after all earlier work of this stream and after `deps`.
   /// Returns its Event. A failure of earlier work does not stop it, one of `deps` does.
-  EventObject submit(PyObject* callable, swigkit::Args deps) const;
+  EventObject submit(const swigkit::PyCallable& callable, swigkit::Args deps) const;
   /// Waits for the work submitted so far; raises the first error that nobody has seen.
   void synchronize() const;
   /// Whether all work submitted so far is done.
@@ -26,13 +26,15 @@ class StreamObject {
   /// An Event that is done when the work submitted so far is; it never fails.
   EventObject record_event() const { return {stream_->record(), nullptr}; }
   /// Later work of this stream waits for `event`, whether it goes well or not.
-  void wait_event(PyObject* event) const;
+  void wait_event(const EventObject& event) const { stream_->wait(event.event()); }
   /// Later work of this stream waits for what `stream` has to do now.
-  void wait_stream(PyObject* stream) const;
+  void wait_stream(const StreamObject& stream) const {
+    stream_->wait(stream.stream_->record());
+  }
   /// See record_event.
   EventObject record() const { return record_event(); }
   /// See wait_event.
-  void wait(PyObject* event) const { wait_event(event); }
+  void wait(const EventObject& event) const { wait_event(event); }
   /// Makes the stream current on this thread.
   StreamObject& __enter__();
   /// Makes the stream before current again.
@@ -49,10 +51,5 @@ class StreamObject {
   Ref<Stream> stream_;
 #endif
 };
-
-#ifndef SWIG
-/// The stream inside; TypeError when the object is not one.
-const StreamObject& stream_of(const Argument& where, PyObject* object);
-#endif
 
 }  // namespace pkg::python

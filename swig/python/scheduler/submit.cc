@@ -8,14 +8,13 @@
 
 #include "dispatcher/dispatcher.h"
 #include "submit.h"
-#include "swigkit/callable.h"
 
 namespace pkg::python {
 namespace {
 
 // The body of a task: calls Python once.
 struct PyCall {
-  std::optional<PyCallable> callable;
+  PyCallable callable;
   std::shared_ptr<Outcome> outcome;
   LocalKeys keys = t_local_keys;  // grad mode
 
@@ -23,7 +22,7 @@ struct PyCall {
     const UseKeys as_submitted(keys);
     GilAcquire gil;
     // It dies before the work counts as done.
-    const PyCallable run = *std::exchange(callable, std::nullopt);
+    const PyCallable run = std::move(callable);
     outcome->value = run().release();
   }
 };
@@ -54,7 +53,12 @@ std::vector<Ref<Event>> events_of(PyObject* deps) {
   std::vector<Ref<Event>> events;
   if (deps == Py_None) return events;
   const Argument where{"submit", "deps"};
-  if (is_event(deps)) return {event_of(where, deps)};
+  const auto event_of = [](const Argument& at, PyObject* object) {
+    const auto* found = pointer_of<EventObject>(object, at);
+    if (!found) throw_python_error();
+    return found->event();
+  };
+  if (PyObject_TypeCheck(deps, class_of<EventObject>.type)) return {event_of(where, deps)};
   const PyRef list(call_python(PySequence_Fast, deps, ""));
   if (!list) {
     explain(where, "an Event or a sequence of them", deps);
@@ -69,21 +73,19 @@ std::vector<Ref<Event>> events_of(PyObject* deps) {
 
 }  // namespace
 
-EventObject submit_to(Stream* stream, PyObject* callable, PyObject* deps) {
-  expect(PyCallable_Check(callable), {"submit", "callable"}, "a callable", callable);
+EventObject submit_to(Stream* stream, const PyCallable& callable, PyObject* deps) {
   auto outcome = std::make_shared<Outcome>();
   const auto events = events_of(deps);
-  Ref<Event> event = pkg::submit(PyCall{PyCallable(callable), outcome}, events,
-                                 {.name = lasting_name(callable), .stream = stream});
+  Ref<Event> event = pkg::submit(PyCall{callable, outcome}, events,
+                                 {.name = lasting_name(callable.get()), .stream = stream});
   return {std::move(event), std::move(outcome)};
 }
 
-EventObject submit(PyObject* callable, PyObject* deps, PyObject* stream) {
-  if (stream == Py_None) return submit_to(nullptr, callable, deps);
-  return submit_to(stream_of({"submit", "stream"}, stream).get(), callable, deps);
+EventObject submit(const PyCallable& callable, PyObject* deps, const StreamObject* stream) {
+  return submit_to(stream ? stream->get() : nullptr, callable, deps);
 }
 
-bool cancel(PyObject* event) { return pkg::cancel(event_of({"cancel", "event"}, event)); }
+bool cancel(const EventObject& event) { return pkg::cancel(event.event()); }
 
 PyRef scheduler_stats() {
   const SchedulerStats s = pkg::scheduler_stats();

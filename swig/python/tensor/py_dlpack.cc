@@ -10,36 +10,22 @@
 namespace pkg::python {
 namespace {
 
-// By its name a capsule says what is in it, and whether somebody took that out.
-template <class Managed>
-struct Names;
-template <>
-struct Names<dlpack::Unversioned> {
-  static constexpr const char* fresh = "dltensor";
-  static constexpr const char* used = "used_dltensor";
-};
-template <>
-struct Names<dlpack::Versioned> {
-  static constexpr const char* fresh = "dltensor_versioned";
-  static constexpr const char* used = "used_dltensor_versioned";
-};
-
 template <class Managed>
 Managed* content(PyObject* capsule) {
-  return static_cast<Managed*>(PyCapsule_GetPointer(capsule, Names<Managed>::fresh));
+  return static_cast<Managed*>(PyCapsule_GetPointer(capsule, Managed::kFresh));
 }
 
 // A capsule that nobody took the memory from gives it back.
 template <class Managed>
 void drop_capsule(PyObject* capsule) {
-  if (!PyCapsule_IsValid(capsule, Names<Managed>::fresh)) return;
+  if (!PyCapsule_IsValid(capsule, Managed::kFresh)) return;
   dlpack::discard(content<Managed>(capsule));
 }
 
 template <class Managed>
 PyObject* to_capsule(const Tensor& tensor, bool copy) {
   Managed* managed = dlpack::to_dlpack<Managed>(tensor, copy);
-  PyObject* capsule = PyCapsule_New(managed, Names<Managed>::fresh, drop_capsule<Managed>);
+  PyObject* capsule = PyCapsule_New(managed, Managed::kFresh, drop_capsule<Managed>);
   if (!capsule) dlpack::discard(managed);
   return checked(capsule);
 }
@@ -47,7 +33,7 @@ PyObject* to_capsule(const Tensor& tensor, bool copy) {
 template <class Managed>
 Tensor take(PyObject* capsule, std::optional<bool> copy) {
   const Tensor tensor = dlpack::from_dlpack(content<Managed>(capsule), copy);
-  check(PyCapsule_SetName(capsule, Names<Managed>::used));
+  check(PyCapsule_SetName(capsule, Managed::kUsed));
   return tensor;
 }
 
@@ -77,10 +63,10 @@ Tensor _from_dlpack(PyObject* capsule, std::optional<bool> copy) {
   PKG_CHECK(PyCapsule_CheckExact(capsule), TypeError,
             "[from_dlpack] expected an object with __dlpack__ or a DLPack capsule, got ",
             Py_TYPE(capsule)->tp_name);
-  if (PyCapsule_IsValid(capsule, Names<dlpack::Versioned>::fresh)) {
+  if (PyCapsule_IsValid(capsule, dlpack::Versioned::kFresh)) {
     return take<dlpack::Versioned>(capsule, copy);
   }
-  PKG_CHECK(PyCapsule_IsValid(capsule, Names<dlpack::Unversioned>::fresh), RuntimeError,
+  PKG_CHECK(PyCapsule_IsValid(capsule, dlpack::Unversioned::kFresh), RuntimeError,
             "from_dlpack received an invalid capsule. Note that a capsule can be "
             "consumed only once, so you might have already made a tensor from it.");
   return take<dlpack::Unversioned>(capsule, copy);

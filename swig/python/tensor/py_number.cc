@@ -75,26 +75,20 @@ PyObject* invert(PyObject* a) {
 }
 
 PyObject* compare(PyObject* a, PyObject* b, int how) {
-  switch (how) {
-    case Py_EQ: return binary<ops::eq>(a, b);
-    case Py_NE: return binary<ops::ne>(a, b);
-    case Py_LT: return binary<ops::lt>(a, b);
-    case Py_LE: return binary<ops::le>(a, b);
-    case Py_GT: return binary<ops::gt>(a, b);
-    default: return binary<ops::ge>(a, b);
-  }
+  // In the order of Py_LT and its like.
+  static constexpr binaryfunc all[] = {binary<ops::lt>, binary<ops::le>, binary<ops::eq>,
+                                       binary<ops::ne>, binary<ops::gt>, binary<ops::ge>};
+  return all[how](a, b);
 }
 
 int truth(PyObject* a) {
-  try {
+  const auto is_true = [&]() -> int {
     const Tensor& tensor = unwrap(a);
     PKG_CHECK(tensor.numel() == 1, RuntimeError, "Boolean value of Tensor with ",
               tensor.numel() == 0 ? "no values" : "more than one value", " is ambiguous");
     return item(tensor).to<bool>();
-  } catch (...) {
-    translate();
-    return -1;
-  }
+  };
+  return guarded(is_true, -1);
 }
 PyObject* as_float(PyObject* a) {
   return guarded([&] { return PyFloat_FromDouble(item(unwrap(a)).to<double>()); });

@@ -153,14 +153,12 @@ void tensor_dealloc(PyObject* self) {
 Py_hash_t tensor_hash(PyObject* self) { return Py_hash_t(uintptr_t(self) >> 4); }
 
 Py_ssize_t tensor_len(PyObject* self) {
-  try {
+  const auto length = [&]() -> Py_ssize_t {
     const Tensor& tensor = unwrap(self);
     PKG_CHECK(tensor.ndim() > 0, TypeError, "len() of a 0-d tensor");
     return tensor.sizes()[0];
-  } catch (...) {
-    translate();
-    return -1;
-  }
+  };
+  return guarded(length, Py_ssize_t(-1));
 }
 
 PyObject* tensor_item_at(PyObject* self, Py_ssize_t index) {
@@ -174,10 +172,19 @@ PyMemberDef g_members[] = {
 
 }  // namespace
 
-void register_tensor_class(PyObject* cls) {
+namespace {
+
+PyTypeObject* tensor_class(const char* function, PyObject* cls) {
   auto* type = reinterpret_cast<PyTypeObject*>(cls);
-  PKG_CHECK(PyType_Check(cls) && PyType_IsSubtype(type, g_tensor_base), TypeError,
-            "register_tensor_class() expected a subclass of _pywrap_core.Tensor");
+  PKG_CHECK(PyType_Check(cls) && PyType_IsSubtype(type, g_tensor_base), TypeError, function,
+            "() expected a subclass of _pywrap_core.Tensor");
+  return type;
+}
+
+}  // namespace
+
+void register_tensor_class(PyObject* cls) {
+  PyTypeObject* type = tensor_class("register_tensor_class", cls);
   const bool same_layout = type->tp_basicsize == g_tensor_base->tp_basicsize &&
                            type->tp_dictoffset == 0 && PyType_IS_GC(type);
   PKG_CHECK(same_layout && g_tensor_class == g_tensor_base, TypeError,
@@ -188,11 +195,8 @@ void register_tensor_class(PyObject* cls) {
 }
 
 void register_symbol_class(PyObject* cls) {
-  auto* type = reinterpret_cast<PyTypeObject*>(cls);
-  PKG_CHECK(PyType_Check(cls) && PyType_IsSubtype(type, g_tensor_base), TypeError,
-            "register_symbol_class() expected a subclass of _pywrap_core.Tensor");
+  g_symbol_class = tensor_class("register_symbol_class", cls);
   Py_INCREF(cls);
-  g_symbol_class = type;
 }
 
 void add_tensor_type(PyObject* module) {

@@ -50,6 +50,12 @@ inline Point from_state(const std::vector<double>& state) {
 }
 inline double length_of(const Point& point) { return point.get_length(); }
 
+/// Whose method that makes one of a state is called by a word of Python's.
+struct Seed {
+  int grown = 0;
+  int state() const { return grown; }
+  static Seed from(int grown) { return {grown}; }
+};
 /// With a class as member, and a method pair that pickles.
 class Line {
  public:

@@ -20,6 +20,7 @@
 %property(classes::Point, double, sum, get_sum)
 %pickled(classes::Point, classes::to_state, classes::from_state)
 %pickled(classes::Line, state, restored)
+%pickled(classes::Seed, state, from)
 %include "classes.h"
 %template(IntStack) classes::Stack<int>;
 %template(PointStack) classes::Stack<classes::Point>;

@@ -96,4 +96,8 @@ PYBIND11_MODULE(classes, m) {
   m.def("sizes", &sizes, py::arg("a"), py::arg("b"));
   m.def("larger", &larger<double>, py::arg("a"), py::arg("b"));
   m.def("larger_text", &larger<std::string>, py::arg("a"), py::arg("b"));
+  py::class_<Seed>(m, "Seed")
+      .def(py::init<>())
+      .def_readwrite("grown", &Seed::grown)
+      .def(py::pickle([](const Seed& seed) { return seed.state(); }, &Seed::from));
 }

@@ -170,6 +170,39 @@ inline void start(std::function<void(int)> function, int n) {
   });
 }
 inline void join() { background.join(); }
+struct End {};
+struct Missing : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+/// An iterator of Python's.
+class Countdown {
+ public:
+  explicit Countdown(int from) : left_(from) {}
+  Countdown& __iter__() { return *this; }
+  int __next__() {
+    if (left_ == 0) throw End();
+    return left_--;
+  }
+  int weight() const { throw Missing("no weight"); }
+
+ private:
+  int left_;
+};
+/// Whatever Python asks, it throws.
+struct Faulty {
+  [[noreturn]] static void refuse() { throw std::runtime_error("refused"); }
+  size_t __len__() const { refuse(); }
+  bool __contains__(int) const { refuse(); }
+  std::string __repr__() const { refuse(); }
+  long __hash__() const { refuse(); }
+  bool __bool__() const { refuse(); }
+  double __float__() const { refuse(); }
+  int __index__() const { refuse(); }
+  int __getitem__(int) const { refuse(); }
+  bool operator==(const Faulty&) const { refuse(); }
+  const double* data() const { refuse(); }
+  size_t size() const { return 1; }
+};
 /// Fails on a thread of C++.
 inline int fail_on_thread(const std::string& kind) {
   return std::async(std::launch::async,

@@ -9,6 +9,11 @@
 %value(errors::Worker)
 %exceptions(errors::Error, "GeometryError", PyExc_ValueError)
 %exceptions(errors::DeepError, "DeepError", "GeometryError")
+%raised_as(errors::End, PyExc_StopIteration)
+%raised_as(errors::Missing, PyExc_AttributeError)
+%ignore errors::Faulty::refuse;
+%buffer(errors::Faulty, data, size)
+%property(errors::Countdown, int, weight, weight)
 %property(errors::Fragile, int, value, get_value, set_value)
 %releases_gil(errors::meet)
 %releases_gil(errors::wait)

@@ -101,6 +101,17 @@ inline int switch_on(const std::vector<std::reference_wrapper<Lamp>>& lamps) {
   return int(lamps.size());
 }
 
+using Switch = std::function<int(std::unique_ptr<Lamp>)>;
+inline int give_lamp(const Switch& to) { return to(std::make_unique<Lamp>()); }
+/// One that ends its argument.
+inline Switch breaker() {
+  return [](std::unique_ptr<Lamp> lamp) { return lamp ? lamp->light : -1; };
+}
+inline int take_lamp(const std::function<std::unique_ptr<Lamp>()>& from) {
+  const std::unique_ptr<Lamp> lamp = from();
+  return lamp ? lamp->light : -1;
+}
+
 /// Makes new ones of its kind, which the caller deletes.
 class Plant {
  public:

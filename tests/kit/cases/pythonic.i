@@ -3,6 +3,8 @@
 %module pythonic
 %include "swigkit.i"
 %{
+#include <thread>
+
 #include "pythonic.h"
 %}
 %positional_only(pythonic::text_of, 1)
@@ -47,6 +49,19 @@
 /// All arguments beside the first, as they came.
 swigkit::PyRef rest_of_all(int first, swigkit::Args rest) {
   return swigkit::PyRef::borrow(rest.tuple);
+}
+/// Keeps it, and ends what was kept before on another thread.
+void keep_callable(const swigkit::PyCallable &callable) {
+  static swigkit::PyCallable kept;
+  std::thread([old = std::exchange(kept, callable)]() mutable { old = {}; }).detach();
+}
+/// Calls it with its own number of calls, n times.
+swigkit::PyRef call_often(const swigkit::PyCallable &callable, int n = 1) {
+  swigkit::PyRef result = swigkit::PyRef::borrow(Py_None);
+  for (int i = 0; i < n; ++i) {
+    result = callable(swigkit::PyRef(swigkit::to_python(i)).get());
+  }
+  return result;
 }
 %}
 %made_by(Suit, of)

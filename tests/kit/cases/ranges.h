@@ -234,6 +234,13 @@ struct RANGES_API Odd {
   explicit(true) Odd(int value = int{5}) : value(value) {}
   int value;
 };
+struct Left {
+  int left = 1;
+};
+struct Right {
+  int right = 2;
+};
+struct Both : Left, Right {};
 consteval int three() { return 3; }
 inline int read_three() { return three(); }
 struct NoDefault : std::logic_error {

@@ -91,4 +91,7 @@ PYBIND11_MODULE(ranges, m) {
   py::class_<Pool>(m, "Pool", py::release_gil_before_calling_cpp_dtor())
       .def(py::init<>())
       .def("submit", &Pool::submit, py::arg("function"));
+  py::class_<Left>(m, "Left").def(py::init<>()).def_readwrite("left", &Left::left);
+  py::class_<Right>(m, "Right").def(py::init<>()).def_readwrite("right", &Right::right);
+  py::class_<Both, Left, Right>(m, "Both").def(py::init<>());
 }

@@ -53,6 +53,8 @@ inline std::vector<std::byte> reversed(const std::vector<std::byte>& data) {
 
 // --- what the standard library has types for ------------------------------------------------
 
+inline std::string path_or_text(const std::filesystem::path&) { return "path"; }
+inline std::string path_or_text(const std::string&) { return "text"; }
 inline std::filesystem::path parent(const std::filesystem::path& path) {
   return path.parent_path();
 }

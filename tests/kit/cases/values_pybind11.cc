@@ -44,6 +44,9 @@ PYBIND11_MODULE(values, m) {
   m.def("broken_string", &values::broken_string);
   m.def("reversed", &reversed, py::arg("data"));
   m.def("parent", &values::parent, py::arg("path"));
+  m.def("path_or_text", py::overload_cast<const std::string&>(&values::path_or_text));
+  m.def("path_or_text",
+        py::overload_cast<const std::filesystem::path&>(&values::path_or_text));
   m.def("twice", &values::twice, py::arg("time"));
   m.def("ns", &values::ns);
   m.def("whole", &values::whole);

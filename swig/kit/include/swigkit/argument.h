@@ -8,6 +8,7 @@
 
 #include "ref.h"
 
+#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,7 +33,7 @@ struct Parts {
 struct Argument {
   const char* function;
   const char* name;
-  bool optional = false;         // a pointer that takes None
+  bool optional = false;         // takes None as well
   Matching* matching = nullptr;  // of an overload
   // Of a part: what it is a part of, and how it is got from there.
   enum class Part { Item, Value, Key, Result };
@@ -78,6 +79,11 @@ struct Argument {
   }
 };
 
+/// "a Point", "an Event": as errors name a class.
+inline std::string one(const std::string& name) {
+  return (std::strchr("AEIOaeio", name[0]) ? "an " : "a ") + name;
+}
+
 /// Sets TypeError, and returns false; `expected` is such as "an int".
 [[gnu::cold, gnu::noinline]] inline bool refuse(const Argument& where,
                                                 const std::string& expected,
@@ -86,8 +92,9 @@ struct Argument {
     where.matching->refused = true;
     return false;
   }
-  PyErr_Format(PyExc_TypeError, "[%s] expected %s for '%s', got %s", where.function,
-               expected.c_str(), where.text().c_str(), Py_TYPE(got)->tp_name);
+  PyErr_Format(PyExc_TypeError, "[%s] expected %s%s for '%s', got %s", where.function,
+               expected.c_str(), where.optional ? " or None" : "", where.text().c_str(),
+               Py_TYPE(got)->tp_name);
   return false;
 }
 

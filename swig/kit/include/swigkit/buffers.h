@@ -180,13 +180,23 @@ int get_buffer(PyObject* object, Py_buffer* view, int flags) {
           return -1;
         }
         const size_t dimensions = made->shape.size();
-        std::vector<Py_ssize_t> by_row(dimensions), by_column(dimensions);
+        const bool plain = made->strides.empty();
+        made->strides.resize(dimensions);
+        // Where there is one item, or none, no step is made.
+        const auto is = [&](size_t i, Py_ssize_t step) {
+          return made->shape[i] < 2 || made->strides[i] == step;
+        };
+        bool rows = true, columns = true;
         Py_ssize_t bytes = made->itemsize;  // of all dimensions behind
-        for (size_t i = dimensions; i-- > 0; bytes *= made->shape[i]) by_row[i] = bytes;
+        for (size_t i = dimensions; i-- > 0; bytes *= made->shape[i]) {
+          if (plain) made->strides[i] = bytes;
+          rows = rows && is(i, bytes);
+        }
         bytes = made->itemsize;
-        for (size_t i = 0; i < dimensions; bytes *= made->shape[i++]) by_column[i] = bytes;
-        if (made->strides.empty()) made->strides = by_row;
-        const bool rows = made->strides == by_row, columns = made->strides == by_column;
+        for (size_t i = 0; i < dimensions; bytes *= made->shape[i++]) {
+          columns = columns && is(i, bytes);
+        }
+        if (!bytes) rows = columns = true;
         const auto asks = [flags](int flag) { return (flags & flag) == flag; };
         if ((!rows && (!asks(PyBUF_STRIDES) || asks(PyBUF_C_CONTIGUOUS))) ||
             (!columns && asks(PyBUF_F_CONTIGUOUS)) ||

@@ -9,6 +9,7 @@ namespace [[gnu::visibility("hidden")]] swigkit {
 /// Copies share one reference, which is given back under the GIL whoever drops it.
 class PyCallable {
  public:
+  PyCallable() = default;
   explicit PyCallable(PyObject* object) : held_(new_ref(object), release) {}
   PyObject* get() const { return held_.get(); }
 

@@ -117,6 +117,10 @@ PyObject* make_object(PyObject* type, PyObject* const* args, size_t nargsf,
 }
 
 inline PyObject* new_object(PyTypeObject* type, PyObject*, PyObject*) {
+  if (type->tp_flags & Py_TPFLAGS_IS_ABSTRACT) {  // of abc, which object's own says
+    const PyRef none(PyTuple_New(0));
+    return none ? PyBaseObject_Type.tp_new(type, none.get(), nullptr) : nullptr;
+  }
   PyObject* object = type->tp_alloc(type, 0);  // zeros: an empty holder, too
   if (object) new (&reinterpret_cast<Instance*>(object)->holder) std::shared_ptr<void>();
   return object;

@@ -208,5 +208,8 @@ SWIGKIT_OUTPUT(Parameter_)
 %rename("__getitem__") *::operator[];
 %rename("__bool__") *::operator bool;
 %rename("__int__") *::operator int;
+%rename("__int__") *::operator long;
+%rename("__int__") *::operator long long;
+%rename("__float__") *::operator float;
 %rename("__float__") *::operator double;
 %rename("__str__") *::operator std::string;

@@ -52,6 +52,9 @@ struct ConvertSequence {
     if constexpr (requires { value.reserve(size_t(0)); }) {
       value.reserve(size_t(PySequence_Fast_GET_SIZE(items.get())));
     }
+    if constexpr (std::is_same_v<Item, bool> && !kKeyed) {
+      if (load_bools(items.get(), value)) return true;
+    }
     // A conversion may run Python code that changes the very list.
     for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.get()); ++i) {
       PyObject* raw = PySequence_Fast_GET_ITEM(items.get(), i);
@@ -60,12 +63,17 @@ struct ConvertSequence {
           value.push_back(Item(PyFloat_AS_DOUBLE(raw)));
           continue;
         }
-      } else if constexpr (std::is_same_v<Item, bool> && !kKeyed) {
-        if (PyBool_Check(raw)) {
-          value.push_back(raw == Py_True);
+      } else if constexpr (std::is_same_v<Item, std::string> && !kKeyed) {
+        Py_ssize_t size;
+        const char* data = PyUnicode_CheckExact(raw) ? PyUnicode_AsUTF8AndSize(raw, &size)
+                                                     : nullptr;
+        if (data) {
+          value.emplace_back(data, size_t(size));
           continue;
         }
-      } else if constexpr (std::is_integral_v<Item> && !IsCharacter<Item> && !kKeyed) {
+        PyErr_Clear();  // said below
+      } else if constexpr (std::is_integral_v<Item> && !std::is_same_v<Item, bool> &&
+                           !IsCharacter<Item> && !kKeyed) {
         if (long small; is_small(raw, small) && std::in_range<Item>(small)) {
           value.push_back(Item(small));
           continue;
@@ -103,6 +111,16 @@ struct ConvertSequence {
   }
 
  private:
+  // Of nothing but bools, which std::vector has no quick push_back() for.
+  static bool load_bools(PyObject* items, Sequence& value) {
+    value.resize(size_t(PySequence_Fast_GET_SIZE(items)));
+    PyObject* const* raw = PySequence_Fast_ITEMS(items);
+    for (auto at = value.begin(); at != value.end(); ++at, ++raw) {
+      if (!PyBool_Check(*raw)) return value.clear(), false;
+      *at = *raw == Py_True;
+    }
+    return true;
+  }
   template <class S, class E>
   static PyObject* cast_item(E& entry) {
     if constexpr (std::is_same_v<Item, bool>) return to_python(bool(entry));
@@ -358,8 +376,10 @@ struct Convert<std::optional<T>> {
   static bool load(PyObject* object, std::optional<T>& value, const Argument& where) {
     value.reset();
     if (object == Py_None) return true;
+    Argument or_none = where;
+    or_none.optional = true;
     In<T> inner;
-    if (!inner.load(object, where)) return false;
+    if (!inner.load(object, or_none)) return false;
     value.emplace(inner.take());
     return true;
   }

@@ -32,7 +32,7 @@ inline constexpr bool kImplicit = false;
   static thread_local bool converting = false;  // else the copy constructor begins again
   const Class& wanted = actual(own);
   if (converting || !wanted.type || where.exact()) {
-    return refuse(where, wanted.name(), object), nullptr;
+    return refuse(where, one(wanted.name()), object), nullptr;
   }
   converting = true;
   PyObject* made = call_python(PyObject_CallOneArg,
@@ -40,7 +40,7 @@ inline constexpr bool kImplicit = false;
   converting = false;
   if (!made && (where.matching || PyErr_ExceptionMatches(PyExc_TypeError))) {
     PyErr_Clear();
-    refuse(where, wanted.name(), object);
+    refuse(where, one(wanted.name()), object);
   }
   return made;
 }
@@ -54,7 +54,7 @@ template <class T>
 struct Convert {
   using Wrapped = T;
 
-  static std::string expected() { return class_of<T>.name(); }
+  static std::string expected() { return one(class_of<T>.name()); }
   static bool load(PyObject* object, T& value, const Argument& where) {
     In<T> in;
     if (!in.load(object, where)) return false;

@@ -33,7 +33,7 @@ struct Convert<E> {
 
   static std::string expected() {
     if (!g_enum_class<E>) return typeid(E).name();
-    return reinterpret_cast<PyTypeObject*>(g_enum_class<E>)->tp_name;
+    return one(reinterpret_cast<PyTypeObject*>(g_enum_class<E>)->tp_name);
   }
   static bool load(PyObject* object, E& value, const Argument& where) {
     if (!g_enum_class<E>) {

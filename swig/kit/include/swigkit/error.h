@@ -84,13 +84,26 @@ class HeldError {
     PyErr_Clear();
     return found;
   }
-  /// Adds a note to the exception object.
+  /// The exception object, with its traceback.  Needs the GIL.
+  PyRef value() const {
+    if (held_->traceback) PyException_SetTraceback(held_->value, held_->traceback);
+    return PyRef::borrow(held_->value);
+  }
+  /// Adds a note to the exception object, unless it has this one.
   void add_note(const char* note) const {
     if (!interpreter_alive()) return;
     GilAcquire gil;
     if (!held_->value) return;
-    PyRef done(call_python(PyObject_CallMethod, held_->value, "add_note", "s", note));
-    if (!done) PyErr_Clear();
+    const PyRef text(PyUnicode_FromString(note));
+    const PyRef notes(call_python(PyObject_GetAttrString, held_->value, "__notes__"));
+    PyErr_Clear();
+    const bool told = notes && text &&
+                      call_python(PySequence_Contains, notes.get(), text.get()) == 1;
+    if (text && !told) {
+      PyRef done(
+          call_python(PyObject_CallMethod, held_->value, "add_note", "O", text.get()));
+    }
+    PyErr_Clear();
   }
 
   /// For tp_traverse and tp_clear of the one who holds it: what nobody else shares.

@@ -12,6 +12,18 @@
 
 namespace [[gnu::visibility("hidden")]] swigkit {
 
+/// For functions that are written for Python: they call it with objects of Python's.
+template <>
+struct Convert<PyCallable> {
+  static std::string expected() { return "a callable"; }
+  static bool load(PyObject* object, PyCallable& value, const Argument& where) {
+    if (!PyCallable_Check(object)) return refuse(where, expected, object);
+    value = PyCallable(object);
+    return true;
+  }
+  static PyObject* cast(const PyCallable& value) { return new_ref(value.get()); }
+};
+
 template <class R, class... Args>
 struct Convert<std::function<R(Args...)>> {
   using Function = std::function<R(Args...)>;
@@ -77,6 +89,12 @@ struct Convert<std::function<R(Args...)>> {
     std::conditional_t<kByReference, Lent<Plain>, Nothing> lent_;
     PyRef object_;
   };
+  // An argument as C++ gets it: what there is no copy of is moved out.
+  template <class Arg, class Held>
+  static Arg passed(Held& in) {
+    if constexpr (std::is_reference_v<Arg>) return static_cast<Arg>(*in.get());
+    else return in.take();
+  }
   static PyObject* run(PyObject* self, PyObject* args) {
     return run_with(self, args, std::index_sequence_for<Args...>());
   }
@@ -95,10 +113,10 @@ struct Convert<std::function<R(Args...)>> {
     }
     return guarded([&]() -> PyObject* {
       if constexpr (std::is_void_v<R>) {
-        (*f)(static_cast<Args>(*std::get<I>(in).get())...);
+        (*f)(passed<Args>(std::get<I>(in))...);
         Py_RETURN_NONE;
       } else {
-        return to_python((*f)(static_cast<Args>(*std::get<I>(in).get())...));
+        return to_python((*f)(passed<Args>(std::get<I>(in))...));
       }
     });
   }

@@ -553,7 +553,7 @@ PyObject* wrap_shared(std::shared_ptr<T> object) {
                  self->object ? wanted.name() : "super()");
     return nullptr;
   }
-  refuse(where, wanted.type ? wanted.name() : "another class", object);
+  refuse(where, wanted.type ? one(wanted.name()) : "another class", object);
   return nullptr;
 }
 

@@ -147,16 +147,19 @@ template <>
 struct Convert<bool> {
   static std::string expected() { return "a bool"; }
   static bool load(PyObject* object, bool& value, const Argument& where) {
+    if (object == Py_True || object == Py_False) {
+      value = object == Py_True;
+      return true;
+    }
     // NumPy's are bools too; among overloads nothing else is.
-    if (where.matching && !PyBool_Check(object) &&
-        std::strncmp(Py_TYPE(object)->tp_name, "numpy.bool", 10) != 0) {
+    if (where.matching && std::strncmp(Py_TYPE(object)->tp_name, "numpy.bool", 10) != 0) {
       return refuse(where, expected, object);
     }
     const int truth = call_python(PyObject_IsTrue, object);
     value = truth > 0;
     return truth >= 0;
   }
-  static PyObject* cast(bool value) { return PyBool_FromLong(value); }
+  static PyObject* cast(bool value) { return new_ref(value ? Py_True : Py_False); }
 };
 
 /// A str, as UTF-8, NUL included, or bytes as they are; lone surrogates are a

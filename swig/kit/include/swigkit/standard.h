@@ -214,6 +214,8 @@ template <>
 struct Convert<std::filesystem::path> {
   static std::string expected() { return "a path"; }
   static bool load(PyObject* object, std::filesystem::path& value, const Argument& where) {
+    // Among overloads a text is meant for one that takes texts.
+    if (where.exact() && PyUnicode_Check(object)) return refuse(where, expected, object);
     PyRef text(call_python(PyOS_FSPath, object));
     if (!text) return explain(where, expected(), object);
     if (PyUnicode_Check(text.get())) text = PyRef(PyUnicode_EncodeFSDefault(text.get()));
