@@ -257,7 +257,8 @@ Value value_of_attr(const AttrValue& attr, const Argument& parameter) {
   return std::visit(
       [&]<class T>(const T& v) -> Value {
         if constexpr (std::is_same_v<T, std::monostate>) return {};
-        else if constexpr (std::is_same_v<T, std::vector<int64_t>>) return Shape(v);
+        else if constexpr (std::is_same_v<T, std::vector<int64_t>>)
+          return Value(std::in_place_type<Shape>, v);
         else if constexpr (std::is_same_v<T, DataType>) {
           if (parameter.type == ArgType::DType) return *dtype_of_data_type(v);
           return std::string(dtype_name(v));

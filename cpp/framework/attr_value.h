@@ -2,6 +2,7 @@
 // framework/attr_value.h: what an attribute of an op can be, and how it is written.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -15,8 +16,11 @@ namespace pkg::framework {
 /// A shape of which sizes (-1), or their number, may be unknown: "[2,?]", "<unknown>".
 struct PartialShape {
   bool known_rank = true;
-  Shape sizes;
+  std::vector<int64_t> sizes;
 
+  static PartialShape of(std::span<const int64_t> sizes) {
+    return {true, {sizes.begin(), sizes.end()}};
+  }
   std::string str() const;
   friend bool operator==(const PartialShape&, const PartialShape&) = default;
 };

@@ -17,7 +17,7 @@ std::vector<KnownOutput> infer(const OpRegistrationData& data,
   std::vector<KnownInput> inputs;
   for (size_t i = 0; i < data.op_def.inputs.size(); ++i) {
     for_each_tensor(args[i], [&](const pkg::Tensor& tensor) {
-      inputs.push_back({types.types[inputs.size()], {true, tensor.sizes()}, nullptr});
+      inputs.push_back({types.types[inputs.size()], PartialShape::of(tensor.sizes()), nullptr});
     });
   }
   return infer_outputs(data, attrs, inputs);

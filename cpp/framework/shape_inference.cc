@@ -89,7 +89,7 @@ DimensionHandle InferenceContext::NumElements(ShapeHandle s) {
   const bool zero = std::find(shape.sizes.begin(), shape.sizes.end(), 0) !=
                     shape.sizes.end();
   if (zero) return MakeDim(0);
-  return FullyDefined(s) ? MakeDim(shape.sizes.numel()) : UnknownDim();
+  return FullyDefined(s) ? MakeDim(Shape(shape.sizes).numel()) : UnknownDim();
 }
 
 ShapeHandle InferenceContext::UnknownShapeOfRank(int64_t rank) {

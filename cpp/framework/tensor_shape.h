@@ -52,7 +52,7 @@ class TensorShape {
     return a.sizes_ == b.sizes_;
   }
   /// "[2,3]"
-  std::string DebugString() const { return PartialShape{true, sizes_}.str(); }
+  std::string DebugString() const { return PartialShape::of(sizes_).str(); }
   friend std::ostream& operator<<(std::ostream& out, const TensorShape& shape) {
     return out << shape.DebugString();
   }
@@ -77,9 +77,8 @@ class PartialTensorShape : public PartialShape {
   PartialTensorShape() { known_rank = false; }
   PartialTensorShape(PartialShape shape) : PartialShape(std::move(shape)) {}
   PartialTensorShape(std::initializer_list<int64_t> given) : PartialShape{true, given} {}
-  explicit PartialTensorShape(std::span<const int64_t> given)
-      : PartialShape{true, Shape(given)} {}
-  PartialTensorShape(const TensorShape& shape) : PartialShape{true, shape.sizes()} {}
+  explicit PartialTensorShape(std::span<const int64_t> given) : PartialShape(of(given)) {}
+  PartialTensorShape(const TensorShape& shape) : PartialShape(of(shape.sizes())) {}
 
   bool unknown_rank() const { return !known_rank; }
   /// -1 when unknown.
@@ -100,7 +99,7 @@ class PartialTensorShape : public PartialShape {
   }
   bool IsCompatibleWith(const TensorShape& shape) const {
     if (!known_rank) return true;
-    bool same = sizes.size() == shape.sizes().size();
+    bool same = sizes.size() == size_t(shape.dims());
     for (size_t d = 0; same && d < sizes.size(); ++d) {
       same = sizes[d] < 0 || sizes[d] == shape.sizes()[d];
     }

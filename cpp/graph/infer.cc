@@ -255,12 +255,13 @@ std::vector<OutputSpec> by_definition(const Node& node,
           [&](const Node::Input& of) { return of.arg == i && of.item == item; });
       if (item >= 0) ++item;
       if (from == node.inputs.end()) {
-        input.shape = {true, tensor.sizes()};
+        input.shape = framework::PartialShape::of(tensor.sizes());
         return add_value(input, tensor);
       }
       const Edge edge = from->from;
       const OutputSpec& spec = edge.node->outputs[edge.output];
-      input.shape = {spec.known_rank, spec.sizes};
+      if (spec.known_rank) input.shape = framework::PartialShape::of(spec.sizes);
+      else input.shape.known_rank = false;
       if (edge.node->kind == NodeKind::Constant) add_value(input, edge.node->value);
     });
   }
