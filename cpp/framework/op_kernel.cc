@@ -217,6 +217,12 @@ void OpKernelContext::check_outputs() const {
   }
 }
 
+void OpKernelContext::release() {
+  for (auto* few : {&few_inputs_, &few_outputs_}) few->fill(Tensor());
+  more_inputs_.clear();
+  more_outputs_.clear();
+}
+
 pkg::Tensor OpKernelContext::take_output(size_t i) { return outputs_[i].value(); }
 
 Tensor* OpOutputList::operator[](int i) { return context_->mutable_output(first_ + i); }

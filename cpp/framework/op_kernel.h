@@ -231,6 +231,8 @@ class OpKernelContext : public KernelContext {
   /// After the kernel: throws what is wrong, else the results.
   void check_outputs() const;
   pkg::Tensor take_output(size_t i);
+  /// Lets go of all tensors: nobody uses it any more.
+  void release();
 
  private:
   static constexpr size_t kInline = 6;

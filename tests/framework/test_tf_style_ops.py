@@ -88,7 +88,7 @@ def test_large_calls_are_scheduled_and_agree(tf) -> None:
 def test_shapes_without_values(tf) -> None:
     """On the Meta device, by the shape function."""
     y = tf.KeepOne(pkg.ones(2, 3, device="meta"))
-    assert y.is_meta and tuple(y.shape) == (2, 3)
+    assert y.device.type == "meta" and tuple(y.shape) == (2, 3)
 
 
 def test_in_a_graph_with_unknown_sizes(tf) -> None:
@@ -96,7 +96,7 @@ def test_in_a_graph_with_unknown_sizes(tf) -> None:
     with Graph().as_default():
         x = pkg.graph.placeholder("float32", (None, 3))
         y = tf.KeepOne(tf.Twice(x), preserve_index=1)
-        assert y.shape.as_list() == [None, 3] if hasattr(y.shape, "as_list") else True
+        assert list(y.shape) == [None, 3]
         with Session() as session:
             for rows in (1, 2):
                 value = np.arange(3.0 * rows, dtype="float32").reshape(rows, 3) + 1
