@@ -83,7 +83,7 @@ struct AsyncCall final : Intrusive {
   std::vector<pkg::Tensor> results;
   OpKernelContext context;
   // A thread that has called `done` may keep its copy for longer than the caller waits.
-  void release() {
+  void let_go() {
     context.release();
     args.clear();
     results.clear();
@@ -137,7 +137,7 @@ void run_kernel(const KernelSet& set, std::span<const Value> args,
       guarded(choice.form, [&] { wait_for(*kernel, call); });
       call->context.check_outputs();
       use(call->context);
-      return call->release();
+      return call->let_go();
     }
     OpKernelContext context(choice.form, args, results);
     guarded(choice.form, [&] { choice.kernel->Compute(&context); });

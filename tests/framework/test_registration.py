@@ -70,7 +70,7 @@ struct Checks : OpKernel {
   using OpKernel::OpKernel;
   void Compute(OpKernelContext* c) override {
     CHECK_LT(c->input(0).NumElements(), size_t(2)) << "at most one";
-    if (c->num_inputs() == 1) CHECK(c->num_outputs() == 2);
+    CHECK(c->num_outputs() == 2);
   }
 };
 REGISTER_KERNEL_BUILDER(ON_CPU("Checks"), Checks);
