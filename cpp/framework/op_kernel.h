@@ -235,7 +235,7 @@ class OpKernelContext : public KernelContext {
   void release();
 
  private:
-  static constexpr size_t kInline = 6;
+  static constexpr size_t kInline = 4;
   size_t output_at(int i) const;
   [[noreturn, gnu::cold]] void refuse_input(int i) const;
   void add_input(const pkg::Tensor& tensor);

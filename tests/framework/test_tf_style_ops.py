@@ -174,4 +174,4 @@ def test_definitions_are_shown(tf) -> None:
     keep = json.loads(core.op_definition("tf::KeepOne"))
     assert [a["name"] for a in keep["attrs"] if not a["inferred"]] == ["preserve_index"]
     assert keep["attrs"][0]["default"] == 0
-    assert core.op_definition("pkg::add") == core.op_definition("tf::Nothing") == ""
+    assert core.op_definition("pkg::add") == core.op_definition("tf::NoSuchOp") == ""
