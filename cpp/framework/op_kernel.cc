@@ -208,7 +208,6 @@ int64_t OpKernelContext::step_id() {
 ResourceMgr* OpKernelContext::resource_manager() const { return ResourceMgr::Global(); }
 
 void OpKernelContext::check_outputs() const {
-  const std::string where = str("[Op:", form_.def->name, "]");
   if (!status().ok()) throw_status(status(), str("[Op:", form_.def->name, "]"));
   for (size_t i = 0; i < form_.output_types.size(); ++i) {
     PKG_CHECK(outputs_[i].IsInitialized(), InternalError, "missing value for output ", i,
