@@ -189,3 +189,19 @@ def test_definitions_are_shown(tf) -> None:
     assert [a["name"] for a in keep["attrs"] if not a["inferred"]] == ["preserve_index"]
     assert keep["attrs"][0]["default"] == 0
     assert core.op_definition("pkg::add") == core.op_definition("tf::NoSuchOp") == ""
+
+
+def test_errors_of_a_run_have_the_code_of_the_status(tf) -> None:
+    """What a session raises is of the class that the kernel's code has."""
+    with Graph().as_default():
+        x = pkg.graph.placeholder("float32", (None,))
+        kept = tf.KeepOne(x, preserve_index=5)
+        hung_up = tf.NegateLater(x, fails=True)
+        with Session() as session:
+            with pytest.raises(
+                pkg.graph.errors.InvalidArgumentError, match="out of range"
+            ):
+                session.run(kept, {x: [1.0]})
+            with pytest.raises(pkg.graph.errors.AbortedError, match="hung up"):
+                session.run(hung_up, {x: [1.0]})
+            assert session.run(kept, {x: np.ones(6, "float32")}).tolist()[5] == 1
