@@ -3,6 +3,7 @@
 %{
 #include "c_api/library.h"
 #include "dispatcher/signature.h"
+#include "framework/definitions.h"
 %}
 %positional_only(pkg::operator_names, 1)
 namespace pkg {
@@ -14,4 +15,8 @@ std::vector<std::string> operator_namespaces();
 namespace pkg::c {
 /// Opens a shared library of ops; see pkg.ops.load_library.
 void load_library(const std::string &path);
+}
+namespace pkg::framework {
+/// What REGISTER_OP said of an op, "tf::ZeroOut", as JSON; "" for an op without that.
+std::string op_definition(const std::string &name);
 }
