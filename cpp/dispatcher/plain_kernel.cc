@@ -138,6 +138,11 @@ Kernel kernel_of(const Operator& op, Kernel::Boxed boxed, Kernel::Boxed call,
 
 }  // namespace
 
+bool has_canonical_kernels(const Operator& op) {
+  const Kernel& kernel = op.kernel(DispatchKey::CPU);
+  return kernel.boxed == run_backend || kernel.boxed == run_above;
+}
+
 bool makes_results(const Kernel& kernel) { return kernel.compute == compute_by_call; }
 
 void set_plain_kernel(Operator& op, DispatchKey key, Kernel::Boxed call, void* function,
@@ -147,6 +152,10 @@ void set_plain_kernel(Operator& op, DispatchKey key, Kernel::Boxed call, void* f
   PKG_CHECK(backend || key == DispatchKey::Autograd, ValueError, "[register] ",
             op.qualified_name(), " at ", where,
             ": expected a kernel for CPU, Meta or Autograd, got ", name_of(key), ".");
+  PKG_CHECK(op.kind != OpKind::Composite || !backend, ValueError, "[register] ",
+            op.qualified_name(), " at ", where, ": expected an op without a kernel for all "
+            "keys, got one with such a kernel from ",
+            op.kernel(DispatchKey::CPU).where, ". Hint: register that one last.");
   Kernel kernel = kernel_of(op, backend ? run_backend : run_above, call, function, unboxed,
                             where);
   if (key == DispatchKey::CPU && could_have_rule(op)) kernel.compute = compute_by_call;
@@ -158,10 +167,18 @@ void set_plain_kernel(Operator& op, DispatchKey key, Kernel::Boxed call, void* f
   }
 }
 
+// PyTorch's rule: a kernel of its own comes before one for all keys, whose gradient is then
+// not the op's any more.
 void set_composite_kernel(Operator& op, Kernel::Boxed call, void* function, void* unboxed,
                           const char* where) {
   Dispatcher& dispatcher = Dispatcher::get();
   const Kernel kernel = kernel_of(op, run_above, call, function, unboxed, where);
+  if (op.has_kernel(DispatchKey::CPU)) {
+    if (!op.has_kernel(DispatchKey::Meta)) {
+      dispatcher.set_kernel(op, DispatchKey::Meta, kernel);
+    }
+    return;
+  }
   Kernel none;
   none.fallthrough = true;
   none.where = where;

@@ -28,7 +28,9 @@ struct PlainKernel {
 };
 
 /// Gives the op such a kernel at CPU, Meta or Autograd.  `unboxed` is a Kernel's, or null;
-/// it is used where the op writes to nothing.
+/// it is used where the op writes to nothing.  Its types are const Tensor&, const TensorList&,
+/// const Scalar&, int64_t, double, bool, const Shape&, DType, Device, const std::string&,
+/// const references to other lists, and optionals of these: by value of what is by value.
 void set_plain_kernel(Operator& op, DispatchKey key, Kernel::Boxed call, void* function,
                       void* unboxed, const char* where);
 /// The same for all that the op has no kernel for: it calls other ops, which have gradients
@@ -36,6 +38,9 @@ void set_plain_kernel(Operator& op, DispatchKey key, Kernel::Boxed call, void* f
 void set_composite_kernel(Operator& op, Kernel::Boxed call, void* function, void* unboxed,
                           const char* where);
 
+/// Whether unboxed calls of it may have the types that follow from its schema: its kernels
+/// came by set_plain_kernel(), whose `unboxed` must have those.
+bool has_canonical_kernels(const Operator& op);
 /// Whether it makes its results itself when it is called at once.
 bool makes_results(const Kernel& kernel);
 

@@ -13,7 +13,7 @@ namespace at::detail {
 template <class... Parts>
 std::string join(const Parts&... parts) {
   std::ostringstream out;
-  (out << ... << parts);
+  ((out << parts), ...);
   return out.str();
 }
 
