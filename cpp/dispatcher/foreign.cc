@@ -3,6 +3,8 @@
 #include "dispatcher/foreign.h"
 
 #include <algorithm>
+#include <mutex>
+#include <set>
 
 #include "dispatcher/dispatcher.h"
 #include "dispatcher/explain.h"
@@ -12,7 +14,12 @@ namespace pkg {
 namespace {
 
 // Records keep pointers to their places, as long as the process lives.
-const char* kept(const std::string& text) { return (new std::string(text))->c_str(); }
+const char* kept(const std::string& text) {
+  static auto& texts = *new std::set<std::string>();
+  static std::mutex mutex;
+  std::lock_guard lock(mutex);
+  return texts.insert(text).first->c_str();
+}
 
 bool writes(const Operator& op) {
   const auto& arguments = op.schema.arguments;

@@ -27,7 +27,7 @@ core.cancel_requested: core.cancel_requested()
 core.compiler_version: core.compiler_version()
 core.current_stream: core.current_stream()
 core.cxx11_abi: core.cxx11_abi()
-core.claim_namespace: raises(core.claim_namespace, 'pkg', ''); raises(core.claim_namespace, 3, '')
+core.claim_namespace: raises(core.claim_namespace, 3, '')
 core.define_op: raises(core.define_op, 'pkg', 'add(', '', '')
 core.detect_anomaly: core.detect_anomaly()
 core.dispatch_table: core.dispatch_table('pkg::add')
@@ -176,6 +176,7 @@ Operator.__name__: add.__name__
 Operator.__text_signature__: add.__text_signature__
 Operator.schemas: add.schemas
 Operator.records: add.records
+Operator._schema: add._schema; add.default
 Operator._explain: add._explain(x, 2); add._explain(x, other=x, alpha=3)
 Operator.is_method: add.is_method
 
