@@ -67,10 +67,9 @@ def autograd_kernel(
             layout: _Layout = ctx._layout
             flat = ctx.needs_input_grad
             ctx.needs_input_grad = layout.nested(iter(flat[2:]))
+            given = (list(grads),) if returns_list else grads
             try:
-                found = backward(ctx, list(grads) if returns_list else grads[0]) if (
-                    returns_list or len(grads) == 1
-                ) else backward(ctx, *grads)
+                found = backward(ctx, *given)
             finally:
                 ctx.needs_input_grad = flat
             if not isinstance(found, tuple):

@@ -34,6 +34,7 @@ MAY_INCLUDE = {
     "autograd": (*_BELOW_OPS, "ops"),
     "graph": (*_BELOW_OPS, "ops", "autograd"),
     "c_api": (*_BELOW_OPS, "ops", "kernels", "autograd", "graph"),
+    "compat": (*_BELOW_OPS, "ops", "autograd"),
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]', re.MULTILINE)
 
