@@ -10,7 +10,13 @@ from __future__ import annotations
 
 import os
 
-__all__ = ["get_compile_flags", "get_include", "get_lib", "get_link_flags"]
+__all__ = [
+    "get_compat_include",
+    "get_compile_flags",
+    "get_include",
+    "get_lib",
+    "get_link_flags",
+]
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -24,6 +30,21 @@ def get_include() -> str:
     if os.path.isdir(installed):
         return installed
     return os.path.join(os.path.dirname(_HERE), "cpp")
+
+
+def get_compat_include(style: str) -> str:
+    """Return the folder with the headers of another project's names for ops.
+
+    style: "torch"; the folder goes before others on the compiler's path.  ValueError
+    with the styles that there are for another.
+    """
+    folder = os.path.join(get_include(), "compat")
+    styles = sorted(os.listdir(folder))
+    if style not in styles:
+        raise ValueError(
+            f"[get_compat_include] expected one of {', '.join(styles)}, got {style!r}."
+        )
+    return os.path.join(folder, style)
 
 
 def get_lib() -> str:

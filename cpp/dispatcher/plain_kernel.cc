@@ -160,6 +160,12 @@ void set_plain_kernel(Operator& op, DispatchKey key, Kernel::Boxed call, void* f
                             where);
   if (key == DispatchKey::CPU && could_have_rule(op)) kernel.compute = compute_by_call;
   dispatcher.set_kernel(op, key, kernel);
+  if (key == DispatchKey::CPU && op.schema.returns.empty() &&
+      !op.has_kernel(DispatchKey::Meta)) {
+    // Without results there is nothing to describe.
+    const auto nothing = [](const Operator&, const Kernel&, KeySet, Stack&) {};
+    set_plain_kernel(op, DispatchKey::Meta, nothing, nullptr, nullptr, where);
+  }
   if (key == DispatchKey::Meta && op.kind == OpKind::Function && could_have_rule(op)) {
     op.shape = &op;
     op.shape_boxed = rule_from_meta;

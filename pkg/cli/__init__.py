@@ -43,6 +43,8 @@ FLAGS = {
 
 def _flag(option: str) -> str:
     """What one of FLAGS prints."""
+    if isinstance(option, _Text):
+        return option
     import sysconfig as python
 
     from .. import __version__, swigkit, sysconfig
@@ -57,6 +59,19 @@ def _flag(option: str) -> str:
         "--cmake-dir": swigkit.get_cmake_dir(),
         "--version": __version__,
     }[option]
+
+
+class _Text(str):
+    """What one of the flags prints, found while the arguments were read."""
+
+
+def _compat_include(style: str) -> _Text:
+    from .. import sysconfig
+
+    try:
+        return _Text(sysconfig.get_compat_include(style))
+    except ValueError as err:
+        raise argparse.ArgumentTypeError(str(err).partition("] ")[2]) from err
 
 
 def _positive(text: str) -> int:
@@ -99,6 +114,10 @@ def _parser() -> _Parser:
         flags.add_argument(
             option, dest="flags", action="append_const", const=option, help=text
         )
+    flags.add_argument(
+        "--compat-include", dest="flags", action="append", metavar="STYLE",
+        type=_compat_include, help="the folder with another project's header names: torch",
+    )  # fmt: skip
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
 
     train = commands.add_parser("train", help="train a network on handwritten digits")
