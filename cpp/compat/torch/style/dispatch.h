@@ -7,12 +7,12 @@
 
 #define PKG_TORCH_CASE_(Type, cpp, ...) \
   case ::at::ScalarType::Type: {        \
-    using scalar_t = cpp;               \
+    using scalar_t [[maybe_unused]] = cpp; \
     return __VA_ARGS__();               \
   }
 #define AT_DISPATCH_CASE(enumerator, ...)                                          \
   case enumerator: {                                                               \
-    using scalar_t = ::at::detail::CppTypeOf<enumerator>;                          \
+    using scalar_t [[maybe_unused]] = ::at::detail::CppTypeOf<enumerator>; \
     return __VA_ARGS__();                                                          \
   }
 #define AT_DISPATCH_SWITCH(type, name, ...)                                           \
