@@ -3,15 +3,18 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 from .. import ops
 from .._binding import core
 from .gradients import autograd_kernel
 
+_FOLDER = os.path.dirname(os.path.abspath(__file__))
 # The keys of a device; those of devices that this build has not are accepted, and the
 # kernels never called.
 DEVICE_KEYS = {"cpu": "CPU", "meta": "Meta"}
@@ -20,10 +23,12 @@ ABSENT_DEVICES = ("cuda", "xpu", "mps", "hip", "xla")
 KEYS = tuple(row[0] for row in core.dispatch_table("pkg::add"))
 
 
-def here(depth: int) -> str:
-    """ "file:line" of the caller's caller, further out by `depth`."""
-    frame = sys._getframe(2 + depth)
-    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+def here() -> str:
+    """ "file:line" of the caller, who is outside of this package."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame and frame.f_code.co_filename.startswith(_FOLDER):
+        frame = frame.f_back
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame else ""
 
 
 def name_of(op: Any) -> str:
@@ -77,7 +82,7 @@ def register_kernel(
             f"{sorted(unknown)}."
         )
     name = name_of(op)
-    where = here(0)
+    where = here()
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         if devices is None:
@@ -97,7 +102,7 @@ def register_fake(op: Any, func: Callable[..., Any] | None = None, /) -> Any:
     the op can run on the meta device, be scheduled and be a step of a compiled graph.
     Also as a decorator.  OpLookupError for an op that is not there.
     """
-    name, where = name_of(op), here(0)
+    name, where = name_of(op), here()
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         core._set_kernel(name, "Meta", function, where)
@@ -122,7 +127,7 @@ def register_autograd(
     arguments by keyword only it also gets ``keyword_only_inputs``.  RuntimeError for an
     op that writes to its arguments.
     """
-    name, where = name_of(op), here(0)
+    name, where = name_of(op), here()
     target = overload(name)
     if "!)" in target._schema:
         raise RuntimeError(
@@ -148,7 +153,7 @@ class Library:
             )
         self.ns, self.kind, self.dispatch_key = ns, kind, dispatch_key
         if kind == "DEF":
-            core.claim_namespace(ns, here(0))
+            core.claim_namespace(ns, here())
 
     def define(self, schema: str, alias_analysis: str = "", *, tags: Any = ()) -> str:
         """Declare an op, "name(Tensor x) -> Tensor"; return its name.
@@ -160,7 +165,7 @@ class Library:
             raise RuntimeError(
                 f"[define] expected a library of kind DEF or FRAGMENT, got IMPL ({schema})."
             )
-        name = core.define_op(self.ns, schema, "", here(0))
+        name = core.define_op(self.ns, schema, "", here())
         show()
         return name.partition("::")[2]
 
@@ -180,11 +185,11 @@ class Library:
             if row_key == key and what == "kernel":
                 warnings.warn(
                     f"{name} has a kernel at {key} already, registered at {where}; the "
-                    f"one from {here(0)} takes its place.",
+                    f"one from {here()} takes its place.",
                     RuntimeWarning,
                     stacklevel=2,
                 )
-        core._set_kernel(name, key, fn, here(0))
+        core._set_kernel(name, key, fn, here())
 
 
 def registrations(dispatch_key: str | None = None) -> list[str]:

@@ -2,8 +2,6 @@
 // compat/torch/style/dispatcher.h: c10::Dispatcher: ops by name, called with C++ types.
 #pragma once
 
-#include <source_location>
-
 #include "compat/torch/style/kernel.h"
 
 namespace c10 {
@@ -75,10 +73,10 @@ class OperatorHandle {
   /// InternalError with both signatures where F is not the op's.
   template <class F>
   TypedOperatorHandle<F> typed(
-      std::source_location where = std::source_location::current()) const {
+      const char* file = __builtin_FILE(), int line = __builtin_LINE()) const {
     check([]<class R, class... A>(R (*)(A...)) {
       return at::detail::Caller<R, false, A...>::signature();
-    }(static_cast<F*>(nullptr)), where);
+    }(static_cast<F*>(nullptr)), file, line);
     return TypedOperatorHandle<F>(*op_);
   }
   const ::pkg::Schema& schema() const { return op_->schema; }
@@ -87,11 +85,11 @@ class OperatorHandle {
   std::string debug() const { return op_->qualified_name() + " at " + op_->where; }
 
  private:
-  void check(const at::detail::Signature& given, const std::source_location& where) const {
+  void check(const at::detail::Signature& given, const char* file, int line) const {
     const std::string expected = at::detail::misfit(given, op_->schema);
     PKG_CHECK(expected.empty(), RuntimeError, "[typed] ", op_->qualified_name(),
               " declared at ", op_->where, ": expected ", expected, ", got ", given.str(),
-              " at ", where.file_name(), ":", where.line(), ".");
+              " at ", file, ":", line, ".");
   }
   const ::pkg::Operator* op_;
 };
