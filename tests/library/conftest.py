@@ -10,13 +10,11 @@ from pathlib import Path
 import pytest
 
 import pkg
-from libraries import compile_all, library
+from libraries import TORCH_STYLE, compile_all, library
 from paths import ROOT
 
 EXAMPLES = ROOT / "docs" / "examples" / "ops"
 HERE = Path(__file__).parent
-TORCH = f"-I{pkg.sysconfig.get_compat_include('torch')}"
-STRICT = (TORCH, "-Wall", "-Wextra", "-Werror")
 
 
 @pytest.fixture(scope="session")
@@ -25,7 +23,7 @@ def built(tmp_path_factory):
     folder = tmp_path_factory.mktemp("ops")
     sources = [*EXAMPLES.glob("*.cc"), *HERE.glob("*.cc")]
     copies = [Path(shutil.copy(source, folder)) for source in sources]
-    compile_all(lambda source: library(source, *STRICT), copies)
+    compile_all(lambda source: library(source, *TORCH_STYLE), copies)
     return folder
 
 
