@@ -95,6 +95,8 @@ def test_a_wrong_fake_shows_when_a_kernel_fills_given_results():
     run = pkg.compile(lambda x: op(x * 2) * 3)
     with pytest.raises(RuntimeError, match=r"describes it, of shape \(1,\).*got shape \(3,\)"):
         run(pkg.ones(3))
+    # The thread remembers which operation failed, until another run begins.
+    assert pkg.compile(lambda x: x + 1)(pkg.ones(1)).item() == 2
 
 
 def test_arguments_of_opcheck():
