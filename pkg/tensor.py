@@ -241,8 +241,8 @@ class Tensor(_Base):
     def numpy(self) -> np.ndarray[Any, Any]:
         """The values as a NumPy array over the same memory.
 
-        Waits for pending work.  RuntimeError when the tensor requires grad and grad mode
-        is on.
+        Waits for pending work.  RuntimeError when the tensor requires grad and grad
+        mode is on.
         """
         if self.requires_grad and core.is_grad_enabled():
             raise RuntimeError(

@@ -49,8 +49,8 @@ std::string define_op(const std::string& ns, const std::string& schema,
   return op.qualified_name();
 }
 
-void set_foreign_kernel(const std::string& name, const std::string& key,
-                        Kernel::Boxed call, void* function, const std::string& where) {
+void set_foreign_kernel(const std::string& name, const std::string& key, Kernel::Boxed call,
+                        void* function, const std::string& where) {
   Operator& op = Dispatcher::get().find_mutable(name, "");
   const char* place = kept(where);
   if (key == "CompositeImplicitAutograd") {

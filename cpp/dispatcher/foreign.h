@@ -22,8 +22,8 @@ std::string define_op(const std::string& ns, const std::string& schema,
 /// call lasts.  The keys: CPU, Meta, Autograd, CompositeExplicitAutograd (CPU and Meta) and
 /// CompositeImplicitAutograd (it calls other ops).  ValueError for another key, LookupError
 /// for an op that is not there.
-void set_foreign_kernel(const std::string& name, const std::string& key,
-                        Kernel::Boxed call, void* function, const std::string& where);
+void set_foreign_kernel(const std::string& name, const std::string& key, Kernel::Boxed call,
+                        void* function, const std::string& where);
 
 /// A row for each key, highest first: its name, what a call runs there (kernel, composite,
 /// fallback, falls through, off, nothing) and where that was registered.

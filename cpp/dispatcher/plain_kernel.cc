@@ -80,14 +80,14 @@ void compute_by_call(void* function, const Value* args, Tensor* results) {
   for (size_t i = 0; i < stack.results.size(); ++i) {
     const Tensor& made = Unbox<Tensor>::from(stack.results[i]);
     const Tensor& wanted = results[i];
-    PKG_CHECK(made.defined() && made.sizes() == wanted.sizes() &&
-                  made.dtype() == wanted.dtype(),
-              RuntimeError, "[", op.schema.name, "] expected result ", i,
-              " as the kernel at Meta describes it, of shape ", wanted.sizes(),
-              " and dtype ", wanted.dtype(), ", got ",
-              made.defined() ? str("shape ", made.sizes(), " and dtype ", made.dtype())
-                             : std::string("none"),
-              ". Hint: the fake (Meta) kernel and the kernel have to agree.");
+    PKG_CHECK(
+        made.defined() && made.sizes() == wanted.sizes() && made.dtype() == wanted.dtype(),
+        RuntimeError, "[", op.schema.name, "] expected result ", i,
+        " as the kernel at Meta describes it, of shape ", wanted.sizes(), " and dtype ",
+        wanted.dtype(), ", got ",
+        made.defined() ? str("shape ", made.sizes(), " and dtype ", made.dtype())
+                       : std::string("none"),
+        ". Hint: the fake (Meta) kernel and the kernel have to agree.");
     copy_into(wanted, made.wait());
   }
 }
@@ -95,9 +95,9 @@ void compute_by_call(void* function, const Value* args, Tensor* results) {
 // The same tensor without data.
 Tensor without_data(const Tensor& tensor) {
   if (!tensor.defined() || tensor.is_meta()) return tensor;
-  Tensor bare(Ref<TensorImpl>::make(Storage::meta(tensor.numel() * itemsize(tensor.dtype())),
-                                    tensor.sizes(), tensor.strides(), 0, tensor.dtype(),
-                                    Device{DeviceType::Meta}));
+  Tensor bare(Ref<TensorImpl>::make(
+      Storage::meta(tensor.numel() * itemsize(tensor.dtype())), tensor.sizes(),
+      tensor.strides(), 0, tensor.dtype(), Device{DeviceType::Meta}));
   bare.impl()->wrapped_number = tensor.impl()->wrapped_number;
   return bare;
 }
@@ -153,7 +153,8 @@ void set_plain_kernel(Operator& op, DispatchKey key, Kernel::Boxed call, void* f
             op.qualified_name(), " at ", where,
             ": expected a kernel for CPU, Meta or Autograd, got ", name_of(key), ".");
   PKG_CHECK(op.kind != OpKind::Composite || !backend, ValueError, "[register] ",
-            op.qualified_name(), " at ", where, ": expected an op without a kernel for all "
+            op.qualified_name(), " at ", where,
+            ": expected an op without a kernel for all "
             "keys, got one with such a kernel from ",
             op.kernel(DispatchKey::CPU).where, ". Hint: register that one last.");
   Kernel kernel = kernel_of(op, backend ? run_backend : run_above, call, function, unboxed,

@@ -116,7 +116,7 @@ def _parser() -> _Parser:
         )
     flags.add_argument(
         "--compat-include", dest="flags", action="append", metavar="STYLE",
-        type=_compat_include, help="the folder with another project's header names: torch",
+        type=_compat_include, help="the folder of another project's headers: torch",
     )  # fmt: skip
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
 

@@ -59,8 +59,9 @@ def custom_op(
     device_types: Any = None,
     schema: str | None = None,
 ) -> Any:
-    """Make an op "ns::name" of a function, whose calls are one node of a graph; also as a
-    decorator.
+    """Make an op "ns::name" of a function; also as a decorator.
+
+    A call of it is one node of a graph.
 
     mutates_args: the names of the arguments that it writes to, or "unknown".
     device_types: those that it is the kernel for; None: all.  schema:

@@ -13,8 +13,10 @@ Backward = Callable[..., Any]
 
 
 class _Layout:
-    """Which of a call's arguments are lists, of how many items: a Function sees a list's
-    tensors one by one."""
+    """Which of a call's arguments are lists, of how many items.
+
+    A Function sees a list's tensors one by one.
+    """
 
     def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self.counts = [self._count(value) for value in args]

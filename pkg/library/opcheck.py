@@ -59,7 +59,9 @@ class _Case:
 
     def has_gradient(self) -> bool:
         """Whether gradients flow through it, or it says that none does."""
-        return self.table["Autograd"] == "kernel" or self.record["gradient"] != "missing"
+        return (
+            self.table["Autograd"] == "kernel" or self.record["gradient"] != "missing"
+        )
 
     def given(self) -> list[tuple[str, bool, Any]]:
         """(name, whether it is written to, value) of each argument."""
@@ -78,9 +80,7 @@ class _Case:
 
     def leaves(self) -> _Case:
         """The same with leaves in the place of tensors."""
-        return self.copy(
-            lambda t: t.detach().clone().requires_grad_(t.requires_grad)
-        )
+        return self.copy(lambda t: t.detach().clone().requires_grad_(t.requires_grad))
 
     def run(self) -> Any:
         """The results; without history if the op has no gradient."""
@@ -193,7 +193,7 @@ def _test_aot_dispatch_dynamic(case: _Case) -> None:
 
 
 def _test_gradients(case: _Case) -> None:
-    """Along one random direction: (f(x + eps d) - f(x - eps d)) / 2 eps against grad."""
+    """Along one direction: (f(x + eps d) - f(x - eps d)) / 2 eps against grad."""
     mine = case.leaves()
     wanting = [
         t
@@ -229,8 +229,7 @@ def _test_gradients(case: _Case) -> None:
                 t for t in _tensors(mine.copy(shifted).run()) if t.is_floating_point()
             ]
         return sum(
-            (r.double() * w.double()).sum().item()
-            for r, w in zip(results, weights)
+            (r.double() * w.double()).sum().item() for r, w in zip(results, weights)
         )
 
     numeric = (value_at(eps) - value_at(-eps)) / (2 * eps)

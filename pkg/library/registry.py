@@ -141,8 +141,8 @@ def register_autograd(
 class Library:
     """Ops of one namespace, declared by schema.
 
-    kind: "DEF" declares all ops of the namespace, once in the process (RuntimeError with
-    both places otherwise); "FRAGMENT" adds to one; "IMPL" gives kernels only.
+    kind: "DEF" declares all ops of the namespace, once in the process (RuntimeError
+    with both places otherwise); "FRAGMENT" adds to one; "IMPL" gives kernels only.
     dispatch_key: of ``impl`` where that says none.  What is registered stays.
     """
 
@@ -163,7 +163,8 @@ class Library:
         """
         if self.kind == "IMPL":
             raise RuntimeError(
-                f"[define] expected a library of kind DEF or FRAGMENT, got IMPL ({schema})."
+                f"[define] expected a library of kind DEF or FRAGMENT, got IMPL "
+                f"({schema})."
             )
         name = core.define_op(self.ns, schema, "", here())
         show()
@@ -176,8 +177,8 @@ class Library:
         (it calls other ops, whose gradients are its own) or CompositeExplicitAutograd.
 
         Without one: the library's, or CompositeImplicitAutograd.  ValueError "could not
-        parse dispatch key" for another, OpLookupError for an op that is not declared.  A
-        second kernel at a key replaces the first, with a RuntimeWarning.
+        parse dispatch key" for another, OpLookupError for an op that is not declared.
+        A second kernel at a key replaces the first, with a RuntimeWarning.
         """
         key = dispatch_key or self.dispatch_key or "CompositeImplicitAutograd"
         name = name_of(f"{self.ns}::{op_name}" if isinstance(op_name, str) else op_name)

@@ -71,7 +71,7 @@ def infer_schema(
     mutates_args: str | Iterable[str] = (),
     op_name: str | None = None,
 ) -> str:
-    """The schema that the annotations of `function` say: "(Tensor x, int n=1) -> Tensor".
+    """The schema that annotations say: "(Tensor x, int n=1) -> Tensor".
 
     mutates_args: the names of the arguments that it writes to, or "unknown" for every
     tensor.  op_name: goes in front.  ValueError for a parameter without an annotation,

@@ -36,21 +36,21 @@ at::Tensor nanoseconds(const at::Tensor& x, const at::Tensor& y) {
   const pkg::Dispatcher& dispatcher = pkg::Dispatcher::get();
   const pkg::Operator& record = dispatcher.find("custom_ops_benchmark::keep");
   decltype(&keep) volatile direct = keep;
-  const double times[] = {
-      best_of([&] {
-        at::Tensor result = direct(x, y, 0.5);
-        used(result);
-      }),
-      best_of([&] {
-        at::Tensor result = op.call(x, y, 0.5);
-        used(result);
-      }),
-      best_of([&] {
-        pkg::Value values[] = {x.unwrap(), y.unwrap(), pkg::Scalar(0.5)};
-        pkg::Stack stack(values);
-        dispatcher.call_boxed(record, stack);
-        used(stack);
-      })};
+  const double times[] = {best_of([&] {
+                            at::Tensor result = direct(x, y, 0.5);
+                            used(result);
+                          }),
+                          best_of([&] {
+                            at::Tensor result = op.call(x, y, 0.5);
+                            used(result);
+                          }),
+                          best_of([&] {
+                            pkg::Value values[] = {x.unwrap(), y.unwrap(),
+                                                   pkg::Scalar(0.5)};
+                            pkg::Stack stack(values);
+                            dispatcher.call_boxed(record, stack);
+                            used(stack);
+                          })};
   return at::tensor(at::ArrayRef<double>(times), at::kDouble);
 }
 

@@ -85,7 +85,8 @@ class OpObject {
   }
 
   std::string schema() const {
-    if (overloads_.size() == 1) return overloads_[0]->ns + "::" + overloads_[0]->schema.str();
+    if (overloads_.size() == 1)
+      return overloads_[0]->ns + "::" + overloads_[0]->schema.str();
     std::string names;
     for (const Operator* op : overloads_) {
       names += (names.empty() ? "" : ", ") + overload_name(*op);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/library/surface.cc: what PyTorch's style has besides the examples: every kind of
 // parameter and result, aliases of keys, both ways of a typed call, what a context keeps.
-#include <Python.h>
 #include <ATen/Operators.h>
+#include <Python.h>
 #include <torch/all.h>
 #include <torch/library.h>
 
@@ -14,7 +14,8 @@ std::string words(const at::Tensor& x, const std::optional<at::Tensor>& y,
                   at::TensorList list, const at::Scalar& s, int64_t n, double f, bool b,
                   at::IntArrayRef sizes, const std::string& text, at::ScalarType type,
                   std::optional<int64_t> maybe, std::optional<at::IntArrayRef> dims,
-                  const std::vector<double>& floats, const c10::optional<at::Scalar>& more) {
+                  const std::vector<double>& floats,
+                  const c10::optional<at::Scalar>& more) {
   std::ostringstream out;
   out << x.sizes() << ' ' << y.has_value() << ' ' << list.size() << ' ' << s << ' ' << n
       << ' ' << f << ' ' << b << ' ' << sizes << ' ' << text << ' ' << type << ' '
@@ -62,10 +63,10 @@ at::Tensor twice_above(c10::DispatchKeySet keys, const at::Tensor& x) {
 
 // By the names of the core's ops, whose kernels may be of other types.
 at::Tensor by_name(const at::Tensor& x) {
-  static auto add = c10::Dispatcher::singleton()
-                        .findSchemaOrThrow("aten::add", "")
-                        .typed<at::Tensor(const at::Tensor&, const at::Tensor&,
-                                          const at::Scalar&)>();
+  static auto add =
+      c10::Dispatcher::singleton()
+          .findSchemaOrThrow("aten::add", "")
+          .typed<at::Tensor(const at::Tensor&, const at::Tensor&, const at::Scalar&)>();
   static auto stack = c10::Dispatcher::singleton()
                           .findSchemaOrThrow("pkg::stack", "")
                           .typed<at::Tensor(at::TensorList, int64_t)>();
@@ -92,7 +93,8 @@ class Weighted : public torch::autograd::Function<Weighted> {
     ctx->saved_data["weight"] = weight;
     ctx->saved_data["n"] = int64_t(xs.size());
     const at::Tensor product = xs[0] * xs[1];
-    ctx->save_for_backward({xs[0], xs[1], product, unused.defined() ? unused : at::Tensor()});
+    ctx->save_for_backward(
+        {xs[0], xs[1], product, unused.defined() ? unused : at::Tensor()});
     return {product * weight, xs[0].detach()};
   }
   static torch::autograd::tensor_list backward(torch::autograd::AutogradContext* ctx,

@@ -34,7 +34,9 @@ def make_scale():
 
     def keep(ctx, inputs, keyword_only_inputs, output):
         ctx.factor = inputs[1]
-        assert keyword_only_inputs.keys() == {"shift"} and output.shape == inputs[0].shape
+        assert (
+            keyword_only_inputs.keys() == {"shift"} and output.shape == inputs[0].shape
+        )
 
     scale.register_autograd(lambda ctx, g: (g * ctx.factor, None), setup_context=keep)
     return scale
@@ -51,7 +53,9 @@ def test_calls(scale):
     pkg.testing.assert_close(scale(x), x * 2)
     pkg.testing.assert_close(scale(x, 3, shift=1), x * 3 + 1)
     schema = f"{scale._name}(Tensor x, float factor=2.0, *, int shift=0) -> Tensor"
-    assert scale._opoverload._schema == schema and scale.__doc__ == "x * factor + shift."
+    assert (
+        scale._opoverload._schema == schema and scale.__doc__ == "x * factor + shift."
+    )
     op = getattr(pkg.ops.tests14, scale.__name__)
     pkg.testing.assert_close(op(x, shift=2), x * 2 + 2)
     with pytest.raises(TypeError, match="shift"):
@@ -78,7 +82,9 @@ def test_gradients_shapes_graphs_and_large_tensors(scale):
 
 
 def test_without_a_fake_kernel():
-    op = custom_op(fresh(), lambda x: x + 1, mutates_args=(), schema="(Tensor x) -> Tensor")
+    op = custom_op(
+        fresh(), lambda x: x + 1, mutates_args=(), schema="(Tensor x) -> Tensor"
+    )
     x = pkg.randn(3)
     pkg.testing.assert_close(pkg.compile(lambda x: op(x) * 2)(x), (x + 1) * 2)
     with pytest.raises(NotImplementedError, match="Could not run .* from the 'Meta'"):
@@ -117,7 +123,8 @@ def test_lists_and_several_results():
         return [product * b + shifted, product * a], None
 
     several.register_autograd(
-        backward, setup_context=lambda ctx, inputs, output: ctx.save_for_backward(*inputs[0])
+        backward,
+        setup_context=lambda ctx, inputs, output: ctx.save_for_backward(*inputs[0]),
     )
     a, b = (pkg.randn(3, dtype=pkg.float64, requires_grad=True) for _ in range(2))
     assert pkg.autograd.gradcheck(lambda a, b: several([a, b]), (a, b))
@@ -171,7 +178,9 @@ def test_names_and_schemas_that_are_wrong():
         return x + 1
 
     custom_op(name, f, mutates_args=())
-    with pytest.raises(RuntimeError, match=f"{name} is already registered at .*test_custom"):
+    with pytest.raises(
+        RuntimeError, match=f"{name} is already registered at .*test_custom"
+    ):
         custom_op(name, f, mutates_args=())
     with pytest.raises(ValueError, match="expected a name such as"):
         custom_op("alone", f, mutates_args=())
@@ -215,7 +224,9 @@ def test_library():
     library.impl("f", lambda x: x * 2, "CPU")
     x = pkg.randn(3)
     pkg.testing.assert_close(getattr(pkg.ops, space).f(x), x * 2)
-    with pytest.raises(RuntimeError, match=f"Only a single .* namespace {space}.*test_cus"):
+    with pytest.raises(
+        RuntimeError, match=f"Only a single .* namespace {space}.*test_cus"
+    ):
         Library(space, "DEF")
     more = Library(space, "FRAGMENT")
     more.define(f"{space}::f.two(Tensor x, Tensor y) -> Tensor")

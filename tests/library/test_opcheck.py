@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import pytest
+from test_custom_op import fresh
 
 import pkg
 from pkg.library import OpCheckError, opcheck
-from test_custom_op import fresh
 
 
 def made(function, fake=None, backward=None, keep=None, schema="(Tensor x) -> Tensor"):
@@ -52,7 +52,9 @@ def test_results_that_share_memory():
         return y, y
 
     both = made(
-        twice, lambda x: (pkg.empty_like(x),) * 2, schema="(Tensor x) -> (Tensor, Tensor)"
+        twice,
+        lambda x: (pkg.empty_like(x),) * 2,
+        schema="(Tensor x) -> (Tensor, Tensor)",
     )
     assert "two results share memory" in failure(both, "test_schema", pkg.zeros(2))
 
@@ -70,7 +72,9 @@ def test_a_fake_kernel_that_is_wrong_or_missing():
     outcome = opcheck(other, (x,), raise_exception=False)
     assert "has shape (1,)" in str(outcome["test_faketensor"])
     data = made(lambda x: x + 1, lambda x: pkg.empty(3))
-    assert "has data" in str(opcheck(data, (x,), raise_exception=False)["test_faketensor"])
+    assert "has data" in str(
+        opcheck(data, (x,), raise_exception=False)["test_faketensor"]
+    )
     dtype = made(lambda x: x + 1, lambda x: pkg.empty_like(x, dtype=pkg.float64))
     outcome = opcheck(dtype, (x,), raise_exception=False)
     assert "dtype" in str(outcome["test_faketensor"])
@@ -93,7 +97,9 @@ def test_a_wrong_gradient():
 def test_a_wrong_fake_shows_when_a_kernel_fills_given_results():
     op = made(lambda x: x + 1, lambda x: pkg.empty_like(x[:1]))
     run = pkg.compile(lambda x: op(x * 2) * 3)
-    with pytest.raises(RuntimeError, match=r"describes it, of shape \(1,\).*got shape \(3,\)"):
+    with pytest.raises(
+        RuntimeError, match=r"describes it, of shape \(1,\).*got shape \(3,\)"
+    ):
         run(pkg.ones(3))
     # The thread remembers which operation failed, until another run begins.
     assert pkg.compile(lambda x: x + 1)(pkg.ones(1)).item() == 2
@@ -137,5 +143,7 @@ def test_assert_close():
             close(*wrong)
     with pytest.raises(AssertionError, match="^mine$"):
         close(1.0, 2.0, msg="mine")
-    with pytest.raises(ValueError, match="both specified or unspecified|must be either"):
+    with pytest.raises(
+        ValueError, match="both specified or unspecified|must be either"
+    ):
         close(1.0, 1.0, rtol=1e-3)

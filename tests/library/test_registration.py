@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Libraries in PyTorch's style that make a mistake: what is said, and that nothing stays."""
+"""Libraries in PyTorch's style that make a mistake: what is said; nothing stays."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ WRONG = {
         "Only a single TORCH_LIBRARY can be used to register the namespace first14",
     ),
     "no_def.cc": (
-        "TORCH_LIBRARY_FRAGMENT(wrong14, m) { m.def(\"fine(Tensor x) -> Tensor\", f); }\n"
+        "TORCH_LIBRARY_FRAGMENT(wrong14, m) { m.def(\"ok(Tensor x) -> Tensor\", f); }\n"
         "TORCH_LIBRARY_IMPL(wrong14, CPU, m) { m.impl(\"missing\", f); }",
         "expected an op that is declared, got wrong14::missing (at no_def.cc:4)",
     ),
     "misfit.cc": (
-        "TORCH_LIBRARY_FRAGMENT(wrong14, m) { m.def(\"h(Tensor x, int n) -> Tensor\"); }\n"
+        "TORCH_LIBRARY_FRAGMENT(wrong14, m) { m.def(\"h(Tensor x, int n)->Tensor\"); }\n"
         "TORCH_LIBRARY_IMPL(wrong14, CPU, m) { m.impl(\"h\", f); }",
-        "expected at::Tensor(const at::Tensor&, int64_t), got at::Tensor(const at::Tensor&)",
+        "at::Tensor(const at::Tensor&, int64_t), got at::Tensor(const at::Tensor&)",
     ),
     "result.cc": (
         "TORCH_LIBRARY_FRAGMENT(wrong14, m) { m.def(\"h(Tensor x) -> ()\", f); }",
@@ -74,8 +74,10 @@ def outcome(tmp_path_factory):
     # Read once for all of them.
     (folder / "style.h").write_text("#include <torch/library.h>\n")
     flags = [*pkg.sysconfig.get_compile_flags(), *TORCH_STYLE, "-fPIC", "-O0"]
-    subprocess.run(["g++", *flags, "-x", "c++-header", "style.h"], cwd=folder, check=True)
-    first = "TORCH_LIBRARY(first14, m) { m.def(\"twice(Tensor x) -> Tensor\", [](at::Tensor x) { return x + x; }); }"  # noqa: E501
+    subprocess.run(
+        ["g++", *flags, "-x", "c++-header", "style.h"], cwd=folder, check=True
+    )
+    first = 'TORCH_LIBRARY(first14, m) { m.def("twice(Tensor x) -> Tensor", [](at::Tensor x) { return x + x; }); }'  # noqa: E501
     sources = {"first.cc": HEAD + first}
     sources |= {name: HEAD + text for name, (text, _) in WRONG.items()}
     libraries(folder, sources, *TORCH_STYLE)

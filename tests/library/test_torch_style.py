@@ -92,7 +92,9 @@ def test_opcheck_passes(op):
 
 def test_errors_name_condition_and_place(op):
     a, b = pair()
-    with pytest.raises(RuntimeError, match=r"a.scalar_type\(\) == b.scalar_type\(\).*muladd.cc:\d+"):
+    with pytest.raises(
+        RuntimeError, match=r"a.scalar_type.* b.scalar_type.*muladd.cc:\d"
+    ):
         op(a, b.float(), 1)
     with pytest.raises(RuntimeError, match=r"one shape, got \[4, 3\] and \[2\]"):
         op(a, pkg.ones(2, dtype=pkg.float64), 1)
@@ -111,7 +113,9 @@ def test_written_arguments(muladd):
     pkg.testing.assert_close(out, a * b + 1)
     assert out._version > version
     assert set(opcheck(out_op, (a, b, 1.0, out)).values()) == {"SUCCESS"}
-    with pytest.raises(OpCheckError, match="argument 'a' is not defined as mutable but"):
+    with pytest.raises(
+        OpCheckError, match="argument 'a' is not defined as mutable"
+    ):
         opcheck(out_op, (a, b, 1.0, a))
     with pytest.raises(NotImplementedError, match="register_autograd"):
         out_op(a.requires_grad_(), b, 1, out)

@@ -47,10 +47,9 @@ TORCH_LIBRARY(gated_cell, m) {
   m.def(
       "forward(Tensor x, Tensor h, Tensor gate_weight, Tensor gate_bias, Tensor new_weight, "
       "Tensor new_bias) -> (Tensor, Tensor, Tensor, Tensor, Tensor)");
-  m.def(
-      "backward(Tensor grad, Tensor h, Tensor gate, Tensor fresh, Tensor both, Tensor "
-      "gated, Tensor gate_weight, Tensor new_weight) -> (Tensor, Tensor, Tensor, Tensor, "
-      "Tensor, Tensor)");
+  m.def("backward(Tensor grad, Tensor h, Tensor gate, Tensor fresh, Tensor both, Tensor "
+        "gated, Tensor gate_weight, Tensor new_weight) -> (Tensor, Tensor, Tensor, Tensor, "
+        "Tensor, Tensor)");
 }
 TORCH_LIBRARY_IMPL(gated_cell, CPU, m) {
   m.impl("forward", &cell_forward);

@@ -202,7 +202,8 @@ PyObject* operator_getattr(PyObject* self, PyObject* name) {
   const Operator* op = text ? overload_of(self, text) : nullptr;
   if (!op) return nullptr;
   PyErr_Clear();
-  return guarded([&] { return make_operator(Py_TYPE(self), op->schema.name.c_str(), {op}); });
+  return guarded(
+      [&] { return make_operator(Py_TYPE(self), op->schema.name.c_str(), {op}); });
 }
 
 void operator_dealloc(PyObject* self) {

@@ -4,5 +4,5 @@
 
 #include "compat/torch/style/dispatch.h"
 #include "compat/torch/style/functions.h"
-#include "compat/torch/style/parallel.h"
 #include "compat/torch/style/keys.h"
+#include "compat/torch/style/parallel.h"

@@ -41,11 +41,11 @@ using NotImplementedError = ::pkg::NotImplementedError;
 #define PKG_TORCH_STR_(x) #x
 #define PKG_TORCH_STR(x) PKG_TORCH_STR_(x)
 #define PKG_TORCH_WHERE_ __FILE__ ":" PKG_TORCH_STR(__LINE__)
-#define PKG_TORCH_CHECK_(Class, condition, ...)                                    \
-  do {                                                                             \
-    if (__builtin_expect(!(condition), 0))                                         \
-      ::at::detail::check_failed<::pkg::Class>(                                    \
-          #condition, PKG_TORCH_WHERE_ __VA_OPT__(, ) __VA_ARGS__);                \
+#define PKG_TORCH_CHECK_(Class, condition, ...)                     \
+  do {                                                              \
+    if (__builtin_expect(!(condition), 0))                          \
+      ::at::detail::check_failed<::pkg::Class>(                     \
+          #condition, PKG_TORCH_WHERE_ __VA_OPT__(, ) __VA_ARGS__); \
   } while (false)
 
 #define TORCH_CHECK(condition, ...) \
@@ -58,9 +58,9 @@ using NotImplementedError = ::pkg::NotImplementedError;
   PKG_TORCH_CHECK_(TypeError, condition __VA_OPT__(, ) __VA_ARGS__)
 #define TORCH_CHECK_NOT_IMPLEMENTED(condition, ...) \
   PKG_TORCH_CHECK_(NotImplementedError, condition __VA_OPT__(, ) __VA_ARGS__)
-#define TORCH_INTERNAL_ASSERT(condition, ...)                        \
-  PKG_TORCH_CHECK_(InternalError, condition, "INTERNAL ASSERT FAILED" \
-                                                 __VA_OPT__(, ": ", ) __VA_ARGS__)
+#define TORCH_INTERNAL_ASSERT(condition, ...) \
+  PKG_TORCH_CHECK_(InternalError, condition,  \
+                   "INTERNAL ASSERT FAILED" __VA_OPT__(, ": ", ) __VA_ARGS__)
 #ifdef NDEBUG
 #define TORCH_INTERNAL_ASSERT_DEBUG_ONLY(...) \
   do {                                        \
@@ -68,7 +68,7 @@ using NotImplementedError = ::pkg::NotImplementedError;
 #else
 #define TORCH_INTERNAL_ASSERT_DEBUG_ONLY(...) TORCH_INTERNAL_ASSERT(__VA_ARGS__)
 #endif
-#define TORCH_WARN(...)                                                   \
+#define TORCH_WARN(...)                                                     \
   (::std::cerr << "Warning: " << ::at::detail::join(__VA_ARGS__) << " (at " \
                << PKG_TORCH_WHERE_ << ")\n")
 #define AT_ERROR(...) \

@@ -19,9 +19,9 @@ class TypedOperatorHandle<R(A...)> {
 
  public:
   explicit TypedOperatorHandle(const ::pkg::Operator& op)
-      : op_(&op), typed_(::pkg::detail::has_canonical_kernels(op) ||
-                         (op.signature &&
-                          *op.signature == typeid(std::tuple<Canonical<A>...>))) {}
+      : op_(&op),
+        typed_(::pkg::detail::has_canonical_kernels(op) ||
+               (op.signature && *op.signature == typeid(std::tuple<Canonical<A>...>))) {}
 
   R call(A... args) const {
     return finish(
@@ -72,11 +72,13 @@ class OperatorHandle {
 
   /// InternalError with both signatures where F is not the op's.
   template <class F>
-  TypedOperatorHandle<F> typed(
-      const char* file = __builtin_FILE(), int line = __builtin_LINE()) const {
-    check([]<class R, class... A>(R (*)(A...)) {
-      return at::detail::Caller<R, false, A...>::signature();
-    }(static_cast<F*>(nullptr)), file, line);
+  TypedOperatorHandle<F> typed(const char* file = __builtin_FILE(),
+                               int line = __builtin_LINE()) const {
+    check(
+        []<class R, class... A>(R (*)(A...)) {
+          return at::detail::Caller<R, false, A...>::signature();
+        }(static_cast<F*>(nullptr)),
+        file, line);
     return TypedOperatorHandle<F>(*op_);
   }
   const ::pkg::Schema& schema() const { return op_->schema; }
@@ -112,9 +114,9 @@ class Dispatcher {
     const size_t colons = name.find("::");
     const bool qualified = colons != name.npos;
     std::string others;
-    for (const ::pkg::Operator* op : ::pkg::Dispatcher::get().overloads(
-             qualified ? name.substr(colons + 2) : name,
-             qualified ? name.substr(0, colons) : "pkg")) {
+    for (const ::pkg::Operator* op :
+         ::pkg::Dispatcher::get().overloads(qualified ? name.substr(colons + 2) : name,
+                                            qualified ? name.substr(0, colons) : "pkg")) {
       const std::string& other = op->schema.overload;
       others += (others.empty() ? "" : ", ") + (other.empty() ? "default" : other);
     }

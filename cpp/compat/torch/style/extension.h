@@ -20,6 +20,7 @@ class module_ {
 };
 }  // namespace pybind11
 #define PYBIND11_MODULE(name, variable) PKG_TORCH_MODULE_(name, variable)
-#define PKG_TORCH_MODULE_(name, variable) \
-  [[maybe_unused]] static void pkg_ignored_##name([[maybe_unused]] ::pybind11::module_& variable)
+#define PKG_TORCH_MODULE_(name, variable)          \
+  [[maybe_unused]] static void pkg_ignored_##name( \
+      [[maybe_unused]] ::pybind11::module_& variable)
 #endif

@@ -215,10 +215,9 @@ inline variable_list grad(const variable_list& outputs, const variable_list& inp
                           bool allow_unused = false) {
   ::pkg::TensorList seeds = at::detail::unwrap(grad_outputs);
   seeds.resize(outputs.size());
-  return at::detail::wrap(::pkg::grad(at::detail::unwrap(outputs),
-                                      at::detail::unwrap(inputs), seeds,
-                                      retain_graph.value_or(create_graph), create_graph,
-                                      allow_unused));
+  return at::detail::wrap(
+      ::pkg::grad(at::detail::unwrap(outputs), at::detail::unwrap(inputs), seeds,
+                  retain_graph.value_or(create_graph), create_graph, allow_unused));
 }
 
 }  // namespace torch::autograd

@@ -26,13 +26,13 @@ inline TensorOptions like(const Tensor& self, const TensorOptions& options) {
       .requires_grad(options.requires_grad());
 }
 }  // namespace detail
-#define PKG_FILLED(name)                                                      \
-  inline Tensor name(IntArrayRef size, const TensorOptions& options = {}) {   \
-    static constinit const detail::Named op{#name};                           \
-    return detail::created(op, options, to_shape(size));                      \
-  }                                                                           \
+#define PKG_FILLED(name)                                                             \
+  inline Tensor name(IntArrayRef size, const TensorOptions& options = {}) {          \
+    static constinit const detail::Named op{#name};                                  \
+    return detail::created(op, options, to_shape(size));                             \
+  }                                                                                  \
   inline Tensor name##_like(const Tensor& self, const TensorOptions& options = {}) { \
-    return name(self.sizes(), detail::like(self, options));                   \
+    return name(self.sizes(), detail::like(self, options));                          \
   }
 PKG_FILLED(zeros)
 PKG_FILLED(ones)
@@ -45,10 +45,9 @@ inline Tensor empty_like(const Tensor& self, const TensorOptions& options = {}) 
 inline Tensor full(IntArrayRef size, const Scalar& value,
                    const TensorOptions& options = {}) {
   static constinit const detail::Named op{"full"};
-  const TensorOptions said = options.has_dtype() ? options
-                             : value.isFloatingPoint()
-                                 ? options
-                                 : options.dtype(value.type());
+  const TensorOptions said = options.has_dtype()       ? options
+                             : value.isFloatingPoint() ? options
+                                                       : options.dtype(value.type());
   return detail::created(op, said, to_shape(size), value.unwrap());
 }
 inline Tensor full_like(const Tensor& self, const Scalar& value,
@@ -98,8 +97,7 @@ inline Tensor from_blob(void* data, IntArrayRef size, const TensorOptions& optio
   const ::pkg::Shape sizes = to_shape(size);
   ::pkg::Shape strides(sizes.size(), 1);
   for (size_t i = sizes.size(); i-- > 1;) strides[i - 1] = strides[i] * sizes[i];
-  return Tensor(
-      ::pkg::from_blob(data, sizes, strides, options.unwrap_dtype(), [] {}));
+  return Tensor(::pkg::from_blob(data, sizes, strides, options.unwrap_dtype(), [] {}));
 }
 
 inline Tensor Tensor::new_empty(IntArrayRef size, const TensorOptions& options) const {
@@ -117,18 +115,15 @@ inline Tensor Tensor::new_ones(IntArrayRef size, const TensorOptions& options) c
   inline Tensor name(const Tensor& self) { return self.name(); }
 PKG_TORCH_UNARY(PKG_DEFINE)
 #undef PKG_DEFINE
-#define PKG_DEFINE(name)                                          \
-  inline Tensor name(const Tensor& self, const Tensor& other) {   \
-    return self.name(other);                                      \
-  }                                                               \
+#define PKG_DEFINE(name)                                                                   \
+  inline Tensor name(const Tensor& self, const Tensor& other) { return self.name(other); } \
   inline Tensor name(const Tensor& self, const Scalar& other) { return self.name(other); }
 PKG_TORCH_BINARY(PKG_DEFINE)
 #undef PKG_DEFINE
-#define PKG_FORWARD(name)                                    \
-  template <class... Given>                                  \
-  auto name(const Tensor& self, const Given&... given)       \
-      -> decltype(self.name(given...)) {                     \
-    return self.name(given...);                              \
+#define PKG_FORWARD(name)                                                                 \
+  template <class... Given>                                                               \
+  auto name(const Tensor& self, const Given&... given) -> decltype(self.name(given...)) { \
+    return self.name(given...);                                                           \
   }
 PKG_FORWARD(add)
 PKG_FORWARD(sub)
@@ -198,8 +193,8 @@ inline Tensor where(const Tensor& condition, const Tensor& self, const Tensor& o
 inline Tensor addmm(const Tensor& self, const Tensor& a, const Tensor& b,
                     const Scalar& beta = 1, const Scalar& alpha = 1) {
   static constinit const detail::Named op{"addmm"};
-  return Tensor(op.call(self.unwrap(), a.unwrap(), b.unwrap(), beta.unwrap(),
-                        alpha.unwrap()));
+  return Tensor(
+      op.call(self.unwrap(), a.unwrap(), b.unwrap(), beta.unwrap(), alpha.unwrap()));
 }
 inline Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias = {}) {
   static constinit const detail::Named op{"linear"};
@@ -207,8 +202,8 @@ inline Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bi
 }
 inline Tensor elu(const Tensor& self, const Scalar& alpha = 1, const Scalar& scale = 1,
                   const Scalar& input_scale = 1) {
-  return Tensor(::pkg::ops::elu(self.unwrap(), alpha.unwrap(), scale.unwrap(),
-                                input_scale.unwrap()));
+  return Tensor(
+      ::pkg::ops::elu(self.unwrap(), alpha.unwrap(), scale.unwrap(), input_scale.unwrap()));
 }
 inline Tensor leaky_relu(const Tensor& self, const Scalar& slope = 0.01) {
   static constinit const detail::Named op{"leaky_relu"};

@@ -14,8 +14,8 @@ template <class R, bool TakesKeys, class... A>
 struct Caller {
   using Returned = Return<std::remove_cvref_t<R>>;
   using Result = typename Returned::Canonical;
-  using Function = std::conditional_t<TakesKeys, R (*)(c10::DispatchKeySet, A...),
-                                      R (*)(A...)>;
+  using Function =
+      std::conditional_t<TakesKeys, R (*)(c10::DispatchKeySet, A...), R (*)(A...)>;
   static_assert((Param<std::remove_cvref_t<A>>::known && ...),
                 "a parameter has a type that schemas do not know: write const at::Tensor&, "
                 "at::TensorList, const at::Scalar&, int64_t, double, bool, std::string, "

@@ -110,9 +110,10 @@ class Library {
               "[impl] expected a block of a real namespace, got one of _ (at ", where_,
               ").");
     ::pkg::Dispatcher& dispatcher = ::pkg::Dispatcher::get();
-    PKG_CHECK(dispatcher.find_or_null(name, ns_), LookupError, "[impl] expected an op that ",
-              "is declared, got ", ns_, "::", name, " (at ", where_,
-              "). Hint: m.def(\"", name, "(...) -> ...\") in a TORCH_LIBRARY block, which "
+    PKG_CHECK(dispatcher.find_or_null(name, ns_), LookupError,
+              "[impl] expected an op that ", "is declared, got ", ns_, "::", name, " (at ",
+              where_, "). Hint: m.def(\"", name,
+              "(...) -> ...\") in a TORCH_LIBRARY block, which "
               "must be loaded first.");
     return dispatcher.find_mutable(name, ns_);
   }
@@ -132,7 +133,8 @@ class Library {
               where_, ": expected ", expected, ", got ", given.str(), " (declared at ",
               op.where, ").");
     if (key == DispatchKey::CompositeImplicitAutograd) {
-      return ::pkg::detail::set_composite_kernel(op, f.boxed, f.function, f.unboxed, where_);
+      return ::pkg::detail::set_composite_kernel(op, f.boxed, f.function, f.unboxed,
+                                                 where_);
     }
     const auto at_key = [&](::pkg::DispatchKey core) {
       ::pkg::detail::set_plain_kernel(op, core, f.boxed, f.function, f.unboxed, where_);
@@ -156,27 +158,27 @@ class Library {
 
 // The name of the function makes a second TORCH_LIBRARY of a namespace in one file an error of
 // the compiler.  The core's block of a definition is a fragment: torch::Library claims it.
-#define PKG_TORCH_BLOCK_(kind, sorted_as, ns, key, m, function, id)                \
-  static void function(::torch::Library&);                                         \
-  static void PKG_CONCAT(pkg_torch_block_, id)(::pkg::Library&) {                  \
-    ::torch::Library library(::torch::Library::Kind::kind, #ns, key,               \
-                             __FILE__ ":" PKG_STR(__LINE__));                      \
-    function(library);                                                             \
-  }                                                                                \
-  static const ::pkg::Registration PKG_CONCAT(pkg_torch_registration_, id)(        \
-      ::pkg::Library::Kind::sorted_as, #ns, nullptr,                               \
-      ::pkg::Origin{__FILE__ ":" PKG_STR(__LINE__), true},                         \
-      &PKG_CONCAT(pkg_torch_block_, id), PKG_STAMP_);                              \
+#define PKG_TORCH_BLOCK_(kind, sorted_as, ns, key, m, function, id)         \
+  static void function(::torch::Library&);                                  \
+  static void PKG_CONCAT(pkg_torch_block_, id)(::pkg::Library&) {           \
+    ::torch::Library library(::torch::Library::Kind::kind, #ns, key,        \
+                             __FILE__ ":" PKG_STR(__LINE__));               \
+    function(library);                                                      \
+  }                                                                         \
+  static const ::pkg::Registration PKG_CONCAT(pkg_torch_registration_, id)( \
+      ::pkg::Library::Kind::sorted_as, #ns, nullptr,                        \
+      ::pkg::Origin{__FILE__ ":" PKG_STR(__LINE__), true},                  \
+      &PKG_CONCAT(pkg_torch_block_, id), PKG_STAMP_);                       \
   static void function([[maybe_unused]] ::torch::Library& m)
 #define PKG_TORCH_NAMED_(kind, sorted_as, ns, key, m, prefix, id) \
   PKG_TORCH_BLOCK_(kind, sorted_as, ns, key, m, PKG_CONCAT(prefix, id), __COUNTER__)
 
 #define TORCH_LIBRARY(ns, m) \
   PKG_TORCH_NAMED_(Definition, Fragment, ns, nullptr, m, TORCH_LIBRARY_init_, ns)
-#define TORCH_LIBRARY_FRAGMENT(ns, m)                                                     \
-  PKG_TORCH_NAMED_(Fragment, Fragment, ns, nullptr, m, PKG_CONCAT(TORCH_LIBRARY_part_, ns), \
-                   __COUNTER__)
-#define TORCH_LIBRARY_IMPL(ns, key, m)                         \
+#define TORCH_LIBRARY_FRAGMENT(ns, m)                  \
+  PKG_TORCH_NAMED_(Fragment, Fragment, ns, nullptr, m, \
+                   PKG_CONCAT(TORCH_LIBRARY_part_, ns), __COUNTER__)
+#define TORCH_LIBRARY_IMPL(ns, key, m)                          \
   PKG_TORCH_NAMED_(Implementation, Implementation, ns, #key, m, \
                    PKG_CONCAT(TORCH_LIBRARY_IMPL_, ns), __COUNTER__)
 #define TORCH_FN(function) (&function)

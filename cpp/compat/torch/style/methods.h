@@ -47,13 +47,13 @@ inline void Tensor::backward(const Tensor& gradient, std::optional<bool> retain_
 }
 
 // Ops with a typed handle, and others.
-#define PKG_TYPED(name, parameters, ...)                      \
-  inline Tensor Tensor::name parameters const {               \
-    return Tensor(::pkg::ops::name(tensor_, __VA_ARGS__));    \
+#define PKG_TYPED(name, parameters, ...)                   \
+  inline Tensor Tensor::name parameters const {            \
+    return Tensor(::pkg::ops::name(tensor_, __VA_ARGS__)); \
   }
-#define PKG_NAMED(name, text, parameters, ...)                \
-  inline Tensor Tensor::name parameters const {               \
-    static constinit const detail::Named op{text};            \
+#define PKG_NAMED(name, text, parameters, ...)                  \
+  inline Tensor Tensor::name parameters const {                 \
+    static constinit const detail::Named op{text};              \
     return Tensor(op.call(tensor_ __VA_OPT__(, ) __VA_ARGS__)); \
   }
 inline Tensor Tensor::contiguous(MemoryFormat) const {
@@ -65,8 +65,8 @@ inline Tensor Tensor::to(ScalarType type, bool, bool copy) const {
   return Tensor(::pkg::ops::to_dtype(tensor_, to_dtype(type)));
 }
 inline Tensor Tensor::to(Device device, bool non_blocking, bool copy) const {
-  return Tensor(::pkg::ops::to_device(tensor_, device.unwrap(), std::nullopt, non_blocking,
-                                      copy));
+  return Tensor(
+      ::pkg::ops::to_device(tensor_, device.unwrap(), std::nullopt, non_blocking, copy));
 }
 inline Tensor Tensor::to(const TensorOptions& options) const {
   const Tensor moved = options.has_device() ? to(options.device()) : *this;
@@ -156,7 +156,7 @@ PKG_NAMED(dot, "dot", (const Tensor& other), other.tensor_)
 #define PKG_DEFINE(name) PKG_NAMED(name, #name, ())
 PKG_TORCH_UNARY(PKG_DEFINE)
 #undef PKG_DEFINE
-#define PKG_DEFINE(name)                              \
+#define PKG_DEFINE(name)                                \
   PKG_TYPED(name, (const Tensor& other), other.tensor_) \
   PKG_TYPED(name, (const Scalar& other), detail::number(other))
 PKG_TORCH_BINARY(PKG_DEFINE)
@@ -175,16 +175,16 @@ inline Tensor Tensor::clamp(const std::optional<Scalar>& min,
   return Tensor(::pkg::ops::clamp(tensor_, limit(min), limit(max)));
 }
 
-#define PKG_IN_PLACE(name, parameters, ...)                  \
-  inline const Tensor& Tensor::name parameters const {       \
-    ::pkg::ops::name(tensor_ __VA_OPT__(, ) __VA_ARGS__);    \
-    return *this;                                            \
+#define PKG_IN_PLACE(name, parameters, ...)               \
+  inline const Tensor& Tensor::name parameters const {    \
+    ::pkg::ops::name(tensor_ __VA_OPT__(, ) __VA_ARGS__); \
+    return *this;                                         \
   }
-#define PKG_NAMED_IN_PLACE(name, parameters, ...)            \
-  inline const Tensor& Tensor::name parameters const {       \
-    static constinit const detail::Named op{#name};          \
-    op.call<void>(tensor_ __VA_OPT__(, ) __VA_ARGS__);       \
-    return *this;                                            \
+#define PKG_NAMED_IN_PLACE(name, parameters, ...)      \
+  inline const Tensor& Tensor::name parameters const { \
+    static constinit const detail::Named op{#name};    \
+    op.call<void>(tensor_ __VA_OPT__(, ) __VA_ARGS__); \
+    return *this;                                      \
   }
 #define PKG_DEFINE(name) PKG_NAMED_IN_PLACE(name, ())
 PKG_TORCH_UNARY_IN_PLACE(PKG_DEFINE)

@@ -53,9 +53,9 @@ template <class T>
 struct Param {
   static constexpr bool known = false;
 };
-#define PKG_PARAM(T, Type, List)                                          \
-  static constexpr bool known = true, list = List, optional = false;      \
-  static constexpr ::pkg::ArgType type = ::pkg::ArgType::Type;            \
+#define PKG_PARAM(T, Type, List)                                     \
+  static constexpr bool known = true, list = List, optional = false; \
+  static constexpr ::pkg::ArgType type = ::pkg::ArgType::Type;       \
   static constexpr const char* name = #T;
 
 template <>
@@ -91,10 +91,10 @@ struct Param<Scalar> {
   };
   static Canonical unwrap(const Scalar& scalar) { return scalar.unwrap(); }
 };
-#define PKG_NUMBER(T, Type)       \
-  template <>                     \
-  struct Param<T> : Plain<T> {    \
-    PKG_PARAM(T, Type, false)     \
+#define PKG_NUMBER(T, Type)    \
+  template <>                  \
+  struct Param<T> : Plain<T> { \
+    PKG_PARAM(T, Type, false)  \
   };
 PKG_NUMBER(int64_t, Int)
 PKG_NUMBER(double, Float)

@@ -26,11 +26,12 @@ inline std::string Signature::str() const {
 
 // How a parameter or a result of the schema is usually written.
 inline std::string usual_name(const ::pkg::Argument& argument, bool result) {
-  constexpr const char* one[] = {"at::Tensor", "at::Scalar",  "int64_t",        "double",
-                                 "bool",       "std::string", "at::ScalarType", "at::Device"};
-  constexpr const char* many[] = {"at::TensorList",    "", "at::IntArrayRef",
-                                  "std::vector<double>", "std::vector<bool>",
-                                  "std::vector<std::string>"};
+  constexpr const char* one[] = {"at::Tensor",     "at::Scalar", "int64_t",
+                                 "double",         "bool",       "std::string",
+                                 "at::ScalarType", "at::Device"};
+  constexpr const char* many[] = {"at::TensorList",    "",
+                                  "at::IntArrayRef",   "std::vector<double>",
+                                  "std::vector<bool>", "std::vector<std::string>"};
   const auto type = size_t(argument.type);
   if (result) return argument.list ? "std::vector<at::Tensor>" : one[type];
   std::string name = argument.list ? many[type] : one[type];
@@ -50,7 +51,8 @@ inline std::string misfit(const Signature& given, const ::pkg::Schema& schema) {
   const auto all_fit = [&](const auto& types, const auto& arguments) {
     return std::equal(types.begin(), types.end(), arguments.begin(), arguments.end(), fits);
   };
-  if (all_fit(given.parameters, schema.arguments) && all_fit(given.results, schema.returns)) {
+  if (all_fit(given.parameters, schema.arguments) &&
+      all_fit(given.results, schema.returns)) {
     return "";
   }
   std::vector<std::string> in, out;

@@ -186,7 +186,8 @@ class Tensor {
   Tensor sub(const Scalar& other) const;
   Tensor logical_and(const Tensor& other) const;
   Tensor logical_or(const Tensor& other) const;
-  Tensor clamp(const std::optional<Scalar>& min, const std::optional<Scalar>& max = {}) const;
+  Tensor clamp(const std::optional<Scalar>& min,
+               const std::optional<Scalar>& max = {}) const;
 
   // In place; on a handle that is const, too, as it is the memory that changes.
   const Tensor& copy_(const Tensor& source, bool non_blocking = false) const;

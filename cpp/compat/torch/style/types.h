@@ -38,7 +38,9 @@ inline std::ostream& operator<<(std::ostream& out, ScalarType type) {
   return out << toString(type);
 }
 constexpr int64_t elementSize(ScalarType type) { return ::pkg::itemsize(to_dtype(type)); }
-constexpr bool isFloatingType(ScalarType type) { return ::pkg::is_floating(to_dtype(type)); }
+constexpr bool isFloatingType(ScalarType type) {
+  return ::pkg::is_floating(to_dtype(type));
+}
 constexpr bool isIntegralType(ScalarType type, bool with_bool = false) {
   return ::pkg::is_integral(to_dtype(type)) || (with_bool && type == ScalarType::Bool);
 }
@@ -85,7 +87,7 @@ class Device {
  public:
   Device(DeviceType type, int8_t index = -1) : type_(type), index_(index) {}
   Device(const std::string& text)
-      : Device(text.starts_with("cuda") ? kCUDA
+      : Device(text.starts_with("cuda")                                     ? kCUDA
                : ::pkg::Device::parse(text).type == ::pkg::DeviceType::Meta ? kMeta
                                                                             : kCPU) {}
   Device(const char* text) : Device(std::string(text)) {}
@@ -258,7 +260,7 @@ class TensorOptions {
 
  private:
   template <class M, class V>
-  TensorOptions with(M TensorOptions::*member, V value) const {
+  TensorOptions with(M TensorOptions::* member, V value) const {
     TensorOptions copy = *this;
     copy.*member = std::move(value);
     return copy;
