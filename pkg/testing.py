@@ -68,7 +68,7 @@ def assert_close(
         else:
             both = [t if isinstance(t, Tensor) else core.tensor(t) for t in (a, b)]
             typed = check_dtype and isinstance(a, Tensor) and isinstance(b, Tensor)
-            compare_tensors(*both, place, typed)
+            compare_tensors(both[0], both[1], place, typed)
 
     def compare_tensors(a: Tensor, b: Tensor, place: str, typed: bool) -> None:
         if a.shape != b.shape:

@@ -97,7 +97,8 @@ def infer_schema(
         refuse(f"expected names in mutates_args or 'unknown', got {mutates_args!r}")
     if unknown := written - set(parameters):
         refuse(f"expected names of parameters in mutates_args, got {sorted(unknown)}")
-    words, starred = [], False
+    words: list[str] = []
+    starred = False
     for name, parameter in parameters.items():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             refuse(f"expected parameters by name, got *{name}")

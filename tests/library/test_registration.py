@@ -23,7 +23,7 @@ WRONG = {
         "expected an op that is declared, got wrong14::missing (at no_def.cc:4)",
     ),
     "misfit.cc": (
-        "TORCH_LIBRARY_FRAGMENT(wrong14, m) { m.def(\"h(Tensor x, int n)->Tensor\"); }\n"
+        "TORCH_LIBRARY_FRAGMENT(wrong14, m) { m.def(\"h(Tensor x, int n)->Tensor\");}\n"
         "TORCH_LIBRARY_IMPL(wrong14, CPU, m) { m.impl(\"h\", f); }",
         "at::Tensor(const at::Tensor&, int64_t), got at::Tensor(const at::Tensor&)",
     ),
