@@ -59,9 +59,8 @@ class _Case:
 
     def has_gradient(self) -> bool:
         """Whether gradients flow through it, or it says that none does."""
-        return (
-            self.table["Autograd"] == "kernel" or self.record["gradient"] != "missing"
-        )
+        missing = self.record["gradient"] == "missing"
+        return self.table["Autograd"] == "kernel" or not missing
 
     def given(self) -> list[tuple[str, bool, Any]]:
         """(name, whether it is written to, value) of each argument."""
@@ -121,11 +120,12 @@ def _test_schema(case: _Case) -> None:
     seen: set[int] = set()
     for t in _tensors(results):
         key = t._storage_id()
-        name = owners.get(key)
-        if name is not None and not (name == "" and "!)" in case.schema.split("->")[1]):
+        owner = owners.get(key)
+        said = owner == "" and "!)" in case.schema.split("->")[1]
+        if owner is not None and not said:
             raise OpCheckError(
                 f"{case.schema}: a result shares memory with argument "
-                f"{name or 'that is written to'!r}, which the schema does not say. "
+                f"{owner or 'that is written to'!r}, which the schema does not say. "
                 "Return a clone()."
             )
         if key in seen and t.numel():
@@ -228,9 +228,10 @@ def _test_gradients(case: _Case) -> None:
             results = [
                 t for t in _tensors(mine.copy(shifted).run()) if t.is_floating_point()
             ]
-        return sum(
-            (r.double() * w.double()).sum().item() for r, w in zip(results, weights)
-        )
+        total = 0.0
+        for r, w in zip(results, weights):
+            total += float((r.double() * w.double()).sum().item())
+        return total
 
     numeric = (value_at(eps) - value_at(-eps)) / (2 * eps)
     scale = max(abs(analytic), abs(numeric), 1.0)
