@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// compat/torch/torch/extension.h: all of PyTorch's style, for a source that is also a Python module.
+// compat/torch/torch/extension.h: all of PyTorch's style, for a source that is a Python module.
 #pragma once
 
 #include "compat/torch/style/dispatch.h"
