@@ -72,12 +72,13 @@ ops.export_to(globals())
 
 # Modules, and functions with the module they are in, that load at first use.
 _LAZY = """
-    cuda data datasets graph linalg models nn optim profiler serialization sysconfig
-    utils
+    cuda data datasets graph library linalg models nn optim profiler serialization
+    sysconfig testing utils
 """.split()
 _LAZY_NAMES = {
     "explaining": "explain",
     "graph": "compile",
+    "library.checks": "_check",
     "functional": "as_tensor is_floating_point is_tensor multinomial "
     "nonzero normal numel ravel tensordot unique",
     "printing": "set_printoptions",
@@ -103,6 +104,7 @@ if _typing.TYPE_CHECKING:
         cuda as cuda,
         data as data,
         datasets as datasets,
+        library as library,
         linalg as linalg,
         models as models,
         nn as nn,
@@ -110,12 +112,14 @@ if _typing.TYPE_CHECKING:
         profiler as profiler,
         serialization as serialization,
         sysconfig as sysconfig,
+        testing as testing,
         utils as utils,
     )
     from ._op_types import *  # noqa: F403
     from .explaining import explain as explain
     from .functional import *  # noqa: F403
     from .graph import compile as compile
+    from .library.checks import _check as _check
     from .printing import set_printoptions as set_printoptions
     from .serialization import load as load, save as save
     from .type_info import *  # noqa: F403

@@ -241,9 +241,10 @@ class Tensor(_Base):
     def numpy(self) -> np.ndarray[Any, Any]:
         """The values as a NumPy array over the same memory.
 
-        Waits for pending work.  RuntimeError when the tensor requires grad.
+        Waits for pending work.  RuntimeError when the tensor requires grad and grad
+        mode is on.
         """
-        if self.requires_grad:
+        if self.requires_grad and core.is_grad_enabled():
             raise RuntimeError(
                 "Can't call numpy() on Tensor that requires grad. "
                 "Use tensor.detach().numpy() instead."

@@ -2,15 +2,28 @@
 // registered.
 %{
 #include "c_api/library.h"
+#include "dispatcher/foreign.h"
 #include "dispatcher/signature.h"
 #include "framework/definitions.h"
+#include "python/op/py_kernel.h"
 %}
 %positional_only(pkg::operator_names, 1)
+%positional_only(pkg::claim_namespace, 2)
+%positional_only(pkg::define_op, 4)
+%positional_only(pkg::dispatch_table, 1)
+%positional_only(pkg::python::_set_kernel, 4)
 namespace pkg {
 /// Names of the registered ops, sorted.
 std::vector<std::string> operator_names(const std::string &ns);
 /// Namespaces that have ops, sorted.
 std::vector<std::string> operator_namespaces();
+/// Of one that declares all ops of it; RuntimeError with both places where it is taken.
+void claim_namespace(const std::string &ns, const std::string &where);
+/// Declares an op; its name with namespace and overload.
+std::string define_op(const std::string &ns, const std::string &schema,
+                      const std::string &doc, const std::string &where);
+/// A row for each key of an op, highest first: name, what a call runs there, where.
+std::vector<std::vector<std::string>> dispatch_table(const std::string &name);
 }
 namespace pkg::c {
 /// Opens a shared library of ops; see pkg.ops.load_library.
@@ -20,3 +33,4 @@ namespace pkg::framework {
 /// What REGISTER_OP said of an op, "tf::ZeroOut", as JSON; "" for an op without that.
 std::string op_definition(const std::string &name);
 }
+%include "python/op/py_kernel.h"

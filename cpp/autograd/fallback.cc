@@ -32,7 +32,7 @@ void autograd_fallback(const Operator& op, const Kernel&, KeySet keys, Stack& st
   PKG_CHECK(definition.gradient.defined(), NotImplementedError, "[", op.schema.name,
             "] has no gradient formula, so the gradient of its input would be lost. Give "
             "it one with .derivative(...) where it is defined (",
-            op.where, "), or detach() the input.");
+            op.where, "), or with pkg.library.register_autograd, or detach() the input.");
   if (!op.in_place()) {
     auto node = Ref<OpNode>::make(op, stack.args);
     dispatcher.redispatch_boxed(op, below, stack);

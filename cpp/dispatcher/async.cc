@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "dispatcher/library.h"
+#include "dispatcher/plain_kernel.h"
 #include "dispatcher/row_major.h"
 #include "scheduler/fork_locks.h"
 #include "scheduler/hooks.h"
@@ -220,8 +221,12 @@ void async_fallback(const Operator& op, const Kernel&, KeySet keys, Stack& stack
   const double least = pass ? kPassNanoseconds : kTaskNanoseconds;
   const bool worth = (!ready || cost >= least) && !definition.in_program_order;
   if (!worth || !private_memory || !async_enabled() || in_parallel_region()) {
-    return wait_and_run(op, stack, cost,
-                        [&] { detail::run_checked(op, kernel, stack, specs); });
+    return wait_and_run(op, stack, cost, [&] {
+      if (detail::makes_results(kernel)) {
+        return Dispatcher::get().redispatch_boxed(op, below, stack);
+      }
+      detail::run_checked(op, kernel, stack, specs);
+    });
   }
   submit_work(op, kernel, stack, specs);
 }

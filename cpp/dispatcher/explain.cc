@@ -18,13 +18,6 @@ std::string names_of(KeySet keys) {
   return names;
 }
 
-std::string what_is_at(const Operator& op, DispatchKey key) {
-  const Kernel& kernel = op.kernel(key);
-  if (op.has_kernel(key)) return kernel.fallthrough ? "falls through" : "kernel";
-  if (!*kernel.where) return "nothing";
-  return kernel.fallthrough ? "off" : "fallback";
-}
-
 // The file that the function is in.
 std::string library_of(const Kernel& kernel) {
   const void* code = kernel.function ? kernel.function
@@ -34,6 +27,13 @@ std::string library_of(const Kernel& kernel) {
 }
 
 }  // namespace
+
+std::string what_is_at(const Operator& op, DispatchKey key) {
+  const Kernel& kernel = op.kernel(key);
+  if (op.has_kernel(key)) return kernel.fallthrough ? "falls through" : "kernel";
+  if (!*kernel.where) return "nothing";
+  return kernel.fallthrough ? "off" : "fallback";
+}
 
 std::vector<std::vector<std::string>> explain(const Operator& op,
                                               std::span<const Value> args) {

@@ -22,4 +22,7 @@ namespace pkg {
 std::vector<std::vector<std::string>> explain(const Operator& op,
                                               std::span<const Value> args);
 
+/// What is registered for an op at a key, as in the rows above.
+std::string what_is_at(const Operator& op, DispatchKey key);
+
 }  // namespace pkg

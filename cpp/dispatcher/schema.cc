@@ -85,7 +85,9 @@ class Parser {
   Argument type() {
     Argument argument;
     const size_t start = at_;
-    const std::string word = identifier("a type");
+    std::string word = identifier("a type");
+    if (word == "ScalarType") word = "DType";  // PyTorch's names
+    if (word == "SymInt") word = "int";
     const TypeName* found = nullptr;
     for (const TypeName& candidate : kTypes) {
       if (word == candidate.text) found = &candidate;

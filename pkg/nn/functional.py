@@ -167,7 +167,13 @@ def softmin(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """``input @ weight.T + bias``; weight is (out_features, in_features)."""
+    """``input @ weight.T + bias``; weight is (out_features, in_features).
+
+    A bias of more dimensions than one is expanded to the product: (1, out_features).
+    """
+    if bias is not None and bias.dim() > 1:
+        product = ops.linear(input, weight)
+        return product + bias.expand_as(product)
     return ops.linear(input, weight, bias)
 
 

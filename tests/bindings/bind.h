@@ -26,14 +26,15 @@ void bind_index(TensorClass& cls);     // bind_index.cc: x[key]
 void bind_memory(py::module_& m);      // bind_memory.cc: arrays of others, both ways
 void bind_dlpack(py::module_& m, TensorClass& cls);  // bind_dlpack.cc: the same by DLPack
 void bind_new(py::module_& m);                       // bind_new.cc: tensor(data)
-void bind_operator(py::module_& m);   // bind_operator.cc: the callable of an op
-void bind_autograd(py::module_& m);   // bind_autograd.cc
-void bind_node(py::module_& m);       // bind_node.cc: grad_fn; called by the former
-void bind_graph(py::module_& m);      // bind_graph.cc
-void bind_scheduler(py::module_& m);  // bind_scheduler.cc
-void bind_fork(py::module_& m);       // bind_fork.cc: what waits before os.fork()
-void bind_event(py::module_& m);      // bind_event.cc; called by the former
-void bind_stream(py::module_& m);     // bind_stream.cc; called by the former
+void bind_operator(py::module_& m);      // bind_operator.cc: the callable of an op
+void bind_registration(py::module_& m);  // bind_registration.cc; called by the former
+void bind_autograd(py::module_& m);      // bind_autograd.cc
+void bind_node(py::module_& m);          // bind_node.cc: grad_fn; called by the former
+void bind_graph(py::module_& m);         // bind_graph.cc
+void bind_scheduler(py::module_& m);     // bind_scheduler.cc
+void bind_fork(py::module_& m);          // bind_fork.cc: what waits before os.fork()
+void bind_event(py::module_& m);         // bind_event.cc; called by the former
+void bind_stream(py::module_& m);        // bind_stream.cc; called by the former
 void bind_config(py::module_& m);
 void bind_profiler(py::module_& m);  // bind_profiler.cc
 

@@ -38,8 +38,9 @@ py::object make_results_class(const Operator& op) {
   return cls;
 }
 
-/// The only result itself; several as a tuple, with names where the schema has them.
+/// None is None, the only result itself; several as a tuple, with names where the schema has them.
 py::object results_of(const Operator& op, const Stack& stack) {
+  if (stack.results.size() == 0) return py::none();
   if (stack.results.size() == 1) return py::cast(stack.results[0]);
   py::tuple results(stack.results.size());
   for (size_t i = 0; i < results.size(); ++i) results[i] = stack.results[i];
@@ -57,6 +58,8 @@ class OpObject {
       : name_(name), overloads_(Dispatcher::get().overloads(name, ns)) {
     if (overloads_.empty()) Dispatcher::get().find(name, ns);  // raises, with hints
   }
+
+  explicit OpObject(const Operator& op) : name_(op.schema.name), overloads_{&op} {}
 
   py::object call(const py::args& args, const py::kwargs& kwargs) const {
     Call call(args, kwargs);
@@ -85,6 +88,25 @@ class OpObject {
     return texts;
   }
 
+  std::string schema() const {
+    if (overloads_.size() == 1)
+      return overloads_[0]->ns + "::" + overloads_[0]->schema.str();
+    std::string names;
+    for (const Operator* op : overloads_) {
+      names += (names.empty() ? "" : ", ") + overload_name(*op);
+    }
+    detail::raise<RuntimeError>("[_schema] expected one overload of ", name_,
+                                ", got all of them: ", names, ".");
+  }
+
+  /// The overload of a name, or null.
+  const Operator* overload(const std::string& name) const {
+    for (const Operator* op : overloads_) {
+      if (overload_name(*op) == name) return op;
+    }
+    return nullptr;
+  }
+
   // inspect.signature() reads it.
   std::string text_signature() const { return signature_text(overloads_); }
 
@@ -103,6 +125,10 @@ class OpObject {
   bool is_method() const { return overloads_[0]->is_method(); }
 
  private:
+  static std::string overload_name(const Operator& op) {
+    return op.schema.overload.empty() ? "default" : op.schema.overload;
+  }
+
   std::string name_;
   std::vector<const Operator*> overloads_;
 };
@@ -113,10 +139,12 @@ py::object bind_to(const py::object& self, const py::object& instance, const py:
   return py::reinterpret_steal<py::object>(PyMethod_New(self.ptr(), instance.ptr()));
 }
 
-/// What a class cannot have as a property, since the type's own attribute has the name.
-std::string special_attribute(const OpObject& self, const std::string& name) {
-  if (name == "__name__") return self.name();
-  if (name == "__text_signature__") return self.text_signature();
+/// What a class cannot have as a property, since the type's own attribute has the name; and
+/// the overloads, as op.default and op.Tensor.
+py::object special_attribute(const OpObject& self, const std::string& name) {
+  if (name == "__name__") return py::cast(self.name());
+  if (name == "__text_signature__") return py::cast(self.text_signature());
+  if (const Operator* op = self.overload(name)) return py::cast(OpObject(*op));
   throw py::attribute_error("'_pybind_core.Operator' object has no attribute '" + name +
                             "'");
 }
@@ -143,6 +171,9 @@ void bind_operator(py::module_& m) {
       "What the registry knows of each overload: a dict with schema, doc, where, kind\n"
       "(structured, composite, view, function), gradient (formula, composed, none,\n"
       "missing) and dispatch_keys, the keys it has a kernel of its own for.");
+  cls.def_property_readonly(
+      "_schema", &OpObject::schema,
+      "Schema with the namespace; of one overload, such as op.default.");
   cls.def_property_readonly("is_method", &OpObject::is_method,
                             "Whether it is a method of Tensor.");
   m.def("operator_names", &operator_names, py::arg("ns"), py::pos_only(),
@@ -152,6 +183,7 @@ void bind_operator(py::module_& m) {
   m.def("op_definition", &framework::op_definition, py::arg("name"),
         "op_definition(name)\n--\n\nWhat REGISTER_OP said of an op, \"tf::ZeroOut\", as "
         "JSON; \"\" for an op without that.");
+  bind_registration(m);
 }
 
 }  // namespace pkg::pybind

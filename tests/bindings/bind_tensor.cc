@@ -69,7 +69,8 @@ py::object make_subclass(const py::object& cls, const py::object& data,
 
 py::object from_tensor(const Tensor& tensor) {
   if (!tensor.defined()) return py::none();
-  if (g_symbol_type && tensor.storage().is_symbolic()) return from_symbol(tensor);
+  const bool symbol = tensor.storage().dynamic_keys().has(DispatchKey::Graph);
+  if (g_symbol_type && symbol) return from_symbol(tensor);
   return as_object(tensor, g_result_type);
 }
 

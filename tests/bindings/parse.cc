@@ -51,6 +51,10 @@ struct Reader {
 
 }  // namespace
 
+bool read_value(const Argument& argument, py::handle object, Value* out) {
+  return ReadValue<Reader>::run(argument, object, out);
+}
+
 Call::Call(const py::args& args, const py::kwargs& kwargs) : args_(args) {
   for (const auto& [name, value] : kwargs) {
     named_.emplace_back(name.cast<std::string>(), value);

@@ -9,6 +9,9 @@
 
 namespace pkg::pybind {
 
+/// One Python value by a schema's type; false for one of another.
+bool read_value(const Argument& argument, py::handle object, Value* out);
+
 /// A call as pybind11 hands it over, for dispatcher/match.h.
 class Call {
  public:

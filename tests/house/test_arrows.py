@@ -22,9 +22,9 @@ LAYERS = """
     __main__
     cli
     pkg
-    compat utils datasets models
+    compat library utils datasets models
     optim graph
-    nn data serialization
+    nn data serialization testing
     autograd functional
     exchange printing random
     arrays config generator linalg numpy_functions type_info

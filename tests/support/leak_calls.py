@@ -16,6 +16,7 @@ core._record_function: core._record_function('f', (leaf,), (-x,), nop, True, (x,
 core._register_accumulated_hook: core._register_accumulated_hook(leaf, nop).remove()
 core._register_hook: core._register_hook(leaf, nop).remove()
 core._retain_grad: core._retain_grad(leaf * 2)
+core._set_kernel: raises(core._set_kernel, 'pkg::add', 'Nope', nop, '')
 core._saved_tensors: core._saved_tensors(function)
 core.async_enabled: core.async_enabled()
 core.build_flags: core.build_flags()
@@ -26,7 +27,10 @@ core.cancel_requested: core.cancel_requested()
 core.compiler_version: core.compiler_version()
 core.current_stream: core.current_stream()
 core.cxx11_abi: core.cxx11_abi()
+core.claim_namespace: raises(core.claim_namespace, 3, '')
+core.define_op: raises(core.define_op, 'pkg', 'add(', '', '')
 core.detect_anomaly: core.detect_anomaly()
+core.dispatch_table: core.dispatch_table('pkg::add')
 core.empty_cache: core.empty_cache()
 core.failed_operation: core.failed_operation()
 core.from_numpy: core.from_numpy(array)
@@ -173,6 +177,7 @@ Operator.__name__: add.__name__
 Operator.__text_signature__: add.__text_signature__
 Operator.schemas: add.schemas
 Operator.records: add.records
+Operator._schema: add._schema; add.default
 Operator._explain: add._explain(x, 2); add._explain(x, other=x, alpha=3)
 Operator.is_method: add.is_method
 

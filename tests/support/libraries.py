@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -21,6 +22,12 @@ import turns
 T, R = TypeVar("T"), TypeVar("R")
 GCC = shutil.which("gcc") or shutil.which("cc")
 STRICT_C = "-std=c11 -pedantic -Wall -Wextra -Werror".split()
+# For sources in PyTorch's style, whose headers must give no warnings.
+TORCH_STYLE = (
+    f"-I{pkg.sysconfig.get_compat_include('torch')}",
+    f"-I{sysconfig.get_path('include')}",
+    *("-Wall", "-Wextra", "-Werror"),
+)
 needs_c = pytest.mark.skipif(GCC is None, reason="neither gcc nor cc is on the PATH")
 
 
@@ -70,11 +77,13 @@ def library(source: Path, *options: str, name: str = "") -> Path:
     return source.with_name(f"{name or source.stem}.so")
 
 
-def libraries(folder: Path, sources: dict[str, str]) -> Path:
+def libraries(folder: Path, sources: dict[str, str], *options: str) -> Path:
     """All these {file name: text} as libraries in the folder, which is returned."""
     for name, text in sources.items():
         (folder / name).write_text(text, encoding="utf-8")
-    compile_all(library, [folder / name for name in sources])
+    compile_all(
+        lambda source: library(source, *options), [folder / name for name in sources]
+    )
     return folder
 
 

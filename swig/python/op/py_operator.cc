@@ -115,6 +115,18 @@ PyObject* operator_explain(PyObject* self, PyObject* const* args, Py_ssize_t n_a
   });
 }
 
+PyObject* make_operator(PyTypeObject* type, const char* name,
+                        std::vector<const Operator*> overloads) {
+  PyObject* self = checked(type->tp_alloc(type, 0));
+  auto* object = reinterpret_cast<PyOperator*>(self);
+  object->vectorcall = operator_call;
+  object->simple = simple_of(overloads);
+  object->direct = object->simple ? direct_call_of(*object->simple) : nullptr;
+  object->overloads = new std::vector<const Operator*>(std::move(overloads));
+  object->name = PyUnicode_FromString(name);
+  return self;
+}
+
 PyObject* operator_new(PyTypeObject* type, PyObject* args, PyObject* keywords) {
   static const char* names[] = {"", "", nullptr};
   PyObject *given_name, *given_ns = nullptr;
@@ -130,15 +142,29 @@ PyObject* operator_new(PyTypeObject* type, PyObject* args, PyObject* keywords) {
     }
     auto overloads = Dispatcher::get().overloads(name, ns);
     if (overloads.empty()) Dispatcher::get().find(name, ns);  // raises, with hints
-    PyObject* self = checked(type->tp_alloc(type, 0));
-    auto* object = reinterpret_cast<PyOperator*>(self);
-    object->vectorcall = operator_call;
-    object->simple = simple_of(overloads);
-    object->direct = object->simple ? direct_call_of(*object->simple) : nullptr;
-    object->overloads = new std::vector<const Operator*>(std::move(overloads));
-    object->name = PyUnicode_FromString(name.c_str());
-    return self;
+    return make_operator(type, name.c_str(), std::move(overloads));
   });
+}
+
+// The overload of a name, "default" being that of none; or null.
+const Operator* overload_of(PyObject* self, std::string_view name) {
+  for (const Operator* op : overloads_of(self)) {
+    const std::string& overload = op->schema.overload;
+    if ((overload.empty() ? "default" : overload) == name) return op;
+  }
+  return nullptr;
+}
+
+// op.default and op.Tensor, as in PyTorch, are callables of one overload.
+PyObject* operator_getattr(PyObject* self, PyObject* name) {
+  PyObject* found = PyObject_GenericGetAttr(self, name);
+  if (found || !PyErr_ExceptionMatches(PyExc_AttributeError)) return found;
+  const char* text = PyUnicode_AsUTF8(name);
+  const Operator* op = text ? overload_of(self, text) : nullptr;
+  if (!op) return nullptr;
+  PyErr_Clear();
+  return guarded(
+      [&] { return make_operator(Py_TYPE(self), op->schema.name.c_str(), {op}); });
 }
 
 void operator_dealloc(PyObject* self) {
@@ -159,6 +185,16 @@ PyObject* operator_get(PyObject* self, PyObject* instance, PyObject*) {
   return PyMethod_New(self, instance);
 }
 
+[[noreturn]] void throw_several(const std::vector<const Operator*>& overloads) {
+  std::string names;
+  for (const Operator* op : overloads) {
+    const std::string& overload = op->schema.overload;
+    names += (names.empty() ? "" : ", ") + (overload.empty() ? "default" : overload);
+  }
+  detail::raise<RuntimeError>("[_schema] expected one overload of ",
+                              overloads[0]->schema.name, ", got all of them: ", names, ".");
+}
+
 PyObject* operator_repr(PyObject* self) {
   return PyUnicode_FromFormat("<op %U>", reinterpret_cast<PyOperator*>(self)->name);
 }
@@ -169,6 +205,13 @@ PyObject* get_schemas(PyObject* self, void*) {
   std::vector<std::string> texts;
   for (const Operator* op : overloads_of(self)) texts.push_back(op->schema.str());
   return to_python(texts);
+}
+PyObject* get_schema(PyObject* self, void*) {
+  return guarded([&]() -> PyObject* {
+    const auto& overloads = overloads_of(self);
+    if (overloads.size() != 1) throw_several(overloads);
+    return to_python(overloads[0]->ns + "::" + overloads[0]->schema.str());
+  });
 }
 PyObject* get_records(PyObject* self, void*) {
   return guarded([&] {
@@ -212,6 +255,8 @@ PyGetSetDef g_getset[] = {
      "(structured, composite, view, function), gradient (formula, composed, none,\n"
      "missing) and dispatch_keys, the keys it has a kernel of its own for.",
      nullptr},
+    {"_schema", get_schema, nullptr,
+     "Schema with the namespace; of one overload, such as op.default.", nullptr},
     {"is_method", get_method, nullptr, "Whether it is a method of Tensor.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 PyType_Slot g_slots[] = {
@@ -221,6 +266,7 @@ PyType_Slot g_slots[] = {
     {Py_tp_dealloc, reinterpret_cast<void*>(operator_dealloc)},
     {Py_tp_repr, reinterpret_cast<void*>(operator_repr)},
     {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+    {Py_tp_getattro, reinterpret_cast<void*>(operator_getattr)},
     {Py_tp_descr_get, reinterpret_cast<void*>(operator_get)},
     {Py_tp_methods, g_methods},
     {Py_tp_members, g_members},

@@ -50,9 +50,10 @@ PyTypeObject* class_of(const Operator& op) {
 
 PyObject* wrap_results(const Operator& op, Stack& stack) {
   const auto n = Py_ssize_t(stack.results.size());
+  if (n == 0) Py_RETURN_NONE;
   if (n == 1) return wrap_value(std::move(stack.results[0]));
   const auto& returns = op.schema.returns;
-  const bool named = !returns.empty() && !returns[0].name.empty();
+  const bool named = !returns[0].name.empty();
   PyRef tuple(checked(named ? PyStructSequence_New(class_of(op)) : PyTuple_New(n)));
   for (Py_ssize_t i = 0; i < n; ++i) {
     PyTuple_SET_ITEM(tuple.get(), i, wrap_value(std::move(stack.results[size_t(i)])));

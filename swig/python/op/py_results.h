@@ -7,7 +7,8 @@
 
 namespace pkg::python {
 
-/// New reference to the results, which it takes: the only one itself; several as a tuple,
+/// New reference to the results, which it takes: none is None, the only one itself;
+/// several are a tuple,
 /// whose items have names where the schema names them: `x.max(0).values`.
 PyObject* wrap_results(const Operator& op, Stack& stack);
 

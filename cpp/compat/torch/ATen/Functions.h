@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+// compat/torch/ATen/Functions.h: the functions of tensors.
+#pragma once
+
+#include "compat/torch/style/functions.h"

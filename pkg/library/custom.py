@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ops made of Python functions."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from .._binding import core
+from . import registry
+from .schemas import infer_schema
+
+
+class CustomOpDef:
+    """An op made of a function; calling it calls the op.  ``custom_op`` makes these."""
+
+    def __init__(self, name: str, function: Callable[..., Any]) -> None:
+        self._name = name
+        self._function = function
+        self._opoverload = registry.overload(name)
+        self.__doc__ = function.__doc__
+        self.__name__ = name.partition("::")[2]
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the op."""
+        return self._opoverload(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"<CustomOpDef({self._name})>"
+
+    def register_kernel(
+        self, device_types: Any, fn: Callable[..., Any] | None = None, /
+    ) -> Any:
+        """As the function ``register_kernel``."""
+        return registry.register_kernel(self, device_types, fn)
+
+    def register_fake(self, fn: Callable[..., Any] | None = None, /) -> Any:
+        """As the function ``register_fake``."""
+        return registry.register_fake(self, fn)
+
+    def register_autograd(
+        self,
+        backward: Callable[..., Any],
+        /,
+        *,
+        setup_context: Callable[..., Any] | None = None,
+    ) -> None:
+        """As the function ``register_autograd``."""
+        registry.register_autograd(self, backward, setup_context=setup_context)
+
+
+def custom_op(
+    name: str,
+    fn: Callable[..., Any] | None = None,
+    /,
+    *,
+    mutates_args: str | Iterable[str],
+    device_types: Any = None,
+    schema: str | None = None,
+) -> Any:
+    """Make an op "ns::name" of a function; also as a decorator.
+
+    A call of it is one node of a graph.
+
+    mutates_args: the names of the arguments that it writes to, or "unknown".
+    device_types: those that it is the kernel for; None: all.  schema:
+    "(Tensor x) -> Tensor", else the annotations say it: see ``infer_schema``.  The
+    function may not return what it was given.  ValueError for what makes no schema,
+    RuntimeError for a name that is taken.
+    """
+
+    def make(function: Callable[..., Any]) -> CustomOpDef:
+        if name.count("::") != 1:
+            raise ValueError(
+                f"[custom_op] expected a name such as 'mine::op', got {name!r}."
+            )
+        namespace, _, short = name.partition("::")
+        text = schema or infer_schema(function, mutates_args=mutates_args)
+        where = f"{inspect.getfile(function)}:{function.__code__.co_firstlineno}"
+        doc = inspect.getdoc(function) or ""
+        made = core.define_op(namespace, f"{short}{text}", doc, where)
+        registry.show()
+        if device_types is None:
+            # Shapes are another function's business: a kernel may need values.
+            core._set_kernel(made, "CPU", function, where)
+        else:
+            registry.register_kernel(made, device_types, function)
+        return CustomOpDef(made, function)
+
+    return make if fn is None else make(fn)

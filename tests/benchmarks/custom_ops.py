@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a call of a custom op costs: ``python tests/benchmarks/custom_ops.py``.
+
+A library in PyTorch's style (custom_ops.cc) is built and loaded.  Its op does nothing,
+so a call of it through the dispatcher, with C++ types and boxed, is compared with the
+function called directly; then the same from Python, beside an op that is registered as
+the core's are; and an op whose kernel is a Python function, beside that function.
+"""
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from harness import run
+
+import pkg
+
+SOURCE = Path(__file__).with_suffix(".cc")
+
+
+def load():
+    """The ops of custom_ops.cc."""
+    with tempfile.TemporaryDirectory() as folder:
+        library = Path(folder) / "custom_ops.so"
+        flags = [*pkg.sysconfig.get_compile_flags(), *pkg.sysconfig.get_link_flags()]
+        torch = f"-I{pkg.sysconfig.get_compat_include('torch')}"
+        command = ["g++", "-O2", "-fPIC", "-shared", SOURCE, "-o", library]
+        subprocess.run([*command, torch, *flags], check=True)
+        pkg.ops.load_library(library)
+    return pkg.ops.custom_ops_benchmark
+
+
+def in_cpp(ops, x):
+    """Nanoseconds of a call: direct, typed, boxed; each the best of several rounds."""
+    return dict(zip(("direct", "typed", "boxed"), ops.nanoseconds(x, x).tolist()))
+
+
+def main(table):
+    """The calls in C++ as they are, those of Python beside their peers."""
+    ops, x = load(), pkg.ones(4)
+    times = in_cpp(ops, x)
+    for kind, limit in (("typed", 15), ("boxed", 60)):
+        above = times[kind] - times["direct"]
+        print(
+            f"C++, {kind}: {times[kind]:.1f} ns, {above:.1f} ns above a direct call "
+            f"({times['direct']:.1f} ns); at most {limit} wanted",
+            file=sys.stderr,
+        )
+    table.compare(
+        "an op of a library",
+        lambda: ops.keep(x, x, 0.5),
+        {"built in": lambda: ops.native(x, x, 0.5)},
+    )
+
+    @pkg.library.custom_op("custom_ops_benchmark::python", mutates_args=())
+    def python(x: pkg.Tensor) -> pkg.Tensor:
+        return x.neg()
+
+    call = pkg.ops.custom_ops_benchmark.python
+    table.compare("an op in Python", lambda: call(x), {"function": lambda: x.neg()})
+
+
+if __name__ == "__main__":
+    run(main)

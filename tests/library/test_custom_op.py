@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ops made in Python: custom_op, Library, and what is registered for them."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+
+import numpy as np
+import pytest
+
+import pkg
+from pkg.library import Library, custom_op, infer_schema, opcheck
+
+numbers = itertools.count()
+
+
+def fresh(word="op"):
+    """A name that no test has used: what is registered stays."""
+    return f"tests14::{word}{next(numbers)}"
+
+
+def make_scale():
+    """x * factor + shift through NumPy, with shapes and a gradient."""
+
+    @custom_op(fresh("scale"), mutates_args=())
+    def scale(x: pkg.Tensor, factor: float = 2.0, *, shift: int = 0) -> pkg.Tensor:
+        """x * factor + shift."""
+        return pkg.from_numpy(x.numpy() * factor + shift)
+
+    @scale.register_fake
+    def _(x, factor=2.0, *, shift=0):
+        return pkg.empty_like(x)
+
+    def keep(ctx, inputs, keyword_only_inputs, output):
+        ctx.factor = inputs[1]
+        assert (
+            keyword_only_inputs.keys() == {"shift"} and output.shape == inputs[0].shape
+        )
+
+    scale.register_autograd(lambda ctx, g: (g * ctx.factor, None), setup_context=keep)
+    return scale
+
+
+@pytest.fixture(scope="module")
+def scale():
+    """One for the tests that only call it."""
+    return make_scale()
+
+
+def test_calls(scale):
+    x = pkg.randn(3)
+    pkg.testing.assert_close(scale(x), x * 2)
+    pkg.testing.assert_close(scale(x, 3, shift=1), x * 3 + 1)
+    schema = f"{scale._name}(Tensor x, float factor=2.0, *, int shift=0) -> Tensor"
+    assert (
+        scale._opoverload._schema == schema and scale.__doc__ == "x * factor + shift."
+    )
+    op = getattr(pkg.ops.tests14, scale.__name__)
+    pkg.testing.assert_close(op(x, shift=2), x * 2 + 2)
+    with pytest.raises(TypeError, match="shift"):
+        op(x, shift="a")
+
+
+def test_gradients_shapes_graphs_and_large_tensors(scale):
+    w = pkg.randn(3, dtype=pkg.float64, requires_grad=True)
+    assert pkg.autograd.gradcheck(lambda w: scale(w, 3.0, shift=1), (w,))
+    assert set(opcheck(scale, (w, 3.0), {"shift": 2}).values()) == {"SUCCESS"}
+    assert scale(w.detach().to("meta")).shape == (3,)
+    run = pkg.compile(lambda x: scale(x * 2, 3.0) + 1)
+    x = pkg.randn(5)
+    pkg.testing.assert_close(run(x), x * 6 + 1)
+    graph = pkg.graph.Graph()
+    with graph.as_default():
+        fed = pkg.graph.placeholder(pkg.float32, (None,))
+        (slope,) = pkg.graph.gradients(scale(fed, 3.0).sum(), [fed])
+        with pkg.graph.Session(graph=graph) as session:
+            assert session.run(slope, {fed: x}).tolist() == [3.0] * 5
+    assert [o.type for o in graph.get_operations()].count(scale._name) == 1
+    big = pkg.randn(3_000_000)
+    pkg.testing.assert_close(scale(big * 2), big * 4)
+
+
+def test_without_a_fake_kernel():
+    op = custom_op(
+        fresh(), lambda x: x + 1, mutates_args=(), schema="(Tensor x) -> Tensor"
+    )
+    x = pkg.randn(3)
+    pkg.testing.assert_close(pkg.compile(lambda x: op(x) * 2)(x), (x + 1) * 2)
+    with pytest.raises(NotImplementedError, match="Could not run .* from the 'Meta'"):
+        op(x.to("meta"))
+    with pytest.raises(NotImplementedError, match="no gradient.*register_autograd"):
+        op(x.requires_grad_())
+
+
+def test_written_arguments():
+    @custom_op(fresh(), mutates_args={"out"})
+    def add_into(a: pkg.Tensor, out: pkg.Tensor) -> None:
+        out += a
+
+    x, out = pkg.randn(3), pkg.zeros(3)
+    before = out._version
+    assert add_into(x, out) is None and out._version > before
+    pkg.testing.assert_close(out, x)
+    assert "Tensor(a!) out) -> ()" in add_into._opoverload._schema
+    assert set(opcheck(add_into, (x, out)).values()) == {"SUCCESS"}
+    with pytest.raises(RuntimeError, match="writes to no argument"):
+        add_into.register_autograd(lambda ctx: None)
+
+
+def test_lists_and_several_results():
+    @custom_op(fresh(), mutates_args=())
+    def several(
+        xs: list[pkg.Tensor], n: int | None = None
+    ) -> tuple[pkg.Tensor, pkg.Tensor]:
+        return xs[0] * xs[1], xs[0] + 1
+
+    several.register_fake(lambda xs, n=None: (pkg.empty_like(xs[0]),) * 2)
+
+    def backward(ctx, product, shifted):
+        assert ctx.needs_input_grad == ((True, True), False)
+        a, b = ctx.saved_tensors
+        return [product * b + shifted, product * a], None
+
+    several.register_autograd(
+        backward,
+        setup_context=lambda ctx, inputs, output: ctx.save_for_backward(*inputs[0]),
+    )
+    a, b = (pkg.randn(3, dtype=pkg.float64, requires_grad=True) for _ in range(2))
+    assert pkg.autograd.gradcheck(lambda a, b: several([a, b]), (a, b))
+    assert set(opcheck(several, ([a, b],)).values()) == {"SUCCESS"}
+
+
+class OwnError(Exception):
+    """Of a kernel."""
+
+
+def test_errors_keep_their_class_and_wrong_results_are_refused():
+    error = OwnError("mine")
+
+    @custom_op(fresh("bad"), mutates_args=())
+    def bad(x: pkg.Tensor, how: int) -> pkg.Tensor:
+        if how == 0:
+            raise error
+        return [3.0, None, (x, x)][how - 1]
+
+    x = pkg.ones(2)
+    with pytest.raises(OwnError) as caught:
+        bad(x, 0)
+    assert caught.value is error
+    for how, word in enumerate(("float", "NoneType", "tuple"), 1):
+        with pytest.raises(TypeError, match=f"kernel to return a Tensor, got {word}"):
+            bad(x, how)
+    backwards = make_scale()
+    backwards.register_autograd(lambda ctx, g: g)
+    with pytest.raises(RuntimeError, match="returns 2 gradients.*got 1"):
+        backwards(x.requires_grad_()).sum().backward()
+    error.__traceback__ = None
+
+
+def test_kernels_run_on_the_calling_thread():
+    seen = []
+
+    @custom_op(fresh(), mutates_args=())
+    def who(x: pkg.Tensor) -> pkg.Tensor:
+        seen.append(threading.get_ident())
+        return x.clone()
+
+    who.register_fake(pkg.empty_like)
+    who(pkg.ones(3_000_000) * 2)
+    assert seen == [threading.get_ident()]
+
+
+def test_names_and_schemas_that_are_wrong():
+    name = fresh()
+
+    def f(x: pkg.Tensor) -> pkg.Tensor:
+        return x + 1
+
+    custom_op(name, f, mutates_args=())
+    with pytest.raises(
+        RuntimeError, match=f"{name} is already registered at .*test_custom"
+    ):
+        custom_op(name, f, mutates_args=())
+    with pytest.raises(ValueError, match="expected a name such as"):
+        custom_op("alone", f, mutates_args=())
+    with pytest.raises(ValueError, match="annotation of parameter 'x'"):
+        custom_op(fresh(), lambda x: x, mutates_args=())
+    with pytest.raises(ValueError, match=r"in mutates_args, got \['y'\]"):
+        custom_op(fresh(), f, mutates_args={"y"})
+    with pytest.raises(ValueError, match="expected device types"):
+        custom_op(fresh(), f, mutates_args=(), device_types="abacus")
+    with pytest.raises(LookupError, match="No op registered: tests14::nothing"):
+        pkg.library.register_fake("tests14::nothing", f)
+    with pytest.raises(RuntimeError, match="names that pkg does not use"):
+        custom_op("random::x", f, mutates_args=())
+
+
+def test_infer_schema():
+    def everything(
+        a: pkg.Tensor, b: pkg.Tensor | None, c: list[int], d: int | float,
+        e: str = "a", *, f: bool = False, g: pkg.dtype | None = None,
+    ) -> tuple[pkg.Tensor, int]:  # fmt: skip
+        raise AssertionError
+
+    assert infer_schema(everything, mutates_args={"a"}) == (
+        "(Tensor(a0!) a, Tensor? b, int[] c, Scalar d, str e='a', *, bool f=False, "
+        "DType? g=None) -> (Tensor, int)"
+    )
+    unknown = infer_schema(everything, mutates_args="unknown")
+    assert "Tensor(a1!)? b" in unknown
+
+    def odd(a: dict[str, int]) -> None:
+        raise AssertionError
+
+    with pytest.raises(ValueError, match="a type that schemas have for 'a'"):
+        infer_schema(odd)
+
+
+def test_library():
+    space = f"lib14_{next(numbers)}"
+    library = Library(space, "DEF")
+    assert library.define("f(Tensor x) -> Tensor") == "f"
+    library.impl("f", lambda x: x * 2, "CPU")
+    x = pkg.randn(3)
+    pkg.testing.assert_close(getattr(pkg.ops, space).f(x), x * 2)
+    with pytest.raises(
+        RuntimeError, match=f"Only a single .* namespace {space}.*test_cus"
+    ):
+        Library(space, "DEF")
+    more = Library(space, "FRAGMENT")
+    more.define(f"{space}::f.two(Tensor x, Tensor y) -> Tensor")
+    more.impl("f.two", lambda x, y: x * y)
+    w = pkg.randn(3, requires_grad=True)
+    assert getattr(pkg.ops, space).f.two(w, w).grad_fn.name() == "MulBackward"
+    with pytest.warns(RuntimeWarning, match=f"{space}::f has a kernel at CPU already"):
+        more.impl("f", lambda x: x * 5, "CPU")
+    with pytest.raises(LookupError, match=f"No op registered: {space}::g"):
+        more.impl("g", np.sin, "CPU")
+    with pytest.raises(ValueError, match="could not parse dispatch key: Nope"):
+        more.impl("f", np.sin, "Nope")
+    with pytest.raises(ValueError, match="<--- HERE"):
+        more.define("h(Tensr x) -> Tensor")
+    with pytest.raises(RuntimeError, match="got IMPL"):
+        Library(space, "IMPL").define("h(Tensor x) -> Tensor")
+    with pytest.raises(ValueError, match="DEF, IMPL or FRAGMENT"):
+        Library(space, "OTHER")
+
+
+def test_what_is_registered(scale):
+    assert scale._name in pkg.library.registrations("CPU")
+    assert scale._name in pkg.library.registrations("Autograd")
+    assert "pkg::add" in pkg.library.registrations()
+    assert "pkg::add" not in pkg.library.registrations("Autograd")
+    with pytest.raises(ValueError, match="could not parse dispatch key: Nope"):
+        pkg.library.registrations("Nope")
+    table = pkg.library.dump_dispatch_table(scale).splitlines()
+    rows = {line.split()[0]: line for line in table[1:]}
+    for key in ("CPU", "Meta", "Autograd"):
+        assert f"{__file__}:" in rows[key] and " kernel " in rows[key]
+    assert "nothing" in rows["Python"] and "fallback" in rows["Graph"]
+    assert pkg.library.dump_dispatch_table("pkg::max.dim").startswith("pkg::max.dim(")
+
+
+def test_numpy_in_no_grad_mode():
+    x = pkg.ones(2, requires_grad=True)
+    with pytest.raises(RuntimeError, match="Can't call numpy"):
+        x.numpy()
+    with pkg.no_grad():
+        assert x.numpy().tolist() == [1, 1]

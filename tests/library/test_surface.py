@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every kind of parameter, result, key and error of PyTorch's style (surface.cc)."""
+
+from __future__ import annotations
+
+import pytest
+
+import pkg
+from pkg._binding import core
+
+
+def text(tensor):
+    """The characters of a tensor of bytes."""
+    return bytes(tensor.tolist()).decode()
+
+
+def test_every_kind_of_parameter(surface):
+    x = pkg.ones(2, 3)
+    given = surface.every_kind(
+        x, None, [x, x], 2.5, 3, 1, True, [4, 5], "hi", pkg.float64
+    )
+    assert text(given) == "[2, 3] 0 2 2.5 3 1 1 [4, 5] hi float64 -1 -1 0 0"
+    given = surface.every_kind(
+        x, x, [], 2, 3, 0.5, False, 7, "", pkg.bool,
+        maybe=4, dims=[1, 2], floats=[1, 2.5], more=3,
+    )  # fmt: skip
+    assert text(given) == "[2, 3] 1 0 2 3 0.5 0 [7]  bool 4 2 2 1"
+
+
+def test_every_kind_of_result(surface):
+    x = pkg.ones(2, 3)
+    assert [t.sum().item() for t in surface.seven(x)] == [6 * i for i in range(1, 8)]
+    assert [t.tolist() for t in surface.parts(pkg.arange(4), 2)] == [[0, 1], [2, 3]]
+    assert surface.count(x) == 6
+    y = pkg.zeros(3)
+    assert surface.increase(y, 2) is y and surface.increase(y).tolist() == [3, 3, 3]
+    assert surface.more(y).tolist() == [-3, -3, -3]
+
+
+def test_schemas(surface):
+    assert surface.count._schema == "surface::count(Tensor _0) -> int"
+    assert surface.increase.default._schema == (
+        "surface::increase(Tensor(a!) x, Scalar by=1) -> Tensor(a!)"
+    )
+    assert (
+        pkg.ops.max.other._schema
+        == "pkg::max.other(Tensor self, Tensor other) -> Tensor"
+    )
+    assert pkg.ops.max.dim(pkg.eye(2), 0).indices.tolist() == [0, 1]
+    with pytest.raises(RuntimeError, match="got all of them: default, dim, other"):
+        pkg.ops.max._schema  # noqa: B018
+    with pytest.raises(AttributeError, match="no attribute 'none'"):
+        pkg.ops.max.none  # noqa: B018
+
+
+def test_accessors_and_dispatch_over_dtypes(surface):
+    for dtype in (pkg.float32, pkg.int64, pkg.bool):
+        x = pkg.tensor([[0, 1, 1], [1, 0, 0]]).to(dtype)
+        assert surface.elements(x).tolist() == x.flip(1).tolist()
+
+
+def test_composed_ops_have_the_gradients_of_what_they_call(surface):
+    w = pkg.randn(4, dtype=pkg.float64, requires_grad=True)
+    assert pkg.autograd.gradcheck(surface.composed, (w,))
+    pkg.testing.assert_close(surface.composed(w), (2 * w).tanh() - w / 3)
+    run = pkg.compile(surface.composed)
+    pkg.testing.assert_close(run(w.detach()), surface.composed(w.detach()))
+    assert "composite" in pkg.library.dump_dispatch_table(surface.composed)
+
+
+def test_a_kernel_above_another_passes_keys_on(surface):
+    x = pkg.ones(2)
+    assert surface.twice(x).tolist() == [2, 2]
+    assert surface.twice(x.requires_grad_()).tolist() == [102, 102]
+
+
+def test_ops_of_the_core_by_name(surface):
+    assert surface.by_name(pkg.ones(2)).tolist() == [[4, 4], [1, 1]]
+
+
+@pytest.mark.parametrize(
+    ("which", "error", "words"),
+    [
+        (0, LookupError, "Could not find schema for surface::none."),
+        (1, LookupError, "pkg::max.wrong but we found the overloads: default, dim"),
+        (2, RuntimeError, r"expected at::Tensor\(const at::Tensor&\), got at::Tensor"
+                          r"\(double\) at .*surface.cc:\d+"),
+    ],
+)  # fmt: skip
+def test_lookups_that_fail(surface, which, error, words):
+    with pytest.raises(error, match=words):
+        surface.lookup(which)
+    assert surface.lookup(3) == 1
+
+
+def test_functions_with_lists_numbers_and_outputs_saved(surface):
+    a, b = (pkg.randn(3, dtype=pkg.float64, requires_grad=True) for _ in range(2))
+    product, first = surface.weighted([a, b], 3.0)
+    pkg.testing.assert_close(product, 3 * a * b)
+    pkg.testing.assert_close(first, a)
+    assert pkg.autograd.gradcheck(
+        lambda a, b: tuple(surface.weighted([a, b], 3.0)), (a, b)
+    )
+    assert pkg.autograd.gradcheck(
+        lambda b: surface.weighted([a.detach(), b], 3.0)[0], (b,)
+    )
+
+
+@pytest.mark.parametrize(
+    ("how", "error", "words"),
+    [
+        (0, RuntimeError, r"Expected how != 0 to be true.*surface.cc:\d+"),
+        (1, ValueError, "a value of 1. Expected how != 1"),
+        (2, IndexError, "an index of 2"),
+        (3, TypeError, "a type"),
+        (4, NotImplementedError, "not here"),
+        (5, core.InternalError, "INTERNAL ASSERT FAILED: this cannot be"),
+        (6, ValueError, "of the standard library"),
+        (7, NotImplementedError, "\"fails\" not implemented for 'int64'"),
+        (8, RuntimeError, "expected cpu or meta, got cuda"),
+    ],
+)
+def test_errors_have_their_classes(surface, how, error, words):
+    with pytest.raises(error, match=words):
+        surface.fails(pkg.arange(3), how)
