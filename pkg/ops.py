@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ._binding import core
 from .tensor import Tensor
 
-__all__ = ["export_to", "functions", "load_library"]
+__all__ = ["export_to", "functions", "load_library", "load_library_of"]
 
 # `pkg.float` and the like are dtypes, these conversions methods only; pkg/functional.py
 # has the others with the arguments that PyTorch's have besides.
@@ -59,8 +59,14 @@ def load_library(path: str | os.PathLike[str]) -> None:
     when it cannot be opened; RuntimeError with the path when its registration fails,
     after which none of its ops is registered.
     """
+    load_library_of(path)
+
+
+def load_library_of(path: str | os.PathLike[str]) -> str:
+    """The same; returns the library's identity, which those with the same contents have
+    in common."""
     name = os.fspath(path)
-    core.load_library(os.path.abspath(name))
+    identity = core.load_library(os.path.abspath(name))
     clashes = _read_registry()
     if clashes:
         raise RuntimeError(
@@ -68,6 +74,7 @@ def load_library(path: str | os.PathLike[str]) -> None:
             f"{', '.join(clashes)}. The library's other ops are there; choose another "
             "name for these or their namespace."
         )
+    return identity
 
 
 def _read_registry() -> list[str]:

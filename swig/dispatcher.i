@@ -5,6 +5,7 @@
 #include "dispatcher/signature.h"
 %}
 %positional_only(pkg::operator_names, 1)
+%positional_only(pkg::c::library_ops, 1)
 namespace pkg {
 /// Names of the registered ops, sorted.
 std::vector<std::string> operator_names(const std::string &ns);
@@ -12,6 +13,8 @@ std::vector<std::string> operator_names(const std::string &ns);
 std::vector<std::string> operator_namespaces();
 }
 namespace pkg::c {
-/// Opens a shared library of ops; see pkg.ops.load_library.
-void load_library(const std::string &path);
+/// Opens a shared library of ops; see pkg.ops.load_library.  Returns its identity.
+std::string load_library(const std::string &path);
+/// Names of the ops that the library of an identity declared, 'mine::squash', sorted.
+std::vector<std::string> library_ops(const std::string &identity);
 }

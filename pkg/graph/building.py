@@ -14,6 +14,7 @@ from .._binding import core
 from ..tensor import Tensor
 from .collections import Collections
 from .defaults import session_for
+from .definitions import attributes_of, plain_type
 from .pictures import Pictures
 from .shapes import TensorShape
 
@@ -201,7 +202,9 @@ class Operation:
 
     graph = property(lambda self: self._graph, doc="The graph that it belongs to.")
     name = property(lambda self: self._handle.name(), doc="Unique in its graph.")
-    type = property(lambda self: self._handle.type(), doc="What it does: 'add.Tensor'.")
+    type = property(
+        lambda self: plain_type(self._handle.type()), doc="What it does: 'add.Tensor'."
+    )
     device = property(lambda self: self._handle.device(), doc="As it was written.")
 
     @property
@@ -235,6 +238,23 @@ class Operation:
             "input": taken + controls,
             "device": self.device,
         }
+
+    def get_attr(self, name: str) -> Any:
+        """An attribute of the op's definition, or an argument that is no tensor.
+
+        ValueError if there is none of this name.
+        """
+        found = self._attributes()
+        if name not in found:
+            raise ValueError(
+                f"Operation {self.name!r} has no attr named {name!r}: it has "
+                f"{sorted(found)}."
+            )
+        return found[name]
+
+    def _attributes(self) -> dict[str, Any]:
+        handle = self._handle
+        return attributes_of(handle.type(), handle.arguments(), self.inputs)
 
     def run(self, feed_dict: Any = None, session: Any = None) -> None:
         """Runs it in the session, or in the default one."""
@@ -295,6 +315,8 @@ class Graph(Collections, Pictures):
         self._not_fetched: set[Operation] = set()
         self._functions: list[Any] = []  # of Python, which it calls
         self._own: list[Any] = []  # parts with gradients of their own
+        # Of operations whose gradient is registered under another name than their type.
+        self._gradient_names: dict[str, str] = {}
         self._kept: list[Any] = []  # variables: what they have beside is in Python
         _graphs[self._handle.id()] = self
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from .._binding import core
 from .building import Operation, Symbol, dtype_of, get_default_graph
-from .own_gradients import through_own
+from .own_gradients import parts_of, through_own
 from .partial_gradients import stopped
 from .shapes import sizes_of
 
@@ -114,8 +114,9 @@ def gradients(
         return _plain(graph, ys, xs, grad_ys, name)
 
     def every_way(ys: list[Any], xs: list[Any], grad_ys: list[Any]) -> list[Any]:
-        if graph._own:
-            return through_own(graph, ys, xs, grad_ys, plain)
+        parts = parts_of(graph)
+        if parts:
+            return through_own(graph, parts, ys, xs, grad_ys, plain)
         return plain(ys, xs, grad_ys)
 
     if stop_gradients is not None and not isinstance(stop_gradients, (list, tuple)):

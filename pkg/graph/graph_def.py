@@ -113,7 +113,7 @@ def _node(
         attributes["trainable"] = bool(outputs[0].trainable)
     plain = {
         "name": op.name,
-        "op": op.type,
+        "op": op._handle.type(),
         "inputs": [symbol.name for symbol in op.inputs]
         + [f"^{control.name}" for control in op.control_inputs],
         "attributes": attributes,

@@ -12,20 +12,27 @@ from typing import Any, NamedTuple
 
 from .. import ops
 from .._binding import core
-from .building import Symbol, dtype_of, get_default_graph, outside
+from .building import Operation, Symbol, dtype_of, get_default_graph, outside
+from .definitions import NAMESPACE, plain_type
+from .gradient_registry import gradient_of
 
-__all__ = ["Plain", "through_own", "with_gradient"]
+__all__ = ["Plain", "parts_of", "through_own", "with_gradient"]
 
 # (ys, xs, grad_ys) to the gradients, of what the engine does alone.
 Plain = Callable[[list[Any], list[Any], list[Any]], list[Any]]
 
 
 class Own(NamedTuple):
-    """A part with a gradient of its own."""
+    """A part with a gradient of its own.
+
+    always: the function is asked wherever a gradient comes to the outputs, and not only
+    where the inputs lead to what gradients are taken of.
+    """
 
     inputs: list[Any]
     outputs: list[Any]
     function: Callable[..., Any]
+    always: bool = True
 
 
 def with_gradient(
@@ -71,6 +78,51 @@ def with_gradient(
     return cut
 
 
+def _registered_part(op: Operation) -> Own:
+    # An operation that was added without gradients; which one is registered is asked
+    # when it is wanted, as it may be registered later.
+    def gradient(*grads: Any) -> Any:
+        name = op.graph._gradient_names.get(op.name, op.type)
+        function = gradient_of(name, op.name, op.type).function
+        return [None] * len(op.inputs) if function is None else function(op, *grads)
+
+    return Own(list(op.inputs), op.outputs, gradient, always=False)
+
+
+def parts_of(graph: Any) -> list[Own]:
+    """The parts of the graph that have gradients of their own, in the graph's order:
+    those of ``with_gradient``, and operations of ops that REGISTER_OP defined."""
+    parts = list(graph._own)
+    if core.operator_names(NAMESPACE):
+        for handle in graph._handle.operations():
+            if handle.type().startswith(f"{NAMESPACE}::") and handle.no_grad():
+                op = graph._operation(handle)
+                if op.outputs and plain_type(handle.type()):
+                    parts.append(_registered_part(op))
+        parts.sort(key=lambda part: part.outputs[0].op._handle.id())
+    return parts
+
+
+def _leading(graph: Any, parts: list[Own], xs: list[Any]) -> list[bool]:
+    # Of each part: whether a way leads from its inputs to an x, through others too.
+    found: list[bool] = []
+    for part in parts:
+        before = [
+            output
+            for other, leads in zip(parts, found) if leads
+            for output in other.outputs
+        ]  # fmt: skip
+        floating = [x for x in part.inputs if dtype_of(x).is_floating_point]
+        found.append(
+            any(
+                graph._handle.connected(taken, end)
+                for taken in floating
+                for end in [*xs, *before]
+            )
+        )
+    return found
+
+
 def _of_function(own: Own, grads: list[Any]) -> list[tuple[Any, Any]]:
     # Floating inputs with the gradients that the function gives for them.
     made = own.function(*grads)
@@ -96,26 +148,29 @@ def _of_function(own: Own, grads: list[Any]) -> list[tuple[Any, Any]]:
 
 
 def through_own(
-    graph: Any, ys: list[Any], xs: list[Any], grad_ys: list[Any], plain: Plain
-) -> list[Any]:
+    graph: Any, parts: list[Own], ys: list[Any], xs: list[Any], grad_ys: list[Any],
+    plain: Plain,
+) -> list[Any]:  # fmt: skip
     """Gradients of the sum of ys with respect to each of xs, the parts of the graph
     that have gradients of their own among what is between."""
     # The operations that are added here are the graph's, whichever is the default one,
     # also where a part of it is built.
     with outside() if get_default_graph().is_body else graph.as_default():
-        return _through(graph, ys, xs, grad_ys, plain)
+        return _through(graph, parts, ys, xs, grad_ys, plain)
 
 
 def _through(
-    graph: Any, ys: list[Any], xs: list[Any], grad_ys: list[Any], plain: Plain
-) -> list[Any]:
-    ends = [*xs, *(output for own in graph._own for output in own.outputs)]
+    graph: Any, parts: list[Own], ys: list[Any], xs: list[Any], grad_ys: list[Any],
+    plain: Plain,
+) -> list[Any]:  # fmt: skip
+    leading = _leading(graph, parts, xs)
+    ends = [*xs, *(output for own in parts for output in own.outputs)]
     totals = plain(ys, ends, grad_ys)
     place = len(ends)
-    for own in reversed(graph._own):
+    for own, leads in zip(reversed(parts), reversed(leading)):
         place -= len(own.outputs)
         there = totals[place : place + len(own.outputs)]
-        if all(grad is None for grad in there):
+        if all(grad is None for grad in there) or not (leads or own.always):
             continue
         grads = [
             ops.zeros_like(output) if grad is None else grad

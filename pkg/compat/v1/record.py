@@ -13,7 +13,7 @@ from ...graph.building import entered_graph
 from .elements import get_default_graph
 from .messages import while_building
 
-__all__ = ["graph_of", "last", "recorded"]
+__all__ = ["graph_of", "last", "overridden", "recorded"]
 
 
 def _symbols(value: Any) -> Iterator[Symbol]:
@@ -103,7 +103,7 @@ def recorded(
                 raise ValueError(
                     while_building(str(error), name, default)
                 ) from error
-            return graph._overridden(graph, made) if _overrides(graph) else made
+            return overridden(graph, made)
 
         def add(graph: Any, name: str, args: Any, options: Any) -> Any:
             there: Any = entered_graph()
@@ -122,6 +122,11 @@ def recorded(
         return call
 
     return decorate
+
+
+def overridden(graph: Any, made: Any) -> Any:
+    """What an operation gives, with the gradient that the graph's map has for it."""
+    return graph._overridden(graph, made) if _overrides(graph) else made
 
 
 def _overrides(graph: Any) -> Any:
