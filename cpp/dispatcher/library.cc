@@ -131,6 +131,8 @@ detail::OpenedLibrary& detail::load_opened(const std::string& path) {
   // Held throughout, so that an error in the library's blocks reaches this caller and
   // not another thread that happens to call an op.
   std::lock_guard lock(pending().run_mutex);
+  // Asked now: from the opening on the first look at the registry runs the blocks.
+  const std::vector<std::string> before = registered_ops();
   bool fresh = false;
   OpenedLibrary& library = open_library(path, &fresh);
   PKG_CHECK(library.failure.empty(), RuntimeError, library.failure,
@@ -139,8 +141,6 @@ detail::OpenedLibrary& detail::load_opened(const std::string& path) {
     return library.failure = str("[load_library] ", path, ", block at ", pending().where,
                                  ": ", reason);
   };
-  const std::vector<std::string> before = fresh ? registered_ops()
-                                                : std::vector<std::string>();
   try {
     run_pending_registrations(dispatcher);
   } catch (const ImportError& error) {

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import ops as _ops
 from .._binding import core as _core
 from ..graph import Symbol as _Symbol, get_default_graph as _get_default_graph
 from ..graph.gradient_registry import (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One call of an op that REGISTER_OP defined, by its name and the names of its arguments.
+"""One call of an op that REGISTER_OP defined, by its name and those of its arguments.
 
 Generated wrappers call the op itself where they can, and come here where a graph, a
 gradient, a conversion or a mistake is involved.

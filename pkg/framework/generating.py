@@ -9,6 +9,7 @@ are plain ones; what has to be converted or recorded, or is wrong, goes through
 from __future__ import annotations
 
 import builtins
+import inspect
 import keyword
 import re
 import textwrap
@@ -106,9 +107,10 @@ class _Wrapper:
             kind = "Sequence[Any]" if item.is_list else "Any"
             parts.append(f"{_parameter(item.name)}: {kind}")
         parts += [f"{_parameter(a.name)}: {_type_of(a)}" for a in self.required]
-        parts += [
-            f"{_parameter(a.name)}: {_type_of(a)} = {_default(a)}" for a in self.optional
-        ]
+        for attr in self.optional:
+            parts.append(
+                f"{_parameter(attr.name)}: {_type_of(attr)} = {_default(attr)}"
+            )
         parts.append("name: str | None = None")
         return _wrapped(f"def {self.function}(", parts, f") -> {self.returns()}:")
 
@@ -119,7 +121,8 @@ class _Wrapper:
         return "list[Any]" if outputs and outputs[0].is_list else "Any"
 
     def pairs(self) -> list[str]:
-        names = [item.name for item in (*self.op.inputs, *self.required, *self.optional)]
+        everything = (*self.op.inputs, *self.required, *self.optional)
+        names = [item.name for item in everything]
         return [f"{_key(name)}={_parameter(name)}" for name in names]
 
     def body(self) -> str:
@@ -153,8 +156,8 @@ class _Wrapper:
                 "_outputs = _refused(", ["_error", f'"{op.name}"', *keywords], ")",
                 "        ",
             )  # fmt: skip
-            lines = ["    try:", test, f"            return {fast}",
-                     "    except Exception as _error:", refusal, "    else:"]  # fmt: skip
+            lines = ["    try:", test, f"            return {fast}"]
+            lines += ["    except Exception as _error:", refusal, "    else:"]
             slow = textwrap.indent(slow, "    ")
         lines += [slow, f"    return {self.structured()}"]
         return "\n".join(lines)
@@ -183,7 +186,8 @@ class _Wrapper:
             text += _filled(f"{_parameter(argument.name)}: {_words(op, argument)}.", 2)
         for attr in (*self.required, *self.optional):
             text += _filled(f"{_parameter(attr.name)}: {_attr_words(attr)}", 2)
-        text += ["  name: That of the operation, where a graph is made.", "", "Returns:"]
+        text += ["  name: That of the operation, where a graph is made."]
+        text += ["", "Returns:"]
         if not op.outputs:
             text.append("  The operation, where a graph is made.")
         for output in op.outputs:
@@ -229,9 +233,9 @@ def _words(op: OpDefinition, argument: object) -> str:
         if attr is not None and attr.allowed:
             kind = f"one of {', '.join(map(str, attr.allowed))} ({type_attr})"
     if getattr(found, "type_list_attr", ""):
-        return f"A list of tensors of the types {getattr(found, 'type_list_attr')}"
+        return f"A list of tensors of the types {found.type_list_attr}"
     if getattr(found, "number_attr", ""):
-        return f"A list of {getattr(found, 'number_attr')} tensors of type {kind}"
+        return f"A list of {found.number_attr} tensors of type {kind}"
     return f"A tensor of type {kind}"
 
 
@@ -255,19 +259,47 @@ class _Plain:
         self.schemas = op.schemas
         self.docs = [record["doc"] for record in op.records]
 
+        self.parts, self.call = self._from_schema(op)
+
+    def _from_schema(self, op: core.Operator) -> tuple[list[str], list[str]]:
+        # Of one overload what its signature says; of several, whatever comes.
+        general = ["*args: Any", "name: str | None = None", "**options: Any"]
+        if len(self.schemas) != 1:
+            return general, ["*args", "**options"]
+        parts, call, starred = [], [], False
+        for item in inspect.signature(op).parameters.values():
+            if item.name == "name" or keyword.iskeyword(item.name):
+                return general, ["*args", "**options"]
+            if item.kind is item.KEYWORD_ONLY and not starred:
+                parts.append("*")
+                starred = True
+            has_default = item.default is not item.empty
+            default = f" = {_literal(item.default)}" if has_default else ""
+            parts.append(f"{item.name}: Any{default}")
+            call.append(f"{item.name}={item.name}" if starred else item.name)
+        return [*parts, "name: str | None = None"], call
+
     def signature(self) -> str:
-        parts = ["*args: Any", "name: str | None = None", "**options: Any"]
-        return _wrapped(f"def {self.function}(", parts, ") -> Any:")
+        return _wrapped(f"def {self.function}(", self.parts, ") -> Any:")
 
     def text(self) -> str:
         rows = []
         for schema, doc in zip(self.schemas, self.docs):
-            rows += [*_filled(schema), "", *_filled(doc), ""]
+            rows += [*_filled(schema), *(["", *_filled(doc)] if doc else []), ""]
         inside = "\n".join(f"    {row}".rstrip() for row in rows).strip()
+        inside = inside.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+        direct = _wrapped(f"return {self.raw}(", self.call, ")", "        ")
+        general = self.call == ["*args", "**options"]
+        flat = [item for item in self.call if "=" not in item]
+        options = [item for item in self.call if "=" in item]
+        values = "args" if general else f"[{', '.join(flat)}]"
+        named = "options" if general else f"dict({', '.join(options)})"
+        last = _wrapped(
+            "return _named(", ["name", self.raw, values, named], ")", "    "
+        )
         return (
             f'{self.signature()}\n    """{inside}\n    """\n'
-            f"    if name is None:\n        return {self.raw}(*args, **options)\n"
-            f"    return _named(name, {self.raw}, args, options)\n"
+            f"    if name is None:\n{direct}\n{last}\n"
         )
 
     def stub(self) -> str:
@@ -281,8 +313,13 @@ def _wrappers(names: Iterable[str], style: str = "pkg") -> list[_Wrapper | _Plai
         if plain.startswith("_"):
             continue
         definition = definition_of(qualified)
-        wrapper = _Plain(qualified) if definition is None else _Wrapper(definition, style)
-        made.setdefault(wrapper.function, wrapper)
+        wrapper: _Wrapper | _Plain = _Plain(qualified)
+        if definition is not None:
+            wrapper = _Wrapper(definition, style)
+        if wrapper.function in made:  # another namespace has an op of this name
+            space = qualified.partition("::")[0]
+            wrapper.function = f"{space}_{wrapper.function}"
+        made[wrapper.function] = wrapper
     return [made[name] for name in sorted(made)]
 
 
@@ -297,8 +334,6 @@ def _header(title: str, wrappers: list[_Wrapper | _Plain], style: str) -> str:
         imports.append("from collections.abc import Sequence")
     if wrappers:
         imports.append(f"from typing import Any{', NamedTuple' if several else ''}")
-    if wrappers:
-        imports.append("")
     taken = []
     if "type(" in everything and "is _Tensor" in everything:
         taken.append("Tensor as _Tensor")
@@ -308,13 +343,14 @@ def _header(title: str, wrappers: list[_Wrapper | _Plain], style: str) -> str:
     if any(f"{w.raw}(" in text for w, text in zip(wrappers, texts)):
         taken.append("raw_op as _raw_op")
     if taken:
+        imports.append("")
         rows = ",\n    ".join(taken)
         line = f"from {_STYLES[style]} import {', '.join(taken)}"
         if len(line) > _WIDTH:
             line = f"from {_STYLES[style]} import (\n    {rows},\n)"
         imports.append(line)
     doc = f"Wrappers of the ops of {title}, a function for each."
-    return "\n".join([_MARK, f'"""{doc}"""', "", *imports])
+    return "\n".join([_MARK, f'"""{doc}"""', "", *imports]).rstrip("\n")
 
 
 def module_text(title: str, names: Iterable[str], style: str = "pkg") -> str:

@@ -82,9 +82,10 @@ def _module_of(path: str, identity: str, style: str) -> ModuleType:
     file_name = os.path.basename(path)
     title = file_name.partition(".")[0]
     word = re.sub(r"\W", "_", title)
-    name = f"pkg.op_libraries.{word}_{identity[:12]}" + ("" if style == "pkg" else "_tf")
+    suffix = "" if style == "pkg" else f"_{style}"
+    name = f"pkg.op_libraries.{word}_{identity[:12]}{suffix}"
     text = module_text(file_name, names, style)
-    source = f"<wrappers of {path} {identity[:12]}{'' if style == 'pkg' else ' tf'}>"
+    source = f"<wrappers of {path} {identity[:12]}{suffix}>"
     loader: Any = _Source(text, source)
     module = ModuleType(name)
     module.__spec__ = ModuleSpec(name, loader, origin=source)

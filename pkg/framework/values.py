@@ -61,7 +61,7 @@ def _one(kind: str, attr: AttributeDefinition, value: Any) -> Any:
             raise _expected("float", attr, value)
         return float(value)
     if kind == "bool":
-        if not isinstance(value, bool) and type(value).__name__ not in ("bool", "bool_"):
+        if type(value).__name__ not in ("bool", "bool_"):  # NumPy's, too
             raise _expected("bool", attr, value)
         return bool(value)
     if kind == "string":

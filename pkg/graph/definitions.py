@@ -136,7 +136,7 @@ def _parsed(text: str) -> OpDefinition:
 def definition_of(name: str) -> OpDefinition | None:
     """The definition of an op, "ZeroOut" or "tf::ZeroOut"; None where it has none."""
     qualified = name if "::" in name else f"{NAMESPACE}::{name}"
-    text = core.op_definition(qualified)
+    text = core.op_definition(qualified) if hasattr(core, "op_definition") else ""
     return _parsed(text) if text else None
 
 
@@ -176,7 +176,9 @@ def _holds_tensors(value: Any) -> bool:
 def _filled(value: Any, inputs: Sequence[Any]) -> Any:
     if isinstance(value, list):
         return [_filled(item, inputs) for item in value]
-    return inputs[value["input"]] if isinstance(value, dict) and "input" in value else value
+    if isinstance(value, dict) and "input" in value:
+        return inputs[value["input"]]
+    return value
 
 
 def _plain(value: Any) -> Any:

@@ -150,7 +150,7 @@ def error_of(
 
 
 def of_kind(name: str, error: Exception) -> OpError:
-    """The OpError of a code, "NotFound", for an error outside of any graph; it is of the
-    class of ``error``, too, and says the same."""
+    """The OpError of a code, "NotFound", for an error outside of any graph; it is of
+    the class of ``error``, too, and says the same."""
     kind = _also(globals()[f"{name}Error"], type(error))  # type: ignore[arg-type]
     return kind(None, None, str(error))

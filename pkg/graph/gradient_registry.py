@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gradients by the type of operations, registered in Python.
 
-They count for ops without a gradient of their own, such as those of libraries, in graphs
-and outside; and under a graph's ``gradient_override_map``.
+They count for ops without a gradient of their own, such as those of libraries, in
+graphs and outside; and under a graph's ``gradient_override_map``.
 """
 
 from __future__ import annotations

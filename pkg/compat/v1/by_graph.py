@@ -9,8 +9,8 @@ from typing import Any
 
 from ... import graph as pg
 from ...tensor import Tensor
-from .elements import Graph
 from .control import placeholder
+from .elements import Graph
 
 __all__ = ["by_graph"]
 
