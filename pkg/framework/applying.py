@@ -16,7 +16,7 @@ from ..graph.building import dtype_of, get_default_graph
 from ..graph.definitions import ArgumentDefinition, OpDefinition, definition_of
 from ..tensor import Tensor
 from .eager import EagerOperation, recorded
-from .values import attribute_value, check_types, dtype_of_name
+from .values import attribute_value, check_types, dtype_name, dtype_of_name
 
 __all__ = ["Applied", "Style", "apply_op", "check"]
 
@@ -92,8 +92,21 @@ def _argument(
                 f"{words} and failed. Error: {error}"
             ) from None
 
+    def first(item: Any) -> Any:
+        # Of a value without a dtype of its own: one that the op takes, of its kind.
+        made = convert(item, dtype)
+        allowed = next((a.allowed for a in op.attrs if a.name == argument.type_attr), ())
+        if dtype is None and allowed and not isinstance(item, Tensor):
+            kind = dtype_of(made)
+            near = [name for name in ("int32", "int64", "float32", "float64")
+                    if name in allowed and dtype_of_name(name).is_floating_point
+                    == kind.is_floating_point]  # fmt: skip
+            if near and dtype_name(kind) not in allowed:
+                return convert(item, dtype_of_name(near[0]))
+        return made
+
     if not argument.is_list:
-        made = convert(value, dtype)
+        made = first(value)
         if argument.type_attr:
             known.setdefault(argument.type_attr, dtype_of(made))
         return made
@@ -104,7 +117,7 @@ def _argument(
         )
     items = []
     for item in value:
-        items.append(convert(item, dtype))
+        items.append(first(item))
         if argument.type_attr:
             dtype = known.setdefault(argument.type_attr, dtype_of(items[-1]))
     return items

@@ -132,15 +132,13 @@ class _Wrapper:
         call = [_parameter(argument.name) for argument in op.inputs]
         call += [f"{name}={value}" for name, value in zip(
             [a.name for a in (*self.required, *self.optional)], options)]  # fmt: skip
-        slow = _wrapped(
-            "_outputs = _apply(", [f'"{op.name}"', "name", *keywords], ")", "    "
-        )
         plain = not op.one_list and not any(i.is_list for i in op.inputs)
         plain = plain and self.direct
         converted = any(
             a.type in ("type", "shape", "list(type)", "list(shape)") for a in op.given
         )
         lines = []
+        indent = "    "
         if plain and not converted and op.inputs and op.outputs:
             condition = ["name is None"] + [
                 f"type({_parameter(i.name)}) is _Tensor" for i in op.inputs
@@ -158,7 +156,10 @@ class _Wrapper:
             )  # fmt: skip
             lines = ["    try:", test, f"            return {fast}"]
             lines += ["    except Exception as _error:", refusal, "    else:"]
-            slow = textwrap.indent(slow, "    ")
+            indent = "        "
+        slow = _wrapped(
+            "_outputs = _apply(", [f'"{op.name}"', "name", *keywords], ")", indent
+        )
         lines += [slow, f"    return {self.structured()}"]
         return "\n".join(lines)
 
@@ -342,6 +343,7 @@ def _header(title: str, wrappers: list[_Wrapper | _Plain], style: str) -> str:
             taken.append(f"{word} as _{word}")
     if any(f"{w.raw}(" in text for w, text in zip(wrappers, texts)):
         taken.append("raw_op as _raw_op")
+    taken.sort()
     if taken:
         imports.append("")
         rows = ",\n    ".join(taken)

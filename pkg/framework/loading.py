@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import linecache
 import os
 import re
@@ -14,6 +15,7 @@ from typing import Any
 
 from .. import ops
 from .._binding import core
+from ..files import replacing
 from ..graph import errors
 from ..graph.definitions import OpDefinition, definition_of
 from .generating import module_text
@@ -77,6 +79,27 @@ def _error_of(error: Exception) -> errors.OpError:
     return errors.of_kind(name, error)
 
 
+def _written(name: str, text: str) -> str:
+    # The file with the text, for tracebacks and debuggers; where there can be none, a
+    # name that is none.
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    key = hashlib.sha256(text.encode()).hexdigest()[:12]
+    path = os.path.join(base, "pkg", "wrappers", f"{name}_{key}.py")
+    try:
+        with open(path, encoding="utf-8") as file:
+            if file.read() == text:
+                return path
+    except (OSError, ValueError):
+        pass
+    try:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with replacing(path) as made:
+            made.write(text.encode())
+    except OSError:
+        return f"<wrappers {name}>"
+    return path
+
+
 def _module_of(path: str, identity: str, style: str) -> ModuleType:
     names = core.library_ops(identity)
     file_name = os.path.basename(path)
@@ -85,13 +108,14 @@ def _module_of(path: str, identity: str, style: str) -> ModuleType:
     suffix = "" if style == "pkg" else f"_{style}"
     name = f"pkg.op_libraries.{word}_{identity[:12]}{suffix}"
     text = module_text(file_name, names, style)
-    source = f"<wrappers of {path} {identity[:12]}{suffix}>"
+    source = _written(f"{word}_{identity[:12]}{suffix}", text)
     loader: Any = _Source(text, source)
     module = ModuleType(name)
     module.__spec__ = ModuleSpec(name, loader, origin=source)
     module.__loader__ = loader
     module.__file__ = source
-    linecache.cache[source] = (len(text), None, text.splitlines(True), source)
+    if not os.path.exists(source):
+        linecache.cache[source] = (len(text), None, text.splitlines(True), source)
     module.__dict__["__source__"] = text
     loader.exec_module(module)
     definitions = [definition_of(op) for op in sorted(names)]

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from .. import ops
 from .._binding import core
 from .building import Operation, Symbol, dtype_of, get_default_graph, outside
-from .definitions import NAMESPACE, plain_type
+from .definitions import NAMESPACE
 from .gradient_registry import gradient_of
 
 __all__ = ["Plain", "parts_of", "through_own", "with_gradient"]
@@ -92,14 +92,18 @@ def _registered_part(op: Operation) -> Own:
 def parts_of(graph: Any) -> list[Own]:
     """The parts of the graph that have gradients of their own, in the graph's order:
     those of ``with_gradient``, and operations of ops that REGISTER_OP defined."""
-    parts = list(graph._own)
-    if core.operator_names(NAMESPACE):
-        for handle in graph._handle.operations():
-            if handle.type().startswith(f"{NAMESPACE}::") and handle.no_grad():
-                op = graph._operation(handle)
-                if op.outputs and plain_type(handle.type()):
-                    parts.append(_registered_part(op))
-        parts.sort(key=lambda part: part.outputs[0].op._handle.id())
+    if not core.operator_names(NAMESPACE):
+        return list(graph._own)
+    own = {part.outputs[0].op.name: part for part in graph._own}
+    parts = []
+    for handle in graph._handle.operations():
+        name = handle.name()
+        if name in own:
+            parts.append(own[name])
+        elif handle.type().startswith(f"{NAMESPACE}::") and handle.no_grad():
+            op = graph._operation(handle)
+            if op.outputs:
+                parts.append(_registered_part(op))
     return parts
 
 

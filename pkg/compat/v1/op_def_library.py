@@ -9,6 +9,7 @@ from ...framework import named as named, raw_op as raw_op
 from ...framework.applying import Applied, Style, apply_op
 from ...framework.structures import structured
 from ...graph.definitions import OpDefinition
+from ...tensor import Tensor
 from .convert import convert_to_tensor
 from .messages import while_building
 from .record import graph_of, overridden
@@ -21,6 +22,8 @@ class _InGraphs(Style):
 
     def convert(self, value: Any, dtype: Any) -> Any:
         """A tensor of the graph."""
+        if isinstance(value, Tensor) or hasattr(value, "_as_tensor"):
+            return convert_to_tensor(value)  # its dtype is checked with the others
         return convert_to_tensor(value, dtype)
 
     def graph_of(self, op: OpDefinition, inputs: list[Any]) -> Any:
