@@ -23,8 +23,7 @@
 namespace pkg::detail {
 namespace {
 
-// Of the file that was opened: the loader takes another one of the same name, or the same one
-// with other contents, for the one that it has.
+// Of the file that was opened: the loader takes another one of the same name for it.
 struct File {
   std::string path;
   dev_t device = 0;
@@ -122,14 +121,19 @@ OpenedLibrary* find(const std::string& identity) {
   return nullptr;
 }
 
+// Whether a library was opened under this name, which the loader would take for this one.
 bool is_taken(const File& file) {
+  bool taken = false;
   for (const File& other : opened().files) {
-    if (other.path == file.path ||
-        (other.device == file.device && other.inode == file.inode)) {
-      return true;
-    }
+    PKG_CHECK(other.device != file.device || other.inode != file.inode, ImportError,
+              "[load_library] ", file.path,
+              ": expected the contents that the file had when it was loaded as ",
+              other.path,
+              ", got others: it was written to while this process uses it, which damages "
+              "the library that is loaded. Write a new file and rename it.");
+    taken |= other.path == file.path;
   }
-  return false;
+  return taken;
 }
 
 void* open_here(const std::string& path) {

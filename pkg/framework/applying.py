@@ -95,7 +95,8 @@ def _argument(
     def first(item: Any) -> Any:
         # Of a value without a dtype of its own: one that the op takes, of its kind.
         made = convert(item, dtype)
-        allowed = next((a.allowed for a in op.attrs if a.name == argument.type_attr), ())
+        named = [a.allowed for a in op.attrs if a.name == argument.type_attr]
+        allowed = named[0] if named else ()
         if dtype is None and allowed and not isinstance(item, Tensor):
             kind = dtype_of(made)
             near = [name for name in ("int32", "int64", "float32", "float64")

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Libraries of ops, each compiled once in a run of the tests, whoever wants it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from libraries import compile_all, library
+
+SOURCES = Path(__file__).with_name("sources")
+Compile = Callable[..., Path]
+
+
+@pytest.fixture(scope="session")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compile:
+    """A function of a file of sources/ and options that gives the path of a library.
+
+    The processes of a run share the libraries.
+    """
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base
+    folder = shared / "framework_libraries"
+    folder.mkdir(exist_ok=True)
+
+    def compile_one(name: str, *options: str) -> Path:
+        text = (SOURCES / name).read_text(encoding="utf-8")
+        key = hashlib.sha256(repr((text, options)).encode()).hexdigest()[:12]
+        path = folder / f"{Path(name).stem}_{key}.so"
+        if path.exists():
+            return path
+        scratch = folder / f"{path.stem}.{os.getpid()}"
+        scratch.mkdir(exist_ok=True)
+        source = scratch / name
+        source.write_text(text, encoding="utf-8")
+        os.replace(library(source, *options), path)
+        return path
+
+    return compile_one
+
+
+@pytest.fixture(scope="session")
+def compiled_all(compiled: Compile) -> Callable[..., list[Path]]:
+    """The same for several (name, options...), on every core."""
+    return lambda *wanted: compile_all(lambda each: compiled(*each), wanted)
