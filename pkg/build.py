@@ -25,13 +25,13 @@ def _newest(sources: Sequence[Path]) -> float:
 
 
 def custom_op_library(
-    name: str, srcs: Sequence[Path], folder: Path = ".", *,
+    name: str, srcs: Sequence[Path], folder: Path = ".", *, style: str = "",
     compile_flags: Sequence[str] = (), link_flags: Sequence[str] = (),
     force: bool = False,
 ) -> str:  # fmt: skip
     """Compiles the sources to ``folder/name.so``; returns its path.
 
-    srcs: C++ files.  compile_flags, link_flags: come after those of pkg.sysconfig.
+    srcs: C++ files.  style: see ``sysconfig.get_compile_flags``.  compile_flags, link_flags: come after those of pkg.sysconfig.
     Nothing is done where the library is newer than its sources, unless ``force``:
     headers and flags are not looked at.  ``CXX`` is the compiler, or g++.
 
@@ -50,7 +50,7 @@ def custom_op_library(
     with tempfile.TemporaryDirectory(dir=os.path.dirname(path) or ".") as scratch:
         made = os.path.join(scratch, os.path.basename(path))
         command = [
-            *compiler, *get_compile_flags(), "-O2", "-fPIC", "-shared", *compile_flags,
+            *compiler, *get_compile_flags(style), "-O2", "-fPIC", "-shared", *compile_flags,
             *map(os.fspath, srcs), "-o", made, *get_link_flags(), *link_flags,
         ]  # fmt: skip
         done = subprocess.run(

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 _functions: dict[str, core.Operator] = {}
 _namespaces: dict[str, ModuleType] = {}
 _exports: list[dict[str, Any]] = []
+_loaded: set[str] = set()  # identities of libraries whose ops are shown
 _refused: set[str] = set()  # names that clash: told once
 
 
@@ -67,7 +68,10 @@ def load_library_of(path: str | os.PathLike[str]) -> str:
     in common."""
     name = os.fspath(path)
     identity = core.load_library(os.path.abspath(name))
+    if identity in _loaded:
+        return identity
     clashes = _read_registry()
+    _loaded.add(identity)
     if clashes:
         raise RuntimeError(
             f"[load_library] {name}: expected names that pkg does not use, got "

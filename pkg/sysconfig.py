@@ -31,14 +31,23 @@ def get_lib() -> str:
     return os.path.join(_HERE, "lib")
 
 
-def get_compile_flags() -> list[str]:
+def get_compile_flags(style: str = "") -> list[str]:
     """Return the compiler flags that a source including pkg's headers needs.
 
+    style: "tf1" or "torch" for sources that include the headers of TensorFlow's or
+    PyTorch's C++ interface, which stand in ``compat/``; ValueError for any other.
     With those of the loops (swig/build/toolchain.py says why), so that a kernel is as
     fast as the same stanza in the core; -O3 is yours to add.
     """
     loops = ["-fno-math-errno", "-fno-trapping-math", "-fopenmp-simd"]
-    return ["-std=c++20", *loops, f"-I{get_include()}"]
+    compat = []
+    if style:
+        if style not in ("tf1", "torch"):
+            raise ValueError(
+                f"[get_compile_flags] expected 'tf1', 'torch' or '', got {style!r}."
+            )
+        compat = [f"-I{os.path.join(get_include(), 'compat', style)}"]
+    return ["-std=c++20", *loops, *compat, f"-I{get_include()}"]
 
 
 def get_link_flags() -> list[str]:
