@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "dispatcher/opening.h"
+#include "dispatcher/pending.h"
 
 namespace pkg {
 namespace {
@@ -18,7 +19,7 @@ struct Block {
   const char* ns;
   const char* key;
   Origin origin;
-  void (*run)(Library&);
+  std::function<void(Library&)> run;
   const char* stamp;
 
   /// What its stamp has else than the core's.
@@ -82,8 +83,14 @@ void run_block(const Block& block) {
 
 Registration::Registration(Library::Kind kind, const char* ns, const char* key,
                            Origin origin, void (*block)(Library&), const char* stamp) {
+  add_registration_block(kind, ns, key, origin, block, stamp);
+}
+
+void add_registration_block(Library::Kind kind, const char* ns, const char* key,
+                            Origin origin, std::function<void(Library&)> block,
+                            const char* stamp) {
   std::lock_guard lock(pending().mutex);
-  pending().blocks.push_back({kind, ns, key, origin, block, stamp});
+  pending().blocks.push_back({kind, ns, key, origin, std::move(block), stamp});
   Dispatcher::set_unsettled();
 }
 

@@ -13,10 +13,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <deque>
 #include <numeric>
 #include <optional>
 
 #include "dispatcher/dispatcher.h"
+#include "framework/calling.h"
 #include "graph/graph.h"
 
 namespace pkg::graph {
@@ -229,6 +231,51 @@ std::vector<int64_t> candidates(const Node& node) {
   return sizes;
 }
 
+// An op of REGISTER_OP has a rule that knows of unknown sizes, and is asked itself.
+std::vector<OutputSpec> by_definition(const Node& node,
+                                      const framework::OpRegistrationData& data) {
+  const std::vector<Value> args = node.arguments([&](Edge edge) {
+    return empty(Shape{}, edge.node->outputs[edge.output].dtype, Device{DeviceType::Meta});
+  });
+  std::deque<framework::Tensor> values;
+  std::vector<framework::KnownInput> inputs;
+  const framework::CallTypes types(data.op_def, args);
+  const auto add_value = [&](framework::KnownInput& input, const Tensor& value) {
+    constexpr int64_t kMostElements = 1024;  // shapes and the like
+    if (value.is_meta() || !value.is_contiguous() || value.numel() > kMostElements) return;
+    input.value = &values.emplace_back(value.wait(), input.type);
+  };
+  for (size_t i = 0; i < data.op_def.inputs.size(); ++i) {
+    int32_t item = std::holds_alternative<TensorList>(args[i]) ? 0 : -1;
+    for_each_tensor(args[i], [&](const Tensor& tensor) {
+      framework::KnownInput& input = inputs.emplace_back();
+      input.type = types.types[inputs.size() - 1];
+      const auto from = std::find_if(
+          node.inputs.begin(), node.inputs.end(),
+          [&](const Node::Input& of) { return of.arg == i && of.item == item; });
+      if (item >= 0) ++item;
+      if (from == node.inputs.end()) {
+        input.shape = framework::PartialShape::of(tensor.sizes());
+        return add_value(input, tensor);
+      }
+      const Edge edge = from->from;
+      const OutputSpec& spec = edge.node->outputs[edge.output];
+      if (spec.known_rank) input.shape = framework::PartialShape::of(spec.sizes);
+      else input.shape.known_rank = false;
+      if (edge.node->kind == NodeKind::Constant) add_value(input, edge.node->value);
+    });
+  }
+  const framework::AttrValues attrs = attrs_of_call(data.op_def, args, types);
+  std::vector<OutputSpec> outputs;
+  for (auto& output : infer_outputs(data, attrs, inputs, node.name)) {
+    const auto dtype = framework::dtype_of_data_type(output.type);
+    PKG_CHECK(dtype, NotImplementedError, "[", data.op_def.name,
+              "] there are no tensors of ", framework::dtype_name(output.type), ".");
+    outputs.push_back({*dtype, output.shape.known_rank, output.shape.sizes});
+  }
+  return outputs;
+}
+
 }  // namespace
 
 // Such a call is never made to see what it gives.
@@ -241,6 +288,9 @@ bool writes(const Node& node) {
 
 std::vector<OutputSpec> infer(const Node& node) {
   UseKeys plain{LocalKeys{{}, KeySet{DispatchKey::Autograd, DispatchKey::Profiler}}};
+  if (const auto* data = framework::definition_of(*node.op)) {
+    return by_definition(node, *data);
+  }
   int64_t n_unknown = 0;
   for (const Node::Input& input : node.inputs) {
     const OutputSpec& spec = input.from.node->outputs[input.from.output];

@@ -136,7 +136,7 @@ def _parsed(text: str) -> OpDefinition:
 def definition_of(name: str) -> OpDefinition | None:
     """The definition of an op, "ZeroOut" or "tf::ZeroOut"; None where it has none."""
     qualified = name if "::" in name else f"{NAMESPACE}::{name}"
-    text = core.op_definition(qualified) if hasattr(core, "op_definition") else ""
+    text = core.op_definition(qualified)
     return _parsed(text) if text else None
 
 

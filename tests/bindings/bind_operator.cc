@@ -10,6 +10,7 @@
 #include "dispatcher/dispatcher.h"
 #include "dispatcher/explain.h"
 #include "dispatcher/signature.h"
+#include "framework/definitions.h"
 #include "parse.h"
 
 namespace pkg::pybind {
@@ -42,7 +43,8 @@ py::object results_of(const Operator& op, const Stack& stack) {
   if (stack.results.size() == 1) return py::cast(stack.results[0]);
   py::tuple results(stack.results.size());
   for (size_t i = 0; i < results.size(); ++i) results[i] = stack.results[i];
-  if (op.schema.returns[0].name.empty()) return results;
+  const auto& returns = op.schema.returns;
+  if (returns.empty() || returns[0].name.empty()) return results;
   static auto& classes = *new std::unordered_map<const Operator*, py::object>();
   py::object& cls = classes[&op];
   if (!cls) cls = make_results_class(op);
@@ -161,6 +163,9 @@ void bind_operator(py::module_& m) {
         "operator_names(ns, /)\n--\n\nNames of the registered ops, sorted.");
   m.def("operator_namespaces", &operator_namespaces,
         "operator_namespaces()\n--\n\nNamespaces that have ops, sorted.");
+  m.def("op_definition", &framework::op_definition, py::arg("name"),
+        "op_definition(name)\n--\n\nWhat REGISTER_OP said of an op, \"tf::ZeroOut\", as "
+        "JSON; \"\" for an op without that.");
 }
 
 }  // namespace pkg::pybind

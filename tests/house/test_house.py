@@ -32,8 +32,9 @@ MAY_INCLUDE = {
     "kernels": (*_BELOW_OPS, "ops"),
     "ops": _BELOW_OPS,
     "autograd": (*_BELOW_OPS, "ops"),
-    "graph": (*_BELOW_OPS, "ops", "autograd"),
-    "c_api": (*_BELOW_OPS, "ops", "kernels", "autograd", "graph"),
+    "framework": _BELOW_OPS,
+    "graph": (*_BELOW_OPS, "ops", "framework", "autograd"),
+    "c_api": (*_BELOW_OPS, "ops", "kernels", "framework", "autograd", "graph"),
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]', re.MULTILINE)
 
