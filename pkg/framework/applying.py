@@ -16,7 +16,13 @@ from ..graph.building import dtype_of, get_default_graph
 from ..graph.definitions import ArgumentDefinition, OpDefinition, definition_of
 from ..tensor import Tensor
 from .eager import EagerOperation, recorded
-from .values import attribute_value, check_types, dtype_name, dtype_of_name
+from .values import (
+    attribute_value,
+    check_types,
+    dtype_name,
+    dtype_of_name,
+    stored_type,
+)
 
 __all__ = ["Applied", "Style", "apply_op", "check"]
 
@@ -73,7 +79,7 @@ def _argument(
 ) -> Any:  # fmt: skip
     # Tensors of what is given; attributes that are known say their dtype.
     if argument.type:
-        dtype: Any = dtype_of_name(argument.type)
+        dtype: Any = dtype_of_name(stored_type(argument.type))
     else:
         dtype = known.get(argument.type_attr)
     if isinstance(dtype, str):

@@ -135,7 +135,9 @@ class _Wrapper:
         plain = not op.one_list and not any(i.is_list for i in op.inputs)
         plain = plain and self.direct
         converted = any(
-            a.type in ("type", "shape", "list(type)", "list(shape)") for a in op.given
+            keyword.iskeyword(attr.name)
+            or attr.type in ("type", "shape", "list(type)", "list(shape)")
+            for attr in op.given
         )
         lines = []
         indent = "    "
@@ -157,8 +159,11 @@ class _Wrapper:
             lines = ["    try:", test, f"            return {fast}"]
             lines += ["    except Exception as _error:", refusal, "    else:"]
             indent = "        "
+        target = "_outputs"
+        if self.returns() == "list[Any]":
+            target = "_outputs: list[Any]"
         slow = _wrapped(
-            "_outputs = _apply(", [f'"{op.name}"', "name", *keywords], ")", indent
+            f"{target} = _apply(", [f'"{op.name}"', "name", *keywords], ")", indent
         )
         lines += [slow, f"    return {self.structured()}"]
         return "\n".join(lines)
@@ -265,10 +270,14 @@ class _Plain:
     def _from_schema(self, op: core.Operator) -> tuple[list[str], list[str]]:
         # Of one overload what its signature says; of several, whatever comes.
         general = ["*args: Any", "name: str | None = None", "**options: Any"]
+        try:
+            parameters = inspect.signature(op).parameters.values()
+        except ValueError:  # a name of Python's among those of its parameters
+            return general, ["*args", "**options"]
         if len(self.schemas) != 1:
             return general, ["*args", "**options"]
         parts, call, starred = [], [], False
-        for item in inspect.signature(op).parameters.values():
+        for item in parameters:
             if item.name == "name" or keyword.iskeyword(item.name):
                 return general, ["*args", "**options"]
             if item.kind is item.KEYWORD_ONLY and not starred:
@@ -314,8 +323,10 @@ def _wrappers(names: Iterable[str], style: str = "pkg") -> list[_Wrapper | _Plai
         if plain.startswith("_"):
             continue
         definition = definition_of(qualified)
-        wrapper: _Wrapper | _Plain = _Plain(qualified)
-        if definition is not None:
+        wrapper: _Wrapper | _Plain
+        if definition is None:
+            wrapper = _Plain(qualified)
+        else:
             wrapper = _Wrapper(definition, style)
         if wrapper.function in made:  # another namespace has an op of this name
             space = qualified.partition("::")[0]

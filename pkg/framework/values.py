@@ -10,7 +10,9 @@ from typing import Any
 from .._binding import core
 from ..graph.definitions import ArgumentDefinition, AttributeDefinition, OpDefinition
 
-__all__ = ["attribute_value", "check_types", "dtype_name", "dtype_of_name"]
+__all__ = [
+    "attribute_value", "check_types", "dtype_name", "dtype_of_name", "stored_type",
+]  # fmt: skip
 
 
 def dtype_name(dtype: Any) -> str:
@@ -29,6 +31,11 @@ def dtype_name(dtype: Any) -> str:
 def dtype_of_name(name: str) -> Any:
     """Our dtype of this name; the name itself where there are no such tensors."""
     return getattr(core, name, name)
+
+
+def stored_type(name: str) -> str:
+    """The dtype of the tensors that an op has for a type: handles are int64."""
+    return "int64" if name in ("resource", "variant") else name
 
 
 def _expected(what: str, attr: AttributeDefinition, value: Any) -> TypeError:
@@ -185,7 +192,7 @@ def _check_type(
     op: OpDefinition, argument: ArgumentDefinition, place: int, name: str, known: _Known
 ) -> None:
     if not argument.type_attr:
-        if argument.type != name:
+        if stored_type(argument.type) != name:
             raise TypeError(
                 f"Input '{argument.name}' of '{op.name}' Op has type {name} that does "
                 f"not match expected type of {argument.type}."

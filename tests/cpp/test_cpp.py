@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import pkg.sysconfig
-from libraries import GCC, STRICT_C, library
+from libraries import GCC, STRICT_C, compiled
 
 HERE = Path(__file__).parent
 PROGRAMS = sorted(p.name for p in HERE.glob("*_test.c*"))
@@ -33,7 +33,8 @@ def test_program_passes(program, tmp_path):
     subprocess.run(command, check=True)
     loaded = HERE / f"{binary.name}_library.cc"
     if loaded.exists():
-        library(loaded, name=f"{binary}_library")
+        made = compiled(loaded, name=f"{binary}_library")
+        assert made.returncode == 0, made.stdout
     done = subprocess.run(
         [str(binary)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300
     )

@@ -12,7 +12,5 @@ PKG_LIBRARY_FRAGMENT(changing, m) {
 #ifdef OWN_NAME
   name += std::to_string(reinterpret_cast<uintptr_t>(&marker));
 #endif
-  m.def(name + "(Tensor self) -> Tensor").composite([](const pkg::Tensor& x) {
-    return x;
-  });
+  m.def(name + "(Tensor self) -> Tensor").composite([](const pkg::Tensor& x) { return x; });
 }
