@@ -200,7 +200,14 @@ void async_fallback(const Operator& op, const Kernel&, KeySet keys, Stack& stack
   }
   std::array<Spec, kMaxResults> all;
   detail::convert_numbers(op, stack.args);
-  detail::infer_shapes(op, stack.args, all.data());
+  try {
+    detail::infer_shapes(op, stack.args, all.data());
+  } catch (const NotImplementedError&) {
+    // A rule that cannot tell from the arguments: the kernel makes its results itself, or
+    // refuses the call in the same words.
+    return wait_and_run(op, stack, estimate(definition, stack.args, nullptr),
+                        [&] { Dispatcher::get().redispatch_boxed(op, below, stack); });
+  }
   const std::span<const Spec> specs(all.data(), op.schema.returns.size());
   const double cost = estimate(definition, stack.args, all.data());
   bool ready = true, private_memory = true;

@@ -7,8 +7,18 @@
 // no second table has to agree with the registry.
 #include "framework/calling.h"
 
+#include "dispatcher/pending.h"
+#include "framework/kernel_set.h"
+#include "scheduler/event.h"
+
 namespace pkg::framework {
 namespace {
+
+size_t number_of_parameters(const OpDef& def) {
+  size_t n = def.inputs.size();
+  for (const AttrDef& attr : def.attrs) n += !def.is_inferred(attr.name);
+  return n;
+}
 
 std::vector<KnownOutput> infer(const OpRegistrationData& data,
                                std::span<const Value> args) {
@@ -17,7 +27,8 @@ std::vector<KnownOutput> infer(const OpRegistrationData& data,
   std::vector<KnownInput> inputs;
   for (size_t i = 0; i < data.op_def.inputs.size(); ++i) {
     for_each_tensor(args[i], [&](const pkg::Tensor& tensor) {
-      inputs.push_back({types.types[inputs.size()], PartialShape::of(tensor.sizes()), nullptr});
+      inputs.push_back(
+          {types.types[inputs.size()], PartialShape::of(tensor.sizes()), nullptr});
     });
   }
   return infer_outputs(data, attrs, inputs);
@@ -36,11 +47,11 @@ Spec spec_of(const OpDef& def, const KnownOutput& output, Device device) {
 
 void rule(void* shape, const Value* values, Spec* specs) {
   const auto& data = *static_cast<const OpRegistrationData*>(shape);
-  const std::span args(values, data.op_def.inputs.size() + data.op_def.attrs.size());
+  const std::span args(values, number_of_parameters(data.op_def));
   const bool meta = keys_of(args.first(data.op_def.inputs.size())).has(DispatchKey::Meta);
   for (const KnownOutput& output : infer(data, args)) {
     *specs++ = spec_of(data.op_def, output,
-                       Device{meta ? DeviceType::Meta : DeviceType::CPU});
+                       Device{meta ? pkg::DeviceType::Meta : pkg::DeviceType::CPU});
   }
 }
 
@@ -52,13 +63,147 @@ void run_meta(const Operator& op, const Kernel&, KeySet, Stack& stack) {
             "Give it one with .SetShapeFn(...).");
   TensorList results;
   for (const KnownOutput& output : infer(data, stack.args)) {
-    results.push_back(empty(spec_of(data.op_def, output, Device{DeviceType::Meta})));
+    results.push_back(empty(spec_of(data.op_def, output, Device{pkg::DeviceType::Meta})));
   }
   if (data.op_def.outputs_in_one_list()) return stack.push(std::move(results));
   for (pkg::Tensor& result : results) stack.push(std::move(result));
 }
 
+// A call that goes on after ComputeAsync has returned.  It keeps what the kernel sees, also
+// when who waits gives up.
+struct AsyncCall final : Intrusive {
+  AsyncCall(const Choice& choice_in, std::span<const Value> given,
+            std::span<pkg::Tensor> given_results)
+      : choice(choice_in),
+        args(given.begin(), given.end()),
+        results(given_results.begin(), given_results.end()),
+        context(choice.form, args, results) {}
+  const Choice& choice;
+  const std::vector<Value> args;
+  std::vector<pkg::Tensor> results;
+  OpKernelContext context;
+  const Ref<ManualEvent> event = Ref<ManualEvent>::make("AsyncOpKernel");
+};
+
+// What all copies of a callback share: where the last one goes without a call, nobody will.
+struct Done {
+  explicit Done(Ref<AsyncCall> of) : call(std::move(of)) {}
+  ~Done() {
+    call->context.SetStatus(
+        errors::Internal("the kernel has dropped its callback `done` without calling it"));
+    call->event->set();
+  }
+  Ref<AsyncCall> call;
+};
+
+void wait_for(AsyncOpKernel& kernel, const Ref<AsyncCall>& call) {
+  auto done = std::make_shared<Done>(call);
+  kernel.ComputeAsync(&call->context, [done = std::move(done)] {
+    done->call->event->set();  // later ones do nothing
+  });
+  call->event->wait();
+}
+
+// Runs the kernel in `context`, in the name of the op.
+template <class F>
+void guarded(const CallForm& form, F f) {
+  try {
+    f();
+  } catch (const Error&) { throw; } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& error) {
+    pkg::detail::raise<InternalError>("the kernel threw: ", error.what(),
+                                      " [Op:", form.def->name, "]");
+  }
+}
+
+// Calls use(context) after the kernel has run.
+template <class Use>
+void run_kernel(const KernelSet& set, std::span<const Value> args,
+                std::span<pkg::Tensor> results, Use use) {
+  set.choose(args, [&](const Choice& choice) {
+    if (AsyncOpKernel* kernel = choice.kernel->AsAsync()) {
+      const auto call = Ref<AsyncCall>::make(choice, args, results);
+      guarded(choice.form, [&] { wait_for(*kernel, call); });
+      call->context.check_outputs();
+      return use(call->context);
+    }
+    OpKernelContext context(choice.form, args, results);
+    guarded(choice.form, [&] { choice.kernel->Compute(&context); });
+    context.check_outputs();
+    use(context);
+  });
+}
+
+// The CPU key: the kernel makes its results itself.
+void run(const Operator&, const Kernel& kernel, KeySet, Stack& stack) {
+  const auto& set = *static_cast<const KernelSet*>(kernel.function);
+  const OpDef& def = set.data().op_def;
+  run_kernel(set, stack.args, {}, [&](OpKernelContext& context) {
+    const auto n = size_t(context.num_outputs());
+    if (!def.outputs_in_one_list()) {
+      for (size_t i = 0; i < n; ++i) stack.push(context.take_output(i));
+      return;
+    }
+    TensorList all;
+    for (size_t i = 0; i < n; ++i) all.push_back(context.take_output(i));
+    stack.push(std::move(all));
+  });
+}
+
+// Of a task or a plan: the results are there, as the shape function said.
+void compute(void* function, const Value* values, pkg::Tensor* results) {
+  const auto& set = *static_cast<const KernelSet*>(function);
+  const OpDef& def = set.data().op_def;
+  run_kernel(set, {values, number_of_parameters(def)}, {results, def.outputs.size()},
+             [](OpKernelContext&) {});
+}
+
+Kernel kernel_with(const KernelSet* set, const char* where) {
+  Kernel kernel;
+  kernel.boxed = run;
+  kernel.compute = compute;
+  kernel.function = const_cast<KernelSet*>(set);
+  kernel.where = where;
+  return kernel;
+}
+
+void add_kernel(const KernelDef& def) {
+  const Operator* op = Dispatcher::get().find_or_null(def.op, kNamespace);
+  PKG_CHECK(op && definition_of(*op), ValueError, "[REGISTER_KERNEL_BUILDER] ",
+            def.class_name, ": expected an op that REGISTER_OP has registered, got '",
+            def.op, "'. Hint: load the library with its REGISTER_OP first.");
+  const OpDef& op_def = definition_of(*op)->op_def;
+  PKG_CHECK(!def.device.empty(), ValueError, "[REGISTER_KERNEL_BUILDER] ", def.class_name,
+            ": expected .Device(DEVICE_CPU) for the Op '", def.op, "'.");
+  for (const KernelDef::Constraint& constraint : def.constraints) {
+    const AttrDef* attr = op_def.attr(constraint.attr);
+    PKG_CHECK(attr && attr->type == "type", ValueError, "[REGISTER_KERNEL_BUILDER] ",
+              def.class_name, ": OpKernel '", def.op, "' has constraint on attr '",
+              constraint.attr, "', which is no attr of type `type`: ", op_def.str());
+  }
+  const KernelSet* set = kernel_set_of(*op).with(def);
+  Dispatcher::get().set_kernel(const_cast<Operator&>(*op), DispatchKey::CPU,
+                               kernel_with(set, def.where));
+}
+
 }  // namespace
+
+KernelRegistrar::KernelRegistrar(const KernelDefBuilder& builder, const char* class_name,
+                                 KernelDef::Factory factory, Origin origin,
+                                 const char* stamp) {
+  KernelDef def = builder.def();
+  def.class_name = class_name;
+  def.factory = factory;
+  def.where = origin.where;
+  add_registration_block(
+      Library::Kind::Implementation, kNamespace, "CPU", origin,
+      [def = std::move(def)](Library&) { add_kernel(def); }, stamp);
+}
+
+const KernelSet& kernel_set_of(const Operator& op) {
+  return *static_cast<const KernelSet*>(op.kernel(DispatchKey::CPU).function);
+}
 
 const OpRegistrationData* definition_of(const Operator& op) {
   return op.shape_boxed == rule ? static_cast<const OpRegistrationData*>(op.shape)
@@ -77,6 +222,8 @@ void set_up_calls(Operator& op, const OpRegistrationData* data) {
   meta.boxed = run_meta;
   meta.where = op.where;
   Dispatcher::get().set_kernel(op, DispatchKey::Meta, meta);
+  const KernelSet* none = new KernelSet(*data, {});
+  Dispatcher::get().set_kernel(op, DispatchKey::CPU, kernel_with(none, op.where));
 }
 
 }  // namespace pkg::framework

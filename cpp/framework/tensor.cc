@@ -71,8 +71,7 @@ void Tensor::check_sizes(std::span<const int64_t> given, size_t n) const {
   for (int64_t size : given) fits = fits && size >= 0;
   fits = fits && Shape(given).numel() == NumElements();
   PKG_CHECK(fits, ValueError, "[shaped] expected ", n, " sizes with ", NumElements(),
-            " elements, got ", PartialShape::of(given).str(), " for ",
-            DebugString(), ".");
+            " elements, got ", PartialShape::of(given).str(), " for ", DebugString(), ".");
 }
 
 void Tensor::collapse(bool inner, std::span<int64_t> into) const {

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// framework/kernel_set.cc: which kernel runs.
+//
+// Note [Choices]
+// The attributes of a call follow from its arguments, and to work them out takes far longer
+// than a small kernel.  So each call is compared with the forms that were met before: the
+// last one of this thread first, then all.  What was found stays for good, since a call may
+// be inside the kernel; from kMostChoices forms on (a float attribute that is another at
+// each call) a kernel is made for one call.
+#include "framework/kernel_set.h"
+
+#include <algorithm>
+
+#include "base/thread_local.h"
+
+namespace pkg::framework {
+namespace {
+
+constexpr size_t kMostChoices = 256;
+
+// The last choices of this thread, by set.
+struct Recent {
+  const KernelSet* set = nullptr;
+  const Choice* choice = nullptr;
+};
+constexpr size_t kRecent = 8;
+PKG_FAST_TLS constinit thread_local Recent t_recent[kRecent] = {};
+
+Recent& recent_of(const KernelSet* set) {
+  return t_recent[reinterpret_cast<uintptr_t>(set) / alignof(std::max_align_t) % kRecent];
+}
+
+bool same_scalar(const Scalar& a, const Scalar& b) {
+  return a.is_float() == b.is_float() &&
+         (a.is_float() ? a.to<double>() == b.to<double>()
+                       : a.to<int64_t>() == b.to<int64_t>());
+}
+
+bool same(const Value& a, const Value& b) {
+  if (a.index() != b.index()) return false;
+  return std::visit(
+      [&]<class T>(const T& value) {
+        const T& other = std::get<T>(b);
+        if constexpr (std::is_same_v<T, Scalar>) return same_scalar(value, other);
+        else if constexpr (std::is_same_v<T, pkg::Tensor> || std::is_same_v<T, TensorList>) return false;
+        else return value == other;
+      },
+      a);
+}
+
+}  // namespace
+
+std::string KernelDef::str() const {
+  std::string text = pkg::str("device='", device, "'");
+  if (!label.empty()) text += pkg::str("; label='", label, "'");
+  for (const Constraint& constraint : constraints) {
+    text += pkg::str("; ", constraint.attr, " in ", attr_text(constraint.types));
+  }
+  return text;
+}
+
+bool Choice::fits(std::span<const Value> args) const {
+  const DType* dtype = dtypes.data();
+  const size_t n = form.input_counts.size();
+  for (size_t i = 0; i < n; ++i) {
+    if (const auto* tensor = std::get_if<pkg::Tensor>(&args[i])) {
+      if (!tensor->defined() || tensor->dtype() != *dtype++) return false;
+      continue;
+    }
+    const auto* list = std::get_if<TensorList>(&args[i]);
+    if (!list || list->size() != form.input_counts[i]) return false;
+    for (const pkg::Tensor& item : *list) {
+      if (!item.defined() || item.dtype() != *dtype++) return false;
+    }
+  }
+  for (size_t k = 0; k < parameters.size(); ++k) {
+    if (!same(args[n + k], parameters[k])) return false;
+  }
+  return true;
+}
+
+KernelSet* KernelSet::with(KernelDef def) const {
+  std::vector<KernelDef> kernels = kernels_;
+  kernels.push_back(std::move(def));
+  return new KernelSet(data_, std::move(kernels));
+}
+
+const Choice& KernelSet::find(std::span<const Value> args,
+                              std::unique_ptr<const Choice>* once) const {
+  Recent& recent = recent_of(this);
+  if (__builtin_expect(recent.set == this && recent.choice->fits(args), 1)) {
+    return *recent.choice;
+  }
+  const auto known = [&]() -> const Choice* {
+    for (const auto& choice : choices_) {
+      if (choice->fits(args)) return choice.get();
+    }
+    return nullptr;
+  };
+  const Choice* found = nullptr;
+  {
+    std::lock_guard lock(mutex_);
+    found = known();
+  }
+  if (!found) {
+    // Outside of the lock: a constructor may call ops.
+    std::unique_ptr<const Choice> made = make(args);
+    std::lock_guard lock(mutex_);
+    found = known();
+    if (!found && choices_.size() == kMostChoices) return *(*once = std::move(made));
+    if (!found) found = choices_.emplace_back(std::move(made)).get();
+  }
+  recent = {this, found};
+  return *found;
+}
+
+std::unique_ptr<const Choice> KernelSet::make(std::span<const Value> args) const {
+  const OpDef& def = data_.op_def;
+  auto choice = std::make_unique<Choice>();
+  CallForm& form = choice->form;
+  const CallTypes tensors(def, args);
+  form.name = def.name;
+  form.def = &def;
+  form.attrs = attrs_of_call(def, args, tensors);
+  form.input_types = tensors.types;
+  form.input_counts = tensors.counts;
+  for (const ArgDef& output : def.outputs) {
+    append_types(def, output, form.attrs, &form.output_types);
+    form.output_counts.push_back(size_t(count_of(def, output, form.attrs)));
+  }
+  for (size_t i = 0; i < def.inputs.size(); ++i) {
+    for_each_tensor(args[i],
+                    [&](const pkg::Tensor& t) { choice->dtypes.push_back(t.dtype()); });
+  }
+  choice->parameters.assign(args.begin() + int64_t(def.inputs.size()), args.end());
+  const KernelDef& chosen = select(form);
+  OpKernelConstruction construction(form);
+  choice->kernel.reset(chosen.factory(&construction));
+  if (!construction.status().ok()) {
+    throw_status(construction.status(), str("[Op:", def.name, "]"));
+  }
+  return choice;
+}
+
+const KernelDef& KernelSet::select(const CallForm& form) const {
+  const OpDef& def = data_.op_def;
+  const auto fits = [&](const KernelDef& kernel) {
+    return (kernel.device == DEVICE_CPU || kernel.device == DEVICE_DEFAULT) &&
+           kernel.label.empty() &&
+           std::all_of(
+               kernel.constraints.begin(), kernel.constraints.end(),
+               [&](const KernelDef::Constraint& constraint) {
+                 DataType type = DT_INVALID;
+                 return NodeAttrs(def, form.attrs).get(constraint.attr, &type).ok() &&
+                        std::count(constraint.types.begin(), constraint.types.end(), type) >
+                            0;
+               });
+  };
+  const KernelDef* chosen = nullptr;
+  const KernelDef* rival = nullptr;
+  for (const KernelDef& kernel : kernels_) {
+    if (!fits(kernel)) continue;
+    if (!chosen || kernel.priority > chosen->priority) chosen = &kernel, rival = nullptr;
+    else if (kernel.priority == chosen->priority) rival = &kernel;
+  }
+  std::string attrs;
+  for (size_t i = 0; i < def.attrs.size(); ++i) {
+    attrs += str(i ? ", " : "", def.attrs[i].name, "=", attr_text(form.attrs[i]));
+  }
+  PKG_CHECK(!rival, ValueError, "Multiple OpKernel registrations match NodeDef '",
+            form.name, "' with these attrs: [", attrs, "]: '", chosen ? chosen->str() : "",
+            "' and '", rival ? rival->str() : "", "'. [Op:", def.name, "]");
+  if (chosen) return *chosen;
+  std::string known;
+  for (const KernelDef& kernel : kernels_) known += "\n  " + kernel.str();
+  pkg::detail::raise<NotImplementedError>(
+      "No OpKernel was registered to support Op '", def.name, "' used by ", form.name,
+      " with these attrs: [", attrs, "]\nRegistered devices: [CPU]\nRegistered kernels:",
+      known.empty() ? "\n  <no registered kernels>" : known, "\n[Op:", def.name, "]");
+}
+
+}  // namespace pkg::framework
