@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import pkg
 from libraries import compile_all, library
 
 SOURCES = Path(__file__).with_name("sources")
@@ -18,7 +19,7 @@ Compile = Callable[..., Path]
 
 @pytest.fixture(scope="session")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compile:
-    """A function of a file of sources/ and options that gives the path of a library.
+    """A function of a file, of sources/ or absolute, and options that gives the path of a library.
 
     The processes of a run share the libraries.
     """
@@ -27,8 +28,9 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compile:
     folder = shared / "framework_libraries"
     folder.mkdir(exist_ok=True)
 
-    def compile_one(name: str, *options: str) -> Path:
-        text = (SOURCES / name).read_text(encoding="utf-8")
+    def compile_one(file: str | Path, *options: str) -> Path:
+        name = Path(file).name
+        text = (SOURCES / file).read_text(encoding="utf-8")
         key = hashlib.sha256(repr((text, options)).encode()).hexdigest()[:12]
         path = folder / f"{Path(name).stem}_{key}.so"
         if path.exists():
@@ -37,7 +39,8 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compile:
         scratch.mkdir(exist_ok=True)
         source = scratch / name
         source.write_text(text, encoding="utf-8")
-        os.replace(library(source, *options), path)
+        compat = Path(pkg.sysconfig.get_include()) / "compat"
+        os.replace(library(source, f"-I{compat / 'tf1'}", *options), path)
         return path
 
     return compile_one
