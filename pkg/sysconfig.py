@@ -10,8 +10,13 @@ from __future__ import annotations
 
 import os
 
-__all__ = ["get_compile_flags", "get_include", "get_lib", "get_link_flags"]
+__all__ = [
+    "get_compat_include", "get_compile_flags", "get_include", "get_lib",
+    "get_link_flags",
+]  # fmt: skip
 
+# Libraries whose ops compile with headers of ours: folders of cpp/compat.
+COMPAT = ("tf1", "torch")
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -24,6 +29,18 @@ def get_include() -> str:
     if os.path.isdir(installed):
         return installed
     return os.path.join(os.path.dirname(_HERE), "cpp")
+
+
+def get_compat_include(name: str) -> str:
+    """Return the folder of headers at another library's paths, for sources of its ops.
+
+    name: "tf1", for ``tensorflow/core/framework/op.h`` and others, or "torch", for
+    ``torch/extension.h``.  ValueError for another name.  Give it to the compiler beside
+    get_compile_flags().
+    """
+    if name not in COMPAT:
+        raise ValueError(f"expected one of {', '.join(COMPAT)}, got {name!r}")
+    return os.path.join(get_include(), "compat", name)
 
 
 def get_lib() -> str:

@@ -135,6 +135,11 @@ void run_kernel(const KernelSet& set, std::span<const Value> args,
   });
 }
 
+// Not inlined: GCC 12 would take the parts of a variant that are not there for used.
+[[gnu::noinline]] void push(Stack& stack, pkg::Tensor&& tensor) {
+  stack.push(Value(std::move(tensor)));
+}
+
 // The CPU key: the kernel makes its results itself.
 void run(const Operator&, const Kernel& kernel, KeySet, Stack& stack) {
   const auto& set = *static_cast<const KernelSet*>(kernel.function);
@@ -142,7 +147,9 @@ void run(const Operator&, const Kernel& kernel, KeySet, Stack& stack) {
   run_kernel(set, stack.args, {}, [&](OpKernelContext& context) {
     const auto n = size_t(context.num_outputs());
     if (!def.outputs_in_one_list()) {
-      for (size_t i = 0; i < n; ++i) stack.push(context.take_output(i));
+      for (size_t i = 0; i < n; ++i) {
+        push(stack, context.take_output(i));
+      }
       return;
     }
     TensorList all;

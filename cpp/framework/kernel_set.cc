@@ -42,7 +42,8 @@ bool same(const Value& a, const Value& b) {
       [&]<class T>(const T& value) {
         const T& other = std::get<T>(b);
         if constexpr (std::is_same_v<T, Scalar>) return same_scalar(value, other);
-        else if constexpr (std::is_same_v<T, pkg::Tensor> || std::is_same_v<T, TensorList>) return false;
+        else if constexpr (std::is_same_v<T, pkg::Tensor> || std::is_same_v<T, TensorList>)
+          return false;
         else return value == other;
       },
       a);

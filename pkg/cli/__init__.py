@@ -63,6 +63,16 @@ def _flag(option: str) -> str:
     }[option]
 
 
+def _compat(name: str) -> str:
+    """What --compat-include prints."""
+    from .. import sysconfig
+
+    try:
+        return sysconfig.get_compat_include(name)
+    except ValueError as err:
+        raise argparse.ArgumentTypeError(str(err)) from None
+
+
 def _positive(text: str) -> int:
     value = int(text)
     if value < 1:
@@ -103,6 +113,14 @@ def _parser() -> _Parser:
         flags.add_argument(
             option, dest="flags", action="append_const", const=option, help=text
         )
+    flags.add_argument(
+        "--compat-include",
+        dest="flags",
+        action="append",
+        type=_compat,
+        metavar="NAME",
+        help="the folder of headers at the paths of tf1 or torch, for sources of their ops",
+    )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
 
     train = commands.add_parser("train", help="train a network on handwritten digits")
@@ -174,7 +192,7 @@ def _run(argv: Sequence[str] | None) -> None:
     parser = _parser()
     args = command.parse(parser, argv)
     if args.flags and not args.command:
-        print(" ".join(map(_flag, args.flags)))
+        print(" ".join(_flag(f) if f in FLAGS else f for f in args.flags))
         return
     if args.flags or not args.command:
         parser.error("expected one COMMAND, or flags for compilers")

@@ -26,12 +26,12 @@ using string_view = std::string_view;
 template <class T>
 using Span = std::span<T>;
 inline Status OkStatus() { return {}; }
-#define PKG_ABSL_ERROR(Name)                                 \
-  inline Status Name##Error(std::string_view message) {      \
-    return pkg::framework::errors::Name(message);            \
-  }                                                          \
-  inline bool Is##Name(const Status& status) {               \
-    return pkg::framework::errors::Is##Name(status);         \
+#define PKG_ABSL_ERROR(Name)                            \
+  inline Status Name##Error(std::string_view message) { \
+    return pkg::framework::errors::Name(message);       \
+  }                                                     \
+  inline bool Is##Name(const Status& status) {          \
+    return pkg::framework::errors::Is##Name(status);    \
   }
 PKG_ABSL_ERROR(Aborted)
 PKG_ABSL_ERROR(AlreadyExists)
