@@ -51,19 +51,13 @@ def get_lib() -> str:
 def get_compile_flags(style: str = "") -> list[str]:
     """Return the compiler flags that a source including pkg's headers needs.
 
-    style: "tf1" or "torch" for sources that include the headers of TensorFlow's or
-    PyTorch's C++ interface, which stand in ``compat/``; ValueError for any other.
+    style: "tf1" or "torch" for sources of ops in another library's style, see
+    get_compat_include().
     With those of the loops (swig/build/toolchain.py says why), so that a kernel is as
     fast as the same stanza in the core; -O3 is yours to add.
     """
     loops = ["-fno-math-errno", "-fno-trapping-math", "-fopenmp-simd"]
-    compat = []
-    if style:
-        if style not in ("tf1", "torch"):
-            raise ValueError(
-                f"[get_compile_flags] expected 'tf1', 'torch' or '', got {style!r}."
-            )
-        compat = [f"-I{os.path.join(get_include(), 'compat', style)}"]
+    compat = [f"-I{get_compat_include(style)}"] if style else []
     return ["-std=c++20", *loops, *compat, f"-I{get_include()}"]
 
 

@@ -31,8 +31,6 @@ class _Parser(argparse.ArgumentParser):
 
 FLAGS = {
     "--cflags": "flags of a source that includes pkg's headers",
-    "--tf1-cflags": "the same for sources with TensorFlow's headers",
-    "--torch-cflags": "the same for sources with PyTorch's headers",
     "--ldflags": "flags to link with the core",
     "--includes": "the headers' folder alone, as -I",
     "--ext-suffix": "the suffix of this Python's extension modules",
@@ -51,8 +49,6 @@ def _flag(option: str) -> str:
 
     return {
         "--cflags": " ".join(sysconfig.get_compile_flags()),
-        "--tf1-cflags": " ".join(sysconfig.get_compile_flags("tf1")),
-        "--torch-cflags": " ".join(sysconfig.get_compile_flags("torch")),
         "--ldflags": " ".join(sysconfig.get_link_flags()),
         "--includes": f"-I{sysconfig.get_include()}",
         "--ext-suffix": str(python.get_config_var("EXT_SUFFIX")),

@@ -236,7 +236,7 @@ The same library by hand:
 def _files(source: str, python: str, style: str, extra: str) -> dict[str, str]:
     flags = "$(python -m pkg --cflags --ldflags)"
     if style:
-        flags = f"$(python -m pkg --{style}-cflags --ldflags)"
+        flags += f" \\\n        -I$(python -m pkg --compat-include {style})"
     readme = _README.replace("@WITH@", extra).replace("@FLAGS@", flags)
     return {
         "@NAME@.cc": source,
