@@ -57,7 +57,7 @@ REGISTER_KERNEL_BUILDER(Name("@CAMEL@").Device(DEVICE_CPU).TypeConstraint<double
 '''
 
 _TF_PYTHON = '''\
-"""The op @CAMEL@: its library, which is compiled when it has to be, and its gradient."""
+"""The op @CAMEL@: its library, compiled when it has to be, and its gradient."""
 
 from pathlib import Path
 
@@ -65,7 +65,9 @@ import pkg
 
 _HERE = Path(__file__).parent
 _library = pkg.load_op_library(
-    pkg.build.custom_op_library("@NAME@", [_HERE / "@NAME@.cc"], _HERE, style="tf1")
+    pkg.build.custom_op_library(
+        "@NAME@", [_HERE / "@NAME@.cc"], _HERE, style="tf1"
+    )
 )
 @NAME@ = _library.@NAME@
 
@@ -106,8 +108,8 @@ TORCH_LIBRARY_IMPL(@NAME@, CPU, m) { m.impl("@NAME@", &@NAME@_cpu); }
 '''
 
 _TORCH_PYTHON = '''\
-"""The op @NAME@: its library, which is compiled when it has to be, what is known of its
-result without values, and its gradient."""
+"""The op @NAME@: its library, compiled when it has to be, what is known of its result
+without values, and its gradient."""
 
 from pathlib import Path
 
@@ -115,7 +117,9 @@ import pkg
 
 _HERE = Path(__file__).parent
 pkg.ops.load_library(
-    pkg.build.custom_op_library("@NAME@", [_HERE / "@NAME@.cc"], _HERE, style="torch")
+    pkg.build.custom_op_library(
+        "@NAME@", [_HERE / "@NAME@.cc"], _HERE, style="torch"
+    )
 )
 @NAME@ = pkg.ops.@NAME@.@NAME@
 

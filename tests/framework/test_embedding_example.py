@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import importlib
-import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -122,7 +121,7 @@ def test_an_exported_graph_with_the_op(example: ModuleType, tmp_path: Path) -> N
 
 def test_as_tensorflow_has_it(example: ModuleType) -> None:
     """The same library, whose calls are operations."""
-    module = tf.load_op_library(os.path.join(os.environ["EMBEDDING_BUILD"], "embedding.so"))
+    module = tf.load_op_library(example._library.LIBRARY)
     with tf.Graph().as_default(), tf.Session() as session:
         table = tf.placeholder(tf.float64, [5, 3])
         rows = module.embedding_lookup(table, [[1], [4]])
