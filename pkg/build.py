@@ -31,7 +31,8 @@ def custom_op_library(
 ) -> str:  # fmt: skip
     """Compiles the sources to ``folder/name.so``; returns its path.
 
-    srcs: C++ files.  style: see ``sysconfig.get_compile_flags``.  compile_flags, link_flags: come after those of pkg.sysconfig.
+    srcs: C++ files.  style: see ``sysconfig.get_compile_flags``.  compile_flags,
+    link_flags: come after those of pkg.sysconfig.
     Nothing is done where the library is newer than its sources, unless ``force``:
     headers and flags are not looked at.  ``CXX`` is the compiler, or g++.
 
@@ -50,8 +51,9 @@ def custom_op_library(
     with tempfile.TemporaryDirectory(dir=os.path.dirname(path) or ".") as scratch:
         made = os.path.join(scratch, os.path.basename(path))
         command = [
-            *compiler, *get_compile_flags(style), "-O2", "-fPIC", "-shared", *compile_flags,
-            *map(os.fspath, srcs), "-o", made, *get_link_flags(), *link_flags,
+            *compiler, *get_compile_flags(style), "-O2", "-fPIC", "-shared",
+            *compile_flags, *[os.fspath(source) for source in srcs], "-o", made,
+            *get_link_flags(), *link_flags,
         ]  # fmt: skip
         done = subprocess.run(
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True

@@ -17,7 +17,8 @@ __all__ = ["run"]
 
 
 def _checked(name: str) -> str:
-    if not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", name) or keyword.iskeyword(name):
+    words = re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", name)
+    if not words or keyword.iskeyword(name):
         raise UserError(
             f"expected a name of small letters, digits and single _, such as zero_out, "
             f"got {name!r}"

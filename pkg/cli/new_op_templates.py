@@ -151,8 +151,8 @@ PKG_LIBRARY(@NAME@, m) {
       .doc("factor * x for each element; factor must not be negative.")
       .dtypes(pkg::DTypeSet{pkg::DType::Float32, pkg::DType::Float64})
       .shape([](const Tensor& x, double factor) {
-        PKG_CHECK(factor >= 0, ValueError, "[@NAME@] expected factor >= 0, got ", factor,
-                  ".");
+        PKG_CHECK(factor >= 0, ValueError,
+                  "[@NAME@] expected factor >= 0, got ", factor, ".");
         return x.spec();
       })
       .cpu([](Tensor& y, const Tensor& x, double factor) {
@@ -226,7 +226,7 @@ def test_in_a_graph():
 _README = '''\
 # @NAME@
 
-An op for pkg: `@NAME@.cc` is the op in C++, `@NAME@_ops.py` compiles and loads it@WITH@,
+An op for pkg: `@NAME@.cc` is the op, `@NAME@_ops.py` compiles and loads it@WITH@,
 `test_@NAME@.py` tests it:
 
     python -m pytest -q

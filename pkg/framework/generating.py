@@ -18,6 +18,7 @@ from collections.abc import Iterable
 from .._binding import core
 from ..graph.definitions import (
     NAMESPACE,
+    ArgumentDefinition,
     AttributeDefinition,
     OpDefinition,
     definition_of,
@@ -121,8 +122,8 @@ class _Wrapper:
         return "list[Any]" if outputs and outputs[0].is_list else "Any"
 
     def pairs(self) -> list[str]:
-        everything = (*self.op.inputs, *self.required, *self.optional)
-        names = [item.name for item in everything]
+        names = [argument.name for argument in self.op.inputs]
+        names += [attr.name for attr in (*self.required, *self.optional)]
         return [f"{_key(name)}={_parameter(name)}" for name in names]
 
     def body(self) -> str:
@@ -228,20 +229,18 @@ def _filled(line: str, indent: int = 0) -> list[str]:
     ) or [""]  # fmt: skip
 
 
-def _words(op: OpDefinition, argument: object) -> str:
-    found = argument
-    attrs = {attr.name: attr for attr in op.attrs}
-    kind = getattr(found, "type", "")
-    type_attr = getattr(found, "type_attr", "")
-    if type_attr:
-        attr = attrs.get(type_attr)
-        kind = type_attr
-        if attr is not None and attr.allowed:
-            kind = f"one of {', '.join(map(str, attr.allowed))} ({type_attr})"
-    if getattr(found, "type_list_attr", ""):
-        return f"A list of tensors of the types {found.type_list_attr}"
-    if getattr(found, "number_attr", ""):
-        return f"A list of {found.number_attr} tensors of type {kind}"
+def _words(op: OpDefinition, argument: ArgumentDefinition) -> str:
+    if argument.type_list_attr:
+        return f"A list of tensors of the types {argument.type_list_attr}"
+    kind = argument.type
+    if argument.type_attr:
+        kind = argument.type_attr
+        for attr in op.attrs:
+            if attr.name == kind and attr.allowed:
+                kind = f"one of {', '.join(map(str, attr.allowed))} ({attr.name})"
+                break
+    if argument.number_attr:
+        return f"A list of {argument.number_attr} tensors of type {kind}"
     return f"A tensor of type {kind}"
 
 

@@ -292,7 +292,7 @@ def test_w102_a_call_that_fits_no_overload_raises() -> None:
     [
         ("nowhere.so", "nowhere.so: cannot open shared object file"),
         ("text.so", "text.so: "),
-        ("unlinked.so", r"undefined symbol: .*missing_functionv \(missing_function\(\)\)"),
+        ("unlinked.so", r"undefined symbol: .*functionv \(missing_function\(\)\)"),
     ],
 )
 def test_files_that_cannot_be_opened(folder: Path, name: str, reason: str) -> None:

@@ -19,7 +19,7 @@ Compile = Callable[..., Path]
 
 @pytest.fixture(scope="session")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compile:
-    """A function of a file, of sources/ or absolute, and options that gives the path of a library.
+    """A function of a file, of sources/ or absolute, and options: the library's path.
 
     The processes of a run share the libraries.
     """

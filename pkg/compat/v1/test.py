@@ -84,5 +84,8 @@ def compute_gradient_error(
         x, x_shape, y, y_shape, x_init_value, delta, init_targets, extra_feed_dict
     )
     if not isinstance(x, (list, tuple)):
-        return worst(*made, x_shape, y_shape)
-    return max(worst(*pair, shape, y_shape) for pair, shape in zip(made, x_shape))
+        return worst(made[0], made[1], x_shape, y_shape)
+    return max(
+        worst(exact, numeric, shape, y_shape)
+        for (exact, numeric), shape in zip(made, x_shape)
+    )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ops of embedding.cc: compiled where they have to be, loaded, and with gradient."""
+"""The ops of embedding.cc: compiled where they must be, loaded, and with gradient."""
 
 from __future__ import annotations
 
