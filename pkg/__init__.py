@@ -72,11 +72,12 @@ ops.export_to(globals())
 
 # Modules, and functions with the module they are in, that load at first use.
 _LAZY = """
-    cuda data datasets graph library linalg models nn optim profiler serialization
-    sysconfig testing utils
+    build cuda data datasets framework graph library linalg models nn optim profiler
+    serialization sysconfig testing utils
 """.split()
 _LAZY_NAMES = {
     "explaining": "explain",
+    "framework": "NoGradient NotDifferentiable RegisterGradient load_op_library",
     "graph": "compile",
     "library.checks": "_check",
     "functional": "as_tensor is_floating_point is_tensor multinomial "
@@ -101,9 +102,11 @@ _OF_METHODS = {
 if _typing.TYPE_CHECKING:
     # What loads at first use, or is made of the registry.
     from . import (
+        build as build,
         cuda as cuda,
         data as data,
         datasets as datasets,
+        framework as framework,
         library as library,
         linalg as linalg,
         models as models,
@@ -117,6 +120,12 @@ if _typing.TYPE_CHECKING:
     )
     from ._op_types import *  # noqa: F403
     from .explaining import explain as explain
+    from .framework import (
+        NoGradient as NoGradient,
+        NotDifferentiable as NotDifferentiable,
+        RegisterGradient as RegisterGradient,
+        load_op_library as load_op_library,
+    )
     from .functional import *  # noqa: F403
     from .graph import compile as compile
     from .library.checks import _check as _check

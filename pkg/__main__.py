@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m pkg``: train, predict, info, wrap.  See cli/."""
+"""``python -m pkg``: train, predict, info, gen-ops, new-op, wrap.  See cli/."""
 
 import sys
 

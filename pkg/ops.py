@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ._binding import core
 from .tensor import Tensor
 
-__all__ = ["export_to", "functions", "load_library"]
+__all__ = ["export_to", "functions", "load_library", "load_library_of"]
 
 # `pkg.float` and the like are dtypes, these conversions methods only; pkg/functional.py
 # has the others with the arguments that PyTorch's have besides.
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 _functions: dict[str, core.Operator] = {}
 _namespaces: dict[str, ModuleType] = {}
 _exports: list[dict[str, Any]] = []
+_loaded: set[str] = set()  # identities of libraries whose ops are shown
 _refused: set[str] = set()  # names that clash: told once
 
 
@@ -59,15 +60,25 @@ def load_library(path: str | os.PathLike[str]) -> None:
     when it cannot be opened; RuntimeError with the path when its registration fails,
     after which none of its ops is registered.
     """
+    load_library_of(path)
+
+
+def load_library_of(path: str | os.PathLike[str]) -> str:
+    """The same; returns the library's identity, which those with the same contents have
+    in common."""
     name = os.fspath(path)
-    core.load_library(os.path.abspath(name))
+    identity = core.load_library(os.path.abspath(name))
+    if identity in _loaded:
+        return identity
     clashes = _read_registry()
+    _loaded.add(identity)
     if clashes:
         raise RuntimeError(
             f"[load_library] {name}: expected names that pkg does not use, got "
             f"{', '.join(clashes)}. The library's other ops are there; choose another "
             "name for these or their namespace."
         )
+    return identity
 
 
 def _read_registry() -> list[str]:

@@ -48,14 +48,17 @@ def get_lib() -> str:
     return os.path.join(_HERE, "lib")
 
 
-def get_compile_flags() -> list[str]:
+def get_compile_flags(style: str = "") -> list[str]:
     """Return the compiler flags that a source including pkg's headers needs.
 
+    style: "tf1" or "torch" for sources of ops in another library's style, see
+    get_compat_include().
     With those of the loops (swig/build/toolchain.py says why), so that a kernel is as
     fast as the same stanza in the core; -O3 is yours to add.
     """
     loops = ["-fno-math-errno", "-fno-trapping-math", "-fopenmp-simd"]
-    return ["-std=c++20", *loops, f"-I{get_include()}"]
+    compat = [f"-I{get_compat_include(style)}"] if style else []
+    return ["-std=c++20", *loops, *compat, f"-I{get_include()}"]
 
 
 def get_link_flags() -> list[str]:

@@ -12,6 +12,7 @@
 %positional_only(pkg::define_op, 4)
 %positional_only(pkg::dispatch_table, 1)
 %positional_only(pkg::python::_set_kernel, 4)
+%positional_only(pkg::c::library_ops, 1)
 namespace pkg {
 /// Names of the registered ops, sorted.
 std::vector<std::string> operator_names(const std::string &ns);
@@ -26,8 +27,10 @@ std::string define_op(const std::string &ns, const std::string &schema,
 std::vector<std::vector<std::string>> dispatch_table(const std::string &name);
 }
 namespace pkg::c {
-/// Opens a shared library of ops; see pkg.ops.load_library.
-void load_library(const std::string &path);
+/// Opens a shared library of ops; see pkg.ops.load_library.  Returns its identity.
+std::string load_library(const std::string &path);
+/// Names of the ops that the library of an identity declared, 'mine::squash', sorted.
+std::vector<std::string> library_ops(const std::string &identity);
 }
 namespace pkg::framework {
 /// What REGISTER_OP said of an op, "tf::ZeroOut", as JSON; "" for an op without that.

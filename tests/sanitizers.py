@@ -141,13 +141,15 @@ def compile_test(config: Config, source: Path) -> Path:
     if source.suffix == ".c":
         compiler = ["gcc", "-std=c11"]
         flags = [flag for flag in flags if not flag.startswith("-std=")]
-    subprocess.run(
-        [*compiler, *flags, "-Icpp", f"-I{CPP_TESTS}", str(source)]
-        + ["-o", str(program), *config.link_flags, "-lm"]
-        + [f"-L{folder / 'lib'}", "-lpkg_core", f"-Wl,-rpath,{folder / 'lib'}"],
-        cwd=ROOT,
-        check=True,
-    )
+    core = [f"-L{folder / 'lib'}", "-lpkg_core", f"-Wl,-rpath,{folder / 'lib'}"]
+    builds = [(source, program, ["-lm"])]
+    loaded = source.with_name(f"{source.stem}_library.cc")
+    if loaded.exists():
+        builds.append((loaded, program.with_name(f"{loaded.stem}.so"), ["-shared"]))
+    for one, output, options in builds:
+        command = [*compiler, *flags, "-Icpp", f"-I{CPP_TESTS}", str(one)]
+        command += ["-o", str(output), *config.link_flags, *options, *core]
+        subprocess.run(command, cwd=ROOT, check=True)
     return program
 
 

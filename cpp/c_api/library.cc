@@ -8,7 +8,9 @@
 #include <mutex>
 
 #include "c_api/boundary.h"
+#include "dispatcher/abi.h"
 #include "dispatcher/library.h"
+#include "dispatcher/opening.h"
 
 namespace pkg::c {
 namespace {
@@ -36,8 +38,7 @@ void initialise(void* library) {
 
 }  // namespace
 
-// Libraries are never closed: ops may point into them.
-void load_library(const std::string& path) {
+std::string load_library(const std::string& path) {
   static std::recursive_mutex mutex;
   static bool loading = false;
   // By handle, which is the same for a second load; lives as long as the process.
@@ -46,9 +47,8 @@ void load_library(const std::string& path) {
   PKG_CHECK(!loading, RuntimeError, "[load_library] ", path,
             ": a pkg_library_init() cannot load another library. Load that one first.");
   detail::check_stamps_of(path, pkg_c_stamp);
-  pkg::load_library(path);  // and its PKG_LIBRARY blocks
-  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);  // open already
-  PKG_ASSERT(library);
+  detail::OpenedLibrary& opened = detail::load_opened(path);  // and its PKG_LIBRARY blocks
+  void* library = opened.handle;
   // The linker has looked for a name without a folder.
   if (path.find('/') == path.npos) {
     detail::check_stamps_of(detail::file_of(library), pkg_c_stamp);
@@ -57,16 +57,26 @@ void load_library(const std::string& path) {
   pkg_status& outcome = entry->second;
   if (fresh) {
     loading = true;
+    const std::vector<std::string> before = detail::registered_ops();
     guarded(&outcome, false, [&] {
       initialise(library);
       return true;
     });
     loading = false;
+    opened.add_ops_since(before);
     if (outcome.code != PKG_OK) {
       outcome.text = str("[pkg_load_library] ", path, ": ", outcome.text);
     }
   }
   throw_reported(outcome);
+  return opened.identity;
+}
+
+std::vector<std::string> library_ops(const std::string& identity) {
+  const detail::OpenedLibrary* library = detail::opened_library(identity);
+  PKG_CHECK(library, LookupError,
+            "[library_ops] expected what load_library() returned, got '", identity, "'.");
+  return library->ops;
 }
 
 }  // namespace pkg::c

@@ -3,59 +3,12 @@
 #include "dispatcher/abi.h"
 
 #include <dlfcn.h>
-#include <elf.h>
 #include <link.h>
 
-#include <algorithm>
-#include <cstring>
-#include <fstream>
-#include <vector>
+#include "dispatcher/elf_file.h"
 
 namespace pkg::detail {
 namespace {
-
-// The parts of a file; empty where the file does not have them.
-class ElfFile {
- public:
-  explicit ElfFile(const std::string& path) : file_(path, std::ios::binary) {}
-
-  /// The bytes of all sections of this name.
-  std::string section(std::string_view name) {
-    ElfW(Ehdr) header{};
-    if (!read(0, &header, sizeof header) ||
-        std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-        header.e_shentsize != sizeof(ElfW(Shdr))) {
-      return "";
-    }
-    std::vector<ElfW(Shdr)> all(header.e_shnum);
-    if (header.e_shstrndx >= all.size() ||
-        !read(header.e_shoff, all.data(), all.size() * sizeof all[0])) {
-      return "";
-    }
-    const std::string names = bytes(all[header.e_shstrndx]);
-    std::string found;
-    for (const ElfW(Shdr) & one : all) {
-      if (one.sh_name < names.size() && names.c_str() + one.sh_name == name) {
-        found += bytes(one);
-      }
-    }
-    return found;
-  }
-
- private:
-  bool read(uint64_t at, void* to, size_t n) {
-    file_.clear();
-    file_.seekg(std::streamoff(at));
-    file_.read(static_cast<char*>(to), std::streamsize(n));
-    return bool(file_);
-  }
-  std::string bytes(const ElfW(Shdr) & section) {
-    constexpr uint64_t kMost = 1 << 24;  // what claims to be larger is damaged
-    std::string data(std::min<uint64_t>(section.sh_size, kMost), '\0');
-    return read(section.sh_offset, data.data(), data.size()) ? data : "";
-  }
-  std::ifstream file_;
-};
 
 // The first part of `text`, up to `end`, which is taken from it with what separates.
 std::string_view take(std::string_view& text, std::string_view end) {
@@ -104,7 +57,9 @@ std::string file_of(void* library) {
 
 void check_stamps_of(const std::string& path, std::string_view ours) {
   if (path.find('/') == path.npos) return;  // no file of this name: the linker looks for it
-  const std::string stamps = ElfFile(path).section(PKG_STAMP_SECTION);
+  std::string contents;
+  if (!read_file(path, &contents)) return;  // dlopen(3) says why
+  const std::string stamps = ElfFile(contents).section(PKG_STAMP_SECTION);
   const std::string_view kind = name_of(ours.substr(0, ours.find(", ")));
   for (std::string_view rest = stamps; !rest.empty();) {
     const std::string_view theirs = take(rest, std::string_view("\0", 1));

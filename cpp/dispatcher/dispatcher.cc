@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "dispatcher/library.h"
+#include "dispatcher/opening.h"
 #include "dispatcher/profile.h"
 #include "scheduler/fork_locks.h"
 #include "scheduler/trace.h"
@@ -168,8 +169,9 @@ Operator& Dispatcher::define(std::string ns, Schema schema, const char* where) {
   const std::string key = ns + "::" + schema.full_name();
   const auto found = state_->by_name.find(key);
   PKG_CHECK(found == state_->by_name.end(), RuntimeError, "[define] ", key,
-            " is already registered at ", found->second->where, "; registered again at ",
-            where, ".");
+            " is already registered at ", found->second->where,
+            detail::in_library(found->second->where), "; registered again at ", where,
+            detail::in_library(where), ".");
   Operator& op = state_->operators.emplace_back(std::move(ns), std::move(schema));
   op.where = where;
   op.refresh(state_->fallbacks);
@@ -262,7 +264,8 @@ void Dispatcher::claim_namespace(std::string_view ns, const char* where) {
             "Only a single PKG_LIBRARY can be used to register the namespace ", ns,
             "; please put all of your definitions in a single PKG_LIBRARY block, or use "
             "PKG_LIBRARY_FRAGMENT. Previous registration at ",
-            entry->second, "; latest at ", where, ".");
+            entry->second, detail::in_library(entry->second), "; latest at ", where,
+            detail::in_library(where), ".");
   state_->undo.push_back([this, name = std::string(ns)] { state_->libraries.erase(name); });
 }
 

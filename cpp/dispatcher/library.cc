@@ -3,13 +3,12 @@
 #include "dispatcher/library.h"
 
 #include <cxxabi.h>
-#include <dlfcn.h>
 
 #include <algorithm>
 #include <cstdlib>
-#include <map>
 #include <mutex>
 
+#include "dispatcher/opening.h"
 #include "dispatcher/pending.h"
 
 namespace pkg {
@@ -130,28 +129,24 @@ void run_pending_registrations(Dispatcher& dispatcher) {
   dispatcher.end_registration(/*keep=*/true);
 }
 
-void load_library(const std::string& path) {
+void load_library(const std::string& path) { detail::load_opened(path); }
+
+detail::OpenedLibrary& detail::load_opened(const std::string& path) {
   Dispatcher& dispatcher = Dispatcher::get();
   PKG_CHECK(path.find('\0') == path.npos, ValueError,
             "[load_library] expected a path without NUL, got '", path.c_str(), "\\0...'.");
   // Held throughout, so that an error in the library's blocks reaches this caller and
   // not another thread that happens to call an op.
   std::lock_guard lock(pending().run_mutex);
-  detail::check_stamps_of(path, detail::core_stamp());
-  static auto* failed = new std::map<void*, std::string>;
-  void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!handle) {
-    detail::raise<ImportError>("[load_library] ", dlerror(),
-                               ". Compile it with the flags of pkg.sysconfig.");
-  }
-  // It stays open even after an error: other threads may be inside its kernels.
-  const auto before = failed->find(handle);
-  PKG_CHECK(before == failed->end(), RuntimeError, before->second,
-            "\nThat was the first attempt: load a corrected library in a new process.");
+  // Asked now: from the opening on the first look at the registry runs the blocks.
+  const std::vector<std::string> before = registered_ops();
+  bool fresh = false;
+  OpenedLibrary& library = open_library(path, &fresh);
+  PKG_CHECK(library.failure.empty(), RuntimeError, library.failure,
+            "\nThat was the first attempt. A library with other contents can be loaded.");
   const auto message = [&](const std::string& reason) -> const std::string& {
-    std::string text = str("[load_library] ", path, ", block at ", pending().where, ": ",
-                           reason);
-    return failed->emplace(handle, std::move(text)).first->second;
+    return library.failure = str("[load_library] ", path, ", block at ", pending().where,
+                                 ": ", reason);
   };
   try {
     run_pending_registrations(dispatcher);
@@ -164,6 +159,8 @@ void load_library(const std::string& path) {
         message(str("it threw ", readable(abi::__cxa_current_exception_type()),
                     ", which is no std::exception.")));
   }
+  if (fresh) library.add_ops_since(before);
+  return library;
 }
 
 Library::Library(Kind kind, const char* ns, std::optional<DispatchKey> key, Origin origin)

@@ -115,7 +115,7 @@ def _parser() -> _Parser:
         action="append",
         type=_compat,
         metavar="NAME",
-        help="the folder of headers at the paths of tf1 or torch, for their ops",
+        help="the folder of headers at the paths of tf1 or torch",
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
 
@@ -136,6 +136,24 @@ def _parser() -> _Parser:
     predict.add_argument("--seed", type=_seed, default=0, help="which digits")
 
     commands.add_parser("info", help="print facts about this build and machine")
+
+    generate = commands.add_parser(
+        "gen-ops", help="write the Python wrappers of a library of ops"
+    )
+    generate.add_argument("library", metavar="LIB.so", help="it is loaded")
+    generate.add_argument("-o", "--out", required=True, metavar="FILE.py")
+    generate.add_argument("--pyi", action="store_true", help="and FILE.pyi, the types")
+    generate.add_argument(
+        "--style", choices=["pkg", "tf"], default="pkg",
+        help="tf: calls are operations of the graph, as in pkg.compat.v1",
+    )  # fmt: skip
+
+    new_op = commands.add_parser(
+        "new-op", help="begin an op of your own: source, build, gradient and test"
+    )
+    new_op.add_argument("name", metavar="NAME", help="such as zero_out")
+    new_op.add_argument("--style", choices=["tf", "torch", "pkg"], default="tf")
+    new_op.add_argument("--out", default=".", metavar="FOLDER", help="gets NAME/")
 
     wrap = commands.add_parser("wrap", help="make a Python module of a C++ library")
     command.add_arguments(wrap)
@@ -174,7 +192,8 @@ def _run(argv: Sequence[str] | None) -> None:
         return
     if args.flags or not args.command:
         parser.error("expected one COMMAND, or flags for compilers")
-    importlib.import_module(f".{args.command}", __name__).run(args)
+    module = args.command.replace("-", "_")
+    importlib.import_module(f".{module}", __name__).run(args)
 
 
 def _check_environment() -> None:

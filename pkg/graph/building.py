@@ -48,6 +48,8 @@ class Graph(Elements, Collections, Pictures):
         self._scopes = threading.local()
         self._functions: list[Any] = []  # of Python, which it calls
         self._own: list[Any] = []  # parts with gradients of their own
+        # Of operations whose gradient is registered under another name than their type.
+        self._gradient_names: dict[str, str] = {}
         self._kept: list[Any] = []  # variables: what they have beside is in Python
         graphs[self._handle.id()] = self
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "OpError", "error_code_from_exception_type", "error_of",
-    "exception_type_from_error_code",
+    "exception_type_from_error_code", "of_kind",
 ]  # fmt: skip
 
 
@@ -153,3 +153,10 @@ def error_of(
     if not plain:
         kind = _also(kind, type(error))  # type: ignore[arg-type]
     return kind(op.node_def if op else None, op, text if said is None else said)
+
+
+def of_kind(name: str, error: Exception) -> OpError:
+    """The OpError of a code, "NotFound", for an error outside of any graph; it is of
+    the class of ``error``, too, and says the same."""
+    kind = _also(globals()[f"{name}Error"], type(error))  # type: ignore[arg-type]
+    return kind(None, None, str(error))

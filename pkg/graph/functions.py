@@ -8,7 +8,7 @@ from typing import Any
 
 from .._binding import core
 from .building import get_default_graph
-from .own_gradients import replaced, through_own
+from .own_gradients import parts_of, replaced, through_own
 from .shapes import sizes_of
 from .symbols import Operation, Symbol, dtype_of
 
@@ -116,13 +116,14 @@ def gradients(
     stops = [graph.as_graph_element(s, allow_operation=False) for s in stop_gradients]
     stops = [s for s in dict.fromkeys(stops) if dtype_of(s).is_floating_point]
 
-    ends = list(dict.fromkeys([*stops, *replaced(graph)]))
+    parts = parts_of(graph)
+    ends = list(dict.fromkeys([*stops, *replaced(parts)]))
 
     def plain(ys: list[Any], xs: list[Any], grad_ys: list[Any]) -> list[Any]:
         return _plain(graph, ys, xs, grad_ys, ends, name)
 
-    if graph._own:
-        made = through_own(graph, ys, xs, grad_ys, stops, plain)
+    if parts:
+        made = through_own(graph, parts, ys, xs, grad_ys, stops, plain)
     else:
         made = plain(ys, xs, grad_ys)
     shown = here if here.is_body else graph

@@ -14,21 +14,30 @@ from typing import Any, NamedTuple
 from .. import ops
 from .._binding import core
 from .building import get_default_graph, outside
-from .symbols import Symbol, dtype_of
+from .definitions import NAMESPACE
+from .gradient_registry import gradient_of
+from .symbols import Operation, Symbol, dtype_of
 
-__all__ = ["Plain", "replace_gradient", "replaced", "through_own", "with_gradient"]
+__all__ = [
+    "Plain", "parts_of", "replace_gradient", "replaced", "through_own", "with_gradient",
+]  # fmt: skip
 
 # (ys, xs, grad_ys) to the gradients, of what the engine does alone.
 Plain = Callable[[list[Any], list[Any], list[Any]], list[Any]]
 
 
 class Own(NamedTuple):
-    """A part with a gradient of its own."""
+    """A part with a gradient of its own.
+
+    always: the function is asked wherever a gradient comes to the outputs, and not only
+    where the inputs lead to what gradients are taken of.
+    """
 
     inputs: list[Any]
     outputs: list[Any]
     function: Callable[..., Any]
     cut: bool = True  # the outputs are made for this, and have no history
+    always: bool = True  # called where nothing wanted lies behind it, too
 
 
 def with_gradient(
@@ -84,15 +93,68 @@ def replace_gradient(
     outputs[0].graph._own.append(Own(list(inputs), list(outputs), function, cut=False))
 
 
-def replaced(graph: Any) -> list[Any]:
+def replaced(parts: list[Own]) -> list[Any]:
     """The floating symbols at which the engine stops, as a function goes on there."""
     return [
         output
-        for own in graph._own
+        for own in parts
         if not own.cut
         for output in own.outputs
         if dtype_of(output).is_floating_point
     ]
+
+
+def _registered_part(op: Operation) -> Own:
+    # An operation that was added without gradients; which one is registered is asked
+    # when it is wanted, as it may be registered later.
+    def gradient(*grads: Any) -> Any:
+        name = op.graph._gradient_names.get(op.name, op.type)
+        function = gradient_of(name, op.name, op.type).function
+        return [None] * len(op.inputs) if function is None else function(op, *grads)
+
+    return Own(list(op.inputs), op.outputs, gradient, always=False)
+
+
+def parts_of(graph: Any) -> list[Own]:
+    """The parts of the graph that have gradients of their own, in the graph's order:
+    those of ``with_gradient``, and operations of ops that REGISTER_OP defined."""
+    if not core.operator_names(NAMESPACE):
+        return list(graph._own)
+    own = {part.outputs[0].op.name: part for part in graph._own}
+    parts = []
+    for handle in graph._handle.operations():
+        name = handle.name()
+        if name in own:
+            parts.append(own[name])
+        elif handle.type().startswith(f"{NAMESPACE}::") and handle.no_grad():
+            op = graph._operation(handle)
+            if op.outputs:
+                parts.append(_registered_part(op))
+    return parts
+
+
+def _leading(
+    graph: Any, parts: list[Own], xs: list[Any], stops: list[Any]
+) -> list[bool]:
+    # Of each part: whether a way leads from its inputs to an x, through others too, and
+    # not beyond the stops.
+    stops = [*stops, *replaced(parts)]
+    found: list[bool] = []
+    for part in parts:
+        before = [
+            output
+            for other, leads in zip(parts, found) if leads
+            for output in other.outputs
+        ]  # fmt: skip
+        floating = [x for x in part.inputs if dtype_of(x).is_floating_point]
+        found.append(
+            any(
+                graph._handle.connected(taken, end, stops)
+                for taken in floating
+                for end in [*xs, *before]
+            )
+        )
+    return found
 
 
 def _of_function(own: Own, grads: list[Any]) -> list[tuple[Any, Any]]:
@@ -120,8 +182,8 @@ def _of_function(own: Own, grads: list[Any]) -> list[tuple[Any, Any]]:
 
 
 def through_own(
-    graph: Any, ys: list[Any], xs: list[Any], grad_ys: list[Any], stops: list[Any],
-    plain: Plain,
+    graph: Any, parts: list[Own], ys: list[Any], xs: list[Any], grad_ys: list[Any],
+    stops: list[Any], plain: Plain,
 ) -> list[Any]:  # fmt: skip
     """Gradients of the sum of ys with respect to each of xs, the parts of the graph
     that have gradients of their own among what is between; plain() stops at the stops.
@@ -129,23 +191,24 @@ def through_own(
     # The operations that are added here are the graph's, whichever is the default one,
     # also where a part of it is built.
     with outside() if get_default_graph().is_body else graph.as_default():
-        return _through(graph, ys, xs, grad_ys, stops, plain)
+        return _through(graph, parts, ys, xs, grad_ys, stops, plain)
 
 
 def _through(
-    graph: Any, ys: list[Any], xs: list[Any], grad_ys: list[Any], stops: list[Any],
-    plain: Plain,
+    graph: Any, parts: list[Own], ys: list[Any], xs: list[Any], grad_ys: list[Any],
+    stops: list[Any], plain: Plain,
 ) -> list[Any]:  # fmt: skip
-    ends = [*xs, *(output for own in graph._own for output in own.outputs)]
+    leading = _leading(graph, parts, xs, stops)
+    ends = [*xs, *(output for own in parts for output in own.outputs)]
     totals = plain(ys, ends, grad_ys)
     place = len(ends)
-    for own in reversed(graph._own):
+    for own, leads in zip(reversed(parts), reversed(leading)):
         place -= len(own.outputs)
         there = [
             None if any(output is stop for stop in stops) else grad
             for output, grad in zip(own.outputs, totals[place:])
         ]
-        if all(grad is None for grad in there):
+        if all(grad is None for grad in there) or not (leads or own.always):
             continue
         grads = [
             ops.zeros_like(output) if grad is None else grad

@@ -36,7 +36,8 @@ class _Rule:
         self.by_name = by_name  # whether tensors are given by name
 
     def matches(self, op: Operation) -> bool:
-        if self.name not in (op.type, op.type.partition(".")[0]):
+        registered = str(op._handle.type())
+        if self.name not in (op.type, registered, registered.partition(".")[0]):
             return False
         return self.where is None or bool(self.where(op))
 

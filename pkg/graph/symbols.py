@@ -11,6 +11,7 @@ from .. import ops
 from .._binding import core
 from ..tensor import Tensor
 from .defaults import session_for
+from .definitions import attributes_of, plain_type
 from .shapes import TensorShape
 
 __all__ = ["Operation", "Symbol", "dtype_of", "graphs"]
@@ -197,7 +198,9 @@ class Operation:
 
     graph = property(lambda self: self._graph, doc="The graph that it belongs to.")
     name = property(lambda self: self._handle.name(), doc="Unique in its graph.")
-    type = property(lambda self: self._handle.type(), doc="What it does: 'add.Tensor'.")
+    type = property(
+        lambda self: plain_type(self._handle.type()), doc="What it does: 'add.Tensor'."
+    )
     device = property(lambda self: self._handle.device(), doc="As it was written.")
 
     @property
@@ -231,6 +234,23 @@ class Operation:
             "input": taken + controls,
             "device": self.device,
         }
+
+    def get_attr(self, name: str) -> Any:
+        """An attribute of the op's definition, or an argument that is no tensor.
+
+        ValueError if there is none of this name.
+        """
+        found = self._attributes()
+        if name not in found:
+            raise ValueError(
+                f"Operation {self.name!r} has no attr named {name!r}: it has "
+                f"{sorted(found)}."
+            )
+        return found[name]
+
+    def _attributes(self) -> dict[str, Any]:
+        handle = self._handle
+        return attributes_of(handle.type(), handle.arguments(), self.inputs)
 
     def run(self, feed_dict: Any = None, session: Any = None) -> None:
         """Runs it in the session, or in the default one."""

@@ -54,6 +54,7 @@ TYPES = {
     "device.type": "str",
     "Operator.schemas": "list[str]",
     "Operator.is_method": "_bool",
+    "library_ops": "list[str]",
     "operator_names": "list[str]",
     "operator_namespaces": "list[str]",
     "scheduler_stats": "dict[str, int]",

@@ -16,9 +16,13 @@ void bind_config(py::module_& m) {
   m.def(
       "cxx11_abi", &cxx11_abi,
       "cxx11_abi()\n--\n\nValue of _GLIBCXX_USE_CXX11_ABI, which C++ extensions must share.");
+  m.def("load_library", &c::load_library, py::arg("path"),
+        "load_library(path)\n--\n\n"
+        "Opens a shared library of ops; see pkg.ops.load_library.  Returns its identity.");
   m.def(
-      "load_library", &c::load_library, py::arg("path"),
-      "load_library(path)\n--\n\nOpens a shared library of ops; see pkg.ops.load_library.");
+      "library_ops", &c::library_ops, py::arg("identity"), py::pos_only(),
+      "library_ops(identity, /)\n--\n\n"
+      "Names of the ops that the library of an identity declared, 'mine::squash', sorted.");
   m.def("empty_cache", &empty_cache,
         "empty_cache()\n--\n\nReturns the allocator's cached blocks to the system.");
   m.def("manual_seed", &settings::manual_seed, py::arg("seed"),

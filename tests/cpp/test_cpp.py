@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 import pkg.sysconfig
-from libraries import GCC, STRICT_C, precompiled
+from libraries import GCC, STRICT_C, compiled, precompiled
 
 HERE = Path(__file__).parent
 PROGRAMS = sorted(p.name for p in HERE.glob("*_test.c*"))
+# X_test_library.cc is what X_test.cc loads, a library beside the program.
 
 
 def compiler_of(program):
@@ -31,6 +32,10 @@ def test_program_passes(program, tmp_path):
     command = [*compiler_of(program), f"-I{HERE}", str(HERE / program)]
     command += ["-o", str(binary), *pkg.sysconfig.get_link_flags(), "-lm"]
     subprocess.run(command, check=True)
+    loaded = HERE / f"{binary.name}_library.cc"
+    if loaded.exists():
+        made = compiled(loaded, name=f"{binary}_library")
+        assert made.returncode == 0, made.stdout
     done = subprocess.run(
         [str(binary)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300
     )

@@ -29,7 +29,7 @@ WARNINGS = ("-Wall", "-Wextra", "-Werror")
 def tf(tmp_path_factory: pytest.TempPathFactory):
     """The namespace with the examples' ops."""
     folder = tmp_path_factory.mktemp("ops")
-    for source in EXAMPLES.iterdir():
+    for source in filter(Path.is_file, EXAMPLES.iterdir()):
         shutil.copy(source, folder)
     for source in sorted(folder.glob("*.cc")):
         pkg.ops.load_library(library(source, COMPAT, *WARNINGS))

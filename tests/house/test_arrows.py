@@ -23,13 +23,14 @@ LAYERS = """
     cli
     pkg
     compat library utils datasets models
+    framework
     optim graph
     nn data serialization testing
     autograd functional
     exchange printing random
     arrays config generator linalg numpy_functions type_info
     dlpack nested ops
-    _symbols explaining profiler scheduler tensor
+    _symbols build explaining profiler scheduler tensor
     _binding _version cuda files pages swigkit sysconfig
     _trace
     _symbol_table

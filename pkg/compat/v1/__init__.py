@@ -10,6 +10,7 @@ from __future__ import annotations
 from ...graph import errors as errors, get_default_session as get_default_session
 from . import (
     initializers as initializers,
+    load_library as load_library,
     losses as losses,
     nn as nn,
     operators as _operators,  # noqa: F401  (it gives tensors their operators)
@@ -49,6 +50,7 @@ from .functional import *  # noqa: F403
 from .gradients import *  # noqa: F403
 from .indexing import *  # noqa: F403
 from .initializers import *  # noqa: F403
+from .load_library import load_op_library as load_op_library
 from .make import *  # noqa: F403
 from .math import *  # noqa: F403
 from .printing import Print as Print

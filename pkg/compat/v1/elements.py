@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from ... import graph as pg
+from ...graph.definitions import NAMESPACE
 from ...graph.entering import entered_graph
 from ...graph.symbols import dtype_of
 from .devices import merged
@@ -163,18 +164,10 @@ class Operation(pg.Operation):
         outputs = self.outputs
         if self._handle.type() in ("Const", "Placeholder", "Variable"):
             return {"dtype": outputs[0].dtype, "shape": outputs[0].shape}
+        if self._handle.type().startswith(f"{NAMESPACE}::"):
+            return super()._attributes()
         tensors = [*self.inputs, *outputs]
         return {"T": tensors[0].dtype} if tensors else {}
-
-    def get_attr(self, name: str) -> Any:
-        """An attribute; ValueError if there is none of this name."""
-        attributes = self._attributes()
-        if name not in attributes:
-            raise ValueError(
-                f"Operation {self.name!r} has no attr named {name!r}: it has "
-                f"{sorted(attributes)}."
-            )
-        return attributes[name]
 
     def __repr__(self) -> str:
         """Name and type."""

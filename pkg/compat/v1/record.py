@@ -13,7 +13,7 @@ from ...graph.entering import entered_graph
 from .elements import get_default_graph
 from .messages import while_building
 
-__all__ = ["graph_of", "last", "recorded"]
+__all__ = ["graph_of", "last", "overridden", "recorded"]
 
 
 def _symbols(value: Any) -> Iterator[Symbol]:
@@ -106,7 +106,7 @@ def recorded(
                 ) from error
             if kind is not None:
                 graph.types[made.op.name] = kind
-            return graph._overridden(graph, made) if _overrides(graph) else made
+            return overridden(graph, made)
 
         def add(graph: Any, name: str, args: Any, options: Any) -> Any:
             there: Any = entered_graph()
@@ -125,6 +125,11 @@ def recorded(
         return call
 
     return decorate
+
+
+def overridden(graph: Any, made: Any) -> Any:
+    """What an operation gives, with the gradient that the graph's map has for it."""
+    return graph._overridden(graph, made) if _overrides(graph) else made
 
 
 def _overrides(graph: Any) -> Any:

@@ -8,8 +8,18 @@ from collections.abc import Callable
 from typing import Any
 
 from ...graph import Symbol
+from ...graph.definitions import NAMESPACE
+from ...graph.gradient_registry import (
+    NoGradient,
+    NotDifferentiable,
+    RegisterGradient as _RegisterGradient,
+    gradient_of,
+    place_of,
+    register,
+)
 from ...graph.own_gradients import replace_gradient, with_gradient
 from ...graph.structures import flatten, pack
+from .by_graph import by_graph
 from .convert import convert_to_tensor
 from .creating import takes
 from .elements import Graph, get_default_graph
@@ -18,42 +28,14 @@ from .variables import Variable
 
 __all__ = ["NoGradient", "NotDifferentiable", "RegisterGradient", "custom_gradient"]
 
-_registered: dict[str, Callable[..., Any] | None] = {}
-
-
-class RegisterGradient:
-    """A decorator of functions of an operation and the gradients of its outputs, that
-    give
-    the gradients of its inputs; graph.gradient_override_map() says where one counts.
-
-    TypeError for a name that is no string; KeyError for a name that is taken.
-    """
-
-    def __init__(self, op_type: str) -> None:
-        if not isinstance(op_type, str):
-            raise TypeError("op_type must be a string")
-        self._name = op_type
+class RegisterGradient(_RegisterGradient):
+    __doc__ = _RegisterGradient.__doc__
 
     def __call__(self, f: Callable[..., Any]) -> Callable[..., Any]:
         """The function, which is registered."""
-        _register(self._name, f)
+        # It is written with this module's functions, which make graphs.
+        register(self._name, f, functools.partial(by_graph, f), place_of(f))
         return f
-
-
-def _register(name: str, function: Callable[..., Any] | None) -> None:
-    if name in _registered:
-        raise KeyError(f"Registering two gradient with name {name!r}!")
-    _registered[name] = function
-
-
-def NotDifferentiable(op_type: str) -> None:  # noqa: N802
-    """Registers that no gradient flows through operations with this one."""
-    if not isinstance(op_type, str):
-        raise TypeError("op_type must be a string")
-    _register(op_type, None)
-
-
-NoGradient = NotDifferentiable
 
 
 def _names(graph: Any) -> dict[str, str]:
@@ -79,13 +61,12 @@ def _overridden(graph: Any, made: Any) -> Any:
             f"{op.name!r}: a part has the gradients of its operations."
         )
 
+    if op._handle.type().startswith(f"{NAMESPACE}::"):  # it asks the registry itself
+        graph._gradient_names[op.name] = name
+        return made
+
     def gradient(*grads: Any) -> Any:
-        if name not in _registered:
-            raise LookupError(
-                f"No gradient defined for operation '{op.name}' (op type: {op.type}): "
-                f"gradient registry has no entry for: {name}"
-            )
-        function = _registered[name]
+        function = gradient_of(name, op.name, op.type).function
         return [None] * len(op.inputs) if function is None else function(op, *grads)
 
     replace_gradient(op.inputs, op.outputs, gradient)

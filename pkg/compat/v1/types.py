@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from ...graph.definitions import NAMESPACE, plain_type
+
 __all__ = ["default_name", "type_of"]
 
 _OTHERS = {
@@ -30,6 +32,8 @@ _OTHERS = {
 def type_of(name: str) -> str:
     """TensorFlow's word for an op of this library, "add.Tensor": those that do the same
     in both are spelled with capitals, of others there is a table."""
+    if name.startswith(f"{NAMESPACE}::"):
+        return plain_type(name)
     base = name.partition(".")[0]
     found = _OTHERS.get(base)
     if found is None:

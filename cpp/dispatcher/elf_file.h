@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// dispatcher/elf_file.h: what a library's file says of itself, read as bytes.  Nothing of the
+// file is run, and a damaged one gives less, never a crash.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace pkg::detail {
+
+class ElfFile {
+ public:
+  /// Of the contents of a file, which outlive it.
+  explicit ElfFile(std::string_view contents) : contents_(contents) {}
+  /// The bytes of all sections of this name; empty where there is none.
+  std::string section(std::string_view name) const;
+  /// How many bytes the file has to have for what the loader maps; 0 if it is no ELF file of
+  /// this machine's kind.  A shorter one ends the process when the loader reads it.
+  uint64_t loaded_size() const;
+
+ private:
+  template <class T>
+  bool read(uint64_t at, T* to) const;
+  std::string_view bytes(uint64_t at, uint64_t size) const;
+  std::string_view contents_;
+};
+
+/// The contents of a file; false if it cannot be read.
+bool read_file(const std::string& path, std::string* contents);
+
+}  // namespace pkg::detail

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// dispatcher/opening.h: shared libraries of ops, each of which is opened once.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace pkg::detail {
+
+/// A library that was opened, for as long as the process lives: nothing closes one, as other
+/// threads may be inside of its kernels.
+struct OpenedLibrary {
+  std::string path;        ///< as it was given first
+  std::string identity;    ///< a number of its contents, in hexadecimal digits
+  void* handle = nullptr;  ///< of dlopen(3)
+  std::vector<std::string>
+      ops;              ///< that it declared: "mine::squash", in alphabetical order
+  std::string failure;  ///< of its registration; empty if there was none
+
+  /// Takes for its own what registered_ops() has and had not before.
+  void add_ops_since(const std::vector<std::string>& before);
+};
+
+/// The library of this path, loaded: it is opened and its registration blocks are run, as
+/// load_library() of dispatcher/library.h says.
+OpenedLibrary& load_opened(const std::string& path);
+
+/// The library of this path, opened unless one with the same contents is.
+///
+/// What tells libraries apart is what they contain: links and copies are one library, and a
+/// file that was replaced is another one.  ImportError where it cannot be opened, was
+/// compiled for another core, or would end the process; nothing of it has run here then.
+OpenedLibrary& open_library(const std::string& path, bool* fresh);
+
+/// The library of this identity, or null.
+OpenedLibrary* opened_library(const std::string& identity);
+
+/// " of PATH" for a text that lies in an opened library, such as a place of a source: which
+/// file it is in.  Empty for one of the core.
+std::string in_library(const void* address);
+
+/// Names of all ops that are registered, in alphabetical order.
+std::vector<std::string> registered_ops();
+
+}  // namespace pkg::detail

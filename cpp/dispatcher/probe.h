@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// dispatcher/probe.h: what the constructors of a library would do to this process, tried in
+// another one (Note [Probe] in probe.cc).
+#pragma once
+
+#include <string>
+
+namespace pkg::detail {
+
+/// How the constructors of the library end a process: by which signal, and what it wrote to
+/// stderr.  Empty where they do not, and where that cannot be tried.
+std::string fault_of_constructors(const std::string& path);
+
+}  // namespace pkg::detail

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/cpp/loading_threads_test.cc: threads that call ops while others load libraries, of
+// which some fail half-way.  tests/sanitizers.py thread sees what is not ordered.
+#include "check.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <thread>
+
+#include "dispatcher/library.h"
+#include "ops/functions.h"
+
+using namespace pkg;
+
+namespace {
+
+constexpr int kLoaders = 2, kCallers = 2, kLoads = 12;
+
+// Beside this program.
+std::string library_path() {
+  char path[4096];
+  const ssize_t n = readlink("/proc/self/exe", path, sizeof path);
+  return std::string(path, n > 0 ? size_t(n) : 0) + "_library.so";
+}
+
+std::string contents_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// Of the ops that the libraries brought.
+std::vector<const Operator*> loaded() {
+  std::vector<const Operator*> found;
+  for (const Operator* op : Dispatcher::get().all()) {
+    if (op->ns == "loading_threads") found.push_back(op);
+  }
+  return found;
+}
+
+void call(const Operator& op) {
+  const Tensor x = empty(Shape{2}, DType::Float32);
+  std::vector<Value> args{x};
+  Stack stack(args);
+  Dispatcher::get().call_boxed(op, stack);
+  CHECK(stack.results.size() == 1 && std::get<Tensor>(stack.results[0]).is_same(x));
+}
+
+// What is behind the sections of a library is nobody's: it is another one all the same.
+struct Loader {
+  std::string contents;
+  int number;
+  int good = 0, bad = 0;
+
+  void run() {
+    for (int i = 0; i < kLoads; ++i) {
+      const std::string path = library_path() + "." + std::to_string(getpid()) + "." +
+                               std::to_string(number);
+      std::ofstream(path, std::ios::binary)
+          << contents << number << ' ' << i << ' ' << getpid();
+      try {
+        load_library(path);
+        ++good;
+      } catch (const RuntimeError& error) {
+        CHECK(std::string(error.what()).find("the block threw") != std::string::npos);
+        ++bad;
+      }
+      unlink(path.c_str());
+    }
+  }
+};
+
+TEST(calls_while_libraries_are_loaded) {
+  const std::string contents = contents_of(library_path());
+  CHECK(!contents.empty());
+  std::atomic<bool> done{false};
+  std::atomic<int> calls{0};
+  std::vector<std::thread> threads;
+  std::vector<Loader> loaders;
+  for (int i = 0; i < kLoaders; ++i) loaders.push_back({contents, i});
+  for (int i = 0; i < kCallers; ++i) {
+    threads.emplace_back([&] {
+      while (!done.load() || calls.load() == 0) {
+        for (const Operator* op : loaded()) call(*op);
+        const Tensor x = empty(Shape{3}, DType::Float32);
+        CHECK(ops::add(x, x).numel() == 3);
+        ++calls;
+      }
+    });
+  }
+  std::vector<std::thread> loading;
+  for (Loader& loader : loaders) loading.emplace_back([&] { loader.run(); });
+  for (std::thread& thread : loading) thread.join();
+  done = true;
+  for (std::thread& thread : threads) thread.join();
+  int good = 0, bad = 0;
+  for (const Loader& loader : loaders) good += loader.good, bad += loader.bad;
+  CHECK(good + bad == kLoaders * kLoads);
+  CHECK(loaded().size() == size_t(good));
+  for (const Operator* op : loaded()) call(*op);
+}
+
+}  // namespace

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small ops with kernels, for what is done with wrappers and gradients.
+#include "tensorflow/core/framework/op.h"
+#include "tensorflow/core/framework/op_kernel.h"
+#include "tensorflow/core/framework/shape_inference.h"
+
+namespace {
+
+using namespace tensorflow;
+using shape_inference::InferenceContext;
+
+Status Unchanged(InferenceContext* c) {
+  c->set_output(0, c->input(0));
+  return Status::OK();
+}
+
+REGISTER_OP("TestZeroOut")
+    .Attr("T: {float, double, int32}")
+    .Attr("preserve_index: int = 0")
+    .Input("to_zero: T")
+    .Output("zeroed: T")
+    .SetShapeFn(Unchanged);
+
+template <class T>
+class ZeroOutOp : public OpKernel {
+ public:
+  explicit ZeroOutOp(OpKernelConstruction* context) : OpKernel(context) {
+    OP_REQUIRES_OK(context, context->GetAttr("preserve_index", &kept_));
+    OP_REQUIRES(context, kept_ >= 0,
+                errors::InvalidArgument("Need preserve_index >= 0, got ", kept_));
+  }
+  void Compute(OpKernelContext* context) override {
+    const auto in = context->input(0).flat<T>();
+    OP_REQUIRES(context, kept_ < in.size(),
+                errors::InvalidArgument("preserve_index out of range"));
+    Tensor* out = nullptr;
+    OP_REQUIRES_OK(context, context->allocate_output(0, context->input(0).shape(), &out));
+    auto to = out->flat<T>();
+    for (int64_t i = 0; i < in.size(); ++i) to(i) = i == kept_ ? in(i) : T(0);
+  }
+
+ private:
+  int kept_;
+};
+#define REGISTER(T)                                                                      \
+  REGISTER_KERNEL_BUILDER(Name("TestZeroOut").Device(DEVICE_CPU).TypeConstraint<T>("T"), \
+                          ZeroOutOp<T>)
+REGISTER(float);
+REGISTER(double);
+REGISTER(int32);
+#undef REGISTER
+
+// a * b and a + b, or the same of a list: one kernel for all four.
+REGISTER_OP("TestPair")
+    .Attr("T: {float, double}")
+    .Input("a: T")
+    .Input("b: T")
+    .Output("product: T")
+    .Output("total: T");
+REGISTER_OP("TestSums")
+    .Attr("T: {float, double}")
+    .Attr("N: int >= 1")
+    .Input("values: N * T")
+    .Output("sums: N * T");
+REGISTER_OP("TestSink").Attr("T: {float, double}").Input("x: T");
+
+template <class T>
+class PairOp : public OpKernel {
+ public:
+  using OpKernel::OpKernel;
+  void Compute(OpKernelContext* context) override {
+    const auto a = context->input(0).flat<T>(), b = context->input(1).flat<T>();
+    OP_REQUIRES(context, a.size() == b.size(), errors::InvalidArgument("sizes differ"));
+    Tensor* outs[2];
+    for (int i = 0; i < 2; ++i) {
+      const TensorShape& shape = context->input(0).shape();
+      OP_REQUIRES_OK(context, context->allocate_output(i, shape, &outs[i]));
+    }
+    auto product = outs[0]->flat<T>(), total = outs[1]->flat<T>();
+    for (int64_t i = 0; i < a.size(); ++i) {
+      product(i) = a(i) * b(i);
+      total(i) = a(i) + b(i);
+    }
+  }
+};
+
+// Each with what stands before it.
+template <class T>
+class SumsOp : public OpKernel {
+ public:
+  using OpKernel::OpKernel;
+  void Compute(OpKernelContext* context) override {
+    for (int k = 0; k < context->num_inputs(); ++k) {
+      Tensor* out = nullptr;
+      const Tensor& in = context->input(k);
+      OP_REQUIRES_OK(context, context->allocate_output(k, in.shape(), &out));
+      for (int64_t i = 0; i < in.NumElements(); ++i) {
+        T sum = 0;
+        for (int j = 0; j <= k; ++j) sum += context->input(j).flat<T>()(i);
+        out->flat<T>()(i) = sum;
+      }
+    }
+  }
+};
+
+class SinkOp : public OpKernel {
+ public:
+  using OpKernel::OpKernel;
+  void Compute(OpKernelContext*) override {}
+};
+
+#define REGISTER(NAME, T, CLASS) \
+  REGISTER_KERNEL_BUILDER(Name(NAME).Device(DEVICE_CPU).TypeConstraint<T>("T"), CLASS)
+REGISTER("TestPair", float, PairOp<float>);
+REGISTER("TestPair", double, PairOp<double>);
+REGISTER("TestSums", float, SumsOp<float>);
+REGISTER("TestSums", double, SumsOp<double>);
+REGISTER("TestSink", float, SinkOp);
+REGISTER("TestSink", double, SinkOp);
+
+}  // namespace
