@@ -4,6 +4,7 @@
 
 #include "bind.h"
 #include "event.h"
+#include "kept.h"
 #include "tensor/storage.h"
 
 namespace pkg::pybind {
@@ -28,7 +29,7 @@ void raise(py::handle type, const char* what) {
 void translate(std::exception_ptr thrown) {
   try {
     std::rethrow_exception(thrown);
-  } catch (const ValueError& e) {
+  } catch (const PythonFailure& e) { e.restore(); } catch (const ValueError& e) {
     raise(PyExc_ValueError, e.what());
   } catch (const TypeError& e) {
     raise(PyExc_TypeError, e.what());

@@ -52,7 +52,7 @@ void call_kernel(const Operator& op, const Kernel& kernel, KeySet, Stack& stack)
   }
   const py::tuple args(positional);
   PyObject* result = call_python(PyObject_Call, function->ptr(), args.ptr(), named.ptr());
-  if (!result) throw py::error_already_set();
+  if (!result) throw PythonFailure(py::error_already_set());
   push_results(op, py::reinterpret_steal<py::object>(result), stack);
 }
 

@@ -10,6 +10,8 @@
 #include <memory>
 #include <optional>
 
+#include "base/error.h"
+
 namespace pkg::pybind {
 
 namespace py = pybind11;
@@ -84,5 +86,24 @@ inline Kept keep(py::object object = {}) {
     delete kept;
   });
 }
+
+/// A Python exception as an error of the core, which tries some calls and goes on where they
+/// fail.  The very exception comes out at the other end.  Made with the GIL.
+class PythonFailure final : public Error {
+ public:
+  explicit PythonFailure(const py::error_already_set& error)
+      : Error(error.what()), value_(keep(error.value())) {
+    if (error.trace()) PyException_SetTraceback(value_->ptr(), error.trace().ptr());
+  }
+  /// Makes it the current Python error again.
+  void restore() const {
+    PyObject* value = value_->ptr();
+    PyErr_Restore(py::handle(py::type::handle_of(value)).inc_ref().ptr(),
+                  py::handle(value).inc_ref().ptr(), PyException_GetTraceback(value));
+  }
+
+ private:
+  Kept value_;
+};
 
 }  // namespace pkg::pybind
