@@ -157,7 +157,7 @@ assert pkg.ops.good.same(x) is x
 """,
     )
     assert "namespace good" in out
-    found = re.search(r"registration at (.*) of (.*); latest at (.*) of (.*)\\.", out)
+    found = re.search(r"registration at (.*) of (.*); latest at (.*) of (.*)\.", out)
     assert found, out
     assert "good.cc:" in found[1] and found[2].endswith("/good.so")
     assert "duplicate.cc:" in found[3] and found[4].endswith("/duplicate.so")
