@@ -79,9 +79,15 @@ struct AsyncCall final : Intrusive {
         results(given_results.begin(), given_results.end()),
         context(choice.form, args, results) {}
   const Choice& choice;
-  const std::vector<Value> args;
+  std::vector<Value> args;
   std::vector<pkg::Tensor> results;
   OpKernelContext context;
+  // A thread that has called `done` may keep its copy for longer than the caller waits.
+  void let_go() {
+    context.release();
+    args.clear();
+    results.clear();
+  }
   const Ref<ManualEvent> event = Ref<ManualEvent>::make("AsyncOpKernel");
 };
 
@@ -89,18 +95,22 @@ struct AsyncCall final : Intrusive {
 struct Done {
   explicit Done(Ref<AsyncCall> of) : call(std::move(of)) {}
   ~Done() {
+    if (called.load()) return;
     call->context.SetStatus(
         errors::Internal("the kernel has dropped its callback `done` without calling it"));
-    call->event->set();
+    report();
   }
-  Ref<AsyncCall> call;
+  // The first time counts.
+  void report() {
+    if (!called.exchange(true)) call->event->set();
+  }
+  const Ref<AsyncCall> call;
+  std::atomic<bool> called{false};
 };
 
 void wait_for(AsyncOpKernel& kernel, const Ref<AsyncCall>& call) {
   auto done = std::make_shared<Done>(call);
-  kernel.ComputeAsync(&call->context, [done = std::move(done)] {
-    done->call->event->set();  // later ones do nothing
-  });
+  kernel.ComputeAsync(&call->context, [done = std::move(done)] { done->report(); });
   call->event->wait();
 }
 
@@ -126,7 +136,8 @@ void run_kernel(const KernelSet& set, std::span<const Value> args,
       const auto call = Ref<AsyncCall>::make(choice, args, results);
       guarded(choice.form, [&] { wait_for(*kernel, call); });
       call->context.check_outputs();
-      return use(call->context);
+      use(call->context);
+      return call->let_go();
     }
     OpKernelContext context(choice.form, args, results);
     guarded(choice.form, [&] { choice.kernel->Compute(&context); });
@@ -147,9 +158,7 @@ void run(const Operator&, const Kernel& kernel, KeySet, Stack& stack) {
   run_kernel(set, stack.args, {}, [&](OpKernelContext& context) {
     const auto n = size_t(context.num_outputs());
     if (!def.outputs_in_one_list()) {
-      for (size_t i = 0; i < n; ++i) {
-        push(stack, context.take_output(i));
-      }
+      for (size_t i = 0; i < n; ++i) { push(stack, context.take_output(i)); }
       return;
     }
     TensorList all;

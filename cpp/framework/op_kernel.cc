@@ -208,13 +208,18 @@ int64_t OpKernelContext::step_id() {
 ResourceMgr* OpKernelContext::resource_manager() const { return ResourceMgr::Global(); }
 
 void OpKernelContext::check_outputs() const {
-  const std::string where = str("[Op:", form_.def->name, "]");
   if (!status().ok()) throw_status(status(), str("[Op:", form_.def->name, "]"));
   for (size_t i = 0; i < form_.output_types.size(); ++i) {
     PKG_CHECK(outputs_[i].IsInitialized(), InternalError, "missing value for output ", i,
               " of node ", form_.name, ": the kernel has not set it. [Op:", form_.def->name,
               "]");
   }
+}
+
+void OpKernelContext::release() {
+  for (auto* few : {&few_inputs_, &few_outputs_}) few->fill(Tensor());
+  more_inputs_.clear();
+  more_outputs_.clear();
 }
 
 pkg::Tensor OpKernelContext::take_output(size_t i) { return outputs_[i].value(); }

@@ -231,9 +231,11 @@ class OpKernelContext : public KernelContext {
   /// After the kernel: throws what is wrong, else the results.
   void check_outputs() const;
   pkg::Tensor take_output(size_t i);
+  /// Lets go of all tensors: nobody uses it any more.
+  void release();
 
  private:
-  static constexpr size_t kInline = 6;
+  static constexpr size_t kInline = 4;
   size_t output_at(int i) const;
   [[noreturn, gnu::cold]] void refuse_input(int i) const;
   void add_input(const pkg::Tensor& tensor);

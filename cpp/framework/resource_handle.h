@@ -37,9 +37,10 @@ const ResourceHandle& handle_in(const pkg::Tensor& tensor);
 void set_handle(const pkg::Tensor& tensor, ResourceHandle handle);
 
 /// `tensor.scalar<ResourceHandle>()`: () is the handle, to read and to assign.
-class Tensor::HandlePlace {
+class HandlePlace {
  public:
-  explicit HandlePlace(pkg::Tensor tensor) : tensor_(std::move(tensor)) {}
+  /// As all maps: one element of the type.
+  explicit HandlePlace(const Tensor& tensor);
   const HandlePlace& operator()() const { return *this; }
   operator const ResourceHandle&() const { return handle_in(tensor_); }
   const HandlePlace& operator=(ResourceHandle handle) const {
@@ -50,5 +51,9 @@ class Tensor::HandlePlace {
  private:
   pkg::Tensor tensor_;
 };
+
+inline HandlePlace handle_scalar(ResourceHandle*, const Tensor& tensor) {
+  return HandlePlace(tensor);
+}
 
 }  // namespace pkg::framework

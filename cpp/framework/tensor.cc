@@ -85,10 +85,9 @@ void Tensor::collapse(bool inner, std::span<int64_t> into) const {
   }
 }
 
-Tensor::HandlePlace Tensor::handle_place() const {
-  check_one();
-  if (type_ != DT_RESOURCE) refuse_type("scalar", DT_RESOURCE);
-  return HandlePlace(value_);
+HandlePlace::HandlePlace(const Tensor& tensor) : tensor_(tensor.value()) {
+  tensor.check_one();
+  if (tensor.dtype() != DT_RESOURCE) tensor.refuse_type("scalar", DT_RESOURCE);
 }
 
 }  // namespace pkg::framework

@@ -98,12 +98,14 @@ class Tensor {
   /// One element, whatever the number of dimensions.
   template <class T>
   auto scalar() {
-    if constexpr (std::is_same_v<T, ResourceHandle>) return handle_place();
+    if constexpr (std::is_same_v<T, ResourceHandle>)
+      return handle_scalar(static_cast<T*>(nullptr), *this);
     else return check_one(), map<T, 0>(elements<T>("scalar"), {});
   }
   template <class T>
   auto scalar() const {
-    if constexpr (std::is_same_v<T, ResourceHandle>) return handle_place();
+    if constexpr (std::is_same_v<T, ResourceHandle>)
+      return handle_scalar(static_cast<T*>(nullptr), *this);
     else return check_one(), map<const T, 0>(elements<T>("scalar"), {});
   }
   /// With other sizes over the same elements.
@@ -192,8 +194,7 @@ class Tensor {
   void check_sizes(std::span<const int64_t> given, size_t n) const;
   [[noreturn, gnu::cold]] void refuse_type(const char* what, DataType wanted) const;
   [[noreturn, gnu::cold]] void refuse_rank(size_t wanted) const;
-  class HandlePlace;
-  HandlePlace handle_place() const;
+  friend class HandlePlace;
 
   pkg::Tensor value_;
   DataType type_ = DT_FLOAT;

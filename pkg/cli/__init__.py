@@ -115,7 +115,7 @@ def _parser() -> _Parser:
         action="append",
         type=_compat,
         metavar="NAME",
-        help="the folder of headers at the paths of tf1 or torch",
+        help="the folder of headers at the paths of tf1 or torch, for their ops",
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
 

@@ -11,6 +11,8 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from .._binding import core
+
 if TYPE_CHECKING:
     from .building import Operation
 
@@ -105,6 +107,10 @@ def error_code_from_exception_type(cls: type[OpError]) -> int:
 
 # What the first that the exception is an instance of means; texts are the core's.
 _KINDS: list[tuple[type[BaseException], str, str]] = [
+    # The code of a status stands in front of the text (cpp/framework/status.cc).
+    *((RuntimeError, f"{re.sub('(?<=[a-z])(?=[A-Z])', '_', n).upper()}: ", n)
+      for n in _NAMES),
+    (core.InternalError, "", "Internal"),
     (RuntimeError, "Attempting to use uninitialized value", "FailedPrecondition"),
     (Exception, "Timed out", "DeadlineExceeded"),
     (Exception, "Session was closed", "Cancelled"),

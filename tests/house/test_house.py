@@ -33,6 +33,7 @@ MAY_INCLUDE = {
     "ops": _BELOW_OPS,
     "autograd": (*_BELOW_OPS, "ops"),
     "framework": _BELOW_OPS,
+    "compat": (*_BELOW_OPS, "framework"),
     "graph": (*_BELOW_OPS, "ops", "framework", "autograd"),
     "c_api": (*_BELOW_OPS, "ops", "kernels", "framework", "autograd", "graph"),
 }

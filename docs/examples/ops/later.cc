@@ -26,11 +26,12 @@ class NegateLaterOp : public AsyncOpKernel {
     OP_REQUIRES_OK_ASYNC(context,
                          context->allocate_output(0, context->input(0).shape(), &y), done);
     // The copy keeps the memory, whoever else lets go of it.
-    std::thread([this, context, x = context->input(0), y, done] {
+    std::thread([this, context, x = context->input(0), y, done]() mutable {
       if (fails_) context->SetStatus(errors::Aborted("the other side hung up"));
       const auto from = x.flat<float>();
       auto to = y->flat<float>();
       for (int64 i = 0; i < from.size(); ++i) to(i) = -from(i);
+      x = Tensor();  // before the caller goes on
       done();
     }).detach();
   }

@@ -147,6 +147,7 @@ class RowsPullOp : public AsyncOpKernel {
           for (int64 k = 0; k < table.cols(); ++k) table(int64(i), k) = row[size_t(k)];
         }
       }
+      parts->clear();  // before the caller goes on
       done();
     });
   }
