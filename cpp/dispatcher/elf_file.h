@@ -3,6 +3,7 @@
 // file is run, and a damaged one gives less, never a crash.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
