@@ -56,6 +56,13 @@ def pytest_xdist_make_scheduler(config, log):
     return LoadFileScheduling(config, log)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def small_heap():
+    """Collections do not look at what earlier files left for good: modules, caches."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(autouse=True)
 def turn(request):
     """See support/turns.py.  A test that runs the suite takes none: its tests do."""
@@ -90,9 +97,10 @@ def nothing_is_left(turn):
     before = live()
     yield
     left = live()
-    if any(left[kind] > before[kind] for kind in before):  # collecting takes a while
-        gc.collect()
-        left = live()
+    for youngest in (1, 2):  # what a test made is mostly young, and all takes a while
+        if any(left[kind] > before[kind] for kind in before):
+            gc.collect(youngest)
+            left = live()
     grown = {
         kind: left[kind] - before[kind] for kind in before if left[kind] > before[kind]
     }

@@ -2,7 +2,6 @@
 """Nothing grows however often a slot, a function or an op is called (see leaks.py)."""
 
 import ctypes
-import gc
 import os
 import sys
 
@@ -28,13 +27,6 @@ KINDS = leaks.kinds(NAMES)
 @pytest.fixture
 def nothing_is_left():
     """Not here: the calls keep some of their results, of which growth() tells."""
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _small_heap():
-    """The collector looks at what the calls make, not at all that was imported."""
-    gc.collect()
-    gc.freeze()  # for good, as in conftest.py: later tests would pay for unfreeze()
 
 
 @pytest.mark.skipif(PYBIND, reason="test_binding_contract.py compares the names")
