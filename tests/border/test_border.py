@@ -380,7 +380,7 @@ def test_none_and_wrong_classes_for_handles():
         border.owner_of(node)
     with wrong("[linked] expected a Node for 'rest', got border.Account"):
         border.linked(1, account)
-    with wrong("[owner_or_nobody] expected an Account for 'maybe', got int"):
+    with wrong("[owner_or_nobody] expected an Account or None for 'maybe', got int"):
         border.owner_or_nobody(3)
 
 

@@ -187,4 +187,4 @@ for attempt in range(2):
 """
         out = output_of(code, tmp_path)
         assert out.count(text) == 2 and out.count(f"{path}, block at") == 2, out
-        assert "unfit.cc:3" in out and "new process" in out
+        assert "unfit.cc:3" in out and "with other contents can be loaded" in out

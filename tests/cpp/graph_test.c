@@ -240,7 +240,7 @@ static void loops_and_calls_back(void) {
   CHECK(!pkg_graph_while(graph, NULL, &first, NULL, &ones, 1, status));
   CHECK_ERROR(PKG_TYPE_ERROR, "expected a body, got NULL");
   CHECK(!pkg_graph_while(graph, NULL, &first, &second, &ones, 0, status));
-  CHECK_ERROR(PKG_VALUE_ERROR, "as many inputs and outputs");
+  CHECK_ERROR(PKG_VALUE_ERROR, "at least as many outputs");
 
   pkg_operation* called = pkg_graph_function(graph, "plus", plus_one, &one, count_destroyed,
                                              &last, 1, (pkg_dtype[]){PKG_FLOAT32}, 1,

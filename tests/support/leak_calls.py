@@ -172,6 +172,7 @@ Tensor._binding: x._binding
 
 Operator.__new__: core.Operator('add')
 Operator.__repr__: repr(add)
+Operator.__getattribute__: add.default; hasattr(add, 'none')
 Operator.__call__: add(x, x); add(x, other=2, alpha=3); add(input=x, other=x)
 Operator.__get__: x.add(1); add.__get__(x)
 Operator.__name__: add.__name__

@@ -138,3 +138,10 @@ def _backwards(c: Chooser, s: Schema) -> Given:
         if param.type in ("Scalar", "float"):
             given[param.name] = c.one(0.5, 1, 2.0, 20)
     return given
+
+
+@family("_mark_written")
+def _marks(c: Chooser, s: Schema) -> Given:
+    n = c.sized()  # few places, as of marks by chance half are set
+    marks, places = c.tensor((n,), "bool"), c.index((c.one(0, 1, 1, 2),), n, "int64")
+    return {"marks": marks, "places": places}
