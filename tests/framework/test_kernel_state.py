@@ -21,9 +21,7 @@ NO_HANDLE = "expected a handle of a resource that is alive"
 
 
 @pytest.fixture(scope="module")
-def tf(
-    compiled: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory
-):
+def tf(compiled: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory):
     """The namespace with the ops of sources/kernels.cc and the example's tables."""
     pkg.load_op_library(compiled("kernels.cc"))
     if not core.op_definition("tf::RowTable"):

@@ -131,7 +131,10 @@ REGISTER("TestSink", double, SinkOp);
 REGISTER_OP("TestState").Output("a: float").Output("b: float").SetIsStateful();
 REGISTER_OP("TestMade").Attr("by: float = 0.0").Output("made: int64").Output("sign: float");
 REGISTER_OP("TestUnset").Output("y: float");
-REGISTER_OP("TestLate").Attr("form: int").Attr("throws: bool = false").Output("died: int64");
+REGISTER_OP("TestLate")
+    .Attr("form: int")
+    .Attr("throws: bool = false")
+    .Output("died: int64");
 REGISTER_OP("TestSameHandle").Input("given: resource").Output("same: resource");
 REGISTER_OP("TestRowTable").Input("given: resource");
 
