@@ -113,9 +113,6 @@ P&& check_not_null(const char* file, int line, const char* text, P&& pointer) {
   PKG_CHECK_COMPARED_(a, b, #a " > " #b, ::pkg::framework::internal::order(x, y) > 0)
 #define CHECK_GE(a, b) \
   PKG_CHECK_COMPARED_(a, b, #a " >= " #b, ::pkg::framework::internal::order(x, y) >= 0)
-#define CHECK_NOTNULL(pointer)                                                           \
-  ::pkg::framework::internal::check_not_null(__FILE__, __LINE__, #pointer " != nullptr", \
-                                             (pointer))
 #ifdef NDEBUG
 #define PKG_DCHECKS_ false&&
 #else
@@ -128,6 +125,12 @@ P&& check_not_null(const char* file, int line, const char* text, P&& pointer) {
 #define DCHECK_LE(a, b) DCHECK((a) <= (b))
 #define DCHECK_GT(a, b) DCHECK((a) > (b))
 #define DCHECK_GE(a, b) DCHECK((a) >= (b))
+#endif
+
+#ifndef CHECK_NOTNULL
+#define CHECK_NOTNULL(pointer)                                                           \
+  ::pkg::framework::internal::check_not_null(__FILE__, __LINE__, #pointer " != nullptr", \
+                                             (pointer))
 #endif
 
 #ifndef LOG

@@ -194,7 +194,7 @@ struct Held : ResourceBase {
     Held* found = nullptr;
     const bool there = ResourceMgr::Global()->Lookup("test", "held", &found).ok();
     if (there) found->Unref();
-    return str("number ", number, there ? " there" : "");
+    return pkg::str("number ", number, there ? " there" : "");
   }
   int number;
   Held* inner = nullptr;

@@ -125,8 +125,6 @@ REGISTER("TestSums", double, SumsOp<double>);
 REGISTER("TestSink", float, SinkOp);
 REGISTER("TestSink", double, SinkOp);
 
-}  // namespace
-
 // What kernels keep.
 REGISTER_OP("TestState").Output("a: float").Output("b: float").SetIsStateful();
 REGISTER_OP("TestMade").Attr("by: float = 0.0").Output("made: int64").Output("sign: float");
