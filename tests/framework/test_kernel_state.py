@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-import shutil
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -12,25 +11,29 @@ from pathlib import Path
 import pytest
 
 import pkg
-from libraries import library
 from paths import ROOT
 from pkg._binding import core
+from pkg.compat.v1 import load_op_library
 from pkg.graph import Graph, Session
 
+Compile = Callable[..., Path]
+WARNINGS = ("-Wall", "-Wextra", "-Werror")
 NO_HANDLE = "expected a handle of a resource that is alive"
 
 
 @pytest.fixture(scope="module")
-def tf(compiled: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory):
-    """The namespace with the ops of sources/kernels.cc and the example's tables."""
+def tables(compiled: Compile) -> Path:
+    """The library of the example with tables, as test_tf_style_ops.py compiles it."""
+    examples = ROOT / "docs" / "examples" / "ops"
+    return compiled(examples / "sparse_rows.cc", f"-I{examples}", *WARNINGS)
+
+
+@pytest.fixture(scope="module")
+def tf(compiled: Compile, tables: Path):
+    """The namespace with the ops of sources/kernels.cc and of the tables."""
     pkg.load_op_library(compiled("kernels.cc"))
-    if not core.op_definition("tf::RowTable"):
-        examples = ROOT / "docs" / "examples" / "ops"
-        folder = tmp_path_factory.mktemp("tables")
-        for name in ("sparse_rows.cc", "row_server.h"):
-            shutil.copy(examples / name, folder)
-        compat = f"-I{pkg.sysconfig.get_compat_include('tf1')}"
-        pkg.ops.load_library(library(folder / "sparse_rows.cc", compat))
+    pkg.ops.load_library(tables)
+    pkg.ops.tf.TestState()  # what its kernel keeps is no leak of a test
     return pkg.ops.tf
 
 
@@ -76,12 +79,12 @@ def test_calls_at_once_make_one_kernel(tf) -> None:
 def test_a_kernel_outlives_its_asynchronous_call(tf) -> None:
     """Also of one call alone, which kernels are from 256 forms on."""
     for form in range(257):
-        assert tf.TestLate(form).item() == 0
+        assert tf.TestLate(form=form).item() == 0
     with pytest.raises(core.InternalError, match="begun, and thrown"):
-        tf.TestLate(1000, throws=True)
-    assert tf.TestLate(0).item() == 0
+        tf.TestLate(form=1000, throws=True)
+    assert tf.TestLate(form=0).item() == 0
     threading.Event().wait(0.3)
-    assert tf.TestLate(0).item() == 0
+    assert tf.TestLate(form=0).item() == 0
 
 
 def test_a_handle_whose_number_was_written_to(tf) -> None:
@@ -118,14 +121,15 @@ def test_computed_numbers_are_no_handles(tf) -> None:
                 tf.RowTableRead(table + step)
 
 
-def test_handles_in_a_graph(tf) -> None:
+def test_handles_in_a_graph(tf, tables: Path) -> None:
     """An op with a shape function that gives one runs like any other."""
+    ops = load_op_library(tables)
     with Graph().as_default():
-        h = tf.RowTable(capacity=2, width=3)
-        rows = tf.RowTableRead(h)
+        handle = ops.row_table(capacity=2, width=3)
+        rows = ops.row_table_read(handle)
         with Session() as session:
             assert session.run(rows).tolist() == [[0, 0, 0], [0, 0, 0]]
-            assert session.run(h).shape == ()
+            assert session.run(handle).shape == ()
 
 
 def test_classes_of_one_name_in_two_libraries(tf) -> None:
