@@ -60,7 +60,8 @@ std::string text_of(const std::vector<T>& list) {
 template <class T>
 T number(std::string_view what, const std::string& text) {
   T value{};
-  const char* begin = text.data() + (text.starts_with('+') ? 1 : 0);
+  const bool plus = text.starts_with('+') && !text.starts_with("+-");
+  const char* begin = text.data() + (plus ? 1 : 0);
   const auto [end, bad] = std::from_chars(begin, text.data() + text.size(), value);
   PKG_CHECK(bad == std::errc() && end == text.data() + text.size(), ValueError,
             "[REGISTER_OP] expected ", what, ", got '", text, "'.");
@@ -108,6 +109,9 @@ PartialShape shape_of(const std::string& text) {
     }
   }
   if (!in.done()) in.fail("the end");
+  PKG_CHECK(shape.known_rank || shape.sizes.empty(), ValueError,
+            "[REGISTER_OP] expected either unknown_rank: true or sizes, got both: ", text,
+            ".");
   return shape;
 }
 

@@ -7,6 +7,8 @@
 // no second table has to agree with the registry.
 #include "framework/calling.h"
 
+#include <algorithm>
+
 #include "dispatcher/pending.h"
 #include "framework/kernel_set.h"
 #include "scheduler/event.h"
@@ -34,11 +36,16 @@ std::vector<KnownOutput> infer(const OpRegistrationData& data,
   return infer_outputs(data, attrs, inputs);
 }
 
+bool is_handle(DataType type) { return type == DT_RESOURCE || type == DT_VARIANT; }
+
 // NotImplementedError where the sizes depend on values: then there is no allocating first.
+// Nor is there of handles, since memory alone is no slot.
 Spec spec_of(const OpDef& def, const KnownOutput& output, Device device) {
   const auto dtype = dtype_of_data_type(output.type);
   PKG_CHECK(dtype, NotImplementedError, "[", def.name, "] there are no tensors of ",
             dtype_name(output.type), ".");
+  PKG_CHECK(!is_handle(output.type), NotImplementedError, "[", def.name,
+            "] gives handles, which there are none of before it runs.");
   PKG_CHECK(
       PartialTensorShape(output.shape).IsFullyDefined(), NotImplementedError, "[", def.name,
       "] has results whose shapes are not known before it runs: ", output.shape.str(), ".");
@@ -72,13 +79,13 @@ void run_meta(const Operator& op, const Kernel&, KeySet, Stack& stack) {
 // A call that goes on after ComputeAsync has returned.  It keeps what the kernel sees, also
 // when who waits gives up.
 struct AsyncCall final : Intrusive {
-  AsyncCall(const Choice& choice_in, std::span<const Value> given,
+  AsyncCall(const Choice& made, std::span<const Value> given,
             std::span<pkg::Tensor> given_results)
-      : choice(choice_in),
+      : choice(Ref<const Choice>::share(&made)),
         args(given.begin(), given.end()),
         results(given_results.begin(), given_results.end()),
-        context(choice.form, args, results) {}
-  const Choice& choice;
+        context(made.form, args, results) {}
+  const Ref<const Choice> choice;  // the kernel and what it is told of itself
   std::vector<Value> args;
   std::vector<pkg::Tensor> results;
   OpKernelContext context;
@@ -127,6 +134,14 @@ void guarded(const CallForm& form, F f) {
   }
 }
 
+// At the end of a wait, however it ended.  A kernel that goes on needs its arguments.
+struct LetGo {
+  ~LetGo() {
+    if (call.event->done()) call.let_go();
+  }
+  AsyncCall& call;
+};
+
 // Calls use(context) after the kernel has run.
 template <class Use>
 void run_kernel(const KernelSet& set, std::span<const Value> args,
@@ -134,10 +149,10 @@ void run_kernel(const KernelSet& set, std::span<const Value> args,
   set.choose(args, [&](const Choice& choice) {
     if (AsyncOpKernel* kernel = choice.kernel->AsAsync()) {
       const auto call = Ref<AsyncCall>::make(choice, args, results);
+      const LetGo at_end{*call};
       guarded(choice.form, [&] { wait_for(*kernel, call); });
       call->context.check_outputs();
-      use(call->context);
-      return call->let_go();
+      return use(call->context);
     }
     OpKernelContext context(choice.form, args, results);
     guarded(choice.form, [&] { choice.kernel->Compute(&context); });
@@ -218,7 +233,13 @@ KernelRegistrar::KernelRegistrar(const KernelDefBuilder& builder, const char* cl
 }
 
 const KernelSet& kernel_set_of(const Operator& op) {
-  return *static_cast<const KernelSet*>(op.kernel(DispatchKey::CPU).function);
+  const Kernel& kernel = op.kernel(DispatchKey::CPU);
+  PKG_CHECK(kernel.boxed == run, ValueError, "[REGISTER_KERNEL_BUILDER] the op '",
+            op.schema.name, "' has another kernel for the key CPU, of ",
+            kernel.where ? kernel.where : "an unknown place",
+            ", which its kernels cannot be added to. Hint: PKG_LIBRARY_IMPL replaces them "
+            "all; leave it out, or register there only.");
+  return *static_cast<const KernelSet*>(kernel.function);
 }
 
 const OpRegistrationData* definition_of(const Operator& op) {
@@ -232,7 +253,10 @@ void set_up_calls(Operator& op, const OpRegistrationData* data) {
   op.shape_boxed = rule;
   // Its results are allocated before it runs.
   const bool structured = data->shape_inference_fn && !def.outputs.empty() &&
-                          !def.outputs_in_one_list();
+                          !def.outputs_in_one_list() &&
+                          std::ranges::none_of(def.outputs, [](const ArgDef& output) {
+                            return is_handle(output.type);
+                          });
   op.kind = structured ? OpKind::Structured : OpKind::Function;
   Kernel meta;
   meta.boxed = run_meta;

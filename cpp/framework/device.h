@@ -43,10 +43,7 @@ class DeviceBase {
  public:
   const std::string& name() const { return name_; }
   const ThreadPoolDevice* eigen_cpu_device() const { return &pool_; }
-  static DeviceBase* cpu() {
-    static DeviceBase device;
-    return &device;
-  }
+  static DeviceBase* cpu();
 
  private:
   std::string name_ = "/device:CPU:0";

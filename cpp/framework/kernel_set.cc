@@ -10,8 +10,12 @@
 #include "framework/kernel_set.h"
 
 #include <algorithm>
+#include <bit>
+#include <mutex>
 
 #include "base/thread_local.h"
+#include "framework/making.h"
+#include "scheduler/fork_locks.h"
 
 namespace pkg::framework {
 namespace {
@@ -30,9 +34,14 @@ Recent& recent_of(const KernelSet* set) {
   return t_recent[reinterpret_cast<uintptr_t>(set) / alignof(std::max_align_t) % kRecent];
 }
 
+// A kernel tells -0.0 from 0.0, and may be given NaN.
+bool same_bits(double a, double b) {
+  return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b);
+}
+
 bool same_scalar(const Scalar& a, const Scalar& b) {
   return a.is_float() == b.is_float() &&
-         (a.is_float() ? a.to<double>() == b.to<double>()
+         (a.is_float() ? same_bits(a.to<double>(), b.to<double>())
                        : a.to<int64_t>() == b.to<int64_t>());
 }
 
@@ -44,6 +53,8 @@ bool same(const Value& a, const Value& b) {
         if constexpr (std::is_same_v<T, Scalar>) return same_scalar(value, other);
         else if constexpr (std::is_same_v<T, pkg::Tensor> || std::is_same_v<T, TensorList>)
           return false;
+        else if constexpr (std::is_same_v<T, std::vector<double>>)
+          return std::ranges::equal(value, other, same_bits);
         else return value == other;
       },
       a);
@@ -81,43 +92,54 @@ bool Choice::fits(std::span<const Value> args) const {
 }
 
 KernelSet* KernelSet::with(KernelDef def) const {
-  std::vector<KernelDef> kernels = kernels_;
-  kernels.push_back(std::move(def));
-  return new KernelSet(data_, std::move(kernels));
+  Registrations kernels = kernels_;
+  kernels.push_back(std::make_shared<const KernelDef>(std::move(def)));
+  auto more = std::make_unique<KernelSet>(data_, std::move(kernels));
+  std::vector<Ref<const Choice>> made;
+  {
+    std::lock_guard lock(pkg::detail::object_lock(this));
+    made = choices_;
+  }
+  for (Ref<const Choice>& choice : made) {
+    try {
+      if (&more->select(choice->form) == choice->def) more->choices_.push_back(choice);
+    } catch (const Error&) {}  // now there are two of them: the next call says so
+  }
+  return more.release();
 }
 
-const Choice& KernelSet::find(std::span<const Value> args,
-                              std::unique_ptr<const Choice>* once) const {
+const Choice* KernelSet::known(std::span<const Value> args) const {
+  std::lock_guard lock(pkg::detail::object_lock(this));
+  for (const auto& choice : choices_) {
+    if (choice->fits(args)) return choice.get();
+  }
+  return nullptr;
+}
+
+const Choice& KernelSet::find(std::span<const Value> args, Ref<const Choice>* once) const {
   Recent& recent = recent_of(this);
   if (__builtin_expect(recent.set == this && recent.choice->fits(args), 1)) {
     return *recent.choice;
   }
-  const auto known = [&]() -> const Choice* {
-    for (const auto& choice : choices_) {
-      if (choice->fits(args)) return choice.get();
-    }
-    return nullptr;
-  };
-  const Choice* found = nullptr;
-  {
-    std::lock_guard lock(mutex_);
-    found = known();
-  }
+  const Choice* found = known(args);
   if (!found) {
-    // Outside of the lock: a constructor may call ops.
-    std::unique_ptr<const Choice> made = make(args);
-    std::lock_guard lock(mutex_);
-    found = known();
-    if (!found && choices_.size() == kMostChoices) return *(*once = std::move(made));
-    if (!found) found = choices_.emplace_back(std::move(made)).get();
+    // Without the lock: a constructor may call ops.  One kernel for calls that come at once.
+    const Making making(this, "");
+    found = known(args);
+    if (!found) {
+      *once = make(args);
+      std::lock_guard lock(pkg::detail::object_lock(this));
+      if (choices_.size() >= kMostChoices) return **once;
+      found = choices_.emplace_back(*once).get();
+    }
   }
   recent = {this, found};
   return *found;
 }
 
-std::unique_ptr<const Choice> KernelSet::make(std::span<const Value> args) const {
+Ref<const Choice> KernelSet::make(std::span<const Value> args) const {
   const OpDef& def = data_.op_def;
-  auto choice = std::make_unique<Choice>();
+  auto choice = Ref<Choice>::make();
   CallForm& form = choice->form;
   const CallTypes tensors(def, args);
   form.name = def.name;
@@ -134,12 +156,11 @@ std::unique_ptr<const Choice> KernelSet::make(std::span<const Value> args) const
                     [&](const pkg::Tensor& t) { choice->dtypes.push_back(t.dtype()); });
   }
   choice->parameters.assign(args.begin() + int64_t(def.inputs.size()), args.end());
-  const KernelDef& chosen = select(form);
+  choice->def = &select(form);
   OpKernelConstruction construction(form);
-  choice->kernel.reset(chosen.factory(&construction));
-  if (!construction.status().ok()) {
-    throw_status(construction.status(), str("[Op:", def.name, "]"));
-  }
+  choice->kernel.reset(choice->def->factory(&construction));
+  const Status status = construction.status();
+  if (!status.ok()) throw_status(status, str("[Op:", def.name, "]"));
   return choice;
 }
 
@@ -159,7 +180,8 @@ const KernelDef& KernelSet::select(const CallForm& form) const {
   };
   const KernelDef* chosen = nullptr;
   const KernelDef* rival = nullptr;
-  for (const KernelDef& kernel : kernels_) {
+  for (const auto& registered : kernels_) {
+    const KernelDef& kernel = *registered;
     if (!fits(kernel)) continue;
     if (!chosen || kernel.priority > chosen->priority) chosen = &kernel, rival = nullptr;
     else if (kernel.priority == chosen->priority) rival = &kernel;
@@ -173,7 +195,7 @@ const KernelDef& KernelSet::select(const CallForm& form) const {
             "' and '", rival ? rival->str() : "", "'. [Op:", def.name, "]");
   if (chosen) return *chosen;
   std::string known;
-  for (const KernelDef& kernel : kernels_) known += "\n  " + kernel.str();
+  for (const auto& kernel : kernels_) known += "\n  " + kernel->str();
   pkg::detail::raise<NotImplementedError>(
       "No OpKernel was registered to support Op '", def.name, "' used by ", form.name,
       " with these attrs: [", attrs, "]\nRegistered devices: [CPU]\nRegistered kernels:",

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 
 #include "framework/calling.h"
 #include "framework/kernel_def.h"
@@ -11,46 +10,50 @@
 namespace pkg::framework {
 
 /// A kernel that was made for calls of one form, and how to know such a call.
-struct Choice {
+struct Choice final : Intrusive {
   CallForm form;
-  std::vector<DType> dtypes;      ///< of the tensors
-  std::vector<Value> parameters;  ///< what the attributes were given as
+  std::vector<DType> dtypes;       ///< of the tensors
+  std::vector<Value> parameters;   ///< what the attributes were given as
+  const KernelDef* def = nullptr;  ///< whose kernel it is
   std::unique_ptr<OpKernel> kernel;
 
   bool fits(std::span<const Value> args) const;
 };
 
 /// Registrations of kernels are not changed: with one more the record gets another set, so
-/// that what a library registered is taken back with the rest of it.
+/// that what a library registered is taken back with the rest of it.  The kernels that were
+/// made, and what they keep between calls, go with it where the choice is still the same.
 class KernelSet {
  public:
-  KernelSet(const OpRegistrationData& data, std::vector<KernelDef> kernels)
+  using Registrations = std::vector<std::shared_ptr<const KernelDef>>;
+  KernelSet(const OpRegistrationData& data, Registrations kernels)
       : data_(data), kernels_(std::move(kernels)) {}
 
   /// With one more.
   KernelSet* with(KernelDef def) const;
   const OpRegistrationData& data() const { return data_; }
 
-  /// Calls f(choice) with the kernel for these arguments, made now or before.
+  /// Calls f(choice) with the kernel for these arguments, made now or before.  Who needs it
+  /// after that takes a reference.
   template <class F>
   void choose(std::span<const Value> args, F f) const {
-    std::unique_ptr<const Choice> once;
+    Ref<const Choice> once;
     f(find(args, &once));
   }
 
  private:
-  const Choice& find(std::span<const Value> args,
-                     std::unique_ptr<const Choice>* once) const;
-  std::unique_ptr<const Choice> make(std::span<const Value> args) const;
+  const Choice& find(std::span<const Value> args, Ref<const Choice>* once) const;
+  const Choice* known(std::span<const Value> args) const;
+  Ref<const Choice> make(std::span<const Value> args) const;
   const KernelDef& select(const CallForm& form) const;
 
   const OpRegistrationData& data_;
-  const std::vector<KernelDef> kernels_;
-  mutable std::mutex mutex_;
-  mutable std::vector<std::unique_ptr<const Choice>> choices_;  // only ever added to
+  const Registrations kernels_;
+  mutable std::vector<Ref<const Choice>> choices_;  // only ever added to, under a lock
 };
 
-/// The kernels of a record of REGISTER_OP.
+/// The kernels of a record of REGISTER_OP.  ValueError where something else has taken the
+/// place of what chooses among them.
 const KernelSet& kernel_set_of(const Operator& op);
 
 }  // namespace pkg::framework

@@ -79,6 +79,13 @@ constexpr bool equal(const A& a, const B& b) {
   }
 }
 
+// The pointer, which may be a smart one.
+template <class P>
+P&& check_not_null(const char* file, int line, const char* text, P&& pointer) {
+  if (pointer == nullptr) CheckFailure(file, line, str("Check failed: ", text)).stream();
+  return std::forward<P>(pointer);
+}
+
 }  // namespace pkg::framework::internal
 
 #ifndef CHECK
@@ -106,7 +113,6 @@ constexpr bool equal(const A& a, const B& b) {
   PKG_CHECK_COMPARED_(a, b, #a " > " #b, ::pkg::framework::internal::order(x, y) > 0)
 #define CHECK_GE(a, b) \
   PKG_CHECK_COMPARED_(a, b, #a " >= " #b, ::pkg::framework::internal::order(x, y) >= 0)
-#define CHECK_NOTNULL(pointer) (pointer)
 #ifdef NDEBUG
 #define PKG_DCHECKS_ false&&
 #else
@@ -119,6 +125,12 @@ constexpr bool equal(const A& a, const B& b) {
 #define DCHECK_LE(a, b) DCHECK((a) <= (b))
 #define DCHECK_GT(a, b) DCHECK((a) > (b))
 #define DCHECK_GE(a, b) DCHECK((a) >= (b))
+#endif
+
+#ifndef CHECK_NOTNULL
+#define CHECK_NOTNULL(pointer)                                                           \
+  ::pkg::framework::internal::check_not_null(__FILE__, __LINE__, #pointer " != nullptr", \
+                                             (pointer))
 #endif
 
 #ifndef LOG

@@ -9,6 +9,9 @@
 namespace pkg::framework {
 namespace {
 
+// An attr that comes from outside shall not decide how much memory is asked for.
+constexpr int64_t kMostTensors = 65536;
+
 size_t place_of(const OpDef& def, std::string_view attr) {
   size_t i = 0;
   while (i < def.attrs.size() && def.attrs[i].name != attr) ++i;
@@ -154,7 +157,11 @@ int64_t count_of(const OpDef& def, const ArgDef& arg, const AttrValues& attrs) {
     return int64_t(attr_as<std::vector<DataType>>(def, attrs, arg.type_list_attr).size());
   }
   if (arg.number_attr.empty()) return 1;
-  return std::max<int64_t>(attr_as<int64_t>(def, attrs, arg.number_attr), 0);
+  const auto count = attr_as<int64_t>(def, attrs, arg.number_attr);
+  PKG_CHECK(count <= kMostTensors, ValueError, "Attr '", arg.number_attr, "' of '",
+            def.name, "' Op passed ", count, ", which is more than the ", kMostTensors,
+            " tensors that an argument may have.");
+  return std::max<int64_t>(count, 0);
 }
 
 void check_attr(const OpDef& op, const AttrDef& attr, const AttrValue& value) {

@@ -10,6 +10,12 @@
 
 namespace pkg::framework {
 
+namespace {
+DeviceBase g_cpu;
+}  // namespace
+
+DeviceBase* DeviceBase::cpu() { return &g_cpu; }
+
 OpKernel::~OpKernel() = default;
 
 void KernelContext::SetStatus(const Status& status) {
@@ -157,6 +163,17 @@ Status OpKernelContext::allocate_output(std::string_view name, const TensorShape
   return allocate_output(int(first), shape, out);
 }
 
+namespace {
+pkg::Tensor own_copy(const Tensor& tensor) {
+  if (tensor.dtype() == DT_RESOURCE || tensor.dtype() == DT_VARIANT) {
+    return copy_handles(tensor.value());
+  }
+  const Tensor copy(tensor.dtype(), tensor.shape());
+  copy_into(copy.value(), tensor.value());
+  return copy.value();
+}
+}  // namespace
+
 void OpKernelContext::set_output(int i, const Tensor& tensor) {
   const size_t at = output_at(i);
   if (tensor.dtype() != form_.output_types[at]) {
@@ -164,12 +181,22 @@ void OpKernelContext::set_output(int i, const Tensor& tensor) {
                                       DataTypeString(form_.output_types[at]),
                                       ", the kernel gave ", tensor.DebugString()));
   }
+  if (!tensor.IsInitialized()) {
+    return SetStatus(errors::Internal("output ", i, " expected to be a tensor, the kernel ",
+                                      "gave one that is not initialised"));
+  }
   const auto is_input = [&] {
     return std::any_of(inputs_, inputs_ + n_inputs_,
                        [&](const Tensor& input) { return input.SharesBufferWith(tensor); });
   };
   if (results_.empty() && !is_input()) {
     outputs_[at] = tensor;
+    return;
+  }
+  if (results_.empty()) {
+    try {
+      outputs_[at] = Tensor(own_copy(tensor), tensor.dtype());
+    } catch (...) { SetStatus(status_of_exception()); }
     return;
   }
   Tensor* copy = nullptr;
@@ -208,7 +235,8 @@ int64_t OpKernelContext::step_id() {
 ResourceMgr* OpKernelContext::resource_manager() const { return ResourceMgr::Global(); }
 
 void OpKernelContext::check_outputs() const {
-  if (!status().ok()) throw_status(status(), str("[Op:", form_.def->name, "]"));
+  const Status found = status();
+  if (!found.ok()) throw_status(found, str("[Op:", form_.def->name, "]"));
   for (size_t i = 0; i < form_.output_types.size(); ++i) {
     PKG_CHECK(outputs_[i].IsInitialized(), InternalError, "missing value for output ", i,
               " of node ", form_.name, ": the kernel has not set it. [Op:", form_.def->name,
@@ -222,16 +250,25 @@ void OpKernelContext::release() {
   more_outputs_.clear();
 }
 
-pkg::Tensor OpKernelContext::take_output(size_t i) { return outputs_[i].value(); }
+pkg::Tensor OpKernelContext::take_output(size_t i) {
+  const pkg::TensorImpl& impl = *outputs_[i].value().impl();
+  const bool alone = impl.owned_by(1) && impl.storage->owned_by(1);
+  return alone ? outputs_[i].value() : own_copy(outputs_[i]);
+}
 
-Tensor* OpOutputList::operator[](int i) { return context_->mutable_output(first_ + i); }
+int OpOutputList::place(int i) const {
+  PKG_CHECK(i >= 0 && i < n_, IndexError, "[OpOutputList] expected an index below ", n_,
+            ", got ", i, ".");
+  return first_ + i;
+}
+Tensor* OpOutputList::operator[](int i) { return context_->mutable_output(place(i)); }
 Status OpOutputList::allocate(int i, const TensorShape& shape, Tensor** out) {
   if (i < 0 || i >= n_)
     return errors::InvalidArgument("no output ", i, " in a list of ", n_);
   return context_->allocate_output(first_ + i, shape, out);
 }
 void OpOutputList::set(int i, const Tensor& tensor) {
-  context_->set_output(first_ + i, tensor);
+  context_->set_output(place(i), tensor);
 }
 
 }  // namespace pkg::framework

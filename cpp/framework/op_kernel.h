@@ -58,7 +58,10 @@ class KernelContext {
   void CtxFailure(const char*, int, const Status& status) { SetStatus(status); }
   void CtxFailureWithWarning(const Status& status) { SetStatus(status); }
   void CtxFailureWithWarning(const char*, int, const Status& status) { SetStatus(status); }
-  const Status& status() const { return status_; }
+  Status status() const {
+    std::lock_guard lock(mutex_);
+    return status_;
+  }
 
   /// Lives as long as the caller keeps it.
   Status allocate_temp(DataType type, const TensorShape& shape, Tensor* out);
@@ -67,7 +70,7 @@ class KernelContext {
                              PersistentTensor* persistent, Tensor** out);
 
  private:
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   Status status_;
 };
 
@@ -159,11 +162,14 @@ class OpOutputList {
   OpOutputList(OpKernelContext* context, int first, int n)
       : context_(context), first_(first), n_(n) {}
   int size() const { return n_; }
+  /// IndexError where there is none.
   Tensor* operator[](int i);
   Status allocate(int i, const TensorShape& shape, Tensor** out);
+  /// IndexError where there is none.
   void set(int i, const Tensor& tensor);
 
  private:
+  int place(int i) const;
   OpKernelContext* context_ = nullptr;
   int first_ = 0, n_ = 0;
 };
@@ -192,8 +198,9 @@ class OpKernelContext : public KernelContext {
   Status allocate_output(int i, const TensorShape& shape, Tensor** out);
   Status allocate_output(std::string_view name, const TensorShape& shape, Tensor** out);
   Status output_list(std::string_view name, OpOutputList* list);
-  /// Shares its memory with the result, unless that is an input's: then it is copied, since
-  /// ours can be written in place.
+  /// Shares its memory with the result, unless somebody else has it after the kernel has run,
+  /// as an input, another result or a tensor that the kernel keeps: then it is copied, since
+  /// ours can be written in place.  Handles get slots of their own.
   void set_output(int i, const Tensor& tensor);
   Status set_output(std::string_view name, const Tensor& tensor);
   Tensor* mutable_output(int i);

@@ -57,10 +57,11 @@ OpRegistrar::OpRegistrar(Origin origin, const char* stamp, OpDefBuilder builder)
       stamp);
 }
 
-OpRegistry* OpRegistry::Global() {
-  static OpRegistry registry;
-  return &registry;
-}
+namespace {
+constinit OpRegistry g_registry;
+}  // namespace
+
+OpRegistry* OpRegistry::Global() { return &g_registry; }
 
 const OpRegistrationData* OpRegistry::LookUp(const std::string& name) const {
   const Operator* op = Dispatcher::get().find_or_null(name, kNamespace);

@@ -5,8 +5,9 @@
 // Our tensors have no element type for handles.  A tensor of type resource is a tensor of
 // int64 whose memory is a slot: the number in it is the slot's name in a table of this
 // process, and the slot goes with the memory.  Who holds the tensor holds the slot, and a
-// slot may hold a reference to the resource.  A number without a slot, of a tensor that was
-// computed or whose original is gone, is found to be one when it is used.
+// slot may hold a reference to the resource.  The numbers are random: one that was computed,
+// or whose slot is gone, is found to stand for nothing when it is used.  A tensor into which
+// the number of another was copied stands for the same slot, and does not keep it.
 #pragma once
 
 #include <string>
@@ -32,7 +33,10 @@ struct ResourceHandle {
 /// Row-major tensor of int64 with a slot for each element.
 pkg::Tensor make_handle_tensor(const Shape& sizes);
 /// What the number in the tensor stands for; ValueError for one that stands for nothing.
-const ResourceHandle& handle_in(const pkg::Tensor& tensor);
+ResourceHandle handle_in(const pkg::Tensor& tensor);
+/// Slots of its own for each element of a row-major tensor, with the same handles; ValueError
+/// for a number that stands for nothing.
+pkg::Tensor copy_handles(const pkg::Tensor& tensor);
 /// Gives the tensor's slot a handle; ValueError for a tensor without slots.
 void set_handle(const pkg::Tensor& tensor, ResourceHandle handle);
 
@@ -42,7 +46,7 @@ class HandlePlace {
   /// As all maps: one element of the type.
   explicit HandlePlace(const Tensor& tensor);
   const HandlePlace& operator()() const { return *this; }
-  operator const ResourceHandle&() const { return handle_in(tensor_); }
+  operator ResourceHandle() const { return handle_in(tensor_); }
   const HandlePlace& operator=(ResourceHandle handle) const {
     set_handle(tensor_, std::move(handle));
     return *this;

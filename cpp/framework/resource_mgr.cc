@@ -2,16 +2,39 @@
 // framework/resource_mgr.cc: the table of resources.
 #include "framework/resource_mgr.h"
 
-namespace pkg::framework {
+#include <mutex>
 
-ResourceMgr* ResourceMgr::Global() {
-  static ResourceMgr* instance = new ResourceMgr;  // kernels use it until the process ends
-  return instance;
+#include "base/thread_local.h"
+#include "scheduler/fork_locks.h"
+
+namespace pkg::framework {
+namespace {
+
+constinit std::mutex g_lock;  // of the tables of all managers
+const pkg::detail::HeldOverFork g_held{pkg::detail::ForkLock::Resources, g_lock};
+ResourceMgr& g_manager = *new ResourceMgr;  // kernels use it until the process ends
+
+// Whether release() has come to the end of an object, on this thread.
+PKG_FAST_TLS constinit thread_local bool t_disposed = false;
+
+}  // namespace
+
+bool core::RefCounted::Unref() const {
+  t_disposed = false;
+  release();
+  return std::exchange(t_disposed, false);
 }
+
+void core::RefCounted::dispose() noexcept {
+  delete this;
+  t_disposed = true;  // now: what it held may have come to its end, too
+}
+
+ResourceMgr* ResourceMgr::Global() { return &g_manager; }
 
 Status ResourceMgr::create(const std::string& container, const std::string& type,
                            const std::string& name, pkg::Ref<ResourceBase> resource) {
-  std::lock_guard lock(mutex_);
+  std::lock_guard lock(g_lock);
   const bool fresh =
       containers_[container].try_emplace({type, name}, std::move(resource)).second;
   if (fresh) return Status();
@@ -21,7 +44,7 @@ Status ResourceMgr::create(const std::string& container, const std::string& type
 
 Status ResourceMgr::lookup(const std::string& container, const std::string& type,
                            const std::string& name, pkg::Ref<ResourceBase>* out) const {
-  std::lock_guard lock(mutex_);
+  std::lock_guard lock(g_lock);
   const auto place = containers_.find(container);
   if (place == containers_.end()) {
     return errors::NotFound("Container ", container, " does not exist. (Could not find ",
@@ -39,7 +62,7 @@ Status ResourceMgr::lookup(const std::string& container, const std::string& type
 Status ResourceMgr::remove(const std::string& container, const std::string& type,
                            const std::string& name) {
   pkg::Ref<ResourceBase> gone;  // dies after the lock is given back
-  std::lock_guard lock(mutex_);
+  std::lock_guard lock(g_lock);
   const auto place = containers_.find(container);
   const auto found = place == containers_.end() ? decltype(place->second.end()){}
                                                 : place->second.find({type, name});
@@ -54,15 +77,19 @@ Status ResourceMgr::remove(const std::string& container, const std::string& type
 
 Status ResourceMgr::Cleanup(const std::string& container) {
   decltype(containers_)::node_type gone;
-  std::lock_guard lock(mutex_);
+  std::lock_guard lock(g_lock);
   gone = containers_.extract(container);
   return Status();
 }
 
 std::string ResourceMgr::DebugString() const {
-  std::lock_guard lock(mutex_);
+  decltype(containers_) all;
+  {
+    std::lock_guard lock(g_lock);
+    all = containers_;
+  }
   std::string text;
-  for (const auto& [container, resources] : containers_) {
+  for (const auto& [container, resources] : all) {
     for (const auto& [key, resource] : resources) {
       text += str(container, " | ", key.first, " | ", key.second, " | ",
                   resource->DebugString(), "\n");
@@ -71,7 +98,7 @@ std::string ResourceMgr::DebugString() const {
   return text;
 }
 
-const ResourceHandle& HandleFromInput(OpKernelContext* context, int input) {
+ResourceHandle HandleFromInput(OpKernelContext* context, int input) {
   return handle_in(context->input(input).value());
 }
 

@@ -3,9 +3,9 @@
 #pragma once
 
 #include <map>
-#include <mutex>
 #include <typeinfo>
 
+#include "framework/making.h"
 #include "framework/op_kernel.h"
 #include "framework/resource_handle.h"
 
@@ -18,12 +18,11 @@ class RefCounted : public Intrusive {
  public:
   void Ref() const { retain(); }
   /// Whether this was the last one.
-  bool Unref() const {
-    const bool last = sole_owner();
-    release();
-    return last;
-  }
+  bool Unref() const;
   bool RefCountIsOne() const { return sole_owner(); }
+
+ protected:
+  void dispose() noexcept override;
 };
 
 /// One reference, dropped at the end.
@@ -65,10 +64,15 @@ class ResourceBase : public core::RefCounted {
   virtual int64_t MemoryUsed() const { return 0; }
 };
 
-/// The name of a type, the same in every library: no address of a static decides.
+/// The name of a type, the same in every library: no address of a static decides.  But one of
+/// an unnamed namespace is of its library alone, where another may have one of its name.
 template <class T>
 std::string type_name() {
-  return typeid(T).name();
+  static_assert(std::is_base_of_v<ResourceBase, T>,
+                "a resource is of a class that derives from ResourceBase");
+  const std::string name = typeid(T).name();
+  return name.find("_GLOBAL__N_") == name.npos ? name
+                                               : str(name, " at ", (const void*)&typeid(T));
 }
 
 class ResourceMgr {
@@ -98,19 +102,28 @@ class ResourceMgr {
     out->reset(static_cast<T*>(found.detach()));
     return Status();
   }
-  /// Finds it, or makes it with `make(T**)`.
+  /// Finds it, or makes it with `make(T**)`, which one thread at a time does for a name
+  /// (Note [Making]).  Internal where `make` is OK and gives none.
   template <class T, class Make>
   Status LookupOrCreate(const std::string& container, const std::string& name, T** out,
                         Make make) {
-    std::lock_guard lock(making_);
-    if (Lookup(container, name, out).ok()) return Status();
-    T* made = nullptr;
-    PKG_RETURN_IF_ERROR(make(&made));
-    made->Ref();
-    const Status status = Create(container, name, made);
-    if (status.ok()) *out = made;
-    else made->Unref();
-    return status;
+    while (!Lookup(container, name, out).ok()) {
+      const Making making(this, str(type_name<T>(), " ", container, "/", name));
+      if (Lookup(container, name, out).ok()) break;
+      T* made = nullptr;
+      PKG_RETURN_IF_ERROR(make(&made));
+      if (!made) {
+        return errors::Internal("the maker of the resource ", container, "/", name,
+                                " was OK and has made none");
+      }
+      made->Ref();
+      const Status status = Create(container, name, made);
+      if (status.ok()) return *out = made, status;
+      made->Unref();
+      if (status.code() != error::ALREADY_EXISTS) return status;
+      // Somebody else's Create came first: that one counts, unless it is gone already.
+    }
+    return Status();
   }
   template <class T>
   Status Delete(const std::string& container, const std::string& name) {
@@ -134,11 +147,9 @@ class ResourceMgr {
                 const std::string& name);
 
   std::string default_ = "localhost";
-  mutable std::mutex mutex_;
-  std::recursive_mutex making_;
   std::map<std::string,
            std::map<std::pair<std::string, std::string>, pkg::Ref<ResourceBase>>>
-      containers_;  // by type and name
+      containers_;  // by type and name; under a lock of the process
 };
 
 /// A handle that the manager's name stands behind.
@@ -160,7 +171,7 @@ ResourceHandle MakeRefCountingHandle(OpKernelContext* context, const std::string
 }
 
 /// The handle in an input.  ValueError for a tensor that holds none.
-const ResourceHandle& HandleFromInput(OpKernelContext* context, int input);
+ResourceHandle HandleFromInput(OpKernelContext* context, int input);
 Status HandleFromInput(OpKernelContext* context, std::string_view input,
                        ResourceHandle* handle);
 

@@ -27,9 +27,12 @@ const char* error::name_of(Code code) {
   return code >= OK && code <= UNAUTHENTICATED ? names[code] : "UNKNOWN";
 }
 
+namespace {
+const std::string g_none;
+}  // namespace
+
 const std::string& Status::error_message() const {
-  static const std::string none;
-  return state_ ? state_->message : none;
+  return state_ ? state_->message : g_none;
 }
 
 std::string Status::ToString() const {

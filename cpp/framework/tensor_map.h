@@ -29,7 +29,10 @@ class TensorMap {
   using Dimensions = std::array<Index, N>;
 
   TensorMap(T* data, const Dimensions& dimensions) : data_(data), dimensions_(dimensions) {
-    for (Index size : dimensions_) size_ *= size;
+    // The others of an empty one may be too large for their product.
+    if (std::count(dimensions_.begin(), dimensions_.end(), Index(0)) > 0) size_ = 0;
+    else
+      for (Index size : dimensions_) size_ *= size;
   }
 
   T* data() const { return data_; }

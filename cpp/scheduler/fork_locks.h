@@ -30,6 +30,9 @@ enum class ForkLock {
   Random,
   ThreadCaches,
   BlockPool,
+  Making,
+  Resources,
+  Handles,
   Trace,
 };
 inline constexpr int kForkLocks = int(ForkLock::Trace) + 1;

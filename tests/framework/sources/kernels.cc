@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Small ops with kernels, for what is done with wrappers and gradients.
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <stdexcept>
+#include <thread>
+
 #include "tensorflow/core/framework/op.h"
 #include "tensorflow/core/framework/op_kernel.h"
+#include "tensorflow/core/framework/resource_mgr.h"
 #include "tensorflow/core/framework/shape_inference.h"
 
 namespace {
@@ -118,4 +125,116 @@ REGISTER("TestSums", double, SumsOp<double>);
 REGISTER("TestSink", float, SinkOp);
 REGISTER("TestSink", double, SinkOp);
 
+// What kernels keep.
+REGISTER_OP("TestState").Output("a: float").Output("b: float").SetIsStateful();
+REGISTER_OP("TestMade").Attr("by: float = 0.0").Output("made: int64").Output("sign: float");
+REGISTER_OP("TestUnset").Output("y: float");
+REGISTER_OP("TestLate")
+    .Attr("form: int")
+    .Attr("throws: bool = false")
+    .Output("died: int64");
+REGISTER_OP("TestSameHandle").Input("given: resource").Output("same: resource");
+REGISTER_OP("TestRowTable").Input("given: resource");
+
+// Both results are the kernel's own tensor.
+class StateOp : public OpKernel {
+ public:
+  explicit StateOp(OpKernelConstruction* context)
+      : OpKernel(context), state_(DT_FLOAT, {2}) {
+    state_.flat<float>().setConstant(3);
+  }
+  void Compute(OpKernelContext* context) override {
+    context->set_output(0, state_);
+    context->set_output(1, state_);
+  }
+
+ private:
+  Tensor state_;
+};
+REGISTER_KERNEL_BUILDER(Name("TestState").Device(DEVICE_CPU), StateOp);
+
+// How many kernels there were when this one had been made, and the sign of its attribute.
+class MadeOp : public OpKernel {
+ public:
+  explicit MadeOp(OpKernelConstruction* context) : OpKernel(context) {
+    static std::atomic<int64_t> made{0};
+    OP_REQUIRES_OK(context, context->GetAttr("by", &by_));
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    number_ = ++made;
+  }
+  void Compute(OpKernelContext* context) override {
+    context->set_output(0, Tensor(number_));
+    context->set_output(1, Tensor(std::copysign(1.0f, by_)));
+  }
+
+ private:
+  int64_t number_ = 0;
+  float by_ = 0;
+};
+REGISTER_KERNEL_BUILDER(Name("TestMade").Device(DEVICE_CPU), MadeOp);
+
+class UnsetOp : public OpKernel {
+ public:
+  using OpKernel::OpKernel;
+  void Compute(OpKernelContext* context) override { context->set_output(0, Tensor()); }
+};
+REGISTER_KERNEL_BUILDER(Name("TestUnset").Device(DEVICE_CPU), UnsetOp);
+
+// Says how many kernels died while their threads ran; `throws` when its thread has begun.
+class LateOp : public AsyncOpKernel {
+ public:
+  explicit LateOp(OpKernelConstruction* context) : AsyncOpKernel(context) {
+    OP_REQUIRES_OK(context, context->GetAttr("throws", &throws_));
+  }
+  ~LateOp() override { died_ += running_; }
+  void ComputeAsync(OpKernelContext* context, DoneCallback done) override {
+    if (throws_) {
+      running_ = true;
+      std::thread([this, context, done] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        context->set_output(0, Tensor(int64_t{-1}));
+        running_ = false;
+        done();
+      }).detach();
+      throw std::runtime_error("begun, and thrown");
+    }
+    context->set_output(0, Tensor(died_.load()));
+    done();
+  }
+
+ private:
+  inline static std::atomic<int64_t> died_{0};
+  std::atomic<bool> running_{false};
+  bool throws_ = false;
+};
+REGISTER_KERNEL_BUILDER(Name("TestLate").Device(DEVICE_CPU), LateOp);
+
+class SameHandleOp : public OpKernel {
+ public:
+  using OpKernel::OpKernel;
+  void Compute(OpKernelContext* context) override {
+    context->set_output(0, context->input(0));
+  }
+};
+REGISTER_KERNEL_BUILDER(Name("TestSameHandle").Device(DEVICE_CPU), SameHandleOp);
+
 }  // namespace
+
+// Has the name, and so the mangled name, of the class of docs/examples/ops/sparse_rows.cc.
+namespace tensorflow {
+namespace {
+
+struct RowTable : ResourceBase {};
+
+class RowTableOp : public OpKernel {
+ public:
+  using OpKernel::OpKernel;
+  void Compute(OpKernelContext* context) override {
+    core::RefCountPtr<RowTable> table;
+    OP_REQUIRES_OK(context, LookupResource(context, HandleFromInput(context, 0), &table));
+  }
+};
+REGISTER_KERNEL_BUILDER(Name("TestRowTable").Device(DEVICE_CPU), RowTableOp);
+
+}  // namespace
+}  // namespace tensorflow
