@@ -60,8 +60,9 @@ def load_library(path: str | os.PathLike[str]) -> None:
     Its ops appear as ``pkg.ops.<namespace>.<op>``, those of namespace pkg also as
     ``pkg.<op>`` and as Tensor methods.  Loading it again does nothing.  ImportError
     when it cannot be opened; RuntimeError with the path when its registration fails,
-    after which none of its ops is registered.  RuntimeError, each time, when pkg uses a
-    name that an op of it or their namespace has: such ops are registered, but not shown.
+    after which none of its ops is registered.  RuntimeError, each time, when pkg uses
+    the name of an op of it or of their namespace for something else: such ops are
+    registered, but not shown.
     """
     load_library_of(path)
 

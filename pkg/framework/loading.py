@@ -66,7 +66,7 @@ class _Source:
 
 
 # What the registry says of an op or a namespace that there is already.
-_TAKEN = r": (\[define\] \S+ is already registered at |Only a single PKG_LIBRARY can be )"
+_TAKEN = r": (\[define\] \S+ is already registered at |Only a single PKG_LIBRARY can )"
 
 
 def _error_of(error: Exception, path: str) -> errors.OpError:
