@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import pkg
-from libraries import output_of
+from libraries import library, output_of
 from pkg.graph import errors
 
 Compile = Callable[..., Path]
@@ -58,11 +58,11 @@ def test_what_is_opened_is_what_was_read(
     monkeypatch.setenv("ODD", "replaced")
     (tmp_path / "here.so").write_bytes(odd.read_bytes())
     (tmp_path / "next.so").write_bytes(compiled("plain.cc").read_bytes())
-    (tmp_path / "copy.so").write_bytes(compiled("plain.cc").read_bytes())
+    (tmp_path / "twin.so").write_bytes(compiled("plain.cc").read_bytes())
     code = """
 import pkg
 module = pkg.load_op_library("here.so")
-assert pkg.load_op_library("copy.so") is module
+assert pkg.load_op_library("twin.so") is module
 print(module.__all__)
 """
     assert output_of(code, tmp_path) == "['pick', 'same']\n"
@@ -144,6 +144,38 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
     assert int(output_of(code, tmp_path)) < 200_000  # KB
 
 
+def test_what_other_threads_define_meanwhile(tmp_path: Path) -> None:
+    """It is not of the library."""
+    source = tmp_path / "threads.cc"
+    source.write_text(
+        """
+#include <thread>
+
+#include "dispatcher/library.h"
+
+static void define(const char* schema) {
+  pkg::Dispatcher::get().define("meanwhile", pkg::parse_schema(schema), "threads.cc");
+}
+static const bool done = [] {
+  define("mine(Tensor x) -> Tensor");
+  std::thread([] { define("other(Tensor x) -> Tensor"); }).join();
+  define("also_mine(Tensor x) -> Tensor");
+  return true;
+}();
+"""
+    )
+    code = f"""
+import pkg
+core = pkg._binding.core
+identity = core.load_library({str(library(source))!r})
+print(core.operator_names("meanwhile"))
+print(core.library_ops(identity))
+"""
+    assert output_of(code, tmp_path).splitlines() == [
+        "['also_mine', 'mine', 'other']", "['meanwhile::also_mine', 'meanwhile::mine']",
+    ]  # fmt: skip
+
+
 def test_what_is_not_read(tmp_path: Path) -> None:
     """A file that is too large, and what has no end."""
     large, pipe = tmp_path / "large.so", tmp_path / "pipe.so"
@@ -152,7 +184,7 @@ def test_what_is_not_read(tmp_path: Path) -> None:
     with pytest.raises(errors.InvalidArgumentError, match="at most 2147483648 bytes"):
         pkg.load_op_library(large)
     os.mkfifo(pipe)
-    with pytest.raises(errors.InvalidArgumentError, match="expected a file, got a pipe"):
+    with pytest.raises(errors.InvalidArgumentError, match="a file, got a pipe"):
         pkg.load_op_library(pipe)
 
 
@@ -170,7 +202,7 @@ def test_the_class_of_an_error_is_not_that_of_a_name(tmp_path: Path) -> None:
 def test_the_cache_is_the_users_own(
     compiled: Compile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A link in it is replaced, not followed; a folder that others may write is none."""
+    """A link in it is replaced, not followed; one that others may write is not used."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     code = f"""
 import pkg
