@@ -32,7 +32,8 @@ struct Runs {
 
 // Does what ODD says in the process where it is tried first, and only there.
 static const bool tried = program_invocation_short_name == std::string("sh");
-static const std::string odd = tried && std::getenv("ODD") ? std::getenv("ODD") : "";
+static const char* const wanted = "ODD";
+static const std::string odd = tried && std::getenv(wanted) ? std::getenv(wanted) : "";
 struct Odd {
   Odd() {
     if (odd == "daemon" && fork() == 0) {
