@@ -34,10 +34,13 @@ def name_of(file: File) -> str:
 
 
 @contextmanager
-def replacing(target: str) -> Iterator[IO[bytes]]:
-    """Open a file that takes the place of ``target`` when it is whole."""
-    # Behind a link the file is replaced, not the link.
-    target = os.path.realpath(target)
+def replacing(target: str, follow: bool = True) -> Iterator[IO[bytes]]:
+    """Open a file that takes the place of ``target`` when it is whole.
+
+    follow: behind a link the file is replaced, and not the link.
+    """
+    if follow:
+        target = os.path.realpath(target)
     temporary = f"{target}.{secrets.token_hex(6)}.tmp"
     file = open(temporary, "xb")
     try:

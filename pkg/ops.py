@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Any
 from ._binding import core
 from .tensor import Tensor
 
-__all__ = ["export_to", "functions", "load_library", "load_library_of"]
+__all__ = [
+    "check_namespace", "export_to", "functions", "load_library", "load_library_of",
+]  # fmt: skip
 
 # `pkg.float` and the like are dtypes, these conversions methods only; pkg/functional.py
 # has the others with the arguments that PyTorch's have besides.
@@ -36,7 +38,7 @@ _functions: dict[str, core.Operator] = {}
 _namespaces: dict[str, ModuleType] = {}
 _exports: list[dict[str, Any]] = []
 _loaded: set[str] = set()  # identities of libraries whose ops are shown
-_refused: set[str] = set()  # names that clash: told once
+_refused: dict[str, str] = {}  # ops that are not shown, "os::f", and what clashes
 
 
 def functions() -> list[tuple[str, core.Operator]]:
@@ -58,7 +60,9 @@ def load_library(path: str | os.PathLike[str]) -> None:
     Its ops appear as ``pkg.ops.<namespace>.<op>``, those of namespace pkg also as
     ``pkg.<op>`` and as Tensor methods.  Loading it again does nothing.  ImportError
     when it cannot be opened; RuntimeError with the path when its registration fails,
-    after which none of its ops is registered.
+    after which none of its ops is registered.  RuntimeError, each time, when pkg uses
+    the name of an op of it or of their namespace for something else: such ops are
+    registered, but not shown.
     """
     load_library_of(path)
 
@@ -68,10 +72,11 @@ def load_library_of(path: str | os.PathLike[str]) -> str:
     in common."""
     name = os.fspath(path)
     identity = core.load_library(os.path.abspath(name))
-    if identity in _loaded:
-        return identity
-    clashes = _read_registry()
-    _loaded.add(identity)
+    if identity not in _loaded:
+        _read_registry()
+        _loaded.add(identity)
+    plain = [op.partition(".")[0] for op in core.library_ops(identity)]
+    clashes = list(dict.fromkeys(_refused[op] for op in plain if op in _refused))
     if clashes:
         raise RuntimeError(
             f"[load_library] {name}: expected names that pkg does not use, got "
@@ -81,13 +86,28 @@ def load_library_of(path: str | os.PathLike[str]) -> str:
     return identity
 
 
+def check_namespace(namespace: str) -> None:
+    """RuntimeError for one whose ops could not be shown, as pkg.ops has its name for
+    something else: to be asked before an op of it is defined."""
+    if not _is_shown(namespace):
+        raise RuntimeError(
+            "expected a namespace whose name pkg does not use, got "
+            f"{namespace!r}. Choose another name."
+        )
+
+
+def _is_shown(namespace: str) -> bool:
+    return namespace in ("pkg", *_namespaces) or _is_free(namespace)
+
+
 def _read_registry() -> list[str]:
-    # Shows what is new; returns what cannot be shown, each name once.
-    clashes = []
+    # Shows what is new; returns what clashes among it, and is not shown.
+    fresh: dict[str, str] = {}
     for namespace in core.operator_namespaces():
         names = core.operator_names(namespace)
-        if namespace not in ("pkg", *_namespaces) and not _is_free(namespace):
-            clashes.append(f"the namespace {namespace!r}")
+        if not _is_shown(namespace):
+            for name in names:
+                fresh[f"{namespace}::{name}"] = f"the namespace {namespace!r}"
             continue
         known = _functions if namespace == "pkg" else _module_of(namespace).__dict__
         for name in names:
@@ -99,10 +119,10 @@ def _read_registry() -> list[str]:
             elif name in known or _is_free(name):
                 _show(name, op)
             else:
-                clashes.append(f"the op {name!r}")
-    fresh = [clash for clash in clashes if clash not in _refused]
-    _refused.update(clashes)
-    return fresh
+                fresh[f"pkg::{name}"] = f"the op {name!r}"
+    fresh = {op: words for op, words in fresh.items() if op not in _refused}
+    _refused.update(fresh)
+    return list(dict.fromkeys(fresh.values()))
 
 
 def _is_free(name: str) -> bool:

@@ -46,8 +46,8 @@ std::string load_library(const std::string& path) {
   std::lock_guard lock(mutex);
   PKG_CHECK(!loading, RuntimeError, "[load_library] ", path,
             ": a pkg_library_init() cannot load another library. Load that one first.");
-  detail::check_stamps_of(path, pkg_c_stamp);
-  detail::OpenedLibrary& opened = detail::load_opened(path);  // and its PKG_LIBRARY blocks
+  // And its PKG_LIBRARY blocks.
+  detail::OpenedLibrary& opened = detail::load_opened(path, pkg_c_stamp);
   void* library = opened.handle;
   // The linker has looked for a name without a folder.
   if (path.find('/') == path.npos) {
@@ -57,14 +57,15 @@ std::string load_library(const std::string& path) {
   pkg_status& outcome = entry->second;
   if (fresh) {
     loading = true;
-    const std::vector<std::string> before = detail::registered_ops();
+    const detail::DefinedOps defined;
     guarded(&outcome, false, [&] {
       initialise(library);
       return true;
     });
     loading = false;
-    opened.add_ops_since(before);
-    if (outcome.code != PKG_OK) {
+    if (outcome.code == PKG_OK) {
+      opened.add(defined.names());
+    } else {
       outcome.text = str("[pkg_load_library] ", path, ": ", outcome.text);
     }
   }

@@ -6,6 +6,7 @@
 #include <link.h>
 
 #include "dispatcher/elf_file.h"
+#include "dispatcher/stamps.h"
 
 namespace pkg::detail {
 namespace {
@@ -59,6 +60,11 @@ void check_stamps_of(const std::string& path, std::string_view ours) {
   if (path.find('/') == path.npos) return;  // no file of this name: the linker looks for it
   std::string contents;
   if (!read_file(path, &contents)) return;  // dlopen(3) says why
+  check_stamps_in(contents, path, ours);
+}
+
+void check_stamps_in(std::string_view contents, const std::string& path,
+                     std::string_view ours) {
   const std::string stamps = ElfFile(contents).section(PKG_STAMP_SECTION);
   const std::string_view kind = name_of(ours.substr(0, ours.find(", ")));
   for (std::string_view rest = stamps; !rest.empty();) {

@@ -165,18 +165,22 @@ Operator& Dispatcher::define(std::string ns, Schema schema, const char* where) {
   PKG_CHECK(schema.arguments.size() <= kMaxParameters, ValueError, "[define] ",
             schema.full_name(), ": expected at most ", kMaxParameters, " parameters, got ",
             schema.arguments.size(), ".");
-  std::lock_guard lock(g_registry);
   const std::string key = ns + "::" + schema.full_name();
+  std::unique_lock lock(g_registry);
   const auto found = state_->by_name.find(key);
-  PKG_CHECK(found == state_->by_name.end(), RuntimeError, "[define] ", key,
-            " is already registered at ", found->second->where,
-            detail::in_library(found->second->where), "; registered again at ", where,
-            detail::in_library(where), ".");
+  if (found != state_->by_name.end()) {
+    const char* before = found->second->where;
+    lock.unlock();  // in_library() takes the loader's lock
+    detail::raise<RuntimeError>("[define] ", key, " is already registered at ", before,
+                                detail::in_library(before), "; registered again at ", where,
+                                detail::in_library(where), ".");
+  }
   Operator& op = state_->operators.emplace_back(std::move(ns), std::move(schema));
   op.where = where;
   op.refresh(state_->fallbacks);
   state_->by_name[key] = &op;
   state_->undo.push_back([this, key] { state_->by_name.erase(key); });
+  detail::DefinedOps::note(key);
   return op;
 }
 
@@ -258,14 +262,18 @@ void Dispatcher::set_fallback(DispatchKey key, Kernel kernel) {
 }
 
 void Dispatcher::claim_namespace(std::string_view ns, const char* where) {
-  std::lock_guard lock(g_registry);
+  std::unique_lock lock(g_registry);
   const auto [entry, fresh] = state_->libraries.emplace(ns, where);
-  PKG_CHECK(fresh, RuntimeError,
-            "Only a single PKG_LIBRARY can be used to register the namespace ", ns,
-            "; please put all of your definitions in a single PKG_LIBRARY block, or use "
-            "PKG_LIBRARY_FRAGMENT. Previous registration at ",
-            entry->second, detail::in_library(entry->second), "; latest at ", where,
-            detail::in_library(where), ".");
+  if (!fresh) {
+    const char* before = entry->second;
+    lock.unlock();  // in_library() takes the loader's lock
+    detail::raise<RuntimeError>(
+        "Only a single PKG_LIBRARY can be used to register the namespace ", ns,
+        "; please put all of your definitions in a single PKG_LIBRARY block, or use "
+        "PKG_LIBRARY_FRAGMENT. Previous registration at ",
+        before, detail::in_library(before), "; latest at ", where,
+        detail::in_library(where), ".");
+  }
   state_->undo.push_back([this, name = std::string(ns)] { state_->libraries.erase(name); });
 }
 

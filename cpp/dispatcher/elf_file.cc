@@ -3,13 +3,40 @@
 #include "dispatcher/elf_file.h"
 
 #include <elf.h>
+#include <fcntl.h>
 #include <link.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
-#include <fstream>
+
+#include "base/error.h"
 
 namespace pkg::detail {
+
+namespace {
+
+// Each of 60000 headers of a damaged file may claim the whole of it.
+constexpr size_t kMostOfSections = size_t(16) << 20;
+constexpr uint64_t kMostOfFile = uint64_t(2) << 30;
+
+FileState state_of(const struct stat& found) {
+  constexpr int64_t kSecond = 1'000'000'000;
+  return {uint64_t(found.st_dev), uint64_t(found.st_ino), uint64_t(found.st_size),
+          found.st_mtim.tv_sec * kSecond + found.st_mtim.tv_nsec};
+}
+
+// A descriptor, for as long as this lives.
+struct Descriptor {
+  int number;
+  ~Descriptor() {
+    if (number >= 0) close(number);
+  }
+};
+
+}  // namespace
 
 std::string_view ElfFile::bytes(uint64_t at, uint64_t size) const {
   if (at > contents_.size() || size > contents_.size() - at) return {};
@@ -39,7 +66,9 @@ std::string ElfFile::section(std::string_view name) const {
       continue;
     const std::string_view text = texts.substr(one.sh_name);
     if (text.substr(0, text.find('\0')) != name) continue;
-    found += bytes(one.sh_offset, one.sh_size);
+    const std::string_view part = bytes(one.sh_offset, one.sh_size);
+    if (part.size() > kMostOfSections - found.size()) break;
+    found += part;
   }
   return found;
 }
@@ -60,15 +89,35 @@ uint64_t ElfFile::loaded_size() const {
   return size;
 }
 
-bool read_file(const std::string& path, std::string* contents) {
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  const auto size = std::streamoff(file.tellg());
-  constexpr std::streamoff kMost = std::streamoff(1) << 40;  // a folder claims to be large
-  if (!file || size < 0 || size > kMost) return false;
-  contents->resize(size_t(size));
-  file.seekg(0);
-  file.read(contents->data(), size);
-  return bool(file);
+FileState state_of_file(const std::string& path) {
+  struct stat found{};
+  return stat(path.c_str(), &found) == 0 ? state_of(found) : FileState{};
+}
+
+bool read_file(const std::string& path, std::string* contents, FileState* state) {
+  // Opening a pipe would wait for somebody who writes to it.
+  const Descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+  struct stat found{};
+  if (file.number < 0 || fstat(file.number, &found) != 0 || S_ISDIR(found.st_mode)) {
+    return false;
+  }
+  PKG_CHECK(S_ISREG(found.st_mode), ImportError, "[load_library] ", path,
+            ": expected a file, got a pipe, socket or device. Write it to a file first.");
+  const auto size = uint64_t(found.st_size);
+  PKG_CHECK(size <= kMostOfFile, ImportError, "[load_library] ", path,
+            ": expected a library of at most ", kMostOfFile, " bytes, got ", size,
+            ". Link it without its debug information.");
+  if (state) *state = state_of(found);
+  contents->resize(size);
+  for (size_t at = 0; at < size;) {
+    const ssize_t n = read(file.number, contents->data() + at, size - at);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return false;
+    if (n == 0) contents->resize(at);  // it was cut off meanwhile
+    if (n == 0) break;
+    at += size_t(n);
+  }
+  return true;
 }
 
 }  // namespace pkg::detail

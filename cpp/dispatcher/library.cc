@@ -131,17 +131,18 @@ void run_pending_registrations(Dispatcher& dispatcher) {
 
 void load_library(const std::string& path) { detail::load_opened(path); }
 
-detail::OpenedLibrary& detail::load_opened(const std::string& path) {
+detail::OpenedLibrary& detail::load_opened(const std::string& path,
+                                           std::string_view stamp) {
   Dispatcher& dispatcher = Dispatcher::get();
   PKG_CHECK(path.find('\0') == path.npos, ValueError,
             "[load_library] expected a path without NUL, got '", path.c_str(), "\\0...'.");
   // Held throughout, so that an error in the library's blocks reaches this caller and
   // not another thread that happens to call an op.
   std::lock_guard lock(pending().run_mutex);
-  // Asked now: from the opening on the first look at the registry runs the blocks.
-  const std::vector<std::string> before = registered_ops();
+  run_pending_registrations(dispatcher);  // what waits already is not of this library
+  const DefinedOps defined;
   bool fresh = false;
-  OpenedLibrary& library = open_library(path, &fresh);
+  OpenedLibrary& library = open_library(path, stamp, &fresh);
   PKG_CHECK(library.failure.empty(), RuntimeError, library.failure,
             "\nThat was the first attempt. A library with other contents can be loaded.");
   const auto message = [&](const std::string& reason) -> const std::string& {
@@ -159,7 +160,7 @@ detail::OpenedLibrary& detail::load_opened(const std::string& path) {
         message(str("it threw ", readable(abi::__cxa_current_exception_type()),
                     ", which is no std::exception.")));
   }
-  if (fresh) library.add_ops_since(before);
+  if (fresh) library.add(defined.names());
   return library;
 }
 

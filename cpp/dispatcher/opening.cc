@@ -4,21 +4,22 @@
 
 #include <cxxabi.h>
 #include <dlfcn.h>
-#include <sys/stat.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
-#include <iterator>
+#include <map>
 #include <mutex>
 
 #include "dispatcher/abi.h"
-#include "dispatcher/dispatcher.h"
 #include "dispatcher/elf_file.h"
 #include "dispatcher/probe.h"
+#include "dispatcher/stamps.h"
 
 namespace pkg::detail {
 namespace {
@@ -26,14 +27,15 @@ namespace {
 // Of the file that was opened: the loader takes another one of the same name for it.
 struct File {
   std::string path;
-  dev_t device = 0;
-  ino_t inode = 0;
+  FileState state;
 };
 
 struct Opened {
   std::recursive_mutex mutex;           // a constructor may load another library
   std::deque<OpenedLibrary> libraries;  // stable addresses
   std::vector<File> files;
+  std::mutex names_mutex;                    // innermost; guards the next one
+  std::map<std::string, std::string> names;  // of copies: what was given
 };
 Opened& opened() {
   static Opened* instance = new Opened;
@@ -85,25 +87,22 @@ std::string readable(const std::string& symbol) {
       "$(python -m pkg --cflags --ldflags)");
 }
 
-// A library under a name of its own, which is gone when it is open.
+// A library under a name of its own, which is gone when it is open.  It stands beside the
+// file that was given, so that $ORIGIN means the same; else in TMPDIR.
 class PrivateCopy {
  public:
-  explicit PrivateCopy(const std::string& contents) {
+  PrivateCopy(const std::string& given, const std::string& contents) {
     const char* folder = std::getenv("TMPDIR");
-    path_ = str(folder && *folder ? folder : "/tmp", "/pkg-library-XXXXXX");
-    const int file = mkstemp(path_.data());
-    PKG_CHECK(file >= 0, ImportError, "[load_library] cannot write ", path_, ": ",
-              strerror(errno), ". The library was replaced, so it is opened as a copy.");
-    size_t at = 0;
-    ssize_t n = 0;
-    while (at < contents.size() && n >= 0) {
-      n = write(file, contents.data() + at, contents.size() - at);
-      at += n > 0 ? size_t(n) : 0;
-    }
-    close(file);
-    if (n >= 0) return;
-    unlink(path_.c_str());
-    raise<ImportError>("[load_library] cannot write ", path_, ": ", strerror(errno), ".");
+    const size_t slash = given.rfind('/');
+    int error = create(given.substr(0, slash + 1) + "." + given.substr(slash + 1),
+                       contents);
+    if (error)
+      error = create(str(folder && *folder ? folder : "/tmp", "/pkg-library"), contents);
+    PKG_CHECK(!error, ImportError, "[load_library] cannot write ", path_, ": ",
+              strerror(error), ". The library ", given,
+              " was replaced, so it is opened as a copy.");
+    std::lock_guard lock(opened().names_mutex);
+    opened().names[path_] = given;
   }
   ~PrivateCopy() { unlink(path_.c_str()); }
   PrivateCopy(const PrivateCopy&) = delete;
@@ -111,6 +110,22 @@ class PrivateCopy {
   const std::string& path() const { return path_; }
 
  private:
+  // errno of what went wrong; 0 where nothing did.
+  int create(const std::string& begin, const std::string& contents) {
+    path_ = begin + ".XXXXXX";
+    const int file = mkostemp(path_.data(), O_CLOEXEC);
+    if (file < 0) return errno;
+    int error = 0;
+    for (size_t at = 0; at < contents.size() && !error;) {
+      const ssize_t n = write(file, contents.data() + at, contents.size() - at);
+      if (n > 0) at += size_t(n);
+      if (n <= 0 && errno != EINTR) error = n < 0 ? errno : EIO;
+    }
+    close(file);
+    if (error) unlink(path_.c_str());
+    return error;
+  }
+
   std::string path_;
 };
 
@@ -125,8 +140,9 @@ OpenedLibrary* find(const std::string& identity) {
 bool is_taken(const File& file) {
   bool taken = false;
   for (const File& other : opened().files) {
-    PKG_CHECK(other.device != file.device || other.inode != file.inode, ImportError,
-              "[load_library] ", file.path,
+    const bool same = other.state.device == file.state.device &&
+                      other.state.inode == file.state.inode;
+    PKG_CHECK(!same, ImportError, "[load_library] ", file.path,
               ": expected the contents that the file had when it was loaded as ",
               other.path,
               ", got others: it was written to while this process uses it, which damages "
@@ -136,12 +152,19 @@ bool is_taken(const File& file) {
   return taken;
 }
 
-void* open_here(const std::string& path) {
-  const std::string fault = fault_of_constructors(path);
+// Opens the file, or its copy, whose constructors have returned in another process.
+void* open_here(const std::string& file, const std::string& path) {
+  if (void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
+  std::string said = dlerror();
+  for (size_t at; file != path && (at = said.find(file)) != said.npos;) {
+    said.replace(at, file.size(), path);
+  }
+  raise_loader_error(said);
+}
+
+void probe(const std::string& file, const std::string& path) {
+  const std::string fault = fault_of_constructors(file);
   PKG_CHECK(fault.empty(), ImportError, "[load_library] ", path, ": ", fault);
-  void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!handle) raise_loader_error(dlerror());
-  return handle;
 }
 
 void check(const std::string& path, const std::string& contents) {
@@ -149,7 +172,7 @@ void check(const std::string& path, const std::string& contents) {
   PKG_CHECK(size <= contents.size(), ImportError, "[load_library] ", path,
             ": expected a whole library of at least ", size, " bytes, got ",
             contents.size(), ". It was cut off: compile or copy it again.");
-  check_stamps_of(path, core_stamp());
+  check_stamps_in(contents, path, core_stamp());
 }
 
 OpenedLibrary& remember(std::string path, std::string identity, void* handle) {
@@ -162,47 +185,66 @@ OpenedLibrary& remember(std::string path, std::string identity, void* handle) {
 
 }  // namespace
 
-OpenedLibrary& open_library(const std::string& path, bool* fresh) {
+OpenedLibrary& open_library(const std::string& path, std::string_view stamp, bool* fresh) {
   std::lock_guard lock(opened().mutex);
   *fresh = true;
-  std::string contents;
-  if (path.find('/') == path.npos || !read_file(path, &contents)) {
-    // The linker looks for it, or says why there is none.
-    void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!handle) raise_loader_error(dlerror());
-    for (OpenedLibrary& library : opened().libraries) {
-      if (library.handle != handle) continue;
-      *fresh = false;
-      return library;
+  constexpr int kMostAttempts = 5;
+  for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
+    std::string contents;
+    File file{path, {}};
+    if (path.find('/') == path.npos || !read_file(path, &contents, &file.state)) {
+      // The linker looks for it, or says why there is none.
+      void* handle = open_here(path, path);
+      for (OpenedLibrary& library : opened().libraries) {
+        if (library.handle != handle) continue;
+        *fresh = false;
+        return library;
+      }
+      read_file(file_of(handle), &contents);
+      return remember(path, identity_of(contents), handle);
     }
-    read_file(file_of(handle), &contents);
-    return remember(path, identity_of(contents), handle);
-  }
-  std::string identity = identity_of(contents);
-  if (OpenedLibrary* known = find(identity)) {
-    *fresh = false;
-    return *known;
-  }
-  check(path, contents);
-  struct stat found{};
-  File file{path};
-  if (stat(path.c_str(), &found) == 0)
-    file.device = found.st_dev, file.inode = found.st_ino;
-  void* handle = nullptr;
-  if (is_taken(file)) {
-    const PrivateCopy copy(contents);
-    handle = open_here(copy.path());
-  } else {
-    handle = open_here(path);
+    std::string identity = identity_of(contents);
+    if (!stamp.empty()) check_stamps_in(contents, path, stamp);
+    if (OpenedLibrary* known = find(identity)) {
+      *fresh = false;
+      return *known;
+    }
+    check(path, contents);
+    if (is_taken(file)) {
+      const PrivateCopy copy(path, contents);
+      probe(copy.path(), path);
+      return remember(path, std::move(identity), open_here(copy.path(), path));
+    }
+    probe(path, path);
+    // That took a while.  What is opened is to be what was read, nothing else has run.
+    if (state_of_file(path) != file.state) continue;
+    void* handle = open_here(path, path);
     opened().files.push_back(file);
+    if (state_of_file(path) == file.state)
+      return remember(path, std::move(identity), handle);
+    // It was replaced while it was opened, perhaps after that: its identity must be that of
+    // no file, so that both are other libraries.
+    return remember(path, identity_of(contents + "replaced"), handle);
   }
-  return remember(path, std::move(identity), handle);
+  raise<ImportError>("[load_library] ", path,
+                     ": expected a file that nobody writes to, got another one at each of ",
+                     kMostAttempts, " attempts. Load it when it is whole.");
 }
 
-void OpenedLibrary::add_ops_since(const std::vector<std::string>& before) {
-  const std::vector<std::string> now = registered_ops();
-  std::set_difference(now.begin(), now.end(), before.begin(), before.end(),
-                      std::back_inserter(ops));
+void OpenedLibrary::add(std::vector<std::string> names) {
+  ops.insert(ops.end(), names.begin(), names.end());
+  std::sort(ops.begin(), ops.end());
+  ops.erase(std::unique(ops.begin(), ops.end()), ops.end());
+}
+
+namespace {
+thread_local DefinedOps* t_defined = nullptr;
+}
+
+DefinedOps::DefinedOps() : outer_(t_defined) { t_defined = this; }
+DefinedOps::~DefinedOps() { t_defined = outer_; }
+void DefinedOps::note(const std::string& name) {
+  if (t_defined) t_defined->names_.push_back(name);
 }
 
 OpenedLibrary* opened_library(const std::string& identity) {
@@ -215,13 +257,9 @@ std::string in_library(const void* address) {
   if (!dladdr(address, &found) || !found.dli_fname) return "";
   static const char here = 0;
   if (dladdr(&here, &core) && core.dli_fbase == found.dli_fbase) return "";
-  return str(" of ", found.dli_fname);
-}
-
-std::vector<std::string> registered_ops() {
-  std::vector<std::string> names;
-  for (const Operator* op : Dispatcher::get().all()) names.push_back(op->qualified_name());
-  return names;
+  std::lock_guard lock(opened().names_mutex);
+  const auto given = opened().names.find(found.dli_fname);
+  return str(" of ", given == opened().names.end() ? found.dli_fname : given->second);
 }
 
 }  // namespace pkg::detail

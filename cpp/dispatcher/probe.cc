@@ -3,14 +3,20 @@
 //
 // Note [Probe]
 // An exception that leaves a constructor ends the process: the loader, which called it, lets
-// nothing through.  So the constructors run elsewhere first, in the smallest program there is,
-// into which the loader puts the library before it begins.  That takes some milliseconds.  It
-// is a new program and no fork(), as fork() would have to wait for all work of this process.
+// nothing through.  So the constructors run elsewhere first, in a small program into which
+// the loader puts the library before it begins.  That takes some milliseconds.  It is a new
+// program and no fork(), as fork() would have to wait for all work of this process.
+// The program is a shell that kills itself: no destructor runs, as none would here.  So the
+// signal KILL, which no fault of a library sends, means that the constructors have returned,
+// or that somebody else has ended the program.
 // What only this process could say stays unsaid: where the program cannot be started, or does
 // not have the symbols that the library takes from its host, the library is simply opened.
+// The program is what is waited for, not the end of its stderr, which a process that a
+// constructor starts may hold open for ever.
 #include "dispatcher/probe.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
@@ -18,7 +24,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
+#include <cstdlib>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "base/text.h"
@@ -28,7 +37,8 @@ extern char** environ;
 namespace pkg::detail {
 namespace {
 
-constexpr const char* kProgram = "/bin/true";
+constexpr const char* kProgram = "/bin/sh";
+constexpr const char* kCommand = "kill -9 $$";
 
 // Those of this process, but with the library in front of the program's own.
 std::vector<std::string> environment_with(const std::string& path) {
@@ -48,8 +58,8 @@ pid_t start(const std::string& path, int to_stderr) {
   std::vector<char*> variables;
   for (std::string& text : texts) variables.push_back(text.data());
   variables.push_back(nullptr);
-  std::string name = kProgram;
-  char* const arguments[] = {name.data(), nullptr};
+  std::string name = kProgram, option = "-c", command = kCommand;
+  char* const arguments[] = {name.data(), option.data(), command.data(), nullptr};
   posix_spawn_file_actions_t actions;
   if (posix_spawn_file_actions_init(&actions) != 0) return -1;
   posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
@@ -63,19 +73,50 @@ pid_t start(const std::string& path, int to_stderr) {
   return child;
 }
 
-// What comes before everybody has closed the other end, cut off where it is long.
-std::string read_all(int from) {
+// How long the constructors may take.
+std::chrono::duration<double> time_limit() {
+  const char* text = std::getenv("PKG_LIBRARY_PROBE_SECONDS");
+  const double seconds = text ? std::strtod(text, nullptr) : 0;
+  return std::chrono::duration<double>(seconds > 0 && seconds < 1e6 ? seconds : 60);
+}
+
+// What can be read now, cut off where it is long; false at its end.
+bool read_more(int from, std::string* text) {
   constexpr size_t kMost = 2000;
-  std::string text;
   char part[512];
   for (;;) {
     const ssize_t n = read(from, part, sizeof part);
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) break;
-    if (text.size() < kMost) text.append(part, size_t(n));
+    if (n < 0) return errno == EAGAIN;
+    if (n == 0) return false;
+    if (text->size() < kMost) text->append(part, size_t(n));
   }
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  return text;
+}
+
+enum class End { Unknown, Late, Status };
+
+// Waits for the program, and reads meanwhile what it writes, so that it need not wait.
+End wait_for(pid_t child, int from, int* status, std::string* said) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto limit = time_limit();
+  bool more = true;
+  for (;;) {
+    const pid_t ended = waitpid(child, status, WNOHANG);
+    if (more) more = read_more(from, said);
+    if (ended == child) return End::Status;
+    if (ended < 0 && errno != EINTR) return End::Unknown;  // this process ignores children
+    if (std::chrono::steady_clock::now() - start > limit) {
+      kill(child, SIGKILL);
+      while (waitpid(child, status, 0) < 0 && errno == EINTR) continue;
+      return End::Late;
+    }
+    pollfd what{from, POLLIN, 0};
+    if (more) {
+      poll(&what, 1, 5);
+    } else {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
 }
 
 }  // namespace
@@ -85,16 +126,20 @@ std::string fault_of_constructors(const std::string& path) {
   if (path.find_first_of(": \t\n") != path.npos) return "";
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return "";
+  // This end alone: what is written must not find the other one full and go on.
+  fcntl(ends[0], F_SETFL, O_NONBLOCK);
   const pid_t child = start(path, ends[1]);
   close(ends[1]);
-  const std::string said = child < 0 ? "" : read_all(ends[0]);
-  close(ends[0]);
-  if (child < 0) return "";
   int status = 0;
-  pid_t ended;
-  do ended = waitpid(child, &status, 0);
-  while (ended < 0 && errno == EINTR);
-  if (ended != child || !WIFSIGNALED(status)) return "";
+  std::string said;
+  const End end = child < 0 ? End::Unknown : wait_for(child, ends[0], &status, &said);
+  close(ends[0]);
+  while (!said.empty() && said.back() == '\n') said.pop_back();
+  if (end == End::Late) {
+    return str("its constructors have not returned after ", time_limit().count(),
+               " seconds. PKG_LIBRARY_PROBE_SECONDS gives them more.");
+  }
+  if (end == End::Unknown || !WIFSIGNALED(status) || WTERMSIG(status) == SIGKILL) return "";
   return str("its constructors end the process by signal ", WTERMSIG(status), " (",
              strsignal(WTERMSIG(status)), ")", said.empty() ? "" : ": ", said);
 }

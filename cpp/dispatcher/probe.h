@@ -8,7 +8,8 @@
 namespace pkg::detail {
 
 /// How the constructors of the library end a process: by which signal, and what it wrote to
-/// stderr.  Empty where they do not, and where that cannot be tried.
+/// stderr; or that they do not return within PKG_LIBRARY_PROBE_SECONDS (60).  Empty where
+/// they return, and where that cannot be tried.
 std::string fault_of_constructors(const std::string& path);
 
 }  // namespace pkg::detail

@@ -9,7 +9,7 @@ import os
 import re
 
 from .. import ops
-from ..framework.generating import function_name
+from ..framework.naming import function_name
 from .errors import UserError, reason
 from .new_op_templates import TEMPLATES
 

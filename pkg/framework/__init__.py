@@ -57,13 +57,15 @@ def apply(op_type: str, operation_name: str | None, /, **keywords: Any) -> Any:
 def refused(error: Exception, op_type: str, /, **keywords: Any) -> Any:
     """What a wrapper does when its op has refused a call of plain tensors.
 
-    A call whose only fault is that a gradient was wanted is recorded; a wrong one says
-    what is wrong in the words of the definition; else the error is what the kernel
-    said.
+    A call whose only fault is that a gradient was wanted is recorded, and one that asks
+    for a default by None is made with it; a wrong one says what is wrong in the words
+    of the definition; else the error is what the kernel said.
     """
     if isinstance(error, NotImplementedError) and "no gradient formula" in str(error):
         return apply(op_type, None, **keywords)
     _check(op_type, keywords)
+    if any(value is None for value in keywords.values()):
+        return apply(op_type, None, **keywords)
     raise error
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .. import ops
 from .._binding import core
 from ..autograd.grad_mode import no_grad
 from ..graph.definitions import OpDefinition
@@ -113,7 +114,12 @@ def recorded(op: EagerOperation, call: Callable[[], list[Tensor]]) -> list[Tenso
             return (None,) * count
         saved = core._saved_tensors(node)
         there = described.with_tensors(saved[:count], saved[count:])
-        return _checked(there, found.eager(there, *grads))
+        # One for each output, as in graphs, also of those that have no gradient.
+        filled = [
+            ops.zeros_like(output) if grad is None else grad
+            for grad, output in zip(grads, there.outputs)
+        ]
+        return _checked(there, found.eager(there, *filled))
 
     op_type = op.type
     floating = [t if t.is_floating_point() else None for t in outputs]

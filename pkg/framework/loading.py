@@ -7,6 +7,7 @@ import hashlib
 import linecache
 import os
 import re
+import stat
 import sys
 import threading
 from importlib.machinery import ModuleSpec
@@ -64,38 +65,48 @@ class _Source:
         exec(self.get_code(module.__name__), module.__dict__)  # noqa: S102
 
 
-def _error_of(error: Exception) -> errors.OpError:
+# What the registry says of an op or a namespace that there is already.
+_TAKEN = r": (\[define\] \S+ is already registered at |Only a single PKG_LIBRARY can )"
+
+
+def _error_of(error: Exception, path: str) -> errors.OpError:
     # Of the class that TensorFlow has for it, and of ours.
-    text = str(error)
     name = "InvalidArgument"
     if isinstance(error, ImportError):
+        # The path may be any text, and what the loader says begins with it, too.
+        said = str(error).replace(path, "", 1).removeprefix("[load_library] ")
+        said = re.sub(r"^, block at [^\n]*?(?=: expected a )", "", said)
         name = "NotFound"
-        if "expected a library compiled for" in text:
+        if said.startswith(": expected a library compiled for "):
             name = "FailedPrecondition"
-        elif "signal" in text or "expected a whole library" in text:
+        elif said.startswith((": expected ", ": its constructors ")):
             name = "InvalidArgument"
-    elif "already registered" in text or "Previous registration" in text:
+    elif re.search(_TAKEN, str(error)):
         name = "AlreadyExists"
     return errors.of_kind(name, error)
 
 
 def _written(name: str, text: str) -> str:
     # The file with the text, for tracebacks and debuggers; where there can be none, a
-    # name that is none.
+    # name that is none.  No other user may have a hand in it.
     base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    key = hashlib.sha256(text.encode()).hexdigest()[:12]
-    path = os.path.join(base, "pkg", "wrappers", f"{name}_{key}.py")
+    folder = os.path.join(base, "pkg", "wrappers")
+    content = text.encode()
+    key = hashlib.sha256(content).hexdigest()[:12]
+    path = os.path.join(folder, f"{name}_{key}.py")
     try:
-        with open(path, encoding="utf-8") as file:
-            if file.read() == text:
-                return path
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        state = os.lstat(folder)
+        private = stat.S_ISDIR(state.st_mode) and not state.st_mode & 0o022
+        if not private or state.st_uid != os.geteuid():
+            return f"<wrappers {name}>"
+        if not os.path.islink(path) and os.path.exists(path):
+            with open(path, "rb") as file:
+                if file.read() == content:
+                    return path
+        with replacing(path, follow=False) as made:
+            made.write(content)
     except (OSError, ValueError):
-        pass
-    try:
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with replacing(path) as made:
-            made.write(text.encode())
-    except OSError:
         return f"<wrappers {name}>"
     return path
 
@@ -141,15 +152,20 @@ def load_op_library(library_filename: Any, style: str = "pkg") -> ModuleType:
     opened, FailedPreconditionError for a library that was compiled for another core,
     AlreadyExistsError for an op that another library has, InvalidArgumentError for
     other faults of the library.  None of its ops is registered then, and nothing else
-    has changed.
+    has changed; but for names that pkg uses itself: ``pkg.ops.load_library`` says what
+    becomes of such.
     """
     path = os.path.abspath(os.fspath(library_filename))
     with _lock:
         try:
             identity = ops.load_library_of(path)
         except (ImportError, RuntimeError, ValueError) as error:
-            raise _error_of(error) from None
+            raise _error_of(error, path) from None
         found = _modules.get((identity, style))
         if found is None:
-            found = _modules[identity, style] = _module_of(path, identity, style)
+            try:
+                found = _module_of(path, identity, style)
+            except (SyntaxError, ValueError) as error:
+                raise errors.of_kind("Internal", error) from error
+            _modules[identity, style] = found
         return found

@@ -128,6 +128,8 @@ _KINDS: list[tuple[type[BaseException], str, str]] = [
 @cache
 def _also(kind: type[OpError], other: type[Exception]) -> type[OpError]:
     # The class of the code that is also the exception of the call outside of a graph.
+    if issubclass(other, UnicodeError):  # which is made of five arguments
+        other = ValueError
     try:
         made = type(kind.__name__, (kind, other), {"__doc__": kind.__doc__})
     except TypeError:  # their objects are laid out in ways that do not go together

@@ -303,9 +303,30 @@ def test_files_that_cannot_be_opened(folder: Path, name: str, reason: str) -> No
 
 
 def test_names_that_pkg_ops_uses_itself(folder: Path) -> None:
-    """They are not overwritten."""
-    with pytest.raises(AssertionError, match="not use, got the namespace 'os'"):
-        run(folder, "load('named_os.so')")
+    """They are not overwritten; each load says so, and what asks before."""
+    out = run(
+        folder,
+        """
+for load_it in (load, load, pkg.load_op_library):
+    try:
+        load_it('named_os.so')
+    except RuntimeError as error:
+        print(error)
+for name in ('os', 'os', 'named_free'):
+    try:
+        pkg.ops.check_namespace(name)
+    except RuntimeError as error:
+        print(error)
+for name in ('g', 'h'):
+    pkg._binding.core.define_op('os', name + '(Tensor x) -> Tensor', '', 'here')
+    assert pkg.ops._read_registry() == ["the namespace 'os'"]
+assert pkg.ops._read_registry() == []
+import os
+assert pkg.ops.os is os
+""",
+    )
+    assert out.count("not use, got the namespace 'os'. The library's other") == 3, out
+    assert out.count("not use, got 'os'. Choose another name.\n") == 2, out
     out = run(
         folder,
         """

@@ -17,7 +17,7 @@ import pkg
 import pkg.compat.v1 as tf
 import pkg.graph as pg
 from paths import ROOT
-from pkg.framework.generating import function_name
+from pkg.framework.naming import function_name
 
 Compile = Callable[..., Path]
 

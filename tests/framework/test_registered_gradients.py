@@ -133,6 +133,36 @@ def test_several_outputs_and_lists(ops: ModuleType) -> None:
         assert session.run(slope, {x: VALUES}).tolist() == [[6.0] * 3] * 2
 
 
+@pytest.mark.parametrize("register", [pkg.RegisterGradient, tf.RegisterGradient])
+def test_an_output_of_integers(ops: ModuleType, path: Path, register: Any) -> None:
+    """Its gradient is zeros of its dtype and shape, in graphs and outside of them."""
+    came = []
+
+    @register("TestTop")
+    def gradient(op: Any, grad: Any, of_place: Any) -> Any:
+        alike = of_place.shape == op.outputs[1].shape
+        came.append((of_place.dtype == pkg.int32, alike))
+        return op.inputs[0] * 0.0 + grad  # as if it were the sum
+
+    x = pkg.tensor([1.0, 5.0, 2.0], requires_grad=True)
+    made = ops.test_top(x)
+    assert made.place.tolist() == [1] and not made.place.requires_grad
+    (made.value * 3).sum().backward()
+    assert x.grad.tolist() == [3, 3, 3]
+    if register is pkg.RegisterGradient:
+        with pg.Graph().as_default(), pg.Session() as session:
+            y: Any = pg.placeholder(pkg.float32, [3])
+            (slope,) = pg.gradients(ops.test_top(y).value, [y])
+            got = session.run(slope, {y: [1.0, 5.0, 2.0]})
+    else:
+        with tf.Graph().as_default(), tf.Session() as session:
+            y = tf.placeholder(tf.float32, [3])
+            (slope,) = tf.gradients(tf.load_op_library(path).test_top(y).value, y)
+            got = session.run(slope, {y: [1.0, 5.0, 2.0]})
+    assert got.tolist() == [1, 1, 1]
+    assert [dtype for dtype, _ in came] == [True, True] and came[0][1]
+
+
 def test_a_weight_among_the_inputs(ops: ModuleType) -> None:
     """A tensor with values is read at each run, and is an input for the gradient."""
     pkg.RegisterGradient("TestPair")(pair_grad)

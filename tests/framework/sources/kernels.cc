@@ -110,6 +110,63 @@ class SumsOp : public OpKernel {
   }
 };
 
+// The largest of a vector and its place.
+REGISTER_OP("TestTop").Input("x: float").Output("value: float").Output("place: int32");
+class TopOp : public OpKernel {
+ public:
+  using OpKernel::OpKernel;
+  void Compute(OpKernelContext* context) override {
+    const auto x = context->input(0).flat<float>();
+    Tensor *value = nullptr, *place = nullptr;
+    OP_REQUIRES_OK(context, context->allocate_output(0, TensorShape({1}), &value));
+    OP_REQUIRES_OK(context, context->allocate_output(1, TensorShape({1}), &place));
+    int best = 0;
+    for (int i = 1; i < x.size(); ++i) best = x(i) > x(best) ? i : best;
+    value->flat<float>()(0) = x(best);
+    place->flat<int32>()(0) = best;
+  }
+};
+
+// Names that Python or the wrapper itself has: digits of a number, and their sum.
+REGISTER_OP("TestNames")
+    .Input("type: float")
+    .Input("class: float")
+    .Input("class_: float")
+    .Input("name: float")
+    .Input("name_: float")
+    .Input("Exception: float")
+    .Attr("print: int = 1")
+    .Output("class: float")
+    .Output("class_: float");
+class NamesOp : public OpKernel {
+ public:
+  explicit NamesOp(OpKernelConstruction* context) : OpKernel(context) {
+    OP_REQUIRES_OK(context, context->GetAttr("print", &scale_));
+  }
+  void Compute(OpKernelContext* context) override {
+    float number = 0, sum = 0;
+    for (int i = 0; i < context->num_inputs(); ++i) {
+      const float digit = context->input(i).flat<float>()(0);
+      number = number * 10 + digit, sum += digit;
+    }
+    for (int i = 0; i < 2; ++i) {
+      Tensor* out = nullptr;
+      OP_REQUIRES_OK(context, context->allocate_output(i, TensorShape({1}), &out));
+      out->flat<float>()(0) = scale_ * (i ? sum : number);
+    }
+  }
+
+ private:
+  int scale_ = 1;
+};
+
+// Ops whose wrappers, or the classes of what these give, would have the same name.
+REGISTER_OP("TestTwo_V2").Input("x: float").Output("a: float").Output("b: float");
+REGISTER_OP("TestTwoV2").Input("x: float").Output("c: float").Output("d: float");
+REGISTER_OP("TESTSAME").Input("x: float").Output("y: float");
+REGISTER_OP("Testsame").Input("x: float").Output("y: float");
+REGISTER_OP("testsame").Input("x: float").Output("y: float");
+
 class SinkOp : public OpKernel {
  public:
   using OpKernel::OpKernel;
@@ -122,6 +179,8 @@ REGISTER("TestPair", float, PairOp<float>);
 REGISTER("TestPair", double, PairOp<double>);
 REGISTER("TestSums", float, SumsOp<float>);
 REGISTER("TestSums", double, SumsOp<double>);
+REGISTER_KERNEL_BUILDER(Name("TestTop").Device(DEVICE_CPU), TopOp);
+REGISTER_KERNEL_BUILDER(Name("TestNames").Device(DEVICE_CPU), NamesOp);
 REGISTER("TestSink", float, SinkOp);
 REGISTER("TestSink", double, SinkOp);
 

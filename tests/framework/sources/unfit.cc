@@ -23,6 +23,34 @@ void call() { pkg::no_such_function(1); }
 struct Runs {
   Runs() { std::puts("a constructor ran"); }
 } runs;
+#elif defined(ODD)
+#include <errno.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <string>
+
+// Does what ODD says in the process where it is tried first, and only there.
+static const bool tried = program_invocation_short_name == std::string("sh");
+static const char* const wanted = "ODD";
+static const std::string odd = tried && std::getenv(wanted) ? std::getenv(wanted) : "";
+struct Odd {
+  Odd() {
+    if (odd == "daemon" && fork() == 0) {
+      sleep(20);
+      _exit(0);
+    }
+    if (odd == "loud") {
+      for (int i = 0; i < 20000; ++i) std::fputs("a line for the log\n", stderr);
+    }
+    if (odd == "killed") kill(getpid(), SIGKILL);
+    if (odd == "hangs") sleep(1000);
+    if (odd == "replaced") std::rename("next.so", "here.so");
+  }
+  ~Odd() {
+    if (odd == "ends") std::abort();
+  }
+} odd_object;
 #elif defined(ABORTS)
 struct Ends {
   Ends() { std::abort(); }
