@@ -15,12 +15,10 @@ import numpy as np
 import pytest
 
 import pkg
-from libraries import library
-from paths import ROOT
+from libraries import OP_EXAMPLES, library, op_examples
 from pkg._binding import core
 from pkg.graph import Graph, Session
 
-EXAMPLES = ROOT / "docs" / "examples" / "ops"
 COMPAT = f"-I{pkg.sysconfig.get_compat_include('tf1')}"
 WARNINGS = ("-Wall", "-Wextra", "-Werror")
 
@@ -29,10 +27,10 @@ WARNINGS = ("-Wall", "-Wextra", "-Werror")
 def tf(tmp_path_factory: pytest.TempPathFactory):
     """The namespace with the examples' ops."""
     folder = tmp_path_factory.mktemp("ops")
-    for source in filter(Path.is_file, EXAMPLES.iterdir()):
+    for source in filter(Path.is_file, OP_EXAMPLES.iterdir()):
         shutil.copy(source, folder)
-    for source in sorted(folder.glob("*.cc")):
-        pkg.ops.load_library(library(source, COMPAT, *WARNINGS))
+    for source in op_examples("tensorflow"):
+        pkg.ops.load_library(library(folder / source.name, COMPAT, *WARNINGS))
     return pkg.ops.tf
 
 
