@@ -75,10 +75,16 @@ def custom_op(
             raise ValueError(
                 f"[custom_op] expected a name such as 'mine::op', got {name!r}."
             )
+        if not callable(function):
+            raise TypeError(f"[custom_op] expected a callable, got {function!r}.")
+        registry.devices_of(device_types)
         namespace, _, short = name.partition("::")
+        registry.check_namespace(namespace)
         text = schema or infer_schema(function, mutates_args=mutates_args)
-        where = f"{inspect.getfile(function)}:{function.__code__.co_firstlineno}"
-        doc = inspect.getdoc(function) or ""
+        # Objects that are called and functools.partial have no source of their own.
+        code = getattr(inspect.unwrap(function), "__code__", None)
+        where = f"{code.co_filename}:{code.co_firstlineno}" if code else registry.here()
+        doc = (code and inspect.getdoc(function)) or ""
         made = core.define_op(namespace, f"{short}{text}", doc, where)
         registry.show()
         if device_types is None:

@@ -64,6 +64,28 @@ def _default(value: Any) -> str:
     return str(value).removeprefix("pkg.")
 
 
+def parameters_of(schema: str) -> list[str]:
+    """The parameters of an op's schema as it spells them, "*" being one of them."""
+    found, begin, depth, quote = [], schema.index("(") + 1, 1, ""
+    for i in range(begin, len(schema)):
+        char = schema[i]
+        if quote:
+            # A quote in a text has a backslash in front of it.
+            quote = "" if char == quote and schema[i - 1] != "\\" else quote
+        elif char in "\"'":
+            quote = char
+        elif char in "([":
+            depth += 1
+        elif char in ")]":
+            depth -= 1
+        if not quote and (not depth or (char == "," and depth == 1)):
+            found.append(schema[begin:i].strip())
+            begin = i + 1
+            if not depth:
+                break
+    return [parameter for parameter in found if parameter]
+
+
 def infer_schema(
     function: Callable[..., Any],
     /,
