@@ -66,8 +66,9 @@ def custom_op(
     mutates_args: the names of the arguments that it writes to, or "unknown".
     device_types: those that it is the kernel for; None: all.  schema:
     "(Tensor x) -> Tensor", else the annotations say it: see ``infer_schema``.  The
-    function may not return what it was given.  ValueError for what makes no schema,
-    RuntimeError for a name that is taken.
+    function may not return what it was given.  ValueError for what makes no schema and
+    for another device, RuntimeError for a name that is taken, TypeError for what is not
+    callable; after each there is no such op.
     """
 
     def make(function: Callable[..., Any]) -> CustomOpDef:

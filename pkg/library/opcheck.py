@@ -95,29 +95,31 @@ class _Case:
 
 def _copier(case: _Case) -> Callable[[Tensor], Tensor]:
     """What copies the arguments; those that share memory go on doing so."""
-    as_strided = core.Operator("as_strided")
-    given = list(_tensors([value for _, _, value in case.given()]))
-
-    def place(t: Tensor) -> tuple[int, Any]:
-        return t._storage_id(), t.dtype
-
+    view, zeros = core.Operator("_strided_view"), core.Operator("zeros")
     ends: dict[tuple[int, Any], int] = {}
-    for t in given:
+    for t in _tensors([value for _, _, value in case.given()]):
         steps = zip(t.shape, t.stride())
         last = sum((size - 1) * step for size, step in steps) if t.numel() else -1
-        end = t.storage_offset() + last + 1
-        ends[place(t)] = max(end, ends.get(place(t), 0))
-    copies: dict[tuple[int, Any], Tensor] = {}
-    same: dict[int, Tensor] = {}
+        place = t._storage_id(), t.dtype
+        ends[place] = max(t.storage_offset() + last + 1, ends.get(place, 0))
+    memory: dict[tuple[int, Any], Tensor] = {}
+    copies: dict[int, Tensor] = {}
 
     def copied(t: Tensor) -> Tensor:
-        if id(t) in same:
-            return same[id(t)]
-        key = place(t)
-        if key not in copies:
-            copies[key] = as_strided(t.detach(), (ends[key],), (1,), 0).clone()
-        view = as_strided(copies[key], t.shape, t.stride(), t.storage_offset())
-        return same.setdefault(id(t), view)
+        if id(t) in copies:
+            return copies[id(t)]
+        t_place = t._storage_id(), t.dtype
+        if t_place not in memory:
+            memory[t_place] = zeros((ends[t_place],), dtype=t.dtype, device=t.device)
+        start = t.storage_offset()
+        once = t.detach()
+        for dim, step in enumerate(t.stride()):
+            if step == 0 and t.shape[dim] > 1:
+                once = once.narrow(dim, 0, 1)
+        with no_grad():
+            view(memory[t_place], once.shape, once.stride(), start).copy_(once)
+            made: Tensor = view(memory[t_place], t.shape, t.stride(), start)
+        return copies.setdefault(id(t), made)
 
     return copied
 

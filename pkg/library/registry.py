@@ -52,6 +52,16 @@ def overload(name: str) -> Any:
     return getattr(core.Operator(plain, namespace), which or "default")
 
 
+def check_namespace(namespace: str) -> None:
+    """RuntimeError for one that pkg has something else for."""
+    known = namespace in ("pkg", *core.operator_namespaces())
+    if not known and not ops._is_free(namespace):
+        raise RuntimeError(
+            f"[library] expected names that pkg does not use, got the namespace "
+            f"{namespace!r}."
+        )
+
+
 def show() -> None:
     """Lets pkg.ops have what is new."""
     clashes = ops._read_registry()

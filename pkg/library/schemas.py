@@ -70,8 +70,7 @@ def parameters_of(schema: str) -> list[str]:
     for i in range(begin, len(schema)):
         char = schema[i]
         if quote:
-            # A quote in a text has a backslash in front of it.
-            quote = "" if char == quote and schema[i - 1] != "\\" else quote
+            quote = "" if char == quote else quote  # schemas know no escapes
         elif char in "\"'":
             quote = char
         elif char in "([":
