@@ -70,7 +70,7 @@ at::Tensor& held() {
   static auto& tensor = *new at::Tensor();
   return tensor;
 }
-void hold(const at::Tensor& x) { held() = x; }
+void hold(const std::optional<at::Tensor>& x) { held() = x.value_or(at::Tensor()); }
 at::Tensor add_held(const at::Tensor& x) { return x + held(); }
 at::Tensor add_held_meta(const at::Tensor& x) { return at::empty_like(x); }
 
@@ -184,7 +184,7 @@ TORCH_LIBRARY(surface, m) {
   m.def("increase_by_name(Tensor(a!) x) -> bool", increase_by_name);
   m.def("literals() -> Tensor[]", literals);
   m.def("clear(Tensor(a!) x) -> ()");
-  m.def("hold(Tensor x) -> ()", hold);
+  m.def("hold(Tensor? x) -> ()", hold);
   m.def("add_held(Tensor x) -> Tensor");
   m.def("weighted(Tensor[] xs, float weight) -> Tensor[]");
   m.def("fails(Tensor x, int how) -> Tensor");

@@ -277,7 +277,7 @@ at::Tensor tensor(std::initializer_list<T> values, const at::TensorOptions& opti
 }
 template <class T>
 at::Tensor tensor(const std::vector<T>& values, const at::TensorOptions& options = {}) {
-  return tensor(at::ArrayRef<T>(values), options);
+  return torch::tensor(at::ArrayRef<T>(values), options);
 }
 template <class T>
   requires std::is_arithmetic_v<T>
