@@ -20,7 +20,8 @@ WRONG = {
     "no_def.cc": (
         "TORCH_LIBRARY_FRAGMENT(wrong14, m) { m.def(\"ok(Tensor x) -> Tensor\", f); }"
         "TORCH_LIBRARY_IMPL(first14, Meta, m) { m.impl(\"plain\", f); }"
-        "TORCH_LIBRARY_IMPL(first14, CompositeImplicitAutograd, m) { m.impl(\"bare\", f); }\n"
+        "TORCH_LIBRARY_IMPL(first14, CompositeImplicitAutograd, m) {"
+        " m.impl(\"bare\", f); }\n"
         "TORCH_LIBRARY_IMPL(wrong14, CPU, m) { m.impl(\"missing\", f); }",
         "expected an op that is declared, got wrong14::missing (at no_def.cc:4)",
     ),
@@ -85,7 +86,8 @@ def outcome(tmp_path_factory):
     first = (
         "TORCH_LIBRARY(first14, m) {\n"
         '  m.def("twice(Tensor x) -> Tensor", [](at::Tensor x) { return x + x; });\n'
-        '  m.def("plain(Tensor x) -> Tensor");\n  m.def("bare(Tensor x) -> Tensor");\n}\n'
+        '  m.def("plain(Tensor x) -> Tensor");\n'
+        '  m.def("bare(Tensor x) -> Tensor");\n}\n'
         'TORCH_LIBRARY_IMPL(first14, CPU, m) { m.impl("plain", f); }'
     )
     sources = {"first.cc": HEAD + first}
