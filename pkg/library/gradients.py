@@ -54,7 +54,7 @@ def autograd_kernel(
     if tensors := [p for p in behind if p.startswith("Tensor")]:
         raise NotImplementedError(
             f"[register_autograd] {op._schema}: expected tensors by position, since "
-            f"backward returns gradients of those alone, got {', '.join(tensors)} behind "
+            f"backward gives gradients of those alone, got {', '.join(tensors)} behind "
             "the *. Write them in front of it."
         )
     returns_list = op._schema.endswith("[]")

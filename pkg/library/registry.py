@@ -145,8 +145,8 @@ def register_autograd(
     list of tensors a list.  ``setup_context(ctx, inputs, output)`` runs after forward
     and keeps what backward needs: ``ctx.save_for_backward(...)``, or attributes.  With
     arguments by keyword only it also gets ``keyword_only_inputs``.  RuntimeError for an
-    op that writes to its arguments, NotImplementedError for one with a tensor by keyword
-    only.
+    op that writes to its arguments, NotImplementedError for one with a tensor by
+    keyword only.
     """
     name, where = name_of(op), here()
     target = overload(name)
