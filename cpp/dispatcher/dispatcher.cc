@@ -10,6 +10,7 @@
 
 #include "dispatcher/library.h"
 #include "dispatcher/opening.h"
+#include "dispatcher/plain_kernel.h"
 #include "dispatcher/profile.h"
 #include "scheduler/fork_locks.h"
 #include "scheduler/trace.h"
@@ -42,6 +43,15 @@ namespace {
 constinit std::mutex g_registry;  // guards State
 const detail::HeldOverFork g_held{detail::ForkLock::Registry, g_registry};
 constinit std::atomic<void (*)()> g_settle_profiler{nullptr};
+std::vector<std::function<void()>>* g_undo = nullptr;  // State's
+
+void put(Operator& op, const detail::Conduct& conduct) {
+  op.shape = conduct.shape;
+  op.shape_boxed = conduct.shape_boxed;
+  op.in_program_order = conduct.in_program_order;
+  // Last: who finds a structured op finds its rule.
+  std::atomic_ref(op.kind).store(conduct.kind, std::memory_order_release);
+}
 }  // namespace
 
 struct Dispatcher::State {
@@ -83,7 +93,15 @@ struct Dispatcher::State {
 };
 
 Dispatcher::Dispatcher() : state_(new State) {
+  g_undo = &state_->undo;
   g_settle_profiler.store([] { get().state_->settle_profiler(); });
+}
+
+void detail::set_conduct(Operator& op, const Conduct& conduct) {
+  Dispatcher::get();
+  std::lock_guard lock(g_registry);
+  g_undo->push_back([&op, before = Conduct(op)] { put(op, before); });
+  put(op, conduct);
 }
 
 void detail::settle_profiler() {
@@ -147,6 +165,7 @@ std::vector<const Operator*> Dispatcher::all() const {
 
 std::vector<const Operator*> Dispatcher::overloads(std::string_view name,
                                                    std::string_view ns) const {
+  if (ns == "aten") ns = "pkg";  // as find() does
   std::lock_guard lock(g_registry);
   std::vector<const Operator*> ops;
   for (const Operator& op : state_->operators) {
@@ -188,9 +207,18 @@ void Dispatcher::set_kernel(Operator& op, DispatchKey key, Kernel kernel) {
   std::lock_guard lock(g_registry);
   const Kernel* made = &state_->kernels.emplace_back(kernel);
   state_->set_kernel(op, key, made);
-  // An in-place form runs its base's kernels.
+  if (!kBackendKeys.has(key)) return;
+  // An in-place form runs its base's kernels.  One that makes its results is called where
+  // they are then written: not by C++ types.
+  const Kernel* of_forms = made;
   for (Operator& form : state_->operators) {
-    if (form.base == &op && kBackendKeys.has(key)) state_->set_kernel(form, key, made);
+    if (form.base != &op) continue;
+    if (detail::is_plain(kernel) && of_forms == made) {
+      Kernel& boxed = state_->kernels.emplace_back(kernel);
+      boxed.unboxed = nullptr;
+      of_forms = &boxed;
+    }
+    state_->set_kernel(form, key, of_forms);
   }
 }
 

@@ -3,22 +3,23 @@
 #include "dispatcher/foreign.h"
 
 #include <algorithm>
-#include <mutex>
 #include <set>
 
 #include "dispatcher/dispatcher.h"
 #include "dispatcher/explain.h"
 #include "dispatcher/plain_kernel.h"
+#include "scheduler/fork_locks.h"
 
 namespace pkg {
 namespace {
 
 // Records keep pointers to their places, as long as the process lives.
+auto& g_texts = *new std::set<std::string>();
+
+// Note [Locks and fork] in scheduler/fork_locks.h
 const char* kept(const std::string& text) {
-  static auto& texts = *new std::set<std::string>();
-  static std::mutex mutex;
-  std::lock_guard lock(mutex);
-  return texts.insert(text).first->c_str();
+  std::lock_guard lock(detail::object_lock(&g_texts));
+  return g_texts.insert(text).first->c_str();
 }
 
 bool writes(const Operator& op) {
@@ -61,7 +62,11 @@ void set_foreign_kernel(const std::string& name, const std::string& key, Kernel:
   PKG_CHECK(parsed, ValueError, "could not parse dispatch key: ", key);
   detail::set_plain_kernel(op, *parsed, call, function, nullptr, place);
   if (both) detail::set_plain_kernel(op, DispatchKey::Meta, call, function, nullptr, place);
-  if (parsed == DispatchKey::CPU && !writes(op)) op.in_program_order = true;
+  if (parsed == DispatchKey::CPU && !writes(op)) {
+    detail::Conduct conduct(op);
+    conduct.in_program_order = true;
+    detail::set_conduct(op, conduct);
+  }
 }
 
 std::vector<std::vector<std::string>> dispatch_table(const std::string& name) {

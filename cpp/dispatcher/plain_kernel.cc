@@ -47,14 +47,55 @@ void check_results(const Operator& op, const Stack& stack) {
             stack.results.size(), " (schema: ", op.schema.str(), ").");
 }
 
+// A fake kernel sees no values, so what it makes out of some is a mistake.
+void check_without_data(const Operator& op, const Stack& stack) {
+  for (size_t i = 0; i < stack.results.size(); ++i) {
+    for_each_tensor(stack.results[i], [&](const Tensor& made) {
+      PKG_CHECK(made.is_meta(), RuntimeError, "[", op.schema.name, "] expected result ", i,
+                " of the fake (Meta) kernel to have no data, got one of shape ",
+                made.sizes(), " on ", made.device(),
+                ", which has data. Hint: make it like an argument: pkg.empty_like(x).");
+    });
+  }
+}
+
+// A kernel that switches grad mode on gets history, which is Autograd's to give.
+void drop_history(ResultValues& results) {
+  const auto drop = [](Tensor& made) {
+    if (made.defined() && made.requires_grad()) made = share(made);
+  };
+  for (Value& value : results) {
+    if (auto* made = std::get_if<Tensor>(&value)) drop(*made);
+    auto* list = std::get_if<TensorList>(&value);
+    for (size_t i = 0; list && i < list->size(); ++i) drop((*list)[i]);
+  }
+}
+
+// An in-place form: what the kernel of its base makes is written to the first argument.
+void write_result(const Operator& form, Stack& made, Stack& stack) {
+  const Tensor& self = Unbox<Tensor>::from(stack.args[0]);
+  const Tensor& result = Unbox<Tensor>::from(made.results[0]);
+  PKG_CHECK(result.defined(), RuntimeError, "[", form.schema.name,
+            "] expected a kernel that gives a tensor, got none.");
+  check_in_place(form, self, result.spec());
+  if (!self.is_meta()) copy_into(self, result.wait());
+  stack.push(Value(self));
+}
+
 // The boxed entry at CPU and Meta.
 void run_backend(const Operator& op, const Kernel& kernel, KeySet keys, Stack& stack) {
   try {
     if (op.restricted()) check_dtypes(op, stack.args);
     note_writes(op, stack.args);
     ExcludeKeys below(DispatchKey::Autograd);
-    PlainKernel::of(kernel).call(op, kernel, keys, stack);
-    check_results(op, stack);
+    const PlainKernel& plain = PlainKernel::of(kernel);
+    Stack made(stack.args);
+    Stack& results = op.in_place() ? made : stack;
+    plain.call(*plain.op, kernel, keys, results);
+    check_results(op, results);
+    if (keys.highest() == DispatchKey::Meta) check_without_data(op, results);
+    if (op.in_place()) write_result(op, made, stack);
+    else if (!writes(op)) drop_history(stack.results);
   } catch (Error& error) { rename_and_rethrow(op, error); }
 }
 
@@ -74,7 +115,9 @@ void compute_by_call(void* function, const Value* args, Tensor* results) {
   Stack stack(values);
   Kernel kernel;
   kernel.function = function;
-  ExcludeKeys below(DispatchKey::Autograd);
+  // It may use tensors beside its arguments, on which work is pending, so Async counts.
+  UseKeys keys({t_local_keys.included.without(DispatchKey::Plan),
+                KeySet(DispatchKey::Autograd) | DispatchKey::Graph | DispatchKey::Plan});
   plain.call(op, kernel, DispatchKey::CPU, stack);
   check_results(op, stack);
   for (size_t i = 0; i < stack.results.size(); ++i) {
@@ -143,6 +186,8 @@ bool has_canonical_kernels(const Operator& op) {
   return kernel.boxed == run_backend || kernel.boxed == run_above;
 }
 
+bool is_plain(const Kernel& kernel) { return kernel.boxed == run_backend; }
+
 bool makes_results(const Kernel& kernel) { return kernel.compute == compute_by_call; }
 
 void set_plain_kernel(Operator& op, DispatchKey key, Kernel::Boxed call, void* function,
@@ -168,9 +213,11 @@ void set_plain_kernel(Operator& op, DispatchKey key, Kernel::Boxed call, void* f
     set_plain_kernel(op, DispatchKey::Meta, nothing, nullptr, nullptr, where);
   }
   if (key == DispatchKey::Meta && op.kind == OpKind::Function && could_have_rule(op)) {
-    op.shape = &op;
-    op.shape_boxed = rule_from_meta;
-    op.kind = OpKind::Structured;
+    Conduct conduct(op);
+    conduct.shape = &op;
+    conduct.shape_boxed = rule_from_meta;
+    conduct.kind = OpKind::Structured;
+    set_conduct(op, conduct);
   }
 }
 
@@ -180,18 +227,24 @@ void set_composite_kernel(Operator& op, Kernel::Boxed call, void* function, void
                           const char* where) {
   Dispatcher& dispatcher = Dispatcher::get();
   const Kernel kernel = kernel_of(op, run_above, call, function, unboxed, where);
-  if (op.has_kernel(DispatchKey::CPU)) {
-    if (!op.has_kernel(DispatchKey::Meta)) {
-      dispatcher.set_kernel(op, DispatchKey::Meta, kernel);
-    }
+  // A second one takes the place of the first.
+  const auto takes = [&](DispatchKey key) {
+    return !op.has_kernel(key) || op.kernel(key).boxed == run_above;
+  };
+  if (!takes(DispatchKey::CPU)) {
+    if (takes(DispatchKey::Meta)) dispatcher.set_kernel(op, DispatchKey::Meta, kernel);
     return;
   }
   Kernel none;
   none.fallthrough = true;
   none.where = where;
-  if (op.kind == OpKind::Function) op.kind = OpKind::Composite;
+  if (op.kind == OpKind::Function) {
+    Conduct conduct(op);
+    conduct.kind = OpKind::Composite;
+    set_conduct(op, conduct);
+  }
   for (DispatchKey key : {DispatchKey::CPU, DispatchKey::Meta}) {
-    if (!op.has_kernel(key)) dispatcher.set_kernel(op, key, kernel);
+    if (takes(key)) dispatcher.set_kernel(op, key, kernel);
   }
   for (DispatchKey key : {DispatchKey::Autograd, DispatchKey::Plan, DispatchKey::Async}) {
     if (!op.has_kernel(key)) dispatcher.set_kernel(op, key, none);

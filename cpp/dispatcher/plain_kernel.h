@@ -43,5 +43,23 @@ void set_composite_kernel(Operator& op, Kernel::Boxed call, void* function, void
 bool has_canonical_kernels(const Operator& op);
 /// Whether it makes its results itself when it is called at once.
 bool makes_results(const Kernel& kernel);
+/// Whether set_plain_kernel() gave it to a backend.
+bool is_plain(const Kernel& kernel);
+
+/// What kernels that are registered later change in the record of an op.
+struct Conduct {
+  void* shape = nullptr;
+  void (*shape_boxed)(void* shape, const Value* args, Spec* specs) = nullptr;
+  bool in_program_order = false;
+  OpKind kind = OpKind::Function;
+
+  explicit Conduct(const Operator& op)
+      : shape(op.shape),
+        shape_boxed(op.shape_boxed),
+        in_program_order(op.in_program_order),
+        kind(op.kind) {}
+};
+/// Under the registry's lock; taken back with the kernels if the registration fails.
+void set_conduct(Operator& op, const Conduct& conduct);
 
 }  // namespace pkg::detail

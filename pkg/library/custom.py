@@ -66,8 +66,9 @@ def custom_op(
     mutates_args: the names of the arguments that it writes to, or "unknown".
     device_types: those that it is the kernel for; None: all.  schema:
     "(Tensor x) -> Tensor", else the annotations say it: see ``infer_schema``.  The
-    function may not return what it was given.  ValueError for what makes no schema,
-    RuntimeError for a name that is taken.
+    function may not return what it was given.  ValueError for what makes no schema and
+    for another device, RuntimeError for a name that is taken, TypeError for what is not
+    callable; after each there is no such op.
     """
 
     def make(function: Callable[..., Any]) -> CustomOpDef:
@@ -75,10 +76,16 @@ def custom_op(
             raise ValueError(
                 f"[custom_op] expected a name such as 'mine::op', got {name!r}."
             )
+        if not callable(function):
+            raise TypeError(f"[custom_op] expected a callable, got {function!r}.")
+        registry.devices_of(device_types)
         namespace, _, short = name.partition("::")
+        registry.check_namespace(namespace)
         text = schema or infer_schema(function, mutates_args=mutates_args)
-        where = f"{inspect.getfile(function)}:{function.__code__.co_firstlineno}"
-        doc = inspect.getdoc(function) or ""
+        # Objects that are called and functools.partial have no source of their own.
+        code = getattr(inspect.unwrap(function), "__code__", None)
+        where = f"{code.co_filename}:{code.co_firstlineno}" if code else registry.here()
+        doc = (code and inspect.getdoc(function)) or ""
         made = core.define_op(namespace, f"{short}{text}", doc, where)
         registry.show()
         if device_types is None:

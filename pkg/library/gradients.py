@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any
 
 from ..autograd import Function
+from .schemas import parameters_of
 
 Backward = Callable[..., Any]
 
@@ -48,6 +49,14 @@ def autograd_kernel(
     op: Any, backward: Backward, setup_context: Callable[..., Any] | None
 ) -> Callable[..., Any]:
     """What an op runs where an input requires grad: itself below, and a node."""
+    parameters = parameters_of(op._schema)
+    behind = parameters[parameters.index("*") :] if "*" in parameters else []
+    if tensors := [p for p in behind if p.startswith("Tensor")]:
+        raise NotImplementedError(
+            f"[register_autograd] {op._schema}: expected tensors by position, since "
+            f"backward gives gradients of those alone, got {', '.join(tensors)} behind "
+            "the *. Write them in front of it."
+        )
     returns_list = op._schema.endswith("[]")
 
     class Generated(Function):

@@ -52,6 +52,16 @@ def overload(name: str) -> Any:
     return getattr(core.Operator(plain, namespace), which or "default")
 
 
+def check_namespace(namespace: str) -> None:
+    """RuntimeError for one that pkg has something else for."""
+    known = namespace in ("pkg", *core.operator_namespaces())
+    if not known and not ops._is_free(namespace):
+        raise RuntimeError(
+            f"[library] expected names that pkg does not use, got the namespace "
+            f"{namespace!r}."
+        )
+
+
 def show() -> None:
     """Lets pkg.ops have what is new."""
     clashes = ops._read_registry()
@@ -59,6 +69,21 @@ def show() -> None:
         raise RuntimeError(
             f"[library] expected names that pkg does not use, got {', '.join(clashes)}."
         )
+
+
+def devices_of(
+    device_types: str | tuple[str, ...] | list[str] | None,
+) -> tuple[str, ...] | None:
+    """The devices as a tuple, None being all; ValueError for one that there is not."""
+    if device_types is None:
+        return None
+    devices = (device_types,) if isinstance(device_types, str) else tuple(device_types)
+    if unknown := {*devices} - {*DEVICE_KEYS, *ABSENT_DEVICES}:
+        raise ValueError(
+            f"[register_kernel] expected device types among {sorted(DEVICE_KEYS)}, got "
+            f"{sorted(unknown)}."
+        )
+    return devices
 
 
 def register_kernel(
@@ -75,12 +100,7 @@ def register_kernel(
     keyword, and runs while the call lasts, with the GIL; what it raises comes out of
     the call.  ValueError for another device, OpLookupError for an op that is not there.
     """
-    devices = [device_types] if isinstance(device_types, str) else device_types
-    if unknown := {*(devices or ())} - {*DEVICE_KEYS, *ABSENT_DEVICES}:
-        raise ValueError(
-            f"[register_kernel] expected device types among {sorted(DEVICE_KEYS)}, got "
-            f"{sorted(unknown)}."
-        )
+    devices = devices_of(device_types)
     name = name_of(op)
     where = here()
 
@@ -125,7 +145,8 @@ def register_autograd(
     list of tensors a list.  ``setup_context(ctx, inputs, output)`` runs after forward
     and keeps what backward needs: ``ctx.save_for_backward(...)``, or attributes.  With
     arguments by keyword only it also gets ``keyword_only_inputs``.  RuntimeError for an
-    op that writes to its arguments.
+    op that writes to its arguments, NotImplementedError for one with a tensor by
+    keyword only.
     """
     name, where = name_of(op), here()
     target = overload(name)
@@ -178,12 +199,15 @@ class Library:
 
         Without one: the library's, or CompositeImplicitAutograd.  ValueError "could not
         parse dispatch key" for another, OpLookupError for an op that is not declared.
-        A second kernel at a key replaces the first, with a RuntimeWarning.
+        A second kernel at a key replaces the first, with a RuntimeWarning; the first
+        stays in memory, as a call on another thread may be in it.
         """
         key = dispatch_key or self.dispatch_key or "CompositeImplicitAutograd"
         name = name_of(f"{self.ns}::{op_name}" if isinstance(op_name, str) else op_name)
+        composite = key == "CompositeImplicitAutograd"
+        places = ("CPU",) if key.startswith("Composite") else (key,)
         for row_key, what, where in core.dispatch_table(name):
-            if row_key == key and what == "kernel":
+            if row_key in places and what == ("composite" if composite else "kernel"):
                 warnings.warn(
                     f"{name} has a kernel at {key} already, registered at {where}; the "
                     f"one from {here()} takes its place.",

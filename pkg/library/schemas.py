@@ -64,6 +64,27 @@ def _default(value: Any) -> str:
     return str(value).removeprefix("pkg.")
 
 
+def parameters_of(schema: str) -> list[str]:
+    """The parameters of an op's schema as it spells them, "*" being one of them."""
+    found, begin, depth, quote = [], schema.index("(") + 1, 1, ""
+    for i in range(begin, len(schema)):
+        char = schema[i]
+        if quote:
+            quote = "" if char == quote else quote  # schemas know no escapes
+        elif char in "\"'":
+            quote = char
+        elif char in "([":
+            depth += 1
+        elif char in ")]":
+            depth -= 1
+        if not quote and (not depth or (char == "," and depth == 1)):
+            found.append(schema[begin:i].strip())
+            begin = i + 1
+            if not depth:
+                break
+    return [parameter for parameter in found if parameter]
+
+
 def infer_schema(
     function: Callable[..., Any],
     /,

@@ -56,7 +56,11 @@ class OpObject {
  public:
   OpObject(const std::string& name, const std::string& ns)
       : name_(name), overloads_(Dispatcher::get().overloads(name, ns)) {
-    if (overloads_.empty()) Dispatcher::get().find(name, ns);  // raises, with hints
+    if (!overloads_.empty()) return;
+    const Operator& op = Dispatcher::get().find(name, ns);  // raises, with hints
+    detail::raise<LookupError>("[Operator] expected the name of an op alone, such as ",
+                               op.schema.name, ", and its namespace, got ", name, " and ",
+                               ns, ".");
   }
 
   explicit OpObject(const Operator& op) : name_(op.schema.name), overloads_{&op} {}

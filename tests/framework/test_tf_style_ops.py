@@ -15,20 +15,18 @@ import numpy as np
 import pytest
 
 import pkg
-from paths import ROOT
+from libraries import OP_EXAMPLES, op_examples
 from pkg._binding import core
 from pkg.graph import Graph, Session
 
-EXAMPLES = ROOT / "docs" / "examples" / "ops"
 WARNINGS = ("-Wall", "-Wextra", "-Werror")
 
 
 @pytest.fixture(scope="module")
 def tf(compiled: Callable[..., Path]):
     """The namespace with the examples' ops."""
-    for name in ("keep_one", "later", "sparse_rows", "twice"):
-        source = EXAMPLES / f"{name}.cc"
-        pkg.ops.load_library(compiled(source, f"-I{EXAMPLES}", *WARNINGS))
+    for source in op_examples("tensorflow"):
+        pkg.ops.load_library(compiled(source, f"-I{OP_EXAMPLES}", *WARNINGS))
     return pkg.ops.tf
 
 

@@ -10,10 +10,8 @@ from pathlib import Path
 import pytest
 
 import pkg
-from libraries import TORCH_STYLE, compile_all, library
-from paths import ROOT
+from libraries import OP_EXAMPLES, TORCH_STYLE, compile_all, library, op_examples
 
-EXAMPLES = ROOT / "docs" / "examples" / "ops"
 HERE = Path(__file__).parent
 
 
@@ -21,7 +19,7 @@ HERE = Path(__file__).parent
 def built(tmp_path_factory):
     """The folder with a library for each source."""
     folder = tmp_path_factory.mktemp("ops")
-    sources = [*EXAMPLES.glob("*.cc"), *HERE.glob("*.cc")]
+    sources = [*op_examples("torch"), *HERE.glob("*.cc")]
     copies = [Path(shutil.copy(source, folder)) for source in sources]
     compile_all(lambda source: library(source, *TORCH_STYLE), copies)
     return folder
@@ -30,7 +28,7 @@ def built(tmp_path_factory):
 @pytest.fixture(scope="session")
 def muladd(built):
     """docs/examples/ops/muladd.py, its library loaded; the ops are pkg.ops.muladd."""
-    sys.path.insert(0, str(EXAMPLES))
+    sys.path.insert(0, str(OP_EXAMPLES))
     try:
         import muladd
     finally:

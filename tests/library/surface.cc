@@ -6,6 +6,8 @@
 #include <torch/all.h>
 #include <torch/library.h>
 
+#include <cstring>
+
 extern "C" PyObject* PyInit__C(void) { return nullptr; }  // never called: it is no module
 
 namespace surface {
@@ -47,6 +49,31 @@ at::Tensor& increase(at::Tensor& x, const at::Scalar& by) {
   x.add_(by);
   return x;
 }
+// The reference that a typed call returns is to the argument that the op writes to.
+bool increase_by_name(at::Tensor& x) {
+  static auto op = c10::Dispatcher::singleton()
+                       .findSchemaOrThrow("surface::increase", "")
+                       .typed<const at::Tensor&(const at::Tensor&, const at::Scalar&)>();
+  return &op.call(x, 2) == &x;
+}
+// As torch.tensor() in Python; at::tensor keeps the type.
+std::vector<at::Tensor> literals() {
+  return {torch::tensor({1, 2}), torch::tensor({1.5}),
+          torch::tensor(2.5f),   torch::tensor(std::vector<uint8_t>{3}),
+          torch::tensor({true}), torch::tensor({1, 2}, torch::kFloat64),
+          at::tensor({1, 2}),    at::tensor({1.5})};
+}
+// Through a pointer without a type.
+void clear(at::Tensor& x) { std::memset(x.data_ptr(), 0, x.nbytes()); }
+// Of a tensor beside the arguments, which may not be ready.
+at::Tensor& held() {
+  static auto& tensor = *new at::Tensor();
+  return tensor;
+}
+void hold(const std::optional<at::Tensor>& x) { held() = x.value_or(at::Tensor()); }
+at::Tensor add_held(const at::Tensor& x) { return x + held(); }
+at::Tensor add_held_meta(const at::Tensor& x) { return at::empty_like(x); }
+
 int64_t count(const at::Tensor& x) { return x.numel(); }
 
 // Of other ops, so its gradient is theirs.
@@ -79,6 +106,11 @@ int64_t lookup(int64_t which) {
   if (which == 1) dispatcher.findSchemaOrThrow("pkg::max", "wrong");
   if (which == 2) {
     dispatcher.findSchemaOrThrow("surface::twice", "").typed<at::Tensor(double)>();
+  }
+  if (which == 4) dispatcher.findSchemaOrThrow("aten::max", "wrong");
+  if (which == 5) {
+    dispatcher.findSchemaOrThrow("surface::twice", "")
+        .typed<const at::Tensor&(const at::Tensor&)>();
   }
   return dispatcher.findSchema("surface::twice").has_value();
 }
@@ -149,6 +181,11 @@ TORCH_LIBRARY(surface, m) {
   m.def("by_name(Tensor x) -> Tensor",
         torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, TORCH_FN(by_name)));
   m.def("lookup(int which) -> int");
+  m.def("increase_by_name(Tensor(a!) x) -> bool", increase_by_name);
+  m.def("literals() -> Tensor[]", literals);
+  m.def("clear(Tensor(a!) x) -> ()");
+  m.def("hold(Tensor? x) -> ()", hold);
+  m.def("add_held(Tensor x) -> Tensor");
   m.def("weighted(Tensor[] xs, float weight) -> Tensor[]");
   m.def("fails(Tensor x, int how) -> Tensor");
   m.def("elements(Tensor x) -> Tensor");
@@ -162,10 +199,13 @@ TORCH_LIBRARY_IMPL(surface, CPU, m) {
   m.impl("increase", &increase);
   m.impl(TORCH_SELECTIVE_NAME("twice"), TORCH_FN(twice));
   m.impl("lookup", lookup);
+  m.impl("clear", clear);
+  m.impl("add_held", add_held);
   m.impl("fails", fails);
   m.impl("elements", elements);
   m.impl("more", [](const at::Tensor& x) { return x.neg(); });
 }
+TORCH_LIBRARY_IMPL(surface, Meta, m) { m.impl("add_held", add_held_meta); }
 // A second block of the same key, and others.
 TORCH_LIBRARY_IMPL(surface, CPU, m) { m.impl("weighted", &weighted); }
 TORCH_LIBRARY_IMPL(surface, Autograd, m) {

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import threading
 
@@ -10,6 +11,8 @@ import numpy as np
 import pytest
 
 import pkg
+from libraries import output_of
+from pkg._binding import core
 from pkg.library import Library, custom_op, infer_schema, opcheck
 
 numbers = itertools.count()
@@ -268,3 +271,106 @@ def test_numpy_in_no_grad_mode():
         x.numpy()
     with pkg.no_grad():
         assert x.numpy().tolist() == [1, 1]
+
+
+EXP = """
+import warnings
+import pkg
+warnings.simplefilter("ignore", RuntimeWarning)
+pkg.library.Library("pkg", "IMPL").impl("exp", lambda x: x * 0 + 7, "CPU")
+x, w = pkg.zeros(2), pkg.ones(2, requires_grad=True)
+assert x.exp_() is x and x.tolist() == [7, 7]
+large = pkg.zeros(3_000_000) * 2
+assert large.exp_() is large and large.min().item() == large.max().item() == 7
+y = w * 1
+y.exp_()
+y.sum().backward()
+print(w.grad.tolist(), y.tolist())
+pkg.library.Library("pkg", "IMPL").impl("exp", lambda x: x[:1].clone(), "CPU")
+try:
+    x.exp_()
+except RuntimeError as error:
+    print(error)
+"""
+
+
+def test_forms_of_an_op_of_the_core_write_what_another_kernel_makes(tmp_path):
+    lines = output_of(EXP, tmp_path).splitlines()
+    assert lines[0] == "[7.0, 7.0] [7.0, 7.0]", "exp's gradient is its result"
+    assert lines[1].startswith("[exp_] output with shape (2,) doesn't match")
+
+
+def test_a_second_composite_replaces_the_first():
+    library = Library(f"lib14_{next(numbers)}", "DEF")
+    library.define("f(Tensor x) -> Tensor")
+    library.impl("f", lambda x: x * 2)
+    with pytest.warns(RuntimeWarning, match="CompositeImplicitAutograd already"):
+        library.impl("f", lambda x: x * 3)
+    w = pkg.ones(2, requires_grad=True)
+    y = getattr(pkg.ops, library.ns).f(w)
+    y.sum().backward()
+    assert y.tolist() == [3, 3] and w.grad.tolist() == [3, 3]
+    assert getattr(pkg.ops, library.ns).f(w.detach().to("meta")).shape == (2,)
+
+
+def test_a_gradient_that_would_be_lost_is_refused():
+    op = custom_op(
+        fresh(),
+        lambda x, *, text, by: x * by,
+        mutates_args=(),
+        schema="(Tensor x, *, str text=', *, Tensor a', Tensor by) -> Tensor",
+    )
+    with pytest.raises(NotImplementedError, match="got Tensor by behind"):
+        op.register_autograd(lambda ctx, grad: grad)
+
+
+def test_a_kernel_that_switches_grad_mode_on_leaves_the_gradient_to_the_op():
+    @custom_op(fresh(), mutates_args=())
+    def twice(x: pkg.Tensor) -> pkg.Tensor:
+        with pkg.enable_grad():
+            return x * 2
+
+    twice.register_autograd(lambda ctx, grad: grad * 10)
+    w = pkg.ones(2, requires_grad=True)
+    twice(w).sum().backward()
+    assert w.grad.tolist() == [10, 10]
+    with pkg.no_grad():
+        assert not twice(w).requires_grad
+
+
+def test_what_fails_half_way_leaves_no_op():
+    def f(x: pkg.Tensor) -> pkg.Tensor:
+        return x + 1
+
+    name = fresh()
+    with pytest.raises(ValueError, match="expected device types"):
+        custom_op(name, f, mutates_args=(), device_types="abacus")
+    with pytest.raises(TypeError, match="expected a callable, got 5"):
+        custom_op(name, 5, mutates_args=(), schema="(Tensor x) -> Tensor")
+    with pytest.raises(RuntimeError, match="names that pkg does not use"):
+        custom_op("linalg::half_way", f, mutates_args=())
+    assert "linalg" not in core.operator_namespaces()
+    assert custom_op(name, f, mutates_args=())(pkg.ones(1)).item() == 2
+
+
+def test_functions_without_a_source():
+    class Adds:
+        def __call__(self, x):
+            return x + 1
+
+    for function in (Adds(), functools.partial(lambda x, by: x + by, by=1)):
+        op = custom_op(
+            fresh(), function, mutates_args=(), schema="(Tensor x) -> Tensor"
+        )
+        assert op(pkg.ones(1)).item() == 2
+        assert f"{__file__}:" in pkg.library.dump_dispatch_table(op)
+
+
+def test_names_of_ops():
+    assert core.Operator("exp", "aten")(pkg.zeros(1)).item() == 1
+    for name, namespace in (("max.dim", "pkg"), ("aten::exp", "pkg")):
+        with pytest.raises(LookupError, match="expected the name of an op alone"):
+            core.Operator(name, namespace)
+    with pytest.raises(LookupError, match="No op registered: pkg::nothing"):
+        core.Operator("nothing", "aten")
+    assert not hasattr(pkg.ops.exp, "\ud800"), "no UTF-8 names it"

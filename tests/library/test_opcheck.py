@@ -94,6 +94,43 @@ def test_a_wrong_gradient():
         assert "central differences give" in text
 
 
+def test_results_without_a_gradient_are_no_part_of_it():
+    def keep(ctx, inputs, output):
+        ctx.mark_non_differentiable(output[0])
+        ctx.save_for_backward(inputs[0])
+
+    op = made(
+        lambda x: (x.floor(), x * x),
+        lambda x: (pkg.empty_like(x), pkg.empty_like(x)),
+        lambda ctx, floor, square: square * 2 * ctx.saved_tensors[0],
+        keep,
+        schema="(Tensor x) -> (Tensor, Tensor)",
+    )
+    x = (pkg.rand(4, dtype=pkg.float64) * 0.5 + 1.2).requires_grad_()
+    assert set(opcheck(op, (x,)).values()) == {"SUCCESS"}
+
+
+def test_arguments_that_share_memory_stay_apart():
+    def put(out, x, how, n):
+        out += x * 0 + 1
+
+    op = pkg.library.custom_op(
+        fresh("check"),
+        put,
+        mutates_args=(),
+        schema="(Tensor(a!) out, Tensor x, str how='a, b', int n=1) -> ()",
+    )
+    both = pkg.arange(4.0)
+    test = "test_schema"
+    assert opcheck(op, (both[:2], both[2:]), test_utils=test) == {test: "SUCCESS"}
+    assert opcheck(op, (both[::2], both[1::2], "c"), {"n": 2}, test_utils=test)
+    wide = pkg.ones(1).expand(2)
+    assert opcheck(op, (both[:2], wide), test_utils=test) == {test: "SUCCESS"}
+    with pytest.raises(OpCheckError, match="'x' is not defined as mutable"):
+        opcheck(op, (both[:2], both[1:3]), test_utils=test)
+    assert both.tolist() == [0, 1, 2, 3]
+
+
 def test_a_wrong_fake_shows_when_a_kernel_fills_given_results():
     op = made(lambda x: x + 1, lambda x: pkg.empty_like(x[:1]))
     run = pkg.compile(lambda x: op(x * 2) * 3)

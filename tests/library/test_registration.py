@@ -18,7 +18,10 @@ WRONG = {
         "Only a single TORCH_LIBRARY can be used to register the namespace first14",
     ),
     "no_def.cc": (
-        "TORCH_LIBRARY_FRAGMENT(wrong14, m) { m.def(\"ok(Tensor x) -> Tensor\", f); }\n"
+        "TORCH_LIBRARY_FRAGMENT(wrong14, m) { m.def(\"ok(Tensor x) -> Tensor\", f); }"
+        "TORCH_LIBRARY_IMPL(first14, Meta, m) { m.impl(\"plain\", f); }"
+        "TORCH_LIBRARY_IMPL(first14, CompositeImplicitAutograd, m) {"
+        " m.impl(\"bare\", f); }\n"
         "TORCH_LIBRARY_IMPL(wrong14, CPU, m) { m.impl(\"missing\", f); }",
         "expected an op that is declared, got wrong14::missing (at no_def.cc:4)",
     ),
@@ -62,6 +65,9 @@ for name in {names}:
         print("===", name, str(error).replace(chr(10), " "))
     assert "wrong14" not in pkg._binding.core.operator_namespaces(), name
     assert not hasattr(pkg.ops.first14, "g")
+    for op in (pkg.ops.first14.plain, pkg.ops.first14.bare):
+        assert op.records[0]["kind"] == "function", (name, op.records)
+    assert pkg.compile(pkg.ops.first14.plain)(x).tolist() == [1, 1]
 pkg.ops.load_library("./first.so")
 print("===", "alive", pkg.ops.first14.twice(x).tolist())
 """
@@ -77,7 +83,13 @@ def outcome(tmp_path_factory):
     subprocess.run(
         ["g++", *flags, "-x", "c++-header", "style.h"], cwd=folder, check=True
     )
-    first = 'TORCH_LIBRARY(first14, m) { m.def("twice(Tensor x) -> Tensor", [](at::Tensor x) { return x + x; }); }'  # noqa: E501
+    first = (
+        "TORCH_LIBRARY(first14, m) {\n"
+        '  m.def("twice(Tensor x) -> Tensor", [](at::Tensor x) { return x + x; });\n'
+        '  m.def("plain(Tensor x) -> Tensor");\n'
+        '  m.def("bare(Tensor x) -> Tensor");\n}\n'
+        'TORCH_LIBRARY_IMPL(first14, CPU, m) { m.impl("plain", f); }'
+    )
     sources = {"first.cc": HEAD + first}
     sources |= {name: HEAD + text for name, (text, _) in WRONG.items()}
     libraries(folder, sources, *TORCH_STYLE)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import pkg
@@ -85,12 +86,44 @@ def test_ops_of_the_core_by_name(surface):
         (1, LookupError, "pkg::max.wrong but we found the overloads: default, dim"),
         (2, RuntimeError, r"expected at::Tensor\(const at::Tensor&\), got at::Tensor"
                           r"\(double\) at .*surface.cc:\d+"),
+        (4, LookupError, "aten::max.wrong but we found the overloads: default, dim"),
+        (5, RuntimeError, "surface::twice: expected a result by value, since the op"),
     ],
 )  # fmt: skip
 def test_lookups_that_fail(surface, which, error, words):
     with pytest.raises(error, match=words):
         surface.lookup(which)
     assert surface.lookup(3) == 1
+
+
+def test_a_typed_call_returns_a_reference_to_what_it_writes(surface):
+    x = pkg.zeros(2)
+    assert surface.increase_by_name(x) is True and x.tolist() == [2, 2]
+
+
+def test_literals_have_the_dtypes_of_python(surface):
+    wanted = [pkg.int64, pkg.float32, pkg.float32, pkg.uint8, pkg.bool, pkg.float64]
+    found = surface.literals()
+    assert [t.dtype for t in found] == [*wanted, pkg.int32, pkg.float64]
+    assert [t.tolist() for t in found[:3]] == [[1, 2], [1.5], 2.5]
+
+
+def test_memory_without_a_type_is_written_after_what_reads_it(surface):
+    for _ in range(5):
+        x = pkg.ones(2_000_000)
+        y = x.exp().log().exp()
+        surface.clear(x)
+        assert x.sum().item() == 0
+        pkg.testing.assert_close(y.min().item(), np.e, rtol=1e-5, atol=0)
+
+
+def test_a_scheduled_kernel_waits_for_a_tensor_beside_its_arguments(surface):
+    x = pkg.ones(2_000_000)
+    for _ in range(5):
+        surface.hold(x.exp().log().exp().log().exp())
+        y = surface.add_held(x * 2)
+        pkg.testing.assert_close(y.min().item(), np.e + 2, rtol=1e-5, atol=0)
+    surface.hold(None)
 
 
 def test_functions_with_lists_numbers_and_outputs_saved(surface):

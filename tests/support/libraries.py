@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,7 @@ import pytest
 import pkg
 import pkg.sysconfig
 import turns
+from paths import ROOT
 
 T, R = TypeVar("T"), TypeVar("R")
 GCC = shutil.which("gcc") or shutil.which("cc")
@@ -28,7 +30,15 @@ TORCH_STYLE = (
     f"-I{sysconfig.get_path('include')}",
     *("-Wall", "-Wextra", "-Werror"),
 )
+OP_EXAMPLES = ROOT / "docs" / "examples" / "ops"
 needs_c = pytest.mark.skipif(GCC is None, reason="neither gcc nor cc is on the PATH")
+
+
+def op_examples(style: str) -> list[Path]:
+    """The examples of ops whose sources include headers of "torch" or "tensorflow"."""
+    include = re.compile(f'#include [<"]{style}/')
+    sources = sorted(OP_EXAMPLES.glob("*.cc"))
+    return [p for p in sources if include.search(p.read_text(encoding="utf-8"))]
 
 
 def precompiled(*command: str) -> list[str]:

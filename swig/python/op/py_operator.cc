@@ -127,6 +127,13 @@ PyObject* make_operator(PyTypeObject* type, const char* name,
   return self;
 }
 
+[[noreturn]] void throw_no_name(const std::string& name, const std::string& ns) {
+  const pkg::Operator& op = Dispatcher::get().find(name, ns);  // raises, with hints
+  detail::raise<LookupError>("[Operator] expected the name of an op alone, such as ",
+                             op.schema.name, ", and its namespace, got ", name, " and ", ns,
+                             ".");
+}
+
 PyObject* operator_new(PyTypeObject* type, PyObject* args, PyObject* keywords) {
   static const char* names[] = {"", "", nullptr};
   PyObject *given_name, *given_ns = nullptr;
@@ -141,7 +148,7 @@ PyObject* operator_new(PyTypeObject* type, PyObject* args, PyObject* keywords) {
       return nullptr;
     }
     auto overloads = Dispatcher::get().overloads(name, ns);
-    if (overloads.empty()) Dispatcher::get().find(name, ns);  // raises, with hints
+    if (overloads.empty()) throw_no_name(name, ns);
     return make_operator(type, name.c_str(), std::move(overloads));
   });
 }
@@ -159,10 +166,13 @@ const Operator* overload_of(PyObject* self, std::string_view name) {
 PyObject* operator_getattr(PyObject* self, PyObject* name) {
   PyObject* found = PyObject_GenericGetAttr(self, name);
   if (found || !PyErr_ExceptionMatches(PyExc_AttributeError)) return found;
-  const char* text = PyUnicode_AsUTF8(name);
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  const char* text = PyUnicode_AsUTF8(name);  // null: a lone surrogate, which names nothing
   const Operator* op = text ? overload_of(self, text) : nullptr;
-  if (!op) return nullptr;
   PyErr_Clear();
+  if (!op) return PyErr_Restore(type, value, traceback), nullptr;
+  for (PyObject* part : {type, value, traceback}) Py_XDECREF(part);
   return guarded(
       [&] { return make_operator(Py_TYPE(self), op->schema.name.c_str(), {op}); });
 }

@@ -21,7 +21,14 @@ class TypedOperatorHandle<R(A...)> {
   explicit TypedOperatorHandle(const ::pkg::Operator& op)
       : op_(&op),
         typed_(::pkg::detail::has_canonical_kernels(op) ||
-               (op.signature && *op.signature == typeid(std::tuple<Canonical<A>...>))) {}
+               (op.signature && *op.signature == typeid(std::tuple<Canonical<A>...>))) {
+    if constexpr (std::is_reference_v<R>) {
+      PKG_CHECK(written() < sizeof...(A), RuntimeError, "[typed] ", op.qualified_name(),
+                ": expected a result by value, since the op writes to no argument that it "
+                "could return a reference to, got a reference (schema: ",
+                op.schema.str(), ").");
+    }
+  }
 
   R call(A... args) const {
     return finish(
@@ -51,16 +58,21 @@ class TypedOperatorHandle<R(A...)> {
   }
   // One that returns a reference gives back what it wrote to.
   template <class... Given>
-  static R finish([[maybe_unused]] Result&& result, [[maybe_unused]] Given&... args) {
+  R finish([[maybe_unused]] Result&& result, [[maybe_unused]] Given&... args) const {
     if constexpr (std::is_reference_v<R>) {
-      at::Tensor* written = nullptr;
-      (..., [&] {
-        if constexpr (std::is_same_v<A, at::Tensor&>) written = written ? written : &args;
-      }());
-      return *written;
+      const void* all[] = {&args...};
+      return *static_cast<std::remove_reference_t<R>*>(const_cast<void*>(all[written()]));
     } else {
       return at::detail::Return<std::remove_cvref_t<R>>::wrap(std::move(result));
     }
+  }
+  // The place of the argument that R refers to; their number if there is none.
+  size_t written() const {
+    constexpr bool may[] = {(std::is_reference_v<A> && std::is_convertible_v<A, R>)...,
+                            false};
+    size_t i = 0;
+    while (i < sizeof...(A) && !(may[i] && op_->schema.arguments[i].written)) ++i;
+    return i;
   }
   const ::pkg::Operator* op_;
   bool typed_;

@@ -77,7 +77,7 @@ inline Tensor eye(int64_t n, const TensorOptions& options = {}) {
 inline Tensor scalar_tensor(const Scalar& value, const TensorOptions& options = {}) {
   return full({}, value, options);
 }
-/// A 1-d tensor of numbers, copied.
+/// A 1-d tensor of numbers, copied, of their type.
 template <class T>
   requires std::is_arithmetic_v<T>
 Tensor tensor(ArrayRef<T> values, const TensorOptions& options = {}) {
@@ -91,6 +91,12 @@ Tensor tensor(ArrayRef<T> values, const TensorOptions& options = {}) {
 template <class T>
 Tensor tensor(std::initializer_list<T> values, const TensorOptions& options = {}) {
   return tensor(ArrayRef<T>(values.begin(), values.size()), options);
+}
+/// A 0-d tensor of a number.
+template <class T>
+  requires std::is_arithmetic_v<T>
+Tensor tensor(T value, const TensorOptions& options = {}) {
+  return tensor(ArrayRef<T>(&value, 1), options).reshape({});
 }
 /// Over memory of somebody else, row-major, which has to live as long as the tensor.
 inline Tensor from_blob(void* data, IntArrayRef size, const TensorOptions& options = {}) {
@@ -243,3 +249,40 @@ PKG_OPERATOR(^, bitwise_xor)
 inline Tensor operator~(const Tensor& a) { return a.bitwise_not(); }
 
 }  // namespace at
+
+namespace torch {
+
+namespace detail {
+/// That of torch.tensor() in Python where nothing is said: int64 for integers, the default
+/// dtype for floating numbers, other types their own.
+template <class T>
+at::TensorOptions python_dtype(const at::TensorOptions& options) {
+  if (options.has_dtype()) return options;
+  constexpr at::ScalarType own = at::CppTypeToScalarType<T>::value;
+  if (own == at::kInt) return options.dtype(at::kLong);
+  const bool floating = own == at::kFloat || own == at::kDouble;
+  return options.dtype(floating ? options.dtype().toScalarType() : own);
+}
+}  // namespace detail
+
+/// As at::tensor, but of the dtype that Python's torch.tensor() chooses.
+template <class T>
+  requires std::is_arithmetic_v<T>
+at::Tensor tensor(at::ArrayRef<T> values, const at::TensorOptions& options = {}) {
+  return at::tensor(values, detail::python_dtype<T>(options));
+}
+template <class T>
+at::Tensor tensor(std::initializer_list<T> values, const at::TensorOptions& options = {}) {
+  return at::tensor(values, detail::python_dtype<T>(options));
+}
+template <class T>
+at::Tensor tensor(const std::vector<T>& values, const at::TensorOptions& options = {}) {
+  return torch::tensor(at::ArrayRef<T>(values), options);
+}
+template <class T>
+  requires std::is_arithmetic_v<T>
+at::Tensor tensor(T value, const at::TensorOptions& options = {}) {
+  return at::tensor(value, detail::python_dtype<T>(options));
+}
+
+}  // namespace torch

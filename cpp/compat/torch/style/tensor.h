@@ -52,8 +52,7 @@ class Tensor {
   bool is_view() const { return tensor_.is_view(); }
 
   // Its memory.  Pending work on it is waited for.
-  void* data_ptr() const { return tensor_.wait().data<void>(); }
-  template <class T>
+  template <class T = void>
   T* data_ptr() const {
     if (tensor_.storage().dynamic_keys().has(::pkg::DispatchKey::Async)) {
       tensor_.storage().wait_writable();

@@ -89,11 +89,14 @@ class HeldError {
     if (held_->traceback) PyException_SetTraceback(held_->value, held_->traceback);
     return PyRef::borrow(held_->value);
   }
-  /// Adds a note to the exception object, unless it has this one.
+  /// Adds a note to the exception object, unless it has this one.  A Python error that is
+  /// pending stays.
   void add_note(const char* note) const {
     if (!interpreter_alive()) return;
     GilAcquire gil;
     if (!held_->value) return;
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
     const PyRef text(PyUnicode_FromString(note));
     const PyRef notes(call_python(PyObject_GetAttrString, held_->value, "__notes__"));
     PyErr_Clear();
@@ -103,7 +106,7 @@ class HeldError {
       PyRef done(
           call_python(PyObject_CallMethod, held_->value, "add_note", "O", text.get()));
     }
-    PyErr_Clear();
+    PyErr_Restore(type, value, traceback);  // in the place of one that came here
   }
 
   /// For tp_traverse and tp_clear of the one who holds it: what nobody else shares.

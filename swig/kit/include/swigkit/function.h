@@ -21,7 +21,10 @@ struct Convert<PyCallable> {
     value = PyCallable(object);
     return true;
   }
-  static PyObject* cast(const PyCallable& value) { return new_ref(value.get()); }
+  static PyObject* cast(const PyCallable& value) {
+    if (!value.get()) Py_RETURN_NONE;
+    return new_ref(value.get());
+  }
 };
 
 template <class R, class... Args>
