@@ -3,8 +3,12 @@
 
 from __future__ import annotations
 
+import collections
+import contextlib
 import functools
-from collections.abc import Callable, Mapping, Sequence
+import threading
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..autograd.grad_mode import is_grad_enabled, set_grad_enabled
@@ -150,6 +154,8 @@ class CompiledFunction:
         self._dynamic = dynamic
         self._kinds: dict[Any, TracedFunction] = {}
         self._guards = Guards(function)
+        self._lock = threading.RLock()
+        self._gone: collections.deque[Any] = collections.deque()  # keys
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What the function gives."""
@@ -160,7 +166,8 @@ class CompiledFunction:
             return self._function(*args, **kwargs)
         known = self._find(self._key(leaves, args, kwargs), leaves)
         if known is None:
-            known = self._add(leaves, args, kwargs)
+            with self._lock:
+                known = self._add(leaves, args, kwargs)
         return known._run([leaf for leaf in leaves if isinstance(leaf, Tensor)])
 
     def _key(
@@ -171,11 +178,16 @@ class CompiledFunction:
             for tensor in args:
                 key += (tensor.dtype, tensor.ndim if self._dynamic else tensor.shape)
             return tuple(key)
-        more = [m.training for leaf in leaves for m in modules_of(leaf)]
         structure = _structure([args, kwargs])
-        return (*key, structure, _key(leaves, self._dynamic), *more)
+        key += (structure, _key(leaves, self._dynamic))
+        for leaf in leaves:
+            for module in modules_of(leaf):
+                key += self._guards.of_module(module, kept)
+        return tuple(key)
 
     def _find(self, key: Any, leaves: Any) -> TracedFunction | None:
+        if self._gone:  # asked for when the key is made: a number may be another's now
+            self._forget()
         try:
             return self._kinds.get(key)
         except TypeError:
@@ -184,21 +196,34 @@ class CompiledFunction:
                 f"values that are hashable; got {_words(_key(leaves, False))}."
             ) from None
 
+    def _forget(self) -> None:
+        """Drops the graphs of objects that are no more."""
+        with self._lock:
+            for key in list(self._gone):
+                self._kinds.pop(key, None)
+                self._gone.remove(key)
+
     def _add(self, leaves: Any, args: Any, kwargs: Any) -> TracedFunction:
-        if self._guards.full:
-            self._kinds.clear()
-            self._guards = Guards(self._function)
+        others = [leaf for leaf in leaves if not isinstance(leaf, Tensor)]
         # Places that were not known may be what has changed.
-        if self._guards.look():
-            known = self._find(self._key(leaves, args, kwargs), leaves)
-            if known is not None:
-                return known
+        if self._guards.look(others):
+            self._kinds.clear()  # keys of other places
         kept: list[Any] = []
         key = self._key(leaves, args, kwargs, kept)
-        made = TracedFunction(
-            self._function, args, kwargs, self._dynamic, is_grad_enabled()
-        )
-        made._kept = kept
+        known = self._find(key, leaves)
+        if known is not None:  # another thread made it
+            return known
+        before = self._guards.key()
+        with _buffers_of([self._function, *others]):
+            made = TracedFunction(
+                self._function, args, kwargs, self._dynamic, is_grad_enabled()
+            )
+        # What the function imports or makes is there now.
+        if self._guards.look(others) or self._guards.changed(before):
+            self._kinds.clear()
+            kept = []
+            key = self._key(leaves, args, kwargs, kept)
+        made._kept = [_held(value, self._gone, key) for value in kept]
         if len(self._kinds) >= _MOST_KEPT:
             self._kinds.pop(next(iter(self._kinds)))
         self._kinds[key] = made
@@ -213,6 +238,40 @@ class CompiledFunction:
         if name.startswith("__"):
             raise AttributeError(name)
         return getattr(self.__dict__["_function"], name)
+
+
+def _held(value: Any, gone: collections.deque[Any], key: Any) -> Any:
+    """What keeps the number of a value from being another's: weakly, where that goes.
+
+    A graph is of no use without it, and would keep tensors alive that nobody has.
+    """
+    try:
+        return weakref.ref(value, lambda _: gone.append(key))
+    except TypeError:  # lists, dicts and others know nobody who refers to them
+        return value
+
+
+@contextlib.contextmanager
+def _buffers_of(values: list[Any]) -> Iterator[None]:
+    """Gives modules the buffers back for which a trace leaves symbols."""
+    before = [
+        (module, dict(module._buffers)) for value in values for module in modules_of(value)
+    ]
+    try:
+        yield
+    finally:
+        wrong = []
+        for module, buffers in before:
+            for name, value in list(module._buffers.items()):
+                if isinstance(value, Symbol):
+                    wrong.append(f"{type(module).__name__}.{name}")
+                    module._buffers[name] = buffers.get(name)
+    if wrong:
+        raise TypeError(
+            "[compile] expected a function that writes buffers in place; got one that "
+            f"assigns symbols to {', '.join(wrong)}. Use self.{wrong[0].split('.')[1]}"
+            ".copy_(value), which is done in each run."
+        )
 
 
 def _structure(value: Any) -> Any:
