@@ -91,6 +91,10 @@ class Guards:
         self._swap(counted)
         return True
 
+    def modules(self) -> list[Any]:
+        """The modules of `pkg.nn` among the places."""
+        return list(self._places[4].values())
+
     def _swap(self, attributes: tuple[str, ...]) -> None:
         cells, names, of_classes, functions, modules = self._places
         words = [f"variable '{name}' of a function around" for _, name in cells.values()]

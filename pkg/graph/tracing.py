@@ -199,9 +199,9 @@ class CompiledFunction:
     def _forget(self) -> None:
         """Drops the graphs of objects that are no more."""
         with self._lock:
-            for key in list(self._gone):
-                self._kinds.pop(key, None)
-                self._gone.remove(key)
+            while self._gone:
+                self._kinds.pop(self._gone[0], None)
+                self._gone.popleft()  # afterwards: who sees none may look up
 
     def _add(self, leaves: Any, args: Any, kwargs: Any) -> TracedFunction:
         others = [leaf for leaf in leaves if not isinstance(leaf, Tensor)]
@@ -214,7 +214,7 @@ class CompiledFunction:
         if known is not None:  # another thread made it
             return known
         before = self._guards.key()
-        with _buffers_of([self._function, *others]):
+        with _buffers_of([*self._guards.modules(), *others]):
             made = TracedFunction(
                 self._function, args, kwargs, self._dynamic, is_grad_enabled()
             )
