@@ -97,7 +97,9 @@ class Guards:
 
     def _swap(self, attributes: tuple[str, ...]) -> None:
         cells, names, of_classes, functions, modules = self._places
-        words = [f"variable '{name}' of a function around" for _, name in cells.values()]
+        words = [
+            f"variable '{name}' of a function around" for _, name in cells.values()
+        ]
         for space, name in names.values():
             words.append(f"'{name}' in {_space_word(space)}")
         words += [f"'{kind.__name__}.{name}'" for kind, name in of_classes.values()]

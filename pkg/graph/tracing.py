@@ -72,7 +72,8 @@ class TracedFunction:
         self._result = result
         self._outputs = [s for s in flatten(result) if isinstance(s, Symbol)]
         self._dynamic = dynamic
-        self._kept: list[Any] = []  # whose ids are in a key
+        self._kept: list[Any] = []  # whose numbers are in a key
+        self._guarded: list[weakref.ref[Any]] = []  # tensors among these
         self._session = Session(graph=self.graph)
         writes = [op._handle for op in operations if op._handle.writes()]
         self._callable = self._session._handle.make_callable(
@@ -95,6 +96,7 @@ class TracedFunction:
             self._has_parts
             or any(tensor.requires_grad for tensor in tensors)
             or any(tensor.requires_grad for tensor in self._tensors)
+            or any(_wants_gradient(ref()) for ref in self._guarded)
         )
         run = self._callable.run_recorded if recorded else self._callable.run
         values = run(list(tensors))
@@ -104,6 +106,19 @@ class TracedFunction:
         leaves = flatten(self._result)
         filled = [next(found) if isinstance(v, Symbol) else v for v in leaves]
         return pack(self._result, filled)
+
+    def _hold(self, kept: list[Any], gone: collections.deque[Any], key: Any) -> None:
+        """Keeps what a key has the numbers of, as far as it must; see _held."""
+        self._kept = [_held(value, gone, key) for value in kept]
+        numbers = set(map(id, kept))
+        weak = [tensor for tensor in self._tensors if id(tensor) in numbers]
+        self._tensors = [t for t in self._tensors if id(t) not in numbers]
+        self._guarded = [weakref.ref(tensor) for tensor in weak]
+
+
+def _wants_gradient(tensor: Any) -> bool:
+    # One that went since the graph was found: a run with history is right for both.
+    return tensor is None or tensor.requires_grad
 
 
 def _placeholder_for(leaf: Any, dynamic: bool) -> Symbol | None:
@@ -223,7 +238,7 @@ class CompiledFunction:
             self._kinds.clear()
             kept = []
             key = self._key(leaves, args, kwargs, kept)
-        made._kept = [_held(value, self._gone, key) for value in kept]
+        made._hold(kept, self._gone, key)
         if len(self._kinds) >= _MOST_KEPT:
             self._kinds.pop(next(iter(self._kinds)))
         self._kinds[key] = made
@@ -255,7 +270,9 @@ def _held(value: Any, gone: collections.deque[Any], key: Any) -> Any:
 def _buffers_of(values: list[Any]) -> Iterator[None]:
     """Gives modules the buffers back for which a trace leaves symbols."""
     before = [
-        (module, dict(module._buffers)) for value in values for module in modules_of(value)
+        (module, dict(module._buffers))
+        for value in values
+        for module in modules_of(value)
     ]
     try:
         yield
