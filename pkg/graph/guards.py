@@ -5,8 +5,8 @@ The places are found by a look at the code (places.py).  At each call the values
 places are part of the key by which a graph is looked up: plain values count by value,
 all else by identity.
 
-What the code itself assigns to is no place: it changes when a graph is made, which
-would make another one at each call.  The code says so, or the trace shows it.
+What the code itself changes when a graph is made would make another one at each call,
+so such a place is dropped when a trace has changed it.
 """
 
 from __future__ import annotations
@@ -15,14 +15,11 @@ import warnings
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from .places import MISSING, Places, in_class, modules_of
+from .places import MISSING, PARTS, Places, dict_of, in_class, modules_of
 
 __all__ = ["Guards", "modules_of"]
 
 _PLAIN = frozenset({type(None), bool, int, str, bytes})
-_PARTS = (
-    "_parameters", "_buffers", "_modules", "_forward_pre_hooks", "_forward_hooks",
-)  # fmt: skip
 
 
 def _token(value: Any, kept: list[Any] | None) -> Any:
@@ -51,9 +48,6 @@ class _Found(NamedTuple):
     attributes: tuple[str, ...]  # that count in modules among the arguments
     words: tuple[str, ...]  # for each value of a key behind its number
 
-    def size(self) -> int:
-        return len(self.words)
-
 
 class Guards:
     """The places that a function reads.
@@ -64,7 +58,8 @@ class Guards:
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
         self._places: list[dict[Any, Any]] = [{}, {}, {}, {}, {}]
-        self._attributes: frozenset[str] = frozenset()
+        self._assigned: set[Any] = set()  # places that the code may assign to
+        self._own: set[str] = set()  # attributes of arguments that traces change
         self._moving: dict[Any, int] = {}  # places that traces changed, and how often
         self._dropped: dict[Any, Any] = {}
         self._found = _Found(0, (), (), (), (), (), (), ())
@@ -77,18 +72,18 @@ class Guards:
         merged = [before | now for before, now in zip(self._places, found)]
         if sum(map(len, merged)) > 2 * sum(map(len, found)) + 64:
             merged = found
-        for places, key in self._dropped:
-            merged[places].pop(key, None)
-        stored = new.stored_attributes
-        for key in [k for k in merged[2] if k[1] in stored]:
-            del merged[2][key]
-        attributes = self._attributes | new.attributes
-        counted = tuple(sorted(attributes - stored - set(_PARTS)))
+            for known in (self._moving, self._dropped):
+                for place in [p for p in known if p[1] not in found[p[0]]]:
+                    del known[place]
+        for number, key in self._dropped:
+            merged[number].pop(key, None)
+        attributes = tuple(sorted(new.attributes - self._own - set(PARTS)))
+        self._assigned |= new.assigned()
         same = [list(now) == list(old) for now, old in zip(merged, self._places)]
-        if self._found.number and all(same) and counted == self._found.attributes:
+        if self._found.number and all(same) and attributes == self._found.attributes:
             return False
-        self._places, self._attributes = merged, attributes
-        self._swap(counted)
+        self._places = merged
+        self._swap(attributes)
         return True
 
     def modules(self) -> list[Any]:
@@ -102,7 +97,8 @@ class Guards:
         ]
         for space, name in names.values():
             words.append(f"'{name}' in {_space_word(space)}")
-        words += [f"'{kind.__name__}.{name}'" for kind, name in of_classes.values()]
+        for kind, name in of_classes.values():
+            words.append(f"'{type.__getattribute__(kind, '__name__')}.{name}'")
         words += [f"defaults of {f.__qualname__}" for f in functions.values()]
         self._found = _Found(
             self._found.number + 1,
@@ -110,7 +106,7 @@ class Guards:
             tuple(names.values()),
             tuple(of_classes.values()),
             tuple(functions.values()),
-            tuple(module.__dict__ for module in modules.values()),
+            tuple(dict_of(module) for module in modules.values()),
             attributes,
             tuple(words),
         )
@@ -133,7 +129,7 @@ class Guards:
             defaults = (function.__defaults__, *named, *named.values())
             key.append(_token(defaults, kept))
         for space in found.parts:
-            for part in _PARTS:
+            for part in PARTS:
                 values = tuple(space[part].values())
                 key.append(tuple(map(id, values)))
                 if kept is not None:
@@ -142,47 +138,61 @@ class Guards:
 
     def of_module(self, module: Any, kept: list[Any] | None = None) -> list[Any]:
         """The same of a module among the arguments."""
-        space = module.__dict__
+        space = dict_of(module)
         names = [name for name in self._found.attributes if name in space]
-        key = [module.training, *names]
+        key = [space.get("training"), *names]
         key += [_token(space[name], kept) for name in names]
-        for part in _PARTS:
+        for part in PARTS:
             values = tuple(space[part].values())
             key.append(tuple(map(id, values)))
             if kept is not None:
                 kept += values
         return key
 
-    def changed(self, before: list[Any]) -> bool:
-        """Drops the places that traces change; whether any is dropped now.
+    def values(self, modules: Iterable[Any]) -> tuple[list[Any], list[Any]]:
+        """What a trace may change: the key, and attributes of modules."""
+        counted = self._found.attributes
+        spaces = [dict_of(module) for module in modules]
+        return self.key(), [
+            (name, _token(space.get(name, MISSING), None))
+            for space in spaces
+            for name in counted
+        ]
 
-        before: the key before the trace.  Once may be a value that is made when it is
-        asked for first; twice is a counter.
+    def drop_changed(self, before: Any, modules: Iterable[Any]) -> bool:
+        """Drops the places that a trace has changed; whether there are any.
+
+        before: the values before the trace.  What no instruction assigns to, as far as
+        is seen, may be a value that is made when it is first asked for; where two
+        traces have changed it, it is a counter, and dropped with a warning.
         """
-        now, found = self.key(), self._found
-        if before[0] != now[0]:
-            return False
+        now, found = self.values(modules), self._found
+        own = {old[0] for old, new in zip(before[1], now[1]) if old != new}
         order = [(n, key) for n in range(4) for key in self._places[n]]
-        dropped = False
-        for at, word in enumerate(found.words):
-            if before[at + 1] == now[at + 1]:
-                continue
-            place = order[at]
-            self._moving[place] = self._moving.get(place, 0) + 1
-            if self._moving[place] >= 2:
-                dropped = True
-                # What a number of a place is of stays, so that it names no other one.
+        words = []
+        for at, place in enumerate(order):
+            if before[0][at + 1] != now[0][at + 1]:
+                self._moving[place] = self._moving.get(place, 0) + 1
+                if place in self._assigned:
+                    words.append("")
+                elif self._moving[place] >= 2:
+                    words.append(found.words[at])
+                else:
+                    continue
+                # Kept, so that the number in the key is of no other one.
                 self._dropped[place] = self._places[place[0]].pop(place[1])
-                warnings.warn(
-                    f"[compile] {word} is changed by the function itself each time "
-                    "that it is traced, so its changes are not noticed any more. Do "
-                    "that outside of the function, or pass the value as an argument.",
-                    RuntimeWarning,
-                    stacklevel=5,
-                )
-        if dropped:
-            self._swap(found.attributes)
-        return dropped
+        if own or words:
+            self._own |= own
+            self._swap(tuple(n for n in found.attributes if n not in own))
+        for word in filter(None, words):
+            warnings.warn(
+                f"[compile] {word} is changed by the function itself each time that it "
+                "is traced, so its changes are not noticed any more. Do that outside "
+                "of the function, or pass the value as an argument.",
+                RuntimeWarning,
+                stacklevel=4,
+            )
+        return bool(own or words)
 
 
 def _space_word(space: dict[str, Any]) -> str:

@@ -21,12 +21,16 @@ from ..nn import Module
 from ..tensor import Tensor
 from .reads import Reads, reads
 
-__all__ = ["MISSING", "Places", "in_class", "modules_of"]
+__all__ = ["MISSING", "PARTS", "Places", "dict_of", "in_class", "modules_of"]
 
 MISSING = object()
+# What a module has in its __dict__ beside attributes.
+PARTS = (
+    "_parameters", "_buffers", "_modules", "_forward_pre_hooks", "_forward_hooks",
+)  # fmt: skip
 _MOST_VALUES = 1000
 _OURS = __name__.partition(".")[0]
-_LIBRARY = sys.stdlib_module_names | {"numpy"}
+_OTHERS = {"builtins", "numpy"}  # whose code is not looked at
 # Python calls them where no name stands; what makes an object is not among them.
 _IMPLICIT = frozenset({
     "forward", "__call__", "__getattr__", "__getattribute__", "__getitem__", "__iter__",
@@ -38,10 +42,6 @@ _IMPLICIT = frozenset({
 })  # fmt: skip
 _MAKING = ("__init__", "__new__", "__post_init__")
 _HOOKS = ("_forward_pre_hooks", "_forward_hooks")
-_CODE_HOLDERS = (
-    types.FunctionType, property, staticmethod, classmethod, functools.cached_property,
-    functools.partialmethod,
-)  # fmt: skip
 
 
 def _is(value: Any, *kinds: type) -> bool:
@@ -49,7 +49,7 @@ def _is(value: Any, *kinds: type) -> bool:
     return issubclass(type(value), kinds)
 
 
-def _dict_of(value: Any) -> dict[str, Any]:
+def dict_of(value: Any) -> dict[str, Any]:
     try:
         found = object.__getattribute__(value, "__dict__")
     except Exception:  # without one, or a property that fails
@@ -66,12 +66,12 @@ def modules_of(function: Any) -> list[Any]:
 
 
 def _is_module(value: Any) -> bool:
-    return _is(value, Module) and "_modules" in _dict_of(value)
+    return _is(value, Module) and dict_of(value).keys() >= set(PARTS)
 
 
 def _wrapped_by(value: Any) -> Any:
     # The function of another compiled one, or of what functools made of it.
-    return None if _is(value, type) else _dict_of(value).get("__wrapped__")
+    return None if _is(value, type) else dict_of(value).get("__wrapped__")
 
 
 def _home(value: Any) -> str:
@@ -79,7 +79,7 @@ def _home(value: Any) -> str:
     if _is(value, types.FunctionType):
         name = value.__module__
     elif _is(value, types.ModuleType):
-        name = _dict_of(value).get("__name__")
+        name = dict_of(value).get("__name__")
     else:
         name = type.__getattribute__(value, "__module__")
     return name.partition(".")[0] if type(name) is str else ""
@@ -104,10 +104,9 @@ class Places:
         self.functions: dict[int, types.FunctionType] = {}  # with defaults
         self.modules: dict[int, Any] = {}
         self.attributes: set[str] = set()  # named anywhere
-        self.stored_attributes: set[str] = set()
+        self._stored_attributes: set[str] = set()
         self._stored: set[tuple[int, str]] = set()
         self._stored_cells: set[int] = set()
-        self._spaces: dict[tuple[int, str], tuple[dict[str, Any], str]] = {}
         self._kinds: dict[int, type] = {}
         self._done: dict[int, set[str]] = {}
         self._seen: dict[int, Any] = {}
@@ -117,7 +116,9 @@ class Places:
                 self._kinds[id(type(module))] = type(module)
             self._waiting += [] if _is_module(other) else [other]
         self._walk()
-        self._settle()
+        for module in self.modules.values():
+            space = dict_of(module)
+            self.names[id(space), "training"] = space, "training"
 
     def _walk(self) -> None:
         # Breadth first, as what is near matters if there is too much.
@@ -129,23 +130,14 @@ class Places:
             if not self._waiting:
                 self._waiting += self._named()
 
-    def _settle(self) -> None:
-        """Takes out what the code itself assigns to."""
-        for key, place in self._spaces.items():
-            if place[1] not in self.stored_attributes:
-                self.names[key] = place
-        for module in self.modules.values():
-            space = _dict_of(module)
-            self.names[id(space), "training"] = space, "training"
-        for key in self._stored:
-            self.names.pop(key, None)
-        for number in self._stored_cells:
-            self.cells.pop(number, None)
-        self.of_classes = {
-            key: place
-            for key, place in self.of_classes.items()
-            if place[1] not in self.stored_attributes
-        }
+    def assigned(self) -> set[tuple[int, Any]]:
+        """The places that the code may assign to, as numbers of dicts and keys."""
+        attributes = [(0, number) for number in self._stored_cells]
+        for number, places in ((1, self.names), (2, self.of_classes)):
+            for key in places:
+                if key[1] in self._stored_attributes or key in self._stored:
+                    attributes.append((number, key))
+        return set(attributes)
 
     def _named(self) -> Iterator[Any]:
         """What the names that are known by now are in the classes and modules."""
@@ -155,10 +147,10 @@ class Places:
                 self._done[number].add(name)
                 yield from self._in_class(kind, name)
         for module in list(self.modules.values()):
-            space, kind = _dict_of(module), type(module)
-            for name in sorted(self.attributes):
-                if name in space or (name in _IMPLICIT or _stands(kind, name)):
-                    self._spaces[id(space), name] = space, name
+            space, kind = dict_of(module), type(module)
+            for name in sorted(self.attributes.difference(PARTS)):
+                if name in space or _stands(kind, name):
+                    self.names[id(space), name] = space, name
                     if id(value := space.get(name)) not in self._seen:
                         yield value
 
@@ -188,7 +180,7 @@ class Places:
                 yield wrapped
             yield from self._of_function(value)
         elif _is(value, type):
-            if _home(value) != _OURS and _home(value) not in _LIBRARY:
+            if _home(value) not in (_OURS, *_OTHERS):
                 self._kinds[id(value)] = value
                 yield from (in_class(value, name) for name in _MAKING)
         elif not _is(value, types.ModuleType, Tensor):
@@ -202,20 +194,22 @@ class Places:
                 self.modules[id(module)] = module
                 self._kinds[id(type(module))] = type(module)
                 for name in _HOOKS:
-                    for hook, _ in list(_dict_of(module).get(name, {}).values()):
+                    for hook, _ in list(dict_of(module).get(name, {}).values()):
                         yield hook
-        elif _home(type(value)) != _OURS and _home(type(value)) not in _LIBRARY:
+        elif _home(type(value)) not in (_OURS, *_OTHERS):
             self._kinds[id(type(value))] = type(value)
 
     def _of_function(self, function: types.FunctionType) -> Iterator[Any]:
         found = reads(function.__code__)
+        if _home(function) in _OTHERS:
+            return
         if _home(function) == _OURS:
             # Layers read their attributes; behind them all is the same for everybody.
             self.attributes |= found.attributes
             return
         self.attributes |= found.attributes
         if function.__name__ not in _MAKING:
-            self.stored_attributes |= found.stored_attributes
+            self._stored_attributes |= found.stored_attributes
         if function.__defaults__ or function.__kwdefaults__:
             self.functions[id(function)] = function
             yield from function.__defaults__ or ()
@@ -258,13 +252,12 @@ class Places:
                     there = in_class(value, name)
                     if there is not MISSING:
                         self.of_classes[id(value), name] = value, name
-                elif (there := _dict_of(value).get(name, MISSING)) is not MISSING:
-                    space = _dict_of(value)
-                    self._spaces[id(space), name] = space, name
+                elif (there := dict_of(value).get(name, MISSING)) is not MISSING:
+                    space = dict_of(value)
+                    self.names[id(space), name] = space, name
                 if there is not MISSING:
                     waiting.append(there)
-                    if not (_is(there, _CODE_HOLDERS[0]) and _home(there) in _LIBRARY):
-                        yield there
+                    yield there
 
 
 def _stands(kind: type, name: str) -> bool:

@@ -228,13 +228,15 @@ class CompiledFunction:
         known = self._find(key, leaves)
         if known is not None:  # another thread made it
             return known
-        before = self._guards.key()
+        modules = [module for leaf in others for module in modules_of(leaf)]
+        before = self._guards.values(modules)
         with _buffers_of([*self._guards.modules(), *others]):
             made = TracedFunction(
                 self._function, args, kwargs, self._dynamic, is_grad_enabled()
             )
+        dropped = self._guards.drop_changed(before, modules)
         # What the function imports or makes is there now.
-        if self._guards.look(others) or self._guards.changed(before):
+        if self._guards.look(others) or dropped:
             self._kinds.clear()
             kept = []
             key = self._key(leaves, args, kwargs, kept)
