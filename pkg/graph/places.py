@@ -12,6 +12,7 @@ from __future__ import annotations
 import builtins
 import collections
 import functools
+import os
 import sys
 import types
 from collections.abc import Iterable, Iterator
@@ -31,6 +32,7 @@ PARTS = (
 _MOST_VALUES = 1000
 _OURS = __name__.partition(".")[0]
 _OTHERS = {"builtins", "numpy"}  # whose code is not looked at
+_LIBRARY = os.path.dirname(os.__file__) + os.sep  # nor Python's own, by its files
 # Python calls them where no name stands; what makes an object is not among them.
 _IMPLICIT = frozenset({
     "forward", "__call__", "__getattr__", "__getattribute__", "__getitem__", "__iter__",
@@ -40,6 +42,7 @@ _IMPLICIT = frozenset({
     "__eq__", "__lt__", "__gt__", "__le__", "__ge__", "__int__", "__float__",
     "__index__", "__setattr__", "__setitem__",
 })  # fmt: skip
+_RUN = ("__call__", "__getitem__", "__iter__", "__len__")  # in layers of ours
 _MAKING = ("__init__", "__new__", "__post_init__")
 _HOOKS = ("_forward_pre_hooks", "_forward_hooks")
 
@@ -83,6 +86,14 @@ def _home(value: Any) -> str:
     else:
         name = type.__getattribute__(value, "__module__")
     return name.partition(".")[0] if type(name) is str else ""
+
+
+def _in_library(code: types.CodeType) -> bool:
+    # Not by the name of the module, which a module of the program may have, too.
+    file = code.co_filename
+    if file.startswith("<frozen "):
+        return True
+    return file.startswith(_LIBRARY) and "-packages" not in file[len(_LIBRARY) :]
 
 
 def in_class(kind: type, name: str) -> Any:
@@ -149,6 +160,8 @@ class Places:
         for module in list(self.modules.values()):
             space, kind = dict_of(module), type(module)
             for name in sorted(self.attributes.difference(PARTS)):
+                if name.startswith("__"):
+                    continue  # Python's and not the program's
                 if name in space or _stands(kind, name):
                     self.names[id(space), name] = space, name
                     if id(value := space.get(name)) not in self._seen:
@@ -160,7 +173,7 @@ class Places:
             if base is not object and name in space:
                 if _home(base) != _OURS:
                     self.of_classes[id(kind), name] = kind, name
-                if _home(base) != _OURS or not _is(space[name], type):
+                if _home(base) != _OURS or name in _RUN or name[:2] != "__":
                     yield space[name]
 
     def _behind(self, value: Any) -> Iterator[Any]:
@@ -201,7 +214,7 @@ class Places:
 
     def _of_function(self, function: types.FunctionType) -> Iterator[Any]:
         found = reads(function.__code__)
-        if _home(function) in _OTHERS:
+        if _home(function) in _OTHERS or _in_library(function.__code__):
             return
         if _home(function) == _OURS:
             # Layers read their attributes; behind them all is the same for everybody.
