@@ -143,7 +143,9 @@ class Places:
 
     def assigned(self) -> set[tuple[int, Any]]:
         """The places that the code may assign to, as numbers of dicts and keys."""
-        attributes = [(0, number) for number in self._stored_cells]
+        attributes: list[tuple[int, Any]] = [
+            (0, number) for number in self._stored_cells
+        ]
         for number, places in ((1, self.names), (2, self.of_classes)):
             for key in places:
                 if key[1] in self._stored_attributes or key in self._stored:
@@ -258,7 +260,7 @@ class Places:
             if id(value) in seen or not _is(value, types.ModuleType, type):
                 continue
             seen.add(id(value))
-            if _home(value) == _OURS:
+            if _home(value) == _OURS or (_is(value, type) and _home(value) in _OTHERS):
                 continue
             for name in sorted(found.attributes):
                 if _is(value, type):
