@@ -80,7 +80,8 @@ class TracedFunction:
             raise ValueError(
                 "[trace] expected arguments like those that the function was traced "
                 f"with: {words_of(self._key)}; got "
-                f"{words_of(key_of(leaves, self._dynamic))}. Use compile for several kinds."
+                f"{words_of(key_of(leaves, self._dynamic))}. Use compile for several "
+                "kinds."
             )
         return self._run([leaf for leaf in leaves if isinstance(leaf, Tensor)])
 
@@ -122,6 +123,7 @@ def _placeholder_for(leaf: Any, dynamic: bool) -> Symbol | None:
 
 
 def key_of(leaves: list[Any], dynamic: bool) -> tuple[Any, ...]:
+    """What tells kinds of arguments apart, structures aside."""
     return tuple(
         (type(leaf), leaf.dtype, leaf.ndim if dynamic else tuple(leaf.shape))
         if isinstance(leaf, Tensor)
@@ -131,6 +133,7 @@ def key_of(leaves: list[Any], dynamic: bool) -> tuple[Any, ...]:
 
 
 def words_of(key: tuple[Any, ...]) -> str:
+    """Such a key for a reader."""
     return ", ".join(
         f"{item[1]} of shape {item[2]}" if len(item) == 3 else repr(item[1])
         for item in key
