@@ -67,17 +67,12 @@ class Guards:
     def look(self, others: Iterable[Any] = ()) -> bool:
         """Finds the places; whether they are others than before."""
         new = Places([self._function], others)
-        found: list[dict[Any, Any]] = [
-            new.cells,
-            new.names,
-            new.of_classes,
-            new.functions,
-            new.modules,
-        ]
+        found: list[dict[Any, Any]] = [new.cells, new.names, new.of_classes]
+        found += [new.functions, new.modules]
         # Those of before stay, so that values may come and go; but not without end.
         merged = [before | now for before, now in zip(self._places, found)]
         if sum(map(len, merged)) > 2 * sum(map(len, found)) + 64:
-            merged = found
+            merged, self._assigned = found, set()
             for known in (self._moving, self._dropped):
                 for place in [p for p in known if p[1] not in found[p[0]]]:
                     del known[place]

@@ -44,6 +44,9 @@ _IMPLICIT = frozenset({
 })  # fmt: skip
 _RUN = ("__call__", "__getitem__", "__iter__", "__len__")  # in layers of ours
 _MAKING = ("__init__", "__new__", "__post_init__")
+_LEAD_NOWHERE = frozenset({
+    type(None), bool, int, float, str, bytes, tuple, list, dict, set, Tensor,
+})  # fmt: skip
 _HOOKS = ("_forward_pre_hooks", "_forward_hooks")
 
 
@@ -53,6 +56,7 @@ def _is(value: Any, *kinds: type) -> bool:
 
 
 def dict_of(value: Any) -> dict[str, Any]:
+    """The attributes of an object itself, without asking its class for them."""
     try:
         found = object.__getattribute__(value, "__dict__")
     except Exception:  # without one, or a property that fails
@@ -135,22 +139,23 @@ class Places:
         # Breadth first, as what is near matters if there is too much.
         while self._waiting and len(self._seen) < _MOST_VALUES:
             value = self._waiting.popleft()
-            if id(value) not in self._seen:
+            if self._is_new(value):
                 self._seen[id(value)] = value
                 self._waiting += self._behind(value)
             if not self._waiting:
                 self._waiting += self._named()
 
+    def _is_new(self, value: Any) -> bool:
+        return type(value) not in _LEAD_NOWHERE and id(value) not in self._seen
+
     def assigned(self) -> set[tuple[int, Any]]:
         """The places that the code may assign to, as numbers of dicts and keys."""
-        attributes: list[tuple[int, Any]] = [
-            (0, number) for number in self._stored_cells
-        ]
+        found: set[tuple[int, Any]] = {(0, number) for number in self._stored_cells}
         for number, places in ((1, self.names), (2, self.of_classes)):
             for key in places:
                 if key[1] in self._stored_attributes or key in self._stored:
-                    attributes.append((number, key))
-        return set(attributes)
+                    found.add((number, key))
+        return found
 
     def _named(self) -> Iterator[Any]:
         """What the names that are known by now are in the classes and modules."""
@@ -166,7 +171,7 @@ class Places:
                     continue  # Python's and not the program's
                 if name in space or _stands(kind, name):
                     self.names[id(space), name] = space, name
-                    if id(value := space.get(name)) not in self._seen:
+                    if self._is_new(value := space.get(name)):
                         yield value
 
     def _in_class(self, kind: type, name: str) -> Iterator[Any]:

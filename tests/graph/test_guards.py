@@ -313,6 +313,33 @@ def test_names_behind_many_others():
     assert value(function) == 6
 
 
+def test_functions_behind_many_modules_with_values_of_their_own():
+    """Numbers and tuples are no part of the way, however many there are."""
+
+    class Part(nn.Module):
+        def __init__(self, number):
+            super().__init__()
+            self.pair, self.gain = (number, 1.0), number + 0.5
+            self.act = None
+
+        def forward(self, x):
+            x = x * (self.gain * 0 + self.pair[1])
+            return x if self.act is None else self.act(x)
+
+    def act(x):
+        return x * SETTINGS.shift
+
+    model = nn.Sequential(*(Part(number) for number in range(600)))
+    model[599].act = lambda x: act(x)
+    function = pkg.compile(model)
+    assert value(function) == 1
+    SETTINGS.shift = 3
+    try:
+        assert value(function) == 3
+    finally:
+        SETTINGS.shift = 1
+
+
 class Conf:
     scale = 1
 
