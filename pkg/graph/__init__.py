@@ -14,6 +14,7 @@ from .building import (
     reset_default_graph as reset_default_graph,
 )
 from .callbacks import py_func as py_func
+from .compiling import CompiledFunction as CompiledFunction, compile as compile
 from .control_flow import cond as cond, while_loop as while_loop
 from .defaults import get_default_session as get_default_session
 from .files import (
@@ -39,12 +40,7 @@ from .sessions import InteractiveSession as InteractiveSession, Session as Sessi
 from .shapes import TensorShape as TensorShape
 from .symbols import Operation as Operation, Symbol as Symbol
 from .traces import RunTrace as RunTrace
-from .tracing import (
-    CompiledFunction as CompiledFunction,
-    TracedFunction as TracedFunction,
-    compile as compile,
-    trace as trace,
-)
+from .tracing import TracedFunction as TracedFunction, trace as trace
 from .variables import (
     Variable as Variable,
     global_variables_initializer as global_variables_initializer,

@@ -1,218 +1,201 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a compiled function reads beside its arguments, so that a change is noticed.
 
-The places are found by a look at the code: cells of the closure, global names, names
-in other Python modules (``settings.scale``), modules of `pkg.nn` among these, and the
-same of the functions that stand there.  At each call the values of all places are part
-of the key by which a graph is looked up: plain values count by value, all else by
-identity.
+The places are found by a look at the code (places.py).  At each call the values of all
+places are part of the key by which a graph is looked up: plain values count by value,
+all else by identity.
 
-What the code itself assigns to is no place: it changes when a graph is made, which
-would make another one at each call.
+What the code itself changes when a graph is made would make another one at each call,
+so such a place is dropped when a trace has changed it.
 """
 
 from __future__ import annotations
 
-import builtins
-import dis
-import functools
-import types
-from collections.abc import Callable, Iterator
-from typing import Any
+import warnings
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
 
-from ..tensor import Tensor
+from .places import MISSING, PARTS, Places, dict_of, in_class, modules_of
 
 __all__ = ["Guards", "modules_of"]
 
-_PLAIN = (type(None), bool, int, str, bytes)
-_MOST_PLACES = 1000
-_OURS = __name__.partition(".")[0]
-_MISSING = object()
-
-
-def modules_of(function: Any) -> list[Any]:
-    """The modules of a module, or of the one that a method is of."""
-    owner = function.__self__ if isinstance(function, types.MethodType) else function
-    while (wrapped := _wrapped_by(owner)) is not None:
-        owner = wrapped
-    # Asked of the class: an object may have anything as an attribute.
-    if isinstance(owner, Tensor) or not hasattr(type(owner), "modules"):
-        return []
-    return list(owner.modules())
-
-
-def _wrapped_by(value: Any) -> Any:
-    # The function of another compiled one, or of what functools made of it.
-    attributes = getattr(value, "__dict__", None)
-    return attributes.get("__wrapped__") if isinstance(attributes, dict) else None
-
-
-def _is_ours(value: Any) -> bool:
-    if not isinstance(value, (types.FunctionType, types.ModuleType, type)):
-        return False
-    name = getattr(value, "__module__", None) or getattr(value, "__name__", "")
-    return str(name).partition(".")[0] == _OURS
+_PLAIN = frozenset({type(None), bool, int, str, bytes})
 
 
 def _token(value: Any, kept: list[Any] | None) -> Any:
     """What a value counts as in a key; what counts by identity is kept."""
-    if isinstance(value, float):
-        return type(value), value.hex()
-    if isinstance(value, _PLAIN):
-        return type(value), value
-    if type(value) is tuple:
-        return tuple, *(_token(item, kept) for item in value)
+    kind = type(value)
+    if kind in _PLAIN:  # exactly: a subclass may be equal to anything
+        return kind, value
+    if kind is float:
+        return kind, value.hex()
+    if kind is tuple:
+        return kind, *[_token(item, kept) for item in value]
     if kept is not None:
         kept.append(value)  # its number stays its own
     return id(value)
 
 
-class _Reads:
-    """The names that a function's code reads from outside of it."""
+class _Found(NamedTuple):
+    """The places that a key is made of; never changed, so that threads may read it."""
 
-    def __init__(self, code: types.CodeType) -> None:
-        self.names: set[str] = set()
-        self.attributes: set[tuple[str, str]] = set()  # "settings", "scale"
-        self.stored: set[str] = set()  # names that it assigns to
-        self.stored_attributes: set[str] = set()
-        self._look(code, set())
-
-    def _look(self, code: types.CodeType, own: set[str]) -> None:
-        # own: variables of the functions around this code, which are within the whole.
-        last = None
-        for step in dis.get_instructions(code):
-            name, argument = step.opname, step.argval
-            if name == "LOAD_GLOBAL":
-                self.names.add(argument)
-                last = argument
-                continue
-            if name in ("LOAD_ATTR", "LOAD_METHOD") and last is not None:
-                self.attributes.add((last, argument))
-            elif name in ("STORE_GLOBAL", "DELETE_GLOBAL"):
-                self.stored.add(argument)
-            elif name in ("STORE_DEREF", "DELETE_DEREF"):
-                if argument in code.co_freevars and argument not in own:
-                    self.stored.add(argument)
-            elif name == "STORE_ATTR":
-                self.stored_attributes.add(argument)
-            last = None
-        for constant in code.co_consts:
-            if isinstance(constant, types.CodeType):
-                self._look(constant, own | set(code.co_cellvars))
-
-
-_reads = functools.lru_cache(maxsize=4096)(_Reads)
+    number: int
+    cells: tuple[Any, ...]
+    names: tuple[tuple[dict[str, Any], str], ...]
+    of_classes: tuple[tuple[type, str], ...]
+    functions: tuple[Any, ...]
+    parts: tuple[dict[str, Any], ...]  # of modules: their __dict__
+    attributes: tuple[str, ...]  # that count in modules among the arguments
+    words: tuple[str, ...]  # for each value of a key behind its number
 
 
 class Guards:
-    """The places that a function reads."""
+    """The places that a function reads.
+
+    ``look`` is called by one thread at a time, ``key`` and ``of_module`` by any.
+    """
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
-        self._cells: dict[int, Any] = {}
-        self._names: dict[tuple[int, str], tuple[dict[str, Any], str]] = {}
-        self._modules: dict[int, Any] = {}
-        self._stored: set[str] = set()  # attributes that methods assign to
-        self._looked = False
+        self._places: list[dict[Any, Any]] = [{}, {}, {}, {}, {}]
+        self._assigned: set[Any] = set()  # places that the code may assign to
+        self._own: set[str] = set()  # attributes of arguments that traces change
+        self._moving: dict[Any, int] = {}  # places that traces changed, and how often
+        self._dropped: dict[Any, Any] = {}
+        self._found = _Found(0, (), (), (), (), (), (), ())
 
-    def look(self) -> bool:
-        """Finds the places; whether there are any that were not known."""
-        before = self._count()
-        waiting, seen = [self._function], {}
-        # A loop, as functions may stand behind each other in any number.
-        while waiting and len(seen) < _MOST_PLACES:
-            value = waiting.pop()
-            if id(value) not in seen:
-                seen[id(value)] = value
-                waiting += self._behind(value)
-        first, self._looked = not self._looked, True
-        return first or self._count() != before
+    def look(self, others: Iterable[Any] = ()) -> bool:
+        """Finds the places; whether they are others than before."""
+        new = Places([self._function], others)
+        found: list[dict[Any, Any]] = [new.cells, new.names, new.of_classes]
+        found += [new.functions, new.modules]
+        # Those of before stay, so that values may come and go; but not without end.
+        merged = [before | now for before, now in zip(self._places, found)]
+        if sum(map(len, merged)) > 2 * sum(map(len, found)) + 64:
+            merged, self._assigned = found, set()
+            for known in (self._moving, self._dropped):
+                for place in [p for p in known if p[1] not in found[p[0]]]:
+                    del known[place]
+        for number, key in self._dropped:
+            merged[number].pop(key, None)
+        attributes = tuple(sorted(new.attributes - self._own - set(PARTS)))
+        self._assigned |= new.assigned()
+        same = [list(now) == list(old) for now, old in zip(merged, self._places)]
+        if self._found.number and all(same) and attributes == self._found.attributes:
+            return False
+        self._places = merged
+        self._swap(attributes)
+        return True
 
-    @property
-    def full(self) -> bool:
-        """Whether so many places were found over time that it is better forgotten."""
-        return sum(self._count()) > 4 * _MOST_PLACES
+    def modules(self) -> list[Any]:
+        """The modules of `pkg.nn` among the places."""
+        return list(self._places[4].values())
 
-    def _count(self) -> tuple[int, ...]:
-        parts = (self._cells, self._names, self._modules, self._stored)
-        return tuple(map(len, parts))
-
-    def _behind(self, value: Any) -> Iterator[Any]:
-        """What to look at next, as the value leads there."""
-        if isinstance(value, functools.partial):
-            yield from (value.func, *value.args, *value.keywords.values())
-            return
-        if isinstance(value, (staticmethod, classmethod, types.MethodType)):
-            yield value.__func__
-        if isinstance(value, types.FunctionType):
-            if not _is_ours(value):
-                yield from self._of_function(value)
-            return
-        if isinstance(value, (type, types.ModuleType, Tensor)):
-            return
-        if (wrapped := _wrapped_by(value)) is not None:
-            yield wrapped
-        modules = modules_of(value)
-        for module in modules:
-            self._modules[id(module)] = module
-            yield from _methods(type(module))
-        if not modules and callable(value):
-            yield from _methods(type(value))
-
-    def _of_function(self, function: types.FunctionType) -> Iterator[Any]:
-        reads = _reads(function.__code__)
-        if function.__name__ != "__init__":
-            self._stored |= reads.stored_attributes
-        names = function.__code__.co_freevars
-        for name, cell in zip(names, function.__closure__ or ()):
-            if name not in reads.stored:
-                self._cells[id(cell)] = cell
-            yield _of_cell(cell)
-        space = function.__globals__
-        for name in sorted(reads.names - reads.stored):
-            if name in space or not hasattr(builtins, name):
-                if not _is_ours(space.get(name)):
-                    self._names[id(space), name] = space, name
-                yield space.get(name)
-        for name, attribute in sorted(reads.attributes):
-            module = space.get(name)
-            if isinstance(module, types.ModuleType) and not _is_ours(module):
-                space_there = vars(module)
-                self._names[id(space_there), attribute] = space_there, attribute
-                yield space_there.get(attribute)
+    def _swap(self, attributes: tuple[str, ...]) -> None:
+        cells, names, of_classes, functions, modules = self._places
+        words = [
+            f"variable '{name}' of a function around" for _, name in cells.values()
+        ]
+        for space, name in names.values():
+            words.append(f"'{name}' in {_space_word(space)}")
+        for kind, name in of_classes.values():
+            words.append(f"'{type.__getattribute__(kind, '__name__')}.{name}'")
+        words += [f"defaults of {f.__qualname__}" for f in functions.values()]
+        self._found = _Found(
+            self._found.number + 1,
+            tuple(cell for cell, _ in cells.values()),
+            tuple(names.values()),
+            tuple(of_classes.values()),
+            tuple(functions.values()),
+            tuple(dict_of(module) for module in modules.values()),
+            attributes,
+            tuple(words),
+        )
 
     def key(self, kept: list[Any] | None = None) -> list[Any]:
         """The values now; ``kept`` gets what counts by identity."""
-        key: list[Any] = list(self._count())
-        key += [_token(_of_cell(cell), kept) for cell in self._cells.values()]
-        for space, name in self._names.values():
-            key.append(_token(space.get(name, _MISSING), kept))
-        for module in self._modules.values():
-            for part in (module._parameters, module._buffers, module._modules):
-                key += map(id, part.values())
+        found = self._found
+        key: list[Any] = [found.number]
+        for cell in found.cells:
+            try:
+                key.append(_token(cell.cell_contents, kept))
+            except ValueError:  # nothing was assigned yet
+                key.append(id(MISSING))
+        for space, name in found.names:
+            key.append(_token(space.get(name, MISSING), kept))
+        for kind, name in found.of_classes:
+            key.append(_token(in_class(kind, name), kept))
+        for function in found.functions:
+            named = function.__kwdefaults__ or {}
+            defaults = (function.__defaults__, *named, *named.values())
+            key.append(_token(defaults, kept))
+        for space in found.parts:
+            for part in PARTS:
+                values = tuple(space[part].values())
+                key.append(tuple(map(id, values)))
                 if kept is not None:
-                    kept += part.values()
-            for name, value in module.__dict__.items():
-                if isinstance(value, (*_PLAIN, float)) and name not in self._stored:
-                    key += (name, _token(value, None))
+                    kept += values
         return key
 
+    def of_module(self, module: Any, kept: list[Any] | None = None) -> list[Any]:
+        """The same of a module among the arguments."""
+        space = dict_of(module)
+        names = [name for name in self._found.attributes if name in space]
+        key = [space.get("training"), *names]
+        key += [_token(space[name], kept) for name in names]
+        for part in PARTS:
+            values = tuple(space[part].values())
+            key.append(tuple(map(id, values)))
+            if kept is not None:
+                kept += values
+        return key
 
-def _of_cell(cell: Any) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:  # nothing was assigned yet
-        return _MISSING
+    def values(self, modules: Iterable[Any]) -> tuple[list[Any], list[Any]]:
+        """What a trace may change: the key, and attributes of modules."""
+        counted = self._found.attributes
+        spaces = [dict_of(module) for module in modules]
+        return self.key(), [
+            (name, _token(space.get(name, MISSING), None))
+            for space in spaces
+            for name in counted
+        ]
+
+    def drop_changed(self, before: Any, modules: Iterable[Any]) -> bool:
+        """Drops the places that a trace has changed; whether there are any.
+
+        before: the values before the trace.  What no instruction assigns to, as far as
+        is seen, may be a value that is made when it is first asked for; where two
+        traces have changed it, it is a counter, and dropped with a warning.
+        """
+        now, found = self.values(modules), self._found
+        own = {old[0] for old, new in zip(before[1], now[1]) if old != new}
+        order = [(n, key) for n in range(4) for key in self._places[n]]
+        words = []
+        for at, place in enumerate(order):
+            if before[0][at + 1] != now[0][at + 1]:
+                self._moving[place] = self._moving.get(place, 0) + 1
+                if place in self._assigned:
+                    words.append("")
+                elif self._moving[place] >= 2:
+                    words.append(found.words[at])
+                else:
+                    continue
+                # Kept, so that the number in the key is of no other one.
+                self._dropped[place] = self._places[place[0]].pop(place[1])
+        if own or words:
+            self._own |= own
+            self._swap(tuple(n for n in found.attributes if n not in own))
+        for word in filter(None, words):
+            warnings.warn(
+                f"[compile] {word} is changed by the function itself each time that it "
+                "is traced, so its changes are not noticed any more. Do that outside "
+                "of the function, or pass the value as an argument.",
+                RuntimeWarning,
+                stacklevel=4,
+            )
+        return bool(own or words)
 
 
-def _methods(kind: type) -> Iterator[Any]:
-    # Of the classes of the program: ours are the same for everybody.
-    for base in kind.__mro__:
-        if base is not object and not _is_ours(base):
-            for value in vars(base).values():
-                if isinstance(value, property):
-                    yield value.fget
-                elif isinstance(
-                    value, (types.FunctionType, staticmethod, classmethod)
-                ):
-                    yield value
+def _space_word(space: dict[str, Any]) -> str:
+    name = space.get("__name__")
+    return f"module {name}" if type(name) is str else "a module of pkg.nn"

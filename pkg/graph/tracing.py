@@ -1,26 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Eager functions as graphs: ``trace`` makes one, ``compile`` one for each kind."""
+"""An eager function as a graph: ``trace``.  For many kinds of calls: compiling.py."""
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Mapping, Sequence
+import collections
+import weakref
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..autograd.grad_mode import is_grad_enabled, set_grad_enabled
 from ..tensor import Tensor
-from ..type_info import get_default_dtype
 from .building import Graph
-from .entering import building, is_building
+from .entering import building
 from .functions import placeholder
-from .guards import Guards, modules_of
 from .sessions import Session
 from .structures import flatten, pack
 from .symbols import Symbol
 
-__all__ = ["CompiledFunction", "TracedFunction", "compile", "trace"]
-
-_MOST_KEPT = 64  # graphs of one compiled function
+__all__ = ["TracedFunction", "held", "key_of", "trace", "words_of"]
 
 
 class TracedFunction:
@@ -42,7 +39,7 @@ class TracedFunction:
         self.graph = Graph()
         given = [args, kwargs]
         leaves = flatten(given)
-        self._key = _key(leaves, dynamic)
+        self._key = key_of(leaves, dynamic)
         with self.graph.as_default(), set_grad_enabled(grad), building():
             made = [_placeholder_for(leaf, dynamic) for leaf in leaves]
             symbols = [symbol for symbol in made if symbol is not None]
@@ -68,7 +65,8 @@ class TracedFunction:
         self._result = result
         self._outputs = [s for s in flatten(result) if isinstance(s, Symbol)]
         self._dynamic = dynamic
-        self._kept: list[Any] = []  # whose ids are in a key
+        self._kept: list[Any] = []  # whose numbers are in a key
+        self._guarded: list[weakref.ref[Any]] = []  # tensors among these
         self._session = Session(graph=self.graph)
         writes = [op._handle for op in operations if op._handle.writes()]
         self._callable = self._session._handle.make_callable(
@@ -78,11 +76,12 @@ class TracedFunction:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What the function gives; ValueError for arguments of another kind."""
         leaves = flatten([args, kwargs])
-        if _key(leaves, self._dynamic) != self._key:
+        if key_of(leaves, self._dynamic) != self._key:
             raise ValueError(
                 "[trace] expected arguments like those that the function was traced "
-                f"with: {_words(self._key)}; got "
-                f"{_words(_key(leaves, self._dynamic))}. Use compile for several kinds."
+                f"with: {words_of(self._key)}; got "
+                f"{words_of(key_of(leaves, self._dynamic))}. Use compile for several "
+                "kinds."
             )
         return self._run([leaf for leaf in leaves if isinstance(leaf, Tensor)])
 
@@ -91,6 +90,7 @@ class TracedFunction:
             self._has_parts
             or any(tensor.requires_grad for tensor in tensors)
             or any(tensor.requires_grad for tensor in self._tensors)
+            or any(_wants_gradient(ref()) for ref in self._guarded)
         )
         run = self._callable.run_recorded if recorded else self._callable.run
         values = run(list(tensors))
@@ -101,6 +101,19 @@ class TracedFunction:
         filled = [next(found) if isinstance(v, Symbol) else v for v in leaves]
         return pack(self._result, filled)
 
+    def hold(self, kept: list[Any], gone: collections.deque[Any], key: Any) -> None:
+        """Keeps what a key has the numbers of, as far as it must; see held."""
+        self._kept = [held(value, gone, key) for value in kept]
+        numbers = set(map(id, kept))
+        weak = [tensor for tensor in self._tensors if id(tensor) in numbers]
+        self._tensors = [t for t in self._tensors if id(t) not in numbers]
+        self._guarded = [weakref.ref(tensor) for tensor in weak]
+
+
+def _wants_gradient(tensor: Any) -> bool:
+    # One that went since the graph was found: a run with history is right for both.
+    return tensor is None or tensor.requires_grad
+
 
 def _placeholder_for(leaf: Any, dynamic: bool) -> Symbol | None:
     if isinstance(leaf, Symbol) or not isinstance(leaf, Tensor):
@@ -109,7 +122,8 @@ def _placeholder_for(leaf: Any, dynamic: bool) -> Symbol | None:
     return placeholder(leaf.dtype, shape, "arg")
 
 
-def _key(leaves: list[Any], dynamic: bool) -> tuple[Any, ...]:
+def key_of(leaves: list[Any], dynamic: bool) -> tuple[Any, ...]:
+    """What tells kinds of arguments apart, structures aside."""
     return tuple(
         (type(leaf), leaf.dtype, leaf.ndim if dynamic else tuple(leaf.shape))
         if isinstance(leaf, Tensor)
@@ -118,7 +132,8 @@ def _key(leaves: list[Any], dynamic: bool) -> tuple[Any, ...]:
     )
 
 
-def _words(key: tuple[Any, ...]) -> str:
+def words_of(key: tuple[Any, ...]) -> str:
+    """Such a key for a reader."""
     return ", ".join(
         f"{item[1]} of shape {item[2]}" if len(item) == 3 else repr(item[1])
         for item in key
@@ -136,112 +151,12 @@ def trace(
     return TracedFunction(function, examples, options)
 
 
-class CompiledFunction:
-    """Calls a function as a graph: one for each kind of arguments.
+def held(value: Any, gone: collections.deque[Any], key: Any) -> Any:
+    """What keeps the number of a value from being another's: weakly, where that goes.
 
-    The kind is the structure of the arguments, dtype and shape of tensors (with
-    ``dynamic`` only the number of dimensions), the values of all else, whether
-    gradients are recorded, and what the code reads from outside: see guards.py.
+    A graph is of no use without it, and would keep tensors alive that nobody has.
     """
-
-    def __init__(self, function: Callable[..., Any], dynamic: bool = False) -> None:
-        functools.update_wrapper(self, function, updated=())
-        self._function = function
-        self._dynamic = dynamic
-        self._kinds: dict[Any, TracedFunction] = {}
-        self._guards = Guards(function)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """What the function gives."""
-        if is_building():  # a part of what is made
-            return self._function(*args, **kwargs)
-        leaves = args if _are_tensors(args, kwargs) else flatten([args, kwargs])
-        if any(isinstance(leaf, Symbol) for leaf in leaves):
-            return self._function(*args, **kwargs)
-        known = self._find(self._key(leaves, args, kwargs), leaves)
-        if known is None:
-            known = self._add(leaves, args, kwargs)
-        return known._run([leaf for leaf in leaves if isinstance(leaf, Tensor)])
-
-    def _key(
-        self, leaves: Any, args: Any, kwargs: Any, kept: list[Any] | None = None
-    ) -> Any:
-        key = [get_default_dtype(), is_grad_enabled(), *self._guards.key(kept)]
-        if leaves is args:  # the usual call needs no look at structures
-            for tensor in args:
-                key += (tensor.dtype, tensor.ndim if self._dynamic else tensor.shape)
-            return tuple(key)
-        more = [m.training for leaf in leaves for m in modules_of(leaf)]
-        structure = _structure([args, kwargs])
-        return (*key, structure, _key(leaves, self._dynamic), *more)
-
-    def _find(self, key: Any, leaves: Any) -> TracedFunction | None:
-        try:
-            return self._kinds.get(key)
-        except TypeError:
-            raise TypeError(
-                "[compile] expected arguments that can be told apart: tensors, and "
-                f"values that are hashable; got {_words(_key(leaves, False))}."
-            ) from None
-
-    def _add(self, leaves: Any, args: Any, kwargs: Any) -> TracedFunction:
-        if self._guards.full:
-            self._kinds.clear()
-            self._guards = Guards(self._function)
-        # Places that were not known may be what has changed.
-        if self._guards.look():
-            known = self._find(self._key(leaves, args, kwargs), leaves)
-            if known is not None:
-                return known
-        kept: list[Any] = []
-        key = self._key(leaves, args, kwargs, kept)
-        made = TracedFunction(
-            self._function, args, kwargs, self._dynamic, is_grad_enabled()
-        )
-        made._kept = kept
-        if len(self._kinds) >= _MOST_KEPT:
-            self._kinds.pop(next(iter(self._kinds)))
-        self._kinds[key] = made
-        return made
-
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
-        """A method, where it stands in a class."""
-        return self if instance is None else functools.partial(self, instance)
-
-    def __getattr__(self, name: str) -> Any:
-        """What the function has, which may be a module."""
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return getattr(self.__dict__["_function"], name)
-
-
-def _structure(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return tuple((key, _structure(part)) for key, part in sorted(value.items()))
-    if isinstance(value, (list, tuple)):
-        return (type(value), *(_structure(part) for part in value))
-    return None
-
-
-def _are_tensors(args: Any, kwargs: Any) -> bool:
-    return not kwargs and all(type(arg) is Tensor for arg in args)
-
-
-def compile(  # noqa: A001
-    function: Callable[..., Any] | None = None, *, dynamic: bool = False
-) -> Any:
-    """The function, or module, run as graphs; also as a decorator.
-
-    A graph is made at the first call with each kind of arguments: see CompiledFunction.
-    dynamic: one graph for all sizes; the function then sees None for them.
-
-    What the function does beside its calls of ops is done once, when it is traced.
-    TypeError where it needs values of tensors, as for a choice that depends on them.
-    """
-    if function is None:
-        return functools.partial(compile, dynamic=dynamic)
-    if not callable(function):
-        raise TypeError(
-            f"[compile] expected a function or a module, got {type(function).__name__}."
-        )
-    return CompiledFunction(function, dynamic)
+    try:
+        return weakref.ref(value, lambda _: gone.append(key))
+    except TypeError:  # lists, dicts and others know nobody who refers to them
+        return value
