@@ -7,9 +7,9 @@
 // the other, as far as the op takes that; what differs between the results is unknown, and no
 // rule has to know of graphs.  The numbers have many divisors, so that what is divided
 // (reshape, chunk) mostly divides.  With 1 for all, some ops have fewer dimensions (squeeze):
-// then their number is unknown, and others are shorter (a slice), as with 0.  Where the first numbers are
-// refused, because a size has to agree with another, 1 goes with most, or a size that is
-// known; what is then of that size is unknown.
+// then their number is unknown, and others are shorter (a slice), as with 0.  Where the first
+// numbers are refused, because a size has to agree with another, 1 goes with most, or a size
+// that is known; what is then of that size is unknown.
 #include <algorithm>
 #include <cmath>
 #include <cstring>

@@ -108,8 +108,7 @@ TORCH_LIBRARY_IMPL(@NAME@, CPU, m) { m.impl("@NAME@", &@NAME@_cpu); }
 '''
 
 _TORCH_PYTHON = '''\
-"""The op @NAME@: its library, compiled when it has to be, what is known of its result
-without values, and its gradient."""
+"""The op @NAME@: its library, compiled when it has to be, its fake and its gradient."""
 
 from pathlib import Path
 
@@ -137,7 +136,9 @@ def _backward(ctx, grad):
     return grad * ctx.factor, None
 
 
-pkg.library.register_autograd("@NAME@::@NAME@", _backward, setup_context=_setup)
+pkg.library.register_autograd(
+    "@NAME@::@NAME@", _backward, setup_context=_setup
+)
 '''
 
 _PKG_SOURCE = '''\

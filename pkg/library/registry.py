@@ -54,8 +54,7 @@ def overload(name: str) -> Any:
 
 def check_namespace(namespace: str) -> None:
     """RuntimeError for one that pkg has something else for."""
-    known = namespace in ("pkg", *core.operator_namespaces())
-    if not known and not ops._is_free(namespace):
+    if not ops._is_shown(namespace):
         raise RuntimeError(
             f"[library] expected names that pkg does not use, got the namespace "
             f"{namespace!r}."
@@ -187,6 +186,7 @@ class Library:
                 f"[define] expected a library of kind DEF or FRAGMENT, got IMPL "
                 f"({schema})."
             )
+        check_namespace(self.ns)
         name = core.define_op(self.ns, schema, "", here())
         show()
         return name.partition("::")[2]
