@@ -108,7 +108,7 @@ TORCH_LIBRARY_IMPL(@NAME@, CPU, m) { m.impl("@NAME@", &@NAME@_cpu); }
 '''
 
 _TORCH_PYTHON = '''\
-"""The op @NAME@: its library, compiled when it has to be, its fake and its gradient."""
+"""The op @NAME@: its library, its shape without values, and its gradient."""
 
 from pathlib import Path
 
