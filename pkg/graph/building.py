@@ -187,7 +187,8 @@ class Graph(Elements, Collections, Pictures):
 def get_default_graph() -> Graph:
     """The graph that this thread has entered last, or that of the process."""
     if stacks.graphs:
-        return stacks.graphs[-1]
+        entered: Graph = stacks.graphs[-1]
+        return entered
     if not _global:
         _global.append(Graph())
     return _global[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, overload
 
 from .._binding import core
 from . import registry
@@ -50,6 +50,16 @@ class CustomOpDef:
         registry.register_autograd(self, backward, setup_context=setup_context)
 
 
+@overload
+def custom_op(
+    name: str, fn: Callable[..., Any], /, *, mutates_args: str | Iterable[str],
+    device_types: Any = None, schema: str | None = None,
+) -> CustomOpDef: ...  # fmt: skip
+@overload
+def custom_op(
+    name: str, fn: None = None, /, *, mutates_args: str | Iterable[str],
+    device_types: Any = None, schema: str | None = None,
+) -> Callable[[Callable[..., Any]], CustomOpDef]: ...  # fmt: skip
 def custom_op(
     name: str,
     fn: Callable[..., Any] | None = None,

@@ -152,7 +152,7 @@ class TensorArray:
     def flow(self) -> Any:
         """The tensor that has all that was written."""
         self._asked = True
-        if self._flow is None:
+        if self._flow is None and self._pending is not None:
             base, self._pending = self._pending, None
             self._flow, self._marks = base.array._with(base.index, base.row, self._size,
                                                        base.name)  # fmt: skip
