@@ -71,6 +71,8 @@ def load_library_of(path: str | os.PathLike[str]) -> str:
     """The same; returns the library's identity, which those with the same contents have
     in common."""
     name = os.fspath(path)
+    if isinstance(name, str):
+        name.encode()  # UnicodeEncodeError for what is no text, on either binding
     identity = core.load_library(os.path.abspath(name))
     if identity not in _loaded:
         _read_registry()

@@ -22,7 +22,8 @@ def run(folder: Path, *arguments: str) -> tuple[int, str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"},
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1",
+             "PYTEST_ADDOPTS": ""},
         timeout=300,
     )
     return done.returncode, done.stdout

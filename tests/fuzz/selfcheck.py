@@ -21,6 +21,7 @@ LAYOUT = ("view", "view_as", "contiguous", "_strided_view", "_strided_scatter")
 
 #: What errors that depend on values or strides say: the Meta device does not see them.
 NEEDS_VALUES = (
+    "Tried to write to index", "has already been written to",  # of TensorArrays
     "out of range", "out of bounds", "division by zero", "num_classes", "non-negative",
     "negative", "loss", "must be", "without overflow", "increas",
     "should be between", "more than one element", "not compatible", "expected places",
