@@ -145,7 +145,10 @@ py::object bind_to(const py::object& self, const py::object& instance, const py:
 
 /// What a class cannot have as a property, since the type's own attribute has the name; and
 /// the overloads, as op.default and op.Tensor.
-py::object special_attribute(const OpObject& self, const std::string& name) {
+py::object special_attribute(const OpObject& self, py::handle named) {
+  const char* text = PyUnicode_AsUTF8(named.ptr());
+  if (!text) PyErr_Clear();  // a lone surrogate: no name in UTF-8
+  const std::string name = text ? text : "?";
   if (name == "__name__") return py::cast(self.name());
   if (name == "__text_signature__") return py::cast(self.text_signature());
   if (const Operator* op = self.overload(name)) return py::cast(OpObject(*op));
