@@ -204,8 +204,9 @@ void async_fallback(const Operator& op, const Kernel&, KeySet keys, Stack& stack
   try {
     detail::infer_shapes(op, stack.args, all.data());
   } catch (const NotImplementedError&) {
-    // A rule that cannot tell from the arguments: the kernel makes its results itself, or
-    // refuses the call in the same words.
+    // A rule that cannot tell from the arguments: the kernel makes its results itself.  To
+    // those that are given theirs this is a refusal, for which nobody waits.
+    if (kernel.unboxed && !detail::makes_results(kernel)) throw;
     return wait_and_run(op, stack, estimate(definition, stack.args, nullptr),
                         [&] { Dispatcher::get().redispatch_boxed(op, below, stack); });
   }

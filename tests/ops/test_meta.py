@@ -114,7 +114,7 @@ def test_tensor_takes_a_device():
     assert pkg.tensor(meta(2)).device == "meta"
     with pytest.raises(RuntimeError, match="expected 'cpu' or 'meta', got 'cuda'"):
         pkg.tensor([1.0], device="cuda")
-    with pytest.raises(TypeError, match="a device for 'device', got int"):
+    with pytest.raises(TypeError, match="a device or None for 'device', got int"):
         pkg.tensor([1.0], device=123)
     with pytest.raises(NotImplementedError, match="expected a tensor with values"):
         pkg.tensor(meta(2), device="cpu")
