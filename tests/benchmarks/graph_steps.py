@@ -40,22 +40,6 @@ def chain(module, compiled=False):
     return step
 
 
-def chain_in_cache():
-    """As much of the chain on four thousand elements again and again: the arithmetic,
-    which a graph cannot save, without the way of its values to memory and back."""
-    few = 4_000
-    x, y = (pkg.rand(few) for _ in range(2))
-    call = pkg.compile(chain_of)
-
-    def step():
-        with pkg.no_grad():
-            for _ in range(CHAIN_LENGTH // few):
-                result = call(x, y)
-            return result
-
-    return step
-
-
 def mlp_graph():
     """The step of training.mlp() as a graph."""
     with pg.Graph().as_default():
@@ -114,11 +98,9 @@ def main(table):
     for threads in sorted({1, all_threads()}):
         set_threads(threads)
         with_threads = f"{threads} thread(s)"
-        peers = {"eager": chain(pkg), "torch": torch and chain(torch)}
-        if threads == 1:  # so few elements are not shared among threads
-            peers["in the cache"] = chain_in_cache()
         table.compare(
-            f"ten pointwise calls, {with_threads}", chain(pkg, True), peers,
+            f"ten pointwise calls, {with_threads}", chain(pkg, True),
+            {"eager": chain(pkg), "torch": torch and chain(torch)},
             {"eager": 0.5, "torch": 0.4},
         )  # fmt: skip
         table.compare(
