@@ -36,6 +36,17 @@ def _token(value: Any, kept: list[Any] | None) -> Any:
     return id(value)
 
 
+def _parts(space: dict[str, Any], kept: list[Any] | None) -> list[Any]:
+    # What hangs on a module, by identity.
+    key = []
+    for part in PARTS:
+        values = tuple(space[part].values())
+        key.append(tuple(map(id, values)))
+        if kept is not None:
+            kept += values
+    return key
+
+
 class _Found(NamedTuple):
     """The places that a key is made of; never changed, so that threads may read it."""
 
@@ -130,11 +141,7 @@ class Guards:
             defaults = (function.__defaults__, *named, *named.values())
             key.append(_token(defaults, kept))
         for space in found.parts:
-            for part in PARTS:
-                values = tuple(space[part].values())
-                key.append(tuple(map(id, values)))
-                if kept is not None:
-                    kept += values
+            key += _parts(space, kept)
         return key
 
     def of_module(self, module: Any, kept: list[Any] | None = None) -> list[Any]:
@@ -143,12 +150,7 @@ class Guards:
         names = [name for name in self._found.attributes if name in space]
         key = [space.get("training"), *names]
         key += [_token(space[name], kept) for name in names]
-        for part in PARTS:
-            values = tuple(space[part].values())
-            key.append(tuple(map(id, values)))
-            if kept is not None:
-                kept += values
-        return key
+        return key + _parts(space, kept)
 
     def values(self, modules: Iterable[Any]) -> tuple[list[Any], list[Any]]:
         """What a trace may change: the key, and attributes of modules."""
