@@ -6,7 +6,9 @@
 // nothing through.  So the constructors run elsewhere first, in a small program into which
 // the loader puts the library before it begins.  That takes some milliseconds.  It is a new
 // program and no fork(), as fork() would have to wait for all work of this process.
-// The program is a shell that kills itself: no destructor runs, as none would here.  So the
+// The first program is a shell that forbids core files, which a fault of a constructor would
+// leave in the caller's folder, and becomes the second, a shell with the library in it.
+// That one kills itself: no destructor runs, as none would here.  So the
 // signal KILL, which no fault of a library sends, means that the constructors have returned,
 // or that somebody else has ended the program.
 // What only this process could say stays unsaid: where the program cannot be started, or does
@@ -38,28 +40,30 @@ namespace pkg::detail {
 namespace {
 
 constexpr const char* kProgram = "/bin/sh";
-constexpr const char* kCommand = "kill -9 $$";
+// $0 is the library.
+constexpr const char* kCommand =
+    "ulimit -c 0; LD_PRELOAD=$0; LD_BIND_NOW=1; export LD_PRELOAD LD_BIND_NOW; "
+    "exec /bin/sh -c 'kill -9 $$'";
 
-// Those of this process, but with the library in front of the program's own.
-std::vector<std::string> environment_with(const std::string& path) {
-  std::vector<std::string> variables{"LD_PRELOAD=" + path, "LD_BIND_NOW=1"};
+// Those of this process but for the loader's, which kCommand sets.
+std::vector<char*> other_variables() {
+  std::vector<char*> variables;
   for (char** entry = environ; entry && *entry; ++entry) {
     const std::string_view text(*entry);
     if (!text.starts_with("LD_PRELOAD=") && !text.starts_with("LD_BIND_NOW=")) {
-      variables.emplace_back(text);
+      variables.push_back(*entry);
     }
   }
+  variables.push_back(nullptr);
   return variables;
 }
 
 // Starts the program with stdin and stdout closed to it; its number, or -1.
 pid_t start(const std::string& path, int to_stderr) {
-  std::vector<std::string> texts = environment_with(path);
-  std::vector<char*> variables;
-  for (std::string& text : texts) variables.push_back(text.data());
-  variables.push_back(nullptr);
-  std::string name = kProgram, option = "-c", command = kCommand;
-  char* const arguments[] = {name.data(), option.data(), command.data(), nullptr};
+  const std::vector<char*> variables = other_variables();
+  std::string name = kProgram, option = "-c", command = kCommand, library = path;
+  char* const arguments[] = {name.data(), option.data(), command.data(), library.data(),
+                             nullptr};
   posix_spawn_file_actions_t actions;
   if (posix_spawn_file_actions_init(&actions) != 0) return -1;
   posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);

@@ -216,12 +216,12 @@ def test_files_that_are_no_libraries(plain: Path, tmp_path: Path) -> None:
 
 
 def test_bytes_that_were_damaged(plain: Path, tmp_path: Path) -> None:
-    """Each of the headers' bytes, in children: an error or a load, and never a crash
-    before the loader has read the file."""
+    """Each of the headers' bytes: an error, and never a crash."""
     contents = bytearray(plain.read_bytes())
-    path = tmp_path / "damaged.so"
     damaged = {at: contents[at] ^ 0xFF for at in (4, 32, 40, 52, 54, 56, 58, 60, 62)}
     for at, byte in damaged.items():
+        # A file of its own: the loader may have mapped what another byte spoilt.
+        path = tmp_path / f"damaged_{at}.so"
         path.write_bytes(bytes([*contents[:at], byte, *contents[at + 1 :]]))
         with pytest.raises((ImportError, RuntimeError)):
             pkg.load_op_library(path)

@@ -71,7 +71,8 @@ print(module.__all__)
 def test_a_copy_stands_beside_the_library(
     compiled: Compile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """So what it needs is found there; errors name the file that was given."""
+    """So what it needs is found there; errors name the file that was given, and what
+    ends the program that tries a library leaves no core file."""
     monkeypatch.setenv("TMPDIR", str(tmp_path / "nowhere"))
     (tmp_path / "part.cc").write_text("int part() { return 3; }")
     (tmp_path / "whole.cc").write_text("int part(); int whole = part();")
@@ -81,8 +82,10 @@ def test_a_copy_stands_beside_the_library(
     ):
         subprocess.run(["g++", "-fPIC", "-shared", *command], cwd=tmp_path, check=True)
     code = f"""
-import os, shutil
+import os, resource, shutil
 import pkg
+most = resource.getrlimit(resource.RLIMIT_CORE)[1]
+resource.setrlimit(resource.RLIMIT_CORE, (most, most))
 def put(source):
     shutil.copy(source, "new.so")
     os.replace("new.so", "here.so")
