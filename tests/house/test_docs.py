@@ -112,6 +112,7 @@ def test_code_of_the_page_runs(page: Path, tmp_path: Path) -> None:
     if any(m.startswith(("run", "stage: ")) for m in marks) and not shutil.which("g++"):
         pytest.skip("the page needs g++")
     wraps = any("pkg wrap" in b.text for b in blocks_of(page) if b.mark == "run")
+    wraps |= any(mark.startswith("stage: ") for mark in marks)
     if wraps and os.environ.get("PKG_BINDING"):
         pytest.skip("what the kit makes asks for no binding of pkg")
     run_child("page", page, cwd=tmp_path)

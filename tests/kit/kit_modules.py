@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import fcntl
 import functools
+import hashlib
 import importlib.util
 import os
 import shlex
@@ -28,8 +29,10 @@ SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
 # What is tested is the border, not how fast it is.  What soak.py and the pages make is
 # made as by a user.
 QUICK = "-O0"
-PYBIND11_FLAGS = ["-std=c++20", QUICK, "-g0", "-fPIC", "-shared", "-pthread"]
+PYBIND11_FLAGS = ["-std=c++20", QUICK, "-g0", "-fPIC", "-pthread"]
 PYBIND11_FLAGS += ["-fvisibility=hidden", "-Wall", "-Wextra", "-Werror"]
+# What nearly every twin includes is read once for all of them.
+PYBIND11_HEADERS = ("pybind11.h", "stl.h", "functional.h", "operators.h")
 
 
 class BuildError(Exception):
@@ -113,8 +116,27 @@ def _pybind11(theme: str) -> tuple[list[str], list[Path]]:
     source = CASES / f"{theme}_pybind11.cc"
     command = [*shlex.split(os.environ.get("CXX", "g++")), *PYBIND11_FLAGS]
     command += [f"-I{CASES}", "-isystem", pybind11.get_include()]
-    command += ["-isystem", sysconfig.get_path("include"), str(source)]
+    command += ["-isystem", sysconfig.get_path("include")]
+    command += [*_precompiled(tuple(command)), "-shared", str(source)]
     return command, [source]
+
+
+@functools.cache
+def _precompiled(command: tuple[str, ...]) -> list[str]:
+    """Flags by which this command has read PYBIND11_HEADERS already."""
+    name = hashlib.sha256(repr((command, PYBIND11_HEADERS)).encode()).hexdigest()[:12]
+    folder = ROOT / "build" / "kit" / f"pch-{name}"
+    folder.mkdir(parents=True, exist_ok=True)
+    header, made = folder / "twin.h", folder / "twin.h.gch"
+    with open(folder / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not made.exists():
+            lines = [f"#include <pybind11/{name}>\n" for name in PYBIND11_HEADERS]
+            header.write_text("".join(lines))
+            begun = ["-x", "c++-header", str(header), "-o", str(folder / "begun.gch")]
+            subprocess.run([*command, *begun], check=True)
+            (folder / "begun.gch").rename(made)
+    return ["-Winvalid-pch", "-include", str(header)]
 
 
 if __name__ == "__main__":

@@ -69,15 +69,30 @@ def compiled(
         command = ["g++", *pkg.sysconfig.get_compile_flags(), "-fPIC", "-O0"]
         if not any(option.startswith(("-D", "-std")) for option in options):
             command += precompiled(*command)
-    output = ["-o", f"{name or source.stem}.so", *pkg.sysconfig.get_link_flags()]
-    return subprocess.run(
-        [*command, "-fPIC", "-shared", *options, source.name, *output],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        cwd=source.parent,
-        timeout=300,
-    )
+    output = source.with_name(f"{name or source.stem}.so")
+    command += ["-fPIC", "-shared", *options, source.name, "-o", str(output)]
+    command += pkg.sysconfig.get_link_flags()
+    # The suite, which runs once for each binding, compiles what is the same once.
+    headers = sorted(source.parent.glob("*.h"))
+    read = [path.read_text(encoding="utf-8") for path in (source, *headers)]
+    words = [word for word in command if word != str(output)]
+    with turns.kept("library", *words, *read) as folder:
+        made, said = folder / "made.so", folder / "said.txt"
+        if made.exists():
+            shutil.copyfile(made, output)
+            return subprocess.CompletedProcess(command, 0, said.read_text())
+        done = subprocess.run(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            cwd=source.parent,
+            timeout=300,
+        )
+        if done.returncode == 0:
+            said.write_text(done.stdout)
+            shutil.copyfile(output, made)
+    return done
 
 
 def library(source: Path, *options: str, name: str = "") -> Path:
