@@ -9,6 +9,7 @@
 // that (`fits`) is left to the slow functions (`rest`); see Ranged in ops/loops.h.
 #pragma once
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -31,12 +32,29 @@ inline bool quotient_fits(T x, T y) {
   }
 }
 
+/// A whole double of that many bits has its number, and this one's bits, in its lowest ones.
+/// AVX2 converts no 64-bit integers otherwise.
+inline constexpr double kWholeBits = 0x1.8p52;
+
+inline double to_double(int64_t x) {
+  return std::bit_cast<double>(x + std::bit_cast<int64_t>(kWholeBits)) - kWholeBits;
+}
+inline int64_t to_int64(double whole) {
+  return std::bit_cast<int64_t>(whole + kWholeBits) - std::bit_cast<int64_t>(kWholeBits);
+}
+
 /// Towards zero; y is not 0.  The most negative number over -1 wraps.
 template <class T>
 inline T fast_quotient(T x, T y) {
-  using F = std::conditional_t<sizeof(T) == 1, float, double>;
-  using Whole = std::conditional_t<sizeof(T) == 1, int32_t, int64_t>;
-  return T(Whole(F(x) / F(y)));
+  if constexpr (sizeof(T) == 8) {
+    return to_int64(std::trunc(to_double(x) / to_double(y)));
+  } else if constexpr (std::is_same_v<T, int32_t>) {
+    const double quotient = double(x) / double(y);
+    return int32_t(quotient == 0x1p31 ? -quotient : quotient);
+  } else {
+    using F = std::conditional_t<sizeof(T) == 1, float, double>;
+    return T(int32_t(F(x) / F(y)));
+  }
 }
 template <class T>
 inline T slow_quotient(T x, T y) {
