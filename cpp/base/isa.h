@@ -70,11 +70,12 @@ inline void with_isa(F&& f) {
 #endif
   detail::run_baseline(f);
 }
-/// Runs `f()` compiled for x86-64-v4, which must be the level in use.
+/// The same for the levels above the baseline, of which one must be in use.
 template <class F>
-inline void at_v4([[maybe_unused]] F&& f) {
+inline void with_vectors([[maybe_unused]] F&& f) {
 #ifdef PKG_TARGET_V3
-  detail::run_v4(f);
+  if (detail::g_isa == int(Isa::V4)) return detail::run_v4(f);
+  detail::run_v3(f);
 #endif
 }
 

@@ -49,30 +49,33 @@ void block(const void* formula, char* const* data, int64_t n) {
   });
 }
 
-/// The level that formulas with numbers in them are compiled for: those below it read the
-/// numbers from blocks of them.
-inline constexpr Isa kBound = Isa::V4;
-
-/// The same of one operand and numbers of its type.
+/// The same of one operand and, for each row of it, numbers of its type.
 template <class F, class Out, class T, size_t numbers>
-void block_of_numbers(const void* formula, char* const* data, int64_t n) {
-  at_v4([=] {
+void block_of_numbers(const void* formula, char* const* data, int64_t n, int64_t rows) {
+  with_vectors([=] {
     [=]<size_t... k>(std::index_sequence<k...>) {
       const F f = *static_cast<const F*>(formula);
-      const T number[] = {*reinterpret_cast<const T*>(data[k + 2])...};
-      apply([=](T x) { return f(x, number[k]...); }, reinterpret_cast<Out*>(data[0]), n,
-            reinterpret_cast<const T*>(data[1]));
+      for (int64_t r = 0; r < rows; ++r) {
+        const T number[] = {reinterpret_cast<const T*>(data[k + 2])[r]...};
+        apply([=](T x) { return f(x, number[k]...); },
+              reinterpret_cast<Out*>(data[0]) + r * n, n,
+              reinterpret_cast<const T*>(data[1]) + r * n);
+      }
     }(std::make_index_sequence<numbers>());
   });
 }
 /// That, unless a formula is so long that it does not matter where its operands are, or has
 /// another one for some of them.
 template <class F, class Out, class T, size_t numbers>
-BlockFunction if_short() {
+NumbersFunction if_short() {
   if constexpr (requires { typename F::IsLong; }) return nullptr;
   else if constexpr (Ranged<F, T, T> || Ranged<F, T, T, T>) return nullptr;
-  else return isa() == kBound ? block_of_numbers<F, Out, T, numbers> : nullptr;
+  else return isa() > Isa::Baseline ? block_of_numbers<F, Out, T, numbers> : nullptr;
 }
+
+/// The level that 16-bit formulas with numbers in them are compiled for: those below it
+/// read the numbers from blocks of them.
+inline constexpr Isa kBound = Isa::V4;
 
 /// Adds an operand of an op whose common dtype is `common`.
 inline void add_operand(Pointwise& kernel, const Tensor& tensor, DType common, DType type,

@@ -39,7 +39,8 @@ struct Plan {
     const int64_t* places = nullptr;
     Conversion conversion;
   };
-  BlockFunction block = nullptr, of_numbers = nullptr;
+  BlockFunction block = nullptr;
+  NumbersFunction of_numbers = nullptr;
   const void* formula = nullptr;
   size_t count = 0;
   bool staged = false;         // not everything is in place
@@ -60,7 +61,8 @@ struct Plan {
   }
   // For rows: k steps from one element to the next, and may be the same in all of them.
   void set_row(size_t k, int64_t step, bool same);
-  // When all are set for rows: whether operands behind the first are one element each.
+  // When all are set for rows or groups of them: whether operands behind the first are one
+  // element for each row.
   void find_numbers();
   bool by_numbers = false;
 };
@@ -100,11 +102,11 @@ inline void Plan::set_row(size_t k, int64_t step, bool same) {
 inline void Plan::find_numbers() {
   if (!of_numbers) return;
   for (size_t k = 2; k < count; ++k) {
-    if (operands[k].how != How::Constant && operands[k].how != How::Repeated) return;
-    if (operands[k].step != 0) return;
+    const Operand& o = operands[k];
+    const bool same = o.how == How::Constant || o.how == How::Repeated;
+    if (o.how != How::Columns && !(same && o.step == 0)) return;
   }
   by_numbers = true;
-  block = of_numbers;
   const bool in_place = operands[0].how == How::InPlace && operands[1].how == How::InPlace;
   if (in_place) most = std::numeric_limits<int64_t>::max() / 8;  // there are no buffers
 }
@@ -129,7 +131,7 @@ class Blocks {
   // n elements of one row, or one block by lists.
   void row(char* const* data, int64_t n) {
     if (!plan_.block) return copy(data, n);
-    if (!plan_.staged) return plan_.block(plan_.formula, data, n);
+    if (!plan_.staged) return compute(data, n);
     repeat(data, n);
     char* at[kMaxOperands];
     for (int64_t i = 0; i < n; i += plan_.most) {
@@ -142,12 +144,18 @@ class Blocks {
       char* const to = data[0] + i * plan_.operands[0].step;
       const bool in_place = plan_.operands[0].how == How::InPlace;
       at[0] = in_place ? to : buffer(0);
-      plan_.block(plan_.formula, at, m);
+      compute(at, m);
       if (!in_place) send(to, at[0], m);
     }
   }
 
  private:
+  void compute(char* const* data, int64_t n) const {
+    if (!plan_.by_numbers) return plan_.block(plan_.formula, data, n);
+    const int64_t columns = plan_.columns ? plan_.columns : n;
+    plan_.of_numbers(plan_.formula, data, columns, n / columns);
+  }
+
   // Asks for the elements of the next block, which come while this one is computed.
   static void fetch(const Plan::Operand& o, const char* at, int64_t n) {
     if (o.how != How::Strided) return;
@@ -159,7 +167,8 @@ class Blocks {
 
   // How many of an operand that repeats one element the block function reads.
   int64_t copies(size_t k, int64_t n) const {
-    return plan_.by_numbers && k > 1 ? 1 : std::min(plan_.most, n);
+    if (plan_.by_numbers && k > 1) return plan_.columns ? kColumnRows : 1;
+    return std::min(plan_.most, n);
   }
 
   void repeat(char* const* data, int64_t n) {
@@ -174,8 +183,13 @@ class Blocks {
   char* operand(size_t k, char* row, int64_t i, int64_t m) {
     const Plan::Operand& o = plan_.operands[k];
     if (o.how == How::InPlace) return row + i * o.step;
-    if (o.how == How::Columns) bring_columns(k, row, m, buffer(k));
-    else if (o.how > How::Repeated) bring(k, row + i * o.step, m, buffer(k));
+    if (o.how == How::Columns && plan_.by_numbers && k > 1) {
+      bring(k, row, m / plan_.columns, buffer(k));
+    } else if (o.how == How::Columns) {
+      bring_columns(k, row, m, buffer(k));
+    } else if (o.how > How::Repeated) {
+      bring(k, row + i * o.step, m, buffer(k));
+    }
     return buffer(k);
   }
 

@@ -7,9 +7,9 @@
 namespace pkg::staging {
 namespace {
 
-constexpr int64_t kListed = 1024;    // elements of a block by lists
-constexpr int64_t kGroupedRow = 32;  // from which on a row is filled faster than gathered
-constexpr int64_t kLongRow = 2048;   // bytes, from which on a loop of its own pays
+constexpr int64_t kListed = 1024;     // elements of a block by lists
+constexpr int64_t kGroupedRow = 32;   // from which on a row is filled faster than gathered
+constexpr int64_t kOfNumbers = 8192;  // elements of a group whose rows have numbers
 
 // How many elements of the dimensions below `dims`, and how many of that one, make a block.
 struct Cut {
@@ -103,8 +103,6 @@ bool groups(const Walk& walk, size_t k) {
 // How many rows a group has; 0 if there is none.
 int64_t rows_of_group(const Plan& plan, const Walk& walk) {
   if (walk.sizes[0] < kGroupedRow) return 0;
-  // One element can be an operand of a row's own loop.
-  if (plan.of_numbers && walk.sizes[0] * plan.widest >= kLongRow) return 0;
   int64_t most = plan.most;
   for (size_t k = 0; k < plan.count; ++k) {
     if (!groups(walk, k)) return 0;
@@ -119,13 +117,19 @@ int64_t rows_of_group(const Plan& plan, const Walk& walk) {
 
 void run_groups(Plan& plan, const Walk& walk, int64_t rows) {
   plan.columns = walk.sizes[0];
-  plan.longest = plan.columns * rows;
   for (size_t k = 0; k < plan.count; ++k) {
     const int64_t step = walk.strides[k][0];
     if (k > 0 && same_from(walk, k, 1)) plan.set(k, How::Constant, step);
     else if (k > 0 && step == 0) plan.set(k, How::Columns, walk.strides[k][1]);
     else plan.set_row(k, step, false);
   }
+  const int64_t most = plan.most;
+  plan.find_numbers();
+  if (plan.most > most) {  // nothing goes through a buffer
+    rows = std::max(rows,
+                    std::min({kOfNumbers / plan.columns, walk.sizes[1], kColumnRows}));
+  }
+  plan.longest = plan.columns * rows;
   Shape step = single_steps(walk);
   step[0] = plan.columns;
   step[1] = rows;

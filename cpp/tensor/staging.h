@@ -14,6 +14,11 @@
 
 namespace pkg {
 
+/// A block function for `rows` rows of n elements, one after the other, and operands behind
+/// the first of which each has one element for each row.
+using NumbersFunction = void (*)(const void* formula, char* const* data, int64_t n,
+                                 int64_t rows);
+
 /// What takes part in a pointwise kernel.
 struct Part {
   const Tensor* tensor = nullptr;
@@ -24,8 +29,8 @@ struct Part {
 struct Pointwise {
   BlockFunction block;  ///< null: the elements themselves, which have the same bits
   const void* formula = nullptr;
-  /// If there is one: the same where each operand behind the first is one element alone.
-  BlockFunction of_numbers = nullptr;
+  /// If there is one: the same where each operand behind the first is one element.
+  NumbersFunction of_numbers = nullptr;
   size_t count = 0;
   std::array<Part, kMaxOperands> parts{};  ///< the result first, to which all broadcast
 
