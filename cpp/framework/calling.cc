@@ -11,6 +11,7 @@
 
 #include "dispatcher/pending.h"
 #include "framework/kernel_set.h"
+#include "framework/node_kernels.h"
 #include "scheduler/event.h"
 
 namespace pkg::framework {
@@ -146,7 +147,9 @@ struct LetGo {
 template <class Use>
 void run_kernel(const KernelSet& set, std::span<const Value> args,
                 std::span<pkg::Tensor> results, Use use) {
-  set.choose(args, [&](const Choice& choice) {
+  const KernelSet& mine = AtNode::choice(set);
+  const AtNode of_no_node(nullptr, nullptr, nullptr);
+  mine.choose(args, [&](const Choice& choice) {
     if (AsyncOpKernel* kernel = choice.kernel->AsAsync()) {
       const auto call = Ref<AsyncCall>::make(choice, args, results);
       const LetGo at_end{*call};
@@ -230,6 +233,11 @@ KernelRegistrar::KernelRegistrar(const KernelDefBuilder& builder, const char* cl
   add_registration_block(
       Library::Kind::Implementation, kNamespace, "CPU", origin,
       [def = std::move(def)](Library&) { add_kernel(def); }, stamp);
+}
+
+const KernelSet* find_kernel_set(const Operator& op) {
+  const Kernel& kernel = op.kernel(DispatchKey::CPU);
+  return kernel.boxed == run ? static_cast<const KernelSet*>(kernel.function) : nullptr;
 }
 
 const KernelSet& kernel_set_of(const Operator& op) {
