@@ -78,7 +78,7 @@ void run_meta(const Operator& op, const Kernel&, KeySet, Stack& stack) {
 }
 
 // A call that goes on after ComputeAsync has returned.  It keeps what the kernel sees, also
-// when who waits gives up.
+// when who waits gives up; a plan leaves its memory to such a call (graph/executable.cc).
 struct AsyncCall final : Intrusive {
   AsyncCall(const Choice& made, std::span<const Value> given,
             std::span<pkg::Tensor> given_results)
@@ -119,7 +119,12 @@ struct Done {
 void wait_for(AsyncOpKernel& kernel, const Ref<AsyncCall>& call) {
   auto done = std::make_shared<Done>(call);
   kernel.ComputeAsync(&call->context, [done = std::move(done)] { done->report(); });
-  call->event->wait();
+  try {
+    call->event->wait();
+  } catch (...) {
+    if (!call->event->done()) call->context.cancellation_manager()->StartCancel();
+    throw;
+  }
 }
 
 // Runs the kernel in `context`, in the name of the op.

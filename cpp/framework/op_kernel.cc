@@ -232,6 +232,12 @@ int64_t OpKernelContext::step_id() {
   return step_id_;
 }
 
+CancellationManager* OpKernelContext::cancellation_manager() {
+  std::call_once(asked_,
+                 [this] { cancellation_ = std::make_unique<CancellationManager>(); });
+  return cancellation_.get();
+}
+
 ResourceMgr* OpKernelContext::resource_manager() const { return ResourceMgr::Global(); }
 
 void OpKernelContext::check_outputs() const {

@@ -9,9 +9,11 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <mutex>
 
 #include "base/function_ref.h"
+#include "framework/cancellation.h"
 #include "framework/device.h"
 #include "framework/node_attrs.h"
 #include "framework/tensor.h"
@@ -125,7 +127,8 @@ class OpKernel {
 };
 
 /// A kernel that may go on after ComputeAsync has returned, until it calls `done`, once, on
-/// whatever thread.  The context is valid until then.
+/// whatever thread.  The context is valid until then, also when nobody waits any more: what
+/// it sets then is seen by nobody.
 class AsyncOpKernel : public OpKernel {
  public:
   using OpKernel::OpKernel;
@@ -233,6 +236,8 @@ class OpKernelContext : public KernelContext {
     return nullptr;
   }
   ResourceMgr* resource_manager() const;
+  /// Of this call; that of a kernel that is not asynchronous is never cancelled.
+  CancellationManager* cancellation_manager();
   const CallForm& form() const { return form_; }
 
   /// After the kernel: throws what is wrong, else the results.
@@ -255,6 +260,8 @@ class OpKernelContext : public KernelContext {
   Tensor* inputs_;
   Tensor* outputs_;
   int64_t step_id_ = 0;
+  std::once_flag asked_;
+  std::unique_ptr<CancellationManager> cancellation_;  // for who has asked
 };
 
 }  // namespace pkg::framework

@@ -204,7 +204,8 @@ std::vector<Tensor> Evaluation::call(Node& node) {
   std::vector<Value> args = arguments(node);
   Stack stack(args);
   std::optional<ExcludeKeys> here;
-  if (framework::find_kernel_set(*node.op)) {  // a task would not know whose kernel it is
+  // A task would not know whose kernel it is.
+  if (control && framework::find_kernel_set(*node.op)) {
     for (const Value& arg : args) {
       for_each_tensor(arg, [](const Tensor& tensor) {
         if (tensor.defined()) tensor.wait();

@@ -36,6 +36,8 @@ def test_nodes_with_equal_attributes_do_not_share_a_kernel(ops, name: str) -> No
             assert session.run(second, {x: [0.0]}).tolist() == [1.0]
             both = session.run([first, second], {x: [0.0]})
             assert [y.tolist() for y in both] == [[3.0], [2.0]]
+            if name == PLANNED:
+                assert session.memory_plan([first, second], {x: [0.0]})
 
 
 def test_a_large_call_of_an_evaluated_node(ops) -> None:
