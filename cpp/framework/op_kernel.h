@@ -23,6 +23,7 @@ namespace pkg::framework {
 class AsyncOpKernel;
 class OpKernelContext;
 class ResourceMgr;
+struct ResourceHandle;
 
 /// How a call is made up: what a kernel was chosen for.
 struct CallForm {
@@ -71,8 +72,10 @@ class KernelContext {
   Status allocate_persistent(DataType type, const TensorShape& shape,
                              PersistentTensor* persistent, Tensor** out);
 
- private:
+ protected:
   mutable std::mutex mutex_;
+
+ private:
   Status status_;
 };
 
@@ -236,6 +239,8 @@ class OpKernelContext : public KernelContext {
     return nullptr;
   }
   ResourceMgr* resource_manager() const;
+  /// The handle in an input, for as long as the context is valid; throws as handle_in().
+  const ResourceHandle& input_handle(int i);
   /// Of this call; that of a kernel that is not asynchronous is never cancelled.
   CancellationManager* cancellation_manager();
   const CallForm& form() const { return form_; }
@@ -261,7 +266,8 @@ class OpKernelContext : public KernelContext {
   Tensor* outputs_;
   int64_t step_id_ = 0;
   std::once_flag asked_;
-  std::unique_ptr<CancellationManager> cancellation_;  // for who has asked
+  std::unique_ptr<CancellationManager> cancellation_;           // for who has asked
+  std::vector<std::shared_ptr<const ResourceHandle>> handles_;  // under mutex_
 };
 
 }  // namespace pkg::framework

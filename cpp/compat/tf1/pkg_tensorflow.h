@@ -149,6 +149,7 @@ using pkg::framework::OpOutputList;
 using pkg::framework::ResourceBase;
 using pkg::framework::ResourceHandle;
 using pkg::framework::ResourceMgr;
+using pkg::framework::Var;
 namespace core {
 using namespace pkg::framework::core;
 }
