@@ -42,7 +42,8 @@ def test_a_variable_of_another_library(tf) -> None:
 
 
 def test_references_are_given_back(tf) -> None:
-    """Whoever looks one up has a reference of its own, and drops it."""
+    """Whoever looks one up has one of its own: if one is left, so is the tensor, which
+    conftest.py finds."""
     var = tf.VarOf(pkg.zeros(3, 2))
     for _ in range(3):
         tf.DeclaredFill([var], [pkg.tensor([1, 2])])
