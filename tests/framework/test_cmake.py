@@ -53,7 +53,9 @@ def cmake(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 def configure(folder: Path, text: str) -> subprocess.CompletedProcess[str]:
     """The project with this text at its end."""
     (folder / "CMakeLists.txt").write_text(PROJECT + text, encoding="utf-8")
-    return cmake(folder, "-S", ".", "-B", "build", f"-DPython_EXECUTABLE={sys.executable}")
+    return cmake(
+        folder, "-S", ".", "-B", "build", f"-DPython_EXECUTABLE={sys.executable}"
+    )
 
 
 def write(folder: Path, name: str) -> None:
@@ -83,7 +85,10 @@ def test_a_library(tmp_path: Path) -> None:
     ("text", "said"),
     [
         ("pkg_custom_op_library(NAME none)", "expected NAME, and SRCS or ARCHIVES"),
-        ("pkg_custom_op_library(NAME a SRCS a.cc STYLE tf9)", "expected one of tf1, torch, got .tf9."),
+        (
+            "pkg_custom_op_library(NAME a SRCS a.cc STYLE tf9)",
+            "expected one of tf1, torch, got .tf9.",
+        ),
     ],
 )
 def test_mistakes_are_said_at_once(tmp_path: Path, text: str, said: str) -> None:

@@ -15,7 +15,7 @@ import pytest
 import pkg
 from pkg._binding import core
 
-SLOW = 1.5  # seconds that a constructor of sources/slow_probe.cc takes where it is tried
+SLOW = 1.5  # seconds of a constructor of sources/slow_probe.cc where it is tried
 
 
 @pytest.fixture(scope="module")

@@ -54,13 +54,20 @@ def test_references_are_given_back(tf) -> None:
 def test_what_is_checked_is_an_error(tf) -> None:
     """Of the call, with the place; the process goes on."""
     var = tf.VarOf(pkg.zeros(2, 1))
-    with pytest.raises(core.InternalError, match=r"declared\.cc:\d+: Check failed: .*3 vs"):
+    with pytest.raises(
+        core.InternalError, match=r"declared\.cc:\d+: Check failed: .*3 vs"
+    ):
         tf.DeclaredFill([var], [pkg.tensor([1, 2, 3])])
-    with pytest.raises(ValueError, match=r"expected a matrix, saw: \[2\].*DeclaredFill"):
+    with pytest.raises(
+        ValueError, match=r"expected a matrix, saw: \[2\].*DeclaredFill"
+    ):
         tf.DeclaredFill([tf.VarOf(pkg.zeros(2))], [pkg.tensor([1])])
-    with pytest.raises(ValueError, match="expected a handle of a resource that is alive"):
+    with pytest.raises(
+        ValueError, match="expected a handle of a resource that is alive"
+    ):
         tf.DeclaredFill([pkg.tensor(5)], [pkg.tensor([1])])
-    assert [p.tolist() for p in tf.DeclaredFill([var], [pkg.tensor([4, 4])])] == [[0, 0]]
+    (places,) = tf.DeclaredFill([var], [pkg.tensor([4, 4])])
+    assert places.tolist() == [0, 0]
     assert tf.VarValue(var).tolist() == [[4], [0]]
 
 
@@ -72,7 +79,8 @@ def test_a_hundred_calls_on_two_threads(tf) -> None:
         variables = [tf.VarOf(pkg.zeros(2, 4)) for _ in range(100)]
 
         def fill(k: int) -> list[int]:
-            return tf.DeclaredFill([variables[k]], [pkg.tensor([k, k + 1, k])])[0].tolist()
+            (places,) = tf.DeclaredFill([variables[k]], [pkg.tensor([k, k + 1, k])])
+            return places.tolist()
 
         with ThreadPoolExecutor(20) as pool:
             assert list(pool.map(fill, range(100))) == [[0, 1, 0]] * 100
