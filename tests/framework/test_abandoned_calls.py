@@ -13,8 +13,7 @@ import pytest
 
 from interrupts import check_interrupted
 
-# held(v): a graph whose first step holds a thread back where v is negative.  end(run): run
-# ended by a timeout.
+# end(run): a run that a timeout ends.
 GRAPH = """
     import pkg
     from types import SimpleNamespace
