@@ -116,9 +116,13 @@ struct Done {
   std::atomic<bool> called{false};
 };
 
-void wait_for(AsyncOpKernel& kernel, const Ref<AsyncCall>& call) {
+void begin(AsyncOpKernel& kernel, const Ref<AsyncCall>& call) {
   auto done = std::make_shared<Done>(call);
   kernel.ComputeAsync(&call->context, [done = std::move(done)] { done->report(); });
+}
+
+// What ends the wait early, such as Ctrl-C, is no error of the kernel, whatever it is.
+void wait_for(const Ref<AsyncCall>& call) {
   try {
     call->event->wait();
   } catch (...) {
@@ -158,7 +162,8 @@ void run_kernel(const KernelSet& set, std::span<const Value> args,
     if (AsyncOpKernel* kernel = choice.kernel->AsAsync()) {
       const auto call = Ref<AsyncCall>::make(choice, args, results);
       const LetGo at_end{*call};
-      guarded(choice.form, [&] { wait_for(*kernel, call); });
+      guarded(choice.form, [&] { begin(*kernel, call); });
+      wait_for(call);
       call->context.check_outputs();
       return use(call->context);
     }
