@@ -23,8 +23,8 @@ cmake_minimum_required(VERSION 3.20)
 project(ops CXX)
 find_package(Python 3.11 REQUIRED COMPONENTS Interpreter)
 execute_process(COMMAND ${Python_EXECUTABLE} -m pkg --cmake-dir
-                OUTPUT_VARIABLE PKG_CMAKE OUTPUT_STRIP_TRAILING_WHITESPACE)
-include(${PKG_CMAKE}/PkgOps.cmake)
+                OUTPUT_VARIABLE CMAKE_OF_PKG OUTPUT_STRIP_TRAILING_WHITESPACE)
+include(${CMAKE_OF_PKG}/PkgOps.cmake)
 """
 SOURCE = """\
 #include "tensorflow/core/framework/op.h"

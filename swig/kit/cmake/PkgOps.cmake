@@ -3,8 +3,8 @@
 #
 #   find_package(Python 3.11 REQUIRED COMPONENTS Interpreter)
 #   execute_process(COMMAND ${Python_EXECUTABLE} -m pkg --cmake-dir
-#                   OUTPUT_VARIABLE PKG_CMAKE OUTPUT_STRIP_TRAILING_WHITESPACE)
-#   include(${PKG_CMAKE}/PkgOps.cmake)
+#                   OUTPUT_VARIABLE CMAKE_OF_PKG OUTPUT_STRIP_TRAILING_WHITESPACE)
+#   include(${CMAKE_OF_PKG}/PkgOps.cmake)
 #   pkg_custom_op_library(NAME zero_out SRCS zero_out.cc STYLE tf1)
 #
 # The target is an ordinary one and its file zero_out.so, in the folder of the build.
