@@ -11,6 +11,7 @@
 #include "dispatcher/abi.h"
 #include "dispatcher/library.h"
 #include "dispatcher/opening.h"
+#include "scheduler/patient_lock.h"
 
 namespace pkg::c {
 namespace {
@@ -43,7 +44,9 @@ std::string load_library(const std::string& path) {
   static bool loading = false;
   // By handle, which is the same for a second load; lives as long as the process.
   static auto* outcomes = new std::map<void*, pkg_status>;
-  std::lock_guard lock(mutex);
+  // Before the lock.  The one in load_opened() then has nothing to do.
+  if (path.find('\0') == path.npos) detail::probe_ahead(path, pkg_c_stamp);
+  const auto lock = detail::patient_lock(mutex);
   PKG_CHECK(!loading, RuntimeError, "[load_library] ", path,
             ": a pkg_library_init() cannot load another library. Load that one first.");
   // And its PKG_LIBRARY blocks.

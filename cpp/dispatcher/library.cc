@@ -10,6 +10,7 @@
 
 #include "dispatcher/opening.h"
 #include "dispatcher/pending.h"
+#include "scheduler/patient_lock.h"
 
 namespace pkg {
 namespace {
@@ -97,7 +98,7 @@ void add_registration_block(Library::Kind kind, const char* ns, const char* key,
 void run_pending_registrations(Dispatcher& dispatcher) {
   Pending& p = pending();
   if (!Dispatcher::unsettled()) return;
-  std::lock_guard lock(p.run_mutex);
+  const auto lock = detail::patient_lock(p.run_mutex);
   if (p.running) return;
   struct Running {
     Pending& p;
@@ -136,9 +137,10 @@ detail::OpenedLibrary& detail::load_opened(const std::string& path,
   Dispatcher& dispatcher = Dispatcher::get();
   PKG_CHECK(path.find('\0') == path.npos, ValueError,
             "[load_library] expected a path without NUL, got '", path.c_str(), "\\0...'.");
+  probe_ahead(path, stamp);
   // Held throughout, so that an error in the library's blocks reaches this caller and
   // not another thread that happens to call an op.
-  std::lock_guard lock(pending().run_mutex);
+  const auto lock = patient_lock(pending().run_mutex);
   run_pending_registrations(dispatcher);  // what waits already is not of this library
   const DefinedOps defined;
   bool fresh = false;

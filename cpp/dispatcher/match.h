@@ -16,14 +16,18 @@
 //   bool is_list(Item), each(Item, f)             f(item) for the items until one is false
 //   bool is_tensor(Item)
 //   bool strict                                   of with_match: a tensor is no number
+//   void warn_deprecated(const std::string& text)
 //   auto rest(size_t i)                           the positional values from i on, as a list
 //   static constexpr bool kSpreads                lists may be written out: reshape(2, 3)
 #pragma once
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
+#include <type_traits>
 
+#include "dispatcher/deprecated.h"
 #include "dispatcher/operator.h"
 
 namespace pkg {
@@ -182,6 +186,31 @@ class Arguments {
   alignas(Value) std::byte room_[kMaxParameters * sizeof(Value)];
 };
 
+/// Tries what calls should not look like any more, and tells of it: Note [Deprecated
+/// signatures] in deprecated.h.  Calls f and returns true if there is such a signature.
+template <class Call, class F>
+[[gnu::cold]] bool with_deprecated(std::span<const Operator* const> overloads, Call& call,
+                                   F f) {
+  call.strict = true;
+  for (auto* one = DeprecatedSignature::first(); one; one = one->next()) {
+    for (const Operator* op : overloads) {
+      if (!one->is_of(*op)) continue;
+      Arguments given(one->record().schema.arguments.size());
+      Match match(one->record(), call, given.data(), false);
+      if (!match.run()) continue;
+      Arguments values(op->schema.arguments.size());
+      if (!one->arrange(*op, given.span(), values.span())) continue;
+      if (!one->warned.load()) {
+        call.warn_deprecated(one->warning(*op));
+        one->warned.store(true);
+      }
+      f(*op, values.span());
+      return true;
+    }
+  }
+  return false;
+}
+
 /// Calls f(op, arguments) with the overload that the call fits; TypeError when none does.
 /// Of several those come first that take every tensor as a tensor, which Call::strict asks
 /// for: the 0 of max(x, tensor(0)) is no dim.
@@ -196,7 +225,16 @@ auto with_match(std::span<const Operator* const> overloads, Call& call, F f) {
       if (match.run()) return f(*op, values.span());
       why = match.why();
     }
-    if (!call.strict) no_match(overloads, call, why);
+    if (!call.strict) {
+      std::optional<std::invoke_result_t<F, const Operator&, std::span<Value>>> result;
+      if (with_deprecated(overloads, call,
+                          [&](const Operator& op, std::span<Value> values) {
+                            result.emplace(f(op, values));
+                          })) {
+        return std::move(*result);
+      }
+      no_match(overloads, call, why);
+    }
     call.strict = false;
   }
 }

@@ -15,11 +15,13 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <set>
 
 #include "dispatcher/abi.h"
 #include "dispatcher/elf_file.h"
 #include "dispatcher/probe.h"
 #include "dispatcher/stamps.h"
+#include "scheduler/patient_lock.h"
 
 namespace pkg::detail {
 namespace {
@@ -34,8 +36,9 @@ struct Opened {
   std::recursive_mutex mutex;           // a constructor may load another library
   std::deque<OpenedLibrary> libraries;  // stable addresses
   std::vector<File> files;
-  std::mutex names_mutex;                    // innermost; guards the next one
+  std::mutex names_mutex;                    // innermost; guards the rest
   std::map<std::string, std::string> names;  // of copies: what was given
+  std::set<std::string> probed;              // identities that are about to be opened
 };
 Opened& opened() {
   static Opened* instance = new Opened;
@@ -162,7 +165,14 @@ void* open_here(const std::string& file, const std::string& path) {
   raise_loader_error(said);
 }
 
-void probe(const std::string& file, const std::string& path) {
+// Whether this thread is in open_library().
+thread_local int t_opening = 0;
+
+void probe(const std::string& file, const std::string& path, const std::string& identity) {
+  {
+    std::lock_guard lock(opened().names_mutex);
+    if (opened().probed.erase(identity) != 0) return;
+  }
   const std::string fault = fault_of_constructors(file);
   PKG_CHECK(fault.empty(), ImportError, "[load_library] ", path, ": ", fault);
 }
@@ -185,8 +195,37 @@ OpenedLibrary& remember(std::string path, std::string identity, void* handle) {
 
 }  // namespace
 
+void probe_ahead(const std::string& path, std::string_view stamp) {
+  std::string contents;
+  // A constructor that loads another library is inside of locks.
+  if (t_opening != 0 || path.find('/') == path.npos) return;
+  try {
+    if (!read_file(path, &contents)) return;
+    if (!stamp.empty()) check_stamps_in(contents, path, stamp);
+    check(path, contents);
+  } catch (const Error&) { return; }  // open_library() says so
+  const std::string identity = identity_of(contents);
+  if (opened_library(identity)) return;
+  {
+    std::lock_guard lock(opened().names_mutex);
+    if (opened().probed.contains(identity)) return;
+  }
+  std::string fault;
+  {
+    BlockingRegion others_may_run;
+    fault = fault_of_constructors(path);
+  }
+  PKG_CHECK(fault.empty(), ImportError, "[load_library] ", path, ": ", fault);
+  std::lock_guard lock(opened().names_mutex);
+  opened().probed.insert(identity);
+}
+
 OpenedLibrary& open_library(const std::string& path, std::string_view stamp, bool* fresh) {
-  std::lock_guard lock(opened().mutex);
+  const auto lock = patient_lock(opened().mutex);
+  struct Opening {
+    Opening() { ++t_opening; }
+    ~Opening() { --t_opening; }
+  } const inside;
   *fresh = true;
   constexpr int kMostAttempts = 5;
   for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
@@ -212,10 +251,10 @@ OpenedLibrary& open_library(const std::string& path, std::string_view stamp, boo
     check(path, contents);
     if (is_taken(file)) {
       const PrivateCopy copy(path, contents);
-      probe(copy.path(), path);
+      probe(copy.path(), path, identity);
       return remember(path, std::move(identity), open_here(copy.path(), path));
     }
-    probe(path, path);
+    probe(path, path, identity);
     // That took a while.  What is opened is to be what was read, nothing else has run.
     if (state_of_file(path) != file.state) continue;
     void* handle = open_here(path, path);
@@ -248,7 +287,7 @@ void DefinedOps::note(const std::string& name) {
 }
 
 OpenedLibrary* opened_library(const std::string& identity) {
-  std::lock_guard lock(opened().mutex);
+  const auto lock = patient_lock(opened().mutex);
   return find(identity);
 }
 

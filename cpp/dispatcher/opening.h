@@ -44,6 +44,11 @@ class DefinedOps {
 /// stamp: as core_stamp() of abi.h, of another kind, which the file must fit too.
 OpenedLibrary& load_opened(const std::string& path, std::string_view stamp = {});
 
+/// Tries the constructors of the library in another process, if they are to run: without a
+/// lock, the interpreter's included, so that other threads go on meanwhile.  What else is
+/// wrong with the file is left to open_library().
+void probe_ahead(const std::string& path, std::string_view stamp);
+
 /// The library of this path, opened unless one with the same contents is.
 ///
 /// What tells libraries apart is what they contain: links and copies are one library, and a

@@ -11,6 +11,7 @@
 
 #include "dispatcher/pending.h"
 #include "framework/kernel_set.h"
+#include "framework/node_kernels.h"
 #include "scheduler/event.h"
 
 namespace pkg::framework {
@@ -77,7 +78,7 @@ void run_meta(const Operator& op, const Kernel&, KeySet, Stack& stack) {
 }
 
 // A call that goes on after ComputeAsync has returned.  It keeps what the kernel sees, also
-// when who waits gives up.
+// when who waits gives up; a plan leaves its memory to such a call (graph/executable.cc).
 struct AsyncCall final : Intrusive {
   AsyncCall(const Choice& made, std::span<const Value> given,
             std::span<pkg::Tensor> given_results)
@@ -115,10 +116,19 @@ struct Done {
   std::atomic<bool> called{false};
 };
 
-void wait_for(AsyncOpKernel& kernel, const Ref<AsyncCall>& call) {
+void begin(AsyncOpKernel& kernel, const Ref<AsyncCall>& call) {
   auto done = std::make_shared<Done>(call);
   kernel.ComputeAsync(&call->context, [done = std::move(done)] { done->report(); });
-  call->event->wait();
+}
+
+// What ends the wait early, such as Ctrl-C, is no error of the kernel, whatever it is.
+void wait_for(const Ref<AsyncCall>& call) {
+  try {
+    call->event->wait();
+  } catch (...) {
+    if (!call->event->done()) call->context.cancellation_manager()->StartCancel();
+    throw;
+  }
 }
 
 // Runs the kernel in `context`, in the name of the op.
@@ -146,11 +156,14 @@ struct LetGo {
 template <class Use>
 void run_kernel(const KernelSet& set, std::span<const Value> args,
                 std::span<pkg::Tensor> results, Use use) {
-  set.choose(args, [&](const Choice& choice) {
+  const KernelSet& mine = AtNode::choice(set);
+  const AtNode of_no_node(nullptr, nullptr, nullptr);
+  mine.choose(args, [&](const Choice& choice) {
     if (AsyncOpKernel* kernel = choice.kernel->AsAsync()) {
       const auto call = Ref<AsyncCall>::make(choice, args, results);
       const LetGo at_end{*call};
-      guarded(choice.form, [&] { wait_for(*kernel, call); });
+      guarded(choice.form, [&] { begin(*kernel, call); });
+      wait_for(call);
       call->context.check_outputs();
       return use(call->context);
     }
@@ -230,6 +243,11 @@ KernelRegistrar::KernelRegistrar(const KernelDefBuilder& builder, const char* cl
   add_registration_block(
       Library::Kind::Implementation, kNamespace, "CPU", origin,
       [def = std::move(def)](Library&) { add_kernel(def); }, stamp);
+}
+
+const KernelSet* find_kernel_set(const Operator& op) {
+  const Kernel& kernel = op.kernel(DispatchKey::CPU);
+  return kernel.boxed == run ? static_cast<const KernelSet*>(kernel.function) : nullptr;
 }
 
 const KernelSet& kernel_set_of(const Operator& op) {

@@ -8,4 +8,5 @@
 #include "framework/op.h"
 #include "framework/register_types.h"
 #include "framework/resource_mgr.h"
+#include "framework/resource_var.h"
 #include "framework/shape_inference.h"

@@ -10,6 +10,7 @@
 #include "framework/kernel_set.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <mutex>
 
@@ -22,16 +23,19 @@ namespace {
 
 constexpr size_t kMostChoices = 256;
 
-// The last choices of this thread, by set.
+// The last choices of this thread, by set, which may be gone.
 struct Recent {
-  const KernelSet* set = nullptr;
+  uint64_t set = 0;
   const Choice* choice = nullptr;
 };
 constexpr size_t kRecent = 8;
 PKG_FAST_TLS constinit thread_local Recent t_recent[kRecent] = {};
 
-Recent& recent_of(const KernelSet* set) {
-  return t_recent[reinterpret_cast<uintptr_t>(set) / alignof(std::max_align_t) % kRecent];
+Recent& recent_of(uint64_t set) { return t_recent[set % kRecent]; }
+
+uint64_t next_id() {
+  static std::atomic<uint64_t> last{0};
+  return ++last;
 }
 
 // A kernel tells -0.0 from 0.0, and may be given NaN.
@@ -91,21 +95,38 @@ bool Choice::fits(std::span<const Value> args) const {
   return true;
 }
 
+KernelSet::KernelSet(const OpRegistrationData& data, Registrations kernels,
+                     std::string node)
+    : data_(data), kernels_(std::move(kernels)), node_(std::move(node)), id_(next_id()) {}
+
 KernelSet* KernelSet::with(KernelDef def) const {
   Registrations kernels = kernels_;
   kernels.push_back(std::make_shared<const KernelDef>(std::move(def)));
   auto more = std::make_unique<KernelSet>(data_, std::move(kernels));
+  more->take_choices(*this);
+  return more.release();
+}
+
+std::unique_ptr<KernelSet> KernelSet::for_node(std::string name,
+                                               const KernelSet* before) const {
+  if (name.empty()) name = data_.op_def.name;
+  auto own = std::make_unique<KernelSet>(data_, kernels_, std::move(name));
+  if (before) own->take_choices(*before);
+  return own;
+}
+
+// Before anybody else knows this set.
+void KernelSet::take_choices(const KernelSet& before) {
   std::vector<Ref<const Choice>> made;
   {
-    std::lock_guard lock(pkg::detail::object_lock(this));
-    made = choices_;
+    std::lock_guard lock(pkg::detail::object_lock(&before));
+    made = before.choices_;
   }
   for (Ref<const Choice>& choice : made) {
     try {
-      if (&more->select(choice->form) == choice->def) more->choices_.push_back(choice);
+      if (&select(choice->form) == choice->def) choices_.push_back(choice);
     } catch (const Error&) {}  // now there are two of them: the next call says so
   }
-  return more.release();
 }
 
 const Choice* KernelSet::known(std::span<const Value> args) const {
@@ -117,8 +138,8 @@ const Choice* KernelSet::known(std::span<const Value> args) const {
 }
 
 const Choice& KernelSet::find(std::span<const Value> args, Ref<const Choice>* once) const {
-  Recent& recent = recent_of(this);
-  if (__builtin_expect(recent.set == this && recent.choice->fits(args), 1)) {
+  Recent& recent = recent_of(id_);
+  if (__builtin_expect(recent.set == id_ && recent.choice->fits(args), 1)) {
     return *recent.choice;
   }
   const Choice* found = known(args);
@@ -133,7 +154,7 @@ const Choice& KernelSet::find(std::span<const Value> args, Ref<const Choice>* on
       found = choices_.emplace_back(*once).get();
     }
   }
-  recent = {this, found};
+  recent = {id_, found};
   return *found;
 }
 
@@ -142,7 +163,7 @@ Ref<const Choice> KernelSet::make(std::span<const Value> args) const {
   auto choice = Ref<Choice>::make();
   CallForm& form = choice->form;
   const CallTypes tensors(def, args);
-  form.name = def.name;
+  form.name = node_.empty() ? def.name : node_;
   form.def = &def;
   form.attrs = attrs_of_call(def, args, tensors);
   form.input_types = tensors.types;

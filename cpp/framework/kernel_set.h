@@ -26,11 +26,14 @@ struct Choice final : Intrusive {
 class KernelSet {
  public:
   using Registrations = std::vector<std::shared_ptr<const KernelDef>>;
-  KernelSet(const OpRegistrationData& data, Registrations kernels)
-      : data_(data), kernels_(std::move(kernels)) {}
+  /// `node`: the name of the node whose calls alone it is for; empty for that of a record.
+  KernelSet(const OpRegistrationData& data, Registrations kernels, std::string node = {});
 
   /// With one more.
   KernelSet* with(KernelDef def) const;
+  /// The same for a node, with what `before`, the node's set until now, has made.
+  std::unique_ptr<KernelSet> for_node(std::string name, const KernelSet* before) const;
+  bool of_node() const { return !node_.empty(); }
   const OpRegistrationData& data() const { return data_; }
 
   /// Calls f(choice) with the kernel for these arguments, made now or before.  Who needs it
@@ -46,14 +49,19 @@ class KernelSet {
   const Choice* known(std::span<const Value> args) const;
   Ref<const Choice> make(std::span<const Value> args) const;
   const KernelDef& select(const CallForm& form) const;
+  void take_choices(const KernelSet& before);
 
   const OpRegistrationData& data_;
   const Registrations kernels_;
+  const std::string node_;
+  const uint64_t id_;  // no other set has it, also when this one is gone
   mutable std::vector<Ref<const Choice>> choices_;  // only ever added to, under a lock
 };
 
 /// The kernels of a record of REGISTER_OP.  ValueError where something else has taken the
 /// place of what chooses among them.
 const KernelSet& kernel_set_of(const Operator& op);
+/// The same; null there, and for any other record.
+const KernelSet* find_kernel_set(const Operator& op);
 
 }  // namespace pkg::framework

@@ -4,6 +4,7 @@
 
 #include <atomic>
 
+#include "framework/resource_handle.h"
 #include "framework/resource_mgr.h"
 #include "scheduler/event.h"
 #include "tensor/copy.h"
@@ -232,6 +233,18 @@ int64_t OpKernelContext::step_id() {
   return step_id_;
 }
 
+const ResourceHandle& OpKernelContext::input_handle(int i) {
+  auto kept = std::make_shared<const ResourceHandle>(handle_in(input(i).value()));
+  std::lock_guard lock(mutex_);
+  return *handles_.emplace_back(std::move(kept));
+}
+
+CancellationManager* OpKernelContext::cancellation_manager() {
+  std::call_once(asked_,
+                 [this] { cancellation_ = std::make_unique<CancellationManager>(); });
+  return cancellation_.get();
+}
+
 ResourceMgr* OpKernelContext::resource_manager() const { return ResourceMgr::Global(); }
 
 void OpKernelContext::check_outputs() const {
@@ -248,6 +261,9 @@ void OpKernelContext::release() {
   for (auto* few : {&few_inputs_, &few_outputs_}) few->fill(Tensor());
   more_inputs_.clear();
   more_outputs_.clear();
+  std::vector<std::shared_ptr<const ResourceHandle>> handles;  // go without the lock
+  std::lock_guard lock(mutex_);
+  handles.swap(handles_);
 }
 
 pkg::Tensor OpKernelContext::take_output(size_t i) {

@@ -9,9 +9,11 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <mutex>
 
 #include "base/function_ref.h"
+#include "framework/cancellation.h"
 #include "framework/device.h"
 #include "framework/node_attrs.h"
 #include "framework/tensor.h"
@@ -21,6 +23,7 @@ namespace pkg::framework {
 class AsyncOpKernel;
 class OpKernelContext;
 class ResourceMgr;
+struct ResourceHandle;
 
 /// How a call is made up: what a kernel was chosen for.
 struct CallForm {
@@ -69,8 +72,10 @@ class KernelContext {
   Status allocate_persistent(DataType type, const TensorShape& shape,
                              PersistentTensor* persistent, Tensor** out);
 
- private:
+ protected:
   mutable std::mutex mutex_;
+
+ private:
   Status status_;
 };
 
@@ -125,7 +130,8 @@ class OpKernel {
 };
 
 /// A kernel that may go on after ComputeAsync has returned, until it calls `done`, once, on
-/// whatever thread.  The context is valid until then.
+/// whatever thread.  The context is valid until then, also when nobody waits any more: what
+/// it sets then is seen by nobody.
 class AsyncOpKernel : public OpKernel {
  public:
   using OpKernel::OpKernel;
@@ -233,6 +239,10 @@ class OpKernelContext : public KernelContext {
     return nullptr;
   }
   ResourceMgr* resource_manager() const;
+  /// The handle in an input, for as long as the context is valid; throws as handle_in().
+  const ResourceHandle& input_handle(int i);
+  /// Of this call; that of a kernel that is not asynchronous is never cancelled.
+  CancellationManager* cancellation_manager();
   const CallForm& form() const { return form_; }
 
   /// After the kernel: throws what is wrong, else the results.
@@ -255,6 +265,9 @@ class OpKernelContext : public KernelContext {
   Tensor* inputs_;
   Tensor* outputs_;
   int64_t step_id_ = 0;
+  std::once_flag asked_;
+  std::unique_ptr<CancellationManager> cancellation_;           // for who has asked
+  std::vector<std::shared_ptr<const ResourceHandle>> handles_;  // under mutex_
 };
 
 }  // namespace pkg::framework

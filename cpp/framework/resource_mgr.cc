@@ -98,10 +98,6 @@ std::string ResourceMgr::DebugString() const {
   return text;
 }
 
-ResourceHandle HandleFromInput(OpKernelContext* context, int input) {
-  return handle_in(context->input(input).value());
-}
-
 Status HandleFromInput(OpKernelContext* context, std::string_view input,
                        ResourceHandle* handle) {
   const Tensor* tensor = nullptr;

@@ -170,8 +170,14 @@ ResourceHandle MakeRefCountingHandle(OpKernelContext* context, const std::string
           pkg::Ref<Intrusive>::adopt(resource)};
 }
 
-/// The handle in an input.  ValueError for a tensor that holds none.
-ResourceHandle HandleFromInput(OpKernelContext* context, int input);
+/// The handle in an input, as long as the context is valid.  ValueError for a tensor that
+/// holds none.  A template, so that a function of this name that a source declares itself is
+/// preferred (resource_var.cc).
+template <class Context>
+  requires std::is_same_v<Context, OpKernelContext>
+const ResourceHandle& HandleFromInput(Context* context, int input) {
+  return context->input_handle(input);
+}
 Status HandleFromInput(OpKernelContext* context, std::string_view input,
                        ResourceHandle* handle);
 

@@ -94,6 +94,7 @@ class Part {
     for (size_t i = 0; i < feeds.size(); ++i) evaluation.feed(feeds_[i], feeds[i]);
     evaluation.differentiable = !t_local_keys.excluded.has(DispatchKey::Autograd);
     evaluation.control = run.control;
+    evaluation.kernels = &callable_->session().kernels();
     evaluation.keep = [](const Tensor& value) { return value; };
     evaluation.at = [&](const Node&) {
       stop_point();

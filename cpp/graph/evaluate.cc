@@ -8,6 +8,7 @@
 
 #include "autograd/engine.h"
 #include "dispatcher/dispatcher.h"
+#include "framework/kernel_set.h"
 #include "graph/step_trace.h"
 #include "ops/functions.h"
 #include "scheduler/stop_point.h"
@@ -91,6 +92,7 @@ void Evaluation::run_timed(Node& node, bool last_gradients) {
 }
 
 void Evaluation::run(Node& node, bool last_gradients) {
+  const framework::AtNode mine(kernels, &node, &node.name);
   switch (node.kind) {
     case NodeKind::Placeholder:
       if (values_.contains(&node)) return;
@@ -201,6 +203,16 @@ std::vector<Tensor> Evaluation::call(Node& node) {
   if (node.no_grad) off.emplace(DispatchKey::Autograd);
   std::vector<Value> args = arguments(node);
   Stack stack(args);
+  std::optional<ExcludeKeys> here;
+  // A task would not know whose kernel it is.
+  if (control && framework::find_kernel_set(*node.op)) {
+    for (const Value& arg : args) {
+      for_each_tensor(arg, [](const Tensor& tensor) {
+        if (tensor.defined()) tensor.wait();
+      });
+    }
+    here.emplace(DispatchKey::Async);
+  }
   Dispatcher::get().call_boxed(*node.op, stack);
   std::vector<Tensor> outputs;
   for (Value& result : stack.results) {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <unordered_map>
 
+#include "framework/node_kernels.h"
 #include "graph/graph.h"
 
 namespace pkg::graph {
@@ -29,6 +30,8 @@ class Evaluation {
 
   /// What functions may be ended by; without it a function is refused.
   const RunControl* control = nullptr;
+  /// What the kernels of nodes keep: of the session.
+  framework::NodeKernels* kernels = nullptr;
   /// Whether calls are recorded for gradients that are taken later, by others.
   bool differentiable = false;
 

@@ -253,15 +253,10 @@ RunResults Executable::run(const TensorList& feeds, const TensorList& variables,
   constexpr double kLongNanoseconds = 50e3;
   std::optional<BlockingRegion> others_may_run;
   if (plan_.nanoseconds >= kLongNanoseconds) others_may_run.emplace();
+  // After an error nobody uses it again: an asynchronous kernel that is waited for no longer
+  // (Ctrl-C, a timeout) goes on with the tensors that it was given, and they with their memory.
   std::unique_ptr<Frame> frame = acquire();
-  RunResults results;
-  try {
-    results = frame->run(feeds, variables, control);
-  } catch (...) {
-    frame->unbind();
-    give_back(std::move(frame));
-    throw;
-  }
+  RunResults results = frame->run(feeds, variables, control);
   frame->unbind();
   give_back(std::move(frame));
   return results;

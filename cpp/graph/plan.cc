@@ -27,8 +27,11 @@ thread_local Recorder* t_recorder = nullptr;
 class Recorder {
  public:
   /// `shares`: whether equal calls are one step, which no write may follow.
-  Recorder(Plan& plan, bool shares)
-      : before_(std::exchange(t_recorder, this)), plan_(plan), shares_(shares) {}
+  Recorder(Plan& plan, framework::NodeKernels* kernels, bool shares)
+      : before_(std::exchange(t_recorder, this)),
+        plan_(plan),
+        kernels_(kernels),
+        shares_(shares) {}
   ~Recorder() { t_recorder = before_; }
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
@@ -116,6 +119,7 @@ class Recorder {
 
   Recorder* before_;
   Plan& plan_;
+  framework::NodeKernels* const kernels_;
   const Node* node_ = nullptr;
   const bool shares_;
   bool wrote_ = false;
@@ -141,7 +145,8 @@ bool Recorder::record(const Operator& op, Stack& stack) {
     wrote_ = true;
     for_each_tensor(stack.args[i], [&](const Tensor& t) { own_written(op, t); });
   }
-  const Kernel& kernel = op.kernel(DispatchKey::CPU);
+  const Kernel* own = node_ ? kernels_->of(node_, node_->name, op) : nullptr;
+  const Kernel& kernel = own ? *own : op.kernel(DispatchKey::CPU);
   if (definition.kind == OpKind::Structured && kernel.compute) {
     structured(op, kernel, stack);
   } else {
@@ -241,10 +246,11 @@ void find_lifetimes(Plan& plan) {
 // Whether something wrote to what it was given.
 bool record_plan(Plan& plan, std::span<Node* const> nodes, std::span<const Edge> fetches,
                  const PlanInputs& inputs, bool shares) {
-  Recorder recorder(plan, shares);
+  Recorder recorder(plan, inputs.kernels, shares);
   LocalKeys keys{KeySet{DispatchKey::Plan}, {}};
   UseKeys mine(keys);
   Evaluation evaluation;
+  evaluation.kernels = inputs.kernels;
   for (size_t i = 0; i < inputs.feeds.size(); ++i) {
     evaluation.feed(inputs.feeds[i],
                     recorder.make(Buffer::Kind::Feed, i, inputs.feed_specs[i]));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dispatcher/row_major.h"
+#include "framework/node_kernels.h"
 #include "graph/graph.h"
 
 namespace pkg::graph {
@@ -73,6 +74,7 @@ struct PlanInputs {
   std::span<Node* const> variables;
   std::span<const Spec> variable_specs;  ///< `kNoValue` where there is none yet
   std::span<const Node* const> asked;    ///< to be run whatever becomes of their results
+  framework::NodeKernels* kernels;       ///< of the session
 };
 
 /// Makes the plan of `nodes`.  Errors mean that there is none: the nodes can only be called

@@ -202,7 +202,8 @@ std::shared_ptr<Callable::Variant> Callable::variant_for(const TensorList& feeds
   for (const Tensor& tensor : variables) {
     made->variables.push_back(tensor.defined() ? tensor.spec() : kNoValue);
   }
-  const PlanInputs inputs{feeds_, made->feeds, variables_, made->variables, asked_};
+  const PlanInputs inputs{feeds_,          made->feeds, variables_,
+                          made->variables, asked_,      &session_->kernels_};
   try {
     Plan plan = make_plan(nodes_, fetches_, inputs);
     made->executable = std::make_unique<Executable>(std::move(plan));
@@ -221,6 +222,7 @@ RunResults Callable::interpret(const TensorList& feeds, const TensorList& variab
                                const RunControl& control, bool recorded) const {
   Evaluation evaluation;
   evaluation.differentiable = recorded;
+  evaluation.kernels = &session_->kernels_;
   const Node* current = nullptr;
   for (size_t i = 0; i < feeds_.size(); ++i) evaluation.feed(feeds_[i], feeds[i]);
   evaluation.read = [&](const Node& node) {

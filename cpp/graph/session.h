@@ -85,6 +85,8 @@ class Session final : public Intrusive {
   Tensor variable(const Node& variable) const;
   /// Gives all of these variables new values at once.
   void set_variables(const std::vector<std::pair<Node*, Tensor>>& values);
+  /// What kernels keep for its nodes.
+  framework::NodeKernels& kernels() { return kernels_; }
 
  private:
   friend class Callable;
@@ -93,6 +95,7 @@ class Session final : public Intrusive {
 
   Ref<Graph> graph_;
   std::atomic<bool> closed_{false};
+  framework::NodeKernels kernels_;
   mutable std::mutex mutex_;  // guards the rest
   std::condition_variable turn_;
   bool writing_ = false;

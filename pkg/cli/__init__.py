@@ -36,7 +36,7 @@ FLAGS = {
     "--ext-suffix": "the suffix of this Python's extension modules",
     "--swig-flags": "the kit's options for SWIG; -interface NAME comes after them",
     "--swig-includes": "the folders of swigkit.i and the kit's headers alone, as -I",
-    "--cmake-dir": "the folder of SwigKit.cmake",
+    "--cmake-dir": "the folder of SwigKit.cmake and PkgOps.cmake",
     "--version": "the version of pkg",
 }
 

@@ -37,6 +37,11 @@ class Call {
   static std::string type_of(py::handle object) { return type_name(object); }
   static bool is_tensor(py::handle object);
   static bool is_list(py::handle object);
+  static void warn_deprecated(const std::string& text) {
+    if (PyErr_WarnEx(PyExc_DeprecationWarning, text.c_str(), 1) < 0) {
+      throw py::error_already_set();
+    }
+  }
   template <class F>
   static bool each(py::handle list, F f) {
     for (py::handle entry : list) {

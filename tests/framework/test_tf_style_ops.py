@@ -150,6 +150,24 @@ def test_what_is_wrong_with_a_table_is_said(tf) -> None:
         tf.RowTable(capacity=0, width=2)
 
 
+def test_rows_of_another_width_are_refused(tf) -> None:
+    """By who pulls and who pushes, and nothing is written then."""
+    two, three = (tf.RowTable(capacity=2, width=width) for width in (2, 3))
+    mine, other = pkg.tensor([501]), pkg.tensor([502])
+    tf.RowsPush([mine], [pkg.ones(1, 2)])
+    with pytest.raises(ValueError, match="row of sign 501 has 2 columns, expected 3"):
+        tf.RowsPush([other, mine], [pkg.ones(1, 3), pkg.ones(1, 3)])
+    with pytest.raises(ValueError, match="row of sign 501 has 2 columns, expected 3"):
+        tf.RowsPull([three], [mine])
+    with pytest.raises(ValueError, match="of 2 and of 3 columns in one push"):
+        tf.RowsPush([other, other], [pkg.ones(1, 2), pkg.ones(1, 3)])
+    with pytest.raises(ValueError, match="of 2 and of 3 columns in one pull"):
+        tf.RowsPull([two, three], [other, other])
+    tf.RowsPull([two], [pkg.tensor([501, 502])])
+    assert tf.RowTableRead(two).tolist() == [[502, 502], [502, 502]]
+    assert tf.RowTableRead(three).tolist() == [[0, 0, 0], [0, 0, 0]]
+
+
 def test_a_hundred_pulls_on_two_threads_finish(tf) -> None:
     """Who waits for the server keeps no worker from its work."""
     failures = []

@@ -130,6 +130,9 @@ using namespace pkg::framework::shape_inference;
 
 // framework/op_kernel.h
 using pkg::framework::AsyncOpKernel;
+using pkg::framework::CancelCallback;
+using pkg::framework::CancellationManager;
+using pkg::framework::CancellationToken;
 using pkg::framework::DEVICE_CPU;
 using pkg::framework::DEVICE_DEFAULT;
 using pkg::framework::DEVICE_GPU;
@@ -146,6 +149,7 @@ using pkg::framework::OpOutputList;
 using pkg::framework::ResourceBase;
 using pkg::framework::ResourceHandle;
 using pkg::framework::ResourceMgr;
+using pkg::framework::Var;
 namespace core {
 using namespace pkg::framework::core;
 }

@@ -28,6 +28,11 @@ class RowServer {
     changed_.notify_one();
   }
 
+  /// Whether a row of this sign has, or would have, this width.
+  static bool fits(const Rows& rows, uint64_t sign, size_t width) {
+    const auto found = rows.find(sign);
+    return found == rows.end() || found->second.size() == width;
+  }
   static std::vector<float>& row(Rows& rows, uint64_t sign, size_t width) {
     auto [found, fresh] = rows.try_emplace(sign);
     // A new row: its sign, so that it can be told from others.

@@ -96,6 +96,17 @@ class RowTableReadOp : public OpKernel {
 };
 REGISTER_KERNEL_BUILDER(Name("RowTableRead").Device(DEVICE_CPU), RowTableReadOp);
 
+// InvalidArgument where the server has a row of one of these signs in another width.
+Status check_width(const RowServer::Rows& rows, const std::vector<uint64>& signs,
+                   int64 width) {
+  for (uint64 sign : signs) {
+    if (RowServer::fits(rows, sign, size_t(width))) continue;
+    return errors::InvalidArgument("the row of sign ", sign, " has ", rows.at(sign).size(),
+                                   " columns, expected ", width);
+  }
+  return Status::OK();
+}
+
 // The different signs of a vector, in the order in which they come, and the place of each.
 struct Signs {
   explicit Signs(const Tensor& all) {
@@ -127,6 +138,12 @@ class RowsPullOp : public AsyncOpKernel {
       Part part{{}, Signs(signs[i])};
       OP_REQUIRES_OK_ASYNC(c, LookupResource(c, HandleFromInput(c, i), &part.table), done);
       const int64 capacity = part.table->rows.dim_size(0);
+      const int64 width = part.table->rows.dim_size(1);
+      const int64 first = i ? parts->front().table->rows.dim_size(1) : width;
+      OP_REQUIRES_ASYNC(c, width == first,
+                        errors::InvalidArgument("tables of ", first, " and of ", width,
+                                                " columns in one pull"),
+                        done);
       OP_REQUIRES_ASYNC(
           c, int64(part.signs.signs.size()) <= capacity,
           errors::ResourceExhausted("a batch with ", part.signs.signs.size(),
@@ -138,7 +155,11 @@ class RowsPullOp : public AsyncOpKernel {
                 out->flat<int64>().data());
       parts->push_back(std::move(part));
     }
-    server().ask([parts, done](RowServer::Rows& rows) {
+    server().ask([c, parts, done](RowServer::Rows& rows) {
+      for (Part& part : *parts) {
+        const int64 width = part.table->rows.dim_size(1);
+        OP_REQUIRES_OK_ASYNC(c, check_width(rows, part.signs.signs, width), done);
+      }
       for (Part& part : *parts) {
         mutex_lock held(part.table->lock);
         auto table = part.table->rows.matrix<float>();
@@ -160,7 +181,6 @@ class RowsPullOp : public AsyncOpKernel {
 };
 REGISTER_KERNEL_BUILDER(Name("RowsPull").Device(DEVICE_CPU), RowsPullOp);
 
-// The rest happens on the server: nobody waits for it.
 class RowsPushOp : public AsyncOpKernel {
  public:
   using AsyncOpKernel::AsyncOpKernel;
@@ -169,28 +189,47 @@ class RowsPushOp : public AsyncOpKernel {
     OpInputList values, grads;
     OP_REQUIRES_OK_ASYNC(c, c->input_list("signs", &values), done);
     OP_REQUIRES_OK_ASYNC(c, c->input_list("grads", &grads), done);
+    auto parts = std::make_shared<std::vector<Part>>();
     for (int i = 0; i < values.size(); ++i) {
       OP_REQUIRES_ASYNC(c, TensorShapeUtils::IsMatrix(grads[i].shape()),
                         errors::InvalidArgument("gradients must be a matrix, got ",
                                                 grads[i].shape().DebugString()),
                         done);
+      OP_REQUIRES_ASYNC(
+          c, grads[i].dim_size(1) == grads[0].dim_size(1),
+          errors::InvalidArgument("gradients of ", grads[0].dim_size(1), " and of ",
+                                  grads[i].dim_size(1), " columns in one push"),
+          done);
       Signs signs(values[i]);
       OP_REQUIRES_ASYNC(
           c, grads[i].dim_size(0) >= int64(signs.signs.size()),
           errors::InvalidArgument("gradients of ", grads[i].dim_size(0), " rows for ",
                                   signs.signs.size(), " different signs"),
           done);
-      server().ask([signs = std::move(signs), grad = grads[i]](RowServer::Rows& rows) {
-        const auto change = grad.matrix<float>();
-        for (size_t k = 0; k < signs.signs.size(); ++k) {
-          auto& row = RowServer::row(rows, signs.signs[k], size_t(change.cols()));
-          for (int64 d = 0; d < change.cols() && d < int64(row.size()); ++d) {
-            row[size_t(d)] += change(int64(k), d);
-          }
-        }
-      });
+      parts->push_back({std::move(signs.signs), grads[i]});
     }
-    done();
+    server().ask([c, parts, done](RowServer::Rows& rows) {
+      for (const Part& part : *parts) {
+        const int64 width = part.grad.dim_size(1);
+        OP_REQUIRES_OK_ASYNC(c, check_width(rows, part.signs, width), done);
+      }
+      for (const Part& part : *parts) add(rows, part);
+      parts->clear();  // before the caller goes on
+      done();
+    });
+  }
+
+ private:
+  struct Part {
+    std::vector<uint64> signs;
+    Tensor grad;
+  };
+  static void add(RowServer::Rows& rows, const Part& part) {
+    const auto change = part.grad.matrix<float>();
+    for (size_t k = 0; k < part.signs.size(); ++k) {
+      auto& row = RowServer::row(rows, part.signs[k], size_t(change.cols()));
+      for (int64 d = 0; d < change.cols(); ++d) row[size_t(d)] += change(int64(k), d);
+    }
   }
 };
 REGISTER_KERNEL_BUILDER(Name("RowsPush").Device(DEVICE_CPU), RowsPushOp);
