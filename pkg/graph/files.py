@@ -14,7 +14,8 @@ from typing import Any
 from ..files import replacing
 from ..serialization import load_file, save_file
 from .building import Graph
-from .graph_def import GraphDefError, brief, describe, shown
+from .describing import describe
+from .graph_def import GraphDefError, brief, shown
 from .importing import add_definition
 from .symbols import Operation
 

@@ -12,7 +12,8 @@ import numpy as np
 
 from .._binding import core
 from .building import Graph
-from .graph_def import brief, describe
+from .describing import describe
+from .graph_def import brief
 from .importing import Builder
 from .reading import Definition, Node, Reference, read
 from .sessions import Session
