@@ -117,9 +117,12 @@ Tensor capture(Graph& graph, const Tensor& tensor) {
     name = std::exchange(t_traces.back().name, {});
   }
   for (size_t level = t_traces.size(); level-- > 0;) {
-    if (t_traces[level].graph.get() == &graph) return captured(level, tensor, name);
+    const Trace& trace = t_traces[level];
+    if (trace.graph.get() == &graph && trace.kind == TraceKind::Body) {
+      return captured(level, tensor, name);
+    }
   }
-  return graph.capture(tensor);
+  return graph.capture(tensor, name);
 }
 
 void end_trace(Graph& graph) {

@@ -127,7 +127,7 @@ class _Writer:
         own = part.graph._own
         if own:
             raise GraphDefError(
-                "a gradient of one's own in a part of a loop or choice is no plain data",
+                "a gradient of one's own in a part of another function is no data",
                 own[0].outputs[0].op.name,
             )
         if name.count(":") >= 2 * DEEPEST:  # two for each function

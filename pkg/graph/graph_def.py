@@ -8,27 +8,27 @@ A definition is a dict:
   ``op`` (Operation.type), ``inputs`` ("name:output", and "^name" for what runs before),
   ``attributes`` (arguments by name), ``device`` and ``outputs`` (dtype and shape each;
   None for what is not known), ``no_grad``: true where it was added under
-  ``no_grad()``, and ``gradient``: the name under which its gradient is registered, where
-  that is not its type;
+  ``no_grad()``, and ``gradient``: the name under which its gradient is registered,
+  where that is not its type;
 - ``collections``: names of symbols and operations, by the name of the collection;
-- ``functions``: parts of loops and choices, and gradients of one's own, by name.  One has
-  ``nodes`` of its own, which refer to each other only; ``inputs``, the names of the
-  placeholders that take what it is called with; ``captured``, those of the placeholders
-  and variables that stand for something of the graph around it; ``outputs``
+- ``functions``: parts of loops and choices, and gradients of one's own, by name.  One
+  has ``nodes`` of its own, which refer to each other only; ``inputs``, the names of the
+  placeholders that take what it is called with; ``captured``, those of placeholders and
+  variables that stand for something of the graph around it; ``outputs``
   ("name:output"), and ``targets``, nodes that run besides.  Each is used once, so none
   can call itself;
 - ``gradients``: a list, in the graph's order, of dicts with ``inputs`` and ``outputs``
-  ("name:output") of what has a gradient of its own, the ``function`` that takes a gradient
-  for each output, what that ``captured``, ``results``: for each input which of the
-  function's outputs is its gradient, or None; ``cut``: whether the outputs are made for
-  this and have no history, and ``always``: whether it is asked where nothing wanted lies
-  behind it;
+  ("name:output") of what has a gradient of its own, the ``function`` that takes a
+  gradient for each output, what that ``captured``, ``results``: for each input which of
+  the function's outputs is its gradient, or None; ``cut``: whether the outputs are made
+  for this and have no history, and ``always``: whether it is asked where nothing wanted
+  lies behind it;
 - ``tensors``: tensors with values, by the name under which attributes refer to them.
   All the rest is what JSON has.
 
-The attributes of a ``While`` are ``values``, ``condition`` and ``body``, those of an ``If``
-``predicate``, ``if_true`` and ``if_false``; and beside each function what it captured,
-``body_captured``: a list of inputs of the node and of variables.
+The attributes of a ``While`` are ``values``, ``condition`` and ``body``, those of an
+``If`` ``predicate``, ``if_true`` and ``if_false``; and beside each function what it
+captured, ``body_captured``: a list of inputs of the node and of variables.
 
 Values of attributes are None, bools, ints, floats, strings and lists of them; what
 JSON has no word for is a dict with one entry: ``{"float": "inf"}``,

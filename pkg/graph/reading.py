@@ -47,9 +47,8 @@ _TYPE = re.compile(r"(?:(\w+)::)?(\w+)(?:\.\w+)?", re.ASCII)
 
 def read(data: Any) -> Definition:
     """Checks all that can be told without building; GraphDefError names the node."""
-    a_dict(
-        data, "a definition", {"format", "version", "nodes"}, {"collections", "tensors", "functions", "gradients"}
-    )
+    may = {"collections", "tensors", "functions", "gradients"}
+    a_dict(data, "a definition", {"format", "version", "nodes"}, may)
     if data["format"] != FORMAT:
         raise GraphDefError(
             f"expected the format {FORMAT!r}, got {shown(data['format'])}"

@@ -278,7 +278,7 @@ def check_use(definition: Definition) -> None:
         if name not in users:
             raise GraphDefError(f"nothing uses the function {shown(name)}")
         around: str | None = name
-        for _ in range(DEEPEST + 1):
+        for _ in range(DEEPEST):
             around = users[around]
             if around is None:
                 break
@@ -286,5 +286,5 @@ def check_use(definition: Definition) -> None:
                 raise GraphDefError(f"the function {shown(name)} uses itself")
         else:
             raise GraphDefError(
-                f"the function {shown(name)} is {DEEPEST} functions deep or deeper"
+                f"the function {shown(name)} is {DEEPEST} functions deep, or deeper"
             )
