@@ -40,6 +40,7 @@ class Graph(Elements, Collections, Pictures):
     # a vocabulary of their own.
     _symbols: type[Symbol] = Symbol
     _operations: type[Operation] = Operation
+    _variables: Any = None  # see variables.py
 
     def __init__(self) -> None:
         super().__init__()

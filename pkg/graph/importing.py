@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
+from contextlib import nullcontext
 from typing import Any
 
 from .._binding import core
@@ -21,11 +21,11 @@ from .definition_values import (
 )
 from .graph_def import GraphDefError, brief, shown, spec
 from .import_checks import check_shapes, compare, refuse_large
-from .own_gradients import Own
+from .own_gradients import Own, asked
 from .reading import read
 from .shapes import sizes_of
 from .symbols import Operation, Symbol, dtype_of
-from .variables import GLOBAL, TRAINABLE, Variable
+from .variables import GLOBAL, TRAINABLE
 
 __all__ = ["Builder", "add_definition"]
 
@@ -39,6 +39,7 @@ class Builder:
         #: The symbols that stand for outputs of nodes, and what stands for nodes.
         self.symbols: dict[tuple[str, int], Symbol] = {}
         self.operations: dict[str, list[Operation]] = {}
+        self.tried = False  # all of it was built before
         #: Of a function, what stands outside for what it captured, by its node's name;
         #: or None in the place of a node that was made already.
         self.outer: dict[str, Symbol | None] = {}
@@ -83,7 +84,7 @@ class Builder:
         if outer is None:
             return
         with self.scope(node), set_grad_enabled(not node.no_grad):
-            self.graph._handle.begin_trace(node.name + "/")
+            self.graph._handle.begin_trace(f"{self.prefix}{node.name}/")
             try:
                 symbol = self.graph._handle.capture(outer)
             finally:
@@ -106,24 +107,49 @@ class Builder:
     def part(self, node: Node, role: str) -> Part:
         """The graph of a function."""
         function = self.definition.functions[node.attributes[role].to]
-        graph = self.graph._body()
-        made = Builder(graph, function)
+        outer, changed = {}, set()
         captured = node.attributes[f"{role}_captured"]
         for name, value in zip(function.captured, captured):
             if value.kind == "input":
-                made.outer[name] = self.resolve(node, value)
+                outer[name] = self.resolve(node, value)
                 around = node.inputs[value.to][0]
             else:
-                made.outer[name] = self.operations[value.to][0].outputs[0]
+                outer[name] = self.operations[value.to][0].outputs[0]
                 around = value.to
             if around in self.changed:
-                made.changed.add(name)
-        with graph.building():
+                changed.add(name)
+        return self.function(function, outer, changed)
+
+    def function(
+        self,
+        function: FunctionDefinition,
+        outer: dict[str, Symbol | None],
+        changed: set[str],
+    ) -> Part:
+        """A function as the graph of a part of this graph."""
+        graph = self.graph._body()
+        made = Builder(graph, function)
+        made.outer, made.changed, made.tried = outer, changed, self.tried
+        # Where this thread builds another part, calls are of the innermost one.
+        within = get_default_graph().is_body
+        with graph.building() if within else nullcontext():
             made.add()
-            outputs = [made.symbols[edge] for edge in function.outputs]
         inputs = [made.symbols[name, 0] for name in function.inputs]
+        outputs = [made.symbols[edge] for edge in function.outputs]
         targets = [made.operations[name][-1] for name in function.targets]
         return graph.part(inputs, [*outputs, *targets])
+
+    def try_gradients(self) -> None:
+        """GraphDefError for a gradient that could not be built when it is asked for."""
+        for gradient in self.definition.gradients:
+            own = self.own(gradient, tried=False)
+            grads = []
+            for output in own.outputs:
+                sizes = sizes_of(spec(output)["shape"])
+                made = self.graph._handle.placeholder("", dtype_of(output), sizes, None)
+                grads.append(self.graph._operation(made).outputs[0])
+            with self.graph.as_default():
+                asked(own, grads)
 
     def show(self, node: Node, symbols: list[Symbol], ops: list[Operation]) -> None:
         """What stands for a node from here on."""
@@ -166,7 +192,8 @@ class Builder:
         self, node: Node, function: core.Operator, arguments: dict[str, Any], name: str
     ) -> Operation:
         """A node that calls an op, which must be the one of the definition."""
-        refuse_large(node, arguments)
+        if not self.tried:
+            refuse_large(node, arguments)
         before = self.graph.version
         self.graph.record(name, lambda: function(**arguments))
         handle = self.graph._handle.find(name.removesuffix("/"))
@@ -204,7 +231,7 @@ class Builder:
                 continue
             variable: Any = self.operations[node.name][0].outputs[0]
             assign = self.operations[node.attributes["initializer"].to][0]
-            object.__setattr__(variable, "__class__", Variable)
+            object.__setattr__(variable, "__class__", self.graph._variables)
             trainable = node.attributes["trainable"]
             variable._more = (assign.inputs[0], assign, trainable)
             self.graph._kept.append(variable)
@@ -214,7 +241,7 @@ class Builder:
         for gradient in self.definition.gradients:
             self.graph._own.append(self.own(gradient))
 
-    def own(self, gradient: Gradient) -> Own:
+    def own(self, gradient: Gradient, tried: bool = True) -> Own:
         """A gradient of one's own, whose operations a function of the file has."""
         inputs, outputs, captured = (
             [self.symbols[edge] for edge in edges]
@@ -224,7 +251,7 @@ class Builder:
         results = gradient.results
 
         def call(*grads: Any) -> list[Any]:
-            made = _called(function, [*grads, *captured])
+            made = _called(function, [*grads, *captured], tried)
             return [None if result is None else made[result] for result in results]
 
         return Own(inputs, outputs, call, gradient.cut, gradient.always)
@@ -237,21 +264,27 @@ class Builder:
         return self.operations[node.name][-1]
 
 
-def _called(function: FunctionDefinition, given: list[Any]) -> list[Any]:
+def _called(
+    function: FunctionDefinition, given: list[Any], tried: bool
+) -> list[Any]:
     """What a function gives, whose operations are added to the default graph: given
     what it takes, and then what it captured."""
     graph = get_default_graph()
     prefix = graph._scope().prefix
     places = [*function.inputs, *function.captured]
-    fresh = [name for name in function.nodes if name not in places]
+    there = set(function.inputs if graph.is_body else places)
+    fresh = [name for name in function.nodes if name not in there]
     if any(graph._handle.find(prefix + name) is not None for name in fresh):
         prefix = graph.unique_name("gradient") + "/"
     made = Builder(graph, function, prefix)
+    made.tried = tried
     for name, symbol in zip(places, given):
-        made.outer[name] = None
-        made.symbols[name, 0] = symbol
-        made.operations[name] = [symbol.op]
         made.changed.add(name)
+        made.outer[name] = symbol
+        if name in there:
+            made.outer[name] = None
+            made.symbols[name, 0] = symbol
+            made.operations[name] = [symbol.op]
     made.add()
     return [graph.as_graph_element(made.symbols[edge]) for edge in function.outputs]
 
@@ -273,6 +306,11 @@ def add_definition(
         raise TypeError(f"Argument `name` must be a string, got {type(name).__name__}.")
     if "\0" in name or name.startswith("^"):
         raise GraphDefError(f"expected another name, got {shown(name)}")
+    if get_default_graph().is_body:
+        raise NotImplementedError(
+            "[import_graph] expected to be called outside of the functions of loops "
+            "and choices. Hint: import the graph before, and use its symbols there."
+        )
     if graph.finalized:
         raise RuntimeError("Graph is finalized and cannot be modified.")
     definition = read(data)
@@ -294,9 +332,9 @@ def add_definition(
         )
         trial.symbols[key] = trial.graph._operation(stand_in).outputs[0]
         trial.changed.add(key[0])
-    with _alone(trial.graph):
-        trial.add()
+    trial.add()
     trial.finish()
+    trial.try_gradients()
     prefix = graph._scope().prefix
     if name:
         prefix = graph.unique_name(name.removesuffix("/"), False) + "/"
@@ -311,20 +349,9 @@ def add_definition(
     made = Builder(graph, definition, prefix)
     made.symbols.update(mapped)
     made.changed |= trial.changed
-    with _alone(graph):
-        made.add()
+    made.add()
     made.finish()
     return None if return_elements is None else [made.find(text) for text in wanted]
-
-
-@contextmanager
-def _alone(graph: Graph) -> Iterator[None]:
-    # Operations are this graph's, also where the thread builds a part of another one.
-    graph._handle.begin_body()
-    try:
-        yield
-    finally:
-        graph._handle.end_trace()
 
 
 def _mapped(
@@ -348,9 +375,10 @@ def _mapped(
         if port is None and not node.outputs:
             raise node.error("input_map: it has no output")
         dtype, _ = node.outputs[port or 0]
-        if symbol.dtype != dtype:
+        if dtype_of(symbol) != dtype:
             raise node.error(
-                f"input_map: expected a symbol of {dtype.name}, got {symbol.dtype.name}"
+                f"input_map: expected a symbol of {dtype.name}, got "
+                f"{dtype_of(symbol).name}"
             )
         mapped[node.name, port or 0] = symbol
     return mapped
