@@ -100,6 +100,9 @@ def _results(function: FunctionDefinition) -> list[core.dtype]:
 def check_parts(definition: Definition, node: Node, before: dict[str, Node]) -> None:
     """Of a loop or choice: that its functions take and give what they must."""
     first = node.attributes["values" if node.op == "While" else "predicate"]
+    if isinstance(first, list) != (node.op == "While"):
+        what = "a list of symbols" if node.op == "While" else "one symbol"
+        raise node.error(f"expected {what} as what it takes, got {shown(first)}")
     values = first if isinstance(first, list) else [first]
     for value in values:
         if not isinstance(value, Reference) or value.kind != "input":

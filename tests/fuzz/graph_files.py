@@ -6,7 +6,8 @@
 Each case writes a graph of some ops of the op table, of loops, choices and gradients of
 one's own, and changes its JSON, the values in it or the bytes of one of its files.  It
 must load as a graph that can be written and read again, or be refused by an error of
-ours that leaves the graph as it was; within limits of time and memory.  What is wrong ends the run and prints the seed.
+ours that leaves the graph as it was; within limits of time and memory.  What is
+wrong ends the run and prints the seed.
 """
 
 from __future__ import annotations
