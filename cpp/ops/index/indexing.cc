@@ -224,6 +224,9 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .shape(index_rule)
       .derivative("self", "self.shape indices",
                   [](const Tensor& g, const Shape& sizes, const TensorList& indices) {
+                    if (const Tensor total = running_total(sizes, g); total.defined()) {
+                      return put_front_(total, indices, g, true);
+                    }
                     return put_front(zeros_to_add_to(sizes, g), indices, g, true);
                   });
   m.def("_index_put(Tensor self, Tensor[] indices, Tensor values, bool accumulate=False) "

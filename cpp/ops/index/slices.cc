@@ -112,6 +112,9 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .derivative(
           "self", "self.shape dim index",
           [](const Tensor& g, const Shape& sizes, int64_t dim, const Tensor& index) {
+            if (const Tensor total = running_total(sizes, g); total.defined()) {
+              return slices_put_(total, dim, index, g, true);
+            }
             return slices_put(zeros_to_add_to(sizes, g), dim, index, g, true);
           });
   m.def("_slices_put(Tensor self, int dim, Tensor index, Tensor source, "

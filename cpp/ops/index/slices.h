@@ -2,6 +2,7 @@
 // ops/index/slices.h: what indexing and the ops on slices of a dimension share.
 #pragma once
 
+#include "dispatcher/running_total.h"
 #include "ops/op.h"
 
 namespace pkg::ops {
