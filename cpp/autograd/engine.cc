@@ -6,6 +6,7 @@
 #include "autograd/engine.h"
 
 #include <algorithm>
+#include <set>
 #include <vector>
 
 #include "autograd/accumulate_grad.h"
@@ -82,6 +83,10 @@ class Pass final : public RunningTotals {
     if (!slot.defined() || slot.dtype() != dtype || slot.sizes() != sizes ||
         !is_private(slot)) {
       return {};
+    }
+    // To add whole tensors makes 0 of each -0: after this, to add to a part does as well.
+    if (totals_.insert({only->node.get(), only->input_nr}).second) {
+      ops::add_(slot, Tensor(0.0));
     }
     return std::exchange(slot, Tensor());
   }
@@ -179,6 +184,7 @@ class Pass final : public RunningTotals {
   Options options_;
   PendingNodes pending_;
   const Node* running_ = nullptr;  // its formula may take a running total
+  std::set<std::pair<const Node*, uint32_t>> totals_;  // where some were taken
   std::vector<Capture, PoolAllocator<Capture>> captures_, stops_;
   std::optional<WantedNodes> wanted_;  // none: every node runs
   bool single_ = false;  // one output, perhaps one that leads to none of the wanted
