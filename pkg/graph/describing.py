@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from .bodies import ROLES, Part
+from .bodies import ROLES, BodyGraph, Part
 from .building import Graph
 from .graph_def import DEEPEST, FORMAT, VERSION, GraphDefError, brief, spec
 from .own_gradients import Own, asked
@@ -188,7 +188,7 @@ class _Writer:
         }
 
 
-def _captured(part: Graph) -> list[tuple[Operation, Symbol]]:
+def _captured(part: BodyGraph) -> list[tuple[Operation, Symbol]]:
     # What stands in a part for symbols of the graph around it, with these.
     found = []
     for op in part.get_operations():

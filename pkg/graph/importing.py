@@ -137,7 +137,8 @@ class Builder:
         inputs = [made.symbols[name, 0] for name in function.inputs]
         outputs = [made.symbols[edge] for edge in function.outputs]
         targets = [made.operations[name][-1] for name in function.targets]
-        return graph.part(inputs, [*outputs, *targets])
+        made_part: Part = graph.part(inputs, [*outputs, *targets])
+        return made_part
 
     def try_gradients(self) -> None:
         """GraphDefError for a gradient that could not be built when it is asked for."""

@@ -152,7 +152,8 @@ def _dtype_of(node: Node, value: Reference, before: dict[str, Node]) -> core.dty
         name, port = node.inputs[value.to]
     else:
         name, port = value.to, 0
-    return before[name].outputs[port][0]
+    dtype: core.dtype = before[name].outputs[port][0]
+    return dtype
 
 
 def _part(
@@ -280,12 +281,13 @@ def check_use(definition: Definition) -> None:
     for name in definition.functions:
         if name not in users:
             raise GraphDefError(f"nothing uses the function {shown(name)}")
-        around: str | None = name
+        inner = name
         for _ in range(DEEPEST):
-            around = users[around]
+            around = users[inner]
             if around is None:
                 break
-            if around == name:
+            inner = around
+            if inner == name:
                 raise GraphDefError(f"the function {shown(name)} uses itself")
         else:
             raise GraphDefError(
