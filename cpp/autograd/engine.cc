@@ -6,6 +6,7 @@
 #include "autograd/engine.h"
 
 #include <algorithm>
+#include <set>
 #include <vector>
 
 #include "autograd/accumulate_grad.h"
@@ -14,6 +15,7 @@
 #include "autograd/views.h"
 #include "autograd/wanted.h"
 #include "dispatcher/dispatcher.h"
+#include "dispatcher/running_total.h"
 #include "ops/functions.h"
 #include "scheduler/hooks.h"
 #include "scheduler/stop_point.h"
@@ -43,7 +45,7 @@ bool is_private(const Tensor& grad) {
          grad.storage().use_count() == 1 && !grad.requires_grad();
 }
 
-class Pass {
+class Pass final : public RunningTotals {
  public:
   struct Options {
     bool retain_graph, create_graph, accumulate;
@@ -63,6 +65,32 @@ class Pass {
     }
   }
 
+  /// Of the node that runs, and only where nobody looks at what it gives: a hook, the check
+  /// for NaN, a second derivative.
+  Tensor take(const Shape& sizes, DType dtype) override {
+    const Node* node = std::exchange(running_, nullptr);  // it gets it once
+    if (!node || options_.create_graph || node->hooks_or_null()) return {};
+    if (g_detect_anomaly.load(std::memory_order_relaxed)) return {};
+    const Edge* only = nullptr;
+    for (const Edge& edge : node->edges()) {
+      if (!edge.node) continue;
+      if (only) return {};
+      only = &edge;
+    }
+    TensorList* grads = only ? pending_.find(*only->node) : nullptr;
+    if (!grads) return {};
+    Tensor& slot = (*grads)[only->input_nr];
+    if (!slot.defined() || slot.dtype() != dtype || slot.sizes() != sizes ||
+        !is_private(slot)) {
+      return {};
+    }
+    // To add whole tensors makes 0 of each -0: after this, to add to a part does as well.
+    if (totals_.insert({only->node.get(), only->input_nr}).second) {
+      ops::add_(slot, Tensor(0.0));
+    }
+    return std::exchange(slot, Tensor());
+  }
+
   /// The gradient arriving at `edge` is also wanted as result `index`.
   void capture(const Edge& edge, size_t index) {
     captures_.push_back({edge.node.get(), edge.input_nr, index});
@@ -79,6 +107,7 @@ class Pass {
   }
 
   void run(TensorList& captured) {
+    const UseRunningTotals mine(this);
     int64_t work = 0;  // elements since the last check for Ctrl-C
     while (!pending_.empty()) {
       auto [node, grads] = pending_.take_latest();
@@ -121,8 +150,10 @@ class Pass {
     if (leaf ? !options_.accumulate : !runs) return;
     if (hooks) hooks->run_before(grads);
     TensorList given = hooks ? grads : std::move(grads);
+    running_ = &node;
     TensorList next = options_.retain_graph ? node.apply(std::move(given))
                                             : node.apply_and_release(std::move(given));
+    running_ = nullptr;
     if (hooks) hooks->run_after(next, grads);
     if (g_detect_anomaly.load(std::memory_order_relaxed)) check_finite(node, next);
     const auto& edges = node.edges();
@@ -152,6 +183,8 @@ class Pass {
 
   Options options_;
   PendingNodes pending_;
+  const Node* running_ = nullptr;  // its formula may take a running total
+  std::set<std::pair<const Node*, uint32_t>> totals_;  // where some were taken
   std::vector<Capture, PoolAllocator<Capture>> captures_, stops_;
   std::optional<WantedNodes> wanted_;  // none: every node runs
   bool single_ = false;  // one output, perhaps one that leads to none of the wanted

@@ -42,6 +42,15 @@ class PendingNodes {
     return entries_[index].grads;
   }
 
+  /// The same of a node that is in the queue; null for another one.
+  TensorList* find(const Node& node) {
+    for (size_t at = home(&node); table_[at]; at = (at + 1) & mask()) {
+      Entry& entry = entries_[table_[at] - 1];
+      if (entry.node.get() == &node) return &entry.grads;
+    }
+    return nullptr;
+  }
+
   /// Removes the node with the largest number; its gradients are complete.
   std::pair<Ref<Node>, TensorList> take_latest() {
     std::pop_heap(heap_.begin(), heap_.end());

@@ -377,7 +377,8 @@ PKG_C_API bool pkg_graph_set_scope(pkg_graph* graph, const char* prefix,
                                    pkg_operation* const* controls, size_t n_controls,
                                    const char* device, pkg_status* status);
 /* From here to pkg_graph_end_trace() every op that this thread calls becomes an operation
- * of the graph, whatever its arguments; the first one gets `name`, unless NULL or "". */
+ * of the graph, whatever its arguments; the first one, or what pkg_graph_capture() makes
+ * first, gets `name`, unless NULL or "". */
 PKG_C_API bool pkg_graph_begin_trace(pkg_graph* graph, const char* name,
                                      pkg_status* status);
 PKG_C_API bool pkg_graph_end_trace(pkg_graph* graph, pkg_status* status);

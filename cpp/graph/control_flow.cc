@@ -102,7 +102,7 @@ class Part {
     };
     evaluation.run(nodes_);
     for (const auto& [node, value] : evaluation.written())
-      run.assign(*node->variable, value);
+      run.assign(*node->outer.node, value);
     TensorList outputs;
     for (Edge output : body_.outputs) outputs.push_back(evaluation.value(output));
     return outputs;

@@ -96,6 +96,9 @@ std::string arguments_text(const Node& node) {
             ") runs functions or graphs of its own, which are no data.");
   std::vector<std::string> entries;
   Writer write;
+  if (node.outer.node) {
+    entries.push_back(entry("captured", tagged("symbol", json_quoted(node.outer.str()))));
+  }
   if (node.variable) {
     entries.push_back(
         entry("variable", tagged("operation", json_quoted(node.variable->name))));

@@ -15,6 +15,7 @@ namespace pkg::graph {
 ///   {"tensor": i}       the i-th of captured(node)
 ///   {"number": 2.5}     a number in the place of a tensor
 ///   {"operation": "w"}  the variable of an Assign
+///   {"symbol": "x:0"}   what a node of a body that was captured stands for
 std::string arguments_text(const Node& node);
 
 /// The tensors with values among the arguments, and the value of a node that has one.

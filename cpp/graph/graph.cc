@@ -324,7 +324,7 @@ Node& Graph::function(std::string name, Ref<Function> function, const TensorList
   return publish(std::move(node), name);
 }
 
-Tensor Graph::capture(const Tensor& outer) {
+Tensor Graph::capture(const Tensor& outer, std::string name) {
   const Edge from = edge_of(outer);
   PKG_CHECK(from.node, TypeError, "[capture] expected a symbol, got a tensor with values.");
   if (&from.node->graph == this) return outer;
@@ -340,9 +340,10 @@ Tensor Graph::capture(const Tensor& outer) {
   const bool variable = from.node->kind == NodeKind::Variable;
   auto node = begin(variable ? NodeKind::Variable : NodeKind::Placeholder);
   node->controls.clear();
-  if (variable) node->variable = from.node;
+  node->outer = from;
+  if (name.empty()) name = from.node->name;
   node->outputs.push_back(from.node->outputs[from.output]);
-  const Edge inner{&publish(std::move(node), from.node->name), 0};
+  const Edge inner{&publish(std::move(node), name), 0};
   const Tensor found = symbol(inner);
   std::lock_guard lock(mutex_);
   captures_.push_back({outer, inner});

@@ -80,7 +80,8 @@ class Node {
   std::vector<Input> inputs;     ///< in the order of the arguments
   std::vector<Node*> controls;   ///< run before this, if this runs
   std::vector<OutputSpec> outputs;
-  Node* variable = nullptr;  ///< of an Assign; of a Variable in a body: what it stands for
+  Node* variable = nullptr;  ///< of an Assign
+  Edge outer;                ///< of a node of a body that was captured: what it stands for
   Ref<graph::Function> function;
   bool no_grad = false;          ///< recorded where no gradients were: none flow through
   Tensor value;                  ///< of a Constant; of a Placeholder, the default or none
@@ -169,8 +170,9 @@ class Graph final : public Intrusive {
                  std::vector<OutputSpec> outputs);
 
   /// What stands here for a symbol of the graph that this one will be a body of
-  /// (control_flow.h); a symbol of this graph is itself.
-  Tensor capture(const Tensor& outer);
+  /// (control_flow.h); a symbol of this graph is itself.  What is made for it has the name,
+  /// or that of the symbol's node.
+  Tensor capture(const Tensor& outer, std::string name = "");
   /// All that was captured, which is forgotten.  The body is complete: to add a node to it
   /// is a ValueError.
   std::vector<Capture> take_captures();

@@ -35,15 +35,15 @@ size_t body_level() {
 }
 
 // What stands for a tensor in a body: of a graph further out each body between has it, too.
-Tensor captured(size_t level, const Tensor& tensor) {
+Tensor captured(size_t level, const Tensor& tensor, std::string name = "") {
   const Edge edge = edge_of(tensor);
   Graph& graph = *t_traces[level].graph;
   if (!edge.node || &edge.node->graph == &graph) return tensor;
   for (size_t outer = level; outer-- > 0;) {
     if (t_traces[outer].kind == TraceKind::Body)
-      return graph.capture(captured(outer, tensor));
+      return graph.capture(captured(outer, tensor), std::move(name));
   }
-  return graph.capture(tensor);
+  return graph.capture(tensor, std::move(name));
 }
 
 template <class F>
@@ -112,10 +112,17 @@ void begin_trace(Graph& graph, std::string name, TraceKind kind) {
 }
 
 Tensor capture(Graph& graph, const Tensor& tensor) {
-  for (size_t level = t_traces.size(); level-- > 0;) {
-    if (t_traces[level].graph.get() == &graph) return captured(level, tensor);
+  std::string name;
+  if (!t_traces.empty() && t_traces.back().graph.get() == &graph) {
+    name = std::exchange(t_traces.back().name, {});
   }
-  return graph.capture(tensor);
+  for (size_t level = t_traces.size(); level-- > 0;) {
+    const Trace& trace = t_traces[level];
+    if (trace.graph.get() == &graph && trace.kind == TraceKind::Body) {
+      return captured(level, tensor, name);
+    }
+  }
+  return graph.capture(tensor, name);
 }
 
 void end_trace(Graph& graph) {

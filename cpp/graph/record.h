@@ -16,7 +16,8 @@ enum class TraceKind : uint8_t {
 /// without symbols too: what makes tensors, and random numbers.  The first gets `name`.
 void begin_trace(Graph& graph, std::string name = "", TraceKind kind = TraceKind::Plain);
 /// What stands for a symbol in a body that this thread builds; the symbol itself if it is one
-/// of the body.
+/// of the body.  Where the last trace that began is of this graph and has a name left, what is
+/// made gets it.
 Tensor capture(Graph& body, const Tensor& symbol);
 /// RuntimeError unless this graph was the last for which this thread began.
 void end_trace(Graph& graph);

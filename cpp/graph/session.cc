@@ -8,6 +8,7 @@
 #include "dispatcher/profile.h"
 #include "graph/evaluate.h"
 #include "graph/plan_rows.h"
+#include "graph/segments.h"
 #include "ops/functions.h"
 #include "scheduler/hooks.h"
 #include "scheduler/stop_point.h"
@@ -147,6 +148,20 @@ Callable::Callable(Ref<Session> session, std::vector<Edge> feeds, std::vector<Ed
     : session_(std::move(session)), feeds_(std::move(feeds)), fetches_(std::move(fetches)) {
   nodes_ = needed(feeds_, fetches_, targets);
   asked_.assign(targets.begin(), targets.end());
+  look_at_nodes();
+}
+
+Callable::Callable(Ref<Session> session, std::vector<Edge> feeds, std::vector<Edge> fetches,
+                   Given given)
+    : session_(std::move(session)),
+      feeds_(std::move(feeds)),
+      fetches_(std::move(fetches)),
+      nodes_(std::move(given.nodes)),
+      asked_(std::move(given.asked)) {
+  look_at_nodes();
+}
+
+void Callable::look_at_nodes() {
   for (Node* node : nodes_) {
     asked_.insert(asked_.end(), node->controls.begin(), node->controls.end());
     if (node->kind == NodeKind::Assign) assigns_ = true;
@@ -261,6 +276,34 @@ RunResults Callable::interpret(const TensorList& feeds, const TensorList& variab
   return results;
 }
 
+RunResults Callable::in_segments(const TensorList& feeds, const TensorList& variables,
+                                 const RunControl& control) {
+  std::call_once(divided_, [&] {
+    if (!Segments::possible(nodes_, feeds_)) return;
+    segments_ = std::make_unique<Segments>(session_, nodes_, feeds_, fetches_, asked_);
+  });
+  if (!segments_ || !segments_->worthwhile()) return interpret(feeds, variables, control);
+  const Node* current = nullptr;
+  const auto read = [&](const Node& node) {
+    const auto place = std::find(variables_.begin(), variables_.end(), &node);
+    return variables[size_t(place - variables_.begin())];
+  };
+  const auto at = [&](const Node* node) {
+    stop_point();
+    control.check();
+    current = node;
+  };
+  UseKeys plain(plain_keys());
+  try {
+    RunResults results;
+    results.fetches = segments_->run({feeds, read, control, at});
+    return results;
+  } catch (...) {
+    if (current) set_failed_node(current);
+    throw;
+  }
+}
+
 TensorList Callable::checked(const TensorList& feeds, bool contiguous) const {
   PKG_CHECK(feeds.size() == feeds_.size(), ValueError, "[run] expected ", feeds_.size(),
             " feeds, got ", feeds.size(), ".");
@@ -329,7 +372,7 @@ TensorList Callable::run_once(const TensorList& feeds, const RunControl& control
   if (variant->executable) {
     results = variant->executable->run(feeds, variables, control);
   } else {
-    results = interpret(feeds, variables, control);
+    results = in_segments(feeds, variables, control);
   }
   if (!results.written.empty()) {
     for (const auto& [node, value] : results.written) value.wait();

@@ -11,6 +11,8 @@
 #pragma once
 
 #include <condition_variable>
+#include <memory>
+#include <mutex>
 #include <thread>
 #include <unordered_map>
 
@@ -18,6 +20,7 @@
 
 namespace pkg::graph {
 
+class Segments;
 class Session;
 
 /// What to feed, to fetch and to run, looked up once.
@@ -37,6 +40,14 @@ class Callable final : public Intrusive {
   size_t n_feeds() const { return feeds_.size(); }
   size_t n_fetches() const { return fetches_.size(); }
   Session& session() const { return *session_; }
+  /// The same for these nodes, whatever else they would need; `asked` are targets, and what
+  /// others wait for.
+  struct Given {
+    std::vector<Node*> nodes;
+    std::vector<const Node*> asked;
+  };
+  Callable(Ref<Session> session, std::vector<Edge> feeds, std::vector<Edge> fetches,
+           Given given);
   /// How often a plan was made, and why the nodes are called one by one if they are.
   size_t plans_made() const { return plans_made_; }
   std::string why_unplanned() const;
@@ -45,9 +56,12 @@ class Callable final : public Intrusive {
 
  private:
   ~Callable() override;
+  void look_at_nodes();
   struct Variant;  // for feeds of certain shapes
   std::shared_ptr<Variant> variant_for(const TensorList& feeds,
                                        const TensorList& variables);
+  RunResults in_segments(const TensorList& feeds, const TensorList& variables,
+                         const RunControl& control);
   RunResults interpret(const TensorList& feeds, const TensorList& variables,
                        const RunControl& control, bool recorded = false) const;
   TensorList checked(const TensorList& feeds, bool contiguous) const;
@@ -65,6 +79,8 @@ class Callable final : public Intrusive {
   std::vector<std::shared_ptr<Variant>> variants_;
   const Variant* last_used_ = nullptr;  // of those
   std::atomic<size_t> plans_made_{0};
+  std::once_flag divided_;
+  std::unique_ptr<Segments> segments_;  // null where there is a plan, or can be none
 };
 
 class Session final : public Intrusive {

@@ -40,6 +40,7 @@ class Graph(Elements, Collections, Pictures):
     # a vocabulary of their own.
     _symbols: type[Symbol] = Symbol
     _operations: type[Operation] = Operation
+    _variables: Any = None  # see variables.py
 
     def __init__(self) -> None:
         super().__init__()
@@ -47,6 +48,7 @@ class Graph(Elements, Collections, Pictures):
         self._seen: dict[int, Operation] = {}
         self._scopes = threading.local()
         self._functions: list[Any] = []  # of Python, which it calls
+        self._parts: dict[str, list[Any]] = {}  # of loops and choices, by their names
         self._own: list[Any] = []  # parts with gradients of their own
         # Of operations whose gradient is registered under another name than their type.
         self._gradient_names: dict[str, str] = {}
@@ -57,7 +59,7 @@ class Graph(Elements, Collections, Pictures):
         """A new graph for a part of a loop or a choice of this one."""
         return self._bodies(self)
 
-    _bodies: Any = None  # the class of graphs of parts: see control_flow.py
+    _bodies: Any = None  # the class of graphs of parts: see bodies.py
     is_body = False  # a part of a loop or a choice: see BodyGraph
 
     def _whole(self) -> Graph:

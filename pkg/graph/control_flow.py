@@ -3,19 +3,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from .._binding import core
-from .building import Graph, get_default_graph
-from .entering import building
+from .bodies import BodyGraph, add_parts, more_general
+from .building import get_default_graph
 from .functions import constant
 from .shapes import TensorShape, sizes_of
 from .structures import flatten, outline, pack
 from .symbols import Operation, Symbol, dtype_of
 
-__all__ = ["BodyGraph", "Collecting", "cond", "more_general", "while_loop"]
+__all__ = ["Collecting", "cond", "while_loop"]
 
 
 class Collecting(NamedTuple):
@@ -29,68 +28,6 @@ class Collecting(NamedTuple):
     pieces: list[Any]
 
 
-class BodyGraph(Graph):
-    """The graph of a part: what it uses of the graph around it is captured."""
-
-    is_body = True
-
-    def __init__(self, outer: Graph) -> None:
-        super().__init__()
-        self.outer = outer
-        self.outer_controls: list[Operation] = []  # which the whole part waits for
-
-    def _whole(self) -> Graph:
-        return self.outer._whole()
-
-    @contextmanager
-    def building(self) -> Iterator[None]:
-        """A context in which calls of this thread are operations of this graph."""
-        with self.as_default(), building():
-            self._handle.begin_body()
-            try:
-                yield
-            finally:
-                self._handle.end_trace()
-
-    def inside(self, symbol: Any) -> Any:
-        """What stands here for a symbol of the graph around."""
-        return self._handle.capture(symbol)
-
-    @contextmanager
-    def control_dependencies(
-        self, control_inputs: Iterable[Any] | None
-    ) -> Iterator[None]:
-        """As of any graph; the whole part waits for what is outside of it."""
-        mine: list[Any] | None = None
-        if control_inputs is not None:
-            mine = []
-            for item in control_inputs:
-                graph = getattr(item, "graph", self)
-                if graph is self:
-                    mine.append(item)
-                else:
-                    self.outer_controls.append(graph.as_graph_element(item))
-        with super().control_dependencies(mine):
-            yield
-
-    def as_graph_element(
-        self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True
-    ) -> Any:
-        """As of any graph; symbols of the graph around are captured."""
-        if isinstance(obj, Symbol) and obj.graph is not self and allow_tensor:
-            return self.inside(obj)
-        return super().as_graph_element(obj, allow_tensor, allow_operation)
-
-    def part(self, inputs: list[Any], results: list[Any]) -> core.BodyHandle:
-        """It is complete: these go in, these come out, operations run besides."""
-        symbols = [self.inside(r) for r in results if not isinstance(r, Operation)]
-        targets = [r._handle for r in results if isinstance(r, Operation)]
-        return core.BodyHandle(self._handle, inputs, symbols, targets)
-
-
-Graph._bodies = BodyGraph
-
-
 def _as_symbol(value: Any, dtype: Any) -> Symbol:
     return value if isinstance(value, Symbol) else constant(value, dtype)
 
@@ -100,15 +37,6 @@ def _check_callable(what: str, name: str, function: Any) -> None:
         raise TypeError(
             f"[{what}] '{name}' must be callable, got {type(function).__name__}."
         )
-
-
-def more_general(shape: TensorShape, than: TensorShape) -> bool:
-    """Whether whatever has the second shape has the first."""
-    if shape.ndims is None:
-        return True
-    if than.ndims != shape.ndims:
-        return False
-    return all(a is None or a == b for a, b in zip(shape.as_list(), than.as_list()))
 
 
 def _invariants(loop_vars: Any, given: list[Symbol], shapes: Any) -> list[TensorShape]:
@@ -212,8 +140,8 @@ def while_loop(
             parts.append(part.part(inputs, leaves))
             outer_controls += part.outer_controls
         with graph.control_dependencies(outer_controls):
-            made = graph._handle.while_loop("While", parts[0], parts[1], given)
-    outputs = graph._operation(made).outputs
+            made = add_parts(graph, "While", "While", parts, given)
+    outputs = made.outputs
     values, collected = outputs[: len(given)], outputs[len(given) :]
     last = values[0] if len(values) == 1 else pack(loop_vars, values)
     return last if pieces is None else Collecting(last, collected)
@@ -346,7 +274,7 @@ def cond(
         parts = [part.part([], found) for part, found in zip(graphs, leaves)]
         controls = graphs[0].outer_controls + graphs[1].outer_controls
         with graph.control_dependencies(controls):
-            made = graph._operation(graph._handle.cond("If", pred, *parts))
+            made = add_parts(graph, "If", "If", parts, [pred])
     outputs = iter(made.outputs)
     return pack(
         results[0],

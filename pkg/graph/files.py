@@ -14,11 +14,15 @@ from typing import Any
 from ..files import replacing
 from ..serialization import load_file, save_file
 from .building import Graph
-from .graph_def import GraphDefError, brief, describe, shown
+from .describing import describe
+from .graph_def import GraphDefError, brief, shown
 from .importing import add_definition
 from .symbols import Operation
 
-__all__ = ["export_graph", "import_graph", "restore_variables"]
+__all__ = [
+    "export_graph", "import_graph", "read_definition", "restore_variables",
+    "write_definition",
+]  # fmt: skip
 
 _TEXT = "graph.json"
 _TENSORS = re.compile(r"tensors-[0-9a-f]{16}\.safetensors")
@@ -46,8 +50,14 @@ def export_graph(
             f"Argument `graph` must be a Graph, got {type(graph).__name__}."
         )
     data = describe(graph)
+    data["variables"] = _values(graph, data["tensors"], variables, session)
+    write_definition(data, path)
+
+
+def write_definition(definition: dict[str, Any], path: Path) -> None:
+    """Writes what ``as_graph_def`` gives into a folder, as ``export_graph`` does."""
+    data = dict(definition)
     tensors = data.pop("tensors")
-    data["variables"] = _values(graph, tensors, variables, session)
     for name, tensor in tensors.items():
         if tensor.device != "cpu":
             raise ValueError(
@@ -134,9 +144,15 @@ def import_graph(
     definition that is damaged, with the name of the node; RuntimeError for a finalized
     graph; TypeError for wrong arguments.
     """
-    data = path_or_def if isinstance(path_or_def, dict) else _load(path_or_def)
+    data = read_definition(path_or_def)
     data = {key: value for key, value in data.items() if key != "variables"}
     return add_definition(data, graph, name, input_map, return_elements)
+
+
+def read_definition(path_or_def: Any) -> dict[str, Any]:
+    """The definition in a folder, of which nothing but its form was checked; one that
+    is no path is given back."""
+    return path_or_def if isinstance(path_or_def, dict) else _load(path_or_def)
 
 
 def restore_variables(path: Path, session: Any, name: str = "") -> list[str]:

@@ -7,47 +7,66 @@ A definition is a dict:
 - ``nodes``: a list, in the order in which they were added, of dicts with ``name``,
   ``op`` (Operation.type), ``inputs`` ("name:output", and "^name" for what runs before),
   ``attributes`` (arguments by name), ``device`` and ``outputs`` (dtype and shape each;
-  None for what is not known), and ``no_grad``: true where it was added under
-  ``no_grad()``;
+  None for what is not known), ``no_grad``: true where it was added under
+  ``no_grad()``, and ``gradient``: the name under which its gradient is registered,
+  where that is not its type;
 - ``collections``: names of symbols and operations, by the name of the collection;
+- ``functions``: parts of loops and choices, and gradients of one's own, by name.  One
+  has ``nodes`` of its own, which refer to each other only; ``inputs``, the names of the
+  placeholders that take what it is called with; ``captured``, those of placeholders and
+  variables that stand for something of the graph around it; ``outputs``
+  ("name:output"), and ``targets``, nodes that run besides.  Each is used once, so none
+  can call itself;
+- ``gradients``: a list, in the graph's order, of dicts with ``inputs`` and ``outputs``
+  ("name:output") of what has a gradient of its own, the ``function`` that takes a
+  gradient for each output, what that ``captured``, ``results``: for each input which of
+  the function's outputs is its gradient, or None; ``cut``: whether the outputs are made
+  for this and have no history, and ``always``: whether it is asked where nothing wanted
+  lies behind it;
 - ``tensors``: tensors with values, by the name under which attributes refer to them.
   All the rest is what JSON has.
+
+The attributes of a ``While`` are ``values``, ``condition`` and ``body``, those of an
+``If`` ``predicate``, ``if_true`` and ``if_false``; and beside each function what it
+captured, ``body_captured``: a list of inputs of the node and of variables.
 
 Values of attributes are None, bools, ints, floats, strings and lists of them; what
 JSON has no word for is a dict with one entry: ``{"float": "inf"}``,
 ``{"dtype": "float32"}``, ``{"device": "cpu"}``, ``{"input": 0}`` (the first of the
 inputs), ``{"tensor": name}``, ``{"number": 2.5}`` (a number in the place of a tensor),
-``{"operation": name}``.
+``{"operation": name}``, ``{"function": name}``.
 """
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-from .building import Graph
-from .symbols import Operation, Symbol, dtype_of
-from .variables import Variable
+from .symbols import Symbol, dtype_of
 
-__all__ = [
-    "FORMAT", "VERSION", "GraphDefError", "brief", "describe", "shown", "spec",
-]  # fmt: skip
+__all__ = ["DEEPEST", "FORMAT", "VERSION", "GraphDefError", "brief", "shown", "spec"]
 
 FORMAT = "pkg.graph"
 VERSION = 1
+#: How deep functions may be in each other.
+DEEPEST = 50
 
 
 class GraphDefError(ValueError):
     """A definition, or a file of one, that is no graph.
 
-    ``node`` is the name of the node that is wrong, or None.
+    ``node`` is the name of the node that is wrong, or None; ``function`` that of the
+    function of the definition that it is in.
     """
 
-    def __init__(self, message: str, node: str | None = None) -> None:
+    def __init__(
+        self, message: str, node: str | None = None, function: str | None = None
+    ) -> None:
         if node is not None:
-            message = f"node {shown(node)}: {message}"
+            where = "" if function is None else f" of the function {shown(function)}"
+            message = f"node {shown(node)}{where}: {message}"
         super().__init__(f"[graph] {message}")
         self.node = node
+        self.function = function
 
 
 def shown(value: Any) -> str:
@@ -66,67 +85,6 @@ def brief(error: BaseException) -> str:
     return text if len(text) <= 1000 else text[:997] + "..."
 
 
-def describe(graph: Graph) -> dict[str, Any]:
-    """The definition of a graph; see ``Graph.as_graph_def``."""
-    if graph._own:
-        raise NotImplementedError(
-            "[graph] expected a graph without gradients of one's own, which are "
-            "functions "
-            f"of Python, got one with that of {graph._own[0].outputs[0].name}."
-        )
-    tensors: dict[str, Any] = {}
-    names: dict[int, str] = {}  # of the tensors, which `tensors` keeps alive
-    nodes = [_node(op, tensors, names) for op in graph.get_operations()]
-    return {
-        "format": FORMAT,
-        "version": VERSION,
-        "nodes": nodes,
-        "collections": _collections(graph),
-        "tensors": tensors,
-    }
-
-
-Graph._describe = staticmethod(describe)
-
-
-def _node(
-    op: Operation, tensors: dict[str, Any], names: dict[int, str]
-) -> dict[str, Any]:
-    if op.name.startswith("^"):
-        raise GraphDefError("expected a name that does not begin with '^'", op.name)
-    stored = []
-    for i, tensor in enumerate(op._handle.tensors()):
-        name = names.setdefault(id(tensor), f"{op.name}:{i}")
-        tensors[name] = tensor
-        stored.append(name)
-    arguments = op._handle.arguments()
-    if not arguments:
-        raise GraphDefError(
-            f"{op._handle.type()} runs functions or graphs of its own, which are no "
-            "plain data",
-            op.name,
-        )
-    attributes = {
-        name: _named(value, stored) for name, value in json.loads(arguments)
-    }
-    outputs = op.outputs
-    if outputs and op._handle.type() == "Variable" and isinstance(outputs[0], Variable):
-        attributes["initializer"] = {"operation": outputs[0].initializer.name}
-        attributes["trainable"] = bool(outputs[0].trainable)
-    plain = {
-        "name": op.name,
-        "op": op._handle.type(),  # also where the class of op has other words
-        "inputs": [symbol.name for symbol in op.inputs]
-        + [f"^{control.name}" for control in op.control_inputs],
-        "attributes": attributes,
-        "device": op.device,
-        "outputs": [spec(symbol) for symbol in outputs],
-    }
-    if op._handle.no_grad():
-        plain["no_grad"] = True
-    return plain
-
-
 def spec(symbol: Symbol) -> dict[str, Any]:
     """What is known of a symbol: dtype and shape."""
     sizes = symbol.op._handle.shape(symbol.value_index)
@@ -134,26 +92,3 @@ def spec(symbol: Symbol) -> dict[str, Any]:
         "dtype": dtype_of(symbol).name,
         "shape": None if sizes is None else [n if n >= 0 else None for n in sizes],
     }
-
-
-def _named(value: Any, stored: list[str]) -> Any:
-    # C++ says the number of a tensor, a definition its name.
-    if isinstance(value, list):
-        return [_named(item, stored) for item in value]
-    if isinstance(value, dict) and "tensor" in value:
-        return {"tensor": stored[value["tensor"]]}
-    return value
-
-
-def _collections(graph: Graph) -> dict[str, list[str]]:
-    # Of symbols and operations; other things have no name that a file could hold.
-    found: dict[str, list[str]] = {}
-    for key in graph.get_all_collection_keys():
-        elements = [
-            item.name
-            for item in graph.get_collection(key)
-            if isinstance(item, (Symbol, Operation)) and item.graph is graph
-        ]
-        if isinstance(key, str) and elements:
-            found[key] = elements
-    return found

@@ -4,22 +4,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import nullcontext
 from typing import Any
 
 from .._binding import core
 from ..autograd.grad_mode import set_grad_enabled
+from .bodies import ROLES, Part, add_parts
 from .building import Graph, get_default_graph
+from .definition_values import (
+    Definition,
+    FunctionDefinition,
+    Gradient,
+    Node,
+    Reference,
+    element,
+)
 from .graph_def import GraphDefError, brief, shown, spec
-from .reading import Definition, Node, Reference, element, read
+from .import_checks import check_shapes, compare, refuse_large
+from .own_gradients import Own, asked
+from .reading import read
 from .shapes import sizes_of
 from .symbols import Operation, Symbol, dtype_of
-from .variables import GLOBAL, TRAINABLE, Variable
+from .variables import GLOBAL, TRAINABLE
 
 __all__ = ["Builder", "add_definition"]
-
-#: Ints from here on are tried without memory first, and so many results refused.
-_LARGE = 1 << 20
-
 
 class Builder:
     """Adds the nodes of a definition to a graph, each under a prefix of its name."""
@@ -31,6 +39,10 @@ class Builder:
         #: The symbols that stand for outputs of nodes, and what stands for nodes.
         self.symbols: dict[tuple[str, int], Symbol] = {}
         self.operations: dict[str, list[Operation]] = {}
+        self.tried = False  # all of it was built before
+        #: Of a function, what stands outside for what it captured, by its node's name;
+        #: or None in the place of a node that was made already.
+        self.outer: dict[str, Symbol | None] = {}
         #: Nodes that need not give what the definition says, as an input is another.
         self.changed: set[str] = set()
 
@@ -48,6 +60,8 @@ class Builder:
 
     def make(self, node: Node) -> None:
         """Adds one node."""
+        if node.name in self.outer:
+            return self.capture(node, self.outer[node.name])
         arguments = {
             name: self.resolve(node, value) for name, value in node.attributes.items()
         }
@@ -55,11 +69,88 @@ class Builder:
         with self.scope(node), set_grad_enabled(not node.no_grad):
             if node.call is not None:
                 op = self.call(node, node.call, arguments, handle_name)
+            elif node.op in ROLES:
+                op = self.with_parts(node, arguments, handle_name)
             else:
                 op = self.graph._operation(self._special(node, arguments, handle_name))
+        if node.gradient is not None:
+            self.graph._gradient_names[op.name] = node.gradient
         self.show(node, op.outputs, [op])
         if node.name not in self.changed:
             compare(node, op.outputs)
+
+    def capture(self, node: Node, outer: Symbol | None) -> None:
+        """What stands for a symbol of the graph around, under its name of the file."""
+        if outer is None:
+            return
+        with self.scope(node), set_grad_enabled(not node.no_grad):
+            self.graph._handle.begin_trace(f"{self.prefix}{node.name}/")
+            try:
+                symbol = self.graph._handle.capture(outer)
+            finally:
+                self.graph._handle.end_trace()
+        self.show(node, [symbol], [symbol.op])
+        if node.name not in self.changed:
+            compare(node, [symbol])
+
+    def with_parts(
+        self, node: Node, arguments: dict[str, Any], name: str
+    ) -> Operation:
+        """A loop or choice, whose functions become graphs of their own."""
+        parts = [self.part(node, role) for role in ROLES[node.op]]
+        if node.op == "If":
+            return add_parts(self.graph, "If", name, parts, [arguments["predicate"]])
+        op = add_parts(self.graph, "While", name, parts, arguments["values"])
+        check_shapes(node, op, parts)
+        return op
+
+    def part(self, node: Node, role: str) -> Part:
+        """The graph of a function."""
+        function = self.definition.functions[node.attributes[role].to]
+        outer, changed = {}, set()
+        captured = node.attributes[f"{role}_captured"]
+        for name, value in zip(function.captured, captured):
+            if value.kind == "input":
+                outer[name] = self.resolve(node, value)
+                around = node.inputs[value.to][0]
+            else:
+                outer[name] = self.operations[value.to][0].outputs[0]
+                around = value.to
+            if around in self.changed:
+                changed.add(name)
+        return self.function(function, outer, changed)
+
+    def function(
+        self,
+        function: FunctionDefinition,
+        outer: dict[str, Symbol | None],
+        changed: set[str],
+    ) -> Part:
+        """A function as the graph of a part of this graph."""
+        graph = self.graph._body()
+        made = Builder(graph, function)
+        made.outer, made.changed, made.tried = outer, changed, self.tried
+        # Where this thread builds another part, calls are of the innermost one.
+        within = get_default_graph().is_body
+        with graph.building() if within else nullcontext():
+            made.add()
+        inputs = [made.symbols[name, 0] for name in function.inputs]
+        outputs = [made.symbols[edge] for edge in function.outputs]
+        targets = [made.operations[name][-1] for name in function.targets]
+        made_part: Part = graph.part(inputs, [*outputs, *targets])
+        return made_part
+
+    def try_gradients(self) -> None:
+        """GraphDefError for a gradient that could not be built when it is asked for."""
+        for gradient in self.definition.gradients:
+            own = self.own(gradient, tried=False)
+            grads = []
+            for output in own.outputs:
+                sizes = sizes_of(spec(output)["shape"])
+                made = self.graph._handle.placeholder("", dtype_of(output), sizes, None)
+                grads.append(self.graph._operation(made).outputs[0])
+            with self.graph.as_default():
+                asked(own, grads)
 
     def show(self, node: Node, symbols: list[Symbol], ops: list[Operation]) -> None:
         """What stands for a node from here on."""
@@ -89,9 +180,11 @@ class Builder:
         if value.kind == "input":
             name, port = node.inputs[value.to]
             try:
-                return self.symbols[name, port]
+                symbol = self.symbols[name, port]
             except KeyError:
                 raise node.error(f"there is no output {name}:{port}") from None
+            # Of a function that is called, what it takes may be of a graph around.
+            return self.graph.as_graph_element(symbol) if self.outer else symbol
         if value.kind == "tensor":
             return self.definition.tensors[value.to]
         return value.to if value.kind == "number" else value
@@ -100,7 +193,8 @@ class Builder:
         self, node: Node, function: core.Operator, arguments: dict[str, Any], name: str
     ) -> Operation:
         """A node that calls an op, which must be the one of the definition."""
-        refuse_large(node, arguments)
+        if not self.tried:
+            refuse_large(node, arguments)
         before = self.graph.version
         self.graph.record(name, lambda: function(**arguments))
         handle = self.graph._handle.find(name.removesuffix("/"))
@@ -138,13 +232,30 @@ class Builder:
                 continue
             variable: Any = self.operations[node.name][0].outputs[0]
             assign = self.operations[node.attributes["initializer"].to][0]
-            object.__setattr__(variable, "__class__", Variable)
+            object.__setattr__(variable, "__class__", self.graph._variables)
             trainable = node.attributes["trainable"]
             variable._more = (assign.inputs[0], assign, trainable)
             self.graph._kept.append(variable)
         for key, items in self.definition.collections.items():
             for item in items:
                 self.graph.add_to_collection(key, self.find(item))
+        for gradient in self.definition.gradients:
+            self.graph._own.append(self.own(gradient))
+
+    def own(self, gradient: Gradient, tried: bool = True) -> Own:
+        """A gradient of one's own, whose operations a function of the file has."""
+        inputs, outputs, captured = (
+            [self.symbols[edge] for edge in edges]
+            for edges in (gradient.inputs, gradient.outputs, gradient.captured)
+        )
+        function = self.definition.functions[gradient.function]
+        results = gradient.results
+
+        def call(*grads: Any) -> list[Any]:
+            made = _called(function, [*grads, *captured], tried)
+            return [None if result is None else made[result] for result in results]
+
+        return Own(inputs, outputs, call, gradient.cut, gradient.always)
 
     def find(self, text: str) -> Any:
         """The symbol of 'name:output', or the operation of 'name'."""
@@ -154,95 +265,29 @@ class Builder:
         return self.operations[node.name][-1]
 
 
-def refuse_large(node: Node, arguments: dict[str, Any]) -> None:
-    """GraphDefError for a call that may need much memory only to see what it gives.
-
-    Shapes come from calls without memory.  Some ops cannot do that and are called with
-    zeros; others give as many results as a size says.
-    """
-    symbols = [s for value in arguments.values() for s in _tensors_of(value)]
-    sizes = [size for symbol in symbols for size in symbol.shape if size is not None]
-    ints = [i for value in arguments.values() for i in _ints_of(value)]
-    stored = [t for t in symbols if not isinstance(t, Symbol)]
-    ints += [_sum_of(tensor) for tensor in stored]
-    if max((*ints, *sizes), default=0) < _LARGE:
-        return
-    assert node.call is not None
-    if any("-> Tensor[]" in schema for schema in node.call.schemas):
-        # All that exist take dim, and give a part for each of so many elements.
-        dim = arguments.get("dim", 0)
-        shape = symbols[0].shape if symbols else ()
-        if type(dim) is int and -len(shape) <= dim < len(shape):
-            sizes = [shape[dim] or 0]
-        part = arguments.get("split_size", 1)
-        if type(part) is int and part > 0:
-            sizes = [-(-size // part) for size in sizes]
-        parts = [arguments.get("chunks"), arguments.get("sections")]
-        counts = [*sizes, *(n for n in parts if type(n) is int)]
-        counts += [_sum_of(tensor) for tensor in stored if tensor.ndim == 0]
-        if max(counts, default=0) >= _LARGE:
-            raise node.error(f"{node.op}: it would have {max(counts)} results")
-    with_meta = {key: _on_meta(value) for key, value in arguments.items()}
-    try:
-        node.call(**with_meta)
-    except (Exception, RecursionError) as error:
-        raise node.error(
-            f"{node.op}: the numbers are too large to see what it gives: {brief(error)}"
-        ) from error
-
-
-def _items(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
-
-
-def _tensors_of(value: Any) -> list[Any]:
-    return [item for item in _items(value) if isinstance(item, core.Tensor)]
-
-
-def _ints_of(value: Any) -> list[int]:
-    return [abs(item) for item in _items(value) if type(item) in (int, float)]
-
-
-def _sum_of(tensor: Any) -> int:
-    # How many elements repeat_interleave() and the like make of such a tensor.
-    if tensor.dtype.is_floating_point or tensor.device != "cpu":
-        return 0
-    return int(abs(tensor.numpy().astype("float64")).sum())
-
-
-def _on_meta(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_on_meta(item) for item in value]
-    if not isinstance(value, core.Tensor):
-        return value
-    shape = [2 if size is None else size for size in value.shape]
-    return core.Operator("empty")(shape, dtype=value.dtype, device="meta")
-
-
-def compare(node: Node, symbols: list[Symbol]) -> None:
-    """GraphDefError unless the symbols may be what the definition says of them."""
-    if len(symbols) != len(node.outputs):
-        raise node.error(
-            f"expected {len(node.outputs)} outputs, as the definition says, got "
-            f"{len(symbols)}"
-        )
-    for i, (symbol, (dtype, shape)) in enumerate(zip(symbols, node.outputs)):
-        if symbol.dtype != dtype:
-            raise node.error(
-                f"expected {dtype.name} as output {i}, as the definition says, got "
-                f"{symbol.dtype.name}"
-            )
-        found = symbol.shape
-        if shape is None or found.ndims is None:
-            continue
-        fits = len(shape) == len(found) and all(
-            a == b or a is None or b is None for a, b in zip(shape, found)
-        )
-        if not fits:
-            raise node.error(
-                f"expected the shape {shape} as output {i}, as the definition says, "
-                f"got {found}"
-            )
+def _called(
+    function: FunctionDefinition, given: list[Any], tried: bool
+) -> list[Any]:
+    """What a function gives, whose operations are added to the default graph: given
+    what it takes, and then what it captured."""
+    graph = get_default_graph()
+    prefix = graph._scope().prefix
+    places = [*function.inputs, *function.captured]
+    there = set(function.inputs if graph.is_body else places)
+    fresh = [name for name in function.nodes if name not in there]
+    if any(graph._handle.find(prefix + name) is not None for name in fresh):
+        prefix = graph.unique_name("gradient") + "/"
+    made = Builder(graph, function, prefix)
+    made.tried = tried
+    for name, symbol in zip(places, given):
+        made.changed.add(name)
+        made.outer[name] = symbol
+        if name in there:
+            made.outer[name] = None
+            made.symbols[name, 0] = symbol
+            made.operations[name] = [symbol.op]
+    made.add()
+    return [graph.as_graph_element(made.symbols[edge]) for edge in function.outputs]
 
 
 def add_definition(
@@ -262,6 +307,11 @@ def add_definition(
         raise TypeError(f"Argument `name` must be a string, got {type(name).__name__}.")
     if "\0" in name or name.startswith("^"):
         raise GraphDefError(f"expected another name, got {shown(name)}")
+    if get_default_graph().is_body:
+        raise NotImplementedError(
+            "[import_graph] expected to be called outside of the functions of loops "
+            "and choices. Hint: import the graph before, and use its symbols there."
+        )
     if graph.finalized:
         raise RuntimeError("Graph is finalized and cannot be modified.")
     definition = read(data)
@@ -285,6 +335,7 @@ def add_definition(
         trial.changed.add(key[0])
     trial.add()
     trial.finish()
+    trial.try_gradients()
     prefix = graph._scope().prefix
     if name:
         prefix = graph.unique_name(name.removesuffix("/"), False) + "/"
@@ -325,9 +376,10 @@ def _mapped(
         if port is None and not node.outputs:
             raise node.error("input_map: it has no output")
         dtype, _ = node.outputs[port or 0]
-        if symbol.dtype != dtype:
+        if dtype_of(symbol) != dtype:
             raise node.error(
-                f"input_map: expected a symbol of {dtype.name}, got {symbol.dtype.name}"
+                f"input_map: expected a symbol of {dtype.name}, got "
+                f"{dtype_of(symbol).name}"
             )
         mapped[node.name, port or 0] = symbol
     return mapped

@@ -19,7 +19,8 @@ from .gradient_registry import gradient_of
 from .symbols import Operation, Symbol, dtype_of
 
 __all__ = [
-    "Plain", "parts_of", "replace_gradient", "replaced", "through_own", "with_gradient",
+    "Own", "Plain", "asked", "parts_of", "replace_gradient", "replaced", "through_own",
+    "with_gradient",
 ]  # fmt: skip
 
 # (ys, xs, grad_ys) to the gradients, of what the engine does alone.
@@ -157,8 +158,8 @@ def _leading(
     return found
 
 
-def _of_function(own: Own, grads: list[Any]) -> list[tuple[Any, Any]]:
-    # Floating inputs with the gradients that the function gives for them.
+def asked(own: Own, grads: list[Any]) -> list[Any]:
+    """What the function gives for each input, None for those that are not floating."""
     made = own.function(*grads)
     made = list(made) if isinstance(made, (list, tuple)) else [made]
     part = own.outputs[0].name
@@ -167,18 +168,20 @@ def _of_function(own: Own, grads: list[Any]) -> list[tuple[Any, Any]]:
             f"[gradients] expected {len(own.inputs)} gradients, one for each "
             f"input of {part}, got {len(made)}."
         )
-    further = [(x, g) for x, g in zip(own.inputs, made) if g is not None
-               and dtype_of(x).is_floating_point]  # fmt: skip
-    for x, grad in further:
+    found = [
+        grad if dtype_of(x).is_floating_point else None
+        for x, grad in zip(own.inputs, made)
+    ]
+    for x, grad in zip(own.inputs, found):
         wanted = dtype_of(x)
         is_tensor = isinstance(grad, core.Tensor)
-        if not is_tensor or dtype_of(grad) != wanted:
+        if grad is not None and (not is_tensor or dtype_of(grad) != wanted):
             came = dtype_of(grad).name if is_tensor else type(grad).__name__
             raise TypeError(
                 f"[gradients] expected a symbol of {wanted.name} as the gradient that "
                 f"the function of {part} gives for its input {x.name}, got {came}."
             )
-    return further
+    return found
 
 
 def through_own(
@@ -214,7 +217,10 @@ def _through(
             ops.zeros_like(output) if grad is None else grad
             for grad, output in zip(there, own.outputs)
         ]
-        further = _of_function(own, grads)
+        further = [
+            (x, grad) for x, grad in zip(own.inputs, asked(own, grads))
+            if grad is not None
+        ]  # fmt: skip
         if further:
             inputs, grads = (list(side) for side in zip(*further))
             more = plain(inputs, ends, grads)

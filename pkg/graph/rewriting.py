@@ -12,9 +12,11 @@ import numpy as np
 
 from .._binding import core
 from .building import Graph
-from .graph_def import brief, describe
+from .definition_values import Definition, Node, Reference
+from .describing import describe
+from .graph_def import brief
 from .importing import Builder
-from .reading import Definition, Node, Reference, read
+from .reading import read
 from .sessions import Session
 from .symbols import Operation, Symbol
 from .variables import Variable

@@ -8,7 +8,7 @@ from typing import Any
 from .._binding import core
 from ..ops import clone
 from ..tensor import Tensor
-from .building import get_default_graph, outside
+from .building import Graph, get_default_graph, outside
 from .defaults import session_for
 from .functions import constant, group
 from .shapes import sizes_of
@@ -124,6 +124,9 @@ class Variable(Symbol):
     def load(self, value: Any, session: Any = None) -> None:
         """Gives it a value in a session, without a run."""
         session_for("load", self, session).swap_weights({self: value})
+
+
+Graph._variables = Variable
 
 
 def check_initial(value: Any, whole: Any, name: str | None) -> None:

@@ -3,10 +3,11 @@
 
     python tests/fuzz/graph_files.py [--cases 10000] [--seed 1] [--case SEED]
 
-Each case writes a graph of some ops of the op table and changes its JSON, the values in
-it or the bytes of one of its files.  It must load as a graph that can be written and
-read again, or be refused by an error of ours that leaves the graph as it was; within
-limits of time and memory.  What is wrong ends the run and prints the seed.
+Each case writes a graph of some ops of the op table, of loops, choices and gradients of
+one's own, and changes its JSON, the values in it or the bytes of one of its files.  It
+must load as a graph that can be written and read again, or be refused by an error of
+ours that leaves the graph as it was; within limits of time and memory.  What is
+wrong ends the run and prints the seed.
 """
 
 from __future__ import annotations
@@ -47,7 +48,8 @@ TEXTS = [
     "Assign", "NoOp", "Gradients", "pkg::add", "nowhere::op", "float32", "float",
     "int64", "bfloat16", "cpu", "meta", "cuda:7", "inf", "nan", "variables", "tensor",
     "input", "operation", "relu_", "split", "one_hot", "bincount", "unbind",
-    "Placeholder", "zeros", "x" * 5000,
+    "Placeholder", "zeros", "x" * 5000, "While", "If", "function", "cond/If:if_true",
+    "while/While:body",
 ]  # fmt: skip
 
 
@@ -60,6 +62,8 @@ def base(rng, folder):
                      if rng.random() < 0.5 else pg.constant(pkg.tensor(a))
                      for a in inputs_of(case)]  # fmt: skip
             outputs(graph.record(None, case.call, pkg, *given))
+        if rng.random() < 0.6:
+            parts(rng, x)
         session = None
         if rng.random() < 0.6:
             w = pg.Variable(pkg.ones(3, 2), name="w")
@@ -71,6 +75,29 @@ def base(rng, folder):
             session = pg.Session()
             session.run(init)
         pg.export_graph(graph, folder, session=session)
+
+
+def parts(rng, x):
+    """Loops and choices, in each other too, and a gradient of one's own."""
+    w = pg.Variable(pkg.ones(2), name="v")
+    last = pg.constant(0.5)
+
+    def turn(i, v):
+        inner = pg.cond(v.sum() > 3, lambda: v * w.sum(), lambda: v + pkg.tensor(0.5))
+        if rng.random() < 0.5:
+            _, inner = pg.while_loop(lambda j, u: j < i, lambda j, u: (j + 1, u * 2),
+                                     (0, inner))  # fmt: skip
+        if rng.random() < 0.3:
+            w.assign_add(pkg.ones(2))
+        return i + 1, inner
+
+    for _ in range(rng.choice([1, 2])):
+        _, last = pg.while_loop(lambda i, v: i < 4, turn, (0, last))
+    if rng.random() < 0.7:
+        pg.with_gradient([last, w], [last * w.sum(), last + 1],
+                         lambda g, h: (g * last + h, w * g))  # fmt: skip
+    if rng.random() < 0.5:
+        pg.gradients(last, [w])
 
 
 def places(value, found, path=()):
@@ -105,7 +132,8 @@ def strange(rng, data, paths):
     if kind == 2:
         return rng.choice([None, True, False, [], {}, [[]], {"": None}])
     if kind == 3:
-        tag = rng.choice(["input", "tensor", "number", "float", "dtype", "operation"])
+        tag = rng.choice(["input", "tensor", "number", "float", "dtype", "operation",
+                          "function"])
         return {tag: rng.choice(NUMBERS + TEXTS)}
     if kind == 4:
         return [rng.choice(NUMBERS) for _ in range(rng.randrange(5))]
@@ -170,7 +198,13 @@ def another(rng, value):
 
 def mislead(rng, data):
     """Changes what only the ops themselves can refuse, in place."""
-    nodes = data["nodes"]
+    functions = data.get("functions", {})
+    for function in functions.values():
+        if rng.random() < 0.1:  # calls one with what another takes
+            function["captured"] = function["captured"][::-1]
+            function["inputs"] = function["inputs"][::-1]
+    kinds = [data, *functions.values()]
+    nodes = (data if rng.random() < 0.5 else rng.choice(kinds))["nodes"]
     for node in nodes:  # says nothing of results, which would be compared
         if node["op"] not in ("Placeholder", "Variable", "PlaceholderWithDefault"):
             for output in node["outputs"]:

@@ -222,10 +222,14 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("_index(Tensor self, Tensor[] indices) -> Tensor")
       .doc("self[indices[0], indices[1], ...] on the leading dimensions.")
       .shape(index_rule)
-      .derivative("self", "self.shape indices",
-                  [](const Tensor& g, const Shape& sizes, const TensorList& indices) {
-                    return put_front(zeros_to_add_to(sizes, g), indices, g, true);
-                  });
+      .derivative(
+          "self", "self.shape indices",
+          [](const Tensor& g, const Shape& sizes, const TensorList& indices) {
+            return gradient_of_read(
+                g, sizes, indices,
+                [&](const Tensor& zeros) { return put_front(zeros, indices, g, true); },
+                [&](const Tensor& sum) { return put_front_(sum, indices, g, true); });
+          });
   m.def("_index_put(Tensor self, Tensor[] indices, Tensor values, bool accumulate=False) "
         "-> Tensor")
       .doc("self with values written (or added) at the indices of the leading dimensions.")

@@ -2,6 +2,9 @@
 // ops/index/slices.cc: slices of one dimension that a vector of integers names.
 #include "ops/index/slices.h"
 
+#include <algorithm>
+#include <functional>
+
 #include "base/number_fits.h"
 #include "ops/op.h"
 
@@ -112,7 +115,10 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .derivative(
           "self", "self.shape dim index",
           [](const Tensor& g, const Shape& sizes, int64_t dim, const Tensor& index) {
-            return slices_put(zeros_to_add_to(sizes, g), dim, index, g, true);
+            return gradient_of_read(
+                g, sizes, {&index, 1},
+                [&](const Tensor& zeros) { return slices_put(zeros, dim, index, g, true); },
+                [&](const Tensor& sum) { return slices_put_(sum, dim, index, g, true); });
           });
   m.def("_slices_put(Tensor self, int dim, Tensor index, Tensor source, "
         "bool accumulate=False) -> Tensor")
@@ -175,4 +181,18 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
 }
 
 }  // namespace
+
+bool are_distinct(std::span<const Tensor> indices) {
+  const auto one = [](const Tensor& index) { return index.numel() == 1; };
+  if (std::all_of(indices.begin(), indices.end(), one)) return true;
+  if (indices.size() != 1 || indices[0].dtype() != DType::Int64) return false;
+  const Tensor& index = indices[0];
+  if (!index.is_contiguous() || index.device() != Device{}) return false;
+  index.wait();
+  const std::span places(index.data<int64_t>(), size_t(index.numel()));
+  return places.empty() ||
+         (places[0] >= 0 && std::adjacent_find(places.begin(), places.end(),
+                                               std::greater_equal<>()) == places.end());
+}
+
 }  // namespace pkg::ops

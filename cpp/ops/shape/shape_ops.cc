@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ops/shape/shape_ops.cc: the basic views, which share storage and touch shape and
 // strides only.  Views made of these: dimensions.cc.
+#include "dispatcher/running_total.h"
 #include "ops/op.h"
 #include "ops/shape/move_cost.h"
 #include "tensor/fill.h"
@@ -291,7 +292,13 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
   m.def("select(Tensor self, int dim, int index) -> Tensor")
       .doc("The slice at one index; dim disappears.")
       .view(select_fn)
-      .derivative("self", "self.shape dim index", select_backward);
+      .derivative("self", "self.shape dim index",
+                  [](const Tensor& g, const Shape& sizes, int64_t dim, int64_t index) {
+                    const Tensor total = running_total(sizes, g);
+                    if (!total.defined()) return select_backward(g, sizes, dim, index);
+                    add_(select(total, dim, index), g);
+                    return total;
+                  });
   // Gradients of views that leave elements out.  They are ops, not writes into a view, so
   // that they can be differentiated again.
   m.def("_select_backward(Tensor grad, int[] sizes, int dim, int index) -> Tensor")
@@ -312,7 +319,16 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
         "-> Tensor")
       .doc("self[start:end:step] along dim.")
       .view(slice_fn)
-      .derivative("self", "self.shape dim start end step", slice_backward);
+      .derivative("self", "self.shape dim start end step",
+                  [](const Tensor& g, const Shape& sizes, int64_t dim, MaybeInt start,
+                     MaybeInt end, int64_t step) {
+                    const Tensor total = running_total(sizes, g);
+                    if (!total.defined()) {
+                      return slice_backward(g, sizes, dim, start, end, step);
+                    }
+                    add_(slice(total, dim, start, end, step), g);
+                    return total;
+                  });
   m.def("_slice_backward(Tensor grad, int[] sizes, int dim, int? start, int? end, "
         "int step) -> Tensor")
       .doc("Zeros of these sizes with grad in the slice.")

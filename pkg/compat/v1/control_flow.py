@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ... import graph as pg
-from ...graph.control_flow import BodyGraph, Collecting, more_general
+from ...graph.bodies import BodyGraph, more_general
+from ...graph.control_flow import Collecting
 from ...graph.structures import flatten, outline, pack
 from . import arrays, math, reduce
 from .checks import Assert

@@ -16,6 +16,7 @@ from .bounds import not_from_the_end, of_first_size
 from .control import control_dependencies, no_op
 from .convert import constant, convert_to_tensor
 from .dtypes import DType, as_dtype, core_dtype, int32
+from .elements import get_default_graph
 from .record import recorded
 from .shapes import TensorShape, as_shape
 
@@ -91,6 +92,12 @@ def _read(flow: Any, size: Any, index: Any, width: Any, shape: list[int]) -> Any
     # width: how many elements each tensor has, or None.
     if index is None:
         return ops.reshape(flow, shape)
+    if width and isinstance(index, Symbol) and get_default_graph().is_body:
+        # Of flow itself, and not of rows that each turn has anew: so the gradients of
+        # all turns are added to one tensor (see running_total.h).
+        places = ops.unsqueeze(_place(index) * width, 1)
+        places = ops.reshape(places + core.tensor(np.arange(width)), [-1])
+        return ops.reshape(ops.index_select(flow, 0, places), shape)
     if width:
         rows = ops.reshape(flow, [-1, width])
     elif isinstance(size, int):

@@ -9,6 +9,10 @@ from . import dtypes, math
 from .collections import GraphKeys, trainable_variables
 from .convert import convert_to_tensor
 from .elements import get_default_graph
+from .meta_graphs import (
+    export_meta_graph as export_meta_graph,
+    import_meta_graph as import_meta_graph,
+)
 from .optimizers import (
     AdagradOptimizer as AdagradOptimizer,
     AdamOptimizer as AdamOptimizer,

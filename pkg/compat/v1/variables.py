@@ -14,7 +14,7 @@ from ...graph.defaults import get_default_session
 from ...graph.symbols import dtype_of
 from .collections import global_variables, local_variables
 from .convert import convert_to_tensor
-from .elements import Tensor, get_default_graph
+from .elements import Graph, Tensor, get_default_graph
 from .shapes import TensorShape, as_shape
 
 __all__ = [
@@ -102,11 +102,22 @@ class Variable(Tensor, pv.Variable):
         graph: Any = self.graph
         reads = graph.__dict__.setdefault("reads", {})
         if self.name not in reads:
+            self._find_read(reads)
+        if self.name not in reads:
             with graph.control_dependencies(None), graph.name_scope(None):
                 name = f"{self.op.name}/read/"
                 reads[self.name] = pg.Graph.record(graph, name, ops.clone, self)
         found: Symbol = reads[self.name]
         return found
+
+    def _find_read(self, reads: dict[str, Any]) -> None:
+        # That of a graph that came from a file.
+        handle = self.graph._handle.find(f"{self.op.name}/read")
+        if handle is None or handle.type() != "clone":
+            return
+        op = self.graph._operation(handle)
+        if op.inputs[0].name == self.name:
+            reads[self.name] = op.outputs[0]
 
     def read_value(self) -> Any:
         """Its value at this place of the program, after what this waits for."""
@@ -195,6 +206,7 @@ class Variable(Tensor, pv.Variable):
             return self._assigned(new, name, read_value)
 
 
+Graph._variables = Variable
 VariableV1 = Variable
 
 

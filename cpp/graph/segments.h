@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// graph/segments.h: plans of what lies between the loops, choices and callbacks of a graph.
+//
+// Note [Segments]
+// What a function gives has a shape that only a run knows, so there is no plan for a graph
+// with one.  But the calls between two functions are a graph of their own, whose inputs are
+// what the functions before gave: each has its callable, and so a plan for the shapes that
+// come.  Where they come with other shapes again and again, making plans would take longer
+// than the calls, and these are made one by one.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <vector>
+
+#include "graph/session.h"
+
+namespace pkg::graph {
+
+class Segments {
+ public:
+  /// Of nodes in their order, among them a function; none assigns or takes gradients.
+  Segments(Ref<Session> session, std::span<Node* const> nodes, std::span<const Edge> feeds,
+           std::span<const Edge> fetches, std::span<const Node* const> asked);
+
+  /// Whether the nodes may be run so: they neither assign nor take gradients.
+  static bool possible(std::span<Node* const> nodes, std::span<const Edge> feeds);
+  /// False once many plans were made.
+  bool worthwhile() const;
+
+  struct Inputs {
+    const TensorList& feeds;  ///< one for each feed
+    std::function<Tensor(const Node& variable)> read;
+    const RunControl& control;
+    std::function<void(const Node* node)> at;  ///< the function that runs next, or null
+  };
+  /// The fetches, each in memory of its own.
+  TensorList run(const Inputs& inputs) const;
+
+ private:
+  struct Segment {
+    std::vector<Node*> nodes;
+    std::vector<Edge> inputs, outputs;
+    Ref<Callable> callable;
+    Node* function = nullptr;  ///< that runs after them
+  };
+  using Values = std::map<Edge, Tensor>;
+  Tensor value(const Values& values, const Inputs& inputs, Edge edge) const;
+
+  std::vector<Edge> feeds_, fetches_;
+  std::vector<Segment> segments_;
+};
+
+}  // namespace pkg::graph
