@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What MPI's launcher starts for each rank: it runs the program, puts the rank before
+each line of output, and says how the program ended.
+
+Run by its path, without pkg.  MPI's launcher ends all ranks as soon as one process of its
+own ends badly; this one stays, so that the other ranks can find out and report it, until
+``pkg launch`` ends all.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from typing import IO
+
+PR_SET_PDEATHSIG = 1
+STAYS = 600.0  # seconds, if nobody ends us
+
+
+def rank_of(environment: dict[str, str]) -> int:
+    """Our rank, from what MPI's launcher has set."""
+    for name in ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK"):
+        if name in environment:
+            return int(environment[name])
+    raise SystemExit("pkg: error: expected to be started by MPI's launcher")
+
+
+def copy_lines(source: IO[bytes], descriptor: int, prefix: bytes) -> None:
+    """Each line with its prefix, in one write, so that ranks do not mix within one."""
+    for line in source:
+        text = prefix + line if line.endswith(b"\n") else prefix + line + b"\n"
+        while text:
+            text = text[os.write(descriptor, text) :]
+
+
+def main(token: str, command: list[str]) -> int:
+    """Run the command; return its exit code, 128 + n after signal n."""
+    rank = rank_of(dict(os.environ))
+    prctl = ctypes.CDLL(None).prctl
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    inherited = [int(os.environ["PMI_FD"])] if "PMI_FD" in os.environ else []
+    program = subprocess.Popen(
+        command, env=environment, pass_fds=inherited, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, preexec_fn=lambda: prctl(PR_SET_PDEATHSIG, signal.SIGKILL),
+    )  # fmt: skip
+    signal.signal(signal.SIGTERM, lambda *_: program.terminate())
+    copies = []
+    for source, descriptor, name in ((program.stdout, 1, "stdout"),
+                                     (program.stderr, 2, "stderr")):  # fmt: skip
+        prefix = f"[{rank}]<{name}>:".encode()
+        arguments = (source, descriptor, prefix)
+        copies.append(threading.Thread(target=copy_lines, args=arguments, daemon=True))
+        copies[-1].start()
+    code = program.wait()
+    for copy in copies:
+        copy.join(2)  # a process that the program left behind may keep it open
+    code = 128 - code if code < 0 else code
+    os.write(1, f"\x1e{token} {rank} {code}\n".encode())
+    if code:
+        time.sleep(STAYS)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], sys.argv[2:]))
