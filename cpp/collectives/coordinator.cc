@@ -91,6 +91,17 @@ std::string Coordinator::who(const Asked& asked) const {
   return text;
 }
 
+namespace {
+
+// "[2, 3]"
+std::string shown(const Shape& sizes) {
+  std::string text = "[";
+  for (const int64_t size : sizes) text += str(text.size() > 1 ? ", " : "", size);
+  return text + "]";
+}
+
+}  // namespace
+
 std::string mismatch(const Request& a, const Request& b) {
   const char* kind = name_of(a.kind);
   if (a.kind != b.kind) {
@@ -104,7 +115,8 @@ std::string mismatch(const Request& a, const Request& b) {
   const bool rows = a.kind == Kind::Allgather || a.kind == Kind::Alltoall;
   if (!rows && a.sizes != b.sizes) {
     return str("Mismatched ", kind, " tensor shapes: One rank sent a tensor of shape ",
-               a.sizes, ", but another rank sent a tensor of shape ", b.sizes, ".");
+               shown(a.sizes), ", but another rank sent a tensor of shape ",
+               shown(b.sizes), ".");
   }
   if (rows && a.sizes.size() != b.sizes.size()) {
     return str("Mismatched ", kind, " tensor shapes: One rank sent a tensor of rank ",

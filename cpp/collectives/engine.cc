@@ -91,7 +91,6 @@ Ref<Event> Engine::init(const Settings& settings) {
   numbers_.fill(0);
   if (!thread_.joinable()) {
     left_ = false;
-    if (this == &get()) std::atexit([] { get().leave(kLeaveSeconds); });
     thread_ = std::thread([this] { run(); });
   }
   const Ref<Event> started = started_;
@@ -252,6 +251,11 @@ void Engine::serve(const Settings& settings) {
     end_session(nullptr, State::Lost, text_of(std::current_exception()));
     settle(started_, std::current_exception());
     throw;
+  }
+  if (this == &get() && !std::exchange(leaves_at_exit_, true)) {
+    // After MPI_Init: MPICH takes its leave of the launcher in a handler of its own, which
+    // has to come after MPI_Finalize, and so to be registered before this one.
+    std::atexit([] { get().leave(kLeaveSeconds); });
   }
   {
     std::lock_guard lock(mutex_);

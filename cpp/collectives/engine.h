@@ -80,6 +80,7 @@ class Engine {
   Ref<ManualEvent> started_, ended_;
   std::array<uint64_t, 8> numbers_{};  // of names that were made up, by kind
   bool stop_ = false, leaving_ = false, left_ = true;
+  bool leaves_at_exit_ = false;  // of the thread
   std::thread thread_;
 };
 

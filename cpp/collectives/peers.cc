@@ -18,6 +18,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
+constexpr milliseconds kLastWord{2000};
+
 struct Identity {
   char host[248];
   int64_t process;
@@ -88,7 +90,7 @@ Peers::~Peers() {
   }
 }
 
-void Peers::look() {
+void Peers::look(bool stopping) {
   const auto now = Clock::now();
   if (now - looked_ < milliseconds(50)) return;
   looked_ = now;
@@ -102,8 +104,12 @@ void Peers::look() {
   }
   for (int r = 0; r < size; ++r) {
     if (r == me) continue;
-    PKG_CHECK(!ended(processes_[size_t(r)]), CollectiveError, "[collectives] ",
-              names_[size_t(r)], " has ended without shutdown().");
+    if (ended(processes_[size_t(r)])) {
+      if (missed_ == Clock::time_point()) missed_ = now;
+      PKG_CHECK(stopping && now - missed_ < kLastWord, CollectiveError, "[collectives] ",
+                names_[size_t(r)], " has ended without shutdown().");
+      continue;
+    }
     if (me != 0 && r != 0) continue;
     const double silent = std::chrono::duration<double>(now - heard_[size_t(r)]).count();
     PKG_CHECK(silent < timeout_, CollectiveError, "[collectives] nothing was heard of ",

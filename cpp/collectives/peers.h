@@ -36,7 +36,8 @@ class Peers {
   void heard(int rank) { heard_[size_t(rank)] = Clock::now(); }
   /// Sends a sign of life where it is time for one, and throws CollectiveError if a rank is
   /// known to have ended, or was silent for too long.  Rank 0 hears all, the others rank 0.
-  void look();
+  /// `stopping`: who has ended may have done so rightly, and its last word be on its way.
+  void look(bool stopping);
 
  private:
   Transport& transport_;
@@ -46,6 +47,7 @@ class Peers {
   std::vector<int> processes_;            // descriptors of those on this host, or -1
   std::vector<Clock::time_point> heard_;
   Clock::time_point looked_, signed_;
+  Clock::time_point missed_{};  // when somebody was first seen to have ended
 };
 
 }  // namespace pkg::collectives

@@ -85,7 +85,7 @@ void Session::pump() {
       default: inbox_.emplace_back(from, std::move(message));
     }
   }
-  peers_.look();
+  peers_.look(stopping_);
 }
 
 bool Session::step() {

@@ -20,6 +20,7 @@ from typing import IO
 
 PR_SET_PDEATHSIG = 1
 STAYS = 600.0  # seconds, if nobody ends us
+OBEYS = 2.0  # seconds that a program may take to end when it is asked to
 
 
 def rank_of(environment: dict[str, str]) -> int:
@@ -48,7 +49,15 @@ def main(token: str, command: list[str]) -> int:
         command, env=environment, pass_fds=inherited, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, preexec_fn=lambda: prctl(PR_SET_PDEATHSIG, signal.SIGKILL),
     )  # fmt: skip
-    signal.signal(signal.SIGTERM, lambda *_: program.terminate())
+
+    def end(*_: object) -> None:
+        # MPI's launcher wants all to end.
+        if program.poll() is not None:
+            sys.exit(program.returncode)
+        program.terminate()
+        threading.Timer(OBEYS, program.kill).start()
+
+    signal.signal(signal.SIGTERM, end)
     copies = []
     for source, descriptor, name in ((program.stdout, 1, "stdout"),
                                      (program.stderr, 2, "stderr")):  # fmt: skip
