@@ -115,8 +115,8 @@ std::string mismatch(const Request& a, const Request& b) {
   const bool rows = a.kind == Kind::Allgather || a.kind == Kind::Alltoall;
   if (!rows && a.sizes != b.sizes) {
     return str("Mismatched ", kind, " tensor shapes: One rank sent a tensor of shape ",
-               shown(a.sizes), ", but another rank sent a tensor of shape ",
-               shown(b.sizes), ".");
+               shown(a.sizes), ", but another rank sent a tensor of shape ", shown(b.sizes),
+               ".");
   }
   if (rows && a.sizes.size() != b.sizes.size()) {
     return str("Mismatched ", kind, " tensor shapes: One rank sent a tensor of rank ",
@@ -125,9 +125,10 @@ std::string mismatch(const Request& a, const Request& b) {
   }
   for (size_t d = 1; rows && d < a.sizes.size(); ++d) {
     if (a.sizes[d] == b.sizes[d]) continue;
-    return str("Mismatched ", kind, " tensor shapes: One rank sent a tensor with dimension ",
-               d, " equal to ", a.sizes[d], ", but another rank sent a tensor with dimension ",
-               d, " equal to ", b.sizes[d], ".");
+    return str("Mismatched ", kind,
+               " tensor shapes: One rank sent a tensor with dimension ", d, " equal to ",
+               a.sizes[d], ", but another rank sent a tensor with dimension ", d,
+               " equal to ", b.sizes[d], ".");
   }
   if (a.reduction != b.reduction) {
     return str("Mismatched reduce operations: One rank specified ", name_of(a.reduction),
@@ -177,12 +178,13 @@ Response Coordinator::decide(const std::string& name) {
   for (size_t r = 0; r < size_; ++r) {
     if (!asked.ranks[r]) made.joined.push_back(int32_t(r));
   }
-  const bool sums = first.kind == Kind::Allreduce && (first.reduction == Reduction::Sum ||
-                                                      first.reduction == Reduction::Average);
+  const bool sums = first.kind == Kind::Allreduce &&
+                    (first.reduction == Reduction::Sum ||
+                     first.reduction == Reduction::Average);
   if (made.error.empty() && !made.joined.empty() && !sums) {
-    made.error = str(first.kind == Kind::Allreduce ? name_of(first.reduction)
-                                                   : name_of(first.kind),
-                     " is not supported with Join at this time.");
+    made.error = str(
+        first.kind == Kind::Allreduce ? name_of(first.reduction) : name_of(first.kind),
+        " is not supported with Join at this time.");
   }
   if (!made.error.empty()) {
     made.error = str("[", name, "] ", made.error, " (", who(asked), ")");
@@ -191,7 +193,8 @@ Response Coordinator::decide(const std::string& name) {
   }
   for (const auto& request : asked.ranks) {
     if (first.kind == Kind::Allgather) made.sizes.push_back(request->sizes[0]);
-    for (const int64_t rows : request ? request->splits : Shape()) made.sizes.push_back(rows);
+    for (const int64_t rows : request ? request->splits : Shape())
+      made.sizes.push_back(rows);
   }
   if (first.kind == Kind::Join) {
     made.last_joined = last_joined_;

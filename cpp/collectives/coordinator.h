@@ -52,7 +52,8 @@ class Coordinator {
   ResponseCache cache_;
   std::map<uint64_t, std::vector<std::string>> sites_;  // of each number, by rank
   Table table_;
-  std::map<std::string, std::vector<std::string>> groups_;  // of each: names that are complete
+  std::map<std::string, std::vector<std::string>>
+      groups_;  // of each: names that are complete
   std::deque<std::string> ready_;
   std::vector<Response> failed_;
   std::vector<bool> joined_;

@@ -69,9 +69,9 @@ Engine& Engine::get() {
 }
 
 void Engine::check_process() const {
-  PKG_CHECK(getpid() == process_, RuntimeError,
-            "Horovod was initialized in process ", process_, ", and this is its child ",
-            getpid(), ", which cannot use it. Start workers before init(), or use spawn.");
+  PKG_CHECK(getpid() == process_, RuntimeError, "Horovod was initialized in process ",
+            process_, ", and this is its child ", getpid(),
+            ", which cannot use it. Start workers before init(), or use spawn.");
 }
 
 Ref<Event> Engine::init(const Settings& settings) {

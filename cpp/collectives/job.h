@@ -16,9 +16,9 @@ struct Job final : Intrusive {
         event(Ref<ManualEvent>::make(name_of(request.kind), request.site)) {}
 
   Request request;
-  Tensor input;    ///< row-major; undefined where there is none
-  Tensor output;   ///< row-major; undefined until its shape is known
-  Tensor splits;   ///< Alltoall: rows from each rank
+  Tensor input;   ///< row-major; undefined where there is none
+  Tensor output;  ///< row-major; undefined until its shape is known
+  Tensor splits;  ///< Alltoall: rows from each rank
   Ref<ManualEvent> event;
   uint64_t session = 0;  ///< in which it was submitted
 };

@@ -27,7 +27,7 @@ class LocalHub {
   std::mutex mutex_;
   std::vector<std::deque<std::pair<int, std::string>>> boxes_;  // messages to each rank
   std::vector<Offer> offers_;
-  size_t here_ = 0;      // ranks that have come to the meeting
+  size_t here_ = 0;       // ranks that have come to the meeting
   uint64_t meeting_ = 0;  // how many were held
 };
 

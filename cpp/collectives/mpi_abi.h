@@ -42,35 +42,32 @@ Handle handle(uintptr_t constant) {
 }
 
 // F(name after MPI_, parameters)
-#define PKG_MPI_FUNCTIONS(F)                                                              \
-  F(Abi_get_version, (int* major, int* minor))                                            \
-  F(Get_library_version, (char* version, int* length))                                    \
-  F(Error_string, (int code, char* text, int* length))                                    \
-  F(Initialized, (int* flag))                                                             \
-  F(Init_thread, (int* argc, char*** argv, int required, int* provided))                  \
-  F(Finalize, ())                                                                         \
-  F(Comm_rank, (Comm comm, int* rank))                                                    \
-  F(Comm_size, (Comm comm, int* size))                                                    \
-  F(Comm_set_errhandler, (Comm comm, Errhandler handler))                                 \
-  F(Comm_idup, (Comm comm, Comm * made, Request * request))                               \
-  F(Comm_free, (Comm * comm))                                                             \
-  F(Test, (Request * request, int* flag, Status* status))                                 \
-  F(Isend,                                                                                \
-    (const void* data, int count, Datatype type, int to, int tag, Comm comm,              \
-     Request* request))                                                                   \
-  F(Iprobe, (int source, int tag, Comm comm, int* flag, Status* status))                  \
-  F(Get_count, (const Status* status, Datatype type, int* count))                         \
-  F(Recv,                                                                                 \
-    (void* data, int count, Datatype type, int source, int tag, Comm comm,                \
-     Status* status))                                                                     \
-  F(Ibcast_c,                                                                             \
-    (void* data, Count count, Datatype type, int root, Comm comm, Request* request))      \
-  F(Iallgatherv_c,                                                                        \
-    (const void* send, Count count, Datatype send_type, void* receive,                    \
+#define PKG_MPI_FUNCTIONS(F)                                                               \
+  F(Abi_get_version, (int* major, int* minor))                                             \
+  F(Get_library_version, (char* version, int* length))                                     \
+  F(Error_string, (int code, char* text, int* length))                                     \
+  F(Initialized, (int* flag))                                                              \
+  F(Init_thread, (int* argc, char*** argv, int required, int* provided))                   \
+  F(Finalize, ())                                                                          \
+  F(Comm_rank, (Comm comm, int* rank))                                                     \
+  F(Comm_size, (Comm comm, int* size))                                                     \
+  F(Comm_set_errhandler, (Comm comm, Errhandler handler))                                  \
+  F(Comm_idup, (Comm comm, Comm * made, Request * request))                                \
+  F(Comm_free, (Comm * comm))                                                              \
+  F(Test, (Request * request, int* flag, Status* status))                                  \
+  F(Isend, (const void* data, int count, Datatype type, int to, int tag, Comm comm,        \
+            Request* request))                                                             \
+  F(Iprobe, (int source, int tag, Comm comm, int* flag, Status* status))                   \
+  F(Get_count, (const Status* status, Datatype type, int* count))                          \
+  F(Recv, (void* data, int count, Datatype type, int source, int tag, Comm comm,           \
+           Status* status))                                                                \
+  F(Ibcast_c,                                                                              \
+    (void* data, Count count, Datatype type, int root, Comm comm, Request* request))       \
+  F(Iallgatherv_c,                                                                         \
+    (const void* send, Count count, Datatype send_type, void* receive,                     \
      const Count* counts, const Aint* places, Datatype type, Comm comm, Request* request)) \
-  F(Ialltoallv_c,                                                                         \
-    (const void* send, const Count* send_counts, const Aint* send_places,                 \
-     Datatype send_type, void* receive, const Count* counts, const Aint* places,          \
-     Datatype type, Comm comm, Request* request))
+  F(Ialltoallv_c, (const void* send, const Count* send_counts, const Aint* send_places,    \
+                   Datatype send_type, void* receive, const Count* counts,                 \
+                   const Aint* places, Datatype type, Comm comm, Request* request))
 
 }  // namespace pkg::collectives::mpi

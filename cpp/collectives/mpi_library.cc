@@ -17,7 +17,7 @@ std::string open_one(const std::string& path, Library& library) {
   void* opened = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!opened) return dlerror();
   std::string missing;
-#define PKG_MPI_FIND(name, parameters)                                              \
+#define PKG_MPI_FIND(name, parameters)                                                  \
   library.name = reinterpret_cast<decltype(library.name)>(dlsym(opened, "MPI_" #name)); \
   if (!library.name && missing.empty()) missing = "MPI_" #name;
   PKG_MPI_FUNCTIONS(PKG_MPI_FIND)

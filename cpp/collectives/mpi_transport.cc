@@ -25,8 +25,8 @@ void begin(const mpi::Library& mpi) {
             "[init] expected MPI not to be in use, but something else in this process has "
             "called MPI_Init. Call init() first.");
   int provided = 0;
-  mpi.check("Init_thread", mpi.Init_thread(nullptr, nullptr, mpi::kThreadFunneled,
-                                           &provided));
+  mpi.check("Init_thread",
+            mpi.Init_thread(nullptr, nullptr, mpi::kThreadFunneled, &provided));
   PKG_CHECK(provided >= mpi::kThreadFunneled, RuntimeError,
             "[init] expected an MPI that a thread besides main may use "
             "(MPI_THREAD_FUNNELED), got level ",
@@ -89,8 +89,8 @@ void MpiTransport::drop_sent() {
 }
 
 void MpiTransport::send(int to, std::string message) {
-  PKG_CHECK(message.size() <= size_t(INT_MAX), CollectiveError,
-            "[send] a message of ", message.size(), " bytes is too long");
+  PKG_CHECK(message.size() <= size_t(INT_MAX), CollectiveError, "[send] a message of ",
+            message.size(), " bytes is too long");
   drop_sent();
   sending_.push_back({std::move(message), handle<mpi::Request>(mpi::kRequestNull)});
   Sending& last = sending_.back();
@@ -127,10 +127,10 @@ void MpiTransport::allgather(const void* send, void* receive,
                              std::span<const int64_t> counts) {
   const Layout all(counts);
   mpi::Request request;
-  mpi_.check("Iallgatherv_c",
-             mpi_.Iallgatherv_c(send, counts[size_t(rank_)], bytes(), receive,
-                                all.counts.data(), all.places.data(), bytes(), comm_,
-                                &request));
+  mpi_.check(
+      "Iallgatherv_c",
+      mpi_.Iallgatherv_c(send, counts[size_t(rank_)], bytes(), receive, all.counts.data(),
+                         all.places.data(), bytes(), comm_, &request));
   wait("Iallgatherv_c", request, idle);
 }
 
@@ -138,10 +138,9 @@ void MpiTransport::alltoall(const void* send, std::span<const int64_t> send_coun
                             void* receive, std::span<const int64_t> receive_counts) {
   const Layout out(send_counts), in(receive_counts);
   mpi::Request request;
-  mpi_.check("Ialltoallv_c",
-             mpi_.Ialltoallv_c(send, out.counts.data(), out.places.data(), bytes(), receive,
-                               in.counts.data(), in.places.data(), bytes(), comm_,
-                               &request));
+  mpi_.check("Ialltoallv_c", mpi_.Ialltoallv_c(send, out.counts.data(), out.places.data(),
+                                               bytes(), receive, in.counts.data(),
+                                               in.places.data(), bytes(), comm_, &request));
   wait("Ialltoallv_c", request, idle);
 }
 

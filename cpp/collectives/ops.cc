@@ -37,14 +37,14 @@ Tensor pending_numbers(int64_t count, const Ref<Event>& event, DType dtype,
   return made;
 }
 
-Tensor init_kernel(const std::string& library, int64_t fusion_bytes,
-                   int64_t cache_capacity, double stall_seconds, double failure_seconds) {
+Tensor init_kernel(const std::string& library, int64_t fusion_bytes, int64_t cache_capacity,
+                   double stall_seconds, double failure_seconds) {
   PKG_CHECK(fusion_bytes >= 0 && cache_capacity >= 0, ValueError,
             "[init] expected sizes of at least 0, got fusion_bytes=", fusion_bytes,
             " and cache_capacity=", cache_capacity, ".");
   PKG_CHECK(stall_seconds >= 0 && failure_seconds > 0, ValueError,
-            "[init] expected stall_seconds >= 0 and failure_seconds > 0, got ", stall_seconds,
-            " and ", failure_seconds, ".");
+            "[init] expected stall_seconds >= 0 and failure_seconds > 0, got ",
+            stall_seconds, " and ", failure_seconds, ".");
   const Ref<Event> started = Engine::get().init(
       {library, fusion_bytes, cache_capacity, stall_seconds, failure_seconds});
   return pending_numbers(6, started, DType::Int64, [](char* data) {
@@ -98,9 +98,8 @@ TensorList grouped_allreduce_kernel(const TensorList& tensors, const std::string
   std::vector<Ref<Job>> jobs;
   const Request group = request_for(Kind::Allreduce, {}, name);
   for (size_t i = 0; i < tensors.size(); ++i) {
-    Request request = request_for(
-        Kind::Allreduce, tensors[i],
-        str(group.name, "_", i + 1, "of", tensors.size()));
+    Request request = request_for(Kind::Allreduce, tensors[i],
+                                  str(group.name, "_", i + 1, "of", tensors.size()));
     request.group = group.name;
     request.group_size = int32_t(tensors.size());
     request.numbered = group.numbered;
@@ -197,9 +196,8 @@ Tensor broadcast_gradient(const Tensor& grad, int64_t root, const std::string& n
 Shape splits_of(const Tensor& self, const Tensor& splits, int64_t ranks) {
   const int64_t rows = self.size(0);
   if (!splits.defined()) {
-    PKG_CHECK(rows % ranks == 0, ValueError,
-              "[alltoall] expected a first dimension that ", ranks,
-              " ranks can share, got ", rows, ". Give splits.");
+    PKG_CHECK(rows % ranks == 0, ValueError, "[alltoall] expected a first dimension that ",
+              ranks, " ranks can share, got ", rows, ". Give splits.");
     return Shape(size_t(ranks), rows / ranks);
   }
   PKG_CHECK(splits.ndim() == 1 && splits.size(0) == ranks, ValueError,
@@ -300,7 +298,8 @@ TensorList grouped_meta(const TensorList& tensors, const std::string&, int64_t, 
 
 [[noreturn]] void refuse_graph(const char* op) {
   detail::raise<NotImplementedError>(
-      "[", op, "] has rows that other ranks send, so that its shape is not known before it "
+      "[", op,
+      "] has rows that other ranks send, so that its shape is not known before it "
       "runs: it cannot be in a graph yet, nor get tensors without data.");
 }
 Tensor allgather_refused(const Tensor&, const std::string&) { refuse_graph("allgather"); }

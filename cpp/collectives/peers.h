@@ -43,8 +43,8 @@ class Peers {
   Transport& transport_;
   const double timeout_;
   Place place_;
-  std::vector<std::string> names_;        // "rank 1 (process 123 on host)"
-  std::vector<int> processes_;            // descriptors of those on this host, or -1
+  std::vector<std::string> names_;  // "rank 1 (process 123 on host)"
+  std::vector<int> processes_;      // descriptors of those on this host, or -1
   std::vector<Clock::time_point> heard_;
   Clock::time_point looked_, signed_;
   Clock::time_point missed_{};  // when somebody was first seen to have ended

@@ -79,8 +79,8 @@ void Performer::reduce_range(std::span<const Part> parts, std::span<const Span> 
     if (first >= last) continue;
     for (size_t r = 0; r < inputs.size(); ++r) from[r] = inputs[r] + (first - begin);
     const Request& request = *parts[i].request;
-    reduce(request.dtype, scaling(request, transport_.size()), from,
-           out + (first - begin), (last - first) / itemsize(request.dtype));
+    reduce(request.dtype, scaling(request, transport_.size()), from, out + (first - begin),
+           (last - first) / itemsize(request.dtype));
   }
 }
 

@@ -23,13 +23,13 @@ bool Request::same_as(const Request& other) const {
   return kind == other.kind && dtype == other.dtype && sizes == other.sizes &&
          reduction == other.reduction && prescale == other.prescale &&
          postscale == other.postscale && root == other.root && splits == other.splits &&
-         group == other.group && group_size == other.group_size &&
-         failure == other.failure;
+         group == other.group && group_size == other.group_size && failure == other.failure;
 }
 
 bool Request::cacheable() const {
-  return !numbered && failure.empty() && (kind == Kind::Allreduce || kind == Kind::Broadcast ||
-                             kind == Kind::Reducescatter);
+  return !numbered && failure.empty() &&
+         (kind == Kind::Allreduce || kind == Kind::Broadcast ||
+          kind == Kind::Reducescatter);
 }
 
 void Writer::put(std::string_view text) {

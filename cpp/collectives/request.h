@@ -37,12 +37,12 @@ struct Request {
   Reduction reduction = Reduction::Sum;
   double prescale = 1, postscale = 1;
   int32_t root = 0;
-  Shape splits;               ///< Alltoall: rows for each rank
-  std::string group;          ///< of tensors that are done all or not at all
-  int32_t group_size = 0;     ///< 0: no group
-  bool numbered = false;      ///< the name was made up, and will not come again
-  std::string site;           ///< "file:line" that asked
-  std::string failure;        ///< why the tensor has no values on this rank
+  Shape splits;            ///< Alltoall: rows for each rank
+  std::string group;       ///< of tensors that are done all or not at all
+  int32_t group_size = 0;  ///< 0: no group
+  bool numbered = false;   ///< the name was made up, and will not come again
+  std::string site;        ///< "file:line" that asked
+  std::string failure;     ///< why the tensor has no values on this rank
 
   int64_t nbytes() const { return sizes.numel() * itemsize(dtype); }
   /// Whether what rank 0 once decided about the other holds for this one, too.
@@ -58,7 +58,7 @@ inline int64_t scattered_rows(int64_t rows, int64_t rank, int64_t ranks) {
 
 /// One tensor of a response: what it is, and the number it is known by from now on.
 struct Decided {
-  uint64_t id = 0;    ///< 0: not to be remembered
+  uint64_t id = 0;     ///< 0: not to be remembered
   bool known = false;  ///< every rank has it: only the number travels
   Request request;
 };
@@ -66,9 +66,9 @@ struct Decided {
 /// What all ranks do next.
 struct Response {
   Kind kind = Kind::Allreduce;
-  std::string error;            ///< then nothing is done, and these tensors fail with it
+  std::string error;  ///< then nothing is done, and these tensors fail with it
   std::vector<Decided> entries;
-  Shape sizes;                  ///< Allgather: rows of each rank.  Alltoall: from each to each.
+  Shape sizes;  ///< Allgather: rows of each rank.  Alltoall: from each to each.
   std::vector<int32_t> joined;  ///< ranks that take part without a tensor
   int32_t last_joined = -1;
 };

@@ -20,8 +20,8 @@ void ResponseCache::learn(uint64_t id, const Request& request) {
 }
 
 const Request& ResponseCache::of(uint64_t id) const {
-  PKG_CHECK(id >= 1 && id <= requests_.size(), CollectiveError,
-            "[receive] the number ", id, " means nothing: do all ranks run the same pkg?");
+  PKG_CHECK(id >= 1 && id <= requests_.size(), CollectiveError, "[receive] the number ", id,
+            " means nothing: do all ranks run the same pkg?");
   return requests_[size_t(id - 1)];
 }
 

@@ -24,9 +24,7 @@ Session::Session(std::unique_ptr<Transport> transport, const Settings& settings,
                                                  settings.cache_capacity,
                                                  settings.stall_seconds);
   }
-  transport_->idle = [this] {
-    pump();
-  };
+  transport_->idle = [this] { pump(); };
 }
 
 void Session::add(std::vector<Ref<Job>> jobs) {
@@ -68,7 +66,7 @@ void Session::give_up(const std::string& why) noexcept {
       if (r != transport_->rank()) transport_->send(r, message);
     }
     for (int i = 0; i < 20; ++i) pump();  // MPI sends while it is called
-  } catch (...) {  // it was lost anyway
+  } catch (...) {                         // it was lost anyway
   }
 }
 

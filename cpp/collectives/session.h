@@ -19,16 +19,16 @@ struct Settings {
   std::string library;  ///< paths of MPI libraries; "": a world of one rank
   int64_t fusion_bytes = int64_t{128} << 20;
   int64_t cache_capacity = 1024;
-  double stall_seconds = 300;    ///< until a tensor that some rank does not submit fails
+  double stall_seconds = 300;   ///< until a tensor that some rank does not submit fails
   double failure_seconds = 30;  ///< of silence until a rank counts as lost
 };
 
 /// What happened so far; read by tests.
 struct Counts {
-  int64_t whole = 0;      ///< requests that travelled whole
-  int64_t numbered = 0;   ///< requests that travelled as a number
+  int64_t whole = 0;     ///< requests that travelled whole
+  int64_t numbered = 0;  ///< requests that travelled as a number
   int64_t responses = 0;
-  int64_t tensors = 0;    ///< in them
+  int64_t tensors = 0;  ///< in them
 };
 
 class Session {

@@ -24,9 +24,10 @@ Request request_for(Kind kind, const Tensor& tensor, const std::string& name) {
 
 void set_reduction(Request& request, int64_t op, double prescale, double postscale) {
   const char* kind = name_of(request.kind);
-  PKG_CHECK(op >= 0 && op <= int(Reduction::Product), ValueError, "[", kind,
-            "] expected op to be Average (0), Sum (1), Min (3), Max (4) or Product (5), got ",
-            op, ".");
+  PKG_CHECK(
+      op >= 0 && op <= int(Reduction::Product), ValueError, "[", kind,
+      "] expected op to be Average (0), Sum (1), Min (3), Max (4) or Product (5), got ", op,
+      ".");
   request.reduction = Reduction(op);
   PKG_CHECK(request.reduction != Reduction::Adasum, NotImplementedError, "[", kind,
             "] Adasum is not there yet. Use Average or Sum.");
@@ -34,8 +35,9 @@ void set_reduction(Request& request, int64_t op, double prescale, double postsca
   request.postscale = postscale;
   if (is_floating(request.dtype)) return;
   PKG_CHECK(prescale == 1 && postscale == 1, ValueError, "[", kind,
-            "] expected factors of 1 for ", request.dtype, ", got prescale_factor=", prescale,
-            " and postscale_factor=", postscale, ". Convert to a floating dtype first.");
+            "] expected factors of 1 for ", request.dtype,
+            ", got prescale_factor=", prescale, " and postscale_factor=", postscale,
+            ". Convert to a floating dtype first.");
   PKG_CHECK(request.reduction != Reduction::Average, ValueError, "[", kind,
             "] expected a floating dtype for Average, got ", request.dtype,
             ". Use op=Sum, or convert first.");
