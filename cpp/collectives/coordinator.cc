@@ -13,7 +13,8 @@ Coordinator::Coordinator(int size, int64_t fusion_bytes, int64_t cache_capacity,
     : size_(size_t(size)),
       fusion_bytes_(fusion_bytes),
       stall_seconds_(stall_seconds),
-      cache_(cache_capacity),
+      capacity_(cache_capacity),
+      progress_(size_t(size), 0),
       joined_(size_t(size), false) {}
 
 const Request& Coordinator::Asked::first() const {
@@ -55,9 +56,22 @@ void Coordinator::add(int rank, Request request) {
 }
 
 void Coordinator::add(int rank, uint64_t id) {
-  Request request = cache_.of(id);
-  request.site = sites_.at(id)[size_t(rank)];
+  Request request;
+  if (cache_.has(id)) {
+    request = cache_.of(id);
+    request.site = sites_.at(id)[size_t(rank)];
+  } else {
+    const auto kept = std::find_if(kept_.begin(), kept_.end(),
+                                   [&](const Kept& each) { return each.id == id; });
+    request = kept == kept_.end() ? cache_.of(id) : kept->request;
+  }
   add(rank, std::move(request));
+}
+
+void Coordinator::note_progress(int rank, uint64_t responses) {
+  progress_[size_t(rank)] = responses;
+  const uint64_t all = *std::min_element(progress_.begin(), progress_.end());
+  while (!kept_.empty() && kept_.front().until <= all) kept_.pop_front();
 }
 
 bool Coordinator::complete(const Asked& asked) const {
@@ -152,15 +166,25 @@ std::string mismatch(const Request& a, const Request& b) {
 
 Decided Coordinator::remember(const Asked& asked) {
   const Request& request = asked.first();
-  if (const uint64_t id = cache_.find(request)) return {id, true, request};
-  const uint64_t id = request.cacheable() ? cache_.next() : 0;
-  Decided made{id, false, request};
+  if (const uint64_t id = cache_.find(request)) {
+    cache_.use(id);
+    return {id, true, request};
+  }
+  Decided made{0, false, request};
   made.request.site.clear();
-  if (!id) return made;
-  cache_.learn(id, made.request);
+  if (capacity_ == 0 || !request.cacheable()) return made;
+  while (cache_.size() >= capacity_) {
+    const uint64_t id = cache_.least_recently_used();
+    kept_.push_back({id, 0, cache_.of(id)});
+    forgotten_.push_back(id);
+    sites_.erase(id);
+    cache_.forget(id);
+  }
+  made.id = ++last_id_;
+  cache_.learn(made.id, made.request);
   // Where each rank asks: requests that travel as numbers do not say it.
   for (size_t r = 0; r < size_; ++r) {
-    sites_[id].push_back(asked.ranks[r] ? asked.ranks[r]->site : std::string());
+    sites_[made.id].push_back(asked.ranks[r] ? asked.ranks[r]->site : std::string());
   }
   return made;
 }
@@ -288,6 +312,12 @@ std::vector<Response> Coordinator::take_ready() {
         made.push_back(std::move(one));
       }
     }
+  }
+  sent_ += made.size();
+  if (!forgotten_.empty()) {
+    // In the last one, as those before may still use the numbers.
+    for (Kept& kept : kept_) kept.until = kept.until ? kept.until : sent_;
+    made.back().forgotten.swap(forgotten_);
   }
   return made;
 }

@@ -25,6 +25,8 @@ class Coordinator {
   void add(int rank, Request request);
   /// The same by the number of the request.
   void add(int rank, uint64_t id);
+  /// It has carried out so many responses.
+  void note_progress(int rank, uint64_t responses);
   /// What can be done now, or has failed.
   std::vector<Response> take_ready();
 
@@ -49,8 +51,19 @@ class Coordinator {
   const size_t size_;
   const int64_t fusion_bytes_;
   const double stall_seconds_;
+  // Note [The same cache everywhere] in response_cache.h.
+  const int64_t capacity_;
   ResponseCache cache_;
+  uint64_t last_id_ = 0;
   std::map<uint64_t, std::vector<std::string>> sites_;  // of each number, by rank
+  std::vector<uint64_t> forgotten_;                     // since the last response
+  struct Kept {                                         // that ranks may still send
+    uint64_t id, until;
+    Request request;
+  };
+  std::deque<Kept> kept_;
+  uint64_t sent_ = 0;               // responses
+  std::vector<uint64_t> progress_;  // of each rank
   Table table_;
   std::map<std::string, std::vector<std::string>>
       groups_;  // of each: names that are complete

@@ -66,6 +66,8 @@ void Writer::put(const Response& response) {
   put(uint64_t(response.joined.size()));
   for (const int32_t rank : response.joined) put(rank);
   put(response.last_joined);
+  put(uint64_t(response.forgotten.size()));
+  for (const uint64_t id : response.forgotten) put(id);
   put(uint64_t(response.entries.size()));
   for (const Decided& entry : response.entries) {
     put(entry.id);
@@ -122,6 +124,8 @@ Response Reader::head() {
   made.sizes = shape();
   for (auto left = get<uint64_t>(); left > 0; --left) made.joined.push_back(get<int32_t>());
   made.last_joined = get<int32_t>();
+  for (auto left = get<uint64_t>(); left > 0; --left)
+    made.forgotten.push_back(get<uint64_t>());
   made.entries.resize(size_t(get<uint64_t>()));
   return made;
 }

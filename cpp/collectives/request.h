@@ -71,6 +71,7 @@ struct Response {
   Shape sizes;  ///< Allgather: rows of each rank.  Alltoall: from each to each.
   std::vector<int32_t> joined;  ///< ranks that take part without a tensor
   int32_t last_joined = -1;
+  std::vector<uint64_t> forgotten;  ///< numbers that mean nothing after this response
 };
 
 /// The first byte of a message.

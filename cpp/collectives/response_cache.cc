@@ -13,16 +13,32 @@ uint64_t ResponseCache::find(const Request& request) const {
 }
 
 void ResponseCache::learn(uint64_t id, const Request& request) {
-  if (requests_.size() < id) requests_.resize(size_t(id));
-  requests_[size_t(id - 1)] = request;
-  requests_[size_t(id - 1)].site.clear();
+  Entry& entry = entries_[id];
+  entry.request = request;
+  entry.request.site.clear();
+  entry.place = order_.insert(order_.end(), id);
   ids_[request.name] = id;
 }
 
+void ResponseCache::forget(uint64_t id) {
+  const auto found = entries_.find(id);
+  if (found == entries_.end()) return;
+  const auto named = ids_.find(found->second.request.name);
+  if (named != ids_.end() && named->second == id)
+    ids_.erase(named);  // else it has a new one
+  order_.erase(found->second.place);
+  entries_.erase(found);
+}
+
+void ResponseCache::use(uint64_t id) {
+  order_.splice(order_.end(), order_, entries_.at(id).place);
+}
+
 const Request& ResponseCache::of(uint64_t id) const {
-  PKG_CHECK(id >= 1 && id <= requests_.size(), CollectiveError, "[receive] the number ", id,
+  const auto found = entries_.find(id);
+  PKG_CHECK(found != entries_.end(), CollectiveError, "[receive] the number ", id,
             " means nothing: do all ranks run the same pkg?");
-  return requests_[size_t(id - 1)];
+  return found->second.request;
 }
 
 }  // namespace pkg::collectives

@@ -17,7 +17,6 @@ Session::Session(std::unique_ptr<Transport> transport, const Settings& settings,
     : transport_(std::move(transport)),
       peers_(*transport_, settings.failure_seconds),
       performer_(*transport_),
-      cache_(settings.cache_capacity),
       finished_(std::move(finished)) {
   if (transport_->rank() == 0) {
     coordinator_ = std::make_unique<Coordinator>(transport_->size(), settings.fusion_bytes,
@@ -34,6 +33,7 @@ void Session::add(std::vector<Ref<Job>> jobs) {
     return;
   }
   Writer writer(Message::Requests);
+  writer.put(uint64_t(counts_.responses));
   for (const Ref<Job>& job : jobs) {
     const uint64_t id = cache_.find(job->request);
     writer.put(id);
@@ -127,6 +127,7 @@ bool Session::take(int from, const std::string& message) {
 
 void Session::requests(int from, Reader reader) {
   if (stopping_) return;
+  coordinator_->note_progress(from, reader.get<uint64_t>());
   while (!reader.done()) {
     const auto id = reader.get<uint64_t>();
     if (id) coordinator_->add(from, id);
@@ -172,6 +173,7 @@ void Session::carry_out(const Response& response) {
   } else {
     performer_.perform(response, parts);
   }
+  for (const uint64_t id : response.forgotten) cache_.forget(id);
   for (Ref<Job>& job : jobs) {
     if (!job) continue;
     jobs_.erase(job->request.name);

@@ -2,6 +2,8 @@
 // tests/cpp/collectives_test.cc: the engine with ranks that are threads of this process, over
 // the transport of a world without MPI: any order, groups, errors, join, the cache, an end.
 #include <algorithm>
+#include <atomic>
+#include <barrier>
 #include <cmath>
 #include <random>
 #include <thread>
@@ -55,6 +57,7 @@ void world(int size, F f, const Settings& settings = {}) {
   auto hub = std::make_shared<LocalHub>(size);
   std::vector<std::unique_ptr<Rank>> ranks;
   for (int r = 0; r < size; ++r) ranks.push_back(std::make_unique<Rank>(hub, r));
+  std::barrier all(size);  // shutdown() of one is the end for all
   std::vector<std::thread> threads;
   for (int r = 0; r < size; ++r) {
     threads.emplace_back([&, r] {
@@ -62,6 +65,7 @@ void world(int size, F f, const Settings& settings = {}) {
       engine.init(settings)->wait();
       CHECK(engine.place().rank == r && engine.place().size == size);
       f(*ranks[size_t(r)], r);
+      all.arrive_and_wait();
       engine.shutdown()->wait();
     });
   }
@@ -200,19 +204,20 @@ TEST(a_rank_that_joined_takes_part_with_zeros) {
 TEST(a_tensor_that_a_rank_does_not_submit_fails_in_time) {
   Settings settings;
   settings.stall_seconds = 0.2;
-  world(
-      2,
-      [](Rank& rank, int r) {
-        if (r == 0) {
-          const Ref<Job> job = rank.allreduce("alone", filled(1, 0));
-          CHECK_THROWS(job->event->wait(), CollectiveError,
-                       "submitted by rank 0 at rank.py:1, but not by rank 1");
-        }
-        const Ref<Job> job = rank.allreduce("both", filled(1, 1));
-        job->event->wait();
-        CHECK(first(job) == 2);
-      },
-      settings);
+  std::atomic<bool> failed{false};
+  const auto run = [&](Rank& rank, int r) {
+    if (r == 0) {
+      const Ref<Job> job = rank.allreduce("alone", filled(1, 0));
+      CHECK_THROWS(job->event->wait(), CollectiveError,
+                   "submitted by rank 0 at rank.py:1, but not by rank 1");
+      failed = true;
+    }
+    while (!failed) std::this_thread::yield();
+    const Ref<Job> job = rank.allreduce("both", filled(1, 1));
+    job->event->wait();
+    CHECK(first(job) == 2);
+  };
+  world(2, run, settings);
 }
 
 TEST(what_is_pending_at_shutdown_fails) {
