@@ -16,8 +16,9 @@ inline const Op<Tensor(const std::string&, int64_t, int64_t, double, double)> in
 /// Pending until all ranks know.
 inline const Op<Tensor()> shutdown{"shutdown", "horovod"};
 
-/// (tensor, name, op, prescale_factor, postscale_factor, ignore_name_scope)
-inline const Op<Tensor(const Tensor&, const std::string&, int64_t, double, double, bool)>
+/// (tensor, name, op, prescale_factor, postscale_factor, ignore_name_scope, in_turn)
+inline const Op<Tensor(const Tensor&, const std::string&, int64_t, double, double, bool,
+                       bool)>
     allreduce{"allreduce", "horovod"};
 inline const Op<TensorList(const TensorList&, const std::string&, int64_t, double, double)>
     grouped_allreduce{"grouped_allreduce", "horovod"};

@@ -145,26 +145,32 @@ std::string Engine::next_name(Kind kind) {
   return str(name_of(kind), ".noname.", ++numbers_[size_t(kind)]);
 }
 
-void Engine::reserve(std::span<const Ref<Job>> jobs) {
+std::vector<Ref<Event>> Engine::reserve(std::span<const Ref<Job>> jobs) {
   check_process();
+  std::vector<Ref<Event>> before;
   std::lock_guard lock(mutex_);
   check_running();
-  for (size_t i = 0; i < jobs.size(); ++i) {
-    const std::string& name = jobs[i]->request.name;
-    jobs[i]->session = session_;
-    if (names_.insert(name).second) continue;
-    for (size_t k = 0; k < i; ++k) names_.erase(jobs[k]->request.name);
-    detail::raise<ValueError>(
-        "[", name,
-        "] Requested to allreduce, allgather, or broadcast a tensor with the same name as "
-        "another tensor that is currently being processed. If you want to request another "
-        "tensor, use a different tensor name.");
+  for (const Ref<Job>& job : jobs) {
+    const auto used = names_.find(job->request.name);
+    if (used == names_.end()) continue;
+    PKG_CHECK(job->in_turn, ValueError, "[", job->request.name,
+              "] Requested to allreduce, allgather, or broadcast a tensor with the same "
+              "name as another tensor that is currently being processed. If you want to "
+              "request another tensor, use a different tensor name.");
+    before.push_back(used->second->event);
   }
+  for (const Ref<Job>& job : jobs) {
+    job->session = session_;
+    names_[job->request.name] = job;
+  }
+  return before;
 }
 
-void Engine::begin(std::vector<Ref<Job>> jobs, std::span<const Ref<Event>> inputs) {
-  if (inputs.empty()) return ready(std::move(jobs));
-  const Ref<Event> all = submit({}, inputs, {.name = "inputs", .call_site = std::string()});
+void Engine::begin(std::vector<Ref<Job>> jobs, std::span<const Ref<Event>> inputs,
+                   std::span<const Ref<Event>> before) {
+  if (inputs.empty() && before.empty()) return ready(std::move(jobs));
+  const Ref<Event> all = submit(
+      {}, inputs, {.name = "inputs", .call_site = std::string(), .after = before});
   all->when_done([this, jobs = std::move(jobs), event = all.get()]() mutable {
     if (const std::exception_ptr error = event->error()) {
       const std::string text = text_of(error);
@@ -192,7 +198,9 @@ void Engine::ready(std::vector<Ref<Job>> jobs) {
 void Engine::finish(const Ref<Job>& job, std::exception_ptr error) {
   {
     std::lock_guard lock(mutex_);
-    names_.erase(job->request.name);  // before anybody can hear of it and use it again
+    // Before anybody can hear of it and use it again.
+    const auto used = names_.find(job->request.name);
+    if (used != names_.end() && used->second == job) names_.erase(used);
   }
   settle(job->event, error);
 }

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
-#include <unordered_set>
+#include <unordered_map>
 
 #include "collectives/session.h"
 
@@ -41,10 +41,11 @@ class Engine {
   Counts counts();
 
   /// Takes the names of the jobs, all or none: the errors of place(), and ValueError if one
-  /// is in use.
-  void reserve(std::span<const Ref<Job>> jobs);
-  /// Sends reserved jobs on their way once `inputs` are done.
-  void begin(std::vector<Ref<Job>> jobs, std::span<const Ref<Event>> inputs);
+  /// is in use.  Returns what jobs that are in turn come after.
+  std::vector<Ref<Event>> reserve(std::span<const Ref<Job>> jobs);
+  /// Sends reserved jobs on their way once `inputs` and `before` are done.
+  void begin(std::vector<Ref<Job>> jobs, std::span<const Ref<Event>> inputs,
+             std::span<const Ref<Event>> before = {});
   /// "allreduce.noname.7": the next one that calls without a name get, on each rank.
   std::string next_name(Kind kind);
 
@@ -74,9 +75,9 @@ class Engine {
   Settings settings_;
   Place place_;
   Counts counts_;
-  uint64_t session_ = 0;                      // how many there were
-  std::unordered_set<std::string> names_;     // of jobs that are not finished
-  std::vector<std::vector<Ref<Job>>> queue_;  // for the thread
+  uint64_t session_ = 0;                             // how many there were
+  std::unordered_map<std::string, Ref<Job>> names_;  // the last job that is not finished
+  std::vector<std::vector<Ref<Job>>> queue_;         // for the thread
   Ref<ManualEvent> started_, ended_;
   std::array<uint64_t, 8> numbers_{};  // of names that were made up, by kind
   bool stop_ = false, leaving_ = false, left_ = true;

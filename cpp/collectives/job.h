@@ -20,6 +20,7 @@ struct Job final : Intrusive {
   Tensor output;  ///< row-major; undefined until its shape is known
   Tensor splits;  ///< Alltoall: rows from each rank
   Ref<ManualEvent> event;
+  bool in_turn = false;  ///< it may come after another one of its name
   uint64_t session = 0;  ///< in which it was submitted
 };
 

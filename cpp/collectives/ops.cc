@@ -78,13 +78,15 @@ Tensor counts_kernel() {
 // ---- Allreduce --------------------------------------------------------------------------
 
 Tensor allreduce_kernel(const Tensor& self, const std::string& name, int64_t op,
-                        double prescale, double postscale, bool ignore_name_scope) {
+                        double prescale, double postscale, bool ignore_name_scope,
+                        bool in_turn) {
   const ExcludeKeys off = no_history();
   Request request = request_for(Kind::Allreduce, self,
                                 ignore_name_scope ? without_scope(name) : name);
   set_reduction(request, op, prescale, postscale);
   const Tensor result = empty(self.sizes(), self.dtype());
   const Ref<Job> job = job_for(std::move(request), self, result);
+  job->in_turn = in_turn;
   submit_jobs({&job, 1});
   return result;
 }
@@ -126,7 +128,7 @@ TensorList allreduce_gradient(const GradContext& g) {
   const auto op = g.arg<int64_t>(2);
   check_linear("allreduce", op);
   return {allreduce(g.grad(), gradient_name(g.arg<std::string>(1)), op, g.arg<double>(3),
-                    g.arg<double>(4), g.arg<bool>(5))};
+                    g.arg<double>(4), g.arg<bool>(5), true)};
 }
 
 Tensor zeros(const Spec& spec) {
@@ -167,7 +169,7 @@ Tensor allgather_gradient(const Tensor& grad, const Shape& sizes, const std::str
   Tensor rows = empty(Shape{1}, DType::Int64);
   *rows.data<int64_t>() = sizes[0];
   const Tensor all = allgather(rows, own.empty() ? own : own + ".rows");
-  const Tensor sum = allreduce(grad, own, int64_t(Reduction::Sum), 1.0, 1.0, false);
+  const Tensor sum = allreduce(grad, own, int64_t(Reduction::Sum), 1.0, 1.0, false, true);
   const int64_t* const counts = all.wait().data<int64_t>();
   int64_t begin = 0;
   for (int r = 0; r < Engine::get().place().rank; ++r) begin += counts[r];
@@ -189,7 +191,7 @@ Tensor broadcast_kernel(const Tensor& self, int64_t root, const std::string& nam
 
 Tensor broadcast_gradient(const Tensor& grad, int64_t root, const std::string& name) {
   const Tensor sum = allreduce(grad, gradient_name(name), int64_t(Reduction::Sum), 1.0, 1.0,
-                               false);
+                               false, true);
   return Engine::get().place().rank == root ? sum : ops::zeros_of(grad.sizes(), grad);
 }
 
@@ -280,7 +282,8 @@ Tensor alone_kernel() {
 Tensor without_data(const Shape& sizes, const Tensor& like) {
   return empty(sizes, like.dtype(), Device{DeviceType::Meta});
 }
-Tensor same_meta(const Tensor& self, const std::string&, int64_t, double, double, bool) {
+Tensor same_meta(const Tensor& self, const std::string&, int64_t, double, double, bool,
+                 bool) {
   return without_data(self.sizes(), self);
 }
 Tensor broadcast_meta(const Tensor& self, int64_t, const std::string&) {
@@ -338,9 +341,10 @@ PKG_LIBRARY(horovod, m) {
 
   pending(m.def("allreduce(Tensor tensor, str name='', int reduce_op=1, "
                 "float prescale_factor=1.0, float postscale_factor=1.0, "
-                "bool ignore_name_scope=False) -> Tensor"),
+                "bool ignore_name_scope=False, bool in_turn=False) -> Tensor"),
           allreduce_kernel, same_meta)
-      .doc("postscale_factor * reduction over all ranks of prescale_factor * tensor.")
+      .doc("postscale_factor * reduction over all ranks of prescale_factor * tensor. "
+           "in_turn: it may come after another one of its name, not an error.")
       .grad("", allreduce_gradient);
   pending(m.def("grouped_allreduce(Tensor[] tensors, str name='', int reduce_op=1, "
                 "float prescale_factor=1.0, float postscale_factor=1.0) -> Tensor[]"),

@@ -92,9 +92,10 @@ void Performer::allreduce(std::span<const Part> parts) {
     spans.push_back({total, part.request->nbytes()});
     total += aligned(spans.back().bytes);
   }
-  // One tensor is sent from where it lies, and its result written to where it shall lie.
-  const bool direct = parts.size() == 1 && parts[0].job;
-  if (direct) total = spans[0].bytes;
+  // One tensor is sent from where it lies, and its result written to where it shall lie.  All
+  // ranks agree on the number of bytes, also one that has joined and has no tensor.
+  const bool alone = parts.size() == 1, direct = alone && parts[0].job;
+  if (alone) total = spans[0].bytes;
   if (total == 0) return;
   char* const buffer = direct ? nullptr : fused_.of(total);
   const char* const send = direct ? bytes_of(parts[0].job->input) : buffer;
@@ -104,7 +105,7 @@ void Performer::allreduce(std::span<const Part> parts) {
     const int64_t bytes = spans[i].bytes;
     if (parts[i].job) copy(to, bytes_of(parts[i].job->input), bytes);
     else std::memset(to, 0, size_t(bytes));
-    std::memset(to + bytes, 0, size_t(aligned(bytes) - bytes));
+    if (!alone) std::memset(to + bytes, 0, size_t(aligned(bytes) - bytes));
   }
 
   std::vector<const char*> inputs(ranks);

@@ -62,7 +62,7 @@ Ref<Job> job_for(Request request, const Tensor& tensor, Tensor output) {
 
 void submit_jobs(std::span<const Ref<Job>> jobs) {
   Engine& engine = Engine::get();
-  engine.reserve(jobs);
+  const std::vector<Ref<Event>> before = engine.reserve(jobs);
   // A group is one unit of work for who comes later, as it is for the ranks.
   std::vector<Ref<Event>> needed;
   for (const Ref<Job>& job : jobs) {
@@ -71,7 +71,7 @@ void submit_jobs(std::span<const Ref<Job>> jobs) {
       needed.push_back(std::move(event));
     }
   }
-  engine.begin({jobs.begin(), jobs.end()}, needed);
+  engine.begin({jobs.begin(), jobs.end()}, needed, before);
 }
 
 }  // namespace pkg::collectives

@@ -47,7 +47,8 @@ def _horovod_allreduce(
         return op(tensor, name or "", *factors)
     name = name or "HorovodAllreduce"
     whole = tensor.graph.unique_name(name, mark_as_used=False)
-    return tensor.graph.record(name, op, tensor, whole, *factors)
+    # The next run may begin before this one's result is there.
+    return tensor.graph.record(name, op, tensor, whole, *factors, True)
 
 
 MPI_LIB = SimpleNamespace(horovod_allreduce=_horovod_allreduce)

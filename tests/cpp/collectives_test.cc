@@ -63,6 +63,7 @@ void world(int size, F f, const Settings& settings = {}) {
     threads.emplace_back([&, r] {
       Engine& engine = ranks[size_t(r)]->engine;
       engine.init(settings)->wait();
+      all.arrive_and_wait();
       CHECK(engine.place().rank == r && engine.place().size == size);
       f(*ranks[size_t(r)], r);
       all.arrive_and_wait();

@@ -13,7 +13,7 @@ TEXT = (PROGRAMS / "collectives.py").read_text(encoding="utf-8")
 CHECKS = next(
     [name.id for name in node.value.elts]
     for node in ast.parse(TEXT).body
-    if isinstance(node, ast.Assign) and node.targets[0].id == "CHECKS"
+    if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "CHECKS"
 )
 
 
