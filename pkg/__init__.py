@@ -72,8 +72,8 @@ ops.export_to(globals())
 
 # Modules, and functions with the module they are in, that load at first use.
 _LAZY = """
-    build cuda data datasets distributed framework graph library linalg models nn optim profiler
-    serialization sysconfig testing utils
+    build cuda data datasets distributed framework graph library linalg models nn optim
+    profiler serialization sysconfig testing utils
 """.split()
 _LAZY_NAMES = {
     "explaining": "explain",

@@ -59,9 +59,7 @@ def allreduce_async(
 ) -> int:  # fmt: skip
     """As ``allreduce``, without compression; returns a handle for ``synchronize``."""
     how = _reduction(average, op)
-    made = _op("allreduce")(
-        tensor, name or "", how, prescale_factor, postscale_factor
-    )
+    made = _op("allreduce")(tensor, name or "", how, prescale_factor, postscale_factor)
     return register(made)
 
 
@@ -73,11 +71,11 @@ def allreduce(
     """postscale_factor * (reduction over all ranks of prescale_factor * tensor).
 
     tensor: of the same shape and dtype on each rank.
-    name: calls with the same name on all ranks belong together, in whatever order a rank
-    makes them; without one the first belongs to the first, and so on.
+    name: calls with the same name on all ranks belong together, in whatever order a
+    rank makes them; without one the first belongs to the first, and so on.
     op: Average (default), Sum, Min, Max or Product.  Average and factors are for
-    floating dtypes; sums are made in the order of the ranks, in float64, so that results
-    have the same bits always.
+    floating dtypes; sums are made in the order of the ranks, in float64, so that
+    results have the same bits always.
     HorovodInternalError on all ranks where they differ in shape, dtype, op or factors;
     ValueError for a name in use.
     """
@@ -106,7 +104,9 @@ def allreduce_(
 ) -> Tensor:  # fmt: skip
     """As ``allreduce``, into the tensor itself."""
     how = _reduction(average, op)
-    handle = allreduce_async_(tensor, None, name, how, prescale_factor, postscale_factor)
+    handle = allreduce_async_(
+        tensor, None, name, how, prescale_factor, postscale_factor
+    )
     result: Tensor = synchronize(handle)
     return result
 
@@ -142,7 +142,12 @@ def grouped_allreduce(
     how = _reduction(average, op)
     pairs = [compression.compress(tensor) for tensor in tensors]
     handle = grouped_allreduce_async(
-        [small for small, _ in pairs], None, name, how, prescale_factor, postscale_factor
+        [small for small, _ in pairs],
+        None,
+        name,
+        how,
+        prescale_factor,
+        postscale_factor,
     )
     return [
         compression.decompress(made, context)
@@ -181,8 +186,8 @@ def allgather_async(tensor: Tensor, name: str | None = None) -> int:
 
 
 def allgather(tensor: Tensor, name: str | None = None) -> Tensor:
-    """The tensors of all ranks, one behind the other along the first dimension, in which
-    they may differ."""
+    """The tensors of all ranks, one behind the other along the first dimension, in
+    which they may differ."""
     result: Tensor = _op("allgather")(tensor, name or "")
     return result
 
@@ -228,8 +233,8 @@ def reducescatter(
     tensor: Tensor, name: str | None = None, compression: Any = Compression.none,
     op: int = Average, prescale_factor: float = 1.0, postscale_factor: float = 1.0,
 ) -> Tensor:  # fmt: skip
-    """As ``allreduce``, of which each rank gets a share of the rows; the first ranks get
-    one more where they cannot be shared evenly."""
+    """As ``allreduce``, of which each rank gets a share of the rows; the first ranks
+    get one more where they cannot be shared evenly."""
     small, context = compression.compress(tensor)
     handle = reducescatter_async(small, name, op, prescale_factor, postscale_factor)
     result: Tensor = compression.decompress(synchronize(handle), context)
@@ -238,8 +243,8 @@ def reducescatter(
 
 def join() -> int:
     """Wait until all ranks have called join(); meanwhile this one takes part in the
-    allreduces (Sum and Average) of the others with zeros.  For ranks with less data than
-    others.  Returns the rank that joined last."""
+    allreduces (Sum and Average) of the others with zeros.  For ranks with less data
+    than others.  Returns the rank that joined last."""
     return int(_op("join")().item())
 
 

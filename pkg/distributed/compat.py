@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Horovod's mpi_ops of TensorFlow 1, by its names: ``_allreduce`` with the rule by which
-nodes of graphs are named, and the op library that it calls.
+"""Horovod's mpi_ops of TensorFlow 1, by its names: ``_allreduce`` with the rule by
+which nodes of graphs are named, and the op library that it calls.
 
 The ops are in the core, so MPI_LIB is no file beside this one.
 """

@@ -34,7 +34,9 @@ def broadcast_parameters(params: Any, root_rank: int) -> None:
     else:
         raise ValueError(f"invalid params of type: {type(params)}")
     handles = [
-        broadcast_async_(value, root_rank, f"broadcast_parameters.{name}" if name else "")
+        broadcast_async_(
+            value, root_rank, f"broadcast_parameters.{name}" if name else ""
+        )
         for name, value in pairs
         if isinstance(value, Tensor)
     ]
@@ -58,7 +60,9 @@ def _bytes_of(value: Any) -> Tensor:
     return made
 
 
-def broadcast_object(obj: Any = None, root_rank: int = 0, name: str | None = None) -> Any:
+def broadcast_object(
+    obj: Any = None, root_rank: int = 0, name: str | None = None
+) -> Any:
     """The object of rank ``root_rank``, on all ranks; others need not give one.
 
     It is pickled: ranks must trust each other."""
@@ -74,7 +78,9 @@ def broadcast_object(obj: Any = None, root_rank: int = 0, name: str | None = Non
 def allgather_object(obj: Any, name: str | None = None) -> list[Any]:
     """The objects of all ranks in their order; pickled, as by broadcast_object."""
     data = _bytes_of(obj)
-    counts = allgather(core.tensor([data.numel()], dtype=core.int64), name and f"{name}.size")
+    counts = allgather(
+        core.tensor([data.numel()], dtype=core.int64), name and f"{name}.size"
+    )
     whole = allgather(data, name and f"{name}.data").numpy().tobytes()
     found, begin = [], 0
     for count in counts.tolist():

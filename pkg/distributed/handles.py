@@ -45,11 +45,11 @@ def poll(handle: int) -> bool:
 
 
 def synchronize(handle: int) -> Any:
-    """Wait for what the handle stands for, and return it: the tensor, or tensors, or with
-    splits the tensor and the splits.
+    """Wait for what the handle stands for, and return it: the tensor, or tensors, or
+    with splits the tensor and the splits.
 
-    HorovodInternalError when it failed.  ValueError for a number that is no handle; each
-    is one once.
+    HorovodInternalError when it failed.  ValueError for a number that is no handle;
+    each is one once.
     """
     poll(handle)
     with _lock:

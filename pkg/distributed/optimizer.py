@@ -36,9 +36,9 @@ class _Exchange:
         """A backward pass has added to the gradient."""
         if self.left[param] <= 0:
             raise AssertionError(
-                "Gradients were computed more than backward_passes_per_step times before "
-                "call to step(). Increase backward_passes_per_step to accumulate "
-                "gradients locally."
+                "Gradients were computed more than backward_passes_per_step times "
+                "before call to step(). Increase backward_passes_per_step to "
+                "accumulate gradients locally."
             )
         self.left[param] -= 1
         if self.left[param] == 0:
@@ -81,8 +81,8 @@ class _DistributedOptimizer:
     _exchange: _Exchange
 
     def synchronize(self) -> None:
-        """Wait until all gradients are those of all ranks: before they are clipped, say,
-        and then ``with optimizer.skip_synchronize(): optimizer.step()``."""
+        """Wait until all gradients are those of all ranks: before they are clipped,
+        say, and then ``with optimizer.skip_synchronize(): optimizer.step()``."""
         self._exchange.synchronize()
 
     @contextmanager
@@ -135,8 +135,8 @@ def _names_of(optimizer: Optimizer, named: Iterable[Any] | None) -> dict[Tensor,
         pairs = list(named)
     if any(not isinstance(pair, tuple) for pair in pairs):
         raise ValueError(
-            "named_parameters should be a sequence of tuples (name, parameter), usually "
-            "produced by model.named_parameters()."
+            "named_parameters should be a sequence of tuples (name, parameter), "
+            "usually produced by model.named_parameters()."
         )
     names = [name for name, _ in pairs]
     twice = sorted({name for name in names if names.count(name) > 1})
@@ -164,8 +164,8 @@ def DistributedOptimizer(  # noqa: N802
 
     It becomes an object of a class derived from its own, with ``synchronize`` and
     ``skip_synchronize``.
-    named_parameters: ``model.named_parameters()``: names that are the same on all ranks;
-    without them parameters are known by their place.
+    named_parameters: ``model.named_parameters()``: names that are the same on all
+    ranks; without them parameters are known by their place.
     backward_passes_per_step: how many passes add to a gradient before it is sent.
     op: Average (default) or Sum.
     gradient_predivide_factor: gradients are divided by it before they are added, and
@@ -179,7 +179,11 @@ def DistributedOptimizer(  # noqa: N802
     made: Any = optimizer
     made.__class__ = type(kind.__name__, (_DistributedOptimizer, kind), {})
     made._exchange = _Exchange(
-        optimizer, names, compression, passes, op,
+        optimizer,
+        names,
+        compression,
+        passes,
+        op,
         gradient_predivide_factor,
     )
     return made

@@ -38,7 +38,9 @@ def _number(variable: str, default: float) -> float:
     except ValueError:
         value = -1.0
     if not 0 <= value < float("inf"):
-        raise ValueError(f"[init] expected {variable} to be a number >= 0, got {text!r}.")
+        raise ValueError(
+            f"[init] expected {variable} to be a number >= 0, got {text!r}."
+        )
     return value
 
 

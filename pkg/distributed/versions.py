@@ -37,9 +37,9 @@ class HorovodVersionMismatchError(ImportError):
 
 def _mismatch(name: str, version: str, installed_version: str) -> str:
     return (
-        f"Framework {name} installed with version {installed_version} but found version "
-        f"{version}. This can result in unexpected behavior including runtime errors. "
-        "Reinstall to build with the new version: pip install --no-cache-dir "
+        f"Framework {name} installed with version {installed_version} but found "
+        f"version {version}. This can result in unexpected behavior including runtime "
+        "errors. Reinstall to build with the new version: pip install --no-cache-dir "
         "--force-reinstall pkg"
     )
 

@@ -2,9 +2,9 @@
 """What MPI's launcher starts for each rank: it runs the program, puts the rank before
 each line of output, and says how the program ended.
 
-Run by its path, without pkg.  MPI's launcher ends all ranks as soon as one process of its
-own ends badly; this one stays, so that the other ranks can find out and report it, until
-``pkg launch`` ends all.
+Run by its path, without pkg.  MPI's launcher ends all ranks as soon as one process of
+its own ends badly; this one stays, so that the other ranks can find out and report it,
+until ``pkg launch`` ends all.
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ def main(token: str, command: list[str]) -> int:
     inherited = [int(os.environ["PMI_FD"])] if "PMI_FD" in os.environ else []
     program = subprocess.Popen(
         command, env=environment, pass_fds=inherited, stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, preexec_fn=lambda: prctl(PR_SET_PDEATHSIG, signal.SIGKILL),
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: prctl(PR_SET_PDEATHSIG, signal.SIGKILL),
     )  # fmt: skip
 
     def end(*_: object) -> None:

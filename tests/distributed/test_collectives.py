@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The collectives on 2 and 4 ranks: programs/collectives.py has the checks, all of which
-run in one launch for each number of ranks."""
+"""The collectives on 2 and 4 ranks: programs/collectives.py has the checks, all of
+which run in one launch for each number of ranks."""
 
 import ast
 import functools
 
 import pytest
-
 from ranks import PROGRAMS, launch
 
 TEXT = (PROGRAMS / "collectives.py").read_text(encoding="utf-8")
@@ -38,7 +37,7 @@ def test_the_program_ends_well(count):
 
 
 def test_a_small_cache_forgets_and_nothing_else_changes():
-    """Most checks again with room for three tensors: numbers are forgotten all the time."""
+    """Most checks again with room for three tensors: numbers are always forgotten."""
     status, out, err, _ = launch(
         2, "collectives", "--without", "the_steady_state_sends_numbers_and_fuses",
         HOROVOD_CACHE_CAPACITY="3", HOROVOD_FUSION_THRESHOLD="1000",

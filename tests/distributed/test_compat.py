@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The names of the article: the op library, _allreduce, and what versions are installed."""
+"""The names of the article: the op library, _allreduce, versions that are installed."""
 
 import inspect
 import json
@@ -29,10 +29,14 @@ def test_names_of_nodes_follow_from_those_of_tensors():
         with g.name_scope("s"):
             third = compat._allreduce(x, name="mine", ignore_name_scope=True)
     assert first.op.name == "HorovodAllreduce_Const_0"
-    assert second.op.name == "HorovodAllreduce_Const_0_1"  # another name for the ranks, too
+    assert (
+        second.op.name == "HorovodAllreduce_Const_0_1"
+    )  # another name for the ranks, too
     assert third.op.name == "s/mine"
-    names = [dict(op.get_attr("name") and {"name": op.get_attr("name")})["name"]
-             for op in (first.op, second.op, third.op)]
+    names = [
+        dict(op.get_attr("name") and {"name": op.get_attr("name")})["name"]
+        for op in (first.op, second.op, third.op)
+    ]
     assert names == [first.op.name, second.op.name, "s/mine"]
 
 
@@ -49,7 +53,9 @@ def test_versions_are_compared(tmp_path, monkeypatch):
     monkeypatch.setattr(versions, "METADATA", str(metadata))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        compat.check_installed_version("tensorflow", "2.0", cause)  # nothing was written
+        compat.check_installed_version(
+            "tensorflow", "2.0", cause
+        )  # nothing was written
         metadata.write_text("[")
         compat.check_installed_version("tensorflow", "2.0", cause)
         metadata.write_text(json.dumps({"tensorflow": "1.15"}))

@@ -25,14 +25,17 @@ constexpr bool alike = sizeof(A) == sizeof(B) &&
 template <class F, class G> struct Same : std::false_type {};
 template <class... A, class... B>
   requires(sizeof...(A) == sizeof...(B))
-struct Same<int (*)(A...), int (*)(B...)> : std::bool_constant<(alike<A, B> && ...)> {};
+struct Same<int (*)(A...), int (*)(B...)>
+    : std::bool_constant<(alike<A, B> && ...)> {};
 #define CHECK(name, parameters) \\
-  static_assert(Same<decltype(&MPI_##name), decltype(mpi::Library::name)>::value, #name);
+  static_assert(Same<decltype(&MPI_##name), \\
+                     decltype(mpi::Library::name)>::value, #name);
 PKG_MPI_FUNCTIONS(CHECK)
 static_assert(sizeof(MPI_Status) == sizeof(mpi::Status));
 static_assert(offsetof(MPI_Status, MPI_SOURCE) == offsetof(mpi::Status, source));
 static_assert(offsetof(MPI_Status, MPI_TAG) == offsetof(mpi::Status, tag));
-static_assert(sizeof(MPI_Count) == sizeof(mpi::Count) && sizeof(MPI_Aint) == sizeof(mpi::Aint));
+static_assert(sizeof(MPI_Count) == sizeof(mpi::Count));
+static_assert(sizeof(MPI_Aint) == sizeof(mpi::Aint));
 int wrong = 0;
 template <class T> void equal(const char* name, T theirs, uintptr_t ours) {
   if ((uintptr_t)theirs != ours) wrong += std::printf("%s\\n", name);

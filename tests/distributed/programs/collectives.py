@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of the collectives, on each of N ranks: prints `ok NAME` or `FAIL NAME: why`."""
+"""Checks of the collectives, on each of N ranks: prints `ok NAME` or `FAIL NAME`."""
 
 import random
 import re
@@ -37,13 +37,20 @@ def allreduce_of_every_dtype_and_op():
     ranks = [np.arange(5) % 3 + r for r in range(SIZE)]
     for dtype in INTS + FLOATS:
         x = pkg.tensor(ranks[RANK]).to(dtype)
-        for op, reference in ((hvd.Sum, np.add), (hvd.Min, np.minimum),
-                              (hvd.Max, np.maximum), (hvd.Product, np.multiply)):
+        for op, reference in (
+            (hvd.Sum, np.add),
+            (hvd.Min, np.minimum),
+            (hvd.Max, np.maximum),
+            (hvd.Product, np.multiply),
+        ):
             got = hvd.allreduce(x, op=op)
             assert got.dtype == dtype
             equal(got, reference.reduce(ranks))
         if dtype in FLOATS:
-            equal(hvd.allreduce(x), pkg.tensor(sum(ranks) / SIZE).to(dtype).to(pkg.float64))
+            equal(
+                hvd.allreduce(x),
+                pkg.tensor(sum(ranks) / SIZE).to(dtype).to(pkg.float64),
+            )
     odd = pkg.tensor([RANK == 1, True, False])
     equal(hvd.allreduce(odd, op=hvd.Sum), [True, True, False])
     equal(hvd.allreduce(odd, op=hvd.Product), [False, True, False])
@@ -60,7 +67,9 @@ def factors_are_double():
     got = hvd.allreduce(bad, op=hvd.Sum, prescale_factor=2.0).tolist()
     assert got[0] == np.inf and got[1] != got[1]
     ints = pkg.tensor([1, 2])
-    raises(ValueError, "factors of 1", hvd.allreduce, ints, op=hvd.Sum, prescale_factor=0.5)
+    raises(
+        ValueError, "factors of 1", hvd.allreduce, ints, op=hvd.Sum, prescale_factor=0.5
+    )
     raises(ValueError, "floating dtype for Average", hvd.allreduce, ints)
     raises(NotImplementedError, "Adasum", hvd.allreduce, x, op=hvd.Adasum)
     raises(ValueError, "expected op to be", hvd.allreduce, x, op=9)
@@ -94,7 +103,9 @@ def a_thousand_in_another_order_on_each_rank():
 
 def the_steady_state_sends_numbers_and_fuses():
     def step():
-        handles = [hvd.allreduce_async(pkg.ones(100), name=f"steady.{i}") for i in range(50)]
+        handles = [
+            hvd.allreduce_async(pkg.ones(100), name=f"steady.{i}") for i in range(50)
+        ]
         for handle in handles:
             hvd.synchronize(handle)
 
@@ -111,8 +122,10 @@ def the_steady_state_sends_numbers_and_fuses():
 def a_large_tensor_has_the_bits_of_its_parts():
     values = np.random.default_rng(RANK).standard_normal(300_007).astype(np.float32)
     whole = hvd.allreduce(pkg.tensor(values), op=hvd.Sum).numpy()
-    parts = [hvd.allreduce(pkg.tensor(part), op=hvd.Sum).numpy()
-             for part in np.array_split(values, 7)]
+    parts = [
+        hvd.allreduce(pkg.tensor(part), op=hvd.Sum).numpy()
+        for part in np.array_split(values, 7)
+    ]
     assert np.array_equal(whole, np.concatenate(parts))
     small = hvd.allreduce(pkg.tensor(values[-5:]), op=hvd.Sum).numpy()
     assert np.array_equal(whole[-5:], small)
@@ -152,8 +165,13 @@ def allgather_of_unequal_rows():
 def broadcast_of_every_dtype():
     for dtype in [pkg.bool, *INTS, *FLOATS]:
         x = pkg.tensor([RANK, 1]).to(dtype)
-        equal(hvd.broadcast(x, 1), pkg.tensor([1, 1]).to(dtype).to(
-            dtype if dtype not in FLOATS else pkg.float64).numpy())
+        equal(
+            hvd.broadcast(x, 1),
+            pkg.tensor([1, 1])
+            .to(dtype)
+            .to(dtype if dtype not in FLOATS else pkg.float64)
+            .numpy(),
+        )
     raises(ValueError, "root_rank", hvd.broadcast, pkg.ones(1), SIZE)
 
 
@@ -184,12 +202,22 @@ def groups_are_all_or_nothing():
     xs = [pkg.full((i + 1,), float(RANK)) for i in range(3)]
     for i, got in enumerate(hvd.grouped_allreduce(xs, name="group", op=hvd.Sum)):
         equal(got, [float(sum(range(SIZE)))] * (i + 1))
-    raises(ValueError, "floating dtype", hvd.grouped_allreduce,
-           [xs[0], xs[1], pkg.tensor([1])], name="half")
+    raises(
+        ValueError,
+        "floating dtype",
+        hvd.grouped_allreduce,
+        [xs[0], xs[1], pkg.tensor([1])],
+        name="half",
+    )
     equal(hvd.allreduce(xs[0], name="half_1of3", op=hvd.Max), [SIZE - 1.0])
     xs[1] = pkg.ones(2 + RANK)
-    raises(hvd.HorovodInternalError, "Mismatched allreduce tensor shapes",
-           hvd.grouped_allreduce, xs, name="odd")
+    raises(
+        hvd.HorovodInternalError,
+        "Mismatched allreduce tensor shapes",
+        hvd.grouped_allreduce,
+        xs,
+        name="odd",
+    )
 
 
 def gradients_are_those_of_all_ranks():
@@ -202,22 +230,42 @@ def gradients_are_those_of_all_ranks():
 
     own = (weights * (RANK + 1)).detach()
     total = weights.numpy() * sum(r + 1 for r in range(SIZE))
-    equal(gradient(lambda x: (hvd.allreduce(x, op=hvd.Sum, prescale_factor=2.0) * own).sum()),
-          2 * total)
-    equal(gradient(lambda x: (hvd.allreduce(x, name="named") * own).sum()), total / SIZE)
-    equal(gradient(lambda x: (hvd.broadcast(x, 0) * own).sum()),
-          total if RANK == 0 else total * 0)
-    equal(gradient(lambda x: (hvd.allgather(x)[3 * RANK : 3 * RANK + 3] * own).sum()), own)
-    equal(gradient(lambda x: sum((y * own).sum() for y in
-                                 hvd.grouped_allreduce([x, x * 2], op=hvd.Sum))), 3 * total)
+    equal(
+        gradient(
+            lambda x: (hvd.allreduce(x, op=hvd.Sum, prescale_factor=2.0) * own).sum()
+        ),
+        2 * total,
+    )
+    equal(
+        gradient(lambda x: (hvd.allreduce(x, name="named") * own).sum()), total / SIZE
+    )
+    equal(
+        gradient(lambda x: (hvd.broadcast(x, 0) * own).sum()),
+        total if RANK == 0 else total * 0,
+    )
+    equal(
+        gradient(lambda x: (hvd.allgather(x)[3 * RANK : 3 * RANK + 3] * own).sum()), own
+    )
+    equal(
+        gradient(
+            lambda x: sum(
+                (y * own).sum() for y in hvd.grouped_allreduce([x, x * 2], op=hvd.Sum)
+            )
+        ),
+        3 * total,
+    )
     y = pkg.ones(SIZE, 2, requires_grad=True)
     (hvd.alltoall(y) * (RANK + 1)).sum().backward()
     equal(y.grad, np.repeat([[r + 1.0] for r in range(SIZE)], 2, 1))
     z = pkg.ones(SIZE, 2, requires_grad=True)
     (hvd.reducescatter(z) * (RANK + 1)).sum().backward()
     equal(z.grad, np.repeat([[(r + 1.0) / SIZE] for r in range(SIZE)], 2, 1))
-    raises(NotImplementedError, "Sum and Average", gradient,
-           lambda x: hvd.allreduce(x, op=hvd.Max).sum())
+    raises(
+        NotImplementedError,
+        "Sum and Average",
+        gradient,
+        lambda x: hvd.allreduce(x, op=hvd.Max).sum(),
+    )
 
 
 def graphs_name_nodes_by_the_rule():
@@ -226,7 +274,6 @@ def graphs_name_nodes_by_the_rule():
         x = graph.placeholder(pkg.float32, (None, 2), "x")
         y = _allreduce(x, ignore_name_scope=True)
         z = _allreduce(x, ignore_name_scope=True, postscale_factor=3.0)
-        grads = graph.gradients((y * y).sum(), [x])
         raises(NotImplementedError, "in a graph", hvd.allgather, x)
     name = f"scope{RANK}/HorovodAllreduce_scope{RANK}_x_0"
     assert (y.name, z.name) == (f"{name}:0", f"{name}_1:0"), (y.name, z.name)
@@ -264,7 +311,8 @@ def what_differs_is_an_error_on_every_rank():
         ("Mismatched prescale and/or postscale factors", lambda: hvd.allreduce(
             pkg.ones(1), name="m", postscale_factor=1.0 + odd)),
         ("Mismatched broadcast root ranks: One rank specified root rank 0, but another "
-         "rank specified root rank 1.", lambda: hvd.broadcast(pkg.ones(1), odd, name="m")),
+         "rank specified root rank 1.",
+         lambda: hvd.broadcast(pkg.ones(1), odd, name="m")),
         ("Mismatched MPI operations", lambda: hvd.allgather(pkg.ones(1), name="m")
          if odd else hvd.allreduce(pkg.ones(1), name="m")),
         ("Mismatched allgather tensor shapes", lambda: hvd.allgather(
@@ -279,8 +327,13 @@ def what_differs_is_an_error_on_every_rank():
 def a_name_in_use_is_refused():
     handle = hvd.allreduce_async(pkg.ones(2), name="twice") if RANK else None
     if RANK:
-        raises(ValueError, "with the same name as another tensor that is currently being",
-               hvd.allreduce_async, pkg.ones(2), name="twice")
+        raises(
+            ValueError,
+            "with the same name as another tensor that is currently being",
+            hvd.allreduce_async,
+            pkg.ones(2),
+            name="twice",
+        )
     hvd.barrier()
     handle = handle or hvd.allreduce_async(pkg.ones(2), name="twice")
     hvd.synchronize(handle)
@@ -305,13 +358,16 @@ def objects_and_models():
 def training_equals_that_on_one_rank(passes=1):
     def made():
         pkg.manual_seed(5)
-        model = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1)).to(pkg.float64)
+        model = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1)).to(
+            pkg.float64
+        )
         return model, optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
 
     data = np.random.default_rng(0).standard_normal((20, SIZE * passes, 6, 4))
     (alone, plain), (model, optimizer) = made(), made()
     optimizer = hvd.DistributedOptimizer(
-        optimizer, model.named_parameters(), backward_passes_per_step=passes)
+        optimizer, model.named_parameters(), backward_passes_per_step=passes
+    )
     assert isinstance(optimizer, optim.SGD)
     for batch in data:
         plain.zero_grad()
@@ -323,7 +379,9 @@ def training_equals_that_on_one_rank(passes=1):
         plain.step()
         optimizer.step()
     for one, other in zip(alone.parameters(), model.parameters()):
-        assert np.allclose(one.detach().numpy(), other.detach().numpy(), atol=1e-9, rtol=0)
+        assert np.allclose(
+            one.detach().numpy(), other.detach().numpy(), atol=1e-9, rtol=0
+        )
 
 
 def training_with_two_passes():
@@ -333,18 +391,27 @@ def training_with_two_passes():
 def the_optimizer_refuses_what_loses_gradients():
     model = nn.Linear(2, 1)
     optimizer = hvd.DistributedOptimizer(
-        optim.SGD(model.parameters(), lr=0.1), model.named_parameters(),
-        compression=hvd.Compression.fp16)
+        optim.SGD(model.parameters(), lr=0.1),
+        model.named_parameters(),
+        compression=hvd.Compression.fp16,
+    )
     model(pkg.ones(1, 2)).sum().backward()
     raises(AssertionError, "race condition", optimizer.zero_grad)
-    raises(AssertionError, "backward_passes_per_step", model(pkg.ones(1, 2)).sum().backward)
+    raises(
+        AssertionError, "backward_passes_per_step", model(pkg.ones(1, 2)).sum().backward
+    )
     optimizer.synchronize()
     assert model.weight.grad.dtype == pkg.float32
     with optimizer.skip_synchronize():
         optimizer.step()
     optimizer.zero_grad()
-    raises(ValueError, "must be unique", hvd.DistributedOptimizer,
-           optim.SGD(model.parameters()), [("a", model.weight), ("a", model.bias)])
+    raises(
+        ValueError,
+        "must be unique",
+        hvd.DistributedOptimizer,
+        optim.SGD(model.parameters()),
+        [("a", model.weight), ("a", model.bias)],
+    )
 
 
 def join_lets_ranks_have_less_data():
@@ -355,13 +422,15 @@ def join_lets_ranks_have_less_data():
 
 
 def init_and_shutdown_fifty_times():
-    for i in range(50):
+    for _ in range(50):
         hvd.allreduce(pkg.ones(1), name="last")
         hvd.barrier()
         hvd.shutdown()
         assert not hvd.is_initialized()
         raises(ValueError, "not been initialized; use hvd.init()", hvd.rank)
-        raises(hvd.HorovodInternalError, "has been shut down", hvd.allreduce, pkg.ones(1))
+        raises(
+            hvd.HorovodInternalError, "has been shut down", hvd.allreduce, pkg.ones(1)
+        )
         hvd.init()
         assert (hvd.rank(), hvd.size()) == (RANK, SIZE)
 
