@@ -231,7 +231,7 @@ void Engine::run() {
       break;
     }
   }
-  if (!lost) close_();
+  if (!lost && !abandoned_) close_();
   {
     std::lock_guard lock(mutex_);
     left_ = true;
@@ -293,6 +293,7 @@ void Engine::serve(const Settings& settings) {
       std::lock_guard lock(mutex_);
       counts_ = session->counts();
     }
+    abandoned_ = session->abandoned();
     end_session(session.get(), State::ShutDown, kShutDown);
   } catch (...) {
     const std::string why = text_of(std::current_exception());

@@ -20,7 +20,8 @@ class Engine {
   using Open = std::function<std::unique_ptr<Transport>(
       const Settings&, const std::function<void()>& waiting)>;
 
-  /// `close` runs on the engine's thread when it ends and no session was lost.
+  /// `close` runs on the engine's thread when it ends, unless a session was lost or the
+  /// last one ended with work undone: that is a failure, and whose it was shall not wait.
   explicit Engine(Open open, std::function<void()> close = [] {});
   ~Engine();
   Engine(const Engine&) = delete;
@@ -81,6 +82,7 @@ class Engine {
   Ref<ManualEvent> started_, ended_;
   std::array<uint64_t, 8> numbers_{};  // of names that were made up, by kind
   bool stop_ = false, leaving_ = false, left_ = true;
+  bool abandoned_ = false;  // the last session ended with work that somebody waited for
   bool leaves_at_exit_ = false;  // of the thread
   std::thread thread_;
 };

@@ -45,6 +45,14 @@ void Session::add(std::vector<Ref<Job>> jobs) {
   else transport_->send(0, writer.take());
 }
 
+// That it sends nothing more, and whether something is left undone: on this rank, or on any
+// when rank 0 says it.
+std::string Session::last_word() const {
+  Writer writer(Message::Stopped);
+  writer.put(abandoned_ || waiting());
+  return writer.take();
+}
+
 void Session::stop() {
   if (stopping_) return;
   if (!coordinator_) return transport_->send(0, Writer(Message::Stop).take());
@@ -96,7 +104,8 @@ bool Session::step() {
   }
   if (coordinator_ && !stopping_) busy |= coordinate();
   if (coordinator_ && stopping_ && !stopped_ && stops_ == transport_->size()) {
-    send_all(Writer(Message::Stopped).take());
+    send_all(last_word());
+    abandoned_ |= waiting();
     stopped_ = busy = true;
   }
   if (stopped_) transport_->close();
@@ -113,10 +122,11 @@ bool Session::take(int from, const std::string& message) {
         stop();
       } else {
         stopping_ = true;
-        transport_->send(0, Writer(Message::Stopped).take());
+        transport_->send(0, last_word());
       }
       break;
     case Message::Stopped:
+      abandoned_ |= reader.get<bool>();
       if (coordinator_) ++stops_;
       else stopped_ = true;
       break;

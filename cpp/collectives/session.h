@@ -50,8 +50,9 @@ class Session {
   /// the ranks cannot go on.
   bool step();
   bool waiting() const { return !jobs_.empty(); }
-  /// Whether all ranks know of the end.
+  /// Whether all ranks know of the end, and whether some rank still waited for something.
   bool stopped() const { return stopped_; }
+  bool abandoned() const { return abandoned_; }
   /// Tells the others why this rank gives up, as far as they can be reached.
   void give_up(const std::string& why) noexcept;
   /// All jobs that are not finished.
@@ -65,6 +66,7 @@ class Session {
   bool coordinate();
   void carry_out(const Response& response);
   void send_all(const std::string& message);
+  std::string last_word() const;
 
   std::unique_ptr<Transport> transport_;
   Peers peers_;
@@ -78,6 +80,7 @@ class Session {
   int stops_ = 0;          // rank 0: who has said that it sends nothing more
   bool stopping_ = false;  // all are told to
   bool stopped_ = false;
+  bool abandoned_ = false;
 };
 
 }  // namespace pkg::collectives

@@ -44,12 +44,12 @@ def test_exit_with_work_pending():
 
 def test_a_rank_that_does_not_submit_is_named():
     status, out, err, _ = launch(
-        2, "ending", "stalls", HOROVOD_STALL_SHUTDOWN_TIME_SECONDS="0.3"
+        2, "ending", "stalls", HOROVOD_STALL_SHUTDOWN_TIME_SECONDS="2"
     )
     assert status == 0, err
     assert re.search(
         r"stalled: \[alone\] stalled: submitted by rank 0 at \S+ending.py:\d+, but not "
-        r"by rank 1 within 0.3 seconds",
+        r"by rank 1 within 2 seconds",
         out,
     ), out
 
@@ -127,7 +127,7 @@ def test_arguments_of_the_launcher_are_checked(tmp_path):
         (["-np", "2", "-H", "a:0", program], "expected HOST:SLOTS,..., got 'a:0'"),
         (["-np", "2", "-H", "a:1,a:1", program], "'a' twice"),
         (["-np", "4", "-H", "localhost:2", program], "expected at most 2 processes"),
-        (["-np", "2", "--nope", program], "found no command '--nope'"),
+        (["-np", "2", "--nope", program], "unrecognized arguments: --nope"),
     ):
         command = [sys.executable, "-m", "pkg", "launch", *map(str, arguments)]
         status, _, err, _ = run_command(command)

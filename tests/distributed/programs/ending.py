@@ -39,7 +39,7 @@ elif how == "stalls":
         except hvd.HorovodInternalError as error:
             print(f"stalled: {error}", flush=True)
     else:
-        time.sleep(1)  # longer than the bound
+        time.sleep(2.5)  # longer than the bound
     hvd.allreduce(pkg.ones(1), name="both")
 elif how == "forks":
     child = os.fork()
