@@ -11,8 +11,8 @@ import re
 from types import SimpleNamespace
 from typing import Any
 
-from .. import __version__
 from .._binding import core
+from .._version import __version__
 from ..graph import Symbol
 from .collectives import Sum
 from .versions import (
