@@ -110,7 +110,8 @@ void Peers::look(bool stopping) {
                 names_[size_t(r)], " has ended without shutdown().");
       continue;
     }
-    if (me != 0 && r != 0) continue;
+    // The kernel knows of those on this host; one that computes for long is silent.
+    if ((me != 0 && r != 0) || processes_[size_t(r)] >= 0) continue;
     const double silent = std::chrono::duration<double>(now - heard_[size_t(r)]).count();
     PKG_CHECK(silent < timeout_, CollectiveError, "[collectives] nothing was heard of ",
               names_[size_t(r)], " for ", timeout_, " seconds.");

@@ -17,6 +17,8 @@ constexpr int64_t kAlign = 64;
 constexpr int64_t kGatherBytes = 32 << 10;
 // A buffer that grew beyond this is given back.
 constexpr int64_t kKeptBytes = 256 << 20;
+// How much is reduced between two looks at the other ranks: whole elements.
+constexpr int64_t kLookBytes = 16 << 20;
 
 int64_t aligned(int64_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
 
@@ -68,6 +70,20 @@ void Performer::perform(const Response& response, std::span<const Part> parts) {
   }
 }
 
+// Reduces whole arrays, with a look at the other ranks now and then: what takes long must not
+// be taken for death.
+void Performer::reduce_all(const Request& request, std::vector<const char*> inputs,
+                           char* out, int64_t bytes) const {
+  const int ranks = transport_.size();
+  for (int64_t at = 0; at < bytes; at += kLookBytes) {
+    const int64_t now = std::min(kLookBytes, bytes - at);
+    reduce(request.dtype, scaling(request, ranks), inputs, out + at,
+           now / itemsize(request.dtype));
+    for (const char*& input : inputs) input += now;
+    if (ranks > 1) transport_.idle();
+  }
+}
+
 // Reduces the bytes [begin, end) of the buffer; inputs and `out` begin at `begin`.
 void Performer::reduce_range(std::span<const Part> parts, std::span<const Span> spans,
                              std::span<const char* const> inputs, int64_t begin,
@@ -78,9 +94,7 @@ void Performer::reduce_range(std::span<const Part> parts, std::span<const Span> 
     const int64_t last = std::min(end, spans[i].begin + spans[i].bytes);
     if (first >= last) continue;
     for (size_t r = 0; r < inputs.size(); ++r) from[r] = inputs[r] + (first - begin);
-    const Request& request = *parts[i].request;
-    reduce(request.dtype, scaling(request, transport_.size()), from, out + (first - begin),
-           (last - first) / itemsize(request.dtype));
+    reduce_all(*parts[i].request, from, out + (first - begin), last - first);
   }
 }
 
@@ -189,8 +203,7 @@ void Performer::reducescatter(Job& job) {
                       std::vector<int64_t>(size_t(ranks), mine));
   std::vector<const char*> inputs;
   for (int64_t r = 0; r < ranks; ++r) inputs.push_back(all + r * mine);
-  reduce(job.request.dtype, scaling(job.request, int(ranks)), inputs, bytes_of(job.output),
-         mine / itemsize(job.request.dtype));
+  reduce_all(job.request, inputs, bytes_of(job.output), mine);
 }
 
 }  // namespace pkg::collectives

@@ -34,6 +34,8 @@ class Performer {
   struct Span {  // of a tensor in the buffer that is exchanged
     int64_t begin, bytes;
   };
+  void reduce_all(const Request& request, std::vector<const char*> inputs, char* out,
+                  int64_t bytes) const;
   void reduce_range(std::span<const Part> parts, std::span<const Span> spans,
                     std::span<const char* const> inputs, int64_t begin, int64_t end,
                     char* out) const;
