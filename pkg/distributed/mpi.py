@@ -15,14 +15,17 @@ __all__ = ["find_launcher", "launched", "library_paths", "on_disk"]
 
 # MPI's standard gives the name; MPICH counts its versions from 1.
 _NAMES = ("libmpi_abi.so.1", "libmpi_abi.so.0", "libmpi_abi.so")
-# What launchers set for each process: MPICH's Hydra, Slurm and others, Open MPI's.
-_SIZES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "PMIX_SIZE")
-_RANKS = ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK")
 
 
 def launched() -> bool:
-    """Whether an MPI launcher started this process."""
-    return any(name in os.environ for name in (*_SIZES, *_RANKS))
+    """Whether an MPI launcher started this process: MPICH's Hydra, Open MPI's, or those
+    that speak PMIx."""
+    ranks = (
+        os.environ.get("PMI_RANK"),
+        os.environ.get("PMIX_RANK"),
+        os.environ.get("OMPI_COMM_WORLD_RANK"),
+    )
+    return any(rank is not None for rank in ranks)
 
 
 def _folders() -> list[str]:

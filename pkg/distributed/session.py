@@ -31,8 +31,7 @@ _over_mpi = False
 _at_exit = False  # whether shutdown is registered
 
 
-def _number(variable: str, default: float) -> float:
-    text = os.environ.get(variable, "")
+def _number(variable: str, text: str | None, default: float) -> float:
     try:
         value = float(text) if text else default
     except ValueError:
@@ -42,6 +41,19 @@ def _number(variable: str, default: float) -> float:
             f"[init] expected {variable} to be a number >= 0, got {text!r}."
         )
     return value
+
+
+def _settings() -> tuple[int, int, float, float]:
+    fusion = os.environ.get("HOROVOD_FUSION_THRESHOLD")
+    cache = os.environ.get("HOROVOD_CACHE_CAPACITY")
+    stall = os.environ.get("HOROVOD_STALL_SHUTDOWN_TIME_SECONDS")
+    silence = os.environ.get("HOROVOD_FAILURE_TIMEOUT_SECONDS")
+    return (
+        int(_number("HOROVOD_FUSION_THRESHOLD", fusion, 128 << 20)),
+        int(_number("HOROVOD_CACHE_CAPACITY", cache, 1024)),
+        _number("HOROVOD_STALL_SHUTDOWN_TIME_SECONDS", stall, 300),
+        _number("HOROVOD_FAILURE_TIMEOUT_SECONDS", silence, 30) or 30,
+    )
 
 
 def init() -> None:
@@ -58,10 +70,7 @@ def init() -> None:
     _over_mpi = mpi.launched()
     numbers = core.Operator("init", "horovod")(
         mpi.library_paths() if _over_mpi else "",
-        int(_number("HOROVOD_FUSION_THRESHOLD", 128 << 20)),
-        int(_number("HOROVOD_CACHE_CAPACITY", 1024)),
-        _number("HOROVOD_STALL_SHUTDOWN_TIME_SECONDS", 300),
-        _number("HOROVOD_FAILURE_TIMEOUT_SECONDS", 30) or 30,
+        *_settings(),
     )
     _world = _World(*numbers.tolist())
     if not _at_exit:

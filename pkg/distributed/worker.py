@@ -23,11 +23,15 @@ STAYS = 600.0  # seconds, if nobody ends us
 OBEYS = 2.0  # seconds that a program may take to end when it is asked to
 
 
-def rank_of(environment: dict[str, str]) -> int:
+def rank_of() -> int:
     """Our rank, from what MPI's launcher has set."""
-    for name in ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK"):
-        if name in environment:
-            return int(environment[name])
+    for rank in (
+        os.environ.get("PMI_RANK"),
+        os.environ.get("PMIX_RANK"),
+        os.environ.get("OMPI_COMM_WORLD_RANK"),
+    ):
+        if rank is not None:
+            return int(rank)
     raise SystemExit("pkg: error: expected to be started by MPI's launcher")
 
 
@@ -41,7 +45,7 @@ def copy_lines(source: IO[bytes], descriptor: int, prefix: bytes) -> None:
 
 def main(token: str, command: list[str]) -> int:
     """Run the command; return its exit code, 128 + n after signal n."""
-    rank = rank_of(dict(os.environ))
+    rank = rank_of()
     prctl = ctypes.CDLL(None).prctl
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
     inherited = [int(os.environ["PMI_FD"])] if "PMI_FD" in os.environ else []
