@@ -19,8 +19,10 @@ constexpr const char* kShutDown =
     "an attempt to allreduce, allgather or broadcast a tensor after one of the ranks "
     "finished execution. If the shutdown was caused by an exception, you should see the "
     "exception in the log before the first shutdown message.";
-// MPI_Finalize waits for all ranks.
-constexpr double kLeaveSeconds = 30;
+// MPI_Finalize waits for all ranks, which may have work of their own for long.  MPI's launcher
+// takes the end of a process that did not come so far for a failure and ends the others; ours
+// does not, so that nobody has to wait there.
+double leave_seconds() { return std::getenv("PKG_LAUNCHED") ? 3 : 600; }
 
 std::unique_ptr<Transport> open_transport(const Settings& settings,
                                           const std::function<void()>& waiting) {
@@ -58,7 +60,7 @@ Engine::Engine(Open open, std::function<void()> close)
     : open_(std::move(open)), close_(std::move(close)), process_(getpid()) {}
 
 Engine::~Engine() {
-  leave(kLeaveSeconds);
+  leave(leave_seconds());
   if (thread_.joinable()) thread_.join();
 }
 
@@ -263,7 +265,7 @@ void Engine::serve(const Settings& settings) {
   if (this == &get() && !std::exchange(leaves_at_exit_, true)) {
     // After MPI_Init: MPICH takes its leave of the launcher in a handler of its own, which
     // has to come after MPI_Finalize, and so to be registered before this one.
-    std::atexit([] { get().leave(kLeaveSeconds); });
+    std::atexit([] { get().leave(leave_seconds()); });
   }
   {
     std::lock_guard lock(mutex_);

@@ -47,7 +47,7 @@ def main(token: str, command: list[str]) -> int:
     """Run the command; return its exit code, 128 + n after signal n."""
     rank = rank_of()
     prctl = ctypes.CDLL(None).prctl
-    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1", "PKG_LAUNCHED": "1"}
     inherited = [int(os.environ["PMI_FD"])] if "PMI_FD" in os.environ else []
     program = subprocess.Popen(
         command, env=environment, pass_fds=inherited, stdout=subprocess.PIPE,
