@@ -2,11 +2,10 @@
 """Ranks that are killed, fail, stall, fork or leave work behind: all end in time."""
 
 import re
-import sys
 
 from ranks import launch
 
-from child import run_child, run_command
+from child import run_child
 
 
 def test_a_killed_rank_is_an_error_on_the_others():
@@ -116,7 +115,7 @@ def test_one_process_needs_no_mpi():
     assert (status, out) == (0, "fine\n"), err
 
 
-def test_arguments_of_the_launcher_are_checked(tmp_path):
+def test_arguments_of_the_launcher_are_checked(tmp_path, capsys):
     program = tmp_path / "program.py"
     program.write_text("")
     for arguments, text in (
@@ -129,7 +128,10 @@ def test_arguments_of_the_launcher_are_checked(tmp_path):
         (["-np", "4", "-H", "localhost:2", program], "expected at most 2 processes"),
         (["-np", "2", "--nope", program], "unrecognized arguments: --nope"),
     ):
-        command = [sys.executable, "-m", "pkg", "launch", *map(str, arguments)]
-        status, _, err, _ = run_command(command)
+        try:
+            status = main(["launch", *map(str, arguments)])
+        except SystemExit as stop:
+            status = stop.code
+        err = capsys.readouterr().err
         assert status == 2 and text in err, (arguments, err)
         assert err.startswith("pkg: error: ") and err.count("\n") == 1
