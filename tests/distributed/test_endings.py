@@ -3,9 +3,10 @@
 
 import re
 
+from ranks import launch
+
 from child import run_child
 from pkg.cli import main
-from ranks import launch
 
 
 def test_a_killed_rank_is_an_error_on_the_others():
