@@ -90,10 +90,13 @@ def shutdown() -> None:
 
 
 def _shutdown_at_exit() -> None:
-    # Other ranks may be gone: the core waits at exit, and not for ever.
+    # The core ends the session when Python is gone: so a rank that fails ends before
+    # those that fail since it does.  But what waits for a collective would keep the
+    # scheduler.
     global _world
     _world = None
-    core.Operator("shutdown", "horovod")()
+    if core.pending_tasks():
+        core.Operator("shutdown", "horovod")()
 
 
 def is_initialized() -> bool:
