@@ -32,6 +32,7 @@ elif how == "fails":
 elif how == "pending":
     if rank == 0:
         hvd.allreduce_async(pkg.ones(3), name="never")
+    hvd.barrier()
 elif how == "stalls":
     if rank == 0:
         try:
