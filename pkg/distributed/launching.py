@@ -55,6 +55,7 @@ class _Run:
 
     def __init__(self, command: list[str], token: str, count: int) -> None:
         self.codes: dict[int, int] = {}  # of ranks that have ended, in that order
+        self._ends = 0  # of streams: two for each rank
         self.count = count
         self.changed = threading.Condition()
         self.ending = False
@@ -80,7 +81,8 @@ class _Run:
             if line.startswith(self._mark):
                 rank, code = line[len(self._mark) :].split()
                 with self.changed:
-                    self.codes[int(rank)] = int(code)
+                    self.codes.setdefault(int(rank), int(code))
+                    self._ends += 1
                     self.changed.notify_all()
             elif not self.ending or re.match(rb"\[\d+\]<", line):
                 # Of what MPI's launcher says of its own end nothing is new.
@@ -93,7 +95,7 @@ class _Run:
             self.changed.notify_all()
 
     def over(self) -> bool:
-        return self.process.poll() is not None or len(self.codes) == self.count
+        return self.process.poll() is not None or self._ends == 2 * self.count
 
     def failed(self) -> bool:
         return any(self.codes.values())
@@ -145,8 +147,6 @@ def launch(
             run.changed.wait_for(lambda: run.over() or run.failed())
             if run.failed():
                 run.changed.wait_for(run.over, grace)
-            else:  # all ranks have ended well: so will MPI's launcher
-                run.changed.wait_for(lambda: run.process.poll() is not None, KILL)
     finally:
         run.end()
     first = next((code for code in run.codes.values() if code), None)

@@ -47,6 +47,7 @@ def main(token: str, command: list[str]) -> int:
     """Run the command; return its exit code, 128 + n after signal n."""
     rank = rank_of()
     prctl = ctypes.CDLL(None).prctl
+    prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
     environment = {**os.environ, "PYTHONUNBUFFERED": "1", "PKG_LAUNCHED": "1"}
     inherited = [int(os.environ["PMI_FD"])] if "PMI_FD" in os.environ else []
     program = subprocess.Popen(
@@ -74,9 +75,9 @@ def main(token: str, command: list[str]) -> int:
     for copy in copies:
         copy.join(2)  # a process that the program left behind may keep it open
     code = 128 - code if code < 0 else code
-    os.write(1, f"\x1e{token} {rank} {code}\n".encode())
-    if code:
-        time.sleep(STAYS)
+    for descriptor in (1, 2):  # behind all that was written to either
+        os.write(descriptor, f"\x1e{token} {rank} {code}\n".encode())
+    time.sleep(STAYS)
     return code
 
 
