@@ -72,8 +72,8 @@ ops.export_to(globals())
 
 # Modules, and functions with the module they are in, that load at first use.
 _LAZY = """
-    build cuda data datasets framework graph library linalg models nn optim profiler
-    serialization sysconfig testing utils
+    build cuda data datasets distributed framework graph library linalg models nn optim
+    profiler serialization sysconfig testing utils
 """.split()
 _LAZY_NAMES = {
     "explaining": "explain",
@@ -106,6 +106,7 @@ if _typing.TYPE_CHECKING:
         cuda as cuda,
         data as data,
         datasets as datasets,
+        distributed as distributed,
         framework as framework,
         library as library,
         linalg as linalg,

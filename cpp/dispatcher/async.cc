@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "dispatcher/library.h"
+#include "dispatcher/outside_work.h"
 #include "dispatcher/plain_kernel.h"
 #include "dispatcher/row_major.h"
 #include "scheduler/fork_locks.h"
@@ -235,4 +236,21 @@ void async_fallback(const Operator& op, const Kernel&, KeySet keys, Stack& stack
 PKG_LIBRARY_IMPL(_, Async, m) { m.fallback(async_fallback); }
 
 }  // namespace
+
+std::vector<Ref<Event>> enter_outside_work(const Ref<Event>& done,
+                                           std::span<const Tensor> inputs,
+                                           std::span<const Tensor> outputs) {
+  std::vector<Ref<Event>> needed;
+  std::lock_guard lock(g_ordering);
+  for (const Tensor& tensor : inputs) {
+    if (!tensor.defined()) continue;
+    tensor.storage().collect_dependencies(needed, nullptr);
+    tensor.storage().add_reader(done);
+  }
+  for (const Tensor& tensor : outputs) {
+    if (tensor.defined()) tensor.storage().set_writer(done);
+  }
+  return needed;
+}
+
 }  // namespace pkg

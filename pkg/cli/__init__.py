@@ -83,6 +83,15 @@ def _positive_float(text: str) -> float:
     return value
 
 
+def _hosts(text: str) -> dict[str, int]:
+    from ..distributed.launching import parse_hosts
+
+    try:
+        return parse_hosts(text)
+    except ValueError as err:
+        raise argparse.ArgumentTypeError(str(err)) from None
+
+
 def _seed(text: str) -> int:
     value = int(text)
     if not -(2**63) <= value < 2**63:
@@ -154,6 +163,22 @@ def _parser() -> _Parser:
     new_op.add_argument("name", metavar="NAME", help="such as zero_out")
     new_op.add_argument("--style", choices=["tf", "torch", "pkg"], default="tf")
     new_op.add_argument("--out", default=".", metavar="FOLDER", help="gets NAME/")
+
+    launch = commands.add_parser("launch", help="run a program on many processes")
+    launch.add_argument(
+        "-np", "--num-proc", dest="np", type=_positive, required=True, metavar="N",
+        help="how many",
+    )  # fmt: skip
+    launch.add_argument(
+        "-H", "--hosts", type=_hosts, metavar="HOST:SLOTS,...", help="where"
+    )
+    launch.add_argument(
+        "--grace", type=_positive_float, default=10.0, metavar="SECONDS",
+        help="until the others are ended after one has failed",
+    )  # fmt: skip
+    launch.add_argument(
+        "program", nargs=argparse.REMAINDER, metavar="PROGRAM ...", help="and arguments"
+    )
 
     wrap = commands.add_parser("wrap", help="make a Python module of a C++ library")
     command.add_arguments(wrap)

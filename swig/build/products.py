@@ -47,7 +47,8 @@ PRECOMPILED_LAYERS = {
     "tensor": "tensor",
     "scheduler": "scheduler",
     **dict.fromkeys(
-        "dispatcher ops kernels framework autograd graph c_api".split(), "core"
+        "dispatcher ops kernels framework autograd graph collectives c_api".split(),
+        "core",
     ),
 }
 EXTENSION = f"_pywrap_core{sysconfig.get_config_var('EXT_SUFFIX')}"

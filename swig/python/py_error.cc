@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "collectives/error.h"
 #include "tensor/storage.h"
 
 namespace pkg::python {
@@ -16,6 +17,7 @@ PyObject* g_lookup_error = nullptr;
 PyObject* g_out_of_memory = nullptr;
 PyObject* g_cancelled = nullptr;
 PyObject* g_internal = nullptr;
+PyObject* g_collective = nullptr;
 
 PyObject* class_of(const Error& error) {
   struct Row {
@@ -39,6 +41,7 @@ PyObject* class_of(const Error& error) {
       PKG_ROW(OutOfMemoryError, g_out_of_memory),
       PKG_ROW(CancelledError, g_cancelled),
       PKG_ROW(InternalError, g_internal),
+      PKG_ROW(CollectiveError, g_collective),
   };
 #undef PKG_ROW
   for (const Row& row : rows) {
@@ -121,6 +124,9 @@ void init_errors(PyObject* module) {
   g_cancelled = add("CancelledError", "Work that was cancelled.", PyExc_RuntimeError);
   g_internal = add("InternalError", "A fault in pkg itself: please report it.",
                    PyExc_RuntimeError);
+  g_collective = add("HorovodInternalError",
+                     "A collective failed on all ranks, or a rank was lost.",
+                     PyExc_RuntimeError);
 }
 
 }  // namespace pkg::python

@@ -33,6 +33,7 @@ PKG_ENTRY(OpLookupError, "class pkg::LookupError", "kept", "value");
 PKG_ENTRY(OutOfMemoryError, "class pkg::OutOfMemoryError", "kept", "value");
 PKG_ENTRY(CancelledError, "class pkg::CancelledError", "kept", "value");
 PKG_ENTRY(InternalError, "class pkg::InternalError", "kept", "value");
+PKG_ENTRY(HorovodInternalError, "class pkg::CollectiveError", "kept", "value");
 
 #define PKG_ENTRY_OF_DTYPE(T, Name, py, np) \
   PKG_SYMBOL(symbol_##Name, py, "const pkg::DType pkg::DType::" #Name, "kept", "value");

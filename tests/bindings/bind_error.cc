@@ -3,6 +3,7 @@
 #include <system_error>
 
 #include "bind.h"
+#include "collectives/error.h"
 #include "event.h"
 #include "kept.h"
 #include "tensor/storage.h"
@@ -12,7 +13,7 @@ namespace {
 
 // Set by bind_error(); kept for ever, since errors are raised at the very end too.
 struct Classes {
-  py::handle lookup, out_of_memory, cancelled, internal;
+  py::handle lookup, out_of_memory, cancelled, internal, collective;
 } g_classes;
 
 // " [from op at file:line]" when the error is that of scheduled work.
@@ -53,6 +54,8 @@ void translate(std::exception_ptr thrown) {
     raise(g_classes.cancelled, e.what());
   } catch (const InternalError& e) {
     raise(g_classes.internal, e.what());
+  } catch (const CollectiveError& e) {
+    raise(g_classes.collective, e.what());
   } catch (const Error& e) {
     raise(PyExc_RuntimeError, e.what());
   } catch (const std::bad_alloc&) {
@@ -91,6 +94,9 @@ void bind_error(py::module_& m) {
                             PyExc_RuntimeError);
   g_classes.internal = add("InternalError", "A fault in pkg itself: please report it.",
                            PyExc_RuntimeError);
+  g_classes.collective = add("HorovodInternalError",
+                             "A collective failed on all ranks, or a rank was lost.",
+                             PyExc_RuntimeError);
   py::register_local_exception_translator(&translate);
 }
 

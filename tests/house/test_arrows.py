@@ -22,7 +22,7 @@ LAYERS = """
     __main__
     cli
     pkg
-    compat library utils datasets models
+    compat distributed library utils datasets models
     framework
     optim graph
     nn data serialization testing

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Typed handles of ops: each stands in cpp/ops/functions.h, once, and is used."""
+"""Typed handles of ops: each stands in cpp/ops/functions.h, once, and is used.
+
+Those of the namespace horovod, which is above ops, stand in one header of their own.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from paths import ROOT
 from pkg._binding import core
 
 HANDLES = ROOT / "cpp" / "ops" / "functions.h"
+COLLECTIVES = ROOT / "cpp" / "collectives" / "collectives.h"
 HANDLE = re.compile(r'(\w+)\{"([\w.]+)"\}')
 # A handle wherever it stands: a variable of type Op<...>, or of a name for such a type.
 DECLARED = (
@@ -31,7 +35,7 @@ def sources(*more: str) -> list[Path]:
         path
         for folder in folders
         for path in sorted(folder.rglob("*"))
-        if path.suffix in (".h", ".cc", ".i") and path != HANDLES
+        if path.suffix in (".h", ".cc", ".i") and path not in (HANDLES, COLLECTIVES)
     ]
 
 

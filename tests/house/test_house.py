@@ -35,6 +35,7 @@ MAY_INCLUDE = {
     "framework": _BELOW_OPS,
     "compat": (*_BELOW_OPS, "ops", "autograd", "framework"),
     "graph": (*_BELOW_OPS, "ops", "framework", "autograd"),
+    "collectives": (*_BELOW_OPS, "ops"),
     "c_api": (*_BELOW_OPS, "ops", "kernels", "framework", "autograd", "graph"),
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]', re.MULTILINE)

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// collectives/backoff.h: the pause between two looks at something that nobody announces.
+#pragma once
+
+#include <sched.h>
+
+#include <chrono>
+#include <thread>
+
+namespace pkg::collectives {
+
+/// Gives the processor away for longer the longer nothing happens: what comes soon is seen
+/// soon, and ranks that share a processor do not keep it from each other.
+class Backoff {
+ public:
+  void pause() {
+    if (++rounds_ < 64) {
+      sched_yield();
+    } else {
+      std::this_thread::sleep_for(std::chrono::microseconds(rounds_ < 1000 ? 20 : 200));
+    }
+  }
+  void reset() { rounds_ = 0; }
+
+ private:
+  int rounds_ = 0;
+};
+
+}  // namespace pkg::collectives

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// collectives/collectives.h: the collectives as typed C++ callables, for programs.  They are
+// records of the namespace horovod (docs/distributed.md); `op` is a Reduction.
+#pragma once
+
+#include "collectives/request.h"
+#include "dispatcher/typed.h"
+
+namespace pkg::collectives {
+
+/// (library paths or "", fusion bytes, cache capacity, seconds until a stall is an error,
+/// seconds of silence until a rank is lost): int64 [rank, size, local_rank, local_size,
+/// cross_rank, cross_size], pending until all ranks have come.
+inline const Op<Tensor(const std::string&, int64_t, int64_t, double, double)> init{
+    "init", "horovod"};
+/// Pending until all ranks know.
+inline const Op<Tensor()> shutdown{"shutdown", "horovod"};
+
+/// (tensor, name, op, prescale_factor, postscale_factor, ignore_name_scope, in_turn)
+inline const Op<Tensor(const Tensor&, const std::string&, int64_t, double, double, bool,
+                       bool)>
+    allreduce{"allreduce", "horovod"};
+inline const Op<TensorList(const TensorList&, const std::string&, int64_t, double, double)>
+    grouped_allreduce{"grouped_allreduce", "horovod"};
+inline const Op<Tensor(const Tensor&, const std::string&)> allgather{"allgather",
+                                                                     "horovod"};
+/// (tensor, root_rank, name)
+inline const Op<Tensor(const Tensor&, int64_t, const std::string&)> broadcast{"broadcast",
+                                                                              "horovod"};
+/// (tensor, splits or nothing, name): the rows, and how many came from each rank.
+inline const Op<std::tuple<Tensor, Tensor>(const Tensor&, const Tensor&,
+                                           const std::string&)>
+    alltoall{"alltoall", "horovod"};
+inline const Op<Tensor(const Tensor&, const std::string&, int64_t, double, double)>
+    reducescatter{"reducescatter", "horovod"};
+inline const Op<Tensor()> join{"join", "horovod"}, barrier{"barrier", "horovod"};
+
+}  // namespace pkg::collectives

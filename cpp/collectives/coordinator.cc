@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+// collectives/coordinator.cc: the table of what was asked for, and the decisions.
+#include "collectives/coordinator.h"
+
+#include <algorithm>
+
+#include "collectives/error.h"
+
+namespace pkg::collectives {
+
+Coordinator::Coordinator(int size, int64_t fusion_bytes, int64_t cache_capacity,
+                         double stall_seconds)
+    : size_(size_t(size)),
+      fusion_bytes_(fusion_bytes),
+      stall_seconds_(stall_seconds),
+      capacity_(cache_capacity),
+      progress_(size_t(size), 0),
+      joined_(size_t(size), false) {}
+
+const Request& Coordinator::Asked::first() const {
+  for (const auto& request : ranks) {
+    if (request) return *request;
+  }
+  PKG_ASSERT(false && "nobody asked");
+  __builtin_unreachable();
+}
+
+void Coordinator::add(int rank, Request request) {
+  if (request.kind == Kind::Join) {
+    joined_[size_t(rank)] = true;
+    ++joined_count_;
+    last_joined_ = rank;
+  }
+  const std::string name = request.name;
+  Asked& asked = table_[name];
+  if (asked.ranks.empty()) {
+    asked.ranks.resize(size_);
+    asked.since = Clock::now();
+  }
+  PKG_CHECK(!asked.ranks[size_t(rank)], CollectiveError, "[", request.name, "] rank ", rank,
+            " asked twice");
+  const bool joins = request.kind == Kind::Join;
+  asked.ranks[size_t(rank)] = std::move(request);
+  ++asked.count;
+  if (!joins) {
+    if (complete(asked)) note_complete(name);
+    return;
+  }
+  // Others need not wait for this rank any more.
+  std::vector<std::string> names;
+  for (const auto& [other, waiting] : table_) {
+    if (complete(waiting) && !waiting.ranks[size_t(rank)]) names.push_back(other);
+  }
+  if (complete(asked)) names.push_back(name);
+  for (const std::string& each : names) note_complete(each);
+}
+
+void Coordinator::add(int rank, uint64_t id) {
+  Request request;
+  if (cache_.has(id)) {
+    request = cache_.of(id);
+    request.site = sites_.at(id)[size_t(rank)];
+  } else {
+    const auto kept = std::find_if(kept_.begin(), kept_.end(),
+                                   [&](const Kept& each) { return each.id == id; });
+    request = kept == kept_.end() ? cache_.of(id) : kept->request;
+  }
+  add(rank, std::move(request));
+}
+
+void Coordinator::note_progress(int rank, uint64_t responses) {
+  progress_[size_t(rank)] = responses;
+  const uint64_t all = *std::min_element(progress_.begin(), progress_.end());
+  while (!kept_.empty() && kept_.front().until <= all) kept_.pop_front();
+}
+
+bool Coordinator::complete(const Asked& asked) const {
+  if (asked.first().kind == Kind::Join) return asked.count == size_;
+  for (size_t r = 0; r < size_; ++r) {
+    if (!asked.ranks[r] && !joined_[r]) return false;
+  }
+  return true;
+}
+
+// A tensor of a group waits for the others.
+void Coordinator::note_complete(const std::string& name) {
+  const Request& request = table_.at(name).first();
+  if (request.group_size == 0) return ready_.push_back(name);
+  auto& names = groups_[request.group];
+  names.push_back(name);
+  if (names.size() < size_t(request.group_size)) return;
+  std::sort(names.begin(), names.end());
+  ready_.insert(ready_.end(), names.begin(), names.end());
+  groups_.erase(request.group);
+}
+
+// "rank 0 at train.py:3, rank 1 at train.py:5"
+std::string Coordinator::who(const Asked& asked) const {
+  std::string text;
+  for (size_t r = 0; r < size_; ++r) {
+    if (!asked.ranks[r]) continue;
+    text += str(text.empty() ? "" : ", ", "rank ", r);
+    if (!asked.ranks[r]->site.empty()) text += " at " + asked.ranks[r]->site;
+  }
+  return text;
+}
+
+namespace {
+
+// "[2, 3]"
+std::string shown(const Shape& sizes) {
+  std::string text = "[";
+  for (const int64_t size : sizes) text += str(text.size() > 1 ? ", " : "", size);
+  return text + "]";
+}
+
+}  // namespace
+
+std::string mismatch(const Request& a, const Request& b) {
+  const char* kind = name_of(a.kind);
+  if (a.kind != b.kind) {
+    return str("Mismatched MPI operations: One rank did an ", kind,
+               ", but another rank did an ", name_of(b.kind), ".");
+  }
+  if (a.dtype != b.dtype) {
+    return str("Mismatched data types: One rank had type ", a.dtype,
+               ", but another rank had type ", b.dtype, ".");
+  }
+  const bool rows = a.kind == Kind::Allgather || a.kind == Kind::Alltoall;
+  if (!rows && a.sizes != b.sizes) {
+    return str("Mismatched ", kind, " tensor shapes: One rank sent a tensor of shape ",
+               shown(a.sizes), ", but another rank sent a tensor of shape ", shown(b.sizes),
+               ".");
+  }
+  if (rows && a.sizes.size() != b.sizes.size()) {
+    return str("Mismatched ", kind, " tensor shapes: One rank sent a tensor of rank ",
+               a.sizes.size(), ", but another rank sent a tensor of rank ", b.sizes.size(),
+               ".");
+  }
+  for (size_t d = 1; rows && d < a.sizes.size(); ++d) {
+    if (a.sizes[d] == b.sizes[d]) continue;
+    return str("Mismatched ", kind,
+               " tensor shapes: One rank sent a tensor with dimension ", d, " equal to ",
+               a.sizes[d], ", but another rank sent a tensor with dimension ", d,
+               " equal to ", b.sizes[d], ".");
+  }
+  if (a.reduction != b.reduction) {
+    return str("Mismatched reduce operations: One rank specified ", name_of(a.reduction),
+               ", but another rank specified ", name_of(b.reduction), ".");
+  }
+  if (a.prescale != b.prescale || a.postscale != b.postscale) {
+    return str("Mismatched prescale and/or postscale factors: One rank specified factors (",
+               a.prescale, ", ", a.postscale, "), but another rank specified factors (",
+               b.prescale, ", ", b.postscale, ").");
+  }
+  if (a.root != b.root) {
+    return str("Mismatched ", kind, " root ranks: One rank specified root rank ", a.root,
+               ", but another rank specified root rank ", b.root, ".");
+  }
+  if (a.group_size != b.group_size || a.group != b.group) {
+    return str("Mismatched groups: One rank sent a group of ", a.group_size,
+               " tensors, but another rank sent a group of ", b.group_size, ".");
+  }
+  return {};
+}
+
+Decided Coordinator::remember(const Asked& asked) {
+  const Request& request = asked.first();
+  if (const uint64_t id = cache_.find(request)) {
+    cache_.use(id);
+    return {id, true, request};
+  }
+  Decided made{0, false, request};
+  made.request.site.clear();
+  if (capacity_ == 0 || !request.cacheable()) return made;
+  while (cache_.size() >= capacity_) {
+    const uint64_t id = cache_.least_recently_used();
+    kept_.push_back({id, 0, cache_.of(id)});
+    forgotten_.push_back(id);
+    sites_.erase(id);
+    cache_.forget(id);
+  }
+  made.id = ++last_id_;
+  cache_.learn(made.id, made.request);
+  // Where each rank asks: requests that travel as numbers do not say it.
+  for (size_t r = 0; r < size_; ++r) {
+    sites_[made.id].push_back(asked.ranks[r] ? asked.ranks[r]->site : std::string());
+  }
+  return made;
+}
+
+Response Coordinator::decide(const std::string& name) {
+  const Asked& asked = table_.at(name);
+  const Request& first = asked.first();
+  Response made;
+  made.kind = first.kind;
+  for (const auto& request : asked.ranks) {
+    if (!request) continue;
+    if (made.error.empty()) made.error = mismatch(first, *request);
+    if (made.error.empty()) made.error = request->failure;
+  }
+  for (size_t r = 0; r < size_; ++r) {
+    if (!asked.ranks[r]) made.joined.push_back(int32_t(r));
+  }
+  const bool sums = first.kind == Kind::Allreduce &&
+                    (first.reduction == Reduction::Sum ||
+                     first.reduction == Reduction::Average);
+  if (made.error.empty() && !made.joined.empty() && !sums) {
+    made.error = str(
+        first.kind == Kind::Allreduce ? name_of(first.reduction) : name_of(first.kind),
+        " is not supported with Join at this time.");
+  }
+  if (!made.error.empty()) {
+    made.error = str("[", name, "] ", made.error, " (", who(asked), ")");
+    made.entries.push_back({0, false, first});
+    return made;
+  }
+  for (const auto& request : asked.ranks) {
+    if (first.kind == Kind::Allgather) made.sizes.push_back(request->sizes[0]);
+    for (const int64_t rows : request ? request->splits : Shape())
+      made.sizes.push_back(rows);
+  }
+  if (first.kind == Kind::Join) {
+    made.last_joined = last_joined_;
+    joined_.assign(size_, false);
+    joined_count_ = 0;
+  }
+  made.entries.push_back(remember(asked));
+  return made;
+}
+
+void Coordinator::fail(const std::string& name, const std::string& error) {
+  const auto found = table_.find(name);
+  if (found == table_.end()) return;
+  Response made;
+  made.kind = found->second.first().kind;
+  made.error = error;
+  made.entries.push_back({0, false, found->second.first()});
+  failed_.push_back(std::move(made));
+  table_.erase(found);
+}
+
+void Coordinator::find_stalled() {
+  const auto now = Clock::now();
+  if (stall_seconds_ <= 0 || now - looked_ < std::chrono::milliseconds(100)) return;
+  looked_ = now;
+  std::vector<std::string> late;
+  for (const auto& [name, asked] : table_) {
+    const double waited = std::chrono::duration<double>(now - asked.since).count();
+    const bool over = asked.first().kind != Kind::Join && !complete(asked);
+    if (over && waited >= stall_seconds_) late.push_back(name);
+  }
+  for (const std::string& name : late) {
+    const auto found = table_.find(name);
+    if (found == table_.end()) continue;  // went with its group
+    std::string missing;
+    for (size_t r = 0; r < size_; ++r) {
+      if (found->second.ranks[r] || joined_[r]) continue;
+      missing += str(missing.empty() ? "" : ", ", r);
+    }
+    const std::string error = str("[", name, "] stalled: submitted by ", who(found->second),
+                                  ", but not by rank ", missing, " within ", stall_seconds_,
+                                  " seconds. Do all ranks run the same steps?");
+    const std::string group = found->second.first().group;
+    if (group.empty()) {
+      fail(name, error);
+      continue;
+    }
+    std::vector<std::string> members;
+    for (const auto& [other, asked] : table_) {
+      if (asked.first().group == group) members.push_back(other);
+    }
+    for (const std::string& member : members) fail(member, error);
+    groups_.erase(group);
+  }
+}
+
+// The next tensor, or all of a group: if one of them fails, all do.
+std::vector<Response> Coordinator::decide_next() {
+  const auto group_size = size_t(table_.at(ready_.front()).first().group_size);
+  std::vector<Response> decided;
+  std::string error;
+  for (size_t i = 0; i < std::max<size_t>(group_size, 1); ++i) {
+    decided.push_back(decide(ready_.front()));
+    if (error.empty()) error = decided.back().error;
+    table_.erase(ready_.front());
+    ready_.pop_front();
+  }
+  for (Response& response : decided) response.error = error;
+  return decided;
+}
+
+std::vector<Response> Coordinator::take_ready() {
+  find_stalled();
+  std::vector<Response> made;
+  made.swap(failed_);
+  std::optional<size_t> fused;  // the allreduce that others may join
+  int64_t bytes = 0;
+  while (!ready_.empty()) {
+    for (Response& one : decide_next()) {
+      if (one.kind != Kind::Allreduce || !one.error.empty()) {
+        made.push_back(std::move(one));
+        continue;
+      }
+      const int64_t more = one.entries[0].request.nbytes();
+      if (fused && bytes + more <= fusion_bytes_ && made[*fused].joined == one.joined) {
+        made[*fused].entries.push_back(std::move(one.entries[0]));
+        bytes += more;
+      } else {
+        fused = made.size();
+        bytes = more;
+        made.push_back(std::move(one));
+      }
+    }
+  }
+  sent_ += made.size();
+  if (!forgotten_.empty()) {
+    // In the last one, as those before may still use the numbers.
+    for (Kept& kept : kept_) kept.until = kept.until ? kept.until : sent_;
+    made.back().forgotten.swap(forgotten_);
+  }
+  return made;
+}
+
+}  // namespace pkg::collectives

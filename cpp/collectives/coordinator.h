@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// collectives/coordinator.h: what rank 0 does: it notes who has asked for which tensor, and
+// when all have, decides what is done, in one order for all.  It knows no transport and no
+// tensor.
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <map>
+#include <optional>
+
+#include "collectives/response_cache.h"
+
+namespace pkg::collectives {
+
+class Coordinator {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  /// Allreduces go together up to `fusion_bytes`; who waits for `stall_seconds` gets an
+  /// error (0: never).
+  Coordinator(int size, int64_t fusion_bytes, int64_t cache_capacity, double stall_seconds);
+
+  /// A rank asks; RuntimeError if it has asked for a tensor of this name already.
+  void add(int rank, Request request);
+  /// The same by the number of the request.
+  void add(int rank, uint64_t id);
+  /// It has carried out so many responses.
+  void note_progress(int rank, uint64_t responses);
+  /// What can be done now, or has failed.
+  std::vector<Response> take_ready();
+
+ private:
+  struct Asked {
+    std::vector<std::optional<Request>> ranks;
+    size_t count = 0;
+    Clock::time_point since;
+    const Request& first() const;
+  };
+  using Table = std::map<std::string, Asked>;
+
+  bool complete(const Asked& asked) const;
+  void note_complete(const std::string& name);
+  void find_stalled();
+  void fail(const std::string& name, const std::string& error);
+  Response decide(const std::string& name);
+  std::vector<Response> decide_next();
+  Decided remember(const Asked& asked);
+  std::string who(const Asked& asked) const;
+
+  const size_t size_;
+  const int64_t fusion_bytes_;
+  const double stall_seconds_;
+  // Note [The same cache everywhere] in response_cache.h.
+  const int64_t capacity_;
+  ResponseCache cache_;
+  uint64_t last_id_ = 0;
+  std::map<uint64_t, std::vector<std::string>> sites_;  // of each number, by rank
+  std::vector<uint64_t> forgotten_;                     // since the last response
+  struct Kept {                                         // that ranks may still send
+    uint64_t id, until;
+    Request request;
+  };
+  std::deque<Kept> kept_;
+  uint64_t sent_ = 0;               // responses
+  std::vector<uint64_t> progress_;  // of each rank
+  Table table_;
+  std::map<std::string, std::vector<std::string>>
+      groups_;  // of each: names that are complete
+  std::deque<std::string> ready_;
+  std::vector<Response> failed_;
+  std::vector<bool> joined_;
+  size_t joined_count_ = 0;
+  int last_joined_ = -1;
+  Clock::time_point looked_ = Clock::now();  // for what has stalled
+};
+
+/// Why these requests of one tensor do not go together; "" when they do.  In Horovod's words.
+std::string mismatch(const Request& one, const Request& another);
+
+}  // namespace pkg::collectives

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// collectives/submitting.cc: arguments are checked here, before other ranks hear of them.
+#include "collectives/submitting.h"
+
+#include "collectives/error.h"
+#include "dispatcher/outside_work.h"
+#include "ops/functions.h"
+#include "scheduler/scheduler.h"
+
+namespace pkg::collectives {
+
+Request request_for(Kind kind, const Tensor& tensor, const std::string& name) {
+  Request made;
+  made.kind = kind;
+  made.numbered = name.empty();
+  made.name = name.empty() ? Engine::get().next_name(kind) : name;
+  if (tensor.defined()) {
+    made.dtype = tensor.dtype();
+    made.sizes = tensor.sizes();
+  }
+  made.site = submission_site();
+  return made;
+}
+
+void set_reduction(Request& request, int64_t op, double prescale, double postscale) {
+  const char* kind = name_of(request.kind);
+  PKG_CHECK(
+      op >= 0 && op <= int(Reduction::Product), ValueError, "[", kind,
+      "] expected op to be Average (0), Sum (1), Min (3), Max (4) or Product (5), got ", op,
+      ".");
+  request.reduction = Reduction(op);
+  PKG_CHECK(request.reduction != Reduction::Adasum, NotImplementedError, "[", kind,
+            "] Adasum is not there yet. Use Average or Sum.");
+  request.prescale = prescale;
+  request.postscale = postscale;
+  if (is_floating(request.dtype)) return;
+  PKG_CHECK(prescale == 1 && postscale == 1, ValueError, "[", kind,
+            "] expected factors of 1 for ", request.dtype,
+            ", got prescale_factor=", prescale, " and postscale_factor=", postscale,
+            ". Convert to a floating dtype first.");
+  PKG_CHECK(request.reduction != Reduction::Average, ValueError, "[", kind,
+            "] expected a floating dtype for Average, got ", request.dtype,
+            ". Use op=Sum, or convert first.");
+}
+
+void check_rows(Kind kind, const Shape& sizes) {
+  PKG_CHECK(!sizes.empty(), ValueError, "[", name_of(kind),
+            "] expected a tensor with a first dimension, got one of shape ", sizes, ".");
+}
+
+Ref<Job> job_for(Request request, const Tensor& tensor, Tensor output) {
+  Tensor input;
+  if (tensor.defined()) {
+    // NumPy may write to memory that it sees as soon as the call returns.
+    input = tensor.storage().exported() ? ops::row_major_copy(tensor)
+                                        : ops::contiguous(tensor);
+    input = share(input);
+  }
+  if (output.defined()) output = share(output);
+  return Ref<Job>::make(std::move(request), std::move(input), std::move(output));
+}
+
+void submit_jobs(std::span<const Ref<Job>> jobs) {
+  Engine& engine = Engine::get();
+  const std::vector<Ref<Event>> before = engine.reserve(jobs);
+  // A group is one unit of work for who comes later, as it is for the ranks.
+  std::vector<Ref<Event>> needed;
+  for (const Ref<Job>& job : jobs) {
+    for (Ref<Event>& event :
+         enter_outside_work(job->event, {&job->input, 1}, {&job->output, 1})) {
+      needed.push_back(std::move(event));
+    }
+  }
+  engine.begin({jobs.begin(), jobs.end()}, needed, before);
+}
+
+}  // namespace pkg::collectives

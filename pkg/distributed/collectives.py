@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The collectives with Horovod's names and parameters.
+
+They are ops of the registry (``pkg.ops.horovod``): gradients go through them, and
+several are under way at a time.  A function without ``_async`` waits for its result, so
+that what went wrong is raised by the call.
+"""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from .._binding import core
+from ..scheduler import submit
+from ..tensor import Tensor
+from .compression import Compression
+from .handles import poll, register, synchronize
+from .session import _place, size
+
+__all__ = [
+    "Adasum", "Average", "Max", "Min", "Product", "Sum", "allgather",
+    "allgather_async", "allreduce", "allreduce_", "allreduce_async", "allreduce_async_",
+    "alltoall", "alltoall_async", "barrier", "broadcast", "broadcast_",
+    "broadcast_async", "broadcast_async_", "grouped_allreduce",
+    "grouped_allreduce_async", "join", "poll", "reducescatter", "reducescatter_async",
+    "synchronize",
+]  # fmt: skip
+
+Average, Sum, Adasum, Min, Max, Product = range(6)
+
+_unnamed = itertools.count(1)  # of calls that wait on a worker: in the program's order
+
+
+def _op(name: str) -> Any:
+    return core.Operator(name, "horovod")
+
+
+def _reduction(average: bool | None, op: int | None) -> int:
+    if average is not None:
+        warnings.warn(
+            "Parameter `average` has been replaced with `op` and will be removed",
+            DeprecationWarning,
+            stacklevel=3,
+        )
+        if op is not None:
+            raise ValueError(
+                "The op parameter supersedes average. Please provide only one of them."
+            )
+        return Average if average else Sum
+    return Average if op is None else op
+
+
+def allreduce_async(
+    tensor: Tensor, average: bool | None = None, name: str | None = None,
+    op: int | None = None, prescale_factor: float = 1.0, postscale_factor: float = 1.0,
+) -> int:  # fmt: skip
+    """As ``allreduce``, without compression; returns a handle for ``synchronize``."""
+    how = _reduction(average, op)
+    made = _op("allreduce")(tensor, name or "", how, prescale_factor, postscale_factor)
+    return register(made)
+
+
+def allreduce(
+    tensor: Tensor, average: bool | None = None, name: str | None = None,
+    compression: Any = Compression.none, op: int | None = None,
+    prescale_factor: float = 1.0, postscale_factor: float = 1.0,
+) -> Tensor:  # fmt: skip
+    """postscale_factor * (reduction over all ranks of prescale_factor * tensor).
+
+    tensor: of the same shape and dtype on each rank.
+    name: calls with the same name on all ranks belong together, in whatever order a
+    rank makes them; without one the first belongs to the first, and so on.
+    op: Average (default), Sum, Min, Max or Product.  Average and factors are for
+    floating dtypes; sums are made in the order of the ranks, in float64, so that
+    results have the same bits always.
+    HorovodInternalError on all ranks where they differ in shape, dtype, op or factors;
+    ValueError for a name in use.
+    """
+    how = _reduction(average, op)
+    small, context = compression.compress(tensor)
+    made = _op("allreduce")(small, name or "", how, prescale_factor, postscale_factor)
+    result: Tensor = compression.decompress(synchronize(register(made)), context)
+    return result
+
+
+def allreduce_async_(
+    tensor: Tensor, average: bool | None = None, name: str | None = None,
+    op: int | None = None, prescale_factor: float = 1.0, postscale_factor: float = 1.0,
+) -> int:  # fmt: skip
+    """As ``allreduce_async``, into the tensor itself."""
+    how = _reduction(average, op)
+    made = _op("allreduce")(
+        tensor.detach(), name or "", how, prescale_factor, postscale_factor
+    )
+    return register(_written(tensor, made))
+
+
+def allreduce_(
+    tensor: Tensor, average: bool | None = None, name: str | None = None,
+    op: int | None = None, prescale_factor: float = 1.0, postscale_factor: float = 1.0,
+) -> Tensor:  # fmt: skip
+    """As ``allreduce``, into the tensor itself."""
+    how = _reduction(average, op)
+    handle = allreduce_async_(
+        tensor, None, name, how, prescale_factor, postscale_factor
+    )
+    result: Tensor = synchronize(handle)
+    return result
+
+
+def _written(tensor: Tensor, made: Tensor) -> Tensor:
+    before = core.set_grad_enabled(False)
+    try:
+        tensor.copy_(made)
+    finally:
+        core.set_grad_enabled(before)
+    return tensor
+
+
+def grouped_allreduce_async(
+    tensors: Sequence[Tensor], average: bool | None = None, name: str | None = None,
+    op: int | None = None, prescale_factor: float = 1.0, postscale_factor: float = 1.0,
+) -> int:  # fmt: skip
+    """As ``grouped_allreduce``; returns a handle for ``synchronize``."""
+    how = _reduction(average, op)
+    made = _op("grouped_allreduce")(
+        list(tensors), name or "", how, prescale_factor, postscale_factor
+    )
+    return register(list(made))
+
+
+def grouped_allreduce(
+    tensors: Sequence[Tensor], average: bool | None = None, name: str | None = None,
+    compression: Any = Compression.none, op: int | None = None,
+    prescale_factor: float = 1.0, postscale_factor: float = 1.0,
+) -> list[Tensor]:  # fmt: skip
+    """``allreduce`` of several tensors as one: all of them or, after an error in one,
+    none; the same number of tensors on each rank."""
+    how = _reduction(average, op)
+    pairs = [compression.compress(tensor) for tensor in tensors]
+    handle = grouped_allreduce_async(
+        [small for small, _ in pairs],
+        None,
+        name,
+        how,
+        prescale_factor,
+        postscale_factor,
+    )
+    return [
+        compression.decompress(made, context)
+        for made, (_, context) in zip(synchronize(handle), pairs)
+    ]
+
+
+def broadcast_async(tensor: Tensor, root_rank: int, name: str | None = None) -> int:
+    """As ``broadcast``; returns a handle for ``synchronize``."""
+    return register(_op("broadcast")(tensor, root_rank, name or ""))
+
+
+def broadcast(tensor: Tensor, root_rank: int, name: str | None = None) -> Tensor:
+    """The tensor of rank ``root_rank``, on all ranks; shapes and dtypes agree."""
+    result: Tensor = synchronize(broadcast_async(tensor, root_rank, name))
+    return result
+
+
+def broadcast_async_(tensor: Tensor, root_rank: int, name: str | None = None) -> int:
+    """As ``broadcast_async``, into the tensor itself."""
+    made = _op("broadcast")(tensor.detach(), root_rank, name or "")
+    return register(_written(tensor, made))
+
+
+def broadcast_(tensor: Tensor, root_rank: int, name: str | None = None) -> Tensor:
+    """As ``broadcast``, into the tensor itself."""
+    result: Tensor = synchronize(broadcast_async_(tensor, root_rank, name))
+    return result
+
+
+def allgather_async(tensor: Tensor, name: str | None = None) -> int:
+    """As ``allgather``; returns a handle for ``synchronize``."""
+    _place()
+    name = name or f"allgather.noname.async.{next(_unnamed)}"
+    return register(submit(lambda: _op("allgather")(tensor, name)))
+
+
+def allgather(tensor: Tensor, name: str | None = None) -> Tensor:
+    """The tensors of all ranks, one behind the other along the first dimension, in
+    which they may differ."""
+    result: Tensor = _op("allgather")(tensor, name or "")
+    return result
+
+
+def alltoall_async(
+    tensor: Tensor, splits: Tensor | None = None, name: str | None = None
+) -> int:
+    """As ``alltoall``; returns a handle for ``synchronize``."""
+    _place()
+    name = name or f"alltoall.noname.async.{next(_unnamed)}"
+    return register(submit(lambda: _exchanged(tensor, splits, name)))
+
+
+def alltoall(
+    tensor: Tensor, splits: Tensor | None = None, name: str | None = None
+) -> Any:
+    """Rows sent to each rank and got from each, in the order of ranks.
+
+    splits: how many rows go to each rank; then the result is (rows, received_splits).
+    Without it all get the same number: ValueError where that is not possible.
+    """
+    return _exchanged(tensor, splits, name or "")
+
+
+def _exchanged(tensor: Tensor, splits: Any, name: str) -> Any:
+    if splits is not None and not isinstance(splits, Tensor):
+        splits = core.tensor(splits)
+    rows, counts = _op("alltoall")(tensor, splits, name)
+    return rows if splits is None else (rows, counts)
+
+
+def reducescatter_async(
+    tensor: Tensor, name: str | None = None, op: int = Average,
+    prescale_factor: float = 1.0, postscale_factor: float = 1.0,
+) -> int:  # fmt: skip
+    """As ``reducescatter``; returns a handle for ``synchronize``."""
+    return register(
+        _op("reducescatter")(tensor, name or "", op, prescale_factor, postscale_factor)
+    )
+
+
+def reducescatter(
+    tensor: Tensor, name: str | None = None, compression: Any = Compression.none,
+    op: int = Average, prescale_factor: float = 1.0, postscale_factor: float = 1.0,
+) -> Tensor:  # fmt: skip
+    """As ``allreduce``, of which each rank gets a share of the rows; the first ranks
+    get one more where they cannot be shared evenly."""
+    small, context = compression.compress(tensor)
+    handle = reducescatter_async(small, name, op, prescale_factor, postscale_factor)
+    result: Tensor = compression.decompress(synchronize(handle), context)
+    return result
+
+
+def join() -> int:
+    """Wait until all ranks have called join(); meanwhile this one takes part in the
+    allreduces (Sum and Average) of the others with zeros.  For ranks with less data
+    than others.  Returns the rank that joined last."""
+    return int(_op("join")().item())
+
+
+def barrier() -> None:
+    """Wait until all ranks have come here."""
+    if size() > 0:
+        _op("barrier")().wait()

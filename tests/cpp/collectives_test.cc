@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/cpp/collectives_test.cc: the engine with ranks that are threads of this process, over
+// the transport of a world without MPI: any order, groups, errors, join, the cache, an end.
+#include <algorithm>
+#include <atomic>
+#include <barrier>
+#include <cmath>
+#include <random>
+#include <thread>
+
+#include "check.h"
+#include "collectives/collectives.h"
+#include "collectives/engine.h"
+#include "collectives/error.h"
+#include "collectives/local_transport.h"
+#include "collectives/reduce.h"
+
+using namespace pkg;
+using namespace pkg::collectives;
+
+namespace {
+
+// A rank: its engine, in a world of threads.
+struct Rank {
+  Rank(std::shared_ptr<LocalHub> hub, int number)
+      : engine([hub, number](const Settings&, const std::function<void()>&) {
+          return std::make_unique<LocalTransport>(hub, number);
+        }) {}
+
+  Ref<Job> submit(
+      Kind kind, const std::string& name, const Tensor& input, Tensor output,
+      const std::function<void(Request&)>& change = [](Request&) {}) {
+    Request request;
+    request.kind = kind;
+    request.name = name;
+    if (input.defined()) request.dtype = input.dtype(), request.sizes = input.sizes();
+    request.site = "rank.py:1";
+    change(request);
+    const Ref<Job> job = Ref<Job>::make(request, input, output);
+    engine.reserve({&job, 1});
+    engine.begin({job}, {});
+    return job;
+  }
+  Ref<Job> allreduce(
+      const std::string& name, const Tensor& input,
+      const std::function<void(Request&)>& change = [](Request&) {}) {
+    return submit(Kind::Allreduce, name, input, empty(input.sizes(), input.dtype()),
+                  change);
+  }
+
+  Engine engine;
+};
+
+// Runs f(rank, number) on each rank, between init and shutdown.
+template <class F>
+void world(int size, F f, const Settings& settings = {}) {
+  auto hub = std::make_shared<LocalHub>(size);
+  std::vector<std::unique_ptr<Rank>> ranks;
+  for (int r = 0; r < size; ++r) ranks.push_back(std::make_unique<Rank>(hub, r));
+  std::barrier all(size);  // shutdown() of one is the end for all
+  std::vector<std::thread> threads;
+  for (int r = 0; r < size; ++r) {
+    threads.emplace_back([&, r] {
+      Engine& engine = ranks[size_t(r)]->engine;
+      engine.init(settings)->wait();
+      all.arrive_and_wait();
+      CHECK(engine.place().rank == r && engine.place().size == size);
+      f(*ranks[size_t(r)], r);
+      all.arrive_and_wait();
+      engine.shutdown()->wait();
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+Tensor filled(int64_t count, double value, DType dtype = DType::Float32) {
+  const Tensor made = empty(Shape{count}, dtype);
+  visit_dtype(dtype, [&]<class T>(TypeTag<T>) {
+    for (int64_t i = 0; i < count; ++i) {
+      reinterpret_cast<T*>(bytes_of(made))[i] = T(float(value));
+    }
+  });
+  return made;
+}
+float first(const Ref<Job>& job) {
+  return *reinterpret_cast<float*>(bytes_of(job->output));
+}
+
+}  // namespace
+
+TEST(any_order_gives_the_same_bits_fused_or_not) {
+  constexpr int kRanks = 3, kTensors = 200;
+  std::vector<std::vector<float>> sums(kTensors);
+  for (const int64_t fusion : {int64_t{0}, int64_t{1} << 20}) {
+    Settings settings;
+    settings.fusion_bytes = fusion;
+    world(
+        kRanks,
+        [&](Rank& rank, int r) {
+          std::vector<int> order(kTensors);
+          for (int i = 0; i < kTensors; ++i) order[size_t(i)] = i;
+          std::mt19937 random(unsigned(r) + 7u * unsigned(fusion > 0) + check::seed());
+          for (int round = 0; round < 3; ++round) {
+            std::shuffle(order.begin(), order.end(), random);
+            std::vector<Ref<Job>> jobs(kTensors);
+            for (const int i : order) {
+              const double value = std::sin(1 + i + 1000 * r) * std::pow(10, i % 7);
+              jobs[size_t(i)] = rank.allreduce(str("t", i), filled(1 + 37 * i, value));
+            }
+            for (int i = 0; i < kTensors; ++i) {
+              jobs[size_t(i)]->event->wait();
+              if (r != 0) continue;
+              auto& known = sums[size_t(i)];
+              known.push_back(first(jobs[size_t(i)]));
+              CHECK(std::memcmp(&known.front(), &known.back(), sizeof(float)) == 0);
+            }
+          }
+          const Counts counts = rank.engine.counts();
+          CHECK(counts.whole == kTensors && counts.numbered >= kTensors);
+          CHECK(fusion == 0 ? counts.responses == counts.tensors
+                            : counts.responses < counts.tensors);
+        },
+        settings);
+  }
+}
+
+TEST(what_ranks_do_not_agree_on_fails_for_that_tensor_alone) {
+  world(2, [](Rank& rank, int r) {
+    const auto differs = [&](const char* text, const Ref<Job>& job) {
+      CHECK_THROWS(job->event->wait(), CollectiveError, text);
+      CHECK_THROWS(job->event->wait(), CollectiveError,
+                   "(rank 0 at rank.py:1, rank 1 at rank.py:1)");
+    };
+    const Tensor x = filled(2, r);
+    differs("Mismatched data types: One rank had type float32, but another rank had type "
+            "float64.",
+            rank.allreduce("a", filled(2, 0, r ? DType::Float64 : DType::Float32)));
+    differs("Mismatched allreduce tensor shapes: One rank sent a tensor of shape [2], but "
+            "another rank sent a tensor of shape [3].",
+            rank.allreduce("a", filled(2 + r, 0)));
+    differs("One rank specified Sum, but another rank specified Max.",
+            rank.allreduce("a", x, [&](Request& request) {
+              if (r) request.reduction = Reduction::Max;
+            }));
+    differs("factors (1, 1), but another rank specified factors (2, 1).",
+            rank.allreduce("a", x, [&](Request& request) { request.prescale = 1 + r; }));
+    differs("root rank 0, but another rank specified root rank 1.",
+            rank.submit(Kind::Broadcast, "a", x, filled(2, 0),
+                        [&](Request& request) { request.root = r; }));
+    differs("One rank did an allreduce, but another rank did an allgather.",
+            r ? rank.submit(Kind::Allgather, "a", x, {}) : rank.allreduce("a", x));
+    const Ref<Job> well = rank.allreduce("a", filled(2, r + 1));
+    well->event->wait();
+    CHECK(first(well) == 3);
+  });
+}
+
+TEST(a_group_is_done_all_or_not_at_all) {
+  world(2, [](Rank& rank, int r) {
+    const auto group = [&](int64_t odd) {
+      std::vector<Ref<Job>> jobs;
+      for (int i = 0; i < 3; ++i) {
+        Request request;
+        request.name = str("g", i);
+        request.sizes = Shape{i == 1 ? odd : 2};
+        request.group = "g";
+        request.group_size = 3;
+        jobs.push_back(Ref<Job>::make(request, filled(request.sizes[0], r + i),
+                                      filled(request.sizes[0], -1)));
+      }
+      return jobs;
+    };
+    auto jobs = group(2 + r);
+    rank.engine.reserve(jobs);
+    rank.engine.begin({jobs.begin(), jobs.end()}, {});
+    for (const Ref<Job>& job : jobs) {
+      CHECK_THROWS(job->event->wait(), CollectiveError,
+                   "Mismatched allreduce tensor shapes");
+      CHECK(first(job) == -1);
+    }
+    // A name in use takes none of the group.
+    Ref<Job> taken = Ref<Job>::make(Request{.name = "g2"}, Tensor(), Tensor());
+    rank.engine.reserve({&taken, 1});
+    jobs = group(2);
+    CHECK_THROWS(rank.engine.reserve(jobs), ValueError, "with the same name as another");
+    Ref<Job> other = Ref<Job>::make(Request{.name = "g0"}, Tensor(), Tensor());
+    rank.engine.reserve({&other, 1});  // so its name is free
+  });
+}
+
+TEST(a_rank_that_joined_takes_part_with_zeros) {
+  world(3, [](Rank& rank, int r) {
+    for (int i = r; i < 3; ++i) {
+      const Ref<Job> job = rank.allreduce("x", filled(9000, 1));
+      job->event->wait();
+      CHECK(first(job) == float(3 - (i - r)));  // how many have not joined
+    }
+    const Ref<Job> join = rank.submit(Kind::Join, "join", {}, filled(1, 0, DType::Int32));
+    join->event->wait();
+    const int32_t last = *reinterpret_cast<int32_t*>(bytes_of(join->output));
+    CHECK(last == 0);
+  });
+}
+
+TEST(a_tensor_that_a_rank_does_not_submit_fails_in_time) {
+  Settings settings;
+  settings.stall_seconds = 0.2;
+  std::atomic<bool> failed{false};
+  const auto run = [&](Rank& rank, int r) {
+    if (r == 0) {
+      const Ref<Job> job = rank.allreduce("alone", filled(1, 0));
+      CHECK_THROWS(job->event->wait(), CollectiveError,
+                   "submitted by rank 0 at rank.py:1, but not by rank 1");
+      failed = true;
+    }
+    while (!failed) std::this_thread::yield();
+    const Ref<Job> job = rank.allreduce("both", filled(1, 1));
+    job->event->wait();
+    CHECK(first(job) == 2);
+  };
+  world(2, run, settings);
+}
+
+TEST(what_is_pending_at_shutdown_fails) {
+  world(2, [](Rank& rank, int r) {
+    if (r == 0) {
+      const Ref<Job> job = rank.allreduce("alone", filled(1, 0));
+      rank.engine.shutdown()->wait();
+      CHECK_THROWS(job->event->wait(), CollectiveError, "has been shut down");
+      CHECK_THROWS(rank.allreduce("later", filled(1, 0)), CollectiveError,
+                   "been shut down");
+    }
+  });
+}
+
+TEST(sessions_follow_each_other) {
+  auto hub = std::make_shared<LocalHub>(2);
+  Rank zero(hub, 0), one(hub, 1);
+  const auto rounds = [](Rank& rank) {
+    CHECK_THROWS(rank.engine.place(), ValueError, "not been initialized; use hvd.init()");
+    for (int i = 0; i < 50; ++i) {
+      rank.engine.init({})->wait();
+      const Ref<Job> job = rank.allreduce("x", filled(3, i));
+      job->event->wait();
+      CHECK(first(job) == float(2 * i));
+      rank.engine.shutdown()->wait();
+    }
+  };
+  std::thread other([&] { rounds(one); });
+  rounds(zero);
+  other.join();
+}
+
+TEST(every_dtype_is_reduced_by_its_own_rules) {
+  const auto reduced = [](DType dtype, Reduction how, double a, double b) {
+    const Tensor x = filled(1, a, dtype), y = filled(1, b, dtype),
+                 out = filled(1, 0, dtype);
+    const char* inputs[] = {bytes_of(x), bytes_of(y)};
+    reduce(dtype, {how, 1, 1, 2}, inputs, bytes_of(out), 1);
+    return visit_dtype(dtype, [&]<class T>(TypeTag<T>) {
+      return double(float(*reinterpret_cast<T*>(bytes_of(out))));
+    });
+  };
+  CHECK(reduced(DType::Bool, Reduction::Sum, 1, 1) == 1);
+  CHECK(reduced(DType::Bool, Reduction::Product, 1, 0) == 0);
+  CHECK(reduced(DType::UInt8, Reduction::Sum, 200, 100) == 44);  // it wraps
+  CHECK(reduced(DType::Int8, Reduction::Min, -100, 100) == -100);
+  CHECK(reduced(DType::Int8, Reduction::Max, -100, 100) == 100);
+  CHECK(reduced(DType::Int64, Reduction::Product, -3, 5) == -15);
+  CHECK(reduced(DType::Float16, Reduction::Average, 1, 2) == 1.5);
+  CHECK(reduced(DType::BFloat16, Reduction::Sum, 1, 2) == 3);
+  CHECK(std::isnan(reduced(DType::Float32, Reduction::Min, NAN, 1)));
+  CHECK(std::isnan(reduced(DType::Float64, Reduction::Max, 1, NAN)));
+}
+
+TEST(places_follow_from_hosts) {
+  const std::vector<std::string> hosts{"a", "b", "a", "b", "c"};
+  const Place place = place_of(3, hosts);
+  CHECK(place.local_rank == 1 && place.local_size == 2);
+  CHECK(place.cross_rank == 1 && place.cross_size == 2);
+  CHECK(place_of(4, hosts).cross_rank == 2 && place_of(4, hosts).cross_size == 3);
+}

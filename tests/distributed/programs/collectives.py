@@ -1,0 +1,462 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks of the collectives, on each of N ranks: prints `ok NAME` or `FAIL NAME`."""
+
+import random
+import re
+import sys
+import traceback
+
+import numpy as np
+
+import pkg
+import pkg.distributed as hvd
+from pkg import graph, nn, optim
+from pkg.distributed.compat import _allreduce
+
+hvd.init()
+RANK, SIZE = hvd.rank(), hvd.size()
+INTS = [pkg.uint8, pkg.int8, pkg.int32, pkg.int64]
+FLOATS = [pkg.float16, pkg.bfloat16, pkg.float32, pkg.float64]
+
+
+def equal(got, wanted):
+    got = got.to(pkg.float64) if got.is_floating_point() else got
+    assert np.array_equal(got.numpy(), np.asarray(wanted)), (got, wanted)
+
+
+def raises(kind, text, function, *args, **options):
+    try:
+        function(*args, **options)
+    except kind as error:
+        assert text in str(error), (text, str(error))
+        return str(error)
+    raise AssertionError(f"no {kind.__name__}: {text}")
+
+
+def allreduce_of_every_dtype_and_op():
+    ranks = [np.arange(5) % 3 + r for r in range(SIZE)]
+    for dtype in INTS + FLOATS:
+        x = pkg.tensor(ranks[RANK]).to(dtype)
+        for op, reference in (
+            (hvd.Sum, np.add),
+            (hvd.Min, np.minimum),
+            (hvd.Max, np.maximum),
+            (hvd.Product, np.multiply),
+        ):
+            got = hvd.allreduce(x, op=op)
+            assert got.dtype == dtype
+            equal(got, reference.reduce(ranks))
+        if dtype in FLOATS:
+            equal(
+                hvd.allreduce(x),
+                pkg.tensor(sum(ranks) / SIZE).to(dtype).to(pkg.float64),
+            )
+    odd = pkg.tensor([RANK == 1, True, False])
+    equal(hvd.allreduce(odd, op=hvd.Sum), [True, True, False])
+    equal(hvd.allreduce(odd, op=hvd.Product), [False, True, False])
+
+
+def factors_are_double():
+    x = pkg.tensor([1.0 + RANK], dtype=pkg.float64)
+    total = np.float64(0)
+    for r in range(SIZE):
+        total += (1.0 + r) * (1 / 3)
+    got = hvd.allreduce(x, op=hvd.Sum, prescale_factor=1 / 3, postscale_factor=0.7)
+    equal(got, [total * 0.7])
+    bad = pkg.tensor([np.inf if RANK == 0 else 1.0, np.nan])
+    got = hvd.allreduce(bad, op=hvd.Sum, prescale_factor=2.0).tolist()
+    assert got[0] == np.inf and got[1] != got[1]
+    ints = pkg.tensor([1, 2])
+    raises(
+        ValueError, "factors of 1", hvd.allreduce, ints, op=hvd.Sum, prescale_factor=0.5
+    )
+    raises(ValueError, "floating dtype for Average", hvd.allreduce, ints)
+    raises(NotImplementedError, "Adasum", hvd.allreduce, x, op=hvd.Adasum)
+    raises(ValueError, "expected op to be", hvd.allreduce, x, op=9)
+    raises(ValueError, "supersedes average", hvd.allreduce, x, average=True, op=hvd.Sum)
+
+
+def layouts_and_shapes():
+    x = pkg.arange(12).reshape(3, 4).float() + RANK
+    base = np.arange(12).reshape(3, 4) * SIZE + sum(range(SIZE))
+    equal(hvd.allreduce(x.t(), op=hvd.Sum), base.T)
+    equal(hvd.allreduce(x[:, ::2], op=hvd.Sum), base[:, ::2])
+    equal(hvd.allreduce(pkg.tensor(2.0), op=hvd.Sum), 2.0 * SIZE)
+    assert hvd.allreduce(pkg.ones(0, 3), op=hvd.Sum).shape == (0, 3)
+    seen = np.full(7, float(RANK), np.float32)  # memory that NumPy may write at once
+    handle = hvd.allreduce_async(pkg.from_numpy(seen), op=hvd.Max)
+    seen[:] = 99
+    equal(hvd.synchronize(handle), [SIZE - 1.0] * 7)
+
+
+def a_thousand_in_another_order_on_each_rank():
+    names = list(range(1000))
+    handles = {}
+    random.Random(RANK).shuffle(names)
+    for i in names:
+        x = pkg.full((1 + i % 40,), float(i + RANK))
+        handles[i] = hvd.allreduce_async(x, name=f"many.{i}", op=hvd.Sum)
+    for i in sorted(handles):
+        got = hvd.synchronize(handles[i])
+        equal(got, [float(SIZE * i + sum(range(SIZE)))] * (1 + i % 40))
+
+
+def the_steady_state_sends_numbers_and_fuses():
+    def step():
+        handles = [
+            hvd.allreduce_async(pkg.ones(100), name=f"steady.{i}") for i in range(50)
+        ]
+        for handle in handles:
+            hvd.synchronize(handle)
+
+    step()
+    before = pkg.ops.horovod._counts().tolist()
+    for _ in range(5):
+        step()
+    after = pkg.ops.horovod._counts().tolist()
+    whole, numbered, responses, tensors = np.subtract(after, before)
+    assert whole == 0 and numbered == tensors == 250, (before, after)
+    assert responses < tensors
+
+
+def a_large_tensor_has_the_bits_of_its_parts():
+    values = np.random.default_rng(RANK).standard_normal(300_007).astype(np.float32)
+    whole = hvd.allreduce(pkg.tensor(values), op=hvd.Sum).numpy()
+    parts = [
+        hvd.allreduce(pkg.tensor(part), op=hvd.Sum).numpy()
+        for part in np.array_split(values, 7)
+    ]
+    assert np.array_equal(whole, np.concatenate(parts))
+    small = hvd.allreduce(pkg.tensor(values[-5:]), op=hvd.Sum).numpy()
+    assert np.array_equal(whole[-5:], small)
+
+
+def results_are_pending_and_go_into_ops():
+    x = pkg.full((1000, 100), 1.0 + RANK)
+    y = pkg.ops.horovod.allreduce(x * 2, "pending") + 1  # nobody has waited
+    total = 2.0 * sum(r + 1 for r in range(SIZE)) + 1
+    assert (y == total).all().item()
+    x.mul_(0)  # after the collective has read it
+    handle = hvd.allreduce_async(pkg.ones(3), name="polled")
+    while not hvd.poll(handle):
+        pass
+    equal(hvd.synchronize(handle), [1.0] * 3)
+    raises(ValueError, "not created or has been cleared", hvd.synchronize, handle)
+
+
+def in_place_forms():
+    x = pkg.full((4,), float(RANK))
+    assert hvd.allreduce_(x, op=hvd.Sum) is x
+    equal(x, [float(sum(range(SIZE)))] * 4)
+    y = pkg.full((2,), float(RANK))
+    hvd.broadcast_(y, SIZE - 1)
+    equal(y, [SIZE - 1.0] * 2)
+
+
+def allgather_of_unequal_rows():
+    rows = [pkg.full((r + 1, 2), r, dtype=pkg.int32) for r in range(SIZE)]
+    wanted = np.concatenate([r.numpy() for r in rows])
+    equal(hvd.allgather(rows[RANK]), wanted)
+    handle = hvd.allgather_async(rows[RANK] if RANK else rows[0][:0])
+    equal(hvd.synchronize(handle), wanted[1:])
+    raises(ValueError, "first dimension", hvd.allgather, pkg.tensor(1.0))
+
+
+def broadcast_of_every_dtype():
+    for dtype in [pkg.bool, *INTS, *FLOATS]:
+        x = pkg.tensor([RANK, 1]).to(dtype)
+        equal(
+            hvd.broadcast(x, 1),
+            pkg.tensor([1, 1])
+            .to(dtype)
+            .to(dtype if dtype not in FLOATS else pkg.float64)
+            .numpy(),
+        )
+    raises(ValueError, "root_rank", hvd.broadcast, pkg.ones(1), SIZE)
+
+
+def alltoall_with_and_without_splits():
+    x = pkg.arange(SIZE * 2) + 100 * RANK
+    wanted = np.concatenate([np.arange(2) + 2 * RANK + 100 * r for r in range(SIZE)])
+    equal(hvd.alltoall(x), wanted)
+    splits = pkg.tensor([r + RANK for r in range(SIZE)])
+    x = pkg.full((int(splits.sum().item()), 3), float(RANK))
+    rows, counts = hvd.alltoall(x, splits)
+    equal(counts, [r + RANK for r in range(SIZE)])
+    equal(rows[:, 0], np.concatenate([[float(r)] * (r + RANK) for r in range(SIZE)]))
+    raises(ValueError, "sum to", hvd.alltoall, x, splits + 1)
+    if SIZE > 1:
+        raises(ValueError, "can share", hvd.alltoall, pkg.ones(SIZE + 1))
+
+
+def reducescatter_shares_the_rows():
+    x = pkg.arange(2 * (SIZE + 1)).reshape(SIZE + 1, 2).float() * (RANK + 1)
+    total = np.arange(2 * (SIZE + 1)).reshape(-1, 2) * sum(r + 1 for r in range(SIZE))
+    begin = RANK + min(RANK, 1)
+    mine = total[begin : begin + 1 + (RANK < 1)]
+    equal(hvd.reducescatter(x, op=hvd.Sum), mine)
+    equal(hvd.reducescatter(x), mine / SIZE)
+
+
+def groups_are_all_or_nothing():
+    xs = [pkg.full((i + 1,), float(RANK)) for i in range(3)]
+    for i, got in enumerate(hvd.grouped_allreduce(xs, name="group", op=hvd.Sum)):
+        equal(got, [float(sum(range(SIZE)))] * (i + 1))
+    raises(
+        ValueError,
+        "floating dtype",
+        hvd.grouped_allreduce,
+        [xs[0], xs[1], pkg.tensor([1])],
+        name="half",
+    )
+    equal(hvd.allreduce(xs[0], name="half_1of3", op=hvd.Max), [SIZE - 1.0])
+    xs[1] = pkg.ones(2 + RANK)
+    raises(
+        hvd.HorovodInternalError,
+        "Mismatched allreduce tensor shapes",
+        hvd.grouped_allreduce,
+        xs,
+        name="odd",
+    )
+
+
+def gradients_are_those_of_all_ranks():
+    weights = pkg.arange(1, 4).double()
+
+    def gradient(function):
+        x = (pkg.ones(3).double() * (RANK + 1)).requires_grad_()
+        function(x).backward()
+        return x.grad
+
+    own = (weights * (RANK + 1)).detach()
+    total = weights.numpy() * sum(r + 1 for r in range(SIZE))
+    equal(
+        gradient(
+            lambda x: (hvd.allreduce(x, op=hvd.Sum, prescale_factor=2.0) * own).sum()
+        ),
+        2 * total,
+    )
+    equal(
+        gradient(lambda x: (hvd.allreduce(x, name="named") * own).sum()), total / SIZE
+    )
+    equal(
+        gradient(lambda x: (hvd.broadcast(x, 0) * own).sum()),
+        total if RANK == 0 else total * 0,
+    )
+    equal(
+        gradient(lambda x: (hvd.allgather(x)[3 * RANK : 3 * RANK + 3] * own).sum()), own
+    )
+    equal(
+        gradient(
+            lambda x: sum(
+                (y * own).sum() for y in hvd.grouped_allreduce([x, x * 2], op=hvd.Sum)
+            )
+        ),
+        3 * total,
+    )
+    y = pkg.ones(SIZE, 2, requires_grad=True)
+    (hvd.alltoall(y) * (RANK + 1)).sum().backward()
+    equal(y.grad, np.repeat([[r + 1.0] for r in range(SIZE)], 2, 1))
+    z = pkg.ones(SIZE, 2, requires_grad=True)
+    (hvd.reducescatter(z) * (RANK + 1)).sum().backward()
+    equal(z.grad, np.repeat([[(r + 1.0) / SIZE] for r in range(SIZE)], 2, 1))
+    raises(
+        NotImplementedError,
+        "Sum and Average",
+        gradient,
+        lambda x: hvd.allreduce(x, op=hvd.Max).sum(),
+    )
+
+
+def graphs_name_nodes_by_the_rule():
+    g = graph.Graph()
+    with g.as_default(), graph.name_scope(f"scope{RANK}"):
+        x = graph.placeholder(pkg.float32, (None, 2), "x")
+        y = _allreduce(x, ignore_name_scope=True)
+        z = _allreduce(x, ignore_name_scope=True, postscale_factor=3.0)
+        raises(NotImplementedError, "in a graph", hvd.allgather, x)
+    name = f"scope{RANK}/HorovodAllreduce_scope{RANK}_x_0"
+    assert (y.name, z.name) == (f"{name}:0", f"{name}_1:0"), (y.name, z.name)
+
+
+def graphs_run_collectives():
+    g = graph.Graph()
+    with g.as_default():
+        x = graph.placeholder(pkg.float32, (None, 2), "x")
+        y = _allreduce(x)
+        z = _allreduce(x, postscale_factor=3.0)
+        grads = graph.gradients((y * y).sum(), [x])
+    order = [y, z, *grads] if RANK else [*grads, z, y]
+    with graph.Session(graph=g) as session:
+        for _ in range(3):
+            got = session.run(order, {x: np.full((3, 2), RANK + 1, np.float32)})
+    got = got if RANK else got[::-1]
+    total = sum(r + 1 for r in range(SIZE))
+    for value, wanted in zip(got, (total, 3 * total, 2 * total * SIZE)):
+        equal(value, np.full((3, 2), float(wanted)))
+
+
+def what_differs_is_an_error_on_every_rank():
+    error = hvd.HorovodInternalError
+    odd = int(RANK == SIZE - 1)
+    for text, function in (
+        ("Mismatched data types: One rank had type float32, but another rank had type "
+         "float64.", lambda: hvd.allreduce(pkg.ones(2).to(
+             pkg.float64 if odd else pkg.float32), name="m")),
+        ("Mismatched allreduce tensor shapes: One rank sent a tensor of shape [2], but "
+         "another rank sent a tensor of shape [3].",
+         lambda: hvd.allreduce(pkg.ones(2 + odd), name="m")),
+        ("Mismatched reduce operations", lambda: hvd.allreduce(
+            pkg.ones(1), name="m", op=hvd.Max if odd else hvd.Min)),
+        ("Mismatched prescale and/or postscale factors", lambda: hvd.allreduce(
+            pkg.ones(1), name="m", postscale_factor=1.0 + odd)),
+        ("Mismatched broadcast root ranks: One rank specified root rank 0, but another "
+         "rank specified root rank 1.",
+         lambda: hvd.broadcast(pkg.ones(1), odd, name="m")),
+        ("Mismatched MPI operations", lambda: hvd.allgather(pkg.ones(1), name="m")
+         if odd else hvd.allreduce(pkg.ones(1), name="m")),
+        ("Mismatched allgather tensor shapes", lambda: hvd.allgather(
+            pkg.ones(2, 2 + odd), name="m")),
+    ):  # fmt: skip
+        said = raises(error, text, function)
+        lines = set(re.findall(r"rank (\d) at \S*collectives.py:\d+", said))
+        assert lines == {str(r) for r in range(SIZE)}, said
+        equal(hvd.allreduce(pkg.ones(2), name="m"), [1.0, 1.0])
+
+
+def a_name_in_use_is_refused():
+    handle = hvd.allreduce_async(pkg.ones(2), name="twice") if RANK else None
+    if RANK:
+        raises(
+            ValueError,
+            "with the same name as another tensor that is currently being",
+            hvd.allreduce_async,
+            pkg.ones(2),
+            name="twice",
+        )
+    hvd.barrier()
+    handle = handle or hvd.allreduce_async(pkg.ones(2), name="twice")
+    hvd.synchronize(handle)
+
+
+def objects_and_models():
+    assert hvd.broadcast_object({"rank": RANK} if RANK == 0 else None) == {"rank": 0}
+    assert hvd.allgather_object("x" * RANK) == ["x" * r for r in range(SIZE)]
+    pkg.manual_seed(RANK)
+    model = nn.Linear(3, 2)
+    hvd.broadcast_parameters(model.state_dict(), 0)
+    everywhere = hvd.allgather(model.weight.detach().reshape(1, -1)).numpy()
+    assert (everywhere == everywhere[0]).all()
+    optimizer = optim.Adam(model.parameters(), lr=0.1 * (RANK + 1))
+    if RANK == 0:
+        model(pkg.ones(1, 3)).sum().backward()
+        optimizer.step()
+    hvd.broadcast_optimizer_state(optimizer, 0)
+    assert optimizer.param_groups[0]["lr"] == 0.1 and len(optimizer.state) == 2
+
+
+def training_equals_that_on_one_rank(passes=1):
+    def made():
+        pkg.manual_seed(5)
+        model = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1)).to(
+            pkg.float64
+        )
+        return model, optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+
+    data = np.random.default_rng(0).standard_normal((20, SIZE * passes, 6, 4))
+    (alone, plain), (model, optimizer) = made(), made()
+    optimizer = hvd.DistributedOptimizer(
+        optimizer, model.named_parameters(), backward_passes_per_step=passes
+    )
+    assert isinstance(optimizer, optim.SGD)
+    for batch in data:
+        plain.zero_grad()
+        optimizer.zero_grad()
+        for part in batch:
+            ((alone(pkg.tensor(part)) ** 2).mean() / SIZE).backward()
+        for part in batch[RANK * passes : (RANK + 1) * passes]:
+            (model(pkg.tensor(part)) ** 2).mean().backward()
+        plain.step()
+        optimizer.step()
+    for one, other in zip(alone.parameters(), model.parameters()):
+        assert np.allclose(
+            one.detach().numpy(), other.detach().numpy(), atol=1e-9, rtol=0
+        )
+
+
+def training_with_two_passes():
+    training_equals_that_on_one_rank(2)
+
+
+def the_optimizer_refuses_what_loses_gradients():
+    model = nn.Linear(2, 1)
+    optimizer = hvd.DistributedOptimizer(
+        optim.SGD(model.parameters(), lr=0.1),
+        model.named_parameters(),
+        compression=hvd.Compression.fp16,
+    )
+    model(pkg.ones(1, 2)).sum().backward()
+    raises(AssertionError, "race condition", optimizer.zero_grad)
+    raises(
+        AssertionError, "backward_passes_per_step", model(pkg.ones(1, 2)).sum().backward
+    )
+    optimizer.synchronize()
+    assert model.weight.grad.dtype == pkg.float32
+    with optimizer.skip_synchronize():
+        optimizer.step()
+    optimizer.zero_grad()
+    raises(
+        ValueError,
+        "must be unique",
+        hvd.DistributedOptimizer,
+        optim.SGD(model.parameters()),
+        [("a", model.weight), ("a", model.bias)],
+    )
+
+
+def join_lets_ranks_have_less_data():
+    for i in range(RANK + 1):
+        got = hvd.allreduce(pkg.ones(3), name="uneven", op=hvd.Sum)
+        equal(got, [float(SIZE - i)] * 3)
+    assert hvd.join() == SIZE - 1
+
+
+def init_and_shutdown_fifty_times():
+    for _ in range(50):
+        hvd.allreduce(pkg.ones(1), name="last")
+        hvd.barrier()
+        hvd.shutdown()
+        assert not hvd.is_initialized()
+        raises(ValueError, "not been initialized; use hvd.init()", hvd.rank)
+        raises(
+            hvd.HorovodInternalError, "has been shut down", hvd.allreduce, pkg.ones(1)
+        )
+        hvd.init()
+        assert (hvd.rank(), hvd.size()) == (RANK, SIZE)
+
+
+CHECKS = [
+    allreduce_of_every_dtype_and_op, factors_are_double, layouts_and_shapes,
+    a_thousand_in_another_order_on_each_rank, the_steady_state_sends_numbers_and_fuses,
+    a_large_tensor_has_the_bits_of_its_parts, results_are_pending_and_go_into_ops,
+    in_place_forms, allgather_of_unequal_rows, broadcast_of_every_dtype,
+    alltoall_with_and_without_splits, reducescatter_shares_the_rows,
+    groups_are_all_or_nothing, gradients_are_those_of_all_ranks,
+    graphs_name_nodes_by_the_rule, graphs_run_collectives,
+    what_differs_is_an_error_on_every_rank, a_name_in_use_is_refused,
+    objects_and_models, training_equals_that_on_one_rank, training_with_two_passes,
+    the_optimizer_refuses_what_loses_gradients, join_lets_ranks_have_less_data,
+    init_and_shutdown_fifty_times,
+]  # fmt: skip
+
+if __name__ == "__main__":
+    for check in CHECKS:
+        if check.__name__ in sys.argv[1:]:  # after --without
+            continue
+        try:
+            check()
+            print("ok", check.__name__)
+        except Exception:
+            traceback.print_exc()
+            print("FAIL", check.__name__)
+            sys.exit(1)  # the others may wait for us: this ends them

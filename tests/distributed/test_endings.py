@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ranks that are killed, fail, stall, fork or leave work behind: all end in time."""
+
+import re
+
+from ranks import launch
+
+from child import run_child
+from pkg.cli import main
+
+
+def test_a_killed_rank_is_an_error_on_the_others():
+    status, out, err, seconds = launch(3, "ending", "killed")
+    for rank in (0, 2):
+        assert re.search(
+            rf"\[{rank}\]<stdout>:lost after [0-4]\.\d s: .*rank 1 \(process \d+ on "
+            r"\S+\) has ended without shutdown",
+            out,
+        ), (out, err)
+    assert status == 137 and "rank 1 ended with exit code 137" in err
+    assert seconds < 40
+
+
+def test_the_exit_code_is_that_of_the_first_rank_that_failed():
+    status, out, err, seconds = launch(2, "ending", "fails")
+    assert status == 7, (out, err)
+    assert "[1]<stderr>:some reason\n" in err
+    assert "[0]<stderr>:" in err and "HorovodInternalError" in err
+    assert seconds < 40
+
+
+def test_ranks_that_do_not_end_are_ended():
+    """Also one that ignores SIGTERM."""
+    status, _, err, seconds = launch(2, "ending", "hangs", options=["--grace", "0.5"])
+    assert status == 4, err
+    assert seconds < 40
+
+
+def test_exit_with_work_pending():
+    status, out, err, seconds = launch(2, "ending", "pending")
+    assert status == 0 and out.count("ready") == 2, err
+    assert seconds < 40
+
+
+def test_a_rank_that_does_not_submit_is_named():
+    status, out, err, _ = launch(
+        2, "ending", "stalls", HOROVOD_STALL_SHUTDOWN_TIME_SECONDS="2"
+    )
+    assert status == 0, err
+    assert re.search(
+        r"stalled: \[alone\] stalled: submitted by rank 0 at \S+ending.py:\d+, but not "
+        r"by rank 1 within 2 seconds",
+        out,
+    ), out
+
+
+def test_fork_after_init():
+    """The child is told so, the parent goes on."""
+    status, out, err, _ = launch(2, "ending", "forks")
+    assert status == 0 and out.count("child 3") == 2, (out, err)
+
+
+def test_a_launcher_without_mpi_is_a_clear_error():
+    status, _, err, _ = run_child(
+        """
+        import pkg.distributed as hvd
+        try:
+            hvd.init()
+        except ImportError as error:
+            assert "libmpi_abi" in str(error) and "pip install mpich" in str(error)
+            assert "/nowhere/libmpi_abi.so" in str(error)
+            raise SystemExit(3)
+        """,
+        PMI_SIZE="2", PMI_RANK="0", PKG_MPI_LIBRARY="/nowhere/libmpi_abi.so",
+    )  # fmt: skip
+    assert status == 3, err
+
+
+def test_a_library_without_the_standard_abi_is_refused():
+    status, _, err, _ = run_child(
+        """
+        import pkg.distributed as hvd
+        try:
+            hvd.init()
+        except ImportError as error:
+            assert "no MPI library with the standard ABI" in str(error), error
+            raise SystemExit(3)
+        """,
+        PMI_SIZE="2", PMI_RANK="0", PKG_MPI_LIBRARY="libm.so.6",
+    )  # fmt: skip
+    assert status == 3, err
+
+
+def test_one_process_needs_no_mpi():
+    status, out, err, _ = run_child(
+        """
+        import pkg, pkg.distributed as hvd
+        try:
+            hvd.allreduce(pkg.ones(1))
+        except ValueError as error:
+            assert str(error) == "Horovod has not been initialized; use hvd.init()."
+        hvd.init()
+        hvd.init()
+        assert (hvd.rank(), hvd.size()) == (0, 1)
+        assert (hvd.local_size(), hvd.cross_size()) == (1, 1)
+        assert not hvd.mpi_enabled() and hvd.is_homogeneous()
+        x = pkg.ones(3, requires_grad=True)
+        hvd.allreduce(x, prescale_factor=2.0).sum().backward()
+        assert x.grad.tolist() == [2.0] * 3 and hvd.join() == 0
+        assert "mpi" not in open("/proc/self/maps").read().lower().replace(
+            "pkg/distributed/mpi", "")
+        print("fine")
+        """,
+        PKG_MPI_LIBRARY="/nowhere",
+    )  # fmt: skip
+    assert (status, out) == (0, "fine\n"), err
+
+
+def test_arguments_of_the_launcher_are_checked(tmp_path, capsys):
+    program = tmp_path / "program.py"
+    program.write_text("")
+    for arguments, text in (
+        (["-np", "0", program], "expected a positive integer, got 0"),
+        ([program], "-np"),
+        (["-np", "2"], "expected a program, got none"),
+        (["-np", "2", "nothing.py"], "found no file 'nothing.py'"),
+        (["-np", "2", "-H", "a:0", program], "expected HOST:SLOTS,..., got 'a:0'"),
+        (["-np", "2", "-H", "a:1,a:1", program], "'a' twice"),
+        (["-np", "4", "-H", "localhost:2", program], "expected at most 2 processes"),
+        (["-np", "2", "--nope", program], "unrecognized arguments: --nope"),
+    ):
+        try:
+            status = main(["launch", *map(str, arguments)])
+        except SystemExit as stop:
+            status = stop.code
+        err = capsys.readouterr().err
+        assert status == 2 and text in err, (arguments, err)
+        assert err.startswith("pkg: error: ") and err.count("\n") == 1
