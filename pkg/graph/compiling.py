@@ -37,7 +37,7 @@ class CompiledFunction:
         self._function = function
         self._dynamic = dynamic
         self._kinds: dict[Any, TracedFunction] = {}
-        self._guards = Guards(function, dynamic)
+        self._guards = Guards(function)
         self._lock = threading.RLock()
         self._gone: collections.deque[Any] = collections.deque()  # keys
 
@@ -48,20 +48,16 @@ class CompiledFunction:
         leaves = args if _are_tensors(args, kwargs) else flatten([args, kwargs])
         if any(isinstance(leaf, Symbol) for leaf in leaves):
             return self._function(*args, **kwargs)
-        outside: list[tuple[Any, Any]] = []  # tensors that are inputs, by their places
-        known = self._find(self._key(leaves, args, kwargs, outside), leaves)
+        known = self._find(self._key(leaves, args, kwargs), leaves)
         if known is None:
             with self._lock:
-                known, outside = self._add(leaves, args, kwargs)
-        given = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
-        return known._run([*given, *(tensor for _, tensor in outside)])
+                known = self._add(leaves, args, kwargs)
+        return known._run([leaf for leaf in leaves if isinstance(leaf, Tensor)])
 
     def _key(
-        self, leaves: Any, args: Any, kwargs: Any, outside: list[tuple[Any, Any]],
-        kept: list[Any] | None = None,
-    ) -> Any:  # fmt: skip
-        key = [get_default_dtype(), is_grad_enabled()]
-        key += self._guards.key(kept, outside)
+        self, leaves: Any, args: Any, kwargs: Any, kept: list[Any] | None = None
+    ) -> Any:
+        key = [get_default_dtype(), is_grad_enabled(), *self._guards.key(kept)]
         if leaves is args:  # the usual call needs no look at structures
             for tensor in args:
                 key += (tensor.dtype, tensor.ndim if self._dynamic else tensor.shape)
@@ -91,51 +87,33 @@ class CompiledFunction:
                 self._kinds.pop(self._gone[0], None)
                 self._gone.popleft()  # afterwards: who sees none may look up
 
-    def _add(
-        self, leaves: Any, args: Any, kwargs: Any
-    ) -> tuple[TracedFunction, list[tuple[Any, Any]]]:
-        # The graph, and the tensors from outside that are its inputs.
+    def _add(self, leaves: Any, args: Any, kwargs: Any) -> TracedFunction:
         others = [leaf for leaf in leaves if not isinstance(leaf, Tensor)]
         # Places that were not known may be what has changed.
-        if self._guards.look(others) | self._guards.lift():
+        if self._guards.look(others):
             self._kinds.clear()  # keys of other places
         kept: list[Any] = []
-        outside: list[tuple[Any, Any]] = []
-        key = self._key(leaves, args, kwargs, outside, kept)
+        key = self._key(leaves, args, kwargs, kept)
         known = self._find(key, leaves)
         if known is not None:  # another thread made it
-            return known, outside
+            return known
         modules = [module for leaf in others for module in modules_of(leaf)]
         before = self._guards.values(modules)
-        try:
-            made = self._trace(args, kwargs, others, outside)
-        except Exception:
-            if not outside:
-                raise
-            # It may ask for values, or write to one: as without inputs from outside.
-            self._guards.lower()
-            self._kinds.clear()
-            return self._add(leaves, args, kwargs)
+        with _buffers_of([*self._guards.modules(), *others]):
+            made = TracedFunction(
+                self._function, args, kwargs, self._dynamic, is_grad_enabled()
+            )
         dropped = self._guards.drop_changed(before, modules)
         # What the function imports or makes is there now.
         if self._guards.look(others) or dropped:
             self._kinds.clear()
             kept = []
-            key = self._key(leaves, args, kwargs, [], kept)
-        self._guards.note()
+            key = self._key(leaves, args, kwargs, kept)
         made.hold(kept, self._gone, key)
         if len(self._kinds) >= _MOST_KEPT:
             self._kinds.pop(next(iter(self._kinds)))
         self._kinds[key] = made
-        return made, outside
-
-    def _trace(
-        self, args: Any, kwargs: Any, others: list[Any], outside: list[tuple[Any, Any]]
-    ) -> TracedFunction:
-        with _buffers_of([*self._guards.modules(), *others]):
-            return TracedFunction(
-                self._function, args, kwargs, self._dynamic, is_grad_enabled(), outside
-            )
+        return made
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """A method, where it stands in a class."""

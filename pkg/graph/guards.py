@@ -15,8 +15,6 @@ import warnings
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from ..tensor import Tensor
-from .lifting import Lifted, value_at
 from .places import MISSING, PARTS, Places, dict_of, in_class, modules_of
 
 __all__ = ["Guards", "modules_of"]
@@ -60,7 +58,6 @@ class _Found(NamedTuple):
     parts: tuple[dict[str, Any], ...]  # of modules: their __dict__
     attributes: tuple[str, ...]  # that count in modules among the arguments
     words: tuple[str, ...]  # for each value of a key behind its number
-    lifted: tuple[tuple[Any, Any], ...]  # places that are inputs
 
 
 class Guards:
@@ -69,15 +66,14 @@ class Guards:
     ``look`` is called by one thread at a time, ``key`` and ``of_module`` by any.
     """
 
-    def __init__(self, function: Callable[..., Any], dynamic: bool = False) -> None:
-        self._function, self._dynamic = function, dynamic
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
         self._places: list[dict[Any, Any]] = [{}, {}, {}, {}, {}]
         self._assigned: set[Any] = set()  # places that the code may assign to
         self._own: set[str] = set()  # attributes of arguments that traces change
         self._moving: dict[Any, int] = {}  # places that traces changed, and how often
         self._dropped: dict[Any, Any] = {}
-        self._found = _Found(0, (), (), (), (), (), (), (), ())
-        self._lifted = Lifted(function)
+        self._found = _Found(0, (), (), (), (), (), (), ())
 
     def look(self, others: Iterable[Any] = ()) -> bool:
         """Finds the places; whether they are others than before."""
@@ -91,9 +87,8 @@ class Guards:
             for known in (self._moving, self._dropped):
                 for place in [p for p in known if p[1] not in found[p[0]]]:
                     del known[place]
-        for number, key in [*self._dropped, *self._lifted.places]:
+        for number, key in self._dropped:
             merged[number].pop(key, None)
-        self._lifted.look(new.functions_seen())
         attributes = tuple(sorted(new.attributes - self._own - set(PARTS)))
         self._assigned |= new.assigned()
         same = [list(now) == list(old) for now, old in zip(merged, self._places)]
@@ -102,35 +97,6 @@ class Guards:
         self._places = merged
         self._swap(attributes)
         return True
-
-    def lift(self) -> bool:
-        """Makes inputs of places that got another tensor; whether there are any."""
-        if not self._lifted.find(self._liftable()):
-            return False
-        for number, key in self._lifted.places:
-            self._places[number].pop(key, None)
-        self._swap(self._found.attributes)
-        return True
-
-    def lower(self) -> None:
-        """None of them is an input, and none becomes one again."""
-        for (number, key), there in self._lifted.places.items():
-            self._places[number][key] = there
-        self._lifted.drop()
-        self._swap(self._found.attributes)
-
-    def note(self) -> None:
-        """A graph is made of the tensors that are there now."""
-        self._lifted.note(self._liftable())
-
-    def _liftable(self) -> list[tuple[Any, Any]]:
-        # Cells and names of dicts, but for what the code itself assigns to.
-        return [
-            ((number, key), there)
-            for number in (0, 1)
-            for key, there in self._places[number].items()
-            if (number, key) not in self._assigned
-        ]
 
     def modules(self) -> list[Any]:
         """The modules of `pkg.nn` among the places."""
@@ -155,14 +121,10 @@ class Guards:
             tuple(dict_of(module) for module in modules.values()),
             attributes,
             tuple(words),
-            tuple(self._lifted.places.items()),
         )
 
-    def key(
-        self, kept: list[Any] | None = None, inputs: list[Any] | None = None
-    ) -> list[Any]:
-        """The values now; ``kept`` gets what counts by identity, ``inputs`` the places
-        that are inputs with the tensors there."""
+    def key(self, kept: list[Any] | None = None) -> list[Any]:
+        """The values now; ``kept`` gets what counts by identity."""
         found = self._found
         key: list[Any] = [found.number]
         for cell in found.cells:
@@ -180,14 +142,6 @@ class Guards:
             key.append(_token(defaults, kept))
         for space in found.parts:
             key += _parts(space, kept)
-        for place, there in found.lifted:
-            value = value_at(place, there)
-            if type(value) is not Tensor:
-                key.append(_token(value, kept))
-                continue
-            key += (value.dtype, value.ndim if self._dynamic else value.shape)
-            if inputs is not None:
-                inputs.append((place, value))
         return key
 
     def of_module(self, module: Any, kept: list[Any] | None = None) -> list[Any]:

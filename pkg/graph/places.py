@@ -148,10 +148,6 @@ class Places:
     def _is_new(self, value: Any) -> bool:
         return type(value) not in _LEAD_NOWHERE and id(value) not in self._seen
 
-    def functions_seen(self) -> list[types.FunctionType]:
-        """All functions of the program that the walk has come to."""
-        return [f for f in self._seen.values() if _is(f, types.FunctionType)]
-
     def assigned(self) -> set[tuple[int, Any]]:
         """The places that the code may assign to, as numbers of dicts and keys."""
         found: set[tuple[int, Any]] = {(0, number) for number in self._stored_cells}

@@ -13,7 +13,6 @@ from ..tensor import Tensor
 from .building import Graph
 from .entering import building
 from .functions import placeholder
-from .lifting import with_values
 from .sessions import Session
 from .structures import flatten, pack
 from .symbols import Symbol
@@ -30,14 +29,12 @@ class TracedFunction:
     operations are called one by one and the results have the history that the function
     would give them; elsewhere a plan runs.
 
-    graph: the Graph.  outside: places that the function reads, with the tensors there,
-    which are fed after those among the arguments (see lifting.py).
+    graph: the Graph.
     """
 
     def __init__(
         self, function: Callable[..., Any], args: Any, kwargs: Any,
         dynamic: bool = False, grad: bool = True,
-        outside: Sequence[tuple[Any, Any]] = (),
     ) -> None:  # fmt: skip
         self.graph = Graph()
         given = [args, kwargs]
@@ -50,10 +47,6 @@ class TracedFunction:
                 leaf if symbol is None else symbol for leaf, symbol in zip(leaves, made)
             ]
             given_args, given_kwargs = pack(given, filled)
-            lifted = {place: _placeholder_for(t, dynamic) for place, t in outside}
-            symbols += [symbol for symbol in lifted.values() if symbol is not None]
-            if lifted:
-                function = with_values(function, lifted)
             self.graph._handle.begin_trace("")
             try:
                 result = function(*given_args, **given_kwargs)
