@@ -19,6 +19,7 @@
 #include "ops/functions.h"
 #include "scheduler/hooks.h"
 #include "scheduler/stop_point.h"
+#include "tensor/layout.h"
 
 namespace pkg {
 namespace {
@@ -39,10 +40,13 @@ std::string where(const Node& node) {
   return node.name() + (site.empty() ? "" : ", recorded at " + site);
 }
 
-// Whether `grad` may be added to in place: nobody else sees its memory.
+// Whether `grad` may be added to in place: nobody else sees its memory, here or outside, and
+// each element has a place of its own.
 bool is_private(const Tensor& grad) {
   return grad.ref()->use_count() == 1 && !grad.is_view() &&
-         grad.storage().use_count() == 1 && !grad.requires_grad();
+         grad.storage().use_count() == 1 && !grad.storage().exported() &&
+         !grad.requires_grad() &&
+         (grad.is_contiguous() || !may_overlap(grad.sizes(), grad.strides()));
 }
 
 class Pass final : public RunningTotals {

@@ -7,8 +7,9 @@
 // for n turns.  So a formula of such a gradient first asks for what the pass has added up for
 // x so far.  Where there is something that nobody else sees, it gets that, adds its part to it
 // in place, and gives it back as its gradient: work for the part alone.
-// The bits are those of adding whole tensors, as a plan does, in which all memory has a place:
-// so no element may be added to twice by one formula.
+// The bits are those of adding whole tensors, as a plan does, in which all memory has a place
+// (but for the sign of a zero that only zeros were added to): so no element may be added to
+// twice by one formula.
 #pragma once
 
 #include "tensor/tensor.h"

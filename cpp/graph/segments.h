@@ -26,12 +26,15 @@ class Segments {
   /// Whether the nodes may be run so: they neither assign nor take gradients.
   static bool possible(std::span<Node* const> nodes, std::span<const Edge> feeds);
   /// False once many plans were made.
+  /// Nor where a value that repeats its elements without memory for them, of any size, goes
+  /// from one segment to another: there it would get memory.
   bool worthwhile() const;
 
   struct Inputs {
     const TensorList& feeds;  ///< one for each feed
     std::function<Tensor(const Node& variable)> read;
     const RunControl& control;
+    framework::NodeKernels* kernels;
     std::function<void(const Node* node)> at;  ///< the function that runs next, or null
   };
   /// The fetches, each in memory of its own.
@@ -45,10 +48,14 @@ class Segments {
     Node* function = nullptr;  ///< that runs after them
   };
   using Values = std::map<Edge, Tensor>;
+  Tensor read(const Inputs& inputs, const Node& variable) const;
   Tensor value(const Values& values, const Inputs& inputs, Edge edge) const;
 
-  std::vector<Edge> feeds_, fetches_;
+  std::map<Edge, size_t> feeds_;  // their places
+  std::vector<Edge> fetches_;
+  std::vector<Edge> unfed_;  // placeholders that no step reads: an error all the same
   std::vector<Segment> segments_;
+  bool repeats_cross_ = false;
 };
 
 }  // namespace pkg::graph

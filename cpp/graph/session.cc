@@ -233,6 +233,12 @@ std::shared_ptr<Callable::Variant> Callable::variant_for(const TensorList& feeds
   return made;
 }
 
+const Tensor& Callable::value_of(const Node& variable, const TensorList& variables) const {
+  const auto place = std::find(variables_.begin(), variables_.end(), &variable);
+  PKG_ASSERT(place != variables_.end());
+  return variables[size_t(place - variables_.begin())];
+}
+
 RunResults Callable::interpret(const TensorList& feeds, const TensorList& variables,
                                const RunControl& control, bool recorded) const {
   Evaluation evaluation;
@@ -240,10 +246,7 @@ RunResults Callable::interpret(const TensorList& feeds, const TensorList& variab
   evaluation.kernels = &session_->kernels_;
   const Node* current = nullptr;
   for (size_t i = 0; i < feeds_.size(); ++i) evaluation.feed(feeds_[i], feeds[i]);
-  evaluation.read = [&](const Node& node) {
-    const auto place = std::find(variables_.begin(), variables_.end(), &node);
-    return variables[size_t(place - variables_.begin())];
-  };
+  evaluation.read = [&](const Node& node) { return value_of(node, variables); };
   evaluation.keep = [](const Tensor& value) { return ops::row_major_copy(value); };
   evaluation.control = &control;
   evaluation.at = [&](const Node& node) {
@@ -284,10 +287,7 @@ RunResults Callable::in_segments(const TensorList& feeds, const TensorList& vari
   });
   if (!segments_ || !segments_->worthwhile()) return interpret(feeds, variables, control);
   const Node* current = nullptr;
-  const auto read = [&](const Node& node) {
-    const auto place = std::find(variables_.begin(), variables_.end(), &node);
-    return variables[size_t(place - variables_.begin())];
-  };
+  const auto read = [&](const Node& node) { return value_of(node, variables); };
   const auto at = [&](const Node* node) {
     stop_point();
     control.check();
@@ -296,7 +296,7 @@ RunResults Callable::in_segments(const TensorList& feeds, const TensorList& vari
   UseKeys plain(plain_keys());
   try {
     RunResults results;
-    results.fetches = segments_->run({feeds, read, control, at});
+    results.fetches = segments_->run({feeds, read, control, &session_->kernels_, at});
     return results;
   } catch (...) {
     if (current) set_failed_node(current);

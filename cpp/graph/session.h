@@ -62,6 +62,8 @@ class Callable final : public Intrusive {
                                        const TensorList& variables);
   RunResults in_segments(const TensorList& feeds, const TensorList& variables,
                          const RunControl& control);
+  /// Of a variable that this reads, in the order of all.
+  const Tensor& value_of(const Node& variable, const TensorList& variables) const;
   RunResults interpret(const TensorList& feeds, const TensorList& variables,
                        const RunControl& control, bool recorded = false) const;
   TensorList checked(const TensorList& feeds, bool contiguous) const;

@@ -126,3 +126,29 @@ IN_PLACE = {
 def total_of(kind, count):
     """How many elements are read."""
     return count * {"int": 40, "slice": 80, "two rows": 80}[kind]
+
+
+def test_what_a_function_gives_is_not_added_to_where_others_see_it():
+    """Memory of NumPy's, and elements that lie in one place."""
+    outside = np.ones(3, np.float32)
+
+    class Given(pkg.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, grad):
+            ctx.grad = grad
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, grad):
+            return ctx.grad(), None
+
+    for grad in (
+        lambda: pkg.from_numpy(outside),
+        lambda: pkg.ones(1).expand(3).detach(),
+    ):
+        x = pkg.tensor([1.0, 2.0, 3.0], requires_grad=True)
+        z = x * 1
+        y = Given.apply(z, grad).sum() + z[0] + (z * 2).sum()
+        (found,) = pkg.autograd.grad(y, [x])
+        assert found.tolist() == [4, 3, 3]
+    assert outside.tolist() == [1, 1, 1]

@@ -195,3 +195,55 @@ def test_what_is_fetched_is_nobody_elses():
         ]  # fmt: skip
         assert value.tolist() == [1, 2]
         assert session.run(same, {x: value}).tolist() == [2, 4]
+
+
+def test_functions_read_variables_that_are_fed():
+    """Those of a loop within a loop are fed by the outer one."""
+    w = pg.Variable([1.0, 2.0], name="w")
+
+    def turn(i, v):
+        _, u = pg.while_loop(
+            lambda j, u: j < 2, lambda j, u: (j + 1, u + w), (0, v * 2 + 1)
+        )
+        v = pg.cond(i > 0, lambda: u + w, lambda: u - w)
+        return i + 1, v * 2 + 1
+
+    _, y = pg.while_loop(lambda i, v: i < 2, turn, (0, w * 1.0))
+
+    def expected(w):
+        v = w
+        for i in range(2):
+            v = ((v * 2 + 1) + 2 * w + (w if i > 0 else -w)) * 2 + 1
+        return v
+
+    with pg.Session() as session:
+        session.run(w.initializer)
+        got = session.run(y * 1.0).tolist()
+        assert got == expected(np.float32([1, 2])).tolist()
+        _, once = pg.while_loop(
+            lambda i, v: i < 2, lambda i, v: (i + 1, v + w), (0, w * 2)
+        )
+        assert session.run(once * 2, {w: [10.0, 20.0]}).tolist() == [80, 160]
+
+
+def test_what_repeats_its_elements_gets_no_memory():
+    """A value of 2**40 elements that is made before a loop and read behind it."""
+    x = pg.placeholder(pkg.float32, [1], "x")
+    large = (x * 2).expand(1 << 40)
+    _, y = pg.while_loop(
+        lambda i, v: i < 2, lambda i, v: (i + 1, v + 1), (0, pg.constant(1.0))
+    )
+    with pg.Session() as session:
+        assert session.run(y * 2 + large[3], {x: [1.0]}).tolist() == 8
+
+
+def test_a_placeholder_that_is_only_waited_for_is_fed():
+    p, x = pg.placeholder(pkg.float32, [], "p"), pg.placeholder(pkg.float32, [], "x")
+    with pg.control_dependencies([p]):
+        a = x * 2
+    _, y = pg.while_loop(lambda i, v: i < 2, lambda i, v: (i + 1, v + 1), (0, a))
+    with pg.Session() as session:
+        with pytest.raises(errors.InvalidArgumentError, match="tensor 'p'") as caught:
+            session.run(y * 2, {x: 1.0})
+        assert caught.value.op.name == "p"
+        assert session.run(y * 2, {x: 1.0, p: 0.0}).tolist() == 8
