@@ -45,6 +45,8 @@ class Builder:
         self.outer: dict[str, Symbol | None] = {}
         #: Nodes that need not give what the definition says, as an input is another.
         self.changed: set[str] = set()
+        #: Variables that another symbol takes the place of, where they are read.
+        self.mapped: set[str] = set()
 
     def add(self) -> None:
         """All nodes, in their order; GraphDefError names the one that fails."""
@@ -107,29 +109,33 @@ class Builder:
     def part(self, node: Node, role: str) -> Part:
         """The graph of a function."""
         function = self.definition.functions[node.attributes[role].to]
-        outer, changed = {}, set()
+        outer, changed, mapped = {}, set(), set()
         captured = node.attributes[f"{role}_captured"]
         for name, value in zip(function.captured, captured):
             if value.kind == "input":
                 outer[name] = self.resolve(node, value)
                 around = node.inputs[value.to][0]
             else:
-                outer[name] = self.operations[value.to][0].outputs[0]
+                outer[name] = self.symbols[value.to, 0]
                 around = value.to
             if around in self.changed:
                 changed.add(name)
-        return self.function(function, outer, changed)
+            if around in self.mapped:
+                mapped.add(name)
+        return self.function(function, outer, changed, mapped)
 
     def function(
         self,
         function: FunctionDefinition,
         outer: dict[str, Symbol | None],
         changed: set[str],
+        mapped: set[str],
     ) -> Part:
         """A function as the graph of a part of this graph."""
         graph = self.graph._body()
         made = Builder(graph, function)
         made.outer, made.changed, made.tried = outer, changed, self.tried
+        made.mapped = mapped
         # Where this thread builds another part, calls are of the innermost one.
         within = get_default_graph().is_body
         with graph.building() if within else nullcontext():
@@ -219,6 +225,14 @@ class Builder:
             return graph.variable(name, dtype, sizes_of(shape))
         if node.op == "Assign":
             (variable,) = self.operations[arguments["variable"].to]
+            # Of the graph itself it is the variable of the file that is assigned to.
+            if self.outer and arguments["variable"].to in self.mapped:
+                raise node.error(
+                    f"it assigns to {shown(arguments['variable'].to)}, in whose place "
+                    "input_map has another symbol, which a part of the graph only "
+                    "reads. Hint: import it without, and assign to the variable that "
+                    "was made"
+                )
             return graph.assign(name, variable._handle, value)
         if node.op == "Gradients":
             ys, grad_ys, xs = (arguments[key] for key in ("ys", "grad_ys", "xs"))
@@ -238,7 +252,12 @@ class Builder:
             self.graph._kept.append(variable)
         for key, items in self.definition.collections.items():
             for item in items:
-                self.graph.add_to_collection(key, self.find(item))
+                found = self.find(item)
+                node, port = element(self.definition, item, key)
+                if node.op == "Variable" and port is not None:
+                    # Whatever it is mapped to, its initializer is asked for here.
+                    found = self.operations[node.name][0].outputs[0]
+                self.graph.add_to_collection(key, found)
         for gradient in self.definition.gradients:
             self.graph._own.append(self.own(gradient))
 
@@ -250,9 +269,14 @@ class Builder:
         )
         function = self.definition.functions[gradient.function]
         results = gradient.results
+        mapped = {
+            place
+            for place, (name, _) in zip(function.captured, gradient.captured)
+            if name in self.mapped
+        }
 
         def call(*grads: Any) -> list[Any]:
-            made = _called(function, [*grads, *captured], tried)
+            made = _called(function, [*grads, *captured], mapped, tried)
             return [None if result is None else made[result] for result in results]
 
         return Own(inputs, outputs, call, gradient.cut, gradient.always)
@@ -266,7 +290,7 @@ class Builder:
 
 
 def _called(
-    function: FunctionDefinition, given: list[Any], tried: bool
+    function: FunctionDefinition, given: list[Any], mapped: set[str], tried: bool
 ) -> list[Any]:
     """What a function gives, whose operations are added to the default graph: given
     what it takes, and then what it captured."""
@@ -278,7 +302,7 @@ def _called(
     if any(graph._handle.find(prefix + name) is not None for name in fresh):
         prefix = graph.unique_name("gradient") + "/"
     made = Builder(graph, function, prefix)
-    made.tried = tried
+    made.mapped, made.tried = mapped, tried
     for name, symbol in zip(places, given):
         made.changed.add(name)
         made.outer[name] = symbol
@@ -333,6 +357,8 @@ def add_definition(
         )
         trial.symbols[key] = trial.graph._operation(stand_in).outputs[0]
         trial.changed.add(key[0])
+    mapped_names = {name for name, _ in mapped}
+    trial.mapped |= mapped_names
     trial.add()
     trial.finish()
     trial.try_gradients()
@@ -350,6 +376,7 @@ def add_definition(
     made = Builder(graph, definition, prefix)
     made.symbols.update(mapped)
     made.changed |= trial.changed
+    made.mapped |= mapped_names
     made.add()
     made.finish()
     return None if return_elements is None else [made.find(text) for text in wanted]
