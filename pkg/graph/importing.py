@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from typing import Any
 
 from .._binding import core
-from ..autograd.grad_mode import set_grad_enabled
+from ..autograd.grad_mode import inference_mode, set_grad_enabled
 from .bodies import ROLES, Part, add_parts
 from .building import Graph, get_default_graph
 from .definition_values import (
@@ -50,15 +50,19 @@ class Builder:
 
     def add(self) -> None:
         """All nodes, in their order; GraphDefError names the one that fails."""
-        for node in self.definition.nodes.values():
-            if any(name in self.changed for name, _ in node.inputs):
-                self.changed.add(node.name)
-            try:
-                self.make(node)
-            except GraphDefError:
-                raise
-            except (Exception, RecursionError) as error:
-                raise node.error(f"{node.op}: {brief(error)}") from error
+        with inference_mode(False):  # what counts is the mode of each node
+            for node in self.definition.nodes.values():
+                self._add(node)
+
+    def _add(self, node: Node) -> None:
+        if any(name in self.changed for name, _ in node.inputs):
+            self.changed.add(node.name)
+        try:
+            self.make(node)
+        except GraphDefError:
+            raise
+        except (Exception, RecursionError) as error:
+            raise node.error(f"{node.op}: {brief(error)}") from error
 
     def make(self, node: Node) -> None:
         """Adds one node."""
@@ -155,8 +159,14 @@ class Builder:
                 sizes = sizes_of(spec(output)["shape"])
                 made = self.graph._handle.placeholder("", dtype_of(output), sizes, None)
                 grads.append(self.graph._operation(made).outputs[0])
-            with self.graph.as_default():
-                asked(own, grads)
+            try:
+                with self.graph.as_default():
+                    asked(own, grads)
+            except GraphDefError:
+                raise
+            except (Exception, RecursionError) as error:
+                node = self.definition.nodes[gradient.outputs[0][0]]
+                raise node.error(f"its gradient: {brief(error)}") from error
 
     def show(self, node: Node, symbols: list[Symbol], ops: list[Operation]) -> None:
         """What stands for a node from here on."""
@@ -299,8 +309,8 @@ def _called(
     places = [*function.inputs, *function.captured]
     there = set(function.inputs if graph.is_body else places)
     fresh = [name for name in function.nodes if name not in there]
-    if any(graph._handle.find(prefix + name) is not None for name in fresh):
-        prefix = graph.unique_name("gradient") + "/"
+    if _taken(graph, prefix, fresh):
+        prefix = _free(graph, "gradient", fresh)
     made = Builder(graph, function, prefix)
     made.mapped, made.tried = mapped, tried
     for name, symbol in zip(places, given):
@@ -312,6 +322,20 @@ def _called(
             made.operations[name] = [symbol.op]
     made.add()
     return [graph.as_graph_element(made.symbols[edge]) for edge in function.outputs]
+
+
+def _taken(graph: Graph, prefix: str, names: Iterable[str]) -> list[str]:
+    """Those that a node of the graph has, with the prefix."""
+    return [n for n in names if graph._handle.find(prefix + n) is not None]
+
+
+def _free(graph: Graph, name: str, names: Iterable[str]) -> str:
+    """A prefix under which no node of the graph has one of the names: what was imported
+    has names in scopes that nobody has entered."""
+    while True:
+        prefix = graph.unique_name(name) + "/"
+        if not _taken(graph, prefix, names):
+            return prefix
 
 
 def add_definition(
@@ -362,17 +386,16 @@ def add_definition(
     trial.add()
     trial.finish()
     trial.try_gradients()
-    prefix = graph._scope().prefix
     if name:
-        prefix = graph.unique_name(name.removesuffix("/"), False) + "/"
-    taken = [n for n in definition.nodes if graph._handle.find(prefix + n) is not None]
-    if taken:
-        raise GraphDefError(
-            f"the names are taken: {shown(', '.join(taken))}. Hint: give a `name`, "
-            "which then stands before all of them."
-        )
-    if name:
-        graph.unique_name(name.removesuffix("/"))
+        prefix = _free(graph, name.removesuffix("/"), definition.nodes)
+    else:
+        prefix = graph._scope().prefix
+        taken = _taken(graph, prefix, definition.nodes)
+        if taken:
+            raise GraphDefError(
+                f"the names are taken: {shown(', '.join(taken))}. Hint: give a `name`, "
+                "which then stands before all of them."
+            )
     made = Builder(graph, definition, prefix)
     made.symbols.update(mapped)
     made.changed |= trial.changed
