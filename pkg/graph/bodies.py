@@ -23,7 +23,6 @@ class BodyGraph(Graph):
     """The graph of a part: what it uses of the graph around it is captured."""
 
     is_body = True
-    is_gradient = False  # what a gradient of one's own adds, to be written
 
     def __init__(self, outer: Graph) -> None:
         super().__init__()
