@@ -129,7 +129,7 @@ def key_of(leaves: list[Any], dynamic: bool) -> tuple[Any, ...]:
             type(leaf),
             leaf.dtype,
             leaf.ndim if dynamic else tuple(leaf.shape),
-            str(leaf.device),
+            leaf.device,
         )
         if isinstance(leaf, Tensor)
         else (type(leaf), leaf.hex() if isinstance(leaf, float) else leaf)
@@ -147,7 +147,7 @@ def words_of(key: tuple[Any, ...]) -> str:
     )
 
 
-def _elsewhere(device: str) -> str:
+def _elsewhere(device: Any) -> str:
     return "" if device == "cpu" else f" on {device}"
 
 
