@@ -232,3 +232,29 @@ def test_clear_devices_leaves_the_callers_dict_alone():
         with pytest.raises(pg.GraphDefError):
             tf.train.import_meta_graph(given, clear_devices=True)
     assert given == before
+
+
+def test_variables_that_are_mapped_reach_gradients():
+    """What they read is the symbol in their place; one that assigns is refused."""
+    x = pg.placeholder(pkg.float32, [], "x")
+    w = pg.Variable(2.0, name="w")
+    (own,) = pg.with_gradient([x], [x * 1], lambda grad: grad * w)
+    data = x.graph.as_graph_def()
+    with pg.Graph().as_default(), pg.Session() as session:
+        mine = pg.placeholder(pkg.float32, [], "mine")
+        x, y = pg.import_graph(
+            data, input_map={"w:0": mine}, return_elements=["x:0", own.name]
+        )
+        (slope,) = pg.gradients(y, [x])
+        session.run(pg.global_variables_initializer())
+        assert session.run(slope, {x: 1.0, mine: 5.0}).item() == 5
+    pg.with_gradient([own], [own * 1], lambda grad: w.assign(grad))
+    data = own.graph.as_graph_def()
+    with pg.Graph().as_default() as graph:
+        other = pg.Variable(3.0, name="other")
+        before = graph.version
+        with pytest.raises(
+            pg.GraphDefError, match="assigns to 'w'.*input_map"
+        ) as error:
+            pg.import_graph(data, name="net", input_map={"w:0": other})
+        assert graph.version == before and error.value.function
