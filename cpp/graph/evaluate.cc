@@ -28,6 +28,13 @@ void check_outputs(const Node& node, const std::vector<Tensor>& outputs) {
   }
 }
 
+// A plan gives every result memory, and calls read it: one of the device meta has none.
+void check_memory(const Node& node, const Tensor& tensor) {
+  PKG_CHECK(!tensor.defined() || !tensor.is_meta(), ValueError, "[", node.name,
+            "] expected tensors with values, got one on the device meta of shape ",
+            tensor.sizes(), ". Hint: a run of a graph has only values of the CPU.");
+}
+
 }  // namespace
 
 std::vector<Node*> needed(std::span<const Edge> feeds, std::span<const Edge> fetches,
@@ -119,6 +126,7 @@ void Evaluation::run(Node& node, bool last_gradients) {
 }
 
 void Evaluation::assign(Node& variable, const Tensor& value) {
+  check_memory(variable, value);
   const Tensor kept = keep(value);
   PKG_CHECK(variable.outputs[0].accepts(kept.sizes()), ValueError,
             "[assign] expected a value of shape ", variable.outputs[0].str(),
@@ -163,6 +171,7 @@ std::vector<Tensor> Evaluation::function(Node& node) {
 // What gradients are taken with respect to is a leaf of this evaluation, or has a history
 // that the engine stops at.  What was fed belongs to others: its alias is marked.
 void Evaluation::set(Node& node, std::vector<Tensor> outputs) {
+  for (const Tensor& output : outputs) check_memory(node, output);
   for (uint32_t i = 0; i < outputs.size(); ++i) {
     // Of an operation with several outputs, the others may be wanted beside one that is fed.
     if (const auto fed = fed_.find({&node, i}); fed != fed_.end()) outputs[i] = fed->second;

@@ -134,6 +134,9 @@ void Session::set_variables(const std::vector<std::pair<Node*, Tensor>>& values)
               " for ", node->name, ", got ",
               value.defined() ? str(value.dtype(), " of shape ", value.sizes()) : "nothing",
               ".");
+    PKG_CHECK(!value.is_meta(), ValueError,
+              "[set_variables] expected a tensor with values for ", node->name,
+              ", got one on the device meta.");
     kept.emplace_back(node, ops::row_major_copy(value));
   }
   for (auto& [node, value] : kept) value.wait();
@@ -314,6 +317,9 @@ TensorList Callable::checked(const TensorList& feeds, bool contiguous) const {
     PKG_CHECK(tensor.defined() && !edge_of(tensor).node, TypeError,
               "The value of a feed cannot be a symbol of a graph; feed ", feeds_[i].str(),
               " with a tensor that has values.");
+    PKG_CHECK(!tensor.is_meta(), ValueError, "Cannot feed a tensor on the device meta, ",
+              "which has no values, for Tensor '", feeds_[i].str(), "'. Hint: make one of ",
+              "its shape on the CPU, as with zeros(shape, dtype=dtype).");
     PKG_CHECK(spec.accepts(tensor.sizes()), ValueError, "Cannot feed value of shape ",
               tensor.sizes(), " for Tensor '", feeds_[i].str(), "', which has shape ",
               spec.str());

@@ -37,7 +37,8 @@ class Collections:
 
     def get_all_collection_keys(self) -> list[Any]:
         """Names of the lists that are not empty."""
-        return [name for name, values in self._collections.items() if values]
+        # A list first: other threads may add to it.
+        return [name for name, values in list(self._collections.items()) if values]
 
     def clear_collection(self, name: Any) -> None:
         """Forgets a list."""

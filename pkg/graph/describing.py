@@ -4,8 +4,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
+from ..autograd.grad_mode import inference_mode, set_grad_enabled
 from .bodies import ROLES, BodyGraph, Part
 from .building import Graph
 from .graph_def import DEEPEST, FORMAT, VERSION, GraphDefError, brief, spec
@@ -19,15 +22,20 @@ __all__ = ["describe"]
 
 def describe(graph: Graph) -> dict[str, Any]:
     """The definition of a graph; see ``Graph.as_graph_def``."""
-    writer = _Writer()
+    # Other threads may add to it meanwhile.  What refers to operations is looked at
+    # before these, so that they are there.
+    own, collections = list(graph._own), _elements(graph)
+    ops = _complete(graph)
+    there = set(ops)
+    writer = _Writer(there)
     data: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
-        "nodes": writer.nodes(graph, ""),
-        "collections": _collections(graph),
+        "nodes": writer.nodes(ops, ""),
+        "collections": _names(collections, there),
         "tensors": writer.tensors,
     }
-    gradients = [writer.gradient(own) for own in graph._own]
+    gradients = [writer.gradient(part) for part in own if _is_in(part, there)]
     # Without any of them it is as it was before there were such, and older releases
     # read it.
     if gradients:
@@ -43,15 +51,16 @@ Graph._describe = staticmethod(describe)
 class _Writer:
     """What the parts of one definition share: tensors, and graphs of parts."""
 
-    def __init__(self) -> None:
+    def __init__(self, there: set[Operation]) -> None:
+        self.there = there  # the operations of the graph that are written
         self.tensors: dict[str, Any] = {}
         self.names: dict[int, str] = {}  # of the tensors, which `tensors` keeps alive
         self.functions: dict[str, dict[str, Any]] = {}
 
-    def nodes(self, graph: Graph, before: str) -> list[dict[str, Any]]:
-        """All nodes; before: what the names of tensors and functions begin with, which
-        no node's name has in it."""
-        return [self.node(op, before) for op in graph.get_operations()]
+    def nodes(self, ops: list[Operation], before: str) -> list[dict[str, Any]]:
+        """These nodes; before: what the names of tensors and functions begin with,
+        which no node's name has in it."""
+        return [self.node(op, before) for op in ops]
 
     def node(self, op: Operation, before: str) -> dict[str, Any]:
         if op.name.startswith("^"):
@@ -63,8 +72,11 @@ class _Writer:
             attributes = self.arguments(op, kind, before)
         outputs = op.outputs
         if outputs and kind == "Variable" and isinstance(outputs[0], Variable):
-            attributes["initializer"] = {"operation": outputs[0].initializer.name}
-            attributes["trainable"] = bool(outputs[0].trainable)
+            # Where another thread makes it just now it has none yet.
+            made = getattr(outputs[0], "_more", None) is not None
+            if made and outputs[0].initializer in self.there:
+                attributes["initializer"] = {"operation": outputs[0].initializer.name}
+                attributes["trainable"] = bool(outputs[0].trainable)
         plain = {
             "name": op.name,
             "op": kind,
@@ -142,7 +154,7 @@ class _Writer:
             captured=[op.name for op, _ in captured],
             outputs=[symbol.name for symbol in part.outputs],
             targets=[op.name for op in part.targets],
-            nodes=self.nodes(part.graph, name + ":"),
+            nodes=self.nodes(part.graph.get_operations(), name + ":"),
         )
         return [outer for _, outer in captured]
 
@@ -152,8 +164,9 @@ class _Writer:
         output = own.outputs[0]
         graph = output.graph
         part = graph._body()
+        part.is_gradient = True
         try:
-            with part.building():
+            with _alone(graph), part.building():
                 grads = [
                     part._operation(
                         part._handle.placeholder(
@@ -169,11 +182,18 @@ class _Writer:
             name = f"{output.op.name}:gradient:{output.value_index}"
             given = [grad for grad in found if grad is not None]
             captured = self.function(name, part.part(grads, given))
+            for outer in captured:
+                if outer.op not in self.there:
+                    raise ValueError(
+                        f"it added {outer.op.name} to the graph itself, beside what "
+                        "gives the gradient."
+                    )
         except Exception as error:
             raise GraphDefError(
                 f"its gradient is a function of Python, which cannot be written as "
-                f"operations: {brief(error)} Hint: let that function only add "
-                "operations of the graph, or write the graph without this operation",
+                f"operations: {brief(error)} Hint: let that function only call ops, "
+                "without gradients() of what is outside of it, with_gradient() and "
+                "as_default(); or write the graph without this operation",
                 output.op.name,
             ) from error
         places = iter(range(len(given)))
@@ -186,6 +206,32 @@ class _Writer:
             "cut": own.cut,
             "always": own.always,
         }
+
+
+@contextmanager
+def _alone(graph: Graph) -> Iterator[None]:
+    # What the caller has entered, or builds a part of, does not count in what is
+    # written.
+    with inference_mode(False), set_grad_enabled(True), graph.as_default():
+        graph._handle.begin_body()
+        try:
+            yield
+        finally:
+            graph._handle.end_trace()
+
+
+def _complete(graph: Graph) -> list[Operation]:
+    """The operations, but for those from a loop or choice on that another thread is
+    just adding."""
+    ops = graph.get_operations()
+    for i, op in enumerate(ops):
+        if op._handle.type() in ROLES and op.name not in graph._parts:
+            return ops[:i]
+    return ops
+
+
+def _is_in(own: Own, there: set[Operation]) -> bool:
+    return all(symbol.op in there for symbol in [*own.inputs, *own.outputs])
 
 
 def _captured(part: BodyGraph) -> list[tuple[Operation, Symbol]]:
@@ -209,15 +255,30 @@ def _named(value: Any, stored: list[str]) -> Any:
     return value
 
 
-def _collections(graph: Graph) -> dict[str, list[str]]:
-    # Of symbols and operations; other things have no name that a file could hold.
-    found: dict[str, list[str]] = {}
+def _elements(graph: Graph) -> dict[str, list[Any]]:
+    # Symbols and operations; other things have no name that a file could hold.
+    found: dict[str, list[Any]] = {}
     for key in graph.get_all_collection_keys():
         elements = [
-            item.name
+            item
             for item in graph.get_collection(key)
             if isinstance(item, (Symbol, Operation)) and item.graph is graph
         ]
         if isinstance(key, str) and elements:
             found[key] = elements
+    return found
+
+
+def _names(
+    collections: dict[str, list[Any]], there: set[Operation]
+) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for key, items in collections.items():
+        names = [
+            item.name
+            for item in items
+            if (item if isinstance(item, Operation) else item.op) in there
+        ]
+        if names:
+            found[key] = names
     return found

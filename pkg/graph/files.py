@@ -17,6 +17,7 @@ from .building import Graph
 from .describing import describe
 from .graph_def import GraphDefError, brief, shown
 from .importing import add_definition
+from .reading import read
 from .symbols import Operation
 
 __all__ = [
@@ -64,6 +65,8 @@ def write_definition(definition: dict[str, Any], path: Path) -> None:
                 f"[export_graph] expected tensors with values, got one on the device "
                 f"{str(tensor.device)!r} ({name!r})."
             )
+    # What cannot be read must not take the place of a graph that can.
+    read({key: value for key, value in definition.items() if key != "variables"})
     folder = os.fspath(path)
     os.makedirs(folder, exist_ok=True)
     # A name of its contents: the tensors of the graph that is there stay as they are.

@@ -97,6 +97,12 @@ def gradients(
     if not here.is_body:
         graph = ys[0].graph
     while graph.is_body and all(y.graph is not graph for y in ys):
+        if graph.is_gradient:
+            raise NotImplementedError(
+                "[gradients] expected ys that the function of a gradient made itself: "
+                "gradients() of others adds operations to the graph, which is being "
+                "written."
+            )
         graph = graph.outer  # nothing of it happens in this part
     ys = [graph.as_graph_element(y, allow_operation=False) for y in ys]
     xs = [graph.as_graph_element(x, allow_operation=False) for x in xs]

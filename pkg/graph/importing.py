@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from typing import Any
 
 from .._binding import core
-from ..autograd.grad_mode import set_grad_enabled
+from ..autograd.grad_mode import inference_mode, set_grad_enabled
 from .bodies import ROLES, Part, add_parts
 from .building import Graph, get_default_graph
 from .definition_values import (
@@ -45,18 +45,24 @@ class Builder:
         self.outer: dict[str, Symbol | None] = {}
         #: Nodes that need not give what the definition says, as an input is another.
         self.changed: set[str] = set()
+        #: Variables that another symbol takes the place of, where they are read.
+        self.mapped: set[str] = set()
 
     def add(self) -> None:
         """All nodes, in their order; GraphDefError names the one that fails."""
-        for node in self.definition.nodes.values():
-            if any(name in self.changed for name, _ in node.inputs):
-                self.changed.add(node.name)
-            try:
-                self.make(node)
-            except GraphDefError:
-                raise
-            except (Exception, RecursionError) as error:
-                raise node.error(f"{node.op}: {brief(error)}") from error
+        with inference_mode(False):  # what counts is the mode of each node
+            for node in self.definition.nodes.values():
+                self._add(node)
+
+    def _add(self, node: Node) -> None:
+        if any(name in self.changed for name, _ in node.inputs):
+            self.changed.add(node.name)
+        try:
+            self.make(node)
+        except GraphDefError:
+            raise
+        except (Exception, RecursionError) as error:
+            raise node.error(f"{node.op}: {brief(error)}") from error
 
     def make(self, node: Node) -> None:
         """Adds one node."""
@@ -107,29 +113,33 @@ class Builder:
     def part(self, node: Node, role: str) -> Part:
         """The graph of a function."""
         function = self.definition.functions[node.attributes[role].to]
-        outer, changed = {}, set()
+        outer, changed, mapped = {}, set(), set()
         captured = node.attributes[f"{role}_captured"]
         for name, value in zip(function.captured, captured):
             if value.kind == "input":
                 outer[name] = self.resolve(node, value)
                 around = node.inputs[value.to][0]
             else:
-                outer[name] = self.operations[value.to][0].outputs[0]
+                outer[name] = self.symbols[value.to, 0]
                 around = value.to
             if around in self.changed:
                 changed.add(name)
-        return self.function(function, outer, changed)
+            if around in self.mapped:
+                mapped.add(name)
+        return self.function(function, outer, changed, mapped)
 
     def function(
         self,
         function: FunctionDefinition,
         outer: dict[str, Symbol | None],
         changed: set[str],
+        mapped: set[str],
     ) -> Part:
         """A function as the graph of a part of this graph."""
         graph = self.graph._body()
         made = Builder(graph, function)
         made.outer, made.changed, made.tried = outer, changed, self.tried
+        made.mapped = mapped
         # Where this thread builds another part, calls are of the innermost one.
         within = get_default_graph().is_body
         with graph.building() if within else nullcontext():
@@ -149,8 +159,14 @@ class Builder:
                 sizes = sizes_of(spec(output)["shape"])
                 made = self.graph._handle.placeholder("", dtype_of(output), sizes, None)
                 grads.append(self.graph._operation(made).outputs[0])
-            with self.graph.as_default():
-                asked(own, grads)
+            try:
+                with self.graph.as_default():
+                    asked(own, grads)
+            except GraphDefError:
+                raise
+            except (Exception, RecursionError) as error:
+                node = self.definition.nodes[gradient.outputs[0][0]]
+                raise node.error(f"its gradient: {brief(error)}") from error
 
     def show(self, node: Node, symbols: list[Symbol], ops: list[Operation]) -> None:
         """What stands for a node from here on."""
@@ -219,6 +235,14 @@ class Builder:
             return graph.variable(name, dtype, sizes_of(shape))
         if node.op == "Assign":
             (variable,) = self.operations[arguments["variable"].to]
+            # Of the graph itself it is the variable of the file that is assigned to.
+            if self.outer and arguments["variable"].to in self.mapped:
+                raise node.error(
+                    f"it assigns to {shown(arguments['variable'].to)}, in whose place "
+                    "input_map has another symbol, which a part of the graph only "
+                    "reads. Hint: import it without, and assign to the variable that "
+                    "was made"
+                )
             return graph.assign(name, variable._handle, value)
         if node.op == "Gradients":
             ys, grad_ys, xs = (arguments[key] for key in ("ys", "grad_ys", "xs"))
@@ -238,7 +262,12 @@ class Builder:
             self.graph._kept.append(variable)
         for key, items in self.definition.collections.items():
             for item in items:
-                self.graph.add_to_collection(key, self.find(item))
+                found = self.find(item)
+                node, port = element(self.definition, item, key)
+                if node.op == "Variable" and port is not None:
+                    # Whatever it is mapped to, its initializer is asked for here.
+                    found = self.operations[node.name][0].outputs[0]
+                self.graph.add_to_collection(key, found)
         for gradient in self.definition.gradients:
             self.graph._own.append(self.own(gradient))
 
@@ -250,9 +279,14 @@ class Builder:
         )
         function = self.definition.functions[gradient.function]
         results = gradient.results
+        mapped = {
+            place
+            for place, (name, _) in zip(function.captured, gradient.captured)
+            if name in self.mapped
+        }
 
         def call(*grads: Any) -> list[Any]:
-            made = _called(function, [*grads, *captured], tried)
+            made = _called(function, [*grads, *captured], mapped, tried)
             return [None if result is None else made[result] for result in results]
 
         return Own(inputs, outputs, call, gradient.cut, gradient.always)
@@ -266,7 +300,7 @@ class Builder:
 
 
 def _called(
-    function: FunctionDefinition, given: list[Any], tried: bool
+    function: FunctionDefinition, given: list[Any], mapped: set[str], tried: bool
 ) -> list[Any]:
     """What a function gives, whose operations are added to the default graph: given
     what it takes, and then what it captured."""
@@ -275,10 +309,10 @@ def _called(
     places = [*function.inputs, *function.captured]
     there = set(function.inputs if graph.is_body else places)
     fresh = [name for name in function.nodes if name not in there]
-    if any(graph._handle.find(prefix + name) is not None for name in fresh):
-        prefix = graph.unique_name("gradient") + "/"
+    if _taken(graph, prefix, fresh):
+        prefix = _free(graph, "gradient", fresh)
     made = Builder(graph, function, prefix)
-    made.tried = tried
+    made.mapped, made.tried = mapped, tried
     for name, symbol in zip(places, given):
         made.changed.add(name)
         made.outer[name] = symbol
@@ -288,6 +322,20 @@ def _called(
             made.operations[name] = [symbol.op]
     made.add()
     return [graph.as_graph_element(made.symbols[edge]) for edge in function.outputs]
+
+
+def _taken(graph: Graph, prefix: str, names: Iterable[str]) -> list[str]:
+    """Those that a node of the graph has, with the prefix."""
+    return [n for n in names if graph._handle.find(prefix + n) is not None]
+
+
+def _free(graph: Graph, name: str, names: Iterable[str]) -> str:
+    """A prefix under which no node of the graph has one of the names: what was imported
+    has names in scopes that nobody has entered."""
+    while True:
+        prefix = graph.unique_name(name) + "/"
+        if not _taken(graph, prefix, names):
+            return prefix
 
 
 def add_definition(
@@ -333,23 +381,25 @@ def add_definition(
         )
         trial.symbols[key] = trial.graph._operation(stand_in).outputs[0]
         trial.changed.add(key[0])
+    mapped_names = {name for name, _ in mapped}
+    trial.mapped |= mapped_names
     trial.add()
     trial.finish()
     trial.try_gradients()
-    prefix = graph._scope().prefix
     if name:
-        prefix = graph.unique_name(name.removesuffix("/"), False) + "/"
-    taken = [n for n in definition.nodes if graph._handle.find(prefix + n) is not None]
-    if taken:
-        raise GraphDefError(
-            f"the names are taken: {shown(', '.join(taken))}. Hint: give a `name`, "
-            "which then stands before all of them."
-        )
-    if name:
-        graph.unique_name(name.removesuffix("/"))
+        prefix = _free(graph, name.removesuffix("/"), definition.nodes)
+    else:
+        prefix = graph._scope().prefix
+        taken = _taken(graph, prefix, definition.nodes)
+        if taken:
+            raise GraphDefError(
+                f"the names are taken: {shown(', '.join(taken))}. Hint: give a `name`, "
+                "which then stands before all of them."
+            )
     made = Builder(graph, definition, prefix)
     made.symbols.update(mapped)
     made.changed |= trial.changed
+    made.mapped |= mapped_names
     made.add()
     made.finish()
     return None if return_elements is None else [made.find(text) for text in wanted]

@@ -62,6 +62,11 @@ def with_gradient(
     another number of gradients.
     """
     graph = get_default_graph()
+    if graph.is_body and graph.is_gradient:
+        raise NotImplementedError(
+            "[with_gradient] in the function of another gradient cannot be written: a "
+            "definition has the gradients of the graph only."
+        )
     if graph.is_body:
         raise NotImplementedError(
             "[with_gradient] expected to be called outside of loops and choices: a "

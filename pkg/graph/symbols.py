@@ -49,12 +49,15 @@ class Symbol(Tensor):
     @property
     def graph(self) -> Any:
         """The graph that it belongs to."""
-        return self._graph
+        try:
+            return self._graph
+        except AttributeError:  # another thread is just showing it for the first time
+            return graphs[core.OperationHandle.of(self).graph_id()]
 
     @property
     def op(self) -> Operation:
         """The operation that gives it."""
-        found: Operation = self._graph._operation(core.OperationHandle.of(self))
+        found: Operation = self.graph._operation(core.OperationHandle.of(self))
         return found
 
     @property
@@ -113,7 +116,7 @@ class Symbol(Tensor):
 
     def consumers(self) -> list[Operation]:
         """The operations that take it."""
-        return [op for op in self._graph.get_operations() if any(
+        return [op for op in self.graph.get_operations() if any(
             self is taken for taken in op.inputs)]  # fmt: skip
 
     def _no_values(self, what: str) -> TypeError:

@@ -125,7 +125,12 @@ def _placeholder_for(leaf: Any, dynamic: bool) -> Symbol | None:
 def key_of(leaves: list[Any], dynamic: bool) -> tuple[Any, ...]:
     """What tells kinds of arguments apart, structures aside."""
     return tuple(
-        (type(leaf), leaf.dtype, leaf.ndim if dynamic else tuple(leaf.shape))
+        (
+            type(leaf),
+            leaf.dtype,
+            leaf.ndim if dynamic else tuple(leaf.shape),
+            leaf.device,
+        )
         if isinstance(leaf, Tensor)
         else (type(leaf), leaf.hex() if isinstance(leaf, float) else leaf)
         for leaf in leaves
@@ -135,9 +140,15 @@ def key_of(leaves: list[Any], dynamic: bool) -> tuple[Any, ...]:
 def words_of(key: tuple[Any, ...]) -> str:
     """Such a key for a reader."""
     return ", ".join(
-        f"{item[1]} of shape {item[2]}" if len(item) == 3 else repr(item[1])
+        f"{item[1]} of shape {item[2]}{_elsewhere(item[3])}"
+        if len(item) == 4
+        else repr(item[1])
         for item in key
     )
+
+
+def _elsewhere(device: Any) -> str:
+    return "" if device == "cpu" else f" on {device}"
 
 
 def trace(

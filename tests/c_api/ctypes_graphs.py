@@ -18,6 +18,7 @@ from ctypes_client import (
     INTS,
     SIGNATURES,
     Api,
+    Device,
     Handle,
     Status,
     Tensor,
@@ -286,6 +287,11 @@ def says_what_is_wrong(api: GraphApi) -> None:
     raises("ValueError", text, run, two)
     text = "Cannot feed int64 for Tensor 'x:0', which has dtype float32"
     raises("TypeError", text, run, api.tensor([1, 2], (1, 2), "int64"))
+    meta = [api.op("zeros", sizes, device=Device(1)) for sizes in ([1, 2], [2])]
+    text = "Cannot feed a tensor on the device meta, which has no values, for Tensor"
+    raises("ValueError", text, run, meta[0])
+    text = "expected a tensor with values for w, got one on the device meta"
+    raises("ValueError", text, session.set, {kept: meta[1]})
     raises("ValueError", "expected 1 feeds, got 0", run)
     raises("TypeError", "cannot be a symbol of a graph", run, x)
     text = "must feed a value for placeholder tensor 'x'"

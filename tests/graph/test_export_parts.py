@@ -279,6 +279,56 @@ def test_inputs_that_are_mapped_and_names(tmp_path):
         assert graph.version == before
 
 
+def counted_by_a_variable():
+    """A definition with a loop and a choice that read w, and the names of three."""
+    with pg.Graph().as_default() as graph:
+        w = pg.Variable(np.float32(2), name="w")
+        _, y = pg.while_loop(lambda i, v: i < 3, lambda i, v: (i + 1, v * w), (0, 1.0))
+        z = pg.cond(y > 0, lambda: w * 10.0, lambda: w)
+        return graph.as_graph_def(), [y.name, z.name, w.initializer.name]
+
+
+def test_variables_that_are_mapped_reach_parts():
+    """To a symbol and to another variable; the collection has the one of the file."""
+    data, names = counted_by_a_variable()
+    with pg.Graph().as_default() as graph, pg.Session() as session:
+        mine = pg.placeholder(pkg.float32, [], "mine")
+        y, z, _ = pg.import_graph(data, input_map={"w:0": mine}, return_elements=names)
+        session.run(pg.global_variables_initializer())
+        (slope,) = pg.gradients(y, [mine])
+        got = session.run([y, z, slope, "w:0"], {mine: 5.0})
+        assert [value.item() for value in got] == [125, 50, 75, 2]
+        assert [v.name for v in graph.get_collection("variables")] == ["w:0"]
+    with pg.Graph().as_default() as graph, pg.Session() as session:
+        other = pg.Variable(np.float32(3), name="other")
+        found = pg.import_graph(
+            data, name="net", input_map={"w:0": other}, return_elements=names
+        )
+        session.run(pg.global_variables_initializer())
+        assert [v.item() for v in session.run(found[:2])] == [27, 30]
+        session.run(other.assign(4.0))
+        assert [v.item() for v in session.run(found[:2])] == [64, 40]
+
+
+@pytest.mark.parametrize("kind", ["placeholder", "variable"])
+def test_a_mapped_variable_that_a_part_assigns_is_refused(kind):
+    """With the node that assigns; nothing is added."""
+    with pg.Graph().as_default() as graph:
+        count = pg.Variable(np.float32(0), name="count")
+        pg.while_loop(lambda v: v < 3, lambda v: count.assign(v + 1), [0.0])
+        data = graph.as_graph_def()
+    with pg.Graph().as_default() as graph:
+        mine = pg.placeholder(pkg.float32, [], "mine")
+        if kind == "variable":
+            mine = pg.Variable(np.float32(0), name="mine")
+        before = graph.version
+        with pytest.raises(pg.GraphDefError, match="assigns to 'count'.*Hint") as error:
+            pg.import_graph(data, name="net", input_map={"count:0": mine})
+        assert error.value.node == "Assign"
+        assert error.value.function.endswith(":body")
+        assert graph.version == before
+
+
 def test_a_loop_in_a_rewritten_graph():
     """What stands in it stays, what stands around it is replaced."""
     x = pg.placeholder(pkg.float32, [], "x")

@@ -24,7 +24,7 @@ def _without_devices(definition: dict[str, Any]) -> dict[str, Any]:
         ]
         return {**part, "nodes": nodes}
 
-    made: dict[str, Any] = cleared(definition)
+    made: dict[str, Any] = dict(cleared(definition))  # which may be the caller's
     functions = made.get("functions")
     if isinstance(functions, dict):
         made["functions"] = {key: cleared(part) for key, part in functions.items()}

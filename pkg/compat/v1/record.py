@@ -135,4 +135,5 @@ def overridden(graph: Any, made: Any) -> Any:
 def _overrides(graph: Any) -> Any:
     # Of a graph of pkg.graph there are none; those around a part count in it.
     there = getattr(graph, "_override", None)
-    return there or (_overrides(graph.outer) if graph.is_body else None)
+    inner = graph.is_body and not graph.is_gradient
+    return there or (_overrides(graph.outer) if inner else None)
