@@ -15,7 +15,7 @@ from .building import Graph
 from .definition_values import Definition, Node, Reference
 from .describing import describe
 from .graph_def import brief
-from .importing import Builder
+from .node_builder import Builder
 from .reading import read
 from .sessions import Session
 from .symbols import Operation, Symbol
