@@ -163,6 +163,8 @@ std::vector<Ref<Event>> Engine::reserve(std::span<const Ref<Job>> jobs) {
   }
   for (const Ref<Job>& job : jobs) {
     job->session = session_;
+    job->number = ++last_number_;
+    unsent_.insert(job->number);
     names_[job->request.name] = job;
   }
   return before;
@@ -184,12 +186,28 @@ void Engine::begin(std::vector<Ref<Job>> jobs, std::span<const Ref<Event>> input
   });
 }
 
+// Note [Join comes after what was called before it]
+// From a join on the others do without this rank.  A request that was called before and
+// still waits for its input would come too late: the others have taken zeros for it, and it
+// would meet a later one of its name.  So a join waits until all earlier requests are on
+// their way.  It must not wait for their results, which may need that other ranks join.
+void Engine::enqueue(std::vector<Ref<Job>> jobs) {
+  for (const Ref<Job>& job : jobs) unsent_.erase(job->number);
+  if (jobs[0]->request.kind == Kind::Join) joining_.push_back(std::move(jobs[0]));
+  else queue_.push_back(std::move(jobs));
+  std::erase_if(joining_, [&](Ref<Job>& join) {
+    if (!unsent_.empty() && *unsent_.begin() < join->number) return false;
+    queue_.push_back({std::move(join)});
+    return true;
+  });
+}
+
 // Must not throw: events call it.
 void Engine::ready(std::vector<Ref<Job>> jobs) {
   {
     std::lock_guard lock(mutex_);
     if (state_ == State::Running && jobs[0]->session == session_) {
-      queue_.push_back(std::move(jobs));
+      enqueue(std::move(jobs));
       jobs.clear();
     }
   }
@@ -245,6 +263,7 @@ void Engine::run() {
 // where it was for want of a library.
 void Engine::serve(const Settings& settings) {
   std::unique_ptr<Session> session;
+  Ref<ManualEvent> started;
   const auto interrupted = [this] {
     std::lock_guard lock(mutex_);
     PKG_CHECK(!leaving_, CollectiveError, "[collectives] the process is ending.");
@@ -255,11 +274,9 @@ void Engine::serve(const Settings& settings) {
         [this](const Ref<Job>& job, std::exception_ptr error) { finish(job, error); });
   } catch (const ImportError&) {
     end_session(nullptr, State::Idle, "");
-    settle(started_, std::current_exception());
     return;
   } catch (...) {
     end_session(nullptr, State::Lost, text_of(std::current_exception()));
-    settle(started_, std::current_exception());
     throw;
   }
   if (this == &get() && !std::exchange(leaves_at_exit_, true)) {
@@ -273,8 +290,9 @@ void Engine::serve(const Settings& settings) {
     ++session_;
     place_ = session->place();
     counts_ = {};
+    started = started_;
   }
-  settle(started_, nullptr);
+  settle(started, nullptr);
   try {
     int rounds = 0;
     for (bool told = false; !session->stopped();) {
@@ -320,16 +338,22 @@ void Engine::rest(const Session& session, int& rounds) {
 void Engine::end_session(Session* session, State state, const std::string& why) {
   std::vector<Ref<Job>> jobs;
   if (session) jobs = session->take_jobs();
-  Ref<ManualEvent> ended;
+  Ref<ManualEvent> started, ended;
   {
     std::lock_guard lock(mutex_);
     state_ = state;
     if (state == State::Lost) lost_ = why;
     for (auto& queued : queue_) jobs.insert(jobs.end(), queued.begin(), queued.end());
     queue_.clear();
+    jobs.insert(jobs.end(), joining_.begin(), joining_.end());
+    joining_.clear();
+    unsent_.clear();
     names_.clear();
+    // From now on init() may make new ones.
+    started = started_;
     ended = ended_;
   }
+  settle(started, std::current_exception());
   for (const Ref<Job>& job : jobs) settle(job->event, failure(why));
   settle(ended, nullptr);
 }

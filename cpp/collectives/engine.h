@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <thread>
 #include <unordered_map>
 
@@ -31,7 +32,7 @@ class Engine {
   static Engine& get();
 
   /// Begins a session with the other ranks, unless there is one; the event is done when all
-  /// have come.  RuntimeError after a rank was lost, or in a child of fork().
+  /// have come.  CollectiveError after a rank was lost, RuntimeError in a child of fork().
   Ref<Event> init(const Settings& settings);
   /// Ends the session on all ranks; what is pending fails.  Without one: done at once.
   Ref<Event> shutdown();
@@ -61,6 +62,7 @@ class Engine {
   void run();
   void serve(const Settings& settings);
   void ready(std::vector<Ref<Job>> jobs);
+  void enqueue(std::vector<Ref<Job>> jobs);  // under the lock
   void finish(const Ref<Job>& job, std::exception_ptr error);
   void end_session(Session* session, State state, const std::string& why);
   void rest(const Session& session, int& rounds);
@@ -79,6 +81,10 @@ class Engine {
   uint64_t session_ = 0;                             // how many there were
   std::unordered_map<std::string, Ref<Job>> names_;  // the last job that is not finished
   std::vector<std::vector<Ref<Job>>> queue_;         // for the thread
+  // Note [Join comes after what was called before it]
+  uint64_t last_number_ = 0;
+  std::set<uint64_t> unsent_;      // numbers of jobs that wait for their inputs
+  std::vector<Ref<Job>> joining_;  // for those before them
   Ref<ManualEvent> started_, ended_;
   std::array<uint64_t, 8> numbers_{};  // of names that were made up, by kind
   bool stop_ = false, leaving_ = false, left_ = true;
