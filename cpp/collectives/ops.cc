@@ -92,7 +92,8 @@ Tensor allreduce_kernel(const Tensor& self, const std::string& name, int64_t op,
 }
 
 TensorList grouped_allreduce_kernel(const TensorList& tensors, const std::string& name,
-                                    int64_t op, double prescale, double postscale) {
+                                    int64_t op, double prescale, double postscale,
+                                    bool in_turn) {
   const ExcludeKeys off = no_history();
   PKG_CHECK(!tensors.empty(), ValueError,
             "[grouped_allreduce] expected at least one tensor, got an empty list.");
@@ -108,6 +109,7 @@ TensorList grouped_allreduce_kernel(const TensorList& tensors, const std::string
     set_reduction(request, op, prescale, postscale);
     results.push_back(empty(tensors[i].sizes(), tensors[i].dtype()));
     jobs.push_back(job_for(std::move(request), tensors[i], results.back()));
+    jobs.back()->in_turn = in_turn;
   }
   submit_jobs(jobs);
   return results;
@@ -145,7 +147,7 @@ TensorList grouped_allreduce_gradient(const GradContext& g) {
     grads.push_back(g.grads[i].defined() ? g.grads[i] : zeros(g.specs[i]));
   }
   return grouped_allreduce(grads, gradient_name(g.arg<std::string>(1)), op,
-                           g.arg<double>(3), g.arg<double>(4));
+                           g.arg<double>(3), g.arg<double>(4), true);
 }
 
 // ---- The others -------------------------------------------------------------------------
@@ -293,7 +295,7 @@ Tensor reducescatter_meta(const Tensor& self, const std::string&, int64_t, doubl
   return without_data(scattered(self.sizes()), self);
 }
 TensorList grouped_meta(const TensorList& tensors, const std::string&, int64_t, double,
-                        double) {
+                        double, bool) {
   TensorList made;
   for (const Tensor& tensor : tensors) made.push_back(without_data(tensor.sizes(), tensor));
   return made;
@@ -347,9 +349,10 @@ PKG_LIBRARY(horovod, m) {
            "in_turn: it may come after another one of its name, not an error.")
       .grad("", allreduce_gradient);
   pending(m.def("grouped_allreduce(Tensor[] tensors, str name='', int reduce_op=1, "
-                "float prescale_factor=1.0, float postscale_factor=1.0) -> Tensor[]"),
+                "float prescale_factor=1.0, float postscale_factor=1.0, "
+                "bool in_turn=False) -> Tensor[]"),
           grouped_allreduce_kernel, grouped_meta)
-      .doc("allreduce of several tensors, all of them or none.")
+      .doc("allreduce of several tensors, all of them or none, and in_turn as there.")
       .grad("", grouped_allreduce_gradient);
   pending(m.def("broadcast(Tensor tensor, int root_rank, str name='') -> Tensor"),
           broadcast_kernel, broadcast_meta)

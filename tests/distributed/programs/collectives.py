@@ -254,6 +254,12 @@ def gradients_are_those_of_all_ranks():
         ),
         3 * total,
     )
+    # Twice through one name: the second collective comes after the first one.
+    x = pkg.ones(70000, dtype=pkg.float64, requires_grad=True)
+    loss = sum(y.sum() for y in hvd.grouped_allreduce([x, x * 2], name="twice")) * own[0]
+    for _ in range(3):
+        loss.backward(retain_graph=True)
+    equal(x.grad, np.full(70000, 3 * 3 * total[0] / SIZE))
     y = pkg.ones(SIZE, 2, requires_grad=True)
     (hvd.alltoall(y) * (RANK + 1)).sum().backward()
     equal(y.grad, np.repeat([[r + 1.0] for r in range(SIZE)], 2, 1))
