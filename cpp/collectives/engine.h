@@ -3,6 +3,7 @@
 // submits jobs by name, whenever, and waits for their events.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
 #include <optional>
@@ -33,6 +34,7 @@ class Engine {
 
   /// Begins a session with the other ranks, unless there is one; the event is done when all
   /// have come.  CollectiveError after a rank was lost, RuntimeError in a child of fork().
+  /// The event fails with CollectiveError when they do not come in time.
   Ref<Event> init(const Settings& settings);
   /// Ends the session on all ranks; what is pending fails.  Without one: done at once.
   Ref<Event> shutdown();
@@ -60,6 +62,7 @@ class Engine {
   void check_running();  // under the lock
   void check_process() const;
   void run();
+  void watch_start();
   void serve(const Settings& settings);
   void ready(std::vector<Ref<Job>> jobs);
   void enqueue(std::vector<Ref<Job>> jobs);  // under the lock
@@ -73,6 +76,7 @@ class Engine {
 
   std::mutex mutex_;
   std::condition_variable changed_;
+  std::condition_variable start_changed_;  // of what watch_start() looks at
   State state_ = State::Idle;
   std::string lost_;  // why
   Settings settings_;
@@ -89,8 +93,9 @@ class Engine {
   std::array<uint64_t, 8> numbers_{};  // of names that were made up, by kind
   bool stop_ = false, leaving_ = false, left_ = true;
   bool abandoned_ = false;  // the last session ended with work that somebody waited for
-  bool leaves_at_exit_ = false;  // of the thread
-  std::thread thread_;
+  bool leaves_at_exit_ = false;      // of the thread
+  std::atomic<bool> begun_ = false;  // there was an init()
+  std::thread thread_, watch_;
 };
 
 }  // namespace pkg::collectives

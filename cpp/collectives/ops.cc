@@ -7,6 +7,8 @@
 // have their kernel at Async, too: an input is waited for on no thread at all.
 #include "collectives/collectives.h"
 
+#include <cmath>
+#include <cstdlib>
 #include <cstring>
 
 #include "collectives/error.h"
@@ -37,6 +39,18 @@ Tensor pending_numbers(int64_t count, const Ref<Event>& event, DType dtype,
   return made;
 }
 
+double start_seconds() {
+  const char* const text = std::getenv("HOROVOD_START_TIMEOUT");
+  if (!text || !*text) return Settings().start_seconds;
+  char* end = nullptr;
+  const double seconds = std::strtod(text, &end);
+  PKG_CHECK(!*end && seconds >= 0 && std::isfinite(seconds), ValueError,
+            "[init] expected HOROVOD_START_TIMEOUT to be a number of seconds >= 0 (0: no "
+            "limit), got '",
+            text, "'.");
+  return seconds;
+}
+
 Tensor init_kernel(const std::string& library, int64_t fusion_bytes, int64_t cache_capacity,
                    double stall_seconds, double failure_seconds) {
   PKG_CHECK(fusion_bytes >= 0 && cache_capacity >= 0, ValueError,
@@ -45,8 +59,9 @@ Tensor init_kernel(const std::string& library, int64_t fusion_bytes, int64_t cac
   PKG_CHECK(stall_seconds >= 0 && failure_seconds > 0, ValueError,
             "[init] expected stall_seconds >= 0 and failure_seconds > 0, got ",
             stall_seconds, " and ", failure_seconds, ".");
-  const Ref<Event> started = Engine::get().init(
-      {library, fusion_bytes, cache_capacity, stall_seconds, failure_seconds});
+  const Ref<Event> started = Engine::get().init({library, fusion_bytes, cache_capacity,
+                                                 stall_seconds, failure_seconds,
+                                                 start_seconds()});
   return pending_numbers(6, started, DType::Int64, [](char* data) {
     const Place place = Engine::get().place();
     const int64_t numbers[] = {place.rank,       place.size,       place.local_rank,

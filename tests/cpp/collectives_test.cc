@@ -377,6 +377,46 @@ TEST(sessions_follow_each_other) {
   other.join();
 }
 
+TEST(init_does_not_wait_for_ever) {
+  Settings settings;
+  settings.start_seconds = 0.3;
+  auto hub = std::make_shared<LocalHub>(2);
+  const auto lost = [&](Engine& engine) {
+    CHECK_THROWS(engine.init(settings)->wait(), CollectiveError,
+                 " has waited 0.3 seconds until all ranks come to init()");
+    CHECK_THROWS(engine.init(settings), CollectiveError, "the ranks were lost: [init]");
+    CHECK_THROWS(engine.place(), CollectiveError, "has waited 0.3 seconds");
+    CHECK(engine.shutdown()->done() && !engine.running());
+  };
+  {
+    Rank alone(hub, 0);  // where ranks exchange who they are
+    lost(alone.engine);
+  }
+  std::atomic<bool> come{false}, used{false};
+  {
+    Engine stuck(
+        [&](const Settings&, const std::function<void()>&) {  // as in MPI_Init
+          while (!come) std::this_thread::yield();
+          return std::make_unique<LocalTransport>(std::make_shared<LocalHub>(1), 0);
+        },
+        [&] { used = true; });
+    lost(stuck);
+    come = true;  // too late
+    CHECK(stuck.leave(10) && !stuck.running() && !used);
+  }
+  // The second time, by a rank whose peer was there the first time.
+  hub = std::make_shared<LocalHub>(2);
+  Rank zero(hub, 0), one(hub, 1);
+  std::thread other([&] {
+    one.engine.init(settings)->wait();
+    one.engine.shutdown()->wait();
+  });
+  zero.engine.init(settings)->wait();
+  zero.engine.shutdown()->wait();
+  other.join();
+  lost(zero.engine);
+}
+
 TEST(every_dtype_is_reduced_by_its_own_rules) {
   const auto reduced = [](DType dtype, Reduction how, double a, double b) {
     const Tensor x = filled(1, a, dtype), y = filled(1, b, dtype),
