@@ -148,6 +148,11 @@ Place Engine::place() {
   return place_;
 }
 
+Place Engine::last_place() {
+  std::lock_guard lock(mutex_);
+  return place_;
+}
+
 bool Engine::running() {
   if (getpid() != process_) return false;
   std::lock_guard lock(mutex_);

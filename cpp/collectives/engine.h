@@ -42,6 +42,8 @@ class Engine {
   /// ValueError without a session, CollectiveError after its end.
   Place place();
   bool running();
+  /// That of the last session that began, also when it has ended since.
+  Place last_place();
   Counts counts();
 
   /// Takes the names of the jobs, all or none: the errors of place(), and ValueError if one

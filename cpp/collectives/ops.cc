@@ -63,7 +63,8 @@ Tensor init_kernel(const std::string& library, int64_t fusion_bytes, int64_t cac
                                                  stall_seconds, failure_seconds,
                                                  start_seconds()});
   return pending_numbers(6, started, DType::Int64, [](char* data) {
-    const Place place = Engine::get().place();
+    // Another rank may have ended the session already: then the next call says so.
+    const Place place = Engine::get().last_place();
     const int64_t numbers[] = {place.rank,       place.size,       place.local_rank,
                                place.local_size, place.cross_rank, place.cross_size};
     std::copy(std::begin(numbers), std::end(numbers), reinterpret_cast<int64_t*>(data));

@@ -377,6 +377,18 @@ TEST(sessions_follow_each_other) {
   other.join();
 }
 
+TEST(the_place_is_known_when_another_rank_has_ended_the_session_since) {
+  auto hub = std::make_shared<LocalHub>(2);
+  Rank zero(hub, 0), one(hub, 1);
+  const Ref<Event> begun = zero.engine.init({});
+  one.engine.init({})->wait();
+  one.engine.shutdown()->wait();
+  begun->wait();
+  while (zero.engine.running()) std::this_thread::yield();
+  CHECK_THROWS(zero.engine.place(), CollectiveError, "has been shut down");
+  CHECK(zero.engine.last_place().rank == 0 && zero.engine.last_place().size == 2);
+}
+
 TEST(init_does_not_wait_for_ever) {
   Settings settings;
   settings.start_seconds = 0.3;

@@ -62,8 +62,8 @@ def test_init_without_the_others_is_an_error_in_time(how):
         2, "ending", how, options=["--grace", "20"], HOROVOD_START_TIMEOUT="2"
     )
     assert re.search(
-        r"\[0\]<stdout>:no init after [2-9]\.\d s: \[init\] rank 0 has waited 2 seconds "
-        r"until all ranks come to init\(\)",
+        r"\[0\]<stdout>:no init after [2-9]\.\d s: \[init\] rank 0 has waited 2 "
+        r"seconds until all ranks come to init\(\)",
         out,
     ), (out, err)
     assert status == 6, (status, err)
@@ -82,7 +82,7 @@ def test_a_limit_that_is_no_number_is_refused():
 
 
 def test_fork_before_init():
-    """Who has only asked whether there is a session can fork children that begin one."""
+    """Who has only asked whether there is a session has children that begin one."""
     status, out, err, _ = run_child(
         """
         import os, pkg, pkg.distributed as hvd
