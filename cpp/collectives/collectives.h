@@ -20,7 +20,9 @@ inline const Op<Tensor()> shutdown{"shutdown", "horovod"};
 inline const Op<Tensor(const Tensor&, const std::string&, int64_t, double, double, bool,
                        bool)>
     allreduce{"allreduce", "horovod"};
-inline const Op<TensorList(const TensorList&, const std::string&, int64_t, double, double)>
+/// (tensors, name, op, prescale_factor, postscale_factor, in_turn)
+inline const Op<TensorList(const TensorList&, const std::string&, int64_t, double, double,
+                           bool)>
     grouped_allreduce{"grouped_allreduce", "horovod"};
 inline const Op<Tensor(const Tensor&, const std::string&)> allgather{"allgather",
                                                                      "horovod"};

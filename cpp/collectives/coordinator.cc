@@ -26,7 +26,10 @@ const Request& Coordinator::Asked::first() const {
 }
 
 void Coordinator::add(int rank, Request request) {
+  if (answer_late(rank, request)) return;
   if (request.kind == Kind::Join) {
+    // What it has left out until now it will not ask for any more.
+    std::erase_if(late_, [rank](const auto& each) { return each.first.second == rank; });
     joined_[size_t(rank)] = true;
     ++joined_count_;
     last_joined_ = rank;
@@ -148,7 +151,7 @@ std::string mismatch(const Request& a, const Request& b) {
     return str("Mismatched reduce operations: One rank specified ", name_of(a.reduction),
                ", but another rank specified ", name_of(b.reduction), ".");
   }
-  if (a.prescale != b.prescale || a.postscale != b.postscale) {
+  if (!same_bits(a.prescale, b.prescale) || !same_bits(a.postscale, b.postscale)) {
     return str("Mismatched prescale and/or postscale factors: One rank specified factors (",
                a.prescale, ", ", a.postscale, "), but another rank specified factors (",
                b.prescale, ", ", b.postscale, ").");
@@ -229,13 +232,37 @@ Response Coordinator::decide(const std::string& name) {
   return made;
 }
 
+// Note [Who comes late gets the error, too]
+// A tensor that has stalled fails on the ranks that asked for it.  The request of another one
+// may be under way, or come much later: it belongs to this tensor all the same, not to the
+// next one of its name, else the ranks would be a step apart and not know.  So it gets the
+// error when it comes: each request has one answer.
+bool Coordinator::answer_late(int rank, const Request& request) {
+  const auto found = late_.find({request.name, rank});
+  if (found == late_.end()) return false;
+  Response made;
+  made.kind = request.kind;
+  made.error = std::move(found->second.front());
+  made.ranks.push_back(rank);
+  made.entries.push_back({0, false, request});
+  failed_.push_back(std::move(made));
+  found->second.pop_front();
+  if (found->second.empty()) late_.erase(found);
+  return true;
+}
+
 void Coordinator::fail(const std::string& name, const std::string& error) {
   const auto found = table_.find(name);
   if (found == table_.end()) return;
+  const Asked& asked = found->second;
   Response made;
-  made.kind = found->second.first().kind;
+  made.kind = asked.first().kind;
   made.error = error;
-  made.entries.push_back({0, false, found->second.first()});
+  for (int r = 0; r < int(size_); ++r) {
+    if (asked.ranks[size_t(r)]) made.ranks.push_back(r);
+    else if (!joined_[size_t(r)]) late_[{name, r}].push_back(error);
+  }
+  made.entries.push_back({0, false, asked.first()});
   failed_.push_back(std::move(made));
   table_.erase(found);
 }

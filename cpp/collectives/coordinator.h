@@ -41,6 +41,7 @@ class Coordinator {
 
   bool complete(const Asked& asked) const;
   void note_complete(const std::string& name);
+  bool answer_late(int rank, const Request& request);
   void find_stalled();
   void fail(const std::string& name, const std::string& error);
   Response decide(const std::string& name);
@@ -69,6 +70,8 @@ class Coordinator {
       groups_;  // of each: names that are complete
   std::deque<std::string> ready_;
   std::vector<Response> failed_;
+  // Note [Who comes late gets the error, too] in coordinator.cc: errors by name and rank.
+  std::map<std::pair<std::string, int>, std::deque<std::string>> late_;
   std::vector<bool> joined_;
   size_t joined_count_ = 0;
   int last_joined_ = -1;

@@ -32,6 +32,14 @@ std::unique_ptr<Transport> open_transport(const Settings& settings,
   return std::make_unique<MpiTransport>(mpi::open_library(settings.library), waiting);
 }
 
+// As its launcher says: MPI does not, before all ranks have come.
+std::string this_rank() {
+  for (const char* name : {"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK"}) {
+    if (const char* rank = std::getenv(name)) return str("rank ", rank);
+  }
+  return str("process ", getpid());
+}
+
 // It may have been cancelled by somebody meanwhile.
 void settle(const Ref<ManualEvent>& event, const std::exception_ptr& error) {
   if (!event || event->done()) return;
@@ -62,12 +70,18 @@ Engine::Engine(Open open, std::function<void()> close)
 Engine::~Engine() {
   leave(leave_seconds());
   if (thread_.joinable()) thread_.join();
+  if (watch_.joinable()) watch_.join();
 }
 
 Engine& Engine::get() {
   // Never destroyed: its thread may outlive static objects.
-  static Engine* const engine = new Engine(open_transport, finalize_mpi);
-  return *engine;
+  static std::atomic<Engine*> engine = new Engine(open_transport, finalize_mpi);
+  Engine* current = engine;
+  if (current->begun_ || current->process_ == getpid()) return *current;
+  // A child of fork() whose parent has only looked at it gets its own: locks may be held.
+  auto made = std::make_unique<Engine>(open_transport, finalize_mpi);
+  if (!engine.compare_exchange_strong(current, made.get())) return *current;
+  return *made.release();
 }
 
 void Engine::check_process() const {
@@ -91,13 +105,18 @@ Ref<Event> Engine::init(const Settings& settings) {
   ended_ = Ref<ManualEvent>::make("shutdown", std::string());
   stop_ = false;
   numbers_.fill(0);
+  begun_ = true;
   if (!thread_.joinable()) {
     left_ = false;
     thread_ = std::thread([this] { run(); });
   }
+  if (!watch_.joinable() && settings.start_seconds > 0) {
+    watch_ = std::thread([this] { watch_start(); });
+  }
   const Ref<Event> started = started_;
   lock.unlock();
   changed_.notify_all();
+  start_changed_.notify_all();
   return started;
 }
 
@@ -126,6 +145,11 @@ Place Engine::place() {
   check_process();
   std::lock_guard lock(mutex_);
   check_running();
+  return place_;
+}
+
+Place Engine::last_place() {
+  std::lock_guard lock(mutex_);
   return place_;
 }
 
@@ -163,6 +187,8 @@ std::vector<Ref<Event>> Engine::reserve(std::span<const Ref<Job>> jobs) {
   }
   for (const Ref<Job>& job : jobs) {
     job->session = session_;
+    job->number = ++last_number_;
+    unsent_.insert(job->number);
     names_[job->request.name] = job;
   }
   return before;
@@ -184,12 +210,28 @@ void Engine::begin(std::vector<Ref<Job>> jobs, std::span<const Ref<Event>> input
   });
 }
 
+// Note [Join comes after what was called before it]
+// From a join on the others do without this rank.  A request that was called before and
+// still waits for its input would come too late: the others have taken zeros for it, and it
+// would meet a later one of its name.  So a join waits until all earlier requests are on
+// their way.  It must not wait for their results, which may need that other ranks join.
+void Engine::enqueue(std::vector<Ref<Job>> jobs) {
+  for (const Ref<Job>& job : jobs) unsent_.erase(job->number);
+  if (jobs[0]->request.kind == Kind::Join) joining_.push_back(std::move(jobs[0]));
+  else queue_.push_back(std::move(jobs));
+  std::erase_if(joining_, [&](Ref<Job>& join) {
+    if (!unsent_.empty() && *unsent_.begin() < join->number) return false;
+    queue_.push_back({std::move(join)});
+    return true;
+  });
+}
+
 // Must not throw: events call it.
 void Engine::ready(std::vector<Ref<Job>> jobs) {
   {
     std::lock_guard lock(mutex_);
     if (state_ == State::Running && jobs[0]->session == session_) {
-      queue_.push_back(std::move(jobs));
+      enqueue(std::move(jobs));
       jobs.clear();
     }
   }
@@ -212,6 +254,7 @@ bool Engine::leave(double seconds) {
   std::unique_lock lock(mutex_);
   leaving_ = true;
   changed_.notify_all();
+  start_changed_.notify_all();
   return changed_.wait_for(lock, std::chrono::duration<double>(seconds),
                            [&] { return left_; });
 }
@@ -241,25 +284,62 @@ void Engine::run() {
   changed_.notify_all();
 }
 
+// MPI_Init returns when all ranks have called it, and cannot be called off.  So the thread
+// that is in there is left behind when the time is over: who waits for init() hears of it,
+// and the end of the process does not wait for that thread.
+void Engine::watch_start() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    start_changed_.wait(lock, [&] { return leaving_ || state_ == State::Starting; });
+    if (leaving_) return;
+    const Ref<ManualEvent> started = started_, ended = ended_;
+    const auto over = [&] {
+      return leaving_ || state_ != State::Starting || started_ != started;
+    };
+    const double seconds = settings_.start_seconds;
+    if (seconds <= 0) start_changed_.wait(lock, over);
+    else start_changed_.wait_for(lock, std::chrono::duration<double>(seconds), over);
+    if (over()) continue;
+    state_ = State::Lost;
+    lost_ = str("[init] ", this_rank(), " has waited ", seconds,
+                " seconds until all ranks come to init(), and some rank does not: it has "
+                "ended, or does not get there. HOROVOD_START_TIMEOUT sets the limit.");
+    const std::string why = lost_;
+    lock.unlock();
+    settle(started, failure(why));
+    settle(ended, nullptr);
+    return;
+  }
+}
+
 // Nothing is known to anybody of a session that could not begin: it may be tried again,
 // where it was for want of a library.
 void Engine::serve(const Settings& settings) {
   std::unique_ptr<Session> session;
+  Ref<ManualEvent> started;
   const auto interrupted = [this] {
     std::lock_guard lock(mutex_);
     PKG_CHECK(!leaving_, CollectiveError, "[collectives] the process is ending.");
+    PKG_CHECK(state_ == State::Starting, CollectiveError, lost_);  // too late
   };
   try {
+    std::unique_ptr<Transport> transport = open_(settings, interrupted);
+    transport->idle = interrupted;
     session = std::make_unique<Session>(
-        open_(settings, interrupted), settings,
+        std::move(transport), settings,
         [this](const Ref<Job>& job, std::exception_ptr error) { finish(job, error); });
+    std::lock_guard lock(mutex_);
+    PKG_CHECK(state_ == State::Starting, CollectiveError, lost_);
+    state_ = State::Running;
+    ++session_;
+    place_ = session->place();
+    counts_ = {};
+    started = started_;
   } catch (const ImportError&) {
     end_session(nullptr, State::Idle, "");
-    settle(started_, std::current_exception());
     return;
   } catch (...) {
     end_session(nullptr, State::Lost, text_of(std::current_exception()));
-    settle(started_, std::current_exception());
     throw;
   }
   if (this == &get() && !std::exchange(leaves_at_exit_, true)) {
@@ -267,14 +347,8 @@ void Engine::serve(const Settings& settings) {
     // has to come after MPI_Finalize, and so to be registered before this one.
     std::atexit([] { get().leave(leave_seconds()); });
   }
-  {
-    std::lock_guard lock(mutex_);
-    state_ = State::Running;
-    ++session_;
-    place_ = session->place();
-    counts_ = {};
-  }
-  settle(started_, nullptr);
+  start_changed_.notify_all();
+  settle(started, nullptr);
   try {
     int rounds = 0;
     for (bool told = false; !session->stopped();) {
@@ -320,16 +394,23 @@ void Engine::rest(const Session& session, int& rounds) {
 void Engine::end_session(Session* session, State state, const std::string& why) {
   std::vector<Ref<Job>> jobs;
   if (session) jobs = session->take_jobs();
-  Ref<ManualEvent> ended;
+  Ref<ManualEvent> started, ended;
   {
     std::lock_guard lock(mutex_);
     state_ = state;
     if (state == State::Lost) lost_ = why;
     for (auto& queued : queue_) jobs.insert(jobs.end(), queued.begin(), queued.end());
     queue_.clear();
+    jobs.insert(jobs.end(), joining_.begin(), joining_.end());
+    joining_.clear();
+    unsent_.clear();
     names_.clear();
+    // From now on init() may make new ones.
+    started = started_;
     ended = ended_;
   }
+  start_changed_.notify_all();
+  settle(started, std::current_exception());
   for (const Ref<Job>& job : jobs) settle(job->event, failure(why));
   settle(ended, nullptr);
 }

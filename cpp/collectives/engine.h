@@ -3,9 +3,11 @@
 // submits jobs by name, whenever, and waits for their events.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <thread>
 #include <unordered_map>
 
@@ -31,7 +33,8 @@ class Engine {
   static Engine& get();
 
   /// Begins a session with the other ranks, unless there is one; the event is done when all
-  /// have come.  RuntimeError after a rank was lost, or in a child of fork().
+  /// have come.  CollectiveError after a rank was lost, RuntimeError in a child of fork().
+  /// The event fails with CollectiveError when they do not come in time.
   Ref<Event> init(const Settings& settings);
   /// Ends the session on all ranks; what is pending fails.  Without one: done at once.
   Ref<Event> shutdown();
@@ -39,6 +42,8 @@ class Engine {
   /// ValueError without a session, CollectiveError after its end.
   Place place();
   bool running();
+  /// That of the last session that began, also when it has ended since.
+  Place last_place();
   Counts counts();
 
   /// Takes the names of the jobs, all or none: the errors of place(), and ValueError if one
@@ -59,8 +64,10 @@ class Engine {
   void check_running();  // under the lock
   void check_process() const;
   void run();
+  void watch_start();
   void serve(const Settings& settings);
   void ready(std::vector<Ref<Job>> jobs);
+  void enqueue(std::vector<Ref<Job>> jobs);  // under the lock
   void finish(const Ref<Job>& job, std::exception_ptr error);
   void end_session(Session* session, State state, const std::string& why);
   void rest(const Session& session, int& rounds);
@@ -71,6 +78,7 @@ class Engine {
 
   std::mutex mutex_;
   std::condition_variable changed_;
+  std::condition_variable start_changed_;  // of what watch_start() looks at
   State state_ = State::Idle;
   std::string lost_;  // why
   Settings settings_;
@@ -79,12 +87,17 @@ class Engine {
   uint64_t session_ = 0;                             // how many there were
   std::unordered_map<std::string, Ref<Job>> names_;  // the last job that is not finished
   std::vector<std::vector<Ref<Job>>> queue_;         // for the thread
+  // Note [Join comes after what was called before it]
+  uint64_t last_number_ = 0;
+  std::set<uint64_t> unsent_;      // numbers of jobs that wait for their inputs
+  std::vector<Ref<Job>> joining_;  // for those before them
   Ref<ManualEvent> started_, ended_;
   std::array<uint64_t, 8> numbers_{};  // of names that were made up, by kind
   bool stop_ = false, leaving_ = false, left_ = true;
   bool abandoned_ = false;  // the last session ended with work that somebody waited for
-  bool leaves_at_exit_ = false;  // of the thread
-  std::thread thread_;
+  bool leaves_at_exit_ = false;      // of the thread
+  std::atomic<bool> begun_ = false;  // there was an init()
+  std::thread thread_, watch_;
 };
 
 }  // namespace pkg::collectives

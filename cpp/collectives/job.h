@@ -22,6 +22,7 @@ struct Job final : Intrusive {
   Ref<ManualEvent> event;
   bool in_turn = false;  ///< it may come after another one of its name
   uint64_t session = 0;  ///< in which it was submitted
+  uint64_t number = 0;   ///< of the job on this rank, in the order of the calls
 };
 
 /// The bytes of a row-major tensor, whether or not work on it is pending.

@@ -3,6 +3,7 @@
 // so that the death of a rank is noticed.
 #include "collectives/mpi_transport.h"
 
+#include <chrono>
 #include <climits>
 #include <vector>
 
@@ -15,6 +16,7 @@ namespace {
 using mpi::handle;
 
 constexpr int kTag = 1;
+constexpr std::chrono::seconds kLastWord{10};
 constinit const mpi::Library* g_begun = nullptr;  // on the thread that owns MPI
 
 void begin(const mpi::Library& mpi) {
@@ -73,8 +75,12 @@ MpiTransport::~MpiTransport() {
 
 void MpiTransport::close() {
   Backoff backoff;
-  while (!sending_.empty()) {
-    drop_sent();
+  const auto began = std::chrono::steady_clock::now();
+  for (drop_sent(); !sending_.empty(); drop_sent()) {
+    // A last word to a rank that has ended never arrives.
+    PKG_CHECK(std::chrono::steady_clock::now() - began < kLastWord, CollectiveError,
+              "[shutdown] some rank did not take the last message within ",
+              kLastWord.count(), " seconds.");
     backoff.pause();
   }
   mpi_.check("Comm_free", mpi_.Comm_free(&comm_));

@@ -7,6 +7,8 @@
 // have their kernel at Async, too: an input is waited for on no thread at all.
 #include "collectives/collectives.h"
 
+#include <cmath>
+#include <cstdlib>
 #include <cstring>
 
 #include "collectives/error.h"
@@ -37,6 +39,18 @@ Tensor pending_numbers(int64_t count, const Ref<Event>& event, DType dtype,
   return made;
 }
 
+double start_seconds() {
+  const char* const text = std::getenv("HOROVOD_START_TIMEOUT");
+  if (!text || !*text) return Settings().start_seconds;
+  char* end = nullptr;
+  const double seconds = std::strtod(text, &end);
+  PKG_CHECK(!*end && seconds >= 0 && std::isfinite(seconds), ValueError,
+            "[init] expected HOROVOD_START_TIMEOUT to be a number of seconds >= 0 (0: no "
+            "limit), got '",
+            text, "'.");
+  return seconds;
+}
+
 Tensor init_kernel(const std::string& library, int64_t fusion_bytes, int64_t cache_capacity,
                    double stall_seconds, double failure_seconds) {
   PKG_CHECK(fusion_bytes >= 0 && cache_capacity >= 0, ValueError,
@@ -45,10 +59,12 @@ Tensor init_kernel(const std::string& library, int64_t fusion_bytes, int64_t cac
   PKG_CHECK(stall_seconds >= 0 && failure_seconds > 0, ValueError,
             "[init] expected stall_seconds >= 0 and failure_seconds > 0, got ",
             stall_seconds, " and ", failure_seconds, ".");
-  const Ref<Event> started = Engine::get().init(
-      {library, fusion_bytes, cache_capacity, stall_seconds, failure_seconds});
+  const Ref<Event> started = Engine::get().init({library, fusion_bytes, cache_capacity,
+                                                 stall_seconds, failure_seconds,
+                                                 start_seconds()});
   return pending_numbers(6, started, DType::Int64, [](char* data) {
-    const Place place = Engine::get().place();
+    // Another rank may have ended the session already: then the next call says so.
+    const Place place = Engine::get().last_place();
     const int64_t numbers[] = {place.rank,       place.size,       place.local_rank,
                                place.local_size, place.cross_rank, place.cross_size};
     std::copy(std::begin(numbers), std::end(numbers), reinterpret_cast<int64_t*>(data));
@@ -92,7 +108,8 @@ Tensor allreduce_kernel(const Tensor& self, const std::string& name, int64_t op,
 }
 
 TensorList grouped_allreduce_kernel(const TensorList& tensors, const std::string& name,
-                                    int64_t op, double prescale, double postscale) {
+                                    int64_t op, double prescale, double postscale,
+                                    bool in_turn) {
   const ExcludeKeys off = no_history();
   PKG_CHECK(!tensors.empty(), ValueError,
             "[grouped_allreduce] expected at least one tensor, got an empty list.");
@@ -108,6 +125,7 @@ TensorList grouped_allreduce_kernel(const TensorList& tensors, const std::string
     set_reduction(request, op, prescale, postscale);
     results.push_back(empty(tensors[i].sizes(), tensors[i].dtype()));
     jobs.push_back(job_for(std::move(request), tensors[i], results.back()));
+    jobs.back()->in_turn = in_turn;
   }
   submit_jobs(jobs);
   return results;
@@ -145,7 +163,7 @@ TensorList grouped_allreduce_gradient(const GradContext& g) {
     grads.push_back(g.grads[i].defined() ? g.grads[i] : zeros(g.specs[i]));
   }
   return grouped_allreduce(grads, gradient_name(g.arg<std::string>(1)), op,
-                           g.arg<double>(3), g.arg<double>(4));
+                           g.arg<double>(3), g.arg<double>(4), true);
 }
 
 // ---- The others -------------------------------------------------------------------------
@@ -293,7 +311,7 @@ Tensor reducescatter_meta(const Tensor& self, const std::string&, int64_t, doubl
   return without_data(scattered(self.sizes()), self);
 }
 TensorList grouped_meta(const TensorList& tensors, const std::string&, int64_t, double,
-                        double) {
+                        double, bool) {
   TensorList made;
   for (const Tensor& tensor : tensors) made.push_back(without_data(tensor.sizes(), tensor));
   return made;
@@ -347,9 +365,10 @@ PKG_LIBRARY(horovod, m) {
            "in_turn: it may come after another one of its name, not an error.")
       .grad("", allreduce_gradient);
   pending(m.def("grouped_allreduce(Tensor[] tensors, str name='', int reduce_op=1, "
-                "float prescale_factor=1.0, float postscale_factor=1.0) -> Tensor[]"),
+                "float prescale_factor=1.0, float postscale_factor=1.0, "
+                "bool in_turn=False) -> Tensor[]"),
           grouped_allreduce_kernel, grouped_meta)
-      .doc("allreduce of several tensors, all of them or none.")
+      .doc("allreduce of several tensors, all of them or none, and in_turn as there.")
       .grad("", grouped_allreduce_gradient);
   pending(m.def("broadcast(Tensor tensor, int root_rank, str name='') -> Tensor"),
           broadcast_kernel, broadcast_meta)

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <new>
 
+#include "collectives/error.h"
 #include "collectives/reduce.h"
 
 namespace pkg::collectives {
@@ -55,6 +56,14 @@ char* Performer::Buffer::of(int64_t bytes) {
 }
 
 void Performer::perform(const Response& response, std::span<const Part> parts) {
+  const bool zeros = response.kind == Kind::Allreduce &&
+                     !response.concerns(transport_.rank());
+  for (const Part& part : parts) {
+    // The others count on data of this rank, so it cannot just stay away.
+    PKG_CHECK(part.job || zeros, CollectiveError, "[", part.request->name, "] rank ",
+              transport_.rank(), " was told to do the ", name_of(response.kind),
+              ", for which it did not ask. Do all ranks run the same pkg?");
+  }
   switch (response.kind) {
     case Kind::Allreduce: return allreduce(parts);
     case Kind::Allgather: return allgather(response, *parts[0].job);

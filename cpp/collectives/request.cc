@@ -2,6 +2,8 @@
 // collectives/request.cc: requests and responses compared, and as bytes.
 #include "collectives/request.h"
 
+#include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "collectives/error.h"
@@ -19,17 +21,29 @@ const char* name_of(Reduction reduction) {
   return names[int(reduction)];
 }
 
+bool same_bits(double a, double b) {
+  return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b);
+}
+
 bool Request::same_as(const Request& other) const {
   return kind == other.kind && dtype == other.dtype && sizes == other.sizes &&
-         reduction == other.reduction && prescale == other.prescale &&
-         postscale == other.postscale && root == other.root && splits == other.splits &&
-         group == other.group && group_size == other.group_size && failure == other.failure;
+         reduction == other.reduction && same_bits(prescale, other.prescale) &&
+         same_bits(postscale, other.postscale) && root == other.root &&
+         splits == other.splits && group == other.group && group_size == other.group_size &&
+         failure == other.failure;
 }
 
 bool Request::cacheable() const {
   return !numbered && failure.empty() &&
          (kind == Kind::Allreduce || kind == Kind::Broadcast ||
           kind == Kind::Reducescatter);
+}
+
+bool Response::concerns(int rank) const {
+  const auto has = [rank](const std::vector<int32_t>& numbers) {
+    return std::find(numbers.begin(), numbers.end(), rank) != numbers.end();
+  };
+  return (ranks.empty() || has(ranks)) && !has(joined);
 }
 
 void Writer::put(std::string_view text) {
@@ -62,6 +76,8 @@ void Writer::put(const Request& request) {
 void Writer::put(const Response& response) {
   put(response.kind);
   put(std::string_view(response.error));
+  put(uint64_t(response.ranks.size()));
+  for (const int32_t rank : response.ranks) put(rank);
   put(response.sizes);
   put(uint64_t(response.joined.size()));
   for (const int32_t rank : response.joined) put(rank);
@@ -121,6 +137,7 @@ Response Reader::head() {
   Response made;
   made.kind = get<Kind>();
   made.error = text();
+  for (auto left = get<uint64_t>(); left > 0; --left) made.ranks.push_back(get<int32_t>());
   made.sizes = shape();
   for (auto left = get<uint64_t>(); left > 0; --left) made.joined.push_back(get<int32_t>());
   made.last_joined = get<int32_t>();

@@ -29,6 +29,9 @@ const char* name_of(Kind kind);
 enum class Reduction : uint8_t { Average, Sum, Adasum, Min, Max, Product };
 const char* name_of(Reduction reduction);
 
+/// Whether two factors do the same: NaN equals itself, and -0 is not 0.
+bool same_bits(double a, double b);
+
 struct Request {
   Kind kind = Kind::Allreduce;
   std::string name;
@@ -66,11 +69,14 @@ struct Decided {
 /// What all ranks do next.
 struct Response {
   Kind kind = Kind::Allreduce;
-  std::string error;  ///< then nothing is done, and these tensors fail with it
+  std::string error;           ///< then nothing is done, and these tensors fail with it
+  std::vector<int32_t> ranks;  ///< whose tensors fail; empty: those of all
   std::vector<Decided> entries;
   Shape sizes;  ///< Allgather: rows of each rank.  Alltoall: from each to each.
   std::vector<int32_t> joined;  ///< ranks that take part without a tensor
   int32_t last_joined = -1;
+  /// Whether the tensors of this rank of that name are meant.
+  bool concerns(int rank) const;
   std::vector<uint64_t> forgotten;  ///< numbers that mean nothing after this response
 };
 

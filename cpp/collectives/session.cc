@@ -170,8 +170,9 @@ void Session::carry_out(const Response& response) {
   for (const Decided& entry : response.entries) {
     ++counts_.tensors;
     if (entry.id && !entry.known) cache_.learn(entry.id, entry.request);
-    Ref<Job> job;
-    if (const auto found = jobs_.find(entry.request.name); found != jobs_.end()) {
+    Ref<Job> job;  // or none: one of this name is then another one, for later
+    const auto found = jobs_.find(entry.request.name);
+    if (found != jobs_.end() && response.concerns(transport_->rank())) {
       job = found->second;
     }
     parts.push_back({&entry.request, job.get()});

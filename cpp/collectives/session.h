@@ -21,6 +21,7 @@ struct Settings {
   int64_t cache_capacity = 1024;
   double stall_seconds = 300;   ///< until a tensor that some rank does not submit fails
   double failure_seconds = 30;  ///< of silence until a rank counts as lost
+  double start_seconds = 120;   ///< until init() fails for want of a rank; 0: never
 };
 
 /// What happened so far; read by tests.

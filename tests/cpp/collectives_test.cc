@@ -29,7 +29,8 @@ struct Rank {
 
   Ref<Job> submit(
       Kind kind, const std::string& name, const Tensor& input, Tensor output,
-      const std::function<void(Request&)>& change = [](Request&) {}) {
+      const std::function<void(Request&)>& change = [](Request&) {},
+      std::span<const Ref<Event>> inputs = {}) {
     Request request;
     request.kind = kind;
     request.name = name;
@@ -38,7 +39,7 @@ struct Rank {
     change(request);
     const Ref<Job> job = Ref<Job>::make(request, input, output);
     engine.reserve({&job, 1});
-    engine.begin({job}, {});
+    engine.begin({job}, inputs);
     return job;
   }
   Ref<Job> allreduce(
@@ -202,6 +203,131 @@ TEST(a_rank_that_joined_takes_part_with_zeros) {
   });
 }
 
+TEST(join_comes_after_what_still_waits_for_its_input) {
+  world(2, [](Rank& rank, int r) {
+    const Ref<ManualEvent> input = Ref<ManualEvent>::make("input", std::string());
+    const Ref<Event> inputs[] = {input};
+    const Tensor x = filled(2, 1), out = filled(2, 0);
+    // Each rank has one that is late, so that a join that waited for results would hang.
+    const std::vector<Ref<Job>> jobs{
+        rank.submit(
+            Kind::Allreduce, "x", x, filled(2, 0), [](Request&) {}, std::span(inputs, r)),
+        rank.submit(Kind::Allreduce, str("own", r), x, filled(2, 0))};
+    const Ref<Job> join = rank.submit(Kind::Join, "join", {}, filled(1, 0, DType::Int32));
+    if (r) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      CHECK(!join->event->done() && !jobs[0]->event->done());
+      input->set();
+    }
+    for (const Ref<Job>& job : jobs) job->event->wait();
+    join->event->wait();
+    CHECK(first(jobs[0]) == 2 && first(jobs[1]) == 1);
+    const Ref<Job> next = rank.allreduce("x", filled(2, r + 5));
+    next->event->wait();
+    CHECK(first(next) == 11);
+  });
+}
+
+TEST(a_request_of_a_rank_that_has_joined_is_for_later) {
+  std::atomic<bool> asked{false};
+  world(2, [&](Rank& rank, int r) {
+    Ref<Job> join, job;
+    const auto joins = [&] {
+      join = rank.submit(Kind::Join, "join", {}, filled(1, 0, DType::Int32));
+    };
+    if (r == 1) {
+      const Ref<ManualEvent> input = Ref<ManualEvent>::make("input", std::string());
+      const Ref<Event> inputs[] = {input};
+      joins();
+      job = rank.submit(
+          Kind::Allreduce, "x", filled(1, 7), filled(1, 0), [](Request&) {}, inputs);
+      asked = true;
+      join->event->wait();
+      input->set();
+    } else {
+      while (!asked) std::this_thread::yield();
+      const Ref<Job> alone = rank.allreduce("x", filled(1, 1));
+      alone->event->wait();
+      CHECK(first(alone) == 1);
+      joins();
+      join->event->wait();
+      job = rank.allreduce("x", filled(1, 2));
+    }
+    job->event->wait();
+    CHECK(first(job) == 9);
+  });
+}
+
+TEST(who_comes_late_gets_the_error_and_the_steps_stay_together) {
+  Settings settings;
+  settings.stall_seconds = 0.5;
+  std::atomic<bool> failed{false};
+  const auto run = [&](Rank& rank, int r) {
+    while (r && !failed) std::this_thread::yield();
+    for (int step = 0; step < 20; ++step) {
+      const Ref<Job> job = rank.allreduce("x", filled(1, 10 * step + r));
+      if (step == 0) {
+        CHECK_THROWS(job->event->wait(), CollectiveError,
+                     "[x] stalled: submitted by rank 0 at rank.py:1, but not by rank 1");
+        failed = true;
+        continue;
+      }
+      job->event->wait();
+      CHECK(first(job) == float(20 * step + 1));
+    }
+  };
+  world(2, run, settings);
+}
+
+TEST(every_request_has_one_answer_after_a_stall) {
+  Coordinator coordinator(3, 0, 0, 0.05);
+  Request x{.name = "x"}, join{.kind = Kind::Join, .name = "join"};
+  const auto stalled = [&] {
+    std::vector<Response> made;
+    while (made.empty()) made = coordinator.take_ready();
+    return made;
+  };
+  const auto answer = [&](const std::vector<int32_t>& ranks, bool error) {
+    const std::vector<Response> made = coordinator.take_ready();
+    CHECK(made.size() == 1 && made[0].ranks == ranks && made[0].error.empty() != error);
+  };
+  for (int i = 0; i < 2; ++i) {  // rank 0 goes on and stalls again
+    coordinator.add(0, x);
+    const std::vector<Response> made = stalled();
+    CHECK(made.size() == 1 && made[0].ranks == std::vector<int32_t>{0});
+    CHECK(made[0].error.find("but not by rank 1, 2 within") != std::string::npos);
+    CHECK(made[0].concerns(0) && !made[0].concerns(1));
+  }
+  coordinator.add(1, x);
+  answer({1}, true);
+  coordinator.add(1, x);
+  answer({1}, true);
+  coordinator.add(1, x);
+  coordinator.add(0, x);
+  CHECK(coordinator.take_ready().empty());
+  coordinator.add(2, x);
+  answer({2}, true);
+  coordinator.add(2, join);  // so the second one does not come any more
+  answer({}, false);
+  coordinator.add(0, join);
+  coordinator.add(1, join);
+  answer({}, false);
+  for (int r = 0; r < 3; ++r) coordinator.add(r, x);
+  answer({}, false);
+}
+
+TEST(a_factor_that_is_nan_agrees_with_itself) {
+  world(2, [](Rank& rank, int) {
+    for (int i = 0; i < 3; ++i) {
+      const Ref<Job> job = rank.allreduce("x", filled(1, 1),
+                                          [](Request& request) { request.prescale = NAN; });
+      job->event->wait();
+      CHECK(std::isnan(first(job)));
+    }
+    CHECK(rank.engine.counts().numbered == 2);
+  });
+}
+
 TEST(a_tensor_that_a_rank_does_not_submit_fails_in_time) {
   Settings settings;
   settings.stall_seconds = 0.2;
@@ -249,6 +375,58 @@ TEST(sessions_follow_each_other) {
   std::thread other([&] { rounds(one); });
   rounds(zero);
   other.join();
+}
+
+TEST(the_place_is_known_when_another_rank_has_ended_the_session_since) {
+  auto hub = std::make_shared<LocalHub>(2);
+  Rank zero(hub, 0), one(hub, 1);
+  const Ref<Event> begun = zero.engine.init({});
+  one.engine.init({})->wait();
+  one.engine.shutdown()->wait();
+  begun->wait();
+  while (zero.engine.running()) std::this_thread::yield();
+  CHECK_THROWS(zero.engine.place(), CollectiveError, "has been shut down");
+  CHECK(zero.engine.last_place().rank == 0 && zero.engine.last_place().size == 2);
+}
+
+TEST(init_does_not_wait_for_ever) {
+  Settings settings;
+  settings.start_seconds = 0.3;
+  auto hub = std::make_shared<LocalHub>(2);
+  const auto lost = [&](Engine& engine) {
+    CHECK_THROWS(engine.init(settings)->wait(), CollectiveError,
+                 " has waited 0.3 seconds until all ranks come to init()");
+    CHECK_THROWS(engine.init(settings), CollectiveError, "the ranks were lost: [init]");
+    CHECK_THROWS(engine.place(), CollectiveError, "has waited 0.3 seconds");
+    CHECK(engine.shutdown()->done() && !engine.running());
+  };
+  {
+    Rank alone(hub, 0);  // where ranks exchange who they are
+    lost(alone.engine);
+  }
+  std::atomic<bool> come{false}, used{false};
+  {
+    Engine stuck(
+        [&](const Settings&, const std::function<void()>&) {  // as in MPI_Init
+          while (!come) std::this_thread::yield();
+          return std::make_unique<LocalTransport>(std::make_shared<LocalHub>(1), 0);
+        },
+        [&] { used = true; });
+    lost(stuck);
+    come = true;  // too late
+    CHECK(stuck.leave(10) && !stuck.running() && !used);
+  }
+  // The second time, by a rank whose peer was there the first time.
+  hub = std::make_shared<LocalHub>(2);
+  Rank zero(hub, 0), one(hub, 1);
+  std::thread other([&] {
+    one.engine.init(settings)->wait();
+    one.engine.shutdown()->wait();
+  });
+  zero.engine.init(settings)->wait();
+  zero.engine.shutdown()->wait();
+  other.join();
+  lost(zero.engine);
 }
 
 TEST(every_dtype_is_reduced_by_its_own_rules) {

@@ -3,6 +3,7 @@
 
 import re
 
+import pytest
 from ranks import launch
 
 from child import run_child
@@ -52,6 +53,54 @@ def test_a_rank_that_does_not_submit_is_named():
         r"by rank 1 within 2 seconds",
         out,
     ), out
+
+
+@pytest.mark.parametrize("how", ["never there", "not again"])
+def test_init_without_the_others_is_an_error_in_time(how):
+    """Rank 1 has ended before init(), or does not begin a second session."""
+    status, out, err, seconds = launch(
+        2, "ending", how, options=["--grace", "20"], HOROVOD_START_TIMEOUT="2"
+    )
+    assert re.search(
+        r"\[0\]<stdout>:no init after [2-9]\.\d s: \[init\] rank 0 has waited 2 "
+        r"seconds until all ranks come to init\(\)",
+        out,
+    ), (out, err)
+    assert status == 6, (status, err)
+    assert seconds < 40
+
+
+def test_a_limit_that_is_no_number_is_refused():
+    status, _, err, _ = run_child(
+        """
+        import pkg.distributed as hvd
+        hvd.init()
+        """,
+        HOROVOD_START_TIMEOUT="soon",
+    )  # fmt: skip
+    assert status == 1 and "HOROVOD_START_TIMEOUT" in err and "got 'soon'" in err, err
+
+
+def test_fork_before_init():
+    """Who has only asked whether there is a session has children that begin one."""
+    status, out, err, _ = run_child(
+        """
+        import os, pkg, pkg.distributed as hvd
+        assert not hvd.is_initialized()
+        child = os.fork()
+        if child == 0:
+            try:
+                hvd.allreduce(pkg.ones(1))
+            except ValueError as error:
+                assert "has not been initialized" in str(error)
+                hvd.init()
+                assert hvd.allreduce(pkg.ones(1)).tolist() == [1.0]
+                os._exit(3)
+            os._exit(2)
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+        """
+    )
+    assert (status, out) == (0, "3\n"), err
 
 
 def test_fork_after_init():

@@ -220,6 +220,18 @@ def groups_are_all_or_nothing():
     )
 
 
+def in_place_forms_come_in_any_order():
+    """More than a thread may have in flight, and the ranks begin at different ends."""
+    xs = [pkg.full((3,), float(i + RANK)) for i in range(600)]
+    order = list(range(600))[:: -1 if RANK % 2 else 1]
+    handles = {
+        i: hvd.allreduce_async_(xs[i], name=f"in place {i}", op=hvd.Sum) for i in order
+    }
+    for i, handle in handles.items():
+        assert hvd.synchronize(handle) is xs[i]
+        equal(xs[i], [float(i * SIZE + sum(range(SIZE)))] * 3)
+
+
 def gradients_are_those_of_all_ranks():
     weights = pkg.arange(1, 4).double()
 
@@ -254,6 +266,14 @@ def gradients_are_those_of_all_ranks():
         ),
         3 * total,
     )
+    # Twice through one name: the second collective comes after the first one.
+    x = pkg.ones(70000, dtype=pkg.float64, requires_grad=True)
+    loss = (
+        sum(y.sum() for y in hvd.grouped_allreduce([x, x * 2], name="twice")) * own[0]
+    )
+    for _ in range(3):
+        loss.backward(retain_graph=True)
+    equal(x.grad, np.full(70000, 3 * 3 * total[0] / SIZE))
     y = pkg.ones(SIZE, 2, requires_grad=True)
     (hvd.alltoall(y) * (RANK + 1)).sum().backward()
     equal(y.grad, np.repeat([[r + 1.0] for r in range(SIZE)], 2, 1))
@@ -441,7 +461,8 @@ CHECKS = [
     a_large_tensor_has_the_bits_of_its_parts, results_are_pending_and_go_into_ops,
     in_place_forms, allgather_of_unequal_rows, broadcast_of_every_dtype,
     alltoall_with_and_without_splits, reducescatter_shares_the_rows,
-    groups_are_all_or_nothing, gradients_are_those_of_all_ranks,
+    groups_are_all_or_nothing, in_place_forms_come_in_any_order,
+    gradients_are_those_of_all_ranks,
     graphs_name_nodes_by_the_rule, graphs_run_collectives,
     what_differs_is_an_error_on_every_rank, a_name_in_use_is_refused,
     objects_and_models, training_equals_that_on_one_rank, training_with_two_passes,

@@ -10,6 +10,22 @@ import pkg
 import pkg.distributed as hvd
 
 how = sys.argv[1]
+if how == "never there" and os.environ["PMI_RANK"] == "1":
+    print("gone", flush=True)
+    sys.exit(0)
+
+
+def late_init():
+    began = time.monotonic()
+    try:
+        hvd.init()
+    except hvd.HorovodInternalError as error:
+        print(f"no init after {time.monotonic() - began:.1f} s: {error}", flush=True)
+        sys.exit(6)
+
+
+if how == "never there":
+    late_init()
 hvd.init()
 rank = hvd.rank()
 hvd.allreduce(pkg.ones(3))
@@ -53,6 +69,10 @@ elif how == "forks":
     _, status = os.waitpid(child, 0)
     hvd.allreduce(pkg.ones(3))
     print("child", os.waitstatus_to_exitcode(status), flush=True)
+elif how == "not again":
+    hvd.shutdown()
+    if rank == 0:
+        late_init()
 elif how == "hangs":
     if rank == 1:
         sys.exit(4)
