@@ -16,6 +16,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from contextlib import suppress
 from typing import IO
 
@@ -79,8 +80,10 @@ class Copies:
             self.channel.sendall(line + b"\n")
 
     def finish(self) -> None:
+        """Wait for the end of both, for LEFT seconds at most."""
+        deadline = time.monotonic() + LEFT
         for thread in self.threads:
-            thread.join(LEFT)
+            thread.join(max(0.0, deadline - time.monotonic()))
 
 
 def main(command: list[str]) -> int:
