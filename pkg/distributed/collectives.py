@@ -8,7 +8,6 @@ that what went wrong is raised by the call.
 
 from __future__ import annotations
 
-import itertools
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -17,8 +16,8 @@ from .._binding import core
 from ..scheduler import submit
 from ..tensor import Tensor
 from .compression import Compression
-from .handles import poll, register, synchronize
-from .session import _place, size
+from .handles import poll, register, register_in_place, synchronize
+from .session import _next_call, _place, size
 
 __all__ = [
     "Adasum", "Average", "Max", "Min", "Product", "Sum", "allgather",
@@ -30,8 +29,6 @@ __all__ = [
 ]  # fmt: skip
 
 Average, Sum, Adasum, Min, Max, Product = range(6)
-
-_unnamed = itertools.count(1)  # of calls that wait on a worker: in the program's order
 
 
 def _op(name: str) -> Any:
@@ -90,19 +87,23 @@ def allreduce_async_(
     tensor: Tensor, average: bool | None = None, name: str | None = None,
     op: int | None = None, prescale_factor: float = 1.0, postscale_factor: float = 1.0,
 ) -> int:  # fmt: skip
-    """As ``allreduce_async``, into the tensor itself."""
+    """As ``allreduce_async``, into the tensor itself, which ``synchronize`` writes:
+    after an error it is as it was.  ValueError for what an op made and autograd
+    follows."""
+    _check_writable(tensor, "allreduce")
     how = _reduction(average, op)
     made = _op("allreduce")(
         tensor.detach(), name or "", how, prescale_factor, postscale_factor
     )
-    return register(_written(tensor, made))
+    return register_in_place(tensor, made)
 
 
 def allreduce_(
     tensor: Tensor, average: bool | None = None, name: str | None = None,
     op: int | None = None, prescale_factor: float = 1.0, postscale_factor: float = 1.0,
 ) -> Tensor:  # fmt: skip
-    """As ``allreduce``, into the tensor itself."""
+    """As ``allreduce``, into the tensor itself: after an error it is as it was.
+    ValueError for what an op made and autograd follows."""
     how = _reduction(average, op)
     handle = allreduce_async_(
         tensor, None, name, how, prescale_factor, postscale_factor
@@ -111,13 +112,16 @@ def allreduce_(
     return result
 
 
-def _written(tensor: Tensor, made: Tensor) -> Tensor:
-    before = core.set_grad_enabled(False)
-    try:
-        tensor.copy_(made)
-    finally:
-        core.set_grad_enabled(before)
-    return tensor
+def _check_writable(tensor: Tensor, name: str) -> None:
+    # Backward would go by what the tensor was before.
+    if tensor.requires_grad and not tensor.is_leaf and core.is_grad_enabled():
+        raise ValueError(
+            f"[{name}_] expected a leaf, or a tensor that autograd does not follow, "
+            f"got the result of an op that requires grad, of shape "
+            f"{list(tensor.shape)}: backward would go past the collective. "
+            f"Use {name}, without underscore, whose result gradients go through, or "
+            "write within no_grad()."
+        )
 
 
 def grouped_allreduce_async(
@@ -167,13 +171,17 @@ def broadcast(tensor: Tensor, root_rank: int, name: str | None = None) -> Tensor
 
 
 def broadcast_async_(tensor: Tensor, root_rank: int, name: str | None = None) -> int:
-    """As ``broadcast_async``, into the tensor itself."""
+    """As ``broadcast_async``, into the tensor itself, which ``synchronize`` writes:
+    after an error it is as it was.  ValueError for what an op made and autograd
+    follows."""
+    _check_writable(tensor, "broadcast")
     made = _op("broadcast")(tensor.detach(), root_rank, name or "")
-    return register(_written(tensor, made))
+    return register_in_place(tensor, made)
 
 
 def broadcast_(tensor: Tensor, root_rank: int, name: str | None = None) -> Tensor:
-    """As ``broadcast``, into the tensor itself."""
+    """As ``broadcast``, into the tensor itself: after an error it is as it was.
+    ValueError for what an op made and autograd follows."""
     result: Tensor = synchronize(broadcast_async_(tensor, root_rank, name))
     return result
 
@@ -181,7 +189,7 @@ def broadcast_(tensor: Tensor, root_rank: int, name: str | None = None) -> Tenso
 def allgather_async(tensor: Tensor, name: str | None = None) -> int:
     """As ``allgather``; returns a handle for ``synchronize``."""
     _place()
-    name = name or f"allgather.noname.async.{next(_unnamed)}"
+    name = name or f"allgather.noname.async.{_next_call()}"
     return register(submit(lambda: _op("allgather")(tensor, name)))
 
 
@@ -197,7 +205,7 @@ def alltoall_async(
 ) -> int:
     """As ``alltoall``; returns a handle for ``synchronize``."""
     _place()
-    name = name or f"alltoall.noname.async.{next(_unnamed)}"
+    name = name or f"alltoall.noname.async.{_next_call()}"
     return register(submit(lambda: _exchanged(tensor, splits, name)))
 
 

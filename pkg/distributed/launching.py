@@ -5,18 +5,22 @@ from __future__ import annotations
 
 import os
 import re
-import secrets
 import shutil
+import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO
 
 from . import mpi, worker
+from .channel import VARIABLE, Channel
 
 __all__ = ["launch", "parse_hosts"]
 
 GRACE = 10.0  # seconds that the others have after the first rank has failed
-KILL = 5.0  # seconds between asking MPI's launcher to end and making it
+PATIENCE = 8.0  # seconds until what does not end is made to; a worker needs 4
 
 
 def parse_hosts(text: str) -> dict[str, int]:
@@ -35,7 +39,9 @@ def parse_hosts(text: str) -> dict[str, int]:
 
 
 def _command(program: list[str]) -> list[str]:
-    # A Python file, or a command that there is.
+    # A Python file, or a command that there is; "--" may stand before it.
+    if program[:1] == ["--"]:
+        program = program[1:]
     if not program:
         raise ValueError("expected a program, got none")
     name = program[0]
@@ -53,21 +59,18 @@ def _command(program: list[str]) -> list[str]:
 class _Run:
     """MPI's launcher while it runs, and what its ranks have said."""
 
-    def __init__(self, command: list[str], token: str, count: int) -> None:
-        self.codes: dict[int, int] = {}  # of ranks that have ended, in that order
-        self._ends = 0  # of streams: two for each rank
+    def __init__(self, command: list[str], count: int, elsewhere: bool) -> None:
         self.count = count
-        self.changed = threading.Condition()
+        self.channel = Channel(count, elsewhere)
+        self.codes = self.channel.codes
+        self.changed = self.channel.changed
         self.ending = False
-        self._mark = f"\x1e{token} ".encode()
         self.process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, start_new_session=True,
+            env={**os.environ, VARIABLE: self.channel.address},
         )  # fmt: skip
-        streams = (
-            (self.process.stdout, sys.stdout),
-            (self.process.stderr, sys.stderr),
-        )
+        streams = ((self.process.stdout, "stdout"), (self.process.stderr, "stderr"))
         self._copies = [
             threading.Thread(target=self._copy, args=pair, daemon=True)
             for pair in streams
@@ -76,18 +79,11 @@ class _Run:
             copy.start()
         threading.Thread(target=self._wait, daemon=True).start()
 
-    def _copy(self, source, target) -> None:  # type: ignore[no-untyped-def]
+    def _copy(self, source: IO[bytes], name: str) -> None:
+        # What MPI's launcher itself says: of its own end nothing is new.
         for line in source:
-            if line.startswith(self._mark):
-                rank, code = line[len(self._mark) :].split()
-                with self.changed:
-                    self.codes.setdefault(int(rank), int(code))
-                    self._ends += 1
-                    self.changed.notify_all()
-            elif not self.ending or re.match(rb"\[\d+\]<", line):
-                # Of what MPI's launcher says of its own end nothing is new.
-                target.write(line.decode("utf-8", "replace"))
-                target.flush()
+            if not self.ending:
+                self.channel.write(name, line)
 
     def _wait(self) -> None:
         self.process.wait()
@@ -95,7 +91,11 @@ class _Run:
             self.changed.notify_all()
 
     def over(self) -> bool:
-        return self.process.poll() is not None or self._ends == 2 * self.count
+        return (
+            self.channel.error is not None
+            or self.process.poll() is not None
+            or len(self.codes) == self.count
+        )
 
     def failed(self) -> bool:
         return any(self.codes.values())
@@ -103,15 +103,41 @@ class _Run:
     def end(self) -> None:
         """End it and its ranks, in bounded time."""
         self.ending = True
-        if self.process.poll() is None:
-            self.process.terminate()
-        try:
-            self.process.wait(KILL)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
+        self.channel.close()  # the workers end their programs, and themselves
+        for ask in (self.process.terminate, self.process.kill):
+            try:
+                self.process.wait(PATIENCE)
+                break
+            except subprocess.TimeoutExpired:
+                ask()
+        self.process.wait()
+        self.channel.finish(PATIENCE)
         for copy in self._copies:
-            copy.join(KILL)
+            copy.join(PATIENCE)
+
+
+@contextmanager
+def _signals_raise() -> Iterator[None]:
+    # SystemExit where we are, as for Ctrl-C: so the ranks are ended before us.
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    numbers = (signal.SIGTERM, signal.SIGHUP)
+    before = {n: signal.getsignal(n) for n in numbers}
+    taken = [n for n in numbers if before[n] == signal.SIG_DFL]  # not under nohup
+
+    def stop(number: int, _: object) -> None:
+        for n in taken:
+            signal.signal(n, signal.SIG_IGN)  # while the ranks are ended
+        raise SystemExit(128 + number)
+
+    for n in taken:
+        signal.signal(n, stop)
+    try:
+        yield
+    finally:
+        for n in taken:
+            signal.signal(n, before[n])
 
 
 def launch(
@@ -124,8 +150,10 @@ def launch(
     program: a Python file or a command, with its arguments.
     hosts: slots by name; by default all ranks are here.
     grace: seconds until the other ranks are ended after one has failed.
-    Each line of output has its rank before it: ``[1]<stderr>:``.  ValueError for a
-    program that is not there, too few slots, or where MPI is not installed.
+    Each line of output has its rank before it: ``[1]<stderr>:``.  OSError where it
+    cannot be written; all ranks are ended then, as after SIGTERM and SIGHUP.
+    ValueError for a program that is not there, too few slots, or where MPI is not
+    installed.
     """
     command = _command(program)
     if hosts is not None and count > sum(hosts.values()):
@@ -136,19 +164,21 @@ def launch(
     launcher = mpi.find_launcher()
     if launcher is None:
         raise ValueError("found no mpiexec. Install MPI: pip install mpich")
-    token = secrets.token_hex(8)
     whole = [launcher, "-n", str(count)]
     if hosts:
         whole += ["-hosts", ",".join(f"{name}:{n}" for name, n in hosts.items())]
-    whole += [sys.executable, os.path.abspath(worker.__file__), token, *command]
-    run = _Run(whole, token, count)
-    try:
-        with run.changed:
-            run.changed.wait_for(lambda: run.over() or run.failed())
-            if run.failed():
-                run.changed.wait_for(run.over, grace)
-    finally:
-        run.end()
+    whole += [sys.executable, os.path.abspath(worker.__file__), *command]
+    with _signals_raise():
+        run = _Run(whole, count, bool(hosts))
+        try:
+            with run.changed:
+                run.changed.wait_for(lambda: run.over() or run.failed())
+                if run.failed():
+                    run.changed.wait_for(run.over, grace)
+        finally:
+            run.end()
+    if run.channel.error is not None:
+        raise run.channel.error
     first = next((code for code in run.codes.values() if code), None)
     if first is not None:
         rank = next(rank for rank, code in run.codes.items() if code)

@@ -3,86 +3,31 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NoReturn
 
-from .._binding import core
 from ..optim import Optimizer
 from ..tensor import Tensor
-from .collectives import Average, allreduce_async, synchronize
+from .collectives import Average
 from .compression import Compression
+from .exchange import Exchange
 
 __all__ = ["DistributedOptimizer"]
-
-
-class _Exchange:
-    """The gradients of an optimizer on their way: a hook of each parameter sends its
-    gradient as soon as backward has it, while backward goes on."""
-
-    def __init__(
-        self, optimizer: Optimizer, names: dict[Tensor, str], compression: Any,
-        passes: int, op: int, factor: float,
-    ) -> None:  # fmt: skip
-        self.names, self.compression = names, compression
-        self.passes, self.op, self.factor = passes, op, factor
-        self.under_way: dict[Tensor, tuple[int, Any]] = {}
-        self.left = dict.fromkeys(names, passes)
-        self.synchronized = False
-        self.skips = False
-        self.hooks = [p.register_post_accumulate_grad_hook(self.arrived) for p in names]
-
-    def arrived(self, param: Tensor) -> None:
-        """A backward pass has added to the gradient."""
-        if self.left[param] <= 0:
-            raise AssertionError(
-                "Gradients were computed more than backward_passes_per_step times "
-                "before call to step(). Increase backward_passes_per_step to "
-                "accumulate gradients locally."
-            )
-        self.left[param] -= 1
-        if self.left[param] == 0:
-            self.send(param)
-
-    def send(self, param: Tensor) -> None:
-        """Begin the allreduce of a gradient; zeros where backward did not come by."""
-        before = core.set_grad_enabled(False)
-        try:
-            grad = param.grad
-            if grad is None:
-                grad = core.Operator("zeros_like")(param)
-            small, context = self.compression.compress(grad.detach())
-            handle = allreduce_async(
-                small, None, f"allreduce.{self.names[param]}", self.op,
-                1.0 / self.factor, self.factor,
-            )  # fmt: skip
-        finally:
-            core.set_grad_enabled(before)
-        self.under_way[param] = (handle, context)
-
-    def synchronize(self) -> None:
-        """Send what backward did not, wait for all, and put the results in place."""
-        for param in self.names:
-            if param not in self.under_way:
-                self.send(param)
-        try:
-            for param, (handle, context) in self.under_way.items():
-                reduced = synchronize(handle)
-                param.grad = self.compression.decompress(reduced, context)
-        finally:
-            self.under_way.clear()
-            self.left = dict.fromkeys(self.names, self.passes)
-        self.synchronized = True
 
 
 class _DistributedOptimizer:
     """The methods that a distributed optimizer has besides those of its class."""
 
-    _exchange: _Exchange
+    _exchange: Exchange
+    _kind: type[Optimizer]  # the class that was wrapped
+    param_groups: list[dict[str, Any]]
 
     def synchronize(self) -> None:
         """Wait until all gradients are those of all ranks: before they are clipped,
         say, and then ``with optimizer.skip_synchronize(): optimizer.step()``."""
+        self._adopt()
         self._exchange.synchronize()
 
     @contextmanager
@@ -100,16 +45,41 @@ class _DistributedOptimizer:
         self._exchange.left = dict.fromkeys(self._exchange.names, passes)
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Wait for the gradients, then change the parameters."""
-        exchange = self._exchange
-        if not exchange.skips:
-            exchange.synchronize()
-        exchange.synchronized = False
-        return super().step(closure)  # type: ignore[misc]
+        """Wait for the gradients, then change the parameters.
+
+        closure: computes gradients; each time it was called they are waited for.
+        What synchronize() has reduced since the last backward is not reduced again."""
+        if closure is None:
+            self._synchronize_for_step()
+            call = None
+        else:
+            given = closure
+
+            def call() -> Any:
+                loss = given()
+                self._synchronize_for_step()
+                return loss
+
+        result = super().step(call)  # type: ignore[misc]
+        self._exchange.synchronized = False
+        return result
+
+    def _synchronize_for_step(self) -> None:
+        if self._exchange.skips:
+            return
+        if self._exchange.synchronized:
+            warnings.warn(
+                "optimizer.step() called without optimizer.skip_synchronize() context "
+                "after optimizer.synchronize(). The gradients are not reduced again. "
+                "Use: with optimizer.skip_synchronize(): optimizer.step()",
+                stacklevel=3,
+            )
+        self.synchronize()
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """As the optimizer's.  AssertionError between backward() and step(): a gradient
         on its way would be lost."""
+        self._exchange.forget_old_session()
         if self._exchange.under_way:
             raise AssertionError(
                 "optimizer.zero_grad() was called after loss.backward() but before "
@@ -117,6 +87,31 @@ class _DistributedOptimizer:
                 "can cause a race condition."
             )
         super().zero_grad(set_to_none)  # type: ignore[misc]
+        self._exchange.restart()
+
+    def add_param_group(self, param_group: dict[str, Any]) -> None:
+        """As the optimizer's; the gradients of these are exchanged, too.  All ranks add
+        the same groups in the same order."""
+        super().add_param_group(param_group)  # type: ignore[misc]
+        self._adopt()
+
+    def _adopt(self) -> None:
+        # Parameters that came later, or are no longer frozen: known by their place.
+        exchange = self._exchange
+        exchange.check_owner()
+        for i, group in enumerate(self.param_groups):
+            for j, param in enumerate(group["params"]):
+                if param in exchange.hooks:
+                    continue
+                if param.requires_grad or param.grad is not None:
+                    exchange.add(param, f"noname.{i}.{j}")
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        """TypeError: gradients on their way belong to this process."""
+        raise TypeError(
+            "[DistributedOptimizer] expected something that can be pickled or copied, "
+            f"got a distributed {self._kind.__name__}. Save its state_dict()."
+        )
 
 
 def _checked_passes(passes: int) -> int:
@@ -163,7 +158,8 @@ def DistributedOptimizer(  # noqa: N802
     """The optimizer, whose step() uses the gradients of all ranks.
 
     It becomes an object of a class derived from its own, with ``synchronize`` and
-    ``skip_synchronize``.
+    ``skip_synchronize``; it cannot be pickled.  One made for the same parameters before
+    can make no steps any more.
     named_parameters: ``model.named_parameters()``: names that are the same on all
     ranks; without them parameters are known by their place.
     backward_passes_per_step: how many passes add to a gradient before it is sent.
@@ -175,15 +171,10 @@ def DistributedOptimizer(  # noqa: N802
         raise ValueError("gradient_predivide_factor not supported with op != Average")
     passes = _checked_passes(backward_passes_per_step)
     names = _names_of(optimizer, named_parameters)
-    kind = type(optimizer)
     made: Any = optimizer
-    made.__class__ = type(kind.__name__, (_DistributedOptimizer, kind), {})
-    made._exchange = _Exchange(
-        optimizer,
-        names,
-        compression,
-        passes,
-        op,
-        gradient_predivide_factor,
-    )
+    kind = made._kind if isinstance(made, _DistributedOptimizer) else type(made)
+    exchange = Exchange(names, compression, passes, op, gradient_predivide_factor)
+    made._exchange = exchange
+    members = {"_kind": kind}
+    made.__class__ = type(kind.__name__, (_DistributedOptimizer, kind), members)
     return made

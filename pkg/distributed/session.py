@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import atexit
+import itertools
 import os
 from typing import NamedTuple
 
@@ -28,6 +29,8 @@ class _World(NamedTuple):
 
 _world: _World | None = None
 _over_mpi = False
+_sessions = 0  # how many init() has begun
+_calls = itertools.count(1)  # of this session, that have no name of their own
 _at_exit = False  # whether shutdown is registered
 
 
@@ -63,7 +66,7 @@ def init() -> None:
     ImportError where a launcher did and there is no MPI library with the standard ABI;
     HorovodInternalError after a rank was lost.  Does nothing if it is initialized.
     """
-    global _world, _over_mpi, _at_exit
+    global _world, _over_mpi, _at_exit, _sessions, _calls
     if is_initialized():
         return
     _world = None
@@ -73,6 +76,8 @@ def init() -> None:
         *_settings(),
     )
     _world = _World(*numbers.tolist())
+    _sessions += 1
+    _calls = itertools.count(1)
     if not _at_exit:
         _at_exit = True
         atexit.register(_shutdown_at_exit)
@@ -102,6 +107,16 @@ def _shutdown_at_exit() -> None:
 def is_initialized() -> bool:
     """Whether init() was called, and no rank has called shutdown() since."""
     return bool(core.Operator("_running", "horovod")().item())
+
+
+def _session() -> int:
+    """Which session this is: another number after each init() that begins one."""
+    return _sessions
+
+
+def _next_call() -> int:
+    """A number for a call without a name: from 1 in each session."""
+    return next(_calls)
 
 
 def _place() -> _World:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs programs on ranks, with our launcher over MPI's."""
 
+import ast
 import sys
 from pathlib import Path
 
@@ -17,6 +18,16 @@ def needs_mpi():
     """Skips where there is no MPI with the standard ABI, or no launcher."""
     if not mpi.on_disk() or mpi.find_launcher() is None:
         pytest.skip("no MPI with the standard ABI: pip install mpich")
+
+
+def checks_of(program):
+    """The names of its CHECKS."""
+    text = (PROGRAMS / f"{program}.py").read_text(encoding="utf-8")
+    return next(
+        [name.id for name in node.value.elts]
+        for node in ast.parse(text).body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "CHECKS"
+    )
 
 
 def launch(count, program, *arguments, options=(), **env):

@@ -2,18 +2,12 @@
 """The collectives on 2 and 4 ranks: programs/collectives.py has the checks, all of
 which run in one launch for each number of ranks."""
 
-import ast
 import functools
 
 import pytest
-from ranks import PROGRAMS, launch
+from ranks import checks_of, launch
 
-TEXT = (PROGRAMS / "collectives.py").read_text(encoding="utf-8")
-CHECKS = next(
-    [name.id for name in node.value.elts]
-    for node in ast.parse(TEXT).body
-    if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "CHECKS"
-)
+CHECKS = checks_of("collectives")
 
 
 @functools.cache

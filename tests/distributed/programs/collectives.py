@@ -3,10 +3,9 @@
 
 import random
 import re
-import sys
-import traceback
 
 import numpy as np
+from checking import equal, raises, run
 
 import pkg
 import pkg.distributed as hvd
@@ -17,20 +16,6 @@ hvd.init()
 RANK, SIZE = hvd.rank(), hvd.size()
 INTS = [pkg.uint8, pkg.int8, pkg.int32, pkg.int64]
 FLOATS = [pkg.float16, pkg.bfloat16, pkg.float32, pkg.float64]
-
-
-def equal(got, wanted):
-    got = got.to(pkg.float64) if got.is_floating_point() else got
-    assert np.array_equal(got.numpy(), np.asarray(wanted)), (got, wanted)
-
-
-def raises(kind, text, function, *args, **options):
-    try:
-        function(*args, **options)
-    except kind as error:
-        assert text in str(error), (text, str(error))
-        return str(error)
-    raise AssertionError(f"no {kind.__name__}: {text}")
 
 
 def allreduce_of_every_dtype_and_op():
@@ -471,13 +456,4 @@ CHECKS = [
 ]  # fmt: skip
 
 if __name__ == "__main__":
-    for check in CHECKS:
-        if check.__name__ in sys.argv[1:]:  # after --without
-            continue
-        try:
-            check()
-            print("ok", check.__name__)
-        except Exception:
-            traceback.print_exc()
-            print("FAIL", check.__name__)
-            sys.exit(1)  # the others may wait for us: this ends them
+    run(CHECKS)
