@@ -71,6 +71,7 @@ class Copies:
             thread.start()
 
     def copy(self, source: IO[bytes], prefix: str) -> None:
+        """All lines of the source, until its end."""
         for line in source:
             self.send(prefix.encode() + line.removesuffix(b"\n"))
 

@@ -69,7 +69,7 @@ def compiled(
         command = ["g++", *pkg.sysconfig.get_compile_flags(), "-fPIC", "-O0"]
         if not any(option.startswith(("-D", "-std")) for option in options):
             command += precompiled(*command)
-    output = source.with_name(f"{name or source.stem}.so")
+    output = source.parent / f"{name or source.stem}.so"
     command += ["-fPIC", "-shared", *options, source.name, "-o", str(output)]
     command += pkg.sysconfig.get_link_flags()
     # The suite, which runs once for each binding, compiles what is the same once.
