@@ -122,13 +122,17 @@ def test_a_stream_goes_on_when_memory_ends():
         import resource
         import time
         from pathlib import Path
-        from pkg.scheduler import ManualEvent, Stream, pending_tasks
+        from pkg.scheduler import ManualEvent, Stream, pending_tasks, submit
 
         def address_space():
             return int(Path("/proc/self/statm").read_text().split()[0]) * 4096
 
-        stream, gate = Stream(), ManualEvent()
-        stream.submit(gate.wait)
+        stream, gate, begun = Stream(), ManualEvent(), ManualEvent()
+        stream.submit(lambda: (begun.set(), gate.wait()))
+        # A thread that begins needs memory, and the C library aborts without.
+        begun.wait()
+        for task in [submit(time.sleep, 0.05) for _ in range(8)]:
+            task.wait()
         needed = [gate] * 200_000
         outcomes = set()
         for more in range(0, 40 << 20, 1 << 20):

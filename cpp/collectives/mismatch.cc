@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// collectives/mismatch.cc: what two requests of one name must have in common.  The texts are
+// Horovod's.
+#include "collectives/coordinator.h"
+
+namespace pkg::collectives {
+namespace {
+
+// "[2, 3]"
+std::string shown(const Shape& sizes) {
+  std::string text = "[";
+  for (const int64_t size : sizes) text += str(text.size() > 1 ? ", " : "", size);
+  return text + "]";
+}
+
+}  // namespace
+
+std::string mismatch(const Request& a, const Request& b) {
+  const char* kind = name_of(a.kind);
+  if (a.kind != b.kind) {
+    return str("Mismatched MPI operations: One rank did an ", kind,
+               ", but another rank did an ", name_of(b.kind), ".");
+  }
+  if (a.dtype != b.dtype) {
+    return str("Mismatched data types: One rank had type ", a.dtype,
+               ", but another rank had type ", b.dtype, ".");
+  }
+  const bool rows = a.kind == Kind::Allgather || a.kind == Kind::Alltoall;
+  if (!rows && a.sizes != b.sizes) {
+    return str("Mismatched ", kind, " tensor shapes: One rank sent a tensor of shape ",
+               shown(a.sizes), ", but another rank sent a tensor of shape ", shown(b.sizes),
+               ".");
+  }
+  if (rows && a.sizes.size() != b.sizes.size()) {
+    return str("Mismatched ", kind, " tensor shapes: One rank sent a tensor of rank ",
+               a.sizes.size(), ", but another rank sent a tensor of rank ", b.sizes.size(),
+               ".");
+  }
+  for (size_t d = 1; rows && d < a.sizes.size(); ++d) {
+    if (a.sizes[d] == b.sizes[d]) continue;
+    return str("Mismatched ", kind,
+               " tensor shapes: One rank sent a tensor with dimension ", d, " equal to ",
+               a.sizes[d], ", but another rank sent a tensor with dimension ", d,
+               " equal to ", b.sizes[d], ".");
+  }
+  if (a.reduction != b.reduction) {
+    return str("Mismatched reduce operations: One rank specified ", name_of(a.reduction),
+               ", but another rank specified ", name_of(b.reduction), ".");
+  }
+  if (!same_bits(a.prescale, b.prescale) || !same_bits(a.postscale, b.postscale)) {
+    return str("Mismatched prescale and/or postscale factors: One rank specified factors (",
+               a.prescale, ", ", a.postscale, "), but another rank specified factors (",
+               b.prescale, ", ", b.postscale, ").");
+  }
+  if (a.root != b.root) {
+    return str("Mismatched ", kind, " root ranks: One rank specified root rank ", a.root,
+               ", but another rank specified root rank ", b.root, ".");
+  }
+  if (a.group_size != b.group_size || a.group != b.group) {
+    return str("Mismatched groups: One rank sent a group of ", a.group_size,
+               " tensors, but another rank sent a group of ", b.group_size, ".");
+  }
+  return {};
+}
+
+}  // namespace pkg::collectives
