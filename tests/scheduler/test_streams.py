@@ -131,7 +131,7 @@ def test_a_stream_goes_on_when_memory_ends():
         stream.submit(lambda: (begun.set(), gate.wait()))
         # A thread that begins needs memory, and the C library aborts without.
         begun.wait()
-        for task in [submit(time.sleep, 0.05) for _ in range(8)]:
+        for task in [submit(lambda: time.sleep(0.05)) for _ in range(8)]:
             task.wait()
         needed = [gate] * 200_000
         outcomes = set()
