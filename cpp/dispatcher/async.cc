@@ -6,7 +6,6 @@
 // their ops may be worth a task; calls of small ready tensors never come here.  What is
 // cheap and ready runs on the caller.  Memory that NumPy can see is only touched while
 // the call lasts.
-#include <algorithm>
 #include <cmath>
 #include <deque>
 #include <mutex>
@@ -139,15 +138,6 @@ class InFlight {
 };
 thread_local InFlight t_in_flight;
 
-/// Whether it waits for work outside, as a collective is, which may need that this thread
-/// goes on: on other ranks other work may come first.  What brings no memory of its own is
-/// then not counted among the work in flight, so that nobody waits for it here.
-bool waits_outside(std::span<const Ref<Event>> events) {
-  return std::any_of(events.begin(), events.end(), [](const Ref<Event>& event) {
-    return !event->done() && dynamic_cast<const ManualEvent*>(event.get());
-  });
-}
-
 /// Runs it on the caller, when what it needs is ready.
 template <class Run>
 void wait_and_run(const Operator& op, const Stack& stack, double cost, Run run) {
@@ -193,7 +183,7 @@ void submit_work(const Operator& op, const Kernel& kernel, Stack& stack,
     });
     for (size_t i = 0; i < specs.size(); ++i) results[i].storage().set_writer(event);
   }
-  if (!op.in_place() || !waits_outside(data)) t_in_flight.add(std::move(event), bytes);
+  t_in_flight.add(std::move(event), bytes);
   for (size_t i = 0; i < specs.size(); ++i) stack.push(std::move(results[i]));
 }
 
