@@ -314,8 +314,8 @@ def growth(run: Repeat, calls: int, watched: dict[str, object]) -> dict[str, int
     """What has grown with the number of calls: {} when everything is flat.
 
     Noticed is what gets lost every tenth call, or eight bytes in each.  Caches fill and
-    threads start at some time, so what grows is tried again with more calls: in the end
-    with so many that what each thread keeps of freed memory, up to 230 KB, is too little.
+    threads start at some time, so what grows is tried again with more calls: at last with
+    so many that what a thread may keep of freed memory, 230 KB, is less than noticed.
     """
     run(calls // 10 + 10)
     for _ in range(5):

@@ -16,6 +16,7 @@ from test_ops_in_graphs import (
 
 import pkg
 import pkg.graph as pg
+from graph_definitions import without_tensors
 from libraries import library, output_of
 from op_table import CASES
 from op_values import inputs_of, outputs
@@ -28,11 +29,6 @@ def fresh_graph():
     """A default graph for each test."""
     with pg.Graph().as_default():
         yield
-
-
-def without_tensors(definition):
-    """What can be compared with ==."""
-    return {key: value for key, value in definition.items() if key != "tensors"}
 
 
 def imported(graph, folder, **options):

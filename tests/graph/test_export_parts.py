@@ -10,6 +10,7 @@ import pytest
 import pkg
 import pkg.compat.v1 as tf
 import pkg.graph as pg
+from graph_definitions import without_tensors
 
 
 @pytest.fixture(autouse=True)
@@ -17,11 +18,6 @@ def fresh_graph():
     """A default graph for each test."""
     with pg.Graph().as_default():
         yield
-
-
-def without_tensors(definition):
-    """What can be compared with ==."""
-    return {key: value for key, value in definition.items() if key != "tensors"}
 
 
 def again(graph, folder, kind=pg.Graph):
