@@ -314,8 +314,8 @@ def growth(run: Repeat, calls: int, watched: dict[str, object]) -> dict[str, int
     """What has grown with the number of calls: {} when everything is flat.
 
     Noticed is what gets lost every tenth call, or eight bytes in each.  Caches fill and
-    threads start at some time, so what grows is tried again with more calls: at last with
-    so many that what a thread may keep of freed memory, 230 KB, is less than noticed.
+    threads start at some time, so what grows is tried again with more calls: at last
+    with so many that the 230 KB of freed memory that a thread may keep are not noticed.
     """
     run(calls // 10 + 10)
     for _ in range(5):
