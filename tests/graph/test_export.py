@@ -23,12 +23,7 @@ from op_values import inputs_of, outputs
 
 CASES = [case for case in CASES if case.name not in NOT_IN_GRAPHS]
 
-
-@pytest.fixture(autouse=True)
-def fresh_graph():
-    """A default graph for each test."""
-    with pg.Graph().as_default():
-        yield
+pytestmark = pytest.mark.usefixtures("fresh_graph")
 
 
 def imported(graph, folder, **options):

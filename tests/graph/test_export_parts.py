@@ -12,12 +12,7 @@ import pkg.compat.v1 as tf
 import pkg.graph as pg
 from graph_definitions import without_tensors
 
-
-@pytest.fixture(autouse=True)
-def fresh_graph():
-    """A default graph for each test."""
-    with pg.Graph().as_default():
-        yield
+pytestmark = pytest.mark.usefixtures("fresh_graph")
 
 
 def again(graph, folder, kind=pg.Graph):

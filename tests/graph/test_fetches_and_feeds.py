@@ -11,12 +11,7 @@ import pkg.graph as pg
 from pkg._binding import core
 from pkg.graph import errors
 
-
-@pytest.fixture(autouse=True)
-def fresh_graph():
-    """A default graph for each test."""
-    with pg.Graph().as_default():
-        yield
+pytestmark = pytest.mark.usefixtures("fresh_graph")
 
 
 def test_fetches_keep_their_structure():

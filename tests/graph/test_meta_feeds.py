@@ -8,12 +8,7 @@ import pkg
 import pkg.graph as pg
 from pkg.graph.errors import InvalidArgumentError
 
-
-@pytest.fixture(autouse=True)
-def fresh_graph():
-    """A default graph for each test."""
-    with pg.Graph().as_default():
-        yield
+pytestmark = pytest.mark.usefixtures("fresh_graph")
 
 
 def meta():

@@ -10,12 +10,7 @@ import pkg
 import pkg.graph as pg
 from pkg.graph import errors
 
-
-@pytest.fixture(autouse=True)
-def fresh_graph():
-    """A default graph for each test."""
-    with pg.Graph().as_default():
-        yield
+pytestmark = pytest.mark.usefixtures("fresh_graph")
 
 
 def test_tensors_with_values_are_looked_at_at_each_run():

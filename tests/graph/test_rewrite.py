@@ -7,13 +7,7 @@ import pytest
 import pkg
 import pkg.graph as pg
 
-
-@pytest.fixture(autouse=True)
-def fresh_graph():
-    """A default graph for each test."""
-    with pg.Graph().as_default():
-        yield
-
+pytestmark = pytest.mark.usefixtures("fresh_graph")
 
 X = np.float32([[-1, 0.5, 2], [3, -2, 0.25]])
 

@@ -9,12 +9,7 @@ import pkg.graph as pg
 from pkg.graph import errors
 from pkg.profiler import profile
 
-
-@pytest.fixture(autouse=True)
-def fresh_graph():
-    """A default graph for each test."""
-    with pg.Graph().as_default():
-        yield
+pytestmark = pytest.mark.usefixtures("fresh_graph")
 
 
 def steps(session, fetches, feeds):

@@ -11,12 +11,7 @@ import pkg
 import pkg.graph as pg
 from pkg.graph import errors
 
-
-@pytest.fixture(autouse=True)
-def fresh_graph():
-    """A default graph for each test."""
-    with pg.Graph().as_default():
-        yield
+pytestmark = pytest.mark.usefixtures("fresh_graph")
 
 
 def test_default_graphs_and_sessions_belong_to_a_thread():
