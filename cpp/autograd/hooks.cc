@@ -13,8 +13,8 @@ namespace pkg {
 
 namespace {
 constinit std::mutex g_making, g_asking;
-const detail::HeldOverFork g_held[] = {{detail::ForkLock::LeafHooks, g_making},
-                                       {detail::ForkLock::RetainGrad, g_asking}};
+const detail::HeldOverFork g_making_held[] = {{detail::ForkLock::LeafHooks, g_making},
+                                              {detail::ForkLock::RetainGrad, g_asking}};
 }  // namespace
 
 HookList::~HookList() = default;

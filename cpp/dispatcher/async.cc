@@ -44,7 +44,7 @@ constexpr int64_t kMaxBytesInFlight = int64_t{256} << 20;
 // A call must read its dependencies and enter its own event in one step: otherwise two
 // threads could wait for each other.
 constinit std::mutex g_ordering;
-const detail::HeldOverFork g_held{detail::ForkLock::AsyncOrder, g_ordering};
+const detail::HeldOverFork g_ordering_held{detail::ForkLock::AsyncOrder, g_ordering};
 
 /// Calls f(tensor, written) for every tensor argument.
 template <class F>

@@ -13,8 +13,9 @@ namespace pkg::framework {
 namespace {
 
 // The handles of the tensors that are alive, by number.
-constinit std::mutex g_lock;
-const pkg::detail::HeldOverFork g_held{pkg::detail::ForkLock::Handles, g_lock};
+constinit std::mutex g_handles_lock;
+const pkg::detail::HeldOverFork g_handles_held{pkg::detail::ForkLock::Handles,
+                                               g_handles_lock};
 constinit std::unordered_map<int64_t, ResourceHandle*>* g_handles = nullptr;  // for good
 
 // Nobody comes by a number but through the tensor it was written to: one that was computed,
@@ -30,7 +31,7 @@ class Slots {
  public:
   explicit Slots(size_t n) : memory(n), handles_(n) {
     std::random_device source;
-    std::lock_guard lock(g_lock);
+    std::lock_guard lock(g_handles_lock);
     if (!g_handles) g_handles = new std::unordered_map<int64_t, ResourceHandle*>;
     while (numbers_.size() < n) {
       const int64_t number = new_number(source);
@@ -40,7 +41,7 @@ class Slots {
     memory = numbers_;
   }
   ~Slots() {
-    std::lock_guard lock(g_lock);
+    std::lock_guard lock(g_handles_lock);
     for (int64_t number : numbers_) g_handles->erase(number);
   }
   std::vector<int64_t> memory;
@@ -76,13 +77,13 @@ ResourceHandle& find(int64_t number) {
 }
 
 ResourceHandle handle_of(int64_t number) {
-  std::lock_guard lock(g_lock);
+  std::lock_guard lock(g_handles_lock);
   return find(number);
 }
 
 // Returns what was there, which may be the last reference: it dies without the lock.
 ResourceHandle exchange(int64_t number, ResourceHandle handle) {
-  std::lock_guard lock(g_lock);
+  std::lock_guard lock(g_handles_lock);
   std::swap(find(number), handle);
   return handle;
 }

@@ -10,8 +10,9 @@
 namespace pkg::framework {
 namespace {
 
-constinit std::mutex g_lock;  // of the tables of all managers
-const pkg::detail::HeldOverFork g_held{pkg::detail::ForkLock::Resources, g_lock};
+constinit std::mutex g_managers_lock;  // of the tables of all managers
+const pkg::detail::HeldOverFork g_managers_held{pkg::detail::ForkLock::Resources,
+                                                g_managers_lock};
 ResourceMgr& g_manager = *new ResourceMgr;  // kernels use it until the process ends
 
 // Whether release() has come to the end of an object, on this thread.
@@ -34,7 +35,7 @@ ResourceMgr* ResourceMgr::Global() { return &g_manager; }
 
 Status ResourceMgr::create(const std::string& container, const std::string& type,
                            const std::string& name, pkg::Ref<ResourceBase> resource) {
-  std::lock_guard lock(g_lock);
+  std::lock_guard lock(g_managers_lock);
   const bool fresh =
       containers_[container].try_emplace({type, name}, std::move(resource)).second;
   if (fresh) return Status();
@@ -44,7 +45,7 @@ Status ResourceMgr::create(const std::string& container, const std::string& type
 
 Status ResourceMgr::lookup(const std::string& container, const std::string& type,
                            const std::string& name, pkg::Ref<ResourceBase>* out) const {
-  std::lock_guard lock(g_lock);
+  std::lock_guard lock(g_managers_lock);
   const auto place = containers_.find(container);
   if (place == containers_.end()) {
     return errors::NotFound("Container ", container, " does not exist. (Could not find ",
@@ -62,7 +63,7 @@ Status ResourceMgr::lookup(const std::string& container, const std::string& type
 Status ResourceMgr::remove(const std::string& container, const std::string& type,
                            const std::string& name) {
   pkg::Ref<ResourceBase> gone;  // dies after the lock is given back
-  std::lock_guard lock(g_lock);
+  std::lock_guard lock(g_managers_lock);
   const auto place = containers_.find(container);
   const auto found = place == containers_.end() ? decltype(place->second.end()){}
                                                 : place->second.find({type, name});
@@ -77,7 +78,7 @@ Status ResourceMgr::remove(const std::string& container, const std::string& type
 
 Status ResourceMgr::Cleanup(const std::string& container) {
   decltype(containers_)::node_type gone;
-  std::lock_guard lock(g_lock);
+  std::lock_guard lock(g_managers_lock);
   gone = containers_.extract(container);
   return Status();
 }
@@ -85,7 +86,7 @@ Status ResourceMgr::Cleanup(const std::string& container) {
 std::string ResourceMgr::DebugString() const {
   decltype(containers_) all;
   {
-    std::lock_guard lock(g_lock);
+    std::lock_guard lock(g_managers_lock);
     all = containers_;
   }
   std::string text;

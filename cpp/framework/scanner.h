@@ -100,8 +100,9 @@ class Scanner {
   std::string rest() { return until(""); }
 
   [[noreturn]] void fail(std::string_view expected) const {
-    detail::raise<ValueError>("[REGISTER_OP] expected ", expected, " in the ", what_, ":\n",
-                              text_, "\n", std::string(at_, ' '), "^ <--- HERE");
+    pkg::detail::raise<ValueError>("[REGISTER_OP] expected ", expected, " in the ", what_,
+                                   ":\n", text_, "\n", std::string(at_, ' '),
+                                   "^ <--- HERE");
   }
 
  private:

@@ -22,7 +22,7 @@ namespace {
 // Threads note into shards by their number, so that they do not meet.
 constexpr size_t kShards = 16;
 constinit std::array<std::mutex, kShards + 1> g_locks;  // of the shards; the last, of open
-const pkg::detail::HeldOverFork g_held{pkg::detail::ForkLock::Trace, g_locks};
+const pkg::detail::HeldOverFork g_trace_held{pkg::detail::ForkLock::Trace, g_locks};
 
 struct Open {
   Options options;

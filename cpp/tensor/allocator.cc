@@ -70,7 +70,7 @@ struct ThreadCache {
 // destruction.
 constinit ThreadCache* g_first = nullptr;
 constinit std::mutex g_caches_lock;
-const detail::HeldOverFork g_held{detail::ForkLock::ThreadCaches, g_caches_lock};
+const detail::HeldOverFork g_caches_held{detail::ForkLock::ThreadCaches, g_caches_lock};
 
 int64_t cached_by_threads() {
   std::lock_guard lock(g_caches_lock);

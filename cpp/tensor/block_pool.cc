@@ -69,7 +69,7 @@ constinit Lasting g_shared;
 Shared& shared() { return g_shared.value; }
 
 constinit std::array<std::mutex, kClasses> g_locks;  // of the classes
-const HeldOverFork g_held{ForkLock::BlockPool, g_locks};
+const HeldOverFork g_pool_held{ForkLock::BlockPool, g_locks};
 
 // Called where memory moves in bulk, so the peak is exact for large blocks and late by
 // at most the threads' caches for small ones.

@@ -17,6 +17,7 @@ from pathlib import Path
 from kit.build.incremental import BuildError, Runner, Step, parse_depfile
 from kit.build.options import find_swig
 from toolchain import Config, git_version
+from units import is_whole, units_of
 
 # Without -nogil, which tells a free-threaded interpreter that no lock is needed: see
 # docs/architecture.md, "The GIL".
@@ -77,6 +78,8 @@ class Products:
             binding_objects = [self._compile_binding(s) for s in hand_written]
             binding_objects.append(self._compile_binding(wrapper, GENERATED_FLAGS))
         self._write_compile_commands(core_objects + binding_objects)
+        core_objects = self._together(core_objects)
+        binding_objects = self._together(binding_objects)
         self.runner.run(core_objects + binding_objects)
 
         self._link(
@@ -156,6 +159,30 @@ class Products:
         self.runner.run([step])
         return output
 
+    def _together(self, steps: list[Step]) -> list[Step]:
+        """These steps, those of units as one step each."""
+        if not self.config.together:
+            return steps
+        by_source = {step.inputs[0]: step for step in steps}
+        for name, sources in units_of(list(by_source)).items():
+            members = [by_source[source] for source in sources]
+            unit = self._unit(Path(f"{name}.cc"), sources)
+            if is_whole(unit, members, self.root):
+                steps = [step for step in steps if step not in members[1:]]
+                steps[steps.index(members[0])] = unit
+        return steps
+
+    def _unit(self, name: Path, sources: list[Path]) -> Step:
+        """Compiles a file that includes these, as the command line of each would."""
+        file = self.folder / "units" / name
+        lines = [f'#include "{Path(*source.parts[1:])}"\n' for source in sources]
+        _write(file, "".join(lines))
+        core = name.parts[0] == "cpp"
+        step = (self._compile_core if core else self._compile_binding)(name)
+        step.command[step.command.index(str(name))] = str(file)
+        step.inputs[:1] = [file, *sources]
+        return step
+
     def _compile_core(self, source: Path) -> Step:
         # Default visibility: exception classes, registries and templates' statics must
         # be one in the whole process, whichever library throws or registers.
@@ -212,10 +239,8 @@ class Products:
         steps = []
         for name in names:
             header = self.folder / "pch" / f"{name}.h"
-            text = "".join(f'#include "{file}"\n' for file in PRECOMPILED[name])
-            if not header.exists() or header.read_text(encoding="utf-8") != text:
-                header.parent.mkdir(parents=True, exist_ok=True)
-                header.write_text(text, encoding="utf-8")
+            lines = [f'#include "{file}"\n' for file in PRECOMPILED[name]]
+            _write(header, "".join(lines))
             output = header.with_suffix(".h.gch")
             flags = [*self._flags(name), "-x", "c++-header"]
             step = self._step("precompiled", f"{name}.h", [header], output, flags)
@@ -284,3 +309,10 @@ class Products:
         self.folder.mkdir(parents=True, exist_ok=True)
         path = self.folder / "compile_commands.json"
         path.write_text(json.dumps(entries, indent=1), encoding="utf-8")
+
+
+def _write(file: Path, text: str) -> None:
+    """Gives the file this text, and leaves one alone that has it."""
+    if not file.exists() or file.read_text(encoding="utf-8") != text:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")

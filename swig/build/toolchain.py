@@ -3,7 +3,7 @@
 
 Called by setup.py.  The environment chooses: CXX, CXXFLAGS and LDFLAGS as everywhere;
 PKG_DEBUG=1 (-O1 -g); PKG_SANITIZE=address,undefined or thread; PKG_WERROR=0 or 1;
-PKG_PCH=0 (no precompiled headers).
+PKG_PCH=0 (no precompiled headers, and each source alone).
 """
 
 from __future__ import annotations
@@ -52,6 +52,7 @@ class Config:
     link_flags: list[str]
     sanitizers: list[str]
     precompiles: bool  # headers, which takes a third off a build from clean
+    together: bool  # compiles sources, see units.py
 
     @classmethod
     def from_environment(cls, root: Path) -> Config:
@@ -78,8 +79,9 @@ class Config:
         version = compiler_version(cxx)
         # Not in builds for debugging, which so find a source that leans on a header
         # without including it.
-        precompiles = env.get("PKG_PCH", "1") not in ("", "0")
-        precompiles &= not debug and not sanitizers and "clang" not in version
+        together = env.get("PKG_PCH", "1") not in ("", "0")
+        together &= not debug and not sanitizers
+        precompiles = together and "clang" not in version
         if precompiles and Path(cxx[0]).name == "ccache":
             # Else it takes no file that uses them, or takes it as new in each tree:
             # Products writes the digests that stand for them.
@@ -101,6 +103,7 @@ class Config:
             link_flags=[*checks, "-pthread", *shlex.split(env.get("LDFLAGS", ""))],
             sanitizers=sanitizers,
             precompiles=precompiles,
+            together=together,
         )
 
 

@@ -32,6 +32,9 @@ FLAGS = ["-g0", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-pthread"]
 WARNINGS = ["-Wall", "-Wextra", "-Werror", "-Wno-restrict", "-Winvalid-pch"]
 # Read once for all files that begin with it; without it they take a third longer.
 COMMON = "bind.h"
+# The files are compiled in so many runs of the compiler: what they instantiate alike is
+# then made that often.  Two with the same name of their own are never in one.
+UNITS = 4
 
 
 class BuildError(Exception):
@@ -43,7 +46,10 @@ def build(optimise: str = "-O1") -> Path:
 
     Benchmarks take -O3, which the SWIG binding has; it compiles half as long again.
     """
-    return _library(HERE.glob("*.cc"), f"{MODULE}{SUFFIX}", optimise).parent
+    folder = _folder(optimise)
+    sources = sorted(HERE.glob("*.cc"))
+    units = [_unit(folder, i, sources[i::UNITS]) for i in range(UNITS)]
+    return _library(units, f"{MODULE}{SUFFIX}", optimise).parent
 
 
 def build_probe() -> Path:
@@ -51,17 +57,37 @@ def build_probe() -> Path:
     return _library([HERE / "probes" / "probe.cc"], "probe.so", "-O1")
 
 
-def _library(sources: Iterable[Path], name: str, optimise: str) -> Path:
+def _folder(optimise: str) -> Path:
     folder = ROOT / "build" / "pybind" / (SUFFIX.split(".")[1] + optimise)
     folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _unit(folder: Path, number: int, sources: list[Path]) -> Path:
+    """A file that includes these."""
+    unit = folder / f"unit{number}.cc"
+    _write(unit, "".join(f'#include "{path}"\n' for path in (HERE / COMMON, *sources)))
+    return unit
+
+
+def _write(file: Path, text: str) -> None:
+    """Whole at once, as another run may be reading it."""
+    if not file.exists() or file.read_text() != text:
+        begun = file.with_name(f"{file.name}.{os.getpid()}")
+        begun.write_text(text)
+        begun.rename(file)
+
+
+def _library(sources: Iterable[Path], name: str, optimise: str) -> Path:
+    folder = _folder(optimise)
     # Two test runs in one tree take turns.
     with open(folder / ".lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        largest_first = sorted(sources, key=lambda path: -path.stat().st_size)
-        if any(_begins_with_common(source) for source in largest_first):
+        sources = list(sources)
+        if any(_begins_with_common(source) for source in sources):
             _precompile(folder, optimise)
         with ThreadPoolExecutor(max_workers=2) as pool:
-            compiled = pool.map(lambda s: _compile(s, folder, optimise), largest_first)
+            compiled = pool.map(lambda s: _compile(s, folder, optimise), sources)
             objects = list(compiled)
         _link(sorted(objects), folder / name)
     return folder / name
@@ -74,14 +100,12 @@ def _compiler() -> list[str]:
 def _begins_with_common(source: Path) -> bool:
     if Path(_compiler()[0]).name == "ccache":
         return False  # it keeps no file that was made with a precompiled header
-    return f'#include "{COMMON}"' in source.read_text(encoding="utf-8")
+    return f'#include "{HERE / COMMON}"' in source.read_text(encoding="utf-8")
 
 
 def _precompile(folder: Path, optimise: str) -> None:
     header = folder / COMMON
-    text = f'#include "{HERE / COMMON}"\n'
-    if not header.exists() or header.read_text() != text:
-        header.write_text(text)
+    _write(header, f'#include "{HERE / COMMON}"\n')
     target = folder / f"{COMMON}.gch"
     _run_compiler(header, target, optimise, ["-x", "c++-header"], [])
 

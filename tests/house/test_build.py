@@ -26,6 +26,7 @@ sys.path[:0] = [str(ROOT / "swig" / "build"), str(ROOT / "swig")]
 
 from kit.build.incremental import BuildError, Runner, Step, parse_depfile  # noqa: E402
 from kit.build.options import SWIG_VERSION  # noqa: E402
+from units import APART, FOLDERS, is_whole, units_of  # noqa: E402
 
 # Kinds of files below pkg/ that every installation must have.
 PACKAGED = {".py", ".pyi", ".typed", ".csv", ".gz", ".md", ".txt"}
@@ -143,6 +144,30 @@ def test_depfile_with_continuations_and_spaces() -> None:
     assert parse_depfile(text) == ["one.cc", "my file.h", "two.h"]
 
 
+def test_a_unit_is_whole_until_one_of_its_files_is_edited(toy: Toy) -> None:
+    """Then its files are compiled alone, as long as there are objects of them."""
+    members, unit = [toy.step("one"), toy.step("two")], toy.step("both")
+    assert not is_whole(unit, members, toy.root)
+    for member in members:
+        member.output.unlink()
+    assert is_whole(unit, members, toy.root)
+    unit.output.touch()
+    assert is_whole(unit, members, toy.root)
+    made = unit.output.stat().st_mtime_ns
+    os.utime(toy.root / "two.cc", ns=(made + 1, made + 1))
+    assert not is_whole(unit, members, toy.root)
+
+
+def test_what_is_said_of_units_is_of_files_that_are_there() -> None:
+    """No file is in two, and none that was renamed falls out of a list unnoticed."""
+    assert [name for name in (*FOLDERS, *APART) if not (ROOT / name).exists()] == []
+    files = [p.relative_to(ROOT) for f in FOLDERS for p in sorted((ROOT / f).iterdir())]
+    files = [file for file in files if file.suffix == ".cc"]
+    found = [file for unit in units_of(files).values() for file in unit]
+    assert len(found) == len(set(found)) > 100
+    assert not {file.as_posix() for file in found} & APART
+
+
 # --- The tree ------------------------------------------------------------------------
 
 
@@ -179,10 +204,10 @@ def test_a_second_build_does_nothing(tree: Path) -> None:
 
 
 def test_touching_one_source_compiles_that_one(tree: Path) -> None:
-    (tree / "cpp" / "base" / "error.cc").touch()
+    (tree / "cpp" / "c_api" / "status.cc").touch()
     out = run(sys.executable, "setup.py", "build_ext", cwd=tree)
     assert re.findall(r"^(compiled|generated) (\S+) \(", out, re.M) == [
-        ("compiled", "cpp/base/error.cc")
+        ("compiled", "cpp/c_api/status.cc")
     ]
     assert "linked libpkg_core.so" in out
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import fcntl
 import functools
-import hashlib
 import importlib.util
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -26,13 +26,15 @@ CASES = HERE / "cases"
 KIT = ROOT / "swig" / "kit"
 BINDINGS = ("pybind11", "kit")
 SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
-# What is tested is the border, not how fast it is.  What soak.py and the pages make is
-# made as by a user.
-QUICK = "-O0"
-PYBIND11_FLAGS = ["-std=c++20", QUICK, "-g0", "-fPIC", "-pthread"]
-PYBIND11_FLAGS += ["-fvisibility=hidden", "-Wall", "-Wextra", "-Werror"]
-# What nearly every twin includes is read once for all of them.
-PYBIND11_HEADERS = ("pybind11.h", "stl.h", "functional.h", "operators.h")
+sys.path[:0] = [str(ROOT / "tests" / "support"), str(ROOT / "swig")]
+
+from kit.build import options  # noqa: E402
+
+from twins import QUICK, precompiled, twin_command  # noqa: E402
+
+# What every wrapper includes, in this order, before any header of a user.  It is read
+# once for all made QUICK; what soak.py and the pages make is made as by a user.
+KIT_INTERFACES = ["swigkit/errors.i", "swigkit/values.i", "swigkit.i"]
 
 
 class BuildError(Exception):
@@ -86,10 +88,11 @@ def _build(theme: str, binding: str, folder: Path) -> Path:
     if same and all(path.stat().st_mtime < made for path in inputs):
         return output
     record.unlink(missing_ok=True)
+    more = kit_environment() if binding == "kit" and _kind("kit") == "kit" else {}
     done = subprocess.run(
         command,
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": str(ROOT), **more},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -111,32 +114,26 @@ def _kit(theme: str, folder: Path) -> tuple[list[str], list[Path]]:
 
 
 def _pybind11(theme: str) -> tuple[list[str], list[Path]]:
-    import pybind11
-
     source = CASES / f"{theme}_pybind11.cc"
-    command = [*shlex.split(os.environ.get("CXX", "g++")), *PYBIND11_FLAGS]
-    command += [f"-I{CASES}", "-isystem", pybind11.get_include()]
-    command += ["-isystem", sysconfig.get_path("include")]
-    command += [*_precompiled(tuple(command)), "-shared", str(source)]
-    return command, [source]
+    return [*twin_command(), f"-I{CASES}", "-shared", str(source)], [source]
 
 
 @functools.cache
-def _precompiled(command: tuple[str, ...]) -> list[str]:
-    """Flags by which this command has read PYBIND11_HEADERS already."""
-    name = hashlib.sha256(repr((command, PYBIND11_HEADERS)).encode()).hexdigest()[:12]
-    folder = ROOT / "build" / "kit" / f"pch-{name}"
-    folder.mkdir(parents=True, exist_ok=True)
-    header, made = folder / "twin.h", folder / "twin.h.gch"
-    with open(folder / "lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not made.exists():
-            lines = [f"#include <pybind11/{name}>\n" for name in PYBIND11_HEADERS]
-            header.write_text("".join(lines))
-            begun = ["-x", "c++-header", str(header), "-o", str(folder / "begun.gch")]
-            subprocess.run([*command, *begun], check=True)
-            (folder / "begun.gch").rename(made)
-    return ["-Winvalid-pch", "-include", str(header)]
+def kit_environment() -> dict[str, str]:
+    """By which what the kit's command wraps with QUICK has read its headers already."""
+    folder = KIT / "include"
+    headers = [folder / "swigkit" / "iteration.h"]  # by step.py
+    for name in KIT_INTERFACES:
+        text = (folder / name).read_text(encoding="utf-8")
+        headers += [folder / each for each in re.findall('#include "(.*)"', text)]
+    command = [*options.compiler(), *options.COMPILE_FLAGS, QUICK, "-w"]
+    command += [*(f"-I{path}" for path in options.includes())]
+    command += ["-isystem", sysconfig.get_path("include")]
+    lines = ["#define PY_SSIZE_T_CLEAN", "#include <Python.h>"]
+    lines += [f'#include "{path}"' for path in headers]
+    read = [path.read_text(encoding="utf-8") for path in sorted(folder.rglob("*.h"))]
+    flags = precompiled(command, lines, read)
+    return {"CXXFLAGS": f"{shlex.join(flags)} {os.environ.get('CXXFLAGS', '')}"}
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import sys
 
 import pytest
 from crossing import KINDS, MORE_WAYS, WAYS, header, interface
-from kit_modules import ROOT, SUFFIX
+from kit_modules import ROOT, SUFFIX, kit_environment
 
 REFUSALS = (TypeError, ValueError, OverflowError)
 
@@ -25,7 +25,8 @@ def folder():
         if not path.exists() or path.read_text() != text:
             path.write_text(text)
     command = [sys.executable, ROOT / "swig" / "kit", "wrap", "crossing.i", "-O0"]
-    done = subprocess.run(command, cwd=made, capture_output=True, text=True)
+    env = {**os.environ, **kit_environment()}
+    done = subprocess.run(command, cwd=made, capture_output=True, text=True, env=env)
     assert done.returncode == 0, done.stdout + done.stderr
     return made
 

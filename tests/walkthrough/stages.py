@@ -28,6 +28,10 @@ import pkg.sysconfig
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
+sys.path.append(str(ROOT / "tests" / "support"))
+
+from twins import twin_command  # noqa: E402
+
 SAMPLES = ROOT / "docs" / "walkthrough" / "samples"
 STAGES = ROOT / "docs" / "walkthrough" / "stages"
 SHARED = STAGES / "shared"
@@ -51,8 +55,10 @@ NAMES = list(SHARES)
 NEEDS_NO_CORE = ("pydemo", "pydemo_int")
 # As the pages write the core's folders, and where they are: a wheel has its own.
 CORE = {"cpp": pkg.sysconfig.get_include(), "pkg/lib": pkg.sysconfig.get_lib()}
-PYBIND11_FLAGS = ["-std=c++20", "-O1", "-g0", "-fPIC", "-shared", "-pthread"]
-PYBIND11_FLAGS += ["-fvisibility=hidden", "-Wall", "-Wextra", "-Werror"]
+# Of the stages' own sources, which pybind11's modules share; what the kit makes of them
+# is made as by a user.
+FLAGS = ["-std=c++20", "-O1", "-g0", "-fPIC", "-pthread", "-fvisibility=hidden"]
+FLAGS += ["-Wall", "-Wextra", "-Werror"]
 
 
 class BuildError(Exception):
@@ -94,9 +100,10 @@ def build(name: str, binding: str) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / f"{name}.lock", "w") as lock:  # two test runs take turns
         fcntl.flock(lock, fcntl.LOCK_EX)
-        command = _kit(name, folder) if binding == "kit" else _pybind11(name, folder)
-        if binding == "kit" or not _up_to_date(name, folder, command):
-            _run(command)
+        if binding == "kit":
+            _run(_kit(name, folder))
+        else:
+            _pybind11(name, folder)
     return folder
 
 
@@ -135,32 +142,45 @@ def _kit(name: str, folder: Path) -> list[str]:
     return [sys.executable, *command[1:], "--out", str(folder)]
 
 
-def _pybind11(name: str, folder: Path) -> list[str]:
-    import pybind11
-
+def _pybind11(name: str, folder: Path) -> None:
+    """Links objects, of which several stages have some."""
+    includes = [f"-I{STAGES}", f"-I{CORE['cpp']}"]
     compiler = shlex.split(os.environ.get("CXX", "g++"))
-    command = [*compiler, *PYBIND11_FLAGS, f"-I{STAGES}", f"-I{CORE['cpp']}"]
-    command += ["-isystem", pybind11.get_include()]
-    command += ["-isystem", sysconfig.get_path("include")]
-    command += [str(HERE / "twins" / "pybind11" / f"{name}.cc"), *sources(name)]
-    command += ["-o", str(folder / f"{name}{SUFFIX}")]
-    return [*command, *pkg.sysconfig.get_link_flags()]
+    twins = HERE / "twins" / "pybind11"
+    common = [*SHARED.iterdir(), *twins.glob("*.h")]
+    objects = []
+    for source in sources(name):
+        command = [*compiler, *FLAGS, *includes, "-c", source]
+        near = (ROOT / source).parent.iterdir()
+        objects.append(_object(command, Path(source).stem, folder, [*common, *near]))
+    twin = twins / f"{name}.cc"
+    read = [*common, *(STAGES / name).iterdir(), twin]
+    command = [*twin_command(), *includes, "-c", str(twin)]
+    objects.append(_object(command, f"{name}.twin", folder, read))
+    module = folder / f"{name}{SUFFIX}"
+    link = [*compiler, "-shared", "-pthread", *map(str, objects)]
+    link += pkg.sysconfig.get_link_flags()
+    _make(link, module, objects)
 
 
-def _up_to_date(name: str, folder: Path, command: list[str]) -> bool:
-    output, record = folder / f"{name}{SUFFIX}", folder / f"{name}.cmd"
-    text = shlex.join(command)
+def _object(command: list[str], name: str, folder: Path, read: list[Path]) -> Path:
+    output = folder / f"{name}.o"
+    with open(folder / f"{name}.o.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        _make(command, output, read)
+    return output
+
+
+def _make(command: list[str], output: Path, read: list[Path]) -> None:
+    """Runs the command for what is older than anything of `read`."""
+    record, text = output.with_name(f"{output.name}.cmd"), shlex.join(command)
     if output.exists() and record.exists() and record.read_text() == text:
-        read = [*SHARED.iterdir(), *(STAGES / name).iterdir()]
-        read += [
-            HERE / "twins" / "pybind11" / each for each in (f"{name}.cc", "numbers.h")
-        ]
-        read += [HERE / "twins" / "pybind11" / "later.h"]
         made = output.stat().st_mtime
         if all(path.stat().st_mtime < made for path in read):
-            return True
+            return
+    record.unlink(missing_ok=True)
+    _run([*command, "-o", str(output)])
     record.write_text(text)
-    return False
 
 
 def _run(command: list[str]) -> None:

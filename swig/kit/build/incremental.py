@@ -70,7 +70,7 @@ class Runner:
         self.total += len(steps)
         stale = [(s, why) for s in steps if (why := self.why_stale(s))]
         # The largest first: the last ones to finish are then short.
-        stale.sort(key=lambda item: -_size(item[0].inputs[:1]))
+        stale.sort(key=lambda item: -_size(item[0].inputs))
         with ThreadPoolExecutor(self.jobs) as pool:
             futures = [pool.submit(self._make, step, why) for step, why in stale]
             try:
@@ -219,4 +219,6 @@ def _read(path: Path) -> str:
 
 
 def _size(paths: list[Path]) -> int:
-    return sum(path.stat().st_size for path in paths if path.exists())
+    """Of the sources: what a step reads besides does not tell how long it takes."""
+    sources = [path for path in paths if path.suffix in (".cc", ".i")]
+    return sum(path.stat().st_size for path in sources if path.exists())

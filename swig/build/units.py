@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which sources are compiled together, in one run of the compiler.
+
+What several files of a folder instantiate alike is then made once, which takes a third
+off a build from clean.  A file is edited alone: once one of a unit is newer than what
+was made of it, and as long as build/ has objects of its files, they are compiled alone.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kit.build.incremental import Step
+
+# Not those with loops over elements (kernels, ops/pointwise): they are what takes the
+# time there, and are all different.
+FOLDERS = [
+    *("cpp/autograd", "cpp/base", "cpp/collectives", "cpp/dispatcher", "cpp/framework"),
+    *("cpp/graph", "cpp/scheduler", "cpp/tensor", "cpp/ops/create", "cpp/ops/index"),
+    *("cpp/ops/linalg", "cpp/ops/nn", "cpp/ops/reduce", "cpp/ops/shape"),
+    *("swig/python", "swig/python/autograd"),
+    *("swig/python/scheduler", "swig/python/tensor"),
+]
+# Each has a name of its own that another file of its folder has too.
+APART = {
+    "cpp/base/build_info.cc",  # it has flags of its own, too
+    "cpp/collectives/mpi_transport.cc",
+    "cpp/ops/create/sequences.cc",
+    "cpp/ops/nn/layer_norm.cc",
+    "cpp/ops/nn/normalization.cc",
+    "cpp/ops/nn/regression_loss.cc",
+}
+LARGEST = 8  # files of a unit, so that two processors have work until the end
+
+
+def units_of(sources: list[Path]) -> dict[str, list[Path]]:
+    """The units by name, such as "cpp/graph/unit1"; other sources are in none."""
+    units = {}
+    for folder in FOLDERS:
+        files = [s for s in sources if s.parent.as_posix() == folder]
+        files = [s for s in files if s.as_posix() not in APART]
+        count = -(-len(files) // LARGEST)
+        for i in range(count):
+            members = files[i * len(files) // count : (i + 1) * len(files) // count]
+            if len(members) > 1:
+                units[f"{folder}/unit{i + 1}"] = members
+    return units
+
+
+def is_whole(unit: Step, members: list[Step], root: Path) -> bool:
+    """Whether to compile the unit, rather than its members each alone."""
+    if any(member.output.exists() for member in members):
+        return False
+    if not unit.output.exists():
+        return True
+    made = unit.output.stat().st_mtime_ns
+    sources = [root / member.inputs[0] for member in members]
+    return all(source.stat().st_mtime_ns <= made for source in sources)
