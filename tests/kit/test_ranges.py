@@ -296,4 +296,4 @@ def test_two_orderings_and_an_operator(m, kit):
     assert one < 1.5 and not one < 1 and one != other and one == m.Weight(1, 2)
     assert one < m.Level(2) and one >= m.Level(1) and one != m.Level(1)
     with pytest.raises(TypeError):
-        one < "a"
+        _ = one < "a"
