@@ -305,6 +305,8 @@ class _Stub:
         elif "__eq__" in groups and "__hash__" not in groups:
             lines.append(f"{indent}__hash__: typing.ClassVar[None]")
         head = f"{indent[4:]}class {cls.name}" + (f"({bases}):" if bases else ":")
+        if "final" in cls.features:
+            head = f"{indent[4:]}@typing.final\n{head}"
         return "\n".join([head, *(lines or [f"{indent}..."])])
 
     def _item(self, cls: Class) -> str:
