@@ -216,7 +216,8 @@ int get_buffer(PyObject* object, Py_buffer* view, int flags) {
         view->itemsize = made->itemsize;
         view->len = bytes;
         view->readonly = made->readonly;
-        view->ndim = int(dimensions);
+        // Without a shape it is a row of bytes: CPython's memoryview reads the shape of two.
+        view->ndim = asks(PyBUF_ND) ? int(dimensions) : 1;
         view->format = asks(PyBUF_FORMAT) ? const_cast<char*>(made->format) : nullptr;
         view->shape = asks(PyBUF_ND) ? made->shape.data() : nullptr;
         view->strides = asks(PyBUF_STRIDES) ? made->strides.data() : nullptr;
