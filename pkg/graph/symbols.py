@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 from .. import ops
 from .._binding import core
@@ -214,12 +214,13 @@ class Operation:
     @property
     def outputs(self) -> list[Symbol]:
         """The symbols that it gives."""
-        return [self._handle.output(i) for i in range(self._handle.n_outputs())]
+        found = [self._handle.output(i) for i in range(self._handle.n_outputs())]
+        return cast("list[Symbol]", found)
 
     @property
     def inputs(self) -> tuple[Symbol, ...]:
         """The symbols that it takes."""
-        return tuple(self._handle.inputs())
+        return tuple(cast("list[Symbol]", self._handle.inputs()))
 
     @property
     def control_inputs(self) -> list[Operation]:

@@ -98,7 +98,10 @@ class Products:
             products["pywrap_core.py"] = wrapper.with_name("pywrap_core.py")
             if not self.config.sanitizers:  # a plain python cannot load those
                 for stub, script in STUBS.items():
-                    products[stub] = self._run("wrote", script, extension, stub)
+                    sources = [extension]
+                    if script == "stubs.py":
+                        sources.insert(0, wrapper.with_name("pywrap_core.xml"))
+                    products[stub] = self._run("wrote", script, sources, stub)
         return products
 
     def headers(self) -> dict[str, Path]:
@@ -145,16 +148,17 @@ class Products:
         self.runner.run([Step("rewrote", wrapper.name, command, wrapper, inputs)])
         return wrapper
 
-    def _run(self, verb: str, script: str, source: Path, product: str) -> Path:
-        """Runs a program of swig/build, which makes gen/`product` of `source`."""
+    def _run(self, verb: str, script: str, sources: list[Path], product: str) -> Path:
+        """Runs a program of swig/build, which makes gen/`product` of the sources."""
         program = Path("swig/build") / script
+        kit = sorted((self.root / "swig/kit/build").glob("*.py"))
         output = self.folder / "gen" / product
         step = Step(
             verb=verb,
             label=product,
-            command=[sys.executable, str(program), str(source), str(output)],
+            command=[sys.executable, str(program), *map(str, sources), str(output)],
             output=output,
-            inputs=[program, source],
+            inputs=[program, *kit, *sources],
         )
         self.runner.run([step])
         return output

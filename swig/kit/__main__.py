@@ -4,15 +4,17 @@
 The latter loads nothing of pkg: builds use it.
 """
 
+import importlib
 import sys
 from pathlib import Path
 
-if not __package__:  # run as a folder: then Python has put the folder itself first
+package = __package__
+if not package:  # run as a folder: then Python has put the folder itself first
     folder = Path(__file__).resolve().parent
     sys.path[0] = str(folder.parent)
-    __package__ = folder.name
+    package = folder.name
 
-from .build.command import main
+command = importlib.import_module(".build.command", package)
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(command.main(sys.argv[1:]))

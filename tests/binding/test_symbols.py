@@ -6,7 +6,6 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
-import operator
 import pkgutil
 import pydoc
 import re
@@ -136,9 +135,12 @@ def test_stub_and_page_are_up_to_date():
     Every name whose type the stub's program knows by itself is one of the module.
     """
     beside = Path(core.__file__).with_name("_pywrap_core.pyi")
-    assert beside.read_text(encoding="utf-8") == stubs.stub(core)
+    text = beside.read_text(encoding="utf-8")
+    assert text.endswith("".join(f"{line}\n" for line in stubs.by_hand(core)))
+    for name in core.__all__:
+        assert re.search(rf"^(class |def |){name}\b", text, re.M), name
     for name in stubs.TYPES:
-        operator.attrgetter(name)(core)
+        assert any(hasattr(getattr(core, cls), name) for cls in stubs.BY_HAND), name
     page = symbols_page.PAGE.read_text(encoding="utf-8")
     assert page == symbols_page.page(pkg.symbols())
 

@@ -37,6 +37,20 @@ def test_views(matrix):
     assert bytes(matrix) == np.arange(6, dtype="f").tobytes()
 
 
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="Python has no __buffer__")
+def test_views_without_a_shape(kit, matrix):
+    """Python 3.12 lets programs ask in every way that C may."""
+    if not kit:
+        pytest.skip("the process ends")
+    for flags in range(1 << 9):
+        try:
+            view = matrix.__buffer__(flags)
+        except BufferError:
+            continue
+        assert view.nbytes == 24 and bytes(view.cast("B")) == bytes(matrix)
+        view.release()
+
+
 def test_a_view_keeps_the_object(m):
     array = np.asarray(m.Matrix(300, 1000))
     gc.collect()

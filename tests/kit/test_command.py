@@ -17,7 +17,7 @@ import pytest
 
 from paths import ROOT
 from pkg.swigkit import BuildError, get_cmake_dir, get_includes, get_swig_flags, wrap
-from pkg.swigkit.build import options
+from pkg.swigkit.build import options, readable
 from pkg.swigkit.build.wrap import module_name
 
 SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
@@ -314,6 +314,18 @@ def test_a_package_of_another_version(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_name_of_a_module(text: str, tmp_path: Path) -> None:
     (tmp_path / "x.i").write_text(text)
     assert module_name(tmp_path / "x.i") == "here"
+
+
+def test_a_project_that_moved(tmp_path: Path) -> None:
+    """Copies of headers are those of the headers beside them, not of the old place."""
+    header, copy = Path("x.h"), Path("build/readable/x.h")
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / header).write_text("int million = 1'000'000;\n")
+    made = readable._make_copy(tmp_path / "old" / header, tmp_path / "old" / copy, [])
+    assert made
+    shutil.copytree(tmp_path / "old", tmp_path / "new")
+    source, _ = readable._recorded(tmp_path / "new" / copy)
+    assert Path(source) == tmp_path / "new" / header
 
 
 # --- setuptools ----------------------------------------------------------------------

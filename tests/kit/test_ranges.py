@@ -6,10 +6,12 @@ import array
 import copy
 import datetime
 import gc
+import inspect
 import itertools
 import operator
 import time
 
+import numpy as np
 import pytest
 
 THEME = "ranges"
@@ -253,3 +255,45 @@ def test_destructors_that_wait_for_python(m):
     pool.submit(lambda: (time.sleep(0.02), done.append(1)))
     del pool
     assert done == [1]
+
+
+def test_defaults_that_swig_does_not_read(m, kit):
+    if not kit:
+        pytest.skip("the twin would have to say them again")
+    assert m.braced() == [1, 20, 3] and m.braced([5], change=lambda x: -x) == [-5, 3]
+    assert m.braced(named={}) == [1, 20]
+    assert m.texts() == "texts\n\\'\"b"
+    between = inspect.signature(m.texts).parameters["between"]
+    assert between.default == "\n\\'\""
+
+
+def test_variants_that_cannot_be_made_of_nothing(m, kit):
+    if not kit:
+        pytest.skip("pybind11 asks for a default constructor")
+    assert m.either(m.Sealed(3)).value == 3 and m.either("a") == "a"
+    text, sealed = m.eithers(["b", m.Sealed(4)])
+    assert text == "b" and sealed.value == 4
+    with pytest.raises(
+        TypeError, match="expected a Sealed or a str for 'one', got int"
+    ):
+        m.either(3)
+
+
+def test_complex_numbers_in_place(m, kit):
+    if kit:
+        values = np.array([1, 2j])
+        m.turn(values)
+        assert values.tolist() == [1j, -2]
+        with pytest.raises(TypeError, match="buffer of complex128 for 'values', got"):
+            m.turn(np.zeros(2))
+
+
+def test_two_orderings_and_an_operator(m, kit):
+    if not kit:
+        pytest.skip("the twin has none")
+    one, other = m.Weight(1, 2), m.Weight(1, 3)
+    assert one < other and other > one and one <= other and not other < one
+    assert one < 1.5 and not one < 1 and one != other and one == m.Weight(1, 2)
+    assert one < m.Level(2) and one >= m.Level(1) and one != m.Level(1)
+    with pytest.raises(TypeError):
+        _ = one < "a"

@@ -9,7 +9,7 @@ import re
 from . import tree
 from .groups import Groups, documented, python_parameters
 from .notation import pointee
-from .slots import is_slot, slots as slots_of
+from .slots import Order, is_slot, slots as slots_of
 
 UNIQUE = "std::unique_ptr<"
 
@@ -75,9 +75,8 @@ class Classes:
             methods.setdefault(function.name, []).append(function)
         for name, functions in self.groups.operators.get(cls.cpp, {}).items():
             methods.setdefault(name, []).extend(functions)
-        ordered = ""
-        for function in methods.pop("__order__", []):
-            ordered = ordered or pointee(function.given[0].type)
+        ordered = Order(cls, methods.pop("__order__", []), methods)
+        for function in ordered.functions:
             self.wrapper.drop_function(function)
         groups: dict[str, str] = {}
         rows = []
@@ -144,7 +143,7 @@ class Classes:
             slots += self._buffer(cls, tag)
         doc = self._documented_class(cls)
         hashable = (
-            (not ordered and "__eq__" not in groups)
+            (not ordered.functions and "__eq__" not in groups)
             or "__hash__" in groups
             or "hash" in cls.features
         )

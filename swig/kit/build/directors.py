@@ -34,7 +34,7 @@ FROM_RESULT = re.compile(r"(\bload|\bto_cpp(?:<.*?>)?)\(result,")
 # An override's result by pointer; of a %newobject method it is the caller's.
 KEPT = "swigkit::keep_result(swig_get_self(), result);\n    c_result = pointer"
 FIRST_OUTPUT = re.compile(r"^  \{\n(?=[^\n]*\(swigkit_items)", re.MULTILINE)
-WHERE = re.compile(r'\{\s*"\w+", "(\w*)"(, true)?\s*\}')
+WHERE = re.compile(r'(\bswigkit::Argument)\{\s*"\w+", "(\w*)"(, true)?\s*\}')
 BEGIN = """\
   static constinit swigkit::Overridable swigkit_method{{"{name}",
                                                        swigkit::class_of<{cpp}>}};
@@ -119,7 +119,7 @@ def _guarded(body: str, module: Module, cls: Class, method: str, taken: str) -> 
         body = body.replace(KEPT, f"c_result = {given}")
     body = CALL.sub(r"= swigkit::call_python([&] { return \1; });", body)
     body = _with_outputs(body)
-    body = WHERE.sub(rf'{{"{cls.name}.{name}", "\1"\2}}', body)
+    body = WHERE.sub(rf'\1{{"{cls.name}.{name}", "\2"\3}}', body)
     body = LENT.sub(r"swigkit_lent_\1", body)
     lent = "".join(
         f"  swigkit::Lent< std::remove_cvref_t< decltype({name}) > > "

@@ -229,5 +229,5 @@ def python_parameter(p: tree.Parameter) -> str:
     if re.fullmatch(r"-?[\d.]+(?:e[-+]?\d+)?[fFuUlL]+", value):
         value = value.rstrip("fFuUlL")
     if value not in known.values() and not PYTHON_LITERAL.fullmatch(value):
-        value = value if re.fullmatch(r'"(?:[^"\\]|\\["\\nt])*"', value) else "..."
+        value = value if re.fullmatch(r'"(?:[^"\\]|\\[\'"\\nt])*"', value) else "..."
     return f"{p.name}={value}"

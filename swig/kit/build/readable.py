@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -82,9 +83,10 @@ SPELLINGS = (
     (re.compile(r"\busing\s+enum\s+[\w:]+\s*;"), ""),
     # `int bits : 3 = 1;`
     (re.compile(r"(\b\w+\s*:\s*\d+)\s*=\s*\w+(?=\s*;)"), r"\1"),
-    # `int f(int n = int{3})`
-    (re.compile(r"(=\s*[\w:]+)\{([^{};]*)\}(?=\s*[,)])"), r"\1(\2)"),
 )
+# `int f(Ints list = Ints{3})`: SWIG passes over what stands in brackets.
+BRACES = re.compile(r"(?<![=!<>])=\s*(?=[\w:]+\s*(?:<[^;{}()=]*>\s*)?(?P<open>\{))")
+WRITTEN = "= SWIGKIT_AS_WRITTEN({})"
 
 
 class Headers:
@@ -224,24 +226,49 @@ def readable(text: str) -> str | None:
     changed = text
     for pattern, spelling in SPELLINGS:
         changed = pattern.sub(spelling, changed)
-    changed = _without_lambdas(changed)
+    changed = _with_braces(_without_lambdas(changed))
     return None if changed == text else changed
 
 
 def _without_lambdas(text: str) -> str:
-    """Values of variables and parameters: Python has to pass what had a default."""
+    """Of variables; what is the default of a parameter is copied."""
     at = 0
     while found := LAMBDA.search(text, at):
-        depth, end = 1, found.end()
-        while depth and end < len(text):
-            depth += (text[end] == "{") - (text[end] == "}")
-            end += 1
+        end = _closed(text, found.end())
         if found["auto"]:  # nothing is left of the variable
             end = text.find(";", end) + 1 or end
-        lines = "\n" * text.count("\n", found.start(), end)  # keep their numbers
-        text = text[: found.start()] + lines + text[end:]
-        at = found.start()
+        new = "\n" * text.count("\n", found.start(), end)  # lines keep their numbers
+        if not found["auto"] and _ends_parameter(text, end):
+            new = WRITTEN.format(text[found.start() + 1 : end].strip())
+        text = text[: found.start()] + new + text[end:]
+        at = found.start() + len(new)
     return text
+
+
+def _with_braces(text: str) -> str:
+    """Defaults of parameters that are a class's name with braces."""
+    at = 0
+    while found := BRACES.search(text, at):
+        end = _closed(text, found.end("open"))
+        at = found.end()
+        if _ends_parameter(text, end):
+            new = WRITTEN.format(text[found.end() : end])
+            text = text[: found.start()] + new + text[end:]
+            at = found.start() + len(new)
+    return text
+
+
+def _closed(text: str, end: int) -> int:
+    """Where the block that is open here ends."""
+    depth = 1
+    while depth and end < len(text):
+        depth += (text[end] == "{") - (text[end] == "}")
+        end += 1
+    return end
+
+
+def _ends_parameter(text: str, end: int) -> bool:
+    return text[end:].lstrip()[:1] in (",", ")")
 
 
 def _make_copy(source: Path, target: Path, insertions: Sequence[Insertion]) -> bool:
@@ -255,7 +282,9 @@ def _make_copy(source: Path, target: Path, insertions: Sequence[Insertion]) -> b
         return False
     if not target.exists() or _read(target) != text:
         _write(target, text)
-        record = json.dumps([str(source), list(insertions)])
+        # Project and build folder may move together.
+        where = os.path.relpath(source, target.parent)
+        record = json.dumps([where, list(insertions)])
         _write(target.with_name(f"{target.name}.from"), record)
     return True
 
@@ -267,6 +296,7 @@ def _recorded(target: Path) -> tuple[str, list[Insertion]] | None:
         source, insertions = json.loads(record.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
+    source = os.path.normpath(target.parent / source)
     return source, [(line, text) for line, text in insertions]
 
 

@@ -6,9 +6,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from .records import Class
+from .notation import pointee
+from .records import Class, Function
 
-__all__ = ["is_slot", "slots"]
+__all__ = ["Order", "is_slot", "slots"]
 
 UNARY = {
     "__neg__": "nb_negative",
@@ -59,6 +60,7 @@ INTEGER = (
     r"(?:const )?(?:std::)?(?:size_t|ptrdiff_t|(?:unsigned |signed )?"
     r"(?:int|long|short|long long)|unsigned|u?int(?:16|32|64)_t)(?: *&)?"
 )
+NO_GROUP = "swigkit::None"
 COMPARE = ("__lt__", "__le__", "__eq__", "__ne__", "__gt__", "__ge__")
 
 
@@ -82,12 +84,39 @@ def is_slot(name: str) -> bool:
     )
 
 
-def slots(cls: Class, groups: dict[str, str], ordered: str) -> Iterator[str]:
-    """Those that the methods of these names fill; `groups` are their C++ names.
+class Order:
+    """What <=> says of a class, and what it does not, as an operator does: as in C++,
+    < of the same operands comes first."""
 
-    `ordered` is the type of what <=> compares with, or nothing.
-    """
-    none = "swigkit::None"
+    def __init__(
+        self, cls: Class, functions: list[Function], methods: dict[str, list[Function]]
+    ) -> None:
+        self.cls = cls
+        self.functions = functions
+        types = [pointee(f.given[0].type) for f in functions]
+        self.types = sorted(types, key=lambda kind: kind != cls.cpp)
+        self.said = {
+            name: {pointee(f.given[0].type) for f in methods.get(name, [])}
+            for name in COMPARE
+        }
+
+    def group(self, name: str, group: str) -> str:
+        """The C++ group of a comparison, of which `group` are its own operators."""
+        whole = [] if group == NO_GROUP else [group]
+        alone = str(not whole).lower()
+        for kind in self.types:
+            if kind not in self.said[name]:
+                op = f"Py_{name.strip('_').upper()}"
+                one = f"swigkit::Ordered<{self.cls.cpp}, {kind}, {op}, {alone}>"
+                # What is a number as well is compared as the object that it is.
+                whole.insert(0 if kind == self.cls.cpp else len(whole), one)
+        joined = ", ".join(whole)
+        return f"swigkit::FirstOf<{joined}>" if len(whole) > 1 else joined or group
+
+
+def slots(cls: Class, groups: dict[str, str], ordered: Order) -> Iterator[str]:
+    """Those that the methods of these names fill; `groups` are their C++ names."""
+    none = NO_GROUP
 
     def slot(kind: str, function: str) -> str:
         return f"{{Py_{kind}, (void *)swigkit::{function}}}"
@@ -107,11 +136,9 @@ def slots(cls: Class, groups: dict[str, str], ordered: str) -> Iterator[str]:
     for middle, kind in IN_PLACE.items():
         if f"__i{middle}__" in groups:
             yield slot(kind, f"in_place<{groups[f'__i{middle}__']}>")
-    if ordered or any(name in groups for name in COMPARE):
-        by_order = f"swigkit::Ordered<{cls.cpp}, {ordered}, {{}}>" if ordered else none
+    if ordered.functions or any(name in groups for name in COMPARE):
         used = ", ".join(
-            groups.get(name, by_order.format(f"Py_{name.strip('_').upper()}"))
-            for name in COMPARE
+            ordered.group(name, groups.get(name, none)) for name in COMPARE
         )
         yield slot("tp_richcompare", f"compare<{used}>")
     if "__len__" in groups:

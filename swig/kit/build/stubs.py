@@ -10,6 +10,7 @@ that of python_types.py.
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import sys
 from collections.abc import Iterable, Iterator
@@ -273,12 +274,13 @@ class _Stub:
                 groups[name] = [f for f in groups[name] if not f.static]
         ordered = groups.pop("__order__", [])
         for name in COMPARE if ordered else ():
-            if name not in groups:
-                kind = self.types.taken(ordered[0].given[0].type, cls.cpp)
-                taken = "builtins.object" if name in EQUAL else kind
-                lines.append(
-                    f"{indent}def {name}(self, other: {taken}, /) -> builtins.bool: ..."
-                )
+            own = groups.setdefault(name, [])
+            said = {f.given[0].type for f in own}
+            own += [
+                dataclasses.replace(f, name=name, result="bool")
+                for f in ordered
+                if f.given[0].type not in said
+            ]
         if cls.is_range:
             hidden = {m.name for m in cls.methods if cls.is_end(m)}
             groups = {n: group for n, group in groups.items() if n not in hidden}
@@ -300,9 +302,11 @@ class _Stub:
             lines.append(name % ("set", f"value: {ANY}, ", "None"))
         if "hash" in cls.features:
             lines.append(f"{indent}def __hash__(self) -> builtins.int: ...")
-        elif ("__eq__" in groups or ordered) and "__hash__" not in groups:
+        elif "__eq__" in groups and "__hash__" not in groups:
             lines.append(f"{indent}__hash__: typing.ClassVar[None]")
         head = f"{indent[4:]}class {cls.name}" + (f"({bases}):" if bases else ":")
+        if "final" in cls.features:
+            head = f"{indent[4:]}@typing.final\n{head}"
         return "\n".join([head, *(lines or [f"{indent}..."])])
 
     def _item(self, cls: Class) -> str:

@@ -381,7 +381,7 @@ def _function(
                 # Methods call their object so.
                 "self_" if name == "self" else python_name(name),
                 cpp_type(of["type"]),
-                of.get("value"),
+                _source_text(of.get("value")),
             )
         )
     declared = has.get("decl", "").removeprefix("q(const).")
@@ -431,3 +431,8 @@ def _variable(has: dict[str, str], inside: Class | None) -> Variable | None:
         doc=_doc(has),
         value=has.get("value", ""),
     )
+
+
+def _source_text(value: str | None) -> str | None:
+    """A default as C++ has it: -xmlout doubles each backslash."""
+    return value.replace("\\\\", "\\") if value else value

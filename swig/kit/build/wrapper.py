@@ -42,7 +42,7 @@ MAYBE = re.compile(
 METHODS = re.compile(
     r"^static PyMethodDef SwigMethods\[\] = \{\n.*?^\};\n", re.M | re.S
 )
-WHERE = re.compile(r'\{\s*"(\w+)", "(\w*)"(, true)?\s*\}')
+WHERE = re.compile(r'(\bswigkit::Argument)\{\s*"\w+", "(\w*)"(, true)?\s*\}')
 CONSTANT = re.compile(r'^  SWIG_Python_SetConstant\(d, "(\w+)",.*\);\n', re.MULTILINE)
 VARIABLE = re.compile(r'^  SWIG_addvarlink\(globals, "(\w+)", (\w+), (\w+)\);\n', re.M)
 GIVEN = "std::move(*(&result))"
@@ -180,7 +180,7 @@ class Wrapper:
 
         def where(at: re.Match[str]) -> str:
             optional = "true" if at[3] or at[2] in nulls else "false"
-            return f'{{"{title}", "{at[2]}", {optional}, matching}}'
+            return f'{at[1]}{{"{title}", "{at[2]}", {optional}, matching}}'
 
         body = WHERE.sub(where, body)
         scope = self._scope(function)

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <compare>
+#include <complex>
 #include <forward_list>
 #include <functional>
 #include <list>
@@ -17,6 +18,7 @@
 #include <thread>
 #include <utility>
 #include <valarray>
+#include <variant>
 #include <vector>
 
 #define RANGES_API __attribute__((visibility("default")))
@@ -102,6 +104,17 @@ inline std::partial_ordering operator<=>(const Level& a, const Level& b) {
 }
 inline bool operator==(const Level& a, const Level& b) { return a.level == b.level; }
 /// Compared with a number, and without ==.
+/// Two orderings, and an operator for what it can be made into.
+struct Weight {
+  double grams, pieces;
+  Weight(double grams, double pieces) : grams(grams), pieces(pieces) {}
+  auto operator<=>(const Weight&) const = default;
+  std::partial_ordering operator<=>(const Level& level) const {
+    return grams <=> level.level;
+  }
+  explicit operator double() const { return grams; }
+  bool operator<(double other) const { return grams < other; }
+};
 struct Size {
   int size;
   explicit Size(int size) : size(size) {}
@@ -246,6 +259,43 @@ inline int read_three() { return three(); }
 struct NoDefault : std::logic_error {
   using std::logic_error::logic_error;
 };
+
+using Ints = std::vector<int>;
+/// Braces make another object than brackets; a block in a default.
+inline std::vector<int> braced(
+    const Ints& values = Ints{1, 2},
+    std::map<std::string, int> named = std::map<std::string, int>{{"a", 3}},
+    const std::function<int(int)>& change = [](int x) {
+      if (x > 1) { return 10 * x; }
+      return x;
+    }) {
+  std::vector<int> result;
+  for (const int value : values) result.push_back(change(value));
+  for (const auto& [name, value] : named) result.push_back(value);
+  return result;
+}
+/// Defaults that look like what the kit writes, or have backslashes.
+inline std::string texts(const std::vector<std::string>& words = {"texts", "b"},
+                         const std::string& between = "\n\\'\"") {
+  std::string result;
+  for (const std::string& word : words) result += (result.empty() ? "" : between) + word;
+  return result;
+}
+
+// --- parts that cannot be made of nothing ---------------------------------------------------
+
+struct Sealed {
+  int value;
+  explicit Sealed(int value) : value(value) {}
+};
+using SealedOrText = std::variant<Sealed, std::string>;
+inline SealedOrText either(SealedOrText one) { return one; }
+inline std::vector<SealedOrText> eithers(const std::vector<SealedOrText>& all) {
+  return all;
+}
+inline void turn(std::span<std::complex<double>> values) {
+  for (auto& value : values) value *= std::complex<double>(0, 1);
+}
 
 // --- destructors that wait ------------------------------------------------------------------
 

@@ -13,6 +13,9 @@
 #include <utility>
 #include <vector>
 
+/// A parameter's default that SWIG does not read: readable.py writes it so.
+#define SWIGKIT_AS_WRITTEN(...) (__VA_ARGS__)
+
 namespace [[gnu::visibility("hidden")]] swigkit {
 
 /// The choice among overloads: each is tried, the first that takes the arguments as they

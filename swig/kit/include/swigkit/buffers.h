@@ -30,8 +30,14 @@ inline char kind_of(const char* format, Py_ssize_t itemsize) {
   return *format == '?' ? 'b' : 0;
 }
 template <class T>
+inline constexpr bool IsComplex = false;
+template <class T>
+inline constexpr bool IsComplex<std::complex<T>> = true;
+
+template <class T>
 constexpr char kind_of() {
   if constexpr (std::is_same_v<T, bool>) return 'b';
+  else if constexpr (IsComplex<T>) return 'c';
   else if constexpr (std::is_floating_point_v<T>) return 'f';
   else if constexpr (std::is_integral_v<T>) return std::is_signed_v<T> ? 'i' : 'u';
   else return 'u';  // std::byte
@@ -92,6 +98,7 @@ struct In<std::span<T, N>> {
     const std::string bits = std::to_string(8 * sizeof(Item));
     const std::string item = kind == 'b'   ? "bool"
                              : kind == 'f' ? "float" + bits
+                             : kind == 'c' ? "complex" + bits
                              : kind == 'i' ? "int" + bits
                                            : "uint" + bits;
     return std::string("a contiguous ") + (std::is_const_v<T> ? "" : "writable ") +
@@ -209,7 +216,8 @@ int get_buffer(PyObject* object, Py_buffer* view, int flags) {
         view->itemsize = made->itemsize;
         view->len = bytes;
         view->readonly = made->readonly;
-        view->ndim = int(dimensions);
+        // Without a shape it is a row of bytes: CPython's memoryview reads the shape of two.
+        view->ndim = asks(PyBUF_ND) ? int(dimensions) : 1;
         view->format = asks(PyBUF_FORMAT) ? const_cast<char*>(made->format) : nullptr;
         view->shape = asks(PyBUF_ND) ? made->shape.data() : nullptr;
         view->strides = asks(PyBUF_STRIDES) ? made->strides.data() : nullptr;

@@ -143,7 +143,7 @@ SWIGKIT_NAMED(swigkit:attribute_##Name_, Class_, { Value_ })
 // A pointer parameter that takes None, such as %optional(const geo::Point *origin).
 %define %optional(Parameter_...)
 %typemap(in) Parameter_ (swigkit::InPointer< $*1_ltype > held) {
-  if (!held.load($input, {"$symname", "$1_name", true}, $1)) SWIG_fail;
+  if (!held.load($input, swigkit::Argument{"$symname", "$1_name", true}, $1)) SWIG_fail;
 }
 %enddef
 
@@ -154,7 +154,7 @@ SWIGKIT_NAMED(swigkit:attribute_##Name_, Class_, { Value_ })
   if (!$result) SWIG_fail;
 }
 %typemap(directorargout) Parameter_ {
-  if (!swigkit::to_cpp($result, swigkit::written($1), {"$symname", "result"})) {
+  if (!swigkit::to_cpp($result, swigkit::written($1), swigkit::Argument{"$symname", "result"})) {
     swigkit::throw_python_error();
   }
 }
@@ -171,7 +171,7 @@ SWIGKIT_OUTPUT(Parameter_)
 // What it reads and then changes: Python passes it as well.
 %define %in_out(Parameter_...)
 %typemap(in) Parameter_ (swigkit::Output< $1_type > made) {
-  if (!swigkit::to_cpp($input, made.value, {"$symname", "$1_name"})) SWIG_fail;
+  if (!swigkit::to_cpp($input, made.value, swigkit::Argument{"$symname", "$1_name"})) SWIG_fail;
   $1 = made.pointer();
 }
 SWIGKIT_OUTPUT(Parameter_)

@@ -148,8 +148,24 @@ PyObject* compare(PyObject* a, PyObject* b, int op) {
   }
 }
 
-/// One comparison of a class that C++ orders by <=>, with an object of type Other.
-template <class T, class Other, int op>
+/// The first of the groups that takes the operand.
+template <class... Groups>
+struct FirstOf {
+  static PyObject* call(PyObject* module, PyObject* self, PyObject* const* args,
+                        Py_ssize_t count, PyObject* names, bool operand) {
+    PyObject* result = new_ref(Py_NotImplemented);
+    const auto again = [&](auto call) {
+      if (result != Py_NotImplemented) return;
+      Py_DECREF(result);
+      result = call(module, self, args, count, names, operand);
+    };
+    (again(Groups::call), ...);
+    return result;
+  }
+};
+/// One comparison of a class that C++ orders by <=>, with an object of type Other; alone
+/// where the class has no operator of its own for it.
+template <class T, class Other, int op, bool alone>
 struct Ordered {
   static PyObject* call(PyObject*, PyObject* self, PyObject* const* args, Py_ssize_t,
                         PyObject*, bool) {
@@ -164,7 +180,8 @@ struct Ordered {
     // A <=> of one's own says nothing of ==.
     if constexpr ((op == Py_EQ || op == Py_NE) &&
                   !requires(const T& a, const Other& b) { a == b; }) {
-      return compare_objects(self, args[0], op);
+      if (alone) return compare_objects(self, args[0], op);
+      Py_RETURN_NOTIMPLEMENTED;
     } else {
       Matching matching{false, false, true};
       const Argument where{"<=>", "other", false, &matching};

@@ -27,12 +27,19 @@ struct Convert<std::variant<T...>> {
     return text;
   }
   static bool load(PyObject* object, Variant& value, const Argument& where) {
+    return load_to(object, where, [&]<class One>(std::in_place_type_t<One>, auto&& one) {
+      value.template emplace<One>(std::forward<decltype(one)>(one));
+    });
+  }
+  /// put(std::in_place_type<One>, one) of the alternative that it is.
+  template <class Put>
+  static bool load_to(PyObject* object, const Argument& where, Put&& put) {
     for (const bool exact : {true, false}) {
       if (where.exact() && !exact) break;
       Matching matching{exact};
       Argument part = where;
       part.matching = &matching;
-      if ((try_one<T>(object, value, part, matching) || ...)) return true;
+      if ((try_one<T>(object, put, part, matching) || ...)) return true;
       if (PyErr_Occurred()) return false;
     }
     return refuse(where, expected, object);
@@ -48,16 +55,31 @@ struct Convert<std::variant<T...>> {
   }
 
  private:
-  template <class One>
-  static bool try_one(PyObject* object, Variant& value, const Argument& where,
+  template <class One, class Put>
+  static bool try_one(PyObject* object, Put& put, const Argument& where,
                       Matching& matching) {
     if (PyErr_Occurred()) return false;
     In<One> in;
     matching.refused = false;
     if (!in.load(object, where)) return false;
-    value.template emplace<One>(in.take());
+    put(std::in_place_type<One>, in.take());
     return true;
   }
+};
+/// One whose first alternative cannot be made of nothing.
+template <class... T>
+  requires(!std::is_default_constructible_v<std::variant<T...>>)
+struct In<std::variant<T...>> {
+  std::optional<std::variant<T...>> value{};
+
+  bool load(PyObject* object, const Argument& where) {
+    return Convert<std::variant<T...>>::load_to(object, where, [&](auto kind, auto&& one) {
+      value.emplace(kind, std::forward<decltype(one)>(one));
+    });
+  }
+  std::variant<T...>* get() { return &*value; }
+  std::variant<T...>&& take() { return std::move(*value); }
+  void watch(std::variant<T...>*) {}
 };
 /// A str in one of C++'s wide encodings.
 template <class Character>

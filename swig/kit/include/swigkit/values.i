@@ -48,12 +48,12 @@ namespace std {
 
 %define SWIGKIT_PLAIN(Types_...)
 %typemap(in) Types_ {
-  if (!swigkit::to_cpp<$1_ltype>($input, $1, {"$symname", "$1_name"})) SWIG_fail;
+  if (!swigkit::to_cpp<$1_ltype>($input, $1, swigkit::Argument{"$symname", "$1_name"})) SWIG_fail;
 }
 %typemap(out) Types_ { $result = swigkit::Convert<$1_ltype>::cast($1); }
 // By reference, as templates take them.
 %typemap(in) const Types_ & ($*1_ltype held) {
-  if (!swigkit::to_cpp<$*1_ltype>($input, held, {"$symname", "$1_name"})) SWIG_fail;
+  if (!swigkit::to_cpp<$*1_ltype>($input, held, swigkit::Argument{"$symname", "$1_name"})) SWIG_fail;
   $1 = &held;
 }
 %typemap(out) const Types_ & { $result = swigkit::Convert<$*1_ltype>::cast(*$1); }
@@ -66,7 +66,7 @@ namespace std {
 %typemap(varout) Types_ { $result = swigkit::Convert<$1_ltype>::cast($1); }
 %typemap(directorin) Types_ { $input = swigkit::Convert<$1_ltype>::cast($1); }
 %typemap(directorout) Types_ {
-  if (!swigkit::to_cpp<$1_ltype>($input, $result, {"$symname", "result"})) {
+  if (!swigkit::to_cpp<$1_ltype>($input, $result, swigkit::Argument{"$symname", "result"})) {
     swigkit::throw_python_error();
   }
 }
@@ -93,7 +93,7 @@ SWIGKIT_PLAIN(ptrdiff_t)
 // Everything else by value: classes, enums, the standard library's types.
 %define SWIGKIT_VALUE(Types_...)
 %typemap(in) Types_ (swigkit::In< $1_basetype > held) {
-  if (!held.load($input, {"$symname", "$1_name"})) SWIG_fail;
+  if (!held.load($input, swigkit::Argument{"$symname", "$1_name"})) SWIG_fail;
   if (!swigkit::assign($1, held.take())) SWIG_fail;
   held.watch(&$1);
 }
@@ -106,7 +106,7 @@ SWIGKIT_PLAIN(ptrdiff_t)
   $input = swigkit::Convert< $1_basetype >::cast(std::move($1));
 }
 %typemap(directorout) Types_ (swigkit::In< $1_basetype > held) {
-  if (!held.load($input, {"$symname", "result"})) swigkit::throw_python_error();
+  if (!held.load($input, swigkit::Argument{"$symname", "result"})) swigkit::throw_python_error();
   swigkit::keep_view< $1_basetype >($input);
   $result = held.take();
 }
@@ -117,7 +117,7 @@ SWIGKIT_VALUE(enum SWIGTYPE)
 // SWIG has typemaps of its own for these, which pass nothing.
 namespace std {
 %typemap(in) initializer_list<T> (swigkit::In< $1_basetype > held) {
-  if (!held.load($input, {"$symname", "$1_name"})) SWIG_fail;
+  if (!held.load($input, swigkit::Argument{"$symname", "$1_name"})) SWIG_fail;
   $1 = held.take();
 }
 %typemap(typecheck, precedence=SWIG_TYPECHECK_POINTER) initializer_list<T> "$1 = 1;"
@@ -131,21 +131,21 @@ namespace std {
     const SWIGTYPE && (swigkit::In< std::remove_pointer_t< $1_ltype > > held),
     enum SWIGTYPE & (swigkit::In< std::remove_pointer_t< $1_ltype > > held),
     const enum SWIGTYPE & (swigkit::In< std::remove_pointer_t< $1_ltype > > held) {
-  if (!held.load($input, {"$symname", "$1_name"})) SWIG_fail;
+  if (!held.load($input, swigkit::Argument{"$symname", "$1_name"})) SWIG_fail;
   $1 = held.get();
 }
 %typemap(in) SWIGTYPE * (swigkit::InPointer< $*1_ltype > held) {
-  if (!held.load($input, {"$symname", "$1_name"}, $1)) SWIG_fail;
+  if (!held.load($input, swigkit::Argument{"$symname", "$1_name"}, $1)) SWIG_fail;
 }
 %typemap(in) SWIGTYPE *const & (
     $*1_ltype pointer, swigkit::InPointer< std::remove_pointer_t< $*1_ltype > > held) {
-  if (!held.load($input, {"$symname", "$1_name"}, pointer)) SWIG_fail;
+  if (!held.load($input, swigkit::Argument{"$symname", "$1_name"}, pointer)) SWIG_fail;
   $1 = &pointer;
 }
 %typemap(in) SWIGTYPE *const = SWIGTYPE *;
 // C++ takes the object over: %apply SWIGTYPE *DISOWN { geo::Shape *shape };
 %typemap(in) SWIGTYPE *DISOWN (swigkit::In< std::unique_ptr< $*1_ltype > > held) {
-  if (!held.load($input, {"$symname", "$1_name"})) SWIG_fail;
+  if (!held.load($input, swigkit::Argument{"$symname", "$1_name"})) SWIG_fail;
   $1 = held.take().release();
 }
 // `swig_obj` are the arguments: a reference keeps those alive that it may be a part of.
@@ -160,7 +160,7 @@ namespace std {
 }
 %typemap(varin) SWIGTYPE &, const SWIGTYPE & {
   swigkit::In< $*1_ltype > held;
-  if (!held.load($input, {"cvar", "$symname"})) SWIG_fail;
+  if (!held.load($input, swigkit::Argument{"cvar", "$symname"})) SWIG_fail;
   $1 = held.take();
 }
 %typemap(varout) SWIGTYPE *, SWIGTYPE *const {
@@ -181,14 +181,14 @@ namespace std {
 %typemap(directorout) SWIGTYPE &, const SWIGTYPE &, enum SWIGTYPE &,
                       const enum SWIGTYPE & {
   static thread_local swigkit::In< $*1_ltype > held;
-  if (!held.load($input, {"$symname", "result"})) swigkit::throw_python_error();
+  if (!held.load($input, swigkit::Argument{"$symname", "result"})) swigkit::throw_python_error();
   swigkit::keep_result(swig_get_self(), $input);
   $result = held.get();
 }
 %typemap(directorout) SWIGTYPE * {
   static thread_local swigkit::InPointer< $*1_ltype > held;
   $*1_ltype *pointer = nullptr;
-  if (!held.load($input, {"$symname", "result", true}, pointer)) {
+  if (!held.load($input, swigkit::Argument{"$symname", "result", true}, pointer)) {
     swigkit::throw_python_error();
   }
   swigkit::keep_result(swig_get_self(), $input);
@@ -198,12 +198,12 @@ namespace std {
 // Arrays of one dimension, and of two.
 %typemap(in) SWIGTYPE [ANY] (
     swigkit::In< std::array< std::remove_cv_t< $1_basetype >, $1_dim0 > > held) {
-  if (!held.load($input, {"$symname", "$1_name"})) SWIG_fail;
+  if (!held.load($input, swigkit::Argument{"$symname", "$1_name"})) SWIG_fail;
   $1 = ($1_ltype)held.get()->data();
 }
 %typemap(in) SWIGTYPE [] (
     swigkit::In< std::vector< std::remove_cv_t< $1_basetype > > > held) {
-  if (!held.load($input, {"$symname", "$1_name"})) SWIG_fail;
+  if (!held.load($input, swigkit::Argument{"$symname", "$1_name"})) SWIG_fail;
   $1 = held.get()->data();
 }
 %typemap(memberin) SWIGTYPE [ANY] {
@@ -217,7 +217,7 @@ namespace std {
 %typemap(in) SWIGTYPE [ANY][ANY] (
     swigkit::In< std::array< std::array< std::remove_cv_t< $1_basetype >, $1_dim1 >,
                              $1_dim0 > > held) {
-  if (!held.load($input, {"$symname", "$1_name"})) SWIG_fail;
+  if (!held.load($input, swigkit::Argument{"$symname", "$1_name"})) SWIG_fail;
   $1 = reinterpret_cast< $1_ltype >(held.get()->data());
 }
 %typemap(memberin) SWIGTYPE [ANY][ANY] {
@@ -231,17 +231,17 @@ namespace std {
 
 %typemap(varin) SWIGTYPE [ANY] {
   swigkit::In< std::array< std::remove_cv_t< $1_basetype >, $1_dim0 > > held;
-  if (!held.load($input, {"cvar", "$symname"})) SWIG_fail;
+  if (!held.load($input, swigkit::Argument{"cvar", "$symname"})) SWIG_fail;
   std::copy_n(held.get()->data(), $1_dim0, $1);
 }
 %typemap(varin) char [ANY] {
   const char *text = nullptr;
-  if (!swigkit::to_cpp<const char *>($input, text, {"cvar", "$symname"})) SWIG_fail;
-  if (!swigkit::copy_text($1, $1_dim0, text, {"cvar", "$symname"})) SWIG_fail;
+  if (!swigkit::to_cpp<const char *>($input, text, swigkit::Argument{"cvar", "$symname"})) SWIG_fail;
+  if (!swigkit::copy_text($1, $1_dim0, text, swigkit::Argument{"cvar", "$symname"})) SWIG_fail;
 }
 %typemap(varin) SWIGTYPE * {
   static PyObject *kept = nullptr;  // what the variable points to
-  if (!swigkit::set_pointer($input, $1, {"cvar", "$symname", true}, kept)) SWIG_fail;
+  if (!swigkit::set_pointer($input, $1, swigkit::Argument{"cvar", "$symname", true}, kept)) SWIG_fail;
 }
 %typemap(varout) SWIGTYPE [ANY][ANY] {
   std::vector< std::vector< std::remove_cv_t< $1_basetype > > > rows;
@@ -255,7 +255,7 @@ namespace std {
 
 // Functions of C++'s, as callables.
 %typemap(in) SWIGTYPE ((*)(ANY)) {
-  if (!swigkit::to_cpp< $1_ltype >($input, $1, {"$symname", "$1_name"})) SWIG_fail;
+  if (!swigkit::to_cpp< $1_ltype >($input, $1, swigkit::Argument{"$symname", "$1_name"})) SWIG_fail;
 }
 %typemap(out) SWIGTYPE ((*)(ANY)) { $result = swigkit::Convert< $1_ltype >::cast($1); }
 %typemap(varin) SWIGTYPE ((*)(ANY)) {
@@ -266,7 +266,7 @@ namespace std {
   $input = swigkit::Convert< $1_ltype >::cast($1);
 }
 %typemap(directorout) SWIGTYPE ((*)(ANY)) {
-  if (!swigkit::to_cpp< $1_ltype >($input, $result, {"$symname", "result"})) {
+  if (!swigkit::to_cpp< $1_ltype >($input, $result, swigkit::Argument{"$symname", "result"})) {
     swigkit::throw_python_error();
   }
 }
@@ -275,7 +275,7 @@ namespace std {
 
 // An address that only C++ knows what to do with: a capsule.
 %typemap(in) void * {
-  if (!swigkit::to_cpp< void * >($input, $1, {"$symname", "$1_name"})) SWIG_fail;
+  if (!swigkit::to_cpp< void * >($input, $1, swigkit::Argument{"$symname", "$1_name"})) SWIG_fail;
 }
 %typemap(out) void * { $result = swigkit::Convert< void * >::cast($1); }
 %typemap(varin) void * {
@@ -288,7 +288,7 @@ namespace std {
 %define SWIGKIT_TEXT(Types_...)
 %typemap(in) Types_ {
   const char *text = nullptr;
-  if (!swigkit::to_cpp<const char *>($input, text, {"$symname", "$1_name"})) SWIG_fail;
+  if (!swigkit::to_cpp<const char *>($input, text, swigkit::Argument{"$symname", "$1_name"})) SWIG_fail;
   $1 = ($1_ltype)text;
 }
 %typemap(out) Types_ { $result = swigkit::Convert<const char *>::cast($1); }
@@ -296,7 +296,7 @@ namespace std {
 %typemap(directorin) Types_ { $input = swigkit::Convert<const char *>::cast($1); }
 %typemap(directorout) Types_ {
   const char *text = nullptr;
-  if (!swigkit::to_cpp<const char *>($input, text, {"$symname", "result", true})) {
+  if (!swigkit::to_cpp<const char *>($input, text, swigkit::Argument{"$symname", "result", true})) {
     swigkit::throw_python_error();
   }
   swigkit::keep_viewed($input);
@@ -313,7 +313,7 @@ SWIGKIT_TEXT(char [ANY])
 // The same in C++'s wide encodings, and in char8_t.
 %define SWIGKIT_WIDE_TEXT(Character_)
 %typemap(in) const Character_ * (swigkit::InText< Character_ > held) {
-  if (!held.load($input, {"$symname", "$1_name"}, $1)) SWIG_fail;
+  if (!held.load($input, swigkit::Argument{"$symname", "$1_name"}, $1)) SWIG_fail;
 }
 %typemap(out) const Character_ * { $result = swigkit::text_or_none($1); }
 %typemap(varout) const Character_ * { $result = swigkit::text_or_none($1); }
@@ -333,7 +333,7 @@ SWIGKIT_WIDE_TEXT(char32_t)
 
 // A member that is an array of them holds a text and the zero behind it.
 %typemap(memberin) char [ANY] {
-  if (!swigkit::copy_text($1, $1_dim0, $input, {"$symname", "$1_name"})) SWIG_fail;
+  if (!swigkit::copy_text($1, $1_dim0, $input, swigkit::Argument{"$symname", "$1_name"})) SWIG_fail;
 }
 %typemap(out) char [ANY] { $result = swigkit::to_python(swigkit::text_of($1, $1_dim0)); }
 
