@@ -13,8 +13,12 @@ namespace pkg::collectives {
 /// soon, and ranks that share a processor do not keep it from each other.
 class Backoff {
  public:
+  /// `patience`: how long what is waited for may well take while it needs our looks to go
+  /// on, so that nobody sleeps meanwhile.
+  explicit Backoff(std::chrono::microseconds patience = {})
+      : eager_until_(std::chrono::steady_clock::now() + patience) {}
   void pause() {
-    if (++rounds_ < 64) {
+    if (++rounds_ < 64 || std::chrono::steady_clock::now() < eager_until_) {
       sched_yield();
     } else {
       std::this_thread::sleep_for(std::chrono::microseconds(rounds_ < 1000 ? 20 : 200));
@@ -23,6 +27,7 @@ class Backoff {
   void reset() { rounds_ = 0; }
 
  private:
+  const std::chrono::steady_clock::time_point eager_until_;
   int rounds_ = 0;
 };
 
