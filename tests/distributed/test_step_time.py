@@ -14,7 +14,7 @@ COSTS = model.Costs(decide=40e-6, ask=10e-6, alpha=20e-6, beta=0.5e-9, gamma=0.2
 
 
 def test_formulas_by_hand():
-    # Two ranks send half of a megabyte twice, each in one message, and reduce half each.
+    # Two ranks send half of a megabyte twice, in one message, and reduce half each.
     size = 1 << 20
     moved = 2 * 20e-6 + size * 0.5e-9
     assert model.ring(COSTS, 2, size) == pytest.approx(moved + size / 2 * 0.25e-9)
