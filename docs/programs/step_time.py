@@ -162,16 +162,33 @@ def crowding(ranks: int) -> float:
     return max(1.0, ranks / len(os.sched_getaffinity(0)))
 
 
+def turn_of(costs: Costs, ranks: int, seconds: float) -> float:
+    """What a message waits where ranks share processors, if so many ranks take so long
+    for the shortest buffer."""
+    rest = crowding(ranks) * allreduce(costs._replace(alpha=0.0), ranks, SIZES[0])
+    return max(0.0, seconds - rest) / rounds(ranks)
+
+
+def predict(costs: Costs, ranks: int, size: int, turn: float) -> float:
+    """Seconds of an allreduce on this machine."""
+    if crowding(ranks) == 1:
+        return allreduce(costs, ranks, size)
+    worked = crowding(ranks) * allreduce(costs._replace(alpha=0.0), ranks, size)
+    return worked + allreduce(Costs(0.0, 0.0, turn, 0.0, 0.0), ranks, size)
+
+
 def report(costs: Costs, measured: dict[int, dict[str, float]]) -> None:
     """Print the costs, and prediction beside measurement."""
+    turn = turn_of(costs, 4, measured[4][str(SIZES[0])])
     print(
         f"decide {costs.decide * 1e6:.0f} us, alpha {costs.alpha * 1e6:.0f} us, "
-        f"beta {costs.beta * 1e9:.3f} ns, gamma {costs.gamma * 1e9:.3f} ns"
+        f"beta {costs.beta * 1e9:.3f} ns, gamma {costs.gamma * 1e9:.3f} ns, "
+        f"turn of four ranks {turn * 1e6:.0f} us"
     )
     print(f"{'ranks':>5} {'bytes':>10} {'model us':>10} {'measured':>10} {'ratio':>6}")
     for ranks, found in measured.items():
         for size in SIZES:
-            model = allreduce(costs, ranks, size) * crowding(ranks)
+            model = predict(costs, ranks, size, turn)
             real = found[str(size)]
             print(
                 f"{ranks:5} {size:10} {model * 1e6:10.0f} {real * 1e6:10.0f} "

@@ -2,7 +2,7 @@
 """Collectives and a training step on ranks: ``python tests/benchmarks/distributed.py``.
 
 Against torch.distributed with gloo, in the same processes and in turn, on as many
-ranks of this machine as ``RANKS`` in the environment says (2).  Each row is the fastest
+ranks of this machine as ``--ranks`` says (2).  Each row is the fastest
 of the runs, and the row below it the one in the middle, which other work of the machine
 makes longer.  Processor time, of rank 0, is what other work does not change.  The last
 lines say how much of the communication hides behind backward.
@@ -34,9 +34,14 @@ def start_ranks():
         raise SystemExit("found no mpiexec. Install MPI: pip install mpich")
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = str(free.getsockname()[1])
+    count = "2"
+    if "--ranks" in sys.argv:  # the ranks do not know this option
+        place = sys.argv.index("--ranks")
+        count = sys.argv[place + 1]
+        del sys.argv[place : place + 2]
     path = os.pathsep.join(os.path.abspath(p) for p in sys.path if p)
     where = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "PYTHONPATH": path}
-    command = [launcher, "-n", os.environ.get("RANKS", "2"), sys.executable, *sys.argv]
+    command = [launcher, "-n", count, sys.executable, *sys.argv]
     return subprocess.run(command, env={**os.environ, **where}).returncode
 
 
