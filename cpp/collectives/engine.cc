@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 
+#include "collectives/backoff.h"
 #include "collectives/error.h"
 #include "collectives/local_transport.h"
 #include "collectives/mpi_transport.h"
@@ -19,6 +20,7 @@ constexpr const char* kShutDown =
     "an attempt to allreduce, allgather or broadcast a tensor after one of the ranks "
     "finished execution. If the shutdown was caused by an exception, you should see the "
     "exception in the log before the first shutdown message.";
+constexpr int kYields = 100;  // of a thread that waits, before it sleeps
 // MPI_Finalize waits for all ranks, which may have work of their own for long.  MPI's launcher
 // takes the end of a process that did not come so far for a failure and ends the others; ours
 // does not, so that nobody has to wait there.
@@ -382,8 +384,8 @@ void Engine::serve(const Settings& settings) {
 // Who waits looks often, and who does not, seldom: others cannot need this rank then.
 void Engine::rest(const Session& session, int& rounds) {
   using std::chrono::microseconds;
-  if (session.waiting() && ++rounds < 100) {
-    sched_yield();
+  if (session.waiting() && ++rounds < kYields) {
+    if (!yield_briefly()) rounds = kYields;
     return;
   }
   std::unique_lock lock(mutex_);

@@ -12,7 +12,7 @@ namespace pkg::collectives {
 namespace {
 
 void copy(void* to, const char* from, int64_t count) {
-  if (count > 0) std::memcpy(to, from, size_t(count));
+  if (count > 0 && to != from) std::memcpy(to, from, size_t(count));
 }
 
 }  // namespace

@@ -28,6 +28,7 @@ inline constexpr uintptr_t kCommNull = 0x100;
 inline constexpr uintptr_t kCommWorld = 0x101;
 inline constexpr uintptr_t kErrorsReturn = 0x143;
 inline constexpr uintptr_t kRequestNull = 0x180;
+inline constexpr uintptr_t kInPlace = 1;
 inline constexpr uintptr_t kByte = 0x247;
 inline constexpr int kSuccess = 0;
 inline constexpr int kAnySource = -1;

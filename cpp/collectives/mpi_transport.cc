@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <climits>
+#include <numeric>
 #include <vector>
 
 #include "collectives/backoff.h"
@@ -37,6 +38,19 @@ void begin(const mpi::Library& mpi) {
   mpi.check("Comm_set_errhandler",
             mpi.Comm_set_errhandler(handle<mpi::Comm>(mpi::kCommWorld),
                                     handle<mpi::Errhandler>(mpi::kErrorsReturn)));
+}
+
+// Note [MPI moves bytes while we look]
+// Some kilobytes with each call of MPI_Test: a rank that sleeps between two of them keeps
+// the others waiting as well.  So nobody does for as long as the bytes take on a slow way;
+// what takes longer waits for a rank that is late.
+std::chrono::microseconds eager_time(int64_t bytes) {
+  constexpr int64_t kBytesPerMicrosecond = 200;
+  return std::chrono::microseconds(bytes == 0 ? 0 : 500 + bytes / kBytesPerMicrosecond);
+}
+
+int64_t sum(std::span<const int64_t> counts) {
+  return std::accumulate(counts.begin(), counts.end(), int64_t{0});
 }
 
 mpi::Datatype bytes() { return handle<mpi::Datatype>(mpi::kByte); }
@@ -118,8 +132,8 @@ bool MpiTransport::receive(int& from, std::string& message) {
 }
 
 void MpiTransport::wait(const char* function, mpi::Request request,
-                        const std::function<void()>& waiting) {
-  Backoff backoff;
+                        const std::function<void()>& waiting, int64_t bytes) {
+  Backoff backoff(eager_time(bytes));
   for (;;) {
     int done = 0;
     mpi_.check(function, mpi_.Test(&request, &done, nullptr));
@@ -132,28 +146,33 @@ void MpiTransport::wait(const char* function, mpi::Request request,
 void MpiTransport::allgather(const void* send, void* receive,
                              std::span<const int64_t> counts) {
   const Layout all(counts);
+  const auto own = size_t(rank_);
+  if (send == static_cast<char*>(receive) + all.places[own]) {
+    send = handle<const void*>(mpi::kInPlace);
+  }
   mpi::Request request;
-  mpi_.check(
-      "Iallgatherv_c",
-      mpi_.Iallgatherv_c(send, counts[size_t(rank_)], bytes(), receive, all.counts.data(),
-                         all.places.data(), bytes(), comm_, &request));
-  wait("Iallgatherv_c", request, idle);
+  mpi_.check("Iallgatherv_c",
+             mpi_.Iallgatherv_c(send, counts[own], bytes(), receive, all.counts.data(),
+                                all.places.data(), bytes(), comm_, &request));
+  wait("Iallgatherv_c", request, idle, sum(counts));
 }
 
 void MpiTransport::alltoall(const void* send, std::span<const int64_t> send_counts,
                             void* receive, std::span<const int64_t> receive_counts) {
-  const Layout out(send_counts), in(receive_counts);
+  Layout out(send_counts);
+  const Layout in(receive_counts);
+  if (receive_counts[size_t(rank_)] == 0) out.counts[size_t(rank_)] = 0;
   mpi::Request request;
   mpi_.check("Ialltoallv_c", mpi_.Ialltoallv_c(send, out.counts.data(), out.places.data(),
                                                bytes(), receive, in.counts.data(),
                                                in.places.data(), bytes(), comm_, &request));
-  wait("Ialltoallv_c", request, idle);
+  wait("Ialltoallv_c", request, idle, sum(send_counts) + sum(receive_counts));
 }
 
 void MpiTransport::broadcast(void* data, int64_t count, int root) {
   mpi::Request request;
   mpi_.check("Ibcast_c", mpi_.Ibcast_c(data, count, bytes(), root, comm_, &request));
-  wait("Ibcast_c", request, idle);
+  wait("Ibcast_c", request, idle, count);
 }
 
 void finalize_mpi() {

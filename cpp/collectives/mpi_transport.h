@@ -33,7 +33,7 @@ class MpiTransport final : public Transport {
     mpi::Request request;
   };
   void wait(const char* function, mpi::Request request,
-            const std::function<void()>& waiting);
+            const std::function<void()>& waiting, int64_t bytes = 0);
   void drop_sent();
 
   const mpi::Library& mpi_;

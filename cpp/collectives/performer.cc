@@ -148,11 +148,16 @@ void Performer::allreduce(std::span<const Part> parts) {
       counts[r] = std::clamp<int64_t>(total - int64_t(r) * share, 0, share);
     }
     const int64_t mine = counts[me], begin = std::min(int64_t(me) * share, total);
-    char* const all = received_.of(aligned(mine) * int64_t(ranks));
-    transport_.alltoall(send, counts, all, std::vector<int64_t>(ranks, mine));
-    for (size_t r = 0; r < ranks; ++r) inputs[r] = all + int64_t(r) * mine;
-    reduce_range(parts, spans, inputs, begin, begin + mine, all);
-    transport_.allgather(all, result, counts);
+    // Its own share stays where it lies, and so does what becomes of it.
+    std::vector<int64_t> others(ranks, mine);
+    others[me] = 0;
+    char* all = received_.of(mine * int64_t(ranks - 1));
+    transport_.alltoall(send, counts, all, others);
+    for (size_t r = 0; r < ranks; all += others[r++]) {
+      inputs[r] = r == me ? send + begin : all;
+    }
+    reduce_range(parts, spans, inputs, begin, begin + mine, result + begin);
+    transport_.allgather(result + begin, result, counts);
   }
   for (size_t i = 0; i < parts.size() && !direct; ++i) {
     if (parts[i].job) {

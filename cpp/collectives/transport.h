@@ -23,7 +23,8 @@ class Transport {
 
   // Each rank calls these in the same order.  All counts are of bytes, one for each rank;
   // the parts lie one behind the other.  While it waits, a call runs idle(), whose
-  // exception ends it: the transport is of no use then.
+  // exception ends it: the transport is of no use then.  The own part is not copied where it
+  // is sent from its place in `receive`, or none is to be received.
   virtual void allgather(const void* send, void* receive,
                          std::span<const int64_t> counts) = 0;
   virtual void alltoall(const void* send, std::span<const int64_t> send_counts,

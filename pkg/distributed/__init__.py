@@ -50,8 +50,13 @@ from .functions import (
 from .optimizer import DistributedOptimizer as DistributedOptimizer
 from .sampler import DistributedSampler as DistributedSampler
 from .session import (
+    ccl_built as ccl_built,
     cross_rank as cross_rank,
     cross_size as cross_size,
+    cuda_built as cuda_built,
+    ddl_built as ddl_built,
+    gloo_built as gloo_built,
+    gloo_enabled as gloo_enabled,
     init as init,
     is_homogeneous as is_homogeneous,
     is_initialized as is_initialized,
@@ -60,7 +65,9 @@ from .session import (
     mpi_built as mpi_built,
     mpi_enabled as mpi_enabled,
     mpi_threads_supported as mpi_threads_supported,
+    nccl_built as nccl_built,
     rank as rank,
+    rocm_built as rocm_built,
     shutdown as shutdown,
     size as size,
 )

@@ -16,12 +16,17 @@ from .._version import __version__
 from ..graph import Symbol
 from .collectives import Sum
 from .versions import (
+    HorovodVersionMismatchError as HorovodVersionMismatchError,
     _load_library as _load_library,
     check_installed_version as check_installed_version,
     get_ext_suffix as get_ext_suffix,
+    get_path_to_datafile as get_path_to_datafile,
 )
 
-__all__ = ["MPI_LIB", "check_installed_version", "get_ext_suffix"]
+__all__ = [
+    "HorovodVersionMismatchError", "MPI_LIB", "check_installed_version",
+    "get_ext_suffix", "get_path_to_datafile",
+]  # fmt: skip
 
 
 def _normalize_name(name: str) -> str:

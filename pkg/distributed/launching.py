@@ -56,6 +56,26 @@ def _command(program: list[str]) -> list[str]:
     return program
 
 
+def _checked_launcher() -> str:
+    launcher = mpi.find_launcher()
+    if launcher is None:
+        raise ValueError("found no mpiexec. Install MPI: pip install mpich")
+    asked = [launcher, "--version"]
+    try:
+        said = subprocess.run(
+            asked, capture_output=True, stdin=subprocess.DEVNULL, timeout=PATIENCE
+        ).stdout.decode("utf-8", "replace")
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise ValueError(f"cannot run {' '.join(asked)}: {error}") from error
+    if re.search("open.?(mpi|rte)|prrte", said, re.IGNORECASE):
+        raise ValueError(
+            f"expected the mpiexec of MPICH, found that of Open MPI, {launcher} "
+            f"({said.splitlines()[0]}), which has other options. Install MPICH: pip "
+            "install mpich; or start the ranks yourself: mpiexec -n N python PROGRAM"
+        )
+    return launcher
+
+
 class _Run:
     """MPI's launcher while it runs, and what its ranks have said."""
 
@@ -152,8 +172,8 @@ def launch(
     grace: seconds until the other ranks are ended after one has failed.
     Each line of output has its rank before it: ``[1]<stderr>:``.  OSError where it
     cannot be written; all ranks are ended then, as after SIGTERM and SIGHUP.
-    ValueError for a program that is not there, too few slots, or where MPI is not
-    installed.
+    ValueError for a program that is not there, too few slots, or where MPICH is not
+    installed.  The ranks have an empty stdin.
     """
     command = _command(program)
     if hosts is not None and count > sum(hosts.values()):
@@ -161,10 +181,7 @@ def launch(
             f"expected at most {sum(hosts.values())} processes, the slots of "
             f"{', '.join(hosts)}, got {count}"
         )
-    launcher = mpi.find_launcher()
-    if launcher is None:
-        raise ValueError("found no mpiexec. Install MPI: pip install mpich")
-    whole = [launcher, "-n", str(count)]
+    whole = [_checked_launcher(), "-n", str(count)]
     if hosts:
         whole += ["-hosts", ",".join(f"{name}:{n}" for name, n in hosts.items())]
     whole += [sys.executable, os.path.abspath(worker.__file__), *command]
@@ -184,4 +201,12 @@ def launch(
         rank = next(rank for rank, code in run.codes.items() if code)
         print(f"pkg: rank {rank} ended with exit code {first}", file=sys.stderr)
         return first
-    return 0 if len(run.codes) == count else run.process.returncode or 1
+    if len(run.codes) == count:
+        return 0
+    code = run.process.returncode or 1
+    print(
+        f"pkg: MPI's launcher ended with exit code {code}, before "
+        f"{count - len(run.codes)} of {count} ranks had told how they ended",
+        file=sys.stderr,
+    )
+    return code

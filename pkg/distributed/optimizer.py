@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 from ..optim import Optimizer
 from ..tensor import Tensor
-from .collectives import Average
+from .collectives import Average, Sum
 from .compression import Compression
 from .exchange import Exchange
 
@@ -122,6 +122,33 @@ def _checked_passes(passes: int) -> int:
     return passes
 
 
+def _check_options(optimizer: Any, compression: Any, op: int, factor: float) -> None:
+    # Here, as backward would be the first to need them.
+    if not isinstance(optimizer, Optimizer):
+        raise TypeError(
+            "[DistributedOptimizer] expected an optimizer of pkg.optim, got "
+            f"{type(optimizer).__name__}"
+        )
+    if not hasattr(compression, "compress") or not hasattr(compression, "decompress"):
+        raise TypeError(
+            "[DistributedOptimizer] expected compression to be Compression.none, "
+            "Compression.fp16 or another class with compress() and decompress(), got "
+            f"{compression!r}"
+        )
+    if op not in (Average, Sum):
+        raise ValueError(
+            f"[DistributedOptimizer] expected op to be Average ({Average}) or Sum "
+            f"({Sum}), got {op!r}"
+        )
+    if factor != 1.0 and op != Average:
+        raise ValueError("gradient_predivide_factor not supported with op != Average")
+    if not 0 < factor < float("inf"):
+        raise ValueError(
+            "[DistributedOptimizer] expected gradient_predivide_factor to be a "
+            f"positive number, got {factor!r}"
+        )
+
+
 def _names_of(optimizer: Optimizer, named: Iterable[Any] | None) -> dict[Tensor, str]:
     params = [p for group in optimizer.param_groups for p in group["params"]]
     if named is None:
@@ -163,12 +190,11 @@ def DistributedOptimizer(  # noqa: N802
     named_parameters: ``model.named_parameters()``: names that are the same on all
     ranks; without them parameters are known by their place.
     backward_passes_per_step: how many passes add to a gradient before it is sent.
-    op: Average (default) or Sum.
+    op: Average (default) or Sum; ValueError for others, Adasum too.
     gradient_predivide_factor: gradients are divided by it before they are added, and
     multiplied after.
     """
-    if gradient_predivide_factor != 1.0 and op != Average:
-        raise ValueError("gradient_predivide_factor not supported with op != Average")
+    _check_options(optimizer, compression, op, gradient_predivide_factor)
     passes = _checked_passes(backward_passes_per_step)
     names = _names_of(optimizer, named_parameters)
     made: Any = optimizer

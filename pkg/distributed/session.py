@@ -12,9 +12,10 @@ from .._binding import core
 from . import mpi
 
 __all__ = [
-    "cross_rank", "cross_size", "init", "is_homogeneous", "is_initialized",
-    "local_rank", "local_size", "mpi_built", "mpi_enabled", "mpi_threads_supported",
-    "rank", "shutdown", "size",
+    "ccl_built", "cross_rank", "cross_size", "cuda_built", "ddl_built", "gloo_built",
+    "gloo_enabled", "init", "is_homogeneous", "is_initialized", "local_rank",
+    "local_size", "mpi_built", "mpi_enabled", "mpi_threads_supported", "nccl_built",
+    "rank", "rocm_built", "shutdown", "size",
 ]  # fmt: skip
 
 
@@ -176,3 +177,13 @@ def mpi_threads_supported() -> bool:
     """False: one thread of pkg owns MPI, and others must not call it."""
     _place()
     return False
+
+
+def _absent() -> bool:
+    """False: the engine is MPI, and there are CPUs only."""
+    return False
+
+
+# What programs ask before they choose: Horovod has other engines.
+gloo_built = gloo_enabled = nccl_built = cuda_built = rocm_built = _absent
+ccl_built = ddl_built = _absent

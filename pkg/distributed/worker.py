@@ -95,8 +95,8 @@ def main(command: list[str]) -> int:
     environment = {**os.environ, "PYTHONUNBUFFERED": "1", "PKG_LAUNCHED": "1"}
     inherited = [int(os.environ["PMI_FD"])] if "PMI_FD" in os.environ else []
     program = subprocess.Popen(
-        command, env=environment, pass_fds=inherited, stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        command, env=environment, pass_fds=inherited, stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         preexec_fn=lambda: prctl(PR_SET_PDEATHSIG, signal.SIGKILL),
     )  # fmt: skip
 

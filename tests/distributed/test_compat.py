@@ -8,6 +8,8 @@ import warnings
 
 import pytest
 
+import pkg
+import pkg.distributed as hvd
 from pkg import graph
 from pkg.distributed import compat, versions
 
@@ -45,6 +47,50 @@ def test_a_library_is_looked_for_beside_the_caller(tmp_path):
     with pytest.raises(graph.errors.NotFoundError, match=str(tmp_path)):
         code = compile("load('mpi_lib.so')", str(tmp_path / "caller.py"), "eval")
         eval(code, {"load": compat._load_library})
+    code = compile("path('data')", str(tmp_path / "caller.py"), "eval")
+    found = eval(code, {"path": compat.get_path_to_datafile})
+    assert found == str(tmp_path / "data")
+
+
+def test_the_article_s_way_to_load_keeps_the_cause(tmp_path, monkeypatch):
+    """try, except check and raise: the error is that of loading, or comes from it."""
+    metadata = tmp_path / "metadata.json"
+    monkeypatch.setattr(versions, "METADATA", str(metadata))
+    (tmp_path / "broken.so").write_text("no library")
+    source = """
+try:
+    lib = load("broken.so")
+except Exception as e:
+    check("tensorflow", "2.0", e)
+    raise e
+"""
+    code = compile(source, str(tmp_path / "caller.py"), "exec")
+    names = {"load": compat._load_library, "check": compat.check_installed_version}
+    for text in (None, "[]", "{}", "\xff", json.dumps({"tensorflow": "2.0"})):
+        if text is not None:
+            metadata.write_text(text, encoding="latin-1")
+        with pytest.raises(graph.errors.NotFoundError, match="broken.so"):
+            exec(code, dict(names))
+    metadata.write_text(json.dumps({"tensorflow": "1.15"}))
+    with pytest.raises(compat.HorovodVersionMismatchError) as raised:
+        exec(code, dict(names))
+    assert isinstance(raised.value.__cause__, graph.errors.NotFoundError)
+
+
+def test_what_stands_in_a_graph_runs_with_its_factors():
+    """In a world of one; all of them by keyword."""
+    hvd.init()
+    with graph.Graph().as_default() as g:
+        x = graph.placeholder(pkg.float64, (2,), "x")
+        y = compat._allreduce(
+            tensor=x, name="y", op=hvd.Sum, prescale_factor=1 / 3,
+            postscale_factor=3.0, ignore_name_scope=True,
+        )  # fmt: skip
+    with graph.Session(graph=g) as session:
+        assert session.run(y, {x: [1.0, 2.0]}).tolist() == [1.0, 2.0]
+    hvd.shutdown()
+    with pytest.raises(pkg.distributed.HorovodInternalError, match="shut down"):
+        compat._allreduce(pkg.ones(1)).wait()
 
 
 def test_versions_are_compared(tmp_path, monkeypatch):

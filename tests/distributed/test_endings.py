@@ -6,7 +6,10 @@ import re
 import pytest
 from ranks import launch
 
+import pkg
+import pkg.distributed as hvd
 from child import run_child
+from pkg import nn, optim
 from pkg.cli import main
 
 
@@ -185,3 +188,27 @@ def test_arguments_of_the_launcher_are_checked(tmp_path, capsys):
         err = capsys.readouterr().err
         assert status == 2 and text in err, (arguments, err)
         assert err.startswith("pkg: error: ") and err.count("\n") == 1
+
+
+def test_options_of_the_optimizer_are_checked():
+    """When it is made, not in backward."""
+
+    def made(optimizer=None, **options):
+        optimizer = optimizer or optim.SGD([nn.Parameter(pkg.ones(1))], lr=1.0)
+        return hvd.DistributedOptimizer(optimizer, **options)
+
+    for kind, text, options in (
+        (TypeError, "expected an optimizer", {"optimizer": 3}),
+        (TypeError, "Compression.none", {"compression": "fp16"}),
+        (ValueError, r"Average \(0\) or Sum \(1\), got 2", {"op": hvd.Adasum}),
+        (ValueError, "positive number, got 0", {"gradient_predivide_factor": 0.0}),
+        (ValueError, "got nan", {"gradient_predivide_factor": float("nan")}),
+        (
+            ValueError,
+            "not supported with op",
+            {"op": 1, "gradient_predivide_factor": 2},
+        ),
+    ):
+        with pytest.raises(kind, match=text):
+            made(**options)
+    assert not hvd.nccl_built() and not hvd.gloo_enabled()

@@ -45,6 +45,7 @@ int main() {
   equal("COMM_WORLD", MPI_COMM_WORLD, mpi::kCommWorld);
   equal("ERRORS_RETURN", MPI_ERRORS_RETURN, mpi::kErrorsReturn);
   equal("REQUEST_NULL", MPI_REQUEST_NULL, mpi::kRequestNull);
+  equal("IN_PLACE", MPI_IN_PLACE, mpi::kInPlace);
   equal("BYTE", MPI_BYTE, mpi::kByte);
   equal("SUCCESS", (int)MPI_SUCCESS, mpi::kSuccess);
   equal("ANY_SOURCE", (int)MPI_ANY_SOURCE, (uintptr_t)mpi::kAnySource);

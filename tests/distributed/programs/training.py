@@ -6,6 +6,7 @@ import copy
 import gc
 import pickle
 import threading
+import time
 import warnings
 
 import numpy as np
@@ -62,6 +63,29 @@ def a_closure_is_called_before_the_exchange():
     with optimizer.skip_synchronize():
         optimizer.step(clips)
     equal(p.detach(), before - TOTAL / 2)
+
+
+def gradients_are_reduced_while_backward_goes_on():
+    """That of the last layer, when the first one's waits still: for what the other
+    ranks send only after they have seen the same."""
+    gate = pkg.ops.horovod.allreduce(pkg.ones(2), f"gate.{RANK}", hvd.Average)
+    first, last = parameter(1.0), parameter(2.0)
+    optimizer = distributed(first, last)
+    hidden = first * (RANK + 1)
+    hidden.register_hook(lambda grad: grad * gate)
+    (hidden * last).sum().backward()
+    handle, _ = optimizer._exchange.under_way[last]
+    deadline = time.monotonic() + 30
+    while not hvd.poll(handle):
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
+    assert not first.grad.is_ready()
+    hvd.barrier()
+    for rank in set(range(SIZE)) - {RANK}:
+        hvd.allreduce_async(pkg.ones(2), name=f"gate.{rank}")
+    optimizer.step()
+    equal(first.detach(), [1 - 2 * TOTAL] * 2)
+    equal(last.detach(), [2 - TOTAL] * 2)
 
 
 def what_is_synchronized_is_not_reduced_again():
@@ -237,6 +261,7 @@ def a_distributed_optimizer_is_not_copied():
 
 
 CHECKS = [
+    gradients_are_reduced_while_backward_goes_on,
     a_closure_is_called_before_the_exchange,
     what_is_synchronized_is_not_reduced_again,
     parameters_that_come_later_are_exchanged,
