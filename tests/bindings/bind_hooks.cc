@@ -41,9 +41,10 @@ class Codes {
  private:
   static bool in_package(const py::object& code) {
     const py::list path = py::module_::import("pkg").attr("__path__");
-    return code.attr("co_filename")
-        .attr("startswith")(py::str("{}/").format(path[0]))
-        .cast<bool>();
+    const auto package = py::str("{}/").format(path[0]).cast<std::string>();
+    const auto name = code.attr("co_filename").cast<std::string>();
+    return name.starts_with(package) || name.starts_with("<wrappers ") ||
+           name.find("/pkg/wrappers/") != name.npos;
   }
 
   std::vector<py::object> codes_;
