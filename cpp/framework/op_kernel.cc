@@ -17,6 +17,13 @@ DeviceBase g_cpu;
 
 DeviceBase* DeviceBase::cpu() { return &g_cpu; }
 
+const CpuWorkerThreads* DeviceBase::tensorflow_cpu_worker_threads() const {
+  static thread::ThreadPool pool;
+  thread_local CpuWorkerThreads now;
+  now = {num_threads(), &pool};
+  return &now;
+}
+
 OpKernel::~OpKernel() = default;
 
 void KernelContext::SetStatus(const Status& status) {

@@ -34,6 +34,25 @@ struct CallForm {
   std::vector<size_t> input_counts, output_counts;  ///< tensors of each argument
 };
 
+/// What TensorFlow's kernels read of the node that they belong to.
+class NodeDef {
+ public:
+  explicit NodeDef(const CallForm& form) : form_(&form) {}
+  const std::string& name() const { return form_->name; }
+  const std::string& op() const { return form_->def->name; }
+  NodeAttrs attrs() const { return NodeAttrs(*form_->def, form_->attrs); }
+
+ private:
+  const CallForm* form_;
+};
+template <class T>
+Status GetNodeAttr(const NodeDef& node, std::string_view name, T* value) {
+  return node.attrs().get(name, value);
+}
+inline bool HasNodeAttr(const NodeDef& node, std::string_view name) {
+  return node.attrs().has(name);
+}
+
 /// A tensor that a kernel keeps between calls.
 class PersistentTensor {
  public:
@@ -99,6 +118,7 @@ class OpKernelConstruction : public KernelContext {
   Status MatchSignature(const DataTypeVector& inputs, const DataTypeVector& outputs) const;
   DeviceType device_type() const { return DEVICE_CPU; }
   const CallForm& form() const { return form_; }
+  NodeDef def() const { return NodeDef(form_); }
 
  private:
   const CallForm& form_;
@@ -120,6 +140,7 @@ class OpKernel {
 
   const std::string& name() const { return form_.name; }
   const std::string& type_string() const { return form_.def->name; }
+  NodeDef def() const { return NodeDef(form_); }
   int num_inputs() const { return int(form_.input_types.size()); }
   int num_outputs() const { return int(form_.output_types.size()); }
   DataType input_type(int i) const { return form_.input_types.at(size_t(i)); }
