@@ -65,9 +65,29 @@ void Shard(int most, thread::ThreadPool* workers, int64_t n, int64_t cycles, F f
   workers->ParallelFor(n, cycles, f);
 }
 
+/// Where memory shall lie: there is one kind.
+class AllocatorAttributes {
+ public:
+  void set_on_host(bool on) { on_host_ = on; }
+  bool on_host() const { return on_host_; }
+  void set_gpu_compatible(bool) {}
+  void set_nic_compatible(bool) {}
+
+ private:
+  bool on_host_ = false;
+};
+
 /// Of OpKernelContext::device().
 class DeviceBase {
  public:
+  /// Never made: this build has the processor only.
+  struct AcceleratorDeviceInfo {
+    int gpu_id = -1;
+  };
+  const AcceleratorDeviceInfo* tensorflow_gpu_device_info() const { return nullptr; }
+  const AcceleratorDeviceInfo* tensorflow_accelerator_device_info() const {
+    return nullptr;
+  }
   const std::string& name() const { return name_; }
   const ThreadPoolDevice* eigen_cpu_device() const { return &pool_; }
   /// Asked at each call, as the number of threads may change.

@@ -31,7 +31,8 @@ void KernelContext::SetStatus(const Status& status) {
   status_.Update(status);
 }
 
-Status KernelContext::allocate_temp(DataType type, const TensorShape& shape, Tensor* out) {
+Status KernelContext::allocate_temp(DataType type, const TensorShape& shape, Tensor* out,
+                                    AllocatorAttributes) {
   try {
     *out = Tensor(type, shape);
   } catch (...) { return status_of_exception(); }
@@ -144,7 +145,8 @@ Status OpKernelContext::output_list(std::string_view name, OpOutputList* list) {
   return Status();
 }
 
-Status OpKernelContext::allocate_output(int i, const TensorShape& shape, Tensor** out) {
+Status OpKernelContext::allocate_output(int i, const TensorShape& shape, Tensor** out,
+                                        AllocatorAttributes) {
   const size_t at = output_at(i);
   try {
     if (results_.empty()) {

@@ -86,7 +86,8 @@ class KernelContext {
   }
 
   /// Lives as long as the caller keeps it.
-  Status allocate_temp(DataType type, const TensorShape& shape, Tensor* out);
+  Status allocate_temp(DataType type, const TensorShape& shape, Tensor* out,
+                       AllocatorAttributes = {});
   /// Lives as long as the kernel keeps it.  `out` may be null.
   Status allocate_persistent(DataType type, const TensorShape& shape,
                              PersistentTensor* persistent, Tensor** out);
@@ -222,7 +223,8 @@ class OpKernelContext : public KernelContext {
   Status input_list(std::string_view name, OpInputList* list) const;
   bool has_input(int i) const { return i >= 0 && size_t(i) < n_inputs_; }
 
-  Status allocate_output(int i, const TensorShape& shape, Tensor** out);
+  Status allocate_output(int i, const TensorShape& shape, Tensor** out,
+                         AllocatorAttributes = {});
   Status allocate_output(std::string_view name, const TensorShape& shape, Tensor** out);
   Status output_list(std::string_view name, OpOutputList* list);
   /// Shares its memory with the result, unless somebody else has it after the kernel has run,

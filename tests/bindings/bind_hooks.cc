@@ -21,7 +21,8 @@ void leave_blocking(void* released) { delete static_cast<WithoutGil*>(released);
 void check_interrupt() {
   if (!interpreter_alive()) return;
   WithGil gil;
-  if (call_python(PyErr_CheckSignals) != 0) throw py::error_already_set();
+  // An error of the core, so that a kernel that it ends lets it through as it is.
+  if (call_python(PyErr_CheckSignals) != 0) throw PythonFailure(py::error_already_set());
 }
 
 /// Code objects by number, kept for ever: as many as functions that call ops.

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import pkg
+from interrupts import check_interrupted
 from pkg.compat import v1 as compat
 
 
@@ -98,3 +99,19 @@ def test_arithmetic_on_maps(ops: ModuleType, dtype: str) -> None:
         ValueError, match=r"expected a map of the sizes of this one, \[3\]"
     ):
         ops.helper_arithmetic(x, y[:2])
+
+
+def test_interrupts_of_a_loop(library: str) -> None:
+    """Are KeyboardInterrupt, as they are elsewhere, and the next run is well."""
+    code = f"""
+    from pkg.compat import v1 as tf
+
+    ops = tf.load_op_library({library!r})
+    x = tf.placeholder(tf.float32, [None])
+    y = ops.helper_slow(x)
+    session = tf.Session()
+    check("session", lambda: session.run(y, {{x: [-1.0]}}))
+    assert session.run(y, {{x: [2.0]}}) == 2
+    print("fine")
+    """
+    check_interrupted(code)

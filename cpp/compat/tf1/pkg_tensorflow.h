@@ -117,6 +117,7 @@ using pkg::framework::PartialTensorShape;
 using pkg::framework::PersistentTensor;
 using pkg::framework::Tensor;
 using pkg::framework::TensorShape;
+using pkg::framework::TensorShapeDim;
 using pkg::framework::TensorShapeUtils;
 using pkg::framework::TTypes;
 
@@ -131,6 +132,7 @@ using namespace pkg::framework::shape_inference;
 }
 
 // framework/op_kernel.h
+using pkg::framework::AllocatorAttributes;
 using pkg::framework::AsyncOpKernel;
 using pkg::framework::FastBoundsCheck;
 using pkg::framework::GetNodeAttr;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // helpers.cc: what kernels in TensorFlow's style use beside contexts and tensors: kernels of
 // resources, loops over the pool, checks of indices, arithmetic on maps, 16-bit floats.
+#include <chrono>
+#include <thread>
+
 #include "tensorflow/core/framework/bounds_check.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/framework/op.h"
@@ -99,6 +102,23 @@ class HelperTakeOp : public OpKernel {
   }
 };
 REGISTER_KERNEL_BUILDER(Name("HelperTake").Device(DEVICE_CPU), HelperTakeOp);
+
+// The pool is busy for some seconds.
+REGISTER_OP("HelperSlow").Input("x: float").Output("y: float");
+class HelperSlowOp : public OpKernel {
+ public:
+  using OpKernel::OpKernel;
+  void Compute(OpKernelContext* context) override {
+    context->set_output(0, context->input(0));
+    if (context->input(0).flat<float>()(0) >= 0) return;
+    auto workers = *(context->device()->tensorflow_cpu_worker_threads());
+    Shard(workers.num_threads, workers.workers, 2000, 10'000'000,
+          [](int64 begin, int64 end) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(3) * (end - begin));
+          });
+  }
+};
+REGISTER_KERNEL_BUILDER(Name("HelperSlow").Device(DEVICE_CPU), HelperSlowOp);
 
 // a, then a + b, a - b, a * b and a / b, by arithmetic on maps and on elements.
 REGISTER_OP("HelperArithmetic")
