@@ -13,6 +13,8 @@
 // or that somebody else has ended the program.
 // What only this process could say stays unsaid: where the program cannot be started, or does
 // not have the symbols that the library takes from its host, the library is simply opened.
+// Ctrl-C, which a terminal sends to all of a group of processes, is this process's to answer:
+// the program has a group of its own, which ends with the wait.
 // The program is what is waited for, not the end of its stderr, which a process that a
 // constructor starts may hold open for ever.
 #include "dispatcher/probe.h"
@@ -33,6 +35,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "scheduler/hooks.h"
 
 extern char** environ;
 
@@ -65,14 +68,23 @@ pid_t start(const std::string& path, int to_stderr) {
   char* const arguments[] = {name.data(), option.data(), command.data(), library.data(),
                              nullptr};
   posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
   if (posix_spawn_file_actions_init(&actions) != 0) return -1;
+  if (posix_spawnattr_init(&attributes) != 0) {
+    posix_spawn_file_actions_destroy(&actions);
+    return -1;
+  }
+  posix_spawnattr_setpgroup(&attributes, 0);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, to_stderr, 2);
   pid_t child = -1;
-  if (posix_spawn(&child, kProgram, &actions, nullptr, arguments, variables.data()) != 0) {
+  if (posix_spawn(&child, kProgram, &actions, &attributes, arguments, variables.data()) !=
+      0) {
     child = -1;
   }
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   return child;
 }
@@ -99,7 +111,14 @@ bool read_more(int from, std::string* text) {
 
 enum class End { Unknown, Late, Status };
 
-// Waits for the program, and reads meanwhile what it writes, so that it need not wait.
+// With all that it has started.
+void end(pid_t child, int* status) {
+  kill(-child, SIGKILL);
+  while (waitpid(child, status, 0) < 0 && errno == EINTR) continue;
+}
+
+// Waits for the program, and reads meanwhile what it writes, so that it need not wait.  What
+// check_interrupt() throws ends both.
 End wait_for(pid_t child, int from, int* status, std::string* said) {
   const auto start = std::chrono::steady_clock::now();
   const auto limit = time_limit();
@@ -110,9 +129,14 @@ End wait_for(pid_t child, int from, int* status, std::string* said) {
     if (ended == child) return End::Status;
     if (ended < 0 && errno != EINTR) return End::Unknown;  // this process ignores children
     if (std::chrono::steady_clock::now() - start > limit) {
-      kill(child, SIGKILL);
-      while (waitpid(child, status, 0) < 0 && errno == EINTR) continue;
+      end(child, status);
       return End::Late;
+    }
+    try {
+      check_interrupt();
+    } catch (...) {
+      end(child, status);
+      throw;
     }
     pollfd what{from, POLLIN, 0};
     if (more) {
@@ -136,7 +160,13 @@ std::string fault_of_constructors(const std::string& path) {
   close(ends[1]);
   int status = 0;
   std::string said;
-  const End end = child < 0 ? End::Unknown : wait_for(child, ends[0], &status, &said);
+  End end = End::Unknown;
+  try {
+    if (child >= 0) end = wait_for(child, ends[0], &status, &said);
+  } catch (...) {
+    close(ends[0]);
+    throw;
+  }
   close(ends[0]);
   while (!said.empty() && said.back() == '\n') said.pop_back();
   if (end == End::Late) {

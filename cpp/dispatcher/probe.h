@@ -9,7 +9,8 @@ namespace pkg::detail {
 
 /// How the constructors of the library end a process: by which signal, and what it wrote to
 /// stderr; or that they do not return within PKG_LIBRARY_PROBE_SECONDS (60).  Empty where
-/// they return, and where that cannot be tried.
+/// they return, and where that cannot be tried.  Ctrl-C ends it: throws what
+/// check_interrupt() does.
 std::string fault_of_constructors(const std::string& path);
 
 }  // namespace pkg::detail

@@ -134,9 +134,12 @@ double parse_one(const std::string& text) {
 }
 template <>
 bool parse_one(const std::string& text) {
-  PKG_CHECK(text == "true" || text == "false", ValueError,
+  // What protocol buffers take.
+  const auto is = [&](auto... words) { return ((text == words) || ...); };
+  const bool yes = is("true", "True", "t", "1");
+  PKG_CHECK(yes || is("false", "False", "f", "0"), ValueError,
             "[REGISTER_OP] expected true or false, got '", text, "'.");
-  return text == "true";
+  return yes;
 }
 template <>
 DataType parse_one(const std::string& text) {

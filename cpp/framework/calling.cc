@@ -13,6 +13,7 @@
 #include "framework/kernel_set.h"
 #include "framework/node_kernels.h"
 #include "scheduler/event.h"
+#include "scheduler/hooks.h"
 
 namespace pkg::framework {
 namespace {
@@ -126,7 +127,10 @@ void wait_for(const Ref<AsyncCall>& call) {
   try {
     call->event->wait();
   } catch (...) {
-    if (!call->event->done()) call->context.cancellation_manager()->StartCancel();
+    if (!call->event->done()) {
+      BlockingRegion others_may_run;  // whom a callback may wait for
+      call->context.cancellation_manager()->StartCancel();
+    }
     throw;
   }
 }
@@ -138,6 +142,8 @@ void guarded(const CallForm& form, F f) {
     f();
   } catch (const Error&) { throw; } catch (const std::bad_alloc&) {
     throw;
+  } catch (const Status& status) {
+    throw_status(status, str("[Op:", form.def->name, "]"));
   } catch (const std::exception& error) {
     pkg::detail::raise<InternalError>("the kernel threw: ", error.what(),
                                       " [Op:", form.def->name, "]");

@@ -150,7 +150,14 @@ P&& check_not_null(const char* file, int line, const char* text, P&& pointer) {
     ::pkg::framework::internal::CheckFailure(__FILE__, __LINE__, pkg_status_.ToString()) \
         .stream()
 #define TF_RETURN_IF_ERROR(...) PKG_RETURN_IF_ERROR(__VA_ARGS__)
-#define TF_RETURN_WITH_CONTEXT_IF_ERROR(status, ...) PKG_RETURN_IF_ERROR(status)
+#define TF_RETURN_WITH_CONTEXT_IF_ERROR(status, ...)                                   \
+  do {                                                                                 \
+    const ::pkg::framework::Status pkg_status_ = (status);                             \
+    if (__builtin_expect(!pkg_status_.ok(), 0)) {                                      \
+      return ::pkg::framework::Status(                                                 \
+          pkg_status_.code(), ::pkg::str(pkg_status_.message(), "\n\t", __VA_ARGS__)); \
+    }                                                                                  \
+  } while (0)
 #define TF_PREDICT_FALSE(x) (__builtin_expect(!!(x), 0))
 #define TF_PREDICT_TRUE(x) (__builtin_expect(!!(x), 1))
 #define TF_DISALLOW_COPY_AND_ASSIGN(Class) \

@@ -17,6 +17,13 @@ DeviceBase g_cpu;
 
 DeviceBase* DeviceBase::cpu() { return &g_cpu; }
 
+const CpuWorkerThreads* DeviceBase::tensorflow_cpu_worker_threads() const {
+  static thread::ThreadPool pool;
+  thread_local CpuWorkerThreads now;
+  now = {num_threads(), &pool};
+  return &now;
+}
+
 OpKernel::~OpKernel() = default;
 
 void KernelContext::SetStatus(const Status& status) {
@@ -24,7 +31,8 @@ void KernelContext::SetStatus(const Status& status) {
   status_.Update(status);
 }
 
-Status KernelContext::allocate_temp(DataType type, const TensorShape& shape, Tensor* out) {
+Status KernelContext::allocate_temp(DataType type, const TensorShape& shape, Tensor* out,
+                                    AllocatorAttributes) {
   try {
     *out = Tensor(type, shape);
   } catch (...) { return status_of_exception(); }
@@ -137,7 +145,8 @@ Status OpKernelContext::output_list(std::string_view name, OpOutputList* list) {
   return Status();
 }
 
-Status OpKernelContext::allocate_output(int i, const TensorShape& shape, Tensor** out) {
+Status OpKernelContext::allocate_output(int i, const TensorShape& shape, Tensor** out,
+                                        AllocatorAttributes) {
   const size_t at = output_at(i);
   try {
     if (results_.empty()) {

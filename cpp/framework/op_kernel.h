@@ -34,6 +34,25 @@ struct CallForm {
   std::vector<size_t> input_counts, output_counts;  ///< tensors of each argument
 };
 
+/// What TensorFlow's kernels read of the node that they belong to.
+class NodeDef {
+ public:
+  explicit NodeDef(const CallForm& form) : form_(&form) {}
+  const std::string& name() const { return form_->name; }
+  const std::string& op() const { return form_->def->name; }
+  NodeAttrs attrs() const { return NodeAttrs(*form_->def, form_->attrs); }
+
+ private:
+  const CallForm* form_;
+};
+template <class T>
+Status GetNodeAttr(const NodeDef& node, std::string_view name, T* value) {
+  return node.attrs().get(name, value);
+}
+inline bool HasNodeAttr(const NodeDef& node, std::string_view name) {
+  return node.attrs().has(name);
+}
+
 /// A tensor that a kernel keeps between calls.
 class PersistentTensor {
  public:
@@ -67,7 +86,8 @@ class KernelContext {
   }
 
   /// Lives as long as the caller keeps it.
-  Status allocate_temp(DataType type, const TensorShape& shape, Tensor* out);
+  Status allocate_temp(DataType type, const TensorShape& shape, Tensor* out,
+                       AllocatorAttributes = {});
   /// Lives as long as the kernel keeps it.  `out` may be null.
   Status allocate_persistent(DataType type, const TensorShape& shape,
                              PersistentTensor* persistent, Tensor** out);
@@ -99,6 +119,7 @@ class OpKernelConstruction : public KernelContext {
   Status MatchSignature(const DataTypeVector& inputs, const DataTypeVector& outputs) const;
   DeviceType device_type() const { return DEVICE_CPU; }
   const CallForm& form() const { return form_; }
+  NodeDef def() const { return NodeDef(form_); }
 
  private:
   const CallForm& form_;
@@ -120,6 +141,7 @@ class OpKernel {
 
   const std::string& name() const { return form_.name; }
   const std::string& type_string() const { return form_.def->name; }
+  NodeDef def() const { return NodeDef(form_); }
   int num_inputs() const { return int(form_.input_types.size()); }
   int num_outputs() const { return int(form_.output_types.size()); }
   DataType input_type(int i) const { return form_.input_types.at(size_t(i)); }
@@ -201,7 +223,8 @@ class OpKernelContext : public KernelContext {
   Status input_list(std::string_view name, OpInputList* list) const;
   bool has_input(int i) const { return i >= 0 && size_t(i) < n_inputs_; }
 
-  Status allocate_output(int i, const TensorShape& shape, Tensor** out);
+  Status allocate_output(int i, const TensorShape& shape, Tensor** out,
+                         AllocatorAttributes = {});
   Status allocate_output(std::string_view name, const TensorShape& shape, Tensor** out);
   Status output_list(std::string_view name, OpOutputList* list);
   /// Shares its memory with the result, unless somebody else has it after the kernel has run,

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <span>
+#include <string>
 
 #include "base/error.h"
 
@@ -20,7 +22,8 @@
 namespace pkg::framework {
 
 /// `N` dimensions over row-major memory that somebody else keeps.  With kChecked an index
-/// out of range is an IndexError.
+/// out of range is an IndexError.  As Eigen's: a copy shows the same elements, and what is
+/// assigned goes into the elements.
 template <class T, size_t N, bool kChecked = PKG_CHECKED_MAPS>
 class TensorMap {
  public:
@@ -33,6 +36,14 @@ class TensorMap {
     if (std::count(dimensions_.begin(), dimensions_.end(), Index(0)) > 0) size_ = 0;
     else
       for (Index size : dimensions_) size_ *= size;
+  }
+
+  TensorMap(const TensorMap&) = default;
+  const TensorMap& operator=(const TensorMap& other) const { return assign(other); }
+  TensorMap& operator=(const TensorMap& other) { return assign(other), *this; }
+  template <class U>
+  const TensorMap& operator=(const TensorMap<U, N, kChecked>& other) const {
+    return assign(other);
   }
 
   T* data() const { return data_; }
@@ -79,14 +90,43 @@ class TensorMap {
   /// Copies the elements of a map of the same sizes.
   template <class U>
   const TensorMap& assign(const TensorMap<U, N, kChecked>& other) const {
-    PKG_CHECK(other.dimensions() == dimensions_, ValueError,
-              "[assign] expected a map of as many elements as this one, ", size_, ", got ",
-              other.size(), ".");
-    std::copy(other.begin(), other.end(), begin());
-    return *this;
+    return each("=", other, [](T& a, const Scalar& b) { a = b; });
+  }
+  // Element by element, with a map of the same sizes.
+  template <class U>
+  const TensorMap& operator+=(const TensorMap<U, N, kChecked>& other) const {
+    return each("+=", other, [](T& a, const Scalar& b) { a = Scalar(a + b); });
+  }
+  template <class U>
+  const TensorMap& operator-=(const TensorMap<U, N, kChecked>& other) const {
+    return each("-=", other, [](T& a, const Scalar& b) { a = Scalar(a - b); });
+  }
+  template <class U>
+  const TensorMap& operator*=(const TensorMap<U, N, kChecked>& other) const {
+    return each("*=", other, [](T& a, const Scalar& b) { a = Scalar(a * b); });
+  }
+  template <class U>
+  const TensorMap& operator/=(const TensorMap<U, N, kChecked>& other) const {
+    return each("/=", other, [](T& a, const Scalar& b) { a = Scalar(a / b); });
   }
 
  private:
+  template <class U, class F>
+  const TensorMap& each(const char* sign, const TensorMap<U, N, kChecked>& other,
+                        F f) const {
+    static_assert(std::is_same_v<std::remove_const_t<U>, Scalar>,
+                  "both maps are of one element type");
+    PKG_CHECK(other.dimensions() == dimensions_, ValueError, "[tensor map ", sign,
+              "] expected a map of the sizes of this one, [", join(std::span(dimensions_)),
+              "], got [", join(std::span(other.dimensions())), "].");
+    for (Index i = 0; i < size_; ++i) f(data_[i], other.data()[i]);
+    return *this;
+  }
+  static std::string join(std::span<const Index> sizes) {
+    std::string text;
+    for (Index size : sizes) text += (text.empty() ? "" : ",") + std::to_string(size);
+    return text;
+  }
   Index place(const Dimensions& index) const {
     Index at = 0;
     for (size_t d = 0; d < N; ++d) {

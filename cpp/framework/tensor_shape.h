@@ -2,6 +2,7 @@
 // framework/tensor_shape.h: TensorFlow's classes of shapes, over ours.
 #pragma once
 
+#include <iterator>
 #include <span>
 #include <string>
 
@@ -9,6 +10,12 @@
 #include "framework/status.h"
 
 namespace pkg::framework {
+
+/// What a loop over a shape gives: a size, which is also its number.
+struct TensorShapeDim {
+  int64_t size;
+  operator int64_t() const { return size; }
+};
 
 /// The sizes of a tensor.
 class TensorShape {
@@ -26,8 +33,24 @@ class TensorShape {
   int64_t num_elements() const { return sizes_.numel(); }
   const Shape& sizes() const { return sizes_; }
   std::vector<int64_t> dim_sizes() const { return {sizes_.begin(), sizes_.end()}; }
-  const int64_t* begin() const { return sizes_.begin(); }
-  const int64_t* end() const { return sizes_.end(); }
+  class Iterator {
+   public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = TensorShapeDim;
+    using difference_type = std::ptrdiff_t;
+    using pointer = void;
+    using reference = TensorShapeDim;
+    explicit Iterator(const int64_t* at) : at_(at) {}
+    TensorShapeDim operator*() const { return {*at_}; }
+    Iterator& operator++() { return ++at_, *this; }
+    Iterator operator++(int) { return Iterator(at_++); }
+    bool operator==(const Iterator&) const = default;
+
+   private:
+    const int64_t* at_;
+  };
+  Iterator begin() const { return Iterator(sizes_.begin()); }
+  Iterator end() const { return Iterator(sizes_.end()); }
 
   void AddDim(int64_t size) { sizes_.push_back(checked(size)); }
   void InsertDim(int d, int64_t size) {
@@ -36,7 +59,7 @@ class TensorShape {
     sizes_.insert(size_t(d), checked(size));
   }
   void AppendShape(const TensorShape& other) {
-    for (int64_t size : other) sizes_.push_back(size);
+    for (int64_t size : other.sizes_) sizes_.push_back(size);
   }
   void set_dim(int d, int64_t size) { sizes_[place(d)] = checked(size); }
   void RemoveDim(int d) { sizes_.erase(place(d)); }
@@ -135,7 +158,7 @@ struct TensorShapeUtils {
   }
   static bool StartsWith(const TensorShape& shape, const TensorShape& prefix) {
     return shape.dims() >= prefix.dims() &&
-           std::equal(prefix.begin(), prefix.end(), shape.begin());
+           std::equal(prefix.sizes().begin(), prefix.sizes().end(), shape.sizes().begin());
   }
   static std::string ShapeListString(std::span<const TensorShape> shapes) {
     std::string text = "[";

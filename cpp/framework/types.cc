@@ -56,6 +56,10 @@ std::string DataTypeString(DataType type) {
 }
 
 std::string DataTypeVectorString(const DataTypeVector& types) {
+  return DataTypeSliceString(types);
+}
+
+std::string DataTypeSliceString(DataTypeSlice types) {
   std::string text;
   for (DataType type : types) text += (text.empty() ? "" : ", ") + DataTypeString(type);
   return text;

@@ -5,11 +5,12 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "base/dtype.h"
+#include "framework/sixteen_bits.h"
 
 namespace pkg::framework {
 
@@ -21,8 +22,8 @@ using uint8 = uint8_t;
 using uint16 = uint16_t;
 using uint32 = uint32_t;
 using uint64 = uint64_t;
-using half = Half;
-using bfloat16 = BFloat16;
+using half = SixteenBits<Half>;
+using bfloat16 = SixteenBits<BFloat16>;
 using string = std::string;
 using tstring = std::string;
 
@@ -68,6 +69,8 @@ const char* dtype_name(DataType type);
 std::string DataTypeString(DataType type);
 /// "float, int32"
 std::string DataTypeVectorString(const DataTypeVector& types);
+using DataTypeSlice = std::span<const DataType>;
+std::string DataTypeSliceString(DataTypeSlice types);
 /// Of "float", "float32" or "DT_FLOAT".
 std::optional<DataType> data_type_from_name(std::string_view name);
 

@@ -73,6 +73,7 @@ void Evaluation::run(std::span<Node* const> nodes) {
       if (input.arg >= 2) wanted_[input.from];  // xs and stops
     }
   }
+  if (!differentiable) find_recorded(nodes);
   LocalKeys keys{t_local_keys.included, KeySet{DispatchKey::Graph}};
   if (!last && !differentiable) keys.excluded |= DispatchKey::Autograd;
   UseKeys mine(keys);
@@ -86,6 +87,25 @@ void Evaluation::run(std::span<Node* const> nodes) {
     if (timed) run_timed(*node, node == last);
     else run(*node, node == last);
   }
+}
+
+// What leads to something that gradients are taken of.  A call beside it need not have any.
+void Evaluation::find_recorded(std::span<Node* const> nodes) {
+  std::vector<const Node*> next;
+  for (const Node* node : nodes) {
+    if (node->kind == NodeKind::Gradients) next.push_back(node);
+  }
+  while (!next.empty()) {
+    const Node* node = next.back();
+    next.pop_back();
+    for (const Node::Input& input : node->inputs) {
+      if (recorded_.insert(input.from.node).second) next.push_back(input.from.node);
+    }
+  }
+}
+
+bool Evaluation::has_no_history(const Node& node) const {
+  return node.no_grad || (!differentiable && !recorded_.contains(&node));
 }
 
 // Until the results are there: tasks tell of that themselves where they are traced.
@@ -139,7 +159,8 @@ std::vector<Tensor> Evaluation::function(Node& node) {
   PKG_CHECK(control, NotImplementedError, "[", node.name,
             "] runs parts of its own: there is no plan for the graph around it.");
   std::optional<ExcludeKeys> off;
-  if (node.no_grad) off.emplace(DispatchKey::Autograd);
+  const bool plain = has_no_history(node);
+  if (plain) off.emplace(DispatchKey::Autograd);
   FunctionRun run;
   run.control = control;
   run.read = [&](const Node& variable) {
@@ -155,7 +176,7 @@ std::vector<Tensor> Evaluation::function(Node& node) {
   const auto& given = std::get<TensorList>(args[0]);
   for (const Tensor& output : outputs) {
     const auto same = [&](const Tensor& other) { return other.is_same(output); };
-    if (node.no_grad) {
+    if (plain) {
       made.push_back(share(output));
     } else if (output.requires_grad() && (std::any_of(given.begin(), given.end(), same) ||
                                           std::any_of(made.begin(), made.end(), same))) {
@@ -209,7 +230,7 @@ std::vector<Value> Evaluation::arguments(const Node& node) const {
 
 std::vector<Tensor> Evaluation::call(Node& node) {
   std::optional<ExcludeKeys> off;
-  if (node.no_grad) off.emplace(DispatchKey::Autograd);
+  if (has_no_history(node)) off.emplace(DispatchKey::Autograd);
   std::vector<Value> args = arguments(node);
   Stack stack(args);
   std::optional<ExcludeKeys> here;

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "framework/node_kernels.h"
 #include "graph/graph.h"
@@ -46,6 +47,8 @@ class Evaluation {
  private:
   void run(Node& node, bool last_gradients);
   void run_timed(Node& node, bool last_gradients);
+  void find_recorded(std::span<Node* const> nodes);
+  bool has_no_history(const Node& node) const;
   void set(Node& node, std::vector<Tensor> outputs);
   std::vector<Tensor> call(Node& node);
   void give_places(Node& node, const std::vector<Value>& args,
@@ -57,6 +60,7 @@ class Evaluation {
 
   std::unordered_map<const Node*, std::vector<Tensor>> values_;
   std::map<Edge, Tensor> fed_;
+  std::unordered_set<const Node*> recorded_;  // calls of these have a history
   std::map<Edge, Tensor> wanted_;  // gradients will be taken with respect to these, or stop
   std::vector<std::pair<Node*, Tensor>> written_;
 };

@@ -151,6 +151,9 @@ def error_of(
         (n for kind, begin, n in _KINDS if isinstance(error, kind)
          and text.startswith(begin)), "Unknown"
     )  # fmt: skip
+    # The OUT_OF_RANGE of a kernel's status; other wrong places are arguments.
+    if isinstance(error, IndexError) and re.search(r"\[Op:\w+\]$", text):
+        name = "OutOfRange"
     kind: type[OpError] = globals()[f"{name}Error"]
     if not plain:
         kind = _also(kind, type(error))  # type: ignore[arg-type]

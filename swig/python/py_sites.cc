@@ -47,12 +47,14 @@ const std::string& package_folder() {
   return folder;
 }
 
+// Generated wrappers of ops belong to it (pkg/framework/loading.py writes them).
 bool in_package(PyCodeObject* code) {
   const std::string& package = package_folder();
   const char* file = PyUnicode_AsUTF8(code->co_filename);
-  if (!file) PyErr_Clear();
-  return file && !package.empty() &&
-         std::strncmp(file, package.c_str(), package.size()) == 0;
+  if (!file) return PyErr_Clear(), false;
+  const std::string_view name(file);
+  return (!package.empty() && name.starts_with(package)) ||
+         name.starts_with("<wrappers ") || name.find("/pkg/wrappers/") != name.npos;
 }
 
 uint32_t number_of(PyCodeObject* code) {

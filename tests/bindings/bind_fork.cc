@@ -48,10 +48,11 @@ void before_fork() {
   try {
     const WithoutGil released;
     quiesce();
-  } catch (const py::error_already_set& error) {
+  } catch (const PythonFailure& error) {
+    error.restore();
     auto held = std::make_unique<Interrupted>(
-        Interrupted{error, current_frame(), getpid()});
-    if (Py_AddPendingCall(raise_later, held.get()) < 0) throw;
+        Interrupted{py::error_already_set(), current_frame(), getpid()});
+    if (Py_AddPendingCall(raise_later, held.get()) < 0) throw held->error;
     held.release();
   }
 }

@@ -21,7 +21,8 @@ void leave_blocking(void* released) { delete static_cast<WithoutGil*>(released);
 void check_interrupt() {
   if (!interpreter_alive()) return;
   WithGil gil;
-  if (call_python(PyErr_CheckSignals) != 0) throw py::error_already_set();
+  // An error of the core, so that a kernel that it ends lets it through as it is.
+  if (call_python(PyErr_CheckSignals) != 0) throw PythonFailure(py::error_already_set());
 }
 
 /// Code objects by number, kept for ever: as many as functions that call ops.
@@ -41,9 +42,10 @@ class Codes {
  private:
   static bool in_package(const py::object& code) {
     const py::list path = py::module_::import("pkg").attr("__path__");
-    return code.attr("co_filename")
-        .attr("startswith")(py::str("{}/").format(path[0]))
-        .cast<bool>();
+    const auto package = py::str("{}/").format(path[0]).cast<std::string>();
+    const auto name = code.attr("co_filename").cast<std::string>();
+    return name.starts_with(package) || name.starts_with("<wrappers ") ||
+           name.find("/pkg/wrappers/") != name.npos;
   }
 
   std::vector<py::object> codes_;

@@ -16,11 +16,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "support")]
 
 import pkg  # noqa: E402
+import turns  # noqa: E402
 from libraries import library  # noqa: E402
 
 KINDS = ("copies", "refused", "cut", "new")
@@ -74,7 +76,7 @@ def soak(
 
 def main(loads: int, say: Callable[[str], None] = print) -> None:
     """Prints a line for each kind."""
-    with tempfile.TemporaryDirectory() as scratch:
+    with turns.begin() or nullcontext(), tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         source = folder / SOURCE.name
         source.write_text(SOURCE.read_text(encoding="utf-8"), encoding="utf-8")

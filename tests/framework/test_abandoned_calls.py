@@ -120,3 +120,21 @@ def test_a_kernel_is_told(graph: str, end: str) -> None:
     print("fine")
     """
     check_interrupted(graph + code.format(end=end))
+
+
+def test_a_callback_may_wait_for_another_thread(graph: str) -> None:
+    """Of Python: the interpreter is free while a kernel is told."""
+    code = """
+    def tell():
+        time.sleep(0.3)
+        pkg.ops.tf.TellHeld()
+    other = threading.Thread(target=tell)
+    other.start()
+    held = -pkg.ones(n)
+    check("hold", lambda: pkg.ops.tf.Hold(held, listens=True, waits=True))
+    other.join()
+    assert pkg.ops.tf.HeldCancelled().item() == 1
+    pkg.ops.tf.AfterHeld(pkg.ones(1))
+    print("fine")
+    """
+    check_interrupted(graph + code)

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import pkg
+from interrupts import INTERRUPTED, check_interrupted
 from pkg._binding import core
 
 SLOW = 1.5  # seconds of a constructor of sources/slow_probe.cc where it is tried
@@ -20,8 +21,8 @@ SLOW = 1.5  # seconds of a constructor of sources/slow_probe.cc where it is trie
 
 @pytest.fixture(scope="module")
 def libraries(compiled_all: Callable[..., list[Path]]) -> list[Path]:
-    """Four slow libraries."""
-    return compiled_all(*[("slow_probe.cc", f"-DNUMBER={i}") for i in range(4)])
+    """Five slow libraries."""
+    return compiled_all(*[("slow_probe.cc", f"-DNUMBER={i}") for i in range(5)])
 
 
 def test_other_threads_go_on(libraries: list[Path], compiled) -> None:
@@ -72,3 +73,20 @@ def test_signals_while_a_library_is_tried(libraries: list[Path]) -> None:
     assert took >= SLOW
     assert hasattr(pkg.ops.tf, "SlowProbe3")
     assert seen
+
+
+@pytest.mark.parametrize("to", ["kill(os.getpid()", "killpg(os.getpgid(0)"])
+def test_interrupts_while_a_library_is_tried(libraries: list[Path], to: str) -> None:
+    """Whether the terminal tells all of the processes or not; it can be loaded then."""
+    code = (
+        INTERRUPTED.replace("kill(os.getpid()", to)
+        + f"""
+    os.setpgid(0, 0)
+    path = {str(libraries[4])!r}
+    check("load", lambda: pkg.ops.load_library(path))
+    pkg.ops.load_library(path)
+    assert hasattr(pkg.ops.tf, "SlowProbe4")
+    print("fine")
+    """
+    )
+    check_interrupted(code, check="")

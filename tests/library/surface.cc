@@ -49,6 +49,44 @@ at::Tensor& increase(at::Tensor& x, const at::Scalar& by) {
   x.add_(by);
   return x;
 }
+// Results of several kinds.
+std::tuple<at::Tensor, at::Tensor, int64_t, double> spread(const at::Tensor& x) {
+  return {x.var(), x.std({0}, false), x.numel(), 0.5};
+}
+// Methods that change a tensor, or put parts of one together.
+at::Tensor methods(const at::Tensor& x, const at::Tensor& index) {
+  at::Tensor y = x.clone();
+  y.clamp_(-1, 1).addcmul_(x, x, 0.5).scatter_add_(1, index, torch::ones_like(x));
+  return y.index_add(0, torch::tensor({0}), x.flip({1}).slice(0, 0, 1)).clamp_min(0);
+}
+std::vector<at::Tensor> ordered(const at::Tensor& x) {
+  const auto [sorted, places] = x.sort(-1, true);
+  return {sorted,
+          places,
+          std::get<0>(torch::topk(x, 1)),
+          x.prod(),
+          x.norm(1, {0}),
+          torch::logsumexp(x, {0}),
+          x.scatter(0, places, 7)};
+}
+// A kernel for every key, whatever the tensors hold.
+at::Tensor counted(const at::Tensor& ids, int64_t n) {
+  at::Tensor result = torch::zeros({n}, torch::dtype(torch::kInt64));
+  const auto from = ids.accessor<int64_t, 1>();
+  for (int64_t i = 0; i < from.size(0); ++i) ++result.data_ptr<int64_t>()[from[i]];
+  return result;
+}
+at::Tensor sum_of_squares(const at::Tensor& x) {
+  at::Tensor result = torch::empty({}, x.options());
+  const at::Tensor flat = x.contiguous();
+  AT_DISPATCH_ALL_TYPES_AND2(at::kHalf, at::kBFloat16, x.scalar_type(), "squares", [&] {
+    const scalar_t* in = flat.data_ptr<scalar_t>();
+    scalar_t sum = 0;
+    for (int64_t i = 0; i < flat.numel(); ++i) sum += in[i] * in[i];
+    *result.data_ptr<scalar_t>() = sum;
+  });
+  return result;
+}
 // The reference that a typed call returns is to the argument that the op writes to.
 bool increase_by_name(at::Tensor& x) {
   static auto op = c10::Dispatcher::singleton()
@@ -189,6 +227,11 @@ TORCH_LIBRARY(surface, m) {
   m.def("weighted(Tensor[] xs, float weight) -> Tensor[]");
   m.def("fails(Tensor x, int how) -> Tensor");
   m.def("elements(Tensor x) -> Tensor");
+  m.def("spread(Tensor x) -> (Tensor var, Tensor std, int n, float half)");
+  m.def("methods(Tensor x, Tensor index) -> Tensor");
+  m.def("ordered(Tensor x) -> Tensor[]");
+  m.def("counted", &counted);
+  m.def("sum_of_squares(Tensor x) -> Tensor");
 }
 TORCH_LIBRARY_FRAGMENT(surface, m) { m.def("more(Tensor x) -> Tensor"); }
 
@@ -203,6 +246,10 @@ TORCH_LIBRARY_IMPL(surface, CPU, m) {
   m.impl("add_held", add_held);
   m.impl("fails", fails);
   m.impl("elements", elements);
+  m.impl("spread", spread);
+  m.impl("methods", methods);
+  m.impl("ordered", ordered);
+  m.impl("sum_of_squares", sum_of_squares);
   m.impl("more", [](const at::Tensor& x) { return x.neg(); });
 }
 TORCH_LIBRARY_IMPL(surface, Meta, m) { m.impl("add_held", add_held_meta); }

@@ -156,3 +156,58 @@ def test_functions_with_lists_numbers_and_outputs_saved(surface):
 def test_errors_have_their_classes(surface, how, error, words):
     with pytest.raises(error, match=words):
         surface.fails(pkg.arange(3), how)
+
+
+def test_results_of_several_kinds(surface):
+    x = pkg.tensor([1.0, 2.0, 4.0])
+    got = surface.spread(x)
+    assert got.n == 3 and type(got.n) is int and got.half == 0.5
+    assert np.allclose(got.var.item(), np.var(x.numpy(), ddof=1))
+    assert np.allclose(got.std.item(), np.std(x.numpy()))
+
+
+def test_methods_of_tensors(surface):
+    x = np.array([[-3.0, 0.5], [2.0, 1.0]], dtype="float32")
+    got = surface.methods(pkg.tensor(x), pkg.tensor([[0, 0], [1, 0]]))
+    want = np.clip(x, -1, 1) + 0.5 * x * x + [[2, 0], [1, 1]]
+    want[0] += x[0, ::-1]
+    assert np.allclose(got.numpy(), np.maximum(want, 0))
+    y = np.array([2.0, 3.0, 1.0], dtype="float32")
+    found = [t.tolist() for t in surface.ordered(pkg.tensor(y))]
+    assert found[:5] == [[3, 2, 1], [1, 0, 2], [3], 6, 6] and found[6] == [7, 7, 7]
+    assert np.allclose(found[5], np.log(np.exp(y).sum()))
+
+
+def test_sums_in_the_type_of_the_elements(surface):
+    for dtype in ("float16", "bfloat16", "float32", "float64", "uint8", "int64"):
+        x = pkg.tensor([1, 2, 3]).to(getattr(pkg, dtype))
+        assert surface.sum_of_squares(x).item() == 14
+    with pytest.raises(NotImplementedError, match='"squares" not implemented for'):
+        surface.sum_of_squares(pkg.ones(2, dtype=pkg.bool))
+
+
+def test_kernels_that_read_memory_at_every_key(surface):
+    """A graph calls them with values, since shapes cannot be asked of them."""
+    ids = pkg.tensor([0, 2, 2])
+    assert surface.counted(ids, 3).tolist() == [1, 0, 2]
+    compiled = pkg.compile(lambda x: surface.counted(x, 3) + 1)
+    assert compiled(ids).tolist() == compiled(ids).tolist() == [2, 1, 3]
+    with pytest.raises(NotImplementedError, match="a tensor with data.*on meta"):
+        surface.counted(pkg.zeros(2, dtype=pkg.int64, device="meta"), 3)
+
+
+def test_gradients_of_another_op_in_a_graph(surface):
+    """Ask none of an op that has none and is not on the way."""
+    from pkg.compat import v1 as compat
+
+    with compat.Graph().as_default():
+        x = compat.placeholder(compat.float32, [None])
+        beside = surface.spread(x)
+        slope = compat.gradients(x * x, x)[0]
+        with compat.Session() as session:
+            got = session.run([slope, beside[0]], {x: [1.0, 3.0]})
+            assert got[0].tolist() == [2, 6] and got[1] == 2
+        bad = compat.gradients(beside[0], x)[0]
+        lost = compat.errors.UnimplementedError
+        with compat.Session() as session, pytest.raises(lost):
+            session.run(bad, {x: [1.0, 3.0]})

@@ -74,6 +74,8 @@ namespace tensorflow {
 using pkg::framework::bfloat16;
 using pkg::framework::DataType;
 using enum pkg::framework::DataType;
+using pkg::framework::DataTypeSlice;
+using pkg::framework::DataTypeSliceString;
 using pkg::framework::DataTypeString;
 using pkg::framework::DataTypeToEnum;
 using pkg::framework::DataTypeVector;
@@ -115,6 +117,7 @@ using pkg::framework::PartialTensorShape;
 using pkg::framework::PersistentTensor;
 using pkg::framework::Tensor;
 using pkg::framework::TensorShape;
+using pkg::framework::TensorShapeDim;
 using pkg::framework::TensorShapeUtils;
 using pkg::framework::TTypes;
 
@@ -129,7 +132,19 @@ using namespace pkg::framework::shape_inference;
 }
 
 // framework/op_kernel.h
+using pkg::framework::AllocatorAttributes;
 using pkg::framework::AsyncOpKernel;
+using pkg::framework::FastBoundsCheck;
+using pkg::framework::GetNodeAttr;
+using pkg::framework::HasNodeAttr;
+using pkg::framework::NodeDef;
+using pkg::framework::Shard;
+namespace internal {
+using pkg::framework::internal::SubtleMustCopy;
+}
+namespace thread {
+using pkg::framework::thread::ThreadPool;
+}
 using pkg::framework::CancelCallback;
 using pkg::framework::CancellationManager;
 using pkg::framework::CancellationToken;
@@ -146,9 +161,11 @@ using pkg::framework::OpKernelContext;
 using pkg::framework::OpOutputList;
 
 // framework/resource_mgr.h, resource_handle.h, lib/core/refcount.h
+using pkg::framework::ContainerInfo;
 using pkg::framework::ResourceBase;
 using pkg::framework::ResourceHandle;
 using pkg::framework::ResourceMgr;
+using pkg::framework::ResourceOpKernel;
 using pkg::framework::Var;
 namespace core {
 using namespace pkg::framework::core;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // holding.cc: asynchronous kernels that go on when nobody waits for them any more.
 #include <algorithm>
+#include <chrono>
 #include <thread>
 
 #include "tensorflow/core/framework/cancellation.h"
@@ -15,7 +16,7 @@ namespace {
 // Never destroyed: a thread may wait when the process ends.
 mutex& g_lock = *new mutex;
 condition_variable& g_changed = *new condition_variable;
-bool g_released = false;
+bool g_released = false, g_told = false;
 int g_running = 0;
 int64 g_cancelled = 0;
 
@@ -24,6 +25,7 @@ REGISTER_OP("Hold")
     .Input("x: float")
     .Output("y: float")
     .Attr("listens: bool = false")
+    .Attr("waits: bool = false")
     .SetIsStateful()
     .SetShapeFn(shape_inference::UnchangedShape);
 // Gives x as it is when what was held has ended.
@@ -33,11 +35,14 @@ REGISTER_OP("AfterHeld")
     .SetIsStateful()
     .SetShapeFn(shape_inference::UnchangedShape);
 REGISTER_OP("HeldCancelled").Output("n: int64").SetIsStateful();
+// What the callback of a call that waits waits for.
+REGISTER_OP("TellHeld").Output("n: int64").SetIsStateful();
 
 class HoldOp : public AsyncOpKernel {
  public:
   explicit HoldOp(OpKernelConstruction* context) : AsyncOpKernel(context) {
     OP_REQUIRES_OK(context, context->GetAttr("listens", &listens_));
+    OP_REQUIRES_OK(context, context->GetAttr("waits", &waits_));
   }
   void ComputeAsync(OpKernelContext* context, DoneCallback done) override {
     const auto x = context->input(0).flat<float>();
@@ -51,8 +56,11 @@ class HoldOp : public AsyncOpKernel {
     CancellationManager* manager = context->cancellation_manager();
     const CancellationToken token = manager->get_cancellation_token();
     if (listens_) {
-      const bool listening = manager->RegisterCallback(token, [] {
+      const bool listening = manager->RegisterCallback(token, [this] {
         mutex_lock lock(g_lock);
+        for (int i = 0; waits_ && !g_told && i < 500; ++i) {
+          g_changed.wait_for(lock, std::chrono::milliseconds(10));
+        }
         ++g_cancelled;
         g_released = true;
         g_changed.notify_all();
@@ -78,7 +86,7 @@ class HoldOp : public AsyncOpKernel {
   }
 
  private:
-  bool listens_ = false;
+  bool listens_ = false, waits_ = false;
 };
 REGISTER_KERNEL_BUILDER(Name("Hold").Device(DEVICE_CPU), HoldOp);
 
@@ -110,5 +118,17 @@ class HeldCancelledOp : public OpKernel {
   }
 };
 REGISTER_KERNEL_BUILDER(Name("HeldCancelled").Device(DEVICE_CPU), HeldCancelledOp);
+
+class TellHeldOp : public OpKernel {
+ public:
+  using OpKernel::OpKernel;
+  void Compute(OpKernelContext* context) override {
+    mutex_lock lock(g_lock);
+    g_told = true;
+    g_changed.notify_all();
+    context->set_output(0, Tensor(g_cancelled));
+  }
+};
+REGISTER_KERNEL_BUILDER(Name("TellHeld").Device(DEVICE_CPU), TellHeldOp);
 
 }  // namespace

@@ -58,6 +58,19 @@
   AT_DISPATCH_SWITCH(type, name,                                                       \
                      PKG_TORCH_FLOATING_(__VA_ARGS__) PKG_TORCH_INTEGRAL_(__VA_ARGS__) \
                          AT_DISPATCH_CASE(more, __VA_ARGS__))
+#define AT_DISPATCH_ALL_TYPES_AND2(more, other, type, name, ...)                       \
+  AT_DISPATCH_SWITCH(type, name,                                                       \
+                     PKG_TORCH_FLOATING_(__VA_ARGS__) PKG_TORCH_INTEGRAL_(__VA_ARGS__) \
+                         AT_DISPATCH_CASE(more, __VA_ARGS__)                           \
+                             AT_DISPATCH_CASE(other, __VA_ARGS__))
+#define AT_DISPATCH_ALL_TYPES_AND3(more, other, third, type, name, ...)                \
+  AT_DISPATCH_SWITCH(type, name,                                                       \
+                     PKG_TORCH_FLOATING_(__VA_ARGS__) PKG_TORCH_INTEGRAL_(__VA_ARGS__) \
+                         AT_DISPATCH_CASE(more, __VA_ARGS__) AT_DISPATCH_CASE(         \
+                             other, __VA_ARGS__) AT_DISPATCH_CASE(third, __VA_ARGS__))
+#define AT_DISPATCH_INTEGRAL_TYPES_AND(more, type, name, ...) \
+  AT_DISPATCH_SWITCH(type, name,                              \
+                     PKG_TORCH_INTEGRAL_(__VA_ARGS__) AT_DISPATCH_CASE(more, __VA_ARGS__))
 
 namespace at::detail {
 inline ScalarType scalar_type(ScalarType type) { return type; }
@@ -71,6 +84,19 @@ struct CppTypeOfImpl;
   };
 PKG_FORALL_DTYPES(PKG_CPP_TYPE)
 #undef PKG_CPP_TYPE
+// What a kernel calculates with.
+template <class T>
+struct Calculated {
+  using type = T;
+};
+template <>
+struct Calculated<::pkg::Half> {
+  using type = Half;
+};
+template <>
+struct Calculated<::pkg::BFloat16> {
+  using type = BFloat16;
+};
 template <ScalarType type>
-using CppTypeOf = typename CppTypeOfImpl<type>::type;
+using CppTypeOf = typename Calculated<typename CppTypeOfImpl<type>::type>::type;
 }  // namespace at::detail

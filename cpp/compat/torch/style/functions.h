@@ -175,6 +175,22 @@ PKG_FORWARD(clamp)
 PKG_FORWARD(clone)
 PKG_FORWARD(logical_and)
 PKG_FORWARD(logical_or)
+PKG_FORWARD(masked_select)
+PKG_FORWARD(scatter)
+PKG_FORWARD(scatter_add)
+PKG_FORWARD(index_add)
+PKG_FORWARD(flip)
+PKG_FORWARD(var)
+PKG_FORWARD(std)
+PKG_FORWARD(prod)
+PKG_FORWARD(logsumexp)
+PKG_FORWARD(sort)
+PKG_FORWARD(topk)
+PKG_FORWARD(argsort)
+PKG_FORWARD(clamp_min)
+PKG_FORWARD(clamp_max)
+PKG_FORWARD(addcmul)
+PKG_FORWARD(addcdiv)
 #undef PKG_FORWARD
 inline Tensor sum(const Tensor& self, IntArrayRef dim, bool keepdim = false) {
   return self.sum(dim, keepdim);
@@ -182,6 +198,18 @@ inline Tensor sum(const Tensor& self, IntArrayRef dim, bool keepdim = false) {
 inline Tensor mean(const Tensor& self, IntArrayRef dim, bool keepdim = false) {
   return self.mean(dim, keepdim);
 }
+inline Tensor logsumexp(const Tensor& self, IntArrayRef dim, bool keepdim = false) {
+  return self.logsumexp(dim, keepdim);
+}
+inline Tensor var(const Tensor& self, IntArrayRef dim, bool unbiased = true,
+                  bool keepdim = false) {
+  return self.var(dim, unbiased, keepdim);
+}
+inline Tensor std(const Tensor& self, IntArrayRef dim, bool unbiased = true,
+                  bool keepdim = false) {
+  return self.std(dim, unbiased, keepdim);
+}
+inline Tensor flip(const Tensor& self, IntArrayRef dims) { return self.flip(dims); }
 inline Tensor permute(const Tensor& self, IntArrayRef dims) { return self.permute(dims); }
 inline Tensor reshape(const Tensor& self, IntArrayRef size) { return self.reshape(size); }
 

@@ -21,9 +21,10 @@ struct Caller {
                 "at::TensorList, const at::Scalar&, int64_t, double, bool, std::string, "
                 "at::IntArrayRef, at::ScalarType, at::Device, a std::vector, or "
                 "std::optional of one of these");
-  static_assert(Returned::known,
-                "a kernel returns at::Tensor, std::tuple or std::vector of at::Tensor, "
-                "at::Scalar, int64_t, double, bool, or nothing");
+  static_assert(
+      Returned::known,
+      "a kernel returns at::Tensor, std::vector of at::Tensor, at::Scalar, int64_t, "
+      "double, bool, std::tuple of these, or nothing");
 
   static Result call(void* function, ::pkg::KeySet keys,
                      typename ParamOf<A>::Canonical... args) {

@@ -31,10 +31,11 @@ inline ::pkg::Tensor number(const Scalar& scalar) { return scalar.unwrap(); }
 inline std::optional<::pkg::Shape> dims(IntArrayRef list) {
   return list.empty() ? std::nullopt : std::optional(to_shape(list));
 }
-inline std::tuple<Tensor, Tensor> values_and_indices(const Named& op, const Tensor& self,
-                                                     int64_t dim, bool keepdim) {
+template <class... Given>
+std::tuple<Tensor, Tensor> values_and_indices(const Named& op, const Tensor& self,
+                                              const Given&... given) {
   const auto [values, indices] = op.call<std::tuple<::pkg::Tensor, ::pkg::Tensor>>(
-      self.unwrap(), dim, keepdim);
+      self.unwrap(), given...);
   return {wrap(values), wrap(indices)};
 }
 
@@ -105,6 +106,17 @@ PKG_TYPED(index_select, (int64_t dim, const Tensor& index), dim, index.unwrap())
 PKG_TYPED(gather, (int64_t dim, const Tensor& index), dim, index.unwrap())
 PKG_TYPED(masked_fill, (const Tensor& mask, const Scalar& value), mask.unwrap(),
           detail::number(value))
+PKG_NAMED(masked_select, "masked_select", (const Tensor& mask), mask.tensor_)
+PKG_NAMED(scatter, "scatter", (int64_t dim, const Tensor& index, const Tensor& source), dim,
+          index.tensor_, source.tensor_)
+PKG_NAMED(scatter, "scatter.value", (int64_t dim, const Tensor& index, const Scalar& value),
+          dim, index.tensor_, value.unwrap())
+PKG_NAMED(scatter_add, "scatter_add",
+          (int64_t dim, const Tensor& index, const Tensor& source), dim, index.tensor_,
+          source.tensor_)
+PKG_NAMED(index_add, "index_add", (int64_t dim, const Tensor& index, const Tensor& source),
+          dim, index.tensor_, source.tensor_)
+PKG_NAMED(flip, "flip", (IntArrayRef dims), to_shape(dims))
 PKG_TYPED(tril, (int64_t diagonal), diagonal)
 PKG_TYPED(triu, (int64_t diagonal), diagonal)
 
@@ -135,6 +147,30 @@ PKG_TYPED(argmin, (std::optional<int64_t> dim, bool keepdim), dim, keepdim)
 PKG_TYPED(any, (), ::pkg::ops::Dims(), false)
 PKG_TYPED(all, (), ::pkg::ops::Dims(), false)
 PKG_NAMED(norm, "norm", ())
+PKG_NAMED(norm, "norm", (const Scalar& p), p.unwrap())
+PKG_NAMED(norm, "norm", (const Scalar& p, IntArrayRef dim, bool keepdim), p.unwrap(),
+          detail::dims(dim), keepdim)
+#define PKG_SPREAD(name)                                                 \
+  PKG_NAMED(name, #name, (bool unbiased), std::optional<::pkg::Shape>(), \
+            int64_t(unbiased))                                           \
+  PKG_NAMED(name, #name, (IntArrayRef dim, bool unbiased, bool keepdim), \
+            detail::dims(dim), int64_t(unbiased), keepdim)
+PKG_SPREAD(var)
+PKG_SPREAD(std)
+#undef PKG_SPREAD
+PKG_NAMED(prod, "prod", ())
+PKG_NAMED(prod, "prod", (int64_t dim, bool keepdim), std::optional<int64_t>(dim), keepdim)
+PKG_NAMED(logsumexp, "logsumexp", (IntArrayRef dim, bool keepdim), to_shape(dim), keepdim)
+inline std::tuple<Tensor, Tensor> Tensor::sort(int64_t dim, bool descending) const {
+  static constinit const detail::Named op{"sort"};
+  return detail::values_and_indices(op, *this, dim, descending);
+}
+inline std::tuple<Tensor, Tensor> Tensor::topk(int64_t k, int64_t dim, bool largest,
+                                               bool sorted) const {
+  static constinit const detail::Named op{"topk"};
+  return detail::values_and_indices(op, *this, k, dim, largest, sorted);
+}
+PKG_NAMED(argsort, "argsort", (int64_t dim, bool descending), dim, descending)
 PKG_TYPED(cumsum, (int64_t dim), dim, std::nullopt)
 PKG_TYPED(softmax, (int64_t dim), dim, std::nullopt)
 PKG_TYPED(log_softmax, (int64_t dim), dim, std::nullopt)
@@ -167,13 +203,19 @@ PKG_TYPED(add, (const Scalar& other), detail::number(other), 1)
 PKG_TYPED(sub, (const Scalar& other), detail::number(other), 1)
 PKG_NAMED(logical_and, "logical_and", (const Tensor& other), other.tensor_)
 PKG_NAMED(logical_or, "logical_or", (const Tensor& other), other.tensor_)
-inline Tensor Tensor::clamp(const std::optional<Scalar>& min,
-                            const std::optional<Scalar>& max) const {
-  const auto limit = [](const std::optional<Scalar>& value) {
-    return value ? detail::number(*value) : ::pkg::Tensor();
-  };
-  return Tensor(::pkg::ops::clamp(tensor_, limit(min), limit(max)));
+namespace detail {
+inline ::pkg::Tensor limit(const std::optional<Scalar>& value) {
+  return value ? number(*value) : ::pkg::Tensor();
 }
+}  // namespace detail
+PKG_TYPED(clamp, (const std::optional<Scalar>& min, const std::optional<Scalar>& max),
+          detail::limit(min), detail::limit(max))
+PKG_NAMED(clamp_min, "clamp_min", (const Scalar& min), detail::number(min))
+PKG_NAMED(clamp_max, "clamp_max", (const Scalar& max), detail::number(max))
+PKG_NAMED(addcmul, "addcmul", (const Tensor& a, const Tensor& b, const Scalar& value),
+          a.tensor_, b.tensor_, value.unwrap())
+PKG_NAMED(addcdiv, "addcdiv", (const Tensor& a, const Tensor& b, const Scalar& value),
+          a.tensor_, b.tensor_, value.unwrap())
 
 #define PKG_IN_PLACE(name, parameters, ...)               \
   inline const Tensor& Tensor::name parameters const {    \
@@ -206,6 +248,22 @@ PKG_IN_PLACE(add_, (const Scalar& other), detail::number(other), 1)
 PKG_IN_PLACE(sub_, (const Scalar& other), detail::number(other), 1)
 PKG_IN_PLACE(masked_fill_, (const Tensor& mask, const Scalar& value), mask.tensor_,
              detail::number(value))
+PKG_NAMED_IN_PLACE(clamp_,
+                   (const std::optional<Scalar>& min, const std::optional<Scalar>& max),
+                   detail::limit(min), detail::limit(max))
+PKG_NAMED_IN_PLACE(clamp_min_, (const Scalar& min), detail::number(min))
+PKG_NAMED_IN_PLACE(clamp_max_, (const Scalar& max), detail::number(max))
+PKG_NAMED_IN_PLACE(addcmul_, (const Tensor& a, const Tensor& b, const Scalar& value),
+                   a.tensor_, b.tensor_, value.unwrap())
+PKG_NAMED_IN_PLACE(addcdiv_, (const Tensor& a, const Tensor& b, const Scalar& value),
+                   a.tensor_, b.tensor_, value.unwrap())
+#define PKG_ADDED_TO(name)                                                                \
+  PKG_NAMED_IN_PLACE(name, (int64_t dim, const Tensor& index, const Tensor& source), dim, \
+                     index.tensor_, source.tensor_)
+PKG_ADDED_TO(scatter_)
+PKG_ADDED_TO(scatter_add_)
+PKG_ADDED_TO(index_add_)
+#undef PKG_ADDED_TO
 #undef PKG_IN_PLACE
 #undef PKG_NAMED_IN_PLACE
 #undef PKG_TYPED

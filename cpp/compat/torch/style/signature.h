@@ -289,22 +289,6 @@ struct Return<std::vector<Tensor>> {
   static Canonical unwrap(const std::vector<Tensor>& list) { return detail::unwrap(list); }
   static std::vector<Tensor> wrap(const Canonical& list) { return detail::wrap(list); }
 };
-template <class... T>
-  requires(std::is_same_v<std::remove_cvref_t<T>, Tensor> && ...)
-struct Return<std::tuple<T...>> {
-  static constexpr bool known = true;
-  static constexpr int count = int(sizeof...(T));
-  template <class>
-  using Core = ::pkg::Tensor;
-  using Canonical = std::tuple<Core<T>...>;
-  static Canonical unwrap(std::tuple<T...> tuple) {
-    return std::apply([](auto&... part) { return Canonical(part.unwrap()...); }, tuple);
-  }
-  static std::tuple<T...> wrap(Canonical tuple) {
-    return std::apply([](auto&... part) { return std::tuple<T...>(Tensor(part)...); },
-                      tuple);
-  }
-};
 template <class T>
   requires(std::is_same_v<T, int64_t> || std::is_same_v<T, double> ||
            std::is_same_v<T, bool>)
@@ -323,6 +307,24 @@ struct Return<Scalar> {
   static Canonical unwrap(const Scalar& value) { return value.unwrap(); }
   static Scalar wrap(const Canonical& value) { return Scalar(value); }
 };
+template <class... T>
+  requires((Return<std::remove_cvref_t<T>>::count == 1) && ...)
+struct Return<std::tuple<T...>> {
+  static constexpr bool known = true;
+  static constexpr int count = int(sizeof...(T));
+  template <class Part>
+  using Of = Return<std::remove_cvref_t<Part>>;
+  using Canonical = std::tuple<typename Of<T>::Canonical...>;
+  static Canonical unwrap(std::tuple<T...> tuple) {
+    return std::apply([](auto&... part) { return Canonical(Of<T>::unwrap(part)...); },
+                      tuple);
+  }
+  static std::tuple<T...> wrap(Canonical tuple) {
+    return std::apply(
+        [](auto&... part) { return std::tuple<T...>(Of<T>::wrap(std::move(part))...); },
+        tuple);
+  }
+};
 
 /// What a C++ function says of itself.
 struct Signature {
@@ -331,15 +333,20 @@ struct Signature {
   std::string str() const;
 };
 template <class R>
+struct ResultTypes {
+  static std::vector<CppType> all() { return {cpp_type<R>()}; }
+};
+template <>
+struct ResultTypes<void> {
+  static std::vector<CppType> all() { return {}; }
+};
+template <class... T>
+struct ResultTypes<std::tuple<T...>> {
+  static std::vector<CppType> all() { return {cpp_type<T>()...}; }
+};
+template <class R>
 std::vector<CppType> result_types() {
-  using T = std::remove_cvref_t<R>;
-  if constexpr (Return<T>::count == 0) {
-    return {};
-  } else if constexpr (Param<T>::known) {
-    return {cpp_type<R>()};
-  } else {
-    return std::vector<CppType>(size_t(Return<T>::count), cpp_type<Tensor>());
-  }
+  return ResultTypes<std::remove_cv_t<R>>::all();
 }
 
 /// Empty if it is the schema's, else what was expected.

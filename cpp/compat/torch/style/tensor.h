@@ -14,6 +14,18 @@ namespace at {
 class Tensor;
 using TensorList = ArrayRef<Tensor>;
 
+namespace detail {
+// A kernel of no key, or of a composite one, is also asked what shapes it gives, and called
+// where a plan is made of it, with tensors whose values are not there yet.
+inline void check_has_data(const ::pkg::Tensor& tensor) {
+  if (tensor.storage().is_symbolic()) tensor.wait();  // throws
+  PKG_CHECK(!tensor.is_meta() || tensor.numel() == 0, NotImplementedError,
+            "[data_ptr] expected a tensor with data, got one of shape ", tensor.sizes(),
+            " on meta. Hint: register a kernel that reads memory for CPU, in "
+            "TORCH_LIBRARY_IMPL, and one that gives shapes for Meta.");
+}
+}  // namespace detail
+
 class Tensor {
  public:
   Tensor() = default;
@@ -54,6 +66,7 @@ class Tensor {
   // Its memory.  Pending work on it is waited for.
   template <class T = void>
   T* data_ptr() const {
+    detail::check_has_data(tensor_);
     if (tensor_.storage().dynamic_keys().has(::pkg::DispatchKey::Async)) {
       tensor_.storage().wait_writable();
     }
@@ -61,6 +74,7 @@ class Tensor {
   }
   template <class T>
   const T* const_data_ptr() const {
+    detail::check_has_data(tensor_);
     return tensor_.wait().data<std::remove_const_t<T>>();
   }
   template <class T>
@@ -128,6 +142,12 @@ class Tensor {
   Tensor index_select(int64_t dim, const Tensor& index) const;
   Tensor gather(int64_t dim, const Tensor& index) const;
   Tensor masked_fill(const Tensor& mask, const Scalar& value) const;
+  Tensor masked_select(const Tensor& mask) const;
+  Tensor scatter(int64_t dim, const Tensor& index, const Tensor& source) const;
+  Tensor scatter(int64_t dim, const Tensor& index, const Scalar& value) const;
+  Tensor scatter_add(int64_t dim, const Tensor& index, const Tensor& source) const;
+  Tensor index_add(int64_t dim, const Tensor& index, const Tensor& source) const;
+  Tensor flip(IntArrayRef dims) const;
   Tensor tril(int64_t diagonal = 0) const;
   Tensor triu(int64_t diagonal = 0) const;
 
@@ -157,6 +177,19 @@ class Tensor {
   Tensor any() const;
   Tensor all() const;
   Tensor norm() const;
+  Tensor norm(const Scalar& p) const;
+  Tensor norm(const Scalar& p, IntArrayRef dim, bool keepdim = false) const;
+  Tensor var(bool unbiased = true) const;
+  Tensor var(IntArrayRef dim, bool unbiased = true, bool keepdim = false) const;
+  Tensor std(bool unbiased = true) const;
+  Tensor std(IntArrayRef dim, bool unbiased = true, bool keepdim = false) const;
+  Tensor prod() const;
+  Tensor prod(int64_t dim, bool keepdim = false) const;
+  Tensor logsumexp(IntArrayRef dim, bool keepdim = false) const;
+  std::tuple<Tensor, Tensor> sort(int64_t dim = -1, bool descending = false) const;
+  std::tuple<Tensor, Tensor> topk(int64_t k, int64_t dim = -1, bool largest = true,
+                                  bool sorted = true) const;
+  Tensor argsort(int64_t dim = -1, bool descending = false) const;
   Tensor cumsum(int64_t dim) const;
   Tensor softmax(int64_t dim) const;
   Tensor log_softmax(int64_t dim) const;
@@ -187,6 +220,10 @@ class Tensor {
   Tensor logical_or(const Tensor& other) const;
   Tensor clamp(const std::optional<Scalar>& min,
                const std::optional<Scalar>& max = {}) const;
+  Tensor clamp_min(const Scalar& min) const;
+  Tensor clamp_max(const Scalar& max) const;
+  Tensor addcmul(const Tensor& a, const Tensor& b, const Scalar& value = 1) const;
+  Tensor addcdiv(const Tensor& a, const Tensor& b, const Scalar& value = 1) const;
 
   // In place; on a handle that is const, too, as it is the memory that changes.
   const Tensor& copy_(const Tensor& source, bool non_blocking = false) const;
@@ -206,6 +243,15 @@ class Tensor {
   const Tensor& add_(const Scalar& other) const;
   const Tensor& sub_(const Scalar& other) const;
   const Tensor& masked_fill_(const Tensor& mask, const Scalar& value) const;
+  const Tensor& clamp_(const std::optional<Scalar>& min,
+                       const std::optional<Scalar>& max = {}) const;
+  const Tensor& clamp_min_(const Scalar& min) const;
+  const Tensor& clamp_max_(const Scalar& max) const;
+  const Tensor& addcmul_(const Tensor& a, const Tensor& b, const Scalar& value = 1) const;
+  const Tensor& addcdiv_(const Tensor& a, const Tensor& b, const Scalar& value = 1) const;
+  const Tensor& scatter_(int64_t dim, const Tensor& index, const Tensor& source) const;
+  const Tensor& scatter_add_(int64_t dim, const Tensor& index, const Tensor& source) const;
+  const Tensor& index_add_(int64_t dim, const Tensor& index, const Tensor& source) const;
   Tensor& operator+=(const Tensor& other) { return add_(other), *this; }
   Tensor& operator-=(const Tensor& other) { return sub_(other), *this; }
   Tensor& operator*=(const Tensor& other) { return mul_(other), *this; }

@@ -13,11 +13,12 @@
 #include "base/scalar.h"
 #include "base/shape.h"
 #include "compat/torch/style/check.h"
+#include "framework/sixteen_bits.h"
 
 namespace at {
 
-using Half = ::pkg::Half;
-using BFloat16 = ::pkg::BFloat16;
+using Half = ::pkg::framework::SixteenBits<::pkg::Half>;
+using BFloat16 = ::pkg::framework::SixteenBits<::pkg::BFloat16>;
 
 /// The core's element types by PyTorch's names; a static_cast is the conversion.
 enum class ScalarType : uint8_t {

@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+// tensorflow/core/framework/node_def.pb.h: see pkg_tensorflow.h.
+#pragma once
+
+#include "compat/tf1/pkg_tensorflow.h"

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What kernels use beside contexts and tensors, by sources/helpers.cc."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+import pkg
+from interrupts import check_interrupted
+from pkg.compat import v1 as compat
+
+
+@pytest.fixture(scope="module")
+def library(compiled: Callable[..., Path]) -> str:
+    """That of sources/helpers.cc."""
+    return str(compiled("helpers.cc", "-Wall", "-Wextra", "-Werror"))
+
+
+@pytest.fixture
+def ops(library: str) -> ModuleType:
+    """Its wrappers."""
+    return pkg.load_op_library(library)
+
+
+@pytest.fixture
+def graph_ops(library: str) -> ModuleType:
+    """Those whose calls are operations of TensorFlow's graphs."""
+    made: ModuleType = compat.load_op_library(library)
+    return made
+
+
+def test_kernels_of_resources(ops: ModuleType, graph_ops: ModuleType) -> None:
+    """One is shared by name, and by no other kernel without one."""
+    named = ops.helper_tally(shared_name="helpers", start=5)
+    assert ops.helper_count(named, 2).item() == 7
+    assert ops.helper_count(ops.helper_tally(shared_name="helpers", start=5), 1) == 8
+    with pytest.raises(ValueError, match="began at 5, not at 6"):
+        ops.helper_tally(shared_name="helpers", start=6)
+    with pytest.raises(ValueError, match="start is -1"):
+        ops.helper_tally(start=-1)
+    with pytest.raises(ValueError, match="shared_name cannot start with '_'"):
+        ops.helper_tally(shared_name="_x")
+    with compat.Graph().as_default():
+        tallies = [graph_ops.helper_tally(start=k) for k in (10, 10, 20)]
+        counts = [graph_ops.helper_count(tally, 1) for tally in tallies]
+        for _ in range(2):
+            with compat.Session() as session:
+                assert session.run(counts) == [11, 11, 21]
+                assert session.run(counts[0]) == 12
+
+
+def test_loops_over_the_pool(ops: ModuleType) -> None:
+    """Give every element once; an index that is wrong is found before."""
+    x = pkg.arange(1000.0)
+    places = pkg.arange(99_999, -1, -1, dtype=pkg.int32) % 1000
+    got = ops.helper_take(x, places).numpy()
+    assert np.array_equal(got, np.arange(99_999, -1, -1) % 1000)
+    for wrong in (-1, 1000):
+        with pytest.raises(
+            IndexError, match=rf"i\[1\] = {wrong} is not in \[0, 1000\)"
+        ):
+            ops.helper_take(x, [0, wrong])
+
+
+def test_out_of_range_in_a_session(graph_ops: ModuleType) -> None:
+    """Is OutOfRangeError, and names the line of the caller, not the wrapper's."""
+    with compat.Graph().as_default():
+        y = graph_ops.helper_take([1.0], [1])
+        with (
+            compat.Session() as session,
+            pytest.raises(
+                compat.errors.OutOfRangeError,
+                match=r"made by the line \S*test_kernel_helpers",
+            ),
+        ):
+            session.run(y)
+
+
+@pytest.mark.parametrize(
+    "dtype", "uint8 int8 int32 int64 float16 bfloat16 float32 float64".split()
+)
+def test_arithmetic_on_maps(ops: ModuleType, dtype: str) -> None:
+    """Element by element, assignment included, and sums in the kernel's own type."""
+    a, b = ([6, 8, 12], [1, 2, 3])
+    x, y = (pkg.tensor(v).to(getattr(pkg, dtype)) for v in (a, b))
+    got, total = ops.helper_arithmetic(x, y)
+    assert got.dtype == total.dtype == x.dtype
+    u, v = np.array(a), np.array(b)
+    assert got.to(pkg.float64).tolist() == [
+        list(map(float, row)) for row in (u, u + v, u - v, u * v, u // v)
+    ]
+    assert total.item() == 14
+    with pytest.raises(
+        ValueError, match=r"expected a map of the sizes of this one, \[3\]"
+    ):
+        ops.helper_arithmetic(x, y[:2])
+
+
+def test_interrupts_of_a_loop(library: str) -> None:
+    """Are KeyboardInterrupt, as they are elsewhere, and the next run is well."""
+    code = f"""
+    from pkg.compat import v1 as tf
+
+    ops = tf.load_op_library({library!r})
+    x = tf.placeholder(tf.float32, [None])
+    y = ops.helper_slow(x)
+    session = tf.Session()
+    check("session", lambda: session.run(y, {{x: [-1.0]}}))
+    assert session.run(y, {{x: [2.0]}}) == 2
+    print("fine")
+    """
+    check_interrupted(code)
