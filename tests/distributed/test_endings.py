@@ -45,9 +45,16 @@ def test_exit_with_work_pending():
 
 def test_a_rank_that_does_not_submit_is_named():
     status, out, err, _ = launch(
-        2, "ending", "stalls", HOROVOD_STALL_SHUTDOWN_TIME_SECONDS="2"
-    )
+        2, "ending", "stalls",
+        HOROVOD_STALL_SHUTDOWN_TIME_SECONDS="2", HOROVOD_STALL_CHECK_TIME_SECONDS="1",
+    )  # fmt: skip
     assert status == 0, err
+    assert re.search(
+        r"\[0\]<stderr>:pkg: warning: \[collectives\] some rank has not submitted for 1 "
+        r"seconds .* It is an error after 2 seconds.\n\[0\]<stderr>:  alone: submitted by "
+        r"rank 0 at \S+ending.py:\d+, but not by rank 1\n",
+        err,
+    ), err
     assert re.search(
         r"stalled: \[alone\] stalled: submitted by rank 0 at \S+ending.py:\d+, but not "
         r"by rank 1 within 2 seconds",

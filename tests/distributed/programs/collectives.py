@@ -6,11 +6,22 @@ import re
 
 import numpy as np
 from checking import equal, raises, run
+from in_graphs import (
+    collectives_in_graphs_have_plans,
+    graphs_name_nodes_by_the_rule,
+    graphs_run_collectives,
+    plans_begin_all_before_they_wait,
+    rows_of_other_ranks_in_graphs,
+    training_in_a_graph_is_planned,
+)
+from refusals import (
+    groups_of_rows_are_all_or_nothing,
+    what_one_rank_refuses_is_an_error_on_all,
+)
 
 import pkg
 import pkg.distributed as hvd
-from pkg import graph, nn, optim
-from pkg.distributed.compat import _allreduce
+from pkg import nn, optim
 
 hvd.init()
 RANK, SIZE = hvd.rank(), hvd.size()
@@ -276,34 +287,6 @@ def gradients_are_those_of_all_ranks():
     )
 
 
-def graphs_name_nodes_by_the_rule():
-    g = graph.Graph()
-    with g.as_default(), graph.name_scope(f"scope{RANK}"):
-        x = graph.placeholder(pkg.float32, (None, 2), "x")
-        y = _allreduce(x, ignore_name_scope=True)
-        z = _allreduce(x, ignore_name_scope=True, postscale_factor=3.0)
-        raises(NotImplementedError, "in a graph", hvd.allgather, x)
-    name = f"scope{RANK}/HorovodAllreduce_scope{RANK}_x_0"
-    assert (y.name, z.name) == (f"{name}:0", f"{name}_1:0"), (y.name, z.name)
-
-
-def graphs_run_collectives():
-    g = graph.Graph()
-    with g.as_default():
-        x = graph.placeholder(pkg.float32, (None, 2), "x")
-        y = _allreduce(x)
-        z = _allreduce(x, postscale_factor=3.0)
-        grads = graph.gradients((y * y).sum(), [x])
-    order = [y, z, *grads] if RANK else [*grads, z, y]
-    with graph.Session(graph=g) as session:
-        for _ in range(3):
-            got = session.run(order, {x: np.full((3, 2), RANK + 1, np.float32)})
-    got = got if RANK else got[::-1]
-    total = sum(r + 1 for r in range(SIZE))
-    for value, wanted in zip(got, (total, 3 * total, 2 * total * SIZE)):
-        equal(value, np.full((3, 2), float(wanted)))
-
-
 def what_differs_is_an_error_on_every_rank():
     error = hvd.HorovodInternalError
     odd = int(RANK == SIZE - 1)
@@ -452,6 +435,9 @@ CHECKS = [
     groups_are_all_or_nothing, in_place_forms_come_in_any_order,
     gradients_are_those_of_all_ranks,
     graphs_name_nodes_by_the_rule, graphs_run_collectives,
+    rows_of_other_ranks_in_graphs, collectives_in_graphs_have_plans,
+    plans_begin_all_before_they_wait, training_in_a_graph_is_planned,
+    groups_of_rows_are_all_or_nothing, what_one_rank_refuses_is_an_error_on_all,
     what_differs_is_an_error_on_every_rank, a_name_in_use_is_refused,
     objects_and_models, training_equals_that_on_one_rank, training_with_two_passes,
     the_optimizer_refuses_what_loses_gradients, join_lets_ranks_have_less_data,
