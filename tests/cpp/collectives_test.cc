@@ -162,6 +162,26 @@ TEST(what_ranks_do_not_agree_on_fails_for_that_tensor_alone) {
   });
 }
 
+TEST(calls_without_a_name_belong_together_where_their_lines_agree) {
+  world(2, [](Rank& rank, int r) {
+    const auto called = [&](const char* name, const char* zero, const char* one,
+                            bool made) {
+      return rank.allreduce(name, filled(2, r + 1), [&](Request& request) {
+        request.numbered = made;
+        request.site = r ? one : zero;
+      });
+    };
+    CHECK_THROWS(called("n.1", "/a/x.py:3", "/a/x.py:5", true)->event->wait(),
+                 CollectiveError, "different places: at /a/x.py:3 and at /a/x.py:5");
+    for (const Ref<Job>& job : {called("n.2", "/a/x.py:3", "/b/x.py:3", true),
+                                called("n.3", "", "/b/x.py:3", true),
+                                called("named", "/a/x.py:3", "/a/x.py:5", false)}) {
+      job->event->wait();
+      CHECK(first(job) == 3);
+    }
+  });
+}
+
 TEST(a_group_is_done_all_or_not_at_all) {
   world(2, [](Rank& rank, int r) {
     const auto group = [&](int64_t odd) {

@@ -10,8 +10,10 @@ from child import run_child
 from pkg.cli import main
 
 
-def test_a_killed_rank_is_an_error_on_the_others():
-    status, out, err, seconds = launch(3, "ending", "killed")
+@pytest.mark.parametrize("how", ["killed", "killed within"])
+def test_a_killed_rank_is_an_error_on_the_others(how):
+    """Also of those that exchange a large tensor with it at that time."""
+    status, out, err, seconds = launch(3, "ending", how)
     for rank in (0, 2):
         assert re.search(
             rf"\[{rank}\]<stdout>:lost after [0-4]\.\d s: .*rank 1 \(process \d+ on "
@@ -50,9 +52,10 @@ def test_a_rank_that_does_not_submit_is_named():
     )  # fmt: skip
     assert status == 0, err
     assert re.search(
-        r"\[0\]<stderr>:pkg: warning: \[collectives\] some rank has not submitted for 1 "
-        r"seconds .* It is an error after 2 seconds.\n\[0\]<stderr>:  alone: submitted by "
-        r"rank 0 at \S+ending.py:\d+, but not by rank 1\n",
+        r"\[0\]<stderr>:pkg: warning: \[collectives\] some rank has not submitted for "
+        r"1 seconds .* It is an error after 2 seconds.\n"
+        r"\[0\]<stderr>:  alone: submitted by rank 0 at \S+ending.py:\d+, but not by "
+        r"rank 1\n",
         err,
     ), err
     assert re.search(
@@ -75,6 +78,12 @@ def test_init_without_the_others_is_an_error_in_time(how):
     ), (out, err)
     assert status == 6, (status, err)
     assert seconds < 40
+
+
+def test_without_settings_every_wait_ends():
+    code = "from pkg.distributed.session import _settings; print(_settings()[2:])"
+    status, out, err, _ = run_child(code)
+    assert (status, out) == (0, "(300.0, 30.0)\n"), err
 
 
 def test_a_limit_that_is_no_number_is_refused():
