@@ -81,9 +81,9 @@ def test_init_without_the_others_is_an_error_in_time(how):
 
 
 def test_without_settings_every_wait_ends():
-    code = "from pkg.distributed.session import _settings; print(_settings()[2:])"
+    code = "import pkg.distributed.session as s; print(s._settings()[2:])"
     status, out, err, _ = run_child(code)
-    assert (status, out) == (0, "(300.0, 30.0)\n"), err
+    assert (status, out) == (0, "(300, 30)\n"), err
 
 
 def test_a_limit_that_is_no_number_is_refused():
