@@ -26,15 +26,21 @@ inline const Op<TensorList(const TensorList&, const std::string&, int64_t, doubl
     grouped_allreduce{"grouped_allreduce", "horovod"};
 inline const Op<Tensor(const Tensor&, const std::string&)> allgather{"allgather",
                                                                      "horovod"};
-/// (tensor, root_rank, name)
-inline const Op<Tensor(const Tensor&, int64_t, const std::string&)> broadcast{"broadcast",
-                                                                              "horovod"};
+inline const Op<TensorList(const TensorList&, const std::string&)> grouped_allgather{
+    "grouped_allgather", "horovod"};
+/// (tensor, root_rank, name, in_turn)
+inline const Op<Tensor(const Tensor&, int64_t, const std::string&, bool)> broadcast{
+    "broadcast", "horovod"};
 /// (tensor, splits or nothing, name): the rows, and how many came from each rank.
 inline const Op<std::tuple<Tensor, Tensor>(const Tensor&, const Tensor&,
                                            const std::string&)>
     alltoall{"alltoall", "horovod"};
-inline const Op<Tensor(const Tensor&, const std::string&, int64_t, double, double)>
+/// (tensor, name, op, prescale_factor, postscale_factor, in_turn)
+inline const Op<Tensor(const Tensor&, const std::string&, int64_t, double, double, bool)>
     reducescatter{"reducescatter", "horovod"};
+inline const Op<TensorList(const TensorList&, const std::string&, int64_t, double, double,
+                           bool)>
+    grouped_reducescatter{"grouped_reducescatter", "horovod"};
 inline const Op<Tensor()> join{"join", "horovod"}, barrier{"barrier", "horovod"};
 
 }  // namespace pkg::collectives

@@ -9,10 +9,11 @@
 namespace pkg::collectives {
 
 Coordinator::Coordinator(int size, int64_t fusion_bytes, int64_t cache_capacity,
-                         double stall_seconds)
+                         double stall_seconds, double warn_seconds)
     : size_(size_t(size)),
       fusion_bytes_(fusion_bytes),
       stall_seconds_(stall_seconds),
+      warn_seconds_(warn_seconds),
       capacity_(cache_capacity),
       progress_(size_t(size), 0),
       joined_(size_t(size), false) {}
@@ -138,13 +139,14 @@ Response Coordinator::decide(const std::string& name) {
   const Request& first = asked.first();
   Response made;
   made.kind = first.kind;
-  for (const auto& request : asked.ranks) {
-    if (!request) continue;
-    if (made.error.empty()) made.error = mismatch(first, *request);
-    if (made.error.empty()) made.error = request->failure;
-  }
   for (size_t r = 0; r < size_; ++r) {
     if (!asked.ranks[r]) made.joined.push_back(int32_t(r));
+    else if (made.error.empty() && !asked.ranks[r]->failure.empty())
+      made.error = str("rank ", r, " cannot take part: ", asked.ranks[r]->failure);
+  }
+  // Of what cannot be done anyway nothing else need be right.
+  for (const auto& request : asked.ranks) {
+    if (request && made.error.empty()) made.error = mismatch(first, *request);
   }
   const bool sums = first.kind == Kind::Allreduce &&
                     (first.reduction == Reduction::Sum ||
@@ -192,53 +194,88 @@ bool Coordinator::answer_late(int rank, const Request& request) {
   return true;
 }
 
-void Coordinator::fail(const std::string& name, const std::string& error) {
-  const auto found = table_.find(name);
-  if (found == table_.end()) return;
-  const Asked& asked = found->second;
+// The members of a group, of which a rank asks for all or none, or one tensor.
+void Coordinator::fail(const std::vector<std::string>& names, const std::string& error) {
   Response made;
-  made.kind = asked.first().kind;
   made.error = error;
-  for (int r = 0; r < int(size_); ++r) {
-    if (asked.ranks[size_t(r)]) made.ranks.push_back(r);
-    else if (!joined_[size_t(r)]) late_[{name, r}].push_back(error);
+  for (const std::string& name : names) {
+    const auto found = table_.find(name);
+    const Asked& asked = found->second;
+    made.kind = asked.first().kind;
+    made.ranks.clear();
+    for (int r = 0; r < int(size_); ++r) {
+      if (asked.ranks[size_t(r)]) made.ranks.push_back(r);
+      else if (!joined_[size_t(r)]) late_[{name, r}].push_back(error);
+    }
+    made.entries.push_back({0, false, asked.first()});
+    table_.erase(found);
   }
-  made.entries.push_back({0, false, asked.first()});
   failed_.push_back(std::move(made));
-  table_.erase(found);
+}
+
+// Whether it has waited so long for some rank.
+bool Coordinator::waits(const Asked& asked, double seconds) const {
+  const std::chrono::duration<double> waited = looked_ - asked.since;
+  return waited.count() >= seconds && asked.first().kind != Kind::Join && !complete(asked);
+}
+
+// "1, 2"
+std::string Coordinator::missing(const Asked& asked) const {
+  std::string text;
+  for (size_t r = 0; r < size_; ++r) {
+    if (!asked.ranks[r] && !joined_[r]) text += str(text.empty() ? "" : ", ", r);
+  }
+  return text;
+}
+
+// Once for each tensor; of many at a time some stand for all.
+void Coordinator::warn() {
+  constexpr size_t kMostNamed = 5;
+  std::string named;
+  size_t count = 0;
+  for (auto& [name, asked] : table_) {
+    if (asked.warned || !waits(asked, warn_seconds_)) continue;
+    asked.warned = true;
+    if (++count > kMostNamed) continue;
+    named += str("\n  ", name, ": submitted by ", who(asked), ", but not by rank ",
+                 missing(asked));
+  }
+  if (count == 0) return;
+  if (count > kMostNamed) named += str("\n  and ", count - kMostNamed, " more");
+  warning_ += str(
+      "[collectives] some rank has not submitted for ", warn_seconds_,
+      " seconds what others wait for. Do all ranks run the same steps?",
+      stall_seconds_ > 0 ? str(" It is an error after ", stall_seconds_, " seconds.") : "",
+      named, "\n");
 }
 
 void Coordinator::find_stalled() {
   const auto now = Clock::now();
-  if (stall_seconds_ <= 0 || now - looked_ < std::chrono::milliseconds(100)) return;
+  if (now - looked_ < std::chrono::milliseconds(100)) return;
   looked_ = now;
+  if (warn_seconds_ > 0) warn();
+  if (stall_seconds_ <= 0) return;
   std::vector<std::string> late;
   for (const auto& [name, asked] : table_) {
-    const double waited = std::chrono::duration<double>(now - asked.since).count();
-    const bool over = asked.first().kind != Kind::Join && !complete(asked);
-    if (over && waited >= stall_seconds_) late.push_back(name);
+    if (waits(asked, stall_seconds_)) late.push_back(name);
   }
   for (const std::string& name : late) {
     const auto found = table_.find(name);
     if (found == table_.end()) continue;  // went with its group
-    std::string missing;
-    for (size_t r = 0; r < size_; ++r) {
-      if (found->second.ranks[r] || joined_[r]) continue;
-      missing += str(missing.empty() ? "" : ", ", r);
-    }
     const std::string error = str("[", name, "] stalled: submitted by ", who(found->second),
-                                  ", but not by rank ", missing, " within ", stall_seconds_,
+                                  ", but not by rank ", missing(found->second), " within ",
+                                  stall_seconds_,
                                   " seconds. Do all ranks run the same steps?");
     const std::string group = found->second.first().group;
     if (group.empty()) {
-      fail(name, error);
+      fail({name}, error);
       continue;
     }
     std::vector<std::string> members;
     for (const auto& [other, asked] : table_) {
       if (asked.first().group == group) members.push_back(other);
     }
-    for (const std::string& member : members) fail(member, error);
+    fail(members, error);
     groups_.erase(group);
   }
 }
@@ -254,7 +291,13 @@ std::vector<Response> Coordinator::decide_next() {
     table_.erase(ready_.front());
     ready_.pop_front();
   }
-  for (Response& response : decided) response.error = error;
+  if (error.empty()) return decided;
+  // One response, so that all names are free before anybody hears of the error.
+  decided[0].error = error;
+  for (size_t i = 1; i < decided.size(); ++i) {
+    decided[0].entries.push_back(std::move(decided[i].entries[0]));
+  }
+  decided.resize(1);
   return decided;
 }
 

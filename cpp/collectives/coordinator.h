@@ -8,6 +8,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "collectives/response_cache.h"
 
@@ -18,8 +19,9 @@ class Coordinator {
   using Clock = std::chrono::steady_clock;
 
   /// Allreduces go together up to `fusion_bytes`; who waits for `stall_seconds` gets an
-  /// error (0: never).
-  Coordinator(int size, int64_t fusion_bytes, int64_t cache_capacity, double stall_seconds);
+  /// error (0: never), and there is a warning after `warn_seconds` (0: none).
+  Coordinator(int size, int64_t fusion_bytes, int64_t cache_capacity, double stall_seconds,
+              double warn_seconds = 0);
 
   /// A rank asks; RuntimeError if it has asked for a tensor of this name already.
   void add(int rank, Request request);
@@ -29,12 +31,15 @@ class Coordinator {
   void note_progress(int rank, uint64_t responses);
   /// What can be done now, or has failed.
   std::vector<Response> take_ready();
+  /// What take_ready() found to wait for long, a text for a person; "" where nothing does.
+  std::string take_warning() { return std::exchange(warning_, {}); }
 
  private:
   struct Asked {
     std::vector<std::optional<Request>> ranks;
     size_t count = 0;
     Clock::time_point since;
+    bool warned = false;
     const Request& first() const;
   };
   using Table = std::map<std::string, Asked>;
@@ -43,15 +48,18 @@ class Coordinator {
   void note_complete(const std::string& name);
   bool answer_late(int rank, const Request& request);
   void find_stalled();
-  void fail(const std::string& name, const std::string& error);
+  void fail(const std::vector<std::string>& names, const std::string& error);
   Response decide(const std::string& name);
   std::vector<Response> decide_next();
   Decided remember(const Asked& asked);
   std::string who(const Asked& asked) const;
+  std::string missing(const Asked& asked) const;
+  bool waits(const Asked& asked, double seconds) const;
+  void warn();
 
   const size_t size_;
   const int64_t fusion_bytes_;
-  const double stall_seconds_;
+  const double stall_seconds_, warn_seconds_;
   // Note [The same cache everywhere] in response_cache.h.
   const int64_t capacity_;
   ResponseCache cache_;
@@ -76,6 +84,7 @@ class Coordinator {
   size_t joined_count_ = 0;
   int last_joined_ = -1;
   Clock::time_point looked_ = Clock::now();  // for what has stalled
+  std::string warning_;
 };
 
 /// Why these requests of one tensor do not go together; "" when they do.  In Horovod's words.

@@ -68,9 +68,11 @@ class Engine {
   void serve(const Settings& settings);
   void ready(std::vector<Ref<Job>> jobs);
   void enqueue(std::vector<Ref<Job>> jobs);  // under the lock
-  void finish(const Ref<Job>& job, std::exception_ptr error);
+  void finish(const std::vector<Ref<Job>>& jobs, std::exception_ptr error);
   void end_session(Session* session, State state, const std::string& why);
   void rest(const Session& session, int& rounds);
+  void leave_at_exit();
+  static double leave_seconds();
 
   const Open open_;
   const std::function<void()> close_;

@@ -21,6 +21,7 @@ struct Job final : Intrusive {
   Tensor splits;  ///< Alltoall: rows from each rank
   Ref<ManualEvent> event;
   bool in_turn = false;  ///< it may come after another one of its name
+  bool refusal = false;  ///< of a wrong call: nobody waits for it, and others may follow
   uint64_t session = 0;  ///< in which it was submitted
   uint64_t number = 0;   ///< of the job on this rank, in the order of the calls
 };

@@ -13,8 +13,17 @@ std::string shown(const Shape& sizes) {
   return text + "]";
 }
 
+// "train.py:3" of "/home/me/train.py:3": hosts may have it in other folders.
+std::string_view place_in_file(std::string_view site) {
+  return site.substr(site.rfind('/') + 1);
+}
+
 }  // namespace
 
+// Note [Calls without a name]
+// They belong together by their number.  After a branch that only some ranks take, a call
+// would meet another one, and where shapes agree nobody would see it: so the lines have to
+// agree as well.
 std::string mismatch(const Request& a, const Request& b) {
   const char* kind = name_of(a.kind);
   if (a.kind != b.kind) {
@@ -55,6 +64,13 @@ std::string mismatch(const Request& a, const Request& b) {
   if (a.root != b.root) {
     return str("Mismatched ", kind, " root ranks: One rank specified root rank ", a.root,
                ", but another rank specified root rank ", b.root, ".");
+  }
+  if (a.numbered && b.numbered && !a.site.empty() && !b.site.empty() &&
+      place_in_file(a.site) != place_in_file(b.site) && a.kind != Kind::Barrier) {
+    return str("Calls without a name were made in different places: at ", a.site,
+               " and at ", b.site,
+               ". Do all ranks make the same calls? Those that belong together all the "
+               "same need a name (name=).");
   }
   if (a.group_size != b.group_size || a.group != b.group) {
     return str("Mismatched groups: One rank sent a group of ", a.group_size,

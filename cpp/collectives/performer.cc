@@ -97,6 +97,7 @@ void Performer::reduce_all(const Request& request, std::vector<const char*> inpu
 void Performer::reduce_range(std::span<const Part> parts, std::span<const Span> spans,
                              std::span<const char* const> inputs, int64_t begin,
                              int64_t end, char* out) const {
+  const Phase reducing(timeline_, "REDUCE");
   std::vector<const char*> from(inputs.size());
   for (size_t i = 0; i < parts.size(); ++i) {
     const int64_t first = std::max(begin, spans[i].begin);
@@ -105,6 +106,18 @@ void Performer::reduce_range(std::span<const Part> parts, std::span<const Span> 
     for (size_t r = 0; r < inputs.size(); ++r) from[r] = inputs[r] + (first - begin);
     reduce_all(*parts[i].request, from, out + (first - begin), last - first);
   }
+}
+
+void Performer::gather(const void* send, void* receive,
+                       std::span<const int64_t> counts) const {
+  const Phase sending(timeline_, "TRANSFER");
+  transport_.allgather(send, receive, counts);
+}
+
+void Performer::exchange(const void* send, std::span<const int64_t> send_counts,
+                         void* receive, std::span<const int64_t> receive_counts) const {
+  const Phase sending(timeline_, "TRANSFER");
+  transport_.alltoall(send, send_counts, receive, receive_counts);
 }
 
 void Performer::allreduce(std::span<const Part> parts) {
@@ -123,12 +136,15 @@ void Performer::allreduce(std::span<const Part> parts) {
   char* const buffer = direct ? nullptr : fused_.of(total);
   const char* const send = direct ? bytes_of(parts[0].job->input) : buffer;
   char* const result = direct ? bytes_of(parts[0].job->output) : buffer;
-  for (size_t i = 0; i < parts.size() && !direct; ++i) {
-    char* const to = buffer + spans[i].begin;
-    const int64_t bytes = spans[i].bytes;
-    if (parts[i].job) copy(to, bytes_of(parts[i].job->input), bytes);
-    else std::memset(to, 0, size_t(bytes));
-    if (!alone) std::memset(to + bytes, 0, size_t(aligned(bytes) - bytes));
+  if (!direct) {
+    const Phase fusing(timeline_, "MEMCPY_IN_FUSION_BUFFER");
+    for (size_t i = 0; i < parts.size(); ++i) {
+      char* const to = buffer + spans[i].begin;
+      const int64_t bytes = spans[i].bytes;
+      if (parts[i].job) copy(to, bytes_of(parts[i].job->input), bytes);
+      else std::memset(to, 0, size_t(bytes));
+      if (!alone) std::memset(to + bytes, 0, size_t(aligned(bytes) - bytes));
+    }
   }
 
   std::vector<const char*> inputs(ranks);
@@ -137,7 +153,7 @@ void Performer::allreduce(std::span<const Part> parts) {
     reduce_range(parts, spans, inputs, 0, total, result);
   } else if (total * int64_t(ranks) <= kGatherBytes) {
     char* const all = received_.of(total * int64_t(ranks));
-    transport_.allgather(send, all, std::vector<int64_t>(ranks, total));
+    gather(send, all, std::vector<int64_t>(ranks, total));
     for (size_t r = 0; r < ranks; ++r) inputs[r] = all + int64_t(r) * total;
     reduce_range(parts, spans, inputs, 0, total, result);
   } else {
@@ -152,14 +168,16 @@ void Performer::allreduce(std::span<const Part> parts) {
     std::vector<int64_t> others(ranks, mine);
     others[me] = 0;
     char* all = received_.of(mine * int64_t(ranks - 1));
-    transport_.alltoall(send, counts, all, others);
+    exchange(send, counts, all, others);
     for (size_t r = 0; r < ranks; all += others[r++]) {
       inputs[r] = r == me ? send + begin : all;
     }
     reduce_range(parts, spans, inputs, begin, begin + mine, result + begin);
-    transport_.allgather(result + begin, result, counts);
+    gather(result + begin, result, counts);
   }
-  for (size_t i = 0; i < parts.size() && !direct; ++i) {
+  if (direct) return;
+  const Phase apart(timeline_, "MEMCPY_OUT_FUSION_BUFFER");
+  for (size_t i = 0; i < parts.size(); ++i) {
     if (parts[i].job) {
       copy(bytes_of(parts[i].job->output), buffer + spans[i].begin, spans[i].bytes);
     }
@@ -176,13 +194,14 @@ void Performer::allgather(const Response& response, Job& job) {
     counts.push_back(rows * row);
   }
   job.output = empty(sizes, job.request.dtype);
-  transport_.allgather(bytes_of(job.input), bytes_of(job.output), counts);
+  gather(bytes_of(job.input), bytes_of(job.output), counts);
 }
 
 void Performer::broadcast(Job& job) {
   const int64_t bytes = job.request.nbytes();
   char* const data = bytes_of(job.output);
   if (transport_.rank() == job.request.root) copy(data, bytes_of(job.input), bytes);
+  const Phase sending(timeline_, "TRANSFER");
   if (bytes > 0) transport_.broadcast(data, bytes, job.request.root);
 }
 
@@ -201,7 +220,7 @@ void Performer::alltoall(const Response& response, Job& job) {
     sizes[0] += rows;
   }
   job.output = empty(sizes, job.request.dtype);
-  transport_.alltoall(bytes_of(job.input), out, bytes_of(job.output), in);
+  exchange(bytes_of(job.input), out, bytes_of(job.output), in);
 }
 
 void Performer::reducescatter(Job& job) {
@@ -213,10 +232,10 @@ void Performer::reducescatter(Job& job) {
   }
   const int64_t mine = out[size_t(me)];
   char* const all = received_.of(mine * ranks);
-  transport_.alltoall(bytes_of(job.input), out, all,
-                      std::vector<int64_t>(size_t(ranks), mine));
+  exchange(bytes_of(job.input), out, all, std::vector<int64_t>(size_t(ranks), mine));
   std::vector<const char*> inputs;
   for (int64_t r = 0; r < ranks; ++r) inputs.push_back(all + r * mine);
+  const Phase reducing(timeline_, "REDUCE");
   reduce_all(job.request, inputs, bytes_of(job.output), mine);
 }
 

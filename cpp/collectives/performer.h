@@ -7,6 +7,7 @@
 #include <span>
 
 #include "collectives/job.h"
+#include "collectives/timeline.h"
 #include "collectives/transport.h"
 
 namespace pkg::collectives {
@@ -19,7 +20,8 @@ struct Part {
 
 class Performer {
  public:
-  explicit Performer(Transport& transport) : transport_(transport) {}
+  Performer(Transport& transport, Timeline& timeline)
+      : transport_(transport), timeline_(timeline) {}
 
   /// Results are in the jobs when it returns.
   void perform(const Response& response, std::span<const Part> parts);
@@ -30,6 +32,11 @@ class Performer {
   void broadcast(Job& job);
   void alltoall(const Response& response, Job& job);
   void reducescatter(Job& job);
+
+  // What the transport does, with its time.
+  void gather(const void* send, void* receive, std::span<const int64_t> counts) const;
+  void exchange(const void* send, std::span<const int64_t> send_counts, void* receive,
+                std::span<const int64_t> receive_counts) const;
 
   struct Span {  // of a tensor in the buffer that is exchanged
     int64_t begin, bytes;
@@ -52,7 +59,9 @@ class Performer {
     std::unique_ptr<char, Free> memory_;
     int64_t bytes_ = 0;
   };
+  using Phase = Timeline::Phase;
   Transport& transport_;
+  Timeline& timeline_;
   Buffer fused_, received_;
 };
 

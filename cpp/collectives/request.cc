@@ -16,6 +16,14 @@ const char* name_of(Kind kind) {
   return names[int(kind)];
 }
 
+Kind kind_of(std::string_view name) {
+  for (int kind = 0; kind <= int(Kind::Barrier); ++kind) {
+    if (name == name_of(Kind(kind))) return Kind(kind);
+  }
+  detail::raise<ValueError>("[collectives] expected the name of a collective, got '", name,
+                            "'.");
+}
+
 const char* name_of(Reduction reduction) {
   constexpr const char* names[] = {"Average", "Sum", "Adasum", "Min", "Max", "Product"};
   return names[int(reduction)];

@@ -24,6 +24,8 @@ enum class Kind : uint8_t {
 };
 /// "allreduce"
 const char* name_of(Kind kind);
+/// The kind of this name; ValueError for another.
+Kind kind_of(std::string_view name);
 
 /// Horovod's numbers.
 enum class Reduction : uint8_t { Average, Sum, Adasum, Min, Max, Product };

@@ -8,7 +8,10 @@
 // next one could take for its own.
 #include "collectives/session.h"
 
+#include <cstdio>
+
 #include "collectives/error.h"
+#include "collectives/settling.h"
 
 namespace pkg::collectives {
 
@@ -16,13 +19,16 @@ Session::Session(std::unique_ptr<Transport> transport, const Settings& settings,
                  Finished finished)
     : transport_(std::move(transport)),
       peers_(*transport_, settings.failure_seconds),
-      performer_(*transport_),
-      finished_(std::move(finished)) {
+      timeline_(transport_->rank() == 0 ? settings.timeline : ""),
+      performer_(*transport_, timeline_),
+      finished_(std::move(finished)),
+      warn_(settings.warn) {
   if (transport_->rank() == 0) {
-    coordinator_ = std::make_unique<Coordinator>(transport_->size(), settings.fusion_bytes,
-                                                 settings.cache_capacity,
-                                                 settings.stall_seconds);
+    coordinator_ = std::make_unique<Coordinator>(
+        transport_->size(), settings.fusion_bytes, settings.cache_capacity,
+        settings.stall_seconds, settings.warn_seconds);
   }
+  if (!timeline_.error().empty()) warn(timeline_.error() + "\n");
   transport_->idle = [this] { pump(); };
 }
 
@@ -39,6 +45,7 @@ void Session::add(std::vector<Ref<Job>> jobs) {
     writer.put(id);
     if (!id) writer.put(job->request);
     ++(id ? counts_.numbered : counts_.whole);
+    timeline_.sent(job->request);
   }
   for (Ref<Job>& job : jobs) jobs_.emplace(job->request.name, std::move(job));
   if (coordinator_) inbox_.emplace_back(0, writer.take());
@@ -139,14 +146,20 @@ void Session::requests(int from, Reader reader) {
   if (stopping_) return;
   coordinator_->note_progress(from, reader.get<uint64_t>());
   while (!reader.done()) {
-    const auto id = reader.get<uint64_t>();
-    if (id) coordinator_->add(from, id);
-    else coordinator_->add(from, reader.request());
+    if (const auto id = reader.get<uint64_t>()) {
+      if (timeline_.on() && cache_.has(id)) timeline_.came(from, cache_.of(id).name);
+      coordinator_->add(from, id);
+    } else {
+      Request request = reader.request();
+      timeline_.came(from, request.name);
+      coordinator_->add(from, std::move(request));
+    }
   }
 }
 
 bool Session::coordinate() {
   const std::vector<Response> ready = coordinator_->take_ready();
+  if (const std::string text = coordinator_->take_warning(); !text.empty()) warn(text);
   if (ready.empty()) return false;
   if (transport_->size() > 1) {
     Writer writer(Message::Responses);
@@ -163,10 +176,17 @@ void Session::responses(Reader reader) {
   }
 }
 
+// One piece, so that lines of other threads do not come between.
+void Session::warn(const std::string& text) const {
+  if (warn_) return warn_(text);
+  std::fputs(("pkg: warning: " + text).c_str(), stderr);
+}
+
 void Session::carry_out(const Response& response) {
   ++counts_.responses;
   std::vector<Ref<Job>> jobs;
   std::vector<Part> parts;
+  std::vector<const Request*> asked;
   for (const Decided& entry : response.entries) {
     ++counts_.tensors;
     if (entry.id && !entry.known) cache_.learn(entry.id, entry.request);
@@ -176,20 +196,21 @@ void Session::carry_out(const Response& response) {
       job = found->second;
     }
     parts.push_back({&entry.request, job.get()});
+    if (job) asked.push_back(&job->request);
     jobs.push_back(std::move(job));
   }
+  timeline_.begin(response.kind, asked);
   std::exception_ptr error;
   if (!response.error.empty()) {
-    error = std::make_exception_ptr(CollectiveError(response.error));
+    error = failure(response.error);
   } else {
     performer_.perform(response, parts);
   }
+  timeline_.end();
   for (const uint64_t id : response.forgotten) cache_.forget(id);
-  for (Ref<Job>& job : jobs) {
-    if (!job) continue;
-    jobs_.erase(job->request.name);
-    finished_(std::move(job), error);
-  }
+  std::erase_if(jobs, [](const Ref<Job>& job) { return !job; });
+  for (const Ref<Job>& job : jobs) jobs_.erase(job->request.name);
+  finished_(jobs, error);
 }
 
 std::vector<Ref<Job>> Session::take_jobs() {

@@ -5,12 +5,14 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <unordered_map>
 
 #include "collectives/coordinator.h"
 #include "collectives/peers.h"
 #include "collectives/performer.h"
+#include "collectives/timeline.h"
 
 namespace pkg::collectives {
 
@@ -22,6 +24,10 @@ struct Settings {
   double stall_seconds = 300;   ///< until a tensor that some rank does not submit fails
   double failure_seconds = 30;  ///< of silence until a rank counts as lost
   double start_seconds = 120;   ///< until init() fails for want of a rank; 0: never
+  double warn_seconds = 60;     ///< until rank 0 warns of such a tensor; 0: never
+  std::string timeline = {};    ///< the file of rank 0's timeline; "": none
+  /// What rank 0 does with a warning, on the engine's thread; without it: to stderr.
+  std::function<void(const std::string&)> warn = {};
 };
 
 /// What happened so far; read by tests.
@@ -34,8 +40,8 @@ struct Counts {
 
 class Session {
  public:
-  /// `finished(job, error)` is called for each job that is done.
-  using Finished = std::function<void(Ref<Job>, std::exception_ptr)>;
+  /// `finished(jobs, error)` is called for jobs that are done together.
+  using Finished = std::function<void(const std::vector<Ref<Job>>&, std::exception_ptr)>;
 
   Session(std::unique_ptr<Transport> transport, const Settings& settings,
           Finished finished);
@@ -67,14 +73,17 @@ class Session {
   bool coordinate();
   void carry_out(const Response& response);
   void send_all(const std::string& message);
+  void warn(const std::string& text) const;
   std::string last_word() const;
 
   std::unique_ptr<Transport> transport_;
   Peers peers_;
+  Timeline timeline_;
   Performer performer_;
   ResponseCache cache_;
   std::unique_ptr<Coordinator> coordinator_;  // of rank 0
   Finished finished_;
+  const std::function<void(const std::string&)> warn_;
   std::unordered_map<std::string, Ref<Job>> jobs_;
   std::deque<std::pair<int, std::string>> inbox_;
   Counts counts_;

@@ -2,6 +2,9 @@
 // collectives/submitting.cc: arguments are checked here, before other ranks hear of them.
 #include "collectives/submitting.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "collectives/error.h"
 #include "dispatcher/outside_work.h"
 #include "ops/functions.h"
@@ -9,17 +12,68 @@
 
 namespace pkg::collectives {
 
-Request request_for(Kind kind, const Tensor& tensor, const std::string& name) {
-  Request made;
-  made.kind = kind;
-  made.numbered = name.empty();
-  made.name = name.empty() ? Engine::get().next_name(kind) : name;
+namespace {
+thread_local std::string t_told;
+}  // namespace
+
+bool take_told(const std::string& why) {
+  // The dispatcher may have put another name before it on its way.
+  const auto rest = [](const std::string& text) { return text.substr(text.find(']') + 1); };
+  return rest(std::exchange(t_told, {})) == rest(why);
+}
+
+Call::Call(Kind kind, const std::string& name, size_t group)
+    : place_(Engine::get().place()), group_(group) {
+  t_told.clear();
+  base_.kind = kind;
+  base_.numbered = name.empty();
+  base_.name = name.empty() ? Engine::get().next_name(kind) : name;
+  base_.site = submission_site();
+}
+
+Request Call::request(const Tensor& tensor, size_t i) const {
+  Request made = base_;
+  if (group_ > 0) {
+    made.name += str("_", i + 1, "of", group_);
+    made.group = base_.name;
+    made.group_size = int32_t(group_);
+  }
   if (tensor.defined()) {
     made.dtype = tensor.dtype();
     made.sizes = tensor.sizes();
   }
-  made.site = submission_site();
   return made;
+}
+
+void Call::submit(std::span<const Ref<Job>> jobs) {
+  submitted_ = true;  // or in use: it is submitted already
+  Engine& engine = Engine::get();
+  const std::vector<Ref<Event>> before = engine.reserve(jobs);
+  // A group is one unit of work for who comes later, as it is for the ranks.
+  std::vector<Ref<Event>> needed;
+  for (const Ref<Job>& job : jobs) {
+    for (Ref<Event>& event :
+         enter_outside_work(job->event, {&job->input, 1}, {&job->output, 1})) {
+      needed.push_back(std::move(event));
+    }
+  }
+  engine.begin({jobs.begin(), jobs.end()}, needed, before);
+}
+
+void Call::refuse(const std::string& why) noexcept {
+  try {
+    t_told = why;
+    if (submitted_ || place_.size == 1) return;
+    std::vector<Ref<Job>> jobs;
+    for (size_t i = 0; i < std::max<size_t>(group_, 1); ++i) {
+      Request request = this->request({}, i);
+      request.failure = why;
+      jobs.push_back(Ref<Job>::make(std::move(request), Tensor(), Tensor()));
+      jobs.back()->refusal = true;
+    }
+    submit(jobs);
+  } catch (const Error&) {  // its name is in use, or all is over
+  }
 }
 
 void set_reduction(Request& request, int64_t op, double prescale, double postscale) {
@@ -58,20 +112,6 @@ Ref<Job> job_for(Request request, const Tensor& tensor, Tensor output) {
   }
   if (output.defined()) output = share(output);
   return Ref<Job>::make(std::move(request), std::move(input), std::move(output));
-}
-
-void submit_jobs(std::span<const Ref<Job>> jobs) {
-  Engine& engine = Engine::get();
-  const std::vector<Ref<Event>> before = engine.reserve(jobs);
-  // A group is one unit of work for who comes later, as it is for the ranks.
-  std::vector<Ref<Event>> needed;
-  for (const Ref<Job>& job : jobs) {
-    for (Ref<Event>& event :
-         enter_outside_work(job->event, {&job->input, 1}, {&job->output, 1})) {
-      needed.push_back(std::move(event));
-    }
-  }
-  engine.begin({jobs.begin(), jobs.end()}, needed, before);
 }
 
 }  // namespace pkg::collectives

@@ -6,8 +6,50 @@
 
 namespace pkg::collectives {
 
-/// A request for this tensor, named by the caller or by number, with the Python line.
-Request request_for(Kind kind, const Tensor& tensor, const std::string& name);
+// Note [What only one rank can see to be wrong]
+// A rank that refuses a call will not submit its tensors, for which the others wait.  So it
+// submits refusals in their place: requests that say why it cannot take part, and fail on all
+// ranks when they come together.  A call takes its name, or number, before anything is
+// checked: so the ranks stay together whatever is wrong.  The next call of that name may come
+// before the others have heard of the refusal.
+
+/// A call of a collective on this rank: of one tensor, or of a group of them.
+class Call {
+ public:
+  /// The errors of Engine::place().
+  Call(Kind kind, const std::string& name, size_t group = 0);
+
+  const Place& place() const { return place_; }
+  /// For this tensor, the i-th of the group.
+  Request request(const Tensor& tensor, size_t i = 0) const;
+  /// Submits all of them, or none.  Those that have their results already are pending then;
+  /// their events are the writers.
+  void submit(std::span<const Ref<Job>> jobs);
+  /// Tells the other ranks, unless it was submitted.
+  void refuse(const std::string& why) noexcept;
+
+ private:
+  const Place place_;
+  Request base_;
+  const size_t group_;
+  bool submitted_ = false;
+};
+
+/// Runs f(call), whose error the other ranks get, too, if nothing was submitted before it.
+template <class F>
+auto as_call(Kind kind, const std::string& name, size_t group, F f) {
+  Call call(kind, name, group);
+  try {
+    return f(call);
+  } catch (const Error& error) {
+    call.refuse(error.what());
+    throw;
+  }
+}
+
+/// Whether this was told last of an error on this thread, so that nobody need tell it again;
+/// forgets it.
+bool take_told(const std::string& why);
 
 /// ValueError or NotImplementedError unless tensors of this dtype can be reduced so.
 void set_reduction(Request& request, int64_t op, double prescale, double postscale);
@@ -15,10 +57,6 @@ void set_reduction(Request& request, int64_t op, double prescale, double postsca
 /// The job; its input is the tensor itself where nobody can change it meanwhile, else a
 /// copy.
 Ref<Job> job_for(Request request, const Tensor& tensor, Tensor output);
-
-/// Submits them, all or none.  Those that have their results already are pending then; their
-/// events are the writers.
-void submit_jobs(std::span<const Ref<Job>> jobs);
 
 /// RuntimeError unless a tensor has a first dimension.
 void check_rows(Kind kind, const Shape& sizes);

@@ -64,13 +64,14 @@ class Texts {
 namespace profiling {
 
 int64_t _trace_begin(const std::string& kinds, int64_t max_events) {
-  trace::Options options{false, false, false, false, false, false, false, 0};
+  trace::Options options{false, false, false, false, false, false, false, false, 0};
   options.most = max_events > 0 ? uint64_t(max_events) : 0;
   const std::pair<std::string_view, bool*> words[] = {
       {"ops", &options.ops},
       {"tasks", &options.tasks},
       {"waits", &options.waits},
       {"steps", &options.steps},
+      {"collectives", &options.collectives},
       {"shapes", &options.shapes},
       {"lines", &options.lines},
       {"this_thread", &options.this_thread}};
@@ -81,8 +82,8 @@ int64_t _trace_begin(const std::string& kinds, int64_t max_events) {
       if (word == name) *wish = known = true;
     }
     PKG_CHECK(known, ValueError,
-              "[profile] expected ops, tasks, waits, steps, shapes, lines, this_thread, "
-              "got '",
+              "[profile] expected ops, tasks, waits, steps, collectives, shapes, lines, "
+              "this_thread, got '",
               word, "'.");
   }
   const uint64_t number = trace::open(options);

@@ -25,8 +25,9 @@ void settle_profiler();
 
 namespace profiling {
 
-/// Opens a trace and returns its number.  kinds: "ops tasks waits steps", some of them, and
-/// "shapes", "lines", "this_thread"; ValueError for other words, or for room for less than one.
+/// Opens a trace and returns its number.  kinds: "ops tasks waits steps collectives", some of them,
+/// and "shapes", "lines", "this_thread"; ValueError for other words, or for room for less than
+/// one.
 int64_t _trace_begin(const std::string& kinds, int64_t max_events);
 /// Ends a trace and returns it as JSON: {"lost": n, "texts": [...], "spans": [[kind, thread,
 /// kind of thread, start, end, stream, owner, name, detail, line], ...]}, where the last three

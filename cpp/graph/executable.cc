@@ -88,6 +88,9 @@ class Executable::Frame {
         each([this](size_t s) { run(s); });
       }
     }
+    for (size_t b = 0; b < buffers_.size(); ++b) {
+      if (plan_.buffers[b].kind == Buffer::Kind::Made) await(b);
+    }
     RunResults results;
     results.fetches.reserve(plan_.fetches.size());
     for (const Tensor& fetch : plan_.fetches) results.fetches.push_back(give(fetch));
@@ -161,6 +164,7 @@ class Executable::Frame {
     Memory& memory = buffers_[b];
     switch (buffer.kind) {
       case Buffer::Kind::Temporary:
+      case Buffer::Kind::Made:
       case Buffer::Kind::Local: return;
       case Buffer::Kind::Feed: return rebind(memory, feeds[buffer.index], true);
       case Buffer::Kind::Variable: return rebind(memory, variables[buffer.index], true);
@@ -178,8 +182,9 @@ class Executable::Frame {
   }
 
   void run(size_t s) {
-    if (fused_[s]) return fused_[s]->run();
     Step& step = steps_[s];
+    for (const size_t b : step.awaits) await(b);
+    if (fused_[s]) return fused_[s]->run();
     std::optional<NoStop> to_the_end;  // others see what it writes to
     if (!step.writes.empty()) to_the_end.emplace();
     for (size_t capture : step.writes) {
@@ -194,8 +199,36 @@ class Executable::Frame {
       std::vector<Value> args = step.args;
       Stack stack(args);
       step.kernel->boxed(*step.op, *step.kernel, KeySet(DispatchKey::CPU), stack);
+      if (step.goes_on) take(plan_.steps[s], stack);
     } catch (...) {
       set_failed_node(step.node);
+      throw;
+    }
+  }
+
+  // What a step has made, as its buffers.
+  void take(const Step& planned, const Stack& stack) {
+    size_t i = 0;
+    for (const Value& result : stack.results) {
+      for_each_tensor(result, [&](const Tensor& made) {
+        const Tensor& place = planned.results.at(i++);
+        PKG_CHECK(made.sizes() == place.sizes() && made.dtype() == place.dtype() &&
+                      made.is_contiguous() && made.offset() == 0,
+                  RuntimeError, "[", planned.op->schema.name, "] expected a result of ",
+                  place.dtype(), " of shape ", place.sizes(), ", as when it was planned, ",
+                  "got ", made.dtype(), " of shape ", made.sizes(),
+                  ". Has the number of ranks changed? Make a new Session.");
+        rebind(buffers_[size_t(buffer_of(place))], made.impl()->storage, 0);
+      });
+    }
+    PKG_ASSERT(i == planned.results.size());
+  }
+
+  void await(size_t b) {
+    try {
+      if (buffers_[b].storage) buffers_[b].storage->wait_readable();
+    } catch (...) {
+      set_failed_node(plan_.steps[plan_.buffers[b].index].node);
       throw;
     }
   }

@@ -226,6 +226,9 @@ Edge edge_in(const Graph& graph, std::string_view function, const Tensor& tensor
 
 /// Whether it is a call that writes to its arguments.
 bool writes(const Node& node);
+/// Whether calls of the op give back results of work that goes on after them
+/// (dispatcher/outside_work.h): it has a kernel of its own at Async.
+bool schedules_itself(const Operator& op);
 
 /// What the call will give: the op's own rules, asked with tensors without memory.
 std::vector<OutputSpec> infer(const Node& node);

@@ -18,6 +18,7 @@
 #include <optional>
 
 #include "dispatcher/dispatcher.h"
+#include "dispatcher/unknown_size.h"
 #include "framework/calling.h"
 #include "graph/graph.h"
 
@@ -74,14 +75,18 @@ Trial run(const Operator& op, std::vector<Value> args) {
   return trial;
 }
 
-Trial on_meta(const Node& node, Guess guess) {
+// `open`: whether a result has a size that follows from none of the arguments.
+Trial on_meta(const Node& node, Guess guess, bool* open = nullptr) {
+  const UnknownSizes sizes(guess.all);
   std::vector<Value> args = node.arguments([&](Edge edge) {
     return like(edge.node->outputs[edge.output], guess, Device{DeviceType::Meta});
   });
   for (size_t i = 0; i < args.size(); ++i) {
     args[i] = without_values(args[i], node.op->schema.arguments[i].written);
   }
-  return run(*node.op, std::move(args));
+  Trial trial = run(*node.op, std::move(args));
+  if (open) *open = sizes.asked();
+  return trial;
 }
 
 // Without a rule, what writes to its arguments gives them back.
@@ -99,6 +104,8 @@ std::vector<OutputSpec> written(const Node& node) {
 // For what looks at values: rank and dtype only, from a run with zeros of small sizes.
 std::vector<OutputSpec> by_example(const Node& node) {
   PKG_CHECK(!writes(node), ValueError, "[infer] a call that writes is not tried");
+  PKG_CHECK(!schedules_itself(*node.op), ValueError,
+            "[infer] work that others take part in is not tried");
   for (const Value& value : node.args) {
     const auto* number = std::get_if<Scalar>(&value);
     PKG_CHECK(!number || std::abs(number->to<double>()) <= 1 << 16, ValueError,
@@ -286,6 +293,11 @@ bool writes(const Node& node) {
                      [](const Argument& argument) { return argument.written; });
 }
 
+bool schedules_itself(const Operator& op) {
+  const bool plain = op.kind != OpKind::Composite && op.kind != OpKind::View;  // none there
+  return plain && op.has_kernel(DispatchKey::Async);
+}
+
 std::vector<OutputSpec> infer(const Node& node) {
   UseKeys plain{LocalKeys{{}, KeySet{DispatchKey::Autograd, DispatchKey::Profiler}}};
   if (const auto* data = framework::definition_of(*node.op)) {
@@ -297,10 +309,12 @@ std::vector<OutputSpec> infer(const Node& node) {
     if (!spec.known_rank) return unknown(node);
     n_unknown += std::count(spec.sizes.begin(), spec.sizes.end(), -1);
   }
-  const bool all_known = n_unknown == 0;
+  bool open = false;
+  bool all_known = n_unknown == 0;
   std::vector<OutputSpec> outputs;
   try {
-    outputs = outputs_of(on_meta(node, {kGuess}));
+    outputs = outputs_of(on_meta(node, {kGuess}, &open));
+    all_known = all_known && !open;
   } catch (const NotImplementedError&) {
     // No rule, as the result depends on values; a refused dtype ends here, too.
     if (auto found = attempt([&] { return by_example(node); })) return *found;

@@ -63,6 +63,9 @@ class Recorder {
     const int buffer = buffer_of(value);
     if (buffer >= 0 && value.is_contiguous() && value.offset() == 0) {
       Buffer& found = plan_.buffers[size_t(buffer)];
+      if (found.kind == Buffer::Kind::Made && !std::exchange(found.given, true)) {
+        return value;  // memory of its own anyway
+      }
       if (found.kind == Buffer::Kind::Temporary &&
           found.nbytes == value.numel() * itemsize(value.dtype())) {
         found.kind = Buffer::Kind::Result;
@@ -105,6 +108,7 @@ class Recorder {
   }
   void structured(const Operator& op, const Kernel& kernel, Stack& stack);
   void function(const Operator& op, const Kernel& kernel, Stack& stack);
+  void going_on(const Operator& op, const Kernel& kernel, Stack& stack);
   void add(Step step) {
     step.node = node_;
     for (size_t i = 0; i < step.args.size(); ++i) {
@@ -149,6 +153,8 @@ bool Recorder::record(const Operator& op, Stack& stack) {
   const Kernel& kernel = own ? *own : op.kernel(DispatchKey::CPU);
   if (definition.kind == OpKind::Structured && kernel.compute) {
     structured(op, kernel, stack);
+  } else if (schedules_itself(op)) {
+    going_on(op, kernel, stack);
   } else {
     function(op, kernel, stack);
   }
@@ -215,6 +221,41 @@ void Recorder::function(const Operator& op, const Kernel& kernel, Stack& stack) 
   for (const Tensor& tensor : written) tensor.bump_version();
   if (list) return stack.push(std::move(written));
   for (size_t i = 0; i < returns.size(); ++i) stack.push(written[i]);
+}
+
+// What its results are like its own rule says, asked with tensors without data.
+void Recorder::going_on(const Operator& op, const Kernel& kernel, Stack& stack) {
+  const auto bare = [](const Tensor& tensor) {
+    if (!tensor.defined()) return tensor;
+    return empty(tensor.sizes(), tensor.dtype(), Device{DeviceType::Meta});
+  };
+  std::vector<Value> args(stack.args.begin(), stack.args.end());
+  for (Value& arg : args) {
+    if (auto* tensor = std::get_if<Tensor>(&arg)) *tensor = bare(*tensor);
+    auto* list = std::get_if<TensorList>(&arg);
+    for (size_t i = 0; list && i < list->size(); ++i) (*list)[i] = bare((*list)[i]);
+  }
+  Stack made(args);
+  Dispatcher::get().redispatch_boxed(op, KeySet(DispatchKey::Meta), made);
+  Step step;
+  step.op = &op;
+  step.kernel = &kernel;
+  step.computes = false;
+  step.goes_on = true;
+  step.args.assign(stack.args.begin(), stack.args.end());
+  const auto placed = [&](const Tensor& like) {
+    Tensor result = make(Buffer::Kind::Made, 0,
+                         {like.sizes(), like.dtype(), Device{DeviceType::CPU}});
+    step.results.push_back(result);
+    return result;
+  };
+  for (Value& result : made.results) {
+    if (auto* tensor = std::get_if<Tensor>(&result)) *tensor = placed(*tensor);
+    auto* list = std::get_if<TensorList>(&result);
+    for (size_t i = 0; list && i < list->size(); ++i) (*list)[i] = placed((*list)[i]);
+  }
+  add(std::move(step));
+  for (Value& result : made.results) stack.push(std::move(result));
 }
 
 void plan_fallback(const Operator& op, const Kernel&, KeySet keys, Stack& stack) {
@@ -293,8 +334,10 @@ Plan make_plan(std::span<Node* const> nodes, std::span<const Edge> fetches,
     record_plan(plan, nodes, fetches, inputs, false);
   }
   prune(plan, inputs.asked);
+  begin_early(plan);
   fuse(plan);
   find_lifetimes(plan);
+  find_waits(plan);
   place_buffers(plan);
   return plan;
 }

@@ -20,6 +20,7 @@ struct Buffer {
     Variable,   ///< of a variable, as it was when the run began
     Temporary,  ///< a place in the slab of the run
     Local,      ///< of a chunk of a fused step: fusion.h
+    Made,       ///< by a step that makes its results itself: Note [Steps that go on]
     Result,     ///< given away after the run: what is fetched, new values of variables
   };
   Kind kind = Kind::Temporary;
@@ -28,9 +29,18 @@ struct Buffer {
   size_t first = 0;    ///< step that writes it first
   size_t last = 0;     ///< step that uses it last
   int64_t offset = 0;  ///< of a Temporary: in the slab
+  bool given = false;  ///< a Made one that is a result of the run as well
 };
 
 struct Fusion;
+
+// Note [Steps that go on]
+// A collective goes on when its call returns (dispatcher/outside_work.h), and its results are
+// pending.  So such a step makes them itself, in each run, in memory of their own; the first
+// step that uses one waits for it, and what it reads stays as it is until then, or to the end
+// of the run, where all are waited for.  Other ranks may have their steps in another order:
+// a step that needs no result of a collective comes before those that wait for one
+// (begin_early), so that all that can be begun is begun before anything is waited for.
 
 /// One kernel with its arguments.  Tensors lie in buffers, or have memory of their own.
 struct Step {
@@ -38,6 +48,8 @@ struct Step {
   const Kernel* kernel = nullptr;
   const Node* node = nullptr;  ///< that it is made for
   bool computes = true;        ///< else: a function that writes to its arguments only
+  bool goes_on = false;        ///< else: its results are there when it returns
+  std::vector<size_t> awaits;  ///< buffers of steps that go on, which nobody awaited before
   std::vector<size_t> writes;  ///< captured tensors that it writes to
   std::vector<Value> args;
   std::vector<Tensor> results;
@@ -84,6 +96,11 @@ Plan make_plan(std::span<Node* const> nodes, std::span<const Edge> fetches,
 
 /// Leaves out the steps whose results nobody uses, but for those of nodes that were asked for.
 void prune(Plan& plan, std::span<const Node* const> asked);
+
+/// Brings steps that go on before all that waits for another one.
+void begin_early(Plan& plan);
+/// Which step waits for which; after find_lifetimes(), which it corrects.
+void find_waits(Plan& plan);
 
 /// Gives every Temporary its place in the slab: none that are used at the same time
 /// overlap.  The result of a pointwise step may lie where an argument lay that no later step

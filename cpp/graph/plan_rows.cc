@@ -14,6 +14,7 @@ const char* name_of(Buffer::Kind kind) {
     case Buffer::Kind::Variable: return "variable";
     case Buffer::Kind::Temporary: return "temporary";
     case Buffer::Kind::Local: return "local";
+    case Buffer::Kind::Made: return "made";
     case Buffer::Kind::Result: return "result";
   }
   return "";

@@ -20,7 +20,7 @@ bool has_effects(const Step& step, std::span<const Node* const> asked) {
 void prune(Plan& plan, std::span<const Node* const> asked) {
   std::vector<bool> needed(plan.buffers.size());
   for (size_t b = 0; b < needed.size(); ++b) {
-    needed[b] = plan.buffers[b].kind == Buffer::Kind::Result;
+    needed[b] = plan.buffers[b].kind == Buffer::Kind::Result || plan.buffers[b].given;
   }
   std::vector<bool> kept(plan.steps.size());
   for (size_t s = plan.steps.size(); s-- > 0;) {

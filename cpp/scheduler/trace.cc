@@ -60,6 +60,7 @@ const Thread& this_thread() {
 uint8_t bits_of(const Options& options) {
   return uint8_t(options.ops << int(Kind::Op) | options.tasks << int(Kind::Task) |
                  options.waits << int(Kind::Wait) | options.steps << int(Kind::Step) |
+                 options.collectives << int(Kind::Collective) |
                  (options.shapes ? detail::kShapes : 0) |
                  (options.lines ? detail::kLines : 0));
 }

@@ -20,10 +20,11 @@
 namespace pkg::trace {
 
 enum class Kind : uint8_t {
-  Op,    ///< a call through the dispatcher
-  Task,  ///< a task of the scheduler
-  Wait,  ///< a thread that waits for a task
-  Step,  ///< a kernel, or an operation, of a graph's run
+  Op,          ///< a call through the dispatcher
+  Task,        ///< a task of the scheduler
+  Wait,        ///< a thread that waits for a task
+  Step,        ///< a kernel, or an operation, of a graph's run
+  Collective,  ///< what this rank does for a tensor of a collective
 };
 
 struct Span {
@@ -35,12 +36,12 @@ struct Span {
   uint64_t site = 0;           ///< see scheduler/hooks.h
   uint64_t owner = 0;          ///< of a Step: the number of its node
   std::string name;            ///< of the op, or the task
-  std::string detail;          ///< shapes of an Op, the node of a Step
+  std::string detail;          ///< shapes of an Op, node of a Step, tensor of a Collective
   std::string line;            ///< "file:line", where there is no `site`
 };
 
 struct Options {
-  bool ops = true, tasks = true, waits = true, steps = true;
+  bool ops = true, tasks = true, waits = true, steps = true, collectives = true;
   bool shapes = false;        ///< of tensors, for Ops
   bool lines = true;          ///< of Python
   bool this_thread = false;   ///< nothing of other threads

@@ -3,7 +3,8 @@
 
 They are ops of the registry (``pkg.ops.horovod``): gradients go through them, and
 several are under way at a time.  A function without ``_async`` waits for its result, so
-that what went wrong is raised by the call.
+that what went wrong is raised by the call; of a symbol it makes a node of its graph.  A
+call that this rank refuses is an error on the others as well.
 """
 
 from __future__ import annotations
@@ -17,15 +18,18 @@ from ..scheduler import submit
 from ..tensor import Tensor
 from .compression import Compression
 from .handles import poll, register, register_in_place, synchronize
+from .in_graphs import in_graph, node, refuse_symbols
+from .refusing import Refusing
 from .session import _next_call, _place, size
 
 __all__ = [
     "Adasum", "Average", "Max", "Min", "Product", "Sum", "allgather",
     "allgather_async", "allreduce", "allreduce_", "allreduce_async", "allreduce_async_",
     "alltoall", "alltoall_async", "barrier", "broadcast", "broadcast_",
-    "broadcast_async", "broadcast_async_", "grouped_allreduce",
-    "grouped_allreduce_async", "join", "poll", "reducescatter", "reducescatter_async",
-    "synchronize",
+    "broadcast_async", "broadcast_async_", "grouped_allgather",
+    "grouped_allgather_async", "grouped_allreduce", "grouped_allreduce_async",
+    "grouped_reducescatter", "grouped_reducescatter_async", "join", "poll",
+    "reducescatter", "reducescatter_async", "synchronize",
 ]  # fmt: skip
 
 Average, Sum, Adasum, Min, Max, Product = range(6)
@@ -55,8 +59,11 @@ def allreduce_async(
     op: int | None = None, prescale_factor: float = 1.0, postscale_factor: float = 1.0,
 ) -> int:  # fmt: skip
     """As ``allreduce``, without compression; returns a handle for ``synchronize``."""
-    how = _reduction(average, op)
-    made = _op("allreduce")(tensor, name or "", how, prescale_factor, postscale_factor)
+    refuse_symbols("allreduce_async", tensor)
+    with Refusing("allreduce", name):
+        how = _reduction(average, op)
+        factors = prescale_factor, postscale_factor
+        made = _op("allreduce")(tensor, name or "", how, *factors)
     return register(made)
 
 
@@ -76,9 +83,16 @@ def allreduce(
     HorovodInternalError on all ranks where they differ in shape, dtype, op or factors;
     ValueError for a name in use.
     """
-    how = _reduction(average, op)
-    small, context = compression.compress(tensor)
-    made = _op("allreduce")(small, name or "", how, prescale_factor, postscale_factor)
+    factors = prescale_factor, postscale_factor
+    if in_graph(tensor):
+        how = _reduction(average, op)
+        small, context = compression.compress(tensor)
+        made = node("allreduce", small, name, how, *factors, False, True)
+        return compression.decompress(made, context)  # type: ignore[no-any-return]
+    with Refusing("allreduce", name):
+        how = _reduction(average, op)
+        small, context = compression.compress(tensor)
+        made = _op("allreduce")(small, name or "", how, *factors)
     result: Tensor = compression.decompress(synchronize(register(made)), context)
     return result
 
@@ -90,11 +104,12 @@ def allreduce_async_(
     """As ``allreduce_async``, into the tensor itself, which ``synchronize`` writes:
     after an error it is as it was.  ValueError for what an op made and autograd
     follows."""
-    _check_writable(tensor, "allreduce")
-    how = _reduction(average, op)
-    made = _op("allreduce")(
-        tensor.detach(), name or "", how, prescale_factor, postscale_factor
-    )
+    refuse_symbols("allreduce_async_", tensor)
+    with Refusing("allreduce", name):
+        _check_writable(tensor, "allreduce")
+        how = _reduction(average, op)
+        factors = prescale_factor, postscale_factor
+        made = _op("allreduce")(tensor.detach(), name or "", how, *factors)
     return register_in_place(tensor, made)
 
 
@@ -104,7 +119,8 @@ def allreduce_(
 ) -> Tensor:  # fmt: skip
     """As ``allreduce``, into the tensor itself: after an error it is as it was.
     ValueError for what an op made and autograd follows."""
-    how = _reduction(average, op)
+    with Refusing("allreduce", name):
+        how = _reduction(average, op)
     handle = allreduce_async_(
         tensor, None, name, how, prescale_factor, postscale_factor
     )
@@ -129,10 +145,11 @@ def grouped_allreduce_async(
     op: int | None = None, prescale_factor: float = 1.0, postscale_factor: float = 1.0,
 ) -> int:  # fmt: skip
     """As ``grouped_allreduce``; returns a handle for ``synchronize``."""
-    how = _reduction(average, op)
-    made = _op("grouped_allreduce")(
-        list(tensors), name or "", how, prescale_factor, postscale_factor
-    )
+    refuse_symbols("grouped_allreduce_async", tensors)
+    with Refusing("allreduce", name, tensors):
+        how = _reduction(average, op)
+        factors = prescale_factor, postscale_factor
+        made = _op("grouped_allreduce")(list(tensors), name or "", how, *factors)
     return register(list(made))
 
 
@@ -143,29 +160,38 @@ def grouped_allreduce(
 ) -> list[Tensor]:  # fmt: skip
     """``allreduce`` of several tensors as one: all of them or, after an error in one,
     none; the same number of tensors on each rank."""
-    how = _reduction(average, op)
-    pairs = [compression.compress(tensor) for tensor in tensors]
-    handle = grouped_allreduce_async(
-        [small for small, _ in pairs],
-        None,
-        name,
-        how,
-        prescale_factor,
-        postscale_factor,
-    )
+    factors = prescale_factor, postscale_factor
+    if in_graph(tensors):
+        how = _reduction(average, op)
+        pairs = [compression.compress(tensor) for tensor in tensors]
+        small = [small for small, _ in pairs]
+        made = node("grouped_allreduce", small, name, how, *factors, True)
+    else:
+        with Refusing("allreduce", name, tensors):
+            pairs = [compression.compress(tensor) for tensor in tensors]
+            small = [small for small, _ in pairs]
+            how = _reduction(average, op)
+            handle = grouped_allreduce_async(small, None, name, how, *factors)
+        made = synchronize(handle)
     return [
-        compression.decompress(made, context)
-        for made, (_, context) in zip(synchronize(handle), pairs)
+        compression.decompress(tensor, context)
+        for tensor, (_, context) in zip(made, pairs, strict=True)
     ]
 
 
 def broadcast_async(tensor: Tensor, root_rank: int, name: str | None = None) -> int:
     """As ``broadcast``; returns a handle for ``synchronize``."""
-    return register(_op("broadcast")(tensor, root_rank, name or ""))
+    refuse_symbols("broadcast_async", tensor)
+    with Refusing("broadcast", name):
+        made = _op("broadcast")(tensor, root_rank, name or "")
+    return register(made)
 
 
 def broadcast(tensor: Tensor, root_rank: int, name: str | None = None) -> Tensor:
     """The tensor of rank ``root_rank``, on all ranks; shapes and dtypes agree."""
+    if in_graph(tensor):
+        made: Tensor = node("broadcast", tensor, name, True, before=(root_rank,))
+        return made
     result: Tensor = synchronize(broadcast_async(tensor, root_rank, name))
     return result
 
@@ -174,8 +200,10 @@ def broadcast_async_(tensor: Tensor, root_rank: int, name: str | None = None) ->
     """As ``broadcast_async``, into the tensor itself, which ``synchronize`` writes:
     after an error it is as it was.  ValueError for what an op made and autograd
     follows."""
-    _check_writable(tensor, "broadcast")
-    made = _op("broadcast")(tensor.detach(), root_rank, name or "")
+    refuse_symbols("broadcast_async_", tensor)
+    with Refusing("broadcast", name):
+        _check_writable(tensor, "broadcast")
+        made = _op("broadcast")(tensor.detach(), root_rank, name or "")
     return register_in_place(tensor, made)
 
 
@@ -189,15 +217,46 @@ def broadcast_(tensor: Tensor, root_rank: int, name: str | None = None) -> Tenso
 def allgather_async(tensor: Tensor, name: str | None = None) -> int:
     """As ``allgather``; returns a handle for ``synchronize``."""
     _place()
+    refuse_symbols("allgather_async", tensor)
     name = name or f"allgather.noname.async.{_next_call()}"
-    return register(submit(lambda: _op("allgather")(tensor, name)))
+    return register(submit(lambda: _gathered(tensor, name)))
 
 
 def allgather(tensor: Tensor, name: str | None = None) -> Tensor:
     """The tensors of all ranks, one behind the other along the first dimension, in
     which they may differ."""
-    result: Tensor = _op("allgather")(tensor, name or "")
+    result: Tensor = _gathered(tensor, name)
     return result
+
+
+def _gathered(tensor: Tensor, name: str | None) -> Any:
+    if in_graph(tensor):
+        return node("allgather", tensor, name)
+    with Refusing("allgather", name):
+        return _op("allgather")(tensor, name or "")
+
+
+def grouped_allgather_async(tensors: Sequence[Tensor], name: str | None = None) -> int:
+    """As ``grouped_allgather``; returns a handle for ``synchronize``."""
+    _place()
+    refuse_symbols("grouped_allgather_async", tensors)
+    name = name or f"grouped_allgather.noname.async.{_next_call()}"
+    return register(submit(lambda: _all_gathered(tensors, name)))
+
+
+def grouped_allgather(
+    tensors: Sequence[Tensor], name: str | None = None
+) -> list[Tensor]:
+    """``allgather`` of several tensors as one: all of them or, after an error in one,
+    none; the same number of tensors on each rank."""
+    return _all_gathered(tensors, name)
+
+
+def _all_gathered(tensors: Sequence[Tensor], name: str | None) -> list[Tensor]:
+    if in_graph(tensors):
+        return list(node("grouped_allgather", list(tensors), name))
+    with Refusing("allgather", name, tensors):
+        return list(_op("grouped_allgather")(list(tensors), name or ""))
 
 
 def alltoall_async(
@@ -205,6 +264,7 @@ def alltoall_async(
 ) -> int:
     """As ``alltoall``; returns a handle for ``synchronize``."""
     _place()
+    refuse_symbols("alltoall_async", tensor)
     name = name or f"alltoall.noname.async.{_next_call()}"
     return register(submit(lambda: _exchanged(tensor, splits, name)))
 
@@ -217,14 +277,21 @@ def alltoall(
     splits: how many rows go to each rank; then the result is (rows, received_splits).
     Without it all get the same number: ValueError where that is not possible.
     """
-    return _exchanged(tensor, splits, name or "")
+    return _exchanged(tensor, splits, name)
 
 
-def _exchanged(tensor: Tensor, splits: Any, name: str) -> Any:
-    if splits is not None and not isinstance(splits, Tensor):
-        splits = core.tensor(splits)
-    rows, counts = _op("alltoall")(tensor, splits, name)
+def _exchanged(tensor: Tensor, splits: Any, name: str | None) -> Any:
+    if in_graph(tensor):
+        rows, counts = node("alltoall", tensor, name, before=(_rows(splits),))
+    else:
+        with Refusing("alltoall", name):
+            rows, counts = _op("alltoall")(tensor, _rows(splits), name or "")
     return rows if splits is None else (rows, counts)
+
+
+def _rows(splits: Any) -> Any:
+    known = splits is None or isinstance(splits, Tensor) or in_graph(splits)
+    return splits if known else core.tensor(splits)
 
 
 def reducescatter_async(
@@ -232,9 +299,11 @@ def reducescatter_async(
     prescale_factor: float = 1.0, postscale_factor: float = 1.0,
 ) -> int:  # fmt: skip
     """As ``reducescatter``; returns a handle for ``synchronize``."""
-    return register(
-        _op("reducescatter")(tensor, name or "", op, prescale_factor, postscale_factor)
-    )
+    refuse_symbols("reducescatter_async", tensor)
+    with Refusing("reducescatter", name):
+        factors = prescale_factor, postscale_factor
+        made = _op("reducescatter")(tensor, name or "", op, *factors)
+    return register(made)
 
 
 def reducescatter(
@@ -243,10 +312,44 @@ def reducescatter(
 ) -> Tensor:  # fmt: skip
     """As ``allreduce``, of which each rank gets a share of the rows; the first ranks
     get one more where they cannot be shared evenly."""
-    small, context = compression.compress(tensor)
-    handle = reducescatter_async(small, name, op, prescale_factor, postscale_factor)
+    factors = prescale_factor, postscale_factor
+    if in_graph(tensor):
+        small, context = compression.compress(tensor)
+        made = node("reducescatter", small, name, op, *factors, True)
+        return compression.decompress(made, context)  # type: ignore[no-any-return]
+    with Refusing("reducescatter", name):
+        small, context = compression.compress(tensor)
+        handle = reducescatter_async(small, name, op, *factors)
     result: Tensor = compression.decompress(synchronize(handle), context)
     return result
+
+
+def grouped_reducescatter_async(
+    tensors: Sequence[Tensor], name: str | None = None, op: int = Average,
+    prescale_factor: float = 1.0, postscale_factor: float = 1.0,
+) -> int:  # fmt: skip
+    """As ``grouped_reducescatter``; returns a handle for ``synchronize``."""
+    refuse_symbols("grouped_reducescatter_async", tensors)
+    with Refusing("reducescatter", name, tensors):
+        factors = prescale_factor, postscale_factor
+        made = _op("grouped_reducescatter")(list(tensors), name or "", op, *factors)
+    return register(list(made))
+
+
+def grouped_reducescatter(
+    tensors: Sequence[Tensor], name: str | None = None, op: int = Average,
+    prescale_factor: float = 1.0, postscale_factor: float = 1.0,
+) -> list[Tensor]:  # fmt: skip
+    """``reducescatter`` of several tensors as one: all of them or, after an error in
+    one, none; the same number of tensors on each rank."""
+    factors = prescale_factor, postscale_factor
+    if in_graph(tensors):
+        how = (op, *factors, True)
+        return list(node("grouped_reducescatter", list(tensors), name, *how))
+    made: list[Tensor] = synchronize(
+        grouped_reducescatter_async(tensors, name, op, *factors)
+    )
+    return made
 
 
 def join() -> int:

@@ -18,9 +18,10 @@ class PlannedBuffer:
     """A piece of memory.
 
     kind: "feed" (of the caller), "capture" (of a tensor that the graph refers to),
-    "variable", "temporary" (a place in the slab) or "result" (given away after the
-    run).  first, last: the steps that use it first and last; None where none does.
-    offset: of a temporary one, where it lies in the slab; None for others.
+    "variable", "temporary" (a place in the slab), "made" (by a collective, in memory of
+    its own) or "result" (given away after the run).  first, last: the steps that use
+    it first and last; None where none does.  offset: of a temporary one, where it lies
+    in the slab; None for others.
     """
 
     kind: str

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 
 __all__ = ["ProfileEvent", "events_from", "nest"]
 
-_KINDS = ("op", "task", "wait", "step")
+_KINDS = ("op", "task", "wait", "step", "collective")
 _THREADS = ("thread", "main thread", "worker")
+_LANES = 1_000_000  # numbers of lanes that are no threads begin here
 
 
 @dataclass
@@ -17,12 +18,14 @@ class ProfileEvent:
     """Something that took time.
 
     kind: "op" (a call through the dispatcher), "task" (of the scheduler), "wait" (for a
-    task) or "step" (a kernel or an operation in the run of a graph).  start, end:
+    task), "step" (a kernel or an operation in the run of a graph) or "collective" (what
+    a rank does for a tensor, whose lane stands for the thread).  start, end:
     nanoseconds of the steady clock (``time.monotonic_ns``).  thread: counts threads;
     thread_name says which sort it is.  stream: number of the stream, or 0.  shapes: of
     the tensors that an op takes, where that was asked for.  operation: of a step, its
-    name in the graph.  line: "file:line" of Python, or "".  parent: the event of the
-    same thread in which it lies.  children_time: what the events in it took.
+    name in the graph, of a collective the tensor.  line: "file:line" of Python, or "".
+    parent: the event of the same thread in which it lies.  children_time: what the
+    events in it took.
     """
 
     kind: str
@@ -73,7 +76,11 @@ def events_from(text: str) -> tuple[list[ProfileEvent], int]:
     events = []
     for kind, thread, sort, start, end, stream, owner, *places in found["spans"]:
         name, detail, line = (texts[place] for place in places)
-        step = _KINDS[kind] == "step"
+        of_step = _KINDS[kind] in ("step", "collective")
+        text = f"{_THREADS[sort]} {thread}"
+        if _KINDS[kind] == "collective":
+            # Several are under way at a time, in no order: each tensor has a lane.
+            thread, text = _LANES + places[1], f"tensor {detail}"
         events.append(
             ProfileEvent(
                 kind=_KINDS[kind],
@@ -81,10 +88,10 @@ def events_from(text: str) -> tuple[list[ProfileEvent], int]:
                 start=start,
                 end=end,
                 thread=thread,
-                thread_name=f"{_THREADS[sort]} {thread}",
+                thread_name=text,
                 stream=stream,
-                shapes="" if step else detail,
-                operation=detail if step else "",
+                shapes="" if of_step else detail,
+                operation=detail if of_step else "",
                 line=line,
                 number=owner % 2**64,
             )

@@ -14,16 +14,16 @@ from .timeline import Row, Timeline
 
 __all__ = ["profile"]
 
-_KINDS = ("ops", "tasks", "waits", "steps")
+_KINDS = ("ops", "tasks", "waits", "steps", "collectives")
 
 
 class profile:  # noqa: N801  (PyTorch's name)
     """Notes what begins and ends while it is entered, on all threads.
 
-    kinds: some of "ops", "tasks", "waits", "steps".  shapes: whether calls are noted
-    with the shapes and dtypes of their tensors.  lines: whether with the Python line.
-    this_thread: whether with nothing of other threads.  max_events: room, of some 200
-    bytes each; what comes when it is full is counted in ``lost``.
+    kinds: some of "ops", "tasks", "waits", "steps", "collectives".  shapes: whether
+    calls are noted with the shapes and dtypes of their tensors.  lines: whether with
+    the Python line.  this_thread: whether with nothing of other threads.  max_events:
+    room, of some 200 bytes each; what comes when it is full is counted in ``lost``.
 
     Profiles may be nested, and open on several threads at once: each gets all that
     began and ended while it was open.  One can be entered again when it was left, and

@@ -19,6 +19,7 @@ _GROUPS: dict[str, Callable[[ProfileEvent], tuple[str, ...]]] = {
     "operation": lambda event: (event.kind, event.name, event.operation),
     "line": lambda event: (event.kind, event.line),
 }
+_WAITS = ("wait", "collective")  # kinds in which no thread of the program works
 _ORDERS = ("self", "total", "calls", "mean", "longest", "name")
 
 
@@ -111,13 +112,14 @@ class Timeline:
                     f"[profiler] expected 0 or more for limit, got {limit}."
                 )
         rows = self.rows(by, sort)
-        whole = sum(row.self_time for row in rows if row.kind != "wait") or 1
+        whole = sum(row.self_time for row in rows if row.kind not in _WAITS) or 1
         heads = ("kind", by if by == "line" else "name", "calls", "self", "%", "total",
                  "mean", "longest", by)  # fmt: skip
         detailed = by in ("shapes", "operation")
         cells = []
         for row in rows[:limit]:
-            share = "" if row.kind == "wait" else f"{100 * row.self_time / whole:.1f}"
+            waits = row.kind in _WAITS
+            share = "" if waits else f"{100 * row.self_time / whole:.1f}"
             times = (row.total, row.mean, row.longest)
             cells.append(
                 [row.kind, row.name or "(unknown)", str(row.calls),

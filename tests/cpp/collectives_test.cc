@@ -5,8 +5,12 @@
 #include <atomic>
 #include <barrier>
 #include <cmath>
+#include <cstdio>
+#include <fstream>
 #include <random>
 #include <thread>
+
+#include <unistd.h>
 
 #include "check.h"
 #include "collectives/collectives.h"
@@ -14,6 +18,7 @@
 #include "collectives/error.h"
 #include "collectives/local_transport.h"
 #include "collectives/reduce.h"
+#include "scheduler/trace.h"
 
 using namespace pkg;
 using namespace pkg::collectives;
@@ -30,7 +35,7 @@ struct Rank {
   Ref<Job> submit(
       Kind kind, const std::string& name, const Tensor& input, Tensor output,
       const std::function<void(Request&)>& change = [](Request&) {},
-      std::span<const Ref<Event>> inputs = {}) {
+      std::span<const Ref<Event>> inputs = {}, bool refusal = false) {
     Request request;
     request.kind = kind;
     request.name = name;
@@ -38,8 +43,9 @@ struct Rank {
     request.site = "rank.py:1";
     change(request);
     const Ref<Job> job = Ref<Job>::make(request, input, output);
-    engine.reserve({&job, 1});
-    engine.begin({job}, inputs);
+    job->refusal = refusal;
+    const std::vector<Ref<Event>> before = engine.reserve({&job, 1});
+    engine.begin({job}, inputs, before);
     return job;
   }
   Ref<Job> allreduce(
@@ -153,6 +159,26 @@ TEST(what_ranks_do_not_agree_on_fails_for_that_tensor_alone) {
     const Ref<Job> well = rank.allreduce("a", filled(2, r + 1));
     well->event->wait();
     CHECK(first(well) == 3);
+  });
+}
+
+TEST(calls_without_a_name_belong_together_where_their_lines_agree) {
+  world(2, [](Rank& rank, int r) {
+    const auto called = [&](const char* name, const char* zero, const char* one,
+                            bool made) {
+      return rank.allreduce(name, filled(2, r + 1), [&](Request& request) {
+        request.numbered = made;
+        request.site = r ? one : zero;
+      });
+    };
+    CHECK_THROWS(called("n.1", "/a/x.py:3", "/a/x.py:5", true)->event->wait(),
+                 CollectiveError, "different places: at /a/x.py:3 and at /a/x.py:5");
+    for (const Ref<Job>& job : {called("n.2", "/a/x.py:3", "/b/x.py:3", true),
+                                called("n.3", "", "/b/x.py:3", true),
+                                called("named", "/a/x.py:3", "/a/x.py:5", false)}) {
+      job->event->wait();
+      CHECK(first(job) == 3);
+    }
   });
 }
 
@@ -345,6 +371,111 @@ TEST(a_tensor_that_a_rank_does_not_submit_fails_in_time) {
     CHECK(first(job) == 2);
   };
   world(2, run, settings);
+}
+
+TEST(a_warning_comes_before_the_error_and_names_who_is_missing) {
+  std::atomic<bool> warned{false}, failed{false};
+  std::vector<std::string> warnings;
+  Settings settings;
+  settings.stall_seconds = 1.2;
+  settings.warn_seconds = 0.3;
+  settings.warn = [&](const std::string& text) {
+    warnings.push_back(text);
+    warned = true;
+  };
+  world(
+      3,
+      [&](Rank& rank, int r) {
+        if (r == 1) {
+          std::vector<Ref<Job>> jobs;
+          for (int i = 0; i < 7; ++i)
+            jobs.push_back(rank.allreduce(str("x", i), filled(1, 0)));
+          while (!warned) std::this_thread::yield();
+          CHECK(!jobs[0]->event->done());
+          CHECK_THROWS(jobs[6]->event->wait(), CollectiveError,
+                       "but not by rank 0, 2 within");
+          failed = true;
+        }
+        while (!failed) std::this_thread::yield();
+      },
+      settings);
+  CHECK(warnings.size() == 1);
+  CHECK(warnings[0].find("x0: submitted by rank 1 at rank.py:1, but not by rank 0, 2") !=
+        std::string::npos);
+  CHECK(warnings[0].find("and 2 more") != std::string::npos);
+  CHECK(warnings[0].find("error after 1.2 seconds") != std::string::npos);
+}
+
+TEST(what_one_rank_refuses_fails_on_all_and_the_next_call_does_not) {
+  world(2, [](Rank& rank, int r) {
+    for (int i = 0; i < 5; ++i) {
+      const auto refuses = [&](Request& request) {
+        if (r) request.failure = "[broadcast] a wrong root";
+      };
+      const Ref<Job> job = rank.submit(Kind::Broadcast, "x", r ? Tensor() : filled(2, 0),
+                                       r ? Tensor() : filled(2, 0), refuses, {}, r == 1);
+      Ref<Job> next;
+      if (r) next = rank.allreduce("x", filled(2, r + 1));  // at once
+      CHECK_THROWS(job->event->wait(), CollectiveError,
+                   "[x] rank 1 cannot take part: [broadcast] a wrong root (rank 0 at "
+                   "rank.py:1, rank 1 at rank.py:1)");
+      if (!r) next = rank.allreduce("x", filled(2, r + 1));
+      next->event->wait();
+      CHECK(first(next) == 3);
+    }
+  });
+}
+
+TEST(the_names_of_a_group_are_free_when_one_of_it_has_failed) {
+  world(2, [](Rank& rank, int r) {
+    for (int round = 0; round < 50; ++round) {
+      std::vector<Ref<Job>> jobs;
+      for (int i = 0; i < 4; ++i) {
+        Request request;
+        request.kind = Kind::Allgather;
+        request.name = str("g", i);
+        request.sizes = Shape{2, i == 2 ? 1 + r : 1};
+        request.group = "g";
+        request.group_size = 4;
+        jobs.push_back(Ref<Job>::make(request, filled(4, 0), Tensor()));
+      }
+      rank.engine.reserve(jobs);
+      rank.engine.begin({jobs.begin(), jobs.end()}, {});
+      CHECK_THROWS(jobs[0]->event->wait(), CollectiveError, "[g2] Mismatched allgather");
+    }
+  });
+}
+
+TEST(the_timeline_tells_what_happened_to_each_tensor) {
+  const std::string path = str("/tmp/pkg_timeline_", getpid(), ".json");
+  Settings settings;
+  settings.timeline = path;
+  const uint64_t trace = trace::open({false, false, false, false, true});
+  world(
+      2,
+      [](Rank& rank, int) {
+        std::vector<Ref<Job>> jobs;
+        for (int i = 0; i < 3; ++i)
+          jobs.push_back(rank.allreduce(str("t", i), filled(9, 1)));
+        for (const Ref<Job>& job : jobs) job->event->wait();
+      },
+      settings);
+  const trace::Found found = trace::close(trace);
+  for (const char* name : {"NEGOTIATE_ALLREDUCE", "ALLREDUCE", "TRANSFER", "REDUCE"}) {
+    for (const char* tensor : {"t0", "t1", "t2"}) {
+      const auto is = [&](const trace::Span& span) {
+        return span.name == name && span.detail == tensor && span.end >= span.start &&
+               span.line == "rank.py:1";
+      };
+      CHECK(std::count_if(found.spans.begin(), found.spans.end(), is) == 2);  // ranks
+    }
+  }
+  std::ifstream file(path);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  CHECK(text.starts_with("[\n{\"name\": ") && text.ends_with("{}\n]\n"));
+  CHECK(text.find("{\"name\": \"rank 1\", \"ph\": \"i\"") != std::string::npos);
+  CHECK(text.find("\"args\": {\"name\": \"t2\"}") != std::string::npos);
+  std::remove(path.c_str());
 }
 
 TEST(what_is_pending_at_shutdown_fails) {

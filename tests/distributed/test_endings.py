@@ -13,8 +13,10 @@ from pkg import nn, optim
 from pkg.cli import main
 
 
-def test_a_killed_rank_is_an_error_on_the_others():
-    status, out, err, seconds = launch(3, "ending", "killed")
+@pytest.mark.parametrize("how", ["killed", "killed within"])
+def test_a_killed_rank_is_an_error_on_the_others(how):
+    """Also of those that exchange a large tensor with it at that time."""
+    status, out, err, seconds = launch(3, "ending", how)
     for rank in (0, 2):
         assert re.search(
             rf"\[{rank}\]<stdout>:lost after [0-4]\.\d s: .*rank 1 \(process \d+ on "
@@ -48,9 +50,17 @@ def test_exit_with_work_pending():
 
 def test_a_rank_that_does_not_submit_is_named():
     status, out, err, _ = launch(
-        2, "ending", "stalls", HOROVOD_STALL_SHUTDOWN_TIME_SECONDS="2"
-    )
+        2, "ending", "stalls",
+        HOROVOD_STALL_SHUTDOWN_TIME_SECONDS="2", HOROVOD_STALL_CHECK_TIME_SECONDS="1",
+    )  # fmt: skip
     assert status == 0, err
+    assert re.search(
+        r"\[0\]<stderr>:pkg: warning: \[collectives\] some rank has not submitted for "
+        r"1 seconds .* It is an error after 2 seconds.\n"
+        r"\[0\]<stderr>:  alone: submitted by rank 0 at \S+ending.py:\d+, but not by "
+        r"rank 1\n",
+        err,
+    ), err
     assert re.search(
         r"stalled: \[alone\] stalled: submitted by rank 0 at \S+ending.py:\d+, but not "
         r"by rank 1 within 2 seconds",
@@ -71,6 +81,12 @@ def test_init_without_the_others_is_an_error_in_time(how):
     ), (out, err)
     assert status == 6, (status, err)
     assert seconds < 40
+
+
+def test_without_settings_every_wait_ends():
+    code = "import pkg.distributed.session as s; print(s._settings()[2:])"
+    status, out, err, _ = run_child(code)
+    assert (status, out) == (0, "(300, 30)\n"), err
 
 
 def test_a_limit_that_is_no_number_is_refused():

@@ -1,16 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks of the collectives, on each of N ranks: prints `ok NAME` or `FAIL NAME`."""
 
+import atexit
+import os
 import random
 import re
+import time
 
 import numpy as np
 from checking import equal, raises, run
+from in_graphs import (
+    collectives_in_graphs_have_plans,
+    graphs_name_nodes_by_the_rule,
+    graphs_run_collectives,
+    plans_begin_all_before_they_wait,
+    rows_of_other_ranks_in_graphs,
+    training_in_a_graph_is_planned,
+)
+from refusals import (
+    groups_of_rows_are_all_or_nothing,
+    what_one_rank_refuses_is_an_error_on_all,
+)
 
 import pkg
 import pkg.distributed as hvd
 from pkg import graph, nn, optim
-from pkg.distributed.compat import _allreduce
 
 hvd.init()
 RANK, SIZE = hvd.rank(), hvd.size()
@@ -276,34 +290,6 @@ def gradients_are_those_of_all_ranks():
     )
 
 
-def graphs_name_nodes_by_the_rule():
-    g = graph.Graph()
-    with g.as_default(), graph.name_scope(f"scope{RANK}"):
-        x = graph.placeholder(pkg.float32, (None, 2), "x")
-        y = _allreduce(x, ignore_name_scope=True)
-        z = _allreduce(x, ignore_name_scope=True, postscale_factor=3.0)
-        raises(NotImplementedError, "in a graph", hvd.allgather, x)
-    name = f"scope{RANK}/HorovodAllreduce_scope{RANK}_x_0"
-    assert (y.name, z.name) == (f"{name}:0", f"{name}_1:0"), (y.name, z.name)
-
-
-def graphs_run_collectives():
-    g = graph.Graph()
-    with g.as_default():
-        x = graph.placeholder(pkg.float32, (None, 2), "x")
-        y = _allreduce(x)
-        z = _allreduce(x, postscale_factor=3.0)
-        grads = graph.gradients((y * y).sum(), [x])
-    order = [y, z, *grads] if RANK else [*grads, z, y]
-    with graph.Session(graph=g) as session:
-        for _ in range(3):
-            got = session.run(order, {x: np.full((3, 2), RANK + 1, np.float32)})
-    got = got if RANK else got[::-1]
-    total = sum(r + 1 for r in range(SIZE))
-    for value, wanted in zip(got, (total, 3 * total, 2 * total * SIZE)):
-        equal(value, np.full((3, 2), float(wanted)))
-
-
 def what_differs_is_an_error_on_every_rank():
     error = hvd.HorovodInternalError
     odd = int(RANK == SIZE - 1)
@@ -330,6 +316,49 @@ def what_differs_is_an_error_on_every_rank():
         lines = set(re.findall(r"rank (\d) at \S*collectives.py:\d+", said))
         assert lines == {str(r) for r in range(SIZE)}, said
         equal(hvd.allreduce(pkg.ones(2), name="m"), [1.0, 1.0])
+
+
+def calls_without_a_name_stand_on_the_same_line():
+    """A branch of one rank does not pair what does not belong together."""
+    error = hvd.HorovodInternalError
+    if RANK == 1:
+        said = raises(error, "different places", hvd.allreduce, pkg.ones(2))
+    else:
+        try:
+            hvd.allreduce(pkg.ones(2))
+        except error as caught:
+            said = str(caught)
+    lines = re.findall(r"rank \d at (\S+\.py:\d+)", said)
+    assert len(lines) == SIZE and len(set(lines)) == 2, said
+    equal(hvd.allreduce(pkg.ones(2)), [1.0, 1.0])
+
+
+def gradients_agree_with_differences():
+    """Each element on each rank is changed, and all ranks see what that does."""
+    weights = pkg.arange(1, 3).double() * (RANK + 1)
+
+    def loss(x):
+        y = hvd.allreduce(x.square(), op=hvd.Sum, prescale_factor=0.5)
+        z = hvd.allgather(x)[:, None] * weights
+        return (y * weights).sum() + z.sin().sum() + hvd.broadcast(x, 1).prod()
+
+    at = np.array([0.3, 0.7]) + RANK
+    x = pkg.tensor(at).requires_grad_()
+    loss(x).backward()
+    with graph.Graph().as_default():
+        fed = graph.placeholder(pkg.float64, (2,), "x")
+        (wanted,) = graph.gradients(loss(fed), [fed])
+        with graph.Session() as session:
+            equal(session.run(wanted, {fed: at}), x.grad.numpy())
+    for rank in range(SIZE):
+        for i in range(2):
+            sides = []
+            for side in (1e-5, -1e-5):
+                near = at.copy()
+                near[i] += side * (RANK == rank)
+                sides.append(hvd.allreduce(loss(pkg.tensor(near)), op=hvd.Sum).item())
+            if RANK == rank:
+                assert abs((sides[0] - sides[1]) / 2e-5 - x.grad[i].item()) < 1e-6
 
 
 def a_name_in_use_is_refused():
@@ -392,6 +421,27 @@ def training_equals_that_on_one_rank(passes=1):
         )
 
 
+def training_has_the_same_bits_each_time():
+    """Whoever comes first, and however gradients are fused."""
+    data = np.random.default_rng(1).standard_normal((4, SIZE, 6, 4))
+
+    def trained():
+        pkg.manual_seed(5)
+        model = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
+        optimizer = optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+        optimizer = hvd.DistributedOptimizer(optimizer, model.named_parameters())
+        for batch in data:
+            time.sleep(random.random() / 1000)
+            optimizer.zero_grad()
+            model(pkg.tensor(batch[RANK]).float()).square().mean().backward()
+            optimizer.step()
+        return [p.detach().numpy().tobytes() for p in model.parameters()]
+
+    first = trained()
+    assert all(trained() == first for _ in range(4))
+    assert hvd.allgather_object(first) == [first] * SIZE
+
+
 def training_with_two_passes():
     training_equals_that_on_one_rank(2)
 
@@ -430,6 +480,12 @@ def join_lets_ranks_have_less_data():
 
 
 def init_and_shutdown_fifty_times():
+    """And no more threads or handlers at exit than before."""
+
+    def kept():
+        return len(os.listdir("/proc/self/task")), atexit._ncallbacks()
+
+    before = kept()
     for _ in range(50):
         hvd.allreduce(pkg.ones(1), name="last")
         hvd.barrier()
@@ -441,6 +497,7 @@ def init_and_shutdown_fifty_times():
         )
         hvd.init()
         assert (hvd.rank(), hvd.size()) == (RANK, SIZE)
+    assert kept() == before, (kept(), before)
 
 
 CHECKS = [
@@ -452,8 +509,13 @@ CHECKS = [
     groups_are_all_or_nothing, in_place_forms_come_in_any_order,
     gradients_are_those_of_all_ranks,
     graphs_name_nodes_by_the_rule, graphs_run_collectives,
+    rows_of_other_ranks_in_graphs, collectives_in_graphs_have_plans,
+    plans_begin_all_before_they_wait, training_in_a_graph_is_planned,
+    groups_of_rows_are_all_or_nothing, what_one_rank_refuses_is_an_error_on_all,
     what_differs_is_an_error_on_every_rank, a_name_in_use_is_refused,
+    calls_without_a_name_stand_on_the_same_line, gradients_agree_with_differences,
     objects_and_models, training_equals_that_on_one_rank, training_with_two_passes,
+    training_has_the_same_bits_each_time,
     the_optimizer_refuses_what_loses_gradients, join_lets_ranks_have_less_data,
     init_and_shutdown_fifty_times,
 ]  # fmt: skip

@@ -4,6 +4,7 @@
 import os
 import signal
 import sys
+import threading
 import time
 
 import pkg
@@ -31,11 +32,17 @@ rank = hvd.rank()
 hvd.allreduce(pkg.ones(3))
 print("ready", flush=True)
 
-if how == "killed":
-    if rank == 1:
+if how.startswith("killed"):
+    if rank == 1 and how == "killed":
         os.kill(os.getpid(), signal.SIGKILL)
+    if rank == 1:
+        kill = threading.Timer(0.1, os.kill, [os.getpid(), signal.SIGKILL])
+        kill.start()
     began = time.monotonic()
     try:
+        large = pkg.ones(1 << 22)
+        while how == "killed within":  # a transfer
+            hvd.allreduce(large, name="large")
         hvd.allreduce(pkg.ones(3), name="never")
     except hvd.HorovodInternalError as error:
         print(f"lost after {time.monotonic() - began:.1f} s: {error}", flush=True)
