@@ -199,7 +199,7 @@ Python.
 FLOORS = """
 - A text or a list of floats is a few calls of CPython's, whoever makes them.
 - `apply`: a `std::function` of ours shares the callable, so that C++ may copy it on
-  any thread without the GIL, which nanobind takes for each copy: one allocation more.
+  any thread without the GIL, which nanobind takes for each copy.
 """
 
 

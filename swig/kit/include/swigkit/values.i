@@ -53,7 +53,8 @@ namespace std {
 %typemap(out) Types_ { $result = swigkit::Convert<$1_ltype>::cast($1); }
 // By reference, as templates take them.
 %typemap(in) const Types_ & ($*1_ltype held) {
-  if (!swigkit::to_cpp<$*1_ltype>($input, held, swigkit::Argument{"$symname", "$1_name"})) SWIG_fail;
+  if (!swigkit::to_cpp<$*1_ltype>($input, held,
+                       swigkit::Argument{"$symname", "$1_name"})) SWIG_fail;
   $1 = &held;
 }
 %typemap(out) const Types_ & { $result = swigkit::Convert<$*1_ltype>::cast(*$1); }
@@ -236,12 +237,14 @@ namespace std {
 }
 %typemap(varin) char [ANY] {
   const char *text = nullptr;
-  if (!swigkit::to_cpp<const char *>($input, text, swigkit::Argument{"cvar", "$symname"})) SWIG_fail;
+  if (!swigkit::to_cpp<const char *>($input, text,
+                       swigkit::Argument{"cvar", "$symname"})) SWIG_fail;
   if (!swigkit::copy_text($1, $1_dim0, text, swigkit::Argument{"cvar", "$symname"})) SWIG_fail;
 }
 %typemap(varin) SWIGTYPE * {
   static PyObject *kept = nullptr;  // what the variable points to
-  if (!swigkit::set_pointer($input, $1, swigkit::Argument{"cvar", "$symname", true}, kept)) SWIG_fail;
+  if (!swigkit::set_pointer($input, $1,
+                       swigkit::Argument{"cvar", "$symname", true}, kept)) SWIG_fail;
 }
 %typemap(varout) SWIGTYPE [ANY][ANY] {
   std::vector< std::vector< std::remove_cv_t< $1_basetype > > > rows;
@@ -288,7 +291,8 @@ namespace std {
 %define SWIGKIT_TEXT(Types_...)
 %typemap(in) Types_ {
   const char *text = nullptr;
-  if (!swigkit::to_cpp<const char *>($input, text, swigkit::Argument{"$symname", "$1_name"})) SWIG_fail;
+  if (!swigkit::to_cpp<const char *>($input, text,
+                       swigkit::Argument{"$symname", "$1_name"})) SWIG_fail;
   $1 = ($1_ltype)text;
 }
 %typemap(out) Types_ { $result = swigkit::Convert<const char *>::cast($1); }
