@@ -17,7 +17,7 @@ namespace {
 using mpi::handle;
 
 constexpr int kTag = 1;
-constexpr std::chrono::seconds kLastWord{10};
+constexpr std::chrono::seconds kFarewell{10};
 constinit const mpi::Library* g_begun = nullptr;  // on the thread that owns MPI
 
 void begin(const mpi::Library& mpi) {
@@ -92,9 +92,9 @@ void MpiTransport::close() {
   const auto began = std::chrono::steady_clock::now();
   for (drop_sent(); !sending_.empty(); drop_sent()) {
     // A last word to a rank that has ended never arrives.
-    PKG_CHECK(std::chrono::steady_clock::now() - began < kLastWord, CollectiveError,
+    PKG_CHECK(std::chrono::steady_clock::now() - began < kFarewell, CollectiveError,
               "[shutdown] some rank did not take the last message within ",
-              kLastWord.count(), " seconds.");
+              kFarewell.count(), " seconds.");
     backoff.pause();
   }
   mpi_.check("Comm_free", mpi_.Comm_free(&comm_));

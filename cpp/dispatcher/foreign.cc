@@ -22,7 +22,7 @@ const char* kept(const std::string& text) {
   return g_texts.insert(text).first->c_str();
 }
 
-bool writes(const Operator& op) {
+bool writes_some(const Operator& op) {
   const auto& arguments = op.schema.arguments;
   return std::any_of(arguments.begin(), arguments.end(),
                      [](const Argument& argument) { return argument.written; });
@@ -62,7 +62,7 @@ void set_foreign_kernel(const std::string& name, const std::string& key, Kernel:
   PKG_CHECK(parsed, ValueError, "could not parse dispatch key: ", key);
   detail::set_plain_kernel(op, *parsed, call, function, nullptr, place);
   if (both) detail::set_plain_kernel(op, DispatchKey::Meta, call, function, nullptr, place);
-  if (parsed == DispatchKey::CPU && !writes(op)) {
+  if (parsed == DispatchKey::CPU && !writes_some(op)) {
     detail::Conduct conduct(op);
     conduct.in_program_order = true;
     detail::set_conduct(op, conduct);

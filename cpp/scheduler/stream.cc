@@ -14,14 +14,14 @@ namespace {
 
 // Owned.  Null again after the thread's destructors: static destructors may still submit.
 PKG_FAST_TLS thread_local constinit Stream* t_current = nullptr;
-constinit std::atomic<uint64_t> g_made{0};
+constinit std::atomic<uint64_t> g_streams_made{0};
 struct Current {
   ~Current() { Ref<Stream>::adopt(std::exchange(t_current, nullptr)); }
 };
 
 }  // namespace
 
-Stream::Stream() : number_(g_made.fetch_add(1, std::memory_order_relaxed) + 1) {
+Stream::Stream() : number_(g_streams_made.fetch_add(1, std::memory_order_relaxed) + 1) {
   count_live(Live::Streams, 1);
 }
 Stream::~Stream() {

@@ -21,15 +21,8 @@ FOLDERS = [
     *("swig/python", "swig/python/autograd"),
     *("swig/python/scheduler", "swig/python/tensor"),
 ]
-# Each has a name of its own that another file of its folder has too.
-APART = {
-    "cpp/base/build_info.cc",  # it has flags of its own, too
-    "cpp/collectives/mpi_transport.cc",
-    "cpp/ops/create/sequences.cc",
-    "cpp/ops/nn/layer_norm.cc",
-    "cpp/ops/nn/normalization.cc",
-    "cpp/ops/nn/regression_loss.cc",
-}
+# It has flags of its own, which tell it about the build.
+APART = {"cpp/base/build_info.cc"}
 LARGEST = 8  # files of a unit, so that two processors have work until the end
 
 

@@ -8,13 +8,13 @@
 namespace pkg::pybind {
 namespace {
 
-using Shared = std::shared_ptr<DeviceObject>;
+using SharedDevice = std::shared_ptr<DeviceObject>;
 
-const std::array<Shared, 2> g_devices{
+const std::array<SharedDevice, 2> g_devices{
     std::make_shared<DeviceObject>(DeviceObject{{DeviceType::CPU}}),
     std::make_shared<DeviceObject>(DeviceObject{{DeviceType::Meta}})};
 
-Shared find(py::handle, py::handle given) {
+SharedDevice find_device(py::handle, py::handle given) {
   const auto device = as_device(given);
   expect(device.has_value(), "device", "type", "a device or its name", given);
   return g_devices[size_t(device->type)];
@@ -31,7 +31,7 @@ std::optional<Device> as_device(py::handle object) {
 py::object from_device(Device device) { return py::cast(g_devices[size_t(device.type)]); }
 
 void bind_device(py::module_& m) {
-  py::class_<DeviceObject, Shared> cls(
+  py::class_<DeviceObject, SharedDevice> cls(
       public_scope(), "device", py::is_final(),
       "device(type)\n--\n\nWhere a tensor lives; equals its name.");
   m.attr("device") = cls;
@@ -42,9 +42,10 @@ void bind_device(py::module_& m) {
   const auto is_same = [](const DeviceObject& self, const DeviceObject& other) {
     return self.value == other.value;
   };
-  cls.def_static("__new__", &find, py::arg("cls"), py::arg("type"))
+  cls.def_static("__new__", &find_device, py::arg("cls"), py::arg("type"))
       // The object that __new__ found is complete, so pybind11 does not run this.
-      .def(py::init([](const py::args&, const py::kwargs&) -> Shared { return nullptr; }))
+      .def(py::init(
+          [](const py::args&, const py::kwargs&) -> SharedDevice { return nullptr; }))
       .def("__repr__",
            [](const DeviceObject& self) {
              return "device(type='" + self.value.str() + "')";

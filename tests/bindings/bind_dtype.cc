@@ -8,10 +8,10 @@
 namespace pkg::pybind {
 namespace {
 
-using Shared = std::shared_ptr<DTypeObject>;
+using SharedDType = std::shared_ptr<DTypeObject>;
 
 // pybind11 keeps one Python object per address, so `x.dtype is pkg.float32` holds.
-std::array<Shared, kNumDTypes> g_dtypes;
+std::array<SharedDType, kNumDTypes> g_dtypes;
 
 std::optional<DType> from_name(const py::str& name) {
   return dtype_from_name(std::string(name));
@@ -33,7 +33,7 @@ std::optional<DType> from_numpy_type(py::handle object) {
   return from_name(name);
 }
 
-Shared find(py::handle, py::handle given) {
+SharedDType find_dtype(py::handle, py::handle given) {
   const auto dtype = as_dtype(given);
   if (!dtype && !py::isinstance<py::str>(given)) {
     throw TypeError(
@@ -61,12 +61,13 @@ std::optional<DType> as_dtype(py::handle object) {
 py::object from_dtype(DType dtype) { return py::cast(g_dtypes[size_t(dtype)]); }
 
 void bind_dtype(py::module_& m) {
-  py::class_<DTypeObject, Shared> cls(public_scope(), "dtype", py::is_final(),
-                                      "dtype(name)\n--\n\nElement type of a tensor.");
+  py::class_<DTypeObject, SharedDType> cls(public_scope(), "dtype", py::is_final(),
+                                           "dtype(name)\n--\n\nElement type of a tensor.");
   m.attr("dtype") = cls;
-  cls.def_static("__new__", &find, py::arg("cls"), py::arg("name"))
+  cls.def_static("__new__", &find_dtype, py::arg("cls"), py::arg("name"))
       // The object that __new__ found is complete, so pybind11 does not run this.
-      .def(py::init([](const py::args&, const py::kwargs&) -> Shared { return nullptr; }))
+      .def(py::init(
+          [](const py::args&, const py::kwargs&) -> SharedDType { return nullptr; }))
       .def("__repr__",
            [](const DTypeObject& self) { return str("pkg.", name_of(self.value)); })
       .def("__reduce_ex__",

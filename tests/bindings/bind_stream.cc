@@ -28,7 +28,7 @@ EventObject submit_to(Stream* stream, const py::args& args) {
   return submit_callable(args[0], args[py::slice(1, std::nullopt, 1)], stream);
 }
 
-EventObject record(Stream& self) { return {self.record(), nullptr}; }
+EventObject record_event(Stream& self) { return {self.record(), nullptr}; }
 
 void wait_event(Stream& self, const py::object& event) {
   self.wait(event_of("Stream.wait_event", "event", event));
@@ -80,7 +80,7 @@ void bind_stream(py::module_& m) {
           "error that nobody has seen.");
   cls.def("query", &Stream::query,
           "query(self)\n--\n\nWhether all work submitted so far is done.");
-  cls.def("record_event", &record,
+  cls.def("record_event", &record_event,
           "record_event(self)\n--\n\nAn Event that is done when the work submitted so far "
           "is; it never fails.");
   cls.def("wait_event", &wait_event, py::arg("event"), py::pos_only(),
@@ -89,7 +89,7 @@ void bind_stream(py::module_& m) {
   cls.def("wait_stream", &wait_stream, py::arg("stream"), py::pos_only(),
           "wait_stream(self, stream, /)\n--\n\nLater work of this stream waits for what "
           "`stream` has to do now.");
-  cls.def("record", &record, "record(self)\n--\n\nSee record_event.");
+  cls.def("record", &record_event, "record(self)\n--\n\nSee record_event.");
   cls.def("wait", &wait_event, py::arg("event"), py::pos_only(),
           "wait(self, event, /)\n--\n\nSee wait_event.");
   cls.def("__enter__", &enter,

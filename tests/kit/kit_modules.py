@@ -80,8 +80,9 @@ def _build(theme: str, binding: str, folder: Path) -> Path:
     output = folder / f"{theme}{SUFFIX}"
     command, inputs = _kit(theme, folder) if binding == "kit" else _pybind11(theme)
     inputs += [CASES / f"{theme}.h"]
+    begun = folder / f"{theme}.begun"
     if binding == "pybind11":
-        command += ["-o", str(output)]
+        command += ["-o", str(begun)]
     record = folder / f"{theme}.cmd"
     made = output.stat().st_mtime if output.exists() else 0
     same = record.exists() and record.read_text() == shlex.join(command)
@@ -97,6 +98,8 @@ def _build(theme: str, binding: str, folder: Path) -> Path:
         stderr=subprocess.STDOUT,
         text=True,
     )
+    if binding == "pybind11" and not done.returncode:
+        begun.rename(output)  # at once: another test run may have the old one loaded
     if done.returncode or not output.exists():
         output.unlink(missing_ok=True)
         raise BuildError(f"{shlex.join(command)}\n{done.stdout}")

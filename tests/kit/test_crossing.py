@@ -2,6 +2,7 @@
 """Every type in every place: what crosses is the same on the other side, and what is no
 value is refused with a precise error.  crossing.py generates the C++."""
 
+import fcntl
 import gc
 import importlib.util
 import os
@@ -20,13 +21,17 @@ def folder():
     """Where the module is, which is built when that is needed."""
     made = ROOT / "build" / "kit" / f"crossing-{SUFFIX.split('.')[1]}"
     made.mkdir(parents=True, exist_ok=True)
-    for name, text in (("crossing.h", header()), ("crossing.i", interface())):
-        path = made / name
-        if not path.exists() or path.read_text() != text:
-            path.write_text(text)
     command = [sys.executable, ROOT / "swig" / "kit", "wrap", "crossing.i", "-O0"]
     env = {**os.environ, **kit_environment()}
-    done = subprocess.run(command, cwd=made, capture_output=True, text=True, env=env)
+    with open(made / "lock", "w") as lock:  # two test runs take turns
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for name, text in (("crossing.h", header()), ("crossing.i", interface())):
+            path = made / name
+            if not path.exists() or path.read_text() != text:
+                path.write_text(text)
+        done = subprocess.run(
+            command, cwd=made, capture_output=True, text=True, env=env
+        )
     assert done.returncode == 0, done.stdout + done.stderr
     return made
 

@@ -35,11 +35,14 @@ def precompiled(command: list[str], lines: list[str], read: list[str]) -> list[s
     """Flags by which the command has read these lines already; `read` is what tells
     whether they mean the same as when they were read."""
     text = "\n".join(lines) + "\n"
-    name = hashlib.sha256(repr((command, text, read)).encode()).hexdigest()[:12]
+    # No compiler takes what another one made, which -Werror would end.
+    version = subprocess.check_output([*command, "--version"], text=True)
+    known = repr((command, version, text, read))
+    name = hashlib.sha256(known.encode()).hexdigest()[:12]
     folder = ROOT / "build" / "kit" / f"pch-{name}"
     folder.mkdir(parents=True, exist_ok=True)
     header, made = folder / "read.h", folder / "read.h.gch"
-    with open(folder / "lock", "w") as lock:
+    with open(folder / "lock", "w") as lock:  # two test runs take turns
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not made.exists():
             header.write_text(text)

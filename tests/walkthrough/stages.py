@@ -172,14 +172,17 @@ def _object(command: list[str], name: str, folder: Path, read: list[Path]) -> Pa
 
 
 def _make(command: list[str], output: Path, read: list[Path]) -> None:
-    """Runs the command for what is older than anything of `read`."""
+    """Runs the command for what is older than anything of `read`.  The new file takes
+    the old one's place at once: another test run may have that loaded, or link it."""
     record, text = output.with_name(f"{output.name}.cmd"), shlex.join(command)
     if output.exists() and record.exists() and record.read_text() == text:
         made = output.stat().st_mtime
         if all(path.stat().st_mtime < made for path in read):
             return
     record.unlink(missing_ok=True)
-    _run([*command, "-o", str(output)])
+    begun = output.with_name(f"{output.name}.begun")
+    _run([*command, "-o", str(begun)])
+    begun.rename(output)
     record.write_text(text)
 
 

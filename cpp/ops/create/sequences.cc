@@ -116,11 +116,11 @@ Tensor spaced(const char* op, const Scalar& start, const Scalar& end, int64_t st
   });
 }
 
-constexpr const char* kOptions =
+constexpr const char* kNumbersOptions =
     "*, DType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor";
 
 PKG_LIBRARY_FRAGMENT(pkg, m) {
-  const auto def = [&](const std::string& head) { return m.def(head + kOptions); };
+  const auto def = [&](const std::string& head) { return m.def(head + kNumbersOptions); };
   def("arange(Scalar end, ")
       .doc("0, 1, ... below end.")
       .composite([](const Scalar& end, std::optional<DType> dtype,

@@ -47,7 +47,7 @@ Tensor average(const Tensor& rows) {
 }
 
 // The gradient in ordinary ops, for when it is differentiated itself.
-TensorList plain_gradient(const GradContext& g) {
+TensorList plain_row_gradient(const GradContext& g) {
   const Tensor &self = g.input(0), &weight = g.input(2);
   const auto length = g.arg<int64_t>(1);
   const auto eps = g.arg<double>(4);
@@ -84,11 +84,11 @@ TensorList plain_gradient(const GradContext& g) {
   return grads;
 }
 
-TensorList gradient(const GradContext& g) {
+TensorList row_gradient(const GradContext& g) {
   PKG_CHECK(!g.grad(1).defined() && !g.grad(2).defined(), NotImplementedError,
             "[_layer_norm] mean and scale have no gradient of their own.");
   if (!g.grad().defined()) return {};
-  if (grad_enabled()) return plain_gradient(g);
+  if (grad_enabled()) return plain_row_gradient(g);
   const Tensor &self = g.input(0), &weight = g.input(2);
   const Tensor &mean = g.result(1), &scale = g.result(2);
   const auto length = g.arg<int64_t>(1);
@@ -149,7 +149,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
                   bias.sizes(), " (bias).");
         return {self.spec(), row, row};
       })
-      .grad("self weight result1 result2", gradient);
+      .grad("self weight result1 result2", row_gradient);
   m.def("_layer_norm_backward(Tensor grad, Tensor self, Tensor mean, Tensor scale, "
         "Tensor? weight, int length, bool centred) -> (Tensor, Tensor, Tensor)")
       .doc(

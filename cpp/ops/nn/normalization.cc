@@ -8,7 +8,7 @@
 namespace pkg::ops {
 namespace {
 
-void check_channels(const char* name, const Tensor& v, const Tensor& x) {
+void check_group_channels(const char* name, const Tensor& v, const Tensor& x) {
   PKG_CHECK(!v.defined() || v.sizes() == Shape{x.size(1)}, RuntimeError,
             "[group_norm] "
             "expected one value for each of the ",
@@ -25,8 +25,8 @@ Tensor group_norm(const Tensor& x, int64_t groups, const Tensor& weight, const T
             "[group_norm] Expected more than 1 value per "
             "group when training, got input size ",
             x.sizes(), " and num_groups=", groups);
-  check_channels("weight", weight, x);
-  check_channels("bias", bias, x);
+  check_group_channels("weight", weight, x);
+  check_group_channels("bias", bias, x);
   DType common = to_floating(x.dtype());
   for (const Tensor* t : {&weight, &bias}) {
     if (t->defined() && !is_reduced(common)) common = promote(common, t->dtype());

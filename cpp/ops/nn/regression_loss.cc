@@ -10,7 +10,7 @@
 namespace pkg::ops {
 namespace {
 
-Spec floating_pair(const char* op, const Tensor& input, const Tensor& target) {
+Spec pair_spec(const char* op, const Tensor& input, const Tensor& target) {
   return broadcast_spec(op, input, target, to_floating(result_type(input, target)));
 }
 
@@ -19,7 +19,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("self * log(other), and 0 where self is 0, unless other is NaN.")
       .pointwise()
       .shape([](const Tensor& self, const Tensor& other) {
-        return floating_pair("xlogy", self, other);
+        return pair_spec("xlogy", self, other);
       })
       .cpu([](Tensor& out, const Tensor& self, const Tensor& other) {
         run_binary(out, self, other, to_floating(result_type(self, other)), kFloatType,
@@ -40,7 +40,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("binary_cross_entropy of each element.")
       .pointwise()
       .shape([](const Tensor& input, const Tensor& target) {
-        return floating_pair("binary_cross_entropy", input, target);
+        return pair_spec("binary_cross_entropy", input, target);
       })
       .cpu([](Tensor& out, const Tensor& input, const Tensor& target) {
         // Long, since it may throw, which loops of 16-bit floats may not.

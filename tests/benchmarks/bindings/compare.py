@@ -26,7 +26,16 @@ from pathlib import Path
 from calls import ratio, time_calls
 from probes import PROBES, WRONG, ask, ask_all
 from report import measured_targets, page
-from variants import CXX, FLAGS, ROOT, Missing, Variant, all_variants, cpu_seconds
+from variants import (
+    CXX,
+    FLAGS,
+    ROOT,
+    Missing,
+    Variant,
+    all_variants,
+    compile_quickly,
+    cpu_seconds,
+)
 
 PAGE = ROOT / "docs" / "bindings.md"
 
@@ -133,7 +142,7 @@ def gather(only: list[str], quick: bool) -> dict:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="few, short rounds")
+    parser.add_argument("--quick", action="store_true", help="few, short rounds; -O0")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the data")
     parser.add_argument("--write", action="store_true", help=f"write {PAGE.name}")
     names = [v.name for v in all_variants()]
@@ -141,6 +150,8 @@ def main() -> int:
     arguments = parser.parse_args()
     if arguments.write and (arguments.quick or arguments.only):
         parser.error("--write needs the full run")
+    if arguments.quick:
+        compile_quickly()
 
     data = gather(arguments.only, arguments.quick)
     if arguments.json:

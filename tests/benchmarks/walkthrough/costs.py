@@ -34,6 +34,7 @@ from variants import (  # noqa: E402
     CXX,
     FLAGS,
     Missing,
+    compile_quickly,
     includes,
     nanobind_support,
     need,
@@ -46,7 +47,7 @@ COMMAND = "python tests/benchmarks/walkthrough/costs.py --write"
 MARKS = re.compile(r"(?<=<!-- costs -->\n).*?(?=<!-- end -->)", re.DOTALL)
 SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
 BINDINGS = {"kit": "SWIG, the kit", "pybind11": "pybind11", "nanobind": "nanobind"}
-COMMON = [*FLAGS, f"-I{stages.STAGES}", f"-I{core.get_include()}"]
+COMMON = [f"-I{stages.STAGES}", f"-I{core.get_include()}"]
 COMMON += [f"-I{sysconfig.get_path('include')}"]
 
 PAIR = "a = m.Scalar(1.5); b = m.Scalar(2.0)"
@@ -167,7 +168,7 @@ class Builder:
         objects = []
         for source in stages.sources(name):
             objects.append(self.folder / f"{name}.{Path(source).stem}.o")
-            run(*CXX, *COMMON, "-c", ROOT / source, "-o", objects[-1])
+            run(*CXX, *FLAGS, *COMMON, "-c", ROOT / source, "-o", objects[-1])
         return {
             binding: self.module(name, binding, [*objects, *linked], flags)
             for binding, (linked, flags) in self.found.items()
@@ -187,8 +188,8 @@ class Builder:
         target = folder / f"{name}{SUFFIX}"
         # nanobind has one table of classes for the modules of a domain.
         flags = [*flags, f"-DNB_DOMAIN={name}", f"-I{stages.STAGES / name}"]
-        command = [*CXX, *COMMON, *flags, "-shared", source, *objects, "-o", target]
-        run(*command, *core.get_link_flags())
+        command = [*CXX, *FLAGS, *COMMON, *flags, "-shared", source, *objects]
+        run(*command, "-o", target, *core.get_link_flags())
         spec = importlib.util.spec_from_file_location(name, target)
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
@@ -223,7 +224,7 @@ def rows_of(
 def main() -> None:
     """All pages, or those of some stages."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="few and short repeats")
+    parser.add_argument("--quick", action="store_true", help="few, short repeats; -O0")
     parser.add_argument("--write", action="store_true", help="put them into the pages")
     parser.add_argument("--only", nargs="+", choices=CALLS, metavar="STAGE")
     parser.add_argument("--bindings", nargs="+", choices=BINDINGS, default=BINDINGS)
@@ -231,6 +232,8 @@ def main() -> None:
     less = options.quick or options.only or len(options.bindings) < len(BINDINGS)
     if options.write and less:
         parser.error("--write needs the full run")
+    if options.quick:
+        compile_quickly()
     rounds, sample = (3, 0.0005) if options.quick else (25, 0.004)
     builder = Builder(ROOT / "build" / "costs", options.bindings)
     for binding in set(BINDINGS) - set(options.bindings):

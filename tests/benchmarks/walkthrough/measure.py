@@ -33,45 +33,62 @@ ROOT = Path(__file__).resolve().parents[3]
 sys.path.append(str(ROOT / "tests" / "walkthrough"))
 import stages  # noqa: E402
 
+from twins import QUICK, twin_command  # noqa: E402
+
 PAGES = ROOT / "docs" / "walkthrough"
 COMMAND = "python tests/benchmarks/walkthrough/measure.py --write"
 MARKS = re.compile(r"(?<=<!-- measured -->\n).*?(?=<!-- end -->)", re.DOTALL)
 Row = tuple[str, str, str]  # the work, the naive way, ours
 
 
-def build(folder: Path) -> Path:
+def build(folder: Path, quick: bool) -> Path:
     """Compiles naive.cc into `folder`; returns the module's path. Needs pybind11."""
     import pybind11
 
     target = folder / f"naive{sysconfig.get_config_var('EXT_SUFFIX')}"
-    includes = [pybind11.get_include(), sysconfig.get_path("include")]
-    compile_shared("naive.cc", target, [f"-I{path}" for path in includes])
+    if quick:  # as the tests' twins, with the headers that they have read already
+        compile_shared(twin_command(), "naive.cc", target, [])
+    else:
+        includes = [pybind11.get_include(), sysconfig.get_path("include")]
+        flags = [f"-I{path}" for path in includes]
+        compile_shared(compiler("-O3"), "naive.cc", target, flags)
     return target
 
 
-def build_ours(folder: Path) -> ctypes.CDLL:
+def build_ours(folder: Path, quick: bool) -> ctypes.CDLL:
     """The same for ours.cc, which is linked to the core."""
     target = folder / "ours.so"
     flags = [*pkg.sysconfig.get_compile_flags(), *pkg.sysconfig.get_link_flags()]
-    compile_shared("ours.cc", target, flags)
+    compile_shared(compiler(QUICK if quick else "-O3"), "ours.cc", target, flags)
     library = ctypes.CDLL(str(target))
     library.empty_jobs.restype = ctypes.c_double
     return library
 
 
-def compile_shared(source: str, target: Path, flags: list[str]) -> None:
+def compiler(optimise: str) -> list[str]:
+    """Its command, and the flags of both."""
+    command = shlex.split(os.environ.get("CXX", "g++")) + ["-std=c++20", optimise]
+    return [*command, "-fPIC", "-fvisibility=hidden", "-pthread"]
+
+
+def compile_shared(
+    command: list[str], source: str, target: Path, flags: list[str]
+) -> None:
     """One file of this folder as a library."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    command = shlex.split(os.environ.get("CXX", "g++")) + ["-std=c++20", "-O3"]
-    command += ["-shared", "-fPIC", "-fvisibility=hidden", "-pthread"]
     path = Path(__file__).with_name(source)
-    subprocess.run([*command, str(path), *flags, "-o", str(target)], check=True)
+    command = [*command, "-shared", str(path), *flags, "-o", str(target)]
+    subprocess.run(command, check=True)
 
 
 class Clock:
     """Medians of repeated runs; `quick` is for the tests."""
 
     def __init__(self, quick: bool) -> None:
+        self.quick = quick
+        self.squarings = (6, 9, 12) if quick else (18, 22, 26)
+        # So many that the naive way, which goes down for each, has no stack left.
+        self.products = 200_000 if quick else 1_000_000
         self.repeats = 3 if quick else 9
         self.calls = 200 if quick else 20000
         self.tasks = 50 if quick else 1000
@@ -284,7 +301,8 @@ def step_6_queue_and_pool(naive: Any, clock: Clock) -> Iterator[Row]:
         "-",
         clock.per_call(lambda: scheduler.submit(int).wait()),
     )
-    library, jobs = build_ours(Path(naive.__file__).parent), clock.calls * 5
+    library = build_ours(Path(naive.__file__).parent, clock.quick)
+    jobs = clock.calls * 5
     for count in (1, 2, 4):
         crowd = naive.Pool(count)
         scheduler.set_num_threads(count)
@@ -315,7 +333,7 @@ def step_7_autograd(naive: Any, clock: Clock) -> Iterator[Row]:
         in_child(sample.format("naive.Node"), folder),
         in_child(sample.format("Scalar"), folder),
     )
-    for levels in (18, 22, 26):
+    for levels in clock.squarings:
         naive_time = squarings(naive.Node(1.0), levels)
         ours = squarings(node(1.0), levels)
         yield f"backward through {levels} squarings", shown(naive_time), shown(ours)
@@ -325,7 +343,7 @@ def step_7_autograd(naive: Any, clock: Clock) -> Iterator[Row]:
         import time, naive, pkg
         x = naive.Node(1.0) if {} else pkg.tensor(1.0, requires_grad=True)
         keep = [x]
-        for _ in range(1_000_000):
+        for _ in range({}):
             keep.append(keep[-1] * x)
         if {}:
             keep[-1].backward(1.0)
@@ -336,9 +354,9 @@ def step_7_autograd(naive: Any, clock: Clock) -> Iterator[Row]:
         print(f"{{time.perf_counter() - begin:.2g}} s")
     """
     yield (
-        "a chain of 1,000,000 products (ours: tensors)",
-        in_child(chain.format(True, True), folder),
-        in_child(chain.format(False, False), folder),
+        f"a chain of {clock.products:,} products (ours: tensors)",
+        in_child(chain.format(True, clock.products, True), folder),
+        in_child(chain.format(False, clock.products, False), folder),
     )
 
 
@@ -385,12 +403,13 @@ def as_table(rows: list[Row]) -> str:
 def main() -> None:
     """All steps; one page after the other."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="few and short repeats")
+    parser.add_argument("--quick", action="store_true", help="few, short repeats; -O0")
     parser.add_argument("--write", action="store_true", help="put them into the pages")
     options = parser.parse_args()
     if options.write and options.quick:
         parser.error("--write needs the full run")
-    path = build(ROOT / "build" / "walkthrough")
+    folder = "walkthrough-quick" if options.quick else "walkthrough"
+    path = build(ROOT / "build" / folder, options.quick)
     sys.path.insert(0, str(path.parent))
     naive = importlib.import_module("naive")
     for name, step in STEPS.items():
