@@ -297,3 +297,15 @@ def test_two_orderings_and_an_operator(m, kit):
     assert one < m.Level(2) and one >= m.Level(1) and one != m.Level(1)
     with pytest.raises(TypeError):
         _ = one < "a"
+
+
+def test_a_number_is_compared_by_the_operator_for_numbers(m, kit):
+    """And made an object of the class only where there is none."""
+    if not kit:
+        pytest.skip("the twin has none")
+    price = m.Price(1)
+    assert price < 0.5 and price < -98.0 and not price < -100.0
+    assert price == 42 and not price == 1 and price != 1 and not price != 42
+    assert price < m.Price(2) and not price < m.Price(0.5) and price >= m.Price(1)
+    # No operator takes these: they become objects.
+    assert price > 0.5 and price <= 1 and price >= 1

@@ -115,6 +115,14 @@ struct Weight {
   explicit operator double() const { return grams; }
   bool operator<(double other) const { return grams < other; }
 };
+/// Made of a number, and compared with one by operators of its own.
+struct Price {
+  double euros;
+  Price(double euros) : euros(euros) {}
+  auto operator<=>(const Price&) const = default;
+  bool operator<(double other) const { return euros < other + 100; }
+  bool operator==(int other) const { return other == 42; }
+};
 struct Size {
   int size;
   explicit Size(int size) : size(size) {}
