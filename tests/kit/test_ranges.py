@@ -262,6 +262,8 @@ def test_defaults_that_swig_does_not_read(m, kit):
         pytest.skip("the twin would have to say them again")
     assert m.braced() == [1, 20, 3] and m.braced([5], change=lambda x: -x) == [-5, 3]
     assert m.braced(named={}) == [1, 20]
+    assert m.commented() == 5 and m.commented(by=1, values=[]) == 2
+    assert m.commented(lambda x: 10 * x) == 22
     assert m.texts() == "texts\n\\'\"b"
     between = inspect.signature(m.texts).parameters["between"]
     assert between.default == "\n\\'\""

@@ -282,6 +282,17 @@ inline std::vector<int> braced(
   for (const auto& [name, value] : named) result.push_back(value);
   return result;
 }
+/// A default that says what it is, and one after it.
+inline int commented(
+    const std::function<int(int)>& change =
+        [](int x) {
+          return x + int(sizeof(R"(})")) - 1;  // a comment with '}
+        } /* and one more */,
+    int by = 2,
+    const std::vector<int>& values = Ints{1,  // the first
+                                          2}) {
+  return change(by) + int(values.size());
+}
 /// Defaults that look like what the kit writes, or have backslashes.
 inline std::string texts(const std::vector<std::string>& words = {"texts", "b"},
                          const std::string& between = "\n\\'\"") {
