@@ -264,6 +264,11 @@ def test_defaults_that_swig_does_not_read(m, kit):
     assert m.braced(named={}) == [1, 20]
     assert m.commented() == 5 and m.commented(by=1, values=[]) == 2
     assert m.commented(lambda x: 10 * x) == 22
+    held = m.Held()
+    assert held.first == 3 and m.Holder.of() == 6 and m.Holder.of(m.Holder.Item(2)) == 2
+    assert held.get() == 72 and held.get(values=[]) == 70 and held.changed() == 10
+    assert held.get(m.Holder.Item()) == 52 and held.many() == 9 and held.many(1) == 1
+    assert m.Holder.Inner().get() == 8 and m.Last().get() == 7
     assert m.texts() == "texts\n\\'\"b"
     between = inspect.signature(m.texts).parameters["between"]
     assert between.default == "\n\\'\""

@@ -293,6 +293,41 @@ inline int commented(
                                           2}) {
   return change(by) + int(values.size());
 }
+/// Defaults that are of the class's own types, and of the one around it.
+struct Holder {
+  struct Item {
+    int value = 5;
+    Item() = default;
+    explicit Item(int value) : value(value) {}
+  };
+  static constexpr int kMany = 9;
+  struct Inner {
+    int get(Item item = Item{8}) const { return item.value; }
+  };
+  int first;
+  explicit Holder(Item item = Item{3}) : first(item.value) {}
+  virtual ~Holder() = default;
+  virtual int none() const = 0;
+  static int of(const Item& item = Item{6}) { return item.value; }
+  int get(Item item = Item{7}, const Ints& values = Ints{4, 5}) const {
+    return 10 * item.value + int(values.size());
+  }
+  int many(int count = int{kMany}) const { return count; }
+  int changed(const std::function<int(Item)>& change = [](Item item) {
+    return item.value + kMany;
+  }) const {
+    return change(Item(1));
+  }
+};
+struct Held : Holder {
+  int none() const override { return 0; }
+};
+struct Last final {
+  struct Item {
+    int value = 5;
+  };
+  int get(Item item = Item{7}) const { return item.value; }
+};
 /// Defaults that look like what the kit writes, or have backslashes.
 inline std::string texts(const std::vector<std::string>& words = {"texts", "b"},
                          const std::string& between = "\n\\'\"") {
