@@ -7,6 +7,7 @@ The copy takes over the objects of build/release, so hardly anything is compiled
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import re
@@ -15,6 +16,7 @@ import site
 import stat
 import subprocess
 import sys
+import time
 import venv
 from pathlib import Path
 
@@ -24,8 +26,10 @@ from paths import ROOT
 
 sys.path[:0] = [str(ROOT / "swig" / "build"), str(ROOT / "swig")]
 
+import products  # noqa: E402
 from kit.build.incremental import BuildError, Runner, Step, parse_depfile  # noqa: E402
 from kit.build.options import SWIG_VERSION  # noqa: E402
+from toolchain import Config  # noqa: E402
 from units import APART, FOLDERS, is_whole, units_of  # noqa: E402
 
 # Kinds of files below pkg/ that every installation must have.
@@ -156,6 +160,47 @@ def test_a_unit_is_whole_until_one_of_its_files_is_edited(toy: Toy) -> None:
     made = unit.output.stat().st_mtime_ns
     os.utime(toy.root / "two.cc", ns=(made + 1, made + 1))
     assert not is_whole(unit, members, toy.root)
+
+
+def test_the_file_of_a_unit_that_is_edited_is_compiled_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd
+) -> None:
+    """The first time, all are: there are no objects of the others.  What is linked has
+    each function once, as it is now."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(products, "PRECOMPILED_LAYERS", {})
+    flags = ["-O0", "-fPIC"]
+    config = Config("toy", ["g++"], "", flags, [], [], precompiles=False, together=True)
+    folder, unit = tmp_path / "cpp" / "graph", "unit1.cc"
+    folder.mkdir(parents=True)
+
+    def write(name: str, value: int) -> None:
+        text = f'extern "C" int {name}() {{ return {value}; }}\n'
+        (folder / f"{name}.cc").write_text(text)
+
+    def make() -> tuple[list[str], list[int]]:
+        """What was compiled, and what the library's functions are worth."""
+        runner = Runner(tmp_path, tmp_path / "build", jobs=2)
+        made = products.Products(config, runner, "1").make(core_only=True)
+        compiled = re.findall(
+            r"^compiled (?:\S*/)?(\S+) ", capfd.readouterr().out, re.M
+        )
+        copy = tmp_path / f"{time.monotonic_ns()}.so"  # one of a name is loaded once
+        shutil.copy(made["lib/libpkg_core.so"], copy)
+        library = ctypes.CDLL(str(copy))
+        values = [getattr(library, name)() for name in ("one", "two")]
+        return sorted(compiled), values
+
+    write("one", 1)
+    write("two", 2)
+    assert make() == ([unit], [1, 2])
+    assert make() == ([], [1, 2])
+    write("two", 3)
+    assert make() == (["one.cc", "two.cc"], [1, 3])
+    write("two", 4)
+    assert make() == (["two.cc"], [1, 4])
+    shutil.rmtree(tmp_path / "build" / "toy" / "obj")
+    assert make() == ([unit], [1, 4])
 
 
 def test_what_is_said_of_units_is_of_files_that_are_there() -> None:

@@ -30,15 +30,11 @@ sys.path[:0] = [str(ROOT / "tests" / "support"), str(ROOT / "swig")]
 
 from kit.build import options  # noqa: E402
 
-from twins import QUICK, precompiled, twin_command  # noqa: E402
+from twins import QUICK, BuildError, precompiled, twin_command  # noqa: E402
 
 # What every wrapper includes, in this order, before any header of a user.  It is read
 # once for all made QUICK; what soak.py and the pages make is made as by a user.
 KIT_INTERFACES = ["swigkit/errors.i", "swigkit/values.i", "swigkit.i"]
-
-
-class BuildError(Exception):
-    """A command failed; the text is what it said."""
 
 
 def is_there(binding: str) -> bool:

@@ -13,8 +13,10 @@ import sysconfig
 import zipfile
 from pathlib import Path
 
+import kit_modules
 import pytest
 
+import twins
 from paths import ROOT
 from pkg.swigkit import BuildError, get_cmake_dir, get_includes, get_swig_flags, wrap
 from pkg.swigkit.build import options, readable
@@ -381,3 +383,47 @@ def test_cmake(project: Path) -> None:
     header.write_text(FILES["include/shapes.h"] + "inline int sides() { return 4; }\n")
     assert "Wrapping" in run("cmake", "--build", "build", cwd=project)
     assert ask(project / "build", "m.sides()") == "4"
+
+
+# --- What the tests' own modules have read already ------------------------------------
+
+
+@pytest.fixture
+def headers(tmp_path, monkeypatch):
+    """Precompiles a line by g++, in a folder of this test."""
+    monkeypatch.setattr(twins, "ROOT", tmp_path)
+    return lambda line: twins.precompiled(["g++", "-x", "c++-header"], [line], [])
+
+
+def test_a_header_that_does_not_compile_is_tried_once(headers, monkeypatch):
+    """Each test says why; none but the first runs the compiler."""
+    monkeypatch.setattr(kit_modules, "build", lambda *_: headers("#error not today"))
+    monkeypatch.setattr(twins, "failed", {})
+    found = [kit_modules.load(theme, "kit") for theme in ("no theme", "no other")]
+    assert all(isinstance(one, twins.BuildError) for one in found)
+    assert all("#error not today" in str(one) for one in found)
+    assert kit_modules.load("no theme", "kit") is found[0]
+    monkeypatch.setattr(twins, "failed", dict.fromkeys(twins.failed, "kept"))
+    with pytest.raises(twins.BuildError, match="^kept$"):
+        headers("#error not today")
+
+
+def test_headers_that_nobody_uses_any_more_go(headers, tmp_path):
+    (used,) = [Path(flag).parent for flag in headers("int f();") if "/" in flag]
+    assert (used / "read.h.gch").exists()
+    old, late = used.with_name("pch-old"), used.with_name("pch-late")
+    for folder in (old, late):
+        folder.mkdir()
+        (folder / "read.h").touch()
+    for folder in (old, used):
+        os.utime(folder, (1, 1))
+    headers("int f();")
+    assert used.exists() and late.exists() and not old.exists()
+
+
+def test_clang_reads_the_headers_itself(tmp_path):
+    """What it has made of them ends it when one of them was touched."""
+    program = tmp_path / "c++"
+    program.write_text("#!/bin/sh\necho Some clang version 18.1.0\n")
+    program.chmod(0o755)
+    assert twins.precompiled([str(program)], ["#error never read"], []) == []

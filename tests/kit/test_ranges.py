@@ -262,6 +262,13 @@ def test_defaults_that_swig_does_not_read(m, kit):
         pytest.skip("the twin would have to say them again")
     assert m.braced() == [1, 20, 3] and m.braced([5], change=lambda x: -x) == [-5, 3]
     assert m.braced(named={}) == [1, 20]
+    assert m.commented() == 5 and m.commented(by=1, values=[]) == 2
+    assert m.commented(lambda x: 10 * x) == 22
+    held = m.Held()
+    assert held.first == 3 and m.Holder.of() == 6 and m.Holder.of(m.Holder.Item(2)) == 2
+    assert held.get() == 72 and held.get(values=[]) == 70 and held.changed() == 10
+    assert held.get(m.Holder.Item()) == 52 and held.many() == 9 and held.many(1) == 1
+    assert m.Holder.Inner().get() == 8 and m.Last().get() == 7
     assert m.texts() == "texts\n\\'\"b"
     between = inspect.signature(m.texts).parameters["between"]
     assert between.default == "\n\\'\""
@@ -297,3 +304,15 @@ def test_two_orderings_and_an_operator(m, kit):
     assert one < m.Level(2) and one >= m.Level(1) and one != m.Level(1)
     with pytest.raises(TypeError):
         _ = one < "a"
+
+
+def test_a_number_is_compared_by_the_operator_for_numbers(m, kit):
+    """And made an object of the class only where there is none."""
+    if not kit:
+        pytest.skip("the twin has none")
+    price = m.Price(1)
+    assert price < 0.5 and price < -98.0 and not price < -100.0
+    assert price == 42 and not price == 1 and price != 1 and not price != 42
+    assert price < m.Price(2) and not price < m.Price(0.5) and price >= m.Price(1)
+    # No operator takes these: they become objects.
+    assert price > 0.5 and price <= 1 and price >= 1

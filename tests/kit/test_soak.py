@@ -2,13 +2,15 @@
 """Nothing grows however often it is called: see soak.py, which calls more."""
 
 import os
+import shutil
 import subprocess
 import sys
+import sysconfig
 import types
 
 import pytest
-from kit_modules import HERE
-from soak import THEMES, Soak
+from kit_modules import HERE, options
+from soak import SANITIZERS, THEMES, Soak
 
 CALLS = 500
 REPEATS = 7  # of each of nine ways to end, more than sixty in all
@@ -79,3 +81,19 @@ def test_foreign_threads_while_the_interpreter_ends(end, which):
         status = 3 if end == "error" else 0
         assert (done.returncode, done.stderr) == (status, "")
         assert done.stdout == "Python has ended\n"
+
+
+@pytest.mark.parametrize("compiler", ["g++", "clang++"])
+def test_what_has_ended_is_not_used_again_under_the_sanitizer(compiler, tmp_path):
+    """Or it would not see who uses it still."""
+    if not shutil.which(compiler):
+        pytest.skip(f"there is no {compiler}")
+    source = tmp_path / "main.cc"
+    for flags, reuses in (([], "true"), ([SANITIZERS], "false")):
+        source.write_text(
+            f'#include "swigkit/ref.h"\nstatic_assert(swigkit::kReuses == {reuses});\n'
+        )
+        command = [compiler, "-std=c++20", "-fsyntax-only", *flags, str(source)]
+        command += [f"-I{path}" for path in options.includes()]
+        command += ["-isystem", sysconfig.get_path("include")]
+        subprocess.run(command, check=True)

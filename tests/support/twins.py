@@ -7,8 +7,12 @@ import fcntl
 import hashlib
 import os
 import shlex
+import shutil
 import subprocess
+import sys
 import sysconfig
+import time
+from pathlib import Path
 
 from paths import ROOT
 
@@ -16,6 +20,7 @@ from paths import ROOT
 QUICK = "-O0"
 FLAGS = ["-std=c++20", QUICK, "-g0", "-fPIC", "-pthread", "-fvisibility=hidden"]
 FLAGS += ["-Wall", "-Wextra", "-Werror"]
+UNUSED = 2 * 3600  # seconds after which what was made of headers goes
 # What nearly every twin includes.
 HEADERS = ["pybind11.h", "stl.h", "functional.h", "operators.h"]
 
@@ -31,22 +36,59 @@ def twin_command() -> list[str]:
     return [*command, *precompiled(command, lines, [pybind11.__version__])]
 
 
+class BuildError(Exception):
+    """A command failed; the text is what it said."""
+
+
+failed: dict[str, str] = {}  # by folder: no test tries again what another one has
+
+
 def precompiled(command: list[str], lines: list[str], read: list[str]) -> list[str]:
     """Flags by which the command has read these lines already; `read` is what tells
-    whether they mean the same as when they were read."""
+    whether they mean the same as when they were read.  None for Clang, which ends where
+    a header is newer than what it made of it."""
+    version = _said([*command, "--version"])
+    if "clang" in version:
+        return []
     text = "\n".join(lines) + "\n"
     # No compiler takes what another one made, which -Werror would end.
-    version = subprocess.check_output([*command, "--version"], text=True)
-    known = repr((command, version, text, read))
+    known = repr((command, version, sys.version, text, read))
     name = hashlib.sha256(known.encode()).hexdigest()[:12]
-    folder = ROOT / "build" / "kit" / f"pch-{name}"
+    around = ROOT / "build" / "kit"
+    folder = around / f"pch-{name}"
     folder.mkdir(parents=True, exist_ok=True)
     header, made = folder / "read.h", folder / "read.h.gch"
-    with open(folder / "lock", "w") as lock:  # two test runs take turns
+    with open(around / "pch.lock", "w") as lock:  # two test runs take turns
         fcntl.flock(lock, fcntl.LOCK_EX)
+        folder.mkdir(exist_ok=True)
+        os.utime(folder)
+        _drop_unused(around)
         if not made.exists():
+            if str(folder) in failed:
+                raise BuildError(failed[str(folder)])
             header.write_text(text)
             begun = ["-x", "c++-header", str(header), "-o", str(folder / "begun.gch")]
-            subprocess.run([*command, *begun], check=True)
+            try:
+                _said([*command, *begun])
+            except BuildError as error:
+                failed[str(folder)] = str(error)
+                raise
             (folder / "begun.gch").rename(made)
     return ["-Winvalid-pch", "-include", str(header)]
+
+
+def _drop_unused(around: Path) -> None:
+    """Each is more than 100 MB, and each edit of the kit's headers makes another one.
+    One that was asked for not long ago may be used by a test run still."""
+    for old in around.glob("pch-*"):
+        if old.stat().st_mtime < time.time() - UNUSED:
+            shutil.rmtree(old)
+
+
+def _said(command: list[str]) -> str:
+    done = subprocess.run(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    if done.returncode:
+        raise BuildError(f"{shlex.join(command)}\n{done.stdout}")
+    return done.stdout

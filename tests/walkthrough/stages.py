@@ -30,7 +30,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path.append(str(ROOT / "tests" / "support"))
 
-from twins import twin_command  # noqa: E402
+from twins import BuildError, twin_command  # noqa: E402
 
 SAMPLES = ROOT / "docs" / "walkthrough" / "samples"
 STAGES = ROOT / "docs" / "walkthrough" / "stages"
@@ -59,10 +59,6 @@ CORE = {"cpp": pkg.sysconfig.get_include(), "pkg/lib": pkg.sysconfig.get_lib()}
 # is made as by a user.
 FLAGS = ["-std=c++20", "-O1", "-g0", "-fPIC", "-pthread", "-fvisibility=hidden"]
 FLAGS += ["-Wall", "-Wextra", "-Werror"]
-
-
-class BuildError(Exception):
-    """A command failed; the text is what it said."""
 
 
 def folder_of(binding: str) -> Path:

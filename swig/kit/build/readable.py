@@ -87,6 +87,12 @@ SPELLINGS = (
 # `int f(Ints list = Ints{3})`: SWIG passes over what stands in brackets.
 BRACES = re.compile(r"(?<![=!<>])=\s*(?=[\w:]+\s*(?:<[^;{}()=]*>\s*)?(?P<open>\{))")
 WRITTEN = "= SWIGKIT_AS_WRITTEN({})"
+# Texts, in which nothing else begins, and what says nothing.
+TEXT = r'R"(?P<mark>[^()\s\\]*)\(.*?\)(?P=mark)"|"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\''
+COMMENT = r"//[^\n]*|/\*.*?\*/"
+TOKEN = re.compile(rf"(?P<text>{TEXT})|{COMMENT}|(?P<brace>[{{}}])", re.S)
+SPACE = re.compile(rf"(?P<text>{TEXT})|(?:{COMMENT}|\s)+", re.S)
+LAST = re.compile(rf"(?:{COMMENT}|\s)*[,)]", re.S)
 
 
 class Headers:
@@ -239,7 +245,7 @@ def _without_lambdas(text: str) -> str:
             end = text.find(";", end) + 1 or end
         new = "\n" * text.count("\n", found.start(), end)  # lines keep their numbers
         if not found["auto"] and _ends_parameter(text, end):
-            new = WRITTEN.format(text[found.start() + 1 : end].strip())
+            new = _written(text, found.start() + 1, end)
         text = text[: found.start()] + new + text[end:]
         at = found.start() + len(new)
     return text
@@ -252,23 +258,31 @@ def _with_braces(text: str) -> str:
         end = _closed(text, found.end("open"))
         at = found.end()
         if _ends_parameter(text, end):
-            new = WRITTEN.format(text[found.end() : end])
+            new = _written(text, found.end(), end)
             text = text[: found.start()] + new + text[end:]
             at = found.start() + len(new)
     return text
 
 
+def _written(text: str, start: int, end: int) -> str:
+    """A default as it is written, in one line, as SWIG makes one of it: without
+    comments, which would not end there.  The lines after it keep their numbers."""
+    plain = SPACE.sub(lambda found: found["text"] or " ", text[start:end]).strip()
+    lines = text.count("\n", start, end) - plain.count("\n")  # but those of a raw text
+    return WRITTEN.format(plain) + "\n" * lines
+
+
 def _closed(text: str, end: int) -> int:
     """Where the block that is open here ends."""
     depth = 1
-    while depth and end < len(text):
-        depth += (text[end] == "{") - (text[end] == "}")
-        end += 1
-    return end
+    while depth and (found := TOKEN.search(text, end)):
+        end = found.end()
+        depth += {"{": 1, "}": -1}.get(found["brace"], 0)
+    return end if not depth else len(text)
 
 
 def _ends_parameter(text: str, end: int) -> bool:
-    return text[end:].lstrip()[:1] in (",", ")")
+    return bool(LAST.match(text, end))
 
 
 def _make_copy(source: Path, target: Path, insertions: Sequence[Insertion]) -> bool:

@@ -102,14 +102,21 @@ class Order:
 
     def group(self, name: str, group: str) -> str:
         """The C++ group of a comparison, of which `group` are its own operators."""
-        whole = [] if group == NO_GROUP else [group]
-        alone = str(not whole).lower()
-        for kind in self.types:
-            if kind not in self.said[name]:
-                op = f"Py_{name.strip('_').upper()}"
-                one = f"swigkit::Ordered<{self.cls.cpp}, {kind}, {op}, {alone}>"
-                # What is a number as well is compared as the object that it is.
-                whole.insert(0 if kind == self.cls.cpp else len(whole), one)
+        if name == "__ne__" and group == NO_GROUP and self.functions:
+            return NO_GROUP  # as in C++, what == does not say: slots.h
+        own = [] if group == NO_GROUP else [group]
+        kinds = [kind for kind in self.types if kind not in self.said[name]]
+        op = f"Py_{name.strip('_').upper()}"
+
+        def ordered(exact: bool) -> list[str]:
+            last = f"{op}, {str(not own).lower()}, {str(exact).lower()}"
+            return [f"swigkit::Ordered<{self.cls.cpp}, {k}, {last}>" for k in kinds]
+
+        # As in C++, what an operator takes as it is comes before what is converted for
+        # one: what is a number as well is compared as the object that it is, and no
+        # number is made an object that could be compared with a number.
+        exact = ordered(True) if len(own) + len(kinds) > 1 else []
+        whole = [*exact, *own, *ordered(False)]
         joined = ", ".join(whole)
         return f"swigkit::FirstOf<{joined}>" if len(whole) > 1 else joined or group
 

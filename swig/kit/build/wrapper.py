@@ -45,6 +45,7 @@ METHODS = re.compile(
 WHERE = re.compile(r'(\bswigkit::Argument)\{\s*"\w+", "(\w*)"(, true)?\s*\}')
 CONSTANT = re.compile(r'^  SWIG_Python_SetConstant\(d, "(\w+)",.*\);\n', re.MULTILINE)
 VARIABLE = re.compile(r'^  SWIG_addvarlink\(globals, "(\w+)", (\w+), (\w+)\);\n', re.M)
+WRITTEN, IN_CLASS = "SWIGKIT_AS_WRITTEN(", "SWIGKIT_WRITTEN_IN_CLASS("
 GIVEN = "std::move(*(&result))"
 RESULT_VALUE = re.compile(
     r"^ *(?:SwigValueWrapper< ?(.+?) ?>|(\S.*?)) result ?;\n", re.M
@@ -183,6 +184,7 @@ class Wrapper:
             return f'{at[1]}{{"{title}", "{at[2]}", {optional}, matching}}'
 
         body = WHERE.sub(where, body)
+        body = self._in_class(body, function)
         scope = self._scope(function)
         if scope:
             body = f"  using namespace {scope};\n{body}"
@@ -213,6 +215,33 @@ class Wrapper:
         names = (cls.cpp for cls in self.module.classes)
         is_class = any(n == found[1] or n.endswith(f"::{found[1]}") for n in names)
         return f"{found[1]}(" if is_class else found[0]
+
+    def _in_class(self, body: str, function: tree.Function) -> str:
+        """A method's default that readable.py has left as it is written (SWIG puts the
+        class before the names in others) sees the names of its class."""
+        if WRITTEN not in body:
+            return body
+        for cls in self.module.classes:
+            if function in (*cls.methods, *cls.constructors):
+                break
+        else:
+            return body
+        around = self.module.class_of(scope(cls.cpp))
+        written = " ".join(p.default or "" for p in function.parameters)
+        # Nothing is derived from a final class: what stands in it is named here.
+        inside = [(c.cpp, c.cpp.rpartition("::")) for c in self.module.classes]
+        inside += [(f"{cls.cpp}::{e.name}", (cls.cpp, "", e.name)) for e in cls.enums]
+        names = [
+            f"  using {name} = {cpp};\n"
+            for cpp, (where, _, name) in inside
+            if where == cls.cpp and re.search(rf"\b{re.escape(name)}\b", written)
+        ]
+        outer = around.cpp if around else "swigkit::NoNames"
+        names += [
+            f"  using swigkit_class = {cls.cpp};\n",
+            f"  using swigkit_around = {outer};\n",
+        ]
+        return "".join(names) + body.replace(WRITTEN, IN_CLASS)
 
     def _scope(self, function: tree.Function) -> str:
         """The namespace whose names the default values may have, if there are any."""

@@ -115,6 +115,14 @@ struct Weight {
   explicit operator double() const { return grams; }
   bool operator<(double other) const { return grams < other; }
 };
+/// Made of a number, and compared with one by operators of its own.
+struct Price {
+  double euros;
+  Price(double euros) : euros(euros) {}
+  auto operator<=>(const Price&) const = default;
+  bool operator<(double other) const { return euros < other + 100; }
+  bool operator==(int other) const { return other == 42; }
+};
 struct Size {
   int size;
   explicit Size(int size) : size(size) {}
@@ -274,6 +282,52 @@ inline std::vector<int> braced(
   for (const auto& [name, value] : named) result.push_back(value);
   return result;
 }
+/// A default that says what it is, and one after it.
+inline int commented(
+    const std::function<int(int)>& change =
+        [](int x) {
+          return x + int(sizeof(R"(})")) - 1;  // a comment with '}
+        } /* and one more */,
+    int by = 2,
+    const std::vector<int>& values = Ints{1,  // the first
+                                          2}) {
+  return change(by) + int(values.size());
+}
+/// Defaults that are of the class's own types, and of the one around it.
+struct Holder {
+  struct Item {
+    int value = 5;
+    Item() = default;
+    explicit Item(int value) : value(value) {}
+  };
+  static constexpr int kMany = 9;
+  struct Inner {
+    int get(Item item = Item{8}) const { return item.value; }
+  };
+  int first;
+  explicit Holder(Item item = Item{3}) : first(item.value) {}
+  virtual ~Holder() = default;
+  virtual int none() const = 0;
+  static int of(const Item& item = Item{6}) { return item.value; }
+  int get(Item item = Item{7}, const Ints& values = Ints{4, 5}) const {
+    return 10 * item.value + int(values.size());
+  }
+  int many(int count = int{kMany}) const { return count; }
+  int changed(const std::function<int(Item)>& change = [](Item item) {
+    return item.value + kMany;
+  }) const {
+    return change(Item(1));
+  }
+};
+struct Held : Holder {
+  int none() const override { return 0; }
+};
+struct Last final {
+  struct Item {
+    int value = 5;
+  };
+  int get(Item item = Item{7}) const { return item.value; }
+};
 /// Defaults that look like what the kit writes, or have backslashes.
 inline std::string texts(const std::vector<std::string>& words = {"texts", "b"},
                          const std::string& between = "\n\\'\"") {

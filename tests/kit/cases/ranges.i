@@ -6,6 +6,7 @@
 #include "ranges.h"
 %}
 %overridable(ranges::Reader)
+%implicit(ranges::Price)
 %value(ranges::Child)
 %copyable(ranges::Child)
 %optional(const char *maybe)

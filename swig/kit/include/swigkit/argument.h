@@ -10,13 +10,32 @@
 
 #include <cstring>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 /// A parameter's default that SWIG does not read: readable.py writes it so.
 #define SWIGKIT_AS_WRITTEN(...) (__VA_ARGS__)
+/// One of a method, with the names that its class has, and the class around that, where
+/// these are swigkit_class and swigkit_around.
+#define SWIGKIT_WRITTEN_IN_CLASS(...)                         \
+  ([] {                                                       \
+    struct Around : swigkit::NamesOf<swigkit_around> {        \
+      struct Here : swigkit::NamesOf<swigkit_class> {         \
+        static decltype(auto) value() { return __VA_ARGS__; } \
+      };                                                      \
+    };                                                        \
+    return Around::Here::value();                             \
+  }())
 
 namespace [[gnu::visibility("hidden")]] swigkit {
+
+/// A base by which a class sees the names of T; nothing where none can be derived of it.
+struct NoNames {};
+template <class T>
+constexpr bool kHasHeirs = std::is_class_v<T> && !std::is_final_v<T>;
+template <class T>
+using NamesOf = std::conditional_t<kHasHeirs<T>, T, NoNames>;
 
 /// The choice among overloads: each is tried, the first that takes the arguments as they
 /// are before any that has to convert one.

@@ -49,7 +49,7 @@ class PyCallable {
 #ifdef Py_GIL_DISABLED
   static constexpr int kMaxFree = 0;
 #else
-  static constexpr int kMaxFree = 32;
+  static constexpr int kMaxFree = kReuses ? 32 : 0;
 #endif
   static inline Held* g_free = nullptr;  // guarded by the GIL
   static inline int g_n_free = 0;

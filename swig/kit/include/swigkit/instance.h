@@ -306,11 +306,6 @@ inline void untrack(Instance* self) {
 
 /// Exact objects that are no more, to be used again: all have one size.
 inline constexpr int kMaxFree = 64;
-#ifdef __SANITIZE_ADDRESS__
-inline constexpr bool kReuses = false;  // or it would not see who uses what has ended
-#else
-inline constexpr bool kReuses = true;
-#endif
 inline Instance* g_free[kMaxFree];
 inline int g_free_count = 0;
 

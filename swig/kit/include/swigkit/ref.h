@@ -37,6 +37,19 @@ auto call_python(F&& function, Args... args) {
   }
 }
 
+/// Whether memory that is free is kept to be used again: AddressSanitizer would not see who
+/// uses what has ended.  GCC tells by a macro, Clang by a feature.
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SWIGKIT_SEES_ADDRESSES
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(SWIGKIT_SEES_ADDRESSES)
+inline constexpr bool kReuses = false;
+#else
+inline constexpr bool kReuses = true;
+#endif
+
 /// Gives a reference back; null is allowed.  The object's destruction may run Python code.
 inline void drop(PyObject* object) {
   call_python([object] { Py_XDECREF(object); });

@@ -164,8 +164,8 @@ struct FirstOf {
   }
 };
 /// One comparison of a class that C++ orders by <=>, with an object of type Other; alone
-/// where the class has no operator of its own for it.
-template <class T, class Other, int op, bool alone>
+/// where the class has no operator of its own for it, exact where it converts nothing.
+template <class T, class Other, int op, bool alone, bool exact>
 struct Ordered {
   static PyObject* call(PyObject*, PyObject* self, PyObject* const* args, Py_ssize_t,
                         PyObject*, bool) {
@@ -183,7 +183,7 @@ struct Ordered {
       if (alone) return compare_objects(self, args[0], op);
       Py_RETURN_NOTIMPLEMENTED;
     } else {
-      Matching matching{false, false, true};
+      Matching matching{exact, false, true};
       const Argument where{"<=>", "other", false, &matching};
       T* held = pointer_of<T>(self, {"<=>", "self"});
       if (!held) return nullptr;
