@@ -13,6 +13,8 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from .._binding import core
 from ..scheduler import submit
 from ..tensor import Tensor
@@ -214,12 +216,23 @@ def broadcast_(tensor: Tensor, root_rank: int, name: str | None = None) -> Tenso
     return result
 
 
+def _as_it_is(value: Any) -> Any:
+    """A copy, for a task that runs later: what is written in place after the call must
+    not be sent.  What is no tensor, the task refuses."""
+    if isinstance(value, Tensor):
+        return value.clone()
+    if isinstance(value, (list, tuple)):
+        return [_as_it_is(each) for each in value]
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
 def allgather_async(tensor: Tensor, name: str | None = None) -> int:
     """As ``allgather``; returns a handle for ``synchronize``."""
     _place()
     refuse_symbols("allgather_async", tensor)
     name = name or f"allgather.noname.async.{_next_call()}"
-    return register(submit(lambda: _gathered(tensor, name)))
+    sent = _as_it_is(tensor)
+    return register(submit(lambda: _gathered(sent, name)))
 
 
 def allgather(tensor: Tensor, name: str | None = None) -> Tensor:
@@ -241,7 +254,8 @@ def grouped_allgather_async(tensors: Sequence[Tensor], name: str | None = None) 
     _place()
     refuse_symbols("grouped_allgather_async", tensors)
     name = name or f"grouped_allgather.noname.async.{_next_call()}"
-    return register(submit(lambda: _all_gathered(tensors, name)))
+    sent = _as_it_is(tensors)
+    return register(submit(lambda: _all_gathered(sent, name)))
 
 
 def grouped_allgather(
@@ -266,7 +280,8 @@ def alltoall_async(
     _place()
     refuse_symbols("alltoall_async", tensor)
     name = name or f"alltoall.noname.async.{_next_call()}"
-    return register(submit(lambda: _exchanged(tensor, splits, name)))
+    sent, rows = _as_it_is(tensor), _as_it_is(splits)
+    return register(submit(lambda: _exchanged(sent, rows, name)))
 
 
 def alltoall(

@@ -174,6 +174,40 @@ def broadcast_of_every_dtype():
     raises(ValueError, "root_rank", hvd.broadcast, pkg.ones(1), SIZE)
 
 
+def what_is_sent_is_as_it_was_at_the_call():
+    """Rows, too, which a task sends later: also splits, and without a gradient where
+    none was wanted at the call."""
+    x = pkg.full((SIZE, 1000), float(RANK))
+    splits = pkg.ones(SIZE, dtype=pkg.int64)
+    seen = np.ones(SIZE, np.int64)
+    calls = [
+        (hvd.allgather_async, (x,)),
+        (hvd.grouped_allgather_async, ([x],)),
+        (hvd.alltoall_async, (x, splits)),
+        (hvd.alltoall_async, (x, seen)),
+    ]
+    for _ in range(5):
+        x.fill_(float(RANK))
+        splits.fill_(1)
+        seen[:] = 1
+        handles = [call(*args) for call, args in calls]
+        x.fill_(-1.0)
+        splits.fill_(-1)
+        seen[:] = -1
+        all_, (same,), *sent = map(hvd.synchronize, handles)
+        for got in (all_, same):
+            equal(got[:, 0], np.repeat(np.arange(SIZE), SIZE))
+        for rows, counts in sent:
+            equal(rows[:, 0], np.arange(SIZE))
+            equal(counts, [1] * SIZE)
+    w = pkg.ones(1, requires_grad=True)
+    with pkg.no_grad():
+        handle = hvd.allgather_async(w)
+    assert not hvd.synchronize(handle).requires_grad
+    hvd.synchronize(hvd.allgather_async(w)).sum().backward()
+    equal(w.grad, [float(SIZE)])
+
+
 def alltoall_with_and_without_splits():
     x = pkg.arange(SIZE * 2) + 100 * RANK
     wanted = np.concatenate([np.arange(2) + 2 * RANK + 100 * r for r in range(SIZE)])
@@ -505,6 +539,7 @@ CHECKS = [
     a_thousand_in_another_order_on_each_rank, the_steady_state_sends_numbers_and_fuses,
     a_large_tensor_has_the_bits_of_its_parts, results_are_pending_and_go_into_ops,
     in_place_forms, allgather_of_unequal_rows, broadcast_of_every_dtype,
+    what_is_sent_is_as_it_was_at_the_call,
     alltoall_with_and_without_splits, reducescatter_shares_the_rows,
     groups_are_all_or_nothing, in_place_forms_come_in_any_order,
     gradients_are_those_of_all_ranks,
