@@ -4,6 +4,8 @@
 
 #include <unistd.h>
 
+#include <utility>
+
 #include "collectives/error.h"
 #include "collectives/settling.h"
 #include "scheduler/scheduler.h"
@@ -106,11 +108,15 @@ std::string Engine::next_name(Kind kind) {
   return str(name_of(kind), ".noname.", ++numbers_[size_t(kind)]);
 }
 
-std::vector<Ref<Event>> Engine::reserve(std::span<const Ref<Job>> jobs) {
+// Note [In turn]
+// A job of a name that is in use may follow the one that has it: then it is sent when that
+// one is finished.  The engine itself keeps the order, as a task that waits could be
+// cancelled, and would then send the second before the first is done.
+void Engine::reserve(std::span<const Ref<Job>> jobs) {
   check_process();
-  std::vector<Ref<Event>> before;
   std::lock_guard lock(mutex_);
   check_running();
+  std::vector<Ref<Job>> before;
   for (const Ref<Job>& job : jobs) {
     const auto used = names_.find(job->request.name);
     if (used == names_.end()) continue;
@@ -119,7 +125,11 @@ std::vector<Ref<Event>> Engine::reserve(std::span<const Ref<Job>> jobs) {
               "] Requested to allreduce, allgather, or broadcast a tensor with the same "
               "name as another tensor that is currently being processed. If you want to "
               "request another tensor, use a different tensor name.");
-    before.push_back(used->second->event);
+    before.push_back(used->second);
+  }
+  for (const Ref<Job>& earlier : before) {
+    earlier->followers.emplace_back(jobs.begin(), jobs.end());
+    ++jobs[0]->awaited;
   }
   for (const Ref<Job>& job : jobs) {
     job->session = session_;
@@ -127,14 +137,11 @@ std::vector<Ref<Event>> Engine::reserve(std::span<const Ref<Job>> jobs) {
     unsent_.insert(job->number);
     names_[job->request.name] = job;
   }
-  return before;
 }
 
-void Engine::begin(std::vector<Ref<Job>> jobs, std::span<const Ref<Event>> inputs,
-                   std::span<const Ref<Event>> before) {
-  if (inputs.empty() && before.empty()) return ready(std::move(jobs));
-  const Ref<Event> all = submit(
-      {}, inputs, {.name = "inputs", .call_site = std::string(), .after = before});
+void Engine::begin(std::vector<Ref<Job>> jobs, std::span<const Ref<Event>> inputs) {
+  if (inputs.empty()) return ready(std::move(jobs));
+  const Ref<Event> all = submit({}, inputs, {.name = "inputs", .call_site = std::string()});
   all->when_done([this, jobs = std::move(jobs), event = all.get()]() mutable {
     if (const std::exception_ptr error = event->error()) {
       const std::string text = text_of(error);
@@ -167,12 +174,12 @@ void Engine::ready(std::vector<Ref<Job>> jobs) {
   {
     std::lock_guard lock(mutex_);
     if (state_ == State::Running && jobs[0]->session == session_) {
-      enqueue(std::move(jobs));
+      if (--jobs[0]->awaited == 0) enqueue(std::move(jobs));
       jobs.clear();
     }
   }
   changed_.notify_all();
-  for (const Ref<Job>& job : jobs) settle(job->event, failure(kShutDown));
+  drop(std::move(jobs), kShutDown);
 }
 
 void Engine::finish(const std::vector<Ref<Job>>& jobs, std::exception_ptr error) {
@@ -182,9 +189,30 @@ void Engine::finish(const std::vector<Ref<Job>>& jobs, std::exception_ptr error)
     for (const Ref<Job>& job : jobs) {
       const auto used = names_.find(job->request.name);
       if (used != names_.end() && used->second == job) names_.erase(used);
+      for (auto& next : std::exchange(job->followers, {})) {
+        if (--next[0]->awaited == 0) enqueue(std::move(next));
+      }
     }
   }
   for (const Ref<Job>& job : jobs) settle(job->event, error);
+}
+
+// Jobs that will not be done, and all that come after them.
+void Engine::drop(std::vector<Ref<Job>> jobs, const std::string& why) {
+  while (!jobs.empty()) {
+    std::vector<std::vector<Ref<Job>>> after;
+    {
+      std::lock_guard lock(mutex_);
+      for (const Ref<Job>& job : jobs) {
+        for (auto& next : std::exchange(job->followers, {})) {
+          after.push_back(std::move(next));
+        }
+      }
+    }
+    for (const Ref<Job>& job : jobs) settle(job->event, failure(why));
+    jobs.clear();
+    for (const auto& next : after) jobs.insert(jobs.end(), next.begin(), next.end());
+  }
 }
 
 bool Engine::leave(double seconds) {

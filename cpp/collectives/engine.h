@@ -47,11 +47,10 @@ class Engine {
   Counts counts();
 
   /// Takes the names of the jobs, all or none: the errors of place(), and ValueError if one
-  /// is in use.  Returns what jobs that are in turn come after.
-  std::vector<Ref<Event>> reserve(std::span<const Ref<Job>> jobs);
-  /// Sends reserved jobs on their way once `inputs` and `before` are done.
-  void begin(std::vector<Ref<Job>> jobs, std::span<const Ref<Event>> inputs,
-             std::span<const Ref<Event>> before = {});
+  /// is in use.
+  void reserve(std::span<const Ref<Job>> jobs);
+  /// Sends reserved jobs on their way once `inputs` are done, and those that they follow.
+  void begin(std::vector<Ref<Job>> jobs, std::span<const Ref<Event>> inputs);
   /// "allreduce.noname.7": the next one that calls without a name get, on each rank.
   std::string next_name(Kind kind);
 
@@ -69,6 +68,7 @@ class Engine {
   void ready(std::vector<Ref<Job>> jobs);
   void enqueue(std::vector<Ref<Job>> jobs);  // under the lock
   void finish(const std::vector<Ref<Job>>& jobs, std::exception_ptr error);
+  void drop(std::vector<Ref<Job>> jobs, const std::string& why);
   void end_session(Session* session, State state, const std::string& why);
   void rest(const Session& session, int& rounds);
   void leave_at_exit();

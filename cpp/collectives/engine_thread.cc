@@ -172,7 +172,7 @@ void Engine::end_session(Session* session, State state, const std::string& why) 
   }
   start_changed_.notify_all();
   settle(started, std::current_exception());
-  for (const Ref<Job>& job : jobs) settle(job->event, failure(why));
+  drop(std::move(jobs), why);
   settle(ended, nullptr);
 }
 

@@ -48,7 +48,7 @@ Request Call::request(const Tensor& tensor, size_t i) const {
 void Call::submit(std::span<const Ref<Job>> jobs) {
   submitted_ = true;  // or in use: it is submitted already
   Engine& engine = Engine::get();
-  const std::vector<Ref<Event>> before = engine.reserve(jobs);
+  engine.reserve(jobs);
   // A group is one unit of work for who comes later, as it is for the ranks.
   std::vector<Ref<Event>> needed;
   for (const Ref<Job>& job : jobs) {
@@ -57,7 +57,7 @@ void Call::submit(std::span<const Ref<Job>> jobs) {
       needed.push_back(std::move(event));
     }
   }
-  engine.begin({jobs.begin(), jobs.end()}, needed, before);
+  engine.begin({jobs.begin(), jobs.end()}, needed);
 }
 
 void Call::refuse(const std::string& why) noexcept {
@@ -69,7 +69,7 @@ void Call::refuse(const std::string& why) noexcept {
       Request request = this->request({}, i);
       request.failure = why;
       jobs.push_back(Ref<Job>::make(std::move(request), Tensor(), Tensor()));
-      jobs.back()->refusal = true;
+      jobs.back()->refusal = jobs.back()->in_turn = true;  // after those under way
     }
     submit(jobs);
   } catch (const Error&) {  // its name is in use, or all is over

@@ -44,8 +44,8 @@ struct Rank {
     change(request);
     const Ref<Job> job = Ref<Job>::make(request, input, output);
     job->refusal = refusal;
-    const std::vector<Ref<Event>> before = engine.reserve({&job, 1});
-    engine.begin({job}, inputs, before);
+    engine.reserve({&job, 1});
+    engine.begin({job}, inputs);
     return job;
   }
   Ref<Job> allreduce(
