@@ -127,6 +127,16 @@ void Engine::reserve(std::span<const Ref<Job>> jobs) {
               "request another tensor, use a different tensor name.");
     before.push_back(used->second);
   }
+  // The coordinator tells calls of a group apart by its name alone.
+  const std::string call = jobs[0]->request.call();
+  const auto one = names_.find(call);
+  if (one != names_.end() && jobs[0]->request.group_size != 0) {
+    PKG_CHECK(jobs[0]->in_turn || one->second->refusal, ValueError, "[",
+              jobs[0]->request.group,
+              "] Requested a group with the same name as another group, of another size, "
+              "that is currently being processed. Use a different name.");
+    before.push_back(one->second);
+  }
   for (const Ref<Job>& earlier : before) {
     earlier->followers.emplace_back(jobs.begin(), jobs.end());
     ++jobs[0]->awaited;
@@ -137,6 +147,7 @@ void Engine::reserve(std::span<const Ref<Job>> jobs) {
     unsent_.insert(job->number);
     names_[job->request.name] = job;
   }
+  names_[call] = jobs.back();
 }
 
 void Engine::begin(std::vector<Ref<Job>> jobs, std::span<const Ref<Event>> inputs) {
@@ -187,8 +198,10 @@ void Engine::finish(const std::vector<Ref<Job>>& jobs, std::exception_ptr error)
     std::lock_guard lock(mutex_);
     // Before anybody can hear of it and use it again.
     for (const Ref<Job>& job : jobs) {
-      const auto used = names_.find(job->request.name);
-      if (used != names_.end() && used->second == job) names_.erase(used);
+      for (const std::string& name : {job->request.name, job->request.call()}) {
+        const auto used = names_.find(name);
+        if (used != names_.end() && used->second == job) names_.erase(used);
+      }
       for (auto& next : std::exchange(job->followers, {})) {
         if (--next[0]->awaited == 0) enqueue(std::move(next));
       }

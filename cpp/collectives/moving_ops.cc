@@ -30,7 +30,7 @@ Tensor allgather_kernel(const Tensor& self, const std::string& name) {
 }
 
 TensorList grouped_allgather_kernel(const TensorList& tensors, const std::string& name) {
-  return as_call(Kind::Allgather, name, tensors.size(), [&](Call& call) {
+  return as_call(Kind::Allgather, name, group_of(tensors), [&](Call& call) {
     PKG_CHECK(!tensors.empty(), ValueError,
               "[grouped_allgather] expected at least one tensor, got an empty list.");
     return gathered(call, tensors);

@@ -75,7 +75,7 @@ Tensor allreduce_kernel(const Tensor& self, const std::string& name, int64_t op,
 TensorList grouped_allreduce_kernel(const TensorList& tensors, const std::string& name,
                                     int64_t op, double prescale, double postscale,
                                     bool in_turn) {
-  return as_call(Kind::Allreduce, name, tensors.size(), [&](Call& call) {
+  return as_call(Kind::Allreduce, name, group_of(tensors), [&](Call& call) {
     check_group("grouped_allreduce", tensors);
     return submit_reductions(call, tensors, op, prescale, postscale, in_turn, same);
   });
@@ -92,7 +92,7 @@ Tensor reducescatter_kernel(const Tensor& self, const std::string& name, int64_t
 TensorList grouped_reducescatter_kernel(const TensorList& tensors, const std::string& name,
                                         int64_t op, double prescale, double postscale,
                                         bool in_turn) {
-  return as_call(Kind::Reducescatter, name, tensors.size(), [&](Call& call) {
+  return as_call(Kind::Reducescatter, name, group_of(tensors), [&](Call& call) {
     check_group("grouped_reducescatter", tensors);
     const auto share = [&](const Shape& sizes) { return scattered(sizes, call.place()); };
     return submit_reductions(call, tensors, op, prescale, postscale, in_turn, share);

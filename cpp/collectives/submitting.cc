@@ -22,7 +22,7 @@ bool take_told(const std::string& why) {
   return rest(std::exchange(t_told, {})) == rest(why);
 }
 
-Call::Call(Kind kind, const std::string& name, size_t group)
+Call::Call(Kind kind, const std::string& name, int32_t group)
     : place_(Engine::get().place()), group_(group) {
   t_told.clear();
   base_.kind = kind;
@@ -33,10 +33,10 @@ Call::Call(Kind kind, const std::string& name, size_t group)
 
 Request Call::request(const Tensor& tensor, size_t i) const {
   Request made = base_;
-  if (group_ > 0) {
-    made.name += str("_", i + 1, "of", group_);
+  if (group_ != 0) {
+    made.name += group_ > 0 ? str("_", i + 1, "of", group_) : std::string("_of?");
     made.group = base_.name;
-    made.group_size = int32_t(group_);
+    made.group_size = group_;
   }
   if (tensor.defined()) {
     made.dtype = tensor.dtype();
@@ -65,9 +65,9 @@ void Call::refuse(const std::string& why) noexcept {
     t_told = why;
     if (submitted_ || place_.size == 1) return;
     std::vector<Ref<Job>> jobs;
-    for (size_t i = 0; i < std::max<size_t>(group_, 1); ++i) {
-      Request request = this->request({}, i);
-      request.failure = why;
+    for (int32_t i = 0; i < std::max(group_, 1); ++i) {
+      Request request = this->request({}, size_t(i));
+      request.failure = why.empty() ? "an error without a text" : why;
       jobs.push_back(Ref<Job>::make(std::move(request), Tensor(), Tensor()));
       jobs.back()->refusal = jobs.back()->in_turn = true;  // after those under way
     }
