@@ -42,6 +42,7 @@ Ref<Event> Engine::init(const Settings& settings) {
   ended_ = Ref<ManualEvent>::make("shutdown", std::string());
   stop_ = false;
   numbers_.fill(0);
+  joins_ = 0;
   begun_ = true;
   if (!thread_.joinable()) {
     left_ = false;
@@ -105,7 +106,14 @@ Counts Engine::counts() {
 std::string Engine::next_name(Kind kind) {
   check_process();
   std::lock_guard lock(mutex_);
-  return str(name_of(kind), ".noname.", ++numbers_[size_t(kind)]);
+  const std::string name = str(name_of(kind), ".noname.", ++numbers_[size_t(kind)]);
+  return joins_ == 0 ? name : str(name, " after join ", joins_);
+}
+
+void Engine::count_anew() {
+  std::lock_guard lock(mutex_);
+  numbers_.fill(0);
+  ++joins_;
 }
 
 // Note [In turn]

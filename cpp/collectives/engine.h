@@ -53,6 +53,10 @@ class Engine {
   void begin(std::vector<Ref<Job>> jobs, std::span<const Ref<Event>> inputs);
   /// "allreduce.noname.7": the next one that calls without a name get, on each rank.
   std::string next_name(Kind kind);
+  /// Note [Numbers after a join]
+  /// Before it ranks may have made different numbers of calls.  So from a call of join() on
+  /// they count anew: each rank makes as many of those.
+  void count_anew();
 
   /// Ends the session and the thread, at exit; waits so long.  Returns whether it ended.
   bool leave(double seconds);
@@ -95,6 +99,7 @@ class Engine {
   std::vector<Ref<Job>> joining_;  // for those before them
   Ref<ManualEvent> started_, ended_;
   std::array<uint64_t, 8> numbers_{};  // of names that were made up, by kind
+  uint64_t joins_ = 0;                 // that this rank has called in the session
   bool stop_ = false, leaving_ = false, left_ = true;
   bool abandoned_ = false;  // the last session ended with work that somebody waited for
   bool leaves_at_exit_ = false;      // of the thread

@@ -29,6 +29,7 @@ Call::Call(Kind kind, const std::string& name, int32_t group)
   base_.numbered = name.empty();
   base_.name = name.empty() ? Engine::get().next_name(kind) : name;
   base_.site = submission_site();
+  if (kind == Kind::Join) Engine::get().count_anew();
 }
 
 Request Call::request(const Tensor& tensor, size_t i) const {

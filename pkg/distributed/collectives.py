@@ -22,7 +22,7 @@ from .compression import Compression
 from .handles import poll, register, register_in_place, synchronize
 from .in_graphs import in_graph, node, refuse_symbols
 from .refusing import Refusing
-from .session import _next_call, _place, size
+from .session import _count_anew, _next_call, _place, size
 
 __all__ = [
     "Adasum", "Average", "Max", "Min", "Product", "Sum", "allgather",
@@ -192,7 +192,7 @@ def broadcast_async(tensor: Tensor, root_rank: int, name: str | None = None) -> 
 def broadcast(tensor: Tensor, root_rank: int, name: str | None = None) -> Tensor:
     """The tensor of rank ``root_rank``, on all ranks; shapes and dtypes agree."""
     if in_graph(tensor):
-        made: Tensor = node("broadcast", tensor, name, True, before=(root_rank,))
+        made: Tensor = node("broadcast", tensor, name, before=(root_rank,))
         return made
     result: Tensor = synchronize(broadcast_async(tensor, root_rank, name))
     return result
@@ -370,8 +370,11 @@ def grouped_reducescatter(
 def join() -> int:
     """Wait until all ranks have called join(); meanwhile this one takes part in the
     allreduces (Sum and Average) of the others with zeros.  For ranks with less data
-    than others.  Returns the rank that joined last."""
-    return int(_op("join")().item())
+    than others.  Returns the rank that joined last.  From here on calls without a name
+    are numbered anew."""
+    last = _op("join")()
+    _count_anew()
+    return int(last.item())
 
 
 def barrier() -> None:
