@@ -3,6 +3,7 @@
 #include "collectives/submitting.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "collectives/error.h"
@@ -13,18 +14,22 @@
 namespace pkg::collectives {
 
 namespace {
-thread_local std::string t_told;
+thread_local std::optional<std::string> t_told;
 }  // namespace
 
 bool take_told(const std::string& why) {
   // The dispatcher may have put another name before it on its way.
-  const auto rest = [](const std::string& text) { return text.substr(text.find(']') + 1); };
-  return rest(std::exchange(t_told, {})) == rest(why);
+  const auto rest = [](const std::string& text) {
+    const size_t end = text.starts_with('[') ? text.find("] ") : text.npos;
+    return end == text.npos ? text : text.substr(end + 2);
+  };
+  const std::optional<std::string> told = std::exchange(t_told, std::nullopt);
+  return told && rest(*told) == rest(why);
 }
 
 Call::Call(Kind kind, const std::string& name, int32_t group)
     : place_(Engine::get().place()), group_(group) {
-  t_told.clear();
+  t_told.reset();
   base_.kind = kind;
   base_.numbered = name.empty();
   base_.name = name.empty() ? Engine::get().next_name(kind) : name;
