@@ -128,7 +128,7 @@ Tensor times(const Tensor& tensor, double factor) {
 
 TensorList reducescatter_gradient(const GradContext& g) {
   check_linear("reducescatter", g.arg<int64_t>(2));
-  const Tensor all = allgather(g.grad(), gradient_name(g.arg<std::string>(1)));
+  const Tensor all = allgather(g.grad(), gradient_name(g.arg<std::string>(1)), true);
   return {times(all, factor_of(g))};
 }
 
@@ -140,7 +140,7 @@ TensorList grouped_reducescatter_gradient(const GradContext& g) {
     shares.push_back(
         gradient_of(g, i, scattered_rows(g.shape(i)[0], place.rank, place.size)));
   }
-  TensorList grads = grouped_allgather(shares, gradient_name(g.arg<std::string>(1)));
+  TensorList grads = grouped_allgather(shares, gradient_name(g.arg<std::string>(1)), true);
   for (Tensor& grad : grads) grad = times(grad, factor_of(g));
   return grads;
 }

@@ -192,7 +192,7 @@ def broadcast_async(tensor: Tensor, root_rank: int, name: str | None = None) -> 
 def broadcast(tensor: Tensor, root_rank: int, name: str | None = None) -> Tensor:
     """The tensor of rank ``root_rank``, on all ranks; shapes and dtypes agree."""
     if in_graph(tensor):
-        made: Tensor = node("broadcast", tensor, name, before=(root_rank,))
+        made: Tensor = node("broadcast", tensor, name, True, before=(root_rank,))
         return made
     result: Tensor = synchronize(broadcast_async(tensor, root_rank, name))
     return result
@@ -244,7 +244,7 @@ def allgather(tensor: Tensor, name: str | None = None) -> Tensor:
 
 def _gathered(tensor: Tensor, name: str | None) -> Any:
     if in_graph(tensor):
-        return node("allgather", tensor, name)
+        return node("allgather", tensor, name, True)
     with Refusing("allgather", name):
         return _op("allgather")(tensor, name or "")
 
@@ -268,7 +268,7 @@ def grouped_allgather(
 
 def _all_gathered(tensors: Sequence[Tensor], name: str | None) -> list[Tensor]:
     if in_graph(tensors):
-        return list(node("grouped_allgather", list(tensors), name))
+        return list(node("grouped_allgather", list(tensors), name, True))
     with Refusing("allgather", name, tensors):
         return list(_op("grouped_allgather")(list(tensors), name or ""))
 
@@ -297,7 +297,7 @@ def alltoall(
 
 def _exchanged(tensor: Tensor, splits: Any, name: str | None) -> Any:
     if in_graph(tensor):
-        rows, counts = node("alltoall", tensor, name, before=(_rows(splits),))
+        rows, counts = node("alltoall", tensor, name, True, before=(_rows(splits),))
     else:
         with Refusing("alltoall", name):
             rows, counts = _op("alltoall")(tensor, _rows(splits), name or "")

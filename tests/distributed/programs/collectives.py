@@ -15,11 +15,18 @@ from in_graphs import (
     graphs_run_collectives,
     plans_begin_all_before_they_wait,
     rows_of_other_ranks_in_graphs,
+    threads_may_run_one_graph,
     training_in_a_graph_is_planned,
 )
 from refusals import (
+    broadcasts_may_stand_on_other_lines,
+    calls_without_a_name_meet_again_after_join,
     groups_of_rows_are_all_or_nothing,
+    groups_of_two_sizes_are_an_error_at_once,
+    refusals_come_in_turn,
+    refusals_of_any_text_are_told,
     what_one_rank_refuses_is_an_error_on_all,
+    what_waits_for_its_turn_cannot_lose_it,
 )
 
 import pkg
@@ -545,8 +552,12 @@ CHECKS = [
     gradients_are_those_of_all_ranks,
     graphs_name_nodes_by_the_rule, graphs_run_collectives,
     rows_of_other_ranks_in_graphs, collectives_in_graphs_have_plans,
-    plans_begin_all_before_they_wait, training_in_a_graph_is_planned,
+    plans_begin_all_before_they_wait, threads_may_run_one_graph,
+    training_in_a_graph_is_planned,
     groups_of_rows_are_all_or_nothing, what_one_rank_refuses_is_an_error_on_all,
+    groups_of_two_sizes_are_an_error_at_once, refusals_come_in_turn,
+    refusals_of_any_text_are_told, what_waits_for_its_turn_cannot_lose_it,
+    calls_without_a_name_meet_again_after_join, broadcasts_may_stand_on_other_lines,
     what_differs_is_an_error_on_every_rank, a_name_in_use_is_refused,
     calls_without_a_name_stand_on_the_same_line, gradients_agree_with_differences,
     objects_and_models, training_equals_that_on_one_rank, training_with_two_passes,
