@@ -154,11 +154,11 @@ void Session::requests(int from, Reader reader) {
   coordinator_->note_progress(from, reader.get<uint64_t>());
   while (!reader.done()) {
     if (const auto id = reader.get<uint64_t>()) {
-      if (timeline_.on() && cache_.has(id)) timeline_.came(from, cache_.of(id).name);
+      if (timeline_.on() && cache_.has(id)) timeline_.came(from, cache_.of(id));
       coordinator_->add(from, id);
     } else {
       Request request = reader.request();
-      timeline_.came(from, request.name);
+      timeline_.came(from, request);
       coordinator_->add(from, std::move(request));
     }
   }
