@@ -104,7 +104,7 @@ def groups_of_two_sizes_are_an_error_at_once():
         for name in ("sized", None):
             text = "Mismatched groups: One rank sent a group of"
             said = raises(error, text, call, [x] * (2 + RANK % 2), name=name)
-            assert re.search(r"rank 1 at \S+checking.py:\d+", said), said
+            assert len(re.findall(r"rank \d at \S+checking.py:\d+", said)) > 1, said
             for bad, kind, text in (
                 ([], ValueError, "at least one tensor"),
                 ((each for each in (x, "x")), TypeError, ""),
