@@ -201,9 +201,11 @@ void Engine::ready(std::vector<Ref<Job>> jobs) {
   drop(std::move(jobs), kShutDown);
 }
 
-void Engine::finish(const std::vector<Ref<Job>>& jobs, std::exception_ptr error) {
+void Engine::finish(const std::vector<Ref<Job>>& jobs, std::exception_ptr error,
+                    const Counts& counts) {
   {
     std::lock_guard lock(mutex_);
+    counts_ = counts;  // who has waited for these counts them
     // Before anybody can hear of it and use it again.
     for (const Ref<Job>& job : jobs) {
       for (const std::string& name : {job->request.name, job->request.call()}) {

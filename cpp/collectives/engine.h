@@ -71,7 +71,8 @@ class Engine {
   void serve(const Settings& settings);
   void ready(std::vector<Ref<Job>> jobs);
   void enqueue(std::vector<Ref<Job>> jobs);  // under the lock
-  void finish(const std::vector<Ref<Job>>& jobs, std::exception_ptr error);
+  void finish(const std::vector<Ref<Job>>& jobs, std::exception_ptr error,
+              const Counts& counts);
   void drop(std::vector<Ref<Job>> jobs, const std::string& why);
   void end_session(Session* session, State state, const std::string& why);
   void rest(const Session& session, int& rounds);

@@ -92,7 +92,9 @@ void Engine::serve(const Settings& settings) {
     transport->idle = interrupted;
     session = std::make_unique<Session>(
         std::move(transport), settings,
-        [this](const auto& jobs, std::exception_ptr error) { finish(jobs, error); });
+        [this, &session](const auto& jobs, std::exception_ptr error) {
+          finish(jobs, error, session->counts());
+        });
     std::lock_guard lock(mutex_);
     PKG_CHECK(state_ == State::Starting, CollectiveError, lost_);
     state_ = State::Running;
