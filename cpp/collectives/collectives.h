@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // collectives/collectives.h: the collectives as typed C++ callables, for programs.  They are
-// records of the namespace horovod (docs/distributed.md); `op` is a Reduction.
+// records of the namespace horovod (docs/distributed.md); `op` is a Reduction, and a call that
+// is `in_turn` may come after another one of its name, which is an error else.
 #pragma once
 
 #include "collectives/request.h"
@@ -24,16 +25,17 @@ inline const Op<Tensor(const Tensor&, const std::string&, int64_t, double, doubl
 inline const Op<TensorList(const TensorList&, const std::string&, int64_t, double, double,
                            bool)>
     grouped_allreduce{"grouped_allreduce", "horovod"};
-inline const Op<Tensor(const Tensor&, const std::string&)> allgather{"allgather",
-                                                                     "horovod"};
-inline const Op<TensorList(const TensorList&, const std::string&)> grouped_allgather{
+/// (tensor, name, in_turn)
+inline const Op<Tensor(const Tensor&, const std::string&, bool)> allgather{"allgather",
+                                                                           "horovod"};
+inline const Op<TensorList(const TensorList&, const std::string&, bool)> grouped_allgather{
     "grouped_allgather", "horovod"};
 /// (tensor, root_rank, name, in_turn)
 inline const Op<Tensor(const Tensor&, int64_t, const std::string&, bool)> broadcast{
     "broadcast", "horovod"};
-/// (tensor, splits or nothing, name): the rows, and how many came from each rank.
-inline const Op<std::tuple<Tensor, Tensor>(const Tensor&, const Tensor&,
-                                           const std::string&)>
+/// (tensor, splits or nothing, name, in_turn): the rows, and how many came from each rank.
+inline const Op<std::tuple<Tensor, Tensor>(const Tensor&, const Tensor&, const std::string&,
+                                           bool)>
     alltoall{"alltoall", "horovod"};
 /// (tensor, name, op, prescale_factor, postscale_factor, in_turn)
 inline const Op<Tensor(const Tensor&, const std::string&, int64_t, double, double, bool)>

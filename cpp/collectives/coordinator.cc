@@ -43,6 +43,7 @@ void Coordinator::add(int rank, Request request) {
   }
   PKG_CHECK(!asked.ranks[size_t(rank)], CollectiveError, "[", request.name, "] rank ", rank,
             " asked twice");
+  if (request.group_size != 0) look_at_group(request);
   const bool joins = request.kind == Kind::Join;
   asked.ranks[size_t(rank)] = std::move(request);
   ++asked.count;
@@ -86,13 +87,21 @@ bool Coordinator::complete(const Asked& asked) const {
   return true;
 }
 
+// The size is in the names, so that those of two sizes never meet.
+void Coordinator::look_at_group(const Request& request) {
+  Group& group = groups_[request.group];
+  if (group.size == 0) group.size = request.group_size;
+  group.odd |= request.group_size < 0 || request.group_size != group.size;
+}
+
 // A tensor of a group waits for the others.
 void Coordinator::note_complete(const std::string& name) {
   const Request& request = table_.at(name).first();
   if (request.group_size == 0) return ready_.push_back(name);
-  auto& names = groups_[request.group];
+  Group& group = groups_[request.group];
+  auto& names = group.names;
   names.push_back(name);
-  if (names.size() < size_t(request.group_size)) return;
+  if (group.odd || names.size() < size_t(request.group_size)) return;
   std::sort(names.begin(), names.end());
   ready_.insert(ready_.end(), names.begin(), names.end());
   groups_.erase(request.group);
@@ -181,36 +190,88 @@ Response Coordinator::decide(const std::string& name) {
 // next one of its name, else the ranks would be a step apart and not know.  So it gets the
 // error when it comes: each request has one answer.
 bool Coordinator::answer_late(int rank, const Request& request) {
-  const auto found = late_.find({request.name, rank});
+  const auto found = late_.find({request.call(), rank});
   if (found == late_.end()) return false;
-  Response made;
-  made.kind = request.kind;
-  made.error = std::move(found->second.front());
-  made.ranks.push_back(rank);
-  made.entries.push_back({0, false, request});
-  failed_.push_back(std::move(made));
+  Late& late = found->second.front();
+  const bool first = late.left == 0;
+  if (first) {
+    late.left = size_t(std::max(request.group_size, 1));
+    Response& made = failed_.emplace_back();
+    made.kind = request.kind;
+    made.error = late.error;
+    made.ranks.push_back(rank);
+  }
+  // One response for a group, whose requests come in one message.
+  failed_.back().entries.push_back({0, false, request});
+  if (--late.left > 0) return true;
   found->second.pop_front();
   if (found->second.empty()) late_.erase(found);
   return true;
 }
 
-// The members of a group, of which a rank asks for all or none, or one tensor.
+std::vector<std::string> Coordinator::members(const std::string& group) const {
+  std::vector<std::string> names;
+  for (const auto& [name, asked] : table_) {
+    const Request& request = asked.first();
+    if (request.group_size != 0 && request.group == group) names.push_back(name);
+  }
+  return names;
+}
+
+// The members of a group, of which a rank asks for all of one size or none, or one tensor.
 void Coordinator::fail(const std::vector<std::string>& names, const std::string& error) {
   Response made;
   made.error = error;
+  std::vector<bool> asks(size_);
+  std::string call;
   for (const std::string& name : names) {
     const auto found = table_.find(name);
     const Asked& asked = found->second;
     made.kind = asked.first().kind;
-    made.ranks.clear();
-    for (int r = 0; r < int(size_); ++r) {
-      if (asked.ranks[size_t(r)]) made.ranks.push_back(r);
-      else if (!joined_[size_t(r)]) late_[{name, r}].push_back(error);
-    }
+    call = asked.first().call();
+    for (size_t r = 0; r < size_; ++r) asks[r] = asks[r] || asked.ranks[r];
     made.entries.push_back({0, false, asked.first()});
     table_.erase(found);
   }
+  for (size_t r = 0; r < size_; ++r) {
+    if (asks[r]) made.ranks.push_back(int32_t(r));
+    else if (!joined_[r]) late_[{call, int(r)}].push_back({error});
+  }
   failed_.push_back(std::move(made));
+}
+
+// Nobody need wait for more of them.
+void Coordinator::fail_odd_groups() {
+  std::vector<std::string> odd;
+  for (const auto& [name, group] : groups_) {
+    if (group.odd) odd.push_back(name);
+  }
+  for (const std::string& group : odd) {
+    const std::vector<std::string> names = members(group);
+    Asked all;  // of each rank the first tensor
+    all.ranks.resize(size_);
+    std::string error;
+    for (const std::string& name : names) {
+      const Asked& asked = table_.at(name);
+      for (size_t r = 0; r < size_; ++r) {
+        if (!asked.ranks[r]) continue;
+        if (!all.ranks[r]) all.ranks[r] = asked.ranks[r];
+        if (error.empty() && !asked.ranks[r]->failure.empty()) {
+          error = str("rank ", r, " cannot take part: ", asked.ranks[r]->failure);
+        }
+      }
+    }
+    const int32_t size = all.first().group_size;
+    for (const auto& request : all.ranks) {
+      if (error.empty() && request && request->group_size != size) {
+        error = str("Mismatched groups: One rank sent a group of ", size,
+                    " tensors, but another rank sent a group of ", request->group_size,
+                    ".");
+      }
+    }
+    fail(names, str("[", group, "] ", error, " (", who(all), ")"));
+    groups_.erase(group);
+  }
 }
 
 // Whether it has waited so long for some rank.
@@ -266,16 +327,13 @@ void Coordinator::find_stalled() {
                                   ", but not by rank ", missing(found->second), " within ",
                                   stall_seconds_,
                                   " seconds. Do all ranks run the same steps?");
-    const std::string group = found->second.first().group;
-    if (group.empty()) {
+    const Request& first = found->second.first();
+    const std::string group = first.group;
+    if (first.group_size == 0) {
       fail({name}, error);
       continue;
     }
-    std::vector<std::string> members;
-    for (const auto& [other, asked] : table_) {
-      if (asked.first().group == group) members.push_back(other);
-    }
-    fail(members, error);
+    fail(members(group), error);
     groups_.erase(group);
   }
 }
@@ -302,6 +360,7 @@ std::vector<Response> Coordinator::decide_next() {
 }
 
 std::vector<Response> Coordinator::take_ready() {
+  fail_odd_groups();
   find_stalled();
   std::vector<Response> made;
   made.swap(failed_);

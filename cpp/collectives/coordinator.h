@@ -48,7 +48,10 @@ class Coordinator {
   void note_complete(const std::string& name);
   bool answer_late(int rank, const Request& request);
   void find_stalled();
+  void look_at_group(const Request& request);
+  std::vector<std::string> members(const std::string& group) const;
   void fail(const std::vector<std::string>& names, const std::string& error);
+  void fail_odd_groups();
   Response decide(const std::string& name);
   std::vector<Response> decide_next();
   Decided remember(const Asked& asked);
@@ -74,12 +77,20 @@ class Coordinator {
   uint64_t sent_ = 0;               // responses
   std::vector<uint64_t> progress_;  // of each rank
   Table table_;
-  std::map<std::string, std::vector<std::string>>
-      groups_;  // of each: names that are complete
+  struct Group {
+    int32_t size = 0;                // that the first rank has
+    std::vector<std::string> names;  // that are complete
+    bool odd = false;                // a rank has another size, or does not know it
+  };
+  std::map<std::string, Group> groups_;
   std::deque<std::string> ready_;
   std::vector<Response> failed_;
-  // Note [Who comes late gets the error, too] in coordinator.cc: errors by name and rank.
-  std::map<std::pair<std::string, int>, std::deque<std::string>> late_;
+  // Note [Who comes late gets the error, too] in coordinator.cc: by name, or group, and rank.
+  struct Late {
+    std::string error;
+    size_t left = 0;  // of the tensors of a group whose first one has come
+  };
+  std::map<std::pair<std::string, int>, std::deque<Late>> late_;
   std::vector<bool> joined_;
   size_t joined_count_ = 0;
   int last_joined_ = -1;

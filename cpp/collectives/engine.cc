@@ -4,6 +4,8 @@
 
 #include <unistd.h>
 
+#include <utility>
+
 #include "collectives/error.h"
 #include "collectives/settling.h"
 #include "scheduler/scheduler.h"
@@ -40,6 +42,7 @@ Ref<Event> Engine::init(const Settings& settings) {
   ended_ = Ref<ManualEvent>::make("shutdown", std::string());
   stop_ = false;
   numbers_.fill(0);
+  joins_ = 0;
   begun_ = true;
   if (!thread_.joinable()) {
     left_ = false;
@@ -103,14 +106,25 @@ Counts Engine::counts() {
 std::string Engine::next_name(Kind kind) {
   check_process();
   std::lock_guard lock(mutex_);
-  return str(name_of(kind), ".noname.", ++numbers_[size_t(kind)]);
+  const std::string name = str(name_of(kind), ".noname.", ++numbers_[size_t(kind)]);
+  return joins_ == 0 ? name : str(name, " after join ", joins_);
 }
 
-std::vector<Ref<Event>> Engine::reserve(std::span<const Ref<Job>> jobs) {
+void Engine::count_anew() {
+  std::lock_guard lock(mutex_);
+  numbers_.fill(0);
+  ++joins_;
+}
+
+// Note [In turn]
+// A job of a name that is in use may follow the one that has it: then it is sent when that
+// one is finished.  The engine itself keeps the order, as a task that waits could be
+// cancelled, and would then send the second before the first is done.
+void Engine::reserve(std::span<const Ref<Job>> jobs) {
   check_process();
-  std::vector<Ref<Event>> before;
   std::lock_guard lock(mutex_);
   check_running();
+  std::vector<Ref<Job>> before;
   for (const Ref<Job>& job : jobs) {
     const auto used = names_.find(job->request.name);
     if (used == names_.end()) continue;
@@ -119,7 +133,21 @@ std::vector<Ref<Event>> Engine::reserve(std::span<const Ref<Job>> jobs) {
               "] Requested to allreduce, allgather, or broadcast a tensor with the same "
               "name as another tensor that is currently being processed. If you want to "
               "request another tensor, use a different tensor name.");
-    before.push_back(used->second->event);
+    before.push_back(used->second);
+  }
+  // The coordinator tells calls of a group apart by its name alone.
+  const std::string call = jobs[0]->request.call();
+  const auto one = names_.find(call);
+  if (one != names_.end() && jobs[0]->request.group_size != 0) {
+    PKG_CHECK(jobs[0]->in_turn || one->second->refusal, ValueError, "[",
+              jobs[0]->request.group,
+              "] Requested a group with the same name as another group, of another size, "
+              "that is currently being processed. Use a different name.");
+    before.push_back(one->second);
+  }
+  for (const Ref<Job>& earlier : before) {
+    earlier->followers.emplace_back(jobs.begin(), jobs.end());
+    ++jobs[0]->awaited;
   }
   for (const Ref<Job>& job : jobs) {
     job->session = session_;
@@ -127,14 +155,12 @@ std::vector<Ref<Event>> Engine::reserve(std::span<const Ref<Job>> jobs) {
     unsent_.insert(job->number);
     names_[job->request.name] = job;
   }
-  return before;
+  names_[call] = jobs.back();
 }
 
-void Engine::begin(std::vector<Ref<Job>> jobs, std::span<const Ref<Event>> inputs,
-                   std::span<const Ref<Event>> before) {
-  if (inputs.empty() && before.empty()) return ready(std::move(jobs));
-  const Ref<Event> all = submit(
-      {}, inputs, {.name = "inputs", .call_site = std::string(), .after = before});
+void Engine::begin(std::vector<Ref<Job>> jobs, std::span<const Ref<Event>> inputs) {
+  if (inputs.empty()) return ready(std::move(jobs));
+  const Ref<Event> all = submit({}, inputs, {.name = "inputs", .call_site = std::string()});
   all->when_done([this, jobs = std::move(jobs), event = all.get()]() mutable {
     if (const std::exception_ptr error = event->error()) {
       const std::string text = text_of(error);
@@ -167,24 +193,49 @@ void Engine::ready(std::vector<Ref<Job>> jobs) {
   {
     std::lock_guard lock(mutex_);
     if (state_ == State::Running && jobs[0]->session == session_) {
-      enqueue(std::move(jobs));
+      if (--jobs[0]->awaited == 0) enqueue(std::move(jobs));
       jobs.clear();
     }
   }
   changed_.notify_all();
-  for (const Ref<Job>& job : jobs) settle(job->event, failure(kShutDown));
+  drop(std::move(jobs), kShutDown);
 }
 
-void Engine::finish(const std::vector<Ref<Job>>& jobs, std::exception_ptr error) {
+void Engine::finish(const std::vector<Ref<Job>>& jobs, std::exception_ptr error,
+                    const Counts& counts) {
   {
     std::lock_guard lock(mutex_);
+    counts_ = counts;  // who has waited for these counts them
     // Before anybody can hear of it and use it again.
     for (const Ref<Job>& job : jobs) {
-      const auto used = names_.find(job->request.name);
-      if (used != names_.end() && used->second == job) names_.erase(used);
+      for (const std::string& name : {job->request.name, job->request.call()}) {
+        const auto used = names_.find(name);
+        if (used != names_.end() && used->second == job) names_.erase(used);
+      }
+      for (auto& next : std::exchange(job->followers, {})) {
+        if (--next[0]->awaited == 0) enqueue(std::move(next));
+      }
     }
   }
   for (const Ref<Job>& job : jobs) settle(job->event, error);
+}
+
+// Jobs that will not be done, and all that come after them.
+void Engine::drop(std::vector<Ref<Job>> jobs, const std::string& why) {
+  while (!jobs.empty()) {
+    std::vector<std::vector<Ref<Job>>> after;
+    {
+      std::lock_guard lock(mutex_);
+      for (const Ref<Job>& job : jobs) {
+        for (auto& next : std::exchange(job->followers, {})) {
+          after.push_back(std::move(next));
+        }
+      }
+    }
+    for (const Ref<Job>& job : jobs) settle(job->event, failure(why));
+    jobs.clear();
+    for (const auto& next : after) jobs.insert(jobs.end(), next.begin(), next.end());
+  }
 }
 
 bool Engine::leave(double seconds) {

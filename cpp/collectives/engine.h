@@ -47,13 +47,16 @@ class Engine {
   Counts counts();
 
   /// Takes the names of the jobs, all or none: the errors of place(), and ValueError if one
-  /// is in use.  Returns what jobs that are in turn come after.
-  std::vector<Ref<Event>> reserve(std::span<const Ref<Job>> jobs);
-  /// Sends reserved jobs on their way once `inputs` and `before` are done.
-  void begin(std::vector<Ref<Job>> jobs, std::span<const Ref<Event>> inputs,
-             std::span<const Ref<Event>> before = {});
+  /// is in use.
+  void reserve(std::span<const Ref<Job>> jobs);
+  /// Sends reserved jobs on their way once `inputs` are done, and those that they follow.
+  void begin(std::vector<Ref<Job>> jobs, std::span<const Ref<Event>> inputs);
   /// "allreduce.noname.7": the next one that calls without a name get, on each rank.
   std::string next_name(Kind kind);
+  /// Note [Numbers after a join]
+  /// Before it ranks may have made different numbers of calls.  So from a call of join() on
+  /// they count anew: each rank makes as many of those.
+  void count_anew();
 
   /// Ends the session and the thread, at exit; waits so long.  Returns whether it ended.
   bool leave(double seconds);
@@ -68,7 +71,9 @@ class Engine {
   void serve(const Settings& settings);
   void ready(std::vector<Ref<Job>> jobs);
   void enqueue(std::vector<Ref<Job>> jobs);  // under the lock
-  void finish(const std::vector<Ref<Job>>& jobs, std::exception_ptr error);
+  void finish(const std::vector<Ref<Job>>& jobs, std::exception_ptr error,
+              const Counts& counts);
+  void drop(std::vector<Ref<Job>> jobs, const std::string& why);
   void end_session(Session* session, State state, const std::string& why);
   void rest(const Session& session, int& rounds);
   void leave_at_exit();
@@ -95,6 +100,7 @@ class Engine {
   std::vector<Ref<Job>> joining_;  // for those before them
   Ref<ManualEvent> started_, ended_;
   std::array<uint64_t, 8> numbers_{};  // of names that were made up, by kind
+  uint64_t joins_ = 0;                 // that this rank has called in the session
   bool stop_ = false, leaving_ = false, left_ = true;
   bool abandoned_ = false;  // the last session ended with work that somebody waited for
   bool leaves_at_exit_ = false;      // of the thread

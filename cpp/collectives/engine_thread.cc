@@ -92,7 +92,9 @@ void Engine::serve(const Settings& settings) {
     transport->idle = interrupted;
     session = std::make_unique<Session>(
         std::move(transport), settings,
-        [this](const auto& jobs, std::exception_ptr error) { finish(jobs, error); });
+        [this, &session](const auto& jobs, std::exception_ptr error) {
+          finish(jobs, error, session->counts());
+        });
     std::lock_guard lock(mutex_);
     PKG_CHECK(state_ == State::Starting, CollectiveError, lost_);
     state_ = State::Running;
@@ -172,7 +174,7 @@ void Engine::end_session(Session* session, State state, const std::string& why) 
   }
   start_changed_.notify_all();
   settle(started, std::current_exception());
-  for (const Ref<Job>& job : jobs) settle(job->event, failure(why));
+  drop(std::move(jobs), why);
   settle(ended, nullptr);
 }
 

@@ -2,6 +2,8 @@
 // collectives/job.h: one submitted tensor of this rank, from the call until its result.
 #pragma once
 
+#include <vector>
+
 #include "collectives/request.h"
 #include "scheduler/event.h"
 #include "tensor/tensor.h"
@@ -21,6 +23,9 @@ struct Job final : Intrusive {
   Tensor splits;  ///< Alltoall: rows from each rank
   Ref<ManualEvent> event;
   bool in_turn = false;  ///< it may come after another one of its name
+  // Note [In turn] in engine.cc: under the engine's lock.
+  std::vector<std::vector<Ref<Job>>> followers;  ///< calls that come after this job
+  size_t awaited = 1;    ///< of the first job of a call: its inputs, and jobs before it
   bool refusal = false;  ///< of a wrong call: nobody waits for it, and others may follow
   uint64_t session = 0;  ///< in which it was submitted
   uint64_t number = 0;   ///< of the job on this rank, in the order of the calls

@@ -23,7 +23,13 @@ std::string_view place_in_file(std::string_view site) {
 // Note [Calls without a name]
 // They belong together by their number.  After a branch that only some ranks take, a call
 // would meet another one, and where shapes agree nobody would see it: so the lines have to
-// agree as well.
+// agree as well.  Not so where a branch of the root is natural, as of broadcasts, or where
+// nothing is sent.
+static bool has_a_line(const Request& request) {
+  return request.numbered && !request.site.empty() && request.kind != Kind::Broadcast &&
+         request.kind != Kind::Join && request.kind != Kind::Barrier;
+}
+
 std::string mismatch(const Request& a, const Request& b) {
   const char* kind = name_of(a.kind);
   if (a.kind != b.kind) {
@@ -65,8 +71,7 @@ std::string mismatch(const Request& a, const Request& b) {
     return str("Mismatched ", kind, " root ranks: One rank specified root rank ", a.root,
                ", but another rank specified root rank ", b.root, ".");
   }
-  if (a.numbered && b.numbered && !a.site.empty() && !b.site.empty() &&
-      place_in_file(a.site) != place_in_file(b.site) && a.kind != Kind::Barrier) {
+  if (has_a_line(a) && has_a_line(b) && place_in_file(a.site) != place_in_file(b.site)) {
     return str("Calls without a name were made in different places: at ", a.site,
                " and at ", b.site,
                ". Do all ranks make the same calls? Those that belong together all the "

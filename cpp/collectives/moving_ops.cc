@@ -8,12 +8,13 @@
 namespace pkg::collectives {
 namespace {
 
-TensorList gathered(Call& call, std::span<const Tensor> tensors) {
+TensorList gathered(Call& call, std::span<const Tensor> tensors, bool in_turn) {
   const ExcludeKeys off = no_history();
   std::vector<Ref<Job>> jobs;
   for (size_t i = 0; i < tensors.size(); ++i) {
     check_rows(Kind::Allgather, tensors[i].sizes());
     jobs.push_back(job_for(call.request(tensors[i], i), tensors[i], {}));
+    jobs.back()->in_turn = in_turn;
   }
   call.submit(jobs);
   TensorList results;
@@ -24,16 +25,17 @@ TensorList gathered(Call& call, std::span<const Tensor> tensors) {
   return results;
 }
 
-Tensor allgather_kernel(const Tensor& self, const std::string& name) {
+Tensor allgather_kernel(const Tensor& self, const std::string& name, bool in_turn) {
   return as_call(Kind::Allgather, name, 0,
-                 [&](Call& call) { return gathered(call, {&self, 1})[0]; });
+                 [&](Call& call) { return gathered(call, {&self, 1}, in_turn)[0]; });
 }
 
-TensorList grouped_allgather_kernel(const TensorList& tensors, const std::string& name) {
-  return as_call(Kind::Allgather, name, tensors.size(), [&](Call& call) {
+TensorList grouped_allgather_kernel(const TensorList& tensors, const std::string& name,
+                                    bool in_turn) {
+  return as_call(Kind::Allgather, name, group_of(tensors), [&](Call& call) {
     PKG_CHECK(!tensors.empty(), ValueError,
               "[grouped_allgather] expected at least one tensor, got an empty list.");
-    return gathered(call, tensors);
+    return gathered(call, tensors, in_turn);
   });
 }
 
@@ -42,7 +44,7 @@ Tensor allgather_gradient(const Tensor& grad, const Shape& sizes, const std::str
   const std::string own = gradient_name(name);
   Tensor rows = empty(Shape{1}, DType::Int64);
   *rows.data<int64_t>() = sizes[0];
-  const Tensor all = allgather(rows, own.empty() ? own : own + ".rows");
+  const Tensor all = allgather(rows, own.empty() ? own : own + ".rows", true);
   const Tensor sum = allreduce(grad, own, int64_t(Reduction::Sum), 1.0, 1.0, false, true);
   const int64_t* const counts = all.wait().data<int64_t>();
   int64_t begin = 0;
@@ -55,7 +57,7 @@ TensorList grouped_allgather_gradient(const GradContext& g) {
   const size_t count = g.grads.size();
   const Tensor rows = empty(Shape{1, int64_t(count)}, DType::Int64);
   for (size_t i = 0; i < count; ++i) rows.data<int64_t>()[i] = g.shape(i)[0];
-  const Tensor all = allgather(rows, own.empty() ? own : own + ".rows").wait();
+  const Tensor all = allgather(rows, own.empty() ? own : own + ".rows", true).wait();
   const Place place = Engine::get().place();
   std::vector<int64_t> begins(count, 0), sums(count, 0);  // of the rows of each
   for (size_t r = 0; r < size_t(place.size); ++r) {
@@ -122,13 +124,14 @@ Shape splits_of(const Tensor& self, const Tensor& splits, int64_t ranks) {
 }
 
 std::tuple<Tensor, Tensor> alltoall_kernel(const Tensor& self, const Tensor& splits,
-                                           const std::string& name) {
+                                           const std::string& name, bool in_turn) {
   return as_call(Kind::Alltoall, name, 0, [&](Call& call) {
     const ExcludeKeys off = no_history();
     check_rows(Kind::Alltoall, self.sizes());
     Request request = call.request(self);
     request.splits = splits_of(self, splits, call.place().size);
     const Ref<Job> job = job_for(std::move(request), self, {});
+    job->in_turn = in_turn;
     call.submit({&job, 1});
     job->event->wait();
     return std::tuple(job->output, job->splits);
@@ -137,7 +140,8 @@ std::tuple<Tensor, Tensor> alltoall_kernel(const Tensor& self, const Tensor& spl
 
 TensorList alltoall_gradient(const GradContext& g) {
   if (!g.grad().defined()) return {Tensor(), Tensor()};
-  auto [back, rows] = alltoall(g.grad(), g.result(1), gradient_name(g.arg<std::string>(2)));
+  auto [back, rows] = alltoall(g.grad(), g.result(1), gradient_name(g.arg<std::string>(2)),
+                               true);
   return {back, Tensor()};
 }
 
@@ -152,16 +156,16 @@ Tensor rows_meta(Kind kind, const Tensor& self) {
   sizes[0] = unknown_size(name_of(kind));
   return without_data(sizes, self);
 }
-Tensor allgather_meta(const Tensor& self, const std::string&) {
+Tensor allgather_meta(const Tensor& self, const std::string&, bool) {
   return rows_meta(Kind::Allgather, self);
 }
-TensorList grouped_allgather_meta(const TensorList& tensors, const std::string&) {
+TensorList grouped_allgather_meta(const TensorList& tensors, const std::string&, bool) {
   TensorList made;
   for (const Tensor& tensor : tensors) made.push_back(rows_meta(Kind::Allgather, tensor));
   return made;
 }
 std::tuple<Tensor, Tensor> alltoall_meta(const Tensor& self, const Tensor&,
-                                         const std::string&) {
+                                         const std::string&, bool) {
   const Tensor rows = rows_meta(Kind::Alltoall, self);
   const Shape ranks{unknown_size("alltoall")};
   return {rows, empty(ranks, DType::Int64, Device{DeviceType::Meta})};
@@ -175,19 +179,20 @@ PKG_LIBRARY_FRAGMENT(horovod, m) {
       .grad("", [](const GradContext& g) -> TensorList {
         return {broadcast_gradient(g.grad(), g.arg<int64_t>(1), g.arg<std::string>(2))};
       });
-  pending(m.def("allgather(Tensor tensor, str name='') -> Tensor"), allgather_kernel,
-          allgather_meta)
+  pending(m.def("allgather(Tensor tensor, str name='', bool in_turn=False) -> Tensor"),
+          allgather_kernel, allgather_meta)
       .doc("The rows of all ranks behind each other, which may be of different number. "
            "Waits for them.")
       .grad("", [](const GradContext& g) -> TensorList {
         return {allgather_gradient(g.grad(), g.shape(0), g.arg<std::string>(1))};
       });
-  pending(m.def("grouped_allgather(Tensor[] tensors, str name='') -> Tensor[]"),
+  pending(m.def("grouped_allgather(Tensor[] tensors, str name='', bool in_turn=False) -> "
+                "Tensor[]"),
           grouped_allgather_kernel, grouped_allgather_meta)
       .doc("allgather of several tensors, all of them or none. Waits for them.")
       .grad("", grouped_allgather_gradient);
-  pending(m.def("alltoall(Tensor tensor, Tensor? splits=None, str name='') -> "
-                "(Tensor output, Tensor received_splits)"),
+  pending(m.def("alltoall(Tensor tensor, Tensor? splits=None, str name='', "
+                "bool in_turn=False) -> (Tensor output, Tensor received_splits)"),
           alltoall_kernel, alltoall_meta)
       .doc("Sends splits[r] rows to each rank r, and gets what the others send here. "
            "Waits for them.")

@@ -75,7 +75,7 @@ Tensor allreduce_kernel(const Tensor& self, const std::string& name, int64_t op,
 TensorList grouped_allreduce_kernel(const TensorList& tensors, const std::string& name,
                                     int64_t op, double prescale, double postscale,
                                     bool in_turn) {
-  return as_call(Kind::Allreduce, name, tensors.size(), [&](Call& call) {
+  return as_call(Kind::Allreduce, name, group_of(tensors), [&](Call& call) {
     check_group("grouped_allreduce", tensors);
     return submit_reductions(call, tensors, op, prescale, postscale, in_turn, same);
   });
@@ -92,7 +92,7 @@ Tensor reducescatter_kernel(const Tensor& self, const std::string& name, int64_t
 TensorList grouped_reducescatter_kernel(const TensorList& tensors, const std::string& name,
                                         int64_t op, double prescale, double postscale,
                                         bool in_turn) {
-  return as_call(Kind::Reducescatter, name, tensors.size(), [&](Call& call) {
+  return as_call(Kind::Reducescatter, name, group_of(tensors), [&](Call& call) {
     check_group("grouped_reducescatter", tensors);
     const auto share = [&](const Shape& sizes) { return scattered(sizes, call.place()); };
     return submit_reductions(call, tensors, op, prescale, postscale, in_turn, share);
@@ -128,7 +128,7 @@ Tensor times(const Tensor& tensor, double factor) {
 
 TensorList reducescatter_gradient(const GradContext& g) {
   check_linear("reducescatter", g.arg<int64_t>(2));
-  const Tensor all = allgather(g.grad(), gradient_name(g.arg<std::string>(1)));
+  const Tensor all = allgather(g.grad(), gradient_name(g.arg<std::string>(1)), true);
   return {times(all, factor_of(g))};
 }
 
@@ -140,7 +140,7 @@ TensorList grouped_reducescatter_gradient(const GradContext& g) {
     shares.push_back(
         gradient_of(g, i, scattered_rows(g.shape(i)[0], place.rank, place.size)));
   }
-  TensorList grads = grouped_allgather(shares, gradient_name(g.arg<std::string>(1)));
+  TensorList grads = grouped_allgather(shares, gradient_name(g.arg<std::string>(1)), true);
   for (Tensor& grad : grads) grad = times(grad, factor_of(g));
   return grads;
 }

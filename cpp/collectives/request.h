@@ -49,6 +49,9 @@ struct Request {
   std::string site;        ///< "file:line" that asked
   std::string failure;     ///< why the tensor has no values on this rank
 
+  /// What the tensors of one call have in common, and no other call: the name of a group
+  /// is no name of a tensor.
+  std::string call() const { return group_size == 0 ? name : "group\n" + group; }
   int64_t nbytes() const { return sizes.numel() * itemsize(dtype); }
   /// Whether what rank 0 once decided about the other holds for this one, too.
   bool same_as(const Request& other) const;

@@ -33,6 +33,13 @@ Session::Session(std::unique_ptr<Transport> transport, const Settings& settings,
 }
 
 void Session::add(std::vector<Ref<Job>> jobs) {
+  for (const Ref<Job>& job : jobs) {
+    if (!jobs_.contains(job->request.name)) continue;
+    // The engine sees to it that this is never so; a tensor must not wait for ever.
+    return finished_(jobs, failure(str("[", job->request.name,
+                                       "] another tensor of this name is being "
+                                       "processed.")));
+  }
   if (stopping_ || jobs.empty()) {
     // They fail with all others when the session ends.
     for (Ref<Job>& job : jobs) jobs_.emplace(job->request.name, std::move(job));
@@ -147,11 +154,11 @@ void Session::requests(int from, Reader reader) {
   coordinator_->note_progress(from, reader.get<uint64_t>());
   while (!reader.done()) {
     if (const auto id = reader.get<uint64_t>()) {
-      if (timeline_.on() && cache_.has(id)) timeline_.came(from, cache_.of(id).name);
+      if (timeline_.on() && cache_.has(id)) timeline_.came(from, cache_.of(id));
       coordinator_->add(from, id);
     } else {
       Request request = reader.request();
-      timeline_.came(from, request.name);
+      timeline_.came(from, request);
       coordinator_->add(from, std::move(request));
     }
   }

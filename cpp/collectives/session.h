@@ -49,7 +49,7 @@ class Session {
   const Place& place() const { return peers_.place(); }
   const Counts& counts() const { return counts_; }
 
-  /// Begins with these; their names are different from those that are not finished.
+  /// Begins with these; they fail where one of that name is not finished.
   void add(std::vector<Ref<Job>> jobs);
   /// Says to all ranks that this is the end.
   void stop();

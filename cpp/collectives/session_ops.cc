@@ -99,7 +99,7 @@ Tensor refuse_kernel(const std::string& kind, const std::string& name,
   *made.data<bool>() = false;
   const bool told = take_told(why);
   if (told || !Engine::get().running()) return made;
-  Call call(kind_of(kind), name, size_t(std::max<int64_t>(group, 0)));
+  Call call(kind_of(kind), name, int32_t(std::max<int64_t>(group, kUncounted)));
   call.refuse(why);
   *made.data<bool>() = true;
   return made;
@@ -127,7 +127,7 @@ PKG_LIBRARY(horovod, m) {
       .cpu(counts_kernel);
   m.def("_refuse(str kind, str name, str why, int group=0) -> Tensor")
       .doc("Tells the other ranks that this one cannot make a call, of a group of so many "
-           "tensors; whether they did not know.")
+           "tensors (-1: nobody knows); whether they did not know.")
       .in_program_order()
       .cpu(refuse_kernel);
   m.def("join() -> Tensor")

@@ -3,6 +3,7 @@
 #include "collectives/submitting.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "collectives/error.h"
@@ -13,30 +14,35 @@
 namespace pkg::collectives {
 
 namespace {
-thread_local std::string t_told;
+thread_local std::optional<std::string> t_told;
 }  // namespace
 
 bool take_told(const std::string& why) {
   // The dispatcher may have put another name before it on its way.
-  const auto rest = [](const std::string& text) { return text.substr(text.find(']') + 1); };
-  return rest(std::exchange(t_told, {})) == rest(why);
+  const auto rest = [](const std::string& text) {
+    const size_t end = text.starts_with('[') ? text.find("] ") : text.npos;
+    return end == text.npos ? text : text.substr(end + 2);
+  };
+  const std::optional<std::string> told = std::exchange(t_told, std::nullopt);
+  return told && rest(*told) == rest(why);
 }
 
-Call::Call(Kind kind, const std::string& name, size_t group)
+Call::Call(Kind kind, const std::string& name, int32_t group)
     : place_(Engine::get().place()), group_(group) {
-  t_told.clear();
+  t_told.reset();
   base_.kind = kind;
   base_.numbered = name.empty();
   base_.name = name.empty() ? Engine::get().next_name(kind) : name;
   base_.site = submission_site();
+  if (kind == Kind::Join) Engine::get().count_anew();
 }
 
 Request Call::request(const Tensor& tensor, size_t i) const {
   Request made = base_;
-  if (group_ > 0) {
-    made.name += str("_", i + 1, "of", group_);
+  if (group_ != 0) {
+    made.name += group_ > 0 ? str("_", i + 1, "of", group_) : std::string("_of?");
     made.group = base_.name;
-    made.group_size = int32_t(group_);
+    made.group_size = group_;
   }
   if (tensor.defined()) {
     made.dtype = tensor.dtype();
@@ -48,7 +54,7 @@ Request Call::request(const Tensor& tensor, size_t i) const {
 void Call::submit(std::span<const Ref<Job>> jobs) {
   submitted_ = true;  // or in use: it is submitted already
   Engine& engine = Engine::get();
-  const std::vector<Ref<Event>> before = engine.reserve(jobs);
+  engine.reserve(jobs);
   // A group is one unit of work for who comes later, as it is for the ranks.
   std::vector<Ref<Event>> needed;
   for (const Ref<Job>& job : jobs) {
@@ -57,7 +63,7 @@ void Call::submit(std::span<const Ref<Job>> jobs) {
       needed.push_back(std::move(event));
     }
   }
-  engine.begin({jobs.begin(), jobs.end()}, needed, before);
+  engine.begin({jobs.begin(), jobs.end()}, needed);
 }
 
 void Call::refuse(const std::string& why) noexcept {
@@ -65,11 +71,11 @@ void Call::refuse(const std::string& why) noexcept {
     t_told = why;
     if (submitted_ || place_.size == 1) return;
     std::vector<Ref<Job>> jobs;
-    for (size_t i = 0; i < std::max<size_t>(group_, 1); ++i) {
-      Request request = this->request({}, i);
-      request.failure = why;
+    for (int32_t i = 0; i < std::max(group_, 1); ++i) {
+      Request request = this->request({}, size_t(i));
+      request.failure = why.empty() ? "an error without a text" : why;
       jobs.push_back(Ref<Job>::make(std::move(request), Tensor(), Tensor()));
-      jobs.back()->refusal = true;
+      jobs.back()->refusal = jobs.back()->in_turn = true;  // after those under way
     }
     submit(jobs);
   } catch (const Error&) {  // its name is in use, or all is over

@@ -13,11 +13,17 @@ namespace pkg::collectives {
 // checked: so the ranks stay together whatever is wrong.  The next call of that name may come
 // before the others have heard of the refusal.
 
+/// The size of a group that cannot be counted, or is empty: such a call can be refused only.
+inline constexpr int32_t kUncounted = -1;
+inline int32_t group_of(const TensorList& tensors) {
+  return tensors.empty() ? kUncounted : int32_t(tensors.size());
+}
+
 /// A call of a collective on this rank: of one tensor, or of a group of them.
 class Call {
  public:
   /// The errors of Engine::place().
-  Call(Kind kind, const std::string& name, size_t group = 0);
+  Call(Kind kind, const std::string& name, int32_t group = 0);
 
   const Place& place() const { return place_; }
   /// For this tensor, the i-th of the group.
@@ -31,13 +37,13 @@ class Call {
  private:
   const Place place_;
   Request base_;
-  const size_t group_;
+  const int32_t group_;  // 0: none
   bool submitted_ = false;
 };
 
 /// Runs f(call), whose error the other ranks get, too, if nothing was submitted before it.
 template <class F>
-auto as_call(Kind kind, const std::string& name, size_t group, F f) {
+auto as_call(Kind kind, const std::string& name, int32_t group, F f) {
   Call call(kind, name, group);
   try {
     return f(call);

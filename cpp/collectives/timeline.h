@@ -5,7 +5,8 @@
 // Names are Horovod's where it has one: NEGOTIATE_ALLREDUCE from the request until all ranks
 // have asked, on rank 0 with a mark "rank 1" when that rank's came; then ALLREDUCE, and in it
 // MEMCPY_IN_FUSION_BUFFER, TRANSFER, REDUCE, MEMCPY_OUT_FUSION_BUFFER.  What is fused has the
-// same times for each tensor.
+// same times for each tensor.  In the file calls without a name share a lane for each kind:
+// their names do not come again.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +35,7 @@ class Timeline {
   /// This rank has sent its request.
   void sent(const Request& request);
   /// That of another rank has come here.
-  void came(int rank, const std::string& name);
+  void came(int rank, const Request& request);
   /// Begins to do what was decided for these tensors of this rank.
   void begin(Kind kind, const std::vector<const Request*>& tensors);
   void end();
@@ -64,16 +65,16 @@ class Timeline {
     int64_t start, end;
   };
   struct Tensor {
-    std::string name, site;
+    std::string name, lane, site;
     int64_t sent = 0;  // 0: nobody looked then
   };
-  void note(const Done& what, const std::string& tensor, const std::string& site);
-  void write(const Done& what, const std::string& tensor);
+  void note(const Done& what, const Tensor& tensor);
+  void write(const Done& what, const Tensor& tensor);
 
   std::ofstream file_;
   std::string error_;
   const int64_t began_ = trace::now();
-  std::unordered_map<std::string, size_t> lanes_;  // of the file, by tensor
+  std::unordered_map<std::string, size_t> lanes_;  // of the file
   std::unordered_map<std::string, int64_t> sent_;  // when, by tensor
   std::string kind_;                               // "ALLREDUCE"
   std::vector<Tensor> tensors_;                    // that are done now

@@ -13,6 +13,8 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from .._binding import core
 from ..scheduler import submit
 from ..tensor import Tensor
@@ -20,7 +22,7 @@ from .compression import Compression
 from .handles import poll, register, register_in_place, synchronize
 from .in_graphs import in_graph, node, refuse_symbols
 from .refusing import Refusing
-from .session import _next_call, _place, size
+from .session import _count_anew, _next_call, _place, size
 
 __all__ = [
     "Adasum", "Average", "Max", "Min", "Product", "Sum", "allgather",
@@ -214,12 +216,23 @@ def broadcast_(tensor: Tensor, root_rank: int, name: str | None = None) -> Tenso
     return result
 
 
+def _as_it_is(value: Any) -> Any:
+    """A copy, for a task that runs later: what is written in place after the call must
+    not be sent.  What is no tensor, the task refuses."""
+    if isinstance(value, Tensor):
+        return value.clone()
+    if isinstance(value, (list, tuple)):
+        return [_as_it_is(each) for each in value]
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
 def allgather_async(tensor: Tensor, name: str | None = None) -> int:
     """As ``allgather``; returns a handle for ``synchronize``."""
     _place()
     refuse_symbols("allgather_async", tensor)
     name = name or f"allgather.noname.async.{_next_call()}"
-    return register(submit(lambda: _gathered(tensor, name)))
+    sent = _as_it_is(tensor)
+    return register(submit(lambda: _gathered(sent, name)))
 
 
 def allgather(tensor: Tensor, name: str | None = None) -> Tensor:
@@ -231,7 +244,7 @@ def allgather(tensor: Tensor, name: str | None = None) -> Tensor:
 
 def _gathered(tensor: Tensor, name: str | None) -> Any:
     if in_graph(tensor):
-        return node("allgather", tensor, name)
+        return node("allgather", tensor, name, True)
     with Refusing("allgather", name):
         return _op("allgather")(tensor, name or "")
 
@@ -241,7 +254,8 @@ def grouped_allgather_async(tensors: Sequence[Tensor], name: str | None = None) 
     _place()
     refuse_symbols("grouped_allgather_async", tensors)
     name = name or f"grouped_allgather.noname.async.{_next_call()}"
-    return register(submit(lambda: _all_gathered(tensors, name)))
+    sent = _as_it_is(tensors)
+    return register(submit(lambda: _all_gathered(sent, name)))
 
 
 def grouped_allgather(
@@ -254,7 +268,7 @@ def grouped_allgather(
 
 def _all_gathered(tensors: Sequence[Tensor], name: str | None) -> list[Tensor]:
     if in_graph(tensors):
-        return list(node("grouped_allgather", list(tensors), name))
+        return list(node("grouped_allgather", list(tensors), name, True))
     with Refusing("allgather", name, tensors):
         return list(_op("grouped_allgather")(list(tensors), name or ""))
 
@@ -266,7 +280,8 @@ def alltoall_async(
     _place()
     refuse_symbols("alltoall_async", tensor)
     name = name or f"alltoall.noname.async.{_next_call()}"
-    return register(submit(lambda: _exchanged(tensor, splits, name)))
+    sent, rows = _as_it_is(tensor), _as_it_is(splits)
+    return register(submit(lambda: _exchanged(sent, rows, name)))
 
 
 def alltoall(
@@ -282,7 +297,7 @@ def alltoall(
 
 def _exchanged(tensor: Tensor, splits: Any, name: str | None) -> Any:
     if in_graph(tensor):
-        rows, counts = node("alltoall", tensor, name, before=(_rows(splits),))
+        rows, counts = node("alltoall", tensor, name, True, before=(_rows(splits),))
     else:
         with Refusing("alltoall", name):
             rows, counts = _op("alltoall")(tensor, _rows(splits), name or "")
@@ -355,8 +370,11 @@ def grouped_reducescatter(
 def join() -> int:
     """Wait until all ranks have called join(); meanwhile this one takes part in the
     allreduces (Sum and Average) of the others with zeros.  For ranks with less data
-    than others.  Returns the rank that joined last."""
-    return int(_op("join")().item())
+    than others.  Returns the rank that joined last.  From here on calls without a name
+    are numbered anew."""
+    last = _op("join")()
+    _count_anew()
+    return int(last.item())
 
 
 def barrier() -> None:

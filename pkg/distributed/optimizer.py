@@ -104,7 +104,7 @@ class _DistributedOptimizer:
                 if param in exchange.hooks:
                     continue
                 if param.requires_grad or param.grad is not None:
-                    exchange.add(param, f"noname.{i}.{j}")
+                    exchange.add(param, f"parameter.{i}.{j}")
 
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
         """TypeError: gradients on their way belong to this process."""
@@ -152,7 +152,7 @@ def _check_options(optimizer: Any, compression: Any, op: int, factor: float) -> 
 def _names_of(optimizer: Optimizer, named: Iterable[Any] | None) -> dict[Tensor, str]:
     params = [p for group in optimizer.param_groups for p in group["params"]]
     if named is None:
-        pairs = [(f"noname.{i}", param) for i, param in enumerate(params)]
+        pairs = [(f"parameter.{i}", param) for i, param in enumerate(params)]
     else:
         pairs = list(named)
     if any(not isinstance(pair, tuple) for pair in pairs):

@@ -40,5 +40,9 @@ class Refusing:
             return  # they have it
         error._pkg_told = True  # type: ignore[attr-defined]
         group = self._group
-        count = len(group) if isinstance(group, (list, tuple)) else 0
-        core.Operator("_refuse", "horovod")(self._kind, self._name, str(error), count)
+        count = 0
+        if group is not None:  # an empty one, or what cannot be counted: -1
+            count = len(group) if isinstance(group, (list, tuple)) else 0
+            count = count or -1
+        text = str(error) or type(error).__name__
+        core.Operator("_refuse", "horovod")(self._kind, self._name, text, count)

@@ -31,7 +31,8 @@ class _World(NamedTuple):
 _world: _World | None = None
 _over_mpi = False
 _sessions = 0  # how many init() has begun
-_calls = itertools.count(1)  # of this session, that have no name of their own
+_calls = itertools.count(1)  # since init() or join(), that have no name of their own
+_joins = 0  # of this session
 _at_exit = False  # whether shutdown is registered
 
 
@@ -67,7 +68,7 @@ def init() -> None:
     ImportError where a launcher did and there is no MPI library with the standard ABI;
     HorovodInternalError after a rank was lost.  Does nothing if it is initialized.
     """
-    global _world, _over_mpi, _at_exit, _sessions, _calls
+    global _world, _over_mpi, _at_exit, _sessions, _calls, _joins
     if is_initialized():
         return
     _world = None
@@ -78,7 +79,7 @@ def init() -> None:
     )
     _world = _World(*numbers.tolist())
     _sessions += 1
-    _calls = itertools.count(1)
+    _calls, _joins = itertools.count(1), 0
     if not _at_exit:
         _at_exit = True
         atexit.register(_shutdown_at_exit)
@@ -115,9 +116,18 @@ def _session() -> int:
     return _sessions
 
 
-def _next_call() -> int:
-    """A number for a call without a name: from 1 in each session."""
-    return next(_calls)
+def _next_call() -> str:
+    """What tells a call without a name from others: a number, from 1 in each session
+    and after each join(), before which ranks may have made different numbers of
+    calls."""
+    number = next(_calls)
+    return f"{number} after join {_joins}" if _joins else str(number)
+
+
+def _count_anew() -> None:
+    """This rank has called join()."""
+    global _calls, _joins
+    _calls, _joins = itertools.count(1), _joins + 1
 
 
 def _place() -> _World:

@@ -44,8 +44,8 @@ struct Rank {
     change(request);
     const Ref<Job> job = Ref<Job>::make(request, input, output);
     job->refusal = refusal;
-    const std::vector<Ref<Event>> before = engine.reserve({&job, 1});
-    engine.begin({job}, inputs, before);
+    engine.reserve({&job, 1});
+    engine.begin({job}, inputs);
     return job;
   }
   Ref<Job> allreduce(
@@ -444,6 +444,63 @@ TEST(the_names_of_a_group_are_free_when_one_of_it_has_failed) {
       CHECK_THROWS(jobs[0]->event->wait(), CollectiveError, "[g2] Mismatched allgather");
     }
   });
+}
+
+TEST(groups_of_one_name_and_two_sizes_fail_on_all_ranks_at_once) {
+  world(3, [](Rank& rank, int r) {
+    const auto group = [&](int count) {
+      std::vector<Ref<Job>> jobs;
+      for (int i = 0; i < count; ++i) {
+        Request request;
+        request.name = str("g_", i + 1, "of", count);
+        request.sizes = Shape{1};
+        request.group = "g";
+        request.group_size = count;
+        jobs.push_back(Ref<Job>::make(request, filled(1, 1), filled(1, 0)));
+      }
+      rank.engine.reserve(jobs);
+      rank.engine.begin({jobs.begin(), jobs.end()}, {});
+      return jobs;
+    };
+    for (int round = 0; round < 20; ++round) {
+      // Rank 2 may come when the others have their error already.
+      if (r == 2) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      const int count = 2 + (r + round) % 2;
+      const auto odd = group(count);
+      if (round == 0) CHECK_THROWS(group(5 - count), ValueError, "[g] Requested a group");
+      for (const Ref<Job>& job : odd) {
+        CHECK_THROWS(job->event->wait(), CollectiveError, "Mismatched groups");
+      }
+      for (const Ref<Job>& job : group(4)) {
+        job->event->wait();
+        CHECK(first(job) == 3);
+      }
+    }
+  });
+}
+
+TEST(a_lane_of_the_timeline_is_shared_by_calls_without_a_name) {
+  const std::string path = str("/tmp/pkg_timeline_lanes_", getpid(), ".json");
+  Settings settings;
+  settings.timeline = path;
+  world(
+      2,
+      [](Rank& rank, int) {
+        for (int i = 0; i < 5; ++i) {
+          const auto numbered = [](Request& request) { request.numbered = true; };
+          const std::string name = rank.engine.next_name(Kind::Allreduce);
+          rank.allreduce(name, filled(9, 1), numbered)->event->wait();
+        }
+      },
+      settings);
+  std::ifstream file(path);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const std::string lane = "\"thread_name\"";
+  const size_t found = text.find(lane);
+  CHECK(found != text.npos && text.find(lane, found + 1) == text.npos);
+  CHECK(text.find("\"args\": {\"name\": \"allreduce.noname\"}") != text.npos);
+  CHECK(text.find("\"args\": {\"tensor\": \"allreduce.noname.5\"}") != text.npos);
+  std::remove(path.c_str());
 }
 
 TEST(the_timeline_tells_what_happened_to_each_tensor) {

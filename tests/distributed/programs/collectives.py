@@ -15,11 +15,18 @@ from in_graphs import (
     graphs_run_collectives,
     plans_begin_all_before_they_wait,
     rows_of_other_ranks_in_graphs,
+    threads_may_run_one_graph,
     training_in_a_graph_is_planned,
 )
 from refusals import (
+    broadcasts_may_stand_on_other_lines,
+    calls_without_a_name_meet_again_after_join,
     groups_of_rows_are_all_or_nothing,
+    groups_of_two_sizes_are_an_error_at_once,
+    refusals_come_in_turn,
+    refusals_of_any_text_are_told,
     what_one_rank_refuses_is_an_error_on_all,
+    what_waits_for_its_turn_cannot_lose_it,
 )
 
 import pkg
@@ -172,6 +179,40 @@ def broadcast_of_every_dtype():
             .numpy(),
         )
     raises(ValueError, "root_rank", hvd.broadcast, pkg.ones(1), SIZE)
+
+
+def what_is_sent_is_as_it_was_at_the_call():
+    """Rows, too, which a task sends later: also splits, and without a gradient where
+    none was wanted at the call."""
+    x = pkg.full((SIZE, 1000), float(RANK))
+    splits = pkg.ones(SIZE, dtype=pkg.int64)
+    seen = np.ones(SIZE, np.int64)
+    calls = [
+        (hvd.allgather_async, (x,)),
+        (hvd.grouped_allgather_async, ([x],)),
+        (hvd.alltoall_async, (x, splits)),
+        (hvd.alltoall_async, (x, seen)),
+    ]
+    for _ in range(5):
+        x.fill_(float(RANK))
+        splits.fill_(1)
+        seen[:] = 1
+        handles = [call(*args) for call, args in calls]
+        x.fill_(-1.0)
+        splits.fill_(-1)
+        seen[:] = -1
+        all_, (same,), *sent = map(hvd.synchronize, handles)
+        for got in (all_, same):
+            equal(got[:, 0], np.repeat(np.arange(SIZE), SIZE))
+        for rows, counts in sent:
+            equal(rows[:, 0], np.arange(SIZE))
+            equal(counts, [1] * SIZE)
+    w = pkg.ones(1, requires_grad=True)
+    with pkg.no_grad():
+        handle = hvd.allgather_async(w)
+    assert not hvd.synchronize(handle).requires_grad
+    hvd.synchronize(hvd.allgather_async(w)).sum().backward()
+    equal(w.grad, [float(SIZE)])
 
 
 def alltoall_with_and_without_splits():
@@ -505,13 +546,18 @@ CHECKS = [
     a_thousand_in_another_order_on_each_rank, the_steady_state_sends_numbers_and_fuses,
     a_large_tensor_has_the_bits_of_its_parts, results_are_pending_and_go_into_ops,
     in_place_forms, allgather_of_unequal_rows, broadcast_of_every_dtype,
+    what_is_sent_is_as_it_was_at_the_call,
     alltoall_with_and_without_splits, reducescatter_shares_the_rows,
     groups_are_all_or_nothing, in_place_forms_come_in_any_order,
     gradients_are_those_of_all_ranks,
     graphs_name_nodes_by_the_rule, graphs_run_collectives,
     rows_of_other_ranks_in_graphs, collectives_in_graphs_have_plans,
-    plans_begin_all_before_they_wait, training_in_a_graph_is_planned,
+    plans_begin_all_before_they_wait, threads_may_run_one_graph,
+    training_in_a_graph_is_planned,
     groups_of_rows_are_all_or_nothing, what_one_rank_refuses_is_an_error_on_all,
+    groups_of_two_sizes_are_an_error_at_once, refusals_come_in_turn,
+    refusals_of_any_text_are_told, what_waits_for_its_turn_cannot_lose_it,
+    calls_without_a_name_meet_again_after_join, broadcasts_may_stand_on_other_lines,
     what_differs_is_an_error_on_every_rank, a_name_in_use_is_refused,
     calls_without_a_name_stand_on_the_same_line, gradients_agree_with_differences,
     objects_and_models, training_equals_that_on_one_rank, training_with_two_passes,

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks of collectives in graphs, for collectives.py."""
 
+import threading
+
 import numpy as np
 from checking import equal
 
@@ -115,6 +117,35 @@ def plans_begin_all_before_they_wait():
             got = session.run(z, {x: np.full(3, RANK + 1, np.float32)})
             equal(got, 36.0 * TOTAL * 3 * SIZE)
         assert session.memory_plan(z, [x]).steps
+
+
+def threads_may_run_one_graph():
+    """A node's collectives of two runs, and their gradients, come in turn."""
+    with graph.Graph().as_default() as g:
+        x = graph.placeholder(pkg.float32, (SIZE, 1), "x")
+        rows = hvd.allgather(x, name="rows of threads")
+        (two,) = hvd.grouped_allgather([x], name="group of threads")
+        sent = hvd.alltoall(x, name="sent by threads")
+        share = hvd.reducescatter(x, name="share of threads")
+        grads = [graph.gradients((y * y).sum(), [x])[0] for y in (rows, sent, share)]
+        reduced = hvd.allreduce(x, name="reduced by threads")
+    failed = []
+    with graph.Session(graph=g) as session:
+
+        def work(fetch):
+            try:
+                for _ in range(5):
+                    session.run(fetch, {x: np.ones((SIZE, 1), np.float32)})
+            except Exception as error:
+                failed.append(str(error))
+
+        for fetch in (rows, two, sent, share, reduced, *grads):
+            threads = [threading.Thread(target=work, args=(fetch,)) for _ in range(2)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            assert not failed, (fetch, failed)
 
 
 def training_in_a_graph_is_planned():

@@ -260,7 +260,24 @@ def a_distributed_optimizer_is_not_copied():
     raises(TypeError, "distributed SGD", copy.deepcopy, optimizer)
 
 
+def calls_without_a_name_go_beside_parameters_without_one():
+    """Those of an optimizer that was given no names."""
+    model = nn.Linear(2, 1)
+    optimizer = hvd.DistributedOptimizer(optim.SGD(model.parameters(), lr=0.1))
+    for _ in range(3):
+        optimizer.zero_grad()
+        if RANK == 1:
+            hvd.barrier()  # the gradients of the others are under way, and their call
+        model(pkg.ones(1, 2)).sum().backward()
+        handle = hvd.allreduce_async(pkg.ones(2))
+        if RANK != 1:
+            hvd.barrier()
+        equal(hvd.synchronize(handle), [1.0, 1.0])
+        optimizer.step()
+
+
 CHECKS = [
+    calls_without_a_name_go_beside_parameters_without_one,
     gradients_are_reduced_while_backward_goes_on,
     a_closure_is_called_before_the_exchange,
     what_is_synchronized_is_not_reduced_again,
