@@ -250,7 +250,7 @@ RunResults Callable::interpret(const TensorList& feeds, const TensorList& variab
   const Node* current = nullptr;
   for (size_t i = 0; i < feeds_.size(); ++i) evaluation.feed(feeds_[i], feeds[i]);
   evaluation.read = [&](const Node& node) { return value_of(node, variables); };
-  evaluation.keep = [](const Tensor& value) { return ops::row_major_copy(value); };
+  evaluation.keep = [](Node&, const Tensor& value) { return ops::row_major_copy(value); };
   evaluation.control = &control;
   evaluation.at = [&](const Node& node) {
     current = nullptr;
