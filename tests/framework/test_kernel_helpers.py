@@ -101,6 +101,20 @@ def test_arithmetic_on_maps(ops: ModuleType, dtype: str) -> None:
         ops.helper_arithmetic(x, y[:2])
 
 
+@pytest.mark.parametrize("dtype", "uint8 int8 int32 int64".split())
+def test_quotients_that_no_integer_is(ops: ModuleType, dtype: str) -> None:
+    """By zero: an error; the most negative number over -1 wraps, as of the ops."""
+    kind = getattr(pkg, dtype)
+    x = pkg.tensor([4, 3]).to(kind)
+    with pytest.raises(RuntimeError, match="ZeroDivisionError.* division by zero"):
+        ops.helper_arithmetic(x, pkg.tensor([2, 0]).to(kind))
+    if dtype != "uint8":
+        least = int(np.iinfo(dtype).min)
+        x = pkg.tensor([least, 5], dtype=kind)
+        got, _ = ops.helper_arithmetic(x, pkg.tensor([-1, -1], dtype=kind))
+        assert got[4].tolist() == [least, -5]
+
+
 def test_interrupts_of_a_loop(library: str) -> None:
     """Are KeyboardInterrupt, as they are elsewhere, and the next run is well."""
     code = f"""
