@@ -54,6 +54,22 @@ def test_kernels_of_resources(ops: ModuleType, graph_ops: ModuleType) -> None:
                 assert session.run(counts[0]) == 12
 
 
+def test_a_private_resource_that_is_refused(
+    ops: ModuleType, graph_ops: ModuleType
+) -> None:
+    """Goes at once: nobody else could let it go."""
+    before = ops.helper_tallies().item()
+    with pytest.raises(ValueError, match="start is 13"):
+        ops.helper_tally(start=13)
+    with compat.Graph().as_default():
+        tally = graph_ops.helper_tally(start=13)
+        session = compat.Session()
+        for _ in range(2):
+            with pytest.raises(compat.errors.InvalidArgumentError, match="start is 13"):
+                session.run(tally)
+    assert ops.helper_tallies() == before
+
+
 def test_loops_over_the_pool(ops: ModuleType) -> None:
     """Give every element once; an index that is wrong is found before."""
     x = pkg.arange(1000.0)
