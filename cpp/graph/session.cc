@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/foreign_error.h"
 #include "dispatcher/profile.h"
 #include "graph/evaluate.h"
 #include "graph/plan_rows.h"
@@ -227,7 +228,10 @@ std::shared_ptr<Callable::Variant> Callable::variant_for(const TensorList& feeds
     made->executable = std::make_unique<Executable>(std::move(plan));
   } catch (const CancelledError&) {
     throw;  // says nothing of the plan
-  } catch (const Error& error) { made->why_not = error.what(); }
+  } catch (const Error& error) {
+    throw_if_stops(error);
+    made->why_not = error.what();
+  }
   plans_made_.fetch_add(1);
   std::lock_guard lock(mutex_);
   if (variants_.size() >= kMaxVariants) variants_.erase(variants_.begin());

@@ -131,6 +131,32 @@ def test_quotients_that_no_integer_is(ops: ModuleType, dtype: str) -> None:
         assert got[4].tolist() == [least, -5]
 
 
+def test_interrupts_of_what_a_kernel_calls(library: str) -> None:
+    """Come out as they are, and not as an error of the kernel."""
+    code = f"""
+    import pkg
+
+    class Stop(Exception):
+        pass
+
+    def stop(*_):
+        raise Stop
+
+    ops = pkg.load_op_library({library!r})
+    x = pkg.ones(1 << 23)
+    for wanted in (KeyboardInterrupt, Stop):
+        try:
+            ops.helper_interrupted(x)
+        except BaseException as error:
+            assert type(error) is wanted, repr(error)
+            print("stopped")
+        else:
+            print("went on")
+        signal.signal(signal.SIGINT, stop)
+    """
+    check_interrupted(code, "stopped\nstopped\n")
+
+
 def test_interrupts_of_a_loop(library: str) -> None:
     """Are KeyboardInterrupt, as they are elsewhere, and the next run is well."""
     code = f"""

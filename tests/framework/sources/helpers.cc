@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // helpers.cc: what kernels in TensorFlow's style use beside contexts and tensors: kernels of
 // resources, loops over the pool, checks of indices, arithmetic on maps, 16-bit floats.
+#include <signal.h>
+
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -136,6 +138,19 @@ class HelperSlowOp : public OpKernel {
   }
 };
 REGISTER_KERNEL_BUILDER(Name("HelperSlow").Device(DEVICE_CPU), HelperSlowOp);
+
+// Ctrl-C, which comes while the kernel copies what it gives.
+REGISTER_OP("HelperInterrupted").Input("x: float").Output("y: float");
+class HelperInterruptedOp : public OpKernel {
+ public:
+  using OpKernel::OpKernel;
+  void Compute(OpKernelContext* context) override {
+    raise(SIGINT);
+    std::this_thread::sleep_for(std::chrono::milliseconds(60));
+    context->set_output(0, context->input(0));
+  }
+};
+REGISTER_KERNEL_BUILDER(Name("HelperInterrupted").Device(DEVICE_CPU), HelperInterruptedOp);
 
 // a, then a + b, a - b, a * b and a / b, by arithmetic on maps and on elements.
 REGISTER_OP("HelperArithmetic")
