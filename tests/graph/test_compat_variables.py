@@ -463,7 +463,11 @@ def test_a_gradient_of_a_variable_is_that_of_all_its_reads(planned):
         both = before + after
         gradients = [tf.gradients(part, v)[0] for part in (before, after, both)]
         of_assigned = tf.gradients(assigned * 5.0 + v, [assigned, v])
+    alone = tf.gradients(assigned * 5.0, v)[0]
+    assert tf.gradients(tf.assign(v, before * 2.0), before) == [None]
     session = tf.get_default_session()
+    session.run(v.initializer)
+    assert session.run(alone) == 5.0
     session.run(v.initializer)
     found = session.run([*gradients, *of_assigned, both])
     # v is 3 and then 12: 2 * 3, 3 * 12 ** 2 and their sum
