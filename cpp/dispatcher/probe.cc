@@ -14,7 +14,10 @@
 // What only this process could say stays unsaid: where the program cannot be started, or does
 // not have the symbols that the library takes from its host, the library is simply opened.
 // Ctrl-C, which a terminal sends to all of a group of processes, is this process's to answer:
-// the program has a group of its own, which ends with the wait.
+// the program has a group of its own.  A terminal would stop such a group where it is used,
+// so the program ignores that.  Where the wait ends first, its group ends with it; where this
+// thread does, as its process was killed, the system ends the program.  posix_spawn() can ask
+// for neither: hence vfork(), which waits for no work of this process either.
 // The program is what is waited for, not the end of its stderr, which a process that a
 // constructor starts may hold open for ever.
 #include "dispatcher/probe.h"
@@ -22,8 +25,8 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -61,31 +64,52 @@ std::vector<char*> other_variables() {
   return variables;
 }
 
-// Starts the program with stdin and stdout closed to it; its number, or -1.
+// What is between vfork() and the program: this process's memory, so nothing but system calls.
+[[noreturn]] void become(char* const* arguments, char* const* variables, pid_t parent,
+                         int nothing, int to_stderr, const sigset_t& mask) {
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(1);  // it has ended before that
+  // No handler of this process may run here when signals come again.
+  for (int number = 1; number < NSIG; ++number) {
+    struct sigaction now;
+    if (sigaction(number, nullptr, &now) != 0 || now.sa_handler == SIG_IGN) continue;
+    signal(number, SIG_DFL);
+  }
+  signal(SIGTTIN, SIG_IGN);
+  signal(SIGTTOU, SIG_IGN);
+  dup2(nothing, 0);
+  dup2(nothing, 1);
+  dup2(to_stderr, 2);
+  sigprocmask(SIG_SETMASK, &mask, nullptr);
+  execve(kProgram, arguments, variables);
+  _exit(1);
+}
+
+// Starts the program with nothing to read and stdout thrown away; its number, or -1.
 pid_t start(const std::string& path, int to_stderr) {
   const std::vector<char*> variables = other_variables();
   std::string name = kProgram, option = "-c", command = kCommand, library = path;
   char* const arguments[] = {name.data(), option.data(), command.data(), library.data(),
                              nullptr};
-  posix_spawn_file_actions_t actions;
-  posix_spawnattr_t attributes;
-  if (posix_spawn_file_actions_init(&actions) != 0) return -1;
-  if (posix_spawnattr_init(&attributes) != 0) {
-    posix_spawn_file_actions_destroy(&actions);
-    return -1;
-  }
-  posix_spawnattr_setpgroup(&attributes, 0);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, to_stderr, 2);
+  if (access(kProgram, X_OK) != 0) return -1;
+  // Above those that they take the place of.
+  const int opened = open("/dev/null", O_RDWR | O_CLOEXEC);
+  const int nothing = fcntl(opened, F_DUPFD_CLOEXEC, 3);
+  const int errors = fcntl(to_stderr, F_DUPFD_CLOEXEC, 3);
   pid_t child = -1;
-  if (posix_spawn(&child, kProgram, &actions, &attributes, arguments, variables.data()) !=
-      0) {
-    child = -1;
+  if (nothing >= 0 && errors >= 0) {
+    const pid_t parent = getpid();
+    sigset_t all, mask;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &mask);
+    child = vfork();
+    if (child == 0) { become(arguments, variables.data(), parent, nothing, errors, mask); }
+    pthread_sigmask(SIG_SETMASK, &mask, nullptr);
   }
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&actions);
+  for (const int end : {opened, nothing, errors}) {
+    if (end >= 0) close(end);
+  }
   return child;
 }
 

@@ -14,6 +14,7 @@
 #include <bit>
 #include <mutex>
 
+#include "base/foreign_error.h"
 #include "base/thread_local.h"
 #include "framework/making.h"
 #include "scheduler/fork_locks.h"
@@ -125,7 +126,9 @@ void KernelSet::take_choices(const KernelSet& before) {
   for (Ref<const Choice>& choice : made) {
     try {
       if (&select(choice->form) == choice->def) choices_.push_back(choice);
-    } catch (const Error&) {}  // now there are two of them: the next call says so
+    } catch (const Error& error) {  // now there are two of them: the next call says so
+      throw_if_stops(error);
+    }
   }
 }
 

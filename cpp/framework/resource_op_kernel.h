@@ -35,12 +35,7 @@ class ResourceOpKernel : public OpKernel {
   ~ResourceOpKernel() override {
     if (!resource_) return;
     resource_->Unref();
-    // It may be gone already.
-    if (cinfo_.resource_is_private_to_kernel()) {
-      cinfo_.resource_manager()
-          ->template Delete<T>(cinfo_.container(), cinfo_.name())
-          .IgnoreError();
-    }
+    DeleteIfPrivate();
   }
 
   void Compute(OpKernelContext* context) override {
@@ -56,6 +51,7 @@ class ResourceOpKernel : public OpKernel {
         const Status fits = VerifyResource(found);
         if (!fits.ok()) {
           found->Unref();
+          DeleteIfPrivate();  // nobody else could
           return context->SetStatus(fits);
         }
         resource_ = found;
@@ -78,6 +74,13 @@ class ResourceOpKernel : public OpKernel {
   }
 
  private:
+  void DeleteIfPrivate() {
+    if (!cinfo_.resource_is_private_to_kernel()) return;
+    // It may be gone already.
+    cinfo_.resource_manager()
+        ->template Delete<T>(cinfo_.container(), cinfo_.name())
+        .IgnoreError();
+  }
   /// Makes it: one reference, the manager's.
   virtual Status CreateResource(T** made) = 0;
   /// Whether one that was there already is what this kernel needs.

@@ -4,6 +4,8 @@
 
 #include <new>
 
+#include "base/foreign_error.h"
+
 namespace pkg::framework {
 
 const char* error::name_of(Code code) {
@@ -56,6 +58,8 @@ void throw_status(const Status& status, std::string_view where) {
 Status status_of_exception() {
   try {
     throw;
+  } catch (const ForeignError&) {
+    throw;  // a status has no place for it
   } catch (const CancelledError& error) {
     return errors::Cancelled(error.message());
   } catch (const NotImplementedError& error) {

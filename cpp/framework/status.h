@@ -80,7 +80,7 @@ inline Status OkStatus() { return {}; }
 /// UNIMPLEMENTED, InternalError, CancelledError, OutOfMemoryError; RuntimeError for the
 /// others, with the code in front of the text.
 [[noreturn]] void throw_status(const Status& status, std::string_view where = {});
-/// The error in flight as a status, for handlers.
+/// The error in flight as a status, for handlers; a ForeignError, such as Ctrl-C, is thrown on.
 Status status_of_exception();
 
 namespace errors {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <type_traits>
 
 #include "base/error.h"
 
@@ -107,7 +108,7 @@ class TensorMap {
   }
   template <class U>
   const TensorMap& operator/=(const TensorMap<U, N, kChecked>& other) const {
-    return each("/=", other, [](T& a, const Scalar& b) { a = Scalar(a / b); });
+    return each("/=", other, [](T& a, const Scalar& b) { a = quotient(a, b); });
   }
 
  private:
@@ -121,6 +122,18 @@ class TensorMap {
               "], got [", join(std::span(other.dimensions())), "].");
     for (Index i = 0; i < size_; ++i) f(data_[i], other.data()[i]);
     return *this;
+  }
+  // Of whole numbers as the ops': an error for zero, and the most negative one over -1 wraps.
+  // The processor would end the process for either.
+  static Scalar quotient(const Scalar& a, const Scalar& b) {
+    if constexpr (std::is_integral_v<Scalar>) {
+      PKG_CHECK(b != Scalar(0), RuntimeError,
+                "ZeroDivisionError: [tensor map /=] integer division by zero.");
+      if constexpr (std::is_signed_v<Scalar>) {
+        if (b == Scalar(-1)) return Scalar(0 - std::make_unsigned_t<Scalar>(a));
+      }
+    }
+    return Scalar(a / b);
   }
   static std::string join(std::span<const Index> sizes) {
     std::string text;

@@ -95,14 +95,14 @@ class Part {
     evaluation.differentiable = !t_local_keys.excluded.has(DispatchKey::Autograd);
     evaluation.control = run.control;
     evaluation.kernels = &callable_->session().kernels();
-    evaluation.keep = [](const Tensor& value) { return value; };
+    evaluation.keep = [&](Node& variable, const Tensor& value) {
+      return run.assign(*variable.outer.node, value);
+    };
     evaluation.at = [&](const Node&) {
       stop_point();
       run.control->check();
     };
     evaluation.run(nodes_);
-    for (const auto& [node, value] : evaluation.written())
-      run.assign(*node->outer.node, value);
     TensorList outputs;
     for (Edge output : body_.outputs) outputs.push_back(evaluation.value(output));
     return outputs;

@@ -35,6 +35,28 @@ void check_memory(const Node& node, const Tensor& tensor) {
             tensor.sizes(), ". Hint: a run of a graph has only values of the CPU.");
 }
 
+// Unless it has a history, or cannot have one.
+Tensor as_leaf(const Tensor& tensor) {
+  if (!is_floating(tensor.dtype()) || tensor.requires_grad()) return tensor;
+  Tensor leaf = share(tensor);
+  set_requires_grad(leaf, true);
+  return leaf;
+}
+
+// Of a variable that was assigned: of all that was read of it.
+Tensor sum_of_reads(const Node& node, std::span<const Tensor> found, const Tensor& last) {
+  Tensor sum;
+  for (const Tensor& part : found) {
+    if (!part.defined()) continue;
+    PKG_CHECK(
+        !sum.defined() || sum.sizes() == part.sizes(), ValueError, "[", node.name,
+        "] expected the values that a variable has in one run to be of one shape, got ",
+        sum.sizes(), " and ", part.sizes(), ": their gradients have no sum.");
+    sum = sum.defined() ? ops::add(sum, part) : part;
+  }
+  return sum.defined() ? sum : ops::full_like(last, 0);
+}
+
 }  // namespace
 
 std::vector<Node*> needed(std::span<const Edge> feeds, std::span<const Edge> fetches,
@@ -98,6 +120,7 @@ void Evaluation::find_recorded(std::span<Node* const> nodes) {
   while (!next.empty()) {
     const Node* node = next.back();
     next.pop_back();
+    if (node->kind == NodeKind::Assign) continue;  // Note [Assigned values have no history]
     for (const Node::Input& input : node->inputs) {
       if (recorded_.insert(input.from.node).second) next.push_back(input.from.node);
     }
@@ -139,20 +162,38 @@ void Evaluation::run(Node& node, bool last_gradients) {
     case NodeKind::Function: return set(node, function(node));
     case NodeKind::Assign: {
       const auto args = arguments(node);
-      assign(*node.variable, std::get<Tensor>(args[0]));
-      return set(node, values_[node.variable]);
+      Tensor read = assign(*node.variable, std::get<Tensor>(args[0]));
+      // A read of its own: what else is read of the variable is not behind it.
+      if (read.requires_grad() && wanted_.contains({&node, 0})) {
+        read = ops::expand(read, Shape(size_t(read.ndim()), -1));
+      }
+      return set(node, {read});
     }
   }
 }
 
-void Evaluation::assign(Node& variable, const Tensor& value) {
+// Note [Assigned values have no history]
+// A variable keeps a value, and not how it was made: no gradient flows from what is read of it
+// to what it was assigned.  So each value is a leaf, as the first one is, and the gradient with
+// respect to the variable is the sum of those of all that were read of it, before and after
+// it was assigned.  TensorFlow says so of what it reads by the handle of a variable.
+Tensor Evaluation::assign(Node& variable, const Tensor& value) {
   check_memory(variable, value);
-  const Tensor kept = keep(value);
-  PKG_CHECK(variable.outputs[0].accepts(kept.sizes()), ValueError,
+  PKG_CHECK(variable.outputs[0].accepts(value.sizes()), ValueError,
             "[assign] expected a value of shape ", variable.outputs[0].str(),
-            " for the variable ", variable.name, ", got ", kept.sizes(), ".");
-  values_[&variable] = {kept};
+            " for the variable ", variable.name, ", got ", value.sizes(), ".");
+  Tensor kept;
+  {
+    ExcludeKeys off(DispatchKey::Autograd);
+    kept = keep(variable, value);
+  }
   written_.emplace_back(&variable, kept);
+  if (const auto wanted = wanted_.find({&variable, 0}); wanted != wanted_.end()) {
+    kept = as_leaf(kept);
+    wanted->second.push_back(kept);
+  }
+  values_[&variable] = {kept};
+  return kept;
 }
 
 std::vector<Tensor> Evaluation::function(Node& node) {
@@ -167,7 +208,7 @@ std::vector<Tensor> Evaluation::function(Node& node) {
     const auto found = values_.find(&variable);
     return found == values_.end() ? read(variable) : found->second[0];
   };
-  run.assign = [&](Node& variable, const Tensor& value) { assign(variable, value); };
+  run.assign = [&](Node& variable, const Tensor& value) { return assign(variable, value); };
   const auto args = arguments(node);
   const TensorList outputs = node.function->run(std::get<TensorList>(args[0]), run);
   PKG_CHECK(outputs.size() == node.outputs.size(), ValueError, "[", node.name,
@@ -198,15 +239,12 @@ void Evaluation::set(Node& node, std::vector<Tensor> outputs) {
     if (const auto fed = fed_.find({&node, i}); fed != fed_.end()) outputs[i] = fed->second;
     const auto wanted = wanted_.find({&node, i});
     if (wanted == wanted_.end() || !outputs[i].defined()) continue;
-    if (wanted->second.defined()) {
-      outputs[i] = wanted->second;
+    if (!wanted->second.empty()) {
+      outputs[i] = wanted->second[0];
       continue;
     }
-    if (is_floating(outputs[i].dtype()) && !outputs[i].requires_grad()) {
-      outputs[i] = share(outputs[i]);
-      set_requires_grad(outputs[i], true);
-    }
-    wanted->second = outputs[i];
+    outputs[i] = as_leaf(outputs[i]);
+    wanted->second = {outputs[i]};
   }
   values_[&node] = std::move(outputs);
 }
@@ -282,15 +320,22 @@ std::vector<Tensor> Evaluation::gradients(Node& node, bool create_graph) {
     ys.push_back(all_ys[i]);
     grad_ys.push_back(node.has_grad_y[i] ? all_grads[i] : ops::full_like(all_ys[i], 1));
   }
+  std::vector<size_t> n_values;  // of each x
   for (const Node::Input& input : node.inputs) {
-    if (input.arg == 2) xs.push_back(wanted_.at(input.from));
-    if (input.arg == 3) stops.push_back(wanted_.at(input.from));
+    if (input.arg < 2) continue;
+    const std::vector<Tensor>& values = wanted_.at(input.from);
+    TensorList& list = input.arg == 2 ? xs : stops;
+    list.insert(list.end(), values.begin(), values.end());
+    if (input.arg == 2) n_values.push_back(values.size());
   }
   TensorList found(xs.size());
   if (!ys.empty()) found = grad(ys, xs, grad_ys, true, create_graph, true, stops);
   std::vector<Tensor> outputs;
-  for (size_t i = 0; i < xs.size(); ++i) {
-    outputs.push_back(found[i].defined() ? found[i] : ops::full_like(xs[i], 0));
+  size_t first = 0;
+  for (const size_t n : n_values) {
+    const std::span parts = std::span<const Tensor>(found).subspan(first, n);
+    first += n;
+    outputs.push_back(sum_of_reads(node, parts, xs[first - 1]));
   }
   if (node.no_grad) {
     for (Tensor& output : outputs) output = share(output);

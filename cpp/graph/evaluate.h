@@ -21,9 +21,10 @@ class Evaluation {
  public:
   /// What is fed.
   void feed(Edge edge, Tensor value);
-  /// How a variable is read, and how a value becomes one that a variable may keep.
+  /// How a variable is read, and how a value becomes one that a variable may keep: without
+  /// a history, or with that of the run around.
   std::function<Tensor(const Node& variable)> read;
-  std::function<Tensor(const Tensor& value)> keep;
+  std::function<Tensor(Node& variable, const Tensor& value)> keep;
   /// What stands for a tensor that a call refers to; without it, the tensor itself.
   std::function<Tensor(const Tensor& tensor)> captured;
   /// Told before each node.
@@ -55,13 +56,15 @@ class Evaluation {
                    std::vector<Tensor>& outputs) const;
   std::vector<Tensor> gradients(Node& node, bool create_graph);
   std::vector<Tensor> function(Node& node);
-  void assign(Node& variable, const Tensor& value);
+  Tensor assign(Node& variable, const Tensor& value);
   std::vector<Value> arguments(const Node& node) const;
 
   std::unordered_map<const Node*, std::vector<Tensor>> values_;
   std::map<Edge, Tensor> fed_;
   std::unordered_set<const Node*> recorded_;  // calls of these have a history
-  std::map<Edge, Tensor> wanted_;  // gradients will be taken with respect to these, or stop
+  // Gradients will be taken with respect to these, or stop: of a variable, one after the
+  // other, the values that it has.
+  std::map<Edge, std::vector<Tensor>> wanted_;
   std::vector<std::pair<Node*, Tensor>> written_;
 };
 

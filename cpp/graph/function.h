@@ -18,8 +18,8 @@ struct FunctionRun {
   const RunControl* control = nullptr;
   /// The value of a variable now, undefined if it has none.
   std::function<Tensor(const Node& variable)> read;
-  /// Gives a variable a value, of which the run keeps a copy.
-  std::function<void(Node& variable, const Tensor& value)> assign;
+  /// Gives a variable a value, of which the run keeps a copy; what is read of it from now on.
+  std::function<Tensor(Node& variable, const Tensor& value)> assign;
 };
 
 class Function : public Intrusive {

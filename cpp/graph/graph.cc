@@ -405,6 +405,10 @@ bool walk_back(Edge y, int64_t first, std::span<const Edge> stops, F found) {
     const Node& node = *edge.node;
     if (node.id < first || !seen.insert(&node).second) continue;
     if (node.no_grad || (node.op && node.op->definition().non_differentiable)) continue;
+    if (node.kind == NodeKind::Assign) {  // a read: Note [Assigned values have no history]
+      next.push_back({node.variable, 0});
+      continue;
+    }
     if (node.function) {
       if (!node.function->differentiable()) continue;
       for (Node* variable : node.function->variables) next.push_back({variable, 0});

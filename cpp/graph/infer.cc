@@ -17,6 +17,7 @@
 #include <numeric>
 #include <optional>
 
+#include "base/foreign_error.h"
 #include "dispatcher/dispatcher.h"
 #include "dispatcher/unknown_size.h"
 #include "framework/calling.h"
@@ -164,7 +165,10 @@ template <class F>
 auto attempt(F f) -> std::optional<decltype(f())> {
   try {
     return f();
-  } catch (const Error&) { return std::nullopt; }
+  } catch (const Error& error) {
+    throw_if_stops(error);
+    return std::nullopt;
+  }
 }
 
 std::vector<OutputSpec> unknown(const Node& node) {
@@ -320,7 +324,8 @@ std::vector<OutputSpec> infer(const Node& node) {
     if (auto found = attempt([&] { return by_example(node); })) return *found;
     if (node.op->has_kernel(DispatchKey::Meta)) throw;
     if (writes(node)) return written(node);
-  } catch (const Error&) {
+  } catch (const Error& error) {
+    throw_if_stops(error);
     if (auto found = attempt([&] { return by_example(node); }); found && all_known) {
       return *found;
     }

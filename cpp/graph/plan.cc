@@ -303,7 +303,9 @@ bool record_plan(Plan& plan, std::span<Node* const> nodes, std::span<const Edge>
     const Spec& spec = inputs.variable_specs[index];
     return has_value(spec) ? recorder.make(Buffer::Kind::Variable, index, spec) : Tensor();
   };
-  evaluation.keep = [&](const Tensor& value) { return recorder.result(value); };
+  evaluation.keep = [&](Node&, const Tensor& value) {
+    return share(recorder.result(value));
+  };
   evaluation.captured = [&](const Tensor& tensor) { return recorder.capture(tensor); };
   evaluation.at = [&](const Node& node) { recorder.at(node); };
   evaluation.run(nodes);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/foreign_error.h"
 #include "dispatcher/profile.h"
 #include "graph/evaluate.h"
 #include "graph/plan_rows.h"
@@ -227,7 +228,10 @@ std::shared_ptr<Callable::Variant> Callable::variant_for(const TensorList& feeds
     made->executable = std::make_unique<Executable>(std::move(plan));
   } catch (const CancelledError&) {
     throw;  // says nothing of the plan
-  } catch (const Error& error) { made->why_not = error.what(); }
+  } catch (const Error& error) {
+    throw_if_stops(error);
+    made->why_not = error.what();
+  }
   plans_made_.fetch_add(1);
   std::lock_guard lock(mutex_);
   if (variants_.size() >= kMaxVariants) variants_.erase(variants_.begin());
@@ -250,7 +254,7 @@ RunResults Callable::interpret(const TensorList& feeds, const TensorList& variab
   const Node* current = nullptr;
   for (size_t i = 0; i < feeds_.size(); ++i) evaluation.feed(feeds_[i], feeds[i]);
   evaluation.read = [&](const Node& node) { return value_of(node, variables); };
-  evaluation.keep = [](const Tensor& value) { return ops::row_major_copy(value); };
+  evaluation.keep = [](Node&, const Tensor& value) { return ops::row_major_copy(value); };
   evaluation.control = &control;
   evaluation.at = [&](const Node& node) {
     current = nullptr;

@@ -58,9 +58,10 @@ std::string origin_suffix() {
 
 }  // namespace
 
-PyError PyError::fetch() {
+PyError PyError::fetch(bool of_signal) {
+  const bool stops = of_signal || !PyErr_ExceptionMatches(PyExc_Exception);
   const HeldError held = HeldError::fetch();
-  return PyError(held.text(), held);
+  return PyError(held.text(), held, stops);
 }
 
 void PyError::append(const std::string& text) {

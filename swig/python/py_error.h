@@ -7,7 +7,7 @@
 
 #include <exception>
 
-#include "base/error.h"
+#include "base/foreign_error.h"
 
 namespace pkg::python {
 
@@ -15,10 +15,11 @@ using namespace swigkit;
 
 /// A Python exception on its way through C++; it may cross threads, and the very
 /// exception object comes out at the other end.
-class PyError final : public Error {
+class PyError final : public ForeignError {
  public:
-  /// Takes the current Python error.  Needs the GIL.
-  static PyError fetch();
+  /// Takes the current Python error.  Needs the GIL.  One that is no Exception, such as
+  /// KeyboardInterrupt, stops the work, and so does what the handler of a signal raises.
+  static PyError fetch(bool of_signal = false);
   /// Makes it the current Python error again.  Needs the GIL.
   void restore() const { held_.restore(); }
   /// Also as a note of the exception object.
@@ -30,8 +31,8 @@ class PyError final : public Error {
   static void clear(const std::exception_ptr& error);
 
  private:
-  PyError(std::string message, HeldError held)
-      : Error(std::move(message)), held_(std::move(held)) {}
+  PyError(std::string message, HeldError held, bool stops)
+      : ForeignError(std::move(message), stops), held_(std::move(held)) {}
   HeldError held_;
 };
 

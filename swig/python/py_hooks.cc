@@ -23,7 +23,7 @@ void leave_blocking(void* token) {
 void check_interrupt() {
   if (!interpreter_alive()) return;
   GilAcquire gil;
-  if (call_python(PyErr_CheckSignals) < 0) throw_python_error();
+  if (call_python(PyErr_CheckSignals) < 0) throw PyError::fetch(true);
 }
 
 }  // namespace

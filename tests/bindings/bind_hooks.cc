@@ -22,7 +22,9 @@ void check_interrupt() {
   if (!interpreter_alive()) return;
   WithGil gil;
   // An error of the core, so that a kernel that it ends lets it through as it is.
-  if (call_python(PyErr_CheckSignals) != 0) throw PythonFailure(py::error_already_set());
+  if (call_python(PyErr_CheckSignals) != 0) {
+    throw PythonFailure(py::error_already_set(), true);
+  }
 }
 
 /// Code objects by number, kept for ever: as many as functions that call ops.

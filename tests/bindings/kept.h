@@ -10,7 +10,7 @@
 #include <memory>
 #include <optional>
 
-#include "base/error.h"
+#include "base/foreign_error.h"
 
 namespace pkg::pybind {
 
@@ -89,10 +89,11 @@ inline Kept keep(py::object object = {}) {
 
 /// A Python exception as an error of the core, which tries some calls and goes on where they
 /// fail.  The very exception comes out at the other end.  Made with the GIL.
-class PythonFailure final : public Error {
+class PythonFailure final : public ForeignError {
  public:
-  explicit PythonFailure(const py::error_already_set& error)
-      : Error(error.what()), value_(keep(error.value())) {
+  explicit PythonFailure(const py::error_already_set& error, bool of_signal = false)
+      : ForeignError(error.what(), of_signal || !error.matches(PyExc_Exception)),
+        value_(keep(error.value())) {
     if (error.trace()) PyException_SetTraceback(value_->ptr(), error.trace().ptr());
   }
   /// Makes it the current Python error again.

@@ -54,6 +54,22 @@ def test_kernels_of_resources(ops: ModuleType, graph_ops: ModuleType) -> None:
                 assert session.run(counts[0]) == 12
 
 
+def test_a_private_resource_that_is_refused(
+    ops: ModuleType, graph_ops: ModuleType
+) -> None:
+    """Goes at once: nobody else could let it go."""
+    before = ops.helper_tallies().item()
+    with pytest.raises(ValueError, match="start is 13"):
+        ops.helper_tally(start=13)
+    with compat.Graph().as_default():
+        tally = graph_ops.helper_tally(start=13)
+        session = compat.Session()
+        for _ in range(2):
+            with pytest.raises(compat.errors.InvalidArgumentError, match="start is 13"):
+                session.run(tally)
+    assert ops.helper_tallies() == before
+
+
 def test_loops_over_the_pool(ops: ModuleType) -> None:
     """Give every element once; an index that is wrong is found before."""
     x = pkg.arange(1000.0)
@@ -99,6 +115,46 @@ def test_arithmetic_on_maps(ops: ModuleType, dtype: str) -> None:
         ValueError, match=r"expected a map of the sizes of this one, \[3\]"
     ):
         ops.helper_arithmetic(x, y[:2])
+
+
+@pytest.mark.parametrize("dtype", "uint8 int8 int32 int64".split())
+def test_quotients_that_no_integer_is(ops: ModuleType, dtype: str) -> None:
+    """By zero: an error; the most negative number over -1 wraps, as of the ops."""
+    kind = getattr(pkg, dtype)
+    x = pkg.tensor([4, 3]).to(kind)
+    with pytest.raises(RuntimeError, match="ZeroDivisionError.* division by zero"):
+        ops.helper_arithmetic(x, pkg.tensor([2, 0]).to(kind))
+    if dtype != "uint8":
+        least = int(np.iinfo(dtype).min)
+        x = pkg.tensor([least, 5], dtype=kind)
+        got, _ = ops.helper_arithmetic(x, pkg.tensor([-1, -1], dtype=kind))
+        assert got[4].tolist() == [least, -5]
+
+
+def test_interrupts_of_what_a_kernel_calls(library: str) -> None:
+    """Come out as they are, and not as an error of the kernel."""
+    code = f"""
+    import pkg
+
+    class Stop(Exception):
+        pass
+
+    def stop(*_):
+        raise Stop
+
+    ops = pkg.load_op_library({library!r})
+    x = pkg.ones(1 << 23)
+    for wanted in (KeyboardInterrupt, Stop):
+        try:
+            ops.helper_interrupted(x)
+        except BaseException as error:
+            assert type(error) is wanted, repr(error)
+            print("stopped")
+        else:
+            print("went on")
+        signal.signal(signal.SIGINT, stop)
+    """
+    check_interrupted(code, "stopped\nstopped\n")
 
 
 def test_interrupts_of_a_loop(library: str) -> None:

@@ -7,6 +7,7 @@ import os
 import stat
 import struct
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import pkg
+from child import child_environment, run_child
 from libraries import library, output_of
 from pkg.graph import errors
 
@@ -49,6 +51,62 @@ def test_constructors_that_do_not_return(
     with pytest.raises(errors.InvalidArgumentError, match="after 0.5 seconds") as info:
         pkg.load_op_library(path)
     assert isinstance(info.value, ImportError) and str(path) in str(info.value)
+
+
+def test_constructors_that_use_the_terminal(
+    odd: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Are not stopped for it, though they run in the background."""
+    monkeypatch.setenv("ODD", "terminal")
+    code = f"""
+import fcntl, os, pty, signal, termios
+import pkg
+ours, its = pty.openpty()
+if os.fork() == 0:
+    os.setsid()
+    fcntl.ioctl(its, termios.TIOCSCTTY, 0)
+    assert os.tcgetpgrp(its) == os.getpgrp()
+    try:
+        print(pkg.load_op_library({str(odd)!r}).__all__, flush=True)
+    finally:
+        os._exit(0)
+os.wait()
+"""
+    begun = time.monotonic()
+    status, out, err, _ = run_child(code, PKG_LIBRARY_PROBE_SECONDS="10")
+    assert (status, out, err) == (0, "[]\n", "")
+    assert time.monotonic() - begun < 10
+
+
+def test_constructors_whose_caller_is_killed(odd: Path, tmp_path: Path) -> None:
+    """End with it."""
+    code = f"import pkg; pkg.load_op_library({str(odd)!r})"
+    caller = subprocess.Popen(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env={**child_environment(), "ODD": "tells"},
+    )
+    place = tmp_path / "number"
+    until = time.monotonic() + 30
+    while not place.exists() and time.monotonic() < until:
+        time.sleep(0.01)
+    number = place.read_text(encoding="utf-8")
+    assert alive(number)
+    caller.kill()
+    caller.wait()
+    until = time.monotonic() + 10
+    while alive(number) and time.monotonic() < until:
+        time.sleep(0.01)
+    assert not alive(number)
+
+
+def alive(number: str) -> bool:
+    """Whether a process runs: one that nobody waits for has ended as well."""
+    try:
+        text = Path("/proc", number, "stat").read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return False
+    return text.rpartition(")")[2].split()[0] not in "ZX"
 
 
 def test_what_is_opened_is_what_was_read(

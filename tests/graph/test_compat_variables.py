@@ -395,3 +395,97 @@ def test_a_variable_counts():
     assert [sess.run(up), sess.run(up)] == [0, 1]
     with pytest.raises(tf.errors.OutOfRangeError, match="limit of 2"):
         sess.run(up)
+
+
+def test_a_step_sees_what_the_step_before_it_made():
+    v = tf.Variable(2.0)
+    optimizer = tf.train.GradientDescentOptimizer(0.1)
+    first = optimizer.minimize(v * v)
+    with tf.control_dependencies([first]):
+        loss = v * v * v
+        second = optimizer.minimize(loss)
+    session = tf.get_default_session()
+    for fetches in ([second], [loss, second]):
+        session.run(v.initializer)
+        session.run(fetches)
+        # 2 - 0.1 * 4 = 1.6, and 1.6 - 0.1 * 3 * 1.6 ** 2
+        np.testing.assert_allclose(session.run(v), 0.832, rtol=1e-6)
+
+
+def assigned_first(way, x):
+    """What `v` is read as, times `x`, after it is assigned `x * x`; and that square."""
+    v = tf.Variable([0.0, 0.0])
+    y = x * x
+    if way == "cond":
+
+        def branch():
+            with tf.control_dependencies([tf.assign(v, y)]):
+                return v * x
+
+        return v, y, tf.cond(tf.reduce_sum(x) > 0, branch, lambda: x)
+    assigned = tf.assign(v, y)
+    with tf.control_dependencies([assigned]):
+        z = v * x
+        if way == "nonzero":  # no plan: the nodes are called one by one
+            z = z + tf.zeros_like(x) * tf.cast(tf.shape(tf.where(x > 0))[0], tf.float32)
+    return v, y, z
+
+
+@pytest.mark.parametrize("way", ["plan", "nonzero", "cond"])
+def test_no_gradient_flows_through_an_assignment(way):
+    x = tf.placeholder(tf.float32, [2])
+    v, y, z = assigned_first(way, x)
+    of_x = tf.gradients(z, x)[0]
+    of_v = tf.gradients(z, v)[0]
+    of_y = tf.gradients(y, x)[0]
+    session = tf.get_default_session()
+    session.run(v.initializer)
+    for fetches in ([z, of_x], [z, of_x, of_y], [z, of_x, of_v, of_y]):
+        values = session.run(fetches, {x: [1.0, 2.0]})
+        np.testing.assert_array_equal(values[0], [1.0, 8.0])
+        np.testing.assert_array_equal(values[1], [1.0, 4.0])  # the value of v
+        if of_v in fetches:
+            np.testing.assert_array_equal(values[2], [1.0, 2.0])
+        if of_y in fetches:
+            np.testing.assert_array_equal(values[-1], [2.0, 4.0])
+
+
+@pytest.mark.parametrize("planned", [True, False])
+def test_a_gradient_of_a_variable_is_that_of_all_its_reads(planned):
+    v = tf.Variable(3.0)
+    before = v * v
+    if not planned:
+        before = before + 0 * tf.cast(tf.shape(tf.where([True]))[0], tf.float32)
+    with tf.control_dependencies([before]):
+        assigned = tf.assign(v, before + v)
+    with tf.control_dependencies([assigned]):
+        after = v * v * v
+        both = before + after
+        gradients = [tf.gradients(part, v)[0] for part in (before, after, both)]
+        of_assigned = tf.gradients(assigned * 5.0 + v, [assigned, v])
+    alone = tf.gradients(assigned * 5.0, v)[0]
+    assert tf.gradients(tf.assign(v, before * 2.0), before) == [None]
+    session = tf.get_default_session()
+    session.run(v.initializer)
+    assert session.run(alone) == 5.0
+    session.run(v.initializer)
+    found = session.run([*gradients, *of_assigned, both])
+    # v is 3 and then 12: 2 * 3, 3 * 12 ** 2 and their sum
+    np.testing.assert_allclose(found, [6.0, 432.0, 438.0, 5.0, 6.0, 9.0 + 12.0**3])
+
+
+def test_gradients_of_a_value_that_a_loop_assigned():
+    v = tf.Variable(1.0)
+    x = tf.placeholder(tf.float32, [])
+
+    def body(i, total):
+        with tf.control_dependencies([tf.assign(v, v * x)]):
+            return i + 1, total + v * x
+
+    _, total = tf.while_loop(lambda i, _: i < 3, body, [tf.constant(0), v * 1.0])
+    session = tf.get_default_session()
+    gradients = tf.gradients(total, [v, x])
+    session.run(v.initializer)
+    found = session.run([total, *gradients], {x: 2.0})
+    # v is 1, 2, 4 and 8: 1 + x * (2 + 4 + 8); 1 + 3 * x; 2 + 4 + 8
+    np.testing.assert_allclose(found, [29.0, 7.0, 14.0])

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // helpers.cc: what kernels in TensorFlow's style use beside contexts and tensors: kernels of
 // resources, loops over the pool, checks of indices, arithmetic on maps, 16-bit floats.
+#include <signal.h>
+
+#include <atomic>
 #include <chrono>
 #include <thread>
 
@@ -21,7 +24,9 @@ using shape_inference::InferenceContext;
 
 class Tally : public ResourceBase {
  public:
-  explicit Tally(int64 first) : start(first), n_(first) {}
+  explicit Tally(int64 first) : start(first), n_(first) { ++alive; }
+  ~Tally() override { --alive; }
+  static std::atomic<int64> alive;
   string DebugString() const override { return "Tally"; }
   int64 Add(int64 by) {
     mutex_lock lock(mu_);
@@ -33,6 +38,8 @@ class Tally : public ResourceBase {
   mutex mu_;
   int64 n_ TF_GUARDED_BY(mu_);
 };
+
+std::atomic<int64> Tally::alive{0};
 
 REGISTER_OP("HelperTally")
     .Output("tally: resource")
@@ -54,6 +61,7 @@ class HelperTallyOp : public ResourceOpKernel<Tally> {
     return Status::OK();
   }
   Status VerifyResource(Tally* tally) override {
+    if (start_ == 13) return errors::InvalidArgument("start is 13");
     if (tally->start == start_) return Status::OK();
     return errors::InvalidArgument("began at ", tally->start, ", not at ", start_);
   }
@@ -76,6 +84,17 @@ class HelperCountOp : public OpKernel {
   }
 };
 REGISTER_KERNEL_BUILDER(Name("HelperCount").Device(DEVICE_CPU), HelperCountOp);
+
+// How many there are.
+REGISTER_OP("HelperTallies").Output("n: int64").SetIsStateful();
+class HelperTalliesOp : public OpKernel {
+ public:
+  using OpKernel::OpKernel;
+  void Compute(OpKernelContext* context) override {
+    context->set_output(0, Tensor(Tally::alive.load()));
+  }
+};
+REGISTER_KERNEL_BUILDER(Name("HelperTallies").Device(DEVICE_CPU), HelperTalliesOp);
 
 // x[i] in y, for each of i, by all threads.
 REGISTER_OP("HelperTake").Input("x: float").Input("i: int32").Output("y: float");
@@ -119,6 +138,19 @@ class HelperSlowOp : public OpKernel {
   }
 };
 REGISTER_KERNEL_BUILDER(Name("HelperSlow").Device(DEVICE_CPU), HelperSlowOp);
+
+// Ctrl-C, which comes while the kernel copies what it gives.
+REGISTER_OP("HelperInterrupted").Input("x: float").Output("y: float");
+class HelperInterruptedOp : public OpKernel {
+ public:
+  using OpKernel::OpKernel;
+  void Compute(OpKernelContext* context) override {
+    raise(SIGINT);
+    std::this_thread::sleep_for(std::chrono::milliseconds(60));
+    context->set_output(0, context->input(0));
+  }
+};
+REGISTER_KERNEL_BUILDER(Name("HelperInterrupted").Device(DEVICE_CPU), HelperInterruptedOp);
 
 // a, then a + b, a - b, a * b and a / b, by arithmetic on maps and on elements.
 REGISTER_OP("HelperArithmetic")

@@ -25,7 +25,9 @@ struct Runs {
 } runs;
 #elif defined(ODD)
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <string>
@@ -45,6 +47,21 @@ struct Odd {
     }
     if (odd == "killed") kill(getpid(), SIGKILL);
     if (odd == "hangs") sleep(1000);
+    if (odd == "terminal") {
+      const int terminal = open("/dev/tty", O_RDWR);
+      termios how;
+      if (tcgetattr(terminal, &how) != 0) std::abort();
+      tcsetattr(terminal, TCSANOW, &how);
+      char key;
+      if (read(terminal, &key, 1) > 0) std::abort();
+    }
+    if (odd == "tells") {
+      std::FILE* file = std::fopen("new", "w");
+      std::fprintf(file, "%d", int(getpid()));
+      std::fclose(file);
+      std::rename("new", "number");
+      sleep(1000);
+    }
     if (odd == "replaced") std::rename("next.so", "here.so");
   }
   ~Odd() {
