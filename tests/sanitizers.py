@@ -12,7 +12,8 @@ from clean about two minutes each on two cores), compiles every tests/cpp/*_test
 the C surface in tests/c_api, named c_api_ctypes_client and c_api_ctypes_graphs.  A
 further argument that is part of a name picks tests, as in
 `python tests/sanitizers.py thread scheduler`.
-PKG_SOAK_SECONDS=60 lets the threads of graph_soak_test go on for a minute.
+PKG_SOAK_SECONDS=60 lets the threads of graph_soak_test go on for a minute,
+PKG_SOAK_LOADS=1000 those of loading_threads_test load as many libraries.
 
 `binding` is AddressSanitizer and UndefinedBehaviorSanitizer under Python:
 tests/leaks.py makes CALLS (default 100000) calls of each kind, each byte of them
