@@ -68,6 +68,16 @@ void refuse_written_symbols(const Operator& op, std::span<const Value> args) {
   }
 }
 
+// A node has tensors only, and nobody would miss the others before they are asked for.
+void refuse_other_results(const Operator& op) {
+  for (const Argument& result : op.schema.returns) {
+    PKG_CHECK(result.type == ArgType::Tensor, NotImplementedError, "[", op.schema.name,
+              "] returns ", result.type_str(), result.name.empty() ? "" : " ", result.name,
+              ", which only a run would know: a graph has tensors only. Return a tensor of "
+              "one element.");
+  }
+}
+
 void graph_fallback(const Operator& op, const Kernel&, KeySet keys, Stack& stack) {
   Graph* graph = graph_of(stack.args);
   std::string name;
@@ -85,6 +95,7 @@ void graph_fallback(const Operator& op, const Kernel&, KeySet keys, Stack& stack
                                               stack);
   }
   refuse_written_symbols(op, stack.args);
+  refuse_other_results(op);
   push_symbols(graph->call(std::move(name), op, stack.args), stack);
 }
 

@@ -202,12 +202,22 @@ def test_gradients_of_another_op_in_a_graph(surface):
 
     with compat.Graph().as_default():
         x = compat.placeholder(compat.float32, [None])
-        beside = surface.spread(x)
+        beside = surface.sum_of_squares(x)
         slope = compat.gradients(x * x, x)[0]
         with compat.Session() as session:
-            got = session.run([slope, beside[0]], {x: [1.0, 3.0]})
-            assert got[0].tolist() == [2, 6] and got[1] == 2
-        bad = compat.gradients(beside[0], x)[0]
+            got = session.run([slope, beside], {x: [1.0, 3.0]})
+            assert got[0].tolist() == [2, 6] and got[1] == 10
+        bad = compat.gradients(beside, x)[0]
         lost = compat.errors.UnimplementedError
         with compat.Session() as session, pytest.raises(lost):
             session.run(bad, {x: [1.0, 3.0]})
+
+
+def test_numbers_among_results_in_a_graph(surface):
+    """Are refused: a graph has tensors only."""
+    with pkg.graph.Graph().as_default():
+        x = pkg.graph.placeholder(pkg.float32, [2])
+        with pytest.raises(
+            NotImplementedError, match="spread.*returns int n, which only"
+        ):
+            surface.spread(x)
