@@ -24,6 +24,7 @@ EXCLUDED = {
     "cpp/test_cpp.py": "C++ programs over libpkg_core.so; no Python binding takes part",
     "house/test_house.py": "about the sources and the core's records of ops",
     "house/test_benchmarks.py": "starts programs, which choose the binding themselves",
+    "framework/test_cmake.py": "what CMake makes is loaded as other libraries are",
     "examples": "wraps other libraries, by the kit, pybind11 and nanobind",
     "kit": "builds modules of its own, by the kit and by pybind11",
     "python/test_typing.py": "mypy reads the sources and the stub, and imports nothing",
