@@ -7,6 +7,9 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
+#include <set>
+#include <thread>
 
 #include "dispatcher/library.h"
 #include "dispatcher/opening.h"
@@ -63,9 +66,18 @@ struct Dispatcher::State {
   const Kernel* other_profiler = nullptr;   // that does not count now, of the two
   std::vector<std::function<void()>> undo;  // steps back to begin_registration()
 
+  // Between begin_registration() and end_registration(): what is defined there may have no
+  // kernel yet, and may go again, so that it is there for this thread alone.
+  std::optional<std::thread::id> registering;
+  std::set<const Operator*> unfinished;
+
+  bool hidden(const Operator* op) const {
+    return registering && *registering != std::this_thread::get_id() &&
+           unfinished.contains(op);
+  }
   bool visible(const Operator& op) const {
     const auto found = by_name.find(op.qualified_name());
-    return found != by_name.end() && found->second == &op;
+    return found != by_name.end() && found->second == &op && !hidden(&op);
   }
   // The fallback of the Profiler key falls through while nobody wants calls.  A call that
   // has chosen it meanwhile finds it still, so there are two of it, which change places.
@@ -129,7 +141,8 @@ std::string qualify(std::string_view name, std::string_view ns) {
 const Operator* Dispatcher::find_or_null(std::string_view name, std::string_view ns) const {
   std::lock_guard lock(g_registry);
   const auto found = state_->by_name.find(qualify(name, ns));
-  return found == state_->by_name.end() ? nullptr : found->second;
+  if (found == state_->by_name.end() || state_->hidden(found->second)) return nullptr;
+  return found->second;
 }
 
 const Operator& Dispatcher::find(std::string_view name, std::string_view ns) const {
@@ -159,7 +172,9 @@ std::vector<const Operator*> Dispatcher::all() const {
   std::lock_guard lock(g_registry);
   std::vector<const Operator*> ops;
   ops.reserve(state_->by_name.size());
-  for (const auto& [name, op] : state_->by_name) ops.push_back(op);
+  for (const auto& [name, op] : state_->by_name) {
+    if (!state_->hidden(op)) ops.push_back(op);
+  }
   return ops;
 }
 
@@ -198,6 +213,7 @@ Operator& Dispatcher::define(std::string ns, Schema schema, const char* where) {
   op.where = where;
   op.refresh(state_->fallbacks);
   state_->by_name[key] = &op;
+  if (state_->registering) state_->unfinished.insert(&op);
   state_->undo.push_back([this, key] { state_->by_name.erase(key); });
   detail::DefinedOps::note(key);
   return op;
@@ -308,6 +324,7 @@ void Dispatcher::claim_namespace(std::string_view ns, const char* where) {
 void Dispatcher::begin_registration() {
   std::lock_guard lock(g_registry);
   state_->undo.clear();
+  state_->registering = std::this_thread::get_id();
 }
 
 void Dispatcher::end_registration(bool keep) {
@@ -317,6 +334,8 @@ void Dispatcher::end_registration(bool keep) {
     state_->undo.back()();
     state_->undo.pop_back();
   }
+  state_->registering.reset();
+  state_->unfinished.clear();
 }
 
 }  // namespace pkg
