@@ -24,6 +24,7 @@ void initialise(void* library) {
   if (!init) return;
   Dispatcher& dispatcher = Dispatcher::get();
   pkg_status status;
+  const auto alone = detail::registration_lock();
   dispatcher.begin_registration();
   bool done = false;
   try {

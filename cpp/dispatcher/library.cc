@@ -130,6 +130,10 @@ void run_pending_registrations(Dispatcher& dispatcher) {
   dispatcher.end_registration(/*keep=*/true);
 }
 
+std::unique_lock<std::recursive_mutex> detail::registration_lock() {
+  return patient_lock(pending().run_mutex);
+}
+
 void load_library(const std::string& path) { detail::load_opened(path); }
 
 detail::OpenedLibrary& detail::load_opened(const std::string& path,

@@ -2,6 +2,7 @@
 // dispatcher/opening.h: shared libraries of ops, each of which is opened once.
 #pragma once
 
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,6 +44,9 @@ class DefinedOps {
 ///
 /// stamp: as core_stamp() of abi.h, of another kind, which the file must fit too.
 OpenedLibrary& load_opened(const std::string& path, std::string_view stamp = {});
+
+/// Held by who registers beside PKG_LIBRARY blocks: each undoes what is its own.
+std::unique_lock<std::recursive_mutex> registration_lock();
 
 /// Tries the constructors of the library in another process, if they are to run: without a
 /// lock, the interpreter's included, so that other threads go on meanwhile.  What else is

@@ -406,6 +406,23 @@ TEST(handles_survive_replaced_kernels) {
   CHECK(&held.record() == record && first(held(x)) == 1);
 }
 
+TEST(what_a_block_defines_is_there_for_others_when_it_has_ended) {
+  static Dispatcher& dispatcher = Dispatcher::get();
+  static bool own = false, others = true;
+  static size_t seen = 0;
+  const size_t before = dispatcher.all().size();
+  add_block(Kind::Fragment, "test", nullptr, [](Library& m) {
+    m.def("unfinished(Tensor self) -> Tensor").composite(same);
+    own = dispatcher.find_or_null("unfinished", "test");
+    std::thread([] {
+      others = dispatcher.find_or_null("unfinished", "test");
+      seen = dispatcher.all().size();
+    }).join();
+  });
+  CHECK(own && !others && seen == before);
+  CHECK(known("unfinished") && dispatcher.all().size() == before + 1);
+}
+
 TEST(a_typed_handle_is_not_an_untyped_one) {
   using One = Op<Tensor(const Tensor&)>;
   static_assert(!std::is_convertible_v<const Operator&, One>);
