@@ -146,3 +146,4 @@ if __name__ == "__main__":
         counts()
     else:
         globals()[what](int(numbers[0]) if numbers else usual[what])
+    hvd.shutdown()  # not at exit, which waits three seconds for what others still get
