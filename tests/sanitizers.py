@@ -49,8 +49,8 @@ OPTIONS = {
 }
 # OpenBLAS is not compiled with the thread sanitizer, which then sees races in it.
 NO_THREAD = ("autograd_test", "steady_step_test")
-# fork() holds all locks; those of a thread that ThreadSanitizer orders are 64 at most.  It
-# makes a fork() of the probe's vfork().
+# fork() holds all locks; those of a thread that ThreadSanitizer orders are 64 at most.
+# It makes a fork() of the probe's vfork().
 FORKS = ("scheduler_life_test", "loading_threads_test")
 CLIENTS = ("ctypes_client", "ctypes_graphs")  # in tests/c_api
 TIME_LIMIT = 600  # seconds for one program; they take a few
