@@ -632,6 +632,31 @@ static void threads_are_counted_and_waited_for(void) {
   pkg_tensor_delete(x);
 }
 
+/* ---- Collectives ---- */
+
+/* A world of one rank needs no MPI.  Results are pending. */
+static void collectives_are_ops_like_others(void) {
+  pkg_tensor* const place = call("horovod::init", NULL, 0);
+  CHECK_OK();
+  CHECK(pkg_tensor_wait(place, status));
+  const int64_t* const numbers = pkg_tensor_data(place, status);
+  CHECK(numbers && numbers[0] == 0 && numbers[1] == 1);
+  const float values[] = {1, 2};
+  pkg_tensor* const x = vector(values, 2);
+  const pkg_arg args[] = {pkg_arg_tensor(NULL, x), pkg_arg_string("name", "of C"),
+                          pkg_arg_float("postscale_factor", 0.5)};
+  pkg_tensor* const half = call("horovod::allreduce", args, COUNT(args));
+  CHECK(pkg_tensor_wait(half, status) && at(half, 0) == 0.5f && at(half, 1) == 1);
+  pkg_tensor* const rows = call("horovod::allgather", args, 2);
+  CHECK(pkg_tensor_wait(rows, status) && at(rows, 1) == 2);
+  pkg_tensor* const ended = call("horovod::shutdown", NULL, 0);
+  CHECK(pkg_tensor_wait(ended, status));
+  pkg_tensor* const late = call("horovod::allreduce", args, COUNT(args));
+  CHECK(!late && pkg_status_code(status) != PKG_OK);
+  pkg_tensor* const made[] = {place, x, half, rows, ended};
+  for (size_t i = 0; i < COUNT(made); ++i) pkg_tensor_delete(made[i]);
+}
+
 int main(void) {
   static const struct {
     const char* name;
@@ -655,6 +680,7 @@ int main(void) {
       TEST(a_kernel_can_be_replaced),
       TEST(libraries_are_loaded_or_explained),
       TEST(threads_are_counted_and_waited_for),
+      TEST(collectives_are_ops_like_others),
   };
   int bad = 0;
   status = pkg_status_new();
