@@ -7,7 +7,6 @@ The ops are in the core, so MPI_LIB is no file beside this one.
 
 from __future__ import annotations
 
-import re
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,6 +14,7 @@ from .._binding import core
 from .._version import __version__
 from ..graph import Symbol
 from .collectives import Sum
+from .in_graphs import node, normalize_name as _normalize_name
 from .versions import (
     HorovodVersionMismatchError as HorovodVersionMismatchError,
     _load_library as _load_library,
@@ -29,11 +29,6 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _normalize_name(name: str) -> str:
-    """The name with _ for all that is neither letter, digit nor _."""
-    return re.sub("[^a-zA-Z0-9_]", "_", name)
-
-
 def _executing_eagerly(tensor: Any) -> bool:
     """Whether an op of this tensor computes at once, and adds no node to a graph."""
     return not isinstance(tensor, Symbol)
@@ -46,14 +41,11 @@ def _horovod_allreduce(
 ) -> Any:  # fmt: skip
     """The op.  In a graph ``name`` is that of the node, made unique, and the ranks know
     the tensor by the node's whole name, or without its scope."""
-    op = core.Operator("allreduce", "horovod")
     factors = (reduce_op, prescale_factor, postscale_factor, ignore_name_scope)
     if _executing_eagerly(tensor):
-        return op(tensor, name or "", *factors)
-    name = name or "HorovodAllreduce"
-    whole = tensor.graph.unique_name(name, mark_as_used=False)
-    # The next run may begin before this one's result is there.
-    return tensor.graph.record(name, op, tensor, whole, *factors, True)
+        return core.Operator("allreduce", "horovod")(tensor, name or "", *factors)
+    # In turn: the next run may begin before this one's result is there.
+    return node("allreduce", tensor, name or "HorovodAllreduce", *factors, True)
 
 
 MPI_LIB = SimpleNamespace(horovod_allreduce=_horovod_allreduce)

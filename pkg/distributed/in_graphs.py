@@ -10,7 +10,7 @@ from typing import Any
 from .._binding import core
 from ..graph import Symbol
 
-__all__ = ["in_graph", "node", "refuse_symbols"]
+__all__ = ["in_graph", "node", "normalize_name", "refuse_symbols"]
 
 
 def in_graph(tensors: Any) -> bool:
@@ -18,6 +18,11 @@ def in_graph(tensors: Any) -> bool:
     if isinstance(tensors, (list, tuple)):
         return any(isinstance(tensor, Symbol) for tensor in tensors)
     return isinstance(tensors, Symbol)
+
+
+def normalize_name(name: str) -> str:
+    """The name with _ for all that is neither letter, digit nor _."""
+    return re.sub("[^a-zA-Z0-9_]", "_", name)
 
 
 def node(op: str, tensors: Any, name: str | None, *after: Any, before: Any = ()) -> Any:
@@ -29,8 +34,7 @@ def node(op: str, tensors: Any, name: str | None, *after: Any, before: Any = ())
     many: Sequence[Any] = tensors if isinstance(tensors, (list, tuple)) else [tensors]
     first = next(tensor for tensor in many if isinstance(tensor, Symbol))
     kind = "".join(word.capitalize() for word in op.split("_"))
-    text = re.sub("[^a-zA-Z0-9_]", "_", first.name)
-    name = name or f"Horovod{kind}_{text}"
+    name = name or f"Horovod{kind}_{normalize_name(first.name)}"
     whole = first.graph.unique_name(name, mark_as_used=False)
     made = core.Operator(op, "horovod")
     return first.graph.record(name, made, tensors, *before, whole, *after)
