@@ -2,7 +2,6 @@
 // dispatcher/foreign.cc: see foreign.h.
 #include "dispatcher/foreign.h"
 
-#include <algorithm>
 #include <set>
 
 #include "dispatcher/dispatcher.h"
@@ -20,12 +19,6 @@ auto& g_texts = *new std::set<std::string>();
 const char* kept(const std::string& text) {
   std::lock_guard lock(detail::object_lock(&g_texts));
   return g_texts.insert(text).first->c_str();
-}
-
-bool writes_some(const Operator& op) {
-  const auto& arguments = op.schema.arguments;
-  return std::any_of(arguments.begin(), arguments.end(),
-                     [](const Argument& argument) { return argument.written; });
 }
 
 }  // namespace
@@ -62,7 +55,7 @@ void set_foreign_kernel(const std::string& name, const std::string& key, Kernel:
   PKG_CHECK(parsed, ValueError, "could not parse dispatch key: ", key);
   detail::set_plain_kernel(op, *parsed, call, function, nullptr, place);
   if (both) detail::set_plain_kernel(op, DispatchKey::Meta, call, function, nullptr, place);
-  if (parsed == DispatchKey::CPU && !writes_some(op)) {
+  if (parsed == DispatchKey::CPU && !detail::writes(op)) {
     detail::Conduct conduct(op);
     conduct.in_program_order = true;
     detail::set_conduct(op, conduct);

@@ -2,18 +2,14 @@
 // dispatcher/plain_kernel.cc: see plain_kernel.h.
 #include "dispatcher/plain_kernel.h"
 
+#include <algorithm>
+
 #include "dispatcher/checks.h"
 #include "dispatcher/library.h"
 #include "tensor/copy.h"
 
 namespace pkg::detail {
 namespace {
-
-bool writes(const Operator& op) {
-  const auto& arguments = op.schema.arguments;
-  return std::any_of(arguments.begin(), arguments.end(),
-                     [](const Argument& argument) { return argument.written; });
-}
 
 // Whether a shape rule could describe the results.
 bool could_have_rule(const Operator& op) {
@@ -180,6 +176,12 @@ Kernel kernel_of(const Operator& op, Kernel::Boxed boxed, Kernel::Boxed call,
 }
 
 }  // namespace
+
+bool writes(const Operator& op) {
+  const auto& arguments = op.schema.arguments;
+  return std::any_of(arguments.begin(), arguments.end(),
+                     [](const Argument& argument) { return argument.written; });
+}
 
 bool has_canonical_kernels(const Operator& op) {
   const Kernel& kernel = op.kernel(DispatchKey::CPU);

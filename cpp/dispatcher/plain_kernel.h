@@ -41,6 +41,8 @@ void set_composite_kernel(Operator& op, Kernel::Boxed call, void* function, void
 /// Whether unboxed calls of it may have the types that follow from its schema: its kernels
 /// came by set_plain_kernel(), whose `unboxed` must have those.
 bool has_canonical_kernels(const Operator& op);
+/// Whether it writes to some argument.
+bool writes(const Operator& op);
 /// Whether it makes its results itself when it is called at once.
 bool makes_results(const Kernel& kernel);
 /// Whether set_plain_kernel() gave it to a backend.
