@@ -21,6 +21,8 @@ from pathlib import Path
 
 from harness import HEADER, line
 
+import pkg
+
 HERE = Path(__file__).parent
 SUBJECTS = (
     "imports", "eager", "training", "matmul", "elementwise", "tasks", "graphs",
@@ -85,7 +87,12 @@ def machine():
         except importlib.metadata.PackageNotFoundError:
             pass
     cores = len(os.sched_getaffinity(0))
-    where = f"{model}, {cores} cores"
+    # The same processor shows one virtual machine more than another.
+    sets = f"instruction set {pkg.config.info()['instruction set']}"
+    if "torch" in sys.modules:
+        theirs = sys.modules["torch"].backends.cpu.get_cpu_capability()
+        sets += f" (PyTorch: {theirs})"
+    where = f"{model}, {cores} cores, {sets}"
     return f"{where}; {', '.join(versions)}; {datetime.date.today().isoformat()}"
 
 
