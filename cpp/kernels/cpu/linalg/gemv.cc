@@ -7,6 +7,7 @@
 #include "base/isa.h"
 #include "kernels/cpu/linalg/tiles.h"
 #include "scheduler/parallel.h"
+#include "scheduler/scheduler.h"
 #include "tensor/small_vector.h"
 
 namespace pkg::gemm {
@@ -15,7 +16,7 @@ namespace {
 constexpr int64_t kVectors = 4;         // of sums of a row
 constexpr int64_t kRows = 4;            // at a time
 constexpr int64_t kElements = 1 << 17;  // of the matrix, below which a thread does not pay
-constexpr int64_t kBlock = 1024;        // sums of columns, in the first-level cache
+constexpr int64_t kSumBytes = 16384;    // of sums of columns, in the first-level cache
 
 // out[r] = row r of `a`, rows `step` apart, times x, for R rows: they share the elements of x
 // and wait for their last sums together.  Each is added up in the same order for every R.
@@ -139,12 +140,16 @@ void multiply_vector(Strided<S> matrix, int64_t rows, int64_t columns, const S* 
     y[i * y_step] = start ? start[i * start_step] + sum : sum;
   };
   if (matrix.row_step == 1 && matrix.column_step != 1) {
-    const int64_t blocks = (rows + kBlock - 1) / kBlock;
-    parallel_for(0, blocks, (grain + kBlock - 1) / kBlock, [=](int64_t begin, int64_t end) {
+    // Long ones: what is read of a column is then long too.
+    constexpr int64_t kMost = kSumBytes / int64_t(sizeof(T));
+    const int64_t share = (rows + num_threads() - 1) / num_threads();
+    const int64_t block = std::clamp<int64_t>((share + 63) / 64 * 64, kMost / 8, kMost);
+    const int64_t blocks = (rows + block - 1) / block;
+    parallel_for(0, blocks, (grain + block - 1) / block, [=](int64_t begin, int64_t end) {
       with_isa([=] {
-        T sums[kBlock];
-        for (int64_t i = begin * kBlock; i < std::min(end * kBlock, rows); i += kBlock) {
-          const int64_t count = std::min(kBlock, rows - i);
+        T sums[kMost];
+        for (int64_t i = begin * block; i < std::min(end * block, rows); i += block) {
+          const int64_t count = std::min(block, rows - i);
           by_columns(matrix.at(i, 0), count, columns, x, sums);
           for (int64_t j = 0; j < count; ++j) put(i + j, sums[j]);
         }
