@@ -53,7 +53,14 @@ struct Lanes {
              (here[2 * kVector + l] + here[3 * kVector + l]);
     }
     for (; i + kVector <= n; i += kVector) vector(i, s);
+    T few[4] = {};
+    for (; i + 4 <= n; i += 4) {
+#pragma omp simd
+      for (int64_t l = 0; l < 4; ++l) few[l] += one(i + l);
+    }
     for (; i < n; ++i) rest += one(i);
+    rest += (few[0] + few[2]) + (few[1] + few[3]);
+#pragma GCC unroll 4
     for (int64_t half = kVector / 2; half > 2; half /= 2) {
       for (int64_t l = 0; l < half; ++l) s[l] += s[l + half];
     }
