@@ -9,7 +9,7 @@ namespace {
 
 constexpr int64_t kListed = 1024;    // elements of a block by lists
 constexpr int64_t kGroupedRow = 32;  // from which on a row is filled faster than gathered
-constexpr int64_t kLeastRun = 64, kLeastRuns = 1024;  // bytes of a row, of some
+constexpr int64_t kLeastRun = 16, kLeastRuns = 320;  // bytes of a row, of some
 constexpr int64_t kOfNumbers = 8192;  // elements of a group whose rows have numbers
 
 // How many elements of the dimensions below `dims`, and how many of that one, make a block.
