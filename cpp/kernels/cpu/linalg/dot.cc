@@ -7,6 +7,7 @@
 #include "dispatcher/library.h"
 #include "kernels/cpu/linalg/gemm.h"
 #include "scheduler/parallel.h"
+#include "tensor/convert.h"
 #include "tensor/copy.h"
 #include "tensor/sixteen.h"
 
@@ -166,8 +167,8 @@ void outer_kernel(Tensor& out, const Tensor& self, const Tensor& vec2) {
   const DType dtype = out.dtype();
   const int64_t m = self.numel(), n = vec2.numel();
   if (m * n == 0) return;
+  const DType wide = is_reduced(dtype) ? DType::Float32 : dtype;
   const auto numbers = [&](const Tensor& t) {
-    const DType wide = is_reduced(dtype) ? DType::Float32 : dtype;
     return as_contiguous(as_dtype(as_dtype(t, dtype), wide));
   };
   const Tensor left = numbers(self), right = numbers(vec2);
@@ -175,14 +176,32 @@ void outer_kernel(Tensor& out, const Tensor& self, const Tensor& vec2) {
     const T* a = static_cast<const T*>(left.data());
     const T* b = static_cast<const T*>(right.data());
     S* to = static_cast<S*>(out.data());
-    parallel_for(0, m, std::max<int64_t>(1, kGrain / n), [=](int64_t begin, int64_t end) {
+    // The product of one number and some others, 16-bit ones by way of a buffer.
+    const auto multiply = [](T factor, const T* x, int64_t n, T* products) {
       with_isa([=] {
-        for (int64_t i = begin; i < end; ++i) {
-          const T factor = a[i];
-          S* __restrict row = to + i * n;
-          for (int64_t j = 0; j < n; ++j) row[j] = S(T(factor * b[j]));
-        }
+        // Copies: bytes that are written may be what a closure holds, for the compiler.
+        T* __restrict y = products;
+        const T *others = x, one = factor;
+        const int64_t count = n;
+        for (int64_t j = 0; j < count; ++j) y[j] = T(one * others[j]);
       });
+    };
+    const Conversion narrow(wide, dtype, dtype);
+    parallel_for(0, m, std::max<int64_t>(1, kGrain / n), [=](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        if constexpr (sizeof(T) == sizeof(S)) {
+          multiply(a[i], b, n, to + i * n);
+        } else {
+          constexpr int64_t kSome = 2048;
+          T products[kSome];
+          for (int64_t j = 0; j < n; j += kSome) {
+            const int64_t some = std::min(kSome, n - j);
+            multiply(a[i], b + j, some, products);
+            narrow.run(reinterpret_cast<char*>(to + i * n + j),
+                       reinterpret_cast<char*>(products), some, nullptr);
+          }
+        }
+      }
     });
   });
 }
