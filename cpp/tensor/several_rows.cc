@@ -7,8 +7,9 @@
 namespace pkg::staging {
 namespace {
 
-constexpr int64_t kListed = 1024;     // elements of a block by lists
-constexpr int64_t kGroupedRow = 32;   // from which on a row is filled faster than gathered
+constexpr int64_t kListed = 1024;    // elements of a block by lists
+constexpr int64_t kGroupedRow = 32;  // from which on a row is filled faster than gathered
+constexpr int64_t kLeastRun = 16, kLeastRuns = 320;  // bytes of a row, of some
 constexpr int64_t kOfNumbers = 8192;  // elements of a group whose rows have numbers
 
 // How many elements of the dimensions below `dims`, and how many of that one, make a block.
@@ -80,10 +81,21 @@ void run_lists(Plan& plan, const Walk& walk, const Cut& cut) {
   });
 }
 
+// Whether rows are only copied, from dense to dense, and worth a copy each, some at once.
+bool are_runs(const Plan& plan, const Walk& walk) {
+  const int64_t bytes = walk.sizes[0] * plan.operands[0].size;
+  if (plan.block || bytes < kLeastRun || bytes * walk.sizes[1] < kLeastRuns) return false;
+  for (size_t k = 0; k < plan.count; ++k) {
+    const Plan::Operand& o = plan.operands[k];
+    if (o.conversion.count || walk.strides[k][0] != o.size) return false;
+  }
+  return true;
+}
+
 // Whether lists are better than rows: they are short, or no operand has to be gathered for
 // that.
 bool by_lists(const Plan& plan, const Walk& walk, const Cut& cut) {
-  if (cut.inside * cut.times <= walk.sizes[0]) return false;
+  if (cut.inside * cut.times <= walk.sizes[0] || are_runs(plan, walk)) return false;
   if (walk.sizes[0] < kShortRow) return true;
   for (size_t k = 0; k < plan.count; ++k) {
     const bool same = k > 0 && same_from(walk, k, cut.dims);

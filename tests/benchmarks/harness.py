@@ -6,6 +6,7 @@ per piece of work and, with ``--json FILE``, writes the rows as data.
 """
 
 import argparse
+import ctypes
 import importlib
 import itertools
 import json
@@ -62,12 +63,19 @@ def set_threads(count):
     torch = sys.modules.get("torch")
     if torch:
         torch.set_num_threads(count)
-    pools = peer("threadpoolctl")
-    if pools:
-        # NumPy's copy of OpenBLAS only: ours runs one product per scheduler thread.
-        found = pools.ThreadpoolController()
-        numpys = [p.filepath for p in found.lib_controllers if "numpy" in p.filepath]
-        found.select(filepath=numpys).limit(limits=count)
+    limit_numpys_blas(count)
+
+
+def limit_numpys_blas(count):
+    """The threads of NumPy's own copy of OpenBLAS, which lies beside its wheel."""
+    numpy = peer("numpy")
+    beside = Path(numpy.__file__).parents[1] / "numpy.libs" if numpy else Path()
+    for path in beside.glob("*openblas*"):
+        library = ctypes.CDLL(str(path))  # it is loaded: this is a handle of it
+        for suffix in ("64_", ""):
+            name = f"scipy_openblas_set_num_threads{suffix}"
+            if hasattr(library, name):
+                getattr(library, name)(ctypes.c_int(count))
 
 
 def all_threads():

@@ -210,3 +210,27 @@ def test_addr_scales_a_vector_before_the_product():
     for t in (a, a.clone().requires_grad_()):
         got = pkg.addr(pkg.zeros(1, 1), t, a, alpha=1e-30)
         np.testing.assert_allclose(got.detach().numpy(), [[1e30]], rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float16", "int64"])
+def test_addbmm_of_any_layout_is_the_sum_of_the_products(dtype):
+    rng = np.random.default_rng(5)
+    a, b = rng.integers(-4, 5, (3, 4, 6)), rng.integers(-4, 5, (3, 6, 5))
+    z, kind = rng.integers(-4, 5, (4, 5)), getattr(pkg, dtype)
+    want = 2 * z + 3 * (a @ b).sum(0)
+    x, y = pkg.tensor(a).to(kind), pkg.tensor(b).to(kind)
+    turned = y.transpose(1, 2).contiguous().transpose(1, 2)
+    for second in (y, turned, pkg.stack([y, y], 3)[..., 0]):
+        got = pkg.addbmm(pkg.tensor(z).to(kind), x, second, beta=2, alpha=3)
+        assert got.dtype is kind and got.to(pkg.int64).tolist() == want.tolist()
+    with pytest.raises(RuntimeError, match="addbmm"):
+        pkg.addbmm(pkg.tensor(z).to(kind), x, y[:2])
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float16", "float32", "float64"])
+def test_copies_of_short_rows(dtype):
+    for n in (7, 16, 33, 60):
+        x = pkg.arange(5 * 6 * 80).reshape(5, 6, 80).to(getattr(pkg, dtype))
+        got = x.permute(1, 0, 2)[..., 3 : 3 + n].contiguous()
+        want = x.to(pkg.float64).numpy().transpose(1, 0, 2)[..., 3 : 3 + n]
+        np.testing.assert_array_equal(got.to(pkg.float64).numpy(), want)

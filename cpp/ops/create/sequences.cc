@@ -15,33 +15,57 @@
 namespace pkg::ops {
 namespace {
 
-// Element i is f(i), int64 or double, in the way to the dtype that a number takes.
-template <class F>
+// `count` numbers, made as T by blocks: make(numbers, first, n) fills one with those from
+// number `first` on.
+template <class T, class Make>
 Tensor sequence(int64_t count, DType dtype, std::optional<Device> device,
-                bool requires_grad, F f) {
-  using Number = decltype(f(int64_t{}));
+                bool requires_grad, const Make& make) {
   constexpr int64_t kBlock = 1024;
   const Tensor tensor = empty(Shape{count}, dtype, device.value_or(Device{}));
   if (tensor.is_meta()) return with_requires_grad(tensor, requires_grad);
-  const Conversion path(dtype_of<Number>, dtype, dtype);
+  const Conversion path(dtype_of<T>, dtype, dtype);
   auto* out = static_cast<char*>(tensor.data());
   parallel_for(0, count, kGrain, [&](int64_t begin, int64_t end) {
-    Number numbers[kBlock];
-    alignas(8) char room[8 * kBlock];
-    char* const scratch[] = {reinterpret_cast<char*>(numbers), room};
+    alignas(64) char room[2][8 * kBlock];
+    char* const scratch[] = {room[0], room[1]};
     for (int64_t from = begin; from < end; from += kBlock) {
       const int64_t n = std::min(kBlock, end - from);
       char* to = out + from * itemsize(dtype);
-      Number* made = path.count ? numbers : reinterpret_cast<Number*>(to);
-      with_isa([&f, made, from, n] {
-        const F number = f;  // copies, which what is written cannot change
-        const int64_t first = from, count = n;
-        for (int64_t i = 0; i < count; ++i) made[i] = number(first + i);
-      });
-      if (path.count) path.run(to, scratch[0], n, scratch);
+      T* made = reinterpret_cast<T*>(path.count ? room[0] : to);
+      with_isa([&make, made, from, n] { make(made, from, n); });
+      if (path.count) path.run(to, room[0], n, scratch);
     }
   });
   return with_requires_grad(tensor, requires_grad);
+}
+
+// Element i is f(i) for whole numbers i; that of a block's element is a sum, as few
+// processors convert integers of 64 bits in vectors.
+template <class T, class F>
+Tensor sequence_of(int64_t count, DType dtype, std::optional<Device> device,
+                   bool requires_grad, F f) {
+  return sequence<T>(count, dtype, device, requires_grad,
+                     [f](T* made, int64_t from, int64_t n) {
+                       const F number = f;  // copies, which what is written cannot change
+                       const double first = double(from);
+                       const auto past = int32_t(n);
+                       for (int32_t i = 0; i < past; ++i) {
+                         made[i] = T(number(first + double(i)));
+                       }
+                     });
+}
+
+// first, first + by, ...; sums wrap, those of 32 bits as the lower half of others.
+template <class T>
+Tensor integers(int64_t count, DType dtype, std::optional<Device> device,
+                bool requires_grad, int64_t first, int64_t by) {
+  using Unsigned = std::make_unsigned_t<T>;
+  return sequence<T>(count, dtype, device, requires_grad,
+                     [=](T* made, int64_t from, int64_t n) {
+                       const auto step = Unsigned(by);
+                       auto number = Unsigned(wraps(first) + wraps(from) * wraps(by));
+                       for (int64_t i = 0; i < n; ++i, number += step) made[i] = T(number);
+                     });
 }
 
 Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step,
@@ -81,13 +105,17 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step,
   }
   if (is_integral(type)) {
     const int64_t first = integer(start, "start"), by = integer(step, "step");
-    return sequence(count, type, device, requires_grad, [=](int64_t i) {
-      return int64_t(wraps(first) + wraps(i) * wraps(by));
-    });
+    if (type != DType::Int64) {
+      return integers<int32_t>(count, type, device, requires_grad, first, by);
+    }
+    return integers<int64_t>(count, type, device, requires_grad, first, by);
   }
   // Products, not running sums, so that no error accumulates.
-  return sequence(count, type, device, requires_grad,
-                  [=](int64_t i) { return from + double(i) * s; });
+  const auto number = [=](double i) { return from + i * s; };
+  if (type != DType::Float64) {
+    return sequence_of<float>(count, type, device, requires_grad, number);
+  }
+  return sequence_of<double>(count, type, device, requires_grad, number);
 }
 
 // `steps` numbers f(start), ..., f(end), evenly spaced between; from both ends, so that
@@ -110,9 +138,9 @@ Tensor spaced(const char* op, const Scalar& start, const Scalar& end, int64_t st
   if (steps == 1) check_written(op, first, type, "first");
   const double b = steps > 1 ? converted(end, "end") : a;
   const double step = steps > 1 ? (b - a) / double(steps - 1) : 0.0;
-  const int64_t half = steps > 1 ? steps / 2 : 1;
-  return sequence(steps, type, device, requires_grad, [=](int64_t i) {
-    return f(i < half ? a + double(i) * step : b - double(steps - 1 - i) * step);
+  const double half = double(steps > 1 ? steps / 2 : 1), last = double(steps - 1);
+  return sequence_of<double>(steps, type, device, requires_grad, [=](double i) {
+    return f(i < half ? a + i * step : b - (last - i) * step);
   });
 }
 

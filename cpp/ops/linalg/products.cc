@@ -84,6 +84,25 @@ Tensor addr(const Tensor& self, const Tensor& a, const Tensor& b, const Scalar& 
   return of.with_term(self, outer(scaled, to_dtype(b, dtype)));
 }
 
+// The sum of bmm(a, b) over the batch, as one product of longer sums.
+Tensor sum_of_products(const Tensor& a, const Tensor& b) {
+  check_ndim("addbmm", "batch1", a, 3);
+  check_ndim("addbmm", "batch2", b, 3);
+  const int64_t batches = a.size(0), rows = a.size(1), inner = a.size(2);
+  PKG_CHECK(b.size(0) == batches && b.size(1) == inner, RuntimeError,
+            "[addbmm] expected batch2 to have ", batches, " matrices of ", inner,
+            " rows, as batch1 has shape ", a.sizes(), ", got shape ", b.sizes());
+  check_same_dtype("addbmm", a, b);
+  const int64_t terms = Checked(batches) * inner, columns = b.size(2);
+  const Tensor left = reshape(permute(a, Shape{1, 0, 2}), Shape{rows, terms});
+  // Where columns of the second lie dense its rows are taken as columns.
+  if (b.strides()[1] == 1 && b.strides()[2] != 1) {
+    const Tensor turned = reshape(permute(b, Shape{2, 0, 1}), Shape{columns, terms});
+    return mm(left, transpose(turned, 0, 1));
+  }
+  return mm(left, reshape(b, Shape{terms, columns}));
+}
+
 // Contracts dims_a[i] of a with dims_b[i] of b, as one matrix product.
 Tensor tensordot(const Tensor& a, const Tensor& b, const Shape& dims_a,
                  const Shape& dims_b) {
@@ -222,10 +241,7 @@ PKG_LIBRARY_FRAGMENT(pkg, m) {
       .doc("beta * self + alpha * the sum of bmm(batch1, batch2) over the batch.")
       .composite([](const Tensor& self, const Tensor& a, const Tensor& b,
                     const Scalar& beta, const Scalar& alpha) {
-        const Tensor products = bmm(a, b);
-        const Tensor product = sum(products, std::optional<Shape>(Shape{0}), false,
-                                   products.dtype());
-        return blend("addbmm", self, product, beta, alpha);
+        return blend("addbmm", self, sum_of_products(a, b), beta, alpha);
       });
   m.def("tensordot(Tensor self, Tensor other, int dims=2) -> Tensor")
       .doc("Contracts the last dims dimensions of self with the first of other.")

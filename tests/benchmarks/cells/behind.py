@@ -16,7 +16,6 @@ REASONS: dict[tuple[str, str], str] = {
         ("PyTorch", f"x {x}, y {y} | bfloat16"): ROUNDED
         for x, y in (("32x128x32", "32x32x128"), ("64x64x64", "64x64x64"))
     },
-    ("PyTorch", "randperm"): "a third draws Philox words, two fifths fill two buckets",
     ("PyTorch", "nll_loss"): "a composite: half of its gradient's time fills "
     "zeros, to which the places are added",
     ("PyTorch", "conv"): "16 bits are computed in float32, PyTorch's products of them "

@@ -28,17 +28,19 @@ struct Steps {
 
 template <class T>
 int64_t gather_row(T* to, const T* from, const int64_t* index, const Steps s, int64_t n) {
-  const auto run = [=](int64_t by, int64_t apart) {
+  const auto run = [=](int64_t by, int64_t apart, int64_t dim, int64_t table) {
     for (int64_t j = 0; j < n; ++j) {
       const int64_t at = index[j * by];
       if (uint64_t(at) >= s.size) [[unlikely]]
         return j;
-      to[j * apart] = from[at * s.dim + j * s.table];
+      to[j * apart] = from[at * dim + j * table];
     }
     return n;
   };
-  if (s.index == 1 && s.other == 1) return run(1, 1);
-  if (s.index != 0) return run(s.index, s.other);
+  if (s.index == 1 && s.other == 1) {
+    return s.dim == 1 && s.table == 0 ? run(1, 1, 1, 0) : run(1, 1, s.dim, s.table);
+  }
+  if (s.index != 0) return run(s.index, s.other, s.dim, s.table);
   if (uint64_t(*index) >= s.size) return 0;
   from += *index * s.dim;
   if (s.table == 1 && s.other == 1) std::memcpy(to, from, size_t(n) * sizeof(T));
@@ -64,18 +66,20 @@ void gather_along(Tensor& out, const Tensor& self, int64_t dim, const Tensor& in
 template <class T, class S, class Put>
 int64_t scatter_row(T* to, const S* from, const int64_t* index, const Steps s, int64_t n,
                     Put put) {
-  const auto run = [=](int64_t by, int64_t apart) {
+  const auto run = [=](int64_t by, int64_t apart, int64_t dim, int64_t table) {
     for (int64_t j = 0; j < n; ++j) {
       const int64_t at = index[j * by];
       if (uint64_t(at) >= s.size) [[unlikely]]
         return j;
-      T& slot = to[at * s.dim + j * s.table];
+      T& slot = to[at * dim + j * table];
       slot = put(slot, from[j * apart]);
     }
     return n;
   };
-  if (s.index == 1 && s.other == 1) return run(1, 1);
-  if (s.index != 0) return run(s.index, s.other);
+  if (s.index == 1 && s.other == 1) {
+    return s.dim == 1 && s.table == 0 ? run(1, 1, 1, 0) : run(1, 1, s.dim, s.table);
+  }
+  if (s.index != 0) return run(s.index, s.other, s.dim, s.table);
   if (uint64_t(*index) >= s.size) return 0;
   to += *index * s.dim;
   if (s.table == 1 && s.other == 1) {

@@ -213,9 +213,24 @@ void copy_rows(char* to, const char* from, const int64_t* places, int64_t n,
   }
 }
 
+// Whether rows are read where they lie.  Where they are read several times, or most are read
+// and none is in one piece, it pays to have each so.
+bool reads_in_place(const Tensor& self, size_t n_indices, int64_t read) {
+  if (self.is_contiguous()) return true;
+  if (read > self.numel()) return false;
+  if (read < self.numel() / 2) return true;
+  int64_t run = 1;
+  size_t d = self.sizes().size();
+  while (d > n_indices && (self.sizes()[d - 1] == 1 || self.strides()[d - 1] == run)) {
+    run *= self.sizes()[--d];
+  }
+  return d == n_indices || run * itemsize(self.dtype()) >= kLeastRun;
+}
+
 void index_kernel(Tensor& out, const Tensor& self, const TensorList& indices) {
-  // Where rows are read several times, it pays to have each in one piece.
-  const Tensor source = out.numel() > self.numel() ? as_contiguous(self) : self;
+  const Tensor source = reads_in_place(self, indices.size(), out.numel())
+                            ? self
+                            : as_contiguous(self);
   const size_t rest = self.sizes().size() - indices.size();
   const Places places(source, indices, leading(out.sizes(), rest),
                       itemsize(source.dtype()));

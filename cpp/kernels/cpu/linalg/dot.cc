@@ -7,7 +7,9 @@
 #include "dispatcher/library.h"
 #include "kernels/cpu/linalg/gemm.h"
 #include "scheduler/parallel.h"
+#include "tensor/convert.h"
 #include "tensor/copy.h"
+#include "tensor/sixteen.h"
 
 namespace pkg {
 namespace gemm {
@@ -15,27 +17,16 @@ namespace {
 
 constexpr int64_t kPiece = 512;  // elements of each vector in the first-level cache
 
-// float16 numbers are finite mostly: then their bits, moved to a float's places, are the
-// number but for a power of two, with subnormal ones too.
-[[gnu::always_inline]] inline bool are_finite(const Half* x, int64_t n) {
-  uint16_t most = 0;
-  for (int64_t i = 0; i < n; ++i) most = std::max(most, uint16_t(x[i].bits & 0x7fff));
-  return most < 0x7c00;
-}
-[[gnu::always_inline]] inline float finite(Half x) {
-  const int32_t bits = int16_t(x.bits);
-  return std::bit_cast<float>((uint32_t(bits) << 13) & 0x8fffe000u) * 0x1p112f;
-}
+template <class S>
+inline constexpr bool kIsSixteen = std::is_same_v<S, Half> || std::is_same_v<S, BFloat16>;
 
-// n <= kPiece elements as dense T, in `to`.
-template <class T, class S>
-[[gnu::always_inline]] inline void widen(const S* x, int64_t step, int64_t n, T* to) {
-  if (step == 1) {
-    for (int64_t i = 0; i < n; ++i) to[i] = T(x[i]);
-  } else if (step == 2) {
-    for (int64_t i = 0; i < n; ++i) to[i] = T(x[2 * i]);
+// n <= kPiece elements without gaps, in `to`.
+template <class S>
+[[gnu::always_inline]] inline void gather(const S* x, int64_t step, int64_t n, S* to) {
+  if (step == 2) {
+    for (int64_t i = 0; i < n; ++i) to[i] = x[2 * i];
   } else {
-    for (int64_t i = 0; i < n; ++i) to[i] = T(x[i * step]);
+    for (int64_t i = 0; i < n; ++i) to[i] = x[i * step];
   }
 }
 
@@ -45,15 +36,15 @@ struct Lanes {
   static constexpr int64_t kVector = 64 / sizeof(T), kCount = 4 * kVector;
   T sums[kCount] = {}, total = 0;
 
-  template <class S, class F>
-  [[gnu::always_inline]] void add(const S* __restrict x, const S* __restrict y, int64_t n,
-                                  bool last, F number) {
+  // vector(i, sums) adds the products of a vector from element i on, one(i) is one of them.
+  template <class F, class G>
+  [[gnu::always_inline]] void add(int64_t n, bool last, F vector, G one) {
     T here[kCount];
     for (int64_t l = 0; l < kCount; ++l) here[l] = sums[l];
     int64_t i = 0;
     for (; i + kCount <= n; i += kCount) {
-#pragma omp simd
-      for (int64_t l = 0; l < kCount; ++l) here[l] += number(x[i + l]) * number(y[i + l]);
+#pragma GCC unroll 4
+      for (int64_t v = 0; v < kCount; v += kVector) vector(i + v, here + v);
     }
     for (int64_t l = 0; l < kCount; ++l) sums[l] = here[l];
     if (!last) return;
@@ -62,11 +53,15 @@ struct Lanes {
       s[l] = (here[l] + here[kVector + l]) +
              (here[2 * kVector + l] + here[3 * kVector + l]);
     }
-    for (; i + kVector <= n; i += kVector) {
+    for (; i + kVector <= n; i += kVector) vector(i, s);
+    T few[4] = {};
+    for (; i + 4 <= n; i += 4) {
 #pragma omp simd
-      for (int64_t l = 0; l < kVector; ++l) s[l] += number(x[i + l]) * number(y[i + l]);
+      for (int64_t l = 0; l < 4; ++l) few[l] += one(i + l);
     }
-    for (; i < n; ++i) rest += number(x[i]) * number(y[i]);
+    for (; i < n; ++i) rest += one(i);
+    rest += (few[0] + few[2]) + (few[1] + few[3]);
+#pragma GCC unroll 4
     for (int64_t half = kVector / 2; half > 2; half /= 2) {
       for (int64_t l = 0; l < half; ++l) s[l] += s[l + half];
     }
@@ -74,36 +69,43 @@ struct Lanes {
   }
 };
 
-template <class T, class S>
+// Products of n elements, of 16 bits by the functions of a level in sixteen.h; 0: by none.
+template <class T, class S, class Level>
+[[gnu::always_inline]] inline void add_products(Lanes<T>& lanes, const S* x, const S* y,
+                                                int64_t n, bool last, Level) {
+  constexpr int64_t kVector = Lanes<T>::kVector;
+  lanes.add(
+      n, last,
+      [=](int64_t i, T* sums) {
+        if constexpr (kIsSixteen<S> && !std::is_same_v<Level, int>) {
+          float a[kSixteen], b[kSixteen];
+          Sixteen<Level::value>::widen(a, x + i);
+          Sixteen<Level::value>::widen(b, y + i);
+#pragma omp simd
+          for (int64_t l = 0; l < kSixteen; ++l) sums[l] += a[l] * b[l];
+        } else {
+#pragma omp simd
+          for (int64_t l = 0; l < kVector; ++l) sums[l] += T(x[i + l]) * T(y[i + l]);
+        }
+      },
+      [=](int64_t i) { return T(x[i]) * T(y[i]); });
+}
+
+template <class T, class S, class Level>
 [[gnu::always_inline]] inline T dot_part(const S* a, int64_t a_step, const S* b,
-                                         int64_t b_step, int64_t n) {
-  const bool dense = a_step == 1 && b_step == 1;
-  // What is there as dense T is read where it lies.
-  const bool whole = dense && std::is_same_v<T, S>;
-  const int64_t piece = whole ? n : kPiece;
+                                         int64_t b_step, int64_t n, Level level) {
+  // What has gaps is gathered, a piece at a time; what has none is read where it lies.
+  const int64_t piece = a_step == 1 && b_step == 1 ? n : kPiece;
   Lanes<T> lanes;
-  T left[kPiece], right[kPiece];
+  S left[kPiece], right[kPiece];
   for (int64_t at = 0; at < n; at += piece) {
     const int64_t count = std::min(piece, n - at);
     const S *x = a + at * a_step, *y = b + at * b_step;
-    const bool last = at + count == n;
-    if constexpr (std::is_same_v<S, Half>) {
-      if (dense && are_finite(x, count) && are_finite(y, count)) {
-        lanes.add(x, y, count, last, [](Half h) { return finite(h); });
-        continue;
-      }
-    }
-    const T *wide_x = left, *wide_y = right;
-    if constexpr (std::is_same_v<T, S>) {
-      if (whole) wide_x = x, wide_y = y;
-    }
-    if (!whole) {
-      widen(x, a_step, count, left);
-      widen(y, b_step, count, right);
-    }
+    if (a_step != 1) gather(x, a_step, count, left), x = left;
+    if (b_step != 1) gather(y, b_step, count, right), y = right;
     // One place for all steps: two copies of the loops need not round alike where the
     // compiler fuses products and sums in one of them (products of 16 bits are exact).
-    lanes.add(wide_x, wide_y, count, last, [](T number) { return number; });
+    add_products(lanes, x, y, count, at + count == n, level);
   }
   return lanes.total;
 }
@@ -114,9 +116,15 @@ template <class T, class S>
 T dot(const S* a, int64_t a_step, const S* b, int64_t b_step, int64_t n) {
   const auto part = [=](int64_t at, int64_t count) {
     T sum = 0;
-    with_isa([=, &sum] {
-      sum = dot_part<T>(a + at * a_step, a_step, b + at * b_step, b_step, count);
-    });
+    const S *x = a + at * a_step, *y = b + at * b_step;
+    const auto run = [=, &sum](auto level) {
+      sum = dot_part<T>(x, a_step, y, b_step, count, level);
+    };
+    if constexpr (kIsSixteen<S>) {
+      if (!with_sixteen(run)) run(0);
+    } else {
+      with_isa([=] { run(0); });
+    }
     return sum;
   };
   if (n <= kPart) return part(0, n);
@@ -159,8 +167,8 @@ void outer_kernel(Tensor& out, const Tensor& self, const Tensor& vec2) {
   const DType dtype = out.dtype();
   const int64_t m = self.numel(), n = vec2.numel();
   if (m * n == 0) return;
+  const DType wide = is_reduced(dtype) ? DType::Float32 : dtype;
   const auto numbers = [&](const Tensor& t) {
-    const DType wide = is_reduced(dtype) ? DType::Float32 : dtype;
     return as_contiguous(as_dtype(as_dtype(t, dtype), wide));
   };
   const Tensor left = numbers(self), right = numbers(vec2);
@@ -168,14 +176,32 @@ void outer_kernel(Tensor& out, const Tensor& self, const Tensor& vec2) {
     const T* a = static_cast<const T*>(left.data());
     const T* b = static_cast<const T*>(right.data());
     S* to = static_cast<S*>(out.data());
-    parallel_for(0, m, std::max<int64_t>(1, kGrain / n), [=](int64_t begin, int64_t end) {
+    // The product of one number and some others, 16-bit ones by way of a buffer.
+    const auto multiply = [](T factor, const T* x, int64_t n, T* products) {
       with_isa([=] {
-        for (int64_t i = begin; i < end; ++i) {
-          const T factor = a[i];
-          S* __restrict row = to + i * n;
-          for (int64_t j = 0; j < n; ++j) row[j] = S(T(factor * b[j]));
-        }
+        // Copies: bytes that are written may be what a closure holds, for the compiler.
+        T* __restrict y = products;
+        const T *others = x, one = factor;
+        const int64_t count = n;
+        for (int64_t j = 0; j < count; ++j) y[j] = T(one * others[j]);
       });
+    };
+    const Conversion narrow(wide, dtype, dtype);
+    parallel_for(0, m, std::max<int64_t>(1, kGrain / n), [=](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        if constexpr (sizeof(T) == sizeof(S)) {
+          multiply(a[i], b, n, to + i * n);
+        } else {
+          constexpr int64_t kSome = 2048;
+          T products[kSome];
+          for (int64_t j = 0; j < n; j += kSome) {
+            const int64_t some = std::min(kSome, n - j);
+            multiply(a[i], b + j, some, products);
+            narrow.run(reinterpret_cast<char*>(to + i * n + j),
+                       reinterpret_cast<char*>(products), some, nullptr);
+          }
+        }
+      }
     });
   });
 }

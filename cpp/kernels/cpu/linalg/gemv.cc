@@ -7,53 +7,91 @@
 #include "base/isa.h"
 #include "kernels/cpu/linalg/tiles.h"
 #include "scheduler/parallel.h"
+#include "scheduler/scheduler.h"
+#include "tensor/sixteen.h"
 #include "tensor/small_vector.h"
 
 namespace pkg::gemm {
 namespace {
 
 constexpr int64_t kVectors = 4;         // of sums of a row
-constexpr int64_t kRows = 4;            // at a time
 constexpr int64_t kElements = 1 << 17;  // of the matrix, below which a thread does not pay
-constexpr int64_t kBlock = 1024;        // sums of columns, in the first-level cache
+constexpr int64_t kSumBytes = 16384;    // of sums of columns, in the first-level cache
+
+// Runs f(AtIsa<level>()) compiled for the level in use.
+template <class F>
+inline void with_level(F f) {
+  if (with_sixteen(f)) return;
+  const auto plain = [&] { f(AtIsa<Isa::Baseline>()); };
+  detail::run_baseline(plain);
+}
+
+// sums[l] += a vector's element l as T * x[l].
+template <Isa level, class T, class S>
+inline void add_vector(const S* __restrict a, const T* __restrict x, T* sums) {
+  constexpr int64_t kLanes = 64 / sizeof(T);
+  if constexpr (sizeof(S) == 2 && level != Isa::Baseline) {
+    float wide[kSixteen];
+    Sixteen<level>::widen(wide, a);
+#pragma omp simd
+    for (int64_t l = 0; l < kLanes; ++l) sums[l] += wide[l] * x[l];
+  } else {
+#pragma omp simd
+    for (int64_t l = 0; l < kLanes; ++l) sums[l] += T(a[l]) * x[l];
+  }
+}
 
 // out[r] = row r of `a`, rows `step` apart, times x, for R rows: they share the elements of x
 // and wait for their last sums together.  Each is added up in the same order for every R.
-template <int R, class T, class S>
+template <Isa level, int R, class T, class S>
 inline void dots_of_part(const S* __restrict a, int64_t step, const T* __restrict x,
                          int64_t n, T* out) {
   constexpr int64_t kLanes = 64 / sizeof(T), kStep = kVectors * kLanes;
-  T lanes[R][kStep], sums[R][kLanes];
-#pragma GCC unroll 4
-  for (int r = 0; r < R; ++r) {
-    for (int64_t l = 0; l < kStep; ++l) lanes[r][l] = 0;
-  }
+  T sums[R][kLanes];
   int64_t i = 0;
-  for (; i + kStep <= n; i += kStep) {
+  if (n < kStep) {
+#pragma GCC unroll 4
+    for (int r = 0; r < R; ++r) {
+      for (int64_t l = 0; l < kLanes; ++l) sums[r][l] = 0;
+    }
+  } else {
+    T lanes[R][kStep];
+#pragma GCC unroll 4
+    for (int r = 0; r < R; ++r) {
+      for (int64_t l = 0; l < kStep; ++l) lanes[r][l] = 0;
+    }
+    for (; i + kStep <= n; i += kStep) {
+#pragma GCC unroll 4
+      for (int r = 0; r < R; ++r) {
+#pragma GCC unroll 4
+        for (int64_t l = 0; l < kStep; l += kLanes) {
+          add_vector<level>(a + r * step + i + l, x + i + l, lanes[r] + l);
+        }
+      }
+    }
 #pragma GCC unroll 4
     for (int r = 0; r < R; ++r) {
 #pragma omp simd
-      for (int64_t l = 0; l < kStep; ++l) lanes[r][l] += T(a[r * step + i + l]) * x[i + l];
-    }
-  }
-#pragma GCC unroll 4
-  for (int r = 0; r < R; ++r) {
-#pragma omp simd
-    for (int64_t l = 0; l < kLanes; ++l) {
-      sums[r][l] = (lanes[r][l] + lanes[r][kLanes + l]) +
-                   (lanes[r][2 * kLanes + l] + lanes[r][3 * kLanes + l]);
+      for (int64_t l = 0; l < kLanes; ++l) {
+        sums[r][l] = (lanes[r][l] + lanes[r][kLanes + l]) +
+                     (lanes[r][2 * kLanes + l] + lanes[r][3 * kLanes + l]);
+      }
     }
   }
   for (; i + kLanes <= n; i += kLanes) {
 #pragma GCC unroll 4
-    for (int r = 0; r < R; ++r) {
-#pragma omp simd
-      for (int64_t l = 0; l < kLanes; ++l) sums[r][l] += T(a[r * step + i + l]) * x[i + l];
-    }
+    for (int r = 0; r < R; ++r) add_vector<level>(a + r * step + i, x + i, sums[r]);
   }
   for (int r = 0; r < R; ++r) {
-    T rest = 0, *s = sums[r];
-    for (int64_t p = i; p < n; ++p) rest += T(a[r * step + p]) * x[p];
+    T few[4] = {}, rest = 0, *s = sums[r];
+    int64_t p = i;
+    for (; p + 4 <= n; p += 4) {
+#pragma omp simd
+      for (int64_t l = 0; l < 4; ++l) few[l] += T(a[r * step + p + l]) * x[p + l];
+    }
+    for (; p < n; ++p) rest += T(a[r * step + p]) * x[p];
+    rest += (few[0] + few[2]) + (few[1] + few[3]);
+#pragma GCC unroll 4
     for (int64_t half = kLanes / 2; half > 2; half /= 2) {
 #pragma omp simd
       for (int64_t l = 0; l < half; ++l) s[l] += s[l + half];
@@ -62,29 +100,33 @@ inline void dots_of_part(const S* __restrict a, int64_t step, const T* __restric
   }
 }
 
-template <int R, class T, class S>
+template <Isa level, int R, class T, class S>
 inline void dots(const S* a, int64_t step, const T* x, int64_t n, T* out) {
   int64_t at = 0;
   do {  // in one place, as it is compiled for each type and level
     T part[R];
-    dots_of_part<R>(a + at, step, x + at, std::min(kPart, n - at), part);
+    dots_of_part<level, R>(a + at, step, x + at, std::min(kPart, n - at), part);
     for (int r = 0; r < R; ++r) out[r] = at ? out[r] + part[r] : part[r];
     at += kPart;
   } while (at < n);
 }
 
-// f(r, row r times x) for each row.
-template <class T, class S, class F>
+// f(r, row r times x) for each row; several at a time where there are registers for their
+// sums.
+template <Isa level, class T, class S, class F>
 inline void each_dot(const S* a, int64_t step, int64_t rows, const T* x, int64_t n, F f) {
-  T sums[kRows];
+  constexpr int kRows = level == Isa::V4 ? 4 : 1;
+  T sums[kRows] = {};
   int64_t i = 0;
   for (; i + kRows <= rows; i += kRows) {
-    dots<kRows>(a + i * step, step, x, n, sums);
+    dots<level, kRows>(a + i * step, step, x, n, sums);
     for (int64_t r = 0; r < kRows; ++r) f(i + r, sums[r]);
   }
-  for (; i < rows; ++i) {
-    dots<1>(a + i * step, step, x, n, sums);
-    f(i, sums[0]);
+  if constexpr (kRows > 1) {
+    for (; i < rows; ++i) {
+      dots<level, 1>(a + i * step, step, x, n, sums);
+      f(i, sums[0]);
+    }
   }
 }
 
@@ -139,12 +181,16 @@ void multiply_vector(Strided<S> matrix, int64_t rows, int64_t columns, const S* 
     y[i * y_step] = start ? start[i * start_step] + sum : sum;
   };
   if (matrix.row_step == 1 && matrix.column_step != 1) {
-    const int64_t blocks = (rows + kBlock - 1) / kBlock;
-    parallel_for(0, blocks, (grain + kBlock - 1) / kBlock, [=](int64_t begin, int64_t end) {
+    // Long ones: what is read of a column is then long too.
+    constexpr int64_t kMost = kSumBytes / int64_t(sizeof(T));
+    const int64_t share = (rows + num_threads() - 1) / num_threads();
+    const int64_t block = std::clamp<int64_t>((share + 63) / 64 * 64, kMost / 8, kMost);
+    const int64_t blocks = (rows + block - 1) / block;
+    parallel_for(0, blocks, (grain + block - 1) / block, [=](int64_t begin, int64_t end) {
       with_isa([=] {
-        T sums[kBlock];
-        for (int64_t i = begin * kBlock; i < std::min(end * kBlock, rows); i += kBlock) {
-          const int64_t count = std::min(kBlock, rows - i);
+        T sums[kMost];
+        for (int64_t i = begin * block; i < std::min(end * block, rows); i += block) {
+          const int64_t count = std::min(block, rows - i);
           by_columns(matrix.at(i, 0), count, columns, x, sums);
           for (int64_t j = 0; j < count; ++j) put(i + j, sums[j]);
         }
@@ -152,14 +198,17 @@ void multiply_vector(Strided<S> matrix, int64_t rows, int64_t columns, const S* 
     });
     return;
   }
+  if (matrix.column_step == 1) {
+    return parallel_for(0, rows, grain, [=](int64_t begin, int64_t end) {
+      with_level([=]<Isa level>(AtIsa<level>) {
+        each_dot<level>(matrix.at(begin, 0).data, matrix.row_step, end - begin, x, columns,
+                        [=](int64_t r, T sum) { put(begin + r, sum); });
+      });
+    });
+  }
   parallel_for(0, rows, grain, [=](int64_t begin, int64_t end) {
     with_isa([=] {
       const S* row = matrix.at(begin, 0).data;
-      if (matrix.column_step == 1) {
-        each_dot(row, matrix.row_step, end - begin, x, columns,
-                 [=](int64_t r, T sum) { put(begin + r, sum); });
-        return;
-      }
       for (int64_t i = begin; i < end; ++i, row += matrix.row_step) {
         T sum = 0;
         for (int64_t p = 0; p < columns; ++p) sum += T(row[p * matrix.column_step]) * x[p];
@@ -171,8 +220,9 @@ void multiply_vector(Strided<S> matrix, int64_t rows, int64_t columns, const S* 
 
 template <class T>
 void add_dots(const T* packed, int64_t rows, int64_t depth, const T* x, T* sums) {
-  with_isa([=] {
-    each_dot(packed, kRowStep, rows, x, depth, [=](int64_t r, T sum) { sums[r] += sum; });
+  with_level([=]<Isa level>(AtIsa<level>) {
+    each_dot<level>(packed, kRowStep, rows, x, depth,
+                    [=](int64_t r, T sum) { sums[r] += sum; });
   });
 }
 

@@ -83,8 +83,9 @@ void multiply_one(const Product& p, const Matrices& a, const Matrices& b, int64_
     return;
   }
   if constexpr (std::is_floating_point_v<S>) {
-    // Not of a vector: gemm reads one of any steps where it lies, with the same sums.
-    if (!gemm::best_here() && p.m > 1 && p.n > 1) {
+    // Not of a vector: gemm reads one of any steps where it lies, with the same sums.  Nor of
+    // single products: BLAS would fill the result with zeros first.
+    if (!gemm::best_here() && p.m > 1 && p.n > 1 && p.k > 1) {
       for (int64_t r = 0; start.data && r < p.m; ++r) {
         std::copy_n(start.data + r * start.row_step, p.n, to + r * p.n);
       }
@@ -95,6 +96,31 @@ void multiply_one(const Product& p, const Matrices& a, const Matrices& b, int64_
     }
   }
   gemm::multiply<T, S>(strided<S>(a, i), strided<S>(b, i), p.m, p.n, p.k, start, to, p.n);
+}
+
+// out = a @ b where each element is one product, which is converted while it is in cache.
+template <class T, class S>
+void multiply_vectors(const Product& p, const Matrices& a, const Matrices& b, Tensor& out) {
+  constexpr int64_t kSome = 4096;
+  const bool tall = p.n == 1;
+  const int64_t lines = tall ? 1 : p.m, length = tall ? p.m : p.n;
+  const int64_t pieces = (length + kSome - 1) / kSome;
+  const gemm::Strided<S> left = strided<S>(a, 0), right = strided<S>(b, 0);
+  const Conversion narrow(DType::Float32, out.dtype(), out.dtype());
+  auto* to = static_cast<S*>(out.data());
+  parallel_for(0, lines * pieces, 1 + kGrain / std::min(length, kSome),
+               [&](int64_t begin, int64_t end) {
+                 T sums[kSome];
+                 for (int64_t i = begin; i < end; ++i) {
+                   const int64_t line = i / pieces, at = i % pieces * kSome;
+                   const int64_t n = std::min(kSome, length - at);
+                   gemm::multiply<T, S>(left.at(tall ? at : line, 0),
+                                        right.at(0, tall ? 0 : at), tall ? n : 1,
+                                        tall ? 1 : n, 1, {}, sums, tall ? 1 : n);
+                   narrow.run(reinterpret_cast<char*>(to + line * length + at),
+                              reinterpret_cast<char*>(sums), n, nullptr);
+                 }
+               });
 }
 
 // out = start + a @ b of each batch; `start` is for all batches.
@@ -111,6 +137,11 @@ void multiply(const Product& p, const Matrices& a, const Matrices& b, gemm::Star
   const double work = double(p.m) * double(p.n) * double(p.k);
   const int64_t threads = num_threads();
   const bool even = p.batches % threads == 0 || p.batches >= 8 * threads;
+  if constexpr (std::is_same_v<S, Half> || std::is_same_v<S, BFloat16>) {
+    if (p.batches == 1 && p.k == 1 && !start.data) {
+      return multiply_vectors<T, S>(p, a, b, out);
+    }
+  }
   if (p.batches == 1 || (work > 2e6 && !even)) {
     const Tensor sums = kConverted ? empty(out.sizes(), wide) : out;
     for (int64_t i = 0; i < p.batches; ++i) {

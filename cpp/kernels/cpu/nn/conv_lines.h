@@ -77,6 +77,25 @@ inline void join_some(const T* __restrict a, const T* __restrict b, T* __restric
   }
 }
 
+/// to[i] = from[i] + b; nothing beyond `count` is written.
+template <class T>
+inline void add_line(const T* from, int64_t count, T b, T* to) {
+  constexpr int64_t kLanes = 32 / sizeof(T);
+  const auto some = [=]<int64_t n>(int64_t i, std::integral_constant<int64_t, n>) {
+    T sums[n];
+#pragma omp simd
+    for (int64_t l = 0; l < n; ++l) sums[l] = from[i + l] + b;
+    std::memcpy(to + i, sums, n * sizeof(T));
+  };
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes)
+    some(i, std::integral_constant<int64_t, kLanes>());
+  if (i == count) return;
+  if (count >= kLanes)
+    return some(count - kLanes, std::integral_constant<int64_t, kLanes>());
+  for (; i < count; ++i) to[i] = from[i] + b;
+}
+
 /// `count` elements of a and b in turn.
 template <class T>
 inline void in_turn(const T* a, const T* b, int64_t count, T* to) {

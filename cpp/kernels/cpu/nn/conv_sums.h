@@ -99,8 +99,12 @@ class SumWorker {
     const int64_t some = c_.rows == 1 ? 1 : panel;
     for (size_t p = 0; p < c_.parts.size(); ++p) {
       const bool pair = c_.columns_in_turn(p);
-      tile_.places(c_.parts[p].taps, s.channels, places_[0]);
-      if (pair) tile_.places(c_.parts[p + 1].taps, s.channels, places_[1]);
+      if (p != placed_ || rows != placed_rows_) {
+        tile_.places(c_.parts[p].taps, s.channels, places_[0]);
+        if (pair) tile_.places(c_.parts[p + 1].taps, s.channels, places_[1]);
+        placed_ = p;
+        placed_rows_ = rows;
+      }
       for (int64_t i = first; i < last; i += some) {
         const int64_t height = std::min(some, last - i);
         const int64_t plane = (group * c_.rows + i) * c_.h * c_.w;
@@ -173,7 +177,7 @@ class SumWorker {
           if (pair) {
             in_turn(from, from + c_.height() * step_, c_.w, to);
           } else if (c_.step_x == 1) {
-            for (int64_t x = 0; x < columns; ++x) to[x] = from[x] + b;
+            add_line(from, columns, b, to);
           } else {
             for (int64_t x = 0; x < columns; ++x) to[x * c_.step_x] = from[x] + b;
           }
@@ -186,7 +190,9 @@ class SumWorker {
   const int64_t step_;
   Tile<T> tile_;
   Tensor sums_;
-  std::vector<int64_t> places_[2];
+  std::vector<int64_t> places_[2];  // of part placed_, for a tile of placed_rows_
+  size_t placed_ = SIZE_MAX;
+  int64_t placed_rows_ = 0;
   std::vector<gemm::Strip<T>> strips_;
 };
 

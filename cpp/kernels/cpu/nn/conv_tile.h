@@ -170,7 +170,7 @@ class Tile {
         continue;
       }
       const T* line = plane + y * s_.w + span.at;
-      for (int64_t x = 0; x < span.from; ++x) to[x] = 0;
+      zeros(to, span.from);
       if (s_.step_x == 1) {
         copy_line(line, count, to + span.from);
       } else if (s_.step_x == 2) {
@@ -178,9 +178,18 @@ class Tile {
       } else {
         for (int64_t x = 0; x < count; ++x) to[span.from + x] = line[x * s_.step_x];
       }
-      for (int64_t x = span.last; x < width; ++x) to[x] = 0;
+      zeros(to + span.last, width - span.last);
     }
     return to;
+  }
+  // Mostly one or two.  Those behind them may become zeros too: what is there comes later,
+  // or is the slack.
+  static void zeros(T* to, int64_t n) {
+    constexpr int64_t kFew = 16 / sizeof(T);
+    if (n == 0) return;
+    const T few[kFew] = {};
+    std::memcpy(to, few, sizeof few);
+    for (int64_t x = kFew; x < n; ++x) to[x] = 0;
   }
 
   const Source& s_;

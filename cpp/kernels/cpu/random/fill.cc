@@ -147,28 +147,27 @@ void normal_kernel(Tensor& out, const Tensor&, double mean, double std) {
   });
 }
 
-// Made as T, which other dtypes are converted from, block by block.
-template <bool narrow, class T>
+// Made as T, which other dtypes are converted from, block by block.  N holds all numbers:
+// int32_t becomes a float in one instruction.
+template <class T, class N>
 void fill_integers(Tensor& out, int64_t low, uint64_t range) {
-  constexpr int kCount = 2 * kLanes, kBlock = 1024;
+  constexpr int64_t kGroup = 2 * kLanes, kBlock = 1024;
   const RunsOut<T> to(out);
   const RandomStream stream = reserve_random(uint64_t(out.numel()));
   parallel_for(0, out.numel(), kGrain, [&](int64_t begin, int64_t end) {
     alignas(64) T buffer[kBlock];
+    alignas(64) uint64_t bits[kBlock];
     for (int64_t at = begin; at < end;) {
       // Blocks end where groups do.
       const uint64_t first = stream.first + uint64_t(at);
-      const int64_t n = std::min(kBlock - int64_t(first % kCount), end - at);
+      const int64_t n = std::min(kBlock - int64_t(first % kGroup), end - at);
+      random_bits(stream.seed, Draw::Wide, first, n, bits);
+      draw_below(bits, n, range);
       T* const made = to.run(at, buffer);
-      with_isa([=] {
-        const auto make = [=](const Words& words, T* numbers) {
-          uint64_t bits[kCount];
-          wide_words(words, bits);
-          for (int i = 0; i < kCount; ++i) {
-            numbers[i] = T(int64_t(uint64_t(low) + below<narrow>(bits[i], range)));
-          }
-        };
-        fill_groups<kCount>(stream.seed, Draw::Wide, first, 0, n, made, make);
+      with_isa([=, from = static_cast<const uint64_t*>(bits)] {
+        const int64_t count = n;
+#pragma GCC ivdep
+        for (int64_t i = 0; i < count; ++i) made[i] = T(N(uint64_t(low) + from[i]));
       });
       to.put(at, n, buffer);
       at += n;
@@ -177,12 +176,15 @@ void fill_integers(Tensor& out, int64_t low, uint64_t range) {
 }
 void integers_kernel(Tensor& out, const Tensor&, int64_t low, int64_t high) {
   const uint64_t range = uint64_t(high) - uint64_t(low);  // up to 2**64 - 1
-  const auto run = [&]<class T>(TypeTag<T>) {
-    if (range >> 32) fill_integers<false, T>(out, low, range);
-    else fill_integers<true, T>(out, low, range);
-  };
-  if (is_reduced(out.dtype())) run(TypeTag<float>());
-  else run(TypeTag<int64_t>());
+  const bool small = low >= INT32_MIN && high - 1 <= INT32_MAX;
+  if (is_reduced(out.dtype())) {
+    if (small) fill_integers<float, int32_t>(out, low, range);
+    else fill_integers<float, int64_t>(out, low, range);
+  } else if (small && out.dtype() != DType::Int64) {
+    fill_integers<int32_t, int32_t>(out, low, range);
+  } else {
+    fill_integers<int64_t, int64_t>(out, low, range);
+  }
 }
 
 // One with the probability that `chances` says, else zero.

@@ -30,13 +30,8 @@ void shuffle(const RandomStream& stream, uint64_t first, int64_t* numbers, int64
   uint64_t places[kBlock];
   for (int64_t end = count; end > 1;) {
     const int64_t begin = std::max<int64_t>(0, end - kBlock);
-    with_isa([&, begin, end] {
-      fill_groups<2 * kLanes>(stream.seed, Draw::Swap, first + uint64_t(begin), 0,
-                              end - begin, places, wide_words);
-      for (int64_t i = begin; i < end; ++i) {
-        places[i - begin] = below<true>(places[i - begin], uint64_t(i + 1));
-      }
-    });
+    random_bits(stream.seed, Draw::Swap, first + uint64_t(begin), end - begin, places);
+    draw_below(places, end - begin, uint64_t(begin + 1), 1);
     for (int64_t i = end - 1; i >= begin; --i) {
       std::swap(numbers[i], numbers[places[i - begin]]);
     }

@@ -23,51 +23,15 @@ struct Words {
 /// independent words for each purpose, and draws of different kinds share none.
 enum class Draw : uint32_t { Uniform = 1, Wide, Normal, Normal64, Keep, Bucket, Swap };
 
-/// Group `number` of a stream.  64-bit lanes: products of 32 bits stay where they are.
-inline void philox(uint64_t seed, Draw draw, uint64_t number, Words& out) {
-  constexpr uint64_t kLow = 0xffffffffu;
-  const uint64_t first = number * kLanes;
-#pragma omp simd
-  for (int i = 0; i < kLanes; ++i) {
-    const uint64_t counter = first + uint64_t(i);
-    uint64_t c0 = counter & kLow, c1 = counter >> 32, c2 = uint64_t(draw), c3 = 0;
-    uint64_t k0 = seed & kLow, k1 = seed >> 32;
-#pragma GCC unroll 10
-    for (int round = 0; round < 10; ++round) {
-      const uint64_t p0 = 0xD2511F53u * c0, p1 = 0xCD9E8D57u * c2;
-      c0 = (p1 >> 32) ^ c1 ^ k0;
-      c2 = (p0 >> 32) ^ c3 ^ k1;
-      c1 = p1 & kLow;
-      c3 = p0 & kLow;
-      k0 = (k0 + 0x9E3779B9u) & kLow;
-      k1 = (k1 + 0xBB67AE85u) & kLow;
-    }
-    out.word[0][i] = uint32_t(c0);
-    out.word[1][i] = uint32_t(c1);
-    out.word[2][i] = uint32_t(c2);
-    out.word[3][i] = uint32_t(c3);
-  }
-}
+/// Group `number` of a stream.
+void philox(uint64_t seed, Draw draw, uint64_t number, Words& out);
 
-/// Numbers of 64 bits, from the words of a group.
-inline void wide_words(const Words& words, uint64_t* out) {
-  for (int k = 0; k < 2; ++k) {
-    for (int i = 0; i < kLanes; ++i) {
-      out[k * kLanes + i] = uint64_t(words.word[2 * k][i]) << 32 | words.word[2 * k + 1][i];
-    }
-  }
-}
+/// n numbers of 64 random bits, for elements `first`, ... of a stream.
+void random_bits(uint64_t seed, Draw draw, uint64_t first, int64_t n, uint64_t* bits);
 
-/// A number below `range`: the upper half of 64 random bits times the range.  What is more
-/// likely than it should be is so by less than range / 2^64.
-template <bool narrow>
-inline uint64_t below(uint64_t bits, uint64_t range) {
-  if constexpr (narrow) {  // the range has 32 bits
-    return ((bits >> 32) * range + ((bits & 0xffffffffu) * range >> 32)) >> 32;
-  } else {
-    return uint64_t((unsigned __int128)(bits)*range >> 64);
-  }
-}
+/// bits[i] becomes a number below range + i * step: the upper half of 64 random bits times
+/// that.  What is more likely than it should be is so by less than range / 2^64.
+void draw_below(uint64_t* bits, int64_t n, uint64_t range, uint64_t step = 0);
 
 /// Calls make(words, numbers) for each group that holds elements [first + begin,
 /// first + end) of the stream, `numbers` being where its N numbers go: their place behind
