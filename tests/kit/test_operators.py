@@ -353,3 +353,10 @@ def test_items_that_are_only_read(m):
     assert fixed[1] == 8
     with pytest.raises(TypeError, match="does not support item assignment"):
         fixed[1] = 3
+
+
+def test_a_comma_of_their_own(m):
+    holder, listed = m.Holder(), m.Listed()
+    listed.number = 5
+    holder.listed = listed
+    assert holder.listed.number == 5

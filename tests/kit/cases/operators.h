@@ -161,6 +161,14 @@ class Path {
  private:
   std::vector<Vec> points_ = {Vec(0, 0), Vec(0, 0)};
 };
+/// Of which C++ has a comma of its own.
+struct Listed {
+  int number = 1;
+  Listed operator,(const Listed&) const { return *this; }
+};
+struct Holder {
+  Listed listed;
+};
 /// Python only reads it.
 class Fixed {
  public:

@@ -111,6 +111,12 @@ PYBIND11_MODULE(operators, m) {
           "__getitem__", [](Path& self, int i) -> Vec& { return self[i]; },
           py::return_value_policy::reference_internal)
       .def("__setitem__", [](Path& self, int i, const Vec& value) { self[i] = value; });
+  py::class_<Listed>(m, "Listed")
+      .def(py::init<>())
+      .def_readwrite("number", &Listed::number);
+  py::class_<Holder>(m, "Holder")
+      .def(py::init<>())
+      .def_readwrite("listed", &Holder::listed);
   py::class_<Fixed>(m, "Fixed")
       .def(py::init<>())
       .def("__getitem__", [](const Fixed& self, int i) { return self[i]; });
