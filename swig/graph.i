@@ -2,7 +2,6 @@
 %{
 #include "c_api/c_calls.h"
 #include "c_api/graph_handles.h"
-#include "python/tensor/symbol.h"
 %}
 PKG_CLASSES
 %ignore pkg::c::OperationHandle::OperationHandle;
@@ -17,5 +16,3 @@ PKG_CALL("kept", "shared", pkg::c::failed_operation)
 PKG_FUNCTIONS
 %ignore pkg::c::CCall;
 %include "c_api/c_calls.h"
-%positional_only(pkg::python::register_symbol_class, 1)
-%include "python/tensor/symbol.h"

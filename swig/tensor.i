@@ -26,6 +26,7 @@ PKG_FUNCTIONS
 %positional_only(pkg::python::_memory, 1)
 %positional_only(pkg::python::_from_dlpack, 2)
 %positional_only(pkg::python::register_tensor_class, 1)
+%positional_only(pkg::python::register_symbol_class, 1)
 PKG_WAITS(pkg::python::tensor)
 PKG_CALL("kept", "memory", pkg::python::from_numpy)
 PKG_CALL("waits", "memory", pkg::python::_memory)

@@ -21,6 +21,10 @@ struct Merged {
   }
 };
 
+std::string_view overload_name(const Operator& op) {
+  return op.schema.overload.empty() ? "default" : op.schema.overload;
+}
+
 }  // namespace
 
 std::string signature_text(std::span<const Operator* const> overloads) {
@@ -69,6 +73,40 @@ std::string help_text(std::span<const Operator* const> overloads) {
   std::string text;
   for (const Operator* op : overloads) text += (text.empty() ? "" : "\n\n") + op->help();
   return text;
+}
+
+std::vector<const Operator*> find_overloads(const std::string& name,
+                                            const std::string& ns) {
+  auto overloads = Dispatcher::get().overloads(name, ns);
+  if (!overloads.empty()) return overloads;
+  const Operator& op = Dispatcher::get().find(name, ns);  // raises, with hints
+  detail::raise<LookupError>("[Operator] expected the name of an op alone, such as ",
+                             op.schema.name, ", and its namespace, got ", name, " and ", ns,
+                             ".");
+}
+
+const Operator* overload_of(std::span<const Operator* const> overloads,
+                            std::string_view name) {
+  for (const Operator* op : overloads) {
+    if (overload_name(*op) == name) return op;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> schemas_of(std::span<const Operator* const> overloads) {
+  std::vector<std::string> texts;
+  for (const Operator* op : overloads) texts.push_back(op->schema.str());
+  return texts;
+}
+
+std::string schema_of(std::span<const Operator* const> overloads) {
+  if (overloads.size() == 1) return overloads[0]->ns + "::" + overloads[0]->schema.str();
+  std::string names;
+  for (const Operator* op : overloads) {
+    names.append(names.empty() ? "" : ", ").append(overload_name(*op));
+  }
+  detail::raise<RuntimeError>("[_schema] expected one overload of ",
+                              overloads[0]->schema.name, ", got all of them: ", names, ".");
 }
 
 std::vector<std::pair<const char*, std::string>> record_of(const Operator& op) {

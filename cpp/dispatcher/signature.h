@@ -5,6 +5,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,16 @@ namespace pkg {
 std::string signature_text(std::span<const Operator* const> overloads);
 /// The help of all overloads.
 std::string help_text(std::span<const Operator* const> overloads);
+
+/// What has this name; LookupError, with hints, when nothing has.
+std::vector<const Operator*> find_overloads(const std::string& name, const std::string& ns);
+/// The overload of a name, "default" being that of none; or null.
+const Operator* overload_of(std::span<const Operator* const> overloads,
+                            std::string_view name);
+/// The schema of each.
+std::vector<std::string> schemas_of(std::span<const Operator* const> overloads);
+/// The schema with the namespace of the only one; RuntimeError for several.
+std::string schema_of(std::span<const Operator* const> overloads);
 
 /// What the registry knows of an op, in words: "schema", "doc", "dtypes", "kind",
 /// "gradient", "where".

@@ -2,6 +2,8 @@
 // swig/python/py_error.cc: the table of C++ and Python exception classes.
 #include "py_error.h"
 
+#include "swigkit/translation.h"
+
 #include <new>
 #include <stdexcept>
 #include <system_error>
@@ -12,43 +14,7 @@
 namespace pkg::python {
 namespace {
 
-// Made once; live as long as the process, since errors are raised at its very end.
-PyObject* g_lookup_error = nullptr;
-PyObject* g_out_of_memory = nullptr;
-PyObject* g_cancelled = nullptr;
-PyObject* g_internal = nullptr;
-PyObject* g_collective = nullptr;
-
-PyObject* class_of(const Error& error) {
-  struct Row {
-    bool (*matches)(const Error&);
-    PyObject* const* python;
-  };
-#define PKG_ROW(Name, python)                                                        \
-  Row {                                                                              \
-    [](const Error& e) { return dynamic_cast<const Name*>(&e) != nullptr; }, &python \
-  }
-  static const Row rows[] = {
-      PKG_ROW(ValueError, PyExc_ValueError),
-      PKG_ROW(TypeError, PyExc_TypeError),
-      PKG_ROW(IndexError, PyExc_IndexError),
-      PKG_ROW(KeyError, PyExc_KeyError),
-      PKG_ROW(LookupError, g_lookup_error),
-      PKG_ROW(NotImplementedError, PyExc_NotImplementedError),
-      PKG_ROW(OverflowError, PyExc_OverflowError),
-      PKG_ROW(BufferError, PyExc_BufferError),
-      PKG_ROW(ImportError, PyExc_ImportError),
-      PKG_ROW(OutOfMemoryError, g_out_of_memory),
-      PKG_ROW(CancelledError, g_cancelled),
-      PKG_ROW(InternalError, g_internal),
-      PKG_ROW(CollectiveError, g_collective),
-  };
-#undef PKG_ROW
-  for (const Row& row : rows) {
-    if (row.matches(error)) return *row.python;
-  }
-  return PyExc_RuntimeError;
-}
+PyObject* g_out_of_memory = nullptr;  // as long as the process: errors come at its end
 
 // " [from op at file:line]" when the error is that of scheduled work.
 std::string origin_suffix() {
@@ -93,7 +59,7 @@ void translate_error() noexcept {
     take_async_origin();
     error.restore();
   } catch (const Error& error) {
-    set_error(class_of(error), error.message() + origin_suffix());
+    set_error(translated_class(error), error.message() + origin_suffix());
   } catch (const std::bad_alloc&) {  // the text without a std::string: no memory for it
     PyErr_SetString(g_out_of_memory, "out of memory");
   } catch (const std::length_error&) {  // of a vector that no memory has
@@ -109,25 +75,41 @@ void translate_error() noexcept {
   }
 }
 
+// A class of the package's own for C++'s E.
+template <class E>
+PyObject* add(PyObject* module, const char* name, const char* doc, PyObject* base) {
+  const std::string full = std::string("pkg.") + name;
+  PyRef type = check(PyErr_NewExceptionWithDoc(full.c_str(), doc, base, nullptr));
+  check(PyObject_SetAttrString(module, name, type.get()));
+  add_translation<E>(type.get());
+  return type.release();
+}
+
 }  // namespace
 
 void init_errors(PyObject* module) {
-  const auto add = [&](const char* name, const char* doc, PyObject* base) {
-    const std::string full = std::string("pkg.") + name;
-    PyRef type = check(PyErr_NewExceptionWithDoc(full.c_str(), doc, base, nullptr));
-    check(PyObject_SetAttrString(module, name, type.get()));
-    return type.release();
-  };
+  add_translation<Error>(PyExc_RuntimeError);  // all that follow are derived from it
+  add_translation<ValueError>(PyExc_ValueError);
+  add_translation<TypeError>(PyExc_TypeError);
+  add_translation<IndexError>(PyExc_IndexError);
+  add_translation<KeyError>(PyExc_KeyError);
+  add_translation<NotImplementedError>(PyExc_NotImplementedError);
+  add_translation<OverflowError>(PyExc_OverflowError);
+  add_translation<BufferError>(PyExc_BufferError);
+  add_translation<ImportError>(PyExc_ImportError);
   PyRef bases = check(PyTuple_Pack(2, PyExc_RuntimeError, PyExc_LookupError));
-  g_lookup_error = add("OpLookupError", "No op of this name is registered.", bases.get());
-  g_out_of_memory = add("OutOfMemoryError", "Memory for a tensor could not be had.",
-                        PyExc_MemoryError);
-  g_cancelled = add("CancelledError", "Work that was cancelled.", PyExc_RuntimeError);
-  g_internal = add("InternalError", "A fault in pkg itself: please report it.",
-                   PyExc_RuntimeError);
-  g_collective = add("HorovodInternalError",
-                     "A collective failed on all ranks, or a rank was lost.",
+  add<LookupError>(module, "OpLookupError", "No op of this name is registered.",
+                   bases.get());
+  g_out_of_memory = add<OutOfMemoryError>(module, "OutOfMemoryError",
+                                          "Memory for a tensor could not be had.",
+                                          PyExc_MemoryError);
+  add<CancelledError>(module, "CancelledError", "Work that was cancelled.",
+                      PyExc_RuntimeError);
+  add<InternalError>(module, "InternalError", "A fault in pkg itself: please report it.",
                      PyExc_RuntimeError);
+  add<CollectiveError>(module, "HorovodInternalError",
+                       "A collective failed on all ranks, or a rank was lost.",
+                       PyExc_RuntimeError);
 }
 
 }  // namespace pkg::python

@@ -3,15 +3,18 @@
 // Python is wrapped in try/catch (...) { translate(); }.
 #pragma once
 
+#include "swigkit/argument.h"
 #include "swigkit/error.h"
 
 #include <exception>
 
+#include "base/error.h"
 #include "base/foreign_error.h"
 
 namespace pkg::python {
 
 using namespace swigkit;
+using swigkit::Argument;  // not that of a schema
 
 /// A Python exception on its way through C++; it may cross threads, and the very
 /// exception object comes out at the other end.
@@ -22,6 +25,7 @@ class PyError final : public ForeignError {
   static PyError fetch(bool of_signal = false);
   /// Makes it the current Python error again.  Needs the GIL.
   void restore() const { held_.restore(); }
+  const HeldError& held() const { return held_; }
   /// Also as a note of the exception object.
   void append(const std::string& text) override;
 
@@ -35,6 +39,13 @@ class PyError final : public ForeignError {
       : ForeignError(std::move(message), stops), held_(std::move(held)) {}
   HeldError held_;
 };
+
+/// The kit's text for a wrong argument as an exception of the core, for code below guarded().
+inline void expect(bool fits, const Argument& where, const char* expected, PyObject* got) {
+  if (__builtin_expect(fits, 1)) return;
+  detail::raise<TypeError>(
+      wrong_argument(where.function, where.text(), expected, Py_TYPE(got)->tp_name));
+}
 
 /// Adds the exception classes to the module.
 void init_errors(PyObject* module);

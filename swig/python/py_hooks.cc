@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// swig/python/py_hooks.cc: the hooks of scheduler/hooks.h for Python.
-#include "py_hooks.h"
+// swig/python/py_hooks.cc: what the scheduler asks of Python (scheduler/hooks.h): the GIL,
+// Ctrl-C, call sites; and the wait before os.fork(), which pkg/__init__.py registers.
+#include "swigkit/later.h"
+#include "swigkit/sites.h"
+
+#include <dlfcn.h>
 
 #include "py_error.h"
-#include "py_sites.h"
+#include "py_module.h"
 #include "scheduler/hooks.h"
 #include "scheduler/scheduler.h"
 
@@ -26,12 +30,40 @@ void check_interrupt() {
   if (call_python(PyErr_CheckSignals) < 0) throw PyError::fetch(true);
 }
 
+// Folder of the package, with a slash: the extension lies in it.
+std::string package_folder() {
+  Dl_info info;
+  if (!dladdr(reinterpret_cast<const void*>(&init_hooks), &info)) return "";
+  const std::string path = info.dli_fname;
+  return path.substr(0, path.rfind('/') + 1);
+}
+
+// Generated wrappers of ops belong to it (pkg/framework/loading.py writes them).
+bool in_package(std::string_view file) {
+  static const std::string package = package_folder();
+  return (!package.empty() && file.starts_with(package)) ||
+         file.starts_with("<wrappers ") || file.find("/pkg/wrappers/") != file.npos;
+}
+
+CallSites& sites() {
+  static auto* instance = new CallSites(in_package);
+  return *instance;
+}
+
 }  // namespace
 
 void init_hooks() {
   WorkerState::on_worker = [] { return on_worker(); };
-  set_hooks({enter_blocking, leave_blocking, check_interrupt, mark_site, site_text,
-             WorkerState::give_back});
+  set_hooks({enter_blocking, leave_blocking, check_interrupt, [] { return sites().mark(); },
+             [](uint64_t site) { return sites().text(site); }, WorkerState::give_back});
+}
+
+void _before_fork() {
+  try {
+    quiesce();
+  } catch (const PyError& error) {
+    if (!LateError::raise(error.held())) throw;
+  }
 }
 
 }  // namespace pkg::python

@@ -3,7 +3,6 @@
 #include "py_module.h"
 
 #include "dispatcher/dispatcher.h"
-#include "py_hooks.h"
 #include "python/op/py_operator.h"
 #include "python/tensor/py_tensor.h"
 

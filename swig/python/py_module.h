@@ -20,6 +20,8 @@ std::vector<std::array<std::string, 4>> _symbols();
 #ifndef SWIG
 /// Adds the hand-written types; -1 with an error set on failure.
 int init_module(PyObject* module) noexcept;
+/// Installs the scheduler's hooks; py_hooks.cc.
+void init_hooks();
 #endif
 
 }  // namespace pkg::python

@@ -4,6 +4,7 @@
 #include "memory.h"
 #include "ops/functions.h"
 #include "ops/indexing.h"
+#include "tensor/as_number.h"
 
 namespace pkg::pybind {
 namespace {
@@ -96,10 +97,7 @@ Indexing applied(const Tensor& self, const py::object& key) {
 }  // namespace
 
 void bind_index(TensorClass& cls) {
-  cls.def("__len__", [](const Tensor& x) {
-    PKG_CHECK(x.ndim() > 0, TypeError, "len() of a 0-d tensor");
-    return x.sizes()[0];
-  });
+  cls.def("__len__", &length_of);
   cls.def("__getitem__",
           [](const Tensor& x, const py::object& key) { return applied(x, key).get(); });
   cls.def("__setitem__",

@@ -3,6 +3,7 @@
 // number or array makes py::is_operator() answer NotImplemented.
 #include "bind.h"
 #include "ops/functions.h"
+#include "tensor/as_number.h"
 
 namespace pkg::pybind {
 namespace {
@@ -30,22 +31,10 @@ Tensor invert(const Tensor& x) {
   return ops::bitwise_not(x);
 }
 
-bool truth(const Tensor& x) {
-  PKG_CHECK(x.numel() == 1, RuntimeError, "Boolean value of Tensor with ",
-            x.numel() == 0 ? "no values" : "more than one value", " is ambiguous");
-  return item(x).to<bool>();
-}
-
 py::int_ as_integer(const Tensor& x) {
   const Scalar value = item(x);
   return value.is_float() ? py::int_(py::float_(value.to<double>()))
                           : py::int_(value.to<int64_t>());
-}
-
-int64_t as_index(const Tensor& x) {
-  PKG_CHECK(x.numel() == 1 && !is_floating(x.dtype()), TypeError,
-            "only integer tensors of a single element can be converted to an index");
-  return item(x).to<int64_t>();
 }
 
 }  // namespace
@@ -91,10 +80,10 @@ void bind_number(TensorClass& cls) {
   cls.def("__pos__", [](const Tensor& x) { return x; });
   cls.def("__abs__", [](const Tensor& x) { return ops::abs(x); });
   cls.def("__invert__", &invert);
-  cls.def("__bool__", &truth);
+  cls.def("__bool__", &truth_of);
   cls.def("__float__", [](const Tensor& x) { return item(x).to<double>(); });
   cls.def("__int__", &as_integer);
-  cls.def("__index__", &as_index);
+  cls.def("__index__", &index_of);
 }
 
 }  // namespace pkg::pybind

@@ -55,13 +55,7 @@ py::object results_of(const Operator& op, const Stack& stack) {
 class OpObject {
  public:
   OpObject(const std::string& name, const std::string& ns)
-      : name_(name), overloads_(Dispatcher::get().overloads(name, ns)) {
-    if (!overloads_.empty()) return;
-    const Operator& op = Dispatcher::get().find(name, ns);  // raises, with hints
-    detail::raise<LookupError>("[Operator] expected the name of an op alone, such as ",
-                               op.schema.name, ", and its namespace, got ", name, " and ",
-                               ns, ".");
-  }
+      : name_(name), overloads_(find_overloads(name, ns)) {}
 
   explicit OpObject(const Operator& op) : name_(op.schema.name), overloads_{&op} {}
 
@@ -86,29 +80,11 @@ class OpObject {
 
   std::string doc() const { return help_text(overloads_); }
 
-  std::vector<std::string> schemas() const {
-    std::vector<std::string> texts;
-    for (const Operator* op : overloads_) texts.push_back(op->schema.str());
-    return texts;
-  }
-
-  std::string schema() const {
-    if (overloads_.size() == 1)
-      return overloads_[0]->ns + "::" + overloads_[0]->schema.str();
-    std::string names;
-    for (const Operator* op : overloads_) {
-      names += (names.empty() ? "" : ", ") + overload_name(*op);
-    }
-    detail::raise<RuntimeError>("[_schema] expected one overload of ", name_,
-                                ", got all of them: ", names, ".");
-  }
-
+  std::vector<std::string> schemas() const { return schemas_of(overloads_); }
+  std::string schema() const { return schema_of(overloads_); }
   /// The overload of a name, or null.
   const Operator* overload(const std::string& name) const {
-    for (const Operator* op : overloads_) {
-      if (overload_name(*op) == name) return op;
-    }
-    return nullptr;
+    return overload_of(overloads_, name);
   }
 
   // inspect.signature() reads it.
@@ -129,10 +105,6 @@ class OpObject {
   bool is_method() const { return overloads_[0]->is_method(); }
 
  private:
-  static std::string overload_name(const Operator& op) {
-    return op.schema.overload.empty() ? "default" : op.schema.overload;
-  }
-
   std::string name_;
   std::vector<const Operator*> overloads_;
 };

@@ -1,27 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/bindings/submit.cc: Python callables as work for the scheduler.
-#include <mutex>
-#include <set>
-
 #include "dispatcher/dispatcher.h"
 #include "event.h"
+#include "scheduler/task_name.h"
 #include "tensors.h"
 
 namespace pkg::pybind {
 namespace {
 
-// Names of tasks must live as long as the process.  There are as many as functions in
-// the program, unless somebody makes them up: those beyond the limit share one.
-const char* lasting_name(const py::object& callable) {
-  constexpr size_t kMostNames = 4096;
-  static auto* names = new std::set<std::string>;
-  static std::mutex mutex;
+const char* task_name(const py::object& callable) {
   const py::object qualname = py::getattr(callable, "__qualname__", py::none());
   const std::string text = py::isinstance<py::str>(qualname) ? qualname.cast<std::string>()
                                                              : type_name(callable);
-  std::lock_guard lock(mutex);
-  if (names->size() >= kMostNames && !names->count(text)) return "python";
-  return names->insert(text).first->c_str();
+  return lasting_name(text, "python");
 }
 
 }  // namespace
@@ -50,9 +41,8 @@ EventObject submit_callable(const py::object& callable, py::handle deps, Stream*
     const py::object task = *std::exchange(function, nullptr);
     *outcome = call(task);
   };
-  return {
-      submit(std::move(work), events, {.name = lasting_name(callable), .stream = stream}),
-      outcome};
+  return {submit(std::move(work), events, {.name = task_name(callable), .stream = stream}),
+          outcome};
 }
 
 }  // namespace pkg::pybind

@@ -10,6 +10,7 @@ import stat
 import subprocess
 import sys
 import sysconfig
+import time
 import zipfile
 from pathlib import Path
 
@@ -427,3 +428,24 @@ def test_clang_reads_the_headers_itself(tmp_path):
     program.write_text("#!/bin/sh\necho Some clang version 18.1.0\n")
     program.chmod(0o755)
     assert twins.precompiled([str(program)], ["#error never read"], []) == []
+
+
+def test_a_header_that_was_touched(tmp_path):
+    """What SWIG reads instead of it gets its templates though it says the same."""
+    header, interface = tmp_path / "late.h", tmp_path / "late.i"
+    header.write_text(
+        "#pragma once\n#include <compare>\n"
+        "template <class T> struct Counted { int made = 1; };\n"
+        "struct Thing : Counted<Thing> {\n"
+        "  auto operator<=>(const Thing&) const = default;\n};\n"
+    )
+    text = '%module late\n%include "swigkit.i"\n%{\n#include "late.h"\n%}\n'
+    interface.write_text(f'{text}%include "late.h"\n')
+    command = [sys.executable, KIT, "wrap", "late.i", "--generate"]
+    for more in ("", "%template(CountedThing) Counted<Thing>;\n"):
+        interface.write_text(f'{text}%include "late.h"\n{more}')
+        later = time.time_ns() + 10**9
+        os.utime(header, ns=(later, later))
+        subprocess.run(command, cwd=tmp_path, check=True, timeout=60)
+    copy = tmp_path / "build" / "late" / "readable" / "late.h"
+    assert "%template(CountedThing)" in copy.read_text()

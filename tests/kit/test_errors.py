@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Exceptions, the GIL and threads: cases/errors.h by pybind11 and by the kit."""
 
+import copy
 import errno
+import functools
 import gc
+import operator
+import pickle
 import sys
 import threading
 import time
 import traceback
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -422,3 +427,72 @@ def test_no_call_leaks_a_reference(m):
     before = run(3)
     grown = [b - a for a, b in zip(before, run(200))]
     assert max(grown) < 100, grown
+
+
+def test_who_called_cpp(m, kit):
+    """As a number: the innermost line that is not the library's."""
+    if not kit:
+        pytest.skip("the kit's swigkit/sites.h")
+    here = m.mark()
+    assert (
+        m.site(here) == f"{__file__}:{test_who_called_cpp.__code__.co_firstlineno + 4}"
+    )
+    inside = {"m": m}
+    exec(compile("def mark():\n return m.mark()", "/a/inside.py", "exec"), inside)
+    line = sys._getframe().f_lineno + 1
+    place = inside["mark"]()
+    assert m.site(place) == f"{__file__}:{line}"
+    outside = {"m": m}
+    exec(compile("\n\nplace = m.mark()", "/a/other.py", "exec"), outside)
+    assert m.site(outside["place"]) == "/a/other.py:3" and m.site(0) == ""
+    with ThreadPoolExecutor(1) as pool:
+        assert m.site(pool.submit(m.mark).result()).rpartition(":")[0].endswith(".py")
+
+
+def test_errors_that_come_later(m, kit):
+    """They are raised in the function that ran, and nothing in between is hit."""
+    if not kit:
+        pytest.skip("the kit's swigkit/later.h")
+    steps = []
+
+    def between():
+        for i in range(1000):
+            steps.append(i)
+        return "done"
+
+    def caller():
+        hooks = [functools.partial(m.raise_later, TimeoutError("late")), between]
+        steps.extend(map(operator.call, hooks))  # as C calls hooks
+        steps.append("not reached")
+
+    with pytest.raises(TimeoutError, match="^late$") as info:
+        caller()
+    assert steps == [True, *range(1000), "done"]
+    assert info.traceback[-1].name == "caller"
+
+
+def test_tuples_with_names(m, kit):
+    if not kit:
+        pytest.skip("the kit's swigkit/by_hand.h")
+    extent = m.extent(1, 2.5)
+    assert extent == (1.0, 2.5) and (extent.low, extent.high) == (1.0, 2.5)
+    assert isinstance(extent, tuple) and type(extent).__name__ == "Extent"
+    assert repr(extent) == "errors.Extent(low=1.0, high=2.5)"
+    for same in (pickle.loads(pickle.dumps(extent)), copy.copy(extent)):
+        assert same == extent and type(same) is tuple
+
+
+def test_arguments_of_methods_that_are_written_by_hand(m, kit):
+    if not kit:
+        pytest.skip("the kit's swigkit/by_hand.h")
+    assert m.parse((3,), {}) == "3 no" and m.parse((3,), {"truth": [0]}) == "3 yes"
+
+    class Undecided:
+        def __bool__(self):
+            raise LookupError("not yet")
+
+    with pytest.raises(LookupError, match="not yet"):
+        m.parse((3,), {"truth": Undecided()})
+    for args, keywords in (((), {}), ((1, 2), {}), (("1",), {}), ((1,), {"other": 1})):
+        with pytest.raises(TypeError):
+            m.parse(args, keywords)

@@ -300,3 +300,20 @@ def test_what_is_thrown_and_no_exception(m, kit):
         with pytest.raises(RuntimeError, match="unknown"):
             call(4)
         assert call(5) == 5
+
+
+def test_what_is_protected(m, kit):
+    """Python's classes have it, as those of C++ have."""
+
+    class Own(m.Guarded):
+        def extra(self):
+            return self.doubled() + self.doubled(times=3) + self.level_
+
+    own = Own(4)
+    assert own.weight() == 4 + 8 + 12 + 4 and own.steps() == 3
+    own.level_ = 1
+    assert own.weight() == 1 + 2 + 3 + 1
+    assert m.Guarded.steps() == 3
+    if kit:
+        plain = m.Guarded(2)  # of which C++ made no class with a door
+        assert plain.weight() == 12

@@ -314,3 +314,49 @@ def test_no_operator_leaks_a_reference(m):
     before = run(3)
     grown = [b - a for a, b in zip(before, run(300))]
     assert max(grown) < 100, grown
+
+
+def test_items_that_cpp_refers_to(m, kit, refuses):
+    """`T& operator[](Key)` gives x[key] = value as well, of each overload."""
+    shelf = m.Shelf()
+    shelf[1] = 5
+    shelf["a"] = "b"
+    assert (shelf[0], shelf[1], shelf["a"], shelf.count()) == (1, 5, "b", 1)
+    for key, value in (((0,), 1), (0, "x"), (1.5, 2), ("a", 3)):
+        with pytest.raises(TypeError):
+            shelf[key] = value
+    for place in (3, 10**6):
+        with pytest.raises(IndexError):
+            shelf[place] = 1
+    with pytest.raises((OverflowError, TypeError)):
+        shelf[-1] = 1
+    with pytest.raises((TypeError, AttributeError)):
+        del shelf[0]
+    assert shelf.count() == 1 and shelf[1] == 5
+
+
+def test_objects_as_items_that_cpp_refers_to(m, refuses):
+    path = m.Path()
+    point = m.Vec(3, 4)
+    path[1] = point
+    assert path[1] == m.Vec(3, 4) and path[0] == m.Vec(0, 0)
+    path[1].x = 9
+    assert path[1].x == 9 and point.x == 3
+    with refuses("[Path.__setitem__] expected a Vec for 'item', got int"):
+        path[0] = 3
+    with refuses("[Path.__setitem__] expected an int for 'value', got str"):
+        path["a"] = point
+
+
+def test_items_that_are_only_read(m):
+    fixed = m.Fixed()
+    assert fixed[1] == 8
+    with pytest.raises(TypeError, match="does not support item assignment"):
+        fixed[1] = 3
+
+
+def test_a_comma_of_their_own(m):
+    holder, listed = m.Holder(), m.Listed()
+    listed.number = 5
+    holder.listed = listed
+    assert holder.listed.number == 5

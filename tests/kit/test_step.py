@@ -91,3 +91,42 @@ def test_it_refuses_what_it_does_not_know(folder, what):
     assert done.returncode == 1 and not (folder / "made.cc").exists(), done.stdout
     assert "changed.cc" in done.stderr and "SWIG 4.5.1" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("default", "name"),
+    [("kMost", "kMost"), ("2 * Ring::kMost", "kMost"), ("first()", "first")],
+)
+def test_a_default_that_others_may_not_say(tmp_path, default, name):
+    (tmp_path / "ring.h").write_text(
+        f"""\
+namespace geo {{
+class Ring {{
+ public:
+  void grow(int by = {default}) {{ size += by; }}
+  void shrink(int by = 2, int kMost = 3, const char *text = "kMost") {{}}
+  int size = 0;
+
+ private:
+  static constexpr int kMost = 8;
+  static int first() {{ return 1; }}
+}};
+}}
+"""
+    )
+    interface = '%module ring\n%include "swigkit.i"\n%{\n#include "ring.h"\n%}\n'
+    (tmp_path / "ring.i").write_text(f'{interface}%include "ring.h"\n')
+    command = [sys.executable, KIT, "wrap", "ring.i", "--generate"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    said = done.stdout + done.stderr
+    assert done.returncode and "Traceback" not in said
+    assert (
+        "geo::Ring::grow: expected a default for 'by' that others may say as well, got "
+        f"the private {name}: write %ignore geo::Ring::grow;" in said
+    )
+    (tmp_path / "ring.i").write_text(
+        f'{interface}%ignore geo::Ring::grow;\n%include "ring.h"\n'
+        "%extend geo::Ring { void grow(int by = 8) { $self->grow(by); } }\n"
+    )
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr

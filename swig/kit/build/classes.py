@@ -9,6 +9,7 @@ import re
 from . import tree
 from .groups import Groups, documented, python_parameters
 from .notation import pointee
+from .python_types import INTS
 from .slots import Order, is_slot, slots as slots_of
 
 UNIQUE = "std::unique_ptr<"
@@ -307,7 +308,9 @@ class Classes:
                     two.features |= {"holder": "1", "kept": "2"}
                 # Not of a number, which may have a few bits only and no address.
                 own = self.module.class_of(variable.type) is not None
-                if "<" in variable.type or own:
+                number = variable.type.removeprefix("std::") in INTS
+                library = variable.type.startswith("std::") and not number
+                if "<" in variable.type or own or library:
                     self.wrapper.assign(other, own)
                 self.wrapper.take_array(two, f"{title}.{variable.name}", True)
                 setter = f"swigkit::set<{other}>"

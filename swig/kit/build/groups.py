@@ -118,7 +118,10 @@ class Groups:
     def _table(
         self, group: str, number: int, function: tree.Function, title: str, member: bool
     ) -> str:
-        self.wrapper.take_array(function, title, member)
+        if function.made:
+            self.parts.append(function.made.replace("{title}", title))
+        else:
+            self.wrapper.take_array(function, title, member)
         names = [p.name for p in function.named]
         if len(names) > MOST:
             raise tree.TreeError(f"{title}: expected at most {MOST} parameters")

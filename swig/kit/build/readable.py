@@ -290,6 +290,7 @@ def _make_copy(source: Path, target: Path, insertions: Sequence[Insertion]) -> b
     original = _read(source)
     if target.exists() and target.stat().st_mtime_ns < source.stat().st_mtime_ns:
         insertions = []  # the lines are others now
+        os.utime(target)  # though all that is said may be the same
     text = _inserted(original, insertions)
     text = readable(text) or text
     if text == original:

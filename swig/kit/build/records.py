@@ -56,6 +56,7 @@ class Function:
     implicit: bool = False  # a constructor that nobody has declared
     outputs: list[str] = field(default_factory=list)  # types of OUTPUT parameters
     operand: int = 0  # of a free operator: which one is the object, 1 or 2
+    made: str = ""  # where SWIG has none, the kit's C++ function: {title} is its name
 
     @property
     def given(self) -> list[Parameter]:
@@ -179,6 +180,7 @@ class Class:
     variables: list[Variable] = field(default_factory=list)
     enums: list[Enum] = field(default_factory=list)
     declared: list[Declaration] = field(default_factory=list)
+    private: set[str] = field(default_factory=set)  # names that only C++ may say
     doc: str = ""
     features: dict[str, str] = field(default_factory=dict)
     imported: str = ""  # the module that has it, of %import

@@ -57,6 +57,9 @@ def read(path: Path) -> Module:
             reader.module.doc = _module_doc(interface.read_text(encoding="utf-8"))
     reader.name_nested()
     reader.make_properties()
+    for cls in reader.module.classes:
+        cls.methods += _item_setters(cls)
+        _check_defaults(cls)
     return reader.module
 
 
@@ -249,6 +252,8 @@ class _Reader:
         if inside and has.get("kind") == "function" and not friend:
             inside.declared.append(_declaration(node, has))
         hidden = has.get("access", "public") == "private" and not friend
+        if inside and hidden:
+            inside.private.add(has["name"])
         if "feature_ignore" in has or hidden:
             return
         if self.imported:
@@ -330,6 +335,61 @@ class _Reader:
             member.enumerator = True
             member.static = inside is not None
             (inside or self.module).variables.append(member)
+
+
+# Of `T& operator[](Key key)`, where the interface says nothing of __setitem__.
+ITEM_SETTER = """\
+static PyObject *{name}(PyObject *, PyObject **slots, swigkit::Matching *matching) {{
+  return swigkit::set_item_by<{cls}, {key}>(
+      slots, matching, "{{title}}", "{key_name}", "{value_name}");
+}}"""
+# Not a pointer, whose object somebody would have to keep.
+PLACE = re.compile(r"(?!const )([^*&]*[^*& ]) *&")
+
+
+def _item_setters(cls: Class) -> list[Function]:
+    """x[key] = value by what x[key] refers to, where no interface says other things."""
+    getters = [m for m in cls.methods if m.name == "__getitem__"]
+    if cls.imported or any(m.extended for m in getters):
+        return []
+    if any(m.name == "__setitem__" for m in cls.methods):
+        return []
+    made = []
+    for getter in getters:
+        place = PLACE.fullmatch(getter.result)
+        if not place or len(getter.parameters) != 1:
+            continue
+        key = getter.parameters[0]
+        name = f"swigkit_set_item_{cls.symbol}_{len(made) + 1}"
+        value = Parameter("value" if key.name != "value" else "item", place[1])
+        setter = Function("__setitem__", getter.cpp, name, [key, value], "void")
+        setter.made = ITEM_SETTER.format(
+            name=name,
+            cls=cls.cpp,
+            key=pointee(key.type),
+            key_name=key.name,
+            value_name=value.name,
+        )
+        made.append(setter)
+    return made
+
+
+def _check_defaults(cls: Class) -> None:
+    """Python has to say a default that C++ leaves out, from outside of the class."""
+    around = "|".join([re.escape(cls.cpp), re.escape(cls.cpp.rpartition("::")[2])])
+    for function in [*cls.methods, *cls.constructors]:
+        for parameter in function.parameters:
+            text = re.sub(r'"(?:[^"\\]|\\.)*"', '""', parameter.default or "")
+            text = re.sub(rf"\b(?:{around})\s*::\s*", "", text)
+            for name in re.findall(r"(?<![\w.>:])[A-Za-z_]\w*", text):
+                if name in cls.private:
+                    what = f"{cls.cpp}::{function.cpp.rpartition('::')[2]}"
+                    raise TreeError(
+                        f"{what}: expected a default for '{parameter.name}' that "
+                        f"others may say as well, got the private {name}: write "
+                        f"%ignore {what}; and the method as Python shall have it in "
+                        f"%extend {cls.cpp} {{ ... }}"
+                    )
 
 
 def _features(has: dict[str, str]) -> dict[str, str]:

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "autograd/node.h"
-#include "python/expect.h"
+#include "python/py_error.h"
 #include "swigkit/function.h"
 
 namespace pkg::python {

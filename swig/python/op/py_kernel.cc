@@ -7,7 +7,7 @@
 #include "dispatcher/plain_kernel.h"
 #include "dispatcher/read.h"
 #include "py_operator.h"
-#include "python/expect.h"
+#include "python/py_error.h"
 #include "swigkit/callable.h"
 
 namespace pkg::python {

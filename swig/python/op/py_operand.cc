@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "python/tensor/py_tensor.h"
+#include "tensor/as_number.h"
 #include "tensor/copy.h"
 
 namespace pkg::python {
@@ -91,22 +92,6 @@ bool parse_scalar(PyObject* object, Scalar* out) {
   return true;
 }
 
-namespace {
-
-// Whether a number of an integer dtype stays what it is.
-bool holds(DType dtype, const Scalar& number) {
-  if (is_floating(dtype)) return true;
-  bool same = false;
-  visit_dtype(dtype, [&]<class T>(TypeTag<T>) {
-    if constexpr (std::is_arithmetic_v<T>) {
-      same = Scalar(number.to<T>()).to<int64_t>() == number.to<int64_t>();
-    }
-  });
-  return same;
-}
-
-}  // namespace
-
 bool TensorArg::parse_beside(PyObject* object, const Tensor& other) {
   if (is_tensor(object)) return parse(object);
   tensor_ = &made_;
@@ -115,18 +100,7 @@ bool TensorArg::parse_beside(PyObject* object, const Tensor& other) {
   if (!plain || is_reduced(other.dtype()) || !parse_scalar(object, &number)) {
     return parse_tensor(object, &made_);
   }
-  // A number of a higher kind than the tensor keeps its own dtype: ints + 2.5.  So does an
-  // int that the tensor's dtype does not hold: what it becomes is the op's affair.
-  const bool higher = number.is_float() ? !is_floating(other.dtype())
-                                        : other.dtype() == DType::Bool;
-  if (higher || !holds(other.dtype(), number)) {
-    made_ = Tensor(number);
-    return true;
-  }
-  made_ = empty(Shape{}, other.dtype());
-  visit_dtype(other.dtype(),
-              [&]<class T>(TypeTag<T>) { *made_.data<T>() = number.to<T>(); });
-  made_.impl()->wrapped_number = true;
+  made_ = number_beside(number, other.dtype());
   return true;
 }
 

@@ -12,8 +12,6 @@
 #include "dispatcher/match.h"
 #include "dispatcher/read.h"
 #include "dispatcher/signature.h"
-#include "py_results.h"
-#include "python/py_type.h"
 #include "swigkit/containers.h"
 
 namespace pkg::python {
@@ -130,39 +128,17 @@ PyObject* make_operator(PyTypeObject* type, const char* name,
   return self;
 }
 
-[[noreturn]] void throw_no_name(const std::string& name, const std::string& ns) {
-  const pkg::Operator& op = Dispatcher::get().find(name, ns);  // raises, with hints
-  detail::raise<LookupError>("[Operator] expected the name of an op alone, such as ",
-                             op.schema.name, ", and its namespace, got ", name, " and ", ns,
-                             ".");
-}
-
 PyObject* operator_new(PyTypeObject* type, PyObject* args, PyObject* keywords) {
-  static const char* names[] = {"", "", nullptr};
-  PyObject *given_name, *given_ns = nullptr;
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|O:Operator",
-                                   const_cast<char**>(names), &given_name, &given_ns)) {
-    return nullptr;
-  }
   return guarded([&]() -> PyObject* {
+    PyObject *given_name, *given_ns = nullptr;
+    parse_arguments(args, keywords, "O|O:Operator", {"", ""}, &given_name, &given_ns);
     std::string name, ns = "pkg";
     if (!to_cpp(given_name, name, {"Operator", "name"}) ||
         (given_ns && !to_cpp(given_ns, ns, {"Operator", "ns"}))) {
       return nullptr;
     }
-    auto overloads = Dispatcher::get().overloads(name, ns);
-    if (overloads.empty()) throw_no_name(name, ns);
-    return make_operator(type, name.c_str(), std::move(overloads));
+    return make_operator(type, name.c_str(), find_overloads(name, ns));
   });
-}
-
-// The overload of a name, "default" being that of none; or null.
-const Operator* overload_of(PyObject* self, std::string_view name) {
-  for (const Operator* op : overloads_of(self)) {
-    const std::string& overload = op->schema.overload;
-    if ((overload.empty() ? "default" : overload) == name) return op;
-  }
-  return nullptr;
 }
 
 // op.default and op.Tensor, as in PyTorch, are callables of one overload.
@@ -172,7 +148,7 @@ PyObject* operator_getattr(PyObject* self, PyObject* name) {
   PyObject *type, *value, *traceback;
   PyErr_Fetch(&type, &value, &traceback);
   const char* text = PyUnicode_AsUTF8(name);  // null: a lone surrogate, which names nothing
-  const Operator* op = text ? overload_of(self, text) : nullptr;
+  const Operator* op = text ? overload_of(overloads_of(self), text) : nullptr;
   PyErr_Clear();
   if (!op) return PyErr_Restore(type, value, traceback), nullptr;
   for (PyObject* part : {type, value, traceback}) Py_XDECREF(part);
@@ -191,21 +167,8 @@ void operator_dealloc(PyObject* self) {
 
 // As a class attribute: x.add is add with x in front.
 PyObject* operator_get(PyObject* self, PyObject* instance, PyObject*) {
-  if (!instance || instance == Py_None) {
-    Py_INCREF(self);
-    return self;
-  }
+  if (!instance || instance == Py_None) return new_ref(self);
   return PyMethod_New(self, instance);
-}
-
-[[noreturn]] void throw_several(const std::vector<const Operator*>& overloads) {
-  std::string names;
-  for (const Operator* op : overloads) {
-    const std::string& overload = op->schema.overload;
-    names += (names.empty() ? "" : ", ") + (overload.empty() ? "default" : overload);
-  }
-  detail::raise<RuntimeError>("[_schema] expected one overload of ",
-                              overloads[0]->schema.name, ", got all of them: ", names, ".");
 }
 
 PyObject* operator_repr(PyObject* self) {
@@ -215,16 +178,10 @@ PyObject* get_doc(PyObject* self, void*) {
   return guarded([&] { return to_python(help_text(overloads_of(self))); });
 }
 PyObject* get_schemas(PyObject* self, void*) {
-  std::vector<std::string> texts;
-  for (const Operator* op : overloads_of(self)) texts.push_back(op->schema.str());
-  return to_python(texts);
+  return guarded([&] { return to_python(schemas_of(overloads_of(self))); });
 }
 PyObject* get_schema(PyObject* self, void*) {
-  return guarded([&]() -> PyObject* {
-    const auto& overloads = overloads_of(self);
-    if (overloads.size() != 1) throw_several(overloads);
-    return to_python(overloads[0]->ns + "::" + overloads[0]->schema.str());
-  });
+  return guarded([&] { return to_python(schema_of(overloads_of(self))); });
 }
 PyObject* get_records(PyObject* self, void*) {
   return guarded([&] {

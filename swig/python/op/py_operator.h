@@ -38,8 +38,11 @@ struct Reader {
   static constexpr auto device = load_device;
 };
 
-/// New reference to the Python form of a result, which it takes.
+/// New reference to the Python form of a value, which it takes.
 PyObject* wrap_value(Value&& value);
+/// The same of the results of an op: none is None, the only one itself; several are a tuple,
+/// whose items have names where the schema names them: `x.max(0).values`.
+PyObject* wrap_results(const Operator& op, Stack& stack);
 
 /// Adds the Operator type to the module.
 void add_operator_type(PyObject* module);

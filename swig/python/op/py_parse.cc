@@ -53,17 +53,13 @@ bool Reader::text(PyObject* object, std::string* out) {
 }
 
 PyObject* wrap_value(Value&& value) {
-  if (auto* tensor = std::get_if<Tensor>(&value)) return wrap(std::move(*tensor));
-  if (auto* list = std::get_if<TensorList>(&value)) return wrap_list(*list);
-  if (auto* scalar = std::get_if<Scalar>(&value)) return wrap_scalar(*scalar);
-  if (auto* shape = std::get_if<Shape>(&value)) return wrap_shape(*shape);
-  if (auto* dtype = std::get_if<DType>(&value)) return wrap_dtype(*dtype);
-  if (auto* text = std::get_if<std::string>(&value)) return checked(to_python(*text));
-  using Texts = std::vector<std::string>;
-  if (auto* texts = std::get_if<Texts>(&value)) return checked(to_python(*texts));
-  using Truths = std::vector<bool>;
-  if (auto* truths = std::get_if<Truths>(&value)) return checked(to_python(*truths));
-  Py_RETURN_NONE;
+  const auto wrapped = []<class T>(T&& held) {
+    if constexpr (std::is_same_v<T, std::monostate>) return new_ref(Py_None);
+    else if constexpr (std::is_same_v<T, TensorList>) return wrap_list(held);
+    else if constexpr (std::is_same_v<T, Shape>) return wrap_shape(held);
+    else return checked(to_python(std::move(held)));
+  };
+  return std::visit(wrapped, std::move(value));
 }
 
 }  // namespace pkg::python

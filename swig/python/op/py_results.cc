@@ -1,41 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // swig/python/op/py_results.cc: results of ops; several of them are a tuple, perhaps with
 // names.
-#include "py_results.h"
-
-#include <structseq.h>
+#include "py_operator.h"
 
 #include <unordered_map>
-
-#include "py_operator.h"
 
 namespace pkg::python {
 namespace {
 
-// A pickle of named results holds a plain tuple: no module has their classes.
-PyObject* reduce(PyObject* self, PyObject*) {
-  PyRef items(PySequence_GetSlice(self, 0, PyTuple_GET_SIZE(self)));
-  if (!items) return nullptr;
-  return Py_BuildValue("O(O)", reinterpret_cast<PyObject*>(&PyTuple_Type), items.get());
-}
-PyMethodDef g_reduce = {"__reduce__", reduce, METH_NOARGS, nullptr};
-
 PyTypeObject* make_class(const Operator& op) {
-  std::vector<PyStructSequence_Field> fields;
-  for (const Argument& result : op.schema.returns) {
-    fields.push_back({result.name.c_str(), nullptr});
-  }
-  fields.push_back({nullptr, nullptr});
+  std::vector<const char*> names;
+  for (const pkg::Argument& result : op.schema.returns)
+    names.push_back(result.name.c_str());
   const std::string name = "pkg.return_types." + op.schema.name;
-  PyStructSequence_Desc description{name.c_str(), "Results of an op, by name.",
-                                    fields.data(), int(op.schema.returns.size())};
-  PyRef type(checked(reinterpret_cast<PyObject*>(PyStructSequence_NewType(&description))));
-  auto* cls = reinterpret_cast<PyTypeObject*>(type.get());
-  PyRef method(checked(PyDescr_NewMethod(cls, &g_reduce)));
-  if (PyObject_SetAttrString(type.get(), "__reduce__", method.get()) < 0) {
-    throw_python_error();
-  }
-  return reinterpret_cast<PyTypeObject*>(type.release());
+  return make_named_tuple(name.c_str(), "Results of an op, by name.", names);
 }
 
 // Made at the op's first call and kept, as its record is; the GIL guards the map.

@@ -9,7 +9,6 @@
 #include <optional>
 #include <string>
 
-#include "python/expect.h"
 #include "scheduler/scheduler.h"
 #include "swigkit/function.h"
 

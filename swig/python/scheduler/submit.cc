@@ -2,11 +2,10 @@
 // swig/python/scheduler/submit.cc: Python callables as work, and what the scheduler tells.
 #include "stream.h"
 
-#include <mutex>
-#include <set>
 #include <vector>
 
 #include "dispatcher/dispatcher.h"
+#include "scheduler/task_name.h"
 #include "submit.h"
 
 namespace pkg::python {
@@ -27,26 +26,14 @@ struct PyCall {
   }
 };
 
-// Names of tasks must live as long as the process.  There are as many as functions in
-// the program, unless somebody makes them up: those beyond the limit share one.
-const char* lasting_name(PyObject* callable) {
-  constexpr size_t kMostNames = 4096;
-  static auto* names = new std::set<std::string>;
-  static std::mutex mutex;
+const char* task_name(PyObject* callable) {
   PyRef qualname(call_python(PyObject_GetAttrString, callable, "__qualname__"));
   PyErr_Clear();
   const char* text = qualname && PyUnicode_Check(qualname.get())
                          ? PyUnicode_AsUTF8(qualname.get())
                          : Py_TYPE(callable)->tp_name;
-  if (!text) {
-    PyErr_Clear();
-    return "python";
-  }
-  std::lock_guard lock(mutex);
-  const auto found = names->find(text);
-  if (found != names->end()) return found->c_str();
-  if (names->size() >= kMostNames) return "python";
-  return names->insert(text).first->c_str();
+  PyErr_Clear();
+  return text ? lasting_name(text, "python") : "python";
 }
 
 std::vector<Ref<Event>> events_of(PyObject* deps) {
@@ -77,7 +64,7 @@ EventObject submit_to(Stream* stream, const PyCallable& callable, PyObject* deps
   auto outcome = std::make_shared<Outcome>();
   const auto events = events_of(deps);
   Ref<Event> event = pkg::submit(PyCall{callable, outcome}, events,
-                                 {.name = lasting_name(callable.get()), .stream = stream});
+                                 {.name = task_name(callable.get()), .stream = stream});
   return {std::move(event), std::move(outcome)};
 }
 

@@ -20,5 +20,7 @@ swigkit::PyRef _memory(PyObject* tensor);
 pkg::Tensor _from_dlpack(PyObject* capsule, std::optional<bool> copy = std::nullopt);
 /// Makes every result an instance of cls.
 void register_tensor_class(PyObject* cls);
+/// Makes every symbol of a graph an instance of cls, whose _begin() is then called.
+void register_symbol_class(PyObject* cls);
 
 }  // namespace pkg::python

@@ -5,7 +5,6 @@
 #include "autograd/views.h"
 #include "functions.h"
 #include "py_tensor.h"
-#include "python/expect.h"
 
 namespace pkg::python {
 namespace {
@@ -73,14 +72,11 @@ Tensor _from_dlpack(PyObject* capsule, std::optional<bool> copy) {
 }
 
 PyObject* tensor_dlpack(PyObject* self, PyObject* args, PyObject* keywords) {
-  static const char* names[] = {"stream", "max_version", "dl_device", "copy", nullptr};
-  PyObject *stream = Py_None, *version = Py_None, *device = Py_None, *copy = Py_None;
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, "|$OOOO:__dlpack__",
-                                   const_cast<char**>(names), &stream, &version, &device,
-                                   &copy)) {
-    return nullptr;
-  }
   return guarded([&] {
+    PyObject *stream = Py_None, *version = Py_None, *device = Py_None, *copy = Py_None;
+    parse_arguments(args, keywords, "|$OOOO:__dlpack__",
+                    {"stream", "max_version", "dl_device", "copy"}, &stream, &version,
+                    &device, &copy);
     const Tensor& tensor = unwrap(self);
     check_stream(stream);
     const bool on_cpu = device == Py_None ||

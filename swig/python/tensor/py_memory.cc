@@ -3,7 +3,6 @@
 // buffers.
 #include "functions.h"
 #include "py_tensor.h"
-#include "python/expect.h"
 #include "tensor/buffer.h"
 #include "tensor/exported.h"
 

@@ -4,8 +4,6 @@
 #include "autograd/views.h"
 #include "ops/functions.h"
 #include "py_tensor.h"
-#include "python/expect.h"
-#include "python/py_type.h"
 #include "swigkit/plain.h"
 #include "tensor/exported.h"
 
@@ -102,16 +100,11 @@ void put_data(const Tensor& self, PyObject* value) {
 }
 
 PyObject* requires_grad_(PyObject* self, PyObject* args, PyObject* keywords) {
-  static const char* names[] = {"requires_grad", nullptr};
-  int wanted = 1;
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, "|p:requires_grad_",
-                                   const_cast<char**>(names), &wanted)) {
-    return nullptr;
-  }
   return guarded([&] {
+    int wanted = 1;
+    parse_arguments(args, keywords, "|p:requires_grad_", {"requires_grad"}, &wanted);
     set_requires_grad(unwrap(self), wanted);
-    Py_INCREF(self);
-    return self;
+    return new_ref(self);
   });
 }
 
@@ -119,13 +112,9 @@ PyObject* requires_grad_(PyObject* self, PyObject* args, PyObject* keywords) {
 PyObject* one_or_all(PyObject* self, PyObject* args, PyObject* keywords, const char* format,
                      int64_t (Tensor::*one)(int64_t) const,
                      const Shape& (Tensor::*all)() const) {
-  static const char* names[] = {"dim", nullptr};
-  PyObject* dim = Py_None;
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, format, const_cast<char**>(names),
-                                   &dim)) {
-    return nullptr;
-  }
   return guarded([&] {
+    PyObject* dim = Py_None;
+    parse_arguments(args, keywords, format, {"dim"}, &dim);
     const Tensor& tensor = unwrap(self);
     if (dim == Py_None) return wrap_shape((tensor.*all)());
     int64_t value = 0;
@@ -143,12 +132,11 @@ PyObject* stride(PyObject* self, PyObject* args, PyObject* keywords) {
 
 // A new object of the given class over the same values: how Parameter is made.
 PyObject* make_subclass(PyObject*, PyObject* args) {
-  PyObject *cls, *data;
-  int requires_grad = 0;
-  if (!PyArg_ParseTuple(args, "OO|p:_make_subclass", &cls, &data, &requires_grad)) {
-    return nullptr;
-  }
   return guarded([&] {
+    PyObject *cls, *data;
+    int requires_grad = 0;
+    parse_arguments(args, nullptr, "OO|p:_make_subclass", {"", "", ""}, &cls, &data,
+                    &requires_grad);
     auto* type = reinterpret_cast<PyTypeObject*>(cls);
     expect(PyType_Check(cls) && PyType_IsSubtype(type, g_tensor_base),
            {"_make_subclass", "cls"}, "a subclass of Tensor", cls);

@@ -3,6 +3,7 @@
 // both orders (2 - a and a - 2); operands it does not know are NotImplemented.
 #include "ops/functions.h"
 #include "py_tensor.h"
+#include "tensor/as_number.h"
 
 namespace pkg::python {
 namespace {
@@ -60,10 +61,7 @@ PyObject* power(PyObject* a, PyObject* b, PyObject* modulus) {
 PyObject* in_place_power(PyObject* a, PyObject* b, PyObject*) {
   return in_place<ops::pow_>(a, b);
 }
-PyObject* positive(PyObject* a) {
-  Py_INCREF(a);
-  return a;
-}
+PyObject* positive(PyObject* a) { return new_ref(a); }
 PyObject* invert(PyObject* a) {
   return guarded([&] {
     PKG_CHECK(!is_floating(unwrap(a).dtype()), TypeError,
@@ -82,13 +80,7 @@ PyObject* compare(PyObject* a, PyObject* b, int how) {
 }
 
 int truth(PyObject* a) {
-  const auto is_true = [&]() -> int {
-    const Tensor& tensor = unwrap(a);
-    PKG_CHECK(tensor.numel() == 1, RuntimeError, "Boolean value of Tensor with ",
-              tensor.numel() == 0 ? "no values" : "more than one value", " is ambiguous");
-    return item(tensor).to<bool>();
-  };
-  return guarded(is_true, -1);
+  return guarded([&] { return int(truth_of(unwrap(a))); }, -1);
 }
 PyObject* as_float(PyObject* a) {
   return guarded([&] { return PyFloat_FromDouble(item(unwrap(a)).to<double>()); });
@@ -101,12 +93,7 @@ PyObject* as_int(PyObject* a) {
   });
 }
 PyObject* as_index(PyObject* a) {
-  return guarded([&] {
-    const Tensor& tensor = unwrap(a);
-    PKG_CHECK(tensor.numel() == 1 && !is_floating(tensor.dtype()), TypeError,
-              "only integer tensors of a single element can be converted to an index");
-    return PyLong_FromLongLong(item(tensor).to<int64_t>());
-  });
+  return guarded([&] { return PyLong_FromLongLong(index_of(unwrap(a))); });
 }
 
 }  // namespace

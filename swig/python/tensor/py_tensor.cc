@@ -2,8 +2,7 @@
 // swig/python/tensor/py_tensor.cc: life of Python tensors: allocation, identity, destruction.
 #include "py_tensor.h"
 #include "functions.h"
-#include "python/py_type.h"
-#include "symbol.h"
+#include "tensor/as_number.h"
 
 #include <structmember.h>
 
@@ -75,10 +74,6 @@ void class_dealloc(PyObject* self) {
   Py_DECREF(type);
 }
 
-}  // namespace
-
-namespace {
-
 PyTypeObject* g_symbol_class = nullptr;
 
 // A symbol of a graph is shown by a class of its own, which knows the graph.
@@ -97,9 +92,7 @@ PyTypeObject* g_symbol_class = nullptr;
 PyObject* wrap(Tensor tensor) {
   if (!tensor.defined()) Py_RETURN_NONE;
   if (void* existing = tensor.impl()->python_object) {
-    auto* object = static_cast<PyObject*>(existing);
-    Py_INCREF(object);
-    return object;
+    return new_ref(static_cast<PyObject*>(existing));
   }
   if (__builtin_expect(tensor.storage().dynamic_keys().has(DispatchKey::Graph), 0)) {
     return wrap_symbol(std::move(tensor));
@@ -153,12 +146,7 @@ void tensor_dealloc(PyObject* self) {
 Py_hash_t tensor_hash(PyObject* self) { return Py_hash_t(uintptr_t(self) >> 4); }
 
 Py_ssize_t tensor_len(PyObject* self) {
-  const auto length = [&]() -> Py_ssize_t {
-    const Tensor& tensor = unwrap(self);
-    PKG_CHECK(tensor.ndim() > 0, TypeError, "len() of a 0-d tensor");
-    return tensor.sizes()[0];
-  };
-  return guarded(length, Py_ssize_t(-1));
+  return guarded([&] { return Py_ssize_t(length_of(unwrap(self))); }, Py_ssize_t(-1));
 }
 
 PyObject* tensor_item_at(PyObject* self, Py_ssize_t index) {
@@ -169,10 +157,6 @@ PyObject* tensor_item_at(PyObject* self, Py_ssize_t index) {
 PyMemberDef g_members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(PyTensor, weakrefs), READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr}};
-
-}  // namespace
-
-namespace {
 
 PyTypeObject* tensor_class(const char* function, PyObject* cls) {
   auto* type = reinterpret_cast<PyTypeObject*>(cls);

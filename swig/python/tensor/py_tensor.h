@@ -4,6 +4,7 @@
 
 #include "py_dtype.h"
 #include "python/py_error.h"
+#include "swigkit/by_hand.h"
 #include "swigkit/containers.h"
 #include "tensor/tensor.h"
 
@@ -37,22 +38,6 @@ PyObject* wrap(Tensor tensor);
 PyObject* wrap_list(const TensorList& tensors);
 PyObject* wrap_scalar(const Scalar& scalar);
 PyObject* wrap_shape(const Shape& shape);
-
-/// The object itself; throws the Python error that is set when it is null.
-inline PyObject* checked(PyObject* object) {
-  if (!object) throw_python_error();
-  return object;
-}
-
-/// A new tuple of n objects, which item(i) gives as new references.
-template <class F>
-PyObject* make_tuple(size_t n, F item) {
-  PyRef tuple(checked(PyTuple_New(Py_ssize_t(n))));
-  for (size_t i = 0; i < n; ++i) {
-    PyTuple_SET_ITEM(tuple.get(), Py_ssize_t(i), checked(item(i)));
-  }
-  return tuple.release();
-}
 
 /// NumPy's letter for the kind of an object's dtype: 'f', 'c', 'M'; NUL when it has none.
 char dtype_kind(PyObject* object);

@@ -25,3 +25,36 @@
 %ignore errors::Odd;
 %ignore errors::background;
 %include "errors.h"
+
+// What is written in the C API beside it: by_hand.h, sites.h, later.h.
+%{
+#include "swigkit/by_hand.h"
+#include "swigkit/later.h"
+#include "swigkit/sites.h"
+static swigkit::CallSites &sites() {
+  static auto *all = new swigkit::CallSites(
+      [](std::string_view file) { return file.ends_with("inside.py"); });
+  return *all;
+}
+%}
+%inline %{
+uint64_t mark() { return sites().mark(); }
+std::string site(uint64_t place) { return sites().text(place); }
+bool raise_later(PyObject *error) {
+  PyErr_SetObject((PyObject *)Py_TYPE(error), error);
+  return swigkit::LateError::raise(swigkit::HeldError::fetch());
+}
+swigkit::PyRef extent(double low, double high) {
+  static PyTypeObject *type =
+      swigkit::make_named_tuple("errors.Extent", "From where to where.", {"low", "high"});
+  swigkit::PyRef made = swigkit::check(PyStructSequence_New(type));
+  PyStructSequence_SetItem(made.get(), 0, PyFloat_FromDouble(low));
+  PyStructSequence_SetItem(made.get(), 1, PyFloat_FromDouble(high));
+  return made;
+}
+std::string parse(PyObject *args, PyObject *keywords) {
+  int first = 0, truth = 0;
+  swigkit::parse_arguments(args, keywords, "i|$p:parse", {"", "truth"}, &first, &truth);
+  return std::to_string(first) + (truth ? " yes" : " no");
+}
+%}

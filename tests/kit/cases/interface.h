@@ -203,6 +203,21 @@ struct Load {
 inline Load* new_load() { return new Load; }
 inline void drop(Load* load) { delete load; }
 
+// --- what is protected, for %module(allprotected="1") ---------------------------------------
+
+class Guarded {
+ public:
+  explicit Guarded(int level = 1) : level_(level) {}
+  virtual ~Guarded() = default;
+  int weight() const { return level_ + extra(); }
+
+ protected:
+  int level_;
+  virtual int extra() const { return 10; }
+  int doubled(int times = 2) const { return times * level_; }
+  static int steps() { return 3; }
+};
+
 // --- overloads, names and errors ------------------------------------------------------------
 
 enum class Grade { Good = 1 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/kit/cases/interface.i: interface.h by the kit.
-%module(directors="1", docstring="What an interface says (in a line).\nAnd \"more\".") interface
+%module(directors="1", allprotected="1", docstring="What an interface says (in a line).\nAnd \"more\".") interface
 %include "swigkit.i"
 %{
 #include "interface.h"
@@ -15,6 +15,7 @@
 %in_out(std::vector<int> &numbers)
 %in_out(int triple[3])
 %overridable(interface::Meter)
+%overridable(interface::Guarded)
 %newobject interface::new_load;
 %apply SWIGTYPE *DISOWN { interface::Load *load };
 %feature("docstring", "What was thrown.") interface::declared;

@@ -85,6 +85,15 @@ void bind_names(py::module_& m) {
 
 }  // namespace
 
+class OpenGuarded : public Guarded {
+ public:
+  using Guarded::doubled;
+  using Guarded::Guarded;
+  using Guarded::level_;
+  using Guarded::steps;
+  int extra() const override { PYBIND11_OVERRIDE(int, Guarded, extra); }
+};
+
 PYBIND11_MODULE(interface, m) {
   m.doc() = "What an interface says (in a line).\nAnd \"more\".";
   auto item = py::class_<Item, py::smart_holder>(m, "Item")
@@ -114,6 +123,12 @@ PYBIND11_MODULE(interface, m) {
       py::set_error(py::module_::import("asyncio").attr("CancelledError"), "");
     }
   });
+  py::class_<Guarded, OpenGuarded>(m, "Guarded")
+      .def(py::init<int>(), py::arg("level") = 1)
+      .def("weight", &Guarded::weight)
+      .def("doubled", &OpenGuarded::doubled, py::arg("times") = 2)
+      .def_readwrite("level_", &OpenGuarded::level_)
+      .def_static("steps", &OpenGuarded::steps);
   py::class_<Ticket>(m, "Ticket")
       .def(py::init<int>(), py::arg("number"))
       .def_readwrite("number", &Ticket::number);

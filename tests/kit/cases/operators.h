@@ -142,6 +142,42 @@ class Table {
   std::map<std::string, double> values_;
 };
 
+/// Items of two kinds that C++ gives references to.
+class Shelf {
+ public:
+  double& operator[](size_t i) { return numbers_.at(i); }
+  const double& operator[](size_t i) const { return numbers_.at(i); }
+  std::string& operator[](const std::string& name) { return texts_[name]; }
+  size_t count() const { return texts_.size(); }
+
+ private:
+  std::vector<double> numbers_ = {1, 2, 3};
+  std::map<std::string, std::string> texts_;
+};
+class Path {
+ public:
+  Vec& operator[](int value) { return points_.at(size_t(value)); }
+
+ private:
+  std::vector<Vec> points_ = {Vec(0, 0), Vec(0, 0)};
+};
+/// Of which C++ has a comma of its own.
+struct Listed {
+  int number = 1;
+  Listed operator,(const Listed&) const { return *this; }
+};
+struct Holder {
+  Listed listed;
+};
+/// Python only reads it.
+class Fixed {
+ public:
+  const int& operator[](int i) const { return numbers_.at(size_t(i)); }
+
+ private:
+  std::vector<int> numbers_ = {7, 8};
+};
+
 /// Ends the loop over a Countdown.
 struct Done : std::runtime_error {
   Done() : std::runtime_error("done") {}

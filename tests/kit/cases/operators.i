@@ -11,6 +11,7 @@
 %value(operators::Linear)
 %value(operators::Row)
 %value(operators::Table)
+%value(operators::Shelf)
 %value(operators::Countdown)
 %value(operators::Door)
 %hash(operators::Version, operators::hash_of)

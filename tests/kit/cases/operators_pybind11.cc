@@ -97,4 +97,27 @@ void bind_slots(py::module_& m) {
 PYBIND11_MODULE(operators, m) {
   bind_numbers(m);
   bind_slots(m);
+  py::class_<Shelf>(m, "Shelf")
+      .def(py::init<>())
+      .def("count", &Shelf::count)
+      .def("__getitem__", [](const Shelf& self, size_t i) { return self[i]; })
+      .def("__getitem__", [](Shelf& self, const std::string& name) { return self[name]; })
+      .def("__setitem__", [](Shelf& self, size_t i, double value) { self[i] = value; })
+      .def("__setitem__", [](Shelf& self, const std::string& name,
+                             const std::string& value) { self[name] = value; });
+  py::class_<Path>(m, "Path")
+      .def(py::init<>())
+      .def(
+          "__getitem__", [](Path& self, int i) -> Vec& { return self[i]; },
+          py::return_value_policy::reference_internal)
+      .def("__setitem__", [](Path& self, int i, const Vec& value) { self[i] = value; });
+  py::class_<Listed>(m, "Listed")
+      .def(py::init<>())
+      .def_readwrite("number", &Listed::number);
+  py::class_<Holder>(m, "Holder")
+      .def(py::init<>())
+      .def_readwrite("listed", &Holder::listed);
+  py::class_<Fixed>(m, "Fixed")
+      .def(py::init<>())
+      .def("__getitem__", [](const Fixed& self, int i) { return self[i]; });
 }

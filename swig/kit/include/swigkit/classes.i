@@ -204,7 +204,8 @@ SWIGKIT_OUTPUT(Parameter_)
 // Python asks for them by name (slots.py).
 %ignore *::operator->;
 
-// What Python reads as x[i]; for assignment an interface %extends __setitem__.
+// What Python reads as x[i], and assigns to where C++ gives a reference; an interface may
+// %extend __getitem__ and __setitem__ instead.
 %rename("__getitem__") *::operator[];
 %rename("__bool__") *::operator bool;
 %rename("__int__") *::operator int;

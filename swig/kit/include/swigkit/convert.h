@@ -329,10 +329,10 @@ template <class T, class U>
 bool assign(T& to, U&& from) {
   using Value = std::remove_cvref_t<U>;
   if constexpr (std::is_assignable_v<T&, U&&>) {
-    return guarded([&] { return to = std::forward<U>(from), true; }, false);
+    return guarded([&] { return void(to = std::forward<U>(from)), true; }, false);
   } else if constexpr (std::is_assignable_v<T&, Value&&> &&
                        !std::is_const_v<std::remove_reference_t<U>>) {
-    return guarded([&] { return to = std::move(from), true; }, false);
+    return guarded([&] { return void(to = std::move(from)), true; }, false);
   } else if constexpr (requires { to.store(from.load()); }) {  // std::atomic
     return to.store(from.load()), true;
   } else {

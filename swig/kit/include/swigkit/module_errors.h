@@ -5,9 +5,9 @@
 
 #include "classes.h"
 #include "error.h"
+#include "translation.h"
 
 #include <ios>
-#include <vector>
 
 namespace [[gnu::visibility("hidden")]] swigkit {
 
@@ -29,41 +29,6 @@ inline void throw_python_error() {
     PyErr_SetString(PyExc_SystemError, "a Python call failed without an error");
   }
   throw PythonError();
-}
-
-/// A C++ exception class and its Python one.
-struct ExceptionRow {
-  // One of a class that is derived from std::exception; null of others.
-  bool (*is)(const std::exception& error);
-  // Sets the error if the one being handled is of this class.
-  bool (*raise)(PyObject* type);
-  PyObject* type;
-};
-inline std::vector<ExceptionRow>& exception_rows() {
-  static auto* rows = new std::vector<ExceptionRow>;
-  return *rows;
-}
-
-/// From now on C++'s E is raised as this class.
-template <class E>
-void add_translation(PyObject* type) {
-  ExceptionRow row{nullptr, nullptr, new_ref(type)};
-  if constexpr (std::is_base_of_v<std::exception, E>) {
-    row.is = [](const std::exception& error) {
-      return dynamic_cast<const E*>(&error) != nullptr;
-    };
-  } else {
-    row.raise = [](PyObject* python) {
-      try {
-        throw;
-      } catch (const E& error) {
-        if constexpr (requires { error.what(); }) set_error(python, error.what());
-        else PyErr_SetNone(python);
-        return true;
-      } catch (...) { return false; }
-    };
-  }
-  exception_rows().push_back(row);
 }
 
 /// A class by its name: one that an earlier line has made, a builtin, or "module.Name";
@@ -137,11 +102,7 @@ inline bool translate_others() {
 
 /// The Python error of a C++ exception.
 inline void set_counterpart(const std::exception& error) {
-  auto& rows = exception_rows();
-  // A derived class stands after its base.
-  for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
-    if (row->is && row->is(error)) return set_error(row->type, error.what());
-  }
+  if (PyObject* type = translated_class(error)) return set_error(type, error.what());
   if (PyErr_Occurred()) return;  // of what the exception stands for
   if (auto* system = dynamic_cast<const std::system_error*>(&error)) {
     // Other categories have numbers of their own.

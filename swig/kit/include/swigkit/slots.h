@@ -342,6 +342,21 @@ int set_item(PyObject* self, PyObject* key, PyObject* value) {
   Py_XDECREF(result);
   return result ? 0 : -1;
 }
+/// x[key] = value where C++ has `T& operator[](Key)`, of a group's signature.
+template <class T, class Key>
+PyObject* set_item_by(PyObject** slots, Matching* matching, const char* function,
+                      const char* key_name, const char* value_name) {
+  T* held = pointer_of<T>(slots[0], {function, "self"});
+  if (!held) return nullptr;
+  In<Key> key;
+  if (!key.load(slots[1], {function, key_name, false, matching})) return nullptr;
+  using Item = std::remove_reference_t<decltype((*held)[*key.get()])>;
+  In<Item> value;
+  if (!value.load(slots[2], {function, value_name, false, matching})) return nullptr;
+  return guarded([&]() -> PyObject* {
+    return assign((*held)[*key.get()], value.take()) ? new_ref(Py_None) : nullptr;
+  });
+}
 template <class Group>
 int contains(PyObject* self, PyObject* value) {
   PyRef result(Group::call(self, self, &value, 1, nullptr, true));
